@@ -1,0 +1,85 @@
+/* core.h - the words that every room shares: failing, dtype facts, checked arithmetic, memory.
+ *
+ * Nothing here knows a shape. */
+#ifndef TNI_CORE_H
+#define TNI_CORE_H
+
+#include <tenon/dtype.h>
+#include <tenon/status.h>
+
+#include "checked.h"
+
+/* Record the calling thread's sentence and give status back. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3), cold, noinline))
+#endif
+tn_status
+tni_fail(tn_status status, const char *fmt, ...);
+
+/* Forward the first failure. */
+#define TRY(call)                                                                              \
+    do {                                                                                       \
+        tn_status try_status = (call);                                                         \
+        if (try_status != TN_OK)                                                               \
+            return try_status;                                                                 \
+    } while (0)
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
+
+#if defined(__GNUC__)
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define LIKELY(x)   (x)
+#define UNLIKELY(x) (x)
+#endif
+
+/* ---- dtype facts (dtype.c; one list, dtypes.def) ---- */
+
+typedef enum tni_kind {
+    TNI_NOTHING,
+    TNI_BOOL,
+    TNI_SIGNED,
+    TNI_UNSIGNED,
+    TNI_FLOAT,
+    TNI_COMPLEX
+} tni_kind;
+
+#define TNI_DTYPES 18 /* one more than the largest tn_dtype */
+
+typedef struct tni_dtype_facts {
+    const char *name;      /* "f32" */
+    const char *long_name; /* "float32" */
+    int8_t width;          /* bytes */
+    int8_t kind;           /* tni_kind */
+} tni_dtype_facts;
+
+extern const tni_dtype_facts tni_dtypes[TNI_DTYPES]; /* width 0: unknown */
+
+static inline bool tni_dtype_known(tn_dtype dtype)
+{
+    return (unsigned)dtype < TNI_DTYPES && tni_dtypes[dtype].width > 0;
+}
+
+static inline int64_t tni_width(tn_dtype known)
+{
+    return tni_dtypes[known].width;
+}
+
+/* ---- memory (memory.c) ---- */
+
+typedef struct tni_allocator {
+    void *(*alloc)(void *user, size_t size, size_t align);
+    void (*free)(void *user, void *ptr, size_t size);
+    void *user;
+} tni_allocator;
+
+/* Make a the allocator of the calling thread; NULL is the system's.  *a is copied. */
+void tni_allocator_use(const tni_allocator *a);
+
+/* size bytes, 64-byte aligned, from the calling thread's allocator; NULL when there are none.
+ * The block remembers its allocator: tni_free works on any thread.  NULL is fine there. */
+void *tni_alloc(size_t size);
+void tni_free(void *block);
+
+#endif

@@ -1,0 +1,44 @@
+/* status.c - statuses and the calling thread's sentence.
+ *
+ * The sentence lives in a fixed buffer of the thread: failing allocates nothing. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <tenon/tenon.h>
+
+#include "core.h"
+
+#define TEXT(x)  TEXT_(x)
+#define TEXT_(x) #x
+
+static _Thread_local char sentence[512];
+
+static const char *const names[] = {
+    "TN_OK",      "TN_ENULL",    "TN_EARG",         "TN_EDTYPE", "TN_ESHAPE",
+    "TN_ESTRIDE", "TN_EOVERLAP", "TN_EOVERFLOW",    "TN_ENOMEM", "TN_EDEVICE",
+    "TN_EIO",     "TN_EFORMAT",  "TN_EUNSUPPORTED",
+};
+
+tn_status tni_fail(tn_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    return status;
+}
+
+const char *tn_error(void)
+{
+    return sentence;
+}
+
+const char *tn_status_name(tn_status status)
+{
+    return (unsigned)status < (unsigned)COUNT(names) ? names[status] : "TN_?";
+}
+
+const char *tn_version(void)
+{
+    return TEXT(TN_VERSION_MAJOR) "." TEXT(TN_VERSION_MINOR) "." TEXT(TN_VERSION_PATCH);
+}

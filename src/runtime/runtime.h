@@ -1,0 +1,36 @@
+/* runtime.h - what machine is this?  CPU features, caches, threads, the current handle. */
+#ifndef TNI_RUNTIME_H
+#define TNI_RUNTIME_H
+
+#include <tenon/runtime.h>
+
+#include "core/core.h"
+
+/* Instruction set levels, rising; dispatch tables are indexed by it. */
+typedef enum tni_isa {
+    TNI_ISA_BASE,   /* what the compiler assumes: SSE2 on x86-64, NEON on aarch64 */
+    TNI_ISA_AVX2,   /* AVX2, FMA, F16C, BMI2 */
+    TNI_ISA_AVX512, /* F, BW, DQ, VL, CD, VBMI */
+    TNI_ISA_COUNT
+} tni_isa;
+
+/* The level in use: the best the CPU and the system have, or what TENON_ISA asks for if they
+ * have it.  Read once. */
+tni_isa tni_isa_level(void);
+
+/* Bytes of the caches that one thread sees, read once; sensible guesses where the system does
+ * not say. stream is the size of an output above which streaming stores pay. */
+typedef struct tni_caches {
+    int64_t l1, l2, l3, stream;
+} tni_caches;
+const tni_caches *tni_cache_sizes(void);
+
+/* Threads that work of the calling thread may use: 1 inside a parallel region and in a forked
+ * child of a threaded parent when the back end cannot restart. */
+int tni_threads(void);
+
+/* Run body once for each part in [0, parts), on the calling thread's handle: its executor, or
+ * OpenMP, or one after the other.  parts 1 is a plain call. */
+void tni_parallel(int parts, void (*body)(void *arg, int part), void *arg);
+
+#endif
