@@ -1,0 +1,41 @@
+/* copy_table.h - the copying kernels of one instruction set, chosen by element width. */
+#ifndef TNI_COPY_TABLE_H
+#define TNI_COPY_TABLE_H
+
+#include <stdint.h>
+
+enum { TNI_WIDTHS = 5 }; /* log2 of the element widths 1, 2, 4, 8, 16 */
+
+static inline int tni_width_log2(int64_t width)
+{
+    return width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : width == 8 ? 3 : 4;
+}
+
+/* Copy n[0] x n[1] elements; element (i, j) is at i * step[0] + j * step[1] on either side.
+ * Steps are in bytes and of any sign; source steps may be 0; no alignment is assumed.  The
+ * elements of d are distinct and share no byte with those of s.  Fast when either axis is dense
+ * on either side: rows, turned tiles, repeated values. */
+typedef void (*tni_tile_fn)(char *d, const int64_t d_step[2], const char *s,
+                            const int64_t s_step[2], const int64_t n[2]);
+
+typedef struct tni_copy_kernels {
+    const char *isa;
+    tni_tile_fn tile[TNI_WIDTHS];
+
+    /* Copy bytes that do not overlap, with plain stores. */
+    void (*copy)(char *d, const char *s, int64_t bytes);
+
+    /* The same with streaming stores of whole cache lines; partial lines at both ends are plain
+     * stores.  Other threads see the bytes after fence(). */
+    void (*stream)(char *d, const char *s, int64_t bytes);
+    void (*fence)(void);
+
+    /* Set n elements of a width (as log2) that lie dense; value may have any alignment.
+     * streaming chooses the stores of stream(). */
+    void (*fill)(char *d, const char *value, int width_log2, int64_t n, int streaming);
+} tni_copy_kernels;
+
+/* The table for a level of tni_isa; a level that was not compiled gives the one below. */
+const tni_copy_kernels *tni_copy_kernels_of(int isa);
+
+#endif

@@ -1,0 +1,81 @@
+/* nest.c - the normal form of a loop nest over N strided operands.
+ *
+ * Afterwards every extent is at least 2, dst steps are positive and fall from outside to
+ * inside, and no two neighbours can be walked as one axis. */
+#include "plan.h"
+
+/* Whether axis a belongs outside axis b: larger dst step first, then larger source steps. */
+static bool outside(const tni_axis *a, const tni_axis *b, int nop)
+{
+    for (int k = 0; k < nop; k++) {
+        int64_t x = a->step[k] < 0 ? -a->step[k] : a->step[k];
+        int64_t y = b->step[k] < 0 ? -b->step[k] : b->step[k];
+        if (x != y)
+            return x > y;
+    }
+    return a->n > b->n;
+}
+
+static bool walk_as_one(const tni_axis *outer, const tni_axis *inner, int nop)
+{
+    for (int k = 0; k < nop; k++)
+        if (outer->step[k] != inner->n * inner->step[k])
+            return false;
+    return true;
+}
+
+/* Reverse the axis for all operands when dst walks it backwards. */
+static void face_forward(tni_nest *nest, tni_axis *a)
+{
+    if (a->step[0] >= 0)
+        return;
+    for (int k = 0; k < nest->nop; k++) {
+        nest->shift[k] += (a->n - 1) * a->step[k];
+        a->step[k] = -a->step[k];
+    }
+}
+
+static void insert(tni_nest *nest, const tni_axis *a)
+{
+    int i = nest->ndim++;
+    for (; i > 0 && outside(a, &nest->axis[i - 1], nest->nop); i--)
+        nest->axis[i] = nest->axis[i - 1];
+    nest->axis[i] = *a;
+}
+
+static void merge(tni_nest *nest)
+{
+    int kept = 0;
+    for (int i = 1; i < nest->ndim; i++) {
+        tni_axis *outer = &nest->axis[kept], *inner = &nest->axis[i];
+        if (walk_as_one(outer, inner, nest->nop)) {
+            inner->n *= outer->n;
+            *outer = *inner;
+        } else {
+            nest->axis[++kept] = *inner;
+        }
+    }
+    if (nest->ndim > 0)
+        nest->ndim = kept + 1;
+}
+
+void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts)
+{
+    nest->ndim = 0;
+    nest->nop = nop;
+    nest->empty = false;
+    for (int k = 0; k < nop; k++)
+        nest->shift[k] = 0;
+    for (int i = 0; i < ts[0]->ndim; i++) {
+        tni_axis a = {.n = ts[0]->shape[i]};
+        if (a.n == 0)
+            nest->empty = true;
+        if (a.n <= 1)
+            continue;
+        for (int k = 0; k < nop; k++)
+            a.step[k] = ts[k]->stride[i];
+        face_forward(nest, &a);
+        insert(nest, &a);
+    }
+    merge(nest);
+}

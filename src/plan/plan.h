@@ -1,0 +1,74 @@
+/* plan.h - in what order, by which kernel, in how many parts?
+ *
+ * A tni_nest is all loops over all operands; a plan is a nest and what was chosen for it, a
+ * value without pointers to data.  Nothing here can fail: operands are checked before. */
+#ifndef TNI_PLAN_H
+#define TNI_PLAN_H
+
+#include <tenon/plan.h>
+#include <tenon/tensor.h>
+
+#include "core/core.h"
+
+/* ---- the nest (nest.c) ---- */
+
+enum { TNI_MAX_OPERANDS = 9 }; /* dst and eight sources */
+
+typedef struct tni_axis {
+    int64_t n;
+    int64_t step[TNI_MAX_OPERANDS]; /* bytes */
+} tni_axis;
+
+/* Loops over nop operands, outermost first.  Operand 0 is dst. */
+typedef struct tni_nest {
+    int ndim, nop;
+    bool empty;                      /* an extent is 0: no work, nothing else holds */
+    int64_t shift[TNI_MAX_OPERANDS]; /* bytes from element (0, …, 0) to the first address */
+    tni_axis axis[TN_MAX_NDIM];
+} tni_nest;
+
+/* Build the normal form of operands that have equal shapes: unit axes dropped, dst steps made
+ * positive, axes ordered by falling dst step (ties by the sources), neighbours that every
+ * operand walks as one axis merged.  ndim 0 is a single element. */
+void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
+
+/* ---- dealing work to threads (deal.c) ---- */
+
+/* How many parts for work that touches this many bytes in this many items: 1 for small work. */
+int tni_deal_parts(int64_t bytes, int64_t items);
+
+/* The items [*first, *last) of one part; parts differ by one item at most. */
+void tni_deal_range(int64_t items, int parts, int part, int64_t *first, int64_t *last);
+
+/* ---- text for explain (explain.c) ---- */
+
+typedef struct tni_text {
+    char *buf;
+    size_t size, used; /* used counts what would have been written */
+} tni_text;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void tni_text_add(tni_text *text, const char *fmt, ...);
+
+/* ---- the public plan's box (box.c) ---- */
+
+/* Each family begins its own struct with this one.  run gets addresses of element (0, …, 0),
+ * checked for NULL and overlap.  ts are the operands at planning, dst first. */
+struct tn_plan {
+    void (*run)(const tn_plan *plan, char *dst, const char *const *srcs);
+    void (*explain)(const tn_plan *plan, tni_text *text);
+    const char *call; /* "rearrange", for sentences */
+    bool same_is_fine;
+    int nsrc;
+    int64_t low[TNI_MAX_OPERANDS], high[TNI_MAX_OPERANDS]; /* byte ranges around data */
+    tn_tensor *ts;
+};
+
+/* Allocate a box of size bytes whose first member is a tn_plan, filled but for run and explain;
+ * operands are copied.  NULL when memory is out. */
+tn_plan *tni_box(size_t size, const char *call, bool same_is_fine, int nsrc,
+                 const tn_tensor *dst, const tn_tensor *const *srcs);
+
+#endif
