@@ -1,0 +1,72 @@
+/* cache.c - how large the caches are, and where streaming stores begin to pay.
+ *
+ * Every size is positive and they do not fall from level to level. */
+#include <string.h>
+#include <unistd.h>
+
+#include "local.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+
+/* Data and unified caches as the CPU lists them, in bytes of one instance.  The system's own
+ * figure for the third level may be the sum over a package, which no thread ever sees. */
+static void ask_cpu(int64_t size[4], bool *intel)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid(0, &a, &b, &c, &d))
+        return;
+    *intel = !memcmp(&b, "Genu", 4);
+    unsigned leaf = *intel ? 4 : 0x8000001d;
+    for (unsigned i = 0; i < 16 && __get_cpuid_count(leaf, i, &a, &b, &c, &d); i++) {
+        unsigned type = a & 31, level = a >> 5 & 7;
+        if (type == 0)
+            break;
+        if (type != 2 && level >= 1 && level <= 3)
+            size[level] = (int64_t)((b >> 22) + 1) * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) *
+                          ((int64_t)c + 1);
+    }
+}
+#else
+static void ask_cpu(int64_t size[4], bool *intel)
+{
+    (void)size;
+    (void)intel;
+}
+#endif
+
+static void ask_system(int64_t size[4])
+{
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    static const int names[4] = {0, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                 _SC_LEVEL3_CACHE_SIZE};
+    for (int i = 1; i < 4; i++)
+        if (size[i] <= 0)
+            size[i] = sysconf(names[i]);
+#endif
+}
+
+/* Streaming stores skip reading the lines they fill, and lose the cache for whoever reads the
+ * output next.  On Intel servers (a large private L2 before a slow shared L3) they win as soon
+ * as the output leaves L2; where L3 is near and fast (AMD's core complexes, desktops) only
+ * once the output does not fit beside its input in L3. */
+static int64_t where_streaming_pays(const tni_caches *c, bool intel)
+{
+    return intel && c->l2 >= 1 << 20 ? c->l2 : c->l3 / 2 > c->l2 ? c->l3 / 2 : c->l2;
+}
+
+tni_caches tni_caches_detect(void)
+{
+    int64_t size[4] = {0};
+    bool intel = false;
+    ask_cpu(size, &intel);
+    ask_system(size);
+
+    tni_caches c;
+    c.l1 = size[1] > 0 ? size[1] : 32 << 10;
+    c.l2 = size[2] > 0 ? size[2] : 512 << 10;
+    c.l2 = c.l2 > c.l1 ? c.l2 : c.l1;
+    c.l3 = size[3] > c.l2 ? size[3] : c.l2;
+    c.stream = where_streaming_pays(&c, intel);
+    return c;
+}

@@ -1,0 +1,111 @@
+/* cpu.c - which instructions this CPU has, asked once.
+ *
+ * A level is in use only when the library was compiled with it, the CPU has every feature that
+ * its objects are compiled for (cmake/isa.cmake), and the system saves its registers. */
+#include <pthread.h>
+
+#include "local.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+static const char *const names[TNI_ISA_COUNT] = {
+    [TNI_ISA_BASE] = "base", [TNI_ISA_AVX2] = "avx2", [TNI_ISA_AVX512] = "avx512"};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct {
+    tni_isa isa;
+    tni_caches caches;
+} machine;
+
+#if defined(TNI_HAVE_AVX2) || defined(TNI_HAVE_AVX512)
+#define BIT(n) (1u << (n))
+
+/* The features of each level, by the register of cpuid that reports them, and the register
+ * state in XCR0 that the system saves for it. */
+static const struct {
+    unsigned ecx1, ebx7, ecx7, ecx_extended, xcr0;
+} needs[TNI_ISA_COUNT] = {
+    [TNI_ISA_AVX2] =
+        {
+            .ecx1 = BIT(12) | BIT(27) | BIT(28) | BIT(29), /* FMA, OSXSAVE, AVX, F16C */
+            .ebx7 = BIT(3) | BIT(5) | BIT(8),              /* BMI1, AVX2, BMI2 */
+            .ecx_extended = BIT(5),                        /* LZCNT */
+            .xcr0 = 0x06,                                  /* xmm, ymm */
+        },
+    [TNI_ISA_AVX512] =
+        {
+            .ebx7 = BIT(16) | BIT(17) | BIT(28) | BIT(30) | BIT(31), /* F, DQ, CD, BW, VL */
+            .ecx7 = BIT(1),                                          /* VBMI */
+            .xcr0 = 0xe6,                                            /* xmm, ymm, mask, zmm */
+        },
+};
+
+static unsigned saved_state(void)
+{
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static tni_isa best(void)
+{
+    unsigned a, b, c, d;
+    unsigned ecx1 = 0, ebx7 = 0, ecx7 = 0, ecx_extended = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d))
+        ecx1 = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+        ebx7 = b;
+        ecx7 = c;
+    }
+    if (__get_cpuid(0x80000001, &a, &b, &c, &d))
+        ecx_extended = c;
+    unsigned xcr0 = ecx1 & BIT(27) ? saved_state() : 0;
+
+    tni_isa level = TNI_ISA_BASE;
+    while (level + 1 < TNI_ISA_COUNT && !(needs[level + 1].ecx1 & ~ecx1) &&
+           !(needs[level + 1].ebx7 & ~ebx7) && !(needs[level + 1].ecx7 & ~ecx7) &&
+           !(needs[level + 1].ecx_extended & ~ecx_extended) && !(needs[level + 1].xcr0 & ~xcr0))
+        level++;
+#ifndef TNI_HAVE_AVX512
+    if (level == TNI_ISA_AVX512)
+        level = TNI_ISA_AVX2;
+#endif
+    return level;
+}
+#else
+static tni_isa best(void)
+{
+    return TNI_ISA_BASE;
+}
+#endif
+
+static void look(void)
+{
+    tni_isa have = best();
+    int asked = tni_env_word("TENON_ISA", names, COUNT(names));
+    machine.isa = asked >= 0 && asked < (int)have ? (tni_isa)asked : have;
+    machine.caches = tni_caches_detect();
+}
+
+tni_isa tni_isa_level(void)
+{
+    pthread_once(&once, look);
+    return machine.isa;
+}
+
+const tni_caches *tni_cache_sizes(void)
+{
+    pthread_once(&once, look);
+    return &machine.caches;
+}
+
+const char *tn_isa(void)
+{
+#if defined(__aarch64__)
+    return "neon";
+#else
+    return names[tni_isa_level()];
+#endif
+}

@@ -1,0 +1,121 @@
+/* handle.c - device handles, the calling thread's current one, and work in parts on it.
+ *
+ * A handle is immutable after creation.  A part never starts parts of its own: whatever a part
+ * calls runs on the part's thread.  An executor decides itself what a forked child can do. */
+#include <unistd.h>
+
+#include "local.h"
+
+enum { MOST_THREADS = 1024 };
+
+struct tn_handle {
+    tn_config config;
+};
+
+static _Thread_local const tn_handle *current; /* NULL: the default handle */
+static _Thread_local bool in_part;
+
+tn_status tn_handle_create(tn_handle **h, tn_device device, int device_id,
+                           const tn_config *config)
+{
+    if (!h)
+        return tni_fail(TN_ENULL, "handle_create: h is NULL");
+    tn_config c = config ? *config : (tn_config){0};
+    if (c.threads < 0)
+        return tni_fail(TN_EARG, "handle_create: threads is %d, not 0 or more", c.threads);
+    if (!c.alloc != !c.free)
+        return tni_fail(TN_EARG, "handle_create: alloc and free come together, %s is NULL",
+                        c.alloc ? "free" : "alloc");
+    for (int i = 0; i < COUNT(c.reserved); i++)
+        if (c.reserved[i])
+            return tni_fail(TN_EARG, "handle_create: reserved[%d] is not NULL", i);
+    if (device != TN_CPU || device_id != 0)
+        return tni_fail(TN_EDEVICE,
+                        "handle_create: device %d with id %d, there is %d with id 0",
+                        (int)device, device_id, (int)TN_CPU);
+
+    tn_handle *made = tni_alloc(sizeof *made);
+    if (!made)
+        return tni_fail(TN_ENOMEM, "handle_create: no memory for %zu bytes", sizeof *made);
+    made->config = c;
+    if (c.parallel_for && !c.threads)
+        made->config.threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    if (made->config.threads > MOST_THREADS)
+        made->config.threads = MOST_THREADS;
+    *h = made;
+    return TN_OK;
+}
+
+tn_status tn_handle_use(tn_handle *h)
+{
+    current = h;
+    if (h && h->config.alloc)
+        tni_allocator_use(&(tni_allocator){h->config.alloc, h->config.free, h->config.user});
+    else
+        tni_allocator_use(NULL);
+    return TN_OK;
+}
+
+void tn_handle_destroy(tn_handle *h)
+{
+    if (!h)
+        return;
+    if (h == current) {
+        current = NULL;
+        tni_allocator_use(NULL);
+    }
+    tni_free(h);
+}
+
+tn_status tn_handle_device(const tn_handle *h, tn_device *device, int *device_id)
+{
+    if (!h || !device || !device_id)
+        return tni_fail(TN_ENULL, "handle_device: %s is NULL",
+                        !h        ? "h"
+                        : !device ? "device"
+                                  : "device_id");
+    *device = TN_CPU;
+    *device_id = 0;
+    return TN_OK;
+}
+
+int tni_threads(void)
+{
+    if (in_part || tni_team_inside())
+        return 1;
+    if (tni_team_lost() && !(current && current->config.parallel_for))
+        return 1;
+    if (current && current->config.threads > 0)
+        return current->config.threads;
+    int n = tni_team_default();
+    return n > MOST_THREADS ? MOST_THREADS : n;
+}
+
+typedef struct job {
+    void (*body)(void *arg, int part);
+    void *arg;
+} job;
+
+static void run_part(void *arg, int part)
+{
+    const job *j = arg;
+    bool before = in_part;
+    in_part = true;
+    j->body(j->arg, part);
+    in_part = before;
+}
+
+void tni_parallel(int parts, void (*body)(void *arg, int part), void *arg)
+{
+    int threads = parts > 1 ? tni_threads() : 1;
+    if (threads <= 1) {
+        for (int part = 0; part < parts; part++)
+            body(arg, part);
+        return;
+    }
+    job j = {body, arg};
+    if (current && current->config.parallel_for)
+        current->config.parallel_for(current->config.user, parts, run_part, &j);
+    else
+        tni_team_run(parts, threads, run_part, &j);
+}

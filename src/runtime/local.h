@@ -1,0 +1,32 @@
+/* local.h - what the files of this room share with each other and with no other room. */
+#ifndef TNI_RUNTIME_LOCAL_H
+#define TNI_RUNTIME_LOCAL_H
+
+#include "runtime.h"
+
+/* ---- env.c ---- */
+
+/* The position in words of the value of an environment variable; -1 when it is unset or none
+ * of them. */
+int tni_env_word(const char *name, const char *const *words, int n);
+
+/* ---- cache.c ---- */
+
+/* Ask the machine for its caches. */
+tni_caches tni_caches_detect(void);
+
+/* ---- threads.c ---- */
+
+/* Threads of the back end when nobody asks for a number. */
+int tni_team_default(void);
+
+/* The calling thread is inside an active parallel region, its own or the caller's. */
+bool tni_team_inside(void);
+
+/* This process is a forked child of a threaded parent, whose team it does not have. */
+bool tni_team_lost(void);
+
+/* Run body for each part in [0, parts) on up to threads >= 1 threads. */
+void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), void *arg);
+
+#endif
