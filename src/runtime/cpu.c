@@ -3,6 +3,7 @@
  * A level is in use only when the library was compiled with it, the CPU has every feature that
  * its objects are compiled for (cmake/isa.cmake), and the system saves its registers. */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "local.h"
 
@@ -14,6 +15,7 @@ static const char *const names[TNI_ISA_COUNT] = {
     [TNI_ISA_BASE] = "base", [TNI_ISA_AVX2] = "avx2", [TNI_ISA_AVX512] = "avx512"};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool known; /* spares the calls after the first a function call */
 static struct {
     tni_isa isa;
     tni_caches caches;
@@ -87,17 +89,24 @@ static void look(void)
     int asked = tni_env_word("TENON_ISA", names, COUNT(names));
     machine.isa = asked >= 0 && asked < (int)have ? (tni_isa)asked : have;
     machine.caches = tni_caches_detect();
+    atomic_store_explicit(&known, true, memory_order_release);
+}
+
+static void look_once(void)
+{
+    if (UNLIKELY(!atomic_load_explicit(&known, memory_order_acquire)))
+        pthread_once(&once, look);
 }
 
 tni_isa tni_isa_level(void)
 {
-    pthread_once(&once, look);
+    look_once();
     return machine.isa;
 }
 
 const tni_caches *tni_cache_sizes(void)
 {
-    pthread_once(&once, look);
+    look_once();
     return &machine.caches;
 }
 

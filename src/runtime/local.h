@@ -23,8 +23,8 @@ int tni_team_default(void);
 /* The calling thread is inside an active parallel region, its own or the caller's. */
 bool tni_team_inside(void);
 
-/* This process is a forked child of a threaded parent, whose team it does not have. */
-bool tni_team_lost(void);
+/* There is no team: compiled without OpenMP, or a forked child of a threaded parent. */
+bool tni_team_alone(void);
 
 /* Run body for each part in [0, parts) on up to threads >= 1 threads. */
 void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), void *arg);

@@ -38,9 +38,16 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(before_fork, NULL, in_child);
 }
 
+/* OMP_NUM_THREADS or the cores this process may use, as OpenMP says at the first question. */
 int tni_team_default(void)
 {
-    return omp_get_max_threads();
+    static atomic_int known;
+    int n = atomic_load_explicit(&known, memory_order_relaxed);
+    if (UNLIKELY(n == 0)) {
+        n = omp_get_max_threads();
+        atomic_store_explicit(&known, n, memory_order_relaxed);
+    }
+    return n;
 }
 
 bool tni_team_inside(void)
@@ -48,7 +55,7 @@ bool tni_team_inside(void)
     return omp_in_parallel();
 }
 
-bool tni_team_lost(void)
+bool tni_team_alone(void)
 {
     return atomic_load_explicit(&lost, memory_order_relaxed);
 }
@@ -79,9 +86,9 @@ bool tni_team_inside(void)
     return false;
 }
 
-bool tni_team_lost(void)
+bool tni_team_alone(void)
 {
-    return false;
+    return true;
 }
 
 void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), void *arg)
