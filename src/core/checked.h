@@ -16,16 +16,28 @@ static inline bool tni_add(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+/* Factors below 2^31 skip the division. */
 static inline bool tni_mul(int64_t a, int64_t b, int64_t *out)
 {
-    if (a > 0) {
-        if (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
-            return false;
-    } else if (a < 0) {
-        if (b > 0 ? a < INT64_MIN / b : b < INT64_MAX / a)
-            return false;
+    if (a > INT32_MAX || a < INT32_MIN || b > INT32_MAX || b < INT32_MIN) {
+        if (a > 0) {
+            if (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+                return false;
+        } else if (a < 0) {
+            if (b > 0 ? a < INT64_MIN / b : b < INT64_MAX / a)
+                return false;
+        }
     }
     *out = a * b;
+    return true;
+}
+
+/* |a|, which INT64_MIN does not have. */
+static inline bool tni_abs(int64_t a, int64_t *out)
+{
+    if (a == INT64_MIN)
+        return false;
+    *out = a < 0 ? -a : a;
     return true;
 }
 

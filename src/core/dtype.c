@@ -32,3 +32,59 @@ tn_status tn_dtype_parse(tn_dtype *out, const char *name)
         }
     return tni_fail(TN_EDTYPE, "dtype_parse: no dtype is named \"%.40s\"", name);
 }
+
+/* The complex type of two parts like a real one. */
+static tn_dtype complex_of(tn_dtype part)
+{
+    return part == TN_F64 || part == TN_C128 ? TN_C128 : TN_C64;
+}
+
+static tn_dtype signed_of(int width)
+{
+    static const tn_dtype by_width[] = {[1] = TN_I8, [2] = TN_I16, [4] = TN_I32, [8] = TN_I64};
+    return by_width[width];
+}
+
+/* Two different floats. */
+static tn_dtype float_of(tn_dtype a, tn_dtype b)
+{
+    const int wa = tni_dtypes[a].width, wb = tni_dtypes[b].width;
+    if (wa != wb)
+        return wa > wb ? a : b;
+    return wa == 1 ? TN_F16 : TN_F32;
+}
+
+/* Where a's kind comes before b's, or is the same; TNI_NOTHING's dtype 0 means they never meet.
+ */
+static tn_dtype meet(tn_dtype a, tn_dtype b)
+{
+    const tni_dtype_facts *fa = &tni_dtypes[a], *fb = &tni_dtypes[b];
+    if (a == b || fa->kind == TNI_BOOL)
+        return b;
+    if (fb->kind == TNI_COMPLEX)
+        return complex_of(a) > complex_of(b) ? complex_of(a) : b;
+    if (fa->kind == TNI_FLOAT)
+        return float_of(a, b);
+    if (fb->kind == TNI_FLOAT)
+        return b;
+    if (fa->kind == fb->kind)
+        return fa->width > fb->width ? a : b;
+    if (b == TN_U64)
+        return (tn_dtype)0;
+    return fa->width > fb->width ? a : signed_of(2 * fb->width);
+}
+
+tn_status tn_promote(tn_dtype *out, tn_dtype a, tn_dtype b)
+{
+    if (!out)
+        return tni_fail(TN_ENULL, "promote: out is NULL");
+    if (!tni_dtype_known(a) || !tni_dtype_known(b))
+        return tni_fail(TN_EDTYPE, "promote: dtypes are %d and %d, not both in [%d, %d]",
+                        (int)a, (int)b, TN_BOOL, TNI_DTYPES - 1);
+    const tn_dtype both = tni_dtypes[a].kind <= tni_dtypes[b].kind ? meet(a, b) : meet(b, a);
+    if (!both)
+        return tni_fail(TN_EDTYPE, "promote: no dtype holds both %s and %s", tn_dtype_name(a),
+                        tn_dtype_name(b));
+    *out = both;
+    return TN_OK;
+}

@@ -1,0 +1,218 @@
+/* check.c - is this descriptor one that the library can work with?
+ *
+ * A sound tensor passes on the short path; for a broken one the rules are asked one by one, in
+ * the order in which failures are told. */
+#include <stdio.h>
+
+#include "view.h"
+
+static bool ndim_fine(const tn_tensor *t)
+{
+    return (unsigned)t->ndim <= TN_MAX_NDIM;
+}
+
+static bool extents_fine(const tn_tensor *t)
+{
+    for (int i = 0; i < t->ndim; i++)
+        if (t->shape[i] < 0)
+            return false;
+    return true;
+}
+
+static bool size_fine(const tn_tensor *t)
+{
+    return tni_shape_fits(t->ndim, t->shape, t->stride, tni_width(t->dtype));
+}
+
+/* dtype, extents, size of a tensor whose ndim is fine. */
+static bool sound(const tn_tensor *t)
+{
+    return tni_dtype_known(t->dtype) && extents_fine(t) && size_fine(t);
+}
+
+/* Does t keep a rule?  It keeps those before. */
+static bool keeps(unsigned rule, const tn_tensor *t, bool written)
+{
+    switch (rule) {
+    case TNI_NULL:
+        return t != NULL;
+    case TNI_NDIM:
+        return ndim_fine(t) && !(written && (t->flags & TN_READONLY));
+    case TNI_DEVICE:
+        return t->device == TN_CPU;
+    case TNI_DTYPE:
+        return tni_dtype_known(t->dtype);
+    case TNI_SHAPE:
+        return extents_fine(t);
+    default:
+        return size_fine(t);
+    }
+}
+
+static tn_status fail_extent(const tn_tensor *t, const char *who)
+{
+    int i = 0;
+    while (t->shape[i] >= 0)
+        i++;
+    return tni_fail(TN_ESHAPE, "%s: axis %d has extent %lld, less than 0", who, i,
+                    (long long)t->shape[i]);
+}
+
+static tn_status fail_size(const tn_tensor *t, const char *who)
+{
+    int64_t size;
+    if (tni_shape_size(t->ndim, t->shape, tni_width(t->dtype), &size))
+        return tni_fail(TN_EOVERFLOW, "%s: its strides span more than 2^63 - 1 bytes", who);
+    return tni_fail(TN_EOVERFLOW, "%s: its extents and width %d make more than 2^63 - 1 bytes",
+                    who, (int)tni_width(t->dtype));
+}
+
+/* The sentence about a rule that t does not keep. */
+static tn_status fail_rule(unsigned rule, const tn_tensor *t, const char *who)
+{
+    switch (rule) {
+    case TNI_NULL:
+        return tni_fail(TN_ENULL, "%s is NULL", who);
+    case TNI_NDIM:
+        if (ndim_fine(t))
+            return tni_fail(TN_EARG, "%s cannot be written: its flags are TN_READONLY", who);
+        return tni_fail(TN_EARG, "%s: ndim is %d, not in [0, %d]", who, t->ndim, TN_MAX_NDIM);
+    case TNI_DEVICE:
+        return tni_fail(TN_EDEVICE, "%s: device is %d, not TN_CPU (%d)", who, (int)t->device,
+                        TN_CPU);
+    case TNI_DTYPE:
+        return tni_fail(TN_EDTYPE, "%s: dtype is %d, not in [%d, %d]", who, (int)t->dtype,
+                        TN_BOOL, TNI_DTYPES - 1);
+    case TNI_SHAPE:
+        return fail_extent(t, who);
+    default:
+        return fail_size(t, who);
+    }
+}
+
+static tn_status check_rules(unsigned rules, const tn_tensor *t, bool written, const char *who)
+{
+    for (unsigned rule = 1; rule < TNI_EVERY; rule <<= 1)
+        if ((rules & rule) && !keeps(rule, t, written))
+            return fail_rule(rule, t, who);
+    return TN_OK;
+}
+
+static bool sound_operand(const tn_tensor *t)
+{
+    return t && ndim_fine(t) && t->device == TN_CPU && sound(t);
+}
+
+tn_status tni_check(const tn_tensor *t, const char *who)
+{
+    return LIKELY(sound_operand(t)) ? TN_OK : check_rules(TNI_EVERY, t, false, who);
+}
+
+tn_status tni_check_dst(const tn_tensor *t, const char *who)
+{
+    if (LIKELY(sound_operand(t) && !(t->flags & TN_READONLY)))
+        return TN_OK;
+    return check_rules(TNI_EVERY, t, true, who);
+}
+
+tn_status tni_check_given(const tn_tensor *t, const char *who)
+{
+    if (LIKELY(t && ndim_fine(t)))
+        return TN_OK;
+    return check_rules(TNI_NULL | TNI_NDIM, t, false, who);
+}
+
+tn_status tni_check_sound(const tn_tensor *t, const char *who)
+{
+    if (LIKELY(sound(t)))
+        return TN_OK;
+    return check_rules(TNI_DTYPE | TNI_SHAPE | TNI_SIZE, t, false, who);
+}
+
+tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in, const char *call)
+{
+    if (UNLIKELY(!out || !in))
+        return tni_fail(TN_ENULL, "%s: %s is NULL", call, out ? "in" : "out");
+    if (UNLIKELY(!ndim_fine(in)))
+        return tni_fail(TN_EARG, "%s: in: ndim is %d, not in [0, %d]", call, in->ndim,
+                        TN_MAX_NDIM);
+    return TN_OK;
+}
+
+tn_status tni_check_axis(int dim, int ndim, const char *call)
+{
+    if (UNLIKELY(dim < 0 || dim >= ndim))
+        return tni_fail(TN_EARG, "%s: axis %d is not in [0, %d)", call, dim, ndim);
+    return TN_OK;
+}
+
+static tn_status fail_operand(unsigned rule, const tn_tensor *t, const char *call, int k, int n)
+{
+    char who[64];
+    if (k < 0)
+        snprintf(who, sizeof who, "%s: dst", call);
+    else if (n == 1)
+        snprintf(who, sizeof who, "%s: src", call);
+    else
+        snprintf(who, sizeof who, "%s: src %d", call, k);
+    return fail_rule(rule, t, who);
+}
+
+/* Rule by rule, operand by operand. */
+static tn_status check_each(unsigned rules, const char *call, bool with_dst,
+                            const tn_tensor *dst, int n, const tn_tensor *const *srcs)
+{
+    for (unsigned rule = 1; rule < TNI_EVERY; rule <<= 1) {
+        if (!(rules & rule))
+            continue;
+        if (with_dst && !keeps(rule, dst, true))
+            return fail_operand(rule, dst, call, -1, n);
+        if (rule == TNI_NULL && n > 0 && !srcs)
+            return tni_fail(TN_ENULL, "%s: the list of %d tensors is NULL", call, n);
+        for (int k = 0; k < n; k++)
+            if (!keeps(rule, srcs[k], false))
+                return fail_operand(rule, srcs[k], call, k, n);
+    }
+    return TN_OK;
+}
+
+tn_status tni_check_all(unsigned rules, const char *call, const tn_tensor *dst, int n,
+                        const tn_tensor *const *srcs)
+{
+    if (rules == TNI_EVERY && sound_operand(dst) && !(dst->flags & TN_READONLY) &&
+        (srcs || n <= 0)) {
+        int k = 0;
+        while (k < n && sound_operand(srcs[k]))
+            k++;
+        if (LIKELY(k >= n))
+            return TN_OK;
+    }
+    return check_each(rules, call, true, dst, n, srcs);
+}
+
+tn_status tni_check_srcs(unsigned rules, const char *call, int n, const tn_tensor *const *srcs)
+{
+    return check_each(rules, call, false, NULL, n, srcs);
+}
+
+tn_status tni_same_shape(const tn_tensor *a, const tn_tensor *b, const char *call)
+{
+    if (UNLIKELY(a->ndim != b->ndim))
+        return tni_fail(TN_ESHAPE, "%s: the tensors have %d and %d axes", call, a->ndim,
+                        b->ndim);
+    for (int i = 0; i < a->ndim; i++)
+        if (UNLIKELY(a->shape[i] != b->shape[i]))
+            return tni_fail(TN_ESHAPE, "%s: axis %d has extents %lld and %lld", call, i,
+                            (long long)a->shape[i], (long long)b->shape[i]);
+    return TN_OK;
+}
+
+tn_status tni_check_data(const tn_tensor *t, const char *who)
+{
+    if (LIKELY(t->data != NULL))
+        return TN_OK;
+    const int64_t count = tni_numel(t);
+    return count == 0 ? TN_OK
+                      : tni_fail(TN_ENULL, "%s has %lld elements and data NULL", who,
+                                 (long long)count);
+}

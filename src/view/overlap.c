@@ -1,0 +1,259 @@
+/* overlap.c - does a tensor name a byte twice, do two tensors share a byte?
+ *
+ * Quick bounds answer nearly every call: axes that nest inside each other, byte ranges that do
+ * not meet.  The rest is one question about integers, answered exactly within a limit of work:
+ * is there a sum of a[k] * x[k], 0 <= x[k] <= u[k], in [low, high]?  What stays undecided is
+ * refused like a shared byte. */
+#include "view.h"
+
+typedef struct term {
+    int64_t a, u; /* a > 0, u > 0 */
+} term;
+
+typedef enum answer { NO, YES, UNDECIDED } answer;
+
+enum { TERMS = 2 * TN_MAX_NDIM, WORK = 1 << 15 };
+
+/* ---- the question about integers ---- */
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Put one more term into the rising list; equal factors become one.  false: does not fit. */
+static bool put(term *terms, int *count, int64_t a, int64_t u)
+{
+    int i = *count;
+    while (i > 0 && terms[i - 1].a > a)
+        i--;
+    if (i > 0 && terms[i - 1].a == a)
+        return tni_add(terms[i - 1].u, u, &terms[i - 1].u);
+    for (int j = (*count)++; j > i; j--)
+        terms[j] = terms[j - 1];
+    terms[i] = (term){a, u};
+    return true;
+}
+
+/* The largest sum of the terms; they were made so that it fits. */
+static int64_t reach_of(const term *terms, int count)
+{
+    int64_t reach = 0;
+    for (int i = 0; i < count; i++)
+        reach += terms[i].a * terms[i].u;
+    return reach;
+}
+
+static bool reach_fits(const term *terms, int count)
+{
+    int64_t reach = 0;
+    for (int i = 0; i < count; i++) {
+        int64_t part;
+        if (!tni_mul(terms[i].a, terms[i].u, &part) || !tni_add(reach, part, &reach))
+            return false;
+    }
+    return true;
+}
+
+static answer solve(const term *terms, int count, int64_t low, int64_t high, int *work);
+
+/* Where the upper terms are multiples of more than the lower ones can span, the upper sum is
+ * known: the one multiple that is near enough.  *done says whether there is such a place. */
+static answer split(const term *terms, int count, int64_t low, int64_t high, int *work,
+                    bool *done)
+{
+    int64_t common = 0;
+    *done = true;
+    for (int i = count - 1; i > 0; i--) {
+        common = gcd(common, terms[i].a);
+        const int64_t under = reach_of(terms, i);
+        if (under >= common - (high - low))
+            continue;
+        const int64_t upper = high / common * common;
+        if (upper < low - under)
+            return NO;
+        const answer below = solve(terms, i, low - upper, high - upper, work);
+        if (below == NO)
+            return NO;
+        const answer above = solve(terms + i, count - i, upper, upper, work);
+        return above == YES ? below : above;
+    }
+    *done = false;
+    return NO;
+}
+
+static answer solve(const term *terms, int count, int64_t low, int64_t high, int *work)
+{
+    const int64_t reach = reach_of(terms, count);
+    if (high < 0 || low > reach)
+        return NO;
+    low = low < 0 ? 0 : low;
+    high = high > reach ? reach : high;
+    int64_t common = 0;
+    for (int i = 0; i < count; i++)
+        common = gcd(common, terms[i].a);
+    if (low == 0)
+        return YES;
+    if (high / common * common < low)
+        return NO;
+    if (count == 1)
+        return YES;
+    if (--*work < 0)
+        return UNDECIDED;
+    bool done;
+    const answer parts = split(terms, count, low, high, work, &done);
+    if (done)
+        return parts;
+    const term top = terms[count - 1];
+    const int64_t under = reach - top.a * top.u;
+    int64_t x = high / top.a < top.u ? high / top.a : top.u;
+    answer all = NO;
+    for (; x >= 0 && low - x * top.a <= under; x--) {
+        const answer one = solve(terms, count - 1, low - x * top.a, high - x * top.a, work);
+        if (one == YES)
+            return YES;
+        if (one == UNDECIDED)
+            all = UNDECIDED;
+        if (*work < 0)
+            return UNDECIDED;
+    }
+    return all;
+}
+
+/* ---- a byte named twice ---- */
+
+/* Each axis, from the last to the first, steps over all that the ones behind it reach. */
+static bool nests(const tn_tensor *t)
+{
+    int64_t reach = tni_width(t->dtype);
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        if (t->shape[i] < 2)
+            continue;
+        const int64_t step = t->stride[i] < 0 ? -t->stride[i] : t->stride[i];
+        if (step < reach)
+            return false;
+        reach += (t->shape[i] - 1) * step;
+    }
+    return true;
+}
+
+/* Two indices differ by d; call the axis of the largest stride where they do the top.  Their
+ * elements share a byte when the sum of d * stride is less than a width: one question for each
+ * axis as the top, where d is at least 1, with the axes below it, where d may have any sign. */
+static answer names_twice(const tn_tensor *t)
+{
+    term axes[TERMS];
+    int count = 0;
+    const int64_t width = tni_width(t->dtype);
+    for (int i = 0; i < t->ndim; i++) {
+        if (t->shape[i] < 2)
+            continue;
+        const int64_t step = t->stride[i] < 0 ? -t->stride[i] : t->stride[i];
+        if (step < width)
+            return YES;
+        const int before = count;
+        if (!put(axes, &count, step, t->shape[i] - 1))
+            return UNDECIDED;
+        if (count == before)
+            return YES;
+    }
+    int work = WORK;
+    int64_t under = 0;
+    term below[TERMS];
+    answer all = NO;
+    for (int top = 0; top < count; top++) {
+        const term axis = axes[top];
+        if (axis.a < width + under) {
+            below[top] = (term){axis.a, axis.u - 1};
+            const int used = axis.u > 1 ? top + 1 : top;
+            if (!reach_fits(below, used))
+                return UNDECIDED;
+            const int64_t target = under - axis.a;
+            const answer one =
+                solve(below, used, target - (width - 1), target + (width - 1), &work);
+            if (one == YES)
+                return YES;
+            if (one == UNDECIDED)
+                all = UNDECIDED;
+        }
+        below[top].a = axis.a;
+        if (!tni_mul(2, axis.u, &below[top].u))
+            return UNDECIDED;
+        under += axis.a * axis.u;
+    }
+    return all;
+}
+
+tn_status tni_check_once(const tn_tensor *t, const char *who)
+{
+    if (LIKELY(nests(t)) || tni_numel(t) == 0)
+        return TN_OK;
+    switch (names_twice(t)) {
+    case NO:
+        return TN_OK;
+    case YES:
+        return tni_fail(TN_ESTRIDE, "%s names an element twice", who);
+    default:
+        return tni_fail(TN_ESTRIDE, "%s may name an element twice: too many axes to tell", who);
+    }
+}
+
+/* ---- a byte of two tensors ---- */
+
+static bool put_axes(term *terms, int *count, const tn_tensor *t)
+{
+    for (int i = 0; i < t->ndim; i++) {
+        if (t->shape[i] < 2 || t->stride[i] == 0)
+            continue;
+        const int64_t step = t->stride[i] < 0 ? -t->stride[i] : t->stride[i];
+        if (!put(terms, count, step, t->shape[i] - 1))
+            return false;
+    }
+    return true;
+}
+
+/* With every axis of a counted from its lowest byte and every axis of b from its highest, a
+ * shared byte is a sum of steps, plus a byte of each element, that is the distance between. */
+static answer shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
+{
+    term terms[TERMS];
+    int count = 0, work = WORK;
+    if (!put_axes(terms, &count, a) || !put_axes(terms, &count, b) || !reach_fits(terms, count))
+        return UNDECIDED;
+    const int64_t bytes = tni_width(a->dtype) + tni_width(b->dtype) - 2;
+    return solve(terms, count, distance - bytes, distance, &work);
+}
+
+tn_status tni_check_apart(const tn_tensor *dst, const tn_tensor *src, bool same_is_fine,
+                          const char *call)
+{
+    int64_t low, high, src_low, src_high;
+    tni_extent(dst, &low, &high);
+    tni_extent(src, &src_low, &src_high);
+    const int64_t length = high - low, src_length = src_high - src_low;
+    const uint64_t from = (uint64_t)(uintptr_t)dst->data + (uint64_t)low;
+    const uint64_t src_from = (uint64_t)(uintptr_t)src->data + (uint64_t)src_low;
+    if (LIKELY(src_from - from >= (uint64_t)length && from - src_from >= (uint64_t)src_length))
+        return TN_OK;
+    if (length == 0 || src_length == 0 || (same_is_fine && tni_same(dst, src)))
+        return TN_OK;
+
+    int64_t distance;
+    answer found = UNDECIDED;
+    if (tni_add((int64_t)(src_from - from), src_length - 1, &distance))
+        found = shares(dst, src, distance);
+    switch (found) {
+    case NO:
+        return TN_OK;
+    case YES:
+        return tni_fail(TN_EOVERLAP, "%s: dst and src share bytes", call);
+    default:
+        return tni_fail(TN_EOVERLAP, "%s: dst and src may share bytes: too many axes to tell",
+                        call);
+    }
+}
