@@ -1,13 +1,21 @@
 # tenon_isa_objects(target): compile each src/kernels/*_isa.c once per instruction set.
 #
 # Each object sees TNI_ISA (base, avx2, avx512) and exports one table whose name ends in it.
+# src/runtime/cpu.c asks the CPU for every feature that is named here.
 set(tenon_isa_flags_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mtune=haswell)
 set(tenon_isa_flags_avx512 ${tenon_isa_flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl
     -mavx512cd -mavx512vbmi -mprefer-vector-width=512 -mtune=icelake-server)
 
+# Kernels are slow to compile: builds that are not for speed take less trouble.
+if(TENON_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(tenon_kernel_opt -O1)
+else()
+    set(tenon_kernel_opt -O3)
+endif()
+
 function(tenon_isa_objects target)
     set(levels base)
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
         list(APPEND levels avx2 avx512)
         target_compile_definitions(${target} PRIVATE TNI_HAVE_AVX2 TNI_HAVE_AVX512)
     endif()
@@ -19,10 +27,10 @@ function(tenon_isa_objects target)
         add_library(${target}_${level} OBJECT ${sources})
         tenon_warnings(${target}_${level})
         target_include_directories(${target}_${level} PRIVATE include src)
-        target_compile_definitions(${target}_${level} PRIVATE TENON_BUILDING _GNU_SOURCE TNI_ISA=${level}
-            TNI_ISA_${level}=1)
-        target_compile_options(${target}_${level} PRIVATE -O3 -ffp-contract=off -fno-math-errno
-            -fno-trapping-math ${tenon_isa_flags_${level}})
+        target_compile_definitions(${target}_${level} PRIVATE TENON_BUILDING _GNU_SOURCE
+            TNI_ISA=${level} TNI_ISA_${level}=1)
+        target_compile_options(${target}_${level} PRIVATE ${tenon_kernel_opt} -ffp-contract=off
+            -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}})
         target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_${level}>)
     endforeach()
 endfunction()

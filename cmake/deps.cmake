@@ -1,0 +1,19 @@
+# What tenon stands on: tenon_packages, by their pkg-config names, and OpenMP unless it is off.
+#
+# tenon_libraries is what to link; ./dev deps knows the Debian packages.
+find_package(PkgConfig REQUIRED)
+set(tenon_packages sleef jansson libzip zlib)
+set(tenon_libraries)
+foreach(package ${tenon_packages})
+    pkg_check_modules(${package} REQUIRED IMPORTED_TARGET ${package})
+    list(APPEND tenon_libraries PkgConfig::${package})
+endforeach()
+
+set(tenon_openmp_libs)
+if(TENON_OPENMP)
+    find_package(OpenMP REQUIRED COMPONENTS C)
+    list(APPEND tenon_libraries OpenMP::OpenMP_C)
+    foreach(lib ${OpenMP_C_LIB_NAMES})
+        string(APPEND tenon_openmp_libs " -l${lib}")
+    endforeach()
+endif()

@@ -1,0 +1,27 @@
+#!/bin/sh
+# consumer.sh BUILD CONSUMER VERSION - install into an empty folder, then build and run a program
+# against it: through CMake (shared and static) and through pkg-config.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$1" --prefix "$work/usr" >"$work/log"
+
+cmake -G Ninja -S "$2" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/usr" -DEXPECTED_VERSION="$3" >>"$work/log"
+cmake --build "$work/build" >>"$work/log"
+"$work/build/shared"
+"$work/build/static"
+
+pc=$(find "$work/usr" -name tenon.pc)
+lib=$(dirname "$(dirname "$pc")")
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+[ "$(pkg-config --modversion tenon)" = "$3" ]
+# The prefix in the file is that of the configuration; the folder of the file is the truth here.
+flags="--define-variable=prefix=$work/usr"
+cc "$2/main.c" $(pkg-config "$flags" --cflags --libs tenon) -o "$work/by-pkg-config"
+LD_LIBRARY_PATH="$lib" "$work/by-pkg-config"
+cc "$2/main.c" $(pkg-config "$flags" --cflags tenon) "$lib/libtenon.a" \
+    $(pkg-config "$flags" --libs --static tenon | sed 's/-ltenon//') -o "$work/by-pkg-config-static"
+"$work/by-pkg-config-static"
+
+soname=$(readlink "$lib/libtenon.so.${3%%.*}")
+[ "$soname" = "libtenon.so.$3" ]
