@@ -22,6 +22,12 @@ typedef struct tni_copy_kernels {
     const char *isa;
     tni_tile_fn tile[TNI_WIDTHS];
 
+    /* Turn na x nb elements: a is dense in d, b is dense in s; d_step is the step of b in d,
+     * s_step that of a in s.  ahead, unless 0, is the distance in bytes from each source row to
+     * the one that the next call reads; it is prefetched. */
+    void (*turn[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
+                             int64_t nb, int64_t ahead);
+
     /* Copy bytes that do not overlap, with plain stores. */
     void (*copy)(char *d, const char *s, int64_t bytes);
 

@@ -1,0 +1,118 @@
+/* copy_isa.c - the copying kernels, compiled once for each instruction set.
+ *
+ * The only symbol that leaves this object is the table. */
+#include "copy_table.h"
+#include "simd.h"
+
+enum { LINE = 64 };
+
+/* Short rows without a call, long ones by memcpy. */
+INLINE void row_copy(char *d, const char *s, int64_t bytes)
+{
+    if (bytes >= 16 && bytes <= 64) {
+        for (int64_t i = 0; i + 16 < bytes; i += 16)
+            store_1(d + i, load_1(s + i));
+        store_1(d + bytes - 16, load_1(s + bytes - 16));
+    } else {
+        memcpy(d, s, (size_t)bytes);
+    }
+}
+
+static void copy(char *d, const char *s, int64_t bytes)
+{
+    row_copy(d, s, bytes);
+}
+
+static void stream(char *d, const char *s, int64_t bytes)
+{
+    int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
+    if (bytes < head + LINE) {
+        row_copy(d, s, bytes);
+        return;
+    }
+    if (head)
+        memcpy(d, s, (size_t)head);
+    int64_t i = head;
+    for (; i + 4 * LINE <= bytes; i += 4 * LINE) {
+        stream_line(d + i, s + i);
+        stream_line(d + i + LINE, s + i + LINE);
+        stream_line(d + i + 2 * LINE, s + i + 2 * LINE);
+        stream_line(d + i + 3 * LINE, s + i + 3 * LINE);
+    }
+    for (; i + LINE <= bytes; i += LINE)
+        stream_line(d + i, s + i);
+    if (i < bytes)
+        memcpy(d + i, s + i, (size_t)(bytes - i));
+}
+
+static void fence(void)
+{
+    stream_fence();
+}
+
+static void fill(char *d, const char *value, int width_log2, int64_t n, int streaming)
+{
+    int64_t width = 1 << width_log2, bytes = n << width_log2;
+    char line[2 * LINE]; /* the value over and over; any phase of it can be read as one line */
+    for (int64_t i = 0; i < 2 * LINE && i < bytes; i += width)
+        memcpy(line + i, value, (size_t)width);
+    if (bytes < 2 * LINE) {
+        memcpy(d, line, (size_t)bytes);
+        return;
+    }
+    int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
+    const char *phase = line + (head & (width - 1));
+    memcpy(d, line, LINE);
+    int64_t i = head;
+    if (streaming)
+        for (; i + LINE <= bytes; i += LINE)
+            stream_line(d + i, phase);
+    else
+        for (; i + LINE <= bytes; i += LINE)
+            memcpy(d + i, phase, LINE);
+    memcpy(d + bytes - LINE, line + LINE - LINE % width, LINE);
+}
+
+typedef struct wide {
+    uint64_t part[2];
+} wide;
+
+#define W    1
+#define WLOG 0
+#define TYPE uint8_t
+#include "tile.inc"
+
+#define W    2
+#define WLOG 1
+#define TYPE uint16_t
+#include "tile.inc"
+
+#define W    4
+#define WLOG 2
+#define TYPE uint32_t
+#include "tile.inc"
+
+#define W    8
+#define WLOG 3
+#define TYPE uint64_t
+#include "tile.inc"
+
+#define W    16
+#define WLOG 4
+#define TYPE wide
+#include "tile.inc"
+
+#define TEXT(x)     TEXT_(x)
+#define TEXT_(x)    #x
+#define TABLE(isa)  TABLE_(isa)
+#define TABLE_(isa) tni_copy_kernels_##isa
+
+const tni_copy_kernels TABLE(TNI_ISA) = {
+    .isa = TEXT(TNI_ISA),
+    .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
+    .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},
+    .copy = copy,
+    .stream = stream,
+    .fence = fence,
+    .fill = fill,
+};

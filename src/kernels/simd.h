@@ -1,0 +1,174 @@
+/* simd.h - the small vector vocabulary of the copying kernels.
+ *
+ * A vector is K blocks of 16 bytes (vec_1, vec_2, vec_4).  gather_K loads block l from s + l *
+ * step; lo_W_K and hi_W_K interleave, inside each block, the W-byte elements of the low or the
+ * high halves of a and b; store_K writes 16 * K bytes.  No alignment is assumed but in
+ * stream_line. */
+#ifndef TNI_SIMD_H
+#define TNI_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define JOIN_(a, b)     a##_##b
+#define JOIN(a, b)      JOIN_(a, b)
+#define JOIN3_(a, b, c) a##_##b##_##c
+#define JOIN3(a, b, c)  JOIN3_(a, b, c)
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+
+typedef __m128i vec_1;
+INLINE vec_1 load_1(const char *s)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)s);
+}
+INLINE vec_1 gather_1(const char *s, int64_t step)
+{
+    (void)step;
+    return load_1(s);
+}
+INLINE void store_1(char *d, vec_1 v)
+{
+    _mm_storeu_si128((__m128i *)(void *)d, v);
+}
+INLINE void stream_line(char *d, const char *s) /* d is 64-byte aligned */
+{
+#if defined(__AVX512F__)
+    _mm512_stream_si512((__m512i *)(void *)d, _mm512_loadu_si512((const void *)s));
+#elif defined(__AVX2__)
+    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)s);
+    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(s + 32));
+    _mm256_stream_si256((__m256i *)(void *)d, a);
+    _mm256_stream_si256((__m256i *)(void *)(d + 32), b);
+#else
+    for (int i = 0; i < 64; i += 16)
+        _mm_stream_si128((__m128i *)(void *)(d + i), load_1(s + i));
+#endif
+}
+INLINE void stream_fence(void)
+{
+    _mm_sfence();
+}
+
+#define ZIP(W, BITS)                                                                           \
+    INLINE vec_1 lo_##W##_1(vec_1 a, vec_1 b)                                                     \
+    {                                                                                          \
+        return _mm_unpacklo_epi##BITS(a, b);                                                   \
+    }                                                                                          \
+    INLINE vec_1 hi_##W##_1(vec_1 a, vec_1 b)                                                     \
+    {                                                                                          \
+        return _mm_unpackhi_epi##BITS(a, b);                                                   \
+    }
+ZIP(1, 8)
+ZIP(2, 16)
+ZIP(4, 32)
+ZIP(8, 64)
+#undef ZIP
+
+#else
+
+typedef uint8_t vec_1 __attribute__((vector_size(16)));
+INLINE vec_1 load_1(const char *s)
+{
+    vec_1 v;
+    memcpy(&v, s, sizeof v);
+    return v;
+}
+INLINE vec_1 gather_1(const char *s, int64_t step)
+{
+    (void)step;
+    return load_1(s);
+}
+INLINE void store_1(char *d, vec_1 v)
+{
+    memcpy(d, &v, sizeof v);
+}
+INLINE void stream_line(char *d, const char *s)
+{
+    memcpy(d, s, 64);
+}
+INLINE void stream_fence(void)
+{
+}
+
+/* clang-format off */
+#define ZIP(W, T, LO, HI)                                                                       \
+    typedef T zip_##W __attribute__((vector_size(16)));                                         \
+    INLINE vec_1 lo_##W##_1(vec_1 a, vec_1 b)                                                      \
+    {                                                                                           \
+        return (vec_1)__builtin_shufflevector((zip_##W)a, (zip_##W)b, LO);                       \
+    }                                                                                           \
+    INLINE vec_1 hi_##W##_1(vec_1 a, vec_1 b)                                                      \
+    {                                                                                           \
+        return (vec_1)__builtin_shufflevector((zip_##W)a, (zip_##W)b, HI);                       \
+    }
+#define LIST(...) __VA_ARGS__
+ZIP(1, uint8_t, LIST(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+    LIST(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
+ZIP(2, uint16_t, LIST(0, 8, 1, 9, 2, 10, 3, 11), LIST(4, 12, 5, 13, 6, 14, 7, 15))
+ZIP(4, uint32_t, LIST(0, 4, 1, 5), LIST(2, 6, 3, 7))
+ZIP(8, uint64_t, LIST(0, 2), LIST(1, 3))
+#undef ZIP
+#undef LIST
+/* clang-format on */
+#endif
+
+#if defined(__AVX2__)
+typedef __m256i vec_2;
+INLINE vec_2 gather_2(const char *s, int64_t step)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_1(s)), load_1(s + step), 1);
+}
+INLINE void store_2(char *d, vec_2 v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)d, v);
+}
+#define ZIP(W, BITS)                                                                           \
+    INLINE vec_2 lo_##W##_2(vec_2 a, vec_2 b)                                                     \
+    {                                                                                          \
+        return _mm256_unpacklo_epi##BITS(a, b);                                                \
+    }                                                                                          \
+    INLINE vec_2 hi_##W##_2(vec_2 a, vec_2 b)                                                     \
+    {                                                                                          \
+        return _mm256_unpackhi_epi##BITS(a, b);                                                \
+    }
+ZIP(1, 8)
+ZIP(2, 16)
+ZIP(4, 32)
+ZIP(8, 64)
+#undef ZIP
+#endif
+
+#if defined(__AVX512BW__)
+typedef __m512i vec_4;
+INLINE vec_4 gather_4(const char *s, int64_t step)
+{
+    __m512i v = _mm512_castsi128_si512(load_1(s));
+    v = _mm512_inserti32x4(v, load_1(s + step), 1);
+    v = _mm512_inserti32x4(v, load_1(s + 2 * step), 2);
+    return _mm512_inserti32x4(v, load_1(s + 3 * step), 3);
+}
+INLINE void store_4(char *d, vec_4 v)
+{
+    _mm512_storeu_si512((void *)d, v);
+}
+#define ZIP(W, BITS)                                                                           \
+    INLINE vec_4 lo_##W##_4(vec_4 a, vec_4 b)                                                     \
+    {                                                                                          \
+        return _mm512_unpacklo_epi##BITS(a, b);                                                \
+    }                                                                                          \
+    INLINE vec_4 hi_##W##_4(vec_4 a, vec_4 b)                                                     \
+    {                                                                                          \
+        return _mm512_unpackhi_epi##BITS(a, b);                                                \
+    }
+ZIP(1, 8)
+ZIP(2, 16)
+ZIP(4, 32)
+ZIP(8, 64)
+#undef ZIP
+#endif
+
+#endif
