@@ -9,7 +9,14 @@ enum { LINE = 64 };
 /* Short rows without a call, long ones by memcpy. */
 INLINE void row_copy(char *d, const char *s, int64_t bytes)
 {
-    if (bytes >= 16 && bytes <= 64) {
+    if (bytes < 16) {
+        if (bytes >= 8) {
+            memcpy(d, s, 8);
+            memcpy(d + bytes - 8, s + bytes - 8, 8);
+        } else {
+            memcpy(d, s, (size_t)bytes);
+        }
+    } else if (bytes <= 128) {
         for (int64_t i = 0; i + 16 < bytes; i += 16)
             store_1(d + i, load_1(s + i));
         store_1(d + bytes - 16, load_1(s + bytes - 16));
@@ -43,6 +50,34 @@ static void stream(char *d, const char *s, int64_t bytes)
         stream_line(d + i, s + i);
     if (i < bytes)
         memcpy(d + i, s + i, (size_t)(bytes - i));
+}
+
+/* Blocks whose size is a constant, or any size when it is 0. */
+INLINE void units_of(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                     const int64_t n[2], int64_t unit, int64_t ahead)
+{
+    for (int64_t i = 0; i < n[0]; i++)
+        for (int64_t j = 0; j < n[1]; j++) {
+            const char *from = s + i * s_step[0] + j * s_step[1];
+            for (int64_t line = 0; ahead && line < unit; line += LINE)
+                __builtin_prefetch(from + ahead + line, 0, 2);
+            row_copy(d + i * d_step[0] + j * d_step[1], from, unit);
+        }
+}
+
+static void units(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                  const int64_t n[2], int64_t unit, int64_t ahead)
+{
+    switch (unit) {
+    case 32:
+        units_of(d, d_step, s, s_step, n, 32, ahead);
+        break;
+    case 64:
+        units_of(d, d_step, s, s_step, n, 64, ahead);
+        break;
+    default:
+        units_of(d, d_step, s, s_step, n, unit, ahead);
+    }
 }
 
 static void fence(void)
@@ -111,6 +146,7 @@ const tni_copy_kernels TABLE(TNI_ISA) = {
     .isa = TEXT(TNI_ISA),
     .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
     .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},
+    .units = units,
     .copy = copy,
     .stream = stream,
     .fence = fence,

@@ -54,11 +54,11 @@ INLINE void stream_fence(void)
 }
 
 #define ZIP(W, BITS)                                                                           \
-    INLINE vec_1 lo_##W##_1(vec_1 a, vec_1 b)                                                     \
+    INLINE vec_1 lo_##W##_1(vec_1 a, vec_1 b)                                                  \
     {                                                                                          \
         return _mm_unpacklo_epi##BITS(a, b);                                                   \
     }                                                                                          \
-    INLINE vec_1 hi_##W##_1(vec_1 a, vec_1 b)                                                     \
+    INLINE vec_1 hi_##W##_1(vec_1 a, vec_1 b)                                                  \
     {                                                                                          \
         return _mm_unpackhi_epi##BITS(a, b);                                                   \
     }
@@ -127,11 +127,11 @@ INLINE void store_2(char *d, vec_2 v)
     _mm256_storeu_si256((__m256i *)(void *)d, v);
 }
 #define ZIP(W, BITS)                                                                           \
-    INLINE vec_2 lo_##W##_2(vec_2 a, vec_2 b)                                                     \
+    INLINE vec_2 lo_##W##_2(vec_2 a, vec_2 b)                                                  \
     {                                                                                          \
         return _mm256_unpacklo_epi##BITS(a, b);                                                \
     }                                                                                          \
-    INLINE vec_2 hi_##W##_2(vec_2 a, vec_2 b)                                                     \
+    INLINE vec_2 hi_##W##_2(vec_2 a, vec_2 b)                                                  \
     {                                                                                          \
         return _mm256_unpackhi_epi##BITS(a, b);                                                \
     }
@@ -156,11 +156,11 @@ INLINE void store_4(char *d, vec_4 v)
     _mm512_storeu_si512((void *)d, v);
 }
 #define ZIP(W, BITS)                                                                           \
-    INLINE vec_4 lo_##W##_4(vec_4 a, vec_4 b)                                                     \
+    INLINE vec_4 lo_##W##_4(vec_4 a, vec_4 b)                                                  \
     {                                                                                          \
         return _mm512_unpacklo_epi##BITS(a, b);                                                \
     }                                                                                          \
-    INLINE vec_4 hi_##W##_4(vec_4 a, vec_4 b)                                                     \
+    INLINE vec_4 hi_##W##_4(vec_4 a, vec_4 b)                                                  \
     {                                                                                          \
         return _mm512_unpackhi_epi##BITS(a, b);                                                \
     }

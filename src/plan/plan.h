@@ -10,6 +10,8 @@
 
 #include "core/core.h"
 
+#include "copy_plan.h"
+
 /* ---- the nest (nest.c) ---- */
 
 enum { TNI_MAX_OPERANDS = 9 }; /* dst and eight sources */
@@ -31,6 +33,14 @@ typedef struct tni_nest {
  * positive, axes ordered by falling dst step (ties by the sources), neighbours that every
  * operand walks as one axis merged.  ndim 0 is a single element. */
 void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
+
+/* ---- copies (copy_choose.c, copy_run.c) ---- */
+
+/* Plan dst[i…] = src[i…]; shapes and dtypes are equal. */
+void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);
+
+/* dst and src are addresses of element (0, …, 0). */
+void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 
 /* ---- dealing work to threads (deal.c) ---- */
 

@@ -1,0 +1,233 @@
+/* copy_choose.c - how a copy is done: its unit, its tile, the order of its loops.
+ *
+ * Loops run so that the source is walked by rising steps from the inside; what is written goes
+ * out in runs that are dense in dst, through a buffer when dst is larger than the cache. */
+#include "kernels/kernels.h"
+#include "plan.h"
+#include "runtime/runtime.h"
+
+enum {
+    PIECE = 256 * 1024, /* bytes of one item of a single block */
+    RUN = 2048,         /* bytes that a staged run aims at */
+    RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
+    LINES = 128,        /* bytes of a source row in a staged tile */
+    DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
+    LONG_ROW = 4096,    /* rows from here on are streamed without a buffer */
+};
+
+static int64_t magnitude(int64_t x)
+{
+    return x < 0 ? -x : x;
+}
+
+static bool by_width(int64_t unit)
+{
+    return unit <= 16 && !(unit & (unit - 1));
+}
+
+/* Cut n into equal blocks near want, in multiples of grain where that leaves more than one. */
+static int64_t even_block(int64_t n, int64_t want, int64_t grain)
+{
+    if (want < 1)
+        want = 1;
+    if (n <= want + want / 2)
+        return n;
+    int64_t count = (n + want - 1) / want, block = (n + count - 1) / count;
+    if (grain > 1)
+        block = (block + grain - 1) / grain * grain;
+    return block < n ? block : n;
+}
+
+/* Take the innermost axis into the unit when both sides walk it densely. */
+static void take_unit(tni_copy *c, tni_nest *nest, int64_t width)
+{
+    c->unit = width;
+    if (nest->ndim == 0)
+        return;
+    const tni_axis *in = &nest->axis[nest->ndim - 1];
+    if (in->step[0] == width && in->step[1] == width) {
+        c->unit = in->n * width;
+        nest->ndim--;
+    }
+}
+
+/* The axis with the smallest step in src; repeated axes count last. */
+static int source_fastest(const tni_nest *nest)
+{
+    int best = nest->ndim - 1;
+    for (int i = nest->ndim - 2; i >= 0; i--) {
+        int64_t x = magnitude(nest->axis[i].step[1]), y = magnitude(nest->axis[best].step[1]);
+        if (x != 0 && (y == 0 || x < y))
+            best = i;
+    }
+    return best;
+}
+
+static tni_tile_axis whole(const tni_axis *a)
+{
+    return (tni_tile_axis){a->n, a->n, a->step[0], a->step[1], a->step[0], -1};
+}
+
+/* Walk axis b forwards in src; dst may then walk it backwards. */
+static void face_source(tni_copy *c, tni_axis *b)
+{
+    if (b->step[1] >= 0)
+        return;
+    c->shift_d += (b->n - 1) * b->step[0];
+    c->shift_s += (b->n - 1) * b->step[1];
+    b->step[0] = -b->step[0];
+    b->step[1] = -b->step[1];
+}
+
+/* Bytes of dst that lie dense from the unit outwards. */
+static int64_t dense_run(const tni_nest *nest, int64_t unit)
+{
+    for (int i = nest->ndim - 1; i >= 0 && nest->axis[i].step[0] == unit; i--)
+        unit *= nest->axis[i].n;
+    return unit;
+}
+
+/* Gather in the tile the axes that continue dst's run, until it is `want` bytes long. */
+static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int64_t want)
+{
+    uint64_t used = 0;
+    int64_t bytes = c->unit;
+    for (int i = nest->ndim - 1; i >= 0 && bytes < want; i--) {
+        const tni_axis *x = &nest->axis[i];
+        int at = i == nest->ndim - 1 ? TNI_A : i == b ? TNI_B : c->ntile;
+        if (x->step[0] != bytes || at == TNI_TILE_AXES)
+            break;
+        if (at == c->ntile)
+            c->tile[c->ntile++] = whole(x);
+        if (at == TNI_B)
+            c->b_in_run = true;
+        c->tile[at].block = even_block(x->n, want / bytes, bytes < 64 ? 64 / bytes : 1);
+        c->run = at;
+        used |= (uint64_t)1 << i;
+        bytes *= x->n;
+    }
+    return used;
+}
+
+/* A tile of long runs in a buffer: few rows of the source's lines, long runs of dst. */
+static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int b)
+{
+    tni_tile_axis *tb = &c->tile[TNI_B];
+    int64_t rows = LINES / c->unit > 1 ? LINES / c->unit : 1;
+    if (rows > tb->n)
+        rows = tb->n;
+    int64_t want = TNI_BUFFER / rows - 128;
+    uint64_t used = grow_run(c, nest, b, want < RUN ? want : RUN);
+    if (!c->b_in_run) {
+        int64_t run = c->tile[c->run].block * c->tile[c->run].d;
+        tb->t = (run + 127) & ~(int64_t)63;
+        int64_t most = TNI_BUFFER / tb->t;
+        tb->block = even_block(tb->n, rows < most ? rows : most, 1);
+        if (tb->block > most)
+            tb->block = most;
+    }
+    return used;
+}
+
+static void shape_direct(tni_copy *c)
+{
+    for (int k = 0; k < 2; k++)
+        c->tile[k].block =
+            even_block(c->tile[k].n, DIRECT / c->unit, c->unit < 64 ? 64 / c->unit : 1);
+}
+
+static void add_loop(tni_copy *c, tni_loop loop)
+{
+    int i = c->nloop++;
+    for (; i > 0 && magnitude(c->loop[i - 1].s) > magnitude(loop.s); i--)
+        c->loop[i] = c->loop[i - 1];
+    c->loop[i] = loop;
+    c->items *= loop.n;
+}
+
+static void add_loops(tni_copy *c, const tni_nest *nest, uint64_t used)
+{
+    for (int i = nest->ndim - 1; i >= 0; i--) {
+        const tni_axis *x = &nest->axis[i];
+        if (!(used >> i & 1))
+            add_loop(c, (tni_loop){x->n, x->step[0], x->step[1], -1});
+    }
+    for (int k = 0; k < c->ntile; k++) {
+        const tni_tile_axis *x = &c->tile[k];
+        if (x->block < x->n)
+            add_loop(c, (tni_loop){(x->n + x->block - 1) / x->block, x->block * x->d,
+                                   x->block * x->s, k});
+    }
+    for (int i = 0; i < c->nloop; i++)
+        if (c->loop[i].tile >= 0)
+            c->tile[c->loop[i].tile].loop = i;
+}
+
+/* One block, or one value: pieces of it are the items. */
+static void plan_block(tni_copy *c, tni_mover mover)
+{
+    c->mover = mover;
+    c->items = (c->bytes + PIECE - 1) / PIECE;
+}
+
+static void plan_tiles(tni_copy *c, tni_nest *nest)
+{
+    int a = nest->ndim - 1, b = source_fastest(nest);
+    if (b == a)
+        b = nest->ndim - 2; /* both sides agree; the next axis makes the tile two-dimensional */
+    if (b >= 0)
+        face_source(c, &nest->axis[b]);
+    uint64_t used = (uint64_t)1 << a | (b >= 0 ? (uint64_t)1 << b : 0);
+    c->tile[TNI_A] = whole(&nest->axis[a]);
+    c->tile[TNI_B] = b >= 0 ? whole(&nest->axis[b]) : (tni_tile_axis){1, 1, 0, 0, 0, -1};
+    c->ntile = 2;
+
+    if (!by_width(c->unit))
+        c->mover = TNI_MOVE_ROWS;
+    else if (b >= 0 && c->tile[TNI_B].s == c->unit && c->tile[TNI_A].d == c->unit)
+        c->mover = TNI_MOVE_TURN;
+    else
+        c->mover = TNI_MOVE_STRIDED;
+    c->width_log2 = by_width(c->unit) ? tni_width_log2(c->unit) : 0;
+
+    c->stream = c->bytes >= tni_cache_sizes()->stream;
+    c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
+                dense_run(nest, c->unit) >= RUN_LEAST;
+    if (c->staged)
+        used |= shape_staged(c, nest, b);
+    else
+        shape_direct(c);
+    add_loops(c, nest, used);
+}
+
+void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
+{
+    tni_nest nest;
+    tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
+    int64_t width = tni_width(dst->dtype);
+    c->staged = c->stream = c->b_in_run = false;
+    c->ntile = c->nloop = 0;
+    c->run = -1;
+    c->shift_d = nest.shift[0];
+    c->shift_s = nest.shift[1];
+    c->items = 1;
+    c->bytes = width;
+    c->width_log2 = 0;
+    for (int i = 0; i < nest.ndim; i++)
+        c->bytes *= nest.axis[i].n;
+    take_unit(c, &nest, width);
+    if (nest.empty) {
+        c->mover = TNI_MOVE_NOTHING;
+        c->bytes = 0;
+    } else if (nest.ndim == 0) {
+        c->stream = c->bytes >= tni_cache_sizes()->stream;
+        plan_block(c, TNI_MOVE_COPY);
+    } else if (nest.ndim == 1 && nest.axis[0].step[0] == c->unit && nest.axis[0].step[1] == 0 &&
+               by_width(c->unit)) {
+        c->stream = c->bytes >= tni_cache_sizes()->stream;
+        c->width_log2 = tni_width_log2(c->unit);
+        plan_block(c, TNI_MOVE_FILL);
+    } else {
+        plan_tiles(c, &nest);
+    }
+}

@@ -1,0 +1,56 @@
+/* copy_plan.h - the plan of a copy: which bytes stay together, which tile, which loops around.
+ */
+#ifndef TNI_COPY_PLAN_H
+#define TNI_COPY_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What moves one tile. */
+typedef enum tni_mover {
+    TNI_MOVE_NOTHING, /* no elements */
+    TNI_MOVE_COPY,    /* one dense block */
+    TNI_MOVE_FILL,    /* one value over a dense block */
+    TNI_MOVE_ROWS,    /* blocks of unit bytes, dense on both sides */
+    TNI_MOVE_TURN,    /* units of 1..16 bytes; the dense axes of dst and src differ */
+    TNI_MOVE_STRIDED  /* units of 1..16 bytes, any steps */
+} tni_mover;
+
+/* One axis of the tile.  When cut, outer loop `loop` walks its blocks. */
+typedef struct tni_tile_axis {
+    int64_t n, block; /* whole extent, and the part of it in a tile */
+    int64_t d, s, t;  /* bytes to the next unit in dst, in src, in the buffer */
+    int loop;         /* -1: not cut */
+} tni_tile_axis;
+
+typedef struct tni_loop {
+    int64_t n, d, s; /* turns, and bytes that one turn moves on */
+    int tile;        /* the tile axis whose blocks it walks; -1: none */
+} tni_loop;
+
+enum {
+    TNI_TILE_AXES = 6,
+    TNI_A = 0,
+    TNI_B = 1,
+    TNI_BUFFER = 48 * 1024 /* bytes in which one tile is staged */
+};
+
+/* A tile is TNI_A (dst's fastest axis) x TNI_B (the source's) units for the kernel, times
+ * further axes that continue a dense run of dst.  When staged, a tile is gathered in a buffer
+ * in dst's order, and whole runs are streamed from there; run is the axis that ends a run. */
+typedef struct tni_copy {
+    tni_mover mover;
+    int width_log2; /* of the unit, for the movers that are chosen by width */
+    bool staged, stream;
+    int64_t unit;  /* bytes dense on both sides */
+    int64_t bytes; /* payload */
+    int64_t shift_d, shift_s;
+    int64_t items; /* tiles, or pieces of one block */
+    int ntile, nloop;
+    int run;       /* which tile axis ends a run; -1: there is none */
+    bool b_in_run; /* TNI_B is part of the run; otherwise the tile has TNI_B.block runs */
+    tni_tile_axis tile[TNI_TILE_AXES];
+    tni_loop loop[64 + 2]; /* innermost first */
+} tni_copy;
+
+#endif
