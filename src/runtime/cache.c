@@ -67,6 +67,6 @@ tni_caches tni_caches_detect(void)
     c.l2 = size[2] > 0 ? size[2] : 512 << 10;
     c.l2 = c.l2 > c.l1 ? c.l2 : c.l1;
     c.l3 = size[3] > c.l2 ? size[3] : c.l2;
-    c.stream = where_streaming_pays(&c, intel);
+    c.stream = tni_env_number("TENON_STREAM", where_streaming_pays(&c, intel));
     return c;
 }

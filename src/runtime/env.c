@@ -1,6 +1,7 @@
 /* env.c - words in the environment.
  *
  * A value that is not among the words asked for counts as unset: a typo never breaks a run. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,4 +14,15 @@ int tni_env_word(const char *name, const char *const *words, int n)
         if (!strcmp(value, words[i]))
             return i;
     return -1;
+}
+
+int64_t tni_env_number(const char *name, int64_t fallback)
+{
+    const char *value = getenv(name);
+    char *end;
+    if (!value || *value < '0' || *value > '9')
+        return fallback;
+    errno = 0;
+    long long n = strtoll(value, &end, 10);
+    return *end || errno ? fallback : (int64_t)n;
 }

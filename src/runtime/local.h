@@ -10,6 +10,10 @@
  * of them. */
 int tni_env_word(const char *name, const char *const *words, int n);
 
+/* The value of an environment variable as a whole number; fallback when it is unset or is not
+ * one. */
+int64_t tni_env_number(const char *name, int64_t fallback);
+
 /* ---- cache.c ---- */
 
 /* Ask the machine for its caches. */
