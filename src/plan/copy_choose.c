@@ -12,7 +12,7 @@ enum {
     RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
     LINES = 128,        /* bytes of a source row in a staged tile */
     DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
-    LONG_ROW = 4096,    /* rows from here on are streamed without a buffer */
+    LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
 };
 
 static int64_t magnitude(int64_t x)
