@@ -59,7 +59,7 @@ static void merge(tni_nest *nest)
         nest->ndim = kept + 1;
 }
 
-void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts)
+static void build(tni_nest *nest, int nop, const tn_tensor *const *ts, bool forward)
 {
     nest->ndim = 0;
     nest->nop = nop;
@@ -74,8 +74,19 @@ void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts)
             continue;
         for (int k = 0; k < nop; k++)
             a.step[k] = ts[k]->stride[i];
-        face_forward(nest, &a);
+        if (forward)
+            face_forward(nest, &a);
         insert(nest, &a);
     }
     merge(nest);
+}
+
+void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts)
+{
+    build(nest, nop, ts, true);
+}
+
+void tni_nest_signed(tni_nest *nest, int nop, const tn_tensor *const *ts)
+{
+    build(nest, nop, ts, false);
 }

@@ -34,21 +34,8 @@ typedef struct tni_nest {
  * operand walks as one axis merged.  ndim 0 is a single element. */
 void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
 
-/* ---- copies (copy_choose.c, copy_run.c) ---- */
-
-/* Plan dst[i…] = src[i…]; shapes and dtypes are equal. */
-void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);
-
-/* dst and src are addresses of element (0, …, 0). */
-void tni_copy_run(const tni_copy *c, char *dst, const char *src);
-
-/* ---- dealing work to threads (deal.c) ---- */
-
-/* How many parts for work that touches this many bytes in this many items: 1 for small work. */
-int tni_deal_parts(int64_t bytes, int64_t items);
-
-/* The items [*first, *last) of one part; parts differ by one item at most. */
-void tni_deal_range(int64_t items, int parts, int part, int64_t *first, int64_t *last);
+/* The same with every step as the operands have it. */
+void tni_nest_signed(tni_nest *nest, int nop, const tn_tensor *const *ts);
 
 /* ---- text for explain (explain.c) ---- */
 
@@ -61,6 +48,25 @@ typedef struct tni_text {
 __attribute__((format(printf, 2, 3)))
 #endif
 void tni_text_add(tni_text *text, const char *fmt, ...);
+
+/* ---- copies (copy_choose.c, copy_run.c) ---- */
+
+/* Plan dst[i…] = src[i…]; shapes and dtypes are equal. */
+void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);
+
+/* dst and src are addresses of element (0, …, 0). */
+void tni_copy_run(const tni_copy *c, char *dst, const char *src);
+
+/* What was chosen, in words; dst and src as at planning. */
+void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text);
+
+/* ---- dealing work to threads (deal.c) ---- */
+
+/* How many parts for work that touches this many bytes in this many items: 1 for small work. */
+int tni_deal_parts(int64_t bytes, int64_t items);
+
+/* The items [*first, *last) of one part; parts differ by one item at most. */
+void tni_deal_range(int64_t items, int parts, int part, int64_t *first, int64_t *last);
 
 /* ---- the public plan's box (box.c) ---- */
 

@@ -1,0 +1,178 @@
+/* rearrange.c - copying between layouts: checks, then a plan that cannot fail. */
+#include "plan/plan.h"
+#include "view/view.h"
+
+#include <string.h>
+
+/* Tell the first broken rule of two layouts that do not fit. */
+static tn_status tell(const tn_tensor *dst, const tn_tensor *src, const char *call)
+{
+    TRY(tni_check_all(TNI_NULL | TNI_NDIM | TNI_DEVICE | TNI_DTYPE, call, dst, 1, &src));
+    if (dst->dtype != src->dtype)
+        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s", call,
+                        tn_dtype_name(dst->dtype), tn_dtype_name(src->dtype));
+    TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
+    TRY(tni_same_shape(dst, src, call));
+    return tni_check_all(TNI_SIZE, call, dst, 1, &src);
+}
+
+static tn_status check_layouts(const tn_tensor *dst, const tn_tensor *src, const char *call)
+{
+    if (tni_check_all(TNI_EVERY, call, dst, 1, &src) != TN_OK || dst->dtype != src->dtype)
+        return tell(dst, src, call);
+    TRY(tni_same_shape(dst, src, call));
+    return tni_check_once(dst, call);
+}
+
+static tn_status check_data(const tn_tensor *dst, const tn_tensor *src, const char *call)
+{
+    if (tni_numel(dst) == 0 || (LIKELY(dst->data) && LIKELY(src->data)))
+        return TN_OK;
+    return tni_fail(TN_ENULL, "%s: %s has elements and its data is NULL", call,
+                    dst->data ? "src" : "dst");
+}
+
+tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
+{
+    TRY(check_layouts(dst, src, "rearrange"));
+    TRY(check_data(dst, src, "rearrange"));
+    TRY(tni_check_apart(dst, src, true, "rearrange"));
+    if (UNLIKELY(dst->data == src->data))
+        return TN_OK; /* the very same elements, or none */
+
+    tni_copy copy;
+    tni_copy_plan(&copy, dst, src);
+    tni_copy_run(&copy, dst->data, src->data);
+    return TN_OK;
+}
+
+tn_status tn_fill(const tn_tensor *dst, const void *value)
+{
+    TRY(tni_check_dst(dst, "fill: dst"));
+    TRY(tni_check_once(dst, "fill"));
+    TRY(tni_check_data(dst, "fill: dst"));
+
+    char one[16] = {0};
+    if (value)
+        memcpy(one, value, (size_t)tni_width(dst->dtype));
+    tn_tensor src;
+    tni_inherit(&src, dst, one, dst->ndim);
+    for (int i = 0; i < dst->ndim; i++) {
+        src.shape[i] = dst->shape[i];
+        src.stride[i] = 0;
+    }
+    tni_copy copy;
+    tni_copy_plan(&copy, dst, &src);
+    tni_copy_run(&copy, dst->data, one);
+    return TN_OK;
+}
+
+tn_status tn_contiguous(tn_tensor *out, const tn_tensor *in)
+{
+    if (!out)
+        return tni_fail(TN_ENULL, "contiguous: out is NULL");
+    TRY(tni_check(in, "contiguous: in"));
+    TRY(tni_check_data(in, "contiguous: in"));
+    tn_tensor dense;
+    TRY(tn_alloc(&dense, in->dtype, in->ndim, in->shape));
+
+    tni_copy copy;
+    tni_copy_plan(&copy, &dense, in);
+    tni_copy_run(&copy, dense.data, in->data);
+    *out = dense;
+    return TN_OK;
+}
+
+/* ---- the same work again ---- */
+
+typedef struct copy_plan {
+    tn_plan base;
+    tni_copy copy;
+} copy_plan;
+
+static void run(const tn_plan *plan, char *dst, const char *const *srcs)
+{
+    if (LIKELY(dst != srcs[0]))
+        tni_copy_run(&((const copy_plan *)plan)->copy, dst, srcs[0]);
+}
+
+static void explain(const tn_plan *plan, tni_text *text)
+{
+    tni_copy_explain(&((const copy_plan *)plan)->copy, &plan->ts[0], text);
+}
+
+tn_status tn_plan_rearrange(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_rearrange: plan is NULL");
+    TRY(check_layouts(dst, src, "plan_rearrange"));
+    tn_plan *p = tni_box(sizeof(copy_plan), "rearrange", true, 1, dst, &src);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "plan_rearrange: no memory for the plan");
+    p->run = run;
+    p->explain = explain;
+    tni_copy_plan(&((copy_plan *)p)->copy, dst, src);
+    *plan = p;
+    return TN_OK;
+}
+
+/* ---- the normal form as numbers ---- */
+
+tn_status tn_rearrange_meta(tn_meta *meta, const tn_tensor *dst, const tn_tensor *src)
+{
+    if (!meta)
+        return tni_fail(TN_ENULL, "rearrange_meta: meta is NULL");
+    TRY(check_layouts(dst, src, "rearrange_meta"));
+    tni_nest nest;
+    tni_nest_signed(&nest, 2, (const tn_tensor *const[]){dst, src});
+    int64_t unit = tni_width(dst->dtype);
+    if (nest.ndim && nest.axis[nest.ndim - 1].step[0] == unit &&
+        nest.axis[nest.ndim - 1].step[1] == unit)
+        unit *= nest.axis[--nest.ndim].n;
+    meta->ndim = nest.empty ? 0 : nest.ndim;
+    meta->unit = unit;
+    meta->count = nest.empty ? 0 : 1;
+    for (int i = meta->ndim - 1; i >= 0; i--) {
+        meta->idx[i] = meta->count;
+        meta->dst[i] = nest.axis[i].step[0];
+        meta->src[i] = nest.axis[i].step[1];
+        meta->count *= nest.axis[i].n;
+    }
+    return TN_OK;
+}
+
+tn_status tn_meta_distribute(tn_meta *out, const tn_meta *in, const int64_t *candidates, int n)
+{
+    if (!out || !in || (!candidates && n > 0))
+        return tni_fail(TN_ENULL, "meta_distribute: %s is NULL",
+                        !out  ? "out"
+                        : !in ? "in"
+                              : "candidates");
+    if (in->ndim < 0 || in->ndim > TN_MAX_NDIM || in->unit <= 0 || in->count < 0)
+        return tni_fail(TN_EARG, "meta_distribute: in has ndim %d, unit %lld", in->ndim,
+                        (long long)in->unit);
+    int64_t best = 0;
+    for (int i = 0; i < n; i++)
+        if (candidates[i] > best && in->unit % candidates[i] == 0)
+            best = candidates[i];
+    if (best == 0)
+        return tni_fail(TN_EARG, "meta_distribute: none of %d candidates divides the unit %lld",
+                        n, (long long)in->unit);
+    int64_t more = in->unit / best;
+    if (more > 1 && in->ndim == TN_MAX_NDIM)
+        return tni_fail(TN_EARG, "meta_distribute: %d axes and one more", in->ndim);
+    if (in->count > INT64_MAX / more)
+        return tni_fail(TN_EOVERFLOW, "meta_distribute: %lld blocks of %lld pieces",
+                        (long long)in->count, (long long)more);
+    *out = *in;
+    out->unit = best;
+    out->count *= more;
+    for (int i = 0; i < out->ndim; i++)
+        out->idx[i] *= more;
+    if (more > 1) {
+        out->idx[out->ndim] = 1;
+        out->dst[out->ndim] = out->src[out->ndim] = best;
+        out->ndim++;
+    }
+    return TN_OK;
+}
