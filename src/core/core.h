@@ -1,4 +1,5 @@
-/* core.h - the words that every room shares: failing, dtype facts, checked arithmetic, memory.
+/* core.h - the words that every room shares: failing, dtype facts, checked arithmetic, small
+ * floats, memory.
  *
  * Nothing here knows a shape. */
 #ifndef TNI_CORE_H
@@ -8,6 +9,7 @@
 #include <tenon/status.h>
 
 #include "checked.h"
+#include "half.h"
 
 /* Record the calling thread's sentence and give status back. */
 #if defined(__GNUC__)
