@@ -12,6 +12,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* The loop that follows is unrolled whole. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #define JOIN_(a, b)     a##_##b
 #define JOIN(a, b)      JOIN_(a, b)
 #define JOIN3_(a, b, c) a##_##b##_##c
