@@ -1,0 +1,54 @@
+/* 05_handles.c - an engine with its own memory and its own threads stays in charge of both. */
+#include <stdlib.h>
+
+#include "example.h"
+
+typedef struct engine {
+    size_t bytes; /* in use */
+    int loops;    /* parallel loops run */
+} engine;
+
+static void *engine_alloc(void *user, size_t size, size_t align)
+{
+    ((engine *)user)->bytes += size;
+    return aligned_alloc(align, size);
+}
+
+static void engine_free(void *user, void *ptr, size_t size)
+{
+    ((engine *)user)->bytes -= size;
+    free(ptr);
+}
+
+/* Where a real engine would hand the parts to its pool. */
+static void engine_for(void *user, int parts, void (*body)(void *arg, int part), void *arg)
+{
+    ((engine *)user)->loops++;
+    for (int part = 0; part < parts; part++)
+        body(arg, part);
+}
+
+int main(void)
+{
+    engine e = {0};
+    tn_handle *h;
+    OK(tn_handle_create(&h, TN_CPU, 0,
+                        &(tn_config){.threads = 4,
+                                     .alloc = engine_alloc,
+                                     .free = engine_free,
+                                     .parallel_for = engine_for,
+                                     .user = &e}));
+    OK(tn_handle_use(h)); /* for this thread, until another one or NULL */
+
+    tn_tensor t;
+    OK(tn_alloc(&t, TN_F32, 2, (int64_t[]){1000, 1000}));
+    CHECK(e.bytes >= 4000000);
+    printf("the engine gave %zu bytes for 4000000\n", e.bytes);
+
+    tn_handle_destroy(h); /* the thread is back on the default; the tensor stays */
+    *(float *)t.data = 1;
+    tn_free(&t); /* returns to the engine that gave it */
+    CHECK(e.bytes == 0 && t.data == NULL);
+    puts("and has them back");
+    return 0;
+}
