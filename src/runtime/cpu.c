@@ -17,7 +17,7 @@ static const char *const names[TNI_ISA_COUNT] = {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool known; /* spares the calls after the first a function call */
 static struct {
-    tni_isa isa;
+    int isa;
     tni_caches caches;
 } machine;
 
@@ -51,7 +51,7 @@ static unsigned saved_state(void)
     return low;
 }
 
-static tni_isa best(void)
+static int best(void)
 {
     unsigned a, b, c, d;
     unsigned ecx1 = 0, ebx7 = 0, ecx7 = 0, ecx_extended = 0;
@@ -65,7 +65,7 @@ static tni_isa best(void)
         ecx_extended = c;
     unsigned xcr0 = ecx1 & BIT(27) ? saved_state() : 0;
 
-    tni_isa level = TNI_ISA_BASE;
+    int level = TNI_ISA_BASE;
     while (level + 1 < TNI_ISA_COUNT && !(needs[level + 1].ecx1 & ~ecx1) &&
            !(needs[level + 1].ebx7 & ~ebx7) && !(needs[level + 1].ecx7 & ~ecx7) &&
            !(needs[level + 1].ecx_extended & ~ecx_extended) && !(needs[level + 1].xcr0 & ~xcr0))
@@ -77,7 +77,7 @@ static tni_isa best(void)
     return level;
 }
 #else
-static tni_isa best(void)
+static int best(void)
 {
     return TNI_ISA_BASE;
 }
@@ -85,9 +85,9 @@ static tni_isa best(void)
 
 static void look(void)
 {
-    tni_isa have = best();
+    int have = best();
     int asked = tni_env_word("TENON_ISA", names, COUNT(names));
-    machine.isa = asked >= 0 && asked < (int)have ? (tni_isa)asked : have;
+    machine.isa = asked >= 0 && asked < have ? asked : have;
     machine.caches = tni_caches_detect();
     atomic_store_explicit(&known, true, memory_order_release);
 }
@@ -98,7 +98,7 @@ static void look_once(void)
         pthread_once(&once, look);
 }
 
-tni_isa tni_isa_level(void)
+int tni_isa_level(void)
 {
     look_once();
     return machine.isa;

@@ -14,9 +14,9 @@ typedef enum tni_isa {
     TNI_ISA_COUNT
 } tni_isa;
 
-/* The level in use: the best the CPU and the system have, or what TENON_ISA asks for if they
- * have it.  Read once. */
-tni_isa tni_isa_level(void);
+/* The level in use, a tni_isa: the best the CPU and the system have, or what TENON_ISA asks for
+ * if they have it.  Read once. */
+int tni_isa_level(void);
 
 /* Bytes of the caches that one thread sees, read once; sensible guesses where the system does
  * not say. stream is the size of an output above which streaming stores pay. */
