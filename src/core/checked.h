@@ -32,6 +32,15 @@ static inline bool tni_mul(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+/* The same of two numbers that are not negative. */
+static inline bool tni_scale(int64_t a, int64_t b, int64_t *out)
+{
+    if ((a > INT32_MAX || b > INT32_MAX) && b > 0 && a > INT64_MAX / b)
+        return false;
+    *out = a * b;
+    return true;
+}
+
 /* |a|, which INT64_MIN does not have. */
 static inline bool tni_abs(int64_t a, int64_t *out)
 {

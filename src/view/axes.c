@@ -3,10 +3,9 @@
  * out may be in: each entry is read before it is overwritten. */
 #include "view.h"
 
-static void set_axis(tn_tensor *out, int to, const tn_tensor *in, int from)
+static void copy_axis(tn_tensor *out, int to, const tn_tensor *in, int from)
 {
-    out->shape[to] = in->shape[from];
-    out->stride[to] = in->stride[from];
+    tni_set_axis(out, to, in->shape[from], in->stride[from]);
 }
 
 tn_status tn_unsqueeze(tn_tensor *out, const tn_tensor *in, int dim)
@@ -21,11 +20,10 @@ tn_status tn_unsqueeze(tn_tensor *out, const tn_tensor *in, int dim)
     TRY(tni_check_sound(in, "unsqueeze: in"));
 
     for (int i = ndim; i > dim; i--)
-        set_axis(out, i, in, i - 1);
+        copy_axis(out, i, in, i - 1);
     for (int i = 0; i < dim; i++)
-        set_axis(out, i, in, i);
-    out->shape[dim] = 1;
-    out->stride[dim] = 0;
+        copy_axis(out, i, in, i);
+    tni_set_axis(out, dim, 1, 0);
     tni_inherit(out, in, in->data, ndim + 1);
     return TN_OK;
 }
@@ -46,9 +44,9 @@ void tni_drop_axis(tn_tensor *out, const tn_tensor *in, int dim, void *data)
 {
     const int ndim = in->ndim;
     for (int i = 0; i < dim; i++)
-        set_axis(out, i, in, i);
+        copy_axis(out, i, in, i);
     for (int i = dim + 1; i < ndim; i++)
-        set_axis(out, i - 1, in, i);
+        copy_axis(out, i - 1, in, i);
     tni_inherit(out, in, data, ndim - 1);
 }
 
@@ -60,7 +58,7 @@ tn_status tn_squeeze_all(tn_tensor *out, const tn_tensor *in)
     int kept = 0;
     for (int i = 0; i < ndim; i++)
         if (in->shape[i] != 1)
-            set_axis(out, kept++, in, i);
+            copy_axis(out, kept++, in, i);
     tni_inherit(out, in, in->data, kept);
     return TN_OK;
 }
@@ -85,10 +83,8 @@ tn_status tn_permute(tn_tensor *out, const tn_tensor *in, const int *axes)
         shape[i] = in->shape[axes[i]];
         stride[i] = in->stride[axes[i]];
     }
-    for (int i = 0; i < ndim; i++) {
-        out->shape[i] = shape[i];
-        out->stride[i] = stride[i];
-    }
+    for (int i = 0; i < ndim; i++)
+        tni_set_axis(out, i, shape[i], stride[i]);
     tni_inherit(out, in, in->data, ndim);
     return TN_OK;
 }
@@ -103,9 +99,8 @@ tn_status tn_transpose(tn_tensor *out, const tn_tensor *in, int a, int b)
 
     const int64_t n = in->shape[a], stride = in->stride[a];
     for (int i = 0; i < ndim; i++)
-        set_axis(out, i, in, i == a ? b : i);
-    out->shape[b] = n;
-    out->stride[b] = stride;
+        copy_axis(out, i, in, i == a ? b : i);
+    tni_set_axis(out, b, n, stride);
     tni_inherit(out, in, in->data, ndim);
     return TN_OK;
 }
@@ -122,7 +117,7 @@ tn_status tn_flip(tn_tensor *out, const tn_tensor *in, int dim)
     if (n > 1 && tni_numel(in) > 0)
         data = tni_move(data, (n - 1) * stride);
     for (int i = 0; i < ndim; i++)
-        set_axis(out, i, in, i);
+        copy_axis(out, i, in, i);
     if (n > 1)
         out->stride[dim] = -stride;
     tni_inherit(out, in, data, ndim);
@@ -144,9 +139,8 @@ tn_status tn_diagonal(tn_tensor *out, const tn_tensor *in, int a, int b)
     int kept = 0;
     for (int i = 0; i < ndim; i++)
         if (i != a && i != b)
-            set_axis(out, kept++, in, i);
-    out->shape[kept] = n;
-    out->stride[kept] = stride;
+            copy_axis(out, kept++, in, i);
+    tni_set_axis(out, kept, n, stride);
     tni_inherit(out, in, in->data, kept + 1);
     return TN_OK;
 }

@@ -34,8 +34,7 @@ tn_status tn_broadcast_to(tn_tensor *out, const tn_tensor *in, int ndim, const i
         const int64_t n = shape[i];
         const int64_t from = i < more ? 1 : in->shape[i - more];
         const int64_t stride = i < more || from != n ? 0 : in->stride[i - more];
-        out->shape[i] = n;
-        out->stride[i] = stride;
+        tni_set_axis(out, i, n, stride);
     }
     tni_inherit(out, in, in->data, ndim);
     return TN_OK;

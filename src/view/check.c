@@ -6,28 +6,12 @@
 
 #include "view.h"
 
-static bool ndim_fine(const tn_tensor *t)
-{
-    return (unsigned)t->ndim <= TN_MAX_NDIM;
-}
-
 static bool extents_fine(const tn_tensor *t)
 {
     for (int i = 0; i < t->ndim; i++)
         if (t->shape[i] < 0)
             return false;
     return true;
-}
-
-static bool size_fine(const tn_tensor *t)
-{
-    return tni_shape_fits(t->ndim, t->shape, t->stride, tni_width(t->dtype));
-}
-
-/* dtype, extents, size of a tensor whose ndim is fine. */
-static bool sound(const tn_tensor *t)
-{
-    return tni_dtype_known(t->dtype) && extents_fine(t) && size_fine(t);
 }
 
 /* Does t keep a rule?  It keeps those before. */
@@ -37,7 +21,7 @@ static bool keeps(unsigned rule, const tn_tensor *t, bool written)
     case TNI_NULL:
         return t != NULL;
     case TNI_NDIM:
-        return ndim_fine(t) && !(written && (t->flags & TN_READONLY));
+        return tni_ndim_fine(t) && !(written && (t->flags & TN_READONLY));
     case TNI_DEVICE:
         return t->device == TN_CPU;
     case TNI_DTYPE:
@@ -45,7 +29,7 @@ static bool keeps(unsigned rule, const tn_tensor *t, bool written)
     case TNI_SHAPE:
         return extents_fine(t);
     default:
-        return size_fine(t);
+        return tni_sound(t);
     }
 }
 
@@ -74,7 +58,7 @@ static tn_status fail_rule(unsigned rule, const tn_tensor *t, const char *who)
     case TNI_NULL:
         return tni_fail(TN_ENULL, "%s is NULL", who);
     case TNI_NDIM:
-        if (ndim_fine(t))
+        if (tni_ndim_fine(t))
             return tni_fail(TN_EARG, "%s cannot be written: its flags are TN_READONLY", who);
         return tni_fail(TN_EARG, "%s: ndim is %d, not in [0, %d]", who, t->ndim, TN_MAX_NDIM);
     case TNI_DEVICE:
@@ -100,7 +84,7 @@ static tn_status check_rules(unsigned rules, const tn_tensor *t, bool written, c
 
 static bool sound_operand(const tn_tensor *t)
 {
-    return t && ndim_fine(t) && t->device == TN_CPU && sound(t);
+    return t && tni_ndim_fine(t) && t->device == TN_CPU && tni_sound(t);
 }
 
 tn_status tni_check(const tn_tensor *t, const char *who)
@@ -117,33 +101,26 @@ tn_status tni_check_dst(const tn_tensor *t, const char *who)
 
 tn_status tni_check_given(const tn_tensor *t, const char *who)
 {
-    if (LIKELY(t && ndim_fine(t)))
+    if (LIKELY(t && tni_ndim_fine(t)))
         return TN_OK;
     return check_rules(TNI_NULL | TNI_NDIM, t, false, who);
 }
 
-tn_status tni_check_sound(const tn_tensor *t, const char *who)
+tn_status tni_fail_sound(const tn_tensor *t, const char *who)
 {
-    if (LIKELY(sound(t)))
-        return TN_OK;
     return check_rules(TNI_DTYPE | TNI_SHAPE | TNI_SIZE, t, false, who);
 }
 
-tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in, const char *call)
+tn_status tni_fail_pair(const tn_tensor *out, const tn_tensor *in, const char *call)
 {
-    if (UNLIKELY(!out || !in))
+    if (!out || !in)
         return tni_fail(TN_ENULL, "%s: %s is NULL", call, out ? "in" : "out");
-    if (UNLIKELY(!ndim_fine(in)))
-        return tni_fail(TN_EARG, "%s: in: ndim is %d, not in [0, %d]", call, in->ndim,
-                        TN_MAX_NDIM);
-    return TN_OK;
+    return tni_fail(TN_EARG, "%s: in: ndim is %d, not in [0, %d]", call, in->ndim, TN_MAX_NDIM);
 }
 
-tn_status tni_check_axis(int dim, int ndim, const char *call)
+tn_status tni_fail_axis(int dim, int ndim, const char *call)
 {
-    if (UNLIKELY(dim < 0 || dim >= ndim))
-        return tni_fail(TN_EARG, "%s: axis %d is not in [0, %d)", call, dim, ndim);
-    return TN_OK;
+    return tni_fail(TN_EARG, "%s: axis %d is not in [0, %d)", call, dim, ndim);
 }
 
 static tn_status fail_operand(unsigned rule, const tn_tensor *t, const char *call, int k, int n)

@@ -128,16 +128,50 @@ static answer solve(const term *terms, int count, int64_t low, int64_t high, int
 /* ---- a byte named twice ---- */
 
 /* Each axis, from the last to the first, steps over all that the ones behind it reach. */
-static bool nests(const tn_tensor *t)
+static bool in_rows(const tn_tensor *t, int64_t width)
 {
-    int64_t reach = tni_width(t->dtype);
+    int64_t reach = width;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        if (t->shape[i] < 2)
+            continue;
+        if (t->stride[i] < reach)
+            return false;
+        reach += (t->shape[i] - 1) * t->stride[i];
+    }
+    return true;
+}
+
+/* Axes longer than 1 by rising |stride|. */
+typedef struct sorted {
+    int count;
+    int64_t step[TN_MAX_NDIM], last[TN_MAX_NDIM]; /* |stride|, n - 1 */
+} sorted;
+
+static void sort_axes(sorted *axes, const tn_tensor *t)
+{
+    axes->count = 0;
     for (int i = t->ndim - 1; i >= 0; i--) {
         if (t->shape[i] < 2)
             continue;
         const int64_t step = t->stride[i] < 0 ? -t->stride[i] : t->stride[i];
-        if (step < reach)
+        int k = axes->count++;
+        for (; k > 0 && axes->step[k - 1] > step; k--) {
+            axes->step[k] = axes->step[k - 1];
+            axes->last[k] = axes->last[k - 1];
+        }
+        axes->step[k] = step;
+        axes->last[k] = t->shape[i] - 1;
+    }
+}
+
+/* Each axis steps over all that the smaller ones reach. */
+static bool nests(const sorted *axes, int64_t width)
+{
+    int64_t reach = width;
+    for (int k = 0; k < axes->count; k++) {
+        if (axes->step[k] < reach)
             return false;
-        reach += (t->shape[i] - 1) * step;
+        reach += axes->last[k] * axes->step[k];
     }
     return true;
 }
@@ -145,35 +179,23 @@ static bool nests(const tn_tensor *t)
 /* Two indices differ by d; call the axis of the largest stride where they do the top.  Their
  * elements share a byte when the sum of d * stride is less than a width: one question for each
  * axis as the top, where d is at least 1, with the axes below it, where d may have any sign. */
-static answer names_twice(const tn_tensor *t)
+static answer names_twice(const sorted *axes, int64_t width)
 {
-    term axes[TERMS];
-    int count = 0;
-    const int64_t width = tni_width(t->dtype);
-    for (int i = 0; i < t->ndim; i++) {
-        if (t->shape[i] < 2)
-            continue;
-        const int64_t step = t->stride[i] < 0 ? -t->stride[i] : t->stride[i];
-        if (step < width)
+    for (int k = 0; k < axes->count; k++)
+        if (axes->step[k] < (k > 0 ? axes->step[k - 1] + 1 : width))
             return YES;
-        const int before = count;
-        if (!put(axes, &count, step, t->shape[i] - 1))
-            return UNDECIDED;
-        if (count == before)
-            return YES;
-    }
     int work = WORK;
     int64_t under = 0;
-    term below[TERMS];
+    term below[TN_MAX_NDIM];
     answer all = NO;
-    for (int top = 0; top < count; top++) {
-        const term axis = axes[top];
-        if (axis.a < width + under) {
-            below[top] = (term){axis.a, axis.u - 1};
-            const int used = axis.u > 1 ? top + 1 : top;
+    for (int top = 0; top < axes->count; top++) {
+        const int64_t step = axes->step[top], last = axes->last[top];
+        if (step < width + under) {
+            below[top] = (term){step, last - 1};
+            const int used = last > 1 ? top + 1 : top;
             if (!reach_fits(below, used))
                 return UNDECIDED;
-            const int64_t target = under - axis.a;
+            const int64_t target = under - step;
             const answer one =
                 solve(below, used, target - (width - 1), target + (width - 1), &work);
             if (one == YES)
@@ -181,19 +203,24 @@ static answer names_twice(const tn_tensor *t)
             if (one == UNDECIDED)
                 all = UNDECIDED;
         }
-        below[top].a = axis.a;
-        if (!tni_mul(2, axis.u, &below[top].u))
+        below[top].a = step;
+        if (!tni_mul(2, last, &below[top].u))
             return UNDECIDED;
-        under += axis.a * axis.u;
+        under += step * last;
     }
     return all;
 }
 
 tn_status tni_check_once(const tn_tensor *t, const char *who)
 {
-    if (LIKELY(nests(t)) || tni_numel(t) == 0)
+    const int64_t width = tni_width(t->dtype);
+    if (LIKELY(in_rows(t, width)))
         return TN_OK;
-    switch (names_twice(t)) {
+    sorted axes;
+    sort_axes(&axes, t);
+    if (LIKELY(nests(&axes, width)) || tni_numel(t) == 0)
+        return TN_OK;
+    switch (names_twice(&axes, width)) {
     case NO:
         return TN_OK;
     case YES:
@@ -233,8 +260,9 @@ tn_status tni_check_apart(const tn_tensor *dst, const tn_tensor *src, bool same_
                           const char *call)
 {
     int64_t low, high, src_low, src_high;
-    tni_extent(dst, &low, &high);
-    tni_extent(src, &src_low, &src_high);
+    tni_shape_range(dst->ndim, dst->shape, dst->stride, tni_width(dst->dtype), &low, &high);
+    tni_shape_range(src->ndim, src->shape, src->stride, tni_width(src->dtype), &src_low,
+                    &src_high);
     const int64_t length = high - low, src_length = src_high - src_low;
     const uint64_t from = (uint64_t)(uintptr_t)dst->data + (uint64_t)low;
     const uint64_t src_from = (uint64_t)(uintptr_t)src->data + (uint64_t)src_low;

@@ -111,10 +111,8 @@ tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim, const int64_
         return tni_fail(TN_ESTRIDE,
                         "reshape: no strides walk the %d axes of in as %d axes; copy it first",
                         in->ndim, ndim);
-    for (int i = 0; i < ndim; i++) {
-        out->shape[i] = full[i];
-        out->stride[i] = stride[i];
-    }
+    for (int i = 0; i < ndim; i++)
+        tni_set_axis(out, i, full[i], stride[i]);
     tni_inherit(out, in, in->data, ndim);
     return TN_OK;
 }

@@ -9,7 +9,7 @@ bool tni_shape_size(int ndim, const int64_t *shape, int64_t width, int64_t *size
 {
     int64_t product = width;
     for (int i = 0; i < ndim; i++)
-        if (shape[i] > 1 && !tni_mul(product, shape[i], &product))
+        if (shape[i] > 1 && !tni_scale(product, shape[i], &product))
             return false;
     *size = product;
     return true;
@@ -21,8 +21,8 @@ bool tni_shape_reach(int ndim, const int64_t *shape, const int64_t *stride, int6
     int64_t sum = width;
     for (int i = 0; i < ndim; i++) {
         int64_t step, part;
-        if (shape[i] > 1 && !(tni_abs(stride[i], &step) && tni_mul(shape[i] - 1, step, &part) &&
-                              tni_add(sum, part, &sum)))
+        if (shape[i] > 1 && !(tni_abs(stride[i], &step) &&
+                              tni_scale(shape[i] - 1, step, &part) && tni_add(sum, part, &sum)))
             return false;
     }
     *reach = sum;
@@ -31,9 +31,17 @@ bool tni_shape_reach(int ndim, const int64_t *shape, const int64_t *stride, int6
 
 bool tni_shape_fits(int ndim, const int64_t *shape, const int64_t *stride, int64_t width)
 {
-    int64_t ignored;
-    return tni_shape_size(ndim, shape, width, &ignored) &&
-           tni_shape_reach(ndim, shape, stride, width, &ignored);
+    int64_t size = width, reach = width;
+    for (int i = 0; i < ndim; i++) {
+        const int64_t n = shape[i];
+        if (n < 0)
+            return false;
+        int64_t step, part;
+        if (n > 1 && !(tni_scale(size, n, &size) && tni_abs(stride[i], &step) &&
+                       tni_scale(n - 1, step, &part) && tni_add(reach, part, &reach)))
+            return false;
+    }
+    return true;
 }
 
 void tni_shape_dense(int ndim, const int64_t *shape, int64_t width, int64_t *stride)

@@ -5,16 +5,10 @@
  */
 #include "view.h"
 
-static void set_axis(tn_tensor *out, int to, int64_t n, int64_t stride)
-{
-    out->shape[to] = n;
-    out->stride[to] = stride;
-}
-
 static void keep_axes(tn_tensor *out, const tn_tensor *in)
 {
     for (int i = 0; i < in->ndim; i++)
-        set_axis(out, i, in->shape[i], in->stride[i]);
+        tni_set_axis(out, i, in->shape[i], in->stride[i]);
 }
 
 /* Python's reading of a slice bound: negative counts from the end, then clamp to [low, high].
@@ -50,7 +44,7 @@ tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int dim, int64_t start, 
     }
     const int64_t offset = count > 0 && n > 1 && tni_numel(in) > 0 ? start * stride : 0;
     keep_axes(out, in);
-    set_axis(out, dim, count, count > 1 ? stride * step : stride);
+    tni_set_axis(out, dim, count, count > 1 ? stride * step : stride);
     tni_inherit(out, in, tni_move(in->data, offset), in->ndim);
     return TN_OK;
 }
@@ -134,7 +128,7 @@ tn_status tn_view(tn_tensor *out, const tn_tensor *in, const int64_t *shape,
         if (!empty && offset[i] > 0)
             moved += offset[i] * stride;
         if (!(drops >> i & 1))
-            set_axis(out, kept++, n, stride);
+            tni_set_axis(out, kept++, n, stride);
     }
     tni_inherit(out, in, tni_move(in->data, moved), kept);
     return TN_OK;
@@ -168,8 +162,8 @@ tn_status tn_windows(tn_tensor *out, const tn_tensor *in, int dim, int64_t size,
                         "windows: %lld windows of %lld make more than 2^63 - 1 bytes",
                         (long long)count, (long long)size);
     keep_axes(out, in);
-    set_axis(out, dim, count, count > 1 && size > 0 ? stride * step : 0);
-    set_axis(out, ndim, size, stride);
+    tni_set_axis(out, dim, count, count > 1 && size > 0 ? stride * step : 0);
+    tni_set_axis(out, ndim, size, stride);
     tni_inherit(out, in, in->data, ndim + 1);
     return TN_OK;
 }

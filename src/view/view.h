@@ -17,13 +17,15 @@ tn_status tni_check(const tn_tensor *t, const char *who);
 tn_status tni_check_dst(const tn_tensor *t, const char *who);
 
 /* The same in two halves, without the device, for views and facts: between them the call checks
- * its own axes and numbers.  The first tells NULL and ndim, the second dtype, extents, size. */
+ * its own axes and numbers.  The first tells NULL and ndim (for out and in of a view), the
+ * second dtype, extents, size. */
 tn_status tni_check_given(const tn_tensor *t, const char *who);
-tn_status tni_check_sound(const tn_tensor *t, const char *who);
+static inline tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in,
+                                       const char *call);
+static inline tn_status tni_check_sound(const tn_tensor *t, const char *who);
 
-/* tni_check_given for the two tensors of a view: out, then in; and 0 <= dim < ndim. */
-tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in, const char *call);
-tn_status tni_check_axis(int dim, int ndim, const char *call);
+/* 0 <= dim < ndim. */
+static inline tn_status tni_check_axis(int dim, int ndim, const char *call);
 
 /* A call with several operands tells the first rule that any of them breaks, operands from left
  * to right within a rule.  Between the rules the call puts checks of its own: NULL arguments
@@ -76,6 +78,8 @@ bool tni_same(const tn_tensor *a, const tn_tensor *b);
 int64_t tni_numel(const tn_tensor *t);
 void tni_extent(const tn_tensor *t, int64_t *low, int64_t *high); /* empty: 0, 0 */
 
+/* ---- parts of views ---- */
+
 /* Everything of in but its axes. */
 static inline void tni_inherit(tn_tensor *out, const tn_tensor *in, void *data, int ndim)
 {
@@ -84,6 +88,17 @@ static inline void tni_inherit(tn_tensor *out, const tn_tensor *in, void *data, 
     out->ndim = ndim;
     out->device = in->device;
     out->flags = in->flags;
+}
+
+/* One axis.  Axes are few: a compiler that sees a loop of this would call memmove, which takes
+ * longer than the loop, so it is kept from looking. */
+static inline void tni_set_axis(tn_tensor *out, int i, int64_t n, int64_t stride)
+{
+    out->shape[i] = n;
+    out->stride[i] = stride;
+#if defined(__GNUC__)
+    __asm__ volatile("" ::: "memory");
+#endif
 }
 
 /* in without axis dim, at data; all else stays. */
@@ -95,7 +110,7 @@ static inline void *tni_move(void *data, int64_t offset)
     return data ? (void *)((uintptr_t)data + (uintptr_t)offset) : NULL;
 }
 
-/* ---- arithmetic of extents and strides (shape.c); no extent is negative ---- */
+/* ---- arithmetic of extents and strides (shape.c); extents are not negative ---- */
 
 /* width times the product of all extents that are not 0; false: does not fit. */
 bool tni_shape_size(int ndim, const int64_t *shape, int64_t width, int64_t *size);
@@ -105,7 +120,7 @@ bool tni_shape_size(int ndim, const int64_t *shape, int64_t width, int64_t *size
 bool tni_shape_reach(int ndim, const int64_t *shape, const int64_t *stride, int64_t width,
                      int64_t *reach);
 
-/* Both of them fit. */
+/* No extent is negative, and both of them fit. */
 bool tni_shape_fits(int ndim, const int64_t *shape, const int64_t *stride, int64_t width);
 
 /* Row-major strides, number of elements, byte range [low, high) around element (0, …, 0), of a
@@ -115,5 +130,51 @@ int64_t tni_shape_count(int ndim, const int64_t *shape);
 bool tni_shape_merges(int ndim, const int64_t *shape, const int64_t *stride); /* as one axis */
 void tni_shape_range(int ndim, const int64_t *shape, const int64_t *stride, int64_t width,
                      int64_t *low, int64_t *high);
+
+/* ---- the short paths of the checks above ---- */
+
+tn_status tni_fail_pair(const tn_tensor *out, const tn_tensor *in, const char *call);
+tn_status tni_fail_sound(const tn_tensor *t, const char *who);
+tn_status tni_fail_axis(int dim, int ndim, const char *call);
+
+static inline bool tni_ndim_fine(const tn_tensor *t)
+{
+    return (unsigned)t->ndim <= TN_MAX_NDIM;
+}
+
+/* Up to four axes of at most 2^14 with strides below 2^44: their size is at most 2^60 and their
+ * reach below 2^61, which needs no arithmetic to see. */
+static inline bool tni_small(const tn_tensor *t)
+{
+    const uint64_t most = 1u << 14, far = (uint64_t)1 << 44;
+    if (t->ndim > 4)
+        return false;
+    for (int i = 0; i < t->ndim; i++)
+        if ((uint64_t)t->shape[i] > most || (uint64_t)t->stride[i] + far > 2 * far)
+            return false;
+    return true;
+}
+
+static inline bool tni_sound(const tn_tensor *t)
+{
+    return tni_dtype_known(t->dtype) &&
+           (tni_small(t) || tni_shape_fits(t->ndim, t->shape, t->stride, tni_width(t->dtype)));
+}
+
+static inline tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in,
+                                       const char *call)
+{
+    return LIKELY(out && in && tni_ndim_fine(in)) ? TN_OK : tni_fail_pair(out, in, call);
+}
+
+static inline tn_status tni_check_sound(const tn_tensor *t, const char *who)
+{
+    return LIKELY(tni_sound(t)) ? TN_OK : tni_fail_sound(t, who);
+}
+
+static inline tn_status tni_check_axis(int dim, int ndim, const char *call)
+{
+    return LIKELY(dim >= 0 && dim < ndim) ? TN_OK : tni_fail_axis(dim, ndim, call);
+}
 
 #endif
