@@ -1,0 +1,253 @@
+/* print.c - a tensor as text that people read: nested brackets, aligned columns, long axes
+ * elided.
+ *
+ * Numbers are the shortest decimals that read back as the same element, of at most 8 digits
+ * before rounding sets in, whatever the locale.
+ * Nothing is written beyond size, and the work ends with the room for text. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "view/view.h"
+
+enum {
+    WHOLE = 1000, /* a tensor of more elements is large: each of its long axes is elided */
+    LONG = 12,    /* an axis longer than this is elided in any tensor */
+    EDGE = 3,     /* entries that stay at both ends of an elided axis */
+    FLOAT = 48,   /* room for the text of a float */
+    NUMBER = 2 * FLOAT + 2,
+};
+
+typedef struct page {
+    const tn_tensor *t;
+    bool large;
+    int left, right; /* widest text before and from the decimal point */
+    int64_t unseen;  /* while measuring: elements that still matter; 0 when printing */
+    char *buf;
+    size_t size, used; /* used < size; while measuring nothing is put */
+} page;
+
+/* ---- one element ---- */
+
+/* Do a and b round to the same element of a float dtype? */
+static bool same(tn_dtype dtype, double a, double b)
+{
+    switch (dtype) {
+    case TN_F8E4M3:
+        return tni_f8e4m3_of_f64(a) == tni_f8e4m3_of_f64(b);
+    case TN_F8E5M2:
+        return tni_f8e5m2_of_f64(a) == tni_f8e5m2_of_f64(b);
+    case TN_F16:
+        return tni_f16_of_f64(a) == tni_f16_of_f64(b);
+    case TN_BF16:
+        return tni_bf16_of_f64(a) == tni_bf16_of_f64(b);
+    case TN_F32:
+        return (float)a == (float)b;
+    default:
+        return a == b;
+    }
+}
+
+/* The shortest digits that mean x in dtype, or x rounded to 8 digits; "1.", "-1.5e-07", "nan".
+ */
+static void write_float(char *text, tn_dtype dtype, double x)
+{
+    if (isnan(x) || isinf(x)) {
+        snprintf(text, FLOAT, "%s", isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+        return;
+    }
+    snprintf(text, FLOAT, "%.7e", x);
+    const double rounded = strtod(text, NULL);
+    double read = NAN;
+    int digits = -1; /* behind the first one */
+    while (digits < 7 && read != rounded && !same(dtype, read, x)) {
+        snprintf(text, FLOAT, "%.*e", ++digits, x);
+        read = strtod(text, NULL);
+    }
+    const char *e = strchr(text, 'e');
+    const long exponent = e ? strtol(e + 1, NULL, 10) : 0;
+    if (exponent >= -4 && exponent < 16) {
+        const int decimals = digits > exponent ? digits - (int)exponent : 0;
+        snprintf(text, FLOAT, "%#.*f", decimals, x);
+    }
+    size_t kept = 0; /* the locale's decimal point, which may be several bytes, becomes "." */
+    for (const char *c = text; *c; c++)
+        if (strchr("0123456789+-e", *c))
+            text[kept++] = *c;
+        else if (kept == 0 || text[kept - 1] != '.')
+            text[kept++] = '.';
+    text[kept] = 0;
+}
+
+static double read_float(tn_dtype dtype, const char *at)
+{
+    uint16_t h;
+    float f;
+    double d;
+    switch (dtype) {
+    case TN_F8E4M3:
+        return (double)tni_f32_of_f8e4m3((uint8_t)*at);
+    case TN_F8E5M2:
+        return (double)tni_f32_of_f8e5m2((uint8_t)*at);
+    case TN_F16:
+        memcpy(&h, at, sizeof h);
+        return (double)tni_f32_of_f16(h);
+    case TN_BF16:
+        memcpy(&h, at, sizeof h);
+        return (double)tni_f32_of_bf16(h);
+    case TN_F32:
+        memcpy(&f, at, sizeof f);
+        return (double)f;
+    default:
+        memcpy(&d, at, sizeof d);
+        return d;
+    }
+}
+
+/* An integer of any width, as its 64-bit pattern. */
+static uint64_t read_integer(int width, bool is_signed, const char *at)
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (width) {
+    case 1:
+        memcpy(&u8, at, sizeof u8);
+        return is_signed ? (uint64_t)(int8_t)u8 : u8;
+    case 2:
+        memcpy(&u16, at, sizeof u16);
+        return is_signed ? (uint64_t)(int16_t)u16 : u16;
+    case 4:
+        memcpy(&u32, at, sizeof u32);
+        return is_signed ? (uint64_t)(int32_t)u32 : u32;
+    default:
+        memcpy(&u64, at, sizeof u64);
+        return u64;
+    }
+}
+
+/* "1.+2.j" */
+static void write_complex(char *text, tn_dtype part, const char *at)
+{
+    char real[FLOAT], imaginary[FLOAT];
+    write_float(real, part, read_float(part, at));
+    write_float(imaginary, part, read_float(part, at + tni_width(part)));
+    snprintf(text, NUMBER, "%s%s%sj", real, imaginary[0] == '-' ? "" : "+", imaginary);
+}
+
+static void write_element(char *text, tn_dtype dtype, const char *at)
+{
+    const int width = (int)tni_width(dtype);
+    switch (tni_dtypes[dtype].kind) {
+    case TNI_BOOL:
+        snprintf(text, NUMBER, "%s", *at ? "true" : "false");
+        break;
+    case TNI_SIGNED:
+        snprintf(text, NUMBER, "%lld", (long long)read_integer(width, true, at));
+        break;
+    case TNI_UNSIGNED:
+        snprintf(text, NUMBER, "%llu", (unsigned long long)read_integer(width, false, at));
+        break;
+    case TNI_FLOAT:
+        write_float(text, dtype, read_float(dtype, at));
+        break;
+    default:
+        write_complex(text, dtype == TN_C64 ? TN_F32 : TN_F64, at);
+    }
+}
+
+/* ---- the page ---- */
+
+static bool full(const page *p)
+{
+    return p->buf ? p->used == p->size - 1 : p->unseen == 0;
+}
+
+static void put(page *p, const char *text)
+{
+    for (; p->buf && *text && !full(p); text++)
+        p->buf[p->used++] = *text;
+}
+
+static void put_times(page *p, const char *text, int times)
+{
+    for (int i = 0; i < times && p->buf && !full(p); i++)
+        put(p, text);
+}
+
+/* Numbers meet at their decimal points, all else at its right end. */
+static void show_element(page *p, const char *at)
+{
+    char text[NUMBER];
+    write_element(text, p->t->dtype, at);
+    const bool point = tni_dtypes[p->t->dtype].kind == TNI_FLOAT;
+    const int length = (int)strlen(text);
+    const int left = point ? (int)strcspn(text, ".e") : length;
+    if (p->buf) {
+        put_times(p, " ", p->left - left);
+        put(p, text);
+        put_times(p, " ", p->right - (length - left));
+        return;
+    }
+    p->left = left > p->left ? left : p->left;
+    p->right = length - left > p->right ? length - left : p->right;
+    p->unseen--;
+}
+
+/* Between two entries of an axis: the next number, the next row, the next block of rows. */
+static void put_gap(page *p, int axis)
+{
+    const int inner = p->t->ndim - 1 - axis;
+    put(p, inner == 0 ? ", " : ",");
+    if (inner > 0) {
+        put_times(p, "\n", inner);
+        put_times(p, " ", axis + 1);
+    }
+}
+
+static void show_axis(page *p, int axis, uintptr_t at)
+{
+    if (axis == p->t->ndim) {
+        show_element(p, (const char *)at);
+        return;
+    }
+    const int64_t n = p->t->shape[axis], stride = p->t->stride[axis];
+    const bool elide = n > LONG || (p->large && n > 2 * EDGE);
+    put(p, "[");
+    for (int64_t i = 0; i < n && !full(p); i++) {
+        if (i > 0)
+            put_gap(p, axis);
+        if (elide && i == EDGE) {
+            put(p, "...");
+            i = n - EDGE - 1;
+        } else {
+            show_axis(p, axis + 1, at + (uintptr_t)i * (uintptr_t)stride);
+        }
+    }
+    put(p, "]");
+}
+
+tn_status tn_print(const tn_tensor *t, char *buf, size_t size)
+{
+    if (t && !buf)
+        return tni_fail(TN_ENULL, "print: buf is NULL");
+    TRY(tni_check_given(t, "print: t"));
+    if (size == 0)
+        return tni_fail(TN_EARG, "print: size is 0, no room for the end of a text");
+    TRY(tni_check(t, "print: t"));
+    TRY(tni_check_data(t, "print: t"));
+
+    /* an element takes two bytes at least, so those behind size / 2 are never seen */
+    const int64_t count = tni_numel(t);
+    page p = {.t = t, .large = count > WHOLE, .unseen = count};
+    if ((uint64_t)count > size / 2 + 1)
+        p.unseen = (int64_t)(size / 2 + 1);
+    if (count > 0)
+        show_axis(&p, 0, (uintptr_t)t->data);
+    p.buf = buf;
+    p.size = size;
+    show_axis(&p, 0, (uintptr_t)t->data);
+    buf[p.used] = 0;
+    return TN_OK;
+}
