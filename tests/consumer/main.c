@@ -16,6 +16,12 @@ int main(void)
     tn_handle_destroy(h);
     if (tn_handle_create(&h, TN_CPU, 1, NULL) != TN_EDEVICE || !tn_error()[0])
         return 1;
+    float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, y[3][2] = {{0}};
+    tn_tensor a, b, t;
+    if (tn_init(&a, x, TN_F32, 2, (int64_t[]){2, 3}) ||
+        tn_init(&b, y, TN_F32, 2, (int64_t[]){3, 2}) || tn_transpose(&t, &a, 0, 1) ||
+        tn_rearrange(&b, &t) || y[0][1] != 4)
+        return 1;
     printf("tenon %s on %s\n", tn_version(), tn_isa());
     return 0;
 }
