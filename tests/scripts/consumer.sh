@@ -1,6 +1,7 @@
 #!/bin/sh
-# consumer.sh BUILD CONSUMER VERSION - install into an empty folder, then build and run a program
-# against it: through CMake (shared and static) and through pkg-config.
+# consumer.sh BUILD CONSUMER VERSION README - install into an empty folder, then build and run a
+# program against it: through CMake (shared and static) and through pkg-config, and the program
+# of the README as it stands there.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,6 +23,10 @@ LD_LIBRARY_PATH="$lib" "$work/by-pkg-config"
 cc "$2/main.c" $(pkg-config "$flags" --cflags tenon) "$lib/libtenon.a" \
     $(pkg-config "$flags" --libs --static tenon | sed 's/-ltenon//') -o "$work/by-pkg-config-static"
 "$work/by-pkg-config-static"
+
+awk '/^```c$/ {on = 1; next} /^```$/ {if (on) exit} on' "$4" >"$work/readme.c"
+cc -Wall -Wextra "$work/readme.c" $(pkg-config "$flags" --cflags --libs tenon) -o "$work/readme"
+[ "$(LD_LIBRARY_PATH="$lib" "$work/readme")" = "1 4" ]
 
 soname=$(readlink "$lib/libtenon.so.${3%%.*}")
 [ "$soname" = "libtenon.so.$3" ]

@@ -1,0 +1,19 @@
+#!/bin/sh
+# docs.sh - every link of the documents to a file of the project finds it, and every public call
+# that they name is declared.
+set -eu
+bad=0 n=0
+for doc in *.md docs/*.md docs/*/*.md; do
+    [ -f "$doc" ] || continue
+    for link in $(grep -o '](\([^)#]*\)' "$doc" | sed 's/^](//'); do
+        case $link in http*) continue ;; esac
+        n=$((n + 1))
+        [ -e "$(dirname "$doc")/$link" ] || { echo "$doc: no file $link" && bad=1; }
+    done
+    for name in $(grep -o '`tn_[a-z0-9_]*[a-z0-9]`' "$doc" | tr -d '`' | sort -u); do
+        n=$((n + 1))
+        grep -qrw "$name" include || { echo "$doc: no header has $name" && bad=1; }
+    done
+done
+echo "$n links and names"
+[ $n -gt 0 ] && [ $bad = 0 ]
