@@ -161,6 +161,23 @@ static void test_caches_are_plausible(void **state)
     assert_ptr_equal(c, tni_cache_sizes());
 }
 
+static void test_stream_values(void **state)
+{
+    (void)state;
+    char usual[64], got[64];
+    assert_int_equal(ask_self("env -u TENON_STREAM", "stream", usual, sizeof usual), 0);
+    static const char *const cases[][2] = {
+        {"0", "0"},   {"123456", "123456"},           {"", NULL},  {"-5", NULL},
+        {"4k", NULL}, {"99999999999999999999", NULL}, {"x", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char env[64];
+        snprintf(env, sizeof env, "TENON_STREAM=%s", cases[i][0]);
+        assert_int_equal(ask_self(env, "stream", got, sizeof got), 0);
+        assert_string_equal(got, cases[i][1] ? cases[i][1] : usual);
+    }
+}
+
 /* ---- parts ---- */
 
 static void test_every_part_runs_once(void **state)
@@ -352,6 +369,8 @@ int main(int argc, char **argv)
     self = argv[0];
     if (argc > 1 && !strcmp(argv[1], "isa"))
         return puts(tn_isa()) < 0;
+    if (argc > 1 && !strcmp(argv[1], "stream"))
+        return printf("%lld\n", (long long)tni_cache_sizes()->stream) < 0;
     if (argc > 1 && !strcmp(argv[1], "threads"))
         return !say_threads();
     if (argc > 1 && !strcmp(argv[1], "fork"))
@@ -362,6 +381,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_isa_values),
         cmocka_unit_test(test_isa_is_what_the_level_says),
         cmocka_unit_test(test_caches_are_plausible),
+        cmocka_unit_test(test_stream_values),
         cmocka_unit_test(test_every_part_runs_once),
         cmocka_unit_test(test_threads_of_the_handle),
         cmocka_unit_test(test_a_part_starts_no_parts),
