@@ -9,5 +9,6 @@
 #include "core/core.h"
 
 #include "copy_table.h"
+#include "make_table.h"
 
 #endif

@@ -9,6 +9,7 @@
 #include <tenon/tensor.h>
 
 #include "core/core.h"
+#include "kernels/kernels.h"
 
 #include "copy_plan.h"
 
@@ -59,6 +60,11 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 
 /* What was chosen, in words; dst and src as at planning. */
 void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text);
+
+/* ---- numbers from their flat index (make.c) ---- */
+
+/* Fill dst, which has m's dtype and names no element twice; indices are row-major. */
+void tni_make_run(const tni_make *m, const tn_tensor *dst);
 
 /* ---- dealing work to threads (deal.c) ---- */
 

@@ -1,0 +1,148 @@
+/* pattern.c - einops patterns on tensors: the shape, the view, the copy.
+ *
+ * A copy needs no temporary: src's dimensions are split into pieces, and so are dst's, and the
+ * pieces are copied. */
+#include "pattern.h"
+#include "moves.h"
+
+/* Read the text and lay it over src; the arguments are not NULL, src is checked. */
+static tn_status fit_text(tni_fit *fit, const tn_tensor *src, const char *pattern,
+                          const char *sizes)
+{
+    tni_pattern p;
+    TRY(tni_pattern_parse(&p, pattern, sizes));
+    return tni_pattern_fit(fit, &p, src);
+}
+
+tn_status tn_pattern_shape(const char *pattern, const char *sizes, const tn_tensor *src,
+                           int *ndim, int64_t *shape)
+{
+    if (!pattern)
+        return tni_fail(TN_ENULL, "pattern_shape: pattern is NULL");
+    if (!ndim || !shape)
+        return tni_fail(TN_ENULL, "pattern_shape: %s is NULL", ndim ? "shape" : "ndim");
+    TRY(tni_check_given(src, "pattern_shape: src"));
+    TRY(tni_check_sound(src, "pattern_shape: src"));
+    tni_fit fit;
+    TRY(fit_text(&fit, src, pattern, sizes));
+    *ndim = fit.ndim;
+    for (int i = 0; i < fit.ndim; i++)
+        shape[i] = fit.shape[i];
+    return TN_OK;
+}
+
+/* Merge the pieces of each dimension into one step; false: they do not walk as one. */
+static bool merge(const tni_fit *fit, int64_t *stride)
+{
+    for (int i = 0; i < fit->ndim; i++)
+        stride[i] = 0;
+    for (int i = 0; i < fit->n; i++) {
+        const tni_piece *a = &fit->piece[i], *b = a + 1;
+        const bool last = i + 1 == fit->n || b->dim != a->dim;
+        int64_t step;
+        if (last)
+            stride[a->dim] = a->step;
+        else if (!tni_mul(b->n, b->step, &step) || step != a->step)
+            return false;
+    }
+    return true;
+}
+
+tn_status tn_pattern_view(tn_tensor *out, const tn_tensor *src, const char *pattern,
+                          const char *sizes)
+{
+    if (!pattern)
+        return tni_fail(TN_ENULL, "pattern_view: pattern is NULL");
+    if (!out)
+        return tni_fail(TN_ENULL, "pattern_view: out is NULL");
+    TRY(tni_check_given(src, "pattern_view: src"));
+    TRY(tni_check_sound(src, "pattern_view: src"));
+    tni_fit fit;
+    TRY(fit_text(&fit, src, pattern, sizes));
+    int64_t stride[TN_MAX_NDIM];
+    if (fit.empty)
+        tni_shape_dense(fit.ndim, fit.shape, tni_width(src->dtype), stride);
+    else if (!merge(&fit, stride))
+        return tni_fail(TN_ESTRIDE,
+                        "pattern_view: \"%s\" merges axes that only a copy can merge",
+                        tni_quoted(pattern).text);
+    tni_inherit(out, src, tni_move(src->data, fit.empty ? 0 : fit.shift), fit.ndim);
+    for (int i = 0; i < fit.ndim; i++) {
+        out->shape[i] = fit.shape[i];
+        out->stride[i] = stride[i];
+    }
+    return TN_OK;
+}
+
+/* Copy the pieces of src to the pieces of dst, which has the fitted shape and no byte of src.
+ */
+static void copy_pieces(const tn_tensor *dst, const tn_tensor *src, const tni_fit *fit)
+{
+    if (fit->empty)
+        return;
+    tn_tensor d, s;
+    tni_inherit(&d, dst, dst->data, fit->n);
+    tni_inherit(&s, src, tni_move(src->data, fit->shift), fit->n);
+    int64_t inner = 1;
+    for (int i = fit->n - 1; i >= 0; i--) {
+        const tni_piece *a = &fit->piece[i];
+        if (i + 1 == fit->n || a->dim != a[1].dim)
+            inner = 1;
+        d.shape[i] = s.shape[i] = a->n;
+        d.stride[i] = dst->stride[a->dim] * inner;
+        s.stride[i] = a->step;
+        inner *= a->n;
+    }
+    tni_move_all(&d, &s);
+}
+
+static tn_status check_result(const tn_tensor *dst, const tni_fit *fit)
+{
+    if (dst->ndim != fit->ndim)
+        return tni_fail(TN_ESHAPE, "pattern_into: dst has %d axes, the pattern gives %d",
+                        dst->ndim, fit->ndim);
+    for (int i = 0; i < fit->ndim; i++)
+        if (dst->shape[i] != fit->shape[i])
+            return tni_fail(TN_ESHAPE,
+                            "pattern_into: axis %d has extent %lld, the pattern gives %lld", i,
+                            (long long)dst->shape[i], (long long)fit->shape[i]);
+    return TN_OK;
+}
+
+tn_status tn_pattern_into(const tn_tensor *dst, const tn_tensor *src, const char *pattern,
+                          const char *sizes)
+{
+    if (!pattern)
+        return tni_fail(TN_ENULL, "pattern_into: pattern is NULL");
+    TRY(tni_check_all(TNI_EVERY, "pattern_into", dst, 1, &src));
+    if (dst->dtype != src->dtype)
+        return tni_fail(TN_EDTYPE, "pattern_into: dtypes are %s and %s",
+                        tn_dtype_name(dst->dtype), tn_dtype_name(src->dtype));
+    tni_fit fit;
+    TRY(fit_text(&fit, src, pattern, sizes));
+    TRY(check_result(dst, &fit));
+    TRY(tni_check_once(dst, "pattern_into: dst"));
+    TRY(tni_check_data(dst, "pattern_into: dst"));
+    TRY(tni_check_data(src, "pattern_into: src"));
+    TRY(tni_check_apart(dst, src, false, "pattern_into"));
+    copy_pieces(dst, src, &fit);
+    return TN_OK;
+}
+
+tn_status tn_pattern_copy(tn_tensor *out, const tn_tensor *src, const char *pattern,
+                          const char *sizes)
+{
+    if (!pattern)
+        return tni_fail(TN_ENULL, "pattern_copy: pattern is NULL");
+    if (!out)
+        return tni_fail(TN_ENULL, "pattern_copy: out is NULL");
+    TRY(tni_check(src, "pattern_copy: src"));
+    tni_fit fit;
+    TRY(fit_text(&fit, src, pattern, sizes));
+    TRY(tni_check_data(src, "pattern_copy: src"));
+    tn_tensor made;
+    TRY(tn_alloc(&made, src->dtype, fit.ndim, fit.shape));
+    copy_pieces(&made, src, &fit);
+    *out = made;
+    return TN_OK;
+}
