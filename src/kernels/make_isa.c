@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/core.h"
+
 #include "make_table.h"
 #include "philox.h"
 
@@ -147,28 +149,6 @@ static void make_arange_i64(strip *out, const tni_make *m, uint64_t index, int n
 
 /* ---- a strip stored as its dtype ---- */
 
-/* x rounded once, to nearest even, to a float of `fraction` bits, whose exponent has this bias;
- * beyond `most` it is `over`. */
-INLINE uint32_t narrow(double x, int fraction, int bias, uint32_t most, uint32_t over,
-                       uint32_t nan)
-{
-    const uint64_t bits = to_bits(x) & ~((uint64_t)1 << 63);
-    const double size = from_bits(bits);
-    const int drop = 52 - fraction;
-    uint64_t r;
-    if (bits > (uint64_t)0x7ff << 52)
-        return nan;
-    if (size < from_bits((uint64_t)(1024 - bias) << 52)) {
-        /* below the normal numbers: a multiple of the smallest number above 0 */
-        const double scaled = size * from_bits((uint64_t)(1022 + bias + fraction) << 52);
-        r = to_bits(scaled + 0x1p52) - to_bits(0x1p52);
-    } else {
-        r = (bits + (((uint64_t)1 << (drop - 1)) - 1) + (bits >> drop & 1)) >> drop;
-        r -= (uint64_t)(1023 - bias) << fraction;
-    }
-    return r > most ? over : (uint32_t)r;
-}
-
 #define STORE(NAME, TYPE, VALUE)                                                               \
     static void store_##NAME(char *d, int64_t d_step, const strip *in, int n)                  \
     {                                                                                          \
@@ -184,11 +164,10 @@ STORE(i32, uint32_t, (uint32_t)in->i[i])
 STORE(i64, int64_t, in->i[i])
 STORE(f64, double, in->f[i])
 STORE(f32, float, (float)in->f[i])
-#define SIGN(BITS) ((to_bits(in->f[i]) >> 63) << (BITS - 1))
-STORE(f8e4m3, uint8_t, (uint8_t)(SIGN(8) | narrow(in->f[i], 3, 7, 0x7e, 0x7f, 0x7f)))
-STORE(f8e5m2, uint8_t, (uint8_t)(SIGN(8) | narrow(in->f[i], 2, 15, 0x7b, 0x7c, 0x7e)))
-STORE(f16, uint16_t, (uint16_t)(SIGN(16) | narrow(in->f[i], 10, 15, 0x7bff, 0x7c00, 0x7e00)))
-STORE(bf16, uint16_t, (uint16_t)(SIGN(16) | narrow(in->f[i], 7, 127, 0x7f7f, 0x7f80, 0x7fc0)))
+STORE(f8e4m3, uint8_t, tni_f8e4m3_of_f64(in->f[i]))
+STORE(f8e5m2, uint8_t, tni_f8e5m2_of_f64(in->f[i]))
+STORE(f16, uint16_t, tni_f16_of_f64(in->f[i]))
+STORE(bf16, uint16_t, tni_bf16_of_f64(in->f[i]))
 
 typedef struct pair_f32 {
     float re, im;

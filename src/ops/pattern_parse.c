@@ -61,6 +61,15 @@ static bool word(char c)
     return letter(c) || digit(c) || c == '_' || c == '.';
 }
 
+/* Bytes of one letter in UTF-8, so that a sentence shows it whole. */
+static int letter_bytes(const char *text)
+{
+    int n = 1;
+    while (n < 4 && (text[n] & 0xc0) == 0x80)
+        n++;
+    return n;
+}
+
 /* digits as a number; false: does not fit. */
 static bool number(const char *digits, int len, int64_t *out)
 {
@@ -232,7 +241,7 @@ static tn_status read_text(reader *r)
         else if (c == '-')
             TRY(read_minus(r));
         else
-            return wrong(r, r->pos, 1, "is not allowed", -1);
+            return wrong(r, r->pos, letter_bytes(text + r->pos), "is not allowed", -1);
     }
     TRY(check_closed(r));
     if (r->side == &r->p->left)

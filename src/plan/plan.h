@@ -61,7 +61,7 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 /* What was chosen, in words; dst and src as at planning. */
 void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text);
 
-/* ---- numbers from their flat index (make.c) ---- */
+/* ---- numbers from their flat index (make_run.c) ---- */
 
 /* Fill dst, which has m's dtype and names no element twice; indices are row-major. */
 void tni_make_run(const tni_make *m, const tn_tensor *dst);

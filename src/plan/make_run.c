@@ -1,4 +1,4 @@
-/* make.c - filling a tensor with numbers made from their flat index.
+/* make_run.c - filling a tensor with numbers made from their flat index.
  *
  * Axes keep their order, for the row-major index is the number's name; neighbours that walk
  * memory as one are merged. */
@@ -74,7 +74,7 @@ void tni_make_run(const tni_make *m, const tn_tensor *dst)
     for (int i = 0; i < dst->ndim; i++)
         if (dst->shape[i] == 0)
             return;
-    job j = {.m = m, .k = tni_make_kernels_of(tni_isa_level()), .d = dst->data};
+    job j = {.m = m, .k = tni_make_kernels_of((int)tni_isa_level()), .d = dst->data};
     gather_axes(&j, dst);
     j.parts = tni_deal_parts(j.count > INT64_MAX / COST ? INT64_MAX : j.count * COST, j.count);
     tni_parallel(j.parts, run_part, &j);

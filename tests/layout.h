@@ -1,0 +1,171 @@
+/* layout.h - random tensors in exact heap blocks, for tests that compare with a slow oracle.
+ *
+ * A block holds the tensor's byte range and not one byte more, so that a watched build sees
+ * every step outside.  The oracle writes into a twin of dst; then the whole blocks are
+ * compared, gaps between elements included. */
+#ifndef LAYOUT_H
+#define LAYOUT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tenon/tenon.h>
+
+#define OK(call)                                                                               \
+    do {                                                                                       \
+        if ((call) != TN_OK)                                                                   \
+            fail_msg("%s: %s", #call, tn_error());                                             \
+    } while (0)
+
+typedef struct rng {
+    uint64_t state;
+} rng;
+
+static inline uint64_t next(rng *r)
+{
+    uint64_t z = (r->state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* A number in [low, high]. */
+static inline int64_t pick(rng *r, int64_t low, int64_t high)
+{
+    return low + (int64_t)(next(r) % (uint64_t)(high - low + 1));
+}
+
+static const tn_dtype all_dtypes[] = {
+    TN_BOOL, TN_I8,     TN_I16,    TN_I32, TN_I64,  TN_U8,  TN_U16, TN_U32,  TN_U64,
+    TN_F16,  TN_F8E4M3, TN_F8E5M2, TN_F32, TN_BF16, TN_F64, TN_C64, TN_C128,
+};
+
+static inline tn_dtype pick_dtype(rng *r)
+{
+    return all_dtypes[next(r) % (sizeof all_dtypes / sizeof *all_dtypes)];
+}
+
+typedef struct block {
+    char *bytes;
+    size_t size;
+    tn_tensor t;
+} block;
+
+/* Row-major, or (wild) with axes in any order, gaps, reversed axes, any alignment; a source may
+ * also repeat along axes. */
+static inline block block_make(rng *r, tn_dtype dtype, int ndim, const int64_t *shape,
+                               bool wild, bool source)
+{
+    block b;
+    int64_t width = (int64_t)tn_dtype_size(dtype), stride[TN_MAX_NDIM], step = width;
+    int order[TN_MAX_NDIM];
+    for (int i = 0; i < ndim; i++)
+        order[i] = ndim - 1 - i;
+    if (wild && next(r) % 2)
+        for (int i = ndim - 1; i > 0; i--) {
+            int k = (int)pick(r, 0, i), swap = order[i];
+            order[i] = order[k];
+            order[k] = swap;
+        }
+    for (int i = 0; i < ndim; i++) {
+        int a = order[i];
+        if (wild && next(r) % 4 == 0)
+            step += pick(r, 1, 3) * (next(r) % 2 ? width : 1);
+        stride[a] = wild && next(r) % 4 == 0 ? -step : step;
+        if (wild && source && next(r) % 8 == 0)
+            stride[a] = 0;
+        else if (shape[a] > 1)
+            step *= shape[a];
+    }
+    int64_t low = 0, high = 0;
+    OK(tn_init_strided(&b.t, NULL, dtype, ndim, shape, stride));
+    OK(tn_extent(&b.t, &low, &high));
+    b.size = (size_t)(high - low);
+    b.bytes = malloc(b.size ? b.size : 1);
+    assert_non_null(b.bytes);
+    for (size_t i = 0; i < b.size; i++)
+        b.bytes[i] = (char)next(r);
+    b.t.data = b.bytes - low;
+    return b;
+}
+
+static inline block block_twin(const block *of)
+{
+    block b = *of;
+    b.bytes = malloc(b.size ? b.size : 1);
+    assert_non_null(b.bytes);
+    memcpy(b.bytes, of->bytes, b.size);
+    b.t.data = b.bytes + ((char *)of->t.data - of->bytes);
+    return b;
+}
+
+static inline void block_free(block *b)
+{
+    free(b->bytes);
+}
+
+/* The next index of a shape, the last axis fastest; false after the last one. */
+static inline bool index_next(int64_t *index, int ndim, const int64_t *shape)
+{
+    for (int i = ndim - 1; i >= 0; i--) {
+        if (++index[i] < shape[i])
+            return true;
+        index[i] = 0;
+    }
+    return false;
+}
+
+static inline char *element(const tn_tensor *t, const int64_t *index)
+{
+    char *p = t->data;
+    for (int i = 0; i < t->ndim; i++)
+        p += index[i] * t->stride[i];
+    return p;
+}
+
+/* Where element `index` of dst comes from: true and the index in src, or false for *value. */
+typedef bool (*origin_fn)(const void *about, const int64_t *index, int64_t *from);
+
+static inline void oracle(const tn_tensor *dst, const tn_tensor *src, origin_fn origin,
+                          const void *about, const void *value)
+{
+    int64_t at[TN_MAX_NDIM] = {0}, from[TN_MAX_NDIM] = {0};
+    size_t width = tn_dtype_size(dst->dtype);
+    if (tn_numel(dst) == 0)
+        return;
+    do {
+        const void *x = origin(about, at, from) ? element(src, from) : value;
+        memcpy(element(dst, at), x, width);
+    } while (index_next(at, dst->ndim, dst->shape));
+}
+
+static inline const char *describe(const tn_tensor *t)
+{
+    static char text[4][512];
+    static int turn;
+    char *s = text[turn++ % 4];
+    size_t used = 0;
+    for (int i = 0; i < t->ndim && used < 480; i++)
+        used += (size_t)snprintf(s + used, 512 - used, "%lld:%lld ", (long long)t->shape[i],
+                                 (long long)t->stride[i]);
+    if (!t->ndim)
+        s[0] = 0;
+    return s;
+}
+
+#define SAME_BLOCKS(got, want, ...)                                                            \
+    do {                                                                                       \
+        if (memcmp((got)->bytes, (want)->bytes, (want)->size)) {                               \
+            print_error(__VA_ARGS__);                                                          \
+            fail();                                                                            \
+        }                                                                                      \
+    } while (0)
+
+#endif
