@@ -160,6 +160,52 @@ static inline const char *describe(const tn_tensor *t)
     return s;
 }
 
+/* An allocator that counts, and fails its fail_at-th allocation (from 1; 0: none). */
+typedef struct tally {
+    int calls, fail_at, live;
+} tally;
+
+static inline void *tally_alloc(void *user, size_t size, size_t align)
+{
+    tally *t = user;
+    if (++t->calls == t->fail_at)
+        return NULL;
+    t->live++;
+    return aligned_alloc(align, size);
+}
+
+static inline void tally_free(void *user, void *ptr, size_t size)
+{
+    (void)size;
+    ((tally *)user)->live--;
+    free(ptr);
+}
+
+/* Call body with its first, second, … allocation failing, until it succeeds.  Each failure is
+ * TN_ENOMEM and leaves nothing behind; body checks that it changed nothing. */
+static inline int fail_each_allocation(tn_status (*body)(void))
+{
+    tally t = {0};
+    tn_handle *h;
+    tn_config config = {.alloc = tally_alloc, .free = tally_free, .user = &t};
+    OK(tn_handle_create(&h, TN_CPU, 0, &config));
+    OK(tn_handle_use(h));
+    int failed = 0;
+    for (;; failed++) {
+        t.calls = 0;
+        t.fail_at = failed + 1;
+        int live = t.live;
+        tn_status status = body();
+        assert_int_equal(t.live, live);
+        if (status == TN_OK)
+            break;
+        assert_int_equal(status, TN_ENOMEM);
+        assert_int_equal(t.calls, failed + 1);
+    }
+    tn_handle_destroy(h);
+    return failed;
+}
+
 #define SAME_BLOCKS(got, want, ...)                                                            \
     do {                                                                                       \
         if (memcmp((got)->bytes, (want)->bytes, (want)->size)) {                               \
