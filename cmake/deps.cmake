@@ -2,7 +2,10 @@
 #
 # tenon_libraries is what to link; ./dev deps knows the Debian packages.
 find_package(PkgConfig REQUIRED)
-set(tenon_packages sleef jansson libzip zlib)
+set(tenon_packages sleef)
+if(TENON_IO)
+    list(APPEND tenon_packages jansson minizip zlib)
+endif()
 set(tenon_libraries)
 foreach(package ${tenon_packages})
     pkg_check_modules(${package} REQUIRED IMPORTED_TARGET ${package})
