@@ -1,4 +1,10 @@
-/* io.h - tensors in files: .npy, .npz, .safetensors, .gguf, told apart by content. */
+/* io.h - tensors in files: .npy, .npz, .safetensors and (read only) .gguf.
+ *
+ * Files are untrusted: headers are parsed and checked against the size of the file before
+ * anything is allocated, and Python objects are never read.  Failures name the file and the
+ * place: "x.npy: header says (7, 33) f32 = 924 bytes, the file has 72".  A file that is
+ * malformed is TN_EFORMAT, what is understood and not offered TN_EUNSUPPORTED, what the system
+ * refuses TN_EIO.  Many threads may use one open file. */
 #ifndef TENON_IO_H
 #define TENON_IO_H
 
@@ -8,17 +14,130 @@ TN_BEGIN
 
 typedef struct tn_file tn_file;
 
+/* Open a file and read its header; the format is told by the content, not by the suffix.
+ *
+ * dtypes that NumPy cannot name: "bfloat16", "float8_e4m3fn" and "float8_e5m2" are read as
+ * such; so are '<V2' (what NumPy saves for bfloat16) as TN_BF16 and '<f1' as TN_F8E5M2.  Plain
+ * void, '|V2' and any V1, is raw: TN_U16 and TN_U8; setting desc.dtype to another dtype of the
+ * same width reinterprets it. */
 TN_API TN_NODISCARD tn_status tn_file_open(tn_file **f, const char *path);
+
+/* The same on an open descriptor of a regular file, which stays the caller's; name is for
+ * sentences. */
+TN_API TN_NODISCARD tn_status tn_file_open_fd(tn_file **f, int fd, const char *name);
+
+/* "npy", "npz", "safetensors" or "gguf"; NULL for NULL. */
+TN_API const char *tn_file_format(const tn_file *f);
+
+/* Tensors in the file, in the order of their places; 0 for NULL. */
 TN_API int64_t tn_file_count(const tn_file *f);
+
+/* Name, descriptor (data is NULL) and place of tensor i; each pointer but f may be NULL.
+ *
+ * The name of the tensor in a .npy is "".  Fortran order shows as strides; the axes of .gguf
+ * are in NumPy's order, the fastest last.  offset counts bytes from the start of the file; -1
+ * is a compressed member.
+ *
+ * TN_EARG         no such tensor
+ * TN_EUNSUPPORTED its type has no tn_dtype (quantised, strings, …) */
 TN_API TN_NODISCARD tn_status tn_file_info(const tn_file *f, int64_t i, const char **name,
                                            tn_tensor *desc, int64_t *offset);
+
+/* Name and type of tensor i as the file spells them, also where tn_file_info says
+ * TN_EUNSUPPORTED: "<f4", "BF16", "Q4_K".  NULL when there is no such tensor. */
+TN_API const char *tn_file_name(const tn_file *f, int64_t i);
+TN_API const char *tn_file_type(const tn_file *f, int64_t i);
+
+/* The __metadata__ of a .safetensors as a JSON object of strings; NULL when it has none. */
+TN_API const char *tn_file_metadata(const tn_file *f);
+
+/* The tensor of this name.  TN_EARG when there is none. */
 TN_API TN_NODISCARD tn_status tn_file_find(const tn_file *f, const char *name, int64_t *i);
+
+/* Read tensor i into memory of its own, native endian; release it with tn_free. */
 TN_API TN_NODISCARD tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out);
+
+/* Tensor i as a TN_READONLY view of the file, valid until tn_file_close.
+ *
+ * Somebody who shortens the file while it is mapped makes the view fault (SIGBUS); tn_file_read
+ * and tn_file_fetch report the same as TN_EIO.
+ *
+ * TN_EUNSUPPORTED the bytes need conversion: other endian, compressed */
 TN_API TN_NODISCARD tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out);
+
+/* Tensor i as places in the file: a descriptor to be sliced, permuted, flipped … and handed to
+ * tn_file_fetch.  Its addresses are not memory.  Valid until tn_file_close.
+ *
+ * TN_EUNSUPPORTED compressed */
+TN_API TN_NODISCARD tn_status tn_file_places(const tn_file *f, int64_t i, tn_tensor *out);
+
+/* Read the elements that places names into dst, native endian: any view of what tn_file_places
+ * gave for tensor i, dst of any strides.  Holds at most 16 MiB beside dst.
+ *
+ * TN_EARG      places leaves the tensor
+ * TN_EDTYPE, TN_ESHAPE, TN_ESTRIDE as in tn_rearrange */
+TN_API TN_NODISCARD tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
+                                            const tn_tensor *places);
+
+/* Release the file and its views.  NULL is fine. */
 TN_API void tn_file_close(tn_file *f);
+
+/* Write t, of any strides, in row-major order; the suffix tells the format.  In .npz the tensor
+ * is named "arr_0", in .safetensors "tensor".
+ *
+ * The bytes go to a temporary file in the same folder, which is synced and renamed: path is the
+ * old file or the whole new one at every moment, and the old one after a failure.
+ *
+ * bf16 is written to .npy and .npz as '<V2', f8 as '<V1', with the dtype's name in a comment of
+ * the header: np.load(path).view(ml_dtypes.bfloat16) reads it. */
 TN_API TN_NODISCARD tn_status tn_save(const char *path, const tn_tensor *t);
+
+/* Write n tensors into a .npz or a .safetensors; metadata is a JSON object of strings or NULL.
+ *
+ * In .safetensors wider dtypes come first, so that every tensor is aligned.
+ *
+ * TN_EARG         a name is there twice or is no UTF-8
+ * TN_EFORMAT      metadata is no JSON object of strings
+ * TN_EUNSUPPORTED another suffix, or a dtype that the format lacks */
 TN_API TN_NODISCARD tn_status tn_save_many(const char *path, int n, const char *const *names,
                                            const tn_tensor *const *ts, const char *metadata);
+
+/* ---- writing piece by piece ---- */
+
+typedef struct tn_writer tn_writer;
+
+/* What a writer needs to know beyond the tensors; zero means default. */
+typedef struct tn_write_options {
+    const char *metadata; /* JSON object of strings, for .safetensors */
+    int64_t align;        /* .safetensors: data starts at a multiple of it; 8 by default */
+    void *reserved[6];    /* NULL */
+} tn_write_options;
+
+/* Begin a file that will hold n tensors of the given dtypes and shapes (data and strides are
+ * not looked at), in that order; nothing is at path before tn_writer_commit.  names may be NULL
+ * when n is 1. */
+TN_API TN_NODISCARD tn_status tn_writer_open(tn_writer **w, const char *path, int n,
+                                             const char *const *names,
+                                             const tn_tensor *const *ts,
+                                             const tn_write_options *options);
+
+/* Begin a .npy on a descriptor that cannot seek, such as a pipe; name is for sentences. */
+TN_API TN_NODISCARD tn_status tn_writer_open_fd(tn_writer **w, int fd, const char *name,
+                                                const tn_tensor *t);
+
+/* Append elements, in row-major order of piece: the next ones of the tensor that is not
+ * complete, whose dtype piece has.  The shape of piece is free; it ends no later than the
+ * tensor.  After a failure only tn_writer_abort is left.
+ *
+ * TN_EDTYPE  not the dtype of the tensor
+ * TN_EARG    more elements than are left */
+TN_API TN_NODISCARD tn_status tn_writer_put(tn_writer *w, const tn_tensor *piece);
+
+/* Finish the file and release w, also on failure.  TN_EARG when elements are missing. */
+TN_API TN_NODISCARD tn_status tn_writer_commit(tn_writer *w);
+
+/* Leave no file and release w.  NULL is fine. */
+TN_API void tn_writer_abort(tn_writer *w);
 
 TN_END
 

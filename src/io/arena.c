@@ -1,0 +1,47 @@
+/* arena.c - many small pieces of memory with one life: names, shapes, tables.
+ *
+ * Pieces never move.  A chunk begins with the address of the chunk before it. */
+#include <string.h>
+
+#include "io.h"
+
+enum { CHUNK = 1 << 14, LINK = 16 };
+
+void *tni_arena_take(tni_arena *a, size_t n)
+{
+    if (n > SIZE_MAX / 2)
+        return NULL;
+    n = (n + 7) & ~(size_t)7;
+    if (n > a->size - a->used) {
+        size_t size = LINK + (n > CHUNK ? n : CHUNK);
+        char *chunk = tni_alloc(size);
+        if (!chunk)
+            return NULL;
+        memcpy(chunk, &a->last, sizeof a->last);
+        *a = (tni_arena){chunk, LINK, size};
+    }
+    void *piece = (char *)a->last + a->used;
+    a->used += n;
+    return piece;
+}
+
+char *tni_arena_text(tni_arena *a, const char *text, size_t n)
+{
+    char *copy = tni_arena_take(a, n + 1);
+    if (copy) {
+        memcpy(copy, text, n);
+        copy[n] = 0;
+    }
+    return copy;
+}
+
+void tni_arena_free(tni_arena *a)
+{
+    while (a->last) {
+        void *before;
+        memcpy(&before, a->last, sizeof before);
+        tni_free(a->last);
+        a->last = before;
+    }
+    *a = (tni_arena){0};
+}

@@ -1,0 +1,270 @@
+/* file.c - the open file: which format it is, the table of its tensors, finding one.
+ *
+ * After tn_file_open nothing in the table changes; only the two mappings are made later, each
+ * at most once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io.h"
+#include "sys.h"
+
+enum { SHOWN = 200 };
+
+static bool is_npy(const uint8_t *head, size_t n)
+{
+    return n >= 6 && !memcmp(head, "\x93NUMPY", 6);
+}
+
+static bool is_zip(const uint8_t *head, size_t n)
+{
+    return n >= 4 && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4));
+}
+
+static bool is_gguf(const uint8_t *head, size_t n)
+{
+    return n >= 4 && !memcmp(head, "GGUF", 4);
+}
+
+static bool is_safetensors(const uint8_t *head, size_t n)
+{
+    return n >= 9 && head[8] == '{';
+}
+
+static const struct {
+    const char *name;
+    bool (*is)(const uint8_t *head, size_t n);
+    tn_status (*open)(tn_file *f);
+} formats[] = {
+    {"npy", is_npy, tni_npy_open},
+    {"npz", is_zip, tni_npz_open},
+    {"gguf", is_gguf, tni_gguf_open},
+    {"safetensors", is_safetensors, tni_safetensors_open},
+};
+
+tn_status tni_no_memory(const char *path, int64_t bytes)
+{
+    return tni_fail(TN_ENOMEM, "%s: no memory for %lld bytes", path, (long long)bytes);
+}
+
+tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
+{
+    char words[80];
+    size_t got = 0;
+    int error = tni_sys_pread(f->fd, buf, (size_t)n, at, &got);
+    if (error)
+        return tni_fail(TN_EIO, "%s: %s", f->path, tni_sys_words(error, words, sizeof words));
+    if ((int64_t)got < n)
+        return tni_fail(TN_EIO, "%s: the file ends at byte %lld, it had %lld when opened",
+                        f->path, (long long)(at + (int64_t)got), (long long)f->size);
+    return TN_OK;
+}
+
+static tn_status grow(tn_file *f)
+{
+    int64_t room = f->room ? 2 * f->room : 4;
+    tni_entry *more = tni_alloc((size_t)room * sizeof *more);
+    if (!more)
+        return tni_no_memory(f->path, room * (int64_t)sizeof *more);
+    if (f->count)
+        memcpy(more, f->entries, (size_t)f->count * sizeof *more);
+    tni_free(f->entries);
+    f->entries = more;
+    f->room = room;
+    return TN_OK;
+}
+
+tn_status tni_file_add(tn_file *f, const tni_entry *e)
+{
+    if (f->count == f->room)
+        TRY(grow(f));
+    size_t bytes = (size_t)e->ndim * sizeof *e->shape;
+    int64_t *shape = tni_arena_take(&f->arena, bytes);
+    char *name = tni_arena_text(&f->arena, e->name, strlen(e->name));
+    char *type = tni_arena_text(&f->arena, e->type, strlen(e->type));
+    if (!shape || !name || !type)
+        return tni_no_memory(f->path, (int64_t)bytes);
+    if (bytes)
+        memcpy(shape, e->shape, bytes);
+    tni_entry *to = &f->entries[f->count++];
+    *to = *e;
+    to->shape = shape;
+    to->name = name;
+    to->type = type;
+    return TN_OK;
+}
+
+static int by_name(const void *a, const void *b, void *user)
+{
+    const tni_entry *entries = user;
+    int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
+    return strcmp(entries[i].name, entries[j].name);
+}
+
+/* Sort the names; one that is there twice is an error. */
+static tn_status index_names(tn_file *f)
+{
+    if (!f->count)
+        return TN_OK;
+    f->by_name = tni_alloc((size_t)f->count * sizeof *f->by_name);
+    if (!f->by_name)
+        return tni_no_memory(f->path, f->count * (int64_t)sizeof *f->by_name);
+    for (int64_t i = 0; i < f->count; i++)
+        f->by_name[i] = i;
+    qsort_r(f->by_name, (size_t)f->count, sizeof *f->by_name, by_name, f->entries);
+    for (int64_t i = 1; i < f->count; i++)
+        if (!by_name(&f->by_name[i - 1], &f->by_name[i], f->entries))
+            return tni_fail(TN_EFORMAT, "%s: two tensors are named \"%.80s\"", f->path,
+                            f->entries[f->by_name[i]].name);
+    return TN_OK;
+}
+
+static tn_status load(tn_file *f)
+{
+    uint8_t head[16];
+    int64_t n = f->size < (int64_t)sizeof head ? f->size : (int64_t)sizeof head;
+    TRY(tni_file_bytes(f, head, n, 0));
+    for (int i = 0; i < COUNT(formats); i++)
+        if (formats[i].is(head, (size_t)n)) {
+            f->format = formats[i].name;
+            TRY(formats[i].open(f));
+            return index_names(f);
+        }
+    return tni_fail(TN_EFORMAT, "%s: is no .npy, .npz, .safetensors or .gguf file", f->path);
+}
+
+static tn_status open_file(tn_file **out, const char *path, int fd, bool owns_fd, int64_t size)
+{
+    size_t len = strlen(path), skip = len > SHOWN ? len - SHOWN : 0;
+    tn_file *f = tni_alloc(sizeof *f);
+    if (!f) {
+        if (owns_fd)
+            tni_sys_close(fd);
+        return tni_no_memory(path + skip, (int64_t)sizeof *f);
+    }
+    *f = (tn_file){.fd = fd, .owns_fd = owns_fd, .size = size};
+    f->path = tni_arena_text(&f->arena, path + skip, len - skip);
+    tn_status status = f->path ? load(f) : tni_no_memory(path + skip, SHOWN);
+    if (status != TN_OK)
+        tn_file_close(f);
+    else
+        *out = f;
+    return status;
+}
+
+static tn_status refused(const char *path, int error)
+{
+    char words[80];
+    size_t len = strlen(path);
+    return tni_fail(TN_EIO, "%s: %s", path + (len > SHOWN ? len - SHOWN : 0),
+                    tni_sys_words(error, words, sizeof words));
+}
+
+tn_status tn_file_open(tn_file **f, const char *path)
+{
+    int fd;
+    int64_t size;
+    if (!f || !path)
+        return tni_fail(TN_ENULL, "file_open: %s is NULL", f ? "path" : "f");
+    int error = tni_sys_open(path, &fd, &size);
+    return error ? refused(path, error) : open_file(f, path, fd, true, size);
+}
+
+tn_status tn_file_open_fd(tn_file **f, int fd, const char *name)
+{
+    int64_t size;
+    if (!f || !name)
+        return tni_fail(TN_ENULL, "file_open_fd: %s is NULL", f ? "name" : "f");
+    int error = tni_sys_size(fd, &size);
+    return error ? refused(name, error) : open_file(f, name, fd, false, size);
+}
+
+void tn_file_close(tn_file *f)
+{
+    if (!f)
+        return;
+    if (f->map)
+        tni_sys_unmap(f->map, f->size);
+    if (f->places)
+        tni_sys_unmap(f->places, f->size);
+    if (f->owns_fd)
+        tni_sys_close(f->fd);
+    tni_free(f->by_name);
+    tni_free(f->entries);
+    tni_arena_free(&f->arena);
+    tni_free(f);
+}
+
+const char *tn_file_format(const tn_file *f)
+{
+    return f ? f->format : NULL;
+}
+
+int64_t tn_file_count(const tn_file *f)
+{
+    return f ? f->count : 0;
+}
+
+const char *tn_file_metadata(const tn_file *f)
+{
+    return f ? f->metadata : NULL;
+}
+
+const char *tn_file_name(const tn_file *f, int64_t i)
+{
+    return f && i >= 0 && i < f->count ? f->entries[i].name : NULL;
+}
+
+const char *tn_file_type(const tn_file *f, int64_t i)
+{
+    return f && i >= 0 && i < f->count ? f->entries[i].type : NULL;
+}
+
+tn_status tni_file_entry(const tn_file *f, int64_t i, const char *call, const tni_entry **e)
+{
+    if (!f)
+        return tni_fail(TN_ENULL, "%s: f is NULL", call);
+    if (i < 0 || i >= f->count)
+        return tni_fail(TN_EARG, "%s: tensor %lld of %lld", f->path, (long long)i,
+                        (long long)f->count);
+    *e = &f->entries[i];
+    if (!(*e)->dtype)
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" has type %s, which no dtype is",
+                        f->path, (*e)->name, (*e)->type);
+    return TN_OK;
+}
+
+tn_status tn_file_info(const tn_file *f, int64_t i, const char **name, tn_tensor *desc,
+                       int64_t *offset)
+{
+    const tni_entry *e = NULL;
+    tn_tensor t;
+    TRY(tni_file_entry(f, i, "file_info", &e));
+    TRY(tni_entry_at(e, NULL, &t));
+    if (name)
+        *name = e->name;
+    if (desc)
+        *desc = t;
+    if (offset)
+        *offset = e->packing == TNI_DEFLATED ? -1 : e->offset;
+    return TN_OK;
+}
+
+tn_status tn_file_find(const tn_file *f, const char *name, int64_t *i)
+{
+    if (!f || !name || !i)
+        return tni_fail(TN_ENULL, "file_find: %s is NULL", !f ? "f" : !name ? "name" : "i");
+    for (int64_t low = 0, high = f->count; low < high;) {
+        int64_t mid = low + (high - low) / 2;
+        int order = strcmp(name, f->entries[f->by_name[mid]].name);
+        if (order == 0) {
+            *i = f->by_name[mid];
+            return TN_OK;
+        }
+        if (order < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return tni_fail(TN_EARG, "%s: has no tensor \"%.80s\"", f->path, name);
+}

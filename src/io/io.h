@@ -1,0 +1,117 @@
+/* io.h - how do tensors live in files?  The open file, its entries, and each format's parts.
+ *
+ * An entry in the table has passed every check: its bytes lie inside the file (or, compressed,
+ * inside the limits), and its shape times its width fits 64 bits. */
+#ifndef TNI_IO_H
+#define TNI_IO_H
+
+#include <tenon/io.h>
+
+#include "core/core.h"
+#include "view/view.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define TNI_HOST_BIG true
+#else
+#define TNI_HOST_BIG false
+#endif
+
+/* ---- memory that lives as long as its owner (arena.c) ---- */
+
+typedef struct tni_arena {
+    void *last; /* chunks, each linked to the one before */
+    size_t used, size;
+} tni_arena;
+
+void *tni_arena_take(tni_arena *a, size_t n); /* 8-byte aligned; NULL: no memory */
+char *tni_arena_text(tni_arena *a, const char *text, size_t n);
+void tni_arena_free(tni_arena *a);
+
+/* Bytes that pass through memory at a time when elements are turned on their way from or to a
+ * file.  Tests make it small. */
+extern int64_t tni_stage;
+
+/* ---- the open file (file.c) ---- */
+
+typedef enum tni_packing { TNI_PLAIN, TNI_STORED, TNI_DEFLATED } tni_packing;
+
+typedef struct tni_entry {
+    const char *name, *type;
+    const int64_t *shape;
+    int64_t offset; /* of the first byte in the file; in a deflated member: past its header */
+    int64_t nbytes;
+    int64_t member, packed; /* in .npz: place and length of the member as it lies there */
+    uint32_t crc;           /* of the unpacked member */
+    tn_dtype dtype;         /* 0: understood and not offered */
+    int8_t ndim, packing;
+    bool fortran, swapped;
+} tni_entry;
+
+struct tn_file {
+    int fd;
+    bool owns_fd;
+    int64_t size;
+    const char *path; /* for sentences: at most its last 200 bytes */
+    const char *format, *metadata;
+    int64_t count, room;
+    tni_entry *entries;
+    int64_t *by_name; /* positions in entries, by rising name */
+    tni_arena arena;
+    _Atomic(void *) map;    /* the whole file, readable; made when first asked for */
+    _Atomic(void *) places; /* as many addresses that are not memory; likewise */
+};
+
+/* Append an entry; text and shape are copied.  The checks are the format's. */
+tn_status tni_file_add(tn_file *f, const tni_entry *e);
+
+/* n bytes at a place that the file has, or had. */
+tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at);
+
+/* Entry i, if it is there and has a dtype. */
+tn_status tni_file_entry(const tn_file *f, int64_t i, const char *call, const tni_entry **e);
+
+/* e as a tensor whose bytes are at buf (NULL: no data), with the strides of the file. */
+tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out);
+
+/* TN_ENOMEM with the file's name. */
+tn_status tni_no_memory(const char *path, int64_t bytes);
+
+/* "(7, 33) f32", elided when long. */
+#define TNI_SHAPE_TEXT 160
+const char *tni_shape_text(char *buf, int ndim, const int64_t *shape, const char *dtype);
+
+/* Reverse the bytes of each part of n elements (complex ones have two parts). */
+void tni_swap(void *data, int64_t n, tn_dtype dtype);
+
+/* ---- formats: open reads the header and adds the entries ---- */
+
+tn_status tni_npy_open(tn_file *f);
+tn_status tni_npz_open(tn_file *f);
+tn_status tni_safetensors_open(tn_file *f);
+tn_status tni_gguf_open(tn_file *f);
+
+/* .npy headers, in files and in members (npy.c) */
+typedef struct tni_npy {
+    tn_dtype dtype;
+    bool fortran, swapped;
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    char descr[24];
+    int64_t size, nbytes; /* of the header with its magic; of the elements */
+} tni_npy;
+
+#define TNI_NPY_PREFIX  12      /* enough bytes to know the length of the header */
+#define TNI_NPY_LONGEST 1048576 /* of a header */
+
+/* Length of the whole header from its first bytes; n of them are there. */
+tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int64_t *length);
+
+/* TN_EUNSUPPORTED has filled in descr. */
+tn_status tni_npy_parse(tni_npy *h, const char *who, const uint8_t *bytes, int64_t length);
+
+/* Unpack a stored or deflated member, in order; crc and length are checked at the end. */
+tn_status tni_unpack(const tn_file *f, const tni_entry *e, void *out);
+tn_status tni_unpack_head(const tn_file *f, int64_t at, int64_t packed, uint8_t *out, int64_t n,
+                          int64_t *got);
+
+#endif

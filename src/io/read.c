@@ -1,0 +1,145 @@
+/* read.c - the elements of a file: read into memory, or mapped.
+ *
+ * What is allocated is what the checked header says, at most what the file holds. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io.h"
+#include "sys.h"
+
+int64_t tni_stage = 16 << 20;
+
+const char *tni_shape_text(char *buf, int ndim, const int64_t *shape, const char *dtype)
+{
+    int n = snprintf(buf, TNI_SHAPE_TEXT, "(");
+    for (int i = 0; i < ndim; i++) {
+        if (n > TNI_SHAPE_TEXT - 48) {
+            n += snprintf(buf + n, (size_t)(TNI_SHAPE_TEXT - n), ", …");
+            break;
+        }
+        n += snprintf(buf + n, (size_t)(TNI_SHAPE_TEXT - n), "%s%lld", i ? ", " : "",
+                      (long long)shape[i]);
+    }
+    snprintf(buf + n, (size_t)(TNI_SHAPE_TEXT - n), "%s) %s", ndim == 1 ? "," : "", dtype);
+    return buf;
+}
+
+tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out)
+{
+    if (!e->fortran)
+        return tn_init(out, buf, e->dtype, e->ndim, e->shape);
+    int64_t turned[TN_MAX_NDIM];
+    int axes[TN_MAX_NDIM];
+    for (int i = 0; i < e->ndim; i++) {
+        axes[i] = e->ndim - 1 - i;
+        turned[i] = e->shape[axes[i]];
+    }
+    tn_tensor t;
+    TRY(tn_init(&t, buf, e->dtype, e->ndim, turned));
+    return tn_permute(out, &t, axes);
+}
+
+/* One loop per width: the compiler makes byte shuffles of it. */
+#define SWAP(TYPE, REVERSE)                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                          \
+        TYPE x;                                                                                \
+        memcpy(&x, at + i * (int64_t)sizeof x, sizeof x);                                      \
+        x = REVERSE(x);                                                                        \
+        memcpy(at + i * (int64_t)sizeof x, &x, sizeof x);                                      \
+    }
+
+void tni_swap(void *data, int64_t n, tn_dtype dtype)
+{
+    char *at = data;
+    int64_t width = tni_width(dtype);
+    if (dtype == TN_C64 || dtype == TN_C128) {
+        width /= 2;
+        n *= 2;
+    }
+    if (width == 2)
+        SWAP(uint16_t, __builtin_bswap16)
+    else if (width == 4)
+        SWAP(uint32_t, __builtin_bswap32)
+    else if (width == 8)
+        SWAP(uint64_t, __builtin_bswap64)
+}
+
+tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out)
+{
+    const tni_entry *e = NULL;
+    TRY(tni_file_entry(f, i, "file_read", &e));
+    if (!out)
+        return tni_fail(TN_ENULL, "file_read: out is NULL");
+    tn_tensor block, t;
+    TRY(tn_alloc(&block, e->dtype, e->ndim, e->shape));
+    tn_status status = e->packing == TNI_PLAIN
+                           ? tni_file_bytes(f, block.data, e->nbytes, e->offset)
+                           : tni_unpack(f, e, block.data);
+    if (status == TN_OK)
+        status = tni_entry_at(e, block.data, &t);
+    if (status != TN_OK) {
+        tn_free(&block);
+        return status;
+    }
+    if (e->swapped)
+        tni_swap(block.data, tni_numel(&block), e->dtype);
+    *out = t;
+    return TN_OK;
+}
+
+/* The mapping at *at, made now if it is not there; two threads may race, one mapping stays. */
+static tn_status mapping(const tn_file *f, _Atomic(void *) *at, bool readable, char **base)
+{
+    char words[80];
+    void *have = atomic_load(at), *none = NULL;
+    if (!have) {
+        int error = tni_sys_map(f->fd, f->size, readable, &have);
+        if (error)
+            return tni_fail(TN_EIO, "%s: cannot be mapped: %s", f->path,
+                            tni_sys_words(error, words, sizeof words));
+        if (!atomic_compare_exchange_strong(at, &none, have)) {
+            tni_sys_unmap(have, f->size);
+            have = none;
+        }
+    }
+    *base = have;
+    return TN_OK;
+}
+
+/* Entry i as a read-only view of one of the two mappings. */
+static tn_status view_of(const tn_file *f, const tni_entry *e, bool readable, tn_tensor *out)
+{
+    tn_file *owner = (tn_file *)f;
+    char *base = NULL;
+    tn_tensor t;
+    TRY(mapping(f, readable ? &owner->map : &owner->places, readable, &base));
+    TRY(tni_entry_at(e, base + e->offset, &t));
+    t.flags |= TN_READONLY;
+    *out = t;
+    return TN_OK;
+}
+
+tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out)
+{
+    const tni_entry *e = NULL;
+    TRY(tni_file_entry(f, i, "file_map", &e));
+    if (!out)
+        return tni_fail(TN_ENULL, "file_map: out is NULL");
+    if (e->packing == TNI_DEFLATED || e->swapped)
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is %s and can only be read",
+                        f->path, e->name, e->swapped ? "of the other endian" : "compressed");
+    return view_of(f, e, true, out);
+}
+
+tn_status tn_file_places(const tn_file *f, int64_t i, tn_tensor *out)
+{
+    const tni_entry *e = NULL;
+    TRY(tni_file_entry(f, i, "file_places", &e));
+    if (!out)
+        return tni_fail(TN_ENULL, "file_places: out is NULL");
+    if (e->packing == TNI_DEFLATED)
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is compressed and has no places",
+                        f->path, e->name);
+    return view_of(f, e, false, out);
+}

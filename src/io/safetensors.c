@@ -1,0 +1,225 @@
+/* safetensors.c - reading the header of .safetensors, every rule of the format enforced.
+ *
+ * The tensors, in the order of their places, cover the data without hole or overlap, and each
+ * is as long as its shape and dtype say. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "io.h"
+#include "safetensors.h"
+
+enum { LONGEST = 100000000 };
+
+const tni_st_type tni_st_types[] = {
+    {"BOOL", 8, TN_BOOL},
+    {"I8", 8, TN_I8},
+    {"I16", 16, TN_I16},
+    {"I32", 32, TN_I32},
+    {"I64", 64, TN_I64},
+    {"U8", 8, TN_U8},
+    {"U16", 16, TN_U16},
+    {"U32", 32, TN_U32},
+    {"U64", 64, TN_U64},
+    {"F8_E4M3", 8, TN_F8E4M3},
+    {"F8_E5M2", 8, TN_F8E5M2},
+    {"F16", 16, TN_F16},
+    {"BF16", 16, TN_BF16},
+    {"F32", 32, TN_F32},
+    {"F64", 64, TN_F64},
+    {"C64", 64, TN_C64},
+    {"F8_E8M0", 8, 0},
+    {"F8_E4M3FNUZ", 8, 0},
+    {"F8_E5M2FNUZ", 8, 0},
+    {"F6_E2M3", 6, 0},
+    {"F6_E3M2", 6, 0},
+    {"F4", 4, 0},
+    {NULL, 0, 0},
+};
+
+typedef struct row {
+    const char *name;
+    const tni_st_type *type;
+    int64_t begin, end, order;
+    int ndim;
+    const json_t *shape;
+} row;
+
+static const tni_st_type *type_of(const json_t *dtype)
+{
+    const char *name = json_string_value(dtype);
+    for (const tni_st_type *t = tni_st_types; name && t->name; t++)
+        if (!strcmp(name, t->name))
+            return t;
+    return NULL;
+}
+
+/* Extents, and that they make up exactly the bytes from begin to end. */
+static tn_status sizes(const tn_file *f, const row *r, int64_t *shape)
+{
+    int64_t bits = r->type->bits;
+    for (int i = 0; i < r->ndim; i++) {
+        json_t *extent = json_array_get(r->shape, (size_t)i);
+        shape[i] = json_integer_value(extent);
+        if (!json_is_integer(extent) || shape[i] < 0)
+            return tni_fail(TN_EFORMAT,
+                            "%s: tensor \"%.80s\": axis %d of its shape is no extent", f->path,
+                            r->name, i);
+        if (!tni_mul(bits, shape[i] ? shape[i] : 1, &bits))
+            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": more bits than 64 bits count",
+                            f->path, r->name);
+    }
+    for (int i = 0; i < r->ndim; i++)
+        if (shape[i] == 0)
+            bits = 0;
+    if (bits % 8 != 0 || bits / 8 != r->end - r->begin) {
+        char text[TNI_SHAPE_TEXT];
+        return tni_fail(TN_EFORMAT,
+                        "%s: tensor \"%.80s\": %s = %lld bytes, its offsets span %lld", f->path,
+                        r->name, tni_shape_text(text, r->ndim, shape, r->type->name),
+                        (long long)(bits / 8), (long long)(r->end - r->begin));
+    }
+    return TN_OK;
+}
+
+/* One member of the header, as far as it can be checked alone. */
+static tn_status read_row(const tn_file *f, row *r, const char *name, const json_t *value)
+{
+    const json_t *offsets = json_object_get(value, "data_offsets");
+    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
+    const json_t *dtype = json_object_get(value, "dtype");
+    *r = (row){.name = name, .type = type_of(dtype), .order = r->order};
+    r->shape = json_object_get(value, "shape");
+    if (!json_is_string(dtype) || !json_is_array(r->shape) || json_array_size(offsets) != 2 ||
+        !json_is_integer(begin) || !json_is_integer(end))
+        return tni_fail(TN_EFORMAT,
+                        "%s: tensor \"%.80s\": dtype, shape or data_offsets is missing or not "
+                        "what it should be",
+                        f->path, name);
+    if (!r->type)
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" has dtype \"%.20s\"", f->path,
+                        name, json_string_value(dtype));
+    if (json_array_size(r->shape) > TN_MAX_NDIM)
+        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" has more than 64 axes", f->path,
+                        name);
+    r->ndim = (int)json_array_size(r->shape);
+    r->begin = json_integer_value(begin);
+    r->end = json_integer_value(end);
+    if (r->begin < 0 || r->end < r->begin)
+        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": offsets %lld to %lld", f->path, name,
+                        (long long)r->begin, (long long)r->end);
+    return TN_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* Add the rows, which are in the order of their places and leave no hole. */
+static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
+{
+    int64_t shape[TN_MAX_NDIM], at = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const row *r = &rows[i];
+        if (r->begin != at)
+            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" begins at %lld, expected %lld",
+                            f->path, r->name, (long long)r->begin, (long long)at);
+        at = r->end;
+        TRY(sizes(f, r, shape));
+        if (at > f->size - data)
+            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" ends at %lld, the data at %lld",
+                            f->path, r->name, (long long)at, (long long)(f->size - data));
+        TRY(tni_file_add(f, &(tni_entry){.name = r->name,
+                                         .type = r->type->name,
+                                         .shape = shape,
+                                         .ndim = (int8_t)r->ndim,
+                                         .dtype = r->type->dtype,
+                                         .offset = data + r->begin,
+                                         .nbytes = r->end - r->begin,
+                                         .swapped = TNI_HOST_BIG && r->type->bits > 8}));
+    }
+    if (at != f->size - data)
+        return tni_fail(TN_EFORMAT, "%s: the tensors end at byte %lld, the file has %lld",
+                        f->path, (long long)(data + at), (long long)f->size);
+    return TN_OK;
+}
+
+tn_status tni_st_metadata(tni_arena *arena, const char *path, const json_t *object,
+                          const char **text)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object))
+        return tni_fail(TN_EFORMAT, "%s: __metadata__ is no object", path);
+    json_object_foreach((json_t *)object, key, value) if (
+        !json_is_string(value)) return tni_fail(TN_EFORMAT,
+                                                "%s: __metadata__: \"%.80s\" is no text", path,
+                                                key);
+    char *dumped = json_dumps(object, JSON_COMPACT);
+    *text = dumped ? tni_arena_text(arena, dumped, strlen(dumped)) : NULL;
+    free(dumped);
+    return *text ? TN_OK : tni_no_memory(path, (int64_t)json_object_size(object));
+}
+
+static tn_status read_header(tn_file *f, json_t *header, row *rows, int64_t data)
+{
+    const char *key;
+    json_t *value;
+    int64_t n = 0;
+    json_object_foreach(header, key, value)
+    {
+        if (!strcmp(key, "__metadata__")) {
+            TRY(tni_st_metadata(&f->arena, f->path, value, &f->metadata));
+            continue;
+        }
+        rows[n].order = n;
+        TRY(read_row(f, &rows[n], key, value));
+        n++;
+    }
+    qsort(rows, (size_t)n, sizeof *rows, by_place);
+    return add_rows(f, rows, n, data);
+}
+
+static tn_status parse(tn_file *f, const char *text, int64_t length)
+{
+    json_error_t error;
+    json_t *header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+    if (!header)
+        return tni_fail(TN_EFORMAT, "%s: header, byte %d: %.120s", f->path, 8 + error.position,
+                        error.text);
+    size_t n = json_object_size(header);
+    row *rows = tni_alloc((n ? n : 1) * sizeof *rows);
+    tn_status status = rows ? read_header(f, header, rows, 8 + length)
+                            : tni_no_memory(f->path, (int64_t)(n * sizeof *rows));
+    tni_free(rows);
+    json_decref(header);
+    return status;
+}
+
+tn_status tni_safetensors_open(tn_file *f)
+{
+    uint8_t prefix[8];
+    uint64_t length = 0;
+    TRY(tni_file_bytes(f, prefix, 8, 0));
+    for (int i = 0; i < 8; i++)
+        length |= (uint64_t)prefix[i] << 8 * i;
+    if (length > LONGEST || (int64_t)length > f->size - 8)
+        return tni_fail(TN_EFORMAT,
+                        "%s: a header of %llu bytes; the file has %lld, %d are read", f->path,
+                        (unsigned long long)length, (long long)f->size, LONGEST);
+    char *text = tni_alloc((size_t)length);
+    if (!text)
+        return tni_no_memory(f->path, (int64_t)length);
+    tn_status status = tni_file_bytes(f, text, (int64_t)length, 8);
+    if (status == TN_OK)
+        status = parse(f, text, (int64_t)length);
+    tni_free(text);
+    return status;
+}

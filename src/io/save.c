@@ -1,0 +1,89 @@
+/* save.c - whole tensors into a file, by the writer. */
+#include <stdlib.h>
+
+#include "write.h"
+
+/* Where tensor i of the call goes in the file: wider dtypes first, so that each is aligned. */
+typedef struct place {
+    int i;
+    int64_t width;
+} place;
+
+static int wider_first(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->width != y->width ? (x->width > y->width ? -1 : 1) : x->i - y->i;
+}
+
+static tn_status check(int n, const tn_tensor *const *ts)
+{
+    for (int i = 0; i < n; i++) {
+        TRY(tni_check(ts[i], "save: tensor"));
+        TRY(tni_check_data(ts[i], "save: tensor"));
+    }
+    return TN_OK;
+}
+
+static tn_status save(const char *path, int n, const char *const *names,
+                      const tn_tensor *const *ts, const tn_write_options *options)
+{
+    tn_writer *w = NULL;
+    TRY(check(n, ts));
+    TRY(tn_writer_open(&w, path, n, names, ts, options));
+    for (int i = 0; i < n; i++) {
+        tn_status status = tn_writer_put(w, ts[i]);
+        if (status != TN_OK) {
+            tn_writer_abort(w);
+            return status;
+        }
+    }
+    return tn_writer_commit(w);
+}
+
+tn_status tn_save(const char *path, const tn_tensor *t)
+{
+    if (!path || !t)
+        return tni_fail(TN_ENULL, "save: %s is NULL", path ? "t" : "path");
+    return save(path, 1, NULL, &t, NULL);
+}
+
+static tn_status save_sorted(const char *path, int n, const char *const *names,
+                             const tn_tensor *const *ts, const tn_write_options *options,
+                             place *places, void *memory)
+{
+    const tn_tensor **sorted = memory;
+    const char **labels = (const char **)(sorted + n);
+    for (int i = 0; i < n; i++)
+        places[i] = (place){i, (int64_t)tn_dtype_size(ts[i]->dtype)};
+    qsort(places, (size_t)n, sizeof *places, wider_first);
+    for (int i = 0; i < n; i++) {
+        sorted[i] = ts[places[i].i];
+        labels[i] = names[places[i].i];
+    }
+    return save(path, n, labels, sorted, options);
+}
+
+tn_status tn_save_many(const char *path, int n, const char *const *names,
+                       const tn_tensor *const *ts, const char *metadata)
+{
+    if (!path || (n > 0 && (!names || !ts)))
+        return tni_fail(TN_ENULL, "save_many: %s is NULL",
+                        !path    ? "path"
+                        : !names ? "names"
+                                 : "ts");
+    if (n < 0)
+        return tni_fail(TN_EARG, "save_many: %d tensors", n);
+    for (int i = 0; i < n; i++)
+        if (!names[i] || !ts[i])
+            return tni_fail(TN_ENULL, "save_many: %s %d is NULL", ts[i] ? "name" : "tensor", i);
+    tn_write_options options = {.metadata = metadata};
+    tni_arena arena = {0};
+    size_t count = (size_t)(n ? n : 1);
+    place *places = tni_arena_take(&arena, count * sizeof *places);
+    void *memory = tni_arena_take(&arena, count * 2 * sizeof(void *));
+    tn_status status = places && memory
+                           ? save_sorted(path, n, names, ts, &options, places, memory)
+                           : tni_no_memory(path, n * 64);
+    tni_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,285 @@
+/* sys.c - the system calls of io: interrupted calls are repeated, short transfers continued.
+ *
+ * A temporary file has no name where the system can do that, so a process that dies leaves
+ * nothing behind; it gets one only for the moment before the rename. */
+#define _FILE_OFFSET_BITS 64
+
+#include "sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 30, TRIES = 100 };
+
+int (*tni_sys_hook)(const char *call, size_t *n);
+
+static int ask(const char *call, size_t *n)
+{
+    return tni_sys_hook ? tni_sys_hook(call, n) : 0;
+}
+
+const char *tni_sys_words(int error, char *buf, size_t size)
+{
+    if (error == TNI_NOT_REGULAR)
+        return "not a regular file";
+    return strerror_r(error, buf, size);
+}
+
+int tni_sys_size(int fd, int64_t *size)
+{
+    struct stat s;
+    int error = ask("fstat", NULL);
+    if (error)
+        return error;
+    if (fstat(fd, &s) != 0)
+        return errno;
+    if (S_ISDIR(s.st_mode))
+        return EISDIR;
+    if (!S_ISREG(s.st_mode))
+        return TNI_NOT_REGULAR;
+    *size = s.st_size;
+    return 0;
+}
+
+int tni_sys_open(const char *path, int *fd, int64_t *size)
+{
+    int error = ask("open", NULL);
+    if (error)
+        return error;
+    int got;
+    do
+        got = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno;
+    error = tni_sys_size(got, size);
+    if (error) {
+        close(got);
+        return error;
+    }
+    *fd = got;
+    return 0;
+}
+
+int tni_sys_close(int fd)
+{
+    int error = ask("close", NULL);
+    return close(fd) != 0 && !error ? errno : error;
+}
+
+int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got)
+{
+    size_t done = 0;
+    while (done < n) {
+        size_t piece = n - done < PIECE ? n - done : PIECE;
+        int error = ask("pread", &piece);
+        if (error)
+            return error;
+        ssize_t r = pread(fd, (char *)buf + done, piece, (off_t)(at + (int64_t)done));
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return errno;
+        if (r == 0)
+            break;
+        done += (size_t)r;
+    }
+    *got = done;
+    return 0;
+}
+
+int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
+{
+    for (size_t done = 0; done < n;) {
+        size_t piece = n - done < PIECE ? n - done : PIECE;
+        int error = ask("write", &piece);
+        if (error)
+            return error;
+        const char *from = (const char *)buf + done;
+        ssize_t r = at < 0 ? write(fd, from, piece)
+                           : pwrite(fd, from, piece, (off_t)(at + (int64_t)done));
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return errno;
+        if (r == 0)
+            return EIO;
+        done += (size_t)r;
+    }
+    return 0;
+}
+
+int tni_sys_map(int fd, int64_t n, bool readable, void **at)
+{
+    int error = (uint64_t)n > SIZE_MAX ? ENOMEM : ask("mmap", NULL);
+    if (error)
+        return error;
+    void *got = mmap(NULL, (size_t)n, readable ? PROT_READ : PROT_NONE, MAP_PRIVATE, fd, 0);
+    if (got == MAP_FAILED)
+        return errno;
+    *at = got;
+    return 0;
+}
+
+void tni_sys_unmap(void *at, int64_t n)
+{
+    munmap(at, (size_t)n);
+}
+
+/* ---- writing: temporary file, rename ---- */
+
+/* The folder of path, "." when it names none; its length goes into *len. */
+static const char *folder(const char *path, int *len)
+{
+    const char *slash = strrchr(path, '/');
+    *len = slash ? (int)(slash - path) + 1 : 1;
+    return slash ? path : ".";
+}
+
+static int temp_name(const char *path, char *name, size_t size)
+{
+    static atomic_uint serial;
+    int len;
+    const char *dir = folder(path, &len);
+    int n = snprintf(name, size, "%.*s%s.tenon-%ld-%u.tmp", len, dir, *dir == '.' ? "/" : "",
+                     (long)getpid(), atomic_fetch_add(&serial, 1));
+    return n < 0 || (size_t)n >= size ? ENAMETOOLONG : 0;
+}
+
+static int open_nameless(const char *path, int *fd)
+{
+    char dir[PATH_MAX];
+    int len;
+    const char *from = folder(path, &len);
+    if ((size_t)len >= sizeof dir)
+        return ENAMETOOLONG;
+    memcpy(dir, from, (size_t)len);
+    dir[len] = 0;
+    *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    return *fd < 0 ? errno : 0;
+}
+
+int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
+{
+    int error = ask("create", NULL);
+    if (error)
+        return error;
+    name[0] = 0;
+    error = ask("nameless", NULL);
+    if (!error)
+        error = open_nameless(path, fd);
+    if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL)
+        return error;
+    for (int i = 0; i < TRIES; i++) {
+        error = temp_name(path, name, size);
+        if (error)
+            break;
+        *fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        if (*fd >= 0)
+            return 0;
+        error = errno;
+        if (error != EEXIST)
+            break;
+    }
+    name[0] = 0;
+    return error;
+}
+
+/* Give the nameless file a name. */
+static int name_it(int fd, const char *path, char *name, size_t size)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    int error = ask("link", NULL);
+    for (int i = 0; !error && i < TRIES; i++) {
+        error = temp_name(path, name, size);
+        if (error)
+            break;
+        if (linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+            return 0;
+        if (errno != EEXIST)
+            error = errno;
+    }
+    name[0] = 0;
+    return error ? error : EEXIST;
+}
+
+static int sync_folder(const char *path)
+{
+    char dir[PATH_MAX];
+    int len;
+    const char *from = folder(path, &len);
+    memcpy(dir, from, (size_t)len);
+    dir[len] = 0;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    /* Some file systems cannot sync a folder and say EINVAL; the rename stands all the same. */
+    int error = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
+    close(fd);
+    return error;
+}
+
+int tni_sys_publish(int fd, char *name, size_t size, const char *path)
+{
+    struct stat old;
+    if (stat(path, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0)
+        return errno;
+    int error = ask("fsync", NULL);
+    if (error)
+        return error;
+    if (fsync(fd) != 0)
+        return errno;
+    if (!name[0]) {
+        error = name_it(fd, path, name, size);
+        if (error)
+            return error;
+    }
+    error = ask("rename", NULL);
+    if (!error && rename(name, path) != 0)
+        error = errno;
+    if (error)
+        return error;
+    name[0] = 0;
+    error = ask("fsync", NULL);
+    return error ? error : sync_folder(path);
+}
+
+void tni_sys_forget(const char *name)
+{
+    if (name[0])
+        unlink(name);
+}
+
+int tni_sys_target(const char *path, char *target, size_t size)
+{
+    struct stat s;
+    char real[PATH_MAX];
+    const char *to = path;
+    int error = ask("stat", NULL);
+    if (error)
+        return error;
+    if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode)) {
+        if (!realpath(path, real))
+            return errno;
+        to = real;
+    }
+    if (stat(to, &s) == 0) {
+        if (S_ISDIR(s.st_mode))
+            return EISDIR;
+        if (!S_ISREG(s.st_mode))
+            return TNI_NOT_REGULAR;
+    }
+    if (strlen(to) + 1 > size)
+        return ENAMETOOLONG;
+    memcpy(target, to, strlen(to) + 1);
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* sys.h - the system calls of io, all of them, with one hook in front for tests.
+ *
+ * Every call gives 0 or an errno; transfers are complete or end with the file. */
+#ifndef TNI_SYS_H
+#define TNI_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Asked before each system call, by name ("open", "pread", "write", …): an errno fails it, and
+ * a transfer may be cut short by lowering *n (NULL where nothing is transferred).  NULL, the
+ * default, asks nobody. */
+extern int (*tni_sys_hook)(const char *call, size_t *n);
+
+int tni_sys_open(const char *path, int *fd, int64_t *size); /* a regular file, to read */
+int tni_sys_size(int fd, int64_t *size);                    /* TNI_NOT_REGULAR for others */
+int tni_sys_close(int fd);
+int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got);
+int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at); /* at -1: append */
+int tni_sys_map(int fd, int64_t n, bool readable, void **at);
+void tni_sys_unmap(void *at, int64_t n);
+
+/* A file without a name beside the one at path; where the system has none, a named one, whose
+ * name of at most size bytes is left in name ("" otherwise). */
+int tni_sys_temp(const char *path, char *name, size_t size, int *fd);
+
+/* Sync fd, put it at path and sync the folder; name is as tni_sys_temp left it. */
+int tni_sys_publish(int fd, char *name, size_t size, const char *path);
+
+/* Remove the named temporary file, if there is one. */
+void tni_sys_forget(const char *name);
+
+/* Where a write to path really goes: symbolic links followed, and an existing file that is not
+ * regular refused. */
+int tni_sys_target(const char *path, char *target, size_t size);
+
+enum { TNI_NOT_REGULAR = -1 };
+
+/* The errno as words. */
+const char *tni_sys_words(int error, char *buf, size_t size);
+
+#endif

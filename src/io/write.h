@@ -1,0 +1,55 @@
+/* write.h - a file being written: what the formats share and what each adds.
+ *
+ * Bytes are appended in the order of the file; only .npz goes back, to its local headers. */
+#ifndef TNI_WRITE_H
+#define TNI_WRITE_H
+
+#include "io.h"
+
+typedef struct tni_slot {
+    const char *name;
+    tn_dtype dtype;
+    int ndim;
+    const int64_t *shape;
+    int64_t numel, nbytes;
+} tni_slot;
+
+typedef struct tni_style {
+    const char *suffix;
+    bool many;                        /* may hold another number of tensors than one */
+    bool swaps;                       /* little endian on every host */
+    tn_status (*begin)(tn_writer *w); /* the header, if there is one for all */
+    tn_status (*enter)(tn_writer *w, const tni_slot *slot); /* before a tensor's elements */
+    tn_status (*bytes)(tn_writer *w, const void *data, int64_t n);
+    tn_status (*leave)(tn_writer *w, const tni_slot *slot); /* behind them */
+    tn_status (*finish)(tn_writer *w);
+    void (*drop)(tn_writer *w); /* release what begin made; always called once */
+} tni_style;
+
+extern const tni_style tni_npy_style, tni_npz_style, tni_safetensors_style;
+
+struct tn_writer {
+    const tni_style *style;
+    const char *path, *target; /* for sentences; where the file goes */
+    char *temp;                /* name of the temporary file, "" while it has none */
+    int fd;
+    bool pipe, broken;
+    int64_t at; /* bytes written in order */
+    int n, now; /* tensors; the one that is not complete */
+    tni_slot *slots;
+    int64_t left; /* elements that tensor `now` still lacks */
+    tn_write_options options;
+    char *stage;
+    void *own; /* of the style */
+    tni_arena arena;
+};
+
+/* Write n bytes at the end, or at a place before it. */
+tn_status tni_append(tn_writer *w, const void *data, int64_t n);
+tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at);
+
+/* The header of .npy for dtype and shape, at buf; gives its length, a multiple of 64. */
+#define TNI_NPY_WRITTEN 1792
+int64_t tni_npy_header(char *buf, tn_dtype dtype, int ndim, const int64_t *shape);
+
+#endif

@@ -1,0 +1,342 @@
+/* writer.c - a file written piece by piece: temporary file first, its place at the end.
+ *
+ * Dense pieces go to the system as they are; others pass through one stage of fixed size. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tenon/move.h>
+
+#include "sys.h"
+#include "write.h"
+
+enum { SHOWN = 200 };
+
+static const tni_style *const styles[] = {&tni_npy_style, &tni_npz_style,
+                                          &tni_safetensors_style};
+
+static const char *shown(const char *path)
+{
+    size_t n = strlen(path);
+    return path + (n > SHOWN ? n - SHOWN : 0);
+}
+
+static tn_status refused(const char *path, int error)
+{
+    char words[80];
+    return tni_fail(TN_EIO, "%s: %s", path, tni_sys_words(error, words, sizeof words));
+}
+
+tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at)
+{
+    int error = tni_sys_pwrite(w->fd, data, (size_t)n, w->pipe ? -1 : at);
+    if (error)
+        return refused(w->path, error);
+    if (at + n > w->at)
+        w->at = at + n;
+    return TN_OK;
+}
+
+tn_status tni_append(tn_writer *w, const void *data, int64_t n)
+{
+    return tni_write_at(w, data, n, w->at);
+}
+
+static tn_status find_style(const char *path, int n, const tni_style **style)
+{
+    size_t len = strlen(path);
+    for (int i = 0; i < COUNT(styles); i++) {
+        size_t k = strlen(styles[i]->suffix);
+        if (len < k || strcmp(path + len - k, styles[i]->suffix) != 0)
+            continue;
+        if (n != 1 && !styles[i]->many)
+            return tni_fail(TN_EUNSUPPORTED, "%s: %s holds one tensor, not %d", shown(path),
+                            styles[i]->suffix, n);
+        *style = styles[i];
+        return TN_OK;
+    }
+    return tni_fail(TN_EUNSUPPORTED, "%s: tensors are written as .npy, .npz or .safetensors",
+                    shown(path));
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names are there and differ. */
+static tn_status check_names(tn_writer *w)
+{
+    const char **sorted = tni_alloc((size_t)(w->n ? w->n : 1) * sizeof *sorted);
+    if (!sorted)
+        return tni_no_memory(w->path, w->n * (int64_t)sizeof *sorted);
+    for (int i = 0; i < w->n; i++)
+        sorted[i] = w->slots[i].name;
+    qsort(sorted, (size_t)w->n, sizeof *sorted, by_name);
+    tn_status status = TN_OK;
+    for (int i = 1; i < w->n && status == TN_OK; i++)
+        if (!strcmp(sorted[i - 1], sorted[i]))
+            status =
+                tni_fail(TN_EARG, "%s: two tensors are named \"%.80s\"", w->path, sorted[i]);
+    tni_free(sorted);
+    return status;
+}
+
+static tn_status fill_slot(tn_writer *w, tni_slot *slot, const char *name, const tn_tensor *t)
+{
+    size_t bytes = (size_t)t->ndim * sizeof *t->shape;
+    int64_t *shape = tni_arena_take(&w->arena, bytes);
+    *slot = (tni_slot){.dtype = t->dtype, .ndim = t->ndim, .shape = shape};
+    slot->name = tni_arena_text(&w->arena, name, strlen(name));
+    if (!shape || !slot->name)
+        return tni_no_memory(w->path, (int64_t)bytes);
+    if (bytes)
+        memcpy(shape, t->shape, bytes);
+    slot->numel = tni_numel(t);
+    slot->nbytes = slot->numel * tni_width(t->dtype);
+    return TN_OK;
+}
+
+static tn_status fill_slots(tn_writer *w, int n, const char *const *names,
+                            const tn_tensor *const *ts)
+{
+    w->n = n;
+    w->slots = tni_arena_take(&w->arena, (size_t)n * sizeof *w->slots);
+    if (!w->slots)
+        return tni_no_memory(w->path, n * (int64_t)sizeof *w->slots);
+    for (int i = 0; i < n; i++) {
+        const char *given = names ? names[i] : w->style == &tni_npz_style ? "arr_0" : "tensor";
+        TRY(fill_slot(w, &w->slots[i], given, ts[i]));
+    }
+    return w->style->many ? check_names(w) : TN_OK;
+}
+
+/* Enter the next tensor; those without elements are passed at once. */
+static tn_status enter(tn_writer *w)
+{
+    while (w->now < w->n) {
+        const tni_slot *slot = &w->slots[w->now];
+        if (w->style->enter)
+            TRY(w->style->enter(w, slot));
+        w->left = slot->numel;
+        if (w->left > 0)
+            break;
+        if (w->style->leave)
+            TRY(w->style->leave(w, slot));
+        w->now++;
+    }
+    return TN_OK;
+}
+
+static tn_status begin(tn_writer *w, int n, const char *const *names,
+                       const tn_tensor *const *ts)
+{
+    TRY(fill_slots(w, n, names, ts));
+    if (!w->pipe) {
+        int error = tni_sys_temp(w->target, w->temp, PATH_MAX, &w->fd);
+        if (error)
+            return refused(w->path, error);
+    }
+    if (w->style->begin)
+        TRY(w->style->begin(w));
+    return enter(w);
+}
+
+static tn_writer *new_writer(const tni_style *style, const char *path)
+{
+    tn_writer *w = tni_alloc(sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (tn_writer){.style = style, .fd = -1};
+    w->path = tni_arena_text(&w->arena, shown(path), strlen(shown(path)));
+    w->temp = tni_arena_take(&w->arena, PATH_MAX);
+    if (w->temp)
+        w->temp[0] = 0;
+    if (w->path && w->temp)
+        return w;
+    tn_writer_abort(w);
+    return NULL;
+}
+
+static tn_status check_all(int n, const char *const *names, const tn_tensor *const *ts)
+{
+    if (n < 0)
+        return tni_fail(TN_EARG, "save: %d tensors", n);
+    if (n > 0 && (!ts || (n > 1 && !names)))
+        return tni_fail(TN_ENULL, "save: %s is NULL", ts ? "names" : "ts");
+    for (int i = 0; i < n; i++) {
+        if (!ts[i] || (names && !names[i]))
+            return tni_fail(TN_ENULL, "save: %s %d is NULL", ts[i] ? "name" : "tensor", i);
+        TRY(tni_check(ts[i], "save: tensor"));
+    }
+    return TN_OK;
+}
+
+tn_status tn_writer_open(tn_writer **out, const char *path, int n, const char *const *names,
+                         const tn_tensor *const *ts, const tn_write_options *options)
+{
+    const tni_style *style = NULL;
+    char target[PATH_MAX];
+    if (!out || !path)
+        return tni_fail(TN_ENULL, "writer_open: %s is NULL", out ? "path" : "w");
+    TRY(check_all(n, names, ts));
+    if (options && (options->align < 0 || options->align > 1 << 20))
+        return tni_fail(TN_EARG, "writer_open: an alignment of %lld",
+                        (long long)options->align);
+    TRY(find_style(path, n, &style));
+    int error = tni_sys_target(path, target, sizeof target);
+    if (error)
+        return refused(shown(path), error);
+    tn_writer *w = new_writer(style, path);
+    if (!w)
+        return tni_no_memory(shown(path), PATH_MAX);
+    if (options)
+        w->options = *options;
+    w->target = tni_arena_text(&w->arena, target, strlen(target));
+    tn_status status = w->target ? begin(w, n, names, ts) : tni_no_memory(w->path, PATH_MAX);
+    if (status != TN_OK)
+        tn_writer_abort(w);
+    else
+        *out = w;
+    return status;
+}
+
+tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_tensor *t)
+{
+    if (!out || !name)
+        return tni_fail(TN_ENULL, "writer_open_fd: %s is NULL", out ? "name" : "w");
+    TRY(check_all(1, NULL, &t));
+    tn_writer *w = new_writer(&tni_npy_style, name);
+    if (!w)
+        return tni_no_memory(shown(name), PATH_MAX);
+    w->fd = fd;
+    w->pipe = true;
+    tn_status status = begin(w, 1, NULL, &t);
+    if (status != TN_OK)
+        tn_writer_abort(w);
+    else
+        *out = w;
+    return status;
+}
+
+/* The elements [at, at + n) of t along axis k, all inside, at fixed indices outside. */
+static tn_status put_block(tn_writer *w, const tn_tensor *t, int k, const int64_t *index,
+                           int64_t n)
+{
+    tn_tensor s = *t, d;
+    int64_t at = 0;
+    for (int i = 0; i <= k; i++) {
+        at += index[i] * t->stride[i];
+        s.shape[i] = i < k ? 1 : n;
+    }
+    s.data = (char *)t->data + at;
+    TRY(tn_init(&d, w->stage, s.dtype, s.ndim, s.shape));
+    TRY(tn_rearrange(&d, &s));
+    int64_t numel = tni_numel(&d);
+    if (w->style->swaps)
+        tni_swap(w->stage, numel, t->dtype);
+    return w->style->bytes(w, w->stage, numel * tni_width(t->dtype));
+}
+
+/* Stage by stage in row-major order: axis k is cut in pieces, axes before it are walked. */
+static tn_status put_staged(tn_writer *w, const tn_tensor *t)
+{
+    int64_t inside = tni_width(t->dtype), index[TN_MAX_NDIM] = {0};
+    int k = t->ndim - 1;
+    while (k > 0 && inside * t->shape[k] <= tni_stage)
+        inside *= t->shape[k--];
+    if (!w->stage)
+        w->stage = tni_arena_take(&w->arena, (size_t)tni_stage);
+    if (!w->stage)
+        return tni_no_memory(w->path, tni_stage);
+    if (k < 0)
+        return put_block(w, t, -1, index, 0);
+    int64_t piece = tni_stage / inside;
+    for (;;) {
+        for (index[k] = 0; index[k] < t->shape[k]; index[k] += piece) {
+            int64_t left = t->shape[k] - index[k];
+            TRY(put_block(w, t, k, index, left < piece ? left : piece));
+        }
+        int j = k - 1;
+        while (j >= 0 && ++index[j] == t->shape[j])
+            index[j--] = 0;
+        if (j < 0)
+            return TN_OK;
+    }
+}
+
+static tn_status put(tn_writer *w, const tn_tensor *t, int64_t numel)
+{
+    if (tn_is_contiguous(t) && !w->style->swaps)
+        TRY(w->style->bytes(w, t->data, numel * tni_width(t->dtype)));
+    else
+        TRY(put_staged(w, t));
+    w->left -= numel;
+    if (w->left > 0)
+        return TN_OK;
+    if (w->style->leave)
+        TRY(w->style->leave(w, &w->slots[w->now]));
+    w->now++;
+    return enter(w);
+}
+
+tn_status tn_writer_put(tn_writer *w, const tn_tensor *piece)
+{
+    if (!w || !piece)
+        return tni_fail(TN_ENULL, "writer_put: %s is NULL", w ? "piece" : "w");
+    TRY(tni_check(piece, "writer_put: piece"));
+    int64_t numel = tni_numel(piece);
+    if (numel == 0)
+        return TN_OK;
+    TRY(tni_check_data(piece, "writer_put: piece"));
+    if (w->broken)
+        return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
+    if (w->now == w->n || numel > w->left)
+        return tni_fail(TN_EARG, "%s: %lld elements, %lld are left", w->path, (long long)numel,
+                        (long long)(w->now == w->n ? 0 : w->left));
+    if (piece->dtype != w->slots[w->now].dtype)
+        return tni_fail(TN_EDTYPE, "%s: tensor \"%.80s\" is %s, the piece %s", w->path,
+                        w->slots[w->now].name, tn_dtype_name(w->slots[w->now].dtype),
+                        tn_dtype_name(piece->dtype));
+    tn_status status = put(w, piece, numel);
+    w->broken = status != TN_OK;
+    return status;
+}
+
+static tn_status finish(tn_writer *w)
+{
+    if (w->broken)
+        return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
+    if (w->now < w->n)
+        return tni_fail(TN_EARG, "%s: tensor \"%.80s\" lacks %lld elements", w->path,
+                        w->slots[w->now].name, (long long)w->left);
+    if (w->style->finish)
+        TRY(w->style->finish(w));
+    if (w->pipe)
+        return TN_OK;
+    int error = tni_sys_publish(w->fd, w->temp, PATH_MAX, w->target);
+    return error ? refused(w->path, error) : TN_OK;
+}
+
+tn_status tn_writer_commit(tn_writer *w)
+{
+    if (!w)
+        return tni_fail(TN_ENULL, "writer_commit: w is NULL");
+    tn_status status = finish(w);
+    tn_writer_abort(w);
+    return status;
+}
+
+void tn_writer_abort(tn_writer *w)
+{
+    if (!w)
+        return;
+    if (w->style->drop)
+        w->style->drop(w);
+    if (w->fd >= 0 && !w->pipe)
+        tni_sys_close(w->fd);
+    if (w->temp)
+        tni_sys_forget(w->temp);
+    tni_arena_free(&w->arena);
+    tni_free(w);
+}

@@ -1,0 +1,202 @@
+/* test_io_fetch.c - any view of a tensor in a file is read as the same view of memory is. */
+#include "io_oracle.h"
+
+#include "io/io.h"
+
+static uint64_t seed = 1;
+
+static int64_t below(int64_t n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((seed >> 33) % (uint64_t)n);
+}
+
+/* A few random steps, the same on both. */
+static void wander(tn_tensor *a, tn_tensor *b)
+{
+    for (int64_t steps = below(5); steps > 0; steps--) {
+        int dim = a->ndim ? (int)below(a->ndim) : 0;
+        int64_t n = a->ndim ? a->shape[dim] : 0;
+        int axes[TN_MAX_NDIM];
+        switch (below(7)) {
+        case 0:
+        case 1:
+            if (n > 0) {
+                int64_t start = below(n), stop = start + 1 + below(n - start),
+                        step = 1 + below(3);
+                OK(tn_slice(a, a, dim, start, stop, step));
+                OK(tn_slice(b, b, dim, start, stop, step));
+            }
+            break;
+        case 2:
+        case 3:
+            for (int i = 0; i < a->ndim; i++)
+                axes[i] = i;
+            for (int i = a->ndim - 1; i > 0; i--) {
+                int j = (int)below(i + 1), t = axes[i];
+                axes[i] = axes[j];
+                axes[j] = t;
+            }
+            OK(tn_permute(a, a, axes));
+            OK(tn_permute(b, b, axes));
+            break;
+        case 4:
+            if (a->ndim) {
+                OK(tn_flip(a, a, dim));
+                OK(tn_flip(b, b, dim));
+            }
+            break;
+        case 5:
+            if (a->ndim < 6 && n > 2) {
+                OK(tn_windows(a, a, dim, 2, 1));
+                OK(tn_windows(b, b, dim, 2, 1));
+            }
+            break;
+        case 6:
+            if (a->ndim < 6 && tn_numel(a) < 5000) {
+                int64_t shape[TN_MAX_NDIM] = {3};
+                memcpy(shape + 1, a->shape, (size_t)a->ndim * sizeof *shape);
+                OK(tn_broadcast_to(a, a, a->ndim + 1, shape));
+                OK(tn_broadcast_to(b, b, b->ndim + 1, shape));
+            }
+            break;
+        }
+    }
+}
+
+/* Fetch the view into a dense, a turned or a sparse tensor. */
+static void compare(const tn_file *f, const tn_tensor *places, const tn_tensor *view)
+{
+    tn_tensor d, block;
+    int64_t shape[TN_MAX_NDIM];
+    int kind = (int)below(3);
+    for (int i = 0; i < view->ndim; i++)
+        shape[i] = kind == 1 ? view->shape[view->ndim - 1 - i] : view->shape[i];
+    if (kind == 2 && view->ndim)
+        shape[0] *= 2;
+    OK(tn_alloc(&block, view->dtype, view->ndim, shape));
+    d = block;
+    if (kind == 1)
+        for (int i = 0; i < view->ndim / 2; i++)
+            OK(tn_transpose(&d, &d, i, view->ndim - 1 - i));
+    if (kind == 2 && view->ndim)
+        OK(tn_slice(&d, &d, 0, 0, INT64_MAX, 2));
+    OK(tn_file_fetch(f, 0, &d, places));
+    assert_same_elements(&d, view);
+    tn_free(&block);
+}
+
+static void random_views(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {
+        DATA("c_f32.npy"), DATA("be_f64.npy"), DATA("be_c64.npy"), DATA("f_c128.npy"),
+        DATA("c_u8.npy"),  DATA("scalar.npy"), DATA("empty.npy"),  DATA("many.safetensors")};
+    static const int64_t stages[] = {16, 40, 100, 1000, 16 << 20};
+    for (int k = 0; k < 8; k++) {
+        tn_file *f = NULL;
+        tn_tensor memory;
+        OK(tn_file_open(&f, paths[k]));
+        OK(tn_file_read(f, 0, &memory));
+        for (int round = 0; round < 300; round++) {
+            tn_tensor places, view = memory;
+            OK(tn_file_places(f, 0, &places));
+            wander(&places, &view);
+            tni_stage = stages[below(5)];
+            compare(f, &places, &view);
+        }
+        tn_free(&memory);
+        tn_file_close(f);
+    }
+    tni_stage = 16 << 20;
+}
+
+/* Gaps beyond a page, so that reads are many, and several axes fill the stage. */
+static void sparse_views(void **state)
+{
+    (void)state;
+    tn_tensor t;
+    OK(tn_alloc(&t, TN_I16, 4, (int64_t[]){7, 3, 11, 4099}));
+    for (int64_t i = 0; i < tn_numel(&t); i++)
+        ((int16_t *)t.data)[i] = (int16_t)(i * 31);
+    OK(tn_save(in_folder("x.npy"), &t));
+    tn_file *f = NULL;
+    OK(tn_file_open(&f, in_folder("x.npy")));
+    for (int round = 0; round < 40; round++) {
+        tn_tensor places, view = t;
+        int64_t start = below(4000), stop = start + 1 + below(90);
+        OK(tn_file_places(f, 0, &places));
+        OK(tn_slice(&places, &places, 3, start, stop, 1));
+        OK(tn_slice(&view, &view, 3, start, stop, 1));
+        OK(tn_permute(&places, &places, (int[]){3, 1, 0, 2}));
+        OK(tn_permute(&view, &view, (int[]){3, 1, 0, 2}));
+        if (round % 2) {
+            OK(tn_flip(&places, &places, 2));
+            OK(tn_flip(&view, &view, 2));
+        }
+        tni_stage = round % 4 ? 300 : 16 << 20;
+        compare(f, &places, &view);
+    }
+    tni_stage = 16 << 20;
+    tn_file_close(f);
+    tn_free(&t);
+}
+
+static void strangers_are_refused(void **state)
+{
+    (void)state;
+    tn_file *f = NULL;
+    tn_tensor places, dst, wrong;
+    OK(tn_file_open(&f, DATA("many.safetensors")));
+    OK(tn_alloc(&dst, TN_I64, 1, (int64_t[]){30}));
+    int64_t i, other;
+    OK(tn_file_find(f, "layer.i64", &i));
+    OK(tn_file_find(f, "layer.u64", &other));
+    OK(tn_init_const(&places, dst.data, TN_I64, 1, (int64_t[]){30}, NULL));
+    assert_int_equal(tn_file_fetch(f, i, &dst, &places), TN_EARG);
+    OK(tn_file_places(f, i, &places));
+    OK(tn_reshape(&places, &places, 1, (int64_t[]){30}));
+    OK(tn_file_fetch(f, i, &dst, &places));
+    assert_int_equal(tn_file_fetch(f, other, &dst, &places), TN_EARG);
+    wrong = places;
+    wrong.data = (char *)wrong.data + 1;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EARG);
+    wrong = places;
+    wrong.stride[0] = 9;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EARG);
+    wrong.stride[0] = -8;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EARG);
+    wrong.data = NULL;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_ENULL);
+    wrong = places;
+    wrong.dtype = TN_F64;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EDTYPE);
+    dst.dtype = TN_F64;
+    OK(tn_file_fetch(f, i, &dst, &wrong));
+    dst.shape[0] = 29;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_ESHAPE);
+    dst.shape[0] = 30;
+    dst.stride[0] = 0;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_ESTRIDE);
+    dst.stride[0] = 8;
+    dst.flags = TN_READONLY;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EARG);
+    assert_int_equal(tn_file_fetch(f, i, NULL, &wrong), TN_ENULL);
+    assert_int_equal(tn_file_fetch(f, i, &dst, NULL), TN_ENULL);
+    tn_file_close(f);
+    OK(tn_file_open(&f, DATA("deflated.npz")));
+    assert_int_equal(tn_file_places(f, 0, &places), TN_EUNSUPPORTED);
+    tn_file_close(f);
+    dst.flags = 0;
+    tn_free(&dst);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_views),
+        cmocka_unit_test(sparse_views),
+        cmocka_unit_test(strangers_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}

@@ -1,0 +1,498 @@
+/* test_io_save.c - what is written is read back, whatever its strides, and a failed write
+ * leaves the old file. */
+#include "io_oracle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "io/sys.h"
+
+static const tn_dtype all[] = {
+    TN_BOOL,   TN_I8,     TN_I16, TN_I32,  TN_I64, TN_U8,  TN_U16, TN_U32,  TN_U64,
+    TN_F8E4M3, TN_F8E5M2, TN_F16, TN_BF16, TN_F32, TN_F64, TN_C64, TN_C128,
+};
+
+static const char *const suffixes[] = {"x.npy", "x.npz", "x.safetensors"};
+
+static int files_in_folder(void)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static void clean(void)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *e; (e = readdir(d));)
+        unlink(in_folder(e->d_name));
+    closedir(d);
+}
+
+/* The only tensor of a file, which must equal t. */
+static void assert_holds(const char *path, const tn_tensor *t)
+{
+    tn_file *f = NULL;
+    tn_tensor got;
+    OK(tn_file_open(&f, path));
+    assert_int_equal(tn_file_count(f), 1);
+    OK(tn_file_read(f, 0, &got));
+    assert_same_elements(&got, t);
+    tn_free(&got);
+    tn_file_close(f);
+}
+
+static void every_dtype_round_trips(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        tn_tensor t;
+        make_golden(&t, all[k], 3, (int64_t[]){2, 3, 5});
+        for (int s = 0; s < 3; s++) {
+            if (s == 2 && all[k] == TN_C128) {
+                assert_int_equal(tn_save(in_folder(suffixes[s]), &t), TN_EUNSUPPORTED);
+                continue;
+            }
+            OK(tn_save(in_folder(suffixes[s]), &t));
+            assert_holds(in_folder(suffixes[s]), &t);
+        }
+        tn_free(&t);
+    }
+    clean();
+}
+
+static void every_stride_is_written(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        int64_t shape[4], slice[3];
+        int perm[4];
+        int flip, wide;
+    } views[] = {
+        {2, {37, 41}, {0, 37, 1}, {1, 0}, -1, 0},
+        {4, {2, 9, 11, 3}, {0, 2, 1}, {0, 3, 1, 2}, 2, 0},
+        {3, {64, 7, 5}, {3, 60, 3}, {2, 1, 0}, 0, 0},
+        {1, {1000}, {999, -1001, -7}, {0}, -1, 0},
+        {3, {5, 1, 4}, {0, 5, 2}, {1, 2, 0}, 1, 6},
+        {0, {0}, {0}, {0}, -1, 9},
+    };
+    for (size_t k = 0; k < sizeof views / sizeof views[0]; k++) {
+        tn_tensor t, v;
+        make_golden(&t, TN_I32, views[k].ndim, views[k].shape);
+        v = t;
+        if (v.ndim) {
+            OK(tn_slice(&v, &v, 0, views[k].slice[0], views[k].slice[1], views[k].slice[2]));
+            OK(tn_permute(&v, &v, views[k].perm));
+        }
+        if (views[k].flip >= 0)
+            OK(tn_flip(&v, &v, views[k].flip));
+        if (views[k].wide) {
+            int64_t shape[TN_MAX_NDIM] = {views[k].wide};
+            memcpy(shape + 1, v.shape, (size_t)v.ndim * sizeof *shape);
+            OK(tn_broadcast_to(&v, &v, v.ndim + 1, shape));
+        }
+        for (int s = 0; s < 3; s++) {
+            OK(tn_save(in_folder(suffixes[s]), &v));
+            assert_holds(in_folder(suffixes[s]), &v);
+        }
+        tn_free(&t);
+    }
+    clean();
+}
+
+/* More than one stage: 40 MB turned. */
+static void long_tensors_pass_in_stages(void **state)
+{
+    (void)state;
+    tn_tensor t, v;
+    OK(tn_alloc(&t, TN_I64, 3, (int64_t[]){3, 1277, 1301}));
+    for (int64_t i = 0; i < tn_numel(&t); i++)
+        ((int64_t *)t.data)[i] = i;
+    OK(tn_permute(&v, &t, (int[]){2, 0, 1}));
+    OK(tn_save(in_folder("x.npy"), &v));
+    assert_holds(in_folder("x.npy"), &v);
+    OK(tn_permute(&v, &t, (int[]){0, 2, 1}));
+    OK(tn_save(in_folder("x.npz"), &v));
+    assert_holds(in_folder("x.npz"), &v);
+    tn_free(&t);
+    clean();
+}
+
+static void empty_and_scalar(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        int64_t shape[2];
+    } rows[] = {{0, {0}}, {1, {0}}, {2, {0, 4}}, {2, {4, 0}}, {1, {1}}};
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+        for (int s = 0; s < 3; s++) {
+            tn_tensor t;
+            make_golden(&t, TN_F32, rows[k].ndim, rows[k].shape);
+            OK(tn_save(in_folder(suffixes[s]), &t));
+            assert_holds(in_folder(suffixes[s]), &t);
+            tn_free(&t);
+        }
+    clean();
+}
+
+static void many_tensors(void **state)
+{
+    (void)state;
+    enum { N = 17 };
+    tn_tensor t[N];
+    const tn_tensor *ts[N];
+    const char *names[N];
+    for (int i = 0; i < N; i++) {
+        make_golden(&t[i], all[i], 2, (int64_t[]){i, 3});
+        ts[i] = &t[i];
+        names[i] = tn_dtype_name(all[i]);
+    }
+    names[3] = "söme \"name\"\n";
+    for (int s = 1; s < 3; s++) {
+        int n = s == 2 ? N - 1 : N; /* .safetensors has no c128, the last */
+        OK(tn_save_many(in_folder(suffixes[s]), n, names, ts,
+                        s == 2 ? "{\"a\": \"b\", \"ü\": \"\"}" : NULL));
+        tn_file *f = NULL;
+        OK(tn_file_open(&f, in_folder(suffixes[s])));
+        assert_int_equal(tn_file_count(f), n);
+        for (int i = 0; i < n; i++) {
+            int64_t at, offset;
+            tn_tensor got;
+            OK(tn_file_find(f, names[i], &at));
+            OK(tn_file_map(f, at, &got));
+            assert_same_elements(&got, ts[i]);
+            OK(tn_file_info(f, at, NULL, NULL, &offset));
+            int64_t align = s == 1 ? 64 : (int64_t)tn_dtype_size(all[i]);
+            assert_int_equal(offset % align, 0);
+        }
+        if (s == 2)
+            assert_string_equal(tn_file_metadata(f), "{\"a\":\"b\",\"ü\":\"\"}");
+        tn_file_close(f);
+    }
+    for (int i = 0; i < N; i++)
+        tn_free(&t[i]);
+    OK(tn_save_many(in_folder("x.npz"), 0, NULL, NULL, NULL));
+    OK(tn_save_many(in_folder("x.safetensors"), 0, NULL, NULL, NULL));
+    tn_file *f = NULL;
+    OK(tn_file_open(&f, in_folder("x.npz")));
+    assert_int_equal(tn_file_count(f), 0);
+    tn_file_close(f);
+    OK(tn_file_open(&f, in_folder("x.safetensors")));
+    assert_int_equal(tn_file_count(f), 0);
+    tn_file_close(f);
+    clean();
+}
+
+static void arguments_are_checked(void **state)
+{
+    (void)state;
+    float x[2] = {1, 2};
+    tn_tensor t, none, wrong;
+    OK(tn_init(&t, x, TN_F32, 1, (int64_t[]){2}));
+    OK(tn_init(&none, NULL, TN_F32, 1, (int64_t[]){2}));
+    wrong = t;
+    wrong.dtype = (tn_dtype)99;
+    const tn_tensor *two[] = {&t, &t};
+    const char *same[] = {"a", "a"}, *meta[] = {"a", "__metadata__"}, *bad[] = {"a", "\xff"};
+    const char *holes[] = {"a", NULL};
+    assert_int_equal(tn_save(NULL, &t), TN_ENULL);
+    assert_int_equal(tn_save(in_folder("x.npy"), NULL), TN_ENULL);
+    assert_int_equal(tn_save(in_folder("x.npy"), &none), TN_ENULL);
+    assert_int_equal(tn_save(in_folder("x.npy"), &wrong), TN_EDTYPE);
+    assert_int_equal(tn_save(in_folder("x.txt"), &t), TN_EUNSUPPORTED);
+    assert_int_equal(tn_save(in_folder("x.gguf"), &t), TN_EUNSUPPORTED);
+    assert_int_equal(tn_save(in_folder("no/x.npy"), &t), TN_EIO);
+    assert_int_equal(tn_save_many(in_folder("x.npz"), 2, same, two, NULL), TN_EARG);
+    assert_int_equal(tn_save_many(in_folder("x.npz"), -1, same, two, NULL), TN_EARG);
+    assert_int_equal(tn_save_many(in_folder("x.npz"), 2, holes, two, NULL), TN_ENULL);
+    assert_int_equal(tn_save_many(in_folder("x.npy"), 2, same, two, NULL), TN_EUNSUPPORTED);
+    assert_int_equal(tn_save_many(in_folder("x.safetensors"), 2, same, two, NULL), TN_EARG);
+    assert_int_equal(tn_save_many(in_folder("x.safetensors"), 2, meta, two, NULL), TN_EARG);
+    assert_int_equal(tn_save_many(in_folder("x.safetensors"), 2, bad, two, NULL), TN_EARG);
+    static const char *const broken[] = {"{", "[]", "{\"a\": 1}", "{\"a\":\"b\",\"a\":\"c\"}"};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(tn_save_many(in_folder("x.safetensors"), 1, same, two, broken[i]),
+                         TN_EFORMAT);
+    assert_int_equal(files_in_folder(), 0);
+    mkdir(in_folder("d.npy"), 0700);
+    assert_int_equal(tn_save(in_folder("d.npy"), &t), TN_EIO);
+    rmdir(in_folder("d.npy"));
+}
+
+static void pieces_are_counted(void **state)
+{
+    (void)state;
+    tn_tensor t, v;
+    tn_writer *w = NULL;
+    make_golden(&t, TN_I16, 2, (int64_t[]){6, 4});
+    const tn_tensor *ts = &t;
+    OK(tn_writer_open(&w, in_folder("x.npy"), 1, NULL, &ts, NULL));
+    OK(tn_slice(&v, &t, 0, 0, 4, 1));
+    OK(tn_writer_put(w, &v));
+    assert_int_equal(tn_writer_put(w, &t), TN_EARG);
+    assert_int_equal(files_in_folder(), 0);
+    OK(tn_slice(&v, &t, 0, 4, 6, 1));
+    v.dtype = TN_U16;
+    assert_int_equal(tn_writer_put(w, &v), TN_EDTYPE);
+    v.dtype = TN_I16;
+    OK(tn_writer_put(w, &v));
+    assert_int_equal(tn_writer_put(w, &v), TN_EARG);
+    OK(tn_writer_commit(w));
+    assert_holds(in_folder("x.npy"), &t);
+    clean();
+
+    OK(tn_writer_open(&w, in_folder("x.npy"), 1, NULL, &ts, NULL));
+    OK(tn_writer_put(w, &v));
+    assert_int_equal(tn_writer_commit(w), TN_EARG);
+    assert_int_equal(files_in_folder(), 0);
+    OK(tn_writer_open(&w, in_folder("x.npz"), 1, NULL, &ts, NULL));
+    OK(tn_writer_put(w, &v));
+    tn_writer_abort(w);
+    tn_writer_abort(NULL);
+    assert_int_equal(files_in_folder(), 0);
+
+    tn_write_options options = {.align = 64};
+    OK(tn_writer_open(&w, in_folder("x.safetensors"), 1, NULL, &ts, &options));
+    OK(tn_writer_put(w, &t));
+    OK(tn_writer_commit(w));
+    tn_file *f = NULL;
+    int64_t offset;
+    OK(tn_file_open(&f, in_folder("x.safetensors")));
+    OK(tn_file_info(f, 0, NULL, NULL, &offset));
+    assert_int_equal(offset % 64, 0);
+    assert_string_equal(tn_file_name(f, 0), "tensor");
+    tn_file_close(f);
+    tn_free(&t);
+    clean();
+}
+
+static void a_pipe_takes_npy(void **state)
+{
+    (void)state;
+    tn_tensor t, v;
+    tn_writer *w = NULL;
+    make_golden(&t, TN_F64, 2, (int64_t[]){5, 7});
+    OK(tn_transpose(&v, &t, 0, 1));
+    int fd = open(in_folder("x.npy"), O_RDWR | O_CREAT, 0600);
+    OK(tn_writer_open_fd(&w, fd, "-", &v));
+    OK(tn_writer_put(w, &v));
+    OK(tn_writer_commit(w));
+    tn_file *f = NULL;
+    tn_tensor got;
+    OK(tn_file_open_fd(&f, fd, "-"));
+    OK(tn_file_read(f, 0, &got));
+    assert_same_elements(&got, &v);
+    tn_file_close(f);
+    close(fd);
+    tn_free(&got);
+    tn_free(&t);
+    clean();
+}
+
+/* ---- the system says no ---- */
+
+static const char *fail_call;
+static int fail_after, calls, short_by;
+
+static int fault(const char *call, size_t *n)
+{
+    if (n && short_by && *n > 1)
+        *n = (*n + 1) / 2;
+    if (strcmp(call, fail_call) != 0)
+        return 0;
+    return calls++ == fail_after ? ENOSPC : 0;
+}
+
+/* Fail the k-th call of each kind, k = 0, 1, …, until the save passes: the old file stays, no
+ * other file is left. */
+static void failed_writes_leave_the_old_file(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"create", "write", "fsync", "link", "rename", "stat"};
+    tn_tensor old, t;
+    make_golden(&old, TN_I16, 1, (int64_t[]){9});
+    make_golden(&t, TN_F32, 2, (int64_t[]){5, 4});
+    for (int s = 0; s < 3; s++)
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            for (fail_after = 0;; fail_after++) {
+                OK(tn_save(in_folder(suffixes[s]), &old));
+                fail_call = kinds[k];
+                calls = 0;
+                tni_sys_hook = fault;
+                tn_status status = tn_save(in_folder(suffixes[s]), &t);
+                tni_sys_hook = NULL;
+                assert_int_equal(files_in_folder(), 1);
+                if (calls <= fail_after) {
+                    OK(status);
+                    unlink(in_folder(suffixes[s]));
+                    break;
+                }
+                assert_int_equal(status, TN_EIO);
+                assert_non_null(strstr(tn_error(), "No space left"));
+                /* The second fsync is that of the folder: the new file is in place by then. */
+                bool in_place = !strcmp(kinds[k], "fsync") && fail_after == 1;
+                assert_holds(in_folder(suffixes[s]), in_place ? &t : &old);
+                unlink(in_folder(suffixes[s]));
+            }
+    tn_free(&old);
+    tn_free(&t);
+    clean();
+}
+
+static int nameless(const char *call, size_t *n)
+{
+    (void)n;
+    return !strcmp(call, "nameless") ? EOPNOTSUPP : !strcmp(call, fail_call) ? EIO : 0;
+}
+
+static void a_named_temporary_file_goes_too(void **state)
+{
+    (void)state;
+    tn_tensor t;
+    make_golden(&t, TN_F32, 2, (int64_t[]){5, 4});
+    tni_sys_hook = nameless;
+    fail_call = "";
+    OK(tn_save(in_folder("x.npy"), &t));
+    assert_holds(in_folder("x.npy"), &t);
+    assert_int_equal(files_in_folder(), 1);
+    fail_call = "rename";
+    assert_int_equal(tn_save(in_folder("y.npy"), &t), TN_EIO);
+    tni_sys_hook = NULL;
+    assert_int_equal(files_in_folder(), 1);
+    tn_free(&t);
+    clean();
+}
+
+static void short_transfers_are_continued(void **state)
+{
+    (void)state;
+    tn_tensor t, v;
+    make_golden(&t, TN_F32, 3, (int64_t[]){50, 4, 9});
+    OK(tn_transpose(&v, &t, 0, 2));
+    tni_sys_hook = fault;
+    fail_call = "";
+    short_by = 1;
+    for (int s = 0; s < 3; s++) {
+        OK(tn_save(in_folder(suffixes[s]), &v));
+        assert_holds(in_folder(suffixes[s]), &v);
+    }
+    short_by = 0;
+    tni_sys_hook = NULL;
+    tn_free(&t);
+    clean();
+}
+
+/* Reads that fail or find a shorter file are TN_EIO, and nothing is given out. */
+static void failed_reads(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {DATA("c_f32.npy"), DATA("stored.npz"),
+                                        DATA("deflated.npz"), DATA("many.safetensors"),
+                                        DATA("some.gguf")};
+    tni_sys_hook = fault;
+    fail_call = "pread";
+    for (int k = 0; k < 5; k++)
+        for (fail_after = 0;; fail_after++) {
+            tn_file *f = NULL;
+            tn_tensor t = {.data = &calls};
+            calls = 0;
+            tn_status status = tn_file_open(&f, paths[k]);
+            if (status == TN_OK) {
+                status = tn_file_read(f, 0, &t);
+                if (status == TN_OK)
+                    tn_free(&t);
+                else
+                    assert_ptr_equal(t.data, &calls);
+                tn_file_close(f);
+            }
+            if (calls <= fail_after) {
+                OK(status);
+                break;
+            }
+            assert_int_equal(status, TN_EIO);
+        }
+    tni_sys_hook = NULL;
+
+    tn_tensor t;
+    make_golden(&t, TN_F32, 1, (int64_t[]){1000});
+    OK(tn_save(in_folder("x.npy"), &t));
+    tn_free(&t);
+    tn_file *f = NULL;
+    OK(tn_file_open(&f, in_folder("x.npy")));
+    assert_int_equal(truncate(in_folder("x.npy"), 200), 0);
+    assert_int_equal(tn_file_read(f, 0, &t), TN_EIO);
+    tn_file_close(f);
+    clean();
+}
+
+static void a_full_disk(void **state)
+{
+    (void)state;
+    struct rlimit limit, old;
+    tn_tensor t;
+    make_golden(&t, TN_F32, 2, (int64_t[]){100, 100});
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 10000;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    tn_status got[3];
+    for (int s = 0; s < 3; s++)
+        got[s] = tn_save(in_folder(suffixes[s]), &t);
+    setrlimit(RLIMIT_FSIZE, &old);
+    for (int s = 0; s < 3; s++)
+        assert_int_equal(got[s], TN_EIO);
+    assert_int_equal(files_in_folder(), 0);
+    tn_free(&t);
+}
+
+static void links_and_modes_stay(void **state)
+{
+    (void)state;
+    tn_tensor t;
+    struct stat s;
+    make_golden(&t, TN_F32, 1, (int64_t[]){3});
+    OK(tn_save(in_folder("x.npy"), &t));
+    chmod(in_folder("x.npy"), 0640);
+    assert_int_equal(symlink("x.npy", in_folder("l.npy")), 0);
+    OK(tn_save(in_folder("l.npy"), &t));
+    lstat(in_folder("l.npy"), &s);
+    assert_true(S_ISLNK(s.st_mode));
+    lstat(in_folder("x.npy"), &s);
+    assert_int_equal(s.st_mode & 0777, 0640);
+    assert_int_equal(symlink("/dev/null", in_folder("n.npy")), 0);
+    assert_int_equal(tn_save(in_folder("n.npy"), &t), TN_EIO);
+    tn_free(&t);
+    clean();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_dtype_round_trips),
+        cmocka_unit_test(every_stride_is_written),
+        cmocka_unit_test(long_tensors_pass_in_stages),
+        cmocka_unit_test(empty_and_scalar),
+        cmocka_unit_test(many_tensors),
+        cmocka_unit_test(arguments_are_checked),
+        cmocka_unit_test(pieces_are_counted),
+        cmocka_unit_test(a_pipe_takes_npy),
+        cmocka_unit_test(failed_writes_leave_the_old_file),
+        cmocka_unit_test(a_named_temporary_file_goes_too),
+        cmocka_unit_test(short_transfers_are_continued),
+        cmocka_unit_test(failed_reads),
+        cmocka_unit_test(a_full_disk),
+        cmocka_unit_test(links_and_modes_stay),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
