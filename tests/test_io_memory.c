@@ -1,0 +1,118 @@
+/* test_io_memory.c - the k-th allocation fails, for every k: TN_ENOMEM, nothing kept, nothing
+ * given out, no file. */
+#include "io_oracle.h"
+
+static int64_t held, calls, fail_at;
+
+static void *weak_alloc(void *user, size_t size, size_t align)
+{
+    (void)user;
+    if (calls++ == fail_at)
+        return NULL;
+    held++;
+    return aligned_alloc(align, size);
+}
+
+static void weak_free(void *user, void *ptr, size_t size)
+{
+    (void)user;
+    (void)size;
+    held--;
+    free(ptr);
+}
+
+static tn_status read_all(const char *path)
+{
+    tn_file *f = NULL;
+    tn_status status = tn_file_open(&f, path);
+    if (status != TN_OK)
+        assert_null(f);
+    for (int64_t i = 0; status == TN_OK && i < tn_file_count(f); i++) {
+        tn_tensor t, places, got;
+        if (tn_file_info(f, i, NULL, &t, NULL) == TN_EUNSUPPORTED)
+            continue;
+        status = tn_file_read(f, i, &t);
+        if (status != TN_OK)
+            break;
+        if (tn_file_places(f, i, &places) == TN_OK) {
+            status = tn_alloc(&got, t.dtype, t.ndim, t.shape);
+            if (status == TN_OK) {
+                status = tn_file_fetch(f, i, &got, &places);
+                tn_free(&got);
+            }
+        }
+        tn_free(&t);
+    }
+    tn_file_close(f);
+    return status;
+}
+
+static void reading(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {DATA("c_f32.npy"), DATA("stored.npz"),
+                                        DATA("deflated.npz"), DATA("many.safetensors"),
+                                        DATA("some.gguf")};
+    for (int k = 0; k < 5; k++)
+        for (fail_at = 0;; fail_at++) {
+            calls = 0;
+            tn_status status = read_all(paths[k]);
+            assert_int_equal(held, 0);
+            if (calls <= fail_at) {
+                OK(status);
+                break;
+            }
+            assert_int_equal(status, TN_ENOMEM);
+        }
+}
+
+static void writing(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"x.npy", "x.npz", "x.safetensors"};
+    float x[6] = {0};
+    tn_tensor t;
+    OK(tn_init(&t, x, TN_F32, 2, (int64_t[]){2, 3}));
+    OK(tn_transpose(&t, &t, 0, 1));
+    const tn_tensor *ts[] = {&t, &t};
+    const char *names[] = {"a", "b"};
+    for (int k = 0; k < 3; k++)
+        for (fail_at = 0;; fail_at++) {
+            calls = 0;
+            tn_status status =
+                k ? tn_save_many(in_folder(paths[k]), 2, names, ts, k == 2 ? "{}" : NULL)
+                  : tn_save(in_folder(paths[k]), &t);
+            assert_int_equal(held, 0);
+            if (calls <= fail_at) {
+                OK(status);
+                break;
+            }
+            assert_int_equal(status, TN_ENOMEM);
+            assert_int_equal(access(in_folder(paths[k]), F_OK), -1);
+        }
+}
+
+static tn_handle *weak;
+
+static int setup(void **state)
+{
+    tn_config config = {.alloc = weak_alloc, .free = weak_free};
+    fail_at = -1;
+    return make_folder(state) || tn_handle_create(&weak, TN_CPU, 0, &config) != TN_OK ||
+           tn_handle_use(weak) != TN_OK;
+}
+
+static int teardown(void **state)
+{
+    tn_handle_destroy(weak);
+    return drop_folder(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reading),
+        cmocka_unit_test(writing),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
