@@ -1,4 +1,18 @@
-/* tensor.h - the tensor, its facts and its views.  No call here reads or writes an element. */
+/* tensor.h - the tensor, its facts and its views.
+ *
+ * Views and facts are integers about memory: they never read or write an element, never
+ * allocate, and take tensors whose data is NULL.  Only tn_print reads elements.
+ *
+ * Failures that several calls share, told in this order:
+ *
+ * TN_ENULL      a pointer is NULL; shape, stride, axes and pads may be when they have no
+ * entries TN_EARG       ndim is not in [0, TN_MAX_NDIM], an axis is not one of the tensor's
+ * TN_EDTYPE     a dtype is unknown
+ * TN_ESHAPE     an extent is negative
+ * TN_EOVERFLOW  the product of all extents but 0 times the width of an element, or the byte
+ *               range that the strides span, does not fit int64
+ *
+ * A call that fails has changed nothing. */
 #ifndef TENON_TENSOR_H
 #define TENON_TENSOR_H
 
@@ -12,66 +26,189 @@ typedef enum tn_device { TN_CPU = 0 } tn_device;
 
 #define TN_READONLY 1u /* the data must not be written: a mapped file, a const array */
 
-/* A tensor is a plain value that owns nothing.  Strides are in bytes; 0 repeats, < 0 reverses.
- */
+/* A tensor is a plain value that owns nothing.  Only the first ndim entries of shape and stride
+ * mean anything, and the stride of an axis with extent 0 or 1 means nothing. */
 typedef struct tn_tensor {
     void *data; /* element (0, …, 0) */
     tn_dtype dtype;
     int ndim;
-    int32_t
-        device; /* TN_CPU; another value is TN_EDEVICE in every call that touches elements */
+    int32_t device; /* TN_CPU; else TN_EDEVICE in every call that touches elements */
     uint32_t flags; /* 0 or TN_READONLY (as dst: TN_EARG); views inherit both */
-    int64_t shape[TN_MAX_NDIM];
-    int64_t stride[TN_MAX_NDIM];
+    int64_t shape[TN_MAX_NDIM];  /* >= 0 */
+    int64_t stride[TN_MAX_NDIM]; /* bytes; 0 repeats, < 0 reverses */
 } tn_tensor;
 
+/* ---- making ---- */
+
+/* Describe dense row-major memory at data, which may be NULL. */
 TN_API TN_NODISCARD tn_status tn_init(tn_tensor *t, void *data, tn_dtype dtype, int ndim,
                                       const int64_t *shape);
+
+/* Describe memory of any layout: strides in bytes, of any sign and alignment. */
 TN_API TN_NODISCARD tn_status tn_init_strided(tn_tensor *t, void *data, tn_dtype dtype,
                                               int ndim, const int64_t *shape,
                                               const int64_t *stride);
+
+/* Describe memory that is not written: the tensor is TN_READONLY.  stride NULL is row-major. */
 TN_API TN_NODISCARD tn_status tn_init_const(tn_tensor *t, const void *data, tn_dtype dtype,
                                             int ndim, const int64_t *shape,
                                             const int64_t *stride);
+
+/* Allocate a dense row-major tensor with the calling thread's handle: 64-byte aligned, contents
+ * undefined, also a block of its own when there are no elements.  Release it with tn_free.
+ *
+ * TN_ENOMEM  the allocator gave NULL */
 TN_API TN_NODISCARD tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim,
                                        const int64_t *shape);
+
+/* Release t->data as tn_alloc or a *_copy call gave it, not as a view moved it, from any thread
+ * and under any handle, and leave it NULL.  NULL and NULL data are fine. */
 TN_API void tn_free(tn_tensor *t);
+
+/* ---- facts; of a broken tensor they are 0, false or NULL, and tn_error() says why ---- */
+
+/* The number of elements; 1 for no axes. */
 TN_API int64_t tn_numel(const tn_tensor *t);
+
+/* The bytes of all elements: tn_numel times the width of one. */
 TN_API int64_t tn_nbytes(const tn_tensor *t);
+
+/* Are the elements dense and in row-major order?  An empty tensor is. */
 TN_API bool tn_is_contiguous(const tn_tensor *t);
+
+/* Does an axis longer than 1 have stride 0? */
 TN_API bool tn_has_broadcast(const tn_tensor *t);
+
+/* Do axes first to last (both included) walk memory as one axis?  Those of an empty tensor do.
+ * false as well when 0 <= first <= last < ndim does not hold. */
 TN_API bool tn_is_mergeable(const tn_tensor *t, int first, int last);
+
+/* The byte range [*low, *high) around data that elements touch; 0, 0 when there are none. */
 TN_API TN_NODISCARD tn_status tn_extent(const tn_tensor *t, int64_t *low, int64_t *high);
-TN_API TN_NODISCARD tn_status tn_print(const tn_tensor *t, char *buf, size_t size);
+
+/* The address of the element at index (ndim numbers); NULL when the index is out of range or
+ * data is NULL. */
 TN_API void *tn_at(const tn_tensor *t, const int64_t *index);
+
+/* Write readable text: nested brackets, one row a line, aligned columns, floats in the shortest
+ * digits that mean them (at most 8), "..." in place of the middle of long axes.  The text is
+ * cut to size and always ended by 0.
+ *
+ * TN_ENULL    t or buf is NULL, or elements without data
+ * TN_EARG     size is 0
+ * TN_EDEVICE  not on the CPU */
+TN_API TN_NODISCARD tn_status tn_print(const tn_tensor *t, char *buf, size_t size);
+
+/* The shape that n tensors broadcast to by NumPy's rule; shape has TN_MAX_NDIM places.  n 0
+ * gives no axes.
+ *
+ * TN_EARG    n is negative
+ * TN_ESHAPE  two extents of an axis differ and neither is 1 */
 TN_API TN_NODISCARD tn_status tn_broadcast_shape(int n, const tn_tensor *const *ts, int *ndim,
                                                  int64_t *shape);
 
+/* ---- geometry without a tensor ---- */
+
+/* The byte offset of the element that is number flat in row-major order.
+ *
+ * TN_EARG       flat is not in [0, number of elements)
+ * TN_EOVERFLOW  the number of elements or the offset does not fit */
 TN_API TN_NODISCARD tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
                                                  const int64_t *stride, int64_t *offset);
+
+/* The shape with pads[i - 2] on both sides of each axis i >= 2.  Axes 0 and 1 (batch and
+ * channel) are never padded; an NHWC shape (1, 32, 32, 3) with pads {1, 1} therefore grows to
+ * (1, 32, 34, 5), not to (1, 34, 34, 3).  out has ndim places and may be shape.
+ *
+ * TN_EARG       a pad is negative
+ * TN_EOVERFLOW  a padded extent does not fit */
 TN_API TN_NODISCARD tn_status tn_padded_shape(int ndim, const int64_t *shape,
                                               const int64_t *pads, int64_t *out);
+
+/* The number of elements of tn_padded_shape's result. */
 TN_API TN_NODISCARD tn_status tn_padded_size(int ndim, const int64_t *shape,
                                              const int64_t *pads, int64_t *count);
 
+/* ---- views: out describes elements of in, in other words; out may be in ----
+ *
+ * out inherits dtype, device and flags; NULL data stays NULL, and a view without elements keeps
+ * in's data.  A view costs nanoseconds, so views of views are as good as one view. */
+
+/* Insert an axis of extent 1 before axis dim, or at the end for dim == ndim.
+ *
+ * TN_EARG  dim is not in [0, ndim], or in has TN_MAX_NDIM axes */
 TN_API TN_NODISCARD tn_status tn_unsqueeze(tn_tensor *out, const tn_tensor *in, int dim);
+
+/* Drop axis dim, whose extent is 1.
+ *
+ * TN_ESHAPE  the extent is not 1 */
 TN_API TN_NODISCARD tn_status tn_squeeze(tn_tensor *out, const tn_tensor *in, int dim);
+
+/* Drop every axis of extent 1. */
 TN_API TN_NODISCARD tn_status tn_squeeze_all(tn_tensor *out, const tn_tensor *in);
+
+/* Reorder: axis i of out is axis axes[i] of in, as in NumPy.
+ *
+ * TN_EARG  an entry of axes is no axis of in, or appears twice */
 TN_API TN_NODISCARD tn_status tn_permute(tn_tensor *out, const tn_tensor *in, const int *axes);
+
+/* Exchange axes a and b, which may be the same. */
 TN_API TN_NODISCARD tn_status tn_transpose(tn_tensor *out, const tn_tensor *in, int a, int b);
+
+/* in[start:stop:step] on axis dim with Python's rules: negative bounds count from the end, then
+ * all are clamped.  A negative step walks backwards; INT64_MIN as its stop reaches element 0.
+ *
+ * TN_EARG  step is 0 */
 TN_API TN_NODISCARD tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int dim,
                                        int64_t start, int64_t stop, int64_t step);
+
+/* The elements at one index of axis dim, without that axis.
+ *
+ * TN_EARG  index is not in [0, shape[dim]) */
 TN_API TN_NODISCARD tn_status tn_select(tn_tensor *out, const tn_tensor *in, int dim,
                                         int64_t index);
+
+/* Slice and drop axes in one step: the window of shape at offset (both have ndim entries),
+ * without the axes in drop_dims, in any order.  Element (0, …) of out is the element of in at
+ * offset; the axes that stay keep their strides.  An empty window may begin at the end of its
+ * axis.  num_drop_dims 0 is a plain window.
+ *
+ * TN_EARG    an offset is negative, a window leaves its axis, an entry of drop_dims is no axis
+ *            of in or appears twice, num_drop_dims is not in [0, ndim]
+ * TN_ESHAPE  a dropped axis has another extent than 1 */
 TN_API TN_NODISCARD tn_status tn_view(tn_tensor *out, const tn_tensor *in, const int64_t *shape,
                                       const int64_t *offset, const int *drop_dims,
                                       int num_drop_dims);
+
+/* Repeat in along new first axes and along axes of extent 1, by stride 0.
+ *
+ * TN_ESHAPE  in has more axes than ndim, or an extent differs and is not 1 */
 TN_API TN_NODISCARD tn_status tn_broadcast_to(tn_tensor *out, const tn_tensor *in, int ndim,
                                               const int64_t *shape);
+
+/* The same elements in the same row-major order under another shape, exactly when strides can
+ * express it; otherwise a copy can (tn_contiguous).  One extent may be -1: what is left.  An
+ * empty tensor takes any shape without elements.
+ *
+ * TN_ESHAPE   another number of elements; two -1; -1 beside an extent of 0
+ * TN_ESTRIDE  no strides walk in's elements so */
 TN_API TN_NODISCARD tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim,
                                          const int64_t *shape);
+
+/* Reverse axis dim. */
 TN_API TN_NODISCARD tn_status tn_flip(tn_tensor *out, const tn_tensor *in, int dim);
+
+/* The elements whose indices on axes a and b are equal; both axes go, and the diagonal, as long
+ * as the shorter one, is the new last axis.
+ *
+ * TN_EARG  a == b */
 TN_API TN_NODISCARD tn_status tn_diagonal(tn_tensor *out, const tn_tensor *in, int a, int b);
+
+/* Sliding windows of size elements along axis dim, step apart: axis dim counts the windows, the
+ * new last axis runs inside them.  Windows overlap when step < size.
+ *
+ * TN_EARG    size is negative, step is less than 1, or in has TN_MAX_NDIM axes
+ * TN_ESHAPE  size exceeds the extent */
 TN_API TN_NODISCARD tn_status tn_windows(tn_tensor *out, const tn_tensor *in, int dim,
                                          int64_t size, int64_t step);
 

@@ -79,8 +79,9 @@ static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, con
         grown[i] = shape[i];
         int64_t both;
         if (i >= 2 && !(tni_mul(2, pads[i - 2], &both) && tni_add(shape[i], both, &grown[i])))
-            return tni_fail(TN_EOVERFLOW, "%s: axis %d of %lld with %lld on both sides", call,
-                            i, (long long)shape[i], (long long)pads[i - 2]);
+            return tni_fail(TN_EOVERFLOW,
+                            "%s: axis %d of %lld with %lld on both sides does not fit", call, i,
+                            (long long)shape[i], (long long)pads[i - 2]);
     }
     return TN_OK;
 }

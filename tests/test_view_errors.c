@@ -1,0 +1,723 @@
+/* test_view_errors.c - each refusal of each call: the status, the sentence, and nothing
+ * changed.
+ */
+#include "view_oracle.h"
+
+static tn_tensor out, before; /* the same bytes as long as every call fails */
+
+static void reset(void)
+{
+    memset(&before, 0x6b, sizeof before);
+    memset(&out, 0x6b, sizeof out);
+}
+
+static void refused(tn_status got, tn_status want, const char *sentence, const char *call)
+{
+    if (got != want)
+        fail_msg("%s gives %s, not %s", call, tn_status_name(got), tn_status_name(want));
+    if (sentence && strcmp(tn_error(), sentence) != 0)
+        fail_msg("%s says \"%s\"", call, tn_error());
+    if (memcmp(&out, &before, sizeof out) != 0)
+        fail_msg("%s has changed out", call);
+}
+#define REFUSED(call, status, sentence) refused((call), status, sentence, #call)
+
+/* ---- every call that takes one tensor, with everything that can be wrong with it ---- */
+
+static tn_status unsqueeze(const tn_tensor *in)
+{
+    return tn_unsqueeze(&out, in, 0);
+}
+static tn_status squeeze(const tn_tensor *in)
+{
+    return tn_squeeze(&out, in, 1);
+}
+static tn_status squeeze_all(const tn_tensor *in)
+{
+    return tn_squeeze_all(&out, in);
+}
+static tn_status permute(const tn_tensor *in)
+{
+    return tn_permute(&out, in, (int[]){1, 0});
+}
+static tn_status transpose(const tn_tensor *in)
+{
+    return tn_transpose(&out, in, 0, 1);
+}
+static tn_status slice(const tn_tensor *in)
+{
+    return tn_slice(&out, in, 0, 0, 1, 1);
+}
+static tn_status window(const tn_tensor *in)
+{
+    return tn_view(&out, in, (int64_t[]){0, 0}, (int64_t[]){0, 0}, NULL, 0);
+}
+static tn_status broadcast_to(const tn_tensor *in)
+{
+    const int64_t n = in && in->ndim == 2 ? in->shape[0] : 1;
+    return tn_broadcast_to(&out, in, 2, (int64_t[]){n, 2});
+}
+static tn_status reshape(const tn_tensor *in)
+{
+    return tn_reshape(&out, in, 1, (int64_t[]){-1});
+}
+static tn_status flip(const tn_tensor *in)
+{
+    return tn_flip(&out, in, 0);
+}
+static tn_status diagonal(const tn_tensor *in)
+{
+    return tn_diagonal(&out, in, 0, 1);
+}
+static tn_status windows(const tn_tensor *in)
+{
+    return tn_windows(&out, in, 1, 1, 1);
+}
+static tn_status extent(const tn_tensor *t)
+{
+    int64_t low = 5, high = 6;
+    const tn_status status = tn_extent(t, &low, &high);
+    assert_true(low == 5 && high == 6);
+    return status;
+}
+static tn_status print(const tn_tensor *t)
+{
+    char text[8] = "as was";
+    const tn_status status = tn_print(t, text, sizeof text);
+    assert_string_equal(text, "as was");
+    return status;
+}
+static tn_status broadcast_shape(const tn_tensor *t)
+{
+    int ndim = 9;
+    int64_t shape[TN_MAX_NDIM] = {7, 8};
+    const tn_status status = tn_broadcast_shape(1, &t, &ndim, shape);
+    assert_true(ndim == 9 && shape[0] == 7 && shape[1] == 8);
+    return status;
+}
+
+static const struct {
+    const char *name; /* call and operand */
+    tn_status (*call)(const tn_tensor *);
+    const char *null; /* the sentence about NULL */
+} calls[] = {
+    {"unsqueeze: in", unsqueeze, "unsqueeze: in is NULL"},
+    {"squeeze: in", squeeze, "squeeze: in is NULL"},
+    {"squeeze_all: in", squeeze_all, "squeeze_all: in is NULL"},
+    {"permute: in", permute, "permute: in is NULL"},
+    {"transpose: in", transpose, "transpose: in is NULL"},
+    {"slice: in", slice, "slice: in is NULL"},
+    {"view: in", window, "view: in is NULL"},
+    {"broadcast_to: in", broadcast_to, "broadcast_to: in is NULL"},
+    {"reshape: in", reshape, "reshape: in is NULL"},
+    {"flip: in", flip, "flip: in is NULL"},
+    {"diagonal: in", diagonal, "diagonal: in is NULL"},
+    {"windows: in", windows, "windows: in is NULL"},
+    {"extent: t", extent, "extent: t is NULL"},
+    {"print: t", print, "print: t is NULL"},
+    {"broadcast_shape: src", broadcast_shape, "broadcast_shape: src is NULL"},
+};
+
+/* A (2, 1) f32 tensor, as each row spoils it; all that comes later in the order is spoilt too.
+ */
+static const struct {
+    tn_status status;
+    int ndim, dtype;
+    int64_t shape[2], stride[2];
+    const char *sentence; /* after the operand's name */
+} broken[] = {
+    {TN_EARG, -1, 0, {-1, 1}, {0, 0}, ": ndim is -1, not in [0, 64]"},
+    {TN_EARG, 65, 0, {-1, 1}, {0, 0}, ": ndim is 65, not in [0, 64]"},
+    {TN_EDTYPE, 2, 0, {2, 1}, {4, 4}, ": dtype is 0, not in [1, 17]"},
+    {TN_EDTYPE, 2, 18, {INT64_MAX, 1}, {4, 4}, ": dtype is 18, not in [1, 17]"},
+    {TN_EDTYPE, 2, -1, {INT64_MAX, 1}, {4, 4}, ": dtype is -1, not in [1, 17]"},
+    {TN_EOVERFLOW,
+     2,
+     TN_F32,
+     {INT64_MAX, 1},
+     {0, 0},
+     ": its extents and width 4 make more than 2^63 - 1 bytes"},
+    {TN_EOVERFLOW,
+     2,
+     TN_F32,
+     {3, 1},
+     {INT64_MAX / 2, 0},
+     ": its strides span more than 2^63 - 1 bytes"},
+    {TN_EOVERFLOW,
+     2,
+     TN_F32,
+     {2, 1},
+     {INT64_MIN, 0},
+     ": its strides span more than 2^63 - 1 bytes"},
+    {TN_EOVERFLOW,
+     2,
+     TN_F32,
+     {2, 1},
+     {INT64_MAX - 3, 0},
+     ": its strides span more than 2^63 - 1 bytes"},
+};
+
+static tn_tensor spoilt(int k)
+{
+    tn_tensor t = {.dtype = (tn_dtype)broken[k].dtype, .ndim = broken[k].ndim};
+    memcpy(t.shape, broken[k].shape, sizeof broken[k].shape);
+    memcpy(t.stride, broken[k].stride, sizeof broken[k].stride);
+    return t;
+}
+
+static void broken_tensors_are_told_by_every_call(void **state)
+{
+    (void)state;
+    reset();
+    for (int c = 0; c < COUNT(calls); c++) {
+        refused(calls[c].call(NULL), TN_ENULL, calls[c].null, calls[c].name);
+        for (int k = 0; k < COUNT(broken); k++) {
+            const tn_tensor t = spoilt(k);
+            char sentence[200];
+            snprintf(sentence, sizeof sentence, "%s%s", calls[c].name, broken[k].sentence);
+            refused(calls[c].call(&t), broken[k].status, sentence, calls[c].name);
+        }
+    }
+}
+
+/* A negative extent is a bad shape; a window or an index cannot be inside such an axis, and
+ * that comes first. */
+static void negative_extents_are_told_by_every_call(void **state)
+{
+    (void)state;
+    reset();
+    const tn_tensor t = {.dtype = TN_F32, .ndim = 2, .shape = {1, -5}, .stride = {4, 4}};
+    for (int c = 0; c < COUNT(calls); c++)
+        refused(calls[c].call(&t), calls[c].call == window ? TN_EARG : TN_ESHAPE, NULL,
+                calls[c].name);
+    REFUSED(tn_select(&out, &t, 0, 0), TN_ESHAPE,
+            "select: in: axis 1 has extent -5, less than 0");
+    REFUSED(tn_select(&out, &t, 1, 0), TN_EARG, "select: index 0 of axis 1 is not in [0, -5)");
+    assert_int_equal(tn_numel(&t), 0);
+    assert_string_equal(tn_error(), "numel: t: axis 1 has extent -5, less than 0");
+}
+
+static void facts_of_broken_tensors_are_nothing(void **state)
+{
+    (void)state;
+    const int64_t index[2] = {0, 0};
+    assert_int_equal(tn_numel(NULL), 0);
+    assert_string_equal(tn_error(), "numel: t is NULL");
+    assert_int_equal(tn_nbytes(NULL), 0);
+    assert_false(tn_is_contiguous(NULL));
+    assert_false(tn_has_broadcast(NULL));
+    assert_false(tn_is_mergeable(NULL, 0, 0));
+    assert_null(tn_at(NULL, index));
+    for (int k = 0; k < COUNT(broken); k++) {
+        const tn_tensor t = spoilt(k);
+        assert_int_equal(tn_numel(&t), 0);
+        assert_non_null(strstr(tn_error(), broken[k].sentence));
+        assert_int_equal(tn_nbytes(&t), 0);
+        assert_false(tn_is_contiguous(&t));
+        assert_false(tn_has_broadcast(&t));
+        assert_false(tn_is_mergeable(&t, 0, 0));
+        assert_null(tn_at(&t, index));
+    }
+}
+
+/* ---- the device matters only where elements are touched ---- */
+
+static void another_device_is_refused_by_those_that_touch_elements(void **state)
+{
+    (void)state;
+    reset();
+    float x[2] = {1, 2};
+    tn_tensor t;
+    assert_int_equal(tn_init(&t, x, TN_F32, 2, (int64_t[]){2, 1}), TN_OK);
+    t.device = 3;
+    for (int c = 0; c < COUNT(calls); c++)
+        if (calls[c].call != print && calls[c].call != extent &&
+            calls[c].call != broadcast_shape)
+            assert_int_equal(calls[c].call(&t), TN_OK);
+    assert_int_equal(tn_numel(&t), 2);
+    assert_non_null(tn_at(&t, (int64_t[]){1, 0}));
+    reset();
+    REFUSED(print(&t), TN_EDEVICE, "print: t: device is 3, not TN_CPU (0)");
+    REFUSED(tni_check(&t, "x"), TN_EDEVICE, "x: device is 3, not TN_CPU (0)");
+    t.dtype = (tn_dtype)0;
+    REFUSED(print(&t), TN_EDEVICE, NULL);
+}
+
+/* ---- making ---- */
+
+static void making_refuses(void **state)
+{
+    (void)state;
+    reset();
+    const int64_t two[] = {2, 3}, negative[] = {2, -3}, far[] = {INT64_MAX / 2, 4};
+    const int64_t large[] = {INT64_MAX, 2}, beside[] = {0, INT64_MAX, 2}, wide[] = {INT64_MAX};
+    const tn_dtype unknown = (tn_dtype)99;
+
+    REFUSED(tn_init(NULL, NULL, unknown, -1, NULL), TN_ENULL, "init: t is NULL");
+    REFUSED(tn_init(&out, NULL, unknown, 2, NULL), TN_ENULL, "init: shape is NULL for 2 axes");
+    REFUSED(tn_init(&out, NULL, unknown, 65, NULL), TN_ENULL,
+            "init: shape is NULL for 65 axes");
+    REFUSED(tn_init(&out, NULL, unknown, -1, NULL), TN_EARG,
+            "init: ndim is -1, not in [0, 64]");
+    REFUSED(tn_init(&out, NULL, unknown, 65, two), TN_EARG, "init: ndim is 65, not in [0, 64]");
+    REFUSED(tn_init(&out, NULL, unknown, 2, negative), TN_EDTYPE,
+            "init: dtype is 99, not in [1, 17]");
+    REFUSED(tn_init(&out, NULL, TN_F32, 2, negative), TN_ESHAPE,
+            "init: axis 1 has extent -3, less than 0");
+    REFUSED(tn_init(&out, NULL, TN_F32, 2, large), TN_EOVERFLOW,
+            "init: extents and width 4 make more than 2^63 - 1 bytes");
+    REFUSED(tn_init(&out, NULL, TN_I8, 3, beside), TN_EOVERFLOW, NULL);
+    REFUSED(tn_init(&out, NULL, TN_I16, 1, wide), TN_EOVERFLOW, NULL);
+
+    REFUSED(tn_init_strided(NULL, NULL, TN_F32, 2, two, two), TN_ENULL,
+            "init_strided: t is NULL");
+    REFUSED(tn_init_strided(&out, NULL, TN_F32, 2, NULL, two), TN_ENULL,
+            "init_strided: shape is NULL for 2 axes");
+    REFUSED(tn_init_strided(&out, NULL, TN_F32, 2, two, NULL), TN_ENULL,
+            "init_strided: stride is NULL for 2 axes");
+    REFUSED(tn_init_strided(&out, NULL, unknown, -3, NULL, NULL), TN_EARG,
+            "init_strided: ndim is -3, not in [0, 64]");
+    REFUSED(tn_init_strided(&out, NULL, unknown, 2, negative, far), TN_EDTYPE,
+            "init_strided: dtype is 99, not in [1, 17]");
+    REFUSED(tn_init_strided(&out, NULL, TN_F32, 2, negative, far), TN_ESHAPE,
+            "init_strided: axis 1 has extent -3, less than 0");
+    REFUSED(tn_init_strided(&out, NULL, TN_F32, 2, (int64_t[]){4, 3}, far), TN_EOVERFLOW,
+            "init_strided: the strides span more than 2^63 - 1 bytes");
+    REFUSED(tn_init_strided(&out, NULL, TN_F32, 2, large, (int64_t[]){0, 0}), TN_EOVERFLOW,
+            "init_strided: extents and width 4 make more than 2^63 - 1 bytes");
+
+    REFUSED(tn_init_const(NULL, NULL, TN_F32, 2, two, two), TN_ENULL, "init_const: t is NULL");
+    REFUSED(tn_init_const(&out, NULL, TN_F32, 2, NULL, NULL), TN_ENULL,
+            "init_const: shape is NULL for 2 axes");
+    REFUSED(tn_init_const(&out, NULL, TN_F32, 70, two, NULL), TN_EARG,
+            "init_const: ndim is 70, not in [0, 64]");
+    REFUSED(tn_init_const(&out, NULL, unknown, 2, negative, far), TN_EDTYPE,
+            "init_const: dtype is 99, not in [1, 17]");
+    REFUSED(tn_init_const(&out, NULL, TN_F32, 2, negative, NULL), TN_ESHAPE,
+            "init_const: axis 1 has extent -3, less than 0");
+    REFUSED(tn_init_const(&out, NULL, TN_F32, 2, (int64_t[]){4, 3}, far), TN_EOVERFLOW,
+            "init_const: the strides span more than 2^63 - 1 bytes");
+
+    REFUSED(tn_alloc(NULL, TN_F32, 2, two), TN_ENULL, "alloc: t is NULL");
+    REFUSED(tn_alloc(&out, TN_F32, 2, NULL), TN_ENULL, "alloc: shape is NULL for 2 axes");
+    REFUSED(tn_alloc(&out, TN_F32, -1, two), TN_EARG, "alloc: ndim is -1, not in [0, 64]");
+    REFUSED(tn_alloc(&out, unknown, 2, two), TN_EDTYPE, "alloc: dtype is 99, not in [1, 17]");
+    REFUSED(tn_alloc(&out, TN_F32, 2, negative), TN_ESHAPE,
+            "alloc: axis 1 has extent -3, less than 0");
+    REFUSED(tn_alloc(&out, TN_F32, 2, large), TN_EOVERFLOW,
+            "alloc: extents and width 4 make more than 2^63 - 1 bytes");
+    REFUSED(tn_alloc(&out, TN_I8, 1, wide), TN_ENOMEM,
+            "alloc: no memory for 9223372036854775807 bytes");
+}
+
+/* ---- arguments of the facts and the geometry ---- */
+
+static void facts_refuse(void **state)
+{
+    (void)state;
+    reset();
+    tn_tensor t;
+    float x[6];
+    assert_int_equal(tn_init(&t, x, TN_F32, 2, (int64_t[]){2, 3}), TN_OK);
+    int64_t number = 0;
+    REFUSED(tn_extent(&t, NULL, &number), TN_ENULL, "extent: low is NULL");
+    REFUSED(tn_extent(&t, &number, NULL), TN_ENULL, "extent: high is NULL");
+    assert_false(tn_is_mergeable(&t, -1, 0));
+    assert_string_equal(tn_error(), "is_mergeable: axes -1 to 0 of a tensor of 2");
+    assert_false(tn_is_mergeable(&t, 0, 2));
+    assert_false(tn_is_mergeable(&t, 1, 0));
+    assert_null(tn_at(&t, NULL));
+    assert_string_equal(tn_error(), "at: index is NULL for 2 axes");
+    assert_null(tn_at(&t, (int64_t[]){0, 3}));
+    assert_string_equal(tn_error(), "at: index 3 of axis 1 is not in [0, 3)");
+    assert_null(tn_at(&t, (int64_t[]){-1, 0}));
+    assert_null(tn_at(&t, (int64_t[]){INT64_MAX, INT64_MIN}));
+    t.data = NULL;
+    assert_null(tn_at(&t, (int64_t[]){1, 1}));
+
+    char text[4] = "abc";
+    REFUSED(tn_print(&t, NULL, 0), TN_ENULL, "print: buf is NULL");
+    REFUSED(tn_print(&t, text, 0), TN_EARG, "print: size is 0, no room for the end of a text");
+    REFUSED(tn_print(&t, text, 4), TN_ENULL, "print: t has 6 elements and data NULL");
+    assert_string_equal(text, "abc");
+
+    int ndim = 3;
+    int64_t shape[TN_MAX_NDIM];
+    const tn_tensor *ts[] = {&t, NULL};
+    REFUSED(tn_broadcast_shape(1, ts, NULL, shape), TN_ENULL, "broadcast_shape: ndim is NULL");
+    REFUSED(tn_broadcast_shape(1, ts, &ndim, NULL), TN_ENULL, "broadcast_shape: shape is NULL");
+    REFUSED(tn_broadcast_shape(2, NULL, &ndim, shape), TN_ENULL,
+            "broadcast_shape: the list of 2 tensors is NULL");
+    REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_ENULL,
+            "broadcast_shape: src 1 is NULL");
+    REFUSED(tn_broadcast_shape(-1, NULL, &ndim, shape), TN_EARG,
+            "broadcast_shape: n is -1, less than 0");
+    tn_tensor u = t;
+    u.shape[1] = 4;
+    ts[1] = &u;
+    REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_ESHAPE,
+            "broadcast_shape: axis 1 of tensor 1 has extent 4, not 3");
+    u.shape[1] = -1;
+    REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_ESHAPE,
+            "broadcast_shape: src 1: axis 1 has extent -1, less than 0");
+    assert_int_equal(tn_init(&u, NULL, TN_I8, 2, (int64_t[]){INT64_MAX, 1}), TN_OK);
+    t.shape[0] = 1;
+    REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_EOVERFLOW,
+            "broadcast_shape: the extents make more than 2^63 - 1 elements");
+    assert_int_equal(ndim, 3);
+}
+
+static void geometry_refuses(void **state)
+{
+    (void)state;
+    reset();
+    const int64_t shape[] = {2, 3, 4}, stride[] = {48, 16, 4}, negative[] = {2, -3, 4};
+    const int64_t pads[] = {1, 1}, minus[] = {-1, 0}, huge[] = {INT64_MAX / 2 + 1};
+    int64_t result = 77, grown[4] = {7, 7, 7, 7};
+
+    REFUSED(tn_index_to_offset(0, 3, shape, stride, NULL), TN_ENULL,
+            "index_to_offset: offset is NULL");
+    REFUSED(tn_index_to_offset(0, 3, NULL, stride, &result), TN_ENULL,
+            "index_to_offset: shape is NULL for 3 axes");
+    REFUSED(tn_index_to_offset(0, 3, shape, NULL, &result), TN_ENULL,
+            "index_to_offset: stride is NULL for 3 axes");
+    REFUSED(tn_index_to_offset(0, 65, shape, stride, &result), TN_EARG,
+            "index_to_offset: ndim is 65, not in [0, 64]");
+    REFUSED(tn_index_to_offset(-1, 3, negative, stride, &result), TN_EARG,
+            "index_to_offset: flat index -1 is less than 0");
+    REFUSED(tn_index_to_offset(24, 3, shape, stride, &result), TN_EARG,
+            "index_to_offset: flat index 24 is not in [0, 24)");
+    REFUSED(tn_index_to_offset(0, 2, (int64_t[]){0, 3}, stride, &result), TN_EARG,
+            "index_to_offset: flat index 0 is not in [0, 0)");
+    REFUSED(tn_index_to_offset(1, 0, NULL, NULL, &result), TN_EARG,
+            "index_to_offset: flat index 1 is not in [0, 1)");
+    REFUSED(tn_index_to_offset(0, 3, negative, stride, &result), TN_ESHAPE,
+            "index_to_offset: axis 1 has extent -3, less than 0");
+    REFUSED(tn_index_to_offset(5, 2, (int64_t[]){INT64_MAX, 2}, stride, &result), TN_EOVERFLOW,
+            "index_to_offset: the extents make more than 2^63 - 1");
+    REFUSED(tn_index_to_offset(0, 3, (int64_t[]){0, INT64_MAX, 2}, stride, &result), TN_EARG,
+            NULL);
+    REFUSED(tn_index_to_offset(2, 1, shape + 1, (int64_t[]){INT64_MAX}, &result), TN_EOVERFLOW,
+            "index_to_offset: the offset of flat index 2 does not fit 64 bits");
+    REFUSED(tn_index_to_offset(3, 2, (int64_t[]){2, 2}, (int64_t[]){INT64_MAX, 1}, &result),
+            TN_EOVERFLOW, NULL);
+
+    REFUSED(tn_padded_shape(3, shape, pads, NULL), TN_ENULL,
+            "padded_shape: the result is NULL");
+    REFUSED(tn_padded_shape(3, NULL, pads, grown), TN_ENULL,
+            "padded_shape: shape is NULL for 3 axes");
+    REFUSED(tn_padded_shape(3, shape, NULL, grown), TN_ENULL,
+            "padded_shape: pads is NULL for 1 axes");
+    REFUSED(tn_padded_shape(-1, shape, pads, grown), TN_EARG,
+            "padded_shape: ndim is -1, not in [0, 64]");
+    REFUSED(tn_padded_shape(3, negative, minus, grown), TN_EARG,
+            "padded_shape: pads[0] is -1, less than 0");
+    REFUSED(tn_padded_shape(3, negative, huge, grown), TN_ESHAPE,
+            "padded_shape: axis 1 has extent -3, less than 0");
+    REFUSED(tn_padded_shape(3, shape, huge, grown), TN_EOVERFLOW,
+            "padded_shape: axis 2 of 4 with 4611686018427387904 on both sides does not fit");
+    REFUSED(tn_padded_shape(3, shape, (int64_t[]){INT64_MAX / 2}, grown), TN_EOVERFLOW, NULL);
+    assert_true(grown[0] == 7 && grown[1] == 7 && grown[2] == 7);
+
+    REFUSED(tn_padded_size(3, shape, pads, NULL), TN_ENULL, "padded_size: the result is NULL");
+    REFUSED(tn_padded_size(3, shape, NULL, &result), TN_ENULL,
+            "padded_size: pads is NULL for 1 axes");
+    REFUSED(tn_padded_size(65, shape, pads, &result), TN_EARG,
+            "padded_size: ndim is 65, not in [0, 64]");
+    REFUSED(tn_padded_size(3, shape, minus, &result), TN_EARG,
+            "padded_size: pads[0] is -1, less than 0");
+    REFUSED(tn_padded_size(3, negative, pads, &result), TN_ESHAPE,
+            "padded_size: axis 1 has extent -3, less than 0");
+    REFUSED(tn_padded_size(3, shape, huge, &result), TN_EOVERFLOW, NULL);
+    REFUSED(tn_padded_size(3, (int64_t[]){0, INT64_MAX, 2}, pads, &result), TN_EOVERFLOW,
+            "padded_size: the extents make more than 2^63 - 1 elements");
+    assert_int_equal(result, 77);
+}
+
+/* ---- arguments of the views ---- */
+
+static void views_refuse_their_arguments(void **state)
+{
+    (void)state;
+    reset();
+    tn_tensor t, full;
+    int64_t ones[TN_MAX_NDIM];
+    for (int i = 0; i < TN_MAX_NDIM; i++)
+        ones[i] = 1;
+    assert_int_equal(tn_init(&t, NULL, TN_F32, 2, (int64_t[]){2, 3}), TN_OK);
+    assert_int_equal(tn_init(&full, NULL, TN_F32, TN_MAX_NDIM, ones), TN_OK);
+    const int64_t zero[] = {0, 0}, one[] = {1, 1};
+
+    REFUSED(tn_unsqueeze(NULL, &t, 0), TN_ENULL, "unsqueeze: out is NULL");
+    REFUSED(tn_unsqueeze(&out, &t, -1), TN_EARG, "unsqueeze: axis -1 is not in [0, 2]");
+    REFUSED(tn_unsqueeze(&out, &t, 3), TN_EARG, "unsqueeze: axis 3 is not in [0, 2]");
+    REFUSED(tn_unsqueeze(&out, &full, 0), TN_EARG,
+            "unsqueeze: in has 64 axes, out would have 65");
+
+    REFUSED(tn_squeeze(NULL, &t, 0), TN_ENULL, "squeeze: out is NULL");
+    REFUSED(tn_squeeze(&out, &t, -1), TN_EARG, "squeeze: axis -1 is not in [0, 2)");
+    REFUSED(tn_squeeze(&out, &t, 2), TN_EARG, "squeeze: axis 2 is not in [0, 2)");
+    REFUSED(tn_squeeze(&out, &t, 1), TN_ESHAPE, "squeeze: axis 1 has extent 3, not 1");
+    REFUSED(tn_squeeze_all(NULL, &t), TN_ENULL, "squeeze_all: out is NULL");
+
+    REFUSED(tn_permute(NULL, &t, (int[]){0, 1}), TN_ENULL, "permute: out is NULL");
+    REFUSED(tn_permute(&out, &t, NULL), TN_ENULL, "permute: axes is NULL for 2 axes");
+    REFUSED(tn_permute(&out, &t, (int[]){0, 2}), TN_EARG, "permute: axis 2 is not in [0, 2)");
+    REFUSED(tn_permute(&out, &t, (int[]){-1, 0}), TN_EARG, "permute: axis -1 is not in [0, 2)");
+    REFUSED(tn_permute(&out, &t, (int[]){1, 1}), TN_EARG,
+            "permute: axes[1] is 1, a second time");
+
+    REFUSED(tn_transpose(NULL, &t, 0, 1), TN_ENULL, "transpose: out is NULL");
+    REFUSED(tn_transpose(&out, &t, 0, 2), TN_EARG, "transpose: axis 2 is not in [0, 2)");
+    REFUSED(tn_transpose(&out, &t, -1, 0), TN_EARG, "transpose: axis -1 is not in [0, 2)");
+
+    REFUSED(tn_slice(NULL, &t, 0, 0, 1, 1), TN_ENULL, "slice: out is NULL");
+    REFUSED(tn_slice(&out, &t, 2, 0, 1, 1), TN_EARG, "slice: axis 2 is not in [0, 2)");
+    REFUSED(tn_slice(&out, &t, 0, 0, 1, 0), TN_EARG, "slice: step is 0");
+
+    REFUSED(tn_select(NULL, &t, 0, 0), TN_ENULL, "select: out is NULL");
+    REFUSED(tn_select(&out, NULL, 0, 0), TN_ENULL, "select: in is NULL");
+    REFUSED(tn_select(&out, &t, 5, 0), TN_EARG, "select: axis 5 is not in [0, 2)");
+    REFUSED(tn_select(&out, &t, 0, 2), TN_EARG, "select: index 2 of axis 0 is not in [0, 2)");
+    REFUSED(tn_select(&out, &t, 0, -1), TN_EARG, "select: index -1 of axis 0 is not in [0, 2)");
+    REFUSED(tn_select(&out, &t, 0, INT64_MAX), TN_EARG, NULL);
+
+    REFUSED(tn_view(NULL, &t, one, zero, NULL, 0), TN_ENULL, "view: out is NULL");
+    REFUSED(tn_view(&out, &t, NULL, zero, NULL, 0), TN_ENULL, "view: shape is NULL for 2 axes");
+    REFUSED(tn_view(&out, &t, one, NULL, NULL, 0), TN_ENULL, "view: offset is NULL for 2 axes");
+    REFUSED(tn_view(&out, &t, one, zero, NULL, 1), TN_ENULL,
+            "view: drop_dims is NULL for 1 axes");
+    REFUSED(tn_view(&out, &t, one, zero, NULL, -1), TN_EARG,
+            "view: num_drop_dims is -1, not in [0, 2]");
+    REFUSED(tn_view(&out, &t, one, zero, (int[]){0, 1, 0}, 3), TN_EARG,
+            "view: num_drop_dims is 3, not in [0, 2]");
+    REFUSED(tn_view(&out, &t, one, zero, (int[]){2}, 1), TN_EARG,
+            "view: axis 2 is not in [0, 2)");
+    REFUSED(tn_view(&out, &t, one, zero, (int[]){-1}, 1), TN_EARG,
+            "view: axis -1 is not in [0, 2)");
+    REFUSED(tn_view(&out, &t, one, zero, (int[]){1, 1}, 2), TN_EARG,
+            "view: drop_dims[1] is 1, a second time");
+    REFUSED(tn_view(&out, &t, one, (int64_t[]){0, -1}, NULL, 0), TN_EARG,
+            "view: axis 1: offset -1 and extent 1 leave the extent 3");
+    REFUSED(tn_view(&out, &t, one, (int64_t[]){0, 3}, NULL, 0), TN_EARG,
+            "view: axis 1: offset 3 and extent 1 leave the extent 3");
+    REFUSED(tn_view(&out, &t, zero, (int64_t[]){0, 4}, NULL, 0), TN_EARG,
+            "view: axis 1: offset 4 and extent 0 leave the extent 3");
+    REFUSED(tn_view(&out, &t, one, (int64_t[]){0, INT64_MAX}, NULL, 0), TN_EARG, NULL);
+    REFUSED(tn_view(&out, &t, (int64_t[]){INT64_MAX, 1}, one, NULL, 0), TN_EARG, NULL);
+    REFUSED(tn_view(&out, &t, (int64_t[]){1, -1}, zero, NULL, 0), TN_ESHAPE,
+            "view: axis 1 has extent -1, less than 0");
+    REFUSED(tn_view(&out, &t, (int64_t[]){2, 1}, zero, (int[]){1, 0}, 2), TN_ESHAPE,
+            "view: dropped axis 0 has extent 2, not 1");
+    REFUSED(tn_view(&out, &t, (int64_t[]){0, 1}, zero, (int[]){0}, 1), TN_ESHAPE,
+            "view: dropped axis 0 has extent 0, not 1");
+
+    REFUSED(tn_broadcast_to(NULL, &t, 2, one), TN_ENULL, "broadcast_to: out is NULL");
+    REFUSED(tn_broadcast_to(&out, &t, 2, NULL), TN_ENULL,
+            "broadcast_to: shape is NULL for 2 axes");
+    REFUSED(tn_broadcast_to(&out, &t, 65, ones), TN_EARG,
+            "broadcast_to: ndim is 65, not in [0, 64]");
+    REFUSED(tn_broadcast_to(&out, &t, -1, NULL), TN_EARG,
+            "broadcast_to: ndim is -1, not in [0, 64]");
+    REFUSED(tn_broadcast_to(&out, &t, 1, (int64_t[]){3}), TN_ESHAPE,
+            "broadcast_to: in has 2 axes, out 1");
+    REFUSED(tn_broadcast_to(&out, &t, 2, (int64_t[]){2, 4}), TN_ESHAPE,
+            "broadcast_to: axis 1 has extents 3 and 4");
+    REFUSED(tn_broadcast_to(&out, &t, 2, (int64_t[]){1, 3}), TN_ESHAPE,
+            "broadcast_to: axis 0 has extents 2 and 1");
+    REFUSED(tn_broadcast_to(&out, &t, 3, (int64_t[]){-1, 2, 3}), TN_ESHAPE,
+            "broadcast_to: axis 0 has extent -1, less than 0");
+    REFUSED(tn_broadcast_to(&out, &t, 3, (int64_t[]){INT64_MAX, 2, 3}), TN_EOVERFLOW,
+            "broadcast_to: the extents make more than 2^63 - 1 bytes");
+    REFUSED(tn_broadcast_to(&out, &t, 4, (int64_t[]){0, INT64_MAX, 2, 3}), TN_EOVERFLOW, NULL);
+
+    REFUSED(tn_reshape(NULL, &t, 1, (int64_t[]){6}), TN_ENULL, "reshape: out is NULL");
+    REFUSED(tn_reshape(&out, &t, 1, NULL), TN_ENULL, "reshape: shape is NULL for 1 axes");
+    REFUSED(tn_reshape(&out, &t, 65, ones), TN_EARG, "reshape: ndim is 65, not in [0, 64]");
+    REFUSED(tn_reshape(&out, &t, 1, (int64_t[]){7}), TN_ESHAPE,
+            "reshape: in has 6 elements, out 7");
+    REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){4, -1}), TN_ESHAPE,
+            "reshape: the extents 4 do not divide 6 elements");
+    REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){-1, -1}), TN_ESHAPE,
+            "reshape: axis 1 has extent -1, and only one may be -1");
+    REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){INT64_MAX, 2}), TN_ESHAPE,
+            "reshape: in has 6 elements, out more than 2^63 - 1");
+    t.stride[0] = 100;
+    REFUSED(tn_reshape(&out, &t, 1, (int64_t[]){6}), TN_ESTRIDE,
+            "reshape: no strides walk the 2 axes of in as 1 axes; copy it first");
+
+    REFUSED(tn_flip(NULL, &t, 0), TN_ENULL, "flip: out is NULL");
+    REFUSED(tn_flip(&out, &t, 2), TN_EARG, "flip: axis 2 is not in [0, 2)");
+    REFUSED(tn_diagonal(NULL, &t, 0, 1), TN_ENULL, "diagonal: out is NULL");
+    REFUSED(tn_diagonal(&out, &t, 0, 2), TN_EARG, "diagonal: axis 2 is not in [0, 2)");
+    REFUSED(tn_diagonal(&out, &t, -1, 1), TN_EARG, "diagonal: axis -1 is not in [0, 2)");
+    REFUSED(tn_diagonal(&out, &t, 1, 1), TN_EARG, "diagonal: the axes 1 and 1 are the same");
+
+    REFUSED(tn_windows(NULL, &t, 0, 1, 1), TN_ENULL, "windows: out is NULL");
+    REFUSED(tn_windows(&out, &t, 2, 1, 1), TN_EARG, "windows: axis 2 is not in [0, 2)");
+    REFUSED(tn_windows(&out, &full, 0, 1, 1), TN_EARG,
+            "windows: in has 64 axes, out would have 65");
+    REFUSED(tn_windows(&out, &t, 0, -1, 1), TN_EARG,
+            "windows: size -1 and step 1 are not >= 0 and >= 1");
+    REFUSED(tn_windows(&out, &t, 0, 9, 0), TN_EARG,
+            "windows: size 9 and step 0 are not >= 0 and >= 1");
+    REFUSED(tn_windows(&out, &t, 1, 4, 1), TN_ESHAPE,
+            "windows: size 4 exceeds the extent 3 of axis 1");
+    assert_int_equal(tn_init_strided(&t, NULL, TN_I8, 1, (int64_t[]){INT64_MAX}, zero), TN_OK);
+    REFUSED(tn_windows(&out, &t, 0, 0, 1), TN_EOVERFLOW,
+            "windows: axis 0 would have 2^63 windows");
+    REFUSED(tn_windows(&out, &t, 0, INT64_MAX / 2, 1), TN_EOVERFLOW,
+            "windows: 4611686018427387905 windows of 4611686018427387903 make more than "
+            "2^63 - 1 bytes");
+}
+
+/* ---- which failure comes first ---- */
+
+static void the_first_of_the_list_is_told(void **state)
+{
+    (void)state;
+    reset();
+    tn_tensor all = {.dtype = (tn_dtype)77, .ndim = 2, .shape = {-1, INT64_MAX}};
+    all.stride[1] = INT64_MAX;
+    tn_tensor ranked = all;
+    ranked.ndim = 99;
+    /* NULL before ndim */
+    REFUSED(tn_permute(&out, &ranked, NULL), TN_ENULL, NULL);
+    REFUSED(tn_view(&out, &ranked, NULL, NULL, NULL, 1), TN_ENULL, NULL);
+    REFUSED(tn_view(&out, &ranked, all.shape, all.shape, NULL, 1), TN_ENULL, NULL);
+    REFUSED(tn_reshape(&out, &ranked, 1, NULL), TN_ENULL, NULL);
+    REFUSED(tn_broadcast_to(&out, &ranked, 1, NULL), TN_ENULL, NULL);
+    REFUSED(tn_extent(&ranked, NULL, NULL), TN_ENULL, NULL);
+    REFUSED(tn_print(&ranked, NULL, 0), TN_ENULL, NULL);
+    /* axes and numbers before dtype, extents and size */
+    REFUSED(tn_unsqueeze(&out, &all, 3), TN_EARG, NULL);
+    REFUSED(tn_squeeze(&out, &all, 2), TN_EARG, NULL);
+    REFUSED(tn_permute(&out, &all, (int[]){0, 0}), TN_EARG, NULL);
+    REFUSED(tn_transpose(&out, &all, 0, 2), TN_EARG, NULL);
+    REFUSED(tn_slice(&out, &all, 0, 0, 0, 0), TN_EARG, NULL);
+    REFUSED(tn_select(&out, &all, 1, INT64_MAX), TN_EARG, NULL);
+    REFUSED(tn_view(&out, &all, (int64_t[]){0, 1}, (int64_t[]){0, INT64_MAX}, NULL, 0), TN_EARG,
+            NULL);
+    REFUSED(tn_broadcast_to(&out, &all, 65, all.shape), TN_EARG, NULL);
+    REFUSED(tn_reshape(&out, &all, 65, all.shape), TN_EARG, NULL);
+    REFUSED(tn_flip(&out, &all, 2), TN_EARG, NULL);
+    REFUSED(tn_diagonal(&out, &all, 0, 0), TN_EARG, NULL);
+    REFUSED(tn_windows(&out, &all, 0, 1, 0), TN_EARG, NULL);
+    REFUSED(tn_print(&all, (char *)&all, 0), TN_EARG, NULL);
+    /* dtype before shapes */
+    all.shape[0] = 2;
+    const int64_t window[] = {2, 2}, nil[] = {0, 0};
+    REFUSED(tn_squeeze(&out, &all, 0), TN_EDTYPE, NULL);
+    REFUSED(tn_view(&out, &all, window, nil, (int[]){0}, 1), TN_EDTYPE, NULL);
+    REFUSED(tn_broadcast_to(&out, &all, 1, window), TN_EDTYPE, NULL);
+    REFUSED(tn_reshape(&out, &all, 2, (int64_t[]){-1, -1}), TN_EDTYPE, NULL);
+    REFUSED(tn_windows(&out, &all, 0, 5, 1), TN_EDTYPE, NULL);
+    /* shapes before size */
+    all.dtype = TN_F64;
+    REFUSED(tn_squeeze(&out, &all, 0), TN_ESHAPE, NULL);
+    REFUSED(tn_view(&out, &all, window, nil, (int[]){0}, 1), TN_ESHAPE, NULL);
+    REFUSED(tn_broadcast_to(&out, &all, 1, window), TN_ESHAPE, NULL);
+    REFUSED(tn_reshape(&out, &all, 2, (int64_t[]){-1, -1}), TN_ESHAPE, NULL);
+    REFUSED(tn_windows(&out, &all, 0, 5, 1), TN_ESHAPE, NULL);
+    REFUSED(tn_squeeze_all(&out, &all), TN_EOVERFLOW, NULL);
+}
+
+/* Each rule for each of three operands: the first rule that any operand breaks is told. */
+static void several_operands_follow_one_order(void **state)
+{
+    (void)state;
+    reset();
+    float x[6];
+    tn_tensor good, rank, device, dtype, shape, size, readonly;
+    assert_int_equal(tn_init(&good, x, TN_F32, 2, (int64_t[]){2, 3}), TN_OK);
+    rank = device = dtype = shape = size = readonly = good;
+    rank.ndim = 65;
+    device.device = 1;
+    dtype.dtype = (tn_dtype)0;
+    shape.shape[1] = -4;
+    size.shape[1] = INT64_MAX;
+    readonly.flags = TN_READONLY;
+    const struct {
+        const tn_tensor *t;
+        tn_status status;
+        const char *sentence;
+    } rules[] = {
+        {NULL, TN_ENULL, " is NULL"},
+        {&rank, TN_EARG, ": ndim is 65, not in [0, 64]"},
+        {&device, TN_EDEVICE, ": device is 1, not TN_CPU (0)"},
+        {&dtype, TN_EDTYPE, ": dtype is 0, not in [1, 17]"},
+        {&shape, TN_ESHAPE, ": axis 1 has extent -4, less than 0"},
+        {&size, TN_EOVERFLOW, ": its extents and width 4 make more than 2^63 - 1 bytes"},
+    };
+    static const char *const operands[] = {"x: dst", "x: src 0", "x: src 1"};
+    for (int a = 0; a < COUNT(rules); a++)
+        for (int b = a; b < COUNT(rules); b++)
+            for (int at = 0; at < 3; at++)
+                for (int other = 0; other < 3; other++) {
+                    if (other == at)
+                        continue;
+                    const tn_tensor *ts[3] = {&good, &good, &good};
+                    ts[other] = rules[b].t;
+                    ts[at] = rules[a].t;
+                    char sentence[200];
+                    snprintf(sentence, sizeof sentence, "%s%s",
+                             operands[a == b && other < at ? other : at], rules[a].sentence);
+                    refused(tni_check_all(TNI_EVERY, "x", ts[0], 2, ts + 1), rules[a].status,
+                            sentence, "check_all");
+                }
+    const tn_tensor *one[] = {&good};
+    assert_int_equal(tni_check_all(TNI_EVERY, "x", &good, 1, one), TN_OK);
+    assert_int_equal(tni_check_all(TNI_EVERY, "x", &good, 0, NULL), TN_OK);
+    REFUSED(tni_check_all(TNI_EVERY, "x", &good, 2, NULL), TN_ENULL,
+            "x: the list of 2 tensors is NULL");
+    REFUSED(tni_check_all(TNI_EVERY, "x", &readonly, 1, one), TN_EARG,
+            "x: dst cannot be written: its flags are TN_READONLY");
+    one[0] = &dtype;
+    REFUSED(tni_check_all(TNI_EVERY, "x", &readonly, 1, one), TN_EARG, NULL);
+    REFUSED(tni_check_all(TNI_EVERY, "x", &good, 1, one), TN_EDTYPE,
+            "x: src: dtype is 0, not in [1, 17]");
+    assert_int_equal(tni_check_all(TNI_NULL | TNI_NDIM | TNI_DEVICE, "x", &good, 1, one),
+                     TN_OK);
+    REFUSED(tni_check_srcs(TNI_DTYPE, "x", 1, one), TN_EDTYPE,
+            "x: src: dtype is 0, not in [1, 17]");
+    one[0] = &readonly;
+    assert_int_equal(tni_check_all(TNI_EVERY, "x", &good, 1, one), TN_OK);
+    REFUSED(tni_check_dst(&readonly, "x: dst"), TN_EARG,
+            "x: dst cannot be written: its flags are TN_READONLY");
+    assert_int_equal(tni_check_dst(&good, "x: dst"), TN_OK);
+    assert_int_equal(tni_check(&readonly, "x: src"), TN_OK);
+}
+
+static void shapes_and_data_of_operands(void **state)
+{
+    (void)state;
+    reset();
+    tn_tensor a, b;
+    assert_int_equal(tn_init(&a, NULL, TN_F32, 3, (int64_t[]){2, 3, 6}), TN_OK);
+    assert_int_equal(tn_init(&b, NULL, TN_F32, 3, (int64_t[]){2, 3, 5}), TN_OK);
+    REFUSED(tni_same_shape(&a, &b, "x"), TN_ESHAPE, "x: axis 2 has extents 6 and 5");
+    b.ndim = 2;
+    REFUSED(tni_same_shape(&a, &b, "x"), TN_ESHAPE, "x: the tensors have 3 and 2 axes");
+    assert_int_equal(tni_same_shape(&a, &a, "x"), TN_OK);
+    REFUSED(tni_check_data(&a, "x: a"), TN_ENULL, "x: a has 36 elements and data NULL");
+    a.shape[1] = 0;
+    assert_int_equal(tni_check_data(&a, "x: a"), TN_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken_tensors_are_told_by_every_call),
+        cmocka_unit_test(negative_extents_are_told_by_every_call),
+        cmocka_unit_test(facts_of_broken_tensors_are_nothing),
+        cmocka_unit_test(another_device_is_refused_by_those_that_touch_elements),
+        cmocka_unit_test(making_refuses),
+        cmocka_unit_test(facts_refuse),
+        cmocka_unit_test(geometry_refuses),
+        cmocka_unit_test(views_refuse_their_arguments),
+        cmocka_unit_test(the_first_of_the_list_is_told),
+        cmocka_unit_test(several_operands_follow_one_order),
+        cmocka_unit_test(shapes_and_data_of_operands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
