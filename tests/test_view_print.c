@@ -67,7 +67,7 @@ static void every_dtype(void **state)
     prints(&t, "[        0.3   ,        -0.    , 123456789.    ,         1e+300]");
     const float c[] = {1, 2, -0.5f, -3};
     OK(tn_init_const(&t, c, TN_C64, 1, (int64_t[]){2}, NULL));
-    prints(&t, "[ 1.+2.j, -0.5-3.j]");
+    prints(&t, "[  1.+2.j, -0.5-3.j]");
     OK(tn_init_const(&t, d, TN_C128, 0, NULL, NULL));
     prints(&t, "0.3-0.j");
 }
