@@ -42,7 +42,7 @@ tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)
     if (!dst)
         return tni_fail(TN_ENULL, "plan_run: dst is NULL");
     for (int k = 1; k <= plan->nsrc; k++)
-        if (!srcs[k - 1])
+        if (!srcs[k - 1] && plan->low[k] != plan->high[k])
             return tni_fail(TN_ENULL, "plan_run: source %d is NULL", k - 1);
     uintptr_t d = (uintptr_t)dst;
     for (int k = 1; k <= plan->nsrc; k++) {

@@ -12,6 +12,7 @@
 #include "kernels/kernels.h"
 
 #include "copy_plan.h"
+#include "pad_plan.h"
 
 /* ---- the nest (nest.c) ---- */
 
@@ -60,6 +61,18 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 
 /* What was chosen, in words; dst and src as at planning. */
 void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text);
+
+/* ---- pads (pad_choose.c, pad_rows.c, pad_slabs.c) ---- */
+
+/* Plan a pad of checked tensors: dst is src with before[i] places in front of axis i. */
+void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const int64_t *before,
+                  tn_pad_mode mode, const void *value);
+
+/* dst and src are addresses of element (0, …, 0). */
+void tni_pad_run(const tni_pad *p, char *dst, const char *src);
+
+/* What was chosen, in words; dst as at planning. */
+void tni_pad_explain(const tni_pad *p, const tn_tensor *dst, tni_text *text);
 
 /* ---- numbers from their flat index (make_run.c) ---- */
 

@@ -1,0 +1,3 @@
+/* test_pad_stream.c - the pads of test_pad.c with streaming stores from the first byte on. */
+#define STREAM
+#include "test_pad.c"
