@@ -162,6 +162,15 @@ TN_API TN_NODISCARD tn_status tn_transpose(tn_tensor *out, const tn_tensor *in, 
 TN_API TN_NODISCARD tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int dim,
                                        int64_t start, int64_t stop, int64_t step);
 
+/* in[text] with Python's grammar: "[0, ::2, 2:8, ..., None]", with or without the brackets.  An
+ * integer drops its axis, None makes one of extent 1, axes that are not named stay.
+ *
+ * TN_EFORMAT  no such text
+ * TN_EARG     an index out of range
+ * TN_ESHAPE   it names more axes than there are, or makes more than TN_MAX_NDIM */
+TN_API TN_NODISCARD tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in,
+                                            const char *text);
+
 /* The elements at one index of axis dim, without that axis.
  *
  * TN_EARG  index is not in [0, shape[dim]) */
