@@ -6,20 +6,36 @@
 
 enum { LINE = 64 };
 
+/* 0..63 bytes. */
+INLINE void edge_copy(char *d, const char *s, int64_t bytes)
+{
+    if (bytes >= 32) {
+        memcpy(d, s, 32);
+        memcpy(d + bytes - 32, s + bytes - 32, 32);
+    } else if (bytes >= 16) {
+        memcpy(d, s, 16);
+        memcpy(d + bytes - 16, s + bytes - 16, 16);
+    } else if (bytes >= 8) {
+        memcpy(d, s, 8);
+        memcpy(d + bytes - 8, s + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        memcpy(d, s, 4);
+        memcpy(d + bytes - 4, s + bytes - 4, 4);
+    } else {
+        for (int64_t i = 0; i < bytes; i++)
+            d[i] = s[i];
+    }
+}
+
 /* Short rows without a call, long ones by memcpy. */
 INLINE void row_copy(char *d, const char *s, int64_t bytes)
 {
-    if (bytes < 16) {
-        if (bytes >= 8) {
-            memcpy(d, s, 8);
-            memcpy(d + bytes - 8, s + bytes - 8, 8);
-        } else {
-            memcpy(d, s, (size_t)bytes);
-        }
-    } else if (bytes <= 128) {
-        for (int64_t i = 0; i + 16 < bytes; i += 16)
-            store_1(d + i, load_1(s + i));
-        store_1(d + bytes - 16, load_1(s + bytes - 16));
+    if (bytes < LINE) {
+        edge_copy(d, s, bytes);
+    } else if (bytes <= 4 * LINE) {
+        for (int64_t i = 0; i + LINE < bytes; i += LINE)
+            memcpy(d + i, s + i, LINE);
+        memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
     } else {
         memcpy(d, s, (size_t)bytes);
     }
@@ -38,7 +54,7 @@ static void stream(char *d, const char *s, int64_t bytes)
         return;
     }
     if (head)
-        memcpy(d, s, (size_t)head);
+        edge_copy(d, s, head);
     int64_t i = head;
     for (; i + 4 * LINE <= bytes; i += 4 * LINE) {
         stream_line(d + i, s + i);
@@ -49,7 +65,7 @@ static void stream(char *d, const char *s, int64_t bytes)
     for (; i + LINE <= bytes; i += LINE)
         stream_line(d + i, s + i);
     if (i < bytes)
-        memcpy(d + i, s + i, (size_t)(bytes - i));
+        edge_copy(d + i, s + i, bytes - i);
 }
 
 /* Blocks whose size is a constant, or any size when it is 0. */

@@ -8,9 +8,10 @@
 
 enum {
     PIECE = 256 * 1024, /* bytes of one item of a single block */
-    RUN = 2048,         /* bytes that a staged run aims at */
+    RUN = 512,          /* bytes that a staged run aims at */
     RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
     LINES = 128,        /* bytes of a source row in a staged tile */
+    PIECE_A = 64,       /* bytes along a that a staged tile gathers at a time */
     DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
 };
@@ -92,7 +93,7 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int64_t want)
 {
     uint64_t used = 0;
     int64_t bytes = c->unit;
-    for (int i = nest->ndim - 1; i >= 0 && bytes < want; i--) {
+    for (int i = nest->ndim - 1; i >= 0 && (bytes < want || c->run < 0); i--) {
         const tni_axis *x = &nest->axis[i];
         int at = i == nest->ndim - 1 ? TNI_A : i == b ? TNI_B : c->ntile;
         if (x->step[0] != bytes || at == TNI_TILE_AXES)
@@ -101,12 +102,28 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int64_t want)
             c->tile[c->ntile++] = whole(x);
         if (at == TNI_B)
             c->b_in_run = true;
-        c->tile[at].block = even_block(x->n, want / bytes, bytes < 64 ? 64 / bytes : 1);
+        int64_t most = want / bytes;
+        if (at == TNI_B && most < LINES / c->unit)
+            most = LINES / c->unit; /* whole lines of the source, too */
+        if (most > TNI_BUFFER * 2 / 3 / bytes)
+            most = TNI_BUFFER * 2 / 3 / bytes;
+        c->tile[at].block = even_block(x->n, most, bytes < 64 ? 64 / bytes : 1);
         c->run = at;
         used |= (uint64_t)1 << i;
         bytes *= x->n;
     }
     return used;
+}
+
+/* Whether runs begin inside cache lines although dst begins with one. */
+static bool lines_shift(const tni_copy *c, const tni_nest *nest, uint64_t used)
+{
+    const tni_tile_axis *run = &c->tile[c->run];
+    int64_t bits = run->block * run->d | (c->b_in_run ? 0 : c->tile[TNI_B].d);
+    for (int i = 0; i < nest->ndim; i++)
+        if (!(used >> i & 1))
+            bits |= nest->axis[i].step[0];
+    return bits % 64 != 0;
 }
 
 /* A tile of long runs in a buffer: few rows of the source's lines, long runs of dst. */
@@ -118,9 +135,10 @@ static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int b)
         rows = tb->n;
     int64_t want = TNI_BUFFER / rows - 128;
     uint64_t used = grow_run(c, nest, b, want < RUN ? want : RUN);
+    c->carry = c->tile[c->run].block < c->tile[c->run].n && lines_shift(c, nest, used);
     if (!c->b_in_run) {
         int64_t run = c->tile[c->run].block * c->tile[c->run].d;
-        tb->t = (run + 127) & ~(int64_t)63;
+        tb->t = (run + 127 + 64) & ~(int64_t)63;
         int64_t most = TNI_BUFFER / tb->t;
         tb->block = even_block(tb->n, rows < most ? rows : most, 1);
         if (tb->block > most)
@@ -136,10 +154,19 @@ static void shape_direct(tni_copy *c)
             even_block(c->tile[k].n, DIRECT / c->unit, c->unit < 64 ? 64 / c->unit : 1);
 }
 
+/* Whether loop a runs around loop b: the source is walked by rising steps, but a run that
+ * carries its partial lines is walked first. */
+static bool outer(const tni_copy *c, const tni_loop *a, const tni_loop *b)
+{
+    if (c->carry && (a->tile == c->run) != (b->tile == c->run))
+        return b->tile == c->run;
+    return magnitude(a->s) > magnitude(b->s);
+}
+
 static void add_loop(tni_copy *c, tni_loop loop)
 {
     int i = c->nloop++;
-    for (; i > 0 && magnitude(c->loop[i - 1].s) > magnitude(loop.s); i--)
+    for (; i > 0 && outer(c, &c->loop[i - 1], &loop); i--)
         c->loop[i] = c->loop[i - 1];
     c->loop[i] = loop;
     c->items *= loop.n;
@@ -193,10 +220,13 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     c->stream = c->bytes >= tni_cache_sizes()->stream;
     c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
                 dense_run(nest, c->unit) >= RUN_LEAST;
-    if (c->staged)
+    c->piece = INT64_MAX;
+    if (c->staged) {
         used |= shape_staged(c, nest, b);
-    else
+        c->piece = c->unit < PIECE_A ? PIECE_A / c->unit : 1;
+    } else {
         shape_direct(c);
+    }
     add_loops(c, nest, used);
 }
 
@@ -205,7 +235,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
     int64_t width = tni_width(dst->dtype);
-    c->staged = c->stream = c->b_in_run = false;
+    c->staged = c->stream = c->carry = c->b_in_run = false;
     c->ntile = c->nloop = 0;
     c->run = -1;
     c->shift_d = nest.shift[0];

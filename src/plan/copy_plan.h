@@ -30,9 +30,10 @@ typedef struct tni_loop {
 
 enum {
     TNI_TILE_AXES = 6,
+    TNI_LOOPS = 66,
     TNI_A = 0,
     TNI_B = 1,
-    TNI_BUFFER = 48 * 1024 /* bytes in which one tile is staged */
+    TNI_BUFFER = 24 * 1024 /* bytes in which one tile is staged */
 };
 
 /* A tile is TNI_A (dst's fastest axis) x TNI_B (the source's) units for the kernel, times
@@ -46,11 +47,13 @@ typedef struct tni_copy {
     int64_t bytes; /* payload */
     int64_t shift_d, shift_s;
     int64_t items; /* tiles, or pieces of one block */
+    int64_t piece; /* units of TNI_A that one call of the kernel takes */
     int ntile, nloop;
     int run;       /* which tile axis ends a run; -1: there is none */
+    bool carry;    /* runs go on from tile to tile; partial lines wait for their rest */
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has TNI_B.block runs */
     tni_tile_axis tile[TNI_TILE_AXES];
-    tni_loop loop[64 + 2]; /* innermost first */
+    tni_loop loop[TNI_LOOPS]; /* innermost first */
 } tni_copy;
 
 #endif

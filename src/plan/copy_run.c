@@ -1,7 +1,11 @@
 /* copy_run.c - running a copy plan: parts to threads, tiles to kernels, buffers to dst. */
+#include <string.h>
+
 #include "kernels/kernels.h"
 #include "plan.h"
 #include "runtime/runtime.h"
+
+enum { LINE = 64 };
 
 typedef struct job {
     const tni_copy *c;
@@ -48,15 +52,67 @@ static void move(const job *j, char *d, const int64_t d_step[2], const char *s,
         j->k->tile[c->width_log2](d, d_step, s, s_step, n);
 }
 
-/* One tile at d and s; n are the extents of its axes. */
-static void run_tile(const job *j, char *buffer, char *d, const char *s, const int64_t *n,
-                     int64_t ahead)
+/* A tile that waits in a buffer: rows runs of run bytes, of which `row` rows and done bytes are
+ * out.  joined: the run goes on where the last tile ended, whose partial line lies before t;
+ * goes_on: its own partial line is left to the next tile. */
+typedef struct pending {
+    char *d, *t;
+    int64_t rows, run, row, done;
+    bool joined, goes_on;
+} pending;
+
+/* Ask early for the lines that runs fill only in part; they cannot be streamed. */
+static void own_edges(const pending *p, int64_t step)
+{
+    for (int64_t i = 0; i < p->rows; i++) {
+        char *d = p->d + i * step;
+        if (!p->joined && (uintptr_t)d % LINE)
+            __builtin_prefetch(d, 1);
+        if (!p->goes_on && (uintptr_t)(d + p->run) % LINE)
+            __builtin_prefetch(d + p->run, 1);
+    }
+}
+
+/* Stream about quota bytes more of a waiting tile, whole lines as far as they go. */
+static void flush(const job *j, pending *p, int64_t quota)
+{
+    const tni_tile_axis *b = &j->c->tile[TNI_B];
+    while (p->row < p->rows && quota > 0) {
+        char *d = p->d + p->row * b->d;
+        char *t = p->t + p->row * b->t;
+        int64_t from = p->joined ? -(int64_t)((uintptr_t)d % LINE) : 0;
+        int64_t to = p->goes_on ? p->run - (int64_t)((uintptr_t)(d + p->run) % LINE) : p->run;
+        from += p->done;
+        int64_t bytes = to - from;
+        if (bytes > quota + LINE)
+            bytes = quota + LINE - (int64_t)((uintptr_t)(d + from + quota) % LINE);
+        j->k->stream(d + from, t + from, bytes);
+        quota -= bytes;
+        p->done += bytes;
+        if (from + bytes == to) {
+            p->done = 0;
+            p->row++;
+        }
+    }
+}
+
+/* Hand the last line of every run of p to the tile that goes on with it. */
+static void hand_over(const job *j, const pending *p, char *next)
+{
+    int64_t pitch = j->c->tile[TNI_B].t;
+    for (int64_t i = 0; i < p->rows; i++)
+        memcpy(next - LINE + i * pitch, p->t + p->run - LINE + i * pitch, LINE);
+}
+
+/* Gather one tile at t, and between its pieces stream the one that waits. */
+static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int64_t ahead,
+                     pending *wait)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *x = c->tile;
-    char *t = c->staged ? buffer : d;
     int64_t t_step[2] = {c->staged ? x[TNI_A].t : x[TNI_A].d,
                          c->staged ? x[TNI_B].t : x[TNI_B].d};
+    int64_t piece = c->piece < n[TNI_A] ? c->piece : n[TNI_A];
     int64_t at[TNI_TILE_AXES] = {0};
     for (int k = 2;;) {
         int64_t to = 0, so = 0;
@@ -64,54 +120,98 @@ static void run_tile(const job *j, char *buffer, char *d, const char *s, const i
             to += at[k] * x[k].d;
             so += at[k] * x[k].s;
         }
-        move(j, t + to, t_step, s + so, n, ahead);
+        for (int64_t a = 0; a < n[TNI_A]; a += piece) {
+            int64_t part[2] = {piece < n[TNI_A] - a ? piece : n[TNI_A] - a, n[TNI_B]};
+            move(j, t + to + a * t_step[0], t_step, s + so + a * x[TNI_A].s, part, ahead);
+            flush(j, wait, part[0] * part[1] * c->unit);
+        }
         for (k = 2; k < c->ntile && ++at[k] == n[k]; k++)
             at[k] = 0;
         if (k == c->ntile)
             break;
     }
-    if (!c->staged)
-        return;
-    int64_t run = n[c->run] * x[c->run].d, rows = c->b_in_run ? 1 : n[TNI_B];
-    for (int64_t b = 0; b < rows; b++)
-        j->k->stream(d + b * x[TNI_B].d, buffer + b * x[TNI_B].t, run);
 }
 
-static void run_tiles(const job *j, int64_t first, int64_t last)
+/* The extents of the tile at the outer indices at. */
+static void tile_extents(const tni_copy *c, const int64_t *at, int64_t *n)
 {
-    const tni_copy *c = j->c;
-    _Alignas(64) char buffer[TNI_BUFFER];
-    int64_t at[COUNT(c->loop)], d = 0, s = 0;
-    int64_t rest = first;
-    for (int i = 0; i < c->nloop; i++) {
-        at[i] = rest % c->loop[i].n;
-        rest /= c->loop[i].n;
-        d += at[i] * c->loop[i].d;
-        s += at[i] * c->loop[i].s;
+    for (int k = 0; k < c->ntile; k++) {
+        const tni_tile_axis *x = &c->tile[k];
+        n[k] = x->block;
+        if (x->loop >= 0 && at[x->loop] == c->loop[x->loop].n - 1)
+            n[k] = x->n - at[x->loop] * x->block;
     }
+}
+
+typedef struct place {
+    int64_t d, s;
+    int64_t at[TNI_LOOPS];
+} place;
+
+static void place_at(const tni_copy *c, int64_t item, place *p)
+{
+    p->d = p->s = 0;
+    for (int i = 0; i < c->nloop; i++) {
+        p->at[i] = item % c->loop[i].n;
+        item /= c->loop[i].n;
+        p->d += p->at[i] * c->loop[i].d;
+        p->s += p->at[i] * c->loop[i].s;
+    }
+}
+
+/* Go to the next item; the number of loops that began anew. */
+static int step_on(const tni_copy *c, place *p)
+{
+    int i = 0;
+    for (; i < c->nloop; i++) {
+        p->d += c->loop[i].d;
+        p->s += c->loop[i].s;
+        if (++p->at[i] < c->loop[i].n)
+            break;
+        p->d -= p->at[i] * c->loop[i].d;
+        p->s -= p->at[i] * c->loop[i].s;
+        p->at[i] = 0;
+    }
+    return i;
+}
+
+static void run_direct(const job *j, int64_t first, int64_t last)
+{
+    place p;
+    place_at(j->c, first, &p);
     for (int64_t item = first; item < last; item++) {
         int64_t n[TNI_TILE_AXES];
-        for (int k = 0; k < c->ntile; k++) {
-            const tni_tile_axis *x = &c->tile[k];
-            n[k] = x->block;
-            if (x->loop >= 0 && at[x->loop] == c->loop[x->loop].n - 1)
-                n[k] = x->n - at[x->loop] * x->block;
-        }
-        int64_t d_here = d, s_here = s;
-        int i = 0;
-        for (; i < c->nloop; i++) {
-            d += c->loop[i].d;
-            s += c->loop[i].s;
-            if (++at[i] < c->loop[i].n)
-                break;
-            d -= at[i] * c->loop[i].d;
-            s -= at[i] * c->loop[i].s;
-            at[i] = 0;
-        }
-        run_tile(j, buffer, j->d + d_here, j->s + s_here, n, c->staged ? s - s_here : 0);
+        tile_extents(j->c, p.at, n);
+        run_tile(j, j->d + p.d, j->s + p.s, n, 0, &(pending){0});
+        step_on(j->c, &p);
     }
-    if (c->stream)
-        j->k->fence();
+}
+
+static void run_staged(const job *j, int64_t first, int64_t last)
+{
+    const tni_copy *c = j->c;
+    _Alignas(64) char buffer[2][LINE + TNI_BUFFER];
+    pending wait = {0};
+    place p;
+    place_at(c, first, &p);
+    for (int64_t item = first; item < last; item++) {
+        int64_t n[TNI_TILE_AXES], s = p.s;
+        tile_extents(c, p.at, n);
+        pending tile = {.d = j->d + p.d,
+                        .t = buffer[item & 1] + LINE,
+                        .rows = c->b_in_run ? 1 : n[TNI_B],
+                        .run = n[c->run] * c->tile[c->run].d,
+                        .joined = wait.goes_on};
+        bool same_row = step_on(c, &p) == 0;
+        tile.goes_on = c->carry && same_row && item + 1 < last && tile.run >= 2 * LINE;
+        own_edges(&tile, c->tile[TNI_B].d);
+        run_tile(j, tile.t, j->s + s, n, p.s - s, &wait);
+        flush(j, &wait, INT64_MAX / 2);
+        if (tile.joined)
+            hand_over(j, &wait, tile.t);
+        wait = tile;
+    }
+    flush(j, &wait, INT64_MAX / 2);
 }
 
 static void run_part(void *arg, int part)
@@ -119,13 +219,14 @@ static void run_part(void *arg, int part)
     const job *j = arg;
     int64_t first, last;
     tni_deal_range(j->c->items, j->parts, part, &first, &last);
-    if (j->c->mover == TNI_MOVE_COPY || j->c->mover == TNI_MOVE_FILL) {
+    if (j->c->ntile == 0)
         run_block(j, first, last);
-        if (j->c->stream)
-            j->k->fence();
-    } else {
-        run_tiles(j, first, last);
-    }
+    else if (j->c->staged)
+        run_staged(j, first, last);
+    else
+        run_direct(j, first, last);
+    if (j->c->stream)
+        j->k->fence();
 }
 
 void tni_copy_run(const tni_copy *c, char *dst, const char *src)
