@@ -162,6 +162,7 @@ const tni_copy_kernels TABLE(TNI_ISA) = {
     .isa = TEXT(TNI_ISA),
     .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
     .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},
+    .turn_lines = {turn_lines_1, turn_lines_2, turn_lines_4, turn_lines_8, turn_lines_16},
     .units = units,
     .copy = copy,
     .stream = stream,

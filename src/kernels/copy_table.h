@@ -28,6 +28,10 @@ typedef struct tni_copy_kernels {
     void (*turn[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
                              int64_t nb, int64_t ahead);
 
+    /* The same into whole lines, streamed: d and d_step are multiples of 64. */
+    void (*turn_lines[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
+                                   int64_t na, int64_t nb, int64_t ahead);
+
     /* Copy n[0] x n[1] blocks of unit bytes that are dense on both sides. */
     void (*units)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                   const int64_t n[2], int64_t unit, int64_t ahead);

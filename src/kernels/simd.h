@@ -41,6 +41,10 @@ INLINE void store_1(char *d, vec_1 v)
 {
     _mm_storeu_si128((__m128i *)(void *)d, v);
 }
+INLINE void stream_1(char *d, vec_1 v)
+{
+    _mm_stream_si128((__m128i *)(void *)d, v);
+}
 INLINE void stream_line(char *d, const char *s) /* d is 64-byte aligned */
 {
 #if defined(__AVX512F__)
@@ -93,6 +97,10 @@ INLINE void store_1(char *d, vec_1 v)
 {
     memcpy(d, &v, sizeof v);
 }
+INLINE void stream_1(char *d, vec_1 v)
+{
+    store_1(d, v);
+}
 INLINE void stream_line(char *d, const char *s)
 {
     memcpy(d, s, 64);
@@ -123,6 +131,14 @@ ZIP(8, uint64_t, LIST(0, 2), LIST(1, 3))
 /* clang-format on */
 #endif
 
+#if defined(__AVX512BW__)
+#define WIDEST 4
+#elif defined(__AVX2__)
+#define WIDEST 2
+#else
+#define WIDEST 1
+#endif
+
 #if defined(__AVX2__)
 typedef __m256i vec_2;
 INLINE vec_2 gather_2(const char *s, int64_t step)
@@ -132,6 +148,10 @@ INLINE vec_2 gather_2(const char *s, int64_t step)
 INLINE void store_2(char *d, vec_2 v)
 {
     _mm256_storeu_si256((__m256i *)(void *)d, v);
+}
+INLINE void stream_2(char *d, vec_2 v)
+{
+    _mm256_stream_si256((__m256i *)(void *)d, v);
 }
 #define ZIP(W, BITS)                                                                           \
     INLINE vec_2 lo_##W##_2(vec_2 a, vec_2 b)                                                  \
@@ -161,6 +181,10 @@ INLINE vec_4 gather_4(const char *s, int64_t step)
 INLINE void store_4(char *d, vec_4 v)
 {
     _mm512_storeu_si512((void *)d, v);
+}
+INLINE void stream_4(char *d, vec_4 v)
+{
+    _mm512_stream_si512((void *)d, v);
 }
 #define ZIP(W, BITS)                                                                           \
     INLINE vec_4 lo_##W##_4(vec_4 a, vec_4 b)                                                  \

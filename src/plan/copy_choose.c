@@ -8,9 +8,11 @@
 
 enum {
     PIECE = 256 * 1024, /* bytes of one item of a single block */
-    RUN = 512,          /* bytes that a staged run aims at */
+    RUN = 256,          /* bytes that a staged run aims at */
+    RUN_ROWS = 1024,    /* the same where rows are dense on both sides */
+    STRAIGHT = 128,     /* bytes of either side of a tile that is streamed from registers */
     RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
-    LINES = 128,        /* bytes of a source row in a staged tile */
+    LINES = 256,        /* bytes of a source row in a staged tile */
     PIECE_A = 64,       /* bytes along a that a staged tile gathers at a time */
     DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
@@ -66,7 +68,7 @@ static int source_fastest(const tni_nest *nest)
 
 static tni_tile_axis whole(const tni_axis *a)
 {
-    return (tni_tile_axis){a->n, a->n, a->step[0], a->step[1], a->step[0], -1};
+    return (tni_tile_axis){a->n, a->n, a->step[0], a->step[1], a->step[0], a->n, -1, -1};
 }
 
 /* Walk axis b forwards in src; dst may then walk it backwards. */
@@ -115,34 +117,43 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int64_t want)
     return used;
 }
 
-/* Whether runs begin inside cache lines although dst begins with one. */
-static bool lines_shift(const tni_copy *c, const tni_nest *nest, uint64_t used)
+/* Whether every run of dst begins with a cache line when dst does. */
+static bool runs_are_lines(const tni_nest *nest, int64_t unit)
 {
-    const tni_tile_axis *run = &c->tile[c->run];
-    int64_t bits = run->block * run->d | (c->b_in_run ? 0 : c->tile[TNI_B].d);
-    for (int i = 0; i < nest->ndim; i++)
-        if (!(used >> i & 1))
+    int64_t run = unit, bits = 0;
+    for (int i = nest->ndim - 1; i >= 0; i--) {
+        if (nest->axis[i].step[0] == run && i == nest->ndim - 1)
+            run *= nest->axis[i].n;
+        else
             bits |= nest->axis[i].step[0];
-    return bits % 64 != 0;
+    }
+    return bits % 64 == 0;
 }
 
-/* A tile of long runs in a buffer: few rows of the source's lines, long runs of dst. */
+/* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
 static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int b)
 {
     tni_tile_axis *tb = &c->tile[TNI_B];
-    int64_t rows = LINES / c->unit > 1 ? LINES / c->unit : 1;
+    c->straight = c->mover == TNI_MOVE_TURN && runs_are_lines(nest, c->unit);
+    int64_t lines = c->straight ? STRAIGHT : LINES;
+    int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
+    int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
     if (rows > tb->n)
         rows = tb->n;
-    int64_t want = TNI_BUFFER / rows - 128;
-    uint64_t used = grow_run(c, nest, b, want < RUN ? want : RUN);
-    c->carry = c->tile[c->run].block < c->tile[c->run].n && lines_shift(c, nest, used);
+    int64_t want = TNI_BUFFER / rows - 192;
+    uint64_t used = grow_run(c, nest, b, want < goal ? want : goal);
+    const tni_tile_axis *run = &c->tile[c->run];
+    int64_t bytes = run->block * run->d;
+    c->straight = c->straight && c->run == TNI_A;
+    c->carry = run->block < run->n && bytes >= 128;
     if (!c->b_in_run) {
-        int64_t run = c->tile[c->run].block * c->tile[c->run].d;
-        tb->t = (run + 127 + 64) & ~(int64_t)63;
+        tb->t = (bytes + 127 + 64) & ~(int64_t)63;
         int64_t most = TNI_BUFFER / tb->t;
         tb->block = even_block(tb->n, rows < most ? rows : most, 1);
         if (tb->block > most)
             tb->block = most;
+        if (c->carry && tb->n > TNI_CARRY)
+            tb->span = TNI_CARRY / tb->block * tb->block;
     }
     return used;
 }
@@ -154,22 +165,31 @@ static void shape_direct(tni_copy *c)
             even_block(c->tile[k].n, DIRECT / c->unit, c->unit < 64 ? 64 / c->unit : 1);
 }
 
-/* Whether loop a runs around loop b: the source is walked by rising steps, but a run that
- * carries its partial lines is walked first. */
-static bool outer(const tni_copy *c, const tni_loop *a, const tni_loop *b)
+/* How early a loop runs, inside first: a staged tile moves along the source's rows, then along
+ * its own runs; all else by rising steps of the source. */
+static int64_t rank(const tni_copy *c, const tni_loop *x)
 {
-    if (c->carry && (a->tile == c->run) != (b->tile == c->run))
-        return b->tile == c->run;
-    return magnitude(a->s) > magnitude(b->s);
+    if (c->staged && x->tile == c->run)
+        return c->b_in_run ? -2 : -1;
+    if (c->staged && x->tile == TNI_B && !x->wide)
+        return -2;
+    return magnitude(x->s);
 }
 
 static void add_loop(tni_copy *c, tni_loop loop)
 {
     int i = c->nloop++;
-    for (; i > 0 && outer(c, &c->loop[i - 1], &loop); i--)
+    for (; i > 0 && rank(c, &c->loop[i - 1]) > rank(c, &loop); i--)
         c->loop[i] = c->loop[i - 1];
     c->loop[i] = loop;
     c->items *= loop.n;
+}
+
+static void add_blocks(tni_copy *c, int k, int64_t n, int64_t block, bool wide)
+{
+    const tni_tile_axis *x = &c->tile[k];
+    if (block < n)
+        add_loop(c, (tni_loop){(n + block - 1) / block, block * x->d, block * x->s, k, wide});
 }
 
 static void add_loops(tni_copy *c, const tni_nest *nest, uint64_t used)
@@ -177,17 +197,16 @@ static void add_loops(tni_copy *c, const tni_nest *nest, uint64_t used)
     for (int i = nest->ndim - 1; i >= 0; i--) {
         const tni_axis *x = &nest->axis[i];
         if (!(used >> i & 1))
-            add_loop(c, (tni_loop){x->n, x->step[0], x->step[1], -1});
+            add_loop(c, (tni_loop){x->n, x->step[0], x->step[1], -1, false});
     }
     for (int k = 0; k < c->ntile; k++) {
-        const tni_tile_axis *x = &c->tile[k];
-        if (x->block < x->n)
-            add_loop(c, (tni_loop){(x->n + x->block - 1) / x->block, x->block * x->d,
-                                   x->block * x->s, k});
+        add_blocks(c, k, c->tile[k].span, c->tile[k].block, false);
+        add_blocks(c, k, c->tile[k].n, c->tile[k].span, true);
     }
     for (int i = 0; i < c->nloop; i++)
         if (c->loop[i].tile >= 0)
-            c->tile[c->loop[i].tile].loop = i;
+            *(c->loop[i].wide ? &c->tile[c->loop[i].tile].wide
+                              : &c->tile[c->loop[i].tile].loop) = i;
 }
 
 /* One block, or one value: pieces of it are the items. */
@@ -206,7 +225,7 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         face_source(c, &nest->axis[b]);
     uint64_t used = (uint64_t)1 << a | (b >= 0 ? (uint64_t)1 << b : 0);
     c->tile[TNI_A] = whole(&nest->axis[a]);
-    c->tile[TNI_B] = b >= 0 ? whole(&nest->axis[b]) : (tni_tile_axis){1, 1, 0, 0, 0, -1};
+    c->tile[TNI_B] = b >= 0 ? whole(&nest->axis[b]) : (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
     c->ntile = 2;
 
     if (!by_width(c->unit))
@@ -235,7 +254,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
     int64_t width = tni_width(dst->dtype);
-    c->staged = c->stream = c->carry = c->b_in_run = false;
+    c->staged = c->stream = c->straight = c->carry = c->b_in_run = false;
     c->ntile = c->nloop = 0;
     c->run = -1;
     c->shift_d = nest.shift[0];

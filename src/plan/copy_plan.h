@@ -16,21 +16,25 @@ typedef enum tni_mover {
     TNI_MOVE_STRIDED  /* units of 1..16 bytes, any steps */
 } tni_mover;
 
-/* One axis of the tile.  When cut, outer loop `loop` walks its blocks. */
+/* One axis of the tile.  When cut, outer loop `loop` walks its blocks; when cut twice, it walks
+ * the blocks of one span, and outer loop `wide` walks the spans. */
 typedef struct tni_tile_axis {
     int64_t n, block; /* whole extent, and the part of it in a tile */
     int64_t d, s, t;  /* bytes to the next unit in dst, in src, in the buffer */
-    int loop;         /* -1: not cut */
+    int64_t span;
+    int loop, wide; /* -1: not cut */
 } tni_tile_axis;
 
 typedef struct tni_loop {
     int64_t n, d, s; /* turns, and bytes that one turn moves on */
     int tile;        /* the tile axis whose blocks it walks; -1: none */
+    bool wide;       /* it walks the spans of that axis */
 } tni_loop;
 
 enum {
     TNI_TILE_AXES = 6,
-    TNI_LOOPS = 66,
+    TNI_LOOPS = 67,
+    TNI_CARRY = 1024, /* rows whose partial lines are kept: the longest span */
     TNI_A = 0,
     TNI_B = 1,
     TNI_BUFFER = 24 * 1024 /* bytes in which one tile is staged */
@@ -50,6 +54,7 @@ typedef struct tni_copy {
     int64_t piece; /* units of TNI_A that one call of the kernel takes */
     int ntile, nloop;
     int run;       /* which tile axis ends a run; -1: there is none */
+    bool straight; /* runs are whole lines when dst begins with one: turn them there at once */
     bool carry;    /* runs go on from tile to tile; partial lines wait for their rest */
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has TNI_B.block runs */
     tni_tile_axis tile[TNI_TILE_AXES];

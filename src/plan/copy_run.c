@@ -96,12 +96,17 @@ static void flush(const job *j, pending *p, int64_t quota)
     }
 }
 
-/* Hand the last line of every run of p to the tile that goes on with it. */
-static void hand_over(const job *j, const pending *p, char *next)
+/* Move the last lines of rows rows between a buffer and the place where they are kept. */
+static void keep(const tni_copy *c, const pending *p, char *kept)
 {
-    int64_t pitch = j->c->tile[TNI_B].t;
     for (int64_t i = 0; i < p->rows; i++)
-        memcpy(next - LINE + i * pitch, p->t + p->run - LINE + i * pitch, LINE);
+        memcpy(kept + i * LINE, p->t + p->run - LINE + i * c->tile[TNI_B].t, LINE);
+}
+
+static void fetch(const tni_copy *c, const pending *p, const char *kept)
+{
+    for (int64_t i = 0; i < p->rows; i++)
+        memcpy(p->t - LINE + i * c->tile[TNI_B].t, kept + i * LINE, LINE);
 }
 
 /* Gather one tile at t, and between its pieces stream the one that waits. */
@@ -132,15 +137,18 @@ static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int
     }
 }
 
-/* The extents of the tile at the outer indices at. */
-static void tile_extents(const tni_copy *c, const int64_t *at, int64_t *n)
+/* The extents of the tile at the outer indices at; false when it lies beyond the last span. */
+static bool tile_extents(const tni_copy *c, const int64_t *at, int64_t *n)
 {
     for (int k = 0; k < c->ntile; k++) {
         const tni_tile_axis *x = &c->tile[k];
-        n[k] = x->block;
-        if (x->loop >= 0 && at[x->loop] == c->loop[x->loop].n - 1)
-            n[k] = x->n - at[x->loop] * x->block;
+        int64_t from = (x->loop < 0 ? 0 : at[x->loop] * x->block) +
+                       (x->wide < 0 ? 0 : at[x->wide] * x->span);
+        n[k] = x->block < x->n - from ? x->block : x->n - from;
+        if (n[k] <= 0)
+            return false;
     }
+    return true;
 }
 
 typedef struct place {
@@ -181,34 +189,58 @@ static void run_direct(const job *j, int64_t first, int64_t last)
     place_at(j->c, first, &p);
     for (int64_t item = first; item < last; item++) {
         int64_t n[TNI_TILE_AXES];
-        tile_extents(j->c, p.at, n);
-        run_tile(j, j->d + p.d, j->s + p.s, n, 0, &(pending){0});
+        if (tile_extents(j->c, p.at, n))
+            run_tile(j, j->d + p.d, j->s + p.s, n, 0, &(pending){0});
         step_on(j->c, &p);
+    }
+}
+
+static void run_straight(const job *j, int64_t first, int64_t last)
+{
+    const tni_copy *c = j->c;
+    const tni_tile_axis *x = c->tile;
+    place p;
+    place_at(c, first, &p);
+    for (int64_t item = first; item < last; item++) {
+        int64_t n[TNI_TILE_AXES], d = p.d, s = p.s;
+        bool some = tile_extents(c, p.at, n);
+        step_on(c, &p);
+        if (some)
+            j->k->turn_lines[c->width_log2](j->d + d, x[TNI_B].d, j->s + s, x[TNI_A].s,
+                                            n[TNI_A], n[TNI_B], p.s - s);
     }
 }
 
 static void run_staged(const job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
-    _Alignas(64) char buffer[2][LINE + TNI_BUFFER];
+    const tni_tile_axis *run = &c->tile[c->run], *b = &c->tile[TNI_B];
+    _Alignas(64) char buffer[2][LINE + TNI_BUFFER], kept[TNI_CARRY * LINE];
+    bool by_rows = !c->b_in_run && b->loop >= 0;
+    int64_t turn = by_rows ? c->loop[b->loop].n : 1; /* items until a run goes on */
     pending wait = {0};
     place p;
     place_at(c, first, &p);
     for (int64_t item = first; item < last; item++) {
         int64_t n[TNI_TILE_AXES], s = p.s;
-        tile_extents(c, p.at, n);
-        pending tile = {.d = j->d + p.d,
-                        .t = buffer[item & 1] + LINE,
-                        .rows = c->b_in_run ? 1 : n[TNI_B],
-                        .run = n[c->run] * c->tile[c->run].d,
-                        .joined = wait.goes_on};
-        bool same_row = step_on(c, &p) == 0;
-        tile.goes_on = c->carry && same_row && item + 1 < last && tile.run >= 2 * LINE;
-        own_edges(&tile, c->tile[TNI_B].d);
+        bool some = tile_extents(c, p.at, n);
+        int64_t q = run->loop < 0 ? 0 : p.at[run->loop];
+        char *line = kept + (by_rows ? p.at[b->loop] * b->block * LINE : 0);
+        pending tile = {.d = j->d + p.d, .t = buffer[wait.t == buffer[0] + LINE] + LINE};
+        step_on(c, &p);
+        if (!some)
+            continue;
+        tile.rows = c->b_in_run ? 1 : n[TNI_B];
+        tile.run = n[c->run] * run->d;
+        tile.joined = c->carry && q > 0 && item - turn >= first;
+        tile.goes_on = c->carry && q + 1 < c->loop[run->loop].n && item + turn < last;
+        own_edges(&tile, b->d);
         run_tile(j, tile.t, j->s + s, n, p.s - s, &wait);
         flush(j, &wait, INT64_MAX / 2);
         if (tile.joined)
-            hand_over(j, &wait, tile.t);
+            fetch(c, &tile, line);
+        if (tile.goes_on)
+            keep(c, &tile, line);
         wait = tile;
     }
     flush(j, &wait, INT64_MAX / 2);
@@ -221,6 +253,8 @@ static void run_part(void *arg, int part)
     tni_deal_range(j->c->items, j->parts, part, &first, &last);
     if (j->c->ntile == 0)
         run_block(j, first, last);
+    else if (j->c->straight && (uintptr_t)j->d % LINE == 0)
+        run_straight(j, first, last);
     else if (j->c->staged)
         run_staged(j, first, last);
     else
