@@ -195,6 +195,12 @@ static void negative_extents_are_told_by_every_call(void **state)
     REFUSED(tn_select(&out, &t, 1, 0), TN_EARG, "select: index 0 of axis 1 is not in [0, -5)");
     assert_int_equal(tn_numel(&t), 0);
     assert_string_equal(tn_error(), "numel: t: axis 1 has extent -5, less than 0");
+    const tn_tensor first = {.dtype = TN_F32, .ndim = 2, .shape = {-2, -5}};
+    const tn_tensor zero = {.dtype = TN_F32, .ndim = 2, .shape = {0, -5}};
+    const tn_tensor only = {.dtype = TN_F32, .ndim = 1, .shape = {-2, 5}};
+    REFUSED(tni_check(&first, "x"), TN_ESHAPE, "x: axis 0 has extent -2, less than 0");
+    REFUSED(tni_check(&zero, "x"), TN_ESHAPE, "x: axis 1 has extent -5, less than 0");
+    REFUSED(tni_check(&only, "x"), TN_ESHAPE, "x: axis 0 has extent -2, less than 0");
 }
 
 static void facts_of_broken_tensors_are_nothing(void **state)
@@ -244,6 +250,21 @@ static void another_device_is_refused_by_those_that_touch_elements(void **state)
 }
 
 /* ---- making ---- */
+
+static void *poor(void *user, size_t size, size_t align)
+{
+    (void)user;
+    (void)size;
+    (void)align;
+    return NULL;
+}
+
+static void unused(void *user, void *ptr, size_t size)
+{
+    (void)user;
+    (void)size;
+    assert_null(ptr);
+}
 
 static void making_refuses(void **state)
 {
@@ -306,8 +327,10 @@ static void making_refuses(void **state)
             "alloc: axis 1 has extent -3, less than 0");
     REFUSED(tn_alloc(&out, TN_F32, 2, large), TN_EOVERFLOW,
             "alloc: extents and width 4 make more than 2^63 - 1 bytes");
+    tni_allocator_use(&(tni_allocator){poor, unused, NULL});
     REFUSED(tn_alloc(&out, TN_I8, 1, wide), TN_ENOMEM,
             "alloc: no memory for 9223372036854775807 bytes");
+    tni_allocator_use(NULL);
 }
 
 /* ---- arguments of the facts and the geometry ---- */
@@ -685,6 +708,18 @@ static void several_operands_follow_one_order(void **state)
     REFUSED(tni_check_dst(&readonly, "x: dst"), TN_EARG,
             "x: dst cannot be written: its flags are TN_READONLY");
     assert_int_equal(tni_check_dst(&good, "x: dst"), TN_OK);
+    readonly.dtype = (tn_dtype)0; /* a source may be read only, whatever else is wrong */
+    REFUSED(tni_check(&readonly, "x"), TN_EDTYPE, NULL);
+    REFUSED(tni_check_all(TNI_EVERY, "x", &good, 1, one), TN_EDTYPE, NULL);
+    readonly.ndim = -1;
+    REFUSED(tni_check_given(&readonly, "x"), TN_EARG, "x: ndim is -1, not in [0, 64]");
+    REFUSED(tni_check_all(TNI_EVERY, "x", &readonly, 1, one), TN_EARG,
+            "x: dst: ndim is -1, not in [0, 64]");
+    readonly = good;
+    readonly.flags = TN_READONLY;
+    REFUSED(tni_check_all(TNI_EVERY, "x", &good, 1, NULL), TN_ENULL,
+            "x: the list of 1 tensors is NULL");
+    assert_int_equal(tni_check_all(TNI_EVERY, "x", &good, -3, NULL), TN_OK);
     assert_int_equal(tni_check(&readonly, "x: src"), TN_OK);
 }
 
@@ -696,6 +731,13 @@ static void shapes_and_data_of_operands(void **state)
     assert_int_equal(tn_init(&a, NULL, TN_F32, 3, (int64_t[]){2, 3, 6}), TN_OK);
     assert_int_equal(tn_init(&b, NULL, TN_F32, 3, (int64_t[]){2, 3, 5}), TN_OK);
     REFUSED(tni_same_shape(&a, &b, "x"), TN_ESHAPE, "x: axis 2 has extents 6 and 5");
+    b.shape[0] = 7;
+    REFUSED(tni_same_shape(&a, &b, "x"), TN_ESHAPE, "x: axis 0 has extents 2 and 7");
+    b.ndim = a.ndim = 1;
+    b.shape[0] = 2;
+    b.shape[1] = 99;
+    assert_int_equal(tni_same_shape(&a, &b, "x"), TN_OK);
+    a.ndim = 3;
     b.ndim = 2;
     REFUSED(tni_same_shape(&a, &b, "x"), TN_ESHAPE, "x: the tensors have 3 and 2 axes");
     assert_int_equal(tni_same_shape(&a, &a, "x"), TN_OK);

@@ -3,7 +3,7 @@
  */
 #include "view_oracle.h"
 
-enum { BYTES = 1 << 15 };
+enum { BYTES = 1 << 14 };
 
 /* Count each byte that t touches, around data as the middle; the highest count. */
 static int mark(const tn_tensor *t, uint8_t *map)
@@ -37,7 +37,7 @@ static void random_tensor(dice *d, tn_tensor *t)
         t->stride[i] = t->shape[i] < 2 ? garbage(d) : grain * between(d, -reach, reach);
         if (t->shape[i] > 1 && once_in(d, 4) && i > 0 && t->shape[i - 1] > 1)
             t->stride[i] = t->stride[i - 1] * t->shape[i - 1];
-        if (t->shape[i] > 1 && (t->stride[i] > 1000 || t->stride[i] < -1000))
+        if (t->shape[i] > 1 && (t->stride[i] > 400 || t->stride[i] < -400))
             t->stride[i] = grain;
     }
     t->data = (void *)(uintptr_t)(BYTES / 2);
