@@ -1,8 +1,12 @@
-# What tenon stands on: tenon_packages, by their pkg-config names, and OpenMP unless it is off.
+# What tenon stands on: tenon_packages, by their pkg-config names, SLEEF and OpenMP unless they
+# are off.
 #
 # tenon_libraries is what to link; ./dev deps knows the Debian packages.
 find_package(PkgConfig REQUIRED)
-set(tenon_packages sleef)
+set(tenon_packages)
+if(TENON_SLEEF)
+    list(APPEND tenon_packages sleef)
+endif()
 if(TENON_IO)
     list(APPEND tenon_packages jansson minizip zlib)
 endif()

@@ -28,7 +28,7 @@ function(tenon_isa_objects target)
         tenon_warnings(${target}_${level})
         target_include_directories(${target}_${level} PRIVATE include src)
         target_compile_definitions(${target}_${level} PRIVATE TENON_BUILDING _GNU_SOURCE
-            TNI_ISA=${level} TNI_ISA_${level}=1)
+            TNI_ISA=${level} TNI_ISA_${level}=1 $<$<BOOL:${TENON_SLEEF}>:TENON_SLEEF>)
         target_compile_options(${target}_${level} PRIVATE ${tenon_kernel_opt} -ffp-contract=off
             -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}})
         target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_${level}>)

@@ -8,7 +8,9 @@
 
 #include "core/core.h"
 
+#include "cast_table.h"
 #include "copy_table.h"
 #include "make_table.h"
+#include "op_table.h"
 
 #endif

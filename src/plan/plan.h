@@ -39,6 +39,8 @@ void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
 /* The same with every step as the operands have it. */
 void tni_nest_signed(tni_nest *nest, int nop, const tn_tensor *const *ts);
 
+#include "strips.h"
+
 /* ---- text for explain (explain.c) ---- */
 
 typedef struct tni_text {
@@ -79,6 +81,18 @@ void tni_pad_explain(const tni_pad *p, const tn_tensor *dst, tni_text *text);
 /* Fill dst, which has m's dtype and names no element twice; indices are row-major. */
 void tni_make_run(const tni_make *m, const tn_tensor *dst);
 
+/* ---- elementwise work (strip_plan.c, strip_run.c) ---- */
+
+/* Plan blocks for operands of equal shapes, ts[0] is dst; how names the dtypes on the way. */
+void tni_strips_plan(tni_strips *s, const tni_strips_how *how, int nop,
+                     const tn_tensor *const *ts);
+
+/* at are addresses of element (0, …, 0), dst first. */
+void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
+
+/* What was chosen, in words; dst as at planning. */
+void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *text);
+
 /* ---- dealing work to threads (deal.c) ---- */
 
 /* How many parts for work that touches this many bytes in this many items: 1 for small work. */
@@ -105,5 +119,10 @@ struct tn_plan {
  * operands are copied.  NULL when memory is out. */
 tn_plan *tni_box(size_t size, const char *call, bool same_is_fine, int nsrc,
                  const tn_tensor *dst, const tn_tensor *const *srcs);
+
+/* A box of elementwise work (strip_box.c): ts as for tni_strips_plan, srcs as the user gave
+ * them.  NULL when memory is out. */
+tn_plan *tni_strips_box(const char *call, bool same_is_fine, const tni_strips_how *how, int nsrc,
+                        const tn_tensor *const *ts, const tn_tensor *const *srcs);
 
 #endif

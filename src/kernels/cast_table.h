@@ -1,0 +1,43 @@
+/* cast_table.h - conversions between dtypes: kernels on dense strips, and the chains of them.
+ *
+ * Float to integer truncates, NaN is 0, out of range saturates; integer to integer keeps the
+ * low bits; to bool is "not zero"; bool reads 0 or 1; to a float rounds once to nearest even;
+ * complex to real drops the imaginary part. */
+#ifndef TNI_CAST_TABLE_H
+#define TNI_CAST_TABLE_H
+
+#include "core/core.h"
+
+/* Convert n dense elements; d and s share no byte and have any alignment. */
+typedef void (*tni_cast_fn)(char *d, const char *s, int64_t n);
+
+enum { TNI_CAST_STEPS = 3 };
+
+/* The conversions from one dtype to another, done one after the other; none for equal dtypes
+ * (but bool, which is made 0 or 1).  width[i] is that of an element after step i. */
+typedef struct tni_cast {
+    int steps;
+    tni_cast_fn fn[TNI_CAST_STEPS];
+    int8_t width[TNI_CAST_STEPS];
+} tni_cast;
+
+tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to);
+
+/* ---- the table of one instruction set (cast_isa.c) ---- */
+
+enum {
+    TNI_PLAIN = 11,      /* bool, i8 … u64, f32, f64: their places */
+    TNI_ODD = TNI_PLAIN, /* a place to go to: f32, rounded to odd for a further rounding */
+    TNI_SMALL = 4        /* f8e4m3, f8e5m2, f16, bf16 */
+};
+
+typedef struct tni_cast_kernels {
+    tni_cast_fn plain[TNI_PLAIN][TNI_PLAIN + 1];
+    tni_cast_fn widen[TNI_SMALL], narrow[TNI_SMALL]; /* to f32, from f32 */
+    tni_cast_fn real[2];                             /* c64 to f32, c128 to f64 */
+    tni_cast_fn pair[2];                             /* f32 to c64, f64 to c128 */
+    tni_cast_fn truth[2];                            /* c64 to bool, c128 to bool */
+    tni_cast_fn across[2];                           /* c64 to c128, c128 to c64 */
+} tni_cast_kernels;
+
+#endif

@@ -1,0 +1,160 @@
+/* op_complex_isa.c - the ops on complex numbers, and the choice between elements of 16 bytes,
+ * for one instruction set.
+ *
+ * c64 computes in f64 and rounds each part once; c128 divides by Smith's rule, which does not
+ * overflow on the way. */
+#include "op_loop.h"
+
+typedef struct c64 {
+    float re, im;
+} c64;
+typedef struct c128 {
+    double re, im;
+} c128;
+
+static inline c128 wide(c64 x)
+{
+    return (c128){x.re, x.im};
+}
+
+static inline c64 narrow(c128 x)
+{
+    return (c64){(float)x.re, (float)x.im};
+}
+
+static inline c128 add_c128(c128 x, c128 y)
+{
+    return (c128){x.re + y.re, x.im + y.im};
+}
+
+static inline c128 sub_c128(c128 x, c128 y)
+{
+    return (c128){x.re - y.re, x.im - y.im};
+}
+
+static inline c128 mul_c128(c128 x, c128 y)
+{
+    return (c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+
+static inline c128 div_c128(c128 x, c128 y)
+{
+    const bool flat = __builtin_fabs(y.re) >= __builtin_fabs(y.im);
+    const double big = flat ? y.re : y.im, small = flat ? y.im : y.re;
+    const double ratio = big == 0 ? 0 : small / big, scale = big + small * ratio;
+    const double re = flat ? x.re + x.im * ratio : x.re * ratio + x.im;
+    const double im = flat ? x.im - x.re * ratio : x.im * ratio - x.re;
+    return (c128){re / scale, im / scale};
+}
+
+static inline c128 neg_c128(c128 x)
+{
+    return (c128){-x.re, -x.im};
+}
+
+static inline c128 square_c128(c128 x)
+{
+    return (c128){(x.re - x.im) * (x.re + x.im), 2 * x.re * x.im};
+}
+
+static inline double abs_c128(c128 x)
+{
+    const double a = __builtin_fabs(x.re), b = __builtin_fabs(x.im);
+    const double big = a > b ? a : b, small = a > b ? b : a;
+    /* Powers of two keep the squares in range and change no bit. */
+    const double up = big > 0x1p500 ? 0x1p-600 : big < 0x1p-500 ? 0x1p600 : 1;
+    const double p = big * up, q = small * up;
+    const bool infinite = a == INFINITY || b == INFINITY;
+    return infinite ? INFINITY : __builtin_sqrt(p * p + q * q) / up;
+}
+
+static inline bool eq_c128(c128 x, c128 y)
+{
+    return x.re == y.re && x.im == y.im;
+}
+
+static inline bool ne_c128(c128 x, c128 y)
+{
+    return !eq_c128(x, y);
+}
+
+static inline c64 div_c64(c64 x, c64 y)
+{
+    const c128 a = wide(x), b = wide(y);
+    const double size = b.re * b.re + b.im * b.im;
+    return narrow(
+        (c128){(a.re * b.re + a.im * b.im) / size, (a.im * b.re - a.re * b.im) / size});
+}
+
+static inline float abs_c64(c64 x)
+{
+    const c128 a = wide(x);
+    const bool infinite = __builtin_fabs(a.re) == INFINITY || __builtin_fabs(a.im) == INFINITY;
+    return infinite ? INFINITY : (float)__builtin_sqrt(a.re * a.re + a.im * a.im);
+}
+
+#define add_c64(x, y) narrow(add_c128(wide(x), wide(y)))
+#define sub_c64(x, y) narrow(sub_c128(wide(x), wide(y)))
+#define mul_c64(x, y) narrow(mul_c128(wide(x), wide(y)))
+#define neg_c64(x)    narrow(neg_c128(wide(x)))
+#define square_c64(x) narrow(square_c128(wide(x)))
+#define eq_c64(x, y)  eq_c128(wide(x), wide(y))
+#define ne_c64(x, y)  ne_c128(wide(x), wide(y))
+
+/* Kernels: structs move by copies, so that elements have any alignment. */
+#define CALL1(FUNCTION) FUNCTION(x)
+#define CALL2(FUNCTION) FUNCTION(x, y)
+#define PAIRS(NAME, ARITY, X, R, FUNCTION)                                                     \
+    static void NAME(HEAD)                                                                     \
+    {                                                                                          \
+        const char *a = s[0], *b = (ARITY) == 2 ? s[1] : s[0];                                 \
+        const int64_t b_step = (ARITY) == 2 ? step[1] : 0;                                     \
+        (void)params;                                                                          \
+        for (; blocks > 0; blocks--, d += TNI_BLOCK * sizeof(R), a += step[0], b += b_step) {  \
+            for (size_t j = 0; j < TNI_BLOCK; j++) {                                           \
+                X x, y;                                                                        \
+                memcpy(&x, a + j * sizeof x, sizeof x);                                        \
+                memcpy(&y, b + j * sizeof y, sizeof y);                                        \
+                (void)y;                                                                       \
+                const R r = CALL##ARITY(FUNCTION);                                             \
+                memcpy(d + j * sizeof r, &r, sizeof r);                                        \
+            }                                                                                  \
+        }                                                                                      \
+    }
+
+#define GIVES_SAME(X) X
+#define GIVES_TEST(X) uint8_t
+#define GIVES_REAL(X) REAL_##X
+#define REAL_c64      float
+#define REAL_c128     double
+#define MAKE_NONE(ENUM, ARITY, HOW, RULE)
+#define MAKE_PAIR(ENUM, ARITY, HOW, RULE)                                                      \
+    PAIRS(ENUM##_C64, ARITY, c64, GIVES_##HOW(c64), RULE##_c64)                                \
+    PAIRS(ENUM##_C128, ARITY, c128, GIVES_##HOW(c128), RULE##_c128)
+#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
+    MAKE_##COMPLEX(ENUM, ARITY, HOW, CRULE)
+#include "ops.def"
+#undef OP
+
+static void pick_16(HEAD)
+{
+    const char *a = s[0], *b = s[1], *c = s[2];
+    (void)params;
+    for (; blocks > 0; blocks--, a += step[0], b += step[1], c += step[2])
+        for (int j = 0; j < TNI_BLOCK; j++, d += 16) {
+            char element[16];
+            memcpy(element, (a[j] ? b : c) + 16 * j, 16);
+            memcpy(d, element, 16);
+        }
+}
+
+#define ROW_NONE(ENUM)
+#define ROW_PAIR(ENUM) [TN_##ENUM] = {ENUM##_C64, ENUM##_C128},
+
+const tni_complex_ops JOIN(tni_complex_ops_, TNI_ISA) = {
+#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
+    ROW_##COMPLEX(ENUM)
+#include "ops.def"
+#undef OP
+    [TN_WHERE] = {NULL, pick_16},
+};

@@ -1,0 +1,170 @@
+/* op_gates64.h - activations of f64 on blocks of 16, composed of the vector math library.
+ *
+ * Where a rounded argument would lose digits, the part that rounding dropped is carried along.
+ */
+#ifndef TNI_OP_GATES64_H
+#define TNI_OP_GATES64_H
+
+#include "op_math64.h"
+
+/* r = v g(u + low), g the logistic function, v and u of the same sign; low is what rounding
+ * dropped from u.  e^u is a square, so that v e^u keeps its digits to the last number. */
+static inline void gate_f64(double *r, const double *v, const double *u, const double *low)
+{
+    double h[MATH_BLOCK];
+    EACH h[j] = -SIZE(u[j]) / 2;
+    v_exp_f64(h, h);
+    EACH
+    {
+        const double bend = u[j] < 0 ? 1 + low[j] : 1 - low[j];
+        const double e = h[j] * h[j] * bend, gate = 1 / (1 + e);
+        r[j] = u[j] < 0 ? (v[j] * h[j]) * h[j] * bend * gate : v[j] * gate;
+        r[j] = u[j] == -INFINITY ? 0 : r[j];
+    }
+}
+
+static const double no_rest[MATH_BLOCK];
+
+BLOCK64(sigmoid)
+{
+    UNUSED;
+    double one[MATH_BLOCK];
+    EACH one[j] = 1;
+    gate_f64(r, one, x, no_rest);
+}
+
+BLOCK64(silu)
+{
+    UNUSED;
+    gate_f64(r, x, x, no_rest);
+}
+
+BLOCK64(swiglu)
+{
+    UNUSED;
+    double g[MATH_BLOCK];
+    gate_f64(g, y, y, no_rest);
+    EACH r[j] = x[j] * g[j];
+}
+
+BLOCK64(quick_gelu)
+{
+    UNUSED;
+    double u[MATH_BLOCK], low[MATH_BLOCK];
+    EACH
+    {
+        u[j] = 1.702 * x[j];
+        const double rest = FUSE(1.702, x[j], -u[j]) + 0x1.89374bc6a7efap-55 * x[j];
+        low[j] = SIZE(u[j]) < 1e300 ? rest : 0;
+    }
+    gate_f64(r, x, u, low);
+}
+
+BLOCK64(gelu_tanh)
+{
+    UNUSED;
+    double u[MATH_BLOCK], low[MATH_BLOCK];
+    EACH
+    {
+        /* k (x + c x^3), k = 2 sqrt(2 / pi), as k x (1 + c x x), each product with its rest */
+        const double k = 0x1.9884533d43651p+0, k_low = -0x1.cbc0d30ebfd15p-54, c = 0.044715,
+                     c_low = 0x1.441355475a31ap-59;
+        const double v = x[j] < -40 ? -40 : x[j] > 40 ? 40 : x[j];
+        const double q = v * v, q_low = FUSE(v, v, -q), w = c * q,
+                     w_low = FUSE(c, q, -w) + c * q_low + c_low * q;
+        const double s = 1 + w, s_low = (w > 1 ? w - s + 1 : 1 - s + w) + w_low;
+        const double a = k * v, a_low = FUSE(k, v, -a) + k_low * v;
+        u[j] = a * s;
+        low[j] = FUSE(a, s, -u[j]) + a * s_low + a_low * s;
+    }
+    gate_f64(r, x, u, low);
+    EACH r[j] = x[j] < -40 ? 0 : r[j];
+}
+
+/* x erfc(-x / sqrt 2) / 2; the slope of erfc mends what rounding its argument dropped. */
+BLOCK64(gelu)
+{
+    UNUSED;
+    double z[MATH_BLOCK], c[MATH_BLOCK], s[MATH_BLOCK];
+    EACH z[j] = -x[j] * 0x1.6a09e667f3bcdp-1;
+    EACH s[j] = -z[j] * z[j];
+    v_erfc_f64(c, z);
+    v_exp_f64(s, s);
+    EACH
+    {
+        const double rest =
+            FUSE(-x[j], 0x1.6a09e667f3bcdp-1, -z[j]) + x[j] * 0x1.bdd3413b26456p-55;
+        const double mended = c[j] - (s[j] > 0 ? 0x1.20dd750429b6dp+0 * s[j] * rest : 0);
+        r[j] = x[j] < -40 ? 0 : 0.5 * x[j] * mended;
+    }
+}
+
+BLOCK64(softplus)
+{
+    UNUSED;
+    double t[MATH_BLOCK];
+    EACH t[j] = -SIZE(x[j] * p[0]);
+    v_exp_f64(t, t);
+    EACH
+    {
+        const double v = -SIZE(x[j] * p[0]), rest = FUSE(-SIZE(x[j]), SIZE(p[0]), -v);
+        t[j] += SIZE(v) < 1000 ? t[j] * rest : 0;
+    }
+    v_log1p_f64(t, t);
+    EACH
+    {
+        const double v = x[j] * p[0];
+        r[j] = v > p[1] ? x[j] : ((v > 0 ? v : 0) + t[j]) / p[0];
+    }
+}
+
+BLOCK64(elu)
+{
+    UNUSED;
+    v_expm1_f64(r, x);
+    EACH r[j] = x[j] > 0 ? x[j] : p[0] * r[j];
+}
+
+BLOCK64(selu)
+{
+    UNUSED;
+    v_expm1_f64(r, x);
+    EACH r[j] = 1.0507009873554804934193349852946 *
+                (x[j] > 0 ? x[j] : 1.6732632423543772848170429916717 * r[j]);
+}
+
+/* tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2); e is a square, as in gate_f64. */
+BLOCK64(mish)
+{
+    UNUSED;
+    double h[MATH_BLOCK];
+    EACH h[j] = (x[j] > 40 ? 40 : x[j]) / 2;
+    v_exp_f64(h, h);
+    EACH
+    {
+        const double e = h[j] * h[j], n = e * (e + 2);
+        r[j] = x[j] * h[j] * h[j] * ((e + 2) / (n + 2));
+        r[j] = x[j] == -INFINITY ? 0 : x[j] > 40 ? x[j] : r[j];
+    }
+}
+
+BLOCK64(tanhshrink)
+{
+    UNUSED;
+    double t[MATH_BLOCK];
+    v_tanh_f64(t, x);
+    EACH
+    {
+        const double q = x[j] * x[j];
+        double s = 0;
+        static const double c[] = {0x1.5555555555555p-2,  -0x1.1111111111111p-3,
+                                   0x1.ba1ba1ba1ba1cp-5,  -0x1.664f4882c10fap-6,
+                                   0x1.226e355e6c23dp-7,  -0x1.d6d3d0e157de0p-9,
+                                   0x1.7da36452b75e3p-10, -0x1.3558248036744p-11};
+        for (int i = 7; i >= 0; i--)
+            s = s * q + c[i];
+        r[j] = q < 0.01 ? x[j] * q * s : x[j] - t[j];
+    }
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* op_loop.h - the loops of op kernels: whole blocks, each a short loop of constant length that
+ * the compiler turns into vectors.
+ *
+ * d may be exactly a source, so the loops promise that iterations are independent, not that
+ * pointers are distinct.  Elements have any alignment. */
+#ifndef TNI_OP_LOOP_H
+#define TNI_OP_LOOP_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "op_table.h"
+
+#define JOIN(a, b)  JOIN_(a, b)
+#define JOIN_(a, b) a##b
+
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* some rules stay scalar */
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* Inside a kernel: elements are read as from, stored as to. */
+#define LOOSE(FROM, TO)                                                                        \
+    typedef FROM from __attribute__((aligned(1), may_alias));                                  \
+    typedef TO to __attribute__((aligned(1), may_alias))
+#define AT(base, j)  (((const from *)(const void *)(base))[j])
+#define SET(base, j) (((to *)(void *)(base))[j])
+
+#define P(i) param[i]
+
+#define HEAD                                                                                   \
+    char *d, const char *const *s, const int64_t *step, int64_t blocks, const double *params
+
+/* A kernel NAME of blocks of B elements: sources of type T are seen as X in the rule, whose
+ * value is stored as R. */
+#define LOOP1(NAME, B, T, X, R, RULE)                                                          \
+    static void NAME(HEAD)                                                                     \
+    {                                                                                          \
+        LOOSE(T, R);                                                                           \
+        const char *a = s[0];                                                                  \
+        const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
+        (void)param;                                                                           \
+        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += step[0]) {                     \
+            INDEPENDENT for (int j = 0; j < (B); j++)                                          \
+            {                                                                                  \
+                const X x = (X)AT(a, j);                                                       \
+                SET(d, j) = (R)(RULE);                                                         \
+            }                                                                                  \
+        }                                                                                      \
+    }
+
+#define LOOP2(NAME, B, T, X, R, RULE)                                                          \
+    static void NAME(HEAD)                                                                     \
+    {                                                                                          \
+        LOOSE(T, R);                                                                           \
+        const char *a = s[0], *b = s[1];                                                       \
+        const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
+        (void)param;                                                                           \
+        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += step[0], b += step[1]) {       \
+            INDEPENDENT for (int j = 0; j < (B); j++)                                          \
+            {                                                                                  \
+                const X x = (X)AT(a, j), y = (X)AT(b, j);                                      \
+                SET(d, j) = (R)(RULE);                                                         \
+            }                                                                                  \
+        }                                                                                      \
+    }
+
+#define LOOP3(NAME, B, T, X, R, RULE)                                                          \
+    static void NAME(HEAD)                                                                     \
+    {                                                                                          \
+        LOOSE(T, R);                                                                           \
+        const char *a = s[0], *b = s[1], *c = s[2];                                            \
+        const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
+        (void)param;                                                                           \
+        for (; blocks > 0;                                                                     \
+             blocks--, d += (B) * sizeof(R), a += step[0], b += step[1], c += step[2]) {       \
+            INDEPENDENT for (int j = 0; j < (B); j++)                                          \
+            {                                                                                  \
+                const X x = (X)AT(a, j), y = (X)AT(b, j), z = (X)AT(c, j);                     \
+                SET(d, j) = (R)(RULE);                                                         \
+            }                                                                                  \
+        }                                                                                      \
+    }
+
+/* The type that an op stores, from how it treats dtypes. */
+#define STORES_SAME(T)  T
+#define STORES_REAL(T)  T
+#define STORES_TRUTH(T) T
+#define STORES_TEST(T)  uint8_t
+
+#endif

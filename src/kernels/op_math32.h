@@ -1,0 +1,365 @@
+/* op_math32.h - functions of f32, computed in f64 and rounded to f32 at the end.
+ *
+ * The cores are good to 2^-29 of the result or better, so a rounded result is within 0.6 ulp.
+ * There is no branch and no table: a loop over such a function is vector code.  Products and
+ * sums are fused where the instruction set fuses them. */
+#ifndef TNI_OP_MATH32_H
+#define TNI_OP_MATH32_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__FMA__) || defined(__aarch64__)
+#define MAD(a, b, c) __builtin_fma(a, b, c)
+#else
+#define MAD(a, b, c) ((a) * (b) + (c))
+#endif
+
+#define SHIFT 0x1.8p52 /* adding it leaves the nearest integer in the low bits */
+#define LN2   0x1.62e42fefa39efp-1
+#define LOG2E 0x1.71547652b82fep+0
+
+static inline double from_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint64_t to_bits(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* x within [low, high]; NaN stays. */
+static inline double within(double x, double low, double high)
+{
+    const double up = x < low ? low : x;
+    return up > high ? high : up;
+}
+
+/* e^r on [-ln2 / 2, ln2 / 2] to 2^-29. */
+static inline double exp_near(double r)
+{
+    const double p = MAD(r, 0x1.6ab95be01b14bp-10, 0x1.126d0d2dd62a2p-7), q = r * r;
+    const double s = MAD(r, 0x1.55589a85a666cp-5, 0x1.55540a7a607ddp-3);
+    const double t = MAD(r, 0x1.fffffaaec3c72p-2, 0x1.0000009c06730p+0);
+    return MAD(MAD(MAD(p, q, s), q, t), r, 0x1.0000000262159p+0);
+}
+
+/* (e^r - 1) / r there, to 2^-43. */
+static inline double expm1_near(double r)
+{
+    double p = 0x1.71de4b6740106p-19;
+    p = MAD(p, r, 0x1.a159cb3caf00ap-16);
+    p = MAD(p, r, 0x1.a01a8d2ff2333p-13);
+    p = MAD(p, r, 0x1.6c164e639381fp-10);
+    p = MAD(p, r, 0x1.111110d93ec13p-7);
+    p = MAD(p, r, 0x1.55555573f35adp-5);
+    p = MAD(p, r, 0x1.555555556d6e0p-3);
+    p = MAD(p, r, 0x1.fffffffff736ap-2);
+    return MAD(p, r, 0x1.fffffffffff9dp-1);
+}
+
+/* e^x for |x| <= 700. */
+static inline double exp_core(double x)
+{
+    const double z = MAD(x, LOG2E, SHIFT), r = MAD(z - SHIFT, -LN2, x);
+    return from_bits(to_bits(exp_near(r)) + (to_bits(z) << 52));
+}
+
+/* e^x - 1 for |x| <= 700, to 2^-43. */
+static inline double expm1_core(double x)
+{
+    const double z = MAD(x, LOG2E, SHIFT), r = MAD(z - SHIFT, -LN2, x);
+    const double scale = from_bits((to_bits(z) + 1023) << 52);
+    return MAD(scale, r * expm1_near(r), scale - 1);
+}
+
+/* log(1 + f) on [sqrt(1/2) - 1, sqrt(2) - 1] to 2^-32. */
+static inline double log1p_near(double f)
+{
+    double p = -0x1.13507fec37972p-4;
+    p = MAD(p, f, 0x1.cfcffc00b1114p-4);
+    p = MAD(p, f, -0x1.bc655d6b934bap-4);
+    p = MAD(p, f, 0x1.bea45f181ba53p-4);
+    p = MAD(p, f, -0x1.fbdb6e159bde4p-4);
+    p = MAD(p, f, 0x1.24bb3fcfc56a8p-3);
+    p = MAD(p, f, -0x1.556f0940a70c5p-3);
+    p = MAD(p, f, 0x1.9999057da60acp-3);
+    p = MAD(p, f, -0x1.ffff802fb2460p-3);
+    p = MAD(p, f, 0x1.5555559507d92p-2);
+    p = MAD(p, f, -0x1.0000002c4e915p-1);
+    return MAD(p * f, f, f);
+}
+
+/* log(1 + t) for t in [0, 1]. */
+static inline double log1p_core(double t)
+{
+    const int high = t > 0x1.a827999fcef32p-2;
+    return log1p_near(high ? (t - 1) * 0.5 : t) + (high ? LN2 : 0);
+}
+
+/* log(x) * unit + exponent * of_two, for a normal x > 0. */
+static inline double log_core(double x, double unit, double of_two)
+{
+    const uint64_t half = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
+    const uint64_t k = (to_bits(x) - half + (1024ull << 52)) >> 52;
+    const double m = from_bits(to_bits(x) - ((k - 1024) << 52));
+    const double e = from_bits(to_bits(0x1p52) | k) - (0x1p52 + 1024);
+    return MAD(log1p_near(m - 1), unit, e * of_two);
+}
+
+static inline float log_of(float x, double unit, double of_two)
+{
+    const float r = (float)log_core((double)x, unit, of_two);
+    return x == INFINITY ? x : x > 0 ? r : x == 0 ? -INFINITY : NAN;
+}
+
+/* log(1 + t) for t in (-1, 2^1000): the log of the rounded sum, and what rounding dropped. */
+static inline double log1p_wide(double t)
+{
+    const double u = 1 + t, rest = u < 0x1p60 ? (t - (u - 1)) / u : 0;
+    return log_core(u, 1, LN2) + rest;
+}
+
+/* 1 / d to 2^-45, for d whose reciprocal f32 holds; 0 for larger ones. */
+static inline double inverse(double d)
+{
+    const double y = (double)(1 / (float)d);
+    return y == 0 ? 0 : y * MAD(-d, y, 2);
+}
+
+/* ---- the ops ---- */
+
+static inline float exp_f32(float x)
+{
+    return (float)exp_core(within((double)x, -110, 90));
+}
+
+static inline float exp2_f32(float x)
+{
+    const double v = within((double)x, -160, 130), z = v + SHIFT;
+    return (float)from_bits(to_bits(exp_near((v - (z - SHIFT)) * LN2)) + (to_bits(z) << 52));
+}
+
+static inline float expm1_f32(float x)
+{
+    const float r = (float)expm1_core(within((double)x, -50, 90));
+    return x == 0 ? x : r;
+}
+
+static inline float log_f32(float x)
+{
+    return log_of(x, 1, LN2);
+}
+
+static inline float log2_f32(float x)
+{
+    return log_of(x, LOG2E, 1);
+}
+
+static inline float log10_f32(float x)
+{
+    return log_of(x, 0x1.bcb7b1526e50ep-2, 0x1.34413509f79ffp-2);
+}
+
+static inline float log1p_f32(float x)
+{
+    const float r = (float)log1p_wide(within((double)x, -0.9999999999, 0x1p130));
+    return x == INFINITY || x == 0 ? x : x > -1 ? r : x == -1 ? -INFINITY : x != x ? x : NAN;
+}
+
+static inline float asinh_f32(float x)
+{
+    const double t = within(__builtin_fabs((double)x), 0, 0x1p130), q = t * t;
+    const float r = (float)log1p_wide(t + q / (1 + __builtin_sqrt(1 + q)));
+    return x == 0 || x - x != 0 ? x : __builtin_copysignf(r, x);
+}
+
+static inline float acosh_f32(float x)
+{
+    const double t = within((double)x - 1, 0, 0x1p130);
+    const float r = (float)log1p_wide(t + __builtin_sqrt(t * (t + 2)));
+    return x == INFINITY || x != x ? x : x >= 1 ? r : NAN;
+}
+
+static inline float atanh_f32(float x)
+{
+    const double t = __builtin_fabs((double)x);
+    const float r = (float)(0.5 * log1p_wide(2 * t / (1 - t)));
+    const float edge = t == 1 ? INFINITY : NAN;
+    return x == 0 ? x : __builtin_copysignf(t < 1 ? r : edge, x);
+}
+
+static inline float logaddexp_f32(float x, float y)
+{
+    const double m = x > y ? x : y, d = x == y ? 0 : -__builtin_fabs((double)x - (double)y);
+    return (float)(m + log1p_core(exp_core(within(d, -700, 0))));
+}
+
+static inline float logaddexp2_f32(float x, float y)
+{
+    const double m = x > y ? x : y, d = x == y ? 0 : -__builtin_fabs((double)x - (double)y);
+    return (float)(m + LOG2E * log1p_core(exp_core(LN2 * within(d, -700, 0))));
+}
+
+static inline float sinh_f32(float x)
+{
+    const double t = expm1_core(within(__builtin_fabs((double)x), 0, 95));
+    return x == 0 ? x : __builtin_copysignf((float)(0.5 * MAD(t, inverse(t + 1), t)), x);
+}
+
+static inline float cosh_f32(float x)
+{
+    const double e = exp_core(within(__builtin_fabs((double)x), 0, 95));
+    return (float)(0.5 * (e + inverse(e)));
+}
+
+static inline double tanh_core(double size) /* of a number from 0 on */
+{
+    const double t = expm1_core(within(2 * size, 0, 40));
+    return t * inverse(t + 2);
+}
+
+static inline float tanh_f32(float x)
+{
+    return __builtin_copysignf((float)tanh_core(__builtin_fabs((double)x)), x);
+}
+
+/* e^(z z) erfc(z) for z in [0, 10.6] to 2^-29. */
+static inline double erfcx_core(double z)
+{
+    const double t = (z - 3) * inverse(z + 3);
+    double p = 0x1.d6830c4cffe20p-15;
+    p = MAD(p, t, 0x1.eb497ba07b69ap-16);
+    p = MAD(p, t, -0x1.37a229ee6a741p-11);
+    p = MAD(p, t, 0x1.7725fd6585119p-11);
+    p = MAD(p, t, 0x1.17c17e6a4df49p-8);
+    p = MAD(p, t, -0x1.8facb7c558aefp-6);
+    p = MAD(p, t, 0x1.258b2272d6c26p-4);
+    p = MAD(p, t, -0x1.336fe744a7bd4p-3);
+    p = MAD(p, t, 0x1.f6ff1f77887ccp-3);
+    p = MAD(p, t, -0x1.4e102bde08062p-2);
+    return MAD(p, t, 0x1.6e9827d593a0ep-3);
+}
+
+static inline float erf_f32(float x)
+{
+    const double z = within(__builtin_fabs((double)x), 0, 6), q = z * z;
+    double p = -0x1.61de9c0b6be76p-11;
+    p = MAD(p, q, 0x1.4f2c832b0f899p-8);
+    p = MAD(p, q, -0x1.b7a893c925fa4p-6);
+    p = MAD(p, q, 0x1.ce2ac769cb3a6p-4);
+    p = MAD(p, q, -0x1.8127392b51452p-2);
+    p = MAD(p, q, 0x1.20dd74fd4bb14p+0);
+    const double far = 1 - exp_core(-q) * erfcx_core(z);
+    return __builtin_copysignf((float)(z < 0.75 ? z * p : far), x);
+}
+
+static inline float gelu_f32(float x)
+{
+    const double v = within((double)x, -14.9, INFINITY);
+    const double z = within(__builtin_fabs(v), 0, 14.9) * 0x1.6a09e667f3bcdp-1;
+    const double half = 0.5 * exp_core(-z * z) * erfcx_core(z);
+    return (float)(v * (v < 0 ? half : 1 - half));
+}
+
+/* v times the logistic function of u, where v and u have the same sign. */
+static inline double gated(double v, double u)
+{
+    const double e = exp_core(-within(__builtin_fabs(u), 0, 300));
+    return v * (u < 0 ? e : 1) * inverse(1 + e);
+}
+
+static inline float gelu_tanh_f32(float x)
+{
+    const double v = within((double)x, -12, INFINITY), w = within(v, -12, 12);
+    const double cube = w * w * w;
+    return (float)gated(v, 0x1.9884533d43651p+0 * MAD(0.044715, cube, w));
+}
+
+static inline float quick_gelu_f32(float x)
+{
+    const double v = within((double)x, -110, INFINITY);
+    return (float)gated(v, 1.702 * v);
+}
+
+/* Two roundings to f32 and a division there: within 1.5 ulp, and quicker than one in f64. */
+static inline float silu_f32(float x)
+{
+    const double v = within((double)x, -110, INFINITY);
+    const double e = exp_core(-within(__builtin_fabs(v), 0, 110));
+    return (float)(v * (v < 0 ? e : 1)) / (float)(1 + e);
+}
+
+static inline float swiglu_f32(float x, float y)
+{
+    const double v = within((double)y, -300, INFINITY), g = gated(v, v);
+    return (float)((double)x * (y == -INFINITY ? 0 : g));
+}
+
+static inline float sigmoid_f32(float x)
+{
+    const double e = exp_core(-within(__builtin_fabs((double)x), 0, 110));
+    return (float)(x < 0 ? e : 1) / (float)(1 + e);
+}
+
+static inline float softplus_f32(float x, double beta, double threshold)
+{
+    const double v = (double)x * beta, t = exp_core(-within(__builtin_fabs(v), 0, 200));
+    const double r = ((v > 0 ? v : 0) + log1p_core(t)) / beta;
+    return v > threshold ? x : v != v ? (float)v : (float)r;
+}
+
+static inline float elu_f32(float x, double alpha)
+{
+    return x > 0 ? x : (float)(alpha * expm1_core(within((double)x, -110, 0)));
+}
+
+static inline float selu_f32(float x)
+{
+    const double scale = 1.0507009873554804934193349852946, alpha = 1.6732632423543772848;
+    const double low = alpha * expm1_core(within((double)x, -110, 0));
+    return (float)(scale * (x > 0 ? (double)x : low));
+}
+
+/* tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2). */
+static inline float mish_f32(float x)
+{
+    const double v = within((double)x, -110, INFINITY), e = exp_core(within(v, -110, 40));
+    const double n = e * (e + 2);
+    return (float)(v * n * inverse(n + 2));
+}
+
+static inline float tanhshrink_f32(float x)
+{
+    const double v = x, q = v * v, t = __builtin_copysign(tanh_core(__builtin_fabs(v)), v);
+    double p = MAD(q, 0x1.226e355e6c23dp-7, -0x1.664f4882c10fap-6);
+    p = MAD(q, p, 0x1.ba1ba1ba1ba1cp-5);
+    p = MAD(q, p, -0x1.1111111111111p-3);
+    p = MAD(q, p, 0x1.5555555555555p-2);
+    return (float)(q < 0.04 ? v * q * p : v - t);
+}
+
+/* A f64 holds every sum of squares of f32 that counts. */
+static inline float hypot_f32(float x, float y)
+{
+    const double a = x, b = y;
+    const int infinite = __builtin_fabs(a) == INFINITY || __builtin_fabs(b) == INFINITY;
+    return infinite ? INFINITY : (float)__builtin_sqrt(a * a + b * b);
+}
+
+/* x 2^y; an integral y is exact. */
+static inline float ldexp_f32(float x, float y)
+{
+    const double v = within((double)y, -400, 400), z = v + SHIFT, rest = v - (z - SHIFT);
+    const double scale = from_bits((to_bits(z) + 1023) << 52);
+    const double part = rest == 0 ? 1 : 1 + LN2 * rest * expm1_near(LN2 * rest);
+    return y != y ? y : x == 0 ? x : (float)((double)x * scale * part);
+}
+
+#endif

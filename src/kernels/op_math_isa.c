@@ -1,0 +1,89 @@
+/* op_math_isa.c - the ops on floats that are functions, for one instruction set. */
+#include "op_loop.h"
+
+#include "op_gates64.h"
+#include "op_math32.h"
+#include "op_math64.h"
+
+/* ---- f32: loops over scalar functions ---- */
+
+#define CALL1_0(f) f(x)
+#define CALL1_1(f) f(x, P(0))
+#define CALL1_2(f) f(x, P(0), P(1))
+#define CALL2_0(f) f(x, y)
+
+/* ---- blocks of 16: sources are read into arrays, so that d may be one of them ---- */
+
+#define ARRAYS(NAME, T, COMPUTE, ARITY)                                                        \
+    static void NAME(HEAD)                                                                     \
+    {                                                                                          \
+        const char *a = s[0], *b = (ARITY) == 2 ? s[1] : s[0];                                 \
+        const int64_t b_step = (ARITY) == 2 ? step[1] : 0;                                     \
+        (void)params;                                                                          \
+        for (; blocks > 0; blocks--, d += MATH_BLOCK * sizeof(T), a += step[0], b += b_step) { \
+            T x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];                                     \
+            memcpy(x, a, sizeof x);                                                            \
+            memcpy(y, b, sizeof y);                                                            \
+            COMPUTE;                                                                           \
+            memcpy(d, r, sizeof r);                                                            \
+        }                                                                                      \
+    }
+
+/* f32 by way of the f64 function. */
+#define WIDENED(f)                                                                             \
+    do {                                                                                       \
+        double u[MATH_BLOCK], v[MATH_BLOCK], w[MATH_BLOCK];                                    \
+        for (int j = 0; j < MATH_BLOCK; j++) {                                                 \
+            u[j] = (double)x[j];                                                               \
+            v[j] = (double)y[j];                                                               \
+        }                                                                                      \
+        f(w, u, v, params);                                                                    \
+        for (int j = 0; j < MATH_BLOCK; j++)                                                   \
+            r[j] = (float)w[j];                                                                \
+    } while (0)
+
+#define VCALL1(f) f(r, x)
+#define VCALL2(f) f(r, x, y)
+
+#define COUNT_P0               0
+#define COUNT_P1(a)            1
+#define COUNT_P2(a, b)         2
+#define CALLED(ARITY, PARAMS)  CALLED_(ARITY, COUNT_##PARAMS)
+#define CALLED_(ARITY, COUNT)  CALLED__(ARITY, COUNT)
+#define CALLED__(ARITY, COUNT) CALL##ARITY##_##COUNT
+
+#define MAKE_NONE(ENUM, ARITY, PARAMS, RULE)
+#define MAKE_LOOP MAKE_NONE
+#define MAKE_STEP MAKE_NONE
+#define MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                   \
+    ARRAYS(ENUM##_F64, double, VCALL##ARITY(v_##RULE##_f64), ARITY)
+#define MAKE_VMATH(ENUM, ARITY, PARAMS, RULE)                                                  \
+    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
+    ARRAYS(ENUM##_F32, float, VCALL##ARITY(v_##RULE##_f32), ARITY)
+#define MAKE_DEEP(ENUM, ARITY, PARAMS, RULE)                                                   \
+    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, params), ARITY)                             \
+    ARRAYS(ENUM##_F32, float, WIDENED(RULE##_f64), ARITY)
+#define MAKE_MATH(ENUM, ARITY, PARAMS, RULE)                                                   \
+    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, params), ARITY)                             \
+    LOOP##ARITY(ENUM##_F32, MATH_BLOCK, float, float, float, CALLED(ARITY, PARAMS)(RULE##_f32))
+
+#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
+    MAKE_##FLOAT(ENUM, ARITY, PARAMS, FRULE)
+#include "ops.def"
+#undef OP
+
+#define SLOT(DT) [TN_##DT - TN_F8E4M3]
+#define ROW_NONE(ENUM)
+#define ROW_LOOP        ROW_NONE
+#define ROW_STEP        ROW_NONE
+#define ROW_WIDE(ENUM)  [TN_##ENUM] = {SLOT(F64) = ENUM##_F64},
+#define ROW_VMATH(ENUM) [TN_##ENUM] = {SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
+#define ROW_DEEP        ROW_VMATH
+#define ROW_MATH        ROW_VMATH
+
+const tni_float_ops JOIN(tni_math_ops_, TNI_ISA) = {
+#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
+    ROW_##FLOAT(ENUM)
+#include "ops.def"
+#undef OP
+};

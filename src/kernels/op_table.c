@@ -1,0 +1,159 @@
+/* op_table.c - facts about the ops, which kernels were compiled, and strips of any length.
+ *
+ * Everything here comes from ops.def. */
+#include <string.h>
+
+#include "op_table.h"
+
+#define P0                                                                                     \
+    0,                                                                                         \
+    {                                                                                          \
+        0                                                                                      \
+    }
+#define P1(a)                                                                                  \
+    1,                                                                                         \
+    {                                                                                          \
+        a                                                                                      \
+    }
+#define P2(a, b)                                                                               \
+    2,                                                                                         \
+    {                                                                                          \
+        a, b                                                                                   \
+    }
+enum {
+    LOOP = TNI_BLOCK,
+    STEP = TNI_BLOCK,
+    NONE = TNI_BLOCK,
+    VMATH = 16,
+    MATH = 16,
+    DEEP = 16,
+    WIDE = 16
+};
+
+#define FACTS(NAME, ARITY, HOW, BLOCK, COUNT, ...)                                             \
+    {                                                                                          \
+        NAME, ARITY, COUNT, HOW, BLOCK, __VA_ARGS__                                            \
+    }
+#define FACTS_(...) FACTS(__VA_ARGS__)
+const tni_op_facts tni_ops[TNI_OPS] = {
+#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
+    [TN_##ENUM] = FACTS_(#NAME, ARITY, TNI_##HOW, FLOAT, PARAMS),
+#include "ops.def"
+#undef OP
+};
+
+/* ---- tables by level ---- */
+
+typedef struct level {
+    const tni_int_ops *ints;
+    const tni_float_ops *floats, *math;
+    const tni_complex_ops *complexes;
+} level;
+
+#define DECLARE(ISA)                                                                           \
+    extern const tni_int_ops tni_int_ops_##ISA;                                                \
+    extern const tni_float_ops tni_float_ops_##ISA, tni_math_ops_##ISA;                        \
+    extern const tni_complex_ops tni_complex_ops_##ISA
+#define LEVEL(ISA)                                                                             \
+    {                                                                                          \
+        &tni_int_ops_##ISA, &tni_float_ops_##ISA, &tni_math_ops_##ISA, &tni_complex_ops_##ISA  \
+    }
+DECLARE(base);
+DECLARE(avx2);
+DECLARE(avx512);
+
+static const level levels[] = {
+    LEVEL(base),
+#ifdef TNI_HAVE_AVX2
+    LEVEL(avx2),
+#endif
+#ifdef TNI_HAVE_AVX512
+    LEVEL(avx512),
+#endif
+};
+
+/* An integer dtype of the same width: a choice looks at no value. */
+static tn_dtype by_width(tn_dtype t)
+{
+    static const tn_dtype words[] = {TN_U8, TN_U16, TN_U32, TN_U64, TN_C128};
+    int i = 0;
+    while (1 << i < tni_width(t))
+        i++;
+    return words[i];
+}
+
+tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype t)
+{
+    const int last = COUNT(levels) - 1;
+    const level *l = &levels[isa < last ? isa : last];
+    if (tni_ops[op].how == TNI_SELECT)
+        t = by_width(t);
+    if (t == TN_BOOL && tni_ops[op].how == TNI_TEST)
+        t = TN_U8;
+    if (t <= TN_U64)
+        return (*l->ints)[op][t - TN_BOOL];
+    if (t >= TN_C64)
+        return (*l->complexes)[op][t - TN_C64];
+    const tni_op_fn fn = (*l->floats)[op][t - TN_F8E4M3];
+    return fn ? fn : (*l->math)[op][t - TN_F8E4M3];
+}
+
+/* ---- strips of any length ---- */
+
+enum { WIDEST = 16 };
+
+static void fill(char *d, const char *value, int width, int n)
+{
+    switch (width) {
+    case 1:
+        memset(d, *value, (size_t)n);
+        break;
+    case 4: {
+        uint32_t v;
+        memcpy(&v, value, sizeof v);
+        for (int i = 0; i < n; i++)
+            memcpy(d + 4 * i, &v, sizeof v);
+        break;
+    }
+    case 8: {
+        uint64_t v;
+        memcpy(&v, value, sizeof v);
+        for (int i = 0; i < n; i++)
+            memcpy(d + 8 * i, &v, sizeof v);
+        break;
+    }
+    default:
+        for (int i = 0; i < n; i++)
+            memcpy(d + width * i, value, (size_t)width);
+    }
+}
+
+void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n)
+{
+    _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_BLOCK * WIDEST];
+    const char *from[TNI_MAX_ARITY];
+    int64_t step[TNI_MAX_ARITY];
+    const int64_t blocks = n / op->block, rest = n % op->block;
+    for (int k = 0; k < op->nsrc; k++) {
+        const int width = op->width[k + 1];
+        const bool still = one >> k & 1;
+        if (still)
+            fill(pad[k + 1], s[k], width, op->block);
+        from[k] = still ? pad[k + 1] : s[k];
+        step[k] = still ? 0 : op->block * width;
+    }
+    if (blocks)
+        op->fn(d, from, step, blocks, op->params);
+    if (!rest)
+        return;
+    for (int k = 0; k < op->nsrc; k++) {
+        if (one >> k & 1)
+            continue;
+        const int64_t bytes = rest * op->width[k + 1];
+        memcpy(pad[k + 1], s[k] + blocks * step[k], (size_t)bytes);
+        memset(pad[k + 1] + bytes, 0, (size_t)(step[k] - bytes));
+        from[k] = pad[k + 1];
+    }
+    op->fn(pad[0], from, step, 1, op->params);
+    memcpy(d + blocks * op->block * op->width[0], pad[0], (size_t)(rest * op->width[0]));
+}

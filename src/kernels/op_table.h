@@ -1,0 +1,83 @@
+/* op_table.h - the ops: facts about each, and the kernels that compute them on strips.
+ *
+ * There is one strip shape: whole blocks of dense elements in the compute dtype, where a source
+ * may stand still (one value, repeated over one block).  Staging makes every layout and every
+ * other dtype into this shape. */
+#ifndef TNI_OP_TABLE_H
+#define TNI_OP_TABLE_H
+
+#include <tenon/elementwise.h>
+
+#include "core/core.h"
+
+enum {
+    TNI_OPS = TN_FMA + 1,
+    TNI_MAX_ARITY = 3,
+    TNI_MAX_PARAMS = 2,
+    TNI_BLOCK = 64 /* the largest block, in elements */
+};
+
+/* How an op treats the dtypes of its sources, and what it gives. */
+typedef enum tni_op_how {
+    TNI_SAME,   /* sources meet by promotion; the result has that dtype */
+    TNI_TEST,   /* sources meet by promotion; the result is bool */
+    TNI_TRUTH,  /* each source is read as "not zero"; the result is bool */
+    TNI_SELECT, /* source 0 is read as "not zero", the others meet; the result has their dtype
+                 */
+    TNI_SCALE,  /* source 0 a float, source 1 the same float, i32 or i64; gives source 0's dtype
+                 */
+    TNI_WIDE,   /* every real dtype; computes in f64 and gives f64 */
+    TNI_REAL    /* as TNI_SAME, but complex gives its real part's dtype */
+} tni_op_how;
+
+typedef struct tni_op_facts {
+    const char *name;
+    int8_t arity, params;
+    int8_t how;   /* tni_op_how */
+    int8_t block; /* elements of a block of the float kernels; others have TNI_BLOCK */
+    double defaults[TNI_MAX_PARAMS];
+} tni_op_facts;
+
+extern const tni_op_facts tni_ops[TNI_OPS];
+
+static inline bool tni_op_known(tn_op op)
+{
+    return (unsigned)op < TNI_OPS;
+}
+
+/* Compute blocks whole blocks.  d is dense; a source is read from s[k] and moves by step[k]
+ * bytes from block to block: the bytes of a block, or 0.  d may be exactly a source. */
+typedef void (*tni_op_fn)(char *d, const char *const *s, const int64_t *step, int64_t blocks,
+                          const double *params);
+
+/* The kernel of an op whose sources have this dtype, at a level of tni_isa (a level that was
+ * not compiled gives the one below); NULL when there is none.  Small floats without a kernel of
+ * their own compute in f32. */
+tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype dtype);
+
+/* Elements of its block. */
+static inline int tni_op_block(tn_op op, tn_dtype dtype)
+{
+    return dtype == TN_F32 || dtype == TN_F64 ? tni_ops[op].block : TNI_BLOCK;
+}
+
+/* Compute n elements of any number: whole blocks, then the tail through the same kernel,
+ * padded. width[0] is dst's, width[k + 1] that of source k; bit k of one marks a source that is
+ * one value. */
+typedef struct tni_op_strip {
+    tni_op_fn fn;
+    int block, nsrc;
+    int8_t width[TNI_MAX_ARITY + 1];
+    double params[TNI_MAX_PARAMS];
+} tni_op_strip;
+void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n);
+
+/* ---- the tables of one instruction set (op_*_isa.c) ---- */
+
+enum { TNI_INT_SLOTS = 9, TNI_FLOAT_SLOTS = 6, TNI_COMPLEX_SLOTS = 2 };
+
+typedef tni_op_fn tni_int_ops[TNI_OPS][TNI_INT_SLOTS];         /* bool, i8 … u64 */
+typedef tni_op_fn tni_float_ops[TNI_OPS][TNI_FLOAT_SLOTS];     /* f8e4m3 … f64 */
+typedef tni_op_fn tni_complex_ops[TNI_OPS][TNI_COMPLEX_SLOTS]; /* c64, c128 */
+
+#endif

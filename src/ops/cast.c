@@ -1,0 +1,84 @@
+/* cast.c - conversion of every element, in one pass over any strides.
+ *
+ * Equal dtypes are a copy. */
+#include "plan/plan.h"
+#include "view/view.h"
+
+static tn_status check_layouts(const tn_tensor *dst, const tn_tensor *src, const char *call)
+{
+    TRY(tni_check_all(TNI_EVERY & ~(TNI_SHAPE | TNI_SIZE), call, dst, 1, &src));
+    TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
+    TRY(tni_same_shape(dst, src, call));
+    TRY(tni_check_all(TNI_SIZE, call, dst, 1, &src));
+    return tni_check_once(dst, call);
+}
+
+static bool plain_copy(const tn_tensor *dst, const tn_tensor *src)
+{
+    return dst->dtype == src->dtype && dst->dtype != TN_BOOL;
+}
+
+static tni_strips_how conversion(const tn_tensor *dst)
+{
+    tni_strips_how how = {.name = "cast", .cast = true};
+    for (int k = 0; k < 2; k++)
+        how.meet[k] = how.compute[k] = dst->dtype;
+    return how;
+}
+
+tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
+{
+    TRY(check_layouts(dst, src, "cast"));
+    TRY(tni_check_data(dst, "cast: dst"));
+    TRY(tni_check_data(src, "cast: src"));
+    TRY(tni_check_apart(dst, src, false, "cast"));
+    if (plain_copy(dst, src)) {
+        tni_copy copy;
+        tni_copy_plan(&copy, dst, src);
+        tni_copy_run(&copy, dst->data, src->data);
+        return TN_OK;
+    }
+    const tni_strips_how how = conversion(dst);
+    tni_strips strips;
+    tni_strips_plan(&strips, &how, 2, (const tn_tensor *const[]){dst, src});
+    tni_strips_run(&strips, dst->data, (const char *const[]){src->data});
+    return TN_OK;
+}
+
+/* ---- the same work again ---- */
+
+typedef struct copy_plan {
+    tn_plan base;
+    tni_copy copy;
+} copy_plan;
+
+static void run(const tn_plan *plan, char *dst, const char *const *srcs)
+{
+    tni_copy_run(&((const copy_plan *)plan)->copy, dst, srcs[0]);
+}
+
+static void explain(const tn_plan *plan, tni_text *text)
+{
+    tni_copy_explain(&((const copy_plan *)plan)->copy, &plan->ts[0], text);
+}
+
+tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_cast: plan is NULL");
+    TRY(check_layouts(dst, src, "plan_cast"));
+    const tni_strips_how how = conversion(dst);
+    tn_plan *p = plain_copy(dst, src)
+                     ? tni_box(sizeof(copy_plan), "cast", false, 1, dst, &src)
+                     : tni_strips_box("cast", false, &how, 1,
+                                      (const tn_tensor *const[]){dst, src}, &src);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "plan_cast: no memory for the plan");
+    if (plain_copy(dst, src)) {
+        p->run = run;
+        p->explain = explain;
+        tni_copy_plan(&((copy_plan *)p)->copy, dst, src);
+    }
+    *plan = p;
+    return TN_OK;
+}

@@ -1,0 +1,195 @@
+/* elementwise.c - one op on tensors of any layout, broadcast to dst's shape.
+ *
+ * Everything is checked before the first element is written. */
+#include <string.h>
+
+#include "op_types.h"
+#include "plan/plan.h"
+#include "spread.h"
+#include "view/view.h"
+
+/* ---- facts ---- */
+
+tn_status tn_op_parse(tn_op *op, const char *name)
+{
+    if (!op || !name)
+        return tni_fail(TN_ENULL, "op_parse: %s is NULL", op ? "name" : "op");
+    for (int i = 0; i < TNI_OPS; i++)
+        if (!strcmp(name, tni_ops[i].name)) {
+            *op = (tn_op)i;
+            return TN_OK;
+        }
+    return tni_fail(TN_EARG, "op_parse: no op is named \"%.40s\"", name);
+}
+
+const char *tn_op_name(tn_op op)
+{
+    return tni_op_known(op) ? tni_ops[op].name : NULL;
+}
+
+int tn_op_arity(tn_op op)
+{
+    return tni_op_known(op) ? tni_ops[op].arity : 0;
+}
+
+int tn_op_params(tn_op op)
+{
+    return tni_op_known(op) ? tni_ops[op].params : 0;
+}
+
+static tn_status check_op(const char *call, tn_op op, int nsrc)
+{
+    if (!tni_op_known(op))
+        return tni_fail(TN_EARG, "%s: op %d is unknown", call, (int)op);
+    if (tni_ops[op].arity != nsrc)
+        return tni_fail(TN_EARG, "%s: op %s takes %d tensor%s, not %d", call, tni_ops[op].name,
+                        tni_ops[op].arity, tni_ops[op].arity > 1 ? "s" : "", nsrc);
+    return TN_OK;
+}
+
+tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin, tn_dtype *out)
+{
+    if (!in || !out)
+        return tni_fail(TN_ENULL, "op_result: %s is NULL", in ? "out" : "in");
+    TRY(check_op("op_result", op, nin));
+    for (int k = 0; k < nin; k++)
+        if (!tni_dtype_known(in[k]))
+            return tni_fail(TN_EDTYPE, "op_result: dtype %d of tensor %d is unknown",
+                            (int)in[k], k);
+    tni_strips_how how;
+    return tni_op_types(&how, out, "op_result", op, in);
+}
+
+/* ---- operands ---- */
+
+/* What a call has checked and a plan needs. */
+typedef struct operands {
+    const tn_tensor *ts[TNI_MAX_ARITY + 1]; /* dst, and the sources in dst's shape */
+    tn_tensor spread[TNI_MAX_ARITY];        /* those that are broadcast */
+    tni_strips_how how;
+} operands;
+
+static tn_status check_dtypes(operands *o, const char *call, tn_op op, const tn_tensor *dst,
+                              int nsrc, const tn_tensor *const *srcs)
+{
+    tn_dtype in[TNI_MAX_ARITY], result;
+    for (int k = 0; k < nsrc; k++)
+        in[k] = srcs[k]->dtype;
+    TRY(tni_op_types(&o->how, &result, call, op, in));
+    if (dst->dtype != result)
+        return tni_fail(TN_EDTYPE, "%s: op %s gives %s and dst is %s", call, tni_ops[op].name,
+                        tn_dtype_name(result), tn_dtype_name(dst->dtype));
+    return TN_OK;
+}
+
+/* All checks but those of data. */
+static tn_status check_layouts(operands *o, const char *call, tn_op op, const double *params,
+                               const tn_tensor *dst, int nsrc, const tn_tensor *const *srcs)
+{
+    const int arity = tn_op_arity(op); /* no more sources than these are looked at */
+    TRY(tni_check_all(TNI_NULL, call, dst, nsrc < arity ? nsrc : arity, srcs));
+    TRY(check_op(call, op, nsrc));
+    TRY(tni_check_all(TNI_NDIM | TNI_DEVICE | TNI_DTYPE, call, dst, nsrc, srcs));
+    TRY(check_dtypes(o, call, op, dst, nsrc, srcs));
+    TRY(tni_check_all(TNI_SHAPE, call, dst, nsrc, srcs));
+    TRY(tni_spread(o->ts, o->spread, call, dst, nsrc, srcs));
+    TRY(tni_check_all(TNI_SIZE, call, dst, nsrc, srcs));
+    TRY(tni_check_once(dst, call));
+    o->how.name = tni_ops[op].name;
+    o->how.op = op;
+    o->how.params = params;
+    o->how.map = NULL;
+    o->how.cast = false;
+    return TN_OK;
+}
+
+static tn_status check_data(const char *call, const tn_tensor *dst, int nsrc,
+                            const tn_tensor *const *srcs)
+{
+    if (tni_numel(dst) == 0)
+        return TN_OK;
+    if (!dst->data)
+        return tni_fail(TN_ENULL, "%s: dst has elements and its data is NULL", call);
+    for (int k = 0; k < nsrc; k++)
+        if (!srcs[k]->data)
+            return tni_fail(TN_ENULL, "%s: src %d has elements and its data is NULL", call, k);
+    for (int k = 0; k < nsrc; k++)
+        TRY(tni_check_apart(dst, srcs[k], true, call));
+    return TN_OK;
+}
+
+/* ---- calls ---- */
+
+static tn_status apply(const char *call, tn_op op, const double *params, const tn_tensor *dst,
+                       int nsrc, const tn_tensor *const *srcs)
+{
+    operands o;
+    TRY(check_layouts(&o, call, op, params, dst, nsrc, srcs));
+    TRY(check_data(call, dst, nsrc, srcs));
+
+    tni_strips strips;
+    const char *at[TNI_MAX_ARITY];
+    for (int k = 0; k < nsrc; k++)
+        at[k] = srcs[k]->data;
+    tni_strips_plan(&strips, &o.how, nsrc + 1, o.ts);
+    tni_strips_run(&strips, dst->data, at);
+    return TN_OK;
+}
+
+tn_status tn_apply(tn_op op, const double *params, const tn_tensor *dst, int nsrc,
+                   const tn_tensor *const *srcs)
+{
+    return apply("apply", op, params, dst, nsrc, srcs);
+}
+
+tn_status tn_unary(tn_op op, const tn_tensor *dst, const tn_tensor *a)
+{
+    return apply("unary", op, NULL, dst, 1, &a);
+}
+
+tn_status tn_binary(tn_op op, const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
+{
+    return apply("binary", op, NULL, dst, 2, (const tn_tensor *const[]){a, b});
+}
+
+tn_status tn_ternary(tn_op op, const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b,
+                     const tn_tensor *c)
+{
+    return apply("ternary", op, NULL, dst, 3, (const tn_tensor *const[]){a, b, c});
+}
+
+tn_status tn_add(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
+{
+    return apply("add", TN_ADD, NULL, dst, 2, (const tn_tensor *const[]){a, b});
+}
+
+tn_status tn_sub(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
+{
+    return apply("sub", TN_SUB, NULL, dst, 2, (const tn_tensor *const[]){a, b});
+}
+
+tn_status tn_mul(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
+{
+    return apply("mul", TN_MUL, NULL, dst, 2, (const tn_tensor *const[]){a, b});
+}
+
+tn_status tn_div(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
+{
+    return apply("div", TN_DIV, NULL, dst, 2, (const tn_tensor *const[]){a, b});
+}
+
+/* ---- the same work again ---- */
+
+tn_status tn_plan_op(tn_plan **plan, tn_op op, const double *params, const tn_tensor *dst,
+                     int nsrc, const tn_tensor *const *srcs)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_op: plan is NULL");
+    operands o;
+    TRY(check_layouts(&o, "plan_op", op, params, dst, nsrc, srcs));
+    tn_plan *p = tni_strips_box(tni_ops[op].name, true, &o.how, nsrc, o.ts, srcs);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "plan_op: no memory for the plan");
+    *plan = p;
+    return TN_OK;
+}

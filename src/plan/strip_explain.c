@@ -1,0 +1,55 @@
+/* strip_explain.c - an elementwise plan in words. */
+#include "plan.h"
+#include "runtime/runtime.h"
+
+static const char *strategy(const tni_strips *s)
+{
+    bool move = false, turn = false;
+    for (int k = 0; k < s->nest.nop; k++) {
+        move |= s->operand[k].move;
+        turn |= s->operand[k].turn;
+    }
+    if (s->nest.empty)
+        return "nothing";
+    return s->map ? "strips" : turn && !s->flat ? "turned tiles" : move ? "staged" : "dense";
+}
+
+static const char *form(const tni_strips *s, int k)
+{
+    const tni_operand *o = &s->operand[k];
+    return o->turn                 ? "turned in tiles"
+           : o->move               ? "moved through a buffer"
+           : o->form == TNI_ONE    ? "one value for each strip"
+           : k == 0 && s->stream   ? "streamed"
+           : o->form == TNI_STAGED ? "dense"
+                                   : "dense, in place";
+}
+
+void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *text)
+{
+    tni_text_add(text, "%s %s (", s->name, tn_dtype_name(dst->dtype));
+    for (int i = 0; i < dst->ndim; i++)
+        tni_text_add(text, "%s%lld", i ? ", " : "", (long long)dst->shape[i]);
+    tni_text_add(text, "): %s\n", strategy(s));
+    if (s->nest.empty)
+        return;
+    if (s->op.fn)
+        tni_text_add(text, "  kernel   %s in %s, %s\n", s->name, tn_dtype_name(s->compute),
+                     tn_isa());
+    for (int k = 0; k < s->nest.nop && !s->map; k++) {
+        tni_text_add(text, k ? "  src %-4d %s" : "  dst%.0d      %s", k ? k - 1 : 0,
+                     form(s, k));
+        if (s->operand[k].cast.steps)
+            tni_text_add(text, ", converted in %d step%s", s->operand[k].cast.steps,
+                         s->operand[k].cast.steps > 1 ? "s" : "");
+        tni_text_add(text, "\n");
+    }
+    tni_text_add(text, "  block    ");
+    for (int q = 0; q < s->nblock; q++)
+        tni_text_add(text, "%s%lld", q ? " x " : "", (long long)s->block[s->axis[q]]);
+    tni_text_add(text, " elements, %s, %lld of them\n",
+                 s->flat || s->nblock == 1 ? "one strip" : "a strip for each row",
+                 (long long)s->items);
+    tni_text_add(text, "  bytes    %lld read and written\n", (long long)s->bytes);
+    tni_text_add(text, "  threads  %d\n", tni_deal_parts(s->bytes, s->items));
+}
