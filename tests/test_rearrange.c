@@ -1,0 +1,206 @@
+/* test_rearrange.c - named copies: each gives what the oracle gives, and goes the way it is
+ * meant to go, in every width and with any number of threads.
+ *
+ * ctest runs this on every instruction set, and again with TENON_STREAM=1, which takes the ways
+ * of outputs beyond the cache on small data. */
+#include "copy_oracle.h"
+
+/* Layouts are in copy_oracle.h's words.  From elements of `wide` bytes on, the way is
+ * `wide_way`. */
+typedef struct named {
+    const char *sentence;
+    int ndim;
+    int64_t shape[8];
+    const char *dst, *src, *way;
+    int wide;
+    const char *wide_way;
+} named;
+
+/* clang-format off */
+static const named cases[] = {
+    /* nothing to do, or one block */
+    {"an empty axis",                 3, {4, 0, 6},          "012",  "102",   "nothing", 0, NULL},
+    {"an empty axis of a broadcast",  2, {0, 7},             "01",   "0*1",   "nothing", 0, NULL},
+    {"a scalar",                      0, {0},                "",     "",      "copy",    0, NULL},
+    {"one element of rank 4",         4, {1, 1, 1, 1},       "0123", "3201",  "copy",    0, NULL},
+    {"a vector",                      1, {40001},            "0",    "0",     "copy",    0, NULL},
+    {"a dense block of rank 4",       4, {7, 11, 13, 41},    "0123", "0123",  "copy",    0, NULL},
+    {"the same permuted layout",      4, {7, 11, 13, 41},    "2031", "2031",  "copy",    0, NULL},
+    {"both reversed whole",           3, {7, 110, 53},       "-0-1-2", "-0-1-2", "copy", 0, NULL},
+    {"unit axes anywhere",            6, {1, 70, 1, 60, 1, 11}, "012345", "420135", "copy", 0, NULL},
+
+    /* one value */
+    {"one value everywhere",          3, {20, 30, 67},       "012",  "0*1*2*", "fill",   0, NULL},
+    {"one value over reversed dst",   2, {200, 201},         "-0-1", "0*1*",   "fill",   0, NULL},
+
+    /* rows: dense on both sides */
+    {"rows with a gap in dst",        2, {151, 311},         "01+",  "01",    "rows",    0, NULL},
+    {"rows with a gap in src",        2, {151, 311},         "01",   "01+",   "rows",    0, NULL},
+    {"rows at odd addresses",         2, {151, 311},         "01'",  "01'",   "rows",    0, NULL},
+    {"rows in reverse order",         2, {151, 311},         "01",   "-01",   "rows",    0, NULL},
+    {"one row for all",               2, {151, 311},         "01",   "0*1",   "rows",    0, NULL},
+    {"two outer axes exchanged",      3, {23, 29, 83},       "012",  "102",   "rows",    0, NULL},
+    {"three outer axes reversed",     4, {11, 13, 17, 23},   "0123", "2103",  "rows",    0, NULL},
+    {"rows of 3 elements",            3, {113, 127, 3},      "012",  "102",   "rows",    0, NULL},
+    {"rows of 7 elements",            3, {53, 127, 7},       "012",  "102",   "rows",    0, NULL},
+    {"rows of 64",                    3, {27, 31, 64},       "012",  "102",   "rows",    0, NULL},
+    {"heads before tokens",           4, {2, 6, 50, 96},     "0123", "0213",  "rows",    0, NULL},
+    {"long rows",                     3, {5, 7, 2003},       "012",  "102",   "rows",    0, NULL},
+
+    /* turn: dense along different axes */
+    {"matrix turned",                 2, {37, 41},           "01",   "10",    "turn",    0, NULL},
+    {"large matrix turned",           2, {251, 243},         "01",   "10",    "turn",    0, NULL},
+    {"256 x 256 turned",              2, {256, 256},         "01",   "10",    "turn",    0, NULL},
+    {"a tall matrix turned",          2, {9001, 5},          "01",   "10",    "turn",    0, NULL},
+    {"a wide matrix turned",          2, {5, 9001},          "01",   "10",    "turn",    0, NULL},
+    {"two columns turned",            2, {9001, 2},          "01",   "10",    "turn",    0, NULL},
+    {"two rows turned",               2, {2, 9001},          "01",   "10",    "turn",    0, NULL},
+    {"dst turned",                    2, {251, 243},         "10",   "01",    "turn",    0, NULL},
+    {"turned, gaps in dst",           2, {151, 143},         "01+",  "10",    "turn",    0, NULL},
+    {"turned, gaps in src",           2, {151, 143},         "01",   "10+",   "turn",    0, NULL},
+    {"turned, odd addresses",         2, {151, 143},         "01'",  "10'",   "turn",    0, NULL},
+    {"turned, src reversed",          2, {151, 143},         "01",   "-1-0",  "turn",    0, NULL},
+    {"turned, dense axis of src reversed", 2, {151, 143},    "01",   "1-0",   "turn",    0, NULL},
+    {"turned, dst reversed",          2, {151, 143},         "-0-1", "10",    "turn",    0, NULL},
+    {"nhwc to nchw, 3 channels",      4, {2, 3, 71, 73},     "0123", "0231",  "turn",    0, NULL},
+    {"nchw to nhwc, 3 channels",      4, {2, 71, 73, 3},     "0123", "0312",  "turn",    0, NULL},
+    {"nchw to nhwc, 4 channels",      4, {2, 71, 73, 4},     "0123", "0312",  "turn",    0, NULL},
+    {"nchw to nhwc, 15 channels",     4, {2, 31, 33, 15},    "0123", "0312",  "turn",    0, NULL},
+    {"nchw to nhwc, 64 channels",     4, {2, 17, 19, 64},    "0123", "0312",  "turn",    0, NULL},
+    {"tokens inside heads",           4, {2, 3, 64, 77},     "0123", "0312",  "turn",    0, NULL},
+    {"rank 3 reversal",               3, {37, 35, 41},       "012",  "210",   "turn",    0, NULL},
+    {"rank 4 reversal",               4, {15, 14, 17, 13},   "0123", "3210",  "turn",    0, NULL},
+    {"rank 5 reversal",               5, {8, 9, 7, 11, 10},  "01234", "43210", "turn",   0, NULL},
+    {"rank 6 reversal",               6, {5, 7, 6, 5, 8, 6}, "012345", "543210", "turn", 0, NULL},
+    {"rank 8 reversal",               8, {4, 3, 4, 3, 4, 3, 4, 3}, "01234567", "76543210",
+     "turn", 0, NULL},
+    {"dense axes that are not neighbours", 4, {12, 13, 14, 15}, "0123", "3021", "turn",  0, NULL},
+    {"each element repeated",         2, {151, 311},         "01",   "01*",   "turn",    0, NULL},
+    {"pairs turned",                  3, {151, 143, 2},      "012",  "102",   "turn",   16, "rows"},
+    {"groups of 4 turned",            3, {91, 93, 4},        "012",  "102",   "turn",    8, "rows"},
+    {"groups of 16 turned",           3, {41, 43, 16},       "012",  "102",   "turn",    2, "rows"},
+
+    /* strided: no side helps */
+    {"src reversed inside",           2, {151, 311},         "01",   "0-1",   "strided", 0, NULL},
+    {"dst reversed inside",           2, {151, 311},         "0-1",  "01",    "strided", 0, NULL},
+    {"gaps in a vector",              2, {20011, 1},         "01+",  "01",    "strided", 0, NULL},
+    {"a vector from gaps",            2, {20011, 1},         "01",   "01+",   "strided", 0, NULL},
+    {"gaps behind every element",     3, {151, 143, 1},      "012+", "012+",  "strided", 0, NULL},
+    {"gaps, and turned",              3, {151, 143, 1},      "012+", "102+",  "strided", 0, NULL},
+};
+/* clang-format on */
+enum { CASES = sizeof cases / sizeof *cases };
+
+static const char *way_of(const tn_plan *plan)
+{
+    static char text[1200], way[32];
+    OK(tn_plan_explain(plan, text, sizeof text));
+    const char *from = strstr(text, "): ");
+    assert_non_null(from);
+    snprintf(way, sizeof way, "%.*s", (int)strcspn(from + 3, "\n"), from + 3);
+    return way;
+}
+
+/* By the call and by the plan, with every number of threads. */
+static void check(const named *c, tn_dtype dtype, rng *r)
+{
+    tn_tensor d = layout_of(dtype, c->ndim, c->shape, c->dst);
+    tn_tensor s = layout_of(dtype, c->ndim, c->shape, c->src);
+    ground src = ground_make(r, &s, pick(r, 0, 1) * pick(r, 0, 63));
+    ground before = ground_make(r, &d, pick(r, 0, 1) * pick(r, 0, 63));
+    ground want = ground_twin(&before);
+    copy_oracle(&want.t, &src.t);
+
+    tn_plan *plan;
+    OK(tn_plan_rearrange(&plan, &d, &s));
+    const char *way = way_of(plan);
+    const char *meant = c->wide && (int)tn_dtype_size(dtype) >= c->wide ? c->wide_way : c->way;
+    if (strcmp(way, meant))
+        print_error("%s, %s: the way is %s, not %s\n", c->sentence, tn_dtype_name(dtype), way,
+                    meant);
+    assert_string_equal(way, meant);
+
+    for (int k = 0; k < 2 * THREAD_COUNTS; k++) {
+        ground dst = ground_twin(&before);
+        OK(tn_handle_use(handle_of[k / 2]));
+        if (k % 2)
+            OK(tn_rearrange(&dst.t, &src.t));
+        else
+            OK(tn_plan_run(plan, dst.t.data, (const void *const[]){src.t.data}));
+        if (!same_ground(&dst, &want))
+            fail_msg("%s, %s, %d threads, %s", c->sentence, tn_dtype_name(dtype),
+                     thread_counts[k / 2], k % 2 ? "call" : "plan");
+        ground_free(&dst);
+    }
+    tn_plan_free(plan);
+    ground_free(&src);
+    ground_free(&before);
+    ground_free(&want);
+}
+
+static void every_way_in_every_width(void **state)
+{
+    (void)state;
+    rng r = {1};
+    for (int c = 0; c < CASES; c++)
+        for (int w = 0; w < WIDTHS; w++)
+            check(&cases[c], dtype_of_width[w], &r);
+}
+
+/* Extents around the sizes of blocks, lines and tiles: every tail on either axis. */
+static void every_tail(void **state)
+{
+    (void)state;
+    rng r = {2};
+    static const int64_t near[] = {1,  2,  3,  4,  5,  7,  8,  9,  15,
+                                   16, 17, 31, 32, 33, 63, 64, 65, 130};
+    enum { NEAR = sizeof near / sizeof *near };
+    for (int w = 0; w < WIDTHS; w++)
+        for (int i = 0; i < NEAR; i++)
+            for (int k = 0; k < NEAR; k++) {
+                const int64_t shape[] = {near[i], near[k]};
+                tn_tensor d = layout_of(dtype_of_width[w], 2, shape, "01");
+                tn_tensor s = layout_of(dtype_of_width[w], 2, shape, "10");
+                ground src = ground_make(&r, &s, pick(&r, 0, 63));
+                ground dst = ground_make(&r, &d, pick(&r, 0, 1) * pick(&r, 0, 63));
+                ground want = ground_twin(&dst);
+                copy_oracle(&want.t, &src.t);
+                OK(tn_rearrange(&dst.t, &src.t));
+                if (!same_ground(&dst, &want))
+                    fail_msg("%d x %d of %d bytes turned", (int)near[i], (int)near[k], 1 << w);
+                ground_free(&src);
+                ground_free(&dst);
+                ground_free(&want);
+            }
+}
+
+/* Outputs of several megabytes are beyond the cache on any machine, or are threaded well. */
+static void large(void **state)
+{
+    (void)state;
+    static const named big[] = {
+        {"a large matrix turned", 2, {811, 813}, "01", "10", "turn", 0, NULL},
+        {"1024 x 1536 turned", 2, {1024, 768}, "01", "10", "turn", 0, NULL},
+        {"a large image", 4, {2, 3, 311, 313}, "0123", "0231", "turn", 0, NULL},
+        {"a large image back", 4, {2, 311, 313, 3}, "0123", "0312", "turn", 0, NULL},
+        {"a large reversal", 5, {15, 14, 13, 16, 15}, "01234", "43210", "turn", 0, NULL},
+        {"large rows", 3, {23, 25, 1025}, "012", "102", "rows", 0, NULL},
+        {"large block", 2, {600, 1001}, "01", "01", "copy", 0, NULL},
+        {"large value", 2, {600, 1001}, "01", "0*1*", "fill", 0, NULL},
+    };
+    rng r = {3};
+    for (size_t c = 0; c < sizeof big / sizeof *big; c++)
+        for (int w = 2; w < (TEST_WATCHED ? 3 : WIDTHS); w++)
+            check(&big[c], dtype_of_width[w], &r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way_in_every_width),
+        cmocka_unit_test(every_tail),
+        cmocka_unit_test(large),
+    };
+    printf("%s\n", tn_isa());
+    return cmocka_run_group_tests(tests, make_handles, drop_handles);
+}
