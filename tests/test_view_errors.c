@@ -425,8 +425,7 @@ static void geometry_refuses(void **state)
     REFUSED(tn_index_to_offset(3, 2, (int64_t[]){2, 2}, (int64_t[]){INT64_MAX, 1}, &result),
             TN_EOVERFLOW, NULL);
 
-    REFUSED(tn_padded_shape(3, shape, pads, NULL), TN_ENULL,
-            "padded_shape: the result is NULL");
+    REFUSED(tn_padded_shape(3, shape, pads, NULL), TN_ENULL, "padded_shape: out is NULL");
     REFUSED(tn_padded_shape(3, NULL, pads, grown), TN_ENULL,
             "padded_shape: shape is NULL for 3 axes");
     REFUSED(tn_padded_shape(3, shape, NULL, grown), TN_ENULL,
@@ -442,7 +441,7 @@ static void geometry_refuses(void **state)
     REFUSED(tn_padded_shape(3, shape, (int64_t[]){INT64_MAX / 2}, grown), TN_EOVERFLOW, NULL);
     assert_true(grown[0] == 7 && grown[1] == 7 && grown[2] == 7);
 
-    REFUSED(tn_padded_size(3, shape, pads, NULL), TN_ENULL, "padded_size: the result is NULL");
+    REFUSED(tn_padded_size(3, shape, pads, NULL), TN_ENULL, "padded_size: count is NULL");
     REFUSED(tn_padded_size(3, shape, NULL, &result), TN_ENULL,
             "padded_size: pads is NULL for 1 axes");
     REFUSED(tn_padded_size(65, shape, pads, &result), TN_EARG,
@@ -720,6 +719,7 @@ static void several_operands_follow_one_order(void **state)
     REFUSED(tni_check_all(TNI_EVERY, "x", &good, 1, NULL), TN_ENULL,
             "x: the list of 1 tensors is NULL");
     assert_int_equal(tni_check_all(TNI_EVERY, "x", &good, -3, NULL), TN_OK);
+    assert_int_equal(tni_check_all(TNI_NULL, "x", &good, 0, NULL), TN_OK);
     assert_int_equal(tni_check(&readonly, "x: src"), TN_OK);
 }
 

@@ -54,8 +54,7 @@ static tn_dtype float_of(tn_dtype a, tn_dtype b)
     return wa == 1 ? TN_F16 : TN_F32;
 }
 
-/* Where a's kind comes before b's, or is the same; TNI_NOTHING's dtype 0 means they never meet.
- */
+/* Two dtypes, the one of the lower kind first; 0 when nothing holds both. */
 static tn_dtype meet(tn_dtype a, tn_dtype b)
 {
     const tni_dtype_facts *fa = &tni_dtypes[a], *fb = &tni_dtypes[b];

@@ -44,11 +44,11 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
         fits = fits && tni_mul(rest % shape[i], stride[i], &part) && tni_add(sum, part, &sum);
         rest /= shape[i];
     }
-    int64_t count;
+    int64_t count = 0;
     const bool counts = tni_shape_size(ndim, shape, 1, &count);
     if (empty || rest > 0)
         return tni_fail(TN_EARG, "index_to_offset: flat index %lld is not in [0, %lld)",
-                        (long long)flat, empty || !counts ? 0LL : (long long)count);
+                        (long long)flat, empty ? 0LL : (long long)count);
     if (!counts)
         return tni_fail(TN_EOVERFLOW, "index_to_offset: the extents make more than 2^63 - 1");
     if (!fits)
@@ -60,11 +60,9 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
 }
 
 /* Arguments of the two padded calls; 2 * pads[i - 2] is added to axis i. */
-static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, const void *out,
-                        int64_t *grown, const char *call)
+static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, int64_t *grown,
+                        const char *call)
 {
-    if (!out)
-        return tni_fail(TN_ENULL, "%s: the result is NULL", call);
     if (ndim > 0 && !shape)
         return tni_fail(TN_ENULL, "%s: shape is NULL for %d axes", call, ndim);
     if (ndim > 2 && !pads)
@@ -89,7 +87,9 @@ static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, con
 tn_status tn_padded_shape(int ndim, const int64_t *shape, const int64_t *pads, int64_t *out)
 {
     int64_t grown[TN_MAX_NDIM];
-    TRY(padded(ndim, shape, pads, out, grown, "padded_shape"));
+    if (!out)
+        return tni_fail(TN_ENULL, "padded_shape: out is NULL");
+    TRY(padded(ndim, shape, pads, grown, "padded_shape"));
     for (int i = 0; i < ndim; i++)
         out[i] = grown[i];
     return TN_OK;
@@ -98,7 +98,9 @@ tn_status tn_padded_shape(int ndim, const int64_t *shape, const int64_t *pads, i
 tn_status tn_padded_size(int ndim, const int64_t *shape, const int64_t *pads, int64_t *count)
 {
     int64_t grown[TN_MAX_NDIM], size;
-    TRY(padded(ndim, shape, pads, count, grown, "padded_size"));
+    if (!count)
+        return tni_fail(TN_ENULL, "padded_size: count is NULL");
+    TRY(padded(ndim, shape, pads, grown, "padded_size"));
     if (!tni_shape_size(ndim, grown, 1, &size))
         return tni_fail(TN_EOVERFLOW,
                         "padded_size: the extents make more than 2^63 - 1 elements");

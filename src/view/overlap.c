@@ -12,7 +12,7 @@ typedef struct term {
 
 typedef enum answer { NO, YES, UNDECIDED } answer;
 
-enum { TERMS = 2 * TN_MAX_NDIM, WORK = 1 << 15 };
+enum { TERMS = 2 * TN_MAX_NDIM, WORK = 1 << 16 }; /* some milliseconds */
 
 /* ---- the question about integers ---- */
 
@@ -40,87 +40,84 @@ static bool put(term *terms, int *count, int64_t a, int64_t u)
     return true;
 }
 
-/* The largest sum of the terms; they were made so that it fits. */
-static int64_t reach_of(const term *terms, int count)
+/* The largest sum of the terms. */
+static bool reach_of(const term *terms, int count, int64_t *reach)
 {
-    int64_t reach = 0;
+    int64_t sum = 0, part;
     for (int i = 0; i < count; i++)
-        reach += terms[i].a * terms[i].u;
-    return reach;
-}
-
-static bool reach_fits(const term *terms, int count)
-{
-    int64_t reach = 0;
-    for (int i = 0; i < count; i++) {
-        int64_t part;
-        if (!tni_mul(terms[i].a, terms[i].u, &part) || !tni_add(reach, part, &reach))
+        if (!tni_mul(terms[i].a, terms[i].u, &part) || !tni_add(sum, part, &sum))
             return false;
-    }
+    *reach = sum;
     return true;
 }
 
-static answer solve(const term *terms, int count, int64_t low, int64_t high, int *work);
+static answer solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
+                    int *work);
 
 /* Where the upper terms are multiples of more than the lower ones can span, the upper sum is
  * known: the one multiple that is near enough.  *done says whether there is such a place. */
-static answer split(const term *terms, int count, int64_t low, int64_t high, int *work,
-                    bool *done)
+static answer split(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
+                    int *work, bool *done)
 {
-    int64_t common = 0;
+    int64_t common = 0, under = reach;
     *done = true;
     for (int i = count - 1; i > 0; i--) {
         common = gcd(common, terms[i].a);
-        const int64_t under = reach_of(terms, i);
+        under -= terms[i].a * terms[i].u;
+        if (common <= high - low)
+            break;
         if (under >= common - (high - low))
             continue;
         const int64_t upper = high / common * common;
         if (upper < low - under)
             return NO;
-        const answer below = solve(terms, i, low - upper, high - upper, work);
+        const answer below = solve(terms, i, under, low - upper, high - upper, work);
         if (below == NO)
             return NO;
-        const answer above = solve(terms + i, count - i, upper, upper, work);
+        const answer above = solve(terms + i, count - i, reach - under, upper, upper, work);
         return above == YES ? below : above;
     }
     *done = false;
     return NO;
 }
 
-static answer solve(const term *terms, int count, int64_t low, int64_t high, int *work)
+/* Is there a sum in [low, high]?  reach is the largest one. */
+static answer solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
+                    int *work)
 {
-    const int64_t reach = reach_of(terms, count);
     if (high < 0 || low > reach)
         return NO;
-    low = low < 0 ? 0 : low;
+    if (low <= 0)
+        return YES;
+    if (--*work < 0)
+        return UNDECIDED;
     high = high > reach ? reach : high;
     int64_t common = 0;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && (common == 0 || common > high - low + 1); i++)
         common = gcd(common, terms[i].a);
-    if (low == 0)
-        return YES;
     if (high / common * common < low)
         return NO;
     if (count == 1)
         return YES;
-    if (--*work < 0)
-        return UNDECIDED;
+    *work -= count;
     bool done;
-    const answer parts = split(terms, count, low, high, work, &done);
+    const answer parts = split(terms, count, reach, low, high, work, &done);
     if (done)
         return parts;
     const term top = terms[count - 1];
     const int64_t under = reach - top.a * top.u;
-    int64_t x = high / top.a < top.u ? high / top.a : top.u;
     answer all = NO;
-    for (; x >= 0 && low - x * top.a <= under; x--) {
-        const answer one = solve(terms, count - 1, low - x * top.a, high - x * top.a, work);
+    for (int64_t x = high / top.a < top.u ? high / top.a : top.u; x >= 0; x--) {
+        const int64_t part = x * top.a;
+        if (low - part > under)
+            break;
+        const answer one = solve(terms, count - 1, under, low - part, high - part, work);
         if (one == YES)
             return YES;
-        if (one == UNDECIDED)
-            all = UNDECIDED;
         if (*work < 0)
             return UNDECIDED;
+        if (one == UNDECIDED)
+            all = UNDECIDED;
     }
     return all;
 }
@@ -193,11 +190,12 @@ static answer names_twice(const sorted *axes, int64_t width)
         if (step < width + under) {
             below[top] = (term){step, last - 1};
             const int used = last > 1 ? top + 1 : top;
-            if (!reach_fits(below, used))
-                return UNDECIDED;
             const int64_t target = under - step;
+            int64_t reach;
+            if (!reach_of(below, used, &reach))
+                return UNDECIDED;
             const answer one =
-                solve(below, used, target - (width - 1), target + (width - 1), &work);
+                solve(below, used, reach, target - (width - 1), target + (width - 1), &work);
             if (one == YES)
                 return YES;
             if (one == UNDECIDED)
@@ -218,9 +216,13 @@ tn_status tni_check_once(const tn_tensor *t, const char *who)
         return TN_OK;
     sorted axes;
     sort_axes(&axes, t);
-    if (LIKELY(nests(&axes, width)) || tni_numel(t) == 0)
+    const int64_t count = tni_numel(t);
+    if (LIKELY(nests(&axes, width)) || count == 0)
         return TN_OK;
-    switch (names_twice(&axes, width)) {
+    int64_t low, high;
+    tni_extent(t, &low, &high);
+    const bool crowded = count * width > high - low;
+    switch (crowded ? YES : names_twice(&axes, width)) {
     case NO:
         return TN_OK;
     case YES:
@@ -250,10 +252,12 @@ static answer shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
 {
     term terms[TERMS];
     int count = 0, work = WORK;
-    if (!put_axes(terms, &count, a) || !put_axes(terms, &count, b) || !reach_fits(terms, count))
+    int64_t reach;
+    if (!put_axes(terms, &count, a) || !put_axes(terms, &count, b) ||
+        !reach_of(terms, count, &reach))
         return UNDECIDED;
     const int64_t bytes = tni_width(a->dtype) + tni_width(b->dtype) - 2;
-    return solve(terms, count, distance - bytes, distance, &work);
+    return solve(terms, count, reach, distance - bytes, distance, &work);
 }
 
 tn_status tni_check_apart(const tn_tensor *dst, const tn_tensor *src, bool same_is_fine,
