@@ -1,0 +1,10 @@
+/* zeros.h - y = 0; BYTE BOOL, all integers, F16 F32 F64 BF16.  The data of x are not read and
+ * may be NULL. */
+#ifndef INFINIOP_OPS_ZEROS_H
+#define INFINIOP_OPS_ZEROS_H
+
+#include "../operator_descriptor.h"
+
+INFINIOP_UNARY(Zeros, y, x);
+
+#endif

@@ -1,0 +1,24 @@
+/* tensor_descriptor.h - shape, strides and dtype of a tensor, without its data. */
+#ifndef INFINIOP_TENSOR_DESCRIPTOR_H
+#define INFINIOP_TENSOR_DESCRIPTOR_H
+
+#include "../infinicore.h"
+
+typedef struct InfiniopTensorDescriptor *infiniopTensorDescriptor_t;
+
+/* Strides are in elements; 0 repeats, < 0 reverses, NULL is row-major.  Extents of 0 are legal;
+ * ndim is at most 64.  A descriptor may be destroyed as soon as the operators that use it are
+ * made.
+ *
+ * NULL_POINTER        desc_ptr, or shape when ndim > 0
+ * BAD_PARAM           ndim
+ * BAD_TENSOR_DTYPE    dtype is not one of infiniDtype_t, or INVALID
+ * BAD_TENSOR_SHAPE    the size does not fit 63 bits
+ * BAD_TENSOR_STRIDES  the range of addresses does not */
+INFINI_API infiniStatus_t infiniopCreateTensorDescriptor(infiniopTensorDescriptor_t *desc_ptr,
+                                                         size_t ndim, const size_t *shape,
+                                                         const ptrdiff_t *strides,
+                                                         infiniDtype_t dtype);
+INFINI_API infiniStatus_t infiniopDestroyTensorDescriptor(infiniopTensorDescriptor_t desc);
+
+#endif

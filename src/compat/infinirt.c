@@ -1,0 +1,266 @@
+/* infinirt.c - InfiniCore's run time, on the CPU.
+ *
+ * Work is done when a call returns, so a stream is a name and nothing else. */
+#include <infinirt.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- devices ---- */
+
+/* The CPU is what a thread begins with, and there is nothing that it could change to. */
+static _Thread_local struct {
+    infiniDevice_t device;
+    int id;
+} current = {INFINI_DEVICE_CPU, 0};
+
+static infiniStatus_t check_device(infiniDevice_t device, int id)
+{
+    if (device != INFINI_DEVICE_CPU)
+        return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
+    return id == 0 ? INFINI_STATUS_SUCCESS : INFINI_STATUS_DEVICE_NOT_FOUND;
+}
+
+infiniStatus_t infinirtInit(void)
+{
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtGetAllDeviceCount(int *count_array)
+{
+    if (!count_array)
+        return INFINI_STATUS_NULL_POINTER;
+    for (int i = 0; i < INFINI_DEVICE_TYPE_COUNT; i++)
+        count_array[i] = i == INFINI_DEVICE_CPU;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtGetDeviceCount(infiniDevice_t device, int *count)
+{
+    if (!count)
+        return INFINI_STATUS_NULL_POINTER;
+    if ((unsigned)device >= INFINI_DEVICE_TYPE_COUNT)
+        return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
+    *count = device == INFINI_DEVICE_CPU;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtSetDevice(infiniDevice_t device, int device_id)
+{
+    const infiniStatus_t status = check_device(device, device_id);
+    if (status == INFINI_STATUS_SUCCESS) {
+        current.device = device;
+        current.id = device_id;
+    }
+    return status;
+}
+
+infiniStatus_t infinirtGetDevice(infiniDevice_t *device_ptr, int *device_id_ptr)
+{
+    if (!device_ptr && !device_id_ptr)
+        return INFINI_STATUS_NULL_POINTER;
+    if (device_ptr)
+        *device_ptr = current.device;
+    if (device_id_ptr)
+        *device_id_ptr = current.id;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtGetMemInfo(infiniDevice_t device, int device_id, size_t *free_bytes,
+                                  size_t *total_bytes)
+{
+    if (!free_bytes || !total_bytes)
+        return INFINI_STATUS_NULL_POINTER;
+    const infiniStatus_t status = check_device(device, device_id);
+    if (status != INFINI_STATUS_SUCCESS)
+        return status;
+    const long page = sysconf(_SC_PAGESIZE);
+    const long all = sysconf(_SC_PHYS_PAGES), unused = sysconf(_SC_AVPHYS_PAGES);
+    if (page < 0 || all < 0 || unused < 0)
+        return INFINI_STATUS_INTERNAL_ERROR;
+    *free_bytes = (size_t)unused * (size_t)page;
+    *total_bytes = (size_t)all * (size_t)page;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtDeviceSynchronize(void)
+{
+    return INFINI_STATUS_SUCCESS;
+}
+
+/* ---- streams ---- */
+
+infiniStatus_t infinirtStreamCreate(infinirtStream_t *stream_ptr)
+{
+    static char the_stream;
+    if (!stream_ptr)
+        return INFINI_STATUS_NULL_POINTER;
+    *stream_ptr = &the_stream;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtStreamDestroy(infinirtStream_t stream)
+{
+    (void)stream;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtStreamSynchronize(infinirtStream_t stream)
+{
+    (void)stream;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtStreamWaitEvent(infinirtStream_t stream, infinirtEvent_t event)
+{
+    (void)stream;
+    return event ? INFINI_STATUS_SUCCESS : INFINI_STATUS_NULL_POINTER;
+}
+
+/* ---- events ---- */
+
+static void stamp(struct timespec *at)
+{
+    (void)clock_gettime(CLOCK_MONOTONIC, at);
+}
+
+infiniStatus_t infinirtEventCreateWithFlags(infinirtEvent_t *event_ptr, uint32_t flags)
+{
+    if (!event_ptr)
+        return INFINI_STATUS_NULL_POINTER;
+    if (flags & ~(uint32_t)(INFINIRT_EVENT_DISABLE_TIMING | INFINIRT_EVENT_BLOCKING_SYNC))
+        return INFINI_STATUS_BAD_PARAM;
+    struct timespec *at = malloc(sizeof *at);
+    if (!at)
+        return INFINI_STATUS_INTERNAL_ERROR;
+    stamp(at);
+    *event_ptr = at;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtEventCreate(infinirtEvent_t *event_ptr)
+{
+    return infinirtEventCreateWithFlags(event_ptr, INFINIRT_EVENT_DEFAULT);
+}
+
+infiniStatus_t infinirtEventRecord(infinirtEvent_t event, infinirtStream_t stream)
+{
+    (void)stream;
+    if (!event)
+        return INFINI_STATUS_NULL_POINTER;
+    stamp(event);
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtEventQuery(infinirtEvent_t event, infinirtEventStatus_t *status_ptr)
+{
+    if (!event || !status_ptr)
+        return INFINI_STATUS_NULL_POINTER;
+    *status_ptr = INFINIRT_EVENT_COMPLETE;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtEventSynchronize(infinirtEvent_t event)
+{
+    return event ? INFINI_STATUS_SUCCESS : INFINI_STATUS_NULL_POINTER;
+}
+
+infiniStatus_t infinirtEventDestroy(infinirtEvent_t event)
+{
+    if (!event)
+        return INFINI_STATUS_NULL_POINTER;
+    free(event);
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtEventElapsedTime(float *ms_ptr, infinirtEvent_t start,
+                                        infinirtEvent_t end)
+{
+    if (!ms_ptr || !start || !end)
+        return INFINI_STATUS_NULL_POINTER;
+    const struct timespec *a = start, *b = end;
+    *ms_ptr = (float)((double)(b->tv_sec - a->tv_sec) * 1e3 +
+                      (double)(b->tv_nsec - a->tv_nsec) * 1e-6);
+    return INFINI_STATUS_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+infiniStatus_t infinirtMalloc(void **p_ptr, size_t size)
+{
+    enum { LINE = 64 };
+    if (!p_ptr)
+        return INFINI_STATUS_NULL_POINTER;
+    if (size > PTRDIFF_MAX - LINE)
+        return INFINI_STATUS_INTERNAL_ERROR;
+    void *block = aligned_alloc(LINE, size ? (size + LINE - 1) / LINE * LINE : LINE);
+    if (!block)
+        return INFINI_STATUS_INTERNAL_ERROR;
+    *p_ptr = block;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtMallocHost(void **p_ptr, size_t size)
+{
+    return infinirtMalloc(p_ptr, size);
+}
+
+infiniStatus_t infinirtMallocAsync(void **p_ptr, size_t size, infinirtStream_t stream)
+{
+    (void)stream;
+    return infinirtMalloc(p_ptr, size);
+}
+
+infiniStatus_t infinirtFree(void *ptr)
+{
+    free(ptr);
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtFreeHost(void *ptr)
+{
+    return infinirtFree(ptr);
+}
+
+infiniStatus_t infinirtFreeAsync(void *ptr, infinirtStream_t stream)
+{
+    (void)stream;
+    return infinirtFree(ptr);
+}
+
+infiniStatus_t infinirtMemcpy(void *dst, const void *src, size_t size,
+                              infinirtMemcpyKind_t kind)
+{
+    if (size > 0 && (!dst || !src))
+        return INFINI_STATUS_NULL_POINTER;
+    if ((unsigned)kind > INFINIRT_MEMCPY_D2D)
+        return INFINI_STATUS_BAD_PARAM;
+    if (size > 0)
+        memmove(dst, src, size);
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtMemcpyAsync(void *dst, const void *src, size_t size,
+                                   infinirtMemcpyKind_t kind, infinirtStream_t stream)
+{
+    (void)stream;
+    return infinirtMemcpy(dst, src, size, kind);
+}
+
+infiniStatus_t infinirtMemset(void *ptr, int value, size_t count)
+{
+    if (count > 0 && !ptr)
+        return INFINI_STATUS_NULL_POINTER;
+    if (count > 0)
+        memset(ptr, value, count);
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t infinirtMemsetAsync(void *ptr, int value, size_t count, infinirtStream_t stream)
+{
+    (void)stream;
+    return infinirtMemset(ptr, value, count);
+}
