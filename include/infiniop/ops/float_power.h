@@ -1,5 +1,5 @@
-/* float_power.h - y = x^exponent, computed in F64 and rounded once; F16 F32 F64 BF16.  y's dtype
- * may be another one than x's; exponent has x's.
+/* float_power.h - y = x^exponent, computed in F64 and rounded once; F16 F32 F64 BF16.  y's
+ * dtype may be another one than x's; exponent has x's.
  *
  * exponent NULL is scalar_exponent, and then the run ignores its data. */
 #ifndef INFINIOP_OPS_FLOAT_POWER_H
