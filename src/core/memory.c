@@ -16,17 +16,27 @@ typedef struct label {
 
 _Static_assert(sizeof(label) <= ALIGN, "a label fits in front of an aligned block");
 
+/* Aligned by hand, with malloc's address in front: aligned_alloc of glibc before 2.38 does not
+ * reuse its own freed blocks, and a loop over blocks of one size grows without end. */
 static void *system_alloc(void *user, size_t size, size_t align)
 {
     (void)user;
-    return aligned_alloc(align, size);
+    char *raw = malloc(size + align + sizeof raw);
+    if (!raw)
+        return NULL;
+    char *block = raw + sizeof raw;
+    block += (align - (uintptr_t)block % align) % align;
+    memcpy(block - sizeof raw, &raw, sizeof raw);
+    return block;
 }
 
 static void system_free(void *user, void *ptr, size_t size)
 {
+    char *raw;
     (void)user;
     (void)size;
-    free(ptr);
+    memcpy(&raw, (char *)ptr - sizeof raw, sizeof raw);
+    free(raw);
 }
 
 static const tni_allocator system_allocator = {system_alloc, system_free, NULL};
