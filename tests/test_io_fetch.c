@@ -92,7 +92,7 @@ static void random_views(void **state)
     static const char *const paths[] = {
         DATA("c_f32.npy"), DATA("be_f64.npy"), DATA("be_c64.npy"), DATA("f_c128.npy"),
         DATA("c_u8.npy"),  DATA("scalar.npy"), DATA("empty.npy"),  DATA("many.safetensors")};
-    static const int64_t stages[] = {16, 40, 100, 1000, 16 << 20};
+    static const int64_t stages[] = {16, 40, 100, 1000, 4 << 20};
     for (int k = 0; k < 8; k++) {
         tn_file *f = NULL;
         tn_tensor memory;
@@ -108,7 +108,7 @@ static void random_views(void **state)
         tn_free(&memory);
         tn_file_close(f);
     }
-    tni_stage = 16 << 20;
+    tni_stage = 4 << 20;
 }
 
 /* Gaps beyond a page, so that reads are many, and several axes fill the stage. */
@@ -134,10 +134,10 @@ static void sparse_views(void **state)
             OK(tn_flip(&places, &places, 2));
             OK(tn_flip(&view, &view, 2));
         }
-        tni_stage = round % 4 ? 300 : 16 << 20;
+        tni_stage = round % 4 ? 300 : 4 << 20;
         compare(f, &places, &view);
     }
-    tni_stage = 16 << 20;
+    tni_stage = 4 << 20;
     tn_file_close(f);
     tn_free(&t);
 }

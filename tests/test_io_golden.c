@@ -159,9 +159,10 @@ static void others_are_listed(void **state)
     (void)state;
     static const struct {
         const char *path, *name, *type;
+        int ndim; /* -1: the file does not say */
     } list[] = {
-        {DATA("some.gguf"), "t.q8", "Q8_0"},
-        {DATA("deflated.npz"), "obj", "|O"},
+        {DATA("some.gguf"), "t.q8", "Q8_0", 2},
+        {DATA("deflated.npz"), "obj", "|O", -1},
     };
     for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
         tn_file *f = NULL;
@@ -174,6 +175,10 @@ static void others_are_listed(void **state)
         assert_int_equal(tn_file_map(f, i, &t), TN_EUNSUPPORTED);
         assert_string_equal(tn_file_name(f, i), list[k].name);
         assert_string_equal(tn_file_type(f, i), list[k].type);
+        int ndim = -1;
+        const int64_t *shape = tn_file_shape(f, i, &ndim);
+        assert_int_equal(ndim, list[k].ndim);
+        assert_true(!shape || (shape[0] == 2 && shape[1] == 64));
         tn_file_close(f);
     }
 }
@@ -242,6 +247,8 @@ static void arguments_are_checked(void **state)
     assert_int_equal(tn_file_map(f, 0, NULL), TN_ENULL);
     assert_null(tn_file_name(f, 6));
     assert_null(tn_file_type(f, -1));
+    assert_null(tn_file_shape(f, 6, &(int){0}));
+    assert_null(tn_file_shape(f, 0, NULL));
     tn_file_close(f);
     tn_file_close(NULL);
     assert_int_equal(tn_file_count(NULL), 0);

@@ -48,6 +48,9 @@ TN_API TN_NODISCARD tn_status tn_file_info(const tn_file *f, int64_t i, const ch
 TN_API const char *tn_file_name(const tn_file *f, int64_t i);
 TN_API const char *tn_file_type(const tn_file *f, int64_t i);
 
+/* Extents of tensor i, likewise; NULL when there is no such tensor or the file does not say. */
+TN_API const int64_t *tn_file_shape(const tn_file *f, int64_t i, int *ndim);
+
 /* The __metadata__ of a .safetensors as a JSON object of strings; NULL when it has none. */
 TN_API const char *tn_file_metadata(const tn_file *f);
 
@@ -72,7 +75,7 @@ TN_API TN_NODISCARD tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor
 TN_API TN_NODISCARD tn_status tn_file_places(const tn_file *f, int64_t i, tn_tensor *out);
 
 /* Read the elements that places names into dst, native endian: any view of what tn_file_places
- * gave for tensor i, dst of any strides.  Holds at most 16 MiB beside dst.
+ * gave for tensor i, dst of any strides.  Holds at most 4 MiB beside dst.
  *
  * TN_EARG      places leaves the tensor
  * TN_EDTYPE, TN_ESHAPE, TN_ESTRIDE as in tn_rearrange */

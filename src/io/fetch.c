@@ -197,6 +197,12 @@ tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
     walk w = {.f = f, .e = e, .src = *places, .dst = *dst};
     int64_t low, high;
     TRY(locate(f, e, places, &w.at));
+    if (tn_is_contiguous(places) && tn_is_contiguous(dst)) {
+        TRY(tni_file_bytes(f, dst->data, tn_nbytes(dst), w.at));
+        if (e->swapped)
+            tni_swap(dst->data, tni_numel(dst), e->dtype);
+        return TN_OK;
+    }
     tni_extent(places, &low, &high);
     w.at += low;
     TRY(collect(&w));

@@ -220,6 +220,14 @@ const char *tn_file_type(const tn_file *f, int64_t i)
     return f && i >= 0 && i < f->count ? f->entries[i].type : NULL;
 }
 
+const int64_t *tn_file_shape(const tn_file *f, int64_t i, int *ndim)
+{
+    if (!f || !ndim || i < 0 || i >= f->count || f->entries[i].no_shape)
+        return NULL;
+    *ndim = f->entries[i].ndim;
+    return f->entries[i].shape;
+}
+
 tn_status tni_file_entry(const tn_file *f, int64_t i, const char *call, const tni_entry **e)
 {
     if (!f)

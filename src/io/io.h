@@ -44,7 +44,7 @@ typedef struct tni_entry {
     uint32_t crc;           /* of the unpacked member */
     tn_dtype dtype;         /* 0: understood and not offered */
     int8_t ndim, packing;
-    bool fortran, swapped;
+    bool fortran, swapped, no_shape;
 } tni_entry;
 
 struct tn_file {

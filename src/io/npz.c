@@ -140,6 +140,7 @@ static tn_status read_head(const tn_file *f, tni_entry *e, int64_t length, uint8
     }
     e->type = h->descr;
     e->dtype = h->dtype;
+    e->no_shape = false;
     e->ndim = (int8_t)h->ndim;
     e->nbytes = h->nbytes;
     e->fortran = h->fortran && h->ndim > 1;
@@ -160,7 +161,11 @@ static tn_status add_member(tn_file *f, unzFile zip, uint8_t *head, char *name)
     size_t n = info.size_filename;
     if (n > 4 && !strcmp(name + n - 4, ".npy"))
         name[n - 4] = 0;
-    tni_entry e = {.name = name, .type = "?", .shape = h.shape, .crc = (uint32_t)info.crc};
+    tni_entry e = {.name = name,
+                   .type = "?",
+                   .shape = h.shape,
+                   .no_shape = true,
+                   .crc = (uint32_t)info.crc};
     bool readable = !(info.flag & 1) &&
                     (info.compression_method == 0 || info.compression_method == Z_DEFLATED);
     if (!readable)
