@@ -1,0 +1,117 @@
+/* args.c - reading the command line by a table of options.
+ *
+ * A command takes the options whose letters its row lists.  Negative numbers are no options. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef enum kind { FLAG, TEXT, BYTES } kind;
+
+#define AT(member) offsetof(args, member)
+
+/* clang-format off */
+static const struct option {
+    char key;         /* in the rows of commands */
+    char letter;      /* -x, or 0 */
+    const char *name; /* --name */
+    kind kind;
+    size_t at;
+    const char *value, *what;
+} options[] = {
+    {'o', 'o', "out", TEXT, AT(out), "OUT", "the file to make; its suffix tells the format, - is a pipe of .npy"},
+    {'f', 'f', "force", FLAG, AT(force), NULL, "overwrite OUT"},
+    {'n', 0, "name", TEXT, AT(name), "NAME", "of the tensor in OUT (or -o OUT:NAME)"},
+    {'t', 0, "tensors", TEXT, AT(tensors), "GLOB", "change the matching tensors, leave the others as they are"},
+    {'d', 0, "dtype", TEXT, AT(dtype), "DTYPE", "read the elements as this dtype of the same width"},
+    {'a', 'a', "axis", TEXT, AT(axis), "AXES", "0 is the first, -1 the last"},
+    {'b', 0, "before", TEXT, AT(before), "N,...", "widths in front of the axes"},
+    {'e', 0, "after", TEXT, AT(after), "N,...", "widths behind the axes"},
+    {'M', 0, "mode", TEXT, AT(mode), "MODE", "constant, edge, reflect, symmetric or wrap"},
+    {'v', 0, "value", TEXT, AT(value), "X", "of mode constant; 0 by default"},
+    {'r', 0, "params", TEXT, AT(params), "X,...", "numbers that an op takes beside its operands"},
+    {'A', 0, "align", BYTES, AT(align), "N", "of the data in a .safetensors; 8 by default"},
+    {'m', 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; 256M by default"},
+    {'P', 0, "progress", FLAG, AT(progress), NULL, "say how far it is, line by line"},
+    {'q', 'q', "quiet", FLAG, AT(quiet), NULL, "no progress"},
+    {'j', 0, "json", FLAG, AT(json), NULL, "for programs"},
+    {'s', 0, "svg", TEXT, AT(svg), "FILE", "draw the table"},
+    {'Q', 0, "quick", FLAG, AT(quick), NULL, "smaller tensors, fewer rounds"},
+};
+/* clang-format on */
+
+void print_options(const command *c)
+{
+    bool any = false;
+    for (int i = 0; i < COUNT(options); i++) {
+        const struct option *o = &options[i];
+        if (!strchr(c->options, o->key))
+            continue;
+        char form[40], letter[8] = "";
+        if (o->letter)
+            snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        snprintf(form, sizeof form, "%s--%s %s", letter, o->name, o->value ? o->value : "");
+        printf("%s  %-20s %s\n", any ? "" : "\nOptions:\n", form, o->what);
+        any = true;
+    }
+}
+
+static const struct option *find_option(const char *word, size_t len)
+{
+    for (int i = 0; i < COUNT(options); i++) {
+        const struct option *o = &options[i];
+        if (len == 2 && word[0] == '-' && word[1] == o->letter)
+            return o;
+        if (len > 3 && !strncmp(word, "--", 2) && strlen(o->name) == len - 2 &&
+            !strncmp(word + 2, o->name, len - 2))
+            return o;
+    }
+    return NULL;
+}
+
+static int set(args *a, const struct option *o, const char *value)
+{
+    char *at = (char *)a + o->at;
+    if (o->kind == FLAG)
+        memcpy(at, &(bool){true}, sizeof(bool));
+    else if (o->kind == TEXT)
+        memcpy(at, &value, sizeof value);
+    else if (read_size(value, (int64_t *)(void *)at) != DONE)
+        return usage(a, "--%s takes a size such as 512M, not \"%s\"", o->name, value);
+    return DONE;
+}
+
+static bool is_option(const char *word)
+{
+    bool digit = (word[1] >= '0' && word[1] <= '9') || word[1] == '.';
+    return word[0] == '-' && word[1] && !digit && !is_number(word);
+}
+
+int read_args(args *a, const command *c, int argc, char **argv)
+{
+    bool no_more = false;
+    a->command = c;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (no_more || !is_option(word) || (c->plain_first && a->n == 0 && i == 0)) {
+            a->words[a->n++] = word;
+            continue;
+        }
+        if (!strcmp(word, "--")) {
+            no_more = true;
+            continue;
+        }
+        const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
+        size_t len = equals ? (size_t)(equals - word) : strlen(word);
+        const struct option *o = find_option(word, len);
+        if (!o || !strchr(c->options, o->key))
+            return usage(a, "no option %.*s", (int)len, word);
+        if (o->kind == FLAG && equals)
+            return usage(a, "%.*s takes no value", (int)len, word);
+        if (o->kind != FLAG && !equals && ++i == argc)
+            return usage(a, "%s wants a value", word);
+        TRY(set(a, o, o->kind == FLAG ? NULL : equals ? equals + 1 : argv[i]));
+    }
+    return DONE;
+}

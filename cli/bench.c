@@ -1,0 +1,199 @@
+/* bench.c - the machine's limits and the standing table, each figure beside memcpy.
+ *
+ * Rounds of memcpy and of the case alternate; the best of each is kept.  Bytes are those that
+ * must be read and written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct setting {
+    const char *name;
+    tn_dtype dtype;
+    int ndim;
+    int64_t shape[6];
+    int axes[6]; /* of a permutation */
+    tn_status (*run)(const struct setting *s, const tn_tensor *dst, const tn_tensor *a,
+                     const tn_tensor *b);
+    int operands;
+    tn_dtype to; /* of the result, if not dtype */
+} setting;
+
+static tn_status move(const setting *s, const tn_tensor *dst, const tn_tensor *a,
+                      const tn_tensor *b)
+{
+    tn_tensor v;
+    (void)b;
+    if (tn_permute(&v, a, s->axes) != TN_OK)
+        return TN_EARG;
+    return tn_rearrange(dst, &v);
+}
+
+static tn_status pad(const setting *s, const tn_tensor *dst, const tn_tensor *a,
+                     const tn_tensor *b)
+{
+    static const int64_t one[] = {0, 0, 1, 1};
+    (void)s;
+    (void)b;
+    return tn_pad_into(dst, a, one, one, TN_PAD_REFLECT, NULL);
+}
+
+static tn_status add(const setting *s, const tn_tensor *dst, const tn_tensor *a,
+                     const tn_tensor *b)
+{
+    tn_tensor v;
+    if (tn_permute(&v, b, s->axes) != TN_OK)
+        return TN_EARG;
+    return tn_add(dst, a, &v);
+}
+
+static tn_status cast(const setting *s, const tn_tensor *dst, const tn_tensor *a,
+                      const tn_tensor *b)
+{
+    (void)s;
+    (void)b;
+    return tn_cast(dst, a);
+}
+
+/* clang-format off */
+static const setting table[] = {
+    {"dense copy",               TN_F32, 2, {4096, 4096},      {0, 1},       move, 1, 0},
+    {"matrix turned, f32",       TN_F32, 2, {4096, 4096},      {1, 0},       move, 1, 0},
+    {"matrix turned, odd",       TN_F32, 2, {4099, 4099},      {1, 0},       move, 1, 0},
+    {"matrix turned, u8",        TN_U8,  2, {8192, 8192},      {1, 0},       move, 1, 0},
+    {"images to planes, u8",     TN_U8,  4, {64, 224, 224, 3}, {0, 3, 1, 2}, move, 1, 0},
+    {"planes to images, u8",     TN_U8,  4, {64, 3, 224, 224}, {0, 2, 3, 1}, move, 1, 0},
+    {"attention heads, f16",     TN_F16, 4, {8, 512, 32, 128}, {0, 2, 1, 3}, move, 1, 0},
+    {"four axes reversed, f32",  TN_F32, 4, {64, 64, 64, 64},  {3, 2, 1, 0}, move, 1, 0},
+    {"pad by 1, reflect, f32",   TN_F32, 4, {32, 3, 224, 224}, {0, 1, 2, 3}, pad,  1, 0},
+    {"a + b, f32",               TN_F32, 2, {4096, 4096},      {0, 1},       add,  2, 0},
+    {"a + b turned, f32",        TN_F32, 2, {4096, 4096},      {1, 0},       add,  2, 0},
+    {"f32 to bf16",              TN_F32, 2, {4096, 4096},      {0, 1},       cast, 1, TN_BF16},
+};
+/* clang-format on */
+
+typedef struct figure {
+    double bytes, seconds, memcpy_seconds;
+} figure;
+
+static double gbps(double bytes, double s)
+{
+    return s > 0 ? bytes / s / 1e9 : 0;
+}
+
+static int make(const setting *s, bool quick, tn_tensor *a, tn_tensor *b, tn_tensor *d)
+{
+    int64_t shape[6], out[6];
+    for (int i = 0; i < s->ndim; i++)
+        shape[i] = quick && s->shape[i] > 63 ? s->shape[i] / 2 : s->shape[i];
+    for (int i = 0; i < s->ndim; i++)
+        out[i] =
+            s->run == move ? shape[s->axes[i]] : shape[i] + (s->run == pad && i > 1 ? 2 : 0);
+    LIB(tn_alloc(a, s->dtype, s->ndim, shape));
+    LIB(tn_alloc(b, s->dtype, s->ndim, shape));
+    LIB(tn_alloc(d, s->to ? s->to : s->dtype, s->ndim, out));
+    LIB(tn_fill(a, NULL));
+    LIB(tn_fill(b, NULL));
+    LIB(tn_fill(d, NULL));
+    return DONE;
+}
+
+static int measure(const setting *s, bool quick, figure *f)
+{
+    enum { ROUNDS = 9 };
+    tn_tensor a = {0}, b = {0}, d = {0};
+    int code = make(s, quick, &a, &b, &d);
+    *f = (figure){.seconds = 1e9, .memcpy_seconds = 1e9};
+    f->bytes = (double)tn_nbytes(&a) * s->operands + (double)tn_nbytes(&d);
+    size_t half = (size_t)(f->bytes / 2);
+    char *from = malloc(half), *to = malloc(half);
+    if (code == DONE && (!from || !to))
+        code = fail("no memory");
+    if (code == DONE) {
+        memset(from, 1, half);
+        memset(to, 2, half);
+    }
+    for (int i = 0; code == DONE && i < (quick ? 3 : ROUNDS); i++) {
+        double start = seconds();
+        memcpy(to, from, half);
+        double middle = seconds();
+        if (s->run(s, &d, &a, &b) != TN_OK)
+            code = fail("%s: %s", s->name, tn_error());
+        double end = seconds();
+        from[i] = to[i + 1];
+        f->memcpy_seconds =
+            middle - start < f->memcpy_seconds ? middle - start : f->memcpy_seconds;
+        f->seconds = end - middle < f->seconds ? end - middle : f->seconds;
+    }
+    free(from);
+    free(to);
+    tn_free(&a);
+    tn_free(&b);
+    tn_free(&d);
+    return code;
+}
+
+static void print_row(const args *a, int i, const figure *f)
+{
+    double speed = gbps(f->bytes, f->seconds), limit = gbps(f->bytes, f->memcpy_seconds);
+    if (a->json)
+        printf(
+            "%s\n  {\"case\": \"%s\", \"GBps\": %.2f, \"memcpy_GBps\": %.2f, \"ratio\": %.3f}",
+            i ? "," : "", table[i].name, speed, limit, speed / limit);
+    else
+        printf("%-26s %8.1f %8.1f %7.2f\n", table[i].name, speed, limit, speed / limit);
+    fflush(stdout);
+}
+
+static int draw(const char *path, const figure *figures, int n)
+{
+    FILE *out = fopen(path, "w");
+    double most = 1;
+    if (!out)
+        return fail("%s: cannot be written", path);
+    for (int i = 0; i < n; i++)
+        if (gbps(figures[i].bytes, figures[i].seconds) > most)
+            most = gbps(figures[i].bytes, figures[i].seconds);
+    fprintf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%d\" "
+        "font-family=\"sans-serif\" font-size=\"13\">\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+        "<text x=\"10\" y=\"20\">GB/s read and written; the mark is memcpy of as many bytes "
+        "in the same run</text>\n",
+        n * 26 + 44);
+    for (int i = 0; i < n; i++) {
+        double speed = gbps(figures[i].bytes, figures[i].seconds), y = 36 + 26 * i;
+        double limit = gbps(figures[i].bytes, figures[i].memcpy_seconds);
+        double mark = 190 + 460 * (limit < most ? limit : most) / most;
+        fprintf(out,
+                "<text x=\"10\" y=\"%.0f\">%s</text><rect x=\"190\" y=\"%.0f\" width=\"%.1f\" "
+                "height=\"16\" fill=\"#4477aa\"/><path d=\"M%.1f %.0fv20\" stroke=\"#cc3311\" "
+                "stroke-width=\"2\"/><text x=\"%.1f\" y=\"%.0f\">%.1f</text>\n",
+                y + 13, table[i].name, y, 460 * speed / most, mark, y - 2,
+                196 + 460 * speed / most, y + 13, speed);
+    }
+    fprintf(out, "</svg>\n");
+    return fclose(out) == 0 ? DONE : fail("%s: cannot be written", path);
+}
+
+int run_bench(const args *a)
+{
+    figure figures[COUNT(table)];
+    if (a->n)
+        return usage(a, "bench takes only options");
+    if (a->json)
+        printf("{\"version\": \"%s\", \"isa\": \"%s\", \"cases\": [", tn_version(), tn_isa());
+    else
+        printf("tenon %s, %s; GB/s read and written, best of interleaved rounds\n"
+               "%-26s %8s %8s %7s\n",
+               tn_version(), tn_isa(), "case", "tenon", "memcpy", "ratio");
+    for (int i = 0; i < COUNT(table); i++) {
+        TRY(measure(&table[i], a->quick, &figures[i]));
+        print_row(a, i, &figures[i]);
+    }
+    if (a->json)
+        printf("\n]}\n");
+    return a->svg ? draw(a->svg, figures, COUNT(table)) : DONE;
+}

@@ -1,0 +1,122 @@
+/* explain.c - what a command would do, said before any element moves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Bytes per second of a copy on this machine, by a short trial. */
+static double copy_speed(void)
+{
+    enum { BYTES = 32 << 20, ROUNDS = 3 };
+    char *from = malloc(BYTES), *to = malloc(BYTES);
+    double best = 0;
+    if (from && to) {
+        memset(from, 1, BYTES);
+        memset(to, 2, BYTES);
+        for (int i = 0; i < ROUNDS; i++) {
+            double start = seconds();
+            memcpy(to, from, BYTES);
+            from[i] = to[i + 1];
+            double speed = BYTES / (seconds() - start);
+            best = speed > best ? speed : best;
+        }
+    }
+    free(from);
+    free(to);
+    return best > 0 ? best : 1e9;
+}
+
+static void print_inputs(const recipe *r)
+{
+    char shape[512], bytes[32];
+    const input *last = NULL;
+    for (int i = 0; i < r->n; i++) {
+        const input *in = r->pieces[i].from;
+        if (in == last)
+            continue;
+        last = in;
+        if (!in->from) {
+            printf("  in      a number as %s\n", tn_dtype_name(in->t.dtype));
+            continue;
+        }
+        const char *name = tn_file_name(in->from->f, in->i);
+        printf("  in      %s%s%s: %s %s, %s%s\n", in->from->path, *name ? ":" : "", name,
+               tn_dtype_name(in->t.dtype), shape_text(shape, in->t.ndim, in->t.shape),
+               bytes_text(bytes, (double)tn_nbytes(&in->t)),
+               in->in_memory ? ", compressed: read into memory first" : "");
+    }
+}
+
+/* The first line of the plan that carries src to a dense tensor. */
+static void print_plan(const tn_tensor *view)
+{
+    tn_tensor dst;
+    tn_plan *plan = NULL;
+    char text[512];
+    if (tn_init(&dst, NULL, view->dtype, view->ndim, view->shape) != TN_OK)
+        return;
+    tn_tensor src = *view;
+    src.data = NULL;
+    if (tn_plan_rearrange(&plan, &dst, &src) != TN_OK)
+        return;
+    if (tn_plan_explain(plan, text, sizeof text) == TN_OK)
+        printf("  plan    %.*s\n", (int)strcspn(text, "\n"), text);
+    tn_plan_free(plan);
+}
+
+static bool in_order(const recipe *r)
+{
+    return r->n == 1 && !r->filled && !r->is_op && tn_is_contiguous(&r->pieces[0].view);
+}
+
+static void print_how(const recipe *r)
+{
+    if (tn_numel(&r->out) == 0)
+        printf("  how     nothing to do: no elements\n");
+    else if (r->is_op)
+        printf("  how     %s over %d operand%s, block by block\n", tn_op_name(r->op), r->n,
+               r->n == 1 ? "" : "s");
+    else if (in_order(r))
+        printf("  how     a view: the elements are in order, read and written as they are\n");
+    else
+        printf("  how     a copy: %d piece%s%s\n", r->n, r->n == 1 ? "" : "s",
+               r->filled ? " into a filled tensor" : "");
+    if (!r->is_op && r->dtype != r->out.dtype)
+        printf("  cast    %s to %s\n", tn_dtype_name(r->dtype), tn_dtype_name(r->out.dtype));
+    if (r->n && !r->is_op && !in_order(r))
+        print_plan(&r->pieces[0].view);
+}
+
+/* Bytes that are read: repeated axes count once. */
+static double bytes_read(const recipe *r)
+{
+    double sum = 0;
+    for (int i = 0; i < r->n; i++) {
+        const tn_tensor *v = &r->pieces[i].view;
+        double n = (double)tn_dtype_size(v->dtype);
+        for (int k = 0; k < v->ndim; k++)
+            n *= v->stride[k] == 0 && v->shape[k] > 1 ? 1 : (double)v->shape[k];
+        sum += n;
+    }
+    return sum;
+}
+
+int explain_recipe(const args *a, const recipe *r, const char *name, const char *path)
+{
+    char shape[512], text[32];
+    double in = bytes_read(r), out = (double)tn_nbytes(&r->out), speed = copy_speed();
+    printf("%s%s%s\n", a->command->name, *name ? " of " : "", name);
+    print_inputs(r);
+    printf("  out     %s: %s %s, %s\n", path ? path : "(no -o)", tn_dtype_name(r->out.dtype),
+           shape_text(shape, r->out.ndim, r->out.shape), bytes_text(text, out));
+    print_how(r);
+    printf("  read    %s\n", bytes_text(text, in));
+    printf("  write   %s\n", bytes_text(text, out));
+    printf("  memory  at most %s for elements\n",
+           bytes_text(text, (double)recipe_memory(r, a)));
+    /* Each byte is copied out of the page cache, once more on its way, and back into it. */
+    printf("  time    about %.2g s from the page cache (memcpy here: %s/s)\n",
+           (in + 2 * out) / speed + 0.002, bytes_text(text, speed));
+    return DONE;
+}

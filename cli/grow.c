@@ -1,0 +1,222 @@
+/* grow.c - pad and roll: results laid together from views of one tensor.
+ *
+ * Along an axis, padding is a row of runs: the tensor itself, runs of it forwards or backwards,
+ * one element repeated, or nothing where a value fills.  The pieces of the result are the
+ * products of the runs of all axes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { MOST_PIECES = 1 << 16 };
+
+/* n elements at `to` of the result, from `from` of the tensor in steps of 1, -1 or 0. */
+typedef struct run {
+    int64_t to, from, n;
+    int step;
+} run;
+
+typedef struct runs {
+    run *list;
+    int64_t n, room;
+} runs;
+
+static int add_run(runs *rs, run next)
+{
+    if (next.n <= 0)
+        return DONE;
+    if (rs->n == MOST_PIECES)
+        return fail("pad: more than %d pieces along one axis", MOST_PIECES);
+    if (rs->n == rs->room) {
+        int64_t room = rs->room ? 2 * rs->room : 4;
+        run *more = realloc(rs->list, (size_t)room * sizeof *more);
+        if (!more)
+            return fail("no memory");
+        rs->list = more;
+        rs->room = room;
+    }
+    rs->list[rs->n++] = next;
+    return DONE;
+}
+
+static int64_t modulo(int64_t i, int64_t n)
+{
+    return (i % n + n) % n;
+}
+
+/* The longest run that begins at index i (relative to the tensor) and ends before stop. */
+static run run_at(tn_pad_mode mode, int64_t i, int64_t stop, int64_t n)
+{
+    run r = {.from = i, .n = stop - i, .step = 1};
+    int64_t period = mode == TN_PAD_REFLECT ? 2 * (n - 1) : 2 * n;
+    if (i >= 0 && i < n) {
+        r.n = n - i;
+    } else if (mode == TN_PAD_EDGE || (mode == TN_PAD_REFLECT && n == 1)) {
+        r.from = i < 0 || n == 1 ? 0 : n - 1;
+        r.n = i < 0 ? -i : stop - i;
+        r.step = 0;
+    } else if (mode == TN_PAD_WRAP) {
+        r.from = modulo(i, n);
+        r.n = n - r.from;
+    } else {
+        int64_t at = modulo(i, period);
+        bool back = at >= n;
+        r.from = !back ? at : mode == TN_PAD_REFLECT ? period - at : period - 1 - at;
+        r.n = back ? period - at : n - at;
+        r.step = back ? -1 : 1;
+    }
+    if (r.n > stop - i)
+        r.n = stop - i;
+    return r;
+}
+
+static int axis_runs(runs *rs, tn_pad_mode mode, int64_t before, int64_t after, int64_t n)
+{
+    if (mode == TN_PAD_CONSTANT)
+        return add_run(rs, (run){.to = before, .from = 0, .n = n, .step = 1});
+    for (int64_t i = -before; i < n + after;) {
+        run r = run_at(mode, i, n + after, n);
+        r.to = i + before;
+        TRY(add_run(rs, r));
+        i += r.n;
+    }
+    return DONE;
+}
+
+/* The view that run r takes of axis dim. */
+static int take_run(tn_tensor *v, int dim, const run *r)
+{
+    int64_t last = r->from + r->step * (r->n - 1);
+    LIB(tn_slice(v, v, dim, r->step < 0 ? last : r->from, (r->step < 0 ? r->from : last) + 1,
+                 1));
+    if (r->step < 0)
+        LIB(tn_flip(v, v, dim));
+    if (r->step == 0) {
+        int64_t shape[TN_MAX_NDIM];
+        memcpy(shape, v->shape, sizeof shape);
+        shape[dim] = r->n;
+        LIB(tn_broadcast_to(v, v, v->ndim, shape));
+    }
+    return DONE;
+}
+
+/* Every combination of one run for each axis is a piece. */
+static int add_products(const input *in, const runs *rs, recipe *r)
+{
+    int64_t index[TN_MAX_NDIM] = {0}, at[TN_MAX_NDIM];
+    int ndim = in->t.ndim, i;
+    double pieces = 1;
+    for (i = 0; i < ndim; i++)
+        pieces *= (double)rs[i].n;
+    if (pieces > MOST_PIECES)
+        return fail("pad: %.0f pieces, at most %d", pieces, MOST_PIECES);
+    if (pieces == 0)
+        return DONE;
+    do {
+        tn_tensor v = in->t;
+        for (i = 0; i < ndim; i++) {
+            const run *one = &rs[i].list[index[i]];
+            at[i] = one->to;
+            TRY(take_run(&v, i, one));
+        }
+        TRY(recipe_add(r, &v, in, at));
+        for (i = ndim - 1; i >= 0 && ++index[i] == rs[i].n; i--)
+            index[i] = 0;
+    } while (i >= 0);
+    return DONE;
+}
+
+static int read_mode(const args *a, tn_pad_mode *mode)
+{
+    static const char *const names[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (!a->mode || !strcmp(a->mode, names[i])) {
+            *mode = (tn_pad_mode)i;
+            return DONE;
+        }
+    return usage(a, "no mode \"%s\": constant, edge, reflect, symmetric or wrap", a->mode);
+}
+
+/* One width for each axis, or one for all. */
+static int read_widths(const args *a, const char *what, const char *text, int ndim,
+                       int64_t *widths)
+{
+    int n;
+    memset(widths, 0, TN_MAX_NDIM * sizeof *widths);
+    if (!text)
+        return DONE;
+    TRY(read_list(a, what, text, TN_MAX_NDIM, widths, &n));
+    if (n != 1 && n != ndim)
+        return fail("pad: %s has %d widths, the tensor %d axes", what, n, ndim);
+    for (int i = n; i < ndim; i++)
+        widths[i] = widths[0];
+    return DONE;
+}
+
+static int build_pad(const args *a, const input *in, recipe *r)
+{
+    int64_t before[TN_MAX_NDIM], after[TN_MAX_NDIM], shape[TN_MAX_NDIM];
+    runs rs[TN_MAX_NDIM] = {{0}};
+    tn_pad_mode mode = TN_PAD_CONSTANT;
+    const tn_tensor *t = &in->t;
+    TRY(read_mode(a, &mode));
+    TRY(read_widths(a, "--before", a->before, t->ndim, before));
+    TRY(read_widths(a, "--after", a->after, t->ndim, after));
+    for (int i = 0; i < t->ndim; i++) {
+        int64_t n = t->shape[i];
+        if (before[i] < 0 || after[i] < 0)
+            return fail("pad: axis %d has a negative width", i);
+        if (n == 0 && mode != TN_PAD_CONSTANT && (before[i] || after[i]))
+            return fail("pad: axis %d is empty, only mode constant can grow it", i);
+        if (before[i] > INT64_MAX / 4 || after[i] > INT64_MAX / 4 - n)
+            return fail("pad: axis %d would not fit", i);
+        shape[i] = before[i] + n + after[i];
+    }
+    TRY(recipe_start(r, t->dtype, t->ndim, shape));
+    r->filled = mode == TN_PAD_CONSTANT;
+    if (a->value)
+        TRY(read_number(a->value, t->dtype, r->value));
+    int code = DONE;
+    for (int i = 0; i < t->ndim && code == DONE; i++)
+        code = axis_runs(&rs[i], mode, before[i], after[i], t->shape[i]);
+    if (code == DONE && tn_numel(t) > 0)
+        code = add_products(in, rs, r);
+    for (int i = 0; i < t->ndim; i++)
+        free(rs[i].list);
+    return code;
+}
+
+int run_pad(const args *a)
+{
+    if (a->n != 1)
+        return usage(a, a->n ? "too many words" : "the file is missing");
+    return run_unary(a, a->words[0], build_pad);
+}
+
+static int build_roll(const args *a, const input *in, recipe *r)
+{
+    int64_t shift, axis, at[TN_MAX_NDIM] = {0};
+    int n, dim;
+    tn_tensor v;
+    TRY(read_list(a, "roll", a->words[0], 1, &shift, &n));
+    TRY(read_list(a, "-a", a->axis, 1, &axis, &n));
+    TRY(read_axis(a, axis, in->t.ndim, &dim));
+    TRY(recipe_start(r, in->t.dtype, in->t.ndim, in->t.shape));
+    int64_t extent = in->t.shape[dim];
+    if (extent == 0)
+        return DONE;
+    shift = modulo(shift, extent);
+    LIB(tn_slice(&v, &in->t, dim, extent - shift, extent, 1));
+    if (shift)
+        TRY(recipe_add(r, &v, in, at));
+    LIB(tn_slice(&v, &in->t, dim, 0, extent - shift, 1));
+    at[dim] = shift;
+    return recipe_add(r, &v, in, at);
+}
+
+int run_roll(const args *a)
+{
+    if (a->n != 2 || !a->axis)
+        return usage(a, "roll takes a shift, -a AXIS and a file");
+    return run_unary(a, a->words[1], build_roll);
+}

@@ -1,0 +1,82 @@
+/* join.c - concat and stack: the tensors of several files beside each other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct joined {
+    source s;
+    input in;
+    bool open;
+} joined;
+
+/* Extents agree but along dim; the sum along it goes into shape. */
+static int add_shape(const args *a, const input *in, const tn_tensor *t, int dim, int k,
+                     const tn_tensor *first, int64_t *shape)
+{
+    char mine[512], theirs[512];
+    bool fits = t->ndim == first->ndim && t->dtype == first->dtype;
+    for (int i = 0; fits && i < t->ndim; i++)
+        fits = i == dim || t->shape[i] == first->shape[i];
+    if (!fits)
+        return fail("%s: %s %s does not go with the first, %s %s", a->words[k],
+                    tn_dtype_name(in->t.dtype), shape_text(mine, in->t.ndim, in->t.shape),
+                    tn_dtype_name(first->dtype), shape_text(theirs, first->ndim, first->shape));
+    if (k > 0 && shape[dim] > INT64_MAX - t->shape[dim])
+        return fail("%s: the result would not fit", a->words[k]);
+    shape[dim] = k == 0 ? t->shape[dim] : shape[dim] + t->shape[dim];
+    return DONE;
+}
+
+static int build(const args *a, joined *js, recipe *r)
+{
+    bool stack = !strcmp(a->command->name, "stack");
+    int64_t axis, shape[TN_MAX_NDIM], at[TN_MAX_NDIM] = {0};
+    int n, dim = 0;
+    tn_tensor first, v;
+    TRY(read_list(a, "-a", a->axis, 1, &axis, &n));
+    for (int k = 0; k < a->n; k++) {
+        TRY(open_single(a, &js[k].s, &js[k].in, a->words[k]));
+        js[k].open = true;
+        v = js[k].in.t;
+        if (k == 0)
+            TRY(read_axis(a, axis, v.ndim + stack, &dim));
+        if (stack && dim <= v.ndim)
+            LIB(tn_unsqueeze(&v, &v, dim));
+        if (k == 0) {
+            first = v;
+            memcpy(shape, v.shape, (size_t)v.ndim * sizeof *shape);
+        }
+        TRY(add_shape(a, &js[k].in, &v, dim, k, &first, shape));
+    }
+    TRY(recipe_start(r, first.dtype, first.ndim, shape));
+    for (int k = 0; k < a->n; k++) {
+        v = js[k].in.t;
+        if (stack)
+            LIB(tn_unsqueeze(&v, &v, dim));
+        TRY(recipe_add(r, &v, &js[k].in, at));
+        at[dim] += v.shape[dim];
+    }
+    return DONE;
+}
+
+int run_join(const args *a)
+{
+    if (a->n == 0 || !a->axis)
+        return usage(a, a->n ? "-a names the axis" : "the files are missing");
+    if (a->tensors)
+        return usage(a, "--tensors does not go with several files");
+    joined *js = calloc((size_t)a->n, sizeof *js);
+    recipe r = {0};
+    int code = js ? build(a, js, &r) : fail("no memory");
+    if (code == DONE)
+        code = run_recipe(a, &r, &js[0].in);
+    recipe_free(&r);
+    for (int k = 0; js && k < a->n; k++)
+        if (js[k].open) {
+            close_input(&js[k].in);
+            close_source(&js[k].s);
+        }
+    free(js);
+    return code;
+}

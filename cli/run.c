@@ -1,0 +1,287 @@
+/* run.c - from inputs to an output file: which tensors, under which names, in which order.
+ *
+ * Nothing is at the output's place before everything is written. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* ---- the output ---- */
+
+typedef struct target {
+    char *path;       /* owned; NULL: standard output */
+    const char *name; /* of the only tensor, or NULL */
+} target;
+
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+    size_t n = strlen(end);
+    return len >= n && !strncmp(text + len - n, end, n);
+}
+
+/* "x.npy", "x.npz:name", "-"; what exists stays unless -f. */
+static int open_target(const args *a, target *t)
+{
+    *t = (target){NULL, a->name};
+    if (!a->out)
+        return usage(a, "-o says where the result goes");
+    if (!strcmp(a->out, "-"))
+        return isatty(STDOUT_FILENO) ? fail("standard output is a terminal") : DONE;
+    size_t len = strlen(a->out);
+    for (const char *p = strchr(a->out, ':'); p; p = strchr(p + 1, ':')) {
+        size_t n = (size_t)(p - a->out);
+        if (ends_with(a->out, n, ".npz") || ends_with(a->out, n, ".safetensors")) {
+            t->name = p + 1;
+            len = n;
+            break;
+        }
+    }
+    t->path = strndup(a->out, len);
+    if (!t->path)
+        return fail("no memory");
+    if (!a->force && access(t->path, F_OK) == 0) {
+        int code = fail("%s: is there already; -f overwrites it", t->path);
+        free(t->path);
+        return code;
+    }
+    return DONE;
+}
+
+/* The name of a result that has none: that of its input, or the input file's without suffix. */
+static char *result_name(const target *t, const input *like)
+{
+    if (t->name)
+        return strdup(t->name);
+    const char *own = tn_file_name(like->from->f, like->i);
+    if (own && *own)
+        return strdup(own);
+    const char *slash = strrchr(like->from->path, '/');
+    char *stem = strdup(slash ? slash + 1 : like->from->path);
+    if (stem && !strcmp(stem, "-")) {
+        free(stem);
+        return strdup("tensor");
+    }
+    char *dot = stem ? strrchr(stem, '.') : NULL;
+    if (dot && dot != stem)
+        *dot = 0;
+    return stem;
+}
+
+static int open_writer(const args *a, const target *t, tn_writer **w, int n,
+                       const char *const *names, const tn_tensor *const *ts,
+                       const char *metadata)
+{
+    if (!t->path) {
+        if (n != 1)
+            return fail("standard output takes one tensor, not %d", n);
+        LIB(tn_writer_open_fd(w, STDOUT_FILENO, "standard output", ts[0]));
+        return DONE;
+    }
+    tn_write_options options = {.metadata = metadata, .align = a->align};
+    LIB(tn_writer_open(w, t->path, n, names, ts, &options));
+    return DONE;
+}
+
+/* ---- one result ---- */
+
+int run_recipe(const args *a, const recipe *r, const input *like)
+{
+    target t;
+    if (a->explain)
+        return explain_recipe(a, r, "", a->out);
+    TRY(open_target(a, &t));
+    char *name = result_name(&t, like);
+    const char *const names[] = {name};
+    const tn_tensor *ts[] = {&r->out};
+    tn_writer *w = NULL;
+    int code = name ? open_writer(a, &t, &w, 1, names, ts, NULL) : fail("no memory");
+    if (code == DONE) {
+        progress_start(a, tn_nbytes(&r->out));
+        code = recipe_run(r, a, w);
+        if (code != DONE)
+            tn_writer_abort(w);
+        else if (tn_writer_commit(w) != TN_OK)
+            code = fail("%s", tn_error());
+        progress_end();
+    }
+    free(name);
+    free(t.path);
+    return code;
+}
+
+/* ---- many results ---- */
+
+typedef struct job {
+    const args *a;
+    const source *s;
+    build_fn *build;
+    int n;
+    int64_t *order;   /* tensors of the source in the order of the output */
+    tn_tensor *descs; /* of the results, by that order */
+    const char **names;
+    const tn_tensor **ts;
+    int64_t total;
+} job;
+
+static bool chosen(const job *j, int64_t i)
+{
+    return !j->a->tensors || !fnmatch(j->a->tensors, tn_file_name(j->s->f, i), 0);
+}
+
+/* The recipe of tensor i: the change, or the tensor as it is. */
+static int build(const job *j, int64_t i, input *in, recipe *r)
+{
+    args plain = *j->a;
+    if (!chosen(j, i))
+        plain.dtype = NULL;
+    *r = (recipe){0};
+    TRY(open_input(&plain, in, j->s, i));
+    return chosen(j, i) ? j->build(j->a, in, r) : recipe_of_view(r, &in->t, in);
+}
+
+/* Results are described first, so that the header can be written. */
+static int describe(job *j)
+{
+    int matches = 0;
+    for (int k = 0; k < j->n; k++) {
+        args look = *j->a;
+        look.explain = true; /* compressed tensors are not read for it */
+        job dry = *j;
+        dry.a = &look;
+        input in;
+        recipe r;
+        int code = build(&dry, k, &in, &r);
+        if (code == DONE) {
+            j->descs[k] = r.out;
+            j->total += tn_nbytes(&r.out);
+        }
+        recipe_free(&r);
+        close_input(&in);
+        TRY(code);
+        matches += chosen(j, k);
+        j->order[k] = k;
+    }
+    if (!matches)
+        return fail("%s: no tensor matches \"%s\"", j->s->path, j->a->tensors);
+    return DONE;
+}
+
+static const tn_tensor *sort_descs;
+
+static int wider_first(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    size_t p = tn_dtype_size(sort_descs[x].dtype), q = tn_dtype_size(sort_descs[y].dtype);
+    return p != q ? (p > q ? -1 : 1) : x < y ? -1 : 1;
+}
+
+static int run_all(job *j, tn_writer *w)
+{
+    for (int k = 0; k < j->n; k++) {
+        input in;
+        recipe r;
+        int code = build(j, j->order[k], &in, &r);
+        if (code == DONE)
+            code = recipe_run(&r, j->a, w);
+        recipe_free(&r);
+        close_input(&in);
+        TRY(code);
+    }
+    return DONE;
+}
+
+static int explain_all(const job *j)
+{
+    for (int k = 0; k < j->n; k++) {
+        input in;
+        recipe r;
+        int code = DONE;
+        if (chosen(j, k)) {
+            code = build(j, k, &in, &r);
+            if (code == DONE)
+                code = explain_recipe(j->a, &r, tn_file_name(j->s->f, k), j->a->out);
+            recipe_free(&r);
+            close_input(&in);
+        }
+        TRY(code);
+    }
+    return DONE;
+}
+
+static int write_all(job *j)
+{
+    target t;
+    tn_writer *w = NULL;
+    TRY(open_target(j->a, &t));
+    sort_descs = j->descs;
+    qsort(j->order, (size_t)j->n, sizeof *j->order, wider_first);
+    for (int k = 0; k < j->n; k++) {
+        j->ts[k] = &j->descs[j->order[k]];
+        j->names[k] = tn_file_name(j->s->f, j->order[k]);
+    }
+    int code = open_writer(j->a, &t, &w, j->n, j->names, j->ts, tn_file_metadata(j->s->f));
+    if (code == DONE) {
+        progress_start(j->a, j->total);
+        code = run_all(j, w);
+        if (code != DONE)
+            tn_writer_abort(w);
+        else if (tn_writer_commit(w) != TN_OK)
+            code = fail("%s", tn_error());
+        progress_end();
+    }
+    free(t.path);
+    return code;
+}
+
+static int run_many(const args *a, const source *s, build_fn *build_one)
+{
+    job j = {.a = a, .s = s, .build = build_one, .n = (int)tn_file_count(s->f)};
+    size_t n = (size_t)(j.n ? j.n : 1);
+    j.order = malloc(n * sizeof *j.order);
+    j.descs = malloc(n * sizeof *j.descs);
+    j.names = malloc(n * sizeof *j.names);
+    j.ts = malloc(n * sizeof *j.ts);
+    int code = j.order && j.descs && j.names && j.ts ? describe(&j) : fail("no memory");
+    if (code == DONE)
+        code = a->explain ? explain_all(&j) : write_all(&j);
+    free(j.ts);
+    free(j.names);
+    free(j.descs);
+    free(j.order);
+    return code;
+}
+
+static int run_one(const args *a, const source *s, build_fn *build_one)
+{
+    input in;
+    recipe r = {0};
+    int code = open_input(a, &in, s, s->which < 0 ? 0 : s->which);
+    if (code == DONE)
+        code = build_one(a, &in, &r);
+    if (code == DONE)
+        code = run_recipe(a, &r, &in);
+    recipe_free(&r);
+    close_input(&in);
+    return code;
+}
+
+int run_unary(const args *a, const char *word, build_fn *build_one)
+{
+    source s;
+    TRY(open_source(&s, word));
+    bool many = a->tensors ||
+                (a->command->run == run_convert && s.which < 0 && tn_file_count(s.f) != 1);
+    int code;
+    if (many)
+        code = run_many(a, &s, build_one);
+    else if (s.which < 0 && tn_file_count(s.f) != 1)
+        code = fail("%s: holds %lld tensors; name one as %s:NAME, or choose with --tensors",
+                    s.path, (long long)tn_file_count(s.f), s.path);
+    else
+        code = run_one(a, &s, build_one);
+    close_source(&s);
+    return code;
+}

@@ -1,0 +1,202 @@
+/* shape.c - commands whose result is a view: rearrange, permute, slice, squeeze, unsqueeze,
+ * flip.
+ *
+ * The view is of places in the file; the elements move once, when a block is read. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static int read_axes(const args *a, int ndim, int *dims, int *n)
+{
+    int64_t list[TN_MAX_NDIM];
+    if (!a->axis)
+        return usage(a, "-a names the axis");
+    TRY(read_list(a, "-a", a->axis, TN_MAX_NDIM, list, n));
+    for (int i = 0; i < *n; i++)
+        TRY(read_axis(a, list[i], ndim, &dims[i]));
+    return DONE;
+}
+
+static int permute(const args *a, const tn_tensor *in, tn_tensor *out)
+{
+    int64_t list[TN_MAX_NDIM];
+    int axes[TN_MAX_NDIM] = {0}, n;
+    TRY(read_list(a, "permute", a->words[0], TN_MAX_NDIM, list, &n));
+    if (n != in->ndim)
+        return fail("permute: %d axes are named, the tensor has %d", n, in->ndim);
+    for (int i = 0; i < n; i++)
+        TRY(read_axis(a, list[i], n, &axes[i]));
+    LIB(tn_permute(out, in, axes));
+    return DONE;
+}
+
+static int slice(const args *a, const tn_tensor *in, tn_tensor *out)
+{
+    LIB(tn_slice_text(out, in, a->words[0]));
+    return DONE;
+}
+
+static int squeeze(const args *a, const tn_tensor *in, tn_tensor *out)
+{
+    int dims[TN_MAX_NDIM], n;
+    bool drop[TN_MAX_NDIM] = {false};
+    if (!a->axis) {
+        LIB(tn_squeeze_all(out, in));
+        return DONE;
+    }
+    TRY(read_axes(a, in->ndim, dims, &n));
+    for (int i = 0; i < n; i++)
+        drop[dims[i]] = true;
+    *out = *in;
+    for (int i = in->ndim - 1; i >= 0; i--)
+        if (drop[i])
+            LIB(tn_squeeze(out, out, i));
+    return DONE;
+}
+
+static int unsqueeze(const args *a, const tn_tensor *in, tn_tensor *out)
+{
+    int dims[TN_MAX_NDIM], n;
+    TRY(read_axes(a, in->ndim + 1, dims, &n));
+    if (n != 1)
+        return usage(a, "-a takes one axis");
+    LIB(tn_unsqueeze(out, in, dims[0]));
+    return DONE;
+}
+
+static int flip(const args *a, const tn_tensor *in, tn_tensor *out)
+{
+    int dims[TN_MAX_NDIM], n;
+    TRY(read_axes(a, in->ndim, dims, &n));
+    *out = *in;
+    for (int i = 0; i < n; i++)
+        LIB(tn_flip(out, out, dims[i]));
+    return DONE;
+}
+
+/* Words before the file, and what makes the view. */
+static const struct {
+    const char *name;
+    int words;
+    int (*make)(const args *a, const tn_tensor *in, tn_tensor *out);
+} views[] = {
+    {"permute", 1, permute},     {"slice", 1, slice}, {"squeeze", 0, squeeze},
+    {"unsqueeze", 0, unsqueeze}, {"flip", 0, flip},
+};
+
+static int find_view(const args *a)
+{
+    int i = 0;
+    while (strcmp(views[i].name, a->command->name) != 0)
+        i++;
+    return i;
+}
+
+static int build_view(const args *a, const input *in, recipe *r)
+{
+    tn_tensor v;
+    TRY(views[find_view(a)].make(a, &in->t, &v));
+    return recipe_of_view(r, &v, in);
+}
+
+int run_view(const args *a)
+{
+    int words = views[find_view(a)].words;
+    if (a->n != words + 1)
+        return usage(a, a->n > words ? "too many words" : "something is missing");
+    return run_unary(a, a->words[words], build_view);
+}
+
+/* ---- patterns ---- */
+
+/* The right side without its parentheses: the same elements in the same order, as a view. */
+static char *unjoined(const char *pattern)
+{
+    char *copy = strdup(pattern);
+    char *arrow = copy ? strstr(copy, "->") : NULL;
+    for (char *p = arrow; p && *p; p++)
+        if (*p == '(' || *p == ')')
+            *p = ' ';
+    return copy;
+}
+
+/* The sizes among the words, "p=2 q=3". */
+static char *sizes_of(const args *a)
+{
+    size_t length = 1;
+    for (int i = 1; i + 1 < a->n; i++)
+        length += strlen(a->words[i]) + 1;
+    char *text = calloc(1, length);
+    for (int i = 1; text && i + 1 < a->n; i++) {
+        strcat(text, i > 1 ? " " : "");
+        strcat(text, a->words[i]);
+    }
+    return text;
+}
+
+static int build_with(const char *pattern, const char *sizes, const char *open, const input *in,
+                      recipe *r)
+{
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    tn_tensor v;
+    LIB(tn_pattern_shape(pattern, sizes, &in->t, &ndim, shape));
+    LIB(tn_pattern_view(&v, &in->t, open, sizes));
+    TRY(recipe_of_view(r, &v, in));
+    LIB(tn_init(&r->out, NULL, v.dtype, ndim, shape));
+    return DONE;
+}
+
+static int build_rearrange(const args *a, const input *in, recipe *r)
+{
+    char *open = unjoined(a->words[0]), *sizes = sizes_of(a);
+    int code = open && sizes ? build_with(a->words[0], sizes, open, in, r) : fail("no memory");
+    free(sizes);
+    free(open);
+    return code;
+}
+
+/* The shell has taken "-> name" out of the line: what is left has a lone or hanging '-', and
+ * the pattern no arrow. */
+static bool arrow_was_eaten(const args *a)
+{
+    if (strchr(a->words[0], '>'))
+        return false;
+    for (int i = 0; i < a->n; i++) {
+        size_t n = strlen(a->words[i]);
+        if (n && a->words[i][n - 1] == '-' && (i > 0 || n > 1 || a->n > 1))
+            return true;
+    }
+    return false;
+}
+
+static bool is_size(const char *word)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word || !equals[1])
+        return false;
+    for (const char *p = word; p < equals; p++)
+        if (!isalnum((unsigned char)*p) && *p != '_')
+            return false;
+    return strspn(equals + 1, "0123456789") == strlen(equals + 1);
+}
+
+int run_rearrange(const args *a)
+{
+    if (a->n == 0)
+        return usage(a, "the pattern is missing");
+    if (arrow_was_eaten(a))
+        return usage(a,
+                     "the shell took the > of -> for a redirection (and has made a file of the "
+                     "word behind it): put the pattern in quotes, \"b h w -> b w h\"");
+    if (a->n < 2)
+        return usage(a, "the file is missing");
+    for (int i = 1; i + 1 < a->n; i++)
+        if (!is_size(a->words[i]))
+            return usage(a, "\"%s\" is no size such as p=2; the pattern is one word in quotes",
+                         a->words[i]);
+    return run_unary(a, a->words[a->n - 1], build_rearrange);
+}

@@ -1,0 +1,152 @@
+/* source.c - what comes in: files, tensors in files, a pipe.
+ *
+ * Elements stay in the file until a block of the result needs them; only compressed tensors are
+ * read at once. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Standard input as a file that can be read anywhere: itself, or a nameless copy. */
+static int spool(int *fd)
+{
+    struct stat s;
+    *fd = dup(STDIN_FILENO);
+    if (*fd >= 0 && fstat(*fd, &s) == 0 && S_ISREG(s.st_mode))
+        return DONE;
+    FILE *f = tmpfile();
+    if (*fd < 0 || !f)
+        return fail("standard input: %s", strerror(errno));
+    char *part = malloc(1 << 20);
+    ssize_t n = part ? 1 : -1;
+    while (n > 0) {
+        n = read(*fd, part, 1 << 20);
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0 && fwrite(part, 1, (size_t)n, f) != (size_t)n)
+            n = -1;
+    }
+    int code = n == 0 && fflush(f) == 0 ? DONE : fail("standard input: %s", strerror(errno));
+    free(part);
+    close(*fd);
+    *fd = code == DONE ? dup(fileno(f)) : -1;
+    fclose(f);
+    return code;
+}
+
+/* Whether the first len bytes of word name a file; then they go into *path. */
+static bool is_file(const char *word, size_t len, char **path)
+{
+    struct stat s;
+    char *copy = strndup(word, len);
+    if (copy && stat(copy, &s) == 0) {
+        *path = copy;
+        return true;
+    }
+    free(copy);
+    return false;
+}
+
+static int find_named(source *s, const char *name)
+{
+    if (tn_file_find(s->f, name, &s->which) == TN_OK)
+        return DONE;
+    int code = fail("%s", tn_error());
+    close_source(s);
+    return code;
+}
+
+int open_source(source *s, const char *word)
+{
+    *s = (source){.which = -1, .fd = -1};
+    if (!strcmp(word, "-")) {
+        TRY(spool(&s->fd));
+        s->path = strdup("-");
+        if (tn_file_open_fd(&s->f, s->fd, "standard input") == TN_OK)
+            return DONE;
+        int code = fail("%s", tn_error());
+        close_source(s);
+        return code;
+    }
+    const char *name = NULL;
+    if (!is_file(word, strlen(word), &s->path))
+        for (const char *p = strchr(word, ':'); p && !name; p = strchr(p + 1, ':'))
+            if (is_file(word, (size_t)(p - word), &s->path))
+                name = p + 1;
+    if (!s->path)
+        s->path = strdup(word);
+    if (tn_file_open(&s->f, s->path) != TN_OK) {
+        int code = fail("%s", tn_error());
+        close_source(s);
+        return code;
+    }
+    return name ? find_named(s, name) : DONE;
+}
+
+void close_source(source *s)
+{
+    tn_file_close(s->f);
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->path);
+    *s = (source){.which = -1, .fd = -1};
+}
+
+static int reinterpret(const args *a, input *in)
+{
+    tn_dtype dtype;
+    if (!a->dtype)
+        return DONE;
+    if (tn_dtype_parse(&dtype, a->dtype) != TN_OK)
+        return usage(a, "no dtype is named \"%s\"", a->dtype);
+    if (tn_dtype_size(dtype) != tn_dtype_size(in->t.dtype))
+        return fail("%s: its elements are %s of %zu bytes and cannot be read as %s",
+                    in->from->path, tn_dtype_name(in->t.dtype), tn_dtype_size(in->t.dtype),
+                    a->dtype);
+    in->t.dtype = dtype;
+    return DONE;
+}
+
+int open_input(const args *a, input *in, const source *s, int64_t i)
+{
+    *in = (input){.from = s, .i = i};
+    tn_status status = tn_file_places(s->f, i, &in->t);
+    if (status == TN_EUNSUPPORTED && tn_file_info(s->f, i, NULL, &in->t, NULL) == TN_OK) {
+        char need[32];
+        if (a->max_mem && !a->explain && tn_nbytes(&in->t) > a->max_mem)
+            return fail("%s: tensor \"%s\" is compressed and needs %s of memory, more than "
+                        "--max-mem",
+                        s->path, tn_file_name(s->f, i),
+                        bytes_text(need, (double)tn_nbytes(&in->t)));
+        in->in_memory = true;
+        status = a->explain ? TN_OK : tn_file_read(s->f, i, &in->t);
+    }
+    if (status != TN_OK)
+        return fail("%s", tn_error());
+    return reinterpret(a, in);
+}
+
+void close_input(input *in)
+{
+    if (in->in_memory)
+        tn_free(&in->t);
+}
+
+int open_single(const args *a, source *s, input *in, const char *word)
+{
+    TRY(open_source(s, word));
+    if (s->which < 0 && tn_file_count(s->f) != 1) {
+        int code = fail("%s: holds %lld tensors; name one as %s:NAME", s->path,
+                        (long long)tn_file_count(s->f), s->path);
+        close_source(s);
+        return code;
+    }
+    int code = open_input(a, in, s, s->which < 0 ? 0 : s->which);
+    if (code != DONE)
+        close_source(s);
+    return code;
+}

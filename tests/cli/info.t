@@ -1,0 +1,127 @@
+info.t - what info says about files that are there, and about files that are not.
+
+$ tenon info data/c_f32.npy
+> data/c_f32.npy: npy, 1 tensor, 120 B
+> dtype  shape      bytes  align  order
+> f32    (2, 3, 5)    120    128  C
+
+$ tenon info data/f_f32.npy data/be_f32.npy
+> data/f_f32.npy: npy, 1 tensor, 120 B
+> dtype  shape      bytes  align  order
+> f32    (2, 3, 5)    120    128  F
+>
+> data/be_f32.npy: npy, 1 tensor, 120 B
+> dtype  shape      bytes  align  order
+> f32    (2, 3, 5)    120    128  C, swapped
+
+$ tenon info data/deflated.npz
+> data/deflated.npz: npz, 7 tensors, 436 B
+> name    dtype  shape      bytes  align  order
+> w       f32    (2, 3, 5)    120      -  C, deflated
+> b       bf16   (4,)           8      -  C, deflated
+> f       i16    (2, 3, 5)     60      -  F, deflated
+> be      f64    (2, 3, 5)    240      -  C, deflated
+> empty   i8     (3, 0)         0      -  C, deflated
+> scalar  i64    ()             8      -  C, deflated
+> obj     |O     ?              -      -  unsupported
+
+$ tenon info data/stored.npz:w
+> data/stored.npz: npz, 1 tensor, 120 B
+> name  dtype  shape      bytes  align  order
+> w     f32    (2, 3, 5)    120      1  C
+
+$ tenon info data/many.safetensors
+> data/many.safetensors: safetensors, 18 tensors, 1.7 kB
+> name          dtype   shape      bytes  align  order
+> layer.u64     u64     (2, 3, 5)    240      8  C
+> layer.i64     i64     (2, 3, 5)    240      8  C
+> layer.f64     f64     (2, 3, 5)    240      8  C
+> layer.c64     c64     (2, 3, 5)    240      8  C
+> empty         f32     (0, 4)         0      8  C
+> layer.f32     f32     (2, 3, 5)    120      8  C
+> scalar        f32     ()             4     32  C
+> layer.u32     u32     (2, 3, 5)    120      4  C
+> layer.i32     i32     (2, 3, 5)    120      4  C
+> layer.bf16    bf16    (2, 3, 5)     60      4  C
+> layer.f16     f16     (2, 3, 5)     60     16  C
+> layer.u16     u16     (2, 3, 5)     60      4  C
+> layer.i16     i16     (2, 3, 5)     60      8  C
+> layer.f8e4m3  f8e4m3  (2, 3, 5)     30      4  C
+> layer.f8e5m2  f8e5m2  (2, 3, 5)     30      2  C
+> layer.i8      i8      (2, 3, 5)     30    128  C
+> layer.u8      u8      (2, 3, 5)     30      2  C
+> layer.bool    bool    (2, 3, 5)     30      4  C
+
+$ tenon info data/some.gguf
+> data/some.gguf: gguf, 9 tensors, 930 B
+> name    dtype  shape      bytes  align  order
+> t.f32   f32    (2, 3, 5)    120     64  C
+> t.f16   f16    (2, 3, 5)     60     64  C
+> t.i8    i8     (2, 3, 5)     30    128  C
+> t.i16   i16    (2, 3, 5)     60     32  C
+> t.i32   i32    (2, 3, 5)    120     32  C
+> t.i64   i64    (2, 3, 5)    240     32  C
+> t.f64   f64    (2, 3, 5)    240     32  C
+> t.bf16  bf16   (2, 3, 5)     60     32  C
+> t.q8    Q8_0   (2, 64)        -      -  unsupported
+> (shapes are in NumPy's order, the fastest axis last; .gguf stores them the other way round)
+
+$ tenon info --json data/line.npy
+> [{"file": "data/line.npy", "format": "npy", "metadata": null, "tensors": [
+>   {"name": "", "dtype": "i32", "type": "<i4", "shape": [9], "bytes": 36, "order": "C", "offset": 128, "as_is": true}]}]
+
+$ tenon info --json data/some.gguf:t.q8
+> [{"file": "data/some.gguf", "format": "gguf", "metadata": null, "tensors": [
+>   {"name": "t.q8", "dtype": null, "type": "Q8_0", "shape": [2, 64]}]}]
+
+$ tenon info <data/c_u8.npy -
+> -: npy, 1 tensor, 30 B
+> dtype  shape      bytes  align  order
+> u8     (2, 3, 5)     30    128  C
+
+$ cat data/c_u8.npy | tenon info -
+> -: npy, 1 tensor, 30 B
+> dtype  shape      bytes  align  order
+> u8     (2, 3, 5)     30    128  C
+
+$ tenon info
+2> tenon info: the file is missing
+2> usage: tenon info FILE...
+? 2
+
+$ tenon info nowhere.npy
+2> tenon: nowhere.npy: No such file or directory
+? 1
+
+$ tenon info data
+2> tenon: data: Is a directory
+? 1
+
+$ tenon info data/README.md
+2> tenon: data/README.md: is no .npy, .npz, .safetensors or .gguf file
+? 1
+
+$ tenon info data/x_object.npy
+2> tenon: data/x_object.npy: holds Python objects, which are never read
+? 1
+
+$ tenon info data/stored.npz:nobody
+2> tenon: data/stored.npz: has no tensor "nobody"
+? 1
+
+$ head -c 200 data/c_f32.npy >short.npy; tenon info short.npy
+2> tenon: short.npy: header says (2, 3, 5) f32 = 120 bytes, the file has 72
+? 1
+
+$ tenon info short.npy data/line.npy
+> data/line.npy: npy, 1 tensor, 36 B
+> dtype  shape  bytes  align  order
+> i32    (9,)      36    128  C
+2> tenon: short.npy: header says (2, 3, 5) f32 = 120 bytes, the file has 72
+? 1
+
+$ tenon info --frob data/line.npy
+2> tenon info: no option --frob
+2> usage: tenon info FILE...
+? 2
+
