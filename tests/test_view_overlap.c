@@ -67,7 +67,7 @@ static void a_byte_named_twice_is_found(void **state)
             fail_msg("%s x %s%s: %s", tn_dtype_name(t.dtype), want ? "twice" : "once",
                      layout_text(&t), tn_status_name(got));
         if (want)
-            assert_string_equal(tn_error(), "t names an element twice");
+            assert_string_equal(tn_error(), "t: dst names an element twice");
         twice += want;
         once += !want;
     }

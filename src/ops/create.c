@@ -23,10 +23,13 @@ tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape
     return TN_OK;
 }
 
-static tn_status check_data(const tn_tensor *dst, const char *who)
+static tn_status check_data(const tn_tensor *dst, const char *call)
 {
-    TRY(tni_check_once(dst, who));
-    return tni_check_data(dst, who);
+    TRY(tni_check_once(dst, call));
+    if (dst->data || tni_numel(dst) == 0)
+        return TN_OK;
+    return tni_fail(TN_ENULL, "%s: dst has %lld elements and data NULL", call,
+                    (long long)tni_numel(dst));
 }
 
 /* Truncated; not a number is 0, and what does not fit is the nearest number that does. */
@@ -42,7 +45,7 @@ tn_status tn_arange(const tn_tensor *dst, double start, double step)
     if (dst->ndim != 1)
         return tni_fail(TN_ESHAPE, "arange: dst has %d axes, not 1", dst->ndim);
     TRY(tni_check_dst(dst, "arange: dst"));
-    TRY(check_data(dst, "arange: dst"));
+    TRY(check_data(dst, "arange"));
     tni_make_run(&(tni_make){.maker = TNI_ARANGE,
                              .dtype = dst->dtype,
                              .start = start,
@@ -59,7 +62,7 @@ tn_status tn_randn(const tn_tensor *dst, uint64_t seed)
     if (tni_dtypes[dst->dtype].kind != TNI_FLOAT)
         return tni_fail(TN_EDTYPE, "randn: dst is %s, not a float", tn_dtype_name(dst->dtype));
     TRY(tni_check_dst(dst, "randn: dst"));
-    TRY(check_data(dst, "randn: dst"));
+    TRY(check_data(dst, "randn"));
     tni_make_run(&(tni_make){.maker = TNI_RANDN, .dtype = dst->dtype, .seed = seed}, dst);
     return TN_OK;
 }
@@ -113,7 +116,7 @@ tn_status tn_randint(const tn_tensor *dst, uint64_t seed, int64_t low, int64_t h
         return tni_fail(TN_EDTYPE, "randint: dst is %s, not a real number",
                         tn_dtype_name(dst->dtype));
     TRY(tni_check_dst(dst, "randint: dst"));
-    TRY(check_data(dst, "randint: dst"));
+    TRY(check_data(dst, "randint"));
     tni_make_run(&(tni_make){.maker = TNI_RANDINT,
                              .dtype = dst->dtype,
                              .first = low,

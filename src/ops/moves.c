@@ -1,6 +1,4 @@
 /* moves.c - the checks that the calls which copy views into views have in common. */
-#include <stdio.h>
-
 #include "moves.h"
 
 tn_status tni_check_alike(const char *call, const tn_tensor *dst, int n,
@@ -25,11 +23,7 @@ tn_status tni_check_apart_all(const char *call, const tn_tensor *dst, int n,
                               const tn_tensor *const *srcs)
 {
     TRY(tni_check_all(TNI_SIZE, call, dst, n, srcs));
-    if (UNLIKELY(tni_check_once(dst, call) != TN_OK)) {
-        char who[64];
-        snprintf(who, sizeof who, "%s: dst", call);
-        return tni_check_once(dst, who);
-    }
+    TRY(tni_check_once(dst, call));
     TRY(check_data(call, dst, "dst"));
     for (int k = 0; k < n; k++)
         TRY(check_data(call, srcs[k], "src"));

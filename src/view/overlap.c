@@ -209,7 +209,7 @@ static answer names_twice(const sorted *axes, int64_t width)
     return all;
 }
 
-tn_status tni_check_once(const tn_tensor *t, const char *who)
+tn_status tni_check_once(const tn_tensor *t, const char *call)
 {
     const int64_t width = tni_width(t->dtype);
     if (LIKELY(in_rows(t, width)))
@@ -226,9 +226,10 @@ tn_status tni_check_once(const tn_tensor *t, const char *who)
     case NO:
         return TN_OK;
     case YES:
-        return tni_fail(TN_ESTRIDE, "%s names an element twice", who);
+        return tni_fail(TN_ESTRIDE, "%s: dst names an element twice", call);
     default:
-        return tni_fail(TN_ESTRIDE, "%s may name an element twice: too many axes to tell", who);
+        return tni_fail(TN_ESTRIDE, "%s: dst may name an element twice: too many axes to tell",
+                        call);
     }
 }
 
