@@ -1,0 +1,348 @@
+/* test_copy_kernels.c - every copying kernel on buffers that end at, or begin after, a page
+ * that cannot be touched: no byte too many is read or written, on every instruction set here.
+ *
+ * A kernel that steps outside ends the program; the handler says which one and how. */
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "copy_oracle.h"
+#include "kernels/kernels.h"
+#include "runtime/runtime.h"
+
+enum { LINE = 64, ROOM = 512 * 1024 };
+
+/* ---- memory between two pages that cannot be touched ---- */
+
+typedef struct fenced {
+    char *low, *high; /* the room between the pages */
+} fenced;
+
+static fenced d_room, s_room, w_room; /* dst, src, and what dst should become */
+
+static fenced fence_off(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p =
+        mmap(NULL, ROOM + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(p != MAP_FAILED);
+    assert_int_equal(mprotect(p, page, PROT_NONE), 0);
+    assert_int_equal(mprotect(p + page + ROOM, page, PROT_NONE), 0);
+    return (fenced){p + page, p + page + ROOM};
+}
+
+/* A block of bytes at the low or the high end of a room. */
+static char *at_edge(const fenced *f, int64_t bytes, bool high)
+{
+    assert_true(bytes <= ROOM);
+    return high ? f->high - bytes : f->low;
+}
+
+static char now[300]; /* what is being tried */
+
+static void outside(int signal)
+{
+    (void)signal;
+    static const char told[] = "outside its bytes: ";
+    if (write(2, told, sizeof told - 1) < 0 || write(2, now, strlen(now)) < 0 ||
+        write(2, "\n", 1) < 0)
+        _exit(3);
+    _exit(2);
+}
+
+static int build(void **state)
+{
+    (void)state;
+    d_room = fence_off();
+    s_room = fence_off();
+    w_room = fence_off();
+    rng r = {7};
+    scatter_bytes(&r, s_room.low, ROOM);
+    scatter_bytes(&r, d_room.low, ROOM);
+    memcpy(w_room.low, d_room.low, ROOM);
+    return 0;
+}
+
+/* The rooms are equal around the block, and then both fresh again. */
+static void compare(char *block, int64_t bytes)
+{
+    int64_t from = block - d_room.low - 256, to = block - d_room.low + bytes + 256;
+    from = from < 0 ? 0 : from;
+    to = to > ROOM ? ROOM : to;
+    if (memcmp(d_room.low + from, w_room.low + from, (size_t)(to - from)))
+        fail_msg("wrong bytes: %s", now);
+    for (int64_t i = from; i < to; i++)
+        d_room.low[i] = w_room.low[i] = (char)(w_room.low[i] * 5 + 77);
+}
+
+/* ---- a tile of two axes anywhere between the pages ---- */
+
+typedef struct tile {
+    int64_t n[2], d_step[2], s_step[2], unit;
+} tile;
+
+/* Bytes from the lowest to the end of the highest unit, and where unit (0, 0) lies in them. */
+static int64_t extent(const int64_t n[2], const int64_t step[2], int64_t unit, int64_t *first)
+{
+    int64_t bytes = unit;
+    *first = 0;
+    for (int i = 0; i < 2; i++) {
+        bytes += (n[i] - 1) * (step[i] < 0 ? -step[i] : step[i]);
+        *first += step[i] < 0 ? -(n[i] - 1) * step[i] : 0;
+    }
+    return bytes;
+}
+
+static void copy_tile_slowly(char *d, const char *s, const tile *t)
+{
+    for (int64_t i = 0; i < t->n[0]; i++)
+        for (int64_t j = 0; j < t->n[1]; j++)
+            memcpy(d + i * t->d_step[0] + j * t->d_step[1],
+                   s + i * t->s_step[0] + j * t->s_step[1], (size_t)t->unit);
+}
+
+typedef void (*try_fn)(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t);
+
+static void at_all_edges(const char *what, const tni_copy_kernels *k, int w, const tile *t,
+                         try_fn try)
+{
+    if (t->n[0] < 1 || t->n[1] < 1)
+        return;
+    for (int edge = 0; edge < 4; edge++) {
+        int64_t d_first, s_first, bytes = extent(t->n, t->d_step, t->unit, &d_first);
+        char *block = at_edge(&d_room, bytes, edge & 1), *d = block + d_first;
+        int64_t s_bytes = extent(t->n, t->s_step, t->unit, &s_first);
+        const char *s = at_edge(&s_room, s_bytes, edge & 2) + s_first;
+        snprintf(now, sizeof now,
+                 "%s %s, width %d, %lld x %lld of %lld bytes, dst steps %lld %lld, "
+                 "src steps %lld %lld, dst at the %s end, src at the %s",
+                 k->isa, what, 1 << w, (long long)t->n[0], (long long)t->n[1],
+                 (long long)t->unit, (long long)t->d_step[0], (long long)t->d_step[1],
+                 (long long)t->s_step[0], (long long)t->s_step[1], edge & 1 ? "high" : "low",
+                 edge & 2 ? "high" : "low");
+        copy_tile_slowly(w_room.low + (d - d_room.low), s, t);
+        try(k, w, d, s, t);
+        k->fence();
+        compare(block, bytes);
+    }
+}
+
+static void try_tile(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    k->tile[w](d, t->d_step, s, t->s_step, t->n);
+}
+
+static void try_turn(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    k->turn[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 0);
+}
+
+static void try_turn_ahead(const tni_copy_kernels *k, int w, char *d, const char *s,
+                           const tile *t)
+{
+    k->turn[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
+}
+
+static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char *s,
+                           const tile *t)
+{
+    if ((uintptr_t)d % LINE == 0)
+        k->turn_lines[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 1 << 20);
+    else
+        copy_tile_slowly(d, s, t); /* not for this kernel */
+}
+
+static void try_units(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    k->units(d, t->d_step, s, t->s_step, t->n, t->unit, w ? ROOM : 0);
+}
+
+/* ---- every kernel ---- */
+
+/* The extents that are tried beside every tail: below, at and above the sizes of blocks. */
+static const int64_t beside[] = {1, 2, 3, 7, 8, 15, 16, 17, 33, 64};
+enum { BESIDE = sizeof beside / sizeof *beside, TAILS = 64, STEP = TEST_WATCHED ? 7 : 1 };
+
+typedef void (*kernel_test)(const tni_copy_kernels *k, int w);
+
+/* The handler is set in the test itself: cmocka has its own around each one. */
+static void on_every_level(kernel_test test)
+{
+    struct sigaction act = {.sa_handler = outside};
+    sigaction(SIGSEGV, &act, NULL);
+    sigaction(SIGBUS, &act, NULL);
+    for (int level = 0; level <= tni_isa_level(); level++)
+        for (int w = 0; w < TNI_WIDTHS; w++)
+            test(tni_copy_kernels_of(level), w);
+}
+
+static void turns_of(const tni_copy_kernels *k, int w)
+{
+    int64_t width = 1 << w;
+    for (int64_t tail = 0; tail < TAILS; tail += STEP)
+        for (int i = 0; i < BESIDE; i++)
+            for (int swap = 0; swap < 2; swap++) {
+                int64_t na = swap ? beside[i] : TAILS + tail, nb = swap ? tail : beside[i];
+                if (i % 3 == 0)
+                    na = swap ? beside[i] : tail;
+                tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
+                at_all_edges("turn", k, w, &t, try_turn);
+                t.d_step[1] += 5;
+                t.s_step[0] += 3;
+                at_all_edges("turn with gaps", k, w, &t, try_turn_ahead);
+                t.d_step[1] = -t.d_step[1];
+                t.s_step[0] = -t.s_step[0];
+                at_all_edges("turn backwards", k, w, &t, try_turn);
+            }
+}
+
+static void turned_lines_of(const tni_copy_kernels *k, int w)
+{
+    int64_t width = 1 << w;
+    for (int64_t tail = 0; tail < TAILS; tail += STEP)
+        for (int i = 0; i < BESIDE; i++)
+            for (int lines = 0; lines < 3; lines++) {
+                int64_t na = lines * (LINE / width) + (i % 2 ? tail : 0);
+                int64_t nb = i % 2 ? beside[i] : tail;
+                int64_t step = (na * width + LINE - 1) / LINE * LINE;
+                tile t = {{na, nb}, {width, step}, {nb * width, width}, width};
+                at_all_edges("turn_lines", k, w, &t, try_turn_lines);
+                t.s_step[0] += 1;
+                t.d_step[1] += LINE;
+                at_all_edges("turn_lines with gaps", k, w, &t, try_turn_lines);
+            }
+}
+
+static void tiles_of(const tni_copy_kernels *k, int w)
+{
+    int64_t width = 1 << w;
+    for (int64_t tail = 1; tail < TAILS; tail += STEP)
+        for (int i = 0; i < BESIDE; i += 3) {
+            int64_t n0 = beside[i], n1 = tail, row = n1 * width, column = n0 * width;
+            const struct {
+                const char *what;
+                tile t;
+            } tiles[] = {
+                {"tile, rows", {{n0, n1}, {row, width}, {row + 1, width}, width}},
+                {"tile, rows of axis 0", {{n0, n1}, {width, column}, {width, column}, width}},
+                {"tile, one row", {{n0, n1}, {row, width}, {0, width}, width}},
+                {"tile, repeated", {{n0, n1}, {row, width}, {width, 0}, width}},
+                {"tile, one value", {{n0, n1}, {row, width}, {0, 0}, width}},
+                {"tile, reversed", {{n0, n1}, {row, width}, {row, -width}, width}},
+                {"tile, turned", {{n0, n1}, {row, width}, {width, column}, width}},
+                {"tile, turned back", {{n0, n1}, {row, width}, {-width, column}, width}},
+                {"tile, dst backwards", {{n0, n1}, {-row, width}, {width, -column}, width}},
+                {"tile, gaps",
+                 {{n0, n1}, {2 * row, 2 * width}, {3 * width, column * 3}, width}},
+                {"tile, odd gaps",
+                 {{n0, n1}, {n1 * (width + 1), width + 1}, {width, column + 3}, width}},
+            };
+            for (size_t c = 0; c < sizeof tiles / sizeof *tiles; c++)
+                at_all_edges(tiles[c].what, k, w, &tiles[c].t, try_tile);
+        }
+}
+
+/* w only says whether lines ahead are asked for. */
+static void units_of(const tni_copy_kernels *k, int w)
+{
+    if (w > 1)
+        return;
+    for (int64_t unit = 1; unit <= 5 * LINE; unit += STEP)
+        for (int i = 0; i < 4; i++) {
+            int64_t n0 = i % 2 ? 3 : 1, n1 = i / 2 ? 5 : 2;
+            tile t = {{n0, n1}, {n1 * unit, unit}, {unit, n0 * unit}, unit};
+            at_all_edges("units", k, w, &t, try_units);
+            t.d_step[0] += 7;
+            t.s_step[0] = -(t.s_step[0] + 100);
+            t.s_step[1] += n0 * 100;
+            at_all_edges("units with gaps", k, w, &t, try_units);
+        }
+}
+
+static void rows_of(const tni_copy_kernels *k, int w)
+{
+    if (w > 1)
+        return;
+    static const int64_t more[] = {0, 64, 128, 192, 256, 320, 1024, 4096};
+    for (int64_t tail = 0; tail < TAILS; tail += STEP)
+        for (size_t m = 0; m < sizeof more / sizeof *more; m++)
+            for (int edge = 0; edge < 8; edge++) {
+                int64_t bytes = more[m] + tail, off = edge & 4 ? 37 : 0;
+                char *d = at_edge(&d_room, bytes, edge & 1);
+                d += edge & 1 ? -off : off;
+                const char *s = at_edge(&s_room, bytes, edge & 2);
+                snprintf(now, sizeof now, "%s %s of %lld bytes, edges %d", k->isa,
+                         w ? "stream" : "copy", (long long)bytes, edge);
+                memcpy(w_room.low + (d - d_room.low), s, (size_t)bytes);
+                (w ? k->stream : k->copy)(d, s, bytes);
+                k->fence();
+                compare(d, bytes);
+            }
+}
+
+static void fills_of(const tni_copy_kernels *k, int w)
+{
+    int64_t width = 1 << w;
+    static const int64_t more[] = {0, 64, 128, 640};
+    for (int64_t tail = 0; tail < TAILS; tail += STEP)
+        for (size_t m = 0; m < sizeof more / sizeof *more; m++)
+            for (int edge = 0; edge < 16; edge++) {
+                int64_t n = more[m] + tail, bytes = n * width;
+                char *d = at_edge(&d_room, bytes, edge & 1);
+                if (edge & 4)
+                    d += edge & 1 ? -11 : 11;
+                const char *s = at_edge(&s_room, width, edge & 2);
+                snprintf(now, sizeof now, "%s fill of %lld elements, width %d, edges %d",
+                         k->isa, (long long)n, (int)width, edge);
+                for (int64_t i = 0; i < n; i++)
+                    memcpy(w_room.low + (d - d_room.low) + i * width, s, (size_t)width);
+                k->fill(d, s, w, n, edge & 8);
+                k->fence();
+                compare(d, bytes);
+            }
+}
+
+static void turns(void **state)
+{
+    (void)state;
+    on_every_level(turns_of);
+}
+
+static void turned_lines(void **state)
+{
+    (void)state;
+    on_every_level(turned_lines_of);
+}
+
+static void tiles(void **state)
+{
+    (void)state;
+    on_every_level(tiles_of);
+}
+
+static void units(void **state)
+{
+    (void)state;
+    on_every_level(units_of);
+}
+
+static void rows(void **state)
+{
+    (void)state;
+    on_every_level(rows_of);
+}
+
+static void fills(void **state)
+{
+    (void)state;
+    on_every_level(fills_of);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(turns), cmocka_unit_test(turned_lines), cmocka_unit_test(tiles),
+        cmocka_unit_test(units), cmocka_unit_test(rows),         cmocka_unit_test(fills),
+    };
+    return cmocka_run_group_tests(tests, build, NULL);
+}

@@ -1,0 +1,178 @@
+/* test_plan_shared.c - one plan, many threads, any data; what a plan refuses and how it reads.
+ */
+#include <pthread.h>
+
+#include "copy_oracle.h"
+
+enum { CROWD = 8, TURNS = TEST_WATCHED ? 4 : 40 };
+
+typedef struct worker {
+    const tn_plan *plan;
+    tn_handle *handle; /* NULL: the default */
+    ground src, dst, want;
+    bool right;
+} worker;
+
+static void *work(void *arg)
+{
+    worker *me = arg;
+    me->right = tn_handle_use(me->handle) == TN_OK;
+    for (int turn = 0; turn < TURNS && me->right; turn++) {
+        memset(me->dst.bytes, turn, me->dst.size);
+        memset(me->want.bytes, turn, me->want.size);
+        copy_oracle(&me->want.t, &me->src.t);
+        me->right = tn_plan_run(me->plan, me->dst.t.data,
+                                (const void *const[]){me->src.t.data}) == TN_OK &&
+                    same_ground(&me->dst, &me->want);
+    }
+    if (tn_handle_use(NULL) != TN_OK)
+        me->right = false;
+    return NULL;
+}
+
+static void share(const tn_tensor *d, const tn_tensor *s, int threads)
+{
+    rng r = {3};
+    tn_plan *plan;
+    tn_handle *handle;
+    worker crowd[CROWD];
+    pthread_t ids[CROWD];
+    OK(tn_handle_create(&handle, TN_CPU, 0, &(tn_config){.threads = threads}));
+    OK(tn_plan_rearrange(&plan, d, s));
+    for (int i = 0; i < CROWD; i++) {
+        ground dst = ground_make(&r, d, i * 4 % 64);
+        crowd[i] = (worker){.plan = plan,
+                            .handle = handle,
+                            .src = ground_make(&r, s, i * 12 % 64),
+                            .dst = dst,
+                            .want = ground_twin(&dst)};
+        assert_int_equal(pthread_create(&ids[i], NULL, work, &crowd[i]), 0);
+    }
+    for (int i = 0; i < CROWD; i++) {
+        pthread_join(ids[i], NULL);
+        assert_true(crowd[i].right);
+        ground_free(&crowd[i].src);
+        ground_free(&crowd[i].dst);
+        ground_free(&crowd[i].want);
+    }
+    tn_plan_free(plan);
+    tn_handle_destroy(handle);
+}
+
+static void eight_threads_share_a_plan(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t shape[3];
+        const char *dst, *src;
+    } cases[] = {
+        {{20, 30, 40}, "012", "210"},    {{20, 30, 40}, "012", "102"},
+        {{20, 30, 40}, "012+", "-02*1"}, {{30, 30, 60}, "012", "210"},
+        {{9, 30, 200}, "012", "012"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int threads = 1; threads <= 2; threads++) {
+            tn_tensor d = layout_of(TN_F32, 3, cases[c].shape, cases[c].dst);
+            tn_tensor s = layout_of(TN_F32, 3, cases[c].shape, cases[c].src);
+            share(&d, &s, threads);
+        }
+}
+
+/* A plan that was made for aligned data runs on any. */
+static void any_alignment(void **state)
+{
+    (void)state;
+    rng r = {4};
+    static const char *const ways[][2] = {
+        {"01", "10"}, {"01", "01+"}, {"01", "01"}, {"01", "0*1*"}};
+    for (size_t c = 0; c < sizeof ways / sizeof *ways; c++)
+        for (int w = 0; w < WIDTHS; w++) {
+            const int64_t shape[] = {67, 130};
+            tn_tensor d = layout_of(dtype_of_width[w], 2, shape, ways[c][0]);
+            tn_tensor s = layout_of(dtype_of_width[w], 2, shape, ways[c][1]);
+            tn_plan *plan;
+            OK(tn_plan_rearrange(&plan, &d, &s));
+            for (int shift = 0; shift < 64; shift += TEST_WATCHED ? 7 : 1) {
+                ground src = ground_make(&r, &s, 63 - shift), dst = ground_make(&r, &d, shift);
+                ground want = ground_twin(&dst);
+                copy_oracle(&want.t, &src.t);
+                OK(tn_plan_run(plan, dst.t.data, (const void *const[]){src.t.data}));
+                if (!same_ground(&dst, &want))
+                    fail_msg("%s from %s, %d bytes, dst at %d", ways[c][0], ways[c][1], 1 << w,
+                             shift);
+                ground_free(&src);
+                ground_free(&dst);
+                ground_free(&want);
+            }
+            tn_plan_free(plan);
+        }
+}
+
+static void refused_runs(void **state)
+{
+    (void)state;
+    float room[40] = {0}, x[12];
+    tn_plan *plan;
+    tn_tensor d = layout_of(TN_F32, 2, (int64_t[]){3, 4}, "01");
+    tn_tensor s = layout_of(TN_F32, 2, (int64_t[]){3, 4}, "10");
+    for (int i = 0; i < 12; i++)
+        x[i] = (float)(i + 1);
+    assert_int_equal(tn_plan_rearrange(NULL, &d, &s), TN_ENULL);
+    OK(tn_plan_rearrange(&plan, &d, &s));
+    assert_int_equal(tn_plan_run(NULL, room, (const void *const[]){x}), TN_ENULL);
+    assert_string_equal(tn_error(), "plan_run: plan is NULL");
+    assert_int_equal(tn_plan_run(plan, room, NULL), TN_ENULL);
+    assert_string_equal(tn_error(), "plan_run: srcs is NULL and the plan has 1");
+    assert_int_equal(tn_plan_run(plan, NULL, (const void *const[]){x}), TN_ENULL);
+    assert_string_equal(tn_error(), "plan_run: dst is NULL");
+    assert_int_equal(tn_plan_run(plan, room, (const void *const[]){NULL}), TN_ENULL);
+    assert_string_equal(tn_error(), "plan_run: source 0 is NULL");
+    assert_int_equal(tn_plan_run(plan, room, (const void *const[]){room}), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "rearrange: dst and src share bytes");
+    assert_int_equal(tn_plan_run(plan, room, (const void *const[]){room + 11}), TN_EOVERLAP);
+    assert_int_equal(tn_plan_run(plan, room + 11, (const void *const[]){room}), TN_EOVERLAP);
+    for (int i = 0; i < 40; i++)
+        assert_true(room[i] == 0);
+    OK(tn_plan_run(plan, room, (const void *const[]){room + 12})); /* side by side */
+    OK(tn_plan_run(plan, room, (const void *const[]){x}));
+    assert_true(room[1] == 4 && room[4] == 2);
+    tn_plan_free(plan);
+    tn_plan_free(NULL);
+}
+
+static void explained(void **state)
+{
+    (void)state;
+    tn_plan *plan;
+    char whole[1200], cut[1200];
+    tn_tensor d = layout_of(TN_F32, 2, (int64_t[]){500, 300}, "01");
+    tn_tensor s = layout_of(TN_F32, 2, (int64_t[]){500, 300}, "10");
+    OK(tn_plan_rearrange(&plan, &d, &s));
+    OK(tn_plan_explain(plan, whole, sizeof whole));
+    static const char *const facts[] = {"rearrange f32 (500, 300): turn\n", "600000 read",
+                                        "600000 written", "threads", "kernels"};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        assert_non_null(strstr(whole, facts[i]));
+    for (size_t size = 1; size <= strlen(whole) + 1; size++) {
+        memset(cut, 'x', sizeof cut);
+        OK(tn_plan_explain(plan, cut, size));
+        assert_int_equal(strlen(cut), size - 1);
+        assert_memory_equal(cut, whole, size - 1);
+        assert_int_equal(cut[size], 'x');
+    }
+    OK(tn_plan_explain(plan, NULL, 0));
+    assert_int_equal(tn_plan_explain(plan, NULL, 10), TN_ENULL);
+    assert_int_equal(tn_plan_explain(NULL, cut, 10), TN_ENULL);
+    tn_plan_free(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eight_threads_share_a_plan),
+        cmocka_unit_test(any_alignment),
+        cmocka_unit_test(refused_runs),
+        cmocka_unit_test(explained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
