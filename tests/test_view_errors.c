@@ -593,6 +593,44 @@ static void views_refuse_their_arguments(void **state)
             "2^63 - 1 bytes");
 }
 
+/* Lists without entries may be NULL, those with one may not. */
+static void lists_may_be_null_when_they_are_empty(void **state)
+{
+    (void)state;
+    reset();
+    tn_tensor scalar, vector, made;
+    assert_int_equal(tn_init(&scalar, NULL, TN_F32, 0, NULL), TN_OK);
+    assert_int_equal(tn_init(&vector, NULL, TN_F32, 1, (int64_t[]){1}), TN_OK);
+    assert_int_equal(tn_permute(&made, &scalar, NULL), TN_OK);
+    assert_int_equal(tn_view(&made, &scalar, NULL, NULL, NULL, 0), TN_OK);
+    assert_int_equal(tn_broadcast_to(&made, &scalar, 0, NULL), TN_OK);
+    assert_int_equal(tn_reshape(&made, &vector, 0, NULL), TN_OK);
+    assert_int_equal(made.ndim, 0);
+    int64_t none, count = 0, offset = 1;
+    assert_int_equal(tn_padded_shape(0, NULL, NULL, &none), TN_OK);
+    assert_int_equal(tn_padded_size(0, NULL, NULL, &count), TN_OK);
+    assert_int_equal(tn_index_to_offset(0, 0, NULL, NULL, &offset), TN_OK);
+    assert_true(count == 1 && offset == 0);
+    assert_non_null(tn_at(&(tn_tensor){.data = &none, .dtype = TN_I8}, NULL));
+
+    const int64_t one[] = {1}, three[] = {1, 1, 1};
+    REFUSED(tn_init(&out, NULL, TN_F32, 1, NULL), TN_ENULL, NULL);
+    REFUSED(tn_init_strided(&out, NULL, TN_F32, 1, one, NULL), TN_ENULL, NULL);
+    REFUSED(tn_permute(&out, &vector, NULL), TN_ENULL, NULL);
+    REFUSED(tn_view(&out, &vector, NULL, one, NULL, 0), TN_ENULL, NULL);
+    REFUSED(tn_view(&out, &vector, one, NULL, NULL, 0), TN_ENULL, NULL);
+    REFUSED(tn_view(&out, &vector, one, (int64_t[]){0}, NULL, 1), TN_ENULL, NULL);
+    REFUSED(tn_broadcast_to(&out, &vector, 1, NULL), TN_ENULL, NULL);
+    REFUSED(tn_reshape(&out, &vector, 1, NULL), TN_ENULL, NULL);
+    REFUSED(tn_padded_shape(1, NULL, NULL, &none), TN_ENULL, NULL);
+    REFUSED(tn_padded_shape(3, three, NULL, &none), TN_ENULL, NULL);
+    REFUSED(tn_padded_size(1, NULL, NULL, &none), TN_ENULL, NULL);
+    REFUSED(tn_padded_size(3, three, NULL, &none), TN_ENULL, NULL);
+    REFUSED(tn_index_to_offset(0, 1, NULL, one, &none), TN_ENULL, NULL);
+    REFUSED(tn_index_to_offset(0, 1, one, NULL, &none), TN_ENULL, NULL);
+    assert_null(tn_at(&vector, NULL));
+}
+
 /* ---- which failure comes first ---- */
 
 static void the_first_of_the_list_is_told(void **state)
@@ -757,6 +795,7 @@ int main(void)
         cmocka_unit_test(facts_refuse),
         cmocka_unit_test(geometry_refuses),
         cmocka_unit_test(views_refuse_their_arguments),
+        cmocka_unit_test(lists_may_be_null_when_they_are_empty),
         cmocka_unit_test(the_first_of_the_list_is_told),
         cmocka_unit_test(several_operands_follow_one_order),
         cmocka_unit_test(shapes_and_data_of_operands),

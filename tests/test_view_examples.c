@@ -388,6 +388,14 @@ static void windows_without_elements(void **state)
     OK(tni_check_sound(&out, "out"));
     OK(tn_windows(&out, &t, 0, 0, INT64_MAX));
     shape_is(&out, &(dims){2, {1, 0}}, "one window of nothing");
+    /* what counts is the size of out: few windows of a long axis fit, many of a short one not
+     */
+    const int64_t zero[] = {0, 0}, tall[] = {INT64_C(1) << 46, 1 << 10};
+    OK(tn_init_strided(&t, NULL, TN_I8, 1, (int64_t[]){INT64_C(1) << 40}, zero));
+    OK(tn_windows(&out, &t, 0, 1 << 24, INT64_C(1) << 39));
+    shape_is(&out, &(dims){2, {2, 1 << 24}}, "two long windows");
+    OK(tn_init_strided(&t, NULL, TN_I8, 2, tall, zero));
+    assert_int_equal(tn_windows(&out, &t, 1, 1 << 9, 1), TN_EOVERFLOW);
 }
 
 int main(void)

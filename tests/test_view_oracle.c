@@ -259,6 +259,18 @@ static void index_of_in(const step *s, const tn_tensor *in, const int64_t *index
         at[s->b] = at[s->a];
 }
 
+/* Only ndim entries are written; the others are as memset left them. */
+static bool untouched_behind(const tn_tensor *t, int byte)
+{
+    for (int i = t->ndim; i < TN_MAX_NDIM; i++) {
+        int64_t was;
+        memset(&was, byte, sizeof was);
+        if (t->shape[i] != was || t->stride[i] != was)
+            return false;
+    }
+    return true;
+}
+
 static void compare(const step *s, const tn_tensor *in, const tn_tensor *out)
 {
     const char *name = names[s->kind];
@@ -302,6 +314,8 @@ static void every_element_is_where_it_belongs(void **state)
             if (call(&s, &out, &t) != TN_OK)
                 fail_msg("%s of%s: %s", names[s.kind], layout_text(&t), tn_error());
             compare(&s, &t, &out);
+            if (!untouched_behind(&out, 0x77))
+                fail_msg("%s of%s: writes behind its axes", names[s.kind], layout_text(&t));
             assert_int_equal(call(&s, &same, &same), TN_OK);
             assert_true(tni_same(&same, &out));
             none.data = NULL;

@@ -102,7 +102,7 @@ static void succeeds_exactly_when_strides_exist(void **state)
     assert_true(yes > 10000 && no > 10000);
 }
 
-/* What NumPy 1.24 answers to a.reshape(shape) when a copy is forbidden. */
+/* As NumPy answers when a copy is forbidden; sizes that do not fit are our own. */
 static const struct {
     const char *says;
     int in_ndim;
@@ -125,6 +125,7 @@ static const struct {
     {"a repeated row, flat", 2, {3, 4}, {0, 8}, 1, {12}, TN_ESTRIDE, {0}},
     {"a repeated column, regrouped", 3, {2, 3, 4}, {24, 8, 0}, 2, {6, 4}, TN_OK, {8, 0}},
     {"unit axes with garbage", 3, {1, 6, 1}, {7, 8, -3}, 2, {2, 3}, TN_OK, {24, 8}},
+    {"as far as strides go", 1, {2}, {INT64_MAX / 2}, 2, {1, 2}, TN_OK, {0, INT64_MAX / 2}},
     {"the -1 is what is left", 2, {3, 4}, {32, 8}, 2, {-1, 6}, TN_OK, {48, 8}},
     {"a scalar as (1, 1)", 0, {0}, {0}, 2, {1, 1}, TN_OK, {0, 0}},
     {"one element as a scalar", 2, {1, 1}, {5, 5}, 0, {0}, TN_OK, {0}},
