@@ -113,7 +113,8 @@ typedef struct tn_writer tn_writer;
 typedef struct tn_write_options {
     const char *metadata; /* JSON object of strings, for .safetensors */
     int64_t align;        /* .safetensors: data starts at a multiple of it; 8 by default */
-    void *reserved[6];    /* NULL */
+    int64_t no_sync;      /* not 0: do not wait for the disk; safe from dying, not from power */
+    void *reserved[5];    /* NULL */
 } tn_write_options;
 
 /* Begin a file that will hold n tensors of the given dtypes and shapes (data and strides are

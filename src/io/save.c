@@ -1,9 +1,11 @@
 /* save.c - whole tensors into a file, by the writer. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "write.h"
 
-/* Where tensor i of the call goes in the file: wider dtypes first, so that each is aligned. */
+/* Where tensor i of the call goes in a .safetensors: wider dtypes first, so that each is
+ * aligned; members of .npz are aligned one by one and keep their order. */
 typedef struct place {
     int i;
     int64_t width;
@@ -53,8 +55,10 @@ static tn_status save_sorted(const char *path, int n, const char *const *names,
 {
     const tn_tensor **sorted = memory;
     const char **labels = (const char **)(sorted + n);
+    size_t length = strlen(path);
+    bool sorts = length > 12 && !strcmp(path + length - 12, ".safetensors");
     for (int i = 0; i < n; i++)
-        places[i] = (place){i, (int64_t)tn_dtype_size(ts[i]->dtype)};
+        places[i] = (place){i, sorts ? (int64_t)tn_dtype_size(ts[i]->dtype) : 0};
     qsort(places, (size_t)n, sizeof *places, wider_first);
     for (int i = 0; i < n; i++) {
         sorted[i] = ts[places[i].i];

@@ -228,15 +228,20 @@ static int sync_folder(const char *path)
     return error;
 }
 
-int tni_sys_publish(int fd, char *name, size_t size, const char *path)
+void tni_sys_flow(int fd, int64_t at, int64_t n)
+{
+    (void)sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE);
+}
+
+int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync)
 {
     struct stat old;
     if (stat(path, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0)
         return errno;
-    int error = ask("fsync", NULL);
+    int error = sync ? ask("fsync", NULL) : 0;
     if (error)
         return error;
-    if (fsync(fd) != 0)
+    if (sync && fsync(fd) != 0)
         return errno;
     if (!name[0]) {
         error = name_it(fd, path, name, size);
@@ -249,8 +254,8 @@ int tni_sys_publish(int fd, char *name, size_t size, const char *path)
     if (error)
         return error;
     name[0] = 0;
-    error = ask("fsync", NULL);
-    return error ? error : sync_folder(path);
+    error = sync ? ask("fsync", NULL) : 0;
+    return error || !sync ? error : sync_folder(path);
 }
 
 void tni_sys_forget(const char *name)

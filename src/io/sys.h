@@ -25,8 +25,11 @@ void tni_sys_unmap(void *at, int64_t n);
  * name of at most size bytes is left in name ("" otherwise). */
 int tni_sys_temp(const char *path, char *name, size_t size, int *fd);
 
+/* Let the system begin to write bytes to the disk, without waiting for it. */
+void tni_sys_flow(int fd, int64_t at, int64_t n);
+
 /* Sync fd, put it at path and sync the folder; name is as tni_sys_temp left it. */
-int tni_sys_publish(int fd, char *name, size_t size, const char *path);
+int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync);
 
 /* Remove the named temporary file, if there is one. */
 void tni_sys_forget(const char *name);

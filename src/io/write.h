@@ -34,8 +34,9 @@ struct tn_writer {
     char *temp;                /* name of the temporary file, "" while it has none */
     int fd;
     bool pipe, broken;
-    int64_t at; /* bytes written in order */
-    int n, now; /* tensors; the one that is not complete */
+    int64_t at;   /* bytes written in order */
+    int64_t flow; /* of them, those that are on their way to the disk */
+    int n, now;   /* tensors; the one that is not complete */
     tni_slot *slots;
     int64_t left; /* elements that tensor `now` still lacks */
     tn_write_options options;

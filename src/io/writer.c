@@ -10,7 +10,7 @@
 #include "sys.h"
 #include "write.h"
 
-enum { SHOWN = 200 };
+enum { SHOWN = 200, FLOW = 8 << 20 };
 
 static const tni_style *const styles[] = {&tni_npy_style, &tni_npz_style,
                                           &tni_safetensors_style};
@@ -34,6 +34,10 @@ tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at)
         return refused(w->path, error);
     if (at + n > w->at)
         w->at = at + n;
+    if (!w->pipe && !w->options.no_sync && w->at - w->flow >= FLOW) {
+        tni_sys_flow(w->fd, w->flow, w->at - w->flow);
+        w->flow = w->at;
+    }
     return TN_OK;
 }
 
@@ -314,7 +318,7 @@ static tn_status finish(tn_writer *w)
         TRY(w->style->finish(w));
     if (w->pipe)
         return TN_OK;
-    int error = tni_sys_publish(w->fd, w->temp, PATH_MAX, w->target);
+    int error = tni_sys_publish(w->fd, w->temp, PATH_MAX, w->target, !w->options.no_sync);
     return error ? refused(w->path, error) : TN_OK;
 }
 
