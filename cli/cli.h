@@ -42,7 +42,7 @@ typedef struct args {
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params;
     const char *svg;
     int64_t max_mem, align;
-    bool force, quiet, progress, json, quick;
+    bool force, quiet, progress, json, quick, no_sync;
     bool explain; /* say what would happen and do nothing */
 } args;
 
@@ -64,6 +64,7 @@ int read_args(args *a, const command *c, int argc, char **argv);
 void print_options(const command *c);
 
 int run_info(const args *a);
+int run_show(const args *a);
 int run_view(const args *a);
 int run_rearrange(const args *a);
 int run_pad(const args *a);
@@ -78,6 +79,7 @@ int run_demo(const args *a);
 /* ---- saying what went wrong, and numbers as text (text.c) ---- */
 
 int fail(const char *fmt, ...) PRINTF(1, 2);
+void fail_about(const char *path); /* the file that failures are about, or NULL */
 int usage(const args *a, const char *fmt, ...) PRINTF(2, 3);
 
 /* "4.6 MB" of bytes, "(2, 3)" of a shape, an escaped JSON text on out. */

@@ -130,6 +130,15 @@ static int read_params(const args *a, tn_op op, double *params, const double **o
     return DONE;
 }
 
+static int no_broadcast(const args *a, int n, const tn_tensor *const *ts)
+{
+    char text[MOST_OPERANDS][512];
+    for (int i = 0; i < n; i++)
+        shape_text(text[i], ts[i]->ndim, ts[i]->shape);
+    return fail("%s: %s of %s and %s of %s%s%s do not broadcast", a->words[0], text[0],
+                a->words[1], text[1], a->words[2], n > 2 ? " and " : "", n > 2 ? text[2] : "");
+}
+
 static int build_op(const args *a, tn_op op, const operand *o, int n, recipe *r)
 {
     const tn_tensor *ts[MOST_OPERANDS];
@@ -140,9 +149,10 @@ static int build_op(const args *a, tn_op op, const operand *o, int n, recipe *r)
         ts[i] = &o[i].in.t;
         in[i] = o[i].in.t.dtype;
     }
-    (void)a;
-    LIB(tn_op_result(op, in, n, &out));
-    LIB(tn_broadcast_shape(n, ts, &ndim, shape));
+    if (tn_op_result(op, in, n, &out) != TN_OK)
+        return fail("%s: %s", a->words[1], tn_error());
+    if (tn_broadcast_shape(n, ts, &ndim, shape) != TN_OK)
+        return no_broadcast(a, n, ts);
     TRY(recipe_start(r, out, ndim, shape));
     r->is_op = true;
     r->op = op;

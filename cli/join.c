@@ -11,17 +11,18 @@ typedef struct joined {
 } joined;
 
 /* Extents agree but along dim; the sum along it goes into shape. */
-static int add_shape(const args *a, const input *in, const tn_tensor *t, int dim, int k,
+static int add_shape(const args *a, const joined *js, const tn_tensor *t, int dim, int k,
                      const tn_tensor *first, int64_t *shape)
 {
     char mine[512], theirs[512];
+    const tn_tensor *this = &js[k].in.t, *that = &js[0].in.t;
     bool fits = t->ndim == first->ndim && t->dtype == first->dtype;
     for (int i = 0; fits && i < t->ndim; i++)
         fits = i == dim || t->shape[i] == first->shape[i];
     if (!fits)
         return fail("%s: %s %s does not go with the first, %s %s", a->words[k],
-                    tn_dtype_name(in->t.dtype), shape_text(mine, in->t.ndim, in->t.shape),
-                    tn_dtype_name(first->dtype), shape_text(theirs, first->ndim, first->shape));
+                    tn_dtype_name(this->dtype), shape_text(mine, this->ndim, this->shape),
+                    tn_dtype_name(that->dtype), shape_text(theirs, that->ndim, that->shape));
     if (k > 0 && shape[dim] > INT64_MAX - t->shape[dim])
         return fail("%s: the result would not fit", a->words[k]);
     shape[dim] = k == 0 ? t->shape[dim] : shape[dim] + t->shape[dim];
@@ -39,15 +40,17 @@ static int build(const args *a, joined *js, recipe *r)
         TRY(open_single(a, &js[k].s, &js[k].in, a->words[k]));
         js[k].open = true;
         v = js[k].in.t;
-        if (k == 0)
-            TRY(read_axis(a, axis, v.ndim + stack, &dim));
+        fail_about(js[k].s.path);
+        int code = k == 0 ? read_axis(a, axis, v.ndim + stack, &dim) : DONE;
+        fail_about(NULL);
+        TRY(code);
         if (stack && dim <= v.ndim)
             LIB(tn_unsqueeze(&v, &v, dim));
         if (k == 0) {
             first = v;
             memcpy(shape, v.shape, (size_t)v.ndim * sizeof *shape);
         }
-        TRY(add_shape(a, &js[k].in, &v, dim, k, &first, shape));
+        TRY(add_shape(a, js, &v, dim, k, &first, shape));
     }
     TRY(recipe_start(r, first.dtype, first.ndim, shape));
     for (int k = 0; k < a->n; k++) {

@@ -10,7 +10,7 @@
 
 #include "cli.h"
 
-#define CHANGE "ofqPmtdnA" /* options of every command that makes a file */
+#define CHANGE "ofqPmtdnAN" /* options of every command that makes a file */
 
 /* clang-format off */
 const command commands[] = {
@@ -20,6 +20,10 @@ const command commands[] = {
      "place of the elements in the file, up to 4096.\n\n"
      "    tenon info model.safetensors\n"
      "    tenon info --json model.safetensors | jq '.[0].tensors[].name'\n", false},
+    {"show", "FILE...", "print the elements of tensors", "d", run_show,
+     "Long axes are elided.\n\n"
+     "    tenon show x.npy\n"
+     "    tenon show model.safetensors:layer.bias\n", false},
     {"rearrange", "PATTERN [NAME=SIZE...] IN -o OUT", "move axes by a pattern of names", CHANGE,
      run_rearrange,
      "The pattern is that of einops: (h p) splits or joins axes, ... stands for the\n"
@@ -173,7 +177,8 @@ int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN); /* writes that are refused are failures with a sentence */
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         list_commands(stderr);
         return USAGE;

@@ -80,7 +80,7 @@ static int open_writer(const args *a, const target *t, tn_writer **w, int n,
         LIB(tn_writer_open_fd(w, STDOUT_FILENO, "standard output", ts[0]));
         return DONE;
     }
-    tn_write_options options = {.metadata = metadata, .align = a->align};
+    tn_write_options options = {.metadata = metadata, .align = a->align, .no_sync = a->no_sync};
     LIB(tn_writer_open(w, t->path, n, names, ts, &options));
     return DONE;
 }
@@ -139,7 +139,14 @@ static int build(const job *j, int64_t i, input *in, recipe *r)
         plain.dtype = NULL;
     *r = (recipe){0};
     TRY(open_input(&plain, in, j->s, i));
-    return chosen(j, i) ? j->build(j->a, in, r) : recipe_of_view(r, &in->t, in);
+    char *subject = NULL;
+    if (asprintf(&subject, "%s:%s", j->s->path, tn_file_name(j->s->f, i)) < 0)
+        return fail("no memory");
+    fail_about(subject);
+    int code = chosen(j, i) ? j->build(j->a, in, r) : recipe_of_view(r, &in->t, in);
+    fail_about(NULL);
+    free(subject);
+    return code;
 }
 
 /* Results are described first, so that the header can be written. */
@@ -217,7 +224,9 @@ static int write_all(job *j)
     tn_writer *w = NULL;
     TRY(open_target(j->a, &t));
     sort_descs = j->descs;
-    qsort(j->order, (size_t)j->n, sizeof *j->order, wider_first);
+    if (t.path &&
+        ends_with(t.path, strlen(t.path), ".safetensors")) /* so that each is aligned */
+        qsort(j->order, (size_t)j->n, sizeof *j->order, wider_first);
     for (int k = 0; k < j->n; k++) {
         j->ts[k] = &j->descs[j->order[k]];
         j->names[k] = tn_file_name(j->s->f, j->order[k]);
@@ -259,8 +268,10 @@ static int run_one(const args *a, const source *s, build_fn *build_one)
     input in;
     recipe r = {0};
     int code = open_input(a, &in, s, s->which < 0 ? 0 : s->which);
+    fail_about(s->path);
     if (code == DONE)
         code = build_one(a, &in, &r);
+    fail_about(NULL);
     if (code == DONE)
         code = run_recipe(a, &r, &in);
     recipe_free(&r);

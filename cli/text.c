@@ -9,16 +9,24 @@
 
 #include "cli.h"
 
+static const char *about;
+
+void fail_about(const char *path)
+{
+    about = path;
+}
+
 int fail(const char *fmt, ...)
 {
+    char sentence[1024];
     va_list list;
+    va_start(list, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, list);
+    va_end(list);
     progress_end();
     fflush(stdout);
-    fputs("tenon: ", stderr);
-    va_start(list, fmt);
-    vfprintf(stderr, fmt, list);
-    va_end(list);
-    fputc('\n', stderr);
+    bool named = !about || !strncmp(sentence, about, strlen(about));
+    fprintf(stderr, "tenon: %s%s%s\n", named ? "" : about, named ? "" : ": ", sentence);
     return FAILED;
 }
 
@@ -30,7 +38,8 @@ int usage(const args *a, const char *fmt, ...)
     va_start(list, fmt);
     vfprintf(stderr, fmt, list);
     va_end(list);
-    fprintf(stderr, "\nusage: tenon %s %s\n", a->command->name, a->command->line);
+    fprintf(stderr, "\nusage: tenon %s%s%s\n", a->command->name, *a->command->line ? " " : "",
+            a->command->line);
     return USAGE;
 }
 

@@ -1,0 +1,48 @@
+/* show.c - the elements of tensors as text, long axes elided. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+enum { ROOM = 1 << 20 };
+
+/* Mapped where the file can be; the text touches only what it shows. */
+static int show(const source *s, const input *in, char *text)
+{
+    char shape[512];
+    tn_tensor t;
+    bool mapped = !in->in_memory && tn_file_map(s->f, in->i, &t) == TN_OK;
+    if (in->in_memory)
+        t = in->t;
+    else if (!mapped)
+        LIB(tn_file_read(s->f, in->i, &t));
+    t.dtype = in->t.dtype;
+    int code = tn_print(&t, text, ROOM) == TN_OK ? DONE : fail("%s", tn_error());
+    if (code == DONE)
+        printf("%s%s%s: %s %s\n%s\n", s->path, s->which < 0 ? "" : ":",
+               s->which < 0 ? "" : tn_file_name(s->f, in->i), tn_dtype_name(t.dtype),
+               shape_text(shape, t.ndim, t.shape), text);
+    if (!mapped && !in->in_memory)
+        tn_free(&t);
+    return code;
+}
+
+int run_show(const args *a)
+{
+    char *text = malloc(ROOM);
+    int code = text ? DONE : fail("no memory");
+    if (code == DONE && a->n == 0)
+        code = usage(a, "the file is missing");
+    for (int i = 0; i < a->n && code == DONE; i++) {
+        source s;
+        input in;
+        code = open_single(a, &s, &in, a->words[i]);
+        if (code == DONE) {
+            code = show(&s, &in, text);
+            close_input(&in);
+            close_source(&s);
+        }
+    }
+    free(text);
+    return code;
+}

@@ -1,0 +1,225 @@
+make.t - commands that lay together and compute: pad, concat, stack, cast, op.
+
+$ tenon slice "[0, :2, :3]" data/c_i32.npy -o a.npy && tenon show a.npy
+> a.npy: i32 (2, 3)
+> [[-3, -2, -1],
+>  [ 2,  3, -3]]
+
+$ tenon slice "[1, :2, :3]" data/c_i32.npy -o b.npy && tenon show b.npy
+> b.npy: i32 (2, 3)
+> [[-2, -1,  0],
+>  [ 3, -3, -2]]
+
+$ tenon pad --before 1,0 --after 0,2 a.npy -o c.npy && tenon show c.npy
+> c.npy: i32 (3, 5)
+> [[ 0,  0,  0,  0,  0],
+>  [-3, -2, -1,  0,  0],
+>  [ 2,  3, -3,  0,  0]]
+
+$ tenon pad --before 1 --after 1 --value -7 a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (4, 5)
+> [[-7, -7, -7, -7, -7],
+>  [-7, -3, -2, -1, -7],
+>  [-7,  2,  3, -3, -7],
+>  [-7, -7, -7, -7, -7]]
+
+$ tenon pad --before 1,2 --after 2,1 --mode edge a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (5, 6)
+> [[-3, -3, -3, -2, -1, -1],
+>  [-3, -3, -3, -2, -1, -1],
+>  [ 2,  2,  2,  3, -3, -3],
+>  [ 2,  2,  2,  3, -3, -3],
+>  [ 2,  2,  2,  3, -3, -3]]
+
+$ tenon pad --before 1,2 --after 2,1 --mode reflect a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (5, 6)
+> [[-3,  3,  2,  3, -3,  3],
+>  [-1, -2, -3, -2, -1, -2],
+>  [-3,  3,  2,  3, -3,  3],
+>  [-1, -2, -3, -2, -1, -2],
+>  [-3,  3,  2,  3, -3,  3]]
+
+$ tenon pad --before 1,2 --after 2,1 --mode symmetric a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (5, 6)
+> [[-2, -3, -3, -2, -1, -1],
+>  [-2, -3, -3, -2, -1, -1],
+>  [ 3,  2,  2,  3, -3, -3],
+>  [ 3,  2,  2,  3, -3, -3],
+>  [-2, -3, -3, -2, -1, -1]]
+
+$ tenon pad --before 1,2 --after 2,1 --mode wrap a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (5, 6)
+> [[ 3, -3,  2,  3, -3,  2],
+>  [-2, -1, -3, -2, -1, -3],
+>  [ 3, -3,  2,  3, -3,  2],
+>  [-2, -1, -3, -2, -1, -3],
+>  [ 3, -3,  2,  3, -3,  2]]
+
+$ tenon pad --after 0,7 --mode reflect a.npy -f -o c.npy && tenon slice "[0]" c.npy -o - | tenon show -
+> -: i32 (10,)
+> [-3, -2, -1, -2, -3, -2, -1, -2, -3, -2]
+
+$ tenon concat -a 0 a.npy b.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (4, 3)
+> [[-3, -2, -1],
+>  [ 2,  3, -3],
+>  [-2, -1,  0],
+>  [ 3, -3, -2]]
+
+$ tenon concat -a -1 a.npy b.npy a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 9)
+> [[-3, -2, -1, -2, -1,  0, -3, -2, -1],
+>  [ 2,  3, -3,  3, -3, -2,  2,  3, -3]]
+
+$ tenon stack -a 1 a.npy b.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 2, 3)
+> [[[-3, -2, -1],
+>   [-2, -1,  0]],
+>
+>  [[ 2,  3, -3],
+>   [ 3, -3, -2]]]
+
+$ tenon cast f16 a.npy -f -o c.npy && tenon show c.npy
+> c.npy: f16 (2, 3)
+> [[-3., -2., -1.],
+>  [ 2.,  3., -3.]]
+
+$ tenon cast u8 a.npy -f -o c.npy && tenon show c.npy
+> c.npy: u8 (2, 3)
+> [[253, 254, 255],
+>  [  2,   3, 253]]
+
+$ tenon op add a.npy b.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 3)
+> [[-5, -3, -1],
+>  [ 5,  0, -5]]
+
+$ tenon op mul a.npy 10 -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 3)
+> [[-30, -20, -10],
+>  [ 20,  30, -30]]
+
+$ tenon op sub 1 a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 3)
+> [[ 4,  3,  2],
+>  [-1, -2,  4]]
+
+$ tenon op mul a.npy 0.5 -f -o c.npy && tenon show c.npy
+> c.npy: f64 (2, 3)
+> [[-1.5, -1. , -0.5],
+>  [ 1. ,  1.5, -1.5]]
+
+$ tenon op neg a.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 3)
+> [[ 3,  2,  1],
+>  [-2, -3,  3]]
+
+$ tenon op lt a.npy b.npy -f -o c.npy && tenon show c.npy
+> c.npy: bool (2, 3)
+> [[ true,  true,  true],
+>  [ true, false,  true]]
+
+$ tenon op where c.npy a.npy 9 -f -o d.npy && tenon show d.npy
+> d.npy: i32 (2, 3)
+> [[-3, -2, -1],
+>  [ 2,  9, -3]]
+
+$ tenon op clip a.npy -1 1 -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 3)
+> [[-1, -1, -1],
+>  [ 1,  1, -1]]
+
+$ tenon cast f32 a.npy -f -o f.npy && tenon op leaky_relu --params 0.5 f.npy -f -o c.npy && tenon show c.npy
+> c.npy: f32 (2, 3)
+> [[-1.5, -1. , -0.5],
+>  [ 2. ,  3. , -1.5]]
+
+$ tenon op max f.npy -inf -f -o c.npy && tenon show c.npy
+> c.npy: f32 (2, 3)
+> [[-3., -2., -1.],
+>  [ 2.,  3., -3.]]
+
+$ tenon slice "[0]" a.npy -o row.npy && tenon op add a.npy row.npy -f -o c.npy && tenon show c.npy
+> c.npy: i32 (2, 3)
+> [[-6, -4, -2],
+>  [-1,  1, -4]]
+
+$ tenon op add f.npy a.npy -f -o c.npy && tenon info c.npy
+> c.npy: npy, 1 tensor, 24 B
+> dtype  shape   bytes  align  order
+> f32    (2, 3)     24    128  C
+
+$ tenon concat -a 0 a.npy f.npy -o x.npy
+2> tenon: f.npy: f32 (2, 3) does not go with the first, i32 (2, 3)
+? 1
+
+$ tenon concat -a 2 a.npy b.npy -o x.npy
+2> tenon: a.npy: concat: axis 2, there are 2
+? 1
+
+$ tenon concat a.npy b.npy -o x.npy
+2> tenon concat: -a names the axis
+2> usage: tenon concat -a AXIS IN... -o OUT
+? 2
+
+$ tenon stack -a 0 a.npy row.npy -o x.npy
+2> tenon: row.npy: i32 (3,) does not go with the first, i32 (2, 3)
+? 1
+
+$ tenon pad --before 1,2,3 a.npy -o x.npy
+2> tenon: a.npy: pad: --before has 3 widths, the tensor 2 axes
+? 1
+
+$ tenon pad --before -1 a.npy -o x.npy
+2> tenon: a.npy: pad: axis 0 has a negative width
+? 1
+
+$ tenon pad --mode mirror a.npy -o x.npy
+2> tenon pad: no mode "mirror": constant, edge, reflect, symmetric or wrap
+2> usage: tenon pad --before N,... --after N,... IN -o OUT
+? 2
+
+$ tenon pad --before 1 --mode edge data/empty.npy -o x.npy
+2> tenon: data/empty.npy: pad: axis 0 is empty, only mode constant can grow it
+? 1
+
+$ tenon cast f99 a.npy -o x.npy
+2> tenon cast: no dtype is named "f99"
+2> usage: tenon cast DTYPE IN -o OUT
+? 2
+
+$ tenon op frobnicate a.npy -o x.npy
+2> tenon op: no op is named "frobnicate"; tenon help op lists them
+2> usage: tenon op NAME A [B [C]] -o OUT
+? 2
+
+$ tenon op add a.npy -o x.npy
+2> tenon op: add takes 2 operands, there are 1
+2> usage: tenon op NAME A [B [C]] -o OUT
+? 2
+
+$ tenon op exp a.npy -o x.npy
+2> tenon: a.npy: op_result: op exp does not take i32
+? 1
+
+$ tenon op add 1 2 -o x.npy
+2> tenon op: no operand is a file
+2> usage: tenon op NAME A [B [C]] -o OUT
+? 2
+
+$ tenon op add a.npy line -o x.npy
+2> tenon: line: No such file or directory
+? 1
+
+$ tenon op add a.npy data/line.npy -o x.npy
+2> tenon: add: (2, 3) of a.npy and (9,) of data/line.npy do not broadcast
+? 1
+
+$ tenon op elu --params 1,2 f.npy -o x.npy
+2> tenon op: elu takes 1 numbers beside its operands, --params has 2
+2> usage: tenon op NAME A [B [C]] -o OUT
+? 2
+
+$ test -e x.npy
+? 1
+
