@@ -63,6 +63,22 @@ INLINE void stream_fence(void)
 {
     _mm_sfence();
 }
+INLINE void scatter_1(char *d, int64_t step, vec_1 v)
+{
+    (void)step;
+    store_1(d, v);
+}
+INLINE vec_1 either_1(vec_1 a, vec_1 b)
+{
+    return _mm_or_si128(a, b);
+}
+#if defined(__SSSE3__)
+#define HAVE_SHUFFLE
+INLINE vec_1 shuffle_1(vec_1 v, const uint8_t mask[16])
+{
+    return _mm_shuffle_epi8(v, _mm_loadu_si128((const __m128i *)(const void *)mask));
+}
+#endif
 
 #define ZIP(W, BITS)                                                                           \
     INLINE vec_1 lo_##W##_1(vec_1 a, vec_1 b)                                                  \
@@ -108,6 +124,23 @@ INLINE void stream_line(char *d, const char *s)
 INLINE void stream_fence(void)
 {
 }
+INLINE void scatter_1(char *d, int64_t step, vec_1 v)
+{
+    (void)step;
+    store_1(d, v);
+}
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#define HAVE_SHUFFLE
+INLINE vec_1 either_1(vec_1 a, vec_1 b)
+{
+    return a | b;
+}
+INLINE vec_1 shuffle_1(vec_1 v, const uint8_t mask[16])
+{
+    return (vec_1)vqtbl1q_u8((uint8x16_t)v, vld1q_u8(mask));
+}
+#endif
 
 /* clang-format off */
 #define ZIP(W, T, LO, HI)                                                                       \
@@ -153,6 +186,19 @@ INLINE void stream_2(char *d, vec_2 v)
 {
     _mm256_stream_si256((__m256i *)(void *)d, v);
 }
+INLINE void scatter_2(char *d, int64_t step, vec_2 v)
+{
+    store_1(d, _mm256_castsi256_si128(v));
+    store_1(d + step, _mm256_extracti128_si256(v, 1));
+}
+INLINE vec_2 either_2(vec_2 a, vec_2 b)
+{
+    return _mm256_or_si256(a, b);
+}
+INLINE vec_2 shuffle_2(vec_2 v, const uint8_t mask[16])
+{
+    return _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(load_1((const char *)mask)));
+}
 #define ZIP(W, BITS)                                                                           \
     INLINE vec_2 lo_##W##_2(vec_2 a, vec_2 b)                                                  \
     {                                                                                          \
@@ -185,6 +231,21 @@ INLINE void store_4(char *d, vec_4 v)
 INLINE void stream_4(char *d, vec_4 v)
 {
     _mm512_stream_si512((void *)d, v);
+}
+INLINE void scatter_4(char *d, int64_t step, vec_4 v)
+{
+    store_1(d, _mm512_castsi512_si128(v));
+    store_1(d + step, _mm512_extracti32x4_epi32(v, 1));
+    store_1(d + 2 * step, _mm512_extracti32x4_epi32(v, 2));
+    store_1(d + 3 * step, _mm512_extracti32x4_epi32(v, 3));
+}
+INLINE vec_4 either_4(vec_4 a, vec_4 b)
+{
+    return _mm512_or_si512(a, b);
+}
+INLINE vec_4 shuffle_4(vec_4 v, const uint8_t mask[16])
+{
+    return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(load_1((const char *)mask)));
 }
 #define ZIP(W, BITS)                                                                           \
     INLINE vec_4 lo_##W##_4(vec_4 a, vec_4 b)                                                  \

@@ -12,8 +12,10 @@ enum {
     RUN_ROWS = 1024,    /* the same where rows are dense on both sides */
     STRAIGHT = 128,     /* bytes of either side of a tile that is streamed from registers */
     RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
+    TILE = 8192,        /* bytes below which a tile does not pay for its call */
     LINES = 256,        /* bytes of a source row in a staged tile */
     PIECE_A = 64,       /* bytes along a that a staged tile gathers at a time */
+    ROWS = 64,          /* most rows of a staged tile */
     DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
 };
@@ -107,6 +109,8 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int64_t want)
         int64_t most = want / bytes;
         if (at == TNI_B && most < LINES / c->unit)
             most = LINES / c->unit; /* whole lines of the source, too */
+        if (at == TNI_B && most < TILE / bytes)
+            most = TILE / bytes;
         if (most > TNI_BUFFER * 2 / 3 / bytes)
             most = TNI_BUFFER * 2 / 3 / bytes;
         c->tile[at].block = even_block(x->n, most, bytes < 64 ? 64 / bytes : 1);
@@ -138,8 +142,10 @@ static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int b)
     int64_t lines = c->straight ? STRAIGHT : LINES;
     int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
-    if (rows > tb->n)
-        rows = tb->n;
+    rows = rows < ROWS ? rows : ROWS;
+    rows = rows < tb->n ? rows : tb->n;
+    if (goal < TILE / (rows * c->unit))
+        goal = TILE / (rows * c->unit) * c->unit;
     int64_t want = TNI_BUFFER / rows - 192;
     uint64_t used = grow_run(c, nest, b, want < goal ? want : goal);
     const tni_tile_axis *run = &c->tile[c->run];
@@ -158,11 +164,16 @@ static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int b)
     return used;
 }
 
+/* A tile that goes straight to dst; next to a short axis the other one is longer. */
 static void shape_direct(tni_copy *c)
 {
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; k++) {
+        int64_t want = DIRECT, beside = c->tile[1 - k].n * c->unit;
+        if (beside < DIRECT && want < TILE / beside * c->unit)
+            want = TILE / beside * c->unit;
         c->tile[k].block =
-            even_block(c->tile[k].n, DIRECT / c->unit, c->unit < 64 ? 64 / c->unit : 1);
+            even_block(c->tile[k].n, want / c->unit, c->unit < 64 ? 64 / c->unit : 1);
+    }
 }
 
 /* How early a loop runs, inside first: a staged tile moves along the source's rows, then along

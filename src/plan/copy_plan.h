@@ -37,7 +37,7 @@ enum {
     TNI_CARRY = 1024, /* rows whose partial lines are kept: the longest span */
     TNI_A = 0,
     TNI_B = 1,
-    TNI_BUFFER = 24 * 1024 /* bytes in which one tile is staged */
+    TNI_BUFFER = 40 * 1024 /* bytes in which one tile is staged */
 };
 
 /* A tile is TNI_A (dst's fastest axis) x TNI_B (the source's) units for the kernel, times
