@@ -68,6 +68,18 @@ static int source_fastest(const tni_nest *nest)
     return best;
 }
 
+/* The axis that goes on in src where b ends; -1 when there is none, or b is long enough. */
+static int source_next(const tni_nest *nest, int a, int b, int64_t unit)
+{
+    const tni_axis *x = &nest->axis[b];
+    if (x->n * unit >= LINES || x->step[1] != unit)
+        return -1;
+    for (int i = 0; i < nest->ndim; i++)
+        if (i != a && i != b && nest->axis[i].step[1] == x->n * unit)
+            return i;
+    return -1;
+}
+
 static tni_tile_axis whole(const tni_axis *a)
 {
     return (tni_tile_axis){a->n, a->n, a->step[0], a->step[1], a->step[0], a->n, -1, -1};
@@ -93,20 +105,20 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
 }
 
 /* Gather in the tile the axes that continue dst's run, until it is `want` bytes long. */
-static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int64_t want)
+static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int next, int64_t want)
 {
     uint64_t used = 0;
     int64_t bytes = c->unit;
     for (int i = nest->ndim - 1; i >= 0 && (bytes < want || c->run < 0); i--) {
         const tni_axis *x = &nest->axis[i];
         int at = i == nest->ndim - 1 ? TNI_A : i == b ? TNI_B : c->ntile;
-        if (x->step[0] != bytes || at == TNI_TILE_AXES)
+        if (x->step[0] != bytes || at == TNI_TILE_AXES || i == next)
             break;
         if (at == c->ntile)
             c->tile[c->ntile++] = whole(x);
         if (at == TNI_B)
             c->b_in_run = true;
-        int64_t most = want / bytes;
+        int64_t most = (want + bytes - 1) / bytes;
         if (at == TNI_B && most < LINES / c->unit)
             most = LINES / c->unit; /* whole lines of the source, too */
         if (at == TNI_B && most < TILE / bytes)
@@ -134,34 +146,57 @@ static bool runs_are_lines(const tni_nest *nest, int64_t unit)
     return bits % 64 == 0;
 }
 
-/* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
-static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int b)
+/* Cut the rows of a staged tile: all of b and some of the axis after it, or some of b. */
+static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
 {
-    tni_tile_axis *tb = &c->tile[TNI_B];
-    c->straight = c->mover == TNI_MOVE_TURN && runs_are_lines(nest, c->unit);
+    tni_tile_axis *tb = &c->tile[TNI_B], *tc = &c->tile[TNI_C];
+    tb->t = (bytes + 127 + 64) & ~(int64_t)63;
+    int64_t most = TNI_BUFFER / tb->t;
+    rows = rows < most ? rows : most;
+    tb->block = even_block(tb->n, rows, 1);
+    tb->block = tb->block < most ? tb->block : most;
+    if (tb->block < tb->n) {
+        tc->block = 1;
+        if (c->carry && tb->n > TNI_CARRY)
+            tb->span = TNI_CARRY / tb->block * tb->block;
+    } else {
+        tc->t = tb->n * tb->t;
+        tc->block = even_block(tc->n, rows / tb->n, 1);
+        tc->block = tc->block < most / tb->n ? tc->block : most / tb->n;
+        if (c->carry && tc->n > TNI_CARRY / tb->n)
+            tc->span = TNI_CARRY / tb->n / tc->block * tc->block;
+    }
+}
+
+/* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
+static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
+{
+    const tni_tile_axis *tb = &c->tile[TNI_B];
+    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit);
+    if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
+        c->tile[TNI_A].n * c->unit < RUN_LEAST)
+        next = -1; /* dst's run needs it more */
+    if (next >= 0)
+        c->tile[TNI_C] = whole(&nest->axis[next]);
+    c->straight = c->mover == TNI_MOVE_TURN && next < 0 && runs_are_lines(nest, c->unit);
     int64_t lines = c->straight ? STRAIGHT : LINES;
     int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
     rows = rows < ROWS ? rows : ROWS;
-    rows = rows < tb->n ? rows : tb->n;
+    rows = rows < tb->n * c->tile[TNI_C].n ? rows : tb->n * c->tile[TNI_C].n;
     if (goal < TILE / (rows * c->unit))
         goal = TILE / (rows * c->unit) * c->unit;
     int64_t want = TNI_BUFFER / rows - 192;
-    uint64_t used = grow_run(c, nest, b, want < goal ? want : goal);
+    uint64_t used = grow_run(c, nest, b, next, want < goal ? want : goal);
     const tni_tile_axis *run = &c->tile[c->run];
     int64_t bytes = run->block * run->d;
     c->straight = c->straight && c->run == TNI_A;
     c->carry = run->block < run->n && bytes >= 128;
-    if (!c->b_in_run) {
-        tb->t = (bytes + 127 + 64) & ~(int64_t)63;
-        int64_t most = TNI_BUFFER / tb->t;
-        tb->block = even_block(tb->n, rows < most ? rows : most, 1);
-        if (tb->block > most)
-            tb->block = most;
-        if (c->carry && tb->n > TNI_CARRY)
-            tb->span = TNI_CARRY / tb->block * tb->block;
-    }
-    return used;
+    if (c->b_in_run)
+        c->tile[TNI_C].block = 1;
+    else
+        cut_rows(c, rows, bytes);
+    return used | (next < 0 ? 0 : (uint64_t)1 << next);
 }
 
 /* A tile that goes straight to dst; next to a short axis the other one is longer. */
@@ -181,9 +216,9 @@ static void shape_direct(tni_copy *c)
 static int64_t rank(const tni_copy *c, const tni_loop *x)
 {
     if (c->staged && x->tile == c->run)
-        return c->b_in_run ? -2 : -1;
-    if (c->staged && x->tile == TNI_B && !x->wide)
-        return -2;
+        return -1;
+    if (c->staged && !c->b_in_run && (x->tile == TNI_B || x->tile == TNI_C) && !x->wide)
+        return -4 + x->tile;
     return magnitude(x->s);
 }
 
@@ -237,7 +272,8 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     uint64_t used = (uint64_t)1 << a | (b >= 0 ? (uint64_t)1 << b : 0);
     c->tile[TNI_A] = whole(&nest->axis[a]);
     c->tile[TNI_B] = b >= 0 ? whole(&nest->axis[b]) : (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
-    c->ntile = 2;
+    c->tile[TNI_C] = (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
+    c->ntile = 3;
 
     if (!by_width(c->unit))
         c->mover = TNI_MOVE_ROWS;
@@ -252,7 +288,7 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
                 dense_run(nest, c->unit) >= RUN_LEAST;
     c->piece = INT64_MAX;
     if (c->staged) {
-        used |= shape_staged(c, nest, b);
+        used |= shape_staged(c, nest, a, b);
         c->piece = c->unit < PIECE_A ? PIECE_A / c->unit : 1;
     } else {
         shape_direct(c);

@@ -32,11 +32,12 @@ typedef struct tni_loop {
 } tni_loop;
 
 enum {
-    TNI_TILE_AXES = 6,
+    TNI_TILE_AXES = 7,
     TNI_LOOPS = 67,
     TNI_CARRY = 1024, /* rows whose partial lines are kept: the longest span */
     TNI_A = 0,
     TNI_B = 1,
+    TNI_C = 2,
     TNI_BUFFER = 40 * 1024 /* bytes in which one tile is staged */
 };
 
@@ -56,7 +57,8 @@ typedef struct tni_copy {
     int run;       /* which tile axis ends a run; -1: there is none */
     bool straight; /* runs are whole lines when dst begins with one: turn them there at once */
     bool carry;    /* runs go on from tile to tile; partial lines wait for their rest */
-    bool b_in_run; /* TNI_B is part of the run; otherwise the tile has TNI_B.block runs */
+    bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of
+                    * TNI_B and TNI_C */
     tni_tile_axis tile[TNI_TILE_AXES];
     tni_loop loop[TNI_LOOPS]; /* innermost first */
 } tni_copy;

@@ -57,15 +57,22 @@ static void move(const job *j, char *d, const int64_t d_step[2], const char *s,
  * goes_on: its own partial line is left to the next tile. */
 typedef struct pending {
     char *d, *t;
-    int64_t rows, run, row, done;
+    int64_t rows, each, run, row, done; /* each: rows for one unit of TNI_C */
     bool joined, goes_on;
 } pending;
 
+/* Where row i of a tile begins in dst: rows count through TNI_B, then TNI_C. */
+static int64_t row_at(const tni_copy *c, const pending *p, int64_t i)
+{
+    int64_t b = p->each == p->rows ? i : i % p->each;
+    return b * c->tile[TNI_B].d + (i - b) / p->each * c->tile[TNI_C].d;
+}
+
 /* Ask early for the lines that runs fill only in part; they cannot be streamed. */
-static void own_edges(const pending *p, int64_t step)
+static void own_edges(const tni_copy *c, const pending *p)
 {
     for (int64_t i = 0; i < p->rows; i++) {
-        char *d = p->d + i * step;
+        char *d = p->d + row_at(c, p, i);
         if (!p->joined && (uintptr_t)d % LINE)
             __builtin_prefetch(d, 1);
         if (!p->goes_on && (uintptr_t)(d + p->run) % LINE)
@@ -76,10 +83,9 @@ static void own_edges(const pending *p, int64_t step)
 /* Stream about quota bytes more of a waiting tile, whole lines as far as they go. */
 static void flush(const job *j, pending *p, int64_t quota)
 {
-    const tni_tile_axis *b = &j->c->tile[TNI_B];
     while (p->row < p->rows && quota > 0) {
-        char *d = p->d + p->row * b->d;
-        char *t = p->t + p->row * b->t;
+        char *d = p->d + row_at(j->c, p, p->row);
+        char *t = p->t + p->row * j->c->tile[TNI_B].t;
         int64_t from = p->joined ? -(int64_t)((uintptr_t)d % LINE) : 0;
         int64_t to = p->goes_on ? p->run - (int64_t)((uintptr_t)(d + p->run) % LINE) : p->run;
         from += p->done;
@@ -122,7 +128,7 @@ static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int
     for (int k = 2;;) {
         int64_t to = 0, so = 0;
         for (k = 2; k < c->ntile; k++) {
-            to += at[k] * x[k].d;
+            to += at[k] * (c->staged ? x[k].t : x[k].d);
             so += at[k] * x[k].s;
         }
         for (int64_t a = 0; a < n[TNI_A]; a += piece) {
@@ -214,10 +220,12 @@ static void run_straight(const job *j, int64_t first, int64_t last)
 static void run_staged(const job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
-    const tni_tile_axis *run = &c->tile[c->run], *b = &c->tile[TNI_B];
+    const tni_tile_axis *run = &c->tile[c->run], *x = c->tile;
     _Alignas(64) char buffer[2][LINE + TNI_BUFFER], kept[TNI_CARRY * LINE];
-    bool by_rows = !c->b_in_run && b->loop >= 0;
-    int64_t turn = by_rows ? c->loop[b->loop].n : 1; /* items until a run goes on */
+    const tni_tile_axis *cut = x[TNI_B].loop >= 0 ? &x[TNI_B] : &x[TNI_C];
+    bool by_rows = !c->b_in_run && cut->loop >= 0;
+    int64_t turn = by_rows ? c->loop[cut->loop].n : 1; /* items until a run goes on */
+    int64_t each = cut == &x[TNI_B] ? LINE : x[TNI_B].n * LINE;
     pending wait = {0};
     place p;
     place_at(c, first, &p);
@@ -225,16 +233,17 @@ static void run_staged(const job *j, int64_t first, int64_t last)
         int64_t n[TNI_TILE_AXES], s = p.s;
         bool some = tile_extents(c, p.at, n);
         int64_t q = run->loop < 0 ? 0 : p.at[run->loop];
-        char *line = kept + (by_rows ? p.at[b->loop] * b->block * LINE : 0);
+        char *line = kept + (by_rows ? p.at[cut->loop] * cut->block * each : 0);
         pending tile = {.d = j->d + p.d, .t = buffer[wait.t == buffer[0] + LINE] + LINE};
         step_on(c, &p);
         if (!some)
             continue;
-        tile.rows = c->b_in_run ? 1 : n[TNI_B];
+        tile.each = c->b_in_run ? 1 : n[TNI_B];
+        tile.rows = c->b_in_run ? 1 : n[TNI_B] * n[TNI_C];
         tile.run = n[c->run] * run->d;
         tile.joined = c->carry && q > 0 && item - turn >= first;
         tile.goes_on = c->carry && q + 1 < c->loop[run->loop].n && item + turn < last;
-        own_edges(&tile, b->d);
+        own_edges(c, &tile);
         run_tile(j, tile.t, j->s + s, n, p.s - s, &wait);
         flush(j, &wait, INT64_MAX / 2);
         if (tile.joined)
