@@ -70,7 +70,7 @@ static wide slow_size(const sample *s)
 static wide slow_reach(const sample *s)
 {
     wide reach = s->width;
-    for (int i = 0; i < s->ndim; i++)
+    for (int i = 0; i < s->ndim && fits(reach); i++)
         if (s->shape[i] > 1) {
             const wide step = s->stride[i] < 0 ? -(wide)s->stride[i] : s->stride[i];
             reach += (s->shape[i] - 1) * step;

@@ -233,7 +233,8 @@ static void run_staged(const job *j, int64_t first, int64_t last)
         int64_t n[TNI_TILE_AXES], s = p.s;
         bool some = tile_extents(c, p.at, n);
         int64_t q = run->loop < 0 ? 0 : p.at[run->loop];
-        char *line = kept + (by_rows ? p.at[cut->loop] * cut->block * each : 0);
+        bool keeps = by_rows && c->carry;
+        char *line = kept + (keeps ? p.at[cut->loop] * cut->block * each : 0);
         pending tile = {.d = j->d + p.d, .t = buffer[wait.t == buffer[0] + LINE] + LINE};
         step_on(c, &p);
         if (!some)
