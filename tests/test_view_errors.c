@@ -347,6 +347,7 @@ static void facts_refuse(void **state)
     REFUSED(tn_extent(&t, &number, NULL), TN_ENULL, "extent: high is NULL");
     assert_false(tn_is_mergeable(&t, -1, 0));
     assert_string_equal(tn_error(), "is_mergeable: axes -1 to 0 of a tensor of 2");
+    t.shape[2] = 1;
     assert_false(tn_is_mergeable(&t, 0, 2));
     assert_false(tn_is_mergeable(&t, 1, 0));
     assert_null(tn_at(&t, NULL));
@@ -416,6 +417,8 @@ static void geometry_refuses(void **state)
             "index_to_offset: flat index 1 is not in [0, 1)");
     REFUSED(tn_index_to_offset(0, 3, negative, stride, &result), TN_ESHAPE,
             "index_to_offset: axis 1 has extent -3, less than 0");
+    REFUSED(tn_index_to_offset(0, 1, (int64_t[]){-2}, stride, &result), TN_ESHAPE,
+            "index_to_offset: axis 0 has extent -2, less than 0");
     REFUSED(tn_index_to_offset(5, 2, (int64_t[]){INT64_MAX, 2}, stride, &result), TN_EOVERFLOW,
             "index_to_offset: the extents make more than 2^63 - 1");
     REFUSED(tn_index_to_offset(0, 3, (int64_t[]){0, INT64_MAX, 2}, stride, &result), TN_EARG,

@@ -96,6 +96,8 @@ static const struct {
     {"nhwc grows in w and c", {4, {1, 32, 32, 3}}, {1, 1}, {1, 32, 34, 5}, 5440},
     {"different pads", {4, {2, 3, 4, 5}}, {1, 2}, {2, 3, 6, 9}, 324},
     {"three axes", {3, {2, 3, 4}}, {2}, {2, 3, 8}, 48},
+    {"a pad of 0", {4, {1, 2, 3, 4}}, {0, 1}, {1, 2, 3, 6}, 36},
+    {"as many as fit", {1, {INT64_MAX}}, {0}, {INT64_MAX}, INT64_MAX},
     {"two axes stay", {2, {5, 6}}, {9}, {5, 6}, 30},
     {"no axes", {0, {0}}, {0}, {0}, 1},
     {"an empty axis grows too", {3, {2, 3, 0}}, {1}, {2, 3, 2}, 12},
@@ -106,7 +108,8 @@ static void shapes_grow_from_axis_two(void **state)
 {
     (void)state;
     for (int k = 0; k < COUNT(padded); k++) {
-        int64_t out[6] = {0}, in_place[6], count = -1;
+        int64_t out[7] = {0}, in_place[6], count = -1;
+        out[padded[k].shape.ndim] = -77;
         const dims *shape = &padded[k].shape;
         const int64_t *pads = shape->ndim > 2 ? padded[k].pads : NULL;
         OK(tn_padded_shape(shape->ndim, shape->n, pads, out));
@@ -117,6 +120,7 @@ static void shapes_grow_from_axis_two(void **state)
             if (out[i] != padded[k].out[i] || in_place[i] != out[i])
                 fail_msg("%s: axis %d is %lld", padded[k].says, i, (long long)out[i]);
         assert_int_equal(count, padded[k].count);
+        assert_int_equal(out[shape->ndim], -77);
     }
 }
 
@@ -294,6 +298,8 @@ static void facts_are_as_in_the_table(void **state)
         int64_t low, high;
         OK(tn_init_strided(&t, NULL, TN_F32, facts[k].shape.ndim, facts[k].shape.n,
                            facts[k].stride));
+        t.shape[t.ndim] = 5; /* what is behind ndim means nothing */
+        t.stride[t.ndim] = 0;
         OK(tn_extent(&t, &low, &high));
         if (tn_is_contiguous(&t) != facts[k].contiguous ||
             tn_has_broadcast(&t) != facts[k].broadcast || low != facts[k].low ||
@@ -354,6 +360,7 @@ static const struct {
     {2, {{0, {0}}, {2, {2, 3}}}, {2, {2, 3}}},
     {2, {{2, {0, 1}}, {2, {1, 5}}}, {2, {0, 5}}},
     {2, {{1, {1}}, {1, {0}}}, {1, {0}}},
+    {2, {{1, {INT64_MAX / 4}}, {2, {2, 1}}}, {2, {2, INT64_MAX / 4}}},
 };
 
 static void shapes_meet_as_in_numpy(void **state)
@@ -366,10 +373,13 @@ static void shapes_meet_as_in_numpy(void **state)
             OK(tn_init(&t[i], NULL, TN_F32, meetings[k].in[i].ndim, meetings[k].in[i].n));
         int ndim = -1;
         int64_t shape[TN_MAX_NDIM];
+        shape[meetings[k].out.ndim] = -77;
         OK(tn_broadcast_shape(meetings[k].n, ts, &ndim, shape));
+        assert_int_equal(shape[ndim], -77);
         assert_int_equal(ndim, meetings[k].out.ndim);
         assert_memory_equal(shape, meetings[k].out.n, sizeof(int64_t) * (size_t)ndim);
         for (int i = 0; i < meetings[k].n; i++) {
+            t[i].dtype = TN_I8;
             OK(tn_broadcast_to(&t[i], &t[i], ndim, shape));
             shape_is(&t[i], &meetings[k].out, "broadcast");
         }

@@ -263,6 +263,13 @@ static void the_same_is_fine_when_asked(void **state)
     b.shape[2] = 3;
     assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
     b = a;
+    b.shape[0] = 2;
+    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    a.shape[0] = 2;
+    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_OK);
+    b.stride[0] = 20;
+    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    b = a;
     b.stride[2] = 8;
     assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
     b = a;

@@ -68,7 +68,8 @@ static void succeeds_exactly_when_strides_exist(void **state)
             continue;
         int64_t shape[TN_MAX_NDIM] = {0}, given[TN_MAX_NDIM];
         const int ndim = random_shape(&d, count, shape);
-        memcpy(given, shape, sizeof given);
+        memset(given, 0x99, sizeof given); /* what is behind ndim is not read */
+        memcpy(given, shape, sizeof(int64_t) * (size_t)ndim);
         if (ndim > 0 && count > 0 && once_in(&d, 3))
             given[between(&d, 0, ndim - 1)] = -1;
         memset(&out, 0x33, sizeof out);
@@ -86,6 +87,8 @@ static void succeeds_exactly_when_strides_exist(void **state)
         assert_int_equal(out.ndim, ndim);
         assert_memory_equal(out.shape, shape, sizeof(int64_t) * (size_t)ndim);
         assert_ptr_equal(out.data, t.data);
+        assert_int_equal(ndim < TN_MAX_NDIM ? out.shape[ndim] : before.shape[0],
+                         before.shape[0]);
         assert_int_equal(tni_check_sound(&out, "out"), TN_OK);
         for (int64_t flat = 0; flat < count; flat++) {
             int64_t at[TN_MAX_NDIM];
@@ -132,6 +135,8 @@ static const struct {
     {"nothing as nothing", 2, {0, 4}, {1, 1}, 3, {2, 0, 3}, TN_OK, {24, 24, 8}},
     {"nothing with -1", 2, {0, 4}, {1, 1}, 2, {-1, 3}, TN_OK, {24, 8}},
     {"another count", 1, {6}, {8}, 1, {7}, TN_ESHAPE, {0}},
+    {"one element as more than any count", 1, {1}, {8}, 2, {INT64_MAX, 2}, TN_ESHAPE, {0}},
+    {"a first -1 that does not divide", 1, {6}, {8}, 2, {-1, 4}, TN_ESHAPE, {0}},
     {"-1 that does not divide", 1, {6}, {8}, 2, {4, -1}, TN_ESHAPE, {0}},
     {"two -1", 1, {6}, {8}, 2, {-1, -1}, TN_ESHAPE, {0}},
     {"-2", 1, {6}, {8}, 1, {-2}, TN_ESHAPE, {0}},
@@ -143,6 +148,20 @@ static const struct {
     {"nothing by -1, too large", 1, {0}, {8}, 3, {-1, INT64_MAX, 2}, TN_EOVERFLOW, {0}},
     {"nothing, too wide", 1, {0}, {8}, 2, {0, INT64_MAX}, TN_EOVERFLOW, {0}},
 };
+
+static void takes_as_many_axes_as_there_are(void **state)
+{
+    (void)state;
+    tn_tensor t, out;
+    int64_t shape[TN_MAX_NDIM + 1];
+    for (int i = 0; i <= TN_MAX_NDIM; i++)
+        shape[i] = i == 7 ? 6 : 1;
+    assert_int_equal(tn_init(&t, NULL, TN_F64, 1, shape + 7), TN_OK);
+    assert_int_equal(tn_reshape(&out, &t, TN_MAX_NDIM, shape), TN_OK);
+    assert_int_equal(out.stride[7], 8);
+    assert_int_equal(tn_reshape(&out, &out, 1, (int64_t[]){-1}), TN_OK);
+    assert_true(tni_same(&out, &t));
+}
 
 static void answers_as_in_the_table(void **state)
 {
@@ -165,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(succeeds_exactly_when_strides_exist),
+        cmocka_unit_test(takes_as_many_axes_as_there_are),
         cmocka_unit_test(answers_as_in_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
