@@ -1,0 +1,313 @@
+/* bench_rearrange.c - tenon_bench_rearrange [--quick] [--json FILE] [--svg FILE] [--threads N]
+ *                     [--only WORD] [--list]
+ *
+ * How near do copies come to the speed of memory?  Every case stands beside memcpy and a
+ * streaming copy of the same bytes, threads and pages, in turns; a case during which that limit
+ * moves is repeated, and gets no verdict when it does not come to rest. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report.h"
+
+/* One group of the report. */
+typedef struct setup {
+    const char *key, *title;
+    const copy_list *list;
+    bool alone, small_pages;
+    double goal_mean, goal_worst;
+    double full, quick; /* seconds */
+} setup;
+
+static const setup setups[] = {
+    {"f32", "the 57, f32", &list_57_f32, false, false, 0.71, 0.40, 60, 10},
+    {"f64", "the 57, f64", &list_57_f64, false, false, 0.77, 0.40, 80, 5},
+    {"narrow", "narrow and wide elements", &list_narrow, false, false, 0.60, 0, 15, 3},
+    {"others", "shapes not among the 57", &list_others, false, false, 0.60, 0, 30, 4},
+    {"alone", "the 57, f32", &list_57_f32, true, false, 0.69, 0, 40, 3},
+    {"4k", "the 57, f32, 4K pages", &list_57_f32, false, true, 0.69, 0, 40, 3},
+    {"half", "the 57 of 0.5 MB", &list_57_half_mb, true, false, 0.60, 0, 6, 1},
+    {"half-all", "the 57 of 0.5 MB", &list_57_half_mb, false, false, 0.50, 0, 6, 1},
+    {"images", "u8 images in the cache", &list_images, true, false, 0.70, 0, 1, 0.3},
+    {"cached", "in L1, L2 and L3", &list_cached, true, false, 0, 0, 3, 0.7},
+};
+enum { SETUPS = sizeof setups / sizeof *setups };
+
+typedef struct options {
+    bool quick;
+    int threads;
+    const char *json, *svg, *only;
+} options;
+
+static double spare; /* seconds for cases that must be repeated */
+
+/* ---- one case ---- */
+
+typedef struct copy_work {
+    tn_tensor dst, src;
+} copy_work;
+
+static void run_copy(void *arg)
+{
+    const copy_work *w = arg;
+    MUST(tn_rearrange(&w->dst, &w->src));
+}
+
+static copy_work make_work(const copy_case *c, const arena *a)
+{
+    copy_work w;
+    tn_tensor dense;
+    int64_t shape[6];
+    MUST(tn_init(&dense, a->src, c->dtype, c->ndim, c->shape));
+    MUST(tn_permute(&w.src, &dense, c->axes));
+    for (int i = 0; i < c->ndim; i++)
+        shape[i] = w.src.shape[i];
+    MUST(tn_init(&w.dst, a->dst, c->dtype, c->ndim, shape));
+    return w;
+}
+
+/* A figure stands for a right result: some elements are looked at. */
+static void check(const copy_case *c, copy_work *w)
+{
+    run_copy(w);
+    uint64_t x = 1;
+    for (int i = 0; i < 1000; i++) {
+        int64_t index[6];
+        for (int k = 0; k < c->ndim; k++) {
+            x = x * 6364136223846793005u + 1442695040888963407u;
+            index[k] = (int64_t)((x >> 33) % (uint64_t)w->dst.shape[k]);
+        }
+        if (memcmp(tn_at(&w->dst, index), tn_at(&w->src, index), tn_dtype_size(c->dtype)))
+            give_up(c->name, "a wrong element");
+    }
+}
+
+static figures measure_case(const copy_case *c, const arena *a, int threads, double duration,
+                            int least)
+{
+    copy_work w = make_work(c, a);
+    contest k = {run_copy, &w, a->dst, a->src, case_bytes(c), threads, least, duration};
+    check(c, &w);
+    figures f = measure(&k);
+    for (int again = 0; f.moved && again < 3 && spare > 0; again++) {
+        double begin = seconds();
+        f = measure(&k);
+        spare -= seconds() - begin;
+    }
+    return f;
+}
+
+/* ---- groups ---- */
+
+static int least_rounds(const options *o)
+{
+    return o->quick ? 2 : 4;
+}
+
+/* One case of every `every`, another one each time. */
+static bool taken(int i, int every)
+{
+    return i % every == i / every % every;
+}
+
+/* Less than 1 when the groups before took more than their time. */
+static double pace(double planned)
+{
+    static double begin, before;
+    double now = seconds(),
+           late = begin > 0 && now - begin > before ? before / (now - begin) : 1;
+    begin = begin > 0 ? begin : now;
+    before += planned;
+    return late;
+}
+
+/* How many cases a group has time for: all, or one of every 3, 6, 12. */
+static int thin_out(const setup *s, const options *o, const arena *a, int threads)
+{
+    copy_case c;
+    double have = o->quick ? s->quick : s->full, all = 0, begin = seconds();
+    have *= pace(have);
+    plain_copy(a->dst, a->src, a->bytes, threads);
+    double each = (seconds() - begin) / (double)a->bytes;
+    for (int i = 0; i < s->list->count; i++) {
+        s->list->get(i, &c);
+        all += each * (double)case_bytes(&c) * (4 * least_rounds(o) + 2);
+    }
+    if (o->svg || s->list->count < 57 || all < 1.2 * have)
+        return 1; /* a chart shows them all */
+    return all < 3.6 * have ? 3 : all < 7.2 * have ? 6 : 12;
+}
+
+static int64_t most_bytes(const setup *s)
+{
+    int64_t most = 0;
+    copy_case c;
+    for (int i = 0; i < s->list->count; i++) {
+        s->list->get(i, &c);
+        most = case_bytes(&c) > most ? case_bytes(&c) : most;
+    }
+    return most;
+}
+
+static void use_threads(tn_handle **h, int threads)
+{
+    tn_handle_destroy(*h);
+    MUST(tn_handle_create(h, TN_CPU, 0, &(tn_config){.threads = threads}));
+    MUST(tn_handle_use(*h));
+}
+
+static void run_group(const setup *s, const options *o, const arena *a, group *g)
+{
+    static tn_handle *handle;
+    int threads = s->alone ? 1 : o->threads, every = thin_out(s, o, a, threads);
+    use_threads(&handle, threads);
+    *g = (group){.key = s->key, .goal_mean = s->goal_mean, .goal_worst = s->goal_worst};
+    snprintf(g->title, sizeof g->title, "%s, %d thread%s", s->title, threads,
+             threads == 1 ? "" : "s");
+    print_heading(g);
+    double duration = (o->quick ? s->quick : s->full) * every / s->list->count;
+    for (int i = 0; i < s->list->count; i++) {
+        row *r = &g->rows[g->count];
+        if (!taken(i, every))
+            continue;
+        s->list->get(i, &r->what);
+        r->f = measure_case(&r->what, a, threads, duration, least_rounds(o));
+        print_row(r);
+        g->count++;
+    }
+}
+
+static void run_groups(const options *o, report *r)
+{
+    for (int small = 0; small < 2; small++) {
+        int64_t bytes = 0;
+        for (int i = 0; i < SETUPS; i++)
+            if (setups[i].small_pages == small && (!o->only || !strcmp(o->only, setups[i].key)))
+                bytes = most_bytes(&setups[i]) > bytes ? most_bytes(&setups[i]) : bytes;
+        if (!bytes)
+            continue;
+        arena a = arena_make(bytes, !small);
+        for (int i = 0; i < SETUPS; i++)
+            if (setups[i].small_pages == small && (!o->only || !strcmp(o->only, setups[i].key)))
+                run_group(&setups[i], o, &a, &r->group[r->groups++]);
+        arena_free(&a);
+    }
+}
+
+/* ---- calls on 4 x 4 ---- */
+
+static float from[16], into[16];
+static tn_tensor small_dst, small_src, small_view;
+static tn_plan *small_plan;
+
+static void call_rearrange(void *arg)
+{
+    (void)arg;
+    MUST(tn_rearrange(&small_dst, &small_src));
+}
+
+static void call_plan(void *arg)
+{
+    MUST(tn_plan_run(small_plan, into, arg));
+}
+
+static void call_unsqueeze(void *arg)
+{
+    (void)arg;
+    MUST(tn_unsqueeze(&small_view, &small_src, 1));
+}
+
+static void add_fact(report *r, const char *name, const char *unit, double value, double goal)
+{
+    r->fact[r->facts++] = (fact){name, unit, value, goal};
+}
+
+static void run_calls(report *r)
+{
+    const int64_t shape[] = {4, 4};
+    const void *srcs[] = {from};
+    MUST(tn_init(&small_dst, into, TN_F32, 2, shape));
+    MUST(tn_init(&small_src, from, TN_F32, 2, shape));
+    MUST(tn_transpose(&small_src, &small_src, 0, 1));
+    MUST(tn_plan_rearrange(&small_plan, &small_dst, &small_src));
+    add_fact(r, "tn_rearrange of 4x4 f32", "ns", call_time(call_rearrange, NULL), 80);
+    add_fact(r, "tn_plan_run of 4x4 f32", "ns", call_time(call_plan, srcs), 30);
+    add_fact(r, "tn_unsqueeze", "ns", call_time(call_unsqueeze, NULL), 0);
+    tn_plan_free(small_plan);
+}
+
+/* Sizes around a power of two run alike. */
+static void compare_neighbours(report *r)
+{
+    double least = 0, most = 0;
+    for (int i = 0; i < r->groups; i++)
+        for (int k = 0; k < r->group[i].count; k++) {
+            const row *x = &r->group[i].rows[k];
+            if (strcmp(r->group[i].key, "others") || strncmp(x->what.name, "f32 409", 7))
+                continue;
+            least = least == 0 || x->f.ratio < least ? x->f.ratio : least;
+            most = x->f.ratio > most ? x->f.ratio : most;
+        }
+    if (least > 0)
+        add_fact(r, "4095, 4096 and 4097 squared differ by", "%", 100 * (most / least - 1), 20);
+}
+
+/* ---- */
+
+static void print_lists(void)
+{
+    copy_case c;
+    for (int i = 0; i < list_57_f32.count; i++) {
+        list_57_f32.get(i, &c);
+        for (int k = 0; k < c.ndim; k++)
+            printf("%s%lld", k ? "," : "", (long long)c.shape[k]);
+        for (int k = 0; k < c.ndim; k++)
+            printf("%s%d", k ? "," : " ", c.axes[k]);
+        printf(" %s\n", c.name);
+    }
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "tenon_bench_rearrange [--quick] [--json FILE] [--svg FILE] [--threads N] "
+                    "[--only WORD] [--list]\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static report r;
+    options o = {.threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value = argv[i + 1];
+        if (!strcmp(word, "--quick"))
+            o.quick = true;
+        else if (!strcmp(word, "--list"))
+            return print_lists(), 0;
+        else if (!value)
+            return usage();
+        else if (!strcmp(word, "--json"))
+            o.json = argv[++i];
+        else if (!strcmp(word, "--svg"))
+            o.svg = argv[++i];
+        else if (!strcmp(word, "--only"))
+            o.only = argv[++i];
+        else if (!strcmp(word, "--threads") && atoi(value) > 0)
+            o.threads = atoi(argv[++i]);
+        else
+            return usage();
+    }
+    r.threads = o.threads;
+    spare = o.quick ? 2 : 30;
+    printf("tenon %s, kernels %s, %d threads\n", tn_version(), tn_isa(), o.threads);
+    run_groups(&o, &r);
+    run_calls(&r);
+    compare_neighbours(&r);
+    print_summary(&r);
+    if (o.json && !write_json(&r, o.json))
+        give_up("cannot write", o.json);
+    if (o.svg && !write_chart(&r, o.svg))
+        give_up("cannot write (a chart needs all 57 cases)", o.svg);
+    return 0;
+}

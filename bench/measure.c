@@ -1,0 +1,215 @@
+/* measure.c - the clock, the memory, the two copies, and rounds of all three in turns. */
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void give_up(const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    exit(1);
+}
+
+/* ---- memory ---- */
+
+enum { HUGE_PAGE = 2 << 20 };
+
+static char *block(int64_t bytes, bool huge)
+{
+    void *p;
+    if (posix_memalign(&p, HUGE_PAGE, (size_t)bytes))
+        give_up("bench", "no memory");
+    if (madvise(p, (size_t)bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE))
+        fprintf(stderr, "bench: the system takes no advice about pages\n");
+    return p;
+}
+
+arena arena_make(int64_t bytes, bool huge)
+{
+    bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    arena a = {block(bytes, huge), block(bytes, huge), bytes};
+    uint64_t x = 88172645463325252u;
+    for (int64_t i = 0; i < bytes; i += 8) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        memcpy(a.src + i, &x, 8);
+    }
+    memset(a.dst, 0, (size_t)bytes);
+    return a;
+}
+
+void arena_free(arena *a)
+{
+    free(a->dst);
+    free(a->src);
+}
+
+/* ---- the two copies ---- */
+
+typedef void (*copy_fn)(char *d, const char *s, int64_t bytes);
+
+static void plain(char *d, const char *s, int64_t bytes)
+{
+    memcpy(d, s, (size_t)bytes);
+}
+
+#ifdef __x86_64__
+/* d is a multiple of 64; the bytes beyond whole lines are copied plainly. */
+#define STREAM(NAME, TARGET, VECTOR, LOAD, STORE)                                              \
+    __attribute__((target(TARGET))) static void NAME(char *d, const char *s, int64_t bytes)    \
+    {                                                                                          \
+        int64_t whole = bytes & ~(int64_t)63;                                                  \
+        for (int64_t i = 0; i < whole; i += (int64_t)sizeof(VECTOR))                           \
+            STORE((void *)(d + i), LOAD((const void *)(s + i)));                               \
+        memcpy(d + whole, s + whole, (size_t)(bytes - whole));                                 \
+        _mm_sfence();                                                                          \
+    }
+STREAM(stream_16, "sse2", __m128i, _mm_loadu_si128, _mm_stream_si128)
+STREAM(stream_32, "avx2", __m256i, _mm256_loadu_si256, _mm256_stream_si256)
+STREAM(stream_64, "avx512f", __m512i, _mm512_loadu_si512, _mm512_stream_si512)
+
+static copy_fn streaming(void)
+{
+    return __builtin_cpu_supports("avx512f") ? stream_64
+           : __builtin_cpu_supports("avx2")  ? stream_32
+                                             : stream_16;
+}
+#else
+static copy_fn streaming(void)
+{
+    return plain;
+}
+#endif
+
+static void in_parts(copy_fn copy, char *d, const char *s, int64_t bytes, int threads)
+{
+#ifdef _OPENMP
+    if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+        {
+            int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
+            int64_t each = (bytes / parts + 63) & ~(int64_t)63, from = part * each;
+            int64_t to = part + 1 == parts || from + each > bytes ? bytes : from + each;
+            if (from < to)
+                copy(d + from, s + from, to - from);
+        }
+        return;
+    }
+#endif
+    (void)threads;
+    copy(d, s, bytes);
+}
+
+void plain_copy(char *dst, const char *src, int64_t bytes, int threads)
+{
+    in_parts(plain, dst, src, bytes, threads);
+}
+
+void stream_copy(char *dst, const char *src, int64_t bytes, int threads)
+{
+    in_parts(streaming(), dst, src, bytes, threads);
+}
+
+/* ---- rounds ---- */
+
+enum { WORK, PLAIN, STREAM_COPY, KINDS, MOST_ROUNDS = 64 };
+
+static void once(const contest *c, int kind)
+{
+    if (kind == WORK)
+        c->run(c->arg);
+    else if (kind == PLAIN)
+        plain_copy(c->dst, c->src, c->bytes, c->threads);
+    else
+        stream_copy(c->dst, c->src, c->bytes, c->threads);
+}
+
+static double sample(const contest *c, int kind, int64_t times)
+{
+    double begin = seconds();
+    for (int64_t i = 0; i < times; i++)
+        once(c, kind);
+    return (seconds() - begin) / (double)times;
+}
+
+/* How many times in a row make a sample that the clock measures well. */
+static int64_t repeats(const contest *c, int kind)
+{
+    if (c->bytes > 16 << 20)
+        return 1;
+    double t = sample(c, kind, 1);
+    t = sample(c, kind, 1 + (int64_t)(2e-5 / t));
+    return 1 + (int64_t)(3e-4 / t);
+}
+
+static double best_of(const double *times, int from, int to)
+{
+    double best = times[from];
+    for (int i = from + 1; i < to; i++)
+        best = times[i] < best ? times[i] : best;
+    return best;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Time of the better copy in some of the rounds. */
+static double limit_of(double times[KINDS][MOST_ROUNDS], int from, int to)
+{
+    return smaller(best_of(times[PLAIN], from, to), best_of(times[STREAM_COPY], from, to));
+}
+
+figures measure(const contest *c)
+{
+    double times[KINDS][MOST_ROUNDS], begin = seconds(), gb = 2e-9 * (double)c->bytes;
+    int64_t in_a_row[KINDS];
+    int rounds = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        in_a_row[kind] = repeats(c, kind);
+    while (rounds < c->least || (rounds < MOST_ROUNDS && seconds() - begin < c->duration)) {
+        for (int kind = 0; kind < KINDS; kind++)
+            times[kind][rounds] = sample(c, kind, in_a_row[kind]);
+        rounds++;
+    }
+    double early = limit_of(times, 0, rounds / 2), late = limit_of(times, rounds / 2, rounds);
+    figures f = {.work = gb / best_of(times[WORK], 0, rounds),
+                 .plain = gb / best_of(times[PLAIN], 0, rounds),
+                 .stream = gb / best_of(times[STREAM_COPY], 0, rounds),
+                 .limit = gb / smaller(early, late),
+                 .moved = early > 1.15 * late || late > 1.15 * early};
+    f.ratio = f.work / f.limit;
+    return f;
+}
+
+double call_time(void (*run)(void *arg), void *arg)
+{
+    enum { CALLS = 20000, TRIES = 25 };
+    double best = 1;
+    for (int i = 0; i < TRIES; i++) {
+        double begin = seconds();
+        for (int k = 0; k < CALLS; k++)
+            run(arg);
+        best = smaller(best, (seconds() - begin) / CALLS);
+    }
+    return best * 1e9;
+}

@@ -1,0 +1,137 @@
+/* report.c - the tables and the JSON file.
+ *
+ * A case whose R moved has figures and no verdict: it is in no mean. */
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int group_summary(const group *g, double *mean, double *worst)
+{
+    double sum = 0;
+    int n = 0;
+    *worst = 0;
+    for (int i = 0; i < g->count; i++) {
+        const figures *f = &g->rows[i].f;
+        if (f->moved)
+            continue;
+        sum += log(f->ratio);
+        *worst = n == 0 || f->ratio < *worst ? f->ratio : *worst;
+        n++;
+    }
+    *mean = n ? exp(sum / n) : 0;
+    return n;
+}
+
+void print_heading(const group *g)
+{
+    printf("\n%-44s %8s %8s %8s %6s\n", g->title, "GB/s", "memcpy", "stream", "of R");
+}
+
+void print_row(const row *r)
+{
+    const figures *f = &r->f;
+    char bar[21] = "....................";
+    int full = (int)(20 * f->ratio + 0.5);
+    memset(bar, '#', (size_t)(full > 20 ? 20 : full));
+    printf("  %-42s %8.1f %8.1f %8.1f %6.2f  %s%s\n", r->what.name, f->work, f->plain,
+           f->stream, f->ratio, bar, f->moved ? "  R moved: no verdict" : "");
+    fflush(stdout);
+}
+
+static void print_goal(int cases, double got, double goal)
+{
+    char is[8] = "-", should[8] = "-";
+    if (cases)
+        snprintf(is, sizeof is, "%.2f", got);
+    if (goal > 0)
+        snprintf(should, sizeof should, "%.2f", goal);
+    printf("  %5s  %5s  %-5s", is, should,
+           goal <= 0 || !cases ? ""
+           : got >= goal       ? "ok"
+                               : "below");
+}
+
+void print_summary(const report *r)
+{
+    printf("\nOf R, the better of memcpy and a streaming copy of the same bytes with the same "
+           "threads:\n%-44s %5s  %5s  %5s  %5s  %5s  %5s\n",
+           "", "cases", "mean", "goal", "", "worst", "goal");
+    int without = 0;
+    for (int i = 0; i < r->groups; i++) {
+        const group *g = &r->group[i];
+        double mean, worst;
+        int n = group_summary(g, &mean, &worst);
+        without += g->count - n;
+        printf("%-44s %5d", g->title, n);
+        print_goal(n, mean, g->goal_mean);
+        print_goal(n, worst, g->goal_worst);
+        printf("\n");
+    }
+    for (int i = 0; i < r->facts; i++) {
+        const fact *f = &r->fact[i];
+        printf("%-44s %5.*f %s", f->name, f->value < 10 ? 2 : 0, f->value, f->unit);
+        if (f->goal > 0)
+            printf(", goal %g%s", f->goal, f->value <= f->goal ? "  ok" : "  above");
+        printf("\n");
+    }
+    if (without)
+        printf("%d cases have no verdict: R moved by more than 15 %% while they ran.\n",
+               without);
+}
+
+/* ---- JSON ---- */
+
+static void json_row(FILE *out, const row *r)
+{
+    const figures *f = &r->f;
+    fprintf(out, "      {\"case\": \"%s\", \"dtype\": \"%s\", \"shape\": [", r->what.name,
+            tn_dtype_name(r->what.dtype));
+    for (int i = 0; i < r->what.ndim; i++)
+        fprintf(out, "%s%lld", i ? ", " : "", (long long)r->what.shape[i]);
+    fprintf(out, "], \"axes\": [");
+    for (int i = 0; i < r->what.ndim; i++)
+        fprintf(out, "%s%d", i ? ", " : "", r->what.axes[i]);
+    fprintf(out,
+            "],\n       \"gbs\": %.2f, \"memcpy\": %.2f, \"stream\": %.2f, \"ratio\": %.4f, "
+            "\"verdict\": %s}",
+            f->work, f->plain, f->stream, f->ratio, f->moved ? "false" : "true");
+}
+
+static void json_group(FILE *out, const group *g)
+{
+    double mean, worst;
+    int n = group_summary(g, &mean, &worst);
+    fprintf(out,
+            "    {\"key\": \"%s\", \"title\": \"%s\", \"verdicts\": %d, \"mean\": %.4f, "
+            "\"worst\": %.4f, \"goal_mean\": %.2f, \"goal_worst\": %.2f, \"cases\": [\n",
+            g->key, g->title, n, mean, worst, g->goal_mean, g->goal_worst);
+    for (int i = 0; i < g->count; i++) {
+        json_row(out, &g->rows[i]);
+        fprintf(out, i + 1 < g->count ? ",\n" : "\n");
+    }
+    fprintf(out, "    ]}");
+}
+
+bool write_json(const report *r, const char *path)
+{
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return false;
+    fprintf(out,
+            "{\n  \"version\": \"%s\", \"isa\": \"%s\", \"threads\": %d,\n  \"groups\": [\n",
+            tn_version(), tn_isa(), r->threads);
+    for (int i = 0; i < r->groups; i++) {
+        json_group(out, &r->group[i]);
+        fprintf(out, i + 1 < r->groups ? ",\n" : "\n");
+    }
+    fprintf(out, "  ],\n  \"facts\": [\n");
+    for (int i = 0; i < r->facts; i++)
+        fprintf(out,
+                "    {\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", \"goal\": %g}%s\n",
+                r->fact[i].name, r->fact[i].value, r->fact[i].unit, r->fact[i].goal,
+                i + 1 < r->facts ? "," : "");
+    fprintf(out, "  ]\n}\n");
+    return fclose(out) == 0;
+}

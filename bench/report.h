@@ -1,0 +1,46 @@
+/* report.h - what was measured, as a table, as JSON and as a chart. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "cases.h"
+#include "measure.h"
+
+enum { MOST_ROWS = 64, MOST_GROUPS = 16, MOST_FACTS = 8 };
+
+typedef struct row {
+    copy_case what;
+    figures f;
+} row;
+
+typedef struct group {
+    const char *key; /* short, for JSON and the chart */
+    char title[80];
+    double goal_mean, goal_worst; /* of R; 0: none */
+    int count;
+    row rows[MOST_ROWS];
+} group;
+
+/* A single number with its goal. */
+typedef struct fact {
+    const char *name, *unit;
+    double value, goal; /* at most; 0: none */
+} fact;
+
+typedef struct report {
+    int threads, groups, facts;
+    group group[MOST_GROUPS];
+    fact fact[MOST_FACTS];
+} report;
+
+/* Geometric mean and worst of the ratios that have a verdict; their number. */
+int group_summary(const group *g, double *mean, double *worst);
+
+void print_heading(const group *g);
+void print_row(const row *r);
+void print_summary(const report *r);
+
+/* Write a file; false when the system refuses. */
+bool write_json(const report *r, const char *path);
+bool write_chart(const report *r, const char *path);
+
+#endif
