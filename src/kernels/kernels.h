@@ -12,5 +12,6 @@
 #include "copy_table.h"
 #include "make_table.h"
 #include "op_table.h"
+#include "rows_table.h"
 
 #endif

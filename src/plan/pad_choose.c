@@ -11,7 +11,7 @@
 #include "view/view.h"
 
 enum {
-    BLOCK = 8 * 1024,     /* bytes of dst that a block aims at */
+    BLOCK = 12 * 1024,    /* most bytes of dst in a block of several rows */
     LONG_ROW = 4 * 1024,  /* rows from here on are streamed as they are */
     WHOLE_ROW = 64 * 1024 /* longer rows are cut */
 };
@@ -19,6 +19,11 @@ enum {
 static int64_t magnitude(int64_t x)
 {
     return x < 0 ? -x : x;
+}
+
+static int64_t less(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 static bool outside(const tni_pad_axis *a, const tni_pad_axis *b)
@@ -107,8 +112,9 @@ static void shape_blocks(tni_pad *p)
 {
     const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
     const int64_t row = r->total * p->width;
+    const int64_t near = less(tni_cache_sizes()->l1 / 4, BLOCK);
     p->columns = row <= WHOLE_ROW ? r->total : WHOLE_ROW / 2 / p->width;
-    p->rows = row < BLOCK ? BLOCK / row : 1;
+    p->rows = row < near ? near / row : 1;
     if (p->rows > q->total)
         p->rows = q->total;
     p->items = (q->total + p->rows - 1) / p->rows * ((r->total + p->columns - 1) / p->columns);
@@ -116,6 +122,39 @@ static void shape_blocks(tni_pad *p)
         p->items *= p->axis[i].total;
     p->staged = p->stream && row < LONG_ROW && r->d_step == p->width && q->d_step == row;
     p->stream = p->staged || (p->stream && row >= LONG_ROW);
+}
+
+/* Describe a row of dst, if it is whole, dense on both sides, and its borders are narrow. */
+static void find_edges(tni_pad *p)
+{
+    const tni_pad_axis *r = &p->axis[p->ndim - 1];
+    tni_row *row = &p->row;
+    p->edged = r->total - r->n <= TNI_EDGES && p->columns == r->total &&
+               r->d_step == p->width && (r->step == p->width || r->n == 1);
+    if (!p->edged)
+        return;
+    row->bytes = r->total * p->width;
+    row->left = r->before * p->width;
+    row->body = r->n * p->width;
+    row->width_log2 = tni_width_log2(p->width);
+    row->edges = 0;
+    for (int64_t i = 0; i < r->total; i++)
+        if (i < r->before || i >= r->before + r->n) {
+            row->edge[row->edges].to = i * p->width;
+            row->edge[row->edges++].from = tni_pad_run_at(r, p->mode, i).from * p->width;
+        } else {
+            i += r->n - 1;
+        }
+}
+
+static void set_value(tni_pad *p, const void *value)
+{
+    memset(p->value, 0, sizeof p->value);
+    if (!value || p->mode != TN_PAD_CONSTANT)
+        return;
+    memcpy(p->value, value, (size_t)p->width);
+    for (size_t n = (size_t)p->width; n < sizeof p->value; n *= 2)
+        memcpy(p->value + n, p->value, n);
 }
 
 void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const int64_t *before,
@@ -128,9 +167,8 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
     p->ndim = 0;
     p->staged = p->stream = false;
     p->items = p->rows = p->columns = 1;
-    memset(p->value, 0, sizeof p->value);
-    if (value && mode == TN_PAD_CONSTANT)
-        memcpy(p->value, value, (size_t)p->width);
+    p->edged = false;
+    set_value(p, value);
     p->bytes = tni_numel(dst) * p->width;
     if (p->bytes == 0) {
         p->way = TNI_PAD_NOTHING;
@@ -145,8 +183,10 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
     }
     p->stream = p->bytes >= tni_cache_sizes()->stream;
     p->way = same_fastest(p) ? TNI_PAD_ROWS : TNI_PAD_SLABS;
-    if (p->way == TNI_PAD_ROWS)
+    if (p->way == TNI_PAD_ROWS) {
         shape_blocks(p);
+        find_edges(p);
+    }
 }
 
 /* The value over all of dst. */

@@ -7,6 +7,8 @@
 
 #include <tenon/dims.h>
 
+#include "kernels/kernels.h"
+
 typedef enum tni_pad_way {
     TNI_PAD_NOTHING, /* dst is empty */
     TNI_PAD_FILL,    /* src is empty: dst is the value */
@@ -20,6 +22,8 @@ typedef struct tni_pad_axis {
     int64_t d_step, step; /* bytes in dst and in src; step of an axis of 1 is 0 */
 } tni_pad_axis;
 
+enum { TNI_PAD_VALUES = 16 * TNI_EDGES };
+
 typedef struct tni_pad {
     tni_pad_way way;
     tn_pad_mode mode;
@@ -28,9 +32,11 @@ typedef struct tni_pad {
     bool staged;          /* blocks are put together in a buffer and streamed from there */
     int64_t width, bytes; /* of an element, of all of dst */
     int64_t d_shift, shift;
-    int64_t rows, columns; /* of a block: places of the last two axes */
-    int64_t items;         /* blocks */
-    char value[16];
+    int64_t rows, columns;      /* of a block: places of the last two axes */
+    int64_t items;              /* blocks */
+    char value[TNI_PAD_VALUES]; /* the value over and over */
+    bool edged; /* rows are whole, dense and have narrow borders: `row` tells how they look */
+    tni_row row;
     int ndim;                       /* at least 2 */
     tni_pad_axis axis[TN_MAX_NDIM]; /* outermost first, by falling step in dst */
 } tni_pad;

@@ -9,18 +9,23 @@
 
 enum {
     LINE = 64,
-    BUFFER = 16 * 1024, /* two blocks */
-    NARROW = 4          /* a border of so few columns is written column by column */
+    NARROW = 4 /* a border of so few columns is written column by column */
 };
 
 typedef struct job {
     const tni_pad *p;
     const tni_copy_kernels *k;
+    const tni_rows_kernels *rows;
     tni_tile_fn tile;
     int width_log2, parts;
     char *d;
     const char *s;
 } job;
+
+static int64_t less(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- one block ---- */
 
@@ -29,14 +34,16 @@ static void copy_box(const job *j, char *d, const char *s, const int64_t s_step[
                      int64_t rows, int64_t columns)
 {
     const tni_pad_axis *q = &j->p->axis[j->p->ndim - 2], *r = q + 1;
-    if (rows > 1 && columns <= NARROW) {
+    if (columns <= NARROW) {
         for (int64_t c = 0; c < columns; c++)
-            j->tile(d + c * r->d_step, (int64_t[2]){q->d_step, 0}, s + c * s_step[1],
-                    (int64_t[2]){s_step[0], 0}, (int64_t[2]){rows, 1});
+            j->rows->column(d + c * r->d_step, q->d_step, s + c * s_step[1], s_step[0], rows,
+                            j->width_log2);
     } else if (j->p->stream && !j->p->staged && r->d_step == j->p->width &&
                s_step[1] == j->p->width) {
         for (int64_t i = 0; i < rows; i++)
             j->k->stream(d + i * q->d_step, s + i * s_step[0], columns * j->p->width);
+    } else if (r->d_step == j->p->width && s_step[1] == j->p->width) {
+        j->rows->rows(d, q->d_step, s, s_step[0], rows, columns * j->p->width);
     } else {
         j->tile(d, (int64_t[2]){q->d_step, r->d_step}, s, s_step, (int64_t[2]){rows, columns});
     }
@@ -46,28 +53,71 @@ static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
 {
     const tni_pad_axis *q = &j->p->axis[j->p->ndim - 2], *r = q + 1;
     const bool streaming = j->p->stream && !j->p->staged;
-    if (r->d_step == j->p->width && (rows == 1 || q->d_step == columns * j->p->width))
+    if (r->d_step == j->p->width && columns * j->p->width <= TNI_PAD_VALUES)
+        j->rows->rows(d, q->d_step, j->p->value, 0, rows, columns * j->p->width);
+    else if (r->d_step == j->p->width && (rows == 1 || q->d_step == columns * j->p->width))
         j->k->fill(d, j->p->value, j->width_log2, rows * columns, streaming);
     else
         copy_box(j, d, j->p->value, (int64_t[2]){0, 0}, rows, columns);
 }
 
+/* The runs that cover places [from, to) of the rows of a block whose first place is `column`.
+ */
+static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64_t rows,
+                      int64_t column, int64_t from, int64_t to)
+{
+    const tni_pad_axis *r = &j->p->axis[j->p->ndim - 1];
+    while (from < to) {
+        const tni_run run = tni_pad_run_at(r, j->p->mode, from);
+        const int64_t n = less(run.n, to - from);
+        char *here = d + (from - column) * r->d_step;
+        if (run.value)
+            fill_box(j, here, rows, n);
+        else
+            copy_box(j, here, s + run.from * r->step, (int64_t[2]){s_row, run.by * r->step},
+                     rows, n);
+        from += n;
+    }
+}
+
+/* Narrow borders of the value.  Where rows follow each other without a gap, the end of one and
+ * the beginning of the next are one piece. */
+static void fill_edges(const job *j, char *d, int64_t rows)
+{
+    const tni_row *row = &j->p->row;
+    const int64_t step = j->p->axis[j->p->ndim - 2].d_step;
+    const int64_t right = row->bytes - row->left - row->body;
+    const bool joined = step == row->bytes;
+    const char *value = j->p->value;
+    j->rows->rows(d, step, value, 0, joined ? 1 : rows, row->left);
+    d += row->left + row->body;
+    if (joined) {
+        j->rows->rows(d, step, value, 0, rows - 1, right + row->left);
+        d += (rows - 1) * step;
+    }
+    j->rows->rows(d, step, value, 0, joined ? 1 : rows, right);
+}
+
+/* The interior of rows goes first: it walks through lines in order, and the borders then find
+ * them in the cache. */
 static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64_t rows,
                       int64_t column, int64_t columns)
 {
     const tni_pad_axis *r = &j->p->axis[j->p->ndim - 1];
-    for (int64_t done = 0; done < columns;) {
-        tni_run run = tni_pad_run_at(r, j->p->mode, column + done);
-        if (run.n > columns - done)
-            run.n = columns - done;
-        char *to = d + done * r->d_step;
-        if (run.value)
-            fill_box(j, to, rows, run.n);
+    if (j->p->edged) {
+        copy_box(j, d + j->p->row.left, s, (int64_t[2]){s_row, r->step}, rows, r->n);
+        if (j->p->mode == TN_PAD_CONSTANT)
+            fill_edges(j, d, rows);
         else
-            copy_box(j, to, s + run.from * r->step, (int64_t[2]){s_row, run.by * r->step}, rows,
-                     run.n);
-        done += run.n;
+            j->rows->edges(d, j->p->axis[j->p->ndim - 2].d_step, &j->p->row, s, s_row, rows);
+        return;
     }
+    const int64_t end = column + columns;
+    const int64_t in = less(column > r->before ? column : r->before, end);
+    const int64_t out = less(in > r->before + r->n ? in : r->before + r->n, end);
+    copy_runs(j, d, s, s_row, rows, column, in, out);
+    copy_runs(j, d, s, s_row, rows, column, column, in);
+    copy_runs(j, d, s, s_row, rows, column, out, end);
 }
 
 /* The block of rows x columns places from (row, column) on, at d; s is NULL where an outer axis
@@ -93,50 +143,61 @@ static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_
     }
 }
 
-/* ---- the buffer: bytes that follow each other in dst, and wait ---- */
+/* ---- the same through a buffer, for blocks of whole rows that lie dense in dst ---- */
 
-typedef struct sink {
-    char *at;      /* where the first waiting byte goes */
-    int64_t first; /* its place in the buffer, congruent to `at` by lines */
-    int64_t end;
-    _Alignas(LINE) char bytes[BUFFER + 2 * LINE];
-} sink;
-
-static void begin(sink *k, char *d)
+static void begin(tni_sink *k, char *d)
 {
-    k->at = d;
     k->first = k->end = (int64_t)((uintptr_t)d % LINE);
+    k->d = d - k->first;
 }
 
-static void drain(const job *j, sink *k)
+static void drain(const job *j, tni_sink *k)
 {
+    j->rows->flush(k);
     if (k->end > k->first)
-        j->k->stream(k->at, k->bytes + k->first, k->end - k->first);
+        memcpy(k->d + k->first, k->bytes + k->first, (size_t)(k->end - k->first));
 }
 
-/* Send the whole lines; the bytes behind the last one wait. */
-static void drain_lines(const job *j, sink *k)
+static void append_values(const job *j, tni_sink *k, int64_t bytes)
 {
-    const int64_t whole = k->end & ~(int64_t)(LINE - 1);
-    j->k->stream(k->at, k->bytes + k->first, whole - k->first);
-    k->at += whole - k->first;
-    memcpy(k->bytes, k->bytes + whole, (size_t)(k->end - whole));
-    k->first = 0;
-    k->end -= whole;
+    while (bytes > 0) {
+        const int64_t n = less(bytes, TNI_PAD_VALUES);
+        j->rows->rows(k->bytes + k->end, 0, j->p->value, 0, 1, n);
+        k->end += n;
+        bytes -= n;
+        if (k->end > TNI_SINK / 4)
+            j->rows->flush(k);
+    }
 }
 
-/* Room for n <= BUFFER bytes of dst at d. */
-static char *reserve(const job *j, sink *k, char *d, int64_t n)
+static void append_block(const job *j, tni_sink *k, char *d, const char *s, int64_t row,
+                         int64_t rows)
 {
-    if (k->at + (k->end - k->first) != d) {
+    const tni_pad *p = j->p;
+    const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
+    const int64_t bytes = r->total * p->width;
+    if (k->d + k->end != d) {
         drain(j, k);
         begin(k, d);
-    } else if (k->end + n > BUFFER + LINE) {
-        drain_lines(j, k);
     }
-    char *room = k->bytes + k->end;
-    k->end += n;
-    return room;
+    if (!s) {
+        append_values(j, k, rows * bytes);
+    } else if (!p->edged) {
+        copy_block(j, k->bytes + k->end, s, row, rows, 0, r->total);
+        k->end += rows * bytes;
+        j->rows->flush(k);
+    } else {
+        for (int64_t done = 0; done < rows;) {
+            const tni_run run = tni_pad_run_at(q, p->mode, row + done);
+            const int64_t n = less(run.n, rows - done);
+            if (run.value)
+                append_values(j, k, n * bytes);
+            else
+                j->rows->append(k, &p->row, s + run.from * q->step, run.by * q->step, n,
+                                p->mode == TN_PAD_CONSTANT ? p->value : NULL);
+            done += n;
+        }
+    }
 }
 
 /* ---- all blocks ---- */
@@ -200,11 +261,6 @@ static void advance(const job *j, place *at)
     look_up(j, at);
 }
 
-static int64_t less(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void run_part(void *arg, int part)
 {
     const job *j = arg;
@@ -213,7 +269,7 @@ static void run_part(void *arg, int part)
     int64_t first, last;
     tni_deal_range(p->items, j->parts, part, &first, &last);
     place at;
-    sink k;
+    tni_sink k;
     find(j, &at, first);
     begin(&k, at.d + at.row * q->d_step);
     for (int64_t item = first; item < last; item++) {
@@ -221,8 +277,9 @@ static void run_part(void *arg, int part)
         const int64_t columns = less(p->columns, r->total - at.column);
         char *d = at.d + at.row * q->d_step + at.column * r->d_step;
         if (p->staged)
-            d = reserve(j, &k, d, rows * columns * p->width);
-        copy_block(j, d, at.s, at.row, rows, at.column, columns);
+            append_block(j, &k, d, at.s, at.row, rows);
+        else
+            copy_block(j, d, at.s, at.row, rows, at.column, columns);
         advance(j, &at);
     }
     if (p->staged)
@@ -234,6 +291,7 @@ static void run_part(void *arg, int part)
 void tni_pad_rows(const tni_pad *p, char *d, const char *s)
 {
     job j = {.p = p, .k = tni_copy_kernels_of((int)tni_isa_level()), .d = d, .s = s};
+    j.rows = tni_rows_kernels_of((int)tni_isa_level());
     j.width_log2 = tni_width_log2(p->width);
     j.tile = j.k->tile[j.width_log2];
     j.parts = tni_deal_parts(2 * p->bytes, p->items);

@@ -1,0 +1,51 @@
+/* rows_table.h - rows of one length with narrow borders, to memory or past the cache. */
+#ifndef TNI_ROWS_TABLE_H
+#define TNI_ROWS_TABLE_H
+
+#include <stdint.h>
+
+enum { TNI_EDGES = 32, TNI_SINK = 12 * 1024 };
+
+/* A row of dst: body bytes of src between two borders, whose elements are listed. */
+typedef struct tni_row {
+    int64_t bytes, left, body; /* of all, of the left border, of the body */
+    int width_log2;
+    int edges; /* border elements: where they go, and where in src's row they come from */
+    struct {
+        int64_t to, from;
+    } edge[TNI_EDGES];
+} tni_row;
+
+/* Bytes that follow each other in dst and wait until they fill whole lines. */
+typedef struct tni_sink {
+    char *d;            /* where bytes[0] goes, aligned to lines */
+    int64_t first, end; /* bytes[first], …, bytes[end - 1] are there */
+    _Alignas(64) char bytes[TNI_SINK + 128];
+} tni_sink;
+
+typedef struct tni_rows_kernels {
+    /* Copy n rows of `bytes` dense bytes, whose beginnings are d_step and s_step bytes apart;
+     * no row of d shares a byte with another one or with s.  s_step may be 0. */
+    void (*rows)(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
+                 int64_t bytes);
+
+    /* Copy n single elements of a width (as log2). */
+    void (*column)(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
+                   int width_log2);
+
+    /* Copy the border elements of n rows from the rows of src whose bodies begin at s. */
+    void (*edges)(char *d, int64_t d_step, const tni_row *row, const char *s, int64_t s_step,
+                  int64_t n);
+
+    /* Append n rows whose bodies begin at s, s + s_step, … and stream what becomes whole.
+     * Border elements are copies of *value, or of the row's own elements when value is NULL. */
+    void (*append)(tni_sink *k, const tni_row *row, const char *s, int64_t s_step, int64_t n,
+                   const char *value);
+
+    /* Stream the lines that are whole. */
+    void (*flush)(tni_sink *k);
+} tni_rows_kernels;
+
+const tni_rows_kernels *tni_rows_kernels_of(int isa);
+
+#endif

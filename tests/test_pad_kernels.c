@@ -1,0 +1,166 @@
+/* test_pad_kernels.c - rows, columns, borders and the sink at every length, on every level. */
+#include "layout.h"
+
+#include "kernels/kernels.h"
+
+static int top_level(void)
+{
+    return !strcmp(tn_isa(), "avx512") ? 2 : !strcmp(tn_isa(), "avx2") ? 1 : 0;
+}
+
+/* Exact blocks: a step outside is seen by a watched build. */
+static char *random_bytes(rng *r, int64_t n)
+{
+    char *p = malloc((size_t)(n ? n : 1));
+    assert_non_null(p);
+    for (int64_t i = 0; i < n; i++)
+        p[i] = (char)next(r);
+    return p;
+}
+
+static void rows_of_every_length(void **state)
+{
+    (void)state;
+    rng r = {1};
+    for (int isa = 0; isa <= top_level(); isa++)
+        for (int64_t bytes = 0; bytes < 300; bytes++)
+            for (int turn = 0; turn < 6; turn++) {
+                int64_t n = pick(&r, 0, 5), gap = pick(&r, 0, 70), s_gap = pick(&r, 0, 9);
+                int64_t d_step = bytes + gap, s_step = turn == 5 ? 0 : bytes + s_gap;
+                int64_t room = n ? (n - 1) * d_step + bytes : 0;
+                int64_t source = n ? (n - 1) * s_step + bytes : 0;
+                char *d = random_bytes(&r, room), *s = random_bytes(&r, source);
+                char *want = malloc((size_t)(room ? room : 1));
+                memcpy(want, d, (size_t)room);
+                for (int64_t i = 0; i < n; i++)
+                    memcpy(want + i * d_step, s + i * s_step, (size_t)bytes);
+                tni_rows_kernels_of(isa)->rows(d, d_step, s, s_step, n, bytes);
+                if (memcmp(d, want, (size_t)room))
+                    fail_msg("%d rows of %d bytes on level %d", (int)n, (int)bytes, isa);
+                free(d);
+                free(s);
+                free(want);
+            }
+}
+
+static void columns_of_every_width(void **state)
+{
+    (void)state;
+    rng r = {2};
+    for (int isa = 0; isa <= top_level(); isa++)
+        for (int width_log2 = 0; width_log2 < 5; width_log2++)
+            for (int64_t n = 0; n < 20; n++) {
+                int64_t width = 1 << width_log2, d_step = width + pick(&r, 0, 9);
+                int64_t s_step = next(&r) % 4 ? width + pick(&r, 0, 9) : 0;
+                char *d = random_bytes(&r, 20 * d_step),
+                     *s = random_bytes(&r, 20 * s_step + 16);
+                char *want = malloc((size_t)(20 * d_step));
+                memcpy(want, d, (size_t)(20 * d_step));
+                for (int64_t i = 0; i < n; i++)
+                    memcpy(want + i * d_step, s + i * s_step, (size_t)width);
+                tni_rows_kernels_of(isa)->column(d, d_step, s, s_step, n, width_log2);
+                assert_memory_equal(d, want, (size_t)(20 * d_step));
+                free(d);
+                free(s);
+                free(want);
+            }
+}
+
+/* A row with borders at random, and what it should be. */
+static tni_row make_row(rng *r)
+{
+    tni_row row = {.width_log2 = (int)pick(r, 0, 4)};
+    int64_t width = (int64_t)1 << row.width_log2, n = pick(r, 1, next(r) % 2 ? 8 : 90);
+    int64_t left = pick(r, 0, 16), right = pick(r, 0, next(r) % 2 ? 2 : 16);
+    row.left = left * width;
+    row.body = n * width;
+    row.bytes = (left + n + right) * width;
+    for (int64_t i = 0; i < left + n + right; i++)
+        if (i < left || i >= left + n) {
+            row.edge[row.edges].to = i * width;
+            row.edge[row.edges++].from = pick(r, 0, n - 1) * width;
+        }
+    return row;
+}
+
+static void put_row(char *d, const tni_row *row, const char *s, const char *value)
+{
+    size_t width = (size_t)1 << row->width_log2;
+    memcpy(d + row->left, s, (size_t)row->body);
+    for (int e = 0; e < row->edges; e++)
+        memcpy(d + row->edge[e].to, value ? value : s + row->edge[e].from, width);
+}
+
+static void borders(void **state)
+{
+    (void)state;
+    rng r = {3};
+    for (int isa = 0; isa <= top_level(); isa++)
+        for (int round = 0; round < 2000; round++) {
+            tni_row row = make_row(&r);
+            int64_t n = pick(&r, 0, 6), d_step = row.bytes + pick(&r, 0, 3);
+            char *d = random_bytes(&r, 6 * d_step), *s = random_bytes(&r, 6 * row.body);
+            char *want = malloc((size_t)(6 * d_step));
+            memcpy(want, d, (size_t)(6 * d_step));
+            for (int64_t i = 0; i < n; i++) {
+                put_row(want + i * d_step, &row, s + i * row.body, NULL);
+                memcpy(want + i * d_step + row.left, d + i * d_step + row.left,
+                       (size_t)row.body);
+            }
+            tni_rows_kernels_of(isa)->edges(d, d_step, &row, s, row.body, n);
+            assert_memory_equal(d, want, (size_t)(6 * d_step));
+            free(d);
+            free(s);
+            free(want);
+        }
+}
+
+static void sinks(void **state)
+{
+    (void)state;
+    rng r = {4};
+    for (int isa = 0; isa <= top_level(); isa++)
+        for (int round = 0; round < 1000; round++) {
+            const tni_rows_kernels *k = tni_rows_kernels_of(isa);
+            tni_row row = make_row(&r);
+            enum { ROWS = 60 };
+            int64_t total = ROWS * row.bytes, shift = pick(&r, 0, 70);
+            char *block = aligned_alloc(64, (size_t)((total + shift + 127) & ~(int64_t)63));
+            char *d = block + shift, *s = random_bytes(&r, ROWS * row.body);
+            char *want = malloc((size_t)total), value[16 * TNI_EDGES];
+            for (int64_t i = 0; i < 16 * TNI_EDGES; i++)
+                value[i] =
+                    i < 1 << row.width_log2 ? (char)next(&r) : value[i - (1 << row.width_log2)];
+            const char *given = next(&r) % 2 ? value : NULL;
+            for (int64_t i = 0; i < ROWS; i++)
+                put_row(want + i * row.bytes, &row, s + i * row.body, given);
+            tni_sink sink;
+            sink.first = sink.end = (int64_t)((uintptr_t)d % 64);
+            sink.d = d - sink.first;
+            for (int64_t i = 0; i < ROWS;) {
+                int64_t n = pick(&r, 1, 30);
+                n = n < ROWS - i ? n : ROWS - i;
+                k->append(&sink, &row, s + i * row.body, row.body, n, given);
+                i += n;
+            }
+            assert_true(sink.end < 64 && sink.first <= sink.end);
+            memcpy(sink.d + sink.first, sink.bytes + sink.first,
+                   (size_t)(sink.end - sink.first));
+            tni_copy_kernels_of(isa)->fence();
+            assert_memory_equal(d, want, (size_t)total);
+            free(block);
+            free(s);
+            free(want);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_every_length),
+        cmocka_unit_test(columns_of_every_width),
+        cmocka_unit_test(borders),
+        cmocka_unit_test(sinks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
