@@ -1,7 +1,7 @@
 /* bench_infiniop.c - InfiniOp's operators through its C ABI, beside memcpy in the same run and
  * the figures of the original, which are of one thread.
  *
- * bench_infiniop [--quick] runs on one thread unless OMP_NUM_THREADS says otherwise; each
+ * tenon_bench_infiniop [--quick] runs on one thread unless OMP_NUM_THREADS says otherwise; each
  * figure is the best of many rounds. */
 #include <infiniop.h>
 #include <infinirt.h>
@@ -19,7 +19,7 @@ static void need(infiniStatus_t status, const char *what)
 {
     if (status == INFINI_STATUS_SUCCESS)
         return;
-    fprintf(stderr, "bench_infiniop: %s: status %d\n", what, (int)status);
+    fprintf(stderr, "tenon_bench_infiniop: %s: status %d\n", what, (int)status);
     exit(1);
 }
 #define NEED(call) need(call, #call)
