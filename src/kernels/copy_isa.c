@@ -46,7 +46,8 @@ static void copy(char *d, const char *s, int64_t bytes)
     row_copy(d, s, bytes);
 }
 
-static void stream(char *d, const char *s, int64_t bytes)
+/* Whole lines of d are streamed, the bytes before and after them are stored plainly. */
+INLINE void by_lines(char *d, const char *s, int64_t bytes)
 {
     int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
     if (bytes < head + LINE) {
@@ -56,28 +57,30 @@ static void stream(char *d, const char *s, int64_t bytes)
     if (head)
         edge_copy(d, s, head);
     int64_t i = head;
-    for (; i + 4 * LINE <= bytes; i += 4 * LINE) {
-        stream_line(d + i, s + i);
-        stream_line(d + i + LINE, s + i + LINE);
-        stream_line(d + i + 2 * LINE, s + i + 2 * LINE);
-        stream_line(d + i + 3 * LINE, s + i + 3 * LINE);
-    }
     for (; i + LINE <= bytes; i += LINE)
         stream_line(d + i, s + i);
     if (i < bytes)
         edge_copy(d + i, s + i, bytes - i);
 }
 
+static void stream(char *d, const char *s, int64_t bytes)
+{
+    by_lines(d, s, bytes);
+}
+
 /* Blocks whose size is a constant, or any size when it is 0. */
 INLINE void units_of(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
-                     const int64_t n[2], int64_t unit, int64_t ahead)
+                     const int64_t n[2], int64_t unit, int64_t ahead, int streaming)
 {
     for (int64_t i = 0; i < n[0]; i++)
         for (int64_t j = 0; j < n[1]; j++) {
             const char *from = s + i * s_step[0] + j * s_step[1];
             for (int64_t line = 0; ahead && line < unit; line += LINE)
                 __builtin_prefetch(from + ahead + line, 0, 2);
-            row_copy(d + i * d_step[0] + j * d_step[1], from, unit);
+            if (streaming)
+                by_lines(d + i * d_step[0] + j * d_step[1], from, unit);
+            else
+                row_copy(d + i * d_step[0] + j * d_step[1], from, unit);
         }
 }
 
@@ -86,14 +89,21 @@ static void units(char *d, const int64_t d_step[2], const char *s, const int64_t
 {
     switch (unit) {
     case 32:
-        units_of(d, d_step, s, s_step, n, 32, ahead);
+        units_of(d, d_step, s, s_step, n, 32, ahead, 0);
         break;
     case 64:
-        units_of(d, d_step, s, s_step, n, 64, ahead);
+        units_of(d, d_step, s, s_step, n, 64, ahead, 0);
         break;
     default:
-        units_of(d, d_step, s, s_step, n, unit, ahead);
+        units_of(d, d_step, s, s_step, n, unit, ahead, 0);
     }
+}
+
+static void stream_units(char *d, const int64_t d_step[2], const char *s,
+                         const int64_t s_step[2], const int64_t n[2], int64_t unit,
+                         int64_t ahead)
+{
+    units_of(d, d_step, s, s_step, n, unit, ahead, 1);
 }
 
 static void fence(void)
@@ -185,6 +195,7 @@ const tni_copy_kernels TABLE(TNI_ISA) = {
     .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},
     .turn_lines = {turn_lines_1, turn_lines_2, turn_lines_4, turn_lines_8, turn_lines_16},
     .units = units,
+    .stream_units = stream_units,
     .copy = copy,
     .stream = stream,
     .fence = fence,

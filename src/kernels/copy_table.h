@@ -36,6 +36,11 @@ typedef struct tni_copy_kernels {
     void (*units)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                   const int64_t n[2], int64_t unit, int64_t ahead);
 
+    /* The same with streaming stores where lines are whole. */
+    void (*stream_units)(char *d, const int64_t d_step[2], const char *s,
+                         const int64_t s_step[2], const int64_t n[2], int64_t unit,
+                         int64_t ahead);
+
     /* Copy bytes that do not overlap, with plain stores. */
     void (*copy)(char *d, const char *s, int64_t bytes);
 

@@ -178,7 +178,9 @@ static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
         next = -1; /* dst's run needs it more */
     if (next >= 0)
         c->tile[TNI_C] = whole(&nest->axis[next]);
-    c->straight = c->mover == TNI_MOVE_TURN && next < 0 && runs_are_lines(nest, c->unit);
+    c->straight =
+        c->lines && next < 0 &&
+        (c->mover == TNI_MOVE_TURN || (c->mover == TNI_MOVE_ROWS && c->unit % 64 == 0));
     int64_t lines = c->straight ? STRAIGHT : LINES;
     int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
@@ -283,6 +285,8 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         c->mover = TNI_MOVE_STRIDED;
     c->width_log2 = by_width(c->unit) ? tni_width_log2(c->unit) : 0;
 
+    c->pack = c->mover == TNI_MOVE_TURN && c->unit <= 4 &&
+              c->tile[TNI_A].s % (1024 * c->unit) == 0 && c->tile[TNI_A].n * c->unit >= 64;
     c->stream = c->bytes >= tni_cache_sizes()->stream;
     c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
                 dense_run(nest, c->unit) >= RUN_LEAST;
@@ -301,7 +305,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
     int64_t width = tni_width(dst->dtype);
-    c->staged = c->stream = c->straight = c->carry = c->b_in_run = false;
+    c->staged = c->stream = c->pack = c->straight = c->carry = c->b_in_run = false;
     c->ntile = c->nloop = 0;
     c->run = -1;
     c->shift_d = nest.shift[0];

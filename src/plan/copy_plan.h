@@ -55,6 +55,7 @@ typedef struct tni_copy {
     int64_t piece; /* units of TNI_A that one call of the kernel takes */
     int ntile, nloop;
     int run;       /* which tile axis ends a run; -1: there is none */
+    bool pack;     /* source rows alias in the cache: lay them side by side first */
     bool straight; /* runs are whole lines when dst begins with one: turn them there at once */
     bool carry;    /* runs go on from tile to tile; partial lines wait for their rest */
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of

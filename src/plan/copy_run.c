@@ -5,7 +5,12 @@
 #include "plan.h"
 #include "runtime/runtime.h"
 
-enum { LINE = 64 };
+enum {
+    LINE = 64,
+    PACK = 256,               /* bytes of a source row that are laid beside the next */
+    PACK_PITCH = PACK + LINE, /* so far apart that they share no cache set */
+    PACK_ROWS = 64,
+};
 
 typedef struct job {
     const tni_copy *c;
@@ -32,6 +37,30 @@ static void run_block(const job *j, int64_t first, int64_t last)
         j->k->copy(j->d + from, j->s + from, to - from);
 }
 
+/* Turn a x b units, into whole lines or not.  When source rows would push each other out of the
+ * cache, they are first laid side by side. */
+static void turn(const job *j, char *d, int64_t d_step, const char *s, const int64_t n[2],
+                 int64_t ahead, bool lines)
+{
+    const tni_copy *c = j->c;
+    void (*kernel)(char *, int64_t, const char *, int64_t, int64_t, int64_t, int64_t) =
+        lines ? j->k->turn_lines[c->width_log2] : j->k->turn[c->width_log2];
+    int64_t s_step = c->tile[TNI_A].s;
+    if (!c->pack) {
+        kernel(d, d_step, s, s_step, n[TNI_A], n[TNI_B], ahead);
+        return;
+    }
+    _Alignas(64) char side[PACK_ROWS][PACK_PITCH];
+    for (int64_t b = 0; b < n[TNI_B]; b += PACK / c->unit)
+        for (int64_t a = 0; a < n[TNI_A]; a += PACK_ROWS) {
+            int64_t nb = n[TNI_B] - b < PACK / c->unit ? n[TNI_B] - b : PACK / c->unit;
+            int64_t na = n[TNI_A] - a < PACK_ROWS ? n[TNI_A] - a : PACK_ROWS;
+            j->k->units(side[0], (int64_t[2]){PACK_PITCH, 0}, s + a * s_step + b * c->unit,
+                        (int64_t[2]){s_step, 0}, (int64_t[2]){na, 1}, nb * c->unit, ahead);
+            kernel(d + a * c->unit + b * d_step, d_step, side[0], PACK_PITCH, na, nb, 0);
+        }
+}
+
 /* a x b units from s to d, whose steps are given. */
 static void move(const job *j, char *d, const int64_t d_step[2], const char *s,
                  const int64_t n[2], int64_t ahead)
@@ -39,13 +68,9 @@ static void move(const job *j, char *d, const int64_t d_step[2], const char *s,
     const tni_copy *c = j->c;
     int64_t s_step[2] = {c->tile[TNI_A].s, c->tile[TNI_B].s};
     if (c->mover == TNI_MOVE_TURN)
-        j->k->turn[c->width_log2](d, d_step[TNI_B], s, s_step[TNI_A], n[TNI_A], n[TNI_B],
-                                  ahead);
+        turn(j, d, d_step[TNI_B], s, n, ahead, false);
     else if (c->mover == TNI_MOVE_ROWS && c->stream && !c->staged)
-        for (int64_t b = 0; b < n[TNI_B]; b++)
-            for (int64_t a = 0; a < n[TNI_A]; a++)
-                j->k->stream(d + a * d_step[0] + b * d_step[1],
-                             s + a * s_step[0] + b * s_step[1], c->unit);
+        j->k->stream_units(d, d_step, s, s_step, n, c->unit, ahead);
     else if (c->mover == TNI_MOVE_ROWS)
         j->k->units(d, d_step, s, s_step, n, c->unit, ahead);
     else
@@ -205,15 +230,17 @@ static void run_straight(const job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *x = c->tile;
+    int64_t d_step[2] = {x[TNI_A].d, x[TNI_B].d}, s_step[2] = {x[TNI_A].s, x[TNI_B].s};
     place p;
     place_at(c, first, &p);
     for (int64_t item = first; item < last; item++) {
         int64_t n[TNI_TILE_AXES], d = p.d, s = p.s;
         bool some = tile_extents(c, p.at, n);
         step_on(c, &p);
-        if (some)
-            j->k->turn_lines[c->width_log2](j->d + d, x[TNI_B].d, j->s + s, x[TNI_A].s,
-                                            n[TNI_A], n[TNI_B], p.s - s);
+        if (some && c->mover == TNI_MOVE_TURN)
+            turn(j, j->d + d, x[TNI_B].d, j->s + s, n, p.s - s, true);
+        else if (some)
+            j->k->stream_units(j->d + d, d_step, j->s + s, s_step, n, c->unit, p.s - s);
     }
 }
 
