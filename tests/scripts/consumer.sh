@@ -28,5 +28,8 @@ awk '/^```c$/ {on = 1; next} /^```$/ {if (on) exit} on' "$4" >"$work/readme.c"
 cc -Wall -Wextra "$work/readme.c" $(pkg-config "$flags" --cflags --libs tenon) -o "$work/readme"
 [ "$(LD_LIBRARY_PATH="$lib" "$work/readme")" = "1 4" ]
 
+"$work/usr/bin/tenon" version | grep -q "$3"
+[ -s "$work/usr/share/man/man1/tenon.1" ]
+
 soname=$(readlink "$lib/libtenon.so.${3%%.*}")
 [ "$soname" = "libtenon.so.$3" ]
