@@ -179,7 +179,7 @@ static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
     if (next >= 0)
         c->tile[TNI_C] = whole(&nest->axis[next]);
     c->straight =
-        c->lines && next < 0 &&
+        next < 0 && runs_are_lines(nest, c->unit) &&
         (c->mover == TNI_MOVE_TURN || (c->mover == TNI_MOVE_ROWS && c->unit % 64 == 0));
     int64_t lines = c->straight ? STRAIGHT : LINES;
     int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
@@ -219,8 +219,9 @@ static int64_t rank(const tni_copy *c, const tni_loop *x)
 {
     if (c->staged && x->tile == c->run)
         return -1;
-    if (c->staged && !c->b_in_run && (x->tile == TNI_B || x->tile == TNI_C) && !x->wide)
-        return -4 + x->tile;
+    int rows = c->tile[TNI_B].block < c->tile[TNI_B].n ? TNI_B : TNI_C;
+    if (c->staged && !c->b_in_run && x->tile == rows && !x->wide)
+        return -2;
     return magnitude(x->s);
 }
 
