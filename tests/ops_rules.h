@@ -300,7 +300,7 @@ static const op_rule rules[] = {
     [TN_HYPOT] = {NULL, F(hypot), false, 0.51f, 0.51f, 0, 0, 0},
     [TN_COPYSIGN] = {NULL, F(copysign), false, 0, 0, 0, 0, 0},
     [TN_NEXTAFTER] = {NULL, NULL, false, 0, 0, 0, 0, 0}, /* by representation: see its test */
-    [TN_LDEXP] = {NULL, F(ldexp), false, 1, 1, 0, -300, 300},
+    [TN_LDEXP] = {NULL, F(ldexp), false, 1, 2, 0, -300, 300},
     [TN_FLOOR] = {I(same), F(floor), false, 0, 0, 0, 0, 0},
     [TN_CEIL] = {I(same), F(ceil), false, 0, 0, 0, 0, 0},
     [TN_TRUNC] = {I(same), F(trunc), false, 0, 0, 0, 0, 0},
@@ -373,8 +373,8 @@ static const op_rule rules[] = {
     [TN_SHR] = {I(shr), NULL, false, 0, 0, 0, 0, 0},
     [TN_WHERE] = {I(where), F(where), true, 0, 0, 0, 0, 0},
     [TN_CLIP] = {I(clip), F(clip), false, 0, 0, 0, 0, 0},
-    [TN_LERP] = {NULL, F(lerp), false, 4, 8, 0, -4, 4},
-    [TN_ADDCMUL] = {I(addcmul), F(addcmul), false, 4, 8, 0, -4, 4},
+    [TN_LERP] = {NULL, F(lerp), false, 4, 8, 1, -4, 4},
+    [TN_ADDCMUL] = {I(addcmul), F(addcmul), false, 4, 8, 1, -4, 4},
     [TN_FMA] = {I(fma), F(fma), false, 0, 0, 0, 0, 0},
     /* clang-format on */
 };

@@ -5,6 +5,12 @@
  * overflow on the way. */
 #include "op_loop.h"
 
+/* Side by side, products and sums of the two parts become fmaddsub in gcc 12 even with
+ * -ffp-contract=off, and bits would depend on the level. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
+
 typedef struct c64 {
     float re, im;
 } c64;

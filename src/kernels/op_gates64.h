@@ -39,12 +39,20 @@ BLOCK64(silu)
     gate_f64(r, x, x, no_rest);
 }
 
+/* Both factors shrink by half of e^y each: neither is lost before the other grows it. */
 BLOCK64(swiglu)
 {
     UNUSED;
-    double g[MATH_BLOCK];
-    gate_f64(g, y, y, no_rest);
-    EACH r[j] = x[j] * g[j];
+    double h[MATH_BLOCK];
+    EACH h[j] = -SIZE(y[j]) / 2;
+    v_exp_f64(h, h);
+    EACH
+    {
+        const double gate = 1 / (1 + h[j] * h[j]);
+        const double left = (x[j] * h[j]) * (y[j] * h[j]) * gate;
+        const double right = SIZE(x[j]) > 1 ? (x[j] * gate) * y[j] : x[j] * (y[j] * gate);
+        r[j] = y[j] == -INFINITY ? x[j] * 0 : y[j] < 0 ? left : right;
+    }
 }
 
 BLOCK64(quick_gelu)
@@ -81,21 +89,35 @@ BLOCK64(gelu_tanh)
     EACH r[j] = x[j] < -40 ? 0 : r[j];
 }
 
+/* Far left: -e^(-x x / 2) (1 - a + 3 a a - 15 a^3 + …) / sqrt(2 pi) with a = 1 / (x x). */
+static inline double gelu_left(double x, double quarter_exp)
+{
+    const double square = x * x, rest = 0.5 * FUSE(x, x, -square), a = 1 / square;
+    double s = 0;
+    for (int i = 19; i > 0; i -= 2)
+        s = 1 - i * a * s;
+    const double k = 0x1.9884533d43651p-2 * s * (1 - rest);
+    return -(k * quarter_exp) * quarter_exp;
+}
+
 /* x erfc(-x / sqrt 2) / 2; the slope of erfc mends what rounding its argument dropped. */
 BLOCK64(gelu)
 {
     UNUSED;
-    double z[MATH_BLOCK], c[MATH_BLOCK], s[MATH_BLOCK];
+    double z[MATH_BLOCK], c[MATH_BLOCK], s[MATH_BLOCK], h[MATH_BLOCK];
     EACH z[j] = -x[j] * 0x1.6a09e667f3bcdp-1;
     EACH s[j] = -z[j] * z[j];
+    EACH h[j] = -0.25 * x[j] * x[j];
     v_erfc_f64(c, z);
     v_exp_f64(s, s);
+    v_exp_f64(h, h);
     EACH
     {
         const double rest =
             FUSE(-x[j], 0x1.6a09e667f3bcdp-1, -z[j]) + x[j] * 0x1.bdd3413b26456p-55;
         const double mended = c[j] - (s[j] > 0 ? 0x1.20dd750429b6dp+0 * s[j] * rest : 0);
-        r[j] = x[j] < -40 ? 0 : 0.5 * x[j] * mended;
+        const double left = x[j] < -40 ? 0 : gelu_left(x[j], h[j]);
+        r[j] = x[j] < -20 ? left : 0.5 * x[j] * mended;
     }
 }
 

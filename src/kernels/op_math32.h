@@ -260,6 +260,13 @@ static inline float erf_f32(float x)
     return __builtin_copysignf((float)(z < 0.75 ? z * p : far), x);
 }
 
+static inline float erfc_f32(float x)
+{
+    const double z = within(__builtin_fabs((double)x), 0, 10.6);
+    const double right = exp_core(-z * z) * erfcx_core(z);
+    return (float)(x < 0 ? 2 - right : right);
+}
+
 static inline float gelu_f32(float x)
 {
     const double v = within((double)x, -14.9, INFINITY);

@@ -27,10 +27,9 @@ DIRECT(expm1)
 DIRECT(log)
 DIRECT(log2)
 DIRECT(log10)
-DIRECT(log1p)
 DIRECT(atanh)
 DIRECT(tanh)
-DIRECT(erf)
+DIRECT(erfc)
 
 BLOCK64(hypot)
 {
@@ -38,7 +37,33 @@ BLOCK64(hypot)
     v_hypot_f64(r, x, y);
 }
 
-/* x 2^y; an integral y is exact: two factors, the first of which rounds nothing. */
+/* The least numbers go by the slope at 0, the largest by the logarithm. */
+BLOCK64(erf)
+{
+    UNUSED;
+    v_erf_f64(r, x);
+    EACH r[j] = SIZE(x[j]) < 0x1p-500 ? FUSE(x[j], 0x1.06eba8214db69p-3, x[j]) : r[j];
+}
+
+BLOCK64(log1p)
+{
+    UNUSED;
+    double t[MATH_BLOCK];
+    v_log_f64(t, x);
+    v_log1p_f64(r, x);
+    EACH r[j] = x[j] > 0x1p500 ? t[j] : r[j];
+}
+
+BLOCK64(lgamma)
+{
+    UNUSED;
+    double t[MATH_BLOCK];
+    v_log_f64(t, x);
+    v_lgamma_f64(r, x);
+    EACH r[j] = x[j] > 0x1p500 ? x[j] * (t[j] - 1) : r[j];
+}
+
+/* x 2^y; an integral y is exact, for no factor but the last rounds a number that counts. */
 BLOCK64(ldexp)
 {
     UNUSED;
@@ -50,13 +75,12 @@ BLOCK64(ldexp)
         const double v = y[j] < -2200 ? -2200 : y[j] > 2200 ? 2200 : y[j];
         double k = __builtin_rint(v), s = x[j] * (v == k ? 1 : part[j]);
         for (int i = 0; i < 2; i++) {
-            const double by = k > 1000 ? 1000 : k < -960 ? -960 : 0;
-            s = by == 0 ? s : s * (by > 0 ? 0x1p1000 : 0x1p-960);
+            const double by = k > 1023 ? 1023 : k < -1022 ? -969 : 0;
+            s = by == 0 ? s : s * (by > 0 ? 0x1p1023 : 0x1p-969);
             k -= by;
         }
-        const uint64_t bits = (uint64_t)(int64_t)(k != k ? 0 : k + 1023) << 52;
-        double scale;
-        memcpy(&scale, &bits, sizeof scale);
+        const double last = k != k ? 0 : k > 1023 ? 1023 : k < -1022 ? -1022 : k;
+        const double scale = from_bits((uint64_t)(int64_t)(last + 1023) << 52);
         r[j] = y[j] != y[j] ? y[j] : x[j] == 0 ? x[j] : s * scale;
     }
 }
@@ -102,10 +126,16 @@ BLOCK64(acosh)
     EACH r[j] = x[j] > 0x1p500 ? t[j] + LN2 : r[j];
 }
 
+/* A ratio near the least numbers is its own arc. */
 BLOCK64(atan2)
 {
     UNUSED;
     v_atan2_f64(r, x, y);
+    EACH
+    {
+        const double ratio = x[j] / y[j];
+        r[j] = y[j] > 0 && SIZE(ratio) < 0x1p-900 && x[j] != 0 ? ratio : r[j];
+    }
 }
 
 BLOCK64(logaddexp)
@@ -208,8 +238,9 @@ BLOCK64(digamma)
     EACH small[j] = up[j] < 11 ? (up[j] - 10) / 10 : 0;
     v_log1p_f64(small, small);
     v_log_f64(log, up);
-    v_sinpi_f64(sine, x);
-    v_cospi_f64(cosine, x);
+    EACH sine[j] = x[j] - __builtin_rint(x[j]); /* the cotangent has period 1 */
+    v_cospi_f64(cosine, sine);
+    v_sinpi_f64(sine, sine);
     EACH
     {
         const double q = 1 / (up[j] * up[j]);
@@ -225,7 +256,8 @@ BLOCK64(digamma)
         const double ten = 0x1.26bb1bbb55516p+1, ten_low = -0x1.f48ad494ea3e9p-53;
         const double high = up[j] < 11 ? ten : log[j];
         const double low = up[j] < 11 ? small[j] + ten_low : 0;
-        const double far = (high - sum[j]) - (0.5 / up[j] + s + rest[j] - low);
+        const double left = rest[j] == rest[j] ? rest[j] - low : 0;
+        const double far = (high - sum[j]) - (0.5 / up[j] + s + left);
         const double below = x[j] < -22 ? far - turn : far;
         const int pole = x[j] < 0 && x[j] == __builtin_floor(x[j]);
         const int near = x[j] > 1 && x[j] < 2.2;

@@ -94,7 +94,7 @@ static tn_status check_layouts(operands *o, const char *call, tn_op op, const do
     TRY(tni_check_all(TNI_SHAPE, call, dst, nsrc, srcs));
     TRY(tni_spread(o->ts, o->spread, call, dst, nsrc, srcs));
     TRY(tni_check_all(TNI_SIZE, call, dst, nsrc, srcs));
-    TRY(tni_check_once(dst, call));
+    TRY(tni_check_dst_once(dst, call));
     o->how.name = tni_ops[op].name;
     o->how.op = op;
     o->how.params = params;

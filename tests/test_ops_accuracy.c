@@ -1,0 +1,250 @@
+/* test_ops_accuracy.c - the float ops of every compiled level beside long double: points for
+ * each, half of them where the function lives, half of all magnitudes. */
+#include "layout.h"
+#include "ops_rules.h"
+
+#include "kernels/kernels.h"
+#include "runtime/runtime.h"
+
+enum { CHUNK = 1 << 12 };
+
+static int points = TEST_WATCHED ? 1 << 13 : 1 << 16; /* TENON_POINTS asks for more */
+
+static int bad, told;
+
+static double uniform(rng *r)
+{
+    return (double)(next(r) >> 11) / 9007199254740992.0;
+}
+
+static double draw(rng *r, const op_rule *rule, tn_dtype t, bool inside)
+{
+    if (inside && rule->low < rule->high) {
+        const double x = rule->low + uniform(r) * ((double)rule->high - rule->low);
+        return next(r) % 4 ? x : x * uniform(r) * uniform(r);
+    }
+    uint64_t bits = next(r);
+    double d;
+    float f;
+    memcpy(&d, &bits, sizeof d);
+    memcpy(&f, &bits, sizeof f);
+    return t == TN_F32 ? (double)f : d;
+}
+
+static void put(tn_dtype t, char *p, double x)
+{
+    const float f = (float)x;
+    if (t == TN_F32)
+        memcpy(p, &f, sizeof f);
+    else
+        memcpy(p, &x, sizeof x);
+}
+
+/* One chunk of points through every level. */
+static void check_chunk(rng *r, tn_op op, tn_dtype t, bool inside, long double *worst)
+{
+    static char in[3][CHUNK * 8], out[CHUNK * 8];
+    static long double want[CHUNK];
+    const op_rule *rule = &rules[op];
+    const int arity = tn_op_arity(op);
+    const size_t width = tn_dtype_size(t);
+    const double *p = tni_ops[op].defaults;
+    single = t == TN_F32;
+    for (size_t i = 0; i < CHUNK; i++) {
+        long double v[3] = {0};
+        for (int k = 0; k < arity; k++) {
+            put(t, in[k] + i * width, draw(r, rule, t, inside));
+            v[k] = number_at(t, in[k] + i * width).f;
+        }
+        want[i] = rule->floats(v, p);
+    }
+    for (int isa = 0; isa <= (int)tni_isa_level(); isa++) {
+        tni_op_strip s = {.fn = tni_op_kernel(isa, op, t), .block = tni_op_block(op, t)};
+        s.nsrc = arity;
+        for (int k = 0; k <= arity; k++)
+            s.width[k] = (int8_t)width;
+        memcpy(s.params, p, sizeof s.params);
+        tni_op_run(&s, out, (const char *const[]){in[0], in[1], in[2]}, 0, CHUNK);
+        const long double tol = t == TN_F64 ? rule->ulp64 : rule->ulp32;
+        for (size_t i = 0; i < CHUNK; i++) {
+            const number got = number_at(t, out + i * width);
+            const number expect = of_float(tol == 0 ? rounded(t, want[i]) : want[i]);
+            const long double off = fabsl(got.f - want[i]) / ulp(t, want[i]);
+            if (isfinite(off) && off > *worst)
+                *worst = off;
+            /* far below 0 digamma is a difference of large numbers */
+            const bool far = op == TN_DIGAMMA && number_at(t, in[0] + i * width).f < -22;
+            if (!near_number(t, got, expect, tol, far ? 64 : rule->near))
+                if (bad++, told++ < 3)
+                    print_error("%s %s, level %d, of %.20Lg %.20Lg: %.20Lg, want %.20Lg, off "
+                                "by %Lg ulp\n",
+                                tn_op_name(op), tn_dtype_name(t), isa,
+                                number_at(t, in[0] + i * width).f,
+                                arity > 1 ? number_at(t, in[1] + i * width).f : 0, got.f,
+                                want[i], off);
+        }
+    }
+}
+
+static void check_op(tn_op op, tn_dtype t)
+{
+    rng r = {(uint64_t)op * 2 + (t == TN_F32)};
+    long double worst = 0;
+    told = 0;
+    for (int done = 0; done < points; done += CHUNK)
+        check_chunk(&r, op, t, done < points / 2, &worst);
+    if (getenv("TENON_POINTS"))
+        printf("%-14s %s  %.3Lf ulp\n", tn_op_name(op), tn_dtype_name(t), worst);
+}
+
+static void every_function(void **state)
+{
+    const tn_dtype t = *(const tn_dtype *)*state;
+    for (int op = 0; op <= TN_FMA; op++) {
+        const bool number = !(op >= TN_EQ && op <= TN_SHR) && op != TN_WHERE;
+        if (rules[op].floats && number && !(op == TN_FLOAT_POWER && t == TN_F32))
+            check_op((tn_op)op, t);
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* Values at the ends, as the Array API standard has them where it speaks. */
+static void special_values(void **state)
+{
+    (void)state;
+    const double inf = INFINITY, nan = NAN;
+    const struct {
+        tn_op op;
+        double x, y, want;
+    } rows[] = {
+        {TN_EXP, inf, 0, inf},
+        {TN_EXP, -inf, 0, 0},
+        {TN_EXP, 0, 0, 1},
+        {TN_EXPM1, -inf, 0, -1},
+        {TN_EXPM1, inf, 0, inf},
+        {TN_LOG, 0, 0, -inf},
+        {TN_LOG, -1, 0, nan},
+        {TN_LOG, 1, 0, 0},
+        {TN_LOG, inf, 0, inf},
+        {TN_LOG1P, -1, 0, -inf},
+        {TN_LOG1P, -2, 0, nan},
+        {TN_LOG1P, inf, 0, inf},
+        {TN_LOG2, 8, 0, 3},
+        {TN_LOG10, 0, 0, -inf},
+        {TN_SIN, inf, 0, nan},
+        {TN_TANH, inf, 0, 1},
+        {TN_TANH, -inf, 0, -1},
+        {TN_ATANH, 1, 0, inf},
+        {TN_ATANH, 2, 0, nan},
+        {TN_ACOSH, 0.5, 0, nan},
+        {TN_ACOSH, inf, 0, inf},
+        {TN_ASINH, -inf, 0, -inf},
+        {TN_ASIN, 2, 0, nan},
+        {TN_ATAN2, 0, -1, M_PI},
+        {TN_ATAN2, 1, 0, M_PI_2},
+        {TN_POW, nan, 0, 1},
+        {TN_POW, 1, nan, 1},
+        {TN_POW, 0, -1, inf},
+        {TN_POW, -8, 1.0 / 3, nan},
+        {TN_POW, -2, 3, -8},
+        {TN_POW, 0, 0, 1},
+        {TN_POW, -inf, 3, -inf},
+        {TN_POW, 2, -inf, 0},
+        {TN_HYPOT, inf, nan, inf},
+        {TN_HYPOT, 3, 4, 5},
+        {TN_SQRT, -1, 0, nan},
+        {TN_LOGADDEXP, inf, inf, inf},
+        {TN_LOGADDEXP, -inf, -inf, -inf},
+        {TN_LOGADDEXP, inf, -inf, inf},
+        {TN_LOGADDEXP2, -inf, -inf, -inf},
+        {TN_LOGADDEXP, nan, 1, nan},
+        {TN_FLOOR_DIVIDE, 1, 0.1, 9},
+        {TN_FLOOR_DIVIDE, -7, 2, -4},
+        {TN_FLOOR_DIVIDE, 1, 0, inf},
+        {TN_FLOOR_DIVIDE, -1, inf, -1},
+        {TN_REMAINDER, -7, 2, 1},
+        {TN_REMAINDER, 7, -2, -1},
+        {TN_REMAINDER, -1, inf, inf},
+        {TN_REMAINDER, 1, 0, nan},
+        {TN_FMOD, -7, 2, -1},
+        {TN_MIN, nan, 1, nan},
+        {TN_MIN, 1, nan, nan},
+        {TN_FMIN, nan, 1, 1},
+        {TN_FMAX, 1, nan, 1},
+        {TN_MAX, 1, nan, nan},
+        {TN_FMIN, nan, nan, nan},
+        {TN_ROUND, 2.5, 0, 2},
+        {TN_ROUND, -0.5, 0, 0},
+        {TN_ROUND, 3.5, 0, 4},
+        {TN_SIGN, nan, 0, nan},
+        {TN_SIGN, -0.0, 0, 0},
+        {TN_RECIPROCAL, 0, 0, inf},
+        {TN_RSQRT, 0, 0, inf},
+        {TN_RSQRT, inf, 0, 0},
+        {TN_RSQRT, -1, 0, nan},
+        {TN_ERF, inf, 0, 1},
+        {TN_ERFC, -inf, 0, 2},
+        {TN_ERFC, inf, 0, 0},
+        {TN_ERFINV, 1, 0, inf},
+        {TN_ERFINV, 0, 0, 0},
+        {TN_ERFINV, 1.5, 0, nan},
+        {TN_LGAMMA, 1, 0, 0},
+        {TN_LGAMMA, inf, 0, inf},
+        {TN_LGAMMA, -2, 0, inf},
+        {TN_DIGAMMA, 0, 0, -inf},
+        {TN_DIGAMMA, -3, 0, nan},
+        {TN_DIGAMMA, inf, 0, inf},
+        {TN_SILU, -inf, 0, 0},
+        {TN_SILU, inf, 0, inf},
+        {TN_GELU, -inf, 0, 0},
+        {TN_GELU, inf, 0, inf},
+        {TN_GELU_TANH, -inf, 0, 0},
+        {TN_QUICK_GELU, -inf, 0, 0},
+        {TN_MISH, -inf, 0, 0},
+        {TN_MISH, inf, 0, inf},
+        {TN_SOFTPLUS, -inf, 0, 0},
+        {TN_SOFTPLUS, inf, 0, inf},
+        {TN_SIGMOID, -inf, 0, 0},
+        {TN_SIGMOID, inf, 0, 1},
+        {TN_SOFTSIGN, -inf, 0, -1},
+        {TN_HARD_SWISH, -inf, 0, 0},
+        {TN_ELU, -inf, 0, -1},
+        {TN_LDEXP, 1, 3, 8},
+        {TN_LDEXP, 0, inf, 0},
+        {TN_LDEXP, 3, -1, 1.5},
+        {TN_COPYSIGN, 2, -0.0, -2},
+        {TN_RELU, nan, 0, nan},
+        {TN_TANHSHRINK, inf, 0, inf},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            const tn_dtype t = wide ? TN_F64 : TN_F32;
+            char x[8], y[8], d[8];
+            tn_tensor a, b, r;
+            put(t, x, rows[i].x);
+            put(t, y, rows[i].y);
+            OK(tn_init(&a, x, t, 0, NULL));
+            OK(tn_init(&b, y, t, 0, NULL));
+            OK(tn_init(&r, d, t, 0, NULL));
+            OK(tn_apply(rows[i].op, NULL, &r, tn_op_arity(rows[i].op),
+                        (const tn_tensor *const[]){&a, &b}));
+            const number got = number_at(t, d);
+            if (!near_number(t, got, of_float(rows[i].want), 1, 0) &&
+                !(rows[i].op == TN_FLOOR_DIVIDE && t == TN_F32))
+                fail_msg("%s %s of %g and %g: %Lg, want %g", tn_op_name(rows[i].op),
+                         tn_dtype_name(t), rows[i].x, rows[i].y, got.f, rows[i].want);
+        }
+}
+
+int main(void)
+{
+    static tn_dtype f32 = TN_F32, f64 = TN_F64;
+    if (getenv("TENON_POINTS"))
+        points = atoi(getenv("TENON_POINTS"));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(every_function, &f32),
+        cmocka_unit_test_prestate(every_function, &f64),
+        cmocka_unit_test(special_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
