@@ -26,7 +26,11 @@
         }                                                                                      \
     } while (0)
 
-enum { TURNS = 9, JOINED = 8 };
+enum { JOINED = 8 };
+
+/* How long each case is looked at; --quick is less. */
+static int least_turns = 9;
+static double least_time = 0.5;
 
 static double now(void)
 {
@@ -146,7 +150,7 @@ static void measure(const work *w)
             best[what] = t < best[what] ? t : best[what];
             worst[what] = t > worst[what] ? t : worst[what];
         }
-    while (++turns <= TURNS || now() - begin < 0.5);
+    while (++turns <= least_turns || now() - begin < least_time);
     double r = best[0] < best[1] ? best[0] : best[1], ratio = r / best[2];
     int moved = (best[0] < best[1] ? worst[0] : worst[1]) > 1.15 * r;
     printf("%-44s %7.1f us %6.1f GB/s  memcpy %6.1f  stream %6.1f  of R %.2f %s%s\n", w->name,
@@ -278,6 +282,11 @@ static void patterns(void)
 int main(int argc, char **argv)
 {
     const char *only = argc > 1 ? argv[1] : NULL;
+    if (only && !strcmp(only, "--quick")) {
+        only = NULL;
+        least_turns = 2;
+        least_time = 0.05;
+    }
     printf("kernels %s\n", tn_isa());
     pads(only);
     if (only)

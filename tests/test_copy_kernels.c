@@ -160,7 +160,8 @@ static void try_units(const tni_copy_kernels *k, int w, char *d, const char *s, 
 /* ---- every kernel ---- */
 
 /* The extents that are tried beside every tail: below, at and above the sizes of blocks. */
-static const int64_t beside[] = {1, 2, 3, 7, 8, 15, 16, 17, 33, 64};
+static const int64_t beside[] = {1,  2,  3,  4,  5,  6,  7,  8,  9, 10,
+                                 11, 12, 13, 14, 15, 16, 17, 33, 64};
 enum { BESIDE = sizeof beside / sizeof *beside, TAILS = 64, STEP = TEST_WATCHED ? 7 : 1 };
 
 typedef void (*kernel_test)(const tni_copy_kernels *k, int w);
@@ -182,9 +183,8 @@ static void turns_of(const tni_copy_kernels *k, int w)
     for (int64_t tail = 0; tail < TAILS; tail += STEP)
         for (int i = 0; i < BESIDE; i++)
             for (int swap = 0; swap < 2; swap++) {
-                int64_t na = swap ? beside[i] : TAILS + tail, nb = swap ? tail : beside[i];
-                if (i % 3 == 0)
-                    na = swap ? beside[i] : tail;
+                int64_t many = (i % 3) * TAILS + tail;
+                int64_t na = swap ? beside[i] : many, nb = swap ? many : beside[i];
                 tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
                 at_all_edges("turn", k, w, &t, try_turn);
                 t.d_step[1] += 5;
