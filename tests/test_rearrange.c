@@ -75,6 +75,8 @@ static const named cases[] = {
     {"rank 8 reversal",               8, {4, 3, 4, 3, 4, 3, 4, 3}, "01234567", "76543210",
      "turn", 0, NULL},
     {"dense axes that are not neighbours", 4, {12, 13, 14, 15}, "0123", "3021", "turn",  0, NULL},
+    {"cut rows beside a short axis, and runs that go on", 6, {7, 14, 3, 7, 32, 2}, "012543", "453201",
+     "turn", 0, NULL},
     {"each element repeated",         2, {151, 311},         "01",   "01*",   "turn",    0, NULL},
     {"pairs turned",                  3, {151, 143, 2},      "012",  "102",   "turn",   16, "rows"},
     {"groups of 4 turned",            3, {91, 93, 4},        "012",  "102",   "turn",    8, "rows"},
