@@ -298,6 +298,8 @@ static void blocks_remember_their_allocator(void **state)
         tni_allocator_use(NULL);
         char *other = tni_alloc(sizes[i]);
         assert_non_null(other);
+        assert_int_equal((uintptr_t)other % 64, 0);
+        memset(other, 2, sizes[i]);
         assert_int_equal(l.allocs, 1);
         tni_free(other);
         assert_int_equal(l.frees, 0);

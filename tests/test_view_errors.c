@@ -285,6 +285,8 @@ static void making_refuses(void **state)
             "init: dtype is 99, not in [1, 17]");
     REFUSED(tn_init(&out, NULL, TN_F32, 2, negative), TN_ESHAPE,
             "init: axis 1 has extent -3, less than 0");
+    REFUSED(tn_init(&out, NULL, TN_F32, 1, negative + 1), TN_ESHAPE,
+            "init: axis 0 has extent -3, less than 0");
     REFUSED(tn_init(&out, NULL, TN_F32, 2, large), TN_EOVERFLOW,
             "init: extents and width 4 make more than 2^63 - 1 bytes");
     REFUSED(tn_init(&out, NULL, TN_I8, 3, beside), TN_EOVERFLOW, NULL);
@@ -360,6 +362,8 @@ static void facts_refuse(void **state)
     assert_null(tn_at(&t, (int64_t[]){1, 1}));
 
     char text[4] = "abc";
+    REFUSED(tn_print(NULL, text, 0), TN_ENULL, "print: t is NULL");
+    REFUSED(tn_print(NULL, NULL, 0), TN_ENULL, "print: t is NULL");
     REFUSED(tn_print(&t, NULL, 0), TN_ENULL, "print: buf is NULL");
     REFUSED(tn_print(&t, text, 0), TN_EARG, "print: size is 0, no room for the end of a text");
     REFUSED(tn_print(&t, text, 4), TN_ENULL, "print: t has 6 elements and data NULL");

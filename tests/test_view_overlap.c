@@ -244,6 +244,18 @@ static void what_takes_too_long_is_refused(void **state)
     assert_true(refused > 0);
 }
 
+/* The sum of two spans beyond 2^62 does not fit, and nothing is guessed. */
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    const int64_t two[] = {2, 2}, wide[] = {INT64_MAX / 4 * 3, 8};
+    tn_tensor a, b;
+    assert_int_equal(tn_init_strided(&a, (void *)4096, TN_I8, 2, two, wide), TN_OK);
+    assert_int_equal(tn_init_strided(&b, (void *)4100, TN_I8, 2, two, wide), TN_OK);
+    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
+}
+
 static void the_same_is_fine_when_asked(void **state)
 {
     (void)state;
@@ -285,6 +297,7 @@ int main(void)
         cmocka_unit_test(real_sizes_are_decided),
         cmocka_unit_test(layouts_name_a_byte_twice_or_not),
         cmocka_unit_test(what_takes_too_long_is_refused),
+        cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(the_same_is_fine_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

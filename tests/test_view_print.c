@@ -65,6 +65,11 @@ static void every_dtype(void **state)
     const double d[] = {0.1 + 0.2, -0.0, 123456789.0, 1e300};
     OK(tn_init_const(&t, d, TN_F64, 1, (int64_t[]){4}, NULL));
     prints(&t, "[        0.3   ,        -0.    , 123456789.    ,         1e+300]");
+    const double edge[] = {1e15, 1e16, 1e-4, 1e-5, INFINITY, 123456.789};
+    OK(tn_init_const(&t, edge, TN_F64, 2, (int64_t[]){3, 2}, NULL));
+    prints(&t, "[[1000000000000000.    ,                1e+16 ],\n"
+               " [               0.0001,                1e-05 ],\n"
+               " [             inf     ,           123456.79  ]]");
     const float c[] = {1, 2, -0.5f, -3};
     OK(tn_init_const(&t, c, TN_C64, 1, (int64_t[]){2}, NULL));
     prints(&t, "[  1.+2.j, -0.5-3.j]");
@@ -100,6 +105,16 @@ static void every_shape(void **state)
                " [1379, 1380, 1381, ..., 1383, 1384, 1385],\n"
                " [1386, 1387, 1388, ..., 1390, 1391, 1392],\n"
                " [1393, 1394, 1395, ..., 1397, 1398, 1399]]");
+    char text[8000];
+    OK(tn_init(&t, x, TN_I32, 3, (int64_t[]){10, 10, 10}));
+    OK(tn_print(&t, text, sizeof text));
+    assert_null(strstr(text, "..."));
+    OK(tn_init(&t, x, TN_I32, 3, (int64_t[]){11, 10, 10}));
+    OK(tn_print(&t, text, sizeof text));
+    assert_non_null(strstr(text, "..."));
+    OK(tn_init(&t, x, TN_I32, 4, (int64_t[]){6, 6, 6, 6}));
+    OK(tn_print(&t, text, sizeof text));
+    assert_null(strstr(text, "..."));
     OK(tn_init(&t, NULL, TN_I32, 1, (int64_t[]){0}));
     prints(&t, "[]");
     OK(tn_init(&t, NULL, TN_I32, 2, (int64_t[]){2, 0}));
