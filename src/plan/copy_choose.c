@@ -9,7 +9,8 @@
 enum {
     PIECE = 256 * 1024, /* bytes of one item of a single block */
     RUN = 256,          /* bytes that a staged run aims at */
-    RUN_ROWS = 1024,    /* the same where rows are dense on both sides */
+    RUN_ROWS = 2048,    /* the same where rows are dense on both sides */
+    LINES_ROWS = 512,   /* bytes of the source from which a tile of rows is gathered */
     STRAIGHT = 128,     /* bytes of either side of a tile that is streamed from registers */
     RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
     TILE = 8192,        /* bytes below which a tile does not pay for its call */
@@ -178,10 +179,8 @@ static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
         next = -1; /* dst's run needs it more */
     if (next >= 0)
         c->tile[TNI_C] = whole(&nest->axis[next]);
-    c->straight =
-        next < 0 && runs_are_lines(nest, c->unit) &&
-        (c->mover == TNI_MOVE_TURN || (c->mover == TNI_MOVE_ROWS && c->unit % 64 == 0));
-    int64_t lines = c->straight ? STRAIGHT : LINES;
+    c->straight = c->mover == TNI_MOVE_TURN && next < 0 && runs_are_lines(nest, c->unit);
+    int64_t lines = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
     int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
     rows = rows < ROWS ? rows : ROWS;

@@ -230,17 +230,14 @@ static void run_straight(const job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *x = c->tile;
-    int64_t d_step[2] = {x[TNI_A].d, x[TNI_B].d}, s_step[2] = {x[TNI_A].s, x[TNI_B].s};
     place p;
     place_at(c, first, &p);
     for (int64_t item = first; item < last; item++) {
         int64_t n[TNI_TILE_AXES], d = p.d, s = p.s;
         bool some = tile_extents(c, p.at, n);
         step_on(c, &p);
-        if (some && c->mover == TNI_MOVE_TURN)
+        if (some)
             turn(j, j->d + d, x[TNI_B].d, j->s + s, n, p.s - s, true);
-        else if (some)
-            j->k->stream_units(j->d + d, d_step, j->s + s, s_step, n, c->unit, p.s - s);
     }
 }
 
