@@ -126,6 +126,8 @@ int open_single(const args *a, source *s, input *in, const char *word);
 
 /* ---- how a result is made (recipe.c) ---- */
 
+enum { MOST_OPERANDS = 3 };
+
 typedef struct piece {
     tn_tensor view; /* of the places or the memory of an input */
     const input *from;
@@ -145,7 +147,10 @@ typedef struct recipe {
     char value[16];
     bool is_op;
     tn_op op;
-    const double *params;
+    const double *params; /* NULL, or param_list */
+    double param_list[8];
+    input numbers[MOST_OPERANDS]; /* operands that are no files */
+    char number_bytes[MOST_OPERANDS][16];
 } recipe;
 
 int recipe_start(recipe *r, tn_dtype dtype, int ndim, const int64_t *shape);

@@ -41,13 +41,7 @@ int run_convert(const args *a)
 
 /* ---- op ---- */
 
-enum { MOST_OPERANDS = 3, MOST_PARAMS = 8 };
-
-typedef struct operand {
-    source s;
-    input in;
-    bool is_file, open;
-} operand;
+enum { MOST_PARAMS = 8 };
 
 static bool is_whole(const char *text)
 {
@@ -61,72 +55,40 @@ static bool is_integer(tn_dtype dtype)
     return dtype >= TN_I8 && dtype <= TN_U64;
 }
 
+/* The operands: files[i], or NULL where the word is a number. */
+typedef struct operands {
+    tn_op op;
+    int n;
+    const input *files[MOST_OPERANDS];
+} operands;
+
 /* The dtype in which the files meet; a number with a fraction makes integers f64. */
-static int common_dtype(const args *a, tn_op op, const operand *o, int n, tn_dtype *common)
+static int common_dtype(const args *a, const operands *o, tn_dtype *common)
 {
-    bool any = false;
-    for (int i = op == TN_WHERE; i < n; i++)
-        if (o[i].is_file) {
-            if (any)
-                LIB(tn_promote(common, *common, o[i].in.t.dtype));
-            else
-                *common = o[i].in.t.dtype;
+    bool any = false, fraction = false;
+    for (int i = o->op == TN_WHERE; i < o->n; i++)
+        if (!o->files[i]) {
+            fraction |= !is_whole(a->words[i + 1]);
+        } else if (any) {
+            LIB(tn_promote(common, *common, o->files[i]->t.dtype));
+        } else {
+            *common = o->files[i]->t.dtype;
             any = true;
         }
-    for (int i = 0; i < n; i++)
-        if (!o[i].is_file && !is_whole(a->words[i + 1]) && (!any || is_integer(*common)))
-            *common = TN_F64;
-        else if (!o[i].is_file && !any)
-            *common = TN_I64;
-    return DONE;
-}
-
-static int open_operands(const args *a, tn_op op, operand *o, int n)
-{
-    bool any = false;
-    for (int i = 0; i < n; i++) {
-        const char *word = a->words[i + 1];
-        o[i].is_file = !is_number(word);
-        any |= o[i].is_file;
-        if (o[i].is_file) {
-            TRY(open_single(a, &o[i].s, &o[i].in, word));
-            o[i].open = true;
-        }
-    }
     if (!any)
-        return usage(a, "no operand is a file");
-    tn_dtype common = TN_F64;
-    TRY(common_dtype(a, op, o, n, &common));
-    for (int i = 0; i < n; i++)
-        if (!o[i].is_file) {
-            tn_dtype dtype = op == TN_LDEXP && i == 1 ? TN_I32 : common;
-            LIB(tn_alloc(&o[i].in.t, dtype, 0, NULL));
-            o[i].in.in_memory = o[i].open = true;
-            TRY(read_number(a->words[i + 1], dtype, o[i].in.t.data));
-        }
+        *common = fraction ? TN_F64 : TN_I64;
+    else if (fraction && is_integer(*common))
+        *common = TN_F64;
     return DONE;
 }
 
-static int read_params(const args *a, tn_op op, double *params, const double **out)
+/* Number i as a tensor without axes; it lives in the recipe. */
+static int add_number(const args *a, const operands *o, int i, tn_dtype common, recipe *r)
 {
-    int n = 0;
-    *out = NULL;
-    if (!a->params)
-        return DONE;
-    for (const char *at = a->params; n < MOST_PARAMS;) {
-        char *end;
-        params[n++] = strtod(at, &end);
-        if (end == at || (*end && *end != ','))
-            return usage(a, "--params takes numbers with commas between, not \"%s\"",
-                         a->params);
-        if (!*end)
-            break;
-        at = end + 1;
-    }
-    if (n != tn_op_params(op))
-        return usage(a, "%s takes %d numbers beside its operands, --params has %d", a->words[0],
-                     tn_op_params(op), n);
-    *out = params;
+    tn_dtype dtype = o->op == TN_LDEXP && i == 1 ? TN_I32 : common;
+    r->numbers[i] = (input){.in_memory = true};
+    TRY(read_number(a->words[i + 1], dtype, r->number_bytes[i]));
+    LIB(tn_init(&r->numbers[i].t, r->number_bytes[i], dtype, 0, NULL));
     return DONE;
 }
 
@@ -139,63 +101,120 @@ static int no_broadcast(const args *a, int n, const tn_tensor *const *ts)
                 a->words[1], text[1], a->words[2], n > 2 ? " and " : "", n > 2 ? text[2] : "");
 }
 
-static int build_op(const args *a, tn_op op, const operand *o, int n, recipe *r)
+static int read_params(const args *a, tn_op op, recipe *r)
+{
+    int n = 0;
+    if (!a->params)
+        return DONE;
+    for (const char *at = a->params; n < MOST_PARAMS;) {
+        char *end;
+        r->param_list[n++] = strtod(at, &end);
+        if (end == at || (*end && *end != ','))
+            return usage(a, "--params takes numbers with commas between, not \"%s\"",
+                         a->params);
+        if (!*end)
+            break;
+        at = end + 1;
+    }
+    if (n != tn_op_params(op))
+        return usage(a, "%s takes %d numbers beside its operands, --params has %d", a->words[0],
+                     tn_op_params(op), n);
+    r->params = r->param_list;
+    return DONE;
+}
+
+static int build_op(const args *a, const operands *o, recipe *r)
 {
     const tn_tensor *ts[MOST_OPERANDS];
-    tn_dtype in[MOST_OPERANDS], out;
+    const input *from[MOST_OPERANDS];
+    tn_dtype in[MOST_OPERANDS], out, common = TN_F64;
     int ndim;
     int64_t shape[TN_MAX_NDIM];
-    for (int i = 0; i < n; i++) {
-        ts[i] = &o[i].in.t;
-        in[i] = o[i].in.t.dtype;
+    TRY(common_dtype(a, o, &common));
+    for (int i = 0; i < o->n; i++) {
+        if (!o->files[i])
+            TRY(add_number(a, o, i, common, r));
+        from[i] = o->files[i] ? o->files[i] : &r->numbers[i];
+        ts[i] = &from[i]->t;
+        in[i] = ts[i]->dtype;
     }
-    if (tn_op_result(op, in, n, &out) != TN_OK)
+    if (tn_op_result(o->op, in, o->n, &out) != TN_OK)
         return fail("%s: %s", a->words[1], tn_error());
-    if (tn_broadcast_shape(n, ts, &ndim, shape) != TN_OK)
-        return no_broadcast(a, n, ts);
-    TRY(recipe_start(r, out, ndim, shape));
+    if (tn_broadcast_shape(o->n, ts, &ndim, shape) != TN_OK)
+        return no_broadcast(a, o->n, ts);
+    r->dtype = out;
+    r->ndim = ndim;
+    memcpy(r->shape, shape, (size_t)ndim * sizeof *shape);
+    LIB(tn_init(&r->out, NULL, out, ndim, shape));
     r->is_op = true;
-    r->op = op;
-    for (int i = 0; i < n; i++) {
+    r->op = o->op;
+    TRY(read_params(a, o->op, r));
+    for (int i = 0; i < o->n; i++) {
         tn_tensor v;
         LIB(tn_broadcast_to(&v, ts[i], ndim, shape));
-        TRY(recipe_add(r, &v, &o[i].in, NULL));
+        TRY(recipe_add(r, &v, from[i], NULL));
     }
     return DONE;
+}
+
+/* One file, chosen tensors of it or its only one, and numbers. */
+static int build_op_of_one(const args *a, const input *in, recipe *r)
+{
+    operands o = {0};
+    LIB(tn_op_parse(&o.op, a->words[0]));
+    o.n = tn_op_arity(o.op);
+    for (int i = 0; i < o.n; i++)
+        o.files[i] = is_number(a->words[i + 1]) ? NULL : in;
+    return build_op(a, &o, r);
+}
+
+static int run_files(const args *a, tn_op op)
+{
+    operands o = {.op = op, .n = a->n - 1};
+    source sources[MOST_OPERANDS];
+    input inputs[MOST_OPERANDS];
+    recipe r = {0};
+    int code = DONE, opened[MOST_OPERANDS] = {0};
+    const input *like = NULL;
+    for (int i = 0; i < o.n && code == DONE; i++) {
+        if (is_number(a->words[i + 1]))
+            continue;
+        code = open_single(a, &sources[i], &inputs[i], a->words[i + 1]);
+        opened[i] = code == DONE;
+        o.files[i] = &inputs[i];
+        like = like ? like : &inputs[i];
+    }
+    if (code == DONE)
+        code = build_op(a, &o, &r);
+    if (code == DONE)
+        code = run_recipe(a, &r, like);
+    recipe_free(&r);
+    for (int i = 0; i < o.n; i++)
+        if (opened[i]) {
+            close_input(&inputs[i]);
+            close_source(&sources[i]);
+        }
+    return code;
 }
 
 int run_op(const args *a)
 {
     tn_op op;
-    double params[MOST_PARAMS];
-    operand o[MOST_OPERANDS] = {0};
-    recipe r = {0};
     if (a->n == 0)
         return usage(a, "the op is missing; tenon help op lists them");
     if (tn_op_parse(&op, a->words[0]) != TN_OK)
         return usage(a, "no op is named \"%s\"; tenon help op lists them", a->words[0]);
-    int n = tn_op_arity(op);
+    int n = tn_op_arity(op), files = 0, file = 1;
     if (a->n != n + 1)
         return usage(a, "%s takes %d operands, there are %d", a->words[0], n, a->n - 1);
-    if (a->tensors)
-        return usage(a, "--tensors does not go with op");
-    TRY(read_params(a, op, params, &r.params));
-    const double *given = r.params;
-    int code = open_operands(a, op, o, n);
-    if (code == DONE)
-        code = build_op(a, op, o, n, &r);
-    r.params = given;
-    int like = 0;
-    while (like < n - 1 && !o[like].is_file)
-        like++;
-    if (code == DONE)
-        code = run_recipe(a, &r, &o[like].in);
-    recipe_free(&r);
-    for (int i = 0; i < n; i++)
-        if (o[i].open) {
-            close_input(&o[i].in);
-            if (o[i].is_file)
-                close_source(&o[i].s);
+    for (int i = 1; i <= n; i++)
+        if (!is_number(a->words[i])) {
+            files++;
+            file = i;
         }
-    return code;
+    if (!files)
+        return usage(a, "no operand is a file");
+    if (a->tensors && files > 1)
+        return usage(a, "--tensors goes with one file and numbers");
+    return files == 1 ? run_unary(a, a->words[file], build_op_of_one) : run_files(a, op);
 }

@@ -74,7 +74,8 @@ const command commands[] = {
      "View or copy, the plan, bytes read and written, memory, predicted time.\n\n"
      "    tenon explain permute 2,0,1 in.npy -o out.npy\n", false},
     {"bench", "", "measure this machine and the standing table", "jsQ", run_bench,
-     "Every figure stands beside memcpy of as many bytes in the same run.\n\n"
+     "Every figure stands beside the limits for as many bytes in the same run: memcpy by\n"
+     "one thread, a dense copy by all.  ratio is to the better one.\n\n"
      "    tenon bench\n"
      "    tenon bench --svg bench.svg\n", false},
     {"demo", "", "a tour on files that it makes itself", "", run_demo,

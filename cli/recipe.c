@@ -107,8 +107,8 @@ static tn_status load_operand(tn_tensor *out, const block *b, const piece *p, ch
 
 static tn_status make_op(const recipe *r, const block *b, const tn_tensor *out, char *memory)
 {
-    tn_tensor operands[3];
-    const tn_tensor *srcs[3] = {&operands[0], &operands[1], &operands[2]};
+    tn_tensor operands[MOST_OPERANDS];
+    const tn_tensor *srcs[MOST_OPERANDS] = {&operands[0], &operands[1], &operands[2]};
     for (int i = 0; i < r->n; i++) {
         tn_status status = load_operand(&operands[i], b, &r->pieces[i], &memory);
         if (status != TN_OK)

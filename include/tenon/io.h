@@ -57,7 +57,9 @@ TN_API const char *tn_file_metadata(const tn_file *f);
 /* The tensor of this name.  TN_EARG when there is none. */
 TN_API TN_NODISCARD tn_status tn_file_find(const tn_file *f, const char *name, int64_t *i);
 
-/* Read tensor i into memory of its own, native endian; release it with tn_free. */
+/* Read tensor i into memory of its own, native endian; release it with tn_free.  Of a member of
+ * .npz the checksum is compared; tn_file_map and tn_file_fetch, which need not read all of it,
+ * leave that out. */
 TN_API TN_NODISCARD tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out);
 
 /* Tensor i as a TN_READONLY view of the file, valid until tn_file_close.

@@ -179,3 +179,14 @@ $ tenon convert data/line.npy --max-mem lots -o x.npy
 ? 2
 $ ls x.* 2>/dev/null
 ? 2
+$ tenon op neg data/many.safetensors --tensors 'layer.f32' -o n.safetensors && tenon show n.safetensors:layer.f32 | head -3
+> n.safetensors:layer.f32: f32 (2, 3, 5)
+> [[[ 3.,  2.,  1., -0., -1.],
+>   [-2., -3.,  3.,  2.,  1.],
+$ tenon op sub 1 data/many.safetensors --tensors 'layer.[iu]*' -o n.safetensors -f && tenon show n.safetensors:layer.u8 | head -2
+> n.safetensors:layer.u8: u8 (2, 3, 5)
+> [[[  1,   0, 255, 254, 253],
+$ tenon op add data/many.safetensors data/c_f32.npy --tensors 'layer.f32' -o x.safetensors
+2> tenon op: --tensors goes with one file and numbers
+2> usage: tenon op NAME A [B [C]] -o OUT
+? 2
