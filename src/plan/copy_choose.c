@@ -16,6 +16,7 @@ enum {
     TILE = 8192,        /* bytes below which a tile does not pay for its call */
     LINES = 256,        /* bytes of a source row in a staged tile */
     PIECE_A = 64,       /* bytes along a that a staged tile gathers at a time */
+    PIECE_B = 2048,     /* the same along b where a is short and the tile is one run */
     ROWS = 64,          /* most rows of a staged tile */
     DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
@@ -70,10 +71,10 @@ static int source_fastest(const tni_nest *nest)
 }
 
 /* The axis that goes on in src where b ends; -1 when there is none, or b is long enough. */
-static int source_next(const tni_nest *nest, int a, int b, int64_t unit)
+static int source_next(const tni_nest *nest, int a, int b, int64_t unit, int64_t enough)
 {
     const tni_axis *x = &nest->axis[b];
-    if (x->n * unit >= LINES || x->step[1] != unit)
+    if (x->n * unit >= enough || x->step[1] != unit)
         return -1;
     for (int i = 0; i < nest->ndim; i++)
         if (i != a && i != b && nest->axis[i].step[1] == x->n * unit)
@@ -103,6 +104,16 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
     for (int i = nest->ndim - 1; i >= 0 && nest->axis[i].step[0] == unit; i--)
         unit *= nest->axis[i].n;
     return unit;
+}
+
+/* Whether the rows of one band, step bytes apart, fall into so few sets of the first cache that
+ * they push each other out before their lines are used up. */
+static bool rows_alias(int64_t unit, int64_t step)
+{
+    int64_t page = 4096, rows = 64 / unit, ways = tni_cache_sizes()->l1 / page;
+    while (page > 64 && step % page)
+        page /= 2, rows /= 2;
+    return 2 * rows > 3 * ways;
 }
 
 /* Gather in the tile the axes that continue dst's run, until it is `want` bytes long. */
@@ -173,13 +184,14 @@ static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
 static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
 {
     const tni_tile_axis *tb = &c->tile[TNI_B];
-    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit);
+    c->straight = c->mover == TNI_MOVE_TURN && runs_are_lines(nest, c->unit);
+    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, c->straight ? 64 : STRAIGHT);
     if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
         c->tile[TNI_A].n * c->unit < RUN_LEAST)
         next = -1; /* dst's run needs it more */
     if (next >= 0)
         c->tile[TNI_C] = whole(&nest->axis[next]);
-    c->straight = c->mover == TNI_MOVE_TURN && next < 0 && runs_are_lines(nest, c->unit);
+    c->straight = c->straight && next < 0;
     int64_t lines = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
     int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
@@ -285,8 +297,7 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         c->mover = TNI_MOVE_STRIDED;
     c->width_log2 = by_width(c->unit) ? tni_width_log2(c->unit) : 0;
 
-    c->pack = c->mover == TNI_MOVE_TURN && c->unit <= 4 &&
-              c->tile[TNI_A].s % (1024 * c->unit) == 0 && c->tile[TNI_A].n * c->unit >= 64;
+    c->pack = c->mover == TNI_MOVE_TURN && rows_alias(c->unit, c->tile[TNI_A].s);
     c->stream = c->bytes >= tni_cache_sizes()->stream;
     c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
                 dense_run(nest, c->unit) >= RUN_LEAST;
@@ -294,6 +305,8 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     if (c->staged) {
         used |= shape_staged(c, nest, a, b);
         c->piece = c->unit < PIECE_A ? PIECE_A / c->unit : 1;
+        if (c->b_in_run)
+            c->piece = PIECE_B / (c->tile[TNI_A].n * c->unit) + 1;
     } else {
         shape_direct(c);
     }

@@ -52,7 +52,7 @@ typedef struct tni_copy {
     int64_t bytes; /* payload */
     int64_t shift_d, shift_s;
     int64_t items; /* tiles, or pieces of one block */
-    int64_t piece; /* units of TNI_A that one call of the kernel takes */
+    int64_t piece; /* units of TNI_A, or of TNI_B in a run, for one call of the kernel */
     int ntile, nloop;
     int run;       /* which tile axis ends a run; -1: there is none */
     bool pack;     /* source rows alias in the cache: lay them side by side first */

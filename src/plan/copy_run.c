@@ -148,7 +148,7 @@ static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int
     const tni_tile_axis *x = c->tile;
     int64_t t_step[2] = {c->staged ? x[TNI_A].t : x[TNI_A].d,
                          c->staged ? x[TNI_B].t : x[TNI_B].d};
-    int64_t piece = c->piece < n[TNI_A] ? c->piece : n[TNI_A];
+    int along = c->b_in_run ? TNI_B : TNI_A;
     int64_t at[TNI_TILE_AXES] = {0};
     for (int k = 2;;) {
         int64_t to = 0, so = 0;
@@ -156,9 +156,11 @@ static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int
             to += at[k] * (c->staged ? x[k].t : x[k].d);
             so += at[k] * x[k].s;
         }
-        for (int64_t a = 0; a < n[TNI_A]; a += piece) {
-            int64_t part[2] = {piece < n[TNI_A] - a ? piece : n[TNI_A] - a, n[TNI_B]};
-            move(j, t + to + a * t_step[0], t_step, s + so + a * x[TNI_A].s, part, ahead);
+        for (int64_t i = 0, m; i < n[along]; i += m) {
+            m = c->piece < n[along] - i ? c->piece : n[along] - i;
+            int64_t part[2] = {n[TNI_A], n[TNI_B]};
+            part[along] = m;
+            move(j, t + to + i * t_step[along], t_step, s + so + i * x[along].s, part, ahead);
             flush(j, wait, part[0] * part[1] * c->unit);
         }
         for (k = 2; k < c->ntile && ++at[k] == n[k]; k++)
