@@ -7,7 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 if sys.argv[2:] == ["1"]:
-    print("skipped: the libraries want a sanitizer that this Python does not have")
+    print("skipped: these libraries want a sanitizer that cannot be loaded before Python")
     sys.exit(77)
 
 import infiniop_refused

@@ -105,6 +105,26 @@ static void test_numbers(void **state)
     HOLDS(grid, 0.5f, 2, 4.5f, 8, 32, 72);
 }
 
+/* Longer than what is computed at once, every element. */
+static void test_long_strips(void **state)
+{
+    (void)state;
+    enum { N = 3001 };
+    float x[N], y[N];
+    infiniopMulScalarDescriptor_t mul;
+    infiniopFloatPowerDescriptor_t square;
+    for (int i = 0; i < N; i++)
+        x[i] = (float)i, y[i] = -1;
+    CREATE(MulScalar, mul, F32(1, DIMS(N), NULL), F32(1, DIMS(N), NULL));
+    RUN(MulScalar, mul, y, x, 0.1);
+    for (int i = 0; i < N; i++)
+        assert_true(y[i] == (float)(i * 0.1));
+    CREATE(FloatPower, square, F32(1, DIMS(N), STEPS(-1)), F32(1, DIMS(N), STEPS(-1)), NULL, 2);
+    RUN(FloatPower, square, x + N - 1, x + N - 1, NULL);
+    for (int i = 0; i < N; i++)
+        assert_true(x[i] == (float)i * (float)i);
+}
+
 static void test_moves(void **state)
 {
     (void)state;
@@ -329,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_binary),
         cmocka_unit_test(test_ternary_and_params),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_long_strips),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_parts_overlap),
