@@ -14,9 +14,11 @@ enum {
     STRAIGHT = 128,     /* bytes of either side of a tile that is streamed from registers */
     RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
     TILE = 8192,        /* bytes below which a tile does not pay for its call */
+    TILE_RUN = 24576,   /* bytes of a staged tile that is one run */
+    LONG_TILE = 65536,  /* bytes of a tile beside a short axis that goes straight to dst */
     LINES = 256,        /* bytes of a source row in a staged tile */
     PIECE_A = 64,       /* bytes along a that a staged tile gathers at a time */
-    PIECE_B = 2048,     /* the same along b where a is short and the tile is one run */
+    PIECE_B = 16384,    /* the same along b where a is short and the tile is one run */
     ROWS = 64,          /* most rows of a staged tile */
     DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
@@ -133,8 +135,8 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int next, int
         int64_t most = (want + bytes - 1) / bytes;
         if (at == TNI_B && most < LINES / c->unit)
             most = LINES / c->unit; /* whole lines of the source, too */
-        if (at == TNI_B && most < TILE / bytes)
-            most = TILE / bytes;
+        if (at == TNI_B && most < TILE_RUN / bytes)
+            most = TILE_RUN / bytes;
         if (most > TNI_BUFFER * 2 / 3 / bytes)
             most = TNI_BUFFER * 2 / 3 / bytes;
         c->tile[at].block = even_block(x->n, most, bytes < 64 ? 64 / bytes : 1);
@@ -217,8 +219,8 @@ static void shape_direct(tni_copy *c)
 {
     for (int k = 0; k < 2; k++) {
         int64_t want = DIRECT, beside = c->tile[1 - k].n * c->unit;
-        if (beside < DIRECT && want < TILE / beside * c->unit)
-            want = TILE / beside * c->unit;
+        if (beside < DIRECT / 4 && want < LONG_TILE / beside * c->unit)
+            want = LONG_TILE / beside * c->unit;
         c->tile[k].block =
             even_block(c->tile[k].n, want / c->unit, c->unit < 64 ? 64 / c->unit : 1);
     }
