@@ -14,9 +14,11 @@
 
 /* The loop that follows is unrolled whole. */
 #if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
+#define UNROLL     _Pragma("clang loop unroll(full)")
+#define UNROLL_GCC /* clang unrolls loops that end early by itself, or says that it cannot */
 #else
-#define UNROLL _Pragma("GCC unroll 16")
+#define UNROLL     _Pragma("GCC unroll 16")
+#define UNROLL_GCC UNROLL
 #endif
 
 #define JOIN_(a, b)     a##_##b
