@@ -12,7 +12,7 @@ static const char *const ways[] = {
 static const char *const reasons[] = {
     [TNI_PAD_NOTHING] = "there are no elements",
     [TNI_PAD_FILL] = "src is empty: the value over all of dst",
-    [TNI_PAD_ROWS] = "dst and src are walked fastest along the same axis: one walk through dst",
+    [TNI_PAD_ROWS] = "dst and src are walked fastest along the same axis: blocks of rows",
     [TNI_PAD_SLABS] = "src is turned: the interior, then the borders of each axis",
 };
 

@@ -12,7 +12,7 @@
 typedef enum tni_pad_way {
     TNI_PAD_NOTHING, /* dst is empty */
     TNI_PAD_FILL,    /* src is empty: dst is the value */
-    TNI_PAD_ROWS,    /* dst and src are walked fastest along the same axis: block by block */
+    TNI_PAD_ROWS,    /* dst and src are walked fastest along the same axis: blocks of rows */
     TNI_PAD_SLABS    /* they are not: the interior is copied, then each axis gets its borders */
 } tni_pad_way;
 
@@ -38,7 +38,7 @@ typedef struct tni_pad {
     bool edged; /* rows are whole, dense and have narrow borders: `row` tells how they look */
     tni_row row;
     int ndim;                       /* at least 2 */
-    tni_pad_axis axis[TN_MAX_NDIM]; /* outermost first, by falling step in dst */
+    tni_pad_axis axis[TN_MAX_NDIM]; /* outermost first; blocks are cut from the last two */
 } tni_pad;
 
 /* n places of dst from place `at` on that are one walk through src: from place `from`, `by`
@@ -51,7 +51,13 @@ typedef struct tni_run {
 /* The run that place `at` of an axis is in, from there to its end. */
 tni_run tni_pad_run_at(const tni_pad_axis *a, tn_pad_mode mode, int64_t at);
 
-void tni_pad_rows(const tni_pad *p, char *d, const char *s);
+/* Axes in normal form: those of dst by falling steps, which are made positive, neighbours
+ * merged that are one walk on both sides; sets ndim, axis and shifts (pad_axes.c). */
+void tni_pad_axes(tni_pad *p, const tn_tensor *dst, const tn_tensor *src,
+                  const int64_t *before);
+
+/* Run by rows (pad_blocks.c) or by slabs (pad_slabs.c); d and s are the first addresses. */
+void tni_pad_blocks(const tni_pad *p, char *d, const char *s);
 void tni_pad_slabs(const tni_pad *p, char *d, const char *s);
 
 #endif

@@ -64,7 +64,7 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 /* What was chosen, in words; dst and src as at planning. */
 void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text);
 
-/* ---- pads (pad_choose.c, pad_rows.c, pad_slabs.c) ---- */
+/* ---- pads (pad_choose.c, pad_axes.c, pad_blocks.c) ---- */
 
 /* Plan a pad of checked tensors: dst is src with before[i] places in front of axis i. */
 void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const int64_t *before,

@@ -1,4 +1,4 @@
-/* pad_rows.c - a pad in one walk through dst: blocks of rows, each made of boxes of runs.
+/* pad_blocks.c - a pad in one walk through dst: blocks of two axes, each made of boxes of runs.
  *
  * Beyond the cache, short rows are put together in a buffer and go out in whole lines; the end
  * of a line waits there for the next block. */
@@ -34,19 +34,22 @@ static void copy_box(const job *j, char *d, const char *s, const int64_t s_step[
                      int64_t rows, int64_t columns)
 {
     const tni_pad_axis *q = &j->p->axis[j->p->ndim - 2], *r = q + 1;
-    if (columns <= NARROW) {
+    const bool dense = r->d_step == j->p->width && s_step[1] == j->p->width;
+    const int64_t row = columns * j->p->width;
+    const bool joined =
+        dense && q->d_step == row && s_step[0] == row; /* no gaps between rows */
+    const int64_t n = joined ? 1 : rows, bytes = joined ? rows * row : row;
+    if (columns <= NARROW && !joined)
         for (int64_t c = 0; c < columns; c++)
             j->rows->column(d + c * r->d_step, q->d_step, s + c * s_step[1], s_step[0], rows,
                             j->width_log2);
-    } else if (j->p->stream && !j->p->staged && r->d_step == j->p->width &&
-               s_step[1] == j->p->width) {
-        for (int64_t i = 0; i < rows; i++)
-            j->k->stream(d + i * q->d_step, s + i * s_step[0], columns * j->p->width);
-    } else if (r->d_step == j->p->width && s_step[1] == j->p->width) {
-        j->rows->rows(d, q->d_step, s, s_step[0], rows, columns * j->p->width);
-    } else {
+    else if (!dense)
         j->tile(d, (int64_t[2]){q->d_step, r->d_step}, s, s_step, (int64_t[2]){rows, columns});
-    }
+    else if (j->p->stream && !j->p->staged)
+        for (int64_t i = 0; i < n; i++)
+            j->k->stream(d + i * q->d_step, s + i * s_step[0], bytes);
+    else
+        j->rows->rows(d, q->d_step, s, s_step[0], n, bytes);
 }
 
 static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
@@ -288,7 +291,7 @@ static void run_part(void *arg, int part)
         j->k->fence();
 }
 
-void tni_pad_rows(const tni_pad *p, char *d, const char *s)
+void tni_pad_blocks(const tni_pad *p, char *d, const char *s)
 {
     job j = {.p = p, .k = tni_copy_kernels_of((int)tni_isa_level()), .d = d, .s = s};
     j.rows = tni_rows_kernels_of((int)tni_isa_level());
