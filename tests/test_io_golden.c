@@ -60,6 +60,8 @@ static const struct row {
     {DATA("stored.npz"), "be", TN_F64, CUBE, false},
     {DATA("stored.npz"), "empty", TN_I8, 2, {3, 0}, true},
     {DATA("stored.npz"), "scalar", TN_I64, 0, {0}, true},
+    {DATA("zip64.npz"), "w", TN_F32, CUBE, true},
+    {DATA("zip64.npz"), "v", TN_I16, CUBE, true},
     {DATA("deflated.npz"), "w", TN_F32, CUBE, false},
     {DATA("deflated.npz"), "b", TN_BF16, 1, {4}, false},
     {DATA("deflated.npz"), "f", TN_I16, CUBE, false},

@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 
 static const char *const goldens[] = {
-    DATA("c_f32.npy"),    DATA("be_f64.npy"), DATA("f_u8.npy"),     DATA("scalar.npy"),
-    DATA("empty.npy"),    DATA("npint.npy"),  DATA("v3.npy"),       DATA("c_bf16.npy"),
-    DATA("x_object.npy"), DATA("stored.npz"), DATA("deflated.npz"), DATA("many.safetensors"),
-    DATA("some.gguf"),    DATA("big.gguf"),
+    DATA("c_f32.npy"),        DATA("be_f64.npy"), DATA("f_u8.npy"),     DATA("scalar.npy"),
+    DATA("empty.npy"),        DATA("npint.npy"),  DATA("v3.npy"),       DATA("c_bf16.npy"),
+    DATA("x_object.npy"),     DATA("stored.npz"), DATA("deflated.npz"), DATA("zip64.npz"),
+    DATA("many.safetensors"), DATA("some.gguf"),  DATA("big.gguf"),
 };
 
 /* ---- memory that the library takes is counted ---- */
@@ -94,8 +94,8 @@ static void every_truncation(void **state)
         size_t n;
         uint8_t *bytes = slurp(goldens[k], &n);
         int whole = use_bytes(bytes, n, is_npz(goldens[k]));
-        /* Bytes at the end that nothing depends on: of the end record, of the padding. */
-        size_t idle = is_npz(goldens[k]) ? 4 : strstr(goldens[k], ".gguf") ? 64 : 0;
+        /* Bytes at the end that nothing depends on: the end record, the padding. */
+        size_t idle = is_npz(goldens[k]) ? 26 : strstr(goldens[k], ".gguf") ? 64 : 0;
         for (size_t cut = 0; cut < n; cut++) {
             int good = use_bytes(bytes, cut, is_npz(goldens[k]));
             if (good > 0 && !(good == whole && cut + idle > n))

@@ -1,4 +1,4 @@
-/* npz.c - reading .npz: minizip lists the members, each of which is a .npy.
+/* npz.c - reading .npz: minizip finds and walks the list of members, each of which is a .npy.
  *
  * A member's bytes lie inside the file; a deflated one is no longer than deflate can make of
  * its bytes, so what is allocated for it is bounded by the size of the file. */
@@ -14,7 +14,9 @@ enum {
     LONGEST_NAME = 4096,
     MOST_RATIO = 1032,
     HEAD_BYTES = 1 << 16,
-    END_RECORD = 22
+    END_RECORD = 22, /* lengths of what a zip is made of */
+    CENTRAL = 46,
+    LOCAL = 30
 };
 
 /* The file as minizip reads it: byte by byte, so through a buffer. */
@@ -149,42 +151,115 @@ static tn_status read_head(const tn_file *f, tni_entry *e, int64_t length, uint8
     return TN_OK;
 }
 
-static tn_status add_member(tn_file *f, unzFile zip, uint8_t *head, char *name)
+/* A record of the list, and where the member's bytes lie. */
+typedef struct record {
+    uint64_t packed, length, local, data;
+    uint32_t crc;
+    int flags, method, name, extra; /* name and extra: lengths */
+} record;
+
+static uint64_t number(const uint8_t *at, int bytes)
 {
-    unz_file_info64 info;
-    tni_npy h = {.descr = ""};
-    int method;
-    if (unzGetCurrentFileInfo64(zip, &info, name, LONGEST_NAME, NULL, 0, NULL, 0) != UNZ_OK)
+    uint64_t x = 0;
+    for (int i = 0; i < bytes; i++)
+        x |= (uint64_t)at[i] << 8 * i;
+    return x;
+}
+
+/* Numbers of more than 32 bits stand in an extra field, in this order, where the short ones are
+ * all ones.  (minizip reads them only where long has 32 bits.) */
+static bool long_numbers(record *r, const uint8_t *extra)
+{
+    uint64_t *const wanted[] = {&r->length, &r->packed, &r->local};
+    int left = r->extra;
+    bool any = r->length == UINT32_MAX || r->packed == UINT32_MAX || r->local == UINT32_MAX;
+    for (int size; any && left >= 4; left -= 4 + size, extra += 4 + size) {
+        size = (int)number(extra + 2, 2);
+        if (size > left - 4)
+            return false;
+        const uint8_t *at = extra + 4, *end = at + size;
+        for (int i = 0; number(extra, 2) == 1 && i < COUNT(wanted); i++)
+            if (*wanted[i] == UINT32_MAX) {
+                if (end - at < 8)
+                    return false;
+                *wanted[i] = number(at, 8);
+                at += 8;
+            }
+        if (number(extra, 2) == 1)
+            return true;
+    }
+    return !any;
+}
+
+static bool has(const tn_file *f, uint64_t at, uint64_t n)
+{
+    return at <= (uint64_t)f->size && n <= (uint64_t)f->size - at;
+}
+
+/* The record at a place of the list; name gets its text, scratch holds 64 KiB. */
+static tn_status read_record(const tn_file *f, uint64_t at, record *r, char *name,
+                             uint8_t *scratch)
+{
+    uint8_t raw[CENTRAL];
+    if (!has(f, at, CENTRAL))
         return broken(f, "the list of members is broken", "");
-    if (info.size_filename >= LONGEST_NAME || strlen(name) != info.size_filename)
-        return broken(f, "a member's name is too long or has a zero byte", "");
-    size_t n = info.size_filename;
-    if (n > 4 && !strcmp(name + n - 4, ".npy"))
-        name[n - 4] = 0;
-    tni_entry e = {.name = name,
-                   .type = "?",
-                   .shape = h.shape,
-                   .no_shape = true,
-                   .crc = (uint32_t)info.crc};
-    bool readable = !(info.flag & 1) &&
-                    (info.compression_method == 0 || info.compression_method == Z_DEFLATED);
+    TRY(tni_file_bytes(f, raw, CENTRAL, (int64_t)at));
+    *r = (record){.packed = number(raw + 20, 4),
+                  .length = number(raw + 24, 4),
+                  .local = number(raw + 42, 4),
+                  .crc = (uint32_t)number(raw + 16, 4),
+                  .flags = (int)number(raw + 8, 2),
+                  .method = (int)number(raw + 10, 2),
+                  .name = (int)number(raw + 28, 2),
+                  .extra = (int)number(raw + 30, 2)};
+    uint64_t rest = (uint64_t)r->name + (uint64_t)r->extra;
+    if (memcmp(raw, "PK\1\2", 4) != 0 || !has(f, at + CENTRAL, rest))
+        return broken(f, "the list of members is broken", "");
+    if (r->name >= LONGEST_NAME)
+        return broken(f, "a member's name is too long", "");
+    TRY(tni_file_bytes(f, name, r->name, (int64_t)at + CENTRAL));
+    TRY(tni_file_bytes(f, scratch, r->extra, (int64_t)at + CENTRAL + r->name));
+    name[r->name] = 0;
+    if ((int)strlen(name) != r->name || !long_numbers(r, scratch))
+        return broken(f, "the list of members is broken", "");
+    return TN_OK;
+}
+
+/* The local header says again what the record says, and how far the bytes are behind it. */
+static tn_status find_data(const tn_file *f, record *r, const char *name, uint8_t *scratch)
+{
+    uint8_t raw[LOCAL];
+    uint64_t first = r->local + LOCAL + (uint64_t)r->name;
+    if (!has(f, r->local, LOCAL + (uint64_t)r->name))
+        return broken(f, "the file ends before member", name);
+    TRY(tni_file_bytes(f, raw, LOCAL, (int64_t)r->local));
+    TRY(tni_file_bytes(f, scratch, r->name, (int64_t)r->local + LOCAL));
+    if (memcmp(raw, "PK\3\4", 4) != 0 || (int)number(raw + 8, 2) != r->method ||
+        (int)number(raw + 26, 2) != r->name || memcmp(scratch, name, (size_t)r->name) != 0)
+        return broken(f, "no member is where the list says:", name);
+    r->data = first + number(raw + 28, 2);
+    return has(f, r->data, r->packed) ? TN_OK : broken(f, "the file ends inside member", name);
+}
+
+static tn_status add_member(tn_file *f, uint64_t at, uint8_t *head, char *name)
+{
+    record r = {0};
+    tni_npy h = {.descr = ""};
+    TRY(read_record(f, at, &r, name, head));
+    tni_entry e = {.name = name, .type = "?", .shape = h.shape, .no_shape = true, .crc = r.crc};
+    bool readable = !(r.flags & 1) && (r.method == 0 || r.method == Z_DEFLATED);
+    if (readable)
+        TRY(find_data(f, &r, name, head));
+    if (r.name > 4 && !strcmp(name + r.name - 4, ".npy"))
+        name[r.name - 4] = 0;
     if (!readable)
         return tni_file_add(f, &e);
-    if (unzOpenCurrentFile2(zip, &method, NULL, 1) != UNZ_OK)
-        return broken(f, "no member is where the list says:", name);
-    e.member = (int64_t)unzGetCurrentFileZStreamPos64(zip);
-    unzCloseCurrentFile(zip);
-    uint64_t left = e.member < 0 || e.member > f->size ? 0 : (uint64_t)(f->size - e.member);
-    if (info.compressed_size > left)
-        return broken(f, "the file ends inside member", name);
-    e.packed = (int64_t)info.compressed_size;
-    e.packing = info.compression_method ? TNI_DEFLATED : TNI_STORED;
-    uint64_t most = e.packing == TNI_DEFLATED ? info.compressed_size * MOST_RATIO + 64
-                                              : info.compressed_size;
-    if (info.uncompressed_size > most ||
-        (e.packing == TNI_STORED && info.uncompressed_size != info.compressed_size))
+    e.member = (int64_t)r.data;
+    e.packed = (int64_t)r.packed;
+    e.packing = r.method ? TNI_DEFLATED : TNI_STORED;
+    if (e.packing == TNI_DEFLATED ? r.length / MOST_RATIO > r.packed + 1 : r.length != r.packed)
         return broken(f, "lengths that cannot be in member", name);
-    TRY(read_head(f, &e, (int64_t)info.uncompressed_size, head, &h));
+    TRY(read_head(f, &e, (int64_t)r.length, head, &h));
     return tni_file_add(f, &e);
 }
 
@@ -197,7 +272,10 @@ static tn_status add_members(tn_file *f, unzFile zip, uint8_t *head, char *name)
     for (ZPOS64_T i = 0; i < all.number_entry; i++) {
         if (step != UNZ_OK)
             return broken(f, "the list of members is broken", "");
-        TRY(add_member(f, zip, head, name));
+        unz64_file_pos at;
+        if (unzGetFilePos64(zip, &at) != UNZ_OK)
+            return broken(f, "the list of members is broken", "");
+        TRY(add_member(f, at.pos_in_zip_directory, head, name));
         step = unzGoToNextFile(zip);
     }
     return TN_OK;
