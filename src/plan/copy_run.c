@@ -216,15 +216,32 @@ static int step_on(const tni_copy *c, place *p)
     return i;
 }
 
+/* Tiles that go straight to dst.  The innermost loop runs here unless it walks blocks of the
+ * tile, whose extents may then change from turn to turn. */
 static void run_direct(const job *j, int64_t first, int64_t last)
 {
+    const tni_copy *c = j->c;
+    const tni_tile_axis *x = c->tile;
+    int64_t d_step[2] = {x[TNI_A].d, x[TNI_B].d};
+    bool plain = c->nloop && c->loop[0].tile < 0;
     place p;
-    place_at(j->c, first, &p);
-    for (int64_t item = first; item < last; item++) {
+    place_at(c, first, &p);
+    for (int64_t item = first, turns; item < last; item += turns) {
         int64_t n[TNI_TILE_AXES];
-        if (tile_extents(j->c, p.at, n))
-            run_tile(j, j->d + p.d, j->s + p.s, n, 0, &(pending){0});
-        step_on(j->c, &p);
+        tile_extents(c, p.at, n);
+        turns = plain ? c->loop[0].n - p.at[0] : 1;
+        turns = turns < last - item ? turns : last - item;
+        char *d = j->d + p.d;
+        const char *s = j->s + p.s;
+        move(j, d, d_step, s, n, 0);
+        for (int64_t i = 1; i < turns; i++)
+            move(j, d += c->loop[0].d, d_step, s += c->loop[0].s, n, 0);
+        if (turns > 1) {
+            p.at[0] += turns - 1;
+            p.d += (turns - 1) * c->loop[0].d;
+            p.s += (turns - 1) * c->loop[0].s;
+        }
+        step_on(c, &p);
     }
 }
 
