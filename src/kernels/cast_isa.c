@@ -22,11 +22,14 @@
 #define CHOOSE(x, LOW, TOP, TYPE, MIN, MAX)                                                    \
     ((x) != (x) ? 0 : (x) < (LOW) ? (MIN) : (x) >= (TOP) ? (MAX) : (TYPE)(x))
 
+/* For unsigned dtypes NaN falls on the low bound by itself. */
+#define FLOOR0(x, HIGH) ((x) > 0 ? (x) < (HIGH) ? (x) : (HIGH) : 0)
+
 #define TO_SMALL_INTS(FROM, T)                                                                 \
     CAST(FROM##_I8, T, int8_t, (int32_t)CLAMP(x, -128, 127))                                   \
     CAST(FROM##_I16, T, int16_t, (int32_t)CLAMP(x, -32768, 32767))                             \
-    CAST(FROM##_U8, T, uint8_t, (int32_t)CLAMP(x, 0, 255))                                     \
-    CAST(FROM##_U16, T, uint16_t, (int32_t)CLAMP(x, 0, 65535))
+    CAST(FROM##_U8, T, uint8_t, (int32_t)FLOOR0(x, 255))                                       \
+    CAST(FROM##_U16, T, uint16_t, (int32_t)FLOOR0(x, 65535))
 #define TO_LONG_INTS(FROM, T)                                                                  \
     CAST(FROM##_I64, T, int64_t, CHOOSE(x, -0x1p63f, 0x1p63f, int64_t, INT64_MIN, INT64_MAX))  \
     CAST(FROM##_U64, T, uint64_t, CHOOSE(x, 0, 0x1p64f, uint64_t, 0, UINT64_MAX))
@@ -83,22 +86,36 @@ CAST(F32_BF16, float, uint16_t, tni_bf16_of_f32(x))
 CAST(f16_f32_tail, uint16_t, float, tni_f32_of_f16(x))
 CAST(f32_f16_tail, float, uint16_t, tni_f16_of_f32(x))
 
-#if defined(__F16C__)
+#if defined(__AVX512F__)
 #include <immintrin.h>
+#define HALVES        16
+#define WIDEN(s)      _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(s)))
+#define PUT_F32       _mm512_storeu_ps
+#define GET_F32(s)    _mm512_loadu_ps((const void *)(s))
+#define NARROW(v)     _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)
+#define PUT_F16(d, v) _mm256_storeu_si256((__m256i *)(void *)(d), v)
+#elif defined(__F16C__)
+#include <immintrin.h>
+#define HALVES        8
+#define WIDEN(s)      _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(s)))
+#define PUT_F32       _mm256_storeu_ps
+#define GET_F32(s)    _mm256_loadu_ps((const float *)(const void *)(s))
+#define NARROW(v)     _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)
+#define PUT_F16(d, v) _mm_storeu_si128((__m128i *)(void *)(d), v)
+#endif
+
+#if defined(HALVES)
 static void F16_F32(char *d, const char *s, int64_t n)
 {
-    for (; n >= 8; n -= 8, d += 32, s += 16)
-        _mm256_storeu_ps((float *)(void *)d,
-                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)s)));
+    for (; n >= HALVES; n -= HALVES, d += 4 * HALVES, s += 2 * HALVES)
+        PUT_F32((float *)(void *)d, WIDEN(s));
     f16_f32_tail(d, s, n);
 }
 
 static void F32_F16(char *d, const char *s, int64_t n)
 {
-    for (; n >= 8; n -= 8, d += 16, s += 32)
-        _mm_storeu_si128((__m128i *)(void *)d,
-                         _mm256_cvtps_ph(_mm256_loadu_ps((const float *)(const void *)s),
-                                         _MM_FROUND_TO_NEAREST_INT));
+    for (; n >= HALVES; n -= HALVES, d += 2 * HALVES, s += 4 * HALVES)
+        PUT_F16(d, NARROW(GET_F32(s)));
     f32_f16_tail(d, s, n);
 }
 #else

@@ -116,8 +116,9 @@ static inline float abs_c64(c64 x)
         const char *a = s[0], *b = (ARITY) == 2 ? s[1] : s[0];                                 \
         const int64_t b_step = (ARITY) == 2 ? step[1] : 0;                                     \
         (void)params;                                                                          \
-        for (; blocks > 0; blocks--, d += TNI_BLOCK * sizeof(R), a += step[0], b += b_step) {  \
-            for (size_t j = 0; j < TNI_BLOCK; j++) {                                           \
+        for (; blocks > 0;                                                                     \
+             blocks--, d += TNI_BLOCK / sizeof(X) * sizeof(R), a += step[0], b += b_step) {    \
+            for (size_t j = 0; j < TNI_BLOCK / sizeof(X); j++) {                               \
                 X x, y;                                                                        \
                 memcpy(&x, a + j * sizeof x, sizeof x);                                        \
                 memcpy(&y, b + j * sizeof y, sizeof y);                                        \
@@ -147,7 +148,7 @@ static void pick_16(HEAD)
     const char *a = s[0], *b = s[1], *c = s[2];
     (void)params;
     for (; blocks > 0; blocks--, a += step[0], b += step[1], c += step[2])
-        for (int j = 0; j < TNI_BLOCK; j++, d += 16) {
+        for (int j = 0; j < TNI_BLOCK / 16; j++, d += 16) {
             char element[16];
             memcpy(element, (a[j] ? b : c) + 16 * j, 16);
             memcpy(d, element, 16);

@@ -34,7 +34,8 @@ static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top)
 }
 
 #define STEP(DT, TYPE, SIGN, TOP)                                                              \
-    LOOP2(NEXTAFTER_##DT, TNI_BLOCK, TYPE, uint64_t, TYPE, next(x, y, SIGN, TOP))
+    LOOP2(NEXTAFTER_##DT, TNI_BLOCK / (int)sizeof(TYPE), TYPE, uint64_t, TYPE,                 \
+          next(x, y, SIGN, TOP))
 STEP(F8E4M3, uint8_t, 0x80, 0x7e)
 STEP(F8E5M2, uint8_t, 0x80, 0x7c)
 STEP(F16, uint16_t, 0x8000, 0x7c00)
@@ -49,7 +50,7 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define MAKE_DEEP  MAKE_NONE
 #define MAKE_STEP  MAKE_NONE
 #define MAKE_LOOP(ENUM, ARITY, HOW, RULE)                                                      \
-    LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK, T, T, STORES_##HOW(T), RULE)
+    LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK / (int)sizeof(T), T, T, STORES_##HOW(T), RULE)
 
 /* clang-format off */
 #define T    float

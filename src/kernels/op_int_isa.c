@@ -19,9 +19,9 @@ static inline uint64_t whole(double v)
         LOOSE(TYPE, TYPE);                                                                     \
         const char *a = s[0], *b = s[1], *c = s[2];                                            \
         (void)params;                                                                          \
-        for (; blocks > 0; blocks--, d += TNI_BLOCK * sizeof(TYPE), a += step[0],              \
-                           b += step[1], c += step[2]) {                                       \
-            INDEPENDENT for (int j = 0; j < TNI_BLOCK; j++)                                    \
+        for (; blocks > 0;                                                                     \
+             blocks--, d += TNI_BLOCK, a += step[0], b += step[1], c += step[2]) {             \
+            INDEPENDENT for (int j = 0; j < (int)(TNI_BLOCK / sizeof(TYPE)); j++)              \
             {                                                                                  \
                 const TYPE y = AT(b, j), z = AT(c, j);                                         \
                 SET(d, j) = ((const uint8_t *)a)[j] ? y : z;                                   \

@@ -19,7 +19,7 @@
 #pragma clang diagnostic ignored "-Wpass-failed" /* some rules stay scalar */
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
 #else
-#define INDEPENDENT _Pragma("GCC ivdep")
+#define INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #endif
 
 /* Inside a kernel: elements are read as from, stored as to. */
@@ -41,9 +41,10 @@
     {                                                                                          \
         LOOSE(T, R);                                                                           \
         const char *a = s[0];                                                                  \
+        const int64_t a_step = step[0];                                                        \
         const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
         (void)param;                                                                           \
-        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += step[0]) {                     \
+        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += a_step) {                      \
             INDEPENDENT for (int j = 0; j < (B); j++)                                          \
             {                                                                                  \
                 const X x = (X)AT(a, j);                                                       \
@@ -57,9 +58,10 @@
     {                                                                                          \
         LOOSE(T, R);                                                                           \
         const char *a = s[0], *b = s[1];                                                       \
+        const int64_t a_step = step[0], b_step = step[1];                                      \
         const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
         (void)param;                                                                           \
-        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += step[0], b += step[1]) {       \
+        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += a_step, b += b_step) {         \
             INDEPENDENT for (int j = 0; j < (B); j++)                                          \
             {                                                                                  \
                 const X x = (X)AT(a, j), y = (X)AT(b, j);                                      \
@@ -73,10 +75,11 @@
     {                                                                                          \
         LOOSE(T, R);                                                                           \
         const char *a = s[0], *b = s[1], *c = s[2];                                            \
+        const int64_t a_step = step[0], b_step = step[1], c_step = step[2];                    \
         const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
         (void)param;                                                                           \
         for (; blocks > 0;                                                                     \
-             blocks--, d += (B) * sizeof(R), a += step[0], b += step[1], c += step[2]) {       \
+             blocks--, d += (B) * sizeof(R), a += a_step, b += b_step, c += c_step) {          \
             INDEPENDENT for (int j = 0; j < (B); j++)                                          \
             {                                                                                  \
                 const X x = (X)AT(a, j), y = (X)AT(b, j), z = (X)AT(c, j);                     \

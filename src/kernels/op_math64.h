@@ -28,7 +28,6 @@ DIRECT(log)
 DIRECT(log2)
 DIRECT(log10)
 DIRECT(atanh)
-DIRECT(tanh)
 DIRECT(erfc)
 
 BLOCK64(hypot)
@@ -43,6 +42,13 @@ BLOCK64(erf)
     UNUSED;
     v_erf_f64(r, x);
     EACH r[j] = SIZE(x[j]) < 0x1p-500 ? FUSE(x[j], 0x1.06eba8214db69p-3, x[j]) : r[j];
+}
+
+BLOCK64(tanh)
+{
+    UNUSED;
+    v_tanh_f64(r, x);
+    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
 }
 
 BLOCK64(log1p)
@@ -85,25 +91,34 @@ BLOCK64(ldexp)
     }
 }
 
-/* Near the largest numbers e^x overflows and half of it does not. */
+/* e^(size - log 2): half of e^x also where e^x itself overflows. */
+static inline void half_exp_f64(double *r, const double *x)
+{
+    EACH r[j] = SIZE(x[j]) - LN2;
+    v_exp_f64(r, r);
+    EACH
+    {
+        const double size = SIZE(x[j]), t = size - LN2;
+        r[j] = FUSE(r[j], ((size - t) - LN2) - 0x1.abc9e3b39803fp-56, r[j]);
+    }
+}
+
 BLOCK64(sinh)
 {
     UNUSED;
     double h[MATH_BLOCK];
-    EACH h[j] = SIZE(x[j]) / 2;
-    v_exp_f64(h, h);
+    half_exp_f64(h, x);
     v_sinh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) > 700 ? __builtin_copysign(0.5 * h[j] * h[j], x[j]) : r[j];
+    EACH r[j] = SIZE(x[j]) > 708 && SIZE(x[j]) < 711 ? __builtin_copysign(h[j], x[j]) : r[j];
 }
 
 BLOCK64(cosh)
 {
     UNUSED;
     double h[MATH_BLOCK];
-    EACH h[j] = SIZE(x[j]) / 2;
-    v_exp_f64(h, h);
+    half_exp_f64(h, x);
     v_cosh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) > 700 ? 0.5 * h[j] * h[j] : r[j];
+    EACH r[j] = SIZE(x[j]) > 708 && SIZE(x[j]) < 711 ? h[j] : r[j];
 }
 
 /* Of numbers whose square overflows, asinh and acosh are log(2 x). */
@@ -210,10 +225,11 @@ static inline double digamma_near(double x)
     return ((x - 0x1.762d86356be3fp+0) - 0x1.b86a722197829p-54) * q;
 }
 
-/* sum += 1 / y, both with the part that rounding drops. */
-static inline void add_inverse(double *sum, double *rest, double y)
+/* sum += 1 / (y + y_low), with the part that rounding drops. */
+static inline void add_inverse(double *sum, double *rest, double y, double y_low)
 {
-    const double v = 1 / y, v_low = FUSE(-y, v, 1) * v, s = *sum + v, back = s - *sum;
+    const double v = 1 / y, v_low = (FUSE(-y, v, 1) - y_low * v) * v, s = *sum + v;
+    const double back = s - *sum;
     *rest += (*sum - (s - back)) + (v - back) + v_low;
     *sum = s;
 }
@@ -222,17 +238,17 @@ static inline void add_inverse(double *sum, double *rest, double y)
 BLOCK64(digamma)
 {
     UNUSED;
-    double up[MATH_BLOCK], sum[MATH_BLOCK] = {0}, rest[MATH_BLOCK] = {0}, log[MATH_BLOCK];
-    double sine[MATH_BLOCK], cosine[MATH_BLOCK], small[MATH_BLOCK];
-    int steps = 10;
-    EACH steps = x[j] < 0 ? 32 : steps;
+    double up[MATH_BLOCK], up_low[MATH_BLOCK], sum[MATH_BLOCK] = {0}, rest[MATH_BLOCK] = {0};
+    double sine[MATH_BLOCK], cosine[MATH_BLOCK], small[MATH_BLOCK], log[MATH_BLOCK];
     EACH
     {
         const double from = x[j] < -22 ? 1 - x[j] : x[j];
         up[j] = from;
-        for (int i = 0; i < steps && up[j] < 10; i++) {
-            add_inverse(&sum[j], &rest[j], up[j]);
-            up[j] = from + (i + 1);
+        up_low[j] = 0;
+        for (int i = 1; i <= 33 && up[j] < 10; i++) {
+            add_inverse(&sum[j], &rest[j], up[j], up_low[j]);
+            up[j] = from + i;
+            up_low[j] = SIZE(from) < i ? from - (up[j] - i) : i - (up[j] - from);
         }
     }
     EACH small[j] = up[j] < 11 ? (up[j] - 10) / 10 : 0;
@@ -256,7 +272,7 @@ BLOCK64(digamma)
         const double ten = 0x1.26bb1bbb55516p+1, ten_low = -0x1.f48ad494ea3e9p-53;
         const double high = up[j] < 11 ? ten : log[j];
         const double low = up[j] < 11 ? small[j] + ten_low : 0;
-        const double left = rest[j] == rest[j] ? rest[j] - low : 0;
+        const double left = rest[j] == rest[j] ? rest[j] - low - up_low[j] / up[j] : 0;
         const double far = (high - sum[j]) - (0.5 / up[j] + s + left);
         const double below = x[j] < -22 ? far - turn : far;
         const int pole = x[j] < 0 && x[j] == __builtin_floor(x[j]);

@@ -21,18 +21,18 @@
         a, b                                                                                   \
     }
 enum {
-    LOOP = TNI_BLOCK,
-    STEP = TNI_BLOCK,
-    NONE = TNI_BLOCK,
-    VMATH = 16,
-    MATH = 16,
-    DEEP = 16,
-    WIDE = 16
+    NONE = false,
+    LOOP = false,
+    STEP = false,
+    VMATH = true,
+    MATH = true,
+    DEEP = true,
+    WIDE = true
 };
 
-#define FACTS(NAME, ARITY, HOW, BLOCK, COUNT, ...)                                             \
+#define FACTS(NAME, ARITY, HOW, MATHS, COUNT, ...)                                             \
     {                                                                                          \
-        NAME, ARITY, COUNT, HOW, BLOCK, __VA_ARGS__                                            \
+        NAME, ARITY, COUNT, HOW, MATHS, __VA_ARGS__                                            \
     }
 #define FACTS_(...) FACTS(__VA_ARGS__)
 const tni_op_facts tni_ops[TNI_OPS] = {
@@ -130,7 +130,7 @@ static void fill(char *d, const char *value, int width, int n)
 
 void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n)
 {
-    _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_BLOCK * WIDEST];
+    _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_MATH_BLOCK * WIDEST];
     const char *from[TNI_MAX_ARITY];
     int64_t step[TNI_MAX_ARITY];
     const int64_t blocks = n / op->block, rest = n % op->block;

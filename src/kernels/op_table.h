@@ -14,7 +14,8 @@ enum {
     TNI_OPS = TN_FMA + 1,
     TNI_MAX_ARITY = 3,
     TNI_MAX_PARAMS = 2,
-    TNI_BLOCK = 64 /* the largest block, in elements */
+    TNI_BLOCK = 64,     /* bytes of a block of sources, */
+    TNI_MATH_BLOCK = 16 /* but a block of the functions has so many elements */
 };
 
 /* How an op treats the dtypes of its sources, and what it gives. */
@@ -33,8 +34,8 @@ typedef enum tni_op_how {
 typedef struct tni_op_facts {
     const char *name;
     int8_t arity, params;
-    int8_t how;   /* tni_op_how */
-    int8_t block; /* elements of a block of the float kernels; others have TNI_BLOCK */
+    int8_t how; /* tni_op_how */
+    bool math;  /* the float kernels are functions, not expressions */
     double defaults[TNI_MAX_PARAMS];
 } tni_op_facts;
 
@@ -58,7 +59,8 @@ tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype dtype);
 /* Elements of its block. */
 static inline int tni_op_block(tn_op op, tn_dtype dtype)
 {
-    return dtype == TN_F32 || dtype == TN_F64 ? tni_ops[op].block : TNI_BLOCK;
+    const bool math = tni_ops[op].math && (dtype == TN_F32 || dtype == TN_F64);
+    return math ? TNI_MATH_BLOCK : TNI_BLOCK / (int)tni_width(dtype);
 }
 
 /* Compute n elements of any number: whole blocks, then the tail through the same kernel,

@@ -82,9 +82,9 @@ static tn_status check_dtypes(operands *o, const char *call, tn_op op, const tn_
     return TN_OK;
 }
 
-/* All checks but those of data. */
-static tn_status check_layouts(operands *o, const char *call, tn_op op, const double *params,
-                               const tn_tensor *dst, int nsrc, const tn_tensor *const *srcs)
+/* The checks that do not look at dtypes or shapes together, in order around those that do. */
+static tn_status check_in_order(operands *o, const char *call, tn_op op, const tn_tensor *dst,
+                                int nsrc, const tn_tensor *const *srcs)
 {
     const int arity = tn_op_arity(op); /* no more sources than these are looked at */
     TRY(tni_check_all(TNI_NULL, call, dst, nsrc < arity ? nsrc : arity, srcs));
@@ -93,7 +93,21 @@ static tn_status check_layouts(operands *o, const char *call, tn_op op, const do
     TRY(check_dtypes(o, call, op, dst, nsrc, srcs));
     TRY(tni_check_all(TNI_SHAPE, call, dst, nsrc, srcs));
     TRY(tni_spread(o->ts, o->spread, call, dst, nsrc, srcs));
-    TRY(tni_check_all(TNI_SIZE, call, dst, nsrc, srcs));
+    return tni_check_all(TNI_SIZE, call, dst, nsrc, srcs);
+}
+
+/* All checks but those of data.  Sound operands pass in one go; for others the order of the
+ * rules decides what is told. */
+static tn_status check_layouts(operands *o, const char *call, tn_op op, const double *params,
+                               const tn_tensor *dst, int nsrc, const tn_tensor *const *srcs)
+{
+    if (LIKELY(tn_op_arity(op) == nsrc && nsrc > 0 &&
+               tni_check_all(TNI_EVERY, call, dst, nsrc, srcs) == TN_OK)) {
+        TRY(check_dtypes(o, call, op, dst, nsrc, srcs));
+        TRY(tni_spread(o->ts, o->spread, call, dst, nsrc, srcs));
+    } else {
+        TRY(check_in_order(o, call, op, dst, nsrc, srcs));
+    }
     TRY(tni_check_dst_once(dst, call));
     o->how.name = tni_ops[op].name;
     o->how.op = op;
@@ -127,6 +141,8 @@ static tn_status apply(const char *call, tn_op op, const double *params, const t
     TRY(check_layouts(&o, call, op, params, dst, nsrc, srcs));
     TRY(check_data(call, dst, nsrc, srcs));
 
+    if (tni_strips_small(&o.how, nsrc + 1, o.ts))
+        return TN_OK;
     tni_strips strips;
     const char *at[TNI_MAX_ARITY];
     for (int k = 0; k < nsrc; k++)

@@ -87,6 +87,9 @@ void tni_make_run(const tni_make *m, const tn_tensor *dst);
 void tni_strips_plan(tni_strips *s, const tni_strips_how *how, int nop,
                      const tn_tensor *const *ts);
 
+/* A few row-major elements of an op that converts nothing are computed at once; false: plan. */
+bool tni_strips_small(const tni_strips_how *how, int nop, const tn_tensor *const *ts);
+
 /* at are addresses of element (0, …, 0), dst first. */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
 

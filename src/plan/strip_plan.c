@@ -8,8 +8,10 @@
 enum {
     SHORT = 96,         /* rows with fewer elements are joined: the block is one strip */
     LONG = 32 * 1024,   /* elements of a block in which nothing is staged */
+    SMALL = 4096,       /* elements that are not worth a plan */
     MAPPED = 4096,      /* elements of a block for a strip function of the user */
-    STAGE = 16 * 1024,  /* bytes that a buffer aims at */
+    STAGE = 16 * 1024,  /* bytes that the buffer of a turned operand aims at */
+    NEAR = 24 * 1024,   /* bytes of all buffers together when nothing is turned */
     LINES = 128,        /* bytes of a run in an operand that is turned */
     STREAM_LEAST = 1024 /* bytes of a row that is worth streaming */
 };
@@ -85,10 +87,11 @@ static int64_t blocks_along(const tni_strips *s, int i)
 static int64_t room(tni_strips *s, bool all)
 {
     int buffers = 0, widest = 1;
-    bool scratch = false;
+    bool scratch = false, turns = false;
     for (int k = 0; k < s->nest.nop; k++) {
         const tni_operand *o = &s->operand[k];
         const bool moved = all || rough(s, k) || (k == 0 && s->stream);
+        turns |= rough(s, k);
         buffers += moved || o->cast.steps;
         scratch |= moved + o->cast.steps > 1;
         widest = o->width > widest ? o->width : widest;
@@ -100,8 +103,8 @@ static int64_t room(tni_strips *s, bool all)
     if (!buffers || s->map)
         return s->map ? MAPPED : LONG;
     buffers += scratch ? 2 : 0;
-    int64_t size = TNI_ARENA / buffers & ~63;
-    s->size = (int32_t)(size < STAGE ? size : STAGE);
+    const int size = ((turns ? TNI_ARENA : NEAR) / buffers) & ~63;
+    s->size = size < STAGE ? size : STAGE;
     return s->size / widest;
 }
 
@@ -235,32 +238,94 @@ static void take_operand(tni_operand *o, int k, const tni_strips_how *how, const
     }
 }
 
+static void take_kernel(tni_op_strip *op, const tni_strips_how *how, int nsrc)
+{
+    const tn_dtype compute = how->compute[nsrc];
+    const double *params = how->params ? how->params : tni_ops[how->op].defaults;
+    op->fn = tni_op_kernel((int)tni_isa_level(), how->op, compute);
+    op->block = tni_op_block(how->op, compute);
+    op->nsrc = nsrc;
+    for (int i = 0; i < TNI_MAX_PARAMS; i++)
+        op->params[i] = i < tni_ops[how->op].params ? params[i] : 0;
+    for (int k = 0; k <= nsrc; k++)
+        op->width[k] = (int8_t)tni_width(how->compute[k]);
+}
+
 static void take_op(tni_strips *s, const tni_strips_how *how)
 {
     s->name = how->name;
     s->map = how->map;
     s->user = how->user;
-    s->op.fn = NULL;
     s->compute = how->compute[s->nest.nop - 1];
-    if (how->map || how->cast)
-        return;
-    s->op.fn = tni_op_kernel((int)tni_isa_level(), how->op, s->compute);
-    s->op.block = tni_op_block(how->op, s->compute);
-    s->op.nsrc = s->nest.nop - 1;
-    const double *params = how->params ? how->params : tni_ops[how->op].defaults;
-    for (int i = 0; i < TNI_MAX_PARAMS; i++)
-        s->op.params[i] = i < tni_ops[how->op].params ? params[i] : 0;
-    for (int k = 0; k < s->nest.nop; k++)
-        s->op.width[k] = s->operand[k].inside;
+    s->op.fn = NULL;
+    if (!how->map && !how->cast)
+        take_kernel(&s->op, how, s->nest.nop - 1);
+}
+
+/* One axis along which every operand is smooth, and nothing to convert or to stream: decided
+ * at once. */
+static bool plan_plain(tni_strips *s)
+{
+    const tni_nest *nest = &s->nest;
+    s->plain = false;
+    if (nest->ndim != 1 || !s->op.fn)
+        return false;
+    for (int k = 0; k < nest->nop; k++)
+        if (s->operand[k].cast.steps || rough(s, k))
+            return false;
+    if (s->count * s->operand[0].width >= tni_cache_sizes()->stream)
+        return false;
+    for (int k = 0; k < nest->nop; k++) {
+        s->operand[k].form = nest->axis[0].step[k] ? TNI_DIRECT : TNI_ONE;
+        s->operand[k].move = s->operand[k].turn = false;
+    }
+    s->flat = s->stream = false;
+    s->nblock = 1;
+    s->axis[0] = 0;
+    s->block[0] = cut(nest->axis[0].n, LONG);
+    s->items = blocks_along(s, 0);
+    return s->plain = true;
+}
+
+/* The number of elements when every operand is row-major and needs no conversion, else -1. */
+static int64_t row_major(const tni_strips_how *how, int nop, const tn_tensor *const *ts)
+{
+    const tn_tensor *d = ts[0];
+    int64_t count = 1;
+    for (int k = 0; k < nop; k++)
+        if (ts[k]->dtype != how->compute[k] || (k && ts[k]->dtype == TN_BOOL))
+            return -1;
+    for (int i = d->ndim - 1; i >= 0; i--) {
+        for (int k = 0; k < nop; k++)
+            if (ts[k]->stride[i] != count * tni_width(ts[k]->dtype) && d->shape[i] != 1)
+                return -1;
+        count *= d->shape[i];
+    }
+    return count;
+}
+
+bool tni_strips_small(const tni_strips_how *how, int nop, const tn_tensor *const *ts)
+{
+    const int64_t count = row_major(how, nop, ts);
+    if (count < 0 || count > SMALL)
+        return false;
+    tni_op_strip op;
+    const char *from[TNI_MAX_ARITY];
+    take_kernel(&op, how, nop - 1);
+    for (int k = 1; k < nop; k++)
+        from[k - 1] = ts[k]->data;
+    if (count)
+        tni_op_run(&op, ts[0]->data, from, 0, count);
+    return true;
 }
 
 void tni_strips_plan(tni_strips *s, const tni_strips_how *how, int nop,
                      const tn_tensor *const *ts)
 {
     tni_nest *nest = &s->nest;
-    tni_nest_normal(nest, nop, ts);
     for (int k = 0; k < nop; k++)
         take_operand(&s->operand[k], k, how, ts[k]);
+    tni_nest_normal(nest, nop, ts);
     take_op(s, how);
     if (nest->empty)
         return;
@@ -271,6 +336,8 @@ void tni_strips_plan(tni_strips *s, const tni_strips_how *how, int nop,
             nest->axis[0].step[k] = s->operand[k].width;
     }
     measure(s);
+    if (plan_plain(s))
+        return;
     if (nest->ndim > 1)
         choose_inner(s);
     const int last = nest->ndim - 1;

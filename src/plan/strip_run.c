@@ -271,13 +271,35 @@ static void run_items(const job *j, work *w, int64_t first, int64_t last)
     }
 }
 
+/* Elements [first, last) of the one axis. */
+static void run_plain(const job *j, int64_t first, int64_t last)
+{
+    const tni_axis *a = j->s->nest.axis;
+    const char *from[TNI_MAX_ARITY];
+    unsigned one = 0;
+    for (int k = 1; k < j->s->nest.nop; k++) {
+        from[k - 1] = j->at[k] + first * a->step[k];
+        one |= (unsigned)(a->step[k] == 0) << (k - 1);
+    }
+    tni_op_run(&j->s->op, j->at[0] + first * a->step[0], from, one, last - first);
+}
+
 static void run_part(void *arg, int part)
 {
     const job *j = arg;
     int64_t first, last;
     tni_deal_range(j->s->items, j->parts, part, &first, &last);
+    if (j->s->plain) {
+        const int64_t n = j->s->nest.axis[0].n, block = j->s->block[0];
+        run_plain(j, first * block, last * block < n ? last * block : n);
+        return;
+    }
     _Alignas(64) char arena[TNI_ARENA];
-    work w = {.j = j, .arena = arena};
+    work w;
+    w.j = j;
+    w.arena = arena;
+    for (int k = 0; k < j->s->nest.nop; k++)
+        w.held[k] = NULL;
     run_items(j, &w, first, last);
     if (j->stream)
         j->k->fence();
@@ -287,7 +309,10 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
 {
     if (s->nest.empty)
         return;
-    job j = {.s = s, .k = tni_copy_kernels_of((int)tni_isa_level()), .stream = s->stream};
+    job j; /* not cleared: small work is quick */
+    j.s = s;
+    j.k = tni_copy_kernels_of((int)tni_isa_level());
+    j.stream = s->stream;
     j.at[0] = dst + s->nest.shift[0];
     for (int k = 1; k < s->nest.nop; k++) {
         const uintptr_t at = (uintptr_t)(srcs[k - 1] + s->nest.shift[k]);
@@ -295,8 +320,10 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         j.stream &= srcs[k - 1] != dst; /* in place the lines are in the cache already */
     }
     j.parts = tni_deal_parts(s->bytes, s->items);
-    if (j.parts == 1)
-        run_part(&j, 0);
-    else
+    if (j.parts > 1)
         tni_parallel(j.parts, run_part, &j);
+    else if (s->plain)
+        run_plain(&j, 0, s->nest.axis[0].n);
+    else
+        run_part(&j, 0);
 }

@@ -46,6 +46,7 @@ typedef struct tni_operand {
 
 typedef struct tni_strips {
     tni_nest nest;
+    bool plain;  /* one axis, nothing staged: the whole work is one strip, or pieces of it */
     bool flat;   /* a strip is the whole block; otherwise a row of its last axis */
     bool stream; /* dst goes through a buffer and streaming stores */
     int nblock;
