@@ -21,6 +21,8 @@ enum {
     PIECE_B = 16384,    /* the same along b where a is short and the tile is one run */
     ROWS = 64,          /* most rows of a staged tile */
     DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
+    PAGE = 4096,        /* bytes after which addresses fall into the same sets again */
+    SMALL = 8192,       /* bytes of a copy that is one tile whatever its shape */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
 };
 
@@ -112,9 +114,8 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
  * they push each other out before their lines are used up. */
 static bool rows_alias(int64_t unit, int64_t step)
 {
-    int64_t page = 4096, rows = 64 / unit, ways = tni_cache_sizes()->l1 / page;
-    while (page > 64 && step % page)
-        page /= 2, rows /= 2;
+    int64_t apart = step & -step, ways = tni_cache_sizes()->l1 / PAGE;
+    int64_t rows = 64 / unit * (apart < PAGE ? apart : PAGE) / PAGE;
     return 2 * rows > 3 * ways;
 }
 
@@ -217,6 +218,8 @@ static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
 /* A tile that goes straight to dst; next to a short axis the other one is longer. */
 static void shape_direct(tni_copy *c)
 {
+    if (c->bytes <= SMALL)
+        return;
     for (int k = 0; k < 2; k++) {
         int64_t want = DIRECT, beside = c->tile[1 - k].n * c->unit;
         if (beside < DIRECT / 4 && want < LONG_TILE / beside * c->unit)
@@ -299,7 +302,8 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         c->mover = TNI_MOVE_STRIDED;
     c->width_log2 = by_width(c->unit) ? tni_width_log2(c->unit) : 0;
 
-    c->pack = c->mover == TNI_MOVE_TURN && rows_alias(c->unit, c->tile[TNI_A].s);
+    c->pack =
+        c->mover == TNI_MOVE_TURN && c->bytes > SMALL && rows_alias(c->unit, c->tile[TNI_A].s);
     c->stream = c->bytes >= tni_cache_sizes()->stream;
     c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
                 dense_run(nest, c->unit) >= RUN_LEAST;

@@ -299,11 +299,8 @@ static void run_staged(const job *j, int64_t first, int64_t last)
     flush(j, &wait, INT64_MAX / 2);
 }
 
-static void run_part(void *arg, int part)
+static void run_items(const job *j, int64_t first, int64_t last)
 {
-    const job *j = arg;
-    int64_t first, last;
-    tni_deal_range(j->c->items, j->parts, part, &first, &last);
     if (j->c->ntile == 0)
         run_block(j, first, last);
     else if (j->c->straight && (uintptr_t)j->d % LINE == 0)
@@ -316,6 +313,14 @@ static void run_part(void *arg, int part)
         j->k->fence();
 }
 
+static void run_part(void *arg, int part)
+{
+    const job *j = arg;
+    int64_t first, last;
+    tni_deal_range(j->c->items, j->parts, part, &first, &last);
+    run_items(j, first, last);
+}
+
 void tni_copy_run(const tni_copy *c, char *dst, const char *src)
 {
     if (c->mover == TNI_MOVE_NOTHING)
@@ -323,7 +328,7 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
     job j = {c, tni_copy_kernels_of(tni_isa_level()), dst + c->shift_d, src + c->shift_s, 1};
     j.parts = tni_deal_parts(2 * c->bytes, c->items);
     if (j.parts == 1)
-        run_part(&j, 0);
+        run_items(&j, 0, c->items);
     else
         tni_parallel(j.parts, run_part, &j);
 }

@@ -35,12 +35,24 @@ static void face_forward(tni_nest *nest, tni_axis *a)
     }
 }
 
-static void insert(tni_nest *nest, const tni_axis *a)
+static void copy_axis(tni_axis *to, const tni_axis *from, int nop)
 {
-    int i = nest->ndim++;
-    for (; i > 0 && outside(a, &nest->axis[i - 1], nest->nop); i--)
-        nest->axis[i] = nest->axis[i - 1];
-    nest->axis[i] = *a;
+    to->n = from->n;
+    for (int k = 0; k < nop; k++)
+        to->step[k] = from->step[k];
+}
+
+/* Bring the last axis to its place among the others, which are in order. */
+static void settle_last(tni_nest *nest)
+{
+    int i = nest->ndim - 1;
+    if (i == 0 || !outside(&nest->axis[i], &nest->axis[i - 1], nest->nop))
+        return;
+    tni_axis a;
+    copy_axis(&a, &nest->axis[i], nest->nop);
+    for (; i > 0 && outside(&a, &nest->axis[i - 1], nest->nop); i--)
+        copy_axis(&nest->axis[i], &nest->axis[i - 1], nest->nop);
+    copy_axis(&nest->axis[i], &a, nest->nop);
 }
 
 static void merge(tni_nest *nest)
@@ -49,10 +61,11 @@ static void merge(tni_nest *nest)
     for (int i = 1; i < nest->ndim; i++) {
         tni_axis *outer = &nest->axis[kept], *inner = &nest->axis[i];
         if (walk_as_one(outer, inner, nest->nop)) {
-            inner->n *= outer->n;
-            *outer = *inner;
-        } else {
-            nest->axis[++kept] = *inner;
+            int64_t n = outer->n * inner->n;
+            copy_axis(outer, inner, nest->nop);
+            outer->n = n;
+        } else if (++kept != i) {
+            copy_axis(&nest->axis[kept], inner, nest->nop);
         }
     }
     if (nest->ndim > 0)
@@ -67,16 +80,17 @@ static void build(tni_nest *nest, int nop, const tn_tensor *const *ts, bool forw
     for (int k = 0; k < nop; k++)
         nest->shift[k] = 0;
     for (int i = 0; i < ts[0]->ndim; i++) {
-        tni_axis a = {.n = ts[0]->shape[i]};
-        if (a.n == 0)
+        if (ts[0]->shape[i] == 0)
             nest->empty = true;
-        if (a.n <= 1)
+        if (ts[0]->shape[i] <= 1)
             continue;
+        tni_axis *a = &nest->axis[nest->ndim++];
+        a->n = ts[0]->shape[i];
         for (int k = 0; k < nop; k++)
-            a.step[k] = ts[k]->stride[i];
+            a->step[k] = ts[k]->stride[i];
         if (forward)
-            face_forward(nest, &a);
-        insert(nest, &a);
+            face_forward(nest, a);
+        settle_last(nest);
     }
     merge(nest);
 }
