@@ -46,13 +46,20 @@ void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text)
             tni_text_add(text, " x %lld", (long long)c->tile[k].block);
         tni_text_add(text, ", %lld tiles\n", (long long)c->items);
     }
-    if (c->staged)
+    if (c->straight)
+        tni_text_add(text, "  stores   whole lines, streamed past the cache from registers\n");
+    else if (c->staged)
         tni_text_add(text,
                      "  stores   runs of %lld bytes from a buffer, streamed past the cache\n",
                      (long long)(c->tile[c->run].block * c->tile[c->run].d));
     else
         tni_text_add(text, "  stores   %s\n",
                      c->stream ? "streamed past the cache" : "plain, dst fits the cache");
+    if (c->carry && !c->straight)
+        tni_text_add(text, "  lines    partial ones wait for the tile that completes them\n");
+    if (c->pack)
+        tni_text_add(text,
+                     "  loads    source rows share cache sets: laid side by side first\n");
     tni_text_add(text, "  threads  %d, kernels %s\n", tni_deal_parts(2 * c->bytes, c->items),
                  tni_copy_kernels_of(tni_isa_level())->isa);
 }
