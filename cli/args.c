@@ -32,7 +32,7 @@ static const struct option {
     {'v', 0, "value", TEXT, AT(value), "X", "of mode constant; 0 by default"},
     {'r', 0, "params", TEXT, AT(params), "X,...", "numbers that an op takes beside its operands"},
     {'A', 0, "align", BYTES, AT(align), "N", "of the data in a .safetensors; 8 by default"},
-    {'m', 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; 256M by default"},
+    {'m', 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; a quarter of all by default"},
     {'N', 0, "no-sync", FLAG, AT(no_sync), NULL, "do not wait until OUT is on the disk"},
     {'P', 0, "progress", FLAG, AT(progress), NULL, "say how far it is, line by line"},
     {'q', 'q', "quiet", FLAG, AT(quiet), NULL, "no progress"},

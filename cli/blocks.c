@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -14,7 +15,7 @@ enum {
     STAGE = 4 << 20,     /* what tn_file_fetch holds */
     SMALLEST = 64 << 10, /* of a block */
     USUAL = 8 << 20,     /* of a block whose reads are long anyway */
-    DEFAULT = 256 << 20, /* of all memory */
+    LEAST = 256 << 20,   /* of memory that is taken unasked */
     LONG_READ = 8 << 10, /* bytes that a read should have */
     MOST_THREADS = 16
 };
@@ -75,26 +76,42 @@ static int thread_count(void)
     return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (int)n;
 }
 
-/* Elements of a block for which runs in the file are LONG_READ bytes: a turned view takes few
- * neighbours per row of the result. */
-static int64_t long_reads(const recipe *r)
+/* A quarter of the machine's memory; only views that are turned far take so much. */
+static int64_t quarter(void)
 {
-    int64_t most = 0;
+    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) / 4 * sysconf(_SC_PAGESIZE);
+    return bytes > LEAST ? bytes : LEAST;
+}
+
+/* Bytes that lie beside each other in the file among those that one block takes from view. */
+static int64_t run_length(const tn_tensor *view, const int64_t *n)
+{
+    int64_t run = (int64_t)tn_dtype_size(view->dtype);
+    for (;;) {
+        int next = -1;
+        for (int i = 0; i < view->ndim && next < 0; i++)
+            if (n[i] > 1 && llabs(view->stride[i]) == run)
+                next = i;
+        if (next < 0)
+            return run;
+        run *= n[next];
+        if (n[next] < view->shape[next])
+            return run;
+    }
+}
+
+/* Whether blocks of so many elements are read in long runs: a turned view takes few neighbours
+ * for each row of the result, and more rows at a time make longer runs. */
+static bool reads_long(const recipe *r, int64_t elements)
+{
+    walk w = first_block(r, elements);
     for (int i = 0; i < r->n && i < 8; i++) {
         const tn_tensor *v = &r->pieces[i].view;
-        int64_t width = (int64_t)tn_dtype_size(v->dtype), inside = 1;
-        int fast = 0;
-        for (int k = 1; k < v->ndim; k++)
-            if (v->shape[k] > 1 && v->stride[k] != 0 &&
-                (v->shape[fast] <= 1 || llabs(v->stride[k]) < llabs(v->stride[fast])))
-                fast = k;
-        for (int k = fast + 1; k < v->ndim; k++)
-            inside *= v->shape[k] ? v->shape[k] : 1;
-        int64_t need =
-            inside > INT64_MAX / LONG_READ ? INT64_MAX : inside * (LONG_READ / width);
-        most = need > most ? need : most;
+        int64_t run = run_length(v, w.b.n), all = run_length(v, v->shape);
+        if (run < LONG_READ && run < all)
+            return false;
     }
-    return most;
+    return true;
 }
 
 /* Blocks in memory at once, and elements of each. */
@@ -106,15 +123,16 @@ typedef struct plan {
 static plan make_plan(const recipe *r, const args *a)
 {
     int64_t bytes = recipe_element_bytes(r), numel = tn_numel(&r->out);
-    int64_t budget = a->max_mem ? a->max_mem : DEFAULT;
+    int64_t budget = a->max_mem ? a->max_mem : quarter();
     plan p = {.threads = thread_count()};
     while (p.threads > 1 && budget / p.threads < 4 * (int64_t)STAGE)
         p.threads--;
     p.slots = p.threads > 1 ? p.threads + 1 : 1;
     int64_t room = (budget - p.threads * (int64_t)STAGE) / p.slots;
-    int64_t most = (room > SMALLEST ? room : SMALLEST) / bytes, usual = USUAL / bytes;
-    int64_t reads = long_reads(r);
-    p.elements = usual > reads ? usual : reads;
+    int64_t most = (room > SMALLEST ? room : SMALLEST) / bytes;
+    p.elements = USUAL / bytes;
+    while (p.elements < most && p.elements < numel && !reads_long(r, p.elements))
+        p.elements *= 2;
     p.elements = p.elements < most ? p.elements : most;
     if (p.elements >= numel) {
         p.elements = numel > 0 ? numel : 1;
@@ -252,6 +270,16 @@ static int run_threads(const recipe *r, const plan *p, slot *slots, tn_writer *w
     return code;
 }
 
+/* Large pages: the blocks are touched once each, and turned across. */
+static void advise(char *at, int64_t n)
+{
+    const uintptr_t page = 2 << 20;
+    uintptr_t first = ((uintptr_t)at + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)at + (uintptr_t)n) & ~(page - 1);
+    if (first < end)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+}
+
 int recipe_run(const recipe *r, const args *a, tn_writer *w)
 {
     plan p = make_plan(r, a);
@@ -264,6 +292,7 @@ int recipe_run(const recipe *r, const args *a, tn_writer *w)
         free(slots);
         return fail("no memory for blocks of %lld bytes", (long long)all);
     }
+    advise(memory.data, all);
     for (int i = 0; i < p.slots; i++) {
         slots[i].result = (char *)memory.data + each * i;
         slots[i].scratch = slots[i].result + ((result + 63) & ~INT64_C(63));

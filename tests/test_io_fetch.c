@@ -142,6 +142,31 @@ static void sparse_views(void **state)
     tn_free(&t);
 }
 
+/* Views that are turned so far that a stage must be cut along two axes. */
+static void far_turns(void **state)
+{
+    (void)state;
+    static const int turns[][4] = {{3, 2, 1, 0}, {3, 0, 1, 2}, {2, 3, 1, 0}, {1, 3, 2, 0}};
+    tn_tensor t;
+    OK(tn_alloc(&t, TN_I32, 4, (int64_t[]){37, 6, 29, 41}));
+    for (int64_t i = 0; i < tn_numel(&t); i++)
+        ((int32_t *)t.data)[i] = (int32_t)i;
+    OK(tn_save(in_folder("y.npy"), &t));
+    tn_file *f = NULL;
+    OK(tn_file_open(&f, in_folder("y.npy")));
+    for (int round = 0; round < 24; round++) {
+        tn_tensor places, view;
+        OK(tn_file_places(f, 0, &places));
+        OK(tn_permute(&places, &places, turns[round % 4]));
+        OK(tn_permute(&view, &t, turns[round % 4]));
+        tni_stage = (int64_t)1024 << round % 6 * 2;
+        compare(f, &places, &view);
+    }
+    tni_stage = 4 << 20;
+    tn_file_close(f);
+    tn_free(&t);
+}
+
 static void strangers_are_refused(void **state)
 {
     (void)state;
@@ -196,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_views),
         cmocka_unit_test(sparse_views),
+        cmocka_unit_test(far_turns),
         cmocka_unit_test(strangers_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);

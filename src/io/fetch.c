@@ -1,9 +1,10 @@
 /* fetch.c - reading any view of a tensor in a file, without mapping it.
  *
- * The axes of the view, longest step first, are cut in three.  Inner ones whose gaps are small
- * are "near": one read takes them with their gaps.  Then come axes that fill the stage read by
- * read, and outer ones that are walked stage by stage.  From each full stage one tn_rearrange
- * carries the elements to dst, so that turning is done by the copy engine and not by reads. */
+ * The axes of the view, longest step first, are cut into pieces that fill a stage in memory.
+ * Inner axes whose gaps are small are "near": one read takes them with their gaps.  From each
+ * full stage one tn_rearrange carries the elements to dst, so that turning is done by the copy
+ * engine and not by reads; the axis along which dst is dense always has a piece of some lines,
+ * so that no line of dst is visited for one element. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +12,13 @@
 
 #include "io.h"
 
-enum { GAP = 4096 };
+enum { GAP = 4096, LINES = 128 };
 
 typedef struct axis {
     int dim;
     bool near;
     int64_t n, step; /* in the file */
+    int64_t piece;   /* indices in one stage */
     int64_t staged;  /* step in the stage */
 } axis;
 
@@ -25,11 +27,10 @@ typedef struct walk {
     const tni_entry *e;
     tn_tensor src, dst; /* flipped so that no step of src is negative */
     int64_t at;         /* of src's first element in the file */
-    int m, cut;         /* axes; those before cut are walked, cut itself in pieces of `piece` */
-    int64_t piece;
-    int64_t unit; /* bytes of one read when cut lies outside the near axes */
-    char *stage;
+    int m;
     axis axes[TN_MAX_NDIM];
+    int64_t start[TN_MAX_NDIM], count[TN_MAX_NDIM]; /* of the present stage */
+    char *stage;
 } walk;
 
 static int by_step(const void *a, const void *b)
@@ -47,74 +48,91 @@ static tn_status collect(walk *w)
             TRY(tn_flip(&w->dst, &w->dst, i));
         }
         if (w->src.shape[i] > 1 && w->src.stride[i] > 0)
-            w->axes[w->m++] = (axis){i, false, w->src.shape[i], w->src.stride[i], 0};
+            w->axes[w->m++] =
+                (axis){.dim = i, .n = w->src.shape[i], .step = w->src.stride[i], .piece = 1};
     }
     qsort(w->axes, (size_t)w->m, sizeof w->axes[0], by_step);
     return TN_OK;
 }
 
-/* Choose near axes, the cut and its piece; gives the bytes of a stage. */
-static int64_t divide(walk *w)
+/* The axis along which dst is dense, or nearest to it. */
+static int dense_axis(const walk *w)
 {
-    int64_t inside = tni_width(w->src.dtype);
-    bool near = true;
-    w->unit = inside;
-    w->cut = -1;
+    int best = -1;
+    for (int j = 0; j < w->m; j++)
+        if (best < 0 ||
+            llabs(w->dst.stride[w->axes[j].dim]) < llabs(w->dst.stride[w->axes[best].dim]))
+            best = j;
+    return best;
+}
+
+/* Pieces and steps of all axes; axis `wide` has at least `lines` indices and is never near.
+ * Gives the bytes of the stage. */
+static int64_t divide(walk *w, int wide, int64_t lines)
+{
+    int64_t inside = tni_width(w->src.dtype), room = tni_stage / lines;
+    bool near = true, full = true;
     for (int j = w->m - 1; j >= 0; j--) {
         axis *a = &w->axes[j];
-        a->near = near = near && (a->step / 2 <= inside || a->step - inside <= GAP);
-        a->staged = near ? a->step : inside;
-        int64_t most = (tni_stage - inside) / a->staged + 1;
-        if (most < a->n) {
-            w->cut = j;
-            w->piece = most;
-            return a->staged * (w->piece - 1) + inside;
-        }
-        inside += a->staged * (a->n - 1);
-        if (near)
-            w->unit = inside;
+        bool apart = j == wide && lines > 1;
+        near = near && !apart && (a->step / 2 <= inside || a->step - inside <= GAP);
+        a->near = near && full;
+        a->staged = a->near ? a->step : inside;
+        int64_t most = room > inside ? (room - inside) / a->staged + 1 : 1;
+        a->piece = apart ? lines : !full ? 1 : most < a->n ? most : a->n;
+        if (!apart)
+            full = full && a->piece == a->n;
+        inside += a->staged * (a->piece - 1);
+        if (apart)
+            room *= lines;
     }
     return inside;
 }
 
-/* Next combination of indices below n of the axes [from, to); false after the last. */
-static bool next(const walk *w, int64_t *index, int from, int to)
+/* Let the stage hold some lines of dst, if it does not anyway. */
+static int64_t plan_stage(walk *w)
 {
-    for (int j = to - 1; j >= from; j--) {
-        if (++index[j] < w->axes[j].n)
-            return true;
-        index[j] = 0;
-    }
-    return false;
+    int wide = dense_axis(w);
+    int64_t width = tni_width(w->src.dtype), bytes = divide(w, -1, 1);
+    if (wide < 0 || w->axes[wide].piece * width >= LINES ||
+        w->axes[wide].piece == w->axes[wide].n)
+        return bytes;
+    int64_t lines = LINES / width < w->axes[wide].n ? LINES / width : w->axes[wide].n;
+    return tni_stage / lines < 64 ? bytes : divide(w, wide, lines); /* tests have such stages */
 }
 
-/* Read count indices of the cut, and all inside, into the stage. */
-static tn_status fill(const walk *w, int64_t at, int64_t count)
+/* Read the present piece of every axis. */
+static tn_status fill(const walk *w)
 {
-    int first = w->cut < 0 ? 0 : w->cut, far = first;
-    while (far < w->m && !w->axes[far].near)
-        far++;
-    if (far == first) {
-        int64_t bytes = w->unit;
-        if (w->cut >= 0)
-            bytes = w->axes[first].step * (count - 1) + bytes;
-        return tni_file_bytes(w->f, w->stage, bytes, at);
+    int64_t index[TN_MAX_NDIM] = {0}, unit = tni_width(w->src.dtype), first = w->at;
+    for (int j = 0; j < w->m; j++) {
+        first += w->start[j] * w->axes[j].step;
+        if (w->axes[j].near)
+            unit += w->axes[j].step * (w->count[j] - 1);
     }
-    int64_t index[TN_MAX_NDIM] = {0};
-    for (int64_t i = 0; i < count; i++)
-        do {
-            int64_t from = at + i * w->axes[first].step, to = i * w->axes[first].staged;
-            for (int j = first + 1; j < far; j++) {
+    for (;;) {
+        int64_t from = first, to = 0;
+        int j;
+        for (j = 0; j < w->m; j++)
+            if (!w->axes[j].near) {
                 from += index[j] * w->axes[j].step;
                 to += index[j] * w->axes[j].staged;
             }
-            TRY(tni_file_bytes(w->f, w->stage + to, w->unit, from));
-        } while (next(w, index, first + 1, far));
-    return TN_OK;
+        TRY(tni_file_bytes(w->f, w->stage + to, unit, from));
+        for (j = w->m - 1; j >= 0; j--) {
+            if (w->axes[j].near)
+                continue;
+            if (++index[j] < w->count[j])
+                break;
+            index[j] = 0;
+        }
+        if (j < 0)
+            return TN_OK;
+    }
 }
 
-/* Carry the stage to where it belongs in dst; outer has the indices of the walked axes. */
-static tn_status carry(const walk *w, const int64_t *outer, int64_t start, int64_t count)
+/* Carry the stage to where it belongs in dst. */
+static tn_status carry(const walk *w)
 {
     tn_tensor d = w->dst, s = w->src;
     int64_t to = 0;
@@ -122,32 +140,36 @@ static tn_status carry(const walk *w, const int64_t *outer, int64_t start, int64
     for (int j = 0; j < w->m; j++) {
         int dim = w->axes[j].dim;
         s.stride[dim] = w->axes[j].staged;
-        if (j > w->cut)
-            continue;
-        to += (j < w->cut ? outer[j] : start) * d.stride[dim];
-        s.shape[dim] = d.shape[dim] = j < w->cut ? 1 : count;
+        s.shape[dim] = d.shape[dim] = w->count[j];
+        to += w->start[j] * d.stride[dim];
     }
     d.data = (char *)d.data + to;
     return tn_rearrange(&d, &s);
 }
 
-static tn_status run(const walk *w, int64_t stage)
+static bool next_stage(walk *w)
 {
-    int64_t outer[TN_MAX_NDIM] = {0}, width = tni_width(w->e->dtype);
-    int64_t n = w->cut < 0 ? 1 : w->axes[w->cut].n, piece = w->cut < 0 ? 1 : w->piece;
-    int64_t step = w->cut < 0 ? 0 : w->axes[w->cut].step;
+    for (int j = w->m - 1; j >= 0; j--) {
+        w->start[j] += w->axes[j].piece;
+        if (w->start[j] < w->axes[j].n)
+            return true;
+        w->start[j] = 0;
+    }
+    return false;
+}
+
+static tn_status run(walk *w, int64_t stage)
+{
     do {
-        int64_t at = w->at;
-        for (int j = 0; j < w->cut; j++)
-            at += outer[j] * w->axes[j].step;
-        for (int64_t start = 0; start < n; start += piece) {
-            int64_t count = n - start < piece ? n - start : piece;
-            TRY(fill(w, at + start * step, w->cut < 0 ? (w->m ? w->axes[0].n : 1) : count));
-            if (w->e->swapped)
-                tni_swap(w->stage, stage / width, w->e->dtype);
-            TRY(carry(w, outer, start, count));
+        for (int j = 0; j < w->m; j++) {
+            int64_t left = w->axes[j].n - w->start[j];
+            w->count[j] = left < w->axes[j].piece ? left : w->axes[j].piece;
         }
-    } while (next(w, outer, 0, w->cut));
+        TRY(fill(w));
+        if (w->e->swapped)
+            tni_swap(w->stage, stage / tni_width(w->e->dtype), w->e->dtype);
+        TRY(carry(w));
+    } while (next_stage(w));
     return TN_OK;
 }
 
@@ -206,7 +228,7 @@ tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
     tni_extent(places, &low, &high);
     w.at += low;
     TRY(collect(&w));
-    int64_t stage = divide(&w);
+    int64_t stage = plan_stage(&w);
     w.stage = tni_alloc((size_t)stage);
     if (!w.stage)
         return tni_no_memory(f->path, stage);

@@ -50,7 +50,7 @@ $ tenon help permute
 >   --tensors GLOB       change the matching tensors, leave the others as they are
 >   --dtype DTYPE        read the elements as this dtype of the same width
 >   --align N            of the data in a .safetensors; 8 by default
->   --max-mem SIZE       memory for elements: 512M, 2G; 256M by default
+>   --max-mem SIZE       memory for elements: 512M, 2G; a quarter of all by default
 >   --no-sync            do not wait until OUT is on the disk
 >   --progress           say how far it is, line by line
 >   -q, --quiet          no progress
