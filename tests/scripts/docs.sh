@@ -1,6 +1,6 @@
 #!/bin/sh
-# docs.sh - every link of the documents to a file of the project finds it, and every public call
-# that they name is declared.
+# docs.sh - every link of the documents to a file of the project finds it, every path that they
+# name is there, and every public call is declared.
 set -eu
 bad=0 n=0
 for doc in *.md docs/*.md docs/*/*.md; do
@@ -9,6 +9,11 @@ for doc in *.md docs/*.md docs/*/*.md; do
         case $link in http*) continue ;; esac
         n=$((n + 1))
         [ -e "$(dirname "$doc")/$link" ] || { echo "$doc: no file $link" && bad=1; }
+    done
+    for path in $(grep -oE '`(src|include|tests|cmake|docs|examples)/[a-z0-9_/]+\.[a-z]+`' "$doc" |
+        tr -d '`' | grep -v '/room/room.h'); do
+        n=$((n + 1))
+        [ -e "$path" ] || { echo "$doc: no file $path" && bad=1; }
     done
     for name in $(grep -o '`tn_[a-z0-9_]*[a-z0-9]`' "$doc" | tr -d '`' | sort -u); do
         n=$((n + 1))
