@@ -1,0 +1,298 @@
+/* bench_ops.c - tenon_bench_ops [--quick] [--threads N] [--only WORD]
+ *
+ * Elementwise work beside a plain vectorised loop with the same traffic, memcpy and a streaming
+ * copy of as many bytes, in turns in one run.  R is the better copy.  GB/s are bytes read and
+ * written. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tenon/tenon.h>
+
+#include "measure.h"
+
+typedef struct options {
+    bool quick;
+    int threads;
+    const char *only;
+} options;
+
+typedef struct race {
+    char name[64];
+    tn_op op;
+    bool cast;
+    int nsrc;
+    tn_tensor dst, src[2];
+    double bytes;             /* read and written */
+    void (*loop)(void *race); /* beside it; or NULL */
+    double of_loop, of_r;     /* goals */
+    int threads;
+} race;
+
+static arena one, two; /* sources in one.src and two.src, results in one.dst */
+
+static void run_op(race *r)
+{
+    const tn_tensor *list[] = {&r->src[0], &r->src[1]};
+    if (r->cast)
+        MUST(tn_cast(&r->dst, &r->src[0]));
+    else
+        MUST(tn_apply(r->op, NULL, &r->dst, r->nsrc, list));
+}
+
+/* ---- loops as one writes them ---- */
+
+static void loop_add(void *arg)
+{
+    const race *r = arg;
+    const float *a = r->src[0].data, *b = r->src[1].data;
+    float *d = r->dst.data;
+    const int64_t n = tn_numel(&r->dst);
+    const int threads = r->threads;
+#pragma omp parallel for simd num_threads(threads)
+    for (int64_t i = 0; i < n; i++)
+        d[i] = a[i] + b[i];
+    (void)threads;
+}
+
+static void loop_row(void *arg)
+{
+    const race *r = arg;
+    const float *a = r->src[0].data, *b = r->src[1].data;
+    float *d = r->dst.data;
+    const int64_t rows = r->dst.shape[0], n = r->dst.shape[1];
+    const int64_t by_row = r->src[1].ndim == 1 ? 0 : 1, by = r->src[1].ndim == 1 ? 1 : 0;
+    const int threads = r->threads;
+#pragma omp parallel for num_threads(threads)
+    for (int64_t j = 0; j < rows; j++)
+        for (int64_t i = 0; i < n; i++)
+            d[j * n + i] = a[j * n + i] + b[j * by_row + i * by];
+    (void)threads;
+}
+
+#define LIBM(NAME, VALUE)                                                                      \
+    static void NAME(void *arg)                                                                \
+    {                                                                                          \
+        const race *r = arg;                                                                   \
+        const float *a = r->src[0].data;                                                       \
+        float *d = r->dst.data;                                                                \
+        for (int64_t i = 0, n = tn_numel(&r->dst); i < n; i++) {                               \
+            const float x = a[i];                                                              \
+            d[i] = (VALUE);                                                                    \
+        }                                                                                      \
+    }
+LIBM(loop_exp, expf(x))
+LIBM(loop_tanh, tanhf(x))
+LIBM(loop_gelu, x *erfcf(-x * 0.70710678f) / 2)
+LIBM(loop_silu, x / (1 + expf(-x)))
+LIBM(loop_log, logf(x))
+
+/* ---- one race ---- */
+
+static double best(double old, double start, double bytes, int times)
+{
+    const double rate = bytes * times / (seconds() - start) / 1e9;
+    return rate > old ? rate : old;
+}
+
+static double verdict(race *r, const options *o)
+{
+    double work = 0, loop = 0, plain = 0, stream = 0;
+    const int64_t half = (int64_t)(r->bytes / 2) & ~(int64_t)63;
+    const int times = r->bytes < 8e6 ? (int)(8e6 / r->bytes) + 1 : 1;
+    for (int round = 0; round < (o->quick ? 7 : 21); round++) {
+        double start = seconds();
+        for (int i = 0; i < times; i++)
+            run_op(r);
+        work = best(work, start, r->bytes, times);
+        if (r->loop) {
+            start = seconds();
+            for (int i = 0; i < times; i++)
+                r->loop(r);
+            loop = best(loop, start, r->bytes, times);
+        }
+        start = seconds();
+        for (int i = 0; i < times; i++)
+            plain_copy(two.dst, one.src, half, r->threads);
+        plain = best(plain, start, 2.0 * (double)half, times);
+        start = seconds();
+        for (int i = 0; i < times; i++)
+            stream_copy(two.dst, one.src, half, r->threads);
+        stream = best(stream, start, 2.0 * (double)half, times);
+    }
+    const double limit = plain > stream ? plain : stream;
+    printf("%-30s %6.1f GB/s  %5.2f of R", r->name, work, work / limit);
+    if (r->of_r > 0)
+        printf(" (%s %.2f)", work / limit >= r->of_r ? "goal" : "BELOW", r->of_r);
+    if (loop > 0)
+        printf("  %5.2f of the loop", work / loop);
+    if (loop > 0 && r->of_loop > 0)
+        printf(" (%s %.2f)", work / loop >= r->of_loop ? "goal" : "BELOW", r->of_loop);
+    printf("\n");
+    return work;
+}
+
+static race start(const char *name, tn_op op, int nsrc, tn_dtype to, tn_dtype from, int ndim,
+                  const int64_t *shape)
+{
+    race r = {.op = op, .nsrc = nsrc};
+    snprintf(r.name, sizeof r.name, "%s", name);
+    MUST(tn_init(&r.dst, one.dst, to, ndim, shape));
+    MUST(tn_init(&r.src[0], one.src, from, ndim, shape));
+    MUST(tn_init(&r.src[1], two.src, from, ndim, shape));
+    r.bytes = (double)tn_nbytes(&r.dst) + nsrc * (double)tn_nbytes(&r.src[0]);
+    return r;
+}
+
+static bool wanted(const options *o, const char *name)
+{
+    return !o->only || strstr(name, o->only);
+}
+
+static double go(race r, const options *o)
+{
+    r.threads = o->threads;
+    return wanted(o, r.name) ? verdict(&r, o) : 0;
+}
+
+/* ---- the table ---- */
+
+static void layouts(const options *o)
+{
+    static const int64_t sizes[] = {4096, 4000};
+    for (int i = 0; i < 2; i++) {
+        const int64_t n = sizes[i], shape[2] = {n, n}, column[2] = {n, 1};
+        char name[64];
+        snprintf(name, sizeof name, "add f32 %lld x %lld", (long long)n, (long long)n);
+        race r = start(name, TN_ADD, 2, TN_F32, TN_F32, 2, shape);
+        r.loop = loop_add;
+        r.of_loop = 1;
+        go(r, o);
+        snprintf(r.name, sizeof r.name, "add f32 %lld, a + b.T", (long long)n);
+        r.of_loop = 0.7;
+        MUST(tn_transpose(&r.src[1], &r.src[1], 0, 1));
+        go(r, o);
+        snprintf(r.name, sizeof r.name, "add f32 %lld, a row", (long long)n);
+        r.loop = loop_row;
+        r.of_loop = 1;
+        MUST(tn_init(&r.src[1], two.src, TN_F32, 1, shape));
+        r.bytes = 2.0 * (double)tn_nbytes(&r.dst);
+        go(r, o);
+        snprintf(r.name, sizeof r.name, "add f32 %lld, a column", (long long)n);
+        MUST(tn_init(&r.src[1], two.src, TN_F32, 2, column));
+        go(r, o);
+    }
+    const int64_t large = one.bytes / 4;
+    race r = start("add f32 128 MB", TN_ADD, 2, TN_F32, TN_F32, 1, &large);
+    r.loop = loop_add;
+    r.of_loop = 1.2;
+    const double f32 = go(r, o);
+    static const tn_dtype narrow[] = {TN_F16, TN_BF16, TN_I8, TN_U8};
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "add %s", tn_dtype_name(narrow[i]));
+        const double rate = go(start(name, TN_ADD, 2, narrow[i], narrow[i], 1, &large), o);
+        if (rate > 0 && f32 > 0)
+            printf("%-30s %5.2f of f32's GB/s (%s 0.90)\n", "", rate / f32,
+                   rate / f32 >= 0.9 ? "goal" : "BELOW");
+    }
+}
+
+static void functions(const options *o)
+{
+    static const struct {
+        tn_op op;
+        double goal;
+        void (*loop)(void *);
+    } rows[] = {{TN_EXP, 0.45, loop_exp},
+                {TN_SILU, 0.45, loop_silu},
+                {TN_TANH, 0.12, loop_tanh},
+                {TN_GELU, 0.07, loop_gelu},
+                {TN_LOG, 0, loop_log}};
+    const int64_t large = one.bytes / 4, small = 64 * 1024;
+    for (int i = 0; i < 5; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s f32 128 MB", tn_op_name(rows[i].op));
+        race r = start(name, rows[i].op, 1, TN_F32, TN_F32, 1, &large);
+        r.of_r = rows[i].goal;
+        go(r, o);
+        snprintf(name, sizeof name, "%s f32 in L2, beside libm", tn_op_name(rows[i].op));
+        r = start(name, rows[i].op, 1, TN_F32, TN_F32, 1, &small);
+        r.loop = rows[i].loop;
+        r.of_loop = 4;
+        go(r, o);
+    }
+}
+
+static void casts(const options *o)
+{
+    static const tn_dtype pairs[][2] = {{TN_U8, TN_F32}, {TN_F32, TN_F16}, {TN_F32, TN_BF16},
+                                        {TN_F32, TN_U8}, {TN_F16, TN_F32}, {TN_BF16, TN_F32},
+                                        {TN_F64, TN_F32}};
+    const int64_t n = one.bytes / 8;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "cast %s to %s", tn_dtype_name(pairs[i][0]),
+                 tn_dtype_name(pairs[i][1]));
+        race r = start(name, TN_ADD, 1, pairs[i][1], pairs[i][0], 1, &n);
+        r.cast = true;
+        r.of_r = 0.85;
+        go(r, o);
+    }
+}
+
+static tn_tensor tiny[3];
+
+static void run_tiny(void *arg)
+{
+    (void)arg;
+    MUST(tn_add(&tiny[0], &tiny[1], &tiny[2]));
+}
+
+static void calls(const options *o)
+{
+    static float data[3][16];
+    const int64_t shape[2] = {4, 4};
+    if (!wanted(o, "call"))
+        return;
+    for (int k = 0; k < 3; k++)
+        MUST(tn_init(&tiny[k], data[k], TN_F32, 2, shape));
+    const double t = call_time(run_tiny, NULL);
+    printf("%-30s %6.1f ns    (%s 100)\n", "call: tn_add of 4 x 4 f32", t,
+           t <= 100 ? "goal" : "ABOVE");
+}
+
+int main(int argc, char **argv)
+{
+    options o = {.threads = 2};
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--quick"))
+            o.quick = true;
+        else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
+            o.threads = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            o.only = argv[++i];
+        else
+            return fprintf(stderr, "tenon_bench_ops [--quick] [--threads N] [--only WORD]\n"),
+                   2;
+    }
+    tn_handle *h;
+    MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = o.threads}));
+    MUST(tn_handle_use(h));
+    one = arena_make(128 << 20, true);
+    two = arena_make(128 << 20, true);
+    for (int64_t i = 0; i < one.bytes / 4; i++) { /* numbers of ordinary size */
+        ((float *)(void *)one.src)[i] = (float)(i % 2003) * 0.005f - 5;
+        ((float *)(void *)two.src)[i] = (float)(i % 1009) * 0.01f + 0.5f;
+    }
+    printf("tenon %s, %s, %d threads\n", tn_version(), tn_isa(), o.threads);
+    layouts(&o);
+    functions(&o);
+    casts(&o);
+    calls(&o);
+    tn_handle_destroy(h);
+    arena_free(&one);
+    arena_free(&two);
+    return 0;
+}
