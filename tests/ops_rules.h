@@ -18,6 +18,15 @@ typedef struct op_rule {
     float low, high;    /* where inputs are drawn; equal: the whole range */
 } op_rule;
 
+/* The ops of the library, counted by their names. */
+static inline int op_count(void)
+{
+    int n = 0;
+    while (tn_op_name((tn_op)n))
+        n++;
+    return n;
+}
+
 static bool single; /* the rule is asked for f32 */
 
 #define X (v[0])

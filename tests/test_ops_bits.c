@@ -36,7 +36,7 @@ static void levels(void **state)
     enum { N = 999 };
     static char in[3][N * 16], out[2][N * 16];
     rng r = {5};
-    for (int op = 0; op <= TN_FMA; op++)
+    for (int op = 0; op < op_count(); op++)
         for (int t = TN_BOOL; t <= TN_C128; t++) {
             if (!tni_op_kernel(0, (tn_op)op, (tn_dtype)t))
                 continue;

@@ -29,18 +29,66 @@ typedef enum tn_op {
     /* clang-format on */
 } tn_op;
 
+/* ---- facts ---- */
+
+/* Read a name: "hard_swish".
+ *
+ * TN_ENULL  op or name is NULL
+ * TN_EARG   no op has this name */
 TN_API TN_NODISCARD tn_status tn_op_parse(tn_op *op, const char *name);
+
+/* The name; NULL for an unknown op. */
 TN_API const char *tn_op_name(tn_op op);
+
+/* How many tensors it takes: 1, 2 or 3; 0 for an unknown op. */
 TN_API int tn_op_arity(tn_op op);
+
+/* How many numbers it takes beside them: most ops none. */
 TN_API int tn_op_params(tn_op op);
+
+/* The dtype that dst must have for nin sources of these dtypes.
+ *
+ * Sources meet in tn_promote and the result has that dtype.  Comparisons, isnan … signbit and
+ * the logical ops give bool; abs of complex is real; float_power computes and gives f64.
+ * Logical ops and where's condition read any dtype as "not zero"; ldexp takes a float beside
+ * i32, i64 or the same float.
+ *
+ * TN_ENULL   in or out is NULL
+ * TN_EARG    op is unknown, or takes another number of tensors
+ * TN_EDTYPE  a dtype is unknown, the op does not take it, or the dtypes do not meet */
 TN_API TN_NODISCARD tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin,
                                            tn_dtype *out);
 
+/* ---- work ---- */
+
+/* dst[i…] = op(a[i…], …), every source broadcast to dst's shape by NumPy's rule.
+ *
+ * Any operand has any strides; a source may repeat; dst may be exactly one of the sources.
+ * Small floats compute in f32 and round once (nextafter steps in their own numbers).  Integers
+ * wrap; x / 0 and x % 0 are 0; floor_divide and remainder have Python's signs; min and max pass
+ * NaN on, fmin and fmax ignore it.  Bits depend neither on threads nor, for arithmetic, on the
+ * instruction set.
+ *
+ * Functions of f32 and f64 are within 1 ulp (erfc 1.5), composed ones within 4 and 8, and
+ * within 1 ulp of 1.0 near their zeros; far below 0, where digamma is a difference of large
+ * numbers, it is good to some ulps of those.
+ *
+ * TN_ENULL     a pointer is NULL, or an operand with elements has no data
+ * TN_EARG      op is unknown or takes another number of tensors; dst is TN_READONLY
+ * TN_EDTYPE    the op does not take the dtypes; dst's is not tn_op_result
+ * TN_ESHAPE    a source does not broadcast to dst's shape
+ * TN_ESTRIDE   dst names one element twice
+ * TN_EOVERLAP  dst shares bytes with a source that is not exactly dst */
 TN_API TN_NODISCARD tn_status tn_unary(tn_op op, const tn_tensor *dst, const tn_tensor *a);
 TN_API TN_NODISCARD tn_status tn_binary(tn_op op, const tn_tensor *dst, const tn_tensor *a,
                                         const tn_tensor *b);
 TN_API TN_NODISCARD tn_status tn_ternary(tn_op op, const tn_tensor *dst, const tn_tensor *a,
                                          const tn_tensor *b, const tn_tensor *c);
+
+/* The same for any op, with numbers beside the tensors; params NULL is the defaults: leaky_relu
+ * {slope 0.01}, elu {alpha 1}, hard_tanh {-1, 1}, softplus {beta 1, threshold 20},
+ * hard_sigmoid {1/6, 0.5}, addcmul {value 1}.  clip (x, low, high), lerp (a, b, weight), prelu
+ * (x, weight) and where (condition, a, b) take tensors; a 0-d tensor is a scalar. */
 TN_API TN_NODISCARD tn_status tn_apply(tn_op op, const double *params, const tn_tensor *dst,
                                        int nsrc, const tn_tensor *const *srcs);
 TN_API TN_NODISCARD tn_status tn_add(const tn_tensor *dst, const tn_tensor *a,
@@ -51,10 +99,29 @@ TN_API TN_NODISCARD tn_status tn_mul(const tn_tensor *dst, const tn_tensor *a,
                                      const tn_tensor *b);
 TN_API TN_NODISCARD tn_status tn_div(const tn_tensor *dst, const tn_tensor *a,
                                      const tn_tensor *b);
+
+/* Convert every element of src to dst's dtype, in one pass.
+ *
+ * Shapes are equal; either side has any strides.  Float to integer truncates, NaN is 0, out of
+ * range saturates; integer to integer keeps the low bits; to bool is "not zero"; bool reads 0
+ * or 1; to a float rounds once to nearest even, overflow is infinity (f8e4m3: NaN); complex to
+ * real drops the imaginary part.
+ *
+ * TN_ESHAPE    shapes differ
+ * TN_ESTRIDE   dst names one element twice
+ * TN_EOVERLAP  dst and src share a byte */
 TN_API TN_NODISCARD tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src);
 
+/* An op of the user's own: fn gets strips of n >= 1 elements, with steps in bytes (of any sign,
+ * 0 on a source, no alignment promised), from several threads at once and in any order. */
 typedef void (*tn_strip_fn)(void *user, int64_t n, void *dst, int64_t dst_step,
                             const void *const *src, const int64_t *src_step);
+
+/* Call fn on strips that hold each element of dst once.
+ *
+ * Up to 8 sources are broadcast to dst's shape; no dtype is converted or compared.
+ *
+ * TN_EARG  nsrc is not in [0, 8]; the other failures are those of tn_apply */
 TN_API TN_NODISCARD tn_status tn_map(tn_strip_fn fn, void *user, const tn_tensor *dst, int nsrc,
                                      const tn_tensor *const *srcs);
 

@@ -1,6 +1,7 @@
 /* op_float_isa.c - the ops on floats that are expressions, for one instruction set.
  *
  * No product is fused with a sum here unless the op is fma: bits are the same everywhere. */
+#include "core/core.h"
 #include "op_loop.h"
 
 #define F(f) JOIN(f, N)
@@ -50,28 +51,45 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define MAKE_DEEP  MAKE_NONE
 #define MAKE_STEP  MAKE_NONE
 #define MAKE_LOOP(ENUM, ARITY, HOW, RULE)                                                      \
-    LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK / (int)sizeof(T), T, T, STORES_##HOW(T), RULE)
+    LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK / (int)sizeof(STORED), STORED, T,                     \
+                STORES_##HOW(STORED), RULE)
 
 /* clang-format off */
 #define T    float
+#define STORED float
 #define N    _F32
 #define B(g) __builtin_##g##f
 #define BITS int32_t
 #include "op_float.inc"
 #define T    double
+#define STORED double
 #define N    _F64
 #define B(g) __builtin_##g
 #define BITS int64_t
+#include "op_float.inc"
+
+/* bf16 is half of a f32: it is widened and rounded on the way, in registers. */
+#undef GET
+#undef PUT
+#define GET(X, v) tni_f32_of_bf16(v)
+#define PUT(R, v) ((R)(sizeof(R) == 2 ? tni_bf16_of_f32((float)(v)) : (uint16_t)(v)))
+#define rsqrt_BF16 rsqrt_F32
+#define T    float
+#define STORED uint16_t
+#define N    _BF16
+#define B(g) __builtin_##g##f
+#define BITS int32_t
 #include "op_float.inc"
 /* clang-format on */
 
 #define SLOT(DT) [TN_##DT - TN_F8E4M3]
 #define ROW_NONE(ENUM)
-#define ROW_VMATH      ROW_NONE
-#define ROW_WIDE       ROW_NONE
-#define ROW_MATH       ROW_NONE
-#define ROW_DEEP       ROW_NONE
-#define ROW_LOOP(ENUM) [TN_##ENUM] = {SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
+#define ROW_VMATH ROW_NONE
+#define ROW_WIDE  ROW_NONE
+#define ROW_MATH  ROW_NONE
+#define ROW_DEEP  ROW_NONE
+#define ROW_LOOP(ENUM)                                                                         \
+    [TN_##ENUM] = {SLOT(BF16) = ENUM##_BF16, SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
 #define ROW_STEP(ENUM)                                                                         \
     [TN_##ENUM] = {SLOT(F8E4M3) = ENUM##_F8E4M3, SLOT(F8E5M2) = ENUM##_F8E5M2,                 \
                    SLOT(F16) = ENUM##_F16,       SLOT(BF16) = ENUM##_BF16,                     \

@@ -29,6 +29,10 @@
 #define AT(base, j)  (((const from *)(const void *)(base))[j])
 #define SET(base, j) (((to *)(void *)(base))[j])
 
+/* What is stored as another type than the rules see is converted here. */
+#define GET(X, v) ((X)(v))
+#define PUT(R, v) ((R)(v))
+
 #define P(i) param[i]
 
 #define HEAD                                                                                   \
@@ -47,8 +51,8 @@
         for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += a_step) {                      \
             INDEPENDENT for (int j = 0; j < (B); j++)                                          \
             {                                                                                  \
-                const X x = (X)AT(a, j);                                                       \
-                SET(d, j) = (R)(RULE);                                                         \
+                const X x = GET(X, AT(a, j));                                                  \
+                SET(d, j) = PUT(R, RULE);                                                      \
             }                                                                                  \
         }                                                                                      \
     }
@@ -64,8 +68,8 @@
         for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += a_step, b += b_step) {         \
             INDEPENDENT for (int j = 0; j < (B); j++)                                          \
             {                                                                                  \
-                const X x = (X)AT(a, j), y = (X)AT(b, j);                                      \
-                SET(d, j) = (R)(RULE);                                                         \
+                const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j));                            \
+                SET(d, j) = PUT(R, RULE);                                                      \
             }                                                                                  \
         }                                                                                      \
     }
@@ -82,8 +86,8 @@
              blocks--, d += (B) * sizeof(R), a += a_step, b += b_step, c += c_step) {          \
             INDEPENDENT for (int j = 0; j < (B); j++)                                          \
             {                                                                                  \
-                const X x = (X)AT(a, j), y = (X)AT(b, j), z = (X)AT(c, j);                     \
-                SET(d, j) = (R)(RULE);                                                         \
+                const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j)), z = GET(X, AT(c, j));      \
+                SET(d, j) = PUT(R, RULE);                                                      \
             }                                                                                  \
         }                                                                                      \
     }

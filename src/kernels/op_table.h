@@ -10,8 +10,15 @@
 
 #include "core/core.h"
 
+/* clang-format off */
+#define OP(...) + 1
+enum { TNI_OPS =
+#include "ops.def"
+};
+#undef OP
+/* clang-format on */
+
 enum {
-    TNI_OPS = TN_FMA + 1,
     TNI_MAX_ARITY = 3,
     TNI_MAX_PARAMS = 2,
     TNI_BLOCK = 64,     /* bytes of a block of sources, */

@@ -10,7 +10,7 @@ enum {
     LONG = 32 * 1024,   /* elements of a block in which nothing is staged */
     SMALL = 4096,       /* elements that are not worth a plan */
     MAPPED = 4096,      /* elements of a block for a strip function of the user */
-    STAGE = 16 * 1024,  /* bytes that the buffer of a turned operand aims at */
+    STAGE = 32 * 1024,  /* bytes that the buffer of a turned operand aims at */
     NEAR = 24 * 1024,   /* bytes of all buffers together when nothing is turned */
     LINES = 128,        /* bytes of a run in an operand that is turned */
     STREAM_LEAST = 1024 /* bytes of a row that is worth streaming */
