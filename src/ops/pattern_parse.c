@@ -341,13 +341,23 @@ static tn_status check_known(const tni_pattern *p)
     return TN_OK;
 }
 
+/* The names themselves are set when they are read. */
+static void begin_side(tni_side *side)
+{
+    side->ndim = side->n = 0;
+    side->ellipsis = -1;
+    side->grouped = false;
+}
+
 tn_status tni_pattern_parse(tni_pattern *p, const char *text, const char *sizes)
 {
     if (!memchr(text, 0, TNI_PATTERN_TEXT + 1))
         return tni_fail(TN_EFORMAT, "pattern: the text is longer than %d", TNI_PATTERN_TEXT);
     if (sizes && !memchr(sizes, 0, TNI_PATTERN_TEXT + 1))
         return tni_fail(TN_EFORMAT, "pattern: the sizes are longer than %d", TNI_PATTERN_TEXT);
-    *p = (tni_pattern){.text = text, .left.ellipsis = -1, .right.ellipsis = -1};
+    p->text = text;
+    begin_side(&p->left);
+    begin_side(&p->right);
     reader r = {.p = p, .side = &p->left, .group = -1};
     TRY(read_text(&r));
     TRY(match(&r));
