@@ -392,6 +392,15 @@ static void bad_input(void **state)
     assert_int_equal(tn_randint(&bad, 0, 0, 1), TN_ENULL);
     bad.shape[0] = 0;
     OK(tn_randn(&bad, 0));
+    bad = t;
+    bad.shape[0] = -1;
+    assert_int_equal(tn_randn(&bad, 0), TN_ESHAPE);
+    assert_int_equal(tn_randint(&bad, 0, 0, 1), TN_ESHAPE);
+    bad.shape[0] = INT64_MAX;
+    assert_int_equal(tn_randn(&bad, 0), TN_EOVERFLOW);
+    assert_int_equal(tn_randint(&bad, 0, 0, 1), TN_EOVERFLOW);
+    bad.ndim = 1;
+    assert_int_equal(tn_arange(&bad, 0, 1), TN_EOVERFLOW);
     assert_memory_equal(x, before, sizeof x);
 }
 

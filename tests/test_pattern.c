@@ -38,6 +38,9 @@ static const struct {
     {"a group of 1 is 1", "(1) a -> a (1)", NULL, 2, {1, 3}, TN_OK, 2, {3, 1}, 1},
     {"01 is 1", "a 01 -> a", NULL, 2, {3, 1}, TN_OK, 1, {3}, 1},
     {"an ellipsis of two", "... a -> a ...", NULL, 3, {2, 3, 4}, TN_OK, 3, {4, 2, 3}, 1},
+    {"an ellipsis before names", "a ... b -> ... b a", NULL, 4, {2, 3, 4, 5}, TN_OK, 4, {3, 4, 5, 2}, 1},
+    {"nothing before names", "a ... b -> ... b a", NULL, 2, {2, 3}, TN_OK, 2, {3, 2}, 1},
+    {"a group before names", "a ... b -> (...) b a", NULL, 4, {2, 3, 4, 5}, TN_OK, 3, {12, 5, 2}, 1},
     {"an ellipsis of none", "a ... b -> b ... a", NULL, 2, {2, 3}, TN_OK, 2, {3, 2}, 1},
     {"an ellipsis of one", "a ... b -> b ... a", NULL, 3, {2, 5, 3}, TN_OK, 3, {3, 5, 2}, 1},
     {"an ellipsis of all", "... -> ...", NULL, 3, {2, 5, 3}, TN_OK, 3, {2, 5, 3}, 1},
@@ -63,6 +66,8 @@ static const struct {
     {"an empty axis splits", "(a b) -> b a", "a=4", 1, {0}, TN_OK, 2, {0, 4}, 1},
     {"an empty axis with all sizes", "(a b) -> b a", "a=0 b=7", 1, {0}, TN_OK, 2, {7, 0}, 1},
     {"0 beside an unknown", "(a b) -> b a", "a=0", 1, {0}, TN_ESHAPE, 0, {0}, 2},
+    {"an unknown beside 0", "(a b) -> b a", "b=0", 1, {0}, TN_ESHAPE, 0, {0}, 2},
+    {"1 beside an unknown", "(a b) -> b a", "a=1", 1, {6}, TN_OK, 2, {6, 1}, 1},
     {"fewer axes than names", "a b c -> a b c", NULL, 2, {2, 3}, TN_ESHAPE, 0, {0}, 2},
     {"more axes than names", "a -> a", NULL, 2, {2, 3}, TN_ESHAPE, 0, {0}, 2},
     {"fewer axes than names beside ...", "a b ... c -> a b ... c", NULL, 2, {2, 3}, TN_ESHAPE, 0, {0}, 2},
@@ -295,6 +300,16 @@ static void bad_arguments(void **state)
     assert_int_equal(tn_pattern_into(&a, &d, "a b -> a b", NULL), TN_ESHAPE);
     assert_int_equal(tn_pattern_into(&d, &a, "a b -> (a b)", NULL), TN_ESHAPE);
     tn_tensor bad = d;
+    bad.shape[0] = 5;
+    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_ESHAPE);
+    bad = d;
+    bad.shape[1] = 3;
+    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_ESHAPE);
+    assert_int_equal(tn_pattern_into(&d, &a, "a b -> b", NULL), TN_EFORMAT);
+    assert_int_equal(tn_pattern_copy(&out, &a, "a b -> b", NULL), TN_EFORMAT);
+    assert_int_equal(tn_pattern_view(&out, &a, "a b -> b", NULL), TN_EFORMAT);
+    assert_int_equal(tn_pattern_into(&d, &a, "a b c -> b a c", NULL), TN_ESHAPE);
+    bad = d;
     bad.dtype = TN_I32;
     assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_EDTYPE);
     bad = d;
