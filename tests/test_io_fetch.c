@@ -209,6 +209,14 @@ static void strangers_are_refused(void **state)
     assert_int_equal(tn_file_fetch(f, i, NULL, &wrong), TN_ENULL);
     assert_int_equal(tn_file_fetch(f, i, &dst, NULL), TN_ENULL);
     tn_file_close(f);
+    OK(tn_file_open(&f, DATA("be_i64.npy")));
+    OK(tn_file_places(f, 0, &places));
+    OK(tn_init_strided(&places, places.data, TN_I64, 1, (int64_t[]){29}, (int64_t[]){7}));
+    dst.dtype = TN_I64;
+    dst.shape[0] = 29;
+    dst.flags = 0;
+    assert_int_equal(tn_file_fetch(f, 0, &dst, &places), TN_EUNSUPPORTED);
+    tn_file_close(f);
     OK(tn_file_open(&f, DATA("deflated.npz")));
     assert_int_equal(tn_file_places(f, 0, &places), TN_EUNSUPPORTED);
     tn_file_close(f);

@@ -302,6 +302,12 @@ static void safetensors_headers(void **state)
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2]}}", 2, TN_EFORMAT},
         {"{\"a\":{\"dtype\":7,\"shape\":[2],\"data_offsets\":[0,2]}}", 2, TN_EFORMAT},
         {"{\"a\":7}", 0, TN_EFORMAT},
+        {"{7:{}}", 0, TN_EFORMAT},
+        {"{\"a\" {}}", 0, TN_EFORMAT},
+        {"{\"__metadata__\":{} \"a\":{}}", 0, TN_EFORMAT},
+        {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, TN_EFORMAT},
+        {"{\"__metadata__\":{},}", 0, TN_EFORMAT},
+        {"{" ST("a", "F32", "[0]", "[0,0]") "," ST("b", "F32", "[2,0]", "[0,0]") "}", 0, TN_OK},
         {"{\"a\\u0000b\":{}}", 0, TN_EFORMAT},
         {"{", 0, TN_EFORMAT},
     };
@@ -314,6 +320,12 @@ static void safetensors_headers(void **state)
     assert_int_equal(open_bytes("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10), TN_EFORMAT);
     assert_int_equal(open_bytes("\3\0\0\0\0\0\0\0{}", 10), TN_EFORMAT);
     assert_int_equal(open_bytes("\2\0\0\0\0\0\0\0[]", 10), TN_EFORMAT);
+
+    char axes[600] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1";
+    for (int i = 1; i < 65; i++)
+        strcat(axes, ",1");
+    strcat(axes, "],\"data_offsets\":[0,1]}}");
+    assert_int_equal(open_safetensors(axes, 1), TN_EFORMAT);
 
     /* Nesting beyond any stack is the parser's error, not a crash. */
     size_t deep = 200000;
@@ -365,6 +377,18 @@ static void gguf_headers(void **state)
     assert_int_equal(open_gguf(1, 0, axes, sizeof axes), TN_EFORMAT);
     assert_int_equal(open_gguf(1, 0, wraps, sizeof wraps), TN_EFORMAT);
     assert_int_equal(open_gguf(1, 0, far, sizeof far), TN_EFORMAT);
+    size_t whole = 24 + 8 + 20000 + 4 + 8 + 4 + 8, data = (whole + 31) / 32 * 32;
+    uint8_t *bytes = calloc(1, data + 1);
+    memcpy(bytes, "GGUF\3", 5);
+    bytes[8] = 1;
+    bytes[24] = (uint8_t)20000;
+    bytes[25] = (uint8_t)(20000 >> 8);
+    memset(bytes + 32, 'n', 20000); /* a name longer than the window */
+    bytes[32 + 20000] = 1;
+    bytes[36 + 20000] = 1;
+    bytes[44 + 20000] = 24; /* one I8 */
+    assert_int_equal(open_bytes(bytes, data + 1), TN_OK);
+    free(bytes);
     assert_int_equal(open_bytes("GGUF\1\0\0\0\0\0\0\0\0\0\0\0", 16), TN_EUNSUPPORTED);
 }
 

@@ -276,6 +276,49 @@ static void pieces_are_counted(void **state)
     clean();
 }
 
+static void writers_check_too(void **state)
+{
+    (void)state;
+    float x[4] = {0};
+    tn_tensor t, none;
+    tn_writer *w = NULL;
+    OK(tn_init(&t, x, TN_F32, 1, (int64_t[]){4}));
+    OK(tn_init(&none, NULL, TN_F32, 1, (int64_t[]){4}));
+    const tn_tensor *ts[] = {&t, &t}, *holes[] = {&t, NULL};
+    const char *names[] = {"a", "b"}, *long_name[] = {NULL, "b"};
+    char huge[5000];
+    memset(huge, 'n', sizeof huge);
+    huge[sizeof huge - 1] = 0;
+    long_name[0] = huge;
+    const char *path = "x.npz";
+    assert_int_equal(tn_writer_open(NULL, path, 1, names, ts, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open(&w, NULL, 1, names, ts, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open(&w, path, -1, names, ts, NULL), TN_EARG);
+    assert_int_equal(tn_writer_open(&w, path, 2, NULL, ts, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open(&w, path, 1, names, NULL, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open(&w, path, 2, names, holes, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open(&w, path, 1, names, ts, &(tn_write_options){.align = -1}),
+                     TN_EARG);
+    assert_int_equal(tn_writer_open(&w, in_folder(path), 2, long_name, ts, NULL), TN_EARG);
+    assert_int_equal(tn_writer_open_fd(NULL, 1, "-", &t), TN_ENULL);
+    assert_int_equal(tn_writer_open_fd(&w, 1, NULL, &t), TN_ENULL);
+    assert_int_equal(tn_writer_open_fd(&w, -1, "nothing", &t), TN_EIO);
+    assert_int_equal(tn_writer_put(NULL, &t), TN_ENULL);
+    assert_int_equal(tn_writer_commit(NULL), TN_ENULL);
+    assert_int_equal(tn_save_many(NULL, 1, names, ts, NULL), TN_ENULL);
+    assert_int_equal(tn_save_many(path, 1, NULL, ts, NULL), TN_ENULL);
+    assert_int_equal(tn_save_many(path, 1, names, NULL, NULL), TN_ENULL);
+    assert_null(w);
+
+    OK(tn_writer_open(&w, in_folder(path), 1, names, ts, &(tn_write_options){.no_sync = 1}));
+    assert_int_equal(tn_writer_put(w, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_put(w, &none), TN_ENULL);
+    OK(tn_writer_put(w, &t));
+    OK(tn_writer_commit(w));
+    assert_holds(in_folder(path), &t);
+    clean();
+}
+
 static void a_pipe_takes_npy(void **state)
 {
     (void)state;
@@ -347,6 +390,27 @@ static void failed_writes_leave_the_old_file(void **state)
     tn_free(&old);
     tn_free(&t);
     clean();
+}
+
+/* After a failed write the writer only repeats that it has failed. */
+static void a_broken_writer_stays_broken(void **state)
+{
+    (void)state;
+    tn_tensor t;
+    tn_writer *w = NULL;
+    make_golden(&t, TN_F32, 2, (int64_t[]){5, 4});
+    const tn_tensor *ts = &t;
+    tni_sys_hook = fault;
+    fail_call = "write";
+    calls = 0;
+    fail_after = 1; /* the header passes */
+    OK(tn_writer_open(&w, in_folder("x.npy"), 1, NULL, &ts, NULL));
+    assert_int_equal(tn_writer_put(w, &t), TN_EIO);
+    tni_sys_hook = NULL;
+    assert_int_equal(tn_writer_put(w, &t), TN_EARG);
+    assert_int_equal(tn_writer_commit(w), TN_EARG);
+    assert_int_equal(files_in_folder(), 0);
+    tn_free(&t);
 }
 
 static int nameless(const char *call, size_t *n)
@@ -421,13 +485,31 @@ static void failed_reads(void **state)
             }
             assert_int_equal(status, TN_EIO);
         }
+    tn_file *f = NULL;
+    tn_tensor t;
+    fail_call = "mmap";
+    OK(tn_file_open(&f, DATA("c_f32.npy")));
+    fail_after = 0;
+    calls = 0;
+    assert_int_equal(tn_file_map(f, 0, &t), TN_EIO);
+    fail_after = 1;
+    assert_int_equal(tn_file_places(f, 0, &t), TN_EIO);
+    assert_int_equal(tn_file_places(f, 0, NULL), TN_ENULL);
+    tn_file_close(f);
+    fail_call = "open";
+    calls = 0;
+    fail_after = 0;
+    assert_int_equal(tn_file_open(&f, DATA("c_f32.npy")), TN_EIO);
+    fail_call = "fstat";
+    calls = 0;
+    assert_int_equal(tn_file_open(&f, DATA("c_f32.npy")), TN_EIO);
+    assert_int_equal(tn_file_open_fd(&f, -1, "nothing"), TN_EIO);
+    assert_int_equal(tn_file_open_fd(&f, 0, NULL), TN_ENULL);
     tni_sys_hook = NULL;
 
-    tn_tensor t;
     make_golden(&t, TN_F32, 1, (int64_t[]){1000});
     OK(tn_save(in_folder("x.npy"), &t));
     tn_free(&t);
-    tn_file *f = NULL;
     OK(tn_file_open(&f, in_folder("x.npy")));
     assert_int_equal(truncate(in_folder("x.npy"), 200), 0);
     assert_int_equal(tn_file_read(f, 0, &t), TN_EIO);
@@ -486,8 +568,10 @@ int main(void)
         cmocka_unit_test(many_tensors),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(pieces_are_counted),
+        cmocka_unit_test(writers_check_too),
         cmocka_unit_test(a_pipe_takes_npy),
         cmocka_unit_test(failed_writes_leave_the_old_file),
+        cmocka_unit_test(a_broken_writer_stays_broken),
         cmocka_unit_test(a_named_temporary_file_goes_too),
         cmocka_unit_test(short_transfers_are_continued),
         cmocka_unit_test(failed_reads),
