@@ -50,7 +50,9 @@ static void loop_add(void *arg)
     float *d = r->dst.data;
     const int64_t n = tn_numel(&r->dst);
     const int threads = r->threads;
+#ifdef _OPENMP
 #pragma omp parallel for simd num_threads(threads)
+#endif
     for (int64_t i = 0; i < n; i++)
         d[i] = a[i] + b[i];
     (void)threads;
@@ -64,7 +66,9 @@ static void loop_row(void *arg)
     const int64_t rows = r->dst.shape[0], n = r->dst.shape[1];
     const int64_t by_row = r->src[1].ndim == 1 ? 0 : 1, by = r->src[1].ndim == 1 ? 1 : 0;
     const int threads = r->threads;
+#ifdef _OPENMP
 #pragma omp parallel for num_threads(threads)
+#endif
     for (int64_t j = 0; j < rows; j++)
         for (int64_t i = 0; i < n; i++)
             d[j * n + i] = a[j * n + i] + b[j * by_row + i * by];
