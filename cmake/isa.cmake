@@ -30,7 +30,8 @@ function(tenon_isa_objects target)
         target_compile_definitions(${target}_${level} PRIVATE TENON_BUILDING _GNU_SOURCE
             TNI_ISA=${level} TNI_ISA_${level}=1 $<$<BOOL:${TENON_SLEEF}>:TENON_SLEEF>)
         target_compile_options(${target}_${level} PRIVATE ${tenon_kernel_opt} -ffp-contract=off
-            -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}})
+            -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}}
+            $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # some loops that may be vectors are not
         target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_${level}>)
     endforeach()
 endfunction()

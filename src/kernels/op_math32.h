@@ -152,8 +152,8 @@ static inline float exp_parts(float x, float s[2])
     int32_t e;
     memcpy(&e, &z, sizeof e);
     e -= 0x4b400000;
-    const int32_t half = e >> 1,
-                  bits[2] = {(half + 127) * (1 << 23), (e - half + 127) * (1 << 23)};
+    const int32_t half = e >> 1;
+    const uint32_t bits[2] = {(uint32_t)(half + 127) << 23, (uint32_t)(e - half + 127) << 23};
     memcpy(&s[0], &bits[0], sizeof s[0]);
     memcpy(&s[1], &bits[1], sizeof s[1]);
     return 1 + (r + MADF(q, r * r, rest));
