@@ -51,7 +51,7 @@ static void loop_add(void *arg)
     const int64_t n = tn_numel(&r->dst);
     const int threads = r->threads;
 #ifdef _OPENMP
-#pragma omp parallel for simd num_threads(threads)
+#pragma omp parallel for num_threads(threads)
 #endif
     for (int64_t i = 0; i < n; i++)
         d[i] = a[i] + b[i];
