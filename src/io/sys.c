@@ -17,7 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 30, TRIES = 100 };
+/* Longer writes make the system look for long runs of free pages, which takes longer. */
+enum { READ_PIECE = 1 << 30, WRITE_PIECE = 512 << 10, TRIES = 100 };
 
 int (*tni_sys_hook)(const char *call, size_t *n);
 
@@ -79,7 +80,7 @@ int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got)
 {
     size_t done = 0;
     while (done < n) {
-        size_t piece = n - done < PIECE ? n - done : PIECE;
+        size_t piece = n - done < READ_PIECE ? n - done : READ_PIECE;
         int error = ask("pread", &piece);
         if (error)
             return error;
@@ -99,7 +100,7 @@ int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got)
 int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
 {
     for (size_t done = 0; done < n;) {
-        size_t piece = n - done < PIECE ? n - done : PIECE;
+        size_t piece = n - done < WRITE_PIECE ? n - done : WRITE_PIECE;
         int error = ask("write", &piece);
         if (error)
             return error;
