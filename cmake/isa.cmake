@@ -6,6 +6,12 @@ set(tenon_isa_flags_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mtune=haswell
 set(tenon_isa_flags_avx512 ${tenon_isa_flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl
     -mavx512cd -mavx512vbmi -mprefer-vector-width=512 -mtune=icelake-server)
 
+# Arithmetic rounds to its own type, not to the registers of an 8087.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i[3-6]86$" OR
+   (CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64" AND CMAKE_SIZEOF_VOID_P EQUAL 4))
+    add_compile_options(-msse2 -mfpmath=sse)
+endif()
+
 # Kernels are slow to compile: builds that are not for speed take less trouble.
 if(TENON_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(tenon_kernel_opt -O1)

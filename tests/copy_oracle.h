@@ -10,11 +10,7 @@
 
 enum { MARGIN = TEST_WATCHED ? 0 : 192 };
 
-typedef struct ground {
-    char *bytes;
-    size_t size;
-    tn_tensor t;
-} ground;
+typedef block ground;
 
 static inline void scatter_bytes(rng *r, char *bytes, size_t size)
 {

@@ -12,7 +12,19 @@
 
 #include <tenon/tenon.h>
 
+/* Exact integers.  A machine that has none of 128 bits asks nothing of i64 and u64. */
+#if defined(__SIZEOF_INT128__)
 __extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+#else
+typedef int64_t int128;
+typedef uint64_t uint128;
+#endif
+
+static inline bool oracle_knows(tn_dtype t)
+{
+    return sizeof(int128) > 8 || (t != TN_I64 && t != TN_U64);
+}
 
 typedef struct number {
     bool whole; /* i holds it; otherwise f, and im for a complex one */
@@ -81,13 +93,13 @@ static inline long double rounded(tn_dtype t, long double x)
 {
     const float_format f = format_of(t);
     if (x == 0 || !isfinite(x))
-        return t == TN_F8E4M3 && isinf(x) ? (long double)NAN : x;
+        return t == TN_F8E4M3 && isinf(x) ? copysignl(NAN, x) : x;
     const int e = ilogbl(x) > f.low ? ilogbl(x) : f.low;
     const long double r = ldexpl(rintl(ldexpl(x, f.mant - e)), e - f.mant);
     const long double most = t == TN_F8E4M3 ? 448 : ldexpl(2 - ldexpl(1, -f.mant), f.high);
     if (fabsl(r) <= most)
         return r;
-    return t == TN_F8E4M3 ? (long double)NAN : copysignl(INFINITY, x);
+    return copysignl(t == TN_F8E4M3 ? NAN : INFINITY, x);
 }
 
 static inline long double small_value(tn_dtype t, unsigned bits, int width)
@@ -220,7 +232,8 @@ static inline bool same_number(number a, number b)
            (a.im == b.im || (isnan(a.im) && isnan(b.im)));
 }
 
-/* got is want, or within tol ulps of it and near ulps of 1.0. */
+/* got is want, or within tol ulps of it and near ulps of 1.0.  How far the numbers reach
+ * depends on long double: 2^-50 ulps are nothing. */
 static inline bool near_number(tn_dtype t, number got, number want, long double tol,
                                long double near)
 {
@@ -232,7 +245,8 @@ static inline bool near_number(tn_dtype t, number got, number want, long double 
     if (isinf(got.f) || fabsl(want.f) > most) /* both at or beyond the edge */
         return fabsl(want.f) >= most && (isinf(got.f) || fabsl(got.f) >= most) &&
                (got.f > 0) == (want.f > 0);
-    return fabsl(got.f - want.f) <= tol * ulp(t, want.f) + near * ulp(t, 1);
+    return fabsl(got.f - want.f) <=
+           (tol + ldexpl(tol, -50)) * ulp(t, want.f) + near * ulp(t, 1);
 }
 
 #endif

@@ -45,7 +45,6 @@ static bool single; /* the rule is asked for f32 */
         return value;                                                                          \
     }
 /* A product modulo 2^128: as good as the exact one for a result that wraps. */
-__extension__ typedef unsigned __int128 uint128;
 static inline int128 product(int128 a, int128 b)
 {
     return (int128)((uint128)a * (uint128)b);

@@ -1,6 +1,6 @@
 /* test_join.c - concat, stack, tile, repeat and roll against slow oracles, on random layouts.
  */
-#include "layout.h"
+#include "dims_oracle.h"
 
 enum { AXES = 4 };
 
@@ -13,34 +13,6 @@ static int pick_shape(rng *r, int least, int64_t *shape)
 }
 
 /* ---- concat and stack ---- */
-
-typedef struct joined {
-    int dim, n;
-    bool stacked;
-    const block *srcs;
-} joined;
-
-/* Write what dst should be: element by element, source by source. */
-static void join_oracle(const tn_tensor *dst, const joined *j)
-{
-    int64_t at[TN_MAX_NDIM] = {0};
-    if (tn_numel(dst) == 0)
-        return;
-    do {
-        int64_t place = at[j->dim], from[TN_MAX_NDIM];
-        int k = 0, n = 0;
-        for (; !j->stacked && place >= j->srcs[k].t.shape[j->dim]; k++)
-            place -= j->srcs[k].t.shape[j->dim];
-        if (j->stacked)
-            k = (int)place;
-        for (int i = 0; i < dst->ndim; i++)
-            if (i != j->dim)
-                from[n++] = at[i];
-            else if (!j->stacked)
-                from[n++] = place;
-        memcpy(element(dst, at), element(&j->srcs[k].t, from), tn_dtype_size(dst->dtype));
-    } while (index_next(at, dst->ndim, dst->shape));
-}
 
 static void random_joins(void **state)
 {
@@ -110,38 +82,6 @@ static void large_joins(void **state)
 }
 
 /* ---- tile, repeat, roll ---- */
-
-typedef struct moved {
-    int ndim, dim;
-    const int64_t *shape; /* of src */
-    int64_t number;       /* reps or shift */
-} moved;
-
-static bool from_tile(const void *about, const int64_t *index, int64_t *from)
-{
-    const moved *m = about;
-    for (int i = 0; i < m->ndim; i++)
-        from[i] = index[i] % m->shape[i];
-    return true;
-}
-
-static bool from_repeat(const void *about, const int64_t *index, int64_t *from)
-{
-    const moved *m = about;
-    for (int i = 0; i < m->ndim; i++)
-        from[i] = i == m->dim ? index[i] / m->number : index[i];
-    return true;
-}
-
-static bool from_roll(const void *about, const int64_t *index, int64_t *from)
-{
-    const moved *m = about;
-    for (int i = 0; i < m->ndim; i++) {
-        int64_t n = m->shape[i], shift = i == m->dim ? m->number % n : 0;
-        from[i] = ((index[i] - shift) % n + n) % n;
-    }
-    return true;
-}
 
 static void random_tiles(void **state)
 {

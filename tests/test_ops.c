@@ -2,14 +2,9 @@
  *
  * One test walks over the rows: an op that is added is tested by its row in ops_rules.h. */
 #include "layout.h"
-#include "ops_rules.h"
+#include "ops_want.h"
 
 /* ---- what an op takes ---- */
-
-static bool truth_op(tn_op op)
-{
-    return op >= TN_LOGICAL_AND && op <= TN_LOGICAL_NOT;
-}
 
 static bool takes(tn_op op, tn_dtype t)
 {
@@ -34,64 +29,6 @@ static tn_dtype gives(tn_op op, tn_dtype t)
     if (op == TN_ABS && is_complex(t))
         return t == TN_C64 ? TN_F32 : TN_F64;
     return op == TN_FLOAT_POWER ? TN_F64 : t;
-}
-
-/* ---- inputs ---- */
-
-/* Bits at random, until the number is in the range or patience ends. */
-static void put_small(tn_dtype t, char *p, rng *r, const op_rule *rule)
-{
-    for (int i = 0; i < 20; i++) {
-        const uint16_t bits = (uint16_t)next(r);
-        memcpy(p, &bits, tn_dtype_size(t));
-        const long double x = number_at(t, p).f;
-        if (rule->low == rule->high || (x >= rule->low && x <= rule->high))
-            return;
-    }
-}
-
-static void put_float(tn_dtype t, char *p, rng *r, const op_rule *rule)
-{
-    static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, 3e-39, 2};
-    long double x = (long double)next(r) / 18446744073709551616.0L;
-    if (next(r) % 16 == 0)
-        x = special[next(r) % 10];
-    else if (rule->low < rule->high)
-        x = rule->low + x * (rule->high - rule->low);
-    else
-        x = ldexpl(x - 0.5L, (int)pick(r, -20, 20));
-    if (is_small(t))
-        put_small(t, p, r, rule);
-    float f = (float)x;
-    double d = (double)x;
-    if (t == TN_F32)
-        memcpy(p, &f, sizeof f);
-    if (t == TN_F64)
-        memcpy(p, &d, sizeof d);
-}
-
-static void put(tn_dtype t, char *p, rng *r, const op_rule *rule)
-{
-    uint64_t bits = next(r);
-    if (is_float(t)) {
-        put_float(t, p, r, rule);
-    } else if (is_complex(t)) {
-        for (int part = 0; part < 2; part++) {
-            const double d = (double)pick(r, -1000, 1000) / 64;
-            const float f = (float)d;
-            if (t == TN_C64)
-                memcpy(p + 4 * part, &f, sizeof f);
-            else
-                memcpy(p + 8 * part, &d, sizeof d);
-        }
-    } else {
-        if (bits % 4 == 0)
-            bits = (uint64_t)pick(r, -3, 9);
-        else if (bits % 16 == 1)
-            bits = next(r) % 2 ? 0x7fffffffffffffff >> (64 - 8 * tn_dtype_size(t))
-                               : 1ull << (8 * tn_dtype_size(t) - 1);
-        memcpy(p, &bits, tn_dtype_size(t));
-    }
 }
 
 /* ---- layouts ---- */
@@ -170,75 +107,9 @@ static void draw(rng *r, const block *b, const op_rule *rule)
     } while (index_next(at, b->t.ndim, b->t.shape));
 }
 
-/* ---- expected results ---- */
-
-static number complex_result(tn_op op, number a, number b)
-{
-    const long double n = b.f * b.f + b.im * b.im;
-    switch (op) {
-    case TN_ADD:
-        return (number){.f = a.f + b.f, .im = a.im + b.im};
-    case TN_SUB:
-        return (number){.f = a.f - b.f, .im = a.im - b.im};
-    case TN_MUL:
-        return (number){.f = a.f * b.f - a.im * b.im, .im = a.f * b.im + a.im * b.f};
-    case TN_DIV:
-        return (number){.f = (a.f * b.f + a.im * b.im) / n,
-                        .im = (a.im * b.f - a.f * b.im) / n};
-    case TN_NEG:
-        return (number){.f = -a.f, .im = -a.im};
-    case TN_SQUARE:
-        return (number){.f = a.f * a.f - a.im * a.im, .im = 2 * a.f * a.im};
-    case TN_ABS:
-        return of_float(hypotl(a.f, a.im));
-    default:
-        return of_int((a.f == b.f && a.im == b.im) == (op == TN_EQ));
-    }
-}
-
-static number want_of(tn_op op, const double *p, tn_dtype m, tn_dtype out, const number *in,
-                      int arity)
-{
-    const op_rule *rule = &rules[op];
-    if (op == TN_WHERE)
-        return cast_number(out, in[0].i ? in[1] : in[2]);
-    if (is_complex(m) && !truth_op(op))
-        return complex_result(op, in[0], in[1]);
-    if (truth_op(op) || !(is_float(m) || op == TN_FLOAT_POWER)) {
-        int128 v[3] = {0};
-        for (int k = 0; k < arity; k++)
-            v[k] = truth_op(op) ? cast_number(TN_BOOL, in[k]).i : in[k].i;
-        return wrapped(out, rule->ints(v, p, m));
-    }
-    long double v[3] = {0};
-    for (int k = 0; k < arity; k++)
-        v[k] = in[k].whole ? (long double)in[k].i : in[k].f;
-    single = m != TN_F64;
-    const long double x = rule->floats(v, p);
-    if (out == TN_BOOL)
-        return of_int(x != 0);
-    const bool exact = (out == TN_F64 ? rule->ulp64 : rule->ulp32) == 0;
-    if (!is_small(out))
-        return of_float(exact ? rounded(out, x) : x);
-    return of_float(rounded(out, rounded(TN_F32, x)));
-}
-
-static bool fits(tn_op op, tn_dtype m, tn_dtype out, number got, number want)
-{
-    const op_rule *rule = &rules[op];
-    if (is_complex(out)) {
-        const long double size = hypotl(want.f, want.im), eps = out == TN_C64 ? 3e-7L : 1e-15L;
-        return same_number(got, want) ||
-               hypotl(got.f - want.f, got.im - want.im) <= eps * size ||
-               (isnan(got.f) && !isfinite(want.f));
-    }
-    if (is_complex(m) && is_float(out))
-        return near_number(out, got, want, 1, 0);
-    const long double tol = out == TN_F64 ? rule->ulp64 : rule->ulp32;
-    return near_number(out, got, want, is_small(out) && tol > 0 ? 1 : tol, rule->near);
-}
-
 /* ---- the walk ---- */
+
+enum { SHARE = TEST_EMULATED ? 4 : 1 }; /* every layout, or one of so many for each op */
 
 static int bad, told = -1;
 
@@ -324,9 +195,9 @@ static void every_op_dtype_and_layout(void **state)
                 assert_non_null(strstr(tn_error(), tn_dtype_name((tn_dtype)t)));
                 continue;
             }
-            if (op == TN_NEXTAFTER)
+            if (op == TN_NEXTAFTER || !oracle_knows((tn_dtype)t))
                 continue;
-            for (int c = 0; c < (int)(sizeof cases / sizeof *cases); c++)
+            for (int c = op % SHARE; c < (int)(sizeof cases / sizeof *cases); c += SHARE)
                 check_case(&r, (tn_op)op, in, c);
         }
     assert_int_equal(bad, 0);

@@ -1,51 +1,13 @@
 /* test_pad.c - pads in every mode against the formula, one index at a time.
  *
  * test_pad_stream.c runs the same with streaming stores from the first byte on. */
-#include "layout.h"
+#include "dims_oracle.h"
 
 #ifndef ROUNDS
 #define ROUNDS (TEST_WATCHED ? 30000 : 100000)
 #endif
 
 enum { AXES = 5 };
-
-typedef struct padded {
-    int ndim;
-    const int64_t *shape, *before; /* of src */
-    tn_pad_mode mode;
-} padded;
-
-/* The place in src of place i, or -1 for the value. */
-static int64_t place(tn_pad_mode mode, int64_t i, int64_t n)
-{
-    if (i >= 0 && i < n)
-        return i;
-    int64_t period = mode == TN_PAD_WRAP ? n : mode == TN_PAD_SYMMETRIC ? 2 * n : 2 * (n - 1);
-    int64_t r = period > 0 ? (i % period + period) % period : 0;
-    switch (mode) {
-    case TN_PAD_EDGE:
-        return i < 0 ? 0 : n - 1;
-    case TN_PAD_WRAP:
-        return r;
-    case TN_PAD_SYMMETRIC:
-        return r < n ? r : 2 * n - 1 - r;
-    case TN_PAD_REFLECT:
-        return r < n ? r : 2 * (n - 1) - r;
-    default:
-        return -1;
-    }
-}
-
-static bool from_pad(const void *about, const int64_t *index, int64_t *from)
-{
-    const padded *p = about;
-    for (int i = 0; i < p->ndim; i++) {
-        from[i] = place(p->mode, index[i] - p->before[i], p->shape[i]);
-        if (from[i] < 0)
-            return false;
-    }
-    return true;
-}
 
 static const char *const mode_names[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
 

@@ -2,99 +2,9 @@
  *
  * The seed is printed; TEST_SEED sets it, and TEST_CASES the number of cases.  A failure prints
  * the seed that repeats its case alone (with TEST_CASES=1). */
-#include <time.h>
-#include <unistd.h>
-
-#include "copy_oracle.h"
+#include "draw.h"
 
 enum { USUAL_CASES = TEST_WATCHED ? 8500 : 170000 };
-
-/* Extents of a case: small inner axes often, now and then an empty one. */
-static int pick_shape(rng *r, int64_t *shape, int64_t budget)
-{
-    int ndim = (int)(next(r) % 16 ? pick(r, 0, 8) : pick(r, 9, TN_MAX_NDIM));
-    int64_t count = 1;
-    for (int i = ndim - 1; i >= 0; i--) {
-        int64_t most = budget / count, n;
-        switch (next(r) % 8) {
-        case 0:
-            n = 1;
-            break;
-        case 1:
-            n = pick(r, 1, 3);
-            break;
-        case 2:
-            n = pick(r, 1, 80);
-            break;
-        case 3:
-            n = ndim <= 3 ? pick(r, 1, most) : (int64_t)1 << pick(r, 0, 6);
-            break;
-        default:
-            n = pick(r, 2, 17);
-        }
-        if (ndim > 8 && next(r) % 4)
-            n = 1;
-        shape[i] = n < most ? n : most;
-        count *= shape[i];
-    }
-    if (ndim && next(r) % 64 == 0)
-        shape[pick(r, 0, ndim - 1)] = 0;
-    return ndim;
-}
-
-static void shuffle(rng *r, int *order, int n)
-{
-    for (int i = n - 1; i > 0; i--) {
-        int k = (int)pick(r, 0, i), swap = order[i];
-        order[i] = order[k];
-        order[k] = swap;
-    }
-}
-
-/* Lay the axes out in memory in any order, with gaps, reversed, or (src) repeated; the strides
- * of axes that are not walked are garbage. */
-static tn_tensor pick_layout(rng *r, tn_dtype dtype, int ndim, const int64_t *shape, bool src)
-{
-    int64_t width = (int64_t)tn_dtype_size(dtype), step = width, stride[TN_MAX_NDIM];
-    int order[TN_MAX_NDIM];
-    bool gaps = next(r) % 3 == 0, reversed = next(r) % 4 == 0,
-         repeats = src && next(r) % 8 == 0;
-    for (int i = 0; i < ndim; i++)
-        order[i] = ndim - 1 - i;
-    if (src ? next(r) % 8 : next(r) % 3 == 0)
-        shuffle(r, order, ndim);
-    else if (ndim > 1 && next(r) % 2)
-        shuffle(r, order, (int)pick(r, 2, ndim)); /* the inner axes only */
-    for (int i = 0; i < ndim; i++) {
-        int a = order[i];
-        if (shape[a] <= 1) {
-            stride[a] = (int64_t)next(r);
-            continue;
-        }
-        if (gaps && next(r) % 3 == 0)
-            step += pick(r, 1, 3) * (next(r) % 4 ? width : 1);
-        stride[a] = reversed && next(r) % 2 ? -step : step;
-        if (repeats && next(r) % 2)
-            stride[a] = 0;
-        else
-            step *= shape[a];
-    }
-    tn_tensor t;
-    OK(tn_init_strided(&t, NULL, dtype, ndim, shape, stride));
-    return t;
-}
-
-static int64_t pick_shift(rng *r, int64_t width)
-{
-    switch (next(r) % 4) {
-    case 0:
-        return pick(r, 0, 63);
-    case 1:
-        return pick(r, 0, 64 / width - 1) * width;
-    default:
-        return 0;
-    }
-}
 
 /* One case, made of its seed alone. */
 static bool agrees(uint64_t seed, char *said, size_t size)
@@ -133,18 +43,10 @@ static bool agrees(uint64_t seed, char *said, size_t size)
     return same;
 }
 
-static uint64_t number(const char *name, uint64_t usual)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 0) : usual;
-}
-
 static void random_copies(void **state)
 {
     (void)state;
-    uint64_t seed =
-        number("TEST_SEED", ((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid()) << 20);
-    uint64_t cases = number("TEST_CASES", USUAL_CASES);
+    const uint64_t seed = seed_asked(), cases = number_asked("TEST_CASES", USUAL_CASES);
     printf("seed %llu, %llu cases, %s\n", (unsigned long long)seed, (unsigned long long)cases,
            tn_isa());
     fflush(stdout);

@@ -30,7 +30,9 @@ static const char *self;
 static int ask_self(const char *env, const char *word, char *answer, size_t size)
 {
     char command[4096];
-    snprintf(command, sizeof command, "%s '%s' %s", env, self, word);
+    const char *emulator = getenv("TEST_EMULATOR");
+    snprintf(command, sizeof command, "%s %s '%s' %s", env, emulator ? emulator : "", self,
+             word);
     FILE *f = popen(command, "r");
     assert_non_null(f);
     if (!fgets(answer, (int)size, f))

@@ -1,7 +1,7 @@
 /* op_vmath.h - functions on short arrays: the vector math library, 16 elements at a call.
  *
  * v_sin_f32(r, x) and v_sin_f64(r, x) compute 16 elements of any alignment; r may be x. Without
- * SLEEF they are loops over the C library. */
+ * SLEEF, or where it has no vectors for this machine, they are loops over the C library. */
 #ifndef TNI_OP_VMATH_H
 #define TNI_OP_VMATH_H
 
@@ -9,7 +9,7 @@
 
 enum { MATH_BLOCK = 16 };
 
-#if defined(TENON_SLEEF)
+#if defined(TENON_SLEEF) && (defined(__SSE2__) || defined(__aarch64__))
 #include <sleef.h>
 
 #if defined(__AVX512F__)
