@@ -15,16 +15,17 @@
 static int spool(int *fd)
 {
     struct stat s;
-    *fd = dup(STDIN_FILENO);
-    if (*fd >= 0 && fstat(*fd, &s) == 0 && S_ISREG(s.st_mode))
-        return DONE;
+    if (fstat(STDIN_FILENO, &s) == 0 && S_ISREG(s.st_mode)) {
+        *fd = dup(STDIN_FILENO);
+        return *fd < 0 ? fail("standard input: %s", strerror(errno)) : DONE;
+    }
     FILE *f = tmpfile();
-    if (*fd < 0 || !f)
+    if (!f)
         return fail("standard input: %s", strerror(errno));
     char *part = malloc(1 << 20);
     ssize_t n = part ? 1 : -1;
     while (n > 0) {
-        n = read(*fd, part, 1 << 20);
+        n = read(STDIN_FILENO, part, 1 << 20);
         if (n < 0 && errno == EINTR)
             n = 1;
         else if (n > 0 && fwrite(part, 1, (size_t)n, f) != (size_t)n)
@@ -32,7 +33,6 @@ static int spool(int *fd)
     }
     int code = n == 0 && fflush(f) == 0 ? DONE : fail("standard input: %s", strerror(errno));
     free(part);
-    close(*fd);
     *fd = code == DONE ? dup(fileno(f)) : -1;
     fclose(f);
     return code;
@@ -127,7 +127,10 @@ int open_input(const args *a, input *in, const source *s, int64_t i)
     }
     if (status != TN_OK)
         return fail("%s", tn_error());
-    return reinterpret(a, in);
+    int code = reinterpret(a, in);
+    if (code != DONE)
+        close_input(in);
+    return code;
 }
 
 void close_input(input *in)

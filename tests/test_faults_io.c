@@ -1,0 +1,461 @@
+/* test_faults_io.c - the k-th system call fails, for every k, in the library and in the
+ * command: the old file or the whole new one is there, nothing besides, no descriptor is kept,
+ * and the failure is TN_EIO with its reason, or exit code 1 with one line.
+ *
+ * The linker puts the gates below in front of the system calls of the library and the command.
+ */
+#include "io_oracle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* ---- gates ---- */
+
+static bool armed, no_nameless, short_transfers, renamed;
+static int calls, fail_at, trouble;
+static const char *failed;
+
+static bool fails(const char *call)
+{
+    if (!armed || calls++ != fail_at)
+        return false;
+    failed = call;
+    errno = trouble;
+    return true;
+}
+
+static size_t cut(size_t n)
+{
+    return armed && short_transfers && n > 1 ? n / 2 : n;
+}
+
+#define GATE(type, name, bad, parameters, arguments)                                           \
+    type __real_##name parameters;                                                             \
+    type __wrap_##name parameters;                                                             \
+    type __wrap_##name parameters                                                              \
+    {                                                                                          \
+        return fails(#name) ? bad : __real_##name arguments;                                   \
+    }
+
+/* clang-format off */
+GATE(ssize_t, pread64, -1, (int fd, void *buf, size_t n, off64_t at), (fd, buf, cut(n), at))
+GATE(ssize_t, pwrite64, -1, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, cut(n), at))
+GATE(ssize_t, write, -1, (int fd, const void *buf, size_t n), (fd, buf, cut(n)))
+GATE(ssize_t, read, -1, (int fd, void *buf, size_t n), (fd, buf, cut(n)))
+GATE(int, fchmod, -1, (int fd, mode_t mode), (fd, mode))
+GATE(int, linkat, -1, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
+GATE(int, fstat64, -1, (int fd, struct stat64 *s), (fd, s))
+GATE(int, stat64, -1, (const char *path, struct stat64 *s), (path, s))
+GATE(int, lstat64, -1, (const char *path, struct stat64 *s), (path, s))
+GATE(int, dup, -1, (int fd), (fd))
+GATE(FILE *, tmpfile64, NULL, (void), ())
+GATE(void *, mmap64, MAP_FAILED, (void *at, size_t n, int p, int f, int fd, off64_t o), (at, n, p, f, fd, o))
+/* clang-format on */
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    if (fails("open"))
+        return -1;
+    if (armed && no_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return __real_open64(path, flags, mode);
+}
+
+/* No test asks what survives a power cut, and the disk is slow. */
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return fails("fsync") ? -1 : 0;
+}
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+    if (fails("rename"))
+        return -1;
+    renamed = renamed || armed;
+    return __real_rename(from, to);
+}
+
+/* The system closes also when it reports an error. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    bool bad = fails("close");
+    int got = __real_close(fd);
+    errno = bad ? trouble : errno;
+    return bad ? -1 : got;
+}
+
+static void arm(int k, int error)
+{
+    calls = 0;
+    fail_at = k;
+    trouble = error;
+    failed = NULL;
+    renamed = false;
+    armed = true;
+}
+
+/* ---- what is looked at after a call ---- */
+
+static int open_fds(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 64; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static int files(void)
+{
+    int n = 0;
+    DIR *d = opendir(".");
+    for (struct dirent *e; (e = readdir(d));)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static bool holds(const char *path, const uint8_t *want, size_t n)
+{
+    size_t got_n;
+    uint8_t *got = slurp(path, &got_n);
+    bool same = got_n == n && !memcmp(got, want, n);
+    free(got);
+    return same;
+}
+
+static const int troubles[] = {EIO, ENOSPC, EINTR};
+
+/* ---- the library ---- */
+
+static tn_tensor t;
+
+static tn_status read_all(const char *path)
+{
+    tn_file *f = NULL;
+    tn_status status = tn_file_open(&f, path);
+    for (int64_t i = 0; status == TN_OK && i < tn_file_count(f); i++) {
+        tn_tensor got, m, places, dst;
+        if (tn_file_info(f, i, NULL, &got, NULL) == TN_EUNSUPPORTED)
+            continue;
+        status = tn_file_read(f, i, &got);
+        if (status != TN_OK)
+            break;
+        status = tn_file_map(f, i, &m);
+        if (status == TN_EUNSUPPORTED)
+            status = TN_OK;
+        if (status == TN_OK)
+            status = tn_file_places(f, i, &places);
+        if (status == TN_OK) {
+            OK(tn_alloc(&dst, got.dtype, got.ndim, got.shape));
+            status = tn_file_fetch(f, i, &dst, &places);
+            tn_free(&dst);
+        } else if (status == TN_EUNSUPPORTED) {
+            status = TN_OK;
+        }
+        tn_free(&got);
+    }
+    tn_file_close(f);
+    return status;
+}
+
+static tn_status save(const char *path)
+{
+    return tn_save(path, &t);
+}
+
+static tn_status save_many(const char *path)
+{
+    return tn_save_many(path, 2, (const char *[]){"a", "b"}, (const tn_tensor *[]){&t, &t},
+                        NULL);
+}
+
+static const struct scenario {
+    const char *what;
+    tn_status (*run)(const char *path);
+    const char *path;
+    bool writes;
+} scenarios[] = {
+    {"read .npy", read_all, DATA("be_f64.npy"), false},
+    {"read stored .npz", read_all, DATA("stored.npz"), false},
+    {"read deflated .npz", read_all, DATA("deflated.npz"), false},
+    {"read .safetensors", read_all, DATA("many.safetensors"), false},
+    {"read .gguf", read_all, DATA("some.gguf"), false},
+    {"save .npy", save, "x.npy", true},
+    {"save .npz", save, "x.npz", true},
+    {"save .safetensors", save, "x.safetensors", true},
+    {"save many .npz", save_many, "x.npz", true},
+    {"save many .safetensors", save_many, "x.safetensors", true},
+};
+
+static void put_old(const char *path)
+{
+    spit(path, "old", 3);
+    chmod(path, 0640);
+}
+
+/* The file after a call that gave status; want is the new one. */
+static void check_written(const struct scenario *s, bool done, const uint8_t *want, size_t n)
+{
+    bool new = holds(s->path, want, n), old = holds(s->path, (const uint8_t *)"old", 3);
+    if (files() != 1 || !(done ? new : renamed ? new : old))
+        fail_msg("%s: %s fails: %s, %d files, the file is %s", s->what, failed ? failed : "-",
+                 done ? "done" : "refused", files(),
+                 old   ? "old"
+                 : new ? "new"
+                       : "torn");
+}
+
+static int fail_each(const struct scenario *s, int error)
+{
+    uint8_t *want = NULL;
+    size_t n = 0;
+    if (s->writes) {
+        OK(s->run(s->path));
+        want = slurp(s->path, &n);
+    }
+    int k = 0;
+    for (bool reached = true; reached; k++) {
+        if (s->writes)
+            put_old(s->path);
+        int before = open_fds();
+        arm(k, error);
+        tn_status status = s->run(s->path);
+        armed = false;
+        reached = calls > k;
+        if (status != TN_OK && (status != TN_EIO || !reached || !*tn_error()))
+            fail_msg("%s: %s: %s", s->what, tn_status_name(status), tn_error());
+        if (status != TN_OK && !strstr(tn_error(), strerror(error)))
+            fail_msg("%s: %s fails: the reason is not said: %s", s->what, failed, tn_error());
+        assert_int_equal(open_fds(), before);
+        if (s->writes)
+            check_written(s, status == TN_OK, want, n);
+    }
+    if (s->writes)
+        unlink(s->path);
+    free(want);
+    return k - 1;
+}
+
+static void each_system_call_of_the_library(void **state)
+{
+    (void)state;
+    int points = 0;
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        for (int way = 0; way < 6; way++) {
+            no_nameless = way >= 3;
+            if (scenarios[i].writes || !no_nameless)
+                points += fail_each(&scenarios[i], troubles[way % 3]);
+        }
+    no_nameless = false;
+    printf("%d system calls of the library failed\n", points);
+    assert_true(points > 400);
+}
+
+/* Cut, every transfer goes on; so does one that is interrupted. */
+static void interrupted_and_short(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        for (int k = 0, reached = 1; reached; k++) {
+            short_transfers = true;
+            arm(k, EINTR);
+            tn_status status = scenarios[i].run(scenarios[i].path);
+            armed = short_transfers = false;
+            reached = calls > k;
+            if (!failed || strstr("pread64 pwrite64 write", failed))
+                OK(status);
+            if (scenarios[i].writes)
+                unlink(scenarios[i].path);
+        }
+}
+
+/* ---- the command ---- */
+
+int tenon_main(int argc, char **argv);
+
+static const struct {
+    const char *words; /* split at blanks; _ is one in a word */
+    const char *makes; /* or NULL */
+    bool piped;        /* standard input is a pipe; then it stays one */
+} commands[] = {
+    {"info a.npy z.npz d.npz s.safetensors g.gguf", NULL, false},
+    {"show a.npy b.npy", NULL, false},
+    {"show d.npz:w", NULL, false},
+    {"permute 2,0,1 a.npy -f -o x.npy", "x.npy", false},
+    {"permute 2,0,1 a.npy -f -o x.npz:n", "x.npz", false},
+    {"slice [:,_0] b.npy -f -o x.safetensors", "x.safetensors", false},
+    {"rearrange a_b_c_->_(c_a)_b a.npy -f -o x.npy", "x.npy", false},
+    {"cast f16 s.safetensors --tensors *f* -f -o x.safetensors", "x.safetensors", false},
+    {"convert d.npz:w -f -o x.npz", "x.npz", false},
+    {"convert z.npz -f -o x.safetensors", "x.safetensors", false},
+    {"convert g.gguf:t.f32 -f -o x.npy", "x.npy", false},
+    {"concat -a 0 a.npy a.npy -f -o x.npy", "x.npy", false},
+    {"op add a.npy 1 -f -o x.npy", "x.npy", false},
+    {"pad --before 1 --mode wrap a.npy -f -o x.npy", "x.npy", false},
+    {"permute 2,0,1 - -f -o x.npy", "x.npy", false},
+    {"permute 2,0,1 a.npy -o -", NULL, false},
+    {"permute 2,0,1 - -f -o x.npy", "x.npy", true},
+};
+
+static int run_words(const char *words)
+{
+    char text[256], *argv[20] = {"tenon"};
+    int argc = 1;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        for (char *p = word; (p = strchr(p, '_'));)
+            *p = ' ';
+        argv[argc++] = word;
+    }
+    return tenon_main(argc, argv);
+}
+
+static FILE *out, *err;
+static char *said;
+static size_t said_n;
+
+/* A pipe that holds a file, as standard input. */
+static void pipe_in(const char *path)
+{
+    int ends[2];
+    size_t n;
+    uint8_t *data = slurp(path, &n);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], data, n), n);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    free(data);
+}
+
+/* Run with call k failing, what it says caught. */
+static int run_failing(size_t i, int k, int error)
+{
+    FILE *usual_out = stdout, *usual_err = stderr;
+    int own = dup(STDOUT_FILENO);
+    dup2(fileno(out), STDOUT_FILENO);
+    if (commands[i].piped)
+        pipe_in("a.npy");
+    else
+        lseek(STDIN_FILENO, 0, SEEK_SET);
+    free(said);
+    err = open_memstream(&said, &said_n);
+    stdout = out;
+    stderr = err;
+    arm(k, error);
+    int code = run_words(commands[i].words);
+    armed = false;
+    fflush(out);
+    fclose(err);
+    stdout = usual_out;
+    stderr = usual_err;
+    dup2(own, STDOUT_FILENO);
+    close(own);
+    return code;
+}
+
+static int fail_each_of(size_t i, int error, int base)
+{
+    uint8_t *want = NULL;
+    size_t n = 0;
+    const char *makes = commands[i].makes;
+    int code = run_failing(i, -1, 0), k = 0;
+    if (code != 0)
+        fail_msg("tenon %s: %s", commands[i].words, said);
+    if (makes)
+        want = slurp(makes, &n);
+    for (bool reached = true; reached; k++) {
+        if (makes)
+            put_old(makes);
+        int before = open_fds();
+        code = run_failing(i, k, error);
+        reached = calls > k;
+        char *line = strchr(said, '\n');
+        /* info goes on with the next file and says why for each that it cannot open. */
+        bool clean = code == 0   ? said_n == 0
+                     : code == 1 ? !strncmp(said, "tenon: ", 7) && line && !line[1]
+                                 : false;
+        bool kept = open_fds() != before;
+        bool sound = !makes || (holds(makes, want, n)
+                                    ? code == 0 || renamed
+                                    : code == 1 && holds(makes, (const uint8_t *)"old", 3));
+        if (!clean || kept || !sound || files() != base + !!makes || (code && !reached))
+            fail_msg("tenon %s: %s fails: code %d, %s, %d files, descriptor %s, says %s",
+                     commands[i].words, failed ? failed : "nothing", code,
+                     sound ? "sound" : "TORN", files() - base, kept ? "kept" : "closed", said);
+    }
+    if (makes)
+        unlink(makes);
+    free(want);
+    return k - 1;
+}
+
+static void each_system_call_of_the_command(void **state)
+{
+    (void)state;
+    static const char *const inputs[][2] = {
+        {"a.npy", DATA("c_f32.npy")},  {"b.npy", DATA("be_f64.npy")},
+        {"z.npz", DATA("stored.npz")}, {"d.npz", DATA("deflated.npz")},
+        {"g.gguf", DATA("some.gguf")}, {"s.safetensors", DATA("many.safetensors")},
+        {"out", DATA("scalar.npy")},
+    };
+    enum { INPUTS = sizeof inputs / sizeof inputs[0] };
+    int points = 0;
+    for (int i = 0; i < INPUTS; i++) {
+        size_t n;
+        uint8_t *data = slurp(inputs[i][1], &n);
+        spit(inputs[i][0], data, n);
+        free(data);
+    }
+    assert_non_null(freopen("a.npy", "rb", stdin));
+    out = fopen("out", "wb");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        for (int way = 0; way < 4; way++) {
+            no_nameless = way >= 2;
+            if (commands[i].makes || !no_nameless)
+                points += fail_each_of(i, troubles[way % 2], INPUTS);
+        }
+    no_nameless = false;
+    fclose(out);
+    free(said);
+    printf("%d system calls of the command failed\n", points);
+    assert_true(points > 400);
+    for (int i = 0; i < INPUTS; i++)
+        unlink(inputs[i][0]);
+}
+
+static int setup(void **state)
+{
+    static float numbers[24] = {1, 2, 3};
+    strcpy(folder, "/dev/shm/tenon-test-XXXXXX"); /* quick, where it is there */
+    return (!mkdtemp(folder) && make_folder(state)) || chdir(folder) ||
+           tn_init(&t, numbers, TN_F32, 2, (int64_t[]){4, 6}) || tn_transpose(&t, &t, 0, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_system_call_of_the_library),
+        cmocka_unit_test(interrupted_and_short),
+        cmocka_unit_test(each_system_call_of_the_command),
+    };
+    return cmocka_run_group_tests(tests, setup, drop_folder);
+}
