@@ -47,6 +47,7 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define MAKE_NONE(ENUM, ARITY, HOW, RULE)
 #define MAKE_VMATH MAKE_NONE
 #define MAKE_WIDE  MAKE_NONE
+#define MAKE_LANES MAKE_NONE
 #define MAKE_MATH  MAKE_NONE
 #define MAKE_DEEP  MAKE_NONE
 #define MAKE_STEP  MAKE_NONE
@@ -86,6 +87,7 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define ROW_NONE(ENUM)
 #define ROW_VMATH ROW_NONE
 #define ROW_WIDE  ROW_NONE
+#define ROW_LANES ROW_NONE
 #define ROW_MATH  ROW_NONE
 #define ROW_DEEP  ROW_NONE
 #define ROW_LOOP(ENUM)                                                                         \

@@ -32,26 +32,10 @@ static inline float quick_gelu_f32(float x)
     return (float)gated(v, 1.702 * v);
 }
 
-static inline float silu_f32(float x)
-{
-    const float v = within_f32(x, -112, INFINITY);
-    float s[2];
-    const float p = exp_parts(-within_f32(__builtin_fabsf(v), 0, 112), s);
-    return (v < 0 ? v * p * s[0] * s[1] : v) / (1 + p * s[0] * s[1]);
-}
-
 static inline float swiglu_f32(float x, float y)
 {
     const double v = within((double)y, -300, INFINITY), g = gated(v, v);
     return (float)((double)x * (y == -INFINITY ? 0 : g));
-}
-
-static inline float sigmoid_f32(float x)
-{
-    float s[2];
-    const float p = exp_parts(-within_f32(__builtin_fabsf(x), 0, 112), s);
-    const float e = p * s[0] * s[1];
-    return (x < 0 ? e : 1) / (1 + e);
 }
 
 static inline float softplus_f32(float x, double beta, double threshold)

@@ -1,7 +1,6 @@
 /* op_math32.h - functions of f32, computed in f64 and rounded to f32 at the end.
  *
- * The cores are good to 2^-29 of the result or better, so a rounded result is within 0.6 ulp;
- * the most used ones, exp, sigmoid and silu, stay in f32 and within 0.8 and 3 ulp.
+ * The cores are good to 2^-29 of the result or better, so a rounded result is within 0.6 ulp.
  * There is no branch and no table: a loop over such a function is vector code.  Products and
  * sums are fused where the instruction set fuses them. */
 #ifndef TNI_OP_MATH32_H
@@ -12,11 +11,9 @@
 #include <string.h>
 
 #if defined(__FMA__) || defined(__aarch64__)
-#define MAD(a, b, c)  __builtin_fma(a, b, c)
-#define MADF(a, b, c) __builtin_fmaf(a, b, c)
+#define MAD(a, b, c) __builtin_fma(a, b, c)
 #else
-#define MAD(a, b, c)  ((a) * (b) + (c))
-#define MADF(a, b, c) ((a) * (b) + (c))
+#define MAD(a, b, c) ((a) * (b) + (c))
 #endif
 
 #define SHIFT 0x1.8p52 /* adding it leaves the nearest integer in the low bits */
@@ -138,40 +135,6 @@ static inline double inverse(double d)
 
 /* ---- the ops ---- */
 
-/* e^x is p * s[0] * s[1], in f32 alone, for x in [-112, 89]: within 0.8 ulp.  Two powers of
- * two, so that a factor can come between them before the product leaves the normal numbers. */
-static inline float exp_parts(float x, float s[2])
-{
-    const float z = MADF(x, 0x1.715476p+0f, 0x1.8p23f), k = z - 0x1.8p23f;
-    const float a = MADF(k, -0x1.62e4p-1f, x), b = k * 0x1.7f7d1cp-20f; /* k ln2 in two parts */
-    const float r = a - b, rest = (a - r) - b;
-    float q = MADF(r, 0x1.6a2436p-10f, 0x1.1239fep-7f);
-    q = MADF(q, r, 0x1.5558f2p-5f);
-    q = MADF(q, r, 0x1.555492p-3f);
-    q = MADF(q, r, 0x1.fffffcp-2f);
-    int32_t e;
-    memcpy(&e, &z, sizeof e);
-    e -= 0x4b400000;
-    const int32_t half = e >> 1;
-    const uint32_t bits[2] = {(uint32_t)(half + 127) << 23, (uint32_t)(e - half + 127) << 23};
-    memcpy(&s[0], &bits[0], sizeof s[0]);
-    memcpy(&s[1], &bits[1], sizeof s[1]);
-    return 1 + (r + MADF(q, r * r, rest));
-}
-
-static inline float within_f32(float x, float low, float high)
-{
-    const float up = x < low ? low : x;
-    return up > high ? high : up;
-}
-
-static inline float exp_f32(float x)
-{
-    float s[2];
-    const float p = exp_parts(within_f32(x, -112, 89), s);
-    return p * s[0] * s[1];
-}
-
 static inline float exp2_f32(float x)
 {
     const double v = within((double)x, -160, 130), z = v + SHIFT;
@@ -182,11 +145,6 @@ static inline float expm1_f32(float x)
 {
     const float r = (float)expm1_core(within((double)x, -50, 90));
     return x == 0 ? x : r;
-}
-
-static inline float log_f32(float x)
-{
-    return log_of(x, 1, LN2);
 }
 
 static inline float log2_f32(float x)

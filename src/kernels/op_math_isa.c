@@ -3,6 +3,7 @@
 
 #include "op_gates32.h"
 #include "op_gates64.h"
+#include "op_lanes32.h"
 #include "op_math32.h"
 #include "op_math64.h"
 
@@ -12,6 +13,22 @@
 #define CALL1_1(f) f(x, P(0))
 #define CALL1_2(f) f(x, P(0), P(1))
 #define CALL2_0(f) f(x, y)
+
+/* ---- f32: a few at a time ---- */
+
+#if defined(LANE_LOAD)
+#define LANE_LOOP1(NAME, f)                                                                    \
+    static void NAME(HEAD)                                                                     \
+    {                                                                                          \
+        const char *a = s[0];                                                                  \
+        (void)params;                                                                          \
+        for (; blocks > 0; blocks--, d += 4 * MATH_BLOCK, a += step[0])                        \
+            for (int j = 0; j < 4 * MATH_BLOCK; j += 4 * LANES)                                \
+                LANE_STORE(d + j, f(LANE_LOAD(a + j)));                                        \
+    }
+#else
+#define LANE_LOOP1(NAME, f) LOOP1(NAME, MATH_BLOCK, float, float, float, f(x))
+#endif
 
 /* ---- blocks of 16: sources are read into arrays, so that d may be one of them ---- */
 
@@ -68,6 +85,10 @@
     ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, params), ARITY)                             \
     LOOP##ARITY(ENUM##_F32, MATH_BLOCK, float, float, float, CALLED(ARITY, PARAMS)(RULE##_f32))
 
+#define MAKE_LANES(ENUM, ARITY, PARAMS, RULE)                                                  \
+    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, params), ARITY)                             \
+    LANE_LOOP##ARITY(ENUM##_F32, RULE##_lanes)
+
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
     MAKE_##FLOAT(ENUM, ARITY, PARAMS, FRULE)
 #include "ops.def"
@@ -80,6 +101,7 @@
 #define ROW_WIDE(ENUM)  [TN_##ENUM] = {SLOT(F64) = ENUM##_F64},
 #define ROW_VMATH(ENUM) [TN_##ENUM] = {SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
 #define ROW_DEEP        ROW_VMATH
+#define ROW_LANES       ROW_VMATH
 #define ROW_MATH        ROW_VMATH
 
 const tni_float_ops JOIN(tni_math_ops_, TNI_ISA) = {

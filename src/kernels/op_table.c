@@ -25,6 +25,7 @@ enum {
     LOOP = false,
     STEP = false,
     VMATH = true,
+    LANES = true,
     MATH = true,
     DEEP = true,
     WIDE = true

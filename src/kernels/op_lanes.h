@@ -1,0 +1,155 @@
+/* op_lanes.h - a few f32 at a time: as many as a vector of this instruction set holds, or one.
+ *
+ * Sums, products and quotients of lanes are written with operators; below is what has no
+ * operator.  Each word gives the same bits at every width but LANE_MAD, which fuses where the
+ * instruction set does. */
+#ifndef TNI_OP_LANES_H
+#define TNI_OP_LANES_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* LANE_MAX, LANE_MIN     the second one where either is NaN
+ * LANE_NEGATIVE(x, a, b) a where x has its sign bit set, else b
+ * LANE_LESS(x, y, a, b)  a where x < y, else b; LANE_SAME for x == y
+ * LANE_SIGNED(a, x)      a with the sign of x; LANE_MINUS(x) is -|x|
+ * LANE_POWER(z)          2^n, |n| < 127, where z is n + LANE_SHIFT
+ * LANE_SCALE(p, z)       p 2^n rounded once, for any n that matters; p is 2^-100 to 2^100
+ * LANE_SPLIT(x, e)       x 2^-e in [sqrt(1/2), sqrt(2)), for a normal x > 0 */
+#define LANE_SHIFT 0x1.8p23f
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+
+typedef __m512 lanes;
+enum { LANES = 16 };
+#define SPLAT(c)               _mm512_set1_ps(c)
+#define LANE_LOAD(p)           _mm512_loadu_ps((const void *)(p))
+#define LANE_STORE(p, v)       _mm512_storeu_ps((void *)(p), v)
+#define LANE_FMA(a, b, c)      _mm512_fmadd_ps(a, b, c)
+#define LANE_MAD(a, b, c)      _mm512_fmadd_ps(a, b, c)
+#define LANE_MAX(a, b)         _mm512_max_ps(a, b)
+#define LANE_MIN(a, b)         _mm512_min_ps(a, b)
+#define LANE_INTS(x)           _mm512_castps_si512(x)
+#define LANE_OF_INTS(n)        _mm512_castsi512_ps(n)
+#define LANE_INT(c)            _mm512_set1_epi32(c)
+#define LANE_ABS(x)            _mm512_abs_ps(x)
+#define LANE_MINUS(x)          _mm512_or_ps(x, SPLAT(-0.0f))
+#define LANE_SIGNED(a, x)      _mm512_or_ps(LANE_ABS(a), _mm512_and_ps(x, SPLAT(-0.0f)))
+#define LANE_UP(n, by)         _mm512_slli_epi32(n, by)
+#define LANE_DOWN(n, by)       _mm512_srai_epi32(n, by)
+#define LANE_ADD_INTS(a, b)    _mm512_add_epi32(a, b)
+#define LANE_SUB_INTS(a, b)    _mm512_sub_epi32(a, b)
+#define LANE_NUMBERS(n)        _mm512_cvtepi32_ps(n)
+#define LANE_NEGATIVE(x, a, b) _mm512_mask_blend_ps(_mm512_movepi32_mask(LANE_INTS(x)), b, a)
+#define LANE_LESS(x, y, a, b)  _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_LT_OQ), b, a)
+#define LANE_SAME(x, y, a, b)  _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ), b, a)
+typedef __m512i lane_ints;
+
+#elif defined(__AVX2__)
+#include <immintrin.h>
+
+typedef __m256 lanes;
+enum { LANES = 8 };
+#define SPLAT(c)               _mm256_set1_ps(c)
+#define LANE_LOAD(p)           _mm256_loadu_ps((const float *)(const void *)(p))
+#define LANE_STORE(p, v)       _mm256_storeu_ps((float *)(void *)(p), v)
+#define LANE_FMA(a, b, c)      _mm256_fmadd_ps(a, b, c)
+#define LANE_MAD(a, b, c)      _mm256_fmadd_ps(a, b, c)
+#define LANE_MAX(a, b)         _mm256_max_ps(a, b)
+#define LANE_MIN(a, b)         _mm256_min_ps(a, b)
+#define LANE_INTS(x)           _mm256_castps_si256(x)
+#define LANE_OF_INTS(n)        _mm256_castsi256_ps(n)
+#define LANE_INT(c)            _mm256_set1_epi32(c)
+#define LANE_ABS(x)            _mm256_andnot_ps(SPLAT(-0.0f), x)
+#define LANE_MINUS(x)          _mm256_or_ps(x, SPLAT(-0.0f))
+#define LANE_SIGNED(a, x)      _mm256_or_ps(LANE_ABS(a), _mm256_and_ps(x, SPLAT(-0.0f)))
+#define LANE_UP(n, by)         _mm256_slli_epi32(n, by)
+#define LANE_DOWN(n, by)       _mm256_srai_epi32(n, by)
+#define LANE_ADD_INTS(a, b)    _mm256_add_epi32(a, b)
+#define LANE_SUB_INTS(a, b)    _mm256_sub_epi32(a, b)
+#define LANE_NUMBERS(n)        _mm256_cvtepi32_ps(n)
+#define LANE_NEGATIVE(x, a, b) _mm256_blendv_ps(b, a, x)
+#define LANE_LESS(x, y, a, b)  _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, y, _CMP_LT_OQ))
+#define LANE_SAME(x, y, a, b)  _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, y, _CMP_EQ_OQ))
+typedef __m256i lane_ints;
+
+#else
+
+/* One: loops over these functions become vectors. */
+typedef float lanes;
+typedef int32_t lane_ints;
+enum { LANES = 1 };
+static inline int32_t lane_bits(float x)
+{
+    int32_t n;
+    memcpy(&n, &x, sizeof n);
+    return n;
+}
+static inline float lane_of_bits(int32_t n)
+{
+    float x;
+    memcpy(&x, &n, sizeof x);
+    return x;
+}
+#define SPLAT(c)          ((float)(c))
+#define LANE_FMA(a, b, c) __builtin_fmaf(a, b, c)
+#if defined(__aarch64__) || defined(__FMA__)
+#define LANE_MAD(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define LANE_UNFUSED
+#define LANE_MAD(a, b, c) ((a) * (b) + (c))
+#endif
+#define LANE_MAX(a, b)         ((a) > (b) ? (a) : (b))
+#define LANE_MIN(a, b)         ((a) < (b) ? (a) : (b))
+#define LANE_INTS(x)           lane_bits(x)
+#define LANE_OF_INTS(n)        lane_of_bits(n)
+#define LANE_INT(c)            (c)
+#define LANE_ABS(x)            __builtin_fabsf(x)
+#define LANE_MINUS(x)          (-__builtin_fabsf(x))
+#define LANE_SIGNED(a, x)      __builtin_copysignf(a, x)
+#define LANE_UP(n, by)         ((int32_t)((uint32_t)(n) << (by)))
+#define LANE_DOWN(n, by)       ((n) >> (by))
+#define LANE_ADD_INTS(a, b)    ((int32_t)((uint32_t)(a) + (uint32_t)(b)))
+#define LANE_SUB_INTS(a, b)    ((int32_t)((uint32_t)(a) - (uint32_t)(b)))
+#define LANE_NUMBERS(n)        ((float)(n))
+#define LANE_NEGATIVE(x, a, b) (lane_bits(x) < 0 ? (a) : (b))
+#define LANE_LESS(x, y, a, b)  ((x) < (y) ? (a) : (b))
+#define LANE_SAME(x, y, a, b)  ((x) == (y) ? (a) : (b))
+#endif
+
+static inline lanes lane_power(lane_ints n)
+{
+    return LANE_OF_INTS(LANE_ADD_INTS(LANE_UP(n, 23), LANE_INT(0x3f800000)));
+}
+#define LANE_POWER(z) lane_power(LANE_INTS(z))
+
+/* In two factors; of which the first product is exact. */
+static inline lanes lane_scale(lanes p, lanes z)
+{
+#if defined(__AVX512F__)
+    return _mm512_scalef_ps(p, z - SPLAT(LANE_SHIFT));
+#else
+    const lane_ints n = LANE_INTS(z), half = LANE_DOWN(n, 1);
+    return p * lane_power(half) * lane_power(LANE_SUB_INTS(n, half));
+#endif
+}
+#define LANE_SCALE(p, z) lane_scale(p, z)
+
+static inline lanes lane_split(lanes x, lanes *e)
+{
+    const lane_ints bits = LANE_INTS(x), root = LANE_INT(0x3f3504f3); /* sqrt(1/2) */
+    const lane_ints n = LANE_DOWN(LANE_SUB_INTS(bits, root), 23);
+    *e = LANE_NUMBERS(n);
+    return LANE_OF_INTS(LANE_SUB_INTS(bits, LANE_UP(n, 23)));
+}
+#define LANE_SPLIT(x, e) lane_split(x, e)
+
+/* a b + c for a constant c. */
+static inline lanes mad(lanes a, lanes b, float c)
+{
+    return LANE_MAD(a, b, SPLAT(c));
+}
+
+#endif
