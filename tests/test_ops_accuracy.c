@@ -132,6 +132,8 @@ static void special_values(void **state)
         {TN_LOG2, 8, 0, 3},
         {TN_LOG10, 0, 0, -inf},
         {TN_SIN, inf, 0, nan},
+        {TN_COSH, 710.9, 0, inf},
+        {TN_SINH, -710.9, 0, -inf},
         {TN_TANH, inf, 0, 1},
         {TN_TANH, -inf, 0, -1},
         {TN_ATANH, 1, 0, inf},

@@ -99,7 +99,8 @@ static inline void half_exp_f64(double *r, const double *x)
     EACH
     {
         const double size = SIZE(x[j]), t = size - LN2;
-        r[j] = FUSE(r[j], ((size - t) - LN2) - 0x1.abc9e3b39803fp-56, r[j]);
+        const double rest = ((size - t) - LN2) - 0x1.abc9e3b39803fp-56;
+        r[j] = r[j] < INFINITY ? FUSE(r[j], rest, r[j]) : r[j];
     }
 }
 
