@@ -143,6 +143,24 @@ static void try_turn_ahead(const tni_copy_kernels *k, int w, char *d, const char
     k->turn[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
 }
 
+static const tni_turns once = {{1, 1}, {0, 0}, {0, 0}};
+
+static void try_turns(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    k->turns[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], &once);
+}
+
+static void try_lists(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    int64_t d_at[256], s_at[256];
+    assert_true(t->n[0] <= 256 && t->n[1] <= 256);
+    for (int64_t i = 0; i < t->n[0]; i++)
+        s_at[i] = i * t->s_step[0];
+    for (int64_t i = 0; i < t->n[1]; i++)
+        d_at[i] = i * t->d_step[1];
+    k->lists[w](d, d_at, s, s_at, t->n[0], t->n[1]);
+}
+
 static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char *s,
                            const tile *t)
 {
@@ -155,6 +173,12 @@ static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char
 static void try_units(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     k->units(d, t->d_step, s, t->s_step, t->n, t->unit, w ? ROOM : 0);
+}
+
+static void try_rows(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    (void)w;
+    k->rows(d, t->d_step, s, t->s_step, t->n, t->unit, &once);
 }
 
 /* ---- every kernel ---- */
@@ -187,12 +211,15 @@ static void turns_of(const tni_copy_kernels *k, int w)
                 int64_t na = swap ? beside[i] : many, nb = swap ? many : beside[i];
                 tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
                 at_all_edges("turn", k, w, &t, try_turn);
+                at_all_edges("turns", k, w, &t, try_turns);
+                at_all_edges("lists", k, w, &t, try_lists);
                 t.d_step[1] += 5;
                 t.s_step[0] += 3;
                 at_all_edges("turn with gaps", k, w, &t, try_turn_ahead);
                 t.d_step[1] = -t.d_step[1];
                 t.s_step[0] = -t.s_step[0];
                 at_all_edges("turn backwards", k, w, &t, try_turn);
+                at_all_edges("lists backwards", k, w, &t, try_lists);
             }
 }
 
@@ -252,10 +279,15 @@ static void units_of(const tni_copy_kernels *k, int w)
             int64_t n0 = i % 2 ? 3 : 1, n1 = i / 2 ? 5 : 2;
             tile t = {{n0, n1}, {n1 * unit, unit}, {unit, n0 * unit}, unit};
             at_all_edges("units", k, w, &t, try_units);
+            at_all_edges("rows", k, w, &t, try_rows);
             t.d_step[0] += 7;
             t.s_step[0] = -(t.s_step[0] + 100);
             t.s_step[1] += n0 * 100;
             at_all_edges("units with gaps", k, w, &t, try_units);
+            at_all_edges("rows with gaps", k, w, &t, try_rows);
+            int64_t more = unit + 15 * LINE;
+            t = (tile){{n0, n1}, {n1 * more, more}, {more, n0 * more}, more};
+            at_all_edges("long rows", k, w, &t, try_rows);
         }
 }
 

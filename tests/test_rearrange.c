@@ -77,6 +77,9 @@ static const named cases[] = {
     {"dense axes that are not neighbours", 4, {12, 13, 14, 15}, "0123", "3021", "turn",  0, NULL},
     {"cut rows beside a short axis, and runs that go on", 6, {7, 14, 3, 7, 32, 2}, "012543", "453201",
      "turn", 0, NULL},
+    {"short rows, and an axis after them that is cut", 3, {40, 301, 7}, "012", "210",    "turn",    0, NULL},
+    {"short source rows, and an axis after them that is cut", 4, {301, 5, 13, 9}, "0123", "3201",
+     "turn", 0, NULL},
     {"each element repeated",         2, {151, 311},         "01",   "01*",   "turn",    0, NULL},
     {"pairs turned",                  3, {151, 143, 2},      "012",  "102",   "turn",   16, "rows"},
     {"groups of 4 turned",            3, {91, 93, 4},        "012",  "102",   "turn",    8, "rows"},
@@ -149,6 +152,27 @@ static void every_way_in_every_width(void **state)
             check(&cases[c], dtype_of_width[w], &r);
 }
 
+/* Short axes on both sides are taken together, long ones are not. */
+static void short_axes_are_listed(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t shape[4];
+        bool listed;
+    } of[] = {{{15, 14, 17, 13}, true}, {{200, 14, 17, 13}, false}, {{15, 14, 17, 200}, false}};
+    for (int i = 0; i < 3; i++) {
+        tn_tensor d = layout_of(TN_F32, 4, of[i].shape, "0123");
+        tn_tensor s = layout_of(TN_F32, 4, of[i].shape, "3210");
+        char text[1200];
+        tn_plan *plan;
+        OK(tn_plan_rearrange(&plan, &d, &s));
+        OK(tn_plan_explain(plan, text, sizeof text));
+        assert_int_equal(strstr(text, "places of units are listed") != NULL,
+                         of[i].listed && !strstr(text, "streamed"));
+        tn_plan_free(plan);
+    }
+}
+
 /* Extents around the sizes of blocks, lines and tiles: every tail on either axis. */
 static void every_tail(void **state)
 {
@@ -200,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_in_every_width),
+        cmocka_unit_test(short_axes_are_listed),
         cmocka_unit_test(every_tail),
         cmocka_unit_test(large),
     };

@@ -99,6 +99,63 @@ static void units(char *d, const int64_t d_step[2], const char *s, const int64_t
     }
 }
 
+/* size..2 * size bytes. */
+INLINE void two_ends(char *d, const char *s, int64_t bytes, int64_t size)
+{
+    memcpy(d, s, (size_t)size);
+    memcpy(d + bytes - size, s + bytes - size, (size_t)size);
+}
+
+/* A row of more than a line: only its two ends are stored across lines. */
+INLINE void long_row(char *d, const char *s, int64_t bytes)
+{
+    int64_t i = (int64_t)(-(uintptr_t)d & (LINE - 1));
+    memcpy(d, s, LINE);
+    for (i = i ? i : LINE; i + LINE < bytes; i += LINE)
+        memcpy(d + i, s + i, LINE);
+    memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
+}
+
+enum { OWN = 768 }; /* bytes that lines of dst are asked for ahead of their stores */
+
+/* Rows one after the other in dst, in two loops and a third. */
+#define EACH_ROW(ROW)                                                                          \
+    for (int64_t k = 0; k < t->n[1]; k++)                                                      \
+        for (int64_t j = 0; j < t->n[0]; j++)                                                  \
+            for (int64_t b = 0; b < n[1]; b++) {                                               \
+                char *to = d + k * t->d[1] + j * t->d[0] + b * d_step[1];                      \
+                const char *from = s + k * t->s[1] + j * t->s[0] + b * s_step[1];              \
+                for (int64_t a = 0; a < n[0]; a++, to += d_step[0], from += s_step[0]) {       \
+                    for (int64_t i = 0; i < unit; i += LINE)                                   \
+                        __builtin_prefetch(to + own + i, 1);                                   \
+                    ROW;                                                                       \
+                }                                                                              \
+            }
+
+static void rows(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                 const int64_t n[2], int64_t unit, const tni_turns *t)
+{
+    int64_t own = (OWN / unit + 1) * d_step[0];
+    if (unit == 32) {
+        EACH_ROW(memcpy(to, from, 32))
+    } else if (unit == LINE) {
+        EACH_ROW(memcpy(to, from, LINE))
+    } else if (unit < 8) {
+        EACH_ROW(edge_copy(to, from, unit))
+    } else if (unit <= 16) {
+        EACH_ROW(two_ends(to, from, unit, 8))
+    } else if (unit < 32) {
+        EACH_ROW(two_ends(to, from, unit, 16))
+    } else if (unit < LINE) {
+        EACH_ROW(two_ends(to, from, unit, 32))
+    } else if (unit <= 16 * LINE) {
+        EACH_ROW(long_row(to, from, unit))
+    } else {
+        EACH_ROW(memcpy(to, from, (size_t)unit))
+    }
+}
+#undef EACH_ROW
+
 static void stream_units(char *d, const int64_t d_step[2], const char *s,
                          const int64_t s_step[2], const int64_t n[2], int64_t unit,
                          int64_t ahead)
@@ -193,8 +250,11 @@ const tni_copy_kernels TABLE(TNI_ISA) = {
     .isa = TEXT(TNI_ISA),
     .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
     .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},
+    .turns = {turns_1, turns_2, turns_4, turns_8, turns_16},
+    .lists = {lists_1, lists_2, lists_4, lists_8, lists_16},
     .turn_lines = {turn_lines_1, turn_lines_2, turn_lines_4, turn_lines_8, turn_lines_16},
     .units = units,
+    .rows = rows,
     .stream_units = stream_units,
     .copy = copy,
     .stream = stream,

@@ -18,6 +18,11 @@ static inline int tni_width_log2(int64_t width)
 typedef void (*tni_tile_fn)(char *d, const int64_t d_step[2], const char *s,
                             const int64_t s_step[2], const int64_t n[2]);
 
+/* Two loops around a tile, the inner one first: their turns, and what one moves on by. */
+typedef struct tni_turns {
+    int64_t n[2], d[2], s[2];
+} tni_turns;
+
 typedef struct tni_copy_kernels {
     const char *isa;
     tni_tile_fn tile[TNI_WIDTHS];
@@ -28,6 +33,15 @@ typedef struct tni_copy_kernels {
     void (*turn[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
                              int64_t nb, int64_t ahead);
 
+    /* The same for each turn of two loops, when dst lies in a cache. */
+    void (*turns[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
+                              int64_t na, int64_t nb, const tni_turns *t);
+
+    /* Turn na x nb elements whose places are listed: (a, b) goes from s + s_at[a] + b * W to
+     * d + d_at[b] + a * W. */
+    void (*lists[TNI_WIDTHS])(char *d, const int64_t *d_at, const char *s, const int64_t *s_at,
+                              int64_t na, int64_t nb);
+
     /* The same into whole lines, streamed: d and d_step are multiples of 64. */
     void (*turn_lines[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
                                    int64_t na, int64_t nb, int64_t ahead);
@@ -35,6 +49,10 @@ typedef struct tni_copy_kernels {
     /* Copy n[0] x n[1] blocks of unit bytes that are dense on both sides. */
     void (*units)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                   const int64_t n[2], int64_t unit, int64_t ahead);
+
+    /* The same for each turn of two loops, when dst lies in a cache. */
+    void (*rows)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                 const int64_t n[2], int64_t unit, const tni_turns *t);
 
     /* The same with streaming stores where lines are whole. */
     void (*stream_units)(char *d, const int64_t d_step[2], const char *s,

@@ -166,6 +166,13 @@ ZIP(8, uint64_t, LIST(0, 2), LIST(1, 3))
 /* clang-format on */
 #endif
 
+/* gather_at_K loads block l from s + at[l * every]. */
+INLINE vec_1 gather_at_1(const char *s, const int64_t *at, int every)
+{
+    (void)every;
+    return load_1(s + at[0]);
+}
+
 #if defined(__AVX512BW__)
 #define WIDEST 4
 #elif defined(__AVX2__)
@@ -179,6 +186,11 @@ typedef __m256i vec_2;
 INLINE vec_2 gather_2(const char *s, int64_t step)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_1(s)), load_1(s + step), 1);
+}
+INLINE vec_2 gather_at_2(const char *s, const int64_t *at, int every)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_1(s + at[0])),
+                                   load_1(s + at[every]), 1);
 }
 INLINE void store_2(char *d, vec_2 v)
 {
@@ -225,6 +237,13 @@ INLINE vec_4 gather_4(const char *s, int64_t step)
     v = _mm512_inserti32x4(v, load_1(s + step), 1);
     v = _mm512_inserti32x4(v, load_1(s + 2 * step), 2);
     return _mm512_inserti32x4(v, load_1(s + 3 * step), 3);
+}
+INLINE vec_4 gather_at_4(const char *s, const int64_t *at, int every)
+{
+    __m512i v = _mm512_castsi128_si512(load_1(s + at[0]));
+    v = _mm512_inserti32x4(v, load_1(s + at[every]), 1);
+    v = _mm512_inserti32x4(v, load_1(s + at[2 * every]), 2);
+    return _mm512_inserti32x4(v, load_1(s + at[3 * every]), 3);
 }
 INLINE void store_4(char *d, vec_4 v)
 {

@@ -2,26 +2,14 @@
  *
  * Loops run so that the source is walked by rising steps from the inside; what is written goes
  * out in runs that are dense in dst, through a buffer when dst is larger than the cache. */
+#include "copy_shape.h"
 #include "kernels/kernels.h"
-#include "plan.h"
 #include "runtime/runtime.h"
 
 enum {
     PIECE = 256 * 1024, /* bytes of one item of a single block */
-    RUN = 256,          /* bytes that a staged run aims at */
-    RUN_ROWS = 2048,    /* the same where rows are dense on both sides */
-    LINES_ROWS = 512,   /* bytes of the source from which a tile of rows is gathered */
-    STRAIGHT = 128,     /* bytes of either side of a tile that is streamed from registers */
-    RUN_LEAST = 128,    /* a shorter run is not worth a buffer */
-    TILE = 8192,        /* bytes below which a tile does not pay for its call */
-    TILE_RUN = 24576,   /* bytes of a staged tile that is one run */
-    LONG_TILE = 65536,  /* bytes of a tile beside a short axis that goes straight to dst */
-    LINES = 256,        /* bytes of a source row in a staged tile */
     PIECE_A = 64,       /* bytes along a that a staged tile gathers at a time */
     PIECE_B = 16384,    /* the same along b where a is short and the tile is one run */
-    ROWS = 64,          /* most rows of a staged tile */
-    DIRECT = 256,       /* bytes of either side of a tile that goes straight to dst */
-    PAGE = 4096,        /* bytes after which addresses fall into the same sets again */
     SMALL = 8192,       /* bytes of a copy that is one tile whatever its shape */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
 };
@@ -34,19 +22,6 @@ static int64_t magnitude(int64_t x)
 static bool by_width(int64_t unit)
 {
     return unit <= 16 && !(unit & (unit - 1));
-}
-
-/* Cut n into equal blocks near want, in multiples of grain where that leaves more than one. */
-static int64_t even_block(int64_t n, int64_t want, int64_t grain)
-{
-    if (want < 1)
-        want = 1;
-    if (n <= want + want / 2)
-        return n;
-    int64_t count = (n + want - 1) / want, block = (n + count - 1) / count;
-    if (grain > 1)
-        block = (block + grain - 1) / grain * grain;
-    return block < n ? block : n;
 }
 
 /* Take the innermost axis into the unit when both sides walk it densely. */
@@ -74,23 +49,6 @@ static int source_fastest(const tni_nest *nest)
     return best;
 }
 
-/* The axis that goes on in src where b ends; -1 when there is none, or b is long enough. */
-static int source_next(const tni_nest *nest, int a, int b, int64_t unit, int64_t enough)
-{
-    const tni_axis *x = &nest->axis[b];
-    if (x->n * unit >= enough || x->step[1] != unit)
-        return -1;
-    for (int i = 0; i < nest->ndim; i++)
-        if (i != a && i != b && nest->axis[i].step[1] == x->n * unit)
-            return i;
-    return -1;
-}
-
-static tni_tile_axis whole(const tni_axis *a)
-{
-    return (tni_tile_axis){a->n, a->n, a->step[0], a->step[1], a->step[0], a->n, -1, -1};
-}
-
 /* Walk axis b forwards in src; dst may then walk it backwards. */
 static void face_source(tni_copy *c, tni_axis *b)
 {
@@ -114,123 +72,14 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
  * they push each other out before their lines are used up. */
 static bool rows_alias(int64_t unit, int64_t step)
 {
-    int64_t apart = step & -step, ways = tni_cache_sizes()->l1 / PAGE;
-    int64_t rows = 64 / unit * (apart < PAGE ? apart : PAGE) / PAGE;
+    int64_t apart = step & -step, ways = tni_cache_sizes()->l1 / TNI_PAGE;
+    int64_t rows = 64 / unit * (apart < TNI_PAGE ? apart : TNI_PAGE) / TNI_PAGE;
     return 2 * rows > 3 * ways;
 }
 
-/* Gather in the tile the axes that continue dst's run, until it is `want` bytes long. */
-static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int next, int64_t want)
-{
-    uint64_t used = 0;
-    int64_t bytes = c->unit;
-    for (int i = nest->ndim - 1; i >= 0 && (bytes < want || c->run < 0); i--) {
-        const tni_axis *x = &nest->axis[i];
-        int at = i == nest->ndim - 1 ? TNI_A : i == b ? TNI_B : c->ntile;
-        if (x->step[0] != bytes || at == TNI_TILE_AXES || i == next)
-            break;
-        if (at == c->ntile)
-            c->tile[c->ntile++] = whole(x);
-        if (at == TNI_B)
-            c->b_in_run = true;
-        int64_t most = (want + bytes - 1) / bytes;
-        if (at == TNI_B && most < LINES / c->unit)
-            most = LINES / c->unit; /* whole lines of the source, too */
-        if (at == TNI_B && most < TILE_RUN / bytes)
-            most = TILE_RUN / bytes;
-        if (most > TNI_BUFFER * 2 / 3 / bytes)
-            most = TNI_BUFFER * 2 / 3 / bytes;
-        c->tile[at].block = even_block(x->n, most, bytes < 64 ? 64 / bytes : 1);
-        c->run = at;
-        used |= (uint64_t)1 << i;
-        bytes *= x->n;
-    }
-    return used;
-}
-
-/* Whether every run of dst begins with a cache line when dst does. */
-static bool runs_are_lines(const tni_nest *nest, int64_t unit)
-{
-    int64_t run = unit, bits = 0;
-    for (int i = nest->ndim - 1; i >= 0; i--) {
-        if (nest->axis[i].step[0] == run && i == nest->ndim - 1)
-            run *= nest->axis[i].n;
-        else
-            bits |= nest->axis[i].step[0];
-    }
-    return bits % 64 == 0;
-}
-
-/* Cut the rows of a staged tile: all of b and some of the axis after it, or some of b. */
-static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
-{
-    tni_tile_axis *tb = &c->tile[TNI_B], *tc = &c->tile[TNI_C];
-    tb->t = (bytes + 127 + 64) & ~(int64_t)63;
-    int64_t most = TNI_BUFFER / tb->t;
-    rows = rows < most ? rows : most;
-    tb->block = even_block(tb->n, rows, 1);
-    tb->block = tb->block < most ? tb->block : most;
-    if (tb->block < tb->n) {
-        tc->block = 1;
-        if (c->carry && tb->n > TNI_CARRY)
-            tb->span = TNI_CARRY / tb->block * tb->block;
-    } else {
-        tc->t = tb->n * tb->t;
-        tc->block = even_block(tc->n, rows / tb->n, 1);
-        tc->block = tc->block < most / tb->n ? tc->block : most / tb->n;
-        if (c->carry && tc->n > TNI_CARRY / tb->n)
-            tc->span = TNI_CARRY / tb->n / tc->block * tc->block;
-    }
-}
-
-/* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
-static uint64_t shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
-{
-    const tni_tile_axis *tb = &c->tile[TNI_B];
-    c->straight = c->mover == TNI_MOVE_TURN && runs_are_lines(nest, c->unit);
-    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, c->straight ? 64 : STRAIGHT);
-    if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
-        c->tile[TNI_A].n * c->unit < RUN_LEAST)
-        next = -1; /* dst's run needs it more */
-    if (next >= 0)
-        c->tile[TNI_C] = whole(&nest->axis[next]);
-    c->straight = c->straight && next < 0;
-    int64_t lines = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
-    int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
-    int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
-    rows = rows < ROWS ? rows : ROWS;
-    rows = rows < tb->n * c->tile[TNI_C].n ? rows : tb->n * c->tile[TNI_C].n;
-    if (goal < TILE / (rows * c->unit))
-        goal = TILE / (rows * c->unit) * c->unit;
-    int64_t want = TNI_BUFFER / rows - 192;
-    uint64_t used = grow_run(c, nest, b, next, want < goal ? want : goal);
-    const tni_tile_axis *run = &c->tile[c->run];
-    int64_t bytes = run->block * run->d;
-    c->straight = c->straight && c->run == TNI_A;
-    c->carry = run->block < run->n && bytes >= 128;
-    if (c->b_in_run)
-        c->tile[TNI_C].block = 1;
-    else
-        cut_rows(c, rows, bytes);
-    return used | (next < 0 ? 0 : (uint64_t)1 << next);
-}
-
-/* A tile that goes straight to dst; next to a short axis the other one is longer. */
-static void shape_direct(tni_copy *c)
-{
-    if (c->bytes <= SMALL)
-        return;
-    for (int k = 0; k < 2; k++) {
-        int64_t want = DIRECT, beside = c->tile[1 - k].n * c->unit;
-        if (beside < DIRECT / 4 && want < LONG_TILE / beside * c->unit)
-            want = LONG_TILE / beside * c->unit;
-        c->tile[k].block =
-            even_block(c->tile[k].n, want / c->unit, c->unit < 64 ? 64 / c->unit : 1);
-    }
-}
-
 /* How early a loop runs, inside first: a staged tile moves along the source's rows, then along
- * its own runs; all else by rising steps of the source. */
+ * its own runs; what is streamed, by rising steps of the source; rows in a cache, by those of
+ * dst; tiles in a cache, by the smaller of both, and rather dst's: its lines are dearer. */
 static int64_t rank(const tni_copy *c, const tni_loop *x)
 {
     if (c->staged && x->tile == c->run)
@@ -238,7 +87,10 @@ static int64_t rank(const tni_copy *c, const tni_loop *x)
     int rows = c->tile[TNI_B].block < c->tile[TNI_B].n ? TNI_B : TNI_C;
     if (c->staged && !c->b_in_run && x->tile == rows && !x->wide)
         return -2;
-    return magnitude(x->s);
+    int64_t by_dst = magnitude(x->d), by_src = magnitude(x->s);
+    if (c->stream)
+        return by_src;
+    return c->mover == TNI_MOVE_ROWS || by_dst < 4 * by_src ? by_dst : 4 * by_src;
 }
 
 static void add_loop(tni_copy *c, tni_loop loop)
@@ -289,8 +141,9 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     if (b >= 0)
         face_source(c, &nest->axis[b]);
     uint64_t used = (uint64_t)1 << a | (b >= 0 ? (uint64_t)1 << b : 0);
-    c->tile[TNI_A] = whole(&nest->axis[a]);
-    c->tile[TNI_B] = b >= 0 ? whole(&nest->axis[b]) : (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
+    c->tile[TNI_A] = tni_whole_axis(&nest->axis[a]);
+    c->tile[TNI_B] =
+        b >= 0 ? tni_whole_axis(&nest->axis[b]) : (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
     c->tile[TNI_C] = (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
     c->ntile = 3;
 
@@ -306,15 +159,15 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         c->mover == TNI_MOVE_TURN && c->bytes > SMALL && rows_alias(c->unit, c->tile[TNI_A].s);
     c->stream = c->bytes >= tni_cache_sizes()->stream;
     c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
-                dense_run(nest, c->unit) >= RUN_LEAST;
+                dense_run(nest, c->unit) >= TNI_RUN_LEAST;
     c->piece = INT64_MAX;
     if (c->staged) {
-        used |= shape_staged(c, nest, a, b);
+        used |= tni_shape_staged(c, nest, a, b);
         c->piece = c->unit < PIECE_A ? PIECE_A / c->unit : 1;
         if (c->b_in_run)
             c->piece = PIECE_B / (c->tile[TNI_A].n * c->unit) + 1;
-    } else {
-        shape_direct(c);
+    } else if (c->bytes > SMALL) {
+        used |= tni_shape_direct(c, nest, a, b);
     }
     add_loops(c, nest, used);
 }
@@ -324,7 +177,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
     int64_t width = tni_width(dst->dtype);
-    c->staged = c->stream = c->pack = c->straight = c->carry = c->b_in_run = false;
+    c->staged = c->stream = c->pack = c->straight = c->carry = c->b_in_run = c->listed = false;
     c->ntile = c->nloop = 0;
     c->run = -1;
     c->shift_d = nest.shift[0];

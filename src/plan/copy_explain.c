@@ -55,6 +55,9 @@ void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text)
     else
         tni_text_add(text, "  stores   %s\n",
                      c->stream ? "streamed past the cache" : "plain, dst fits the cache");
+    if (c->listed)
+        tni_text_add(text,
+                     "  short    axes are taken together; the places of units are listed\n");
     if (c->carry && !c->straight)
         tni_text_add(text, "  lines    partial ones wait for the tile that completes them\n");
     if (c->pack)

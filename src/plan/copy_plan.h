@@ -35,6 +35,7 @@ enum {
     TNI_TILE_AXES = 7,
     TNI_LOOPS = 67,
     TNI_CARRY = 1024, /* rows whose partial lines are kept: the longest span */
+    TNI_LISTED = 512, /* places in a list: the units of a run in a tile */
     TNI_A = 0,
     TNI_B = 1,
     TNI_C = 2,
@@ -58,6 +59,7 @@ typedef struct tni_copy {
     bool pack;     /* source rows alias in the cache: lay them side by side first */
     bool straight; /* runs are whole lines when dst begins with one: turn them there at once */
     bool carry;    /* runs go on from tile to tile; partial lines wait for their rest */
+    bool listed;
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of
                     * TNI_B and TNI_C */
     tni_tile_axis tile[TNI_TILE_AXES];

@@ -1,26 +1,12 @@
-/* copy_run.c - running a copy plan: parts to threads, tiles to kernels, buffers to dst. */
+/* copy_run.c - running a copy plan: parts to threads, blocks and staged tiles to dst. */
 #include <string.h>
 
-#include "kernels/kernels.h"
-#include "plan.h"
+#include "copy_walk.h"
 #include "runtime/runtime.h"
 
-enum {
-    LINE = 64,
-    PACK = 256,               /* bytes of a source row that are laid beside the next */
-    PACK_PITCH = PACK + LINE, /* so far apart that they share no cache set */
-    PACK_ROWS = 64,
-};
+enum { LINE = 64 };
 
-typedef struct job {
-    const tni_copy *c;
-    const tni_copy_kernels *k;
-    char *d;
-    const char *s;
-    int parts;
-} job;
-
-static void run_block(const job *j, int64_t first, int64_t last)
+static void run_block(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     int64_t piece = (c->bytes / c->items + 63) & ~(int64_t)63;
@@ -35,46 +21,6 @@ static void run_block(const job *j, int64_t first, int64_t last)
         j->k->stream(j->d + from, j->s + from, to - from);
     else
         j->k->copy(j->d + from, j->s + from, to - from);
-}
-
-/* Turn a x b units, into whole lines or not.  When source rows would push each other out of the
- * cache, they are first laid side by side. */
-static void turn(const job *j, char *d, int64_t d_step, const char *s, const int64_t n[2],
-                 int64_t ahead, bool lines)
-{
-    const tni_copy *c = j->c;
-    void (*kernel)(char *, int64_t, const char *, int64_t, int64_t, int64_t, int64_t) =
-        lines ? j->k->turn_lines[c->width_log2] : j->k->turn[c->width_log2];
-    int64_t s_step = c->tile[TNI_A].s;
-    if (!c->pack) {
-        kernel(d, d_step, s, s_step, n[TNI_A], n[TNI_B], ahead);
-        return;
-    }
-    _Alignas(64) char side[PACK_ROWS][PACK_PITCH];
-    for (int64_t b = 0; b < n[TNI_B]; b += PACK / c->unit)
-        for (int64_t a = 0; a < n[TNI_A]; a += PACK_ROWS) {
-            int64_t nb = n[TNI_B] - b < PACK / c->unit ? n[TNI_B] - b : PACK / c->unit;
-            int64_t na = n[TNI_A] - a < PACK_ROWS ? n[TNI_A] - a : PACK_ROWS;
-            j->k->units(side[0], (int64_t[2]){PACK_PITCH, 0}, s + a * s_step + b * c->unit,
-                        (int64_t[2]){s_step, 0}, (int64_t[2]){na, 1}, nb * c->unit, ahead);
-            kernel(d + a * c->unit + b * d_step, d_step, side[0], PACK_PITCH, na, nb, 0);
-        }
-}
-
-/* a x b units from s to d, whose steps are given. */
-static void move(const job *j, char *d, const int64_t d_step[2], const char *s,
-                 const int64_t n[2], int64_t ahead)
-{
-    const tni_copy *c = j->c;
-    int64_t s_step[2] = {c->tile[TNI_A].s, c->tile[TNI_B].s};
-    if (c->mover == TNI_MOVE_TURN)
-        turn(j, d, d_step[TNI_B], s, n, ahead, false);
-    else if (c->mover == TNI_MOVE_ROWS && c->stream && !c->staged)
-        j->k->stream_units(d, d_step, s, s_step, n, c->unit, ahead);
-    else if (c->mover == TNI_MOVE_ROWS)
-        j->k->units(d, d_step, s, s_step, n, c->unit, ahead);
-    else
-        j->k->tile[c->width_log2](d, d_step, s, s_step, n);
 }
 
 /* A tile that waits in a buffer: rows runs of run bytes, of which `row` rows and done bytes are
@@ -106,7 +52,7 @@ static void own_edges(const tni_copy *c, const pending *p)
 }
 
 /* Stream about quota bytes more of a waiting tile, whole lines as far as they go. */
-static void flush(const job *j, pending *p, int64_t quota)
+static void flush(const tni_copy_job *j, pending *p, int64_t quota)
 {
     while (p->row < p->rows && quota > 0) {
         char *d = p->d + row_at(j->c, p, p->row);
@@ -127,7 +73,7 @@ static void flush(const job *j, pending *p, int64_t quota)
     }
 }
 
-/* Move the last lines of rows rows between a buffer and the place where they are kept. */
+/* Move the last lines of rows rows between a buffer and the tni_place where they are kept. */
 static void keep(const tni_copy *c, const pending *p, char *kept)
 {
     for (int64_t i = 0; i < p->rows; i++)
@@ -141,8 +87,8 @@ static void fetch(const tni_copy *c, const pending *p, const char *kept)
 }
 
 /* Gather one tile at t, and between its pieces stream the one that waits. */
-static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int64_t ahead,
-                     pending *wait)
+static void run_tile(const tni_copy_job *j, char *t, const char *s, const int64_t *n,
+                     int64_t ahead, pending *wait)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *x = c->tile;
@@ -160,7 +106,8 @@ static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int
             m = c->piece < n[along] - i ? c->piece : n[along] - i;
             int64_t part[2] = {n[TNI_A], n[TNI_B]};
             part[along] = m;
-            move(j, t + to + i * t_step[along], t_step, s + so + i * x[along].s, part, ahead);
+            tni_copy_move(j, t + to + i * t_step[along], t_step, s + so + i * x[along].s, part,
+                          ahead);
             flush(j, wait, part[0] * part[1] * c->unit);
         }
         for (k = 2; k < c->ntile && ++at[k] == n[k]; k++)
@@ -170,97 +117,7 @@ static void run_tile(const job *j, char *t, const char *s, const int64_t *n, int
     }
 }
 
-/* The extents of the tile at the outer indices at; false when it lies beyond the last span. */
-static bool tile_extents(const tni_copy *c, const int64_t *at, int64_t *n)
-{
-    for (int k = 0; k < c->ntile; k++) {
-        const tni_tile_axis *x = &c->tile[k];
-        int64_t from = (x->loop < 0 ? 0 : at[x->loop] * x->block) +
-                       (x->wide < 0 ? 0 : at[x->wide] * x->span);
-        n[k] = x->block < x->n - from ? x->block : x->n - from;
-        if (n[k] <= 0)
-            return false;
-    }
-    return true;
-}
-
-typedef struct place {
-    int64_t d, s;
-    int64_t at[TNI_LOOPS];
-} place;
-
-static void place_at(const tni_copy *c, int64_t item, place *p)
-{
-    p->d = p->s = 0;
-    for (int i = 0; i < c->nloop; i++) {
-        p->at[i] = item % c->loop[i].n;
-        item /= c->loop[i].n;
-        p->d += p->at[i] * c->loop[i].d;
-        p->s += p->at[i] * c->loop[i].s;
-    }
-}
-
-/* Go to the next item; the number of loops that began anew. */
-static int step_on(const tni_copy *c, place *p)
-{
-    int i = 0;
-    for (; i < c->nloop; i++) {
-        p->d += c->loop[i].d;
-        p->s += c->loop[i].s;
-        if (++p->at[i] < c->loop[i].n)
-            break;
-        p->d -= p->at[i] * c->loop[i].d;
-        p->s -= p->at[i] * c->loop[i].s;
-        p->at[i] = 0;
-    }
-    return i;
-}
-
-/* Tiles that go straight to dst.  The innermost loop runs here unless it walks blocks of the
- * tile, whose extents may then change from turn to turn. */
-static void run_direct(const job *j, int64_t first, int64_t last)
-{
-    const tni_copy *c = j->c;
-    const tni_tile_axis *x = c->tile;
-    int64_t d_step[2] = {x[TNI_A].d, x[TNI_B].d};
-    bool plain = c->nloop && c->loop[0].tile < 0;
-    place p;
-    place_at(c, first, &p);
-    for (int64_t item = first, turns; item < last; item += turns) {
-        int64_t n[TNI_TILE_AXES];
-        tile_extents(c, p.at, n);
-        turns = plain ? c->loop[0].n - p.at[0] : 1;
-        turns = turns < last - item ? turns : last - item;
-        char *d = j->d + p.d;
-        const char *s = j->s + p.s;
-        move(j, d, d_step, s, n, 0);
-        for (int64_t i = 1; i < turns; i++)
-            move(j, d += c->loop[0].d, d_step, s += c->loop[0].s, n, 0);
-        if (turns > 1) {
-            p.at[0] += turns - 1;
-            p.d += (turns - 1) * c->loop[0].d;
-            p.s += (turns - 1) * c->loop[0].s;
-        }
-        step_on(c, &p);
-    }
-}
-
-static void run_straight(const job *j, int64_t first, int64_t last)
-{
-    const tni_copy *c = j->c;
-    const tni_tile_axis *x = c->tile;
-    place p;
-    place_at(c, first, &p);
-    for (int64_t item = first; item < last; item++) {
-        int64_t n[TNI_TILE_AXES], d = p.d, s = p.s;
-        bool some = tile_extents(c, p.at, n);
-        step_on(c, &p);
-        if (some)
-            turn(j, j->d + d, x[TNI_B].d, j->s + s, n, p.s - s, true);
-    }
-}
-
-static void run_staged(const job *j, int64_t first, int64_t last)
+static void run_staged(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *run = &c->tile[c->run], *x = c->tile;
@@ -270,16 +127,16 @@ static void run_staged(const job *j, int64_t first, int64_t last)
     int64_t turn = by_rows ? c->loop[cut->loop].n : 1; /* items until a run goes on */
     int64_t each = cut == &x[TNI_B] ? LINE : x[TNI_B].n * LINE;
     pending wait = {0};
-    place p;
-    place_at(c, first, &p);
+    tni_place p;
+    tni_place_at(c, first, &p);
     for (int64_t item = first; item < last; item++) {
         int64_t n[TNI_TILE_AXES], s = p.s;
-        bool some = tile_extents(c, p.at, n);
+        bool some = tni_tile_extents(c, p.at, n);
         int64_t q = run->loop < 0 ? 0 : p.at[run->loop];
         bool keeps = by_rows && c->carry;
         char *line = kept + (keeps ? p.at[cut->loop] * cut->block * each : 0);
         pending tile = {.d = j->d + p.d, .t = buffer[wait.t == buffer[0] + LINE] + LINE};
-        step_on(c, &p);
+        tni_step_on(c, &p);
         if (!some)
             continue;
         tile.each = c->b_in_run ? 1 : n[TNI_B];
@@ -299,23 +156,25 @@ static void run_staged(const job *j, int64_t first, int64_t last)
     flush(j, &wait, INT64_MAX / 2);
 }
 
-static void run_items(const job *j, int64_t first, int64_t last)
+static void run_items(const tni_copy_job *j, int64_t first, int64_t last)
 {
     if (j->c->ntile == 0)
         run_block(j, first, last);
     else if (j->c->straight && (uintptr_t)j->d % LINE == 0)
-        run_straight(j, first, last);
+        tni_copy_straight(j, first, last);
     else if (j->c->staged)
         run_staged(j, first, last);
+    else if (j->c->listed)
+        tni_copy_listed(j, first, last);
     else
-        run_direct(j, first, last);
+        tni_copy_direct(j, first, last);
     if (j->c->stream)
         j->k->fence();
 }
 
 static void run_part(void *arg, int part)
 {
-    const job *j = arg;
+    const tni_copy_job *j = arg;
     int64_t first, last;
     tni_deal_range(j->c->items, j->parts, part, &first, &last);
     run_items(j, first, last);
@@ -325,7 +184,8 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
 {
     if (c->mover == TNI_MOVE_NOTHING)
         return;
-    job j = {c, tni_copy_kernels_of(tni_isa_level()), dst + c->shift_d, src + c->shift_s, 1};
+    tni_copy_job j = {c, tni_copy_kernels_of(tni_isa_level()), dst + c->shift_d,
+                      src + c->shift_s, 1};
     j.parts = tni_deal_parts(2 * c->bytes, c->items);
     if (j.parts == 1)
         run_items(&j, 0, c->items);

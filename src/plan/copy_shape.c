@@ -1,0 +1,219 @@
+/* copy_shape.c - how much of a copy is one tile: what the caches hold and what a run needs. */
+#include "copy_shape.h"
+#include "runtime/runtime.h"
+
+enum {
+    RUN = 256,         /* bytes that a staged run aims at */
+    RUN_ROWS = 2048,   /* the same where rows are dense on both sides */
+    LINES_ROWS = 512,  /* bytes of the source from which a tile of rows is gathered */
+    STRAIGHT = 128,    /* bytes of either side of a tile that is streamed from registers */
+    TILE = 8192,       /* bytes below which a tile does not pay for its call */
+    TILE_RUN = 24576,  /* bytes of a staged tile that is one run */
+    LONG_TILE = 65536, /* bytes of a tile beside a short axis that goes straight to dst */
+    LINES = 256,       /* bytes of a source row in a staged tile */
+    ROWS = 64,         /* most rows of a staged tile */
+    DIRECT = 256,      /* bytes of a source row in a tile that goes straight to dst */
+    DIRECT_RUN = 4096, /* bytes of a row of dst in such a tile */
+    SHORT = 128,       /* a shorter row of dst is listed together with the next ones */
+    LISTED = 512,      /* bytes of such rows together */
+};
+
+/* Cut n into equal blocks near want, in multiples of grain where that leaves more than one. */
+static int64_t even_block(int64_t n, int64_t want, int64_t grain)
+{
+    if (want < 1)
+        want = 1;
+    if (n <= want + want / 2)
+        return n;
+    int64_t count = (n + want - 1) / want, block = (n + count - 1) / count;
+    if (grain > 1)
+        block = (block + grain - 1) / grain * grain;
+    return block < n ? block : n;
+}
+
+/* The axis that goes on in src where b ends; -1 when there is none, or b is long enough. */
+static int source_next(const tni_nest *nest, int a, int b, int64_t unit, int64_t enough)
+{
+    const tni_axis *x = &nest->axis[b];
+    if (x->n * unit >= enough || x->step[1] != unit)
+        return -1;
+    for (int i = 0; i < nest->ndim; i++)
+        if (i != a && i != b && nest->axis[i].step[1] == x->n * unit)
+            return i;
+    return -1;
+}
+
+/* Gather in the tile the axes that continue dst's run, until it is `want` bytes long. */
+static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int next, int64_t want)
+{
+    uint64_t used = 0;
+    int64_t bytes = c->unit;
+    for (int i = nest->ndim - 1; i >= 0 && (bytes < want || c->run < 0); i--) {
+        const tni_axis *x = &nest->axis[i];
+        int at = i == nest->ndim - 1 ? TNI_A : i == b ? TNI_B : c->ntile;
+        if (x->step[0] != bytes || at == TNI_TILE_AXES || i == next)
+            break;
+        if (at == c->ntile)
+            c->tile[c->ntile++] = tni_whole_axis(x);
+        if (at == TNI_B)
+            c->b_in_run = true;
+        int64_t most = (want + bytes - 1) / bytes;
+        if (at == TNI_B && most < LINES / c->unit)
+            most = LINES / c->unit; /* whole lines of the source, too */
+        if (at == TNI_B && most < TILE_RUN / bytes)
+            most = TILE_RUN / bytes;
+        if (most > TNI_BUFFER * 2 / 3 / bytes)
+            most = TNI_BUFFER * 2 / 3 / bytes;
+        c->tile[at].block = even_block(x->n, most, bytes < 64 ? 64 / bytes : 1);
+        c->run = at;
+        used |= (uint64_t)1 << i;
+        bytes *= x->n;
+    }
+    return used;
+}
+
+/* Whether every run of dst begins with a cache line when dst does. */
+static bool runs_are_lines(const tni_nest *nest, int64_t unit)
+{
+    int64_t run = unit, bits = 0;
+    for (int i = nest->ndim - 1; i >= 0; i--) {
+        if (nest->axis[i].step[0] == run && i == nest->ndim - 1)
+            run *= nest->axis[i].n;
+        else
+            bits |= nest->axis[i].step[0];
+    }
+    return bits % 64 == 0;
+}
+
+/* Cut the rows of a staged tile: all of b and some of the axis after it, or some of b. */
+static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
+{
+    tni_tile_axis *tb = &c->tile[TNI_B], *tc = &c->tile[TNI_C];
+    tb->t = (bytes + 127 + 64) & ~(int64_t)63;
+    int64_t most = TNI_BUFFER / tb->t;
+    rows = rows < most ? rows : most;
+    tb->block = even_block(tb->n, rows, 1);
+    tb->block = tb->block < most ? tb->block : most;
+    if (tb->block < tb->n) {
+        tc->block = 1;
+        if (c->carry && tb->n > TNI_CARRY)
+            tb->span = TNI_CARRY / tb->block * tb->block;
+    } else {
+        tc->t = tb->n * tb->t;
+        tc->block = even_block(tc->n, rows / tb->n, 1);
+        tc->block = tc->block < most / tb->n ? tc->block : most / tb->n;
+        if (c->carry && tc->n > TNI_CARRY / tb->n)
+            tc->span = TNI_CARRY / tb->n / tc->block * tc->block;
+    }
+}
+
+/* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
+uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
+{
+    const tni_tile_axis *tb = &c->tile[TNI_B];
+    c->straight = c->mover == TNI_MOVE_TURN && runs_are_lines(nest, c->unit);
+    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, c->straight ? 64 : STRAIGHT);
+    if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
+        c->tile[TNI_A].n * c->unit < TNI_RUN_LEAST)
+        next = -1; /* dst's run needs it more */
+    if (next >= 0)
+        c->tile[TNI_C] = tni_whole_axis(&nest->axis[next]);
+    c->straight = c->straight && next < 0;
+    int64_t lines = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
+    int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
+    int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
+    rows = rows < ROWS ? rows : ROWS;
+    rows = rows < tb->n * c->tile[TNI_C].n ? rows : tb->n * c->tile[TNI_C].n;
+    if (goal < TILE / (rows * c->unit))
+        goal = TILE / (rows * c->unit) * c->unit;
+    int64_t want = TNI_BUFFER / rows - 192;
+    uint64_t used = grow_run(c, nest, b, next, want < goal ? want : goal);
+    const tni_tile_axis *run = &c->tile[c->run];
+    int64_t bytes = run->block * run->d;
+    c->straight = c->straight && c->run == TNI_A;
+    c->carry = run->block < run->n && bytes >= 128;
+    if (c->b_in_run)
+        c->tile[TNI_C].block = 1;
+    else
+        cut_rows(c, rows, bytes);
+    return used | (next < 0 ? 0 : (uint64_t)1 << next);
+}
+
+/* How many rows, step bytes apart, have a line each in the first cache and leave half of it to
+ * others; no more than `most` are looked at. */
+static int64_t rows_held(int64_t step, int64_t most)
+{
+    int64_t k = 1, half = tni_cache_sizes()->l1 / TNI_PAGE / 2;
+    while (k * half < most && ((k * step + 64) & (TNI_PAGE - 1)) > 128)
+        k++;
+    return k * half;
+}
+
+/* Take axis x into the tile as its axis k, as much of it as makes `had` units `want`. */
+static int64_t take_axis(tni_copy *c, int k, const tni_axis *x, int64_t had, int64_t want)
+{
+    c->tile[k] = tni_whole_axis(x);
+    c->tile[k].block = even_block(x->n, (want + had - 1) / had, 1);
+    if (c->tile[k].block > TNI_LISTED / had)
+        c->tile[k].block = TNI_LISTED / had;
+    return had * c->tile[k].block;
+}
+
+/* A tile of short axes that goes straight to dst: others go on where they end, in dst and in
+ * src, and the places of the units are listed. */
+static uint64_t shape_listed(tni_copy *c, const tni_nest *nest, int a, int b)
+{
+    const tni_tile_axis *x = c->tile;
+    uint64_t used = 0;
+    if (c->mover != TNI_MOVE_TURN || x[TNI_A].n * c->unit >= SHORT ||
+        x[TNI_B].n * c->unit >= DIRECT || x[TNI_B].d == x[TNI_A].n * c->unit)
+        return 0;
+    int next = source_next(nest, a, b, c->unit, 64);
+    int64_t run = x[TNI_A].n;
+    for (int i = a - 1; i >= 0 && c->ntile < TNI_TILE_AXES; i--) {
+        if (i == b || nest->axis[i].step[0] != run * c->unit || run * c->unit >= LISTED)
+            break;
+        run = take_axis(c, c->ntile++, &nest->axis[i], run, LISTED / c->unit);
+        used |= (uint64_t)1 << i;
+    }
+    if (next >= 0 && !(used >> next & 1)) {
+        take_axis(c, TNI_C, &nest->axis[next], x[TNI_B].n, DIRECT / c->unit);
+        used |= (uint64_t)1 << next;
+    }
+    c->listed = used != 0;
+    return used;
+}
+
+/* A tile that goes straight to dst: rows one after the other; or a long run of dst beside so
+ * many rows of it as the cache holds; next to a short axis the other one is longer. */
+static void shape_plain(tni_copy *c)
+{
+    tni_tile_axis *a = &c->tile[TNI_A], *b = &c->tile[TNI_B];
+    int64_t unit = c->unit, grain = unit < 64 ? 64 / unit : 1;
+    if (c->mover == TNI_MOVE_ROWS && !c->stream) {
+        a->block = even_block(a->n, LONG_TILE / unit, 1);
+        b->block = 1;
+        return;
+    }
+    int64_t rows = DIRECT / unit;
+    if (c->mover == TNI_MOVE_TURN) {
+        rows = rows < ROWS ? rows : ROWS;
+        int64_t held = rows_held(b->d, rows);
+        rows = rows < held ? rows : held;
+    }
+    if (a->n * unit < DIRECT / 4 && rows < LONG_TILE / (a->n * unit))
+        rows = LONG_TILE / (a->n * unit);
+    int64_t run = c->mover == TNI_MOVE_TURN ? DIRECT_RUN : DIRECT;
+    if (b->n * unit < DIRECT / 4 && run < LONG_TILE / b->n)
+        run = LONG_TILE / b->n;
+    a->block = even_block(a->n, run / unit, grain);
+    b->block = even_block(b->n, rows, grain);
+}
+
+uint64_t tni_shape_direct(tni_copy *c, const tni_nest *nest, int a, int b)
+{
+    uint64_t used = shape_listed(c, nest, a, b);
+    if (!used)
+        shape_plain(c);
+    return used;
+}
