@@ -2,53 +2,13 @@
  * that cannot be touched: no byte too many is read or written, on every instruction set here.
  *
  * A kernel that steps outside ends the program; the handler says which one and how. */
-#include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "copy_oracle.h"
+#include "fence.h"
 #include "kernels/kernels.h"
 #include "runtime/runtime.h"
 
-enum { LINE = 64, ROOM = 512 * 1024 };
-
-/* ---- memory between two pages that cannot be touched ---- */
-
-typedef struct fenced {
-    char *low, *high; /* the room between the pages */
-} fenced;
+enum { LINE = 64 };
 
 static fenced d_room, s_room, w_room; /* dst, src, and what dst should become */
-
-static fenced fence_off(void)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *p =
-        mmap(NULL, ROOM + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(p != MAP_FAILED);
-    assert_int_equal(mprotect(p, page, PROT_NONE), 0);
-    assert_int_equal(mprotect(p + page + ROOM, page, PROT_NONE), 0);
-    return (fenced){p + page, p + page + ROOM};
-}
-
-/* A block of bytes at the low or the high end of a room. */
-static char *at_edge(const fenced *f, int64_t bytes, bool high)
-{
-    assert_true(bytes <= ROOM);
-    return high ? f->high - bytes : f->low;
-}
-
-static char now[300]; /* what is being tried */
-
-static void outside(int signal)
-{
-    (void)signal;
-    static const char told[] = "outside its bytes: ";
-    if (write(2, told, sizeof told - 1) < 0 || write(2, now, strlen(now)) < 0 ||
-        write(2, "\n", 1) < 0)
-        _exit(3);
-    _exit(2);
-}
 
 static int build(void **state)
 {
@@ -190,12 +150,9 @@ enum { BESIDE = sizeof beside / sizeof *beside, TAILS = 64, STEP = TEST_WATCHED 
 
 typedef void (*kernel_test)(const tni_copy_kernels *k, int w);
 
-/* The handler is set in the test itself: cmocka has its own around each one. */
 static void on_every_level(kernel_test test)
 {
-    struct sigaction act = {.sa_handler = outside};
-    sigaction(SIGSEGV, &act, NULL);
-    sigaction(SIGBUS, &act, NULL);
+    watch_fences();
     for (int level = 0; level <= tni_isa_level(); level++)
         for (int w = 0; w < TNI_WIDTHS; w++)
             test(tni_copy_kernels_of(level), w);
