@@ -82,27 +82,27 @@ VMATH1(sinpi, u05)
 
 #else
 
-#define VMATH1(f, ulp)                                                                         \
-    static inline void v_##f##_f32(float *r, const float *x)                                   \
+#define VMATH1(name, ulp)                                                                      \
+    static inline void v_##name##_f32(float *r, const float *x)                                \
     {                                                                                          \
         for (int j = 0; j < MATH_BLOCK; j++)                                                   \
-            r[j] = f##f(x[j]);                                                                 \
+            r[j] = name##f(x[j]);                                                              \
     }                                                                                          \
-    static inline void v_##f##_f64(double *r, const double *x)                                 \
+    static inline void v_##name##_f64(double *r, const double *x)                              \
     {                                                                                          \
         for (int j = 0; j < MATH_BLOCK; j++)                                                   \
-            r[j] = f(x[j]);                                                                    \
+            r[j] = name(x[j]);                                                                 \
     }
-#define VMATH2(f, ulp)                                                                         \
-    static inline void v_##f##_f32(float *r, const float *x, const float *y)                   \
+#define VMATH2(name, ulp)                                                                      \
+    static inline void v_##name##_f32(float *r, const float *x, const float *y)                \
     {                                                                                          \
         for (int j = 0; j < MATH_BLOCK; j++)                                                   \
-            r[j] = f##f(x[j], y[j]);                                                           \
+            r[j] = name##f(x[j], y[j]);                                                        \
     }                                                                                          \
-    static inline void v_##f##_f64(double *r, const double *x, const double *y)                \
+    static inline void v_##name##_f64(double *r, const double *x, const double *y)             \
     {                                                                                          \
         for (int j = 0; j < MATH_BLOCK; j++)                                                   \
-            r[j] = f(x[j], y[j]);                                                              \
+            r[j] = name(x[j], y[j]);                                                           \
     }
 
 /* Sine and cosine of pi x: the nearest half turn goes first, exactly. */
