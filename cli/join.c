@@ -34,7 +34,7 @@ static int build(const args *a, joined *js, recipe *r)
     bool stack = !strcmp(a->command->name, "stack");
     int64_t axis, shape[TN_MAX_NDIM], at[TN_MAX_NDIM] = {0};
     int n, dim = 0;
-    tn_tensor first, v;
+    tn_tensor first = {0}, v;
     TRY(read_list(a, "-a", a->axis, 1, &axis, &n));
     for (int k = 0; k < a->n; k++) {
         TRY(open_single(a, &js[k].s, &js[k].in, a->words[k]));

@@ -8,8 +8,10 @@ set(CMAKE_C_COMPILER ${TENON_MACHINE}-linux-gnu-gcc)
 set(folder ${TENON_MACHINE}-linux-gnu)
 if(TENON_MACHINE STREQUAL "i686")
     set(folder i386-linux-gnu)
-    set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=${TENON_SYSROOT}/lib/ld-linux.so.2 \
--Wl,-rpath,${TENON_SYSROOT}/lib/${folder}:${TENON_SYSROOT}/usr/lib/${folder}")
+    set(CMAKE_SHARED_LINKER_FLAGS_INIT
+        "-Wl,-rpath,${TENON_SYSROOT}/lib/${folder}:${TENON_SYSROOT}/usr/lib/${folder}")
+    set(CMAKE_EXE_LINKER_FLAGS_INIT "${CMAKE_SHARED_LINKER_FLAGS_INIT} \
+-Wl,--dynamic-linker=${TENON_SYSROOT}/lib/ld-linux.so.2")
 else()
     set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${TENON_MACHINE} -L ${TENON_SYSROOT})
 endif()

@@ -87,9 +87,11 @@ static double value_of(tn_dtype dtype, const void *p)
     case TN_C128:
         return d;
     default: {
+        const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+        const size_t width = tn_dtype_size(dtype);
         uint64_t bits = 0;
-        memcpy(&bits, p, tn_dtype_size(dtype));
-        int spare = 64 - 8 * (int)tn_dtype_size(dtype);
+        memcpy((char *)&bits + (big ? 8 - width : 0), p, width);
+        int spare = 64 - 8 * (int)width;
         bool is_signed =
             dtype == TN_I8 || dtype == TN_I16 || dtype == TN_I32 || dtype == TN_I64;
         return is_signed ? (double)((int64_t)(bits << spare) >> spare) : (double)bits;

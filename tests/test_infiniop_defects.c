@@ -259,12 +259,14 @@ static void test_bad_descriptors(void **state)
           BAD_TENSOR_DTYPE);
     FAILS(infiniopCreateTensorDescriptor(&d, 0, NULL, NULL, (infiniDtype_t)20),
           BAD_TENSOR_DTYPE);
-    FAILS(infiniopCreateTensorDescriptor(&d, (size_t)1 << 62, DIMS(1), NULL, f32), BAD_PARAM);
+    FAILS(infiniopCreateTensorDescriptor(&d, SIZE_MAX / 4, DIMS(1), NULL, f32), BAD_PARAM);
     FAILS(infiniopCreateTensorDescriptor(&d, 65, DIMS(1), NULL, f32), BAD_PARAM);
-    const size_t large = (size_t)1 << 32;
+    const bool wide = SIZE_MAX > UINT32_MAX; /* more bytes than 2^63 in two axes */
+    const size_t large = wide ? (size_t)(UINT64_C(1) << 32) : SIZE_MAX / 2 + 1;
+    const size_t larger = wide ? 2 * large : SIZE_MAX;
     FAILS(infiniopCreateTensorDescriptor(&d, 2, DIMS(large, large), NULL, f32),
           BAD_TENSOR_SHAPE);
-    FAILS(infiniopCreateTensorDescriptor(&d, 2, DIMS(2 * large, 2 * large), NULL, f32),
+    FAILS(infiniopCreateTensorDescriptor(&d, 2, DIMS(larger, larger), NULL, f32),
           BAD_TENSOR_SHAPE);
     FAILS(infiniopCreateTensorDescriptor(&d, 1, DIMS(SIZE_MAX), NULL, f32), BAD_TENSOR_SHAPE);
     FAILS(infiniopCreateTensorDescriptor(&d, 1, DIMS(2), STEPS(PTRDIFF_MAX), f32),

@@ -100,14 +100,6 @@ static const struct row {
     /* clang-format on */
 };
 
-static bool host_is_big(void)
-{
-    const uint16_t one = 1;
-    uint8_t first;
-    memcpy(&first, &one, 1);
-    return first == 0;
-}
-
 static void check_row(const struct row *r)
 {
     tn_file *f = NULL;
@@ -241,9 +233,13 @@ static void *use_file(void *user)
             tn_tensor t, m, places;
             int64_t found;
             if (tn_file_find(f, tn_file_name(f, i), &found) != TN_OK || found != i ||
-                tn_file_read(f, i, &t) != TN_OK || tn_file_map(f, i, &m) != TN_OK ||
-                tn_file_places(f, i, &places) != TN_OK ||
+                tn_file_read(f, i, &t) != TN_OK || tn_file_places(f, i, &places) != TN_OK ||
                 tn_file_fetch(f, i, &t, &places) != TN_OK)
+                return user;
+            const tn_status status = tn_file_map(f, i, &m);
+            if (host_is_big() && status == TN_EUNSUPPORTED) /* of the other endian */
+                m = t;
+            else if (status != TN_OK)
                 return user;
             if (tn_nbytes(&t) && memcmp(t.data, m.data, (size_t)tn_nbytes(&t)) != 0)
                 return user;

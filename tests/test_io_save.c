@@ -169,8 +169,16 @@ static void many_tensors(void **state)
             int64_t at, offset;
             tn_tensor got;
             OK(tn_file_find(f, names[i], &at));
-            OK(tn_file_map(f, at, &got));
+            const tn_status status = tn_file_map(f, at, &got);
+            if (host_is_big() && tn_dtype_size(all[i]) > 1) {
+                assert_int_equal(status, TN_EUNSUPPORTED);
+                OK(tn_file_read(f, at, &got));
+            } else {
+                assert_int_equal(status, TN_OK);
+            }
             assert_same_elements(&got, ts[i]);
+            if (status != TN_OK)
+                tn_free(&got);
             OK(tn_file_info(f, at, NULL, NULL, &offset));
             int64_t align = s == 1 ? 64 : (int64_t)tn_dtype_size(all[i]);
             assert_int_equal(offset % align, 0);
@@ -190,6 +198,55 @@ static void many_tensors(void **state)
     OK(tn_file_open(&f, in_folder("x.safetensors")));
     assert_int_equal(tn_file_count(f), 0);
     tn_file_close(f);
+    clean();
+}
+
+/* Bytes of a file; 0 when there is none. */
+static size_t bytes_of(const char *path, char *bytes, size_t room)
+{
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(bytes, 1, room, f) : 0;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* What NumPy wrote on another machine is what is written here, byte for byte. */
+static void golden_files_are_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        tn_dtype dtype;
+    } golden[] = {{DATA("c_bool.npy"), TN_BOOL}, {DATA("c_i16.npy"), TN_I16},
+                  {DATA("c_u32.npy"), TN_U32},   {DATA("c_i64.npy"), TN_I64},
+                  {DATA("c_f16.npy"), TN_F16},   {DATA("c_f32.npy"), TN_F32},
+                  {DATA("c_f64.npy"), TN_F64},   {DATA("c_c128.npy"), TN_C128}};
+    for (size_t k = 0; k < sizeof golden / sizeof *golden; k++) {
+        char want[4096], got[4096];
+        tn_tensor t;
+        make_golden(&t, golden[k].dtype, 3, (int64_t[]){2, 3, 5});
+        OK(tn_save(in_folder("x.npy"), &t));
+        const size_t n = bytes_of(golden[k].path, want, sizeof want);
+        assert_true(n > 128);
+        assert_int_equal(bytes_of(in_folder("x.npy"), got, sizeof got), n);
+        assert_memory_equal(got, want, n);
+        tn_free(&t);
+    }
+    /* a safetensors file, whose bytes are summed */
+    char bytes[4096];
+    uint32_t sum = 1;
+    tn_tensor a, b;
+    make_golden(&a, TN_F32, 2, (int64_t[]){3, 5});
+    make_golden(&b, TN_I16, 1, (int64_t[]){7});
+    OK(tn_save_many(in_folder("x.safetensors"), 2, (const char *const[]){"a", "b"},
+                    (const tn_tensor *const[]){&a, &b}, NULL));
+    const size_t n = bytes_of(in_folder("x.safetensors"), bytes, sizeof bytes);
+    for (size_t i = 0; i < n; i++)
+        sum = sum * 31 + (uint8_t)bytes[i];
+    assert_int_equal(sum, 0x1592336e);
+    tn_free(&a);
+    tn_free(&b);
     clean();
 }
 
@@ -488,7 +545,7 @@ static void failed_reads(void **state)
     tn_file *f = NULL;
     tn_tensor t;
     fail_call = "mmap";
-    OK(tn_file_open(&f, DATA("c_f32.npy")));
+    OK(tn_file_open(&f, host_is_big() ? DATA("be_f32.npy") : DATA("c_f32.npy")));
     fail_after = 0;
     calls = 0;
     assert_int_equal(tn_file_map(f, 0, &t), TN_EIO);
@@ -566,6 +623,7 @@ int main(void)
         cmocka_unit_test(long_tensors_pass_in_stages),
         cmocka_unit_test(empty_and_scalar),
         cmocka_unit_test(many_tensors),
+        cmocka_unit_test(golden_files_are_written),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(pieces_are_counted),
         cmocka_unit_test(writers_check_too),

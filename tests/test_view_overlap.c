@@ -89,7 +89,7 @@ static void a_shared_byte_is_found(void **state)
             b = a;
             b.dtype = once_in(&d, 2) ? a.dtype : dtype;
         }
-        b.data = (void *)((uintptr_t)b.data + roll(&d) % 64);
+        b.data = (void *)((uintptr_t)b.data + (uintptr_t)(roll(&d) % 64));
         memset(map, 0, sizeof map);
         memset(other, 0, sizeof other);
         mark(&a, map);

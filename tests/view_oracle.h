@@ -53,7 +53,7 @@ static inline int64_t garbage(dice *d)
 static inline void random_layout(dice *d, tn_tensor *t, int most)
 {
     memset(t, 0x5a, sizeof *t);
-    t->data = (void *)(uintptr_t)(UINT64_C(0x100000000000) + roll(d) % 4096);
+    t->data = (void *)(UINTPTR_MAX / 16 + (uintptr_t)(roll(d) % 4096));
     t->dtype = (tn_dtype)between(d, TN_BOOL, TN_C128);
     t->device = once_in(d, 8) ? 7 : TN_CPU;
     t->flags = once_in(d, 2) ? TN_READONLY : 0;
@@ -110,12 +110,12 @@ static inline void slow_index(int64_t flat, int ndim, const int64_t *shape, int6
     }
 }
 
-static inline uint64_t slow_address(const tn_tensor *t, const int64_t *index)
+static inline uintptr_t slow_address(const tn_tensor *t, const int64_t *index)
 {
-    uint64_t at = (uintptr_t)t->data;
+    uintptr_t at = (uintptr_t)t->data;
     for (int i = 0; i < t->ndim; i++)
         for (int64_t k = 0; k < index[i]; k++)
-            at += (uint64_t)t->stride[i];
+            at += (uintptr_t)t->stride[i];
     return at;
 }
 

@@ -86,10 +86,10 @@ static tn_status set_axes(tn_tensor *t, const size_t *shape, const ptrdiff_t *st
     const int64_t width = tni_width(t->dtype);
     int64_t bytes;
     for (int i = 0; i < t->ndim; i++) {
-        if (shape[i] > INT64_MAX)
+        t->shape[i] = (int64_t)shape[i];
+        if (t->shape[i] < 0)
             return tni_fail(TN_ESHAPE, "CreateTensorDescriptor: axis %d has extent %zu", i,
                             shape[i]);
-        t->shape[i] = (int64_t)shape[i];
     }
     if (!tni_shape_size(t->ndim, t->shape, width, &bytes))
         return tni_fail(TN_ESHAPE, "CreateTensorDescriptor: more than 2^63 - 1 bytes");

@@ -130,7 +130,7 @@ static tn_status take_pair(reader *r, uint64_t *align)
     else
         TRY(skip(r, n));
     TRY(take_u32(r, &type));
-    if (is_align && !memcmp(key, alignment, n)) {
+    if (is_align && !memcmp(key, alignment, sizeof alignment - 1)) {
         uint32_t value;
         if (type != 4)
             return tni_fail(TN_EFORMAT, "%s: general.alignment is no u32", r->f->path);
@@ -191,7 +191,7 @@ static tn_status take_tensor(reader *r)
     if (length >= LONGEST_NAME || (int64_t)length > r->f->size - r->at)
         return tni_fail(TN_EFORMAT, "%s: byte %lld: a name of %llu bytes", r->f->path,
                         (long long)r->at, (unsigned long long)length);
-    char *name = tni_arena_take(&r->f->arena, length + 1);
+    char *name = tni_arena_take(&r->f->arena, (size_t)length + 1);
     if (!name)
         return tni_no_memory(r->f->path, (int64_t)length + 1);
     TRY(take(r, name, (int64_t)length));

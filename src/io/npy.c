@@ -9,19 +9,17 @@
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-/* What a type string without its order sign means; ordered rows need '<', '>' or '='. */
+/* What a type string without its order sign means. */
 static const struct {
     const char *code;
     tn_dtype dtype;
-    bool ordered;
 } codes[] = {
-    {"b1", TN_BOOL, false}, {"?", TN_BOOL, false},    {"i1", TN_I8, false},
-    {"u1", TN_U8, false},   {"i2", TN_I16, true},     {"u2", TN_U16, true},
-    {"i4", TN_I32, true},   {"u4", TN_U32, true},     {"i8", TN_I64, true},
-    {"u8", TN_U64, true},   {"f1", TN_F8E5M2, false}, /* ml_dtypes' float8_e5m2 */
-    {"f2", TN_F16, true},   {"f4", TN_F32, true},     {"f8", TN_F64, true},
-    {"c8", TN_C64, true},   {"c16", TN_C128, true},   {"V1", TN_U8, false},
-    {"V2", TN_BF16, true}, /* ml_dtypes' bfloat16; a plain void has the sign '|' */
+    {"b1", TN_BOOL},  {"?", TN_BOOL}, {"i1", TN_I8},     {"u1", TN_U8},
+    {"i2", TN_I16},   {"u2", TN_U16}, {"i4", TN_I32},    {"u4", TN_U32},
+    {"i8", TN_I64},   {"u8", TN_U64}, {"f1", TN_F8E5M2}, /* ml_dtypes' float8_e5m2 */
+    {"f2", TN_F16},   {"f4", TN_F32}, {"f8", TN_F64},    {"c8", TN_C64},
+    {"c16", TN_C128}, {"V1", TN_U8},  {"V2", TN_BF16}, /* ml_dtypes' bfloat16; a plain void has
+                                                          the sign '|' */
 };
 
 typedef struct scan {
@@ -134,16 +132,16 @@ static tn_status dtype(scan *s, tni_npy *h)
         return tni_fail(TN_EUNSUPPORTED, "%s: holds Python objects, which are never read",
                         s->who);
     h->dtype = has_sign ? (tn_dtype)0 : by_long_name(code);
-    bool swapped = sign == (TNI_HOST_BIG ? '<' : '>');
     for (int i = 0; i < COUNT(codes); i++)
         if (!strcmp(code, codes[i].code)) {
             h->dtype = codes[i].dtype;
-            h->swapped = swapped && codes[i].ordered;
             if (codes[i].dtype == TN_BF16 && (!has_sign || sign == '|' || sign == '='))
                 h->dtype = TN_U16;
         }
     if (!h->dtype)
         return tni_fail(TN_EUNSUPPORTED, "%s: holds '%s', which no dtype is", s->who, h->descr);
+    const bool native = sign == '=' || (sign == '>') == TNI_HOST_BIG; /* no sign: little */
+    h->swapped = !native && tni_width(h->dtype) > 1;
     return TN_OK;
 }
 

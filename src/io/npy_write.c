@@ -1,4 +1,4 @@
-/* npy_write.c - .npy as it is written: version 1.0, row-major, native endian.
+/* npy_write.c - .npy as it is written: version 1.0, row-major, little endian.
  *
  * The header's length is a multiple of 64, so the elements are aligned when the file is. */
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "write.h"
 
-/* Type strings of a little-endian host; the f8 and bf16 rows are void to NumPy, and a comment
+/* Type strings; the f8 and bf16 rows are void to NumPy, and a comment
  * behind the dictionary names them. */
 static const char *const codes[TNI_DTYPES] = {
     [TN_BOOL] = "|b1",  [TN_I8] = "|i1",     [TN_I16] = "<i2",    [TN_I32] = "<i4",
@@ -20,11 +20,9 @@ int64_t tni_npy_header(char *buf, tn_dtype dtype, int ndim, const int64_t *shape
 {
     const char *code = codes[dtype];
     bool named = code[1] == 'V';
-    char sign = TNI_HOST_BIG && code[0] == '<' ? '>' : code[0];
     size_t n = 10, room = TNI_NPY_WRITTEN;
     n += (size_t)snprintf(buf + n, room - n,
-                          "{'descr': '%c%s', 'fortran_order': False, 'shape': (", sign,
-                          code + 1);
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (", code);
     for (int i = 0; i < ndim; i++)
         n += (size_t)snprintf(buf + n, room - n, i ? ", %lld" : "%lld", (long long)shape[i]);
     n += (size_t)snprintf(buf + n, room - n, "%s), }%s%s", ndim == 1 ? "," : "",
@@ -44,4 +42,5 @@ static tn_status enter(tn_writer *w, const tni_slot *slot)
     return tni_append(w, header, tni_npy_header(header, slot->dtype, slot->ndim, slot->shape));
 }
 
-const tni_style tni_npy_style = {.suffix = ".npy", .enter = enter, .bytes = tni_append};
+const tni_style tni_npy_style = {
+    .suffix = ".npy", .swaps = TNI_HOST_BIG, .enter = enter, .bytes = tni_append};

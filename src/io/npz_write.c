@@ -161,4 +161,5 @@ static void drop(tn_writer *w)
     tni_free(o);
 }
 
-const tni_style tni_npz_style = {".npz", true, false, begin, enter, bytes, leave, finish, drop};
+const tni_style tni_npz_style = {".npz", true,  TNI_HOST_BIG, begin, enter,
+                                 bytes,  leave, finish,       drop};
