@@ -1,13 +1,23 @@
 /* checked.h - arithmetic on sizes that says when it does not fit.
  *
  * Plain C without builtins or pragmas: each test is a comparison or a division that cannot
- * itself overflow.  true means *out holds the exact result; false leaves *out alone. */
+ * itself overflow.  true means *out holds the exact result; false leaves *out alone.  The
+ * contracts are in ACSL, where integers have no bounds; tests/check/proof.sh proves them. */
 #ifndef TNI_CHECKED_H
 #define TNI_CHECKED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/*@ predicate whole(integer x) = INT64_MIN <= x <= INT64_MAX;
+
+    lemma above: \forall integer a, b, m; b > 0 && m >= 0 && a > m / b ==> a * b > m;
+    lemma below: \forall integer a, b, m; b > 0 && m <= 0 && a < m / b ==> a * b < m; */
+
+/*@ requires \valid(out);
+    assigns *out;
+    ensures \result <==> whole(a + b);
+    ensures *out == (\result ? a + b : \old(*out)); */
 static inline bool tni_add(int64_t a, int64_t b, int64_t *out)
 {
     if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b)
@@ -17,6 +27,10 @@ static inline bool tni_add(int64_t a, int64_t b, int64_t *out)
 }
 
 /* Factors below 2^31 skip the division. */
+/*@ requires \valid(out);
+    assigns *out;
+    ensures \result ==> whole(a * b) && *out == a * b;
+    ensures !\result ==> !whole(a * b) && *out == \old(*out); */
 static inline bool tni_mul(int64_t a, int64_t b, int64_t *out)
 {
     if (a > INT32_MAX || a < INT32_MIN || b > INT32_MAX || b < INT32_MIN) {
@@ -33,6 +47,10 @@ static inline bool tni_mul(int64_t a, int64_t b, int64_t *out)
 }
 
 /* The same of two numbers that are not negative. */
+/*@ requires \valid(out) && a >= 0 && b >= 0;
+    assigns *out;
+    ensures \result <==> whole(a * b);
+    ensures *out == (\result ? a * b : \old(*out)); */
 static inline bool tni_scale(int64_t a, int64_t b, int64_t *out)
 {
     if ((a > INT32_MAX || b > INT32_MAX) && b > 0 && a > INT64_MAX / b)
@@ -42,6 +60,10 @@ static inline bool tni_scale(int64_t a, int64_t b, int64_t *out)
 }
 
 /* |a|, which INT64_MIN does not have. */
+/*@ requires \valid(out);
+    assigns *out;
+    ensures \result <==> a != INT64_MIN;
+    ensures *out == (\result ? \abs(a) : \old(*out)); */
 static inline bool tni_abs(int64_t a, int64_t *out)
 {
     if (a == INT64_MIN)

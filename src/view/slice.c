@@ -11,15 +11,6 @@ static void keep_axes(tn_tensor *out, const tn_tensor *in)
         tni_set_axis(out, i, in->shape[i], in->stride[i]);
 }
 
-/* Python's reading of a slice bound: negative counts from the end, then clamp to [low, high].
- */
-static int64_t bound(int64_t at, int64_t n, int64_t low, int64_t high)
-{
-    if (at < 0)
-        at += n;
-    return at < low ? low : at > high ? high : at;
-}
-
 tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int dim, int64_t start, int64_t stop,
                    int64_t step)
 {
@@ -30,18 +21,7 @@ tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int dim, int64_t start, 
     TRY(tni_check_sound(in, "slice: in"));
 
     const int64_t n = in->shape[dim], stride = in->stride[dim];
-    int64_t count = 0;
-    if (step > 0) {
-        start = bound(start, n, 0, n);
-        stop = bound(stop, n, 0, n);
-        if (start < stop)
-            count = (stop - start - 1) / step + 1;
-    } else {
-        start = bound(start, n, -1, n - 1);
-        stop = bound(stop, n, -1, n - 1);
-        if (start > stop)
-            count = (stop - start + 1) / step + 1;
-    }
+    const int64_t count = tni_shape_slice(n, &start, stop, step);
     const int64_t offset = count > 0 && n > 1 && tni_numel(in) > 0 ? start * stride : 0;
     keep_axes(out, in);
     tni_set_axis(out, dim, count, count > 1 ? stride * step : stride);
@@ -121,15 +101,11 @@ tn_status tn_view(tn_tensor *out, const tn_tensor *in, const int64_t *shape,
 
     const int ndim = in->ndim;
     const bool empty = tni_shape_count(ndim, shape) == 0;
-    int64_t moved = 0;
+    const int64_t moved = empty ? 0 : tni_shape_place(ndim, in->shape, in->stride, offset);
     int kept = 0;
-    for (int i = 0; i < ndim; i++) {
-        const int64_t n = shape[i], stride = in->stride[i];
-        if (!empty && offset[i] > 0)
-            moved += offset[i] * stride;
+    for (int i = 0; i < ndim; i++)
         if (!(drops >> i & 1))
-            tni_set_axis(out, kept++, n, stride);
-    }
+            tni_set_axis(out, kept++, shape[i], in->stride[i]);
     tni_inherit(out, in, tni_move(in->data, moved), kept);
     return TN_OK;
 }

@@ -131,6 +131,13 @@ bool tni_shape_merges(int ndim, const int64_t *shape, const int64_t *stride); /*
 void tni_shape_range(int ndim, const int64_t *shape, const int64_t *stride, int64_t width,
                      int64_t *low, int64_t *high);
 
+/* Bytes from element (0, …, 0) to the element at index, which lies in the shape. */
+int64_t tni_shape_place(int ndim, const int64_t *shape, const int64_t *stride,
+                        const int64_t *index);
+
+/* How many elements a slice takes of n, read as Python reads it; *start becomes the first. */
+int64_t tni_shape_slice(int64_t n, int64_t *start, int64_t stop, int64_t step);
+
 /* ---- the short paths of the checks above ---- */
 
 tn_status tni_fail_pair(const tn_tensor *out, const tn_tensor *in, const char *call);
