@@ -18,7 +18,7 @@ static double copy_speed(void)
             double start = seconds();
             memcpy(to, from, BYTES);
             from[i] = to[i + 1];
-            double speed = BYTES / (seconds() - start);
+            double speed = (double)BYTES / (seconds() - start);
             best = speed > best ? speed : best;
         }
     }

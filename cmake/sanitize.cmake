@@ -13,7 +13,7 @@ if(TENON_SANITIZE)
     list(APPEND tenon_test_environment OMP_NUM_THREADS=4 ASAN_OPTIONS=allocator_may_return_null=1)
 endif()
 if(TENON_SANITIZE MATCHES "thread")
-    find_library(archer archer PATHS /usr/lib/llvm-14/lib REQUIRED)
+    find_library(archer archer REQUIRED)
     list(APPEND tenon_test_environment OMP_TOOL_LIBRARIES=${archer}
         TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1)
 endif()

@@ -121,8 +121,8 @@ static void mixed_dtypes(void **state)
     for (int round = 0; round < (TEST_WATCHED ? 300 : 3000); round++) {
         tn_dtype in[2] = {pick_dtype(&r), pick_dtype(&r)}, m, out;
         const tn_op op = round % 2 ? TN_ADD : TN_MUL;
-        if (tn_op_result(op, in, 2, &out) != TN_OK || !oracle_knows(in[0]) ||
-            !oracle_knows(in[1]))
+        if (tn_op_result(op, in, 2, &out) != TN_OK || !oracle_knows(out) ||
+            !oracle_knows(in[0]) || !oracle_knows(in[1]))
             continue;
         OK(tn_promote(&m, in[0], in[1]));
         assert_int_equal(m, out);

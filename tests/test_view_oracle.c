@@ -286,10 +286,10 @@ static void compare(const step *s, const tn_tensor *in, const tn_tensor *out)
         int64_t index[TN_MAX_NDIM], at[TN_MAX_NDIM];
         slow_index(flat, out->ndim, out->shape, index);
         index_of_in(s, in, index, at);
-        if (slow_address(out, index) != slow_address(in, at))
+        if ((uintptr_t)slow_address(out, index) != (uintptr_t)slow_address(in, at))
             fail_msg("%s of%s: element %lld is elsewhere", name, layout_text(in),
                      (long long)flat);
-        if ((uintptr_t)tn_at(out, index) != slow_address(out, index))
+        if ((uintptr_t)tn_at(out, index) != (uintptr_t)slow_address(out, index))
             fail_msg("at of%s: element %lld is elsewhere", layout_text(out), (long long)flat);
     }
     if (count == 0 && out->data != in->data)

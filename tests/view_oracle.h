@@ -110,12 +110,12 @@ static inline void slow_index(int64_t flat, int ndim, const int64_t *shape, int6
     }
 }
 
-static inline uintptr_t slow_address(const tn_tensor *t, const int64_t *index)
+static inline uint64_t slow_address(const tn_tensor *t, const int64_t *index)
 {
-    uintptr_t at = (uintptr_t)t->data;
+    uint64_t at = (uintptr_t)t->data;
     for (int i = 0; i < t->ndim; i++)
         for (int64_t k = 0; k < index[i]; k++)
-            at += (uintptr_t)t->stride[i];
+            at += (uint64_t)t->stride[i];
     return at;
 }
 
