@@ -250,6 +250,39 @@ static void golden_files_are_written(void **state)
     clean();
 }
 
+/* More members than 16 bits count need the long end record. */
+static void very_many_tensors(void **state)
+{
+    (void)state;
+    enum { N = 66000 };
+    char(*names)[8] = malloc(N * sizeof *names);
+    const char **list = malloc(N * sizeof *list);
+    const tn_tensor **ts = malloc(N * sizeof *ts);
+    uint8_t x = 7;
+    tn_tensor t, got;
+    tn_file *f = NULL;
+    int64_t last;
+    assert_true(names && list && ts);
+    OK(tn_init(&t, &x, TN_U8, 0, NULL));
+    for (int i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "t%d", i);
+        list[i] = names[i];
+        ts[i] = &t;
+    }
+    OK(tn_save_many(in_folder("x.npz"), N, list, ts, NULL));
+    OK(tn_file_open(&f, in_folder("x.npz")));
+    assert_int_equal(tn_file_count(f), N);
+    OK(tn_file_find(f, "t65999", &last));
+    OK(tn_file_read(f, last, &got));
+    assert_same_elements(&got, &t);
+    tn_free(&got);
+    tn_file_close(f);
+    free(ts);
+    free(list);
+    free(names);
+    clean();
+}
+
 static void arguments_are_checked(void **state)
 {
     (void)state;
@@ -284,6 +317,48 @@ static void arguments_are_checked(void **state)
     mkdir(in_folder("d.npy"), 0700);
     assert_int_equal(tn_save(in_folder("d.npy"), &t), TN_EIO);
     rmdir(in_folder("d.npy"));
+}
+
+/* Names in .safetensors are UTF-8 in its shortest form. */
+static void names_are_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        tn_status status;
+    } rows[] = {
+        {"plain", TN_OK},
+        {"\xc2\x80", TN_OK},
+        {"\xdf\xbf", TN_OK},
+        {"\xe0\xa0\x80", TN_OK},
+        {"\xed\x9f\xbf", TN_OK},
+        {"\xee\x80\x80", TN_OK},
+        {"\xef\xbf\xbf", TN_OK},
+        {"\xf0\x90\x80\x80", TN_OK},
+        {"\xf4\x8f\xbf\xbf", TN_OK},
+        {"\x80", TN_EARG},
+        {"\xc1\xbf", TN_EARG},
+        {"\xc2", TN_EARG},
+        {"\xc2z", TN_EARG},
+        {"\xe0\x9f\xbf", TN_EARG},
+        {"\xed\xa0\x80", TN_EARG},
+        {"\xe1\x80", TN_EARG},
+        {"\xf0\x8f\xbf\xbf", TN_EARG},
+        {"\xf4\x90\x80\x80", TN_EARG},
+        {"\xf5\x80\x80\x80", TN_EARG},
+        {"\xf9\x80\x80\x80", TN_EARG},
+        {"\xff", TN_EARG},
+    };
+    float x = 1;
+    tn_tensor t;
+    OK(tn_init(&t, &x, TN_F32, 0, NULL));
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        tn_status got = tn_save_many(in_folder("x.safetensors"), 1, &rows[k].name,
+                                     (const tn_tensor *[]){&t}, NULL);
+        if (got != rows[k].status)
+            fail_msg("row %d: %s: %s", (int)k, tn_status_name(got), tn_error());
+    }
+    clean();
 }
 
 static void pieces_are_counted(void **state)
@@ -624,7 +699,9 @@ int main(void)
         cmocka_unit_test(empty_and_scalar),
         cmocka_unit_test(many_tensors),
         cmocka_unit_test(golden_files_are_written),
+        cmocka_unit_test(very_many_tensors),
         cmocka_unit_test(arguments_are_checked),
+        cmocka_unit_test(names_are_utf8),
         cmocka_unit_test(pieces_are_counted),
         cmocka_unit_test(writers_check_too),
         cmocka_unit_test(a_pipe_takes_npy),

@@ -1,105 +1,27 @@
-/* npz.c - reading .npz: minizip finds and walks the list of members, each of which is a .npy.
+/* npz.c - reading .npz: the list of members at the end of the zip, each of which is a .npy.
  *
  * A member's bytes lie inside the file; a deflated one is no longer than deflate can make of
  * its bytes, so what is allocated for it is bounded by the size of the file. */
-#include <stdio.h>
 #include <string.h>
 
-#include <minizip/unzip.h>
+#include <zlib.h>
 
 #include "io.h"
 
 enum {
-    BUFFER = 4096,
     LONGEST_NAME = 4096,
     MOST_RATIO = 1032,
     HEAD_BYTES = 1 << 16,
+    LONGEST_COMMENT = 65535,
     END_RECORD = 22, /* lengths of what a zip is made of */
+    LONG_END_RECORD = 56,
+    LOCATOR = 20,
     CENTRAL = 46,
     LOCAL = 30
 };
 
-/* The file as minizip reads it: byte by byte, so through a buffer. */
-typedef struct stream {
-    const tn_file *f;
-    int64_t at, first, n;
-    bool failed;
-    char why[256]; /* the sentence of the failed read: minizip may go on for a while */
-    uint8_t buffer[BUFFER];
-} stream;
-
-static voidpf z_open(voidpf user, const void *name, int mode)
-{
-    (void)name;
-    (void)mode;
-    return user;
-}
-
-static uLong z_read(voidpf user, voidpf handle, void *out, uLong n)
-{
-    stream *s = handle;
-    uLong done = 0;
-    (void)user;
-    while (done < n && s->at < s->f->size) {
-        if (s->at < s->first || s->at >= s->first + s->n) {
-            s->first = s->at;
-            s->n = s->f->size - s->at < BUFFER ? s->f->size - s->at : BUFFER;
-            if (tni_file_bytes(s->f, s->buffer, s->n, s->first) != TN_OK) {
-                s->failed = true;
-                snprintf(s->why, sizeof s->why, "%s", tn_error());
-                s->n = 0;
-                break;
-            }
-        }
-        uLong have = (uLong)(s->first + s->n - s->at);
-        uLong piece = n - done < have ? n - done : have;
-        memcpy((char *)out + done, s->buffer + (s->at - s->first), piece);
-        s->at += (int64_t)piece;
-        done += piece;
-    }
-    return done;
-}
-
-static uLong z_write(voidpf user, voidpf handle, const void *in, uLong n)
-{
-    (void)user;
-    (void)handle;
-    (void)in;
-    (void)n;
-    return 0;
-}
-
-static ZPOS64_T z_tell(voidpf user, voidpf handle)
-{
-    (void)user;
-    return (ZPOS64_T)((stream *)handle)->at;
-}
-
-static long z_seek(voidpf user, voidpf handle, ZPOS64_T offset, int origin)
-{
-    stream *s = handle;
-    (void)user;
-    int64_t from = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
-                   : origin == ZLIB_FILEFUNC_SEEK_CUR ? s->at
-                                                      : s->f->size;
-    if (offset > (ZPOS64_T)(s->f->size - from))
-        return -1;
-    s->at = from + (int64_t)offset;
-    return 0;
-}
-
-static int z_close(voidpf user, voidpf handle)
-{
-    (void)user;
-    (void)handle;
-    return 0;
-}
-
-static int z_error(voidpf user, voidpf handle)
-{
-    (void)user;
-    return ((stream *)handle)->failed;
-}
+_Static_assert(END_RECORD + LONGEST_COMMENT <= HEAD_BYTES + LONGEST_NAME,
+               "the scratch of an opening file holds every place of the end record");
 
 static tn_status broken(const tn_file *f, const char *what, const char *name)
 {
@@ -155,7 +77,7 @@ static tn_status read_head(const tn_file *f, tni_entry *e, int64_t length, uint8
 typedef struct record {
     uint64_t packed, length, local, data;
     uint32_t crc;
-    int flags, method, name, extra; /* name and extra: lengths */
+    int flags, method, name, extra, comment; /* the last three: lengths */
 } record;
 
 static uint64_t number(const uint8_t *at, int bytes)
@@ -167,7 +89,7 @@ static uint64_t number(const uint8_t *at, int bytes)
 }
 
 /* Numbers of more than 32 bits stand in an extra field, in this order, where the short ones are
- * all ones.  (minizip reads them only where long has 32 bits.) */
+ * all ones. */
 static bool long_numbers(record *r, const uint8_t *extra)
 {
     uint64_t *const wanted[] = {&r->length, &r->packed, &r->local};
@@ -211,7 +133,8 @@ static tn_status read_record(const tn_file *f, uint64_t at, record *r, char *nam
                   .flags = (int)number(raw + 8, 2),
                   .method = (int)number(raw + 10, 2),
                   .name = (int)number(raw + 28, 2),
-                  .extra = (int)number(raw + 30, 2)};
+                  .extra = (int)number(raw + 30, 2),
+                  .comment = (int)number(raw + 32, 2)};
     uint64_t rest = (uint64_t)r->name + (uint64_t)r->extra;
     if (memcmp(raw, "PK\1\2", 4) != 0 || !has(f, at + CENTRAL, rest))
         return broken(f, "the list of members is broken", "");
@@ -241,11 +164,13 @@ static tn_status find_data(const tn_file *f, record *r, const char *name, uint8_
     return has(f, r->data, r->packed) ? TN_OK : broken(f, "the file ends inside member", name);
 }
 
-static tn_status add_member(tn_file *f, uint64_t at, uint8_t *head, char *name)
+/* The member whose record is at *at, which moves to the next one. */
+static tn_status add_member(tn_file *f, uint64_t *at, uint8_t *head, char *name)
 {
     record r = {0};
     tni_npy h = {.descr = ""};
-    TRY(read_record(f, at, &r, name, head));
+    TRY(read_record(f, *at, &r, name, head));
+    *at += CENTRAL + (uint64_t)r.name + (uint64_t)r.extra + (uint64_t)r.comment;
     tni_entry e = {.name = name, .type = "?", .shape = h.shape, .no_shape = true, .crc = r.crc};
     bool readable = !(r.flags & 1) && (r.method == 0 || r.method == Z_DEFLATED);
     if (readable)
@@ -263,52 +188,72 @@ static tn_status add_member(tn_file *f, uint64_t at, uint8_t *head, char *name)
     return tni_file_add(f, &e);
 }
 
-static tn_status add_members(tn_file *f, unzFile zip, uint8_t *head, char *name)
+/* The last end record: before it only a list, behind it only a comment.  scratch holds all
+ * places where it may be. */
+static tn_status find_end(const tn_file *f, uint8_t *scratch, int64_t *at, uint8_t *end)
 {
-    unz_global_info64 all;
-    if (unzGetGlobalInfo64(zip, &all) != UNZ_OK)
-        return broken(f, "the list of members is broken", "");
-    int step = all.number_entry ? unzGoToFirstFile(zip) : UNZ_END_OF_LIST_OF_FILE;
-    for (ZPOS64_T i = 0; i < all.number_entry; i++) {
-        if (step != UNZ_OK)
-            return broken(f, "the list of members is broken", "");
-        unz64_file_pos at;
-        if (unzGetFilePos64(zip, &at) != UNZ_OK)
-            return broken(f, "the list of members is broken", "");
-        TRY(add_member(f, at.pos_in_zip_directory, head, name));
-        step = unzGoToNextFile(zip);
+    const int64_t tails[] = {END_RECORD, END_RECORD + LONGEST_COMMENT};
+    for (int k = 0; k < COUNT(tails); k++) {
+        int64_t n = f->size < tails[k] ? f->size : tails[k];
+        TRY(tni_file_bytes(f, scratch, n, f->size - n));
+        for (int64_t i = n - END_RECORD; i >= 0; i--)
+            if (!memcmp(scratch + i, "PK\5\6", 4) &&
+                (int64_t)number(scratch + i + 20, 2) <= n - END_RECORD - i) {
+                *at = f->size - n + i;
+                memcpy(end, scratch + i, END_RECORD);
+                return TN_OK;
+            }
     }
+    return broken(f, "has no list of members, or one that is broken", "");
+}
+
+/* Where the list begins, how many records it has, and where it must end. */
+typedef struct listing {
+    uint64_t at, count, end;
+} listing;
+
+/* A long end record stands before the end record of a list that it alone can describe. */
+static tn_status find_list(const tn_file *f, uint8_t *scratch, listing *list)
+{
+    uint8_t end[END_RECORD], more[LONG_END_RECORD];
+    int64_t at = 0;
+    TRY(find_end(f, scratch, &at, end));
+    *list = (listing){number(end + 16, 4), number(end + 10, 2), (uint64_t)at};
+    uint64_t bytes = number(end + 12, 4);
+    if (at >= LOCATOR) {
+        TRY(tni_file_bytes(f, more, LOCATOR, at - LOCATOR));
+        uint64_t place = number(more + 8, 8);
+        if (!memcmp(more, "PK\6\7", 4)) {
+            if (!has(f, place, LONG_END_RECORD))
+                return broken(f, "the list of members is broken", "");
+            TRY(tni_file_bytes(f, more, LONG_END_RECORD, (int64_t)place));
+            if (memcmp(more, "PK\6\6", 4) != 0)
+                return broken(f, "the list of members is broken", "");
+            *list = (listing){number(more + 48, 8), number(more + 32, 8), place};
+            bytes = number(more + 40, 8);
+        }
+    }
+    if (list->at > list->end || bytes > list->end - list->at || list->count > bytes / CENTRAL)
+        return broken(f, "the list of members is broken", "");
+    list->end = list->at + bytes;
     return TN_OK;
 }
 
-/* A zip without members is its end record alone, which minizip does not look for. */
-static bool is_empty(const tn_file *f)
+static tn_status add_members(tn_file *f, uint8_t *head, char *name)
 {
-    uint8_t end[END_RECORD];
-    return f->size == END_RECORD && tni_file_bytes(f, end, END_RECORD, 0) == TN_OK &&
-           !memcmp(end, "PK\5\6\0\0\0\0\0\0\0\0", 12);
+    listing list;
+    TRY(find_list(f, head, &list));
+    for (uint64_t i = 0; i < list.count; i++)
+        TRY(add_member(f, &list.at, head, name));
+    return list.at <= list.end ? TN_OK : broken(f, "the list of members is broken", "");
 }
 
 tn_status tni_npz_open(tn_file *f)
 {
-    if (is_empty(f))
-        return TN_OK;
     uint8_t *head = tni_alloc(HEAD_BYTES + LONGEST_NAME);
-    stream *s = tni_alloc(sizeof *s);
-    tn_status status = head && s ? TN_OK : tni_no_memory(f->path, HEAD_BYTES);
-    if (status == TN_OK) {
-        *s = (stream){.f = f};
-        zlib_filefunc64_def calls = {z_open, z_read,  z_write, z_tell,
-                                     z_seek, z_close, z_error, s};
-        unzFile zip = unzOpen2_64("", &calls);
-        status = zip ? add_members(f, zip, head, (char *)head + HEAD_BYTES)
-                     : broken(f, "has no list of members, or one that is broken", "");
-        if (zip)
-            unzClose(zip);
-        if (s->failed)
-            status = tni_fail(TN_EIO, "%s", s->why);
-    }
-    tni_free(s);
+    if (!head)
+        return tni_no_memory(f->path, HEAD_BYTES + LONGEST_NAME);
+    tn_status status = add_members(f, head, (char *)head + HEAD_BYTES);
     tni_free(head);
     return status;
 }

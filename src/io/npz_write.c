@@ -1,165 +1,180 @@
-/* npz_write.c - .npz as it is written: stored members, made by minizip.
+/* npz_write.c - .npz as it is written: stored members, then the list of them.
  *
  * An extra field in front of each member brings its elements to a multiple of 64 in the file,
  * so that they can be mapped aligned; the date is that of no day, so equal tensors make equal
- * files. */
+ * files.  Lengths are known when a member begins; its checksum is put in when it ends. */
 #include <string.h>
 
-#include <minizip/zip.h>
+#include <zlib.h>
 
 #include "write.h"
 
-enum { LOCAL_HEADER = 30, ZIP64_EXTRA = 20, LONGEST_NAME = 4000, UTF8 = 1 << 11, ALIGN = 64 };
+enum {
+    LOCAL = 30, /* lengths of what a zip is made of */
+    CENTRAL = 46,
+    LONG_EXTRA = 20, /* two numbers of 64 bits */
+    LONG_END_RECORD = 56,
+    LOCATOR = 20,
+    END_RECORD = 22,
+    PLAIN = 20, /* versions of the format: without, and with 64-bit numbers */
+    LONG = 45,
+    UTF8 = 1 << 11,
+    DATE = 1 << 5 | 1, /* the first day that a zip can name */
+    CRC_AT = 14,       /* of the checksum in a local header */
+    LONGEST_NAME = 4000,
+    ALIGN = 64
+};
 
-/* A failed write is kept in status and not told to minizip, which would forget to free a member
- * that it could not begin; nothing is written after it. */
-typedef struct own {
-    zipFile zip;
-    int64_t at; /* where minizip writes next */
-    tn_status status;
-} own;
+typedef struct member {
+    int64_t at, length; /* of the local header; of the .npy */
+    uint32_t crc;
+} member;
 
-static voidpf z_open(voidpf user, const void *name, int mode)
+/* x as n bytes; a number that does not fit is all ones, and stands in long form elsewhere. */
+static uint8_t *put(uint8_t *to, uint64_t x, int n)
 {
-    (void)name;
-    (void)mode;
-    return user;
+    uint64_t most = n < 8 ? ((uint64_t)1 << 8 * n) - 1 : UINT64_MAX;
+    for (int i = 0; i < n; i++)
+        to[i] = (uint8_t)((x < most ? x : most) >> 8 * i);
+    return to + n;
 }
 
-static uLong z_read(voidpf user, voidpf handle, void *out, uLong n)
+static bool is_long(int64_t x)
 {
-    (void)user;
-    (void)handle;
-    (void)out;
-    (void)n;
-    return 0;
+    return x >= UINT32_MAX;
 }
 
-static uLong z_write(voidpf user, voidpf handle, const void *in, uLong n)
+static member *present(const tn_writer *w)
 {
-    tn_writer *w = handle;
-    own *o = w->own;
-    (void)user;
-    if (o->status == TN_OK)
-        o->status = tni_write_at(w, in, (int64_t)n, o->at);
-    o->at += (int64_t)n;
-    return n;
-}
-
-static ZPOS64_T z_tell(voidpf user, voidpf handle)
-{
-    (void)user;
-    return (ZPOS64_T)((own *)((tn_writer *)handle)->own)->at;
-}
-
-static long z_seek(voidpf user, voidpf handle, ZPOS64_T offset, int origin)
-{
-    tn_writer *w = handle;
-    own *o = w->own;
-    (void)user;
-    o->at = (int64_t)offset + (origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
-                               : origin == ZLIB_FILEFUNC_SEEK_CUR ? o->at
-                                                                  : w->at);
-    return 0;
-}
-
-static int z_close(voidpf user, voidpf handle)
-{
-    (void)user;
-    (void)handle;
-    return 0;
-}
-
-static int z_error(voidpf user, voidpf handle)
-{
-    (void)user;
-    (void)handle;
-    return 0;
-}
-
-/* What minizip's answer means: the failed write, or a refusal of its own. */
-static tn_status answer(const tn_writer *w, int zip_status)
-{
-    const own *o = w->own;
-    if (o->status != TN_OK)
-        return o->status;
-    return zip_status == ZIP_OK ? TN_OK
-                                : tni_fail(TN_EIO, "%s: zip refused (%d)", w->path, zip_status);
+    return (member *)w->own + w->now;
 }
 
 static tn_status begin(tn_writer *w)
 {
-    own *o = tni_alloc(sizeof *o);
-    if (!o)
-        return tni_no_memory(w->path, (int64_t)sizeof *o);
-    *o = (own){NULL, 0, TN_OK};
-    w->own = o;
-    zlib_filefunc64_def calls = {z_open, z_read, z_write, z_tell, z_seek, z_close, z_error, w};
-    o->zip = zipOpen2_64("", APPEND_STATUS_CREATE, NULL, &calls);
-    return o->zip ? TN_OK : tni_no_memory(w->path, 1 << 16);
+    size_t size = (size_t)w->n * sizeof(member);
+    w->own = tni_arena_take(&w->arena, size);
+    return w->own ? TN_OK : tni_no_memory(w->path, (int64_t)size);
+}
+
+/* What the local header and the record in the list share: version to name's length. */
+static uint8_t *put_facts(uint8_t *to, const member *m, bool wide, size_t name)
+{
+    to = put(to, wide ? LONG : PLAIN, 2);
+    to = put(to, UTF8, 2);
+    to = put(to, 0, 2); /* stored */
+    to = put(to, (uint64_t)DATE << 16, 4);
+    to = put(to, m->crc, 4);
+    to = put(to, (uint64_t)m->length, 4);
+    to = put(to, (uint64_t)m->length, 4);
+    return put(to, name, 2);
+}
+
+static tn_status append_name(tn_writer *w, const char *name)
+{
+    TRY(tni_append(w, name, (int64_t)strlen(name)));
+    return tni_append(w, ".npy", 4);
+}
+
+static tn_status append_bytes(tn_writer *w, const void *data, int64_t n)
+{
+    member *m = present(w);
+    for (int64_t i = 0; i < n; i += 1 << 30)
+        m->crc = (uint32_t)crc32(m->crc, (const Bytef *)data + i,
+                                 n - i < (1 << 30) ? (uInt)(n - i) : 1u << 30);
+    return tni_append(w, data, n);
 }
 
 static tn_status enter(tn_writer *w, const tni_slot *slot)
 {
-    own *o = w->own;
-    char name[LONGEST_NAME + 8], header[TNI_NPY_WRITTEN], extra[2 * ALIGN] = {0};
+    char header[TNI_NPY_WRITTEN];
+    uint8_t local[LOCAL], extra[LONG_EXTRA + 4 + ALIGN] = {0}, *end = extra;
     size_t n = strlen(slot->name);
     if (n > LONGEST_NAME)
         return tni_fail(TN_EARG, "%s: a name of %zu bytes; at most %d", w->path, n,
                         LONGEST_NAME);
-    memcpy(name, slot->name, n);
-    memcpy(name + n, ".npy", 5);
-    int64_t length = tni_npy_header(header, slot->dtype, slot->ndim, slot->shape);
-    bool large = slot->nbytes > INT64_C(0xfff00000);
-    int64_t plain = o->at + LOCAL_HEADER + (int64_t)n + 4 + (large ? ZIP64_EXTRA : 0) + 4;
-    unsigned pad = (unsigned)((ALIGN - plain % ALIGN) % ALIGN);
-    extra[0] = 'T';
-    extra[1] = 'N';
-    extra[2] = (char)pad;
-    zip_fileinfo info = {.tmz_date = {.tm_mday = 1, .tm_year = 1980}};
-    int got = zipOpenNewFileInZip4_64(o->zip, name, &info, extra, pad + 4, NULL, 0, NULL, 0, 0,
-                                      0, -MAX_WBITS, DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0,
-                                      0, UTF8, large);
-    TRY(answer(w, got));
-    return answer(w, zipWriteInFileInZip(o->zip, header, (unsigned)length));
-}
-
-static tn_status bytes(tn_writer *w, const void *data, int64_t n)
-{
-    own *o = w->own;
-    for (int64_t i = 0; i < n; i += 1 << 30)
-        TRY(answer(w, zipWriteInFileInZip(o->zip, (const char *)data + i,
-                                          n - i < (1 << 30) ? (unsigned)(n - i) : 1u << 30)));
-    return TN_OK;
+    int64_t head = tni_npy_header(header, slot->dtype, slot->ndim, slot->shape);
+    if (slot->nbytes > INT64_MAX - head)
+        return tni_fail(TN_EOVERFLOW, "%s: tensor \"%.80s\" and its header do not fit", w->path,
+                        slot->name);
+    member *m = present(w);
+    *m = (member){.at = w->at, .length = head + slot->nbytes};
+    if (is_long(m->length)) {
+        end = put(put(end, 1, 2), LONG_EXTRA - 4, 2);
+        end = put(put(end, (uint64_t)m->length, 8), (uint64_t)m->length, 8);
+    }
+    int64_t plain = w->at + LOCAL + (int64_t)n + 4 + (end - extra) + 4;
+    int64_t pad = (ALIGN - plain % ALIGN) % ALIGN;
+    end = put(put(end, 'T' | 'N' << 8, 2), (uint64_t)pad, 2) + pad;
+    memcpy(local, "PK\3\4", 4);
+    put(put_facts(local + 4, m, is_long(m->length), n + 4), (uint64_t)(end - extra), 2);
+    TRY(tni_append(w, local, LOCAL));
+    TRY(append_name(w, slot->name));
+    TRY(tni_append(w, extra, end - extra));
+    return append_bytes(w, header, head);
 }
 
 static tn_status leave(tn_writer *w, const tni_slot *slot)
 {
-    own *o = w->own;
+    const member *m = present(w);
+    uint8_t crc[4];
     (void)slot;
-    return answer(w, zipCloseFileInZip(o->zip));
+    put(crc, m->crc, 4);
+    return tni_write_at(w, crc, 4, m->at + CRC_AT);
+}
+
+/* The record of a member in the list. */
+static tn_status append_record(tn_writer *w, const member *m, const char *name)
+{
+    uint8_t raw[CENTRAL] = "PK\1\2", extra[LONG_EXTRA + 8], *end = extra + 4;
+    bool far = is_long(m->at), wide = is_long(m->length) || far;
+    if (is_long(m->length))
+        end = put(put(end, (uint64_t)m->length, 8), (uint64_t)m->length, 8);
+    if (far)
+        end = put(end, (uint64_t)m->at, 8);
+    put(put(extra, 1, 2), (uint64_t)(end - extra - 4), 2);
+    put(put_facts(raw + 6, m, wide, strlen(name) + 4), wide ? (uint64_t)(end - extra) : 0, 2);
+    put(raw + 42, (uint64_t)m->at, 4);
+    TRY(tni_append(w, raw, CENTRAL));
+    TRY(append_name(w, name));
+    return wide ? tni_append(w, extra, end - extra) : TN_OK;
+}
+
+/* Records that say where the list is; the long ones where the numbers need it. */
+static tn_status append_end(tn_writer *w, int64_t list)
+{
+    uint8_t wide[LONG_END_RECORD] = "PK\6\6", locator[LOCATOR] = "PK\6\7";
+    uint8_t end[END_RECORD] = "PK\5\6";
+    uint64_t n = (uint64_t)w->n, bytes = (uint64_t)(w->at - list);
+    put(end + 8, n, 2);
+    put(end + 10, n, 2);
+    put(put(end + 12, bytes, 4), (uint64_t)list, 4);
+    if (n >= UINT16_MAX || is_long(list) || is_long((int64_t)bytes)) {
+        put(wide + 4, LONG_END_RECORD - 12, 8);
+        put(put(wide + 12, LONG, 2), LONG, 2);
+        put(put(wide + 24, n, 8), n, 8);
+        put(put(wide + 40, bytes, 8), (uint64_t)list, 8);
+        put(locator + 8, (uint64_t)w->at, 8);
+        put(locator + 16, 1, 4);
+        TRY(tni_append(w, wide, LONG_END_RECORD));
+        TRY(tni_append(w, locator, LOCATOR));
+    }
+    return tni_append(w, end, END_RECORD);
 }
 
 static tn_status finish(tn_writer *w)
 {
-    own *o = w->own;
-    int got = zipClose(o->zip, NULL);
-    o->zip = NULL;
-    return answer(w, got);
+    const member *members = w->own;
+    int64_t list = w->at;
+    for (int i = 0; i < w->n; i++)
+        TRY(append_record(w, &members[i], w->slots[i].name));
+    return append_end(w, list);
 }
 
-/* Closing is the only way to free what minizip holds; a status that is set keeps it from
- * writing. */
-static void drop(tn_writer *w)
-{
-    own *o = w->own;
-    if (o && o->zip) {
-        if (o->status == TN_OK)
-            o->status = TN_EIO;
-        zipClose(o->zip, NULL);
-    }
-    tni_free(o);
-}
-
-const tni_style tni_npz_style = {".npz", true,  TNI_HOST_BIG, begin, enter,
-                                 bytes,  leave, finish,       drop};
+const tni_style tni_npz_style = {.suffix = ".npz",
+                                 .many = true,
+                                 .swaps = TNI_HOST_BIG,
+                                 .begin = begin,
+                                 .enter = enter,
+                                 .bytes = append_bytes,
+                                 .leave = leave,
+                                 .finish = finish};

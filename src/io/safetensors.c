@@ -164,6 +164,23 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
     return TN_OK;
 }
 
+void tni_st_release(char *text)
+{
+    json_free_t release;
+    json_get_alloc_funcs(NULL, &release);
+    if (text)
+        release(text);
+}
+
+tn_status tni_st_refused(const char *path, const char *text, int64_t from,
+                         const json_error_t *error)
+{
+    if (!error->text[0] || json_error_code(error) == json_error_out_of_memory)
+        return tni_no_memory(path, 64);
+    return tni_fail(TN_EFORMAT, "%s: %s, byte %lld: %.120s", path, text,
+                    (long long)(from + error->position), error->text);
+}
+
 tn_status tni_st_metadata(tni_arena *arena, const char *path, const json_t *object,
                           const char **text)
 {
@@ -177,7 +194,7 @@ tn_status tni_st_metadata(tni_arena *arena, const char *path, const json_t *obje
                                                 key);
     char *dumped = json_dumps(object, JSON_COMPACT);
     *text = dumped ? tni_arena_text(arena, dumped, strlen(dumped)) : NULL;
-    free(dumped);
+    tni_st_release(dumped);
     return *text ? TN_OK : tni_no_memory(path, (int64_t)json_object_size(object));
 }
 
@@ -203,8 +220,7 @@ static tn_status next_value(parse *p, json_t **value)
         json_loadb(p->text + p->at, (size_t)(p->length - p->at),
                    JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &error);
     if (!*value)
-        return tni_fail(TN_EFORMAT, "%s: header, byte %lld: %.120s", p->f->path,
-                        (long long)(8 + p->at + error.position), error.text);
+        return tni_st_refused(p->f->path, "header", 8 + p->at, &error);
     p->at += error.position;
     return TN_OK;
 }

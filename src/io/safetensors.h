@@ -18,4 +18,12 @@ extern const tni_st_type tni_st_types[]; /* ends with a NULL name */
 tn_status tni_st_metadata(tni_arena *arena, const char *path, const json_t *object,
                           const char **text);
 
+/* Release a text of jansson's, by the function that the program has given to jansson. */
+void tni_st_release(char *text);
+
+/* Why jansson made nothing of a text, of which it was given the bytes from `from` on: no
+ * memory, which it does not always tell, or what is wrong with it. */
+tn_status tni_st_refused(const char *path, const char *text, int64_t from,
+                         const json_error_t *error);
+
 #endif

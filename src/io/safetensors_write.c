@@ -18,12 +18,37 @@ static const char *name_of(tn_dtype dtype)
     return NULL;
 }
 
+/* Whether text is UTF-8: no byte astray, no longer form than needed, no surrogate. */
+static bool is_utf8(const char *text)
+{
+    for (const uint8_t *p = (const uint8_t *)text; *p;) {
+        int more = *p < 0x80                ? 0
+                   : *p < 0xc2 || *p > 0xf4 ? -1
+                   : *p < 0xe0              ? 1
+                   : *p < 0xf0              ? 2
+                                            : 3;
+        uint32_t c = *p++ & (more > 0 ? 0x3fu >> more : 0x7fu);
+        for (int i = 0; i < more; i++, p++) {
+            if ((*p & 0xc0) != 0x80)
+                return false;
+            c = c << 6 | (*p & 0x3fu);
+        }
+        if (more < 0 || (more == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
+            (more == 3 && (c < 0x10000 || c > 0x10ffff)))
+            return false;
+    }
+    return true;
+}
+
 static tn_status add_slot(const tn_writer *w, json_t *header, const tni_slot *slot, int64_t *at)
 {
     const char *type = name_of(slot->dtype);
     if (!type)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": .safetensors has no %s",
                         w->path, slot->name, tn_dtype_name(slot->dtype));
+    if (!is_utf8(slot->name))
+        return tni_fail(TN_EARG, "%s: the name of tensor at %lld is no UTF-8", w->path,
+                        (long long)*at);
     if (!strcmp(slot->name, "__metadata__"))
         return tni_fail(TN_EARG, "%s: no tensor can be named __metadata__", w->path);
     json_t *shape = json_array();
@@ -38,8 +63,7 @@ static tn_status add_slot(const tn_writer *w, json_t *header, const tni_slot *sl
         return tni_no_memory(w->path, 64);
     }
     if (json_object_set_new(header, slot->name, value) != 0)
-        return tni_fail(TN_EARG, "%s: the name of tensor at %lld is no UTF-8", w->path,
-                        (long long)*at);
+        return tni_no_memory(w->path, 64);
     *at += slot->nbytes;
     return TN_OK;
 }
@@ -52,8 +76,7 @@ static tn_status add_metadata(tn_writer *w, json_t *header)
         return TN_OK;
     json_t *object = json_loads(w->options.metadata, JSON_REJECT_DUPLICATES, &error);
     if (!object)
-        return tni_fail(TN_EFORMAT, "%s: metadata, byte %d: %.120s", w->path, error.position,
-                        error.text);
+        return tni_st_refused(w->path, "metadata", 0, &error);
     tn_status status = tni_st_metadata(&w->arena, w->path, object, &text);
     if (status != TN_OK)
         json_decref(object);
@@ -93,7 +116,7 @@ static tn_status begin(tn_writer *w)
     if (status == TN_OK) {
         char *text = json_dumps(header, JSON_COMPACT);
         status = text ? write_text(w, text) : tni_no_memory(w->path, 64);
-        free(text);
+        tni_st_release(text);
     }
     json_decref(header);
     return status;

@@ -65,6 +65,8 @@ static tn_status inflate_some(source *s, uint8_t *out, int64_t n, int64_t *got)
         int r = inflate(&s->z, Z_NO_FLUSH);
         done += room - s->z.avail_out;
         s->ended = r == Z_STREAM_END;
+        if (r == Z_MEM_ERROR)
+            return tni_no_memory(s->f->path, 1 << MAX_WBITS);
         if (r != Z_OK && r != Z_STREAM_END)
             return refuse(s, "the deflated member is broken");
     }

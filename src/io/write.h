@@ -23,7 +23,6 @@ typedef struct tni_style {
     tn_status (*bytes)(tn_writer *w, const void *data, int64_t n);
     tn_status (*leave)(tn_writer *w, const tni_slot *slot); /* behind them */
     tn_status (*finish)(tn_writer *w);
-    void (*drop)(tn_writer *w); /* release what begin made; always called once */
 } tni_style;
 
 extern const tni_style tni_npy_style, tni_npz_style, tni_safetensors_style;
@@ -41,7 +40,7 @@ struct tn_writer {
     int64_t left; /* elements that tensor `now` still lacks */
     tn_write_options options;
     char *stage;
-    void *own; /* of the style */
+    void *own; /* of the style, in the arena */
     tni_arena arena;
 };
 

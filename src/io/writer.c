@@ -335,8 +335,6 @@ void tn_writer_abort(tn_writer *w)
 {
     if (!w)
         return;
-    if (w->style->drop)
-        w->style->drop(w);
     if (w->fd >= 0 && !w->pipe)
         tni_sys_close(w->fd);
     if (w->temp)
