@@ -13,6 +13,18 @@
 
 #include <tenon/tenon.h>
 
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define UNSET(at, n) __msan_allocated_memory(at, n)
+#define RESET(at, n) __msan_unpoison(at, n)
+#endif
+#endif
+#ifndef UNSET
+#define UNSET(at, n) ((void)0)
+#define RESET(at, n) ((void)0)
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MUST(condition)                                                                        \
@@ -69,13 +81,17 @@ static inline void *limited_alloc(void *user, size_t size, size_t align)
         return NULL;
     held += size;
     most = held > most ? held : most;
-    return aligned_alloc(align, size);
+    void *block = aligned_alloc(align, size);
+    if (block)
+        UNSET(block, size);
+    return block;
 }
 
 static inline void limited_free(void *user, void *ptr, size_t size)
 {
     (void)user;
     held -= size;
+    RESET(ptr, size);
     free(ptr);
 }
 
