@@ -81,10 +81,10 @@ static inline void *limited_alloc(void *user, size_t size, size_t align)
         return NULL;
     held += size;
     most = held > most ? held : most;
-    void *block = aligned_alloc(align, size);
-    if (block)
-        UNSET(block, size);
-    return block;
+    void *made = aligned_alloc(align, size);
+    if (made)
+        UNSET(made, size);
+    return made;
 }
 
 static inline void limited_free(void *user, void *ptr, size_t size)
