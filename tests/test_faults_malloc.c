@@ -3,62 +3,9 @@
  *
  * Under a sanitizer malloc is the sanitizer's, and the tests are skipped. */
 #include "io_oracle.h"
+#include "weak_malloc.h"
 
 #include <fcntl.h>
-
-/* ---- malloc that fails ---- */
-
-static _Thread_local bool armed;
-static int64_t calls, fail_at, held;
-
-#if !TEST_WATCHED
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t n);
-void __libc_free(void *p);
-
-/* The libraries below see them too. */
-#define SHARED __attribute__((visibility("default")))
-
-static bool fails(void)
-{
-    return armed && calls++ == fail_at;
-}
-
-SHARED void *malloc(size_t n)
-{
-    void *p = fails() ? NULL : __libc_malloc(n);
-    held += armed && p;
-    return p;
-}
-
-SHARED void *calloc(size_t n, size_t size)
-{
-    void *p = fails() ? NULL : __libc_calloc(n, size);
-    held += armed && p;
-    return p;
-}
-
-SHARED void *realloc(void *old, size_t n)
-{
-    void *p = fails() ? NULL : __libc_realloc(old, n);
-    held += armed && p && !old;
-    return p;
-}
-
-SHARED void free(void *p)
-{
-    held -= armed && p;
-    __libc_free(p);
-}
-#endif
-
-static void arm(int64_t k)
-{
-    calls = held = 0;
-    fail_at = k;
-    armed = true;
-}
 
 /* ---- the library ---- */
 
@@ -138,7 +85,7 @@ static void each_malloc_of_the_library(void **state)
 {
     (void)state;
     int64_t points = 0;
-    if (TEST_WATCHED)
+    if (!weak_malloc)
         skip();
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         OK(scenarios[i].run(scenarios[i].path)); /* what is made at first use is made */
@@ -206,7 +153,7 @@ static void each_malloc_of_the_command(void **state)
                                             {"s.safetensors", DATA("many.safetensors")}};
     static char said[1 << 14];
     int64_t points = 0;
-    if (TEST_WATCHED)
+    if (!weak_malloc)
         skip();
     assert_int_equal(chdir(folder), 0);
     for (int i = 0; i < 4; i++) {
