@@ -41,16 +41,31 @@ static tn_status read_all(const char *path)
     return status;
 }
 
+/* What was written is what is read again. */
+static tn_status saved(tn_status status, const char *path)
+{
+    if (status == TN_OK) {
+        bool before = armed;
+        armed = false;
+        OK(read_all(in_folder(path)));
+        armed = before;
+    }
+    return status;
+}
+
 static tn_status save(const char *path)
 {
-    return tn_save(in_folder(path), &t);
+    return saved(tn_save(in_folder(path), &t), path);
 }
 
 static tn_status save_many(const char *path)
 {
-    return tn_save_many(in_folder(path), 2, (const char *[]){"a", "a long name, of more bytes"},
-                        (const tn_tensor *[]){&t, &t},
-                        strstr(path, "safe") ? "{\"key\": \"a value of more bytes\"}" : NULL);
+    static const char *const names[] = {"a",
+                                        "a long name, of more bytes than most buffers have"};
+    return saved(
+        tn_save_many(in_folder(path), 2, names, (const tn_tensor *[]){&t, &t},
+                     strstr(path, "safe") ? "{\"key\": \"a value of many bytes\"}" : NULL),
+        path);
 }
 
 static tn_status plan(const char *path)

@@ -164,12 +164,17 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
     return TN_OK;
 }
 
-void tni_st_release(char *text)
+char *tni_st_text(const json_t *value, size_t *n)
 {
-    json_free_t release;
-    json_get_alloc_funcs(NULL, &release);
+    *n = json_dumpb(value, NULL, 0, JSON_COMPACT);
+    char *text = *n ? tni_alloc(*n + 1) : NULL;
+    if (text && json_dumpb(value, text, *n, JSON_COMPACT) != *n) {
+        tni_free(text);
+        return NULL;
+    }
     if (text)
-        release(text);
+        text[*n] = 0;
+    return text;
 }
 
 tn_status tni_st_refused(const char *path, const char *text, int64_t from,
@@ -192,9 +197,10 @@ tn_status tni_st_metadata(tni_arena *arena, const char *path, const json_t *obje
         !json_is_string(value)) return tni_fail(TN_EFORMAT,
                                                 "%s: __metadata__: \"%.80s\" is no text", path,
                                                 key);
-    char *dumped = json_dumps(object, JSON_COMPACT);
-    *text = dumped ? tni_arena_text(arena, dumped, strlen(dumped)) : NULL;
-    tni_st_release(dumped);
+    size_t n;
+    char *dumped = tni_st_text(object, &n);
+    *text = dumped ? tni_arena_text(arena, dumped, n) : NULL;
+    tni_free(dumped);
     return *text ? TN_OK : tni_no_memory(path, (int64_t)json_object_size(object));
 }
 

@@ -18,8 +18,10 @@ extern const tni_st_type tni_st_types[]; /* ends with a NULL name */
 tn_status tni_st_metadata(tni_arena *arena, const char *path, const json_t *object,
                           const char **text);
 
-/* Release a text of jansson's, by the function that the program has given to jansson. */
-void tni_st_release(char *text);
+/* The JSON text of value, of *n bytes and a 0, to be released with tni_free; NULL: no memory.
+ * It is written in place: jansson's own buffer loses bytes when it cannot grow, and says
+ * nothing. */
+char *tni_st_text(const json_t *value, size_t *n);
 
 /* Why jansson made nothing of a text, of which it was given the bytes from `from` on: no
  * memory, which it does not always tell, or what is wrong with it. */

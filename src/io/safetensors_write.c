@@ -86,10 +86,10 @@ static tn_status add_metadata(tn_writer *w, json_t *header)
 }
 
 /* Length, text, padding. */
-static tn_status write_text(tn_writer *w, const char *text)
+static tn_status write_text(tn_writer *w, const char *text, int64_t n)
 {
     int64_t align = w->options.align ? w->options.align : 8;
-    int64_t n = (int64_t)strlen(text), whole = (8 + n + align - 1) / align * align;
+    int64_t whole = (8 + n + align - 1) / align * align;
     uint8_t length[8];
     char spaces[256];
     if (whole - 8 > LONGEST)
@@ -114,9 +114,10 @@ static tn_status begin(tn_writer *w)
     for (int i = 0; status == TN_OK && i < w->n; i++)
         status = add_slot(w, header, &w->slots[i], &at);
     if (status == TN_OK) {
-        char *text = json_dumps(header, JSON_COMPACT);
-        status = text ? write_text(w, text) : tni_no_memory(w->path, 64);
-        tni_st_release(text);
+        size_t n;
+        char *text = tni_st_text(header, &n);
+        status = text ? write_text(w, text, (int64_t)n) : tni_no_memory(w->path, (int64_t)n);
+        tni_free(text);
     }
     json_decref(header);
     return status;
