@@ -60,7 +60,7 @@ static void every_pair(void **state)
     static const struct {
         int ndim;
         int64_t shape[4];
-    } shapes[] = {{1, {1000}},       {2, {33, 70}}, {3, {5, 40, 6}},
+    } shapes[] = {{1, {1700}},       {2, {33, 70}}, {3, {5, 40, 6}},
                   {4, {3, 5, 4, 7}}, {0, {0}},      {2, {0, 4}}};
     for (int from = TN_BOOL; from <= TN_C128; from++)
         for (int to = TN_BOOL; to <= TN_C128; to++) {

@@ -63,6 +63,7 @@ static const struct {
     {"dst reversed",    2, {4, 99},       BACK,   {BACK, TURNED, DENSE}},
     {"in place",        2, {6, 121},      DENSE,  {SAME, DENSE, ROW}},
     {"in place, gaps",  3, {3, 4, 50},    GAPS,   {DENSE, SAME, TURNED}},
+    {"long rows",       2, {2, 1061},     DENSE,  {DENSE, ROW, COLUMN}},
     {"four axes",       4, {5, 3, 7, 4},  WILD,   {WILD, WILD, WILD}},
     {"small inside",    3, {90, 2, 3},    TURNED, {DENSE, COLUMN, WILD}},
     {"empty",           3, {3, 0, 5},     DENSE,  {DENSE, GAPS, ROW}},

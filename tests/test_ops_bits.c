@@ -72,6 +72,20 @@ static void levels(void **state)
                 tni_op_run(&s, out[1] + (N / 2 + 3) * s.width[0], later, 0, rest);
                 if (isa == 0)
                     same_bits("places", (tn_op)op, gives, out[0], out[1], N, 0);
+                /* streamed, to addresses that are no line's beginning */
+                static _Alignas(64) char past[2][N * 16 + 192];
+                for (int step = 1; step < 64; step += 21) {
+                    char *to[2] = {past[0] + 64 + step / s.width[0] * s.width[0],
+                                   past[1] + 64 + step};
+                    for (int k = 0; k < 2; k++) {
+                        memset(past[k], 0, sizeof past[k]);
+                        tni_op_stream(&s, to[k], from, 0, N);
+                        tni_op_run(&s, out[1], from, 0, N);
+                        same_bits("streams", (tn_op)op, gives, out[1], to[k], N, 0);
+                        assert_int_equal(to[k][-1], 0);
+                        assert_int_equal(to[k][N * s.width[0]], 0);
+                    }
+                }
             }
         }
 }
@@ -200,7 +214,8 @@ static void ways(void **state)
     explained(TN_ADD, &d, 2, (const tn_tensor *[]){&t, &t}, "turned tiles", "turned in tiles");
     explained(TN_ADD, &d, 2, (const tn_tensor *[]){&a, &back}, "staged", "moved");
     explained(TN_ADD, &e, 2, (const tn_tensor *[]){&e, &e}, "nothing", "add f32 (0, 500)");
-    explained(TN_ADD, &h, 2, (const tn_tensor *[]){&h, &h}, "dense", "converted in 1 step");
+    explained(TN_ADD, &h, 2, (const tn_tensor *[]){&h, &h}, "dense", "dense, in place");
+    explained(TN_EXP, &h, 1, (const tn_tensor *[]){&h}, "dense", "converted in 1 step");
 }
 
 /* ---- strips of the user's own ---- */

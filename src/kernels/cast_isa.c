@@ -3,11 +3,14 @@
  * Each element is converted exactly as defined, so bits depend on nothing but the value. */
 #include "cast_table.h"
 #include "core/core.h"
+#include "half_lanes.h"
 #include "op_loop.h"
 
-/* A loop of any length over distinct strips; x is one element of s. */
+/* A loop of any length over distinct strips; x is one element of s.  Pieces of a few vectors
+ * come first when d is streamed, or when sources are fetched ahead; EACH is the number of their
+ * elements. */
 #define CAST(NAME, FROM, TO, RULE)                                                             \
-    static void NAME(char *d, const char *s, int64_t n)                                        \
+    INLINE void NAME##_any(char *d, const char *s, int64_t n)                                  \
     {                                                                                          \
         LOOSE(FROM, TO);                                                                       \
         INDEPENDENT for (int64_t j = 0; j < n; j++)                                            \
@@ -15,6 +18,28 @@
             const FROM x = AT(s, j);                                                           \
             SET(d, j) = (TO)(RULE);                                                            \
         }                                                                                      \
+    }                                                                                          \
+    PIECES(NAME, FROM, TO, NAME##_any, NAME##_any)
+#define PIECES(NAME, FROM, TO, PIECE, ANY)                                                     \
+    static void NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)            \
+    {                                                                                          \
+        enum {                                                                                 \
+            EACH = LINE_BYTES / (sizeof(FROM) < sizeof(TO) ? sizeof(FROM) : sizeof(TO)),       \
+            READ = EACH * sizeof(FROM),                                                        \
+            MADE = EACH * sizeof(TO)                                                           \
+        };                                                                                     \
+        for (; n >= EACH && stream; n -= EACH, d += MADE, s += READ) {                         \
+            _Alignas(LINE_BYTES) char line[MADE];                                              \
+            fetch(s, READ, ahead);                                                             \
+            PIECE(line, s, EACH);                                                              \
+            for (int i = 0; i < MADE; i += LINE_BYTES)                                         \
+                stream_line(d + i, line + i);                                                  \
+        }                                                                                      \
+        for (; n >= EACH && ahead; n -= EACH, d += MADE, s += READ) {                          \
+            fetch(s, READ, ahead);                                                             \
+            PIECE(d, s, EACH);                                                                 \
+        }                                                                                      \
+        ANY(d, s, n);                                                                          \
     }
 
 /* Float to integer.  A bound that the float holds clamps; the others choose. */
@@ -28,7 +53,6 @@
 #define TO_SMALL_INTS(FROM, T)                                                                 \
     CAST(FROM##_I8, T, int8_t, (int32_t)CLAMP(x, -128, 127))                                   \
     CAST(FROM##_I16, T, int16_t, (int32_t)CLAMP(x, -32768, 32767))                             \
-    CAST(FROM##_U8, T, uint8_t, (int32_t)FLOOR0(x, 255))                                       \
     CAST(FROM##_U16, T, uint16_t, (int32_t)FLOOR0(x, 65535))
 #define TO_LONG_INTS(FROM, T)                                                                  \
     CAST(FROM##_I64, T, int64_t, CHOOSE(x, -0x1p63f, 0x1p63f, int64_t, INT64_MIN, INT64_MAX))  \
@@ -36,6 +60,7 @@
 
 TO_SMALL_INTS(F32, float)
 TO_SMALL_INTS(F64, double)
+CAST(F64_U8, double, uint8_t, (int32_t)FLOOR0(x, 255))
 TO_LONG_INTS(F32, float)
 TO_LONG_INTS(F64, double)
 CAST(F32_I32, float, int32_t, CHOOSE(x, -0x1p31f, 0x1p31f, int32_t, INT32_MIN, INT32_MAX))
@@ -49,14 +74,13 @@ CAST(F64_F32, double, float, x)
 CAST(F32_BOOL, float, uint8_t, x != 0)
 CAST(F64_BOOL, double, uint8_t, x != 0)
 
-/* From integers and bool: to every plain dtype. */
+/* From integers and bool: to every plain dtype; u8 to f32 is further down. */
 #define FROM_INT(FROM, T, V)                                                                   \
     CAST(FROM##_BOOL, T, uint8_t, x != 0)                                                      \
     CAST(FROM##_I8, T, int8_t, V)                                                              \
     CAST(FROM##_I16, T, int16_t, V)                                                            \
     CAST(FROM##_I32, T, int32_t, V)                                                            \
     CAST(FROM##_I64, T, int64_t, V)                                                            \
-    CAST(FROM##_F32, T, float, V)                                                              \
     CAST(FROM##_F64, T, double, V)
 FROM_INT(BOOL, uint8_t, x != 0)
 FROM_INT(I8, int8_t, x)
@@ -67,6 +91,14 @@ FROM_INT(U8, uint8_t, x)
 FROM_INT(U16, uint16_t, x)
 FROM_INT(U32, uint32_t, x)
 FROM_INT(U64, uint64_t, x)
+CAST(BOOL_F32, uint8_t, float, x != 0)
+CAST(I8_F32, int8_t, float, x)
+CAST(I16_F32, int16_t, float, x)
+CAST(I32_F32, int32_t, float, x)
+CAST(I64_F32, int64_t, float, x)
+CAST(U16_F32, uint16_t, float, x)
+CAST(U32_F32, uint32_t, float, x)
+CAST(U64_F32, uint64_t, float, x)
 
 /* To f32, rounded to odd. */
 CAST(F64_ODD, double, float, tni_f32_odd(x))
@@ -83,80 +115,111 @@ CAST(F32_F8E4M3, float, uint8_t, tni_f8e4m3_of_f32(x))
 CAST(F32_F8E5M2, float, uint8_t, tni_f8e5m2_of_f32(x))
 CAST(BF16_F32, uint16_t, float, tni_f32_of_bf16(x))
 CAST(F32_BF16, float, uint16_t, tni_bf16_of_f32(x))
-CAST(f16_f32_tail, uint16_t, float, tni_f32_of_f16(x))
-CAST(f32_f16_tail, float, uint16_t, tni_f16_of_f32(x))
+
+/* STEP elements at a time, the rest one by one. */
+#define VECTORS(NAME, FROM, TO, STEP, MOVE, RULE)                                              \
+    INLINE void NAME##_some(char *d, const char *s, int64_t n)                                 \
+    {                                                                                          \
+        LOOSE(FROM, TO);                                                                       \
+        int64_t j = 0;                                                                         \
+        for (; j + (STEP) <= n; j += (STEP))                                                   \
+            MOVE(d + j * (int)sizeof(TO), s + j * (int)sizeof(FROM));                          \
+        for (; j < n; j++) {                                                                   \
+            const FROM x = AT(s, j);                                                           \
+            SET(d, j) = (TO)(RULE);                                                            \
+        }                                                                                      \
+    }                                                                                          \
+    PIECES(NAME, FROM, TO, NAME##_some, NAME##_some)
+VECTORS(F16_F32, uint16_t, float, HALVES, f16_f32, tni_f32_of_f16(x))
+VECTORS(F32_F16, float, uint16_t, TWO_HALVES, f32_f16, tni_f16_of_f32(x))
+
+/* ---- u8 and f32: pictures ---- */
 
 #if defined(__AVX512F__)
-#include <immintrin.h>
-#define HALVES        16
-#define WIDEN(s)      _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(s)))
-#define PUT_F32       _mm512_storeu_ps
-#define GET_F32(s)    _mm512_loadu_ps((const void *)(s))
-#define NARROW(v)     _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)
-#define PUT_F16(d, v) _mm256_storeu_si256((__m256i *)(void *)(d), v)
-#elif defined(__F16C__)
-#include <immintrin.h>
-#define HALVES        8
-#define WIDEN(s)      _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(s)))
-#define PUT_F32       _mm256_storeu_ps
-#define GET_F32(s)    _mm256_loadu_ps((const float *)(const void *)(s))
-#define NARROW(v)     _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)
-#define PUT_F16(d, v) _mm_storeu_si128((__m128i *)(void *)(d), v)
+INLINE void u8_f32(char *d, const char *s)
+{
+    const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)s);
+    _mm512_storeu_ps((void *)d, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(x)));
+}
+INLINE __m512i whole(const char *s) /* at most 255; NaN and what is too small are INT_MIN */
+{
+    const __m512 x = _mm512_loadu_ps((const void *)s);
+    return _mm512_cvttps_epi32(_mm512_min_ps(_mm512_set1_ps(255), x));
+}
+INLINE void f32_u8(char *d, const char *s)
+{
+    const __m512i a = _mm512_packs_epi32(whole(s), whole(s + 64));
+    const __m512i b = _mm512_packs_epi32(whole(s + 128), whole(s + 192));
+    const __m512i order =
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i v = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(a, b));
+    _mm512_storeu_si512((void *)d, v);
+}
+#elif defined(__AVX2__)
+INLINE void u8_f32(char *d, const char *s)
+{
+    const __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)s);
+    _mm256_storeu_ps((float *)(void *)d, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x)));
+}
+INLINE __m256i whole(const char *s) /* at most 255; NaN and what is too small are INT_MIN */
+{
+    const __m256 x = _mm256_loadu_ps((const float *)(const void *)s);
+    return _mm256_cvttps_epi32(_mm256_min_ps(_mm256_set1_ps(255), x));
+}
+INLINE void f32_u8(char *d, const char *s)
+{
+    const __m256i a = _mm256_packs_epi32(whole(s), whole(s + 32));
+    const __m256i b = _mm256_packs_epi32(whole(s + 64), whole(s + 96));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i v = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(a, b), order);
+    _mm256_storeu_si256((__m256i *)(void *)d, v);
+}
 #endif
-
-#if defined(HALVES)
-static void F16_F32(char *d, const char *s, int64_t n)
-{
-    for (; n >= HALVES; n -= HALVES, d += 4 * HALVES, s += 2 * HALVES)
-        PUT_F32((float *)(void *)d, WIDEN(s));
-    f16_f32_tail(d, s, n);
-}
-
-static void F32_F16(char *d, const char *s, int64_t n)
-{
-    for (; n >= HALVES; n -= HALVES, d += 2 * HALVES, s += 4 * HALVES)
-        PUT_F16(d, NARROW(GET_F32(s)));
-    f32_f16_tail(d, s, n);
-}
+#if defined(__AVX2__)
+VECTORS(U8_F32, uint8_t, float, HALVES, u8_f32, x)
+VECTORS(F32_U8, float, uint8_t, 4 * HALVES, f32_u8, (int32_t)FLOOR0(x, 255))
 #else
-#define F16_F32 f16_f32_tail
-#define F32_F16 f32_f16_tail
+CAST(U8_F32, uint8_t, float, x)
+CAST(F32_U8, float, uint8_t, (int32_t)FLOOR0(x, 255))
 #endif
 
 /* ---- complex numbers ---- */
 
 #define COMPLEX(NAME, T)                                                                       \
-    static void real_##NAME(char *d, const char *s, int64_t n)                                 \
+    static void real_##NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)     \
     {                                                                                          \
         LOOSE(T, T);                                                                           \
+        (void)ahead, (void)stream;                                                             \
         for (int64_t j = 0; j < n; j++)                                                        \
             SET(d, j) = AT(s, 2 * j);                                                          \
     }                                                                                          \
-    static void pair_##NAME(char *d, const char *s, int64_t n)                                 \
+    static void pair_##NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)     \
     {                                                                                          \
         LOOSE(T, T);                                                                           \
+        (void)ahead, (void)stream;                                                             \
         for (int64_t j = 0; j < n; j++) {                                                      \
             SET(d, 2 * j) = AT(s, j);                                                          \
             SET(d, 2 * j + 1) = 0;                                                             \
         }                                                                                      \
     }                                                                                          \
-    static void truth_##NAME(char *d, const char *s, int64_t n)                                \
+    static void truth_##NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)    \
     {                                                                                          \
         LOOSE(T, uint8_t);                                                                     \
+        (void)ahead, (void)stream;                                                             \
         for (int64_t j = 0; j < n; j++)                                                        \
             SET(d, j) = AT(s, 2 * j) != 0 || AT(s, 2 * j + 1) != 0;                            \
     }
 COMPLEX(c64, float)
 COMPLEX(c128, double)
 
-static void c64_c128(char *d, const char *s, int64_t n)
+static void c64_c128(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
 {
-    F32_F64(d, s, 2 * n);
+    F32_F64(d, s, 2 * n, ahead, stream);
 }
 
-static void c128_c64(char *d, const char *s, int64_t n)
+static void c128_c64(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
 {
-    F64_F32(d, s, 2 * n);
+    F64_F32(d, s, 2 * n, ahead, stream);
 }
 
 /* Signed and unsigned have the same low bits. */

@@ -111,23 +111,19 @@ static inline float abs_c64(c64 x)
 #define CALL1(FUNCTION) FUNCTION(x)
 #define CALL2(FUNCTION) FUNCTION(x, y)
 #define PAIRS(NAME, ARITY, X, R, FUNCTION)                                                     \
-    static void NAME(HEAD)                                                                     \
+    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
     {                                                                                          \
-        const char *a = s[0], *b = (ARITY) == 2 ? s[1] : s[0];                                 \
-        const int64_t b_step = (ARITY) == 2 ? step[1] : 0;                                     \
-        (void)params;                                                                          \
-        for (; blocks > 0;                                                                     \
-             blocks--, d += TNI_BLOCK / sizeof(X) * sizeof(R), a += step[0], b += b_step) {    \
-            for (size_t j = 0; j < TNI_BLOCK / sizeof(X); j++) {                               \
-                X x, y;                                                                        \
-                memcpy(&x, a + j * sizeof x, sizeof x);                                        \
-                memcpy(&y, b + j * sizeof y, sizeof y);                                        \
-                (void)y;                                                                       \
-                const R r = CALL##ARITY(FUNCTION);                                             \
-                memcpy(d + j * sizeof r, &r, sizeof r);                                        \
-            }                                                                                  \
+        UNUSED_SOURCES;                                                                        \
+        for (size_t j = 0; j < TNI_BLOCK / sizeof(X); j++) {                                   \
+            X x, y;                                                                            \
+            memcpy(&x, a + j * sizeof x, sizeof x);                                            \
+            memcpy(&y, b + j * sizeof y, sizeof y);                                            \
+            (void)y;                                                                           \
+            const R r = CALL##ARITY(FUNCTION);                                                 \
+            memcpy(d + j * sizeof r, &r, sizeof r);                                            \
         }                                                                                      \
-    }
+    }                                                                                          \
+    KERNEL(NAME, ARITY, TNI_BLOCK / sizeof(X) * sizeof(R))
 
 #define GIVES_SAME(X) X
 #define GIVES_TEST(X) uint8_t
@@ -143,17 +139,16 @@ static inline float abs_c64(c64 x)
 #include "ops.def"
 #undef OP
 
-static void pick_16(HEAD)
+INLINE void pick_16_block(BLOCK_HEAD)
 {
-    const char *a = s[0], *b = s[1], *c = s[2];
-    (void)params;
-    for (; blocks > 0; blocks--, a += step[0], b += step[1], c += step[2])
-        for (int j = 0; j < TNI_BLOCK / 16; j++, d += 16) {
-            char element[16];
-            memcpy(element, (a[j] ? b : c) + 16 * j, 16);
-            memcpy(d, element, 16);
-        }
+    UNUSED_SOURCES;
+    for (int j = 0; j < TNI_BLOCK / 16; j++) {
+        char element[16];
+        memcpy(element, (a[j] ? b : c) + 16 * j, 16);
+        memcpy(d + 16 * j, element, 16);
+    }
 }
+KERNEL(pick_16, 3, TNI_BLOCK)
 
 #define ROW_NONE(ENUM)
 #define ROW_PAIR(ENUM) [TN_##ENUM] = {ENUM##_C64, ENUM##_C128},

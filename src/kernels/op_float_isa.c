@@ -2,6 +2,7 @@
  *
  * No product is fused with a sum here unless the op is fma: bits are the same everywhere. */
 #include "core/core.h"
+#include "half_lanes.h"
 #include "op_loop.h"
 
 #define F(f) JOIN(f, N)
@@ -51,9 +52,10 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define MAKE_MATH  MAKE_NONE
 #define MAKE_DEEP  MAKE_NONE
 #define MAKE_STEP  MAKE_NONE
-#define MAKE_LOOP(ENUM, ARITY, HOW, RULE)                                                      \
+#define LOOPS(ENUM, ARITY, HOW, RULE)                                                          \
     LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK / (int)sizeof(STORED), STORED, T,                     \
                 STORES_##HOW(STORED), RULE)
+#define MAKE_LOOP LOOPS
 
 /* clang-format off */
 #define T    float
@@ -69,7 +71,38 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define BITS int64_t
 #include "op_float.inc"
 
+#undef MAKE_LOOP
+/* clang-format on */
+
+/* f16 is widened to two blocks of f32, and what they give is rounded. */
+#define HALF(NAME, WHOLE, ARITY, R)                                                            \
+    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
+    {                                                                                          \
+        enum { EACH = TNI_BLOCK / 2, BYTES = 4 * EACH };                                       \
+        char x[BYTES], y[BYTES], z[BYTES], r[BYTES];                                           \
+        for (int j = 0; j < EACH; j += HALVES) {                                               \
+            f16_f32(x + 4 * j, a + 2 * j);                                                     \
+            f16_f32(y + 4 * j, b + 2 * j);                                                     \
+            f16_f32(z + 4 * j, c + 2 * j);                                                     \
+        }                                                                                      \
+        const bool round = sizeof(R) == 2;                                                     \
+        for (int j = 0; j < BYTES; j += TNI_BLOCK)                                             \
+            WHOLE##_block(round ? r + j : d + j / 4, x + j, y + j, z + j, param);              \
+        for (int j = 0; j < EACH && round; j += TWO_HALVES)                                    \
+            f32_f16(d + 2 * j, r + 4 * j);                                                     \
+    }                                                                                          \
+    KERNEL(NAME, ARITY, TNI_BLOCK / 2 * sizeof(R))
+#define MAKE_LOOP(ENUM, ARITY, HOW, RULE)                                                      \
+    HALF(ENUM##_F16, ENUM##_F32, ARITY, STORES_##HOW(uint16_t))
+#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
+    MAKE_##FLOAT(ENUM, ARITY, HOW, FRULE)
+#include "ops.def"
+#undef OP
+#undef MAKE_LOOP
+
+/* clang-format off */
 /* bf16 is half of a f32: it is widened and rounded on the way, in registers. */
+#define MAKE_LOOP LOOPS
 #undef GET
 #undef PUT
 #define GET(X, v) tni_f32_of_bf16(v)
@@ -91,7 +124,8 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define ROW_MATH  ROW_NONE
 #define ROW_DEEP  ROW_NONE
 #define ROW_LOOP(ENUM)                                                                         \
-    [TN_##ENUM] = {SLOT(BF16) = ENUM##_BF16, SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
+    [TN_##ENUM] = {SLOT(F16) = ENUM##_F16, SLOT(BF16) = ENUM##_BF16, SLOT(F32) = ENUM##_F32,   \
+                   SLOT(F64) = ENUM##_F64},
 #define ROW_STEP(ENUM)                                                                         \
     [TN_##ENUM] = {SLOT(F8E4M3) = ENUM##_F8E4M3, SLOT(F8E5M2) = ENUM##_F8E5M2,                 \
                    SLOT(F16) = ENUM##_F16,       SLOT(BF16) = ENUM##_BF16,                     \

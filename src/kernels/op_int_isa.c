@@ -14,20 +14,17 @@ static inline uint64_t whole(double v)
 
 /* y where the byte x is set, else z. */
 #define PICK(NAME, TYPE)                                                                       \
-    static void NAME(HEAD)                                                                     \
+    INLINE void JOIN(NAME, _block)(BLOCK_HEAD)                                                 \
     {                                                                                          \
         LOOSE(TYPE, TYPE);                                                                     \
-        const char *a = s[0], *b = s[1], *c = s[2];                                            \
-        (void)params;                                                                          \
-        for (; blocks > 0;                                                                     \
-             blocks--, d += TNI_BLOCK, a += step[0], b += step[1], c += step[2]) {             \
-            INDEPENDENT for (int j = 0; j < (int)(TNI_BLOCK / sizeof(TYPE)); j++)              \
-            {                                                                                  \
-                const TYPE y = AT(b, j), z = AT(c, j);                                         \
-                SET(d, j) = ((const uint8_t *)a)[j] ? y : z;                                   \
-            }                                                                                  \
+        UNUSED_SOURCES;                                                                        \
+        INDEPENDENT for (int j = 0; j < (int)(TNI_BLOCK / sizeof(TYPE)); j++)                  \
+        {                                                                                      \
+            const TYPE y = AT(b, j), z = AT(c, j);                                             \
+            SET(d, j) = ((const uint8_t *)a)[j] ? y : z;                                       \
         }                                                                                      \
-    }
+    }                                                                                          \
+    KERNEL(NAME, 3, TNI_BLOCK)
 
 #define I(f) JOIN(f, N)
 #define MAKE_NONE(ENUM, ARITY, HOW, RULE)

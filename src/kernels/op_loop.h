@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "op_table.h"
+#include "stream.h"
 
 #define JOIN(a, b)  JOIN_(a, b)
 #define JOIN_(a, b) a##b
@@ -36,61 +37,65 @@
 #define P(i) param[i]
 
 #define HEAD                                                                                   \
-    char *d, const char *const *s, const int64_t *step, int64_t blocks, const double *params
+    char *d, const char *const *s, const int64_t *step, int64_t blocks, const double *params,  \
+        int64_t ahead
 
-/* A kernel NAME of blocks of B elements: sources of type T are seen as X in the rule, whose
- * value is stored as R. */
-#define LOOP1(NAME, B, T, X, R, RULE)                                                          \
+/* A kernel NAME of ARITY sources from the inline function NAME_block, which computes one block
+ * of BYTES at d from blocks at a, b and c.  Streamed blocks are made beside d; the lines that
+ * come ahead bytes later are fetched meanwhile. */
+#define BLOCK_HEAD     char *d, const char *a, const char *b, const char *c, const double *param
+#define UNUSED_SOURCES (void)a, (void)b, (void)c, (void)param
+#define KERNEL(NAME, ARITY, BYTES)                                                             \
     static void NAME(HEAD)                                                                     \
     {                                                                                          \
-        LOOSE(T, R);                                                                           \
-        const char *a = s[0];                                                                  \
-        const int64_t a_step = step[0];                                                        \
+        const char *a = s[0], *b = (ARITY) > 1 ? s[1] : a, *c = (ARITY) > 2 ? s[2] : a;        \
+        const int64_t a_step = step[0], b_step = (ARITY) > 1 ? step[1] : 0,                    \
+                      c_step = (ARITY) > 2 ? step[2] : 0;                                      \
         const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
-        (void)param;                                                                           \
-        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += a_step) {                      \
-            INDEPENDENT for (int j = 0; j < (B); j++)                                          \
-            {                                                                                  \
-                const X x = GET(X, AT(a, j));                                                  \
-                SET(d, j) = PUT(R, RULE);                                                      \
+        if (ahead && (BYTES) % LINE_BYTES == 0)                                                \
+            for (; blocks > 0;                                                                 \
+                 blocks--, d += (BYTES), a += a_step, b += b_step, c += c_step) {              \
+                _Alignas(LINE_BYTES) char line[BYTES];                                         \
+                fetch(a, a_step, ahead);                                                       \
+                fetch(b, b_step, ahead);                                                       \
+                fetch(c, c_step, ahead);                                                       \
+                NAME##_block(line, a, b, c, param);                                            \
+                for (size_t i = 0; i < (BYTES); i += LINE_BYTES)                               \
+                    stream_line(d + i, line + i);                                              \
             }                                                                                  \
-        }                                                                                      \
+        else                                                                                   \
+            for (; blocks > 0; blocks--, d += (BYTES), a += a_step, b += b_step, c += c_step)  \
+                NAME##_block(d, a, b, c, param);                                               \
     }
 
-#define LOOP2(NAME, B, T, X, R, RULE)                                                          \
-    static void NAME(HEAD)                                                                     \
-    {                                                                                          \
-        LOOSE(T, R);                                                                           \
-        const char *a = s[0], *b = s[1];                                                       \
-        const int64_t a_step = step[0], b_step = step[1];                                      \
-        const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
-        (void)param;                                                                           \
-        for (; blocks > 0; blocks--, d += (B) * sizeof(R), a += a_step, b += b_step) {         \
-            INDEPENDENT for (int j = 0; j < (B); j++)                                          \
-            {                                                                                  \
-                const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j));                            \
-                SET(d, j) = PUT(R, RULE);                                                      \
-            }                                                                                  \
-        }                                                                                      \
-    }
+/* The lines of a block that comes later; a source that stands still has none. */
+INLINE void fetch(const char *s, int64_t bytes, int64_t ahead)
+{
+    for (int64_t i = 0; i < bytes; i += LINE_BYTES)
+        __builtin_prefetch(s + ahead + i);
+}
 
-#define LOOP3(NAME, B, T, X, R, RULE)                                                          \
-    static void NAME(HEAD)                                                                     \
+/* Kernels of blocks of B elements: sources of type T are seen as X in the rule, whose value is
+ * stored as R. */
+#define LOOP(NAME, ARITY, B, T, X, R, SOURCES, RULE)                                           \
+    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
     {                                                                                          \
         LOOSE(T, R);                                                                           \
-        const char *a = s[0], *b = s[1], *c = s[2];                                            \
-        const int64_t a_step = step[0], b_step = step[1], c_step = step[2];                    \
-        const double param[TNI_MAX_PARAMS] = {params[0], params[1]};                           \
-        (void)param;                                                                           \
-        for (; blocks > 0;                                                                     \
-             blocks--, d += (B) * sizeof(R), a += a_step, b += b_step, c += c_step) {          \
-            INDEPENDENT for (int j = 0; j < (B); j++)                                          \
-            {                                                                                  \
-                const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j)), z = GET(X, AT(c, j));      \
-                SET(d, j) = PUT(R, RULE);                                                      \
-            }                                                                                  \
+        UNUSED_SOURCES;                                                                        \
+        INDEPENDENT for (int j = 0; j < (B); j++)                                              \
+        {                                                                                      \
+            SOURCES(X)                                                                         \
+            SET(d, j) = PUT(R, RULE);                                                          \
         }                                                                                      \
-    }
+    }                                                                                          \
+    KERNEL(NAME, ARITY, (B) * sizeof(R))
+#define SOURCES1(X) const X x = GET(X, AT(a, j));
+#define SOURCES2(X) const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j));
+#define SOURCES3(X) const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j)), z = GET(X, AT(c, j));
+
+#define LOOP1(NAME, B, T, X, R, RULE) LOOP(NAME, 1, B, T, X, R, SOURCES1, RULE)
+#define LOOP2(NAME, B, T, X, R, RULE) LOOP(NAME, 2, B, T, X, R, SOURCES2, RULE)
+#define LOOP3(NAME, B, T, X, R, RULE) LOOP(NAME, 3, B, T, X, R, SOURCES3, RULE)
 
 /* The type that an op stores, from how it treats dtypes. */
 #define STORES_SAME(T)  T

@@ -18,14 +18,13 @@
 
 #if defined(LANE_LOAD)
 #define LANE_LOOP1(NAME, f)                                                                    \
-    static void NAME(HEAD)                                                                     \
+    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
     {                                                                                          \
-        const char *a = s[0];                                                                  \
-        (void)params;                                                                          \
-        for (; blocks > 0; blocks--, d += 4 * MATH_BLOCK, a += step[0])                        \
-            for (int j = 0; j < 4 * MATH_BLOCK; j += 4 * LANES)                                \
-                LANE_STORE(d + j, f(LANE_LOAD(a + j)));                                        \
-    }
+        UNUSED_SOURCES;                                                                        \
+        for (int j = 0; j < 4 * MATH_BLOCK; j += 4 * LANES)                                    \
+            LANE_STORE(d + j, f(LANE_LOAD(a + j)));                                            \
+    }                                                                                          \
+    KERNEL(NAME, 1, 4 * MATH_BLOCK)
 #else
 #define LANE_LOOP1(NAME, f) LOOP1(NAME, MATH_BLOCK, float, float, float, f(x))
 #endif
@@ -33,19 +32,16 @@
 /* ---- blocks of 16: sources are read into arrays, so that d may be one of them ---- */
 
 #define ARRAYS(NAME, T, COMPUTE, ARITY)                                                        \
-    static void NAME(HEAD)                                                                     \
+    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
     {                                                                                          \
-        const char *a = s[0], *b = (ARITY) == 2 ? s[1] : s[0];                                 \
-        const int64_t b_step = (ARITY) == 2 ? step[1] : 0;                                     \
-        (void)params;                                                                          \
-        for (; blocks > 0; blocks--, d += MATH_BLOCK * sizeof(T), a += step[0], b += b_step) { \
-            T x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];                                     \
-            memcpy(x, a, sizeof x);                                                            \
-            memcpy(y, b, sizeof y);                                                            \
-            COMPUTE;                                                                           \
-            memcpy(d, r, sizeof r);                                                            \
-        }                                                                                      \
-    }
+        T x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];                                         \
+        UNUSED_SOURCES;                                                                        \
+        memcpy(x, a, sizeof x);                                                                \
+        memcpy(y, b, sizeof y);                                                                \
+        COMPUTE;                                                                               \
+        memcpy(d, r, sizeof r);                                                                \
+    }                                                                                          \
+    KERNEL(NAME, ARITY, MATH_BLOCK * sizeof(T))
 
 /* f32 by way of the f64 function. */
 #define WIDENED(f)                                                                             \
@@ -55,7 +51,7 @@
             u[j] = (double)x[j];                                                               \
             v[j] = (double)y[j];                                                               \
         }                                                                                      \
-        f(w, u, v, params);                                                                    \
+        f(w, u, v, param);                                                                     \
         for (int j = 0; j < MATH_BLOCK; j++)                                                   \
             r[j] = (float)w[j];                                                                \
     } while (0)
@@ -79,14 +75,14 @@
     MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
     ARRAYS(ENUM##_F32, float, VCALL##ARITY(v_##RULE##_f32), ARITY)
 #define MAKE_DEEP(ENUM, ARITY, PARAMS, RULE)                                                   \
-    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, params), ARITY)                             \
+    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)                              \
     ARRAYS(ENUM##_F32, float, WIDENED(RULE##_f64), ARITY)
 #define MAKE_MATH(ENUM, ARITY, PARAMS, RULE)                                                   \
-    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, params), ARITY)                             \
+    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)                              \
     LOOP##ARITY(ENUM##_F32, MATH_BLOCK, float, float, float, CALLED(ARITY, PARAMS)(RULE##_f32))
 
 #define MAKE_LANES(ENUM, ARITY, PARAMS, RULE)                                                  \
-    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, params), ARITY)                             \
+    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)                              \
     LANE_LOOP##ARITY(ENUM##_F32, RULE##_lanes)
 
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \

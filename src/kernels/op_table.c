@@ -129,7 +129,8 @@ static void fill(char *d, const char *value, int width, int n)
     }
 }
 
-void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n)
+static void run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n,
+                int64_t ahead)
 {
     _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_MATH_BLOCK * WIDEST];
     const char *from[TNI_MAX_ARITY];
@@ -144,7 +145,7 @@ void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
         step[k] = still ? 0 : op->block * width;
     }
     if (blocks)
-        op->fn(d, from, step, blocks, op->params);
+        op->fn(d, from, step, blocks, op->params, ahead);
     if (!rest)
         return;
     for (int k = 0; k < op->nsrc; k++) {
@@ -155,6 +156,29 @@ void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
         memset(pad[k + 1] + bytes, 0, (size_t)(step[k] - bytes));
         from[k] = pad[k + 1];
     }
-    op->fn(pad[0], from, step, 1, op->params);
+    op->fn(pad[0], from, step, 1, op->params, 0);
     memcpy(d + blocks * op->block * op->width[0], pad[0], (size_t)(rest * op->width[0]));
+}
+
+void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n)
+{
+    run(op, d, s, one, n, 0);
+}
+
+/* The elements before the first whole line go first. */
+void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
+                   int64_t n)
+{
+    const int64_t before = -(int64_t)(uintptr_t)d & 63, width = op->width[0];
+    const char *from[TNI_MAX_ARITY];
+    if (before % width || before / width >= n) {
+        run(op, d, s, one, n, 0);
+        return;
+    }
+    const int64_t first = before / width;
+    if (first)
+        run(op, d, s, one, first, 0);
+    for (int k = 0; k < op->nsrc; k++)
+        from[k] = s[k] + (one >> k & 1 ? 0 : first * op->width[k + 1]);
+    run(op, d + before, from, one, n - first, TNI_AHEAD);
 }

@@ -21,8 +21,9 @@ enum { TNI_OPS =
 enum {
     TNI_MAX_ARITY = 3,
     TNI_MAX_PARAMS = 2,
-    TNI_BLOCK = 64,     /* bytes of a block of sources, */
-    TNI_MATH_BLOCK = 16 /* but a block of the functions has so many elements */
+    TNI_BLOCK = 64,      /* bytes of a block of sources, */
+    TNI_MATH_BLOCK = 16, /* but a block of the functions has so many elements */
+    TNI_AHEAD = 2048     /* bytes between a source that is fetched and the one that is used */
 };
 
 /* How an op treats the dtypes of its sources, and what it gives. */
@@ -54,9 +55,11 @@ static inline bool tni_op_known(tn_op op)
 }
 
 /* Compute blocks whole blocks.  d is dense; a source is read from s[k] and moves by step[k]
- * bytes from block to block: the bytes of a block, or 0.  d may be exactly a source. */
+ * bytes from block to block: the bytes of a block, or 0.  d may be exactly a source.  ahead is
+ * 0, or d is streamed (a multiple of 64, none of the sources) and sources are fetched so many
+ * bytes before they are used; where a block of d is no whole line, ahead means nothing. */
 typedef void (*tni_op_fn)(char *d, const char *const *s, const int64_t *step, int64_t blocks,
-                          const double *params);
+                          const double *params, int64_t ahead);
 
 /* The kernel of an op whose sources have this dtype, at a level of tni_isa (a level that was
  * not compiled gives the one below); NULL when there is none.  Small floats without a kernel of
@@ -80,6 +83,16 @@ typedef struct tni_op_strip {
     double params[TNI_MAX_PARAMS];
 } tni_op_strip;
 void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n);
+
+/* The same with streaming stores of whole lines; d is none of the sources. */
+void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
+                   int64_t n);
+
+/* Whether it does stream. */
+static inline bool tni_op_streams(const tni_op_strip *op)
+{
+    return op->block * op->width[0] % 64 == 0;
+}
 
 /* ---- the tables of one instruction set (op_*_isa.c) ---- */
 

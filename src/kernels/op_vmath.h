@@ -20,8 +20,8 @@ typedef __m512d vec_f64;
 #define STORE_F32(p, v)   _mm512_storeu_ps(p, v)
 #define LOAD_F64(p)       _mm512_loadu_pd(p)
 #define STORE_F64(p, v)   _mm512_storeu_pd(p, v)
-#define SLEEF_F32(f, ulp) Sleef_##f##f16_##ulp##avx512f
-#define SLEEF_F64(f, ulp) Sleef_##f##d8_##ulp##avx512f
+#define SLEEF_F32(f, ulp) Sleef_finz_##f##f16_##ulp##avx512f
+#define SLEEF_F64(f, ulp) Sleef_finz_##f##d8_##ulp##avx512f
 #elif defined(__AVX2__)
 typedef __m256 vec_f32;
 typedef __m256d vec_f64;
@@ -30,8 +30,8 @@ typedef __m256d vec_f64;
 #define STORE_F32(p, v)   _mm256_storeu_ps(p, v)
 #define LOAD_F64(p)       _mm256_loadu_pd(p)
 #define STORE_F64(p, v)   _mm256_storeu_pd(p, v)
-#define SLEEF_F32(f, ulp) Sleef_##f##f8_##ulp##avx2
-#define SLEEF_F64(f, ulp) Sleef_##f##d4_##ulp##avx2
+#define SLEEF_F32(f, ulp) Sleef_finz_##f##f8_##ulp##avx2
+#define SLEEF_F64(f, ulp) Sleef_finz_##f##d4_##ulp##avx2
 #elif defined(__SSE2__)
 typedef __m128 vec_f32;
 typedef __m128d vec_f64;
@@ -40,8 +40,8 @@ typedef __m128d vec_f64;
 #define STORE_F32(p, v)   _mm_storeu_ps(p, v)
 #define LOAD_F64(p)       _mm_loadu_pd(p)
 #define STORE_F64(p, v)   _mm_storeu_pd(p, v)
-#define SLEEF_F32(f, ulp) Sleef_##f##f4_##ulp##sse2
-#define SLEEF_F64(f, ulp) Sleef_##f##d2_##ulp##sse2
+#define SLEEF_F32(f, ulp) Sleef_cinz_##f##f4_##ulp##sse2
+#define SLEEF_F64(f, ulp) Sleef_cinz_##f##d2_##ulp##sse2
 #else
 typedef float32x4_t vec_f32;
 typedef float64x2_t vec_f64;
@@ -50,8 +50,8 @@ typedef float64x2_t vec_f64;
 #define STORE_F32(p, v)   vst1q_f32(p, v)
 #define LOAD_F64(p)       vld1q_f64(p)
 #define STORE_F64(p, v)   vst1q_f64(p, v)
-#define SLEEF_F32(f, ulp) Sleef_##f##f4_##ulp##advsimd
-#define SLEEF_F64(f, ulp) Sleef_##f##d2_##ulp##advsimd
+#define SLEEF_F32(f, ulp) Sleef_finz_##f##f4_##ulp##advsimd
+#define SLEEF_F64(f, ulp) Sleef_finz_##f##d2_##ulp##advsimd
 #endif
 
 #define VMATH1(f, ulp)                                                                         \

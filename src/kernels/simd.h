@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
+#include "stream.h"
 
 /* The loop that follows is unrolled whole. */
 #if defined(__clang__)
@@ -46,24 +46,6 @@ INLINE void store_1(char *d, vec_1 v)
 INLINE void stream_1(char *d, vec_1 v)
 {
     _mm_stream_si128((__m128i *)(void *)d, v);
-}
-INLINE void stream_line(char *d, const char *s) /* d is 64-byte aligned */
-{
-#if defined(__AVX512F__)
-    _mm512_stream_si512((__m512i *)(void *)d, _mm512_loadu_si512((const void *)s));
-#elif defined(__AVX2__)
-    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)s);
-    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(s + 32));
-    _mm256_stream_si256((__m256i *)(void *)d, a);
-    _mm256_stream_si256((__m256i *)(void *)(d + 32), b);
-#else
-    for (int i = 0; i < 64; i += 16)
-        _mm_stream_si128((__m128i *)(void *)(d + i), load_1(s + i));
-#endif
-}
-INLINE void stream_fence(void)
-{
-    _mm_sfence();
 }
 INLINE void scatter_1(char *d, int64_t step, vec_1 v)
 {
@@ -118,13 +100,6 @@ INLINE void store_1(char *d, vec_1 v)
 INLINE void stream_1(char *d, vec_1 v)
 {
     store_1(d, v);
-}
-INLINE void stream_line(char *d, const char *s)
-{
-    memcpy(d, s, 64);
-}
-INLINE void stream_fence(void)
-{
 }
 INLINE void scatter_1(char *d, int64_t step, vec_1 v)
 {

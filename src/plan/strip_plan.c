@@ -90,9 +90,9 @@ static int64_t room(tni_strips *s, bool all)
     bool scratch = false, turns = false;
     for (int k = 0; k < s->nest.nop; k++) {
         const tni_operand *o = &s->operand[k];
-        const bool moved = all || rough(s, k) || (k == 0 && s->stream);
+        const bool moved = all || rough(s, k) || (k == 0 && s->relay);
         turns |= rough(s, k);
-        buffers += moved || o->cast.steps;
+        buffers += moved || (o->cast.steps && s->op.fn);
         scratch |= moved + o->cast.steps > 1;
         widest = o->width > widest ? o->width : widest;
         for (int i = 0; i < o->cast.steps; i++)
@@ -100,7 +100,7 @@ static int64_t room(tni_strips *s, bool all)
         widest = o->inside > widest ? o->inside : widest;
     }
     s->size = 0;
-    if (!buffers || s->map)
+    if ((!buffers && !scratch) || s->map)
         return s->map ? MAPPED : LONG;
     buffers += scratch ? 2 : 0;
     const int size = ((turns ? TNI_ARENA : NEAR) / buffers) & ~63;
@@ -190,15 +190,15 @@ static void choose_forms(tni_strips *s)
         o->turn = false;
         for (int j = 0; j + 1 < s->nblock && o->move; j++)
             o->turn |= magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;
-        o->form = still                                               ? TNI_ONE
-                  : o->move || o->cast.steps || (k == 0 && s->stream) ? TNI_STAGED
-                                                                      : TNI_DIRECT;
+        const bool relay = k == 0 && s->relay;
+        o->form = still                                             ? TNI_ONE
+                  : o->move || relay || (o->cast.steps && s->op.fn) ? TNI_STAGED
+                                                                    : TNI_DIRECT;
         if (o->form == TNI_STAGED) {
             o->buffer = at;
             at += s->size;
         }
-        const bool moved = o->move || (k == 0 && s->stream);
-        scratch |= o->form == TNI_STAGED && o->cast.steps + moved > 1;
+        scratch |= o->cast.steps + (o->move || relay) > 1;
     }
     s->scratch[0] = at;
     s->scratch[1] = scratch ? at + s->size : at;
@@ -262,8 +262,15 @@ static void take_op(tni_strips *s, const tni_strips_how *how)
         take_kernel(&s->op, how, s->nest.nop - 1);
 }
 
-/* One axis along which every operand is smooth, and nothing to convert or to stream: decided
- * at once. */
+/* Whether the result is large, and its rows are worth streaming. */
+static bool streams(const tni_strips *s, const tni_axis *in)
+{
+    return !s->map && s->count * s->operand[0].width >= tni_cache_sizes()->stream &&
+           smooth(s, in, 0) && in->n * s->operand[0].width >= STREAM_LEAST;
+}
+
+/* One axis along which every operand is smooth, and nothing to convert or to relay: decided at
+ * once. */
 static bool plan_plain(tni_strips *s)
 {
     const tni_nest *nest = &s->nest;
@@ -273,13 +280,14 @@ static bool plan_plain(tni_strips *s)
     for (int k = 0; k < nest->nop; k++)
         if (s->operand[k].cast.steps || rough(s, k))
             return false;
-    if (s->count * s->operand[0].width >= tni_cache_sizes()->stream)
+    s->stream = streams(s, nest->axis);
+    if (s->stream && !tni_op_streams(&s->op))
         return false;
     for (int k = 0; k < nest->nop; k++) {
         s->operand[k].form = nest->axis[0].step[k] ? TNI_DIRECT : TNI_ONE;
         s->operand[k].move = s->operand[k].turn = false;
     }
-    s->flat = s->stream = false;
+    s->flat = s->relay = false;
     s->nblock = 1;
     s->axis[0] = 0;
     s->block[0] = cut(nest->axis[0].n, LONG);
@@ -340,10 +348,8 @@ void tni_strips_plan(tni_strips *s, const tni_strips_how *how, int nop,
         return;
     if (nest->ndim > 1)
         choose_inner(s);
-    const int last = nest->ndim - 1;
-    s->stream = !s->map && s->count * s->operand[0].width >= tni_cache_sizes()->stream &&
-                smooth(s, &nest->axis[last], 0) &&
-                nest->axis[last].n * s->operand[0].width >= STREAM_LEAST;
+    s->stream = streams(s, &nest->axis[nest->ndim - 1]);
+    s->relay = s->stream && s->op.fn && !s->operand[0].cast.steps && !tni_op_streams(&s->op);
     choose_block(s);
     choose_forms(s);
     s->items = 1;

@@ -26,15 +26,34 @@ typedef struct work {
     int64_t held_n[TNI_MAX_OPERANDS][TNI_BLOCK_AXES]; /* what the buffers hold */
 } work;
 
+/* One conversion into the tensor: whole lines are streamed, after the elements before them. */
+static void convert_past(tni_cast_fn fn, char *d, int d_width, const char *s, int s_width,
+                         int64_t n)
+{
+    int64_t first = (-(int64_t)(uintptr_t)d & 63) / d_width;
+    const bool whole = ((uintptr_t)d + (uintptr_t)(first * d_width)) % 64 == 0;
+    first = first < n && whole ? first : n;
+    if (first)
+        fn(d, s, first, 0, false);
+    if (first < n)
+        fn(d + first * d_width, s + first * s_width, n - first, TNI_AHEAD, true);
+}
+
 /* Convert n elements from s, by way of the scratch buffers, the last step into d.  in says
- * which scratch buffer s is, or -1. */
-static void convert(const work *w, const tni_cast *c, char *d, const char *s, int in, int64_t n)
+ * which scratch buffer s is, or -1; width is that of the elements of s; past streams d. */
+static void convert(const work *w, const tni_cast *c, char *d, const char *s, int in, int width,
+                    int64_t n, bool past)
 {
     const tni_strips *p = w->j->s;
     for (int i = 0; i < c->steps; i++) {
         const int out = in == 0;
-        char *to = i + 1 == c->steps ? d : w->arena + p->scratch[out];
-        c->fn[i](to, s, n);
+        const bool last = i + 1 == c->steps;
+        char *to = last ? d : w->arena + p->scratch[out];
+        if (last && past)
+            convert_past(c->fn[i], to, c->width[i], s, width, n);
+        else
+            c->fn[i](to, s, n, i == 0 && in < 0 && w->j->stream ? TNI_AHEAD : 0, false);
+        width = c->width[i];
         s = to;
         in = out;
     }
@@ -122,20 +141,17 @@ static void stage_block(work *w, int k)
     char *moved = convert_too ? w->arena + p->scratch[0] : buffer;
     move(w, k, moved, false);
     if (convert_too)
-        convert(w, &o->cast, buffer, moved, 0, w->total);
+        convert(w, &o->cast, buffer, moved, 0, o->width, w->total, false);
 }
 
 /* A finished strip of dst in its buffer goes to its place. */
 static void finish_row(const work *w, char *d, char *buffer, int64_t n)
 {
     const tni_operand *o = &w->j->s->operand[0];
-    char *last = buffer;
-    if (o->cast.steps) {
-        last = w->j->stream ? w->arena + w->j->s->scratch[(o->cast.steps & 1) == 0] : d;
-        convert(w, &o->cast, last, buffer, -1, n);
-    }
-    if (last != d)
-        (w->j->stream ? w->j->k->stream : w->j->k->copy)(d, last, n * o->width);
+    if (o->cast.steps)
+        convert(w, &o->cast, d, buffer, -1, o->inside, n, w->j->stream);
+    else
+        (w->j->stream ? w->j->k->stream : w->j->k->copy)(d, buffer, n * o->width);
 }
 
 static void finish_block(const work *w, char *buffer)
@@ -144,7 +160,7 @@ static void finish_block(const work *w, char *buffer)
     char *last = buffer;
     if (o->cast.steps) {
         last = w->arena + w->j->s->scratch[(o->cast.steps & 1) == 0];
-        convert(w, &o->cast, last, buffer, -1, w->total);
+        convert(w, &o->cast, last, buffer, -1, o->inside, w->total, false);
     }
     move(w, 0, last, true);
 }
@@ -167,24 +183,25 @@ static void run_strip(work *w, const int64_t *offset, int64_t r)
         if (o->form == TNI_ONE) {
             one |= 1u << (k - 1);
             for (int i = 0; i < o->cast.steps; i++) {
-                o->cast.fn[i](value[k - 1][i & 1], here, 1);
+                o->cast.fn[i](value[k - 1][i & 1], here, 1, 0, false);
                 here = value[k - 1][i & 1];
             }
         } else if (o->move) {
             here = buffer + r * w->row * (p->op.fn ? o->inside : o->width);
         } else if (o->form == TNI_STAGED && p->op.fn) {
             if (renew(w, k, here))
-                convert(w, &o->cast, buffer, here, -1, w->row);
+                convert(w, &o->cast, buffer, here, -1, o->width, w->row, false);
             here = buffer;
         }
         from[k - 1] = here;
     }
+    const bool past = w->j->stream && d->form == TNI_DIRECT;
     if (p->op.fn)
-        tni_op_run(&p->op, to, from, one, w->row);
+        (past ? tni_op_stream : tni_op_run)(&p->op, to, from, one, w->row);
     else if (one)
-        w->j->k->fill(to, from[0], tni_width_log2(d->inside), w->row, 0);
+        w->j->k->fill(to, from[0], tni_width_log2(d->inside), w->row, past);
     else
-        convert(w, &p->operand[1].cast, to, from[0], -1, w->row);
+        convert(w, &p->operand[1].cast, to, from[0], -1, p->operand[1].width, w->row, past);
     if (d->form == TNI_STAGED && !d->move)
         finish_row(w, w->at[0] + offset[0], to, w->row);
 }
@@ -281,7 +298,10 @@ static void run_plain(const job *j, int64_t first, int64_t last)
         from[k - 1] = j->at[k] + first * a->step[k];
         one |= (unsigned)(a->step[k] == 0) << (k - 1);
     }
-    tni_op_run(&j->s->op, j->at[0] + first * a->step[0], from, one, last - first);
+    (j->stream ? tni_op_stream : tni_op_run)(&j->s->op, j->at[0] + first * a->step[0], from,
+                                             one, last - first);
+    if (j->stream)
+        j->k->fence();
 }
 
 static void run_part(void *arg, int part)

@@ -48,7 +48,8 @@ typedef struct tni_strips {
     tni_nest nest;
     bool plain;  /* one axis, nothing staged: the whole work is one strip, or pieces of it */
     bool flat;   /* a strip is the whole block; otherwise a row of its last axis */
-    bool stream; /* dst goes through a buffer and streaming stores */
+    bool stream; /* dst is written past the caches, */
+    bool relay;  /* from a buffer, because the kernel itself does not stream */
     int nblock;
     int axis[TNI_BLOCK_AXES];    /* the block's axes, outermost first */
     int64_t block[TN_MAX_NDIM];  /* extent of a block along each axis of the nest */

@@ -1,0 +1,48 @@
+/* stream.h - storing whole cache lines past the caches.
+ *
+ * Lines begin at multiples of 64; a fence orders them before what follows. */
+#ifndef TNI_STREAM_H
+#define TNI_STREAM_H
+
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { LINE_BYTES = 64 };
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+
+INLINE void stream_line(char *d, const char *s)
+{
+#if defined(__AVX512F__)
+    _mm512_stream_si512((__m512i *)(void *)d, _mm512_loadu_si512((const void *)s));
+#elif defined(__AVX2__)
+    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)s);
+    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(s + 32));
+    _mm256_stream_si256((__m256i *)(void *)d, a);
+    _mm256_stream_si256((__m256i *)(void *)(d + 32), b);
+#else
+    for (int i = 0; i < LINE_BYTES; i += 16)
+        _mm_stream_si128((__m128i *)(void *)(d + i),
+                         _mm_loadu_si128((const __m128i *)(const void *)(s + i)));
+#endif
+}
+INLINE void stream_fence(void)
+{
+    _mm_sfence();
+}
+
+#else
+
+INLINE void stream_line(char *d, const char *s)
+{
+    memcpy(d, s, LINE_BYTES);
+}
+INLINE void stream_fence(void)
+{
+}
+
+#endif
+
+#endif
