@@ -81,7 +81,7 @@ static void try_op(int isa, tn_op op, tn_dtype t, tn_dtype gives, int64_t n)
         }
         char *d = target(bytes, edge & 2);
         tni_op_run(&s, open_d, open, one, n);
-        tni_op_run(&s, d, from, one, n);
+        (edge & 1 ? tni_op_stream : tni_op_run)(&s, d, from, one, n);
         compare(d, bytes, edge & 2);
     }
 }
@@ -115,8 +115,9 @@ static void try_cast(int isa, int from, int to, int64_t n)
                      edge);
             const char *s = source(0, n * width, edge & 1);
             char *d = target(n * c.width[step], edge & 2);
-            c.fn[step](open_d, open_s[0], n);
-            c.fn[step](d, s, n);
+            const bool line = (uintptr_t)d % 64 == 0; /* which streams */
+            c.fn[step](open_d, open_s[0], n, 0, false);
+            c.fn[step](d, s, n, edge & 1 || line ? TNI_AHEAD : 0, line);
             compare(d, n * c.width[step], edge & 2);
         }
 }

@@ -1,7 +1,9 @@
 /* op_vmath.h - functions on short arrays: the vector math library, 16 elements at a call.
  *
- * v_sin_f32(r, x) and v_sin_f64(r, x) compute 16 elements of any alignment; r may be x. Without
- * SLEEF, or where it has no vectors for this machine, they are loops over the C library. */
+ * v_sin_f32(r, x) and v_sin_f64(r, x) compute 16 elements of any alignment; r may be x.  Of
+ * SLEEF the reproducible functions are taken: a value depends neither on its neighbours in the
+ * vector nor on the vector's width.  Without SLEEF, or where it has no vectors for this
+ * machine, they are loops over the C library. */
 #ifndef TNI_OP_VMATH_H
 #define TNI_OP_VMATH_H
 
