@@ -42,6 +42,9 @@ static const struct {
     {"[-99999999999999999999:]", 3, {4, 5, 6}, 0, 119},
     {"[::99999999999999999999]", 3, {1, 5, 6}, 0, 29},
     {" [ 1 : 3 : 1 , 0 , ] ", 2, {2, 6}, 30, 65},
+    {"[\t1:3,\n0]", 2, {2, 6}, 30, 65},
+    {"[:9223372036854775808]", 3, {4, 5, 6}, 0, 119},
+    {"[-9223372036854775809:]", 3, {4, 5, 6}, 0, 119},
     {"1:3,0", 2, {2, 6}, 30, 65},
     {"[+1, 0_4]", 1, {6}, 54, 59},
     {"[:,:,:,...]", 3, {4, 5, 6}, 0, 119},
@@ -108,6 +111,7 @@ static void what_is_refused(void **state)
         {"[(0)]", TN_EFORMAT},
         {"[True]", TN_EFORMAT},
         {"[1_]", TN_EFORMAT},
+        {"[1_ ]", TN_EFORMAT},
         {"[4]", TN_EARG},
         {"[-5]", TN_EARG},
         {"[0, 5]", TN_EARG},
@@ -136,6 +140,13 @@ static void what_is_refused(void **state)
     many[61 * 5] = 0;
     assert_int_equal(tn_slice_text(&v, &t, many), TN_OK);
     assert_int_equal(v.ndim, 64);
+    for (int i = 61; i < 65; i++)
+        strcat(many, "None,");
+    v.ndim = 7;
+    assert_int_equal(tn_slice_text(&v, &t, many), TN_ESHAPE);
+    t.device = 99;
+    assert_int_equal(tn_slice_text(&v, &t, "0"), TN_EDEVICE);
+    assert_int_equal(v.ndim, 7);
 }
 
 int main(void)

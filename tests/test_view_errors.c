@@ -427,6 +427,8 @@ static void geometry_refuses(void **state)
             "index_to_offset: the extents make more than 2^63 - 1");
     REFUSED(tn_index_to_offset(0, 3, (int64_t[]){0, INT64_MAX, 2}, stride, &result), TN_EARG,
             NULL);
+    REFUSED(tn_index_to_offset(8, 2, (int64_t[]){3, 3}, (int64_t[]){1, INT64_MAX}, &result),
+            TN_EOVERFLOW, "index_to_offset: the offset of flat index 8 does not fit 64 bits");
     REFUSED(tn_index_to_offset(2, 1, shape + 1, (int64_t[]){INT64_MAX}, &result), TN_EOVERFLOW,
             "index_to_offset: the offset of flat index 2 does not fit 64 bits");
     REFUSED(tn_index_to_offset(3, 2, (int64_t[]){2, 2}, (int64_t[]){INT64_MAX, 1}, &result),
@@ -562,6 +564,7 @@ static void views_refuse_their_arguments(void **state)
 
     REFUSED(tn_reshape(NULL, &t, 1, (int64_t[]){6}), TN_ENULL, "reshape: out is NULL");
     REFUSED(tn_reshape(&out, &t, 1, NULL), TN_ENULL, "reshape: shape is NULL for 1 axes");
+    REFUSED(tn_reshape(&out, &t, -1, NULL), TN_EARG, "reshape: ndim is -1, not in [0, 64]");
     REFUSED(tn_reshape(&out, &t, 65, ones), TN_EARG, "reshape: ndim is 65, not in [0, 64]");
     REFUSED(tn_reshape(&out, &t, 1, (int64_t[]){7}), TN_ESHAPE,
             "reshape: in has 6 elements, out 7");

@@ -254,6 +254,31 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(tn_init_strided(&b, (void *)4100, TN_I8, 2, two, wide), TN_OK);
     assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
     assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
+
+    /* strides that differ: each span fits, their sum does not */
+    a.stride[0] -= 64;
+    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
+
+    /* equal strides: the extents together do not fit */
+    const int64_t long_axis[] = {(INT64_C(1) << 62) + 1};
+    assert_int_equal(tn_init(&a, (void *)4096, TN_I8, 1, long_axis), TN_OK);
+    assert_int_equal(tn_init(&b, (void *)4100, TN_I8, 1, long_axis), TN_OK);
+    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
+
+    /* the distance to the end of src does not fit */
+    const int64_t all[] = {INT64_MAX - 1}, half[] = {INT64_C(1) << 62};
+    assert_int_equal(tn_init_strided(&a, (void *)4096, TN_I8, 1, two, all), TN_OK);
+    assert_int_equal(tn_init_strided(&b, (void *)(4196 + half[0]), TN_I8, 1, two, half), TN_OK);
+    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
+
+    /* an axis below the top, counted twice, does not fit */
+    const int64_t rows[] = {2, 3}, skewed[] = {half[0] / 2 + 8, half[0] / 2};
+    assert_int_equal(tn_init_strided(&a, (void *)4096, TN_F32, 2, rows, skewed), TN_OK);
+    assert_int_equal(tni_check_once(&a, "x"), TN_ESTRIDE);
+    assert_string_equal(tn_error(), "x: dst may name an element twice: too many axes to tell");
 }
 
 static void the_same_is_fine_when_asked(void **state)

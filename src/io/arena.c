@@ -9,7 +9,7 @@ enum { CHUNK = 1 << 14, LINK = 16 };
 
 void *tni_arena_take(tni_arena *a, size_t n)
 {
-    if (n > SIZE_MAX / 2)
+    if (TNI_NEVER(n > SIZE_MAX / 2))
         return NULL;
     n = (n + 7) & ~(size_t)7;
     if (n > a->size - a->used) {

@@ -44,8 +44,8 @@ static tn_status collect(walk *w)
 {
     for (int i = 0; i < w->src.ndim; i++) {
         if (w->src.stride[i] < 0) {
-            TRY(tn_flip(&w->src, &w->src, i));
-            TRY(tn_flip(&w->dst, &w->dst, i));
+            TRY(TNI_NEVER(tn_flip(&w->src, &w->src, i)));
+            TRY(TNI_NEVER(tn_flip(&w->dst, &w->dst, i)));
         }
         if (w->src.shape[i] > 1 && w->src.stride[i] > 0)
             w->axes[w->m++] =
@@ -168,7 +168,7 @@ static tn_status run(walk *w, int64_t stage)
         TRY(fill(w));
         if (w->e->swapped)
             tni_swap(w->stage, stage / tni_width(w->e->dtype), w->e->dtype);
-        TRY(carry(w));
+        TRY(TNI_NEVER(carry(w)));
     } while (next_stage(w));
     return TN_OK;
 }
@@ -227,7 +227,7 @@ tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
     }
     tni_extent(places, &low, &high);
     w.at += low;
-    TRY(collect(&w));
+    TRY(TNI_NEVER(collect(&w)));
     int64_t stage = plan_stage(&w);
     w.stage = tni_alloc((size_t)stage);
     if (!w.stage)

@@ -248,7 +248,7 @@ tn_status tn_file_info(const tn_file *f, int64_t i, const char **name, tn_tensor
     const tni_entry *e = NULL;
     tn_tensor t;
     TRY(tni_file_entry(f, i, "file_info", &e));
-    TRY(tni_entry_at(e, NULL, &t));
+    TRY(TNI_NEVER(tni_entry_at(e, NULL, &t)));
     if (name)
         *name = e->name;
     if (desc)

@@ -36,7 +36,7 @@ tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out)
         turned[i] = e->shape[axes[i]];
     }
     tn_tensor t;
-    TRY(tn_init(&t, buf, e->dtype, e->ndim, turned));
+    TRY(TNI_NEVER(tn_init(&t, buf, e->dtype, e->ndim, turned)));
     return tn_permute(out, &t, axes);
 }
 
@@ -114,7 +114,7 @@ static tn_status view_of(const tn_file *f, const tni_entry *e, bool readable, tn
     char *base = NULL;
     tn_tensor t;
     TRY(mapping(f, readable ? &owner->map : &owner->places, readable, &base));
-    TRY(tni_entry_at(e, base + e->offset, &t));
+    TRY(TNI_NEVER(tni_entry_at(e, base + e->offset, &t)));
     t.flags |= TN_READONLY;
     *out = t;
     return TN_OK;

@@ -6,6 +6,8 @@
 
 #include "sys.h"
 
+#include "core/core.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -111,7 +113,7 @@ int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
             continue;
         if (r < 0)
             return errno;
-        if (r == 0)
+        if (TNI_NEVER(r == 0))
             return EIO;
         done += (size_t)r;
     }
@@ -152,7 +154,7 @@ static int temp_name(const char *path, char *name, size_t size)
     const char *dir = folder(path, &len);
     int n = snprintf(name, size, "%.*s%s.tenon-%ld-%u.tmp", len, dir, *dir == '.' ? "/" : "",
                      (long)getpid(), atomic_fetch_add(&serial, 1));
-    return n < 0 || (size_t)n >= size ? ENAMETOOLONG : 0;
+    return (size_t)n >= size ? ENAMETOOLONG : 0;
 }
 
 static int open_nameless(const char *path, int *fd)
@@ -160,7 +162,7 @@ static int open_nameless(const char *path, int *fd)
     char dir[PATH_MAX];
     int len;
     const char *from = folder(path, &len);
-    if ((size_t)len >= sizeof dir)
+    if (TNI_NEVER((size_t)len >= sizeof dir)) /* tni_sys_target */
         return ENAMETOOLONG;
     memcpy(dir, from, (size_t)len);
     dir[len] = 0;

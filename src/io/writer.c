@@ -234,10 +234,10 @@ static tn_status put_block(tn_writer *w, const tn_tensor *t, int k, const int64_
         s.shape[i] = i < k ? 1 : n;
     }
     s.data = (char *)t->data + at;
-    TRY(tn_init(&d, w->stage, s.dtype, s.ndim, s.shape));
-    TRY(tn_rearrange(&d, &s));
+    TRY(TNI_NEVER(tn_init(&d, w->stage, s.dtype, s.ndim, s.shape)));
+    TRY(TNI_NEVER(tn_rearrange(&d, &s)));
     int64_t numel = tni_numel(&d);
-    if (w->style->swaps)
+    if (TNI_NEVER(w->style->swaps))
         tni_swap(w->stage, numel, t->dtype);
     return w->style->bytes(w, w->stage, numel * tni_width(t->dtype));
 }
@@ -253,7 +253,7 @@ static tn_status put_staged(tn_writer *w, const tn_tensor *t)
         w->stage = tni_arena_take(&w->arena, (size_t)tni_stage);
     if (!w->stage)
         return tni_no_memory(w->path, tni_stage);
-    if (k < 0)
+    if (TNI_NEVER(k < 0)) /* a scalar is contiguous */
         return put_block(w, t, -1, index, 0);
     int64_t piece = tni_stage / inside;
     for (;;) {
@@ -271,7 +271,7 @@ static tn_status put_staged(tn_writer *w, const tn_tensor *t)
 
 static tn_status put(tn_writer *w, const tn_tensor *t, int64_t numel)
 {
-    if (tn_is_contiguous(t) && !w->style->swaps)
+    if (tn_is_contiguous(t) && !TNI_NEVER(w->style->swaps))
         TRY(w->style->bytes(w, t->data, numel * tni_width(t->dtype)));
     else
         TRY(put_staged(w, t));

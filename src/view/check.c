@@ -74,12 +74,13 @@ static tn_status fail_rule(unsigned rule, const tn_tensor *t, const char *who)
     }
 }
 
-static tn_status check_rules(unsigned rules, const tn_tensor *t, bool written, const char *who)
+/* t breaks one of the rules: tell the first. */
+static tn_status fail_first(unsigned rules, const tn_tensor *t, bool written, const char *who)
 {
-    for (unsigned rule = 1; rule < TNI_EVERY; rule <<= 1)
-        if ((rules & rule) && !keeps(rule, t, written))
-            return fail_rule(rule, t, who);
-    return TN_OK;
+    unsigned rule = 1;
+    while (rule < TNI_SIZE && (!(rules & rule) || keeps(rule, t, written)))
+        rule <<= 1;
+    return fail_rule(rule, t, who);
 }
 
 static bool sound_operand(const tn_tensor *t)
@@ -89,26 +90,26 @@ static bool sound_operand(const tn_tensor *t)
 
 tn_status tni_check(const tn_tensor *t, const char *who)
 {
-    return LIKELY(sound_operand(t)) ? TN_OK : check_rules(TNI_EVERY, t, false, who);
+    return LIKELY(sound_operand(t)) ? TN_OK : fail_first(TNI_EVERY, t, false, who);
 }
 
 tn_status tni_check_dst(const tn_tensor *t, const char *who)
 {
     if (LIKELY(sound_operand(t) && !(t->flags & TN_READONLY)))
         return TN_OK;
-    return check_rules(TNI_EVERY, t, true, who);
+    return fail_first(TNI_EVERY, t, true, who);
 }
 
 tn_status tni_check_given(const tn_tensor *t, const char *who)
 {
     if (LIKELY(t && tni_ndim_fine(t)))
         return TN_OK;
-    return check_rules(TNI_NULL | TNI_NDIM, t, false, who);
+    return fail_first(TNI_NULL | TNI_NDIM, t, false, who);
 }
 
 tn_status tni_fail_sound(const tn_tensor *t, const char *who)
 {
-    return check_rules(TNI_DTYPE | TNI_SHAPE | TNI_SIZE, t, false, who);
+    return fail_first(TNI_DTYPE | TNI_SHAPE | TNI_SIZE, t, false, who);
 }
 
 tn_status tni_fail_pair(const tn_tensor *out, const tn_tensor *in, const char *call)

@@ -76,7 +76,7 @@ tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
 {
     TRY(check_parts(t, dtype, ndim, shape, NULL, "alloc"));
     const int64_t bytes = tni_shape_count(ndim, shape) * tni_width(dtype);
-    void *data = (uint64_t)bytes > SIZE_MAX ? NULL : tni_alloc((size_t)bytes);
+    void *data = TNI_NEVER((uint64_t)bytes > SIZE_MAX) ? NULL : tni_alloc((size_t)bytes);
     if (!data)
         return tni_fail(TN_ENOMEM, "alloc: no memory for %lld bytes", (long long)bytes);
     put(t, data, dtype, ndim, shape, NULL, 0);

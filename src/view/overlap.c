@@ -85,7 +85,7 @@ static answer split(const term *terms, int count, int64_t reach, int64_t low, in
 static answer solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
                     int *work)
 {
-    if (high < 0 || low > reach)
+    if (TNI_NEVER(high < 0 || low > reach))
         return NO;
     if (low <= 0)
         return YES;
@@ -106,7 +106,6 @@ static answer solve(const term *terms, int count, int64_t reach, int64_t low, in
         return parts;
     const term top = terms[count - 1];
     const int64_t under = reach - top.a * top.u;
-    answer all = NO;
     for (int64_t x = high / top.a < top.u ? high / top.a : top.u; x >= 0; x--) {
         const int64_t part = x * top.a;
         if (low - part > under)
@@ -116,10 +115,8 @@ static answer solve(const term *terms, int count, int64_t reach, int64_t low, in
             return YES;
         if (*work < 0)
             return UNDECIDED;
-        if (one == UNDECIDED)
-            all = UNDECIDED;
     }
-    return all;
+    return NO;
 }
 
 /* ---- a byte named twice ---- */
@@ -201,9 +198,7 @@ static answer names_twice(const sorted *axes, int64_t width)
             if (one == UNDECIDED)
                 all = UNDECIDED;
         }
-        below[top].a = step;
-        if (!tni_mul(2, last, &below[top].u))
-            return UNDECIDED;
+        below[top] = (term){step, 2 * last}; /* fits: another axis is 2 long or more */
         under += step * last;
     }
     return all;
@@ -254,8 +249,11 @@ static answer shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
     term terms[TERMS];
     int count = 0, work = WORK;
     int64_t reach;
-    if (!put_axes(terms, &count, a) || !put_axes(terms, &count, b) ||
-        !reach_of(terms, count, &reach))
+    const tn_tensor *const both[] = {a, b};
+    for (int k = 0; k < COUNT(both); k++)
+        if (!put_axes(terms, &count, both[k]))
+            return UNDECIDED;
+    if (!reach_of(terms, count, &reach))
         return UNDECIDED;
     const int64_t bytes = tni_width(a->dtype) + tni_width(b->dtype) - 2;
     return solve(terms, count, reach, distance - bytes, distance, &work);

@@ -154,15 +154,15 @@ tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in, const char *text)
     scan s;
     item it;
     tn_tensor t = *in;
-    TRY(begin(&s, text));
+    TRY(TNI_NEVER(begin(&s, text))); /* measure has read it all */
     for (;;) {
-        TRY(next(&s, &it));
+        TRY(TNI_NEVER(next(&s, &it)));
         if (it.kind == END)
             break;
         if (it.kind == INDEX) {
             TRY(select_index(&t, axis++, dim, it.start));
         } else if (it.kind == SLICE) {
-            TRY(select_range(&t, dim++, &it));
+            TRY(TNI_NEVER(select_range(&t, dim++, &it)));
             axis++;
         } else if (it.kind == NEW_AXIS) {
             TRY(tn_unsqueeze(&t, &t, dim++));
