@@ -3,7 +3,7 @@
 #include "runtime/runtime.h"
 
 enum {
-    RUN = 256,         /* bytes that a staged run aims at */
+    RUN = 512,         /* bytes that a staged run aims at */
     RUN_ROWS = 2048,   /* the same where rows are dense on both sides */
     LINES_ROWS = 512,  /* bytes of the source from which a tile of rows is gathered */
     STRAIGHT = 128,    /* bytes of either side of a tile that is streamed from registers */
@@ -201,10 +201,10 @@ static void shape_plain(tni_copy *c)
         int64_t held = rows_held(b->d, rows);
         rows = rows < held ? rows : held;
     }
-    if (a->n * unit < DIRECT / 4 && rows < LONG_TILE / (a->n * unit))
+    if (a->n * unit <= DIRECT / 4 && rows < LONG_TILE / (a->n * unit))
         rows = LONG_TILE / (a->n * unit);
     int64_t run = c->mover == TNI_MOVE_TURN ? DIRECT_RUN : DIRECT;
-    if (b->n * unit < DIRECT / 4 && run < LONG_TILE / b->n)
+    if (b->n * unit <= DIRECT / 4 && run < LONG_TILE / b->n)
         run = LONG_TILE / b->n;
     a->block = even_block(a->n, run / unit, grain);
     b->block = even_block(b->n, rows, grain);
