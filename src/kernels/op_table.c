@@ -129,35 +129,49 @@ static void fill(char *d, const char *value, int width, int n)
     }
 }
 
+/* count elements of a block that begin at its place first, by way of pads. */
+static void run_part(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
+                     int first, int64_t count)
+{
+    _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_MATH_BLOCK * WIDEST];
+    const char *from[TNI_MAX_ARITY];
+    const int64_t step[TNI_MAX_ARITY] = {0};
+    for (int k = 0; k < op->nsrc; k++) {
+        const int width = op->width[k + 1];
+        from[k] = pad[k + 1];
+        if (one >> k & 1) {
+            fill(pad[k + 1], s[k], width, op->block);
+            continue;
+        }
+        memset(pad[k + 1], 0, (size_t)(op->block * width));
+        memcpy(pad[k + 1] + first * width, s[k], (size_t)(count * width));
+    }
+    op->fn(pad[0], from, step, 1, op->params, 0);
+    memcpy(d, pad[0] + first * op->width[0], (size_t)(count * op->width[0]));
+}
+
 static void run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n,
                 int64_t ahead)
 {
-    _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_MATH_BLOCK * WIDEST];
+    _Alignas(64) char pad[TNI_MAX_ARITY][TNI_MATH_BLOCK * WIDEST];
     const char *from[TNI_MAX_ARITY];
     int64_t step[TNI_MAX_ARITY];
     const int64_t blocks = n / op->block, rest = n % op->block;
     for (int k = 0; k < op->nsrc; k++) {
         const int width = op->width[k + 1];
         const bool still = one >> k & 1;
-        if (still)
-            fill(pad[k + 1], s[k], width, op->block);
-        from[k] = still ? pad[k + 1] : s[k];
+        if (still && blocks)
+            fill(pad[k], s[k], width, op->block);
+        from[k] = still && blocks ? pad[k] : s[k];
         step[k] = still ? 0 : op->block * width;
     }
     if (blocks)
         op->fn(d, from, step, blocks, op->params, ahead);
     if (!rest)
         return;
-    for (int k = 0; k < op->nsrc; k++) {
-        if (one >> k & 1)
-            continue;
-        const int64_t bytes = rest * op->width[k + 1];
-        memcpy(pad[k + 1], s[k] + blocks * step[k], (size_t)bytes);
-        memset(pad[k + 1] + bytes, 0, (size_t)(step[k] - bytes));
-        from[k] = pad[k + 1];
-    }
-    op->fn(pad[0], from, step, 1, op->params, 0);
-    memcpy(d + blocks * op->block * op->width[0], pad[0], (size_t)(rest * op->width[0]));
+    for (int k = 0; k < op->nsrc; k++)
+        from[k] = s[k] + blocks * step[k];
+    run_part(op, d + blocks * op->block * op->width[0], from, one, 0, rest);
 }
 
 void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n)
@@ -165,19 +179,20 @@ void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
     run(op, d, s, one, n, 0);
 }
 
-/* The elements before the first whole line go first. */
+/* The elements before the first whole line go first, in the places of a block that they have
+ * when another one comes before them. */
 void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
                    int64_t n)
 {
     const int64_t before = -(int64_t)(uintptr_t)d & 63, width = op->width[0];
     const char *from[TNI_MAX_ARITY];
-    if (before % width || before / width >= n) {
+    if (!tni_op_streams(op) || before % width || before / width >= n) {
         run(op, d, s, one, n, 0);
         return;
     }
     const int64_t first = before / width;
     if (first)
-        run(op, d, s, one, first, 0);
+        run_part(op, d, s, one, op->block - (int)first, first);
     for (int k = 0; k < op->nsrc; k++)
         from[k] = s[k] + (one >> k & 1 ? 0 : first * op->width[k + 1]);
     run(op, d + before, from, one, n - first, TNI_AHEAD);
