@@ -85,8 +85,10 @@ static int set(args *a, const struct option *o, const char *value)
 
 static bool is_option(const char *word)
 {
+    if (word[0] != '-' || !word[1])
+        return false;
     bool digit = (word[1] >= '0' && word[1] <= '9') || word[1] == '.';
-    return word[0] == '-' && word[1] && !digit && !is_number(word);
+    return !digit && !is_number(word);
 }
 
 int read_args(args *a, const command *c, int argc, char **argv)

@@ -1,14 +1,11 @@
 /* safetensors.c - reading the header of .safetensors, every rule of the format enforced.
  *
  * The tensors, in the order of their places, cover the data without hole or overlap, and each
- * is as long as its shape and dtype say.  jansson reads the header one name and one value at a
- * time: a tree of ten thousand tensors would cost three times as long, and far more memory. */
+ * is as long as its shape and dtype say. */
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
-#include "io.h"
+#include "json.h"
 #include "safetensors.h"
 
 enum { LONGEST = 100000000 };
@@ -50,23 +47,94 @@ typedef struct row {
 /* The header while it is read. */
 typedef struct parse {
     tn_file *f;
-    const char *text;
-    int64_t at, length;
+    tni_json j;
     row *rows;
     int64_t n, room;
 } parse;
 
-static const tni_st_type *type_of(const json_t *dtype)
+tn_status tni_st_refused(const char *path, const char *what, int64_t from, const tni_json *j)
 {
-    const char *name = json_string_value(dtype);
-    for (const tni_st_type *t = tni_st_types; name && t->name; t++)
+    if (!j->why)
+        return tni_no_memory(path, j->length);
+    return tni_fail(TN_EFORMAT, "%s: %s, byte %lld: %s", path, what, (long long)(from + j->at),
+                    j->why);
+}
+
+static tn_status refused(const parse *p)
+{
+    return tni_st_refused(p->f->path, "header", 8, &p->j);
+}
+
+static const tni_st_type *type_of(const char *name)
+{
+    for (const tni_st_type *t = tni_st_types; t->name; t++)
         if (!strcmp(name, t->name))
             return t;
     return NULL;
 }
 
-/* Extents, and that they make up exactly the bytes from begin to end. */
-static tn_status read_shape(tn_file *f, row *r, const json_t *list)
+/* "[1, 2]" as at most room numbers; *n is -1 beyond that. */
+static bool read_list(tni_json *j, int room, int64_t *list, int *n)
+{
+    *n = 0;
+    if (!tni_json_sign(j, '['))
+        return tni_json_wrong(j, "a list is expected");
+    if (tni_json_sign(j, ']'))
+        return true;
+    do {
+        int64_t x;
+        if (!tni_json_integer(j, &x))
+            return false;
+        if (*n >= 0 && *n < room)
+            list[(*n)++] = x;
+        else
+            *n = -1;
+    } while (tni_json_sign(j, ','));
+    return tni_json_sign(j, ']') || tni_json_wrong(j, "neither a comma nor an end");
+}
+
+/* What a row is made of, as the header says it. */
+typedef struct facts {
+    const char *dtype;
+    int64_t shape[TN_MAX_NDIM], offsets[2];
+    int ndim, noffsets; /* -2: not there */
+} facts;
+
+/* One member of a tensor's object. */
+static bool read_fact(parse *p, facts *x)
+{
+    tni_json *j = &p->j;
+    const char *key;
+    if (!tni_json_string(j, &p->f->arena, &key))
+        return false;
+    bool dtype = !strcmp(key, "dtype"), shape = !strcmp(key, "shape");
+    bool offsets = !strcmp(key, "data_offsets");
+    if (!tni_json_sign(j, ':') || (dtype && x->dtype) || (shape && x->ndim != -2) ||
+        (offsets && x->noffsets != -2))
+        return tni_json_wrong(j, "no name with a colon, or one that is there twice");
+    return dtype     ? tni_json_string(j, &p->f->arena, &x->dtype)
+           : shape   ? read_list(j, TN_MAX_NDIM, x->shape, &x->ndim)
+           : offsets ? read_list(j, 2, x->offsets, &x->noffsets)
+                     : tni_json_skip(j);
+}
+
+static bool read_facts(parse *p, facts *x)
+{
+    tni_json *j = &p->j;
+    *x = (facts){.ndim = -2, .noffsets = -2};
+    if (!tni_json_sign(j, '{'))
+        return tni_json_wrong(j, "an object is expected");
+    if (tni_json_sign(j, '}'))
+        return true;
+    do
+        if (!read_fact(p, x))
+            return false;
+    while (tni_json_sign(j, ','));
+    return tni_json_sign(j, '}') || tni_json_wrong(j, "neither a comma nor an end");
+}
+
+/* Extents make up exactly the bytes from begin to end. */
+static tn_status check_shape(tn_file *f, row *r, const facts *x)
 {
     int64_t bits = r->type->bits;
     int64_t *shape = tni_arena_take(&f->arena, (size_t)r->ndim * sizeof *shape);
@@ -74,9 +142,8 @@ static tn_status read_shape(tn_file *f, row *r, const json_t *list)
     if (!shape)
         return tni_no_memory(f->path, r->ndim * 8);
     for (int i = 0; i < r->ndim; i++) {
-        json_t *extent = json_array_get(list, (size_t)i);
-        shape[i] = json_integer_value(extent);
-        if (!json_is_integer(extent) || shape[i] < 0)
+        shape[i] = x->shape[i];
+        if (shape[i] < 0)
             return tni_fail(TN_EFORMAT,
                             "%s: tensor \"%.80s\": axis %d of its shape is no extent", f->path,
                             r->name, i);
@@ -98,32 +165,31 @@ static tn_status read_shape(tn_file *f, row *r, const json_t *list)
 }
 
 /* One member of the header, as far as it can be checked alone. */
-static tn_status read_row(tn_file *f, row *r, const json_t *value)
+static tn_status read_row(parse *p, row *r)
 {
-    const json_t *offsets = json_object_get(value, "data_offsets");
-    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
-    const json_t *dtype = json_object_get(value, "dtype");
-    const json_t *shape = json_object_get(value, "shape");
-    r->type = type_of(dtype);
-    if (!json_is_string(dtype) || !json_is_array(shape) || json_array_size(offsets) != 2 ||
-        !json_is_integer(begin) || !json_is_integer(end))
+    const char *path = p->f->path;
+    facts x;
+    if (!read_facts(p, &x))
+        return refused(p);
+    if (!x.dtype || x.ndim == -2 || x.noffsets != 2)
         return tni_fail(TN_EFORMAT,
                         "%s: tensor \"%.80s\": dtype, shape or data_offsets is missing or not "
                         "what it should be",
-                        f->path, r->name);
+                        path, r->name);
+    r->type = type_of(x.dtype);
     if (!r->type)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" has dtype \"%.20s\"", f->path,
-                        r->name, json_string_value(dtype));
-    if (json_array_size(shape) > TN_MAX_NDIM)
-        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" has more than 64 axes", f->path,
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" has dtype \"%.20s\"", path,
+                        r->name, x.dtype);
+    if (x.ndim < 0)
+        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" has more than 64 axes", path,
                         r->name);
-    r->ndim = (int)json_array_size(shape);
-    r->begin = json_integer_value(begin);
-    r->end = json_integer_value(end);
+    r->ndim = x.ndim;
+    r->begin = x.offsets[0];
+    r->end = x.offsets[1];
     if (r->begin < 0 || r->end < r->begin)
-        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": offsets %lld to %lld", f->path,
-                        r->name, (long long)r->begin, (long long)r->end);
-    return read_shape(f, r, shape);
+        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": offsets %lld to %lld", path, r->name,
+                        (long long)r->begin, (long long)r->end);
+    return check_shape(p->f, r, &x);
 }
 
 static int by_place(const void *a, const void *b)
@@ -164,46 +230,6 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
     return TN_OK;
 }
 
-char *tni_st_text(const json_t *value, size_t *n)
-{
-    *n = json_dumpb(value, NULL, 0, JSON_COMPACT);
-    char *text = *n ? tni_alloc(*n + 1) : NULL;
-    if (text && json_dumpb(value, text, *n, JSON_COMPACT) != *n) {
-        tni_free(text);
-        return NULL;
-    }
-    if (text)
-        text[*n] = 0;
-    return text;
-}
-
-tn_status tni_st_refused(const char *path, const char *text, int64_t from,
-                         const json_error_t *error)
-{
-    if (!error->text[0] || json_error_code(error) == json_error_out_of_memory)
-        return tni_no_memory(path, 64);
-    return tni_fail(TN_EFORMAT, "%s: %s, byte %lld: %.120s", path, text,
-                    (long long)(from + error->position), error->text);
-}
-
-tn_status tni_st_metadata(tni_arena *arena, const char *path, const json_t *object,
-                          const char **text)
-{
-    const char *key;
-    json_t *value;
-    if (!json_is_object(object))
-        return tni_fail(TN_EFORMAT, "%s: __metadata__ is no object", path);
-    json_object_foreach((json_t *)object, key, value) if (
-        !json_is_string(value)) return tni_fail(TN_EFORMAT,
-                                                "%s: __metadata__: \"%.80s\" is no text", path,
-                                                key);
-    size_t n;
-    char *dumped = tni_st_text(object, &n);
-    *text = dumped ? tni_arena_text(arena, dumped, n) : NULL;
-    tni_free(dumped);
-    return *text ? TN_OK : tni_no_memory(path, (int64_t)json_object_size(object));
-}
-
 static tn_status grow(parse *p)
 {
     int64_t room = p->room ? 2 * p->room : 16;
@@ -218,84 +244,49 @@ static tn_status grow(parse *p)
     return TN_OK;
 }
 
-/* The next JSON value of the text. */
-static tn_status next_value(parse *p, json_t **value)
-{
-    json_error_t error;
-    *value =
-        json_loadb(p->text + p->at, (size_t)(p->length - p->at),
-                   JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &error);
-    if (!*value)
-        return tni_st_refused(p->f->path, "header", 8 + p->at, &error);
-    p->at += error.position;
-    return TN_OK;
-}
-
-static void blanks(parse *p)
-{
-    while (p->at < p->length && memchr(" \t\r\n", p->text[p->at], 4))
-        p->at++;
-}
-
-/* Whether c is next, and past it. */
-static bool sign(parse *p, char c)
-{
-    blanks(p);
-    bool is = p->at < p->length && p->text[p->at] == c;
-    p->at += is;
-    return is;
-}
-
-static tn_status add_value(parse *p, const char *name, const json_t *value)
+/* "name": value */
+static tn_status read_pair(parse *p)
 {
     tn_file *f = p->f;
+    const char *name;
+    if (!tni_json_string(&p->j, &f->arena, &name))
+        return refused(p);
+    if (!tni_json_sign(&p->j, ':')) {
+        p->j.why = "no name with a colon";
+        return refused(p);
+    }
     if (!strcmp(name, "__metadata__")) {
         if (f->metadata)
             return tni_fail(TN_EFORMAT, "%s: __metadata__ is there twice", f->path);
-        return tni_st_metadata(&f->arena, f->path, value, &f->metadata);
+        return tni_json_texts(&p->j, &f->arena, &f->metadata) ? TN_OK : refused(p);
     }
     if (p->n == p->room)
         TRY(grow(p));
     row *r = &p->rows[p->n];
-    *r = (row){.order = p->n++};
-    r->name = tni_arena_text(&f->arena, name, strlen(name));
-    return r->name ? read_row(f, r, value) : tni_no_memory(f->path, (int64_t)strlen(name));
-}
-
-/* "name": value */
-static tn_status read_pair(parse *p)
-{
-    json_t *name = NULL, *value = NULL;
-    tn_status status = next_value(p, &name);
-    if (status == TN_OK && (!json_is_string(name) || !sign(p, ':')))
-        status = tni_fail(TN_EFORMAT, "%s: header, byte %lld: no name with a colon", p->f->path,
-                          (long long)(8 + p->at));
-    if (status == TN_OK)
-        status = next_value(p, &value);
-    if (status == TN_OK)
-        status = add_value(p, json_string_value(name), value);
-    json_decref(value);
-    json_decref(name);
-    return status;
+    *r = (row){.order = p->n++, .name = name};
+    return read_row(p, r);
 }
 
 static tn_status read_header(parse *p)
 {
-    bool more = sign(p, '{') && !sign(p, '}');
+    tni_json *j = &p->j;
+    bool more = tni_json_sign(j, '{') && !tni_json_sign(j, '}');
     while (more) {
         TRY(read_pair(p));
-        more = sign(p, ',');
-        if (!more && !sign(p, '}'))
-            return tni_fail(TN_EFORMAT, "%s: header, byte %lld: neither , nor }", p->f->path,
-                            (long long)(8 + p->at));
+        more = tni_json_sign(j, ',');
+        if (!more && !tni_json_sign(j, '}')) {
+            j->why = "neither a comma nor an end";
+            return refused(p);
+        }
     }
-    blanks(p);
-    if (p->at < p->length)
-        return tni_fail(TN_EFORMAT, "%s: header, byte %lld: text behind the object", p->f->path,
-                        (long long)(8 + p->at));
+    (void)tni_json_sign(j, ' ');
+    if (j->at < j->length) {
+        j->why = "text behind the object";
+        return refused(p);
+    }
     if (p->n)
         qsort(p->rows, (size_t)p->n, sizeof *p->rows, by_place);
-    return add_rows(p->f, p->rows, p->n, 8 + p->length);
+    return add_rows(p->f, p->rows, p->n, 8 + j->length);
 }
 
 tn_status tni_safetensors_open(tn_file *f)
@@ -313,7 +304,7 @@ tn_status tni_safetensors_open(tn_file *f)
     if (!text)
         return tni_no_memory(f->path, (int64_t)length);
     tn_status status = tni_file_bytes(f, text, (int64_t)length, 8);
-    parse p = {.f = f, .text = text, .length = (int64_t)length};
+    parse p = {.f = f, .j = {.text = text, .length = (int64_t)length}};
     if (status == TN_OK)
         status = read_header(&p);
     tni_free(p.rows);

@@ -2,7 +2,7 @@
  *
  * The tensors lie in the order of the slots, without holes; the data begins at a multiple of
  * the asked alignment. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "safetensors.h"
@@ -18,71 +18,94 @@ static const char *name_of(tn_dtype dtype)
     return NULL;
 }
 
-/* Whether text is UTF-8: no byte astray, no longer form than needed, no surrogate. */
-static bool is_utf8(const char *text)
+/* Text that is counted, and kept where there is room for it. */
+typedef struct sink {
+    char *out;
+    int64_t n;
+} sink;
+
+static void put(sink *s, const char *text)
 {
-    for (const uint8_t *p = (const uint8_t *)text; *p;) {
-        int more = *p < 0x80                ? 0
-                   : *p < 0xc2 || *p > 0xf4 ? -1
-                   : *p < 0xe0              ? 1
-                   : *p < 0xf0              ? 2
-                                            : 3;
-        uint32_t c = *p++ & (more > 0 ? 0x3fu >> more : 0x7fu);
-        for (int i = 0; i < more; i++, p++) {
-            if ((*p & 0xc0) != 0x80)
-                return false;
-            c = c << 6 | (*p & 0x3fu);
-        }
-        if (more < 0 || (more == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
-            (more == 3 && (c < 0x10000 || c > 0x10ffff)))
-            return false;
-    }
-    return true;
+    size_t n = strlen(text);
+    if (s->out)
+        memcpy(s->out + s->n, text, n);
+    s->n += (int64_t)n;
 }
 
-static tn_status add_slot(const tn_writer *w, json_t *header, const tni_slot *slot, int64_t *at)
+static void put_quoted(sink *s, const char *text)
 {
-    const char *type = name_of(slot->dtype);
-    if (!type)
+    s->n += tni_json_quote(s->out ? s->out + s->n : NULL, text);
+}
+
+static void put_number(sink *s, int64_t x)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)x);
+    put(s, text);
+}
+
+static void put_slot(sink *s, const tni_slot *slot, int64_t at)
+{
+    put_quoted(s, slot->name);
+    put(s, ":{\"dtype\":");
+    put_quoted(s, name_of(slot->dtype));
+    put(s, ",\"shape\":[");
+    for (int i = 0; i < slot->ndim; i++) {
+        put(s, i ? "," : "");
+        put_number(s, slot->shape[i]);
+    }
+    put(s, "],\"data_offsets\":[");
+    put_number(s, at);
+    put(s, ",");
+    put_number(s, at + slot->nbytes);
+    put(s, "]}");
+}
+
+static void put_header(sink *s, const tn_writer *w, const char *metadata)
+{
+    int64_t at = 0;
+    put(s, "{");
+    if (metadata) {
+        put(s, "\"__metadata__\":");
+        put(s, metadata);
+    }
+    for (int i = 0; i < w->n; i++) {
+        put(s, i > 0 || metadata ? "," : "");
+        put_slot(s, &w->slots[i], at);
+        at += w->slots[i].nbytes;
+    }
+    put(s, "}");
+}
+
+static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *at)
+{
+    if (!name_of(slot->dtype))
         return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": .safetensors has no %s",
                         w->path, slot->name, tn_dtype_name(slot->dtype));
-    if (!is_utf8(slot->name))
+    if (!tni_is_utf8(slot->name))
         return tni_fail(TN_EARG, "%s: the name of tensor at %lld is no UTF-8", w->path,
                         (long long)*at);
     if (!strcmp(slot->name, "__metadata__"))
         return tni_fail(TN_EARG, "%s: no tensor can be named __metadata__", w->path);
-    json_t *shape = json_array();
-    int bad = 0;
-    for (int i = 0; i < slot->ndim; i++)
-        bad |= json_array_append_new(shape, json_integer(slot->shape[i]));
-    json_t *offsets = json_pack("[I,I]", (json_int_t)*at, (json_int_t)(*at + slot->nbytes));
-    json_t *value =
-        json_pack("{s:s, s:o, s:o}", "dtype", type, "shape", shape, "data_offsets", offsets);
-    if (bad || !value) {
-        json_decref(value);
-        return tni_no_memory(w->path, 64);
-    }
-    if (json_object_set_new(header, slot->name, value) != 0)
-        return tni_no_memory(w->path, 64);
-    *at += slot->nbytes;
+    if (!tni_add(*at, slot->nbytes, at))
+        return tni_fail(TN_EOVERFLOW, "%s: more bytes than 64 bits count", w->path);
     return TN_OK;
 }
 
-static tn_status add_metadata(tn_writer *w, json_t *header)
+/* The metadata that were asked for, checked and in their shortest form; NULL for none. */
+static tn_status read_metadata(tn_writer *w, const char **out)
 {
-    json_error_t error;
-    const char *text;
-    if (!w->options.metadata)
+    const char *text = w->options.metadata;
+    tni_json j = {.text = text, .length = text ? (int64_t)strlen(text) : 0};
+    if (!text)
         return TN_OK;
-    json_t *object = json_loads(w->options.metadata, JSON_REJECT_DUPLICATES, &error);
-    if (!object)
-        return tni_st_refused(w->path, "metadata", 0, &error);
-    tn_status status = tni_st_metadata(&w->arena, w->path, object, &text);
-    if (status != TN_OK)
-        json_decref(object);
-    else if (json_object_set_new(header, "__metadata__", object) != 0)
-        status = tni_no_memory(w->path, 64);
-    return status;
+    if (tni_json_texts(&j, &w->arena, out)) {
+        (void)tni_json_sign(&j, ' ');
+        if (j.at == j.length)
+            return TN_OK;
+        tni_json_wrong(&j, "text behind the object");
+    }
+    return tni_st_refused(w->path, "metadata", 0, &j);
 }
 
 /* Length, text, padding. */
@@ -108,18 +131,20 @@ static tn_status write_text(tn_writer *w, const char *text, int64_t n)
 
 static tn_status begin(tn_writer *w)
 {
+    const char *metadata = NULL;
     int64_t at = 0;
-    json_t *header = json_object();
-    tn_status status = header ? add_metadata(w, header) : tni_no_memory(w->path, 64);
-    for (int i = 0; status == TN_OK && i < w->n; i++)
-        status = add_slot(w, header, &w->slots[i], &at);
-    if (status == TN_OK) {
-        size_t n;
-        char *text = tni_st_text(header, &n);
-        status = text ? write_text(w, text, (int64_t)n) : tni_no_memory(w->path, (int64_t)n);
-        tni_free(text);
-    }
-    json_decref(header);
+    sink s = {0};
+    TRY(read_metadata(w, &metadata));
+    for (int i = 0; i < w->n; i++)
+        TRY(check_slot(w, &w->slots[i], &at));
+    put_header(&s, w, metadata);
+    const int64_t length = s.n;
+    s = (sink){tni_alloc((size_t)length), 0};
+    if (!s.out)
+        return tni_no_memory(w->path, length);
+    put_header(&s, w, metadata);
+    tn_status status = write_text(w, s.out, s.n);
+    tni_free(s.out);
     return status;
 }
 

@@ -2,15 +2,16 @@
 #include "plan.h"
 #include "runtime/runtime.h"
 
+/* A plan without elements has no operands that were looked at. */
 static const char *strategy(const tni_strips *s)
 {
     bool move = false, turn = false;
+    if (s->nest.empty)
+        return "nothing";
     for (int k = 0; k < s->nest.nop; k++) {
         move |= s->operand[k].move;
         turn |= s->operand[k].turn;
     }
-    if (s->nest.empty)
-        return "nothing";
     return s->map ? "strips" : turn && !s->flat ? "turned tiles" : move ? "staged" : "dense";
 }
 

@@ -13,7 +13,7 @@ ls tests/fuzz/corpus | xargs -n 1 -P "$(nproc)" sh -c '
     mkdir -p "$work/corpus" "$work/found"
     [ ! -f "tests/fuzz/$1.dict" ] || dict=-dict=$here/tests/fuzz/$1.dict
     build/fuzz/tests/fuzz/fuzz_$1 "$work/corpus" "$here/tests/fuzz/corpus/$1" $dict \
-        -max_total_time=$seconds -rss_limit_mb=512 -timeout=120 -max_len=4096 \
+        -max_total_time=$seconds -rss_limit_mb=512 -timeout=120 -report_slow_units=120 -max_len=4096 \
         -print_final_stats=1 -artifact_prefix="$work/found/" >"$work/log" 2>&1 ||
         cp "$work/log" "$work/found/log"
 ' fuzz

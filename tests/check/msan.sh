@@ -1,6 +1,6 @@
 #!/bin/sh
 # msan.sh - no reader decides by a byte that nobody has set: corpora and golden files are replayed
-# under the memory sanitizer, which compiles the library but not zlib, jansson and the C library's
+# under the memory sanitizer, which compiles the library but not zlib and the C library's
 # mathematics.
 set -eu
 # No OpenMP and no SLEEF: the sanitizer cannot follow them.

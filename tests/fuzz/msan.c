@@ -1,10 +1,8 @@
-/* msan.c - what the memory sanitizer cannot see by itself: bytes that zlib and jansson, which
- * it has not compiled, leave behind.
+/* msan.c - what the memory sanitizer cannot see by itself: bytes that zlib, which it has not
+ * compiled, leaves behind.
  *
  * Linked in front of the calls with --wrap, into programs that it watches; the library is not
- * told.  Blocks of the library's allocator begin as unset bytes:
- * MSAN_OPTIONS=poison_in_malloc=0 is for the blocks of the other two. */
-#include <jansson.h>
+ * told. */
 #include <sanitizer/msan_interface.h>
 #include <zlib.h>
 
@@ -36,14 +34,4 @@ uLong __wrap_crc32(uLong crc, const Bytef *data, uInt n)
 {
     __msan_check_mem_is_initialized(data, n);
     return __real_crc32(crc, data, n);
-}
-
-json_t *__real_json_loadb(const char *text, size_t n, size_t flags, json_error_t *error);
-json_t *__wrap_json_loadb(const char *text, size_t n, size_t flags, json_error_t *error);
-json_t *__wrap_json_loadb(const char *text, size_t n, size_t flags, json_error_t *error)
-{
-    __msan_check_mem_is_initialized(text, n);
-    json_t *got = __real_json_loadb(text, n, flags, error);
-    __msan_unpoison(error, sizeof *error);
-    return got;
 }
