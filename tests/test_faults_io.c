@@ -287,6 +287,24 @@ static void interrupted_and_short(void **state)
         }
 }
 
+/* A pipe in the way is never replaced, also when the system does not say what it is. */
+static void what_cannot_be_looked_at_stays(void **state)
+{
+    (void)state;
+    struct stat s;
+    for (int k = 0, reached = 1; reached; k++) {
+        assert_int_equal(mkfifo("x.npy", 0600), 0);
+        arm(k, EIO);
+        tn_status status = tn_save("x.npy", &t);
+        armed = false;
+        reached = calls > k;
+        assert_int_equal(status, TN_EIO);
+        assert_true(lstat("x.npy", &s) == 0 && S_ISFIFO(s.st_mode));
+        assert_int_equal(files(), 1);
+        unlink("x.npy");
+    }
+}
+
 /* ---- the command ---- */
 
 int tenon_main(int argc, char **argv);
@@ -455,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_system_call_of_the_library),
         cmocka_unit_test(interrupted_and_short),
+        cmocka_unit_test(what_cannot_be_looked_at_stays),
         cmocka_unit_test(each_system_call_of_the_command),
     };
     return cmocka_run_group_tests(tests, setup, drop_folder);

@@ -239,7 +239,7 @@ void tni_sys_flow(int fd, int64_t at, int64_t n)
 int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync)
 {
     struct stat old;
-    if (stat(path, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0)
+    if (stat(path, &old) != 0 ? errno != ENOENT : fchmod(fd, old.st_mode & 0777) != 0)
         return errno;
     int error = sync ? ask("fsync", NULL) : 0;
     if (error)
@@ -267,6 +267,14 @@ void tni_sys_forget(const char *name)
         unlink(name);
 }
 
+static int keep(const char *path, char *target, size_t size)
+{
+    if (strlen(path) + 1 > size)
+        return ENAMETOOLONG;
+    memcpy(target, path, strlen(path) + 1);
+    return 0;
+}
+
 int tni_sys_target(const char *path, char *target, size_t size)
 {
     struct stat s;
@@ -275,19 +283,17 @@ int tni_sys_target(const char *path, char *target, size_t size)
     int error = ask("stat", NULL);
     if (error)
         return error;
-    if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode)) {
-        if (!realpath(path, real))
+    /* What cannot be looked at is not taken for absent: it may be no file, and in the way. */
+    if (lstat(path, &s) != 0)
+        return errno == ENOENT ? keep(path, target, size) : errno;
+    if (S_ISLNK(s.st_mode)) {
+        if (!realpath(path, real) || stat(real, &s) != 0)
             return errno;
         to = real;
     }
-    if (stat(to, &s) == 0) {
-        if (S_ISDIR(s.st_mode))
-            return EISDIR;
-        if (!S_ISREG(s.st_mode))
-            return TNI_NOT_REGULAR;
-    }
-    if (strlen(to) + 1 > size)
-        return ENAMETOOLONG;
-    memcpy(target, to, strlen(to) + 1);
-    return 0;
+    if (S_ISDIR(s.st_mode))
+        return EISDIR;
+    if (!S_ISREG(s.st_mode))
+        return TNI_NOT_REGULAR;
+    return keep(to, target, size);
 }
