@@ -1,8 +1,9 @@
 /* bench_ops.c - tenon_bench_ops [--quick] [--threads N] [--only WORD]
  *
  * Elementwise work beside a plain vectorised loop with the same traffic, memcpy and a streaming
- * copy of as many bytes, in turns in one run.  R is the better copy.  GB/s are bytes read and
- * written. */
+ * copy of as many bytes, in turns in one run.  R is the better copy; of a cast that writes more
+ * than it reads, the writes alone when they take longer.  There is no verdict where R moves by
+ * more than 15 % between the rounds' halves.  GB/s are bytes read and written. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,13 @@
 #include <tenon/tenon.h>
 
 #include "measure.h"
+#include "sleef_beside.h"
 
 typedef struct options {
     bool quick;
     int threads;
     const char *only;
+    tn_handle *handle;
 } options;
 
 typedef struct race {
@@ -26,11 +29,14 @@ typedef struct race {
     tn_tensor dst, src[2];
     double bytes;             /* read and written */
     void (*loop)(void *race); /* beside it; or NULL */
-    double of_loop, of_r;     /* goals */
+    const char *loop_name;
+    sleef_loop sleef;
+    double of_loop, of_r; /* goals */
     int threads;
 } race;
 
-static arena one, two; /* sources in one.src and two.src, results in one.dst */
+static arena one, two;      /* sources in one.src and two.src, results in one.dst */
+enum { LARGE = 128 << 20 }; /* bytes of an operand; a copy of three operands' bytes fits too */
 
 static void run_op(race *r)
 {
@@ -92,55 +98,99 @@ LIBM(loop_gelu, x *erfcf(-x * 0.70710678f) / 2)
 LIBM(loop_silu, x / (1 + expf(-x)))
 LIBM(loop_log, logf(x))
 
+/* The vector math library's own loop. */
+static void loop_sleef(void *arg)
+{
+    const race *r = arg;
+    r->sleef(r->dst.data, r->src[0].data, tn_numel(&r->dst));
+}
+
+/* f32 with the same bytes. */
+static void loop_f32(void *arg)
+{
+    const race *r = arg;
+    tn_tensor t[3] = {r->dst, r->src[0], r->src[1]};
+    const int64_t n = tn_nbytes(&r->dst) / 4;
+    for (int k = 0; k < 3; k++)
+        MUST(tn_init(&t[k], t[k].data, TN_F32, 1, &n));
+    MUST(tn_apply(r->op, NULL, &t[0], 2, (const tn_tensor *const[]){&t[1], &t[2]}));
+}
+
 /* ---- one race ---- */
 
-static double best(double old, double start, double bytes, int times)
+enum { WORK, LOOP, PLAIN, STREAM, FILL, KINDS, MOST = 64 };
+
+static double best(const double *times, int from, int to)
 {
-    const double rate = bytes * times / (seconds() - start) / 1e9;
-    return rate > old ? rate : old;
+    double t = times[from];
+    for (int i = from + 1; i < to; i++)
+        t = times[i] < t ? times[i] : t;
+    return t;
+}
+
+/* The time that the traffic takes in some of the rounds. */
+static double limit(const race *r, double times[KINDS][MOST], int from, int to)
+{
+    const double plain = best(times[PLAIN], from, to), past = best(times[STREAM], from, to);
+    const double copy = plain < past ? plain : past;
+    const double writes = r->cast ? best(times[FILL], from, to) : 0;
+    return copy > writes ? copy : writes;
+}
+
+static void once(race *r, int kind, int64_t half)
+{
+    if (kind == WORK)
+        run_op(r);
+    else if (kind == LOOP)
+        r->loop(r);
+    else if (kind == FILL)
+        stream_fill(r->dst.data, tn_nbytes(&r->dst), r->threads);
+    else
+        (kind == PLAIN ? plain_copy : stream_copy)(two.dst, one.src, half, r->threads);
+}
+
+static void against(double ratio, double goal, const char *what, bool moved)
+{
+    printf("  %5.2f of %s", ratio, what);
+    if (goal > 0)
+        printf(" (%s %.2f)",
+               moved           ? "R moved, no verdict:"
+               : ratio >= goal ? "goal"
+                               : "BELOW",
+               goal);
 }
 
 static double verdict(race *r, const options *o)
 {
-    double work = 0, loop = 0, plain = 0, stream = 0;
+    double times[KINDS][MOST];
     const int64_t half = (int64_t)(r->bytes / 2) & ~(int64_t)63;
-    const int times = r->bytes < 8e6 ? (int)(8e6 / r->bytes) + 1 : 1;
-    for (int round = 0; round < (o->quick ? 7 : 21); round++) {
-        double start = seconds();
-        for (int i = 0; i < times; i++)
-            run_op(r);
-        work = best(work, start, r->bytes, times);
-        if (r->loop) {
-            start = seconds();
-            for (int i = 0; i < times; i++)
-                r->loop(r);
-            loop = best(loop, start, r->bytes, times);
+    const int in_a_row = r->bytes < 8e6 ? (int)(8e6 / r->bytes) + 1 : 1;
+    const int rounds = o->quick ? 8 : 22;
+    for (int round = 0; round < rounds; round++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            if ((kind == LOOP && !r->loop) || (kind == FILL && !r->cast))
+                continue;
+            const double start = seconds();
+            for (int i = 0; i < in_a_row; i++)
+                once(r, kind, half);
+            times[kind][round] = (seconds() - start) / in_a_row;
         }
-        start = seconds();
-        for (int i = 0; i < times; i++)
-            plain_copy(two.dst, one.src, half, r->threads);
-        plain = best(plain, start, 2.0 * (double)half, times);
-        start = seconds();
-        for (int i = 0; i < times; i++)
-            stream_copy(two.dst, one.src, half, r->threads);
-        stream = best(stream, start, 2.0 * (double)half, times);
-    }
-    const double limit = plain > stream ? plain : stream;
-    printf("%-30s %6.1f GB/s  %5.2f of R", r->name, work, work / limit);
-    if (r->of_r > 0)
-        printf(" (%s %.2f)", work / limit >= r->of_r ? "goal" : "BELOW", r->of_r);
-    if (loop > 0)
-        printf("  %5.2f of the loop", work / loop);
-    if (loop > 0 && r->of_loop > 0)
-        printf(" (%s %.2f)", work / loop >= r->of_loop ? "goal" : "BELOW", r->of_loop);
+    const double early = limit(r, times, 0, rounds / 2),
+                 late = limit(r, times, rounds / 2, rounds);
+    const bool moved = early > 1.15 * late || late > 1.15 * early;
+    const double work = best(times[WORK], 0, rounds), r_time = early < late ? early : late;
+    printf("%-30s %6.1f GB/s", r->name, r->bytes / work / 1e9);
+    against(r_time / work, r->of_r, "R", moved);
+    if (r->loop)
+        against(best(times[LOOP], 0, rounds) / work, r->of_loop, r->loop_name, false);
     printf("\n");
-    return work;
+    return r->bytes / work / 1e9;
 }
 
 static race start(const char *name, tn_op op, int nsrc, tn_dtype to, tn_dtype from, int ndim,
                   const int64_t *shape)
 {
-    race r = {.op = op, .nsrc = nsrc};
+    race r = {.op = op, .nsrc = nsrc, .loop_name = "the loop"};
     snprintf(r.name, sizeof r.name, "%s", name);
     MUST(tn_init(&r.dst, one.dst, to, ndim, shape));
     MUST(tn_init(&r.src[0], one.src, from, ndim, shape));
@@ -187,19 +237,20 @@ static void layouts(const options *o)
         MUST(tn_init(&r.src[1], two.src, TN_F32, 2, column));
         go(r, o);
     }
-    const int64_t large = one.bytes / 4;
+    const int64_t large = LARGE / 4;
     race r = start("add f32 128 MB", TN_ADD, 2, TN_F32, TN_F32, 1, &large);
     r.loop = loop_add;
     r.of_loop = 1.2;
-    const double f32 = go(r, o);
+    go(r, o);
     static const tn_dtype narrow[] = {TN_F16, TN_BF16, TN_I8, TN_U8};
     for (int i = 0; i < 4; i++) {
         char name[64];
         snprintf(name, sizeof name, "add %s", tn_dtype_name(narrow[i]));
-        const double rate = go(start(name, TN_ADD, 2, narrow[i], narrow[i], 1, &large), o);
-        if (rate > 0 && f32 > 0)
-            printf("%-30s %5.2f of f32's GB/s (%s 0.90)\n", "", rate / f32,
-                   rate / f32 >= 0.9 ? "goal" : "BELOW");
+        r = start(name, TN_ADD, 2, narrow[i], narrow[i], 1, &large);
+        r.loop = loop_f32;
+        r.loop_name = "f32's GB/s";
+        r.of_loop = 0.9;
+        go(r, o);
     }
 }
 
@@ -214,19 +265,35 @@ static void functions(const options *o)
                 {TN_TANH, 0.12, loop_tanh},
                 {TN_GELU, 0.07, loop_gelu},
                 {TN_LOG, 0, loop_log}};
-    const int64_t large = one.bytes / 4, small = 64 * 1024;
+    const int64_t large = LARGE / 4, small = 64 * 1024;
     for (int i = 0; i < 5; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s f32 128 MB", tn_op_name(rows[i].op));
         race r = start(name, rows[i].op, 1, TN_F32, TN_F32, 1, &large);
         r.of_r = rows[i].goal;
         go(r, o);
-        snprintf(name, sizeof name, "%s f32 in L2, beside libm", tn_op_name(rows[i].op));
-        r = start(name, rows[i].op, 1, TN_F32, TN_F32, 1, &small);
-        r.loop = rows[i].loop;
-        r.of_loop = 4;
-        go(r, o);
     }
+    options alone = *o; /* in the cache, one thread beside one thread */
+    tn_handle *h;
+    MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = alone.threads = 1}));
+    MUST(tn_handle_use(h));
+    for (int i = 0; i < 5; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s f32 in L2, 1 thread", tn_op_name(rows[i].op));
+        race r = start(name, rows[i].op, 1, TN_F32, TN_F32, 1, &small);
+        r.loop = rows[i].loop;
+        r.loop_name = "libm";
+        r.of_loop = 4;
+        go(r, &alone);
+        r.sleef = sleef_of(tn_op_name(rows[i].op));
+        r.loop = loop_sleef;
+        r.loop_name = "SLEEF";
+        r.of_loop = 0.9;
+        if (r.sleef)
+            go(r, &alone);
+    }
+    MUST(tn_handle_use(o->handle));
+    tn_handle_destroy(h);
 }
 
 static void casts(const options *o)
@@ -234,7 +301,7 @@ static void casts(const options *o)
     static const tn_dtype pairs[][2] = {{TN_U8, TN_F32}, {TN_F32, TN_F16}, {TN_F32, TN_BF16},
                                         {TN_F32, TN_U8}, {TN_F16, TN_F32}, {TN_BF16, TN_F32},
                                         {TN_F64, TN_F32}};
-    const int64_t n = one.bytes / 8;
+    const int64_t n = LARGE / 8;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char name[64];
         snprintf(name, sizeof name, "cast %s to %s", tn_dtype_name(pairs[i][0]),
@@ -281,11 +348,10 @@ int main(int argc, char **argv)
             return fprintf(stderr, "tenon_bench_ops [--quick] [--threads N] [--only WORD]\n"),
                    2;
     }
-    tn_handle *h;
-    MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = o.threads}));
-    MUST(tn_handle_use(h));
-    one = arena_make(128 << 20, true);
-    two = arena_make(128 << 20, true);
+    MUST(tn_handle_create(&o.handle, TN_CPU, 0, &(tn_config){.threads = o.threads}));
+    MUST(tn_handle_use(o.handle));
+    one = arena_make(LARGE / 2 * 3, true);
+    two = arena_make(LARGE / 2 * 3, true);
     for (int64_t i = 0; i < one.bytes / 4; i++) { /* numbers of ordinary size */
         ((float *)(void *)one.src)[i] = (float)(i % 2003) * 0.005f - 5;
         ((float *)(void *)two.src)[i] = (float)(i % 1009) * 0.01f + 0.5f;
@@ -295,7 +361,7 @@ int main(int argc, char **argv)
     functions(&o);
     casts(&o);
     calls(&o);
-    tn_handle_destroy(h);
+    tn_handle_destroy(o.handle);
     arena_free(&one);
     arena_free(&two);
     return 0;

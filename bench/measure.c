@@ -128,6 +128,23 @@ void stream_copy(char *dst, const char *src, int64_t bytes, int threads)
     in_parts(streaming(), dst, src, bytes, threads);
 }
 
+static void fill(char *d, const char *s, int64_t bytes)
+{
+    int64_t i = 0;
+    (void)s;
+#ifdef __x86_64__
+    for (; i + 16 <= bytes; i += 16)
+        _mm_stream_si128((void *)(d + i), _mm_set1_epi32(1));
+    _mm_sfence();
+#endif
+    memset(d + i, 1, (size_t)(bytes - i));
+}
+
+void stream_fill(char *dst, int64_t bytes, int threads)
+{
+    in_parts(fill, dst, dst, bytes, threads);
+}
+
 /* ---- rounds ---- */
 
 enum { WORK, PLAIN, STREAM_COPY, KINDS, MOST_ROUNDS = 64 };

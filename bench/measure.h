@@ -32,6 +32,7 @@ void arena_free(arena *a);
 
 void plain_copy(char *dst, const char *src, int64_t bytes, int threads);
 void stream_copy(char *dst, const char *src, int64_t bytes, int threads);
+void stream_fill(char *dst, int64_t bytes, int threads); /* writes alone, past the caches */
 
 typedef struct contest {
     void (*run)(void *arg); /* reads bytes and writes bytes */
