@@ -178,6 +178,8 @@ static const copy_case cached[] = {
     {"L1  f64 33x35 turned",          TN_F64, 2, {33, 35},         {1, 0}},
     {"L1  u8  96x96 turned",          TN_U8,  2, {96, 96},         {1, 0}},
     {"L1  f32 8x9x10x11 reversed",    TN_F32, 4, {8, 9, 10, 11},   {3, 2, 1, 0}},
+    {"L1  u8  63x65x3 to planes",     TN_U8,  3, {63, 65, 3},      {2, 0, 1}},
+    {"L1  u8  3x63x65 to channels",   TN_U8,  3, {3, 63, 65},      {1, 2, 0}},
     {"L2  f32 200x200 turned",        TN_F32, 2, {200, 200},       {1, 0}},
     {"L2  f32 256x256 turned",        TN_F32, 2, {256, 256},       {1, 0}},
     {"L2  f16 16x64x128, rows moved", TN_F16, 3, {16, 64, 128},    {1, 0, 2}},
@@ -190,8 +192,6 @@ static const copy_case cached[] = {
 static const copy_case images[] = {
     {"u8 224x224x3 to planes",        TN_U8, 3, {224, 224, 3},     {2, 0, 1}},
     {"u8 3x224x224 to channels",      TN_U8, 3, {3, 224, 224},     {1, 2, 0}},
-    {"u8 63x65x3 to planes",          TN_U8, 3, {63, 65, 3},       {2, 0, 1}},
-    {"u8 3x63x65 to channels",        TN_U8, 3, {3, 63, 65},       {1, 2, 0}},
 };
 /* clang-format on */
 

@@ -126,6 +126,10 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
     const tni_tile_axis *x = c->tile;
     int64_t d_step[2] = {x[TNI_A].d, x[TNI_B].d};
     int64_t s_step[2] = {x[TNI_A].s, x[TNI_B].s};
+    if (c->nloop == 0) { /* a small copy: nothing to walk, nothing to ask for */
+        tni_copy_move(j, j->d, d_step, j->s, (int64_t[2]){x[TNI_A].n, x[TNI_B].n}, 0);
+        return;
+    }
     bool turns = c->mover == TNI_MOVE_TURN && !c->pack;
     bool rows = c->mover == TNI_MOVE_ROWS && !c->stream;
     tni_place p;
