@@ -18,6 +18,42 @@ static char *random_bytes(rng *r, int64_t n)
     return p;
 }
 
+/* Rows, and the gaps between them but none after the last: the value's, or anything. */
+static void gapped_rows_of_every_length(void **state)
+{
+    (void)state;
+    rng r = {3};
+    char value[64];
+    for (int i = 0; i < 64; i++)
+        value[i] = (char)next(&r);
+    for (int isa = 0; isa <= top_level(); isa++)
+        for (int64_t bytes = 1; bytes < 300; bytes++)
+            for (int turn = 0; turn < 12; turn++) {
+                int64_t n = pick(&r, 1, 9), gap = pick(&r, 0, turn % 2 ? 4 : 40);
+                int64_t off = pick(&r, 0, 63), d_step = bytes + gap;
+                int64_t s_step = bytes + (turn % 3 ? 0 : pick(&r, 0, 9));
+                int64_t room = (n - 1) * d_step + bytes, source = (n - 1) * s_step + bytes;
+                char *d = random_bytes(&r, off + room), *s = random_bytes(&r, source);
+                char *want = malloc((size_t)(off + room));
+                memcpy(want, d, (size_t)(off + room));
+                tni_rows_kernels_of(isa)->gapped(d + off, d_step, s, s_step, n, bytes,
+                                                 turn % 4 ? value : NULL);
+                for (int64_t i = 0; i < n; i++) {
+                    char *at = want + off + i * d_step;
+                    memcpy(at, s + i * s_step, (size_t)bytes);
+                    if (i < n - 1)
+                        memcpy(at + bytes, turn % 4 ? value : d + (at + bytes - want),
+                               (size_t)gap);
+                }
+                if (memcmp(d, want, (size_t)(off + room)))
+                    fail_msg("%d rows of %d bytes, gaps of %d, on level %d", (int)n, (int)bytes,
+                             (int)gap, isa);
+                free(d);
+                free(s);
+                free(want);
+            }
+}
+
 static void rows_of_every_length(void **state)
 {
     (void)state;
@@ -158,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_every_length),
+        cmocka_unit_test(gapped_rows_of_every_length),
         cmocka_unit_test(columns_of_every_width),
         cmocka_unit_test(borders),
         cmocka_unit_test(sinks),

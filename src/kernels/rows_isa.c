@@ -75,6 +75,68 @@ static void rows(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t
         long_rows(d, d_step, s, s_step, n, bytes);
 }
 
+/* Rows whose gaps are overwritten here: by the value, or by whatever is cheapest when the
+ * caller writes them next.  A line in which one row ends and the next begins is one store. */
+#if defined(__AVX512BW__)
+INLINE __mmask64 first_bytes(int64_t n)
+{
+    return n >= LINE ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
+}
+
+/* v with the bytes of `some` from a line that begins n bytes before p. */
+INLINE __m512i take(__m512i v, __mmask64 some, const char *p, int64_t n)
+{
+    return _mm512_mask_loadu_epi8(v, some, (const void *)((uintptr_t)p - (uintptr_t)n));
+}
+
+static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
+                   int64_t bytes, const char *value)
+{
+    const int64_t gap = d_step - bytes;
+    if (bytes < LINE || gap > LINE / 2) {
+        rows(d, d_step, s, s_step, n, bytes);
+        if (value)
+            rows(d + bytes, d_step, value, 0, n - 1, gap);
+        return;
+    }
+    int64_t k = LINE - (int64_t)((uintptr_t)d % LINE); /* the next line of d, in the row */
+    memcpy(d, s, LINE);
+    for (int64_t i = 0;; i++, d += d_step, s += s_step) {
+        for (; k + LINE <= bytes; k += LINE) {
+            ask(d + k);
+            memcpy(d + k, s + k, LINE);
+        }
+        const int64_t tail = bytes - k, next = tail + gap; /* in the line at k */
+        __m512i v = take(_mm512_setzero_si512(), first_bytes(tail), s + k, 0);
+        if (i == n - 1) {
+            _mm512_mask_storeu_epi8(d + k, first_bytes(tail), v);
+            return;
+        }
+        ask(d + k);
+        if (value)
+            v = take(v, first_bytes(next) & ~first_bytes(tail), value, tail);
+        v = take(v, ~first_bytes(next), s + s_step, next);
+        _mm512_storeu_si512(d + k, v);
+        k = LINE - next;
+        if (k < 0) { /* the gap goes on in the line after this one */
+            if (value)
+                v = take(v, first_bytes(-k), value, tail - LINE);
+            v = take(v, ~first_bytes(-k), s + s_step, -k);
+            _mm512_storeu_si512(d + d_step + k, v);
+            k += LINE;
+        }
+    }
+}
+#else
+static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
+                   int64_t bytes, const char *value)
+{
+    rows(d, d_step, s, s_step, n, bytes);
+    if (value)
+        rows(d + bytes, d_step, value, 0, n - 1, d_step - bytes);
+}
+#endif
+
 /* ---- columns ---- */
 
 INLINE void column_of(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
@@ -236,4 +298,10 @@ static void append(tni_sink *k, const tni_row *row, const char *s, int64_t s_ste
 #define TABLE_(isa) tni_rows_kernels_##isa
 
 const tni_rows_kernels TABLE(TNI_ISA) = {
-    .rows = rows, .column = column, .edges = edges, .append = append, .flush = flush};
+
+    .rows = rows,
+    .gapped = gapped,
+    .column = column,
+    .edges = edges,
+    .append = append,
+    .flush = flush};

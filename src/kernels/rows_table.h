@@ -29,6 +29,11 @@ typedef struct tni_rows_kernels {
     void (*rows)(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
                  int64_t bytes);
 
+    /* The same, and the d_step - bytes bytes between two rows become those of value, or any
+     * when value is NULL. */
+    void (*gapped)(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
+                   int64_t bytes, const char *value);
+
     /* Copy n single elements of a width (as log2). */
     void (*column)(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
                    int width_log2);

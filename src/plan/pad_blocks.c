@@ -83,22 +83,16 @@ static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64
     }
 }
 
-/* Narrow borders of the value.  Where rows follow each other without a gap, the end of one and
- * the beginning of the next are one piece. */
-static void fill_edges(const job *j, char *d, int64_t rows)
+/* Rows with narrow borders of the value.  Where they follow each other without a gap, the end
+ * of one and the beginning of the next are one piece. */
+static void fill_edges(const job *j, char *d, int64_t rows, bool joined)
 {
     const tni_row *row = &j->p->row;
     const int64_t step = j->p->axis[j->p->ndim - 2].d_step;
     const int64_t right = row->bytes - row->left - row->body;
-    const bool joined = step == row->bytes;
-    const char *value = j->p->value;
-    j->rows->rows(d, step, value, 0, joined ? 1 : rows, row->left);
-    d += row->left + row->body;
-    if (joined) {
-        j->rows->rows(d, step, value, 0, rows - 1, right + row->left);
-        d += (rows - 1) * step;
-    }
-    j->rows->rows(d, step, value, 0, joined ? 1 : rows, right);
+    j->rows->rows(d, step, j->p->value, 0, joined ? 1 : rows, row->left);
+    d += row->left + row->body + (joined ? (rows - 1) * step : 0);
+    j->rows->rows(d, step, j->p->value, 0, joined ? 1 : rows, right);
 }
 
 /* The interior of rows goes first: it walks through lines in order, and the borders then find
@@ -108,11 +102,19 @@ static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64
 {
     const tni_pad_axis *r = &j->p->axis[j->p->ndim - 1];
     if (j->p->edged) {
-        copy_box(j, d + j->p->row.left, s, (int64_t[2]){s_row, r->step}, rows, r->n);
-        if (j->p->mode == TN_PAD_CONSTANT)
-            fill_edges(j, d, rows);
+        const tni_row *row = &j->p->row;
+        const int64_t step = j->p->axis[j->p->ndim - 2].d_step;
+        const bool value = j->p->mode == TN_PAD_CONSTANT;
+        const bool joined = step == row->bytes && r->step == j->p->width && !j->p->stream;
+        if (joined)
+            j->rows->gapped(d + row->left, step, s, s_row, rows, row->body,
+                            value ? j->p->value : NULL);
         else
-            j->rows->edges(d, j->p->axis[j->p->ndim - 2].d_step, &j->p->row, s, s_row, rows);
+            copy_box(j, d + row->left, s, (int64_t[2]){s_row, r->step}, rows, r->n);
+        if (value)
+            fill_edges(j, d, rows, joined);
+        else
+            j->rows->edges(d, step, row, s, s_row, rows);
         return;
     }
     const int64_t end = column + columns;
