@@ -551,6 +551,13 @@ static bool try_pattern(trial *t)
 
 /* ---- numbers ---- */
 
+/* Memcheck computes long double in 64 bits: under it numbers are computed, not compared. */
+static bool can_compare(void)
+{
+    volatile long double small = 0x1p-60L;
+    return 1 + small != 1;
+}
+
 static const op_rule anything = {NULL, NULL, false, 0, 0, 0, 0, 0};
 
 static void draw_numbers(rng *r, const ground *g, const op_rule *rule)
@@ -592,7 +599,7 @@ static bool try_cast(trial *t)
     draw_numbers(r, &src, &anything);
     bool good = settle(t, "cast", &dst, NULL, call_cast, &src.t, &src.t);
     digest_elements(t, &dst.t);
-    while (good && tn_numel(&dst.t)) {
+    while (good && tn_numel(&dst.t) && can_compare()) {
         const char *d = element(&dst.t, at), *s = element(&src.t, at);
         const number x = number_at(from, s);
         if (from == to && from != TN_BOOL)
@@ -604,7 +611,7 @@ static bool try_cast(trial *t)
         if (!index_next(at, ndim, shape))
             break;
     }
-    if (good && !same_ground(&dst, &old))
+    if (good && can_compare() && !same_ground(&dst, &old))
         good = miss(t, "cast between elements", &dst.t, &src.t);
     ground_free(&src);
     ground_free(&dst);
@@ -762,7 +769,8 @@ static bool try_op(trial *t)
     bool good = settle(t, tn_op_name(w.op), &dst, NULL, call_op, &w, &srcs[0].t);
     if (good && (tol < 1 || w.out == TN_BOOL || !(is_float(w.out) || is_complex(w.out))))
         digest_elements(t, &dst.t);
-    good = good && right_numbers(t, &w, &dst, &old, wide, params);
+    if (can_compare())
+        good = good && right_numbers(t, &w, &dst, &old, wide, params);
     for (int k = 0; k < w.arity; k++)
         ground_free(&srcs[k]);
     ground_free(&dst);
