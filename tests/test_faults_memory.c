@@ -534,7 +534,7 @@ static const call table[] = {
     {"tn_file_read deflated", call_file_read, open_path, close_path, DATA("deflated.npz"), true, false},
     {"tn_file_read safetensors", call_file_read, open_path, close_path, DATA("many.safetensors"), true, false},
     {"tn_file_read gguf", call_file_read, open_path, close_path, DATA("some.gguf"), true, false},
-    {"tn_file_map", call_file_map, open_path, close_view, DATA("c_f32.npy"), false, false},
+    {"tn_file_map", call_file_map, open_path, close_view, DATA("c_u8.npy"), false, false},
     {"tn_file_places", call_file_places, open_path, close_view, DATA("c_f32.npy"), false, false},
     {"tn_file_fetch", call_file_fetch, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_save npy", call_save, NULL, remove_saved, "x.npy", true, false},
