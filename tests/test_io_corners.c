@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include <zlib.h>
+
 #include "io/io.h"
 #include "io/sys.h"
 
@@ -288,6 +290,122 @@ static void safetensors_edges(void **state)
     unlink(in_folder("h.safetensors"));
 }
 
+/* ---- .gguf ---- */
+
+/* The data begin at the next multiple of 32 behind the header, wherever that ends. */
+static void gguf_data_are_aligned(void **state)
+{
+    (void)state;
+    for (uint8_t length = 1; length <= 40; length++) {
+        uint8_t bytes[256] = {'G', 'G', 'U', 'F', 3, 0, 0, 0, 1}; /* version 3, one tensor */
+        uint8_t *at = bytes + 24;
+        *at = length;
+        memset(at + 8, 'n', length);
+        at += 8 + length;
+        at[0] = 1;           /* one axis */
+        at[4] = 2;           /* of two */
+        at += 4 + 8 + 4 + 8; /* type 0, f32, at 0 */
+        int64_t data = (at - bytes + 31) / 32 * 32;
+        put_file(in_folder("x.gguf"), bytes, (size_t)data + 8);
+        tn_file *f = NULL;
+        tn_tensor t;
+        int64_t offset = 0;
+        OK(tn_file_open(&f, in_folder("x.gguf")));
+        OK(tn_file_info(f, 0, NULL, &t, &offset));
+        assert_int_equal(offset, data);
+        assert_int_equal(t.dtype, TN_F32);
+        assert_int_equal(t.shape[0], 2);
+        tn_file_close(f);
+    }
+    unlink(in_folder("x.gguf"));
+}
+
+/* ---- .npz ---- */
+
+static uint8_t *little(uint8_t *at, uint64_t x, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        *at++ = (uint8_t)(x >> 8 * i);
+    return at;
+}
+
+/* A deflated member of many pieces; its bytes hardly shrink. */
+static void long_deflated_members(void **state)
+{
+    (void)state;
+    enum { N = 300000, HEADER = 128, ROOM = N + 4096 };
+    uint8_t *plain = calloc(1, ROOM), *zip = calloc(1, ROOM), *at = zip;
+    memcpy(plain, "\x93NUMPY\1\0", 8);
+    little(plain + 8, HEADER - 10, 2);
+    memset(plain + 10, ' ', HEADER - 10);
+    const char *text = "{'descr': '|u1', 'fortran_order': False, 'shape': (300000,)}";
+    memcpy(plain + 10, text, strlen(text));
+    uint32_t x = 1;
+    for (int i = 0; i < N; i++, x = x * 1664525u + 1013904223u)
+        plain[HEADER + i] = (uint8_t)(x >> 24);
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = plain;
+    z.avail_in = HEADER + N;
+    z.next_out = zip + 35;
+    z.avail_out = ROOM - 200;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    const uint64_t packed = z.total_out, crc = crc32(0, plain, HEADER + N);
+    deflateEnd(&z);
+    assert_true(packed > N * 9 / 10);
+    for (int central = 0; central < 2; central++) {
+        at = little(at, central ? 0x02014b50 : 0x04034b50, 4);
+        at = central ? little(at, 20, 2) : at;
+        at = little(little(little(at, 20, 2), 0, 2), 8, 2); /* deflated */
+        at = little(little(at, 0, 4), crc, 4);              /* no time */
+        at = little(little(at, packed, 4), HEADER + N, 4);
+        at = little(little(at, 5, 2), 0, 2); /* name, no extra field */
+        at = central ? little(at, 0, 14) : at;
+        memcpy(at, "a.npy", 5);
+        at += 5 + (central ? 0 : packed);
+    }
+    const uint64_t list = 35 + packed;
+    at = little(little(little(at, 0x06054b50, 4), 0, 4), 1, 2);
+    at = little(little(little(little(at, 1, 2), 51, 4), list, 4), 0, 2);
+    put_file(in_folder("x.npz"), zip, (size_t)(at - zip));
+    tn_file *f = NULL;
+    tn_tensor t;
+    OK(tn_file_open(&f, in_folder("x.npz")));
+    OK(tn_file_read(f, 0, &t));
+    assert_int_equal(tn_nbytes(&t), N);
+    assert_memory_equal(t.data, plain + HEADER, N);
+    tn_free(&t);
+    tn_file_close(f);
+    free(zip);
+    free(plain);
+    unlink(in_folder("x.npz"));
+}
+
+/* ---- long headers ---- */
+
+static void headers_of_many_axes(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"x.npy", "x.npz", "x.safetensors"};
+    int64_t shape[64];
+    for (int i = 0; i < 64; i++)
+        shape[i] = i % 20 ? 1 : 2;
+    tn_tensor t, got;
+    make_golden(&t, TN_F64, 64, shape);
+    for (int k = 0; k < 3; k++) {
+        tn_file *f = NULL;
+        OK(tn_save(in_folder(files[k]), &t));
+        OK(tn_file_open(&f, in_folder(files[k])));
+        OK(tn_file_read(f, 0, &got));
+        assert_int_equal(got.ndim, 64);
+        assert_golden(&got, files[k]);
+        tn_free(&got);
+        tn_file_close(f);
+        unlink(in_folder(files[k]));
+    }
+    tn_free(&t);
+}
+
 /* ---- temporary files ---- */
 
 static int nameless_error, link_error;
@@ -336,6 +454,9 @@ int main(void)
         cmocka_unit_test(long_shapes_are_cut),
         cmocka_unit_test(bytes_are_turned),
         cmocka_unit_test(safetensors_edges),
+        cmocka_unit_test(gguf_data_are_aligned),
+        cmocka_unit_test(long_deflated_members),
+        cmocka_unit_test(headers_of_many_axes),
         cmocka_unit_test(file_systems_without_nameless_files),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
