@@ -322,7 +322,8 @@ static void too_much_memory_is_none(void **state)
     assert_null(tni_alloc(SIZE_MAX));
     assert_null(tni_alloc(SIZE_MAX - 64));
     assert_null(tni_alloc(SIZE_MAX / 2 + 1));
-    assert_null(tni_alloc(SIZE_MAX / 2 - 4096));
+    if (sizeof(size_t) > 4) /* half of 4 GiB may be there */
+        assert_null(tni_alloc(SIZE_MAX / 2 - 4096));
 }
 
 static void failing_allocations_leave_everything(void **state)

@@ -268,9 +268,12 @@ static void test_bad_descriptors(void **state)
           BAD_TENSOR_SHAPE);
     FAILS(infiniopCreateTensorDescriptor(&d, 2, DIMS(larger, larger), NULL, f32),
           BAD_TENSOR_SHAPE);
-    FAILS(infiniopCreateTensorDescriptor(&d, 1, DIMS(SIZE_MAX), NULL, f32), BAD_TENSOR_SHAPE);
-    FAILS(infiniopCreateTensorDescriptor(&d, 1, DIMS(2), STEPS(PTRDIFF_MAX), f32),
-          BAD_TENSOR_STRIDES);
+    if (wide) { /* otherwise 64 bits hold what one axis can say */
+        FAILS(infiniopCreateTensorDescriptor(&d, 1, DIMS(SIZE_MAX), NULL, f32),
+              BAD_TENSOR_SHAPE);
+        FAILS(infiniopCreateTensorDescriptor(&d, 1, DIMS(2), STEPS(PTRDIFF_MAX), f32),
+              BAD_TENSOR_STRIDES);
+    }
     assert_null(d);
     REFUSES(BAD_TENSOR_DTYPE, Add, F32(0, NULL, NULL), F32(0, NULL, NULL),
             tensor(INFINI_DTYPE_F64, 0, NULL, NULL));
