@@ -320,6 +320,54 @@ static void gguf_data_are_aligned(void **state)
     unlink(in_folder("x.gguf"));
 }
 
+/* Two blocks of every type take what ggml gives them, and not a byte less. */
+static void gguf_types(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t type;
+        const char *name;
+        int block, bytes;
+        tn_dtype dtype;
+    } rows[] = {
+        {0, "F32", 1, 4, TN_F32},    {1, "F16", 1, 2, TN_F16},    {2, "Q4_0", 32, 18, 0},
+        {3, "Q4_1", 32, 20, 0},      {6, "Q5_0", 32, 22, 0},      {7, "Q5_1", 32, 24, 0},
+        {8, "Q8_0", 32, 34, 0},      {9, "Q8_1", 32, 36, 0},      {10, "Q2_K", 256, 84, 0},
+        {11, "Q3_K", 256, 110, 0},   {12, "Q4_K", 256, 144, 0},   {13, "Q5_K", 256, 176, 0},
+        {14, "Q6_K", 256, 210, 0},   {15, "Q8_K", 256, 292, 0},   {16, "IQ2_XXS", 256, 66, 0},
+        {17, "IQ2_XS", 256, 74, 0},  {18, "IQ3_XXS", 256, 98, 0}, {19, "IQ1_S", 256, 50, 0},
+        {20, "IQ4_NL", 32, 18, 0},   {21, "IQ3_S", 256, 110, 0},  {22, "IQ2_S", 256, 82, 0},
+        {23, "IQ4_XS", 256, 136, 0}, {24, "I8", 1, 1, TN_I8},     {25, "I16", 1, 2, TN_I16},
+        {26, "I32", 1, 4, TN_I32},   {27, "I64", 1, 8, TN_I64},   {28, "F64", 1, 8, TN_F64},
+        {29, "IQ1_M", 256, 56, 0},   {30, "BF16", 1, 2, TN_BF16}, {34, "TQ1_0", 256, 54, 0},
+        {35, "TQ2_0", 256, 66, 0},   {39, "MXFP4", 32, 17, 0},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+        for (int less = 0; less < 2; less++) {
+            uint8_t bytes[2048] = {'G', 'G', 'U', 'F', 3, 0, 0, 0, 1};
+            uint8_t *at = bytes + 24;
+            memcpy(at, "\1\0\0\0\0\0\0\0n\1\0\0\0", 13);
+            at[13] = (uint8_t)(2 * rows[k].block);
+            at[14] = (uint8_t)(2 * rows[k].block >> 8);
+            at[21] = rows[k].type; /* its data are at 64 */
+            put_file(in_folder("x.gguf"), bytes, (size_t)(64 + 2 * rows[k].bytes - less));
+            tn_file *f = NULL;
+            tn_tensor t;
+            tn_status got = tn_file_open(&f, in_folder("x.gguf"));
+            if (got != (less ? TN_EFORMAT : TN_OK))
+                fail_msg("%s: %s: %s", rows[k].name, tn_status_name(got), tn_error());
+            if (less)
+                continue;
+            assert_string_equal(tn_file_type(f, 0), rows[k].name);
+            got = tn_file_info(f, 0, NULL, &t, NULL);
+            assert_int_equal(got, rows[k].dtype ? TN_OK : TN_EUNSUPPORTED);
+            if (rows[k].dtype)
+                assert_int_equal(t.dtype, rows[k].dtype);
+            tn_file_close(f);
+        }
+    unlink(in_folder("x.gguf"));
+}
+
 /* ---- .npz ---- */
 
 static uint8_t *little(uint8_t *at, uint64_t x, int bytes)
@@ -455,6 +503,7 @@ int main(void)
         cmocka_unit_test(bytes_are_turned),
         cmocka_unit_test(safetensors_edges),
         cmocka_unit_test(gguf_data_are_aligned),
+        cmocka_unit_test(gguf_types),
         cmocka_unit_test(long_deflated_members),
         cmocka_unit_test(headers_of_many_axes),
         cmocka_unit_test(file_systems_without_nameless_files),
