@@ -373,7 +373,7 @@ static void gguf_types(void **state)
 static uint8_t *little(uint8_t *at, uint64_t x, int bytes)
 {
     for (int i = 0; i < bytes; i++)
-        *at++ = (uint8_t)(x >> 8 * i);
+        *at++ = (uint8_t)(i < 8 ? x >> 8 * i : 0);
     return at;
 }
 
