@@ -4,31 +4,11 @@
  * Every function of the headers is in the table of calls or in the list of those that have
  * nothing to allocate. */
 #include "io_oracle.h"
+#include "weak_memory.h"
 
 #include <fcntl.h>
 
 #include <tenon/tenon.h>
-
-/* ---- memory that fails ---- */
-
-static int64_t held, calls, fail_at = -1;
-
-static void *weak_alloc(void *user, size_t size, size_t align)
-{
-    (void)user;
-    if (calls++ == fail_at)
-        return NULL;
-    held++;
-    return aligned_alloc(align, size);
-}
-
-static void weak_free(void *user, void *ptr, size_t size)
-{
-    (void)user;
-    (void)size;
-    held--;
-    free(ptr);
-}
 
 /* ---- what calls work on: inputs that stay, outputs that a failure leaves alone ---- */
 

@@ -1,25 +1,7 @@
 /* test_io_memory.c - the k-th allocation fails, for every k: TN_ENOMEM, nothing kept, nothing
  * given out, no file. */
 #include "io_oracle.h"
-
-static int64_t held, calls, fail_at;
-
-static void *weak_alloc(void *user, size_t size, size_t align)
-{
-    (void)user;
-    if (calls++ == fail_at)
-        return NULL;
-    held++;
-    return aligned_alloc(align, size);
-}
-
-static void weak_free(void *user, void *ptr, size_t size)
-{
-    (void)user;
-    (void)size;
-    held--;
-    free(ptr);
-}
+#include "weak_memory.h"
 
 static tn_status read_all(const char *path)
 {

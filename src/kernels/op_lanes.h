@@ -8,7 +8,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "core/core.h"
 
 /* LANE_MAX, LANE_MIN     the second one where either is NaN
  * LANE_NEGATIVE(x, a, b) a where x has its sign bit set, else b
@@ -83,15 +84,11 @@ typedef int32_t lane_ints;
 enum { LANES = 1 };
 static inline int32_t lane_bits(float x)
 {
-    int32_t n;
-    memcpy(&n, &x, sizeof n);
-    return n;
+    return (int32_t)tni_f32_bits(x);
 }
 static inline float lane_of_bits(int32_t n)
 {
-    float x;
-    memcpy(&x, &n, sizeof x);
-    return x;
+    return tni_f32_from_bits((uint32_t)n);
 }
 #define SPLAT(c)          ((float)(c))
 #define LANE_FMA(a, b, c) __builtin_fmaf(a, b, c)
