@@ -232,11 +232,20 @@ static long double f_tanhshrink(const long double *v, const double *p)
 {
     (void)p;
     const long double q = X * X;
-    if (fabsl(X) > 0.05L)
+    if (fabsl(X) > 0.1L)
         return X - tanhl(X);
-    return X * q *
-           (1.0L / 3 -
-            q * (2.0L / 15 - q * (17.0L / 315 - q * (62.0L / 2835 - q * 0.00886323L))));
+    const long double c[] = {1.0L / 3,
+                             -2.0L / 15,
+                             17.0L / 315,
+                             -62.0L / 2835,
+                             1382.0L / 155925,
+                             -21844.0L / 6081075,
+                             929569.0L / 638512875,
+                             -6404582.0L / 10854718875};
+    long double sum = 0;
+    for (int i = 7; i >= 0; i--)
+        sum = sum * q + c[i];
+    return X * q * sum;
 }
 
 FLOATS(eq, X == Y)
@@ -339,7 +348,7 @@ static const op_rule rules[] = {
     [TN_ERFC] = {NULL, F(erfc), false, 1.5f, 1.5f, 0, -6, 10},
     [TN_ERFINV] = {NULL, F(erfinv), false, 4, 8, 0, -1, 1},
     [TN_LGAMMA] = {NULL, F(lgamma), false, 4, 8, 1, -20, 100},
-    [TN_DIGAMMA] = {NULL, F(digamma), false, 4, 8, 1, -20, 100},
+    [TN_DIGAMMA] = {NULL, F(digamma), false, 4, 8, 1, -80, 100},
     [TN_RELU] = {I(relu), F(relu), false, 0, 0, 0, 0, 0},
     [TN_RELU6] = {NULL, F(relu6), false, 0, 0, 0, -10, 10},
     [TN_LEAKY_RELU] = {NULL, F(leaky_relu), false, 0.51f, 0.51f, 0, 0, 0},
@@ -358,7 +367,7 @@ static const op_rule rules[] = {
     [TN_ELU] = {NULL, F(elu), false, 4, 8, 0, -40, 10},
     [TN_SELU] = {NULL, F(selu), false, 4, 8, 0, -40, 10},
     [TN_MISH] = {NULL, F(mish), false, 4, 8, 0, -100, 40},
-    [TN_TANHSHRINK] = {NULL, F(tanhshrink), false, 4, 8, 1, -12, 12},
+    [TN_TANHSHRINK] = {NULL, F(tanhshrink), false, 4, 8, 0, -12, 12},
     [TN_EQ] = {I(eq), F(eq), true, 0, 0, 0, 0, 0},
     [TN_NE] = {I(ne), F(ne), true, 0, 0, 0, 0, 0},
     [TN_LT] = {I(lt), F(lt), false, 0, 0, 0, 0, 0},

@@ -221,7 +221,7 @@ static void ways(void **state)
 /* ---- strips of the user's own ---- */
 
 typedef struct tally_user {
-    int64_t strips;
+    int64_t strips, dense; /* called; with dense sources */
     uint32_t add;
 } tally_user;
 
@@ -230,6 +230,7 @@ static void add_strip(void *user, int64_t n, void *dst, int64_t dst_step,
 {
     tally_user *u = user;
     __atomic_add_fetch(&u->strips, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&u->dense, src_step[0] == 4 && src_step[1] == 4, __ATOMIC_RELAXED);
     for (int64_t i = 0; i < n; i++) {
         uint32_t x, y, z;
         memcpy(&x, (const char *)src[0] + i * src_step[0], 4);
@@ -259,7 +260,7 @@ static void maps(void **state)
         block a = block_make(&r, TN_U32, ndim, shape, true, true);
         block b = block_make(&r, TN_F32, ndim, shape, true, true);
         block d = block_make(&r, TN_I32, ndim, shape, true, false), twin = block_twin(&d);
-        tally_user u = {0, 17};
+        tally_user u = {0, 0, 17};
         OK(tn_map(add_strip, &u, &d.t, 2, (const tn_tensor *const[]){&a.t, &b.t}));
         assert_true(u.strips > 0);
         int64_t at[4] = {0};
@@ -276,6 +277,21 @@ static void maps(void **state)
         block_free(&d);
         block_free(&twin);
     }
+    /* what is dense along another axis comes turned */
+    static uint32_t x[150 * 140], y[140 * 150], z[140 * 150];
+    for (uint32_t i = 0; i < 150 * 140; i++)
+        x[i] = y[i] = i * i;
+    tn_tensor a, b, t;
+    OK(tn_init(&a, x, TN_U32, 2, (const int64_t[]){150, 140}));
+    OK(tn_transpose(&a, &a, 0, 1));
+    OK(tn_init(&b, y, TN_U32, 2, (const int64_t[]){140, 150}));
+    OK(tn_init(&t, z, TN_U32, 2, (const int64_t[]){140, 150}));
+    tally_user u = {0, 0, 1};
+    OK(tn_map(add_strip, &u, &t, 2, (const tn_tensor *const[]){&a, &b}));
+    assert_int_equal(u.strips, u.dense);
+    for (uint32_t i = 0; i < 140; i++)
+        for (uint32_t j = 0; j < 150; j++)
+            assert_int_equal(z[i * 150 + j], x[j * 140 + i] + y[i * 150 + j] + 1);
     uint16_t seven = 7, out[6] = {0};
     const int64_t six = 6;
     tn_tensor d;

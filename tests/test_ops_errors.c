@@ -163,6 +163,18 @@ static void bad_shapes(void **state)
     tn_tensor deep;
     OK(tn_init(&deep, a_data, TN_F32, 3, one_more));
     refused(tn_add(&d, &deep, &a), TN_ESHAPE, "3 axes and dst has 2");
+    /* dst is a shape that each source broadcasts to, also a larger one, never a smaller */
+    static float wide[24], two = 2, three = 3;
+    const int64_t more[] = {2, 3, 4}, flat[] = {1, 5};
+    tn_tensor big, x, y, small;
+    OK(tn_init(&big, wide, TN_F32, 3, more));
+    OK(tn_init(&x, &two, TN_F32, 0, NULL));
+    OK(tn_init(&y, &three, TN_F32, 0, NULL));
+    OK(tn_mul(&big, &x, &y));
+    for (int i = 0; i < 24; i++)
+        assert_true(wide[i] == 6);
+    OK(tn_init(&small, wide, TN_F32, 2, flat));
+    refused(tn_add(&small, &a, &b), TN_ESHAPE, "axis 0: dst has extent 1 and src 0 has 4");
     tn_tensor negative = a;
     negative.shape[1] = -5;
     refused(tn_add(&d, &negative, &b), TN_ESHAPE, "src 0");
@@ -173,7 +185,7 @@ static void bad_memory(void **state)
     (void)state;
     tn_tensor twice = d, none = d, shifted, flipped;
     twice.stride[0] = 0;
-    refused(tn_add(&twice, &a, &b), TN_ESTRIDE, "dst");
+    refused(tn_add(&twice, &a, &b), TN_ESTRIDE, "add: dst names an element twice");
     none.data = NULL;
     refused(tn_add(&none, &a, &b), TN_ENULL, "dst");
     refused(tn_add(&d, &none, &b), TN_ENULL, "src 0");

@@ -113,7 +113,8 @@ TN_API TN_NODISCARD tn_status tn_div(const tn_tensor *dst, const tn_tensor *a,
 TN_API TN_NODISCARD tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src);
 
 /* An op of the user's own: fn gets strips of n >= 1 elements, with steps in bytes (of any sign,
- * 0 on a source, no alignment promised), from several threads at once and in any order. */
+ * 0 on a source, no alignment promised), from several threads at once and in any order.
+ * Pointers may be into a copy of a tile: dst holds nothing before it is written. */
 typedef void (*tn_strip_fn)(void *user, int64_t n, void *dst, int64_t dst_step,
                             const void *const *src, const int64_t *src_step);
 

@@ -170,6 +170,7 @@ BLOCK64(mish)
     }
 }
 
+/* A polynomial in x x where x and tanh x are close. */
 BLOCK64(tanhshrink)
 {
     UNUSED;
@@ -177,15 +178,18 @@ BLOCK64(tanhshrink)
     v_tanh_f64(t, x);
     EACH
     {
+        static const double c[] = {
+            0x1.5555555555555p-2,   -0x1.11111111110d1p-3,  0x1.ba1ba1ba1540cp-5,
+            -0x1.664f4880bf9b9p-6,  0x1.226e3509ebbd8p-7,   -0x1.d6d3c028a5d35p-9,
+            0x1.7da250ab74191p-10,  -0x1.354c04fc7ce73p-11, 0x1.f4bd8d50d3208p-13,
+            -0x1.9241be6cb72bap-14, 0x1.3855597eb7a7ap-15,  -0x1.b30cb9f7f5b73p-17,
+            0x1.cf2825f4c3a67p-19,  -0x1.0aa5e66b540c4p-21,
+        };
         const double q = x[j] * x[j];
         double s = 0;
-        static const double c[] = {0x1.5555555555555p-2,  -0x1.1111111111111p-3,
-                                   0x1.ba1ba1ba1ba1cp-5,  -0x1.664f4882c10fap-6,
-                                   0x1.226e355e6c23dp-7,  -0x1.d6d3d0e157de0p-9,
-                                   0x1.7da36452b75e3p-10, -0x1.3558248036744p-11};
-        for (int i = 7; i >= 0; i--)
+        for (int i = (int)(sizeof c / sizeof *c) - 1; i >= 0; i--)
             s = s * q + c[i];
-        r[j] = q < 0.01 ? x[j] * q * s : x[j] - t[j];
+        r[j] = q < 0.64 ? x[j] * q * s : x[j] - t[j];
     }
 }
 

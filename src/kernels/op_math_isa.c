@@ -1,6 +1,7 @@
 /* op_math_isa.c - the ops on floats that are functions, for one instruction set. */
 #include "op_loop.h"
 
+#include "op_digamma64.h"
 #include "op_gates32.h"
 #include "op_gates64.h"
 #include "op_lanes32.h"

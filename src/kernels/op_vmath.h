@@ -79,9 +79,6 @@ typedef float64x2_t vec_f64;
             STORE_F64(r + j, SLEEF_F64(f, ulp)(LOAD_F64(x + j), LOAD_F64(y + j)));             \
     }
 
-VMATH1(cospi, u05)
-VMATH1(sinpi, u05)
-
 #else
 
 #define VMATH1(name, ulp)                                                                      \
@@ -106,18 +103,6 @@ VMATH1(sinpi, u05)
         for (int j = 0; j < MATH_BLOCK; j++)                                                   \
             r[j] = name(x[j], y[j]);                                                           \
     }
-
-/* Sine and cosine of pi x: the nearest half turn goes first, exactly. */
-static inline void v_sinpi_f64(double *r, const double *x)
-{
-    for (int j = 0; j < MATH_BLOCK; j++)
-        r[j] = sin(3.14159265358979323846 * (x[j] - 2 * rint(x[j] / 2)));
-}
-static inline void v_cospi_f64(double *r, const double *x)
-{
-    for (int j = 0; j < MATH_BLOCK; j++)
-        r[j] = cos(3.14159265358979323846 * (x[j] - 2 * rint(x[j] / 2)));
-}
 #endif
 
 VMATH1(exp, u10)

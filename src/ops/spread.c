@@ -4,8 +4,6 @@
  * The failing sentence names the two extents, and the axis as the result counts it. */
 #include "spread.h"
 
-#include <stdio.h>
-
 #include "view/view.h"
 
 static bool same_shape(const tn_tensor *a, const tn_tensor *b)
@@ -89,13 +87,4 @@ tn_status tni_spread(const tn_tensor **ts, tn_tensor *room, const char *call,
         ts[k + 1] = &room[k];
     }
     return TN_OK;
-}
-
-tn_status tni_check_dst_once(const tn_tensor *dst, const char *call)
-{
-    if (LIKELY(tni_check_once(dst, call) == TN_OK))
-        return TN_OK;
-    char who[64];
-    snprintf(who, sizeof who, "%s: dst", call);
-    return tni_check_once(dst, who);
 }

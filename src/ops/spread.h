@@ -11,7 +11,4 @@
 tn_status tni_spread(const tn_tensor **ts, tn_tensor *room, const char *call,
                      const tn_tensor *dst, int n, const tn_tensor *const *srcs);
 
-/* tni_check_once of a call's dst; the sentence begins "add: dst". */
-tn_status tni_check_dst_once(const tn_tensor *dst, const char *call);
-
 #endif

@@ -54,6 +54,16 @@ static bool rough(const tni_strips *s, int k)
     return !smooth(s, &s->nest.axis[s->nest.ndim - 1], k);
 }
 
+/* Whether operand k is moved into the block's order.  A strip function of the user takes any
+ * step: for it only what is dense along another axis is worth moving. */
+static bool moves(const tni_strips *s, int k)
+{
+    bool dense = !s->map;
+    for (int i = 0; i + 1 < s->nest.ndim && !dense; i++)
+        dense = magnitude(s->nest.axis[i].step[k]) == s->operand[k].width;
+    return dense && rough(s, k);
+}
+
 /* The axis that goes with the inner one: where the first rough operand is dense, or the next.
  */
 static int choose_second(const tni_strips *s)
@@ -90,8 +100,8 @@ static int64_t room(tni_strips *s, bool all)
     bool scratch = false, turns = false;
     for (int k = 0; k < s->nest.nop; k++) {
         const tni_operand *o = &s->operand[k];
-        const bool moved = all || rough(s, k) || (k == 0 && s->relay);
-        turns |= rough(s, k);
+        const bool moved = all || moves(s, k) || (k == 0 && s->relay);
+        turns |= moves(s, k);
         buffers += moved || (o->cast.steps && s->op.fn);
         scratch |= moved + o->cast.steps > 1;
         widest = o->width > widest ? o->width : widest;
@@ -100,7 +110,7 @@ static int64_t room(tni_strips *s, bool all)
         widest = o->inside > widest ? o->inside : widest;
     }
     s->size = 0;
-    if ((!buffers && !scratch) || s->map)
+    if (!buffers && !scratch)
         return s->map ? MAPPED : LONG;
     buffers += scratch ? 2 : 0;
     const int size = ((turns ? TNI_ARENA : NEAR) / buffers) & ~63;
@@ -131,7 +141,7 @@ static void choose_block(tni_strips *s)
     const tni_axis *in = &nest->axis[last];
     bool turns = false;
     for (int k = 0; k < nest->nop; k++)
-        turns |= rough(s, k);
+        turns |= moves(s, k);
     const bool joined = !s->map && in->n < SHORT && last > 0;
     const int64_t most = room(s, joined);
     s->flat = joined;
@@ -186,7 +196,7 @@ static void choose_forms(tni_strips *s)
         tni_operand *o = &s->operand[k];
         const bool dense = s->flat ? whole(s, k, o->width) : in->step[k] == o->width;
         const bool still = k > 0 && (s->flat ? whole(s, k, 0) : in->step[k] == 0);
-        o->move = !dense && !still && !s->map;
+        o->move = s->map ? moves(s, k) : !dense && !still;
         o->turn = false;
         for (int j = 0; j + 1 < s->nblock && o->move; j++)
             o->turn |= magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;

@@ -206,14 +206,19 @@ static void run_strip(work *w, const int64_t *offset, int64_t r)
         finish_row(w, w->at[0] + offset[0], to, w->row);
 }
 
-static void run_map(work *w, const int64_t *offset)
+static void run_map(work *w, const int64_t *offset, int64_t r)
 {
     const tni_strips *p = w->j->s;
-    const tni_axis *in = &p->nest.axis[p->nest.ndim - 1];
+    char *at[TNI_MAX_OPERANDS];
+    int64_t step[TNI_MAX_OPERANDS];
     const void *from[TNI_MAX_OPERANDS];
-    for (int k = 1; k < p->nest.nop; k++)
-        from[k - 1] = w->at[k] + offset[k];
-    p->map(p->user, w->row, w->at[0] + offset[0], in->step[0], from, in->step + 1);
+    for (int k = 0; k < p->nest.nop; k++) {
+        const tni_operand *o = &p->operand[k];
+        at[k] = o->move ? w->arena + o->buffer + r * w->row * o->width : w->at[k] + offset[k];
+        step[k] = o->move ? o->width : p->nest.axis[p->nest.ndim - 1].step[k];
+        from[k ? k - 1 : 0] = at[k];
+    }
+    p->map(p->user, w->row, at[0], step[0], from, step + 1);
 }
 
 static void run_block(work *w)
@@ -229,7 +234,7 @@ static void run_block(work *w)
     int64_t index[TNI_BLOCK_AXES] = {0}, offset[TNI_MAX_OPERANDS] = {0};
     for (int64_t r = 0; r < w->rows; r++) {
         if (p->map)
-            run_map(w, offset);
+            run_map(w, offset, r);
         else
             run_strip(w, offset, r);
         for (int j = last - 1; j >= 0; j--) {
@@ -242,7 +247,7 @@ static void run_block(work *w)
             index[j] = 0;
         }
     }
-    if (p->operand[0].move && !p->map)
+    if (p->operand[0].move)
         finish_block(w, w->arena + p->operand[0].buffer);
 }
 

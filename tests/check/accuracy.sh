@@ -1,5 +1,5 @@
 #!/bin/sh
-# accuracy.sh - every float op of every level on a million points beside long double.
+# accuracy.sh - every float op of every level on a million points beside long double and MPFR.
 set -eu
 cmake --preset release -DTENON_TESTS=ON
 cmake --build --preset release --target test_ops_accuracy
