@@ -564,6 +564,12 @@ static void views_refuse_their_arguments(void **state)
 
     REFUSED(tn_reshape(NULL, &t, 1, (int64_t[]){6}), TN_ENULL, "reshape: out is NULL");
     REFUSED(tn_reshape(&out, &t, 1, NULL), TN_ENULL, "reshape: shape is NULL for 1 axes");
+    REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){-1, 4}), TN_ESHAPE,
+            "reshape: the extents 4 do not divide 6 elements");
+    tn_tensor hollow = t;
+    hollow.shape[0] = 0;
+    REFUSED(tn_reshape(&out, &hollow, 2, (int64_t[]){-1, 0}), TN_ESHAPE,
+            "reshape: the extents 0 do not divide 0 elements");
     REFUSED(tn_reshape(&out, &t, -1, NULL), TN_EARG, "reshape: ndim is -1, not in [0, 64]");
     REFUSED(tn_reshape(&out, &t, 65, ones), TN_EARG, "reshape: ndim is 65, not in [0, 64]");
     REFUSED(tn_reshape(&out, &t, 1, (int64_t[]){7}), TN_ESHAPE,

@@ -129,11 +129,12 @@ class Bench:
             self.seconds[name] = time.time() - start
 
     def compile(self, source, out, *more, root=ROOT):
-        """Compile a file of the tree below root, or fail."""
+        """Compile a file with the src/ below root, its own if it is of src/, or fail."""
         words = list(self.command[source])
         del words[words.index("-o"):]
         words = [w.replace(str(ROOT / "src"), str(root / "src")) for w in words]
-        subprocess.run(words + ["-w", *more, "-o", str(out), "-c", str(root / source)],
+        path = (root if source.startswith("src/") else ROOT) / source
+        subprocess.run(words + ["-w", *more, "-o", str(out), "-c", str(path)],
                        check=True, capture_output=True, cwd=BUILD)
 
     def same_code(self, mutant, tree):
@@ -164,12 +165,12 @@ class Bench:
                     self.compile(source, objects[-1], "-O0", *WATCH, root=tree)
             except subprocess.CalledProcessError:
                 return "stillborn"
-            for test in ROOMS["view" if header else room]:
+            for test in ROOMS["core"][:2] + ROOMS["view"] if header else ROOMS[room]:
                 name = f"test_{test}"
                 object_file = BUILD / "tests" / "CMakeFiles" / f"{name}.dir" / f"{name}.c.o"
                 if header:  # tests see the header too
                     object_file = tree / "test.o"
-                    self.compile(f"tests/{name}.c", object_file, "-O0", root=ROOT)
+                    self.compile(f"tests/{name}.c", object_file, "-O0", root=tree)
                 program = tree / "test"
                 subprocess.run(["cc", str(object_file), *objects, *self.libraries, *WATCH, "-o",
                                 str(program)], check=True, capture_output=True, cwd=BUILD)
@@ -211,11 +212,11 @@ def main():
     count = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for mutant, end in zip(chosen, pool.map(bench.lives, chosen)):
-            if end == "lives" and tuple(s.replace(" | ", " ¦ ") for s in shown(mutant)) in known:
+            if end == "lives" and tuple(s.replace("|", "¦") for s in shown(mutant)) in known:
                 end = "equivalent"
             count[mutant[0].split("/")[1], end] += 1
             if end == "lives":
-                print("lives:", " | ".join(s.replace(" | ", " ¦ ") for s in shown(mutant)),
+                print("lives:", " | ".join(s.replace("|", "¦") for s in shown(mutant)),
                       flush=True)
     said, good = [], True
     for room, least in LEAST.items():
