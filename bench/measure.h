@@ -32,7 +32,9 @@ void arena_free(arena *a);
 
 void plain_copy(char *dst, const char *src, int64_t bytes, int threads);
 void stream_copy(char *dst, const char *src, int64_t bytes, int threads);
-void stream_fill(char *dst, int64_t bytes, int threads); /* writes alone, past the caches */
+
+/* Reads and streams, side by side, and nothing else; one is a multiple of the other. */
+void stream_traffic(char *dst, int64_t written, const char *src, int64_t read, int threads);
 
 typedef struct contest {
     void (*run)(void *arg); /* reads bytes and writes bytes */

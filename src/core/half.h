@@ -86,11 +86,16 @@ static inline uint16_t tni_f16_of_f32(float f)
     return (uint16_t)(sign | (x > 0x7f800000u ? nan : r < 0x7c00u ? r : 0x7c00u));
 }
 
+/* Bits of a f32, rounded so that the upper half is a bf16; the lower half is left over. */
+static inline uint32_t tni_bf16_above(uint32_t bits)
+{
+    const uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1);
+    return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : rounded;
+}
+
 static inline uint16_t tni_bf16_of_f32(float f)
 {
-    const uint32_t bits = tni_f32_bits(f);
-    const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded);
+    return (uint16_t)(tni_bf16_above(tni_f32_bits(f)) >> 16);
 }
 
 static inline uint8_t tni_f8e4m3_of_f32(float f)

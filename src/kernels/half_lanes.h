@@ -1,11 +1,12 @@
-/* half_lanes.h - f16 to f32 and back, a vector at a time.
+/* half_lanes.h - f16 and bf16 to f32 and back, a vector at a time.
  *
- * f16_f32 reads HALVES elements, f32_f16 reads TWO_HALVES; every value is converted as half.h
- * defines it. */
+ * f16_f32 reads HALVES elements, f32_f16 reads TWO_HALVES, the others a block; every value is
+ * converted as half.h defines it. */
 #ifndef TNI_HALF_LANES_H
 #define TNI_HALF_LANES_H
 
 #include "core/core.h"
+#include "op_table.h"
 #include "stream.h"
 
 #if defined(__AVX512F__)
@@ -67,5 +68,36 @@ INLINE void f32_f16(char *d, const char *s)
     memcpy(d, r, sizeof r);
 }
 #endif
+
+/* A bf16 is the upper half of a f32.  Loops on memory of any alignment, which become vectors.
+ */
+enum { PAIRS = TNI_BLOCK / 4 };
+typedef uint16_t loose16 __attribute__((aligned(1), may_alias));
+typedef uint32_t loose32 __attribute__((aligned(1), may_alias));
+#define PLACE(type, p) ((type *)(void *)(p))
+#define LOOK(type, p)  ((const type *)(const void *)(p))
+
+INLINE void bf16_f32(char *d, const char *s)
+{
+    for (int j = 0; j < 2 * PAIRS; j++)
+        PLACE(loose32, d)[j] = (uint32_t)LOOK(loose16, s)[j] << 16;
+}
+
+/* One half of each pair, then the other halves: no element leaves its lane. */
+INLINE void bf16_apart(char *d, const char *s)
+{
+    for (int j = 0; j < PAIRS; j++)
+        PLACE(loose32, d)[j] = LOOK(loose32, s)[j] << 16;
+    for (int j = 0; j < PAIRS; j++)
+        PLACE(loose32, d)[PAIRS + j] = LOOK(loose32, s)[j] & 0xffff0000u;
+}
+
+INLINE void bf16_together(char *d, const char *s)
+{
+    for (int j = 0; j < PAIRS; j++)
+        PLACE(loose32, d)
+    [j] = tni_bf16_above(LOOK(loose32, s)[j]) >> 16 |
+          (tni_bf16_above(LOOK(loose32, s)[PAIRS + j]) & 0xffff0000u);
+}
 
 #endif

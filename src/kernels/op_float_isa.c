@@ -53,19 +53,16 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define MAKE_DEEP  MAKE_NONE
 #define MAKE_STEP  MAKE_NONE
 #define LOOPS(ENUM, ARITY, HOW, RULE)                                                          \
-    LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK / (int)sizeof(STORED), STORED, T,                     \
-                STORES_##HOW(STORED), RULE)
+    LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK / (int)sizeof(T), T, T, STORES_##HOW(T), RULE)
 #define MAKE_LOOP LOOPS
 
 /* clang-format off */
 #define T    float
-#define STORED float
 #define N    _F32
 #define B(g) __builtin_##g##f
 #define BITS int32_t
 #include "op_float.inc"
 #define T    double
-#define STORED double
 #define N    _F64
 #define B(g) __builtin_##g
 #define BITS int64_t
@@ -74,47 +71,56 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #undef MAKE_LOOP
 /* clang-format on */
 
-/* f16 is widened to two blocks of f32, and what they give is rounded. */
-#define HALF(NAME, WHOLE, ARITY, R)                                                            \
+/* Two bytes are widened to two blocks of f32, and what they give is rounded; where a byte for
+ * each is stored, their order is kept. */
+INLINE void widen_F16(char *d, const char *s, bool apart)
+{
+    (void)apart;
+    for (int j = 0; j < TNI_BLOCK / 2; j += HALVES)
+        f16_f32(d + 4 * j, s + 2 * j);
+}
+
+INLINE void round_F16(char *d, const char *s)
+{
+    for (int j = 0; j < TNI_BLOCK / 2; j += TWO_HALVES)
+        f32_f16(d + 2 * j, s + 4 * j);
+}
+
+INLINE void widen_BF16(char *d, const char *s, bool apart)
+{
+    if (apart)
+        bf16_apart(d, s);
+    else
+        bf16_f32(d, s);
+}
+
+INLINE void round_BF16(char *d, const char *s)
+{
+    bf16_together(d, s);
+}
+
+#define HALF(NAME, DT, WHOLE, ARITY, R)                                                        \
     INLINE void NAME##_block(BLOCK_HEAD)                                                       \
     {                                                                                          \
-        enum { EACH = TNI_BLOCK / 2, BYTES = 4 * EACH };                                       \
-        char x[BYTES], y[BYTES], z[BYTES], r[BYTES];                                           \
-        for (int j = 0; j < EACH; j += HALVES) {                                               \
-            f16_f32(x + 4 * j, a + 2 * j);                                                     \
-            f16_f32(y + 4 * j, b + 2 * j);                                                     \
-            f16_f32(z + 4 * j, c + 2 * j);                                                     \
-        }                                                                                      \
+        char x[2 * TNI_BLOCK], y[2 * TNI_BLOCK], z[2 * TNI_BLOCK], r[2 * TNI_BLOCK];           \
         const bool round = sizeof(R) == 2;                                                     \
-        for (int j = 0; j < BYTES; j += TNI_BLOCK)                                             \
+        widen_##DT(x, a, round);                                                               \
+        widen_##DT(y, b, round);                                                               \
+        widen_##DT(z, c, round);                                                               \
+        for (int j = 0; j < 2 * TNI_BLOCK; j += TNI_BLOCK)                                     \
             WHOLE##_block(round ? r + j : d + j / 4, x + j, y + j, z + j, param);              \
-        for (int j = 0; j < EACH && round; j += TWO_HALVES)                                    \
-            f32_f16(d + 2 * j, r + 4 * j);                                                     \
+        if (round)                                                                             \
+            round_##DT(d, r);                                                                  \
     }                                                                                          \
     KERNEL(NAME, ARITY, TNI_BLOCK / 2 * sizeof(R))
 #define MAKE_LOOP(ENUM, ARITY, HOW, RULE)                                                      \
-    HALF(ENUM##_F16, ENUM##_F32, ARITY, STORES_##HOW(uint16_t))
+    HALF(ENUM##_F16, F16, ENUM##_F32, ARITY, STORES_##HOW(uint16_t))                           \
+    HALF(ENUM##_BF16, BF16, ENUM##_F32, ARITY, STORES_##HOW(uint16_t))
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
     MAKE_##FLOAT(ENUM, ARITY, HOW, FRULE)
 #include "ops.def"
 #undef OP
 #undef MAKE_LOOP
-
-/* clang-format off */
-/* bf16 is half of a f32: it is widened and rounded on the way, in registers. */
-#define MAKE_LOOP LOOPS
-#undef GET
-#undef PUT
-#define GET(X, v) tni_f32_of_bf16(v)
-#define PUT(R, v) ((R)(sizeof(R) == 2 ? tni_bf16_of_f32((float)(v)) : (uint16_t)(v)))
-#define rsqrt_BF16 rsqrt_F32
-#define T    float
-#define STORED uint16_t
-#define N    _BF16
-#define B(g) __builtin_##g##f
-#define BITS int32_t
-#include "op_float.inc"
-/* clang-format on */
 
 #define SLOT(DT) [TN_##DT - TN_F8E4M3]
 #define ROW_NONE(ENUM)

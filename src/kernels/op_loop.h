@@ -30,10 +30,6 @@
 #define AT(base, j)  (((const from *)(const void *)(base))[j])
 #define SET(base, j) (((to *)(void *)(base))[j])
 
-/* What is stored as another type than the rules see is converted here. */
-#define GET(X, v) ((X)(v))
-#define PUT(R, v) ((R)(v))
-
 #define P(i) param[i]
 
 #define HEAD                                                                                   \
@@ -92,13 +88,13 @@ INLINE void fetch(const char *s, int64_t bytes, int64_t ahead)
         INDEPENDENT for (int j = 0; j < (B); j++)                                              \
         {                                                                                      \
             SOURCES(X)                                                                         \
-            SET(d, j) = PUT(R, RULE);                                                          \
+            SET(d, j) = (R)(RULE);                                                             \
         }                                                                                      \
     }                                                                                          \
     KERNEL(NAME, ARITY, (B) * sizeof(R))
-#define SOURCES1(X) const X x = GET(X, AT(a, j));
-#define SOURCES2(X) const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j));
-#define SOURCES3(X) const X x = GET(X, AT(a, j)), y = GET(X, AT(b, j)), z = GET(X, AT(c, j));
+#define SOURCES1(X) const X x = (X)AT(a, j);
+#define SOURCES2(X) const X x = (X)AT(a, j), y = (X)AT(b, j);
+#define SOURCES3(X) const X x = (X)AT(a, j), y = (X)AT(b, j), z = (X)AT(c, j);
 
 #define LOOP1(NAME, B, T, X, R, RULE) LOOP(NAME, 1, B, T, X, R, SOURCES1, RULE)
 #define LOOP2(NAME, B, T, X, R, RULE) LOOP(NAME, 2, B, T, X, R, SOURCES2, RULE)
