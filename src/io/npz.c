@@ -1,7 +1,9 @@
 /* npz.c - reading .npz: the list of members at the end of the zip, each of which is a .npy.
  *
- * A member's bytes lie inside the file; a deflated one is no longer than deflate can make of
- * its bytes, so what is allocated for it is bounded by the size of the file. */
+ * A member's bytes lie inside the file and are no other's; a deflated one is no longer than
+ * deflate can make of its bytes, so all that is read is bounded by the size of the file. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
@@ -13,7 +15,8 @@ enum {
     MOST_RATIO = 1032,
     HEAD_BYTES = 1 << 16,
     LONGEST_COMMENT = 65535,
-    END_RECORD = 22, /* lengths of what a zip is made of */
+    SECRET = 1 << 0 | 1 << 5 | 1 << 6 | 1 << 13, /* flags: encrypted, or a patch */
+    END_RECORD = 22,                             /* lengths of what a zip is made of */
     LONG_END_RECORD = 56,
     LOCATOR = 20,
     CENTRAL = 46,
@@ -169,12 +172,15 @@ static tn_status add_member(tn_file *f, uint64_t *at, uint8_t *head, char *name)
 {
     record r = {0};
     tni_npy h = {.descr = ""};
+    char how[24] = "encrypted";
     TRY(read_record(f, *at, &r, name, head));
     *at += CENTRAL + (uint64_t)r.name + (uint64_t)r.extra + (uint64_t)r.comment;
-    tni_entry e = {.name = name, .type = "?", .shape = h.shape, .no_shape = true, .crc = r.crc};
-    bool readable = !(r.flags & 1) && (r.method == 0 || r.method == Z_DEFLATED);
+    tni_entry e = {.name = name, .type = how, .shape = h.shape, .no_shape = true, .crc = r.crc};
+    bool readable = !(r.flags & SECRET) && (r.method == 0 || r.method == Z_DEFLATED);
     if (readable)
         TRY(find_data(f, &r, name, head));
+    else if (!(r.flags & SECRET))
+        snprintf(how, sizeof how, "packed by method %d", r.method);
     if (r.name > 4 && !strcmp(name + r.name - 4, ".npy"))
         name[r.name - 4] = 0;
     if (!readable)
@@ -239,13 +245,44 @@ static tn_status find_list(const tn_file *f, uint8_t *scratch, listing *list)
     return TN_OK;
 }
 
+static int by_place(const void *a, const void *b, void *user)
+{
+    const tni_entry *entries = user, *x = &entries[*(const int64_t *)a];
+    const tni_entry *y = &entries[*(const int64_t *)b];
+    return x->member != y->member ? (x->member < y->member ? -1 : 1) : 0;
+}
+
+/* No byte is in two members, or in one and in the list, which begins at end. */
+static tn_status keep_apart(const tn_file *f, int64_t *order, int64_t end)
+{
+    int64_t used = 0;
+    for (int64_t i = 0; i < f->count; i++)
+        order[i] = i;
+    qsort_r(order, (size_t)f->count, sizeof *order, by_place, f->entries);
+    for (int64_t i = 0; i < f->count; i++) {
+        const tni_entry *e = &f->entries[order[i]];
+        if (e->packed > 0 && (e->member < used || e->packed > end - e->member))
+            return broken(f, "other members or the list share bytes with member", e->name);
+        used = e->packed > 0 ? e->member + e->packed : used;
+    }
+    return TN_OK;
+}
+
 static tn_status add_members(tn_file *f, uint8_t *head, char *name)
 {
     listing list;
     TRY(find_list(f, head, &list));
+    int64_t first = (int64_t)list.at, bytes = (int64_t)(list.count * sizeof first);
     for (uint64_t i = 0; i < list.count; i++)
         TRY(add_member(f, &list.at, head, name));
-    return list.at <= list.end ? TN_OK : broken(f, "the list of members is broken", "");
+    if (list.at != list.end)
+        return broken(f, "the list of members is not as long as it says", "");
+    int64_t *order = list.count ? tni_alloc((size_t)bytes) : NULL;
+    if (list.count && !order)
+        return tni_no_memory(f->path, bytes);
+    tn_status status = list.count ? keep_apart(f, order, first) : TN_OK;
+    tni_free(order);
+    return status;
 }
 
 tn_status tni_npz_open(tn_file *f)

@@ -1,0 +1,281 @@
+/* test_io_zip.c - the records of .npz: numbers of more than 32 bits, lists that say what is not
+ * so, members that share bytes.
+ *
+ * Files of more than 4 GiB are nearly all hole: the writer is moved on where the elements would
+ * be. */
+#include "io_oracle.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "io/write.h"
+
+#define GIB (INT64_C(1) << 30)
+
+static uint64_t number(const uint8_t *at, int n)
+{
+    uint64_t x = 0;
+    for (int i = n - 1; i >= 0; i--)
+        x = x << 8 | at[i];
+    return x;
+}
+
+static void put_number(uint8_t *at, uint64_t x, int n)
+{
+    for (int i = 0; i < n; i++)
+        at[i] = (uint8_t)(x >> 8 * i);
+}
+
+/* ---- beyond 4 GiB ---- */
+
+static void put_u8(tn_writer *w, int64_t n, int first)
+{
+    uint8_t bytes[8];
+    tn_tensor t;
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(first + i);
+    OK(tn_init(&t, bytes, TN_U8, 1, &n));
+    OK(tn_writer_put(w, &t));
+}
+
+/* n elements of the present tensor as a hole. */
+static void put_hole(tn_writer *w, int64_t n)
+{
+    w->at += n;
+    w->left -= n;
+}
+
+static void assert_ends(const tn_file *f, const char *name, int64_t n, int first, int last)
+{
+    int64_t i, offset;
+    tn_tensor t, map;
+    OK(tn_file_find(f, name, &i));
+    OK(tn_file_info(f, i, NULL, &t, &offset));
+    assert_int_equal(t.shape[0], n);
+    assert_int_equal(offset % 64, 0);
+    OK(tn_file_map(f, i, &map));
+    assert_int_equal(*(const uint8_t *)map.data, first);
+    assert_int_equal(((const uint8_t *)map.data)[n - 1], last);
+}
+
+/* The same file by a second look at its bytes: from the end record to the local headers. */
+static void assert_records(int fd, int64_t size, const int64_t *lengths, int n)
+{
+    uint8_t end[98], raw[512], local[80];
+    assert_int_equal(pread(fd, end, 98, size - 98), 98);
+    assert_memory_equal(end, "PK\6\6", 4);
+    assert_memory_equal(end + 56, "PK\6\7", 4);
+    assert_memory_equal(end + 76, "PK\5\6", 4);
+    assert_int_equal(number(end + 4, 8), 44);
+    assert_int_equal(number(end + 24, 8), n);
+    assert_int_equal(number(end + 32, 8), n);
+    assert_int_equal(number(end + 64, 8), size - 98);
+    assert_int_equal(number(end + 76 + 10, 2), n);
+    assert_int_equal(number(end + 76 + 16, 4), UINT32_MAX);
+    int64_t at = (int64_t)number(end + 48, 8), bytes = (int64_t)number(end + 40, 8);
+    assert_int_equal(at + bytes, size - 98);
+    assert_int_equal(pread(fd, raw, (size_t)bytes, at), bytes);
+    for (const uint8_t *r = raw, *next; n-- > 0; r = next, lengths++) {
+        const uint8_t *extra = r + 46 + number(r + 28, 2), *longs = extra + 4;
+        int64_t place = (int64_t)number(r + 42, 4), length = (int64_t)number(r + 24, 4);
+        next = extra + number(r + 30, 2);
+        assert_int_equal(number(r + 20, 4), length);
+        if (length == UINT32_MAX) {
+            length = (int64_t)number(longs, 8);
+            assert_int_equal(number(longs + 8, 8), length);
+            longs += 16;
+        }
+        if (place == UINT32_MAX) {
+            place = (int64_t)number(longs, 8);
+            longs += 8;
+        }
+        assert_ptr_equal(longs > extra + 4 ? longs : extra, next);
+        assert_int_equal(number(r + 6, 2), longs > extra + 4 ? 45 : 20);
+        assert_int_equal(length, *lengths);
+        assert_int_equal(pread(fd, local, sizeof local, place), sizeof local);
+        assert_memory_equal(local, "PK\3\4", 4);
+        bool wide = length >= UINT32_MAX;
+        assert_int_equal(number(local + 18, 4), wide ? UINT32_MAX : length);
+        assert_int_equal(number(local + 22, 4), wide ? UINT32_MAX : length);
+        if (wide)
+            assert_int_equal(number(local + 30 + number(local + 26, 2) + 4, 8), length);
+    }
+}
+
+static void members_beyond_4_gib_are_written_and_mapped(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"plain", "fits", "long", "last"};
+    /* With a header of 128 bytes "fits" is the longest that 32 bits count. */
+    const int64_t shapes[] = {8, UINT32_MAX - 1 - 128, UINT32_MAX - 128, 8};
+    const int64_t lengths[] = {136, UINT32_MAX - 1, UINT32_MAX, 136};
+    tn_tensor ts[4];
+    const tn_tensor *list[4];
+    tn_writer *w = NULL;
+    tn_file *f = NULL;
+    struct stat s;
+    if (sizeof(void *) < 8)
+        skip();
+    for (int i = 0; i < 4; i++) {
+        OK(tn_init(&ts[i], NULL, TN_U8, 1, &shapes[i]));
+        list[i] = &ts[i];
+    }
+    const char *path = in_folder("x.npz");
+    OK(tn_writer_open(&w, path, 4, names, list, &(tn_write_options){.no_sync = true}));
+    put_u8(w, 8, 1);
+    for (int i = 1; i < 3; i++) {
+        put_u8(w, 4, 10 * i);
+        put_hole(w, shapes[i] - 8);
+        put_u8(w, 4, 10 * i + 4);
+    }
+    put_u8(w, 8, 31);
+    OK(tn_writer_commit(w));
+    OK(tn_file_open(&f, path));
+    assert_ends(f, "plain", 8, 1, 8);
+    assert_ends(f, "fits", shapes[1], 10, 17);
+    assert_ends(f, "long", shapes[2], 20, 27);
+    assert_ends(f, "last", 8, 31, 38);
+    int fd = open(path, O_RDONLY);
+    assert_int_equal(fstat(fd, &s), 0);
+    assert_true(s.st_size > 8 * GIB - 1024);
+    assert_records(fd, s.st_size, lengths, 4);
+    close(fd);
+    tn_tensor read;
+    int64_t i;
+    OK(tn_file_find(f, "last", &i));
+    OK(tn_file_read(f, i, &read)); /* compares the checksum */
+    assert_int_equal(((const uint8_t *)read.data)[7], 38);
+    tn_free(&read);
+    tn_file_close(f);
+    unlink(path);
+}
+
+/* ---- lists that lie ---- */
+
+typedef struct bytes {
+    uint8_t at[4096];
+    int64_t n;
+    uint8_t *records[3], *end;
+} bytes;
+
+/* An archive of three small members, and where its records are. */
+static bytes *three_members(void)
+{
+    static bytes b;
+    static const char *const names[] = {"a", "b", "c"};
+    const char *path = in_folder("x.npz");
+    int8_t data[5] = {1, 2, 3, 4, 5};
+    tn_tensor t;
+    const tn_tensor *ts[] = {&t, &t, &t};
+    int found = 0;
+    OK(tn_init(&t, data, TN_I8, 1, (int64_t[]){5}));
+    OK(tn_save_many(path, 3, names, ts, NULL));
+    size_t n;
+    uint8_t *got = slurp(path, &n);
+    assert_true(n <= sizeof b.at);
+    memcpy(b.at, got, n);
+    free(got);
+    b.n = (int64_t)n;
+    for (int64_t i = 0; i + 4 <= b.n; i++) {
+        if (!memcmp(b.at + i, "PK\1\2", 4))
+            b.records[found++] = b.at + i;
+        if (!memcmp(b.at + i, "PK\5\6", 4))
+            b.end = b.at + i;
+    }
+    assert_int_equal(found, 3);
+    return &b;
+}
+
+static tn_status open_bytes(const bytes *b, tn_file **f)
+{
+    spit(in_folder("y.npz"), b->at, (size_t)b->n);
+    return tn_file_open(f, in_folder("y.npz"));
+}
+
+static void assert_refused(const bytes *b, const char *why)
+{
+    tn_file *f = NULL;
+    if (open_bytes(b, &f) != TN_EFORMAT || !strstr(tn_error(), why))
+        fail_msg("wanted \"%s\", got \"%s\"", why, tn_error());
+    assert_null(f);
+}
+
+static void a_list_is_as_long_as_it_says(void **state)
+{
+    (void)state;
+    static const int counts[] = {0, 1, 2, 4, 65535};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        bytes *b = three_members();
+        put_number(b->end + 10, (uint64_t)counts[k], 2);
+        assert_refused(b, counts[k] > 3 ? "broken" : "not as long as it says");
+    }
+    for (int more = -1; more <= 1; more += 2) {
+        bytes *b = three_members();
+        put_number(b->end + 12, number(b->end + 12, 4) + (uint64_t)more, 4);
+        assert_refused(b, more > 0 ? "broken" : "not as long as it says");
+    }
+}
+
+static void members_share_no_bytes(void **state)
+{
+    (void)state;
+    bytes *b = three_members();
+    /* "c" is "a" once more: the same local header under the same name. */
+    put_number(b->records[2] + 42, number(b->records[0] + 42, 4), 4);
+    b->records[2][46] = 'a';
+    b->records[0][46] = 'a';
+    assert_refused(b, "share bytes with member \"a\"");
+
+    b = three_members(); /* "b" is so long that it reaches into "c" */
+    put_number(b->records[1] + 20, 300, 4);
+    put_number(b->records[1] + 24, 300, 4);
+    assert_refused(b, "share bytes with member \"c\"");
+
+    b = three_members(); /* "c" reaches into the list */
+    put_number(b->records[2] + 20, 134, 4);
+    put_number(b->records[2] + 24, 134, 4);
+    assert_refused(b, "share bytes with member \"c\"");
+}
+
+static void what_cannot_be_unpacked_is_listed(void **state)
+{
+    (void)state;
+    static const struct {
+        int flags, method;
+        const char *type;
+    } cases[] = {
+        {1, 0, "encrypted"},
+        {0x41, 8, "encrypted"},
+        {0x20, 0, "encrypted"},
+        {0x2000, 8, "encrypted"},
+        {0, 12, "packed by method 12"},
+        {0, 65535, "packed by method 65535"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        bytes *b = three_members();
+        tn_file *f = NULL;
+        tn_tensor t;
+        int ndim;
+        put_number(b->records[1] + 8, (uint64_t)cases[k].flags, 2);
+        put_number(b->records[1] + 10, (uint64_t)cases[k].method, 2);
+        OK(open_bytes(b, &f));
+        assert_int_equal(tn_file_count(f), 3);
+        assert_string_equal(tn_file_type(f, 1), cases[k].type);
+        assert_null(tn_file_shape(f, 1, &ndim));
+        assert_int_equal(tn_file_read(f, 1, &t), TN_EUNSUPPORTED);
+        OK(tn_file_read(f, 2, &t));
+        tn_free(&t);
+        tn_file_close(f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_beyond_4_gib_are_written_and_mapped),
+        cmocka_unit_test(a_list_is_as_long_as_it_says),
+        cmocka_unit_test(members_share_no_bytes),
+        cmocka_unit_test(what_cannot_be_unpacked_is_listed),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
