@@ -2,6 +2,7 @@
 #include "io_oracle.h"
 
 #include "io/io.h"
+#include "io/sys.h"
 
 static uint64_t seed = 1;
 
@@ -167,6 +168,78 @@ static void far_turns(void **state)
     tn_free(&t);
 }
 
+static int64_t reads, read_bytes;
+
+static int count_reads(const char *call, size_t *n)
+{
+    if (strcmp(call, "pread") == 0) {
+        reads++;
+        read_bytes += (int64_t)*n;
+    }
+    return 0;
+}
+
+/* How often the file is read, and how much: gaps up to a page, and up to as much as is wanted,
+ * are read too; a stage is filled along the file, whatever the order of the axes; and where dst
+ * is turned, so much along its dense axis that its lines are whole. */
+static void reads_are_few(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        int64_t shape[2], last[3]; /* extents of bytes; start, stop, step of axis 1 */
+        int turn, turn_dst;
+        int64_t stage, reads, bytes;
+    } rows[] = {
+        {"all", {8, 9000}, {0, 9000, 1}, 0, 0, 4 << 20, 1, 72000},
+        {"a gap of a page", {8, 4196}, {0, 100, 1}, 0, 0, 4 << 20, 1, 29472},
+        {"one byte more", {8, 4197}, {0, 100, 1}, 0, 0, 4 << 20, 8, 800},
+        {"a gap as long as what is wanted", {8, 12001}, {0, 6000, 1}, 0, 0, 4 << 20, 1, 90007},
+        {"half as long again", {8, 12002}, {0, 6000, 1}, 0, 0, 4 << 20, 8, 48000},
+        {"every third", {1, 9000}, {0, 9000, 3}, 0, 0, 4 << 20, 1, 8998},
+        {"turned", {80, 4196}, {0, 100, 1}, 1, 0, 4 << 20, 1, 331584},
+        {"both turned", {8, 9000}, {0, 9000, 1}, 1, 1, 4 << 20, 1, 72000},
+        {"in stages", {8, 9000}, {0, 8990, 1}, 0, 0, 4096, 24, 71920},
+        {"turned in stages", {300, 300}, {0, 300, 1}, 1, 0, 4096, 24, 90000},
+        {"in stages of a row", {8, 9000}, {0, 4096, 1}, 0, 0, 4096, 8, 32768},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        tn_tensor t, places, view, dst, d;
+        tn_file *f = NULL;
+        OK(tn_alloc(&t, TN_U8, 2, rows[k].shape));
+        for (int64_t i = 0; i < tn_numel(&t); i++)
+            ((uint8_t *)t.data)[i] = (uint8_t)(i * 31 >> 3);
+        OK(tn_save(in_folder("r.npy"), &t));
+        OK(tn_file_open(&f, in_folder("r.npy")));
+        OK(tn_file_places(f, 0, &places));
+        const int64_t *last = rows[k].last;
+        OK(tn_slice(&places, &places, 1, last[0], last[1], last[2]));
+        OK(tn_slice(&view, &t, 1, last[0], last[1], last[2]));
+        if (rows[k].turn) {
+            OK(tn_transpose(&places, &places, 0, 1));
+            OK(tn_transpose(&view, &view, 0, 1));
+        }
+        int64_t shape[2] = {view.shape[rows[k].turn_dst], view.shape[!rows[k].turn_dst]};
+        OK(tn_alloc(&dst, TN_U8, 2, shape));
+        d = dst;
+        if (rows[k].turn_dst)
+            OK(tn_transpose(&d, &d, 0, 1));
+        tni_stage = rows[k].stage;
+        reads = read_bytes = 0;
+        tni_sys_hook = count_reads;
+        OK(tn_file_fetch(f, 0, &d, &places));
+        tni_sys_hook = NULL;
+        tni_stage = 4 << 20;
+        assert_same_elements(&d, &view);
+        if (reads != rows[k].reads || read_bytes != rows[k].bytes)
+            fail_msg("%s: %lld reads of %lld bytes", rows[k].what, (long long)reads,
+                     (long long)read_bytes);
+        tn_file_close(f);
+        tn_free(&dst);
+        tn_free(&t);
+    }
+}
+
 static void strangers_are_refused(void **state)
 {
     (void)state;
@@ -230,6 +303,7 @@ int main(void)
         cmocka_unit_test(random_views),
         cmocka_unit_test(sparse_views),
         cmocka_unit_test(far_turns),
+        cmocka_unit_test(reads_are_few),
         cmocka_unit_test(strangers_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
