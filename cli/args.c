@@ -21,7 +21,7 @@ static const struct option {
     const char *value, *what;
 } options[] = {
     {'o', 'o', "out", TEXT, AT(out), "OUT", "the file to make; its suffix tells the format, - is a pipe of .npy"},
-    {'f', 'f', "force", FLAG, AT(force), NULL, "overwrite OUT"},
+    {'f', 'f', "force", FLAG, AT(force), NULL, "overwrite what is there"},
     {'n', 0, "name", TEXT, AT(name), "NAME", "of the tensor in OUT (or -o OUT:NAME)"},
     {'t', 0, "tensors", TEXT, AT(tensors), "GLOB", "change the matching tensors, leave the others as they are"},
     {'d', 0, "dtype", TEXT, AT(dtype), "DTYPE", "read the elements as this dtype of the same width"},

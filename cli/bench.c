@@ -2,6 +2,7 @@
  *
  * The limits are memcpy by one thread and a dense copy by all of them.  Rounds of the three
  * alternate and the best of each is kept.  Bytes are those that must be read and written. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,12 +157,9 @@ static void print_row(const args *a, int i, const figure *f)
     fflush(stdout);
 }
 
-static int draw(const char *path, const figure *figures, int n)
+static void draw(FILE *out, const figure *figures, int n)
 {
-    FILE *out = fopen(path, "w");
     double most = 1;
-    if (!out)
-        return fail("%s: cannot be written", path);
     for (int i = 0; i < n; i++)
         if (gbps(figures[i].bytes, figures[i].seconds) > most)
             most = gbps(figures[i].bytes, figures[i].seconds);
@@ -185,14 +183,10 @@ static int draw(const char *path, const figure *figures, int n)
                 196 + 460 * speed / most, y + 13, speed);
     }
     fprintf(out, "</svg>\n");
-    return fclose(out) == 0 ? DONE : fail("%s: cannot be written", path);
 }
 
-int run_bench(const args *a)
+static int measure_all(const args *a, figure *figures)
 {
-    figure figures[COUNT(table)];
-    if (a->n)
-        return usage(a, "bench takes only options");
     if (a->json)
         printf("{\"version\": \"%s\", \"isa\": \"%s\", \"cases\": [", tn_version(), tn_isa());
     else
@@ -205,5 +199,25 @@ int run_bench(const args *a)
     }
     if (a->json)
         printf("\n]}\n");
-    return a->svg ? draw(a->svg, figures, COUNT(table)) : DONE;
+    return DONE;
+}
+
+int run_bench(const args *a)
+{
+    figure figures[COUNT(table)];
+    FILE *out = NULL;
+    if (a->n)
+        return usage(a, "bench takes only options");
+    if (a->svg)
+        TRY(may_write(a, a->svg));
+    if (a->svg && !(out = fopen(a->svg, "w")))
+        return fail("%s: %s", a->svg, strerror(errno));
+    int code = measure_all(a, figures);
+    if (out && code == DONE)
+        draw(out, figures, COUNT(table));
+    if (out && fclose(out) != 0 && code == DONE)
+        code = fail("%s: %s", a->svg, strerror(errno));
+    if (out && code != DONE)
+        remove(a->svg);
+    return code;
 }

@@ -82,17 +82,22 @@ int fail(const char *fmt, ...) PRINTF(1, 2);
 void fail_about(const char *path); /* the file that failures are about, or NULL */
 int usage(const args *a, const char *fmt, ...) PRINTF(2, 3);
 
-/* "4.6 MB" of bytes, "(2, 3)" of a shape, an escaped JSON text on out. */
+/* "4.6 MB" of bytes, "(2, 3)" of a shape, an escaped JSON text of UTF-8 on out. */
 const char *bytes_text(char buf[32], double bytes);
 const char *shape_text(char buf[512], int ndim, const int64_t *shape);
 void json_text(void *out, const char *text);
 
-/* "0,3,1" as at most room whole numbers; "512M" as bytes; a number as an element of dtype. */
+/* Names and paths on standard output: what would steer a terminal is a '?'. */
+void print_name(const char *text);
+
+/* "0,3,1" as at most room whole numbers; "512M" as bytes; a number as an element of dtype,
+ * which must hold it. */
 int read_list(const args *a, const char *what, const char *text, int room, int64_t *list,
               int *n);
 int read_size(const char *text, int64_t *size);
 int read_number(const char *text, tn_dtype dtype, void *element);
 bool is_number(const char *text);
+bool is_whole(const char *text);
 
 /* An axis that may count from the end, for a tensor of ndim axes. */
 int read_axis(const args *a, int64_t axis, int ndim, int *dim);
@@ -187,7 +192,14 @@ int run_unary(const args *a, const char *word, build_fn *build);
 /* A result that is not a change of one tensor; like names the input for the result's name. */
 int run_recipe(const args *a, const recipe *r, const input *like);
 
+/* What is there stays unless -f, and folders always. */
+int may_write(const args *a, const char *path);
+
 int explain_recipe(const args *a, const recipe *r, const char *name, const char *path);
+
+/* Tensors of a command on many: each is counted, then their sum is said. */
+void explain_count(const recipe *r, bool changed);
+void explain_sum(void);
 
 /* ---- progress (progress.c) ---- */
 

@@ -43,13 +43,6 @@ int run_convert(const args *a)
 
 enum { MOST_PARAMS = 8 };
 
-static bool is_whole(const char *text)
-{
-    char *end;
-    strtoll(text, &end, 0);
-    return end != text && !*end;
-}
-
 static bool is_integer(tn_dtype dtype)
 {
     return dtype >= TN_I8 && dtype <= TN_U64;

@@ -2,15 +2,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+
+enum { INFLATE = 300000000 }; /* bytes per second that come out of a compressed tensor */
+
+/* What all the tensors of a command take together. */
+static struct {
+    int64_t n, changed;
+    double read, write, time;
+} sum;
 
 /* Bytes per second of a copy on this machine, by a short trial. */
 static double copy_speed(void)
 {
     enum { BYTES = 32 << 20, ROUNDS = 3 };
+    static double best;
+    if (best > 0)
+        return best;
     char *from = malloc(BYTES), *to = malloc(BYTES);
-    double best = 0;
     if (from && to) {
         memset(from, 1, BYTES);
         memset(to, 2, BYTES);
@@ -24,7 +35,9 @@ static double copy_speed(void)
     }
     free(from);
     free(to);
-    return best > 0 ? best : 1e9;
+    if (best <= 0)
+        best = 1e9;
+    return best;
 }
 
 static void print_inputs(const recipe *r)
@@ -41,8 +54,12 @@ static void print_inputs(const recipe *r)
             continue;
         }
         const char *name = tn_file_name(in->from->f, in->i);
-        printf("  in      %s%s%s: %s %s, %s%s\n", in->from->path, *name ? ":" : "", name,
-               tn_dtype_name(in->t.dtype), shape_text(shape, in->t.ndim, in->t.shape),
+        printf("  in      ");
+        print_name(in->from->path);
+        print_name(*name ? ":" : "");
+        print_name(name);
+        printf(": %s %s, %s%s\n", tn_dtype_name(in->t.dtype),
+               shape_text(shape, in->t.ndim, in->t.shape),
                bytes_text(bytes, (double)tn_nbytes(&in->t)),
                in->in_memory ? ", compressed: read into memory first" : "");
     }
@@ -78,45 +95,95 @@ static void print_how(const recipe *r)
         printf("  how     %s over %d operand%s, block by block\n", tn_op_name(r->op), r->n,
                r->n == 1 ? "" : "s");
     else if (in_order(r))
-        printf("  how     a view: the elements are in order, read and written as they are\n");
+        printf("  how     a view: the elements are in order, read and written %s\n",
+               recipe_casts(r) ? "block by block" : "as they are");
     else
         printf("  how     a copy: %d piece%s%s\n", r->n, r->n == 1 ? "" : "s",
                r->filled ? " into a filled tensor" : "");
-    if (!r->is_op && r->dtype != r->out.dtype)
+    if (recipe_casts(r))
         printf("  cast    %s to %s\n", tn_dtype_name(r->dtype), tn_dtype_name(r->out.dtype));
     if (r->n && !r->is_op && !in_order(r))
         print_plan(&r->pieces[0].view);
 }
 
-/* Bytes that are read: repeated axes count once. */
+/* Bytes of what is compressed, which is in memory as a whole. */
+static double unpacked(const recipe *r)
+{
+    double all = 0;
+    const input *last = NULL;
+    for (int i = 0; i < r->n; last = r->pieces[i++].from)
+        if (r->pieces[i].from != last && r->pieces[i].from->from &&
+            r->pieces[i].from->in_memory)
+            all += (double)tn_nbytes(&r->pieces[i].from->t);
+    return all;
+}
+
+/* Bytes that are read: repeated axes count once, numbers not, compressed tensors whole. */
 static double bytes_read(const recipe *r)
 {
-    double sum = 0;
+    double all = unpacked(r);
     for (int i = 0; i < r->n; i++) {
         const tn_tensor *v = &r->pieces[i].view;
         double n = (double)tn_dtype_size(v->dtype);
         for (int k = 0; k < v->ndim; k++)
             n *= v->stride[k] == 0 && v->shape[k] > 1 ? 1 : (double)v->shape[k];
-        sum += n;
+        all += r->pieces[i].from->in_memory ? 0 : n;
     }
-    return sum;
+    return all;
+}
+
+/* Each byte is copied out of the page cache, once more on its way, and back into it. */
+static double predicted(const recipe *r)
+{
+    double out = (double)tn_nbytes(&r->out);
+    return (bytes_read(r) + 2 * out) / copy_speed() + unpacked(r) / INFLATE;
+}
+
+static void print_cost(double in, double out, double memory, double time)
+{
+    char text[32];
+    printf("  read    %s\n", bytes_text(text, in));
+    printf("  write   %s\n", bytes_text(text, out));
+    if (memory > 0)
+        printf("  memory  at most %s for elements\n", bytes_text(text, memory));
+    printf("  time    about %.2g s from the page cache (memcpy here: %s/s)\n", time + 0.002,
+           bytes_text(text, copy_speed()));
+}
+
+void explain_count(const recipe *r, bool changed)
+{
+    sum.n++;
+    sum.changed += changed;
+    sum.read += bytes_read(r);
+    sum.write += (double)tn_nbytes(&r->out);
+    sum.time += predicted(r);
+}
+
+void explain_sum(void)
+{
+    if (sum.n < 2)
+        return;
+    printf("all %lld tensors, %lld of them as above\n", (long long)sum.n,
+           (long long)sum.changed);
+    print_cost(sum.read, sum.write, 0, sum.time);
 }
 
 int explain_recipe(const args *a, const recipe *r, const char *name, const char *path)
 {
     char shape[512], text[32];
-    double in = bytes_read(r), out = (double)tn_nbytes(&r->out), speed = copy_speed();
-    printf("%s%s%s\n", a->command->name, *name ? " of " : "", name);
+    bool there = path && !a->force && strcmp(path, "-") != 0 && access(path, F_OK) == 0;
+    printf("%s%s", a->command->name, *name ? " of " : "");
+    print_name(name);
+    printf("\n");
     print_inputs(r);
-    printf("  out     %s: %s %s, %s\n", path ? path : "(no -o)", tn_dtype_name(r->out.dtype),
-           shape_text(shape, r->out.ndim, r->out.shape), bytes_text(text, out));
+    printf("  out     ");
+    print_name(path ? path : "(no -o)");
+    printf(": %s %s, %s%s\n", tn_dtype_name(r->out.dtype),
+           shape_text(shape, r->out.ndim, r->out.shape),
+           bytes_text(text, (double)tn_nbytes(&r->out)),
+           there ? "; it is there already and needs -f" : "");
     print_how(r);
-    printf("  read    %s\n", bytes_text(text, in));
-    printf("  write   %s\n", bytes_text(text, out));
-    printf("  memory  at most %s for elements\n",
-           bytes_text(text, (double)recipe_memory(r, a)));
-    /* Each byte is copied out of the page cache, once more on its way, and back into it. */
-    printf("  time    about %.2g s from the page cache (memcpy here: %s/s)\n",
-           (in + 2 * out) / speed + 0.002, bytes_text(text, speed));
+    print_cost(bytes_read(r), (double)tn_nbytes(&r->out),
+               (double)recipe_memory(r, a) + unpacked(r), predicted(r));
     return DONE;
 }

@@ -114,7 +114,7 @@ static void widen(widths *w, const line *l)
 
 static void cell(const char *text, int width)
 {
-    fputs(text, stdout);
+    print_name(text);
     for (int n = characters(text); n < width + 2; n++)
         putchar(' ');
 }
@@ -154,8 +154,9 @@ static int print_table(const source *s, int64_t first, int64_t n)
         widen(&w, &lines[i]);
         total += lines[i].nbytes > 0 ? (double)lines[i].nbytes : 0;
     }
-    printf("%s: %s, %lld tensor%s, %s\n", s->path, tn_file_format(s->f), (long long)n,
-           n == 1 ? "" : "s", bytes_text(size, total));
+    print_name(s->path);
+    printf(": %s, %lld tensor%s, %s\n", tn_file_format(s->f), (long long)n, n == 1 ? "" : "s",
+           bytes_text(size, total));
     if (!strcmp(tn_file_format(s->f), "npy"))
         w.name = 0; /* the tensor in a .npy has no name */
     else

@@ -1,6 +1,7 @@
 /* join.c - concat and stack: the tensors of several files beside each other. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli.h"
 
@@ -63,6 +64,16 @@ static int build(const args *a, joined *js, recipe *r)
     return DONE;
 }
 
+/* Every file stays open: as many as the system lets this process have. */
+static void open_more(void)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_NOFILE, &most) == 0) {
+        most.rlim_cur = most.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &most);
+    }
+}
+
 int run_join(const args *a)
 {
     if (a->n == 0 || !a->axis)
@@ -71,6 +82,7 @@ int run_join(const args *a)
         return usage(a, "--tensors does not go with several files");
     joined *js = calloc((size_t)a->n, sizeof *js);
     recipe r = {0};
+    open_more();
     int code = js ? build(a, js, &r) : fail("no memory");
     if (code == DONE)
         code = run_recipe(a, &r, &js[0].in);

@@ -61,7 +61,8 @@ const command commands[] = {
      "NaN becomes 0; integers to integers keep the low bits.\n\n"
      "    tenon cast bf16 model.safetensors --tensors '*.weight' -o small.safetensors\n", false},
     {"op", "NAME A [B [C]] -o OUT", "compute elementwise, with broadcasting", CHANGE "r", run_op,
-     "Operands are files or numbers; tenon help op lists the ops.\n\n"
+     "Operands are files or numbers; a number takes the dtype of the files, or f64 when it\n"
+     "has a fraction and they are integers.\n\n"
      "    tenon op add a.npy b.npy -o out.npy\n"
      "    tenon op mul a.npy 0.5 -o out.npy\n"
      "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n", false},
@@ -71,9 +72,10 @@ const command commands[] = {
      "    tenon convert model.gguf -o model.safetensors\n"
      "    tenon convert weights.npz:w -o w.npy\n", false},
     {"explain", "COMMAND ...", "say what a command would do", "", NULL,
-     "View or copy, the plan, bytes read and written, memory, predicted time.\n\n"
+     "View or copy, the plan, bytes read and written, memory, predicted time.\n"
+     "Nothing is written; -o may be left out.\n\n"
      "    tenon explain permute 2,0,1 in.npy -o out.npy\n", false},
-    {"bench", "", "measure this machine and the standing table", "jsQ", run_bench,
+    {"bench", "", "measure this machine and the standing table", "jsQf", run_bench,
      "Every figure stands beside the limits for as many bytes in the same run: memcpy by\n"
      "one thread, a dense copy by all.  ratio is to the better one.\n\n"
      "    tenon bench\n"
@@ -133,7 +135,8 @@ static int help(const char *name)
         fprintf(stderr, "tenon: no command \"%s\"; tenon help lists them\n", name);
         return USAGE;
     }
-    printf("tenon %s %s\n    %s\n\n%s", c->name, c->line, c->what, c->more);
+    printf("tenon %s%s%s\n    %s\n%s%s", c->name, *c->line ? " " : "", c->line, c->what,
+           *c->more ? "\n" : "", c->more);
     print_options(c);
     if (!strcmp(name, "op"))
         list_ops();
@@ -143,14 +146,14 @@ static int help(const char *name)
 static bool asks_help(int argc, char **argv)
 {
     for (int i = 0; i < argc; i++)
-        if (!strcmp(argv[i], "--help"))
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return true;
     return false;
 }
 
 int run_command(int argc, char **argv)
 {
-    bool explain = !strcmp(argv[0], "explain") && argc > 1 && strcmp(argv[1], "--help") != 0;
+    bool explain = !strcmp(argv[0], "explain") && argc > 1 && !asks_help(1, argv + 1);
     argc -= explain;
     argv += explain;
     const command *c = find_command(argv[0]);

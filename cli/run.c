@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -20,6 +21,16 @@ static bool ends_with(const char *text, size_t len, const char *end)
 {
     size_t n = strlen(end);
     return len >= n && !strncmp(text + len - n, end, n);
+}
+
+int may_write(const args *a, const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return DONE;
+    if (S_ISDIR(s.st_mode))
+        return fail("%s: Is a directory", path);
+    return a->force ? DONE : fail("%s: is there already; -f overwrites it", path);
 }
 
 /* "x.npy", "x.npz:name", "-"; what exists stays unless -f. */
@@ -42,12 +53,10 @@ static int open_target(const args *a, target *t)
     t->path = strndup(a->out, len);
     if (!t->path)
         return fail("no memory");
-    if (!a->force && access(t->path, F_OK) == 0) {
-        int code = fail("%s: is there already; -f overwrites it", t->path);
+    int code = may_write(a, t->path);
+    if (code != DONE)
         free(t->path);
-        return code;
-    }
-    return DONE;
+    return code;
 }
 
 /* The name of a result that has none: that of its input, or the input file's without suffix. */
@@ -205,16 +214,16 @@ static int explain_all(const job *j)
     for (int k = 0; k < j->n; k++) {
         input in;
         recipe r;
-        int code = DONE;
-        if (chosen(j, k)) {
-            code = build(j, k, &in, &r);
-            if (code == DONE)
-                code = explain_recipe(j->a, &r, tn_file_name(j->s->f, k), j->a->out);
-            recipe_free(&r);
-            close_input(&in);
-        }
+        int code = build(j, k, &in, &r);
+        if (code == DONE)
+            explain_count(&r, chosen(j, k));
+        if (code == DONE && chosen(j, k))
+            code = explain_recipe(j->a, &r, tn_file_name(j->s->f, k), j->a->out);
+        recipe_free(&r);
+        close_input(&in);
         TRY(code);
     }
+    explain_sum();
     return DONE;
 }
 

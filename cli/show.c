@@ -18,10 +18,13 @@ static int show(const source *s, const input *in, char *text)
         LIB(tn_file_read(s->f, in->i, &t));
     t.dtype = in->t.dtype;
     int code = tn_print(&t, text, ROOM) == TN_OK ? DONE : fail("%s", tn_error());
-    if (code == DONE)
-        printf("%s%s%s: %s %s\n%s\n", s->path, s->which < 0 ? "" : ":",
-               s->which < 0 ? "" : tn_file_name(s->f, in->i), tn_dtype_name(t.dtype),
-               shape_text(shape, t.ndim, t.shape), text);
+    if (code == DONE) {
+        print_name(s->path);
+        print_name(s->which < 0 ? "" : ":");
+        print_name(s->which < 0 ? "" : tn_file_name(s->f, in->i));
+        printf(": %s %s\n%s\n", tn_dtype_name(t.dtype), shape_text(shape, t.ndim, t.shape),
+               text);
+    }
     if (!mapped && !in->in_memory)
         tn_free(&t);
     return code;

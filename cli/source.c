@@ -3,6 +3,7 @@
  * Elements stay in the file until a block of the result needs them; only compressed tensors are
  * read at once. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,27 +12,27 @@
 
 #include "cli.h"
 
-/* Standard input as a file that can be read anywhere: itself, or a nameless copy. */
-static int spool(int *fd)
+/* What is read from `from` as a file that can be read anywhere: itself, or a nameless copy. */
+static int spool(int from, const char *who, int *fd)
 {
     struct stat s;
-    if (fstat(STDIN_FILENO, &s) == 0 && S_ISREG(s.st_mode)) {
-        *fd = dup(STDIN_FILENO);
-        return *fd < 0 ? fail("standard input: %s", strerror(errno)) : DONE;
+    if (fstat(from, &s) == 0 && S_ISREG(s.st_mode)) {
+        *fd = dup(from);
+        return *fd < 0 ? fail("%s: %s", who, strerror(errno)) : DONE;
     }
     FILE *f = tmpfile();
     if (!f)
-        return fail("standard input: %s", strerror(errno));
+        return fail("%s: %s", who, strerror(errno));
     char *part = malloc(1 << 20);
     ssize_t n = part ? 1 : -1;
     while (n > 0) {
-        n = read(STDIN_FILENO, part, 1 << 20);
+        n = read(from, part, 1 << 20);
         if (n < 0 && errno == EINTR)
             n = 1;
         else if (n > 0 && fwrite(part, 1, (size_t)n, f) != (size_t)n)
             n = -1;
     }
-    int code = n == 0 && fflush(f) == 0 ? DONE : fail("standard input: %s", strerror(errno));
+    int code = n == 0 && fflush(f) == 0 ? DONE : fail("%s: %s", who, strerror(errno));
     free(part);
     *fd = code == DONE ? dup(fileno(f)) : -1;
     fclose(f);
@@ -60,19 +61,37 @@ static int find_named(source *s, const char *name)
     return code;
 }
 
+static int open_pipe(source *s, int from, const char *who, const char *path)
+{
+    TRY(spool(from, who, &s->fd));
+    s->path = strdup(path);
+    if (tn_file_open_fd(&s->f, s->fd, who) == TN_OK)
+        return DONE;
+    int code = fail("%s", tn_error());
+    close_source(s);
+    return code;
+}
+
+/* A pipe that has a name, such as the shell makes of <(command). */
+static int open_named_pipe(source *s, const char *path)
+{
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    if (from < 0)
+        return fail("%s: %s", path, strerror(errno));
+    int code = open_pipe(s, from, path, path);
+    close(from);
+    return code;
+}
+
 int open_source(source *s, const char *word)
 {
     *s = (source){.which = -1, .fd = -1};
-    if (!strcmp(word, "-")) {
-        TRY(spool(&s->fd));
-        s->path = strdup("-");
-        if (tn_file_open_fd(&s->f, s->fd, "standard input") == TN_OK)
-            return DONE;
-        int code = fail("%s", tn_error());
-        close_source(s);
-        return code;
-    }
+    if (!strcmp(word, "-"))
+        return open_pipe(s, STDIN_FILENO, "standard input", word);
     const char *name = NULL;
+    struct stat about;
+    if (stat(word, &about) == 0 && S_ISFIFO(about.st_mode))
+        return open_named_pipe(s, word);
     if (!is_file(word, strlen(word), &s->path))
         for (const char *p = strchr(word, ':'); p && !name; p = strchr(p + 1, ':'))
             if (is_file(word, (size_t)(p - word), &s->path))

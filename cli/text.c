@@ -16,6 +16,45 @@ void fail_about(const char *path)
     about = path;
 }
 
+/* Bytes of the letter at text: 1 to 4 of UTF-8, or 0 when it begins none. */
+static int letter(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    int n = *p < 0x80 ? 1 : *p < 0xc2 || *p > 0xf4 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+    for (int i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool wrong = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
+                 (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90);
+    return wrong ? 0 : n;
+}
+
+/* Whether the letter of n bytes says something to a terminal. */
+static bool steers(const char *text, int n)
+{
+    unsigned char c = (unsigned char)*text, next = (unsigned char)text[n > 1];
+    return n == 0 || c < ' ' || c == 0x7f || (c == 0xc2 && next < 0xa0);
+}
+
+static void put_plain(FILE *out, const char *text)
+{
+    while (*text) {
+        const char *end = text;
+        int n;
+        while (*end && !steers(end, n = letter(end)))
+            end += n;
+        fwrite(text, 1, (size_t)(end - text), out);
+        if (*end)
+            fputc('?', out);
+        text = *end ? end + (n ? n : 1) : end;
+    }
+}
+
+void print_name(const char *text)
+{
+    put_plain(stdout, text);
+}
+
 int fail(const char *fmt, ...)
 {
     char sentence[1024];
@@ -26,18 +65,24 @@ int fail(const char *fmt, ...)
     progress_end();
     fflush(stdout);
     bool named = !about || !strncmp(sentence, about, strlen(about));
-    fprintf(stderr, "tenon: %s%s%s\n", named ? "" : about, named ? "" : ": ", sentence);
+    fputs("tenon: ", stderr);
+    put_plain(stderr, named ? "" : about);
+    fputs(named ? "" : ": ", stderr);
+    put_plain(stderr, sentence);
+    fputc('\n', stderr);
     return FAILED;
 }
 
 int usage(const args *a, const char *fmt, ...)
 {
+    char sentence[1024];
     va_list list;
+    va_start(list, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, list);
+    va_end(list);
     fflush(stdout);
     fprintf(stderr, "tenon %s: ", a->command->name);
-    va_start(list, fmt);
-    vfprintf(stderr, fmt, list);
-    va_end(list);
+    put_plain(stderr, sentence);
     fprintf(stderr, "\nusage: tenon %s%s%s\n", a->command->name, *a->command->line ? " " : "",
             a->command->line);
     return USAGE;
@@ -75,14 +120,16 @@ void json_text(void *out, const char *text)
 {
     FILE *f = out;
     fputc('"', f);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(f, "\\%c", c);
-        else if (c < ' ')
-            fprintf(f, "\\u%04x", c);
+    for (int n; *text; text += n ? n : 1) {
+        n = letter(text);
+        if (*text == '"' || *text == '\\')
+            fprintf(f, "\\%c", *text);
+        else if (n == 1 && *text < ' ')
+            fprintf(f, "\\u%04x", *text);
+        else if (n)
+            fwrite(text, 1, (size_t)n, f);
         else
-            fputc(c, f);
+            fputs("\\ufffd", f);
     }
     fputc('"', f);
 }
@@ -142,21 +189,74 @@ bool is_number(const char *text)
     return end != text && !*end;
 }
 
+/* A number as it is written: whole ones as i64, or u64 where that is not enough. */
+typedef struct written {
+    tn_dtype dtype;
+    int64_t whole;
+    uint64_t beyond;
+    double real;
+} written;
+
+static bool read_written(const char *text, written *x)
+{
+    char *end;
+    int base = strpbrk(text, "xX") ? 16 : 10;
+    x->real = strtod(text, &end);
+    if (end == text || *end)
+        return false;
+    errno = 0;
+    x->dtype = TN_I64;
+    x->whole = strtoll(text, &end, base);
+    if (errno && x->whole > 0) {
+        errno = 0;
+        x->dtype = TN_U64;
+        x->beyond = strtoull(text, &end, base);
+    }
+    if (end == text || *end || errno)
+        x->dtype = TN_F64;
+    return true;
+}
+
+bool is_whole(const char *text)
+{
+    written x;
+    return read_written(text, &x) && x.dtype != TN_F64;
+}
+
+/* Whether an element that x was converted to still says x: floats may round, nothing wraps. */
+static int holds(const written *x, const tn_tensor *element, bool *held)
+{
+    tn_tensor to;
+    written back = {0};
+    bool rounds = element->dtype >= TN_F8E4M3;
+    LIB(tn_init(&to, &back.real, TN_F64, 0, NULL));
+    LIB(tn_cast(&to, element));
+    LIB(tn_init(&to, &back.whole, TN_I64, 0, NULL));
+    LIB(tn_cast(&to, element));
+    if (rounds)
+        *held = isfinite(back.real) || !isfinite(x->real);
+    else if (x->dtype == TN_I64)
+        *held = back.whole == x->whole && (x->whole >= 0 || element->dtype != TN_U64);
+    else
+        *held = x->dtype == TN_U64 ? element->dtype == TN_U64 : back.real == x->real;
+    return DONE;
+}
+
 int read_number(const char *text, tn_dtype dtype, void *element)
 {
     tn_tensor from, to;
-    char *end;
-    errno = 0;
-    int64_t whole = strtoll(text, &end, 0);
-    bool is_whole = end != text && !*end && !errno;
-    double real = strtod(text, &end);
-    if (end == text || *end)
+    written x;
+    bool held = false;
+    if (!read_written(text, &x))
         return fail("\"%s\" is no number", text);
-    LIB(tn_init(&from, is_whole ? (void *)&whole : (void *)&real, is_whole ? TN_I64 : TN_F64, 0,
-                NULL));
+    void *at = x.dtype == TN_I64   ? (void *)&x.whole
+               : x.dtype == TN_U64 ? (void *)&x.beyond
+                                   : (void *)&x.real;
+    LIB(tn_init(&from, at, x.dtype, 0, NULL));
     LIB(tn_init(&to, element, dtype, 0, NULL));
     LIB(tn_cast(&to, &from));
-    return DONE;
+    TRY(holds(&x, &to, &held));
+    return held ? DONE : fail("%s cannot be %s", text, tn_dtype_name(dtype));
 }
 
 int read_axis(const args *a, int64_t axis, int ndim, int *dim)

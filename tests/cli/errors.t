@@ -45,7 +45,7 @@ $ tenon help permute
 >
 > Options:
 >   -o, --out OUT        the file to make; its suffix tells the format, - is a pipe of .npy
->   -f, --force          overwrite OUT
+>   -f, --force          overwrite what is there
 >   --name NAME          of the tensor in OUT (or -o OUT:NAME)
 >   --tensors GLOB       change the matching tensors, leave the others as they are
 >   --dtype DTYPE        read the elements as this dtype of the same width
@@ -56,6 +56,18 @@ $ tenon help permute
 >   -q, --quiet          no progress
 $ tenon permute --help | head -1
 > tenon permute AXES IN -o OUT
+$ tenon permute -h | head -1
+> tenon permute AXES IN -o OUT
+$ tenon explain -h | head -1
+> tenon explain COMMAND ...
+$ tenon help version
+> tenon version
+>     print the version
+$ tenon help demo
+> tenon demo
+>     a tour on files that it makes itself
+>
+> Works in a temporary folder and removes it.
 
 An arrow without quotes is a redirection to the shell.
 
@@ -134,3 +146,37 @@ $ tenon bench now
 2> tenon bench: bench takes only options
 2> usage: tenon bench
 ? 2
+
+A drawing is no more overwritten than another file, and one that cannot be made is refused before
+anything is measured.
+
+$ echo mine >bench.svg; tenon bench --svg bench.svg; cat bench.svg
+> mine
+2> tenon: bench.svg: is there already; -f overwrites it
+$ tenon bench --svg nowhere/bench.svg
+2> tenon: nowhere/bench.svg: No such file or directory
+? 1
+$ tenon bench -f --svg .
+2> tenon: .: Is a directory
+? 1
+
+What a file is called does not steer a terminal, and is UTF-8 in JSON.
+
+$ cp data/line.npy "$(printf 'a\033[31mb\302\233c\177\303\251.npy')"; tenon info a*.npy | head -1
+> a?[31mb?c?é.npy: npy, 1 tensor, 36 B
+$ tenon info a*.npy:x
+2> tenon: a*.npy:x: No such file or directory
+? 1
+$ tenon permute 1,0 a*.npy -o o.npy
+2> tenon: a?[31mb?c?é.npy: permute: 2 axes are named, the tensor has 1
+? 1
+$ tenon show a*.npy | head -1
+> a?[31mb?c?é.npy: i32 (9,)
+$ tenon explain permute 0 a*.npy | sed -n 2p
+>   in      a?[31mb?c?é.npy: i32 (9,), 36 B
+$ tenon permute "$(printf '\033')" data/line.npy -o o.npy
+2> tenon permute: permute takes whole numbers with commas between, not "?"
+2> usage: tenon permute AXES IN -o OUT
+? 2
+$ cp data/line.npy "$(printf 'b\377\303(\340\200\200\355\240\200\364\220\200\200\t\303\251".npy')"; tenon info --json b*.npy | head -1
+> [{"file": "b\ufffd\ufffd(\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\u0009é\".npy", "format": "npy", "metadata": null, "tensors": [

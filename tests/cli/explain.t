@@ -39,7 +39,7 @@ $ tenon explain op add data/c_f32.npy 1 -o o.npy | grep -v 'time\|plan'
 >   in      a number as f32
 >   out     o.npy: f32 (2, 3, 5), 120 B
 >   how     add over 2 operands, block by block
->   read    124 B
+>   read    120 B
 >   write   120 B
 >   memory  at most 4.2 MB for elements
 $ tenon explain pad --before 1 --after 1 data/c_f32.npy -o o.npy | grep -v 'time\|plan'
@@ -67,6 +67,29 @@ $ tenon explain rearrange "a b c -> (a c) b" data/many.safetensors --tensors 'la
 >   read    30 B
 >   write   30 B
 >   memory  at most 4.2 MB for elements
+> all 18 tensors, 1 of them as above
+>   read    1.7 kB
+>   write   1.7 kB
+$ tenon explain cast f16 data/c_f32.npy -o o.npy | sed -n '4,5p'
+>   how     a view: the elements are in order, read and written block by block
+>   cast    f32 to f16
+$ touch there.npy; tenon explain permute 0 data/line.npy -o there.npy | sed -n 3p
+>   out     there.npy: i32 (9,), 36 B; it is there already and needs -f
+$ tenon explain permute 0 data/line.npy -f -o there.npy | sed -n 3p
+>   out     there.npy: i32 (9,), 36 B
+
+What is compressed is read and held as a whole.
+
+$ tenon pad --after 999,0,0 data/c_f64.npy -o wide.npy
+$ python3 -c 'import zipfile; zipfile.ZipFile("z.npz", "w", 8).write("wide.npy")'
+$ tenon explain slice "[0, 0, 0]" z.npz:wide | grep -v 'time\|plan'
+> slice
+>   in      z.npz:wide: f64 (1001, 3, 5), 120 kB, compressed: read into memory first
+>   out     (no -o): f64 (), 8 B
+>   how     a view: the elements are in order, read and written as they are
+>   read    120 kB
+>   write   8 B
+>   memory  at most 4.3 MB for elements
 $ tenon explain permute 2,0,1 data/c_f32.npy | grep -c 'plan\|time'
 > 2
 $ test -e o.npy

@@ -190,3 +190,19 @@ $ tenon op add data/many.safetensors data/c_f32.npy --tensors 'layer.f32' -o x.s
 2> tenon op: --tensors goes with one file and numbers
 2> usage: tenon op NAME A [B [C]] -o OUT
 ? 2
+
+A pipe with a name is read like standard input.
+
+$ mkfifo p q; cat data/line.npy >p & cat data/line.npy >q & tenon concat -a 0 p q -o pq.npy; tenon info pq.npy
+> pq.npy: npy, 1 tensor, 72 B
+> dtype  shape  bytes  align  order
+> i32    (18,)     72    128  C
+$ cat data/README.md >p & tenon info p
+2> tenon: p: is no .npy, .npz, .safetensors or .gguf file
+? 1
+
+Many files are joined, more than a process may have open at first.
+
+$ mkdir many; for i in $(seq 40); do cp data/line.npy many/$i.npy; done
+$ ulimit -Sn 20; tenon concat -a 0 many/*.npy -o many.npy && tenon info many.npy | tail -1
+> i32    (360,)   1440    128  C

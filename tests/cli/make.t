@@ -223,3 +223,38 @@ $ tenon op elu --params 1,2 f.npy -o x.npy
 $ test -e x.npy
 ? 1
 
+
+A number that the dtype cannot hold is refused and not wrapped; floats round.
+
+$ tenon convert data/c_u8.npy -o u.npy
+$ tenon op add u.npy 300 -o x.npy
+2> tenon: u.npy: 300 cannot be u8
+? 1
+$ tenon op lt u.npy -1 -o x.npy
+2> tenon: u.npy: -1 cannot be u8
+? 1
+$ tenon pad --after 1 --value 0.5 u.npy -o x.npy
+2> tenon: u.npy: 0.5 cannot be u8
+? 1
+$ tenon pad --after 1 --value nan u.npy -o x.npy
+2> tenon: u.npy: nan cannot be u8
+? 1
+$ tenon op eq data/c_u64.npy -1 -o x.npy
+2> tenon: data/c_u64.npy: -1 cannot be u64
+? 1
+$ tenon op eq data/c_i64.npy 9223372036854775808 -o x.npy
+2> tenon: data/c_i64.npy: 9223372036854775808 cannot be i64
+? 1
+$ tenon op add data/c_f16.npy 1e6 -o x.npy
+2> tenon: data/c_f16.npy: 1e6 cannot be f16
+? 1
+$ tenon op add data/c_f16.npy inf -o x.npy && tenon op add data/c_f16.npy 0.1 -f -o x.npy
+$ tenon pad --after 0,0,1 --value 2e2 u.npy -f -o x.npy && tenon slice "[0, 0]" x.npy -o - | tenon show -
+> -: u8 (6,)
+> [  0,   1,   2,   3,   4, 200]
+$ tenon slice "[0, 0]" data/c_u64.npy -o - | tenon op add - 9223372036854775809 -o - | tenon show -
+> -: u64 (5,)
+> [9223372036854775809, 9223372036854775810, 9223372036854775811, 9223372036854775812, 9223372036854775813]
+$ tenon slice "[0, 0]" data/c_i32.npy -o - | tenon op add - 010 -o - | tenon op add - 0x10 -o - | tenon show -
+> -: i32 (5,)
+> [23, 24, 25, 26, 27]
