@@ -226,6 +226,13 @@ static void long_shapes_are_cut(void **state)
     assert_non_null(strstr(text, "9223372036854775807, "));
     assert_string_equal(text + strlen(text) - strlen(", …) complex128"), ", …) complex128");
     assert_string_equal(tni_shape_text(text, 1, (int64_t[]){3}, "f32"), "(3,) f32");
+    for (int i = 0; i < 64; i++)
+        shape[i] = 1;
+    for (shape[0] = 100; shape[0] <= 1000; shape[0] *= 10) { /* 112 bytes before axis 37, 113 */
+        tni_shape_text(text, 38, shape, "f32");
+        assert_int_equal(strlen(text), 112 + strlen(", 1) f32") + (shape[0] == 1000 ? 3 : 0));
+        assert_int_equal(strstr(text, ", …) f32") != NULL, shape[0] == 1000);
+    }
     assert_string_equal(tni_shape_text(text, 0, NULL, "f32"), "() f32");
 }
 

@@ -358,23 +358,41 @@ typedef struct zip {
     size_t extra_length;
     uint32_t packed, local; /* UINT32_MAX: stands in extra; else 0 */
     size_t more_name;       /* what the record adds to its name's length */
+    bool deflated;
+    uint64_t unpacked; /* of a deflated one: the length that is told, or 0 */
 } zip;
+
+static size_t packed_bytes; /* of the last one */
 
 static void wrap(const zip *z)
 {
     static uint8_t payload[sizeof made];
-    const size_t n = length, name_length = strlen(z->name);
-    memcpy(payload, made, n);
-    const uLong crc = crc32(0, payload, (uInt)n);
+    const size_t name_length = strlen(z->name);
+    size_t n = length, unpacked = length;
+    const uLong crc = crc32(0, made, (uInt)n);
+    if (z->deflated) {
+        z_stream s = {.next_in = made, .avail_in = (uInt)n, .next_out = payload};
+        s.avail_out = sizeof payload;
+        assert_int_equal(deflateInit2(&s, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+        assert_int_equal(deflate(&s, Z_FINISH), Z_STREAM_END);
+        n = s.total_out;
+        unpacked = z->unpacked ? (size_t)z->unpacked : unpacked;
+        deflateEnd(&s);
+    } else {
+        memcpy(payload, made, n);
+    }
+    packed_bytes = n;
     length = 0;
     for (int central = 0; central < 2; central++) {
         add_number(central ? 0x02014b50 : 0x04034b50, 4);
         add_times(0, central ? 2 : 0);
         add_number(20, 2);
-        add_times(0, 2 + 2 + 4); /* flags, stored, no time */
+        add_number(0, 2);
+        add_number(z->deflated ? 8 : 0, 2);
+        add_times(0, 4); /* no time */
         add_number(crc, 4);
         add_number(central && z->packed ? z->packed : n, 4);
-        add_number(central && z->packed ? z->packed : n, 4);
+        add_number(central && z->packed ? z->packed : unpacked, 4);
         add_number(name_length + (central ? z->more_name : 0), 2);
         add_number(central ? z->extra_length : 0, 2);
         add_times(0, central ? 10 : 0);
@@ -459,6 +477,62 @@ static void npz_extras(void **state)
         }
         tn_file_close(f);
     }
+}
+
+/* Deflate makes at most 1032 bytes of one, and what is told beyond that is not believed. */
+static void npz_ratios(void **state)
+{
+    (void)state;
+    npy_of_one_byte();
+    wrap(&(zip){.name = "m", .extra = "", .deflated = true});
+    const uint64_t most = 1032 * (packed_bytes + 2) - 1;
+    for (uint64_t more = 0; more < 2; more++) {
+        npy_of_one_byte();
+        wrap(&(zip){.name = "m", .extra = "", .deflated = true, .unpacked = most + more});
+        assert_int_equal(open_made(0, NULL), more ? TN_EFORMAT : TN_OK);
+    }
+}
+
+/* Deflated members of every length around that of the pieces in which they pass; one that ends
+ * too early, in its header or in its elements, or that is longer than it says, is broken. */
+static void npz_deflated(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 900, 960, 961, 1984, 1985, 65472, 65473, 200000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int tail = 0; tail <= 3000; tail += 1500) {
+            char text[100];
+            tn_file *f = NULL;
+            tn_tensor t;
+            snprintf(text, sizeof text, NPY("'|u1'", "(%lld,)"), (long long)sizes[i]);
+            npy(1, text, strlen(text));
+            uint32_t x = 1;
+            for (int64_t k = 0; k < sizes[i] + tail; k++, x = x * 1664525u + 1013904223u)
+                made[length++] = (uint8_t)(x >> 24);
+            wrap(&(zip){.name = "m", .extra = "", .deflated = true});
+            OK(open_made(0, &f));
+            OK(tn_file_read(f, 0, &t));
+            x = 1;
+            for (int64_t k = 0; k < sizes[i]; k++, x = x * 1664525u + 1013904223u)
+                assert_int_equal(((uint8_t *)t.data)[k], (uint8_t)(x >> 24));
+            tn_free(&t);
+            tn_file_close(f);
+            f = NULL;
+            made[31 + packed_bytes / 2] ^= 4;
+            if (open_made(0, &f) == TN_OK)
+                assert_int_equal(tn_file_read(f, 0, &t), TN_EFORMAT);
+            tn_file_close(f);
+        }
+    npy(1, NPY("'|u1'", "(100,)"), strlen(NPY("'|u1'", "(100,)")));
+    add_times('e', 50); /* elements are missing, though the length says that they are there */
+    const size_t n = length;
+    wrap(&(zip){.name = "m", .extra = "", .deflated = true, .unpacked = n + 50});
+    tn_file *f = NULL;
+    tn_tensor t;
+    OK(open_made(0, &f));
+    assert_int_equal(tn_file_read(f, 0, &t), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), "the member ends inside its elements"));
+    tn_file_close(f);
 }
 
 /* Bytes behind the elements belong to the checksum. */
@@ -613,6 +687,148 @@ static void npz_comments(void **state)
     }
 }
 
+/* ---- .safetensors ---- */
+
+static void safetensors(const char *text, size_t data)
+{
+    length = 0;
+    add_number(strlen(text), 8);
+    add(text, strlen(text));
+    add_times(0, data);
+}
+
+#define MISSING                                                                                \
+    "x: tensor \"a\": dtype, shape or data_offsets is missing or not what it should be"
+
+static void safetensors_sentences(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t data;
+        const char *sentence; /* NULL: it is fine */
+    } rows[] = {
+        {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,2]}}", 2, MISSING},
+        {"{\"a\":{\"shape\":[2],\"data_offsets\":[0,2]}}", 2, MISSING},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2]}}", 2, MISSING},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0]}}", 2, MISSING},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2,2]}}", 2, MISSING},
+        {"{\"a\":{}}", 2, MISSING},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2],\"x\":[{}]}}", 2, NULL},
+        {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
+         "x: header, byte 35: no name with a colon, or one that is there twice"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
+         "x: header, byte 47: no name with a colon, or one that is there twice"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2],\"data_offsets\":[0,2]}"
+         "}",
+         2, "x: header, byte 75: no name with a colon, or one that is there twice"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2,-1],\"data_offsets\":[0,2]}}", 2,
+         "x: tensor \"a\": axis 1 of its shape is no extent"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[0,1152921504606846975],\"data_offsets\":[0,0]}}",
+         0, NULL},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[0,1152921504606846976],\"data_offsets\":[0,0]}}",
+         0, "x: tensor \"a\": more bits than 64 bits count"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,2]}}", 2,
+         "x: tensor \"a\": (3,) U8 = 3 bytes, its offsets span 2"},
+        {"{\"a\":{\"dtype\":\"F4\",\"shape\":[5],\"data_offsets\":[0,2]}}", 2,
+         "x: tensor \"a\": (5,) F4 = 2 bytes, its offsets span 2"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,0]}}", 2,
+         "x: tensor \"a\": offsets 2 to 0"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}", 3,
+         "x: tensor \"a\" begins at 1, expected 0"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 1,
+         "x: tensor \"a\" ends at 2, the data at 1"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 3,
+         "x: the tensors end at byte 63, the file has 64"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}x", 2,
+         "x: header, byte 61: text behind the object"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}", 2,
+         "x: header, byte 60: neither a comma nor an end"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]", 2,
+         "x: header, byte 59: neither a comma nor an end"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2", 2,
+         "x: header, byte 58: neither a comma nor an end"},
+        {"{\"a\" 7}", 0, "x: header, byte 13: no name with a colon"},
+        {"{\"a\":7}", 0, "x: header, byte 13: an object is expected"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":7}}", 0, "x: header, byte 35: a list is expected"},
+        {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "x: __metadata__ is there twice"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        safetensors(rows[i].text, rows[i].data);
+        const tn_status got = open_made(0, NULL);
+        if (got != (rows[i].sentence ? TN_EFORMAT : TN_OK) ||
+            (rows[i].sentence && strcmp(tn_error(), rows[i].sentence) != 0))
+            fail_msg("%s: %s: %s", rows[i].text, tn_status_name(got), tn_error());
+    }
+}
+
+/* 64 axes pass; of 65, of which only the header knows, a sentence speaks. */
+static void safetensors_axes(void **state)
+{
+    (void)state;
+    for (int n = 63; n <= 66; n++) {
+        char text[400] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1";
+        for (int i = 1; i < n; i++)
+            strcat(text, ",1");
+        strcat(text, "],\"data_offsets\":[0,1]}}");
+        safetensors(text, 1);
+        if (n <= 64)
+            assert_int_equal(open_made(0, NULL), TN_OK);
+        else
+            REFUSED(TN_EFORMAT, "x: tensor \"a\" has more than 64 axes", open_made(0, NULL));
+    }
+}
+
+/* Tensors of one place keep the order of the header; many are held. */
+static void safetensors_order(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    static char text[N * 70];
+    size_t n = 0;
+    for (int i = 0; i < N; i++)
+        n +=
+            (size_t)snprintf(text + n, sizeof text - n,
+                             "%s\"t%02d\":{\"dtype\":\"U8\",\"shape\":[%d],\"data_offsets\":[0,"
+                             "%d]}",
+                             i ? "," : "{", i * 37 % N, i == 50, i == 50);
+    strcat(text, "}");
+    safetensors(text, 1);
+    tn_file *f = NULL;
+    OK(open_made(0, &f));
+    assert_int_equal(tn_file_count(f), N);
+    for (int i = 0, k = 0; i < N; i++) {
+        char want[8];
+        int64_t at;
+        snprintf(want, sizeof want, "t%02d", i * 37 % N);
+        OK(tn_file_find(f, want, &at));
+        assert_int_equal(at, i == 50 ? N - 1 : k++); /* what has a byte ends behind the empty */
+    }
+    tn_file_close(f);
+}
+
+/* The longest header that is read, of zeros that take no room. */
+static void safetensors_longest(void **state)
+{
+    (void)state;
+    for (int64_t n = 100000000; n <= 100000001; n++) {
+        tn_file *f = NULL;
+        length = 0;
+        add_number((uint64_t)n, 8);
+        add("{", 1);
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, made, length, 0), length);
+        assert_int_equal(ftruncate(fd, 8 + n), 0);
+        REFUSED(TN_EFORMAT,
+                n == 100000000
+                    ? "x: header, byte 9: a text is expected"
+                    : "x: a header of 100000001 bytes; the file has 100000009, 100000000 are "
+                      "read",
+                tn_file_open_fd(&f, fd, "x"));
+    }
+    assert_int_equal(ftruncate(fd, 0), 0);
+}
+
 /* ---- what is no file of ours ---- */
 
 static void short_files(void **state)
@@ -674,14 +890,28 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gguf_values),      cmocka_unit_test(gguf_alignments),
-        cmocka_unit_test(gguf_shapes),      cmocka_unit_test(gguf_names),
-        cmocka_unit_test(gguf_versions),    cmocka_unit_test(npy_texts),
-        cmocka_unit_test(npy_prefixes),     cmocka_unit_test(npz_headers),
-        cmocka_unit_test(npz_strangers),    cmocka_unit_test(npz_names),
-        cmocka_unit_test(npz_extras),       cmocka_unit_test(npz_tails),
-        cmocka_unit_test(npz_long_records), cmocka_unit_test(npz_comments),
-        cmocka_unit_test(short_files),      cmocka_unit_test(long_names_of_files),
+        cmocka_unit_test(gguf_values),
+        cmocka_unit_test(gguf_alignments),
+        cmocka_unit_test(gguf_shapes),
+        cmocka_unit_test(gguf_names),
+        cmocka_unit_test(gguf_versions),
+        cmocka_unit_test(npy_texts),
+        cmocka_unit_test(npy_prefixes),
+        cmocka_unit_test(npz_headers),
+        cmocka_unit_test(npz_strangers),
+        cmocka_unit_test(npz_names),
+        cmocka_unit_test(npz_extras),
+        cmocka_unit_test(npz_ratios),
+        cmocka_unit_test(npz_deflated),
+        cmocka_unit_test(npz_tails),
+        cmocka_unit_test(npz_long_records),
+        cmocka_unit_test(npz_comments),
+        cmocka_unit_test(safetensors_sentences),
+        cmocka_unit_test(safetensors_axes),
+        cmocka_unit_test(safetensors_order),
+        cmocka_unit_test(safetensors_longest),
+        cmocka_unit_test(short_files),
+        cmocka_unit_test(long_names_of_files),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

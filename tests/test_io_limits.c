@@ -268,6 +268,62 @@ static void lengths_of_members(void **state)
     assert_int_equal(access(in_folder("x.npz"), F_OK), -1);
 }
 
+/* In .safetensors the lengths together fit 64 bits, too. */
+static void lengths_of_all(void **state)
+{
+    (void)state;
+    tn_writer *w = NULL;
+    tn_tensor t[2];
+    OK(tn_init(&t[0], NULL, TN_U8, 1, (int64_t[]){INT64_MAX - 3}));
+    for (int64_t n = 3; n <= 4; n++) {
+        OK(tn_init(&t[1], NULL, TN_U8, 1, &n));
+        assert_int_equal(tn_writer_open(&w, in_folder("x.safetensors"), 2,
+                                        (const char *const[]){"a", "b"},
+                                        (const tn_tensor *const[]){&t[0], &t[1]}, NULL),
+                         n == 3 ? TN_OK : TN_EOVERFLOW);
+        if (n == 3)
+            tn_writer_abort(w);
+    }
+}
+
+/* Tensors keep the order of the call; in .safetensors wider ones come first. */
+static void order_of_tensors(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    static const tn_dtype dtypes[N] = {TN_I16, TN_F64, TN_I16, TN_U64, TN_F16};
+    static const char *const names[N] = {"d", "e", "b", "c", "a"};
+    static const struct {
+        const char *path, *order;
+        tn_status status;
+    } rows[] = {{"x.npz", "debca", TN_OK},
+                {"x.safetensors", "ecdba", TN_OK},
+                {".safetensors", "ecdba", TN_OK},
+                {"x.npy", "", TN_EUNSUPPORTED}};
+    double x = 1;
+    tn_tensor t[N];
+    const tn_tensor *ts[N];
+    char before[4096];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    for (int i = 0; i < N; i++) {
+        OK(tn_init(&t[i], &x, dtypes[i], 0, NULL));
+        ts[i] = &t[i];
+    }
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        tn_file *f = NULL;
+        assert_int_equal(tn_save_many(rows[k].path, N, names, ts, NULL), rows[k].status);
+        if (rows[k].status != TN_OK)
+            continue;
+        OK(tn_file_open(&f, rows[k].path));
+        for (int i = 0; i < N; i++)
+            assert_int_equal(tn_file_name(f, i)[0], rows[k].order[i]);
+        tn_file_close(f);
+        unlink(rows[k].path);
+    }
+    assert_int_equal(chdir(before), 0);
+}
+
 /* A name that is nothing but its suffix is one; so is one without a folder. */
 static void short_paths(void **state)
 {
@@ -376,7 +432,7 @@ static void descriptor_zero(void **state)
     static const char *const names[] = {"x.npy", "x.npz", "x.safetensors"};
     float x = 1;
     tn_tensor t, got;
-    const int in = dup(0);
+    const int in = open("/dev/null", O_RDONLY), before = dup(0);
     OK(tn_init(&t, &x, TN_F32, 0, NULL));
     for (int named = 0; named < 2; named++)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -391,6 +447,12 @@ static void descriptor_zero(void **state)
             assert_int_not_equal(fcntl(0, F_GETFD), -1);
             tn_writer_abort(w);
             assert_int_equal(fcntl(0, F_GETFD), -1);
+            dup2(in, 0); /* free again when the folder is opened */
+            OK(tn_writer_open(&w, in_folder(names[i]), 1, NULL, &ts, NULL));
+            OK(tn_writer_put(w, &t));
+            close(0);
+            OK(tn_writer_commit(w));
+            assert_int_equal(fcntl(0, F_GETFD), -1);
             tni_sys_hook = NULL;
             OK(tn_file_open(&f, in_folder(names[i])));
             OK(tn_file_read(f, 0, &got));
@@ -401,9 +463,10 @@ static void descriptor_zero(void **state)
             assert_int_equal(tn_file_open(&f, in_folder("none")), TN_EIO);
             unlink(in_folder(names[i]));
         }
-    if (in >= 0) {
-        dup2(in, 0);
-        close(in);
+    close(in);
+    if (before >= 0) {
+        dup2(before, 0);
+        close(before);
     }
 }
 
@@ -439,6 +502,8 @@ int main(void)
         cmocka_unit_test(long_checksums),
         cmocka_unit_test(names_of_members),
         cmocka_unit_test(lengths_of_members),
+        cmocka_unit_test(lengths_of_all),
+        cmocka_unit_test(order_of_tensors),
         cmocka_unit_test(short_paths),
         cmocka_unit_test(temporary_names),
         cmocka_unit_test(targets_fit),

@@ -309,8 +309,9 @@ static void arguments_are_checked(void **state)
     assert_int_equal(tn_save_many(in_folder("x.safetensors"), 2, same, two, NULL), TN_EARG);
     assert_int_equal(tn_save_many(in_folder("x.safetensors"), 2, meta, two, NULL), TN_EARG);
     assert_int_equal(tn_save_many(in_folder("x.safetensors"), 2, bad, two, NULL), TN_EARG);
-    static const char *const broken[] = {"{", "[]", "{\"a\": 1}", "{\"a\":\"b\",\"a\":\"c\"}"};
-    for (int i = 0; i < 4; i++)
+    static const char *const broken[] = {"{", "[]", "{} x", "{\"a\": 1}",
+                                         "{\"a\":\"b\",\"a\":\"c\"}"};
+    for (int i = 0; i < 5; i++)
         assert_int_equal(tn_save_many(in_folder("x.safetensors"), 1, same, two, broken[i]),
                          TN_EFORMAT);
     assert_int_equal(files_in_folder(), 0);

@@ -56,7 +56,7 @@ static tn_status save_sorted(const char *path, int n, const char *const *names,
     const tn_tensor **sorted = memory;
     const char **labels = (const char **)(sorted + n);
     size_t length = strlen(path);
-    bool sorts = length > 12 && !strcmp(path + length - 12, ".safetensors");
+    bool sorts = length >= 12 && !strcmp(path + length - 12, ".safetensors");
     for (int i = 0; i < n; i++)
         places[i] = (place){i, sorts ? (int64_t)tn_dtype_size(ts[i]->dtype) : 0};
     qsort(places, (size_t)n, sizeof *places, wider_first);
