@@ -173,6 +173,35 @@ static void short_axes_are_listed(void **state)
     }
 }
 
+/* Beyond the cache, rows that are whole lines leave from registers; others do where two lines
+ * can be shuffled into one, and through a buffer where not. */
+static void lines_are_whole(void **state)
+{
+    (void)state;
+    const bool leans = strcmp(tn_isa(), "avx512") == 0;
+    const struct {
+        tn_dtype dtype;
+        int64_t n;
+        const char *sentence;
+    } of[] = {{TN_F32, 20032, "whole lines"},
+              {TN_F32, 20001, leans ? "tiles lean along" : "partial ones wait"},
+              {TN_F16, 30001, leans ? "tiles lean along" : "partial ones wait"},
+              {TN_C128, 10001, leans ? "tiles lean along" : "partial ones wait"},
+              {TN_U8, 40001, "partial ones wait"}};
+    for (int i = 0; i < 5; i++) {
+        const int64_t shape[] = {of[i].n, of[i].n};
+        tn_tensor d = layout_of(of[i].dtype, 2, shape, "01");
+        tn_tensor s = layout_of(of[i].dtype, 2, shape, "10");
+        char text[1200];
+        tn_plan *plan;
+        OK(tn_plan_rearrange(&plan, &d, &s));
+        OK(tn_plan_explain(plan, text, sizeof text));
+        if (!strstr(text, of[i].sentence))
+            fail_msg("%s of %s in:\n%s", of[i].sentence, tn_dtype_name(of[i].dtype), text);
+        tn_plan_free(plan);
+    }
+}
+
 /* Extents around the sizes of blocks, lines and tiles: every tail on either axis. */
 static void every_tail(void **state)
 {
@@ -225,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_in_every_width),
         cmocka_unit_test(short_axes_are_listed),
+        cmocka_unit_test(lines_are_whole),
         cmocka_unit_test(every_tail),
         cmocka_unit_test(large),
     };

@@ -253,6 +253,9 @@ const tni_copy_kernels TABLE(TNI_ISA) = {
     .turns = {turns_1, turns_2, turns_4, turns_8, turns_16},
     .lists = {lists_1, lists_2, lists_4, lists_8, lists_16},
     .turn_lines = {turn_lines_1, turn_lines_2, turn_lines_4, turn_lines_8, turn_lines_16},
+#if defined(__AVX512BW__)
+    .lean = {NULL, lean_2, lean_4, lean_8, lean_16},
+#endif
     .units = units,
     .rows = rows,
     .stream_units = stream_units,

@@ -224,6 +224,22 @@ INLINE void store_4(char *d, vec_4 v)
 {
     _mm512_storeu_si512((void *)d, v);
 }
+/* Two lines and, for each element of the result, its place in them. */
+#define PAIR(W, BITS)                                                                          \
+    INLINE vec_4 pair_##W(vec_4 a, vec_4 places, vec_4 b)                                      \
+    {                                                                                          \
+        return _mm512_permutex2var_epi##BITS(a, places, b);                                    \
+    }
+PAIR(2, 16)
+PAIR(4, 32)
+PAIR(8, 64)
+PAIR(16, 64)
+#undef PAIR
+/* The bytes of v that mask names. */
+INLINE void store_some(char *d, uint64_t mask, vec_4 v)
+{
+    _mm512_mask_storeu_epi8((void *)d, mask, v);
+}
 INLINE void stream_4(char *d, vec_4 v)
 {
     _mm512_stream_si512((void *)d, v);

@@ -155,17 +155,21 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
     }
 }
 
-void tni_copy_straight(const tni_copy_job *j, int64_t first, int64_t last)
+void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool lean)
 {
     const tni_copy *c = j->c;
-    const tni_tile_axis *x = c->tile;
+    const tni_tile_axis *a = &c->tile[TNI_A], *b = &c->tile[TNI_B];
     tni_place p;
     tni_place_at(c, first, &p);
     for (int64_t item = first; item < last; item++) {
-        int64_t n[TNI_TILE_AXES], d = p.d, s = p.s;
+        int64_t n[TNI_TILE_AXES], s = p.s, from = a->loop < 0 ? 0 : p.at[a->loop] * a->block;
+        char *d = j->d + p.d;
         bool some = tni_tile_extents(c, p.at, n);
         tni_step_on(c, &p);
-        if (some)
-            turn(j, j->d + d, x[TNI_B].d, j->s + s, n, p.s - s, true);
+        if (some && lean)
+            j->k->lean[c->width_log2](d, b->d, j->s + s, a->s, n[TNI_A], n[TNI_B], p.s - s,
+                                      from == 0, from + n[TNI_A] == a->n);
+        else if (some)
+            turn(j, d, b->d, j->s + s, n, p.s - s, true);
     }
 }

@@ -46,7 +46,7 @@ void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text)
             tni_text_add(text, " x %lld", (long long)c->tile[k].block);
         tni_text_add(text, ", %lld tiles\n", (long long)c->items);
     }
-    if (c->straight)
+    if (c->straight || c->lean)
         tni_text_add(text, "  stores   whole lines, streamed past the cache from registers\n");
     else if (c->staged)
         tni_text_add(text,
@@ -58,7 +58,9 @@ void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text)
     if (c->listed)
         tni_text_add(text,
                      "  short    axes are taken together; the places of units are listed\n");
-    if (c->carry && !c->straight)
+    if (c->lean && !c->straight)
+        tni_text_add(text, "  lines    made of two tiles' ends: tiles lean along dst's rows\n");
+    else if (c->carry && !c->straight)
         tni_text_add(text, "  lines    partial ones wait for the tile that completes them\n");
     if (c->pack)
         tni_text_add(text,

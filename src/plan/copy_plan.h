@@ -42,6 +42,12 @@ enum {
     TNI_BUFFER = 40 * 1024 /* bytes in which one tile is staged */
 };
 
+/* What a tile that leans wants addresses of dst to be a multiple of. */
+static inline int64_t tni_lane(int64_t unit)
+{
+    return unit < 8 ? unit : 8;
+}
+
 /* A tile is TNI_A (dst's fastest axis) x TNI_B (the source's) units for the kernel, times
  * further axes that continue a dense run of dst.  When staged, a tile is gathered in a buffer
  * in dst's order, and whole runs are streamed from there; run is the axis that ends a run. */
@@ -58,6 +64,7 @@ typedef struct tni_copy {
     int run;       /* which tile axis ends a run; -1: there is none */
     bool pack;     /* source rows alias in the cache: lay them side by side first */
     bool straight; /* runs are whole lines when dst begins with one: turn them there at once */
+    bool lean;     /* runs may begin anywhere: tiles lean so that their lines are whole */
     bool carry;    /* runs go on from tile to tile; partial lines wait for their rest */
     bool listed;
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of

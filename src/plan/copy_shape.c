@@ -1,5 +1,6 @@
 /* copy_shape.c - how much of a copy is one tile: what the caches hold and what a run needs. */
 #include "copy_shape.h"
+#include "kernels/kernels.h"
 #include "runtime/runtime.h"
 
 enum {
@@ -7,6 +8,9 @@ enum {
     RUN_ROWS = 2048,   /* the same where rows are dense on both sides */
     LINES_ROWS = 512,  /* bytes of the source from which a tile of rows is gathered */
     STRAIGHT = 128,    /* bytes of either side of a tile that is streamed from registers */
+    LEAN_ROWS = 64,    /* source rows of a tile that leans, */
+    LEAN_RUN = 1024,   /* bytes of its rows in dst where source rows share cache sets, */
+    LEAN_LINES = 192,  /* and bytes of a source row in it */
     TILE = 8192,       /* bytes below which a tile does not pay for its call */
     TILE_RUN = 24576,  /* bytes of a staged tile that is one run */
     LONG_TILE = 65536, /* bytes of a tile beside a short axis that goes straight to dst */
@@ -72,8 +76,8 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int next, int
     return used;
 }
 
-/* Whether every run of dst begins with a cache line when dst does. */
-static bool runs_are_lines(const tni_nest *nest, int64_t unit)
+/* What the places of dst's runs, beside the first, are multiples of: their lowest bits. */
+static int64_t runs_begin(const tni_nest *nest, int64_t unit)
 {
     int64_t run = unit, bits = 0;
     for (int i = nest->ndim - 1; i >= 0; i--) {
@@ -82,7 +86,15 @@ static bool runs_are_lines(const tni_nest *nest, int64_t unit)
         else
             bits |= nest->axis[i].step[0];
     }
-    return bits % 64 == 0;
+    return bits;
+}
+
+/* Cut n into equal spans of at most `most`, in whole blocks: threads get equal shares. */
+static int64_t even_span(int64_t n, int64_t most, int64_t block)
+{
+    const int64_t fit = most / block, blocks = (n + block - 1) / block;
+    const int64_t count = (blocks + fit - 1) / fit;
+    return (blocks + count - 1) / count * block;
 }
 
 /* Cut the rows of a staged tile: all of b and some of the axis after it, or some of b. */
@@ -97,46 +109,14 @@ static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
     if (tb->block < tb->n) {
         tc->block = 1;
         if (c->carry && tb->n > TNI_CARRY)
-            tb->span = TNI_CARRY / tb->block * tb->block;
+            tb->span = even_span(tb->n, TNI_CARRY, tb->block);
     } else {
         tc->t = tb->n * tb->t;
         tc->block = even_block(tc->n, rows / tb->n, 1);
         tc->block = tc->block < most / tb->n ? tc->block : most / tb->n;
         if (c->carry && tc->n > TNI_CARRY / tb->n)
-            tc->span = TNI_CARRY / tb->n / tc->block * tc->block;
+            tc->span = even_span(tc->n, TNI_CARRY / tb->n, tc->block);
     }
-}
-
-/* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
-uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
-{
-    const tni_tile_axis *tb = &c->tile[TNI_B];
-    c->straight = c->mover == TNI_MOVE_TURN && runs_are_lines(nest, c->unit);
-    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, c->straight ? 64 : STRAIGHT);
-    if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
-        c->tile[TNI_A].n * c->unit < TNI_RUN_LEAST)
-        next = -1; /* dst's run needs it more */
-    if (next >= 0)
-        c->tile[TNI_C] = tni_whole_axis(&nest->axis[next]);
-    c->straight = c->straight && next < 0;
-    int64_t lines = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
-    int64_t goal = c->straight ? STRAIGHT : c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
-    int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
-    rows = rows < ROWS ? rows : ROWS;
-    rows = rows < tb->n * c->tile[TNI_C].n ? rows : tb->n * c->tile[TNI_C].n;
-    if (goal < TILE / (rows * c->unit))
-        goal = TILE / (rows * c->unit) * c->unit;
-    int64_t want = TNI_BUFFER / rows - 192;
-    uint64_t used = grow_run(c, nest, b, next, want < goal ? want : goal);
-    const tni_tile_axis *run = &c->tile[c->run];
-    int64_t bytes = run->block * run->d;
-    c->straight = c->straight && c->run == TNI_A;
-    c->carry = run->block < run->n && bytes >= 128;
-    if (c->b_in_run)
-        c->tile[TNI_C].block = 1;
-    else
-        cut_rows(c, rows, bytes);
-    return used | (next < 0 ? 0 : (uint64_t)1 << next);
 }
 
 /* How many rows, step bytes apart, have a line each in the first cache and leave half of it to
@@ -147,6 +127,59 @@ static int64_t rows_held(int64_t step, int64_t most)
     while (k * half < most && ((k * step + 64) & (TNI_PAGE - 1)) > 128)
         k++;
     return k * half;
+}
+
+/* Whether runs of dst that are turned go out as whole lines, without a buffer: at once where
+ * they begin with a line, or else in tiles that lean. */
+static void choose_lines(tni_copy *c, const tni_nest *nest)
+{
+    int64_t begin = runs_begin(nest, c->unit);
+    bool turn = c->mover == TNI_MOVE_TURN;
+    c->straight = turn && begin % 64 == 0;
+    c->lean = turn && begin % tni_lane(c->unit) == 0 && !c->pack &&
+              tni_copy_kernels_of(tni_isa_level())->lean[c->width_log2];
+}
+
+/* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
+uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
+{
+    const tni_tile_axis *tb = &c->tile[TNI_B];
+    choose_lines(c, nest);
+    bool whole = c->straight || c->lean;
+    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, whole ? 64 : STRAIGHT);
+    if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
+        c->tile[TNI_A].n * c->unit < TNI_RUN_LEAST)
+        next = -1; /* dst's run needs it more */
+    if (next >= 0)
+        c->tile[TNI_C] = tni_whole_axis(&nest->axis[next]);
+    c->straight = c->straight && next < 0;
+    c->lean = c->lean && next < 0;
+    int64_t lines = c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
+    int64_t goal = c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
+    if (c->straight) {
+        lines = goal = STRAIGHT;
+    } else if (c->lean) {
+        bool held = rows_held(c->tile[TNI_A].s, LEAN_ROWS) >= LEAN_ROWS;
+        lines = held ? LEAN_LINES : STRAIGHT;
+        goal = held ? LEAN_ROWS * c->unit : LEAN_RUN;
+    }
+    int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
+    rows = rows < ROWS ? rows : ROWS;
+    rows = rows < tb->n * c->tile[TNI_C].n ? rows : tb->n * c->tile[TNI_C].n;
+    if (goal < TILE / (rows * c->unit))
+        goal = TILE / (rows * c->unit) * c->unit;
+    int64_t want = TNI_BUFFER / rows - 192;
+    uint64_t used = grow_run(c, nest, b, next, want < goal ? want : goal);
+    const tni_tile_axis *run = &c->tile[c->run];
+    int64_t bytes = run->block * run->d;
+    c->straight = c->straight && c->run == TNI_A;
+    c->lean = c->lean && c->run == TNI_A;
+    c->carry = run->block < run->n && bytes >= 128;
+    if (c->b_in_run)
+        c->tile[TNI_C].block = 1;
+    else
+        cut_rows(c, rows, bytes);
+    return used | (next < 0 ? 0 : (uint64_t)1 << next);
 }
 
 /* Take axis x into the tile as its axis k, as much of it as makes `had` units `want`. */
