@@ -21,16 +21,16 @@ typedef struct setup {
 } setup;
 
 static const setup setups[] = {
-    {"f32", "the 57, f32", &list_57_f32, false, false, 0.71, 0.40, 60, 10},
-    {"f64", "the 57, f64", &list_57_f64, false, false, 0.77, 0.40, 80, 5},
-    {"narrow", "narrow and wide elements", &list_narrow, false, false, 0.60, 0, 15, 3},
-    {"others", "shapes not among the 57", &list_others, false, false, 0.60, 0, 30, 4},
-    {"alone", "the 57, f32", &list_57_f32, true, false, 0.69, 0, 40, 3},
-    {"4k", "the 57, f32, 4K pages", &list_57_f32, false, true, 0.69, 0, 40, 3},
+    {"f32", "the 57, f32", &list_57_f32, false, false, 0.71, 0.40, 60, 5},
+    {"f64", "the 57, f64", &list_57_f64, false, false, 0.77, 0.40, 80, 2.5},
+    {"narrow", "narrow and wide elements", &list_narrow, false, false, 0.60, 0, 15, 2},
+    {"others", "shapes not among the 57", &list_others, false, false, 0.60, 0, 30, 3},
+    {"alone", "the 57, f32", &list_57_f32, true, false, 0.69, 0, 40, 1.5},
+    {"4k", "the 57, f32, 4K pages", &list_57_f32, false, true, 0.69, 0, 40, 1.5},
     {"half", "the 57 of 0.5 MB", &list_57_half_mb, true, false, 0.60, 0, 6, 1},
     {"half-all", "the 57 of 0.5 MB", &list_57_half_mb, false, false, 0.50, 0, 6, 1},
     {"images", "u8 images in the cache", &list_images, true, false, 0.70, 0, 1, 0.3},
-    {"cached", "in L1, L2 and L3", &list_cached, true, false, 0, 0, 3, 0.7},
+    {"cached", "in L1, L2 and L3", &list_cached, true, false, 0, 0, 3, 0.5},
 };
 enum { SETUPS = sizeof setups / sizeof *setups };
 
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
             return usage();
     }
     r.threads = o.threads;
-    spare = o.quick ? 2 : 30;
+    spare = o.quick ? 1 : 30;
     printf("tenon %s, kernels %s, %d threads\n", tn_version(), tn_isa(), o.threads);
     run_groups(&o, &r);
     run_calls(&r);
