@@ -2,6 +2,7 @@
  *
  * test_pad_stream.c runs the same with streaming stores from the first byte on. */
 #include "dims_oracle.h"
+#include "runtime/runtime.h"
 
 #ifndef ROUNDS
 #define ROUNDS (TEST_WATCHED ? 30000 : 100000)
@@ -100,6 +101,51 @@ static void large_pads(void **state)
                       (tn_pad_mode)mode, false);
             check_pad(&r, TN_F32, cases[c].ndim, cases[c].shape, cases[c].width,
                       (const int64_t[4]){0}, (tn_pad_mode)mode, true);
+        }
+}
+
+/* A source that is turned: each image is a pad of its own where it fits the cache, and the axes
+ * that can be parted so lie outside in src, too. */
+static void turned_pads(void **state)
+{
+    (void)state;
+    rng r = {11};
+    static const struct {
+        int64_t shape[4], width[4]; /* of what is turned, and of the borders of the result */
+        int axes[4];
+        const char *slabs;
+    } cases[] = {
+        {{7, 60, 50, 24}, {0, 0, 1, 2}, {0, 3, 1, 2}, "slabs    7 of "},
+        {{3, 4, 150, 170}, {0, 0, 3, 1}, {0, 1, 3, 2}, "slabs    12 of "},
+        {{60, 7, 50, 24}, {0, 0, 2, 1}, {1, 3, 0, 2}, "slabs    1 of "},
+        {{7, 60, 50, 24}, {1, 0, 1, 2}, {0, 3, 1, 2}, "slabs    1 of "},
+    };
+    for (int c = 0; c < 4; c++)
+        for (int mode = 0; mode < 5; mode++) {
+            const int64_t *width = cases[c].width;
+            block src = block_make(&r, TN_F32, 4, cases[c].shape, mode == 2, true);
+            OK(tn_permute(&src.t, &src.t, cases[c].axes));
+            int64_t whole[4];
+            for (int i = 0; i < 4; i++)
+                whole[i] = src.t.shape[i] + 2 * width[i];
+            block dst = block_make(&r, TN_F32, 4, whole, false, false), want = block_twin(&dst);
+            const float zero = 0;
+            oracle(&want.t, &src.t, from_pad,
+                   &(padded){4, src.t.shape, width, (tn_pad_mode)mode}, &zero);
+            OK(tn_pad_into(&dst.t, &src.t, width, width, (tn_pad_mode)mode, NULL));
+            SAME_BLOCKS(&dst, &want, "turned %d, %s\n", c, mode_names[mode]);
+            tn_plan *plan;
+            char text[600];
+            OK(tn_plan_pad(&plan, &dst.t, &src.t, width, width, (tn_pad_mode)mode, NULL));
+            OK(tn_plan_explain(plan, text, sizeof text));
+            const bool fits = tn_nbytes(&dst.t) <= tni_cache_sizes()->l2 / 2;
+            const char *slabs = fits ? "slabs    1 of " : cases[c].slabs;
+            if (mode != 2 && !strstr(text, slabs))
+                fail_msg("%s is not in\n%s", slabs, text);
+            tn_plan_free(plan);
+            block_free(&src);
+            block_free(&dst);
+            block_free(&want);
         }
 }
 
@@ -366,6 +412,7 @@ int main(void)
         cmocka_unit_test(known_pads),
         cmocka_unit_test(random_pads),
         cmocka_unit_test(large_pads),
+        cmocka_unit_test(turned_pads),
         cmocka_unit_test(unpad_of_pad),
         cmocka_unit_test(bad_pads),
         cmocka_unit_test(extents_of_zero),

@@ -14,11 +14,6 @@ enum {
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
 };
 
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
 static bool by_width(int64_t unit)
 {
     return unit <= 16 && !(unit & (unit - 1));
@@ -42,7 +37,8 @@ static int source_fastest(const tni_nest *nest)
 {
     int best = nest->ndim - 1;
     for (int i = nest->ndim - 2; i >= 0; i--) {
-        int64_t x = magnitude(nest->axis[i].step[1]), y = magnitude(nest->axis[best].step[1]);
+        int64_t x = tni_magnitude(nest->axis[i].step[1]),
+                y = tni_magnitude(nest->axis[best].step[1]);
         if (x != 0 && (y == 0 || x < y))
             best = i;
     }
@@ -87,7 +83,7 @@ static int64_t rank(const tni_copy *c, const tni_loop *x)
     int rows = c->tile[TNI_B].block < c->tile[TNI_B].n ? TNI_B : TNI_C;
     if (c->staged && !c->b_in_run && x->tile == rows && !x->wide)
         return -2;
-    int64_t by_dst = magnitude(x->d), by_src = magnitude(x->s);
+    int64_t by_dst = tni_magnitude(x->d), by_src = tni_magnitude(x->s);
     if (c->stream)
         return by_src;
     return c->mover == TNI_MOVE_ROWS || by_dst < 4 * by_src ? by_dst : 4 * by_src;

@@ -6,16 +6,11 @@
  */
 #include "plan.h"
 
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
 static bool outside(const tni_pad_axis *a, const tni_pad_axis *b)
 {
     if (a->d_step != b->d_step)
         return a->d_step > b->d_step;
-    return magnitude(a->step) > magnitude(b->step);
+    return tni_magnitude(a->step) > tni_magnitude(b->step);
 }
 
 static void insert(tni_pad *p, const tni_pad_axis *a)

@@ -16,11 +16,6 @@ static int64_t less(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
 /* Unit axes in front, where there are fewer than two. */
 static void fill_up(tni_pad *p)
 {
@@ -34,9 +29,9 @@ static void fill_up(tni_pad *p)
 /* Does src walk the last axis fastest, or not at all? */
 static bool same_fastest(const tni_pad *p)
 {
-    const int64_t last = magnitude(p->axis[p->ndim - 1].step);
+    const int64_t last = tni_magnitude(p->axis[p->ndim - 1].step);
     for (int i = 0; i < p->ndim - 1; i++)
-        if (p->axis[i].step != 0 && magnitude(p->axis[i].step) < last)
+        if (p->axis[i].step != 0 && tni_magnitude(p->axis[i].step) < last)
             return false;
     return true;
 }
@@ -111,6 +106,24 @@ static void choose_rows(tni_pad *p)
     find_edges(p, &places, pixel);
 }
 
+/* The first axes that have no border and lie outside in src, too: each place of them is a pad
+ * of its own.  No more of them than make it fit half of the second cache. */
+static void choose_slabs(tni_pad *p)
+{
+    const int64_t fit = tni_cache_sizes()->l2 / 2;
+    int64_t bytes = p->bytes;
+    p->way = TNI_PAD_SLABS;
+    for (int k = 0; k < p->ndim - 2 && bytes > fit && p->axis[k].total == p->axis[k].n; k++) {
+        const int64_t step = tni_magnitude(p->axis[k].step);
+        for (int i = k + 1; i < p->ndim; i++)
+            if (tni_magnitude(p->axis[i].step) * p->axis[i].n > step)
+                return;
+        bytes /= p->axis[k].n;
+        p->items *= p->axis[k].n;
+        p->outer = k + 1;
+    }
+}
+
 static void set_value(tni_pad *p, const void *value)
 {
     memset(p->value, 0, sizeof p->value);
@@ -132,6 +145,7 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
     p->staged = p->edged = false;
     p->stream = p->bytes >= tni_cache_sizes()->stream;
     p->items = p->rows = p->columns = 1;
+    p->outer = 0;
     set_value(p, value);
     p->way = p->bytes == 0 ? TNI_PAD_NOTHING : TNI_PAD_FILL;
     if (p->bytes == 0)
@@ -141,7 +155,7 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
     if (!fill && same_fastest(p))
         choose_rows(p);
     else if (!fill)
-        p->way = TNI_PAD_SLABS;
+        choose_slabs(p);
 }
 
 /* The value over all of dst. */

@@ -30,6 +30,9 @@ void tni_pad_explain(const tni_pad *p, const tn_tensor *dst, tni_text *text)
     if (p->way == TNI_PAD_NOTHING)
         return;
     tni_text_add(text, "  bytes    %lld written\n", (long long)p->bytes);
+    if (p->way == TNI_PAD_SLABS)
+        tni_text_add(text, "  slabs    %lld of %lld bytes\n", (long long)p->items,
+                     (long long)(p->bytes / p->items));
     if (p->way != TNI_PAD_ROWS)
         return;
     tni_text_add(text, "  block    %lld rows of %lld bytes, %lld blocks\n", (long long)p->rows,

@@ -34,6 +34,7 @@ typedef struct tni_pad {
     int64_t d_shift, shift;
     int64_t rows, columns;      /* of a block: places of the last two axes */
     int64_t items;              /* blocks */
+    int outer;                  /* axes whose places are the items of slabs */
     char value[TNI_PAD_VALUES]; /* the value over and over */
     bool edged; /* rows are whole, dense and have narrow borders: `row` tells how they look */
     tni_row row;

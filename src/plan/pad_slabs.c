@@ -2,8 +2,10 @@
  * borders.
  *
  * A border is copied from dst itself, where the elements lie in dst's order already; each place
- * of dst is written once. */
+ * of dst is written once.  Where outer axes have no border, each of their places is a pad of
+ * its own, whose dst is still in the cache when its borders are read. */
 #include "plan.h"
+#include "runtime/runtime.h"
 
 /* The part of dst that is finished, as places [from, from + n) of each axis. */
 typedef struct region {
@@ -68,19 +70,55 @@ static void fill_borders(const tni_pad *p, char *d, region *g, int k)
     g->n[k] = a->total;
 }
 
-void tni_pad_slabs(const tni_pad *p, char *d, const char *s)
+static void run_slab(const tni_pad *p, char *d, const char *s)
 {
+    const int outer = p->outer;
     region g;
     tn_tensor dst, src;
     for (int i = 0; i < p->ndim; i++) {
-        g.from[i] = p->axis[i].before;
-        g.n[i] = p->axis[i].n;
+        g.from[i] = i < outer ? 0 : p->axis[i].before;
+        g.n[i] = i < outer ? 1 : p->axis[i].n;
     }
     shape(&dst, p, &g);
     src = dst;
     for (int i = 0; i < p->ndim; i++)
         src.stride[i] = p->axis[i].step;
     copy(&dst, corner(p, d, &g), &src, s);
-    for (int k = p->ndim - 1; k >= 0; k--)
+    for (int k = p->ndim - 1; k >= outer; k--)
         fill_borders(p, d, &g, k);
+}
+
+typedef struct job {
+    const tni_pad *p;
+    char *d;
+    const char *s;
+    int parts;
+} job;
+
+static void run_part(void *arg, int part)
+{
+    const job *j = arg;
+    int64_t first, last;
+    tni_deal_range(j->p->items, j->parts, part, &first, &last);
+    for (int64_t item = first; item < last; item++) {
+        int64_t rest = item, d = 0, s = 0;
+        for (int i = j->p->outer - 1; i >= 0; i--) {
+            const tni_pad_axis *a = &j->p->axis[i];
+            d += rest % a->n * a->d_step;
+            s += rest % a->n * a->step;
+            rest /= a->n;
+        }
+        run_slab(j->p, j->d + d, j->s + s);
+    }
+}
+
+void tni_pad_slabs(const tni_pad *p, char *d, const char *s)
+{
+    job j = {p, d, s, 1};
+    if (p->items > 1)
+        j.parts = tni_deal_parts(2 * p->bytes, p->items);
+    if (j.parts > 1)
+        tni_parallel(j.parts, run_part, &j);
+    else
+        run_part(&j, 0);
 }

@@ -14,6 +14,11 @@
 #include "copy_plan.h"
 #include "pad_plan.h"
 
+static inline int64_t tni_magnitude(int64_t step)
+{
+    return step < 0 ? -step : step;
+}
+
 /* ---- the nest (nest.c) ---- */
 
 enum { TNI_MAX_OPERANDS = 9 }; /* dst and eight sources */

@@ -16,11 +16,6 @@ enum {
     STREAM_LEAST = 1024 /* bytes of a row that is worth streaming */
 };
 
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
 /* Along axis a, operand k is dense or stands still. */
 static bool smooth(const tni_strips *s, const tni_axis *a, int k)
 {
@@ -60,7 +55,7 @@ static bool moves(const tni_strips *s, int k)
 {
     bool dense = !s->map;
     for (int i = 0; i + 1 < s->nest.ndim && !dense; i++)
-        dense = magnitude(s->nest.axis[i].step[k]) == s->operand[k].width;
+        dense = tni_magnitude(s->nest.axis[i].step[k]) == s->operand[k].width;
     return dense && rough(s, k);
 }
 
@@ -71,7 +66,7 @@ static int choose_second(const tni_strips *s)
     const int last = s->nest.ndim - 1;
     for (int k = 0; k < s->nest.nop; k++)
         for (int i = last - 1; i >= 0 && rough(s, k); i--)
-            if (magnitude(s->nest.axis[i].step[k]) == s->operand[k].width)
+            if (tni_magnitude(s->nest.axis[i].step[k]) == s->operand[k].width)
                 return i;
     return last - 1;
 }
@@ -199,7 +194,7 @@ static void choose_forms(tni_strips *s)
         o->move = s->map ? moves(s, k) : !dense && !still;
         o->turn = false;
         for (int j = 0; j + 1 < s->nblock && o->move; j++)
-            o->turn |= magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;
+            o->turn |= tni_magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;
         const bool relay = k == 0 && s->relay;
         o->form = still                                             ? TNI_ONE
                   : o->move || relay || (o->cast.steps && s->op.fn) ? TNI_STAGED
