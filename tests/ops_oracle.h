@@ -12,7 +12,8 @@
 
 #include <tenon/tenon.h>
 
-/* Exact integers.  A machine that has none of 128 bits asks nothing of i64 and u64. */
+/* Exact integers.  Of i64 and u64 a machine that has none of 128 bits asks the
+ * bits that another one gives: see digests of test_oracle. */
 #if defined(__SIZEOF_INT128__)
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
@@ -232,8 +233,7 @@ static inline bool same_number(number a, number b)
            (a.im == b.im || (isnan(a.im) && isnan(b.im)));
 }
 
-/* got is want, or within tol ulps of it and near ulps of 1.0.  How far the numbers reach
- * depends on long double: 2^-50 ulps are nothing. */
+/* got is want, or within tol ulps of it and near ulps of 1.0. */
 static inline bool near_number(tn_dtype t, number got, number want, long double tol,
                                long double near)
 {
@@ -247,8 +247,7 @@ static inline bool near_number(tn_dtype t, number got, number want, long double 
                (got.f > 0) == (want.f > 0);
     if (!TEST_SLEEF && tol > 0) /* what the C library promises of its functions */
         tol = 2 * tol + 1;
-    return fabsl(got.f - want.f) <=
-           (tol + ldexpl(tol, -50)) * ulp(t, want.f) + near * ulp(t, 1);
+    return fabsl(got.f - want.f) <= tol * ulp(t, want.f) + near * ulp(t, 1);
 }
 
 #endif

@@ -76,12 +76,14 @@ static inline number complex_result(tn_op op, number a, number b)
     const long double n = b.f * b.f + b.im * b.im;
     switch (op) {
     case TN_ADD:
-        return (number){.f = a.f + b.f, .im = a.im + b.im};
+        return (number){.f = (double)a.f + (double)b.f, .im = (double)a.im + (double)b.im};
     case TN_SUB:
-        return (number){.f = a.f - b.f, .im = a.im - b.im};
+        return (number){.f = (double)a.f - (double)b.f, .im = (double)a.im - (double)b.im};
     case TN_MUL:
         return (number){.f = a.f * b.f - a.im * b.im, .im = a.f * b.im + a.im * b.f};
     case TN_DIV:
+        if (n == 0)
+            return (number){.f = a.f / b.f, .im = a.im / b.f};
         return (number){.f = (a.f * b.f + a.im * b.im) / n,
                         .im = (a.im * b.f - a.f * b.im) / n};
     case TN_NEG:
@@ -101,8 +103,10 @@ static inline number want_of(tn_op op, const double *p, tn_dtype m, tn_dtype out
     const op_rule *rule = &rules[op];
     if (op == TN_WHERE)
         return cast_number(out, in[0].i ? in[1] : in[2]);
-    if (is_complex(m) && !truth_op(op))
-        return complex_result(op, in[0], in[1]);
+    if (is_complex(m) && !truth_op(op)) {
+        const number x = complex_result(op, in[0], in[1]);
+        return x.whole ? x : (number){.f = rounded(out, x.f), .im = rounded(out, x.im)};
+    }
     if (truth_op(op) || !(is_float(m) || op == TN_FLOAT_POWER)) {
         int128 v[3] = {0};
         for (int k = 0; k < arity; k++)
@@ -122,14 +126,21 @@ static inline number want_of(tn_op op, const double *p, tn_dtype m, tn_dtype out
     return of_float(rounded(out, rounded(TN_F32, x)));
 }
 
+/* One part of a complex number; it may be off by slack, but not where it is not finite. */
+static inline bool near_part(long double got, long double want, long double slack)
+{
+    return got == want || (isnan(got) && isnan(want)) ||
+           (isfinite(got) && isfinite(want) && fabsl(got - want) <= slack);
+}
+
 static inline bool fits(tn_op op, tn_dtype m, tn_dtype out, number got, number want)
 {
     const op_rule *rule = &rules[op];
     if (is_complex(out)) {
-        const long double size = hypotl(want.f, want.im), eps = out == TN_C64 ? 3e-7L : 1e-15L;
-        return same_number(got, want) ||
-               hypotl(got.f - want.f, got.im - want.im) <= eps * size ||
-               (!isfinite(want.f + want.im) && !isfinite(got.f + got.im));
+        const bool moved = op != TN_MUL && op != TN_DIV && op != TN_SQUARE;
+        const long double size = hypotl(want.f, want.im);
+        const long double slack = moved ? 0 : size * (out == TN_C64 ? 0x1p-23L : 0x1p-50L);
+        return near_part(got.f, want.f, slack) && near_part(got.im, want.im, slack);
     }
     if (is_complex(m) && is_float(out))
         return near_number(out, got, want, 1, 0);

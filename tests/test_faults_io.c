@@ -9,19 +9,23 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "io/sys.h"
+
 /* ---- gates ---- */
 
 static bool armed, no_nameless, short_transfers, renamed;
+static const char *always; /* this call fails each time */
 static int calls, fail_at, trouble;
 static const char *failed;
 
 static bool fails(const char *call)
 {
-    if (!armed || calls++ != fail_at)
+    if (!armed || (calls++ != fail_at && !(always && !strcmp(always, call))))
         return false;
     failed = call;
     errno = trouble;
@@ -42,7 +46,6 @@ static size_t cut(size_t n)
     }
 
 /* clang-format off */
-GATE(ssize_t, pread64, -1, (int fd, void *buf, size_t n, off64_t at), (fd, buf, cut(n), at))
 GATE(ssize_t, pwrite64, -1, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, cut(n), at))
 GATE(ssize_t, write, -1, (int fd, const void *buf, size_t n), (fd, buf, cut(n)))
 GATE(ssize_t, read, -1, (int fd, void *buf, size_t n), (fd, buf, cut(n)))
@@ -56,6 +59,16 @@ GATE(FILE *, tmpfile64, NULL, (void), ())
 GATE(void *, mmap64, MAP_FAILED, (void *at, size_t n, int p, int f, int fd, off64_t o), (at, n, p, f, fd, o))
 /* clang-format on */
 
+/* A buffer of no memory is filled as if the file had everything. */
+ssize_t __real_pread64(int fd, void *buf, size_t n, off64_t at);
+ssize_t __wrap_pread64(int fd, void *buf, size_t n, off64_t at);
+ssize_t __wrap_pread64(int fd, void *buf, size_t n, off64_t at)
+{
+    if (fails("pread64"))
+        return -1;
+    return n >= 1 << 29 ? (ssize_t)n : __real_pread64(fd, buf, cut(n), at);
+}
+
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...)
@@ -64,7 +77,7 @@ int __wrap_open64(const char *path, int flags, ...)
     va_start(list, flags);
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
     va_end(list);
-    if (fails("open"))
+    if (fails(flags & O_EXCL ? "create" : "open"))
         return -1;
     if (armed && no_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
         errno = EOPNOTSUPP;
@@ -305,6 +318,105 @@ static void what_cannot_be_looked_at_stays(void **state)
     }
 }
 
+/* A name for the new file that is taken is tried no more than some times. */
+static void names_that_are_taken(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        no_nameless = named;
+        always = named ? "create" : "linkat";
+        arm(-1, EEXIST);
+        assert_int_equal(tn_save("x.npy", &t), TN_EIO);
+        armed = false;
+        assert_non_null(strstr(tn_error(), strerror(EEXIST)));
+        assert_true(calls > 50);
+        assert_int_equal(files(), 0);
+        always = NULL;
+        for (int k = 0, reached = 1; reached; k++) { /* the next name is free */
+            arm(k, EEXIST);
+            tn_status status = tn_save("x.npy", &t);
+            armed = false;
+            reached = calls > k;
+            if (!failed || !strcmp(failed, named ? "create" : "linkat"))
+                OK(status);
+            unlink("x.npy");
+        }
+    }
+    no_nameless = false;
+}
+
+/* A folder that cannot be synced holds the new file all the same. */
+static void folders_that_cannot_be_synced(void **state)
+{
+    (void)state;
+    int bad = 0;
+    for (int k = 0, reached = 1; reached; k++) {
+        arm(k, EINVAL);
+        tn_status status = tn_save("x.npy", &t);
+        armed = false;
+        reached = calls > k;
+        if (failed && !strcmp(failed, "fsync") && renamed) {
+            OK(status);
+            bad++;
+        }
+        unlink("x.npy");
+    }
+    assert_int_equal(bad, 1);
+}
+
+/* The name fits, that of a named temporary file beside it does not. */
+static void long_names_without_nameless_files(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    for (size_t i = 0; i < PATH_MAX - 8; i++)
+        path[i] = i % 2 ? '/' : '.';
+    strcpy(path + PATH_MAX - 8, "/xx.npy");
+    no_nameless = true;
+    arm(-1, 0);
+    assert_int_equal(tn_save(path, &t), TN_EIO);
+    armed = no_nameless = false;
+    assert_non_null(strstr(tn_error(), strerror(ENAMETOOLONG)));
+    assert_int_equal(files(), 0);
+}
+
+/* A link that leads to what cannot be looked at. */
+static void links_to_what_cannot_be_looked_at(void **state)
+{
+    (void)state;
+    spit("real.npy", "old", 3);
+    assert_int_equal(symlink("real.npy", "x.npy"), 0);
+    always = "stat64";
+    arm(-1, EIO);
+    assert_int_equal(tn_save("x.npy", &t), TN_EIO);
+    armed = false;
+    always = NULL;
+    assert_true(holds("real.npy", (const uint8_t *)"old", 3));
+    unlink("x.npy");
+    unlink("real.npy");
+}
+
+static int hooked(const char *call, size_t *n)
+{
+    (void)n;
+    return strcmp(call, "close") ? 0 : ENOSPC;
+}
+
+/* The first reason is told; a read of more than the system takes at a time goes on. */
+static void ends_of_files(void **state)
+{
+    (void)state;
+    size_t got = 0;
+    int fd = __real_open64(DATA("c_u8.npy"), O_RDONLY, 0);
+    assert_int_equal(tni_sys_pread(fd, NULL, (size_t)3 << 29, 0, &got), 0);
+    assert_int_equal(got, (size_t)3 << 29);
+    tni_sys_hook = hooked;
+    arm(0, EIO);
+    assert_int_equal(tni_sys_close(fd), ENOSPC);
+    armed = false;
+    tni_sys_hook = NULL;
+}
+
 /* ---- the command ---- */
 
 int tenon_main(int argc, char **argv);
@@ -474,6 +586,11 @@ int main(void)
         cmocka_unit_test(each_system_call_of_the_library),
         cmocka_unit_test(interrupted_and_short),
         cmocka_unit_test(what_cannot_be_looked_at_stays),
+        cmocka_unit_test(names_that_are_taken),
+        cmocka_unit_test(folders_that_cannot_be_synced),
+        cmocka_unit_test(long_names_without_nameless_files),
+        cmocka_unit_test(links_to_what_cannot_be_looked_at),
+        cmocka_unit_test(ends_of_files),
         cmocka_unit_test(each_system_call_of_the_command),
     };
     return cmocka_run_group_tests(tests, setup, drop_folder);

@@ -184,6 +184,7 @@ static void npy_types_and_comments(void **state)
         {H("bool", "(2,)"), 2, TN_OK, TN_BOOL},
         {H("complex64", "(2,)"), 16, TN_OK, TN_C64},
         {H("=f4", "(2,)"), 8, TN_OK, TN_F32},
+        {H(">u1", "(2,)"), 2, TN_OK, TN_U8},
         {H("|V2", "(2,)"), 4, TN_OK, TN_U16},
         {H("=V2", "(2,)"), 4, TN_OK, TN_U16},
         {H("V2", "(2,)"), 4, TN_OK, TN_U16},
@@ -212,6 +213,17 @@ static void npy_types_and_comments(void **state)
         tn_file_close(f);
     }
     unlink(in_folder("h.npy"));
+}
+
+static void npy_prefixes(void **state)
+{
+    (void)state;
+    int64_t n = 7;
+    const uint8_t good[12] = "\x93NUMPY\1\0\5", bad[12] = "\x93NUMPX\1\0\5";
+    OK(tni_npy_length("x", good, 10, &n));
+    assert_int_equal(n, 15);
+    assert_int_equal(tni_npy_length("x", bad, 10, &n), TN_EFORMAT);
+    assert_int_equal(tni_npy_length("x", good, 9, &n), TN_EFORMAT);
 }
 
 /* A shape that is too long for a sentence ends with dots. */
@@ -288,12 +300,21 @@ static void safetensors_edges(void **state)
          TN_OK},
         {"{" R("a", "2", "0", "2") "," R("b", "1", "0", "1") "}", 3, TN_EFORMAT},
         {"{" R("a", "2", "0", "2") "," R("b", "1", "1", "2") "}", 3, TN_EFORMAT},
+        {"{\"a\":{}}", 0, TN_EFORMAT},
+        {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 0, TN_EFORMAT},
+        {"{\"a\":{\"shape\":[1],\"shape\":[1]}}", 0, TN_EFORMAT},
+        {"{\"a\":{\"data_offsets\":[0,1],\"data_offsets\":[0,1]}}", 0, TN_EFORMAT},
+        {"{" R("a", "1", "0", "1,1,1") "}", 1, TN_EFORMAT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tn_status got = open_safetensors(rows[i].header, rows[i].data);
         if (got != rows[i].status)
             fail_msg("%s gives %s: %s", rows[i].header, tn_status_name(got), tn_error());
     }
+    /* a header of no bytes, and the brace behind it */
+    put_file(in_folder("h.safetensors"), "\0\0\0\0\0\0\0\0{}", 10);
+    tn_file *f = NULL;
+    assert_int_equal(tn_file_open(&f, in_folder("h.safetensors")), TN_EFORMAT);
     unlink(in_folder("h.safetensors"));
 }
 
@@ -506,6 +527,7 @@ int main(void)
         cmocka_unit_test(paths_that_name_no_file),
         cmocka_unit_test(writers_name_what_is_missing),
         cmocka_unit_test(npy_types_and_comments),
+        cmocka_unit_test(npy_prefixes),
         cmocka_unit_test(long_shapes_are_cut),
         cmocka_unit_test(bytes_are_turned),
         cmocka_unit_test(safetensors_edges),

@@ -266,6 +266,23 @@ static void strangers_are_refused(void **state)
     assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EARG);
     wrong.data = NULL;
     assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_ENULL);
+    for (int far = 0; far < 3; far++) { /* nowhere near the file, and behind it */
+        const uintptr_t at[] = {64, UINTPTR_MAX - 4095, (uintptr_t)places.data + (1 << 24)};
+        wrong = places;
+        memcpy(&wrong.data, &at[far], sizeof wrong.data);
+        assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EARG);
+    }
+    wrong = places;
+    wrong.ndim = -1;
+    assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EARG);
+    tn_tensor none = dst;
+    none.data = NULL;
+    assert_int_equal(tn_file_fetch(f, i, &none, &places), TN_ENULL);
+    wrong = places; /* both alike, but not as wide as the tensor */
+    wrong.dtype = none.dtype = TN_I32;
+    none.data = dst.data;
+    wrong.stride[0] = none.stride[0] = 4;
+    assert_int_equal(tn_file_fetch(f, i, &none, &wrong), TN_EDTYPE);
     wrong = places;
     wrong.dtype = TN_F64;
     assert_int_equal(tn_file_fetch(f, i, &dst, &wrong), TN_EDTYPE);

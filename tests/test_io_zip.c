@@ -5,9 +5,11 @@
  * be. */
 #include "io_oracle.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "io/sys.h"
 #include "io/write.h"
 
 #define GIB (INT64_C(1) << 30)
@@ -102,25 +104,20 @@ static void assert_records(int fd, int64_t size, const int64_t *lengths, int n)
     }
 }
 
-static void members_beyond_4_gib_are_written_and_mapped(void **state)
+/* With a header of 128 bytes "fits" is the longest that 32 bits count. */
+static const int64_t shapes[] = {8, UINT32_MAX - 1 - 128, UINT32_MAX - 128, 8};
+
+/* What the end of writing says. */
+static tn_status write_long(const char *path)
 {
-    (void)state;
     static const char *const names[] = {"plain", "fits", "long", "last"};
-    /* With a header of 128 bytes "fits" is the longest that 32 bits count. */
-    const int64_t shapes[] = {8, UINT32_MAX - 1 - 128, UINT32_MAX - 128, 8};
-    const int64_t lengths[] = {136, UINT32_MAX - 1, UINT32_MAX, 136};
     tn_tensor ts[4];
     const tn_tensor *list[4];
     tn_writer *w = NULL;
-    tn_file *f = NULL;
-    struct stat s;
-    if (sizeof(void *) < 8)
-        skip();
     for (int i = 0; i < 4; i++) {
         OK(tn_init(&ts[i], NULL, TN_U8, 1, &shapes[i]));
         list[i] = &ts[i];
     }
-    const char *path = in_folder("x.npz");
     OK(tn_writer_open(&w, path, 4, names, list, &(tn_write_options){.no_sync = true}));
     put_u8(w, 8, 1);
     for (int i = 1; i < 3; i++) {
@@ -129,7 +126,19 @@ static void members_beyond_4_gib_are_written_and_mapped(void **state)
         put_u8(w, 4, 10 * i + 4);
     }
     put_u8(w, 8, 31);
-    OK(tn_writer_commit(w));
+    return tn_writer_commit(w);
+}
+
+static void members_beyond_4_gib_are_written_and_mapped(void **state)
+{
+    (void)state;
+    const int64_t lengths[] = {136, UINT32_MAX - 1, UINT32_MAX, 136};
+    const char *path = in_folder("x.npz");
+    tn_file *f = NULL;
+    struct stat s;
+    if (sizeof(void *) < 8)
+        skip();
+    OK(write_long(path));
     OK(tn_file_open(&f, path));
     assert_ends(f, "plain", 8, 1, 8);
     assert_ends(f, "fits", shapes[1], 10, 17);
@@ -148,6 +157,46 @@ static void members_beyond_4_gib_are_written_and_mapped(void **state)
     tn_free(&read);
     tn_file_close(f);
     unlink(path);
+}
+
+static const char *kind;
+static int seen, fail_at;
+
+static int fail_one(const char *call, size_t *n)
+{
+    (void)n;
+    return !strcmp(call, kind) && seen++ == fail_at ? EIO : 0;
+}
+
+/* The long records are written last and read first: each of these calls fails once. */
+static void long_records_may_fail(void **state)
+{
+    (void)state;
+    const char *path = in_folder("x.npz");
+    if (sizeof(void *) < 8)
+        skip();
+    tni_sys_hook = fail_one;
+    kind = "write";
+    seen = 0, fail_at = -1;
+    OK(write_long(path));
+    const int writes = seen;
+    kind = "pread";
+    for (int k = 0, more = 1; more; k++) {
+        tn_file *f = NULL;
+        seen = 0, fail_at = k;
+        tn_status status = tn_file_open(&f, path);
+        more = seen > k;
+        assert_int_equal(status, more ? TN_EIO : TN_OK);
+        tn_file_close(f);
+    }
+    unlink(path);
+    kind = "write";
+    for (int back = 1; back <= 3; back++) { /* end, locator, long end */
+        seen = 0, fail_at = writes - back;
+        assert_int_equal(write_long(path), TN_EIO);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    tni_sys_hook = NULL;
 }
 
 /* ---- lists that lie ---- */
@@ -237,6 +286,57 @@ static void members_share_no_bytes(void **state)
     assert_refused(b, "share bytes with member \"c\"");
 }
 
+/* A name without .npy is kept whole, also one that is shorter than that. */
+static void names_of_members(void **state)
+{
+    (void)state;
+    tn_file *f = NULL;
+    bytes *b = three_members();
+    uint8_t *local = b->at + number(b->records[0] + 42, 4);
+    memcpy(local + 30, "a.txt", 5);
+    memcpy(b->records[0] + 46, "a.txt", 5);
+    local = b->at + number(b->records[1] + 42, 4);
+    put_number(local + 26, 1, 2); /* "b", and ".npy" is of the extra field */
+    put_number(local + 28, number(local + 28, 2) + 4, 2);
+    put_number(b->records[1] + 28, 1, 2);
+    put_number(b->records[1] + 30, 4, 2);
+    OK(open_bytes(b, &f));
+    assert_string_equal(tn_file_name(f, 0), "a.txt");
+    assert_string_equal(tn_file_name(f, 1), "b");
+    assert_string_equal(tn_file_name(f, 2), "c");
+    tn_file_close(f);
+
+    /* a comment makes room for a name of 5000 bytes */
+    b = three_members();
+    uint8_t *more = calloc(1, (size_t)b->n + 6000);
+    assert_non_null(more);
+    put_number(b->records[0] + 28, 5000, 2);
+    put_number(b->end + 20, 6000, 2);
+    memcpy(more, b->at, (size_t)b->n);
+    spit(in_folder("y.npz"), more, (size_t)b->n + 6000);
+    free(more);
+    f = NULL;
+    assert_int_equal(tn_file_open(&f, in_folder("y.npz")), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), "name is too long"));
+}
+
+/* One axis has one order. */
+static void the_order_of_one_axis(void **state)
+{
+    (void)state;
+    tn_file *f = NULL;
+    tn_tensor t;
+    bytes *b = three_members();
+    for (int64_t i = 0; i + 5 < b->n; i++)
+        if (!memcmp(b->at + i, "False", 5))
+            memcpy(b->at + i, "True ", 5);
+    OK(open_bytes(b, &f));
+    OK(tn_file_map(f, 0, &t));
+    assert_true(tn_is_contiguous(&t));
+    assert_memory_equal(t.data, "\1\2\3\4\5", 5);
+    tn_file_close(f);
+}
+
 static void what_cannot_be_unpacked_is_listed(void **state)
 {
     (void)state;
@@ -273,8 +373,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_beyond_4_gib_are_written_and_mapped),
+        cmocka_unit_test(long_records_may_fail),
         cmocka_unit_test(a_list_is_as_long_as_it_says),
         cmocka_unit_test(members_share_no_bytes),
+        cmocka_unit_test(names_of_members),
+        cmocka_unit_test(the_order_of_one_axis),
         cmocka_unit_test(what_cannot_be_unpacked_is_listed),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);

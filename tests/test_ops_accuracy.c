@@ -243,6 +243,48 @@ static void special_values(void **state)
         }
 }
 
+/* Complex numbers at the ends: both dtypes say the same. */
+static void complex_ends(void **state)
+{
+    (void)state;
+    const double inf = INFINITY, nan = NAN;
+    const struct {
+        tn_op op;
+        double x[2], y[2], want[2];
+    } rows[] = {
+        {TN_DIV, {1, -1}, {0, 0}, {inf, -inf}},    {TN_DIV, {1, 0}, {0, 0}, {inf, nan}},
+        {TN_DIV, {0, 0}, {0, 0}, {nan, nan}},      {TN_DIV, {3, 4}, {inf, 1}, {0, 0}},
+        {TN_DIV, {3, 4}, {1, -inf}, {0, 0}},       {TN_DIV, {3, 4}, {nan, 1}, {nan, nan}},
+        {TN_DIV, {inf, 1}, {2, 0}, {inf, nan}},    {TN_DIV, {4, 2}, {0, 2}, {1, -2}},
+        {TN_DIV, {5, 10}, {1, 2}, {5, 0}},         {TN_MUL, {inf, 1}, {2, 1}, {inf, inf}},
+        {TN_MUL, {inf, 0}, {2, 0}, {inf, nan}},    {TN_MUL, {nan, 0}, {2, 0}, {nan, nan}},
+        {TN_ADD, {inf, 1}, {-inf, 2}, {nan, 3}},   {TN_SUB, {inf, 1}, {-inf, 3}, {inf, -2}},
+        {TN_NEG, {inf, nan}, {0, 0}, {-inf, nan}}, {TN_SQUARE, {inf, 1}, {0, 0}, {inf, inf}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            const tn_dtype t = wide ? TN_C128 : TN_C64, part = wide ? TN_F64 : TN_F32;
+            const size_t half = tn_dtype_size(part);
+            char x[16], y[16], d[16];
+            tn_tensor a, b, r;
+            for (size_t k = 0; k < 2; k++) {
+                put(part, x + k * half, rows[i].x[k]);
+                put(part, y + k * half, rows[i].y[k]);
+            }
+            OK(tn_init(&a, x, t, 0, NULL));
+            OK(tn_init(&b, y, t, 0, NULL));
+            OK(tn_init(&r, d, t, 0, NULL));
+            OK(tn_apply(rows[i].op, NULL, &r, tn_op_arity(rows[i].op),
+                        (const tn_tensor *const[]){&a, &b}));
+            const number got = number_at(t, d);
+            if (!same_number(got, (number){.f = rows[i].want[0], .im = rows[i].want[1]}))
+                fail_msg("%s %s of %g %g and %g %g: %Lg %Lg, want %g %g",
+                         tn_op_name(rows[i].op), tn_dtype_name(t), rows[i].x[0], rows[i].x[1],
+                         rows[i].y[0], rows[i].y[1], got.f, got.im, rows[i].want[0],
+                         rows[i].want[1]);
+        }
+}
+
 int main(void)
 {
     static tn_dtype f32 = TN_F32, f64 = TN_F64;
@@ -252,6 +294,7 @@ int main(void)
         cmocka_unit_test_prestate(every_function, &f32),
         cmocka_unit_test_prestate(every_function, &f64),
         cmocka_unit_test(special_values),
+        cmocka_unit_test(complex_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,9 @@
 
 #include "io.h"
 
-enum { CHUNK = 1 << 14, LINK = 16 };
+enum { LINK = 16 };
+
+size_t tni_chunk = 1 << 14;
 
 void *tni_arena_take(tni_arena *a, size_t n)
 {
@@ -13,7 +15,7 @@ void *tni_arena_take(tni_arena *a, size_t n)
         return NULL;
     n = (n + 7) & ~(size_t)7;
     if (n > a->size - a->used) {
-        size_t size = LINK + (n > CHUNK ? n : CHUNK);
+        size_t size = LINK + (n > tni_chunk ? n : tni_chunk);
         char *chunk = tni_alloc(size);
         if (!chunk)
             return NULL;

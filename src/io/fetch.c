@@ -66,7 +66,7 @@ static int dense_axis(const walk *w)
     return best;
 }
 
-/* Pieces and steps of all axes; axis `wide` has at least `lines` indices and is never near.
+/* Pieces and steps of all axes; axis `wide` has `lines` indices and is never near.
  * Gives the bytes of the stage. */
 static int64_t divide(walk *w, int wide, int64_t lines)
 {
@@ -74,7 +74,7 @@ static int64_t divide(walk *w, int wide, int64_t lines)
     bool near = true, full = true;
     for (int j = w->m - 1; j >= 0; j--) {
         axis *a = &w->axes[j];
-        bool apart = j == wide && lines > 1;
+        bool apart = j == wide;
         near = near && !apart && (a->step / 2 <= inside || a->step - inside <= GAP);
         a->near = near && full;
         a->staged = a->near ? a->step : inside;

@@ -40,7 +40,7 @@ typedef struct reader {
     tn_file *f;
     int64_t at;       /* next byte */
     bool swapped;     /* relative to the host */
-    int64_t first, n; /* the window holds file bytes [first, first + n) */
+    int64_t first, n; /* the window holds file bytes [first, first + n), first <= at */
     uint8_t window[WINDOW];
 } reader;
 
@@ -65,7 +65,7 @@ static tn_status take(reader *r, void *out, int64_t n)
     if (n > WINDOW) {
         TRY(tni_file_bytes(r->f, out, n, r->at));
     } else {
-        if (r->at < r->first || r->at + n > r->first + r->n) {
+        if (r->at + n > r->first + r->n) {
             r->first = r->at;
             r->n = r->f->size - r->at < WINDOW ? r->f->size - r->at : WINDOW;
             TRY(tni_file_bytes(r->f, r->window, r->n, r->first));

@@ -27,6 +27,9 @@ void *tni_arena_take(tni_arena *a, size_t n); /* 8-byte aligned; NULL: no memory
 char *tni_arena_text(tni_arena *a, const char *text, size_t n);
 void tni_arena_free(tni_arena *a);
 
+/* Bytes of a chunk, or of one piece that is longer.  Tests make it small. */
+extern size_t tni_chunk;
+
 /* Bytes that pass through memory at a time when elements are turned on their way from or to a
  * file.  Tests make it small. */
 extern int64_t tni_stage;

@@ -319,8 +319,9 @@ static bool copy_members(tni_json *j, int64_t count, tni_arena *arena, const cha
     const char *value;
     *out++ = '{';
     for (int64_t i = 0; i < count; i++) {
-        if (!tni_json_string(j, arena, &names[i]) || !tni_json_sign(j, ':') ||
-            !tni_json_string(j, arena, &value))
+        bool named = tni_json_string(j, arena, &names[i]);
+        (void)tni_json_sign(j, ':');
+        if (!named || !tni_json_string(j, arena, &value))
             return false;
         if (i > 0)
             *out++ = ',';

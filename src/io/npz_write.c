@@ -78,9 +78,7 @@ static tn_status append_name(tn_writer *w, const char *name)
 static tn_status append_bytes(tn_writer *w, const void *data, int64_t n)
 {
     member *m = present(w);
-    for (int64_t i = 0; i < n; i += 1 << 30)
-        m->crc = (uint32_t)crc32(m->crc, (const Bytef *)data + i,
-                                 n - i < (1 << 30) ? (uInt)(n - i) : 1u << 30);
+    m->crc = (uint32_t)crc32_z(m->crc, data, (size_t)n);
     return tni_append(w, data, n);
 }
 
@@ -148,7 +146,7 @@ static tn_status append_end(tn_writer *w, int64_t list)
     put(end + 8, n, 2);
     put(end + 10, n, 2);
     put(put(end + 12, bytes, 4), (uint64_t)list, 4);
-    if (n >= UINT16_MAX || is_long(list) || is_long((int64_t)bytes)) {
+    if (n >= UINT16_MAX || is_long(w->at)) {
         put(wide + 4, LONG_END_RECORD - 12, 8);
         put(put(wide + 12, LONG, 2), LONG, 2);
         put(put(wide + 24, n, 8), n, 8);

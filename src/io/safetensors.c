@@ -90,7 +90,7 @@ static bool read_list(tni_json *j, int room, int64_t *list, int *n)
         else
             *n = -1;
     } while (tni_json_sign(j, ','));
-    return tni_json_sign(j, ']') || tni_json_wrong(j, "neither a comma nor an end");
+    return tni_json_sign(j, ']') ? true : tni_json_wrong(j, "neither a comma nor an end");
 }
 
 /* What a row is made of, as the header says it. */
@@ -130,7 +130,7 @@ static bool read_facts(parse *p, facts *x)
         if (!read_fact(p, x))
             return false;
     while (tni_json_sign(j, ','));
-    return tni_json_sign(j, '}') || tni_json_wrong(j, "neither a comma nor an end");
+    return tni_json_sign(j, '}') ? true : tni_json_wrong(j, "neither a comma nor an end");
 }
 
 /* Extents make up exactly the bytes from begin to end. */
@@ -199,7 +199,7 @@ static int by_place(const void *a, const void *b)
         return x->begin < y->begin ? -1 : 1;
     if (x->end != y->end)
         return x->end < y->end ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 /* Add the rows, which are in the order of their places and leave no hole. */
@@ -222,7 +222,7 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
                                          .dtype = r->type->dtype,
                                          .offset = data + r->begin,
                                          .nbytes = r->end - r->begin,
-                                         .swapped = TNI_HOST_BIG && r->type->bits > 8}));
+                                         .swapped = TNI_HOST_BIG & (r->type->bits > 8)}));
     }
     if (at != f->size - data)
         return tni_fail(TN_EFORMAT, "%s: the tensors end at byte %lld, the file has %lld",

@@ -122,7 +122,9 @@ int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
 
 int tni_sys_map(int fd, int64_t n, bool readable, void **at)
 {
-    int error = (uint64_t)n > SIZE_MAX ? ENOMEM : ask("mmap", NULL);
+    int error = ask("mmap", NULL);
+    if (TNI_NEVER((uint64_t)n > SIZE_MAX)) /* hosts of 32 bits */
+        error = ENOMEM;
     if (error)
         return error;
     void *got = mmap(NULL, (size_t)n, readable ? PROT_READ : PROT_NONE, MAP_PRIVATE, fd, 0);

@@ -8,7 +8,7 @@
 
 #include "io.h"
 
-enum { PIECE = 1 << 16 };
+enum { PIECE = 1 << 16, MOST = 1 << 24 /* bytes that zlib makes at a call */ };
 
 /* One member, read forward. */
 typedef struct source {
@@ -59,7 +59,7 @@ static tn_status inflate_some(source *s, uint8_t *out, int64_t n, int64_t *got)
     while (done < n && !s->ended) {
         if (s->z.avail_in == 0)
             TRY(refill(s));
-        uInt room = n - done < (1 << 30) ? (uInt)(n - done) : 1u << 30;
+        uInt room = n - done < MOST ? (uInt)(n - done) : MOST;
         s->z.next_out = out + done;
         s->z.avail_out = room;
         int r = inflate(&s->z, Z_NO_FLUSH);
@@ -84,9 +84,7 @@ static tn_status take(source *s, uint8_t *out, int64_t n, int64_t *got)
         s->at += *got;
         s->left -= *got;
     }
-    for (int64_t i = 0; i < *got; i += 1 << 30)
-        s->crc = (uint32_t)crc32(s->crc, out + i,
-                                 *got - i < (1 << 30) ? (uInt)(*got - i) : 1u << 30);
+    s->crc = (uint32_t)crc32_z(s->crc, out, (size_t)*got);
     return TN_OK;
 }
 

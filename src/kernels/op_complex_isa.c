@@ -1,8 +1,9 @@
 /* op_complex_isa.c - the ops on complex numbers, and the choice between elements of 16 bytes,
  * for one instruction set.
  *
- * c64 computes in f64 and rounds each part once; c128 divides by Smith's rule, which does not
- * overflow on the way. */
+ * c64 computes in f64 and rounds each part once; both divide by Smith's rule, which does not
+ * overflow on the way: by zero each part is divided, and by infinity a finite number is zero.
+ */
 #include "op_loop.h"
 
 /* Side by side, products and sums of the two parts become fmaddsub in gcc 12 even with
@@ -84,14 +85,6 @@ static inline bool ne_c128(c128 x, c128 y)
     return !eq_c128(x, y);
 }
 
-static inline c64 div_c64(c64 x, c64 y)
-{
-    const c128 a = wide(x), b = wide(y);
-    const double size = b.re * b.re + b.im * b.im;
-    return narrow(
-        (c128){(a.re * b.re + a.im * b.im) / size, (a.im * b.re - a.re * b.im) / size});
-}
-
 static inline float abs_c64(c64 x)
 {
     const c128 a = wide(x);
@@ -102,6 +95,7 @@ static inline float abs_c64(c64 x)
 #define add_c64(x, y) narrow(add_c128(wide(x), wide(y)))
 #define sub_c64(x, y) narrow(sub_c128(wide(x), wide(y)))
 #define mul_c64(x, y) narrow(mul_c128(wide(x), wide(y)))
+#define div_c64(x, y) narrow(div_c128(wide(x), wide(y)))
 #define neg_c64(x)    narrow(neg_c128(wide(x)))
 #define square_c64(x) narrow(square_c128(wide(x)))
 #define eq_c64(x, y)  eq_c128(wide(x), wide(y))

@@ -20,7 +20,7 @@ LEAST = {  # lines, branches in percent
     "core": (100, 100),
     "view": (100, 100),
     "plan/nest.c": (100, 100),
-    "io": (98, 95),
+    "io": (100, 100),
 }
 
 
