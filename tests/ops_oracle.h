@@ -245,8 +245,6 @@ static inline bool near_number(tn_dtype t, number got, number want, long double 
     if (isinf(got.f) || fabsl(want.f) > most) /* both at or beyond the edge */
         return fabsl(want.f) >= most && (isinf(got.f) || fabsl(got.f) >= most) &&
                (got.f > 0) == (want.f > 0);
-    if (!TEST_SLEEF && tol > 0) /* what the C library promises of its functions */
-        tol = 2 * tol + 1;
     return fabsl(got.f - want.f) <= tol * ulp(t, want.f) + near * ulp(t, 1);
 }
 

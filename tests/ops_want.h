@@ -144,7 +144,7 @@ static inline bool fits(tn_op op, tn_dtype m, tn_dtype out, number got, number w
     }
     if (is_complex(m) && is_float(out))
         return near_number(out, got, want, 1, 0);
-    const long double tol = out == TN_F64 ? rule->ulp64 : rule->ulp32;
+    const long double tol = ulps_of(op, out);
     return near_number(out, got, want, is_small(out) && tol > 0 ? 1 : tol, rule->near);
 }
 
