@@ -1,8 +1,7 @@
 #!/bin/sh
 # threads.sh - the tests of shared plans, handles, errors, files and first use, and random calls,
 # under the thread sanitizer of clang-19, with OpenMP understood through Archer.  Archer says that
-# it is there, and a race on purpose is found: otherwise silence would
-# prove nothing.
+# it is there, and a race on purpose is found: otherwise silence would prove nothing.
 #
 # libomp-19-dev cannot be installed beside libomp-dev: its files are unpacked under build/check.
 set -eu
