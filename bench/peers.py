@@ -5,7 +5,8 @@ Reads `tenon_bench_rearrange --list` on standard input: shape, axes, name.  GB/s
 and written, f32, the best of three.
 """
 import sys
-import time
+
+from peer import best, present
 
 
 def numpy_copy():
@@ -30,26 +31,10 @@ def torch_copy():
     return f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads", prepare
 
 
-def best(run, times=3):
-    run()
-    spent = []
-    for _ in range(times):
-        begin = time.perf_counter()
-        run()
-        spent.append(time.perf_counter() - begin)
-    return min(spent)
-
-
 def main():
-    peers = []
-    for peer in numpy_copy, torch_copy:
-        try:
-            peers.append(peer())
-        except ImportError:
-            pass
+    peers = present("The 57, f32", numpy_copy, torch_copy)
     if not peers:
         return
-    print("\nThe 57, f32, GB/s:", "; ".join(name for name, _ in peers))
     products = [1.0] * len(peers)
     count = 0
     for line in sys.stdin:
@@ -57,9 +42,9 @@ def main():
         shape = tuple(map(int, shape.split(",")))
         axes = tuple(map(int, axes.split(",")))
         rates = []
-        for i, (_, prepare) in enumerate(peers):
+        for i, prepare in enumerate(peers):
             run, moved = prepare(shape, axes)
-            rates.append(moved / best(run) / 1e9)
+            rates.append(moved / best(run, 3) / 1e9)
             products[i] *= rates[-1]
         count += 1
         print(f"  {name:<42}", *(f"{r:8.1f}" for r in rates), flush=True)

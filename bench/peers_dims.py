@@ -3,7 +3,7 @@
 
 GB/s are bytes read and written, the best of five.
 """
-import time
+from peer import best, present
 
 CASES = [
     ("(64,64,56,56) f32 by 1", (64, 64, 56, 56), "float32", 1),
@@ -44,31 +44,20 @@ def rate(prepare, shape, dtype, width, mode):
     """GB/s as text; a dash for what the peer does not do."""
     try:
         run, read = prepare(shape, dtype, width, mode)
-        run()
-        spent = []
-        for _ in range(5):
-            begin = time.perf_counter()
-            run()
-            spent.append(time.perf_counter() - begin)
+        spent = best(run, 5)
     except (KeyError, RuntimeError, NotImplementedError):
         return "-"
     grown = (shape[-1] + 2 * width) * (shape[-2] + 2 * width) / (shape[-1] * shape[-2])
-    return f"{read * (1 + grown) / min(spent) / 1e9:.1f}"
+    return f"{read * (1 + grown) / spent / 1e9:.1f}"
 
 
 def main():
-    peers = []
-    for peer in numpy_pad, torch_pad:
-        try:
-            peers.append(peer())
-        except ImportError:
-            pass
+    peers = present("Pads", numpy_pad, torch_pad)
     if not peers:
         return
-    print("\nPads, GB/s:", "; ".join(name for name, _ in peers))
     for name, shape, dtype, width in CASES:
         for mode in MODES:
-            rates = [rate(prepare, shape, dtype, width, mode) for _, prepare in peers]
+            rates = [rate(prepare, shape, dtype, width, mode) for prepare in peers]
             print(f"  {name + ', ' + mode:<42}", *(f"{r:>8}" for r in rates), flush=True)
 
 

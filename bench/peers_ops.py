@@ -3,7 +3,7 @@
 
 GB/s are bytes read and written, the best of five.
 """
-import time
+from peer import best, present
 
 N = 32 << 20
 SIDE = 4096
@@ -51,25 +51,13 @@ def torch_work():
 
 
 def rate(run, count):
-    run()
-    spent = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        run()
-        spent.append(time.perf_counter() - begin)
-    return f"{count / min(spent) / 1e9:.1f}"
+    return f"{count / best(run, 5) / 1e9:.1f}"
 
 
 def main():
-    peers = []
-    for name, work in ("NumPy", numpy_work), ("PyTorch", torch_work):
-        try:
-            peers.append(work())
-        except ImportError:
-            peers.append((name + " is absent", {}))
-    print("\nElementwise work, GB/s:", "; ".join(name for name, _ in peers))
-    for case in dict.fromkeys(case for _, work in peers for case in work):
-        rates = [rate(*work[case]) if case in work else "-" for _, work in peers]
+    peers = present("Elementwise work", numpy_work, torch_work)
+    for case in dict.fromkeys(case for work in peers for case in work):
+        rates = [rate(*work[case]) if case in work else "-" for work in peers]
         print(f"  {case:<30}", *(f"{r:>8}" for r in rates), flush=True)
 
 
