@@ -83,6 +83,11 @@ static int64_t quarter(void)
     return bytes > LEAST ? bytes : LEAST;
 }
 
+int64_t most_memory(const args *a)
+{
+    return a->max_mem ? a->max_mem : quarter();
+}
+
 /* Bytes that lie beside each other in the file among those that one block takes from view. */
 static int64_t run_length(const tn_tensor *view, const int64_t *n)
 {
@@ -123,7 +128,7 @@ typedef struct plan {
 static plan make_plan(const recipe *r, const args *a)
 {
     int64_t bytes = recipe_element_bytes(r), numel = tn_numel(&r->out);
-    int64_t budget = a->max_mem ? a->max_mem : quarter();
+    int64_t budget = most_memory(a);
     plan p = {.threads = thread_count()};
     while (p.threads > 1 && budget / p.threads < 4 * (int64_t)STAGE)
         p.threads--;

@@ -114,15 +114,19 @@ typedef struct source {
 typedef struct input {
     const source *from;
     int64_t i;
-    tn_tensor t; /* places in the file, or memory */
-    bool in_memory;
+    tn_tensor t;       /* places in the file, or memory */
+    bool in_memory;    /* compressed, and unpacked there; or a number */
+    bool apart;        /* compressed, and unpacked to a temporary file */
+    tn_file *unpacked; /* that file, unless it is only looked at */
+    int fd;
 } input;
 
 /* "x.npy", "x.npz:name" or "-". */
 int open_source(source *s, const char *word);
 void close_source(source *s);
 
-/* Tensor i; --dtype reinterprets it.  Compressed ones are read, if they fit. */
+/* Tensor i; --dtype reinterprets it.  Compressed ones are unpacked: into memory, or into a
+ * temporary file when they are longer than it may be. */
 int open_input(const args *a, input *in, const source *s, int64_t i);
 void close_input(input *in);
 
@@ -178,6 +182,9 @@ tn_status recipe_make(const recipe *r, const block *b, const tn_tensor *out, cha
 
 /* Make the result block by block and hand it to the writer (blocks.c). */
 int recipe_run(const recipe *r, const args *a, tn_writer *w);
+
+/* Bytes for elements that the command may take. */
+int64_t most_memory(const args *a);
 
 /* Bytes that recipe_run takes for elements. */
 int64_t recipe_memory(const recipe *r, const args *a);

@@ -61,7 +61,9 @@ static void print_inputs(const recipe *r)
         printf(": %s %s, %s%s\n", tn_dtype_name(in->t.dtype),
                shape_text(shape, in->t.ndim, in->t.shape),
                bytes_text(bytes, (double)tn_nbytes(&in->t)),
-               in->in_memory ? ", compressed: read into memory first" : "");
+               in->in_memory ? ", compressed: read into memory first"
+               : in->apart   ? ", compressed: unpacked to a temporary file first"
+                             : "");
     }
 }
 
@@ -106,22 +108,23 @@ static void print_how(const recipe *r)
         print_plan(&r->pieces[0].view);
 }
 
-/* Bytes of what is compressed, which is in memory as a whole. */
-static double unpacked(const recipe *r)
+/* Bytes of what is compressed and goes, as a whole, into memory or into a temporary file. */
+static double unpacked(const recipe *r, bool apart)
 {
     double all = 0;
     const input *last = NULL;
-    for (int i = 0; i < r->n; last = r->pieces[i++].from)
-        if (r->pieces[i].from != last && r->pieces[i].from->from &&
-            r->pieces[i].from->in_memory)
-            all += (double)tn_nbytes(&r->pieces[i].from->t);
+    for (int i = 0; i < r->n; last = r->pieces[i++].from) {
+        const input *in = r->pieces[i].from;
+        if (in != last && in->from && (apart ? in->apart : in->in_memory))
+            all += (double)tn_nbytes(&in->t);
+    }
     return all;
 }
 
 /* Bytes that are read: repeated axes count once, numbers not, compressed tensors whole. */
 static double bytes_read(const recipe *r)
 {
-    double all = unpacked(r);
+    double all = unpacked(r, false) + unpacked(r, true);
     for (int i = 0; i < r->n; i++) {
         const tn_tensor *v = &r->pieces[i].view;
         double n = (double)tn_dtype_size(v->dtype);
@@ -135,8 +138,9 @@ static double bytes_read(const recipe *r)
 /* Each byte is copied out of the page cache, once more on its way, and back into it. */
 static double predicted(const recipe *r)
 {
-    double out = (double)tn_nbytes(&r->out);
-    return (bytes_read(r) + 2 * out) / copy_speed() + unpacked(r) / INFLATE;
+    double out = (double)tn_nbytes(&r->out), apart = unpacked(r, true);
+    return (bytes_read(r) + 2 * out + apart) / copy_speed() +
+           (unpacked(r, false) + apart) / INFLATE;
 }
 
 static void print_cost(double in, double out, double memory, double time)
@@ -184,6 +188,6 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
            there ? "; it is there already and needs -f" : "");
     print_how(r);
     print_cost(bytes_read(r), (double)tn_nbytes(&r->out),
-               (double)recipe_memory(r, a) + unpacked(r), predicted(r));
+               (double)recipe_memory(r, a) + unpacked(r, false), predicted(r));
     return DONE;
 }

@@ -60,8 +60,10 @@ int64_t recipe_element_bytes(const recipe *r)
 
 static tn_status load(const tn_tensor *dst, const tn_tensor *view, const input *from)
 {
-    return from->in_memory ? tn_rearrange(dst, view)
-                           : tn_file_fetch(from->from->f, from->i, dst, view);
+    if (from->in_memory)
+        return tn_rearrange(dst, view);
+    return from->apart ? tn_file_fetch(from->unpacked, 0, dst, view)
+                       : tn_file_fetch(from->from->f, from->i, dst, view);
 }
 
 /* The part of p that lies in the block goes to its place in dst. */

@@ -11,11 +11,13 @@ static int show(const source *s, const input *in, char *text)
 {
     char shape[512];
     tn_tensor t;
-    bool mapped = !in->in_memory && tn_file_map(s->f, in->i, &t) == TN_OK;
+    const tn_file *f = in->apart ? in->unpacked : s->f;
+    int64_t i = in->apart ? 0 : in->i;
+    bool mapped = !in->in_memory && tn_file_map(f, i, &t) == TN_OK;
     if (in->in_memory)
         t = in->t;
     else if (!mapped)
-        LIB(tn_file_read(s->f, in->i, &t));
+        LIB(tn_file_read(f, i, &t));
     t.dtype = in->t.dtype;
     int code = tn_print(&t, text, ROOM) == TN_OK ? DONE : fail("%s", tn_error());
     if (code == DONE) {

@@ -1,7 +1,7 @@
 /* source.c - what comes in: files, tensors in files, a pipe.
  *
  * Elements stay in the file until a block of the result needs them; only compressed tensors are
- * read at once. */
+ * unpacked at once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -130,23 +130,38 @@ static int reinterpret(const args *a, input *in)
     return DONE;
 }
 
+static int unpack(input *in)
+{
+    const source *s = in->from;
+    if (in->in_memory) {
+        LIB(tn_file_read(s->f, in->i, &in->t));
+        return DONE;
+    }
+    FILE *f = tmpfile();
+    in->fd = f ? dup(fileno(f)) : -1;
+    int code = in->fd < 0 ? fail("%s: %s", s->path, strerror(errno)) : DONE;
+    if (f)
+        fclose(f);
+    TRY(code);
+    LIB(tn_file_unpack(s->f, in->i, in->fd));
+    LIB(tn_file_open_fd(&in->unpacked, in->fd, s->path));
+    LIB(tn_file_places(in->unpacked, 0, &in->t));
+    return DONE;
+}
+
 int open_input(const args *a, input *in, const source *s, int64_t i)
 {
-    *in = (input){.from = s, .i = i};
+    *in = (input){.from = s, .i = i, .fd = -1};
     tn_status status = tn_file_places(s->f, i, &in->t);
-    if (status == TN_EUNSUPPORTED && tn_file_info(s->f, i, NULL, &in->t, NULL) == TN_OK) {
-        char need[32];
-        if (a->max_mem && !a->explain && tn_nbytes(&in->t) > a->max_mem)
-            return fail("%s: tensor \"%s\" is compressed and needs %s of memory, more than "
-                        "--max-mem",
-                        s->path, tn_file_name(s->f, i),
-                        bytes_text(need, (double)tn_nbytes(&in->t)));
-        in->in_memory = true;
-        status = a->explain ? TN_OK : tn_file_read(s->f, i, &in->t);
-    }
-    if (status != TN_OK)
+    bool packed =
+        status == TN_EUNSUPPORTED && tn_file_info(s->f, i, NULL, &in->t, NULL) == TN_OK;
+    if (status != TN_OK && !packed)
         return fail("%s", tn_error());
-    int code = reinterpret(a, in);
+    in->apart = packed && tn_nbytes(&in->t) > most_memory(a);
+    in->in_memory = packed && !in->apart;
+    int code = packed && !a->explain ? unpack(in) : DONE;
+    if (code == DONE)
+        code = reinterpret(a, in);
     if (code != DONE)
         close_input(in);
     return code;
@@ -156,6 +171,10 @@ void close_input(input *in)
 {
     if (in->in_memory)
         tn_free(&in->t);
+    tn_file_close(in->unpacked);
+    if (in->fd >= 0)
+        close(in->fd);
+    *in = (input){.fd = -1};
 }
 
 int open_single(const args *a, source *s, input *in, const char *word)

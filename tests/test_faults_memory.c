@@ -393,6 +393,14 @@ static tn_status call_file_fetch(void)
     return tn_file_fetch(opened, 0, &dst, &places);
 }
 
+static tn_status call_file_unpack(void)
+{
+    int null = open("/dev/null", O_WRONLY);
+    tn_status status = tn_file_unpack(opened, 0, null);
+    close(null);
+    return status;
+}
+
 static tn_status call_save(void)
 {
     tn_status status = tn_save(in_folder(path), &turned);
@@ -514,6 +522,7 @@ static const call table[] = {
     {"tn_file_read swapped", call_file_read, open_path, close_path, DATA("be_f64.npy"), true, false},
     {"tn_file_read stored", call_file_read, open_path, close_path, DATA("stored.npz"), true, false},
     {"tn_file_read deflated", call_file_read, open_path, close_path, DATA("deflated.npz"), true, false},
+    {"tn_file_unpack", call_file_unpack, open_path, close_view, DATA("deflated.npz"), true, false},
     {"tn_file_read safetensors", call_file_read, open_path, close_path, DATA("many.safetensors"), true, false},
     {"tn_file_read gguf", call_file_read, open_path, close_path, DATA("some.gguf"), true, false},
     {"tn_file_map", call_file_map, open_path, close_view, DATA("c_u8.npy"), false, false},

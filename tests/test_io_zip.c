@@ -1,5 +1,6 @@
 /* test_io_zip.c - the records of .npz: numbers of more than 32 bits, lists that say what is not
- * so, members that share bytes.
+ * so, members that share bytes, members unpacked
+ * to a descriptor.
  *
  * Files of more than 4 GiB are nearly all hole: the writer is moved on where the elements would
  * be. */
@@ -369,6 +370,69 @@ static void what_cannot_be_unpacked_is_listed(void **state)
     }
 }
 
+/* ---- unpacking to a descriptor ---- */
+
+static int temporary(void)
+{
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    int fd = dup(fileno(f));
+    assert_true(fd >= 0);
+    fclose(f);
+    return fd;
+}
+
+static void a_compressed_tensor_is_unpacked_to_a_descriptor(void **state)
+{
+    (void)state;
+    tn_file *f = NULL, *npy = NULL;
+    tn_tensor want, got;
+    int64_t count = 0;
+    OK(tn_file_open(&f, DATA("deflated.npz")));
+    for (int64_t i = 0; i < tn_file_count(f); i++) {
+        int fd = temporary();
+        if (tn_file_read(f, i, &want) == TN_OK) {
+            OK(tn_file_unpack(f, i, fd));
+            OK(tn_file_open_fd(&npy, fd, "unpacked"));
+            OK(tn_file_read(npy, 0, &got));
+            assert_same_elements(&got, &want);
+            tn_free(&got);
+            tn_free(&want);
+            tn_file_close(npy);
+            count++;
+        }
+        close(fd);
+    }
+    assert_true(count > 1);
+    assert_int_equal(tn_file_unpack(f, 0, -1), TN_EIO);
+    assert_string_equal(strrchr(tn_error(), ':'), ": Bad file descriptor");
+    assert_int_equal(tn_file_unpack(f, -1, 1), TN_EARG);
+    assert_int_equal(tn_file_unpack(NULL, 0, 1), TN_ENULL);
+    tn_file_close(f);
+    OK(tn_file_open(&f, DATA("stored.npz")));
+    assert_int_equal(tn_file_unpack(f, 0, 1), TN_EUNSUPPORTED);
+    tn_file_close(f);
+}
+
+static void what_is_unpacked_has_its_checksum(void **state)
+{
+    (void)state;
+    size_t n, i = 0;
+    tn_file *f = NULL;
+    uint8_t *all = slurp(DATA("deflated.npz"), &n);
+    while (memcmp(all + i, "PK\1\2", 4) != 0)
+        i++;
+    all[i + 16] ^= 1;
+    spit(in_folder("z.npz"), all, n);
+    free(all);
+    OK(tn_file_open(&f, in_folder("z.npz")));
+    int fd = temporary();
+    assert_int_equal(tn_file_unpack(f, 0, fd), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), "has checksum"));
+    close(fd);
+    tn_file_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +443,8 @@ int main(void)
         cmocka_unit_test(names_of_members),
         cmocka_unit_test(the_order_of_one_axis),
         cmocka_unit_test(what_cannot_be_unpacked_is_listed),
+        cmocka_unit_test(a_compressed_tensor_is_unpacked_to_a_descriptor),
+        cmocka_unit_test(what_is_unpacked_has_its_checksum),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -84,6 +84,12 @@ TN_API TN_NODISCARD tn_status tn_file_places(const tn_file *f, int64_t i, tn_ten
 TN_API TN_NODISCARD tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
                                             const tn_tensor *places);
 
+/* Write tensor i, which is compressed, to a descriptor as a .npy, piece by piece; the checksum
+ * is compared.  What does not fit into memory can be opened from there.
+ *
+ * TN_EUNSUPPORTED it is not compressed */
+TN_API TN_NODISCARD tn_status tn_file_unpack(const tn_file *f, int64_t i, int fd);
+
 /* Release the file and its views.  NULL is fine. */
 TN_API void tn_file_close(tn_file *f);
 

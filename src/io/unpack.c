@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "io.h"
+#include "sys.h"
 
 enum { PIECE = 1 << 16, MOST = 1 << 24 /* bytes that zlib makes at a call */ };
 
@@ -17,7 +18,7 @@ typedef struct source {
     bool deflated, ended;
     z_stream z;
     uint32_t crc;
-    uint8_t in[PIECE];
+    uint8_t in[PIECE], out[PIECE]; /* out: on its way to a descriptor */
 } source;
 
 static tn_status refuse(const source *s, const char *what)
@@ -102,6 +103,16 @@ static tn_status pass(source *s, int64_t n, bool to_end)
     return n > 0 ? refuse(s, "the member ends inside its header") : TN_OK;
 }
 
+/* Behind the elements: the rest, and the checksum of all. */
+static tn_status end(source *s, const tni_entry *e)
+{
+    TRY(pass(s, 0, true));
+    if (s->crc != e->crc)
+        return tni_fail(TN_EFORMAT, "%s: member \"%.80s\" has checksum %08x, its bytes %08x",
+                        s->f->path, e->name, e->crc, s->crc);
+    return TN_OK;
+}
+
 static tn_status unpack(source *s, const tni_entry *e, uint8_t *out)
 {
     int64_t got, head = e->offset - (e->packing == TNI_DEFLATED ? 0 : e->member);
@@ -109,11 +120,24 @@ static tn_status unpack(source *s, const tni_entry *e, uint8_t *out)
     TRY(take(s, out, e->nbytes, &got));
     if (got < e->nbytes)
         return refuse(s, "the member ends inside its elements");
-    TRY(pass(s, 0, true));
-    if (s->crc != e->crc)
-        return tni_fail(TN_EFORMAT, "%s: member \"%.80s\" has checksum %08x, its bytes %08x",
-                        s->f->path, e->name, e->crc, s->crc);
-    return TN_OK;
+    return end(s, e);
+}
+
+/* Header and elements, as they are in the member. */
+static tn_status unpack_to(source *s, const tni_entry *e, int fd)
+{
+    for (int64_t left = e->offset + e->nbytes, got; left > 0; left -= got) {
+        int64_t n = left < PIECE ? left : PIECE;
+        TRY(take(s, s->out, n, &got));
+        if (got < n)
+            return refuse(s, "the member ends inside its elements");
+        int error = tni_sys_pwrite(fd, s->out, (size_t)got, -1);
+        char words[80];
+        if (error)
+            return tni_fail(TN_EIO, "%s: cannot be unpacked: %s", s->f->path,
+                            tni_sys_words(error, words, sizeof words));
+    }
+    return end(s, e);
 }
 
 static tn_status with_source(const tn_file *f, int64_t at, int64_t packed, bool deflated,
@@ -152,6 +176,20 @@ tn_status tni_unpack_head(const tn_file *f, int64_t at, int64_t packed, uint8_t 
     source *s = NULL;
     TRY(with_source(f, at, packed, true, &s));
     tn_status status = take(s, out, n, got);
+    stop(s);
+    return status;
+}
+
+tn_status tn_file_unpack(const tn_file *f, int64_t i, int fd)
+{
+    const tni_entry *e = NULL;
+    source *s = NULL;
+    TRY(tni_file_entry(f, i, "file_unpack", &e));
+    if (e->packing != TNI_DEFLATED)
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is not compressed", f->path,
+                        e->name);
+    TRY(with_source(f, e->member, e->packed, true, &s));
+    tn_status status = unpack_to(s, e, fd);
     stop(s);
     return status;
 }

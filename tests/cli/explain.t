@@ -90,6 +90,11 @@ $ tenon explain slice "[0, 0, 0]" z.npz:wide | grep -v 'time\|plan'
 >   read    120 kB
 >   write   8 B
 >   memory  at most 4.3 MB for elements
+$ tenon explain slice "[0, 0, 0]" z.npz:wide --max-mem 64k | sed -n '2p;5,7p'
+>   in      z.npz:wide: f64 (1001, 3, 5), 120 kB, compressed: unpacked to a temporary file first
+>   read    120 kB
+>   write   8 B
+>   memory  at most 4.2 MB for elements
 $ tenon explain permute 2,0,1 data/c_f32.npy | grep -c 'plan\|time'
 > 2
 $ test -e o.npy

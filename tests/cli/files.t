@@ -206,3 +206,14 @@ Many files are joined, more than a process may have open at first.
 $ mkdir many; for i in $(seq 40); do cp data/line.npy many/$i.npy; done
 $ ulimit -Sn 20; tenon concat -a 0 many/*.npy -o many.npy && tenon info many.npy | tail -1
 > i32    (360,)   1440    128  C
+
+A compressed tensor may be longer than memory may be: it is unpacked to a temporary file.
+
+$ tenon pad --after 999,0,0 --mode wrap data/f_f32.npy -o wide.npy
+$ python3 -c 'import zipfile; zipfile.ZipFile("z.npz", "w", 8).write("wide.npy")'
+$ tenon permute 2,1,0 wide.npy -o a.npy && tenon permute 2,1,0 z.npz:wide --max-mem 4k -o b.npy && cmp a.npy b.npy
+$ tenon convert z.npz --max-mem 4k -o wide.safetensors && tenon convert wide.safetensors:wide -o c.npy && cmp wide.npy c.npy
+$ tenon concat -a 0 z.npz z.npz --max-mem 4k -o dd.npy && tenon concat -a 0 wide.npy wide.npy -o ee.npy && cmp dd.npy ee.npy
+$ tenon slice "[0, 0]" z.npz:wide --max-mem 4k --dtype i32 -o - | tenon slice "[0]" - -o - | tenon show -
+> -: i32 ()
+> -1069547520
