@@ -103,7 +103,8 @@ static void run_tile(const tni_copy_job *j, char *t, const char *s, const int64_
             so += at[k] * x[k].s;
         }
         for (int64_t i = 0, m; i < n[along]; i += m) {
-            m = c->piece < n[along] - i ? c->piece : n[along] - i;
+            const int64_t left = n[along] - i; /* a short rest goes with the last piece */
+            m = left - c->piece < c->piece / 2 ? left : c->piece;
             int64_t part[2] = {n[TNI_A], n[TNI_B]};
             part[along] = m;
             tni_copy_move(j, t + to + i * t_step[along], t_step, s + so + i * x[along].s, part,
