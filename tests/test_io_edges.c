@@ -356,8 +356,9 @@ static void npy_prefixes(void **state)
 typedef struct zip {
     const char *name, *extra;
     size_t extra_length;
-    uint32_t packed, local; /* UINT32_MAX: stands in extra; else 0 */
-    size_t more_name;       /* what the record adds to its name's length */
+    int wide;         /* bits: its length, its packed length stand in extra */
+    uint32_t local;   /* UINT32_MAX: stands in extra; else 0 */
+    size_t more_name; /* what the record adds to its name's length */
     bool deflated;
     uint64_t unpacked; /* of a deflated one: the length that is told, or 0 */
 } zip;
@@ -391,8 +392,8 @@ static void wrap(const zip *z)
         add_number(z->deflated ? 8 : 0, 2);
         add_times(0, 4); /* no time */
         add_number(crc, 4);
-        add_number(central && z->packed ? z->packed : n, 4);
-        add_number(central && z->packed ? z->packed : unpacked, 4);
+        add_number(central && (z->wide & 2) ? UINT32_MAX : n, 4);
+        add_number(central && (z->wide & 1) ? UINT32_MAX : unpacked, 4);
         add_number(name_length + (central ? z->more_name : 0), 2);
         add_number(central ? z->extra_length : 0, 2);
         add_times(0, central ? 10 : 0);
@@ -433,29 +434,35 @@ static void npz_extras(void **state)
     static const struct {
         const char *extra;
         size_t n;
-        uint32_t packed, local;
+        int wide;
+        uint32_t local;
         tn_status status;
     } rows[] = {
         {"", 0, 0, 0, TN_OK},
         {"UT\4\0abcd", 8, 0, 0, TN_OK},
         {"UT\5\0abcd", 8, 0, 0, TN_OK}, /* broken, and not asked for */
-        {"\1\0\x10\0" EIGHT("\x40") EIGHT("\x40"), 20, UINT32_MAX, 0, TN_OK},
-        {"\1\0\x18\0" EIGHT("\x40") EIGHT("\x40") EIGHT("\0"), 28, UINT32_MAX, UINT32_MAX,
-         TN_OK},
+        {"\1\0\x10\0" EIGHT("\x40") EIGHT("\x40"), 20, 3, 0, TN_OK},
+        {"\1\0\x18\0" EIGHT("\x40") EIGHT("\x40") EIGHT("\0"), 28, 3, UINT32_MAX, TN_OK},
         {"\1\0\x8\0" EIGHT("\0"), 12, 0, UINT32_MAX, TN_OK},
         {"UT\4\0abcd\1\0\x8\0" EIGHT("\0"), 20, 0, UINT32_MAX, TN_OK},
         {"UT\0\0\1\0\x8\0" EIGHT("\0"), 16, 0, UINT32_MAX, TN_OK},
         {"\1\0\x8\0" EIGHT("\1"), 12, 0, UINT32_MAX, TN_EFORMAT},
         {"\1\0\x7\0" EIGHT("\0"), 11, 0, UINT32_MAX, TN_EFORMAT},
         {"\1\0\x9\0" EIGHT("\0"), 12, 0, UINT32_MAX, TN_EFORMAT},
-        {"\1\0\x10\0" EIGHT("\x40") EIGHT("\x40"), 20, UINT32_MAX, UINT32_MAX, TN_EFORMAT},
-        {"\1\0\x10\0" EIGHT("\x41") EIGHT("\x40"), 20, UINT32_MAX, 0, TN_EFORMAT},
+        {"\1\0\x10\0" EIGHT("\x40") EIGHT("\x40"), 20, 3, UINT32_MAX, TN_EFORMAT},
+        {"\1\0\x10\0" EIGHT("\x41") EIGHT("\x40"), 20, 3, 0, TN_EFORMAT},
         {"UT\4\0abcd", 8, 0, UINT32_MAX, TN_EFORMAT},
         {"UT\5\0abcd", 8, 0, UINT32_MAX, TN_EFORMAT},
         {"UT\0\0", 4, 0, UINT32_MAX, TN_EFORMAT},
         {"\1\0\0", 3, 0, UINT32_MAX, TN_EFORMAT},
         {"", 0, 0, UINT32_MAX, TN_EFORMAT},
-        {"", 0, UINT32_MAX, 0, TN_EFORMAT},
+        {"", 0, 3, 0, TN_EFORMAT},
+        {"\1\0\x8\0" EIGHT("\x40"), 12, 1, 0, TN_OK},
+        {"\1\0\x8\0" EIGHT("\x40"), 12, 2, 0, TN_OK},
+        {"\1\0\x8\0" EIGHT("\x41"), 12, 1, 0, TN_EFORMAT},
+        {"\1\0\x8\0" EIGHT("\x41"), 12, 2, 0, TN_EFORMAT},
+        {"", 0, 1, 0, TN_EFORMAT},
+        {"", 0, 2, 0, TN_EFORMAT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tn_file *f = NULL;
@@ -464,7 +471,7 @@ static void npz_extras(void **state)
         wrap(&(zip){.name = "m",
                     .extra = rows[i].extra,
                     .extra_length = rows[i].n,
-                    .packed = rows[i].packed,
+                    .wide = rows[i].wide,
                     .local = rows[i].local});
         const tn_status got = open_made(0, &f);
         if (got != rows[i].status)
@@ -630,6 +637,7 @@ static void npz_strangers(void **state)
         {"\x93NUMPY\7\0\0\0", 10, TN_OK},
         {"\x93NUMPY\1\0\1\0", 10, TN_EFORMAT},
     };
+    static const char outside[] = "x: the header ends outside of member \"m\"";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tn_file *f = NULL;
         int ndim;
@@ -642,6 +650,8 @@ static void npz_strangers(void **state)
             assert_string_equal(tn_file_type(f, 0), "?");
             assert_null(tn_file_shape(f, 0, &ndim));
         }
+        if (i == sizeof rows / sizeof rows[0] - 1)
+            assert_string_equal(tn_error(), outside);
         tn_file_close(f);
     }
 }

@@ -128,6 +128,8 @@ static void texts_end_where_they_end(void **state)
         {"\"\\ud834\\udd1e\"", 8, "half of a letter"},
         {"\"\\ud834\\udd1e\"", 9, "\\u needs four digits"},
         {" \"a\"", 1, "a text is expected"},
+        {"\"\0\"", 3, "a control letter in a text"},
+        {"\"\x1f\"", 3, "a control letter in a text"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         j = (tni_json){.text = rows[i].json, .length = rows[i].length};

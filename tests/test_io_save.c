@@ -430,6 +430,9 @@ static void writers_check_too(void **state)
     assert_int_equal(tn_writer_open(&w, path, 2, NULL, ts, NULL), TN_ENULL);
     assert_int_equal(tn_writer_open(&w, path, 1, names, NULL, NULL), TN_ENULL);
     assert_int_equal(tn_writer_open(&w, path, 2, names, holes, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open(&w, path, 1, names, holes + 1, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open(&w, path, 1, (const char *[]){NULL}, ts, NULL), TN_ENULL);
+    assert_int_equal(tn_writer_open_fd(&w, 1, "-", NULL), TN_ENULL);
     assert_int_equal(tn_writer_open(&w, path, 1, names, ts, &(tn_write_options){.align = -1}),
                      TN_EARG);
     assert_int_equal(tn_writer_open(&w, in_folder(path), 2, long_name, ts, NULL), TN_EARG);

@@ -14,10 +14,10 @@ which fewer than LEAST are killed.
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
-import random
 import re
 import resource
 import shlex
@@ -220,6 +220,13 @@ class Bench:
             return "same" if self.same_code(sources, tree) else "lives"
 
 
+def sample(everything, known, room, seed):
+    """The mutants of a room that are not listed, in an order that is the seed's and does not
+    depend on what else there is."""
+    own = [m for m in everything if m.file.split("/")[1] == room and m.name not in known]
+    return sorted(own, key=lambda m: hashlib.sha256(f"{seed} {m.name}".encode()).digest())
+
+
 def main():
     words = argparse.ArgumentParser()
     words.add_argument("--all", action="store_true")
@@ -239,11 +246,8 @@ def main():
             good = False
     chosen = everything
     if not given.all:
-        draw, chosen = random.Random(given.seed), []
-        for room in ROOMS:
-            own = [m for m in everything
-                   if m.file.split("/")[1] == room and m.name not in known]
-            chosen += draw.sample(own, min(given.count, len(own)))
+        chosen = [m for room in ROOMS for m in sample(everything, known, room, given.seed)
+                  [:given.count]]
         print(f"seed {given.seed}: {len(chosen)} of {len(everything)} mutants", flush=True)
     bench = Bench()
     for file in {f.split("/")[1]: f for f in files}.values():  # no change must live
