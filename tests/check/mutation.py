@@ -35,8 +35,8 @@ ROOMS = {  # tests of a room, the quick ones first
     "core": ["core", "view_errors", "core_half"],
     "view": ["view_errors", "view_examples", "slice_text", "view_print", "view_shape",
              "view_reshape", "view_overlap", "view_oracle"],
-    "io": ["io_golden", "io_json", "io_edges", "io_corners", "io_memory", "io_fetch",
-           "faults_memory", "faults_io", "io_limits", "io_hostile", "io_save"],
+    "io": ["io_golden", "io_json", "io_edges", "io_zip", "io_corners", "io_memory", "io_fetch",
+           "io_late", "faults_memory", "faults_io", "io_limits", "io_hostile", "io_save"],
 }
 HEADERS = ["src/core/checked.h", "src/view/view.h"]
 
