@@ -47,7 +47,7 @@ for machine in "$@"; do
     unpack $arch "$root"
     cmake -G Ninja -S . -B "$build" -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/cross.cmake" \
         -DTENON_MACHINE="$machine" -DTENON_SYSROOT="$root" -DTENON_WERROR=ON -DTENON_TESTS=ON
-    cmake --build "$build"
+    cmake --build "$build" --target unit_tests
     export TEST_EMULATOR="${emulator:+$emulator -L $root}" TEST_CASES=10000 OMP_NUM_THREADS=4
     ctest --test-dir "$build" -R '^test_' -j "$(nproc)" --output-on-failure --no-tests=error \
         --timeout 3000 >"build/check/$machine.ctest" || { cat "build/check/$machine.ctest" && exit 1; }
