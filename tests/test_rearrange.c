@@ -4,6 +4,8 @@
  * ctest runs this on every instruction set, and again with TENON_STREAM=1, which takes the ways
  * of outputs beyond the cache on small data. */
 #include "copy_oracle.h"
+#include "plan/plan.h"
+#include "runtime/runtime.h"
 
 /* Layouts are in copy_oracle.h's words.  From elements of `wide` bytes on, the way is
  * `wide_way`. */
@@ -202,6 +204,33 @@ static void lines_are_whole(void **state)
     }
 }
 
+/* What two threads write in a cache has few lines in common: not two at each short row. */
+static void threads_share_out_the_outside(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        int64_t shape[5];
+        int64_t turns, step; /* of the outermost loop */
+    } of[] = {{4, {19, 12, 19, 24}, 12, 19 * 24 * 4},
+              {5, {12, 7, 7, 14, 12}, 2, 4 * 7 * 14 * 12 * 4},
+              {5, {11, 4, 14, 14, 12}, 2, 2 * 14 * 14 * 12 * 4}};
+    for (int i = 0; i < 3; i++) {
+        const int n = of[i].ndim;
+        tn_tensor d = layout_of(TN_F32, n, of[i].shape, n == 4 ? "0123" : "01234");
+        tn_tensor s = layout_of(TN_F32, n, of[i].shape, n == 4 ? "3210" : "43210");
+        tni_copy c;
+        for (int k = 0; k < THREAD_COUNTS; k++) {
+            OK(tn_handle_use(handle_of[k]));
+            tni_copy_plan(&c, &d, &s);
+            if (c.stream || tni_threads() != 2)
+                continue;
+            assert_int_equal(c.loop[c.nloop - 1].n, of[i].turns);
+            assert_int_equal(c.loop[c.nloop - 1].d, of[i].step);
+        }
+    }
+}
+
 /* Extents around the sizes of blocks, lines and tiles: every tail on either axis. */
 static void every_tail(void **state)
 {
@@ -255,6 +284,7 @@ int main(void)
         cmocka_unit_test(every_way_in_every_width),
         cmocka_unit_test(short_axes_are_listed),
         cmocka_unit_test(lines_are_whole),
+        cmocka_unit_test(threads_share_out_the_outside),
         cmocka_unit_test(every_tail),
         cmocka_unit_test(large),
     };

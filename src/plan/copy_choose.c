@@ -12,6 +12,7 @@ enum {
     PIECE_B = 16384,    /* the same along b where a is short and the tile is one run */
     SMALL = 8192,       /* bytes of a copy that is one tile whatever its shape */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
+    TURNS = 40,         /* most turns around the axis that threads share out */
 };
 
 static bool by_width(int64_t unit)
@@ -75,9 +76,13 @@ static bool rows_alias(int64_t unit, int64_t step)
 
 /* How early a loop runs, inside first: a staged tile moves along the source's rows, then along
  * its own runs; what is streamed, by rising steps of the source; rows in a cache, by those of
- * dst; tiles in a cache, by the smaller of both, and rather dst's: its lines are dearer. */
+ * dst; tiles in a cache, by the smaller of both, and rather dst's: its lines are dearer.  What
+ * threads share out is outermost. */
 static int64_t rank(const tni_copy *c, const tni_loop *x)
 {
+    int64_t step = x->tile < 0 ? x->d : c->tile[x->tile].d;
+    if (c->dealt && step == c->dealt)
+        return INT64_MAX;
     if (c->staged && x->tile == c->run)
         return -1;
     int rows = c->tile[TNI_B].block < c->tile[TNI_B].n ? TNI_B : TNI_C;
@@ -105,6 +110,14 @@ static void add_blocks(tni_copy *c, int k, int64_t n, int64_t block, bool wide)
         add_loop(c, (tni_loop){(n + block - 1) / block, block * x->d, block * x->s, k, wide});
 }
 
+static tni_tile_axis *in_tile(tni_copy *c, const tni_axis *x)
+{
+    for (int k = 0; k < c->ntile; k++)
+        if (c->tile[k].n == x->n && c->tile[k].d == x->step[0])
+            return &c->tile[k];
+    return NULL;
+}
+
 static void add_loops(tni_copy *c, const tni_nest *nest, uint64_t used)
 {
     for (int i = nest->ndim - 1; i >= 0; i--) {
@@ -120,6 +133,41 @@ static void add_loops(tni_copy *c, const tni_nest *nest, uint64_t used)
         if (c->loop[i].tile >= 0)
             *(c->loop[i].wide ? &c->tile[c->loop[i].tile].wide
                               : &c->tile[c->loop[i].tile].loop) = i;
+}
+
+/* The turns of dst's axes around the outermost loop: threads that share that loop out have two
+ * lines in common at each of them. */
+static int64_t turns_around(const tni_copy *c, const tni_nest *nest)
+{
+    const tni_loop *x = &c->loop[c->nloop - 1];
+    int64_t turns = 1, step = tni_magnitude(x->tile < 0 ? x->d : c->tile[x->tile].d);
+    for (int i = 0; i < nest->ndim && tni_magnitude(nest->axis[i].step[0]) > step; i++)
+        turns *= nest->axis[i].n;
+    return turns;
+}
+
+/* Choose another axis for threads to share out: one that is walked already, or else the
+ * outermost one of the tile, which is cut. */
+static void deal_outside(tni_copy *c, const tni_nest *nest, int64_t parts)
+{
+    tni_tile_axis *cut = NULL, *last = &c->tile[c->tile[TNI_C].n > 1 ? TNI_C : TNI_B];
+    int64_t turns = 1;
+    for (int i = 0; i < nest->ndim && turns <= TURNS; i++) {
+        const tni_axis *x = &nest->axis[i];
+        tni_tile_axis *t = in_tile(c, x);
+        bool fair = x->n % parts == 0 || x->n >= 3 * parts;
+        if (fair && (!t || t->block * parts <= t->n)) {
+            c->dealt = x->step[0];
+            return;
+        }
+        if (fair && t == last)
+            cut = t;
+        turns *= x->n;
+    }
+    if (cut) {
+        cut->block = (cut->n + parts - 1) / parts;
+        c->dealt = cut->d;
+    }
 }
 
 /* One block, or one value: pieces of it are the items. */
@@ -166,6 +214,13 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         used |= tni_shape_direct(c, nest, a, b);
     }
     add_loops(c, nest, used);
+    int64_t parts = tni_deal_parts(2 * c->bytes, c->items);
+    if (c->mover == TNI_MOVE_TURN && !c->stream && parts > 1 && turns_around(c, nest) > TURNS) {
+        deal_outside(c, nest, parts);
+        c->nloop = 0;
+        c->items = 1;
+        add_loops(c, nest, used);
+    }
 }
 
 void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
@@ -180,6 +235,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
     c->shift_d = nest.shift[0];
     c->shift_s = nest.shift[1];
     c->items = 1;
+    c->dealt = 0;
     c->bytes = width;
     c->width_log2 = 0;
     for (int i = 0; i < nest.ndim; i++)

@@ -59,6 +59,7 @@ typedef struct tni_copy {
     int64_t bytes; /* payload */
     int64_t shift_d, shift_s;
     int64_t items; /* tiles, or pieces of one block */
+    int64_t dealt; /* step in dst of the axis that threads share out; 0: none in particular */
     int64_t piece; /* units of TNI_A, or of TNI_B in a run, for one call of the kernel */
     int ntile, nloop;
     int run;       /* which tile axis ends a run; -1: there is none */
