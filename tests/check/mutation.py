@@ -113,9 +113,9 @@ if os.path.isdir("/dev/shm"):
 
 
 def limits(seconds):
-    """What a mutant that runs wild may take: so much time of a processor, small files."""
+    """What a mutant that runs wild may take: so much time of a processor, files with holes of some GiB."""
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (5 << 30, 5 << 30))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10 << 30, 10 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
