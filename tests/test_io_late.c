@@ -3,6 +3,7 @@
 #include "io_oracle.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 
 #include <zlib.h>
@@ -206,6 +207,12 @@ static void deflated_members(void **state)
         assert_int_equal(tn_nbytes(&t), n);
         assert_memory_equal(t.data, plain + header, (size_t)n);
         tn_free(&t);
+        FILE *copy = tmpfile();
+        assert_non_null(copy);
+        OK(tn_file_unpack(f, 0, fileno(copy)));
+        assert_int_equal(pread(fileno(copy), packed, (size_t)(header + n + 1), 0), header + n);
+        assert_memory_equal(packed, plain, (size_t)(header + n));
+        fclose(copy);
         tn_file_close(f);
         free(packed);
         free(plain);
@@ -221,6 +228,7 @@ static void deflated_members_that_break(void **state)
     uint8_t *plain = plain_npy(HEADER, N), *packed = calloc(1, 2 * N);
     memcpy(strstr((char *)plain + 10, "140000"), "139980", 6); /* ten bytes are behind them */
     const uint64_t crc = crc32_z(0, plain, LENGTH);
+    const int nowhere = open("/dev/null", O_WRONLY);
     tn_file *f = NULL;
     tn_tensor t;
     assert_non_null(packed);
@@ -230,10 +238,19 @@ static void deflated_members_that_break(void **state)
     OK(tn_file_open(&f, in_folder("x.npz")));
     assert_int_equal(tn_file_read(f, 0, &t), TN_EFORMAT);
     assert_non_null(strstr(tn_error(), "the deflated member is broken"));
+    assert_int_equal(tn_file_unpack(f, 0, nowhere), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), "the deflated member is broken"));
+    packed[0] = 7; /* so is the first */
+    put_zip(packed, bytes, LENGTH, crc);
+    assert_int_equal(tn_file_unpack(f, 0, nowhere), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), "the deflated member is broken"));
     memcpy(packed, "\3", 2); /* an empty stream */
     put_zip(packed, bytes, LENGTH, crc);
     assert_int_equal(tn_file_read(f, 0, &t), TN_EFORMAT);
     assert_non_null(strstr(tn_error(), "the member ends inside its header"));
+    assert_int_equal(tn_file_unpack(f, 0, nowhere), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), "the member ends inside its elements"));
+    close(nowhere);
     tn_file_close(f);
     free(packed);
     free(plain);
