@@ -146,6 +146,11 @@ static void what_is_refused(void **state)
         strcat(many, "None,");
     v.ndim = 7;
     assert_int_equal(tn_slice_text(&v, &t, many), TN_ESHAPE);
+    many[64 * 5] = 0;
+    tn_tensor one;
+    assert_int_equal(tn_init(&one, data, TN_I32, 0, NULL), TN_OK);
+    assert_int_equal(tn_slice_text(&one, &one, many), TN_OK);
+    assert_int_equal(one.ndim, 64);
     t.device = 99;
     assert_int_equal(tn_slice_text(&v, &t, "0"), TN_EDEVICE);
     assert_int_equal(v.ndim, 7);
