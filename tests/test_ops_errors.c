@@ -36,15 +36,16 @@ static void names(void **state)
 {
     (void)state;
     tn_op op;
-    for (int i = 0; i <= TN_FMA; i++) {
-        assert_non_null(tn_op_name((tn_op)i));
+    int n = 0;
+    for (int i = 0; tn_op_name((tn_op)i); i++, n++) {
         OK(tn_op_parse(&op, tn_op_name((tn_op)i)));
         assert_int_equal(op, i);
         assert_in_range(tn_op_arity((tn_op)i), 1, 3);
     }
     assert_string_equal(tn_op_name(TN_HARD_SWISH), "hard_swish");
     assert_string_equal(tn_op_name(TN_ADD), "add");
-    assert_null(tn_op_name((tn_op)(TN_FMA + 1)));
+    assert_true(n > TN_FMA);
+    assert_int_equal(tn_op_arity((tn_op)n), 0);
     assert_null(tn_op_name((tn_op)-1));
     assert_int_equal(tn_op_arity((tn_op)1000), 0);
     assert_int_equal(tn_op_arity(TN_WHERE), 3);

@@ -27,6 +27,11 @@ DIRECT(expm1)
 DIRECT(log)
 DIRECT(log2)
 DIRECT(log10)
+DIRECT(sin)
+DIRECT(cos)
+DIRECT(asin)
+DIRECT(acos)
+DIRECT(atan)
 DIRECT(atanh)
 DIRECT(erfc)
 
@@ -34,6 +39,14 @@ BLOCK64(hypot)
 {
     UNUSED;
     v_hypot_f64(r, x, y);
+}
+
+/* What is rounded up does not leave the largest number. */
+BLOCK64(pow)
+{
+    UNUSED;
+    v_pow_f64(r, x, y);
+    EACH r[j] = y[j] == 1 ? x[j] : r[j];
 }
 
 /* The least numbers go by the slope at 0, the largest by the logarithm. */
@@ -51,13 +64,20 @@ BLOCK64(tanh)
     EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
 }
 
+BLOCK64(tan)
+{
+    UNUSED;
+    v_tan_f64(r, x);
+    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
+}
+
 BLOCK64(log1p)
 {
     UNUSED;
     double t[MATH_BLOCK];
     v_log_f64(t, x);
     v_log1p_f64(r, x);
-    EACH r[j] = x[j] > 0x1p500 ? t[j] : r[j];
+    EACH r[j] = x[j] > 0x1p500 ? t[j] : SIZE(x[j]) < 0x1p-54 ? x[j] : r[j];
 }
 
 BLOCK64(lgamma)
@@ -130,7 +150,11 @@ BLOCK64(asinh)
     EACH t[j] = SIZE(x[j]);
     v_log_f64(t, t);
     v_asinh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) > 0x1p500 ? __builtin_copysign(t[j] + LN2, x[j]) : r[j];
+    EACH
+    {
+        const double size = SIZE(x[j]), far = __builtin_copysign(t[j] + LN2, x[j]);
+        r[j] = size > 0x1p500 ? far : size < 0x1p-28 ? x[j] : r[j];
+    }
 }
 
 BLOCK64(acosh)

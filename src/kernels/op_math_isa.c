@@ -71,19 +71,19 @@
 #define MAKE_LOOP MAKE_NONE
 #define MAKE_STEP MAKE_NONE
 #define MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                   \
-    ARRAYS(ENUM##_F64, double, VCALL##ARITY(v_##RULE##_f64), ARITY)
+    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)
 #define MAKE_VMATH(ENUM, ARITY, PARAMS, RULE)                                                  \
     MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
     ARRAYS(ENUM##_F32, float, VCALL##ARITY(v_##RULE##_f32), ARITY)
 #define MAKE_DEEP(ENUM, ARITY, PARAMS, RULE)                                                   \
-    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)                              \
+    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
     ARRAYS(ENUM##_F32, float, WIDENED(RULE##_f64), ARITY)
 #define MAKE_MATH(ENUM, ARITY, PARAMS, RULE)                                                   \
-    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)                              \
+    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
     LOOP##ARITY(ENUM##_F32, MATH_BLOCK, float, float, float, CALLED(ARITY, PARAMS)(RULE##_f32))
 
 #define MAKE_LANES(ENUM, ARITY, PARAMS, RULE)                                                  \
-    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)                              \
+    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
     LANE_LOOP##ARITY(ENUM##_F32, RULE##_lanes)
 
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \

@@ -1,4 +1,4 @@
-/* pad_choose.c - a pad in normal form: axes by falling steps of dst, neighbours merged, and the
+/* pad_axes.c - a pad in normal form: axes by falling steps of dst, neighbours merged, and the
  * way through them.
  *
  * Reversing an axis exchanges its two borders and changes nothing else: every mode is

@@ -26,6 +26,15 @@ static const char *form(const tni_strips *s, int k)
                                    : "dense, in place";
 }
 
+/* Bytes that operand k has: an axis along which it repeats adds none. */
+static int64_t bytes_of(const tni_strips *s, int k)
+{
+    int64_t bytes = s->operand[k].width;
+    for (int i = 0; i < s->nest.ndim; i++)
+        bytes *= s->nest.axis[i].step[k] ? s->nest.axis[i].n : 1;
+    return bytes;
+}
+
 void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *text)
 {
     tni_text_add(text, "%s %s (", s->name, tn_dtype_name(dst->dtype));
@@ -51,6 +60,10 @@ void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *tex
     tni_text_add(text, " elements, %s, %lld of them\n",
                  s->flat || s->nblock == 1 ? "one strip" : "a strip for each row",
                  (long long)s->items);
-    tni_text_add(text, "  bytes    %lld read and written\n", (long long)s->bytes);
+    int64_t read = 0;
+    for (int k = 1; k < s->nest.nop; k++)
+        read += bytes_of(s, k);
+    tni_text_add(text, "  bytes    %lld read, %lld written\n", (long long)read,
+                 (long long)bytes_of(s, 0));
     tni_text_add(text, "  threads  %d\n", tni_deal_parts(s->bytes, s->items));
 }

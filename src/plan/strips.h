@@ -53,7 +53,7 @@ typedef struct tni_strips {
     int nblock;
     int axis[TNI_BLOCK_AXES];    /* the block's axes, outermost first */
     int64_t block[TN_MAX_NDIM];  /* extent of a block along each axis of the nest */
-    int64_t items, count, bytes; /* blocks; elements; bytes read and written */
+    int64_t items, count, bytes; /* blocks; elements; bytes of all operands in dst's shape */
     int32_t scratch[2], size;    /* buffers between conversions; bytes of a buffer */
     tni_operand operand[TNI_MAX_OPERANDS];
     tni_op_strip op; /* fn NULL: a conversion, or a strip function of the user */

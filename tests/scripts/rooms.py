@@ -7,7 +7,8 @@
 
 Run from the root.  The rules: a room knows only the rooms listed for it and enters them by
 room/room.h; programs outside know public headers only; public headers know no room; files of
-src/ and include/ stay within 400 lines, and no two files of src/ share a name.
+src/ and include/ stay within 400 lines, no two files of src/ share a name, and every file opens
+with its own.
 """
 import os
 import re
@@ -86,6 +87,9 @@ def faults(house):
                 yield f"{path}:{number}: {wrong}"
         if path.startswith(("src/", "include/")) and len(house[path]) > CEILING:
             yield f"{path}: {len(house[path])} lines, the ceiling is {CEILING}"
+        name = os.path.basename(path)
+        if not house[path] or not house[path][0].startswith(f"/* {name} - "):
+            yield f"{path}: does not open with its name"
         if path.startswith("src/") and room_of(path) not in ROOMS:
             yield f"{path}: there is no room {room_of(path)}"
     names = {}
