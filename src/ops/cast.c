@@ -48,21 +48,6 @@ tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
 
 /* ---- the same work again ---- */
 
-typedef struct copy_plan {
-    tn_plan base;
-    tni_copy copy;
-} copy_plan;
-
-static void run(const tn_plan *plan, char *dst, const char *const *srcs)
-{
-    tni_copy_run(&((const copy_plan *)plan)->copy, dst, srcs[0]);
-}
-
-static void explain(const tn_plan *plan, tni_text *text)
-{
-    tni_copy_explain(&((const copy_plan *)plan)->copy, &plan->ts[0], text);
-}
-
 tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src)
 {
     if (!plan)
@@ -70,16 +55,11 @@ tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *sr
     TRY(check_layouts(dst, src, "plan_cast"));
     const tni_strips_how how = conversion(dst);
     tn_plan *p = plain_copy(dst, src)
-                     ? tni_box(sizeof(copy_plan), "cast", false, 1, dst, &src)
+                     ? tni_copy_box("cast", false, dst, src)
                      : tni_strips_box("cast", false, &how, 1,
                                       (const tn_tensor *const[]){dst, src}, &src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_cast: no memory for the plan");
-    if (plain_copy(dst, src)) {
-        p->run = run;
-        p->explain = explain;
-        tni_copy_plan(&((copy_plan *)p)->copy, dst, src);
-    }
     *plan = p;
     return TN_OK;
 }

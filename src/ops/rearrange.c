@@ -85,33 +85,14 @@ tn_status tn_contiguous(tn_tensor *out, const tn_tensor *in)
 
 /* ---- the same work again ---- */
 
-typedef struct copy_plan {
-    tn_plan base;
-    tni_copy copy;
-} copy_plan;
-
-static void run(const tn_plan *plan, char *dst, const char *const *srcs)
-{
-    if (LIKELY(dst != srcs[0]))
-        tni_copy_run(&((const copy_plan *)plan)->copy, dst, srcs[0]);
-}
-
-static void explain(const tn_plan *plan, tni_text *text)
-{
-    tni_copy_explain(&((const copy_plan *)plan)->copy, &plan->ts[0], text);
-}
-
 tn_status tn_plan_rearrange(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src)
 {
     if (!plan)
         return tni_fail(TN_ENULL, "plan_rearrange: plan is NULL");
     TRY(check_layouts(dst, src, "plan_rearrange"));
-    tn_plan *p = tni_box(sizeof(copy_plan), "rearrange", true, 1, dst, &src);
+    tn_plan *p = tni_copy_box("rearrange", true, dst, src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_rearrange: no memory for the plan");
-    p->run = run;
-    p->explain = explain;
-    tni_copy_plan(&((copy_plan *)p)->copy, dst, src);
     *plan = p;
     return TN_OK;
 }

@@ -128,6 +128,10 @@ struct tn_plan {
 tn_plan *tni_box(size_t size, const char *call, bool same_is_fine, int nsrc,
                  const tn_tensor *dst, const tn_tensor *const *srcs);
 
+/* A box of a copy (copy_box.c) of checked tensors.  NULL when memory is out. */
+tn_plan *tni_copy_box(const char *call, bool same_is_fine, const tn_tensor *dst,
+                      const tn_tensor *src);
+
 /* A box of elementwise work (strip_box.c): ts as for tni_strips_plan, srcs as the user gave
  * them.  NULL when memory is out. */
 tn_plan *tni_strips_box(const char *call, bool same_is_fine, const tni_strips_how *how,
