@@ -394,6 +394,17 @@ static void pieces_are_counted(void **state)
     tn_writer_abort(NULL);
     assert_int_equal(files_in_folder(), 0);
 
+    OK(tn_writer_open(&w, in_folder("x.npy"), 1, NULL, &ts, NULL)); /* all but one, and that */
+    OK(tn_reshape(&v, &t, 1, (int64_t[]){24}));
+    OK(tn_slice(&v, &v, 0, 0, 23, 1));
+    OK(tn_writer_put(w, &v));
+    OK(tn_reshape(&v, &t, 1, (int64_t[]){24}));
+    OK(tn_slice(&v, &v, 0, 23, 24, 1));
+    OK(tn_writer_put(w, &v));
+    OK(tn_writer_commit(w));
+    assert_holds(in_folder("x.npy"), &t);
+    clean();
+
     tn_write_options options = {.align = 64};
     OK(tn_writer_open(&w, in_folder("x.safetensors"), 1, NULL, &ts, &options));
     OK(tn_writer_put(w, &t));
