@@ -179,6 +179,51 @@ static int count_reads(const char *call, size_t *n)
     return 0;
 }
 
+static size_t largest; /* block that was asked for */
+
+static void *watched_alloc(void *user, size_t size, size_t align)
+{
+    (void)user;
+    largest = size > largest ? size : largest;
+    return aligned_alloc(align, size);
+}
+
+static void watched_free(void *user, void *ptr, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(ptr);
+}
+
+static const tni_allocator watched = {watched_alloc, watched_free, NULL};
+
+/* Turned elements pass through 4 MiB on their way to a file and from it. */
+static void memory_is_one_stage(void **state)
+{
+    (void)state;
+    tn_tensor t, v, places, dst;
+    tn_file *f = NULL;
+    OK(tn_alloc(&t, TN_U8, 2, (int64_t[]){3000, 4001}));
+    memset(t.data, 1, 3000 * 4001);
+    OK(tn_transpose(&v, &t, 0, 1));
+    OK(tn_alloc(&dst, TN_U8, 2, (int64_t[]){3000, 4001}));
+    for (int fetch = 0; fetch < 2; fetch++) {
+        if (fetch) {
+            OK(tn_file_open(&f, in_folder("m.npy")));
+            OK(tn_file_places(f, 0, &places));
+            OK(tn_transpose(&places, &places, 0, 1));
+        }
+        largest = 0;
+        tni_allocator_use(&watched);
+        OK(fetch ? tn_file_fetch(f, 0, &dst, &places) : tn_save(in_folder("m.npy"), &v));
+        tni_allocator_use(NULL);
+        assert_in_range(largest, 2 << 20, (4 << 20) + 256);
+    }
+    tn_file_close(f);
+    tn_free(&dst);
+    tn_free(&t);
+}
+
 /* How often the file is read, and how much: gaps up to a page, and up to as much as is wanted,
  * are read too; a stage is filled along the file, whatever the order of the axes; and where dst
  * is turned, so much along its dense axis that its lines are whole. */
@@ -227,8 +272,12 @@ static void reads_are_few(void **state)
         tni_stage = rows[k].stage;
         reads = read_bytes = 0;
         tni_sys_hook = count_reads;
+        largest = 0;
+        tni_allocator_use(&watched);
         OK(tn_file_fetch(f, 0, &d, &places));
+        tni_allocator_use(NULL);
         tni_sys_hook = NULL;
+        assert_true(largest <= (size_t)rows[k].stage + 128); /* 128: the label of a block */
         tni_stage = 4 << 20;
         assert_same_elements(&d, &view);
         if (reads != rows[k].reads || read_bytes != rows[k].bytes)
@@ -317,11 +366,9 @@ static void strangers_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_views),
-        cmocka_unit_test(sparse_views),
-        cmocka_unit_test(far_turns),
-        cmocka_unit_test(reads_are_few),
-        cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(random_views),  cmocka_unit_test(sparse_views),
+        cmocka_unit_test(far_turns),     cmocka_unit_test(memory_is_one_stage),
+        cmocka_unit_test(reads_are_few), cmocka_unit_test(strangers_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

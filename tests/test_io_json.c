@@ -232,6 +232,8 @@ static void quotes(void **state)
     assert_string_equal(got, text);
     assert_int_equal(tni_json_quote(quoted, "\"\x1f\t"), 2 + 2 + 6 + 2);
     assert_memory_equal(quoted, "\"\\\"\\u001F\\t\"", 12);
+    assert_int_equal(tni_json_quote(quoted, "a \x7f"), 5);
+    assert_memory_equal(quoted, "\"a \x7f\"", 5);
 }
 
 static int teardown(void **state)

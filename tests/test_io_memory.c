@@ -56,13 +56,13 @@ static void writing(void **state)
     tn_tensor t;
     OK(tn_init(&t, x, TN_F32, 2, (int64_t[]){2, 3}));
     OK(tn_transpose(&t, &t, 0, 1));
-    const tn_tensor *ts[] = {&t, &t};
-    const char *names[] = {"a", "b"};
+    const tn_tensor *ts[] = {&t, &t, &t, &t, &t, &t, &t, &t}; /* 8 addresses fill a line */
+    const char *names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     for (int k = 0; k < 3; k++)
         for (fail_at = 0;; fail_at++) {
             calls = 0;
             tn_status status =
-                k ? tn_save_many(in_folder(paths[k]), 2, names, ts, k == 2 ? "{}" : NULL)
+                k ? tn_save_many(in_folder(paths[k]), 8, names, ts, k == 2 ? "{}" : NULL)
                   : tn_save(in_folder(paths[k]), &t);
             assert_int_equal(held, 0);
             if (calls <= fail_at) {
