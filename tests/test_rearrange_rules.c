@@ -360,6 +360,27 @@ static void memory_runs_out(void **state)
     assert_int_equal(fail_each_allocation(copy_and_plan), 2);
 }
 
+/* A plan needs no data: its rows may be as far apart as an int64_t says. */
+static void rows_far_apart(void **state)
+{
+    (void)state;
+    const int64_t far = (int64_t)1 << 62, shape[] = {2, 2, 90000};
+    const int64_t strides[][3] = {{far, 4, 8}, {-far, 4, 8}, {4, far, 8}, {4, -far, 8}};
+    tn_tensor dense, wide;
+    tn_plan *plan;
+    OK(tn_init(&dense, NULL, TN_F32, 3, shape));
+    for (int c = 0; c < 4; c++) {
+        OK(tn_init_strided(&wide, NULL, TN_F32, 3, shape, strides[c]));
+        OK(tn_plan_rearrange(&plan, &dense, &wide));
+        tn_plan_free(plan);
+        OK(tn_plan_rearrange(&plan, &wide, &dense));
+        tn_plan_free(plan);
+        OK(tn_plan_pad(&plan, &dense, &wide, (int64_t[3]){0}, (int64_t[3]){0}, TN_PAD_EDGE,
+                       NULL));
+        tn_plan_free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +394,7 @@ int main(void)
         cmocka_unit_test(fills),
         cmocka_unit_test(dense_copies),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(rows_far_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,9 +48,9 @@ typedef struct tni_copy_kernels {
 
     /* The same into rows that begin anywhere; NULL: not with this instruction set.  d, d_step
      * are multiples of the width (of 8, if it is 16).  Of each row the lines are written that
-     * begin before its last element's end and, unless begins is set, 64 bytes before it: 64
-     * bytes of a lie before s.  na is a multiple of 64 bytes unless ends is set: everything up
-     * to the last element is written then. */
+     * end in it, the first of them whole unless begins is set: 64 bytes of a lie before s then.
+     * na is a multiple of 64 bytes unless ends is set: everything up to the last element is
+     * written then. */
     void (*lean[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
                              int64_t nb, int64_t ahead, int begins, int ends);
 

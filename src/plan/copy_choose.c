@@ -91,7 +91,7 @@ static int64_t rank(const tni_copy *c, const tni_loop *x)
     int64_t by_dst = tni_magnitude(x->d), by_src = tni_magnitude(x->s);
     if (c->stream)
         return by_src;
-    return c->mover == TNI_MOVE_ROWS || by_dst < 4 * by_src ? by_dst : 4 * by_src;
+    return c->mover == TNI_MOVE_ROWS || by_dst / 4 < by_src ? by_dst : 4 * by_src;
 }
 
 static void add_loop(tni_copy *c, tni_loop loop)

@@ -73,7 +73,7 @@ static void flush(const tni_copy_job *j, pending *p, int64_t quota)
     }
 }
 
-/* Move the last lines of rows rows between a buffer and the tni_place where they are kept. */
+/* Move the last lines of rows rows between a buffer and the place where they are kept. */
 static void keep(const tni_copy *c, const pending *p, char *kept)
 {
     for (int64_t i = 0; i < p->rows; i++)

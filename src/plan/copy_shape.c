@@ -76,16 +76,12 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int next, int
     return used;
 }
 
-/* What the places of dst's runs, beside the first, are multiples of: their lowest bits. */
-static int64_t runs_begin(const tni_nest *nest, int64_t unit)
+/* What the places of dst's rows, beside the first, are multiples of: their lowest bits. */
+static int64_t rows_begin(const tni_nest *nest)
 {
-    int64_t run = unit, bits = 0;
-    for (int i = nest->ndim - 1; i >= 0; i--) {
-        if (nest->axis[i].step[0] == run && i == nest->ndim - 1)
-            run *= nest->axis[i].n;
-        else
-            bits |= nest->axis[i].step[0];
-    }
+    int64_t bits = 0;
+    for (int i = 0; i < nest->ndim - 1; i++)
+        bits |= nest->axis[i].step[0];
     return bits;
 }
 
@@ -124,6 +120,8 @@ static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
 static int64_t rows_held(int64_t step, int64_t most)
 {
     int64_t k = 1, half = tni_cache_sizes()->l1 / TNI_PAGE / 2;
+    half = half > 1 ? half : 1;
+    step &= TNI_PAGE - 1;
     while (k * half < most && ((k * step + 64) & (TNI_PAGE - 1)) > 128)
         k++;
     return k * half;
@@ -133,7 +131,7 @@ static int64_t rows_held(int64_t step, int64_t most)
  * they begin with a line, or else in tiles that lean. */
 static void choose_lines(tni_copy *c, const tni_nest *nest)
 {
-    int64_t begin = runs_begin(nest, c->unit);
+    int64_t begin = rows_begin(nest);
     bool turn = c->mover == TNI_MOVE_TURN;
     c->straight = turn && begin % 64 == 0;
     c->lean = turn && begin % tni_lane(c->unit) == 0 && !c->pack &&

@@ -8,8 +8,7 @@
 static bool outside(const tni_axis *a, const tni_axis *b, int nop)
 {
     for (int k = 0; k < nop; k++) {
-        int64_t x = a->step[k] < 0 ? -a->step[k] : a->step[k];
-        int64_t y = b->step[k] < 0 ? -b->step[k] : b->step[k];
+        int64_t x = tni_magnitude(a->step[k]), y = tni_magnitude(b->step[k]);
         if (x != y)
             return x > y;
     }
@@ -18,8 +17,9 @@ static bool outside(const tni_axis *a, const tni_axis *b, int nop)
 
 static bool walk_as_one(const tni_axis *outer, const tni_axis *inner, int nop)
 {
+    int64_t end;
     for (int k = 0; k < nop; k++)
-        if (outer->step[k] != inner->n * inner->step[k])
+        if (!tni_mul(inner->n, inner->step[k], &end) || outer->step[k] != end)
             return false;
     return true;
 }

@@ -1,5 +1,5 @@
-/* pad_axes.c - a pad in normal form: axes by falling steps of dst, neighbours merged, and the
- * way through them.
+/* pad_axes.c - a pad in normal form: axes by falling steps of dst, neighbours merged; and the
+ * runs of which an axis of dst is made.
  *
  * Reversing an axis exchanges its two borders and changes nothing else: every mode is
  * symmetric.
@@ -25,12 +25,14 @@ static void insert(tni_pad *p, const tni_pad_axis *a)
  * is one also when it is counted in smaller places. */
 static bool walk_as_one(const tni_pad *p, const tni_pad_axis *outer, const tni_pad_axis *inner)
 {
-    if (inner->total != inner->n || outer->d_step != inner->total * inner->d_step)
+    int64_t d_end, end;
+    if (inner->total != inner->n || !tni_mul(inner->n, inner->d_step, &d_end) ||
+        outer->d_step != d_end)
         return false;
+    const bool goes_on = tni_mul(inner->n, inner->step, &end) && outer->step == end;
     if (outer->total != outer->n)
-        return p->mode == TN_PAD_CONSTANT &&
-               (outer->n == 1 || outer->step == inner->n * inner->step);
-    return outer->step == inner->n * inner->step;
+        return p->mode == TN_PAD_CONSTANT && (outer->n == 1 || goes_on);
+    return goes_on;
 }
 
 static void merge(tni_pad *p)

@@ -116,7 +116,7 @@ static void choose_slabs(tni_pad *p)
     for (int k = 0; k < p->ndim - 2 && bytes > fit && p->axis[k].total == p->axis[k].n; k++) {
         const int64_t step = tni_magnitude(p->axis[k].step);
         for (int i = k + 1; i < p->ndim; i++)
-            if (tni_magnitude(p->axis[i].step) * p->axis[i].n > step)
+            if (tni_magnitude(p->axis[i].step) > step / p->axis[i].n)
                 return;
         bytes /= p->axis[k].n;
         p->items *= p->axis[k].n;

@@ -115,7 +115,7 @@ static void run_part(void *arg, int part)
 void tni_pad_slabs(const tni_pad *p, char *d, const char *s)
 {
     job j = {p, d, s, 1};
-    if (p->items > 1)
+    if (p->items >= tni_threads()) /* of fewer slabs each one is shared out */
         j.parts = tni_deal_parts(2 * p->bytes, p->items);
     if (j.parts > 1)
         tni_parallel(j.parts, run_part, &j);

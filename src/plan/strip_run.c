@@ -65,8 +65,7 @@ static int beside(const tni_strips *p, int k)
     int best = -1;
     int64_t least = INT64_MAX;
     for (int j = 0; j + 1 < p->nblock; j++) {
-        int64_t step = p->nest.axis[p->axis[j]].step[k];
-        step = step < 0 ? -step : step;
+        int64_t step = tni_magnitude(p->nest.axis[p->axis[j]].step[k]);
         if (step && step < least) {
             least = step;
             best = j;
