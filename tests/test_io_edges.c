@@ -562,6 +562,29 @@ static void npz_tails(void **state)
         }
 }
 
+/* Headers are passed in pieces of 1024 bytes, and not a byte further. */
+static void npz_long_headers(void **state)
+{
+    (void)state;
+    const char *text = NPY("'|u1'", "(3,)");
+    for (size_t whole = 1022; whole <= 2051; whole += whole == 1026 ? 1020 : 1)
+        for (int deflated = 0; deflated < 2; deflated++) {
+            static char padded[4096];
+            tn_file *f = NULL;
+            tn_tensor t;
+            memset(padded, ' ', whole);
+            memcpy(padded, text, strlen(text));
+            npy(1, padded, whole - 10);
+            add("abc", 3);
+            wrap(&(zip){.name = "m", .extra = "", .deflated = deflated});
+            OK(open_made(0, &f));
+            OK(tn_file_read(f, 0, &t));
+            assert_memory_equal(t.data, "abc", 3);
+            tn_free(&t);
+            tn_file_close(f);
+        }
+}
+
 /* A record whose name goes on behind the end of the file. */
 static void npz_long_records(void **state)
 {
@@ -789,6 +812,32 @@ static void safetensors_axes(void **state)
     }
 }
 
+/* Types that no dtype is are listed with their bytes, and not read. */
+static void safetensors_types(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int bits;
+    } rows[] = {{"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8},
+                {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"F4", 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[200];
+        tn_file *f = NULL;
+        tn_tensor t;
+        int ndim;
+        snprintf(text, sizeof text,
+                 "{\"a\":{\"dtype\":\"%s\",\"shape\":[8],\"data_offsets\":[0,%d]}}",
+                 rows[i].name, rows[i].bits);
+        safetensors(text, (size_t)rows[i].bits);
+        OK(open_made(0, &f));
+        assert_string_equal(tn_file_type(f, 0), rows[i].name);
+        assert_int_equal(tn_file_shape(f, 0, &ndim)[0], 8);
+        assert_int_equal(tn_file_info(f, 0, NULL, &t, NULL), TN_EUNSUPPORTED);
+        tn_file_close(f);
+    }
+}
+
 /* Tensors of one place keep the order of the header; many are held. */
 static void safetensors_order(void **state)
 {
@@ -900,28 +949,18 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gguf_values),
-        cmocka_unit_test(gguf_alignments),
-        cmocka_unit_test(gguf_shapes),
-        cmocka_unit_test(gguf_names),
-        cmocka_unit_test(gguf_versions),
-        cmocka_unit_test(npy_texts),
-        cmocka_unit_test(npy_prefixes),
-        cmocka_unit_test(npz_headers),
-        cmocka_unit_test(npz_strangers),
-        cmocka_unit_test(npz_names),
-        cmocka_unit_test(npz_extras),
-        cmocka_unit_test(npz_ratios),
-        cmocka_unit_test(npz_deflated),
-        cmocka_unit_test(npz_tails),
-        cmocka_unit_test(npz_long_records),
-        cmocka_unit_test(npz_comments),
-        cmocka_unit_test(safetensors_sentences),
-        cmocka_unit_test(safetensors_axes),
-        cmocka_unit_test(safetensors_order),
-        cmocka_unit_test(safetensors_longest),
-        cmocka_unit_test(short_files),
-        cmocka_unit_test(long_names_of_files),
+        cmocka_unit_test(gguf_values),       cmocka_unit_test(gguf_alignments),
+        cmocka_unit_test(gguf_shapes),       cmocka_unit_test(gguf_names),
+        cmocka_unit_test(gguf_versions),     cmocka_unit_test(npy_texts),
+        cmocka_unit_test(npy_prefixes),      cmocka_unit_test(npz_headers),
+        cmocka_unit_test(npz_strangers),     cmocka_unit_test(npz_names),
+        cmocka_unit_test(npz_extras),        cmocka_unit_test(npz_long_headers),
+        cmocka_unit_test(npz_ratios),        cmocka_unit_test(npz_deflated),
+        cmocka_unit_test(npz_tails),         cmocka_unit_test(npz_long_records),
+        cmocka_unit_test(npz_comments),      cmocka_unit_test(safetensors_sentences),
+        cmocka_unit_test(safetensors_axes),  cmocka_unit_test(safetensors_types),
+        cmocka_unit_test(safetensors_order), cmocka_unit_test(safetensors_longest),
+        cmocka_unit_test(short_files),       cmocka_unit_test(long_names_of_files),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
