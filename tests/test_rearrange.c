@@ -183,15 +183,16 @@ static void lines_are_whole(void **state)
     const bool leans = strcmp(tn_isa(), "avx512") == 0;
     const struct {
         tn_dtype dtype;
-        int64_t n;
+        int64_t m, n;
         const char *sentence;
-    } of[] = {{TN_F32, 20032, "whole lines"},
-              {TN_F32, 20001, leans ? "tiles lean along" : "partial ones wait"},
-              {TN_F16, 30001, leans ? "tiles lean along" : "partial ones wait"},
-              {TN_C128, 10001, leans ? "tiles lean along" : "partial ones wait"},
-              {TN_U8, 40001, "partial ones wait"}};
-    for (int i = 0; i < 5; i++) {
-        const int64_t shape[] = {of[i].n, of[i].n};
+    } of[] = {{TN_F32, 20032, 20032, "whole lines"},
+              {TN_F32, 3, 50000001, "partial ones wait"}, /* less than a block */
+              {TN_F32, 20001, 20001, leans ? "tiles lean along" : "partial ones wait"},
+              {TN_F16, 30001, 30001, leans ? "tiles lean along" : "partial ones wait"},
+              {TN_C128, 10001, 10001, leans ? "tiles lean along" : "partial ones wait"},
+              {TN_U8, 40001, 40001, "partial ones wait"}};
+    for (int i = 0; i < 6; i++) {
+        const int64_t shape[] = {of[i].m, of[i].n};
         tn_tensor d = layout_of(of[i].dtype, 2, shape, "01");
         tn_tensor s = layout_of(of[i].dtype, 2, shape, "10");
         char text[1200];

@@ -94,10 +94,10 @@ INLINE void bf16_apart(char *d, const char *s)
 
 INLINE void bf16_together(char *d, const char *s)
 {
+    const loose32 *x = LOOK(loose32, s), *y = x + PAIRS;
+    loose32 *r = PLACE(loose32, d);
     for (int j = 0; j < PAIRS; j++)
-        PLACE(loose32, d)
-    [j] = tni_bf16_above(LOOK(loose32, s)[j]) >> 16 |
-          (tni_bf16_above(LOOK(loose32, s)[PAIRS + j]) & 0xffff0000u);
+        r[j] = tni_bf16_above(x[j]) >> 16 | (tni_bf16_above(y[j]) & 0xffff0000u);
 }
 
 #endif
