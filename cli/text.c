@@ -40,7 +40,7 @@ static void put_plain(FILE *out, const char *text)
 {
     while (*text) {
         const char *end = text;
-        int n;
+        int n = 0;
         while (*end && !steers(end, n = letter(end)))
             end += n;
         fwrite(text, 1, (size_t)(end - text), out);
