@@ -366,9 +366,12 @@ static void strangers_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_views),  cmocka_unit_test(sparse_views),
-        cmocka_unit_test(far_turns),     cmocka_unit_test(memory_is_one_stage),
-        cmocka_unit_test(reads_are_few), cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(memory_is_one_stage), /* before any other sets the stage */
+        cmocka_unit_test(random_views),
+        cmocka_unit_test(sparse_views),
+        cmocka_unit_test(far_turns),
+        cmocka_unit_test(reads_are_few),
+        cmocka_unit_test(strangers_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
