@@ -407,8 +407,9 @@ static void ends_of_files(void **state)
 {
     (void)state;
     size_t got = 0;
+    char place; /* nothing is put there */
     int fd = __real_open64(DATA("c_u8.npy"), O_RDONLY, 0);
-    assert_int_equal(tni_sys_pread(fd, NULL, (size_t)3 << 29, 0, &got), 0);
+    assert_int_equal(tni_sys_pread(fd, &place, (size_t)3 << 29, 0, &got), 0);
     assert_int_equal(got, (size_t)3 << 29);
     tni_sys_hook = hooked;
     arm(0, EIO);

@@ -92,6 +92,7 @@ static void large_pads(void **state)
         {2, {700, 1500}, {8, 8}},
         {4, {30, 1, 20, 33}, {2, 2, 0, 0}},
         {3, {33, 65, 129}, {40, 70, 140}},
+        {3, {2, 130, 60}, {1, 0, 40}}, /* planes of the value between blocks without it */
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int mode = 0; mode < 5; mode++) {

@@ -188,6 +188,7 @@ static void append_block(const job *j, tni_sink *k, char *d, const char *s, int6
     if (!s) {
         append_values(j, k, rows * bytes);
     } else if (!p->edged) {
+        j->rows->flush(k); /* values may wait there; a block takes all the room there is */
         copy_block(j, k->bytes + k->end, s, row, rows, 0, r->total);
         k->end += rows * bytes;
         j->rows->flush(k);
