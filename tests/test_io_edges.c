@@ -621,6 +621,7 @@ static void npz_headers(void **state)
         {"{'descr': '<f", "4'  ", TN_EFORMAT,
          "x: header, 0 bytes before its end: descr is no short text", 0},
         {NPY("'|O'", "(2,)"), "", TN_OK, "|O", 0},
+        {NPY("'O'", "(2,)"), "", TN_OK, "O", 0},
         {"{'descr': [('a', '<f4')]", "", TN_OK, "records", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -211,6 +211,27 @@ static void names_of_members(void **state)
     unlink(in_folder("x.npz"));
 }
 
+/* A header of .npy whose length takes two bytes. */
+static void long_npy_headers(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x.npy", "x.npz"};
+    int64_t shape[64] = {0, 1000000000, 1000000000};
+    for (int i = 3; i < 64; i++)
+        shape[i] = 1;
+    tn_tensor t, got;
+    OK(tn_init(&t, NULL, TN_U8, 64, shape));
+    for (int k = 0; k < 2; k++) {
+        tn_file *f = NULL;
+        OK(tn_save(in_folder(names[k]), &t));
+        OK(tn_file_open(&f, in_folder(names[k])));
+        OK(tn_file_info(f, 0, NULL, &got, NULL));
+        assert_same_elements(&got, &t);
+        tn_file_close(f);
+        unlink(in_folder(names[k]));
+    }
+}
+
 /* A tensor and its header together have at most INT64_MAX bytes. */
 static void lengths_of_members(void **state)
 {
@@ -461,6 +482,7 @@ int main(void)
         cmocka_unit_test(members_beyond_32_bits),
         cmocka_unit_test(members_beyond_16_bits),
         cmocka_unit_test(names_of_members),
+        cmocka_unit_test(long_npy_headers),
         cmocka_unit_test(lengths_of_members),
         cmocka_unit_test(lengths_of_all),
         cmocka_unit_test(order_of_tensors),
