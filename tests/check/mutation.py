@@ -108,8 +108,7 @@ def mutants(file):
 WATCH = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]  # the mutant alone
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="allocator_may_return_null=1:"
                    "max_allocation_size_mb=4096")
-if os.path.isdir("/dev/shm"):
-    ENVIRONMENT["TMPDIR"] = "/dev/shm"  # files of the tests in memory
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # files of the tests go there
 
 
 def limits(seconds):
@@ -183,13 +182,14 @@ class Bench:
         subprocess.run(["cc", own, *objects, *self.others[name], *WATCH, "-o", str(program)],
                        check=True, capture_output=True, cwd=BUILD)
         most = int(3 + 8 * self.seconds[name])
-        try:
-            run = subprocess.run([str(program)], capture_output=True, cwd=tree,
-                                 timeout=900 + 8 * most, env=ENVIRONMENT,
-                                 preexec_fn=lambda: limits(most))
-        except subprocess.TimeoutExpired:
-            return True
-        return run.returncode != 0
+        with tempfile.TemporaryDirectory(dir=MEMORY, ignore_cleanup_errors=True) as files:
+            try:
+                run = subprocess.run([str(program)], capture_output=True, cwd=tree,
+                                     timeout=900 + 8 * most, preexec_fn=lambda: limits(most),
+                                     env=dict(ENVIRONMENT, TMPDIR=files))
+            except subprocess.TimeoutExpired:
+                return True
+            return run.returncode != 0
 
     def lives(self, mutant):
         """'killed', 'lives', 'same' or 'stillborn'."""
