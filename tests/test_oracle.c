@@ -1,13 +1,14 @@
 /* test_oracle.c - a random program over the calls that move or compute elements: each result
- * beside a slow oracle, by two numbers of threads, with the same bits on every level.
+ * beside a slow oracle, by two numbers of threads, with the same bits by every way.
  *
- * The program runs itself once for each instruction set and compares the digests.  The seed is
- * printed; TEST_SEED and TEST_CASES repeat a case: test_oracle run, with TENON_ISA. */
+ * The program runs itself twice for each instruction set, the second time with every output
+ * counted as beyond the cache, and compares the digests.  The seed is printed; TEST_SEED and
+ * TEST_CASES repeat a case: test_oracle run, with TENON_ISA and TENON_STREAM. */
 #include "dims_oracle.h"
 #include "draw.h"
 #include "ops_want.h"
 
-enum { USUAL_CASES = TEST_WATCHED ? 17000 : 100000, AXES = 8, MOST_THREADS = 8 };
+enum { USUAL_CASES = TEST_WATCHED ? 8500 : 166700, AXES = 8, MOST_THREADS = 8 };
 
 static tn_handle *team[MOST_THREADS + 1];
 
@@ -33,8 +34,13 @@ static bool miss(trial *t, const char *what, const tn_tensor *dst, const tn_tens
 
 static void digest_bytes(trial *t, const char *p, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        t->digest = (t->digest ^ (unsigned char)p[i]) * 0x100000001b3u;
+    for (size_t step; n > 0; p += step, n -= step) {
+        uint64_t word = 0;
+        step = n < sizeof word ? n : sizeof word;
+        memcpy(&word, p, step);
+        t->digest = (t->digest ^ word) * 0x9e3779b97f4a7c15u;
+        t->digest ^= t->digest >> 29;
+    }
 }
 
 /* Every element, where one NaN is as good as another. */
@@ -82,10 +88,10 @@ static ground draw_ground(rng *r, tn_dtype dtype, int ndim, const int64_t *shape
 /* Up to 8 axes; now and then enough elements for several threads. */
 static int draw_shape(rng *r, int64_t *shape, int64_t width)
 {
-    const uint64_t kind = next(r) % 256;
+    const uint64_t kind = next(r) % 512;
     int ndim;
     do
-        ndim = pick_shape(r, shape, kind < 1 ? 400000 / width : kind < 40 ? 2000 : 150);
+        ndim = pick_shape(r, shape, kind < 1 ? 400000 / width : kind < 80 ? 2000 : 150);
     while (ndim > AXES);
     return ndim;
 }
@@ -579,6 +585,18 @@ static tn_status call_cast(const tn_tensor *dst, const void *about)
     return tn_cast(dst, about);
 }
 
+static tn_status call_cast_plan(const tn_tensor *dst, const void *about)
+{
+    const tn_tensor *src = about;
+    tn_plan *plan;
+    tn_status status = tn_plan_cast(&plan, dst, src);
+    if (status == TN_OK) {
+        status = tn_plan_run(plan, dst->data, (const void *const[]){src->data});
+        tn_plan_free(plan);
+    }
+    return status;
+}
+
 static bool try_cast(trial *t)
 {
     rng *r = &t->r;
@@ -589,7 +607,8 @@ static bool try_cast(trial *t)
     ground src = draw_ground(r, from, ndim, shape, true);
     ground dst = draw_ground(r, to, ndim, shape, false), old = ground_twin(&dst);
     draw_numbers(r, &src, &anything);
-    bool good = settle(t, "cast", &dst, NULL, call_cast, &src.t, &src.t);
+    bool good =
+        settle(t, "cast", &dst, NULL, next(r) % 2 ? call_cast : call_cast_plan, &src.t, &src.t);
     digest_elements(t, &dst.t);
     while (good && tn_numel(&dst.t) && can_compare()) {
         const char *d = element(&dst.t, at), *s = element(&src.t, at);
@@ -773,6 +792,77 @@ static bool try_op(trial *t)
     return good;
 }
 
+/* ---- an op of the caller's own ---- */
+
+enum { MOST_SOURCES = 8 };
+
+typedef struct mapping {
+    int n;
+    size_t width, widths[MOST_SOURCES];
+    const tn_tensor *srcs[MOST_SOURCES];
+} mapping;
+
+/* Each byte of an element from a byte of every source. */
+static void mix(void *user, int64_t n, void *dst, int64_t dst_step, const void *const *src,
+                const int64_t *src_step)
+{
+    const mapping *m = user;
+    for (int64_t i = 0; i < n; i++) {
+        uint8_t *d = (uint8_t *)dst + i * dst_step;
+        for (size_t b = 0; b < m->width; b++) {
+            unsigned sum = (unsigned)b;
+            for (int k = 0; k < m->n; k++) {
+                const uint8_t *s = (const uint8_t *)src[k] + i * src_step[k];
+                sum = sum * 31 + s[b % m->widths[k]];
+            }
+            d[b] = (uint8_t)sum;
+        }
+    }
+}
+
+static tn_status call_map(const tn_tensor *dst, const void *about)
+{
+    mapping m = *(const mapping *)about;
+    return tn_map(mix, &m, dst, m.n, m.srcs);
+}
+
+static bool try_map(trial *t)
+{
+    rng *r = &t->r;
+    int64_t shape[TN_MAX_NDIM], own[AXES], at[TN_MAX_NDIM] = {0};
+    const int64_t still[MOST_SOURCES] = {0};
+    const tn_dtype dtype = pick_dtype(r);
+    const int ndim = draw_shape(r, shape, 16);
+    mapping m = {.n = (int)pick(r, 0, next(r) % 4 ? 3 : MOST_SOURCES),
+                 .width = tn_dtype_size(dtype)};
+    ground srcs[MOST_SOURCES];
+    tn_tensor wide[MOST_SOURCES];
+    for (int k = 0; k < m.n; k++) {
+        const tn_dtype from = pick_dtype(r);
+        const int n = draw_narrow(r, ndim, shape, own);
+        srcs[k] = draw_ground(r, from, n, own, true);
+        OK(tn_broadcast_to(&wide[k], &srcs[k].t, ndim, shape));
+        m.srcs[k] = &srcs[k].t;
+        m.widths[k] = tn_dtype_size(from);
+    }
+    ground dst = draw_ground(r, dtype, ndim, shape, false), want = ground_twin(&dst);
+    while (tn_numel(&dst.t)) {
+        const void *from[MOST_SOURCES] = {NULL};
+        for (int k = 0; k < m.n; k++)
+            from[k] = element(&wide[k], at);
+        mix(&m, 1, element(&want.t, at), 0, from, still);
+        if (!index_next(at, ndim, shape))
+            break;
+    }
+    const bool good = settle(t, "map", &dst, &want, call_map, &m, m.n ? &srcs[0].t : NULL);
+    digest_bytes(t, dst.bytes, dst.size);
+    for (int k = 0; k < m.n; k++)
+        ground_free(&srcs[k]);
+    ground_free(&dst);
+    ground_free(&want);
+    return good;
+}
+
 /* ---- one value ---- */
 
 static tn_status call_fill(const tn_tensor *dst, const void *about)
@@ -805,9 +895,9 @@ static bool try_fill(trial *t)
 
 /* ---- the program ---- */
 
-static bool (*const tries[])(trial *) = {try_views, try_views,   try_move, try_move,
-                                         try_join,  try_pattern, try_cast, try_cast,
-                                         try_op,    try_op,      try_op,   try_fill};
+static bool (*const tries[])(trial *) = {try_views,   try_views, try_move, try_move, try_join,
+                                         try_pattern, try_cast,  try_cast, try_op,   try_op,
+                                         try_op,      try_map,   try_fill};
 
 static int run_program(void)
 {
@@ -822,7 +912,8 @@ static int run_program(void)
         t.threads[1] = (int)pick(&t.r, 1, MOST_THREADS);
         good = tries[next(&t.r) % (sizeof tries / sizeof *tries)](&t);
         if (!good)
-            printf("TENON_ISA=%s TEST_SEED=%llu TEST_CASES=1: %s\n", tn_isa(),
+            printf("TENON_ISA=%s TENON_STREAM=%s TEST_SEED=%llu TEST_CASES=1: %s\n", tn_isa(),
+                   getenv("TENON_STREAM") ? getenv("TENON_STREAM") : "",
                    (unsigned long long)(seed + i), t.said);
     }
     for (int i = 1; i <= MOST_THREADS; i++)
@@ -833,13 +924,19 @@ static int run_program(void)
 
 static const char *self;
 
-/* The digest of the first cases on one level; a failure there fails the test. */
-static uint64_t digest_on(const char *level, uint64_t seed, uint64_t cases)
+/* A level, with few outputs or every one counted as beyond the cache. */
+typedef struct way {
+    const char *level, *stream;
+} way;
+
+/* The digest of the first cases by one way; a failure there fails the test. */
+static uint64_t digest_by(way w, uint64_t seed, uint64_t cases)
 {
     const char *emulator = getenv("TEST_EMULATOR");
     char command[4096], line[4096];
-    snprintf(command, sizeof command, "TENON_ISA=%s TEST_SEED=%llu TEST_CASES=%llu %s '%s' run",
-             level, (unsigned long long)seed, (unsigned long long)cases,
+    snprintf(command, sizeof command,
+             "TENON_ISA=%s TENON_STREAM=%s TEST_SEED=%llu TEST_CASES=%llu %s '%s' run", w.level,
+             w.stream, (unsigned long long)seed, (unsigned long long)cases,
              emulator ? emulator : "", self);
     FILE *f = popen(command, "r");
     assert_non_null(f);
@@ -856,38 +953,34 @@ static uint64_t digest_on(const char *level, uint64_t seed, uint64_t cases)
 }
 
 /* The first case whose bits differ, by halving. */
-static void tell_first(const char *a, const char *b, uint64_t seed, uint64_t cases)
+static void tell_first(way a, way b, uint64_t seed, uint64_t cases)
 {
     uint64_t same = 0;
     while (cases - same > 1) {
         const uint64_t half = same + (cases - same) / 2;
-        if (digest_on(a, seed, half) == digest_on(b, seed, half))
+        if (digest_by(a, seed, half) == digest_by(b, seed, half))
             same = half;
         else
             cases = half;
     }
-    fail_msg("%s and %s give other bits: TEST_SEED=%llu TEST_CASES=1", a, b,
-             (unsigned long long)(seed + same));
+    fail_msg("%s with TENON_STREAM=%s and %s with TENON_STREAM=%s give other bits: "
+             "TEST_SEED=%llu TEST_CASES=1",
+             a.level, a.stream, b.level, b.stream, (unsigned long long)(seed + same));
 }
 
-static void same_bits_on_every_level(void **state)
+static void same_bits_by_every_way(void **state)
 {
     (void)state;
-    static const char *const levels[] = {"base", "avx2", "avx512"};
+    static const way ways[] = {{"base", ""},  {"base", "0"},  {"avx2", ""},
+                               {"avx2", "0"}, {"avx512", ""}, {"avx512", "0"}};
     const uint64_t seed = seed_asked(), cases = number_asked("TEST_CASES", USUAL_CASES);
-    uint64_t first = 0;
-    int n = 0;
-    for (; n < 3; n++) {
-        const uint64_t digest = digest_on(levels[n], seed, cases);
-        if (n > 0 && digest != first)
-            tell_first(levels[0], levels[n], seed, cases);
-        first = digest;
-        if (!strcmp(levels[n], tn_isa()) || !strcmp(tn_isa(), "neon")) {
-            n++;
-            break;
-        }
-    }
-    printf("seed %llu, %llu cases on each of %d levels, digest %016llx\n",
+    const uint64_t first = digest_by(ways[0], seed, cases);
+    const bool one_level = !strcmp(tn_isa(), "neon");
+    int n = 1;
+    for (; n < 6 && (n % 2 || !(one_level || !strcmp(ways[n - 1].level, tn_isa()))); n++)
+        if (digest_by(ways[n], seed, cases) != first)
+            tell_first(ways[0], ways[n], seed, cases);
+    printf("seed %llu, %llu calls by each of %d ways, digest %016llx\n",
            (unsigned long long)seed, (unsigned long long)cases, n, (unsigned long long)first);
 }
 
@@ -896,6 +989,6 @@ int main(int argc, char **argv)
     self = argv[0];
     if (argc > 1 && !strcmp(argv[1], "run"))
         return run_program();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_on_every_level)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_by_every_way)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,6 @@ DIRECT(cos)
 DIRECT(asin)
 DIRECT(acos)
 DIRECT(atan)
-DIRECT(atanh)
 DIRECT(erfc)
 
 BLOCK64(hypot)
@@ -61,6 +60,13 @@ BLOCK64(tanh)
 {
     UNUSED;
     v_tanh_f64(r, x);
+    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
+}
+
+BLOCK64(atanh)
+{
+    UNUSED;
+    v_atanh_f64(r, x);
     EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
 }
 
