@@ -1,6 +1,7 @@
 #!/bin/sh
 # all.sh [NAME...] - run every long check of this folder, or the named ones; one line each with
-# its figure.  A check is NAME.sh: it prints its figure as its last line, and fails by its status.
+# its time and its figure.  A check is NAME.sh: it prints its figure as its last line, and fails by
+# its status.  A terminal shows what runs.
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p build/check
@@ -8,8 +9,11 @@ mkdir -p build/check
 bad=0
 for name in "$@"; do
     [ -x "tests/check/$name.sh" ] || { echo "no such check: $name" >&2 && exit 2; }
+    [ ! -t 1 ] || printf '%-12s ...\r' "$name"
+    start=$(date +%s)
     if "tests/check/$name.sh" >"build/check/$name.log" 2>&1; then
-        printf '%-12s ok      %s\n' "$name" "$(tail -n 1 "build/check/$name.log")"
+        printf '%-12s ok %6d s  %s\n' "$name" $(($(date +%s) - start)) \
+            "$(tail -n 1 "build/check/$name.log")"
     else
         printf '%-12s FAILED  build/check/%s.log\n' "$name" "$name"
         bad=1
