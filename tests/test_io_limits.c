@@ -158,29 +158,40 @@ static void members_beyond_32_bits(void **state)
 static void members_beyond_16_bits(void **state)
 {
     (void)state;
-    enum { N = 65535 };
-    char(*names)[8] = malloc(N * sizeof *names);
-    const char **list = malloc(N * sizeof *list);
-    const tn_tensor **ts = malloc(N * sizeof *ts);
+    enum { MOST = 66000 };
+    static const int counts[] = {65534, 65535, MOST};
+    char(*names)[8] = malloc(MOST * sizeof *names);
+    const char **list = malloc(MOST * sizeof *list);
+    const tn_tensor **ts = malloc(MOST * sizeof *ts);
     uint8_t x = 7;
-    tn_tensor t;
+    tn_tensor t, got;
     assert_true(names && list && ts);
     OK(tn_init(&t, &x, TN_U8, 0, NULL));
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < MOST; i++) {
         snprintf(names[i], sizeof names[i], "t%d", i);
         list[i] = names[i];
         ts[i] = &t;
     }
-    for (int n = N - 1; n <= N; n++) {
+    for (int k = 0; k < 3; k++) {
+        const int n = counts[k], said = n < UINT16_MAX ? n : UINT16_MAX;
         uint8_t end[98];
+        tn_file *f = NULL;
+        int64_t last;
         OK(tn_save_many(in_folder("x.npz"), n, list, ts, NULL));
         const int fd = open(in_folder("x.npz"), O_RDONLY);
         assert_int_equal(pread(fd, end, 98, lseek(fd, 0, SEEK_END) - 98), 98);
         close(fd);
-        assert_int_equal(number(end + 56, 4) == 0x07064b50, n == N);
-        assert_int_equal(number(end + 76 + 8, 4), n | (int64_t)n << 16);
-        if (n == N)
-            assert_int_equal(number(end + 24, 8), N);
+        assert_int_equal(number(end + 56, 4) == 0x07064b50, n >= UINT16_MAX);
+        assert_int_equal(number(end + 76 + 8, 4), said | (int64_t)said << 16);
+        if (n >= UINT16_MAX)
+            assert_int_equal(number(end + 24, 8), n);
+        OK(tn_file_open(&f, in_folder("x.npz")));
+        assert_int_equal(tn_file_count(f), n);
+        OK(tn_file_find(f, names[n - 1], &last));
+        OK(tn_file_read(f, last, &got));
+        assert_same_elements(&got, &t);
+        tn_free(&got);
+        tn_file_close(f);
         unlink(in_folder("x.npz"));
     }
     free(ts);

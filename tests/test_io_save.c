@@ -252,39 +252,6 @@ static void golden_files_are_written(void **state)
     clean();
 }
 
-/* More members than 16 bits count need the long end record. */
-static void very_many_tensors(void **state)
-{
-    (void)state;
-    enum { N = 66000 };
-    char(*names)[8] = malloc(N * sizeof *names);
-    const char **list = malloc(N * sizeof *list);
-    const tn_tensor **ts = malloc(N * sizeof *ts);
-    uint8_t x = 7;
-    tn_tensor t, got;
-    tn_file *f = NULL;
-    int64_t last;
-    assert_true(names && list && ts);
-    OK(tn_init(&t, &x, TN_U8, 0, NULL));
-    for (int i = 0; i < N; i++) {
-        snprintf(names[i], sizeof names[i], "t%d", i);
-        list[i] = names[i];
-        ts[i] = &t;
-    }
-    OK(tn_save_many(in_folder("x.npz"), N, list, ts, NULL));
-    OK(tn_file_open(&f, in_folder("x.npz")));
-    assert_int_equal(tn_file_count(f), N);
-    OK(tn_file_find(f, "t65999", &last));
-    OK(tn_file_read(f, last, &got));
-    assert_same_elements(&got, &t);
-    tn_free(&got);
-    tn_file_close(f);
-    free(ts);
-    free(list);
-    free(names);
-    clean();
-}
-
 static void arguments_are_checked(void **state)
 {
     (void)state;
@@ -717,7 +684,6 @@ int main(void)
         cmocka_unit_test(empty_and_scalar),
         cmocka_unit_test(many_tensors),
         cmocka_unit_test(golden_files_are_written),
-        cmocka_unit_test(very_many_tensors),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(names_are_utf8),
         cmocka_unit_test(pieces_are_counted),
