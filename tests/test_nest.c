@@ -66,6 +66,8 @@ static const struct {
      "2:48:48 3:-16:-16 4:4:4"},
     {"a unit axis between two that merge",
      3, {5, 1, 3}, {12, 1000, 4}, {12, -1000, 4}, "15:4:4", NULL},
+    {"steps whose product is beyond 64 bits keep axes apart",
+     2, {2, 4}, {16, 4}, {4, INT64_C(1) << 62}, "2:16:4 4:4:4611686018427387904", NULL},
     {"steps of one byte", 2, {300, 200}, {1, 300}, {200, 1}, "200:300:1 300:1:200", NULL},
 };
 /* clang-format on */
