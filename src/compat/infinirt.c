@@ -4,6 +4,7 @@
 #include <infinirt.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -69,6 +70,13 @@ infiniStatus_t infinirtGetDevice(infiniDevice_t *device_ptr, int *device_id_ptr)
     return INFINI_STATUS_SUCCESS;
 }
 
+/* 32 bits cannot say more than 4 GiB. */
+static size_t bytes_of(long pages, long page)
+{
+    const uint64_t n = (uint64_t)pages * (uint64_t)page;
+    return n < SIZE_MAX ? (size_t)n : SIZE_MAX;
+}
+
 infiniStatus_t infinirtGetMemInfo(infiniDevice_t device, int device_id, size_t *free_bytes,
                                   size_t *total_bytes)
 {
@@ -81,8 +89,8 @@ infiniStatus_t infinirtGetMemInfo(infiniDevice_t device, int device_id, size_t *
     const long all = sysconf(_SC_PHYS_PAGES), unused = sysconf(_SC_AVPHYS_PAGES);
     if (page < 0 || all < 0 || unused < 0)
         return INFINI_STATUS_INTERNAL_ERROR;
-    *free_bytes = (size_t)unused * (size_t)page;
-    *total_bytes = (size_t)all * (size_t)page;
+    *free_bytes = bytes_of(unused, page);
+    *total_bytes = bytes_of(all, page);
     return INFINI_STATUS_SUCCESS;
 }
 
