@@ -149,6 +149,12 @@ static void try_units(const tni_copy_kernels *k, int w, char *d, const char *s, 
     k->units(d, t->d_step, s, t->s_step, t->n, t->unit, w ? ROOM : 0);
 }
 
+static void try_stream_units(const tni_copy_kernels *k, int w, char *d, const char *s,
+                             const tile *t)
+{
+    k->stream_units(d, t->d_step, s, t->s_step, t->n, t->unit, w ? ROOM : 0);
+}
+
 static void try_rows(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     (void)w;
@@ -218,9 +224,10 @@ static void turned_lines_of(const tni_copy_kernels *k, int w)
 static void tiles_of(const tni_copy_kernels *k, int w)
 {
     int64_t width = 1 << w;
-    for (int64_t tail = 1; tail < TAILS; tail += STEP)
+    for (int64_t tail = 0; tail < TAILS; tail += STEP)
         for (int i = 0; i < BESIDE; i += 3) {
-            int64_t n0 = beside[i], n1 = tail, row = n1 * width, column = n0 * width;
+            int64_t n0 = beside[i], n1 = n0 % 2 * TAILS + tail; /* 1, 7 and 13 long rows */
+            int64_t row = n1 * width, column = n0 * width;
             const struct {
                 const char *what;
                 tile t;
@@ -254,11 +261,13 @@ static void units_of(const tni_copy_kernels *k, int w)
             int64_t n0 = i % 2 ? 3 : 1, n1 = i / 2 ? 5 : 2;
             tile t = {{n0, n1}, {n1 * unit, unit}, {unit, n0 * unit}, unit};
             at_all_edges("units", k, w, &t, try_units);
+            at_all_edges("streamed units", k, w, &t, try_stream_units);
             at_all_edges("rows", k, w, &t, try_rows);
             t.d_step[0] += 7;
             t.s_step[0] = -(t.s_step[0] + 100);
             t.s_step[1] += n0 * 100;
             at_all_edges("units with gaps", k, w, &t, try_units);
+            at_all_edges("streamed units with gaps", k, w, &t, try_stream_units);
             at_all_edges("rows with gaps", k, w, &t, try_rows);
             int64_t more = unit + 15 * LINE;
             t = (tile){{n0, n1}, {n1 * more, more}, {more, n0 * more}, more};

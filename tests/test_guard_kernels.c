@@ -202,6 +202,37 @@ static void rows(void **state)
                     try_rows(isa, bytes, n, gap);
 }
 
+/* Rows and the gaps between them, which take a value of just their length, or any bytes. */
+static void try_gapped(int isa, int64_t bytes, int64_t n, int64_t gap)
+{
+    const tni_rows_kernels *k = tni_rows_kernels_of(isa);
+    const int64_t step = bytes + gap, all = (n - 1) * step + bytes;
+    for (int edge = 0; edge < 16; edge++) {
+        const int64_t s_step = bytes + (edge & 4 ? 5 : 0);
+        const bool given = edge & 8;
+        snprintf(now, sizeof now, "level %d, %d gapped rows of %d bytes, gaps of %d, edges %d",
+                 isa, (int)n, (int)bytes, (int)gap, edge);
+        const char *s = source(0, (n - 1) * s_step + bytes, edge & 1);
+        const char *value = source(1, gap, edge & 1);
+        char *d = target(all, edge & 2);
+        k->gapped(open_d, step, open_s[0], s_step, n, bytes, given ? open_s[1] : NULL);
+        k->gapped(d, step, s, s_step, n, bytes, given ? value : NULL);
+        for (int64_t i = 0; !given && i < n - 1; i++)
+            memcpy(open_d + i * step + bytes, d + i * step + bytes, (size_t)gap);
+        compare(d, all, edge & 2);
+    }
+}
+
+static void gapped_rows(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < levels(); isa++)
+        for (int64_t bytes = 1; bytes < 5 * TAILS; bytes += STEP)
+            for (int64_t n = 1; n < 9; n += 3)
+                for (int64_t gap = 0; gap < 50; gap += 1 + (bytes + gap) % 13)
+                    try_gapped(isa, bytes, n, gap);
+}
+
 static void columns(void **state)
 {
     (void)state;
@@ -278,8 +309,9 @@ static void borders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ops),  cmocka_unit_test(casts),   cmocka_unit_test(makers),
-        cmocka_unit_test(rows), cmocka_unit_test(columns), cmocka_unit_test(borders),
+        cmocka_unit_test(ops),     cmocka_unit_test(casts),       cmocka_unit_test(makers),
+        cmocka_unit_test(rows),    cmocka_unit_test(gapped_rows), cmocka_unit_test(columns),
+        cmocka_unit_test(borders),
     };
     return cmocka_run_group_tests(tests, build, NULL);
 }
