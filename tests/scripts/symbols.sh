@@ -1,6 +1,6 @@
 #!/bin/sh
 # symbols.sh LIBRARY HEADERS - the names that leave the library are exactly the tn_ functions
-# that the headers declare.
+# that the headers declare, and nothing that prints or ends the program is asked of the system.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -25,5 +25,10 @@ for name in $(grep -v '^tn_' "$work/exported" || true); do
     echo "not a tn_ name: $name"
     bad=1
 done
+nm -D --undefined-only "$1" | awk '{print $2}' | sed 's/@.*//' | sort -u >"$work/asked"
+for name in $(grep -xE '_IO_putc|std(out|err)|(__)?v?[fd]?printf(_chk)?|f?puts|f?putc|putchar|fwrite|perror|(__)?v?syslog(_chk)?|_?exit|_Exit|quick_exit|abort|raise|kill|__assert\w*' "$work/asked" || true); do
+    echo "prints or ends the program: $name"
+    bad=1
+done
 echo "$(wc -l <"$work/exported") names exported, $(wc -l <"$work/declared") declared"
-[ -s "$work/exported" ] && [ $bad = 0 ]
+[ -s "$work/exported" ] && grep -qx malloc "$work/asked" && [ $bad = 0 ]
