@@ -79,6 +79,7 @@ TN_API TN_NODISCARD tn_status tn_file_places(const tn_file *f, int64_t i, tn_ten
 /* Read the elements that places names into dst, native endian: any view of what tn_file_places
  * gave for tensor i, dst of any strides.  Holds at most 4 MiB beside dst.
  *
+ * TN_EIO       a read fails; dst may hold some elements already
  * TN_EARG      places leaves the tensor
  * TN_EDTYPE, TN_ESHAPE, TN_ESTRIDE as in tn_rearrange */
 TN_API TN_NODISCARD tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
