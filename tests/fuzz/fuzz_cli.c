@@ -41,7 +41,7 @@ enum { FILES = sizeof files / sizeof *files };
 
 static char in_memory[] = "/dev/shm/tenon-fuzz-XXXXXX", on_disk[] = "/tmp/tenon-fuzz-XXXXXX";
 static const char *folder;
-static int out_fd = -1;
+static int out_fd = -1, err_fd = -1;
 static FILE *out, *err;
 
 static void load(int i)
@@ -108,8 +108,9 @@ static void begin(void)
         store(i);
     MUST(freopen("/dev/null", "rb", stdin));
     out_fd = memfd_create("out", MFD_CLOEXEC);
-    err = fopen("/dev/null", "wb");
+    err_fd = memfd_create("err", MFD_CLOEXEC);
     out = fdopen(out_fd, "wb");
+    err = fdopen(err_fd, "wb");
     MUST(out && err);
     struct rlimit least = {MOST_WRITTEN, MOST_WRITTEN};
     MUST(setrlimit(RLIMIT_FSIZE, &least) == 0);
@@ -157,9 +158,11 @@ static int run(int argc, char **argv)
     clearerr(out);
     stdout = usual_out;
     stderr = usual_err;
+    MUST(fflush(err) == 0 && (code == DONE || lseek(err_fd, 0, SEEK_CUR) > 0));
     MUST(dup2(own, STDOUT_FILENO) == STDOUT_FILENO);
     close(own);
     MUST(ftruncate(out_fd, 0) == 0 && lseek(out_fd, 0, SEEK_SET) == 0);
+    MUST(ftruncate(err_fd, 0) == 0 && lseek(err_fd, 0, SEEK_SET) == 0);
     return code;
 }
 
