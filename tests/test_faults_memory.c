@@ -2,7 +2,7 @@
  * with a sentence, nothing kept, nothing given out, and the call works afterwards.
  *
  * Every function of the headers is in the table of calls or in the list of those that have
- * nothing to allocate. */
+ * nothing to allocate, which work without memory. */
 #include "io_oracle.h"
 #include "weak_memory.h"
 
@@ -34,6 +34,7 @@ static tn_file *opened; /* by a preparation */
 static tn_writer *begun;
 static int fd = -1;
 static const char *path;
+static tn_handle *weak; /* whose allocator fails */
 
 typedef struct call {
     const char *name; /* of the function; a variant follows a blank */
@@ -607,6 +608,98 @@ static void every_allocation_may_fail(void **state)
            (int)points);
 }
 
+/* Every view and every fact, with no memory at all. */
+static void views_and_facts(tn_file *f, const tn_plan *plan)
+{
+    tn_tensor v, w = x;
+    tn_meta meta;
+    int64_t low, high, shape[TN_MAX_NDIM];
+    int ndim;
+    char text[200];
+    const char *pattern = "a b c -> c (b a)";
+    OK(tn_init(&v, numbers, TN_F32, 3, x.shape));
+    OK(tn_init_strided(&v, numbers, TN_F32, 3, x.shape, x.stride));
+    OK(tn_init_const(&v, numbers, TN_F32, 3, x.shape, NULL));
+    OK(tn_unsqueeze(&v, &x, 1));
+    OK(tn_squeeze(&v, &one, 0));
+    OK(tn_squeeze_all(&v, &one));
+    OK(tn_unsqueeze_inplace(&w, 0));
+    OK(tn_squeeze_inplace(&w, 0));
+    OK(tn_permute(&v, &x, (int[]){2, 0, 1}));
+    OK(tn_transpose(&v, &x, 0, 1));
+    OK(tn_slice(&v, &x, 2, 0, 4, 2));
+    OK(tn_slice_text(&v, &x, "[..., None, ::-2]"));
+    OK(tn_select(&v, &x, 0, 1));
+    OK(tn_view(&v, &x, ones, ones, NULL, 0));
+    OK(tn_broadcast_to(&v, &x, 4, (int64_t[]){9, 2, 3, 4}));
+    OK(tn_reshape(&v, &x, 2, (int64_t[]){-1, 6}));
+    OK(tn_flip(&v, &x, 0));
+    OK(tn_diagonal(&v, &x, 0, 2));
+    OK(tn_windows(&v, &x, 2, 2, 1));
+    OK(tn_pattern_view(&v, &turned, pattern, "a=4"));
+    OK(tn_pattern_shape(pattern, NULL, &x, &ndim, shape));
+    OK(tn_broadcast_shape(2, (const tn_tensor *[]){&x, &one}, &ndim, shape));
+    OK(tn_extent(&x, &low, &high));
+    OK(tn_index_to_offset(5, 3, x.shape, x.stride, &low));
+    OK(tn_padded_shape(3, x.shape, ones, shape));
+    OK(tn_padded_size(3, x.shape, ones, &low));
+    OK(tn_rearrange_meta(&meta, &place, &turned));
+    OK(tn_meta_distribute(&meta, &meta, (int64_t[]){2, 1}, 2));
+    OK(tn_plan_explain(plan, text, sizeof text));
+    OK(tn_file_info(f, 0, NULL, &v, NULL));
+    OK(tn_file_find(f, tn_file_name(f, 0), &low));
+    assert_true(tn_file_count(f) > 0 && tn_file_format(f) && tn_file_type(f, 0) &&
+                tn_file_shape(f, 0, &ndim) && tn_file_metadata(f));
+    assert_true(tn_numel(&x) == 24 && tn_nbytes(&x) == 96 && tn_is_contiguous(&x) &&
+                !tn_has_broadcast(&x) && tn_is_mergeable(&x, 0, 2) && tn_at(&x, ones));
+}
+
+static void names_and_ends(tn_file *f, tn_plan *plan)
+{
+    tn_dtype dtype;
+    tn_op op;
+    tn_device device;
+    int id;
+    OK(tn_dtype_parse(&dtype, tn_dtype_name(TN_BF16)));
+    OK(tn_promote(&dtype, TN_U8, TN_I8));
+    OK(tn_op_parse(&op, tn_op_name(TN_LERP)));
+    OK(tn_op_result(op, (tn_dtype[]){TN_F32, TN_F32, TN_F32}, tn_op_arity(op), &dtype));
+    OK(tn_handle_use(weak));
+    OK(tn_handle_device(weak, &device, &id));
+    assert_true(tn_op_params(op) == 0 && tn_dtype_size(dtype) == 4 && *tn_isa() && tn_error() &&
+                *tn_version() && *tn_status_name(TN_OK));
+    tn_free(&(tn_tensor){0});
+    tn_file_close(f);
+    tn_writer_abort(NULL);
+    tn_plan_free(plan);
+    tn_handle_destroy(NULL);
+}
+
+/* Each of the list is called here. */
+static void the_others_take_nothing(void **state)
+{
+    (void)state;
+    tn_plan *plan;
+    tn_file *f;
+    OK(tn_plan_rearrange(&plan, &place, &turned));
+    OK(tn_file_open(&f, DATA("many.safetensors")));
+    calls = fail_at = 0;
+    views_and_facts(f, plan);
+    names_and_ends(f, plan);
+    fail_at = -1;
+    assert_int_equal(calls, 0);
+    assert_int_equal(held, 0);
+    size_t n;
+    char *own = (char *)slurp(TEST_SOURCE_DIR "/tests/test_faults_memory.c", &n), call[80];
+    own[n - 1] = 0;
+    for (size_t i = 0; i < sizeof takes_nothing / sizeof takes_nothing[0]; i++) {
+        snprintf(call, sizeof call, "%s(", takes_nothing[i]);
+        if (!strstr(own, call))
+            fail_msg("%s is not called", takes_nothing[i]);
+    }
+    free(own);
+}
+
 static bool listed(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -645,8 +738,6 @@ static void every_function_is_listed(void **state)
     assert_true(found > 110);
 }
 
-static tn_handle *weak;
-
 static int setup(void **state)
 {
     tn_config config = {.threads = 1, .alloc = weak_alloc, .free = weak_free};
@@ -670,6 +761,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test_prestate(every_allocation_may_fail, &alone),
+        cmocka_unit_test(the_others_take_nothing),
         cmocka_unit_test(every_function_is_listed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
