@@ -16,17 +16,21 @@ enum { N = 1003, MODES = 6 };
 /* Rounding, and where there is such a thing, flushing of small numbers and masks; no flags. */
 typedef struct control {
     int rounding;
-    unsigned sse, x87;
+    unsigned word, x87; /* word: MXCSR or FPCR */
 } control;
 
 static control control_now(void)
 {
     control c = {.rounding = fegetround()};
 #if defined(__SSE2__)
-    c.sse = _mm_getcsr() & ~0x3fu;
+    c.word = _mm_getcsr() & ~0x3fu;
     unsigned short word;
     __asm__ volatile("fnstcw %0" : "=m"(word));
     c.x87 = word;
+#elif defined(__aarch64__)
+    uint64_t word;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+    c.word = (unsigned)word;
 #endif
     return c;
 }
@@ -40,6 +44,10 @@ static const char *set_mode(int mode)
     fesetround(roundings[mode < 4 ? mode : mode == 5 ? 3 : 0]);
 #if defined(__SSE2__)
     _mm_setcsr((_mm_getcsr() & ~0x8040u) | (mode >= 4 ? 0x8040u : 0));
+#elif defined(__aarch64__)
+    const uint64_t flush = 1u << 24;
+    const uint64_t word = (control_now().word & ~flush) | (mode >= 4 ? flush : 0);
+    __asm__ volatile("msr fpcr, %0" : : "r"(word));
 #endif
     return names[mode];
 }
@@ -47,8 +55,8 @@ static const char *set_mode(int mode)
 static void same_control(const char *what, control before)
 {
     const control now = control_now();
-    if (now.rounding != before.rounding || now.sse != before.sse || now.x87 != before.x87)
-        fail_msg("%s changes the control: %d %x %x", what, now.rounding, now.sse, now.x87);
+    if (now.rounding != before.rounding || now.word != before.word || now.x87 != before.x87)
+        fail_msg("%s changes the control: %d %x %x", what, now.rounding, now.word, now.x87);
 }
 
 static void loading(void **state)
@@ -63,7 +71,7 @@ static void loading(void **state)
         if (!lib)
             fail_msg("%s", dlerror());
         assert_int_equal(loaded.rounding, before.rounding);
-        assert_int_equal(loaded.sse, before.sse);
+        assert_int_equal(loaded.word, before.word);
         assert_int_equal(loaded.x87, before.x87);
         dlclose(lib);
     }
