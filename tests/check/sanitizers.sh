@@ -1,0 +1,24 @@
+#!/bin/sh
+# sanitizers.sh - what moves or computes elements under the sanitizers of gcc and clang, on the
+# lower levels too, plain and with every output counted as beyond the cache.
+set -eu
+case $(uname -m) in
+x86_64) levels="base avx2" ;;
+*) levels=base ;;
+esac
+what='/test_(cast|dims|float_env|infiniop|join|ops|pad|pattern|plan_shared|rearrange|threads)'
+itself='_(base|avx2|stream|accuracy)$' # goes by levels and ways of its own
+said=0
+for preset in asan asan-clang; do
+    cmake --preset $preset -DTENON_TESTS=ON -DTENON_WERROR=ON
+    cmake --build --preset $preset
+    for level in $levels; do
+        for stream in "" 0; do
+            out=build/check/sanitizers.$preset.$level.${stream:-plain}
+            TENON_ISA=$level TENON_STREAM=$stream ctest --preset $preset -R "$what" -E "$itself" \
+                -j "$(nproc)" --output-on-failure --no-tests=error >"$out" || { cat "$out" && exit 1; }
+            said=$((said + $(grep -c ' Passed ' "$out")))
+        done
+    done
+done
+echo "$said runs of the tests on $levels, plain and streamed, by gcc and clang: 0 reports"
