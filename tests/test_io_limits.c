@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "io/sys.h"
 #include "io/write.h"
@@ -486,6 +488,40 @@ static void a_shorter_file(void **state)
     tn_free(&t);
 }
 
+/* Whoever shortens a file that is mapped makes the view fault; fetching is told. */
+static void a_shorter_file_that_is_mapped(void **state)
+{
+    (void)state;
+    const int64_t n = 20000;
+    tn_file *f = NULL;
+    tn_tensor t, view, places, dst;
+    int status = 0;
+    make_golden(&t, TN_U8, 1, &n);
+    OK(tn_save(in_folder("x.npy"), &t));
+    OK(tn_file_open(&f, in_folder("x.npy")));
+    OK(tn_file_map(f, 0, &view));
+    OK(tn_file_places(f, 0, &places));
+    OK(tn_alloc(&dst, TN_U8, 1, &n));
+    assert_same_elements(&view, &t);
+    assert_int_equal(truncate(in_folder("x.npy"), 200), 0);
+    assert_int_equal(tn_file_fetch(f, 0, &dst, &places), TN_EIO);
+    OK(tn_flip(&places, &places, 0));
+    assert_int_equal(tn_file_fetch(f, 0, &dst, &places), TN_EIO);
+    fflush(NULL);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        signal(SIGBUS, SIG_DFL);
+        _exit(((const volatile uint8_t *)view.data)[n - 1]);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+    tn_file_close(f);
+    tn_free(&dst);
+    tn_free(&t);
+    unlink(in_folder("x.npy"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +538,7 @@ int main(void)
         cmocka_unit_test(targets_fit),
         cmocka_unit_test(descriptor_zero),
         cmocka_unit_test(a_shorter_file),
+        cmocka_unit_test(a_shorter_file_that_is_mapped),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
