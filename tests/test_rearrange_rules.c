@@ -381,6 +381,55 @@ static void rows_far_apart(void **state)
     }
 }
 
+static void in_turn(void *user, int parts, void (*body)(void *arg, int part), void *arg)
+{
+    (void)user;
+    for (int part = 0; part < parts; part++)
+        body(arg, part);
+}
+
+/* What a plan says of itself: threads for all that there is, and no number that wrapped. */
+static void says_eight(tn_plan *plan)
+{
+    char text[2000];
+    OK(tn_plan_explain(plan, text, sizeof text));
+    if (!strstr(text, "threads  8") || strstr(text, " -"))
+        fail_msg("%s", text);
+    tn_plan_free(plan);
+}
+
+/* Nor is there a limit to their number, below that of an int64_t. */
+static void as_many_as_fit(void **state)
+{
+    (void)state;
+    const int64_t most = INT64_MAX, less = most - 2, third = most / 3, one = 1;
+    tn_tensor d, s, scalar;
+    const tn_tensor *const twice[] = {&s, &s}, *const scalars[] = {&scalar, &scalar};
+    tn_plan *plan;
+    tn_handle *eight;
+    OK(tn_handle_create(&eight, TN_CPU, 0,
+                        &(tn_config){.threads = 8, .parallel_for = in_turn}));
+    OK(tn_handle_use(eight));
+    OK(tn_init(&d, NULL, TN_U8, 1, &most));
+    s = d;
+    OK(tn_plan_rearrange(&plan, &d, &s));
+    says_eight(plan);
+    OK(tn_plan_op(&plan, TN_BIT_XOR, NULL, &d, 2, twice));
+    says_eight(plan);
+    OK(tn_init(&s, NULL, TN_U8, 1, &less));
+    OK(tn_plan_pad(&plan, &d, &s, &one, &one, TN_PAD_EDGE, NULL));
+    says_eight(plan);
+    OK(tn_init(&d, NULL, TN_BOOL, 1, &most));
+    OK(tn_init(&scalar, NULL, TN_F64, 0, NULL));
+    OK(tn_plan_op(&plan, TN_EQ, NULL, &d, 2, scalars));
+    says_eight(plan);
+    OK(tn_init(&d, NULL, TN_U8, 2, (int64_t[]){3, third}));
+    OK(tn_init_strided(&s, NULL, TN_U8, 2, (int64_t[]){3, third}, (int64_t[]){1, 3}));
+    OK(tn_plan_rearrange(&plan, &d, &s));
+    says_eight(plan);
+    tn_handle_destroy(eight);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +444,7 @@ int main(void)
         cmocka_unit_test(dense_copies),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(rows_far_apart),
+        cmocka_unit_test(as_many_as_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void add_blocks(tni_copy *c, int k, int64_t n, int64_t block, bool wide)
 {
     const tni_tile_axis *x = &c->tile[k];
     if (block < n)
-        add_loop(c, (tni_loop){(n + block - 1) / block, block * x->d, block * x->s, k, wide});
+        add_loop(c, (tni_loop){tni_pieces(n, block), block * x->d, block * x->s, k, wide});
 }
 
 static tni_tile_axis *in_tile(tni_copy *c, const tni_axis *x)
@@ -165,7 +165,7 @@ static void deal_outside(tni_copy *c, const tni_nest *nest, int64_t parts)
         turns *= x->n;
     }
     if (cut) {
-        cut->block = (cut->n + parts - 1) / parts;
+        cut->block = tni_pieces(cut->n, parts);
         c->dealt = cut->d;
     }
 }
@@ -174,7 +174,7 @@ static void deal_outside(tni_copy *c, const tni_nest *nest, int64_t parts)
 static void plan_block(tni_copy *c, tni_mover mover)
 {
     c->mover = mover;
-    c->items = (c->bytes + PIECE - 1) / PIECE;
+    c->items = tni_pieces(c->bytes, PIECE);
 }
 
 static void plan_tiles(tni_copy *c, tni_nest *nest)
@@ -214,7 +214,7 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         used |= tni_shape_direct(c, nest, a, b);
     }
     add_loops(c, nest, used);
-    int64_t parts = tni_deal_parts(2 * c->bytes, c->items);
+    int64_t parts = tni_deal_parts(tni_times(c->bytes, 2), c->items);
     if (c->mover == TNI_MOVE_TURN && !c->stream && parts > 1 && turns_around(c, nest) > TURNS) {
         deal_outside(c, nest, parts);
         c->nloop = 0;

@@ -29,7 +29,7 @@ static int64_t even_block(int64_t n, int64_t want, int64_t grain)
         want = 1;
     if (n <= want + want / 2)
         return n;
-    int64_t count = (n + want - 1) / want, block = (n + count - 1) / count;
+    int64_t block = tni_pieces(n, tni_pieces(n, want));
     if (grain > 1)
         block = (block + grain - 1) / grain * grain;
     return block < n ? block : n;
@@ -88,9 +88,8 @@ static int64_t rows_begin(const tni_nest *nest)
 /* Cut n into equal spans of at most `most`, in whole blocks: threads get equal shares. */
 static int64_t even_span(int64_t n, int64_t most, int64_t block)
 {
-    const int64_t fit = most / block, blocks = (n + block - 1) / block;
-    const int64_t count = (blocks + fit - 1) / fit;
-    return (blocks + count - 1) / count * block;
+    const int64_t fit = most / block, blocks = tni_pieces(n, block);
+    return tni_pieces(blocks, tni_pieces(blocks, fit)) * block;
 }
 
 /* Cut the rows of a staged tile: all of b and some of the axis after it, or some of b. */

@@ -76,6 +76,6 @@ void tni_make_run(const tni_make *m, const tn_tensor *dst)
             return;
     job j = {.m = m, .k = tni_make_kernels_of((int)tni_isa_level()), .d = dst->data};
     gather_axes(&j, dst);
-    j.parts = tni_deal_parts(j.count > INT64_MAX / COST ? INT64_MAX : j.count * COST, j.count);
+    j.parts = tni_deal_parts(tni_times(j.count, COST), j.count);
     tni_parallel(j.parts, run_part, &j);
 }

@@ -234,8 +234,8 @@ static void find(const job *j, place *at, int64_t item)
 {
     const tni_pad *p = j->p;
     const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
-    const int64_t across = (r->total + p->columns - 1) / p->columns;
-    const int64_t down = (q->total + p->rows - 1) / p->rows;
+    const int64_t across = tni_pieces(r->total, p->columns);
+    const int64_t down = tni_pieces(q->total, p->rows);
     at->column = item % across * p->columns;
     item /= across;
     at->row = item % down * p->rows;
@@ -300,6 +300,6 @@ void tni_pad_blocks(const tni_pad *p, char *d, const char *s)
     j.rows = tni_rows_kernels_of((int)tni_isa_level());
     j.width_log2 = tni_width_log2(p->width);
     j.tile = j.k->tile[j.width_log2];
-    j.parts = tni_deal_parts(2 * p->bytes, p->items);
+    j.parts = tni_deal_parts(tni_times(p->bytes, 2), p->items);
     tni_parallel(j.parts, run_part, &j);
 }

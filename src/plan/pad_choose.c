@@ -61,7 +61,7 @@ static void count_items(tni_pad *p)
 {
     const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
     p->rows = less(p->rows, q->total);
-    p->items = (q->total + p->rows - 1) / p->rows * ((r->total + p->columns - 1) / p->columns);
+    p->items = tni_pieces(q->total, p->rows) * tni_pieces(r->total, p->columns);
     for (int i = 0; i < p->ndim - 2; i++)
         p->items *= p->axis[i].total;
 }

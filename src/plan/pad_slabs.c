@@ -116,7 +116,7 @@ void tni_pad_slabs(const tni_pad *p, char *d, const char *s)
 {
     job j = {p, d, s, 1};
     if (p->items >= tni_threads()) /* of fewer slabs each one is shared out */
-        j.parts = tni_deal_parts(2 * p->bytes, p->items);
+        j.parts = tni_deal_parts(tni_times(p->bytes, 2), p->items);
     if (j.parts > 1)
         tni_parallel(j.parts, run_part, &j);
     else

@@ -62,7 +62,8 @@ void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *tex
                  (long long)s->items);
     int64_t read = 0;
     for (int k = 1; k < s->nest.nop; k++)
-        read += bytes_of(s, k);
+        if (!tni_add(read, bytes_of(s, k), &read))
+            read = INT64_MAX;
     tni_text_add(text, "  bytes    %lld read, %lld written\n", (long long)read,
                  (long long)bytes_of(s, 0));
     tni_text_add(text, "  threads  %d\n", tni_deal_parts(s->bytes, s->items));

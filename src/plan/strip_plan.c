@@ -78,14 +78,14 @@ static int64_t cut(int64_t n, int64_t most)
         most = 1;
     if (n <= most)
         return n;
-    int64_t pieces = (n + most - 1) / most, each = (n + pieces - 1) / pieces;
+    int64_t each = tni_pieces(n, tni_pieces(n, most));
     int64_t even = (each + 15) & ~(int64_t)15;
     return even <= most ? even : each;
 }
 
 static int64_t blocks_along(const tni_strips *s, int i)
 {
-    return (s->nest.axis[i].n + s->block[i] - 1) / s->block[i];
+    return tni_pieces(s->nest.axis[i].n, s->block[i]);
 }
 
 /* Elements that fit a buffer; LONG when there is none. */
@@ -215,9 +215,10 @@ static void measure(tni_strips *s)
     s->count = 1;
     for (int i = 0; i < nest->ndim; i++)
         s->count *= nest->axis[i].n;
-    s->bytes = 0;
+    int64_t width = 0;
     for (int k = 0; k < nest->nop; k++)
-        s->bytes += s->count * s->operand[k].width;
+        width += s->operand[k].width;
+    s->bytes = tni_times(s->count, width);
 }
 
 static void take_operand(tni_operand *o, int k, const tni_strips_how *how, const tn_tensor *t)

@@ -258,7 +258,7 @@ static void run_items(const job *j, work *w, int64_t first, int64_t last)
     int64_t index[TN_MAX_NDIM], here[TNI_MAX_OPERANDS], next[TNI_MAX_OPERANDS] = {0};
     int64_t rest = first;
     for (int i = nest->ndim - 1; i >= 0; i--) {
-        const int64_t turns = (nest->axis[i].n + p->block[i] - 1) / p->block[i];
+        const int64_t turns = tni_pieces(nest->axis[i].n, p->block[i]);
         index[i] = rest % turns;
         rest /= turns;
         for (int k = 0; k < nest->nop; k++)
