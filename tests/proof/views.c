@@ -71,6 +71,19 @@ void windows_lie_inside(int64_t n, int64_t s, int64_t count, int64_t size, int64
     //@ assert (e + size - 1) * s == e * s + (size - 1) * s;
 }
 
+/* The axis that tn_diagonal makes of two: m elements, no more than either has. */
+/*@ requires 1 <= m <= n1 && m <= n2 && (m > 1 ==> t == s1 + s2);
+    assigns \nothing;
+    ensures least(run(n1, s1)) + least(run(n2, s2)) <= least(run(m, t));
+    ensures most(run(m, t)) <= most(run(n1, s1)) + most(run(n2, s2)); */
+void diagonal_lies_inside(int64_t n1, int64_t s1, int64_t n2, int64_t s2, int64_t m, int64_t t)
+{
+    //@ ghost ends(m, t);
+    //@ ghost between(m - 1, n1, s1);
+    //@ ghost between(m - 1, n2, s2);
+    //@ assert run(m, t) == (m - 1) * s1 + (m - 1) * s2;
+}
+
 /* The axes that tn_reshape makes of one, and the one that it makes of them. */
 /*@ requires n == a * b && a >= 1 && b >= 1;
     assigns \nothing;
