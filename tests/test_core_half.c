@@ -199,6 +199,18 @@ static void large_integers_round_once(void **state)
     assert_int_equal(tni_bf16_of_f64(tni_f64_odd_u64(2 * (uint64_t)tie)), 0x5f00);
     assert_int_equal(tni_bf16_of_f64(tni_f64_odd_i64(INT64_MIN)), 0xdf00);
     assert_int_equal(tni_bf16_of_f64(tni_f64_odd_u64(UINT64_MAX)), 0x5f80);
+    for (int p = 20; p < 63; p++) { /* the same from power to power */
+        const int64_t half = (INT64_C(1) << p) + (INT64_C(1) << (p - 8));
+        const int even = (127 + p) << 7;
+        for (int64_t more = -1; more < 2; more++) {
+            const int64_t i = half + more;
+            const int want = even + (more > 0);
+            assert_int_equal(tni_bf16_of_f64(tni_f64_odd_i64(i)), want);
+            assert_int_equal(tni_bf16_of_f64(tni_f64_odd_i64(-i)), want | 0x8000);
+            assert_int_equal(tni_bf16_of_f64(tni_f64_odd_u64((uint64_t)i)), want);
+        }
+    }
+    assert_false(signbit(tni_f64_odd_i64(0)));
     for (int64_t i = -5000; i < 5000; i++) {
         assert_true(tni_f64_odd_i64(i) == (double)i);
         assert_true(tni_f64_odd_u64((uint64_t)(i + 5000)) == (double)(i + 5000));
