@@ -348,6 +348,10 @@ static void draw_widths(rng *r, moving *m, int ndim, const int64_t *shape)
             m->before[i] = pick(r, 0, most);
             m->after[i] = pick(r, 0, most);
         }
+    if (ndim > 1 && ndim < 4 && next(r) % 8 == 0) { /* wide ones inside, planes of the value */
+        m->mode = next(r) % 4 ? TN_PAD_CONSTANT : m->mode;
+        m->before[ndim - 1] = shape[ndim - 1] ? pick(r, 0, 100) : 0;
+    }
 }
 
 static bool try_move(trial *t)

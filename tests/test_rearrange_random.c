@@ -41,6 +41,8 @@ static bool agrees(uint64_t seed, char *said, size_t size)
     } else {
         tn_plan *plan;
         OK(tn_plan_rearrange(&plan, &d, &s));
+        threads = (int)(next(&r) % THREAD_COUNTS);
+        OK(tn_handle_use(handle_of[threads])); /* another one than the plan was made with */
         OK(tn_plan_run(plan, dst.t.data, (const void *const[]){src.t.data}));
         tn_plan_free(plan);
     }
