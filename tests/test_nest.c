@@ -344,8 +344,10 @@ static void bad_metadata(void **state)
     assert_int_equal(tn_meta_distribute(&out, &in, NULL, 0), TN_EARG);
     in.count = INT64_MAX / 2;
     assert_int_equal(tn_meta_distribute(&out, &in, one, 1), TN_EOVERFLOW);
-    in.ndim = 64;
     in.count = 3;
+    in.idx[0] = INT64_MAX / 2;
+    assert_int_equal(tn_meta_distribute(&out, &in, one, 1), TN_EOVERFLOW);
+    in.ndim = 64;
     assert_int_equal(tn_meta_distribute(&out, &in, one, 1), TN_EARG);
     in.ndim = 65;
     assert_int_equal(tn_meta_distribute(&out, &in, one, 1), TN_EARG);

@@ -145,6 +145,11 @@ tn_status tn_meta_distribute(tn_meta *out, const tn_meta *in, const int64_t *can
     if (in->count > INT64_MAX / more)
         return tni_fail(TN_EOVERFLOW, "meta_distribute: %lld blocks of %lld pieces",
                         (long long)in->count, (long long)more);
+    int64_t scaled;
+    for (int i = 0; i < in->ndim; i++)
+        if (!tni_mul(in->idx[i], more, &scaled))
+            return tni_fail(TN_EOVERFLOW, "meta_distribute: idx[%d] is %lld, for %lld pieces",
+                            i, (long long)in->idx[i], (long long)more);
     *out = *in;
     out->unit = best;
     out->count *= more;
