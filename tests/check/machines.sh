@@ -3,8 +3,9 @@
 # (whose numbers have their first byte last) and on i686.
 #
 # Debian's packages for each machine are unpacked under build/check; nothing is installed.  The
-# golden files are read and written there too (test_io_golden, test_io_save).  i686 has no exact
-# numbers for i64 and u64: its random calls give the bits that this machine gives.
+# golden files are read and written there too (test_io_golden, test_io_save).  Random calls give the
+# bits that this machine gives where bytes have the same order; i686 has no exact numbers for i64 and
+# u64 to compare with.
 set -eu
 [ $# -gt 0 ] || set -- aarch64 s390x i686
 packages="libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libgomp1 libcmocka0 libcmocka-dev
@@ -58,12 +59,12 @@ for machine in "$@"; do
         isa=$($TEST_EMULATOR "$build/tests/test_runtime" isa)
         [ "$isa" = neon ] && [ "$vectors" -ge 10000 ] || { echo "$isa: $vectors" && exit 1; }
     fi
-    if [ "$machine" = i686 ]; then
+    if [ "$machine" != s390x ]; then
         cmake --preset release -DTENON_TESTS=ON
         cmake --build --preset release --target test_oracle
         here=$(TEST_SEED=8 TENON_ISA=base build/release/tests/test_oracle run)
-        there=$(TEST_SEED=8 TENON_ISA=base "$build/tests/test_oracle" run)
-        [ "$here" = "$there" ] || { echo "here $here, on i686 $there" && exit 1; }
+        there=$(TEST_SEED=8 TENON_ISA=base $TEST_EMULATOR "$build/tests/test_oracle" run)
+        [ "$here" = "$there" ] || { echo "here $here, on $machine $there" && exit 1; }
     fi
 done
 echo "tests passed: ${said}10^4 random calls each; ${vectors:-0} NEON instructions in the kernels"
