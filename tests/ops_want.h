@@ -25,24 +25,24 @@ static inline void put_small(tn_dtype t, char *p, rng *r, const op_rule *rule)
     }
 }
 
+/* The same numbers on every machine: fma rounds once, the rest is exact. */
 static inline void put_float(tn_dtype t, char *p, rng *r, const op_rule *rule)
 {
     static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, 3e-39, 2};
-    long double x = (long double)next(r) / 18446744073709551616.0L;
+    double x = ldexp((double)(next(r) >> 11), -53);
     if (next(r) % 16 == 0)
         x = special[next(r) % 10];
     else if (rule->low < rule->high)
-        x = rule->low + x * (rule->high - rule->low);
+        x = fma(x, (double)rule->high - (double)rule->low, rule->low);
     else
-        x = ldexpl(x - 0.5L, (int)pick(r, -20, 20));
+        x = ldexp(x - 0.5, (int)pick(r, -20, 20));
     if (is_small(t))
         put_small(t, p, r, rule);
-    float f = (float)x;
-    double d = (double)x;
+    const float f = (float)x;
     if (t == TN_F32)
         memcpy(p, &f, sizeof f);
     if (t == TN_F64)
-        memcpy(p, &d, sizeof d);
+        memcpy(p, &x, sizeof x);
 }
 
 static inline void put(tn_dtype t, char *p, rng *r, const op_rule *rule)
