@@ -1,5 +1,6 @@
 /* test_io_memory.c - the k-th allocation fails, for every k: TN_ENOMEM, nothing kept, nothing
  * given out, no file. */
+#include "io/io.h"
 #include "io_oracle.h"
 #include "weak_memory.h"
 
@@ -76,6 +77,18 @@ static void writing(void **state)
 
 static tn_handle *weak;
 
+/* The size of a table that no memory holds does not wrap. */
+static void more_rows_than_memory_has(void **state)
+{
+    (void)state;
+    tni_arena a = {0};
+    fail_at = -1;
+    assert_non_null(tni_arena_rows(&a, 3, 8));
+    assert_null(tni_arena_rows(&a, INT64_MAX, 16));
+    assert_null(tni_arena_rows(&a, (int64_t)(SIZE_MAX / 16) + 1, 16));
+    tni_arena_free(&a);
+}
+
 static int setup(void **state)
 {
     tn_config config = {.alloc = weak_alloc, .free = weak_free};
@@ -95,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading),
         cmocka_unit_test(writing),
+        cmocka_unit_test(more_rows_than_memory_has),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -27,6 +27,11 @@ void *tni_arena_take(tni_arena *a, size_t n)
     return piece;
 }
 
+void *tni_arena_rows(tni_arena *a, int64_t n, size_t width)
+{
+    return (uint64_t)n > SIZE_MAX / width ? NULL : tni_arena_take(a, (size_t)n * width);
+}
+
 char *tni_arena_text(tni_arena *a, const char *text, size_t n)
 {
     char *copy = tni_arena_take(a, n + 1);

@@ -24,6 +24,7 @@ typedef struct tni_arena {
 } tni_arena;
 
 void *tni_arena_take(tni_arena *a, size_t n); /* 8-byte aligned; NULL: no memory */
+void *tni_arena_rows(tni_arena *a, int64_t n, size_t width); /* n of width bytes each */
 char *tni_arena_text(tni_arena *a, const char *text, size_t n);
 void tni_arena_free(tni_arena *a);
 

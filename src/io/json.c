@@ -344,7 +344,7 @@ bool tni_json_texts(tni_json *j, tni_arena *arena, const char **out)
     if (!count_members(j, &count))
         return false;
     char *text = tni_arena_take(arena, (size_t)(j->at - again.at) + 2);
-    const char **names = tni_arena_take(&scratch, (size_t)(count + 1) * sizeof *names);
+    const char **names = tni_arena_rows(&scratch, count + 1, sizeof *names);
     bool good = text && names && copy_members(&again, count, &scratch, names, text)
                     ? names_differ(j, names, count)
                     : tni_json_wrong(j, NULL);

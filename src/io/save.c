@@ -82,12 +82,12 @@ tn_status tn_save_many(const char *path, int n, const char *const *names,
             return tni_fail(TN_ENULL, "save_many: %s %d is NULL", ts[i] ? "name" : "tensor", i);
     tn_write_options options = {.metadata = metadata};
     tni_arena arena = {0};
-    size_t count = (size_t)(n ? n : 1);
-    place *places = tni_arena_take(&arena, count * sizeof *places);
-    void *memory = tni_arena_take(&arena, count * 2 * sizeof(void *));
+    const int64_t count = n ? n : 1;
+    place *places = tni_arena_rows(&arena, count, sizeof *places);
+    void *memory = tni_arena_rows(&arena, count, 2 * sizeof(void *));
     tn_status status = places && memory
                            ? save_sorted(path, n, names, ts, &options, places, memory)
-                           : tni_no_memory(path, n * 64);
+                           : tni_no_memory(path, count * 64);
     tni_arena_free(&arena);
     return status;
 }

@@ -105,8 +105,7 @@ static tn_status fill_slots(tn_writer *w, int n, const char *const *names,
                             const tn_tensor *const *ts)
 {
     w->n = n;
-    if (!TNI_NEVER((uint64_t)n > SIZE_MAX / sizeof *w->slots)) /* hosts of 32 bits */
-        w->slots = tni_arena_take(&w->arena, (size_t)n * sizeof *w->slots);
+    w->slots = tni_arena_rows(&w->arena, n, sizeof *w->slots);
     if (!w->slots)
         return tni_no_memory(w->path, n * (int64_t)sizeof *w->slots);
     for (int i = 0; i < n; i++) {

@@ -56,26 +56,17 @@ BLOCK64(erf)
     EACH r[j] = SIZE(x[j]) < 0x1p-500 ? FUSE(x[j], 0x1.06eba8214db69p-3, x[j]) : r[j];
 }
 
-BLOCK64(tanh)
-{
-    UNUSED;
-    v_tanh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
-}
-
-BLOCK64(atanh)
-{
-    UNUSED;
-    v_atanh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
-}
-
-BLOCK64(tan)
-{
-    UNUSED;
-    v_tan_f64(r, x);
-    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
-}
+/* x + O(x^3): the least numbers are their own value. */
+#define FROM_ZERO(name)                                                                        \
+    BLOCK64(name)                                                                              \
+    {                                                                                          \
+        UNUSED;                                                                                \
+        v_##name##_f64(r, x);                                                                  \
+        EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];                                        \
+    }
+FROM_ZERO(tan)
+FROM_ZERO(tanh)
+FROM_ZERO(atanh)
 
 BLOCK64(log1p)
 {
