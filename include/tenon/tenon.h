@@ -22,6 +22,7 @@
 #define TN_VERSION_PATCH 0
 
 #include <tenon/dims.h>
+#include <tenon/dlpack.h>
 #include <tenon/dtype.h>
 #include <tenon/elementwise.h>
 #include <tenon/io.h>
