@@ -1,4 +1,4 @@
-# tenon_isa_objects(target): compile each src/kernels/*_isa.c once per instruction set.
+# tenon_isa_objects(target): compile each *_isa.c of src/kernels once per instruction set.
 #
 # Each object sees TNI_ISA (base, avx2, avx512) and exports one table whose name ends in it.
 # src/runtime/cpu.c asks the CPU for every feature that is named here.
@@ -25,7 +25,7 @@ function(tenon_isa_objects target)
         list(APPEND levels avx2 avx512)
         target_compile_definitions(${target} PRIVATE TNI_HAVE_AVX2 TNI_HAVE_AVX512)
     endif()
-    file(GLOB sources CONFIGURE_DEPENDS src/kernels/*_isa.c)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/kernels/*_isa.c)
     if(NOT sources)
         return()
     endif()

@@ -8,10 +8,10 @@
 
 #include "core/core.h"
 
-#include "cast_table.h"
-#include "copy_table.h"
-#include "make_table.h"
-#include "op_table.h"
-#include "rows_table.h"
+#include "kernels/cast/cast_table.h"
+#include "kernels/copy/copy_table.h"
+#include "kernels/generate/generate_table.h"
+#include "kernels/ops/op_table.h"
+#include "kernels/rows/rows_table.h"
 
 #endif

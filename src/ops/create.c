@@ -1,7 +1,7 @@
 /* create.c - tensors of one value, of a range, of random numbers. */
 #include <string.h>
 
-#include "moves.h"
+#include "check_moves.h"
 
 tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape,
                   const void *value)

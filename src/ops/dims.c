@@ -1,6 +1,6 @@
 /* dims.c - squeeze and unsqueeze that copy: into memory of their own, or into a given tensor.
  */
-#include "moves.h"
+#include "check_moves.h"
 
 /* A dense copy of a view that is checked, in memory of its own. */
 static tn_status copy_of(tn_tensor *out, const tn_tensor *view)

@@ -1,7 +1,7 @@
 /* join.c - concat, stack, tile, repeat, roll: copies of sources into views of dst.
  *
  * All checks are done before the first copy; the views then fit by construction. */
-#include "moves.h"
+#include "check_moves.h"
 #include "runtime/runtime.h"
 
 /* The window [first, first + n) of axis dim. */

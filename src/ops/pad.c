@@ -1,7 +1,7 @@
 /* pad.c - a tensor with borders, in every mode: checks, then a plan that cannot fail. */
 #include <string.h>
 
-#include "moves.h"
+#include "check_moves.h"
 
 /* Everything that a pad is asked for. */
 typedef struct request {

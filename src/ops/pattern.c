@@ -3,7 +3,7 @@
  * A copy needs no temporary: src's dimensions are split into pieces, and so are dst's, and the
  * pieces are copied. */
 #include "pattern.h"
-#include "moves.h"
+#include "check_moves.h"
 
 /* Read the text and lay it over src; the arguments are not NULL, src is checked. */
 static tn_status fit_text(tni_fit *fit, const tn_tensor *src, const char *pattern,

@@ -11,8 +11,8 @@
 #include "core/core.h"
 #include "kernels/kernels.h"
 
-#include "copy_plan.h"
-#include "pad_plan.h"
+#include "plan/copy/copy_plan.h"
+#include "plan/pad/pad_plan.h"
 
 static inline int64_t tni_magnitude(int64_t step)
 {
@@ -56,7 +56,7 @@ void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
 /* The same with every step as the operands have it. */
 void tni_nest_signed(tni_nest *nest, int nop, const tn_tensor *const *ts);
 
-#include "strips.h"
+#include "plan/strip/strips.h"
 
 /* ---- text for explain (explain.c) ---- */
 

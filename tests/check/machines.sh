@@ -54,7 +54,7 @@ for machine in "$@"; do
         --timeout 3000 >"build/check/$machine.ctest" || { cat "build/check/$machine.ctest" && exit 1; }
     said="$said$machine $(grep -c ' Passed ' "build/check/$machine.ctest"), "
     if [ "$machine" = aarch64 ]; then
-        vectors=$(aarch64-linux-gnu-objdump -d "$build"/CMakeFiles/tenon_objects_base.dir/src/kernels/*.o |
+        vectors=$(aarch64-linux-gnu-objdump -d "$build"/CMakeFiles/tenon_objects_base.dir/src/kernels/*/*.o |
             grep -cE '\b(v[0-9]+\.(16b|8h|4s|2d)|ld1|st1|q[0-9]+)\b')
         isa=$($TEST_EMULATOR "$build/tests/test_runtime" isa)
         [ "$isa" = neon ] && [ "$vectors" -ge 10000 ] || { echo "$isa: $vectors" && exit 1; }

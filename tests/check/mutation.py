@@ -177,7 +177,7 @@ class Bench:
         own = self.own[name]
         if header:  # tests see the header too
             own = str(tree / "test.o")
-            self.compile(f"tests/{name}.c", own, "-O0", root=tree)
+            self.compile(next(p.relative_to(ROOT).as_posix() for p in (ROOT / "tests").glob(f"*/{name}.c")), own, "-O0", root=tree)
         program = tree / "test"
         subprocess.run(["cc", own, *objects, *self.others[name], *WATCH, "-o", str(program)],
                        check=True, capture_output=True, cwd=BUILD)

@@ -3,5 +3,5 @@
 set -eu
 how=-i
 [ "${1-}" = --check ] && how='--dry-run -Werror'
-find include src tests examples bench cli fuzz -name '*.[ch]' 2>/dev/null | sort |
+find include src tests examples bench cli -name '*.[ch]' 2>/dev/null | sort |
     xargs clang-format $how

@@ -1,0 +1,266 @@
+/* copy_isa.c - the copying kernels, compiled once for each instruction set.
+ *
+ * The only symbol that leaves this object is the table. */
+#include "copy_table.h"
+#include "kernels/simd/simd.h"
+
+enum { LINE = 64 };
+
+/* 0..63 bytes. */
+INLINE void edge_copy(char *d, const char *s, int64_t bytes)
+{
+    if (bytes >= 32) {
+        memcpy(d, s, 32);
+        memcpy(d + bytes - 32, s + bytes - 32, 32);
+    } else if (bytes >= 16) {
+        memcpy(d, s, 16);
+        memcpy(d + bytes - 16, s + bytes - 16, 16);
+    } else if (bytes >= 8) {
+        memcpy(d, s, 8);
+        memcpy(d + bytes - 8, s + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        memcpy(d, s, 4);
+        memcpy(d + bytes - 4, s + bytes - 4, 4);
+    } else {
+        for (int64_t i = 0; i < bytes; i++)
+            d[i] = s[i];
+    }
+}
+
+/* Short rows without a call, long ones by memcpy. */
+INLINE void row_copy(char *d, const char *s, int64_t bytes)
+{
+    if (bytes < LINE) {
+        edge_copy(d, s, bytes);
+    } else if (bytes <= 4 * LINE) {
+        for (int64_t i = 0; i + LINE < bytes; i += LINE)
+            memcpy(d + i, s + i, LINE);
+        memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
+    } else {
+        memcpy(d, s, (size_t)bytes);
+    }
+}
+
+static void copy(char *d, const char *s, int64_t bytes)
+{
+    row_copy(d, s, bytes);
+}
+
+/* Whole lines of d are streamed, the bytes before and after them are stored plainly. */
+INLINE void by_lines(char *d, const char *s, int64_t bytes)
+{
+    int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
+    if (bytes < head + LINE) {
+        row_copy(d, s, bytes);
+        return;
+    }
+    if (head)
+        edge_copy(d, s, head);
+    int64_t i = head;
+    for (; i + LINE <= bytes; i += LINE)
+        stream_line(d + i, s + i);
+    if (i < bytes)
+        edge_copy(d + i, s + i, bytes - i);
+}
+
+static void stream(char *d, const char *s, int64_t bytes)
+{
+    by_lines(d, s, bytes);
+}
+
+/* Blocks whose size is a constant, or any size when it is 0. */
+INLINE void units_of(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                     const int64_t n[2], int64_t unit, int64_t ahead, int streaming)
+{
+    for (int64_t i = 0; i < n[0]; i++)
+        for (int64_t j = 0; j < n[1]; j++) {
+            const char *from = s + i * s_step[0] + j * s_step[1];
+            for (int64_t line = 0; ahead && line < unit; line += LINE)
+                __builtin_prefetch(from + ahead + line, 0, 2);
+            if (streaming)
+                by_lines(d + i * d_step[0] + j * d_step[1], from, unit);
+            else
+                row_copy(d + i * d_step[0] + j * d_step[1], from, unit);
+        }
+}
+
+static void units(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                  const int64_t n[2], int64_t unit, int64_t ahead)
+{
+    switch (unit) {
+    case 32:
+        units_of(d, d_step, s, s_step, n, 32, ahead, 0);
+        break;
+    case 64:
+        units_of(d, d_step, s, s_step, n, 64, ahead, 0);
+        break;
+    default:
+        units_of(d, d_step, s, s_step, n, unit, ahead, 0);
+    }
+}
+
+/* size..2 * size bytes. */
+INLINE void two_ends(char *d, const char *s, int64_t bytes, int64_t size)
+{
+    memcpy(d, s, (size_t)size);
+    memcpy(d + bytes - size, s + bytes - size, (size_t)size);
+}
+
+/* A row of more than a line: only its two ends are stored across lines. */
+INLINE void long_row(char *d, const char *s, int64_t bytes)
+{
+    int64_t i = (int64_t)(-(uintptr_t)d & (LINE - 1));
+    memcpy(d, s, LINE);
+    for (i = i ? i : LINE; i + LINE < bytes; i += LINE)
+        memcpy(d + i, s + i, LINE);
+    memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
+}
+
+enum { OWN = 768 }; /* bytes that lines of dst are asked for ahead of their stores */
+
+/* Rows one after the other in dst, in two loops and a third. */
+#define EACH_ROW(ROW)                                                                          \
+    for (int64_t k = 0; k < t->n[1]; k++)                                                      \
+        for (int64_t j = 0; j < t->n[0]; j++)                                                  \
+            for (int64_t b = 0; b < n[1]; b++) {                                               \
+                char *to = d + k * t->d[1] + j * t->d[0] + b * d_step[1];                      \
+                const char *from = s + k * t->s[1] + j * t->s[0] + b * s_step[1];              \
+                for (int64_t a = 0; a < n[0]; a++, to += d_step[0], from += s_step[0]) {       \
+                    for (int64_t i = 0; i < unit; i += LINE)                                   \
+                        __builtin_prefetch(to + own + i, 1);                                   \
+                    ROW;                                                                       \
+                }                                                                              \
+            }
+
+static void rows(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                 const int64_t n[2], int64_t unit, const tni_turns *t)
+{
+    int64_t own = (OWN / unit + 1) * d_step[0];
+    if (unit == 32) {
+        EACH_ROW(memcpy(to, from, 32))
+    } else if (unit == LINE) {
+        EACH_ROW(memcpy(to, from, LINE))
+    } else if (unit < 8) {
+        EACH_ROW(edge_copy(to, from, unit))
+    } else if (unit <= 16) {
+        EACH_ROW(two_ends(to, from, unit, 8))
+    } else if (unit < 32) {
+        EACH_ROW(two_ends(to, from, unit, 16))
+    } else if (unit < LINE) {
+        EACH_ROW(two_ends(to, from, unit, 32))
+    } else if (unit <= 16 * LINE) {
+        EACH_ROW(long_row(to, from, unit))
+    } else {
+        EACH_ROW(memcpy(to, from, (size_t)unit))
+    }
+}
+#undef EACH_ROW
+
+static void stream_units(char *d, const int64_t d_step[2], const char *s,
+                         const int64_t s_step[2], const int64_t n[2], int64_t unit,
+                         int64_t ahead)
+{
+    units_of(d, d_step, s, s_step, n, unit, ahead, 1);
+}
+
+static void fence(void)
+{
+    stream_fence();
+}
+
+/* Two lines of one value, whose width is a constant. */
+INLINE void spread(char *line, const char *value, size_t width)
+{
+    for (size_t i = 0; i < 2 * LINE; i += width)
+        memcpy(line + i, value, width);
+}
+
+static void fill(char *d, const char *value, int width_log2, int64_t n, int streaming)
+{
+    int64_t width = 1 << width_log2, bytes = n << width_log2;
+    char line[2 * LINE]; /* the value over and over; any phase of it can be read as one line */
+    switch (width_log2) {
+    case 0:
+        spread(line, value, 1);
+        break;
+    case 1:
+        spread(line, value, 2);
+        break;
+    case 2:
+        spread(line, value, 4);
+        break;
+    case 3:
+        spread(line, value, 8);
+        break;
+    default:
+        spread(line, value, 16);
+    }
+    if (bytes < 2 * LINE) {
+        memcpy(d, line, (size_t)bytes);
+        return;
+    }
+    int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
+    const char *phase = line + (head & (width - 1));
+    memcpy(d, line, LINE);
+    int64_t i = head;
+    if (streaming)
+        for (; i + LINE <= bytes; i += LINE)
+            stream_line(d + i, phase);
+    else
+        for (; i + LINE <= bytes; i += LINE)
+            memcpy(d + i, phase, LINE);
+    memcpy(d + bytes - LINE, line + LINE - LINE % width, LINE);
+}
+
+typedef struct wide {
+    uint64_t part[2];
+} wide;
+
+#define W    1
+#define WLOG 0
+#define TYPE uint8_t
+#include "tile.inc"
+
+#define W    2
+#define WLOG 1
+#define TYPE uint16_t
+#include "tile.inc"
+
+#define W    4
+#define WLOG 2
+#define TYPE uint32_t
+#include "tile.inc"
+
+#define W    8
+#define WLOG 3
+#define TYPE uint64_t
+#include "tile.inc"
+
+#define W    16
+#define WLOG 4
+#define TYPE wide
+#include "tile.inc"
+
+#define TEXT(x)     TEXT_(x)
+#define TEXT_(x)    #x
+#define TABLE(isa)  TABLE_(isa)
+#define TABLE_(isa) tni_copy_kernels_##isa
+
+const tni_copy_kernels TABLE(TNI_ISA) = {
+    .isa = TEXT(TNI_ISA),
+    .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
+    .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},
+    .turns = {turns_1, turns_2, turns_4, turns_8, turns_16},
+    .lists = {lists_1, lists_2, lists_4, lists_8, lists_16},
+    .turn_lines = {turn_lines_1, turn_lines_2, turn_lines_4, turn_lines_8, turn_lines_16},
+#if defined(__AVX512BW__)
+    .lean = {NULL, lean_2, lean_4, lean_8, lean_16},
+#endif
+    .units = units,
+    .rows = rows,
+    .stream_units = stream_units,
+    .copy = copy,
+    .stream = stream,
+    .fence = fence,
+    .fill = fill,
+};

@@ -1,0 +1,31 @@
+/* generate_table.h - numbers made from their flat index: ranges and random numbers. */
+#ifndef TNI_MAKE_TABLE_H
+#define TNI_MAKE_TABLE_H
+
+#include <stdint.h>
+
+#include <tenon/dtype.h>
+
+typedef enum tni_maker {
+    TNI_ARANGE, /* start + i * step in f64; for integers first + i * more in i64, wrapping */
+    TNI_RANDN,  /* normal, mean 0, deviation 1; float dtypes */
+    TNI_RANDINT /* first + random number below count; integers, bool, floats */
+} tni_maker;
+
+typedef struct tni_make {
+    tni_maker maker;
+    tn_dtype dtype;
+    double start, step;
+    int64_t first, more;
+    uint64_t count, seed;
+} tni_make;
+
+typedef struct tni_make_kernels {
+    /* Write elements index, …, index + n - 1 of m to d, d_step bytes apart.  The result depends
+     * on nothing else: any cut into calls gives the same bits, on every instruction set. */
+    void (*run)(const tni_make *m, char *d, int64_t d_step, int64_t n, uint64_t index);
+} tni_make_kernels;
+
+const tni_make_kernels *tni_make_kernels_of(int isa);
+
+#endif

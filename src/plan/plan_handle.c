@@ -1,0 +1,62 @@
+/* plan_handle.c - a plan in a heap box: made once, immutable, run by any thread on any data. */
+#include <string.h>
+
+#include "plan.h"
+#include "view/view.h"
+
+tn_plan *tni_box(size_t size, const char *call, bool same_is_fine, int nsrc,
+                 const tn_tensor *dst, const tn_tensor *const *srcs)
+{
+    size_t head = (size + 63) & ~(size_t)63;
+    tn_plan *plan = tni_alloc(head + (size_t)(nsrc + 1) * sizeof(tn_tensor));
+    if (!plan)
+        return NULL;
+    *plan = (tn_plan){.call = call, .same_is_fine = same_is_fine, .nsrc = nsrc};
+    plan->ts = (tn_tensor *)(void *)((char *)plan + head);
+    for (int k = 0; k <= nsrc; k++) {
+        const tn_tensor *t = k ? srcs[k - 1] : dst;
+        plan->ts[k] = *t;
+        plan->ts[k].data = NULL;
+        tni_extent(t, &plan->low[k], &plan->high[k]);
+    }
+    return plan;
+}
+
+/* Byte ranges meet: decide exactly, on the planned layouts with these addresses. */
+static tn_status apart(const tn_plan *plan, void *dst, const void *src, int k)
+{
+    tn_tensor d = plan->ts[0], s = plan->ts[k];
+    d.data = dst;
+    memcpy(&s.data, &src, sizeof src);
+    return tni_check_apart(&d, &s, plan->same_is_fine, plan->call);
+}
+
+tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_run: plan is NULL");
+    if (!srcs && plan->nsrc)
+        return tni_fail(TN_ENULL, "plan_run: srcs is NULL and the plan has %d", plan->nsrc);
+    if (plan->low[0] == plan->high[0])
+        return TN_OK;
+    if (!dst)
+        return tni_fail(TN_ENULL, "plan_run: dst is NULL");
+    for (int k = 1; k <= plan->nsrc; k++)
+        if (!srcs[k - 1] && plan->low[k] != plan->high[k])
+            return tni_fail(TN_ENULL, "plan_run: source %d is NULL", k - 1);
+    uintptr_t d = (uintptr_t)dst;
+    for (int k = 1; k <= plan->nsrc; k++) {
+        uintptr_t s = (uintptr_t)srcs[k - 1];
+        bool meet = d + (uintptr_t)plan->low[0] < s + (uintptr_t)plan->high[k] &&
+                    s + (uintptr_t)plan->low[k] < d + (uintptr_t)plan->high[0];
+        if (UNLIKELY(meet))
+            TRY(apart(plan, dst, srcs[k - 1], k));
+    }
+    plan->run(plan, dst, (const char *const *)(const void *)srcs);
+    return TN_OK;
+}
+
+void tn_plan_free(tn_plan *plan)
+{
+    tni_free(plan);
+}
