@@ -20,8 +20,8 @@ typedef struct options {
     const char *only;
 } options;
 
-/* One piece of work; bytes counts what is written, and R copies the mean of read and written.
- */
+/* One piece of work; bytes counts what is written, and R copies the mean of read and
+ * written. */
 typedef struct work {
     char name[80];
     double goal; /* of R; 0: none */

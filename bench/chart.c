@@ -1,8 +1,8 @@
 /* chart.c - the 57 as bars against the limit, one panel for each dtype, one colour for each
  * rank.
  *
- * The full height of a panel is a little more than R; a case without a verdict is an outline.
- */
+ * The full height of a panel is a little more than R; a case without a verdict is an
+ * outline. */
 #include "report.h"
 
 #include <stdio.h>

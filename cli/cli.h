@@ -143,8 +143,8 @@ typedef struct piece {
     int64_t at[TN_MAX_NDIM]; /* where its element (0, …) goes */
 } piece;
 
-/* Pieces laid beside each other, converted; or an op over operands that fill the whole shape.
- */
+/* Pieces laid beside each other, converted; or an op over operands that fill the whole
+ * shape. */
 typedef struct recipe {
     tn_tensor out; /* dtype and shape of the result; no data */
     int ndim;

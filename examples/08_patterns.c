@@ -1,5 +1,5 @@
-/* 08_patterns.c - axes by name: a pattern says what goes where, and the size of what it makes.
- */
+/* 08_patterns.c - axes by name: a pattern says what goes where, and the size of what it
+ * makes. */
 #include <string.h>
 
 #include "example.h"

@@ -1,6 +1,5 @@
 /* 09_pad.c - padding in every mode, of any width, written once: interior and borders in one
- * pass.
- */
+ * pass. */
 #include "example.h"
 
 int main(void)

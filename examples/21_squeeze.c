@@ -1,6 +1,5 @@
 /* 21_squeeze.c - an axis of extent 1 goes away; an axis of another extent stays, with a
- * sentence.
- */
+ * sentence. */
 #include "example.h"
 
 int main(void)

@@ -1,6 +1,5 @@
 /* 24_combined.c - dimension operations one after the other: there and back, an image to a
- * batch.
- */
+ * batch. */
 #include <string.h>
 
 #include "example.h"

@@ -1,5 +1,5 @@
-/* 25_joins.c - tensors side by side, on top of each other, again and again, and turned around.
- */
+/* 25_joins.c - tensors side by side, on top of each other, again and again, and turned
+ * around. */
 #include "example.h"
 
 int main(void)

@@ -1,5 +1,5 @@
-/* example.h - how the examples check themselves: the first surprise is printed and ends main.
- */
+/* example.h - how the examples check themselves: the first surprise is printed and ends
+ * main. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

@@ -5,8 +5,8 @@
  * dtype (TN_EDTYPE), fits 64 bits (TN_EOVERFLOW) and has data where it has elements (TN_ENULL).
  * Either side may be strided, reversed or misaligned, and a source may be broadcast.  A call
  * named _copy allocates its result, dense and row-major, which is released with tn_free
- * (TN_ENOMEM); the others allocate nothing.  Below stand the failures that a call has besides.
- */
+ * (TN_ENOMEM); the others allocate nothing.  Below stand the failures that a call has
+ * besides. */
 #ifndef TENON_DIMS_H
 #define TENON_DIMS_H
 
@@ -14,8 +14,7 @@
 
 TN_BEGIN
 
-/* ---- creation ------------------------------------------------------------------------------
- */
+/* ---- creation ---------------------------------------------------------------------------- */
 
 /* Allocate a tensor of one value: one element of dtype; NULL is zero.
  *
@@ -53,8 +52,7 @@ TN_API TN_NODISCARD tn_status tn_randn(const tn_tensor *dst, uint64_t seed);
 TN_API TN_NODISCARD tn_status tn_randint(const tn_tensor *dst, uint64_t seed, int64_t low,
                                          int64_t high);
 
-/* ---- axes of extent 1, with a copy ---------------------------------------------------------
- */
+/* ---- axes of extent 1, with a copy ------------------------------------------------------- */
 
 /* Insert an axis of extent 1 before axis dim, in [0, ndim]: a copy.  tn_unsqueeze is the view.
  *
@@ -82,8 +80,7 @@ TN_API TN_NODISCARD tn_status tn_squeeze_inplace(tn_tensor *t, int dim);
 /* The same as tn_unsqueeze_into. */
 TN_API TN_NODISCARD tn_status tn_squeeze_into(const tn_tensor *dst, const tn_tensor *src);
 
-/* ---- pad -----------------------------------------------------------------------------------
- */
+/* ---- pad --------------------------------------------------------------------------------- */
 
 /* What stands in a border, by the place i relative to src, whose extent is n. */
 typedef enum tn_pad_mode {
@@ -130,8 +127,7 @@ TN_API TN_NODISCARD tn_status tn_pad_hw_into(const tn_tensor *dst, const tn_tens
  * and views of the old one are void.  A failure leaves it as it was. */
 TN_API TN_NODISCARD tn_status tn_pad_hw_inplace(tn_tensor *t, int64_t padding);
 
-/* ---- joins ---------------------------------------------------------------------------------
- */
+/* ---- joins ------------------------------------------------------------------------------- */
 
 /* Put n sources side by side along axis dim of dst.
  *
@@ -169,8 +165,7 @@ TN_API TN_NODISCARD tn_status tn_repeat(const tn_tensor *dst, const tn_tensor *s
 TN_API TN_NODISCARD tn_status tn_roll(const tn_tensor *dst, const tn_tensor *src, int dim,
                                       int64_t shift);
 
-/* ---- patterns ------------------------------------------------------------------------------
- */
+/* ---- patterns ---------------------------------------------------------------------------- */
 
 /* Axes by name: "b (h p) w c -> b c h (w p)" with sizes "p=2".
  *

@@ -17,8 +17,8 @@ typedef struct DLDevice {
     int32_t device_id;
 } DLDevice;
 
-/* code: 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool, 10 float8_e4m3fn, 12 float8_e5m2
- */
+/* code: 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool, 10 float8_e4m3fn, 12
+ * float8_e5m2 */
 typedef struct DLDataType {
     uint8_t code;
     uint8_t bits;

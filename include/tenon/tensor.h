@@ -5,8 +5,9 @@
  *
  * Failures that several calls share, told in this order:
  *
- * TN_ENULL      a pointer is NULL; shape, stride, axes and pads may be when they have no
- * entries TN_EARG       ndim is not in [0, TN_MAX_NDIM], an axis is not one of the tensor's
+ * TN_ENULL      a pointer is NULL; shape, stride, axes and pads may be NULL when they have
+ *               no entries
+ * TN_EARG       ndim is not in [0, TN_MAX_NDIM], an axis is not one of the tensor's
  * TN_EDTYPE     a dtype is unknown
  * TN_ESHAPE     an extent is negative
  * TN_EOVERFLOW  the product of all extents but 0 times the width of an element, or the byte

@@ -1,7 +1,7 @@
 /* facts.c - what a tensor is: counts, contiguity, the bytes it touches, one element's address.
  *
- * A public fact about a broken tensor is 0, false or NULL, and the sentence says what is wrong.
- */
+ * A public fact about a broken tensor is 0, false or NULL, and the sentence says what is
+ * wrong. */
 #include "view.h"
 
 static bool checked(const tn_tensor *t, const char *who)

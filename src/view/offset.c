@@ -1,7 +1,7 @@
 /* offset.c - geometry without a tensor: flat index to offset, padded shapes.
  *
- * Shapes and strides come as bare arrays; every number is checked before anything is written.
- */
+ * Shapes and strides come as bare arrays; every number is checked before anything is
+ * written. */
 #include "view.h"
 
 static tn_status check_shape(int ndim, const int64_t *shape, const char *call)

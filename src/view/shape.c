@@ -310,8 +310,8 @@ int64_t tni_shape_place(int ndim, const int64_t *shape, const int64_t *stride,
     return sum;
 }
 
-/* Python's reading of a slice bound: negative counts from the end, then clamp to [low, high].
- */
+/* Python's reading of a slice bound: negative counts from the end, then clamp to [low,
+ * high]. */
 /*@ requires n >= 0 && low <= high;
     assigns \nothing;
     ensures low <= \result <= high; */

@@ -1,8 +1,8 @@
 /* slice.c - views of a part: slices, one index, windows, slices that drop axes.
  *
  * Offsets are sums of index * stride over axes longer than 1, so they lie inside the byte range
- * of in, which fits.  A view without elements keeps in's data: there is no element to point at.
- */
+ * of in, which fits.  A view without elements keeps in's data: there is no element to point
+ * at. */
 #include "view.h"
 
 static void keep_axes(tn_tensor *out, const tn_tensor *in)

@@ -37,8 +37,8 @@ static inline tn_status tni_check_axis(int dim, int ndim, const char *call);
  *     TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, "concat", dst, n, srcs)); ...
  *
  * The sentence calls the operands "dst", and "src" or "src 0", "src 1", …; dst is one that the
- * call writes.  n < 0 is no operands.  With every rule and sound operands it is one quick pass.
- */
+ * call writes.  n < 0 is no operands.  With every rule and sound operands it is one quick
+ * pass. */
 enum {
     TNI_NULL = 1,   /* no pointer is NULL: dst, srcs, srcs[k] */
     TNI_NDIM = 2,   /* 0 <= ndim <= TN_MAX_NDIM; dst is not TN_READONLY */
@@ -115,8 +115,8 @@ static inline void *tni_move(void *data, int64_t offset)
 /* width times the product of all extents that are not 0; false: does not fit. */
 bool tni_shape_size(int ndim, const int64_t *shape, int64_t width, int64_t *size);
 
-/* width plus the sum of (n - 1) * |stride|: the length of the byte range; false: does not fit.
- */
+/* width plus the sum of (n - 1) * |stride|: the length of the byte range; false: does not
+ * fit. */
 bool tni_shape_reach(int ndim, const int64_t *shape, const int64_t *stride, int64_t width,
                      int64_t *reach);
 

@@ -1,7 +1,7 @@
 /* test_core_half.c - f16, bf16, f8e4m3 and f8e5m2 against a slow reading of their definitions.
  *
- * The oracle decodes with ldexp and rounds by comparing with the exact midpoint of neighbours.
- */
+ * The oracle decodes with ldexp and rounds by comparing with the exact midpoint of
+ * neighbours. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -124,8 +124,8 @@ static int open_fds(void)
     return n;
 }
 
-/* Words of text, at '\n'; the last are memory for a small machine, where the command takes it.
- */
+/* Words of text, at '\n'; the last are memory for a small machine, where the command takes
+ * it. */
 static int split(char *text, char **words)
 {
     int n = 1;

@@ -2,8 +2,8 @@
  * command: the old file or the whole new one is there, nothing besides, no descriptor is kept,
  * and the failure is TN_EIO with its reason, or exit code 1 with one line.
  *
- * The linker puts the gates below in front of the system calls of the library and the command.
- */
+ * The linker puts the gates below in front of the system calls of the library and the
+ * command. */
 #include "io_oracle.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* test_guard_kernels.c - the kernels of ops, casts, makers and padded rows between pages that
  * cannot be touched: every tail, both ends, every instruction set here.
  *
- * What a kernel writes there is what it writes in open memory, and nothing beside it changes.
- */
+ * What a kernel writes there is what it writes in open memory, and nothing beside it
+ * changes. */
 #include "fence.h"
 #include "kernels/kernels.h"
 #include "runtime/runtime.h"

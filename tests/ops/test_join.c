@@ -1,5 +1,5 @@
-/* test_join.c - concat, stack, tile, repeat and roll against slow oracles, on random layouts.
- */
+/* test_join.c - concat, stack, tile, repeat and roll against slow oracles, on random
+ * layouts. */
 #include "dims_oracle.h"
 
 enum { AXES = 4 };

@@ -2,8 +2,8 @@
 #include "copy_oracle.h"
 #include "plan/plan.h"
 
-/* A nest in words: "n:dst:src" for each axis, outermost first, then "@dst,src" if it is moved.
- */
+/* A nest in words: "n:dst:src" for each axis, outermost first, then "@dst,src" if it is
+ * moved. */
 static const char *words(const tni_nest *nest)
 {
     static char text[2048];

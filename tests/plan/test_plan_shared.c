@@ -1,5 +1,5 @@
-/* test_plan_shared.c - one plan, many threads, any data; what a plan refuses and how it reads.
- */
+/* test_plan_shared.c - one plan, many threads, any data; what a plan refuses and how it
+ * reads. */
 #include <pthread.h>
 
 #include "copy_oracle.h"

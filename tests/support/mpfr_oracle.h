@@ -1,5 +1,5 @@
-/* mpfr_oracle.h - functions of one f64 to 113 bits, by MPFR where the tests are built with it.
- */
+/* mpfr_oracle.h - functions of one f64 to 113 bits, by MPFR where the tests are built with
+ * it. */
 #ifndef MPFR_ORACLE_H
 #define MPFR_ORACLE_H
 

@@ -1,5 +1,5 @@
-/* ops_want.h - numbers to try an op on, what it should give, and whether what it gave will do.
- */
+/* ops_want.h - numbers to try an op on, what it should give, and whether what it gave will
+ * do. */
 #ifndef OPS_WANT_H
 #define OPS_WANT_H
 

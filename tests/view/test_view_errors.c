@@ -1,6 +1,5 @@
 /* test_view_errors.c - each refusal of each call: the status, the sentence, and nothing
- * changed.
- */
+ * changed. */
 #include "view_oracle.h"
 
 static tn_tensor out, before; /* the same bytes as long as every call fails */
@@ -118,8 +117,8 @@ static const struct {
     {"broadcast_shape: src", broadcast_shape, "broadcast_shape: src is NULL"},
 };
 
-/* A (2, 1) f32 tensor, as each row spoils it; all that comes later in the order is spoilt too.
- */
+/* A (2, 1) f32 tensor, as each row spoils it; all that comes later in the order is spoilt
+ * too. */
 static const struct {
     tn_status status;
     int ndim, dtype;

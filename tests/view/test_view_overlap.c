@@ -1,6 +1,5 @@
 /* test_view_overlap.c - which tensors name a byte twice, which share one: against a map of
- * bytes.
- */
+ * bytes. */
 #include "view_oracle.h"
 
 enum { BYTES = 1 << 14 };

@@ -1,5 +1,5 @@
-/* iop_move.c - operators that are a copy of a view: the work is one plan of tn_plan_rearrange.
- */
+/* iop_move.c - operators that are a copy of a view: the work is one plan of
+ * tn_plan_rearrange. */
 #include "iop.h"
 
 #include <string.h>

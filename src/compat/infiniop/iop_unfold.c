@@ -1,8 +1,8 @@
 /* iop_unfold.c - Unfold: every window of an image becomes a column.
  *
  * Without padding it is a copy between views of axes (N, C, place in the window …, window …);
- * with padding, for each place in the window the image sliced by the stride, zeros around it.
- */
+ * with padding, for each place in the window the image sliced by the stride, zeros around
+ * it. */
 #include "iop.h"
 
 enum { MOST = (TN_MAX_NDIM - 2) / 2 };
