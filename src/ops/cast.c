@@ -11,7 +11,7 @@ static tn_status check_layouts(const tn_tensor *dst, const tn_tensor *src, const
     TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
     TRY(tni_same_shape(dst, src, call));
     TRY(tni_check_all(TNI_SIZE, call, dst, 1, &src));
-    return tni_check_once(dst, call);
+    return tni_check_injective(dst, call);
 }
 
 static bool plain_copy(const tn_tensor *dst, const tn_tensor *src)

@@ -23,7 +23,7 @@ tn_status tni_check_apart_all(const char *call, const tn_tensor *dst, int n,
                               const tn_tensor *const *srcs)
 {
     TRY(tni_check_all(TNI_SIZE, call, dst, n, srcs));
-    TRY(tni_check_once(dst, call));
+    TRY(tni_check_injective(dst, call));
     TRY(check_data(call, dst, "dst"));
     for (int k = 0; k < n; k++)
         TRY(check_data(call, srcs[k], "src"));

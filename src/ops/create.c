@@ -25,7 +25,7 @@ tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape
 
 static tn_status check_data(const tn_tensor *dst, const char *call)
 {
-    TRY(tni_check_once(dst, call));
+    TRY(tni_check_injective(dst, call));
     if (dst->data || tni_numel(dst) == 0)
         return TN_OK;
     return tni_fail(TN_ENULL, "%s: dst has %lld elements and data NULL", call,

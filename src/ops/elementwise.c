@@ -108,7 +108,7 @@ static tn_status check_layouts(operands *o, const char *call, tn_op op, const do
     } else {
         TRY(check_in_order(o, call, op, dst, nsrc, srcs));
     }
-    TRY(tni_check_once(dst, call));
+    TRY(tni_check_injective(dst, call));
     o->how.name = tni_ops[op].name;
     o->how.op = op;
     o->how.params = params;

@@ -24,7 +24,7 @@ tn_status tn_map(tn_strip_fn fn, void *user, const tn_tensor *dst, int nsrc,
     tn_tensor room[MOST];
     TRY(tni_spread(ts, room, "map", dst, nsrc, srcs));
     TRY(tni_check_all(TNI_SIZE, "map", dst, nsrc, srcs));
-    TRY(tni_check_once(dst, "map"));
+    TRY(tni_check_injective(dst, "map"));
     if (tni_numel(dst) == 0)
         return TN_OK;
     TRY(tni_check_data(dst, "map: dst"));

@@ -195,7 +195,7 @@ tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src
         return tni_fail(TN_ENULL, "plan_pad: dst is NULL");
     TRY(check(&(request){"plan_pad", dst, src, before, after, mode}, shape));
     TRY(tni_check_all(TNI_SIZE, "plan_pad", dst, 1, &src));
-    TRY(tni_check_once(dst, "plan_pad"));
+    TRY(tni_check_injective(dst, "plan_pad"));
     tn_plan *p = tni_box(sizeof(pad_plan), "pad", false, 1, dst, &src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_pad: no memory for the plan");

@@ -121,7 +121,7 @@ tn_status tn_pattern_into(const tn_tensor *dst, const tn_tensor *src, const char
     tni_fit fit;
     TRY(fit_text(&fit, src, pattern, sizes));
     TRY(check_result(dst, &fit));
-    TRY(tni_check_once(dst, "pattern_into"));
+    TRY(tni_check_injective(dst, "pattern_into"));
     TRY(tni_check_data(dst, "pattern_into: dst"));
     TRY(tni_check_data(src, "pattern_into: src"));
     TRY(tni_check_apart(dst, src, false, "pattern_into"));

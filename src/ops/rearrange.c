@@ -21,7 +21,7 @@ static tn_status check_layouts(const tn_tensor *dst, const tn_tensor *src, const
     if (tni_check_all(TNI_EVERY, call, dst, 1, &src) != TN_OK || dst->dtype != src->dtype)
         return tell(dst, src, call);
     TRY(tni_same_shape(dst, src, call));
-    return tni_check_once(dst, call);
+    return tni_check_injective(dst, call);
 }
 
 static tn_status check_data(const tn_tensor *dst, const tn_tensor *src, const char *call)
@@ -49,7 +49,7 @@ tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
 tn_status tn_fill(const tn_tensor *dst, const void *value)
 {
     TRY(tni_check_dst(dst, "fill: dst"));
-    TRY(tni_check_once(dst, "fill"));
+    TRY(tni_check_injective(dst, "fill"));
     TRY(tni_check_data(dst, "fill: dst"));
 
     char one[16] = {0};

@@ -204,7 +204,7 @@ static answer names_twice(const sorted *axes, int64_t width)
     return all;
 }
 
-tn_status tni_check_once(const tn_tensor *t, const char *call)
+tn_status tni_check_injective(const tn_tensor *t, const char *call)
 {
     const int64_t width = tni_width(t->dtype);
     if (LIKELY(in_rows(t, width)))

@@ -63,7 +63,7 @@ tn_status tni_check_data(const tn_tensor *t, const char *who);
 /* ---- shared bytes (overlap.c); operands are checked ones ---- */
 
 /* TN_ESTRIDE when dst names a byte twice, or when that cannot be decided within the limit. */
-tn_status tni_check_once(const tn_tensor *dst, const char *call);
+tn_status tni_check_injective(const tn_tensor *dst, const char *call);
 
 /* TN_EOVERLAP when dst and src share a byte (or that cannot be decided); with same_is_fine a
  * src that is exactly dst (data, dtype, shape, strides of axes longer than 1) passes. */

@@ -61,7 +61,7 @@ static void a_byte_named_twice_is_found(void **state)
             continue;
         memset(map, 0, sizeof map);
         const bool want = mark(&t, map) > 1;
-        const tn_status got = tni_check_once(&t, "t");
+        const tn_status got = tni_check_injective(&t, "t");
         if (got != (want ? TN_ESTRIDE : TN_OK))
             fail_msg("%s x %s%s: %s", tn_dtype_name(t.dtype), want ? "twice" : "once",
                      layout_text(&t), tn_status_name(got));
@@ -223,7 +223,7 @@ static void layouts_name_a_byte_twice_or_not(void **state)
     for (int k = 0; k < COUNT(singles); k++) {
         tn_tensor t;
         make(&t, &singles[k].t, 0);
-        const tn_status status = tni_check_once(&t, "t");
+        const tn_status status = tni_check_injective(&t, "t");
         if (status != singles[k].status)
             fail_msg("%s: %s, %s", singles[k].says, tn_status_name(status), tn_error());
     }
@@ -241,7 +241,7 @@ static void what_takes_too_long_is_refused(void **state)
             t.shape[i] = 2;
             t.stride[i] = (INT64_C(1) << 52) + between(&d, 0, INT64_C(1) << 51);
         }
-        const tn_status status = tni_check_once(&t, "t");
+        const tn_status status = tni_check_injective(&t, "t");
         if (status == TN_ESTRIDE && strstr(tn_error(), "too many"))
             refused++;
     }
@@ -288,7 +288,7 @@ static void what_does_not_fit_is_refused(void **state)
     /* an axis below the top, counted twice, does not fit */
     const int64_t rows[] = {2, 3}, skewed[] = {half[0] / 2 + 8, half[0] / 2};
     assert_int_equal(tn_init_strided(&a, (void *)4096, TN_F32, 2, rows, skewed), TN_OK);
-    assert_int_equal(tni_check_once(&a, "x"), TN_ESTRIDE);
+    assert_int_equal(tni_check_injective(&a, "x"), TN_ESTRIDE);
     assert_string_equal(tn_error(), "x: dst may name an element twice: too many axes to tell");
 }
 

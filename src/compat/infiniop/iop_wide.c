@@ -118,7 +118,7 @@ static tn_status check_layouts(const wide *w)
     tn_tensor spread;
     for (int k = 1; k <= w->nsrc; k++)
         TRY(tn_broadcast_to(&spread, &w->ts[k], y->ndim, y->shape));
-    return tni_check_once(y, tni_iop_rows[w->head.name].name);
+    return tni_check_injective(y, tni_iop_rows[w->head.name].name);
 }
 
 static tn_status make(const tni_iop_request *q, int n, const tni_iop_tensor *ts, number num)
