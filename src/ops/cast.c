@@ -32,7 +32,7 @@ tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
     TRY(check_layouts(dst, src, "cast"));
     TRY(tni_check_data(dst, "cast: dst"));
     TRY(tni_check_data(src, "cast: src"));
-    TRY(tni_check_apart(dst, src, false, "cast"));
+    TRY(tni_check_disjoint(dst, src, false, "cast"));
     if (plain_copy(dst, src)) {
         tni_copy copy;
         tni_copy_plan(&copy, dst, src);

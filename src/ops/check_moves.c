@@ -19,7 +19,7 @@ static tn_status check_data(const char *call, const tn_tensor *t, const char *na
     return tni_fail(TN_ENULL, "%s: %s has elements and its data is NULL", call, name);
 }
 
-tn_status tni_check_apart_all(const char *call, const tn_tensor *dst, int n,
+tn_status tni_check_disjoint_all(const char *call, const tn_tensor *dst, int n,
                               const tn_tensor *const *srcs)
 {
     TRY(tni_check_all(TNI_SIZE, call, dst, n, srcs));
@@ -28,6 +28,6 @@ tn_status tni_check_apart_all(const char *call, const tn_tensor *dst, int n,
     for (int k = 0; k < n; k++)
         TRY(check_data(call, srcs[k], "src"));
     for (int k = 0; k < n; k++)
-        TRY(tni_check_apart(dst, srcs[k], false, call));
+        TRY(tni_check_disjoint(dst, srcs[k], false, call));
     return TN_OK;
 }

@@ -84,7 +84,7 @@ static tn_status copy_into(const tn_tensor *dst, const tn_tensor *src, const cha
     long_axes(&d, dst);
     long_axes(&s, src);
     TRY(check_long_axes(&d, &s, call));
-    TRY(tni_check_apart_all(call, dst, 1, &src));
+    TRY(tni_check_disjoint_all(call, dst, 1, &src));
     tni_move_all(&d, &s);
     return TN_OK;
 }

@@ -128,7 +128,7 @@ static tn_status check_data(const char *call, const tn_tensor *dst, int nsrc,
         if (!srcs[k]->data)
             return tni_fail(TN_ENULL, "%s: src %d has elements and its data is NULL", call, k);
     for (int k = 0; k < nsrc; k++)
-        TRY(tni_check_apart(dst, srcs[k], true, call));
+        TRY(tni_check_disjoint(dst, srcs[k], true, call));
     return TN_OK;
 }
 

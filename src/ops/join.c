@@ -107,7 +107,7 @@ static tn_status join(joined *j, const char *call)
     TRY(tni_check_axis(j->dim, j->dst->ndim, call));
     TRY(tni_check_alike(call, j->dst, j->n, j->srcs));
     TRY(check_join(j, call));
-    TRY(tni_check_apart_all(call, j->dst, j->n, j->srcs));
+    TRY(tni_check_disjoint_all(call, j->dst, j->n, j->srcs));
     join_all(j);
     return TN_OK;
 }
@@ -183,7 +183,7 @@ static tn_status times(const tn_tensor *dst, const tn_tensor *src, const int64_t
 {
     TRY(tni_check_alike(call, dst, 1, &src));
     TRY(check_times(dst, src, reps, call));
-    TRY(tni_check_apart_all(call, dst, 1, &src));
+    TRY(tni_check_disjoint_all(call, dst, 1, &src));
     copy_times(dst, src, reps, whole);
     return TN_OK;
 }
@@ -221,7 +221,7 @@ tn_status tn_roll(const tn_tensor *dst, const tn_tensor *src, int dim, int64_t s
     TRY(tni_check_axis(dim, src->ndim, "roll"));
     TRY(tni_check_alike("roll", dst, 1, &src));
     TRY(tni_same_shape(dst, src, "roll"));
-    TRY(tni_check_apart_all("roll", dst, 1, &src));
+    TRY(tni_check_disjoint_all("roll", dst, 1, &src));
     if (tni_numel(dst) == 0)
         return TN_OK;
     const int64_t n = src->shape[dim];

@@ -32,7 +32,7 @@ tn_status tn_map(tn_strip_fn fn, void *user, const tn_tensor *dst, int nsrc,
         if (!srcs[k]->data)
             return tni_fail(TN_ENULL, "map: src %d has elements and its data is NULL", k);
     for (int k = 0; k < nsrc; k++)
-        TRY(tni_check_apart(dst, srcs[k], true, "map"));
+        TRY(tni_check_disjoint(dst, srcs[k], true, "map"));
 
     tni_strips_how how = {.name = "map", .map = fn, .user = user};
     const char *at[MOST];

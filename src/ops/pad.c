@@ -85,7 +85,7 @@ static tn_status pad_into(const request *q, const void *value)
     if (!q->dst)
         return tni_fail(TN_ENULL, "%s: dst is NULL", q->call);
     TRY(check(q, shape));
-    TRY(tni_check_apart_all(q->call, q->dst, 1, &q->src));
+    TRY(tni_check_disjoint_all(q->call, q->dst, 1, &q->src));
     run(q, q->dst, value);
     return TN_OK;
 }

@@ -124,7 +124,7 @@ tn_status tn_pattern_into(const tn_tensor *dst, const tn_tensor *src, const char
     TRY(tni_check_injective(dst, "pattern_into"));
     TRY(tni_check_data(dst, "pattern_into: dst"));
     TRY(tni_check_data(src, "pattern_into: src"));
-    TRY(tni_check_apart(dst, src, false, "pattern_into"));
+    TRY(tni_check_disjoint(dst, src, false, "pattern_into"));
     copy_pieces(dst, src, &fit);
     return TN_OK;
 }

@@ -36,7 +36,7 @@ tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
 {
     TRY(check_layouts(dst, src, "rearrange"));
     TRY(check_data(dst, src, "rearrange"));
-    TRY(tni_check_apart(dst, src, true, "rearrange"));
+    TRY(tni_check_disjoint(dst, src, true, "rearrange"));
     if (UNLIKELY(dst->data == src->data))
         return TN_OK; /* the very same elements, or none */
 

@@ -129,7 +129,7 @@ struct tn_plan {
     void (*run)(const tn_plan *plan, char *dst, const char *const *srcs);
     void (*explain)(const tn_plan *plan, tni_text *text);
     const char *call; /* "rearrange", for sentences */
-    bool same_is_fine;
+    bool allow_alias;
     int nsrc;
     int64_t low[TNI_MAX_OPERANDS], high[TNI_MAX_OPERANDS]; /* byte ranges around data */
     tn_tensor *ts;
@@ -137,16 +137,16 @@ struct tn_plan {
 
 /* Allocate a box of size bytes whose first member is a tn_plan, filled but for run and explain;
  * operands are copied.  NULL when memory is out. */
-tn_plan *tni_box(size_t size, const char *call, bool same_is_fine, int nsrc,
+tn_plan *tni_box(size_t size, const char *call, bool allow_alias, int nsrc,
                  const tn_tensor *dst, const tn_tensor *const *srcs);
 
 /* A box of a copy (copy_box.c) of checked tensors.  NULL when memory is out. */
-tn_plan *tni_copy_box(const char *call, bool same_is_fine, const tn_tensor *dst,
+tn_plan *tni_copy_box(const char *call, bool allow_alias, const tn_tensor *dst,
                       const tn_tensor *src);
 
 /* A box of elementwise work (strip_box.c): ts as for tni_strips_plan, srcs as the user gave
  * them.  NULL when memory is out. */
-tn_plan *tni_strips_box(const char *call, bool same_is_fine, const tni_strips_how *how,
+tn_plan *tni_strips_box(const char *call, bool allow_alias, const tni_strips_how *how,
                         int nsrc, const tn_tensor *const *ts, const tn_tensor *const *srcs);
 
 #endif

@@ -4,14 +4,14 @@
 #include "plan.h"
 #include "view/view.h"
 
-tn_plan *tni_box(size_t size, const char *call, bool same_is_fine, int nsrc,
+tn_plan *tni_box(size_t size, const char *call, bool allow_alias, int nsrc,
                  const tn_tensor *dst, const tn_tensor *const *srcs)
 {
     size_t head = (size + 63) & ~(size_t)63;
     tn_plan *plan = tni_alloc(head + (size_t)(nsrc + 1) * sizeof(tn_tensor));
     if (!plan)
         return NULL;
-    *plan = (tn_plan){.call = call, .same_is_fine = same_is_fine, .nsrc = nsrc};
+    *plan = (tn_plan){.call = call, .allow_alias = allow_alias, .nsrc = nsrc};
     plan->ts = (tn_tensor *)(void *)((char *)plan + head);
     for (int k = 0; k <= nsrc; k++) {
         const tn_tensor *t = k ? srcs[k - 1] : dst;
@@ -28,7 +28,7 @@ static tn_status apart(const tn_plan *plan, void *dst, const void *src, int k)
     tn_tensor d = plan->ts[0], s = plan->ts[k];
     d.data = dst;
     memcpy(&s.data, &src, sizeof src);
-    return tni_check_apart(&d, &s, plan->same_is_fine, plan->call);
+    return tni_check_disjoint(&d, &s, plan->allow_alias, plan->call);
 }
 
 tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)

@@ -259,7 +259,7 @@ static answer shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
     return solve(terms, count, reach, distance - bytes, distance, &work);
 }
 
-tn_status tni_check_apart(const tn_tensor *dst, const tn_tensor *src, bool same_is_fine,
+tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
                           const char *call)
 {
     int64_t low, high, src_low, src_high;
@@ -271,7 +271,7 @@ tn_status tni_check_apart(const tn_tensor *dst, const tn_tensor *src, bool same_
     const uint64_t src_from = (uint64_t)(uintptr_t)src->data + (uint64_t)src_low;
     if (LIKELY(src_from - from >= (uint64_t)length && from - src_from >= (uint64_t)src_length))
         return TN_OK;
-    if (length == 0 || src_length == 0 || (same_is_fine && tni_same(dst, src)))
+    if (length == 0 || src_length == 0 || (allow_alias && tni_same(dst, src)))
         return TN_OK;
 
     int64_t distance;

@@ -65,9 +65,9 @@ tn_status tni_check_data(const tn_tensor *t, const char *who);
 /* TN_ESTRIDE when dst names a byte twice, or when that cannot be decided within the limit. */
 tn_status tni_check_injective(const tn_tensor *dst, const char *call);
 
-/* TN_EOVERLAP when dst and src share a byte (or that cannot be decided); with same_is_fine a
+/* TN_EOVERLAP when dst and src share a byte (or that cannot be decided); with allow_alias a
  * src that is exactly dst (data, dtype, shape, strides of axes longer than 1) passes. */
-tn_status tni_check_apart(const tn_tensor *dst, const tn_tensor *src, bool same_is_fine,
+tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
                           const char *call);
 
 /* Exactly the same elements at the same places: data, dtype, shape, strides where n > 1. */

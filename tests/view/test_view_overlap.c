@@ -96,13 +96,13 @@ static void a_shared_byte_is_found(void **state)
         bool want = false;
         for (int i = 0; i < BYTES; i++)
             want |= map[i] && other[i];
-        const tn_status got = tni_check_apart(&a, &b, false, "x");
+        const tn_status got = tni_check_disjoint(&a, &b, false, "x");
         if (got != (want ? TN_EOVERLAP : TN_OK))
             fail_msg("%s at %p%s: not %s", tn_dtype_name(a.dtype), a.data, layout_text(&a),
                      want ? "shared" : "apart");
         if (want)
             assert_string_equal(tn_error(), "x: dst and src share bytes");
-        assert_int_equal(tni_check_apart(&b, &a, false, "x"), got);
+        assert_int_equal(tni_check_disjoint(&b, &a, false, "x"), got);
         int64_t a_low, a_high, b_low, b_high;
         tni_extent(&a, &a_low, &a_high);
         tni_extent(&b, &b_low, &b_high);
@@ -189,7 +189,7 @@ static void real_sizes_are_decided(void **state)
         tn_tensor dst, src;
         make(&dst, &pairs[k].dst, 0);
         make(&src, &pairs[k].src, pairs[k].src_at);
-        const tn_status status = tni_check_apart(&dst, &src, true, "x");
+        const tn_status status = tni_check_disjoint(&dst, &src, true, "x");
         if (status != pairs[k].status)
             fail_msg("%s: %s, %s", pairs[k].says, tn_status_name(status), tn_error());
     }
@@ -256,33 +256,33 @@ static void what_does_not_fit_is_refused(void **state)
     tn_tensor a, b;
     assert_int_equal(tn_init_strided(&a, (void *)4096, TN_I8, 2, two, wide), TN_OK);
     assert_int_equal(tn_init_strided(&b, (void *)4100, TN_I8, 2, two, wide), TN_OK);
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
 
     /* strides that differ: each span fits, their sum does not */
     a.stride[0] -= 64;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
 
     /* equal strides: the extents together do not fit */
     const int64_t long_axis[] = {(INT64_C(1) << 62) + 1};
     assert_int_equal(tn_init(&a, (void *)4096, TN_I8, 1, long_axis), TN_OK);
     assert_int_equal(tn_init(&b, (void *)4100, TN_I8, 1, long_axis), TN_OK);
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
 
     /* side by side they share nothing, however long they are */
     if (sizeof(void *) == sizeof *long_axis) {
         b.data = (void *)(uintptr_t)(4096 + long_axis[0]);
-        assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_OK);
-        assert_int_equal(tni_check_apart(&b, &a, true, "x"), TN_OK);
+        assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_OK);
+        assert_int_equal(tni_check_disjoint(&b, &a, true, "x"), TN_OK);
     }
 
     /* the distance to the end of src does not fit */
     const int64_t all[] = {INT64_MAX - 1}, half[] = {INT64_C(1) << 62};
     assert_int_equal(tn_init_strided(&a, (void *)4096, TN_I8, 1, two, all), TN_OK);
     assert_int_equal(tn_init_strided(&b, (void *)(4196 + half[0]), TN_I8, 1, two, half), TN_OK);
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     assert_string_equal(tn_error(), "x: dst and src may share bytes: too many axes to tell");
 
     /* an axis below the top, counted twice, does not fit */
@@ -300,29 +300,29 @@ static void the_same_is_fine_when_asked(void **state)
     assert_int_equal(tn_init(&a, x, TN_F32, 3, (int64_t[]){3, 1, 4}), TN_OK);
     b = a;
     b.stride[1] = -99;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_OK);
-    assert_int_equal(tni_check_apart(&a, &b, false, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_OK);
+    assert_int_equal(tni_check_disjoint(&a, &b, false, "x"), TN_EOVERLAP);
     b.dtype = TN_I32;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     b = a;
     b.ndim = 1;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     b = a;
     b.shape[2] = 3;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     b = a;
     b.shape[0] = 2;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     a.shape[0] = 2;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_OK);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_OK);
     b.stride[0] = 20;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     b = a;
     b.stride[2] = 8;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
     b = a;
     b.data = x + 1;
-    assert_int_equal(tni_check_apart(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
 }
 
 int main(void)

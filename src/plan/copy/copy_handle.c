@@ -17,10 +17,10 @@ static void explain(const tn_plan *plan, tni_text *text)
     tni_copy_explain(&((const copy_plan *)plan)->copy, &plan->ts[0], text);
 }
 
-tn_plan *tni_copy_box(const char *call, bool same_is_fine, const tn_tensor *dst,
+tn_plan *tni_copy_box(const char *call, bool allow_alias, const tn_tensor *dst,
                       const tn_tensor *src)
 {
-    tn_plan *p = tni_box(sizeof(copy_plan), call, same_is_fine, 1, dst, &src);
+    tn_plan *p = tni_box(sizeof(copy_plan), call, allow_alias, 1, dst, &src);
     if (!p)
         return NULL;
     p->run = run;

@@ -16,10 +16,10 @@ static void explain(const tn_plan *plan, tni_text *text)
     tni_strips_explain(&((const strip_plan *)plan)->strips, &plan->ts[0], text);
 }
 
-tn_plan *tni_strips_box(const char *call, bool same_is_fine, const tni_strips_how *how,
+tn_plan *tni_strips_box(const char *call, bool allow_alias, const tni_strips_how *how,
                         int nsrc, const tn_tensor *const *ts, const tn_tensor *const *srcs)
 {
-    tn_plan *p = tni_box(sizeof(strip_plan), call, same_is_fine, nsrc, ts[0], srcs);
+    tn_plan *p = tni_box(sizeof(strip_plan), call, allow_alias, nsrc, ts[0], srcs);
     if (!p)
         return NULL;
     p->run = run;
