@@ -92,7 +92,7 @@ static tn_status check_in_order(operands *o, const char *call, tn_op op, const t
     TRY(tni_check_all(TNI_NDIM | TNI_DEVICE | TNI_DTYPE, call, dst, nsrc, srcs));
     TRY(check_dtypes(o, call, op, dst, nsrc, srcs));
     TRY(tni_check_all(TNI_SHAPE, call, dst, nsrc, srcs));
-    TRY(tni_spread(o->ts, o->spread, call, dst, nsrc, srcs));
+    TRY(tni_broadcast_operands(o->ts, o->spread, call, dst, nsrc, srcs));
     return tni_check_all(TNI_SIZE, call, dst, nsrc, srcs);
 }
 
@@ -104,7 +104,7 @@ static tn_status check_layouts(operands *o, const char *call, tn_op op, const do
     if (LIKELY(tn_op_arity(op) == nsrc && nsrc > 0 &&
                tni_check_all(TNI_EVERY, call, dst, nsrc, srcs) == TN_OK)) {
         TRY(check_dtypes(o, call, op, dst, nsrc, srcs));
-        TRY(tni_spread(o->ts, o->spread, call, dst, nsrc, srcs));
+        TRY(tni_broadcast_operands(o->ts, o->spread, call, dst, nsrc, srcs));
     } else {
         TRY(check_in_order(o, call, op, dst, nsrc, srcs));
     }

@@ -22,7 +22,7 @@ tn_status tn_map(tn_strip_fn fn, void *user, const tn_tensor *dst, int nsrc,
     TRY(tni_check_all(TNI_NDIM | TNI_DEVICE | TNI_DTYPE | TNI_SHAPE, "map", dst, nsrc, srcs));
     const tn_tensor *ts[TNI_MAX_OPERANDS];
     tn_tensor room[MOST];
-    TRY(tni_spread(ts, room, "map", dst, nsrc, srcs));
+    TRY(tni_broadcast_operands(ts, room, "map", dst, nsrc, srcs));
     TRY(tni_check_all(TNI_SIZE, "map", dst, nsrc, srcs));
     TRY(tni_check_injective(dst, "map"));
     if (tni_numel(dst) == 0)

@@ -74,7 +74,7 @@ static bool spread(tn_tensor *out, const tn_tensor *dst, const tn_tensor *src)
     return true;
 }
 
-tn_status tni_spread(const tn_tensor **ts, tn_tensor *room, const char *call,
+tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *room, const char *call,
                      const tn_tensor *dst, int n, const tn_tensor *const *srcs)
 {
     ts[0] = dst;
