@@ -204,7 +204,7 @@ static tn_status dl_import(tn_tensor *t, const DLTensor *dl, uint32_t flags, con
     if (dl->byte_offset > (uint64_t)INT64_MAX)
         return tni_fail(TN_EOVERFLOW, "%s: byte_offset does not fit 64 bits", call);
 
-    void *data = tni_move(dl->data, (int64_t)dl->byte_offset);
+    void *data = tni_offset(dl->data, (int64_t)dl->byte_offset);
     if (dl->strides)
         TRY(tn_init_strided(t, data, dtype, dl->ndim, dl->shape, strides));
     else

@@ -6,7 +6,7 @@
 #include "view/view.h"
 
 /* Copy src to dst: checked tensors of equal shape and dtype that share no byte. */
-static inline void tni_move_all(const tn_tensor *dst, const tn_tensor *src)
+static inline void tni_copy_tensor(const tn_tensor *dst, const tn_tensor *src)
 {
     tni_copy copy;
     tni_copy_plan(&copy, dst, src);

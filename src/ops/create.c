@@ -18,7 +18,7 @@ tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape
         one.shape[i] = shape[i];
         one.stride[i] = 0;
     }
-    tni_move_all(&made, &one);
+    tni_copy_tensor(&made, &one);
     *out = made;
     return TN_OK;
 }

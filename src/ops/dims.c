@@ -7,7 +7,7 @@ static tn_status copy_of(tn_tensor *out, const tn_tensor *view)
 {
     tn_tensor made;
     TRY(tn_alloc(&made, view->dtype, view->ndim, view->shape));
-    tni_move_all(&made, view);
+    tni_copy_tensor(&made, view);
     *out = made;
     return TN_OK;
 }
@@ -85,7 +85,7 @@ static tn_status copy_into(const tn_tensor *dst, const tn_tensor *src, const cha
     long_axes(&s, src);
     TRY(check_long_axes(&d, &s, call));
     TRY(tni_check_disjoint_all(call, dst, 1, &src));
-    tni_move_all(&d, &s);
+    tni_copy_tensor(&d, &s);
     return TN_OK;
 }
 

@@ -7,7 +7,7 @@
 /* The window [first, first + n) of axis dim. */
 static void window(tn_tensor *out, const tn_tensor *t, int dim, int64_t first, int64_t n)
 {
-    tni_inherit(out, t, n ? tni_move(t->data, first * t->stride[dim]) : t->data, t->ndim);
+    tni_inherit(out, t, n ? tni_offset(t->data, first * t->stride[dim]) : t->data, t->ndim);
     for (int i = 0; i < t->ndim; i++) {
         out->shape[i] = i == dim ? n : t->shape[i];
         out->stride[i] = t->stride[i];
@@ -36,7 +36,7 @@ static void join_one(const joined *j, int k, int64_t first)
     window(&d, j->dst, j->dim, first, places(j, k));
     if (j->stacked)
         tni_drop_axis(&d, &d, j->dim, d.data);
-    tni_move_all(&d, j->srcs[k]);
+    tni_copy_tensor(&d, j->srcs[k]);
 }
 
 static void join_part(void *arg, int part)
@@ -175,7 +175,7 @@ static void copy_times(const tn_tensor *dst, const tn_tensor *src, const int64_t
         if (!whole)
             append(&d, &s, r, 1, dst->stride[i], 0);
     }
-    tni_move_all(&d, &s);
+    tni_copy_tensor(&d, &s);
 }
 
 static tn_status times(const tn_tensor *dst, const tn_tensor *src, const int64_t *reps,
@@ -231,9 +231,9 @@ tn_status tn_roll(const tn_tensor *dst, const tn_tensor *src, int dim, int64_t s
     tn_tensor d, s;
     window(&d, dst, dim, head, n - head);
     window(&s, src, dim, 0, n - head);
-    tni_move_all(&d, &s);
+    tni_copy_tensor(&d, &s);
     window(&d, dst, dim, 0, head);
     window(&s, src, dim, n - head, head);
-    tni_move_all(&d, &s);
+    tni_copy_tensor(&d, &s);
     return TN_OK;
 }

@@ -66,7 +66,7 @@ tn_status tn_pattern_view(tn_tensor *out, const tn_tensor *src, const char *patt
         return tni_fail(TN_ESTRIDE,
                         "pattern_view: \"%s\" merges axes that only a copy can merge",
                         tni_quoted(pattern).text);
-    tni_inherit(out, src, tni_move(src->data, fit.empty ? 0 : fit.shift), fit.ndim);
+    tni_inherit(out, src, tni_offset(src->data, fit.empty ? 0 : fit.shift), fit.ndim);
     for (int i = 0; i < fit.ndim; i++) {
         out->shape[i] = fit.shape[i];
         out->stride[i] = stride[i];
@@ -82,7 +82,7 @@ static void copy_pieces(const tn_tensor *dst, const tn_tensor *src, const tni_fi
         return;
     tn_tensor d, s;
     tni_inherit(&d, dst, dst->data, fit->n);
-    tni_inherit(&s, src, tni_move(src->data, fit->shift), fit->n);
+    tni_inherit(&s, src, tni_offset(src->data, fit->shift), fit->n);
     int64_t inner = 1;
     for (int i = fit->n - 1; i >= 0; i--) {
         const tni_piece *a = &fit->piece[i];
@@ -93,7 +93,7 @@ static void copy_pieces(const tn_tensor *dst, const tn_tensor *src, const tni_fi
         s.stride[i] = a->step;
         inner *= a->n;
     }
-    tni_move_all(&d, &s);
+    tni_copy_tensor(&d, &s);
 }
 
 static tn_status check_result(const tn_tensor *dst, const tni_fit *fit)

@@ -115,7 +115,7 @@ tn_status tn_flip(tn_tensor *out, const tn_tensor *in, int dim)
     const int64_t n = in->shape[dim], stride = in->stride[dim];
     void *data = in->data;
     if (n > 1 && tni_numel(in) > 0)
-        data = tni_move(data, (n - 1) * stride);
+        data = tni_offset(data, (n - 1) * stride);
     for (int i = 0; i < ndim; i++)
         copy_axis(out, i, in, i);
     if (n > 1)

@@ -109,5 +109,5 @@ void *tn_at(const tn_tensor *t, const int64_t *index)
         if (index[i] > 0)
             offset += index[i] * t->stride[i];
     }
-    return tni_move(t->data, offset);
+    return tni_offset(t->data, offset);
 }

@@ -25,7 +25,7 @@ tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int dim, int64_t start, 
     const int64_t offset = count > 0 && n > 1 && tni_numel(in) > 0 ? start * stride : 0;
     keep_axes(out, in);
     tni_set_axis(out, dim, count, count > 1 ? stride * step : stride);
-    tni_inherit(out, in, tni_move(in->data, offset), in->ndim);
+    tni_inherit(out, in, tni_offset(in->data, offset), in->ndim);
     return TN_OK;
 }
 
@@ -40,7 +40,7 @@ tn_status tn_select(tn_tensor *out, const tn_tensor *in, int dim, int64_t index)
     TRY(tni_check_sound(in, "select: in"));
 
     const int64_t offset = n > 1 && tni_numel(in) > 0 ? index * in->stride[dim] : 0;
-    tni_drop_axis(out, in, dim, tni_move(in->data, offset));
+    tni_drop_axis(out, in, dim, tni_offset(in->data, offset));
     return TN_OK;
 }
 
@@ -106,7 +106,7 @@ tn_status tn_view(tn_tensor *out, const tn_tensor *in, const int64_t *shape,
     for (int i = 0; i < ndim; i++)
         if (!(drops >> i & 1))
             tni_set_axis(out, kept++, shape[i], in->stride[i]);
-    tni_inherit(out, in, tni_move(in->data, moved), kept);
+    tni_inherit(out, in, tni_offset(in->data, moved), kept);
     return TN_OK;
 }
 

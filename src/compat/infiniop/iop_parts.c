@@ -45,7 +45,7 @@ static tn_status run_parts(const tni_iop *iop, void *dst, const void *const *src
         const tni_iop_part *part = &iop->parts[i];
         const void *src = srcs[part->src];
         src = src ? moved_by(src, part->src_at) : &anchor;
-        TRY(tn_plan_run(part->plan, tni_move(dst, part->dst_at), &src));
+        TRY(tn_plan_run(part->plan, tni_offset(dst, part->dst_at), &src));
     }
     return TN_OK;
 }
