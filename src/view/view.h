@@ -132,7 +132,7 @@ void tni_shape_range(int ndim, const int64_t *shape, const int64_t *stride, int6
                      int64_t *low, int64_t *high);
 
 /* Bytes from element (0, …, 0) to the element at index, which lies in the shape. */
-int64_t tni_shape_place(int ndim, const int64_t *shape, const int64_t *stride,
+int64_t tni_shape_offset(int ndim, const int64_t *shape, const int64_t *stride,
                         const int64_t *index);
 
 /* How many elements a slice takes of n, read as Python reads it; *start becomes the first. */

@@ -157,7 +157,7 @@ void bytes_bound_the_count(int ndim, const int64_t *shape, int64_t width)
     }
 }
 
-/* The elements of a checked tensor have places: tni_shape_place may be asked of it. */
+/* The elements of a checked tensor have places: tni_shape_offset may be asked of it. */
 /*@ requires ndim >= 0 && extents(shape, ndim) && list(stride, ndim) && width >= 1;
     requires spans(shape, stride, 0, ndim, width);
     assigns \nothing;

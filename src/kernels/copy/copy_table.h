@@ -6,7 +6,7 @@
 
 enum { TNI_WIDTHS = 5 }; /* log2 of the element widths 1, 2, 4, 8, 16 */
 
-static inline int tni_width_log2(int64_t width)
+static inline int tni_log2_width(int64_t width)
 {
     return width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : width == 8 ? 3 : 4;
 }

@@ -197,7 +197,7 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         c->mover = TNI_MOVE_TURN;
     else
         c->mover = TNI_MOVE_STRIDED;
-    c->width_log2 = by_width(c->unit) ? tni_width_log2(c->unit) : 0;
+    c->width_log2 = by_width(c->unit) ? tni_log2_width(c->unit) : 0;
 
     c->pack =
         c->mover == TNI_MOVE_TURN && c->bytes > SMALL && rows_alias(c->unit, c->tile[TNI_A].s);
@@ -250,7 +250,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
     } else if (nest.ndim == 1 && nest.axis[0].step[0] == c->unit && nest.axis[0].step[1] == 0 &&
                by_width(c->unit)) {
         c->stream = c->bytes >= tni_cache_sizes()->stream;
-        c->width_log2 = tni_width_log2(c->unit);
+        c->width_log2 = tni_log2_width(c->unit);
         plan_block(c, TNI_MOVE_FILL);
     } else {
         plan_tiles(c, &nest);

@@ -298,7 +298,7 @@ void tni_pad_blocks(const tni_pad *p, char *d, const char *s)
 {
     job j = {.p = p, .k = tni_copy_kernels_of((int)tni_isa_level()), .d = d, .s = s};
     j.rows = tni_rows_kernels_of((int)tni_isa_level());
-    j.width_log2 = tni_width_log2(p->width);
+    j.width_log2 = tni_log2_width(p->width);
     j.tile = j.k->tile[j.width_log2];
     j.parts = tni_deal_parts(tni_times(p->bytes, 2), p->items);
     tni_parallel(j.parts, run_part, &j);

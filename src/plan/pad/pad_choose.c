@@ -78,7 +78,7 @@ static void find_edges(tni_pad *p, const tni_pad_axis *places, int64_t pixel)
     row->bytes = r->total * p->width;
     row->left = r->before * p->width;
     row->body = r->n * p->width;
-    row->width_log2 = tni_width_log2(p->width);
+    row->width_log2 = tni_log2_width(p->width);
     row->edges = 0;
     for (int64_t i = 0; i < r->total; i++) {
         if (i == r->before)

@@ -79,7 +79,7 @@ static void move(const work *w, int k, char *buffer, bool out)
 {
     const tni_strips *p = w->j->s;
     const int last = p->nblock - 1, second = last > 0 ? beside(p, k) : -1;
-    const int log2 = tni_width_log2(p->operand[k].width);
+    const int log2 = tni_log2_width(p->operand[k].width);
     int64_t b_step[TNI_BLOCK_AXES], t_step[TNI_BLOCK_AXES];
     int64_t bytes = p->operand[k].width;
     for (int j = last; j >= 0; j--) {
@@ -198,7 +198,7 @@ static void run_strip(work *w, const int64_t *offset, int64_t r)
     if (p->op.fn)
         (past ? tni_op_stream : tni_op_run)(&p->op, to, from, one, w->row);
     else if (one)
-        w->j->k->fill(to, from[0], tni_width_log2(d->inside), w->row, past);
+        w->j->k->fill(to, from[0], tni_log2_width(d->inside), w->row, past);
     else
         convert(w, &p->operand[1].cast, to, from[0], -1, p->operand[1].width, w->row, past);
     if (d->form == TNI_STAGED && !d->move)
