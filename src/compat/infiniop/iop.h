@@ -1,6 +1,6 @@
 /* iop.h - how InfiniOp describes a tensor and an operator, inside the library.
  *
- * Functions here speak tn_status and leave a sentence for tn_error; tni_iop_told turns that
+ * Functions here speak tn_status and leave a sentence for tn_error; tni_iop_status turns that
  * into InfiniOp's status at the border. */
 #ifndef TNI_IOP_H
 #define TNI_IOP_H
@@ -126,7 +126,7 @@ static inline const tni_iop *tni_iop_of(const struct InfiniopDescriptor *desc)
 }
 
 /* InfiniOp's word for status; the sentence goes to stderr where INFINIOP_VERBOSE is 1. */
-infiniStatus_t tni_iop_told(tn_status status);
+infiniStatus_t tni_iop_status(tn_status status);
 
 /* desc is NULL, or another operator. */
 tn_status tni_iop_fail_run(tni_iop_name name, const struct InfiniopDescriptor *desc);
@@ -137,10 +137,10 @@ static inline infiniStatus_t tni_iop_run(tni_iop_name name,
 {
     const tni_iop *iop = tni_iop_of(desc);
     if (UNLIKELY(!iop || iop->name != name))
-        return tni_iop_told(tni_iop_fail_run(name, desc));
+        return tni_iop_status(tni_iop_fail_run(name, desc));
     const tn_status status =
         iop->run ? iop->run(iop, dst, srcs) : tn_plan_run(iop->plan, dst, srcs);
-    return LIKELY(status == TN_OK) ? INFINI_STATUS_SUCCESS : tni_iop_told(status);
+    return LIKELY(status == TN_OK) ? INFINI_STATUS_SUCCESS : tni_iop_status(status);
 }
 
 #endif

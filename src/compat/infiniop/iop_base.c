@@ -11,7 +11,7 @@
 
 /* ---- statuses ---- */
 
-infiniStatus_t tni_iop_told(tn_status status)
+infiniStatus_t tni_iop_status(tn_status status)
 {
     static const infiniStatus_t told[] = {
         [TN_OK] = INFINI_STATUS_SUCCESS,
@@ -41,14 +41,14 @@ infiniStatus_t tni_iop_told(tn_status status)
 infiniStatus_t infiniopCreateHandle(infiniopHandle_t *handle_ptr)
 {
     if (!handle_ptr)
-        return tni_iop_told(tni_fail(TN_ENULL, "CreateHandle: handle_ptr is NULL"));
+        return tni_iop_status(tni_fail(TN_ENULL, "CreateHandle: handle_ptr is NULL"));
     struct InfiniopHandle current;
     const infiniStatus_t status = infinirtGetDevice(&current.device, &current.device_id);
     if (status != INFINI_STATUS_SUCCESS)
         return status;
     infiniopHandle_t made = tni_alloc(sizeof *made);
     if (!made)
-        return tni_iop_told(tni_fail(TN_ENOMEM, "CreateHandle: no memory"));
+        return tni_iop_status(tni_fail(TN_ENOMEM, "CreateHandle: no memory"));
     *made = current;
     *handle_ptr = made;
     return INFINI_STATUS_SUCCESS;
@@ -57,7 +57,7 @@ infiniStatus_t infiniopCreateHandle(infiniopHandle_t *handle_ptr)
 infiniStatus_t infiniopDestroyHandle(infiniopHandle_t handle)
 {
     if (!handle)
-        return tni_iop_told(tni_fail(TN_ENULL, "DestroyHandle: handle is NULL"));
+        return tni_iop_status(tni_fail(TN_ENULL, "DestroyHandle: handle is NULL"));
     tni_free(handle);
     return INFINI_STATUS_SUCCESS;
 }
@@ -134,13 +134,13 @@ infiniStatus_t infiniopCreateTensorDescriptor(infiniopTensorDescriptor_t *desc_p
                                               const size_t *shape, const ptrdiff_t *strides,
                                               infiniDtype_t dtype)
 {
-    return tni_iop_told(describe(desc_ptr, ndim, shape, strides, dtype));
+    return tni_iop_status(describe(desc_ptr, ndim, shape, strides, dtype));
 }
 
 infiniStatus_t infiniopDestroyTensorDescriptor(infiniopTensorDescriptor_t desc)
 {
     if (!desc)
-        return tni_iop_told(tni_fail(TN_ENULL, "DestroyTensorDescriptor: desc is NULL"));
+        return tni_iop_status(tni_fail(TN_ENULL, "DestroyTensorDescriptor: desc is NULL"));
     tni_free(desc);
     return INFINI_STATUS_SUCCESS;
 }
@@ -247,7 +247,7 @@ infiniStatus_t infiniopGetDescriptorDeviceType(const struct InfiniopDescriptor *
                                                infiniDevice_t *device_type)
 {
     if (!desc_ptr || !device_type)
-        return tni_iop_told(tni_fail(TN_ENULL, "GetDescriptorDeviceType: %s is NULL",
+        return tni_iop_status(tni_fail(TN_ENULL, "GetDescriptorDeviceType: %s is NULL",
                                      desc_ptr ? "device_type" : "desc_ptr"));
     *device_type = desc_ptr->device_type;
     return INFINI_STATUS_SUCCESS;
@@ -257,7 +257,7 @@ infiniStatus_t infiniopGetDescriptorDeviceId(const struct InfiniopDescriptor *de
                                              int *device_id)
 {
     if (!desc_ptr || !device_id)
-        return tni_iop_told(tni_fail(TN_ENULL, "GetDescriptorDeviceId: %s is NULL",
+        return tni_iop_status(tni_fail(TN_ENULL, "GetDescriptorDeviceId: %s is NULL",
                                      desc_ptr ? "device_id" : "desc_ptr"));
     *device_id = desc_ptr->device_id;
     return INFINI_STATUS_SUCCESS;
@@ -266,10 +266,10 @@ infiniStatus_t infiniopGetDescriptorDeviceId(const struct InfiniopDescriptor *de
 infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc, char *buf, size_t n)
 {
     if (!desc || (!buf && n > 0))
-        return tni_iop_told(tni_fail(TN_ENULL, "Explain: %s is NULL", desc ? "buf" : "desc"));
+        return tni_iop_status(tni_fail(TN_ENULL, "Explain: %s is NULL", desc ? "buf" : "desc"));
     const tni_iop *iop = tni_iop_of(desc);
     if (iop->plan)
-        return tni_iop_told(tn_plan_explain(iop->plan, buf, n));
+        return tni_iop_status(tn_plan_explain(iop->plan, buf, n));
     if (!iop->nparts)
         snprintf(buf, n, "%s: strips are cast to f64, computed, and rounded once\n",
                  tni_iop_rows[iop->name].name);
@@ -277,7 +277,7 @@ infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc, char *buf,
         const int used = snprintf(buf, n, "%s: %zu plans, the first of them is\n",
                                   tni_iop_rows[iop->name].name, iop->nparts);
         if (used >= 0 && (size_t)used < n)
-            return tni_iop_told(
+            return tni_iop_status(
                 tn_plan_explain(iop->parts[0].plan, buf + used, n - (size_t)used));
     }
     return INFINI_STATUS_SUCCESS;

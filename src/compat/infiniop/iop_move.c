@@ -48,7 +48,7 @@ infiniStatus_t infiniopCreateRearrangeDescriptor(infiniopHandle_t handle,
                                                  tni_iop_tensor dst, tni_iop_tensor src)
 {
     const tni_iop_request q = {TNI_IOP_Rearrange, handle, desc_ptr};
-    return tni_iop_told(make_rearrange(&q, (const tni_iop_tensor[]){dst, src}));
+    return tni_iop_status(make_rearrange(&q, (const tni_iop_tensor[]){dst, src}));
 }
 
 infiniStatus_t infiniopRearrange(infiniopRearrangeDescriptor_t desc, void *dst, const void *src,
@@ -71,7 +71,7 @@ infiniStatus_t infiniopCreateBroadcastToDescriptor(infiniopHandle_t handle,
                                                    tni_iop_tensor y, tni_iop_tensor x)
 {
     const tni_iop_request q = {TNI_IOP_BroadcastTo, handle, desc_ptr};
-    return tni_iop_told(make_broadcast(&q, (const tni_iop_tensor[]){y, x}));
+    return tni_iop_status(make_broadcast(&q, (const tni_iop_tensor[]){y, x}));
 }
 
 static tn_status make_flip(const tni_iop_request *q, const tni_iop_tensor *ts)
@@ -94,7 +94,7 @@ infiniStatus_t infiniopCreateFlipudDescriptor(infiniopHandle_t handle,
                                               tni_iop_tensor output, tni_iop_tensor input)
 {
     const tni_iop_request q = {TNI_IOP_Flipud, handle, desc_ptr};
-    return tni_iop_told(make_flip(&q, (const tni_iop_tensor[]){output, input}));
+    return tni_iop_status(make_flip(&q, (const tni_iop_tensor[]){output, input}));
 }
 
 /* Both in six axes (N, C, H, r, W, r). */
@@ -131,7 +131,7 @@ infiniStatus_t infiniopCreatePixelShuffleDescriptor(infiniopHandle_t handle,
                                                     int upscale_factor)
 {
     const tni_iop_request q = {TNI_IOP_PixelShuffle, handle, desc_ptr};
-    return tni_iop_told(make_shuffle(&q, (const tni_iop_tensor[]){y, x}, upscale_factor));
+    return tni_iop_status(make_shuffle(&q, (const tni_iop_tensor[]){y, x}, upscale_factor));
 }
 
 /* ---- one number everywhere ---- */
@@ -189,7 +189,7 @@ infiniStatus_t infiniopCreateOnesDescriptor(infiniopHandle_t handle,
                                             tni_iop_tensor y, tni_iop_tensor x)
 {
     const tni_iop_request q = {TNI_IOP_Ones, handle, desc_ptr};
-    return tni_iop_told(make_constant(&q, (const tni_iop_tensor[]){y, x}, 1));
+    return tni_iop_status(make_constant(&q, (const tni_iop_tensor[]){y, x}, 1));
 }
 
 infiniStatus_t infiniopCreateZerosDescriptor(infiniopHandle_t handle,
@@ -197,5 +197,5 @@ infiniStatus_t infiniopCreateZerosDescriptor(infiniopHandle_t handle,
                                              tni_iop_tensor y, tni_iop_tensor x)
 {
     const tni_iop_request q = {TNI_IOP_Zeros, handle, desc_ptr};
-    return tni_iop_told(make_constant(&q, (const tni_iop_tensor[]){y, x}, 0));
+    return tni_iop_status(make_constant(&q, (const tni_iop_tensor[]){y, x}, 0));
 }

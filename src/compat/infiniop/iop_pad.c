@@ -83,7 +83,7 @@ infiniStatus_t infiniopCreatePadDescriptor(infiniopHandle_t handle,
                                            const char *mode, double value)
 {
     const tni_iop_request q = {TNI_IOP_Pad, handle, desc_ptr};
-    return tni_iop_told(
+    return tni_iop_status(
         make_pad(&q, (const tni_iop_tensor[]){y, x}, pad, pad_size, mode, value));
 }
 
@@ -146,7 +146,7 @@ infiniStatus_t infiniopCreateBlockDiagDescriptor(infiniopHandle_t handle,
                                                  size_t num_inputs)
 {
     const tni_iop_request q = {TNI_IOP_BlockDiag, handle, desc_ptr};
-    return tni_iop_told(make_blocks(&q, y, x, num_inputs));
+    return tni_iop_status(make_blocks(&q, y, x, num_inputs));
 }
 
 infiniStatus_t infiniopBlockDiag(infiniopBlockDiagDescriptor_t desc, void *workspace,
@@ -154,6 +154,6 @@ infiniStatus_t infiniopBlockDiag(infiniopBlockDiagDescriptor_t desc, void *works
 {
     (void)workspace, (void)workspace_size, (void)stream;
     if (!x)
-        return tni_iop_told(tni_fail(TN_ENULL, "BlockDiag: x is NULL"));
+        return tni_iop_status(tni_fail(TN_ENULL, "BlockDiag: x is NULL"));
     return tni_iop_run(TNI_IOP_BlockDiag, desc, y, x);
 }

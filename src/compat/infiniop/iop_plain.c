@@ -23,7 +23,7 @@ static infiniStatus_t make_alike(tni_iop_request q, const double *params, int n,
                                  const tni_iop_tensor *ts)
 {
     const tn_status status = tni_iop_check_alike(&q, n, ts);
-    return tni_iop_told(status == TN_OK ? make(&q, params, n, ts) : status);
+    return tni_iop_status(status == TN_OK ? make(&q, params, n, ts) : status);
 }
 
 static tn_status check_test(const tni_iop_request *q, const tni_iop_tensor *ts)
@@ -41,7 +41,7 @@ static tn_status check_test(const tni_iop_request *q, const tni_iop_tensor *ts)
 static infiniStatus_t make_test(tni_iop_request q, const tni_iop_tensor *ts)
 {
     const tn_status status = check_test(&q, ts);
-    return tni_iop_told(status == TN_OK ? make(&q, NULL, 3, ts) : status);
+    return tni_iop_status(status == TN_OK ? make(&q, NULL, 3, ts) : status);
 }
 
 #define REQUEST(name) ((tni_iop_request){TNI_IOP_##name, handle, desc_ptr})
@@ -129,7 +129,7 @@ infiniStatus_t infiniopCreateLdexpDescriptor(infiniopHandle_t handle,
     const tni_iop_request q = REQUEST(Ldexp);
     const tni_iop_tensor ts[] = {y, x, exp};
     const tn_status status = check_ldexp(&q, ts);
-    return tni_iop_told(status == TN_OK ? make(&q, NULL, 3, ts) : status);
+    return tni_iop_status(status == TN_OK ? make(&q, NULL, 3, ts) : status);
 }
 
 /* ---- running, asking, destroying ---- */
@@ -161,9 +161,9 @@ static infiniStatus_t workspace_of(tni_iop_name name, const struct InfiniopDescr
                                    size_t *size)
 {
     if (!desc || tni_iop_of(desc)->name != name)
-        return tni_iop_told(tni_iop_fail_run(name, desc));
+        return tni_iop_status(tni_iop_fail_run(name, desc));
     if (!size)
-        return tni_iop_told(tni_fail(TN_ENULL, "%s: size is NULL", tni_iop_rows[name].name));
+        return tni_iop_status(tni_fail(TN_ENULL, "%s: size is NULL", tni_iop_rows[name].name));
     *size = 0;
     return INFINI_STATUS_SUCCESS;
 }
@@ -172,7 +172,7 @@ static infiniStatus_t destroy(tni_iop_name name, struct InfiniopDescriptor *desc
 {
     tni_iop *iop = (tni_iop *)(void *)desc;
     if (!iop || iop->name != name)
-        return tni_iop_told(tni_iop_fail_run(name, desc));
+        return tni_iop_status(tni_iop_fail_run(name, desc));
     tni_iop_free(iop);
     return INFINI_STATUS_SUCCESS;
 }

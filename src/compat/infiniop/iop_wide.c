@@ -171,7 +171,7 @@ infiniStatus_t infiniopCreateLerpDescriptor(infiniopHandle_t handle,
 {
     const tni_iop_request q = {TNI_IOP_Lerp, handle, desc_ptr};
     const tni_iop_tensor ts[] = {output, start, end, weight};
-    return tni_iop_told(make_lerp(&q, weight ? 4 : 3, ts, weight_scalar));
+    return tni_iop_status(make_lerp(&q, weight ? 4 : 3, ts, weight_scalar));
 }
 
 static tn_status make_power(const tni_iop_request *q, int n, const tni_iop_tensor *ts,
@@ -194,7 +194,7 @@ infiniStatus_t infiniopCreateFloatPowerDescriptor(infiniopHandle_t handle,
 {
     const tni_iop_request q = {TNI_IOP_FloatPower, handle, desc_ptr};
     const tni_iop_tensor ts[] = {y, x, exponent};
-    return tni_iop_told(make_power(&q, exponent ? 3 : 2, ts, scalar_exponent));
+    return tni_iop_status(make_power(&q, exponent ? 3 : 2, ts, scalar_exponent));
 }
 
 static tn_status make_product(const tni_iop_request *q, const tni_iop_tensor *ts)
@@ -208,7 +208,7 @@ infiniStatus_t infiniopCreateMulScalarDescriptor(infiniopHandle_t handle,
                                                  tni_iop_tensor y, tni_iop_tensor x)
 {
     const tni_iop_request q = {TNI_IOP_MulScalar, handle, desc_ptr};
-    return tni_iop_told(make_product(&q, (const tni_iop_tensor[]){y, x}));
+    return tni_iop_status(make_product(&q, (const tni_iop_tensor[]){y, x}));
 }
 
 infiniStatus_t infiniopMulScalar(infiniopMulScalarDescriptor_t desc, void *workspace,
