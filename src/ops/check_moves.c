@@ -20,7 +20,7 @@ static tn_status check_data(const char *call, const tn_tensor *t, const char *na
 }
 
 tn_status tni_check_disjoint_all(const char *call, const tn_tensor *dst, int n,
-                              const tn_tensor *const *srcs)
+                                 const tn_tensor *const *srcs)
 {
     TRY(tni_check_all(TNI_SIZE, call, dst, n, srcs));
     TRY(tni_check_injective(dst, call));

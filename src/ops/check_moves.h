@@ -22,6 +22,6 @@ tn_status tni_check_alike(const char *call, const tn_tensor *dst, int n,
 /* The rules behind shape and size: dst names no element twice, nothing has elements and no
  * data, no source shares a byte with dst. */
 tn_status tni_check_disjoint_all(const char *call, const tn_tensor *dst, int n,
-                              const tn_tensor *const *srcs);
+                                 const tn_tensor *const *srcs);
 
 #endif

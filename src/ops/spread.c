@@ -75,7 +75,7 @@ static bool spread(tn_tensor *out, const tn_tensor *dst, const tn_tensor *src)
 }
 
 tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *room, const char *call,
-                     const tn_tensor *dst, int n, const tn_tensor *const *srcs)
+                                 const tn_tensor *dst, int n, const tn_tensor *const *srcs)
 {
     ts[0] = dst;
     for (int k = 0; k < n; k++) {

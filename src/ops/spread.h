@@ -9,6 +9,6 @@
  *
  * TN_ESHAPE  sources do not meet ("add: axis 1: 5 and 6"), or dst is not as large */
 tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *room, const char *call,
-                     const tn_tensor *dst, int n, const tn_tensor *const *srcs);
+                                 const tn_tensor *dst, int n, const tn_tensor *const *srcs);
 
 #endif

@@ -146,7 +146,7 @@ tn_plan *tni_copy_box(const char *call, bool allow_alias, const tn_tensor *dst,
 
 /* A box of elementwise work (strip_box.c): ts as for tni_strips_plan, srcs as the user gave
  * them.  NULL when memory is out. */
-tn_plan *tni_strips_box(const char *call, bool allow_alias, const tni_strips_how *how,
-                        int nsrc, const tn_tensor *const *ts, const tn_tensor *const *srcs);
+tn_plan *tni_strips_box(const char *call, bool allow_alias, const tni_strips_how *how, int nsrc,
+                        const tn_tensor *const *ts, const tn_tensor *const *srcs);
 
 #endif

@@ -260,7 +260,7 @@ static answer shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
 }
 
 tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
-                          const char *call)
+                             const char *call)
 {
     int64_t low, high, src_low, src_high;
     tni_shape_range(dst->ndim, dst->shape, dst->stride, tni_width(dst->dtype), &low, &high);

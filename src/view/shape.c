@@ -287,7 +287,7 @@ bool tni_shape_merges(int ndim, const int64_t *shape, const int64_t *stride)
     ensures \result == place(shape, stride, index, 0, ndim);
     ensures low(shape, stride, 0, ndim) <= \result < high(shape, stride, 0, ndim, 1); */
 int64_t tni_shape_offset(int ndim, const int64_t *shape, const int64_t *stride,
-                        const int64_t *index)
+                         const int64_t *index)
 {
     int64_t sum = 0;
     /*@ loop invariant -1 <= i < ndim;

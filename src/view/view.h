@@ -68,7 +68,7 @@ tn_status tni_check_injective(const tn_tensor *dst, const char *call);
 /* TN_EOVERLAP when dst and src share a byte (or that cannot be decided); with allow_alias a
  * src that is exactly dst (data, dtype, shape, strides of axes longer than 1) passes. */
 tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
-                          const char *call);
+                             const char *call);
 
 /* Exactly the same elements at the same places: data, dtype, shape, strides where n > 1. */
 bool tni_same(const tn_tensor *a, const tn_tensor *b);
@@ -133,7 +133,7 @@ void tni_shape_range(int ndim, const int64_t *shape, const int64_t *stride, int6
 
 /* Bytes from element (0, …, 0) to the element at index, which lies in the shape. */
 int64_t tni_shape_offset(int ndim, const int64_t *shape, const int64_t *stride,
-                        const int64_t *index);
+                         const int64_t *index);
 
 /* How many elements a slice takes of n, read as Python reads it; *start becomes the first. */
 int64_t tni_shape_slice(int64_t n, int64_t *start, int64_t stop, int64_t step);

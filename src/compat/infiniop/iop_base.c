@@ -248,7 +248,7 @@ infiniStatus_t infiniopGetDescriptorDeviceType(const struct InfiniopDescriptor *
 {
     if (!desc_ptr || !device_type)
         return tni_iop_status(tni_fail(TN_ENULL, "GetDescriptorDeviceType: %s is NULL",
-                                     desc_ptr ? "device_type" : "desc_ptr"));
+                                       desc_ptr ? "device_type" : "desc_ptr"));
     *device_type = desc_ptr->device_type;
     return INFINI_STATUS_SUCCESS;
 }
@@ -258,7 +258,7 @@ infiniStatus_t infiniopGetDescriptorDeviceId(const struct InfiniopDescriptor *de
 {
     if (!desc_ptr || !device_id)
         return tni_iop_status(tni_fail(TN_ENULL, "GetDescriptorDeviceId: %s is NULL",
-                                     desc_ptr ? "device_id" : "desc_ptr"));
+                                       desc_ptr ? "device_id" : "desc_ptr"));
     *device_id = desc_ptr->device_id;
     return INFINI_STATUS_SUCCESS;
 }

@@ -182,6 +182,7 @@ infiniStatus_t infiniopCreateUnfoldDescriptor(infiniopHandle_t handle,
                                               const int *paddings, const int *dilations)
 {
     const tni_iop_request q = {TNI_IOP_Unfold, handle, desc_ptr};
-    return tni_iop_status(make(&q, (const tni_iop_tensor[]){output, input},
-                             (const int *const[]){kernel_sizes, strides, paddings, dilations}));
+    return tni_iop_status(
+        make(&q, (const tni_iop_tensor[]){output, input},
+             (const int *const[]){kernel_sizes, strides, paddings, dilations}));
 }

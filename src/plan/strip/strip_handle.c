@@ -16,8 +16,8 @@ static void explain(const tn_plan *plan, tni_text *text)
     tni_strips_explain(&((const strip_plan *)plan)->strips, &plan->ts[0], text);
 }
 
-tn_plan *tni_strips_box(const char *call, bool allow_alias, const tni_strips_how *how,
-                        int nsrc, const tn_tensor *const *ts, const tn_tensor *const *srcs)
+tn_plan *tni_strips_box(const char *call, bool allow_alias, const tni_strips_how *how, int nsrc,
+                        const tn_tensor *const *ts, const tn_tensor *const *srcs)
 {
     tn_plan *p = tni_box(sizeof(strip_plan), call, allow_alias, nsrc, ts[0], srcs);
     if (!p)
