@@ -31,6 +31,10 @@ TN_API const char *tn_status_name(tn_status status);
  * failing call of the same thread. */
 TN_API const char *tn_error(void);
 
+/* Where that failure lies in the text that its call was given (einsum, pattern, expression,
+ * slice): 1 is the first byte, 0 nowhere in a text. */
+TN_API int tn_error_column(void);
+
 TN_END
 
 #endif

@@ -18,6 +18,13 @@ __attribute__((format(printf, 2, 3), cold, noinline))
 tn_status
 tni_fail(tn_status status, const char *fmt, ...);
 
+/* The same of a failure that lies at column (1 is the first byte) of the text of the call. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4), cold, noinline))
+#endif
+tn_status
+tni_fail_at(tn_status status, int column, const char *fmt, ...);
+
 /* Forward the first failure. */
 #define TRY(call)                                                                              \
     do {                                                                                       \

@@ -12,6 +12,7 @@
 #define TEXT_(x) #x
 
 static _Thread_local char sentence[512];
+static _Thread_local int column; /* of the text that the failing call was given; 0: none */
 
 static const char *const names[] = {
     "TN_OK",      "TN_ENULL",    "TN_EARG",         "TN_EDTYPE", "TN_ESHAPE",
@@ -25,7 +26,23 @@ tn_status tni_fail(tn_status status, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, args);
     va_end(args);
+    column = 0;
     return status;
+}
+
+tn_status tni_fail_at(tn_status status, int at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    column = at;
+    return status;
+}
+
+int tn_error_column(void)
+{
+    return column;
 }
 
 const char *tn_error(void)
