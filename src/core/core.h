@@ -8,6 +8,7 @@
 #include <tenon/dtype.h>
 #include <tenon/status.h>
 
+#include "assert.h"
 #include "checked.h"
 #include "half.h"
 
