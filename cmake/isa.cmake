@@ -1,7 +1,9 @@
 # tenon_isa_objects(target): compile each *_isa.c of src/kernels once per instruction set.
 #
 # Each object sees TNI_ISA (base, avx2, avx512) and exports one table whose name ends in it.
-# src/runtime/cpu.c asks the CPU for every feature that is named here.
+# src/runtime/cpu.c asks the CPU for every feature that is named here.  TENON_ISA_LEVELS leaves out
+# levels above base, which makes kernels quicker to compile while one works on them.
+set(TENON_ISA_LEVELS base avx2 avx512 CACHE STRING "instruction sets to compile kernels for")
 set(tenon_isa_flags_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mtune=haswell)
 set(tenon_isa_flags_avx512 ${tenon_isa_flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl
     -mavx512cd -mavx512vbmi -mprefer-vector-width=512 -mtune=icelake-server)
@@ -23,8 +25,16 @@ function(tenon_isa_objects target)
     set(levels base)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
         list(APPEND levels avx2 avx512)
-        target_compile_definitions(${target} PRIVATE TNI_HAVE_AVX2 TNI_HAVE_AVX512)
     endif()
+    foreach(level ${levels})
+        if(NOT level STREQUAL "base" AND NOT level IN_LIST TENON_ISA_LEVELS)
+            break() # each level stands on the one before it
+        endif()
+        list(APPEND chosen ${level})
+        string(TOUPPER ${level} upper)
+        target_compile_definitions(${target} PRIVATE TNI_HAVE_${upper})
+    endforeach()
+    set(levels ${chosen})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/kernels/*_isa.c)
     if(NOT sources)
         return()
