@@ -18,7 +18,7 @@
 #define TENON_H
 
 #define TN_VERSION_MAJOR 0
-#define TN_VERSION_MINOR 1
+#define TN_VERSION_MINOR 2
 #define TN_VERSION_PATCH 0
 
 #include <tenon/dims.h>
@@ -34,7 +34,7 @@
 
 TN_BEGIN
 
-/* "0.1.0": the library that runs, which may be newer than this header. */
+/* The version of the library that is loaded, "0.2.0"; it may be newer than this header. */
 TN_API const char *tn_version(void);
 
 TN_END
