@@ -31,5 +31,10 @@ cc -Wall -Wextra "$work/readme.c" $(pkg-config "$flags" --cflags --libs tenon) -
 "$work/usr/bin/tenon" version | grep -q "$3"
 [ -s "$work/usr/share/man/man1/tenon.1" ]
 
-soname=$(readlink "$lib/libtenon.so.${3%%.*}")
-[ "$soname" = "libtenon.so.$3" ]
+# The soname is that of the binary interface: 0.MINOR before 1.0, then MAJOR.
+case $3 in
+0.*) soname=libtenon.so.${3%.*} ;;
+*) soname=libtenon.so.${3%%.*} ;;
+esac
+[ "$(readlink "$lib/$soname")" = "libtenon.so.$3" ]
+readelf -d "$lib/libtenon.so.$3" | grep -qF "[$soname]"
