@@ -32,17 +32,17 @@ TN_API size_t tn_dtype_size(tn_dtype dtype);
 /* "f32", "bf16", "bool", "c64", "f8e4m3"; "?" for an unknown dtype. */
 TN_API const char *tn_dtype_name(tn_dtype dtype);
 
-/* Read a name: the short ones above and the long ones (float32, bfloat16, int8, …).
+/* Look a dtype up by its short name, as above, or its long one (float32, bfloat16, int8, …).
  *
  * TN_ENULL   out or name is NULL
  * TN_EDTYPE  no dtype has this name */
 TN_API TN_NODISCARD tn_status tn_dtype_parse(tn_dtype *out, const char *name);
 
-/* The dtype in which a and b meet.
+/* The dtype that a and b promote to.
  *
- * Within a kind the wider; i8..i64 with u8..u32 the smallest signed type that holds both; bool
- * with x is x; integer with float is the float; real with complex is the complex of the wider
- * part; f16 with bf16 is f32; f8 with the other f8 is f16, with another float that float.
+ * Within a kind the wider one; i8..i64 with u8..u32 the smallest signed type that holds both;
+ * bool with x is x; integer with float is the float; real with complex is the complex of the
+ * wider part; f16 with bf16 is f32; f8 with the other f8 is f16, with another float that float.
  *
  * TN_ENULL   out is NULL
  * TN_EDTYPE  unknown, or u64 with a signed type */

@@ -8,14 +8,14 @@ TN_BEGIN
 
 typedef struct tn_handle tn_handle;
 
-/* What a handle changes; zero means default.
+/* Settings of a handle; zero means default.
  *
- * threads       how many work may use, at most 1024; 0 is OMP_NUM_THREADS or all cores
- * alloc, free   come together; alloc gives size bytes aligned to align or NULL, free gets the
- *               same size back
- * parallel_for  calls body once for each part in [0, parts), from any threads, and returns when
- *               all have returned; it is asked only for work that is worth dividing
- * user          first argument of the three
+ * threads       most threads that a call uses, up to 1024; 0 means OMP_NUM_THREADS or all cores
+ * alloc, free   both or neither; alloc returns size bytes aligned to align, or NULL; free is
+ *               passed the same size
+ * parallel_for  calls body once for each part in [0, parts), on any threads, and returns when
+ *               all calls have returned; used only for work that is worth dividing
+ * user          first argument of all three
  * reserved      NULL */
 typedef struct tn_config {
     int threads;
@@ -26,8 +26,8 @@ typedef struct tn_config {
     void *reserved[8];
 } tn_config;
 
-/* Make a handle of the one device there is: TN_CPU with id 0.  config may be NULL and is not
- * kept.  Release it with tn_handle_destroy.
+/* Create a handle of the only device: TN_CPU with id 0.  config may be NULL and is copied.
+ * Release it with tn_handle_destroy.
  *
  * TN_ENULL    h is NULL
  * TN_EARG     threads < 0, alloc without free or free without alloc, reserved not NULL
@@ -36,20 +36,21 @@ typedef struct tn_config {
 TN_API TN_NODISCARD tn_status tn_handle_create(tn_handle **h, tn_device device, int device_id,
                                                const tn_config *config);
 
-/* Make h the current handle of the calling thread; NULL is the default one.  Every call takes
- * threads, executor and allocator from the current handle of the thread that calls it. */
+/* Make h the current handle of the calling thread; NULL means the default handle.  Every call
+ * takes threads, executor and allocator from the calling thread's current handle. */
 TN_API TN_NODISCARD tn_status tn_handle_use(tn_handle *h);
 
-/* Release h.  Where it is current on the calling thread, the default follows it; on any other
- * thread it must not be current.  Tensors that it allocated stay valid.  NULL is fine. */
+/* Release h.  If it is current on the calling thread, the default handle becomes current; it
+ * must not be current on any other thread.  Tensors that it allocated stay valid.  NULL is
+ * fine. */
 TN_API void tn_handle_destroy(tn_handle *h);
 
 /* TN_ENULL    a pointer is NULL */
 TN_API TN_NODISCARD tn_status tn_handle_device(const tn_handle *h, tn_device *device,
                                                int *device_id);
 
-/* The instruction set in use: "base", "avx2", "avx512", "neon".  TENON_ISA in the environment,
- * read once, asks for a lower one; what it does not know is ignored. */
+/* The instruction set in use: "base", "avx2", "avx512", "neon".  The environment
+ * variable TENON_ISA, read once, selects a lower one; an unknown name is ignored. */
 TN_API const char *tn_isa(void);
 
 TN_END

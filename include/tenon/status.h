@@ -1,5 +1,4 @@
-/* status.h - how a call says what went wrong: a status, and one sentence for the calling
- * thread. */
+/* status.h - errors: a status, and one sentence for the calling thread. */
 #ifndef TENON_STATUS_H
 #define TENON_STATUS_H
 
@@ -9,26 +8,26 @@ TN_BEGIN
 
 typedef enum tn_status {
     TN_OK = 0,
-    TN_ENULL, /* a required pointer is NULL, or a tensor with elements has no data */
-    TN_EARG, /* an argument is outside its range: axis, index, width, step, count, enum value */
-    TN_EDTYPE,   /* a dtype is unknown, not taken by this op, or does not fit the others */
-    TN_ESHAPE,   /* shapes do not fit */
-    TN_ESTRIDE,  /* strides cannot do what is asked: dst names an element twice, no such view */
-    TN_EOVERLAP, /* dst shares bytes with a source in a way that would lose data */
-    TN_EOVERFLOW,    /* a size or an offset does not fit 64 bits */
-    TN_ENOMEM,       /* the allocator returned NULL */
-    TN_EDEVICE,      /* no such device */
-    TN_EIO,          /* the system refused a read or a write */
-    TN_EFORMAT,      /* a file, a pattern or a slice text is malformed */
-    TN_EUNSUPPORTED, /* understood, and not offered */
+    TN_ENULL,     /* a required pointer is NULL, or a tensor with elements has no data */
+    TN_EARG,      /* an argument is out of range: axis, index, width, step, count, enum value */
+    TN_EDTYPE,    /* a dtype is unknown, not supported by this op, or does not match */
+    TN_ESHAPE,    /* shapes do not match */
+    TN_ESTRIDE,   /* self-overlap of dst, or a view that no strides can express */
+    TN_EOVERLAP,  /* dst overlaps a source */
+    TN_EOVERFLOW, /* a size or an offset exceeds 2^63 - 1 */
+    TN_ENOMEM,    /* the allocator returned NULL */
+    TN_EDEVICE,   /* no such device */
+    TN_EIO,       /* the system refused a read or a write */
+    TN_EFORMAT,   /* a file, a pattern or a slice text is malformed */
+    TN_EUNSUPPORTED, /* recognised but not supported */
 } tn_status;
 
-/* "TN_ESHAPE" for TN_ESHAPE; "TN_?" for a number that is no status. */
+/* "TN_ESHAPE" for TN_ESHAPE; "TN_?" for an unknown number. */
 TN_API const char *tn_status_name(tn_status status);
 
 /* The calling thread's last failure as one sentence naming the call, the operand and both
- * values; "" if none.  A success leaves it as it is.  The pointer is good until the next
- * failing call of the same thread. */
+ * values; "" if none.  A successful call leaves it unchanged.  The pointer is valid until
+ * the next failing call of the same thread. */
 TN_API const char *tn_error(void);
 
 /* Where that failure lies in the text that its call was given (einsum, pattern, expression,

@@ -21,12 +21,15 @@
 #define TN_VERSION_MINOR 2
 #define TN_VERSION_PATCH 0
 
-#include <tenon/dims.h>
+#include <tenon/copy.h>
+#include <tenon/create.h>
 #include <tenon/dlpack.h>
 #include <tenon/dtype.h>
-#include <tenon/elementwise.h>
 #include <tenon/io.h>
-#include <tenon/move.h>
+#include <tenon/join.h>
+#include <tenon/ops.h>
+#include <tenon/pad.h>
+#include <tenon/pattern.h>
 #include <tenon/plan.h>
 #include <tenon/runtime.h>
 #include <tenon/status.h>

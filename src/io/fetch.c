@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tenon/move.h>
+#include <tenon/copy.h>
 
 #include "io.h"
 

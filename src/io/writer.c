@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tenon/move.h>
+#include <tenon/copy.h>
 
 #include "sys.h"
 #include "write.h"

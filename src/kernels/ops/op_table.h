@@ -6,7 +6,7 @@
 #ifndef TNI_OP_TABLE_H
 #define TNI_OP_TABLE_H
 
-#include <tenon/elementwise.h>
+#include <tenon/ops.h>
 
 #include "core/core.h"
 

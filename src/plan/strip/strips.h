@@ -7,7 +7,7 @@
 #ifndef TNI_STRIPS_H
 #define TNI_STRIPS_H
 
-#include <tenon/elementwise.h>
+#include <tenon/ops.h>
 
 #include "kernels/kernels.h"
 
