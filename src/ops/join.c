@@ -43,7 +43,7 @@ static void join_part(void *arg, int part)
 {
     const joined *j = arg;
     int64_t from, to, first = 0;
-    tni_deal_range(j->n, j->parts, part, &from, &to);
+    tni_split_range(j->n, j->parts, part, &from, &to);
     for (int k = 0; k < to; k++) {
         if (k >= from)
             join_one(j, k, first);
@@ -62,7 +62,7 @@ static void join_all(joined *j)
         most = n > most ? n : most;
     }
     const int64_t width = tni_width(j->dst->dtype);
-    j->parts = tni_deal_parts(most * width, most) > 1 ? 1 : tni_deal_parts(all * width, j->n);
+    j->parts = tni_plan_parts(most * width, most) > 1 ? 1 : tni_plan_parts(all * width, j->n);
     if (j->parts == 1)
         join_part(j, 0);
     else

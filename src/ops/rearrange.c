@@ -105,7 +105,8 @@ tn_status tn_rearrange_meta(tn_meta *meta, const tn_tensor *dst, const tn_tensor
         return tni_fail(TN_ENULL, "rearrange_meta: meta is NULL");
     TRY(check_layouts(dst, src, "rearrange_meta"));
     tni_nest nest;
-    tni_nest_signed(&nest, 2, (const tn_tensor *const[]){dst, src});
+    tni_nest_build(&nest, 2, (const tn_tensor *const[]){dst, src},
+                   &(tni_nest_rules){.keep_signs = true});
     int64_t unit = tni_width(dst->dtype);
     if (nest.ndim && nest.axis[nest.ndim - 1].step[0] == unit &&
         nest.axis[nest.ndim - 1].step[1] == unit)

@@ -1,7 +1,6 @@
-/* plan.h - in what order, by which kernel, in how many parts?
+/* plan.h - by which way, by which kernel, in how many parts?
  *
- * A tni_nest is all loops over all operands; a plan is a nest and what was chosen for it, a
- * value without pointers to data.  Nothing here can fail: operands are checked before. */
+ * A plan is a nest and what was chosen for it, a value without pointers to data.  Nothing here can fail: operands are checked before. */
 #ifndef TNI_PLAN_H
 #define TNI_PLAN_H
 
@@ -10,51 +9,11 @@
 
 #include "core/core.h"
 #include "kernels/kernels.h"
+#include "nest/nest.h"
+#include "runtime/runtime.h"
 
 #include "plan/copy/copy_plan.h"
 #include "plan/pad/pad_plan.h"
-
-static inline int64_t tni_magnitude(int64_t step)
-{
-    return step < 0 ? -step : step;
-}
-
-/* How many pieces of at most `each` make n, which is at least 1. */
-static inline int64_t tni_pieces(int64_t n, int64_t each)
-{
-    return (n - 1) / each + 1;
-}
-
-/* n, which is not negative, by times; or the most that there is. */
-static inline int64_t tni_times(int64_t n, int64_t by)
-{
-    return n > INT64_MAX / by ? INT64_MAX : n * by;
-}
-
-/* ---- the nest (nest.c) ---- */
-
-enum { TNI_MAX_OPERANDS = 9 }; /* dst and eight sources */
-
-typedef struct tni_axis {
-    int64_t n;
-    int64_t step[TNI_MAX_OPERANDS]; /* bytes */
-} tni_axis;
-
-/* Loops over nop operands, outermost first.  Operand 0 is dst. */
-typedef struct tni_nest {
-    int ndim, nop;
-    bool empty;                      /* an extent is 0: no work, nothing else holds */
-    int64_t shift[TNI_MAX_OPERANDS]; /* bytes from element (0, …, 0) to the first address */
-    tni_axis axis[TN_MAX_NDIM];
-} tni_nest;
-
-/* Build the normal form of operands that have equal shapes: unit axes dropped, dst steps made
- * positive, axes ordered by falling dst step (ties by the sources), neighbours that every
- * operand walks as one axis merged.  ndim 0 is a single element. */
-void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
-
-/* The same with every step as the operands have it. */
-void tni_nest_signed(tni_nest *nest, int nop, const tn_tensor *const *ts);
 
 #include "plan/strip/strips.h"
 
@@ -113,13 +72,13 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
 /* What was chosen, in words; dst as at planning. */
 void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *text);
 
-/* ---- dealing work to threads (deal.c) ---- */
+/* ---- dividing work over threads ---- */
 
-/* How many parts for work that touches this many bytes in this many items: 1 for small work. */
-int tni_deal_parts(int64_t bytes, int64_t items);
-
-/* The items [*first, *last) of one part; parts differ by one item at most. */
-void tni_deal_range(int64_t items, int parts, int part, int64_t *first, int64_t *last);
+/* Parts for work of the calling thread that touches this many bytes in this many items. */
+static inline int tni_plan_parts(int64_t bytes, int64_t items)
+{
+    return tni_split_worth(bytes) ? tni_split_parts(tni_threads(), bytes, items) : 1;
+}
 
 /* ---- the public plan's box (box.c) ---- */
 

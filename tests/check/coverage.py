@@ -19,7 +19,7 @@ LLVM = "llvm-cov-19"
 LEAST = {  # lines, branches in percent
     "core": (100, 100),
     "view": (100, 100),
-    "plan/nest.c": (100, 100),
+    "nest/nest.c": (100, 100),
     "io": (100, 100),
 }
 

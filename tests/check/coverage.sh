@@ -1,5 +1,5 @@
 #!/bin/sh
-# coverage.sh [-v] - lines, branches and MC/DC of core, view, plan/nest.c and io that their own
+# coverage.sh [-v] - lines, branches and MC/DC of core, view, nest/nest.c and io that their own
 # tests run; -v names what is missed.  Fails when a share falls below what coverage.py demands.
 set -eu
 tests=$(cd tests && ls test_core*.c test_view_*.c test_slice_text.c test_nest.c test_io_*.c \

@@ -17,10 +17,11 @@ from xml.sax.saxutils import escape
 
 # room: (its question, the rooms it may know), by floor, the top one first
 FLOORS = [
-    {"io": ("How do tensors live in files?", "core view"),
-     "ops": ("What does the user mean?", "core view plan runtime"),
-     "compat": ("How do others describe a tensor?", "core view")},
-    {"plan": ("In what order, by which kernel, in how many parts?", "core view runtime kernels")},
+    {"io": ("How do tensors live in files?", "core view nest"),
+     "ops": ("What does the user mean?", "core view nest plan runtime"),
+     "compat": ("How do others describe a tensor?", "core view nest")},
+    {"plan": ("By which way, which kernel, in how many parts?", "core view nest runtime kernels")},
+    {"nest": ("Which loops visit every element, in what order?", "core view")},
     {"view": ("Where is element (i, j, k)?", "core"),
      "kernels": ("How is one tile computed?", "core"),
      "runtime": ("What machine is this?", "core")},

@@ -214,7 +214,7 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
         used |= tni_shape_direct(c, nest, a, b);
     }
     add_loops(c, nest, used);
-    int64_t parts = tni_deal_parts(tni_times(c->bytes, 2), c->items);
+    int64_t parts = tni_plan_parts(tni_times(c->bytes, 2), c->items);
     if (c->mover == TNI_MOVE_TURN && !c->stream && parts > 1 && turns_around(c, nest) > TURNS) {
         deal_outside(c, nest, parts);
         c->nloop = 0;

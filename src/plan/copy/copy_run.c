@@ -181,7 +181,7 @@ static void run_part(void *arg, int part)
 {
     const tni_copy_job *j = arg;
     int64_t first, last;
-    tni_deal_range(j->c->items, j->parts, part, &first, &last);
+    tni_split_range(j->c->items, j->parts, part, &first, &last);
     run_items(j, first, last);
 }
 
@@ -191,7 +191,7 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
         return;
     tni_copy_job j = {c, tni_copy_kernels_of(tni_isa_level()), dst + c->shift_d,
                       src + c->shift_s, 1};
-    j.parts = tni_deal_parts(tni_times(c->bytes, 2), c->items);
+    j.parts = tni_plan_parts(tni_times(c->bytes, 2), c->items);
     if (j.parts == 1)
         run_items(&j, 0, c->items);
     else

@@ -60,7 +60,7 @@ static void run_part(void *arg, int part)
 {
     const job *j = arg;
     int64_t first, last, follow;
-    tni_deal_range(j->count, j->parts, part, &first, &last);
+    tni_split_range(j->count, j->parts, part, &first, &last);
     for (int64_t i = first; i < last; i += follow) {
         char *d = find(j, i, &follow);
         if (follow > last - i)
@@ -76,6 +76,6 @@ void tni_make_run(const tni_make *m, const tn_tensor *dst)
             return;
     job j = {.m = m, .k = tni_make_kernels_of((int)tni_isa_level()), .d = dst->data};
     gather_axes(&j, dst);
-    j.parts = tni_deal_parts(tni_times(j.count, COST), j.count);
+    j.parts = tni_plan_parts(tni_times(j.count, COST), j.count);
     tni_parallel(j.parts, run_part, &j);
 }

@@ -273,7 +273,7 @@ static void run_part(void *arg, int part)
     const tni_pad *p = j->p;
     const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
     int64_t first, last;
-    tni_deal_range(p->items, j->parts, part, &first, &last);
+    tni_split_range(p->items, j->parts, part, &first, &last);
     place at;
     tni_sink k;
     find(j, &at, first);
@@ -300,6 +300,6 @@ void tni_pad_blocks(const tni_pad *p, char *d, const char *s)
     j.rows = tni_rows_kernels_of((int)tni_isa_level());
     j.width_log2 = tni_log2_width(p->width);
     j.tile = j.k->tile[j.width_log2];
-    j.parts = tni_deal_parts(tni_times(p->bytes, 2), p->items);
+    j.parts = tni_plan_parts(tni_times(p->bytes, 2), p->items);
     tni_parallel(j.parts, run_part, &j);
 }

@@ -42,6 +42,6 @@ void tni_pad_explain(const tni_pad *p, const tn_tensor *dst, tni_text *text)
                  : p->stream ? "streamed past the cache"
                              : "plain, dst fits the cache");
     tni_text_add(text, "  threads  %d, kernels %s\n",
-                 tni_deal_parts(tni_times(p->bytes, 2), p->items),
+                 tni_plan_parts(tni_times(p->bytes, 2), p->items),
                  tni_copy_kernels_of((int)tni_isa_level())->isa);
 }

@@ -99,7 +99,7 @@ static void run_part(void *arg, int part)
 {
     const job *j = arg;
     int64_t first, last;
-    tni_deal_range(j->p->items, j->parts, part, &first, &last);
+    tni_split_range(j->p->items, j->parts, part, &first, &last);
     for (int64_t item = first; item < last; item++) {
         int64_t rest = item, d = 0, s = 0;
         for (int i = j->p->outer - 1; i >= 0; i--) {
@@ -116,7 +116,7 @@ void tni_pad_slabs(const tni_pad *p, char *d, const char *s)
 {
     job j = {p, d, s, 1};
     if (p->items >= tni_threads()) /* of fewer slabs each one is shared out */
-        j.parts = tni_deal_parts(tni_times(p->bytes, 2), p->items);
+        j.parts = tni_plan_parts(tni_times(p->bytes, 2), p->items);
     if (j.parts > 1)
         tni_parallel(j.parts, run_part, &j);
     else

@@ -66,5 +66,5 @@ void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *tex
             read = INT64_MAX;
     tni_text_add(text, "  bytes    %lld read, %lld written\n", (long long)read,
                  (long long)bytes_of(s, 0));
-    tni_text_add(text, "  threads  %d\n", tni_deal_parts(s->bytes, s->items));
+    tni_text_add(text, "  threads  %d\n", tni_plan_parts(s->bytes, s->items));
 }

@@ -312,7 +312,7 @@ static void run_part(void *arg, int part)
 {
     const job *j = arg;
     int64_t first, last;
-    tni_deal_range(j->s->items, j->parts, part, &first, &last);
+    tni_split_range(j->s->items, j->parts, part, &first, &last);
     if (j->s->plain) {
         const int64_t n = j->s->nest.axis[0].n, block = j->s->block[0];
         run_plain(j, first * block, last * block < n ? last * block : n);
@@ -343,7 +343,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         j.at[k] = (char *)at;
         j.stream &= srcs[k - 1] != dst; /* in place the lines are in the cache already */
     }
-    j.parts = tni_deal_parts(s->bytes, s->items);
+    j.parts = tni_plan_parts(s->bytes, s->items);
     if (j.parts > 1)
         tni_parallel(j.parts, run_part, &j);
     else if (s->plain)

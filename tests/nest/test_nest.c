@@ -87,7 +87,8 @@ static void the_normal_form(void **state)
             fail_msg("%s: \"%s\", not \"%s\"", normal_forms[c].sentence, words(&nest),
                      normal_forms[c].normal);
         const char *want = normal_forms[c].with_signs;
-        tni_nest_signed(&nest, 2, (const tn_tensor *const[]){&d, &s});
+        tni_nest_build(&nest, 2, (const tn_tensor *const[]){&d, &s},
+                       &(tni_nest_rules){.keep_signs = true});
         if (strcmp(words(&nest), want ? want : normal_forms[c].normal))
             fail_msg("%s, with signs: \"%s\"", normal_forms[c].sentence, words(&nest));
     }
@@ -109,6 +110,107 @@ static void nests_of_one_and_three(void **state)
     b = layout_of(TN_F32, 3, shape, "021");
     tni_nest_normal(&nest, 3, (const tn_tensor *const[]){&d, &a, &b});
     assert_string_equal(words(&nest), "4:120:0:120 5:24:24:4 6:4:4:20");
+}
+
+/* ---- other rules ---- */
+
+/* Roles and windows: "f" after a FOLD axis, "[before+held]" after a PAD axis. */
+static const char *role_words(const tni_nest *nest)
+{
+    static char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", nest->empty ? "empty" : "");
+    for (int i = 0; i < nest->ndim && !nest->empty; i++) {
+        const tni_axis *a = &nest->axis[i];
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%lld:%lld:%lld", i ? " " : "",
+                             (long long)a->n, (long long)a->step[0], (long long)a->step[1]);
+        if (a->role == TNI_FOLD)
+            used += (size_t)snprintf(text + used, sizeof text - used, "f");
+        if (a->role == TNI_PAD)
+            used += (size_t)snprintf(text + used, sizeof text - used, "[%lld+%lld]",
+                                     (long long)a->before, (long long)a->held);
+    }
+    if (nest->shift[0] || nest->shift[1])
+        used += (size_t)snprintf(text + used, sizeof text - used, " @%lld,%lld",
+                                 (long long)nest->shift[0], (long long)nest->shift[1]);
+    if (nest->no_fold)
+        snprintf(text + used, sizeof text - used, " no_fold");
+    return text;
+}
+
+/* clang-format off */
+static const struct {
+    const char *sentence;
+    int ndim;
+    int64_t dst_shape[4], src_shape[4], dst[4], src[4], before[4];
+    tni_nest_rules rules;
+    bool pads;
+    const char *want;
+} ruled[] = {
+    {"folded axes follow the others, with dst's step 0",
+     3, {1, 5, 6}, {4, 5, 6}, {99, 24, 4}, {120, 24, 4}, {0}, {.fold = 1}, false,
+     "30:4:4 4:0:120f"},
+    {"folded neighbours merge", 3, {5, 1, 1}, {5, 4, 6}, {4, 4, 4}, {96, 24, 4}, {0},
+     {.fold = 6}, false, "5:4:96 24:0:4f"},
+    {"a fold keeps the tensors' order", 2, {1, 1}, {4, 6}, {4, 4}, {4, 16}, {0},
+     {.fold = 3}, false, "4:0:4f 6:0:16f"},
+    {"and its signs", 2, {1, 6}, {4, 6}, {24, 4}, {-24, 4}, {0},
+     {.fold = 1}, false, "6:4:4 4:0:-24f"},
+    {"MAP and FOLD never merge", 2, {1, 6}, {4, 6}, {0, 0}, {24, 4}, {0},
+     {.fold = 1}, false, "6:0:4 4:0:24f"},
+    {"a unit fold has no loop", 2, {1, 6}, {1, 6}, {24, 4}, {24, 4}, {0},
+     {.fold = 1}, false, "6:4:4"},
+    {"a fold of nothing has a dst", 2, {1, 6}, {0, 6}, {24, 4}, {24, 4}, {0},
+     {.fold = 1}, false, "6:4:4 no_fold"},
+    {"no dst is empty", 2, {1, 0}, {3, 0}, {24, 4}, {24, 4}, {0}, {.fold = 1}, false, "empty"},
+    {"a source leads", 2, {3, 5}, {3, 5}, {20, 4}, {-4, 12}, {0}, {.lead = 1}, false,
+     "5:4:12 3:-20:4 @40,-8"},
+    {"order kept", 2, {3, 5}, {3, 5}, {4, 12}, {4, 12}, {0}, {.keep_order = true}, false,
+     "3:4:4 5:12:12"},
+    {"order kept, neighbours merged", 3, {2, 3, 5}, {2, 3, 5}, {12, 4, 24}, {12, 4, 24}, {0},
+     {.keep_order = true}, false, "6:4:4 5:24:24"},
+    {"a padded axis keeps its window", 2, {7, 5}, {4, 5}, {20, 4}, {20, 4}, {1, 0},
+     {0}, true, "7:20:20[1+4] 5:4:4"},
+    {"a border of a value merges with what is inside", 2, {7, 5}, {4, 5}, {20, 4}, {20, 4},
+     {1, 0}, {.value_border = true}, true, "35:4:4[5+20]"},
+    {"also where the source has one index", 2, {7, 5}, {1, 5}, {20, 4}, {99, 4}, {2, 0},
+     {.value_border = true}, true, "35:4:4[10+5]"},
+    {"a border inside keeps axes apart", 2, {7, 5}, {7, 3}, {20, 4}, {12, 4}, {0, 1},
+     {.value_border = true}, true, "7:20:12 5:4:4[1+3]"},
+    {"a reversed axis exchanges its borders", 1, {7}, {4}, {-4}, {4}, {1}, {0}, true,
+     "7:4:-4[2+4] @-24,12"},
+};
+/* clang-format on */
+
+static void by_rules(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof ruled / sizeof *ruled; c++) {
+        tn_tensor d = {.dtype = TN_F32, .ndim = ruled[c].ndim}, s = d;
+        memcpy(d.shape, ruled[c].dst_shape, sizeof ruled[c].dst_shape);
+        memcpy(s.shape, ruled[c].src_shape, sizeof ruled[c].src_shape);
+        memcpy(d.stride, ruled[c].dst, sizeof ruled[c].dst);
+        memcpy(s.stride, ruled[c].src, sizeof ruled[c].src);
+        tni_nest_rules rules = ruled[c].rules;
+        rules.before = ruled[c].pads ? ruled[c].before : NULL;
+        tni_nest nest;
+        tni_nest_build(&nest, 2, (const tn_tensor *const[]){&d, &s}, &rules);
+        if (strcmp(role_words(&nest), ruled[c].want))
+            fail_msg("%s: \"%s\", not \"%s\"", ruled[c].sentence, role_words(&nest),
+                     ruled[c].want);
+    }
+}
+
+static void counted_by_role(void **state)
+{
+    (void)state;
+    tn_tensor d = layout_of(TN_F32, 3, (int64_t[]){1, 5, 6}, "012");
+    tn_tensor s = layout_of(TN_F32, 3, (int64_t[]){4, 5, 6}, "012");
+    tni_nest nest;
+    tni_nest_build(&nest, 2, (const tn_tensor *const[]){&d, &s}, &(tni_nest_rules){.fold = 1});
+    assert_int_equal(tni_nest_count(&nest, TNI_MAP), 30);
+    assert_int_equal(tni_nest_count(&nest, TNI_FOLD), 4);
+    assert_int_equal(tni_nest_count(&nest, TNI_PAD), 1);
 }
 
 /* ---- any layout: the same pairs of addresses, and the invariants ---- */
@@ -194,7 +296,8 @@ static void any_layout(void **state)
         int n = pairs_of_tensors(want, &d, &s);
         assert_int_equal(pairs_of_nest(got, &nest), n);
         assert_memory_equal(got, want, (size_t)n * sizeof *got);
-        tni_nest_signed(&nest, 2, (const tn_tensor *const[]){&d, &s});
+        tni_nest_build(&nest, 2, (const tn_tensor *const[]){&d, &s},
+                       &(tni_nest_rules){.keep_signs = true});
         assert_int_equal(pairs_of_nest(got, &nest), n);
         assert_memory_equal(got, want, (size_t)n * sizeof *got);
     }
@@ -367,6 +470,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_normal_form), cmocka_unit_test(nests_of_one_and_three),
+        cmocka_unit_test(by_rules),        cmocka_unit_test(counted_by_role),
         cmocka_unit_test(any_layout),      cmocka_unit_test(metadata),
         cmocka_unit_test(metadata_copies), cmocka_unit_test(distributed_units),
         cmocka_unit_test(bad_metadata),
