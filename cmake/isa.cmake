@@ -1,9 +1,15 @@
 # tenon_isa_objects(target): compile each *_isa.c of src/kernels once per instruction set.
 #
+# The levels are the rows of src/core/isa.def; other machines than x86-64 have the first alone.
 # Each object sees TNI_ISA (base, avx2, avx512) and exports one table whose name ends in it.
 # src/runtime/cpu.c asks the CPU for every feature that is named here.  TENON_ISA_LEVELS leaves out
 # levels above base, which makes kernels quicker to compile while one works on them.
-set(TENON_ISA_LEVELS base avx2 avx512 CACHE STRING "instruction sets to compile kernels for")
+file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/core/isa.def tenon_levels REGEX "^LEVEL")
+list(TRANSFORM tenon_levels REPLACE "^LEVEL\\([A-Z0-9]+, ([a-z0-9]+)\\).*" "\\1")
+set(TENON_ISA_LEVELS ${tenon_levels} CACHE STRING "instruction sets to compile kernels for")
+if(NOT (CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64" AND CMAKE_SIZEOF_VOID_P EQUAL 8))
+    set(tenon_levels base)
+endif()
 set(tenon_isa_flags_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mtune=haswell)
 set(tenon_isa_flags_avx512 ${tenon_isa_flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl
     -mavx512cd -mavx512vbmi -mprefer-vector-width=512 -mtune=icelake-server)
@@ -22,19 +28,14 @@ else()
 endif()
 
 function(tenon_isa_objects target)
-    set(levels base)
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
-        list(APPEND levels avx2 avx512)
-    endif()
-    foreach(level ${levels})
+    foreach(level ${tenon_levels})
         if(NOT level STREQUAL "base" AND NOT level IN_LIST TENON_ISA_LEVELS)
             break() # each level stands on the one before it
         endif()
-        list(APPEND chosen ${level})
-        string(TOUPPER ${level} upper)
-        target_compile_definitions(${target} PRIVATE TNI_HAVE_${upper})
+        list(APPEND levels ${level})
     endforeach()
-    set(levels ${chosen})
+    list(LENGTH levels count)
+    target_compile_definitions(${target} PRIVATE TNI_LEVELS=${count})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/kernels/*_isa.c)
     if(NOT sources)
         return()
@@ -44,7 +45,7 @@ function(tenon_isa_objects target)
         tenon_warnings(${target}_${level})
         target_include_directories(${target}_${level} PRIVATE include src)
         target_compile_definitions(${target}_${level} PRIVATE TENON_BUILDING _GNU_SOURCE
-            TNI_ISA=${level} TNI_ISA_${level}=1 $<$<BOOL:${TENON_SLEEF}>:TENON_SLEEF>)
+            TNI_LEVELS=${count} TNI_ISA=${level} TNI_ISA_${level}=1 $<$<BOOL:${TENON_SLEEF}>:TENON_SLEEF>)
         target_compile_options(${target}_${level} PRIVATE ${tenon_kernel_opt} -ffp-contract=off
             -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}}
             $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # some loops that may be vectors are not

@@ -81,6 +81,14 @@ static inline int64_t tni_width(tn_dtype known)
     return tni_dtypes[known].width;
 }
 
+/* ---- instruction set levels, rising (one list, isa.def) ---- */
+
+typedef enum tni_isa {
+#define LEVEL(ENUM, NAME) TNI_ISA_##ENUM,
+#include "isa.def"
+    TNI_ISA_COUNT
+} tni_isa;
+
 /* ---- memory (memory.c) ---- */
 
 typedef struct tni_allocator {

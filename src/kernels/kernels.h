@@ -14,4 +14,13 @@
 #include "kernels/ops/op_table.h"
 #include "kernels/rows/rows_table.h"
 
+/* The tables of one level, a pointer for each row of families.def. */
+typedef struct tni_kernels {
+#define FAMILY(NAME, TYPE) const TYPE *NAME;
+#include "kernels/families.def"
+} tni_kernels;
+
+/* The tables of a level of tni_isa; a level that was not compiled gives the one below. */
+const tni_kernels *tni_kernels_of(int isa);
+
 #endif

@@ -12,7 +12,9 @@
 #endif
 
 static const char *const names[TNI_ISA_COUNT] = {
-    [TNI_ISA_BASE] = "base", [TNI_ISA_AVX2] = "avx2", [TNI_ISA_AVX512] = "avx512"};
+#define LEVEL(ENUM, NAME) [TNI_ISA_##ENUM] = #NAME,
+#include "core/isa.def"
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool known; /* spares the calls after the first a function call */
@@ -21,7 +23,7 @@ static struct {
     tni_caches caches;
 } machine;
 
-#if defined(TNI_HAVE_AVX2) || defined(TNI_HAVE_AVX512)
+#if TNI_LEVELS > 1
 #define BIT(n) (1u << (n))
 
 /* The features of each level, by the register of cpuid that reports them, and the register
@@ -36,12 +38,14 @@ static const struct {
             .ecx_extended = BIT(5),                        /* LZCNT */
             .xcr0 = 0x06,                                  /* xmm, ymm */
         },
+#if TNI_LEVELS > 2
     [TNI_ISA_AVX512] =
         {
             .ebx7 = BIT(16) | BIT(17) | BIT(28) | BIT(30) | BIT(31), /* F, DQ, CD, BW, VL */
             .ecx7 = BIT(1),                                          /* VBMI */
             .xcr0 = 0xe6,                                            /* xmm, ymm, mask, zmm */
         },
+#endif
 };
 
 static unsigned saved_state(void)
@@ -70,10 +74,6 @@ static int best(void)
            !(needs[level + 1].ebx7 & ~ebx7) && !(needs[level + 1].ecx7 & ~ecx7) &&
            !(needs[level + 1].ecx_extended & ~ecx_extended) && !(needs[level + 1].xcr0 & ~xcr0))
         level++;
-#ifndef TNI_HAVE_AVX512
-    if (level == TNI_ISA_AVX512)
-        level = TNI_ISA_AVX2;
-#endif
     return level;
 }
 #else

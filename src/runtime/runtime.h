@@ -6,14 +6,6 @@
 
 #include "core/core.h"
 
-/* Instruction set levels, rising; dispatch tables are indexed by it. */
-typedef enum tni_isa {
-    TNI_ISA_BASE,   /* what the compiler assumes: SSE2 on x86-64, NEON on aarch64 */
-    TNI_ISA_AVX2,   /* AVX2, FMA, F16C, BMI2 */
-    TNI_ISA_AVX512, /* F, BW, DQ, VL, CD, VBMI */
-    TNI_ISA_COUNT
-} tni_isa;
-
 /* The level in use, a tni_isa: the best the CPU and the system have, or what TENON_ISA asks for
  * if they have it.  Read once. */
 int tni_isa_level(void);

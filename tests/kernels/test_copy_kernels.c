@@ -175,7 +175,7 @@ static void on_every_level(kernel_test test)
     watch_fences();
     for (int level = 0; level <= tni_isa_level(); level++)
         for (int w = 0; w < TNI_WIDTHS; w++)
-            test(tni_copy_kernels_of(level), w);
+            test(tni_kernels_of(level)->copy, w);
 }
 
 static void turns_of(const tni_copy_kernels *k, int w)

@@ -146,8 +146,8 @@ static void try_make(int isa, const tni_make *m, int64_t n, int64_t gap)
                  (int)m->maker, tn_dtype_name(m->dtype), (int)n, (int)step, edge);
         char *d = target(bytes, edge & 1);
         const int64_t first = edge & 2 && n ? (n - 1) * step : 0; /* backwards */
-        tni_make_kernels_of(isa)->run(m, open_d + first, first ? -step : step, n, 5);
-        tni_make_kernels_of(isa)->run(m, d + first, first ? -step : step, n, 5);
+        tni_kernels_of(isa)->generate->run(m, open_d + first, first ? -step : step, n, 5);
+        tni_kernels_of(isa)->generate->run(m, d + first, first ? -step : step, n, 5);
         compare(d, bytes, edge & 1);
     }
 }
@@ -178,7 +178,7 @@ static void makers(void **state)
 
 static void try_rows(int isa, int64_t bytes, int64_t n, int64_t gap)
 {
-    const tni_rows_kernels *k = tni_rows_kernels_of(isa);
+    const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
     const int64_t step = bytes + gap, all = n ? (n - 1) * step + bytes : 0;
     for (int edge = 0; edge < 8; edge++) {
         const int64_t s_step = edge & 4 ? 0 : step, s_all = n ? (n - 1) * s_step + bytes : 0;
@@ -205,7 +205,7 @@ static void rows(void **state)
 /* Rows and the gaps between them, which take a value of just their length, or any bytes. */
 static void try_gapped(int isa, int64_t bytes, int64_t n, int64_t gap)
 {
-    const tni_rows_kernels *k = tni_rows_kernels_of(isa);
+    const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
     const int64_t step = bytes + gap, all = (n - 1) * step + bytes;
     for (int edge = 0; edge < 16; edge++) {
         const int64_t s_step = bytes + (edge & 4 ? 5 : 0);
@@ -246,8 +246,8 @@ static void columns(void **state)
                              (int)n, (int)width, edge);
                     const char *s = source(0, all, edge & 1);
                     char *d = target(all, edge & 2);
-                    tni_rows_kernels_of(isa)->column(open_d, step, open_s[0], step, n, w);
-                    tni_rows_kernels_of(isa)->column(d, step, s, step, n, w);
+                    tni_kernels_of(isa)->rows->column(open_d, step, open_s[0], step, n, w);
+                    tni_kernels_of(isa)->rows->column(d, step, s, step, n, w);
                     compare(d, all, edge & 2);
                 }
 }
@@ -285,7 +285,7 @@ static void borders(void **state)
         for (int w = 0; w < 5; w++)
             for (int64_t n = 1; n <= TAILS; n += STEP)
                 for (int edge = 0; edge < 16; edge++) {
-                    const tni_rows_kernels *k = tni_rows_kernels_of(isa);
+                    const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
                     const tni_row row = bordered(w, n, 1 + n % 5, edge & 4 ? 0 : 1 + n % 7);
                     const int64_t count = 1 + n % 6, all = count * row.bytes;
                     snprintf(now, sizeof now, "level %d, %d bordered rows of %d, %d, edges %d",
@@ -301,7 +301,7 @@ static void borders(void **state)
                         append_all(k, &row, open_d, open_s[0], count, given ? value : NULL);
                         append_all(k, &row, d, s, count, given ? value : NULL);
                     }
-                    tni_copy_kernels_of(isa)->fence();
+                    tni_kernels_of(isa)->copy->fence();
                     compare(d, all, edge & 2);
                 }
 }

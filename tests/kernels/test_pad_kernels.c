@@ -36,8 +36,8 @@ static void gapped_rows_of_every_length(void **state)
                 char *d = random_bytes(&r, off + room), *s = random_bytes(&r, source);
                 char *want = malloc((size_t)(off + room));
                 memcpy(want, d, (size_t)(off + room));
-                tni_rows_kernels_of(isa)->gapped(d + off, d_step, s, s_step, n, bytes,
-                                                 turn % 4 ? value : NULL);
+                tni_kernels_of(isa)->rows->gapped(d + off, d_step, s, s_step, n, bytes,
+                                                  turn % 4 ? value : NULL);
                 for (int64_t i = 0; i < n; i++) {
                     char *at = want + off + i * d_step;
                     memcpy(at, s + i * s_step, (size_t)bytes);
@@ -70,7 +70,7 @@ static void rows_of_every_length(void **state)
                 memcpy(want, d, (size_t)room);
                 for (int64_t i = 0; i < n; i++)
                     memcpy(want + i * d_step, s + i * s_step, (size_t)bytes);
-                tni_rows_kernels_of(isa)->rows(d, d_step, s, s_step, n, bytes);
+                tni_kernels_of(isa)->rows->rows(d, d_step, s, s_step, n, bytes);
                 if (memcmp(d, want, (size_t)room))
                     fail_msg("%d rows of %d bytes on level %d", (int)n, (int)bytes, isa);
                 free(d);
@@ -94,7 +94,7 @@ static void columns_of_every_width(void **state)
                 memcpy(want, d, (size_t)(20 * d_step));
                 for (int64_t i = 0; i < n; i++)
                     memcpy(want + i * d_step, s + i * s_step, (size_t)width);
-                tni_rows_kernels_of(isa)->column(d, d_step, s, s_step, n, width_log2);
+                tni_kernels_of(isa)->rows->column(d, d_step, s, s_step, n, width_log2);
                 assert_memory_equal(d, want, (size_t)(20 * d_step));
                 free(d);
                 free(s);
@@ -143,7 +143,7 @@ static void borders(void **state)
                 memcpy(want + i * d_step + row.left, d + i * d_step + row.left,
                        (size_t)row.body);
             }
-            tni_rows_kernels_of(isa)->edges(d, d_step, &row, s, row.body, n);
+            tni_kernels_of(isa)->rows->edges(d, d_step, &row, s, row.body, n);
             assert_memory_equal(d, want, (size_t)(6 * d_step));
             free(d);
             free(s);
@@ -157,7 +157,7 @@ static void sinks(void **state)
     rng r = {4};
     for (int isa = 0; isa <= top_level(); isa++)
         for (int round = 0; round < 1000; round++) {
-            const tni_rows_kernels *k = tni_rows_kernels_of(isa);
+            const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
             tni_row row = make_row(&r);
             enum { ROWS = 60 };
             int64_t total = ROWS * row.bytes, shift = pick(&r, 0, 70);
@@ -182,7 +182,7 @@ static void sinks(void **state)
             assert_true(sink.end < 64 && sink.first <= sink.end);
             memcpy(sink.d + sink.first, sink.bytes + sink.first,
                    (size_t)(sink.end - sink.first));
-            tni_copy_kernels_of(isa)->fence();
+            tni_kernels_of(isa)->copy->fence();
             assert_memory_equal(d, want, (size_t)total);
             free(block);
             free(s);

@@ -292,11 +292,11 @@ static void same_bits_everywhere(void **state)
         tni_make m = {.maker = makers[k], .dtype = TN_F64, .start = 0.3, .step = 0.7};
         m.seed = 77;
         m.count = 1000;
-        tni_make_kernels_of(0)->run(&m, a, 8, N, 5);
+        tni_kernels_of(0)->generate->run(&m, a, 8, N, 5);
         for (int64_t i = 0; i < N;) {
             int64_t n = pick(&r, 1, 300);
             n = n < N - i ? n : N - i;
-            tni_make_kernels_of(0)->run(&m, b + 8 * i, 8, n, 5 + (uint64_t)i);
+            tni_kernels_of(0)->generate->run(&m, b + 8 * i, 8, n, 5 + (uint64_t)i);
             i += n;
         }
         assert_memory_equal(a, b, sizeof a);
@@ -322,8 +322,8 @@ static void same_bits_on_every_level(void **state)
                 m.seed = 0x123456789;
                 m.count = 100;
                 int64_t width = (int64_t)tn_dtype_size(dtype);
-                tni_make_kernels_of(0)->run(&m, a, width, N, 1);
-                tni_make_kernels_of(isa)->run(&m, b, width, N, 1);
+                tni_kernels_of(0)->generate->run(&m, a, width, N, 1);
+                tni_kernels_of(isa)->generate->run(&m, b, width, N, 1);
                 if (memcmp(a, b, (size_t)(N * width)))
                     fail_msg("maker %d, %s, level %d", maker, tn_dtype_name(dtype), isa);
             }

@@ -239,7 +239,7 @@ static void c128_c64(char *d, const char *s, int64_t n, int64_t ahead, bool stre
             FROM##_U32, FROM##_U64, FROM##_F32, FROM##_F64, ODD                                \
     }
 
-const tni_cast_kernels JOIN(tni_cast_kernels_, TNI_ISA) = {
+const tni_cast_kernels TNI_TABLE(cast) = {
     .plain = {INT_ROW(BOOL), INT_ROW(I8), INT_ROW(I16), WIDE_INT_ROW(I32), WIDE_INT_ROW(I64),
               INT_ROW(U8), INT_ROW(U16), WIDE_INT_ROW(U32), WIDE_INT_ROW(U64),
               FLOAT_ROW(F32, F32_F32), FLOAT_ROW(F64, F64_ODD)},

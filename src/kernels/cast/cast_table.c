@@ -2,20 +2,7 @@
  *
  * Small floats go through f32, which holds them; what is wider than f32 is rounded to odd on
  * the way, so that the last rounding is the only one. */
-#include "cast_table.h"
-
-extern const tni_cast_kernels tni_cast_kernels_base, tni_cast_kernels_avx2,
-    tni_cast_kernels_avx512;
-
-static const tni_cast_kernels *const levels[] = {
-    &tni_cast_kernels_base,
-#ifdef TNI_HAVE_AVX2
-    &tni_cast_kernels_avx2,
-#endif
-#ifdef TNI_HAVE_AVX512
-    &tni_cast_kernels_avx512,
-#endif
-};
+#include "kernels/kernels.h"
 
 static bool small(tn_dtype t)
 {
@@ -46,8 +33,7 @@ static bool wide(tn_dtype t)
 
 tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to)
 {
-    const int last = COUNT(levels) - 1;
-    const tni_cast_kernels *k = levels[isa < last ? isa : last];
+    const tni_cast_kernels *k = tni_kernels_of(isa)->cast;
     tni_cast c = {0};
     if (from == to && from != TN_BOOL)
         return c;

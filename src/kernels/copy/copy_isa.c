@@ -3,6 +3,7 @@
  * The only symbol that leaves this object is the table. */
 #include "copy_table.h"
 #include "kernels/simd/simd.h"
+#include "kernels/table.h"
 
 enum { LINE = 64 };
 
@@ -241,12 +242,9 @@ typedef struct wide {
 #define TYPE wide
 #include "tile.inc"
 
-#define TEXT(x)     TEXT_(x)
-#define TEXT_(x)    #x
-#define TABLE(isa)  TABLE_(isa)
-#define TABLE_(isa) tni_copy_kernels_##isa
-
-const tni_copy_kernels TABLE(TNI_ISA) = {
+#define TEXT(x)  TEXT_(x)
+#define TEXT_(x) #x
+const tni_copy_kernels TNI_TABLE(copy) = {
     .isa = TEXT(TNI_ISA),
     .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
     .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},

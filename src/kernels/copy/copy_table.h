@@ -80,7 +80,4 @@ typedef struct tni_copy_kernels {
     void (*fill)(char *d, const char *value, int width_log2, int64_t n, int streaming);
 } tni_copy_kernels;
 
-/* The table for a level of tni_isa; a level that was not compiled gives the one below. */
-const tni_copy_kernels *tni_copy_kernels_of(int isa);
-
 #endif

@@ -9,6 +9,7 @@
 #include "core/core.h"
 
 #include "generate_table.h"
+#include "kernels/table.h"
 #include "philox.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -227,7 +228,4 @@ static void run(const tni_make *m, char *d, int64_t d_step, int64_t n, uint64_t 
     }
 }
 
-#define TABLE(isa)  TABLE_(isa)
-#define TABLE_(isa) tni_make_kernels_##isa
-
-const tni_make_kernels TABLE(TNI_ISA) = {.run = run};
+const tni_make_kernels TNI_TABLE(generate) = {.run = run};

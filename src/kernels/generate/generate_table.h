@@ -26,6 +26,4 @@ typedef struct tni_make_kernels {
     void (*run)(const tni_make *m, char *d, int64_t d_step, int64_t n, uint64_t index);
 } tni_make_kernels;
 
-const tni_make_kernels *tni_make_kernels_of(int isa);
-
 #endif

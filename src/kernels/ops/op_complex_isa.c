@@ -147,7 +147,7 @@ KERNEL(pick_16, 3, TNI_BLOCK)
 #define ROW_NONE(ENUM)
 #define ROW_PAIR(ENUM) [TN_##ENUM] = {ENUM##_C64, ENUM##_C128},
 
-const tni_complex_ops JOIN(tni_complex_ops_, TNI_ISA) = {
+const tni_complex_ops TNI_TABLE(complex_ops) = {
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
     ROW_##COMPLEX(ENUM)
 #include "ops.def"

@@ -5,7 +5,7 @@
 #include "kernels/simd/half_lanes.h"
 #include "op_loop.h"
 
-#define F(f) JOIN(f, N)
+#define F(f) PASTE(f, N)
 #define W    double
 
 /* 1 / sqrt(x), rounded once. */
@@ -53,7 +53,7 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define MAKE_DEEP  MAKE_NONE
 #define MAKE_STEP  MAKE_NONE
 #define LOOPS(ENUM, ARITY, HOW, RULE)                                                          \
-    LOOP##ARITY(JOIN(ENUM, N), TNI_BLOCK / (int)sizeof(T), T, T, STORES_##HOW(T), RULE)
+    LOOP##ARITY(PASTE(ENUM, N), TNI_BLOCK / (int)sizeof(T), T, T, STORES_##HOW(T), RULE)
 #define MAKE_LOOP LOOPS
 
 /* clang-format off */
@@ -137,7 +137,7 @@ INLINE void round_BF16(char *d, const char *s)
                    SLOT(F16) = ENUM##_F16,       SLOT(BF16) = ENUM##_BF16,                     \
                    SLOT(F32) = ENUM##_F32,       SLOT(F64) = ENUM##_F64},
 
-const tni_float_ops JOIN(tni_float_ops_, TNI_ISA) = {
+const tni_float_ops TNI_TABLE(float_ops) = {
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
     ROW_##FLOAT(ENUM)
 #include "ops.def"

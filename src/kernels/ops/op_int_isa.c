@@ -14,7 +14,7 @@ static inline uint64_t whole(double v)
 
 /* y where the byte x is set, else z. */
 #define PICK(NAME, TYPE)                                                                       \
-    INLINE void JOIN(NAME, _block)(BLOCK_HEAD)                                                 \
+    INLINE void PASTE(NAME, _block)(BLOCK_HEAD)                                                \
     {                                                                                          \
         LOOSE(TYPE, TYPE);                                                                     \
         UNUSED_SOURCES;                                                                        \
@@ -26,7 +26,7 @@ static inline uint64_t whole(double v)
     }                                                                                          \
     KERNEL(NAME, 3, TNI_BLOCK)
 
-#define I(f) JOIN(f, N)
+#define I(f) PASTE(f, N)
 #define MAKE_NONE(ENUM, ARITY, HOW, RULE)
 
 /* clang-format off */
@@ -103,7 +103,7 @@ static inline uint64_t whole(double v)
                    SLOT(I64) = ENUM##_I64, SLOT(U8) = ENUM##_U8,   SLOT(U16) = ENUM##_U16,     \
                    SLOT(U32) = ENUM##_U32, SLOT(U64) = ENUM##_U64},
 
-const tni_int_ops JOIN(tni_int_ops_, TNI_ISA) = {
+const tni_int_ops TNI_TABLE(int_ops) = {
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
     ROW_##INT(ENUM)
 #include "ops.def"

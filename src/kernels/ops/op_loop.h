@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "kernels/simd/stream.h"
+#include "kernels/table.h"
 #include "op_table.h"
-
-#define JOIN(a, b)  JOIN_(a, b)
-#define JOIN_(a, b) a##b
 
 /* Unrolled before it is seen by the vectoriser, so short a loop would stay scalar. */
 #if defined(__clang__)

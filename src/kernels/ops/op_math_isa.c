@@ -101,7 +101,7 @@
 #define ROW_LANES       ROW_VMATH
 #define ROW_MATH        ROW_VMATH
 
-const tni_float_ops JOIN(tni_math_ops_, TNI_ISA) = {
+const tni_float_ops TNI_TABLE(math_ops) = {
 #define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
     ROW_##FLOAT(ENUM)
 #include "ops.def"

@@ -3,7 +3,7 @@
  * Everything here comes from ops.def. */
 #include <string.h>
 
-#include "op_table.h"
+#include "kernels/kernels.h"
 
 #define P0                                                                                     \
     0,                                                                                         \
@@ -45,34 +45,6 @@ const tni_op_facts tni_ops[TNI_OPS] = {
 
 /* ---- tables by level ---- */
 
-typedef struct level {
-    const tni_int_ops *ints;
-    const tni_float_ops *floats, *math;
-    const tni_complex_ops *complexes;
-} level;
-
-#define DECLARE(ISA)                                                                           \
-    extern const tni_int_ops tni_int_ops_##ISA;                                                \
-    extern const tni_float_ops tni_float_ops_##ISA, tni_math_ops_##ISA;                        \
-    extern const tni_complex_ops tni_complex_ops_##ISA
-#define LEVEL(ISA)                                                                             \
-    {                                                                                          \
-        &tni_int_ops_##ISA, &tni_float_ops_##ISA, &tni_math_ops_##ISA, &tni_complex_ops_##ISA  \
-    }
-DECLARE(base);
-DECLARE(avx2);
-DECLARE(avx512);
-
-static const level levels[] = {
-    LEVEL(base),
-#ifdef TNI_HAVE_AVX2
-    LEVEL(avx2),
-#endif
-#ifdef TNI_HAVE_AVX512
-    LEVEL(avx512),
-#endif
-};
-
 /* An integer dtype of the same width: a choice looks at no value. */
 static tn_dtype by_width(tn_dtype t)
 {
@@ -85,18 +57,17 @@ static tn_dtype by_width(tn_dtype t)
 
 tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype t)
 {
-    const int last = COUNT(levels) - 1;
-    const level *l = &levels[isa < last ? isa : last];
+    const tni_kernels *k = tni_kernels_of(isa);
     if (tni_ops[op].how == TNI_SELECT)
         t = by_width(t);
     if (t == TN_BOOL && tni_ops[op].how == TNI_TEST)
         t = TN_U8;
     if (t <= TN_U64)
-        return (*l->ints)[op][t - TN_BOOL];
+        return (*k->int_ops)[op][t - TN_BOOL];
     if (t >= TN_C64)
-        return (*l->complexes)[op][t - TN_C64];
-    const tni_op_fn fn = (*l->floats)[op][t - TN_F8E4M3];
-    return fn ? fn : (*l->math)[op][t - TN_F8E4M3];
+        return (*k->complex_ops)[op][t - TN_C64];
+    const tni_op_fn fn = (*k->float_ops)[op][t - TN_F8E4M3];
+    return fn ? fn : (*k->math_ops)[op][t - TN_F8E4M3];
 }
 
 /* ---- strips of any length ---- */

@@ -3,6 +3,7 @@
  * The last piece of a row ends with it and may overlap the one before.  The only symbol that
  * leaves this object is the table. */
 #include "kernels/simd/simd.h"
+#include "kernels/table.h"
 #include "rows_table.h"
 
 enum { LINE = 64, AHEAD = 768, CHUNK = 768 };
@@ -294,10 +295,7 @@ static void append(tni_sink *k, const tni_row *row, const char *s, int64_t s_ste
     }
 }
 
-#define TABLE(isa)  TABLE_(isa)
-#define TABLE_(isa) tni_rows_kernels_##isa
-
-const tni_rows_kernels TABLE(TNI_ISA) = {
+const tni_rows_kernels TNI_TABLE(rows) = {
 
     .rows = rows,
     .gapped = gapped,

@@ -51,6 +51,4 @@ typedef struct tni_rows_kernels {
     void (*flush)(tni_sink *k);
 } tni_rows_kernels;
 
-const tni_rows_kernels *tni_rows_kernels_of(int isa);
-
 #endif

@@ -67,5 +67,5 @@ void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text)
                      "  loads    source rows share cache sets: laid side by side first\n");
     tni_text_add(text, "  threads  %d, kernels %s\n",
                  tni_plan_parts(tni_times(c->bytes, 2), c->items),
-                 tni_copy_kernels_of(tni_isa_level())->isa);
+                 tni_kernels_of(tni_isa_level())->copy->isa);
 }

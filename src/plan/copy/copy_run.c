@@ -189,7 +189,7 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
 {
     if (c->mover == TNI_MOVE_NOTHING)
         return;
-    tni_copy_job j = {c, tni_copy_kernels_of(tni_isa_level()), dst + c->shift_d,
+    tni_copy_job j = {c, tni_kernels_of(tni_isa_level())->copy, dst + c->shift_d,
                       src + c->shift_s, 1};
     j.parts = tni_plan_parts(tni_times(c->bytes, 2), c->items);
     if (j.parts == 1)

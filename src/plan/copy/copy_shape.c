@@ -134,7 +134,7 @@ static void choose_lines(tni_copy *c, const tni_nest *nest)
     bool turn = c->mover == TNI_MOVE_TURN;
     c->straight = turn && begin % 64 == 0;
     c->lean = turn && begin % tni_lane(c->unit) == 0 && c->tile[TNI_B].n * c->unit >= 16 &&
-              !c->pack && tni_copy_kernels_of(tni_isa_level())->lean[c->width_log2];
+              !c->pack && tni_kernels_of(tni_isa_level())->copy->lean[c->width_log2];
 }
 
 /* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */

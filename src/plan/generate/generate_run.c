@@ -74,7 +74,7 @@ void tni_make_run(const tni_make *m, const tn_tensor *dst)
     for (int i = 0; i < dst->ndim; i++)
         if (dst->shape[i] == 0)
             return;
-    job j = {.m = m, .k = tni_make_kernels_of((int)tni_isa_level()), .d = dst->data};
+    job j = {.m = m, .k = tni_kernels_of((int)tni_isa_level())->generate, .d = dst->data};
     gather_axes(&j, dst);
     j.parts = tni_plan_parts(tni_times(j.count, COST), j.count);
     tni_parallel(j.parts, run_part, &j);

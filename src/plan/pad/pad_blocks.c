@@ -296,8 +296,8 @@ static void run_part(void *arg, int part)
 
 void tni_pad_blocks(const tni_pad *p, char *d, const char *s)
 {
-    job j = {.p = p, .k = tni_copy_kernels_of((int)tni_isa_level()), .d = d, .s = s};
-    j.rows = tni_rows_kernels_of((int)tni_isa_level());
+    job j = {.p = p, .k = tni_kernels_of((int)tni_isa_level())->copy, .d = d, .s = s};
+    j.rows = tni_kernels_of((int)tni_isa_level())->rows;
     j.width_log2 = tni_log2_width(p->width);
     j.tile = j.k->tile[j.width_log2];
     j.parts = tni_plan_parts(tni_times(p->bytes, 2), p->items);

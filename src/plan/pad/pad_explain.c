@@ -43,5 +43,5 @@ void tni_pad_explain(const tni_pad *p, const tn_tensor *dst, tni_text *text)
                              : "plain, dst fits the cache");
     tni_text_add(text, "  threads  %d, kernels %s\n",
                  tni_plan_parts(tni_times(p->bytes, 2), p->items),
-                 tni_copy_kernels_of((int)tni_isa_level())->isa);
+                 tni_kernels_of((int)tni_isa_level())->copy->isa);
 }

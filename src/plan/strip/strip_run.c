@@ -335,7 +335,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         return;
     job j; /* not cleared: small work is quick */
     j.s = s;
-    j.k = tni_copy_kernels_of((int)tni_isa_level());
+    j.k = tni_kernels_of((int)tni_isa_level())->copy;
     j.stream = s->stream;
     j.at[0] = dst + s->nest.shift[0];
     for (int k = 1; k < s->nest.nop; k++) {
