@@ -116,7 +116,7 @@ typedef struct input {
     int64_t i;
     tn_tensor t;       /* places in the file, or memory */
     bool in_memory;    /* compressed, and unpacked there; or a number */
-    bool apart;        /* compressed, and unpacked to a temporary file */
+    bool spilled;      /* compressed, and unpacked to a temporary file */
     tn_file *unpacked; /* that file, unless it is only looked at */
     int fd;
 } input;
@@ -135,29 +135,18 @@ int open_single(const args *a, source *s, input *in, const char *word);
 
 /* ---- how a result is made (recipe.c) ---- */
 
-enum { MOST_OPERANDS = 3 };
+enum { MOST_OPERANDS = 3, MOST_PARAMS = 8 };
 
-typedef struct piece {
-    tn_tensor view; /* of the places or the memory of an input */
-    const input *from;
-    int64_t at[TN_MAX_NDIM]; /* where its element (0, …) goes */
-} piece;
-
-/* Pieces laid beside each other, converted; or an op over operands that fill the whole
- * shape. */
+/* A job of the library while it is put together, with the inputs of its sources. */
 typedef struct recipe {
-    tn_tensor out; /* dtype and shape of the result; no data */
-    int ndim;
-    int64_t shape[TN_MAX_NDIM]; /* of the walk: out's elements in the same order */
-    tn_dtype dtype;             /* of the pieces */
-    piece *pieces;
-    int n, room;
-    bool filled; /* what no piece covers is value */
-    char value[16];
-    bool is_op;
-    tn_op op;
-    const double *params; /* NULL, or param_list */
-    double param_list[8];
+    tn_stream job;
+    tn_stream_source *sources;
+    const input **inputs; /* of the sources, one by one */
+    int room;
+    tn_stream_fill fill;
+    char value[16]; /* of fill */
+    tn_stream_op op;
+    double params[MOST_PARAMS];
     input numbers[MOST_OPERANDS]; /* operands that are no files */
     char number_bytes[MOST_OPERANDS][16];
 } recipe;
@@ -167,27 +156,8 @@ int recipe_add(recipe *r, const tn_tensor *view, const input *from, const int64_
 int recipe_of_view(recipe *r, const tn_tensor *view, const input *from);
 void recipe_free(recipe *r);
 
-bool recipe_casts(const recipe *r);
-
-/* Bytes of all buffers for one element of the result. */
-int64_t recipe_element_bytes(const recipe *r);
-
-/* A window of the walk. */
-typedef struct block {
-    int64_t at[TN_MAX_NDIM], n[TN_MAX_NDIM];
-} block;
-
-/* Make one block in out, which is dense; memory has room for what its elements need besides. */
-tn_status recipe_make(const recipe *r, const block *b, const tn_tensor *out, char *memory);
-
-/* Make the result block by block and hand it to the writer (blocks.c). */
-int recipe_run(const recipe *r, const args *a, tn_writer *w);
-
-/* Bytes for elements that the command may take. */
-int64_t most_memory(const args *a);
-
-/* Bytes that recipe_run takes for elements. */
-int64_t recipe_memory(const recipe *r, const args *a);
+/* The job as it runs: with the memory, sink and progress of the command. */
+tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w);
 
 /* ---- from inputs to an output (run.c) ---- */
 
@@ -211,7 +181,8 @@ void explain_sum(void);
 /* ---- progress (progress.c) ---- */
 
 void progress_start(const args *a, int64_t total);
-void progress_step(int64_t bytes);
+void progress_at(int64_t done); /* bytes of the present tensor */
+void progress_next(void);       /* it is complete */
 void progress_end(void);
 
 double seconds(void);

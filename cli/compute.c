@@ -11,8 +11,7 @@ static int build_cast(const args *a, const input *in, recipe *r)
     tn_dtype dtype;
     LIB(tn_dtype_parse(&dtype, a->words[0]));
     TRY(recipe_of_view(r, &in->t, in));
-    r->out.dtype = dtype;
-    LIB(tn_init(&r->out, NULL, dtype, in->t.ndim, in->t.shape));
+    LIB(tn_init(&r->job.out, NULL, dtype, in->t.ndim, in->t.shape));
     return DONE;
 }
 
@@ -40,8 +39,6 @@ int run_convert(const args *a)
 }
 
 /* ---- op ---- */
-
-enum { MOST_PARAMS = 8 };
 
 static bool is_integer(tn_dtype dtype)
 {
@@ -101,7 +98,7 @@ static int read_params(const args *a, tn_op op, recipe *r)
         return DONE;
     for (const char *at = a->params; n < MOST_PARAMS;) {
         char *end;
-        r->param_list[n++] = strtod(at, &end);
+        r->params[n++] = strtod(at, &end);
         if (end == at || (*end && *end != ','))
             return usage(a, "--params takes numbers with commas between, not \"%s\"",
                          a->params);
@@ -112,7 +109,7 @@ static int read_params(const args *a, tn_op op, recipe *r)
     if (n != tn_op_params(op))
         return usage(a, "%s takes %d numbers beside its operands, --params has %d", a->words[0],
                      tn_op_params(op), n);
-    r->params = r->param_list;
+    r->op.params = r->params;
     return DONE;
 }
 
@@ -135,12 +132,9 @@ static int build_op(const args *a, const operands *o, recipe *r)
         return fail("%s: %s", a->words[1], tn_error());
     if (tn_broadcast_shape(o->n, ts, &ndim, shape) != TN_OK)
         return no_broadcast(a, o->n, ts);
-    r->dtype = out;
-    r->ndim = ndim;
-    memcpy(r->shape, shape, (size_t)ndim * sizeof *shape);
-    LIB(tn_init(&r->out, NULL, out, ndim, shape));
-    r->is_op = true;
-    r->op = o->op;
+    LIB(tn_init(&r->job.out, NULL, out, ndim, shape));
+    r->job.recipe = TN_STREAM_APPLY;
+    r->op.op = o->op;
     TRY(read_params(a, o->op, r));
     for (int i = 0; i < o->n; i++) {
         tn_tensor v;

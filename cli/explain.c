@@ -44,8 +44,8 @@ static void print_inputs(const recipe *r)
 {
     char shape[512], bytes[32];
     const input *last = NULL;
-    for (int i = 0; i < r->n; i++) {
-        const input *in = r->pieces[i].from;
+    for (int i = 0; i < r->job.n; i++) {
+        const input *in = r->inputs[i];
         if (in == last)
             continue;
         last = in;
@@ -62,7 +62,7 @@ static void print_inputs(const recipe *r)
                shape_text(shape, in->t.ndim, in->t.shape),
                bytes_text(bytes, (double)tn_nbytes(&in->t)),
                in->in_memory ? ", compressed: read into memory first"
-               : in->apart   ? ", compressed: unpacked to a temporary file first"
+               : in->spilled ? ", compressed: unpacked to a temporary file first"
                              : "");
     }
 }
@@ -84,38 +84,42 @@ static void print_plan(const tn_tensor *view)
     tn_plan_free(plan);
 }
 
-static bool in_order(const recipe *r)
+static bool casts(const recipe *r)
 {
-    return r->n == 1 && !r->filled && !r->is_op && tn_is_contiguous(&r->pieces[0].view);
+    return r->job.recipe == TN_STREAM_COPY && r->job.n &&
+           r->sources[0].view.dtype != r->job.out.dtype;
 }
 
-static void print_how(const recipe *r)
+static void print_how(const recipe *r, const tn_stream_facts *facts)
 {
-    if (tn_numel(&r->out) == 0)
+    int n = r->job.n;
+    const char *s = n == 1 ? "" : "s";
+    bool copy = r->job.recipe == TN_STREAM_COPY, ordered = !strcmp(facts->way, "in order");
+    if (tn_numel(&r->job.out) == 0)
         printf("  how     nothing to do: no elements\n");
-    else if (r->is_op)
-        printf("  how     %s over %d operand%s, block by block\n", tn_op_name(r->op), r->n,
-               r->n == 1 ? "" : "s");
-    else if (in_order(r))
+    else if (!copy)
+        printf("  how     %s over %d operand%s, block by block\n", tn_op_name(r->op.op), n, s);
+    else if (ordered)
         printf("  how     a view: the elements are in order, read and written %s\n",
-               recipe_casts(r) ? "block by block" : "as they are");
+               casts(r) ? "block by block" : "as they are");
     else
-        printf("  how     a copy: %d piece%s%s\n", r->n, r->n == 1 ? "" : "s",
-               r->filled ? " into a filled tensor" : "");
-    if (recipe_casts(r))
-        printf("  cast    %s to %s\n", tn_dtype_name(r->dtype), tn_dtype_name(r->out.dtype));
-    if (r->n && !r->is_op && !in_order(r))
-        print_plan(&r->pieces[0].view);
+        printf("  how     a copy: %d piece%s%s\n", n, s,
+               r->fill.value ? " into a filled tensor" : "");
+    if (casts(r))
+        printf("  cast    %s to %s\n", tn_dtype_name(r->sources[0].view.dtype),
+               tn_dtype_name(r->job.out.dtype));
+    if (n && copy && !ordered)
+        print_plan(&r->sources[0].view);
 }
 
 /* Bytes of what is compressed and goes, as a whole, into memory or into a temporary file. */
-static double unpacked(const recipe *r, bool apart)
+static double unpacked(const recipe *r, bool spilled)
 {
     double all = 0;
     const input *last = NULL;
-    for (int i = 0; i < r->n; last = r->pieces[i++].from) {
-        const input *in = r->pieces[i].from;
-        if (in != last && in->from && (apart ? in->apart : in->in_memory))
+    for (int i = 0; i < r->job.n; last = r->inputs[i++]) {
+        const input *in = r->inputs[i];
+        if (in != last && in->from && (spilled ? in->spilled : in->in_memory))
             all += (double)tn_nbytes(&in->t);
     }
     return all;
@@ -125,12 +129,12 @@ static double unpacked(const recipe *r, bool apart)
 static double bytes_read(const recipe *r)
 {
     double all = unpacked(r, false) + unpacked(r, true);
-    for (int i = 0; i < r->n; i++) {
-        const tn_tensor *v = &r->pieces[i].view;
+    for (int i = 0; i < r->job.n; i++) {
+        const tn_tensor *v = &r->sources[i].view;
         double n = (double)tn_dtype_size(v->dtype);
         for (int k = 0; k < v->ndim; k++)
             n *= v->stride[k] == 0 && v->shape[k] > 1 ? 1 : (double)v->shape[k];
-        all += r->pieces[i].from->in_memory ? 0 : n;
+        all += r->inputs[i]->in_memory ? 0 : n;
     }
     return all;
 }
@@ -138,9 +142,9 @@ static double bytes_read(const recipe *r)
 /* Each byte is copied out of the page cache, once more on its way, and back into it. */
 static double predicted(const recipe *r)
 {
-    double out = (double)tn_nbytes(&r->out), apart = unpacked(r, true);
-    return (bytes_read(r) + 2 * out + apart) / copy_speed() +
-           (unpacked(r, false) + apart) / INFLATE;
+    double out = (double)tn_nbytes(&r->job.out), spilled = unpacked(r, true);
+    return (bytes_read(r) + 2 * out + spilled) / copy_speed() +
+           (unpacked(r, false) + spilled) / INFLATE;
 }
 
 static void print_cost(double in, double out, double memory, double time)
@@ -159,7 +163,7 @@ void explain_count(const recipe *r, bool changed)
     sum.n++;
     sum.changed += changed;
     sum.read += bytes_read(r);
-    sum.write += (double)tn_nbytes(&r->out);
+    sum.write += (double)tn_nbytes(&r->job.out);
     sum.time += predicted(r);
 }
 
@@ -175,6 +179,9 @@ void explain_sum(void)
 int explain_recipe(const args *a, const recipe *r, const char *name, const char *path)
 {
     char shape[512], text[32];
+    tn_stream job = recipe_job(r, a, NULL);
+    tn_stream_facts facts;
+    LIB(tn_stream_plan(&job, &facts));
     bool there = path && !a->force && strcmp(path, "-") != 0 && access(path, F_OK) == 0;
     printf("%s%s", a->command->name, *name ? " of " : "");
     print_name(name);
@@ -182,12 +189,12 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
     print_inputs(r);
     printf("  out     ");
     print_name(path ? path : "(no -o)");
-    printf(": %s %s, %s%s\n", tn_dtype_name(r->out.dtype),
-           shape_text(shape, r->out.ndim, r->out.shape),
-           bytes_text(text, (double)tn_nbytes(&r->out)),
+    printf(": %s %s, %s%s\n", tn_dtype_name(r->job.out.dtype),
+           shape_text(shape, r->job.out.ndim, r->job.out.shape),
+           bytes_text(text, (double)tn_nbytes(&r->job.out)),
            there ? "; it is there already and needs -f" : "");
-    print_how(r);
-    print_cost(bytes_read(r), (double)tn_nbytes(&r->out),
-               (double)recipe_memory(r, a) + unpacked(r, false), predicted(r));
+    print_how(r, &facts);
+    print_cost(bytes_read(r), (double)tn_nbytes(&r->job.out),
+               (double)facts.memory + unpacked(r, false), predicted(r));
     return DONE;
 }

@@ -173,7 +173,8 @@ static int build_pad(const args *a, const input *in, recipe *r)
         shape[i] = before[i] + n + after[i];
     }
     TRY(recipe_start(r, t->dtype, t->ndim, shape));
-    r->filled = mode == TN_PAD_CONSTANT;
+    if (mode == TN_PAD_CONSTANT)
+        r->fill = (tn_stream_fill){t->dtype, r->value};
     if (a->value)
         TRY(read_number(a->value, t->dtype, r->value));
     int code = DONE;

@@ -12,7 +12,7 @@ enum { BAR = 24 };
 
 static struct {
     bool on, lines, drawn;
-    int64_t total, done;
+    int64_t total, done, before; /* before: of the tensors that are complete */
     double start, next;
 } now;
 
@@ -44,16 +44,21 @@ static void draw(double t)
     now.drawn = true;
 }
 
-void progress_step(int64_t bytes)
+void progress_at(int64_t done)
 {
     if (!now.on)
         return;
-    now.done += bytes;
+    now.done = now.before + done;
     double t = seconds();
     if (t < now.next)
         return;
     now.next = t + (now.lines ? 1 : 0.1);
     draw(t);
+}
+
+void progress_next(void)
+{
+    now.before = now.done;
 }
 
 void progress_end(void)

@@ -96,6 +96,14 @@ static int open_writer(const args *a, const target *t, tn_writer **w, int n,
 
 /* ---- one result ---- */
 
+static int run_job(const recipe *r, const args *a, tn_writer *w)
+{
+    tn_stream job = recipe_job(r, a, w);
+    LIB(tn_stream_run(&job));
+    progress_next();
+    return DONE;
+}
+
 int run_recipe(const args *a, const recipe *r, const input *like)
 {
     target t;
@@ -104,12 +112,12 @@ int run_recipe(const args *a, const recipe *r, const input *like)
     TRY(open_target(a, &t));
     char *name = result_name(&t, like);
     const char *const names[] = {name};
-    const tn_tensor *ts[] = {&r->out};
+    const tn_tensor *ts[] = {&r->job.out};
     tn_writer *w = NULL;
     int code = name ? open_writer(a, &t, &w, 1, names, ts, NULL) : fail("no memory");
     if (code == DONE) {
-        progress_start(a, tn_nbytes(&r->out));
-        code = recipe_run(r, a, w);
+        progress_start(a, tn_nbytes(&r->job.out));
+        code = run_job(r, a, w);
         if (code != DONE)
             tn_writer_abort(w);
         else if (tn_writer_commit(w) != TN_OK)
@@ -171,8 +179,8 @@ static int describe(job *j)
         recipe r;
         int code = build(&dry, k, &in, &r);
         if (code == DONE) {
-            j->descs[k] = r.out;
-            j->total += tn_nbytes(&r.out);
+            j->descs[k] = r.job.out;
+            j->total += tn_nbytes(&r.job.out);
         }
         recipe_free(&r);
         close_input(&in);
@@ -201,7 +209,7 @@ static int run_all(job *j, tn_writer *w)
         recipe r;
         int code = build(j, j->order[k], &in, &r);
         if (code == DONE)
-            code = recipe_run(&r, j->a, w);
+            code = run_job(&r, j->a, w);
         recipe_free(&r);
         close_input(&in);
         TRY(code);

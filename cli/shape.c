@@ -145,8 +145,12 @@ static int build_with(const char *pattern, const char *sizes, const char *open, 
     tn_tensor v;
     LIB(tn_pattern_shape(pattern, sizes, &in->t, &ndim, shape));
     LIB(tn_pattern_view(&v, &in->t, open, sizes));
+    if (v.ndim == 0) /* a job without axes of its own takes those of the result */
+        LIB(tn_unsqueeze(&v, &v, 0));
     TRY(recipe_of_view(r, &v, in));
-    LIB(tn_init(&r->out, NULL, v.dtype, ndim, shape));
+    r->job.ndim = v.ndim;
+    memcpy(r->job.shape, v.shape, (size_t)v.ndim * sizeof *v.shape);
+    LIB(tn_init(&r->job.out, NULL, v.dtype, ndim, shape));
     return DONE;
 }
 

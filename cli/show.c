@@ -11,8 +11,8 @@ static int show(const source *s, const input *in, char *text)
 {
     char shape[512];
     tn_tensor t;
-    const tn_file *f = in->apart ? in->unpacked : s->f;
-    int64_t i = in->apart ? 0 : in->i;
+    const tn_file *f = in->spilled ? in->unpacked : s->f;
+    int64_t i = in->spilled ? 0 : in->i;
     bool mapped = !in->in_memory && tn_file_map(f, i, &t) == TN_OK;
     if (in->in_memory)
         t = in->t;

@@ -157,8 +157,8 @@ int open_input(const args *a, input *in, const source *s, int64_t i)
         status == TN_EUNSUPPORTED && tn_file_info(s->f, i, NULL, &in->t, NULL) == TN_OK;
     if (status != TN_OK && !packed)
         return fail("%s", tn_error());
-    in->apart = packed && tn_nbytes(&in->t) > most_memory(a);
-    in->in_memory = packed && !in->apart;
+    in->spilled = packed && tn_nbytes(&in->t) > tn_stream_budget(a->max_mem);
+    in->in_memory = packed && !in->spilled;
     int code = packed && !a->explain ? unpack(in) : DONE;
     if (code == DONE)
         code = reinterpret(a, in);

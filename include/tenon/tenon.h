@@ -33,6 +33,7 @@
 #include <tenon/plan.h>
 #include <tenon/runtime.h>
 #include <tenon/status.h>
+#include <tenon/stream.h>
 #include <tenon/tensor.h>
 
 TN_BEGIN

@@ -17,6 +17,7 @@ from xml.sax.saxutils import escape
 
 # room: (its question, the rooms it may know), by floor, the top one first
 FLOORS = [
+    {"stream": ("How are results made that do not fit into memory?", "core view nest io runtime")},
     {"io": ("How do tensors live in files?", "core view nest"),
      "ops": ("What does the user mean?", "core view nest plan runtime"),
      "compat": ("How do others describe a tensor?", "core view nest")},

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/simd/stream.h"
+#include "kernels/simd/nontemporal.h"
 #include "kernels/table.h"
 #include "op_table.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/core.h"
 #include "kernels/ops/op_table.h"
-#include "stream.h"
+#include "nontemporal.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>

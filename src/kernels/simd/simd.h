@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "stream.h"
+#include "nontemporal.h"
 
 /* The loop that follows is unrolled whole. */
 #if defined(__clang__)

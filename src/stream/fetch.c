@@ -10,7 +10,7 @@
 
 #include <tenon/copy.h>
 
-#include "io.h"
+#include "stream.h"
 
 enum { GAP = 4096, LINES = 128 };
 

@@ -1,8 +1,8 @@
-/* stream.h - storing whole cache lines past the caches.
+/* nontemporal.h - storing whole cache lines past the caches.
  *
  * Lines begin at multiples of 64; a fence orders them before what follows. */
-#ifndef TNI_STREAM_H
-#define TNI_STREAM_H
+#ifndef TNI_NONTEMPORAL_H
+#define TNI_NONTEMPORAL_H
 
 #include <string.h>
 

@@ -1,0 +1,135 @@
+/* stream.h - results larger than memory: a job reads its sources box by box, computes, and
+ * hands the result to a sink in row-major order.
+ *
+ *     tn_tensor view;                                  // the matrix of x.npy, transposed
+ *     tn_file_places(f, 0, &view);
+ *     tn_transpose(&view, &view, 0, 1);
+ *     tn_stream_source in = {.file = f, .tensor = 0, .view = view};
+ *     tn_stream job = {.n = 1, .sources = &in, .max_mem = 256 << 20};
+ *     tn_init(&job.out, NULL, view.dtype, view.ndim, view.shape);
+ *     tn_writer_open(&job.writer, "y.npy", 1, NULL, (const tn_tensor *[]){&job.out}, NULL);
+ *     tn_stream_run(&job);
+ *     tn_writer_commit(job.writer);
+ *
+ * A box is a window of the result: one index of some leading axes, a range of one axis, all of
+ * the rest.  Boxes are computed ahead by worker threads; sink and progress are called by the
+ * calling thread alone, in order.  The bytes of a result do not depend on max_mem or threads. */
+#ifndef TENON_STREAM_H
+#define TENON_STREAM_H
+
+#include <tenon/elementwise.h>
+#include <tenon/io.h>
+
+TN_BEGIN
+
+/* Elements that a job reads: a tensor in an open file, what a callback gives, or memory.
+ *
+ * file, tensor  an open file and the index of a tensor in it; view is then any view of what
+ *               tn_file_places gave for it
+ * read          without a file: fill dst with the elements of the source from index at on.
+ *               Called by several threads at once; only dtype, shape and strides of 0 (which
+ *               repeat one index) of view count
+ * view          with neither, a tensor in memory
+ * at            TN_STREAM_COPY: the index of the result at which element (0, …) of view goes */
+typedef struct tn_stream_source {
+    const tn_file *file;
+    int64_t tensor;
+    tn_status (*read)(void *user, const tn_tensor *dst, const int64_t *at);
+    void *user;
+    tn_tensor view;
+    int64_t at[TN_MAX_NDIM];
+} tn_stream_source;
+
+/* How the result follows from the sources; args points at the struct named here, or is NULL. */
+typedef enum tn_stream_recipe {
+    TN_STREAM_COPY,  /* each source goes to its `at`, converted to out's dtype (tn_cast); args:
+                      * tn_stream_fill, needed where sources leave elements of out uncovered */
+    TN_STREAM_APPLY, /* an op over sources broadcast to the shape; args: tn_stream_op */
+    TN_STREAM_MAP,   /* a function of the same boxes of all sources; args: tn_stream_map */
+} tn_stream_recipe;
+
+/* What elements have that no source covers: one element at value, of this dtype. */
+typedef struct tn_stream_fill {
+    tn_dtype dtype;
+    const void *value;
+} tn_stream_fill;
+
+typedef struct tn_stream_op {
+    tn_op op;
+    const double *params; /* as in tn_apply */
+} tn_stream_op;
+
+/* fn computes out, dense, from the same box of n sources in memory; at is the box's first
+ * index.  Called by several threads at once, each of which has a handle of one thread. */
+typedef struct tn_stream_map {
+    tn_status (*fn)(void *user, const tn_tensor *out, int n, const tn_tensor *const *srcs,
+                    const int64_t *at);
+    void *user;
+} tn_stream_map;
+
+/* A job; zero means default.
+ *
+ * recipe, args  see tn_stream_recipe
+ * out           dtype and shape of the result; data and strides are not looked at
+ * ndim, shape   axes in which boxes, sources and `at` count, when they are others than out's:
+ *               the same elements in the same order.  ndim 0 is out's own
+ * n, sources    operands of TN_STREAM_APPLY in order; TN_STREAM_COPY takes any number
+ * writer        takes the elements of its next tensor; not committed
+ * put           without a writer: gets the boxes in order; block is dense, at its first index
+ * max_mem       bytes for elements; 0 is a quarter of the machine's memory.  What a job cannot do
+ *               without, 64 KiB for a box and 4 MiB for reading, it takes all the same
+ * box           elements of each box but the last ones of an axis; 0 lets the planner choose
+ *               by max_mem.  With it the boxes, too, do not depend on max_mem
+ * threads       0 is that of the calling thread's handle, 1 computes in the calling thread
+ * progress      told the bytes of the result that the sink has; a status that is not TN_OK
+ *               ends the job with it */
+typedef struct tn_stream {
+    tn_stream_recipe recipe;
+    const void *args;
+    tn_tensor out;
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    int n;
+    const tn_stream_source *sources;
+    tn_writer *writer;
+    tn_status (*put)(void *user, const tn_tensor *block, const int64_t *at);
+    tn_status (*progress)(void *user, int64_t done, int64_t total);
+    void *user; /* of put and progress */
+    int64_t max_mem, box;
+    int threads;
+    void *reserved[8]; /* NULL */
+} tn_stream;
+
+/* What tn_stream_run would do. */
+typedef struct tn_stream_facts {
+    const char *recipe;       /* "copy", "apply", "map" */
+    const char *way;          /* "nothing": no elements; "in order": sources are read as they
+                                * lie; "boxes" */
+    int64_t boxes, box;       /* how many, and elements of the largest */
+    int64_t threads, buffers; /* buffers: boxes that are in memory at once */
+    int64_t memory;           /* bytes for elements */
+    int64_t read, written;    /* bytes; repeated axes of a source count once */
+    int64_t shortest_read;    /* bytes that lie beside each other in the file, within a box */
+} tn_stream_facts;
+
+/* Compute the result and hand it to the sink.
+ *
+ * TN_ENULL     no job, no sources, no sink, no args where they are needed
+ * TN_EARG      a source leaves the shape, a box or size is negative, reserved is not NULL
+ * TN_EDTYPE, TN_ESHAPE  sources and result do not fit
+ * TN_ENOMEM, and what sources, sink, progress and ops return; the writer is then to be aborted
+ */
+TN_API TN_NODISCARD tn_status tn_stream_run(const tn_stream *job);
+
+/* Bytes for elements that a job of this max_mem may take: max_mem itself, or for 0 a quarter of
+ * the machine's memory. */
+TN_API int64_t tn_stream_budget(int64_t max_mem);
+
+/* The plan of a job as facts and as text, cut to size and ended by 0.  Needs neither a sink nor
+ * data. */
+TN_API TN_NODISCARD tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts);
+TN_API TN_NODISCARD tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size);
+
+TN_END
+
+#endif

@@ -1,0 +1,133 @@
+/* box.c - the boxes of a result: their order, and how large they are.
+ *
+ * Boxes are runs of whole rows wherever a row fits, so that the concatenation of boxes is the
+ * result in row-major order. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stream.h"
+
+enum {
+    SMALLEST = 64 << 10, /* bytes of a box, whatever the budget: below it calls dominate */
+    USUAL = 8 << 20,     /* bytes of a box whose reads are long anyway: 8 MiB are 8 ms of a
+                          * 1 GB/s disk, long beside a system call and short beside memory */
+    LEAST = 256 << 20,   /* bytes of memory that are taken unasked */
+    LONG_READ = 8 << 10, /* bytes that a read should have: half of the sequential rate with a
+                          * deep queue (ext4 on a virtual disk, docs/investigations/files.md) */
+    MOST_THREADS = 16,   /* readers of one disk; more only shorten the boxes */
+    LOOKED_AT = 8        /* sources whose reads are measured: a pad has thousands alike */
+};
+
+static void set_box(tni_boxes *b)
+{
+    for (int i = 0; i < b->ndim; i++)
+        b->box.n[i] = i < b->cut ? 1 : b->shape[i];
+    if (b->cut < 0)
+        return;
+    int64_t left = b->shape[b->cut] - b->box.at[b->cut];
+    b->box.n[b->cut] = left < b->range ? left : b->range;
+}
+
+void tni_boxes_start(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
+{
+    int64_t inside = 1;
+    *b = (tni_boxes){.ndim = ndim, .cut = ndim - 1, .range = 1};
+    memcpy(b->shape, shape, (size_t)ndim * sizeof *shape);
+    b->done = tni_shape_count(ndim, shape) == 0;
+    while (!b->done && b->cut > 0 && inside <= elements / b->shape[b->cut])
+        inside *= b->shape[b->cut--];
+    if (elements > inside)
+        b->range = elements / inside;
+    set_box(b);
+}
+
+void tni_boxes_next(tni_boxes *b)
+{
+    int i = b->cut;
+    if (i >= 0)
+        b->box.at[i] += b->box.n[i];
+    while (i >= 0 && b->box.at[i] >= b->shape[i]) {
+        b->box.at[i--] = 0;
+        if (i >= 0)
+            b->box.at[i]++;
+    }
+    b->done = i < 0;
+    set_box(b);
+}
+
+int64_t tni_boxes_count(const tni_boxes *b)
+{
+    int64_t n = b->done ? 0 : 1;
+    if (b->done || b->cut < 0)
+        return n;
+    for (int i = 0; i < b->cut; i++)
+        n *= b->shape[i];
+    return n * ((b->shape[b->cut] - 1) / b->range + 1);
+}
+
+int64_t tni_span(const tn_tensor *view, const int64_t *n)
+{
+    int64_t span = tni_width(view->dtype);
+    for (;;) {
+        int next = -1;
+        for (int i = 0; i < view->ndim && next < 0; i++)
+            if (n[i] > 1 && llabs(view->stride[i]) == span)
+                next = i;
+        if (next < 0)
+            return span;
+        span *= n[next];
+        if (n[next] < view->shape[next])
+            return span;
+    }
+}
+
+/* Whether boxes of so many elements are read in long spans: a transposed view takes few
+ * neighbours for each row of the result, and more rows at a time make longer spans. */
+static bool reads_long(const tn_stream *job, int64_t elements)
+{
+    tni_boxes b;
+    tni_boxes_start(&b, tni_stream_ndim(job), tni_stream_shape(job), elements);
+    for (int i = 0; i < job->n && i < LOOKED_AT; i++) {
+        const tn_tensor *v = &job->sources[i].view;
+        int64_t n[TN_MAX_NDIM];
+        for (int k = 0; k < v->ndim; k++)
+            n[k] = b.box.n[k] < v->shape[k] ? b.box.n[k] : v->shape[k];
+        int64_t span = tni_span(v, n), all = tni_span(v, v->shape);
+        if (span < LONG_READ && span < all)
+            return false;
+    }
+    return true;
+}
+
+int64_t tn_stream_budget(int64_t max_mem)
+{
+    if (max_mem > 0)
+        return max_mem;
+    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) / 4 * sysconf(_SC_PAGESIZE);
+    return bytes > LEAST ? bytes : LEAST;
+}
+
+tni_schedule tni_stream_schedule(const tn_stream *job)
+{
+    int64_t bytes = tni_recipe_bytes(job), numel = tni_numel(&job->out);
+    int64_t budget = tn_stream_budget(job->max_mem);
+    tni_schedule p = {.threads = job->threads ? job->threads : tni_threads()};
+    p.threads = p.threads < MOST_THREADS ? p.threads : MOST_THREADS;
+    while (p.threads > 1 && budget / p.threads < 4 * (int64_t)TNI_FETCH_STAGE)
+        p.threads--;
+    p.buffers = p.threads > 1 ? p.threads + 1 : 1;
+    int64_t each = (budget - p.threads * (int64_t)TNI_FETCH_STAGE) / p.buffers;
+    int64_t most = (each > SMALLEST ? each : SMALLEST) / bytes;
+    p.elements = USUAL / bytes;
+    while (p.elements < most && p.elements < numel && !reads_long(job, p.elements))
+        p.elements *= 2;
+    p.elements = p.elements < most ? p.elements : most;
+    if (job->box)
+        p.elements = job->box;
+    if (p.elements >= numel) {
+        p.elements = numel > 0 ? numel : 1;
+        p.threads = p.buffers = 1;
+    }
+    return p;
+}

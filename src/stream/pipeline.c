@@ -1,0 +1,183 @@
+/* pipeline.c - boxes made ahead by worker threads and handed to the sink in order.
+ *
+ * A buffer belongs to one box from the moment it is scheduled until the sink has it.  Sink,
+ * progress and every failure belong to the calling thread; a worker that fails leaves its
+ * sentence in the buffer. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "stream.h"
+
+enum { MOST_THREADS = 16, SENTENCE = 512 };
+
+typedef struct buffer {
+    char *result;
+    tni_scratch scratch;
+    tn_tensor out;
+    tni_box box;
+    bool ready;
+    tn_status status;
+    char why[SENTENCE];
+} buffer;
+
+typedef struct pipeline {
+    const tn_stream *job;
+    buffer *buffers;
+    int n;
+    int64_t next;      /* number of the next box to make */
+    int64_t scheduled; /* boxes that have been put into buffers */
+    bool stop;
+    int64_t done, total; /* bytes of the result that the sink has; all of them */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+} pipeline;
+
+static void make_box(const tn_stream *job, buffer *b)
+{
+    const tni_recipe *r = tni_recipe_of(job->recipe);
+    b->status = tn_init(&b->out, b->result, job->out.dtype, tni_stream_ndim(job), b->box.n);
+    if (b->status == TN_OK)
+        b->status = r->make(job, &b->box, &b->out, b->scratch);
+    if (b->status != TN_OK) {
+        strncpy(b->why, tn_error(), SENTENCE - 1);
+        b->why[SENTENCE - 1] = 0;
+    }
+}
+
+/* A worker computes alone: the boxes are the parallel part. */
+static void *worker(void *user)
+{
+    pipeline *p = user;
+    tn_handle *h = NULL;
+    tn_config config = {.threads = 1};
+    if (tn_handle_create(&h, TN_CPU, 0, &config) == TN_OK && tn_handle_use(h) != TN_OK)
+        h = NULL;
+    pthread_mutex_lock(&p->lock);
+    while (!p->stop) {
+        if (p->next == p->scheduled) {
+            pthread_cond_wait(&p->changed, &p->lock);
+            continue;
+        }
+        buffer *b = &p->buffers[p->next++ % p->n];
+        pthread_mutex_unlock(&p->lock);
+        make_box(p->job, b);
+        pthread_mutex_lock(&p->lock);
+        b->ready = true;
+        pthread_cond_broadcast(&p->changed);
+    }
+    pthread_mutex_unlock(&p->lock);
+    tn_handle_destroy(h);
+    return NULL;
+}
+
+static tn_status deliver(pipeline *p, buffer *b)
+{
+    const tn_stream *job = p->job;
+    if (b->status != TN_OK)
+        return tni_fail(b->status, "%s", b->why);
+    TRY(job->writer ? tn_writer_put(job->writer, &b->out)
+                    : job->put(job->user, &b->out, b->box.at));
+    p->done += tn_nbytes(&b->out);
+    return job->progress ? job->progress(job->user, p->done, p->total) : TN_OK;
+}
+
+/* Keep every buffer busy; deliver the oldest when it is ready. */
+static tn_status run_ahead(pipeline *p, tni_boxes *boxes)
+{
+    tn_status status = TN_OK;
+    int64_t delivered = 0;
+    pthread_mutex_lock(&p->lock);
+    while (status == TN_OK && (!boxes->done || delivered < p->scheduled)) {
+        while (!boxes->done && p->scheduled - delivered < p->n) {
+            buffer *b = &p->buffers[p->scheduled++ % p->n];
+            b->box = boxes->box;
+            b->ready = false;
+            tni_boxes_next(boxes);
+        }
+        pthread_cond_broadcast(&p->changed);
+        buffer *oldest = &p->buffers[delivered % p->n];
+        while (!oldest->ready)
+            pthread_cond_wait(&p->changed, &p->lock);
+        pthread_mutex_unlock(&p->lock);
+        status = deliver(p, oldest);
+        pthread_mutex_lock(&p->lock);
+        delivered++;
+    }
+    p->stop = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
+static tn_status run_alone(pipeline *p, tni_boxes *boxes)
+{
+    for (; !boxes->done; tni_boxes_next(boxes)) {
+        p->buffers[0].box = boxes->box;
+        make_box(p->job, &p->buffers[0]);
+        TRY(deliver(p, &p->buffers[0]));
+    }
+    return TN_OK;
+}
+
+static tn_status run_threads(pipeline *p, int threads, tni_boxes *boxes)
+{
+    pthread_t ids[MOST_THREADS];
+    int started = 0;
+    if (threads > 1) {
+        pthread_mutex_init(&p->lock, NULL);
+        pthread_cond_init(&p->changed, NULL);
+        while (started < threads && pthread_create(&ids[started], NULL, worker, p) == 0)
+            started++;
+    }
+    tn_status status = started ? run_ahead(p, boxes) : run_alone(p, boxes);
+    for (int i = 0; i < started; i++)
+        pthread_join(ids[i], NULL);
+    if (threads > 1) {
+        pthread_cond_destroy(&p->changed);
+        pthread_mutex_destroy(&p->lock);
+    }
+    return status;
+}
+
+/* Large pages: boxes are touched once each, and transposed across. */
+static void use_large_pages(char *at, int64_t n)
+{
+    const uintptr_t page = 2 << 20;
+    uintptr_t first = ((uintptr_t)at + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)at + (uintptr_t)n) & ~(page - 1);
+    if (first < end)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+}
+
+tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
+{
+    const int64_t line = 63;
+    int64_t result = (plan->elements * tni_width(job->out.dtype) + line) & ~line;
+    int64_t scratch = plan->elements * tni_recipe_of(job->recipe)->scratch(job) +
+                      64 * ((int64_t)job->n < 64 ? job->n : 64);
+    scratch = (scratch + line) & ~line;
+    int64_t all = (result + scratch) * plan->buffers;
+    tni_boxes boxes;
+    pipeline p = {.job = job, .n = plan->buffers, .total = tn_nbytes(&job->out)};
+    char *memory = tni_alloc((size_t)all);
+    p.buffers = tni_alloc((size_t)plan->buffers * sizeof *p.buffers);
+    tn_status status = TN_OK;
+    if (memory && p.buffers) {
+        use_large_pages(memory, all);
+        for (int i = 0; i < plan->buffers; i++) {
+            char *at = memory + i * (result + scratch);
+            p.buffers[i] =
+                (buffer){.result = at, .scratch = {at + result, scratch}, .ready = false};
+        }
+        tni_boxes_start(&boxes, tni_stream_ndim(job), tni_stream_shape(job), plan->elements);
+        status = run_threads(&p, plan->threads, &boxes);
+    } else {
+        status =
+            tni_fail(TN_ENOMEM, "stream: no memory for boxes of %lld bytes", (long long)all);
+    }
+    tni_free(p.buffers);
+    tni_free(memory);
+    return status;
+}

@@ -1,0 +1,154 @@
+/* stream.c - jobs: checked, planned, explained, run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "stream.h"
+
+int tni_stream_ndim(const tn_stream *job)
+{
+    return job->ndim ? job->ndim : job->out.ndim;
+}
+
+const int64_t *tni_stream_shape(const tn_stream *job)
+{
+    return job->ndim ? job->shape : job->out.shape;
+}
+
+static tn_status check_numbers(const tn_stream *job)
+{
+    if (!tni_recipe_of(job->recipe))
+        return tni_fail(TN_EARG, "stream: unknown recipe %d", (int)job->recipe);
+    if (job->n < 0 || job->max_mem < 0 || job->box < 0 || job->threads < 0)
+        return tni_fail(TN_EARG, "stream: %s is negative",
+                        job->n < 0         ? "n"
+                        : job->max_mem < 0 ? "max_mem"
+                        : job->box < 0     ? "box"
+                                           : "threads");
+    for (int i = 0; i < COUNT(job->reserved); i++)
+        if (job->reserved[i])
+            return tni_fail(TN_EARG, "stream: reserved[%d] is not NULL", i);
+    return TN_OK;
+}
+
+/* The axes of boxes hold as many elements as out. */
+static tn_status check_shape(const tn_stream *job)
+{
+    int64_t size;
+    if (job->ndim < 0 || job->ndim > TN_MAX_NDIM)
+        return tni_fail(TN_EARG, "stream: ndim is %d", job->ndim);
+    for (int i = 0; i < job->ndim; i++)
+        if (job->shape[i] < 0)
+            return tni_fail(TN_ESHAPE, "stream: axis %d has extent %lld", i,
+                            (long long)job->shape[i]);
+    if (!tni_shape_size(tni_stream_ndim(job), tni_stream_shape(job), 16, &size))
+        return tni_fail(TN_EOVERFLOW, "stream: the result exceeds 2^63 - 1 bytes");
+    if (tni_shape_count(tni_stream_ndim(job), tni_stream_shape(job)) != tni_numel(&job->out))
+        return tni_fail(TN_ESHAPE, "stream: shape has %lld elements, out has %lld",
+                        (long long)tni_shape_count(job->ndim, job->shape),
+                        (long long)tni_numel(&job->out));
+    return TN_OK;
+}
+
+static tn_status check_sources(const tn_stream *job)
+{
+    if (job->n && !job->sources)
+        return tni_fail(TN_ENULL, "stream: sources is NULL");
+    for (int k = 0; k < job->n; k++) {
+        const tn_stream_source *s = &job->sources[k];
+        TRY(tni_check(&s->view, "stream: source"));
+        if (s->view.ndim != tni_stream_ndim(job))
+            return tni_fail(TN_ESHAPE, "stream: source %d has %d axes, the result %d", k,
+                            s->view.ndim, tni_stream_ndim(job));
+    }
+    return TN_OK;
+}
+
+static tn_status check_job(const tn_stream *job)
+{
+    if (!job)
+        return tni_fail(TN_ENULL, "stream: job is NULL");
+    TRY(check_numbers(job));
+    TRY(tni_check(&job->out, "stream: out"));
+    TRY(check_shape(job));
+    TRY(check_sources(job));
+    return tni_recipe_of(job->recipe)->check(job);
+}
+
+tn_status tn_stream_run(const tn_stream *job)
+{
+    TRY(check_job(job));
+    if (!job->writer && !job->put)
+        return tni_fail(TN_ENULL, "stream: neither writer nor put is given");
+    for (int k = 0; k < job->n; k++)
+        if (!job->sources[k].file && !job->sources[k].read)
+            TRY(tni_check_data(&job->sources[k].view, "stream: source"));
+    tni_schedule plan = tni_stream_schedule(job);
+    return tni_stream_pipeline(job, &plan);
+}
+
+/* ---- facts ---- */
+
+/* Bytes of a source that are read: repeated axes count once, memory not at all. */
+static int64_t source_bytes(const tn_stream_source *s)
+{
+    int64_t n = s->file || s->read ? tni_width(s->view.dtype) : 0;
+    for (int i = 0; i < s->view.ndim; i++)
+        n *= s->view.stride[i] == 0 && s->view.shape[i] > 1 ? 1 : s->view.shape[i];
+    return n;
+}
+
+static bool in_order(const tn_stream *job)
+{
+    return job->recipe == TN_STREAM_COPY && job->n == 1 && !job->args &&
+           tn_is_contiguous(&job->sources[0].view);
+}
+
+tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
+{
+    TRY(check_job(job));
+    if (!facts)
+        return tni_fail(TN_ENULL, "stream_plan: facts is NULL");
+    tni_schedule plan = tni_stream_schedule(job);
+    tni_boxes b;
+    tni_boxes_start(&b, tni_stream_ndim(job), tni_stream_shape(job), plan.elements);
+    tn_stream_facts f = {
+        .recipe = tni_recipe_of(job->recipe)->name,
+        .way = b.done          ? "nothing"
+               : in_order(job) ? "in order"
+                               : "boxes",
+        .boxes = tni_boxes_count(&b),
+        .box = b.done ? 0 : tni_shape_count(b.ndim, b.box.n),
+        .threads = plan.threads,
+        .buffers = plan.buffers,
+        .memory = plan.threads * (int64_t)TNI_FETCH_STAGE +
+                  plan.buffers * plan.elements * tni_recipe_bytes(job),
+        .written = tn_nbytes(&job->out),
+    };
+    for (int k = 0; k < job->n; k++) {
+        const tn_tensor *v = &job->sources[k].view;
+        int64_t n[TN_MAX_NDIM];
+        for (int i = 0; i < v->ndim; i++)
+            n[i] = b.box.n[i] < v->shape[i] ? b.box.n[i] : v->shape[i];
+        int64_t span = tni_span(v, n);
+        f.read += source_bytes(&job->sources[k]);
+        f.shortest_read = k && f.shortest_read < span ? f.shortest_read : span;
+    }
+    *facts = f;
+    return TN_OK;
+}
+
+tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size)
+{
+    tn_stream_facts f;
+    if (!buf && size)
+        return tni_fail(TN_ENULL, "stream_explain: buf is NULL");
+    TRY(tn_stream_plan(job, &f));
+    snprintf(buf, size,
+             "stream %s: %s\n  boxes    %lld of %lld elements\n  memory   %lld bytes, %lld "
+             "buffers, %lld threads\n  read     %lld bytes, in spans of %lld or more\n"
+             "  written  %lld bytes\n",
+             f.recipe, f.way, (long long)f.boxes, (long long)f.box, (long long)f.memory,
+             (long long)f.buffers, (long long)f.threads, (long long)f.read,
+             (long long)f.shortest_read, (long long)f.written);
+    return TN_OK;
+}

@@ -1,0 +1,91 @@
+/* stream.h - how are results made that do not fit into memory?  Boxes, recipes, the pipeline.
+ *
+ * A job that passed tni_stream_check is consistent: every source lies inside the shape and
+ * every size fits 64 bits. */
+#ifndef TNI_STREAM_H
+#define TNI_STREAM_H
+
+#include <tenon/stream.h>
+
+#include "core/core.h"
+#include "io/io.h"
+#include "runtime/runtime.h"
+#include "view/view.h"
+
+/* ---- boxes (box.c) ---- */
+
+typedef struct tni_box {
+    int64_t at[TN_MAX_NDIM], n[TN_MAX_NDIM];
+} tni_box;
+
+/* The boxes of a shape in row-major order: axes before `cut` have one index each, cut itself a
+ * range, the rest are whole. */
+typedef struct tni_boxes {
+    int ndim, cut;
+    int64_t shape[TN_MAX_NDIM], range;
+    tni_box box; /* the present one */
+    bool done;
+} tni_boxes;
+
+/* Boxes of at most `elements` elements, at least 1. */
+void tni_boxes_start(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements);
+void tni_boxes_next(tni_boxes *b);
+int64_t tni_boxes_count(const tni_boxes *b);
+
+/* Bytes that lie beside each other in the file among those that a box of extents n takes from
+ * view. */
+int64_t tni_span(const tn_tensor *view, const int64_t *n);
+
+/* ---- recipes (recipe.c) ---- */
+
+/* Memory of one box beside its result. */
+typedef struct tni_scratch {
+    char *at;
+    int64_t bytes;
+} tni_scratch;
+
+/* How boxes of the result are made.  A new recipe is a value of tn_stream_recipe, a struct of
+ * arguments in <tenon/stream.h>, and a row. */
+typedef struct tni_recipe {
+    const char *name;
+    /* Beyond what holds for every job (tni_stream_check). */
+    tn_status (*check)(const tn_stream *job);
+    /* Bytes of scratch for each element of a box; 64 for each source come on top. */
+    int64_t (*scratch)(const tn_stream *job);
+    /* Make the box in out, which is dense.  Runs on several threads at once. */
+    tn_status (*make)(const tn_stream *job, const tni_box *box, const tn_tensor *out,
+                      tni_scratch scratch);
+} tni_recipe;
+
+/* The row of a checked recipe; NULL when there is none. */
+const tni_recipe *tni_recipe_of(tn_stream_recipe recipe);
+
+/* Bytes of all buffers for one element of the result. */
+int64_t tni_recipe_bytes(const tn_stream *job);
+
+/* Read a box of a source, given by its own indices and dst's shape, into dst; file, callback
+ * and memory alike. */
+tn_status tni_source_read(const tn_stream_source *s, const tn_tensor *dst, const int64_t *at);
+
+/* ---- jobs (stream.c) ---- */
+
+/* The axes that boxes count in. */
+int tni_stream_ndim(const tn_stream *job);
+const int64_t *tni_stream_shape(const tn_stream *job);
+
+/* How a job is cut. */
+typedef struct tni_schedule {
+    int threads, buffers;
+    int64_t elements; /* of a box */
+} tni_schedule;
+
+tni_schedule tni_stream_schedule(const tn_stream *job);
+
+/* Bytes that a fetch holds beside its destination. */
+enum { TNI_FETCH_STAGE = 4 << 20 };
+
+/* ---- the pipeline (pipeline.c) ---- */
+
+tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan);
+
+#endif
