@@ -34,8 +34,49 @@ TN_API TN_NODISCARD tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst,
 TN_API TN_NODISCARD tn_status tn_plan_run(const tn_plan *plan, void *dst,
                                           const void *const *srcs);
 
-/* What was chosen, in words.  The text is cut to size and always ended by 0. */
+/* ---- what was chosen ----
+ *
+ * Facts are for programs and tests, the text is for people: both say the same.  Numbers that do
+ * not apply to a plan are 0, texts are "". */
+
+enum { TN_FACTS_TILE = 8, TN_FACTS_MORE = 16 };
+
+typedef struct tn_fact {
+    char name[16], text[112];
+} tn_fact;
+
+typedef struct tn_facts {
+    char call[32];   /* "rearrange", "add", … */
+    char way[32];    /* the strategy: "transpose", "rows", … */
+    char why[112];   /* what made it fit */
+    char stores[80]; /* how dst is written */
+    char isa[16];    /* level of the kernels */
+    tn_dtype dtype;  /* of dst, as ndim and shape */
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    int64_t read, written; /* bytes of memory that one run touches */
+    int64_t unit, units;   /* bytes that stay together, and how many such units there are */
+    int tile_ndim;
+    int64_t tile[TN_FACTS_TILE], tiles; /* extents of one tile in units or elements; how many */
+    int64_t run;                        /* bytes of dst that leave a buffer at a time */
+    int64_t buffer;                     /* bytes of buffers, on the stack of each thread */
+    int threads;                        /* of the calling thread's handle */
+    bool streams;                       /* dst is written past the caches */
+    bool scalar;                        /* elements are handled one at a time */
+    int nmore;
+    tn_fact more[TN_FACTS_MORE]; /* what only plans of this kind have to say */
+} tn_facts;
+
+TN_API TN_NODISCARD tn_status tn_plan_facts(tn_facts *facts, const tn_plan *plan);
+
+/* The facts as text, several lines; cut to size, and always ended by 0.  The second call gives
+ * the bytes that the whole text needs, its 0 included; 0 for NULL. */
 TN_API TN_NODISCARD tn_status tn_plan_explain(const tn_plan *plan, char *buf, size_t size);
+TN_API size_t tn_plan_explain_size(const tn_plan *plan);
+
+/* The same as one JSON object on one line, whose keys are the members of tn_facts. */
+TN_API TN_NODISCARD tn_status tn_plan_json(const tn_plan *plan, char *buf, size_t size);
+TN_API size_t tn_plan_json_size(const tn_plan *plan);
 
 TN_API void tn_plan_free(tn_plan *plan);
 

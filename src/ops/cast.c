@@ -55,8 +55,8 @@ tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *sr
     TRY(check_layouts(dst, src, "plan_cast"));
     const tni_strips_how how = conversion(dst);
     tn_plan *p = plain_copy(dst, src)
-                     ? tni_copy_box("cast", false, dst, src)
-                     : tni_strips_box("cast", false, &how, 1,
+                     ? tni_copy_new("cast", false, dst, src)
+                     : tni_strips_new("cast", false, &how, 1,
                                       (const tn_tensor *const[]){dst, src}, &src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_cast: no memory for the plan");

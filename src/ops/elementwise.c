@@ -203,7 +203,7 @@ tn_status tn_plan_op(tn_plan **plan, tn_op op, const double *params, const tn_te
         return tni_fail(TN_ENULL, "plan_op: plan is NULL");
     operands o;
     TRY(check_layouts(&o, "plan_op", op, params, dst, nsrc, srcs));
-    tn_plan *p = tni_strips_box(tni_ops[op].name, true, &o.how, nsrc, o.ts, srcs);
+    tn_plan *p = tni_strips_new(tni_ops[op].name, true, &o.how, nsrc, o.ts, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_op: no memory for the plan");
     *plan = p;

@@ -169,21 +169,6 @@ tn_status tn_pad_hw_inplace(tn_tensor *t, int64_t padding)
 
 /* ---- the same work again ---- */
 
-typedef struct pad_plan {
-    tn_plan base;
-    tni_pad pad;
-} pad_plan;
-
-static void run_plan(const tn_plan *plan, char *dst, const char *const *srcs)
-{
-    tni_pad_run(&((const pad_plan *)plan)->pad, dst, srcs[0]);
-}
-
-static void explain_plan(const tn_plan *plan, tni_text *text)
-{
-    tni_pad_explain(&((const pad_plan *)plan)->pad, &plan->ts[0], text);
-}
-
 tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src,
                       const int64_t *before, const int64_t *after, tn_pad_mode mode,
                       const void *value)
@@ -196,12 +181,9 @@ tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src
     TRY(check(&(request){"plan_pad", dst, src, before, after, mode}, shape));
     TRY(tni_check_all(TNI_SIZE, "plan_pad", dst, 1, &src));
     TRY(tni_check_injective(dst, "plan_pad"));
-    tn_plan *p = tni_box(sizeof(pad_plan), "pad", false, 1, dst, &src);
+    tn_plan *p = tni_pad_new(dst, src, before, mode, value);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_pad: no memory for the plan");
-    p->run = run_plan;
-    p->explain = explain_plan;
-    tni_pad_plan(&((pad_plan *)p)->pad, dst, src, before, mode, value);
     *plan = p;
     return TN_OK;
 }

@@ -90,7 +90,7 @@ tn_status tn_plan_rearrange(tn_plan **plan, const tn_tensor *dst, const tn_tenso
     if (!plan)
         return tni_fail(TN_ENULL, "plan_rearrange: plan is NULL");
     TRY(check_layouts(dst, src, "plan_rearrange"));
-    tn_plan *p = tni_copy_box("rearrange", true, dst, src);
+    tn_plan *p = tni_copy_new("rearrange", true, dst, src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_rearrange: no memory for the plan");
     *plan = p;

@@ -17,17 +17,20 @@
 
 #include "plan/strip/strips.h"
 
-/* ---- text for explain (explain.c) ---- */
+/* ---- facts of a plan (facts.c) ---- */
 
-typedef struct tni_text {
-    char *buf;
-    size_t size, used; /* used counts what would have been written */
-} tni_text;
-
+/* Set one of the texts of facts: FACT(f->why, "%d axes", n). */
 #if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
+__attribute__((format(printf, 3, 4)))
 #endif
-void tni_text_add(tni_text *text, const char *fmt, ...);
+void tni_facts_set(char *text, size_t size, const char *fmt, ...);
+#define FACT(field, ...) tni_facts_set(field, sizeof(field), __VA_ARGS__)
+
+/* Add a fact that only plans of this kind have. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...);
 
 /* ---- copies (copy_choose.c, copy_run.c) ---- */
 
@@ -37,8 +40,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);
 /* dst and src are addresses of element (0, …, 0). */
 void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 
-/* What was chosen, in words; dst and src as at planning. */
-void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text);
+void tni_copy_facts(const tni_copy *c, tn_facts *f);
 
 /* ---- pads (pad_choose.c, pad_axes.c, pad_blocks.c) ---- */
 
@@ -49,8 +51,7 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
 /* dst and src are addresses of element (0, …, 0). */
 void tni_pad_run(const tni_pad *p, char *dst, const char *src);
 
-/* What was chosen, in words; dst as at planning. */
-void tni_pad_explain(const tni_pad *p, const tn_tensor *dst, tni_text *text);
+void tni_pad_facts(const tni_pad *p, tn_facts *f);
 
 /* ---- numbers from their flat index (make_run.c) ---- */
 
@@ -69,8 +70,7 @@ bool tni_strips_small(const tni_strips_how *how, int nop, const tn_tensor *const
 /* at are addresses of element (0, …, 0), dst first. */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
 
-/* What was chosen, in words; dst as at planning. */
-void tni_strips_explain(const tni_strips *s, const tn_tensor *dst, tni_text *text);
+void tni_strips_facts(const tni_strips *s, tn_facts *f);
 
 /* ---- dividing work over threads ---- */
 
@@ -80,32 +80,43 @@ static inline int tni_plan_parts(int64_t bytes, int64_t items)
     return tni_split_worth(bytes) ? tni_split_parts(tni_threads(), bytes, items) : 1;
 }
 
-/* ---- the public plan's box (box.c) ---- */
+/* ---- the public plan (plan_class.c) ---- */
 
-/* Each family begins its own struct with this one.  run gets addresses of element (0, …, 0),
- * checked for NULL and overlap.  ts are the operands at planning, dst first. */
-struct tn_plan {
+/* A kind of plan: one row.  Its own struct begins with a tn_plan and has `size` bytes.  run gets
+ * addresses of element (0, …, 0), checked for NULL and overlap; facts finds call, dtype, shape
+ * and isa filled, the rest 0. */
+typedef struct tni_plan_class {
+    const char *name;
+    size_t size;
     void (*run)(const tn_plan *plan, char *dst, const char *const *srcs);
-    void (*explain)(const tn_plan *plan, tni_text *text);
-    const char *call; /* "rearrange", for sentences */
+    void (*facts)(const tn_plan *plan, tn_facts *facts);
+} tni_plan_class;
+
+struct tn_plan {
+    const tni_plan_class *class;
+    const char *call; /* "rearrange", for sentences and facts */
     bool allow_alias;
     int nsrc;
     int64_t low[TNI_MAX_OPERANDS], high[TNI_MAX_OPERANDS]; /* byte ranges around data */
-    tn_tensor *ts;
+    tn_tensor *ts;                                         /* at planning, dst first */
 };
 
-/* Allocate a box of size bytes whose first member is a tn_plan, filled but for run and explain;
- * operands are copied.  NULL when memory is out. */
-tn_plan *tni_box(size_t size, const char *call, bool allow_alias, int nsrc,
-                 const tn_tensor *dst, const tn_tensor *const *srcs);
+/* Allocate a plan of a class; what the class adds is not set.  Operands are copied, without
+ * their data.  NULL when memory is out. */
+tn_plan *tni_plan_new(const tni_plan_class *class, const char *call, bool allow_alias, int nsrc,
+                      const tn_tensor *dst, const tn_tensor *const *srcs);
 
-/* A box of a copy (copy_box.c) of checked tensors.  NULL when memory is out. */
-tn_plan *tni_copy_box(const char *call, bool allow_alias, const tn_tensor *dst,
+/* A plan of a copy (copy_handle.c) of checked tensors.  NULL when memory is out. */
+tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
                       const tn_tensor *src);
 
-/* A box of elementwise work (strip_box.c): ts as for tni_strips_plan, srcs as the user gave
+/* A plan of elementwise work (strip_handle.c): ts as for tni_strips_plan, srcs as the user gave
  * them.  NULL when memory is out. */
-tn_plan *tni_strips_box(const char *call, bool allow_alias, const tni_strips_how *how, int nsrc,
+tn_plan *tni_strips_new(const char *call, bool allow_alias, const tni_strips_how *how, int nsrc,
                         const tn_tensor *const *ts, const tn_tensor *const *srcs);
+
+/* A plan of a pad (pad_handle.c) of checked tensors.  NULL when memory is out. */
+tn_plan *tni_pad_new(const tn_tensor *dst, const tn_tensor *src, const int64_t *before,
+                     tn_pad_mode mode, const void *value);
 
 #endif

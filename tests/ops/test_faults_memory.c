@@ -551,7 +551,8 @@ static const char *const takes_nothing[] = {
     "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
     "tn_is_mergeable", "tn_isa", "tn_meta_distribute", "tn_nbytes", "tn_numel", "tn_op_arity", "tn_op_name",
     "tn_op_params", "tn_op_parse", "tn_op_result", "tn_padded_shape", "tn_padded_size", "tn_pattern_shape",
-    "tn_pattern_view", "tn_permute", "tn_plan_explain", "tn_plan_free", "tn_promote", "tn_rearrange_meta",
+    "tn_pattern_view", "tn_permute", "tn_plan_explain", "tn_plan_explain_size",
+    "tn_plan_facts", "tn_plan_free", "tn_plan_json", "tn_plan_json_size", "tn_promote", "tn_rearrange_meta",
     "tn_reshape", "tn_select", "tn_slice", "tn_slice_text", "tn_squeeze", "tn_squeeze_all",
     "tn_squeeze_inplace", "tn_status_name", "tn_transpose", "tn_unsqueeze", "tn_unsqueeze_inplace",
     "tn_version", "tn_view", "tn_windows", "tn_writer_abort",
@@ -645,7 +646,11 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     OK(tn_padded_size(3, x.shape, ones, &low));
     OK(tn_rearrange_meta(&meta, &place, &turned));
     OK(tn_meta_distribute(&meta, &meta, (int64_t[]){2, 1}, 2));
+    tn_facts facts;
     OK(tn_plan_explain(plan, text, sizeof text));
+    OK(tn_plan_json(plan, text, sizeof text));
+    OK(tn_plan_facts(&facts, plan));
+    assert_true(tn_plan_explain_size(plan) > 1 && tn_plan_json_size(plan) > 1);
     OK(tn_file_info(f, 0, NULL, &v, NULL));
     OK(tn_file_find(f, tn_file_name(f, 0), &low));
     assert_true(tn_file_count(f) > 0 && tn_file_format(f) && tn_file_type(f, 0) &&

@@ -149,6 +149,8 @@ static void explained(void **state)
     tn_tensor s = layout_of(TN_F32, 2, (int64_t[]){500, 300}, "10");
     OK(tn_plan_rearrange(&plan, &d, &s));
     OK(tn_plan_explain(plan, whole, sizeof whole));
+    assert_int_equal(tn_plan_explain_size(plan), strlen(whole) + 1);
+    assert_int_equal(tn_plan_explain_size(NULL), 0);
     static const char *const facts[] = {"rearrange f32 (500, 300): turn\n", "600000 read",
                                         "600000 written", "threads", "kernels"};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
@@ -166,6 +168,42 @@ static void explained(void **state)
     tn_plan_free(plan);
 }
 
+/* Programs read fields; JSON has the same ones. */
+static void facts(void **state)
+{
+    (void)state;
+    tn_plan *plan;
+    tn_facts f;
+    char json[4000];
+    tn_tensor d = layout_of(TN_F32, 2, (int64_t[]){500, 300}, "01");
+    tn_tensor s = layout_of(TN_F32, 2, (int64_t[]){500, 300}, "10");
+    OK(tn_plan_rearrange(&plan, &d, &s));
+    OK(tn_plan_facts(&f, plan));
+    assert_string_equal(f.call, "rearrange");
+    assert_string_equal(f.isa, tn_isa());
+    assert_true(f.dtype == TN_F32 && f.ndim == 2 && f.shape[0] == 500 && f.shape[1] == 300);
+    assert_true(f.read == 600000 && f.written == 600000 && f.unit == 4 && f.units == 150000);
+    assert_true(f.threads >= 1 && f.tiles >= 1 && f.tile_ndim >= 2 && !f.scalar);
+    assert_int_equal(tn_plan_facts(NULL, plan), TN_ENULL);
+    assert_string_equal(tn_error(), "plan_facts: facts is NULL");
+    assert_int_equal(tn_plan_facts(&f, NULL), TN_ENULL);
+
+    OK(tn_plan_json(plan, json, sizeof json));
+    assert_int_equal(tn_plan_json_size(plan), strlen(json) + 1);
+    assert_int_equal(tn_plan_json_size(NULL), 0);
+    static const char *const parts[] = {"{\"call\": \"rearrange\", ", "\"read\": 600000, ",
+                                        "\"dtype\": \"f32\", ",       "\"shape\": [500, 300], ",
+                                        "\"streams\": false, ",       "}\n"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(json, parts[i]))
+            fail_msg("no %s in %s", parts[i], json);
+    OK(tn_plan_json(plan, json, 10));
+    assert_int_equal(strlen(json), 9);
+    assert_int_equal(tn_plan_json(NULL, json, 10), TN_ENULL);
+    assert_int_equal(tn_plan_json(plan, NULL, 10), TN_ENULL);
+    tn_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +211,7 @@ int main(void)
         cmocka_unit_test(any_alignment),
         cmocka_unit_test(refused_runs),
         cmocka_unit_test(explained),
+        cmocka_unit_test(facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,46 +26,38 @@ static const char *how(const tni_copy *c)
     }
 }
 
-void tni_copy_explain(const tni_copy *c, const tn_tensor *dst, tni_text *text)
+void tni_copy_facts(const tni_copy *c, tn_facts *f)
 {
-    tni_text_add(text, "rearrange %s (", tn_dtype_name(dst->dtype));
-    for (int i = 0; i < dst->ndim; i++)
-        tni_text_add(text, "%s%lld", i ? ", " : "", (long long)dst->shape[i]);
-    tni_text_add(text, "): %s\n  why      %s\n", movers[c->mover], how(c));
+    FACT(f->way, "%s", movers[c->mover]);
+    FACT(f->why, "%s", how(c));
     if (c->mover == TNI_MOVE_NOTHING)
         return;
-    tni_text_add(text, "  bytes    %lld read, %lld written\n", (long long)c->bytes,
-                 (long long)c->bytes);
-    if (c->ntile)
-        tni_text_add(text, "  unit     %lld bytes, %lld of them\n", (long long)c->unit,
-                     (long long)(c->bytes / c->unit));
+    f->read = f->written = c->bytes;
+    f->streams = c->stream;
+    f->threads = tni_plan_parts(tni_times(c->bytes, 2), c->items);
+    f->tiles = c->items;
     if (c->ntile) {
-        tni_text_add(text, "  tile     %lld x %lld units", (long long)c->tile[TNI_A].block,
-                     (long long)c->tile[TNI_B].block);
-        for (int k = 2; k < c->ntile; k++)
-            tni_text_add(text, " x %lld", (long long)c->tile[k].block);
-        tni_text_add(text, ", %lld tiles\n", (long long)c->items);
+        f->unit = c->unit;
+        f->units = c->bytes / c->unit;
+        f->tile_ndim = c->ntile;
+        for (int k = 0; k < c->ntile; k++)
+            f->tile[k] = c->tile[k].block;
     }
     if (c->straight || c->lean)
-        tni_text_add(text, "  stores   whole lines, streamed past the cache from registers\n");
+        FACT(f->stores, "whole lines, streamed from registers");
     else if (c->staged)
-        tni_text_add(text,
-                     "  stores   runs of %lld bytes from a buffer, streamed past the cache\n",
-                     (long long)(c->tile[c->run].block * c->tile[c->run].d));
+        FACT(f->stores, "runs from a buffer, streamed");
     else
-        tni_text_add(text, "  stores   %s\n",
-                     c->stream ? "streamed past the cache" : "plain, dst fits the cache");
+        FACT(f->stores, "%s", c->stream ? "streamed" : "temporal: dst fits the cache");
+    if (c->staged && !c->straight && !c->lean)
+        f->run = c->tile[c->run].block * c->tile[c->run].d;
     if (c->listed)
-        tni_text_add(text,
-                     "  short    axes are taken together; the places of units are listed\n");
+        tni_facts_add(f, "indexed",
+                      "short axes are taken together; offsets of units are listed");
     if (c->lean && !c->straight)
-        tni_text_add(text, "  lines    made of two tiles' ends: tiles lean along dst's rows\n");
+        tni_facts_add(f, "lines", "shifted: made of two tiles' ends");
     else if (c->carry && !c->straight)
-        tni_text_add(text, "  lines    partial ones wait for the tile that completes them\n");
+        tni_facts_add(f, "lines", "partial ones wait for the tile that completes them");
     if (c->pack)
-        tni_text_add(text,
-                     "  loads    source rows share cache sets: laid side by side first\n");
-    tni_text_add(text, "  threads  %d, kernels %s\n",
-                 tni_plan_parts(tni_times(c->bytes, 2), c->items),
-                 tni_kernels_of(tni_isa_level())->copy->isa);
+        tni_facts_add(f, "loads", "source rows share cache sets: packed side by side first");
 }

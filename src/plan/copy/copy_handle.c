@@ -6,25 +6,25 @@ typedef struct copy_plan {
     tni_copy copy;
 } copy_plan;
 
-static void run(const tn_plan *plan, char *dst, const char *const *srcs)
+static void copy_plan_run(const tn_plan *plan, char *dst, const char *const *srcs)
 {
     if (LIKELY(dst != srcs[0]))
         tni_copy_run(&((const copy_plan *)plan)->copy, dst, srcs[0]);
 }
 
-static void explain(const tn_plan *plan, tni_text *text)
+static void copy_plan_facts(const tn_plan *plan, tn_facts *facts)
 {
-    tni_copy_explain(&((const copy_plan *)plan)->copy, &plan->ts[0], text);
+    tni_copy_facts(&((const copy_plan *)plan)->copy, facts);
 }
 
-tn_plan *tni_copy_box(const char *call, bool allow_alias, const tn_tensor *dst,
+static const tni_plan_class copy_class = {"copy", sizeof(copy_plan), copy_plan_run,
+                                          copy_plan_facts};
+
+tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
                       const tn_tensor *src)
 {
-    tn_plan *p = tni_box(sizeof(copy_plan), call, allow_alias, 1, dst, &src);
-    if (!p)
-        return NULL;
-    p->run = run;
-    p->explain = explain;
-    tni_copy_plan(&((copy_plan *)p)->copy, dst, src);
+    tn_plan *p = tni_plan_new(&copy_class, call, allow_alias, 1, dst, &src);
+    if (p)
+        tni_copy_plan(&((copy_plan *)p)->copy, dst, src);
     return p;
 }

@@ -142,6 +142,7 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
     p->dtype = dst->dtype;
     p->width = tni_width(dst->dtype);
     p->bytes = tni_numel(dst) * p->width;
+    p->src_bytes = tni_numel(src) * p->width;
     p->staged = p->edged = false;
     p->stream = p->bytes >= tni_cache_sizes()->stream;
     p->items = p->rows = p->columns = 1;

@@ -1,4 +1,4 @@
-/* pad_explain.c - a pad plan in words. */
+/* pad_explain.c - the facts of a pad plan. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
@@ -13,7 +13,7 @@ static const char *const reasons[] = {
     [TNI_PAD_NOTHING] = "there are no elements",
     [TNI_PAD_FILL] = "src is empty: the value over all of dst",
     [TNI_PAD_ROWS] = "dst and src are walked fastest along the same axis: blocks of rows",
-    [TNI_PAD_SLABS] = "src is turned: the interior, then the borders of each axis",
+    [TNI_PAD_SLABS] = "src is transposed: the interior, then the borders of each axis",
 };
 
 static const char *const modes[] = {
@@ -21,27 +21,29 @@ static const char *const modes[] = {
     [TN_PAD_SYMMETRIC] = "symmetric", [TN_PAD_WRAP] = "wrap",
 };
 
-void tni_pad_explain(const tni_pad *p, const tn_tensor *dst, tni_text *text)
+void tni_pad_facts(const tni_pad *p, tn_facts *f)
 {
-    tni_text_add(text, "pad %s %s (", modes[p->mode], tn_dtype_name(p->dtype));
-    for (int i = 0; i < dst->ndim; i++)
-        tni_text_add(text, "%s%lld", i ? ", " : "", (long long)dst->shape[i]);
-    tni_text_add(text, "): %s\n  why      %s\n", ways[p->way], reasons[p->way]);
+    FACT(f->way, "%s", ways[p->way]);
+    FACT(f->why, "%s", reasons[p->way]);
     if (p->way == TNI_PAD_NOTHING)
         return;
-    tni_text_add(text, "  bytes    %lld written\n", (long long)p->bytes);
+    tni_facts_add(f, "mode", "%s", modes[p->mode]);
+    f->written = p->bytes;
+    f->read = p->way == TNI_PAD_FILL ? 0 : p->src_bytes;
+    f->streams = p->stream;
+    f->threads = tni_plan_parts(tni_times(p->bytes, 2), p->items);
+    f->tiles = p->items;
+    if (p->way == TNI_PAD_ROWS) {
+        f->tile_ndim = 2;
+        f->tile[0] = p->rows;
+        f->tile[1] = p->columns;
+        f->buffer = p->staged ? (int64_t)sizeof(tni_sink) : 0;
+        FACT(f->stores, "%s",
+             p->staged   ? "rows from a buffer, streamed"
+             : p->stream ? "streamed"
+                         : "temporal: dst fits the cache");
+    }
     if (p->way == TNI_PAD_SLABS)
-        tni_text_add(text, "  slabs    %lld of %lld bytes\n", (long long)p->items,
-                     (long long)(p->bytes / p->items));
-    if (p->way != TNI_PAD_ROWS)
-        return;
-    tni_text_add(text, "  block    %lld rows of %lld bytes, %lld blocks\n", (long long)p->rows,
-                 (long long)(p->columns * p->width), (long long)p->items);
-    tni_text_add(text, "  stores   %s\n",
-                 p->staged   ? "rows from a buffer, streamed past the cache"
-                 : p->stream ? "streamed past the cache"
-                             : "plain, dst fits the cache");
-    tni_text_add(text, "  threads  %d, kernels %s\n",
-                 tni_plan_parts(tni_times(p->bytes, 2), p->items),
-                 tni_kernels_of((int)tni_isa_level())->copy->isa);
+        tni_facts_add(f, "slabs", "%lld of %lld bytes", (long long)p->items,
+                      (long long)(p->bytes / p->items));
 }

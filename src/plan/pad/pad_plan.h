@@ -31,6 +31,7 @@ typedef struct tni_pad {
     bool stream;          /* dst is larger than the cache */
     bool staged;          /* blocks are put together in a buffer and streamed from there */
     int64_t width, bytes; /* of an element, of all of dst */
+    int64_t src_bytes;    /* of all of src */
     int64_t d_shift, shift;
     int64_t rows, columns;      /* of a block: places of the last two axes */
     int64_t items;              /* blocks */

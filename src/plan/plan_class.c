@@ -1,17 +1,18 @@
-/* plan_handle.c - a plan in a heap box: made once, immutable, run by any thread on any data. */
+/* plan_class.c - public plans of every class: made once, immutable, run by any thread. */
 #include <string.h>
 
 #include "plan.h"
 #include "view/view.h"
 
-tn_plan *tni_box(size_t size, const char *call, bool allow_alias, int nsrc,
-                 const tn_tensor *dst, const tn_tensor *const *srcs)
+tn_plan *tni_plan_new(const tni_plan_class *class, const char *call, bool allow_alias, int nsrc,
+                      const tn_tensor *dst, const tn_tensor *const *srcs)
 {
-    size_t head = (size + 63) & ~(size_t)63;
+    ASSERT(class->size >= sizeof(tn_plan) && nsrc < TNI_MAX_OPERANDS);
+    size_t head = (class->size + 63) & ~(size_t)63;
     tn_plan *plan = tni_alloc(head + (size_t)(nsrc + 1) * sizeof(tn_tensor));
     if (!plan)
         return NULL;
-    *plan = (tn_plan){.call = call, .allow_alias = allow_alias, .nsrc = nsrc};
+    *plan = (tn_plan){.class = class, .call = call, .allow_alias = allow_alias, .nsrc = nsrc};
     plan->ts = (tn_tensor *)(void *)((char *)plan + head);
     for (int k = 0; k <= nsrc; k++) {
         const tn_tensor *t = k ? srcs[k - 1] : dst;
@@ -23,7 +24,7 @@ tn_plan *tni_box(size_t size, const char *call, bool allow_alias, int nsrc,
 }
 
 /* Byte ranges meet: decide exactly, on the planned layouts with these addresses. */
-static tn_status apart(const tn_plan *plan, void *dst, const void *src, int k)
+static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, int k)
 {
     tn_tensor d = plan->ts[0], s = plan->ts[k];
     d.data = dst;
@@ -50,9 +51,9 @@ tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)
         bool meet = d + (uintptr_t)plan->low[0] < s + (uintptr_t)plan->high[k] &&
                     s + (uintptr_t)plan->low[k] < d + (uintptr_t)plan->high[0];
         if (UNLIKELY(meet))
-            TRY(apart(plan, dst, srcs[k - 1], k));
+            TRY(plan_disjoint(plan, dst, srcs[k - 1], k));
     }
-    plan->run(plan, dst, (const char *const *)(const void *)srcs);
+    plan->class->run(plan, dst, (const char *const *)(const void *)srcs);
     return TN_OK;
 }
 
