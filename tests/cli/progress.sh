@@ -4,7 +4,7 @@
 # The reader of the pipe sleeps, so that the work takes longer than a second.  77: no script(1).
 set -u
 tenon=$1
-command -v script >/dev/null || exit 77
+command -v script >/dev/null || { echo "not run: script(1)" && exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -14,6 +14,7 @@ except ImportError:
     system = "/usr/bin/python3"  # Debian's NumPy belongs to Debian's Python
     if os.path.exists(system) and not os.path.samefile(system, sys.executable):
         os.execv(system, [system] + sys.argv)
+    print("not run: NumPy")
     sys.exit(77)
 
 TENON = os.path.abspath(sys.argv[1])

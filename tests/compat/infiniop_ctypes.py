@@ -7,7 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 if sys.argv[2:] == ["1"]:
-    print("skipped: these libraries want a sanitizer that cannot be loaded before Python")
+    print("not run: Python under clang's sanitizers, which cannot be loaded before it")
     sys.exit(77)
 
 import infiniop_refused
