@@ -1,6 +1,6 @@
 /* args.c - reading the command line by a table of options.
  *
- * A command takes the options whose letters its row lists.  Negative numbers are no options. */
+ * A command takes the options whose bits its row has.  Negative numbers are no options. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +13,31 @@ typedef enum kind { FLAG, TEXT, BYTES } kind;
 
 /* clang-format off */
 static const struct option {
-    char key;         /* in the rows of commands */
+    uint64_t bit;     /* in the rows of commands */
     char letter;      /* -x, or 0 */
     const char *name; /* --name */
     kind kind;
     size_t at;
     const char *value, *what;
 } options[] = {
-    {'o', 'o', "out", TEXT, AT(out), "OUT", "the file to make; its suffix tells the format, - is a pipe of .npy"},
-    {'f', 'f', "force", FLAG, AT(force), NULL, "overwrite what is there"},
-    {'n', 0, "name", TEXT, AT(name), "NAME", "of the tensor in OUT (or -o OUT:NAME)"},
-    {'t', 0, "tensors", TEXT, AT(tensors), "GLOB", "change the matching tensors, leave the others as they are"},
-    {'d', 0, "dtype", TEXT, AT(dtype), "DTYPE", "read the elements as this dtype of the same width"},
-    {'a', 'a', "axis", TEXT, AT(axis), "AXES", "0 is the first, -1 the last"},
-    {'b', 0, "before", TEXT, AT(before), "N,...", "widths in front of the axes"},
-    {'e', 0, "after", TEXT, AT(after), "N,...", "widths behind the axes"},
-    {'M', 0, "mode", TEXT, AT(mode), "MODE", "constant, edge, reflect, symmetric or wrap"},
-    {'v', 0, "value", TEXT, AT(value), "X", "of mode constant; 0 by default"},
-    {'r', 0, "params", TEXT, AT(params), "X,...", "numbers that an op takes beside its operands"},
-    {'A', 0, "align", BYTES, AT(align), "N", "of the data in a .safetensors; 8 by default"},
-    {'m', 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; a quarter of all by default"},
-    {'N', 0, "no-sync", FLAG, AT(no_sync), NULL, "do not wait until OUT is on the disk"},
-    {'P', 0, "progress", FLAG, AT(progress), NULL, "say how far it is, line by line"},
-    {'q', 'q', "quiet", FLAG, AT(quiet), NULL, "no progress"},
-    {'j', 0, "json", FLAG, AT(json), NULL, "for programs"},
-    {'s', 0, "svg", TEXT, AT(svg), "FILE", "draw the table"},
-    {'Q', 0, "quick", FLAG, AT(quick), NULL, "smaller tensors, fewer rounds"},
+    {OPT_OUT, 'o', "out", TEXT, AT(out), "OUT", "the file to make; its suffix tells the format, - is a pipe of .npy"},
+    {OPT_FORCE, 'f', "force", FLAG, AT(force), NULL, "overwrite what is there"},
+    {OPT_NAME, 0, "name", TEXT, AT(name), "NAME", "of the tensor in OUT (or -o OUT:NAME)"},
+    {OPT_TENSORS, 0, "tensors", TEXT, AT(tensors), "GLOB", "change the matching tensors, leave the others as they are"},
+    {OPT_DTYPE, 0, "dtype", TEXT, AT(dtype), "DTYPE", "read the elements as this dtype of the same width"},
+    {OPT_AXIS, 'a', "axis", TEXT, AT(axis), "AXES", "0 is the first, -1 the last"},
+    {OPT_BEFORE, 0, "before", TEXT, AT(before), "N,...", "widths in front of the axes"},
+    {OPT_AFTER, 0, "after", TEXT, AT(after), "N,...", "widths behind the axes"},
+    {OPT_MODE, 0, "mode", TEXT, AT(mode), "MODE", "constant, edge, reflect, symmetric or wrap"},
+    {OPT_VALUE, 0, "value", TEXT, AT(value), "X", "of mode constant; 0 by default"},
+    {OPT_PARAMS, 0, "params", TEXT, AT(params), "X,...", "numbers that an op takes beside its operands"},
+    {OPT_ALIGN, 0, "align", BYTES, AT(align), "N", "of the data in a .safetensors; 8 by default"},
+    {OPT_MAX_MEM, 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; a quarter of all by default"},
+    {OPT_NO_SYNC, 0, "no-sync", FLAG, AT(no_sync), NULL, "do not wait until OUT is on the disk"},
+    {OPT_PROGRESS, 0, "progress", FLAG, AT(progress), NULL, "say how far it is, line by line"},
+    {OPT_QUIET, 'q', "quiet", FLAG, AT(quiet), NULL, "no progress"},
+    {OPT_JSON, 0, "json", FLAG, AT(json), NULL, "for programs"},
+    {OPT_QUICK, 0, "quick", FLAG, AT(quick), NULL, "smaller tensors, fewer rounds"},
 };
 /* clang-format on */
 
@@ -47,7 +46,7 @@ void print_options(const command *c)
     bool any = false;
     for (int i = 0; i < COUNT(options); i++) {
         const struct option *o = &options[i];
-        if (!strchr(c->options, o->key))
+        if (!(c->options & o->bit))
             continue;
         char form[40], letter[8] = "";
         if (o->letter)
@@ -79,7 +78,7 @@ static int set(args *a, const struct option *o, const char *value)
     else if (o->kind == TEXT)
         memcpy(at, &value, sizeof value);
     else if (read_size(value, (int64_t *)(void *)at) != DONE)
-        return usage(a, "--%s takes a size such as 512M, not \"%s\"", o->name, value);
+        return usage(a, "--%s takes a size such as 512M, got \"%s\"", o->name, value);
     return DONE;
 }
 
@@ -91,30 +90,82 @@ static bool is_option(const char *word)
     return !digit && !is_number(word);
 }
 
+int options_before(int argc, char **argv)
+{
+    int i = 0;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (!strcmp(argv[i], "--"))
+            return i + 1;
+        const char *equals = strchr(argv[i], '=');
+        const struct option *o =
+            find_option(argv[i], equals ? (size_t)(equals - argv[i]) : strlen(argv[i]));
+        if (!o)
+            return 0;
+        if (o->kind != FLAG && !equals)
+            i++;
+    }
+    return i;
+}
+
 int read_args(args *a, const command *c, int argc, char **argv)
 {
     bool no_more = false;
     a->command = c;
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
-        if (no_more || !is_option(word) || (c->plain_first && a->n == 0 && i == 0)) {
-            a->words[a->n++] = word;
-            continue;
-        }
-        if (!strcmp(word, "--")) {
+        if (!no_more && !strcmp(word, "--")) {
             no_more = true;
             continue;
         }
         const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
         size_t len = equals ? (size_t)(equals - word) : strlen(word);
         const struct option *o = find_option(word, len);
-        if (!o || !strchr(c->options, o->key))
-            return usage(a, "no option %.*s", (int)len, word);
+        bool known = o && (c->options & o->bit);
+        if (no_more || !is_option(word) || (c->text_first && a->n == 0 && !known)) {
+            a->words[a->n++] = word;
+            continue;
+        }
+        if (!known)
+            return usage(a, "unknown option %.*s", (int)len, word);
         if (o->kind == FLAG && equals)
             return usage(a, "%.*s takes no value", (int)len, word);
         if (o->kind != FLAG && !equals && ++i == argc)
-            return usage(a, "%s wants a value", word);
+            return usage(a, "%s needs a value", word);
         TRY(set(a, o, o->kind == FLAG ? NULL : equals ? equals + 1 : argv[i]));
     }
     return DONE;
+}
+
+/* Argument k of the command as its line calls it; "-a AXIS" and what is in brackets are none. */
+static const char *operand_name(const command *c, int k, int *length)
+{
+    const char *at = c->line;
+    while (*at) {
+        size_t n = strcspn(at, " ");
+        bool option = *at == '-';
+        if (!option && *at != '[' && k-- == 0) {
+            *length = (int)n;
+            return at;
+        }
+        if (option && !strncmp(at, "-o", n))
+            break;
+        at += n + strspn(at + n, " ");
+        if (option) { /* and its value */
+            at += strcspn(at, " ");
+            at += strspn(at, " ");
+        }
+    }
+    *length = 4;
+    return "FILE";
+}
+
+int need_operands(const args *a, int n)
+{
+    int length;
+    if (a->n > n)
+        return usage(a, "too many arguments");
+    if (a->n == n)
+        return DONE;
+    const char *name = operand_name(a->command, a->n, &length);
+    return usage(a, "missing argument: %.*s", length, name);
 }

@@ -2,7 +2,6 @@
  *
  * The limits are memcpy by one thread and a dense copy by all of them.  Rounds of the three
  * alternate and the best of each is kept.  Bytes are those that must be read and written. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,34 +156,6 @@ static void print_row(const args *a, int i, const figure *f)
     fflush(stdout);
 }
 
-static void draw(FILE *out, const figure *figures, int n)
-{
-    double most = 1;
-    for (int i = 0; i < n; i++)
-        if (gbps(figures[i].bytes, figures[i].seconds) > most)
-            most = gbps(figures[i].bytes, figures[i].seconds);
-    fprintf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%d\" "
-        "font-family=\"sans-serif\" font-size=\"13\">\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-        "<text x=\"10\" y=\"20\">GB/s read and written; the mark is memcpy of as many bytes "
-        "in the same run</text>\n",
-        n * 26 + 44);
-    for (int i = 0; i < n; i++) {
-        double speed = gbps(figures[i].bytes, figures[i].seconds), y = 36 + 26 * i;
-        double limit = gbps(figures[i].bytes, limit_of(&figures[i]));
-        double mark = 190 + 460 * (limit < most ? limit : most) / most;
-        fprintf(out,
-                "<text x=\"10\" y=\"%.0f\">%s</text><rect x=\"190\" y=\"%.0f\" width=\"%.1f\" "
-                "height=\"16\" fill=\"#4477aa\"/><path d=\"M%.1f %.0fv20\" stroke=\"#cc3311\" "
-                "stroke-width=\"2\"/><text x=\"%.1f\" y=\"%.0f\">%.1f</text>\n",
-                y + 13, table[i].name, y, 460 * speed / most, mark, y - 2,
-                196 + 460 * speed / most, y + 13, speed);
-    }
-    fprintf(out, "</svg>\n");
-}
-
 static int measure_all(const args *a, figure *figures)
 {
     if (a->json)
@@ -205,19 +176,6 @@ static int measure_all(const args *a, figure *figures)
 int run_bench(const args *a)
 {
     figure figures[COUNT(table)];
-    FILE *out = NULL;
-    if (a->n)
-        return usage(a, "bench takes only options");
-    if (a->svg)
-        TRY(may_write(a, a->svg));
-    if (a->svg && !(out = fopen(a->svg, "w")))
-        return fail("%s: %s", a->svg, strerror(errno));
-    int code = measure_all(a, figures);
-    if (out && code == DONE)
-        draw(out, figures, COUNT(table));
-    if (out && fclose(out) != 0 && code == DONE)
-        code = fail("%s: %s", a->svg, strerror(errno));
-    if (out && code != DONE)
-        remove(a->svg);
-    return code;
+    TRY(need_operands(a, 0));
+    return measure_all(a, figures);
 }

@@ -31,37 +31,82 @@ enum { DONE = 0, FAILED = 1, USAGE = 2 };
             return fail("%s", tn_error());                                                     \
     } while (0)
 
-/* ---- commands (main.c) and what they are called with (args.c) ---- */
+/* ---- commands (commands.c), and what they are called with (args.c) ---- */
 
 struct command;
 
 typedef struct args {
     const struct command *command;
     int n;
-    const char **words; /* what is no option, in order */
+    const char **words; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params;
-    const char *svg;
     int64_t max_mem, align;
     bool force, quiet, progress, json, quick, no_sync;
     bool explain; /* say what would happen and do nothing */
 } args;
 
+/* An option is a bit, in the rows of commands and in the table of args.c. */
+#define OPT(n) (UINT64_C(1) << (n))
+enum { FIRST_FREE_OPTION = 18 };
+#define OPT_OUT      OPT(0)
+#define OPT_FORCE    OPT(1)
+#define OPT_NAME     OPT(2)
+#define OPT_TENSORS  OPT(3)
+#define OPT_DTYPE    OPT(4)
+#define OPT_AXIS     OPT(5)
+#define OPT_BEFORE   OPT(6)
+#define OPT_AFTER    OPT(7)
+#define OPT_MODE     OPT(8)
+#define OPT_VALUE    OPT(9)
+#define OPT_PARAMS   OPT(10)
+#define OPT_ALIGN    OPT(11)
+#define OPT_MAX_MEM  OPT(12)
+#define OPT_NO_SYNC  OPT(13)
+#define OPT_PROGRESS OPT(14)
+#define OPT_QUIET    OPT(15)
+#define OPT_JSON     OPT(16)
+#define OPT_QUICK    OPT(17)
+
+/* Options of every command that makes a file of tensors. */
+#define OPT_RESULT                                                                             \
+    (OPT_OUT | OPT_FORCE | OPT_NAME | OPT_TENSORS | OPT_DTYPE | OPT_ALIGN | OPT_MAX_MEM |      \
+     OPT_NO_SYNC | OPT_PROGRESS | OPT_QUIET)
+
 typedef struct command {
     const char *name, *line; /* line: what follows the name */
     const char *what;        /* in a few words */
-    const char *options;     /* letters of the option table */
+    uint64_t options;
     int (*run)(const args *a);
     const char *more; /* for help: how it is used */
-    bool plain_first; /* the first argument is no option, whatever it begins with */
+    /* For run_view: positional arguments before the file, and the view that they make. */
+    int operands;
+    int (*make_view)(const args *a, const tn_tensor *in, tn_tensor *out);
+    bool
+        text_first; /* the first argument may begin with a minus, if it is no option as it is */
+    bool whole_file; /* takes every tensor of a file without --tensors */
+    bool new_axis;   /* of joins: along an axis that the inputs lack */
 } command;
 
 extern const command commands[];
 extern const int command_count;
 const command *find_command(const char *name);
-int run_command(int argc, char **argv); /* argv[0] is the command's name */
+const char *nearest_command(const char *name); /* NULL: none is near */
+int run_command(int argc, char **argv);        /* argv[0] is the command's name */
+
+/* How many words of argv are options, their values and "--" before the first other word. */
+int options_before(int argc, char **argv);
 
 int read_args(args *a, const command *c, int argc, char **argv);
 void print_options(const command *c);
+
+/* Exactly n positional arguments. */
+int need_operands(const args *a, int n);
+
+int view_permute(const args *a, const tn_tensor *in, tn_tensor *out);
+int view_slice(const args *a, const tn_tensor *in, tn_tensor *out);
+int view_squeeze(const args *a, const tn_tensor *in, tn_tensor *out);
+int view_unsqueeze(const args *a, const tn_tensor *in, tn_tensor *out);
+int view_flip(const args *a, const tn_tensor *in, tn_tensor *out);
 
 int run_info(const args *a);
 int run_show(const args *a);
@@ -87,7 +132,9 @@ const char *bytes_text(char buf[32], double bytes);
 const char *shape_text(char buf[512], int ndim, const int64_t *shape);
 void json_text(void *out, const char *text);
 
-/* Names and paths on standard output: what would steer a terminal is a '?'. */
+/* Names and paths: what would steer a terminal is a '?'.  out is a FILE; print_name is on
+ * standard output. */
+void print_safe(void *out, const char *text);
 void print_name(const char *text);
 
 /* "0,3,1" as at most room whole numbers; "512M" as bytes; a number as an element of dtype,

@@ -18,10 +18,9 @@ static int build_cast(const args *a, const input *in, recipe *r)
 int run_cast(const args *a)
 {
     tn_dtype dtype;
-    if (a->n != 2)
-        return usage(a, "cast takes a dtype and a file");
+    TRY(need_operands(a, 2));
     if (tn_dtype_parse(&dtype, a->words[0]) != TN_OK)
-        return usage(a, "no dtype is named \"%s\"", a->words[0]);
+        return usage(a, "unknown dtype \"%s\"", a->words[0]);
     return run_unary(a, a->words[1], build_cast);
 }
 
@@ -33,8 +32,7 @@ static int build_same(const args *a, const input *in, recipe *r)
 
 int run_convert(const args *a)
 {
-    if (a->n != 1)
-        return usage(a, a->n ? "too many words" : "the file is missing");
+    TRY(need_operands(a, 1));
     return run_unary(a, a->words[0], build_same);
 }
 
@@ -87,7 +85,7 @@ static int no_broadcast(const args *a, int n, const tn_tensor *const *ts)
     char text[MOST_OPERANDS][512];
     for (int i = 0; i < n; i++)
         shape_text(text[i], ts[i]->ndim, ts[i]->shape);
-    return fail("%s: %s of %s and %s of %s%s%s do not broadcast", a->words[0], text[0],
+    return fail("%s: shapes %s of %s and %s of %s%s%s do not broadcast", a->words[0], text[0],
                 a->words[1], text[1], a->words[2], n > 2 ? " and " : "", n > 2 ? text[2] : "");
 }
 
@@ -100,15 +98,15 @@ static int read_params(const args *a, tn_op op, recipe *r)
         char *end;
         r->params[n++] = strtod(at, &end);
         if (end == at || (*end && *end != ','))
-            return usage(a, "--params takes numbers with commas between, not \"%s\"",
+            return usage(a, "--params takes numbers separated by commas, got \"%s\"",
                          a->params);
         if (!*end)
             break;
         at = end + 1;
     }
     if (n != tn_op_params(op))
-        return usage(a, "%s takes %d numbers beside its operands, --params has %d", a->words[0],
-                     tn_op_params(op), n);
+        return usage(a, "%s takes %d parameter%s, --params has %d", a->words[0],
+                     tn_op_params(op), tn_op_params(op) == 1 ? "" : "s", n);
     r->op.params = r->params;
     return DONE;
 }
@@ -188,20 +186,21 @@ int run_op(const args *a)
 {
     tn_op op;
     if (a->n == 0)
-        return usage(a, "the op is missing; tenon help op lists them");
+        return usage(a, "missing argument: NAME; tenon help op lists the ops");
     if (tn_op_parse(&op, a->words[0]) != TN_OK)
-        return usage(a, "no op is named \"%s\"; tenon help op lists them", a->words[0]);
+        return usage(a, "unknown op \"%s\"; tenon help op lists the ops", a->words[0]);
     int n = tn_op_arity(op), files = 0, file = 1;
     if (a->n != n + 1)
-        return usage(a, "%s takes %d operands, there are %d", a->words[0], n, a->n - 1);
+        return usage(a, "%s takes %d operand%s, got %d", a->words[0], n, n == 1 ? "" : "s",
+                     a->n - 1);
     for (int i = 1; i <= n; i++)
         if (!is_number(a->words[i])) {
             files++;
             file = i;
         }
     if (!files)
-        return usage(a, "no operand is a file");
+        return usage(a, "at least one operand must be a file");
     if (a->tensors && files > 1)
-        return usage(a, "--tensors goes with one file and numbers");
+        return usage(a, "--tensors works on one file, with numbers as the other operands");
     return files == 1 ? run_unary(a, a->words[file], build_op_of_one) : run_files(a, op);
 }

@@ -90,7 +90,7 @@ static int check(void)
 static int tour_in(const char *folder)
 {
     if (chdir(folder) != 0)
-        return fail("%s: cannot be entered", folder);
+        return fail("%s: cannot enter folder", folder);
     TRY(make_files());
     for (int i = 0; i < COUNT(tour); i++)
         TRY(run_line(tour[i]));
@@ -100,14 +100,13 @@ static int tour_in(const char *folder)
 int run_demo(const args *a)
 {
     char folder[] = "/tmp/tenon-demo-XXXXXX", remove_it[64];
-    if (a->n)
-        return usage(a, "demo takes nothing");
+    TRY(need_operands(a, 0));
     if (!mkdtemp(folder))
-        return fail("%s: cannot be made", folder);
+        return fail("%s: cannot create folder", folder);
     printf("In a folder of its own, %s:\n", folder);
     int code = tour_in(folder);
     snprintf(remove_it, sizeof remove_it, "rm -rf '%s'", folder);
     if (chdir("/") != 0 || system(remove_it) != 0)
-        code = fail("%s: cannot be removed", folder);
+        code = fail("%s: cannot remove folder", folder);
     return code;
 }

@@ -192,7 +192,7 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
     printf(": %s %s, %s%s\n", tn_dtype_name(r->job.out.dtype),
            shape_text(shape, r->job.out.ndim, r->job.out.shape),
            bytes_text(text, (double)tn_nbytes(&r->job.out)),
-           there ? "; it is there already and needs -f" : "");
+           there ? "; already exists, needs -f" : "");
     print_how(r, &facts);
     print_cost(bytes_read(r), (double)tn_nbytes(&r->job.out),
                (double)facts.memory + unpacked(r, false), predicted(r));

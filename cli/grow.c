@@ -26,7 +26,7 @@ static int add_run(runs *rs, run next)
     if (next.n <= 0)
         return DONE;
     if (rs->n == MOST_PIECES)
-        return fail("pad: more than %d pieces along one axis", MOST_PIECES);
+        return fail("pad: more than %d repetitions along one axis", MOST_PIECES);
     if (rs->n == rs->room) {
         int64_t room = rs->room ? 2 * rs->room : 4;
         run *more = realloc(rs->list, (size_t)room * sizeof *more);
@@ -109,7 +109,8 @@ static int add_products(const input *in, const runs *rs, recipe *r)
     for (i = 0; i < ndim; i++)
         pieces *= (double)rs[i].n;
     if (pieces > MOST_PIECES)
-        return fail("pad: %.0f pieces, at most %d", pieces, MOST_PIECES);
+        return fail("pad: the border consists of %.0f pieces, at most %d are supported", pieces,
+                    MOST_PIECES);
     if (pieces == 0)
         return DONE;
     do {
@@ -134,7 +135,8 @@ static int read_mode(const args *a, tn_pad_mode *mode)
             *mode = (tn_pad_mode)i;
             return DONE;
         }
-    return usage(a, "no mode \"%s\": constant, edge, reflect, symmetric or wrap", a->mode);
+    return usage(a, "unknown mode \"%s\"; use constant, edge, reflect, symmetric or wrap",
+                 a->mode);
 }
 
 /* One width for each axis, or one for all. */
@@ -147,7 +149,7 @@ static int read_widths(const args *a, const char *what, const char *text, int nd
         return DONE;
     TRY(read_list(a, what, text, TN_MAX_NDIM, widths, &n));
     if (n != 1 && n != ndim)
-        return fail("pad: %s has %d widths, the tensor %d axes", what, n, ndim);
+        return fail("pad: %s has %d widths for a %d-d tensor", what, n, ndim);
     for (int i = n; i < ndim; i++)
         widths[i] = widths[0];
     return DONE;
@@ -165,11 +167,11 @@ static int build_pad(const args *a, const input *in, recipe *r)
     for (int i = 0; i < t->ndim; i++) {
         int64_t n = t->shape[i];
         if (before[i] < 0 || after[i] < 0)
-            return fail("pad: axis %d has a negative width", i);
+            return fail("pad: axis %d: width is negative", i);
         if (n == 0 && mode != TN_PAD_CONSTANT && (before[i] || after[i]))
-            return fail("pad: axis %d is empty, only mode constant can grow it", i);
+            return fail("pad: axis %d is empty; only mode constant can pad it", i);
         if (before[i] > INT64_MAX / 4 || after[i] > INT64_MAX / 4 - n)
-            return fail("pad: axis %d would not fit", i);
+            return fail("pad: axis %d: extent exceeds 2^62", i);
         shape[i] = before[i] + n + after[i];
     }
     TRY(recipe_start(r, t->dtype, t->ndim, shape));
@@ -189,8 +191,7 @@ static int build_pad(const args *a, const input *in, recipe *r)
 
 int run_pad(const args *a)
 {
-    if (a->n != 1)
-        return usage(a, a->n ? "too many words" : "the file is missing");
+    TRY(need_operands(a, 1));
     return run_unary(a, a->words[0], build_pad);
 }
 
@@ -217,7 +218,8 @@ static int build_roll(const args *a, const input *in, recipe *r)
 
 int run_roll(const args *a)
 {
-    if (a->n != 2 || !a->axis)
-        return usage(a, "roll takes a shift, -a AXIS and a file");
+    TRY(need_operands(a, 2));
+    if (!a->axis)
+        return usage(a, "missing -a AXIS");
     return run_unary(a, a->words[1], build_roll);
 }

@@ -217,7 +217,7 @@ int run_info(const args *a)
 {
     int code = DONE;
     if (a->n == 0)
-        return usage(a, "the file is missing");
+        return usage(a, "missing argument: FILE");
     if (a->json)
         printf("[");
     for (int i = 0, shown = 0; i < a->n; i++) {

@@ -21,18 +21,18 @@ static int add_shape(const args *a, const joined *js, const tn_tensor *t, int di
     for (int i = 0; fits && i < t->ndim; i++)
         fits = i == dim || t->shape[i] == first->shape[i];
     if (!fits)
-        return fail("%s: %s %s does not go with the first, %s %s", a->words[k],
+        return fail("%s: %s %s does not match the first input, %s %s", a->words[k],
                     tn_dtype_name(this->dtype), shape_text(mine, this->ndim, this->shape),
                     tn_dtype_name(that->dtype), shape_text(theirs, that->ndim, that->shape));
     if (k > 0 && shape[dim] > INT64_MAX - t->shape[dim])
-        return fail("%s: the result would not fit", a->words[k]);
+        return fail("%s: the result exceeds 2^63 - 1 elements", a->words[k]);
     shape[dim] = k == 0 ? t->shape[dim] : shape[dim] + t->shape[dim];
     return DONE;
 }
 
 static int build(const args *a, joined *js, recipe *r)
 {
-    bool stack = !strcmp(a->command->name, "stack");
+    bool stack = a->command->new_axis;
     int64_t axis, shape[TN_MAX_NDIM], at[TN_MAX_NDIM] = {0};
     int n, dim = 0;
     tn_tensor first = {0}, v;
@@ -77,9 +77,9 @@ static void open_more(void)
 int run_join(const args *a)
 {
     if (a->n == 0 || !a->axis)
-        return usage(a, a->n ? "-a names the axis" : "the files are missing");
+        return usage(a, a->n ? "missing -a AXIS" : "missing argument: IN");
     if (a->tensors)
-        return usage(a, "--tensors does not go with several files");
+        return usage(a, "--tensors works on one file");
     joined *js = calloc((size_t)a->n, sizeof *js);
     recipe r = {0};
     open_more();

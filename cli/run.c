@@ -30,7 +30,7 @@ int may_write(const args *a, const char *path)
         return DONE;
     if (S_ISDIR(s.st_mode))
         return fail("%s: Is a directory", path);
-    return a->force ? DONE : fail("%s: is there already; -f overwrites it", path);
+    return a->force ? DONE : fail("%s already exists; use -f to overwrite", path);
 }
 
 /* "x.npy", "x.npz:name", "-"; what exists stays unless -f. */
@@ -38,7 +38,7 @@ static int open_target(const args *a, target *t)
 {
     *t = (target){NULL, a->name};
     if (!a->out)
-        return usage(a, "-o says where the result goes");
+        return usage(a, "missing -o OUT");
     if (!strcmp(a->out, "-"))
         return isatty(STDOUT_FILENO) ? fail("standard output is a terminal") : DONE;
     size_t len = strlen(a->out);
@@ -85,7 +85,7 @@ static int open_writer(const args *a, const target *t, tn_writer **w, int n,
 {
     if (!t->path) {
         if (n != 1)
-            return fail("standard output takes one tensor, not %d", n);
+            return fail("standard output takes one tensor, got %d", n);
         LIB(tn_writer_open_fd(w, STDOUT_FILENO, "standard output", ts[0]));
         return DONE;
     }
@@ -300,13 +300,13 @@ int run_unary(const args *a, const char *word, build_fn *build_one)
 {
     source s;
     TRY(open_source(&s, word));
-    bool many = a->tensors ||
-                (a->command->run == run_convert && s.which < 0 && tn_file_count(s.f) != 1);
+    bool many =
+        a->tensors || (a->command->whole_file && s.which < 0 && tn_file_count(s.f) != 1);
     int code;
     if (many)
         code = run_many(a, &s, build_one);
     else if (s.which < 0 && tn_file_count(s.f) != 1)
-        code = fail("%s: holds %lld tensors; name one as %s:NAME, or choose with --tensors",
+        code = fail("%s has %lld tensors; name one as %s:NAME, or choose some with --tensors",
                     s.path, (long long)tn_file_count(s.f), s.path);
     else
         code = run_one(a, &s, build_one);

@@ -13,33 +13,33 @@ static int read_axes(const args *a, int ndim, int *dims, int *n)
 {
     int64_t list[TN_MAX_NDIM];
     if (!a->axis)
-        return usage(a, "-a names the axis");
+        return usage(a, "missing -a AXES");
     TRY(read_list(a, "-a", a->axis, TN_MAX_NDIM, list, n));
     for (int i = 0; i < *n; i++)
         TRY(read_axis(a, list[i], ndim, &dims[i]));
     return DONE;
 }
 
-static int permute(const args *a, const tn_tensor *in, tn_tensor *out)
+int view_permute(const args *a, const tn_tensor *in, tn_tensor *out)
 {
     int64_t list[TN_MAX_NDIM];
     int axes[TN_MAX_NDIM] = {0}, n;
     TRY(read_list(a, "permute", a->words[0], TN_MAX_NDIM, list, &n));
     if (n != in->ndim)
-        return fail("permute: %d axes are named, the tensor has %d", n, in->ndim);
+        return fail("permute: got %d axes for a %d-d tensor", n, in->ndim);
     for (int i = 0; i < n; i++)
         TRY(read_axis(a, list[i], n, &axes[i]));
     LIB(tn_permute(out, in, axes));
     return DONE;
 }
 
-static int slice(const args *a, const tn_tensor *in, tn_tensor *out)
+int view_slice(const args *a, const tn_tensor *in, tn_tensor *out)
 {
     LIB(tn_slice_text(out, in, a->words[0]));
     return DONE;
 }
 
-static int squeeze(const args *a, const tn_tensor *in, tn_tensor *out)
+int view_squeeze(const args *a, const tn_tensor *in, tn_tensor *out)
 {
     int dims[TN_MAX_NDIM], n;
     bool drop[TN_MAX_NDIM] = {false};
@@ -57,17 +57,17 @@ static int squeeze(const args *a, const tn_tensor *in, tn_tensor *out)
     return DONE;
 }
 
-static int unsqueeze(const args *a, const tn_tensor *in, tn_tensor *out)
+int view_unsqueeze(const args *a, const tn_tensor *in, tn_tensor *out)
 {
     int dims[TN_MAX_NDIM], n;
     TRY(read_axes(a, in->ndim + 1, dims, &n));
     if (n != 1)
-        return usage(a, "-a takes one axis");
+        return usage(a, "-a takes one axis, got %d", n);
     LIB(tn_unsqueeze(out, in, dims[0]));
     return DONE;
 }
 
-static int flip(const args *a, const tn_tensor *in, tn_tensor *out)
+int view_flip(const args *a, const tn_tensor *in, tn_tensor *out)
 {
     int dims[TN_MAX_NDIM], n;
     TRY(read_axes(a, in->ndim, dims, &n));
@@ -77,37 +77,18 @@ static int flip(const args *a, const tn_tensor *in, tn_tensor *out)
     return DONE;
 }
 
-/* Words before the file, and what makes the view. */
-static const struct {
-    const char *name;
-    int words;
-    int (*make)(const args *a, const tn_tensor *in, tn_tensor *out);
-} views[] = {
-    {"permute", 1, permute},     {"slice", 1, slice}, {"squeeze", 0, squeeze},
-    {"unsqueeze", 0, unsqueeze}, {"flip", 0, flip},
-};
-
-static int find_view(const args *a)
-{
-    int i = 0;
-    while (strcmp(views[i].name, a->command->name) != 0)
-        i++;
-    return i;
-}
-
 static int build_view(const args *a, const input *in, recipe *r)
 {
     tn_tensor v;
-    TRY(views[find_view(a)].make(a, &in->t, &v));
+    TRY(a->command->make_view(a, &in->t, &v));
     return recipe_of_view(r, &v, in);
 }
 
 int run_view(const args *a)
 {
-    int words = views[find_view(a)].words;
-    if (a->n != words + 1)
-        return usage(a, a->n > words ? "too many words" : "something is missing");
-    return run_unary(a, a->words[words], build_view);
+    int operands = a->command->operands;
+    TRY(need_operands(a, operands + 1));
+    return run_unary(a, a->words[operands], build_view);
 }
 
 /* ---- patterns ---- */
@@ -191,16 +172,16 @@ static bool is_size(const char *word)
 int run_rearrange(const args *a)
 {
     if (a->n == 0)
-        return usage(a, "the pattern is missing");
+        return usage(a, "missing argument: PATTERN");
     if (arrow_was_eaten(a))
-        return usage(a,
-                     "the shell took the > of -> for a redirection (and has made a file of the "
-                     "word behind it): put the pattern in quotes, \"b h w -> b w h\"");
+        return usage(
+            a, "the shell took the > of -> as a redirection and created a file named after "
+               "the next word; quote the pattern: \"b h w -> b w h\"");
     if (a->n < 2)
-        return usage(a, "the file is missing");
+        return usage(a, "missing argument: IN");
     for (int i = 1; i + 1 < a->n; i++)
         if (!is_size(a->words[i]))
-            return usage(a, "\"%s\" is no size such as p=2; the pattern is one word in quotes",
+            return usage(a, "\"%s\" is not a size such as p=2; quote the whole pattern",
                          a->words[i]);
     return run_unary(a, a->words[a->n - 1], build_rearrange);
 }

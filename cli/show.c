@@ -37,7 +37,7 @@ int run_show(const args *a)
     char *text = malloc(ROOM);
     int code = text ? DONE : fail("no memory");
     if (code == DONE && a->n == 0)
-        code = usage(a, "the file is missing");
+        code = usage(a, "missing argument: FILE");
     for (int i = 0; i < a->n && code == DONE; i++) {
         source s;
         input in;

@@ -121,11 +121,10 @@ static int reinterpret(const args *a, input *in)
     if (!a->dtype)
         return DONE;
     if (tn_dtype_parse(&dtype, a->dtype) != TN_OK)
-        return usage(a, "no dtype is named \"%s\"", a->dtype);
+        return usage(a, "unknown dtype \"%s\"", a->dtype);
     if (tn_dtype_size(dtype) != tn_dtype_size(in->t.dtype))
-        return fail("%s: its elements are %s of %zu bytes and cannot be read as %s",
-                    in->from->path, tn_dtype_name(in->t.dtype), tn_dtype_size(in->t.dtype),
-                    a->dtype);
+        return fail("%s: elements are %s of %zu bytes and cannot be read as %s", in->from->path,
+                    tn_dtype_name(in->t.dtype), tn_dtype_size(in->t.dtype), a->dtype);
     in->t.dtype = dtype;
     return DONE;
 }
@@ -181,7 +180,7 @@ int open_single(const args *a, source *s, input *in, const char *word)
 {
     TRY(open_source(s, word));
     if (s->which < 0 && tn_file_count(s->f) != 1) {
-        int code = fail("%s: holds %lld tensors; name one as %s:NAME", s->path,
+        int code = fail("%s has %lld tensors; name one as %s:NAME", s->path,
                         (long long)tn_file_count(s->f), s->path);
         close_source(s);
         return code;

@@ -36,8 +36,9 @@ static bool steers(const char *text, int n)
     return n == 0 || c < ' ' || c == 0x7f || (c == 0xc2 && next < 0xa0);
 }
 
-static void put_plain(FILE *out, const char *text)
+void print_safe(void *file, const char *text)
 {
+    FILE *out = file;
     while (*text) {
         const char *end = text;
         int n = 0;
@@ -52,7 +53,7 @@ static void put_plain(FILE *out, const char *text)
 
 void print_name(const char *text)
 {
-    put_plain(stdout, text);
+    print_safe(stdout, text);
 }
 
 int fail(const char *fmt, ...)
@@ -66,9 +67,9 @@ int fail(const char *fmt, ...)
     fflush(stdout);
     bool named = !about || !strncmp(sentence, about, strlen(about));
     fputs("tenon: ", stderr);
-    put_plain(stderr, named ? "" : about);
+    print_safe(stderr, named ? "" : about);
     fputs(named ? "" : ": ", stderr);
-    put_plain(stderr, sentence);
+    print_safe(stderr, sentence);
     fputc('\n', stderr);
     return FAILED;
 }
@@ -82,7 +83,7 @@ int usage(const args *a, const char *fmt, ...)
     va_end(list);
     fflush(stdout);
     fprintf(stderr, "tenon %s: ", a->command->name);
-    put_plain(stderr, sentence);
+    print_safe(stderr, sentence);
     fprintf(stderr, "\nusage: tenon %s%s%s\n", a->command->name, *a->command->line ? " " : "",
             a->command->line);
     return USAGE;
@@ -144,10 +145,9 @@ int read_list(const args *a, const char *what, const char *text, int room, int64
         errno = 0;
         long long x = strtoll(at, &end, 10);
         if (end == at || errno || (*end && *end != ','))
-            return usage(a, "%s takes whole numbers with commas between, not \"%s\"", what,
-                         text);
+            return usage(a, "%s takes integers separated by commas, got \"%s\"", what, text);
         if (*n == room)
-            return usage(a, "%s has more than %d numbers", what, room);
+            return usage(a, "%s takes at most %d integers", what, room);
         list[(*n)++] = x;
         if (!*end)
             return DONE;
@@ -248,7 +248,7 @@ int read_number(const char *text, tn_dtype dtype, void *element)
     written x;
     bool held = false;
     if (!read_written(text, &x))
-        return fail("\"%s\" is no number", text);
+        return fail("\"%s\" is not a number", text);
     void *at = x.dtype == TN_I64   ? (void *)&x.whole
                : x.dtype == TN_U64 ? (void *)&x.beyond
                                    : (void *)&x.real;
@@ -256,14 +256,15 @@ int read_number(const char *text, tn_dtype dtype, void *element)
     LIB(tn_init(&to, element, dtype, 0, NULL));
     LIB(tn_cast(&to, &from));
     TRY(holds(&x, &to, &held));
-    return held ? DONE : fail("%s cannot be %s", text, tn_dtype_name(dtype));
+    return held ? DONE : fail("%s does not fit %s", text, tn_dtype_name(dtype));
 }
 
 int read_axis(const args *a, int64_t axis, int ndim, int *dim)
 {
     int64_t at = axis < 0 ? axis + ndim : axis;
     if (at < 0 || at >= ndim)
-        return fail("%s: axis %lld, there are %d", a->command->name, (long long)axis, ndim);
+        return fail("%s: axis %lld is out of range for a %d-d tensor", a->command->name,
+                    (long long)axis, ndim);
     *dim = (int)at;
     return DONE;
 }

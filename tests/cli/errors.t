@@ -28,10 +28,10 @@ $ tenon
 2> pipe of .npy.  tenon help COMMAND says more; so does man tenon.
 ? 2
 $ tenon frobnicate
-2> tenon: no command "frobnicate"; tenon help lists them
+2> tenon: unknown command "frobnicate"; see tenon help
 ? 2
 $ tenon help frobnicate
-2> tenon: no command "frobnicate"; tenon help lists them
+2> tenon: unknown command "frobnicate"; see tenon help
 ? 2
 $ tenon version | sed 's/[0-9.]* (.*)/V (I)/'
 > tenon V (I)
@@ -72,22 +72,22 @@ $ tenon help demo
 An arrow without quotes is a redirection to the shell.
 
 $ tenon rearrange h w -> w h data/c_i32.npy -o o.npy; cat w
-2> tenon rearrange: the shell took the > of -> for a redirection (and has made a file of the word behind it): put the pattern in quotes, "b h w -> b w h"
+2> tenon rearrange: the shell took the > of -> as a redirection and created a file named after the next word; quote the pattern: "b h w -> b w h"
 2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
 $ tenon rearrange h w->x h data/c_i32.npy -o o.npy
-2> tenon rearrange: the shell took the > of -> for a redirection (and has made a file of the word behind it): put the pattern in quotes, "b h w -> b w h"
+2> tenon rearrange: the shell took the > of -> as a redirection and created a file named after the next word; quote the pattern: "b h w -> b w h"
 2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
 ? 2
 $ tenon rearrange
-2> tenon rearrange: the pattern is missing
+2> tenon rearrange: missing argument: PATTERN
 2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
 ? 2
 $ tenon rearrange "h w -> w h"
-2> tenon rearrange: the file is missing
+2> tenon rearrange: missing argument: IN
 2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
 ? 2
 $ tenon rearrange "h w -> w h" p data/c_i32.npy -o o.npy
-2> tenon rearrange: "p" is no size such as p=2; the pattern is one word in quotes
+2> tenon rearrange: "p" is not a size such as p=2; quote the whole pattern
 2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
 ? 2
 $ tenon rearrange "a b c" data/c_i32.npy -o o.npy
@@ -100,11 +100,11 @@ $ tenon rearrange "-> a" data/c_i32.npy -o o.npy
 Options belong to commands.
 
 $ tenon permute 0 data/line.npy --mode edge -o o.npy
-2> tenon permute: no option --mode
+2> tenon permute: unknown option --mode
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ tenon permute 0 data/line.npy -o
-2> tenon permute: -o wants a value
+2> tenon permute: -o needs a value
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ tenon permute 0 data/line.npy --force=yes -o o.npy
@@ -112,19 +112,19 @@ $ tenon permute 0 data/line.npy --force=yes -o o.npy
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ tenon permute 0 data/line.npy extra -o o.npy
-2> tenon permute: too many words
+2> tenon permute: too many arguments
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ tenon permute 0 -- data/line.npy -o o.npy
-2> tenon permute: too many words
+2> tenon permute: too many arguments
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ tenon permute data/line.npy -o o.npy
-2> tenon permute: something is missing
+2> tenon permute: missing argument: IN
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ tenon flip -a=0 data/line.npy -o o.npy
-2> tenon flip: no option -a=0
+2> tenon flip: unknown option -a=0
 2> usage: tenon flip -a AXES IN -o OUT
 ? 2
 $ tenon flip --axis=0 data/line.npy --out=o.npy && tenon show o.npy
@@ -135,30 +135,62 @@ $ tenon explain info data/line.npy
 2> usage: tenon info FILE...
 ? 2
 $ tenon explain
-2> tenon explain: name the command to explain
+2> tenon explain: missing argument: COMMAND
 2> usage: tenon explain COMMAND ...
 ? 2
 $ tenon demo now
-2> tenon demo: demo takes nothing
+2> tenon demo: too many arguments
 2> usage: tenon demo
 ? 2
 $ tenon bench now
-2> tenon bench: bench takes only options
+2> tenon bench: too many arguments
 2> usage: tenon bench
 ? 2
 
-A drawing is no more overwritten than another file, and one that cannot be made is refused before
-anything is measured.
+A mistyped command; "--" and options before the command; "--" before a pattern.
 
-$ echo mine >bench.svg; tenon bench --svg bench.svg; cat bench.svg
-> mine
-2> tenon: bench.svg: is there already; -f overwrites it
-$ tenon bench --svg nowhere/bench.svg
-2> tenon: nowhere/bench.svg: No such file or directory
-? 1
-$ tenon bench -f --svg .
-2> tenon: .: Is a directory
-? 1
+$ tenon permut 0 data/line.npy -o o.npy
+2> tenon: unknown command "permut"; did you mean permute?
+? 2
+$ tenon inof data/line.npy
+2> tenon: unknown command "inof"; did you mean info?
+? 2
+$ tenon --max-mem 8M -f --out=o.npy flip -a 0 data/line.npy && tenon show o.npy
+> o.npy: i32 (9,)
+> [-2, -3,  3,  2,  1,  0, -1, -2, -3]
+$ tenon -- flip -a 0 data/line.npy -f -o o.npy && tenon show o.npy
+> o.npy: i32 (9,)
+> [-2, -3,  3,  2,  1,  0, -1, -2, -3]
+$ tenon -q -- flip -a 0 data/line.npy -f -o o.npy
+$ tenon -z flip -a 0 data/line.npy
+2> tenon: unknown option -z; see tenon help
+? 2
+$ tenon --force
+2> tenon: missing command; see tenon help
+? 2
+$ tenon --
+2> tenon: missing command; see tenon help
+? 2
+$ tenon rearrange -f -o o.npy -- "-a -> a" data/line.npy && tenon show o.npy
+> o.npy: i32 (9,)
+> [-2, -3,  3,  2,  1,  0, -1, -2, -3]
+$ tenon slice -f -o o.npy -- "-2:" data/line.npy && tenon show o.npy
+> o.npy: i32 (2,)
+> [-3, -2]
+$ tenon slice -2: -f -o o.npy -- data/line.npy && tenon show o.npy
+> o.npy: i32 (2,)
+> [-3, -2]
+$ tenon -f -o o.npy rearrange "-a -> a" data/line.npy && tenon show o.npy
+> o.npy: i32 (9,)
+> [-2, -3,  3,  2,  1,  0, -1, -2, -3]
+$ tenon rearrange -- "-a -> a" data/line.npy -o o.npy
+2> tenon rearrange: "data/line.npy" is not a size such as p=2; quote the whole pattern
+2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
+? 2
+$ tenon rearrange -- data/line.npy
+2> tenon rearrange: missing argument: IN
+2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
+? 2
 
 What a file is called does not steer a terminal, and is UTF-8 in JSON.
 
@@ -168,14 +200,14 @@ $ tenon info a*.npy:x
 2> tenon: a*.npy:x: No such file or directory
 ? 1
 $ tenon permute 1,0 a*.npy -o o.npy
-2> tenon: a?[31mb?c?é.npy: permute: 2 axes are named, the tensor has 1
+2> tenon: a?[31mb?c?é.npy: permute: got 2 axes for a 1-d tensor
 ? 1
 $ tenon show a*.npy | head -1
 > a?[31mb?c?é.npy: i32 (9,)
 $ tenon explain permute 0 a*.npy | sed -n 2p
 >   in      a?[31mb?c?é.npy: i32 (9,), 36 B
 $ tenon permute "$(printf '\033')" data/line.npy -o o.npy
-2> tenon permute: permute takes whole numbers with commas between, not "?"
+2> tenon permute: permute takes integers separated by commas, got "?"
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ cp data/line.npy "$(printf 'b\377\303(\340\200\200\355\240\200\364\220\200\200\t\303\251".npy')"; tenon info --json b*.npy | head -1

@@ -74,7 +74,7 @@ $ tenon explain cast f16 data/c_f32.npy -o o.npy | sed -n '4,5p'
 >   how     a view: the elements are in order, read and written block by block
 >   cast    f32 to f16
 $ touch there.npy; tenon explain permute 0 data/line.npy -o there.npy | sed -n 3p
->   out     there.npy: i32 (9,), 36 B; it is there already and needs -f
+>   out     there.npy: i32 (9,), 36 B; already exists, needs -f
 $ tenon explain permute 0 data/line.npy -f -o there.npy | sed -n 3p
 >   out     there.npy: i32 (9,), 36 B
 

@@ -70,7 +70,7 @@ $ tenon convert data/stored.npz -o x.npy
 2> tenon: x.npy: .npy holds one tensor, not 6
 ? 1
 $ tenon permute 0 data/stored.npz -o x.npy
-2> tenon: data/stored.npz: holds 6 tensors; name one as data/stored.npz:NAME, or choose with --tensors
+2> tenon: data/stored.npz has 6 tensors; name one as data/stored.npz:NAME, or choose some with --tensors
 ? 1
 
 A glob changes what matches and leaves the others.
@@ -121,10 +121,10 @@ $ tenon convert --dtype f8e4m3 data/c_f8e4m3.npy -o e.npy && tenon show e.npy | 
 > e.npy: f8e4m3 (2, 3, 5)
 > [[[-3., -2., -1.,  0.,  1.],
 $ tenon convert --dtype f32 data/void2.npy -o x.npy
-2> tenon: data/void2.npy: its elements are u16 of 2 bytes and cannot be read as f32
+2> tenon: data/void2.npy: elements are u16 of 2 bytes and cannot be read as f32
 ? 1
 $ tenon convert --dtype nothing data/void2.npy -o x.npy
-2> tenon convert: no dtype is named "nothing"
+2> tenon convert: unknown dtype "nothing"
 2> usage: tenon convert IN -o OUT
 ? 2
 
@@ -135,10 +135,10 @@ $ cat data/c_i16.npy | tenon permute 2,1,0 - -o - | tenon info -
 > dtype  shape      bytes  align  order
 > i16    (5, 3, 2)     60    128  C
 $ tenon convert data/many.safetensors -o -
-2> tenon: standard output takes one tensor, not 18
+2> tenon: standard output takes one tensor, got 18
 ? 1
 $ tenon convert data/line.npy -o l.npz
-2> tenon: l.npz: is there already; -f overwrites it
+2> tenon: l.npz already exists; use -f to overwrite
 ? 1
 $ tenon convert data/line.npy -o x.txt
 2> tenon: x.txt: tensors are written as .npy, .npz or .safetensors
@@ -156,7 +156,7 @@ $ mkdir d.npy; tenon convert data/line.npy -f -o d.npy
 2> tenon: d.npy: Is a directory
 ? 1
 $ tenon convert data/line.npy
-2> tenon convert: -o says where the result goes
+2> tenon convert: missing -o OUT
 2> usage: tenon convert IN -o OUT
 ? 2
 $ tenon convert data/c_c128.npy -o x.safetensors
@@ -174,7 +174,7 @@ Little memory gives the same.
 
 $ tenon pad --before 9 --after 9 --mode wrap data/c_f64.npy -o p.npy && tenon pad --before 9 --after 9 --mode wrap data/c_f64.npy --max-mem 100k -f -o q.npy && cmp p.npy q.npy
 $ tenon convert data/line.npy --max-mem lots -o x.npy
-2> tenon convert: --max-mem takes a size such as 512M, not "lots"
+2> tenon convert: --max-mem takes a size such as 512M, got "lots"
 2> usage: tenon convert IN -o OUT
 ? 2
 $ ls x.* 2>/dev/null
@@ -187,7 +187,7 @@ $ tenon op sub 1 data/many.safetensors --tensors 'layer.[iu]*' -o n.safetensors 
 > n.safetensors:layer.u8: u8 (2, 3, 5)
 > [[[  1,   0, 255, 254, 253],
 $ tenon op add data/many.safetensors data/c_f32.npy --tensors 'layer.f32' -o x.safetensors
-2> tenon op: --tensors goes with one file and numbers
+2> tenon op: --tensors works on one file, with numbers as the other operands
 2> usage: tenon op NAME A [B [C]] -o OUT
 ? 2
 

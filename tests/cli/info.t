@@ -85,7 +85,7 @@ $ cat data/c_u8.npy | tenon info -
 > u8     (2, 3, 5)     30    128  C
 
 $ tenon info
-2> tenon info: the file is missing
+2> tenon info: missing argument: FILE
 2> usage: tenon info FILE...
 ? 2
 
@@ -121,7 +121,7 @@ $ tenon info short.npy data/line.npy
 ? 1
 
 $ tenon info --frob data/line.npy
-2> tenon info: no option --frob
+2> tenon info: unknown option --frob
 2> usage: tenon info FILE...
 ? 2
 

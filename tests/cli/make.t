@@ -150,51 +150,51 @@ $ tenon op add f.npy a.npy -f -o c.npy && tenon info c.npy
 > f32    (2, 3)     24    128  C
 
 $ tenon concat -a 0 a.npy f.npy -o x.npy
-2> tenon: f.npy: f32 (2, 3) does not go with the first, i32 (2, 3)
+2> tenon: f.npy: f32 (2, 3) does not match the first input, i32 (2, 3)
 ? 1
 
 $ tenon concat -a 2 a.npy b.npy -o x.npy
-2> tenon: a.npy: concat: axis 2, there are 2
+2> tenon: a.npy: concat: axis 2 is out of range for a 2-d tensor
 ? 1
 
 $ tenon concat a.npy b.npy -o x.npy
-2> tenon concat: -a names the axis
+2> tenon concat: missing -a AXIS
 2> usage: tenon concat -a AXIS IN... -o OUT
 ? 2
 
 $ tenon stack -a 0 a.npy row.npy -o x.npy
-2> tenon: row.npy: i32 (3,) does not go with the first, i32 (2, 3)
+2> tenon: row.npy: i32 (3,) does not match the first input, i32 (2, 3)
 ? 1
 
 $ tenon pad --before 1,2,3 a.npy -o x.npy
-2> tenon: a.npy: pad: --before has 3 widths, the tensor 2 axes
+2> tenon: a.npy: pad: --before has 3 widths for a 2-d tensor
 ? 1
 
 $ tenon pad --before -1 a.npy -o x.npy
-2> tenon: a.npy: pad: axis 0 has a negative width
+2> tenon: a.npy: pad: axis 0: width is negative
 ? 1
 
 $ tenon pad --mode mirror a.npy -o x.npy
-2> tenon pad: no mode "mirror": constant, edge, reflect, symmetric or wrap
+2> tenon pad: unknown mode "mirror"; use constant, edge, reflect, symmetric or wrap
 2> usage: tenon pad --before N,... --after N,... IN -o OUT
 ? 2
 
 $ tenon pad --before 1 --mode edge data/empty.npy -o x.npy
-2> tenon: data/empty.npy: pad: axis 0 is empty, only mode constant can grow it
+2> tenon: data/empty.npy: pad: axis 0 is empty; only mode constant can pad it
 ? 1
 
 $ tenon cast f99 a.npy -o x.npy
-2> tenon cast: no dtype is named "f99"
+2> tenon cast: unknown dtype "f99"
 2> usage: tenon cast DTYPE IN -o OUT
 ? 2
 
 $ tenon op frobnicate a.npy -o x.npy
-2> tenon op: no op is named "frobnicate"; tenon help op lists them
+2> tenon op: unknown op "frobnicate"; tenon help op lists the ops
 2> usage: tenon op NAME A [B [C]] -o OUT
 ? 2
 
 $ tenon op add a.npy -o x.npy
-2> tenon op: add takes 2 operands, there are 1
+2> tenon op: add takes 2 operands, got 1
 2> usage: tenon op NAME A [B [C]] -o OUT
 ? 2
 
@@ -203,7 +203,7 @@ $ tenon op exp a.npy -o x.npy
 ? 1
 
 $ tenon op add 1 2 -o x.npy
-2> tenon op: no operand is a file
+2> tenon op: at least one operand must be a file
 2> usage: tenon op NAME A [B [C]] -o OUT
 ? 2
 
@@ -212,11 +212,11 @@ $ tenon op add a.npy line -o x.npy
 ? 1
 
 $ tenon op add a.npy data/line.npy -o x.npy
-2> tenon: add: (2, 3) of a.npy and (9,) of data/line.npy do not broadcast
+2> tenon: add: shapes (2, 3) of a.npy and (9,) of data/line.npy do not broadcast
 ? 1
 
 $ tenon op elu --params 1,2 f.npy -o x.npy
-2> tenon op: elu takes 1 numbers beside its operands, --params has 2
+2> tenon op: elu takes 1 parameter, --params has 2
 2> usage: tenon op NAME A [B [C]] -o OUT
 ? 2
 
@@ -228,25 +228,25 @@ A number that the dtype cannot hold is refused and not wrapped; floats round.
 
 $ tenon convert data/c_u8.npy -o u.npy
 $ tenon op add u.npy 300 -o x.npy
-2> tenon: u.npy: 300 cannot be u8
+2> tenon: u.npy: 300 does not fit u8
 ? 1
 $ tenon op lt u.npy -1 -o x.npy
-2> tenon: u.npy: -1 cannot be u8
+2> tenon: u.npy: -1 does not fit u8
 ? 1
 $ tenon pad --after 1 --value 0.5 u.npy -o x.npy
-2> tenon: u.npy: 0.5 cannot be u8
+2> tenon: u.npy: 0.5 does not fit u8
 ? 1
 $ tenon pad --after 1 --value nan u.npy -o x.npy
-2> tenon: u.npy: nan cannot be u8
+2> tenon: u.npy: nan does not fit u8
 ? 1
 $ tenon op eq data/c_u64.npy -1 -o x.npy
-2> tenon: data/c_u64.npy: -1 cannot be u64
+2> tenon: data/c_u64.npy: -1 does not fit u64
 ? 1
 $ tenon op eq data/c_i64.npy 9223372036854775808 -o x.npy
-2> tenon: data/c_i64.npy: 9223372036854775808 cannot be i64
+2> tenon: data/c_i64.npy: 9223372036854775808 does not fit i64
 ? 1
 $ tenon op add data/c_f16.npy 1e6 -o x.npy
-2> tenon: data/c_f16.npy: 1e6 cannot be f16
+2> tenon: data/c_f16.npy: 1e6 does not fit f16
 ? 1
 $ tenon op add data/c_f16.npy inf -o x.npy && tenon op add data/c_f16.npy 0.1 -f -o x.npy
 $ tenon pad --after 0,0,1 --value 2e2 u.npy -f -o x.npy && tenon slice "[0, 0]" x.npy -o - | tenon show -

@@ -15,7 +15,7 @@ $ tenon permute 1,0 a.npy -o b.npy && tenon show b.npy
 >  [ 1, -1, -3]]
 
 $ tenon permute -1,0 a.npy -o b.npy
-2> tenon: b.npy: is there already; -f overwrites it
+2> tenon: b.npy already exists; use -f to overwrite
 ? 1
 
 $ tenon permute -1,0 a.npy -f -o b.npy && tenon show b.npy
@@ -111,7 +111,7 @@ $ tenon slice "[0, 0]" a.npy -o - | tenon rearrange "-> 1" - -o - | tenon show -
 > [-3]
 
 $ tenon permute 0,1 data/f_f32.npy -o d.npy
-2> tenon: data/f_f32.npy: permute: 2 axes are named, the tensor has 3
+2> tenon: data/f_f32.npy: permute: got 2 axes for a 3-d tensor
 ? 1
 
 $ tenon permute 0,0,1 data/f_f32.npy -o d.npy
@@ -119,11 +119,11 @@ $ tenon permute 0,0,1 data/f_f32.npy -o d.npy
 ? 1
 
 $ tenon permute 0,5,1 data/f_f32.npy -o d.npy
-2> tenon: data/f_f32.npy: permute: axis 5, there are 3
+2> tenon: data/f_f32.npy: permute: axis 5 is out of range for a 3-d tensor
 ? 1
 
 $ tenon permute 0,x data/f_f32.npy -o d.npy
-2> tenon permute: permute takes whole numbers with commas between, not "0,x"
+2> tenon permute: permute takes integers separated by commas, got "0,x"
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 
@@ -144,11 +144,11 @@ $ tenon rearrange "h (w p) -> h w p" p=2 a.npy -o d.npy
 ? 1
 
 $ tenon flip -a 2 a.npy -o d.npy
-2> tenon: a.npy: flip: axis 2, there are 2
+2> tenon: a.npy: flip: axis 2 is out of range for a 2-d tensor
 ? 1
 
 $ tenon flip a.npy -o d.npy
-2> tenon flip: -a names the axis
+2> tenon flip: missing -a AXES
 2> usage: tenon flip -a AXES IN -o OUT
 ? 2
 

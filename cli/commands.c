@@ -1,0 +1,157 @@
+/* commands.c - the table of commands: a command is a row, and the function in it. */
+#include <string.h>
+
+#include "cli.h"
+
+/* clang-format off */
+const command commands[] = {
+    {"info", "FILE...", "list the tensors of files",
+     OPT_JSON, run_info, .more =
+     "FILE is a .npy, .npz, .safetensors or .gguf; FILE:NAME is one tensor of it.\n"
+     "Only headers are read.  align is the largest power of two that divides the\n"
+     "place of the elements in the file, up to 4096.\n\n"
+     "    tenon info model.safetensors\n"
+     "    tenon info --json model.safetensors | jq '.[0].tensors[].name'\n"},
+    {"show", "FILE...", "print the elements of tensors",
+     OPT_DTYPE, run_show, .more =
+     "Long axes are elided.\n\n"
+     "    tenon show x.npy\n"
+     "    tenon show model.safetensors:layer.bias\n"},
+    {"rearrange", "PATTERN [NAME=SIZE...] IN -o OUT", "move axes by a pattern of names",
+     OPT_RESULT, run_rearrange, .more =
+     "The pattern is that of einops: (h p) splits or joins axes, ... stands for the\n"
+     "axes that are not named, a name only on the right repeats, and -h on the left\n"
+     "reverses.  It is the first argument, in quotes: the shell reads > otherwise.\n\n"
+     "    tenon rearrange \"b h w c -> b c h w\" in.npy -o out.npy\n"
+     "    tenon rearrange \"b (h p) w -> (b p) h w\" p=2 in.npy -o out.npy\n",
+     .text_first = true},
+    {"permute", "AXES IN -o OUT", "reorder axes",
+     OPT_RESULT, run_view, .more =
+     "Axis i of the result is axis AXES[i] of the input, as in NumPy.\n\n"
+     "    tenon permute 0,3,1,2 in.npy -o out.npy\n",
+     .operands = 1, .make_view = view_permute},
+    {"slice", "TEXT IN -o OUT", "take a part, with Python's subscripts",
+     OPT_RESULT, run_view, .more =
+     "An integer drops its axis, None makes one, ... stands for what is not named.\n\n"
+     "    tenon slice \"[0, ::2, 2:8, ..., None]\" in.npy -o out.npy\n",
+     .operands = 1, .make_view = view_slice, .text_first = true},
+    {"squeeze", "[-a AXES] IN -o OUT", "drop axes of extent 1",
+     OPT_RESULT | OPT_AXIS, run_view, .more =
+     "Without -a every axis of extent 1 goes.\n\n"
+     "    tenon squeeze -a 0 in.npy -o out.npy\n",
+     .operands = 0, .make_view = view_squeeze},
+    {"unsqueeze", "-a AXIS IN -o OUT", "insert an axis of extent 1",
+     OPT_RESULT | OPT_AXIS, run_view, .more =
+     "AXIS is its place in the result.\n\n"
+     "    tenon unsqueeze -a 0 in.npy -o out.npy\n",
+     .operands = 0, .make_view = view_unsqueeze},
+    {"flip", "-a AXES IN -o OUT", "reverse axes",
+     OPT_RESULT | OPT_AXIS, run_view, .more =
+     "    tenon flip -a 1,2 in.npy -o out.npy\n",
+     .operands = 0, .make_view = view_flip},
+    {"roll", "SHIFT -a AXIS IN -o OUT", "shift elements around an axis",
+     OPT_RESULT | OPT_AXIS, run_roll, .more =
+     "Element i goes to i + SHIFT; what leaves at one end comes in at the other.\n\n"
+     "    tenon roll -3 -a 0 in.npy -o out.npy\n"},
+    {"pad", "--before N,... --after N,... IN -o OUT", "grow axes",
+     OPT_RESULT | OPT_BEFORE | OPT_AFTER | OPT_VALUE | OPT_MODE, run_pad, .more =
+     "One width for each axis, or one for all; --before and --after default to 0.\n"
+     "MODE is constant, edge, reflect, symmetric or wrap, as in numpy.pad.\n\n"
+     "    tenon pad --before 0,1 --after 0,1 --mode reflect in.npy -o out.npy\n"},
+    {"concat", "-a AXIS IN... -o OUT", "join tensors along an axis",
+     OPT_RESULT | OPT_AXIS, run_join, .more =
+     "    tenon concat -a 0 a.npy b.npy c.npz:w -o out.npy\n"},
+    {"stack", "-a AXIS IN... -o OUT", "join tensors along a new axis",
+     OPT_RESULT | OPT_AXIS, run_join, .more =
+     "    tenon stack -a 0 a.npy b.npy -o out.npy\n",
+     .new_axis = true},
+    {"cast", "DTYPE IN -o OUT", "convert elements",
+     OPT_RESULT, run_cast, .more =
+     "To floats round to nearest even; floats to integers truncate and saturate,\n"
+     "NaN becomes 0; integers to integers keep the low bits.\n\n"
+     "    tenon cast bf16 model.safetensors --tensors '*.weight' -o small.safetensors\n"},
+    {"op", "NAME A [B [C]] -o OUT", "compute elementwise, with broadcasting",
+     OPT_RESULT | OPT_PARAMS, run_op, .more =
+     "Operands are files or numbers; a number takes the dtype of the files, or f64 when it\n"
+     "has a fraction and they are integers.\n\n"
+     "    tenon op add a.npy b.npy -o out.npy\n"
+     "    tenon op mul a.npy 0.5 -o out.npy\n"
+     "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n"},
+    {"convert", "IN -o OUT", "write another format",
+     OPT_RESULT, run_convert, .more =
+     "All tensors go from .npz, .safetensors or .gguf to .npz or .safetensors; a\n"
+     ".npy takes one.\n\n"
+     "    tenon convert model.gguf -o model.safetensors\n"
+     "    tenon convert weights.npz:w -o w.npy\n",
+     .whole_file = true},
+    {"explain", "COMMAND ...", "say what a command would do",
+     0, NULL, .more =
+     "View or copy, the plan, bytes read and written, memory, predicted time.\n"
+     "Nothing is written; -o may be left out.\n\n"
+     "    tenon explain permute 2,0,1 in.npy -o out.npy\n"},
+    {"bench", "", "measure this machine and the standing table",
+     OPT_JSON | OPT_QUICK, run_bench, .more =
+     "Every figure stands beside the limits for as many bytes in the same run: memcpy by\n"
+     "one thread, a dense copy by all.  ratio is to the better one.\n\n"
+     "    tenon bench\n"
+     "    tenon bench --json | jq '.cases[] | select(.ratio < 0.9)'\n"},
+    {"demo", "", "a tour on files that it makes itself",
+     0, run_demo, .more =
+     "Works in a temporary folder and removes it.\n"},
+    {"help", "[COMMAND]", "this list, or one command",
+     0, NULL, .more =
+     ""},
+    {"version", "", "print the version",
+     0, NULL, .more =
+     ""},
+};
+/* clang-format on */
+
+const int command_count = COUNT(commands);
+
+const command *find_command(const char *name)
+{
+    for (int i = 0; i < command_count; i++)
+        if (!strcmp(name, commands[i].name))
+            return &commands[i];
+    return NULL;
+}
+
+/* Letters that must be inserted, removed, replaced or swapped with their neighbour to make b of
+ * a; names are short, so the whole table fits the stack. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 24 };
+    int d[LONGEST + 1][LONGEST + 1], n = (int)strlen(a), m = (int)strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return LONGEST;
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                d[i][j] = i + j;
+                continue;
+            }
+            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            best = d[i - 1][j] + 1 < best ? d[i - 1][j] + 1 : best;
+            best = d[i][j - 1] + 1 < best ? d[i][j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[n][m];
+}
+
+const char *nearest_command(const char *name)
+{
+    const char *nearest = NULL;
+    int least = 3; /* two letters are a slip, three another word */
+    for (int i = 0; i < command_count; i++) {
+        int n = distance(name, commands[i].name);
+        if (n < least && n < (int)strlen(name)) {
+            least = n;
+            nearest = commands[i].name;
+        }
+    }
+    return nearest;
+}
