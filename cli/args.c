@@ -122,7 +122,7 @@ int read_args(args *a, const command *c, int argc, char **argv)
         const struct option *o = find_option(word, len);
         bool known = o && (c->options & o->bit);
         if (no_more || !is_option(word) || (c->text_first && a->n == 0 && !known)) {
-            a->words[a->n++] = word;
+            a->operands[a->n++] = word;
             continue;
         }
         if (!known)

@@ -38,7 +38,7 @@ struct command;
 typedef struct args {
     const struct command *command;
     int n;
-    const char **words; /* positional arguments */
+    const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params;
     int64_t max_mem, align;
     bool force, quiet, progress, json, quick, no_sync;

@@ -9,7 +9,7 @@
 static int build_cast(const args *a, const input *in, recipe *r)
 {
     tn_dtype dtype;
-    LIB(tn_dtype_parse(&dtype, a->words[0]));
+    LIB(tn_dtype_parse(&dtype, a->operands[0]));
     TRY(recipe_of_view(r, &in->t, in));
     LIB(tn_init(&r->job.out, NULL, dtype, in->t.ndim, in->t.shape));
     return DONE;
@@ -19,9 +19,9 @@ int run_cast(const args *a)
 {
     tn_dtype dtype;
     TRY(need_operands(a, 2));
-    if (tn_dtype_parse(&dtype, a->words[0]) != TN_OK)
-        return usage(a, "unknown dtype \"%s\"", a->words[0]);
-    return run_unary(a, a->words[1], build_cast);
+    if (tn_dtype_parse(&dtype, a->operands[0]) != TN_OK)
+        return usage(a, "unknown dtype \"%s\"", a->operands[0]);
+    return run_unary(a, a->operands[1], build_cast);
 }
 
 static int build_same(const args *a, const input *in, recipe *r)
@@ -33,7 +33,7 @@ static int build_same(const args *a, const input *in, recipe *r)
 int run_convert(const args *a)
 {
     TRY(need_operands(a, 1));
-    return run_unary(a, a->words[0], build_same);
+    return run_unary(a, a->operands[0], build_same);
 }
 
 /* ---- op ---- */
@@ -56,7 +56,7 @@ static int common_dtype(const args *a, const operands *o, tn_dtype *common)
     bool any = false, fraction = false;
     for (int i = o->op == TN_WHERE; i < o->n; i++)
         if (!o->files[i]) {
-            fraction |= !is_whole(a->words[i + 1]);
+            fraction |= !is_whole(a->operands[i + 1]);
         } else if (any) {
             LIB(tn_promote(common, *common, o->files[i]->t.dtype));
         } else {
@@ -75,7 +75,7 @@ static int add_number(const args *a, const operands *o, int i, tn_dtype common, 
 {
     tn_dtype dtype = o->op == TN_LDEXP && i == 1 ? TN_I32 : common;
     r->numbers[i] = (input){.in_memory = true};
-    TRY(read_number(a->words[i + 1], dtype, r->number_bytes[i]));
+    TRY(read_number(a->operands[i + 1], dtype, r->number_bytes[i]));
     LIB(tn_init(&r->numbers[i].t, r->number_bytes[i], dtype, 0, NULL));
     return DONE;
 }
@@ -85,8 +85,9 @@ static int no_broadcast(const args *a, int n, const tn_tensor *const *ts)
     char text[MOST_OPERANDS][512];
     for (int i = 0; i < n; i++)
         shape_text(text[i], ts[i]->ndim, ts[i]->shape);
-    return fail("%s: shapes %s of %s and %s of %s%s%s do not broadcast", a->words[0], text[0],
-                a->words[1], text[1], a->words[2], n > 2 ? " and " : "", n > 2 ? text[2] : "");
+    return fail("%s: shapes %s of %s and %s of %s%s%s do not broadcast", a->operands[0],
+                text[0], a->operands[1], text[1], a->operands[2], n > 2 ? " and " : "",
+                n > 2 ? text[2] : "");
 }
 
 static int read_params(const args *a, tn_op op, recipe *r)
@@ -105,7 +106,7 @@ static int read_params(const args *a, tn_op op, recipe *r)
         at = end + 1;
     }
     if (n != tn_op_params(op))
-        return usage(a, "%s takes %d parameter%s, --params has %d", a->words[0],
+        return usage(a, "%s takes %d parameter%s, --params has %d", a->operands[0],
                      tn_op_params(op), tn_op_params(op) == 1 ? "" : "s", n);
     r->op.params = r->params;
     return DONE;
@@ -127,7 +128,7 @@ static int build_op(const args *a, const operands *o, recipe *r)
         in[i] = ts[i]->dtype;
     }
     if (tn_op_result(o->op, in, o->n, &out) != TN_OK)
-        return fail("%s: %s", a->words[1], tn_error());
+        return fail("%s: %s", a->operands[1], tn_error());
     if (tn_broadcast_shape(o->n, ts, &ndim, shape) != TN_OK)
         return no_broadcast(a, o->n, ts);
     LIB(tn_init(&r->job.out, NULL, out, ndim, shape));
@@ -146,10 +147,10 @@ static int build_op(const args *a, const operands *o, recipe *r)
 static int build_op_of_one(const args *a, const input *in, recipe *r)
 {
     operands o = {0};
-    LIB(tn_op_parse(&o.op, a->words[0]));
+    LIB(tn_op_parse(&o.op, a->operands[0]));
     o.n = tn_op_arity(o.op);
     for (int i = 0; i < o.n; i++)
-        o.files[i] = is_number(a->words[i + 1]) ? NULL : in;
+        o.files[i] = is_number(a->operands[i + 1]) ? NULL : in;
     return build_op(a, &o, r);
 }
 
@@ -162,9 +163,9 @@ static int run_files(const args *a, tn_op op)
     int code = DONE, opened[MOST_OPERANDS] = {0};
     const input *like = NULL;
     for (int i = 0; i < o.n && code == DONE; i++) {
-        if (is_number(a->words[i + 1]))
+        if (is_number(a->operands[i + 1]))
             continue;
-        code = open_single(a, &sources[i], &inputs[i], a->words[i + 1]);
+        code = open_single(a, &sources[i], &inputs[i], a->operands[i + 1]);
         opened[i] = code == DONE;
         o.files[i] = &inputs[i];
         like = like ? like : &inputs[i];
@@ -187,14 +188,14 @@ int run_op(const args *a)
     tn_op op;
     if (a->n == 0)
         return usage(a, "missing argument: NAME; tenon help op lists the ops");
-    if (tn_op_parse(&op, a->words[0]) != TN_OK)
-        return usage(a, "unknown op \"%s\"; tenon help op lists the ops", a->words[0]);
+    if (tn_op_parse(&op, a->operands[0]) != TN_OK)
+        return usage(a, "unknown op \"%s\"; tenon help op lists the ops", a->operands[0]);
     int n = tn_op_arity(op), files = 0, file = 1;
     if (a->n != n + 1)
-        return usage(a, "%s takes %d operand%s, got %d", a->words[0], n, n == 1 ? "" : "s",
+        return usage(a, "%s takes %d operand%s, got %d", a->operands[0], n, n == 1 ? "" : "s",
                      a->n - 1);
     for (int i = 1; i <= n; i++)
-        if (!is_number(a->words[i])) {
+        if (!is_number(a->operands[i])) {
             files++;
             file = i;
         }
@@ -202,5 +203,5 @@ int run_op(const args *a)
         return usage(a, "at least one operand must be a file");
     if (a->tensors && files > 1)
         return usage(a, "--tensors works on one file, with numbers as the other operands");
-    return files == 1 ? run_unary(a, a->words[file], build_op_of_one) : run_files(a, op);
+    return files == 1 ? run_unary(a, a->operands[file], build_op_of_one) : run_files(a, op);
 }

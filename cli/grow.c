@@ -192,7 +192,7 @@ static int build_pad(const args *a, const input *in, recipe *r)
 int run_pad(const args *a)
 {
     TRY(need_operands(a, 1));
-    return run_unary(a, a->words[0], build_pad);
+    return run_unary(a, a->operands[0], build_pad);
 }
 
 static int build_roll(const args *a, const input *in, recipe *r)
@@ -200,7 +200,7 @@ static int build_roll(const args *a, const input *in, recipe *r)
     int64_t shift, axis, at[TN_MAX_NDIM] = {0};
     int n, dim;
     tn_tensor v;
-    TRY(read_list(a, "roll", a->words[0], 1, &shift, &n));
+    TRY(read_list(a, "roll", a->operands[0], 1, &shift, &n));
     TRY(read_list(a, "-a", a->axis, 1, &axis, &n));
     TRY(read_axis(a, axis, in->t.ndim, &dim));
     TRY(recipe_start(r, in->t.dtype, in->t.ndim, in->t.shape));
@@ -221,5 +221,5 @@ int run_roll(const args *a)
     TRY(need_operands(a, 2));
     if (!a->axis)
         return usage(a, "missing -a AXIS");
-    return run_unary(a, a->words[1], build_roll);
+    return run_unary(a, a->operands[1], build_roll);
 }

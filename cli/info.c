@@ -222,7 +222,7 @@ int run_info(const args *a)
         printf("[");
     for (int i = 0, shown = 0; i < a->n; i++) {
         source s;
-        int got = open_source(&s, a->words[i]);
+        int got = open_source(&s, a->operands[i]);
         if (got == DONE) {
             int64_t first = s.which < 0 ? 0 : s.which;
             int64_t n = s.which < 0 ? tn_file_count(s.f) : 1;

@@ -21,11 +21,11 @@ static int add_shape(const args *a, const joined *js, const tn_tensor *t, int di
     for (int i = 0; fits && i < t->ndim; i++)
         fits = i == dim || t->shape[i] == first->shape[i];
     if (!fits)
-        return fail("%s: %s %s does not match the first input, %s %s", a->words[k],
+        return fail("%s: %s %s does not match the first input, %s %s", a->operands[k],
                     tn_dtype_name(this->dtype), shape_text(mine, this->ndim, this->shape),
                     tn_dtype_name(that->dtype), shape_text(theirs, that->ndim, that->shape));
     if (k > 0 && shape[dim] > INT64_MAX - t->shape[dim])
-        return fail("%s: the result exceeds 2^63 - 1 elements", a->words[k]);
+        return fail("%s: the result exceeds 2^63 - 1 elements", a->operands[k]);
     shape[dim] = k == 0 ? t->shape[dim] : shape[dim] + t->shape[dim];
     return DONE;
 }
@@ -38,7 +38,7 @@ static int build(const args *a, joined *js, recipe *r)
     tn_tensor first = {0}, v;
     TRY(read_list(a, "-a", a->axis, 1, &axis, &n));
     for (int k = 0; k < a->n; k++) {
-        TRY(open_single(a, &js[k].s, &js[k].in, a->words[k]));
+        TRY(open_single(a, &js[k].s, &js[k].in, a->operands[k]));
         js[k].open = true;
         v = js[k].in.t;
         fail_about(js[k].s.path);

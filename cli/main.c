@@ -104,13 +104,13 @@ static int run_found(const command *c, bool explain, int argc, char **argv)
     if (!c->run || (explain && !(c->options & OPT_OUT)))
         return usage(&a, explain ? "only commands that make a file can be explained"
                                  : "missing argument: COMMAND");
-    a.words = malloc((size_t)argc * sizeof *a.words);
-    if (!a.words)
+    a.operands = malloc((size_t)argc * sizeof *a.operands);
+    if (!a.operands)
         return fail("no memory");
     int code = read_args(&a, c, argc - 1, argv + 1);
     if (code == DONE)
         code = c->run(&a);
-    free(a.words);
+    free(a.operands);
     return code;
 }
 

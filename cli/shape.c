@@ -24,7 +24,7 @@ int view_permute(const args *a, const tn_tensor *in, tn_tensor *out)
 {
     int64_t list[TN_MAX_NDIM];
     int axes[TN_MAX_NDIM] = {0}, n;
-    TRY(read_list(a, "permute", a->words[0], TN_MAX_NDIM, list, &n));
+    TRY(read_list(a, "permute", a->operands[0], TN_MAX_NDIM, list, &n));
     if (n != in->ndim)
         return fail("permute: got %d axes for a %d-d tensor", n, in->ndim);
     for (int i = 0; i < n; i++)
@@ -35,7 +35,7 @@ int view_permute(const args *a, const tn_tensor *in, tn_tensor *out)
 
 int view_slice(const args *a, const tn_tensor *in, tn_tensor *out)
 {
-    LIB(tn_slice_text(out, in, a->words[0]));
+    LIB(tn_slice_text(out, in, a->operands[0]));
     return DONE;
 }
 
@@ -88,7 +88,7 @@ int run_view(const args *a)
 {
     int operands = a->command->operands;
     TRY(need_operands(a, operands + 1));
-    return run_unary(a, a->words[operands], build_view);
+    return run_unary(a, a->operands[operands], build_view);
 }
 
 /* ---- patterns ---- */
@@ -109,11 +109,11 @@ static char *sizes_of(const args *a)
 {
     size_t length = 1;
     for (int i = 1; i + 1 < a->n; i++)
-        length += strlen(a->words[i]) + 1;
+        length += strlen(a->operands[i]) + 1;
     char *text = calloc(1, length);
     for (int i = 1; text && i + 1 < a->n; i++) {
         strcat(text, i > 1 ? " " : "");
-        strcat(text, a->words[i]);
+        strcat(text, a->operands[i]);
     }
     return text;
 }
@@ -137,8 +137,9 @@ static int build_with(const char *pattern, const char *sizes, const char *open, 
 
 static int build_rearrange(const args *a, const input *in, recipe *r)
 {
-    char *open = unjoined(a->words[0]), *sizes = sizes_of(a);
-    int code = open && sizes ? build_with(a->words[0], sizes, open, in, r) : fail("no memory");
+    char *open = unjoined(a->operands[0]), *sizes = sizes_of(a);
+    int code =
+        open && sizes ? build_with(a->operands[0], sizes, open, in, r) : fail("no memory");
     free(sizes);
     free(open);
     return code;
@@ -148,11 +149,11 @@ static int build_rearrange(const args *a, const input *in, recipe *r)
  * the pattern no arrow. */
 static bool arrow_was_eaten(const args *a)
 {
-    if (strchr(a->words[0], '>'))
+    if (strchr(a->operands[0], '>'))
         return false;
     for (int i = 0; i < a->n; i++) {
-        size_t n = strlen(a->words[i]);
-        if (n && a->words[i][n - 1] == '-' && (i > 0 || n > 1 || a->n > 1))
+        size_t n = strlen(a->operands[i]);
+        if (n && a->operands[i][n - 1] == '-' && (i > 0 || n > 1 || a->n > 1))
             return true;
     }
     return false;
@@ -180,8 +181,8 @@ int run_rearrange(const args *a)
     if (a->n < 2)
         return usage(a, "missing argument: IN");
     for (int i = 1; i + 1 < a->n; i++)
-        if (!is_size(a->words[i]))
+        if (!is_size(a->operands[i]))
             return usage(a, "\"%s\" is not a size such as p=2; quote the whole pattern",
-                         a->words[i]);
-    return run_unary(a, a->words[a->n - 1], build_rearrange);
+                         a->operands[i]);
+    return run_unary(a, a->operands[a->n - 1], build_rearrange);
 }

@@ -41,7 +41,7 @@ int run_show(const args *a)
     for (int i = 0; i < a->n && code == DONE; i++) {
         source s;
         input in;
-        code = open_single(a, &s, &in, a->words[i]);
+        code = open_single(a, &s, &in, a->operands[i]);
         if (code == DONE) {
             code = show(&s, &in, text);
             close_input(&in);
