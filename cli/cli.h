@@ -124,7 +124,7 @@ int run_demo(const args *a);
 /* ---- saying what went wrong, and numbers as text (text.c) ---- */
 
 int fail(const char *fmt, ...) PRINTF(1, 2);
-void fail_about(const char *path); /* the file that failures are about, or NULL */
+void set_error_subject(const char *path); /* the file that failures are about, or NULL */
 int usage(const args *a, const char *fmt, ...) PRINTF(2, 3);
 
 /* "4.6 MB" of bytes, "(2, 3)" of a shape, an escaped JSON text of UTF-8 on out. */

@@ -41,9 +41,9 @@ static int build(const args *a, joined *js, recipe *r)
         TRY(open_single(a, &js[k].s, &js[k].in, a->operands[k]));
         js[k].open = true;
         v = js[k].in.t;
-        fail_about(js[k].s.path);
+        set_error_subject(js[k].s.path);
         int code = k == 0 ? read_axis(a, axis, v.ndim + stack, &dim) : DONE;
-        fail_about(NULL);
+        set_error_subject(NULL);
         TRY(code);
         if (stack && dim <= v.ndim)
             LIB(tn_unsqueeze(&v, &v, dim));

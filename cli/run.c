@@ -159,9 +159,9 @@ static int build(const job *j, int64_t i, input *in, recipe *r)
     char *subject = NULL;
     if (asprintf(&subject, "%s:%s", j->s->path, tn_file_name(j->s->f, i)) < 0)
         return fail("no memory");
-    fail_about(subject);
+    set_error_subject(subject);
     int code = chosen(j, i) ? j->build(j->a, in, r) : recipe_of_view(r, &in->t, in);
-    fail_about(NULL);
+    set_error_subject(NULL);
     free(subject);
     return code;
 }
@@ -285,10 +285,10 @@ static int run_one(const args *a, const source *s, build_fn *build_one)
     input in;
     recipe r = {0};
     int code = open_input(a, &in, s, s->which < 0 ? 0 : s->which);
-    fail_about(s->path);
+    set_error_subject(s->path);
     if (code == DONE)
         code = build_one(a, &in, &r);
-    fail_about(NULL);
+    set_error_subject(NULL);
     if (code == DONE)
         code = run_recipe(a, &r, &in);
     recipe_free(&r);

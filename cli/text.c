@@ -11,7 +11,7 @@
 
 static const char *about;
 
-void fail_about(const char *path)
+void set_error_subject(const char *path)
 {
     about = path;
 }
