@@ -26,13 +26,28 @@ TN_API TN_NODISCARD tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst,
                                           const void *value);
 
 /* Run a plan.  The pointers are the addresses of element (0, …, 0), of any alignment, in the
- * order of the planning call.  Allocates nothing; threads and executor are those of the calling
- * thread's handle.
+ * order of the planning call.  Threads and executor are those of the calling thread's handle.
+ * Allocates nothing where tn_plan_workspace is 0; otherwise that many bytes, and frees them.
  *
  * TN_ENULL     a pointer is NULL and there are elements
- * TN_EOVERLAP  dst shares bytes with a source, as in the plain call */
+ * TN_EOVERLAP  dst shares bytes with a source, as in the plain call
+ * TN_ENOMEM    no memory for the workspace */
 TN_API TN_NODISCARD tn_status tn_plan_run(const tn_plan *plan, void *dst,
                                           const void *const *srcs);
+
+/* Bytes that a run needs beside its operands; 0 for every plan but those of contractions, and for
+ * NULL. */
+TN_API size_t tn_plan_workspace(const tn_plan *plan);
+
+/* Run any plan in the caller's workspace, which is 64-byte aligned and has tn_plan_workspace
+ * bytes; allocates nothing.  Runs at the same time need a workspace each.  The failures are
+ * those of tn_plan_run, and before them
+ *
+ * TN_ENULL     workspace is NULL and the plan needs one
+ * TN_EARG      workspace is too small or not aligned */
+TN_API TN_NODISCARD tn_status tn_plan_run_in(const tn_plan *plan, void *dst,
+                                             const void *const *srcs, void *workspace,
+                                             size_t size);
 
 /* ---- what was chosen ----
  *
@@ -60,6 +75,7 @@ typedef struct tn_facts {
     int64_t tile[TN_FACTS_TILE], tiles; /* extents of one tile in units or elements; how many */
     int64_t run;                        /* bytes of dst that leave a buffer at a time */
     int64_t buffer;                     /* bytes of buffers, on the stack of each thread */
+    int64_t flops, workspace;           /* of contractions: tn_plan_workspace */
     int threads;                        /* of the calling thread's handle */
     bool streams;                       /* dst is written past the caches */
     bool scalar;                        /* elements are handled one at a time */

@@ -9,6 +9,7 @@
 #include "core/core.h"
 
 #include "kernels/cast/cast_table.h"
+#include "kernels/contract/contract_table.h"
 #include "kernels/copy/copy_table.h"
 #include "kernels/generate/generate_table.h"
 #include "kernels/ops/op_table.h"

@@ -91,6 +91,9 @@ static void facts_lines(facts_text *t, const tn_facts *f)
         facts_put(t, "  stores   %s\n", f->stores);
     if (f->buffer)
         facts_put(t, "  buffers  %lld bytes a thread\n", (long long)f->buffer);
+    if (f->flops)
+        facts_put(t, "  flops    %lld\n  workspace %lld bytes\n", (long long)f->flops,
+                  (long long)f->workspace);
     facts_put(t, "  bytes    %lld read, %lld written\n", (long long)f->read,
               (long long)f->written);
     facts_put(t, "  threads  %d, kernels %s\n", f->threads, f->isa);
@@ -115,10 +118,11 @@ static const struct {
     {                                                                                          \
 #name, offsetof(tn_facts, name), kind                                                  \
     }
-    MEMBER(call, 's'),    MEMBER(way, 's'),     MEMBER(why, 's'),     MEMBER(stores, 's'),
-    MEMBER(isa, 's'),     MEMBER(read, 'l'),    MEMBER(written, 'l'), MEMBER(unit, 'l'),
-    MEMBER(units, 'l'),   MEMBER(tiles, 'l'),   MEMBER(run, 'l'),     MEMBER(buffer, 'l'),
-    MEMBER(threads, 'i'), MEMBER(streams, 'b'), MEMBER(scalar, 'b'),
+    MEMBER(call, 's'),   MEMBER(way, 's'),       MEMBER(why, 's'),     MEMBER(stores, 's'),
+    MEMBER(isa, 's'),    MEMBER(read, 'l'),      MEMBER(written, 'l'), MEMBER(unit, 'l'),
+    MEMBER(units, 'l'),  MEMBER(tiles, 'l'),     MEMBER(run, 'l'),     MEMBER(buffer, 'l'),
+    MEMBER(flops, 'l'),  MEMBER(workspace, 'l'), MEMBER(threads, 'i'), MEMBER(streams, 'b'),
+    MEMBER(scalar, 'b'),
 #undef MEMBER
 };
 

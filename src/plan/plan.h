@@ -90,13 +90,17 @@ typedef struct tni_plan_class {
     size_t size;
     void (*run)(const tn_plan *plan, char *dst, const char *const *srcs);
     void (*facts)(const tn_plan *plan, tn_facts *facts);
+    /* instead of run, for plans that work in tn_plan.workspace bytes */
+    void (*run_in)(const tn_plan *plan, char *dst, const char *const *srcs, char *workspace);
 } tni_plan_class;
 
 struct tn_plan {
     const tni_plan_class *class;
     const char *call; /* "rearrange", for sentences and facts */
-    bool allow_alias;
+    bool allow_alias; /* a source may be exactly dst, */
+    int alias_from;   /* counted from 1, from this one on */
     int nsrc;
+    size_t workspace;
     int64_t low[TNI_MAX_OPERANDS], high[TNI_MAX_OPERANDS]; /* byte ranges around data */
     tn_tensor *ts;                                         /* at planning, dst first */
 };
@@ -105,6 +109,12 @@ struct tn_plan {
  * their data.  NULL when memory is out. */
 tn_plan *tni_plan_new(const tni_plan_class *class, const char *call, bool allow_alias, int nsrc,
                       const tn_tensor *dst, const tn_tensor *const *srcs);
+
+/* The checks of a run, for addresses and for a workspace of the caller's. */
+tn_status tni_plan_check(const tn_plan *plan, void *dst, const void *const *srcs,
+                         const char *call);
+tn_status tni_plan_check_workspace(const tn_plan *plan, const void *workspace, size_t size,
+                                   const char *call);
 
 /* A plan of a copy (copy_handle.c) of checked tensors.  NULL when memory is out. */
 tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,

@@ -29,22 +29,21 @@ static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, 
     tn_tensor d = plan->ts[0], s = plan->ts[k];
     d.data = dst;
     memcpy(&s.data, &src, sizeof src);
-    return tni_check_disjoint(&d, &s, plan->allow_alias, plan->call);
+    return tni_check_disjoint(&d, &s, plan->allow_alias && k >= plan->alias_from, plan->call);
 }
 
-tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)
+tn_status tni_plan_check(const tn_plan *plan, void *dst, const void *const *srcs,
+                         const char *call)
 {
-    if (!plan)
-        return tni_fail(TN_ENULL, "plan_run: plan is NULL");
     if (!srcs && plan->nsrc)
-        return tni_fail(TN_ENULL, "plan_run: srcs is NULL and the plan has %d", plan->nsrc);
+        return tni_fail(TN_ENULL, "%s: srcs is NULL and the plan has %d", call, plan->nsrc);
     if (plan->low[0] == plan->high[0])
         return TN_OK;
     if (!dst)
-        return tni_fail(TN_ENULL, "plan_run: dst is NULL");
+        return tni_fail(TN_ENULL, "%s: dst is NULL", call);
     for (int k = 1; k <= plan->nsrc; k++)
         if (!srcs[k - 1] && plan->low[k] != plan->high[k])
-            return tni_fail(TN_ENULL, "plan_run: source %d is NULL", k - 1);
+            return tni_fail(TN_ENULL, "%s: source %d is NULL", call, k - 1);
     uintptr_t d = (uintptr_t)dst;
     for (int k = 1; k <= plan->nsrc; k++) {
         uintptr_t s = (uintptr_t)srcs[k - 1];
@@ -53,7 +52,65 @@ tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)
         if (UNLIKELY(meet))
             TRY(plan_disjoint(plan, dst, srcs[k - 1], k));
     }
-    plan->class->run(plan, dst, (const char *const *)(const void *)srcs);
+    return TN_OK;
+}
+
+tn_status tni_plan_check_workspace(const tn_plan *plan, const void *workspace, size_t size,
+                                   const char *call)
+{
+    if (!workspace && plan->workspace)
+        return tni_fail(TN_ENULL, "%s: workspace is NULL and the plan needs %zu bytes", call,
+                        plan->workspace);
+    if (size < plan->workspace)
+        return tni_fail(TN_EARG, "%s: workspace has %zu bytes, the plan needs %zu", call, size,
+                        plan->workspace);
+    if (plan->workspace && (uintptr_t)workspace % 64)
+        return tni_fail(TN_EARG, "%s: workspace is not aligned to 64 bytes", call);
+    return TN_OK;
+}
+
+static void plan_start(const tn_plan *plan, void *dst, const void *const *srcs, void *workspace)
+{
+    const char *const *at = (const char *const *)(const void *)srcs;
+    if (plan->low[0] == plan->high[0])
+        return;
+    if (plan->class->run_in)
+        plan->class->run_in(plan, dst, at, workspace);
+    else
+        plan->class->run(plan, dst, at);
+}
+
+tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_run: plan is NULL");
+    TRY(tni_plan_check(plan, dst, srcs, "plan_run"));
+    if (LIKELY(!plan->workspace)) {
+        plan_start(plan, dst, srcs, NULL);
+        return TN_OK;
+    }
+    void *workspace = tni_alloc(plan->workspace);
+    if (!workspace)
+        return tni_fail(TN_ENOMEM, "plan_run: no memory for a workspace of %zu bytes",
+                        plan->workspace);
+    plan_start(plan, dst, srcs, workspace);
+    tni_free(workspace);
+    return TN_OK;
+}
+
+size_t tn_plan_workspace(const tn_plan *plan)
+{
+    return plan ? plan->workspace : 0;
+}
+
+tn_status tn_plan_run_in(const tn_plan *plan, void *dst, const void *const *srcs,
+                         void *workspace, size_t size)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_run_in: plan is NULL");
+    TRY(tni_plan_check_workspace(plan, workspace, size, "plan_run_in"));
+    TRY(tni_plan_check(plan, dst, srcs, "plan_run_in"));
+    plan_start(plan, dst, srcs, workspace);
     return TN_OK;
 }
 

@@ -18,7 +18,7 @@ static void copy_plan_facts(const tn_plan *plan, tn_facts *facts)
 }
 
 static const tni_plan_class copy_class = {"copy", sizeof(copy_plan), copy_plan_run,
-                                          copy_plan_facts};
+                                          copy_plan_facts, NULL};
 
 tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
                       const tn_tensor *src)

@@ -16,7 +16,8 @@ static void pad_plan_facts(const tn_plan *plan, tn_facts *facts)
     tni_pad_facts(&((const pad_plan *)plan)->pad, facts);
 }
 
-static const tni_plan_class pad_class = {"pad", sizeof(pad_plan), pad_plan_run, pad_plan_facts};
+static const tni_plan_class pad_class = {"pad", sizeof(pad_plan), pad_plan_run, pad_plan_facts,
+                                         NULL};
 
 tn_plan *tni_pad_new(const tn_tensor *dst, const tn_tensor *src, const int64_t *before,
                      tn_pad_mode mode, const void *value)

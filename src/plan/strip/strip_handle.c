@@ -17,7 +17,7 @@ static void strip_plan_facts(const tn_plan *plan, tn_facts *facts)
 }
 
 static const tni_plan_class strip_class = {"elementwise", sizeof(strip_plan), strip_plan_run,
-                                           strip_plan_facts};
+                                           strip_plan_facts, NULL};
 
 tn_plan *tni_strips_new(const char *call, bool allow_alias, const tni_strips_how *how, int nsrc,
                         const tn_tensor *const *ts, const tn_tensor *const *srcs)

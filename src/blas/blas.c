@@ -1,0 +1,293 @@
+/* blas.c - the one file that knows CBLAS.
+ *
+ * OpenBLAS's OpenMP flavour runs on the calling thread alone while that thread's OpenMP count is
+ * 1, also in a forked child.  Its pthread flavour has one count for the whole process, which is
+ * left alone: calls come from one part.  Its serial flavour is not safe for two callers: calls
+ * are made one at a time, as those of a BLAS that is not known. */
+#include "blas.h"
+
+#ifdef TENON_BLAS
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
+enum { FLAVOUR_SERIAL, FLAVOUR_PTHREAD, FLAVOUR_OPENMP };
+
+typedef void (*gemm_f32)(int, int, int, int, int, int, float, const void *, int, const void *,
+                         int, float, void *, int);
+typedef void (*gemm_f64)(int, int, int, int, int, int, double, const void *, int, const void *,
+                         int, double, void *, int);
+typedef void (*gemm_complex)(int, int, int, int, int, int, const void *, const void *, int,
+                             const void *, int, const void *, void *, int);
+
+static struct blas {
+    bool found;
+    int flavour;
+    char name[64];
+    gemm_f32 f32;
+    gemm_f64 f64;
+    gemm_complex c64, c128;
+    int (*omp_count)(void);
+    void (*omp_set_count)(int);
+} blas;
+
+static pthread_once_t loading = PTHREAD_ONCE_INIT;
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+
+/* A function's address by way of the pointer that dlsym gives. */
+#define FIND(to, library, symbol)                                                              \
+    do {                                                                                       \
+        void *found = dlsym(library, symbol);                                                  \
+        memcpy(&(to), &found, sizeof found);                                                   \
+    } while (0)
+
+/* The OpenMP that the library itself calls, found in the order in which it was linked: what the
+ * process has, then what it brought along. */
+static void blas_find_openmp(void *library)
+{
+    FIND(blas.omp_count, RTLD_DEFAULT, "omp_get_max_threads");
+    FIND(blas.omp_set_count, RTLD_DEFAULT, "omp_set_num_threads");
+    if (!blas.omp_count || !blas.omp_set_count) {
+        FIND(blas.omp_count, library, "omp_get_max_threads");
+        FIND(blas.omp_set_count, library, "omp_set_num_threads");
+    }
+    if (!blas.omp_count || !blas.omp_set_count)
+        blas.flavour = FLAVOUR_SERIAL;
+}
+
+static void blas_describe(void *library, const char *path)
+{
+    int (*parallel)(void);
+    const char *(*config)(void);
+    FIND(parallel, library, "openblas_get_parallel");
+    FIND(config, library, "openblas_get_config");
+    const char *slash = strrchr(path, '/');
+    char version[24] = "";
+    snprintf(blas.name, sizeof blas.name, "%.40s", slash ? slash + 1 : path);
+    blas.flavour = FLAVOUR_SERIAL;
+    if (!parallel || !config)
+        return;
+    static const char *const flavours[] = {" serial", " pthread", ""};
+    const int flavour = parallel();
+    blas.flavour = flavour == FLAVOUR_PTHREAD || flavour == FLAVOUR_OPENMP ? flavour : 0;
+    if (sscanf(config(), "OpenBLAS %23s", version) != 1)
+        version[0] = 0;
+    snprintf(blas.name, sizeof blas.name, "openblas %s%s", version, flavours[blas.flavour]);
+    if (blas.flavour == FLAVOUR_OPENMP)
+        blas_find_openmp(library);
+}
+
+static bool blas_open(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return false;
+    FIND(blas.f32, library, "cblas_sgemm");
+    FIND(blas.f64, library, "cblas_dgemm");
+    FIND(blas.c64, library, "cblas_cgemm");
+    FIND(blas.c128, library, "cblas_zgemm");
+    if (!blas.f32 || !blas.f64 || !blas.c64 || !blas.c128) {
+        dlclose(library);
+        return false;
+    }
+    blas_describe(library, path);
+    return true;
+}
+
+static void blas_lock(void)
+{
+    pthread_mutex_lock(&alone);
+}
+
+static void blas_unlock(void)
+{
+    pthread_mutex_unlock(&alone);
+}
+
+static void blas_load(void)
+{
+    static const char *const usual[] = {
+#ifdef TENON_BLAS_FOLDER
+        TENON_BLAS_FOLDER
+        "/libopenblas.so.0", /* Debian's OpenMP flavour, whatever is default */
+#endif
+        "libopenblaso.so.0", /* Fedora's name of it */
+        "libopenblas.so.0",
+    };
+    const char *asked = getenv("TENON_BLAS");
+    snprintf(blas.name, sizeof blas.name, "none");
+    if (asked && *asked)
+        blas.found = strcmp(asked, "none") && blas_open(asked);
+    else
+        for (int i = 0; i < COUNT(usual) && !blas.found; i++)
+            blas.found = blas_open(usual[i]);
+    if (blas.found && blas.flavour != FLAVOUR_OPENMP)
+        pthread_atfork(blas_lock, blas_unlock, blas_unlock);
+}
+
+static const struct blas *blas_here(void)
+{
+    pthread_once(&loading, blas_load);
+    return blas.found ? &blas : NULL;
+}
+
+const char *tni_blas_name(void)
+{
+    blas_here();
+    return blas.name;
+}
+
+int tni_blas_parts(int wanted)
+{
+    const struct blas *b = blas_here();
+    return b && b->flavour != FLAVOUR_OPENMP ? 1 : wanted;
+}
+
+bool tni_blas_steady(void)
+{
+    const struct blas *b = blas_here();
+    return !b || b->flavour != FLAVOUR_PTHREAD;
+}
+
+tni_blas_hold tni_blas_begin(void)
+{
+    const struct blas *b = blas_here();
+    tni_blas_hold hold = {0};
+    if (!b)
+        return hold;
+    if (b->flavour == FLAVOUR_SERIAL)
+        blas_lock();
+    if (b->flavour == FLAVOUR_OPENMP && (hold.threads = b->omp_count()) > 1)
+        b->omp_set_count(1);
+    return hold;
+}
+
+void tni_blas_end(const tni_blas_hold *hold)
+{
+    const struct blas *b = blas_here();
+    if (b && b->flavour == FLAVOUR_SERIAL)
+        blas_unlock();
+    if (hold->threads > 1)
+        b->omp_set_count(hold->threads);
+}
+
+/* ---- one product ---- */
+
+/* A matrix as CBLAS says it: dense along one axis, `ld` elements apart along the other. */
+typedef struct side {
+    int order, ld;
+} side;
+
+/* `outer` lines of `inner` elements, dense along each and a whole number of elements apart. */
+static bool blas_dense(int64_t inner, int64_t outer, int64_t along, int64_t apart,
+                       int64_t width, int *ld)
+{
+    const int64_t step = outer > 1 ? apart : inner * width;
+    if ((inner > 1 && along != width) || step % width || step / width < inner ||
+        step / width > INT32_MAX)
+        return false;
+    *ld = (int)(step / width);
+    return true;
+}
+
+/* rows x cols elements; false when no order and ld say it. */
+static bool blas_side(side *s, int64_t rows, int64_t cols, int64_t row, int64_t col,
+                      int64_t width)
+{
+    s->order = AS_IT_IS;
+    if (blas_dense(cols, rows, col, row, width, &s->ld))
+        return true;
+    s->order = TRANSPOSED;
+    return blas_dense(rows, cols, row, col, width, &s->ld);
+}
+
+static const int8_t widths[TNI_SUMS] = {
+    [TNI_SUM_F32] = 4, [TNI_SUM_F64] = 8, [TNI_SUM_C64] = 8, [TNI_SUM_C128] = 16};
+
+static bool blas_aligned(tni_sum sum, const void *p)
+{
+    const uintptr_t part = sum == TNI_SUM_F32 || sum == TNI_SUM_C64 ? 4 : 8;
+    return (uintptr_t)p % part == 0;
+}
+
+static bool blas_sides(tni_sum sum, const tni_gemm *g, side s[3])
+{
+    const int64_t w = widths[sum];
+    return g->m <= INT32_MAX && g->n <= INT32_MAX && g->k <= INT32_MAX &&
+           blas_side(&s[0], g->m, g->n, g->d_m, g->d_n, w) && s[0].order == AS_IT_IS &&
+           blas_side(&s[1], g->m, g->k, g->a_m, g->a_k, w) &&
+           blas_side(&s[2], g->k, g->n, g->b_k, g->b_n, w);
+}
+
+bool tni_blas_takes(tni_sum sum, const tni_gemm *g)
+{
+    side s[3];
+    return widths[sum] && blas_aligned(sum, g->a) && blas_aligned(sum, g->b) &&
+           blas_aligned(sum, g->d) && blas_sides(sum, g, s) && blas_here();
+}
+
+void tni_blas_gemm(tni_sum sum, const tni_gemm *g)
+{
+    side s[3];
+    if (!blas_sides(sum, g, s))
+        return;
+    const int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+    const float alpha[2] = {(float)g->alpha, 0}, beta[2] = {(float)g->beta, 0};
+    const double wide_alpha[2] = {g->alpha, 0}, wide_beta[2] = {g->beta, 0};
+    if (sum == TNI_SUM_F32)
+        blas.f32(ROW_MAJOR, s[1].order, s[2].order, m, n, k, alpha[0], g->a, s[1].ld, g->b,
+                 s[2].ld, beta[0], g->d, s[0].ld);
+    else if (sum == TNI_SUM_F64)
+        blas.f64(ROW_MAJOR, s[1].order, s[2].order, m, n, k, g->alpha, g->a, s[1].ld, g->b,
+                 s[2].ld, g->beta, g->d, s[0].ld);
+    else if (sum == TNI_SUM_C64)
+        blas.c64(ROW_MAJOR, s[1].order, s[2].order, m, n, k, alpha, g->a, s[1].ld, g->b,
+                 s[2].ld, beta, g->d, s[0].ld);
+    else
+        blas.c128(ROW_MAJOR, s[1].order, s[2].order, m, n, k, wide_alpha, g->a, s[1].ld, g->b,
+                  s[2].ld, wide_beta, g->d, s[0].ld);
+}
+
+#else
+
+const char *tni_blas_name(void)
+{
+    return "none";
+}
+
+int tni_blas_parts(int wanted)
+{
+    return wanted;
+}
+
+bool tni_blas_steady(void)
+{
+    return true;
+}
+
+bool tni_blas_takes(tni_sum sum, const tni_gemm *g)
+{
+    (void)sum;
+    (void)g;
+    return false;
+}
+
+tni_blas_hold tni_blas_begin(void)
+{
+    return (tni_blas_hold){0};
+}
+
+void tni_blas_end(const tni_blas_hold *hold)
+{
+    (void)hold;
+}
+
+void tni_blas_gemm(tni_sum sum, const tni_gemm *g)
+{
+    (void)sum;
+    (void)g;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* contract_axes.c - the normal form of a product.
+ *
+ * Afterwards extents are at least 2, dst walks forward, neighbours of a class cannot be walked
+ * as one axis, and dst's fastest axis of rows and cols is one of cols. */
+#include "contract_plan.h"
+
+#include "plan/plan.h"
+
+void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype meet)
+{
+    for (int c = 0; c < TNI_CLASSES; c++) {
+        p->count[c] = 0;
+        p->size[c] = 1;
+    }
+    for (int k = 0; k < TNI_SIDES; k++) {
+        p->shift[k] = 0;
+        p->dtype[k] = dtype[k];
+    }
+    p->meet = meet;
+    p->sum = tni_sum_of(meet);
+    p->alpha = 1;
+    p->beta = 0;
+    p->alone = p->swapped = false;
+}
+
+void tni_product_add(tni_product *p, int class, int64_t n, const int64_t step[TNI_SIDES])
+{
+    p->size[class] *= n;
+    if (n == 1)
+        return;
+    tni_contract_axis *x = &p->axis[class][p->count[class]++];
+    x->n = n;
+    for (int k = 0; k < TNI_SIDES; k++)
+        x->step[k] = step[k];
+}
+
+tni_sum tni_sum_of(tn_dtype meet)
+{
+    switch (meet) {
+    case TN_F32:
+        return TNI_SUM_F32;
+    case TN_F64:
+        return TNI_SUM_F64;
+    case TN_C64:
+        return TNI_SUM_C64;
+    case TN_C128:
+        return TNI_SUM_C128;
+    case TN_BOOL:
+        return TNI_SUM_BOOL;
+    default:
+        return tni_width(meet) == 8   ? TNI_SUM_U64
+               : tni_width(meet) == 4 ? TNI_SUM_U32
+                                      : TNI_SUM_U16;
+    }
+}
+
+/* The operand that decides the order of a class. */
+static int product_leader(int class)
+{
+    return class == TNI_DEEP ? TNI_LEFT : TNI_DST;
+}
+
+static void product_forward(tni_product *p, tni_contract_axis *x, int leader)
+{
+    if (x->step[leader] >= 0)
+        return;
+    for (int k = 0; k < TNI_SIDES; k++) {
+        p->shift[k] += (x->n - 1) * x->step[k];
+        x->step[k] = -x->step[k];
+    }
+}
+
+static bool product_outside(const tni_contract_axis *a, const tni_contract_axis *b, int leader)
+{
+    for (int i = 0; i < TNI_SIDES; i++) {
+        const int k = (leader + i) % TNI_SIDES;
+        const int64_t x = tni_magnitude(a->step[k]), y = tni_magnitude(b->step[k]);
+        if (x != y)
+            return x > y;
+    }
+    return false;
+}
+
+static void product_sort(tni_contract_axis *x, int n, int leader)
+{
+    for (int i = 1; i < n; i++) {
+        const tni_contract_axis one = x[i];
+        int j = i;
+        for (; j > 0 && product_outside(&one, &x[j - 1], leader); j--)
+            x[j] = x[j - 1];
+        x[j] = one;
+    }
+}
+
+static bool product_as_one(const tni_contract_axis *outer, const tni_contract_axis *inner)
+{
+    int64_t end;
+    for (int k = 0; k < TNI_SIDES; k++)
+        if (!tni_mul(inner->n, inner->step[k], &end) || outer->step[k] != end)
+            return false;
+    return true;
+}
+
+static int product_merge(tni_contract_axis *x, int n)
+{
+    int kept = 0;
+    for (int i = 1; i < n; i++) {
+        if (product_as_one(&x[kept], &x[i])) {
+            const int64_t both = x[kept].n * x[i].n;
+            x[kept] = x[i];
+            x[kept].n = both;
+        } else {
+            x[++kept] = x[i];
+        }
+    }
+    return n ? kept + 1 : 0;
+}
+
+static void swap_ints(int64_t *a, int64_t *b)
+{
+    const int64_t was = *a;
+    *a = *b;
+    *b = was;
+}
+
+/* Left becomes right and rows become cols: the same numbers by the transposed product. */
+static void product_swap(tni_product *p)
+{
+    const int rows = p->count[TNI_ROWS], cols = p->count[TNI_COLS];
+    for (int i = 0; i < rows || i < cols; i++) {
+        const tni_contract_axis was = p->axis[TNI_ROWS][i];
+        p->axis[TNI_ROWS][i] = p->axis[TNI_COLS][i];
+        p->axis[TNI_COLS][i] = was;
+    }
+    p->count[TNI_ROWS] = cols;
+    p->count[TNI_COLS] = rows;
+    swap_ints(&p->size[TNI_ROWS], &p->size[TNI_COLS]);
+    swap_ints(&p->shift[TNI_LEFT], &p->shift[TNI_RIGHT]);
+    const tn_dtype was = p->dtype[TNI_LEFT];
+    p->dtype[TNI_LEFT] = p->dtype[TNI_RIGHT];
+    p->dtype[TNI_RIGHT] = was;
+    for (int c = 0; c < TNI_CLASSES; c++)
+        for (int i = 0; i < p->count[c]; i++)
+            swap_ints(&p->axis[c][i].step[TNI_LEFT], &p->axis[c][i].step[TNI_RIGHT]);
+    p->swapped = !p->swapped;
+}
+
+/* Vectors are one row; otherwise dst's fastest axis is in cols. */
+static bool product_lies_turned(const tni_product *p)
+{
+    const int rows = p->count[TNI_ROWS], cols = p->count[TNI_COLS];
+    if (!rows || !cols)
+        return rows > 0;
+    return p->axis[TNI_ROWS][rows - 1].step[TNI_DST] <
+           p->axis[TNI_COLS][cols - 1].step[TNI_DST];
+}
+
+void tni_product_normal(tni_product *p)
+{
+    for (int c = 0; c < TNI_CLASSES; c++) {
+        const int leader = product_leader(c);
+        for (int i = 0; i < p->count[c]; i++)
+            product_forward(p, &p->axis[c][i], leader);
+        product_sort(p->axis[c], p->count[c], leader);
+        p->count[c] = product_merge(p->axis[c], p->count[c]);
+    }
+    if (product_lies_turned(p)) {
+        product_swap(p);
+        product_sort(p->axis[TNI_DEEP], p->count[TNI_DEEP], TNI_LEFT);
+    }
+}

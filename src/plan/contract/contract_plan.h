@@ -1,0 +1,145 @@
+/* contract_plan.h - the plan of one product of two tensors, and of a chain of them.
+ *
+ * A product is dst[batch, rows, cols] = alpha * sum over deep of left[batch, rows, deep] *
+ * right[batch, deep, cols] + beta * addend[batch, rows, cols], where each of the four classes
+ * is any number of axes.  Steps are bytes, 0 where an operand does not have the axis. */
+#ifndef TNI_CONTRACT_PLAN_H
+#define TNI_CONTRACT_PLAN_H
+
+#include <tenon/contract.h>
+
+#include "kernels/kernels.h"
+
+enum { TNI_DST, TNI_LEFT, TNI_RIGHT, TNI_ADDEND, TNI_SIDES };
+enum { TNI_BATCH, TNI_ROWS, TNI_COLS, TNI_DEEP, TNI_CLASSES };
+
+typedef struct tni_contract_axis {
+    int64_t n;
+    int64_t step[TNI_SIDES];
+} tni_contract_axis;
+
+typedef struct tni_product {
+    int count[TNI_CLASSES];
+    int64_t size[TNI_CLASSES];
+    int64_t shift[TNI_SIDES]; /* bytes to the first address, where axes are reversed */
+    tn_dtype dtype[TNI_SIDES];
+    tn_dtype meet; /* the dtype of both operands in a kernel, and of sums */
+    tni_sum sum;
+    bool swapped;       /* left is the caller's right */
+    bool alone;         /* the caller's right is the number 1: dst is sums of left */
+    double alpha, beta; /* addend is not read when beta is 0 */
+    tni_contract_axis axis[TNI_CLASSES][TN_MAX_NDIM];
+} tni_product;
+
+/* Begin a product: no axes, every class of size 1. */
+void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype meet);
+
+/* Add an axis.  Extents of 1 are left out. */
+void tni_product_add(tni_product *p, int class, int64_t n, const int64_t step[TNI_SIDES]);
+
+/* Bring it to its normal form: steps of dst positive, axes of a class ordered by dst (deep: by
+ * left), neighbours that every operand walks as one merged, dst's fastest axis in cols. */
+void tni_product_normal(tni_product *p);
+
+/* What sums of a dtype are made in. */
+tni_sum tni_sum_of(tn_dtype meet);
+
+/* ---- tiles: products of panels by a gemm ---- */
+
+enum { TNI_LOOP_MOST = TN_MAX_NDIM + 2, TNI_PANEL_AXES = 24 };
+
+/* Axes of one class inside a tile, outermost first; the first one is cut into blocks. */
+typedef struct tni_panel_axes {
+    int count;
+    int64_t block;  /* of the first axis */
+    int64_t inside; /* extents of the others, multiplied */
+    tni_contract_axis axis[TNI_PANEL_AXES];
+} tni_panel_axes;
+
+/* A loop around the tiles: over an axis, or over the blocks of the first axis of a class. */
+typedef struct tni_tile_loop {
+    int64_t n, step[TNI_SIDES];
+    int class;                 /* whose blocks; -1: an axis */
+    int64_t panel[TNI_ADDEND]; /* how a side's panel number grows; 0: it has none of the loop */
+} tni_tile_loop;
+
+typedef struct tni_panel {
+    bool packed;     /* in a buffer: dense, in the compute type */
+    bool whole;      /* every panel is packed before the first tile; else one in each part */
+    bool turned;     /* a packed one is dense along its first index, not its second */
+    int class[2];    /* left: rows, deep; right: deep, cols; dst: rows, cols */
+    int64_t step[2]; /* along them, where it is not packed */
+    int64_t bytes;   /* of a buffer */
+    int64_t count;   /* of different panels */
+    size_t at;       /* in the shared part of the workspace, or in a slot */
+} tni_panel;
+
+typedef struct tni_tiles {
+    tni_panel_axes in[TNI_CLASSES]; /* rows, cols, deep */
+    int64_t tile[TNI_CLASSES];      /* largest extents of one gemm */
+    bool deep_cut;                  /* deep is summed in several gemms */
+    int64_t items;
+    tni_panel panel[TNI_ADDEND]; /* dst, left, right */
+    int slots;                   /* parts that have buffers of their own */
+    size_t slot, shared;         /* bytes of a part's buffers, and of the whole panels */
+    double cost;                 /* nanoseconds of one thread, by the model */
+    int nloop;
+    tni_tile_loop loop[TNI_LOOP_MOST]; /* outermost first */
+} tni_tiles;
+
+/* ---- the plan of one product ---- */
+
+typedef struct tni_step tni_step;
+
+typedef struct tni_contract_way {
+    const char *name;
+    bool (*fits)(tni_step *s);
+    void (*run)(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+} tni_contract_way;
+
+struct tni_step {
+    tni_product p;
+    const tni_contract_way *way;
+    const char *why;
+    size_t workspace;
+    int64_t flops;
+    tni_tiles tiles;
+};
+
+/* Choose the first way that fits; p is in normal form. */
+void tni_step_plan(tni_step *s);
+
+/* at are the addresses of element (0, …, 0); workspace has s->workspace bytes. */
+void tni_step_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+
+/* ---- ways ---- */
+
+bool tni_tiles_fit(tni_step *s);
+void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+bool tni_vector_fits(tni_step *s);
+void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+bool tni_lanes_fit(tni_step *s);
+void tni_lanes_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+bool tni_small_fits(tni_step *s);
+void tni_small_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+
+/* Copy or convert from s to d, which are laid out as the tensors say. */
+void tni_contract_move(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);
+
+/* ---- strips: up to TNI_SUM_STRIP elements, dense in the compute type ---- */
+
+enum { TNI_SUM_STRIP = 1024 };
+
+typedef struct tni_strip_io {
+    tni_cast cast; /* between the tensor's dtype and the compute type */
+    int64_t width; /* of an element in the tensor */
+} tni_strip_io;
+
+/* n elements at s as a dense strip: where they are, or in buffer. */
+const char *tni_strip_read(const tni_strip_io *io, char *buffer, const char *s, int64_t n,
+                           int64_t step);
+
+/* A dense strip to n elements at d; the strip is overwritten. */
+void tni_strip_write(const tni_strip_io *io, char *d, char *strip, int64_t n, int64_t step);
+
+#endif

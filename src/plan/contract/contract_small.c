@@ -1,0 +1,173 @@
+/* contract_small.c - products that fit the registers, a whole batch of them in one call.
+ *
+ * An operand that the kernel cannot take where it is (another dtype, not dense along cols) is
+ * packed on the stack, product by product. */
+#include "contract_plan.h"
+
+#include "plan/plan.h"
+
+enum { SMALL_MOST = 16 * 16 * 16, SMALL_SIDE = 1024 };
+
+typedef struct small_job {
+    const tni_product *p;
+    const tni_contract_row *row;
+    tni_strip_io io[TNI_SIDES];
+    bool packed[TNI_SIDES];
+    tni_gemm g;
+    tni_contract_axis rows, cols, deep, batch; /* batch: its innermost axis */
+    int64_t outer;                             /* the others */
+    char *at[TNI_SIDES];
+    int parts;
+} small_job;
+
+static tni_contract_axis small_axis(const tni_product *p, int class)
+{
+    return p->count[class] ? p->axis[class][p->count[class] - 1] : (tni_contract_axis){1, {0}};
+}
+
+bool tni_small_fits(tni_step *s)
+{
+    const tni_product *p = &s->p;
+    const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEEP];
+    if (p->sum == TNI_SUM_C64 || p->sum == TNI_SUM_C128 || !p->count[TNI_COLS])
+        return false;
+    if (p->count[TNI_ROWS] > 1 || p->count[TNI_COLS] > 1 || p->count[TNI_DEEP] > 1)
+        return false;
+    if (m > SMALL_SIDE || n > SMALL_SIDE || k > SMALL_SIDE || m * n > SMALL_SIDE ||
+        n * k > SMALL_SIDE || m * k > SMALL_SIDE || m * n * k > SMALL_MOST)
+        return false;
+    s->why = "each product fits the registers";
+    return true;
+}
+
+/* rows x cols elements as a dense matrix of the compute type. */
+static const char *small_pack(const small_job *j, int side, char *room, const char *s,
+                              const tni_contract_axis *rows, const tni_contract_axis *cols)
+{
+    const int64_t width = tni_width(j->p->meet);
+    for (int64_t i = 0; i < rows->n; i++) {
+        char *to = room + i * cols->n * width;
+        const char *strip = tni_strip_read(&j->io[side], to, s + i * rows->step[side], cols->n,
+                                           cols->step[side]);
+        if (strip != to)
+            memcpy(to, strip, (size_t)(cols->n * width));
+    }
+    return room;
+}
+
+/* One product, with what must be packed in buffers. */
+static void small_one(const small_job *j, char *const at[TNI_SIDES])
+{
+    _Alignas(64) char rooms[3][SMALL_SIDE * 8];
+    const int64_t width = tni_width(j->p->meet);
+    tni_gemm g = j->g;
+    g.a = at[TNI_LEFT];
+    g.b = at[TNI_RIGHT];
+    g.d = at[TNI_DST];
+    if (j->packed[TNI_LEFT])
+        g.a = small_pack(j, TNI_LEFT, rooms[0], g.a, &j->rows, &j->deep);
+    if (j->packed[TNI_RIGHT])
+        g.b = small_pack(j, TNI_RIGHT, rooms[1], g.b, &j->deep, &j->cols);
+    if (j->packed[TNI_DST]) {
+        if (g.beta != 0)
+            small_pack(j, TNI_ADDEND, rooms[2], at[TNI_ADDEND], &j->rows, &j->cols);
+        g.d = rooms[2];
+    }
+    j->row->small(&g, 1, 0, 0, 0);
+    for (int64_t i = 0; j->packed[TNI_DST] && i < j->rows.n; i++)
+        tni_strip_write(&j->io[TNI_DST], at[TNI_DST] + i * j->rows.step[TNI_DST],
+                        rooms[2] + i * j->cols.n * width, j->cols.n, j->cols.step[TNI_DST]);
+}
+
+/* Products [first, last) of one row of the batch. */
+static void small_row(const small_job *j, char *const at[TNI_SIDES], int64_t first,
+                      int64_t last)
+{
+    const int64_t *step = j->batch.step;
+    char *here[TNI_SIDES];
+    for (int k = 0; k < TNI_SIDES; k++)
+        here[k] = at[k] ? at[k] + first * step[k] : NULL;
+    if (!j->packed[TNI_LEFT] && !j->packed[TNI_RIGHT] && !j->packed[TNI_DST]) {
+        tni_gemm g = j->g;
+        g.a = here[TNI_LEFT];
+        g.b = here[TNI_RIGHT];
+        g.d = here[TNI_DST];
+        j->row->small(&g, last - first, step[TNI_LEFT], step[TNI_RIGHT], step[TNI_DST]);
+        return;
+    }
+    for (int64_t i = first; i < last; i++) {
+        small_one(j, here);
+        for (int k = 0; k < TNI_SIDES; k++)
+            here[k] = here[k] ? here[k] + step[k] : NULL;
+    }
+}
+
+static void small_part(void *arg, int part)
+{
+    const small_job *j = arg;
+    int64_t first, last;
+    tni_split_range(j->outer * j->batch.n, j->parts, part, &first, &last);
+    while (first < last) {
+        const int64_t from = first % j->batch.n, left = last - first;
+        const int64_t to = j->batch.n - from < left ? j->batch.n : from + left;
+        int64_t index = first / j->batch.n;
+        char *at[TNI_SIDES];
+        for (int k = 0; k < TNI_SIDES; k++)
+            at[k] = j->at[k];
+        for (int i = j->p->count[TNI_BATCH] - 2; i >= 0; i--) {
+            const tni_contract_axis *x = &j->p->axis[TNI_BATCH][i];
+            for (int k = 0; k < TNI_SIDES; k++)
+                at[k] = at[k] ? at[k] + index % x->n * x->step[k] : NULL;
+            index /= x->n;
+        }
+        small_row(j, at, from, to);
+        first += to - from;
+    }
+}
+
+/* What is used where it is, and what is packed. */
+static void small_operands(small_job *j)
+{
+    const tni_product *p = j->p;
+    const int isa = tni_isa_level();
+    const int64_t width = tni_width(p->meet);
+    for (int k = 0; k < TNI_SIDES; k++) {
+        if (k == TNI_ADDEND && p->beta == 0)
+            continue;
+        const tn_dtype t = p->dtype[k];
+        j->io[k] = (tni_strip_io){k == TNI_DST ? tni_cast_chain(isa, p->meet, t)
+                                               : tni_cast_chain(isa, t, p->meet),
+                                  tni_width(t)};
+        j->packed[k] = j->io[k].cast.steps > 0;
+    }
+    j->packed[TNI_RIGHT] |= j->cols.n > 1 && j->cols.step[TNI_RIGHT] != width;
+    j->packed[TNI_DST] |= j->cols.n > 1 && j->cols.step[TNI_DST] != width;
+    j->packed[TNI_DST] |= p->beta != 0;
+    tni_gemm *g = &j->g;
+    *g = (tni_gemm){.m = j->rows.n, .n = j->cols.n, .k = j->deep.n};
+    g->alpha = p->alpha;
+    g->beta = p->beta;
+    g->a_m = j->packed[TNI_LEFT] ? j->deep.n * width : j->rows.step[TNI_LEFT];
+    g->a_k = j->packed[TNI_LEFT] ? width : j->deep.step[TNI_LEFT];
+    g->b_k = j->packed[TNI_RIGHT] ? j->cols.n * width : j->deep.step[TNI_RIGHT];
+    g->b_n = g->d_n = width;
+    g->d_m = j->packed[TNI_DST] ? j->cols.n * width : j->rows.step[TNI_DST];
+}
+
+void tni_small_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+{
+    (void)workspace;
+    const tni_product *p = &s->p;
+    small_job j = {.p = p, .row = &tni_kernels_of(tni_isa_level())->contract->row[p->sum]};
+    j.rows = small_axis(p, TNI_ROWS);
+    j.cols = small_axis(p, TNI_COLS);
+    j.deep = small_axis(p, TNI_DEEP);
+    j.batch = small_axis(p, TNI_BATCH);
+    j.outer = p->size[TNI_BATCH] / j.batch.n;
+    for (int k = 0; k < TNI_SIDES; k++)
+        j.at[k] = at[k];
+    small_operands(&j);
+    /* a part is worth starting for its flops: 16 of them take about as long as a byte copied */
+    j.parts = tni_plan_parts(s->flops / 4 + 1, p->size[TNI_BATCH]);
+    tni_parallel(j.parts, small_part, &j);
+}

@@ -1,0 +1,363 @@
+/* contract_tiles.c - how a product is cut into tiles, and which operands are packed for them.
+ *
+ * A tile is some axes of rows, of cols and all of deep.  An operand whose axes of a tile merge
+ * into a matrix with a unit stride is used where it is; others are packed, halves and integers
+ * widened on the way.  Candidates are compared by a model: what is packed and how well a gemm
+ * of that size runs.  Nothing but shapes, steps and dtypes enters, so bits do not depend on
+ * threads. */
+#include "contract_plan.h"
+
+#include "plan/plan.h"
+
+enum {
+    TILE_PANEL = 512 << 10, /* bytes of a tile's thin panels: half of L2 on Zen 4 */
+    TILE_WIDE = 4096,       /* the most rows or cols of a packed tile */
+    TILE_DEEP = 16 << 20,   /* bytes of a panel beyond which deep is cut */
+    TILE_WHOLE = 32 << 20,  /* bytes of panels that are packed before the first tile */
+    TILE_SINGLES = 5,       /* axes of a class that are tried alone */
+};
+
+/* Which axes of rows and cols are in the tile, and whose order they have there. */
+typedef struct tiles_choice {
+    uint64_t mask[TNI_CLASSES];
+    int order[TNI_CLASSES];
+} tiles_choice;
+
+/* ---- sizes of a tile, by shape alone ---- */
+
+/* The long way of dst is cut into pieces of 512, 256 or 128: enough pieces to share out, each
+ * large enough for a gemm; more where the other sides are thin.  190 GF/s of 188 at 2048^3 on
+ * 2 cores of Zen 4 with 512, 130 in squares of 256. */
+static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
+{
+    const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEEP];
+    const int64_t wide = m > n ? m : n, thin = m > n ? n : m;
+    int64_t piece = 512;
+    while (piece > 128 && tni_times(p->size[TNI_BATCH], tni_pieces(wide, piece)) < 4)
+        piece /= 2;
+    const int64_t fits = TILE_PANEL / (tni_width(p->meet) * (thin + k));
+    if (fits > piece && tni_pieces(wide, fits) >= 16)
+        piece = fits < TILE_WIDE ? fits : TILE_WIDE;
+    want[TNI_ROWS] = m > n ? piece : TILE_WIDE;
+    want[TNI_COLS] = m > n ? TILE_WIDE : piece;
+}
+
+/* ---- the axes of a class in a tile ---- */
+
+static bool tiles_before(const tni_contract_axis *a, const tni_contract_axis *b, int order)
+{
+    return tni_magnitude(a->step[order]) > tni_magnitude(b->step[order]);
+}
+
+/* The masked axes in the order of an operand, cut to about `want`; false: no block does that. */
+static bool tiles_take(tni_panel_axes *in, const tni_product *p, int class, uint64_t mask,
+                       int order, int64_t want)
+{
+    in->count = 0;
+    in->inside = in->block = 1;
+    for (int i = 0; i < p->count[class]; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        if (in->count == TNI_PANEL_AXES)
+            return false;
+        int j = in->count++;
+        for (; j > 0 && tiles_before(&p->axis[class][i], &in->axis[j - 1], order); j--)
+            in->axis[j] = in->axis[j - 1];
+        in->axis[j] = p->axis[class][i];
+    }
+    for (int i = 1; i < in->count; i++)
+        in->inside *= in->axis[i].n;
+    if (in->inside > 2 * TILE_WIDE && class != TNI_DEEP)
+        return false;
+    if (in->count) {
+        const int64_t each = want / in->inside > 1 ? want / in->inside : 1;
+        const int64_t pieces = tni_pieces(in->axis[0].n, each);
+        in->block = tni_pieces(in->axis[0].n, pieces);
+    }
+    return true;
+}
+
+/* All axes of one operand's class walked as one: their common step. */
+static bool tiles_merge(const tni_panel_axes *in, int side, int64_t *step)
+{
+    *step = in->count ? in->axis[in->count - 1].step[side] : 0;
+    for (int i = 0; i + 1 < in->count; i++)
+        if (in->axis[i].step[side] != in->axis[i + 1].n * in->axis[i + 1].step[side])
+            return false;
+    return true;
+}
+
+static bool tiles_matrix(int64_t inner, int64_t outer, int64_t along, int64_t step,
+                         int64_t width)
+{
+    return (inner == 1 || along == width) &&
+           (outer == 1 || (step % width == 0 && step >= inner * width));
+}
+
+/* Whether a gemm takes the operand where it is. */
+static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
+{
+    const int64_t w = tni_width(p->meet);
+    const tni_panel *x = &t->panel[side];
+    int64_t u, v;
+    if (p->dtype[side] != p->meet || (p->meet == TN_BOOL && side != TNI_DST) ||
+        !tiles_merge(&t->in[x->class[0]], side, &u) ||
+        !tiles_merge(&t->in[x->class[1]], side, &v))
+        return false;
+    const int64_t rows = t->tile[x->class[0]], cols = t->tile[x->class[1]];
+    return tiles_matrix(cols, rows, v, u, w) ||
+           (side != TNI_DST && tiles_matrix(rows, cols, u, v, w));
+}
+
+static int64_t tiles_least(const tni_panel_axes *in, int side)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < in->count; i++)
+        if (tni_magnitude(in->axis[i].step[side]) < least)
+            least = tni_magnitude(in->axis[i].step[side]);
+    return least;
+}
+
+static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
+{
+    static const int classes[TNI_ADDEND][2] = {
+        {TNI_ROWS, TNI_COLS}, {TNI_ROWS, TNI_DEEP}, {TNI_DEEP, TNI_COLS}};
+    tni_panel *x = &t->panel[side];
+    for (int i = 0; i < 2; i++)
+        x->class[i] = classes[side][i];
+    const tni_panel_axes *first = &t->in[x->class[0]], *second = &t->in[x->class[1]];
+    x->packed = !tiles_direct(t, p, side);
+    x->turned = side != TNI_DST && tiles_least(first, side) < tiles_least(second, side);
+    for (int i = 0; i < 2; i++)
+        x->step[i] = t->in[x->class[i]].count
+                         ? t->in[x->class[i]].axis[t->in[x->class[i]].count - 1].step[side]
+                         : 0;
+    const int64_t bytes = t->tile[x->class[0]] * t->tile[x->class[1]] * tni_width(p->meet);
+    x->bytes = x->packed ? (bytes + 63) / 64 * 64 : 0;
+}
+
+/* ---- the model ---- */
+
+/* Nanoseconds for one thread of Zen 4: a panel is packed at 5 bytes a nanosecond, read and
+ * written (8 in one order, 4 transposed); a gemm makes 100 flops a nanosecond less what thin
+ * sides cost (2112 x 44 x 2112 runs at 61, 230400 x 24 x 20 at 47), and 300 to begin. */
+static double tiles_cost(const tni_tiles *t, const tni_product *p)
+{
+    const double m = (double)t->tile[TNI_ROWS], n = (double)t->tile[TNI_COLS],
+                 k = (double)t->tile[TNI_DEEP], items = (double)t->items;
+    const double thin = 1 + 14 / m + 14 / n + 20 / k;
+    double ns = items * (300 + 2 * m * n * k / 100 * thin);
+    for (int side = 0; side < TNI_ADDEND; side++) {
+        const tni_panel *x = &t->panel[side];
+        const double each = (double)(tni_width(p->meet) + tni_width(p->dtype[side]));
+        const double elements =
+            (double)t->tile[x->class[0]] * (double)t->tile[x->class[1]] * (side ? 1 : 1.5);
+        if (x->packed)
+            ns += (x->whole ? (double)x->count : items) * (300 + elements * each / 5);
+    }
+    return ns;
+}
+
+/* ---- loops around the tiles ---- */
+
+static void tiles_add_loop(tni_tiles *t, int64_t n, const int64_t *step, int64_t times,
+                           int class)
+{
+    if (n == 1)
+        return;
+    tni_tile_loop *l = &t->loop[t->nloop++];
+    l->n = n;
+    l->class = class;
+    for (int side = 0; side < TNI_SIDES; side++)
+        l->step[side] = step[side] * times;
+}
+
+/* The axes of a class that are not in the tile, then the blocks of the one that is cut. */
+static void tiles_loops(tni_tiles *t, const tni_product *p, int class, uint64_t mask)
+{
+    for (int i = 0; i < p->count[class]; i++)
+        if (!(mask >> i & 1))
+            tiles_add_loop(t, p->axis[class][i].n, p->axis[class][i].step, 1, -1);
+    const tni_panel_axes *in = &t->in[class];
+    if (class != TNI_BATCH && in->count)
+        tiles_add_loop(t, tni_pieces(in->axis[0].n, in->block), in->axis[0].step, in->block,
+                       class);
+}
+
+/* The operand with more panels is walked fastest, so that the other's are packed once. */
+static void tiles_order_loops(tni_tiles *t, const tni_product *p, const tiles_choice *c)
+{
+    const int64_t rows = tni_pieces(p->size[TNI_ROWS], t->tile[TNI_ROWS]),
+                  cols = tni_pieces(p->size[TNI_COLS], t->tile[TNI_COLS]);
+    const int fast = rows < cols ? TNI_COLS : TNI_ROWS, slow = TNI_ROWS + TNI_COLS - fast;
+    t->nloop = 0;
+    tiles_loops(t, p, TNI_BATCH, 0);
+    tiles_loops(t, p, slow, c->mask[slow]);
+    tiles_loops(t, p, fast, c->mask[fast]);
+    t->items = 1;
+    for (int i = 0; i < t->nloop; i++)
+        t->items *= t->loop[i].n;
+}
+
+/* Number the panels of each side, and say which are packed before the tiles. */
+static void tiles_number(tni_tiles *t)
+{
+    for (int side = 0; side < TNI_ADDEND; side++) {
+        tni_panel *x = &t->panel[side];
+        x->count = 1;
+        for (int i = t->nloop - 1; i >= 0; i--) {
+            t->loop[i].panel[side] = t->loop[i].step[side] ? x->count : 0;
+            x->count *= t->loop[i].step[side] ? t->loop[i].n : 1;
+        }
+        x->whole = x->packed && side != TNI_DST && !t->deep_cut && x->count < t->items &&
+                   tni_times(x->count, x->bytes) <= TILE_WHOLE;
+    }
+}
+
+/* Lay out one choice; false: it cannot be. */
+static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
+{
+    int64_t want[TNI_CLASSES];
+    tiles_want(p, want);
+    for (int class = TNI_ROWS; class <= TNI_COLS; class ++) {
+        if (!tiles_take(&t->in[class], p, class, c->mask[class], c->order[class], want[class]))
+            return false;
+        t->tile[class] = t->in[class].block * t->in[class].inside;
+    }
+    const int64_t side = t->tile[TNI_ROWS] + t->tile[TNI_COLS];
+    if (!tiles_take(&t->in[TNI_DEEP], p, TNI_DEEP, c->mask[TNI_DEEP], c->order[TNI_DEEP],
+                    INT64_MAX))
+        return false;
+    t->tile[TNI_DEEP] = p->size[TNI_DEEP];
+    t->deep_cut = false;
+    for (int k = 0; k < TNI_ADDEND; k++)
+        tiles_panel(t, p, k);
+    const int64_t deep = TILE_DEEP / (side * tni_width(p->meet));
+    if ((t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed) && p->size[TNI_DEEP] > deep) {
+        if (!tiles_take(&t->in[TNI_DEEP], p, TNI_DEEP, c->mask[TNI_DEEP], c->order[TNI_DEEP],
+                        deep) ||
+            t->in[TNI_DEEP].inside > 2 * deep)
+            return false;
+        t->tile[TNI_DEEP] = t->in[TNI_DEEP].block * t->in[TNI_DEEP].inside;
+        t->deep_cut = t->tile[TNI_DEEP] < p->size[TNI_DEEP];
+        for (int k = TNI_LEFT; k <= TNI_RIGHT; k++)
+            tiles_panel(t, p, k);
+    }
+    tiles_order_loops(t, p, c);
+    tiles_number(t);
+    t->cost = tiles_cost(t, p);
+    return true;
+}
+
+/* ---- the choice ---- */
+
+/* The axis of a class along which an operand moves least; -1: there is none. */
+static int tiles_fastest(const tni_product *p, int class, int side)
+{
+    int best = -1;
+    for (int i = 0; i < p->count[class]; i++)
+        if (best < 0 || tni_magnitude(p->axis[class][i].step[side]) <
+                            tni_magnitude(p->axis[class][best].step[side]))
+            best = i;
+    return best;
+}
+
+/* Sets of axes worth trying: each alone; the fastest of dst and of the source, and more of dst's
+ * order until the tile is large; all. */
+static int tiles_sets(const tni_product *p, int class, int64_t want, uint64_t *sets)
+{
+    const int count = p->count[class];
+    int n = 0;
+    if (count <= 1) {
+        sets[n++] = count ? 1 : 0;
+        return n;
+    }
+    for (int i = count - 1; i >= 0 && n < TILE_SINGLES; i--)
+        sets[n++] = (uint64_t)1 << i;
+    const int source = class == TNI_ROWS ? TNI_LEFT : TNI_RIGHT;
+    uint64_t set = (uint64_t)1 << tiles_fastest(p, class, TNI_DST) |
+                   (uint64_t)1 << tiles_fastest(p, class, source);
+    int64_t size = 1;
+    for (int i = 0; i < count; i++)
+        size = tni_times(size, set >> i & 1 ? p->axis[class][i].n : 1);
+    sets[n++] = set;
+    for (int i = count - 1; i >= 0; i--) {
+        if (set >> i & 1 || size >= want)
+            continue;
+        set |= (uint64_t)1 << i;
+        size = tni_times(size, p->axis[class][i].n);
+        sets[n++] = set;
+        if (n == TILE_SINGLES + 3)
+            break;
+    }
+    if (count < 64)
+        sets[n++] = ((uint64_t)1 << count) - 1;
+    return n;
+}
+
+typedef struct tiles_search {
+    const tni_product *p;
+    tni_tiles *t;
+    tiles_choice best;
+    double cost; /* negative: none yet */
+} tiles_search;
+
+static void tiles_try(tiles_search *s, const tiles_choice *c)
+{
+    if (tiles_lay(s->t, s->p, c) && (s->cost < 0 || s->t->cost < s->cost)) {
+        s->cost = s->t->cost;
+        s->best = *c;
+    }
+}
+
+/* Every order of the axes of a set. */
+static void tiles_try_orders(tiles_search *s, uint64_t rows, uint64_t cols)
+{
+    const int many_rows = (rows & (rows - 1)) != 0, many_cols = (cols & (cols - 1)) != 0,
+              many_deep = s->p->count[TNI_DEEP] > 1;
+    for (int r = 0; r <= many_rows; r++)
+        for (int c = 0; c <= many_cols; c++)
+            for (int k = 0; k <= many_deep; k++) {
+                tiles_choice choice = {.mask = {0, rows, cols, ~(uint64_t)0}};
+                choice.order[TNI_ROWS] = r ? TNI_LEFT : TNI_DST;
+                choice.order[TNI_COLS] = c ? TNI_RIGHT : TNI_DST;
+                choice.order[TNI_DEEP] = k ? TNI_RIGHT : TNI_LEFT;
+                tiles_try(s, &choice);
+            }
+}
+
+static void tiles_slots(tni_step *s)
+{
+    tni_tiles *t = &s->tiles;
+    const int threads = tni_threads();
+    t->slots = t->items < threads ? (int)t->items : threads;
+    t->slot = t->shared = 0;
+    for (int side = 0; side < TNI_ADDEND; side++) {
+        tni_panel *x = &t->panel[side];
+        size_t *in = x->whole ? &t->shared : &t->slot;
+        x->at = *in;
+        if (x->packed)
+            *in += (size_t)x->bytes * (x->whole ? (size_t)x->count : 1);
+    }
+    s->workspace = t->shared + t->slot * (size_t)t->slots;
+}
+
+bool tni_tiles_fit(tni_step *s)
+{
+    uint64_t rows[TILE_SINGLES + 8], cols[TILE_SINGLES + 8];
+    int64_t want[TNI_CLASSES];
+    tiles_search search = {.p = &s->p, .t = &s->tiles, .cost = -1};
+    tiles_want(&s->p, want);
+    const int nrows = tiles_sets(&s->p, TNI_ROWS, want[TNI_ROWS], rows);
+    const int ncols = tiles_sets(&s->p, TNI_COLS, want[TNI_COLS], cols);
+    for (int i = 0; i < nrows; i++)
+        for (int j = 0; j < ncols; j++)
+            tiles_try_orders(&search, rows[i], cols[j]);
+    if (search.cost < 0)
+        return false;
+    if (!tiles_lay(&s->tiles, &s->p, &search.best))
+        return false;
+    tiles_slots(s);
+    s->why = "";
+    return true;
+}

@@ -1,0 +1,288 @@
+/* contract_tiles_run.c - the tiles of a product: pack what is packed, one gemm, and back.
+ *
+ * Parts take tiles from one counter; each has its own buffers, and remembers which panels lie
+ * in them.  A tile is the same work whoever takes it. */
+#include <stdatomic.h>
+
+#include "contract_plan.h"
+
+#include "blas/blas.h"
+#include "plan/plan.h"
+
+typedef struct tiles_job {
+    const tni_step *s;
+    const tni_contract_row *row;
+    char *const *at;
+    char *workspace;
+    atomic_llong next;
+} tiles_job;
+
+/* Where a tile lies, and its extents. */
+typedef struct tiles_place {
+    int64_t offset[TNI_SIDES], panel[TNI_ADDEND], block[TNI_CLASSES];
+} tiles_place;
+
+static void tiles_find(const tni_tiles *t, int64_t item, tiles_place *x)
+{
+    *x = (tiles_place){{0}, {0}, {0}};
+    for (int class = TNI_ROWS; class <= TNI_DEEP; class ++)
+        x->block[class] = t->in[class].block;
+    for (int i = t->nloop - 1; i >= 0; i--) {
+        const tni_tile_loop *l = &t->loop[i];
+        const int64_t index = item % l->n;
+        item /= l->n;
+        for (int side = 0; side < TNI_SIDES; side++)
+            x->offset[side] += index * l->step[side];
+        for (int side = 0; side < TNI_ADDEND; side++)
+            x->panel[side] += index * l->panel[side];
+        if (l->class >= 0) {
+            const tni_panel_axes *in = &t->in[l->class];
+            const int64_t left = in->axis[0].n - index * in->block;
+            x->block[l->class] = left < in->block ? left : in->block;
+        }
+    }
+}
+
+static int64_t tiles_extent(const tni_tiles *t, const tiles_place *x, int class)
+{
+    return x->block[class] * t->in[class].inside;
+}
+
+/* ---- panels ---- */
+
+/* The axes of one side in a tile, as a tensor. */
+static void tiles_view(tn_tensor *v, const tni_tiles *t, const tiles_place *x,
+                       const int class[2], int side, tn_dtype dtype)
+{
+    *v = (tn_tensor){.dtype = dtype};
+    v->device = TN_CPU;
+    for (int c = 0; c < 2; c++) {
+        const tni_panel_axes *in = &t->in[class[c]];
+        for (int i = 0; i < in->count; i++) {
+            v->shape[v->ndim] = i ? in->axis[i].n : x->block[class[c]];
+            v->stride[v->ndim++] = in->axis[i].step[side];
+        }
+    }
+}
+
+/* The same axes, dense. */
+static void tiles_dense(tn_tensor *v, const tn_tensor *like, tn_dtype dtype)
+{
+    *v = (tn_tensor){.dtype = dtype, .ndim = like->ndim};
+    v->device = TN_CPU;
+    int64_t step = tni_width(dtype);
+    for (int i = like->ndim - 1; i >= 0; i--) {
+        v->shape[i] = like->shape[i];
+        v->stride[i] = step;
+        step *= like->shape[i];
+    }
+}
+
+static void tiles_pack(const tiles_job *j, const tiles_place *x, int side, const char *from,
+                       char *to)
+{
+    const tni_tiles *t = &j->s->tiles;
+    const tni_panel *panel = &t->panel[side];
+    const int class[2] = {panel->class[panel->turned], panel -> class[!panel->turned]};
+    tn_tensor src, dst;
+    tiles_view(&src, t, x, class, side, j->s->p.dtype[side]);
+    tiles_dense(&dst, &src, j->s->p.meet);
+    tni_contract_move(&dst, to, &src, from);
+}
+
+/* dst's tile takes the addend, unless it is the addend. */
+static void tiles_load(const tiles_job *j, const tiles_place *x, char *d, bool packed)
+{
+    const tni_tiles *t = &j->s->tiles;
+    const tni_product *p = &j->s->p;
+    const char *c = j->at[TNI_ADDEND] + x->offset[TNI_ADDEND];
+    if (!packed && c == d)
+        return;
+    tn_tensor src, dst;
+    tiles_view(&src, t, x, t->panel[TNI_DST].class, TNI_ADDEND, p->dtype[TNI_ADDEND]);
+    if (packed)
+        tiles_dense(&dst, &src, p->meet);
+    else
+        tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, p->dtype[TNI_DST]);
+    tni_contract_move(&dst, d, &src, c);
+}
+
+static void tiles_store(const tiles_job *j, const tiles_place *x, const char *tile)
+{
+    const tni_tiles *t = &j->s->tiles;
+    tn_tensor dst, src;
+    tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, j->s->p.dtype[TNI_DST]);
+    tiles_dense(&src, &dst, j->s->p.meet);
+    tni_contract_move(&dst, j->at[TNI_DST] + x->offset[TNI_DST], &src, tile);
+}
+
+/* ---- one tile ---- */
+
+/* What lies in a part's buffers. */
+typedef struct tiles_slot {
+    char *room;
+    int64_t has[TNI_ADDEND]; /* the number of the panel; -1: none */
+} tiles_slot;
+
+/* The address of a side's panel for `block` of deep's first axis from `deep` on, packed now
+ * unless it is there. */
+static const char *tiles_source(const tiles_job *j, const tiles_place *x, tiles_slot *slot,
+                                int side, int64_t deep, int64_t block)
+{
+    const tni_tiles *t = &j->s->tiles;
+    const tni_panel *panel = &t->panel[side];
+    const char *at = j->at[side] + x->offset[side];
+    if (deep)
+        at += deep * t->in[TNI_DEEP].axis[0].step[side];
+    if (!panel->packed)
+        return at;
+    if (panel->whole)
+        return j->workspace + panel->at + x->panel[side] * panel->bytes;
+    char *to = slot->room + panel->at;
+    if (t->deep_cut || slot->has[side] != x->panel[side]) {
+        tiles_place here = *x;
+        here.block[TNI_DEEP] = block;
+        tiles_pack(j, &here, side, at, to);
+        slot->has[side] = x->panel[side];
+    }
+    return to;
+}
+
+/* Steps of a panel whose extents are rows x cols. */
+static void tiles_steps(const tiles_job *j, int side, int64_t rows, int64_t cols,
+                        int64_t step[2])
+{
+    const tni_panel *panel = &j->s->tiles.panel[side];
+    const int64_t w = tni_width(j->s->p.meet);
+    step[0] = !panel->packed ? panel->step[0] : panel->turned ? w : cols * w;
+    step[1] = !panel->packed ? panel->step[1] : panel->turned ? rows * w : w;
+}
+
+static void tiles_gemm(const tiles_job *j, const tni_gemm *g)
+{
+    if (tni_blas_takes(j->s->p.sum, g))
+        tni_blas_gemm(j->s->p.sum, g);
+    else
+        j->row->gemm(g);
+}
+
+static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
+{
+    const tni_tiles *t = &j->s->tiles;
+    const tni_product *p = &j->s->p;
+    const tni_panel_axes *deep = &t->in[TNI_DEEP];
+    tiles_place x;
+    tiles_find(t, item, &x);
+    tni_gemm g = {.m = tiles_extent(t, &x, TNI_ROWS), .n = tiles_extent(t, &x, TNI_COLS)};
+    const bool packed = t->panel[TNI_DST].packed;
+    int64_t step[2];
+    tiles_steps(j, TNI_DST, g.m, g.n, step);
+    g.d_m = step[0];
+    g.d_n = step[1];
+    g.d = packed ? slot->room + t->panel[TNI_DST].at : j->at[TNI_DST] + x.offset[TNI_DST];
+    g.alpha = p->alpha;
+    g.beta = p->beta;
+    if (p->beta != 0)
+        tiles_load(j, &x, g.d, packed);
+    const int64_t all = deep->count ? deep->axis[0].n : 1;
+    for (int64_t at = 0; at < all; at += deep->block) {
+        const int64_t block = all - at < deep->block ? all - at : deep->block;
+        g.k = block * deep->inside;
+        g.a = tiles_source(j, &x, slot, TNI_LEFT, at, block);
+        g.b = tiles_source(j, &x, slot, TNI_RIGHT, at, block);
+        tiles_steps(j, TNI_LEFT, g.m, g.k, step);
+        g.a_m = step[0];
+        g.a_k = step[1];
+        tiles_steps(j, TNI_RIGHT, g.k, g.n, step);
+        g.b_k = step[0];
+        g.b_n = step[1];
+        tiles_gemm(j, &g);
+        g.beta = 1;
+    }
+    if (packed)
+        tiles_store(j, &x, g.d);
+}
+
+/* Integers never go to a BLAS. */
+static bool tiles_by_blas(const tni_product *p)
+{
+    return p->sum <= TNI_SUM_C128;
+}
+
+static void tiles_part(void *arg, int part)
+{
+    tiles_job *j = arg;
+    const tni_tiles *t = &j->s->tiles;
+    tiles_slot slot = {.room = j->workspace + t->shared + t->slot * (size_t)part,
+                       .has = {-1, -1, -1}};
+    const bool blas = tiles_by_blas(&j->s->p);
+    const tni_blas_hold hold = blas ? tni_blas_begin() : (tni_blas_hold){0};
+    for (;;) {
+        const int64_t item = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
+        if (item >= t->items)
+            break;
+        tiles_item(j, &slot, item);
+    }
+    if (blas)
+        tni_blas_end(&hold);
+}
+
+/* ---- panels that are packed before the first tile ---- */
+
+typedef struct tiles_whole {
+    const tiles_job *job;
+    int side, parts;
+} tiles_whole;
+
+/* The panel's place: the tile of least number that it belongs to. */
+static int64_t tiles_first_item(const tni_tiles *t, int side, int64_t number)
+{
+    int64_t item = 0, times = 1;
+    for (int i = t->nloop - 1; i >= 0; i--) {
+        const tni_tile_loop *l = &t->loop[i];
+        if (l->panel[side])
+            item += number / l->panel[side] % l->n * times;
+        times *= l->n;
+    }
+    return item;
+}
+
+static void tiles_whole_part(void *arg, int part)
+{
+    const tiles_whole *w = arg;
+    const tni_tiles *t = &w->job->s->tiles;
+    const tni_panel *panel = &t->panel[w->side];
+    int64_t first, last;
+    tni_split_range(panel->count, w->parts, part, &first, &last);
+    for (int64_t i = first; i < last; i++) {
+        tiles_place x;
+        tiles_find(t, tiles_first_item(t, w->side, i), &x);
+        tiles_pack(w->job, &x, w->side, w->job->at[w->side] + x.offset[w->side],
+                   w->job->workspace + panel->at + i * panel->bytes);
+    }
+}
+
+static void tiles_pack_whole(const tiles_job *j, int side)
+{
+    const tni_panel *panel = &j->s->tiles.panel[side];
+    if (!panel->whole)
+        return;
+    tiles_whole w = {.job = j, .side = side};
+    w.parts = tni_plan_parts(panel->count * panel->bytes, panel->count);
+    tni_parallel(w.parts, tiles_whole_part, &w);
+}
+
+void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+{
+    enum { WORTH = 1 << 18 }; /* flops that pay for waking a thread: about 3 us of gemm */
+    tiles_job j = {.s = s, .at = at, .workspace = workspace};
+    j.row = &tni_kernels_of(tni_isa_level())->contract->row[s->p.sum];
+    tiles_pack_whole(&j, TNI_LEFT);
+    tiles_pack_whole(&j, TNI_RIGHT);
+    int parts = tni_threads();
+    if (parts > s->tiles.slots)
+        parts = s->tiles.slots;
+    if (parts > 1 && s->flops / WORTH < parts)
+        parts = s->flops / WORTH > 1 ? (int)(s->flops / WORTH) : 1;
+    tni_parallel(tiles_by_blas(&s->p) ? tni_blas_parts(parts) : parts, tiles_part, &j);
+}

@@ -1,0 +1,69 @@
+/* contract_ways.c - the ways to compute one product, in the order in which they are tried. */
+#include "contract_plan.h"
+
+#include "plan/plan.h"
+
+static bool nothing_fits(tni_step *s)
+{
+    const tni_product *p = &s->p;
+    s->why = "dst has no elements";
+    return !p->size[TNI_BATCH] || !p->size[TNI_ROWS] || !p->size[TNI_COLS];
+}
+
+static void nothing_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+{
+    (void)s;
+    (void)at;
+    (void)workspace;
+}
+
+static bool scale_fits(tni_step *s)
+{
+    s->why = s->p.alpha == 0 ? "alpha is 0: beta * c" : "nothing is summed: beta * c";
+    return !s->p.size[TNI_DEEP] || s->p.alpha == 0;
+}
+
+/* What no panel holds. */
+static bool loops_fit(tni_step *s)
+{
+    s->why = "too many axes for a panel";
+    return true;
+}
+
+static const tni_contract_way ways[] = {
+    {"nothing", nothing_fits, nothing_run},    {"scale", scale_fits, tni_lanes_run},
+    {"lanes", tni_lanes_fit, tni_lanes_run},   {"small", tni_small_fits, tni_small_run},
+    {"gemv", tni_vector_fits, tni_vector_run}, {"gemm", tni_tiles_fit, tni_tiles_run},
+    {"loops", loops_fit, tni_lanes_run},
+};
+
+static int64_t step_flops(const tni_product *p)
+{
+    const int64_t each = p->sum == TNI_SUM_C64 || p->sum == TNI_SUM_C128 ? 8 : 2;
+    int64_t flops = p->alpha != 0 ? each : 0;
+    for (int c = 0; c < TNI_CLASSES; c++)
+        flops = p->size[c] ? tni_times(flops, p->size[c]) : 0;
+    return flops;
+}
+
+void tni_step_plan(tni_step *s)
+{
+    s->workspace = 0;
+    s->flops = step_flops(&s->p);
+    s->way = ways;
+    while (!s->way->fits(s))
+        s->way++;
+}
+
+void tni_step_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+{
+    const tni_product *p = &s->p;
+    char *moved[TNI_SIDES];
+    for (int k = 0; k < TNI_SIDES; k++) {
+        const int from = p->swapped && k == TNI_LEFT    ? TNI_RIGHT
+                         : p->swapped && k == TNI_RIGHT ? TNI_LEFT
+                                                        : k;
+        moved[k] = at[from] ? at[from] + p->shift[k] : NULL;
+    }
+    s->way->run(s, moved, workspace);
+}
