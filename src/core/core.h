@@ -1,4 +1,4 @@
-/* core.h - the words that every room shares: failing, dtype facts, checked arithmetic, small
+/* core.h - the words that every module shares: failing, dtype facts, checked arithmetic, small
  * floats, memory.
  *
  * Nothing here knows a shape. */

@@ -1,4 +1,4 @@
-/* local.h - what the files of this room share with each other and with no other room. */
+/* local.h - what the files of this module share with each other and with no other module. */
 #ifndef TNI_RUNTIME_LOCAL_H
 #define TNI_RUNTIME_LOCAL_H
 

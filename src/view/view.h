@@ -1,6 +1,6 @@
 /* view.h - where is element (i, j, k)?  Geometry of tensors, as integers only.
  *
- * No function of this room reads or writes an element. */
+ * No function of this module reads or writes an element. */
 #ifndef TNI_VIEW_H
 #define TNI_VIEW_H
 

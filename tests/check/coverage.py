@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """coverage.py PROFILE PROGRAM... - the share of lines, branches and conditions that tests run.
 
-Reads what llvm-cov knows about the programs and prints one row for each room.  A branch is one
+Reads what llvm-cov knows about the programs and prints one row for each module.  A branch is one
 outcome of one condition; inline functions of headers count once for all files that include
 them, macros where they stand.  A line with TNI_NEVER, and the statement that follows it, is a
 defence that no call reaches: it is left out, and counted.  With less than LEAST the exit is 1;
@@ -36,7 +36,7 @@ def never(path):
     return found
 
 
-def room(file):
+def module(file):
     """The row a file belongs to."""
     inside = str(pathlib.Path(file).relative_to(ROOT / "src")) if file.startswith(
         str(ROOT / "src")) else ""
@@ -78,12 +78,12 @@ def main():
             ways[name, line, column, inner, True] += yes
             ways[name, line, column, inner, False] += no
 
-    skipped = {f: never(pathlib.Path(f)) for f in {k[0] for k in lines} if room(f)}
+    skipped = {f: never(pathlib.Path(f)) for f in {k[0] for k in lines} if module(f)}
     total, hit, marks = collections.Counter(), collections.Counter(), 0
     missed = []
     for kind, counts in (("lines", lines), ("branches", ways)):
         for key, n in counts.items():
-            r = room(key[0])
+            r = module(key[0])
             if not r or key[1] in skipped.get(key[0], ()):
                 continue
             total[r, kind] += 1
@@ -96,7 +96,7 @@ def main():
                      for t in pathlib.Path(f).read_text().splitlines())
     conditions = collections.Counter()
     for f in data["files"]:
-        if room(f["filename"]):
+        if module(f["filename"]):
             conditions["all"] += f["summary"]["mcdc"]["count"]
             conditions["hit"] += f["summary"]["mcdc"]["covered"]
 

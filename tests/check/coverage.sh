@@ -2,8 +2,8 @@
 # coverage.sh [-v] - lines, branches and MC/DC of core, view, nest/nest.c and io that their own
 # tests run; -v names what is missed.  Fails when a share falls below what coverage.py demands.
 set -eu
-tests=$(cd tests && ls test_core*.c test_view_*.c test_slice_text.c test_nest.c test_io_*.c \
-    test_faults_*.c | sed 's/\.c$//')
+tests=$(cd tests && ls core/test_*.c view/test_*.c nest/test_*.c io/test_*.c */test_faults_*.c |
+    sed 's,.*/,,; s/\.c$//' | sort -u)
 cmake --preset coverage -DTENON_TESTS=ON
 cmake --build --preset coverage --target $tests
 rm -rf build/coverage/raw

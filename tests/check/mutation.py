@@ -3,12 +3,12 @@
 
 Each mutant is one small change of core, view or io: a comparison moved or turned, + for -, && for
 ||, a constant off by one, a refusal dropped, a loop not left.  It is compiled with the address
-and undefined sanitizers, linked with the library behind it, and the tests of its room run until
+and undefined sanitizers, linked with the library behind it, and the tests of its module run until
 one fails, those first that kill most of its file's mutants in little time.  A mutant that the
 compiler makes the same code of is no mutant.  Those that live are named, and looked up in
-mutation_survivors.txt: with a reason they are equivalent and do not count.  Of each room a
+mutation_survivors.txt: with a reason they are equivalent and do not count.  Of each module a
 sample of N is drawn with a seed that is printed, from those that are not listed; --all takes
-every mutant, and a listed one that is killed, or is there no more, is a failure.  So is a room of
+every mutant, and a listed one that is killed, or is there no more, is a failure.  So is a module of
 which fewer than LEAST are killed.
 """
 import argparse
@@ -31,7 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "mutation"
 KNOWN = ROOT / "tests" / "check" / "mutation_survivors.txt"
 LEAST = {"core": 95, "view": 95, "io": 95}  # percent
-ROOMS = {  # tests of a room, the quick ones first
+MODULES = {  # tests of a module, the quick ones first
     "core": ["core", "view_errors", "core_half"],
     "view": ["view_errors", "view_examples", "slice_text", "view_print", "view_shape",
              "view_reshape", "view_overlap", "view_oracle"],
@@ -124,7 +124,7 @@ class Bench:
     def __init__(self):
         run = lambda *words: subprocess.run(words, cwd=ROOT, check=True, env=ENVIRONMENT,
                                             stdout=subprocess.DEVNULL)
-        names = sorted({f"test_{t}" for tests in ROOMS.values() for t in tests})
+        names = sorted({f"test_{t}" for tests in MODULES.values() for t in tests})
         run("cmake", "-S", ".", "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
             "-DCMAKE_C_FLAGS=-O1", "-DTENON_TESTS=ON", "-DTENON_OPENMP=OFF",
             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
@@ -148,6 +148,10 @@ class Bench:
             self.seconds[name] = (after.ru_utime + after.ru_stime - before.ru_utime -
                                   before.ru_stime)
         self.kills = collections.Counter()  # of (file, test)
+
+    def source(self, name):
+        """The file of a test, which lies in the folder of its module."""
+        return next(p.relative_to(ROOT).as_posix() for p in (ROOT / "tests").glob(f"*/{name}.c"))
 
     def compile(self, source, out, *more, root=ROOT):
         """Compile a file with the src/ below root, its own if it is of src/, or fail."""
@@ -177,7 +181,7 @@ class Bench:
         own = self.own[name]
         if header:  # tests see the header too
             own = str(tree / "test.o")
-            self.compile(next(p.relative_to(ROOT).as_posix() for p in (ROOT / "tests").glob(f"*/{name}.c")), own, "-O0", root=tree)
+            self.compile(self.source(name), own, "-O0", root=tree)
         program = tree / "test"
         subprocess.run(["cc", own, *objects, *self.others[name], *WATCH, "-o", str(program)],
                        check=True, capture_output=True, cwd=BUILD)
@@ -200,7 +204,7 @@ class Bench:
             text = (ROOT / file).read_text()
             (tree / file).write_text(text[:mutant.at] + mutant.new +
                                      text[mutant.at + len(mutant.old):])
-            room, header = file.split("/")[1], file.endswith(".h")
+            module, header = file.split("/")[1], file.endswith(".h")
             sources = [file] if not header else [
                 s for s in self.command if s.startswith(("src/core/", "src/view/"))]
             objects = []
@@ -210,21 +214,21 @@ class Bench:
                     self.compile(source, objects[-1], "-O0", *WATCH, root=tree)
             except subprocess.CalledProcessError:
                 return "stillborn"
-            tests = [f"test_{t}" for t in (ROOMS["core"] + ROOMS["view"] if header
-                                           else ROOMS[room])]
+            tests = [f"test_{t}" for t in (MODULES["core"] + MODULES["view"] if header
+                                           else MODULES[module])]
             tests.sort(key=lambda t: (0.2 + self.seconds[t]) / (1 + self.kills[file, t]))
             for test in tests:
                 if self.fails(tree, objects, test, header):
                     self.kills[file, test] += 1
                     return "killed"
-            users = [f"tests/test_{t}.c" for t in ROOMS["core"]] if header else []
+            users = [self.source(f"test_{t}") for t in MODULES["core"]] if header else []
             return "same" if self.same_code(sources + users, tree) else "lives"
 
 
-def sample(everything, known, room, seed):
-    """The mutants of a room that are not listed, in an order that is the seed's and does not
+def sample(everything, known, module, seed):
+    """The mutants of a module that are not listed, in an order that is the seed's and does not
     depend on what else there is."""
-    own = [m for m in everything if m.file.split("/")[1] == room and m.name not in known]
+    own = [m for m in everything if m.file.split("/")[1] == module and m.name not in known]
     return sorted(own, key=lambda m: hashlib.sha256(f"{seed} {m.name}".encode()).digest())
 
 
@@ -236,7 +240,7 @@ def main():
     words.add_argument("files", nargs="*")
     given = words.parse_args()
     files = given.files or HEADERS + sorted(
-        str(p.relative_to(ROOT)) for room in ROOMS for p in (ROOT / "src" / room).glob("*.c"))
+        str(p.relative_to(ROOT)) for module in MODULES for p in (ROOT / "src" / module).rglob("*.c"))
     everything = [m for f in files for m in mutants(f)]
     known = {line.rsplit(" | ", 1)[0] for line in KNOWN.read_text().splitlines()
              if line and not line.startswith("#")}
@@ -247,7 +251,7 @@ def main():
             good = False
     chosen = everything
     if not given.all:
-        chosen = [m for room in ROOMS for m in sample(everything, known, room, given.seed)
+        chosen = [m for module in MODULES for m in sample(everything, known, module, given.seed)
                   [:given.count]]
         print(f"seed {given.seed}: {len(chosen)} of {len(everything)} mutants", flush=True)
     bench = Bench()
@@ -265,12 +269,12 @@ def main():
                 print(f"{end}:", mutant.name, flush=True)
             count[mutant.file.split("/")[1], end] += 1
     said = []
-    for room, least in LEAST.items():
-        killed, alive = count[room, "killed"], count[room, "lives"]
+    for module, least in LEAST.items():
+        killed, alive = count[module, "killed"], count[module, "lives"]
         if killed + alive:
             share = 100 * killed / (killed + alive)
             good &= share >= least
-            said.append(f"{room} {killed} of {killed + alive} = {share:.1f} %")
+            said.append(f"{module} {killed} of {killed + alive} = {share:.1f} %")
     print("mutants killed:", "; ".join(said) + f"; at least {least} % each, " +
           ("all" if given.all else f"seed {given.seed}"))
     return not good

@@ -1,4 +1,4 @@
-/* main.c - a program outside the house: includes, links, runs. */
+/* main.c - a program outside the project: includes, links, runs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # docs.sh - every link of the documents to a file of the project finds it, every path that they
-# name is there, and every public call is declared.
+# name is there, every public call is declared, and docs/testing.md has every environment variable.
 set -eu
 bad=0 n=0
 for doc in *.md docs/*.md docs/*/*.md; do
@@ -11,7 +11,7 @@ for doc in *.md docs/*.md docs/*/*.md; do
         [ -e "$(dirname "$doc")/$link" ] || { echo "$doc: no file $link" && bad=1; }
     done
     for path in $(grep -oE '`(src|include|tests|cmake|docs|examples)/[a-z0-9_/]+\.[a-z]+`' "$doc" |
-        tr -d '`' | grep -v '/room/room.h'); do
+        tr -d '`'); do
         n=$((n + 1))
         [ -e "$path" ] || { echo "$doc: no file $path" && bad=1; }
     done
@@ -19,6 +19,11 @@ for doc in *.md docs/*.md docs/*/*.md; do
         n=$((n + 1))
         grep -qrw "$name" include || { echo "$doc: no header has $name" && bad=1; }
     done
+done
+for name in $(grep -rhoE '(getenv|tni_env_[a-z]+|number_asked)\("[A-Z_]+"' src cli tests bench |
+    sed 's/.*("//; s/"//' | sort -u); do
+    n=$((n + 1))
+    grep -q "^| \`$name\`" docs/testing.md || { echo "docs/testing.md lacks $name" && bad=1; }
 done
 echo "$n links and names"
 [ $n -gt 0 ] && [ $bad = 0 ]
