@@ -103,7 +103,7 @@ static void try_turn_ahead(const tni_copy_kernels *k, int w, char *d, const char
     k->turn[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
 }
 
-static const tni_turns once = {{1, 1}, {0, 0}, {0, 0}};
+static const tni_trips once = {{1, 1}, {0, 0}, {0, 0}};
 
 static void try_turns(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {

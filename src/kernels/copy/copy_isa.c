@@ -134,7 +134,7 @@ enum { OWN = 768 }; /* bytes that lines of dst are asked for ahead of their stor
             }
 
 static void rows(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
-                 const int64_t n[2], int64_t unit, const tni_turns *t)
+                 const int64_t n[2], int64_t unit, const tni_trips *t)
 {
     int64_t own = (OWN / unit + 1) * d_step[0];
     if (unit == 32) {

@@ -18,10 +18,10 @@ static inline int tni_log2_width(int64_t width)
 typedef void (*tni_tile_fn)(char *d, const int64_t d_step[2], const char *s,
                             const int64_t s_step[2], const int64_t n[2]);
 
-/* Two loops around a tile, the inner one first: their turns, and what one moves on by. */
-typedef struct tni_turns {
+/* Two loops around a tile, the inner one first: their trip counts, and what one trip adds. */
+typedef struct tni_trips {
     int64_t n[2], d[2], s[2];
-} tni_turns;
+} tni_trips;
 
 typedef struct tni_copy_kernels {
     const char *isa;
@@ -33,9 +33,9 @@ typedef struct tni_copy_kernels {
     void (*turn[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
                              int64_t nb, int64_t ahead);
 
-    /* The same for each turn of two loops, when dst lies in a cache. */
+    /* The same for each trip of two loops, when dst lies in a cache. */
     void (*turns[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
-                              int64_t na, int64_t nb, const tni_turns *t);
+                              int64_t na, int64_t nb, const tni_trips *t);
 
     /* Turn na x nb elements whose places are listed: (a, b) goes from s + s_at[a] + b * W to
      * d + d_at[b] + a * W. */
@@ -58,9 +58,9 @@ typedef struct tni_copy_kernels {
     void (*units)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                   const int64_t n[2], int64_t unit, int64_t ahead);
 
-    /* The same for each turn of two loops, when dst lies in a cache. */
+    /* The same for each trip of two loops, when dst lies in a cache. */
     void (*rows)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
-                 const int64_t n[2], int64_t unit, const tni_turns *t);
+                 const int64_t n[2], int64_t unit, const tni_trips *t);
 
     /* The same with streaming stores where lines are whole. */
     void (*stream_units)(char *d, const int64_t d_step[2], const char *s,

@@ -12,7 +12,7 @@ enum {
     PIECE_B = 16384,    /* the same along b where a is short and the tile is one run */
     SMALL = 8192,       /* bytes of a copy that is one tile whatever its shape */
     LONG_ROW = 1024,    /* rows from here on are streamed without a buffer */
-    TURNS = 40,         /* most turns around the axis that threads share out */
+    TRIPS = 40,         /* most trips around the axis that threads share out */
 };
 
 static bool by_width(int64_t unit)
@@ -135,15 +135,15 @@ static void add_loops(tni_copy *c, const tni_nest *nest, uint64_t used)
                               : &c->tile[c->loop[i].tile].loop) = i;
 }
 
-/* The turns of dst's axes around the outermost loop: threads that share that loop out have two
+/* The trips of dst's axes around the outermost loop: threads that share that loop out have two
  * lines in common at each of them. */
-static int64_t turns_around(const tni_copy *c, const tni_nest *nest)
+static int64_t trips_around(const tni_copy *c, const tni_nest *nest)
 {
     const tni_loop *x = &c->loop[c->nloop - 1];
-    int64_t turns = 1, step = tni_magnitude(x->tile < 0 ? x->d : c->tile[x->tile].d);
+    int64_t trips = 1, step = tni_magnitude(x->tile < 0 ? x->d : c->tile[x->tile].d);
     for (int i = 0; i < nest->ndim && tni_magnitude(nest->axis[i].step[0]) > step; i++)
-        turns *= nest->axis[i].n;
-    return turns;
+        trips *= nest->axis[i].n;
+    return trips;
 }
 
 /* Choose another axis for threads to share out: one that is walked already, or else the
@@ -151,8 +151,8 @@ static int64_t turns_around(const tni_copy *c, const tni_nest *nest)
 static void deal_outside(tni_copy *c, const tni_nest *nest, int64_t parts)
 {
     tni_tile_axis *cut = NULL, *last = &c->tile[c->tile[TNI_C].n > 1 ? TNI_C : TNI_B];
-    int64_t turns = 1;
-    for (int i = 0; i < nest->ndim && turns <= TURNS; i++) {
+    int64_t trips = 1;
+    for (int i = 0; i < nest->ndim && trips <= TRIPS; i++) {
         const tni_axis *x = &nest->axis[i];
         tni_tile_axis *t = in_tile(c, x);
         bool fair = x->n % parts == 0 || x->n >= 3 * parts;
@@ -162,7 +162,7 @@ static void deal_outside(tni_copy *c, const tni_nest *nest, int64_t parts)
         }
         if (fair && t == last)
             cut = t;
-        turns *= x->n;
+        trips *= x->n;
     }
     if (cut) {
         cut->block = tni_pieces(cut->n, parts);
@@ -215,7 +215,7 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     }
     add_loops(c, nest, used);
     int64_t parts = tni_plan_parts(tni_times(c->bytes, 2), c->items);
-    if (c->mover == TNI_MOVE_TURN && !c->stream && parts > 1 && turns_around(c, nest) > TURNS) {
+    if (c->mover == TNI_MOVE_TURN && !c->stream && parts > 1 && trips_around(c, nest) > TRIPS) {
         deal_outside(c, nest, parts);
         c->nloop = 0;
         c->items = 1;

@@ -48,12 +48,12 @@ void tni_copy_move(const tni_copy_job *j, char *d, const int64_t d_step[2], cons
         j->k->tile[c->width_log2](d, d_step, s, s_step, n);
 }
 
-/* How many of the two innermost loops' turns can be made at once from p on: loops that walk the
+/* How many of the two innermost loops' trips can be made at once from p on: loops that walk the
  * blocks of a tile, whose extents may change, and loops that are under way count as one. */
-static void turns_at(const tni_copy *c, const tni_place *p, int64_t most, tni_turns *t)
+static void trips_at(const tni_copy *c, const tni_place *p, int64_t most, tni_trips *t)
 {
     int64_t n[2] = {1, 1};
-    *t = (tni_turns){{1, 1}, {0, 0}, {0, 0}};
+    *t = (tni_trips){{1, 1}, {0, 0}, {0, 0}};
     for (int i = 0; i < 2 && i < c->nloop && c->loop[i].tile < 0; i++) {
         n[i] = c->loop[i].n - p->at[i];
         n[i] = n[i] < most ? n[i] : most;
@@ -66,8 +66,8 @@ static void turns_at(const tni_copy *c, const tni_place *p, int64_t most, tni_tu
     }
 }
 
-/* Go on by all the turns of t. */
-static void skip(const tni_copy *c, tni_place *p, const tni_turns *t)
+/* Go on by all the trips of t. */
+static void skip(const tni_copy *c, tni_place *p, const tni_trips *t)
 {
     for (int i = 0; i < 2; i++)
         if (t->n[i] > 1) {
@@ -136,9 +136,9 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
     tni_place_at(c, first, &p);
     for (int64_t item = first; item < last;) {
         int64_t n[TNI_TILE_AXES];
-        tni_turns t;
+        tni_trips t;
         tni_tile_extents(c, p.at, n);
-        turns_at(c, &p, last - item, &t);
+        trips_at(c, &p, last - item, &t);
         char *d = j->d + p.d;
         const char *s = j->s + p.s;
         if (turns)

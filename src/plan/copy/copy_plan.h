@@ -26,7 +26,7 @@ typedef struct tni_tile_axis {
 } tni_tile_axis;
 
 typedef struct tni_loop {
-    int64_t n, d, s; /* turns, and bytes that one turn moves on */
+    int64_t n, d, s; /* trips, and bytes that one trip adds */
     int tile;        /* the tile axis whose blocks it walks; -1: none */
     bool wide;       /* it walks the spans of that axis */
 } tni_loop;
