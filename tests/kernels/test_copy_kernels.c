@@ -92,22 +92,24 @@ static void try_tile(const tni_copy_kernels *k, int w, char *d, const char *s, c
     k->tile[w](d, t->d_step, s, t->s_step, t->n);
 }
 
-static void try_turn(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+static void try_transpose(const tni_copy_kernels *k, int w, char *d, const char *s,
+                          const tile *t)
 {
-    k->turn[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 0);
+    k->transpose[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 0);
 }
 
-static void try_turn_ahead(const tni_copy_kernels *k, int w, char *d, const char *s,
-                           const tile *t)
+static void try_transpose_ahead(const tni_copy_kernels *k, int w, char *d, const char *s,
+                                const tile *t)
 {
-    k->turn[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
+    k->transpose[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
 }
 
 static const tni_trips once = {{1, 1}, {0, 0}, {0, 0}};
 
-static void try_turns(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+static void try_transpose_many(const tni_copy_kernels *k, int w, char *d, const char *s,
+                               const tile *t)
 {
-    k->turns[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], &once);
+    k->transpose_many[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], &once);
 }
 
 static void try_lists(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
@@ -125,7 +127,7 @@ static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char
                            const tile *t)
 {
     if ((uintptr_t)d % LINE == 0)
-        k->turn_lines[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 1 << 20);
+        k->transpose_lines[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 1 << 20);
     else
         copy_tile_slowly(d, s, t); /* not for this kernel */
 }
@@ -187,15 +189,15 @@ static void turns_of(const tni_copy_kernels *k, int w)
                 int64_t many = (i % 3) * TAILS + tail;
                 int64_t na = swap ? beside[i] : many, nb = swap ? many : beside[i];
                 tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
-                at_all_edges("turn", k, w, &t, try_turn);
-                at_all_edges("turns", k, w, &t, try_turns);
+                at_all_edges("transpose", k, w, &t, try_transpose);
+                at_all_edges("transpose_many", k, w, &t, try_transpose_many);
                 at_all_edges("lists", k, w, &t, try_lists);
                 t.d_step[1] += 5;
                 t.s_step[0] += 3;
-                at_all_edges("turn with gaps", k, w, &t, try_turn_ahead);
+                at_all_edges("transpose with gaps", k, w, &t, try_transpose_ahead);
                 t.d_step[1] = -t.d_step[1];
                 t.s_step[0] = -t.s_step[0];
-                at_all_edges("turn backwards", k, w, &t, try_turn);
+                at_all_edges("transpose backwards", k, w, &t, try_transpose);
                 at_all_edges("lists backwards", k, w, &t, try_lists);
             }
 }
@@ -210,10 +212,10 @@ static void turned_lines_of(const tni_copy_kernels *k, int w)
                 int64_t nb = i % 2 ? beside[i] : tail;
                 int64_t step = (na * width + LINE - 1) / LINE * LINE;
                 tile t = {{na, nb}, {width, step}, {nb * width, width}, width};
-                at_all_edges("turn_lines", k, w, &t, try_turn_lines);
+                at_all_edges("transpose_lines", k, w, &t, try_turn_lines);
                 t.s_step[0] += 1;
                 t.d_step[1] += LINE;
-                at_all_edges("turn_lines with gaps", k, w, &t, try_turn_lines);
+                at_all_edges("transpose_lines with gaps", k, w, &t, try_turn_lines);
                 t.d_step[1] = na * width;
                 at_all_edges("lean", k, w, &t, try_lean);
                 t.d_step[1] = -t.d_step[1] - 3 * width;
@@ -324,7 +326,7 @@ static void turns(void **state)
     on_every_level(turns_of);
 }
 
-static void turned_lines(void **state)
+static void transposed_lines(void **state)
 {
     (void)state;
     on_every_level(turned_lines_of);
@@ -357,8 +359,9 @@ static void fills(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turns), cmocka_unit_test(turned_lines), cmocka_unit_test(tiles),
-        cmocka_unit_test(units), cmocka_unit_test(rows),         cmocka_unit_test(fills),
+        cmocka_unit_test(turns), cmocka_unit_test(transposed_lines),
+        cmocka_unit_test(tiles), cmocka_unit_test(units),
+        cmocka_unit_test(rows),  cmocka_unit_test(fills),
     };
     return cmocka_run_group_tests(tests, build, NULL);
 }

@@ -247,10 +247,12 @@ typedef struct wide {
 const tni_copy_kernels TNI_TABLE(copy) = {
     .isa = TEXT(TNI_ISA),
     .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
-    .turn = {turn_1, turn_2, turn_4, turn_8, turn_16},
-    .turns = {turns_1, turns_2, turns_4, turns_8, turns_16},
+    .transpose = {transpose_1, transpose_2, transpose_4, transpose_8, transpose_16},
+    .transpose_many = {transpose_many_1, transpose_many_2, transpose_many_4, transpose_many_8,
+                       transpose_many_16},
     .lists = {lists_1, lists_2, lists_4, lists_8, lists_16},
-    .turn_lines = {turn_lines_1, turn_lines_2, turn_lines_4, turn_lines_8, turn_lines_16},
+    .transpose_lines = {transpose_lines_1, transpose_lines_2, transpose_lines_4,
+                        transpose_lines_8, transpose_lines_16},
 #if defined(__AVX512BW__)
     .lean = {NULL, lean_2, lean_4, lean_8, lean_16},
 #endif

@@ -14,7 +14,7 @@ static inline int tni_log2_width(int64_t width)
 /* Copy n[0] x n[1] elements; element (i, j) is at i * step[0] + j * step[1] on either side.
  * Steps are in bytes and of any sign; source steps may be 0; no alignment is assumed.  The
  * elements of d are distinct and share no byte with those of s.  Fast when either axis is dense
- * on either side: rows, turned tiles, repeated values. */
+ * on either side: rows, transposed tiles, repeated values. */
 typedef void (*tni_tile_fn)(char *d, const int64_t d_step[2], const char *s,
                             const int64_t s_step[2], const int64_t n[2]);
 
@@ -27,24 +27,24 @@ typedef struct tni_copy_kernels {
     const char *isa;
     tni_tile_fn tile[TNI_WIDTHS];
 
-    /* Turn na x nb elements: a is dense in d, b is dense in s; d_step is the step of b in d,
+    /* Transpose na x nb elements: a is dense in d, b is dense in s; d_step is the step of b in d,
      * s_step that of a in s.  ahead, unless 0, is the distance in bytes from each source row to
      * the one that the next call reads; it is prefetched. */
-    void (*turn[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
-                             int64_t nb, int64_t ahead);
+    void (*transpose[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
+                                  int64_t na, int64_t nb, int64_t ahead);
 
     /* The same for each trip of two loops, when dst lies in a cache. */
-    void (*turns[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
-                              int64_t na, int64_t nb, const tni_trips *t);
+    void (*transpose_many[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
+                                       int64_t na, int64_t nb, const tni_trips *t);
 
-    /* Turn na x nb elements whose places are listed: (a, b) goes from s + s_at[a] + b * W to
+    /* Transpose na x nb elements whose places are listed: (a, b) goes from s + s_at[a] + b * W to
      * d + d_at[b] + a * W. */
     void (*lists[TNI_WIDTHS])(char *d, const int64_t *d_at, const char *s, const int64_t *s_at,
                               int64_t na, int64_t nb);
 
     /* The same into whole lines, streamed: d and d_step are multiples of 64. */
-    void (*turn_lines[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
-                                   int64_t na, int64_t nb, int64_t ahead);
+    void (*transpose_lines[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
+                                        int64_t na, int64_t nb, int64_t ahead);
 
     /* The same into rows that begin anywhere; NULL: not with this instruction set.  d, d_step
      * are multiples of the width (of 8, if it is 16).  Of each row the lines are written that

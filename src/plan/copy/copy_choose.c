@@ -194,13 +194,13 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     if (!by_width(c->unit))
         c->mover = TNI_MOVE_ROWS;
     else if (b >= 0 && c->tile[TNI_B].s == c->unit && c->tile[TNI_A].d == c->unit)
-        c->mover = TNI_MOVE_TURN;
+        c->mover = TNI_MOVE_TRANSPOSE;
     else
         c->mover = TNI_MOVE_STRIDED;
     c->width_log2 = by_width(c->unit) ? tni_log2_width(c->unit) : 0;
 
-    c->pack =
-        c->mover == TNI_MOVE_TURN && c->bytes > SMALL && rows_alias(c->unit, c->tile[TNI_A].s);
+    c->pack = c->mover == TNI_MOVE_TRANSPOSE && c->bytes > SMALL &&
+              rows_alias(c->unit, c->tile[TNI_A].s);
     c->stream = c->bytes >= tni_cache_sizes()->stream;
     c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
                 dense_run(nest, c->unit) >= TNI_RUN_LEAST;
@@ -215,7 +215,8 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     }
     add_loops(c, nest, used);
     int64_t parts = tni_plan_parts(tni_times(c->bytes, 2), c->items);
-    if (c->mover == TNI_MOVE_TURN && !c->stream && parts > 1 && trips_around(c, nest) > TRIPS) {
+    if (c->mover == TNI_MOVE_TRANSPOSE && !c->stream && parts > 1 &&
+        trips_around(c, nest) > TRIPS) {
         deal_outside(c, nest, parts);
         c->nloop = 0;
         c->items = 1;

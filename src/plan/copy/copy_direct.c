@@ -9,14 +9,14 @@ enum {
     PACK_ROWS = 64,
 };
 
-/* Turn a x b units, into whole lines or not.  When source rows would push each other out of the
+/* Transpose a x b units, into whole lines or not.  When source rows would push each other out of the
  * cache, they are first laid side by side. */
-static void turn(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
-                 const int64_t n[2], int64_t ahead, bool lines)
+static void transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
+                           const int64_t n[2], int64_t ahead, bool lines)
 {
     const tni_copy *c = j->c;
     void (*kernel)(char *, int64_t, const char *, int64_t, int64_t, int64_t, int64_t) =
-        lines ? j->k->turn_lines[c->width_log2] : j->k->turn[c->width_log2];
+        lines ? j->k->transpose_lines[c->width_log2] : j->k->transpose[c->width_log2];
     int64_t s_step = c->tile[TNI_A].s;
     if (!c->pack) {
         kernel(d, d_step, s, s_step, n[TNI_A], n[TNI_B], ahead);
@@ -38,8 +38,8 @@ void tni_copy_move(const tni_copy_job *j, char *d, const int64_t d_step[2], cons
 {
     const tni_copy *c = j->c;
     int64_t s_step[2] = {c->tile[TNI_A].s, c->tile[TNI_B].s};
-    if (c->mover == TNI_MOVE_TURN)
-        turn(j, d, d_step[TNI_B], s, n, ahead, false);
+    if (c->mover == TNI_MOVE_TRANSPOSE)
+        transpose_tile(j, d, d_step[TNI_B], s, n, ahead, false);
     else if (c->mover == TNI_MOVE_ROWS && c->stream && !c->staged)
         j->k->stream_units(d, d_step, s, s_step, n, c->unit, ahead);
     else if (c->mover == TNI_MOVE_ROWS)
@@ -130,7 +130,7 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
         tni_copy_move(j, j->d, d_step, j->s, (int64_t[2]){x[TNI_A].n, x[TNI_B].n}, 0);
         return;
     }
-    bool turns = c->mover == TNI_MOVE_TURN && !c->pack;
+    bool transposes = c->mover == TNI_MOVE_TRANSPOSE && !c->pack;
     bool rows = c->mover == TNI_MOVE_ROWS && !c->stream;
     tni_place p;
     tni_place_at(c, first, &p);
@@ -141,8 +141,9 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
         trips_at(c, &p, last - item, &t);
         char *d = j->d + p.d;
         const char *s = j->s + p.s;
-        if (turns)
-            j->k->turns[c->width_log2](d, d_step[TNI_B], s, x[TNI_A].s, n[TNI_A], n[TNI_B], &t);
+        if (transposes)
+            j->k->transpose_many[c->width_log2](d, d_step[TNI_B], s, x[TNI_A].s, n[TNI_A],
+                                                n[TNI_B], &t);
         else if (rows)
             j->k->rows(d, d_step, s, s_step, n, c->unit, &t);
         else
@@ -170,6 +171,6 @@ void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool lea
             j->k->lean[c->width_log2](d, b->d, j->s + s, a->s, n[TNI_A], n[TNI_B], p.s - s,
                                       from == 0, from + n[TNI_A] == a->n);
         else if (some)
-            turn(j, d, b->d, j->s + s, n, p.s - s, true);
+            transpose_tile(j, d, b->d, j->s + s, n, p.s - s, true);
     }
 }

@@ -4,8 +4,9 @@
 #include "runtime/runtime.h"
 
 static const char *const movers[] = {
-    [TNI_MOVE_NOTHING] = "nothing", [TNI_MOVE_COPY] = "copy", [TNI_MOVE_FILL] = "fill",
-    [TNI_MOVE_ROWS] = "rows",       [TNI_MOVE_TURN] = "turn", [TNI_MOVE_STRIDED] = "strided",
+    [TNI_MOVE_NOTHING] = "nothing",     [TNI_MOVE_COPY] = "copy",
+    [TNI_MOVE_FILL] = "fill",           [TNI_MOVE_ROWS] = "rows",
+    [TNI_MOVE_TRANSPOSE] = "transpose", [TNI_MOVE_STRIDED] = "strided",
 };
 
 static const char *how(const tni_copy *c)
@@ -19,8 +20,8 @@ static const char *how(const tni_copy *c)
         return "one value over a dense block";
     case TNI_MOVE_ROWS:
         return "blocks that are dense on both sides";
-    case TNI_MOVE_TURN:
-        return "dst and src are dense along different axes: tiles are turned in registers";
+    case TNI_MOVE_TRANSPOSE:
+        return "dst and src are dense along different axes: tiles are transposed in registers";
     default:
         return "no axis is dense on both sides";
     }

@@ -8,12 +8,12 @@
 
 /* What moves one tile. */
 typedef enum tni_mover {
-    TNI_MOVE_NOTHING, /* no elements */
-    TNI_MOVE_COPY,    /* one dense block */
-    TNI_MOVE_FILL,    /* one value over a dense block */
-    TNI_MOVE_ROWS,    /* blocks of unit bytes, dense on both sides */
-    TNI_MOVE_TURN,    /* units of 1..16 bytes; the dense axes of dst and src differ */
-    TNI_MOVE_STRIDED  /* units of 1..16 bytes, any steps */
+    TNI_MOVE_NOTHING,   /* no elements */
+    TNI_MOVE_COPY,      /* one dense block */
+    TNI_MOVE_FILL,      /* one value over a dense block */
+    TNI_MOVE_ROWS,      /* blocks of unit bytes, dense on both sides */
+    TNI_MOVE_TRANSPOSE, /* units of 1..16 bytes; the dense axes of dst and src differ */
+    TNI_MOVE_STRIDED    /* units of 1..16 bytes, any steps */
 } tni_mover;
 
 /* One axis of the tile.  When cut, outer loop `loop` walks its blocks; when cut twice, it walks
@@ -62,11 +62,12 @@ typedef struct tni_copy {
     int64_t dealt; /* step in dst of the axis that threads share out; 0: none in particular */
     int64_t piece; /* units of TNI_A, or of TNI_B in a run, for one call of the kernel */
     int ntile, nloop;
-    int run;       /* which tile axis ends a run; -1: there is none */
-    bool pack;     /* source rows alias in the cache: lay them side by side first */
-    bool straight; /* runs are whole lines when dst begins with one: turn them there at once */
-    bool lean;     /* runs may begin anywhere: tiles lean so that their lines are whole */
-    bool carry;    /* runs go on from tile to tile; partial lines wait for their rest */
+    int run;   /* which tile axis ends a run; -1: there is none */
+    bool pack; /* source rows alias in the cache: lay them side by side first */
+    bool
+        straight; /* runs are whole lines when dst begins with one: transpose them there at once */
+    bool lean;    /* runs may begin anywhere: tiles lean so that their lines are whole */
+    bool carry; /* runs go on from tile to tile; partial lines wait for their rest */
     bool listed;
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of
                     * TNI_B and TNI_C */

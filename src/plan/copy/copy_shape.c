@@ -126,15 +126,16 @@ static int64_t rows_held(int64_t step, int64_t most)
     return k * half;
 }
 
-/* Whether runs of dst that are turned go out as whole lines, without a buffer: at once where
+/* Whether runs of dst that are transposed go out as whole lines, without a buffer: at once where
  * they begin with a line, or else in tiles that lean. */
 static void choose_lines(tni_copy *c, const tni_nest *nest)
 {
     int64_t begin = rows_begin(nest);
-    bool turn = c->mover == TNI_MOVE_TURN;
-    c->straight = turn && begin % 64 == 0;
-    c->lean = turn && begin % tni_lane(c->unit) == 0 && c->tile[TNI_B].n * c->unit >= 16 &&
-              !c->pack && tni_kernels_of(tni_isa_level())->copy->lean[c->width_log2];
+    bool transposes = c->mover == TNI_MOVE_TRANSPOSE;
+    c->straight = transposes && begin % 64 == 0;
+    c->lean = transposes && begin % tni_lane(c->unit) == 0 &&
+              c->tile[TNI_B].n * c->unit >= 16 && !c->pack &&
+              tni_kernels_of(tni_isa_level())->copy->lean[c->width_log2];
 }
 
 /* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
@@ -195,7 +196,7 @@ static uint64_t shape_listed(tni_copy *c, const tni_nest *nest, int a, int b)
 {
     const tni_tile_axis *x = c->tile;
     uint64_t used = 0;
-    if (c->mover != TNI_MOVE_TURN || x[TNI_A].n * c->unit >= SHORT ||
+    if (c->mover != TNI_MOVE_TRANSPOSE || x[TNI_A].n * c->unit >= SHORT ||
         x[TNI_B].n * c->unit >= DIRECT || x[TNI_B].d == x[TNI_A].n * c->unit)
         return 0;
     int next = source_next(nest, a, b, c->unit, 64);
@@ -226,14 +227,14 @@ static void shape_plain(tni_copy *c)
         return;
     }
     int64_t rows = DIRECT / unit;
-    if (c->mover == TNI_MOVE_TURN) {
+    if (c->mover == TNI_MOVE_TRANSPOSE) {
         rows = rows < ROWS ? rows : ROWS;
         int64_t held = rows_held(b->d, rows);
         rows = rows < held ? rows : held;
     }
     if (a->n * unit <= DIRECT / 4 && rows < LONG_TILE / (a->n * unit))
         rows = LONG_TILE / (a->n * unit);
-    int64_t run = c->mover == TNI_MOVE_TURN ? DIRECT_RUN : DIRECT;
+    int64_t run = c->mover == TNI_MOVE_TRANSPOSE ? DIRECT_RUN : DIRECT;
     if (b->n * unit <= DIRECT / 4 && run < LONG_TILE / b->n)
         run = LONG_TILE / b->n;
     a->block = even_block(a->n, run / unit, grain);

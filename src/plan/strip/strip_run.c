@@ -99,7 +99,7 @@ static void move(const work *w, int k, char *buffer, bool out)
             in_buffer += index[j] * b_step[j];
         }
         if (turn)
-            w->j->k->turn[log2](in_buffer, b[1], in_tensor, t[0], n[0], n[1], w->ahead[k]);
+            w->j->k->transpose[log2](in_buffer, b[1], in_tensor, t[0], n[0], n[1], w->ahead[k]);
         else if (out)
             w->j->k->tile[log2](in_tensor, t, in_buffer, b, n);
         else
