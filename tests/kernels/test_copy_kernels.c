@@ -112,7 +112,7 @@ static void try_transpose_many(const tni_copy_kernels *k, int w, char *d, const 
     k->transpose_many[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], &once);
 }
 
-static void try_lists(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+static void try_indexed(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     int64_t d_at[256], s_at[256];
     assert_true(t->n[0] <= 256 && t->n[1] <= 256);
@@ -120,7 +120,7 @@ static void try_lists(const tni_copy_kernels *k, int w, char *d, const char *s, 
         s_at[i] = i * t->s_step[0];
     for (int64_t i = 0; i < t->n[1]; i++)
         d_at[i] = i * t->d_step[1];
-    k->lists[w](d, d_at, s, s_at, t->n[0], t->n[1]);
+    k->transpose_indexed[w](d, d_at, s, s_at, t->n[0], t->n[1]);
 }
 
 static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char *s,
@@ -191,14 +191,14 @@ static void turns_of(const tni_copy_kernels *k, int w)
                 tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
                 at_all_edges("transpose", k, w, &t, try_transpose);
                 at_all_edges("transpose_many", k, w, &t, try_transpose_many);
-                at_all_edges("lists", k, w, &t, try_lists);
+                at_all_edges("indexed", k, w, &t, try_indexed);
                 t.d_step[1] += 5;
                 t.s_step[0] += 3;
                 at_all_edges("transpose with gaps", k, w, &t, try_transpose_ahead);
                 t.d_step[1] = -t.d_step[1];
                 t.s_step[0] = -t.s_step[0];
                 at_all_edges("transpose backwards", k, w, &t, try_transpose);
-                at_all_edges("lists backwards", k, w, &t, try_lists);
+                at_all_edges("indexed backwards", k, w, &t, try_indexed);
             }
 }
 

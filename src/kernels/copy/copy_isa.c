@@ -250,7 +250,8 @@ const tni_copy_kernels TNI_TABLE(copy) = {
     .transpose = {transpose_1, transpose_2, transpose_4, transpose_8, transpose_16},
     .transpose_many = {transpose_many_1, transpose_many_2, transpose_many_4, transpose_many_8,
                        transpose_many_16},
-    .lists = {lists_1, lists_2, lists_4, lists_8, lists_16},
+    .transpose_indexed = {transpose_indexed_1, transpose_indexed_2, transpose_indexed_4,
+                          transpose_indexed_8, transpose_indexed_16},
     .transpose_lines = {transpose_lines_1, transpose_lines_2, transpose_lines_4,
                         transpose_lines_8, transpose_lines_16},
 #if defined(__AVX512BW__)

@@ -37,10 +37,10 @@ typedef struct tni_copy_kernels {
     void (*transpose_many[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
                                        int64_t na, int64_t nb, const tni_trips *t);
 
-    /* Transpose na x nb elements whose places are listed: (a, b) goes from s + s_at[a] + b * W to
+    /* Transpose na x nb elements whose offsets are listed: (a, b) goes from s + s_at[a] + b * W to
      * d + d_at[b] + a * W. */
-    void (*lists[TNI_WIDTHS])(char *d, const int64_t *d_at, const char *s, const int64_t *s_at,
-                              int64_t na, int64_t nb);
+    void (*transpose_indexed[TNI_WIDTHS])(char *d, const int64_t *d_at, const char *s,
+                                          const int64_t *s_at, int64_t na, int64_t nb);
 
     /* The same into whole lines, streamed: d and d_step are multiples of 64. */
     void (*transpose_lines[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,

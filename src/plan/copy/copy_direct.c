@@ -82,7 +82,7 @@ static void skip(const tni_copy *c, tni_place *p, const tni_trips *t)
 typedef struct lists {
     int64_t n[TNI_TILE_AXES]; /* the extents that they are made for */
     int64_t na, nb;
-    int64_t s_at[TNI_LISTED], d_at[TNI_LISTED];
+    int64_t s_at[TNI_INDEXED], d_at[TNI_INDEXED];
 } lists;
 
 static int64_t list_axis(int64_t *at, int64_t had, int64_t n, int64_t step)
@@ -103,7 +103,7 @@ static void make_lists(const tni_copy *c, const int64_t *n, lists *l)
     memcpy(l->n, n, sizeof l->n);
 }
 
-void tni_copy_listed(const tni_copy_job *j, int64_t first, int64_t last)
+void tni_copy_indexed(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     lists l = {{0}, 0, 0, {0}, {0}};
@@ -114,7 +114,8 @@ void tni_copy_listed(const tni_copy_job *j, int64_t first, int64_t last)
         tni_tile_extents(c, p.at, n);
         if (memcmp(n, l.n, sizeof n) != 0)
             make_lists(c, n, &l);
-        j->k->lists[c->width_log2](j->d + p.d, l.d_at, j->s + p.s, l.s_at, l.na, l.nb);
+        j->k->transpose_indexed[c->width_log2](j->d + p.d, l.d_at, j->s + p.s, l.s_at, l.na,
+                                               l.nb);
         tni_step_on(c, &p);
     }
 }

@@ -52,7 +52,7 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
         FACT(f->stores, "%s", c->stream ? "streamed" : "temporal: dst fits the cache");
     if (c->staged && !c->straight && !c->lean)
         f->run = c->tile[c->run].block * c->tile[c->run].d;
-    if (c->listed)
+    if (c->indexed)
         tni_facts_add(f, "indexed",
                       "short axes are taken together; offsets of units are listed");
     if (c->lean && !c->straight)

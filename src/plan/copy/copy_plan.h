@@ -34,8 +34,8 @@ typedef struct tni_loop {
 enum {
     TNI_TILE_AXES = 7,
     TNI_LOOPS = 67,
-    TNI_CARRY = 1024, /* rows whose partial lines are kept: the longest span */
-    TNI_LISTED = 512, /* places in a list: the units of a run in a tile */
+    TNI_CARRY = 1024,  /* rows whose partial lines are kept: the longest span */
+    TNI_INDEXED = 512, /* places in a list: the units of a run in a tile */
     TNI_A = 0,
     TNI_B = 1,
     TNI_C = 2,
@@ -68,7 +68,7 @@ typedef struct tni_copy {
         straight; /* runs are whole lines when dst begins with one: transpose them there at once */
     bool lean;    /* runs may begin anywhere: tiles lean so that their lines are whole */
     bool carry; /* runs go on from tile to tile; partial lines wait for their rest */
-    bool listed;
+    bool indexed;
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of
                     * TNI_B and TNI_C */
     tni_tile_axis tile[TNI_TILE_AXES];

@@ -169,8 +169,8 @@ static void run_items(const tni_copy_job *j, int64_t first, int64_t last)
         tni_copy_lines(j, first, last, true);
     else if (j->c->staged)
         run_staged(j, first, last);
-    else if (j->c->listed)
-        tni_copy_listed(j, first, last);
+    else if (j->c->indexed)
+        tni_copy_indexed(j, first, last);
     else
         tni_copy_direct(j, first, last);
     if (j->c->stream)

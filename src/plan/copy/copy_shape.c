@@ -185,14 +185,14 @@ static int64_t take_axis(tni_copy *c, int k, const tni_axis *x, int64_t had, int
 {
     c->tile[k] = tni_whole_axis(x);
     c->tile[k].block = even_block(x->n, (want + had - 1) / had, 1);
-    if (c->tile[k].block > TNI_LISTED / had)
-        c->tile[k].block = TNI_LISTED / had;
+    if (c->tile[k].block > TNI_INDEXED / had)
+        c->tile[k].block = TNI_INDEXED / had;
     return had * c->tile[k].block;
 }
 
 /* A tile of short axes that goes straight to dst: others go on where they end, in dst and in
  * src, and the places of the units are listed. */
-static uint64_t shape_listed(tni_copy *c, const tni_nest *nest, int a, int b)
+static uint64_t shape_indexed(tni_copy *c, const tni_nest *nest, int a, int b)
 {
     const tni_tile_axis *x = c->tile;
     uint64_t used = 0;
@@ -211,7 +211,7 @@ static uint64_t shape_listed(tni_copy *c, const tni_nest *nest, int a, int b)
         take_axis(c, TNI_C, &nest->axis[next], x[TNI_B].n, DIRECT / c->unit);
         used |= (uint64_t)1 << next;
     }
-    c->listed = used != 0;
+    c->indexed = used != 0;
     return used;
 }
 
@@ -243,7 +243,7 @@ static void shape_plain(tni_copy *c)
 
 uint64_t tni_shape_direct(tni_copy *c, const tni_nest *nest, int a, int b)
 {
-    uint64_t used = shape_listed(c, nest, a, b);
+    uint64_t used = shape_indexed(c, nest, a, b);
     if (!used)
         shape_plain(c);
     return used;

@@ -67,7 +67,7 @@ void tni_copy_move(const tni_copy_job *j, char *d, const int64_t d_step[2], cons
 /* Items that go straight to dst: tile by tile, with their places listed, or as whole lines,
  * leaning where rows do not begin with one. */
 void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last);
-void tni_copy_listed(const tni_copy_job *j, int64_t first, int64_t last);
+void tni_copy_indexed(const tni_copy_job *j, int64_t first, int64_t last);
 void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool lean);
 
 #endif
