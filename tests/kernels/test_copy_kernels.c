@@ -133,17 +133,17 @@ static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char
 }
 
 /* In two tiles, the second of which writes what the first leaves of its last lines. */
-static void try_lean(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+static void try_shifted(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     int64_t lane = w < 3 ? 1 << w : 8, each = LINE >> w, cut = t->n[0] / 2 / each * each;
-    if (!k->lean[w] || (int64_t)((uintptr_t)d & 7) % lane || t->d_step[1] % lane) {
+    if (!k->transpose_shifted[w] || (int64_t)((uintptr_t)d & 7) % lane || t->d_step[1] % lane) {
         copy_tile_slowly(d, s, t); /* not for this kernel */
         return;
     }
     if (cut)
-        k->lean[w](d, t->d_step[1], s, t->s_step[0], cut, t->n[1], 1 << 20, 1, 0);
-    k->lean[w](d + (cut << w), t->d_step[1], s + cut * t->s_step[0], t->s_step[0],
-               t->n[0] - cut, t->n[1], 1 << 20, cut == 0, 1);
+        k->transpose_shifted[w](d, t->d_step[1], s, t->s_step[0], cut, t->n[1], 1 << 20, 1, 0);
+    k->transpose_shifted[w](d + (cut << w), t->d_step[1], s + cut * t->s_step[0], t->s_step[0],
+                            t->n[0] - cut, t->n[1], 1 << 20, cut == 0, 1);
 }
 
 static void try_units(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
@@ -217,9 +217,9 @@ static void turned_lines_of(const tni_copy_kernels *k, int w)
                 t.d_step[1] += LINE;
                 at_all_edges("transpose_lines with gaps", k, w, &t, try_turn_lines);
                 t.d_step[1] = na * width;
-                at_all_edges("lean", k, w, &t, try_lean);
+                at_all_edges("shifted", k, w, &t, try_shifted);
                 t.d_step[1] = -t.d_step[1] - 3 * width;
-                at_all_edges("lean backwards", k, w, &t, try_lean);
+                at_all_edges("shifted backwards", k, w, &t, try_shifted);
             }
 }
 

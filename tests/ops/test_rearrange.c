@@ -185,16 +185,16 @@ static void short_axes_are_indexed(void **state)
 static void lines_are_whole(void **state)
 {
     (void)state;
-    const bool leans = strcmp(tn_isa(), "avx512") == 0;
+    const bool shifts = strcmp(tn_isa(), "avx512") == 0;
     const struct {
         tn_dtype dtype;
         int64_t m, n;
         const char *stores, *lines;
     } of[] = {{TN_F32, 20032, 20032, "whole", ""},
               {TN_F32, 3, 50000001, "runs", "partial"}, /* less than a block */
-              {TN_F32, 20001, 20001, leans ? "whole" : "runs", leans ? "shifted" : "partial"},
-              {TN_F16, 30001, 30001, leans ? "whole" : "runs", leans ? "shifted" : "partial"},
-              {TN_C128, 10001, 10001, leans ? "whole" : "runs", leans ? "shifted" : "partial"},
+              {TN_F32, 20001, 20001, shifts ? "whole" : "runs", shifts ? "shifted" : "partial"},
+              {TN_F16, 30001, 30001, shifts ? "whole" : "runs", shifts ? "shifted" : "partial"},
+              {TN_C128, 10001, 10001, shifts ? "whole" : "runs", shifts ? "shifted" : "partial"},
               {TN_U8, 40001, 40001, "runs", "partial"}};
     for (int i = 0; i < 6; i++) {
         const int64_t shape[] = {of[i].m, of[i].n};

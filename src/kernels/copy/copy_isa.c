@@ -255,7 +255,8 @@ const tni_copy_kernels TNI_TABLE(copy) = {
     .transpose_lines = {transpose_lines_1, transpose_lines_2, transpose_lines_4,
                         transpose_lines_8, transpose_lines_16},
 #if defined(__AVX512BW__)
-    .lean = {NULL, lean_2, lean_4, lean_8, lean_16},
+    .transpose_shifted = {NULL, transpose_shifted_2, transpose_shifted_4, transpose_shifted_8,
+                          transpose_shifted_16},
 #endif
     .units = units,
     .rows = rows,

@@ -51,8 +51,9 @@ typedef struct tni_copy_kernels {
      * end in it, the first of them whole unless begins is set: 64 bytes of a lie before s then.
      * na is a multiple of 64 bytes unless ends is set: everything up to the last element is
      * written then. */
-    void (*lean[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
-                             int64_t nb, int64_t ahead, int begins, int ends);
+    void (*transpose_shifted[TNI_WIDTHS])(char *d, int64_t d_step, const char *s,
+                                          int64_t s_step, int64_t na, int64_t nb, int64_t ahead,
+                                          int begins, int ends);
 
     /* Copy n[0] x n[1] blocks of unit bytes that are dense on both sides. */
     void (*units)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],

@@ -1,4 +1,4 @@
-/* copy_direct.c - tiles that go from src straight to dst. */
+/* copy_direct.c - tiles that go from src aligned_lines to dst. */
 #include <string.h>
 
 #include "copy_walk.h"
@@ -120,7 +120,7 @@ void tni_copy_indexed(const tni_copy_job *j, int64_t first, int64_t last)
     }
 }
 
-/* Tiles that go straight to dst. */
+/* Tiles that go aligned_lines to dst. */
 void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
@@ -157,7 +157,7 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
     }
 }
 
-void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool lean)
+void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool shifted)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *a = &c->tile[TNI_A], *b = &c->tile[TNI_B];
@@ -168,9 +168,9 @@ void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool lea
         char *d = j->d + p.d;
         bool some = tni_tile_extents(c, p.at, n);
         tni_step_on(c, &p);
-        if (some && lean)
-            j->k->lean[c->width_log2](d, b->d, j->s + s, a->s, n[TNI_A], n[TNI_B], p.s - s,
-                                      from == 0, from + n[TNI_A] == a->n);
+        if (some && shifted)
+            j->k->transpose_shifted[c->width_log2](d, b->d, j->s + s, a->s, n[TNI_A], n[TNI_B],
+                                                   p.s - s, from == 0, from + n[TNI_A] == a->n);
         else if (some)
             transpose_tile(j, d, b->d, j->s + s, n, p.s - s, true);
     }

@@ -44,20 +44,20 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
         for (int k = 0; k < c->ntile; k++)
             f->tile[k] = c->tile[k].block;
     }
-    if (c->straight || c->lean)
+    if (c->aligned_lines || c->shifted)
         FACT(f->stores, "whole lines, streamed from registers");
     else if (c->staged)
         FACT(f->stores, "runs from a buffer, streamed");
     else
         FACT(f->stores, "%s", c->stream ? "streamed" : "temporal: dst fits the cache");
-    if (c->staged && !c->straight && !c->lean)
+    if (c->staged && !c->aligned_lines && !c->shifted)
         f->run = c->tile[c->run].block * c->tile[c->run].d;
     if (c->indexed)
         tni_facts_add(f, "indexed",
                       "short axes are taken together; offsets of units are listed");
-    if (c->lean && !c->straight)
+    if (c->shifted && !c->aligned_lines)
         tni_facts_add(f, "lines", "shifted: made of two tiles' ends");
-    else if (c->carry && !c->straight)
+    else if (c->carry && !c->aligned_lines)
         tni_facts_add(f, "lines", "partial ones wait for the tile that completes them");
     if (c->pack)
         tni_facts_add(f, "loads", "source rows share cache sets: packed side by side first");

@@ -42,8 +42,8 @@ enum {
     TNI_BUFFER = 40 * 1024 /* bytes in which one tile is staged */
 };
 
-/* What a tile that leans wants addresses of dst to be a multiple of. */
-static inline int64_t tni_lane(int64_t unit)
+/* What a tile that is shifted wants addresses of dst to be a multiple of. */
+static inline int64_t tni_shift_align(int64_t unit)
 {
     return unit < 8 ? unit : 8;
 }
@@ -65,9 +65,9 @@ typedef struct tni_copy {
     int run;   /* which tile axis ends a run; -1: there is none */
     bool pack; /* source rows alias in the cache: lay them side by side first */
     bool
-        straight; /* runs are whole lines when dst begins with one: transpose them there at once */
-    bool lean;    /* runs may begin anywhere: tiles lean so that their lines are whole */
-    bool carry; /* runs go on from tile to tile; partial lines wait for their rest */
+        aligned_lines; /* runs are whole lines when dst begins with one: transpose them there at once */
+    bool shifted; /* runs may begin anywhere: tiles are shifted so that their lines are whole */
+    bool carry;   /* runs go on from tile to tile; partial lines wait for their rest */
     bool indexed;
     bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of
                     * TNI_B and TNI_C */

@@ -160,12 +160,12 @@ static void run_staged(const tni_copy_job *j, int64_t first, int64_t last)
 static void run_items(const tni_copy_job *j, int64_t first, int64_t last)
 {
     int64_t begin = (int64_t)((uintptr_t)j->d & (LINE - 1));
-    bool leans = j->c->lean && begin % tni_lane(j->c->unit) == 0;
+    bool shifts = j->c->shifted && begin % tni_shift_align(j->c->unit) == 0;
     if (j->c->ntile == 0)
         run_block(j, first, last);
-    else if (j->c->straight && begin == 0)
+    else if (j->c->aligned_lines && begin == 0)
         tni_copy_lines(j, first, last, false);
-    else if (leans)
+    else if (shifts)
         tni_copy_lines(j, first, last, true);
     else if (j->c->staged)
         run_staged(j, first, last);

@@ -4,19 +4,19 @@
 #include "runtime/runtime.h"
 
 enum {
-    RUN = 512,         /* bytes that a staged run aims at */
-    RUN_ROWS = 2048,   /* the same where rows are dense on both sides */
-    LINES_ROWS = 512,  /* bytes of the source from which a tile of rows is gathered */
-    STRAIGHT = 128,    /* bytes of either side of a tile that is streamed from registers */
-    LEAN_ROWS = 64,    /* source rows of a tile that leans, */
-    LEAN_RUN = 1024,   /* bytes of its rows in dst where source rows share cache sets, */
-    LEAN_LINES = 192,  /* and bytes of a source row in it */
-    TILE = 8192,       /* bytes below which a tile does not pay for its call */
-    TILE_RUN = 24576,  /* bytes of a staged tile that is one run */
-    LONG_TILE = 65536, /* bytes of a tile beside a short axis that goes straight to dst */
+    RUN = 512,           /* bytes that a staged run aims at */
+    RUN_ROWS = 2048,     /* the same where rows are dense on both sides */
+    LINES_ROWS = 512,    /* bytes of the source from which a tile of rows is gathered */
+    ALIGNED_LINES = 128, /* bytes of either side of a tile that is streamed from registers */
+    SHIFTED_ROWS = 64,   /* source rows of a tile that is shifted, */
+    SHIFTED_RUN = 1024,  /* bytes of its rows in dst where source rows share cache sets, */
+    SHIFTED_LINES = 192, /* and bytes of a source row in it */
+    TILE = 8192,         /* bytes below which a tile does not pay for its call */
+    TILE_RUN = 24576,    /* bytes of a staged tile that is one run */
+    LONG_TILE = 65536, /* bytes of a tile beside a short axis that goes aligned_lines to dst */
     LINES = 256,       /* bytes of a source row in a staged tile */
     ROWS = 64,         /* most rows of a staged tile */
-    DIRECT = 256,      /* bytes of a source row in a tile that goes straight to dst */
+    DIRECT = 256,      /* bytes of a source row in a tile that goes aligned_lines to dst */
     DIRECT_RUN = 4096, /* bytes of a row of dst in such a tile */
     SHORT = 128,       /* a shorter row of dst is listed together with the next ones */
     LISTED = 512,      /* bytes of such rows together */
@@ -127,15 +127,16 @@ static int64_t rows_held(int64_t step, int64_t most)
 }
 
 /* Whether runs of dst that are transposed go out as whole lines, without a buffer: at once where
- * they begin with a line, or else in tiles that lean. */
+ * they begin with a line, or else in shifted tiles. */
 static void choose_lines(tni_copy *c, const tni_nest *nest)
 {
     int64_t begin = rows_begin(nest);
     bool transposes = c->mover == TNI_MOVE_TRANSPOSE;
-    c->straight = transposes && begin % 64 == 0;
-    c->lean = transposes && begin % tni_lane(c->unit) == 0 &&
-              c->tile[TNI_B].n * c->unit >= 16 && !c->pack &&
-              tni_kernels_of(tni_isa_level())->copy->lean[c->width_log2];
+    c->aligned_lines = transposes && begin % 64 == 0;
+    c->transpose_shifted =
+        transposes && begin % tni_shift_align(c->unit) == 0 &&
+        c->tile[TNI_B].n * c->unit >= 16 && !c->pack &&
+        tni_kernels_of(tni_isa_level())->copy->transpose_shifted[c->width_log2];
 }
 
 /* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
@@ -143,23 +144,23 @@ uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
 {
     const tni_tile_axis *tb = &c->tile[TNI_B];
     choose_lines(c, nest);
-    bool whole = c->straight || c->lean;
-    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, whole ? 64 : STRAIGHT);
+    bool whole = c->aligned_lines || c->shifted;
+    int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, whole ? 64 : ALIGNED_LINES);
     if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
         c->tile[TNI_A].n * c->unit < TNI_RUN_LEAST)
         next = -1; /* dst's run needs it more */
     if (next >= 0)
         c->tile[TNI_C] = tni_whole_axis(&nest->axis[next]);
-    c->straight = c->straight && next < 0;
-    c->lean = c->lean && next < 0;
+    c->aligned_lines = c->aligned_lines && next < 0;
+    c->transpose_shifted = c->shifted && next < 0;
     int64_t lines = c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
     int64_t goal = c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
-    if (c->straight) {
-        lines = goal = STRAIGHT;
-    } else if (c->lean) {
-        bool held = rows_held(c->tile[TNI_A].s, LEAN_ROWS) >= LEAN_ROWS;
-        lines = held ? LEAN_LINES : STRAIGHT;
-        goal = held ? LEAN_ROWS * c->unit : LEAN_RUN;
+    if (c->aligned_lines) {
+        lines = goal = ALIGNED_LINES;
+    } else if (c->shifted) {
+        bool held = rows_held(c->tile[TNI_A].s, SHIFTED_ROWS) >= SHIFTED_ROWS;
+        lines = held ? SHIFTED_LINES : ALIGNED_LINES;
+        goal = held ? SHIFTED_ROWS * c->unit : SHIFTED_RUN;
     }
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
     rows = rows < ROWS ? rows : ROWS;
@@ -170,8 +171,8 @@ uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
     uint64_t used = grow_run(c, nest, b, next, want < goal ? want : goal);
     const tni_tile_axis *run = &c->tile[c->run];
     int64_t bytes = run->block * run->d;
-    c->straight = c->straight && c->run == TNI_A;
-    c->lean = c->lean && c->run == TNI_A;
+    c->aligned_lines = c->aligned_lines && c->run == TNI_A;
+    c->transpose_shifted = c->shifted && c->run == TNI_A;
     c->carry = run->block < run->n && bytes >= 128;
     if (c->b_in_run)
         c->tile[TNI_C].block = 1;
@@ -190,7 +191,7 @@ static int64_t take_axis(tni_copy *c, int k, const tni_axis *x, int64_t had, int
     return had * c->tile[k].block;
 }
 
-/* A tile of short axes that goes straight to dst: others go on where they end, in dst and in
+/* A tile of short axes that goes aligned_lines to dst: others go on where they end, in dst and in
  * src, and the places of the units are listed. */
 static uint64_t shape_indexed(tni_copy *c, const tni_nest *nest, int a, int b)
 {
@@ -215,7 +216,7 @@ static uint64_t shape_indexed(tni_copy *c, const tni_nest *nest, int a, int b)
     return used;
 }
 
-/* A tile that goes straight to dst: rows one after the other; or a long run of dst beside so
+/* A tile that goes aligned_lines to dst: rows one after the other; or a long run of dst beside so
  * many rows of it as the cache holds; next to a short axis the other one is longer. */
 static void shape_plain(tni_copy *c)
 {

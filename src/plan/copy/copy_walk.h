@@ -64,10 +64,10 @@ static inline int tni_step_on(const tni_copy *c, tni_place *p)
 void tni_copy_move(const tni_copy_job *j, char *d, const int64_t d_step[2], const char *s,
                    const int64_t n[2], int64_t ahead);
 
-/* Items that go straight to dst: tile by tile, with their places listed, or as whole lines,
- * leaning where rows do not begin with one. */
+/* Items that go aligned_lines to dst: tile by tile, with their places listed, or as whole lines,
+ * shifted where rows do not begin with one. */
 void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last);
 void tni_copy_indexed(const tni_copy_job *j, int64_t first, int64_t last);
-void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool lean);
+void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool shifted);
 
 #endif
