@@ -85,7 +85,8 @@ static int64_t rank(const tni_copy *c, const tni_loop *x)
         return INT64_MAX;
     if (c->staged && x->tile == c->run)
         return -1;
-    int rows = c->tile[TNI_B].block < c->tile[TNI_B].n ? TNI_B : TNI_C;
+    int rows =
+        c->tile[TNI_SRC_FAST].block < c->tile[TNI_SRC_FAST].n ? TNI_SRC_FAST : TNI_SRC_NEXT;
     if (c->staged && !c->b_in_run && x->tile == rows && !x->wide)
         return -2;
     int64_t by_dst = tni_magnitude(x->d), by_src = tni_magnitude(x->s);
@@ -150,7 +151,8 @@ static int64_t trips_around(const tni_copy *c, const tni_nest *nest)
  * outermost one of the tile, which is cut. */
 static void deal_outside(tni_copy *c, const tni_nest *nest, int64_t parts)
 {
-    tni_tile_axis *cut = NULL, *last = &c->tile[c->tile[TNI_C].n > 1 ? TNI_C : TNI_B];
+    tni_tile_axis *cut = NULL,
+                  *last = &c->tile[c->tile[TNI_SRC_NEXT].n > 1 ? TNI_SRC_NEXT : TNI_SRC_FAST];
     int64_t trips = 1;
     for (int i = 0; i < nest->ndim && trips <= TRIPS; i++) {
         const tni_axis *x = &nest->axis[i];
@@ -185,31 +187,31 @@ static void plan_tiles(tni_copy *c, tni_nest *nest)
     if (b >= 0)
         face_source(c, &nest->axis[b]);
     uint64_t used = (uint64_t)1 << a | (b >= 0 ? (uint64_t)1 << b : 0);
-    c->tile[TNI_A] = tni_whole_axis(&nest->axis[a]);
-    c->tile[TNI_B] =
+    c->tile[TNI_DST_FAST] = tni_whole_axis(&nest->axis[a]);
+    c->tile[TNI_SRC_FAST] =
         b >= 0 ? tni_whole_axis(&nest->axis[b]) : (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
-    c->tile[TNI_C] = (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
+    c->tile[TNI_SRC_NEXT] = (tni_tile_axis){1, 1, 0, 0, 0, 1, -1, -1};
     c->ntile = 3;
 
     if (!by_width(c->unit))
         c->mover = TNI_MOVE_ROWS;
-    else if (b >= 0 && c->tile[TNI_B].s == c->unit && c->tile[TNI_A].d == c->unit)
+    else if (b >= 0 && c->tile[TNI_SRC_FAST].s == c->unit && c->tile[TNI_DST_FAST].d == c->unit)
         c->mover = TNI_MOVE_TRANSPOSE;
     else
         c->mover = TNI_MOVE_STRIDED;
     c->width_log2 = by_width(c->unit) ? tni_log2_width(c->unit) : 0;
 
     c->pack = c->mover == TNI_MOVE_TRANSPOSE && c->bytes > SMALL &&
-              rows_alias(c->unit, c->tile[TNI_A].s);
+              rows_alias(c->unit, c->tile[TNI_DST_FAST].s);
     c->stream = c->bytes >= tni_cache_sizes()->stream;
-    c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_A].d == c->unit &&
+    c->staged = c->stream && c->unit < LONG_ROW && c->tile[TNI_DST_FAST].d == c->unit &&
                 dense_run(nest, c->unit) >= TNI_RUN_LEAST;
     c->piece = INT64_MAX;
     if (c->staged) {
         used |= tni_shape_staged(c, nest, a, b);
         c->piece = c->unit < PIECE_A ? PIECE_A / c->unit : 1;
         if (c->b_in_run)
-            c->piece = PIECE_B / (c->tile[TNI_A].n * c->unit) + 1;
+            c->piece = PIECE_B / (c->tile[TNI_DST_FAST].n * c->unit) + 1;
     } else if (c->bytes > SMALL) {
         used |= tni_shape_direct(c, nest, a, b);
     }

@@ -17,16 +17,17 @@ static void transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const
     const tni_copy *c = j->c;
     void (*kernel)(char *, int64_t, const char *, int64_t, int64_t, int64_t, int64_t) =
         lines ? j->k->transpose_lines[c->width_log2] : j->k->transpose[c->width_log2];
-    int64_t s_step = c->tile[TNI_A].s;
+    int64_t s_step = c->tile[TNI_DST_FAST].s;
     if (!c->pack) {
-        kernel(d, d_step, s, s_step, n[TNI_A], n[TNI_B], ahead);
+        kernel(d, d_step, s, s_step, n[TNI_DST_FAST], n[TNI_SRC_FAST], ahead);
         return;
     }
     _Alignas(64) char side[PACK_ROWS][PACK_PITCH];
-    for (int64_t b = 0; b < n[TNI_B]; b += PACK / c->unit)
-        for (int64_t a = 0; a < n[TNI_A]; a += PACK_ROWS) {
-            int64_t nb = n[TNI_B] - b < PACK / c->unit ? n[TNI_B] - b : PACK / c->unit;
-            int64_t na = n[TNI_A] - a < PACK_ROWS ? n[TNI_A] - a : PACK_ROWS;
+    for (int64_t b = 0; b < n[TNI_SRC_FAST]; b += PACK / c->unit)
+        for (int64_t a = 0; a < n[TNI_DST_FAST]; a += PACK_ROWS) {
+            int64_t nb =
+                n[TNI_SRC_FAST] - b < PACK / c->unit ? n[TNI_SRC_FAST] - b : PACK / c->unit;
+            int64_t na = n[TNI_DST_FAST] - a < PACK_ROWS ? n[TNI_DST_FAST] - a : PACK_ROWS;
             j->k->units(side[0], (int64_t[2]){PACK_PITCH, 0}, s + a * s_step + b * c->unit,
                         (int64_t[2]){s_step, 0}, (int64_t[2]){na, 1}, nb * c->unit, ahead);
             kernel(d + a * c->unit + b * d_step, d_step, side[0], PACK_PITCH, na, nb, 0);
@@ -37,9 +38,9 @@ void tni_copy_move(const tni_copy_job *j, char *d, const int64_t d_step[2], cons
                    const int64_t n[2], int64_t ahead)
 {
     const tni_copy *c = j->c;
-    int64_t s_step[2] = {c->tile[TNI_A].s, c->tile[TNI_B].s};
+    int64_t s_step[2] = {c->tile[TNI_DST_FAST].s, c->tile[TNI_SRC_FAST].s};
     if (c->mover == TNI_MOVE_TRANSPOSE)
-        transpose_tile(j, d, d_step[TNI_B], s, n, ahead, false);
+        transpose_tile(j, d, d_step[TNI_SRC_FAST], s, n, ahead, false);
     else if (c->mover == TNI_MOVE_ROWS && c->stream && !c->staged)
         j->k->stream_units(d, d_step, s, s_step, n, c->unit, ahead);
     else if (c->mover == TNI_MOVE_ROWS)
@@ -95,11 +96,11 @@ static int64_t list_axis(int64_t *at, int64_t had, int64_t n, int64_t step)
 static void make_lists(const tni_copy *c, const int64_t *n, lists *l)
 {
     l->s_at[0] = l->d_at[0] = 0;
-    l->na = list_axis(l->s_at, 1, n[TNI_A], c->tile[TNI_A].s);
+    l->na = list_axis(l->s_at, 1, n[TNI_DST_FAST], c->tile[TNI_DST_FAST].s);
     for (int k = 3; k < c->ntile; k++)
         l->na = list_axis(l->s_at, l->na, n[k], c->tile[k].s);
-    l->nb = list_axis(l->d_at, 1, n[TNI_B], c->tile[TNI_B].d);
-    l->nb = list_axis(l->d_at, l->nb, n[TNI_C], c->tile[TNI_C].d);
+    l->nb = list_axis(l->d_at, 1, n[TNI_SRC_FAST], c->tile[TNI_SRC_FAST].d);
+    l->nb = list_axis(l->d_at, l->nb, n[TNI_SRC_NEXT], c->tile[TNI_SRC_NEXT].d);
     memcpy(l->n, n, sizeof l->n);
 }
 
@@ -125,10 +126,11 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *x = c->tile;
-    int64_t d_step[2] = {x[TNI_A].d, x[TNI_B].d};
-    int64_t s_step[2] = {x[TNI_A].s, x[TNI_B].s};
+    int64_t d_step[2] = {x[TNI_DST_FAST].d, x[TNI_SRC_FAST].d};
+    int64_t s_step[2] = {x[TNI_DST_FAST].s, x[TNI_SRC_FAST].s};
     if (c->nloop == 0) { /* a small copy: nothing to walk, nothing to ask for */
-        tni_copy_move(j, j->d, d_step, j->s, (int64_t[2]){x[TNI_A].n, x[TNI_B].n}, 0);
+        tni_copy_move(j, j->d, d_step, j->s, (int64_t[2]){x[TNI_DST_FAST].n, x[TNI_SRC_FAST].n},
+                      0);
         return;
     }
     bool transposes = c->mover == TNI_MOVE_TRANSPOSE && !c->pack;
@@ -143,8 +145,8 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
         char *d = j->d + p.d;
         const char *s = j->s + p.s;
         if (transposes)
-            j->k->transpose_many[c->width_log2](d, d_step[TNI_B], s, x[TNI_A].s, n[TNI_A],
-                                                n[TNI_B], &t);
+            j->k->transpose_many[c->width_log2](d, d_step[TNI_SRC_FAST], s, x[TNI_DST_FAST].s,
+                                                n[TNI_DST_FAST], n[TNI_SRC_FAST], &t);
         else if (rows)
             j->k->rows(d, d_step, s, s_step, n, c->unit, &t);
         else
@@ -160,7 +162,7 @@ void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last)
 void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool shifted)
 {
     const tni_copy *c = j->c;
-    const tni_tile_axis *a = &c->tile[TNI_A], *b = &c->tile[TNI_B];
+    const tni_tile_axis *a = &c->tile[TNI_DST_FAST], *b = &c->tile[TNI_SRC_FAST];
     tni_place p;
     tni_place_at(c, first, &p);
     for (int64_t item = first; item < last; item++) {
@@ -169,8 +171,9 @@ void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool shi
         bool some = tni_tile_extents(c, p.at, n);
         tni_step_on(c, &p);
         if (some && shifted)
-            j->k->transpose_shifted[c->width_log2](d, b->d, j->s + s, a->s, n[TNI_A], n[TNI_B],
-                                                   p.s - s, from == 0, from + n[TNI_A] == a->n);
+            j->k->transpose_shifted[c->width_log2](d, b->d, j->s + s, a->s, n[TNI_DST_FAST],
+                                                   n[TNI_SRC_FAST], p.s - s, from == 0,
+                                                   from + n[TNI_DST_FAST] == a->n);
         else if (some)
             transpose_tile(j, d, b->d, j->s + s, n, p.s - s, true);
     }

@@ -36,9 +36,9 @@ enum {
     TNI_LOOPS = 67,
     TNI_CARRY = 1024,  /* rows whose partial lines are kept: the longest span */
     TNI_INDEXED = 512, /* places in a list: the units of a run in a tile */
-    TNI_A = 0,
-    TNI_B = 1,
-    TNI_C = 2,
+    TNI_DST_FAST = 0,
+    TNI_SRC_FAST = 1,
+    TNI_SRC_NEXT = 2,
     TNI_BUFFER = 40 * 1024 /* bytes in which one tile is staged */
 };
 
@@ -48,7 +48,7 @@ static inline int64_t tni_shift_align(int64_t unit)
     return unit < 8 ? unit : 8;
 }
 
-/* A tile is TNI_A (dst's fastest axis) x TNI_B (the source's) units for the kernel, times
+/* A tile is TNI_DST_FAST (dst's fastest axis) x TNI_SRC_FAST (the source's) units for the kernel, times
  * further axes that continue a dense run of dst.  When staged, a tile is gathered in a buffer
  * in dst's order, and whole runs are streamed from there; run is the axis that ends a run. */
 typedef struct tni_copy {
@@ -60,7 +60,8 @@ typedef struct tni_copy {
     int64_t shift_d, shift_s;
     int64_t items; /* tiles, or pieces of one block */
     int64_t dealt; /* step in dst of the axis that threads share out; 0: none in particular */
-    int64_t piece; /* units of TNI_A, or of TNI_B in a run, for one call of the kernel */
+    int64_t
+        piece; /* units of TNI_DST_FAST, or of TNI_SRC_FAST in a run, for one call of the kernel */
     int ntile, nloop;
     int run;   /* which tile axis ends a run; -1: there is none */
     bool pack; /* source rows alias in the cache: lay them side by side first */
@@ -69,8 +70,9 @@ typedef struct tni_copy {
     bool shifted; /* runs may begin anywhere: tiles are shifted so that their lines are whole */
     bool carry;   /* runs go on from tile to tile; partial lines wait for their rest */
     bool indexed;
-    bool b_in_run; /* TNI_B is part of the run; otherwise the tile has a run for each unit of
-                    * TNI_B and TNI_C */
+    bool
+        b_in_run; /* TNI_SRC_FAST is part of the run; otherwise the tile has a run for each unit of
+                    * TNI_SRC_FAST and TNI_SRC_NEXT */
     tni_tile_axis tile[TNI_TILE_AXES];
     tni_loop loop[TNI_LOOPS]; /* innermost first */
 } tni_copy;

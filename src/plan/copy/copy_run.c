@@ -28,15 +28,15 @@ static void run_block(const tni_copy_job *j, int64_t first, int64_t last)
  * goes_on: its own partial line is left to the next tile. */
 typedef struct pending {
     char *d, *t;
-    int64_t rows, each, run, row, done; /* each: rows for one unit of TNI_C */
+    int64_t rows, each, run, row, done; /* each: rows for one unit of TNI_SRC_NEXT */
     bool joined, goes_on;
 } pending;
 
-/* Where row i of a tile begins in dst: rows count through TNI_B, then TNI_C. */
+/* Where row i of a tile begins in dst: rows count through TNI_SRC_FAST, then TNI_SRC_NEXT. */
 static int64_t row_at(const tni_copy *c, const pending *p, int64_t i)
 {
     int64_t b = p->each == p->rows ? i : i % p->each;
-    return b * c->tile[TNI_B].d + (i - b) / p->each * c->tile[TNI_C].d;
+    return b * c->tile[TNI_SRC_FAST].d + (i - b) / p->each * c->tile[TNI_SRC_NEXT].d;
 }
 
 /* Ask early for the lines that runs fill only in part; they cannot be streamed. */
@@ -56,7 +56,7 @@ static void flush(const tni_copy_job *j, pending *p, int64_t quota)
 {
     while (p->row < p->rows && quota > 0) {
         char *d = p->d + row_at(j->c, p, p->row);
-        char *t = p->t + p->row * j->c->tile[TNI_B].t;
+        char *t = p->t + p->row * j->c->tile[TNI_SRC_FAST].t;
         int64_t from = p->joined ? -(int64_t)((uintptr_t)d % LINE) : 0;
         int64_t to = p->goes_on ? p->run - (int64_t)((uintptr_t)(d + p->run) % LINE) : p->run;
         from += p->done;
@@ -77,13 +77,13 @@ static void flush(const tni_copy_job *j, pending *p, int64_t quota)
 static void keep(const tni_copy *c, const pending *p, char *kept)
 {
     for (int64_t i = 0; i < p->rows; i++)
-        memcpy(kept + i * LINE, p->t + p->run - LINE + i * c->tile[TNI_B].t, LINE);
+        memcpy(kept + i * LINE, p->t + p->run - LINE + i * c->tile[TNI_SRC_FAST].t, LINE);
 }
 
 static void fetch(const tni_copy *c, const pending *p, const char *kept)
 {
     for (int64_t i = 0; i < p->rows; i++)
-        memcpy(p->t - LINE + i * c->tile[TNI_B].t, kept + i * LINE, LINE);
+        memcpy(p->t - LINE + i * c->tile[TNI_SRC_FAST].t, kept + i * LINE, LINE);
 }
 
 /* Gather one tile at t, and between its pieces stream the one that waits. */
@@ -92,9 +92,9 @@ static void run_tile(const tni_copy_job *j, char *t, const char *s, const int64_
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *x = c->tile;
-    int64_t t_step[2] = {c->staged ? x[TNI_A].t : x[TNI_A].d,
-                         c->staged ? x[TNI_B].t : x[TNI_B].d};
-    int along = c->b_in_run ? TNI_B : TNI_A;
+    int64_t t_step[2] = {c->staged ? x[TNI_DST_FAST].t : x[TNI_DST_FAST].d,
+                         c->staged ? x[TNI_SRC_FAST].t : x[TNI_SRC_FAST].d};
+    int along = c->b_in_run ? TNI_SRC_FAST : TNI_DST_FAST;
     int64_t at[TNI_TILE_AXES] = {0};
     for (int k = 2;;) {
         int64_t to = 0, so = 0;
@@ -105,7 +105,7 @@ static void run_tile(const tni_copy_job *j, char *t, const char *s, const int64_
         for (int64_t i = 0, m; i < n[along]; i += m) {
             const int64_t left = n[along] - i; /* a short rest goes with the last piece */
             m = left - c->piece < c->piece / 2 ? left : c->piece;
-            int64_t part[2] = {n[TNI_A], n[TNI_B]};
+            int64_t part[2] = {n[TNI_DST_FAST], n[TNI_SRC_FAST]};
             part[along] = m;
             tni_copy_move(j, t + to + i * t_step[along], t_step, s + so + i * x[along].s, part,
                           ahead);
@@ -123,10 +123,10 @@ static void run_staged(const tni_copy_job *j, int64_t first, int64_t last)
     const tni_copy *c = j->c;
     const tni_tile_axis *run = &c->tile[c->run], *x = c->tile;
     _Alignas(64) char buffer[2][LINE + TNI_BUFFER], kept[TNI_CARRY * LINE];
-    const tni_tile_axis *cut = x[TNI_B].loop >= 0 ? &x[TNI_B] : &x[TNI_C];
+    const tni_tile_axis *cut = x[TNI_SRC_FAST].loop >= 0 ? &x[TNI_SRC_FAST] : &x[TNI_SRC_NEXT];
     bool by_rows = !c->b_in_run && cut->loop >= 0;
     int64_t turn = by_rows ? c->loop[cut->loop].n : 1; /* items until a run goes on */
-    int64_t each = cut == &x[TNI_B] ? LINE : x[TNI_B].n * LINE;
+    int64_t each = cut == &x[TNI_SRC_FAST] ? LINE : x[TNI_SRC_FAST].n * LINE;
     pending wait = {0};
     tni_place p;
     tni_place_at(c, first, &p);
@@ -140,8 +140,8 @@ static void run_staged(const tni_copy_job *j, int64_t first, int64_t last)
         tni_step_on(c, &p);
         if (!some)
             continue;
-        tile.each = c->b_in_run ? 1 : n[TNI_B];
-        tile.rows = c->b_in_run ? 1 : n[TNI_B] * n[TNI_C];
+        tile.each = c->b_in_run ? 1 : n[TNI_SRC_FAST];
+        tile.rows = c->b_in_run ? 1 : n[TNI_SRC_FAST] * n[TNI_SRC_NEXT];
         tile.run = n[c->run] * run->d;
         tile.joined = c->carry && q > 0 && item - turn >= first;
         tile.goes_on = c->carry && q + 1 < c->loop[run->loop].n && item + turn < last;

@@ -54,17 +54,17 @@ static uint64_t grow_run(tni_copy *c, const tni_nest *nest, int b, int next, int
     int64_t bytes = c->unit;
     for (int i = nest->ndim - 1; i >= 0 && (bytes < want || c->run < 0); i--) {
         const tni_axis *x = &nest->axis[i];
-        int at = i == nest->ndim - 1 ? TNI_A : i == b ? TNI_B : c->ntile;
+        int at = i == nest->ndim - 1 ? TNI_DST_FAST : i == b ? TNI_SRC_FAST : c->ntile;
         if (x->step[0] != bytes || at == TNI_TILE_AXES || i == next)
             break;
         if (at == c->ntile)
             c->tile[c->ntile++] = tni_whole_axis(x);
-        if (at == TNI_B)
+        if (at == TNI_SRC_FAST)
             c->b_in_run = true;
         int64_t most = (want + bytes - 1) / bytes;
-        if (at == TNI_B && most < LINES / c->unit)
+        if (at == TNI_SRC_FAST && most < LINES / c->unit)
             most = LINES / c->unit; /* whole lines of the source, too */
-        if (at == TNI_B && most < TILE_RUN / bytes)
+        if (at == TNI_SRC_FAST && most < TILE_RUN / bytes)
             most = TILE_RUN / bytes;
         if (most > TNI_BUFFER * 2 / 3 / bytes)
             most = TNI_BUFFER * 2 / 3 / bytes;
@@ -95,7 +95,7 @@ static int64_t even_span(int64_t n, int64_t most, int64_t block)
 /* Cut the rows of a staged tile: all of b and some of the axis after it, or some of b. */
 static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
 {
-    tni_tile_axis *tb = &c->tile[TNI_B], *tc = &c->tile[TNI_C];
+    tni_tile_axis *tb = &c->tile[TNI_SRC_FAST], *tc = &c->tile[TNI_SRC_NEXT];
     tb->t = (bytes + 127 + 64) & ~(int64_t)63;
     int64_t most = TNI_BUFFER / tb->t;
     rows = rows < most ? rows : most;
@@ -135,22 +135,22 @@ static void choose_lines(tni_copy *c, const tni_nest *nest)
     c->aligned_lines = transposes && begin % 64 == 0;
     c->transpose_shifted =
         transposes && begin % tni_shift_align(c->unit) == 0 &&
-        c->tile[TNI_B].n * c->unit >= 16 && !c->pack &&
+        c->tile[TNI_SRC_FAST].n * c->unit >= 16 && !c->pack &&
         tni_kernels_of(tni_isa_level())->copy->transpose_shifted[c->width_log2];
 }
 
 /* A tile in a buffer: a few lines of many source rows, short runs of many dst rows. */
 uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
 {
-    const tni_tile_axis *tb = &c->tile[TNI_B];
+    const tni_tile_axis *tb = &c->tile[TNI_SRC_FAST];
     choose_lines(c, nest);
     bool whole = c->aligned_lines || c->shifted;
     int next = b < 0 ? -1 : source_next(nest, a, b, c->unit, whole ? 64 : ALIGNED_LINES);
-    if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_A].n * c->unit &&
-        c->tile[TNI_A].n * c->unit < TNI_RUN_LEAST)
+    if (next >= 0 && nest->axis[next].step[0] == c->tile[TNI_DST_FAST].n * c->unit &&
+        c->tile[TNI_DST_FAST].n * c->unit < TNI_RUN_LEAST)
         next = -1; /* dst's run needs it more */
     if (next >= 0)
-        c->tile[TNI_C] = tni_whole_axis(&nest->axis[next]);
+        c->tile[TNI_SRC_NEXT] = tni_whole_axis(&nest->axis[next]);
     c->aligned_lines = c->aligned_lines && next < 0;
     c->transpose_shifted = c->shifted && next < 0;
     int64_t lines = c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
@@ -158,24 +158,24 @@ uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
     if (c->aligned_lines) {
         lines = goal = ALIGNED_LINES;
     } else if (c->shifted) {
-        bool held = rows_held(c->tile[TNI_A].s, SHIFTED_ROWS) >= SHIFTED_ROWS;
+        bool held = rows_held(c->tile[TNI_DST_FAST].s, SHIFTED_ROWS) >= SHIFTED_ROWS;
         lines = held ? SHIFTED_LINES : ALIGNED_LINES;
         goal = held ? SHIFTED_ROWS * c->unit : SHIFTED_RUN;
     }
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
     rows = rows < ROWS ? rows : ROWS;
-    rows = rows < tb->n * c->tile[TNI_C].n ? rows : tb->n * c->tile[TNI_C].n;
+    rows = rows < tb->n * c->tile[TNI_SRC_NEXT].n ? rows : tb->n * c->tile[TNI_SRC_NEXT].n;
     if (goal < TILE / (rows * c->unit))
         goal = TILE / (rows * c->unit) * c->unit;
     int64_t want = TNI_BUFFER / rows - 192;
     uint64_t used = grow_run(c, nest, b, next, want < goal ? want : goal);
     const tni_tile_axis *run = &c->tile[c->run];
     int64_t bytes = run->block * run->d;
-    c->aligned_lines = c->aligned_lines && c->run == TNI_A;
-    c->transpose_shifted = c->shifted && c->run == TNI_A;
+    c->aligned_lines = c->aligned_lines && c->run == TNI_DST_FAST;
+    c->transpose_shifted = c->shifted && c->run == TNI_DST_FAST;
     c->carry = run->block < run->n && bytes >= 128;
     if (c->b_in_run)
-        c->tile[TNI_C].block = 1;
+        c->tile[TNI_SRC_NEXT].block = 1;
     else
         cut_rows(c, rows, bytes);
     return used | (next < 0 ? 0 : (uint64_t)1 << next);
@@ -197,11 +197,12 @@ static uint64_t shape_indexed(tni_copy *c, const tni_nest *nest, int a, int b)
 {
     const tni_tile_axis *x = c->tile;
     uint64_t used = 0;
-    if (c->mover != TNI_MOVE_TRANSPOSE || x[TNI_A].n * c->unit >= SHORT ||
-        x[TNI_B].n * c->unit >= DIRECT || x[TNI_B].d == x[TNI_A].n * c->unit)
+    if (c->mover != TNI_MOVE_TRANSPOSE || x[TNI_DST_FAST].n * c->unit >= SHORT ||
+        x[TNI_SRC_FAST].n * c->unit >= DIRECT ||
+        x[TNI_SRC_FAST].d == x[TNI_DST_FAST].n * c->unit)
         return 0;
     int next = source_next(nest, a, b, c->unit, 64);
-    int64_t run = x[TNI_A].n;
+    int64_t run = x[TNI_DST_FAST].n;
     for (int i = a - 1; i >= 0 && c->ntile < TNI_TILE_AXES; i--) {
         if (i == b || nest->axis[i].step[0] != run * c->unit || run * c->unit >= LISTED)
             break;
@@ -209,7 +210,7 @@ static uint64_t shape_indexed(tni_copy *c, const tni_nest *nest, int a, int b)
         used |= (uint64_t)1 << i;
     }
     if (next >= 0 && !(used >> next & 1)) {
-        take_axis(c, TNI_C, &nest->axis[next], x[TNI_B].n, DIRECT / c->unit);
+        take_axis(c, TNI_SRC_NEXT, &nest->axis[next], x[TNI_SRC_FAST].n, DIRECT / c->unit);
         used |= (uint64_t)1 << next;
     }
     c->indexed = used != 0;
@@ -220,7 +221,7 @@ static uint64_t shape_indexed(tni_copy *c, const tni_nest *nest, int a, int b)
  * many rows of it as the cache holds; next to a short axis the other one is longer. */
 static void shape_plain(tni_copy *c)
 {
-    tni_tile_axis *a = &c->tile[TNI_A], *b = &c->tile[TNI_B];
+    tni_tile_axis *a = &c->tile[TNI_DST_FAST], *b = &c->tile[TNI_SRC_FAST];
     int64_t unit = c->unit, grain = unit < 64 ? 64 / unit : 1;
     if (c->mover == TNI_MOVE_ROWS && !c->stream) {
         a->block = even_block(a->n, LONG_TILE / unit, 1);

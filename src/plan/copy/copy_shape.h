@@ -15,7 +15,7 @@ static inline tni_tile_axis tni_whole_axis(const tni_axis *a)
     return (tni_tile_axis){a->n, a->n, a->step[0], a->step[1], a->step[0], a->n, -1, -1};
 }
 
-/* Shape the tile whose axes TNI_A and TNI_B are nest's a and b; the other axes of nest that it
+/* Shape the tile whose axes TNI_DST_FAST and TNI_SRC_FAST are nest's a and b; the other axes of nest that it
  * takes in, as bits. */
 uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b);
 uint64_t tni_shape_direct(tni_copy *c, const tni_nest *nest, int a, int b);
