@@ -117,7 +117,7 @@ INLINE void long_row(char *d, const char *s, int64_t bytes)
     memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
 }
 
-enum { OWN = 768 }; /* bytes that lines of dst are asked for ahead of their stores */
+enum { DST_AHEAD = 768 }; /* bytes that lines of dst are prefetched ahead of their stores */
 
 /* Rows one after the other in dst, in two loops and a third. */
 #define EACH_ROW(ROW)                                                                          \
@@ -128,7 +128,7 @@ enum { OWN = 768 }; /* bytes that lines of dst are asked for ahead of their stor
                 const char *from = s + k * t->s[1] + j * t->s[0] + b * s_step[1];              \
                 for (int64_t a = 0; a < n[0]; a++, to += d_step[0], from += s_step[0]) {       \
                     for (int64_t i = 0; i < unit; i += LINE)                                   \
-                        __builtin_prefetch(to + own + i, 1);                                   \
+                        __builtin_prefetch(to + dst_ahead + i, 1);                             \
                     ROW;                                                                       \
                 }                                                                              \
             }
@@ -136,7 +136,7 @@ enum { OWN = 768 }; /* bytes that lines of dst are asked for ahead of their stor
 static void rows(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                  const int64_t n[2], int64_t unit, const tni_trips *t)
 {
-    int64_t own = (OWN / unit + 1) * d_step[0];
+    int64_t dst_ahead = (DST_AHEAD / unit + 1) * d_step[0];
     if (unit == 32) {
         EACH_ROW(memcpy(to, from, 32))
     } else if (unit == LINE) {
