@@ -231,7 +231,7 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
     int64_t width = tni_width(dst->dtype);
-    c->staged = c->stream = c->pack = c->aligned_lines = c->transpose_shifted = c->carry =
+    c->staged = c->stream = c->pack = c->aligned_lines = c->shifted = c->carry =
         c->b_in_run = c->indexed = false;
     c->ntile = c->nloop = 0;
     c->run = -1;

@@ -125,7 +125,7 @@ static void run_staged(const tni_copy_job *j, int64_t first, int64_t last)
     _Alignas(64) char buffer[2][LINE + TNI_BUFFER], kept[TNI_CARRY * LINE];
     const tni_tile_axis *cut = x[TNI_SRC_FAST].loop >= 0 ? &x[TNI_SRC_FAST] : &x[TNI_SRC_NEXT];
     bool by_rows = !c->b_in_run && cut->loop >= 0;
-    int64_t turn = by_rows ? c->loop[cut->loop].n : 1; /* items until a run goes on */
+    int64_t period = by_rows ? c->loop[cut->loop].n : 1; /* items until a run goes on */
     int64_t each = cut == &x[TNI_SRC_FAST] ? LINE : x[TNI_SRC_FAST].n * LINE;
     pending wait = {0};
     tni_place p;
@@ -143,8 +143,8 @@ static void run_staged(const tni_copy_job *j, int64_t first, int64_t last)
         tile.each = c->b_in_run ? 1 : n[TNI_SRC_FAST];
         tile.rows = c->b_in_run ? 1 : n[TNI_SRC_FAST] * n[TNI_SRC_NEXT];
         tile.run = n[c->run] * run->d;
-        tile.joined = c->carry && q > 0 && item - turn >= first;
-        tile.goes_on = c->carry && q + 1 < c->loop[run->loop].n && item + turn < last;
+        tile.joined = c->carry && q > 0 && item - period >= first;
+        tile.goes_on = c->carry && q + 1 < c->loop[run->loop].n && item + period < last;
         own_edges(c, &tile);
         run_tile(j, tile.t, j->s + s, n, p.s - s, &wait);
         flush(j, &wait, INT64_MAX / 2);

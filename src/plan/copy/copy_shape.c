@@ -133,7 +133,7 @@ static void choose_lines(tni_copy *c, const tni_nest *nest)
     int64_t begin = rows_begin(nest);
     bool transposes = c->mover == TNI_MOVE_TRANSPOSE;
     c->aligned_lines = transposes && begin % 64 == 0;
-    c->transpose_shifted =
+    c->shifted =
         transposes && begin % tni_shift_align(c->unit) == 0 &&
         c->tile[TNI_SRC_FAST].n * c->unit >= 16 && !c->pack &&
         tni_kernels_of(tni_isa_level())->copy->transpose_shifted[c->width_log2];
@@ -152,7 +152,7 @@ uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
     if (next >= 0)
         c->tile[TNI_SRC_NEXT] = tni_whole_axis(&nest->axis[next]);
     c->aligned_lines = c->aligned_lines && next < 0;
-    c->transpose_shifted = c->shifted && next < 0;
+    c->shifted = c->shifted && next < 0;
     int64_t lines = c->mover == TNI_MOVE_ROWS ? LINES_ROWS : LINES;
     int64_t goal = c->mover == TNI_MOVE_ROWS ? RUN_ROWS : RUN;
     if (c->aligned_lines) {
@@ -172,7 +172,7 @@ uint64_t tni_shape_staged(tni_copy *c, const tni_nest *nest, int a, int b)
     const tni_tile_axis *run = &c->tile[c->run];
     int64_t bytes = run->block * run->d;
     c->aligned_lines = c->aligned_lines && c->run == TNI_DST_FAST;
-    c->transpose_shifted = c->shifted && c->run == TNI_DST_FAST;
+    c->shifted = c->shifted && c->run == TNI_DST_FAST;
     c->carry = run->block < run->n && bytes >= 128;
     if (c->b_in_run)
         c->tile[TNI_SRC_NEXT].block = 1;

@@ -134,7 +134,7 @@ static void choose_block(tni_strips *s)
     const tni_nest *nest = &s->nest;
     const int last = nest->ndim - 1;
     const tni_axis *in = &nest->axis[last];
-    bool transposes = false;
+    bool turns = false;
     for (int k = 0; k < nest->nop; k++)
         turns |= moves(s, k);
     const bool joined = !s->map && in->n < SHORT && last > 0;
@@ -192,7 +192,7 @@ static void choose_forms(tni_strips *s)
         const bool dense = s->flat ? whole(s, k, o->width) : in->step[k] == o->width;
         const bool still = k > 0 && (s->flat ? whole(s, k, 0) : in->step[k] == 0);
         o->move = s->map ? moves(s, k) : !dense && !still;
-        o->transpose = false;
+        o->turn = false;
         for (int j = 0; j + 1 < s->nblock && o->move; j++)
             o->turn |= tni_magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;
         const bool relay = k == 0 && s->relay;
@@ -291,7 +291,7 @@ static bool plan_plain(tni_strips *s)
         return false;
     for (int k = 0; k < nest->nop; k++) {
         s->operand[k].form = nest->axis[0].step[k] ? TNI_DIRECT : TNI_ONE;
-        s->operand[k].move = s->operand[k].transpose = false;
+        s->operand[k].move = s->operand[k].turn = false;
     }
     s->flat = s->relay = false;
     s->nblock = 1;
