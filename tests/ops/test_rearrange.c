@@ -219,7 +219,7 @@ static void threads_share_out_the_outside(void **state)
     static const struct {
         int ndim;
         int64_t shape[5];
-        int64_t turns, step; /* of the outermost loop */
+        int64_t trips, step; /* of the outermost loop */
     } of[] = {{4, {19, 12, 19, 24}, 12, 19 * 24 * 4},
               {5, {12, 7, 7, 14, 12}, 2, 4 * 7 * 14 * 12 * 4},
               {5, {11, 4, 14, 14, 12}, 2, 2 * 14 * 14 * 12 * 4}};
@@ -233,7 +233,7 @@ static void threads_share_out_the_outside(void **state)
             tni_copy_plan(&c, &d, &s);
             if (c.stream || tni_threads() != 2)
                 continue;
-            assert_int_equal(c.loop[c.nloop - 1].n, of[i].transpose_many);
+            assert_int_equal(c.loop[c.nloop - 1].n, of[i].trips);
             assert_int_equal(c.loop[c.nloop - 1].d, of[i].step);
         }
     }
