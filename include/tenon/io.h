@@ -108,7 +108,7 @@ TN_API TN_NODISCARD tn_status tn_save(const char *path, const tn_tensor *t);
  *
  * In .safetensors wider dtypes come first, so that every tensor is aligned.
  *
- * TN_EARG         a name is there twice or is no UTF-8
+ * TN_EARG         duplicate key or is not UTF-8
  * TN_EFORMAT      metadata is no JSON object of strings
  * TN_EUNSUPPORTED another suffix, or a dtype that the format lacks */
 TN_API TN_NODISCARD tn_status tn_save_many(const char *path, int n, const char *const *names,

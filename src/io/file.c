@@ -55,7 +55,7 @@ tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
     if (error)
         return tni_fail(TN_EIO, "%s: %s", f->path, tni_sys_words(error, words, sizeof words));
     if ((int64_t)got < n)
-        return tni_fail(TN_EIO, "%s: the file ends at byte %lld, it had %lld when opened",
+        return tni_fail(TN_EIO, "%s: file ends at byte %lld, it had %lld bytes when opened",
                         f->path, (long long)(at + (int64_t)got), (long long)f->size);
     return TN_OK;
 }
@@ -130,7 +130,7 @@ static tn_status load(tn_file *f)
             TRY(formats[i].open(f));
             return index_names(f);
         }
-    return tni_fail(TN_EFORMAT, "%s: is no .npy, .npz, .safetensors or .gguf file", f->path);
+    return tni_fail(TN_EFORMAT, "%s: not a .npy, .npz, .safetensors or .gguf file", f->path);
 }
 
 static tn_status open_file(tn_file **out, const char *path, int fd, bool owns_fd, int64_t size)
@@ -152,7 +152,7 @@ static tn_status open_file(tn_file **out, const char *path, int fd, bool owns_fd
     return status;
 }
 
-static tn_status refused(const char *path, int error)
+static tn_status fail_open(const char *path, int error)
 {
     char words[80];
     size_t len = strlen(path);
@@ -167,7 +167,7 @@ tn_status tn_file_open(tn_file **f, const char *path)
     if (!f || !path)
         return tni_fail(TN_ENULL, "file_open: %s is NULL", f ? "path" : "f");
     int error = tni_sys_open(path, &fd, &size);
-    return error ? refused(path, error) : open_file(f, path, fd, true, size);
+    return error ? fail_open(path, error) : open_file(f, path, fd, true, size);
 }
 
 tn_status tn_file_open_fd(tn_file **f, int fd, const char *name)
@@ -176,7 +176,7 @@ tn_status tn_file_open_fd(tn_file **f, int fd, const char *name)
     if (!f || !name)
         return tni_fail(TN_ENULL, "file_open_fd: %s is NULL", f ? "name" : "f");
     int error = tni_sys_size(fd, &size);
-    return error ? refused(name, error) : open_file(f, name, fd, false, size);
+    return error ? fail_open(name, error) : open_file(f, name, fd, false, size);
 }
 
 void tn_file_close(tn_file *f)
@@ -233,11 +233,11 @@ tn_status tni_file_entry(const tn_file *f, int64_t i, const char *call, const tn
     if (!f)
         return tni_fail(TN_ENULL, "%s: f is NULL", call);
     if (i < 0 || i >= f->count)
-        return tni_fail(TN_EARG, "%s: tensor %lld of %lld", f->path, (long long)i,
-                        (long long)f->count);
+        return tni_fail(TN_EARG, "%s: tensor index %lld is out of range [0, %lld)", f->path,
+                        (long long)i, (long long)f->count);
     *e = &f->entries[i];
     if (!(*e)->dtype)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" has type %s, which no dtype is",
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": type %s has no tn_dtype",
                         f->path, (*e)->name, (*e)->type);
     return TN_OK;
 }
@@ -274,5 +274,5 @@ tn_status tn_file_find(const tn_file *f, const char *name, int64_t *i)
         else
             low = mid + 1;
     }
-    return tni_fail(TN_EARG, "%s: has no tensor \"%.80s\"", f->path, name);
+    return tni_fail(TN_EARG, "%s: no tensor is named \"%.80s\"", f->path, name);
 }

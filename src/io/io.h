@@ -37,7 +37,7 @@ extern int64_t tni_stage;
 
 /* ---- the open file (file.c) ---- */
 
-typedef enum tni_packing { TNI_PLAIN, TNI_STORED, TNI_DEFLATED } tni_packing;
+typedef enum tni_packing { TNI_RAW, TNI_STORED, TNI_DEFLATED } tni_packing;
 
 typedef struct tni_entry {
     const char *name, *type;

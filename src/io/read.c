@@ -73,7 +73,7 @@ tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out)
         return tni_fail(TN_ENULL, "file_read: out is NULL");
     tn_tensor block, t;
     TRY(tn_alloc(&block, e->dtype, e->ndim, e->shape));
-    tn_status status = e->packing == TNI_PLAIN
+    tn_status status = e->packing == TNI_RAW
                            ? tni_file_bytes(f, block.data, e->nbytes, e->offset)
                            : tni_unpack(f, e, block.data);
     if (status == TN_OK)
@@ -127,7 +127,7 @@ tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out)
     if (!out)
         return tni_fail(TN_ENULL, "file_map: out is NULL");
     if (e->packing == TNI_DEFLATED || e->swapped)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is %s and can only be read",
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is %s and cannot be mapped",
                         f->path, e->name, e->swapped ? "of the other endian" : "compressed");
     return view_of(f, e, true, out);
 }
@@ -139,7 +139,8 @@ tn_status tn_file_places(const tn_file *f, int64_t i, tn_tensor *out)
     if (!out)
         return tni_fail(TN_ENULL, "file_places: out is NULL");
     if (e->packing == TNI_DEFLATED)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is compressed and has no places",
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: tensor \"%.80s\" is compressed and cannot be read in parts",
                         f->path, e->name);
     return view_of(f, e, false, out);
 }

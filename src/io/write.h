@@ -14,7 +14,7 @@ typedef struct tni_slot {
     int64_t numel, nbytes;
 } tni_slot;
 
-typedef struct tni_style {
+typedef struct tni_format {
     const char *suffix;
     bool many;                        /* may hold another number of tensors than one */
     bool swaps;                       /* little endian on every host */
@@ -23,12 +23,12 @@ typedef struct tni_style {
     tn_status (*bytes)(tn_writer *w, const void *data, int64_t n);
     tn_status (*leave)(tn_writer *w, const tni_slot *slot); /* behind them */
     tn_status (*finish)(tn_writer *w);
-} tni_style;
+} tni_format;
 
-extern const tni_style tni_npy_style, tni_npz_style, tni_safetensors_style;
+extern const tni_format tni_npy_format, tni_npz_format, tni_safetensors_format;
 
 struct tn_writer {
-    const tni_style *style;
+    const tni_format *format;
     const char *path, *target; /* for sentences; where the file goes */
     char *temp;                /* name of the temporary file, "" while it has none */
     int fd;
@@ -40,7 +40,7 @@ struct tn_writer {
     int64_t left; /* elements that tensor `now` still lacks */
     tn_write_options options;
     char *stage;
-    void *own; /* of the style, in the arena */
+    void *own; /* of the format, in the arena */
     tni_arena arena;
 };
 

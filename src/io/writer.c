@@ -12,8 +12,8 @@
 
 enum { SHOWN = 200, FLOW = 8 << 20 };
 
-static const tni_style *const styles[] = {&tni_npy_style, &tni_npz_style,
-                                          &tni_safetensors_style};
+static const tni_format *const formats[] = {&tni_npy_format, &tni_npz_format,
+                                            &tni_safetensors_format};
 
 static const char *shown(const char *path)
 {
@@ -21,7 +21,7 @@ static const char *shown(const char *path)
     return path + (n > SHOWN ? n - SHOWN : 0);
 }
 
-static tn_status refused(const char *path, int error)
+static tn_status fail_system(const char *path, int error)
 {
     char words[80];
     return tni_fail(TN_EIO, "%s: %s", path, tni_sys_words(error, words, sizeof words));
@@ -31,7 +31,7 @@ tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at)
 {
     int error = tni_sys_pwrite(w->fd, data, (size_t)n, w->pipe ? -1 : at);
     if (error)
-        return refused(w->path, error);
+        return fail_system(w->path, error);
     if (at + n > w->at)
         w->at = at + n;
     if (!w->pipe && !w->options.no_sync && w->at - w->flow >= FLOW) {
@@ -46,20 +46,20 @@ tn_status tni_append(tn_writer *w, const void *data, int64_t n)
     return tni_write_at(w, data, n, w->at);
 }
 
-static tn_status find_style(const char *path, int n, const tni_style **style)
+static tn_status find_format(const char *path, int n, const tni_format **format)
 {
     size_t len = strlen(path);
-    for (int i = 0; i < COUNT(styles); i++) {
-        size_t k = strlen(styles[i]->suffix);
-        if (len < k || strcmp(path + len - k, styles[i]->suffix) != 0)
+    for (int i = 0; i < COUNT(formats); i++) {
+        size_t k = strlen(formats[i]->suffix);
+        if (len < k || strcmp(path + len - k, formats[i]->suffix) != 0)
             continue;
-        if (n != 1 && !styles[i]->many)
-            return tni_fail(TN_EUNSUPPORTED, "%s: %s holds one tensor, not %d", shown(path),
-                            styles[i]->suffix, n);
-        *style = styles[i];
+        if (n != 1 && !formats[i]->many)
+            return tni_fail(TN_EUNSUPPORTED, "%s: %s holds one tensor, got %d", shown(path),
+                            formats[i]->suffix, n);
+        *format = formats[i];
         return TN_OK;
     }
-    return tni_fail(TN_EUNSUPPORTED, "%s: tensors are written as .npy, .npz or .safetensors",
+    return tni_fail(TN_EUNSUPPORTED, "%s: unknown suffix; expected .npy, .npz or .safetensors",
                     shown(path));
 }
 
@@ -109,10 +109,12 @@ static tn_status fill_slots(tn_writer *w, int n, const char *const *names,
     if (!w->slots)
         return tni_no_memory(w->path, n * (int64_t)sizeof *w->slots);
     for (int i = 0; i < n; i++) {
-        const char *given = names ? names[i] : w->style == &tni_npz_style ? "arr_0" : "tensor";
+        const char *given = names                          ? names[i]
+                            : w->format == &tni_npz_format ? "arr_0"
+                                                           : "tensor";
         TRY(fill_slot(w, &w->slots[i], given, ts[i]));
     }
-    return w->style->many ? check_names(w) : TN_OK;
+    return w->format->many ? check_names(w) : TN_OK;
 }
 
 /* Enter the next tensor; those without elements are passed at once. */
@@ -120,13 +122,13 @@ static tn_status enter(tn_writer *w)
 {
     while (w->now < w->n) {
         const tni_slot *slot = &w->slots[w->now];
-        if (w->style->enter)
-            TRY(w->style->enter(w, slot));
+        if (w->format->enter)
+            TRY(w->format->enter(w, slot));
         w->left = slot->numel;
         if (w->left > 0)
             break;
-        if (w->style->leave)
-            TRY(w->style->leave(w, slot));
+        if (w->format->leave)
+            TRY(w->format->leave(w, slot));
         w->now++;
     }
     return TN_OK;
@@ -139,19 +141,19 @@ static tn_status begin(tn_writer *w, int n, const char *const *names,
     if (!w->pipe) {
         int error = tni_sys_temp(w->target, w->temp, PATH_MAX, &w->fd);
         if (error)
-            return refused(w->path, error);
+            return fail_system(w->path, error);
     }
-    if (w->style->begin)
-        TRY(w->style->begin(w));
+    if (w->format->begin)
+        TRY(w->format->begin(w));
     return enter(w);
 }
 
-static tn_writer *new_writer(const tni_style *style, const char *path)
+static tn_writer *new_writer(const tni_format *format, const char *path)
 {
     tn_writer *w = tni_alloc(sizeof *w);
     if (!w)
         return NULL;
-    *w = (tn_writer){.style = style, .fd = -1};
+    *w = (tn_writer){.format = format, .fd = -1};
     w->path = tni_arena_text(&w->arena, shown(path), strlen(shown(path)));
     w->temp = tni_arena_take(&w->arena, PATH_MAX);
     if (w->temp)
@@ -179,7 +181,7 @@ static tn_status check_all(int n, const char *const *names, const tn_tensor *con
 tn_status tn_writer_open(tn_writer **out, const char *path, int n, const char *const *names,
                          const tn_tensor *const *ts, const tn_write_options *options)
 {
-    const tni_style *style = NULL;
+    const tni_format *format = NULL;
     char target[PATH_MAX];
     if (!out || !path)
         return tni_fail(TN_ENULL, "writer_open: %s is NULL", out ? "path" : "w");
@@ -187,11 +189,11 @@ tn_status tn_writer_open(tn_writer **out, const char *path, int n, const char *c
     if (options && (options->align < 0 || options->align > 1 << 20))
         return tni_fail(TN_EARG, "writer_open: an alignment of %lld",
                         (long long)options->align);
-    TRY(find_style(path, n, &style));
+    TRY(find_format(path, n, &format));
     int error = tni_sys_target(path, target, sizeof target);
     if (error)
-        return refused(shown(path), error);
-    tn_writer *w = new_writer(style, path);
+        return fail_system(shown(path), error);
+    tn_writer *w = new_writer(format, path);
     if (!w)
         return tni_no_memory(shown(path), PATH_MAX);
     if (options)
@@ -210,7 +212,7 @@ tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_
     if (!out || !name)
         return tni_fail(TN_ENULL, "writer_open_fd: %s is NULL", out ? "name" : "w");
     TRY(check_all(1, NULL, &t));
-    tn_writer *w = new_writer(&tni_npy_style, name);
+    tn_writer *w = new_writer(&tni_npy_format, name);
     if (!w)
         return tni_no_memory(shown(name), PATH_MAX);
     w->fd = fd;
@@ -237,9 +239,9 @@ static tn_status put_block(tn_writer *w, const tn_tensor *t, int k, const int64_
     TRY(TNI_NEVER(tn_init(&d, w->stage, s.dtype, s.ndim, s.shape)));
     TRY(TNI_NEVER(tn_rearrange(&d, &s)));
     int64_t numel = tni_numel(&d);
-    if (TNI_NEVER(w->style->swaps))
+    if (TNI_NEVER(w->format->swaps))
         tni_swap(w->stage, numel, t->dtype);
-    return w->style->bytes(w, w->stage, numel * tni_width(t->dtype));
+    return w->format->bytes(w, w->stage, numel * tni_width(t->dtype));
 }
 
 /* Stage by stage in row-major order: axis k is cut in pieces, axes before it are walked. */
@@ -271,15 +273,15 @@ static tn_status put_staged(tn_writer *w, const tn_tensor *t)
 
 static tn_status put(tn_writer *w, const tn_tensor *t, int64_t numel)
 {
-    if (tn_is_contiguous(t) && !TNI_NEVER(w->style->swaps))
-        TRY(w->style->bytes(w, t->data, numel * tni_width(t->dtype)));
+    if (tn_is_contiguous(t) && !TNI_NEVER(w->format->swaps))
+        TRY(w->format->bytes(w, t->data, numel * tni_width(t->dtype)));
     else
         TRY(put_staged(w, t));
     w->left -= numel;
     if (w->left > 0)
         return TN_OK;
-    if (w->style->leave)
-        TRY(w->style->leave(w, &w->slots[w->now]));
+    if (w->format->leave)
+        TRY(w->format->leave(w, &w->slots[w->now]));
     w->now++;
     return enter(w);
 }
@@ -296,8 +298,8 @@ tn_status tn_writer_put(tn_writer *w, const tn_tensor *piece)
     if (w->broken)
         return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
     if (w->now == w->n || numel > w->left)
-        return tni_fail(TN_EARG, "%s: %lld elements, %lld are left", w->path, (long long)numel,
-                        (long long)(w->now == w->n ? 0 : w->left));
+        return tni_fail(TN_EARG, "%s: got %lld elements, %lld are missing", w->path,
+                        (long long)numel, (long long)(w->now == w->n ? 0 : w->left));
     if (piece->dtype != w->slots[w->now].dtype)
         return tni_fail(TN_EDTYPE, "%s: tensor \"%.80s\" is %s, the piece %s", w->path,
                         w->slots[w->now].name, tn_dtype_name(w->slots[w->now].dtype),
@@ -314,12 +316,12 @@ static tn_status finish(tn_writer *w)
     if (w->now < w->n)
         return tni_fail(TN_EARG, "%s: tensor \"%.80s\" lacks %lld elements", w->path,
                         w->slots[w->now].name, (long long)w->left);
-    if (w->style->finish)
-        TRY(w->style->finish(w));
+    if (w->format->finish)
+        TRY(w->format->finish(w));
     if (w->pipe)
         return TN_OK;
     int error = tni_sys_publish(w->fd, w->temp, PATH_MAX, w->target, !w->options.no_sync);
-    return error ? refused(w->path, error) : TN_OK;
+    return error ? fail_system(w->path, error) : TN_OK;
 }
 
 tn_status tn_writer_commit(tn_writer *w)

@@ -198,11 +198,13 @@ static tn_status locate(const tn_file *f, const tni_entry *e, const tn_tensor *s
     int64_t here = base && first >= base ? (int64_t)(first - base) : -1;
     if (here < 0 || here > f->size || low < e->offset - here ||
         high > e->offset + e->nbytes - here)
-        return tni_fail(TN_EARG, "%s: places leaves tensor \"%.80s\"", f->path, e->name);
+        return tni_fail(TN_EARG, "%s: the view reaches outside tensor \"%.80s\"", f->path,
+                        e->name);
     if (e->swapped)
         for (int i = 0; i < src->ndim; i++)
             if (src->stride[i] % tni_width(e->dtype) != 0)
-                return tni_fail(TN_EUNSUPPORTED, "%s: axis %d of places steps between elements",
+                return tni_fail(TN_EUNSUPPORTED,
+                                "%s: axis %d: stride is not a multiple of the element size",
                                 f->path, i);
     *at = here;
     return TN_OK;

@@ -31,7 +31,7 @@ $ tenon convert data/many.safetensors -o same.safetensors && cmp data/many.safet
 $ tenon info --json same.safetensors | head -1
 > [{"file": "same.safetensors", "format": "safetensors", "metadata": {"note":"café","format":"np"}, "tensors": [
 $ tenon convert data/some.gguf -o g.safetensors
-2> tenon: data/some.gguf: tensor "t.q8" has type Q8_0, which no dtype is
+2> tenon: data/some.gguf: tensor "t.q8": type Q8_0 has no tn_dtype
 ? 1
 $ tenon convert data/some.gguf:t.bf16 -o g.safetensors && tenon info g.safetensors
 > g.safetensors: safetensors, 1 tensor, 60 B
@@ -67,7 +67,7 @@ $ tenon convert data/stored.npz:f -o f.npy && tenon info f.npy
 > dtype  shape      bytes  align  order
 > i16    (2, 3, 5)     60    128  C
 $ tenon convert data/stored.npz -o x.npy
-2> tenon: x.npy: .npy holds one tensor, not 6
+2> tenon: x.npy: .npy holds one tensor, got 6
 ? 1
 $ tenon permute 0 data/stored.npz -o x.npy
 2> tenon: data/stored.npz has 6 tensors; name one as data/stored.npz:NAME, or choose some with --tensors
@@ -141,10 +141,10 @@ $ tenon convert data/line.npy -o l.npz
 2> tenon: l.npz already exists; use -f to overwrite
 ? 1
 $ tenon convert data/line.npy -o x.txt
-2> tenon: x.txt: tensors are written as .npy, .npz or .safetensors
+2> tenon: x.txt: unknown suffix; expected .npy, .npz or .safetensors
 ? 1
 $ tenon convert data/line.npy -o x.gguf
-2> tenon: x.gguf: tensors are written as .npy, .npz or .safetensors
+2> tenon: x.gguf: unknown suffix; expected .npy, .npz or .safetensors
 ? 1
 $ tenon convert data/line.npy -o nowhere/x.npy
 2> tenon: nowhere/x.npy: No such file or directory
@@ -198,7 +198,7 @@ $ mkfifo p q; cat data/line.npy >p & cat data/line.npy >q & tenon concat -a 0 p 
 > dtype  shape  bytes  align  order
 > i32    (18,)     72    128  C
 $ cat data/README.md >p & tenon info p
-2> tenon: p: is no .npy, .npz, .safetensors or .gguf file
+2> tenon: p: not a .npy, .npz, .safetensors or .gguf file
 ? 1
 
 Many files are joined, more than a process may have open at first.

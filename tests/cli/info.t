@@ -98,15 +98,15 @@ $ tenon info data
 ? 1
 
 $ tenon info data/README.md
-2> tenon: data/README.md: is no .npy, .npz, .safetensors or .gguf file
+2> tenon: data/README.md: not a .npy, .npz, .safetensors or .gguf file
 ? 1
 
 $ tenon info data/x_object.npy
-2> tenon: data/x_object.npy: holds Python objects, which are never read
+2> tenon: data/x_object.npy: Python objects are never read
 ? 1
 
 $ tenon info data/stored.npz:nobody
-2> tenon: data/stored.npz: has no tensor "nobody"
+2> tenon: data/stored.npz: no tensor is named "nobody"
 ? 1
 
 $ head -c 200 data/c_f32.npy >short.npy; tenon info short.npy

@@ -119,17 +119,17 @@ static void texts_end_where_they_end(void **state)
         int64_t length;
         const char *why;
     } rows[] = {
-        {"\"a\"", 2, "the text has no end"},
-        {"\"a\"", 1, "the text has no end"},
+        {"\"a\"", 2, "unterminated string"},
+        {"\"a\"", 1, "unterminated string"},
         {"\"\xc3\xa9\"", 2, "no UTF-8"},
         {"\"\xf4\x8f\xbf\xbf\"", 4, "no UTF-8"},
         {"\"\\u00e9\"", 6, "\\u needs four digits"},
-        {"\"\\n\"", 2, "no such escape"},
-        {"\"\\ud834\\udd1e\"", 8, "half of a letter"},
+        {"\"\\n\"", 2, "unknown escape"},
+        {"\"\\ud834\\udd1e\"", 8, "unpaired surrogate"},
         {"\"\\ud834\\udd1e\"", 9, "\\u needs four digits"},
-        {" \"a\"", 1, "a text is expected"},
-        {"\"\0\"", 3, "a control letter in a text"},
-        {"\"\x1f\"", 3, "a control letter in a text"},
+        {" \"a\"", 1, "expected a string"},
+        {"\"\0\"", 3, "control character in a string"},
+        {"\"\x1f\"", 3, "control character in a string"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         j = (tni_json){.text = rows[i].json, .length = rows[i].length};

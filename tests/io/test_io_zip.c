@@ -257,12 +257,12 @@ static void a_list_is_as_long_as_it_says(void **state)
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         bytes *b = three_members();
         put_number(b->end + 10, (uint64_t)counts[k], 2);
-        assert_refused(b, counts[k] > 3 ? "broken" : "not as long as it says");
+        assert_refused(b, counts[k] > 3 ? "damaged" : "another length than it states");
     }
     for (int more = -1; more <= 1; more += 2) {
         bytes *b = three_members();
         put_number(b->end + 12, number(b->end + 12, 4) + (uint64_t)more, 4);
-        assert_refused(b, more > 0 ? "broken" : "not as long as it says");
+        assert_refused(b, more > 0 ? "damaged" : "another length than it states");
     }
 }
 
@@ -274,17 +274,17 @@ static void members_share_no_bytes(void **state)
     put_number(b->records[2] + 42, number(b->records[0] + 42, 4), 4);
     b->records[2][46] = 'a';
     b->records[0][46] = 'a';
-    assert_refused(b, "share bytes with member \"a\"");
+    assert_refused(b, "overlapping bytes: member \"a\"");
 
     b = three_members(); /* "b" is so long that it reaches into "c" */
     put_number(b->records[1] + 20, 300, 4);
     put_number(b->records[1] + 24, 300, 4);
-    assert_refused(b, "share bytes with member \"c\"");
+    assert_refused(b, "overlapping bytes: member \"c\"");
 
     b = three_members(); /* "c" reaches into the list */
     put_number(b->records[2] + 20, 134, 4);
     put_number(b->records[2] + 24, 134, 4);
-    assert_refused(b, "share bytes with member \"c\"");
+    assert_refused(b, "overlapping bytes: member \"c\"");
 }
 
 /* A name without .npy is kept whole, also one that is shorter than that. */

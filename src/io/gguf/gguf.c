@@ -46,8 +46,8 @@ typedef struct reader {
 
 static tn_status ends(const reader *r)
 {
-    return tni_fail(TN_EFORMAT, "%s: the header runs past the end at byte %lld", r->f->path,
-                    (long long)r->f->size);
+    return tni_fail(TN_EFORMAT, "%s: header extends past the end of the file at byte %lld",
+                    r->f->path, (long long)r->f->size);
 }
 
 static tn_status skip(reader *r, uint64_t n)
@@ -110,7 +110,7 @@ static tn_status skip_scalars(reader *r, uint32_t type, uint64_t count)
         return TN_OK;
     }
     if (type >= sizeof value_bytes || !value_bytes[type])
-        return tni_fail(TN_EFORMAT, "%s: byte %lld: values of type %u", r->f->path,
+        return tni_fail(TN_EFORMAT, "%s: byte %lld: unknown value type %u", r->f->path,
                         (long long)r->at, type);
     if (count > (uint64_t)r->f->size)
         return ends(r);
@@ -133,7 +133,7 @@ static tn_status take_pair(reader *r, uint64_t *align)
     if (is_align && !memcmp(key, alignment, sizeof alignment - 1)) {
         uint32_t value;
         if (type != 4)
-            return tni_fail(TN_EFORMAT, "%s: general.alignment is no u32", r->f->path);
+            return tni_fail(TN_EFORMAT, "%s: general.alignment is not a u32", r->f->path);
         TRY(take_u32(r, &value));
         if (value == 0 || value > MAX_ALIGN || (value & (value - 1)))
             return tni_fail(TN_EFORMAT, "%s: general.alignment is %u", r->f->path, value);
@@ -175,7 +175,7 @@ static tn_status count_bytes(const reader *r, const tni_entry *e, uint32_t type,
         fits = fits && tni_mul(n, e->shape[i] ? e->shape[i] : 1, &n);
     }
     if (!fits || !tni_mul(n / types[type].block, types[type].bytes, &n))
-        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": more bytes than 64 bits count",
+        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": size exceeds 2^63 - 1 bytes",
                         r->f->path, e->name);
     *bytes = empty ? 0 : n;
     return TN_OK;
@@ -247,7 +247,7 @@ tn_status tni_gguf_open(tn_file *f)
     if (r.swapped)
         version = __builtin_bswap32(version);
     if (version != 2 && version != 3)
-        return tni_fail(TN_EUNSUPPORTED, "%s: is a .gguf of version %u; 2 and 3 are read",
+        return tni_fail(TN_EUNSUPPORTED, "%s: .gguf version %u is not supported; 2 and 3 are",
                         f->path, version);
     TRY(take_u64(&r, &tensors));
     TRY(take_u64(&r, &pairs));

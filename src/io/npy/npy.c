@@ -26,7 +26,7 @@ typedef struct scan {
     const char *at, *end, *who;
 } scan;
 
-static tn_status bad(const scan *s, const char *what)
+static tn_status fail_header(const scan *s, const char *what)
 {
     return tni_fail(TN_EFORMAT, "%s: header, %lld bytes before its end: %s", s->who,
                     (long long)(s->end - s->at), what);
@@ -91,21 +91,21 @@ static bool number(scan *s, int64_t *out)
 static tn_status shape(scan *s, tni_npy *h)
 {
     if (!take(s, "("))
-        return bad(s, "the shape is no tuple");
+        return fail_header(s, "shape is not a tuple");
     h->ndim = 0;
     bool comma = true;
     while (!take(s, ")")) {
         if (!comma)
-            return bad(s, "the shape lacks a comma");
+            return fail_header(s, "shape lacks a comma");
         if (h->ndim == TN_MAX_NDIM)
-            return bad(s, "the shape has more than 64 axes");
+            return fail_header(s, "shape has more than 64 axes");
         if (!number(s, &h->shape[h->ndim]))
-            return bad(s, "the shape has what is no extent");
+            return fail_header(s, "shape has a non-integer extent");
         h->ndim++;
         comma = take(s, ",");
     }
     if (h->ndim == 1 && !comma)
-        return bad(s, "the shape is no tuple");
+        return fail_header(s, "shape is not a tuple");
     return TN_OK;
 }
 
@@ -121,16 +121,15 @@ static tn_status dtype(scan *s, tni_npy *h)
 {
     if (take(s, "[")) {
         memcpy(h->descr, "records", 8);
-        return tni_fail(TN_EUNSUPPORTED, "%s: holds records, which are not read", s->who);
+        return tni_fail(TN_EUNSUPPORTED, "%s: structured dtypes are not supported", s->who);
     }
     if (!quoted(s, h->descr, sizeof h->descr))
-        return bad(s, "descr is no short text");
+        return fail_header(s, "descr is not a short string");
     char sign = h->descr[0];
     bool has_sign = sign && strchr("<>|=", sign);
     const char *code = h->descr + has_sign;
     if (*code == 'O')
-        return tni_fail(TN_EUNSUPPORTED, "%s: holds Python objects, which are never read",
-                        s->who);
+        return tni_fail(TN_EUNSUPPORTED, "%s: Python objects are never read", s->who);
     h->dtype = has_sign ? (tn_dtype)0 : by_long_name(code);
     for (int i = 0; i < COUNT(codes); i++)
         if (!strcmp(code, codes[i].code)) {
@@ -139,7 +138,7 @@ static tn_status dtype(scan *s, tni_npy *h)
                 h->dtype = TN_U16;
         }
     if (!h->dtype)
-        return tni_fail(TN_EUNSUPPORTED, "%s: holds '%s', which no dtype is", s->who, h->descr);
+        return tni_fail(TN_EUNSUPPORTED, "%s: dtype '%s' is not supported", s->who, h->descr);
     const bool native = sign == '=' || (sign == '>') == TNI_HOST_BIG; /* no sign: little */
     h->swapped = !native && tni_width(h->dtype) > 1;
     return TN_OK;
@@ -169,50 +168,53 @@ static tn_status dictionary(scan *s, tni_npy *h)
     bool have[3] = {false};
     char key[16];
     if (!take(s, "{"))
-        return bad(s, "no dictionary");
+        return fail_header(s, "no dictionary");
     for (bool comma = true; !take(s, "}"); comma = take(s, ",")) {
         if (!comma || !quoted(s, key, sizeof key) || !take(s, ":"))
-            return bad(s, "no key");
+            return fail_header(s, "no key");
         int which = !strcmp(key, "descr")           ? 0
                     : !strcmp(key, "fortran_order") ? 1
                     : !strcmp(key, "shape")         ? 2
                                                     : 3;
         if (which == 3 || have[which])
-            return bad(s, "a key that is not descr, fortran_order or shape, once each");
+            return fail_header(s,
+                               "expected each of the keys descr, fortran_order and shape once");
         have[which] = true;
         if (which == 0) {
             TRY(dtype(s, h));
         } else if (which == 1) {
             h->fortran = take(s, "True");
             if (!h->fortran && !take(s, "False"))
-                return bad(s, "fortran_order is neither True nor False");
+                return fail_header(s, "fortran_order is neither True nor False");
         } else {
             TRY(shape(s, h));
         }
     }
     if (!have[0] || !have[1] || !have[2])
-        return bad(s, "descr, fortran_order or shape is missing");
+        return fail_header(s, "descr, fortran_order or shape is missing");
     if (take(s, "#"))
         comment(s, h);
     blanks(s);
-    return s->at == s->end ? TN_OK : bad(s, "text behind the dictionary");
+    return s->at == s->end ? TN_OK : fail_header(s, "text after the dictionary");
 }
 
 tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int64_t *length)
 {
     if (n < 10 || memcmp(prefix, magic, sizeof magic) != 0)
-        return tni_fail(TN_EFORMAT, "%s: does not begin as a .npy of at least 10 bytes", who);
+        return tni_fail(TN_EFORMAT, "%s: not a .npy: shorter than 10 bytes or wrong magic",
+                        who);
     int major = prefix[6], minor = prefix[7], wide = major > 1;
     if (major < 1 || major > 3 || minor != 0)
-        return tni_fail(TN_EUNSUPPORTED, "%s: is a .npy of version %d.%d; 1.0 to 3.0 are read",
-                        who, major, minor);
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: .npy version %d.%d is not supported; 1.0 to 3.0 are", who, major,
+                        minor);
     if (wide && n < 12)
-        return tni_fail(TN_EFORMAT, "%s: ends inside the length of its header", who);
+        return tni_fail(TN_EFORMAT, "%s: ends within the length of the header", who);
     int64_t text = prefix[8] | prefix[9] << 8;
     if (wide)
         text |= (int64_t)prefix[10] << 16 | (int64_t)prefix[11] << 24;
     if (text > TNI_NPY_LONGEST)
-        return tni_fail(TN_EFORMAT, "%s: a header of %lld bytes; at most %d are read", who,
+        return tni_fail(TN_EFORMAT, "%s: header has %lld bytes, at most %d are supported", who,
                         (long long)text, TNI_NPY_LONGEST);
     *length = text + (wide ? 12 : 10);
     return TN_OK;
@@ -227,7 +229,7 @@ tn_status tni_npy_parse(tni_npy *h, const char *who, const uint8_t *bytes, int64
     tn_tensor t;
     if (tn_init(&t, NULL, h->dtype, h->ndim, h->shape) != TN_OK) {
         char text[TNI_SHAPE_TEXT];
-        return tni_fail(TN_EFORMAT, "%s: header says %s, more bytes than 64 bits count", who,
+        return tni_fail(TN_EFORMAT, "%s: header says %s, size exceeds 2^63 - 1 bytes", who,
                         tni_shape_text(text, h->ndim, h->shape, tn_dtype_name(h->dtype)));
     }
     h->nbytes = tn_nbytes(&t);
@@ -241,7 +243,7 @@ tn_status tni_npy_open(tn_file *f)
     TRY(tni_file_bytes(f, prefix, n, 0));
     TRY(tni_npy_length(f->path, prefix, n, &length));
     if (length > f->size)
-        return tni_fail(TN_EFORMAT, "%s: a header of %lld bytes, the file has %lld", f->path,
+        return tni_fail(TN_EFORMAT, "%s: header has %lld bytes, the file %lld", f->path,
                         (long long)length, (long long)f->size);
     uint8_t *bytes = tni_arena_take(&f->arena, (size_t)length);
     if (!bytes)

@@ -94,7 +94,7 @@ static bool take_escape(tni_json *j, uint32_t *c)
     const char *at = sign > 0 ? strchr(from, sign) : NULL;
     uint32_t low;
     if (sign != 'u' && !at)
-        return tni_json_wrong(j, "no such escape");
+        return tni_json_wrong(j, "unknown escape");
     j->at++;
     *c = at ? (uint8_t)to[at - from] : 0;
     if (at)
@@ -103,17 +103,17 @@ static bool take_escape(tni_json *j, uint32_t *c)
         return false;
     if (*c >= 0xd800 && *c < 0xdc00) {
         if (peek(j) != '\\' || j->at + 1 >= j->length || j->text[j->at + 1] != 'u')
-            return tni_json_wrong(j, "half of a letter");
+            return tni_json_wrong(j, "unpaired surrogate");
         j->at += 2;
         if (!take_hex(j, &low))
             return false;
         if (low < 0xdc00 || low > 0xdfff)
-            return tni_json_wrong(j, "half of a letter");
+            return tni_json_wrong(j, "unpaired surrogate");
         *c = 0x10000 + ((*c - 0xd800) << 10) + (low - 0xdc00);
     } else if (*c >= 0xdc00 && *c < 0xe000) {
-        return tni_json_wrong(j, "half of a letter");
+        return tni_json_wrong(j, "unpaired surrogate");
     }
-    return *c ? true : tni_json_wrong(j, "a text holds \\u0000");
+    return *c ? true : tni_json_wrong(j, "a string contains \\u0000");
 }
 
 /* Pass over a text, decoding it to out unless that is NULL; *n is its length. */
@@ -122,13 +122,13 @@ static bool take_text(tni_json *j, char *out, int64_t *n)
     const uint8_t *end = (const uint8_t *)j->text + j->length;
     *n = 0;
     if (!tni_json_sign(j, '"'))
-        return tni_json_wrong(j, "a text is expected");
+        return tni_json_wrong(j, "expected a string");
     while (peek(j) != '"') {
         char made[4];
         int c = peek(j), size;
         if (c < ' ')
-            return tni_json_wrong(j,
-                                  c < 0 ? "the text has no end" : "a control letter in a text");
+            return tni_json_wrong(j, c < 0 ? "unterminated string"
+                                           : "control character in a string");
         if (c == '\\') {
             uint32_t escaped = 0;
             j->at++;
@@ -196,12 +196,12 @@ bool tni_json_integer(tni_json *j, int64_t *out)
     int64_t x = 0;
     if (!digit(peek(j)) ||
         (peek(j) == '0' && j->at + 1 < j->length && digit(j->text[j->at + 1])))
-        return tni_json_wrong(j, "a whole number is expected");
+        return tni_json_wrong(j, "expected an integer");
     for (; digit(peek(j)); j->at++)
         if (!tni_mul(x, 10, &x) || !tni_add(x, minus ? '0' - peek(j) : peek(j) - '0', &x))
-            return tni_json_wrong(j, "a number of more than 64 bits");
+            return tni_json_wrong(j, "integer exceeds 64 bits");
     if (peek(j) == '.' || (peek(j) | 32) == 'e')
-        return tni_json_wrong(j, "a whole number is expected");
+        return tni_json_wrong(j, "expected an integer");
     *out = x;
     return true;
 }
@@ -211,7 +211,7 @@ static bool skip_digits(tni_json *j)
     int64_t from = j->at;
     while (digit(peek(j)))
         j->at++;
-    return j->at > from ? true : tni_json_wrong(j, "a digit is missing");
+    return j->at > from ? true : tni_json_wrong(j, "expected a digit");
 }
 
 static bool skip_number(tni_json *j)
@@ -253,7 +253,7 @@ static bool skip(tni_json *j, int depth)
 {
     int64_t n;
     if (depth > DEEPEST)
-        return tni_json_wrong(j, "nested too deep");
+        return tni_json_wrong(j, "nested too deeply");
     bool object = tni_json_sign(j, '{');
     if (object || tni_json_sign(j, '[')) {
         const char end = object ? '}' : ']';
@@ -261,11 +261,13 @@ static bool skip(tni_json *j, int depth)
             return true;
         do {
             if (object && (!take_text(j, NULL, &n) || !tni_json_sign(j, ':')))
-                return j->why ? false : tni_json_wrong(j, "no name with a colon");
+                return j->why ? false : tni_json_wrong(j, "expected \"name\":");
             if (!skip(j, depth + 1))
                 return false;
         } while (tni_json_sign(j, ','));
-        return tni_json_sign(j, end) ? true : tni_json_wrong(j, "neither a comma nor an end");
+        if (tni_json_sign(j, end))
+            return true;
+        return tni_json_wrong(j, object ? "expected ',' or '}'" : "expected ',' or ']'");
     }
     if (peek(j) == '"')
         return take_text(j, NULL, &n);
@@ -289,7 +291,7 @@ static bool names_differ(tni_json *j, const char **names, int64_t n)
     qsort(names, (size_t)n, sizeof *names, by_text);
     for (int64_t i = 1; i < n; i++)
         if (!strcmp(names[i - 1], names[i]))
-            return tni_json_wrong(j, "a name is there twice");
+            return tni_json_wrong(j, "duplicate key");
     return true;
 }
 
@@ -302,12 +304,12 @@ static bool count_members(tni_json *j, int64_t *count)
         if (!take_text(j, NULL, &n))
             return false;
         if (!tni_json_sign(j, ':'))
-            return tni_json_wrong(j, "no name with a colon");
+            return tni_json_wrong(j, "expected \"name\":");
         if (!take_text(j, NULL, &n))
             return false;
         more = tni_json_sign(j, ',');
         if (!more && !tni_json_sign(j, '}'))
-            return tni_json_wrong(j, "neither a comma nor an end");
+            return tni_json_wrong(j, "expected ',' or '}'");
     }
     return true;
 }
@@ -339,7 +341,7 @@ bool tni_json_texts(tni_json *j, tni_arena *arena, const char **out)
     tni_arena scratch = {0};
     int64_t count = 0;
     if (!tni_json_sign(j, '{'))
-        return tni_json_wrong(j, "an object is expected");
+        return tni_json_wrong(j, "expected an object");
     tni_json again = *j;
     if (!count_members(j, &count))
         return false;

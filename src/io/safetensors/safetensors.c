@@ -52,7 +52,7 @@ typedef struct parse {
     int64_t n, room;
 } parse;
 
-tn_status tni_st_refused(const char *path, const char *what, int64_t from, const tni_json *j)
+tn_status tni_fail_json(const char *path, const char *what, int64_t from, const tni_json *j)
 {
     if (!j->why)
         return tni_no_memory(path, j->length);
@@ -60,9 +60,9 @@ tn_status tni_st_refused(const char *path, const char *what, int64_t from, const
                     j->why);
 }
 
-static tn_status refused(const parse *p)
+static tn_status fail_header(const parse *p)
 {
-    return tni_st_refused(p->f->path, "header", 8, &p->j);
+    return tni_fail_json(p->f->path, "header", 8, &p->j);
 }
 
 static const tni_st_type *type_of(const char *name)
@@ -78,7 +78,7 @@ static bool read_list(tni_json *j, int room, int64_t *list, int *n)
 {
     *n = 0;
     if (!tni_json_sign(j, '['))
-        return tni_json_wrong(j, "a list is expected");
+        return tni_json_wrong(j, "expected an array");
     if (tni_json_sign(j, ']'))
         return true;
     do {
@@ -90,7 +90,7 @@ static bool read_list(tni_json *j, int room, int64_t *list, int *n)
         else
             *n = -1;
     } while (tni_json_sign(j, ','));
-    return tni_json_sign(j, ']') ? true : tni_json_wrong(j, "neither a comma nor an end");
+    return tni_json_sign(j, ']') ? true : tni_json_wrong(j, "expected ',' or ']'");
 }
 
 /* What a row is made of, as the header says it. */
@@ -109,9 +109,10 @@ static bool read_fact(parse *p, facts *x)
         return false;
     bool dtype = !strcmp(key, "dtype"), shape = !strcmp(key, "shape");
     bool offsets = !strcmp(key, "data_offsets");
-    if (!tni_json_sign(j, ':') || (dtype && x->dtype) || (shape && x->ndim != -2) ||
-        (offsets && x->noffsets != -2))
-        return tni_json_wrong(j, "no name with a colon, or one that is there twice");
+    if (!tni_json_sign(j, ':'))
+        return tni_json_wrong(j, "expected \"name\":");
+    if ((dtype && x->dtype) || (shape && x->ndim != -2) || (offsets && x->noffsets != -2))
+        return tni_json_wrong(j, "duplicate key");
     return dtype     ? tni_json_string(j, &p->f->arena, &x->dtype)
            : shape   ? read_list(j, TN_MAX_NDIM, x->shape, &x->ndim)
            : offsets ? read_list(j, 2, x->offsets, &x->noffsets)
@@ -123,14 +124,14 @@ static bool read_facts(parse *p, facts *x)
     tni_json *j = &p->j;
     *x = (facts){.ndim = -2, .noffsets = -2};
     if (!tni_json_sign(j, '{'))
-        return tni_json_wrong(j, "an object is expected");
+        return tni_json_wrong(j, "expected an object");
     if (tni_json_sign(j, '}'))
         return true;
     do
         if (!read_fact(p, x))
             return false;
     while (tni_json_sign(j, ','));
-    return tni_json_sign(j, '}') ? true : tni_json_wrong(j, "neither a comma nor an end");
+    return tni_json_sign(j, '}') ? true : tni_json_wrong(j, "expected ',' or '}'");
 }
 
 /* Extents make up exactly the bytes from begin to end. */
@@ -144,11 +145,10 @@ static tn_status check_shape(tn_file *f, row *r, const facts *x)
     for (int i = 0; i < r->ndim; i++) {
         shape[i] = x->shape[i];
         if (shape[i] < 0)
-            return tni_fail(TN_EFORMAT,
-                            "%s: tensor \"%.80s\": axis %d of its shape is no extent", f->path,
-                            r->name, i);
+            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": axis %d: invalid extent",
+                            f->path, r->name, i);
         if (!tni_mul(bits, shape[i] ? shape[i] : 1, &bits))
-            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": more bits than 64 bits count",
+            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": size exceeds 2^63 - 1 bits",
                             f->path, r->name);
         empty |= shape[i] == 0;
     }
@@ -170,11 +170,11 @@ static tn_status read_row(parse *p, row *r)
     const char *path = p->f->path;
     facts x;
     if (!read_facts(p, &x))
-        return refused(p);
+        return fail_header(p);
     if (!x.dtype || x.ndim == -2 || x.noffsets != 2)
         return tni_fail(TN_EFORMAT,
-                        "%s: tensor \"%.80s\": dtype, shape or data_offsets is missing or not "
-                        "what it should be",
+                        "%s: tensor \"%.80s\": dtype, shape or data_offsets is missing or "
+                        "invalid",
                         path, r->name);
     r->type = type_of(x.dtype);
     if (!r->type)
@@ -250,15 +250,15 @@ static tn_status read_pair(parse *p)
     tn_file *f = p->f;
     const char *name;
     if (!tni_json_string(&p->j, &f->arena, &name))
-        return refused(p);
+        return fail_header(p);
     if (!tni_json_sign(&p->j, ':')) {
-        p->j.why = "no name with a colon";
-        return refused(p);
+        p->j.why = "expected \"name\":";
+        return fail_header(p);
     }
     if (!strcmp(name, "__metadata__")) {
         if (f->metadata)
-            return tni_fail(TN_EFORMAT, "%s: __metadata__ is there twice", f->path);
-        return tni_json_texts(&p->j, &f->arena, &f->metadata) ? TN_OK : refused(p);
+            return tni_fail(TN_EFORMAT, "%s: duplicate __metadata__", f->path);
+        return tni_json_texts(&p->j, &f->arena, &f->metadata) ? TN_OK : fail_header(p);
     }
     if (p->n == p->room)
         TRY(grow(p));
@@ -275,14 +275,14 @@ static tn_status read_header(parse *p)
         TRY(read_pair(p));
         more = tni_json_sign(j, ',');
         if (!more && !tni_json_sign(j, '}')) {
-            j->why = "neither a comma nor an end";
-            return refused(p);
+            j->why = "expected ',' or '}'";
+            return fail_header(p);
         }
     }
     (void)tni_json_sign(j, ' ');
     if (j->at < j->length) {
         j->why = "text behind the object";
-        return refused(p);
+        return fail_header(p);
     }
     if (p->n)
         qsort(p->rows, (size_t)p->n, sizeof *p->rows, by_place);
@@ -298,8 +298,8 @@ tn_status tni_safetensors_open(tn_file *f)
         length |= (uint64_t)prefix[i] << 8 * i;
     if (length > LONGEST || (int64_t)length > f->size - 8)
         return tni_fail(TN_EFORMAT,
-                        "%s: a header of %llu bytes; the file has %lld, %d are read", f->path,
-                        (unsigned long long)length, (long long)f->size, LONGEST);
+                        "%s: header has %llu bytes, the file %lld, at most %d are supported",
+                        f->path, (unsigned long long)length, (long long)f->size, LONGEST);
     char *text = tni_alloc((size_t)length);
     if (!text)
         return tni_no_memory(f->path, (int64_t)length);

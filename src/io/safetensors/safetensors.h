@@ -15,6 +15,6 @@ extern const tni_st_type tni_st_types[]; /* ends with a NULL name */
 
 /* Why a text is refused: TN_EFORMAT with the place, which is counted from `from`, or TN_ENOMEM.
  * what names the text. */
-tn_status tni_st_refused(const char *path, const char *what, int64_t from, const tni_json *j);
+tn_status tni_fail_json(const char *path, const char *what, int64_t from, const tni_json *j);
 
 #endif

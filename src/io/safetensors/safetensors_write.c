@@ -83,12 +83,12 @@ static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *a
         return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": .safetensors has no %s",
                         w->path, slot->name, tn_dtype_name(slot->dtype));
     if (!tni_is_utf8(slot->name))
-        return tni_fail(TN_EARG, "%s: the name of tensor at %lld is no UTF-8", w->path,
+        return tni_fail(TN_EARG, "%s: the name of tensor at %lld is not UTF-8", w->path,
                         (long long)*at);
     if (!strcmp(slot->name, "__metadata__"))
-        return tni_fail(TN_EARG, "%s: no tensor can be named __metadata__", w->path);
+        return tni_fail(TN_EARG, "%s: a tensor cannot be named __metadata__", w->path);
     if (!tni_add(*at, slot->nbytes, at))
-        return tni_fail(TN_EOVERFLOW, "%s: more bytes than 64 bits count", w->path);
+        return tni_fail(TN_EOVERFLOW, "%s: size exceeds 2^63 - 1 bytes", w->path);
     return TN_OK;
 }
 
@@ -105,7 +105,7 @@ static tn_status read_metadata(tn_writer *w, const char **out)
             return TN_OK;
         tni_json_wrong(&j, "text behind the object");
     }
-    return tni_st_refused(w->path, "metadata", 0, &j);
+    return tni_fail_json(w->path, "metadata", 0, &j);
 }
 
 /* Length, text, padding. */
@@ -116,7 +116,7 @@ static tn_status write_text(tn_writer *w, const char *text, int64_t n)
     uint8_t length[8];
     char spaces[256];
     if (whole - 8 > LONGEST)
-        return tni_fail(TN_EUNSUPPORTED, "%s: a header of %lld bytes; the format takes %d",
+        return tni_fail(TN_EUNSUPPORTED, "%s: header has %lld bytes, the format allows %d",
                         w->path, (long long)whole, LONGEST);
     for (int i = 0; i < 8; i++)
         length[i] = (uint8_t)((uint64_t)(whole - 8) >> 8 * i);
@@ -148,8 +148,8 @@ static tn_status begin(tn_writer *w)
     return status;
 }
 
-const tni_style tni_safetensors_style = {.suffix = ".safetensors",
-                                         .many = true,
-                                         .swaps = TNI_HOST_BIG,
-                                         .begin = begin,
-                                         .bytes = tni_append};
+const tni_format tni_safetensors_format = {.suffix = ".safetensors",
+                                           .many = true,
+                                           .swaps = TNI_HOST_BIG,
+                                           .begin = begin,
+                                           .bytes = tni_append};

@@ -26,7 +26,7 @@ enum {
 _Static_assert(END_RECORD + LONGEST_COMMENT <= HEAD_BYTES + LONGEST_NAME,
                "the scratch of an opening file holds every place of the end record");
 
-static tn_status broken(const tn_file *f, const char *what, const char *name)
+static tn_status fail_zip(const tn_file *f, const char *what, const char *name)
 {
     return tni_fail(TN_EFORMAT, "%s: %s%s%.80s%s", f->path, what, *name ? " \"" : "", name,
                     *name ? "\"" : "");
@@ -50,7 +50,7 @@ static tn_status read_head(const tn_file *f, tni_entry *e, int64_t length, uint8
                            ? TN_EUNSUPPORTED
                            : tni_npy_length(f->path, head, got, &whole);
     if (status == TN_OK && whole > got)
-        return broken(f, "the header ends outside of member", e->name);
+        return fail_zip(f, "header extends past member", e->name);
     if (status == TN_OK)
         status = tni_npy_parse(h, f->path, head, whole);
     if (status == TN_EUNSUPPORTED) {
@@ -127,7 +127,7 @@ static tn_status read_record(const tn_file *f, uint64_t at, record *r, char *nam
 {
     uint8_t raw[CENTRAL];
     if (!has(f, at, CENTRAL))
-        return broken(f, "the list of members is broken", "");
+        return fail_zip(f, "central directory is damaged", "");
     TRY(tni_file_bytes(f, raw, CENTRAL, (int64_t)at));
     *r = (record){.packed = number(raw + 20, 4),
                   .length = number(raw + 24, 4),
@@ -140,14 +140,14 @@ static tn_status read_record(const tn_file *f, uint64_t at, record *r, char *nam
                   .comment = (int)number(raw + 32, 2)};
     uint64_t rest = (uint64_t)r->name + (uint64_t)r->extra;
     if (memcmp(raw, "PK\1\2", 4) != 0 || !has(f, at + CENTRAL, rest))
-        return broken(f, "the list of members is broken", "");
+        return fail_zip(f, "central directory is damaged", "");
     if (r->name >= LONGEST_NAME)
-        return broken(f, "a member's name is too long", "");
+        return fail_zip(f, "a member's name is too long", "");
     TRY(tni_file_bytes(f, name, r->name, (int64_t)at + CENTRAL));
     TRY(tni_file_bytes(f, scratch, r->extra, (int64_t)at + CENTRAL + r->name));
     name[r->name] = 0;
     if ((int)strlen(name) != r->name || !long_numbers(r, scratch))
-        return broken(f, "the list of members is broken", "");
+        return fail_zip(f, "central directory is damaged", "");
     return TN_OK;
 }
 
@@ -157,14 +157,14 @@ static tn_status find_data(const tn_file *f, record *r, const char *name, uint8_
     uint8_t raw[LOCAL];
     uint64_t first = r->local + LOCAL + (uint64_t)r->name;
     if (!has(f, r->local, LOCAL + (uint64_t)r->name))
-        return broken(f, "the file ends before member", name);
+        return fail_zip(f, "file ends before member", name);
     TRY(tni_file_bytes(f, raw, LOCAL, (int64_t)r->local));
     TRY(tni_file_bytes(f, scratch, r->name, (int64_t)r->local + LOCAL));
     if (memcmp(raw, "PK\3\4", 4) != 0 || (int)number(raw + 8, 2) != r->method ||
         (int)number(raw + 26, 2) != r->name || memcmp(scratch, name, (size_t)r->name) != 0)
-        return broken(f, "no member is where the list says:", name);
+        return fail_zip(f, "no local header where the central directory says:", name);
     r->data = first + number(raw + 28, 2);
-    return has(f, r->data, r->packed) ? TN_OK : broken(f, "the file ends inside member", name);
+    return has(f, r->data, r->packed) ? TN_OK : fail_zip(f, "file ends inside member", name);
 }
 
 /* The member whose record is at *at, which moves to the next one. */
@@ -189,7 +189,7 @@ static tn_status add_member(tn_file *f, uint64_t *at, uint8_t *head, char *name)
     e.packed = (int64_t)r.packed;
     e.packing = r.method ? TNI_DEFLATED : TNI_STORED;
     if (e.packing == TNI_DEFLATED ? r.length / MOST_RATIO > r.packed + 1 : r.length != r.packed)
-        return broken(f, "lengths that cannot be in member", name);
+        return fail_zip(f, "impossible lengths of member", name);
     TRY(read_head(f, &e, (int64_t)r.length, head, &h));
     return tni_file_add(f, &e);
 }
@@ -210,7 +210,7 @@ static tn_status find_end(const tn_file *f, uint8_t *scratch, int64_t *at, uint8
                 return TN_OK;
             }
     }
-    return broken(f, "has no list of members, or one that is broken", "");
+    return fail_zip(f, "central directory is missing or damaged", "");
 }
 
 /* Where the list begins, how many records it has, and where it must end. */
@@ -231,16 +231,16 @@ static tn_status find_list(const tn_file *f, uint8_t *scratch, listing *list)
         uint64_t place = number(more + 8, 8);
         if (!memcmp(more, "PK\6\7", 4)) {
             if (!has(f, place, LONG_END_RECORD))
-                return broken(f, "the list of members is broken", "");
+                return fail_zip(f, "central directory is damaged", "");
             TRY(tni_file_bytes(f, more, LONG_END_RECORD, (int64_t)place));
             if (memcmp(more, "PK\6\6", 4) != 0)
-                return broken(f, "the list of members is broken", "");
+                return fail_zip(f, "central directory is damaged", "");
             *list = (listing){number(more + 48, 8), number(more + 32, 8), place};
             bytes = number(more + 40, 8);
         }
     }
     if (list->at > list->end || bytes > list->end - list->at || list->count > bytes / CENTRAL)
-        return broken(f, "the list of members is broken", "");
+        return fail_zip(f, "central directory is damaged", "");
     list->end = list->at + bytes;
     return TN_OK;
 }
@@ -262,7 +262,7 @@ static tn_status keep_apart(const tn_file *f, int64_t *order, int64_t end)
     for (int64_t i = 0; i < f->count; i++) {
         const tni_entry *e = &f->entries[order[i]];
         if (e->packed > 0 && (e->member < used || e->packed > end - e->member))
-            return broken(f, "other members or the list share bytes with member", e->name);
+            return fail_zip(f, "overlapping bytes: member", e->name);
         used = e->packed > 0 ? e->member + e->packed : used;
     }
     return TN_OK;
@@ -276,7 +276,7 @@ static tn_status add_members(tn_file *f, uint8_t *head, char *name)
     for (uint64_t i = 0; i < list.count; i++)
         TRY(add_member(f, &list.at, head, name));
     if (list.at != list.end)
-        return broken(f, "the list of members is not as long as it says", "");
+        return fail_zip(f, "central directory has another length than it states", "");
     int64_t *order = list.count ? tni_alloc((size_t)bytes) : NULL;
     if (list.count && !order)
         return tni_no_memory(f->path, bytes);

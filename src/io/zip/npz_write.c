@@ -88,7 +88,7 @@ static tn_status enter(tn_writer *w, const tni_slot *slot)
     uint8_t local[LOCAL], extra[LONG_EXTRA + 4 + ALIGN] = {0}, *end = extra;
     size_t n = strlen(slot->name);
     if (n > LONGEST_NAME)
-        return tni_fail(TN_EARG, "%s: a name of %zu bytes; at most %d", w->path, n,
+        return tni_fail(TN_EARG, "%s: name has %zu bytes, at most %d are allowed", w->path, n,
                         LONGEST_NAME);
     int64_t head = tni_npy_header(header, slot->dtype, slot->ndim, slot->shape);
     if (slot->nbytes > INT64_MAX - head)
@@ -168,11 +168,11 @@ static tn_status finish(tn_writer *w)
     return append_end(w, list);
 }
 
-const tni_style tni_npz_style = {.suffix = ".npz",
-                                 .many = true,
-                                 .swaps = TNI_HOST_BIG,
-                                 .begin = begin,
-                                 .enter = enter,
-                                 .bytes = append_bytes,
-                                 .leave = leave,
-                                 .finish = finish};
+const tni_format tni_npz_format = {.suffix = ".npz",
+                                   .many = true,
+                                   .swaps = TNI_HOST_BIG,
+                                   .begin = begin,
+                                   .enter = enter,
+                                   .bytes = append_bytes,
+                                   .leave = leave,
+                                   .finish = finish};

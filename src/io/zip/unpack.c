@@ -21,7 +21,7 @@ typedef struct source {
     uint8_t in[PIECE], out[PIECE]; /* out: on its way to a descriptor */
 } source;
 
-static tn_status refuse(const source *s, const char *what)
+static tn_status fail_unpack(const source *s, const char *what)
 {
     return tni_fail(TN_EFORMAT, "%s: byte %lld: %s", s->f->path, (long long)s->at, what);
 }
@@ -44,7 +44,7 @@ static tn_status refill(source *s)
 {
     int64_t n = s->left < PIECE ? s->left : PIECE;
     if (n == 0)
-        return refuse(s, "the deflated member ends too early");
+        return fail_unpack(s, "deflated data ends early");
     TRY(tni_file_bytes(s->f, s->in, n, s->at));
     s->at += n;
     s->left -= n;
@@ -69,7 +69,7 @@ static tn_status inflate_some(source *s, uint8_t *out, int64_t n, int64_t *got)
         if (r == Z_MEM_ERROR)
             return tni_no_memory(s->f->path, 1 << MAX_WBITS);
         if (r != Z_OK && r != Z_STREAM_END)
-            return refuse(s, "the deflated member is broken");
+            return fail_unpack(s, "deflated data is damaged");
     }
     *got = done;
     return TN_OK;
@@ -100,7 +100,7 @@ static tn_status pass(source *s, int64_t n, bool to_end)
         if (got < want)
             break;
     }
-    return n > 0 ? refuse(s, "the member ends inside its header") : TN_OK;
+    return n > 0 ? fail_unpack(s, "member ends inside its header") : TN_OK;
 }
 
 /* Behind the elements: the rest, and the checksum of all. */
@@ -119,7 +119,7 @@ static tn_status unpack(source *s, const tni_entry *e, uint8_t *out)
     TRY(pass(s, head, false));
     TRY(take(s, out, e->nbytes, &got));
     if (got < e->nbytes)
-        return refuse(s, "the member ends inside its elements");
+        return fail_unpack(s, "member ends inside its elements");
     return end(s, e);
 }
 
@@ -130,7 +130,7 @@ static tn_status unpack_to(source *s, const tni_entry *e, int fd)
         int64_t n = left < PIECE ? left : PIECE;
         TRY(take(s, s->out, n, &got));
         if (got < n)
-            return refuse(s, "the member ends inside its elements");
+            return fail_unpack(s, "member ends inside its elements");
         int error = tni_sys_pwrite(fd, s->out, (size_t)got, -1);
         char words[80];
         if (error)
