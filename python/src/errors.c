@@ -1,0 +1,110 @@
+/* errors.c - the exception of each status, with the library's sentence unchanged. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "core.h"
+
+enum { AXIS = 32, INDEX, PATTERN, RAISED };
+
+/* The classes live in tenon/_errors.py; this is their names by status. */
+static const struct {
+    int status;
+    const char *name;
+} rows[] = {
+    {TN_EARG, "ArgumentError"},
+    {TN_EDTYPE, "DTypeError"},
+    {TN_ESHAPE, "ShapeError"},
+    {TN_ESTRIDE, "LayoutError"},
+    {TN_EOVERLAP, "OverlapError"},
+    {TN_EOVERFLOW, "SizeError"},
+    {TN_ENOMEM, "OutOfMemoryError"},
+    {TN_EDEVICE, "DeviceError"},
+    {TN_EIO, "FileError"},
+    {TN_EFORMAT, "FormatError"},
+    {TN_EUNSUPPORTED, "UnsupportedError"},
+    {AXIS, "AxisError"},
+    {INDEX, "IndexingError"},
+    {PATTERN, "PatternError"},
+};
+
+static PyObject *classes[RAISED];
+
+/* A sentence may hold bytes of a file's name: what is not UTF-8 is escaped. */
+static void raise_text(PyObject *class, const char *text)
+{
+    PyObject *s = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+    if (s) {
+        PyErr_SetObject(class, s);
+        Py_DECREF(s);
+    }
+}
+
+void *tpy_raise(tn_status status)
+{
+    int error = errno;
+    const char *text = tn_error();
+    if (status == TN_EIO) {
+        PyObject *s = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+        PyObject *args = s ? Py_BuildValue("(iN)", error, s) : NULL;
+        if (args) {
+            PyErr_SetObject(classes[TN_EIO], args);
+            Py_DECREF(args);
+        }
+        return NULL;
+    }
+    PyObject *class = (int)status < RAISED ? classes[status] : NULL;
+    if (status == TN_EFORMAT && strncmp(text, "pattern", 7) == 0)
+        class = classes[PATTERN];
+    raise_text(class ? class : PyExc_SystemError, text);
+    return NULL;
+}
+
+static void *raise_formatted(int which, const char *fmt, va_list args)
+{
+    PyObject *s = PyUnicode_FromFormatV(fmt, args);
+    if (s) {
+        PyErr_SetObject(classes[which], s);
+        Py_DECREF(s);
+    }
+    return NULL;
+}
+
+void *tpy_raise_axis(const char *call, Py_ssize_t axis, int ndim)
+{
+    PyErr_Format(classes[AXIS], "%s: axis %zd is out of range for a tensor of %d axes", call,
+                 axis, ndim);
+    return NULL;
+}
+
+#define RAISE(name, which)                                                                     \
+    void *name(const char *fmt, ...)                                                           \
+    {                                                                                          \
+        va_list args;                                                                          \
+        va_start(args, fmt);                                                                   \
+        raise_formatted(which, fmt, args);                                                     \
+        va_end(args);                                                                          \
+        return NULL;                                                                           \
+    }
+RAISE(tpy_raise_index, INDEX)
+RAISE(tpy_raise_layout, TN_ESTRIDE)
+RAISE(tpy_raise_shape, TN_ESHAPE)
+RAISE(tpy_raise_dtype, TN_EDTYPE)
+
+int tpy_errors_ready(PyObject *module)
+{
+    PyObject *python = PyImport_ImportModule("tenon._errors");
+    if (!python)
+        return -1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PyObject *class = PyObject_GetAttrString(python, rows[i].name);
+        if (!class) {
+            Py_DECREF(python);
+            return -1;
+        }
+        classes[rows[i].status] = class;
+    }
+    Py_DECREF(python);
+    (void)module;
+    return 0;
+}

@@ -1,0 +1,436 @@
+/* take_in.c - objects of other libraries as operands: buffers, DLPack, __array_interface__,
+ * numbers.
+ *
+ * What an operand holds is given back by tpy_drop, in any order and also after a failure. */
+#include <math.h>
+#include <string.h>
+
+#include "core.h"
+
+PyTypeObject *tpy_Export, *tpy_Managed;
+
+/* ---- owners ---- */
+
+typedef struct export_owner {
+    PyObject_HEAD Py_buffer view;
+} export_owner;
+
+typedef struct managed_owner {
+    PyObject_HEAD DLManagedTensorVersioned *m;
+    DLManagedTensor *old;
+} managed_owner;
+
+static void export_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyBuffer_Release(&((export_owner *)self)->view);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+/* A deleter is foreign code: the exception that may be set is none of its business. */
+static void managed_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    managed_owner *p = (managed_owner *)self;
+    PyObject *et, *ev, *tb;
+    PyErr_Fetch(&et, &ev, &tb);
+    if (p->m && p->m->deleter)
+        p->m->deleter(p->m);
+    if (p->old && p->old->deleter)
+        p->old->deleter(p->old);
+    PyErr_Restore(et, ev, tb);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot export_slots[] = {
+    {Py_tp_doc, "A buffer of another object, held while tensors use it."},
+    {Py_tp_dealloc, export_dealloc},
+    {0, NULL},
+};
+static PyType_Spec export_spec = {
+    .name = "tenon._core.Export",
+    .basicsize = sizeof(export_owner),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = export_slots,
+};
+static PyType_Slot managed_slots[] = {
+    {Py_tp_doc, "A DLPack tensor of another library, held while tensors use it."},
+    {Py_tp_dealloc, managed_dealloc},
+    {0, NULL},
+};
+static PyType_Spec managed_spec = {
+    .name = "tenon._core.Managed",
+    .basicsize = sizeof(managed_owner),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = managed_slots,
+};
+
+int tpy_take_in_ready(PyObject *module)
+{
+    tpy_Export = (PyTypeObject *)PyType_FromSpec(&export_spec);
+    tpy_Managed = (PyTypeObject *)PyType_FromSpec(&managed_spec);
+    if (!tpy_Export || !tpy_Managed)
+        return -1;
+    return PyModule_AddObjectRef(module, "Export", (PyObject *)tpy_Export);
+}
+
+/* ---- buffers ---- */
+
+/* What a foreign object says about its buffer is checked before an address is used. */
+static int describe_buffer(tn_tensor *t, const Py_buffer *view)
+{
+    int64_t shape[TN_MAX_NDIM], stride[TN_MAX_NDIM];
+    tn_dtype dtype;
+    if (tpy_dtype_from_buffer(&dtype, view) < 0)
+        return -1;
+    if (view->ndim < 0 || view->ndim > TN_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
+        PyErr_Format(PyExc_BufferError,
+                     "asarray: a buffer of %d axes, expected 0 to %d with a shape", view->ndim,
+                     TN_MAX_NDIM);
+        return -1;
+    }
+    if (view->suboffsets)
+        for (int i = 0; i < view->ndim; i++)
+            if (view->suboffsets[i] >= 0) {
+                PyErr_SetString(PyExc_BufferError, "asarray: the buffer has suboffsets");
+                return -1;
+            }
+    int64_t dense = view->itemsize;
+    for (int i = view->ndim - 1; i >= 0; i--) {
+        shape[i] = view->shape[i];
+        stride[i] = view->strides ? view->strides[i] : dense;
+        if (!view->strides && __builtin_mul_overflow(dense, shape[i], &dense)) {
+            PyErr_SetString(PyExc_BufferError,
+                            "asarray: the buffer's size does not fit 64 bits");
+            return -1;
+        }
+    }
+    tn_status status = tn_init_strided(t, view->buf, dtype, view->ndim, shape, stride);
+    if (status != TN_OK) {
+        tpy_raise(status);
+        return -1;
+    }
+    if (!view->strides && tn_nbytes(t) > view->len) {
+        PyErr_Format(PyExc_BufferError,
+                     "asarray: the buffer has %zd bytes, its shape says %lld", view->len,
+                     (long long)tn_nbytes(t));
+        return -1;
+    }
+    t->flags = view->readonly ? TN_READONLY : 0;
+    return 0;
+}
+
+static PyObject *from_buffer(PyObject *o)
+{
+    export_owner *owner = PyObject_New(export_owner, tpy_Export);
+    if (!owner)
+        return NULL;
+    memset(&owner->view, 0, sizeof owner->view);
+    PyObject *result = NULL;
+    int flags = PyBUF_STRIDES | PyBUF_FORMAT;
+    if (PyObject_GetBuffer(o, &owner->view, flags | PyBUF_WRITABLE) < 0) {
+        PyErr_Clear();
+        memset(&owner->view, 0, sizeof owner->view);
+        if (PyObject_GetBuffer(o, &owner->view, flags) < 0)
+            memset(&owner->view, 0, sizeof owner->view);
+    }
+    tn_tensor t;
+    if (owner->view.obj && describe_buffer(&t, &owner->view) == 0)
+        result = tpy_new(&t, (PyObject *)owner);
+    Py_DECREF(owner);
+    return result;
+}
+
+/* ---- DLPack ---- */
+
+static PyObject *adopt_capsule(PyObject *capsule)
+{
+    bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
+    const char *name = versioned ? "dltensor_versioned" : "dltensor";
+    void *m = PyCapsule_GetPointer(capsule, name);
+    if (!m)
+        return NULL;
+    managed_owner *owner = PyObject_New(managed_owner, tpy_Managed);
+    if (!owner)
+        return NULL;
+    owner->m = NULL;
+    owner->old = NULL;
+    tn_tensor t;
+    tn_status status = versioned ? tn_from_dlpack(&t, m) : tn_from_dlpack_old(&t, m);
+    if (status != TN_OK ||
+        PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor")) {
+        Py_DECREF(owner);
+        return status != TN_OK ? tpy_raise(status) : NULL;
+    }
+    if (versioned)
+        owner->m = m;
+    else
+        owner->old = m;
+    PyObject *result = tpy_new(&t, (PyObject *)owner);
+    Py_DECREF(owner);
+    return result;
+}
+
+PyObject *tpy_from_dlpack(PyObject *o, PyObject *copy)
+{
+    PyObject *method = PyObject_GetAttrString(o, "__dlpack__");
+    PyObject *kwargs = method ? Py_BuildValue("{s(ii)}", "max_version", 1, 1) : NULL;
+    PyObject *none = kwargs ? PyTuple_New(0) : NULL;
+    if (none && copy && copy != Py_None && PyDict_SetItemString(kwargs, "copy", copy) < 0)
+        Py_CLEAR(none);
+    PyObject *capsule = none ? PyObject_Call(method, none, kwargs) : NULL;
+    if (none && !capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear(); /* a producer from before version 1 */
+        capsule = PyObject_CallNoArgs(method);
+    }
+    PyObject *result = NULL;
+    if (capsule && !PyCapsule_IsValid(capsule, "dltensor_versioned") &&
+        !PyCapsule_IsValid(capsule, "dltensor"))
+        PyErr_Format(PyExc_BufferError, "from_dlpack: __dlpack__ of %R gave no DLPack capsule",
+                     (PyObject *)Py_TYPE(o));
+    else if (capsule)
+        result = adopt_capsule(capsule);
+    Py_XDECREF(capsule);
+    Py_XDECREF(none);
+    Py_XDECREF(kwargs);
+    Py_XDECREF(method);
+    return result;
+}
+
+/* ---- numbers ---- */
+
+bool tpy_is_number(PyObject *o)
+{
+    return PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) ||
+           PyComplex_CheckExact(o);
+}
+
+int tpy_weak_dtype(tn_dtype *out, PyObject *number, bool alone, tn_dtype dtype)
+{
+    char kind = alone ? 0 : tpy_kind(dtype);
+    if (PyBool_Check(number))
+        *out = alone ? TN_BOOL : dtype;
+    else if (PyLong_Check(number))
+        *out = alone || kind == 'b' ? TN_I64 : dtype;
+    else if (PyFloat_Check(number))
+        *out = alone ? TN_F64 : tpy_float_of(dtype);
+    else {
+        tn_dtype part = alone ? TN_F64 : tpy_float_of(dtype);
+        *out = kind == 'c' ? dtype : part == TN_F64 ? TN_C128 : TN_C64;
+    }
+    return 0;
+}
+
+static int out_of_range(PyObject *number, tn_dtype dtype)
+{
+    PyErr_Format(PyExc_OverflowError, "Python integer %R is out of range for %s", number,
+                 tpy_long_name(dtype));
+    return -1;
+}
+
+static int write_integer(void *out, tn_dtype dtype, PyObject *number)
+{
+    size_t width = tn_dtype_size(dtype);
+    if (dtype == TN_U64) {
+        uint64_t u = PyLong_AsUnsignedLongLong(number);
+        if (u == (uint64_t)-1 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return out_of_range(number, dtype);
+        }
+        memcpy(out, &u, 8);
+        return 0;
+    }
+    int overflow;
+    int64_t i = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (i == -1 && !overflow && PyErr_Occurred())
+        return -1;
+    int64_t low = tpy_kind(dtype) == 'u' ? 0
+                  : width == 8           ? INT64_MIN
+                                         : -(1LL << (8 * width - 1));
+    int64_t high =
+        width == 8 ? INT64_MAX : (1LL << (8 * width - (tpy_kind(dtype) == 'u' ? 0 : 1))) - 1;
+    if (overflow || i < low || i > high)
+        return out_of_range(number, dtype);
+    memcpy(out, &i, width); /* the low bytes come first */
+    return 0;
+}
+
+int tpy_number(void *out, tn_dtype dtype, PyObject *number)
+{
+    char kind = tpy_kind(dtype);
+    double z[2] = {0, 0};
+    if (kind == 'b') {
+        int truth = PyObject_IsTrue(number);
+        *(uint8_t *)out = truth == 1;
+        return truth < 0 ? -1 : 0;
+    }
+    if (kind == 'i' || kind == 'u') {
+        if (PyLong_Check(number))
+            return write_integer(out, dtype, number);
+        tpy_raise_dtype("a Python %s does not fit %s; use astype",
+                        PyFloat_Check(number) ? "float" : "complex", tpy_long_name(dtype));
+        return -1;
+    }
+    if (PyComplex_Check(number)) {
+        z[0] = PyComplex_RealAsDouble(number);
+        z[1] = PyComplex_ImagAsDouble(number);
+        if (kind != 'c') {
+            tpy_raise_dtype("a Python complex does not fit %s; use astype",
+                            tpy_long_name(dtype));
+            return -1;
+        }
+    } else {
+        z[0] = PyFloat_AsDouble(number);
+    }
+    if (z[0] == -1 && PyErr_Occurred())
+        return -1;
+    if (dtype == TN_F32) {
+        float f = (float)z[0];
+        memcpy(out, &f, 4);
+        return 0;
+    }
+    if (dtype == TN_F64 || dtype == TN_C128) {
+        memcpy(out, z, tn_dtype_size(dtype));
+        return 0;
+    }
+    tn_tensor d, s;
+    tn_status status = tn_init(&d, out, dtype, 0, NULL);
+    if (status == TN_OK)
+        status = tn_init(&s, z, kind == 'c' ? TN_C128 : TN_F64, 0, NULL);
+    if (status == TN_OK)
+        status = tn_cast(&d, &s);
+    if (status == TN_OK)
+        return 0;
+    tpy_raise(status);
+    return -1;
+}
+
+int tpy_settle(tpy_operand *op, bool alone, tn_dtype dtype)
+{
+    tn_dtype chosen;
+    if (tpy_weak_dtype(&chosen, op->weak, alone, dtype) < 0 ||
+        tpy_number(op->room, chosen, op->weak) < 0)
+        return -1;
+    op->t.data = op->room;
+    op->t.dtype = chosen;
+    op->t.ndim = 0;
+    op->t.device = TN_CPU;
+    op->t.flags = 0;
+    return 0;
+}
+
+/* ---- operands ---- */
+
+int tpy_take(tpy_operand *op, PyObject *o, bool numbers)
+{
+    op->held = NULL;
+    op->weak = NULL;
+    op->exported = false;
+    if (tpy_is_tensor(o)) {
+        tpy_widen(&op->t, o);
+        return 0;
+    }
+    if (numbers && tpy_is_number(o)) {
+        op->weak = o;
+        return 0;
+    }
+    if (PyObject_CheckBuffer(o)) {
+        if (PyObject_GetBuffer(o, &op->view, PyBUF_STRIDES | PyBUF_FORMAT) == 0) {
+            op->exported = true;
+            if (describe_buffer(&op->t, &op->view) == 0)
+                return 0;
+            op->exported = false;
+            PyBuffer_Release(&op->view);
+            return -1;
+        }
+        PyErr_Clear();
+    }
+    op->held = tpy_as_tensor(o);
+    if (!op->held)
+        return -1;
+    tpy_widen(&op->t, op->held);
+    return 0;
+}
+
+int tpy_take_out(tpy_operand *op, PyObject *o)
+{
+    op->held = NULL;
+    op->weak = NULL;
+    op->exported = false;
+    if (tpy_is_tensor(o)) {
+        tpy_widen(&op->t, o);
+    } else if (PyObject_CheckBuffer(o) &&
+               PyObject_GetBuffer(o, &op->view,
+                                  PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) == 0) {
+        op->exported = true;
+        if (describe_buffer(&op->t, &op->view) < 0) {
+            op->exported = false;
+            PyBuffer_Release(&op->view);
+            return -1;
+        }
+    } else {
+        PyErr_Clear();
+        if (tpy_is_number(o) || PyList_Check(o) || PyTuple_Check(o)) {
+            PyErr_Format(PyExc_TypeError, "out is of type %R, expected a tensor or an array",
+                         (PyObject *)Py_TYPE(o));
+            return -1;
+        }
+        op->held = tpy_as_tensor(o);
+        if (!op->held)
+            return -1;
+        tpy_widen(&op->t, op->held);
+    }
+    if (op->t.flags & TN_READONLY) {
+        tpy_drop(op);
+        op->exported = false;
+        op->held = NULL;
+        PyErr_SetString(PyExc_ValueError, "out is read-only");
+        return -1;
+    }
+    return 0;
+}
+
+/* Objects whose memory is shared; NULL without an exception: it is none of them. */
+static PyObject *shared(PyObject *o)
+{
+    if (tpy_is_tensor(o))
+        return Py_NewRef(o);
+    if (PyObject_CheckBuffer(o)) {
+        PyObject *t = from_buffer(o);
+        if (t || PyErr_ExceptionMatches(PyExc_TypeError))
+            return t;
+        PyErr_Clear(); /* bfloat16 of ml_dtypes has no buffer */
+    }
+    PyObject *interface = PyObject_GetAttrString(o, "__array_interface__");
+    if (interface) {
+        PyObject *f = tpy_python("from_interface");
+        PyObject *t = f ? PyObject_CallFunctionObjArgs(f, o, interface, NULL) : NULL;
+        Py_DECREF(interface);
+        return t;
+    }
+    PyErr_Clear();
+    if (PyObject_HasAttrString(o, "__dlpack__"))
+        return tpy_from_dlpack(o, NULL);
+    if (!PyType_Check(o) && PyObject_HasAttrString(o, "__array__")) {
+        PyObject *a = PyObject_CallMethod(o, "__array__", NULL);
+        PyObject *t = NULL;
+        if (a && a != o && PyObject_CheckBuffer(a))
+            t = from_buffer(a);
+        else if (a)
+            PyErr_Format(PyExc_TypeError, "asarray: __array__ of %R gave no array",
+                         (PyObject *)Py_TYPE(o));
+        Py_XDECREF(a);
+        return t;
+    }
+    return NULL;
+}
+
+PyObject *tpy_as_tensor(PyObject *o)
+{
+    PyObject *t = shared(o);
+    if (t || PyErr_Occurred())
+        return t;
+    return tpy_from_sequence(o, false, TN_F64);
+}
