@@ -17,7 +17,7 @@ static _Thread_local int column; /* of the text that the failing call was given;
 static const char *const names[] = {
     "TN_OK",      "TN_ENULL",    "TN_EARG",         "TN_EDTYPE", "TN_ESHAPE",
     "TN_ESTRIDE", "TN_EOVERLAP", "TN_EOVERFLOW",    "TN_ENOMEM", "TN_EDEVICE",
-    "TN_EIO",     "TN_EFORMAT",  "TN_EUNSUPPORTED",
+    "TN_EIO",     "TN_EFORMAT",  "TN_EUNSUPPORTED", "TN_ERANKS", "TN_EMPI",
 };
 
 tn_status tni_fail(tn_status status, const char *fmt, ...)
@@ -43,6 +43,11 @@ tn_status tni_fail_at(tn_status status, int at, const char *fmt, ...)
 int tn_error_column(void)
 {
     return column;
+}
+
+tn_status tn_set_error(tn_status status, const char *text)
+{
+    return tni_fail(status, "%s", text ? text : "");
 }
 
 const char *tn_error(void)
