@@ -34,9 +34,9 @@ LAYERS = [
               "core view nest runtime kernels blas", "")},
     {"view": ("Where is element (i, j, k)?", "core", ""),
      "nest": ("Which loops visit every element?", "core", ""),
-     "kernels": ("How is one tile computed?", "core", ""),
      "runtime": ("What machine is this?", "core", ""),
-     "blas": ("Which BLAS is there?", "core runtime", "")},
+     "kernels": ("How is one tile computed?", "core", ""),
+     "blas": ("Which BLAS multiplies matrices?", "core runtime kernels", "")},
     {"core": ("Which words do all share?", "", "")},
 ]
 MODULES = {module: (question, uses.split(), calls.split()) for layer in LAYERS
