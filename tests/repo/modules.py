@@ -37,7 +37,7 @@ LAYERS = [
      "runtime": ("What machine is this?", "core", ""),
      "kernels": ("How is one tile computed?", "core", ""),
      "blas": ("Which BLAS multiplies matrices?", "core runtime kernels", "")},
-    {"core": ("Which words do all share?", "", "")},
+    {"core": ("Which words do all modules share?", "", "")},
 ]
 MODULES = {module: (question, uses.split(), calls.split()) for layer in LAYERS
            for module, (question, uses, calls) in layer.items()}
@@ -148,7 +148,8 @@ def symbol_faults(build):
 
 
 def drawing():
-    """The layers as SVG, a line from each module to those that it may use."""
+    """The layers as SVG, a line from each module to those that it may use; all use core, which
+    only the layer above it shows."""
     width, step, box = 1200, 120, (216, 56)
     layers = [{", ".join(OUTSIDE): ("public headers only", [], [])}]
     layers += [{m: MODULES[m] for m in layer} for layer in LAYERS]
@@ -159,6 +160,8 @@ def drawing():
     for module, (x, y) in centre.items():
         for other in MODULES.get(module, ("", [], []))[1]:
             ox, oy = centre[other]
+            if other == "core" and oy - y > step:
+                continue
             if oy == y:  # neighbours in a layer: side to side
                 side = box[0] // 2 if ox > x else -box[0] // 2
                 lines.append(f'<path d="M{x + side} {y} L{ox - side} {oy}"/>')
@@ -167,7 +170,7 @@ def drawing():
     for layer in layers:
         for module, (question, _, _) in layer.items():
             x, y = centre[module]
-            wide = max(box[0], 6 * len(question) + 24)
+            wide = max(box[0], 6 * len(question) + 24, 9 * len(module) + 24)
             boxes.append(
                 f'<rect x="{x - wide // 2}" y="{y - box[1] // 2}" width="{wide}" '
                 f'height="{box[1]}" rx="6"/>\n<text x="{x}" y="{y - 4}" font-weight="bold">'
