@@ -30,7 +30,7 @@ tn_status tn_dtype_parse(tn_dtype *out, const char *name)
             *out = (tn_dtype)i;
             return TN_OK;
         }
-    return tni_fail(TN_EDTYPE, "dtype_parse: no dtype is named \"%.40s\"", name);
+    return tni_fail(TN_EDTYPE, "dtype_parse: unknown dtype \"%.40s\"", name);
 }
 
 /* The complex type of two parts like a real one. */
@@ -82,8 +82,8 @@ tn_status tn_promote(tn_dtype *out, tn_dtype a, tn_dtype b)
                         (int)a, (int)b, TN_BOOL, TNI_DTYPES - 1);
     const tn_dtype both = tni_dtypes[a].kind <= tni_dtypes[b].kind ? meet(a, b) : meet(b, a);
     if (!both)
-        return tni_fail(TN_EDTYPE, "promote: no dtype holds both %s and %s", tn_dtype_name(a),
-                        tn_dtype_name(b));
+        return tni_fail(TN_EDTYPE, "promote: %s and %s do not promote to a common dtype",
+                        tn_dtype_name(a), tn_dtype_name(b));
     *out = both;
     return TN_OK;
 }

@@ -2,16 +2,17 @@
  *
  * Equal dtypes are a copy. */
 #include "plan/plan.h"
-#include "spread.h"
 #include "view/view.h"
 
-static tn_status check_layouts(const tn_tensor *dst, const tn_tensor *src, const char *call)
+static tn_status check_cast(const char *name, unsigned flags, const tn_tensor *dst,
+                            const tn_tensor *src)
 {
-    TRY(tni_check_all(TNI_EVERY & ~(TNI_SHAPE | TNI_SIZE), call, dst, 1, &src));
-    TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
-    TRY(tni_same_shape(dst, src, call));
-    TRY(tni_check_all(TNI_SIZE, call, dst, 1, &src));
-    return tni_check_injective(dst, call);
+    return tni_check_call(&(tni_call){.name = name,
+                                      .flags = flags,
+                                      .dst = dst,
+                                      .n = 1,
+                                      .srcs = &src,
+                                      .shapes = tni_call_same_shapes});
 }
 
 static bool plain_copy(const tn_tensor *dst, const tn_tensor *src)
@@ -29,10 +30,7 @@ static tni_strips_how conversion(const tn_tensor *dst)
 
 tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
 {
-    TRY(check_layouts(dst, src, "cast"));
-    TRY(tni_check_data(dst, "cast: dst"));
-    TRY(tni_check_data(src, "cast: src"));
-    TRY(tni_check_disjoint(dst, src, false, "cast"));
+    TRY(check_cast("cast", 0, dst, src));
     if (plain_copy(dst, src)) {
         tni_copy copy;
         tni_copy_plan(&copy, dst, src);
@@ -52,7 +50,7 @@ tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *sr
 {
     if (!plan)
         return tni_fail(TN_ENULL, "plan_cast: plan is NULL");
-    TRY(check_layouts(dst, src, "plan_cast"));
+    TRY(check_cast("plan_cast", TNI_NO_DATA, dst, src));
     const tni_strips_how how = conversion(dst);
     tn_plan *p = plain_copy(dst, src)
                      ? tni_copy_new("cast", false, dst, src)

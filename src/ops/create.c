@@ -1,7 +1,7 @@
 /* create.c - tensors of one value, of a range, of random numbers. */
 #include <string.h>
 
-#include "check_moves.h"
+#include "copy_tensor.h"
 
 tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape,
                   const void *value)
@@ -23,29 +23,22 @@ tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape
     return TN_OK;
 }
 
-static tn_status check_data(const tn_tensor *dst, const char *call)
-{
-    TRY(tni_check_injective(dst, call));
-    if (dst->data || tni_numel(dst) == 0)
-        return TN_OK;
-    return tni_fail(TN_ENULL, "%s: dst has %lld elements and data NULL", call,
-                    (long long)tni_numel(dst));
-}
-
 /* Truncated; not a number is 0, and what does not fit is the nearest number that does. */
 static int64_t to_i64(double x)
 {
     return x != x ? 0 : x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
 }
 
+static tn_status arange_shapes(const tni_call *call)
+{
+    if (call->dst->ndim != 1)
+        return tni_fail(TN_ESHAPE, "arange: dst has %d axes, expected 1", call->dst->ndim);
+    return TN_OK;
+}
+
 tn_status tn_arange(const tn_tensor *dst, double start, double step)
 {
-    TRY(tni_check_all(TNI_NULL | TNI_NDIM | TNI_DEVICE | TNI_DTYPE | TNI_SHAPE, "arange", dst,
-                      0, NULL));
-    if (dst->ndim != 1)
-        return tni_fail(TN_ESHAPE, "arange: dst has %d axes, not 1", dst->ndim);
-    TRY(tni_check_dst(dst, "arange: dst"));
-    TRY(check_data(dst, "arange"));
+    TRY(tni_check_call(&(tni_call){.name = "arange", .dst = dst, .shapes = arange_shapes}));
     tni_make_run(&(tni_make){.maker = TNI_ARANGE,
                              .dtype = dst->dtype,
                              .start = start,
@@ -56,13 +49,17 @@ tn_status tn_arange(const tn_tensor *dst, double start, double step)
     return TN_OK;
 }
 
+static tn_status randn_dtypes(const tni_call *call)
+{
+    if (tni_dtypes[call->dst->dtype].kind != TNI_FLOAT)
+        return tni_fail(TN_EDTYPE, "randn: dst: got %s, expected a float dtype",
+                        tn_dtype_name(call->dst->dtype));
+    return TN_OK;
+}
+
 tn_status tn_randn(const tn_tensor *dst, uint64_t seed)
 {
-    TRY(tni_check_all(TNI_NULL | TNI_NDIM | TNI_DEVICE | TNI_DTYPE, "randn", dst, 0, NULL));
-    if (tni_dtypes[dst->dtype].kind != TNI_FLOAT)
-        return tni_fail(TN_EDTYPE, "randn: dst is %s, not a float", tn_dtype_name(dst->dtype));
-    TRY(tni_check_dst(dst, "randn: dst"));
-    TRY(check_data(dst, "randn"));
+    TRY(tni_check_call(&(tni_call){.name = "randn", .dst = dst, .dtypes = randn_dtypes}));
     tni_make_run(&(tni_make){.maker = TNI_RANDN, .dtype = dst->dtype, .seed = seed}, dst);
     return TN_OK;
 }
@@ -98,25 +95,42 @@ static bool integers_of(tn_dtype dtype, int64_t *low, int64_t *high)
     }
 }
 
+typedef struct interval {
+    int64_t low, high;
+} interval;
+
+static tn_status randint_args(const tni_call *call)
+{
+    const interval *in = call->own;
+    const tn_dtype dtype = call->dst->dtype;
+    int64_t least, most;
+    if (in->low >= in->high)
+        return tni_fail(TN_EARG, "randint: low is %lld, expected less than high, %lld",
+                        (long long)in->low, (long long)in->high);
+    if (tni_dtype_known(dtype) && integers_of(dtype, &least, &most) &&
+        (in->low < least || in->high - 1 > most))
+        return tni_fail(TN_EARG, "randint: [%lld, %lld) exceeds [%lld, %lld], the range of %s",
+                        (long long)in->low, (long long)in->high, (long long)least,
+                        (long long)most, tn_dtype_name(dtype));
+    return TN_OK;
+}
+
+static tn_status randint_dtypes(const tni_call *call)
+{
+    int64_t least, most;
+    if (!integers_of(call->dst->dtype, &least, &most))
+        return tni_fail(TN_EDTYPE, "randint: dst: got %s, expected a real dtype",
+                        tn_dtype_name(call->dst->dtype));
+    return TN_OK;
+}
+
 tn_status tn_randint(const tn_tensor *dst, uint64_t seed, int64_t low, int64_t high)
 {
-    TRY(tni_check_all(TNI_NULL | TNI_NDIM, "randint", dst, 0, NULL));
-    if (low >= high)
-        return tni_fail(TN_EARG, "randint: low is %lld, not less than high, %lld",
-                        (long long)low, (long long)high);
-    int64_t least, most;
-    if (tni_dtype_known(dst->dtype) && integers_of(dst->dtype, &least, &most) &&
-        (low < least || high - 1 > most))
-        return tni_fail(TN_EARG,
-                        "randint: [%lld, %lld) is not in [%lld, %lld], all that %s holds",
-                        (long long)low, (long long)high, (long long)least, (long long)most,
-                        tn_dtype_name(dst->dtype));
-    TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, "randint", dst, 0, NULL));
-    if (!integers_of(dst->dtype, &least, &most))
-        return tni_fail(TN_EDTYPE, "randint: dst is %s, not a real number",
-                        tn_dtype_name(dst->dtype));
-    TRY(tni_check_dst(dst, "randint: dst"));
-    TRY(check_data(dst, "randint"));
+    TRY(tni_check_call(&(tni_call){.name = "randint",
+                                   .dst = dst,
+                                   .args = randint_args,
+                                   .dtypes = randint_dtypes,
+                                   .own = &(interval){low, high}}));
     tni_make_run(&(tni_make){.maker = TNI_RANDINT,
                              .dtype = dst->dtype,
                              .first = low,

@@ -1,6 +1,6 @@
 /* dims.c - squeeze and unsqueeze that copy: into memory of their own, or into a given tensor.
  */
-#include "check_moves.h"
+#include "copy_tensor.h"
 
 /* A dense copy of a view that is checked, in memory of its own. */
 static tn_status copy_of(tn_tensor *out, const tn_tensor *view)
@@ -16,7 +16,8 @@ tn_status tn_unsqueeze_copy(tn_tensor *out, const tn_tensor *in, int dim)
 {
     TRY(tni_check_pair(out, in, "unsqueeze_copy"));
     if (dim < 0 || dim > in->ndim)
-        return tni_fail(TN_EARG, "unsqueeze_copy: axis %d is not in [0, %d]", dim, in->ndim);
+        return tni_fail(TN_EARG, "unsqueeze_copy: axis %d is out of range [0, %d]", dim,
+                        in->ndim);
     if (in->ndim == TN_MAX_NDIM)
         return tni_fail(TN_EARG, "unsqueeze_copy: in has %d axes, out would have %d", in->ndim,
                         in->ndim + 1);
@@ -32,7 +33,7 @@ tn_status tn_squeeze_copy(tn_tensor *out, const tn_tensor *in, int dim)
     TRY(tni_check_pair(out, in, "squeeze_copy"));
     TRY(tni_check_axis(dim, in->ndim, "squeeze_copy"));
     if (in->device == TN_CPU && tni_dtype_known(in->dtype) && in->shape[dim] != 1)
-        return tni_fail(TN_ESHAPE, "squeeze_copy: axis %d has extent %lld, not 1", dim,
+        return tni_fail(TN_ESHAPE, "squeeze_copy: axis %d has extent %lld, expected 1", dim,
                         (long long)in->shape[dim]);
     TRY(tni_check(in, "squeeze_copy: in"));
     TRY(tni_check_data(in, "squeeze_copy: in"));
@@ -62,30 +63,39 @@ static void long_axes(tn_tensor *out, const tn_tensor *t)
         }
 }
 
-static tn_status check_long_axes(const tn_tensor *d, const tn_tensor *s, const char *call)
+typedef struct long_pair {
+    tn_tensor d, s;
+} long_pair;
+
+static tn_status into_shapes(const tni_call *call)
 {
-    if (d->ndim != s->ndim)
-        return tni_fail(TN_ESHAPE, "%s: dst and src have %d and %d axes that are not 1", call,
-                        d->ndim, s->ndim);
-    for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] != s->shape[i])
+    long_pair *p = call->own;
+    long_axes(&p->d, call->dst);
+    long_axes(&p->s, call->srcs[0]);
+    if (p->d.ndim != p->s.ndim)
+        return tni_fail(TN_ESHAPE, "%s: dst has %d axes longer than 1, src has %d", call->name,
+                        p->d.ndim, p->s.ndim);
+    for (int i = 0; i < p->d.ndim; i++)
+        if (p->d.shape[i] != p->s.shape[i])
             return tni_fail(TN_ESHAPE,
-                            "%s: beside unit axes, axis %d has extents %lld and %lld", call, i,
-                            (long long)d->shape[i], (long long)s->shape[i]);
+                            "%s: without unit axes, axis %d: extents differ, dst has %lld, "
+                            "src has %lld",
+                            call->name, i, (long long)p->d.shape[i], (long long)p->s.shape[i]);
     return TN_OK;
 }
 
 /* Copy between shapes that differ by unit axes. */
-static tn_status copy_into(const tn_tensor *dst, const tn_tensor *src, const char *call)
+static tn_status copy_into(const tn_tensor *dst, const tn_tensor *src, const char *name)
 {
-    TRY(tni_check_all(TNI_NULL | TNI_NDIM, call, dst, 1, &src));
-    TRY(tni_check_alike(call, dst, 1, &src));
-    tn_tensor d, s;
-    long_axes(&d, dst);
-    long_axes(&s, src);
-    TRY(check_long_axes(&d, &s, call));
-    TRY(tni_check_disjoint_all(call, dst, 1, &src));
-    tni_copy_tensor(&d, &s);
+    long_pair p;
+    TRY(tni_check_call(&(tni_call){.name = name,
+                                   .dst = dst,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .dtypes = tni_call_same_dtypes,
+                                   .shapes = into_shapes,
+                                   .own = &p}));
+    tni_copy_tensor(&p.d, &p.s);
     return TN_OK;
 }
 

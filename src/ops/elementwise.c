@@ -5,7 +5,6 @@
 
 #include "op_types.h"
 #include "plan/plan.h"
-#include "spread.h"
 #include "view/view.h"
 
 /* ---- facts ---- */
@@ -19,7 +18,7 @@ tn_status tn_op_parse(tn_op *op, const char *name)
             *op = (tn_op)i;
             return TN_OK;
         }
-    return tni_fail(TN_EARG, "op_parse: no op is named \"%.40s\"", name);
+    return tni_fail(TN_EARG, "op_parse: unknown op \"%.40s\"", name);
 }
 
 const char *tn_op_name(tn_op op)
@@ -42,7 +41,7 @@ static tn_status check_op(const char *call, tn_op op, int nsrc)
     if (!tni_op_known(op))
         return tni_fail(TN_EARG, "%s: op %d is unknown", call, (int)op);
     if (tni_ops[op].arity != nsrc)
-        return tni_fail(TN_EARG, "%s: op %s takes %d tensor%s, not %d", call, tni_ops[op].name,
+        return tni_fail(TN_EARG, "%s: op %s takes %d tensor%s, got %d", call, tni_ops[op].name,
                         tni_ops[op].arity, tni_ops[op].arity > 1 ? "s" : "", nsrc);
     return TN_OK;
 }
@@ -62,73 +61,64 @@ tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin, tn_dtype *out)
 
 /* ---- operands ---- */
 
-/* What a call has checked and a plan needs. */
+/* What the hooks of a call need, and find. */
 typedef struct operands {
+    tn_op op;
+    int nsrc;
     const tn_tensor *ts[TNI_MAX_ARITY + 1]; /* dst, and the sources in dst's shape */
-    tn_tensor spread[TNI_MAX_ARITY];        /* those that are broadcast */
+    tn_tensor repeated[TNI_MAX_ARITY];      /* those that are broadcast */
     tni_strips_how how;
 } operands;
 
-static tn_status check_dtypes(operands *o, const char *call, tn_op op, const tn_tensor *dst,
-                              int nsrc, const tn_tensor *const *srcs)
+static tn_status apply_count(const tni_call *call)
 {
+    const operands *o = call->own;
+    return check_op(call->name, o->op, o->nsrc);
+}
+
+static tn_status apply_dtypes(const tni_call *call)
+{
+    operands *o = call->own;
     tn_dtype in[TNI_MAX_ARITY], result;
-    for (int k = 0; k < nsrc; k++)
-        in[k] = srcs[k]->dtype;
-    TRY(tni_op_types(&o->how, &result, call, op, in));
-    if (dst->dtype != result)
-        return tni_fail(TN_EDTYPE, "%s: op %s gives %s and dst is %s", call, tni_ops[op].name,
-                        tn_dtype_name(result), tn_dtype_name(dst->dtype));
+    for (int k = 0; k < call->n; k++)
+        in[k] = call->srcs[k]->dtype;
+    TRY(tni_op_types(&o->how, &result, call->name, o->op, in));
+    if (call->dst->dtype != result)
+        return tni_fail(TN_EDTYPE, "%s: dst: op %s gives another dtype, got %s, expected %s",
+                        call->name, tni_ops[o->op].name, tn_dtype_name(call->dst->dtype),
+                        tn_dtype_name(result));
     return TN_OK;
 }
 
-/* The checks that do not look at dtypes or shapes together, in order around those that do. */
-static tn_status check_in_order(operands *o, const char *call, tn_op op, const tn_tensor *dst,
-                                int nsrc, const tn_tensor *const *srcs)
+static tn_status apply_shapes(const tni_call *call)
 {
-    const int arity = tn_op_arity(op); /* no more sources than these are looked at */
-    TRY(tni_check_all(TNI_NULL, call, dst, nsrc < arity ? nsrc : arity, srcs));
-    TRY(check_op(call, op, nsrc));
-    TRY(tni_check_all(TNI_NDIM | TNI_DEVICE | TNI_DTYPE, call, dst, nsrc, srcs));
-    TRY(check_dtypes(o, call, op, dst, nsrc, srcs));
-    TRY(tni_check_all(TNI_SHAPE, call, dst, nsrc, srcs));
-    TRY(tni_broadcast_operands(o->ts, o->spread, call, dst, nsrc, srcs));
-    return tni_check_all(TNI_SIZE, call, dst, nsrc, srcs);
+    operands *o = call->own;
+    return tni_broadcast_operands(o->ts, o->repeated, call->name, call->dst, call->n,
+                                  call->srcs);
 }
 
-/* All checks but those of data.  Sound operands pass in one go; for others the order of the
- * rules decides what is told. */
-static tn_status check_layouts(operands *o, const char *call, tn_op op, const double *params,
-                               const tn_tensor *dst, int nsrc, const tn_tensor *const *srcs)
+/* Check a call and find what its plan needs.  No more sources are looked at than op takes. */
+static tn_status check_apply(operands *o, const char *name, unsigned flags, tn_op op,
+                             const double *params, const tn_tensor *dst, int nsrc,
+                             const tn_tensor *const *srcs)
 {
-    if (LIKELY(tn_op_arity(op) == nsrc && nsrc > 0 &&
-               tni_check_all(TNI_EVERY, call, dst, nsrc, srcs) == TN_OK)) {
-        TRY(check_dtypes(o, call, op, dst, nsrc, srcs));
-        TRY(tni_broadcast_operands(o->ts, o->spread, call, dst, nsrc, srcs));
-    } else {
-        TRY(check_in_order(o, call, op, dst, nsrc, srcs));
-    }
-    TRY(tni_check_injective(dst, call));
+    const int arity = tn_op_arity(op);
+    o->op = op;
+    o->nsrc = nsrc;
+    TRY(tni_check_call(&(tni_call){.name = name,
+                                   .flags = flags,
+                                   .dst = dst,
+                                   .n = nsrc < arity ? nsrc : arity,
+                                   .srcs = srcs,
+                                   .args = apply_count,
+                                   .dtypes = apply_dtypes,
+                                   .shapes = apply_shapes,
+                                   .own = o}));
     o->how.name = tni_ops[op].name;
     o->how.op = op;
     o->how.params = params;
     o->how.map = NULL;
     o->how.cast = false;
-    return TN_OK;
-}
-
-static tn_status check_data(const char *call, const tn_tensor *dst, int nsrc,
-                            const tn_tensor *const *srcs)
-{
-    if (tni_numel(dst) == 0)
-        return TN_OK;
-    if (!dst->data)
-        return tni_fail(TN_ENULL, "%s: dst has elements and its data is NULL", call);
-    for (int k = 0; k < nsrc; k++)
-        if (!srcs[k]->data)
-            return tni_fail(TN_ENULL, "%s: src %d has elements and its data is NULL", call, k);
-    for (int k = 0; k < nsrc; k++)
-        TRY(tni_check_disjoint(dst, srcs[k], true, call));
     return TN_OK;
 }
 
@@ -138,8 +128,7 @@ static tn_status apply(const char *call, tn_op op, const double *params, const t
                        int nsrc, const tn_tensor *const *srcs)
 {
     operands o;
-    TRY(check_layouts(&o, call, op, params, dst, nsrc, srcs));
-    TRY(check_data(call, dst, nsrc, srcs));
+    TRY(check_apply(&o, call, TNI_ALLOW_ALIAS, op, params, dst, nsrc, srcs));
 
     if (tni_strips_small(&o.how, nsrc + 1, o.ts))
         return TN_OK;
@@ -202,7 +191,7 @@ tn_status tn_plan_op(tn_plan **plan, tn_op op, const double *params, const tn_te
     if (!plan)
         return tni_fail(TN_ENULL, "plan_op: plan is NULL");
     operands o;
-    TRY(check_layouts(&o, "plan_op", op, params, dst, nsrc, srcs));
+    TRY(check_apply(&o, "plan_op", TNI_NO_DATA, op, params, dst, nsrc, srcs));
     tn_plan *p = tni_strips_new(tni_ops[op].name, true, &o.how, nsrc, o.ts, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_op: no memory for the plan");

@@ -1,7 +1,7 @@
 /* join.c - concat, stack, tile, repeat, roll: copies of sources into views of dst.
  *
  * All checks are done before the first copy; the views then fit by construction. */
-#include "check_moves.h"
+#include "copy_tensor.h"
 #include "runtime/runtime.h"
 
 /* The window [first, first + n) of axis dim. */
@@ -25,7 +25,7 @@ typedef struct joined {
     bool stacked;
 } joined;
 
-static int64_t places(const joined *j, int k)
+static int64_t extent_along(const joined *j, int k)
 {
     return j->stacked ? 1 : j->srcs[k]->shape[j->dim];
 }
@@ -33,7 +33,7 @@ static int64_t places(const joined *j, int k)
 static void join_one(const joined *j, int k, int64_t first)
 {
     tn_tensor d;
-    window(&d, j->dst, j->dim, first, places(j, k));
+    window(&d, j->dst, j->dim, first, extent_along(j, k));
     if (j->stacked)
         tni_drop_axis(&d, &d, j->dim, d.data);
     tni_copy_tensor(&d, j->srcs[k]);
@@ -47,7 +47,7 @@ static void join_part(void *arg, int part)
     for (int k = 0; k < to; k++) {
         if (k >= from)
             join_one(j, k, first);
-        first += places(j, k);
+        first += extent_along(j, k);
     }
 }
 
@@ -69,45 +69,58 @@ static void join_all(joined *j)
         tni_parallel(j->parts, join_part, j);
 }
 
-static tn_status check_join(const joined *j, const char *call)
+static tn_status join_args(const tni_call *call)
 {
-    const tn_tensor *dst = j->dst;
-    int64_t total = 0;
-    for (int k = 0; k < j->n; k++) {
-        const tn_tensor *s = j->srcs[k];
-        if (s->ndim != dst->ndim - j->stacked)
-            return tni_fail(TN_ESHAPE, "%s: dst has %d axes and src %d has %d", call, dst->ndim,
-                            k, s->ndim);
-        for (int i = 0; i < s->ndim; i++) {
-            const int to = i + (j->stacked && i >= j->dim);
-            if (to != j->dim && s->shape[i] != dst->shape[to])
-                return tni_fail(TN_ESHAPE,
-                                "%s: axis %d of src %d has extent %lld, dst has %lld", call, i,
-                                k, (long long)s->shape[i], (long long)dst->shape[to]);
-        }
-        if (!tni_add(total, places(j, k), &total))
-            total = -1;
-        if (total < 0)
-            break;
+    const joined *j = call->own;
+    if (j->n < 1)
+        return tni_fail(TN_EARG, "%s: got %d sources, expected at least 1", call->name, j->n);
+    return tni_check_axis(j->dim, j->dst->ndim, call->name);
+}
+
+/* Source k has dst's extents along every axis but dim. */
+static tn_status check_beside(const joined *j, const char *call, int k)
+{
+    const tn_tensor *dst = j->dst, *s = j->srcs[k];
+    if (s->ndim != dst->ndim - j->stacked)
+        return tni_fail(TN_ESHAPE, "%s: src %d has %d axes, expected %d", call, k, s->ndim,
+                        dst->ndim - j->stacked);
+    for (int i = 0; i < s->ndim; i++) {
+        const int to = i + (j->stacked && i >= j->dim);
+        if (to != j->dim && s->shape[i] != dst->shape[to])
+            return tni_fail(TN_ESHAPE,
+                            "%s: src %d: axis %d: extents differ, got %lld, expected %lld",
+                            call, k, i, (long long)s->shape[i], (long long)dst->shape[to]);
     }
-    if (total != dst->shape[j->dim])
-        return tni_fail(TN_ESHAPE,
-                        "%s: axis %d of dst has extent %lld, the sources fill %s%lld", call,
-                        j->dim, (long long)dst->shape[j->dim], total < 0 ? "more than " : "",
+    return TN_OK;
+}
+
+static tn_status join_shapes(const tni_call *call)
+{
+    const joined *j = call->own;
+    int64_t total = 0;
+    for (int k = 0; k < j->n && total >= 0; k++) {
+        TRY(check_beside(j, call->name, k));
+        if (!tni_add(total, extent_along(j, k), &total))
+            total = -1;
+    }
+    if (total != j->dst->shape[j->dim])
+        return tni_fail(TN_ESHAPE, "%s: dst: axis %d has extent %lld, expected %s%lld",
+                        call->name, j->dim, (long long)j->dst->shape[j->dim],
+                        total < 0 ? "more than " : "",
                         (long long)(total < 0 ? INT64_MAX : total));
     return TN_OK;
 }
 
-static tn_status join(joined *j, const char *call)
+static tn_status join(joined *j, const char *name)
 {
-    TRY(tni_check_all(TNI_NULL, call, j->dst, j->n, j->srcs));
-    TRY(tni_check_all(TNI_NDIM, call, j->dst, j->n, j->srcs));
-    if (j->n < 1)
-        return tni_fail(TN_EARG, "%s: %d sources, not at least 1", call, j->n);
-    TRY(tni_check_axis(j->dim, j->dst->ndim, call));
-    TRY(tni_check_alike(call, j->dst, j->n, j->srcs));
-    TRY(check_join(j, call));
-    TRY(tni_check_disjoint_all(call, j->dst, j->n, j->srcs));
+    TRY(tni_check_call(&(tni_call){.name = name,
+                                   .dst = j->dst,
+                                   .n = j->n,
+                                   .srcs = j->srcs,
+                                   .args = join_args,
+                                   .dtypes = tni_call_same_dtypes,
+                                   .shapes = join_shapes,
+                                   .own = j}));
     join_all(j);
     return TN_OK;
 }
@@ -125,11 +138,41 @@ tn_status tn_stack(const tn_tensor *dst, int dim, int n, const tn_tensor *const 
 
 /* ---- tile and repeat: each axis of dst is reps times that of src ---- */
 
-static tn_status check_times(const tn_tensor *dst, const tn_tensor *src, const int64_t *reps,
-                             const char *call)
+/* The arguments of tile (dim is -1) and repeat. */
+typedef struct times {
+    const int64_t *reps; /* per axis */
+    int dim;
+    int64_t each[TN_MAX_NDIM];
+} times;
+
+static tn_status times_nulls(const tni_call *call)
 {
+    const times *t = call->own;
+    if (!t->reps && call->srcs[0]->ndim > 0)
+        return tni_fail(TN_ENULL, "%s: reps is NULL, expected %d entries", call->name,
+                        call->srcs[0]->ndim);
+    return TN_OK;
+}
+
+static tn_status times_args(const tni_call *call)
+{
+    const times *t = call->own;
+    const int ndim = call->srcs[0]->ndim;
+    if (t->dim >= 0 || t->reps == t->each)
+        TRY(tni_check_axis(t->dim, ndim, call->name));
+    for (int i = 0; i < ndim; i++)
+        if (t->reps[i] < 0)
+            return tni_fail(TN_EARG, "%s: axis %d: reps is negative, got %lld", call->name, i,
+                            (long long)t->reps[i]);
+    return TN_OK;
+}
+
+static tn_status times_shapes(const tni_call *call)
+{
+    const tn_tensor *dst = call->dst, *src = call->srcs[0];
+    const int64_t *reps = ((const times *)call->own)->reps;
     if (dst->ndim != src->ndim)
-        return tni_fail(TN_ESHAPE, "%s: dst has %d axes and src has %d", call, dst->ndim,
+        return tni_fail(TN_ESHAPE, "%s: dst has %d axes, src has %d", call->name, dst->ndim,
                         src->ndim);
     bool fits = true;
     int64_t n;
@@ -137,12 +180,13 @@ static tn_status check_times(const tn_tensor *dst, const tn_tensor *src, const i
         if (!tni_mul(src->shape[i], reps[i], &n))
             fits = false;
         else if (dst->shape[i] != n)
-            return tni_fail(TN_ESHAPE, "%s: axis %d has extent %lld, not %lld times %lld", call,
-                            i, (long long)dst->shape[i], (long long)reps[i],
+            return tni_fail(TN_ESHAPE, "%s: dst: axis %d has extent %lld, expected %lld * %lld",
+                            call->name, i, (long long)dst->shape[i], (long long)reps[i],
                             (long long)src->shape[i]);
     }
     if (!fits)
-        return tni_fail(TN_EOVERFLOW, "%s: an extent of the result does not fit", call);
+        return tni_fail(TN_EOVERFLOW, "%s: an extent of the result exceeds 2^63 - 1",
+                        call->name);
     return TN_OK;
 }
 
@@ -178,50 +222,57 @@ static void copy_times(const tn_tensor *dst, const tn_tensor *src, const int64_t
     tni_copy_tensor(&d, &s);
 }
 
-static tn_status times(const tn_tensor *dst, const tn_tensor *src, const int64_t *reps,
-                       bool whole, const char *call)
+static tn_status run_times(const char *name, const tn_tensor *dst, const tn_tensor *src,
+                           times *t)
 {
-    TRY(tni_check_alike(call, dst, 1, &src));
-    TRY(check_times(dst, src, reps, call));
-    TRY(tni_check_disjoint_all(call, dst, 1, &src));
-    copy_times(dst, src, reps, whole);
+    TRY(tni_check_call(&(tni_call){.name = name,
+                                   .dst = dst,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .nulls = times_nulls,
+                                   .args = times_args,
+                                   .dtypes = tni_call_same_dtypes,
+                                   .shapes = times_shapes,
+                                   .own = t}));
+    copy_times(dst, src, t->reps, t->reps != t->each);
     return TN_OK;
 }
 
 tn_status tn_tile(const tn_tensor *dst, const tn_tensor *src, const int64_t *reps)
 {
-    TRY(tni_check_all(TNI_NULL, "tile", dst, 1, &src));
-    if (!reps && src->ndim > 0)
-        return tni_fail(TN_ENULL, "tile: reps is NULL for %d axes", src->ndim);
-    TRY(tni_check_all(TNI_NDIM, "tile", dst, 1, &src));
-    for (int i = 0; i < src->ndim; i++)
-        if (reps[i] < 0)
-            return tni_fail(TN_EARG, "tile: reps[%d] is %lld, less than 0", i,
-                            (long long)reps[i]);
-    return times(dst, src, reps, true, "tile");
+    times t;
+    t.reps = reps;
+    t.dim = -1;
+    return run_times("tile", dst, src, &t);
 }
 
 tn_status tn_repeat(const tn_tensor *dst, const tn_tensor *src, int dim, int64_t reps)
 {
-    TRY(tni_check_all(TNI_NULL | TNI_NDIM, "repeat", dst, 1, &src));
-    TRY(tni_check_axis(dim, src->ndim, "repeat"));
-    if (reps < 0)
-        return tni_fail(TN_EARG, "repeat: reps is %lld, less than 0", (long long)reps);
-    int64_t each[TN_MAX_NDIM];
-    for (int i = 0; i < src->ndim; i++)
-        each[i] = i == dim ? reps : 1;
-    return times(dst, src, each, false, "repeat");
+    times t;
+    for (int i = 0; i < TN_MAX_NDIM; i++)
+        t.each[i] = i == dim ? reps : 1;
+    t.reps = t.each;
+    t.dim = dim;
+    return run_times("repeat", dst, src, &t);
 }
 
 /* ---- roll ---- */
 
+static tn_status roll_args(const tni_call *call)
+{
+    return tni_check_axis(*(const int *)call->own, call->srcs[0]->ndim, call->name);
+}
+
 tn_status tn_roll(const tn_tensor *dst, const tn_tensor *src, int dim, int64_t shift)
 {
-    TRY(tni_check_all(TNI_NULL | TNI_NDIM, "roll", dst, 1, &src));
-    TRY(tni_check_axis(dim, src->ndim, "roll"));
-    TRY(tni_check_alike("roll", dst, 1, &src));
-    TRY(tni_same_shape(dst, src, "roll"));
-    TRY(tni_check_disjoint_all("roll", dst, 1, &src));
+    TRY(tni_check_call(&(tni_call){.name = "roll",
+                                   .dst = dst,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .args = roll_args,
+                                   .dtypes = tni_call_same_dtypes,
+                                   .shapes = tni_call_same_shapes,
+                                   .own = &dim}));
     if (tni_numel(dst) == 0)
         return TN_OK;
     const int64_t n = src->shape[dim];

@@ -18,7 +18,7 @@ static tn_dtype computes_in(tn_op op, tn_dtype t)
 
 static tn_status refuse(const char *call, tn_op op, tn_dtype t)
 {
-    return tni_fail(TN_EDTYPE, "%s: op %s does not take %s", call, tni_ops[op].name,
+    return tni_fail(TN_EDTYPE, "%s: op %s does not support %s", call, tni_ops[op].name,
                     tn_dtype_name(t));
 }
 
@@ -28,8 +28,8 @@ static tn_status meet(tn_dtype *out, const char *call, tn_op op, const tn_dtype 
     for (int k = from + 1; k < tni_ops[op].arity; k++) {
         const tn_dtype with = m;
         if (m != in[k] && tn_promote(&m, with, in[k]) != TN_OK)
-            return tni_fail(TN_EDTYPE, "%s: op %s: no dtype holds both %s and %s", call,
-                            tni_ops[op].name, tn_dtype_name(with), tn_dtype_name(in[k]));
+            return tni_fail(TN_EDTYPE, "%s: op %s: %s and %s do not promote to a common dtype",
+                            call, tni_ops[op].name, tn_dtype_name(with), tn_dtype_name(in[k]));
     }
     *out = m;
     return TN_OK;

@@ -3,7 +3,7 @@
  * A copy needs no temporary: src's dimensions are split into pieces, and so are dst's, and the
  * pieces are copied. */
 #include "pattern.h"
-#include "check_moves.h"
+#include "copy_tensor.h"
 
 /* Read the text and lay it over src; the arguments are not NULL, src is checked. */
 static tn_status fit_text(tni_fit *fit, const tn_tensor *src, const char *pattern,
@@ -96,16 +96,27 @@ static void copy_pieces(const tn_tensor *dst, const tn_tensor *src, const tni_fi
     tni_copy_tensor(&d, &s);
 }
 
-static tn_status check_result(const tn_tensor *dst, const tni_fit *fit)
+/* The texts of a call, and their fit. */
+typedef struct pattern_call {
+    const char *pattern, *sizes;
+    tni_fit fit;
+} pattern_call;
+
+static tn_status pattern_shapes(const tni_call *call)
 {
-    if (dst->ndim != fit->ndim)
+    pattern_call *p = call->own;
+    const tn_tensor *dst = call->dst, *src = call->srcs[0];
+    TRY(tni_check_sound(src, "pattern_into: src"));
+    TRY(fit_text(&p->fit, src, p->pattern, p->sizes));
+    if (dst->ndim != p->fit.ndim)
         return tni_fail(TN_ESHAPE, "pattern_into: dst has %d axes, the pattern gives %d",
-                        dst->ndim, fit->ndim);
-    for (int i = 0; i < fit->ndim; i++)
-        if (dst->shape[i] != fit->shape[i])
+                        dst->ndim, p->fit.ndim);
+    for (int i = 0; i < p->fit.ndim; i++)
+        if (dst->shape[i] != p->fit.shape[i])
             return tni_fail(TN_ESHAPE,
-                            "pattern_into: axis %d has extent %lld, the pattern gives %lld", i,
-                            (long long)dst->shape[i], (long long)fit->shape[i]);
+                            "pattern_into: dst: axis %d has extent %lld, the pattern gives "
+                            "%lld",
+                            i, (long long)dst->shape[i], (long long)p->fit.shape[i]);
     return TN_OK;
 }
 
@@ -114,18 +125,17 @@ tn_status tn_pattern_into(const tn_tensor *dst, const tn_tensor *src, const char
 {
     if (!pattern)
         return tni_fail(TN_ENULL, "pattern_into: pattern is NULL");
-    TRY(tni_check_all(TNI_EVERY, "pattern_into", dst, 1, &src));
-    if (dst->dtype != src->dtype)
-        return tni_fail(TN_EDTYPE, "pattern_into: dtypes are %s and %s",
-                        tn_dtype_name(dst->dtype), tn_dtype_name(src->dtype));
-    tni_fit fit;
-    TRY(fit_text(&fit, src, pattern, sizes));
-    TRY(check_result(dst, &fit));
-    TRY(tni_check_injective(dst, "pattern_into"));
-    TRY(tni_check_data(dst, "pattern_into: dst"));
-    TRY(tni_check_data(src, "pattern_into: src"));
-    TRY(tni_check_disjoint(dst, src, false, "pattern_into"));
-    copy_pieces(dst, src, &fit);
+    pattern_call p;
+    p.pattern = pattern;
+    p.sizes = sizes;
+    TRY(tni_check_call(&(tni_call){.name = "pattern_into",
+                                   .dst = dst,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .dtypes = tni_call_same_dtypes,
+                                   .shapes = pattern_shapes,
+                                   .own = &p}));
+    copy_pieces(dst, src, &p.fit);
     return TN_OK;
 }
 

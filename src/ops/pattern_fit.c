@@ -178,8 +178,7 @@ tn_status tni_pattern_fit(tni_fit *fit, const tni_pattern *p, const tn_tensor *s
         fit->shape[i] = 1;
     reverse(fit, p, &l);
     if (!add_pieces(fit, p, &l, src))
-        return tni_fail(TN_EOVERFLOW,
-                        "pattern: \"%s\": the result has more than 2^63 - 1 bytes",
+        return tni_fail(TN_EOVERFLOW, "pattern: \"%s\": the result exceeds 2^63 - 1 bytes",
                         tni_quoted(p->text).text);
     return TN_OK;
 }

@@ -4,39 +4,21 @@
 
 #include <string.h>
 
-/* Tell the first broken rule of two layouts that do not fit. */
-static tn_status tell(const tn_tensor *dst, const tn_tensor *src, const char *call)
+static tn_status check_copy(const char *name, unsigned flags, const tn_tensor *dst,
+                            const tn_tensor *src)
 {
-    TRY(tni_check_all(TNI_NULL | TNI_NDIM | TNI_DEVICE | TNI_DTYPE, call, dst, 1, &src));
-    if (dst->dtype != src->dtype)
-        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s", call,
-                        tn_dtype_name(dst->dtype), tn_dtype_name(src->dtype));
-    TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
-    TRY(tni_same_shape(dst, src, call));
-    return tni_check_all(TNI_SIZE, call, dst, 1, &src);
-}
-
-static tn_status check_layouts(const tn_tensor *dst, const tn_tensor *src, const char *call)
-{
-    if (tni_check_all(TNI_EVERY, call, dst, 1, &src) != TN_OK || dst->dtype != src->dtype)
-        return tell(dst, src, call);
-    TRY(tni_same_shape(dst, src, call));
-    return tni_check_injective(dst, call);
-}
-
-static tn_status check_data(const tn_tensor *dst, const tn_tensor *src, const char *call)
-{
-    if (tni_numel(dst) == 0 || (LIKELY(dst->data) && LIKELY(src->data)))
-        return TN_OK;
-    return tni_fail(TN_ENULL, "%s: %s has elements and its data is NULL", call,
-                    dst->data ? "src" : "dst");
+    return tni_check_call(&(tni_call){.name = name,
+                                      .flags = flags,
+                                      .dst = dst,
+                                      .n = 1,
+                                      .srcs = &src,
+                                      .dtypes = tni_call_same_dtypes,
+                                      .shapes = tni_call_same_shapes});
 }
 
 tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
 {
-    TRY(check_layouts(dst, src, "rearrange"));
-    TRY(check_data(dst, src, "rearrange"));
-    TRY(tni_check_disjoint(dst, src, true, "rearrange"));
+    TRY(check_copy("rearrange", TNI_ALLOW_ALIAS, dst, src));
     if (UNLIKELY(dst->data == src->data))
         return TN_OK; /* the very same elements, or none */
 
@@ -48,9 +30,7 @@ tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
 
 tn_status tn_fill(const tn_tensor *dst, const void *value)
 {
-    TRY(tni_check_dst(dst, "fill: dst"));
-    TRY(tni_check_injective(dst, "fill"));
-    TRY(tni_check_data(dst, "fill: dst"));
+    TRY(tni_check_call(&(tni_call){.name = "fill", .dst = dst}));
 
     char one[16] = {0};
     if (value)
@@ -89,7 +69,7 @@ tn_status tn_plan_rearrange(tn_plan **plan, const tn_tensor *dst, const tn_tenso
 {
     if (!plan)
         return tni_fail(TN_ENULL, "plan_rearrange: plan is NULL");
-    TRY(check_layouts(dst, src, "plan_rearrange"));
+    TRY(check_copy("plan_rearrange", TNI_NO_DATA, dst, src));
     tn_plan *p = tni_copy_new("rearrange", true, dst, src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_rearrange: no memory for the plan");
@@ -103,7 +83,7 @@ tn_status tn_rearrange_meta(tn_meta *meta, const tn_tensor *dst, const tn_tensor
 {
     if (!meta)
         return tni_fail(TN_ENULL, "rearrange_meta: meta is NULL");
-    TRY(check_layouts(dst, src, "rearrange_meta"));
+    TRY(check_copy("rearrange_meta", TNI_NO_DATA, dst, src));
     tni_nest nest;
     tni_nest_build(&nest, 2, (const tn_tensor *const[]){dst, src},
                    &(tni_nest_rules){.keep_signs = true});

@@ -13,7 +13,7 @@ tn_status tn_unsqueeze(tn_tensor *out, const tn_tensor *in, int dim)
     TRY(tni_check_pair(out, in, "unsqueeze"));
     const int ndim = in->ndim;
     if (UNLIKELY(dim < 0 || dim > ndim))
-        return tni_fail(TN_EARG, "unsqueeze: axis %d is not in [0, %d]", dim, ndim);
+        return tni_fail(TN_EARG, "unsqueeze: axis %d is out of range [0, %d]", dim, ndim);
     if (UNLIKELY(ndim == TN_MAX_NDIM))
         return tni_fail(TN_EARG, "unsqueeze: in has %d axes, out would have %d", ndim,
                         ndim + 1);
@@ -33,7 +33,7 @@ tn_status tn_squeeze(tn_tensor *out, const tn_tensor *in, int dim)
     TRY(tni_check_pair(out, in, "squeeze"));
     TRY(tni_check_axis(dim, in->ndim, "squeeze"));
     if (UNLIKELY(in->shape[dim] != 1 && tni_dtype_known(in->dtype)))
-        return tni_fail(TN_ESHAPE, "squeeze: axis %d has extent %lld, not 1", dim,
+        return tni_fail(TN_ESHAPE, "squeeze: axis %d has extent %lld, expected 1", dim,
                         (long long)in->shape[dim]);
     TRY(tni_check_sound(in, "squeeze: in"));
     tni_drop_axis(out, in, dim, in->data);
@@ -66,14 +66,14 @@ tn_status tn_squeeze_all(tn_tensor *out, const tn_tensor *in)
 tn_status tn_permute(tn_tensor *out, const tn_tensor *in, const int *axes)
 {
     if (UNLIKELY(out && in && !axes && in->ndim > 0))
-        return tni_fail(TN_ENULL, "permute: axes is NULL for %d axes", in->ndim);
+        return tni_fail(TN_ENULL, "permute: axes is NULL, expected %d entries", in->ndim);
     TRY(tni_check_pair(out, in, "permute"));
     const int ndim = in->ndim;
     uint64_t seen = 0;
     for (int i = 0; i < ndim; i++) {
         TRY(tni_check_axis(axes[i], ndim, "permute"));
         if (UNLIKELY(seen >> axes[i] & 1))
-            return tni_fail(TN_EARG, "permute: axes[%d] is %d, a second time", i, axes[i]);
+            return tni_fail(TN_EARG, "permute: axes[%d] repeats axis %d", i, axes[i]);
         seen |= (uint64_t)1 << axes[i];
     }
     TRY(tni_check_sound(in, "permute: in"));

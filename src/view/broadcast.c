@@ -1,49 +1,47 @@
-/* broadcast.c - NumPy's rule: shapes meet at their last axes, and an axis of extent 1 repeats.
+/* broadcast.c - NumPy's rule: shapes align at their last axes, and an axis of extent 1 repeats.
  *
- * Repeating is a stride of 0; nothing else about an axis changes. */
+ * The rule is stated once, in broadcasts(); a repeated axis has stride 0 and is otherwise like
+ * any other. */
 #include "view.h"
 
-tn_status tn_broadcast_to(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t *shape)
+static bool broadcasts(int64_t n, int64_t to)
 {
-    if (out && in && !shape && ndim > 0)
-        return tni_fail(TN_ENULL, "broadcast_to: shape is NULL for %d axes", ndim);
-    TRY(tni_check_pair(out, in, "broadcast_to"));
-    if (ndim < 0 || ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "broadcast_to: ndim is %d, not in [0, %d]", ndim, TN_MAX_NDIM);
-    const int more = ndim - in->ndim;
-    if (tni_dtype_known(in->dtype)) {
-        if (more < 0)
-            return tni_fail(TN_ESHAPE, "broadcast_to: in has %d axes, out %d", in->ndim, ndim);
-        for (int i = 0; i < ndim; i++) {
-            if (shape[i] < 0)
-                return tni_fail(TN_ESHAPE, "broadcast_to: axis %d has extent %lld, less than 0",
-                                i, (long long)shape[i]);
-            const int64_t n = i < more ? 1 : in->shape[i - more];
-            if (n != 1 && n != shape[i])
-                return tni_fail(TN_ESHAPE, "broadcast_to: axis %d has extents %lld and %lld", i,
-                                (long long)n, (long long)shape[i]);
-        }
-    }
-    TRY(tni_check_sound(in, "broadcast_to: in"));
-    int64_t bytes;
-    if (!tni_shape_size(ndim, shape, tni_width(in->dtype), &bytes))
-        return tni_fail(TN_EOVERFLOW,
-                        "broadcast_to: the extents make more than 2^63 - 1 bytes");
-
-    for (int i = ndim - 1; i >= 0; i--) {
-        const int64_t n = shape[i];
-        const int64_t from = i < more ? 1 : in->shape[i - more];
-        const int64_t stride = i < more || from != n ? 0 : in->stride[i - more];
-        tni_set_axis(out, i, n, stride);
-    }
-    tni_inherit(out, in, in->data, ndim);
-    return TN_OK;
+    return n == to || n == 1;
 }
 
-/* Let the n last axes meet what the first tensors made; *ndim and shape grow. */
-static tn_status meet(const tn_tensor *t, int k, int *ndim, int64_t *shape)
+/* The extent of t along axis i of ndim; axes that t lacks have extent 1. */
+static int64_t aligned(const tn_tensor *t, int i, int ndim)
 {
-    int more = t->ndim - *ndim;
+    const int own = i - (ndim - t->ndim);
+    return own < 0 ? 1 : t->shape[own];
+}
+
+/* The first axis of shape that t does not broadcast to; ndim if there is none. */
+static int misfit(const tn_tensor *t, int ndim, const int64_t *shape)
+{
+    int i = 0;
+    while (i < ndim && broadcasts(aligned(t, i, ndim), shape[i]))
+        i++;
+    return i;
+}
+
+/* in with the given shape, which it broadcasts to; out may be in. */
+static void repeat(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t *shape)
+{
+    const int more = ndim - in->ndim;
+    for (int i = ndim - 1; i >= 0; i--) {
+        const int64_t n = shape[i];
+        const bool repeats = i < more || in->shape[i - more] != n;
+        tni_set_axis(out, i, n, repeats ? 0 : in->stride[i - more]);
+    }
+    tni_inherit(out, in, in->data, ndim);
+}
+
+/* The axis along which t and the common shape so far conflict, or -1; then *ndim and shape grow
+ * to the shape that both broadcast to. */
+static int meet(const tn_tensor *t, int *ndim, int64_t *shape)
+{
+    const int more = t->ndim - *ndim;
     if (more > 0) {
         for (int i = *ndim - 1; i >= 0; i--)
             shape[i + more] = shape[i];
@@ -51,17 +49,49 @@ static tn_status meet(const tn_tensor *t, int k, int *ndim, int64_t *shape)
             shape[i] = 1;
         *ndim = t->ndim;
     }
-    more = *ndim - t->ndim;
-    for (int i = 0; i < t->ndim; i++) {
-        const int64_t n = t->shape[i];
-        int64_t *met = &shape[i + more];
-        if (n != *met && n != 1 && *met != 1)
-            return tni_fail(TN_ESHAPE,
-                            "broadcast_shape: axis %d of tensor %d has extent %lld, not %lld",
-                            i, k, (long long)n, (long long)*met);
-        if (n != 1)
-            *met = n;
+    for (int i = 0; i < *ndim; i++) {
+        const int64_t n = aligned(t, i, *ndim);
+        if (!broadcasts(n, shape[i]) && !broadcasts(shape[i], n))
+            return i;
+        shape[i] = shape[i] == 1 ? n : shape[i];
     }
+    return -1;
+}
+
+/* ---- public calls ---- */
+
+/* Negative extents, more axes than the target, extents that do not broadcast. */
+static tn_status check_target(const tn_tensor *in, int ndim, const int64_t *shape)
+{
+    if (ndim < in->ndim)
+        return tni_fail(TN_ESHAPE, "broadcast_to: in has %d axes, the shape has %d", in->ndim,
+                        ndim);
+    const int bad = misfit(in, ndim, shape);
+    for (int i = 0; i < ndim && i <= bad; i++)
+        if (shape[i] < 0)
+            return tni_fail(TN_ESHAPE, "broadcast_to: axis %d has a negative extent, got %lld",
+                            i, (long long)shape[i]);
+    if (bad < ndim)
+        return tni_fail(TN_ESHAPE, "broadcast_to: axis %d: %lld does not broadcast to %lld",
+                        bad, (long long)aligned(in, bad, ndim), (long long)shape[bad]);
+    return TN_OK;
+}
+
+tn_status tn_broadcast_to(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t *shape)
+{
+    if (out && in && !shape && ndim > 0)
+        return tni_fail(TN_ENULL, "broadcast_to: shape is NULL, expected %d entries", ndim);
+    TRY(tni_check_pair(out, in, "broadcast_to"));
+    if (ndim < 0 || ndim > TN_MAX_NDIM)
+        return tni_fail(TN_EARG, "broadcast_to: ndim %d is out of range [0, %d]", ndim,
+                        TN_MAX_NDIM);
+    if (tni_dtype_known(in->dtype))
+        TRY(check_target(in, ndim, shape));
+    TRY(tni_check_sound(in, "broadcast_to: in"));
+    int64_t bytes;
+    if (!tni_shape_size(ndim, shape, tni_width(in->dtype), &bytes))
+        return tni_fail(TN_EOVERFLOW, "broadcast_to: the result exceeds 2^63 - 1 bytes");
+    repeat(out, in, ndim, shape);
     return TN_OK;
 }
 
@@ -71,18 +101,79 @@ tn_status tn_broadcast_shape(int n, const tn_tensor *const *ts, int *ndim, int64
         return tni_fail(TN_ENULL, "broadcast_shape: %s is NULL", ndim ? "shape" : "ndim");
     TRY(tni_check_srcs(TNI_NULL | TNI_NDIM, "broadcast_shape", n, ts));
     if (n < 0)
-        return tni_fail(TN_EARG, "broadcast_shape: n is %d, less than 0", n);
+        return tni_fail(TN_EARG, "broadcast_shape: n is %d, expected at least 0", n);
     TRY(tni_check_srcs(TNI_DTYPE | TNI_SHAPE, "broadcast_shape", n, ts));
     int axes = 0;
-    int64_t met[TN_MAX_NDIM], count;
-    for (int k = 0; k < n; k++)
-        TRY(meet(ts[k], k, &axes, met));
+    int64_t common[TN_MAX_NDIM], count;
+    for (int k = 0; k < n; k++) {
+        const int bad = meet(ts[k], &axes, common);
+        if (bad >= 0)
+            return tni_fail(TN_ESHAPE,
+                            "broadcast_shape: axis %d: tensor %d has extent %lld, those before "
+                            "it have %lld",
+                            bad, k, (long long)aligned(ts[k], bad, axes),
+                            (long long)common[bad]);
+    }
     TRY(tni_check_srcs(TNI_SIZE, "broadcast_shape", n, ts));
-    if (!tni_shape_size(axes, met, 1, &count))
-        return tni_fail(TN_EOVERFLOW,
-                        "broadcast_shape: the extents make more than 2^63 - 1 elements");
+    if (!tni_shape_size(axes, common, 1, &count))
+        return tni_fail(TN_EOVERFLOW, "broadcast_shape: the shape exceeds 2^63 - 1 elements");
     for (int i = 0; i < axes; i++)
-        shape[i] = met[i];
+        shape[i] = common[i];
     *ndim = axes;
+    return TN_OK;
+}
+
+/* ---- operands of a call ---- */
+
+/* Why the sources do not broadcast to dst: the first two that conflict, or dst itself. */
+static tn_status fail_operands(const char *call, const tn_tensor *dst, int n,
+                               const tn_tensor *const *srcs)
+{
+    int ndim = 0;
+    int64_t common[TN_MAX_NDIM];
+    for (int k = 0; k < n; k++) {
+        const int bad = meet(srcs[k], &ndim, common);
+        if (bad >= 0)
+            return tni_fail(TN_ESHAPE, "%s: axis %d: extents %lld and %lld do not broadcast",
+                            call, bad, (long long)common[bad],
+                            (long long)aligned(srcs[k], bad, ndim));
+    }
+    if (ndim > dst->ndim)
+        return tni_fail(TN_ESHAPE, "%s: dst has %d axes, the sources broadcast to %d", call,
+                        dst->ndim, ndim);
+    int bad = dst->ndim, src = 0;
+    for (int k = 0; k < n; k++) {
+        const int i = misfit(srcs[k], dst->ndim, dst->shape);
+        src = i < bad ? k : src;
+        bad = i < bad ? i : bad;
+    }
+    return tni_fail(TN_ESHAPE, "%s: axis %d: dst has extent %lld, src %d has %lld", call, bad,
+                    (long long)dst->shape[bad], src,
+                    (long long)aligned(srcs[src], bad, dst->ndim));
+}
+
+static bool same_shape(const tn_tensor *a, const tn_tensor *b)
+{
+    if (a->ndim != b->ndim)
+        return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->shape[i] != b->shape[i])
+            return false;
+    return true;
+}
+
+tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, const char *call,
+                                 const tn_tensor *dst, int n, const tn_tensor *const *srcs)
+{
+    ts[0] = dst;
+    for (int k = 0; k < n; k++) {
+        ts[k + 1] = srcs[k];
+        if (LIKELY(same_shape(dst, srcs[k])))
+            continue;
+        if (srcs[k]->ndim > dst->ndim || misfit(srcs[k], dst->ndim, dst->shape) < dst->ndim)
+            return fail_operands(call, dst, n, srcs);
+        repeat(&repeated[k], srcs[k], dst->ndim, dst->shape);
+        ts[k + 1] = &repeated[k];
+    }
     return TN_OK;
 }

@@ -38,7 +38,7 @@ static tn_status fail_extent(const tn_tensor *t, const char *who)
     int i = 0;
     while (t->shape[i] >= 0)
         i++;
-    return tni_fail(TN_ESHAPE, "%s: axis %d has extent %lld, less than 0", who, i,
+    return tni_fail(TN_ESHAPE, "%s: axis %d has a negative extent, got %lld", who, i,
                     (long long)t->shape[i]);
 }
 
@@ -46,9 +46,8 @@ static tn_status fail_size(const tn_tensor *t, const char *who)
 {
     int64_t size;
     if (tni_shape_size(t->ndim, t->shape, tni_width(t->dtype), &size))
-        return tni_fail(TN_EOVERFLOW, "%s: its strides span more than 2^63 - 1 bytes", who);
-    return tni_fail(TN_EOVERFLOW, "%s: its extents and width %d make more than 2^63 - 1 bytes",
-                    who, (int)tni_width(t->dtype));
+        return tni_fail(TN_EOVERFLOW, "%s: strides span more than 2^63 - 1 bytes", who);
+    return tni_fail(TN_EOVERFLOW, "%s: size exceeds 2^63 - 1 bytes", who);
 }
 
 /* The sentence about a rule that t does not keep. */
@@ -59,13 +58,14 @@ static tn_status fail_rule(unsigned rule, const tn_tensor *t, const char *who)
         return tni_fail(TN_ENULL, "%s is NULL", who);
     case TNI_NDIM:
         if (tni_ndim_fine(t))
-            return tni_fail(TN_EARG, "%s cannot be written: its flags are TN_READONLY", who);
-        return tni_fail(TN_EARG, "%s: ndim is %d, not in [0, %d]", who, t->ndim, TN_MAX_NDIM);
+            return tni_fail(TN_EARG, "%s is read-only (TN_READONLY)", who);
+        return tni_fail(TN_EARG, "%s: ndim %d is out of range [0, %d]", who, t->ndim,
+                        TN_MAX_NDIM);
     case TNI_DEVICE:
-        return tni_fail(TN_EDEVICE, "%s: device is %d, not TN_CPU (%d)", who, (int)t->device,
+        return tni_fail(TN_EDEVICE, "%s: device %d is not TN_CPU (%d)", who, (int)t->device,
                         TN_CPU);
     case TNI_DTYPE:
-        return tni_fail(TN_EDTYPE, "%s: dtype is %d, not in [%d, %d]", who, (int)t->dtype,
+        return tni_fail(TN_EDTYPE, "%s: dtype %d is out of range [%d, %d]", who, (int)t->dtype,
                         TN_BOOL, TNI_DTYPES - 1);
     case TNI_SHAPE:
         return fail_extent(t, who);
@@ -83,19 +83,14 @@ static tn_status fail_first(unsigned rules, const tn_tensor *t, bool written, co
     return fail_rule(rule, t, who);
 }
 
-static bool sound_operand(const tn_tensor *t)
-{
-    return t && tni_ndim_fine(t) && t->device == TN_CPU && tni_sound(t);
-}
-
 tn_status tni_check(const tn_tensor *t, const char *who)
 {
-    return LIKELY(sound_operand(t)) ? TN_OK : fail_first(TNI_EVERY, t, false, who);
+    return LIKELY(tni_operand_sound(t)) ? TN_OK : fail_first(TNI_EVERY, t, false, who);
 }
 
 tn_status tni_check_dst(const tn_tensor *t, const char *who)
 {
-    if (LIKELY(sound_operand(t) && !(t->flags & TN_READONLY)))
+    if (LIKELY(tni_operand_sound(t) && !(t->flags & TN_READONLY)))
         return TN_OK;
     return fail_first(TNI_EVERY, t, true, who);
 }
@@ -116,24 +111,30 @@ tn_status tni_fail_pair(const tn_tensor *out, const tn_tensor *in, const char *c
 {
     if (!out || !in)
         return tni_fail(TN_ENULL, "%s: %s is NULL", call, out ? "in" : "out");
-    return tni_fail(TN_EARG, "%s: in: ndim is %d, not in [0, %d]", call, in->ndim, TN_MAX_NDIM);
+    return tni_fail(TN_EARG, "%s: in: ndim %d is out of range [0, %d]", call, in->ndim,
+                    TN_MAX_NDIM);
 }
 
 tn_status tni_fail_axis(int dim, int ndim, const char *call)
 {
-    return tni_fail(TN_EARG, "%s: axis %d is not in [0, %d)", call, dim, ndim);
+    return tni_fail(TN_EARG, "%s: axis %d is out of range [0, %d)", call, dim, ndim);
+}
+
+const char *tni_operand_name(char *who, const char *call, int k, int n)
+{
+    if (k < 0)
+        snprintf(who, TNI_WHO, "%s: dst", call);
+    else if (n == 1)
+        snprintf(who, TNI_WHO, "%s: src", call);
+    else
+        snprintf(who, TNI_WHO, "%s: src %d", call, k);
+    return who;
 }
 
 static tn_status fail_operand(unsigned rule, const tn_tensor *t, const char *call, int k, int n)
 {
-    char who[64];
-    if (k < 0)
-        snprintf(who, sizeof who, "%s: dst", call);
-    else if (n == 1)
-        snprintf(who, sizeof who, "%s: src", call);
-    else
-        snprintf(who, sizeof who, "%s: src %d", call, k);
-    return fail_rule(rule, t, who);
+    char who[TNI_WHO];
+    return fail_rule(rule, t, tni_operand_name(who, call, k, n));
 }
 
 /* Rule by rule, operand by operand. */
@@ -146,7 +147,7 @@ static tn_status check_each(unsigned rules, const char *call, bool with_dst,
         if (with_dst && !keeps(rule, dst, true))
             return fail_operand(rule, dst, call, -1, n);
         if (rule == TNI_NULL && n > 0 && !srcs)
-            return tni_fail(TN_ENULL, "%s: the list of %d tensors is NULL", call, n);
+            return tni_fail(TN_ENULL, "%s: srcs is NULL, expected %d tensors", call, n);
         for (int k = 0; k < n; k++)
             if (!keeps(rule, srcs[k], false))
                 return fail_operand(rule, srcs[k], call, k, n);
@@ -157,10 +158,10 @@ static tn_status check_each(unsigned rules, const char *call, bool with_dst,
 tn_status tni_check_all(unsigned rules, const char *call, const tn_tensor *dst, int n,
                         const tn_tensor *const *srcs)
 {
-    if (rules == TNI_EVERY && sound_operand(dst) && !(dst->flags & TN_READONLY) &&
+    if (rules == TNI_EVERY && tni_operand_sound(dst) && !(dst->flags & TN_READONLY) &&
         (srcs || n <= 0)) {
         int k = 0;
-        while (k < n && sound_operand(srcs[k]))
+        while (k < n && tni_operand_sound(srcs[k]))
             k++;
         if (LIKELY(k >= n))
             return TN_OK;
@@ -176,7 +177,7 @@ tn_status tni_check_srcs(unsigned rules, const char *call, int n, const tn_tenso
 tn_status tni_same_shape(const tn_tensor *a, const tn_tensor *b, const char *call)
 {
     if (UNLIKELY(a->ndim != b->ndim))
-        return tni_fail(TN_ESHAPE, "%s: the tensors have %d and %d axes", call, a->ndim,
+        return tni_fail(TN_ESHAPE, "%s: dst and src have %d and %d axes", call, a->ndim,
                         b->ndim);
     for (int i = 0; i < a->ndim; i++)
         if (UNLIKELY(a->shape[i] != b->shape[i]))
@@ -191,6 +192,6 @@ tn_status tni_check_data(const tn_tensor *t, const char *who)
         return TN_OK;
     const int64_t count = tni_numel(t);
     return count == 0 ? TN_OK
-                      : tni_fail(TN_ENULL, "%s has %lld elements and data NULL", who,
+                      : tni_fail(TN_ENULL, "%s has %lld elements but data is NULL", who,
                                  (long long)count);
 }

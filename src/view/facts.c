@@ -96,13 +96,13 @@ void *tn_at(const tn_tensor *t, const int64_t *index)
     if (!checked(t, "at: t"))
         return NULL;
     if (!index && t->ndim > 0) {
-        (void)tni_fail(TN_ENULL, "at: index is NULL for %d axes", t->ndim);
+        (void)tni_fail(TN_ENULL, "at: index is NULL, expected %d entries", t->ndim);
         return NULL;
     }
     int64_t offset = 0;
     for (int i = 0; i < t->ndim; i++) {
         if (index[i] < 0 || index[i] >= t->shape[i]) {
-            (void)tni_fail(TN_EARG, "at: index %lld of axis %d is not in [0, %lld)",
+            (void)tni_fail(TN_EARG, "at: index %lld of axis %d is out of range [0, %lld)",
                            (long long)index[i], i, (long long)t->shape[i]);
             return NULL;
         }

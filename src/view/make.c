@@ -10,23 +10,23 @@ static tn_status check_parts(const tn_tensor *t, tn_dtype dtype, int ndim, const
     if (!t)
         return tni_fail(TN_ENULL, "%s: t is NULL", call);
     if (!shape && ndim > 0)
-        return tni_fail(TN_ENULL, "%s: shape is NULL for %d axes", call, ndim);
+        return tni_fail(TN_ENULL, "%s: shape is NULL, expected %d entries", call, ndim);
     if (ndim < 0 || ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "%s: ndim is %d, not in [0, %d]", call, ndim, TN_MAX_NDIM);
+        return tni_fail(TN_EARG, "%s: ndim %d is out of range [0, %d]", call, ndim,
+                        TN_MAX_NDIM);
     if (!tni_dtype_known(dtype))
-        return tni_fail(TN_EDTYPE, "%s: dtype is %d, not in [%d, %d]", call, (int)dtype,
+        return tni_fail(TN_EDTYPE, "%s: dtype %d is out of range [%d, %d]", call, (int)dtype,
                         TN_BOOL, TNI_DTYPES - 1);
     for (int i = 0; i < ndim; i++)
         if (shape[i] < 0)
-            return tni_fail(TN_ESHAPE, "%s: axis %d has extent %lld, less than 0", call, i,
+            return tni_fail(TN_ESHAPE, "%s: axis %d has a negative extent, got %lld", call, i,
                             (long long)shape[i]);
     int64_t ignored;
     const int64_t width = tni_width(dtype);
     if (!tni_shape_size(ndim, shape, width, &ignored))
-        return tni_fail(TN_EOVERFLOW, "%s: extents and width %d make more than 2^63 - 1 bytes",
-                        call, (int)width);
+        return tni_fail(TN_EOVERFLOW, "%s: size exceeds 2^63 - 1 bytes", call);
     if (stride && !tni_shape_reach(ndim, shape, stride, width, &ignored))
-        return tni_fail(TN_EOVERFLOW, "%s: the strides span more than 2^63 - 1 bytes", call);
+        return tni_fail(TN_EOVERFLOW, "%s: strides span more than 2^63 - 1 bytes", call);
     return TN_OK;
 }
 
@@ -58,7 +58,7 @@ tn_status tn_init_strided(tn_tensor *t, void *data, tn_dtype dtype, int ndim,
                           const int64_t *shape, const int64_t *stride)
 {
     if (t && !stride && ndim > 0)
-        return tni_fail(TN_ENULL, "init_strided: stride is NULL for %d axes", ndim);
+        return tni_fail(TN_ENULL, "init_strided: stride is NULL, expected %d entries", ndim);
     TRY(check_parts(t, dtype, ndim, shape, stride, "init_strided"));
     put(t, data, dtype, ndim, shape, stride, 0);
     return TN_OK;

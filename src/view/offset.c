@@ -8,7 +8,7 @@ static tn_status check_shape(int ndim, const int64_t *shape, const char *call)
 {
     for (int i = 0; i < ndim; i++)
         if (shape[i] < 0)
-            return tni_fail(TN_ESHAPE, "%s: axis %d has extent %lld, less than 0", call, i,
+            return tni_fail(TN_ESHAPE, "%s: axis %d has a negative extent, got %lld", call, i,
                             (long long)shape[i]);
     return TN_OK;
 }
@@ -16,7 +16,8 @@ static tn_status check_shape(int ndim, const int64_t *shape, const char *call)
 static tn_status check_ndim(int ndim, const char *call)
 {
     if (ndim < 0 || ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "%s: ndim is %d, not in [0, %d]", call, ndim, TN_MAX_NDIM);
+        return tni_fail(TN_EARG, "%s: ndim %d is out of range [0, %d]", call, ndim,
+                        TN_MAX_NDIM);
     return TN_OK;
 }
 
@@ -26,11 +27,11 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
     if (!offset)
         return tni_fail(TN_ENULL, "index_to_offset: offset is NULL");
     if (ndim > 0 && (!shape || !stride))
-        return tni_fail(TN_ENULL, "index_to_offset: %s is NULL for %d axes",
+        return tni_fail(TN_ENULL, "index_to_offset: %s is NULL, expected %d entries",
                         shape ? "stride" : "shape", ndim);
     TRY(check_ndim(ndim, "index_to_offset"));
     if (flat < 0)
-        return tni_fail(TN_EARG, "index_to_offset: flat index %lld is less than 0",
+        return tni_fail(TN_EARG, "index_to_offset: flat index %lld is negative",
                         (long long)flat);
     TRY(check_shape(ndim, shape, "index_to_offset"));
 
@@ -47,13 +48,13 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
     int64_t count = 0;
     const bool counts = tni_shape_size(ndim, shape, 1, &count);
     if (empty || rest > 0)
-        return tni_fail(TN_EARG, "index_to_offset: flat index %lld is not in [0, %lld)",
+        return tni_fail(TN_EARG, "index_to_offset: flat index %lld is out of range [0, %lld)",
                         (long long)flat, empty ? 0LL : (long long)count);
     if (!counts)
-        return tni_fail(TN_EOVERFLOW, "index_to_offset: the extents make more than 2^63 - 1");
+        return tni_fail(TN_EOVERFLOW, "index_to_offset: size exceeds 2^63 - 1 bytes");
     if (!fits)
         return tni_fail(TN_EOVERFLOW,
-                        "index_to_offset: the offset of flat index %lld does not fit 64 bits",
+                        "index_to_offset: the offset of flat index %lld exceeds 2^63 - 1",
                         (long long)flat);
     *offset = sum;
     return TN_OK;
@@ -64,13 +65,13 @@ static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, int
                         const char *call)
 {
     if (ndim > 0 && !shape)
-        return tni_fail(TN_ENULL, "%s: shape is NULL for %d axes", call, ndim);
+        return tni_fail(TN_ENULL, "%s: shape is NULL, expected %d entries", call, ndim);
     if (ndim > 2 && !pads)
-        return tni_fail(TN_ENULL, "%s: pads is NULL for %d axes", call, ndim - 2);
+        return tni_fail(TN_ENULL, "%s: pads is NULL, expected %d entries", call, ndim - 2);
     TRY(check_ndim(ndim, call));
     for (int i = 2; i < ndim; i++)
         if (pads[i - 2] < 0)
-            return tni_fail(TN_EARG, "%s: pads[%d] is %lld, less than 0", call, i - 2,
+            return tni_fail(TN_EARG, "%s: pads[%d] is %lld, expected at least 0", call, i - 2,
                             (long long)pads[i - 2]);
     TRY(check_shape(ndim, shape, call));
     for (int i = 0; i < ndim; i++) {
@@ -78,8 +79,8 @@ static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, int
         int64_t both;
         if (i >= 2 && !(tni_mul(2, pads[i - 2], &both) && tni_add(shape[i], both, &grown[i])))
             return tni_fail(TN_EOVERFLOW,
-                            "%s: axis %d of %lld with %lld on both sides does not fit", call, i,
-                            (long long)shape[i], (long long)pads[i - 2]);
+                            "%s: axis %d: %lld plus %lld on both sides exceeds 2^63 - 1", call,
+                            i, (long long)shape[i], (long long)pads[i - 2]);
     }
     return TN_OK;
 }
@@ -102,8 +103,7 @@ tn_status tn_padded_size(int ndim, const int64_t *shape, const int64_t *pads, in
         return tni_fail(TN_ENULL, "padded_size: count is NULL");
     TRY(padded(ndim, shape, pads, grown, "padded_size"));
     if (!tni_shape_size(ndim, grown, 1, &size))
-        return tni_fail(TN_EOVERFLOW,
-                        "padded_size: the extents make more than 2^63 - 1 elements");
+        return tni_fail(TN_EOVERFLOW, "padded_size: size exceeds 2^63 - 1 bytes");
     *count = tni_shape_count(ndim, grown);
     return TN_OK;
 }

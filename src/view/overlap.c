@@ -221,9 +221,11 @@ tn_status tni_check_injective(const tn_tensor *t, const char *call)
     case NO:
         return TN_OK;
     case YES:
-        return tni_fail(TN_ESTRIDE, "%s: dst names an element twice", call);
+        return tni_fail(TN_ESTRIDE, "%s: two indices of dst share an element (self-overlap)",
+                        call);
     default:
-        return tni_fail(TN_ESTRIDE, "%s: dst may name an element twice: too many axes to tell",
+        return tni_fail(TN_ESTRIDE,
+                        "%s: self-overlap of dst is undecided within the work limit; refused",
                         call);
     }
 }
@@ -284,7 +286,8 @@ tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool al
     case YES:
         return tni_fail(TN_EOVERLAP, "%s: dst and src share bytes", call);
     default:
-        return tni_fail(TN_EOVERLAP, "%s: dst and src may share bytes: too many axes to tell",
-                        call);
+        return tni_fail(
+            TN_EOVERLAP,
+            "%s: overlap of dst and src is undecided within the work limit; refused", call);
     }
 }

@@ -82,7 +82,7 @@ static tn_status check_extents(int ndim, const int64_t *shape)
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < -1 || (shape[i] == -1 && missing))
             return tni_fail(TN_ESHAPE,
-                            "reshape: axis %d has extent %lld, and only one may be -1", i,
+                            "reshape: axis %d has extent %lld, only one extent may be -1", i,
                             (long long)shape[i]);
         missing |= shape[i] == -1;
     }
@@ -92,10 +92,10 @@ static tn_status check_extents(int ndim, const int64_t *shape)
 tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t *shape)
 {
     if (out && in && !shape && ndim > 0)
-        return tni_fail(TN_ENULL, "reshape: shape is NULL for %d axes", ndim);
+        return tni_fail(TN_ENULL, "reshape: shape is NULL, expected %d entries", ndim);
     TRY(tni_check_pair(out, in, "reshape"));
     if (ndim < 0 || ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "reshape: ndim is %d, not in [0, %d]", ndim, TN_MAX_NDIM);
+        return tni_fail(TN_EARG, "reshape: ndim %d is out of range [0, %d]", ndim, TN_MAX_NDIM);
     if (tni_dtype_known(in->dtype))
         TRY(check_extents(ndim, shape));
     TRY(tni_check_sound(in, "reshape: in"));
@@ -104,12 +104,13 @@ tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim, const int64_
     int64_t full[TN_MAX_NDIM], stride[TN_MAX_NDIM], bytes;
     TRY(complete(full, in, ndim, shape));
     if (!tni_shape_size(ndim, full, width, &bytes))
-        return tni_fail(TN_EOVERFLOW, "reshape: the extents make more than 2^63 - 1 bytes");
+        return tni_fail(TN_EOVERFLOW, "reshape: size exceeds 2^63 - 1 bytes");
     if (tni_numel(in) == 0)
         tni_shape_dense(ndim, full, width, stride);
     else if (!restride(in, ndim, full, stride))
         return tni_fail(TN_ESTRIDE,
-                        "reshape: no strides walk the %d axes of in as %d axes; copy it first",
+                        "reshape: strides cannot express the %d axes of in as %d axes; copy "
+                        "with tn_contiguous",
                         in->ndim, ndim);
     for (int i = 0; i < ndim; i++)
         tni_set_axis(out, i, full[i], stride[i]);

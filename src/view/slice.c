@@ -35,7 +35,7 @@ tn_status tn_select(tn_tensor *out, const tn_tensor *in, int dim, int64_t index)
     TRY(tni_check_axis(dim, in->ndim, "select"));
     const int64_t n = in->shape[dim];
     if (UNLIKELY(index < 0 || index >= n))
-        return tni_fail(TN_EARG, "select: index %lld of axis %d is not in [0, %lld)",
+        return tni_fail(TN_EARG, "select: index %lld of axis %d is out of range [0, %lld)",
                         (long long)index, dim, (long long)n);
     TRY(tni_check_sound(in, "select: in"));
 
@@ -47,14 +47,13 @@ tn_status tn_select(tn_tensor *out, const tn_tensor *in, int dim, int64_t index)
 static tn_status check_drops(const int *drop_dims, int num_drop_dims, int ndim, uint64_t *drops)
 {
     if (num_drop_dims < 0 || num_drop_dims > ndim)
-        return tni_fail(TN_EARG, "view: num_drop_dims is %d, not in [0, %d]", num_drop_dims,
-                        ndim);
+        return tni_fail(TN_EARG, "view: num_drop_dims %d is out of range [0, %d]",
+                        num_drop_dims, ndim);
     uint64_t seen = 0;
     for (int i = 0; i < num_drop_dims; i++) {
         TRY(tni_check_axis(drop_dims[i], ndim, "view"));
         if (seen >> drop_dims[i] & 1)
-            return tni_fail(TN_EARG, "view: drop_dims[%d] is %d, a second time", i,
-                            drop_dims[i]);
+            return tni_fail(TN_EARG, "view: drop_dims[%d] repeats axis %d", i, drop_dims[i]);
         seen |= (uint64_t)1 << drop_dims[i];
     }
     *drops = seen;
@@ -68,18 +67,17 @@ static tn_status check_window(const tn_tensor *in, const int64_t *shape, const i
     for (int i = 0; i < in->ndim; i++) {
         const int64_t n = in->shape[i];
         if (offset[i] < 0 || offset[i] > n || (shape[i] > 0 && shape[i] > n - offset[i]))
-            return tni_fail(TN_EARG,
-                            "view: axis %d: offset %lld and extent %lld leave the extent %lld",
+            return tni_fail(TN_EARG, "view: axis %d: offset %lld plus extent %lld exceeds %lld",
                             i, (long long)offset[i], (long long)shape[i], (long long)n);
     }
     if (!tni_dtype_known(in->dtype))
         return TN_OK; /* that comes before shapes, and tni_check_sound tells it */
     for (int i = 0; i < in->ndim; i++) {
         if (shape[i] < 0)
-            return tni_fail(TN_ESHAPE, "view: axis %d has extent %lld, less than 0", i,
+            return tni_fail(TN_ESHAPE, "view: axis %d has a negative extent, got %lld", i,
                             (long long)shape[i]);
         if ((drops >> i & 1) && shape[i] != 1)
-            return tni_fail(TN_ESHAPE, "view: dropped axis %d has extent %lld, not 1", i,
+            return tni_fail(TN_ESHAPE, "view: dropped axis %d has extent %lld, expected 1", i,
                             (long long)shape[i]);
     }
     return TN_OK;
@@ -89,10 +87,11 @@ tn_status tn_view(tn_tensor *out, const tn_tensor *in, const int64_t *shape,
                   const int64_t *offset, const int *drop_dims, int num_drop_dims)
 {
     if (out && in && in->ndim > 0 && (!shape || !offset))
-        return tni_fail(TN_ENULL, "view: %s is NULL for %d axes", shape ? "offset" : "shape",
-                        in->ndim);
+        return tni_fail(TN_ENULL, "view: %s is NULL, expected %d entries",
+                        shape ? "offset" : "shape", in->ndim);
     if (out && in && num_drop_dims > 0 && !drop_dims)
-        return tni_fail(TN_ENULL, "view: drop_dims is NULL for %d axes", num_drop_dims);
+        return tni_fail(TN_ENULL, "view: drop_dims is NULL, expected %d entries",
+                        num_drop_dims);
     TRY(tni_check_pair(out, in, "view"));
     uint64_t drops = 0;
     TRY(check_drops(drop_dims, num_drop_dims, in->ndim, &drops));
@@ -118,7 +117,7 @@ tn_status tn_windows(tn_tensor *out, const tn_tensor *in, int dim, int64_t size,
     if (ndim == TN_MAX_NDIM)
         return tni_fail(TN_EARG, "windows: in has %d axes, out would have %d", ndim, ndim + 1);
     if (size < 0 || step < 1)
-        return tni_fail(TN_EARG, "windows: size %lld and step %lld are not >= 0 and >= 1",
+        return tni_fail(TN_EARG, "windows: size %lld and step %lld, expected at least 0 and 1",
                         (long long)size, (long long)step);
     if (size > in->shape[dim] && tni_dtype_known(in->dtype))
         return tni_fail(TN_ESHAPE, "windows: size %lld exceeds the extent %lld of axis %d",

@@ -117,8 +117,7 @@ static tn_status measure(const char *text, int ndim, int *rest)
         if (it.kind == ELLIPSIS && dots++)
             return bad(&s, "a second ...");
         if (named > ndim)
-            return tni_fail(TN_ESHAPE, "slice: \"%.60s\" names more than the %d axes", text,
-                            ndim);
+            return tni_fail(TN_ESHAPE, "slice: \"%.60s\" names more than %d axes", text, ndim);
         if (made > TN_MAX_NDIM)
             return tni_fail(TN_ESHAPE, "slice: \"%.60s\" makes more than 64 axes", text);
     } while (it.kind != END);

@@ -54,11 +54,57 @@ tn_status tni_check_all(unsigned rules, const char *call, const tn_tensor *dst, 
 /* The same of a call that has no dst. */
 tn_status tni_check_srcs(unsigned rules, const char *call, int n, const tn_tensor *const *srcs);
 
-/* Same ndim and extents: "rearrange: axis 2 has extents 6 and 5". */
+/* "concat: dst" for k -1, "concat: src" of one source, "concat: src 2" of several. */
+enum { TNI_WHO = 64 };
+const char *tni_operand_name(char *who, const char *call, int k, int n);
+
+/* ---- the checks of a whole call (call.c) ---- */
+
+typedef struct tni_call tni_call;
+typedef tn_status (*tni_call_hook)(const tni_call *call);
+
+enum {
+    TNI_NO_DST = 1,      /* the call allocates its result, or only reads */
+    TNI_ALLOW_ALIAS = 2, /* a source may be exactly dst */
+    TNI_NO_DATA = 4,     /* a plan, or facts: data may be NULL and may overlap */
+};
+
+/* What a call is given.  tni_check_call reports the first failure in this order: NULL operands,
+ * nulls, ndim and TN_READONLY, args, device and dtype, dtypes, negative extents, shapes, sizes,
+ * self-overlap of dst, data, overlap.  The hooks are the call's own checks; NULL means none.
+ * When one runs, every operand has passed the rules before it. */
+struct tni_call {
+    const char *name; /* begins the message: "concat" */
+    unsigned flags;
+    const tn_tensor *dst;
+    int n;
+    const tn_tensor *const *srcs;
+    tni_call_hook nulls;  /* pointers beside the operands */
+    tni_call_hook args;   /* axes, counts, modes */
+    tni_call_hook dtypes; /* how dtypes must agree */
+    tni_call_hook shapes; /* how shapes must agree */
+    void *own;            /* the hooks' arguments and results */
+};
+
+tn_status tni_check_call(const tni_call *call);
+
+/* Hooks that several calls share: every source has dst's dtype, or dst's shape. */
+tn_status tni_call_same_dtypes(const tni_call *call);
+tn_status tni_call_same_shapes(const tni_call *call);
+
+/* Same ndim and extents: "rearrange: axis 2: extents differ, dst has 6, src has 5". */
 tn_status tni_same_shape(const tn_tensor *a, const tn_tensor *b, const char *call);
 
 /* TN_ENULL when t has elements and no data. */
 tn_status tni_check_data(const tn_tensor *t, const char *who);
+
+/* Bring n sources to dst's shape (broadcast.c): ts[0] is dst, ts[k + 1] is source k itself, or
+ * repeated[k] when an axis of it repeats.
+ *
+ * TN_ESHAPE  two sources conflict ("add: axis 1: extents 5 and 6 do not broadcast"), or one does
+ *            not broadcast to dst */
+tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, const char *call,
+                                 const tn_tensor *dst, int n, const tn_tensor *const *srcs);
 
 /* ---- shared bytes (overlap.c); operands are checked ones ---- */
 
@@ -166,6 +212,12 @@ static inline bool tni_sound(const tn_tensor *t)
 {
     return tni_dtype_known(t->dtype) &&
            (tni_small(t) || tni_shape_fits(t->ndim, t->shape, t->stride, tni_width(t->dtype)));
+}
+
+/* Whether t passes every rule as a source. */
+static inline bool tni_operand_sound(const tn_tensor *t)
+{
+    return t && tni_ndim_fine(t) && t->device == TN_CPU && tni_sound(t);
 }
 
 static inline tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in,

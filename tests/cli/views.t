@@ -64,7 +64,7 @@ $ tenon squeeze -a 1 c.npy -o - | tenon info -
 > i32    (9,)      36    128  C
 
 $ tenon squeeze -a 0 c.npy -o -
-2> tenon: c.npy: squeeze: axis 0 has extent 9, not 1
+2> tenon: c.npy: squeeze: axis 0 has extent 9, expected 1
 ? 1
 
 $ tenon roll 2 -a 1 a.npy -f -o b.npy && tenon show b.npy
@@ -115,7 +115,7 @@ $ tenon permute 0,1 data/f_f32.npy -o d.npy
 ? 1
 
 $ tenon permute 0,0,1 data/f_f32.npy -o d.npy
-2> tenon: data/f_f32.npy: permute: axes[1] is 0, a second time
+2> tenon: data/f_f32.npy: permute: axes[1] repeats axis 0
 ? 1
 
 $ tenon permute 0,5,1 data/f_f32.npy -o d.npy

@@ -130,7 +130,7 @@ static void unknown_dtypes_are_refused(void **state)
     static const char *const names[] = {"", "f33", "F32", "f32 ", "float", "?"};
     for (int i = 0; i < COUNT(names); i++)
         assert_int_equal(tn_dtype_parse(&out, names[i]), TN_EDTYPE);
-    assert_string_equal(tn_error(), "dtype_parse: no dtype is named \"?\"");
+    assert_string_equal(tn_error(), "dtype_parse: unknown dtype \"?\"");
     assert_int_equal(tn_dtype_parse(NULL, "f32"), TN_ENULL);
     assert_string_equal(tn_error(), "dtype_parse: out is NULL");
     assert_int_equal(tn_dtype_parse(&out, NULL), TN_ENULL);
@@ -186,7 +186,7 @@ static void every_pair_promotes_as_in_the_table(void **state)
     }
     tn_dtype out;
     assert_int_equal(tn_promote(&out, TN_U64, TN_I8), TN_EDTYPE);
-    assert_string_equal(tn_error(), "promote: no dtype holds both u64 and i8");
+    assert_string_equal(tn_error(), "promote: u64 and i8 do not promote to a common dtype");
 }
 
 /* ---- checked arithmetic against the compiler's ---- */

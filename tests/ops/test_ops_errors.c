@@ -113,11 +113,11 @@ static void bad_arguments(void **state)
     refused(tn_add(NULL, &a, &b), TN_ENULL, "dst");
     refused(tn_add(&d, NULL, &b), TN_ENULL, "src 0");
     refused(tn_add(&d, &a, NULL), TN_ENULL, "src 1");
-    refused(tn_apply(TN_ADD, NULL, &d, 2, NULL), TN_ENULL, "list of 2 tensors");
+    refused(tn_apply(TN_ADD, NULL, &d, 2, NULL), TN_ENULL, "srcs is NULL, expected 2 tensors");
     refused(tn_apply(TN_ADD, NULL, &d, 2, hole), TN_ENULL, "src 1");
     refused(tn_apply((tn_op)999, NULL, &d, 2, two), TN_EARG, "999");
-    refused(tn_apply(TN_ADD, NULL, &d, 1, two), TN_EARG, "takes 2 tensors, not 1");
-    refused(tn_apply(TN_ADD, NULL, &d, -3, two), TN_EARG, "not -3");
+    refused(tn_apply(TN_ADD, NULL, &d, 1, two), TN_EARG, "takes 2 tensors, got 1");
+    refused(tn_apply(TN_ADD, NULL, &d, -3, two), TN_EARG, "got -3");
     refused(tn_unary(TN_ADD, &d, &a), TN_EARG, "op add takes 2");
     refused(tn_binary(TN_EXP, &d, &a, &b), TN_EARG, "op exp takes 1 tensor");
     refused(tn_ternary(TN_ADD, &d, &a, &b, &a), TN_EARG, "op add");
@@ -140,13 +140,13 @@ static void bad_dtypes(void **state)
     tn_tensor odd = a;
     odd.dtype = (tn_dtype)50;
     refused(tn_add(&d, &odd, &b), TN_EDTYPE, "src 0");
-    refused(tn_binary(TN_SHL, &d, &a, &b), TN_EDTYPE, "op shl does not take f32");
-    refused(tn_binary(TN_LT, &d, &a, &b), TN_EDTYPE, "gives bool and dst is f32");
+    refused(tn_binary(TN_SHL, &d, &a, &b), TN_EDTYPE, "op shl does not support f32");
+    refused(tn_binary(TN_LT, &d, &a, &b), TN_EDTYPE, "got f32, expected bool");
     tn_tensor half = d;
     half.dtype = TN_F16;
     half.stride[0] = 10;
     half.stride[1] = 2;
-    refused(tn_add(&half, &a, &b), TN_EDTYPE, "gives f32 and dst is f16");
+    refused(tn_add(&half, &a, &b), TN_EDTYPE, "got f16, expected f32");
     tn_tensor u64 = t, i8 = t;
     u64.dtype = TN_U64;
     i8.dtype = TN_I8;
@@ -159,11 +159,11 @@ static void bad_shapes(void **state)
     tn_tensor six;
     const int64_t other[] = {4, 6}, one_more[] = {2, 4, 5};
     OK(tn_init(&six, a_data, TN_F32, 2, other));
-    refused(tn_add(&d, &a, &six), TN_ESHAPE, "axis 1: 5 and 6");
-    refused(tn_add(&six, &a, &b), TN_ESHAPE, "axis 1: dst has extent 6 and src 0 has 5");
+    refused(tn_add(&d, &a, &six), TN_ESHAPE, "axis 1: extents 5 and 6 do not broadcast");
+    refused(tn_add(&six, &a, &b), TN_ESHAPE, "axis 1: dst has extent 6, src 0 has 5");
     tn_tensor deep;
     OK(tn_init(&deep, a_data, TN_F32, 3, one_more));
-    refused(tn_add(&d, &deep, &a), TN_ESHAPE, "3 axes and dst has 2");
+    refused(tn_add(&d, &deep, &a), TN_ESHAPE, "dst has 2 axes, the sources broadcast to 3");
     /* dst is a shape that each source broadcasts to, also a larger one, never a smaller */
     static float wide[24], two = 2, three = 3;
     const int64_t more[] = {2, 3, 4}, flat[] = {1, 5};
@@ -175,7 +175,7 @@ static void bad_shapes(void **state)
     for (int i = 0; i < 24; i++)
         assert_true(wide[i] == 6);
     OK(tn_init(&small, wide, TN_F32, 2, flat));
-    refused(tn_add(&small, &a, &b), TN_ESHAPE, "axis 0: dst has extent 1 and src 0 has 4");
+    refused(tn_add(&small, &a, &b), TN_ESHAPE, "axis 0: dst has extent 1, src 0 has 4");
     tn_tensor negative = a;
     negative.shape[1] = -5;
     refused(tn_add(&d, &negative, &b), TN_ESHAPE, "src 0");
@@ -186,7 +186,8 @@ static void bad_memory(void **state)
     (void)state;
     tn_tensor twice = d, none = d, shifted, flipped;
     twice.stride[0] = 0;
-    refused(tn_add(&twice, &a, &b), TN_ESTRIDE, "add: dst names an element twice");
+    refused(tn_add(&twice, &a, &b), TN_ESTRIDE,
+            "add: two indices of dst share an element (self-overlap)");
     none.data = NULL;
     refused(tn_add(&none, &a, &b), TN_ENULL, "dst");
     refused(tn_add(&d, &none, &b), TN_ENULL, "src 0");

@@ -1,0 +1,102 @@
+/* call.c - the order in which a call checks its arguments and reports the first failure.
+ *
+ * Every call that touches elements goes through tni_check_call, so the order is a property of
+ * this file and not of each call. */
+#include "view.h"
+
+static bool call_writes(const tni_call *call)
+{
+    return !(call->flags & TNI_NO_DST);
+}
+
+/* Every rule at once: the path of a correct call. */
+static bool call_sound(const tni_call *call)
+{
+    if (call_writes(call) && (!tni_operand_sound(call->dst) || call->dst->flags & TN_READONLY))
+        return false;
+    if (!call->srcs && call->n > 0)
+        return false;
+    for (int k = 0; k < call->n; k++)
+        if (!tni_operand_sound(call->srcs[k]))
+            return false;
+    return true;
+}
+
+static tn_status call_rules(const tni_call *call, bool sound, unsigned rules)
+{
+    if (LIKELY(sound))
+        return TN_OK;
+    return call_writes(call) ? tni_check_all(rules, call->name, call->dst, call->n, call->srcs)
+                             : tni_check_srcs(rules, call->name, call->n, call->srcs);
+}
+
+static tn_status call_hook(const tni_call *call, tni_call_hook hook)
+{
+    return hook ? hook(call) : TN_OK;
+}
+
+static tn_status fail_data(const tni_call *call, const tn_tensor *t, int k)
+{
+    char who[TNI_WHO];
+    return tni_fail(TN_ENULL, "%s has %lld elements but data is NULL",
+                    tni_operand_name(who, call->name, k, call->n), (long long)tni_numel(t));
+}
+
+/* A dst without elements means that nothing is read either. */
+static tn_status call_data(const tni_call *call)
+{
+    if (call_writes(call) && UNLIKELY(!call->dst->data)) {
+        if (tni_numel(call->dst) == 0)
+            return TN_OK;
+        return fail_data(call, call->dst, -1);
+    }
+    for (int k = 0; k < call->n; k++)
+        if (UNLIKELY(!call->srcs[k]->data) && tni_numel(call->srcs[k]) > 0 &&
+            !(call_writes(call) && tni_numel(call->dst) == 0))
+            return fail_data(call, call->srcs[k], k);
+    if (!call_writes(call))
+        return TN_OK;
+    for (int k = 0; k < call->n; k++)
+        TRY(tni_check_disjoint(call->dst, call->srcs[k], call->flags & TNI_ALLOW_ALIAS,
+                               call->name));
+    return TN_OK;
+}
+
+tn_status tni_check_call(const tni_call *call)
+{
+    const bool sound = call_sound(call);
+    TRY(call_rules(call, sound, TNI_NULL));
+    TRY(call_hook(call, call->nulls));
+    TRY(call_rules(call, sound, TNI_NDIM));
+    TRY(call_hook(call, call->args));
+    TRY(call_rules(call, sound, TNI_DEVICE | TNI_DTYPE));
+    TRY(call_hook(call, call->dtypes));
+    TRY(call_rules(call, sound, TNI_SHAPE));
+    TRY(call_hook(call, call->shapes));
+    TRY(call_rules(call, sound, TNI_SIZE));
+    if (call_writes(call))
+        TRY(tni_check_injective(call->dst, call->name));
+    return call->flags & TNI_NO_DATA ? TN_OK : call_data(call);
+}
+
+tn_status tni_call_same_dtypes(const tni_call *call)
+{
+    for (int k = 0; k < call->n; k++)
+        if (UNLIKELY(call->srcs[k]->dtype != call->dst->dtype)) {
+            char who[TNI_WHO];
+            return tni_fail(TN_EDTYPE,
+                            "%s: dtype differs from dst, got %s, expected %s; "
+                            "tn_cast converts",
+                            tni_operand_name(who, call->name, k, call->n),
+                            tn_dtype_name(call->srcs[k]->dtype),
+                            tn_dtype_name(call->dst->dtype));
+        }
+    return TN_OK;
+}
+
+tn_status tni_call_same_shapes(const tni_call *call)
+{
+    for (int k = 0; k < call->n; k++)
+        TRY(tni_same_shape(call->dst, call->srcs[k], call->name));
+    return TN_OK;
+}
