@@ -220,6 +220,27 @@ static PyObject *dtype_repr(PyObject *self)
     return PyUnicode_FromFormat("tenon.%s", facts[((tpy_dtype *)self)->dtype].name);
 }
 
+/* A name and NumPy's types are equal to what they mean, as in NumPy. */
+static PyObject *dtype_compare(PyObject *self, PyObject *other, int how)
+{
+    tn_dtype d;
+    if (how != Py_EQ && how != Py_NE)
+        return Py_NewRef(Py_NotImplemented);
+    bool same = self == other;
+    if (!same && (PyUnicode_Check(other) || PyType_Check(other))) {
+        same = tpy_dtype_from(&d, other) == 0 && d == ((tpy_dtype *)self)->dtype;
+        PyErr_Clear();
+    } else if (!same && Py_TYPE(other) != tpy_DType) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    return PyBool_FromLong(same == (how == Py_EQ));
+}
+
+static Py_hash_t dtype_hash(PyObject *self)
+{
+    return 7919 * (Py_hash_t)((tpy_dtype *)self)->dtype;
+}
+
 static PyObject *dtype_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -256,6 +277,8 @@ static PyType_Slot dtype_slots[] = {
     {Py_tp_getset, dtype_getset},
     {Py_tp_methods, dtype_methods},
     {Py_tp_repr, dtype_repr},
+    {Py_tp_richcompare, dtype_compare},
+    {Py_tp_hash, dtype_hash},
     {0, NULL},
 };
 

@@ -242,9 +242,10 @@ def reduce_ex(x, protocol):
 
 
 def _rebuild(raw, shape, name):
-    if not len(raw):
+    buffer = memoryview(raw)
+    if not buffer.nbytes:
         return _core._empty(shape, name)
-    flat = asarray(memoryview(raw).cast("B"))
+    flat = asarray(buffer.cast("B"))
     made = _core._bitcast(flat, name).reshape(shape)
     return _core._astype(made, name, True) if made.readonly and isinstance(raw, bytes) else made
 
