@@ -34,6 +34,7 @@ static const struct option {
     {OPT_ALIGN, 0, "align", BYTES, AT(align), "N", "of the data in a .safetensors; 8 by default"},
     {OPT_MAX_MEM, 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; a quarter of all by default"},
     {OPT_NO_SYNC, 0, "no-sync", FLAG, AT(no_sync), NULL, "do not wait until OUT is on the disk"},
+    {OPT_COMPRESS, 0, "compress", FLAG, AT(compress), NULL, "deflate the members of a .npz"},
     {OPT_PROGRESS, 0, "progress", FLAG, AT(progress), NULL, "say how far it is, line by line"},
     {OPT_QUIET, 'q', "quiet", FLAG, AT(quiet), NULL, "no progress"},
     {OPT_JSON, 0, "json", FLAG, AT(json), NULL, "for programs"},

@@ -41,13 +41,12 @@ typedef struct args {
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params;
     int64_t max_mem, align;
-    bool force, quiet, progress, json, quick, no_sync;
+    bool force, quiet, progress, json, quick, no_sync, compress;
     bool explain; /* say what would happen and do nothing */
 } args;
 
 /* An option is a bit, in the rows of commands and in the table of args.c. */
-#define OPT(n) (UINT64_C(1) << (n))
-enum { FIRST_FREE_OPTION = 18 };
+#define OPT(n)       (UINT64_C(1) << (n))
 #define OPT_OUT      OPT(0)
 #define OPT_FORCE    OPT(1)
 #define OPT_NAME     OPT(2)
@@ -66,11 +65,12 @@ enum { FIRST_FREE_OPTION = 18 };
 #define OPT_QUIET    OPT(15)
 #define OPT_JSON     OPT(16)
 #define OPT_QUICK    OPT(17)
+#define OPT_COMPRESS OPT(18)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
     (OPT_OUT | OPT_FORCE | OPT_NAME | OPT_TENSORS | OPT_DTYPE | OPT_ALIGN | OPT_MAX_MEM |      \
-     OPT_NO_SYNC | OPT_PROGRESS | OPT_QUIET)
+     OPT_NO_SYNC | OPT_COMPRESS | OPT_PROGRESS | OPT_QUIET)
 
 typedef struct command {
     const char *name, *line; /* line: what follows the name */

@@ -89,7 +89,10 @@ static int open_writer(const args *a, const target *t, tn_writer **w, int n,
         LIB(tn_writer_open_fd(w, STDOUT_FILENO, "standard output", ts[0]));
         return DONE;
     }
-    tn_write_options options = {.metadata = metadata, .align = a->align, .no_sync = a->no_sync};
+    tn_write_options options = {.metadata = metadata,
+                                .align = a->align,
+                                .no_sync = a->no_sync,
+                                .compress = a->compress};
     LIB(tn_writer_open(w, t->path, n, names, ts, &options));
     return DONE;
 }

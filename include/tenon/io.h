@@ -39,6 +39,7 @@ TN_API int64_t tn_file_count(const tn_file *f);
  * is a compressed member.
  *
  * TN_EARG         no such tensor
+ * TN_EFORMAT      it is a damaged member of a .npz, which is listed with the type "damaged"
  * TN_EUNSUPPORTED its type has no tn_dtype (quantised, strings, …) */
 TN_API TN_NODISCARD tn_status tn_file_info(const tn_file *f, int64_t i, const char **name,
                                            tn_tensor *desc, int64_t *offset);
@@ -122,8 +123,10 @@ typedef struct tn_writer tn_writer;
 typedef struct tn_write_options {
     const char *metadata; /* JSON object of strings, for .safetensors */
     int64_t align;        /* .safetensors: data starts at a multiple of it; 8 by default */
-    int64_t no_sync;      /* not 0: do not wait for the disk; safe from dying, not from power */
-    void *reserved[5];    /* NULL */
+    int64_t no_sync;      /* not 0: do not wait for the disk: survives a crash of the process,
+                           * not of the machine */
+    int64_t compress;     /* .npz: not 0: deflate the members */
+    void *reserved[4];    /* NULL */
 } tn_write_options;
 
 /* Begin a file that will hold n tensors of the given dtypes and shapes (data and strides are

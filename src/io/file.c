@@ -236,6 +236,8 @@ tn_status tni_file_entry(const tn_file *f, int64_t i, const char *call, const tn
         return tni_fail(TN_EARG, "%s: tensor index %lld is out of range [0, %lld)", f->path,
                         (long long)i, (long long)f->count);
     *e = &f->entries[i];
+    if ((*e)->damage)
+        return tni_fail(TN_EFORMAT, "%s: %s", f->path, (*e)->damage);
     if (!(*e)->dtype)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": type %s has no tn_dtype",
                         f->path, (*e)->name, (*e)->type);

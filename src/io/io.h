@@ -46,6 +46,7 @@ typedef struct tni_entry {
     int64_t nbytes;
     int64_t member, packed; /* in .npz: place and length of the member as it lies there */
     uint32_t crc;           /* of the unpacked member */
+    const char *damage;     /* a member of .npz that cannot be read: why; NULL: it can */
     tn_dtype dtype;         /* 0: understood and not offered */
     int8_t ndim, packing;
     bool fortran, swapped, no_shape;

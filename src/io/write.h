@@ -23,6 +23,7 @@ typedef struct tni_format {
     tn_status (*bytes)(tn_writer *w, const void *data, int64_t n);
     tn_status (*leave)(tn_writer *w, const tni_slot *slot); /* behind them */
     tn_status (*finish)(tn_writer *w);
+    void (*release)(tn_writer *w); /* what is not in the arena */
 } tni_format;
 
 extern const tni_format tni_npy_format, tni_npz_format, tni_safetensors_format;

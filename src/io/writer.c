@@ -337,6 +337,8 @@ void tn_writer_abort(tn_writer *w)
 {
     if (!w)
         return;
+    if (w->format->release)
+        w->format->release(w);
     if (w->fd >= 0 && !w->pipe)
         tni_sys_close(w->fd);
     if (w->temp)

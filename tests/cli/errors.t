@@ -52,6 +52,7 @@ $ tenon help permute
 >   --align N            of the data in a .safetensors; 8 by default
 >   --max-mem SIZE       memory for elements: 512M, 2G; a quarter of all by default
 >   --no-sync            do not wait until OUT is on the disk
+>   --compress           deflate the members of a .npz
 >   --progress           say how far it is, line by line
 >   -q, --quiet          no progress
 $ tenon permute --help | head -1

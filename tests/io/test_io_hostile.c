@@ -57,7 +57,7 @@ static int use_bytes(const uint8_t *bytes, size_t n, bool checksums)
         int64_t offset;
         status = tn_file_info(f, i, NULL, &desc, &offset);
         if (status != TN_OK) {
-            assert_int_equal(status, TN_EUNSUPPORTED);
+            assert_true(status == TN_EUNSUPPORTED || (checksums && status == TN_EFORMAT));
             continue;
         }
         if (offset >= 0)

@@ -274,17 +274,108 @@ static void members_share_no_bytes(void **state)
     put_number(b->records[2] + 42, number(b->records[0] + 42, 4), 4);
     b->records[2][46] = 'a';
     b->records[0][46] = 'a';
-    assert_refused(b, "overlapping bytes: member \"a\"");
+    assert_refused(b, "overlapping bytes: member \"a.npy\"");
 
     b = three_members(); /* "b" is so long that it reaches into "c" */
     put_number(b->records[1] + 20, 300, 4);
     put_number(b->records[1] + 24, 300, 4);
-    assert_refused(b, "overlapping bytes: member \"c\"");
+    assert_refused(b, "overlapping bytes: member \"c.npy\"");
 
     b = three_members(); /* "c" reaches into the list */
     put_number(b->records[2] + 20, 134, 4);
     put_number(b->records[2] + 24, 134, 4);
-    assert_refused(b, "overlapping bytes: member \"c\"");
+    assert_refused(b, "overlapping bytes: member \"c.npy\"");
+}
+
+/* One damaged or unreadable member is named; the others are read. */
+static void the_rest_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        int at; /* in the record of "b" */
+        uint8_t value;
+        tn_status status;
+        const char *type, *sentence;
+    } rows[] = {
+        {42, 1, TN_EFORMAT, "damaged", "no local header where the central directory says: "},
+        {10, 12, TN_EUNSUPPORTED, "packed by method 12", "packed by method 12"},
+        {8, 1, TN_EUNSUPPORTED, "encrypted", "encrypted"},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        tn_file *f = NULL;
+        tn_tensor t;
+        bytes *b = three_members();
+        b->records[1][rows[k].at] = rows[k].value;
+        OK(open_bytes(b, &f));
+        assert_int_equal(tn_file_count(f), 3);
+        assert_string_equal(tn_file_name(f, 1), "b");
+        assert_string_equal(tn_file_type(f, 1), rows[k].type);
+        assert_int_equal(tn_file_info(f, 1, NULL, NULL, NULL), rows[k].status);
+        assert_int_equal(tn_file_read(f, 1, &t), rows[k].status);
+        if (!strstr(tn_error(), rows[k].sentence))
+            fail_msg("\"%s\"", tn_error());
+        for (int i = 0; i < 3; i += 2) {
+            OK(tn_file_read(f, i, &t));
+            tn_free(&t);
+        }
+        tn_file_close(f);
+    }
+    tn_file *f = NULL;
+    bytes *b = three_members(); /* a header that lies: the shape of "b" is no tuple */
+    uint8_t *local = b->at + number(b->records[1] + 42, 4);
+    uint8_t *data = local + 30 + number(local + 26, 2) + number(local + 28, 2);
+    memset(data + 20, '!', 8);
+    OK(open_bytes(b, &f));
+    assert_int_equal(tn_file_info(f, 0, NULL, NULL, NULL), TN_OK);
+    assert_int_equal(tn_file_info(f, 1, NULL, NULL, NULL), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), ": member \"b\": header, "));
+    tn_file_close(f);
+}
+
+/* Deflated on request: the same elements, shorter, with checksums that hold; tensors without
+ * elements stay stored. */
+static void members_are_deflated(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {0, 1, 1000, 65536, 300000};
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        const char *names[] = {"a", "b"};
+        tn_tensor t, even, got;
+        tn_file *f = NULL;
+        tn_writer *w = NULL;
+        int64_t offset;
+        OK(tn_alloc(&t, TN_I32, 1, &sizes[k]));
+        for (int64_t i = 0; i < sizes[k]; i++)
+            ((int32_t *)t.data)[i] = (int32_t)(i * i % 1000);
+        OK(tn_slice(&even, &t, 0, 0, sizes[k], 2));
+        OK(tn_writer_open(&w, in_folder("z.npz"), 2, names, (const tn_tensor *[]){&t, &even},
+                          &(tn_write_options){.compress = 1}));
+        OK(tn_writer_put(w, &t));
+        OK(tn_writer_put(w, &even));
+        OK(tn_writer_commit(w));
+        OK(tn_file_open(&f, in_folder("z.npz")));
+        for (int i = 0; i < 2; i++) {
+            OK(tn_file_info(f, i, NULL, NULL, &offset));
+            assert_int_equal(offset<0, sizes[k]> 0);
+            OK(tn_file_read(f, i, &got));
+            assert_same_elements(&got, i ? &even : &t);
+            tn_free(&got);
+        }
+        tn_file_close(f);
+        tn_free(&t);
+    }
+    /* one that is given up leaves nothing, in memory or on the disk */
+    tn_writer *w = NULL;
+    tn_tensor t;
+    OK(tn_full(&t, TN_F64, 1, (int64_t[]){1000}, NULL));
+    OK(tn_writer_open(&w, in_folder("gone.npz"), 1, NULL, (const tn_tensor *[]){&t},
+                      &(tn_write_options){.compress = 1}));
+    tn_tensor part;
+    OK(tn_slice(&part, &t, 0, 0, 10, 1));
+    OK(tn_writer_put(w, &part));
+    tn_writer_abort(w);
+    assert_int_not_equal(access(in_folder("gone.npz"), F_OK), 0);
+    tn_free(&t);
 }
 
 /* A name without .npy is kept whole, also one that is shorter than that. */
@@ -440,6 +531,8 @@ int main(void)
         cmocka_unit_test(long_records_may_fail),
         cmocka_unit_test(a_list_is_as_long_as_it_says),
         cmocka_unit_test(members_share_no_bytes),
+        cmocka_unit_test(the_rest_is_read),
+        cmocka_unit_test(members_are_deflated),
         cmocka_unit_test(names_of_members),
         cmocka_unit_test(the_order_of_one_axis),
         cmocka_unit_test(what_cannot_be_unpacked_is_listed),
