@@ -21,6 +21,7 @@
 #define TN_VERSION_MINOR 2
 #define TN_VERSION_PATCH 0
 
+#include <tenon/contract.h>
 #include <tenon/copy.h>
 #include <tenon/create.h>
 #include <tenon/dlpack.h>

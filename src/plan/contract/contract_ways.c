@@ -19,8 +19,31 @@ static void nothing_run(const tni_step *s, char *const at[TNI_SIDES], char *work
 
 static bool scale_fits(tni_step *s)
 {
-    s->why = s->p.alpha == 0 ? "alpha is 0: beta * c" : "nothing is summed: beta * c";
-    return !s->p.size[TNI_DEEP] || s->p.alpha == 0;
+    s->why = "nothing is summed: beta * c";
+    return !s->p.size[TNI_DEEP];
+}
+
+/* A tensor alone, and nothing to sum: a copy or a cast. */
+static bool copy_fits(tni_step *s)
+{
+    s->why = "nothing is multiplied or summed";
+    return s->p.alone && !s->p.count[TNI_DEEP] && s->p.alpha == 1 && s->p.beta == 0;
+}
+
+static void copy_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+{
+    (void)workspace;
+    const tni_product *p = &s->p;
+    const int side = p->swapped ? TNI_RIGHT : TNI_LEFT,
+              class = p->swapped ? TNI_COLS : TNI_ROWS;
+    tn_tensor dst = {.dtype = p->dtype[TNI_DST], .ndim = p->count[class]};
+    tn_tensor src = {.dtype = p->dtype[side], .ndim = p->count[class]};
+    for (int i = 0; i < p->count[class]; i++) {
+        dst.shape[i] = src.shape[i] = p->axis[class][i].n;
+        dst.stride[i] = p->axis[class][i].step[TNI_DST];
+        src.stride[i] = p->axis[class][i].step[side];
+    }
+    tni_contract_move(&dst, at[TNI_DST], &src, at[side]);
 }
 
 /* What no panel holds. */
@@ -31,9 +54,13 @@ static bool loops_fit(tni_step *s)
 }
 
 static const tni_contract_way ways[] = {
-    {"nothing", nothing_fits, nothing_run},    {"scale", scale_fits, tni_lanes_run},
-    {"lanes", tni_lanes_fit, tni_lanes_run},   {"small", tni_small_fits, tni_small_run},
-    {"gemv", tni_vector_fits, tni_vector_run}, {"gemm", tni_tiles_fit, tni_tiles_run},
+    {"nothing", nothing_fits, nothing_run},
+    {"scale", scale_fits, tni_lanes_run},
+    {"copy", copy_fits, copy_run},
+    {"lanes", tni_lanes_fit, tni_lanes_run},
+    {"small", tni_small_fits, tni_small_run},
+    {"gemv", tni_vector_fits, tni_vector_run},
+    {"gemm", tni_tiles_fit, tni_tiles_run},
     {"loops", loops_fit, tni_lanes_run},
 };
 
@@ -65,5 +92,8 @@ void tni_step_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
                                                         : k;
         moved[k] = at[from] ? at[from] + p->shift[k] : NULL;
     }
-    s->way->run(s, moved, workspace);
+    if (UNLIKELY(p->alpha == 0)) /* whatever the plan is: the numbers are those of a run */
+        tni_lanes_run(s, moved, workspace);
+    else
+        s->way->run(s, moved, workspace);
 }

@@ -1,0 +1,72 @@
+/* contract_types.c - dtypes of contractions, and what their calls do alike. */
+#include "einsum.h"
+
+#include "plan/plan.h"
+#include "view/view.h"
+
+static bool small_float(tn_dtype t)
+{
+    return t >= TN_F8E4M3 && t <= TN_BF16;
+}
+
+/* What sums into dst are made in: integers of 8 bits in 16, which keep the same low bits. */
+static tn_dtype compute_type(tn_dtype met, tn_dtype dst)
+{
+    if (small_float(met))
+        return TN_F32;
+    if (dst == TN_I8 || dst == TN_U8)
+        return TN_I16;
+    return dst;
+}
+
+tn_status tni_contract_types(tn_dtype *meet, const char *call, tn_dtype dst, int n,
+                             const tn_tensor *const *srcs)
+{
+    tn_dtype met = srcs[0]->dtype, wide;
+    for (int k = 1; k < n; k++) {
+        const tn_dtype with = met;
+        if (tn_promote(&met, with, srcs[k]->dtype) != TN_OK)
+            return tni_fail(TN_EDTYPE, "%s: no dtype holds both %s and %s", call,
+                            tn_dtype_name(with), tn_dtype_name(srcs[k]->dtype));
+    }
+    const int kind = tni_dtypes[met].kind, dst_kind = tni_dtypes[dst].kind;
+    const bool whole = kind <= TNI_UNSIGNED && dst_kind <= TNI_UNSIGNED;
+    const bool fits = dst == met || (small_float(met) && dst == TN_F32) ||
+                      (whole && tn_promote(&wide, met, dst) == TN_OK && wide == dst);
+    if (!fits)
+        return tni_fail(TN_EDTYPE, "%s: dst: the sources meet in %s, got %s", call,
+                        tn_dtype_name(met), tn_dtype_name(dst));
+    *meet = compute_type(met, dst);
+    return TN_OK;
+}
+
+tn_status tni_contract_data(const char *call, const tn_tensor *dst, int n,
+                            const tn_tensor *const *srcs)
+{
+    if (tni_numel(dst) == 0)
+        return TN_OK;
+    if (!dst->data)
+        return tni_fail(TN_ENULL, "%s: dst has elements and its data is NULL", call);
+    for (int k = 0; k < n; k++)
+        if (!srcs[k]->data && tni_numel(srcs[k]))
+            return tni_fail(TN_ENULL, "%s: src %d has elements and its data is NULL", call, k);
+    for (int k = 0; k < n; k++)
+        if (srcs[k]->data)
+            TRY(tni_check_disjoint(dst, srcs[k], false, call));
+    return TN_OK;
+}
+
+tn_status tni_contract_run(const char *call, const tni_chain *c, char *dst,
+                           const char *const *srcs)
+{
+    char *workspace = NULL;
+    if (c->workspace) {
+        workspace = tni_alloc(c->workspace);
+        if (!workspace)
+            return tni_fail(TN_ENOMEM, "%s: no memory for a workspace of %zu bytes", call,
+                            c->workspace);
+    }
+    tni_chain_run(c, dst, srcs, workspace);
+    tni_free(workspace);
+    return TN_OK;
+}

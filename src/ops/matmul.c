@@ -1,0 +1,340 @@
+/* matmul.c - products of matrices by NumPy's rule, alone (matmul) and into a sum (gemm).
+ *
+ * Both are one product of contract_plan.h: the axes before the last two are batch where both
+ * sources have them, and more rows or cols where one has. */
+#include <math.h>
+
+#include "einsum.h"
+
+#include "blas/blas.h"
+#include "plan/plan.h"
+#include "view/view.h"
+
+/* What a call was given. */
+typedef struct matmul_call {
+    const char *name;
+    const tn_tensor *dst, *a, *b, *c; /* c NULL: none */
+    double alpha, beta;
+    bool gemm;
+} matmul_call;
+
+/* ---- shapes ---- */
+
+/* The axes of t counted from the end of the batch: -1 is the last of them. */
+static int64_t matmul_extent(const tn_tensor *t, int from_end)
+{
+    const int i = t->ndim - 2 - from_end;
+    return t->ndim < 2 || i < 0 ? 1 : t->shape[i];
+}
+
+/* dst's shape; TN_ESHAPE. */
+static tn_status matmul_shape(const char *call, const tn_tensor *a, const tn_tensor *b,
+                              int *ndim, int64_t *shape)
+{
+    if (!a->ndim || !b->ndim)
+        return tni_fail(TN_ESHAPE, "%s: %s has no axes, expected 1 or more", call,
+                        a->ndim ? "b" : "a");
+    const int64_t inner_a = a->shape[a->ndim - 1],
+                  inner_b = b->shape[b->ndim > 1 ? b->ndim - 2 : 0];
+    if (inner_a != inner_b)
+        return tni_fail(TN_ESHAPE,
+                        "%s: a has %lld columns and b has %lld rows, expected as many", call,
+                        (long long)inner_a, (long long)inner_b);
+    const int batch_a = a->ndim > 2 ? a->ndim - 2 : 0, batch_b = b->ndim > 2 ? b->ndim - 2 : 0;
+    const int batch = batch_a > batch_b ? batch_a : batch_b;
+    for (int i = 0; i < batch; i++) {
+        const int64_t x = matmul_extent(a, batch - i), y = matmul_extent(b, batch - i);
+        if (x != y && x != 1 && y != 1)
+            return tni_fail(TN_ESHAPE, "%s: axis %d: %lld and %lld do not broadcast", call, i,
+                            (long long)x, (long long)y);
+        shape[i] = x == 1 ? y : x;
+    }
+    *ndim = batch;
+    if (a->ndim > 1)
+        shape[(*ndim)++] = a->shape[a->ndim - 2];
+    if (b->ndim > 1)
+        shape[(*ndim)++] = b->shape[b->ndim - 1];
+    return TN_OK;
+}
+
+tn_status tn_matmul_shape(const tn_tensor *a, const tn_tensor *b, int *ndim, int64_t *shape)
+{
+    const char *call = "matmul_shape";
+    const tn_tensor *const srcs[] = {a, b};
+    int64_t found[TN_MAX_NDIM + 2];
+    int count;
+    if (!a || !b || !ndim || !shape)
+        return tni_fail(TN_ENULL, "%s: %s is NULL", call,
+                        !a      ? "a"
+                        : !b    ? "b"
+                        : !ndim ? "ndim"
+                                : "shape");
+    TRY(tni_check_srcs(TNI_NDIM | TNI_DEVICE | TNI_DTYPE | TNI_SHAPE, call, 2, srcs));
+    TRY(matmul_shape(call, a, b, &count, found));
+    TRY(tni_check_srcs(TNI_SIZE, call, 2, srcs));
+    int64_t size;
+    if (!tni_shape_size(count, found, 1, &size))
+        return tni_fail(TN_EOVERFLOW, "%s: the result has more than 2^63 - 1 elements", call);
+    *ndim = count;
+    for (int i = 0; i < count; i++)
+        shape[i] = found[i];
+    return TN_OK;
+}
+
+/* dst has the shape of a @ b, and c broadcasts to it. */
+static tn_status matmul_check_shape(const matmul_call *m)
+{
+    int64_t shape[TN_MAX_NDIM + 2];
+    int ndim;
+    const tn_tensor *flat = m->a->ndim < 2 ? m->a : m->b->ndim < 2 ? m->b : NULL;
+    if (m->gemm && flat)
+        return tni_fail(TN_ESHAPE, "%s: %s has %d axes, expected 2 or more", m->name,
+                        flat == m->a ? "a" : "b", flat->ndim);
+    TRY(matmul_shape(m->name, m->a, m->b, &ndim, shape));
+    if (m->dst->ndim != ndim)
+        return tni_fail(TN_ESHAPE, "%s: dst has %d axes, expected %d", m->name, m->dst->ndim,
+                        ndim);
+    for (int i = 0; i < ndim; i++)
+        if (m->dst->shape[i] != shape[i])
+            return tni_fail(TN_ESHAPE, "%s: dst: axis %d has extent %lld, expected %lld",
+                            m->name, i, (long long)m->dst->shape[i], (long long)shape[i]);
+    if (!m->c)
+        return TN_OK;
+    if (m->c->ndim > ndim)
+        return tni_fail(TN_ESHAPE, "%s: c has %d axes, expected at most %d", m->name,
+                        m->c->ndim, ndim);
+    for (int i = 0; i < m->c->ndim; i++) {
+        const int64_t n = m->c->shape[i], want = shape[ndim - m->c->ndim + i];
+        if (n != want && n != 1)
+            return tni_fail(TN_ESHAPE, "%s: c: axis %d has extent %lld, expected %lld or 1",
+                            m->name, i, (long long)n, (long long)want);
+    }
+    return TN_OK;
+}
+
+/* ---- checks ---- */
+
+static tn_status matmul_check_numbers(const matmul_call *m)
+{
+    const double numbers[] = {m->alpha, m->beta};
+    if (!m->gemm || !tni_dtype_known(m->dst->dtype) ||
+        tni_dtypes[m->dst->dtype].kind > TNI_UNSIGNED)
+        return TN_OK;
+    for (int i = 0; i < 2; i++)
+        if (!(isfinite(numbers[i]) && numbers[i] == trunc(numbers[i])))
+            return tni_fail(TN_EARG, "%s: %s of integers is %g, expected a whole number",
+                            m->name, i ? "beta" : "alpha", numbers[i]);
+    return TN_OK;
+}
+
+static tn_status matmul_check_types(const matmul_call *m, tn_dtype *meet)
+{
+    const tn_tensor *const srcs[] = {m->a, m->b};
+    tn_dtype both;
+    TRY(tni_contract_types(meet, m->name, m->dst->dtype, 2, srcs));
+    if (m->gemm && m->dst->dtype == TN_BOOL)
+        return tni_fail(TN_EDTYPE, "%s: dst is bool, expected numbers", m->name);
+    if (m->c &&
+        (tn_promote(&both, m->c->dtype, m->dst->dtype) != TN_OK || both != m->dst->dtype))
+        return tni_fail(TN_EDTYPE, "%s: c is %s, expected %s", m->name,
+                        tn_dtype_name(m->c->dtype), tn_dtype_name(m->dst->dtype));
+    return TN_OK;
+}
+
+static tn_status matmul_check(const matmul_call *m, tn_dtype *meet)
+{
+    const tn_tensor *const srcs[] = {m->a, m->b, m->c};
+    const int n = m->c ? 3 : 2;
+    if (!m->dst || !m->a || !m->b)
+        return tni_fail(TN_ENULL, "%s: %s is NULL", m->name,
+                        !m->dst ? "dst"
+                        : !m->a ? "a"
+                                : "b");
+    TRY(tni_check_all(TNI_NDIM, m->name, m->dst, n, srcs));
+    TRY(matmul_check_numbers(m));
+    TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, m->name, m->dst, n, srcs));
+    TRY(matmul_check_types(m, meet));
+    TRY(tni_check_all(TNI_SHAPE, m->name, m->dst, n, srcs));
+    TRY(matmul_check_shape(m));
+    TRY(tni_check_all(TNI_SIZE, m->name, m->dst, n, srcs));
+    return tni_check_injective(m->dst, m->name);
+}
+
+static tn_status matmul_check_data(const matmul_call *m)
+{
+    const tn_tensor *const srcs[] = {m->a, m->b};
+    TRY(tni_contract_data(m->name, m->dst, 2, srcs));
+    if (!m->c || m->beta == 0 || !tni_numel(m->dst))
+        return TN_OK;
+    TRY(tni_check_data(m->c, "gemm: c"));
+    return tni_check_disjoint(m->dst, m->c, true, m->name);
+}
+
+/* ---- the product ---- */
+
+/* The step of t along the axis that is `from_end` before dst's last; 0 where it repeats. */
+static int64_t matmul_step(const tn_tensor *t, int from_end)
+{
+    const int i = t->ndim - 1 - from_end;
+    return i < 0 || t->shape[i] == 1 ? 0 : t->stride[i];
+}
+
+/* The addend is laid out as c where that is read, else as dst. */
+static bool matmul_reads_c(const matmul_call *m)
+{
+    return m->c && m->beta != 0;
+}
+
+static void matmul_add(tni_product *p, const matmul_call *m, int class, int axis, int64_t a,
+                       int64_t b)
+{
+    const int from_end = m->dst->ndim - 1 - axis;
+    const int64_t addend =
+        matmul_reads_c(m) ? matmul_step(m->c, from_end) : m->dst->stride[axis];
+    const int64_t step[TNI_SIDES] = {m->dst->stride[axis], a, b, addend};
+    tni_product_add(p, class, m->dst->shape[axis], step);
+}
+
+static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype meet)
+{
+    const tn_tensor *a = m->a, *b = m->b, *dst = m->dst;
+    const bool row = a->ndim > 1, col = b->ndim > 1;
+    const tn_dtype types[TNI_SIDES] = {dst->dtype, a->dtype, b->dtype,
+                                       matmul_reads_c(m) ? m->c->dtype : dst->dtype};
+    const int batch = dst->ndim - row - col;
+    tni_product_begin(p, types, meet);
+    p->alpha = m->alpha;
+    p->beta = m->beta;
+    for (int i = 0; i < batch; i++) {
+        const int ia = i - batch + a->ndim - 2, ib = i - batch + b->ndim - 2;
+        const bool in_a = row && ia >= 0 && a->shape[ia] != 1;
+        const bool in_b = col && ib >= 0 && b->shape[ib] != 1;
+        matmul_add(p, m,
+                   in_a && in_b ? TNI_BATCH
+                   : in_a       ? TNI_ROWS
+                                : TNI_COLS,
+                   i, in_a ? a->stride[ia] : 0, in_b ? b->stride[ib] : 0);
+    }
+    if (row)
+        matmul_add(p, m, TNI_ROWS, batch, a->stride[a->ndim - 2], 0);
+    if (col)
+        matmul_add(p, m, TNI_COLS, batch + row, 0, b->stride[b->ndim - 1]);
+    const int64_t deep[TNI_SIDES] = {0, a->stride[a->ndim - 1],
+                                     b->stride[col ? b->ndim - 2 : 0], 0};
+    tni_product_add(p, TNI_DEEP, a->shape[a->ndim - 1], deep);
+    tni_product_normal(p);
+}
+
+static void matmul_link(tni_chain *c, const matmul_call *m, tn_dtype meet)
+{
+    tni_link *l = &c->link[0];
+    const int addend = matmul_reads_c(m) ? 2 : TNI_FROM_DST;
+    const int from[TNI_SIDES] = {TNI_FROM_DST, 0, 1, addend};
+    for (int k = 0; k < TNI_SIDES; k++)
+        l->from[k] = from[k];
+    matmul_product(&l->step.p, m, meet);
+    tni_chain_plan_one(c);
+}
+
+static tn_status matmul_run(const matmul_call *m)
+{
+    tn_dtype meet;
+    TRY(matmul_check(m, &meet));
+    TRY(matmul_check_data(m));
+    if (tni_numel(m->dst) == 0)
+        return TN_OK;
+    tni_link link;
+    tni_chain chain = {.link = &link};
+    matmul_link(&chain, m, meet);
+    const char *const srcs[] = {m->a->data, m->b->data, m->c ? m->c->data : NULL};
+    return tni_contract_run(m->name, &chain, m->dst->data, srcs);
+}
+
+static tn_status matmul_plan(tn_plan **plan, const matmul_call *m)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "%s: plan is NULL", m->name);
+    tn_dtype meet;
+    tni_chain *chain;
+    TRY(matmul_check(m, &meet));
+    const tn_tensor *const srcs[] = {m->a, m->b, m->c ? m->c : m->dst};
+    tn_plan *p = tni_contract_new(&chain, m->gemm ? "gemm" : "matmul", 1, "",
+                                  m->gemm && m->beta != 0 ? 3 : 2, m->dst, srcs);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "%s: no memory for the plan", m->name);
+    matmul_link(chain, m, meet);
+    if (m->gemm && m->beta != 0)
+        chain->link[0].from[TNI_ADDEND] = 2;
+    tni_contract_ready(p);
+    *plan = p;
+    return TN_OK;
+}
+
+/* Another c than dst, laid out as dst: it shares no byte with it. */
+static tn_status gemm_check_addend(const tn_plan *plan, void *dst, const void *c)
+{
+    tn_tensor d = plan->ts[0], s = plan->ts[0];
+    d.data = dst;
+    memcpy(&s.data, &c, sizeof c);
+    return tni_check_disjoint(&d, &s, true, "plan_gemm_run");
+}
+
+/* ---- calls ---- */
+
+tn_status tn_matmul(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
+{
+    return matmul_run(&(matmul_call){"matmul", dst, a, b, NULL, 1, 0, false});
+}
+
+tn_status tn_gemm(const tn_tensor *dst, double alpha, const tn_tensor *a, const tn_tensor *b,
+                  double beta, const tn_tensor *c)
+{
+    return matmul_run(&(matmul_call){"gemm", dst, a, b, c, alpha, beta, true});
+}
+
+tn_status tn_plan_matmul(tn_plan **plan, const tn_tensor *dst, const tn_tensor *a,
+                         const tn_tensor *b)
+{
+    return matmul_plan(plan, &(matmul_call){"plan_matmul", dst, a, b, NULL, 1, 0, false});
+}
+
+tn_status tn_plan_gemm(tn_plan **plan, const tn_tensor *dst, double alpha, const tn_tensor *a,
+                       const tn_tensor *b, double beta, const tn_tensor *c)
+{
+    return matmul_plan(plan, &(matmul_call){"plan_gemm", dst, a, b, c, alpha, beta, true});
+}
+
+tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha, const void *a,
+                           const void *b, double beta, const void *c, void *workspace,
+                           size_t size)
+{
+    const char *call = "plan_gemm_run";
+    const void *const srcs[] = {a, b, c ? c : dst};
+    const char *const at[] = {a, b, c ? c : dst};
+    if (!plan)
+        return tni_fail(TN_ENULL, "%s: plan is NULL", call);
+    const tni_chain *chain = tni_contract_gemm(plan);
+    if (!chain)
+        return tni_fail(TN_EARG, "%s: the plan is of %s, expected of gemm", call, plan->call);
+    TRY(matmul_check_numbers(
+        &(matmul_call){call, &plan->ts[0], NULL, NULL, NULL, alpha, beta, true}));
+    if (workspace || size)
+        TRY(tni_plan_check_workspace(plan, workspace, size, call));
+    TRY(tni_plan_check(plan, dst, srcs, call));
+    if (beta != 0 && plan->nsrc < 3 && c && c != dst)
+        TRY(gemm_check_addend(plan, dst, c));
+    if (plan->low[0] == plan->high[0])
+        return TN_OK;
+    char *taken = NULL;
+    if (!workspace && plan->workspace && !(taken = tni_alloc(plan->workspace)))
+        return tni_fail(TN_ENOMEM, "%s: no memory for a workspace of %zu bytes", call,
+                        plan->workspace);
+    tni_chain_run_gemm(chain, dst, at, alpha, beta, taken ? taken : workspace);
+    tni_free(taken);
+    return TN_OK;
+}
+
+const char *tn_blas(void)
+{
+    return tni_blas_name();
+}

@@ -1,0 +1,93 @@
+/* contract_chain.h - a contraction of several tensors as a chain of products.
+ *
+ * Labels are the axes of the whole contraction, by number.  A term has each of its labels once
+ * (a diagonal is a step), and none of extent 1. */
+#ifndef TNI_CONTRACT_CHAIN_H
+#define TNI_CONTRACT_CHAIN_H
+
+#include "contract_plan.h"
+
+enum { TNI_LABELS = 9 * TN_MAX_NDIM, TNI_LINKS = 2 * TN_EINSUM_SOURCES - 1 };
+
+typedef struct tni_term {
+    int count;
+    tn_dtype dtype;
+    int16_t label[TN_MAX_NDIM];
+    int64_t step[TN_MAX_NDIM];
+} tni_term;
+
+typedef struct tni_contraction {
+    int nsrc, nlabel;
+    tn_dtype meet;
+    int64_t extent[TNI_LABELS];
+    tni_term term[1 + TN_EINSUM_SOURCES]; /* dst first */
+} tni_contraction;
+
+/* Where a side of a product comes from. */
+enum { TNI_FROM_SOURCE, TNI_FROM_LINK = 16, TNI_FROM_DST = 64, TNI_FROM_ONE, TNI_FROM_NOWHERE };
+
+typedef struct tni_link {
+    int from[TNI_SIDES]; /* a source, or TNI_FROM_LINK and the number of a link, … */
+    size_t at;           /* its result in the workspace, unless that is dst */
+    tni_step step;
+} tni_link;
+
+typedef struct tni_chain {
+    int n;
+    tni_link *link;
+    size_t results;   /* bytes of all results in between; the links' own workspace follows */
+    size_t workspace; /* of the whole */
+} tni_chain;
+
+/* How many links a contraction has: a product less than sources, and one for each source with
+ * labels that it alone has and that are summed. */
+int tni_chain_length(const tni_contraction *x);
+
+/* Plan it into c->link, which has room for its length.  false: a result in between has a size
+ * that does not fit 64 bits. */
+bool tni_chain_plan(tni_chain *c, const tni_contraction *x);
+
+/* Plan the one product that is in c->link[0]. */
+void tni_chain_plan_one(tni_chain *c);
+
+void tni_chain_run(const tni_chain *c, char *dst, const char *const *srcs, char *workspace);
+
+/* The one product of a gemm with other numbers; srcs are a, b and, read when beta is not 0, c. */
+void tni_chain_run_gemm(const tni_chain *c, char *dst, const char *const *srcs, double alpha,
+                        double beta, char *workspace);
+
+/* Which two of the sources come first, and so on: the split of each set of sources (a bit each)
+ * that costs least in flops, then in elements of results. */
+typedef struct tni_order {
+    uint8_t left[1 << TN_EINSUM_SOURCES]; /* of a set of two or more: one of its two halves */
+} tni_order;
+typedef struct tni_labels {
+    uint64_t word[TNI_LABELS / 64];
+} tni_labels;
+void tni_order_search(tni_order *o, const tni_contraction *x, const tni_labels *of);
+
+/* The labels that the product of a set of sources keeps. */
+tni_labels tni_labels_of_set(const tni_contraction *x, const tni_labels *of, unsigned set);
+
+static inline bool tni_labels_has(const tni_labels *l, int label)
+{
+    return l->word[label / 64] >> label % 64 & 1;
+}
+
+/* ---- as a public plan (contract_handle.c) ---- */
+
+/* A plan of a chain of `length` links whose call is "einsum", "matmul" or "gemm"; *chain is its
+ * chain, to be planned next.  NULL when memory is out. */
+tn_plan *tni_contract_new(tni_chain **chain, const char *call, int length, const char *text,
+                          int nsrc, const tn_tensor *dst, const tn_tensor *const *srcs);
+
+/* After planning. */
+void tni_contract_ready(tn_plan *plan);
+
+/* Fill way, why, gemm lines, flops, workspace and threads (contract_facts.c). */
+void tni_contract_describe(const tni_chain *c, tn_facts *f);
+
+/* The chain of a plan of a gemm; NULL: of another. */
+const tni_chain *tni_contract_gemm(const tn_plan *plan);
+
+#endif
