@@ -133,7 +133,7 @@ static const struct blas *blas_here(void)
     return blas.found ? &blas : NULL;
 }
 
-const char *tni_blas_name(void)
+const char *tn_blas(void)
 {
     blas_here();
     return blas.name;
@@ -252,7 +252,7 @@ void tni_blas_gemm(tni_sum sum, const tni_gemm *g)
 
 #else
 
-const char *tni_blas_name(void)
+const char *tn_blas(void)
 {
     return "none";
 }

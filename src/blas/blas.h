@@ -6,11 +6,10 @@
 #ifndef TNI_BLAS_H
 #define TNI_BLAS_H
 
+#include <tenon/contract.h>
+
 #include "core/core.h"
 #include "kernels/kernels.h"
-
-/* "openblas 0.3.21", with " pthread" or " serial" for those flavours; "none". */
-const char *tni_blas_name(void);
 
 /* How many of the wanted parts may call it at the same time: all, or 1. */
 int tni_blas_parts(int wanted);

@@ -5,7 +5,7 @@
 
 #include <tenon/contract.h>
 
-#include "plan/contract/contract_chain.h"
+#include "plan/plan.h"
 
 enum { TNI_EINSUM_TEXT = 4096, TNI_EINSUM_NAMES = 8 * TN_MAX_NDIM };
 

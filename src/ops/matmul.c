@@ -6,7 +6,6 @@
 
 #include "einsum.h"
 
-#include "blas/blas.h"
 #include "plan/plan.h"
 #include "view/view.h"
 
@@ -332,9 +331,4 @@ tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha, const v
     tni_chain_run_gemm(chain, dst, at, alpha, beta, taken ? taken : workspace);
     tni_free(taken);
     return TN_OK;
-}
-
-const char *tn_blas(void)
-{
-    return tni_blas_name();
 }

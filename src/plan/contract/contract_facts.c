@@ -81,6 +81,6 @@ void tni_contract_describe(const tni_chain *c, tn_facts *f)
     if (strcmp(last->way->name, "nothing"))
         f->threads = tni_threads();
     if (blas)
-        tni_facts_add(f, "blas", "%s%s", tni_blas_name(),
+        tni_facts_add(f, "blas", "%s%s", tn_blas(),
                       tni_blas_steady() ? "" : ", whose bits may depend on its own threads");
 }
