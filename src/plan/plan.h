@@ -1,6 +1,7 @@
 /* plan.h - by which way, by which kernel, in how many parts?
  *
- * A plan is a nest and what was chosen for it, a value without pointers to data.  Nothing here can fail: operands are checked before. */
+ * A plan is a nest and what was chosen for it, a value without pointers to data.  Nothing here
+ * can fail: operands are checked before. */
 #ifndef TNI_PLAN_H
 #define TNI_PLAN_H
 
@@ -33,7 +34,7 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...);
 
-/* ---- copies (copy_choose.c, copy_run.c) ---- */
+/* ---- copies (copy/copy_ways.c) ---- */
 
 /* Plan dst[i…] = src[i…]; shapes and dtypes are equal. */
 void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);

@@ -151,7 +151,7 @@ static void explained(void **state)
     OK(tn_plan_explain(plan, whole, sizeof whole));
     assert_int_equal(tn_plan_explain_size(plan), strlen(whole) + 1);
     assert_int_equal(tn_plan_explain_size(NULL), 0);
-    static const char *const facts[] = {"rearrange f32 (500, 300): turn\n", "600000 read",
+    static const char *const facts[] = {"rearrange f32 (500, 300): transpose", "600000 read",
                                         "600000 written", "threads", "kernels"};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         assert_non_null(strstr(whole, facts[i]));
@@ -193,7 +193,7 @@ static void facts(void **state)
     assert_int_equal(tn_plan_json_size(NULL), 0);
     static const char *const parts[] = {"{\"call\": \"rearrange\", ", "\"read\": 600000, ",
                                         "\"dtype\": \"f32\", ",       "\"shape\": [500, 300], ",
-                                        "\"streams\": false, ",       "}\n"};
+                                        "\"scalar\": false, ",        "}\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(json, parts[i]))
             fail_msg("no %s in %s", parts[i], json);

@@ -1,18 +1,21 @@
-/* copy_walk.h - walking the items of a copy plan, and what moves one of them.
- */
+/* copy_walk.h - what runs the items of a copy plan. */
 #ifndef TNI_COPY_WALK_H
 #define TNI_COPY_WALK_H
 
-#include "kernels/kernels.h"
 #include "plan/plan.h"
 
-typedef struct tni_copy_job {
+struct tni_copy_job {
     const tni_copy *c;
     const tni_copy_kernels *k;
     char *d;
     const char *s;
     int parts;
-} tni_copy_job;
+};
+
+static inline void tni_copy_seek(const tni_copy *c, tni_walk *w, int64_t item)
+{
+    tni_walk_seek(w, c->loop, c->nloop, 2, item);
+}
 
 /* The extents of the tile at the outer indices at; false when it lies beyond the last span. */
 static inline bool tni_tile_extents(const tni_copy *c, const int64_t *at, int64_t *n)
@@ -28,46 +31,19 @@ static inline bool tni_tile_extents(const tni_copy *c, const int64_t *at, int64_
     return true;
 }
 
-typedef struct tni_place {
-    int64_t d, s;
-    int64_t at[TNI_LOOPS];
-} tni_place;
-
-static inline void tni_place_at(const tni_copy *c, int64_t item, tni_place *p)
-{
-    p->d = p->s = 0;
-    for (int i = 0; i < c->nloop; i++) {
-        p->at[i] = item % c->loop[i].n;
-        item /= c->loop[i].n;
-        p->d += p->at[i] * c->loop[i].d;
-        p->s += p->at[i] * c->loop[i].s;
-    }
-}
-
-/* Go to the next item; the number of loops that began anew. */
-static inline int tni_step_on(const tni_copy *c, tni_place *p)
-{
-    int i = 0;
-    for (; i < c->nloop; i++) {
-        p->d += c->loop[i].d;
-        p->s += c->loop[i].s;
-        if (++p->at[i] < c->loop[i].n)
-            break;
-        p->d -= p->at[i] * c->loop[i].d;
-        p->s -= p->at[i] * c->loop[i].s;
-        p->at[i] = 0;
-    }
-    return i;
-}
-
-/* a x b units from s to d, whose steps are given. */
-void tni_copy_move(const tni_copy_job *j, char *d, const int64_t d_step[2], const char *s,
+/* DST_FAST x SRC_FAST units from s to d, whose steps are given, by the kernel of the copy's
+ * kind (copy_tile.c).  ahead, unless 0, leads from each source row to the next call's. */
+void tni_copy_tile(const tni_copy_job *j, char *d, const int64_t d_step[2], const char *s,
                    const int64_t n[2], int64_t ahead);
 
-/* Items that go aligned_lines to dst: tile by tile, with their places listed, or as whole lines,
- * shifted where rows do not begin with one. */
-void tni_copy_direct(const tni_copy_job *j, int64_t first, int64_t last);
-void tni_copy_indexed(const tni_copy_job *j, int64_t first, int64_t last);
-void tni_copy_lines(const tni_copy_job *j, int64_t first, int64_t last, bool shifted);
+/* A transposed tile, in whole streamed lines or not; source rows are packed if c says so. */
+void tni_transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
+                        const int64_t n[2], int64_t ahead, bool lines);
+
+/* ---- the rows of copy_ways.c ---- */
+
+extern const tni_copy_way tni_way_nothing, tni_way_block, tni_way_fill, tni_way_lines,
+    tni_way_shifted, tni_way_transpose_staged, tni_way_rows_staged, tni_way_strided_staged,
+    tni_way_indexed, tni_way_transpose, tni_way_rows_streamed, tni_way_rows, tni_way_strided;
 
 #endif

@@ -1,0 +1,47 @@
+/* copy_tile.c - one tile of a copy, by the kernel of its kind. */
+#include "copy_walk.h"
+
+/* A side buffer for source rows whose addresses share cache sets: 64 rows of 256 bytes are
+ * 20 KB with the pitch, and leave a third of a 32 KB first cache to dst's lines.  The extra
+ * line of pitch puts neighbours into different sets. */
+enum { PACK = 256, PACK_PITCH = PACK + 64, PACK_ROWS = 64 };
+
+void tni_transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
+                        const int64_t n[2], int64_t ahead, bool lines)
+{
+    const tni_copy *c = j->c;
+    void (*kernel)(char *, int64_t, const char *, int64_t, int64_t, int64_t, int64_t) =
+        lines ? j->k->transpose_lines[c->log2_width] : j->k->transpose[c->log2_width];
+    int64_t s_step = c->tile[TNI_DST_FAST].s;
+    if (!c->packs) {
+        kernel(d, d_step, s, s_step, n[TNI_DST_FAST], n[TNI_SRC_FAST], ahead);
+        return;
+    }
+    _Alignas(64) char side[PACK_ROWS][PACK_PITCH];
+    for (int64_t b = 0; b < n[TNI_SRC_FAST]; b += PACK / c->unit)
+        for (int64_t a = 0; a < n[TNI_DST_FAST]; a += PACK_ROWS) {
+            int64_t nb =
+                n[TNI_SRC_FAST] - b < PACK / c->unit ? n[TNI_SRC_FAST] - b : PACK / c->unit;
+            int64_t na = n[TNI_DST_FAST] - a < PACK_ROWS ? n[TNI_DST_FAST] - a : PACK_ROWS;
+            j->k->units(side[0], (int64_t[2]){PACK_PITCH, 0}, s + a * s_step + b * c->unit,
+                        (int64_t[2]){s_step, 0}, (int64_t[2]){na, 1}, nb * c->unit, ahead);
+            kernel(d + a * c->unit + b * d_step, d_step, side[0], PACK_PITCH, na, nb, 0);
+        }
+}
+
+void tni_copy_tile(const tni_copy_job *j, char *d, const int64_t d_step[2], const char *s,
+                   const int64_t n[2], int64_t ahead)
+{
+    const tni_copy *c = j->c;
+    const int64_t s_step[2] = {c->tile[TNI_DST_FAST].s, c->tile[TNI_SRC_FAST].s};
+    switch (c->way->kind) {
+    case TNI_COPY_TRANSPOSE:
+        tni_transpose_tile(j, d, d_step[TNI_SRC_FAST], s, n, ahead, false);
+        break;
+    case TNI_COPY_ROWS:
+        j->k->units(d, d_step, s, s_step, n, c->unit, ahead);
+        break;
+    default:
+        j->k->tile[c->log2_width](d, d_step, s, s_step, n);
+    }
+}

@@ -1,0 +1,200 @@
+/* copy_ways.c - how a copy is done: its unit, its kind, and the first way that fits. */
+#include "copy_shape.h"
+#include "copy_walk.h"
+#include "runtime/runtime.h"
+
+/* The order is the preference: beyond the cache first, then what fits anywhere. */
+static const tni_copy_way *const ways[] = {
+    &tni_way_nothing,       &tni_way_block,     &tni_way_fill,
+    &tni_way_lines,         &tni_way_shifted,   &tni_way_transpose_staged,
+    &tni_way_indexed,       &tni_way_transpose, &tni_way_rows_staged,
+    &tni_way_rows_streamed, &tni_way_rows,      &tni_way_strided_staged,
+    &tni_way_strided,
+};
+
+static bool by_width(int64_t unit)
+{
+    return unit <= 16 && !(unit & (unit - 1));
+}
+
+/* Take the innermost axis into the unit when both sides walk it densely. */
+static void take_unit(tni_copy *c, tni_nest *nest, int64_t width)
+{
+    c->unit = width;
+    if (nest->ndim == 0)
+        return;
+    const tni_axis *in = &nest->axis[nest->ndim - 1];
+    if (in->step[0] == width && in->step[1] == width) {
+        c->unit = in->n * width;
+        nest->ndim--;
+    }
+}
+
+/* The axis with the smallest step in src; repeated axes count last. */
+static int source_fastest(const tni_nest *nest)
+{
+    int best = nest->ndim - 1;
+    for (int i = nest->ndim - 2; i >= 0; i--) {
+        int64_t x = tni_magnitude(nest->axis[i].step[1]),
+                y = tni_magnitude(nest->axis[best].step[1]);
+        if (x != 0 && (y == 0 || x < y))
+            best = i;
+    }
+    return best;
+}
+
+/* Walk axis b forwards in src; dst may then walk it backwards. */
+static void face_source(tni_copy *c, tni_axis *b)
+{
+    if (b->step[1] >= 0)
+        return;
+    c->shift_d += (b->n - 1) * b->step[0];
+    c->shift_s += (b->n - 1) * b->step[1];
+    b->step[0] = -b->step[0];
+    b->step[1] = -b->step[1];
+}
+
+/* Bytes of dst that lie dense from the unit outwards. */
+static int64_t dense_run(const tni_nest *nest, int64_t unit)
+{
+    for (int i = nest->ndim - 1; i >= 0 && nest->axis[i].step[0] == unit; i--)
+        unit *= nest->axis[i].n;
+    return unit;
+}
+
+/* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of the
+ * first cache that they push each other out before their lines are used up: half as many again
+ * as a set has ways. */
+static bool rows_alias(int64_t unit, int64_t step)
+{
+    int64_t apart = step & -step, ways_of_l1 = tni_cache_sizes()->l1 / TNI_SETS;
+    int64_t rows = 64 / unit * (apart < TNI_SETS ? apart : TNI_SETS) / TNI_SETS;
+    return 2 * rows > 3 * ways_of_l1;
+}
+
+/* Find the two axes of the tile, and from them the kind. */
+static void look_at_axes(tni_copy *c, tni_nest *nest, tni_copy_case *of)
+{
+    of->a = nest->ndim - 1;
+    of->b = source_fastest(nest);
+    if (of->b == of->a)
+        of->b = nest->ndim - 2; /* both sides agree; the next axis makes the tile 2-d */
+    if (of->b >= 0)
+        face_source(c, &nest->axis[of->b]);
+    const tni_axis *a = &nest->axis[of->a], *b = of->b >= 0 ? &nest->axis[of->b] : NULL;
+    if (!by_width(c->unit))
+        of->kind = TNI_COPY_ROWS;
+    else if (b && b->step[1] == c->unit && a->step[0] == c->unit)
+        of->kind = TNI_COPY_TRANSPOSE;
+    else
+        of->kind = TNI_COPY_STRIDED;
+    c->packs = of->kind == TNI_COPY_TRANSPOSE && c->bytes > TNI_SMALL_COPY &&
+               rows_alias(c->unit, a->step[1]);
+    if (of->beyond)
+        of->dense = dense_run(nest, c->unit);
+}
+
+static tni_copy_kind kind_without_tile(const tni_copy *c, const tni_nest *nest)
+{
+    const tni_axis *in = &nest->axis[0];
+    if (nest->empty)
+        return TNI_COPY_NOTHING;
+    if (nest->ndim == 0)
+        return TNI_COPY_BLOCK;
+    if (nest->ndim == 1 && in->step[0] == c->unit && in->step[1] == 0 && by_width(c->unit))
+        return TNI_COPY_FILL;
+    return TNI_COPY_STRIDED; /* or another with a tile */
+}
+
+void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
+{
+    tni_nest nest;
+    tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
+    int64_t width = tni_width(dst->dtype);
+    c->streams = c->packs = false;
+    c->ntile = c->nloop = c->free_loops = 0;
+    c->shift_d = nest.shift[0];
+    c->shift_s = nest.shift[1];
+    c->items = 1;
+    c->split = 0;
+    c->bytes = width;
+    for (int i = 0; i < nest.ndim; i++)
+        c->bytes *= nest.axis[i].n;
+    take_unit(c, &nest, width);
+    c->log2_width = by_width(c->unit) ? tni_log2_width(c->unit) : 0;
+    tni_copy_case of = {.nest = &nest, .beyond = c->bytes >= tni_cache_sizes()->stream};
+    of.kind = kind_without_tile(c, &nest);
+    if (of.kind == TNI_COPY_STRIDED)
+        look_at_axes(c, &nest, &of);
+    for (int i = 0; i < COUNT(ways); i++)
+        if (ways[i]->kind == of.kind && (of.beyond || !ways[i]->beyond) &&
+            ways[i]->plan(c, &of)) {
+            c->way = ways[i];
+            return;
+        }
+    ASSERT(!"the last way of a kind fits any copy");
+}
+
+/* ---- running ---- */
+
+static void copy_run_items(const tni_copy_job *j, int64_t first, int64_t last)
+{
+    const tni_copy_way *way = j->c->way;
+    while (way->dst_align && (int64_t)((uintptr_t)j->d & 63) % way->dst_align(j->c) != 0)
+        way = way->fallback;
+    way->run(j, first, last);
+    if (j->c->streams)
+        j->k->fence();
+}
+
+static void copy_run_part(void *arg, int part)
+{
+    const tni_copy_job *j = arg;
+    int64_t first, last;
+    tni_split_range(j->c->items, j->parts, part, &first, &last);
+    copy_run_items(j, first, last);
+}
+
+void tni_copy_run(const tni_copy *c, char *dst, const char *src)
+{
+    if (c->items == 0)
+        return;
+    tni_copy_job j = {c, tni_kernels_of(tni_isa_level())->copy, dst + c->shift_d,
+                      src + c->shift_s, 1};
+    j.parts = tni_plan_parts(tni_times(c->bytes, 2), c->items);
+    if (j.parts == 1)
+        copy_run_items(&j, 0, c->items);
+    else
+        tni_parallel(j.parts, copy_run_part, &j);
+}
+
+/* ---- facts ---- */
+
+void tni_copy_facts(const tni_copy *c, tn_facts *f)
+{
+    FACT(f->way, "%s", c->way->name);
+    FACT(f->why, "%s", c->way->why);
+    if (c->items == 0)
+        return;
+    FACT(f->stores, "%s",
+         c->way->stores ? c->way->stores
+         : c->streams   ? "streamed"
+                        : "temporal: dst fits the cache");
+    f->read = f->written = c->bytes;
+    f->streams = c->streams;
+    f->threads = tni_plan_parts(tni_times(c->bytes, 2), c->items);
+    f->tiles = c->items;
+    f->tile_ndim = c->ntile;
+    for (int k = 0; k < c->ntile; k++)
+        f->tile[k] = c->tile[k].block;
+    if (c->ntile) {
+        f->unit = c->unit;
+        f->units = c->bytes / c->unit;
+    }
+    if (c->way->run == tni_way_rows_staged.run)
+        f->run = c->tile[c->stage.run].block * c->tile[c->stage.run].d;
+    if (c->way->fallback)
+        tni_facts_add(f, "or", "%s, where dst is aligned otherwise", c->way->fallback->name);
+    if (c->packs)
+        tni_facts_add(f, "loads", "source rows share cache sets: packed side by side first");
+}

@@ -1,0 +1,107 @@
+/* way_indexed.c - tiles of short axes that are transposed straight to dst: other axes go on where
+ * they end, in dst and in src, and the offsets of the units are listed. */
+#include <string.h>
+
+#include "copy_shape.h"
+#include "copy_walk.h"
+
+/* Bytes, found on an Intel Xeon (docs/investigations/0001). */
+enum {
+    SHORT = 128, /* a row of dst that is shorter than two lines is joined with the next ones, */
+    RUN = 512,   /* until they have this many bytes together */
+    SOURCE = 256,  /* the same for rows of the source */
+    SRC_LEAST = 64 /* a source row of a line needs no other */
+};
+
+/* Take axis x into the tile as its axis k, as much of it as makes `had` units `want`. */
+static int64_t take_axis(tni_copy *c, int k, const tni_axis *x, int64_t had, int64_t want)
+{
+    c->tile[k] = tni_whole_axis(x);
+    c->tile[k].block = tni_even_block(x->n, (want + had - 1) / had, 1);
+    if (c->tile[k].block > TNI_INDEXED / had)
+        c->tile[k].block = TNI_INDEXED / had;
+    return had * c->tile[k].block;
+}
+
+static bool indexed_plan(tni_copy *c, const tni_copy_case *of)
+{
+    const tni_nest *nest = of->nest;
+    const int64_t unit = c->unit, n_a = nest->axis[of->a].n, n_b = nest->axis[of->b].n;
+    if (c->bytes <= TNI_SMALL_COPY || n_a * unit >= SHORT || n_b * unit >= SOURCE ||
+        nest->axis[of->b].step[0] == n_a * unit)
+        return false;
+    const uint64_t tile = tni_tile_begin(c, of);
+    uint64_t used = tile;
+    int next = tni_source_next(c, of, SRC_LEAST);
+    int64_t run = n_a;
+    for (int i = of->a - 1; i >= 0 && c->ntile < TNI_TILE_AXES; i--) {
+        if (i == of->b || nest->axis[i].step[0] != run * unit || run * unit >= RUN)
+            break;
+        run = take_axis(c, c->ntile++, &nest->axis[i], run, RUN / unit);
+        used |= (uint64_t)1 << i;
+    }
+    if (next >= 0 && !(used >> next & 1)) {
+        take_axis(c, TNI_SRC_NEXT, &nest->axis[next], n_b, SOURCE / unit);
+        used |= (uint64_t)1 << next;
+    }
+    if (used == tile)
+        return false;
+    c->streams = of->beyond;
+    if (of->beyond)
+        tni_copy_order(c, of, used, tni_key_by_source);
+    else
+        tni_copy_order_split(c, of, used, tni_key_in_cache);
+    return true;
+}
+
+/* The offsets of the units of a tile: in src by their order in a run of dst, and the reverse. */
+typedef struct offset_lists {
+    int64_t n[TNI_TILE_AXES]; /* the extents that they are made for */
+    int64_t na, nb;
+    int64_t s_at[TNI_INDEXED], d_at[TNI_INDEXED];
+} offset_lists;
+
+static int64_t list_axis(int64_t *at, int64_t had, int64_t n, int64_t step)
+{
+    ASSERT(had * n <= TNI_INDEXED);
+    for (int64_t i = had; i < had * n; i++)
+        at[i] = at[i - had] + step;
+    return had * n;
+}
+
+static void make_lists(const tni_copy *c, const int64_t *n, offset_lists *l)
+{
+    l->s_at[0] = l->d_at[0] = 0;
+    l->na = list_axis(l->s_at, 1, n[TNI_DST_FAST], c->tile[TNI_DST_FAST].s);
+    for (int k = 3; k < c->ntile; k++)
+        l->na = list_axis(l->s_at, l->na, n[k], c->tile[k].s);
+    l->nb = list_axis(l->d_at, 1, n[TNI_SRC_FAST], c->tile[TNI_SRC_FAST].d);
+    l->nb = list_axis(l->d_at, l->nb, n[TNI_SRC_NEXT], c->tile[TNI_SRC_NEXT].d);
+    memcpy(l->n, n, sizeof l->n);
+}
+
+static void indexed_run(const tni_copy_job *j, int64_t first, int64_t last)
+{
+    const tni_copy *c = j->c;
+    offset_lists l = {{0}, 0, 0, {0}, {0}};
+    tni_walk w;
+    tni_copy_seek(c, &w, first);
+    for (int64_t item = first; item < last; item++) {
+        int64_t n[TNI_TILE_AXES] = {0};
+        tni_tile_extents(c, w.at, n);
+        if (memcmp(n, l.n, sizeof n) != 0)
+            make_lists(c, n, &l);
+        j->k->transpose_indexed[c->log2_width](j->d + w.offset[0], l.d_at, j->s + w.offset[1],
+                                               l.s_at, l.na, l.nb);
+        tni_walk_next(&w);
+    }
+}
+
+const tni_copy_way tni_way_indexed = {
+    .name = "transpose indexed",
+    .why = "short axes are taken together: tiles are transposed by listed offsets of units",
+    .stores = "temporal: dst fits the cache, or its lines are not whole",
+    .kind = TNI_COPY_TRANSPOSE,
+    .plan = indexed_plan,
+    .run = indexed_run,
+};

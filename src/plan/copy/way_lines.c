@@ -1,0 +1,135 @@
+/* way_lines.c - tiles that are transposed in registers into whole lines of dst, streamed: where
+ * rows of dst begin with a line, or shifted against the blocks where they do not. */
+#include "copy_shape.h"
+#include "copy_walk.h"
+#include "runtime/runtime.h"
+
+/* Bytes, found on an Intel Xeon (docs/investigations/0001); AMD Zen 4 agrees within its noise. */
+enum {
+    LINE = 64,
+    LINES = 128,         /* of either side of a tile of aligned lines: pairs of lines */
+    SHIFTED_ROWS = 64,   /* source rows of a shifted tile, */
+    SHIFTED_RUN = 1024,  /* bytes of its rows in dst where source rows share cache sets, */
+    SHIFTED_LINES = 192, /* and bytes of a source row in it */
+};
+
+/* What the addresses of dst's rows, beside the first, are multiples of: their lowest bits. */
+static int64_t rows_begin(const tni_nest *nest)
+{
+    int64_t bits = 0;
+    for (int i = 0; i < nest->ndim - 1; i++)
+        bits |= nest->axis[i].step[0];
+    return bits;
+}
+
+static int64_t lines_align(const tni_copy *c)
+{
+    (void)c;
+    return LINE;
+}
+
+/* Lanes of the permutation are units, or halves of those of 16 bytes. */
+static int64_t lane_bytes(const tni_copy *c)
+{
+    return c->unit < 8 ? c->unit : 8;
+}
+
+static bool can_shift(const tni_copy *c)
+{
+    return !c->packs && c->tile[TNI_SRC_FAST].n * c->unit >= 16 &&
+           tni_kernels_of(tni_isa_level())->copy->transpose_shifted[c->log2_width];
+}
+
+/* As the fallback of aligned lines it may not be possible at all. */
+static int64_t shifted_align(const tni_copy *c)
+{
+    return can_shift(c) ? lane_bytes(c) : LINE;
+}
+
+/* Shape by the rules of the buffer, which is the fallback; the run may not leave DST_FAST. */
+static bool lines_shape(tni_copy *c, const tni_copy_case *of, int64_t lines, int64_t goal)
+{
+    uint64_t used = tni_stage_shape(c, of, -1, lines, goal);
+    if (c->stage.run != TNI_DST_FAST)
+        return false;
+    tni_stage_pieces(c);
+    tni_copy_order(c, of, used, tni_key_staged);
+    return true;
+}
+
+static bool lines_plan(tni_copy *c, const tni_copy_case *of)
+{
+    return tni_stage_fits(c, of) && rows_begin(of->nest) % LINE == 0 &&
+           tni_stage_next(c, of, LINE) < 0 && lines_shape(c, of, LINES, LINES);
+}
+
+static bool shifted_plan(tni_copy *c, const tni_copy_case *of)
+{
+    if (!tni_stage_fits(c, of) || rows_begin(of->nest) % lane_bytes(c) != 0)
+        return false;
+    tni_tile_begin(c, of);
+    if (!can_shift(c) || tni_stage_next(c, of, LINE) >= 0)
+        return false;
+    bool held = tni_rows_held(c->tile[TNI_DST_FAST].s, SHIFTED_ROWS) >= SHIFTED_ROWS;
+    return lines_shape(c, of, held ? SHIFTED_LINES : LINES,
+                       held ? SHIFTED_ROWS * c->unit : SHIFTED_RUN);
+}
+
+/* Each item knows where the next one reads, and prefetches it. */
+static void lines_run(const tni_copy_job *j, int64_t first, int64_t last)
+{
+    const tni_copy *c = j->c;
+    const int64_t d_step = c->tile[TNI_SRC_FAST].d;
+    tni_walk w;
+    tni_copy_seek(c, &w, first);
+    for (int64_t item = first; item < last; item++) {
+        int64_t n[TNI_TILE_AXES], s = w.offset[1];
+        char *d = j->d + w.offset[0];
+        const bool some = tni_tile_extents(c, w.at, n);
+        tni_walk_next(&w);
+        if (some)
+            tni_transpose_tile(j, d, d_step, j->s + s, n, w.offset[1] - s, true);
+    }
+}
+
+static void shifted_run(const tni_copy_job *j, int64_t first, int64_t last)
+{
+    const tni_copy *c = j->c;
+    const tni_tile_axis *a = &c->tile[TNI_DST_FAST], *b = &c->tile[TNI_SRC_FAST];
+    tni_walk w;
+    tni_copy_seek(c, &w, first);
+    for (int64_t item = first; item < last; item++) {
+        int64_t n[TNI_TILE_AXES], s = w.offset[1];
+        int64_t from = a->loop < 0 ? 0 : w.at[a->loop] * a->block;
+        char *d = j->d + w.offset[0];
+        const bool some = tni_tile_extents(c, w.at, n);
+        tni_walk_next(&w);
+        if (some)
+            j->k->transpose_shifted[c->log2_width](d, b->d, j->s + s, a->s, n[TNI_DST_FAST],
+                                                   n[TNI_SRC_FAST], w.offset[1] - s, from == 0,
+                                                   from + n[TNI_DST_FAST] == a->n);
+    }
+}
+
+const tni_copy_way tni_way_lines = {
+    .name = "transpose lines",
+    .why = "rows of dst begin with a cache line, and dst is larger than the cache",
+    .stores = "whole lines from registers, streamed",
+    .kind = TNI_COPY_TRANSPOSE,
+    .beyond = true,
+    .plan = lines_plan,
+    .run = lines_run,
+    .dst_align = lines_align,
+    .fallback = &tni_way_shifted,
+};
+const tni_copy_way tni_way_shifted = {
+    .name = "transpose shifted",
+    .why = "rows of dst begin anywhere: each line is made of two tiles' ends",
+    .stores = "whole lines from registers, streamed",
+    .kind = TNI_COPY_TRANSPOSE,
+    .beyond = true,
+    .plan = shifted_plan,
+    .run = shifted_run,
+    .dst_align = shifted_align,
+    .fallback = &tni_way_transpose_staged,
+};
