@@ -138,7 +138,7 @@ static int split(char *text, char **words)
     }
     const char *name = !strcmp(words[1], "explain") && n > 2 ? words[2] : words[1];
     const command *c = find_command(name);
-    if (c && strchr(c->options, 'm')) {
+    if (c && c->options & OPT_MAX_MEM) {
         words[n++] = "--max-mem";
         words[n++] = "1M";
     }
