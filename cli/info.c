@@ -193,6 +193,10 @@ static void print_object(const source *s, int64_t i)
     for (int k = 0; l.shape && k < l.ndim; k++)
         printf("%s%lld", k ? ", " : "", (long long)l.shape[k]);
     printf("%s", l.shape ? "]" : "");
+    if (!strcmp(tn_file_format(s->f), "set")) {
+        printf(", \"path\": ");
+        json_text(stdout, tn_file_path(s->f, i));
+    }
     if (l.known)
         printf(", \"bytes\": %lld, \"order\": \"%c\", \"offset\": %lld, \"as_is\": %s",
                (long long)l.nbytes, l.order[0], (long long)l.offset,

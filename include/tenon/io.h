@@ -19,14 +19,19 @@ typedef struct tn_file tn_file;
  * dtypes that NumPy cannot name: "bfloat16", "float8_e4m3fn" and "float8_e5m2" are read as
  * such; so are '<V2' (what NumPy saves for bfloat16) as TN_BF16 and '<f1' as TN_F8E5M2.  Plain
  * void, '|V2' and any V1, is raw: TN_U16 and TN_U8; setting desc.dtype to another dtype of the
- * same width reinterprets it. */
+ * same width reinterprets it.
+ *
+ * Several files open as one: path may be the index.json of a sharded model or a folder, which
+ * has one or else stands for all its .safetensors files.  The tensors are those of the files,
+ * files in the order of their names.  The index must agree with them: TN_EFORMAT names a tensor
+ * that is not in its file or in another one, TN_EIO a file that is not there. */
 TN_API TN_NODISCARD tn_status tn_file_open(tn_file **f, const char *path);
 
 /* The same on an open descriptor of a regular file, which stays the caller's; name is for
  * sentences. */
 TN_API TN_NODISCARD tn_status tn_file_open_fd(tn_file **f, int fd, const char *name);
 
-/* "npy", "npz", "safetensors" or "gguf"; NULL for NULL. */
+/* "npy", "npz", "safetensors" or "gguf", of several files "set"; NULL for NULL. */
 TN_API const char *tn_file_format(const tn_file *f);
 
 /* Tensors in the file, in the order of their places; 0 for NULL. */
@@ -49,10 +54,15 @@ TN_API TN_NODISCARD tn_status tn_file_info(const tn_file *f, int64_t i, const ch
 TN_API const char *tn_file_name(const tn_file *f, int64_t i);
 TN_API const char *tn_file_type(const tn_file *f, int64_t i);
 
+/* Path of the file that holds tensor i, in which offsets of tn_file_info count; the name it was
+ * given when opened by a descriptor.  NULL when there is no such tensor. */
+TN_API const char *tn_file_path(const tn_file *f, int64_t i);
+
 /* Extents of tensor i, likewise; NULL when there is no such tensor or the file does not say. */
 TN_API const int64_t *tn_file_shape(const tn_file *f, int64_t i, int *ndim);
 
-/* The __metadata__ of a .safetensors as a JSON object of strings; NULL when it has none. */
+/* The __metadata__ of a .safetensors as a JSON object of strings, of a set that of its first
+ * file; NULL when it has none. */
 TN_API const char *tn_file_metadata(const tn_file *f);
 
 /* The tensor of this name.  TN_EARG when there is none. */

@@ -2,6 +2,7 @@
  *
  * After tn_file_open nothing in the table changes; only the two mappings are made later, each
  * at most once. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,15 @@ static bool is_safetensors(const uint8_t *head, size_t n)
     return n >= 9 && head[8] == '{';
 }
 
+/* Text, where the length of a .safetensors header would be. */
+static bool is_json(const uint8_t *head, size_t n)
+{
+    bool text = n >= 2 && head[0] == '{';
+    for (size_t i = 1; i < n && i < 8; i++)
+        text = text && (head[i] >= ' ' || (head[i] >= '\t' && head[i] <= '\r'));
+    return text;
+}
+
 static const struct {
     const char *name;
     bool (*is)(const uint8_t *head, size_t n);
@@ -39,6 +49,7 @@ static const struct {
     {"npy", is_npy, tni_npy_open},
     {"npz", is_zip, tni_npz_open},
     {"gguf", is_gguf, tni_gguf_open},
+    {"set", is_json, tni_set_open},
     {"safetensors", is_safetensors, tni_safetensors_open},
 };
 
@@ -101,10 +112,17 @@ static int by_name(const void *a, const void *b, void *user)
     return strcmp(entries[i].name, entries[j].name);
 }
 
-/* Sort the names; one that is there twice is an error. */
-static tn_status index_names(tn_file *f)
+static tn_status fail_twice(const tn_file *f, const tni_entry *a, const tni_entry *b)
 {
-    if (!f->count)
+    if (!a->owner)
+        return tni_fail(TN_EFORMAT, "%s: two tensors are named \"%.80s\"", f->path, a->name);
+    return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" is in %.80s and in %.80s", f->path,
+                    a->name, a->owner->path, b->owner->path);
+}
+
+tn_status tni_file_index(tn_file *f)
+{
+    if (!f->count || f->by_name)
         return TN_OK;
     f->by_name = tni_alloc((size_t)f->count * sizeof *f->by_name);
     if (!f->by_name)
@@ -114,8 +132,7 @@ static tn_status index_names(tn_file *f)
     qsort_r(f->by_name, (size_t)f->count, sizeof *f->by_name, by_name, f->entries);
     for (int64_t i = 1; i < f->count; i++)
         if (!by_name(&f->by_name[i - 1], &f->by_name[i], f->entries))
-            return tni_fail(TN_EFORMAT, "%s: two tensors are named \"%.80s\"", f->path,
-                            f->entries[f->by_name[i]].name);
+            return fail_twice(f, &f->entries[f->by_name[i - 1]], &f->entries[f->by_name[i]]);
     return TN_OK;
 }
 
@@ -128,23 +145,29 @@ static tn_status load(tn_file *f)
         if (formats[i].is(head, (size_t)n)) {
             f->format = formats[i].name;
             TRY(formats[i].open(f));
-            return index_names(f);
+            return tni_file_index(f);
         }
     return tni_fail(TN_EFORMAT, "%s: not a .npy, .npz, .safetensors or .gguf file", f->path);
 }
 
-static tn_status open_file(tn_file **out, const char *path, int fd, bool owns_fd, int64_t size)
+/* Begin with what is known of the file; fd -1 is the folder at path. */
+static tn_status open_file(tn_file **out, const char *path, const tn_file *known)
 {
     size_t len = strlen(path), skip = len > SHOWN ? len - SHOWN : 0;
     tn_file *f = tni_alloc(sizeof *f);
     if (!f) {
-        if (owns_fd)
-            tni_sys_close(fd);
+        if (known->owns_fd)
+            tni_sys_close(known->fd);
         return tni_no_memory(path + skip, (int64_t)sizeof *f);
     }
-    *f = (tn_file){.fd = fd, .owns_fd = owns_fd, .size = size};
-    f->path = tni_arena_text(&f->arena, path + skip, len - skip);
-    tn_status status = f->path ? load(f) : tni_no_memory(path + skip, SHOWN);
+    *f = *known;
+    char *whole = tni_arena_text(&f->arena, path, len);
+    f->path = whole ? whole + skip : NULL;
+    f->where = f->owns_fd || f->fd < 0 ? whole : NULL;
+    f->format = "set";
+    tn_status status = !whole      ? tni_no_memory(path + skip, (int64_t)len)
+                       : f->fd < 0 ? tni_set_open_folder(f)
+                                   : load(f);
     if (status != TN_OK)
         tn_file_close(f);
     else
@@ -167,7 +190,18 @@ tn_status tn_file_open(tn_file **f, const char *path)
     if (!f || !path)
         return tni_fail(TN_ENULL, "file_open: %s is NULL", f ? "path" : "f");
     int error = tni_sys_open(path, &fd, &size);
-    return error ? fail_open(path, error) : open_file(f, path, fd, true, size);
+    if (error == EISDIR)
+        return open_file(f, path, &(tn_file){.fd = -1});
+    if (error)
+        return fail_open(path, error);
+    return open_file(f, path, &(tn_file){.fd = fd, .owns_fd = true, .size = size});
+}
+
+tn_status tni_file_open_part(tn_file **f, const char *path, bool leaf)
+{
+    tn_file about = {.owns_fd = true, .leaf = leaf};
+    int error = tni_sys_open(path, &about.fd, &about.size);
+    return error ? fail_open(path, error) : open_file(f, path, &about);
 }
 
 tn_status tn_file_open_fd(tn_file **f, int fd, const char *name)
@@ -176,7 +210,8 @@ tn_status tn_file_open_fd(tn_file **f, int fd, const char *name)
     if (!f || !name)
         return tni_fail(TN_ENULL, "file_open_fd: %s is NULL", f ? "name" : "f");
     int error = tni_sys_size(fd, &size);
-    return error ? fail_open(name, error) : open_file(f, name, fd, false, size);
+    return error ? fail_open(name, error)
+                 : open_file(f, name, &(tn_file){.fd = fd, .size = size});
 }
 
 void tn_file_close(tn_file *f)
@@ -189,6 +224,9 @@ void tn_file_close(tn_file *f)
         tni_sys_unmap(f->places, f->size);
     if (f->owns_fd)
         tni_sys_close(f->fd);
+    for (int64_t i = 0; i < f->nparts; i++)
+        tn_file_close(f->parts[i]);
+    tni_free(f->parts);
     tni_free(f->by_name);
     tni_free(f->entries);
     tni_arena_free(&f->arena);
@@ -228,14 +266,25 @@ const int64_t *tn_file_shape(const tn_file *f, int64_t i, int *ndim)
     return f->entries[i].shape;
 }
 
-tn_status tni_file_entry(const tn_file *f, int64_t i, const char *call, const tni_entry **e)
+const char *tn_file_path(const tn_file *f, int64_t i)
 {
+    if (!f || i < 0 || i >= f->count)
+        return NULL;
+    const tn_file *owner = f->entries[i].owner ? f->entries[i].owner : f;
+    return owner->where ? owner->where : owner->path;
+}
+
+tn_status tni_file_entry(const tn_file **file, int64_t i, const char *call, const tni_entry **e)
+{
+    const tn_file *f = *file;
     if (!f)
         return tni_fail(TN_ENULL, "%s: f is NULL", call);
     if (i < 0 || i >= f->count)
         return tni_fail(TN_EARG, "%s: tensor index %lld is out of range [0, %lld)", f->path,
                         (long long)i, (long long)f->count);
     *e = &f->entries[i];
+    if ((*e)->owner)
+        *file = f = (*e)->owner;
     if ((*e)->damage)
         return tni_fail(TN_EFORMAT, "%s: %s", f->path, (*e)->damage);
     if (!(*e)->dtype)
@@ -249,7 +298,7 @@ tn_status tn_file_info(const tn_file *f, int64_t i, const char **name, tn_tensor
 {
     const tni_entry *e = NULL;
     tn_tensor t;
-    TRY(tni_file_entry(f, i, "file_info", &e));
+    TRY(tni_file_entry(&f, i, "file_info", &e));
     TRY(TNI_NEVER(tni_entry_at(e, NULL, &t)));
     if (name)
         *name = e->name;

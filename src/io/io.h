@@ -50,13 +50,15 @@ typedef struct tni_entry {
     tn_dtype dtype;         /* 0: understood and not offered */
     int8_t ndim, packing;
     bool fortran, swapped, no_shape;
+    const struct tn_file *owner; /* of a set: the file that holds it; NULL: the file itself */
 } tni_entry;
 
 struct tn_file {
     int fd;
-    bool owns_fd;
+    bool owns_fd, leaf; /* leaf: must not be a set */
     int64_t size;
-    const char *path; /* for sentences: at most its last 200 bytes */
+    const char *path;  /* for sentences: at most its last 200 bytes */
+    const char *where; /* the whole path; NULL: opened by a descriptor */
     const char *format, *metadata;
     int64_t count, room;
     tni_entry *entries;
@@ -64,6 +66,8 @@ struct tn_file {
     tni_arena arena;
     _Atomic(void *) map;    /* the whole file, readable; made when first asked for */
     _Atomic(void *) places; /* as many addresses that are not memory; likewise */
+    struct tn_file **parts; /* of a set */
+    int64_t nparts;
 };
 
 /* Append an entry; text and shape are copied.  The checks are the format's. */
@@ -72,8 +76,14 @@ tn_status tni_file_add(tn_file *f, const tni_entry *e);
 /* n bytes at a place that the file has, or had. */
 tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at);
 
-/* Entry i, if it is there and has a dtype. */
-tn_status tni_file_entry(const tn_file *f, int64_t i, const char *call, const tni_entry **e);
+/* Entry i, if it is there and has a dtype; *f becomes the file that holds it. */
+tn_status tni_file_entry(const tn_file **f, int64_t i, const char *call, const tni_entry **e);
+
+/* Open a file of a set, or the index of a folder: a leaf is no set itself. */
+tn_status tni_file_open_part(tn_file **f, const char *path, bool leaf);
+
+/* Sort the names, when all entries are there; a name that is there twice is an error. */
+tn_status tni_file_index(tn_file *f);
 
 /* e as a tensor whose bytes are at buf (NULL: no data), with the strides of the file. */
 tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out);
@@ -94,6 +104,8 @@ tn_status tni_npy_open(tn_file *f);
 tn_status tni_npz_open(tn_file *f);
 tn_status tni_safetensors_open(tn_file *f);
 tn_status tni_gguf_open(tn_file *f);
+tn_status tni_set_open(tn_file *f);        /* of an index.json */
+tn_status tni_set_open_folder(tn_file *f); /* at f->where */
 
 /* .npy headers, in files and in members (npy.c) */
 typedef struct tni_npy {

@@ -68,7 +68,7 @@ void tni_swap(void *data, int64_t n, tn_dtype dtype)
 tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out)
 {
     const tni_entry *e = NULL;
-    TRY(tni_file_entry(f, i, "file_read", &e));
+    TRY(tni_file_entry(&f, i, "file_read", &e));
     if (!out)
         return tni_fail(TN_ENULL, "file_read: out is NULL");
     tn_tensor block, t;
@@ -123,7 +123,7 @@ static tn_status view_of(const tn_file *f, const tni_entry *e, bool readable, tn
 tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out)
 {
     const tni_entry *e = NULL;
-    TRY(tni_file_entry(f, i, "file_map", &e));
+    TRY(tni_file_entry(&f, i, "file_map", &e));
     if (!out)
         return tni_fail(TN_ENULL, "file_map: out is NULL");
     if (e->packing == TNI_DEFLATED || e->swapped)
@@ -135,7 +135,7 @@ tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out)
 tn_status tn_file_places(const tn_file *f, int64_t i, tn_tensor *out)
 {
     const tni_entry *e = NULL;
-    TRY(tni_file_entry(f, i, "file_places", &e));
+    TRY(tni_file_entry(&f, i, "file_places", &e));
     if (!out)
         return tni_fail(TN_ENULL, "file_places: out is NULL");
     if (e->packing == TNI_DEFLATED)

@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -70,6 +71,21 @@ int tni_sys_open(const char *path, int *fd, int64_t *size)
     }
     *fd = got;
     return 0;
+}
+
+int tni_sys_list(const char *path, bool (*each)(void *user, const char *name), void *user)
+{
+    int error = ask("opendir", NULL);
+    DIR *d = error ? NULL : opendir(path);
+    if (!d)
+        return error ? error : errno;
+    const struct dirent *entry;
+    errno = 0;
+    while ((entry = readdir(d)) && each(user, entry->d_name))
+        errno = 0;
+    error = entry ? 0 : errno;
+    closedir(d);
+    return error;
 }
 
 int tni_sys_close(int fd)

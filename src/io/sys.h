@@ -16,6 +16,10 @@ extern int (*tni_sys_hook)(const char *call, size_t *n);
 int tni_sys_open(const char *path, int *fd, int64_t *size); /* a regular file, to read */
 int tni_sys_size(int fd, int64_t *size);                    /* TNI_NOT_REGULAR for others */
 int tni_sys_close(int fd);
+
+/* Each name in a folder, in no order, until `each` is false. */
+int tni_sys_list(const char *path, bool (*each)(void *user, const char *name), void *user);
+
 int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got);
 int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at); /* at -1: append */
 int tni_sys_map(int fd, int64_t n, bool readable, void **at);

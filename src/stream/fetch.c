@@ -214,7 +214,7 @@ tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
                         const tn_tensor *places)
 {
     const tni_entry *e = NULL;
-    TRY(tni_file_entry(f, i, "file_fetch", &e));
+    TRY(tni_file_entry(&f, i, "file_fetch", &e));
     TRY(check(e, dst, places));
     if (tni_numel(dst) == 0)
         return TN_OK;

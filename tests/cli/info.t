@@ -94,8 +94,26 @@ $ tenon info nowhere.npy
 ? 1
 
 $ tenon info data
-2> tenon: data: Is a directory
-? 1
+> data: set, 18 tensors, 1.7 kB
+> name          dtype   shape      bytes  align  order
+> layer.u64     u64     (2, 3, 5)    240      8  C
+> layer.i64     i64     (2, 3, 5)    240      8  C
+> layer.f64     f64     (2, 3, 5)    240      8  C
+> layer.c64     c64     (2, 3, 5)    240      8  C
+> empty         f32     (0, 4)         0      8  C
+> layer.f32     f32     (2, 3, 5)    120      8  C
+> scalar        f32     ()             4     32  C
+> layer.u32     u32     (2, 3, 5)    120      4  C
+> layer.i32     i32     (2, 3, 5)    120      4  C
+> layer.bf16    bf16    (2, 3, 5)     60      4  C
+> layer.f16     f16     (2, 3, 5)     60     16  C
+> layer.u16     u16     (2, 3, 5)     60      4  C
+> layer.i16     i16     (2, 3, 5)     60      8  C
+> layer.f8e4m3  f8e4m3  (2, 3, 5)     30      4  C
+> layer.f8e5m2  f8e5m2  (2, 3, 5)     30      2  C
+> layer.i8      i8      (2, 3, 5)     30    128  C
+> layer.u8      u8      (2, 3, 5)     30      2  C
+> layer.bool    bool    (2, 3, 5)     30      4  C
 
 $ tenon info data/README.md
 2> tenon: data/README.md: not a .npy, .npz, .safetensors or .gguf file
@@ -125,3 +143,30 @@ $ tenon info --frob data/line.npy
 2> usage: tenon info FILE...
 ? 2
 
+
+Several files are one: a folder, or the index of a sharded model.
+
+$ tenon info data/set
+> data/set: set, 5 tensors, 284 B
+> name             dtype  shape      bytes  align  order
+> layers.0.weight  f32    (2, 3, 5)    120      8  C
+> layers.0.bias    f32    (5,)          20     16  C
+> layers.1.weight  f32    (2, 3, 5)    120      8  C
+> layers.1.bias    f32    (5,)          20     16  C
+> step             i32    ()             4      4  C
+$ tenon info data/set/model.safetensors.index.json:step
+> data/set/model.safetensors.index.json: set, 1 tensor, 4 B
+> name  dtype  shape  bytes  align  order
+> step  i32    ()         4      4  C
+$ tenon info --json data/set:step
+> [{"file": "data/set", "format": "set", "metadata": {"format":"pt"}, "tensors": [
+>   {"name": "step", "dtype": "i32", "type": "I32", "shape": [], "path": "data/set/model-00002-of-00002.safetensors", "bytes": 4, "order": "C", "offset": 388, "as_is": true}]}]
+$ tenon convert data/set -o one.npz && tenon show one.npz:step
+> one.npz:step: i32 ()
+> 7
+$ tenon flip -a 0 data/set:layers.1.bias -o flipped.npy && tenon show flipped.npy
+> flipped.npy: f32 (5,)
+> [ 1.,  0., -1., -2., -3.]
+$ mkdir empty; tenon info empty
+2> tenon: empty: has neither a *.index.json nor a .safetensors file
+? 1

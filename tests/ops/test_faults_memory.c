@@ -394,6 +394,25 @@ static tn_status call_file_fetch(void)
     return tn_file_fetch(opened, 0, &dst, &places);
 }
 
+static tn_status take_block(void *user, const tn_tensor *piece, const int64_t *at)
+{
+    (void)user;
+    (void)piece;
+    (void)at;
+    return TN_OK;
+}
+
+/* Backwards, so that each box passes through a stage. */
+static tn_status call_stream_run(void)
+{
+    tn_stream_source source = {.file = opened};
+    tn_stream job = {.n = 1, .sources = &source, .put = take_block, .box = 7, .threads = 1};
+    OK(tn_file_places(opened, 0, &source.view));
+    OK(tn_flip(&source.view, &source.view, source.view.ndim - 1));
+    OK(tn_init(&job.out, NULL, TN_F32, source.view.ndim, source.view.shape));
+    return tn_stream_run(&job);
+}
+
 static tn_status call_file_unpack(void)
 {
     int null = open("/dev/null", O_WRONLY);
@@ -518,6 +537,8 @@ static const call table[] = {
     {"tn_file_open zip64", call_file_open, NULL, drop_file, DATA("zip64.npz"), true, false},
     {"tn_file_open safetensors", call_file_open, NULL, drop_file, DATA("many.safetensors"), true, false},
     {"tn_file_open gguf", call_file_open, NULL, drop_file, DATA("some.gguf"), true, false},
+    {"tn_file_open set", call_file_open, NULL, drop_file, DATA("set"), true, false},
+    {"tn_stream_run", call_stream_run, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open_fd", call_file_open_fd, open_fd, drop_fd, DATA("big.gguf"), true, false},
     {"tn_file_read npy", call_file_read, open_path, close_path, DATA("f_f32.npy"), true, false},
     {"tn_file_read swapped", call_file_read, open_path, close_path, DATA("be_f64.npy"), true, false},
@@ -546,9 +567,9 @@ static const call table[] = {
 static const char *const takes_nothing[] = {
     "tn_at", "tn_broadcast_shape", "tn_broadcast_to", "tn_diagonal", "tn_dtype_name", "tn_dtype_parse",
     "tn_dtype_size", "tn_error", "tn_extent", "tn_file_close", "tn_file_count", "tn_file_find",
-    "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_shape", "tn_file_type",
+    "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_path", "tn_file_shape", "tn_file_type",
     "tn_flip", "tn_free", "tn_handle_destroy", "tn_handle_device", "tn_handle_use", "tn_has_broadcast",
-    "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
+    "tn_stream_budget", "tn_stream_explain", "tn_stream_plan", "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
     "tn_is_mergeable", "tn_isa", "tn_meta_distribute", "tn_nbytes", "tn_numel", "tn_op_arity", "tn_op_name",
     "tn_op_params", "tn_op_parse", "tn_op_result", "tn_padded_shape", "tn_padded_size", "tn_pattern_shape",
     "tn_pattern_view", "tn_permute", "tn_plan_explain", "tn_plan_explain_size",
@@ -654,7 +675,16 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     OK(tn_file_info(f, 0, NULL, &v, NULL));
     OK(tn_file_find(f, tn_file_name(f, 0), &low));
     assert_true(tn_file_count(f) > 0 && tn_file_format(f) && tn_file_type(f, 0) &&
-                tn_file_shape(f, 0, &ndim) && tn_file_metadata(f));
+                tn_file_path(f, 0) && tn_file_shape(f, 0, &ndim) && tn_file_metadata(f));
+    tn_stream_facts stream;
+    tn_stream_source source = {.read = NULL};
+    tn_stream job = {.n = 1, .sources = &source};
+    OK(tn_file_info(f, 0, NULL, &source.view, NULL));
+    job.out = source.view;
+    OK(tn_stream_plan(&job, &stream));
+    char words[200];
+    OK(tn_stream_explain(&job, words, sizeof words));
+    assert_true(tn_stream_budget(0) > 0);
     assert_true(tn_numel(&x) == 24 && tn_nbytes(&x) == 96 && tn_is_contiguous(&x) &&
                 !tn_has_broadcast(&x) && tn_is_mergeable(&x, 0, 2) && tn_at(&x, ones));
 }
@@ -720,8 +750,9 @@ static bool listed(const char *name, size_t n)
 static void every_function_is_listed(void **state)
 {
     (void)state;
-    static const char *const headers[] = {"dims", "dtype",   "elementwise", "io",    "move",
-                                          "plan", "runtime", "status",      "tenon", "tensor"};
+    static const char *const headers[] = {"dims",   "dtype", "elementwise", "io",
+                                          "move",   "plan",  "runtime",     "status",
+                                          "stream", "tenon", "tensor"};
     int found = 0;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         char file[512];

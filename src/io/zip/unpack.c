@@ -184,7 +184,7 @@ tn_status tn_file_unpack(const tn_file *f, int64_t i, int fd)
 {
     const tni_entry *e = NULL;
     source *s = NULL;
-    TRY(tni_file_entry(f, i, "file_unpack", &e));
+    TRY(tni_file_entry(&f, i, "file_unpack", &e));
     if (e->packing != TNI_DEFLATED)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is not compressed", f->path,
                         e->name);
