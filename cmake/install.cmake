@@ -5,7 +5,8 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenon)
 
-install(DIRECTORY include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(TARGETS tenon EXPORT tenon_targets)
 install(TARGETS tenon_static EXPORT tenon_static_targets)
 install(EXPORT tenon_targets NAMESPACE tenon:: DESTINATION ${package_dir})
