@@ -1,8 +1,8 @@
-/* bench_dims.c - tenon_bench_dims [--quick] [--threads N] [--only WORD]
+/* bench_dims.c - tenon_bench_dims [--quick] [--threads N] [--only WORD] [--json FILE]
  *
  * Pads, joins, dimension copies and patterns beside memcpy and a streaming copy of as many
- * bytes; a case during which that limit moves is repeated, and gets no verdict when it does not
- * come to rest. */
+ * bytes; R is the better of the two.  A case during which R moves is repeated, and is marked
+ * unstable when it keeps moving. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,14 @@
 #include <tenon/tenon.h>
 
 #include "measure.h"
+#include "table.h"
 
 enum { JOINED = 8 };
 
 typedef struct options {
     bool quick;
     int threads;
-    const char *only;
+    const char *only, *json;
 } options;
 
 /* One piece of work; bytes counts what is written, and R copies the mean of read and
@@ -79,21 +80,21 @@ static void place(work *w, const arena *a)
     }
 }
 
-enum { ROOM = 320 << 20 }; /* bytes of the largest work */
-static arena room;
+enum { LARGEST = 320 << 20 }; /* bytes */
+static arena memory;
 
 static void measure_work(work *w, const options *o)
 {
     if (o->only && !strstr(w->name, o->only))
         return;
     const int64_t read = source_bytes(w), written = tn_nbytes(&w->dst);
-    if (read > ROOM || written > ROOM)
-        give_up(w->name, "is larger than its room");
-    place(w, &room);
+    if (read > LARGEST || written > LARGEST)
+        give_up(w->name, "is larger than its memory");
+    place(w, &memory);
     contest k = {w->run,
                  w,
-                 room.dst,
-                 room.src,
+                 memory.dst,
+                 memory.src,
                  (read + written) / 2,
                  o->threads,
                  o->quick ? 2 : 6,
@@ -101,13 +102,14 @@ static void measure_work(work *w, const options *o)
     figures f = measure(&k);
     for (int again = 0; f.moved && again < (o->quick ? 1 : 4); again++)
         f = measure(&k);
-    printf("%-46s %6.1f GB/s  memcpy %6.1f  stream %6.1f  of R %.2f  %s\n", w->name, f.work,
-           f.plain, f.stream, f.ratio,
-           w->goal == 0         ? ""
-           : f.moved            ? "no verdict, R moves"
-           : f.ratio >= w->goal ? "good"
-                                : "less than its goal");
-    fflush(stdout);
+    line l = {.gbs = f.work,
+              .goal = w->goal,
+              .reached = f.ratio,
+              .peer = "R",
+              .peer_gbs = f.limit,
+              .moved = f.moved};
+    snprintf(l.name, sizeof l.name, "%s", w->name);
+    table_add(&l);
 }
 
 /* ---- cases ---- */
@@ -119,7 +121,7 @@ static void pads(const options *o)
         tn_dtype dtype;
         int ndim;
         int64_t shape[4], width[4];
-        bool turned; /* src is walked fastest along axis 1 */
+        bool transposed; /* src is dense along axis 1 */
         bool goal;
     } cases[] = {
         {"(64,64,56,56) f32 by 1", TN_F32, 4, {64, 64, 56, 56}, {0, 0, 1, 1}, false, true},
@@ -129,7 +131,13 @@ static void pads(const options *o)
         {"(8192,8192) f32 by 8", TN_F32, 2, {8192, 8192}, {8, 8}, false, true},
         {"(8,224,224,3) u8 by 3", TN_U8, 4, {8, 224, 224, 3}, {0, 3, 3, 0}, false, false},
         {"(32,56,56,64) f16 by 1", TN_F16, 4, {32, 56, 56, 64}, {0, 1, 1, 0}, false, false},
-        {"(32,64,56,56) f32 turned", TN_F32, 4, {32, 64, 56, 56}, {0, 0, 1, 1}, true, false},
+        {"(32,64,56,56) f32 transposed",
+         TN_F32,
+         4,
+         {32, 64, 56, 56},
+         {0, 0, 1, 1},
+         true,
+         false},
     };
     static const char *const modes[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
@@ -142,7 +150,7 @@ static void pads(const options *o)
                 whole[i] = shape[i] + 2 * w.width[i];
             }
             MUST(tn_init(&w.dst, NULL, cases[c].dtype, cases[c].ndim, whole));
-            if (cases[c].turned) {
+            if (cases[c].transposed) {
                 const int64_t last[4] = {shape[0], shape[2], shape[3], shape[1]};
                 MUST(tn_init(&w.src[0], NULL, cases[c].dtype, 4, last));
                 MUST(tn_permute(&w.src[0], &w.src[0], (int[]){0, 3, 1, 2}));
@@ -161,6 +169,13 @@ static void view_again(void *arg)
     MUST(tn_squeeze_inplace(&view, 0));
 }
 
+static void add_call(const char *name, double ns)
+{
+    line l = {.ns = ns, .reached = ns};
+    snprintf(l.name, sizeof l.name, "%s", name);
+    table_add(&l);
+}
+
 static void squeezes(const options *o)
 {
     work w = {.name = "squeeze 1 M f32", .goal = 0.8, .run = run_squeeze};
@@ -168,7 +183,7 @@ static void squeezes(const options *o)
     MUST(tn_init(&w.dst, NULL, TN_F32, 1, (int64_t[]){1 << 20}));
     measure_work(&w, o);
     if (!o->only)
-        printf("%-46s %6.1f ns\n", "squeeze as a view", call_time(view_again, &w.src[0]));
+        add_call("squeeze as a view", call_time(view_again, &w.src[0]));
 }
 
 static void joins(const options *o)
@@ -218,16 +233,21 @@ int main(int argc, char **argv)
             o.threads = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             o.only = argv[++i];
+        else if (!strcmp(argv[i], "--json") && i + 1 < argc)
+            o.json = argv[++i];
     tn_handle *h;
     MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = o.threads}));
     MUST(tn_handle_use(h));
-    printf("\ndimension operations, %d threads, kernels %s\n", o.threads, tn_isa());
-    room = arena_make(ROOM, true);
+    printf("tenon %s, kernels %s, %d threads\n", tn_version(), tn_isa(), o.threads);
+    table_begin("pads, joins, patterns");
+    memory = arena_make(LARGEST, true);
     pads(&o);
     squeezes(&o);
     joins(&o);
     patterns(&o);
-    arena_free(&room);
+    arena_free(&memory);
     tn_handle_destroy(h);
+    if (o.json && !table_json(o.json))
+        give_up("cannot write", o.json);
     return 0;
 }

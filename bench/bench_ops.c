@@ -1,10 +1,10 @@
-/* bench_ops.c - tenon_bench_ops [--quick] [--threads N] [--only WORD]
+/* bench_ops.c - tenon_bench_ops [--quick] [--threads N] [--only WORD] [--json FILE]
  *
  * Elementwise work beside a plain vectorised loop with the same traffic, memcpy and a streaming
  * copy of as many bytes, in turns in one run; casts, which read and write differently many
- * bytes, beside a loop that reads and streams just those.  R is the better copy.  There is no
- * verdict where R moves by more than 15 % between the rounds' halves.  GB/s are bytes read and
- * written. */
+ * bytes, beside a loop that reads and streams just those.  R is the better copy.  A case during
+ * which R moves by more than 15 % between the two halves of its rounds is unstable and has no
+ * verdict.  GB/s are bytes read and written. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +14,12 @@
 
 #include "measure.h"
 #include "sleef_beside.h"
+#include "table.h"
 
 typedef struct options {
     bool quick;
     int threads;
-    const char *only;
+    const char *only, *json;
     tn_handle *handle;
 } options;
 
@@ -154,15 +155,18 @@ static void once(race *r, int kind, int64_t half)
         (kind == PLAIN ? plain_copy : stream_copy)(two.dst, one.src, half, r->threads);
 }
 
-static void against(double ratio, double goal, const char *what, bool moved)
+/* One line: the work beside one peer, whose best time is given. */
+static void against(const race *r, double work, double peer, double goal, const char *name,
+                    bool moved)
 {
-    printf("  %5.2f of %s", ratio, what);
-    if (goal > 0)
-        printf(" (%s %.2f)",
-               moved           ? "R moved, no verdict:"
-               : ratio >= goal ? "goal"
-                               : "BELOW",
-               goal);
+    line l = {.gbs = r->bytes / work / 1e9,
+              .goal = goal,
+              .reached = peer / work,
+              .peer = name,
+              .peer_gbs = r->bytes / peer / 1e9,
+              .moved = moved};
+    snprintf(l.name, sizeof l.name, "%s", r->name);
+    table_add(&l);
 }
 
 static double verdict(race *r, const options *o)
@@ -185,19 +189,17 @@ static double verdict(race *r, const options *o)
     const double early = limit(times, 0, rounds / 2), late = limit(times, rounds / 2, rounds);
     const bool moved = early > 1.15 * late || late > 1.15 * early;
     const double work = best(times[WORK], 0, rounds), r_time = early < late ? early : late;
-    printf("%-30s %6.1f GB/s", r->name, r->bytes / work / 1e9);
-    against(r_time / work, r->of_r, "R", moved);
+    against(r, work, r_time, r->of_r, "R", moved);
     if (r->loop)
-        against(best(times[LOOP], 0, rounds) / work, r->of_loop, r->loop_name,
+        against(r, work, best(times[LOOP], 0, rounds), r->of_loop, r->loop_name,
                 r->cast && moved);
-    printf("\n");
     return r->bytes / work / 1e9;
 }
 
 static race start(const char *name, tn_op op, int nsrc, tn_dtype to, tn_dtype from, int ndim,
                   const int64_t *shape)
 {
-    race r = {.op = op, .nsrc = nsrc, .loop_name = "the loop"};
+    race r = {.op = op, .nsrc = nsrc, .loop_name = "loop"};
     snprintf(r.name, sizeof r.name, "%s", name);
     MUST(tn_init(&r.dst, one.dst, to, ndim, shape));
     MUST(tn_init(&r.src[0], one.src, from, ndim, shape));
@@ -255,7 +257,7 @@ static void layouts(const options *o)
         snprintf(name, sizeof name, "add %s", tn_dtype_name(narrow[i]));
         r = start(name, TN_ADD, 2, narrow[i], narrow[i], 1, &large);
         r.loop = loop_f32;
-        r.loop_name = "f32's GB/s";
+        r.loop_name = "f32";
         r.of_loop = 0.9;
         go(r, o);
     }
@@ -316,7 +318,7 @@ static void casts(const options *o)
         race r = start(name, TN_ADD, 1, pairs[i][1], pairs[i][0], 1, &n);
         r.cast = true;
         r.loop = loop_traffic;
-        r.loop_name = "its traffic";
+        r.loop_name = "traffic";
         r.of_loop = 0.85;
         go(r, o);
     }
@@ -339,8 +341,7 @@ static void calls(const options *o)
     for (int k = 0; k < 3; k++)
         MUST(tn_init(&tiny[k], data[k], TN_F32, 2, shape));
     const double t = call_time(run_tiny, NULL);
-    printf("%-30s %6.1f ns    (%s 100)\n", "call: tn_add of 4 x 4 f32", t,
-           t <= 100 ? "goal" : "ABOVE");
+    table_add(&(line){.name = "call: tn_add of 4 x 4 f32", .ns = t, .reached = t, .goal = 100});
 }
 
 int main(int argc, char **argv)
@@ -353,8 +354,12 @@ int main(int argc, char **argv)
             o.threads = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             o.only = argv[++i];
+        else if (!strcmp(argv[i], "--json") && i + 1 < argc)
+            o.json = argv[++i];
         else
-            return fprintf(stderr, "tenon_bench_ops [--quick] [--threads N] [--only WORD]\n"),
+            return fputs(
+                       "tenon_bench_ops [--quick] [--threads N] [--only WORD] [--json FILE]\n",
+                       stderr),
                    2;
     }
     MUST(tn_handle_create(&o.handle, TN_CPU, 0, &(tn_config){.threads = o.threads}));
@@ -366,6 +371,7 @@ int main(int argc, char **argv)
         ((float *)(void *)two.src)[i] = (float)(i % 1009) * 0.01f + 0.5f;
     }
     printf("tenon %s, %s, %d threads\n", tn_version(), tn_isa(), o.threads);
+    table_begin("elementwise work");
     layouts(&o);
     functions(&o);
     casts(&o);
@@ -373,5 +379,7 @@ int main(int argc, char **argv)
     tn_handle_destroy(o.handle);
     arena_free(&one);
     arena_free(&two);
+    if (o.json && !table_json(o.json))
+        give_up("cannot write", o.json);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* report.c - the tables and the JSON file.
  *
- * A case whose R moved has figures and no verdict: it is in no mean. */
+ * A case during which R moved is unstable: it has figures, no verdict, and is in no mean. */
 #include "report.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ int group_summary(const group *g, double *mean, double *worst)
 
 void print_heading(const group *g)
 {
-    printf("\n%-44s %8s %8s %8s %6s\n", g->title, "GB/s", "memcpy", "stream", "of R");
+    printf("\n%-44s %8s %8s %8s %7s\n", g->title, "GB/s", "memcpy", "stream", "reached");
 }
 
 void print_row(const row *r)
@@ -35,8 +35,8 @@ void print_row(const row *r)
     char bar[21] = "....................";
     int full = (int)(20 * f->ratio + 0.5);
     memset(bar, '#', (size_t)(full > 20 ? 20 : full));
-    printf("  %-42s %8.1f %8.1f %8.1f %6.2f  %s%s\n", r->what.name, f->work, f->plain,
-           f->stream, f->ratio, bar, f->moved ? "  R moved: no verdict" : "");
+    printf("  %-42s %8.1f %8.1f %8.1f %7.2f  %s%s\n", r->what.name, f->work, f->plain,
+           f->stream, f->ratio, bar, f->moved ? "  unstable" : "");
     fflush(stdout);
 }
 
@@ -47,17 +47,18 @@ static void print_goal(int cases, double got, double goal)
         snprintf(is, sizeof is, "%.2f", got);
     if (goal > 0)
         snprintf(should, sizeof should, "%.2f", goal);
-    printf("  %5s  %5s  %-5s", is, should,
+    printf("  %5s  %7s  %-6s", should, is,
            goal <= 0 || !cases ? ""
            : got >= goal       ? "ok"
-                               : "below");
+                               : "MISSED");
 }
 
 void print_summary(const report *r)
 {
-    printf("\nOf R, the better of memcpy and a streaming copy of the same bytes with the same "
-           "threads:\n%-44s %5s  %5s  %5s  %5s  %5s  %5s\n",
-           "", "cases", "mean", "goal", "", "worst", "goal");
+    printf(
+        "\nThe peer is R, the better of memcpy and a streaming copy of the same bytes with the "
+        "same threads:\n%-44s %5s  %5s  %7s  %-6s  %5s  %7s\n",
+        "", "cases", "goal", "reached", "", "goal", "worst");
     int without = 0;
     for (int i = 0; i < r->groups; i++) {
         const group *g = &r->group[i];
@@ -73,12 +74,11 @@ void print_summary(const report *r)
         const fact *f = &r->fact[i];
         printf("%-44s %5.*f %s", f->name, f->value < 10 ? 2 : 0, f->value, f->unit);
         if (f->goal > 0)
-            printf(", goal %g%s", f->goal, f->value <= f->goal ? "  ok" : "  above");
+            printf(", goal %g%s", f->goal, f->value <= f->goal ? "  ok" : "  MISSED");
         printf("\n");
     }
     if (without)
-        printf("%d cases have no verdict: R moved by more than 15 %% while they ran.\n",
-               without);
+        printf("%d cases are unstable: R moved by more than 15 %% while they ran.\n", without);
 }
 
 /* ---- JSON ---- */

@@ -1,4 +1,4 @@
-/* report.h - what was measured, as a table, as JSON and as a chart. */
+/* report.h - what was measured, as a table and as JSON. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -13,7 +13,7 @@ typedef struct row {
 } row;
 
 typedef struct group {
-    const char *key; /* short, for JSON and the chart */
+    const char *key; /* short, for JSON */
     char title[80];
     double goal_mean, goal_worst; /* of R; 0: none */
     int count;
@@ -41,6 +41,5 @@ void print_summary(const report *r);
 
 /* Write a file; false when the system refuses. */
 bool write_json(const report *r, const char *path);
-bool write_chart(const report *r, const char *path);
 
 #endif
