@@ -136,28 +136,6 @@ static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
     x->bytes = x->packed ? (bytes + 63) / 64 * 64 : 0;
 }
 
-/* ---- the model ---- */
-
-/* Nanoseconds for one thread of Zen 4: a panel is packed at 5 bytes a nanosecond, read and
- * written (8 in one order, 4 transposed); a gemm makes 100 flops a nanosecond less what thin
- * sides cost (2112 x 44 x 2112 runs at 61, 230400 x 24 x 20 at 47), and 300 to begin. */
-static double tiles_cost(const tni_tiles *t, const tni_product *p)
-{
-    const double m = (double)t->tile[TNI_ROWS], n = (double)t->tile[TNI_COLS],
-                 k = (double)t->tile[TNI_DEEP], items = (double)t->items;
-    const double thin = 1 + 14 / m + 14 / n + 20 / k;
-    double ns = items * (300 + 2 * m * n * k / 100 * thin);
-    for (int side = 0; side < TNI_ADDEND; side++) {
-        const tni_panel *x = &t->panel[side];
-        const double each = (double)(tni_width(p->meet) + tni_width(p->dtype[side]));
-        const double elements =
-            (double)t->tile[x->class[0]] * (double)t->tile[x->class[1]] * (side ? 1 : 1.5);
-        if (x->packed)
-            ns += (x->whole ? (double)x->count : items) * (300 + elements * each / 5);
-    }
-    return ns;
-}
-
 /* ---- loops around the tiles ---- */
 
 static void tiles_add_loop(tni_tiles *t, int64_t n, const int64_t *step, int64_t times,
@@ -212,6 +190,62 @@ static void tiles_number(tni_tiles *t)
         x->whole = x->packed && side != TNI_DST && !t->deep_cut && x->count < t->items &&
                    tni_times(x->count, x->bytes) <= TILE_WHOLE;
     }
+}
+
+/* ---- the model ---- */
+
+/* Bytes of an operand that lie together in a tile. */
+static int64_t tiles_together(const tni_tiles *t, const tni_product *p, int side)
+{
+    const tni_panel *x = &t->panel[side];
+    int64_t bytes = tni_width(p->dtype[side]);
+    for (bool more = true; more;) {
+        more = false;
+        for (int c = 0; c < 2; c++)
+            for (int i = 0; i < t->in[x->class[c]].count; i++) {
+                const tni_panel_axes *in = &t->in[x->class[c]];
+                const int64_t n = i ? in->axis[i].n : in->block;
+                if (n > 1 && tni_magnitude(in->axis[i].step[side]) == bytes) {
+                    bytes *= n;
+                    more = true;
+                }
+            }
+    }
+    return bytes;
+}
+
+/* How often a side's panel changes from one tile to the next. */
+static double tiles_changes(const tni_tiles *t, int side)
+{
+    double changes = 1, all = 1;
+    for (int i = 0; i < t->nloop; i++) {
+        all *= (double)t->loop[i].n;
+        if (t->loop[i].panel[side])
+            changes = all;
+    }
+    return changes;
+}
+
+/* Nanoseconds for one thread of Zen 4.  A gemm makes 100 flops a nanosecond less what thin sides
+ * cost (2112 x 44 x 2112 ran at 61, 230400 x 24 x 20 at 47), and takes 300 to begin.  A byte of
+ * memory takes 1/12, and more in short pieces: 192 at a time came at 5 bytes a nanosecond.
+ * Packing writes to the cache, and a copy takes 1200 to plan. */
+static double tiles_cost(const tni_tiles *t, const tni_product *p)
+{
+    const double m = (double)t->tile[TNI_ROWS], n = (double)t->tile[TNI_COLS],
+                 k = (double)t->tile[TNI_DEEP], items = (double)t->items;
+    double ns = items * (300 + 2 * m * n * k / 100 * (1 + 14 / m + 14 / n + 20 / k));
+    for (int side = 0; side < TNI_ADDEND; side++) {
+        const tni_panel *x = &t->panel[side];
+        const double elements = (double)(t->tile[x->class[0]] * t->tile[x->class[1]]);
+        const double touch = 1.0 / 12 + 24 / (double)tiles_together(t, p, side);
+        const double times = x->whole ? (double)x->count : tiles_changes(t, side);
+        double each = elements * (double)tni_width(p->dtype[side]) * touch * (side ? 1 : 1.5);
+        if (x->packed)
+            each += 1200 + elements * (double)tni_width(p->meet) / 16;
+        ns += times * each;
+    }
+    return ns;
 }
 
 /* Lay out one choice; false: it cannot be. */
