@@ -1,0 +1,459 @@
+/* test_contract.c - the ways of contractions: which is taken, samples of its result, the same
+ * bits for every number of threads; gemm's numbers; what is never read; plans, memory, fork. */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "contract_oracle.h"
+
+enum { SAMPLES = 60 };
+
+static tn_handle *handle_of(int threads)
+{
+    tn_handle *h;
+    OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
+    return h;
+}
+
+/* An executor that runs parts backwards, on the calling thread. */
+static void backwards(void *user, int parts, void (*body)(void *arg, int part), void *arg)
+{
+    (void)user;
+    for (int i = parts - 1; i >= 0; i--)
+        body(arg, i);
+}
+
+/* ---- every way ---- */
+
+typedef struct way_case {
+    const char *letters[3]; /* dst, a, b */
+    const char
+        *layout[3]; /* the same letters from the slowest to the fastest in memory, or "" */
+    const char *sizes;
+    tn_dtype dtype, dst;
+    const char *way;
+} way_case;
+
+static const way_case ways[] = {
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i300j200k100", TN_F32, TN_F32, "direct"},
+    {{"ij", "ik", "kj"}, {"ji", "ki", "jk"}, "i300j200k100", TN_F64, TN_F64, "direct"},
+    {{"ij", "ik", "kj"}, {"", "ki", ""}, "i70j50k90", TN_C64, TN_C64, "direct"},
+    {{"ij", "ik", "kj"}, {"", "", "jk"}, "i70j50k90", TN_C128, TN_C128, "direct"},
+    {{"bhqk", "bqhd", "bkhd"},
+     {"", "", ""},
+     "b2h3q70k65d33",
+     TN_F32,
+     TN_F32,
+     "loops over gemm"},
+    {{"bqhd", "bhqk", "bkhd"},
+     {"", "", ""},
+     "b2h3q70k65d33",
+     TN_F32,
+     TN_F32,
+     "loops over gemm"},
+    {{"ij", "ikl", "ljk"}, {"", "", ""}, "i48j40k30l50", TN_F32, TN_F32, "TTGT"},
+    {{"cjba", "akbc", "kj"}, {"", "", ""}, "a20b19c18j24k17", TN_F32, TN_F32, "TTGT"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i130j90k150", TN_BF16, TN_BF16, "panels"},
+    {{"ij", "ik", "kj"}, {"ji", "ki", ""}, "i130j90k150", TN_F16, TN_F32, "panels"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i130j90k150", TN_F8E5M2, TN_F8E5M2, "panels"},
+    {{"ij", "ik", "kj"}, {"", "", "jk"}, "i130j90k600", TN_I8, TN_I32, "panels"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i130j90k600", TN_U8, TN_U8, "panels"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i130j90k300", TN_I64, TN_I64, "direct"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i130j90k300", TN_BOOL, TN_BOOL, "panels"},
+    {{"j", "k", "jk"}, {"", "", ""}, "j2100k1500", TN_F32, TN_F32, "gemv"},
+    {{"j", "k", "jk"}, {"", "", "kj"}, "j2100k1500", TN_F32, TN_F32, "gemv"},
+    {{"j", "k", "jk"}, {"", "", ""}, "j2100k1500", TN_BF16, TN_BF16, "gemv"},
+    {{"j", "k", "jk"}, {"", "", "kj"}, "j2100k1500", TN_F16, TN_F16, "gemv"},
+    {{"j", "k", "jk"}, {"", "", ""}, "j700k1500", TN_F8E4M3, TN_F32, "gemv"},
+    {{"j", "k", "jk"}, {"", "", "kj"}, "j700k1500", TN_I8, TN_I32, "gemv"},
+    {{"i", "ik", "k"}, {"", "", ""}, "i700k1100", TN_C64, TN_C64, "gemv"},
+    {{"il", "jk", "ijkl"}, {"", "", ""}, "i9j10k11l12", TN_F32, TN_F32, "gemv"},
+    {{"", "k", "k"}, {"", "", ""}, "k5000", TN_F64, TN_F64, "gemv"},
+    {{"x", "xc", "xc"}, {"", "", ""}, "x3000c3", TN_F32, TN_F32, "lanes"},
+    {{"xy", "xy", "xy"}, {"yx", "", ""}, "x300y70", TN_BF16, TN_BF16, "lanes"},
+    {{"xij", "xik", "xkj"}, {"", "", ""}, "x500i4j4k4", TN_F32, TN_F32, "small"},
+    {{"xij", "xik", "xkj"}, {"ijx", "kxi", "jkx"}, "x50i5j7k9", TN_F64, TN_F64, "small"},
+    {{"xij", "xik", "xkj"}, {"", "", ""}, "x50i5j17k9", TN_F16, TN_F16, "small"},
+    {{"xij", "xik", "xkj"}, {"", "", ""}, "x50i16j16k16", TN_I8, TN_I8, "small"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i0j5k7", TN_F32, TN_F32, "nothing"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i5j5k0", TN_F32, TN_F32, "scale"},
+};
+
+static int64_t size_of(const way_case *c, char letter)
+{
+    return strtoll(strchr(c->sizes, letter) + 1, NULL, 10);
+}
+
+/* A dense tensor whose axes lie in memory in another order. */
+static tn_tensor tensor_of(rng *r, const way_case *c, int k)
+{
+    int64_t shape[8], stride[8], step = (int64_t)tn_dtype_size(k ? c->dtype : c->dst);
+    const char *letters = c->letters[k], *memory = c->layout[k][0] ? c->layout[k] : letters;
+    const int ndim = (int)strlen(letters);
+    for (int i = ndim - 1; i >= 0; i--) {
+        const int axis = (int)(strchr(letters, memory[i]) - letters);
+        shape[axis] = size_of(c, memory[i]);
+        stride[axis] = step;
+        step *= shape[axis];
+    }
+    tn_tensor t;
+    char *data = malloc(step ? (size_t)step : 1);
+    assert_non_null(data);
+    memset(data, 0xee, step ? (size_t)step : 1);
+    OK(tn_init_strided(&t, data, k ? c->dtype : c->dst, ndim, shape, stride));
+    if (k)
+        oracle_fill(r, &t, tni_dtypes[c->dst].kind <= TNI_UNSIGNED);
+    return t;
+}
+
+static void sample(rng *r, const way_case *c, const tn_tensor *dst,
+                   const tn_tensor *const *srcs)
+{
+    int64_t extent[ORACLE_LETTERS] = {0}, index[ORACLE_LETTERS] = {0}, at[8];
+    for (const char *p = c->sizes; *p; p++)
+        if (*p >= 'a')
+            extent[(int)*p] = size_of(c, *p);
+    for (int i = 0; i < SAMPLES && tn_numel(dst); i++) {
+        for (int a = 0; a < dst->ndim; a++)
+            index[(int)c->letters[0][a]] = at[a] =
+                i ? pick(r, 0, dst->shape[a] - 1) : dst->shape[a] - 1;
+        const oracle_sum s = oracle_element(2, c->letters, srcs, extent, index);
+        if (!oracle_close(&s, c->dtype, c->dst, element(dst, at)))
+            fail_msg("%s,%s->%s %s %s: got %Lg, expected %Lg", c->letters[1], c->letters[2],
+                     c->letters[0], c->sizes, tn_dtype_name(c->dtype),
+                     oracle_read(c->dst, element(dst, at)).re, s.sum.re);
+    }
+}
+
+static void one_way(rng *r, const way_case *c, tn_handle *const *handles, int nhandles)
+{
+    char spec[64], text[1024];
+    snprintf(spec, sizeof spec, "%s,%s->%s", c->letters[1], c->letters[2], c->letters[0]);
+    tn_tensor t[3];
+    for (int k = 0; k < 3; k++)
+        t[k] = tensor_of(r, c, k);
+    const tn_tensor *const srcs[] = {&t[1], &t[2]};
+    const size_t bytes = (size_t)tn_nbytes(&t[0]);
+    char *first = malloc(bytes + 1);
+    assert_non_null(first);
+    for (int i = 0; i < nhandles; i++) {
+        tn_plan *plan;
+        tn_facts facts;
+        OK(tn_handle_use(handles[i]));
+        memset(t[0].data, 0xee, bytes);
+        OK(tn_plan_einsum(&plan, &t[0], spec, 2, srcs));
+        OK(tn_plan_facts(&facts, plan));
+        OK(tn_plan_explain(plan, text, sizeof text));
+        if (strcmp(facts.way, c->way))
+            fail_msg("%s %s %s: %s, expected %s", spec, c->sizes, tn_dtype_name(c->dtype),
+                     facts.way, c->way);
+        assert_int_equal(facts.workspace, tn_plan_workspace(plan));
+        if (facts.flops) {
+            assert_non_null(strstr(text, "\n  flops    "));
+            assert_non_null(strstr(text, "\n  workspace "));
+        }
+        OK(tn_plan_run(plan, t[0].data, (const void *const[]){t[1].data, t[2].data}));
+        tn_plan_free(plan);
+        if (i == 0) {
+            sample(r, c, &t[0], srcs);
+            memcpy(first, t[0].data, bytes);
+        } else if (memcmp(first, t[0].data, bytes)) {
+            fail_msg("%s %s %s: other bits on other threads", spec, c->sizes,
+                     tn_dtype_name(c->dtype));
+        }
+    }
+    for (int k = 0; k < 3; k++)
+        free(t[k].data);
+    free(first);
+    OK(tn_handle_use(NULL));
+}
+
+static void every_way(void **state)
+{
+    (void)state;
+    rng r = {17};
+    tn_handle *odd;
+    OK(tn_handle_create(&odd, TN_CPU, 0,
+                        &(tn_config){.threads = 5, .parallel_for = backwards}));
+    tn_handle *handles[] = {handle_of(1), handle_of(2), handle_of(3), handle_of(7), odd};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        one_way(&r, &ways[i], handles, 5);
+    for (int i = 0; i < 5; i++)
+        tn_handle_destroy(handles[i]);
+}
+
+/* ---- gemm ---- */
+
+/* alpha * (a @ b) + beta * c by the definition, in long double. */
+static void gemm_case(rng *r, tn_dtype t, int64_t m, int64_t n, int64_t k, double alpha,
+                      double beta, int kind)
+{
+    const int64_t sd[] = {m, n}, sa[] = {m, k}, sb[] = {k, n}, row[] = {n}, col[] = {m, 1};
+    const bool wrap = tni_dtypes[t].kind <= TNI_UNSIGNED;
+    block d = block_make(r, t, 2, sd, kind % 2, false),
+          a = block_make(r, t, 2, sa, kind % 2, true),
+          b = block_make(r, t, 2, sb, kind % 2, true),
+          c = kind < 2   ? block_make(r, t, 1, row, kind % 2, true)
+              : kind < 4 ? block_make(r, t, 2, col, kind % 2, true)
+                         : block_make(r, t, 2, sd, true, true);
+    oracle_fill(r, &a.t, wrap);
+    oracle_fill(r, &b.t, wrap);
+    oracle_fill(r, &c.t, wrap);
+    oracle_fill(r, &d.t, wrap);
+    block was = block_twin(&d);
+    const bool itself = kind >= 6;
+    const tn_tensor *addend = itself ? NULL : &c.t, *from = itself ? &was.t : &c.t;
+    if (beta == 0 && !wrap)
+        memset(d.bytes, 0xff, d.size); /* NaN, which is not read */
+    OK(tn_gemm(&d.t, alpha, &a.t, &b.t, beta, addend));
+    const char *const letters[] = {"ij", "ik", "kj"};
+    const tn_tensor *const srcs[] = {&a.t, &b.t};
+    int64_t extent[ORACLE_LETTERS] = {['i'] = m, ['j'] = n, ['k'] = k},
+            index[ORACLE_LETTERS] = {0}, at[2] = {0, 0};
+    do {
+        index['i'] = at[0];
+        index['j'] = at[1];
+        oracle_sum s = oracle_element(2, letters, srcs, extent, index);
+        const int64_t cat[2] = {from->shape[0] == 1 ? 0 : at[0], at[1]};
+        const char *add = from->ndim == 1
+                              ? element(from, &at[1])
+                              : (const char *)from->data + cat[0] * from->stride[0] +
+                                    (from->shape[1] == 1 ? 0 : at[1] * from->stride[1]);
+        const oracle_number x = oracle_read(t, add);
+        s.sum.re = alpha * s.sum.re + (beta != 0 ? beta * x.re : 0);
+        s.sum.im = alpha * s.sum.im + (beta != 0 ? beta * x.im : 0);
+        s.sum.bits = (uint64_t)(int64_t)alpha * s.sum.bits + (uint64_t)(int64_t)beta * x.bits;
+        s.magnitude = fabsl(alpha) * s.magnitude + fabsl(beta) * (fabsl(x.re) + fabsl(x.im));
+        if (!oracle_close(&s, t, t, element(&d.t, at)))
+            fail_msg("gemm %s %lld x %lld x %lld, %g, %g, kind %d: got %Lg, expected %Lg",
+                     tn_dtype_name(t), (long long)m, (long long)n, (long long)k, alpha, beta,
+                     kind, oracle_read(t, element(&d.t, at)).re, s.sum.re);
+    } while (index_next(at, 2, sd));
+    block_free(&a);
+    block_free(&b);
+    block_free(&c);
+    block_free(&d);
+    block_free(&was);
+}
+
+static void gemm_numbers(void **state)
+{
+    (void)state;
+    static const tn_dtype types[] = {TN_F32, TN_F64, TN_BF16, TN_F16, TN_C64, TN_I8, TN_I32};
+    static const int64_t sizes[][3] = {{5, 7, 3}, {1, 40, 30}, {40, 1, 30}, {37, 41, 29}};
+    static const double numbers[][2] = {{1, 0}, {-2, 1}, {1, 3}, {0, 2}, {0, 0}};
+    rng r = {3};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t s = 0; s < 4; s++)
+            for (size_t n = 0; n < 5; n++)
+                for (int kind = 0; kind < 8; kind++)
+                    if (!TEST_WATCHED || (kind + (int)(s + n)) % 3 == 0)
+                        gemm_case(&r, types[t], sizes[s][0], sizes[s][1], sizes[s][2],
+                                  numbers[n][0], numbers[n][1], kind);
+}
+
+/* ---- what is read, and what comes of it ---- */
+
+static void infinities(void **state)
+{
+    (void)state;
+    enum { N = 48 };
+    static float a[N * N], b[N * N], d[N * N];
+    tn_tensor ta, tb, td;
+    const int64_t shape[] = {N, N};
+    OK(tn_init(&ta, a, TN_F32, 2, shape));
+    OK(tn_init(&tb, b, TN_F32, 2, shape));
+    OK(tn_init(&td, d, TN_F32, 2, shape));
+    b[0] = INFINITY; /* 0 * inf */
+    OK(tn_matmul(&td, &ta, &tb));
+    assert_true(isnan(d[0]) && d[1] == 0);
+    OK(tn_gemm(&td, 0, &ta, &tb, 0, NULL)); /* alpha 0 reads neither */
+    for (int i = 0; i < N * N; i++)
+        assert_true(d[i] == 0);
+    d[5] = NAN;
+    b[0] = 0;
+    OK(tn_gemm(&td, 1, &ta, &tb, 0, NULL)); /* beta 0 does not read dst */
+    assert_true(d[5] == 0);
+    const int64_t none[] = {N, 0}, also[] = {0, N};
+    OK(tn_init(&ta, a, TN_F32, 2, none));
+    OK(tn_init(&tb, b, TN_F32, 2, also));
+    for (int i = 0; i < N * N; i++)
+        d[i] = (float)i;
+    OK(tn_gemm(&td, 1, &ta, &tb, 2, NULL)); /* k = 0: beta * c */
+    for (int i = 0; i < N * N; i++)
+        assert_true(d[i] == 2 * (float)i);
+    OK(tn_matmul(&td, &ta, &tb));
+    assert_true(d[7] == 0);
+}
+
+/* ---- the order of a chain ---- */
+
+static void chains(void **state)
+{
+    (void)state;
+    tn_tensor t[4], d;
+    tn_plan *plan;
+    tn_facts f;
+    const int64_t shapes[][2] = {{60, 50}, {50, 40}, {40, 2}};
+    const tn_tensor *srcs[] = {&t[0], &t[1], &t[2]};
+    for (int k = 0; k < 3; k++) {
+        OK(tn_alloc(&t[k], TN_F64, 2, shapes[k]));
+        OK(tn_randn(&t[k], (uint64_t)k));
+    }
+    OK(tn_alloc(&d, TN_F64, 2, (int64_t[]){60, 2}));
+    OK(tn_plan_einsum(&plan, &d, "ij,jk,kl->il", 3, srcs));
+    OK(tn_plan_facts(&f, plan));
+    assert_int_equal(f.flops, 2 * (50 * 40 * 2 + 60 * 50 * 2)); /* the right product first */
+    OK(tn_plan_run(plan, d.data, (const void *const[]){t[0].data, t[1].data, t[2].data}));
+    tn_plan_free(plan);
+    const double *a = t[0].data, *b = t[1].data, *c = t[2].data, *got = d.data;
+    for (int i = 0; i < 60; i += 7) {
+        long double want = 0;
+        for (int j = 0; j < 50; j++)
+            for (int k = 0; k < 40; k++)
+                want += (long double)a[i * 50 + j] * b[j * 40 + k] * c[k * 2 + 1];
+        assert_true(fabsl(got[i * 2 + 1] - want) < 1e-10L);
+    }
+    for (int k = 0; k < 3; k++)
+        tn_free(&t[k]);
+    tn_free(&d);
+}
+
+/* ---- plans of many threads, memory, children ---- */
+
+enum { CROWD = 6 };
+static tn_tensor shared_a, shared_b, shared_d;
+
+static void *crowd_work(void *arg)
+{
+    float *want = arg, *mine = malloc((size_t)tn_nbytes(&shared_d));
+    tn_plan *plan;
+    bool right =
+        mine && tn_plan_einsum(&plan, &shared_d, "ikl,ljk->ij", 2,
+                               (const tn_tensor *const[]){&shared_a, &shared_b}) == TN_OK;
+    for (int i = 0; right && i < 4; i++) {
+        right = tn_plan_run(plan, mine, (const void *const[]){shared_a.data, shared_b.data}) ==
+                    TN_OK &&
+                !memcmp(mine, want, (size_t)tn_nbytes(&shared_d));
+    }
+    if (right)
+        tn_plan_free(plan);
+    free(mine);
+    return right ? arg : NULL;
+}
+
+static void make_shared(void)
+{
+    OK(tn_alloc(&shared_a, TN_F32, 3, (int64_t[]){90, 40, 30}));
+    OK(tn_alloc(&shared_b, TN_F32, 3, (int64_t[]){30, 80, 40}));
+    OK(tn_alloc(&shared_d, TN_F32, 2, (int64_t[]){90, 80}));
+    OK(tn_randn(&shared_a, 1));
+    OK(tn_randn(&shared_b, 2));
+    OK(tn_einsum(&shared_d, "ikl,ljk->ij", 2,
+                 (const tn_tensor *const[]){&shared_a, &shared_b}));
+}
+
+static void free_shared(void)
+{
+    tn_free(&shared_a);
+    tn_free(&shared_b);
+    tn_free(&shared_d);
+}
+
+static void crowds(void **state)
+{
+    (void)state;
+    pthread_t ids[CROWD];
+    make_shared();
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(pthread_create(&ids[i], NULL, crowd_work, shared_d.data), 0);
+    for (int i = 0; i < CROWD; i++) {
+        void *right;
+        pthread_join(ids[i], &right);
+        assert_non_null(right);
+    }
+    free_shared();
+}
+
+static void children(void **state)
+{
+    (void)state;
+    make_shared();
+    for (int round = 0; round < 2; round++) {
+        const pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            alarm(60);
+            _exit(crowd_work(shared_d.data) ? 0 : 1);
+        }
+        int status = 0;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_non_null(crowd_work(shared_d.data)); /* the parent goes on */
+    }
+    free_shared();
+}
+
+static tn_tensor weak_t[3], weak_d;
+
+static tn_status weak_einsum(void)
+{
+    char was[64];
+    memcpy(was, weak_d.data, sizeof was);
+    const tn_status status =
+        tn_einsum(&weak_d, "ikl,jkl,jm->im", 3,
+                  (const tn_tensor *const[]){&weak_t[0], &weak_t[1], &weak_t[2]});
+    if (status != TN_OK)
+        assert_memory_equal(was, weak_d.data, sizeof was);
+    return status;
+}
+
+static tn_status weak_plan(void)
+{
+    tn_plan *plan = NULL;
+    tn_status status = tn_plan_matmul(&plan, &weak_d, &weak_d, &weak_d);
+    if (status == TN_OK)
+        tn_plan_free(plan);
+    return status;
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    OK(tn_alloc(&weak_t[0], TN_BF16, 3, (int64_t[]){30, 20, 10}));
+    OK(tn_alloc(&weak_t[1], TN_BF16, 3, (int64_t[]){40, 20, 10}));
+    OK(tn_alloc(&weak_t[2], TN_BF16, 2, (int64_t[]){40, 30}));
+    OK(tn_alloc(&weak_d, TN_BF16, 2, (int64_t[]){30, 30}));
+    for (int k = 0; k < 3; k++)
+        OK(tn_randn(&weak_t[k], 5));
+    OK(tn_fill(&weak_d, NULL));
+    assert_int_equal(fail_each_allocation(weak_einsum), 2); /* the links, the workspace */
+    assert_int_equal(fail_each_allocation(weak_plan), 1);
+    for (int k = 0; k < 3; k++)
+        tn_free(&weak_t[k]);
+    tn_free(&weak_d);
+}
+
+static void blas_is_named(void **state)
+{
+    (void)state;
+    const char *name = tn_blas(), *asked = getenv("TENON_BLAS");
+    assert_non_null(name);
+    assert_true(!strcmp(name, "none") || strlen(name) > 4);
+    if (asked && !strcmp(asked, "none"))
+        assert_string_equal(name, "none");
+    print_message("blas: %s\n", name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way),  cmocka_unit_test(gemm_numbers),
+        cmocka_unit_test(infinities), cmocka_unit_test(chains),
+        cmocka_unit_test(crowds),     cmocka_unit_test(children),
+        cmocka_unit_test(memory),     cmocka_unit_test(blas_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
