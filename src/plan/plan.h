@@ -44,9 +44,9 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 
 void tni_copy_facts(const tni_copy *c, tn_facts *f);
 
-/* ---- pads (pad_choose.c, pad_axes.c, pad_blocks.c) ---- */
+/* ---- pads (pad/pad_ways.c) ---- */
 
-/* Plan a pad of checked tensors: dst is src with before[i] places in front of axis i. */
+/* Plan a pad of checked tensors: dst is src with before[i] indices in front of axis i. */
 void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const int64_t *before,
                   tn_pad_mode mode, const void *value);
 

@@ -270,7 +270,7 @@ static tni_row bordered(int w, int64_t n, int64_t left, int64_t right)
 static void append_all(const tni_rows_kernels *k, const tni_row *row, char *d, const char *s,
                        int64_t n, const char *value)
 {
-    static tni_sink sink;
+    static tni_row_buffer sink;
     sink.first = sink.end = (int64_t)((uintptr_t)d % 64);
     sink.d = d - sink.first;
     k->append(&sink, row, s, row->body, n, value);

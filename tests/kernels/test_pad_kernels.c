@@ -170,7 +170,7 @@ static void sinks(void **state)
             const char *given = next(&r) % 2 ? value : NULL;
             for (int64_t i = 0; i < ROWS; i++)
                 put_row(want + i * row.bytes, &row, s + i * row.body, given);
-            tni_sink sink;
+            tni_row_buffer sink;
             sink.first = sink.end = (int64_t)((uintptr_t)d % 64);
             sink.d = d - sink.first;
             for (int64_t i = 0; i < ROWS;) {

@@ -363,7 +363,7 @@ static void ways(void **state)
     OK(tn_transpose(&turned, &turned, 0, 1));
     OK(tn_plan_pad(&plan, &dst, &turned, one, one, TN_PAD_CONSTANT, NULL));
     OK(tn_plan_facts(&f, plan));
-    assert_string_equal(f.way, "slabs");
+    assert_string_equal(f.way, "interior first");
     tn_plan_free(plan);
 }
 

@@ -208,7 +208,7 @@ static void edges(char *d, int64_t d_step, const tni_row *row, const char *s, in
 
 /* ---- rows past the cache ---- */
 
-static void flush(tni_sink *k)
+static void flush(tni_row_buffer *k)
 {
     const int64_t whole = k->end & ~(int64_t)(LINE - 1);
     int64_t i = 0;
@@ -277,7 +277,7 @@ static void put_edged(char *d, const tni_row *row, const char *s, int64_t s_step
 
 /* Streaming stores take their time, in which the next rows can be read: rows go out CHUNK bytes
  * at a time. */
-static void append(tni_sink *k, const tni_row *row, const char *s, int64_t s_step, int64_t n,
+static void append(tni_row_buffer *k, const tni_row *row, const char *s, int64_t s_step, int64_t n,
                    const char *value)
 {
     const int64_t most = row->bytes < CHUNK ? CHUNK / row->bytes : 1;

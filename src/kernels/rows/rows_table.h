@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { TNI_EDGES = 32, TNI_SINK = 12 * 1024 };
+enum { TNI_EDGES = 32, TNI_ROW_BUFFER = 12 * 1024 };
 
 /* A row of dst: body bytes of src between two borders, whose elements are listed. */
 typedef struct tni_row {
@@ -17,11 +17,11 @@ typedef struct tni_row {
 } tni_row;
 
 /* Bytes that follow each other in dst and wait until they fill whole lines. */
-typedef struct tni_sink {
+typedef struct tni_row_buffer {
     char *d;            /* where bytes[0] goes, aligned to lines */
     int64_t first, end; /* bytes[first], …, bytes[end - 1] are there */
-    _Alignas(64) char bytes[TNI_SINK + 128];
-} tni_sink;
+    _Alignas(64) char bytes[TNI_ROW_BUFFER + 128];
+} tni_row_buffer;
 
 typedef struct tni_rows_kernels {
     /* Copy n rows of `bytes` dense bytes, whose beginnings are d_step and s_step bytes apart;
@@ -44,11 +44,11 @@ typedef struct tni_rows_kernels {
 
     /* Append n rows whose bodies begin at s, s + s_step, … and stream what becomes whole.
      * Border elements are copies of *value, or of the row's own elements when value is NULL. */
-    void (*append)(tni_sink *k, const tni_row *row, const char *s, int64_t s_step, int64_t n,
+    void (*append)(tni_row_buffer *k, const tni_row *row, const char *s, int64_t s_step, int64_t n,
                    const char *value);
 
     /* Stream the lines that are whole. */
-    void (*flush)(tni_sink *k);
+    void (*flush)(tni_row_buffer *k);
 } tni_rows_kernels;
 
 #endif

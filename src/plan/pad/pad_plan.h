@@ -1,65 +1,62 @@
-/* pad_plan.h - the plan of a pad: axes in normal form, and the way through them.
+/* pad_plan.h - the plan of a pad: its nest, and the way through it.
  *
- * Along each axis, dst is a sequence of runs: the source forwards, backwards, one place of it
- * repeated, or the value.  A pad is copies of boxes of such runs. */
+ * Along each axis, dst is a sequence of segments: the source forwards, backwards, one index of
+ * it repeated, or the value.  A pad is copies of boxes: products of segments. */
 #ifndef TNI_PAD_PLAN_H
 #define TNI_PAD_PLAN_H
 
-#include <tenon/dims.h>
+#include <tenon/pad.h>
+#include <tenon/plan.h>
 
 #include "kernels/kernels.h"
+#include "nest/nest.h"
 
-typedef enum tni_pad_way {
-    TNI_PAD_NOTHING, /* dst is empty */
-    TNI_PAD_FILL,    /* src is empty: dst is the value */
-    TNI_PAD_ROWS,    /* dst and src are walked fastest along the same axis: blocks of rows */
-    TNI_PAD_SLABS    /* they are not: the interior is copied, then each axis gets its borders */
+typedef struct tni_pad tni_pad;
+
+/* A way to pad: plan sets what its run needs; false leaves it to the next row. */
+typedef struct tni_pad_way {
+    const char *name, *why;
+    bool (*plan)(tni_pad *p);
+    void (*run)(const tni_pad *p, char *d, const char *s); /* first addresses */
 } tni_pad_way;
-
-typedef struct tni_pad_axis {
-    int64_t total;        /* extent in dst */
-    int64_t n, before;    /* extent in src, and where it begins in dst */
-    int64_t d_step, step; /* bytes in dst and in src; step of an axis of 1 is 0 */
-} tni_pad_axis;
 
 enum { TNI_PAD_VALUES = 16 * TNI_EDGES };
 
-typedef struct tni_pad {
-    tni_pad_way way;
+struct tni_pad {
+    const tni_pad_way *way;
     tn_pad_mode mode;
     tn_dtype dtype;
-    bool stream;          /* dst is larger than the cache */
-    bool staged;          /* blocks are put together in a buffer and streamed from there */
-    int64_t width, bytes; /* of an element, of all of dst */
-    int64_t src_bytes;    /* of all of src */
-    int64_t d_shift, shift;
-    int64_t rows, columns;      /* of a block: places of the last two axes */
-    int64_t items;              /* blocks */
-    int outer;                  /* axes whose places are the items of slabs */
+    bool stream;           /* dst is larger than the cache */
+    bool staged;           /* blocks are put together in a buffer and streamed from there */
+    bool edged;            /* rows are whole, dense and have narrow borders, which row lists */
+    int64_t width, bytes;  /* of an element, of all of dst */
+    int64_t src_bytes;     /* of all of src */
+    int64_t rows, columns; /* of a block: indices of the last two axes */
+    int64_t items;         /* blocks */
+    int outer;             /* axes whose indices are pads of their own */
     char value[TNI_PAD_VALUES]; /* the value over and over */
-    bool edged; /* rows are whole, dense and have narrow borders: `row` tells how they look */
     tni_row row;
-    int ndim;                       /* at least 2 */
-    tni_pad_axis axis[TN_MAX_NDIM]; /* outermost first; blocks are cut from the last two */
-} tni_pad;
+    tni_nest
+        nest; /* dst and src; at least two axes, from the last two of which blocks are cut */
+};
 
-/* n places of dst from place `at` on that are one walk through src: from place `from`, `by`
- * places at a time (1, -1 or 0), or the value. */
-typedef struct tni_run {
+/* n indices of dst that are one walk through src: from index `from`, `by` indices at a time (1,
+ * -1 or 0), or the value. */
+typedef struct tni_segment {
     bool value;
     int64_t n, from, by;
-} tni_run;
+} tni_segment;
 
-/* The run that place `at` of an axis is in, from there to its end. */
-tni_run tni_pad_run_at(const tni_pad_axis *a, tn_pad_mode mode, int64_t at);
+/* The segment that index `at` of an axis is in, from there to its end (pad_segments.c). */
+tni_segment tni_pad_segment(const tni_axis *a, tn_pad_mode mode, int64_t at);
 
-/* Axes in normal form: those of dst by falling steps, which are made positive, neighbours
- * merged that are one walk on both sides; sets ndim, axis and shifts (pad_axes.c). */
-void tni_pad_axes(tni_pad *p, const tn_tensor *dst, const tn_tensor *src,
-                  const int64_t *before);
+/* The rows of pad_ways.c. */
+bool tni_pad_rows_plan(tni_pad *p);                              /* pad_rows_plan.c */
+void tni_pad_rows_run(const tni_pad *p, char *d, const char *s); /* pad_rows.c */
+bool tni_pad_borders_plan(tni_pad *p);                           /* pad_borders.c */
+void tni_pad_borders_run(const tni_pad *p, char *d, const char *s);
 
-/* Run by rows (pad_blocks.c) or by slabs (pad_slabs.c); d and s are the first addresses. */
-void tni_pad_blocks(const tni_pad *p, char *d, const char *s);
-void tni_pad_slabs(const tni_pad *p, char *d, const char *s);
+/* Unit axes in front, where there are fewer than two (pad_ways.c). */
+void tni_pad_fill_up(tni_pad *p);
 
 #endif

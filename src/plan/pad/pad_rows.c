@@ -1,4 +1,4 @@
-/* pad_blocks.c - a pad in one walk through dst: blocks of two axes, each made of boxes of runs.
+/* pad_rows.c - a pad in one walk through dst: blocks of two axes, each made of boxes of runs.
  *
  * Beyond the cache, short rows are put together in a buffer and go out in whole lines; the end
  * of a line waits there for the next block. */
@@ -33,32 +33,33 @@ static int64_t less(int64_t a, int64_t b)
 static void copy_box(const job *j, char *d, const char *s, const int64_t s_step[2],
                      int64_t rows, int64_t columns)
 {
-    const tni_pad_axis *q = &j->p->axis[j->p->ndim - 2], *r = q + 1;
-    const bool dense = r->d_step == j->p->width && s_step[1] == j->p->width;
+    const tni_axis *q = &j->p->nest.axis[j->p->nest.ndim - 2], *r = q + 1;
+    const bool dense = r->step[0] == j->p->width && s_step[1] == j->p->width;
     const int64_t row = columns * j->p->width;
     const bool joined =
-        dense && q->d_step == row && s_step[0] == row; /* no gaps between rows */
+        dense && q->step[0] == row && s_step[0] == row; /* no gaps between rows */
     const int64_t n = joined ? 1 : rows, bytes = joined ? rows * row : row;
     if (columns <= NARROW && !joined)
         for (int64_t c = 0; c < columns; c++)
-            j->rows->column(d + c * r->d_step, q->d_step, s + c * s_step[1], s_step[0], rows,
+            j->rows->column(d + c * r->step[0], q->step[0], s + c * s_step[1], s_step[0], rows,
                             j->width_log2);
     else if (!dense)
-        j->tile(d, (int64_t[2]){q->d_step, r->d_step}, s, s_step, (int64_t[2]){rows, columns});
+        j->tile(d, (int64_t[2]){q->step[0], r->step[0]}, s, s_step,
+                (int64_t[2]){rows, columns});
     else if (j->p->stream && !j->p->staged)
         for (int64_t i = 0; i < n; i++)
-            j->k->stream(d + i * q->d_step, s + i * s_step[0], bytes);
+            j->k->stream(d + i * q->step[0], s + i * s_step[0], bytes);
     else
-        j->rows->rows(d, q->d_step, s, s_step[0], n, bytes);
+        j->rows->rows(d, q->step[0], s, s_step[0], n, bytes);
 }
 
 static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
 {
-    const tni_pad_axis *q = &j->p->axis[j->p->ndim - 2], *r = q + 1;
+    const tni_axis *q = &j->p->nest.axis[j->p->nest.ndim - 2], *r = q + 1;
     const bool streaming = j->p->stream && !j->p->staged;
-    if (r->d_step == j->p->width && columns * j->p->width <= TNI_PAD_VALUES)
-        j->rows->rows(d, q->d_step, j->p->value, 0, rows, columns * j->p->width);
-    else if (r->d_step == j->p->width && (rows == 1 || q->d_step == columns * j->p->width))
+    if (r->step[0] == j->p->width && columns * j->p->width <= TNI_PAD_VALUES)
+        j->rows->rows(d, q->step[0], j->p->value, 0, rows, columns * j->p->width);
+    else if (r->step[0] == j->p->width && (rows == 1 || q->step[0] == columns * j->p->width))
         j->k->fill(d, j->p->value, j->width_log2, rows * columns, streaming);
     else
         copy_box(j, d, j->p->value, (int64_t[2]){0, 0}, rows, columns);
@@ -69,16 +70,16 @@ static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
 static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64_t rows,
                       int64_t column, int64_t from, int64_t to)
 {
-    const tni_pad_axis *r = &j->p->axis[j->p->ndim - 1];
+    const tni_axis *r = &j->p->nest.axis[j->p->nest.ndim - 1];
     while (from < to) {
-        const tni_run run = tni_pad_run_at(r, j->p->mode, from);
+        const tni_segment run = tni_pad_segment(r, j->p->mode, from);
         const int64_t n = less(run.n, to - from);
-        char *here = d + (from - column) * r->d_step;
+        char *here = d + (from - column) * r->step[0];
         if (run.value)
             fill_box(j, here, rows, n);
         else
-            copy_box(j, here, s + run.from * r->step, (int64_t[2]){s_row, run.by * r->step},
-                     rows, n);
+            copy_box(j, here, s + run.from * r->step[1],
+                     (int64_t[2]){s_row, run.by * r->step[1]}, rows, n);
         from += n;
     }
 }
@@ -88,7 +89,7 @@ static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64
 static void fill_edges(const job *j, char *d, int64_t rows, bool joined)
 {
     const tni_row *row = &j->p->row;
-    const int64_t step = j->p->axis[j->p->ndim - 2].d_step;
+    const int64_t step = j->p->nest.axis[j->p->nest.ndim - 2].step[0];
     const int64_t right = row->bytes - row->left - row->body;
     j->rows->rows(d, step, j->p->value, 0, joined ? 1 : rows, row->left);
     d += row->left + row->body + (joined ? (rows - 1) * step : 0);
@@ -100,17 +101,17 @@ static void fill_edges(const job *j, char *d, int64_t rows, bool joined)
 static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64_t rows,
                       int64_t column, int64_t columns)
 {
-    const tni_pad_axis *r = &j->p->axis[j->p->ndim - 1];
+    const tni_axis *r = &j->p->nest.axis[j->p->nest.ndim - 1];
     if (j->p->edged) {
         const tni_row *row = &j->p->row;
-        const int64_t step = j->p->axis[j->p->ndim - 2].d_step;
+        const int64_t step = j->p->nest.axis[j->p->nest.ndim - 2].step[0];
         const bool value = j->p->mode == TN_PAD_CONSTANT;
-        const bool joined = step == row->bytes && r->step == j->p->width && !j->p->stream;
+        const bool joined = step == row->bytes && r->step[1] == j->p->width && !j->p->stream;
         if (joined)
             j->rows->gapped(d + row->left, step, s, s_row, rows, row->body,
                             value ? j->p->value : NULL);
         else
-            copy_box(j, d + row->left, s, (int64_t[2]){s_row, r->step}, rows, r->n);
+            copy_box(j, d + row->left, s, (int64_t[2]){s_row, r->step[1]}, rows, r->held);
         if (value)
             fill_edges(j, d, rows, joined);
         else
@@ -119,7 +120,7 @@ static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64
     }
     const int64_t end = column + columns;
     const int64_t in = less(column > r->before ? column : r->before, end);
-    const int64_t out = less(in > r->before + r->n ? in : r->before + r->n, end);
+    const int64_t out = less(in > r->before + r->held ? in : r->before + r->held, end);
     copy_runs(j, d, s, s_row, rows, column, in, out);
     copy_runs(j, d, s, s_row, rows, column, column, in);
     copy_runs(j, d, s, s_row, rows, column, out, end);
@@ -130,57 +131,58 @@ static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64
 static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_t rows,
                        int64_t column, int64_t columns)
 {
-    const tni_pad_axis *q = &j->p->axis[j->p->ndim - 2];
+    const tni_axis *q = &j->p->nest.axis[j->p->nest.ndim - 2];
     if (!s) {
         fill_box(j, d, rows, columns);
         return;
     }
     for (int64_t done = 0; done < rows;) {
-        tni_run run = tni_pad_run_at(q, j->p->mode, row + done);
+        tni_segment run = tni_pad_segment(q, j->p->mode, row + done);
         if (run.n > rows - done)
             run.n = rows - done;
-        char *to = d + done * q->d_step;
+        char *to = d + done * q->step[0];
         if (run.value)
             fill_box(j, to, run.n, columns);
         else
-            copy_rows(j, to, s + run.from * q->step, run.by * q->step, run.n, column, columns);
+            copy_rows(j, to, s + run.from * q->step[1], run.by * q->step[1], run.n, column,
+                      columns);
         done += run.n;
     }
 }
 
 /* ---- the same through a buffer, for blocks of whole rows that lie dense in dst ---- */
 
-static void begin(tni_sink *k, char *d)
+static void begin(tni_row_buffer *k, char *d)
 {
     k->first = k->end = (int64_t)((uintptr_t)d % LINE);
     k->d = d - k->first;
 }
 
-static void drain(const job *j, tni_sink *k)
+static void drain(const job *j, tni_row_buffer *k)
 {
     j->rows->flush(k);
     if (k->end > k->first)
         memcpy(k->d + k->first, k->bytes + k->first, (size_t)(k->end - k->first));
 }
 
-static void append_values(const job *j, tni_sink *k, int64_t bytes)
+static void append_values(const job *j, tni_row_buffer *k, int64_t bytes)
 {
     while (bytes > 0) {
         const int64_t n = less(bytes, TNI_PAD_VALUES);
         j->rows->rows(k->bytes + k->end, 0, j->p->value, 0, 1, n);
         k->end += n;
         bytes -= n;
-        if (k->end > TNI_SINK / 4)
+        if (k->end > TNI_ROW_BUFFER / 4)
             j->rows->flush(k);
     }
 }
 
-static void append_block(const job *j, tni_sink *k, char *d, const char *s, int64_t row,
+static void append_block(const job *j, tni_row_buffer *k, char *d, const char *s, int64_t row,
                          int64_t rows)
 {
     const tni_pad *p = j->p;
-    const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
-    const int64_t bytes = r->total * p->width;
+    const tni_axis *q = &p->nest.axis[p->nest.ndim - 2], *r = q + 1;
+    const int64_t bytes = r->n * p->width;
     if (k->d + k->end != d) {
         drain(j, k);
         begin(k, d);
@@ -189,17 +191,17 @@ static void append_block(const job *j, tni_sink *k, char *d, const char *s, int6
         append_values(j, k, rows * bytes);
     } else if (!p->edged) {
         j->rows->flush(k); /* values may wait there; a block takes all the room there is */
-        copy_block(j, k->bytes + k->end, s, row, rows, 0, r->total);
+        copy_block(j, k->bytes + k->end, s, row, rows, 0, r->n);
         k->end += rows * bytes;
         j->rows->flush(k);
     } else {
         for (int64_t done = 0; done < rows;) {
-            const tni_run run = tni_pad_run_at(q, p->mode, row + done);
+            const tni_segment run = tni_pad_segment(q, p->mode, row + done);
             const int64_t n = less(run.n, rows - done);
             if (run.value)
                 append_values(j, k, n * bytes);
             else
-                j->rows->append(k, &p->row, s + run.from * q->step, run.by * q->step, n,
+                j->rows->append(k, &p->row, s + run.from * q->step[1], run.by * q->step[1], n,
                                 p->mode == TN_PAD_CONSTANT ? p->value : NULL);
             done += n;
         }
@@ -208,85 +210,59 @@ static void append_block(const job *j, tni_sink *k, char *d, const char *s, int6
 
 /* ---- all blocks ---- */
 
-/* Where a walk is: indices of the outer axes, and what they make of the two addresses. */
-typedef struct place {
-    int64_t index[TN_MAX_NDIM], row, column;
-    char *d;
-    const char *s; /* NULL: in a border of the value */
-} place;
-
-static void look_up(const job *j, place *at)
+/* The loops over blocks: the outer axes, then the blocks down and across. */
+static int block_loops(const tni_pad *p, tni_axis *loop)
 {
-    const tni_pad *p = j->p;
-    int64_t d = 0, s = 0;
-    bool value = false;
-    for (int i = 0; i < p->ndim - 2; i++) {
-        const tni_run run = tni_pad_run_at(&p->axis[i], p->mode, at->index[i]);
-        d += at->index[i] * p->axis[i].d_step;
-        s += run.from * p->axis[i].step;
-        value |= run.value;
-    }
-    at->d = j->d + d;
-    at->s = value ? NULL : j->s + s;
+    const int outer = p->nest.ndim - 2;
+    const tni_axis *q = &p->nest.axis[outer], *r = q + 1;
+    for (int i = 0; i < outer; i++)
+        loop[i] = (tni_axis){.n = p->nest.axis[i].n, .step = {p->nest.axis[i].step[0]}};
+    loop[outer].n = tni_pieces(q->n, p->rows);
+    loop[outer].step[0] = p->rows * q->step[0];
+    loop[outer + 1].n = tni_pieces(r->n, p->columns);
+    loop[outer + 1].step[0] = p->columns * r->step[0];
+    return outer + 2;
 }
 
-static void find(const job *j, place *at, int64_t item)
+/* The source of the outer indices; NULL: in a border of the value. */
+static const char *outer_source(const job *j, const int64_t *at)
 {
-    const tni_pad *p = j->p;
-    const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
-    const int64_t across = tni_pieces(r->total, p->columns);
-    const int64_t down = tni_pieces(q->total, p->rows);
-    at->column = item % across * p->columns;
-    item /= across;
-    at->row = item % down * p->rows;
-    item /= down;
-    for (int i = p->ndim - 3; i >= 0; i--) {
-        at->index[i] = item % p->axis[i].total;
-        item /= p->axis[i].total;
+    const char *s = j->s;
+    for (int i = 0; i < j->p->nest.ndim - 2; i++) {
+        const tni_axis *a = &j->p->nest.axis[i];
+        const tni_segment run = tni_pad_segment(a, j->p->mode, at[i]);
+        if (run.value)
+            return NULL;
+        s += run.from * a->step[1];
     }
-    look_up(j, at);
+    return s;
 }
 
-static void advance(const job *j, place *at)
-{
-    const tni_pad *p = j->p;
-    const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
-    at->column += p->columns;
-    if (at->column < r->total)
-        return;
-    at->column = 0;
-    at->row += p->rows;
-    if (at->row < q->total)
-        return;
-    at->row = 0;
-    for (int i = p->ndim - 3; i >= 0; i--) {
-        if (++at->index[i] < p->axis[i].total)
-            break;
-        at->index[i] = 0;
-    }
-    look_up(j, at);
-}
-
-static void run_part(void *arg, int part)
+static void rows_run_part(void *arg, int part)
 {
     const job *j = arg;
     const tni_pad *p = j->p;
-    const tni_pad_axis *q = &p->axis[p->ndim - 2], *r = q + 1;
+    const int outer = p->nest.ndim - 2;
+    const tni_axis *q = &p->nest.axis[outer], *r = q + 1;
+    tni_axis loop[TNI_WALK_AXES];
     int64_t first, last;
     tni_split_range(p->items, j->parts, part, &first, &last);
-    place at;
-    tni_sink k;
-    find(j, &at, first);
-    begin(&k, at.d + at.row * q->d_step);
+    tni_walk w;
+    tni_walk_seek(&w, loop, block_loops(p, loop), 1, first);
+    tni_row_buffer k;
+    begin(&k, j->d + w.offset[0]);
+    const char *s = outer_source(j, w.at);
     for (int64_t item = first; item < last; item++) {
-        const int64_t rows = less(p->rows, q->total - at.row);
-        const int64_t columns = less(p->columns, r->total - at.column);
-        char *d = at.d + at.row * q->d_step + at.column * r->d_step;
+        const int64_t row = w.at[outer] * p->rows, column = w.at[outer + 1] * p->columns;
+        const int64_t rows = less(p->rows, q->n - row);
+        const int64_t columns = less(p->columns, r->n - column);
+        char *d = j->d + w.offset[0];
         if (p->staged)
-            append_block(j, &k, d, at.s, at.row, rows);
+            append_block(j, &k, d, s, row, rows);
         else
-            copy_block(j, d, at.s, at.row, rows, at.column, columns);
-        advance(j, &at);
+            copy_block(j, d, s, row, rows, column, columns);
+        if (tni_walk_next(&w) > 1)
+            s = outer_source(j, w.at);
     }
     if (p->staged)
         drain(j, &k);
@@ -294,12 +270,12 @@ static void run_part(void *arg, int part)
         j->k->fence();
 }
 
-void tni_pad_blocks(const tni_pad *p, char *d, const char *s)
+void tni_pad_rows_run(const tni_pad *p, char *d, const char *s)
 {
     job j = {.p = p, .k = tni_kernels_of((int)tni_isa_level())->copy, .d = d, .s = s};
     j.rows = tni_kernels_of((int)tni_isa_level())->rows;
     j.width_log2 = tni_log2_width(p->width);
     j.tile = j.k->tile[j.width_log2];
     j.parts = tni_plan_parts(tni_times(p->bytes, 2), p->items);
-    tni_parallel(j.parts, run_part, &j);
+    tni_parallel(j.parts, rows_run_part, &j);
 }
