@@ -80,7 +80,7 @@ static bool segment_run(const segment *s, int64_t at, int64_t n, tni_run *run, t
 }
 
 typedef struct halo {
-    tni_maker m;
+    tni_generator m;
     const int64_t *before, *after;
     tn_pad_mode mode;
     tni_list segments, marks;

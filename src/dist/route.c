@@ -16,7 +16,7 @@ static tni_set box_range(const int64_t *low, const int64_t *high, int axis)
 }
 
 /* The set of dst axis i on one side of a pair. */
-static tni_set group_set(const tni_maker *m, const tni_group *g, bool of_dst, int i)
+static tni_set group_set(const tni_generator *m, const tni_group *g, bool of_dst, int i)
 {
     const tn_dist *d = of_dst ? m->dst : m->src;
     if (!d->boxes)
@@ -42,7 +42,7 @@ static int64_t part_number(const tn_dist *d, int64_t box)
 }
 
 /* Hits of every axis; a group without a product is taken back. */
-static tn_status make_group(tni_maker *m, const tni_group *pair)
+static tn_status make_group(tni_generator *m, const tni_group *pair)
 {
     tni_side *s = m->side;
     const int ndim = m->r->ndim;
@@ -100,7 +100,7 @@ static int64_t choose_holder(const tn_dist *src, int64_t cell, int rank)
 }
 
 /* Everything of the other side that meets [low, high), given by dst axes. */
-static tn_status pair_up(tni_maker *m, const int64_t *low, const int64_t *high, int64_t own,
+static tn_status pair_up(tni_generator *m, const int64_t *low, const int64_t *high, int64_t own,
                          int64_t holder, tni_list *pairs, tni_list *hits)
 {
     const tni_boxes *b = m->other->boxes;
@@ -127,7 +127,7 @@ static tn_status pair_up(tni_maker *m, const int64_t *low, const int64_t *high, 
     return TN_OK;
 }
 
-static tn_status pairs_of_mesh(tni_maker *m, tni_list *pairs, tni_list *hits)
+static tn_status pairs_of_mesh(tni_generator *m, tni_list *pairs, tni_list *hits)
 {
     int64_t low[TN_MAX_NDIM], high[TN_MAX_NDIM];
     for (int i = 0; i < m->r->ndim; i++) {
@@ -139,7 +139,7 @@ static tn_status pairs_of_mesh(tni_maker *m, tni_list *pairs, tni_list *hits)
     return pair_up(m, low, high, 0, 0, pairs, hits);
 }
 
-static tn_status pairs_of_box(tni_maker *m, const int64_t *box_low, const int64_t *box_high,
+static tn_status pairs_of_box(tni_generator *m, const int64_t *box_low, const int64_t *box_high,
                               int64_t own, int64_t holder, tni_list *pairs, tni_list *hits)
 {
     int64_t low[TN_MAX_NDIM], high[TN_MAX_NDIM];
@@ -153,7 +153,7 @@ static tn_status pairs_of_box(tni_maker *m, const int64_t *box_low, const int64_
     return pair_up(m, low, high, own, holder, pairs, hits);
 }
 
-static tn_status pairs_of_boxes(tni_maker *m, tni_list *pairs, tni_list *hits)
+static tn_status pairs_of_boxes(tni_generator *m, tni_list *pairs, tni_list *hits)
 {
     const tni_boxes *b = m->own->boxes;
     const int ndim = m->r->ndim;
@@ -184,7 +184,7 @@ static int pair_order(const void *a, const void *b)
 
 /* ---- one direction ---- */
 
-static tn_status own_sets(tni_maker *m)
+static tn_status own_sets(tni_generator *m)
 {
     for (int i = 0; i < m->r->ndim; i++)
         TRY(tni_mesh_set(&m->sets[i], m->own, tni_mesh_position(m->own, m->r->rank),
@@ -193,7 +193,7 @@ static tn_status own_sets(tni_maker *m)
 }
 
 /* A rank sends of one copy only when it has that copy. */
-static bool has_number(const tni_maker *m)
+static bool has_number(const tni_generator *m)
 {
     const tn_dist *src = m->src;
     if (m->copy < 0 || !m->sending)
@@ -205,7 +205,7 @@ static bool has_number(const tni_maker *m)
     return below == m->copy;
 }
 
-static tn_status make_groups(tni_maker *m, tni_list *pairs, tni_list *hits)
+static tn_status make_groups(tni_generator *m, tni_list *pairs, tni_list *hits)
 {
     TRY(m->own->boxes ? pairs_of_boxes(m, pairs, hits) : pairs_of_mesh(m, pairs, hits));
     if (pairs->n > 1)
@@ -218,7 +218,7 @@ static tn_status make_groups(tni_maker *m, tni_list *pairs, tni_list *hits)
 static tn_status make_side(tn_route *r, const tn_dist *dst, const tn_dist *src, bool sending,
                            int64_t copy)
 {
-    tni_maker m = {.r = r,
+    tni_generator m = {.r = r,
                    .dst = dst,
                    .src = src,
                    .sending = sending,

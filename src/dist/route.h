@@ -50,7 +50,7 @@ struct tn_route {
 };
 
 /* While a route is made. */
-typedef struct tni_maker {
+typedef struct tni_generator {
     tn_route *r;
     const tn_dist *dst, *src;
     bool sending;
@@ -61,16 +61,16 @@ typedef struct tni_maker {
     const uint8_t *marks;      /* of each hit (TNI_MARK_), NULL: none */
     int64_t own_zero;          /* copy 0 of this rank's own position in src, -1: none */
     int64_t take_step;         /* from copy 0 to the copy that this rank takes */
-} tni_maker;
+} tni_generator;
 
 /* Append the hits of one axis of the group that is being made: own against every coordinate of
  * the other mesh (route_hits.c). */
-tn_status tni_hits_mesh(tni_maker *m, int dst_axis, const tni_set *own);
-tn_status tni_hits_one(tni_maker *m, const tni_set *own, const tni_set *other);
-tn_status tni_hit_close(tni_maker *m, int64_t run0, int64_t position);
+tn_status tni_hits_mesh(tni_generator *m, int dst_axis, const tni_set *own);
+tn_status tni_hits_one(tni_generator *m, const tni_set *own, const tni_set *other);
+tn_status tni_hit_close(tni_generator *m, int64_t run0, int64_t position);
 
 /* Append a group's products (route_emit.c). */
-tn_status tni_emit(tni_maker *m, int64_t group);
+tn_status tni_emit(tni_generator *m, int64_t group);
 
 /* Sort and count what was made; copy as in the maker. */
 tn_status tni_route_finish(tn_route *r, const tn_dist *src, int64_t copy);

@@ -13,7 +13,7 @@ typedef struct offer {
     unsigned marked; /* what its hits are */
 } offer;
 
-static tn_status add(tni_maker *m, tni_list *products, int rank, const offer *o)
+static tn_status add(tni_generator *m, tni_list *products, int rank, const offer *o)
 {
     tni_product *p = tni_list_add(products);
     if (!p)
@@ -60,7 +60,7 @@ static bool has_copy(const tn_dist *src, int rank, int64_t zero)
 }
 
 /* Received from a position of a mesh. */
-static tn_status receive_mesh(tni_maker *m, const offer *o)
+static tn_status receive_mesh(tni_generator *m, const offer *o)
 {
     const int64_t zero = o->position;
     if (m->copy >= 0) /* the rank follows when the order of positions is known */
@@ -81,7 +81,7 @@ static bool boxes_have(const tni_boxes *b, const tni_cell *cell, int rank, int64
 }
 
 /* Does rank q take what this rank sends? */
-static bool takes(const tni_maker *m, const tni_group *g, int q)
+static bool takes(const tni_generator *m, const tni_group *g, int q)
 {
     const tn_dist *src = m->src;
     if (m->copy >= 0)
@@ -102,7 +102,7 @@ static bool takes(const tni_maker *m, const tni_group *g, int q)
 }
 
 /* Sent to every copy of a position of dst. */
-static tn_status send_mesh(tni_maker *m, const tni_group *g, const offer *o)
+static tn_status send_mesh(tni_generator *m, const tni_group *g, const offer *o)
 {
     for (int64_t k = 0; k < m->dst->copies; k++) {
         const int64_t step = k ? tni_mesh_copy_step(m->dst, k) : 0;
@@ -113,7 +113,7 @@ static tn_status send_mesh(tni_maker *m, const tni_group *g, const offer *o)
     return TN_OK;
 }
 
-static tn_status emit_one(tni_maker *m, const offer *o)
+static tn_status emit_one(tni_generator *m, const offer *o)
 {
     const tni_group *g = (const tni_group *)m->side->groups.at + o->group;
     if (o->marked == 1u << TNI_MARK_MIDDLE)
@@ -133,7 +133,7 @@ static tn_status emit_one(tni_maker *m, const offer *o)
 }
 
 /* What of the copies of a mesh this rank has and takes. */
-static void emit_copies(tni_maker *m)
+static void emit_copies(tni_generator *m)
 {
     const tn_dist *src = m->src;
     int64_t number;
@@ -178,7 +178,7 @@ static unsigned odometer_marks(const odometer *at, const uint8_t *marks, int ndi
     return marked;
 }
 
-tn_status tni_emit(tni_maker *m, int64_t group)
+tn_status tni_emit(tni_generator *m, int64_t group)
 {
     const tni_side *s = m->side;
     const int ndim = m->r->ndim;

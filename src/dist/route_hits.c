@@ -3,7 +3,7 @@
  * Which coordinates can is found by division, level by level of the cuts of one axis. */
 #include "route.h"
 
-tn_status tni_hit_close(tni_maker *m, int64_t run0, int64_t position)
+tn_status tni_hit_close(tni_generator *m, int64_t run0, int64_t position)
 {
     if (m->side->runs.n == run0)
         return TN_OK;
@@ -14,7 +14,7 @@ tn_status tni_hit_close(tni_maker *m, int64_t run0, int64_t position)
     return TN_OK;
 }
 
-static tn_status share(tni_maker *m, const tni_set *own, const tni_set *other, int64_t position)
+static tn_status share(tni_generator *m, const tni_set *own, const tni_set *other, int64_t position)
 {
     const int64_t run0 = m->side->runs.n;
     TRY(tni_intersect(&m->side->runs, &m->side->agains, m->sending ? other : own,
@@ -22,7 +22,7 @@ static tn_status share(tni_maker *m, const tni_set *own, const tni_set *other, i
     return tni_hit_close(m, run0, position);
 }
 
-tn_status tni_hits_one(tni_maker *m, const tni_set *own, const tni_set *other)
+tn_status tni_hits_one(tni_generator *m, const tni_set *own, const tni_set *other)
 {
     return share(m, own, other, 0);
 }
@@ -37,7 +37,7 @@ static bool last_cut(const tn_dist *d, int axis, int i)
 
 /* Coordinates first .. first + count of an axis that is cut into intervals, where own is one
  * interval too: each hit has one run.  The lists have the rows. */
-static void intervals(tni_maker *m, int i, const tni_set *own, const tni_set *outer, int first,
+static void intervals(tni_generator *m, int i, const tni_set *own, const tni_set *outer, int first,
                       int count, int64_t position)
 {
     const tn_dist *d = m->other;
@@ -63,7 +63,7 @@ static void intervals(tni_maker *m, int i, const tni_set *own, const tni_set *ou
 }
 
 /* Cuts of `axis` from mesh axis i on; outer is what the ones before left. */
-static tn_status level(tni_maker *m, int axis, int i, const tni_set *own, const tni_set *outer,
+static tn_status level(tni_generator *m, int axis, int i, const tni_set *own, const tni_set *outer,
                        int64_t position)
 {
     const tn_dist *d = m->other;
@@ -98,7 +98,7 @@ static tn_status level(tni_maker *m, int axis, int i, const tni_set *own, const 
     return TN_OK;
 }
 
-tn_status tni_hits_mesh(tni_maker *m, int dst_axis, const tni_set *own)
+tn_status tni_hits_mesh(tni_generator *m, int dst_axis, const tni_set *own)
 {
     const int axis = m->sending ? dst_axis : m->r->axes[dst_axis];
     if (own->n == 0)

@@ -39,13 +39,13 @@ static tn_status arange_shapes(const tni_call *call)
 tn_status tn_arange(const tn_tensor *dst, double start, double step)
 {
     TRY(tni_check_call(&(tni_call){.name = "arange", .dst = dst, .shapes = arange_shapes}));
-    tni_make_run(&(tni_make){.maker = TNI_ARANGE,
-                             .dtype = dst->dtype,
-                             .start = start,
-                             .step = step,
-                             .first = to_i64(start),
-                             .more = to_i64(step)},
-                 dst);
+    tni_generate_run(&(tni_generate){.maker = TNI_ARANGE,
+                                     .dtype = dst->dtype,
+                                     .start = start,
+                                     .step = step,
+                                     .first = to_i64(start),
+                                     .more = to_i64(step)},
+                     dst);
     return TN_OK;
 }
 
@@ -60,7 +60,8 @@ static tn_status randn_dtypes(const tni_call *call)
 tn_status tn_randn(const tn_tensor *dst, uint64_t seed)
 {
     TRY(tni_check_call(&(tni_call){.name = "randn", .dst = dst, .dtypes = randn_dtypes}));
-    tni_make_run(&(tni_make){.maker = TNI_RANDN, .dtype = dst->dtype, .seed = seed}, dst);
+    tni_generate_run(&(tni_generate){.maker = TNI_RANDN, .dtype = dst->dtype, .seed = seed},
+                     dst);
     return TN_OK;
 }
 
@@ -131,11 +132,11 @@ tn_status tn_randint(const tn_tensor *dst, uint64_t seed, int64_t low, int64_t h
                                    .args = randint_args,
                                    .dtypes = randint_dtypes,
                                    .own = &(interval){low, high}}));
-    tni_make_run(&(tni_make){.maker = TNI_RANDINT,
-                             .dtype = dst->dtype,
-                             .first = low,
-                             .count = (uint64_t)high - (uint64_t)low,
-                             .seed = seed},
-                 dst);
+    tni_generate_run(&(tni_generate){.maker = TNI_RANDINT,
+                                     .dtype = dst->dtype,
+                                     .first = low,
+                                     .count = (uint64_t)high - (uint64_t)low,
+                                     .seed = seed},
+                     dst);
     return TN_OK;
 }

@@ -55,10 +55,10 @@ void tni_pad_run(const tni_pad *p, char *dst, const char *src);
 
 void tni_pad_facts(const tni_pad *p, tn_facts *f);
 
-/* ---- numbers from their flat index (make_run.c) ---- */
+/* ---- numbers from their flat index (generate/generate_run.c) ---- */
 
 /* Fill dst, which has m's dtype and names no element twice; indices are row-major. */
-void tni_make_run(const tni_make *m, const tn_tensor *dst);
+void tni_generate_run(const tni_generate *m, const tn_tensor *dst);
 
 /* ---- elementwise work (strip_plan.c, strip_run.c) ---- */
 

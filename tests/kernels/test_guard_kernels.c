@@ -137,7 +137,7 @@ static void casts(void **state)
 
 /* ---- numbers made from their index ---- */
 
-static void try_make(int isa, const tni_make *m, int64_t n, int64_t gap)
+static void try_make(int isa, const tni_generate *m, int64_t n, int64_t gap)
 {
     const int64_t width = (int64_t)tn_dtype_size(m->dtype), step = width + gap;
     const int64_t bytes = n ? (n - 1) * step + width : 0;
@@ -161,13 +161,13 @@ static void makers(void **state)
                 const bool floats = t >= TN_F8E4M3 && t <= TN_F64;
                 if ((maker == TNI_RANDN && !floats) || (maker == TNI_RANDINT && t >= TN_C64))
                     continue;
-                const tni_make m = {.maker = (tni_maker)maker,
-                                    .dtype = (tn_dtype)t,
-                                    .start = 1,
-                                    .step = 1,
-                                    .more = 1,
-                                    .count = 2,
-                                    .seed = 3};
+                const tni_generate m = {.maker = (tni_generator)maker,
+                                        .dtype = (tn_dtype)t,
+                                        .start = 1,
+                                        .step = 1,
+                                        .more = 1,
+                                        .count = 2,
+                                        .seed = 3};
                 for (int64_t tail = t % STEP; tail < TAILS; tail += STEP)
                     for (int64_t gap = 0; gap < 6; gap += 3)
                         try_make(isa, &m, tail + (t + tail) % 2 * TAILS, gap);

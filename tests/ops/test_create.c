@@ -287,9 +287,9 @@ static void same_bits_everywhere(void **state)
     }
     enum { N = 3001 };
     static char a[8 * N], b[8 * N];
-    const tni_maker makers[] = {TNI_ARANGE, TNI_RANDN, TNI_RANDINT};
+    const tni_generator makers[] = {TNI_ARANGE, TNI_RANDN, TNI_RANDINT};
     for (int k = 0; k < 3; k++) {
-        tni_make m = {.maker = makers[k], .dtype = TN_F64, .start = 0.3, .step = 0.7};
+        tni_generate m = {.maker = makers[k], .dtype = TN_F64, .start = 0.3, .step = 0.7};
         m.seed = 77;
         m.count = 1000;
         tni_kernels_of(0)->generate->run(&m, a, 8, N, 5);
@@ -314,7 +314,7 @@ static void same_bits_on_every_level(void **state)
         for (int maker = 0; maker < 3; maker++)
             for (size_t k = 0; k < sizeof all_dtypes / sizeof *all_dtypes; k++) {
                 tn_dtype dtype = all_dtypes[k];
-                tni_make m = {.maker = (tni_maker)maker, .dtype = dtype, .start = 0.1};
+                tni_generate m = {.maker = (tni_generator)maker, .dtype = dtype, .start = 0.1};
                 if (maker == TNI_RANDN && dtype < TN_F8E4M3)
                     continue;
                 m.step = 0.013;

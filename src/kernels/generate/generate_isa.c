@@ -107,7 +107,7 @@ INLINE double sin_of(double x)
 }
 
 /* sqrt(-2 log u) * cos(2 pi v); cos(2 pi v) is sin(2 pi (|v - 1/2| - 1/4)). */
-static void make_randn(strip *out, const tni_make *m, uint64_t index, int n)
+static void make_randn(strip *out, const tni_generate *m, uint64_t index, int n)
 {
     words w;
     draw(&w, m->seed, index, n);
@@ -128,7 +128,7 @@ INLINE uint64_t high_product(uint64_t a, uint64_t b)
     return a1 * b1 + (mid >> 32) + (more >> 32);
 }
 
-static void make_randint(strip *out, const tni_make *m, uint64_t index, int n)
+static void make_randint(strip *out, const tni_generate *m, uint64_t index, int n)
 {
     words w;
     draw(&w, m->seed, index, n);
@@ -136,13 +136,13 @@ static void make_randint(strip *out, const tni_make *m, uint64_t index, int n)
         out->i[i] = (int64_t)((uint64_t)m->first + high_product(w.a[i], m->count));
 }
 
-static void make_arange_f64(strip *out, const tni_make *m, uint64_t index, int n)
+static void make_arange_f64(strip *out, const tni_generate *m, uint64_t index, int n)
 {
     for (int i = 0; i < n; i++)
         out->f[i] = m->start + (double)(int64_t)(index + (uint64_t)i) * m->step;
 }
 
-static void make_arange_i64(strip *out, const tni_make *m, uint64_t index, int n)
+static void make_arange_i64(strip *out, const tni_generate *m, uint64_t index, int n)
 {
     for (int i = 0; i < n; i++)
         out->i[i] = (int64_t)((uint64_t)m->first + (index + (uint64_t)i) * (uint64_t)m->more);
@@ -203,7 +203,7 @@ static void to_floats(strip *s, int n)
         s->f[i] = (double)s->i[i];
 }
 
-static void make_strip(strip *out, const tni_make *m, bool integer, uint64_t index, int n)
+static void make_strip(strip *out, const tni_generate *m, bool integer, uint64_t index, int n)
 {
     if (m->maker == TNI_RANDN)
         make_randn(out, m, index, n);
@@ -217,7 +217,7 @@ static void make_strip(strip *out, const tni_make *m, bool integer, uint64_t ind
         to_floats(out, n);
 }
 
-static void run(const tni_make *m, char *d, int64_t d_step, int64_t n, uint64_t index)
+static void run(const tni_generate *m, char *d, int64_t d_step, int64_t n, uint64_t index)
 {
     const bool integer = stores[m->dtype].integer;
     for (int64_t i = 0; i < n; i += TNI_STRIP) {
@@ -228,4 +228,4 @@ static void run(const tni_make *m, char *d, int64_t d_step, int64_t n, uint64_t 
     }
 }
 
-const tni_make_kernels TNI_TABLE(generate) = {.run = run};
+const tni_generate_kernels TNI_TABLE(generate) = {.run = run};

@@ -1,29 +1,29 @@
 /* generate_table.h - numbers made from their flat index: ranges and random numbers. */
-#ifndef TNI_MAKE_TABLE_H
-#define TNI_MAKE_TABLE_H
+#ifndef TNI_GENERATE_TABLE_H
+#define TNI_GENERATE_TABLE_H
 
 #include <stdint.h>
 
 #include <tenon/dtype.h>
 
-typedef enum tni_maker {
+typedef enum tni_generator {
     TNI_ARANGE, /* start + i * step in f64; for integers first + i * more in i64, wrapping */
     TNI_RANDN,  /* normal, mean 0, deviation 1; float dtypes */
     TNI_RANDINT /* first + random number below count; integers, bool, floats */
-} tni_maker;
+} tni_generator;
 
-typedef struct tni_make {
-    tni_maker maker;
+typedef struct tni_generate {
+    tni_generator maker;
     tn_dtype dtype;
     double start, step;
     int64_t first, more;
     uint64_t count, seed;
-} tni_make;
+} tni_generate;
 
-typedef struct tni_make_kernels {
+typedef struct tni_generate_kernels {
     /* Write elements index, …, index + n - 1 of m to d, d_step bytes apart.  The result depends
      * on nothing else: any cut into calls gives the same bits, on every instruction set. */
-    void (*run)(const tni_make *m, char *d, int64_t d_step, int64_t n, uint64_t index);
-} tni_make_kernels;
+    void (*run)(const tni_generate *m, char *d, int64_t d_step, int64_t n, uint64_t index);
+} tni_generate_kernels;
 
 #endif
