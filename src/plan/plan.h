@@ -13,6 +13,7 @@
 #include "nest/nest.h"
 #include "runtime/runtime.h"
 
+#include "plan/batch/batch.h"
 #include "plan/contract/contract_chain.h"
 #include "plan/copy/copy_plan.h"
 #include "plan/pad/pad_plan.h"
