@@ -21,7 +21,7 @@ static void window(tn_tensor *out, const tn_tensor *t, int dim, int64_t first, i
 typedef struct joined {
     const tn_tensor *dst;
     const tn_tensor *const *srcs;
-    int dim, n, parts;
+    int dim, n;
     bool stacked;
 } joined;
 
@@ -30,43 +30,31 @@ static int64_t extent_along(const joined *j, int k)
     return j->stacked ? 1 : j->srcs[k]->shape[j->dim];
 }
 
-static void join_one(const joined *j, int k, int64_t first)
+static int64_t join_views(const tni_batch *b, int k, int64_t first, tn_tensor *d,
+                          const tn_tensor **s)
 {
-    tn_tensor d;
-    window(&d, j->dst, j->dim, first, extent_along(j, k));
-    if (j->stacked)
-        tni_drop_axis(&d, &d, j->dim, d.data);
-    tni_copy_tensor(&d, j->srcs[k]);
-}
-
-static void join_part(void *arg, int part)
-{
-    const joined *j = arg;
-    int64_t from, to, first = 0;
-    tni_split_range(j->n, j->parts, part, &from, &to);
-    for (int k = 0; k < to; k++) {
-        if (k >= from)
-            join_one(j, k, first);
-        first += extent_along(j, k);
+    const joined *j = b->user;
+    const int64_t n = extent_along(j, k);
+    if (d) {
+        window(d, j->dst, j->dim, first, n);
+        if (j->stacked)
+            tni_drop_axis(d, d, j->dim, d->data);
+        *s = j->srcs[k];
     }
+    return first + n;
 }
 
-/* Small sources go to threads as wholes; large ones are cut themselves, one after the other. */
-static void join_all(joined *j)
+static void join_all(const joined *j)
 {
-    int64_t most = 0, all = tni_numel(j->dst);
+    const int64_t width = tni_width(j->dst->dtype), all = tni_numel(j->dst);
     if (all == 0)
         return;
+    tni_batch b = {.n = j->n, .bytes = all * width, .views = join_views, .user = j};
     for (int k = 0; k < j->n; k++) {
-        const int64_t n = tni_numel(j->srcs[k]);
-        most = n > most ? n : most;
+        const int64_t bytes = tni_numel(j->srcs[k]) * width;
+        b.largest = bytes > b.largest ? bytes : b.largest;
     }
-    const int64_t width = tni_width(j->dst->dtype);
-    j->parts = tni_plan_parts(most * width, most) > 1 ? 1 : tni_plan_parts(all * width, j->n);
-    if (j->parts == 1)
-        join_part(j, 0);
-    else
-        tni_parallel(j->parts, join_part, j);
+    tni_batch_run(&b);
 }
 
 static tn_status join_args(const tni_call *call)
