@@ -1,7 +1,8 @@
 /* 05_handles.c - an engine with its own memory and its own threads stays in charge of both. */
 #include <stdlib.h>
 
-#include "example.h"
+#include <tenon/easy.h>
+#include <tenon/tenon.h>
 
 typedef struct engine {
     size_t bytes; /* in use */
@@ -32,23 +33,23 @@ int main(void)
 {
     engine e = {0};
     tn_handle *h;
-    OK(tn_handle_create(&h, TN_CPU, 0,
-                        &(tn_config){.threads = 4,
-                                     .alloc = engine_alloc,
-                                     .free = engine_free,
-                                     .parallel_for = engine_for,
-                                     .user = &e}));
-    OK(tn_handle_use(h)); /* for this thread, until another one or NULL */
+    TN_MUST(tn_handle_create(&h, TN_CPU, 0,
+                             &(tn_config){.threads = 4,
+                                          .alloc = engine_alloc,
+                                          .free = engine_free,
+                                          .parallel_for = engine_for,
+                                          .user = &e}));
+    TN_MUST(tn_handle_use(h)); /* for this thread, until another one or NULL */
 
     tn_tensor t;
-    OK(tn_alloc(&t, TN_F32, 2, (int64_t[]){1000, 1000}));
-    CHECK(e.bytes >= 4000000);
+    TN_MUST(tn_alloc(&t, TN_F32, 2, (int64_t[]){1000, 1000}));
+    TN_EXPECT(e.bytes >= 4000000);
     printf("the engine gave %zu bytes for 4000000\n", e.bytes);
 
     tn_handle_destroy(h); /* the thread is back on the default; the tensor stays */
     *(float *)t.data = 1;
     tn_free(&t); /* returns to the engine that gave it */
-    CHECK(e.bytes == 0 && t.data == NULL);
+    TN_EXPECT(e.bytes == 0 && t.data == NULL);
     puts("and has them back");
     return 0;
 }

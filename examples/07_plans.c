@@ -3,7 +3,8 @@
  * A plan is immutable; many threads may run one at once.  It says in words what it chose. */
 #include <stdlib.h>
 
-#include "example.h"
+#include <tenon/easy.h>
+#include <tenon/tenon.h>
 
 enum { ROWS = 300, COLUMNS = 500, BATCH = 4 };
 static float x[BATCH][ROWS][COLUMNS], y[BATCH][COLUMNS][ROWS];
@@ -15,22 +16,22 @@ int main(void)
 
     /* no data is needed to plan */
     tn_tensor src, dst;
-    OK(tn_init(&src, NULL, TN_F32, 2, (int64_t[]){ROWS, COLUMNS}));
-    OK(tn_transpose(&src, &src, 0, 1));
-    OK(tn_init(&dst, NULL, TN_F32, 2, (int64_t[]){COLUMNS, ROWS}));
+    TN_MUST(tn_init(&src, NULL, TN_F32, 2, (int64_t[]){ROWS, COLUMNS}));
+    TN_MUST(tn_transpose(&src, &src, 0, 1));
+    TN_MUST(tn_init(&dst, NULL, TN_F32, 2, (int64_t[]){COLUMNS, ROWS}));
     tn_plan *plan;
-    OK(tn_plan_rearrange(&plan, &dst, &src));
+    TN_MUST(tn_plan_rearrange(&plan, &dst, &src));
 
     char text[1024];
-    OK(tn_plan_explain(plan, text, sizeof text));
+    TN_MUST(tn_plan_explain(plan, text, sizeof text));
     printf("%s\n", text);
 
     for (int i = 0; i < BATCH; i++)
-        OK(tn_plan_run(plan, y[i], (const void *[]){x[i]}));
+        TN_MUST(tn_plan_run(plan, y[i], (const void *[]){x[i]}));
     for (int i = 0; i < BATCH; i++)
         for (int r = 0; r < ROWS; r++)
             for (int c = 0; c < COLUMNS; c++)
-                CHECK(y[i][c][r] == x[i][r][c]);
+                TN_EXPECT(y[i][c][r] == x[i][r][c]);
     tn_plan_free(plan);
     puts("one plan, four matrices");
     return 0;

@@ -1,6 +1,7 @@
 /* 09_pad.c - padding in every mode, of any width, written once: interior and borders in one
  * pass. */
-#include "example.h"
+#include <tenon/easy.h>
+#include <tenon/tenon.h>
 
 int main(void)
 {
@@ -18,21 +19,21 @@ int main(void)
         {TN_PAD_WRAP, "wrap", {2, 3, 1, 2, 3, 1, 2, 3, 1}},
     };
     tn_tensor t, out;
-    OK(tn_init_const(&t, x, TN_I32, 2, (int64_t[]){2, 3}, NULL));
+    TN_MUST(tn_init_const(&t, x, TN_I32, 2, (int64_t[]){2, 3}, NULL));
     for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
-        OK(tn_pad_copy(&out, &t, before, after, modes[m].mode, &(int32_t){9}));
-        CHECK(out.shape[0] == 4 && out.shape[1] == 9);
+        TN_MUST(tn_pad_copy(&out, &t, before, after, modes[m].mode, &(int32_t){9}));
+        TN_EXPECT(out.shape[0] == 4 && out.shape[1] == 9);
         for (int64_t j = 0; j < 9; j++)
-            CHECK(*(int32_t *)tn_at(&out, (int64_t[]){1, j}) == modes[m].row[j]);
-        show(modes[m].name, &out);
+            TN_EXPECT(*(int32_t *)tn_at(&out, (int64_t[]){1, j}) == modes[m].row[j]);
+        tn_show(modes[m].name, &out);
         tn_free(&out);
     }
 
     /* zeros around height and width */
-    OK(tn_pad_hw_copy(&out, &t, 1));
-    CHECK(out.shape[0] == 4 && out.shape[1] == 5);
-    CHECK(*(int32_t *)tn_at(&out, (int64_t[]){0, 0}) == 0);
-    CHECK(*(int32_t *)tn_at(&out, (int64_t[]){2, 3}) == 6);
+    TN_MUST(tn_pad_hw_copy(&out, &t, 1));
+    TN_EXPECT(out.shape[0] == 4 && out.shape[1] == 5);
+    TN_EXPECT(*(int32_t *)tn_at(&out, (int64_t[]){0, 0}) == 0);
+    TN_EXPECT(*(int32_t *)tn_at(&out, (int64_t[]){2, 3}) == 6);
     tn_free(&out);
     return 0;
 }

@@ -2,7 +2,8 @@
  * broadcasting, strides, turned tiles and threads. */
 #include <string.h>
 
-#include "example.h"
+#include <tenon/easy.h>
+#include <tenon/tenon.h>
 
 typedef struct blend {
     float weight;
@@ -33,15 +34,15 @@ int main(void)
             y[j][i] = (float)(i * j);
         }
     tn_tensor a, b, d;
-    OK(tn_init(&a, x, TN_F32, 2, (int64_t[]){ROWS, COLUMNS}));
-    OK(tn_init(&b, y, TN_F32, 2, (int64_t[]){COLUMNS, ROWS}));
-    OK(tn_transpose(&b, &b, 0, 1));
-    OK(tn_init(&d, z, TN_F32, 2, (int64_t[]){ROWS, COLUMNS}));
+    TN_MUST(tn_init(&a, x, TN_F32, 2, (int64_t[]){ROWS, COLUMNS}));
+    TN_MUST(tn_init(&b, y, TN_F32, 2, (int64_t[]){COLUMNS, ROWS}));
+    TN_MUST(tn_transpose(&b, &b, 0, 1));
+    TN_MUST(tn_init(&d, z, TN_F32, 2, (int64_t[]){ROWS, COLUMNS}));
     blend half = {0.5f};
-    OK(tn_map(run_blend, &half, &d, 2, (const tn_tensor *[]){&a, &b}));
+    TN_MUST(tn_map(run_blend, &half, &d, 2, (const tn_tensor *[]){&a, &b}));
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)
-            CHECK(z[i][j] == x[i][j] + 0.5f * (y[j][i] - x[i][j]));
+            TN_EXPECT(z[i][j] == x[i][j] + 0.5f * (y[j][i] - x[i][j]));
     puts("a blend of a matrix and a transposed one");
     return 0;
 }

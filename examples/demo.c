@@ -6,7 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "example.h"
+#include <tenon/easy.h>
+#include <tenon/tenon.h>
 
 enum { ROUNDS = 6, MOST_THREADS = 64, BAR = 40 };
 
@@ -107,14 +108,14 @@ static int measure(const char *what, const job *j, tn_status (*run)(const job *)
 {
     const size_t half = (size_t)bytes / 2;
     char *from = malloc(half), *to = malloc(half);
-    CHECK(from && to);
+    TN_EXPECT(from && to);
     memset(from, 1, half);
     double plain = 1e9, best = 1e9;
     for (int i = 0; i < ROUNDS; i++) {
         double start = seconds();
         copy_all(to, from, half);
         double middle = seconds();
-        OK(run(j));
+        TN_MUST(run(j));
         double end = seconds();
         if (i == 0) /* pages are new */
             continue;
@@ -154,12 +155,12 @@ static tn_status run_turn(const job *j)
 static int show_turn(const struct turn *c)
 {
     job j;
-    OK(tn_alloc(&j.a, c->dtype, c->ndim, c->shape));
+    TN_MUST(tn_alloc(&j.a, c->dtype, c->ndim, c->shape));
     make_data(&j.a);
-    OK(tn_permute(&j.b, &j.a, c->axes));
-    OK(tn_alloc(&j.dst, c->dtype, c->ndim, j.b.shape));
+    TN_MUST(tn_permute(&j.b, &j.a, c->axes));
+    TN_MUST(tn_alloc(&j.dst, c->dtype, c->ndim, j.b.shape));
     int failed = measure(c->what, &j, run_turn, 2 * tn_nbytes(&j.a));
-    CHECK(same_elements(&j.dst, &j.b));
+    TN_EXPECT(same_elements(&j.dst, &j.b));
     tn_free(&j.a);
     tn_free(&j.dst);
     return failed;
@@ -187,15 +188,15 @@ static int show_add(void)
 {
     enum { N = 2048 };
     job j;
-    OK(tn_alloc(&j.a, TN_F32, 2, (int64_t[]){N, N}));
-    OK(tn_alloc(&j.dst, TN_F32, 2, (int64_t[]){N, N}));
-    OK(tn_randn(&j.a, 1));
-    OK(tn_transpose(&j.b, &j.a, 0, 1));
+    TN_MUST(tn_alloc(&j.a, TN_F32, 2, (int64_t[]){N, N}));
+    TN_MUST(tn_alloc(&j.dst, TN_F32, 2, (int64_t[]){N, N}));
+    TN_MUST(tn_randn(&j.a, 1));
+    TN_MUST(tn_transpose(&j.b, &j.a, 0, 1));
     int failed = measure("f32 a + a.T 2048x2048", &j, run_add, 3 * tn_nbytes(&j.a));
     const float *a = j.a.data, *d = j.dst.data;
     for (int64_t i = 0; i < N; i++)
         for (int64_t k = 0; k < N; k++)
-            CHECK(d[i * N + k] == a[i * N + k] + a[k * N + i]);
+            TN_EXPECT(d[i * N + k] == a[i * N + k] + a[k * N + i]);
     tn_free(&j.a);
     tn_free(&j.dst);
     return failed;
@@ -205,10 +206,10 @@ static int show_cast(void)
 {
     enum { B = 16, S = 224, C = 3 };
     job j;
-    OK(tn_alloc(&j.a, TN_U8, 4, (int64_t[]){B, S, S, C}));
+    TN_MUST(tn_alloc(&j.a, TN_U8, 4, (int64_t[]){B, S, S, C}));
     make_data(&j.a);
-    OK(tn_permute(&j.b, &j.a, (int[]){0, 3, 1, 2}));
-    OK(tn_alloc(&j.dst, TN_F32, 4, j.b.shape));
+    TN_MUST(tn_permute(&j.b, &j.a, (int[]){0, 3, 1, 2}));
+    TN_MUST(tn_alloc(&j.dst, TN_F32, 4, j.b.shape));
     int failed = measure("u8 NHWC -> f32 NCHW in one pass", &j, run_cast,
                          tn_nbytes(&j.a) + tn_nbytes(&j.dst));
     const unsigned char *u = j.a.data;
@@ -216,7 +217,7 @@ static int show_cast(void)
     for (int64_t b = 0; b < B; b++)
         for (int64_t c = 0; c < C; c++)
             for (int64_t i = 0; i < S * S; i++)
-                CHECK(d[(b * C + c) * S * S + i] == (float)u[(b * S * S + i) * C + c]);
+                TN_EXPECT(d[(b * C + c) * S * S + i] == (float)u[(b * S * S + i) * C + c]);
     tn_free(&j.a);
     tn_free(&j.dst);
     return failed;
@@ -231,17 +232,17 @@ static int show_pad(void)
 {
     enum { B = 64, C = 3, S = 224, P = 2, T = S + 2 * P };
     job j;
-    OK(tn_alloc(&j.a, TN_F32, 4, (int64_t[]){B, C, S, S}));
-    OK(tn_alloc(&j.dst, TN_F32, 4, (int64_t[]){B, C, T, T}));
-    OK(tn_randn(&j.a, 2));
+    TN_MUST(tn_alloc(&j.a, TN_F32, 4, (int64_t[]){B, C, S, S}));
+    TN_MUST(tn_alloc(&j.dst, TN_F32, 4, (int64_t[]){B, C, T, T}));
+    TN_MUST(tn_randn(&j.a, 2));
     int failed = measure("f32 images padded by reflection", &j, run_pad,
                          tn_nbytes(&j.a) + tn_nbytes(&j.dst));
     const float *a = j.a.data, *d = j.dst.data;
     for (int64_t b = 0; b < B * C; b++)
         for (int64_t y = 0; y < T; y++)
             for (int64_t x = 0; x < T; x++)
-                CHECK(d[(b * T + y) * T + x] ==
-                      a[(b * S + mirror(y - P, S)) * S + mirror(x - P, S)]);
+                TN_EXPECT(d[(b * T + y) * T + x] ==
+                          a[(b * S + mirror(y - P, S)) * S + mirror(x - P, S)]);
     tn_free(&j.a);
     tn_free(&j.dst);
     return failed;
@@ -254,14 +255,14 @@ static int show_views(void)
     enum { TIMES = 1000000 };
     static float x[1000][1000];
     tn_tensor t, v = {0};
-    OK(tn_init(&t, x, TN_F32, 2, (int64_t[]){1000, 1000}));
+    TN_MUST(tn_init(&t, x, TN_F32, 2, (int64_t[]){1000, 1000}));
     double start = seconds();
     for (int i = 0; i < TIMES; i++) {
-        OK(tn_unsqueeze(&v, &t, i & 1));
+        TN_MUST(tn_unsqueeze(&v, &t, i & 1));
         t.data = x[i % 1000];
     }
     double each = (seconds() - start) / TIMES;
-    CHECK(v.ndim == 3 && v.shape[1] == 1);
+    TN_EXPECT(v.ndim == 3 && v.shape[1] == 1);
     printf("unsqueeze, transpose, slice, flip, broadcast: new shapes on the same memory,\n"
            "%.0f nanoseconds each; no element is touched.\n\n",
            1e9 * each);
@@ -272,13 +273,13 @@ static int show_errors(void)
 {
     float x[6] = {0};
     tn_tensor a, b;
-    OK(tn_init(&a, x, TN_F32, 2, (int64_t[]){2, 3}));
-    OK(tn_init(&b, x, TN_F32, 2, (int64_t[]){3, 2}));
-    CHECK(tn_rearrange(&a, &b) == TN_ESHAPE);
+    TN_MUST(tn_init(&a, x, TN_F32, 2, (int64_t[]){2, 3}));
+    TN_MUST(tn_init(&b, x, TN_F32, 2, (int64_t[]){3, 2}));
+    TN_EXPECT(tn_rearrange(&a, &b) == TN_ESHAPE);
     printf("\nA call that cannot work changes nothing and says why:\n  %s\n", tn_error());
-    OK(tn_transpose(&b, &a, 0, 1));
-    OK(tn_reshape(&a, &a, 2, (int64_t[]){3, 2}));
-    CHECK(tn_rearrange(&a, &b) == TN_EOVERLAP);
+    TN_MUST(tn_transpose(&b, &a, 0, 1));
+    TN_MUST(tn_reshape(&a, &a, 2, (int64_t[]){3, 2}));
+    TN_EXPECT(tn_rearrange(&a, &b) == TN_EOVERLAP);
     printf("  %s\n", tn_error());
     return 0;
 }

@@ -1,9 +1,9 @@
-/* tensor.h - the tensor, its facts and its views.
+/* tensor.h - the tensor, its properties and its views.
  *
- * Views and facts are integers about memory: they never read or write an element, never
- * allocate, and take tensors whose data is NULL.  Only tn_print reads elements.
+ * Views and properties are arithmetic on shapes and strides: they never read or write an element,
+ * never allocate, and accept tensors whose data is NULL.  Only tn_print reads elements.
  *
- * Failures that several calls share, told in this order:
+ * Shared failures, checked in this order:
  *
  * TN_ENULL      a pointer is NULL; shape, stride, axes and pads may be NULL when they have
  *               no entries
@@ -45,63 +45,69 @@ typedef struct tn_tensor {
 TN_API TN_NODISCARD tn_status tn_init(tn_tensor *t, void *data, tn_dtype dtype, int ndim,
                                       const int64_t *shape);
 
-/* Describe memory of any layout: strides in bytes, of any sign and alignment. */
+/* Describe memory of any layout; strides are in bytes, of any sign and alignment. */
 TN_API TN_NODISCARD tn_status tn_init_strided(tn_tensor *t, void *data, tn_dtype dtype,
                                               int ndim, const int64_t *shape,
                                               const int64_t *stride);
 
-/* Describe memory that is not written: the tensor is TN_READONLY.  stride NULL is row-major. */
+/* Describe memory that must not be written: the tensor is TN_READONLY.  stride NULL means
+ * row-major. */
 TN_API TN_NODISCARD tn_status tn_init_const(tn_tensor *t, const void *data, tn_dtype dtype,
                                             int ndim, const int64_t *shape,
                                             const int64_t *stride);
 
 /* Allocate a dense row-major tensor with the calling thread's handle: 64-byte aligned, contents
- * undefined, also a block of its own when there are no elements.  Release it with tn_free.
+ * undefined; a tensor without elements gets a block too.  Release it with tn_free.
  *
- * TN_ENOMEM  the allocator gave NULL */
+ * TN_ENOMEM  the allocator returned NULL */
 TN_API TN_NODISCARD tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim,
                                        const int64_t *shape);
 
-/* Release t->data as tn_alloc or a *_copy call gave it, not as a view moved it, from any thread
- * and under any handle, and leave it NULL.  NULL and NULL data are fine. */
+/* Release t->data, as tn_alloc or a *_copy call returned it (not the data of a view), on any
+ * thread and under any handle, and set it to NULL.  NULL and NULL data are fine. */
 TN_API void tn_free(tn_tensor *t);
 
-/* ---- facts; of a broken tensor they are 0, false or NULL, and tn_error() says why ---- */
+/* ---- properties; on an invalid tensor they return 0, false or NULL and set tn_error() ---- */
 
-/* The number of elements; 1 for no axes. */
+/* The number of elements; 1 if ndim is 0. */
 TN_API int64_t tn_numel(const tn_tensor *t);
 
-/* The bytes of all elements: tn_numel times the width of one. */
+/* tn_numel times the size of an element, in bytes. */
 TN_API int64_t tn_nbytes(const tn_tensor *t);
 
-/* Are the elements dense and in row-major order?  An empty tensor is. */
+/* True if the elements are dense and in row-major order, or there are none. */
 TN_API bool tn_is_contiguous(const tn_tensor *t);
 
-/* Does an axis longer than 1 have stride 0? */
+/* True if an axis longer than 1 has stride 0. */
 TN_API bool tn_has_broadcast(const tn_tensor *t);
 
-/* Do axes first to last (both included) walk memory as one axis?  Those of an empty tensor do.
- * false as well when 0 <= first <= last < ndim does not hold. */
+/* True if axes first..last (inclusive) can be merged into one axis; always true of an empty
+ * tensor.  False unless 0 <= first <= last < ndim. */
 TN_API bool tn_is_mergeable(const tn_tensor *t, int first, int last);
 
-/* The byte range [*low, *high) around data that elements touch; 0, 0 when there are none. */
+/* The byte range [*low, *high), relative to data, that the elements span; 0, 0 if there are
+ * none. */
 TN_API TN_NODISCARD tn_status tn_extent(const tn_tensor *t, int64_t *low, int64_t *high);
 
-/* The address of the element at index (ndim numbers); NULL when the index is out of range or
+/* The address of the element at index (ndim numbers); NULL if the index is out of range or
  * data is NULL. */
 TN_API void *tn_at(const tn_tensor *t, const int64_t *index);
 
-/* Write readable text: nested brackets, one row a line, aligned columns, floats in the shortest
- * digits that mean them (at most 8), "..." in place of the middle of long axes.  The text is
- * cut to size and always ended by 0.
+/* Write the elements as text: nested brackets, one row per line, aligned columns, floats with
+ * the fewest digits that identify them (at most 8), "..." in place of the middle of a long axis.
+ * The text is truncated to size bytes and always ends with a 0; tn_print_size gives the bytes
+ * that the whole text needs.
  *
- * TN_ENULL    t or buf is NULL, or elements without data
+ * TN_ENULL    t or buf is NULL, or t has elements and no data
  * TN_EARG     size is 0
- * TN_EDEVICE  not on the CPU */
+ * TN_EDEVICE  t is not on the CPU */
 TN_API TN_NODISCARD tn_status tn_print(const tn_tensor *t, char *buf, size_t size);
 
-/* The shape that n tensors broadcast to by NumPy's rule; shape has TN_MAX_NDIM places.  n 0
- * gives no axes.
+/* The bytes that the whole text of tn_print needs, its 0 included; 0 if t cannot be printed. */
+TN_API size_t tn_print_size(const tn_tensor *t);
+
+/* The shape that n tensors broadcast to by NumPy's rule; shape has room for TN_MAX_NDIM entries.
+ * For n 0 it has no axes.
  *
  * TN_EARG    n is negative
  * TN_ESHAPE  two extents of an axis differ and neither is 1 */
@@ -110,19 +116,19 @@ TN_API TN_NODISCARD tn_status tn_broadcast_shape(int n, const tn_tensor *const *
 
 /* ---- geometry without a tensor ---- */
 
-/* The byte offset of the element that is number flat in row-major order.
+/* The byte offset of element number flat in row-major order.
  *
  * TN_EARG       flat is not in [0, number of elements)
- * TN_EOVERFLOW  the number of elements or the offset does not fit */
+ * TN_EOVERFLOW  the number of elements or the offset exceeds 2^63 - 1 */
 TN_API TN_NODISCARD tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
                                                  const int64_t *stride, int64_t *offset);
 
 /* The shape with pads[i - 2] on both sides of each axis i >= 2.  Axes 0 and 1 (batch and
  * channel) are never padded; an NHWC shape (1, 32, 32, 3) with pads {1, 1} therefore grows to
- * (1, 32, 34, 5), not to (1, 34, 34, 3).  out has ndim places and may be shape.
+ * (1, 32, 34, 5), not to (1, 34, 34, 3).  out has ndim entries and may be shape.
  *
  * TN_EARG       a pad is negative
- * TN_EOVERFLOW  a padded extent does not fit */
+ * TN_EOVERFLOW  a padded extent exceeds 2^63 - 1 */
 TN_API TN_NODISCARD tn_status tn_padded_shape(int ndim, const int64_t *shape,
                                               const int64_t *pads, int64_t *out);
 
@@ -130,10 +136,10 @@ TN_API TN_NODISCARD tn_status tn_padded_shape(int ndim, const int64_t *shape,
 TN_API TN_NODISCARD tn_status tn_padded_size(int ndim, const int64_t *shape,
                                              const int64_t *pads, int64_t *count);
 
-/* ---- views: out describes elements of in, in other words; out may be in ----
+/* ---- views: out describes elements of in; out may be in ----
  *
  * out inherits dtype, device and flags; NULL data stays NULL, and a view without elements keeps
- * in's data.  A view costs nanoseconds, so views of views are as good as one view. */
+ * in's data.  A view costs nanoseconds, so chains of views are cheap. */
 
 /* Insert an axis of extent 1 before axis dim, or at the end for dim == ndim.
  *
@@ -150,29 +156,29 @@ TN_API TN_NODISCARD tn_status tn_squeeze_all(tn_tensor *out, const tn_tensor *in
 
 /* Reorder: axis i of out is axis axes[i] of in, as in NumPy.
  *
- * TN_EARG  an entry of axes is no axis of in, or appears twice */
+ * TN_EARG  an entry of axes is not an axis of in, or appears twice */
 TN_API TN_NODISCARD tn_status tn_permute(tn_tensor *out, const tn_tensor *in, const int *axes);
 
-/* Exchange axes a and b, which may be the same. */
+/* Swap axes a and b, which may be the same. */
 TN_API TN_NODISCARD tn_status tn_transpose(tn_tensor *out, const tn_tensor *in, int a, int b);
 
 /* in[start:stop:step] on axis dim with Python's rules: negative bounds count from the end, then
- * all are clamped.  A negative step walks backwards; INT64_MIN as its stop reaches element 0.
+ * all are clamped.  With a negative step, a stop of INT64_MIN includes element 0.
  *
  * TN_EARG  step is 0 */
 TN_API TN_NODISCARD tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int dim,
                                        int64_t start, int64_t stop, int64_t step);
 
 /* in[text] with Python's grammar: "[0, ::2, 2:8, ..., None]", with or without the brackets.  An
- * integer drops its axis, None makes one of extent 1, axes that are not named stay.
+ * integer drops its axis, None inserts one of extent 1, axes that are not mentioned stay.
  *
- * TN_EFORMAT  no such text
+ * TN_EFORMAT  syntax error
  * TN_EARG     an index out of range
- * TN_ESHAPE   it names more axes than there are, or makes more than TN_MAX_NDIM */
+ * TN_ESHAPE   more axes than in has, or more than TN_MAX_NDIM in the result */
 TN_API TN_NODISCARD tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in,
                                             const char *text);
 
-/* The elements at one index of axis dim, without that axis.
+/* The elements at one index of axis dim; the axis is dropped.
  *
  * TN_EARG  index is not in [0, shape[dim]) */
 TN_API TN_NODISCARD tn_status tn_select(tn_tensor *out, const tn_tensor *in, int dim,
@@ -181,11 +187,11 @@ TN_API TN_NODISCARD tn_status tn_select(tn_tensor *out, const tn_tensor *in, int
 /* Slice and drop axes in one step: the window of shape at offset (both have ndim entries),
  * without the axes in drop_dims, in any order.  Element (0, …) of out is the element of in at
  * offset; the axes that stay keep their strides.  An empty window may begin at the end of its
- * axis.  num_drop_dims 0 is a plain window.
+ * axis.  num_drop_dims 0 drops none.
  *
- * TN_EARG    an offset is negative, a window leaves its axis, an entry of drop_dims is no axis
- *            of in or appears twice, num_drop_dims is not in [0, ndim]
- * TN_ESHAPE  a dropped axis has another extent than 1 */
+ * TN_EARG    an offset is negative, the window exceeds its axis, an entry of drop_dims is not
+ *            an axis of in or appears twice, num_drop_dims is not in [0, ndim]
+ * TN_ESHAPE  the extent of a dropped axis is not 1 */
 TN_API TN_NODISCARD tn_status tn_view(tn_tensor *out, const tn_tensor *in, const int64_t *shape,
                                       const int64_t *offset, const int *drop_dims,
                                       int num_drop_dims);
@@ -196,26 +202,26 @@ TN_API TN_NODISCARD tn_status tn_view(tn_tensor *out, const tn_tensor *in, const
 TN_API TN_NODISCARD tn_status tn_broadcast_to(tn_tensor *out, const tn_tensor *in, int ndim,
                                               const int64_t *shape);
 
-/* The same elements in the same row-major order under another shape, exactly when strides can
- * express it; otherwise a copy can (tn_contiguous).  One extent may be -1: what is left.  An
- * empty tensor takes any shape without elements.
+/* The same elements in the same row-major order with another shape, if strides can express it;
+ * otherwise make a copy first (tn_contiguous).  One extent may be -1 and is inferred.  An empty
+ * tensor can take any empty shape.
  *
- * TN_ESHAPE   another number of elements; two -1; -1 beside an extent of 0
- * TN_ESTRIDE  no strides walk in's elements so */
+ * TN_ESHAPE   another number of elements; -1 twice; -1 beside an extent of 0
+ * TN_ESTRIDE  strides cannot express the result */
 TN_API TN_NODISCARD tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim,
                                          const int64_t *shape);
 
 /* Reverse axis dim. */
 TN_API TN_NODISCARD tn_status tn_flip(tn_tensor *out, const tn_tensor *in, int dim);
 
-/* The elements whose indices on axes a and b are equal; both axes go, and the diagonal, as long
- * as the shorter one, is the new last axis.
+/* The elements whose indices on axes a and b are equal.  Both axes are dropped; the diagonal,
+ * as long as the shorter one, becomes the last axis.
  *
  * TN_EARG  a == b */
 TN_API TN_NODISCARD tn_status tn_diagonal(tn_tensor *out, const tn_tensor *in, int a, int b);
 
-/* Sliding windows of size elements along axis dim, step apart: axis dim counts the windows, the
- * new last axis runs inside them.  Windows overlap when step < size.
+/* Sliding windows of size elements along axis dim, one every step elements: axis dim counts the
+ * windows, the new last axis runs inside them.  Windows overlap when step < size.
  *
  * TN_EARG    size is negative, step is less than 1, or in has TN_MAX_NDIM axes
  * TN_ESHAPE  size exceeds the extent */

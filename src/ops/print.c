@@ -23,8 +23,9 @@ typedef struct page {
     bool large;
     int left, right; /* widest text before and from the decimal point */
     int64_t unseen;  /* while measuring: elements that still matter; 0 when printing */
-    char *buf;
-    size_t size, used; /* used < size; while measuring nothing is put */
+    bool writing;
+    char *buf;         /* NULL: the bytes are only counted */
+    size_t size, used; /* used < size; while measuring nothing is written */
 } page;
 
 /* ---- one element ---- */
@@ -161,18 +162,19 @@ static void write_element(char *text, tn_dtype dtype, const char *at)
 
 static bool full(const page *p)
 {
-    return p->buf ? p->used == p->size - 1 : p->unseen == 0;
+    return p->writing ? p->used == p->size - 1 : p->unseen == 0;
 }
 
 static void put(page *p, const char *text)
 {
-    for (; p->buf && *text && !full(p); text++)
-        p->buf[p->used++] = *text;
+    for (; p->writing && *text && !full(p); text++, p->used++)
+        if (p->buf)
+            p->buf[p->used] = *text;
 }
 
 static void put_times(page *p, const char *text, int times)
 {
-    for (int i = 0; i < times && p->buf && !full(p); i++)
+    for (int i = 0; i < times && p->writing && !full(p); i++)
         put(p, text);
 }
 
@@ -184,7 +186,7 @@ static void show_element(page *p, const char *at)
     const bool point = tni_dtypes[p->t->dtype].kind == TNI_FLOAT;
     const int length = (int)strlen(text);
     const int left = point ? (int)strcspn(text, ".e") : length;
-    if (p->buf) {
+    if (p->writing) {
         put_times(p, " ", p->left - left);
         put(p, text);
         put_times(p, " ", p->right - (length - left));
@@ -228,16 +230,9 @@ static void show_axis(page *p, int axis, uintptr_t at)
     put(p, "]");
 }
 
-tn_status tn_print(const tn_tensor *t, char *buf, size_t size)
+/* Write at most size bytes, the 0 not counted, to buf, or to nowhere; give back how many. */
+static size_t show(const tn_tensor *t, char *buf, size_t size)
 {
-    if (t && !buf)
-        return tni_fail(TN_ENULL, "print: buf is NULL");
-    TRY(tni_check_given(t, "print: t"));
-    if (size == 0)
-        return tni_fail(TN_EARG, "print: size is 0, no room for the end of a text");
-    TRY(tni_check(t, "print: t"));
-    TRY(tni_check_data(t, "print: t"));
-
     /* an element takes two bytes at least, so those behind size / 2 are never seen */
     const int64_t count = tni_numel(t);
     page p = {.t = t, .large = count > WHOLE, .unseen = count};
@@ -245,9 +240,32 @@ tn_status tn_print(const tn_tensor *t, char *buf, size_t size)
         p.unseen = (int64_t)(size / 2 + 1);
     if (count > 0)
         show_axis(&p, 0, (uintptr_t)t->data);
+    p.writing = true;
     p.buf = buf;
     p.size = size;
     show_axis(&p, 0, (uintptr_t)t->data);
-    buf[p.used] = 0;
+    return p.used;
+}
+
+static tn_status check_print(const char *who, const tn_tensor *t)
+{
+    TRY(tni_check(t, who));
+    return tni_check_data(t, who);
+}
+
+tn_status tn_print(const tn_tensor *t, char *buf, size_t size)
+{
+    if (t && !buf)
+        return tni_fail(TN_ENULL, "print: buf is NULL");
+    TRY(tni_check_given(t, "print: t"));
+    if (size == 0)
+        return tni_fail(TN_EARG, "print: size is 0, expected at least 1");
+    TRY(check_print("print: t", t));
+    buf[show(t, buf, size)] = 0;
     return TN_OK;
+}
+
+size_t tn_print_size(const tn_tensor *t)
+{
+    return check_print("print_size: t", t) == TN_OK ? show(t, NULL, SIZE_MAX) + 1 : 0;
 }

@@ -13,6 +13,7 @@ static void prints(const tn_tensor *t, const char *want)
     memset(text, 'X', sizeof text);
     OK(tn_print(t, text, sizeof text));
     assert_string_equal(text, want);
+    assert_int_equal(tn_print_size(t), strlen(want) + 1);
 }
 
 static void every_dtype(void **state)
@@ -166,6 +167,29 @@ static void huge_tensors_print_at_once(void **state)
     prints(&t, "[1., 1., 1., ..., 1., 1., 1.]");
 }
 
+/* The size is that of the whole text, and of nothing for what cannot be printed. */
+static void the_size_fits_exactly(void **state)
+{
+    (void)state;
+    float x[1200];
+    for (int i = 0; i < COUNT(x); i++)
+        x[i] = (float)i / 7;
+    tn_tensor t;
+    for (int n = 0; n <= COUNT(x); n += 25) {
+        OK(tn_init(&t, x, TN_F32, 2, (int64_t[]){n / 25, 25}));
+        const size_t size = tn_print_size(&t);
+        char *text = malloc(size);
+        assert_non_null(text);
+        OK(tn_print(&t, text, size));
+        assert_int_equal(strlen(text), size - 1);
+        free(text);
+    }
+    t.data = NULL;
+    assert_int_equal(tn_print_size(&t), 0);
+    assert_int_equal(tn_print_size(NULL), 0);
+    assert_string_equal(tn_error(), "print_size: t is NULL");
+}
+
 static void the_locale_does_not_matter(void **state)
 {
     (void)state;
@@ -185,6 +209,7 @@ int main(void)
         cmocka_unit_test(every_shape),
         cmocka_unit_test(the_text_is_cut_to_any_size),
         cmocka_unit_test(huge_tensors_print_at_once),
+        cmocka_unit_test(the_size_fits_exactly),
         cmocka_unit_test(the_locale_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
