@@ -158,7 +158,8 @@ TN_API TN_NODISCARD tn_status tn_route_check(const tn_route *r, const tn_tensor 
                                              const tn_tensor *src_parts);
 
 /* Elements [first, first + count) of the i-th message (beyond its end: TN_EARG); parts are
- * those of this rank, of any strides. */
+ * those of this rank, of any strides.  Parts that these elements do not touch are not looked
+ * at. */
 TN_API TN_NODISCARD tn_status tn_route_pack(const tn_route *r, int64_t i, int64_t first,
                                             int64_t count, void *message,
                                             const tn_tensor *src_parts);
@@ -173,6 +174,19 @@ TN_API TN_NODISCARD tn_status tn_route_keep(const tn_route *r, const tn_tensor *
 TN_API TN_NODISCARD tn_status tn_route_pull(const tn_route *r, int64_t i, int64_t first,
                                             int64_t count, const tn_tensor *dst_parts,
                                             const tn_tensor *peer_parts);
+
+/* The k-th regular piece of the i-th received message (-1: of what is kept) as two views of the
+ * same shape: of dst_parts, and of the peer's src parts, whose addresses are only computed with.
+ * TN_EARG when there is no such piece. */
+TN_API TN_NODISCARD tn_status tn_route_piece(const tn_route *r, int64_t i, int64_t k,
+                                             const tn_tensor *dst_parts,
+                                             const tn_tensor *peer_parts, tn_tensor *dst,
+                                             tn_tensor *src);
+
+/* How many elements of the i-th message that is sent (or received) go to parts of its dst rank
+ * before number part: a message is in the order of these parts. */
+TN_API TN_NODISCARD tn_status tn_route_before(const tn_route *r, bool send, int64_t i,
+                                              int64_t part, int64_t *elements);
 
 /* What this rank does, in words.  The text is cut to size and always ended by 0. */
 TN_API TN_NODISCARD tn_status tn_route_explain(const tn_route *r, char *buf, size_t size);

@@ -92,4 +92,18 @@ int64_t tni_product_elements(const tni_side *s, int ndim, const tni_product *p);
 /* Products [*first, *last) of message i. */
 void tni_message(const tni_side *s, int64_t i, int64_t *first, int64_t *last);
 
+/* Which parts a job uses; NULL for the message. */
+typedef struct tni_job {
+    const tn_route *r;
+    const tni_side *side;
+    const tn_tensor *part[2]; /* dst, src: the parts of this product, or NULL */
+    tn_dtype dtype[2];        /* of both ends */
+    char *message;            /* where element `first` is */
+    int64_t first, count;     /* elements still to skip, and to move */
+    bool fill;
+} tni_job;
+
+/* Move what the job asks for of one product (route_piece.c). */
+tn_status tni_product_move(tni_job *j, const tni_product *product);
+
 #endif

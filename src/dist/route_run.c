@@ -1,151 +1,8 @@
-/* route_run.c - moving the elements of a route: packing, unpacking, keeping, pulling.
- *
- * A product is a grid of pieces, one for each choice of a run on every axis; a piece is a dense
- * nest of loops in the message and a strided one in a part, so that one call of tn_rearrange or
- * tn_cast moves it.  The order of a message is that of its products, of their pieces, and
- * inside a piece the row-major order of dst. */
+/* route_run.c - packing, unpacking, keeping and pulling, behind checks of the parts. */
 #include <stdio.h>
 #include <string.h>
 
 #include "route.h"
-
-/* The loops of one piece, outermost first, without those of extent 1: at most 63, since their
- * product is the number of elements. */
-typedef struct piece {
-    int ndim;
-    int64_t n[2 * TN_MAX_NDIM];
-    int64_t step[2][2 * TN_MAX_NDIM]; /* bytes in dst and in src */
-    int64_t at[2];                    /* bytes from the part's element (0, ...) */
-    int64_t elements;
-} piece;
-
-static void piece_loop(piece *p, int64_t n, int64_t dst, int64_t src)
-{
-    if (n == 1)
-        return;
-    p->n[p->ndim] = n;
-    p->step[0][p->ndim] = dst;
-    p->step[1][p->ndim++] = src;
-    p->elements *= n;
-}
-
-/* Which parts a job uses; NULL for the message. */
-typedef struct job {
-    const tn_route *r;
-    const tni_side *side;
-    const tn_tensor *part[2]; /* dst, src: the parts of this product, or NULL */
-    tn_dtype dtype[2];        /* of both ends */
-    char *message;            /* where element `first` is */
-    int64_t first, count;     /* elements still to skip, and to move */
-    bool fill;
-} job;
-
-static void piece_make(piece *p, const job *j, const tni_hit_runs *runs, const int64_t *choice)
-{
-    const tni_again *agains = j->side->agains.at;
-    p->ndim = 0;
-    p->elements = 1;
-    p->at[0] = p->at[1] = 0;
-    for (int i = 0; i < j->r->ndim; i++) {
-        const tni_run *run = runs[i].at + choice[i];
-        const int64_t d = j->part[0] ? j->part[0]->stride[i] : 0;
-        const int64_t s = j->part[1] ? j->part[1]->stride[j->r->axes[i]] : 0;
-        const tni_again once = {1, 0, 0, 1, 1};
-        const tni_again *again = run->again < 0 ? &once : agains + run->again;
-        piece_loop(p, again->count, again->dst_step * d, again->src_step * s);
-        piece_loop(p, run->n, again->dst_inner * d, again->src_inner * s);
-        /* An axis of extent 1 has position 0, and a stride that means nothing. */
-        p->at[0] += run->dst ? run->dst * d : 0;
-        p->at[1] += run->src ? run->src * s : 0;
-    }
-}
-
-/* Loops from `level` on, of m at that level, as a tensor on side k. */
-static void piece_tensor(const piece *p, const job *j, int k, int level, int64_t m,
-                         int64_t offset, tn_tensor *t)
-{
-    t->dtype = j->dtype[k];
-    t->device = TN_CPU;
-    t->flags = 0;
-    t->ndim = p->ndim - level;
-    int64_t dense = tni_width(t->dtype);
-    for (int i = t->ndim - 1; i >= 0; i--) {
-        t->shape[i] = i ? p->n[level + i] : m;
-        t->stride[i] = j->part[k] ? p->step[k][level + i] : dense;
-        dense *= t->shape[i];
-    }
-    t->data = j->part[k] ? tni_offset(j->part[k]->data, p->at[k] + offset) : j->message;
-}
-
-static tn_status piece_move(const piece *p, job *j, int level, int64_t m, const int64_t *offset,
-                            int64_t elements)
-{
-    tn_tensor d, s;
-    piece_tensor(p, j, 0, level, m, offset[0], &d);
-    if (j->fill)
-        return tn_fill(&d, j->r->value);
-    piece_tensor(p, j, 1, level, m, offset[1], &s);
-    if (j->message)
-        j->message += elements * tni_width(j->r->wire);
-    return d.dtype == s.dtype ? tn_rearrange(&d, &s) : tn_cast(&d, &s);
-}
-
-/* Elements [first, first + count) of a piece, as few slabs of whole inner loops. */
-static tn_status piece_range(const piece *p, job *j, int64_t first, int64_t count)
-{
-    if (first == 0 && count == p->elements)
-        return piece_move(p, j, 0, p->ndim ? p->n[0] : 1, (int64_t[]){0, 0}, count);
-    while (count > 0) {
-        int64_t inner = 1, rest = first, offset[2] = {0, 0};
-        int level = p->ndim - 1;
-        while (level > 0 && first % (inner * p->n[level]) == 0 && count >= inner * p->n[level])
-            inner *= p->n[level--];
-        for (int64_t i = p->ndim - 1, n; i >= 0; i--) { /* the index of element first */
-            n = rest % p->n[i];
-            rest /= p->n[i];
-            offset[0] += n * p->step[0][i];
-            offset[1] += n * p->step[1][i];
-        }
-        int64_t left = p->n[level] - first / inner % p->n[level];
-        int64_t m = count / inner < left ? count / inner : left;
-        TRY(piece_move(p, j, level, m, offset, m * inner));
-        first += m * inner;
-        count -= m * inner;
-    }
-    return TN_OK;
-}
-
-static tn_status product_move(job *j, const tni_product *product)
-{
-    tni_hit_runs runs[TN_MAX_NDIM];
-    int64_t choice[TN_MAX_NDIM] = {0};
-    const int ndim = j->r->ndim;
-    piece p;
-    if (j->count == 0)
-        return TN_OK;
-    const int64_t elements = tni_product_elements(j->side, ndim, product);
-    if (j->first >= elements) {
-        j->first -= elements;
-        return TN_OK;
-    }
-    tni_product_runs(j->side, ndim, product, runs);
-    for (int i = 0; i >= 0;) {
-        piece_make(&p, j, runs, choice);
-        int64_t n = p.elements - j->first < j->count ? p.elements - j->first : j->count;
-        if (n > 0) {
-            TRY(piece_range(&p, j, j->first, n));
-            j->count -= n;
-            j->first = 0;
-        } else {
-            j->first -= p.elements;
-        }
-        if (j->count == 0)
-            return TN_OK;
-        for (i = ndim - 1; i >= 0 && ++choice[i] == runs[i].n; i--)
-            choice[i] = 0;
-    }
-    return TN_OK;
-}
 
 /* ---- checks ---- */
 
@@ -220,30 +77,33 @@ static tn_status message_check(const tn_route *r, bool sent, int64_t i, int64_t 
     return TN_OK;
 }
 
-/* The part of this rank that a product of side s uses, checked where it is another one than
- * before. */
-static tn_status message_parts(const tn_route *r, const tni_side *s, int64_t i, int k,
+/* The parts of this rank that elements [from, from + count) of a message touch, each checked
+ * where it is another one than before. */
+static tn_status message_parts(const tn_route *r, bool sent, int64_t i, int64_t from,
                                const tn_tensor *parts, const tn_tensor *message,
                                const char *call)
 {
-    int64_t first, last, before = -1;
+    const tni_side *s = &r->side[sent];
+    const int64_t end = from + message->shape[0];
+    int64_t first, last, before = -1, at = 0;
     tni_message(s, i, &first, &last);
-    for (int64_t n = first; n < last; n++) {
+    for (int64_t n = first; n < last && at < end; n++) {
         const tni_product *p = (const tni_product *)s->products.at + n;
         const tni_group *g = (const tni_group *)s->groups.at + p->group;
-        const int64_t part = k ? g->src_part : g->dst_part;
-        if (part == before)
+        const int64_t part = sent ? g->src_part : g->dst_part;
+        at += tni_product_elements(s, r->ndim, p);
+        if (part == before || at <= from)
             continue;
-        TRY(check_part(r, k, &parts[part], part, call));
-        if (message)
-            TRY(k ? tni_check_disjoint(message, &parts[part], false, call)
-                  : tni_check_disjoint(&parts[part], message, false, call));
+        TRY(check_part(r, sent, &parts[part], part, call));
+        if (message->data)
+            TRY(sent ? tni_check_disjoint(message, &parts[part], false, call)
+                     : tni_check_disjoint(&parts[part], message, false, call));
         before = part;
     }
     return TN_OK;
 }
 
-static tn_status message_move(job *j, int64_t i, const tn_tensor *dst, const tn_tensor *src)
+static tn_status message_move(tni_job *j, int64_t i, const tn_tensor *dst, const tn_tensor *src)
 {
     int64_t first, last;
     tni_message(j->side, i, &first, &last);
@@ -252,7 +112,7 @@ static tn_status message_move(job *j, int64_t i, const tn_tensor *dst, const tn_
         const tni_group *g = (const tni_group *)j->side->groups.at + p->group;
         j->part[0] = dst ? dst + g->dst_part : NULL;
         j->part[1] = src ? src + g->src_part : NULL;
-        TRY(product_move(j, p));
+        TRY(tni_product_move(j, p));
     }
     return TN_OK;
 }
@@ -270,13 +130,13 @@ tn_status tn_route_pack(const tn_route *r, int64_t i, int64_t first, int64_t cou
 {
     TRY(message_check(r, true, i, first, count, src_parts, message, "route_pack"));
     const tn_tensor t = message_tensor(r, message, count);
-    TRY(message_parts(r, &r->side[1], i, 1, src_parts, &t, "route_pack"));
-    job j = {.r = r,
-             .side = &r->side[1],
-             .dtype = {r->wire, r->src_dtype},
-             .message = message,
-             .first = first,
-             .count = count};
+    TRY(message_parts(r, true, i, first, src_parts, &t, "route_pack"));
+    tni_job j = {.r = r,
+                 .side = &r->side[1],
+                 .dtype = {r->wire, r->src_dtype},
+                 .message = message,
+                 .first = first,
+                 .count = count};
     return message_move(&j, i, NULL, src_parts);
 }
 
@@ -285,13 +145,13 @@ tn_status tn_route_unpack(const tn_route *r, int64_t i, int64_t first, int64_t c
 {
     TRY(message_check(r, false, i, first, count, dst_parts, message, "route_unpack"));
     const tn_tensor t = message_tensor(r, message, count);
-    TRY(message_parts(r, &r->side[0], i, 0, dst_parts, &t, "route_unpack"));
-    job j = {.r = r,
-             .side = &r->side[0],
-             .dtype = {r->dst_dtype, r->wire},
-             .message = t.data,
-             .first = first,
-             .count = count};
+    TRY(message_parts(r, false, i, first, dst_parts, &t, "route_unpack"));
+    tni_job j = {.r = r,
+                 .side = &r->side[0],
+                 .dtype = {r->dst_dtype, r->wire},
+                 .message = t.data,
+                 .first = first,
+                 .count = count};
     return message_move(&j, i, dst_parts, NULL);
 }
 
@@ -336,13 +196,14 @@ tn_status tn_route_pull(const tn_route *r, int64_t i, int64_t first, int64_t cou
                         const tn_tensor *dst_parts, const tn_tensor *peer_parts)
 {
     TRY(message_check(r, false, i, first, count, dst_parts, peer_parts, "route_pull"));
-    TRY(message_parts(r, &r->side[0], i, 0, dst_parts, NULL, "route_pull"));
+    const tn_tensor none = message_tensor(r, NULL, count);
+    TRY(message_parts(r, false, i, first, dst_parts, &none, "route_pull"));
     TRY(check_peer(r, i, peer_parts));
-    job j = {.r = r,
-             .side = &r->side[0],
-             .dtype = {r->dst_dtype, r->src_dtype},
-             .first = first,
-             .count = count};
+    tni_job j = {.r = r,
+                 .side = &r->side[0],
+                 .dtype = {r->dst_dtype, r->src_dtype},
+                 .first = first,
+                 .count = count};
     return message_move(&j, i, dst_parts, peer_parts);
 }
 
@@ -353,13 +214,13 @@ static tn_status local_move(const tn_route *r, const tni_list *products, bool fi
     for (int64_t n = 0; n < products->n; n++) {
         const tni_product *p = (const tni_product *)products->at + n;
         const tni_group *g = (const tni_group *)s->groups.at + p->group;
-        job j = {.r = r,
-                 .side = s,
-                 .part = {dst + g->dst_part, src ? src + g->src_part : NULL},
-                 .dtype = {r->dst_dtype, r->src_dtype},
-                 .count = INT64_MAX,
-                 .fill = fill};
-        TRY(product_move(&j, p));
+        tni_job j = {.r = r,
+                     .side = s,
+                     .part = {dst + g->dst_part, src ? src + g->src_part : NULL},
+                     .dtype = {r->dst_dtype, r->src_dtype},
+                     .count = INT64_MAX,
+                     .fill = fill};
+        TRY(tni_product_move(&j, p));
     }
     return TN_OK;
 }

@@ -1,0 +1,121 @@
+/* comm.c - one duplicate for each communicator of the user, cached as its attribute.
+ *
+ * The duplicate keeps tenon's messages apart from the user's and returns errors.  It lives as
+ * long as the communicator or a plan that uses it. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "ranks.h"
+
+static int keyval = MPI_KEYVAL_INVALID;
+
+tn_status tnm_fail(tn_status status, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return tn_set_error(status, text);
+}
+
+tn_status tnm_refused(int error, const char *call, const char *what)
+{
+    char words[MPI_MAX_ERROR_STRING] = "";
+    int n = 0;
+    const char *end = strchr(what, '(');
+    MPI_Error_string(error, words, &n);
+    return tnm_fail(TN_EMPI, "%s: %.*s: %.300s; the communicator is not usable any more", call,
+                    end ? (int)(end - what) : (int)strlen(what), what, words);
+}
+
+void tnm_comm_hold(tnm_comm *c)
+{
+    c->holders++;
+}
+
+void tnm_comm_drop(tnm_comm *c)
+{
+    if (--c->holders > 0)
+        return;
+    int over = 0;
+    MPI_Finalized(&over);
+    if (!over) {
+        MPI_Comm_free(&c->node);
+        MPI_Comm_free(&c->comm);
+    }
+    free(c);
+}
+
+static int forget(MPI_Comm user, int key, void *value, void *extra)
+{
+    (void)user;
+    (void)key;
+    (void)extra;
+    tnm_comm_drop(value);
+    return MPI_SUCCESS;
+}
+
+static tn_status comm_make(tnm_comm **out, MPI_Comm user, const char *call)
+{
+    tnm_comm *c = calloc(1, sizeof *c);
+    MPI_Comm duplicate;
+    MPITRY(call, MPI_Comm_dup(user, &duplicate));
+    MPITRY(call, MPI_Comm_set_errhandler(duplicate, MPI_ERRORS_RETURN));
+    int bad = c == NULL, any = 0;
+    MPITRY(call, MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, duplicate));
+    if (any) {
+        MPI_Comm_free(&duplicate);
+        free(c);
+        return tnm_fail(TN_ENOMEM, "%s: no memory for the communicator", call);
+    }
+    c->comm = duplicate;
+    c->holders = 1;
+    MPITRY(call, MPI_Comm_rank(duplicate, &c->rank));
+    MPITRY(call, MPI_Comm_size(duplicate, &c->size));
+    MPITRY(call, MPI_Comm_split_type(duplicate, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL,
+                                     &c->node));
+    MPITRY(call, MPI_Comm_set_errhandler(c->node, MPI_ERRORS_RETURN));
+    MPITRY(call, MPI_Comm_set_attr(user, keyval, c));
+    *out = c;
+    return TN_OK;
+}
+
+tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call)
+{
+    int flag = 0;
+    void *value;
+    MPI_Initialized(&flag);
+    if (!flag)
+        return tnm_fail(TN_EMPI, "%s: MPI is not initialised", call);
+    MPI_Finalized(&flag);
+    if (flag)
+        return tnm_fail(TN_EMPI, "%s: MPI is finalised", call);
+    if (user == MPI_COMM_NULL)
+        return tnm_fail(TN_EARG, "%s: the communicator is MPI_COMM_NULL", call);
+    MPITRY(call, MPI_Comm_test_inter(user, &flag));
+    if (flag)
+        return tnm_fail(TN_EUNSUPPORTED, "%s: the communicator is an intercommunicator", call);
+    if (keyval == MPI_KEYVAL_INVALID)
+        MPITRY(call, MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL));
+    MPITRY(call, MPI_Comm_get_attr(user, keyval, &value, &flag));
+    if (flag) {
+        *c = value;
+        return TN_OK;
+    }
+    return comm_make(c, user, call);
+}
+
+tn_status tnm_on_node(tnm_comm *c, int n, const int *ranks, int *node_ranks)
+{
+    MPI_Group all, node;
+    MPITRY("mpi", MPI_Comm_group(c->comm, &all));
+    MPITRY("mpi", MPI_Comm_group(c->node, &node));
+    MPITRY("mpi", MPI_Group_translate_ranks(all, n, ranks, node, node_ranks));
+    for (int i = 0; i < n; i++)
+        if (node_ranks[i] == MPI_UNDEFINED)
+            node_ranks[i] = -1;
+    MPI_Group_free(&all);
+    MPI_Group_free(&node);
+    return TN_OK;
+}
