@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""peers.py [--quick] [--only WORD] [--json FILE] [--library FILE] - tenon beside NumPy and PyTorch.
+"""peers.py [--quick] [--threads N] [--only WORD] [--json FILE] [--library FILE] - tenon beside NumPy
+and PyTorch.
 
 Every case runs in one process on the same memory: tenon (through ctypes), NumPy, PyTorch and
 memcpy take turns, and the best round of each counts.  GB/s are bytes read and written.  A peer
-that is not installed, or has no such call, is shown as "-".  tenon and PyTorch use all cores,
-NumPy one.
+that is not installed, or has no such call, is shown as "-".  tenon and PyTorch use N threads (all
+cores by default), NumPy has one.
 """
 import argparse
 import ctypes
@@ -16,7 +17,15 @@ import subprocess
 import sys
 import time
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # idle threads of one must not slow the other
+words = argparse.ArgumentParser()
+words.add_argument("--quick", action="store_true")
+words.add_argument("--threads", type=int, default=os.cpu_count())
+words.add_argument("--only", default="")
+words.add_argument("--json")
+words.add_argument("--library")
+given = words.parse_args()
+os.environ["OMP_WAIT_POLICY"] = "passive"  # idle threads of one must not slow the other
+os.environ["OMP_NUM_THREADS"] = str(given.threads)  # before libraries with OpenMP are loaded
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(HERE, "..", "build", "release")
 
@@ -189,13 +198,16 @@ def permutations():
 NAMES = ["tenon", "NumPy", "PyTorch", "memcpy"]
 
 
-def measure(work, rounds):
-    """The best GB/s of each call, and of memcpy of as many bytes by one thread; None: no call."""
+def measure(work, least, duration):
+    """The best GB/s of each call, and of memcpy of as many bytes by one thread; None: no call.
+    Rounds go on for this many seconds, and are at least so many."""
     bytes_moved, calls = work
     a, b = np.ones(bytes_moved // 2, "uint8"), np.empty(bytes_moved // 2, "uint8")
     calls = list(calls) + [lambda: ctypes.memmove(b.ctypes.data, a.ctypes.data, a.nbytes)]
     best = [math.inf if call else None for call in calls]
-    for i in range(rounds + 1):  # the first one warms up
+    i, end = 0, time.perf_counter() + duration
+    while i <= least or time.perf_counter() < end:  # the first round warms up
+        i += 1
         for k, call in enumerate(calls):
             if call and best[k] is not None:
                 begin = time.perf_counter()
@@ -205,7 +217,7 @@ def measure(work, rounds):
                     best[k] = None
                     continue
                 spent = time.perf_counter() - begin
-                best[k] = min(best[k], spent) if i else best[k]
+                best[k] = min(best[k], spent) if i > 1 else best[k]
     return [t and bytes_moved / t / 1e9 for t in best]
 
 
@@ -230,32 +242,27 @@ def cpu():
 
 
 def main():
-    words = argparse.ArgumentParser()
-    words.add_argument("--quick", action="store_true")
-    words.add_argument("--only", default="")
-    words.add_argument("--json")
-    words.add_argument("--library", default=os.path.join(BUILD, "libtenon.so"))
-    given = words.parse_args()
-    tenon = Tenon(given.library)
+    tenon = Tenon(given.library or os.path.join(BUILD, "libtenon.so"))
     versions = [tenon.lib.tn_version().decode() + " " + tenon.lib.tn_isa().decode(),
                 np.__version__, torch.__version__.split("+")[0] if torch else "absent", "1 thread"]
-    print(cpu())
+    machine = f"{cpu()}, {given.threads} thread{'s' if given.threads > 1 else ''}"
+    print(machine)
     print(f"{'GB/s, bytes read and written':<50}", *(f"{n:>8}" for n in NAMES), "to the best peer")
     print(f"{'':<50}", *(f"{v.split()[0]:>8}" for v in versions))
-    rounds, rows = (3 if given.quick else 9), []
+    rows = []
     for name, make in cases():
         if given.only in name:
-            rates = measure(make(tenon), rounds)
+            rates = measure(make(tenon), 3, 1 if given.quick else 5)
             rows.append({"case": name, **dict(zip(NAMES, rates))})
             show(name, rates)
     if not given.quick and given.only in "57 permutations":
-        rates = mean([measure(make(tenon), 2) for _, make in permutations()])
+        rates = mean([measure(make(tenon), 2, 0) for _, make in permutations()])
         rows.append({"case": "57 permutations, f32, geometric mean", **dict(zip(NAMES, rates))})
         show(rows[-1]["case"], rates)
     if given.json:
         with open(given.json, "w") as f:
-            json.dump({"cpu": cpu(), "versions": dict(zip(NAMES, versions)),
-                       "threads": os.cpu_count(), "cases": rows}, f, indent=1)
+            json.dump({"cpu": machine, "versions": dict(zip(NAMES, versions)),
+                       "threads": given.threads, "cases": rows}, f, indent=1)
 
 
 if __name__ == "__main__":
