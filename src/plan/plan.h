@@ -20,7 +20,7 @@
 
 #include "plan/strip/strips.h"
 
-/* ---- facts of a plan (facts.c) ---- */
+/* ---- facts of a plan (plan_facts.c) ---- */
 
 /* Set one of the texts of facts: FACT(f->why, "%d axes", n). */
 #if defined(__GNUC__)

@@ -1,4 +1,4 @@
-/* facts.c - what a plan does, as numbers, as text and as JSON.
+/* plan_facts.c - what a plan does, as numbers, as text and as JSON.
  *
  * A class fills the struct; text and JSON are made of it alone. */
 #include <stdarg.h>
