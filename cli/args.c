@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-typedef enum kind { FLAG, TEXT, BYTES } kind;
+typedef enum kind { FLAG, TEXT, BYTES, LIST } kind;
 
 #define AT(member) offsetof(args, member)
 
@@ -23,7 +23,7 @@ static const struct option {
     {OPT_OUT, 'o', "out", TEXT, AT(out), "OUT", "the file to make; its suffix tells the format, - is a pipe of .npy"},
     {OPT_FORCE, 'f', "force", FLAG, AT(force), NULL, "overwrite what is there"},
     {OPT_NAME, 0, "name", TEXT, AT(name), "NAME", "of the tensor in OUT (or -o OUT:NAME)"},
-    {OPT_TENSORS, 0, "tensors", TEXT, AT(tensors), "GLOB", "change the matching tensors, leave the others as they are"},
+    {OPT_TENSORS, 0, "tensors", TEXT, AT(tensors), "GLOB", "change the matching tensors, leave the others as they are; info, show: only these"},
     {OPT_DTYPE, 0, "dtype", TEXT, AT(dtype), "DTYPE", "read the elements as this dtype of the same width"},
     {OPT_AXIS, 'a', "axis", TEXT, AT(axis), "AXES", "0 is the first, -1 the last"},
     {OPT_BEFORE, 0, "before", TEXT, AT(before), "N,...", "widths in front of the axes"},
@@ -35,6 +35,10 @@ static const struct option {
     {OPT_MAX_MEM, 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; a quarter of all by default"},
     {OPT_NO_SYNC, 0, "no-sync", FLAG, AT(no_sync), NULL, "do not wait until OUT is on the disk"},
     {OPT_COMPRESS, 0, "compress", FLAG, AT(compress), NULL, "deflate the members of a .npz"},
+    {OPT_DRY_RUN, 0, "dry-run", FLAG, AT(dry_run), NULL, "say what would be written, write nothing"},
+    {OPT_SHARD, 0, "shard-size", BYTES, AT(shard_size), "SIZE", "most bytes of a file: 5G"},
+    {OPT_SET, 0, "set", LIST, AT(set), "KEY=VALUE", "set a value; may be given again"},
+    {OPT_STRIP, 0, "strip", FLAG, AT(strip), NULL, "drop the values of KEYs, or all of them"},
     {OPT_PROGRESS, 0, "progress", FLAG, AT(progress), NULL, "say how far it is, line by line"},
     {OPT_QUIET, 'q', "quiet", FLAG, AT(quiet), NULL, "no progress"},
     {OPT_JSON, 0, "json", FLAG, AT(json), NULL, "for programs"},
@@ -78,6 +82,10 @@ static int set(args *a, const struct option *o, const char *value)
         memcpy(at, &(bool){true}, sizeof(bool));
     else if (o->kind == TEXT)
         memcpy(at, &value, sizeof value);
+    else if (o->kind == LIST && a->nset == MOST_SETTINGS)
+        return usage(a, "--%s is given more than %d times", o->name, MOST_SETTINGS);
+    else if (o->kind == LIST)
+        a->set[a->nset++] = value;
     else if (read_size(value, (int64_t *)(void *)at) != DONE)
         return usage(a, "--%s takes a size such as 512M, got \"%s\"", o->name, value);
     return DONE;

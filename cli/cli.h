@@ -35,13 +35,17 @@ enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
 struct command;
 
+enum { MOST_SETTINGS = 256 };
+
 typedef struct args {
     const struct command *command;
     int n;
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params;
-    int64_t max_mem, align;
-    bool force, quiet, progress, json, quick, no_sync, compress;
+    const char *set[MOST_SETTINGS]; /* --set, in order */
+    int nset;
+    int64_t max_mem, align, shard_size;
+    bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip;
     bool explain; /* say what would happen and do nothing */
 } args;
 
@@ -66,11 +70,20 @@ typedef struct args {
 #define OPT_JSON     OPT(16)
 #define OPT_QUICK    OPT(17)
 #define OPT_COMPRESS OPT(18)
+#define OPT_DRY_RUN  OPT(19)
+#define OPT_SHARD    OPT(20)
+#define OPT_SET      OPT(21)
+#define OPT_STRIP    OPT(22)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
     (OPT_OUT | OPT_FORCE | OPT_NAME | OPT_TENSORS | OPT_DTYPE | OPT_ALIGN | OPT_MAX_MEM |      \
      OPT_NO_SYNC | OPT_COMPRESS | OPT_PROGRESS | OPT_QUIET)
+
+/* Options of commands that write tensors as they are. */
+#define OPT_EDIT                                                                               \
+    (OPT_OUT | OPT_FORCE | OPT_ALIGN | OPT_MAX_MEM | OPT_NO_SYNC | OPT_COMPRESS |              \
+     OPT_DRY_RUN | OPT_PROGRESS | OPT_QUIET)
 
 typedef struct command {
     const char *name, *line; /* line: what follows the name */
@@ -118,6 +131,12 @@ int run_join(const args *a);
 int run_cast(const args *a);
 int run_op(const args *a);
 int run_convert(const args *a);
+int run_select(const args *a);
+int run_drop(const args *a);
+int run_rename(const args *a);
+int run_merge(const args *a);
+int run_split(const args *a);
+int run_meta(const args *a);
 int run_bench(const args *a);
 int run_demo(const args *a);
 
@@ -177,6 +196,10 @@ void close_source(source *s);
 int open_input(const args *a, input *in, const source *s, int64_t i);
 void close_input(input *in);
 
+/* The tensors of a source that a command which only reads looks at: the one that is named, those
+ * that --tensors matches, or all.  To be freed. */
+int chosen_tensors(const args *a, const source *s, int64_t **which, int64_t *n);
+
 /* The only tensor of a word. */
 int open_single(const args *a, source *s, input *in, const char *word);
 
@@ -215,6 +238,95 @@ int run_unary(const args *a, const char *word, build_fn *build);
 
 /* A result that is not a change of one tensor; like names the input for the result's name. */
 int run_recipe(const args *a, const recipe *r, const input *like);
+
+/* Run the job of a recipe and hand its result to w. */
+int run_job(const recipe *r, const args *a, tn_writer *w);
+
+/* Where results go. */
+typedef struct target {
+    char *path;       /* owned; NULL: standard output */
+    const char *name; /* of the only tensor, or NULL */
+} target;
+
+/* "x.npy", "x.npz:name", "-" of -o; what exists stays unless -f. */
+int open_target(const args *a, target *t);
+int open_writer(const args *a, const target *t, tn_writer **w, int n, const char *const *names,
+                const tn_tensor *const *ts, const char *metadata);
+
+/* The name of a file without folder and suffix; to be freed. */
+char *file_stem(const char *path);
+
+/* ---- tensors that stay as they are (edit.c, split.c, meta.c) ---- */
+
+typedef struct item {
+    const source *from;
+    int64_t i;
+    char *name;     /* in the result; owned */
+    tn_tensor desc; /* ndim -1: of a type without dtype */
+    bool marked;
+} item;
+
+typedef struct edit {
+    source *sources;
+    int nsources;
+    item *items;
+    int64_t n;
+} edit;
+
+int edit_open(edit *e, int n, const char *const *words); /* to be closed also on failure */
+void edit_close(edit *e);
+int64_t edit_bytes(const edit *e);
+int edit_check(const edit *e); /* names differ, every tensor has a dtype */
+int edit_write(const args *a, const target *t, const item *items, int64_t n,
+               const char *metadata);
+void edit_list(const edit *e, const char *path, int64_t first, int64_t n);
+
+/* "model-00001-of-00004.safetensors", or "model.safetensors" when there is one. */
+void shard_name(char name[64], int64_t k, int64_t n);
+
+/* ---- folders as results (folder.c) ---- */
+
+typedef struct out_folder {
+    char *path, *partial; /* OUTDIR, OUTDIR.partial */
+    bool made;            /* partial is there, and ours */
+} out_folder;
+
+int folder_begin(const args *a, out_folder *out); /* to be ended also on failure */
+int folder_commit(const args *a, out_folder *out);
+void folder_end(out_folder *out, bool keep); /* keep: leave what is not complete */
+int folder_file(const out_folder *out, const char *name, char **path);
+bool folder_exists(const char *path);
+int remove_folder(const char *path);
+
+/* A file of text, printed on out, a FILE. */
+int write_text(const args *a, const char *path, int (*print)(void *out, const void *user),
+               const void *user);
+
+/* ---- patterns of names (match.c) ---- */
+
+enum { MOST_CAPTURES = 16 };
+
+typedef struct capture {
+    const char *name; /* of the wildcard, in the pattern */
+    int name_length;
+    const char *text;
+    int length;
+} capture;
+
+typedef struct captures {
+    capture list[MOST_CAPTURES];
+    int n;
+} captures;
+
+const char *check_pattern(const char *pattern); /* NULL, or what is wrong with it */
+bool match_name(const char *pattern, const char *name, captures *c);
+
+/* The pattern with what its wildcards have taken, to be freed; NULL: a wildcard has not been
+ * matched, or no memory. */
+char *expand_name(const char *pattern, const captures *c);
+
+/* The names of f that are most like text; how many, at most three. */
+int nearest_names(const tn_file *f, const char *text, const char *names[3]);
 
 /* What is there stays unless -f, and folders always. */
 int may_write(const args *a, const char *path);

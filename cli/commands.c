@@ -6,14 +6,14 @@
 /* clang-format off */
 const command commands[] = {
     {"info", "FILE...", "list the tensors of files",
-     OPT_JSON, run_info, .more =
+     OPT_JSON | OPT_TENSORS, run_info, .more =
      "FILE is a .npy, .npz, .safetensors or .gguf; FILE:NAME is one tensor of it.\n"
      "Only headers are read.  align is the largest power of two that divides the\n"
      "place of the elements in the file, up to 4096.\n\n"
      "    tenon info model.safetensors\n"
      "    tenon info --json model.safetensors | jq '.[0].tensors[].name'\n"},
     {"show", "FILE...", "print the elements of tensors",
-     OPT_DTYPE, run_show, .more =
+     OPT_DTYPE | OPT_TENSORS, run_show, .more =
      "Long axes are elided.\n\n"
      "    tenon show x.npy\n"
      "    tenon show model.safetensors:layer.bias\n"},
@@ -84,6 +84,33 @@ const command commands[] = {
      "    tenon convert model.gguf -o model.safetensors\n"
      "    tenon convert weights.npz:w -o w.npy\n",
      .whole_file = true},
+    {"select", "GLOB... IN -o OUT", "keep the tensors whose names match",
+     OPT_EDIT, run_select, .more =
+     "IN is a file, a folder or the index.json of a sharded model; its tensors stay in order\n"
+     "and as they are.\n\n"
+     "    tenon select 'layers.0.*' model/ -o first.safetensors\n"},
+    {"drop", "GLOB... IN -o OUT", "leave out the tensors whose names match",
+     OPT_EDIT, run_drop, .more =
+     "    tenon drop '*.inv_freq' '*_scale' model.safetensors -o clean.safetensors\n"},
+    {"rename", "OLD=NEW... IN -o OUT", "give tensors other names",
+     OPT_EDIT, run_rename, .more =
+     "In OLD {x} is one component of a name, {x...} any text; NEW has what they took.\n"
+     "The first pair that matches a tensor counts.\n\n"
+     "    tenon rename 'model.{x...}={x...}' in.safetensors -o out.safetensors\n"},
+    {"merge", "IN... -o OUT", "put the tensors of several files into one",
+     OPT_EDIT, run_merge, .more =
+     "A name may occur once.\n\n"
+     "    tenon merge model/ -o model.safetensors\n"
+     "    tenon merge a.npy b.npz c.safetensors -o all.safetensors\n"},
+    {"split", "--shard-size SIZE IN -o OUTDIR", "cut a model into files of a size",
+     OPT_EDIT | OPT_SHARD, run_split, .more =
+     "Makes OUTDIR with model-00001-of-0000N.safetensors and the index of them.\n\n"
+     "    tenon split --shard-size 5G model.safetensors -o model/\n"},
+    {"meta", "[--set KEY=VALUE...] [--strip [KEY...]] IN [-o OUT]", "show or change metadata",
+     OPT_EDIT | OPT_SET | OPT_STRIP | OPT_JSON, run_meta, .more =
+     "Shows it, or writes OUT with other metadata and the same tensors.\n\n"
+     "    tenon meta model.safetensors\n"
+     "    tenon meta --set license=mit --strip author IN -o OUT\n"},
     {"explain", "COMMAND ...", "say what a command would do",
      0, NULL, .more =
      "View or copy, the plan, bytes read and written, memory, predicted time.\n"

@@ -33,6 +33,8 @@ static int build_same(const args *a, const input *in, recipe *r)
 int run_convert(const args *a)
 {
     TRY(need_operands(a, 1));
+    if (a->tensors)
+        return usage(a, "convert writes every tensor; tenon select writes those that match");
     return run_unary(a, a->operands[0], build_same);
 }
 

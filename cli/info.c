@@ -141,7 +141,7 @@ static void print_line(const widths *w, const line *l)
     puts(l->order);
 }
 
-static int print_table(const source *s, int64_t first, int64_t n)
+static int print_table(const source *s, const int64_t *which, int64_t n)
 {
     line *lines = malloc((size_t)(n ? n : 1) * sizeof *lines);
     widths w = {4, 5, 5, 5};
@@ -150,7 +150,7 @@ static int print_table(const source *s, int64_t first, int64_t n)
     if (!lines)
         return fail("no memory for %lld lines", (long long)n);
     for (int64_t i = 0; i < n; i++) {
-        lines[i] = describe(s, first + i);
+        lines[i] = describe(s, which[i]);
         widen(&w, &lines[i]);
         total += lines[i].nbytes > 0 ? (double)lines[i].nbytes : 0;
     }
@@ -204,7 +204,7 @@ static void print_object(const source *s, int64_t i)
     printf("}");
 }
 
-static void print_json(const source *s, int64_t first, int64_t n)
+static void print_json(const source *s, const int64_t *which, int64_t n)
 {
     printf("{\"file\": ");
     json_text(stdout, s->path);
@@ -212,7 +212,7 @@ static void print_json(const source *s, int64_t first, int64_t n)
            tn_file_metadata(s->f) ? tn_file_metadata(s->f) : "null");
     for (int64_t i = 0; i < n; i++) {
         printf(i ? ",\n  " : "\n  ");
-        print_object(s, first + i);
+        print_object(s, which[i]);
     }
     printf("]}");
 }
@@ -228,13 +228,14 @@ int run_info(const args *a)
         source s;
         int got = open_source(&s, a->operands[i]);
         if (got == DONE) {
-            int64_t first = s.which < 0 ? 0 : s.which;
-            int64_t n = s.which < 0 ? tn_file_count(s.f) : 1;
-            fputs(!shown++ ? "" : a->json ? ",\n" : "\n", stdout);
-            if (a->json)
-                print_json(&s, first, n);
-            else
-                got = print_table(&s, first, n);
+            int64_t *which = NULL, n = 0;
+            got = chosen_tensors(a, &s, &which, &n);
+            fputs(got != DONE || !shown++ ? "" : a->json ? ",\n" : "\n", stdout);
+            if (got == DONE && a->json)
+                print_json(&s, which, n);
+            else if (got == DONE)
+                got = print_table(&s, which, n);
+            free(which);
             close_source(&s);
         }
         code = got > code ? got : code;

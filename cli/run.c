@@ -12,11 +12,6 @@
 
 /* ---- the output ---- */
 
-typedef struct target {
-    char *path;       /* owned; NULL: standard output */
-    const char *name; /* of the only tensor, or NULL */
-} target;
-
 static bool ends_with(const char *text, size_t len, const char *end)
 {
     size_t n = strlen(end);
@@ -33,8 +28,7 @@ int may_write(const args *a, const char *path)
     return a->force ? DONE : fail("%s already exists; use -f to overwrite", path);
 }
 
-/* "x.npy", "x.npz:name", "-"; what exists stays unless -f. */
-static int open_target(const args *a, target *t)
+int open_target(const args *a, target *t)
 {
     *t = (target){NULL, a->name};
     if (!a->out)
@@ -59,16 +53,10 @@ static int open_target(const args *a, target *t)
     return code;
 }
 
-/* The name of a result that has none: that of its input, or the input file's without suffix. */
-static char *result_name(const target *t, const input *like)
+char *file_stem(const char *path)
 {
-    if (t->name)
-        return strdup(t->name);
-    const char *own = tn_file_name(like->from->f, like->i);
-    if (own && *own)
-        return strdup(own);
-    const char *slash = strrchr(like->from->path, '/');
-    char *stem = strdup(slash ? slash + 1 : like->from->path);
+    const char *slash = strrchr(path, '/');
+    char *stem = strdup(slash ? slash + 1 : path);
     if (stem && !strcmp(stem, "-")) {
         free(stem);
         return strdup("tensor");
@@ -79,9 +67,17 @@ static char *result_name(const target *t, const input *like)
     return stem;
 }
 
-static int open_writer(const args *a, const target *t, tn_writer **w, int n,
-                       const char *const *names, const tn_tensor *const *ts,
-                       const char *metadata)
+/* The name of a result that has none: that of its input, or the input file's without suffix. */
+static char *result_name(const target *t, const input *like)
+{
+    if (t->name)
+        return strdup(t->name);
+    const char *own = tn_file_name(like->from->f, like->i);
+    return own && *own ? strdup(own) : file_stem(like->from->path);
+}
+
+int open_writer(const args *a, const target *t, tn_writer **w, int n, const char *const *names,
+                const tn_tensor *const *ts, const char *metadata)
 {
     if (!t->path) {
         if (n != 1)
@@ -92,14 +88,15 @@ static int open_writer(const args *a, const target *t, tn_writer **w, int n,
     tn_write_options options = {.metadata = metadata,
                                 .align = a->align,
                                 .no_sync = a->no_sync,
-                                .compress = a->compress};
+                                .compress = a->compress,
+                                .exclusive = !a->force};
     LIB(tn_writer_open(w, t->path, n, names, ts, &options));
     return DONE;
 }
 
 /* ---- one result ---- */
 
-static int run_job(const recipe *r, const args *a, tn_writer *w)
+int run_job(const recipe *r, const args *a, tn_writer *w)
 {
     tn_stream job = recipe_job(r, a, w);
     LIB(tn_stream_run(&job));

@@ -32,22 +32,38 @@ static int show(const source *s, const input *in, char *text)
     return code;
 }
 
+/* The tensors that --tensors chooses, or the only one. */
+static int show_word(const args *a, const char *word, char *text)
+{
+    source s;
+    input in;
+    int64_t *which = NULL, n = 0;
+    TRY(open_source(&s, word));
+    int code = chosen_tensors(a, &s, &which, &n);
+    if (code == DONE && !a->tensors && n != 1)
+        code = fail("%s has %lld tensors; name one as %s:NAME, or choose some with --tensors",
+                    s.path, (long long)n, s.path);
+    bool named = s.which >= 0 || a->tensors;
+    for (int64_t i = 0; i < n && code == DONE; i++) {
+        s.which = named ? which[i] : -1;
+        code = open_input(a, &in, &s, which[i]);
+        if (code == DONE)
+            code = show(&s, &in, text);
+        close_input(&in);
+    }
+    free(which);
+    close_source(&s);
+    return code;
+}
+
 int run_show(const args *a)
 {
     char *text = malloc(ROOM);
     int code = text ? DONE : fail("no memory");
     if (code == DONE && a->n == 0)
         code = usage(a, "missing argument: FILE");
-    for (int i = 0; i < a->n && code == DONE; i++) {
-        source s;
-        input in;
-        code = open_single(a, &s, &in, a->operands[i]);
-        if (code == DONE) {
-            code = show(&s, &in, text);
-            close_input(&in);
-            close_source(&s);
-        }
-    }
+    for (int i = 0; i < a->n && code == DONE; i++)
+        code = show_word(a, a->operands[i], text);
     free(text);
     return code;
 }

@@ -4,6 +4,7 @@
  * unpacked at once. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,22 @@ void close_input(input *in)
     if (in->fd >= 0)
         close(in->fd);
     *in = (input){.fd = -1};
+}
+
+int chosen_tensors(const args *a, const source *s, int64_t **which, int64_t *n)
+{
+    int64_t count = tn_file_count(s->f);
+    *n = 0;
+    *which = malloc((size_t)(count ? count : 1) * sizeof **which);
+    if (!*which)
+        return fail("no memory for %lld tensors", (long long)count);
+    for (int64_t i = 0; i < count; i++)
+        if (s->which >= 0 ? i == s->which
+                          : !a->tensors || !fnmatch(a->tensors, tn_file_name(s->f, i), 0))
+            (*which)[(*n)++] = i;
+    if (!*n && a->tensors)
+        return fail("%s: no tensor matches \"%s\"", s->path, a->tensors);
+    return DONE;
 }
 
 int open_single(const args *a, source *s, input *in, const char *word)

@@ -136,7 +136,9 @@ typedef struct tn_write_options {
     int64_t no_sync;      /* not 0: do not wait for the disk: survives a crash of the process,
                            * not of the machine */
     int64_t compress;     /* .npz: not 0: deflate the members */
-    void *reserved[4];    /* NULL */
+    int64_t exclusive;    /* not 0: what is at path when the file is complete stays, and
+                           * tn_writer_commit fails with TN_EIO */
+    void *reserved[3];    /* NULL */
 } tn_write_options;
 
 /* Begin a file that will hold n tensors of the given dtypes and shapes (data and strides are

@@ -126,6 +126,17 @@ tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int6
 /* TN_EUNSUPPORTED has filled in descr. */
 tn_status tni_npy_parse(tni_npy *h, const char *who, const uint8_t *bytes, int64_t length);
 
+/* ---- from file to file (writer_copy.c) ---- */
+
+/* Whether the bytes of e are those that the writer would write. */
+bool tni_writer_copies(const tn_writer *w, const tni_entry *e);
+
+/* Append numel elements that lie at `at` in f, beside each other; copied is told the bytes that
+ * have been, and may end it. */
+typedef tn_status tni_copied(void *user, int64_t done);
+tn_status tni_writer_copy(tn_writer *w, const tn_file *f, int64_t at, tn_dtype dtype,
+                          int64_t numel, tni_copied *copied, void *user);
+
 /* Unpack a stored or deflated member, in order; crc and length are checked at the end. */
 tn_status tni_unpack(const tn_file *f, const tni_entry *e, void *out);
 tn_status tni_unpack_head(const tn_file *f, int64_t at, int64_t packed, uint8_t *out, int64_t n,

@@ -136,6 +136,27 @@ int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
     return 0;
 }
 
+int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t *got)
+{
+    *got = 0;
+    while (*got < n) {
+        size_t piece = n - *got < READ_PIECE ? (size_t)(n - *got) : READ_PIECE;
+        int error = ask("copy", &piece);
+        if (error)
+            return error;
+        off_t in = (off_t)(at + *got), out = (off_t)(to_at + *got);
+        ssize_t r = copy_file_range(from, &in, to, &out, piece, 0);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return errno;
+        if (r == 0)
+            break;
+        *got += r;
+    }
+    return 0;
+}
+
 int tni_sys_map(int fd, int64_t n, bool readable, void **at)
 {
     int error = ask("mmap", NULL);
@@ -254,7 +275,23 @@ void tni_sys_flow(int fd, int64_t at, int64_t n)
     (void)sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE);
 }
 
-int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync)
+/* Put the file at path, or leave what is there. */
+static int move_to(const char *name, const char *path, bool exclusive)
+{
+    if (!exclusive)
+        return rename(name, path) != 0 ? errno : 0;
+    if (renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    /* A file system without that: a link does not replace either. */
+    if (link(name, path) != 0)
+        return errno;
+    return unlink(name) != 0 ? errno : 0;
+}
+
+int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync,
+                    bool exclusive)
 {
     struct stat old;
     if (stat(path, &old) != 0 ? errno != ENOENT : fchmod(fd, old.st_mode & 0777) != 0)
@@ -270,8 +307,8 @@ int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync
             return error;
     }
     error = ask("rename", NULL);
-    if (!error && rename(name, path) != 0)
-        error = errno;
+    if (!error)
+        error = move_to(name, path, exclusive);
     if (error)
         return error;
     name[0] = 0;

@@ -22,6 +22,10 @@ int tni_sys_list(const char *path, bool (*each)(void *user, const char *name), v
 
 int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got);
 int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at); /* at -1: append */
+
+/* Copy up to n bytes from one file to another; *got of them have been, also on failure. */
+int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t *got);
+
 int tni_sys_map(int fd, int64_t n, bool readable, void **at);
 void tni_sys_unmap(void *at, int64_t n);
 
@@ -32,8 +36,10 @@ int tni_sys_temp(const char *path, char *name, size_t size, int *fd);
 /* Let the system begin to write bytes to the disk, without waiting for it. */
 void tni_sys_flow(int fd, int64_t at, int64_t n);
 
-/* Sync fd, put it at path and sync the folder; name is as tni_sys_temp left it. */
-int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync);
+/* Sync fd, put it at path and sync the folder; name is as tni_sys_temp left it.  With exclusive
+ * a file at path stays: EEXIST. */
+int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync,
+                    bool exclusive);
 
 /* Remove the named temporary file, if there is one. */
 void tni_sys_forget(const char *name);

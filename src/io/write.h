@@ -49,6 +49,11 @@ struct tn_writer {
 tn_status tni_append(tn_writer *w, const void *data, int64_t n);
 tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at);
 
+/* Whether numel elements of dtype are what the writer takes next; TN_OK, and that they have been
+ * appended. */
+tn_status tni_writer_expects(const tn_writer *w, tn_dtype dtype, int64_t numel);
+tn_status tni_writer_took(tn_writer *w, int64_t numel);
+
 /* The header of .npy for dtype and shape, at buf; gives its length, a multiple of 64. */
 #define TNI_NPY_WRITTEN 1792
 int64_t tni_npy_header(char *buf, tn_dtype dtype, int ndim, const int64_t *shape);

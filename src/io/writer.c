@@ -29,7 +29,7 @@ static tn_status fail_system(const char *path, int error)
 
 tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at)
 {
-    int error = tni_sys_pwrite(w->fd, data, (size_t)n, w->pipe ? -1 : at);
+    int error = n ? tni_sys_pwrite(w->fd, data, (size_t)n, w->pipe ? -1 : at) : 0;
     if (error)
         return fail_system(w->path, error);
     if (at + n > w->at)
@@ -271,12 +271,9 @@ static tn_status put_staged(tn_writer *w, const tn_tensor *t)
     }
 }
 
-static tn_status put(tn_writer *w, const tn_tensor *t, int64_t numel)
+tn_status tni_writer_took(tn_writer *w, int64_t numel)
 {
-    if (tn_is_contiguous(t) && !TNI_NEVER(w->format->swaps))
-        TRY(w->format->bytes(w, t->data, numel * tni_width(t->dtype)));
-    else
-        TRY(put_staged(w, t));
+    ASSERT(numel <= w->left);
     w->left -= numel;
     if (w->left > 0)
         return TN_OK;
@@ -284,6 +281,29 @@ static tn_status put(tn_writer *w, const tn_tensor *t, int64_t numel)
         TRY(w->format->leave(w, &w->slots[w->now]));
     w->now++;
     return enter(w);
+}
+
+static tn_status put(tn_writer *w, const tn_tensor *t, int64_t numel)
+{
+    if (tn_is_contiguous(t) && !TNI_NEVER(w->format->swaps))
+        TRY(w->format->bytes(w, t->data, numel * tni_width(t->dtype)));
+    else
+        TRY(put_staged(w, t));
+    return tni_writer_took(w, numel);
+}
+
+tn_status tni_writer_expects(const tn_writer *w, tn_dtype dtype, int64_t numel)
+{
+    if (w->broken)
+        return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
+    if (w->now == w->n || numel > w->left)
+        return tni_fail(TN_EARG, "%s: got %lld elements, %lld are missing", w->path,
+                        (long long)numel, (long long)(w->now == w->n ? 0 : w->left));
+    if (dtype != w->slots[w->now].dtype)
+        return tni_fail(TN_EDTYPE, "%s: tensor \"%.80s\" is %s, the piece %s", w->path,
+                        w->slots[w->now].name, tn_dtype_name(w->slots[w->now].dtype),
+                        tn_dtype_name(dtype));
+    return TN_OK;
 }
 
 tn_status tn_writer_put(tn_writer *w, const tn_tensor *piece)
@@ -295,15 +315,7 @@ tn_status tn_writer_put(tn_writer *w, const tn_tensor *piece)
     if (numel == 0)
         return TN_OK;
     TRY(tni_check_data(piece, "writer_put: piece"));
-    if (w->broken)
-        return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
-    if (w->now == w->n || numel > w->left)
-        return tni_fail(TN_EARG, "%s: got %lld elements, %lld are missing", w->path,
-                        (long long)numel, (long long)(w->now == w->n ? 0 : w->left));
-    if (piece->dtype != w->slots[w->now].dtype)
-        return tni_fail(TN_EDTYPE, "%s: tensor \"%.80s\" is %s, the piece %s", w->path,
-                        w->slots[w->now].name, tn_dtype_name(w->slots[w->now].dtype),
-                        tn_dtype_name(piece->dtype));
+    TRY(tni_writer_expects(w, piece->dtype, numel));
     tn_status status = put(w, piece, numel);
     w->broken = status != TN_OK;
     return status;
@@ -320,7 +332,8 @@ static tn_status finish(tn_writer *w)
         TRY(w->format->finish(w));
     if (w->pipe)
         return TN_OK;
-    int error = tni_sys_publish(w->fd, w->temp, PATH_MAX, w->target, !w->options.no_sync);
+    int error = tni_sys_publish(w->fd, w->temp, PATH_MAX, w->target, !w->options.no_sync,
+                                w->options.exclusive != 0);
     return error ? fail_system(w->path, error) : TN_OK;
 }
 

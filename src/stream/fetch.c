@@ -190,7 +190,8 @@ static tn_status check(const tni_entry *e, const tn_tensor *dst, const tn_tensor
 }
 
 /* Place of src's first element in the file; all its elements lie inside e. */
-static tn_status locate(const tn_file *f, const tni_entry *e, const tn_tensor *src, int64_t *at)
+tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor *src,
+                           int64_t *at)
 {
     int64_t low, high;
     tni_extent(src, &low, &high);
@@ -220,7 +221,7 @@ tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
         return TN_OK;
     walk w = {.f = f, .e = e, .src = *places, .dst = *dst};
     int64_t low, high;
-    TRY(locate(f, e, places, &w.at));
+    TRY(tni_fetch_locate(f, e, places, &w.at));
     if (tn_is_contiguous(places) && tn_is_contiguous(dst)) {
         TRY(tni_file_bytes(f, dst->data, tn_nbytes(dst), w.at));
         if (e->swapped)

@@ -74,6 +74,33 @@ static tn_status check_job(const tn_stream *job)
     return tni_recipe_of(job->recipe)->check(job);
 }
 
+/* ---- elements that stay as they are: from file to file ---- */
+
+static bool in_order(const tn_stream *job)
+{
+    return job->recipe == TN_STREAM_COPY && job->n == 1 && !job->args &&
+           tn_is_contiguous(&job->sources[0].view);
+}
+
+/* Whether the bytes of the result lie in a file as the writer would write them; then where. */
+static bool is_copied(const tn_stream *job, const tn_file **f, int64_t *at)
+{
+    const tn_stream_source *s = job->sources;
+    const tni_entry *e = NULL;
+    if (!in_order(job) || !job->writer || !s->file || s->view.dtype != job->out.dtype)
+        return false;
+    *f = s->file;
+    return tni_file_entry(f, s->tensor, "stream", &e) == TN_OK &&
+           tni_width(e->dtype) == tni_width(s->view.dtype) &&
+           tni_writer_copies(job->writer, e) && tni_fetch_locate(*f, e, &s->view, at) == TN_OK;
+}
+
+static tn_status copied(void *user, int64_t done)
+{
+    const tn_stream *job = user;
+    return job->progress ? job->progress(job->user, done, tn_nbytes(&job->out)) : TN_OK;
+}
+
 tn_status tn_stream_run(const tn_stream *job)
 {
     TRY(check_job(job));
@@ -82,6 +109,10 @@ tn_status tn_stream_run(const tn_stream *job)
     for (int k = 0; k < job->n; k++)
         if (!job->sources[k].file && !job->sources[k].read)
             TRY(tni_check_data(&job->sources[k].view, "stream: source"));
+    const tn_file *f;
+    int64_t at, numel = tni_numel(&job->out);
+    if (numel && is_copied(job, &f, &at))
+        return tni_writer_copy(job->writer, f, at, job->out.dtype, numel, copied, (void *)job);
     tni_schedule plan = tni_stream_schedule(job);
     return tni_stream_pipeline(job, &plan);
 }
@@ -95,12 +126,6 @@ static int64_t source_bytes(const tn_stream_source *s)
     for (int i = 0; i < s->view.ndim; i++)
         n *= s->view.stride[i] == 0 && s->view.shape[i] > 1 ? 1 : s->view.shape[i];
     return n;
-}
-
-static bool in_order(const tn_stream *job)
-{
-    return job->recipe == TN_STREAM_COPY && job->n == 1 && !job->args &&
-           tn_is_contiguous(&job->sources[0].view);
 }
 
 tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)

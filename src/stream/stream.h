@@ -84,6 +84,10 @@ tni_schedule tni_stream_schedule(const tn_stream *job);
 /* Bytes that a fetch holds beside its destination. */
 enum { TNI_FETCH_STAGE = 4 << 20 };
 
+/* Place in the file of the first element of a view of entry e, inside which it lies. */
+tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor *view,
+                           int64_t *at);
+
 /* ---- the pipeline (pipeline.c) ---- */
 
 tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan);

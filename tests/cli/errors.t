@@ -18,6 +18,12 @@ $ tenon
 2>   cast       convert elements
 2>   op         compute elementwise, with broadcasting
 2>   convert    write another format
+2>   select     keep the tensors whose names match
+2>   drop       leave out the tensors whose names match
+2>   rename     give tensors other names
+2>   merge      put the tensors of several files into one
+2>   split      cut a model into files of a size
+2>   meta       show or change metadata
 2>   explain    say what a command would do
 2>   bench      measure this machine and the standing table
 2>   demo       a tour on files that it makes itself
@@ -47,7 +53,7 @@ $ tenon help permute
 >   -o, --out OUT        the file to make; its suffix tells the format, - is a pipe of .npy
 >   -f, --force          overwrite what is there
 >   --name NAME          of the tensor in OUT (or -o OUT:NAME)
->   --tensors GLOB       change the matching tensors, leave the others as they are
+>   --tensors GLOB       change the matching tensors, leave the others as they are; info, show: only these
 >   --dtype DTYPE        read the elements as this dtype of the same width
 >   --align N            of the data in a .safetensors; 8 by default
 >   --max-mem SIZE       memory for elements: 512M, 2G; a quarter of all by default

@@ -1,10 +1,13 @@
 /* test_stream.c - a job gives the bytes of the same work in memory, whatever max_mem, box and
  * threads; sinks are called in order; bad jobs are refused before anything is read. */
+#include <errno.h>
 #include <stdatomic.h>
 
 #include "io_oracle.h"
 
 #include <tenon/stream.h>
+
+#include "io/sys.h"
 
 #define REFUSED(call, status, part)                                                            \
     do {                                                                                       \
@@ -204,6 +207,87 @@ static void test_corners(void **state)
     tn_free(&want);
 }
 
+/* ---- elements that stay as they are ---- */
+
+static int copy_error, copies;
+
+static int refuse_copy(const char *call, size_t *n)
+{
+    (void)n;
+    if (strcmp(call, "copy") != 0)
+        return 0;
+    copies++;
+    return copy_error;
+}
+
+/* Copied by the system, or by way of memory where it refuses: the same bytes. */
+static void test_copied(void **state)
+{
+    (void)state;
+    static const int errors[] = {0, EXDEV, ENOSYS, ENOSPC};
+    tn_tensor t, view, got;
+    tn_file *f = NULL;
+    make_input(&t, 2, (int64_t[]){3000, 1000});
+    OK(tn_save("from.npy", &t));
+    OK(tn_file_open(&f, "from.npy"));
+    OK(tn_file_places(f, 0, &view));
+    OK(tn_slice(&view, &view, 0, 5, 2900, 1));
+    tn_stream_source source = {.file = f, .view = view};
+    tn_stream job = {.n = 1, .sources = &source};
+    OK(tn_init(&job.out, NULL, TN_F32, 2, view.shape));
+    tni_sys_hook = refuse_copy;
+    for (int k = 0; k < 4; k++) {
+        copies = 0;
+        copy_error = errors[k];
+        OK(tn_writer_open(&job.writer, "to.safetensors", 1, NULL,
+                          (const tn_tensor *[]){&job.out}, NULL));
+        tn_status status = tn_stream_run(&job);
+        assert_true(copies > 0);
+        if (errors[k] == ENOSPC) {
+            assert_int_equal(status, TN_EIO);
+            assert_string_equal(tn_error(), "to.safetensors: No space left on device");
+            tn_writer_abort(job.writer);
+            continue;
+        }
+        OK(status);
+        OK(tn_writer_commit(job.writer));
+        tn_file *to = NULL;
+        OK(tn_file_open(&to, "to.safetensors"));
+        OK(tn_file_read(to, 0, &got));
+        assert_memory_equal(got.data, (char *)t.data + 5 * 4000, 2895 * 4000);
+        tn_free(&got);
+        tn_file_close(to);
+        remove("to.safetensors");
+    }
+    tni_sys_hook = NULL;
+    tn_file_close(f);
+    remove("from.npy");
+    tn_free(&t);
+}
+
+/* A file that appears while another is made stays, when it was asked to. */
+static void test_exclusive(void **state)
+{
+    (void)state;
+    tn_tensor t;
+    OK(tn_full(&t, TN_U8, 1, (int64_t[]){4}, NULL));
+    for (int exclusive = 0; exclusive < 2; exclusive++) {
+        tn_writer *w = NULL;
+        OK(tn_writer_open(&w, "late.npy", 1, NULL, (const tn_tensor *[]){&t},
+                          &(tn_write_options){.exclusive = exclusive}));
+        OK(tn_writer_put(w, &t));
+        spit("late.npy", "mine", 4);
+        assert_int_equal(tn_writer_commit(w), exclusive ? TN_EIO : TN_OK);
+        if (exclusive)
+            assert_string_equal(tn_error(), "late.npy: File exists");
+        size_t n;
+        free(slurp("late.npy", &n));
+        assert_int_equal(n, exclusive ? 4 : 132);
+        remove("late.npy");
+    }
+    tn_free(&t);
+}
+
 /* ---- plans ---- */
 
 static void test_plan(void **state)
@@ -327,9 +411,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_view),     cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_operands), cmocka_unit_test(test_corners),
-        cmocka_unit_test(test_plan),     cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_view),      cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_operands),  cmocka_unit_test(test_corners),
+        cmocka_unit_test(test_plan),      cmocka_unit_test(test_copied),
+        cmocka_unit_test(test_exclusive), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
