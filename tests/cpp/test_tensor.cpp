@@ -151,7 +151,7 @@ static void mdspans()
     std::mdspan<int, std::dextents<int, 2>, std::layout_left> left(x.data(), 4, 3);
     CHECK(tn::take(tn::view::of(left)).at<int>(3, 2) == 11);
     auto back = tn::take(v.transpose(0, 1)).mdspan<int, 2>();
-    CHECK(back.extent(0) == 4 && back[3, 2] == 11);
+    CHECK(back.extent(0) == 4 && (back[std::array<int64_t, 2>{3, 2}] == 11));
 }
 #endif
 

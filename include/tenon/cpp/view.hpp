@@ -79,7 +79,7 @@ class view
             strides.push_back(static_cast<int64_t>(m.stride(i)) *
                               static_cast<int64_t>(sizeof(T)));
         }
-        return of(m.data_handle(), shape(extents), shape(strides));
+        return of(m.data_handle(), tn::shape(extents), tn::shape(strides));
     }
 
     /* The same memory as a std::mdspan of N axes; T and N must be the tensor's. */
