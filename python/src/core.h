@@ -195,4 +195,14 @@ int tpy_unknown_keyword(const char *call, PyObject *names, Py_ssize_t k);
 int tpy_files_ready(PyObject *module);
 int tpy_plans_ready(PyObject *module);
 
+/* A Plan object, which takes plan also on failure. */
+PyObject *tpy_plan_wrap(tn_plan *plan, const tn_tensor *dst, int n,
+                        const tn_tensor *const *srcs);
+int tpy_plan_destination(tn_tensor *dst, PyObject *out, tn_dtype dtype, int ndim,
+                         const int64_t *shape);
+
+/* ---- reduce.c, choose.c, products.c, expressions.c ---- */
+extern PyMethodDef tpy_reduce_functions[], tpy_choose_functions[], tpy_product_functions[],
+    tpy_expr_functions[];
+
 #endif

@@ -177,6 +177,40 @@ static bool is_operand(PyObject *o)
            PyObject_HasAttrString(o, "__array_interface__");
 }
 
+/* The hook of an object that records what is done to it (tenon.fuse); NULL: an ordinary one. */
+static PyObject *traced(PyObject *o)
+{
+    if (tpy_is_tensor(o) || tpy_is_number(o) || PyObject_CheckBuffer(o))
+        return NULL;
+    PyObject *hook = PyObject_GetAttrString(o, "__tenon_function__");
+    if (!hook)
+        PyErr_Clear();
+    return hook;
+}
+
+static PyObject *call_traced(PyObject *hook, tn_op op, const double *params, int n,
+                             PyObject *const *args, PyObject *out)
+{
+    PyObject *result = NULL, *list = PyTuple_New(n), *numbers = PyTuple_New(0);
+    if (out && out != Py_None) {
+        PyErr_SetString(PyExc_TypeError, "fuse: out= inside a traced function");
+    } else if (list && numbers) {
+        for (int k = 0; k < n; k++)
+            PyTuple_SetItem(list, k, Py_NewRef(args[k]));
+        if (params) {
+            Py_DECREF(numbers);
+            numbers = tn_op_params(op) == 1 ? Py_BuildValue("(d)", params[0])
+                                            : Py_BuildValue("(dd)", params[0], params[1]);
+        }
+        if (numbers)
+            result = PyObject_CallFunction(hook, "sOO", tn_op_name(op), list, numbers);
+    }
+    Py_XDECREF(numbers);
+    Py_XDECREF(list);
+    Py_DECREF(hook);
+    return result;
+}
+
 PyObject *tpy_apply(tn_op op, const double *params, int n, PyObject *const *args, PyObject *out,
                     bool binary)
 {
@@ -185,6 +219,11 @@ PyObject *tpy_apply(tn_op op, const double *params, int n, PyObject *const *args
     int taken = 0;
     PyObject *result = NULL;
     for (; taken < n; taken++) {
+        PyObject *hook = traced(args[taken]);
+        if (hook) {
+            result = call_traced(hook, op, params, n, args, out);
+            goto done;
+        }
         if (binary && !is_operand(args[taken])) {
             result = Py_NewRef(Py_NotImplemented);
             goto done;

@@ -30,8 +30,8 @@ static void plan_dealloc(PyObject *self)
 }
 
 /* Takes plan, also on failure. */
-static PyObject *plan_wrap(tn_plan *plan, const tn_tensor *dst, int n,
-                           const tn_tensor *const *srcs)
+PyObject *tpy_plan_wrap(tn_plan *plan, const tn_tensor *dst, int n,
+                        const tn_tensor *const *srcs)
 {
     plan_object *o = PyObject_New(plan_object, tpy_Plan);
     tn_tensor *kept = PyMem_Malloc(sizeof *kept * (size_t)(n + 1));
@@ -55,8 +55,8 @@ static PyObject *plan_wrap(tn_plan *plan, const tn_tensor *dst, int n,
 }
 
 /* A dense destination when none is given. */
-static int destination(tn_tensor *dst, PyObject *out, tn_dtype dtype, int ndim,
-                       const int64_t *shape)
+int tpy_plan_destination(tn_tensor *dst, PyObject *out, tn_dtype dtype, int ndim,
+                         const int64_t *shape)
 {
     if (out != Py_None) {
         if (!tpy_is_tensor(out)) {
@@ -108,11 +108,11 @@ static PyObject *f_plan_op(PyObject *self, PyObject *args)
         status = tn_broadcast_shape(n, srcs, &ndim, shape);
     if (status != TN_OK)
         return tpy_raise(status);
-    if (destination(&dst, out, dtype, ndim, shape) < 0)
+    if (tpy_plan_destination(&dst, out, dtype, ndim, shape) < 0)
         return NULL;
     tn_plan *plan;
     status = tn_plan_op(&plan, op, have ? params : NULL, &dst, n, srcs);
-    return status == TN_OK ? plan_wrap(plan, &dst, n, srcs) : tpy_raise(status);
+    return status == TN_OK ? tpy_plan_wrap(plan, &dst, n, srcs) : tpy_raise(status);
 }
 
 /* plan_copy(view, out): the elements of a view in a dense tensor or out. */
@@ -124,12 +124,12 @@ static PyObject *f_plan_copy(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O:plan_copy", tpy_Tensor, &x, &out))
         return NULL;
     tpy_widen(&s, x);
-    if (destination(&dst, out, s.dtype, s.ndim, s.shape) < 0)
+    if (tpy_plan_destination(&dst, out, s.dtype, s.ndim, s.shape) < 0)
         return NULL;
     tn_plan *plan;
     tn_status status = dst.dtype == s.dtype ? tn_plan_rearrange(&plan, &dst, &s)
                                             : tn_plan_cast(&plan, &dst, &s);
-    return status == TN_OK ? plan_wrap(plan, &dst, 1, (const tn_tensor *[]){&s})
+    return status == TN_OK ? tpy_plan_wrap(plan, &dst, 1, (const tn_tensor *[]){&s})
                            : tpy_raise(status);
 }
 
@@ -143,11 +143,11 @@ static PyObject *f_plan_cast(PyObject *self, PyObject *args)
         tpy_dtype_from(&dtype, given) < 0)
         return NULL;
     tpy_widen(&s, x);
-    if (destination(&dst, out, dtype, s.ndim, s.shape) < 0)
+    if (tpy_plan_destination(&dst, out, dtype, s.ndim, s.shape) < 0)
         return NULL;
     tn_plan *plan;
     tn_status status = tn_plan_cast(&plan, &dst, &s);
-    return status == TN_OK ? plan_wrap(plan, &dst, 1, (const tn_tensor *[]){&s})
+    return status == TN_OK ? tpy_plan_wrap(plan, &dst, 1, (const tn_tensor *[]){&s})
                            : tpy_raise(status);
 }
 
@@ -170,11 +170,11 @@ static PyObject *f_plan_pad(PyObject *self, PyObject *args)
         return NULL;
     for (int i = 0; i < s.ndim; i++)
         shape[i] = b[i] + s.shape[i] + a[i];
-    if (destination(&dst, out, s.dtype, s.ndim, shape) < 0)
+    if (tpy_plan_destination(&dst, out, s.dtype, s.ndim, shape) < 0)
         return NULL;
     tn_plan *plan;
     tn_status status = tn_plan_pad(&plan, &dst, &s, b, a, (tn_pad_mode)mode, room);
-    return status == TN_OK ? plan_wrap(plan, &dst, 1, (const tn_tensor *[]){&s})
+    return status == TN_OK ? tpy_plan_wrap(plan, &dst, 1, (const tn_tensor *[]){&s})
                            : tpy_raise(status);
 }
 

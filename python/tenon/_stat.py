@@ -5,11 +5,15 @@ from collections import namedtuple as _namedtuple
 
 from . import _core
 from ._base import as_tensor, axes_of, axis_of, result_type
-from ._core import broadcast_to, permute_dims, reshape
+from ._core import Tensor, broadcast_to, permute_dims, reshape
 
 
 def _reduce(name, x, axis, keepdims, dtype, out, param=None):
-    x = as_tensor(x)
+    if type(x) is not Tensor:
+        record = getattr(x, "__tenon_reduce__", None)
+        if record is not None:
+            return record(name, axis, keepdims)
+        x = as_tensor(x)
     return _core._reduce(name, x, axes_of(axis, x.ndim, name), keepdims, dtype, out, param)
 
 
