@@ -106,15 +106,17 @@ tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call)
     return comm_make(c, user, call);
 }
 
-tn_status tnm_on_node(tnm_comm *c, int n, const int *ranks, int *node_ranks)
+tn_status tnm_on_node(tnm_comm *c, int64_t n, int *ranks)
 {
     MPI_Group all, node;
     MPITRY("mpi", MPI_Comm_group(c->comm, &all));
     MPITRY("mpi", MPI_Comm_group(c->node, &node));
-    MPITRY("mpi", MPI_Group_translate_ranks(all, n, ranks, node, node_ranks));
-    for (int i = 0; i < n; i++)
-        if (node_ranks[i] == MPI_UNDEFINED)
-            node_ranks[i] = -1;
+    for (int64_t i = 0; i < n; i += 64) { /* the two lists may not be the same memory */
+        int out[64], count = n - i < 64 ? (int)(n - i) : 64;
+        MPITRY("mpi", MPI_Group_translate_ranks(all, count, ranks + i, node, out));
+        for (int k = 0; k < count; k++)
+            ranks[i + k] = out[k] == MPI_UNDEFINED ? -1 : out[k];
+    }
     MPI_Group_free(&all);
     MPI_Group_free(&node);
     return TN_OK;

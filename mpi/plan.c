@@ -47,6 +47,21 @@ typedef struct sums {
     int64_t all_bytes, all_sends;
 } sums;
 
+/* Peers of this rank on other nodes. */
+static tn_status plan_far(const tn_mpi_plan *p, int64_t *far)
+{
+    *far = 0;
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; i < p->lane[k].messages; i++) {
+            int peer;
+            int64_t n;
+            TRY(tn_route_peer(p->route, k, i, &peer, &n));
+            TRY(tnm_on_node(p->c, 1, &peer));
+            *far += peer < 0;
+        }
+    return TN_OK;
+}
+
 static tn_status plan_sums(tn_mpi_plan *p, sums *s)
 {
     tn_route_sum r;
@@ -183,28 +198,22 @@ tn_status tnm_plan_make(tn_mpi_plan **plan, tnm_comm *c, tn_route *route,
     start.most_bytes = s.bytes;
     start.most_sends = s.sends;
     snprintf(start.words, sizeof start.words, "%s", about->words);
+    if (start.way == TN_MPI_SHARED) {
+        int64_t far;
+        TRY(plan_far(&start, &far));
+        TRY(tnm_agree(
+            c,
+            far ? tnm_fail(TN_EUNSUPPORTED,
+                           "%s: the way is TN_MPI_SHARED, and %lld peers are on other "
+                           "nodes",
+                           about->call, (long long)far)
+                : TN_OK,
+            NULL, NULL));
+    }
     tn_mpi_plan *p = NULL;
     TRY(plan_memory(&start, &s, max_bytes, &p));
     for (int64_t i = 0; i < p->lane[0].slots + p->lane[1].slots; i++)
         p->all[i] = MPI_REQUEST_NULL;
-    tn_status status = TN_OK;
-    if (p->way == TN_MPI_SHARED && p->shared) {
-        for (int k = 0; k < 2; k++)
-            if (p->shared->peers[k] < p->lane[k].messages)
-                status =
-                    tnm_fail(TN_EUNSUPPORTED,
-                             "%s: the way is TN_MPI_SHARED, and a rank that exchanges with "
-                             "this one is on another node",
-                             p->call);
-        status = tnm_agree(c, status, NULL, NULL);
-    } else if (p->way == TN_MPI_SHARED && s.peers > 0) {
-        status =
-            tnm_fail(TN_EUNSUPPORTED, "%s: max_bytes is too small for TN_MPI_SHARED", p->call);
-    }
-    if (status != TN_OK) {
-        tn_free(&(tn_tensor){.data = p->block.data});
-        return status;
-    }
     /* Three tags: elements, offers of memory, answers.  MPI promises 32767 at least. */
     p->tag = c->tag;
     c->tag = c->tag + 3 > 32760 ? 0 : c->tag + 3;

@@ -37,8 +37,8 @@ tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call);
 void tnm_comm_hold(tnm_comm *c);
 void tnm_comm_drop(tnm_comm *c);
 
-/* The rank in c->node of a rank of c, or -1. */
-tn_status tnm_on_node(tnm_comm *c, int n, const int *ranks, int *node_ranks);
+/* Replace ranks of c by those of the same processes in c->node, or by -1. */
+tn_status tnm_on_node(tnm_comm *c, int64_t n, int *ranks);
 
 /* TN_EMPI with MPI's words. */
 tn_status tnm_refused(int error, const char *call, const char *what);
@@ -168,18 +168,13 @@ int64_t tnm_max_bytes(const tn_mpi_options *options);
 
 /* ---- memory of the node (shared.c) ---- */
 
-/* What a rank tells about a part of src: the window it is in, its place there, its strides. */
-typedef struct tnm_part {
-    int64_t window, offset, nbytes;
-    int64_t shape[TN_MAX_NDIM], stride[TN_MAX_NDIM];
-} tnm_part;
-
 enum { TNM_DIRECT_PARTS = 8 }; /* a rank with more parts sends messages */
 
-/* Sent to each peer of the node before its elements: does it read them itself? */
+/* Sent to each peer of the node before its elements: does it read them itself?  A row for each
+ * part of src follows: the window that it is in, its place there, extents, strides. */
 typedef struct tnm_offer {
     int64_t direct, parts;
-    tnm_part part[]; /* as many as any rank has */
+    int64_t rows[];
 } tnm_offer;
 
 typedef struct tnm_shared {

@@ -84,9 +84,14 @@ void tn_mpi_free(tn_tensor *t)
 
 /* ---- offers ---- */
 
-static int64_t offer_bytes(int64_t parts)
+static int64_t offer_row(const tn_mpi_plan *p)
 {
-    return (int64_t)sizeof(tnm_offer) + parts * (int64_t)sizeof(tnm_part);
+    return 2 + 2 * p->ndim;
+}
+
+static int64_t offer_bytes(const tn_mpi_plan *p, int64_t parts)
+{
+    return (int64_t)sizeof(tnm_offer) + parts * offer_row(p) * (int64_t)sizeof(int64_t);
 }
 
 static int64_t count_messages(const tn_mpi_plan *p, int k)
@@ -100,8 +105,8 @@ int64_t tnm_shared_bytes(const tn_mpi_plan *p, int64_t parts)
     if (parts > TNM_DIRECT_PARTS)
         parts = 0;
     return (int64_t)sizeof(tnm_shared) + (in + out) * (int64_t)sizeof(int) + in + 64 +
-           (in + 2 * out + in) * (int64_t)sizeof(MPI_Request) + (in + 1) * offer_bytes(parts) +
-           parts * (int64_t)sizeof(tn_tensor);
+           (in + 2 * out + in) * (int64_t)sizeof(MPI_Request) +
+           (in + 1) * offer_bytes(p, parts) + parts * (int64_t)sizeof(tn_tensor);
 }
 
 static char *cut(char **memory, int64_t bytes)
@@ -117,7 +122,7 @@ tn_status tnm_shared_make(tn_mpi_plan *p, char *memory, int64_t parts)
     if (parts > TNM_DIRECT_PARTS)
         parts = 0;
     tnm_shared *s = p->shared = (tnm_shared *)cut(&memory, sizeof *s);
-    *s = (tnm_shared){.bytes = offer_bytes(parts)};
+    *s = (tnm_shared){.bytes = offer_bytes(p, parts)};
     s->view = (tn_tensor *)cut(&memory, parts * (int64_t)sizeof *s->view);
     s->out = (tnm_offer *)cut(&memory, s->bytes);
     s->in = cut(&memory, in * s->bytes);
@@ -134,7 +139,7 @@ tn_status tnm_shared_make(tn_mpi_plan *p, char *memory, int64_t parts)
             TRY(tn_route_peer(p->route, k, i, &peer, &elements));
             s->node_rank[k][i] = peer;
         }
-        TRY(tnm_on_node(p->c, (int)n, s->node_rank[k], s->node_rank[k]));
+        TRY(tnm_on_node(p->c, n, s->node_rank[k]));
         for (int64_t i = 0; i < n; i++) {
             int peer;
             int64_t elements;
@@ -163,19 +168,19 @@ static const tnm_window *window_of(const tnm_comm *c, const tn_tensor *t)
 
 static bool offer_write(const tn_mpi_plan *p, tnm_offer *o, int64_t parts)
 {
-    const int64_t room = (p->shared->bytes - offer_bytes(0)) / (int64_t)sizeof(tnm_part);
     *o = (tnm_offer){0};
-    if (parts > room)
+    if (offer_bytes(p, parts) > p->shared->bytes)
         return false;
     for (int64_t i = 0; i < parts; i++) {
         const tn_tensor *t = &p->src[i];
         const tnm_window *w = window_of(p->c, t);
         if (!w)
             return false;
-        o->part[i] = (tnm_part){
-            .window = w->id, .offset = (char *)t->data - (char *)w->base, .nbytes = w->size};
-        memcpy(o->part[i].shape, t->shape, (size_t)t->ndim * sizeof *t->shape);
-        memcpy(o->part[i].stride, t->stride, (size_t)t->ndim * sizeof *t->stride);
+        int64_t *row = o->rows + i * offer_row(p);
+        row[0] = w->id;
+        row[1] = (char *)t->data - (char *)w->base;
+        memcpy(row + 2, t->shape, (size_t)t->ndim * sizeof *row);
+        memcpy(row + 2 + t->ndim, t->stride, (size_t)t->ndim * sizeof *row);
     }
     *o = (tnm_offer){.direct = 1, .parts = parts};
     return true;
@@ -240,9 +245,9 @@ static tn_status pull(tn_mpi_plan *p, int64_t i, const tnm_offer *o)
     int64_t elements;
     const tn_dtype dtype = p->src_dtype;
     for (int64_t k = 0; k < o->parts; k++) {
-        const tnm_part *part = &o->part[k];
+        const int64_t *row = o->rows + k * offer_row(p);
         const tnm_window *w = p->c->windows;
-        while (w && w->id != part->window)
+        while (w && w->id != row[0])
             w = w->next;
         if (!w)
             return tnm_fail(TN_ERANKS, "%s: a peer names memory that is not shared here",
@@ -251,8 +256,8 @@ static tn_status pull(tn_mpi_plan *p, int64_t i, const tnm_offer *o)
         int unit;
         char *base;
         MPITRY(p->call, MPI_Win_shared_query(w->win, s->node_rank[0][i], &size, &unit, &base));
-        TRY(tn_init_strided(&s->view[k], base + part->offset, dtype, p->ndim, part->shape,
-                            part->stride));
+        TRY(tn_init_strided(&s->view[k], base + row[1], dtype, p->ndim, row + 2,
+                            row + 2 + p->ndim));
     }
     TRY(tn_route_peer(p->route, false, i, &peer, &elements));
     TRY(tn_route_pull(p->route, i, 0, elements, p->dst, s->view));
