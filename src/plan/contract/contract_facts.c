@@ -6,11 +6,10 @@
 #include "blas/blas.h"
 #include "plan/plan.h"
 
-/* What became of the operands: "left packed, dst packed". */
+/* What became of the caller's operands: ", a packed, dst packed". */
 static void facts_packed(char *text, size_t size, const tni_step *s)
 {
     static const char *const names[] = {"dst", "a", "b"};
-    const char *between = "";
     size_t used = 0;
     text[0] = 0;
     for (int i = 1; i <= TNI_ADDEND; i++) {
@@ -18,14 +17,28 @@ static void facts_packed(char *text, size_t size, const tni_step *s)
         if (!s->tiles.panel[side].packed)
             continue;
         const int name = side && s->p.swapped ? TNI_LEFT + TNI_RIGHT - side : side;
-        used += (size_t)snprintf(text + used, size - used, "%s%s packed", between, names[name]);
-        between = ", ";
+        used += (size_t)snprintf(text + used, size - used, ", %s packed", names[name]);
     }
 }
 
-/* The name of a way: products of panels are told apart by what is packed. */
-static const char *facts_way(const tni_step *s)
+/* Which of the caller's operands a gemm takes transposed: ", b transposed". */
+static void facts_transposed(char *text, size_t size, const tni_step *s)
 {
+    const tni_panel *left = &s->tiles.panel[TNI_LEFT], *right = &s->tiles.panel[TNI_RIGHT];
+    const int64_t w = tni_width(s->p.meet);
+    const bool rows_of_left = !left->packed && left->step[0] == w,
+               deep_of_left = !left->packed && left->step[1] == w,
+               deep_of_right = !right->packed && right->step[0] == w,
+               cols_of_right = !right->packed && right->step[1] == w;
+    const bool a = s->p.swapped ? cols_of_right : rows_of_left,
+               b = s->p.swapped ? deep_of_left : deep_of_right;
+    snprintf(text, size, "%s%s", a ? ", a transposed" : "", b ? ", b transposed" : "");
+}
+
+/* The name of a way: products of panels are told apart by what is packed. */
+static const char *facts_way(const tni_step *s, const char **why)
+{
+    *why = s->why;
     if (strcmp(s->way->name, "gemm"))
         return s->way->name;
     const tni_tiles *t = &s->tiles;
@@ -33,43 +46,52 @@ static const char *facts_way(const tni_step *s)
         t->panel[TNI_DST].packed || t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed;
     const bool same = s->p.dtype[TNI_DST] == s->p.meet && s->p.dtype[TNI_LEFT] == s->p.meet &&
                       s->p.dtype[TNI_RIGHT] == s->p.meet;
+    *why = "a gemm cannot take every operand where it is: tiles of them are packed";
+    if (packed && same && s->p.sum <= TNI_SUM_C128)
+        return "TTGT";
+    *why = "tiles are converted to the compute type as they are packed";
     if (packed)
-        return same && s->p.sum <= TNI_SUM_C128 ? "TTGT" : "panels";
-    return t->nloop > (t->in[TNI_ROWS].count > 0) + (t->in[TNI_COLS].count > 0) ||
-                   s->p.count[TNI_ROWS] > 1 || s->p.count[TNI_COLS] > 1 || s->p.count[TNI_BATCH]
-               ? "loops over gemm"
-               : "direct";
+        return "panels";
+    *why = "every operand is a matrix with a unit stride, in loops over the other axes";
+    if (s->p.count[TNI_ROWS] > 1 || s->p.count[TNI_COLS] > 1 || s->p.count[TNI_BATCH])
+        return "loops over gemm";
+    *why = "every operand is a matrix with a unit stride";
+    return "direct";
+}
+
+/* Extents of a class in one gemm, were tiles not cut. */
+static int64_t facts_extent(const tni_tiles *t, int class)
+{
+    const tni_panel_axes *in = &t->in[class];
+    return in->inside * (in->count ? in->axis[0].n : 1);
 }
 
 static void facts_step(const tni_step *s, tn_facts *f)
 {
     const tni_product *p = &s->p;
     const int rows = p->swapped ? TNI_COLS : TNI_ROWS, cols = TNI_ROWS + TNI_COLS - rows;
-    const bool tiles = !strcmp(s->way->name, "gemm");
-    char packed[64] = "";
+    char packed[64] = "", transposed[40] = "";
     int64_t m = p->size[rows], n = p->size[cols], times = p->size[TNI_BATCH];
-    if (tiles) {
-        const int64_t in_rows = s->tiles.in[rows].inside *
-                                (s->tiles.in[rows].count ? s->tiles.in[rows].axis[0].n : 1);
-        const int64_t in_cols = s->tiles.in[cols].inside *
-                                (s->tiles.in[cols].count ? s->tiles.in[cols].axis[0].n : 1);
-        times *= m / in_rows * (n / in_cols);
-        m = in_rows;
-        n = in_cols;
+    if (!strcmp(s->way->name, "gemm")) {
+        times *= m / facts_extent(&s->tiles, rows) * (n / facts_extent(&s->tiles, cols));
+        m = facts_extent(&s->tiles, rows);
+        n = facts_extent(&s->tiles, cols);
         facts_packed(packed, sizeof packed, s);
+        facts_transposed(transposed, sizeof transposed, s);
     }
     if (f->nmore < TN_FACTS_MORE - 1)
         tni_facts_add(f, "gemm", "%lld x %lld x %lld, %lld time%s%s%s", (long long)m,
                       (long long)n, (long long)p->size[TNI_DEEP], (long long)times,
-                      times == 1 ? "" : "s", packed[0] ? ", " : "", packed);
+                      times == 1 ? "" : "s", packed, transposed);
 }
 
 void tni_contract_describe(const tni_chain *c, tn_facts *f)
 {
     const tni_step *last = &c->link[c->n - 1].step;
+    const char *why;
     bool blas = false;
-    FACT(f->way, "%s", facts_way(last));
-    FACT(f->why, "%s", last->why);
+    FACT(f->way, "%s", facts_way(last, &why));
+    FACT(f->why, "%s", why);
     f->workspace = (int64_t)c->workspace;
     for (int i = 0; i < c->n; i++) {
         const tni_step *s = &c->link[i].step;
