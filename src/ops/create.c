@@ -1,6 +1,8 @@
 /* create.c - tensors of one value, of a range, of random numbers. */
 #include <string.h>
 
+#include <tenon/create.h>
+
 #include "copy_tensor.h"
 
 tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape,

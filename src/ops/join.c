@@ -1,6 +1,8 @@
 /* join.c - concat, stack, tile, repeat, roll: copies of sources into views of dst.
  *
  * All checks are done before the first copy; the views then fit by construction. */
+#include <tenon/join.h>
+
 #include "copy_tensor.h"
 #include "runtime/runtime.h"
 
