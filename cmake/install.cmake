@@ -3,11 +3,12 @@
 # The static library has an export set of its own: only who links it needs the libraries that
 # tenon stands on.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenon)
 
 install(DIRECTORY include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(TARGETS tenon EXPORT tenon_targets)
+install(TARGETS tenon EXPORT tenon_targets LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev)
 install(TARGETS tenon_static EXPORT tenon_static_targets)
 install(EXPORT tenon_targets NAMESPACE tenon:: DESTINATION ${package_dir})
 install(EXPORT tenon_static_targets NAMESPACE tenon:: DESTINATION ${package_dir})
