@@ -3,6 +3,8 @@
 
 #include <tenon/create.h>
 
+#include <tenon/create.h>
+
 #include "copy_tensor.h"
 
 tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape,
