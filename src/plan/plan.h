@@ -37,8 +37,10 @@ void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...);
 
 /* ---- copies (copy/copy_ways.c) ---- */
 
-/* Plan dst[i…] = src[i…]; shapes and dtypes are equal. */
+/* Plan dst[i…] = src[i…]; shapes and dtypes are equal.  The plan is for dst's address,
+ * or for lowest addresses in dst that are `address` modulo 64; it runs on any. */
 void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);
+void tni_copy_plan_at(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, int64_t address);
 
 /* dst and src are addresses of element (0, …, 0). */
 void tni_copy_run(const tni_copy *c, char *dst, const char *src);

@@ -146,6 +146,30 @@ static void try_shifted(const tni_copy_kernels *k, int w, char *d, const char *s
                             t->n[0] - cut, t->n[1], 1 << 20, cut == 0, 1);
 }
 
+/* In two calls, the second of which completes what the first leaves. */
+static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    static tni_carry c;
+    static int64_t at[256];
+    int64_t each = LINE >> w, cut = t->n[0] / 2 / each * each;
+    if (!k->transpose_carried[w] || t->n[0] < each || t->n[1] << w < 16) {
+        copy_tile_slowly(d, s, t); /* not for this kernel */
+        return;
+    }
+    for (int64_t i = 0; i < t->n[0]; i++)
+        at[i] = i * t->s_step[0];
+    for (int64_t b = 0; b < t->n[1]; b++) {
+        char *row = d + b * t->d_step[1];
+        c.lag[b] = (uint8_t)((uintptr_t)row & 63);
+        c.at[b] = row - c.lag[b];
+    }
+    if (cut && t->n[0] - cut >= each)
+        k->transpose_carried[w](&c, s, at, cut, t->n[1], 1, 0, s, at, cut);
+    else
+        cut = 0;
+    k->transpose_carried[w](&c, s, at + cut, t->n[0] - cut, t->n[1], cut == 0, 1, NULL, at, 0);
+}
+
 static void try_units(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     k->units(d, t->d_step, s, t->s_step, t->n, t->unit, w ? ROOM : 0);
@@ -218,8 +242,10 @@ static void turned_lines_of(const tni_copy_kernels *k, int w)
                 at_all_edges("transpose_lines with gaps", k, w, &t, try_turn_lines);
                 t.d_step[1] = na * width;
                 at_all_edges("shifted", k, w, &t, try_shifted);
+                at_all_edges("carried", k, w, &t, try_carried);
                 t.d_step[1] = -t.d_step[1] - 3 * width;
                 at_all_edges("shifted backwards", k, w, &t, try_shifted);
+                at_all_edges("carried backwards", k, w, &t, try_carried);
             }
 }
 

@@ -213,6 +213,17 @@ static void fill(char *d, const char *value, int width_log2, int64_t n, int stre
     memcpy(d + bytes - LINE, line + LINE - LINE % width, LINE);
 }
 
+#if defined(__AVX512VBMI__)
+/* For each byte of a line, where it is in two blocks: after `lag` bytes of the first one's end. */
+INLINE vec_4 carry_mask(int64_t lag)
+{
+    uint8_t at[64];
+    for (int i = 0; i < 64; i++)
+        at[i] = (uint8_t)(i + 64 - lag);
+    return _mm512_loadu_si512(at);
+}
+#endif
+
 typedef struct wide {
     uint64_t part[2];
 } wide;
@@ -257,6 +268,10 @@ const tni_copy_kernels TNI_TABLE(copy) = {
 #if defined(__AVX512BW__)
     .transpose_shifted = {NULL, transpose_shifted_2, transpose_shifted_4, transpose_shifted_8,
                           transpose_shifted_16},
+#endif
+#if defined(__AVX512VBMI__)
+    .transpose_carried = {transpose_carried_1, transpose_carried_2, transpose_carried_4,
+                          transpose_carried_8, transpose_carried_16},
 #endif
     .units = units,
     .rows = rows,

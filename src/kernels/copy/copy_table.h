@@ -23,6 +23,16 @@ typedef struct tni_trips {
     int64_t n[2], d[2], s[2];
 } tni_trips;
 
+/* Rows of dst that are written line by line, from call to call: the latest 64 bytes of each,
+ * of which the last `lag` are not written yet, and where its next line begins. */
+enum { TNI_CARRY_ROWS = 256 }; /* 18 KB: half of a first cache */
+
+typedef struct tni_carry {
+    _Alignas(64) char last[TNI_CARRY_ROWS][64];
+    char *at[TNI_CARRY_ROWS];
+    uint8_t lag[TNI_CARRY_ROWS];
+} tni_carry;
+
 typedef struct tni_copy_kernels {
     const char *isa;
     tni_tile_fn tile[TNI_WIDTHS];
@@ -54,6 +64,16 @@ typedef struct tni_copy_kernels {
     void (*transpose_shifted[TNI_WIDTHS])(char *d, int64_t d_step, const char *s,
                                           int64_t s_step, int64_t na, int64_t nb, int64_t ahead,
                                           int begins, int ends);
+
+    /* Transpose na x nb elements of listed source rows, (a, b) from s + s_at[a] + b * W, into nb
+     * rows of dst that are as c says, whole lines streamed; NULL: not with this instruction set.
+     * begins: nothing of the rows is written yet, and lag is where they begin in a line; ends:
+     * everything is written.  nb is at least 16 / W, na at least 64 / W and a multiple of it unless
+     * ends is set.  next_n listed rows at next, unless NULL, are prefetched. */
+    void (*transpose_carried[TNI_WIDTHS])(tni_carry *c, const char *s, const int64_t *s_at,
+                                          int64_t na, int64_t nb, int begins, int ends,
+                                          const char *next, const int64_t *next_at,
+                                          int64_t next_n);
 
     /* Copy n[0] x n[1] blocks of unit bytes that are dense on both sides. */
     void (*units)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],

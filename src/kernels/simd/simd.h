@@ -224,12 +224,15 @@ INLINE void store_4(char *d, vec_4 v)
 {
     _mm512_storeu_si512((void *)d, v);
 }
-/* Two lines and, for each element of the result, its place in them. */
+/* Two lines and, for each element of the result, its index in them. */
 #define PAIR(W, BITS)                                                                          \
-    INLINE vec_4 pair_##W(vec_4 a, vec_4 places, vec_4 b)                                      \
+    INLINE vec_4 pair_##W(vec_4 a, vec_4 mask, vec_4 b)                                      \
     {                                                                                          \
-        return _mm512_permutex2var_epi##BITS(a, places, b);                                    \
+        return _mm512_permutex2var_epi##BITS(a, mask, b);                                    \
     }
+#if defined(__AVX512VBMI__)
+PAIR(1, 8)
+#endif
 PAIR(2, 16)
 PAIR(4, 32)
 PAIR(8, 64)

@@ -1,20 +1,28 @@
-/* copy_handle.c - a copy as a public plan; a copy onto itself has nothing to do. */
+/* copy_handle.c - a copy as a public plan; a copy onto itself has nothing to do.
+ *
+ * The best way depends on where dst begins in a cache line: a plan holds one for aligned data
+ * and one for any other. */
 #include "plan/plan.h"
 
 typedef struct copy_plan {
     tn_plan base;
-    tni_copy copy;
+    tni_copy aligned, other;
 } copy_plan;
 
 static void copy_plan_run(const tn_plan *plan, char *dst, const char *const *srcs)
 {
+    const copy_plan *p = (const copy_plan *)plan;
+    const bool other = ((uintptr_t)dst + (uintptr_t)p->aligned.shift_d) % 64 != 0;
     if (LIKELY(dst != srcs[0]))
-        tni_copy_run(&((const copy_plan *)plan)->copy, dst, srcs[0]);
+        tni_copy_run(other ? &p->other : &p->aligned, dst, srcs[0]);
 }
 
 static void copy_plan_facts(const tn_plan *plan, tn_facts *facts)
 {
-    tni_copy_facts(&((const copy_plan *)plan)->copy, facts);
+    const copy_plan *p = (const copy_plan *)plan;
+    tni_copy_facts(&p->aligned, facts);
+    if (p->other.way != p->aligned.way)
+        tni_facts_add(facts, "or", "%s, where dst is not aligned to 64", p->other.way->name);
 }
 
 static const tni_plan_class copy_class = {"copy", sizeof(copy_plan), copy_plan_run,
@@ -24,7 +32,12 @@ tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
                       const tn_tensor *src)
 {
     tn_plan *p = tni_plan_new(&copy_class, call, allow_alias, 1, dst, &src);
-    if (p)
-        tni_copy_plan(&((copy_plan *)p)->copy, dst, src);
+    if (!p)
+        return NULL;
+    copy_plan *c = (copy_plan *)p;
+    tni_copy_plan_at(&c->aligned, dst, src, 0);
+    c->other = c->aligned;
+    if (c->aligned.streams)
+        tni_copy_plan_at(&c->other, dst, src, 1);
     return p;
 }

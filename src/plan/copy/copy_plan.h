@@ -63,6 +63,18 @@ typedef struct tni_stage {
     int64_t piece;      /* units of DST_FAST, or of SRC_FAST in a run, for one kernel call */
 } tni_stage;
 
+/* How rows of dst go on over listed source rows (way_carried.c); the tile's axes are those of
+ * the source piece. */
+enum { TNI_PIECE_AXES = 4, TNI_RUN_AXES = 8 };
+
+typedef struct tni_carried {
+    int piece_axes, run_axes;
+    int64_t rows;                    /* units of a source piece: rows of dst */
+    int64_t run, segment;            /* units of dst's run, and of an item's part of it, */
+    int64_t segments;                /* of which there are so many */
+    tni_axis run_axis[TNI_RUN_AXES]; /* outermost first */
+} tni_carried;
+
 /* A tile is DST_FAST (dst's fastest axis) x SRC_FAST (the source's) units for the kernel, times
  * further axes that continue a dense run of dst. */
 struct tni_copy {
@@ -75,7 +87,10 @@ struct tni_copy {
     int64_t shift_d, shift_s;
     int64_t items; /* tiles, or pieces of one block */
     int64_t split; /* step in dst of the axis that is divided over threads; 0: the outermost */
-    tni_stage stage;
+    union {
+        tni_stage stage;
+        tni_carried carried;
+    };
     int ntile, nloop;
     int free_loops; /* how many of the two innermost loops walk no blocks of the tile */
     tni_tile_axis tile[TNI_TILE_AXES];

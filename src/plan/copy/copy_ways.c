@@ -5,11 +5,11 @@
 
 /* The order is the preference: beyond the cache first, then what fits anywhere. */
 static const tni_copy_way *const ways[] = {
-    &tni_way_nothing,       &tni_way_block,     &tni_way_fill,
-    &tni_way_lines,         &tni_way_shifted,   &tni_way_transpose_staged,
-    &tni_way_indexed,       &tni_way_transpose, &tni_way_rows_staged,
-    &tni_way_rows_streamed, &tni_way_rows,      &tni_way_strided_staged,
-    &tni_way_strided,
+    &tni_way_nothing,          &tni_way_block,         &tni_way_fill,
+    &tni_way_carried,          &tni_way_lines,         &tni_way_shifted,
+    &tni_way_transpose_staged, &tni_way_indexed,       &tni_way_transpose,
+    &tni_way_rows_staged,      &tni_way_rows_streamed, &tni_way_rows,
+    &tni_way_strided_staged,   &tni_way_strided,
 };
 
 static bool by_width(int64_t unit)
@@ -106,7 +106,7 @@ static tni_copy_kind kind_without_tile(const tni_copy *c, const tni_nest *nest)
     return TNI_COPY_STRIDED; /* or another with a tile */
 }
 
-void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
+void tni_copy_plan_at(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, int64_t address)
 {
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
@@ -122,8 +122,11 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
         c->bytes *= nest.axis[i].n;
     take_unit(c, &nest, width);
     c->log2_width = by_width(c->unit) ? tni_log2_width(c->unit) : 0;
-    tni_copy_case of = {.nest = &nest, .beyond = c->bytes >= tni_cache_sizes()->stream};
+    tni_copy_case of = {
+        .nest = &nest, .beyond = c->bytes >= tni_cache_sizes()->stream, .address = address};
     of.kind = kind_without_tile(c, &nest);
+    if (address < 0)
+        of.address = (int64_t)(((uintptr_t)dst->data + (uintptr_t)c->shift_d) & 63);
     if (of.kind == TNI_COPY_STRIDED)
         look_at_axes(c, &nest, &of);
     for (int i = 0; i < COUNT(ways); i++)
@@ -133,6 +136,11 @@ void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
             return;
         }
     ASSERT(!"the last way of a kind fits any copy");
+}
+
+void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)
+{
+    tni_copy_plan_at(c, dst, src, -1);
 }
 
 /* ---- running ---- */
@@ -193,8 +201,6 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
     }
     if (c->way->run == tni_way_rows_staged.run)
         f->run = c->tile[c->stage.run].block * c->tile[c->stage.run].d;
-    if (c->way->fallback)
-        tni_facts_add(f, "or", "%s, where dst is aligned otherwise", c->way->fallback->name);
     if (c->packs)
         tni_facts_add(f, "loads", "source rows share cache sets: packed side by side first");
 }

@@ -1,0 +1,253 @@
+/* way_carried.c - transposes beyond the cache whose rows of dst begin anywhere, or whose axes are
+ * short: rows of dst go on through as many axes as they are dense, over listed source rows, and
+ * the line that one tile ends in is completed by the next one from registers.
+ *
+ *     source piece   bytes that are dense in src, through the axes S: the rows of dst
+ *     run            bytes that are dense in dst, through the axes D: listed source rows
+ *     item           a segment of the run of a source piece; segments of one run are neighbours */
+#include "copy_shape.h"
+#include "copy_walk.h"
+#include "runtime/runtime.h"
+
+/* Found on AMD Zen 4 (32 KB of first cache, 2 threads), by the same copies with 16 byte offsets. */
+enum {
+    PIECE = 1024,      /* bytes of a source piece: 512 and 2048 are slower by a tenth */
+    RUN = 8192,        /* bytes of a run from which it takes in no further axis */
+    RUN_LEAST = 128,   /* units of a run: its two ends are partial lines */
+    RUN_ALIGNED = 400, /* the same where rows could be written as aligned lines instead */
+    SEGMENT = 2048,    /* units of a run in an item */
+    CHUNK = 64,        /* listed rows of a call: their lines stay in the first cache */
+    LIST = 2 * CHUNK + 64
+};
+
+/* ---- the plan ---- */
+
+/* The axes that are dense in src from b on, until the piece is long enough; the last is cut. */
+static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
+{
+    const tni_nest *nest = of->nest;
+    int64_t most = PIECE / c->unit < TNI_CARRY_ROWS ? PIECE / c->unit : TNI_CARRY_ROWS, n = 1;
+    int i = of->b;
+    for (; i >= 0 && c->ntile < TNI_PIECE_AXES; c->ntile++) {
+        tni_tile_axis *x = &c->tile[c->ntile];
+        *x = tni_whole_axis(&nest->axis[i]);
+        used |= (uint64_t)1 << i;
+        if (x->n > most / n) {
+            const int64_t even = tni_pieces(x->n, tni_pieces(x->n, most / n));
+            const int64_t grain = 64 / c->unit, whole = (even + grain - 1) / grain * grain;
+            const bool fits = c->ntile == 0 && whole <= most && /* whole lines of the source */
+                              (x->n % whole == 0 || x->n % whole * c->unit >= 16);
+            x->block = fits ? whole : even;
+        }
+        n *= x->block;
+        int next = -1;
+        for (int k = 0; k < nest->ndim && x->block == x->n && 2 * n <= most; k++)
+            if (!(used >> k & 1) && nest->axis[k].step[1] == n * c->unit)
+                next = k;
+        i = next;
+    }
+    c->carried.piece_axes = c->ntile;
+    c->carried.rows = n;
+    return used;
+}
+
+/* The axes that are dense in dst from a on, but for b. */
+static uint64_t take_run(tni_copy *c, const tni_copy_case *of)
+{
+    const tni_nest *nest = of->nest;
+    uint64_t used = 0;
+    int64_t n = 1;
+    for (int i = of->a; i >= 0 && i != of->b && c->carried.run_axes < TNI_RUN_AXES; i--) {
+        const tni_axis *x = &nest->axis[i];
+        if (x->step[0] != n * c->unit || n * c->unit >= RUN)
+            break;
+        c->carried.run_axis[c->carried.run_axes++] = *x;
+        used |= (uint64_t)1 << i;
+        n *= x->n;
+    }
+    c->carried.run = n;
+    return used;
+}
+
+/* The run's axes, outermost first, for walks. */
+static void turn_round(tni_axis *x, int n)
+{
+    for (int i = 0; i < n / 2; i++) {
+        tni_axis t = x[i];
+        x[i] = x[n - 1 - i];
+        x[n - 1 - i] = t;
+    }
+}
+
+/* The pieces of one run of dst follow each other; other loops by rising steps of dst. */
+static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
+{
+    (void)c;
+    return loop->tile >= 0 ? -1 : tni_magnitude(loop->d);
+}
+
+static bool carried_plan(tni_copy *c, const tni_copy_case *of)
+{
+    const bool kernel = tni_kernels_of(tni_isa_level())->copy->transpose_carried[c->log2_width];
+    int64_t bits = of->address;
+    for (int i = 0; i < of->nest->ndim - 1; i++)
+        bits |= of->nest->axis[i].step[0];
+    if (!kernel || c->packs)
+        return false;
+    c->ntile = 0;
+    c->carried = (tni_carried){0};
+    uint64_t used = take_run(c, of);
+    if (c->carried.run < (bits % 64 ? RUN_LEAST : RUN_ALIGNED))
+        return false;
+    used = take_piece(c, of, used);
+    const tni_tile_axis *last = &c->tile[c->ntile - 1];
+    int64_t least = c->carried.rows / last->block; /* rows of a piece that ends with its axis */
+    least *= last->n % last->block ? last->n % last->block : last->block;
+    if (least * c->unit < 16)
+        return false;
+    turn_round(c->carried.run_axis, c->carried.run_axes);
+    c->streams = true;
+    tni_copy_order(c, of, used, key_carried);
+    int64_t segments = c->carried.run / SEGMENT > 1 ? c->carried.run / SEGMENT : 1;
+    c->carried.segment = c->carried.run / segments / 64 * 64;
+    if (segments > 1) {
+        c->loop[c->nloop++] =
+            (tni_axis){.n = segments, .step = {c->carried.segment * c->unit, 0}};
+        c->items *= segments;
+    }
+    c->carried.segments = segments;
+    return true;
+}
+
+/* ---- running ---- */
+
+/* One call of the kernel: listed rows from s. */
+typedef struct chunk {
+    const char *s;
+    char *d;
+    int64_t na, nb;
+    bool begins, ends;
+    int64_t n[TNI_TILE_AXES]; /* extents of the piece */
+    int64_t at[LIST];
+} chunk;
+
+/* The chunks of items [item, last), one after the other. */
+typedef struct chunks {
+    const tni_copy_job *j;
+    int64_t item, last, left; /* left: units of the present segment that are not listed yet */
+    bool fresh;               /* the next chunk begins a run */
+    tni_walk w, run;
+    int64_t n[TNI_TILE_AXES], nb;
+    char *d;
+    const char *s;
+} chunks;
+
+static int64_t segment_at(const tni_copy *c, const tni_walk *w)
+{
+    return c->carried.segments > 1 ? w->at[c->nloop - 1] : 0;
+}
+
+static void chunks_item(chunks *q)
+{
+    const tni_copy *c = q->j->c;
+    const int64_t k = segment_at(c, &q->w), from = k * c->carried.segment;
+    q->left = k + 1 < c->carried.segments ? c->carried.segment : c->carried.run - from;
+    q->s = q->j->s + q->w.offset[1];
+    q->d = q->j->d + q->w.offset[0];
+    tni_tile_extents(c, q->w.at, q->n);
+    q->nb = 1;
+    for (int i = 0; i < c->carried.piece_axes; i++)
+        q->nb *= q->n[i];
+    if (q->fresh)
+        tni_walk_seek(&q->run, c->carried.run_axis, c->carried.run_axes, 2, from);
+}
+
+/* List the next n units of the run. */
+static void list_rows(tni_walk *w, int64_t *at, int64_t n)
+{
+    const tni_axis *in = &w->axis[w->ndim - 1];
+    while (n > 0) {
+        int64_t m = in->n - w->at[w->ndim - 1];
+        m = m < n ? m : n;
+        for (int64_t i = 0; i < m; i++)
+            at[i] = w->offset[1] + i * in->step[1];
+        tni_walk_skip(w, m - 1);
+        tni_walk_next(w);
+        at += m;
+        n -= m;
+    }
+}
+
+/* The next chunk; false: there is none. */
+static bool chunks_next(chunks *q, chunk *k)
+{
+    const tni_copy *c = q->j->c;
+    if (q->item == q->last)
+        return false;
+    k->s = q->s;
+    k->d = q->d;
+    k->nb = q->nb;
+    k->begins = q->fresh;
+    k->na = q->left < CHUNK + CHUNK / 2 + 64 ? q->left : CHUNK;
+    for (int i = 0; i < c->carried.piece_axes; i++)
+        k->n[i] = q->n[i];
+    list_rows(&q->run, k->at, k->na);
+    q->left -= k->na;
+    k->ends = false;
+    q->fresh = false;
+    if (q->left == 0) {
+        const bool last_one = segment_at(c, &q->w) + 1 == c->carried.segments;
+        k->ends = q->fresh = last_one || q->item + 1 == q->last;
+        tni_walk_next(&q->w);
+        if (++q->item < q->last)
+            chunks_item(q);
+    }
+    return true;
+}
+
+/* Rows of dst begin where the piece's units are. */
+static void begin_rows(const tni_copy *c, const chunk *k, tni_carry *state)
+{
+    state->at[0] = k->d;
+    int64_t had = 1;
+    for (int i = 0; i < c->carried.piece_axes; i++)
+        for (int64_t end = had * k->n[i], from = had; had < end; had++)
+            state->at[had] = state->at[had - from] + c->tile[i].d;
+    for (int64_t b = 0; b < had; b++) {
+        state->lag[b] = (uint8_t)((uintptr_t)state->at[b] & 63);
+        state->at[b] -= state->lag[b];
+    }
+}
+
+static void carried_run(const tni_copy_job *j, int64_t first, int64_t last)
+{
+    const tni_copy *c = j->c;
+    tni_carry state;
+    chunk two[2];
+    chunks q = {.j = j, .item = first, .last = last, .fresh = true};
+    tni_copy_seek(c, &q.w, first);
+    chunks_item(&q);
+    chunks_next(&q, &two[0]);
+    for (int at = 0;; at ^= 1) {
+        const chunk *now = &two[at];
+        chunk *then = &two[at ^ 1];
+        const bool more = chunks_next(&q, then);
+        if (now->begins)
+            begin_rows(c, now, &state);
+        j->k->transpose_carried[c->log2_width](&state, now->s, now->at, now->na, now->nb,
+                                               now->begins, now->ends, more ? then->s : NULL,
+                                               then->at, more ? then->na : 0);
+        if (!more)
+            break;
+    }
+}
+
+const tni_copy_way tni_way_carried = {
+    .name = "transpose carried",
+    .why = "rows of dst begin anywhere, or its axes are short: lines go on from tile to tile",
+    .stores = "whole lines from registers, streamed",
+    .kind = TNI_COPY_TRANSPOSE,
+    .beyond = true,
+    .plan = carried_plan,
+    .run = carried_run,
+};
