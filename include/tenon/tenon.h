@@ -32,6 +32,7 @@
 #include <tenon/pad.h>
 #include <tenon/pattern.h>
 #include <tenon/plan.h>
+#include <tenon/reduce.h>
 #include <tenon/runtime.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>

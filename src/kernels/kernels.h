@@ -13,6 +13,7 @@
 #include "kernels/copy/copy_table.h"
 #include "kernels/generate/generate_table.h"
 #include "kernels/ops/op_table.h"
+#include "kernels/reduce/reduce_table.h"
 #include "kernels/rows/rows_table.h"
 
 /* The tables of one level, a pointer for each row of families.def. */

@@ -17,6 +17,7 @@
 #include "plan/contract/contract_chain.h"
 #include "plan/copy/copy_plan.h"
 #include "plan/pad/pad_plan.h"
+#include "plan/reduce/fold.h"
 
 #include "plan/strip/strips.h"
 
@@ -133,5 +134,10 @@ tn_plan *tni_strips_new(const char *call, bool allow_alias, const tni_strips_how
 /* A plan of a pad (pad_handle.c) of checked tensors.  NULL when memory is out. */
 tn_plan *tni_pad_new(const tn_tensor *dst, const tn_tensor *src, const int64_t *before,
                      tn_pad_mode mode, const void *value);
+
+/* A plan of a reduction (fold_handle.c) that is planned already.  NULL when memory is out. */
+tn_plan *tni_fold_new(const tni_fold *f, const char *call, const tn_tensor *dst,
+                      const tn_tensor *src);
+void tni_fold_facts(const tni_fold *f, tn_facts *facts);
 
 #endif

@@ -1,0 +1,55 @@
+/* key.h - order-free reductions: integers that wrap, the largest key, what is not zero.
+ *
+ * A key is a signed integer of an element's width whose order is the one asked for, so that min
+ * and max, arguments of both and norms of infinite order are all "the largest key". */
+#ifndef TNI_KEY_H
+#define TNI_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TNI_KEY_INTEGER, TNI_KEY_FLOAT, TNI_KEY_BOOL };
+
+/* How bits b become a key.  Integers: b ^ flip; bool: (b != 0) ^ flip.  Floats: m = b & mask,
+ * which as sign and magnitude is a two's complement k; k == zero becomes k + 1 (-0 meets +0); k
+ * ^ flip; and where the magnitude exceeds inf (NaN) it is nan instead. */
+typedef struct tni_key_rule {
+    int kind;
+    int64_t mask, zero, flip, inf, nan;
+} tni_key_rule;
+
+enum { TNI_KEY_WIDTHS = 4 }; /* of 1, 2, 4, 8 bytes */
+
+/* For one width.  Elements are dense, of any alignment; accumulators have the element's
+ * width. */
+typedef struct tni_key_kernels {
+    int64_t (*max)(const char *x, int64_t n, const tni_key_rule *rule); /* n >= 1 */
+    int64_t (*find)(const char *x, int64_t n, const tni_key_rule *rule, int64_t key);
+    void (*rows_max)(char *acc, const char *const *row, int64_t w, bool first,
+                     const tni_key_rule *rule); /* eight rows */
+    /* Rows numbered at, at + 1, …: where a key exceeds best it and its row's number are
+     * kept. */
+    void (*rows_arg)(char *best, char *which, const char *const *row, int64_t w, int64_t at,
+                     const tni_key_rule *rule);
+    int64_t (*count)(const char *x, int64_t n, int64_t mask); /* of (b & mask) != 0 */
+    void (*rows_count)(char *acc, const char *const *row, int64_t w, bool first, int64_t mask);
+} tni_key_kernels;
+
+/* For one integer dtype, TN_BOOL first.  Arithmetic modulo 2^64; any n. */
+enum { TNI_INTEGERS = 9 };
+typedef struct tni_wrap_kernels {
+    uint64_t (*sum)(const char *x, int64_t n);
+    uint64_t (*prod)(const char *x, int64_t n);
+    uint64_t (*sumsq)(const char *x, int64_t n);
+    uint64_t (*dot)(const char *a, const char *b, int64_t n);
+    void (*rows_sum)(uint64_t *acc, const char *const *row, int64_t w); /* eight rows */
+    void (*rows_prod)(uint64_t *acc, const char *const *row, int64_t w);
+    void (*rows_sumsq)(uint64_t *acc, const char *const *row, int64_t w);
+} tni_wrap_kernels;
+
+typedef struct tni_key_table {
+    tni_key_kernels key[TNI_KEY_WIDTHS];
+    tni_wrap_kernels wrap[TNI_INTEGERS];
+} tni_key_table;
+
+#endif

@@ -1,0 +1,9 @@
+/* reduce_table.h - kernels of reductions: the tree, its terms, keys and wrapping integers. */
+#ifndef TNI_REDUCE_TABLE_H
+#define TNI_REDUCE_TABLE_H
+
+#include "key.h"
+#include "term.h"
+#include "tree.h"
+
+#endif

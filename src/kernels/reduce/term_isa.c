@@ -1,0 +1,124 @@
+/* term_isa.c - terms of reductions for one instruction set: loops that become vectors. */
+#include "term.h"
+
+#include "exp_lanes.h"
+#include "kernels/simd/stream.h"
+#include "kernels/table.h"
+
+typedef float loose_f32 __attribute__((aligned(1), may_alias));
+typedef double loose_f64 __attribute__((aligned(1), may_alias));
+
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define GET(T, p) (((const loose_##T *)(const void *)(p))[i])
+#define PUT(T, p) (((loose_##T *)(void *)(p))[i])
+
+/* NAME: d[i], of type TO, is RULE of x = s[i], of type FROM. */
+#define TERM(NAME, FROM, TO, RULE)                                                             \
+    static void NAME(char *d, const char *s, int64_t n)                                        \
+    {                                                                                          \
+        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
+        {                                                                                      \
+            const loose_##FROM x = GET(FROM, s);                                               \
+            PUT(TO, d) = RULE;                                                                 \
+        }                                                                                      \
+    }
+TERM(abs32, f32, f32, __builtin_fabsf(x))
+TERM(abs64, f64, f64, __builtin_fabs(x))
+TERM(square32, f32, f64, (double)x *(double)x)
+TERM(square64, f64, f64, x *x)
+TERM(nonzero32, f32, f32, x != x ? x : x != 0 ? 1.0f : 0.0f)
+TERM(nonzero64, f64, f64, x != x ? x : x != 0 ? 1.0 : 0.0)
+
+#define TERMS_BY_WIDTH(W, T, COUNTER)                                                          \
+    static void mul##W(char *d, const char *a, const char *b, int64_t n)                       \
+    {                                                                                          \
+        INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(f64, d) =                              \
+            (double)GET(T, a) * (double)GET(T, b);                                             \
+    }                                                                                          \
+    static int64_t numbers##W(char *d, const char *s, int64_t n, double instead)               \
+    {                                                                                          \
+        COUNTER count = 0; /* n is at most a block */                                          \
+        const loose_##T other = (loose_##T)instead;                                            \
+        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
+        {                                                                                      \
+            const loose_##T x = GET(T, s);                                                     \
+            count += x == x;                                                                   \
+            PUT(T, d) = x == x ? x : other;                                                    \
+        }                                                                                      \
+        return count;                                                                          \
+    }                                                                                          \
+    static void tally##W(int64_t *count, const char *s, int64_t n)                             \
+    {                                                                                          \
+        INDEPENDENT for (int64_t i = 0; i < n; i++) count[i] += GET(T, s) == GET(T, s);        \
+    }                                                                                          \
+    static void distance##W(char *d, const char *s, int64_t n, double c, bool skip)            \
+    {                                                                                          \
+        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
+        {                                                                                      \
+            const double x = (double)GET(T, s) - c;                                            \
+            PUT(f64, d) = skip & (GET(T, s) != GET(T, s)) ? -0.0 : x;                          \
+        }                                                                                      \
+    }                                                                                          \
+    static void distances##W(char *d, const char *s, int64_t n, const double *c, bool skip)    \
+    {                                                                                          \
+        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
+        {                                                                                      \
+            const double x = (double)GET(T, s) - c[i];                                         \
+            PUT(f64, d) = skip & (GET(T, s) != GET(T, s)) ? -0.0 : x;                          \
+        }                                                                                      \
+    }
+TERMS_BY_WIDTH(32, f32, int32_t)
+TERMS_BY_WIDTH(64, f64, int64_t)
+
+/* The parts of element i of c64 or c128. */
+INLINE void parts(const char *s, int64_t i, bool wide, double *re, double *im)
+{
+    if (wide) {
+        const loose_f64 *p = (const loose_f64 *)(const void *)s + 2 * i;
+        *re = p[0], *im = p[1];
+    } else {
+        const loose_f32 *p = (const loose_f32 *)(const void *)s + 2 * i;
+        *re = (double)p[0], *im = (double)p[1];
+    }
+}
+
+static void complex_square(char *d, const char *s, int64_t n, bool wide)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double re, im;
+        parts(s, i, wide, &re, &im);
+        PUT(f64, d) = re * re + im * im;
+    }
+}
+
+static void complex_abs(char *d, const char *s, int64_t n, bool wide)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double re, im;
+        parts(s, i, wide, &re, &im);
+        re = __builtin_fabs(re), im = __builtin_fabs(im);
+        const double most = re > im ? re : im, least = re > im ? im : re;
+        const double t = wide && most > 0 ? least / most : 0;
+        const double size =
+            wide ? most * __builtin_sqrt(1 + t * t) : __builtin_sqrt(re * re + im * im);
+        const double infinite = re == __builtin_inf() || im == __builtin_inf()
+                                    ? __builtin_inf()
+                                    : re + im; /* NaN, or only asked whether it is */
+        PUT(f64, d) = infinite != infinite || infinite == __builtin_inf() ? infinite : size;
+    }
+}
+
+static void exp64(char *d, const char *s, int64_t n, double c)
+{
+    INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(f64, d) = exp_lane64(GET(f64, s) - c);
+}
+
+const tni_term_kernels TNI_TABLE(term) = {
+    abs32,      abs64,          square32,    square64,    mul32,     mul64,   nonzero32,
+    nonzero64,  complex_square, complex_abs, numbers32,   numbers64, tally32, tally64,
+    distance32, distance64,     distances32, distances64, exp64};

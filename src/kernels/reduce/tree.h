@@ -1,0 +1,33 @@
+/* tree.h - the summation tree: blocks of 2048 elements, tiles of 128, rows of 8, lanes of 16.
+ *
+ * Element 16 k + l of a tile is in row k, lane l.  A tile adds its rows lane by lane, as
+ * ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), in its own type; a block adds its tiles
+ * one after the other in f64; its lanes meet by halves.  Absent elements are -0 (products:
+ * 1). */
+#ifndef TNI_TREE_H
+#define TNI_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TNI_LANES = 16, TNI_TILE_ROWS = 8, TNI_TILE = 128, TNI_TREE_BLOCK = 2048 };
+
+/* Kernels of one instruction set.  x are dense elements of any alignment. */
+typedef struct tni_tree_kernels {
+    /* out[i] is the tree of the sequence of n <= 2048 elements at x + i * step. */
+    void (*sum32)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
+    void (*sum64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
+    void (*prod64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
+
+    /* One lane of w sequences that stand side by side: acc[c] takes the tile of the eight rows
+     * at row[k] + c * width; first: acc holds nothing yet. */
+    void (*rows_sum32)(double *acc, const char *const *row, int64_t w, bool first);
+    void (*rows_sum64)(double *acc, const char *const *row, int64_t w, bool first);
+    void (*rows_prod64)(double *acc, const char *const *row, int64_t w, bool first);
+
+    /* The first lanes of acc[l * w + c] meet in acc[c]; the others are absent. */
+    void (*lanes_sum)(double *acc, int64_t w, int lanes);
+    void (*lanes_prod)(double *acc, int64_t w, int lanes);
+} tni_tree_kernels;
+
+#endif

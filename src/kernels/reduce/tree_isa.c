@@ -1,0 +1,112 @@
+/* tree_isa.c - the summation tree for one instruction set.
+ *
+ * The loads of a tile are issued in the order of their addresses: hardware prefetchers follow
+ * that, and on Zen 4 the same loads in another order run at less than half of the memory's
+ * speed.  A barrier after each load keeps the compiler from reordering them. */
+#include "tree.h"
+
+#include <string.h>
+
+#include "core/core.h"
+#include "kernels/table.h"
+#include "tree_vector.h"
+
+/* ---- tiles of f32 ---- */
+
+INLINE void tile_pair(vf *sum, const char *x)
+{
+    vf a[ROW32];
+    UNROLLED for (int g = 0; g < ROW32; g++) a[g] = load_vf(x + g * V);
+    UNROLLED for (int g = 0; g < ROW32; g++) sum[g] = a[g] + load_vf(x + 64 + g * V);
+}
+
+/* acc += the tile at x, lane by lane. */
+INLINE void tile32(vd *acc, const char *x)
+{
+    vf s[4][ROW32];
+    UNROLLED for (int k = 0; k < 4; k++) tile_pair(s[k], x + 128 * k);
+    UNROLLED for (int g = 0; g < ROW32; g++)
+    {
+        const vf t = (s[0][g] + s[1][g]) + (s[2][g] + s[3][g]);
+        acc[2 * g] += low_vd(t);
+        acc[2 * g + 1] += high_vd(t);
+    }
+}
+
+INLINE void tail32(vd *acc, const char *x, int64_t n)
+{
+#if defined(__AVX512F__)
+    vf v[8];
+    UNROLLED for (int k = 0; k < 8; k++) v[k] = load_some(x + 64 * k, n - 16 * k);
+    const vf t = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+    acc[0] += low_vd(t);
+    acc[1] += high_vd(t);
+#else
+    float tile[TNI_TILE];
+    for (int i = 0; i < TNI_TILE; i++)
+        tile[i] = -0.0f;
+    memcpy(tile, x, (size_t)n * sizeof(float));
+    tile32(acc, (const char *)tile);
+#endif
+}
+
+static void sum32(double *out, const char *x, int64_t n, int64_t step, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++, x += step) {
+        vd acc[2 * ROW32];
+        UNROLLED for (int g = 0; g < 2 * ROW32; g++) acc[g] = splat_vd(-0.0);
+        int64_t t = 0;
+        for (; t + TNI_TILE <= n; t += TNI_TILE)
+            tile32(acc, x + 4 * t);
+        if (t < n)
+            tail32(acc, x + 4 * t, n - t);
+        out[i] = meet_sum(acc);
+    }
+}
+
+static void rows_sum32(double *acc, const char *const *row, int64_t w, bool first)
+{
+    int64_t c = 0;
+    for (; c + VF <= w; c += VF) {
+        vf r[8];
+        UNROLLED for (int k = 0; k < 8; k++) r[k] = load_vf(row[k] + 4 * c);
+        const vf t = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        vd a = low_vd(t), b = high_vd(t);
+        if (!first) {
+            a = load_vd(acc + c) + a;
+            b = load_vd(acc + c + VD) + b;
+        }
+        store_vd(acc + c, a);
+        store_vd(acc + c + VD, b);
+    }
+    for (; c < w; c++) {
+        float r[8];
+        for (int k = 0; k < 8; k++)
+            memcpy(&r[k], row[k] + 4 * c, sizeof r[k]);
+        const float t = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        acc[c] = first ? (double)t : acc[c] + (double)t;
+    }
+}
+
+/* ---- tiles of f64: sums and products ---- */
+
+#define NAME(f)      f##_sum64
+#define PUBLIC       sum64
+#define COMBINE      +
+#define ABSENT       (-0.0)
+#define MEET         meet_sum
+#define PUBLIC_ROW   rows_sum64
+#define PUBLIC_LANES lanes_sum
+#include "tree64.inc"
+
+#define NAME(f)      f##_prod64
+#define PUBLIC       prod64
+#define COMBINE      *
+#define ABSENT       1.0
+#define MEET         meet_prod
+#define PUBLIC_ROW   rows_prod64
+#define PUBLIC_LANES lanes_prod
+#include "tree64.inc"
+
+const tni_tree_kernels TNI_TABLE(tree) = {sum32,      sum64,       prod64,    rows_sum32,
+                                          rows_sum64, rows_prod64, lanes_sum, lanes_prod};

@@ -1,0 +1,141 @@
+/* tree_vector.h - the vectors of the tree: native ones of V bytes, loaded in program order.
+ *
+ * vf are VF floats, vd are VD doubles.  A row of a tile is ROW32 vf, or 2 * HALF64 vd. */
+#ifndef TNI_TREE_VECTOR_H
+#define TNI_TREE_VECTOR_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels/simd/stream.h"
+
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+#if defined(__AVX512F__)
+enum { V = 64 };
+#elif defined(__AVX2__)
+enum { V = 32 };
+#else
+enum { V = 16 };
+#endif
+enum { VF = V / 4, VD = V / 8, ROW32 = 64 / V, HALF64 = 64 / V };
+
+typedef float vf __attribute__((vector_size(V)));
+typedef double vd __attribute__((vector_size(V)));
+
+/* Loads stay in program order. */
+INLINE void in_order(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+INLINE vf load_vf(const void *p)
+{
+    vf v;
+    memcpy(&v, p, sizeof v);
+    in_order();
+    return v;
+}
+
+INLINE vd load_vd(const void *p)
+{
+    vd v;
+    memcpy(&v, p, sizeof v);
+    in_order();
+    return v;
+}
+
+INLINE void store_vd(double *p, vd v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE vd splat_vd(double x)
+{
+    vd v;
+    for (int i = 0; i < VD; i++)
+        v[i] = x;
+    return v;
+}
+
+#if defined(__AVX512F__)
+
+INLINE vd low_vd(vf v)
+{
+    return _mm512_cvtps_pd(_mm512_castps512_ps256(v));
+}
+INLINE vd high_vd(vf v)
+{
+    return _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1));
+}
+/* The first left floats, then -0. */
+INLINE vf load_some(const char *p, int64_t left)
+{
+    const __mmask16 m = left <= 0 ? 0 : left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1);
+    return _mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), m, p);
+}
+#define MEET_LANES(NAME, OP)                                                                   \
+    INLINE double NAME(const vd *acc)                                                          \
+    {                                                                                          \
+        const __m512d s = _mm512_##OP##_pd(acc[0], acc[1]);                                    \
+        const __m256d q =                                                                      \
+            _mm256_##OP##_pd(_mm512_castpd512_pd256(s), _mm512_extractf64x4_pd(s, 1));         \
+        const __m128d d =                                                                      \
+            _mm_##OP##_pd(_mm256_castpd256_pd128(q), _mm256_extractf128_pd(q, 1));             \
+        return _mm_cvtsd_f64(_mm_##OP##_sd(d, _mm_unpackhi_pd(d, d)));                         \
+    }
+
+#elif defined(__AVX2__)
+
+INLINE vd low_vd(vf v)
+{
+    return _mm256_cvtps_pd(_mm256_castps256_ps128(v));
+}
+INLINE vd high_vd(vf v)
+{
+    return _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1));
+}
+#define MEET_LANES(NAME, OP)                                                                   \
+    INLINE double NAME(const vd *acc)                                                          \
+    {                                                                                          \
+        const __m256d a = _mm256_##OP##_pd(acc[0], acc[2]);                                    \
+        const __m256d b = _mm256_##OP##_pd(acc[1], acc[3]);                                    \
+        const __m256d q = _mm256_##OP##_pd(a, b);                                              \
+        const __m128d d =                                                                      \
+            _mm_##OP##_pd(_mm256_castpd256_pd128(q), _mm256_extractf128_pd(q, 1));             \
+        return _mm_cvtsd_f64(_mm_##OP##_sd(d, _mm_unpackhi_pd(d, d)));                         \
+    }
+
+#else
+
+INLINE vd low_vd(vf v)
+{
+    return (vd){(double)v[0], (double)v[1]};
+}
+INLINE vd high_vd(vf v)
+{
+    return (vd){(double)v[2], (double)v[3]};
+}
+#define SIGN_add +
+#define SIGN_mul *
+#define MEET_LANES(NAME, OP)                                                                   \
+    INLINE double NAME(const vd *acc)                                                          \
+    {                                                                                          \
+        vd s[4];                                                                               \
+        for (int i = 0; i < 4; i++)                                                            \
+            s[i] = acc[i] SIGN_##OP acc[i + 4];                                                \
+        const vd q = (s[0] SIGN_##OP s[2])SIGN_##OP(s[1] SIGN_##OP s[3]);                      \
+        return q[0] SIGN_##OP q[1];                                                            \
+    }
+
+#endif
+
+/* The sixteen lanes of a block meet by halves. */
+MEET_LANES(meet_sum, add)
+MEET_LANES(meet_prod, mul)
+
+#endif

@@ -1,0 +1,304 @@
+/* reduce.c - reductions over axes: what is asked, checked in the order of statuses. */
+#include "reduce_check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan/plan.h"
+#include "view/view.h"
+
+/* ---- facts ---- */
+
+static bool known(tn_reduction op)
+{
+    return (unsigned)op < TNI_REDUCTIONS;
+}
+
+tn_status tn_reduction_parse(tn_reduction *op, const char *name)
+{
+    if (!op || !name)
+        return tni_fail(TN_ENULL, "reduction_parse: %s is NULL", op ? "name" : "op");
+    for (int i = 0; i < TNI_REDUCTIONS; i++)
+        if (!strcmp(tni_reductions[i].name, name)) {
+            *op = (tn_reduction)i;
+            return TN_OK;
+        }
+    return tni_fail(TN_EARG, "reduction_parse: no reduction is named \"%.40s\"", name);
+}
+
+const char *tn_reduction_name(tn_reduction op)
+{
+    return known(op) ? tni_reductions[op].name : NULL;
+}
+
+int tn_reduction_params(tn_reduction op)
+{
+    return known(op) ? tni_reductions[op].params : 0;
+}
+
+/* The dtype that a known reduction of a known dtype gives; TN_EDTYPE when it does not take it. */
+static tn_status result_of(const char *call, tn_reduction op, tn_dtype in, tn_dtype *out)
+{
+    const tni_reduce_row *row = &tni_reductions[op];
+    const int kind = tni_dtypes[in].kind;
+    const int takes = kind == TNI_COMPLEX ? TNI_TAKES_COMPLEX
+                      : kind == TNI_FLOAT ? TNI_TAKES_FLOAT
+                                          : TNI_TAKES_INT;
+    const tn_dtype real = in == TN_C64 ? TN_F32 : in == TN_C128 ? TN_F64 : in;
+    if (!(row->takes & takes))
+        return tni_fail(TN_EDTYPE, "%s: %s does not take %s", call, row->name,
+                        tn_dtype_name(in));
+    switch (row->result) {
+    case TNI_RESULT_SUM:
+    case TNI_RESULT_SQUARES:
+        *out = takes == TNI_TAKES_INT          ? kind == TNI_UNSIGNED ? TN_U64 : TN_I64
+               : row->result == TNI_RESULT_SUM ? in
+                                               : real;
+        break;
+    case TNI_RESULT_MEAN:
+        *out = takes == TNI_TAKES_INT ? TN_F64 : in;
+        break;
+    case TNI_RESULT_SPREAD:
+        *out = takes == TNI_TAKES_INT ? TN_F64 : real;
+        break;
+    case TNI_RESULT_SIZE:
+        *out = real;
+        break;
+    case TNI_RESULT_BOOL:
+        *out = TN_BOOL;
+        break;
+    case TNI_RESULT_SAME:
+        *out = in;
+        break;
+    default:
+        *out = TN_I64;
+    }
+    return TN_OK;
+}
+
+tn_status tn_reduction_result(tn_reduction op, tn_dtype in, tn_dtype *out)
+{
+    tn_dtype result = TN_BOOL;
+    if (!out)
+        return tni_fail(TN_ENULL, "reduction_result: out is NULL");
+    if (!known(op))
+        return tni_fail(TN_EARG, "reduction_result: reduction %d is unknown", (int)op);
+    if (!tni_dtype_known(in))
+        return tni_fail(TN_EDTYPE, "reduction_result: dtype %d is unknown", (int)in);
+    TRY(result_of("reduction_result", op, in, &result));
+    *out = result;
+    return TN_OK;
+}
+
+tn_status tni_reduce_axes(const char *call, int ndim, int naxes, const int *axes,
+                          uint64_t *folded)
+{
+    *folded = 0;
+    if (naxes == TN_ALL_AXES) {
+        *folded = ndim == 64 ? UINT64_MAX : ((uint64_t)1 << ndim) - 1;
+        return TN_OK;
+    }
+    if (naxes < 0 || naxes > ndim)
+        return tni_fail(TN_EARG, "%s: naxes is %d, expected TN_ALL_AXES or [0, %d]", call,
+                        naxes, ndim);
+    for (int i = 0; i < naxes; i++) {
+        TRY(tni_check_axis(axes[i], ndim, call));
+        if (*folded >> axes[i] & 1)
+            return tni_fail(TN_EARG, "%s: axis %d is named twice", call, axes[i]);
+        *folded |= (uint64_t)1 << axes[i];
+    }
+    return TN_OK;
+}
+
+static int reduced_shape(const tn_tensor *src, uint64_t folded, bool keep, int64_t *shape)
+{
+    int ndim = 0;
+    for (int i = 0; i < src->ndim; i++)
+        if (!(folded >> i & 1))
+            shape[ndim++] = src->shape[i];
+        else if (keep)
+            shape[ndim++] = 1;
+    return ndim;
+}
+
+tn_status tn_reduce_shape(const tn_tensor *src, int naxes, const int *axes, bool keep,
+                          int *ndim, int64_t *shape)
+{
+    uint64_t folded;
+    if (!ndim || !shape || (!axes && naxes > 0))
+        return tni_fail(TN_ENULL, "reduce_shape: %s is NULL",
+                        !ndim    ? "ndim"
+                        : !shape ? "shape"
+                                 : "axes");
+    TRY(tni_check_given(src, "reduce_shape: src"));
+    TRY(tni_reduce_axes("reduce_shape", src->ndim, naxes, axes, &folded));
+    TRY(tni_check_sound(src, "reduce_shape: src"));
+    *ndim = reduced_shape(src, folded, keep, shape);
+    return TN_OK;
+}
+
+/* ---- checks ---- */
+
+tn_status tni_reduce_full(tn_tensor *full, const char *call, const tn_tensor *dst,
+                          const tn_tensor *like, uint64_t folded)
+{
+    int kept = 0;
+    for (int i = 0; i < like->ndim; i++)
+        kept += !(folded >> i & 1);
+    const bool all = dst->ndim == like->ndim;
+    if (!all && dst->ndim != kept)
+        return tni_fail(TN_ESHAPE, "%s: dst: got %d axes, expected %d or %d", call, dst->ndim,
+                        kept, like->ndim);
+    tni_inherit(full, dst, dst->data, like->ndim);
+    for (int i = 0, j = 0; i < like->ndim; i++) {
+        const bool fold = folded >> i & 1;
+        const int64_t want = fold ? 1 : like->shape[i];
+        if ((all || !fold) && dst->shape[j] != want)
+            return tni_fail(TN_ESHAPE, "%s: dst: axis %d: got extent %lld, expected %lld", call,
+                            j, (long long)dst->shape[j], (long long)want);
+        tni_set_axis(full, i, like->shape[i], fold ? 0 : dst->stride[j]);
+        j += all || !fold;
+    }
+    return TN_OK;
+}
+
+static bool dst_fits(tn_reduction op, tn_dtype src, tn_dtype result, tn_dtype dst)
+{
+    const int kind = tni_dtypes[dst].kind, from = tni_dtypes[src].kind;
+    if (dst == result)
+        return true;
+    if (tni_dtypes[result].kind == TNI_FLOAT && from == TNI_FLOAT)
+        return (dst == TN_F32 || dst == TN_F64) && tni_width(dst) > tni_width(result);
+    if (tni_reductions[op].result == TNI_RESULT_INDEX)
+        return dst == TN_I32;
+    return (tni_reductions[op].result == TNI_RESULT_SUM ||
+            tni_reductions[op].result == TNI_RESULT_SQUARES) &&
+           from != TNI_COMPLEX && from != TNI_FLOAT &&
+           (kind == TNI_SIGNED || kind == TNI_UNSIGNED);
+}
+
+static tn_status check_params(const char *call, tn_reduction op, const double *params)
+{
+    if (!known(op))
+        return tni_fail(TN_EARG, "%s: reduction %d is unknown", call, (int)op);
+    if (!params || !tni_reductions[op].params)
+        return TN_OK;
+    if (op == TN_REDUCE_NORM && isnan(params[0]))
+        return tni_fail(TN_EARG, "%s: the order of norm is NaN", call);
+    if (op != TN_REDUCE_NORM && !isfinite(params[0]))
+        return tni_fail(TN_EARG, "%s: the correction of %s is not finite", call,
+                        tni_reductions[op].name);
+    return TN_OK;
+}
+
+static tn_status check_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_dtype dst)
+{
+    tn_dtype result = TN_BOOL;
+    TRY(result_of(call, op, src, &result));
+    if (!dst_fits(op, src, result, dst))
+        return tni_fail(TN_EDTYPE, "%s: dst: got %s, expected %s for %s of %s", call,
+                        tn_dtype_name(dst), tn_dtype_name(result), tni_reductions[op].name,
+                        tn_dtype_name(src));
+    return TN_OK;
+}
+
+/* The elements of a sequence; those of an empty one are 0. */
+static int64_t sequence(const tn_tensor *src, uint64_t folded)
+{
+    int64_t n = 1;
+    for (int i = 0; i < src->ndim; i++)
+        if (folded >> i & 1)
+            n *= src->shape[i];
+    return n;
+}
+
+tn_status tni_reduce_check(tni_reduce_call *r, const char *call, tn_reduction op,
+                           const double *params, const tn_tensor *dst, const tn_tensor *src,
+                           int naxes, const int *axes)
+{
+    TRY(tni_check_all(TNI_NULL, call, dst, 1, &src));
+    if (!axes && naxes > 0)
+        return tni_fail(TN_ENULL, "%s: axes is NULL", call);
+    TRY(check_params(call, op, params));
+    TRY(tni_check_all(TNI_NDIM, call, dst, 1, &src));
+    TRY(tni_reduce_axes(call, src->ndim, naxes, axes, &r->folded));
+    TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, call, dst, 1, &src));
+    TRY(check_dtypes(call, op, src->dtype, dst->dtype));
+    TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
+    TRY(tni_reduce_full(&r->full, call, dst, src, r->folded));
+    TRY(tni_check_all(TNI_SIZE, call, dst, 1, &src));
+    const int64_t n = sequence(src, r->folded);
+    if (n == 0 && tni_reductions[op].needs_one && tni_numel(dst) > 0)
+        return tni_fail(TN_ESHAPE, "%s: %s of no elements", call, tni_reductions[op].name);
+    if (tni_reductions[op].result == TNI_RESULT_INDEX && dst->dtype == TN_I32 && n > INT32_MAX)
+        return tni_fail(TN_EDTYPE, "%s: dst: got i32, expected i64 for %lld elements", call,
+                        (long long)n);
+    return tni_check_injective(dst, call);
+}
+
+/* ---- calls ---- */
+
+static tn_status run_checked(const tni_reduce_call *r, const char *call, tn_reduction op,
+                             const double *params, const tn_tensor *dst, const tn_tensor *src)
+{
+    TRY(tni_check_data(dst, call));
+    TRY(tni_check_data(src, call));
+    TRY(tni_check_disjoint(dst, src, false, call));
+    tni_fold f;
+    tni_fold_plan(&f, op, params, &r->full, src, r->folded);
+    tni_fold_run(&f, dst->data, (const char *const[]){src->data});
+    return TN_OK;
+}
+
+tn_status tn_reduce(tn_reduction op, const double *params, const tn_tensor *dst,
+                    const tn_tensor *src, int naxes, const int *axes)
+{
+    tni_reduce_call r;
+    TRY(tni_reduce_check(&r, "reduce", op, params, dst, src, naxes, axes));
+    return run_checked(&r, "reduce", op, params, dst, src);
+}
+
+tn_status tn_reduce_copy(tn_tensor *out, tn_reduction op, const double *params,
+                         const tn_tensor *src, int naxes, const int *axes, bool keep)
+{
+    const char *call = "reduce_copy";
+    tni_reduce_call r;
+    tn_tensor made = {0};
+    if (!out || (!axes && naxes > 0))
+        return tni_fail(TN_ENULL, "%s: %s is NULL", call, out ? "axes" : "out");
+    TRY(tni_check_given(src, "reduce_copy: src"));
+    TRY(check_params(call, op, params));
+    TRY(tni_reduce_axes(call, src->ndim, naxes, axes, &r.folded));
+    TRY(tni_check(src, "reduce_copy: src"));
+    TRY(result_of(call, op, src->dtype, &made.dtype));
+    made.ndim = reduced_shape(src, r.folded, keep, made.shape);
+    tni_shape_dense(made.ndim, made.shape, tni_width(made.dtype), made.stride);
+    TRY(tni_reduce_check(&r, call, op, params, &made, src, naxes, axes));
+    TRY(tni_check_data(src, call));
+    TRY(tn_alloc(&made, made.dtype, made.ndim, made.shape));
+    r.full.data = made.data;
+    const tn_status status = run_checked(&r, call, op, params, &made, src);
+    if (TNI_NEVER(status != TN_OK)) {
+        tn_free(&made);
+        return status;
+    }
+    *out = made;
+    return TN_OK;
+}
+
+tn_status tn_plan_reduce(tn_plan **plan, tn_reduction op, const double *params,
+                         const tn_tensor *dst, const tn_tensor *src, int naxes, const int *axes)
+{
+    const char *call = "plan_reduce";
+    tni_reduce_call r;
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_reduce: plan is NULL");
+    TRY(tni_reduce_check(&r, call, op, params, dst, src, naxes, axes));
+    tni_fold f;
+    tni_fold_plan(&f, op, params, &r.full, src, r.folded);
+    tn_plan *p = tni_fold_new(&f, tni_reductions[op].name, dst, src);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "plan_reduce: no memory for the plan");
+    *plan = p;
+    return TN_OK;
+}

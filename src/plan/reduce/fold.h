@@ -1,0 +1,225 @@
+/* fold.h - reductions: many elements of a sequence to one state, states to one result.
+ *
+ * The elements that meet in one result are a sequence, row-major over the fold axes; a result
+ * is a function of that sequence alone.  Blocks of 2048 elements become states, states meet in
+ * pairs, a state becomes an element of dst.  A class says how; a way says how memory is walked.
+ */
+#ifndef TNI_FOLD_H
+#define TNI_FOLD_H
+
+#include <tenon/reduce.h>
+
+#include "kernels/kernels.h"
+
+enum {
+    TNI_FOLD_SOURCES = 2,
+    TNI_FOLD_WORDS = 5,      /* of the largest state */
+    TNI_FOLD_WIDTH = 1024,   /* columns side by side: 16 lanes of f64 are 128 KiB of stack */
+    TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
+    TNI_FOLD_BATCH = 64,     /* short sequences that one call of a kernel reduces */
+    TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
+    TNI_FOLD_STACK = 6144,   /* words of waiting states, all columns */
+    TNI_FOLD_RESULTS = 2048, /* words of states of parts, all columns */
+    TNI_FOLD_PARTS = 64
+};
+
+typedef union tni_word {
+    double f;
+    int64_t i;
+    uint64_t u;
+} tni_word;
+
+typedef struct tni_fold_axis {
+    int64_t n, dst;
+    int64_t src[TNI_FOLD_SOURCES]; /* steps, bytes */
+} tni_fold_axis;
+
+/* What becomes of an element before the tree adds it; f32 and f64 are the tree's type. */
+typedef enum tni_term {
+    TNI_TERM_SAME,
+    TNI_TERM_WIDEN, /* as f64 */
+    TNI_TERM_ABS,
+    TNI_TERM_SQUARE, /* f64 */
+    TNI_TERM_NONZERO,
+    TNI_TERM_NUMBERS,       /* NaN is absent */
+    TNI_TERM_NUMBERS_WIDEN, /* the same as f64, for products */
+    TNI_TERM_POWER,         /* |x|^p, f64 */
+    TNI_TERM_MUL,           /* of two sources, f64 */
+    TNI_TERM_COMPLEX_SQUARE,
+    TNI_TERM_COMPLEX_ABS,
+    TNI_TERM_COMPLEX_POWER
+} tni_term;
+
+typedef struct tni_fold tni_fold;
+typedef struct tni_fold_scratch tni_fold_scratch;
+
+/* count sequences of n <= 2048 elements, each dense, step bytes apart; at is the number of
+ * their first element in the whole sequence. */
+typedef struct tni_fold_lines {
+    const char *x[TNI_FOLD_SOURCES];
+    int64_t step[TNI_FOLD_SOURCES], n, count, at;
+} tni_fold_lines;
+
+/* w sequences side by side: row i, of n <= 2048, begins at row[i], or at x + i * step when row
+ * is NULL. */
+typedef struct tni_fold_columns {
+    const char *const *row;
+    const char *x;
+    int64_t step, n, w, at;
+} tni_fold_columns;
+
+/* States are arrays of words: word k of sequence c is s[k * w + c]. */
+typedef struct tni_fold_class {
+    const char *name;
+    int words;     /* of a state */
+    int lanes;     /* accumulators of a column that is not joined with others */
+    int acc_words; /* of a lane, and once more for what a column keeps */
+    bool ordered;  /* whether elements meet in their order */
+    void (*line)(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                 tni_fold_scratch *scratch);
+    void (*columns)(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                    tni_fold_scratch *scratch); /* NULL: only lines */
+    void (*merge)(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w); /* a = a, b */
+    void (*finish)(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w);
+} tni_fold_class;
+
+extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_moments,
+    tni_fold_logsumexp, tni_fold_wrap, tni_fold_wide, tni_fold_key, tni_fold_arg,
+    tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments, tni_fold_complex_prod,
+    tni_fold_complex_dot, tni_fold_extreme;
+
+/* ---- the list of reductions (reduce.def, fold_plan.c) ---- */
+
+typedef enum tni_reduce_result {                     /* the dtype of a result */
+                                 TNI_RESULT_SUM,     /* i64, u64, or the same */
+                                 TNI_RESULT_SQUARES, /* of complex its real part */
+                                 TNI_RESULT_MEAN,    /* f64 of integers */
+                                 TNI_RESULT_SPREAD,  /* the same, of complex its real part */
+                                 TNI_RESULT_SAME,
+                                 TNI_RESULT_INDEX,
+                                 TNI_RESULT_BOOL,
+                                 TNI_RESULT_COUNT,
+                                 TNI_RESULT_SIZE /* the same, of complex its real part */
+} tni_reduce_result;
+
+enum { TNI_TAKES_INT = 1, TNI_TAKES_FLOAT = 2, TNI_TAKES_COMPLEX = 4, TNI_TAKES_ANY = 7 };
+
+typedef struct tni_reduce_row {
+    const char *name;
+    int8_t params, takes, result;
+    bool needs_one; /* nothing is no result */
+} tni_reduce_row;
+
+enum { TNI_REDUCTIONS = TN_REDUCE_NANMAX + 1 };
+extern const tni_reduce_row tni_reductions[TNI_REDUCTIONS];
+
+/* ---- a plan ---- */
+
+typedef enum tni_fold_way {
+    TNI_FOLD_LINE,    /* one sequence after the other */
+    TNI_FOLD_COLUMNS, /* sequences side by side, a row at a time */
+    TNI_FOLD_PACKED,  /* short sequences transposed into columns */
+    TNI_FOLD_STANDING /* blocks of one long sequence stand side by side */
+} tni_fold_way;
+
+struct tni_fold {
+    tn_reduction op;
+    const tni_fold_class *class;
+    tni_fold_way way;
+    const char *why;
+    tn_dtype src, dst, elem; /* elem: f32 or f64, what terms are made of */
+    tni_term term;
+    bool product, mean, skip, wide; /* skip: NaN is left out; wide: terms are f64 */
+    double param;
+    tni_key_rule rule;
+    int64_t width; /* of an element of src */
+    int isa, nsrc, nfold, nmap;
+    tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
+    int64_t shift[1 + TNI_FOLD_SOURCES]; /* from element (0, …, 0) to the first address */
+    int64_t count, outputs;              /* elements of a sequence, results */
+    int64_t strip;                       /* columns of a strip */
+    bool dense;                          /* a sequence is dense in memory */
+    bool joined;                         /* rows of columns are dense: 16 are one row */
+};
+
+/* Plan a reduction of checked operands: dst has src's axes, 1 or any extent on those that
+ * folded marks. */
+void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_tensor *dst,
+                   const tn_tensor *src, uint64_t folded);
+
+/* The sum of a * b; both have the axes of dst. */
+void tni_fold_plan_dot(tni_fold *f, const tn_tensor *dst, const tn_tensor *a,
+                       const tn_tensor *b, uint64_t folded);
+
+/* Addresses of element (0, …, 0). */
+void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs);
+
+/* ---- inside ---- */
+
+/* What one part works in.  Lines gather and make terms; columns accumulate. */
+struct tni_fold_scratch {
+    tni_word stack[TNI_FOLD_STACK];
+    union {
+        struct {
+            char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 16];
+            char elems[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 8], terms[TNI_TREE_BLOCK * 8];
+        } line;
+        struct {
+            union {
+                double f[TNI_LANES * TNI_FOLD_WIDTH];
+                int64_t i[TNI_LANES * TNI_FOLD_WIDTH];
+                uint64_t u[TNI_LANES * TNI_FOLD_WIDTH];
+                tni_word w[TNI_LANES * TNI_FOLD_WIDTH];
+                char bytes[TNI_LANES * TNI_FOLD_WIDTH * 8];
+            } acc;
+            char elems[TNI_FOLD_TERMS * 8], terms[TNI_TILE_ROWS][TNI_FOLD_TERMS * 8];
+            union {
+                double f64[TNI_FOLD_WIDTH];
+                float f32[TNI_FOLD_WIDTH];
+                char bytes[TNI_FOLD_WIDTH * 8];
+            } absent;
+        } columns;
+    } u;
+};
+
+typedef struct tni_fold_cursor {
+    const tni_fold *f;
+    int64_t i[TN_MAX_NDIM + 1];
+    const char *p[TNI_FOLD_SOURCES];
+} tni_fold_cursor;
+
+/* Element number at of the sequence that begins at p. */
+void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *p, int64_t at);
+
+/* The next n elements, dense: where they are, or in buf. */
+const char *tni_fold_take(tni_fold_cursor *c, int k, int64_t n, char *buf);
+void tni_fold_skip(tni_fold_cursor *c, int64_t n);
+
+/* The addresses of the next n elements. */
+void tni_fold_rows(tni_fold_cursor *c, const char **row, int64_t n);
+
+/* Normal form: fold axes in sequence order unless free, map axes by falling steps; as_parts
+ * adds a map axis over the two parts of complex numbers. */
+void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
+                   uint64_t folded, bool as_parts);
+
+/* n dense elements as terms: where they are, or in elems or terms; *numbers counts what is not
+ * NaN when NaN is left out. */
+const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,
+                           char *more, char *terms, int64_t *numbers);
+
+/* Eight rows of a group that has got rows of them; the others are absent. */
+static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, const char *absent)
+{
+    return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
+}
+
+/* Write a number as dtype; a NaN is the positive quiet one. */
+void tni_store_real(char *d, tn_dtype dtype, double x);
+void tni_store_integer(char *d, tn_dtype dtype, uint64_t x);
+
+/* n elements from first on of one sequence, into one state. */
+void tni_fold_line_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
+                       int64_t n, tni_fold_scratch *scratch);
+
+#endif

@@ -1,0 +1,58 @@
+/* fold_handle.c - reductions as a public plan, and the facts of it. */
+#include "plan/plan.h"
+
+static const char *const fold_ways[] = {
+    [TNI_FOLD_LINE] = "line",
+    [TNI_FOLD_COLUMNS] = "columns",
+    [TNI_FOLD_PACKED] = "transpose",
+    [TNI_FOLD_STANDING] = "standing blocks",
+};
+
+void tni_fold_facts(const tni_fold *f, tn_facts *facts)
+{
+    const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
+    FACT(facts->way, "%s", f->outputs ? fold_ways[f->way] : "nothing");
+    if (f->outputs == 0)
+        return;
+    FACT(facts->why, "%s", f->why);
+    facts->read = f->count ? bytes : 0;
+    facts->written = f->outputs * tni_width(f->dst);
+    facts->buffer = (int64_t)sizeof(tni_fold_scratch);
+    facts->threads = tni_plan_parts(bytes, INT64_MAX);
+    tni_facts_add(facts, "state", "%s, %d words", f->class->name, f->class->words);
+    tni_facts_add(facts, "results", "%lld of %lld elements each", (long long)f->outputs,
+                  (long long)f->count);
+    if (f->count)
+        tni_facts_add(facts, "blocks", "%lld of %d elements",
+                      (long long)tni_pieces(f->count, TNI_TREE_BLOCK), TNI_TREE_BLOCK);
+    if (f->way == TNI_FOLD_COLUMNS || f->way == TNI_FOLD_PACKED)
+        tni_facts_add(facts, "strips", "of %lld columns%s", (long long)f->strip,
+                      f->joined ? ", sixteen rows as one" : "");
+}
+
+typedef struct fold_plan {
+    tn_plan base;
+    tni_fold fold;
+} fold_plan;
+
+static void fold_plan_run(const tn_plan *plan, char *dst, const char *const *srcs)
+{
+    tni_fold_run(&((const fold_plan *)plan)->fold, dst, srcs);
+}
+
+static void fold_plan_facts(const tn_plan *plan, tn_facts *facts)
+{
+    tni_fold_facts(&((const fold_plan *)plan)->fold, facts);
+}
+
+static const tni_plan_class fold_class = {"reduce", sizeof(fold_plan), fold_plan_run,
+                                          fold_plan_facts, NULL};
+
+tn_plan *tni_fold_new(const tni_fold *f, const char *call, const tn_tensor *dst,
+                      const tn_tensor *src)
+{
+    tn_plan *p = tni_plan_new(&fold_class, call, false, 1, dst, &src);
+    if (p)
+        ((fold_plan *)p)->fold = *f;
+    return p;
+}

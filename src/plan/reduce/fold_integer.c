@@ -1,0 +1,290 @@
+/* fold_integer.c - sums and products of integers modulo 2^64, exact means, what is not zero.
+ *
+ * Nothing here depends on the order of the elements. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+/* ---- modulo 2^64 ---- */
+
+static const tni_wrap_kernels *wrap_kernels(const tni_fold *f)
+{
+    return &tni_kernels_of(f->isa)->key->wrap[f->src - TN_BOOL];
+}
+
+static void wrap_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                      tni_fold_scratch *scratch)
+{
+    (void)scratch;
+    const tni_wrap_kernels *k = wrap_kernels(f);
+    for (int64_t i = 0; i < l->count; i++) {
+        const char *x = l->x[0] + i * l->step[0];
+        if (f->nsrc > 1)
+            out[i].u = k->dot(x, l->x[1] + i * l->step[1], l->n);
+        else
+            out[i].u = (f->product                   ? k->prod
+                        : f->term == TNI_TERM_SQUARE ? k->sumsq
+                                                     : k->sum)(x, l->n);
+    }
+}
+
+static void wrap_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    for (int64_t c = 0; c < w; c++)
+        a[c].u = f->product ? a[c].u * b[c].u : a[c].u + b[c].u;
+}
+
+/* Groups of eight rows; joined rows count as columns of their own until the end. */
+static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                         tni_fold_scratch *scratch)
+{
+    const tni_wrap_kernels *k = wrap_kernels(f);
+    void (*add)(uint64_t *, const char *const *, int64_t) = f->product ? k->rows_prod
+                                                            : f->term == TNI_TERM_SQUARE
+                                                                ? k->rows_sumsq
+                                                                : k->rows_sum;
+    uint64_t *acc = scratch->u.columns.acc.u;
+    const char *absent = scratch->u.columns.absent.bytes;
+    const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
+    const char *row[TNI_TILE_ROWS];
+    for (int64_t i = 0; i < w * join; i++)
+        acc[i] = f->product;
+    for (int64_t i = 0; i < rows; i += TNI_TILE_ROWS) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++)
+            row[j] = i + j < rows ? tni_fold_row(c, (i + j) * join, absent) : absent;
+        add(acc, row, w * join);
+    }
+    for (int64_t i = rows * join; i < c->n; i++) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++)
+            row[j] = j ? absent : tni_fold_row(c, i, absent);
+        add(acc, row, w);
+    }
+    for (int64_t l = 1; l < join; l++)
+        wrap_merge(f, scratch->u.columns.acc.w, scratch->u.columns.acc.w + l * w, w);
+    memcpy(out, acc, (size_t)w * sizeof *acc);
+}
+
+static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                        int64_t w)
+{
+    const bool sign = tni_dtypes[f->src].kind != TNI_UNSIGNED;
+    for (int64_t c = 0; c < w; c++, dst += step)
+        if (f->mean)
+            tni_store_real(dst, f->dst,
+                           (sign ? (double)s[c].i : (double)s[c].u) / (double)f->count);
+        else
+            tni_store_integer(dst, f->dst, s[c].u);
+}
+
+const tni_fold_class tni_fold_wrap = {
+    .name = "integers modulo 2^64",
+    .words = 1,
+    .lanes = 1,
+    .acc_words = 1,
+    .line = wrap_line,
+    .columns = wrap_columns,
+    .merge = wrap_merge,
+    .finish = wrap_finish,
+};
+
+/* ---- exact means of long integers: sums of 128 bits, words low and high ---- */
+
+static void wide_add(tni_word *low, tni_word *high, uint64_t x, int64_t upper)
+{
+    low->u += x;
+    high->u += (uint64_t)upper + (low->u < x);
+}
+
+static void wide_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                      tni_fold_scratch *scratch)
+{
+    (void)scratch;
+    const bool sign = tni_dtypes[f->src].kind == TNI_SIGNED, bits64 = f->width == 8;
+    for (int64_t i = 0; i < l->count; i++) {
+        const char *x = l->x[0] + i * l->step[0];
+        tni_word *low = &out[i], *high = &out[l->count + i];
+        low->u = high->u = 0;
+        if (!bits64) { /* a block's sum fits */
+            const int64_t s = (int64_t)wrap_kernels(f)->sum(x, l->n);
+            wide_add(low, high, (uint64_t)s, s < 0 ? -1 : 0);
+            continue;
+        }
+        for (int64_t j = 0; j < l->n; j++) {
+            uint64_t v;
+            memcpy(&v, x + 8 * j, sizeof v);
+            wide_add(low, high, v, sign && v >> 63 ? -1 : 0);
+        }
+    }
+}
+
+static void wide_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    (void)f;
+    for (int64_t c = 0; c < w; c++)
+        wide_add(&a[c], &a[w + c], b[c].u, b[w + c].i);
+}
+
+/* (high, low) / n, rounded once: 66 bits of the quotient from its first one on, the last of
+ * which is set when something is left. */
+static double wide_quotient(uint64_t high, uint64_t low, uint64_t n)
+{
+    uint64_t q = 0, r = 0;
+    int exponent = 128, kept = 0;
+    for (; exponent > -128 && kept < 64; exponent--) {
+        const uint64_t bit = exponent > 64  ? high >> (exponent - 65) & 1
+                             : exponent > 0 ? low >> (exponent - 1) & 1
+                                            : 0;
+        const bool carry = r >> 63;
+        r = r << 1 | bit;
+        const bool one = carry || r >= n;
+        if (one)
+            r -= n;
+        if (kept || one)
+            q = q << 1 | one, kept++;
+    }
+    bool rest = r != 0;
+    for (int e = exponent; e > 0 && !rest; e--)
+        rest = e > 64 ? high >> (e - 65) & 1 : low >> (e - 1) & 1;
+    return ldexp((double)(q | rest), exponent);
+}
+
+static void wide_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                        int64_t w)
+{
+    for (int64_t c = 0; c < w; c++, dst += step) {
+        uint64_t low = s[c].u, high = s[w + c].u;
+        const bool minus = high >> 63;
+        if (minus) {
+            high = ~high + (low == 0);
+            low = 0 - low;
+        }
+        double x = f->count ? wide_quotient(high, low, (uint64_t)f->count) : (double)NAN;
+        tni_store_real(dst, f->dst, minus ? -x : x);
+    }
+}
+
+const tni_fold_class tni_fold_wide = {
+    .name = "integers of 128 bits",
+    .words = 2,
+    .line = wide_line,
+    .merge = wide_merge,
+    .finish = wide_finish,
+};
+
+/* ---- what is not zero ---- */
+
+static int64_t count_wide(const char *x, int64_t n, uint64_t mask)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t part[2];
+        memcpy(part, x + 16 * i, sizeof part);
+        count += ((part[0] | part[1]) & mask) != 0;
+    }
+    return count;
+}
+
+static void count_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                       tni_fold_scratch *scratch)
+{
+    (void)scratch;
+    const tni_key_table *t = tni_kernels_of(f->isa)->key;
+    for (int64_t i = 0; i < l->count; i++) {
+        const char *x = l->x[0] + i * l->step[0];
+        out[i].i = f->width == 16
+                       ? count_wide(x, l->n, (uint64_t)f->rule.mask)
+                       : t->key[tni_log2_width(f->width)].count(x, l->n, f->rule.mask);
+    }
+}
+
+/* Counters of the element's width, read before they wrap. */
+static void read_counters(int64_t *count, const char *acc, int64_t w, int64_t width)
+{
+    for (int64_t c = 0; c < w; c++) {
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        switch (width) {
+        case 1:
+            memcpy(&i8, acc + c, sizeof i8), count[c] += i8;
+            break;
+        case 2:
+            memcpy(&i16, acc + 2 * c, sizeof i16), count[c] += i16;
+            break;
+        case 4:
+            memcpy(&i32, acc + 4 * c, sizeof i32), count[c] += i32;
+            break;
+        default:
+            memcpy(&i64, acc + 8 * c, sizeof i64), count[c] += i64;
+        }
+    }
+}
+
+static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                          tni_fold_scratch *scratch)
+{
+    const tni_key_kernels *k = &tni_kernels_of(f->isa)->key->key[tni_log2_width(f->width)];
+    int64_t *count = scratch->u.columns.acc.i;
+    const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
+    char *acc = (char *)(count + w * join);
+    const char *absent = scratch->u.columns.absent.bytes, *row[TNI_TILE_ROWS];
+    memset(count, 0, (size_t)(w * join) * sizeof *count);
+    enum { MOST = 120 }; /* rows that a counter of 8 bits counts */
+    for (int64_t i = 0; i < rows; i += MOST) {
+        for (int64_t g = i; g < rows && g < i + MOST; g += TNI_TILE_ROWS) {
+            for (int j = 0; j < TNI_TILE_ROWS; j++)
+                row[j] = g + j < rows ? tni_fold_row(c, (g + j) * join, absent) : absent;
+            k->rows_count(acc, row, w * join, g == i, f->rule.mask);
+        }
+        read_counters(count, acc, w * join, f->width);
+    }
+    for (int64_t i = rows * join; i < c->n; i++) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++)
+            row[j] = j ? absent : tni_fold_row(c, i, absent);
+        k->rows_count(acc, row, w, true, f->rule.mask);
+        read_counters(count, acc, w, f->width);
+    }
+    for (int64_t i = w; i < w * join; i++)
+        count[i % w] += count[i];
+    memcpy(out, count, (size_t)w * sizeof *count);
+}
+
+static void count_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    (void)f;
+    for (int64_t c = 0; c < w; c++)
+        a[c].i += b[c].i;
+}
+
+static void count_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                         int64_t w)
+{
+    for (int64_t c = 0; c < w; c++, dst += step) {
+        const int64_t n = s[c].i;
+        tni_store_integer(dst, f->dst,
+                          (uint64_t)(f->op == TN_REDUCE_ANY   ? n > 0
+                                     : f->op == TN_REDUCE_ALL ? n == f->count
+                                                              : n));
+    }
+}
+
+const tni_fold_class tni_fold_count = {
+    .name = "what is not zero",
+    .words = 1,
+    .lanes = 1,
+    .acc_words = 2,
+    .line = count_line,
+    .columns = count_columns,
+    .merge = count_merge,
+    .finish = count_finish,
+};
+
+const tni_fold_class tni_fold_count_pairs = {
+    .name = "what is not zero",
+    .words = 1,
+    .line = count_line,
+    .merge = count_merge,
+    .finish = count_finish,
+};

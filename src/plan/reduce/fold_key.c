@@ -1,0 +1,231 @@
+/* fold_key.c - the largest key, and the first place where it is.
+ *
+ * min, max and their arguments for all real dtypes, by integers of the element's width whose
+ * order is the one asked for. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+static const tni_key_kernels *key_kernels(const tni_fold *f)
+{
+    return &tni_kernels_of(f->isa)->key->key[tni_log2_width(f->width)];
+}
+
+static int64_t least_key(const tni_fold *f)
+{
+    return f->width == 8 ? INT64_MIN : -((int64_t)1 << (8 * f->width - 1));
+}
+
+static int64_t read_key(const char *acc, int64_t c, int64_t width)
+{
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    switch (width) {
+    case 1:
+        memcpy(&i8, acc + c, sizeof i8);
+        return i8;
+    case 2:
+        memcpy(&i16, acc + 2 * c, sizeof i16);
+        return i16;
+    case 4:
+        memcpy(&i32, acc + 4 * c, sizeof i32);
+        return i32;
+    default:
+        memcpy(&i64, acc + 8 * c, sizeof i64);
+        return i64;
+    }
+}
+
+/* ---- the largest ---- */
+
+static void key_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                     tni_fold_scratch *scratch)
+{
+    (void)scratch;
+    for (int64_t i = 0; i < l->count; i++)
+        out[i].i =
+            l->n ? key_kernels(f)->max(l->x[0] + i * l->step[0], l->n, &f->rule) : least_key(f);
+}
+
+static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    (void)f;
+    for (int64_t c = 0; c < w; c++)
+        if (b[c].i > a[c].i)
+            a[c].i = b[c].i;
+}
+
+static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                        tni_fold_scratch *scratch)
+{
+    const tni_key_kernels *k = key_kernels(f);
+    char *acc = scratch->u.columns.acc.bytes;
+    const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
+    const char *row[TNI_TILE_ROWS];
+    for (int64_t i = 0; i < rows; i += TNI_TILE_ROWS) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++) /* a row twice changes nothing */
+            row[j] = tni_fold_row(c, (i + j < rows ? i + j : i) * join, NULL);
+        k->rows_max(acc, row, w * join, i == 0, &f->rule);
+    }
+    for (int64_t i = rows * join; i < c->n; i++) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++)
+            row[j] = tni_fold_row(c, i, NULL);
+        k->rows_max(acc, row, w, i == 0, &f->rule);
+    }
+    const int64_t made = rows > 0 ? w * join : w;
+    for (int64_t i = 0; i < made; i++) {
+        const int64_t key = read_key(acc, i, f->width);
+        if (i < w || key > out[i % w].i)
+            out[i % w].i = key;
+    }
+}
+
+/* A key as the bits it was made of; what is no number is NaN. */
+static double float_of_key(const tni_fold *f, int64_t key)
+{
+    const int64_t most = f->width == 8 ? INT64_MAX : ((int64_t)1 << (8 * f->width - 1)) - 1;
+    const bool absent = f->skip && key == f->rule.nan, nan = !f->skip && key == f->rule.nan;
+    int64_t k = key ^ f->rule.flip;
+    if (absent || nan)
+        return (double)NAN;
+    if (k < 0)
+        k ^= most;
+    const uint64_t bits = (uint64_t)k;
+    float f32;
+    double f64;
+    switch (f->src) {
+    case TN_F8E4M3:
+        return (double)tni_f32_of_f8e4m3((uint8_t)bits);
+    case TN_F8E5M2:
+        return (double)tni_f32_of_f8e5m2((uint8_t)bits);
+    case TN_F16:
+        return (double)tni_f32_of_f16((uint16_t)bits);
+    case TN_BF16:
+        return (double)tni_f32_of_bf16((uint16_t)bits);
+    case TN_F32:
+        f32 = tni_f32_from_bits((uint32_t)bits);
+        return (double)f32;
+    default:
+        memcpy(&f64, &bits, sizeof f64);
+        return f64;
+    }
+}
+
+static void key_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
+{
+    for (int64_t c = 0; c < w; c++, dst += step)
+        if (f->rule.kind == TNI_KEY_FLOAT &&
+            f->count == 0) /* norms of infinite order of nothing */
+            tni_store_real(dst, f->dst, f->param > 0 ? 0 : (double)INFINITY);
+        else if (f->rule.kind == TNI_KEY_FLOAT)
+            tni_store_real(dst, f->dst, float_of_key(f, s[c].i));
+        else
+            tni_store_integer(dst, f->dst, (uint64_t)(s[c].i ^ f->rule.flip));
+}
+
+const tni_fold_class tni_fold_key = {
+    .name = "keys",
+    .words = 1,
+    .lanes = 1,
+    .acc_words = 1,
+    .line = key_line,
+    .columns = key_columns,
+    .merge = key_merge,
+    .finish = key_finish,
+};
+
+/* ---- the first place of the largest: words key and place ---- */
+
+static void arg_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                     tni_fold_scratch *scratch)
+{
+    (void)scratch;
+    const tni_key_kernels *k = key_kernels(f);
+    for (int64_t i = 0; i < l->count; i++) {
+        const char *x = l->x[0] + i * l->step[0];
+        const int64_t key = k->max(x, l->n, &f->rule);
+        out[i].i = key;
+        out[l->count + i].i = l->at + k->find(x, l->n, &f->rule, key);
+    }
+}
+
+static void arg_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    (void)f;
+    for (int64_t c = 0; c < w; c++)
+        if (b[c].i > a[c].i) {
+            a[c] = b[c];
+            a[w + c] = b[w + c];
+        }
+}
+
+/* Rows of a group stand at first, first + join, …; keep what exceeds out, or meets it
+ * earlier. */
+static void arg_keep(const tni_fold *f, tni_word *out, const char *best, const char *which,
+                     int64_t made, int64_t w, int64_t first, int64_t join)
+{
+    for (int64_t i = 0; i < made; i++) {
+        const int64_t key = read_key(best, i, f->width), c = i % w;
+        const int64_t at = first + read_key(which, i, f->width) * join + i / w;
+        if (key > out[c].i || (key == out[c].i && at < out[w + c].i)) {
+            out[c].i = key;
+            out[w + c].i = at;
+        }
+    }
+}
+
+static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                        tni_fold_scratch *scratch)
+{
+    const tni_key_kernels *k = key_kernels(f);
+    enum { MOST = 120 }; /* numbers of rows fit 8 bits */
+    const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
+    char *best = scratch->u.columns.acc.bytes, *which = best + w * join * f->width;
+    const char *row[TNI_TILE_ROWS];
+    for (int64_t j = 0; j < w; j++) {
+        out[j].i = least_key(f);
+        out[w + j].i = INT64_MAX;
+    }
+    const int64_t most = f->width == 1 ? MOST : TNI_TREE_BLOCK;
+    for (int64_t i = 0; i < rows; i += most) {
+        const int64_t last = rows < i + most ? rows : i + most;
+        for (int j = 0; j < TNI_TILE_ROWS; j++)
+            row[j] = tni_fold_row(c, i * join, NULL);
+        k->rows_max(best, row, w * join, true, &f->rule);
+        memset(which, 0, (size_t)(w * join * f->width));
+        for (int64_t g = i; g < last; g += TNI_TILE_ROWS) {
+            for (int j = 0; j < TNI_TILE_ROWS; j++) /* a row twice never exceeds itself */
+                row[j] = tni_fold_row(c, (g + j < last ? g + j : last - 1) * join, NULL);
+            k->rows_arg(best, which, row, w * join, g - i, &f->rule);
+        }
+        arg_keep(f, out, best, which, w * join, w, c->at + i * join, join);
+    }
+    for (int64_t i = rows * join; i < c->n; i++) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++)
+            row[j] = tni_fold_row(c, i, NULL);
+        k->rows_max(best, row, w, true, &f->rule);
+        memset(which, 0, (size_t)(w * f->width));
+        arg_keep(f, out, best, which, w, w, c->at + i, 1);
+    }
+}
+
+static void arg_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
+{
+    for (int64_t c = 0; c < w; c++, dst += step)
+        tni_store_integer(dst, f->dst, s[w + c].u);
+}
+
+const tni_fold_class tni_fold_arg = {
+    .name = "keys and places",
+    .words = 2,
+    .lanes = 1,
+    .acc_words = 2,
+    .ordered = true,
+    .line = arg_line,
+    .columns = arg_columns,
+    .merge = arg_merge,
+    .finish = arg_finish,
+};

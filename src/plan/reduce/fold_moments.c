@@ -1,0 +1,276 @@
+/* fold_moments.c - var and std: distances from the first element of each block, in f64.
+ *
+ * A state is the number of elements, their mean, and the sum of squares of distances from it.
+ * The centre is an element of its block, so that no more than 11 bits are lost. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+/* A block of m elements around centre, whose distances have sum s and squares q. */
+static void moments_of(tni_word *out, int64_t w, double m, double centre, double s, double q)
+{
+    if (m == 0) {
+        out[0].f = out[w].f = out[2 * w].f = 0;
+        return;
+    }
+    const double M = q - s * (s / m);
+    out[0].f = m;
+    out[w].f = centre + s / m;
+    out[2 * w].f = M < 0 ? 0 : M; /* NaN stays */
+}
+
+static double elem_at(const tni_fold *f, const char *e, int64_t i)
+{
+    if (f->elem == TN_F64) {
+        double x;
+        memcpy(&x, e + 8 * i, sizeof x);
+        return x;
+    }
+    float x;
+    memcpy(&x, e + 4 * i, sizeof x);
+    return (double)x;
+}
+
+static void moments_one(const tni_fold *f, tni_word *out, int64_t w, const char *x, int64_t n,
+                        tni_fold_scratch *scratch)
+{
+    const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
+    const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
+    const bool f64 = f->elem == TN_F64;
+    char *d = scratch->u.line.terms;
+    int64_t none;
+    const char *e = tni_fold_terms(f, &x, n, scratch->u.line.elems[0], NULL, d, &none);
+    int64_t first = 0, m = n;
+    if (f->skip) {
+        m = (f64 ? k->numbers64 : k->numbers32)(d, e, n, 0);
+        while (first < n && isnan(elem_at(f, e, first)))
+            first++;
+    }
+    const double centre = first < n ? elem_at(f, e, first) : 0;
+    double s, q;
+    (f64 ? k->distance64 : k->distance32)(d, e, n, centre, f->skip);
+    tree->sum64(&s, d, n, 0, 1);
+    k->square64(d, d, n);
+    tree->sum64(&q, d, n, 0, 1);
+    moments_of(out, w, (double)m, centre, s, q);
+}
+
+static void moments_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                         tni_fold_scratch *scratch)
+{
+    for (int64_t i = 0; i < l->count; i++)
+        moments_one(f, out + i, l->count, l->x[0] + i * l->step[0], l->n, scratch);
+}
+
+/* ---- columns ---- */
+
+typedef struct
+    area { /* in the accumulators: lanes of both trees, and a number for each column */
+    double *sum, *squares, *centre;
+    int64_t *tally;
+} area;
+
+static area area_of(tni_fold_scratch *scratch, int64_t w)
+{
+    double *acc = scratch->u.columns.acc.f;
+    return (area){acc, acc + TNI_LANES * w, acc + 2 * TNI_LANES * w,
+                  scratch->u.columns.acc.i + 3 * TNI_LANES * w};
+}
+
+/* The first number of each column. */
+static void find_centres(const tni_fold *f, double *centre, const tni_fold_columns *c,
+                         tni_fold_scratch *scratch)
+{
+    bool found = false;
+    for (int64_t i = 0; i < c->n && !found; i++) {
+        found = true;
+        for (int64_t at = 0; at < c->w; at += TNI_FOLD_TERMS) {
+            const int64_t m = c->w - at < TNI_FOLD_TERMS ? c->w - at : TNI_FOLD_TERMS;
+            const char *x = tni_fold_row(c, i, NULL) + at * f->width;
+            int64_t none;
+            const char *e =
+                tni_fold_terms(f, &x, m, scratch->u.columns.elems, NULL, NULL, &none);
+            for (int64_t j = 0; j < m; j++)
+                if (i == 0 || isnan(centre[at + j]))
+                    centre[at + j] = elem_at(f, e, j);
+            for (int64_t j = 0; f->skip && j < m; j++)
+                found &= !isnan(centre[at + j]);
+        }
+    }
+    for (int64_t j = 0; f->skip && j < c->w; j++)
+        if (isnan(centre[j]))
+            centre[j] = 0;
+}
+
+static void add_distances(const tni_fold *f, const area *a, int64_t lane,
+                          const char *const *row, int64_t w, bool first,
+                          tni_fold_scratch *scratch)
+{
+    const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
+    const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
+    const bool f64 = f->elem == TN_F64;
+    const char *absent = scratch->u.columns.absent.bytes;
+    for (int64_t at = 0; at < w; at += TNI_FOLD_TERMS) {
+        const int64_t m = w - at < TNI_FOLD_TERMS ? w - at : TNI_FOLD_TERMS;
+        const char *made[TNI_TILE_ROWS];
+        for (int i = 0; i < TNI_TILE_ROWS; i++) {
+            made[i] = absent;
+            if (row[i] == absent)
+                continue;
+            const char *x = row[i] + at * f->width;
+            int64_t none;
+            const char *e =
+                tni_fold_terms(f, &x, m, scratch->u.columns.elems, NULL, NULL, &none);
+            char *d = scratch->u.columns.terms[i];
+            (f64 ? k->distances64 : k->distances32)(d, e, m, a->centre + at, f->skip);
+            if (f->skip)
+                (f64 ? k->tally64 : k->tally32)(a->tally + at, e, m);
+            made[i] = d;
+        }
+        tree->rows_sum64(a->sum + lane + at, made, m, first);
+        for (int i = 0; i < TNI_TILE_ROWS; i++)
+            if (made[i] != absent)
+                k->square64(scratch->u.columns.terms[i], made[i], m);
+        tree->rows_sum64(a->squares + lane + at, made, m, first);
+    }
+}
+
+static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                            tni_fold_scratch *scratch)
+{
+    const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
+    const char *absent = scratch->u.columns.absent.bytes;
+    const int64_t w = c->w;
+    const area a = area_of(scratch, w);
+    const bool joined = f->joined && !f->skip;
+    find_centres(f, a.centre, c, scratch);
+    for (int l = 1; joined && l < TNI_LANES; l++)
+        memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
+    memset(a.tally, 0, (size_t)w * sizeof *a.tally);
+    for (int64_t t = 0; t < c->n; t += TNI_TILE) {
+        const char *row[TNI_TILE_ROWS];
+        if (joined && t + TNI_TILE <= c->n) {
+            for (int i = 0; i < TNI_TILE_ROWS; i++)
+                row[i] = c->x + (t + TNI_LANES * i) * c->step;
+            add_distances(f, &a, 0, row, TNI_LANES * w, t == 0, scratch);
+            continue;
+        }
+        for (int l = 0; l < TNI_LANES && t + l < c->n; l++) {
+            for (int i = 0; i < TNI_TILE_ROWS; i++)
+                row[i] = tni_fold_row(c, t + l + TNI_LANES * i, absent);
+            add_distances(f, &a, l * w, row, w, t == 0, scratch);
+        }
+    }
+    const int lanes = c->n < TNI_LANES ? (int)c->n : TNI_LANES;
+    tree->lanes_sum(a.sum, w, lanes);
+    tree->lanes_sum(a.squares, w, lanes);
+    for (int64_t j = 0; j < w; j++)
+        moments_of(out + j, w, (double)(f->skip ? a.tally[j] : c->n), a.centre[j], a.sum[j],
+                   a.squares[j]);
+}
+
+/* ---- states ---- */
+
+static void meet(tni_word *a, const tni_word *b, int64_t w)
+{
+    const double na = a[0].f, nb = b[0].f, n = na + nb, d = b[w].f - a[w].f;
+    if (nb == 0)
+        return;
+    if (na == 0) {
+        a[0] = b[0], a[w] = b[w], a[2 * w] = b[2 * w];
+        return;
+    }
+    a[0].f = n;
+    a[w].f = a[w].f + d * (nb / n);
+    a[2 * w].f = (a[2 * w].f + b[2 * w].f) + d * d * (na * (nb / n));
+}
+
+static void moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    (void)f;
+    for (int64_t c = 0; c < w; c++)
+        meet(a + c, b + c, w);
+}
+
+static double spread_of(const tni_fold *f, double n, double M)
+{
+    const double by = n - f->param, var = n == 0 ? (double)NAN : M / (by > 0 ? by : 0);
+    return f->op == TN_REDUCE_STD || f->op == TN_REDUCE_NANSTD ? sqrt(var) : var;
+}
+
+static void moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                           int64_t w)
+{
+    for (int64_t c = 0; c < w; c++, dst += step)
+        tni_store_real(dst, f->dst, spread_of(f, s[c].f, s[2 * w + c].f));
+}
+
+const tni_fold_class tni_fold_moments = {
+    .name = "moments",
+    .words = 3,
+    .lanes = TNI_LANES,
+    .acc_words = 4, /* sums, squares, centres and tallies of sixteen lanes */
+    .ordered = true,
+    .line = moments_line,
+    .columns = moments_columns,
+    .merge = moments_merge,
+    .finish = moments_finish,
+};
+
+/* ---- complex: the moments of both parts, which have one count ---- */
+
+static void complex_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                         tni_fold_scratch *scratch)
+{
+    tni_fold part = *f;
+    part.src = part.elem;
+    part.width = f->width / 2;
+    const tni_tile_fn tile = tni_kernels_of(f->isa)->copy->tile[tni_log2_width(part.width)];
+    for (int64_t i = 0; i < l->count; i++)
+        for (int im = 0; im < 2; im++) {
+            tni_word s[3];
+            char *x = scratch->u.line.elems[1];
+            tile(x, (const int64_t[2]){0, part.width},
+                 l->x[0] + i * l->step[0] + im * part.width, (const int64_t[2]){0, f->width},
+                 (const int64_t[2]){1, l->n});
+            moments_one(&part, s, 1, x, l->n, scratch);
+            out[i] = s[0];
+            out[(1 + 2 * im) * l->count + i] = s[1];
+            out[(2 + 2 * im) * l->count + i] = s[2];
+        }
+}
+
+static void complex_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    (void)f;
+    for (int64_t c = 0; c < w; c++) {
+        tni_word x[3], y[3];
+        const tni_word n = a[c];
+        for (int im = 0; im < 2; im++) {
+            x[0] = n, y[0] = b[c];
+            for (int k = 1; k < 3; k++)
+                x[k] = a[(k + 2 * im) * w + c], y[k] = b[(k + 2 * im) * w + c];
+            meet(x, y, 1);
+            a[c] = x[0];
+            for (int k = 1; k < 3; k++)
+                a[(k + 2 * im) * w + c] = x[k];
+        }
+    }
+}
+
+static void complex_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                           int64_t w)
+{
+    for (int64_t c = 0; c < w; c++, dst += step)
+        tni_store_real(dst, f->dst, spread_of(f, s[c].f, s[2 * w + c].f + s[4 * w + c].f));
+}
+
+const tni_fold_class tni_fold_complex_moments = {
+    .name = "moments of complex numbers",
+    .words = 5,
+    .ordered = true,
+    .line = complex_line,
+    .merge = complex_merge,
+    .finish = complex_finish,
+};

@@ -1,0 +1,308 @@
+/* fold_plan.c - which class and which way a reduction takes. */
+#include <math.h>
+
+#include "plan/plan.h"
+
+const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
+#define REDUCTION(NAME, PARAMS, TAKES, RESULT, NEEDS)                                          \
+    {NAME, PARAMS, TNI_TAKES_##TAKES, TNI_RESULT_##RESULT, NEEDS},
+#include "reduce.def"
+#undef REDUCTION
+};
+
+/* ---- the class ---- */
+
+static bool is_kind(tn_dtype t, tni_kind kind)
+{
+    return tni_dtypes[t].kind == (int)kind;
+}
+
+static int64_t greatest(int64_t width)
+{
+    return width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
+}
+
+static int64_t infinity_bits(tn_dtype t)
+{
+    switch (t) {
+    case TN_F8E4M3:
+        return 0x7e; /* the largest number: there is no infinity */
+    case TN_F8E5M2:
+        return 0x7c;
+    case TN_F16:
+        return 0x7c00;
+    case TN_BF16:
+        return 0x7f80;
+    case TN_F32:
+        return 0x7f800000;
+    default:
+        return 0x7ff0000000000000;
+    }
+}
+
+/* Keys whose largest is the smallest or the largest element; skip: NaN is below all others. */
+static void use_keys(tni_fold *f, bool smallest, bool magnitude, bool places)
+{
+    const int64_t most = greatest(f->width);
+    f->class = places ? &tni_fold_arg : &tni_fold_key;
+    f->rule = (tni_key_rule){
+        .kind = f->src == TN_BOOL            ? TNI_KEY_BOOL
+                : is_kind(f->src, TNI_FLOAT) ? TNI_KEY_FLOAT
+                                             : TNI_KEY_INTEGER,
+        .mask = magnitude ? most : -1,
+        .zero = places ? -1 : -most - 1, /* the other is no number's key */
+        .flip = smallest ? -1 : 0,
+        .inf = infinity_bits(f->src),
+        .nan = f->skip ? -most - 1 : most,
+    };
+    if (is_kind(f->src, TNI_UNSIGNED))
+        f->rule.flip ^= -most - 1;
+}
+
+static void use_tree(tni_fold *f, tni_term term)
+{
+    f->class = f->skip && f->mean ? &tni_fold_tree_counted : &tni_fold_tree;
+    f->term = term;
+    f->wide = f->elem == TN_F64 || !(term == TNI_TERM_SAME || term == TNI_TERM_ABS ||
+                                     term == TNI_TERM_NONZERO || term == TNI_TERM_NUMBERS);
+}
+
+static void use_norm(tni_fold *f)
+{
+    const bool complex = is_kind(f->src, TNI_COMPLEX);
+    const double p = f->param;
+    if (isinf(p) && !complex) {
+        use_keys(f, p < 0, true, false);
+    } else if (isinf(p)) {
+        f->class = &tni_fold_extreme;
+        f->term = TNI_TERM_COMPLEX_ABS;
+    } else if (complex) {
+        f->elem = TN_F64;
+        use_tree(f, p == 2   ? TNI_TERM_COMPLEX_SQUARE
+                    : p == 1 ? TNI_TERM_COMPLEX_ABS
+                             : TNI_TERM_COMPLEX_POWER);
+    } else {
+        use_tree(f, p == 0   ? TNI_TERM_NONZERO
+                    : p == 1 ? TNI_TERM_ABS
+                    : p == 2 ? TNI_TERM_SQUARE
+                             : TNI_TERM_POWER);
+    }
+}
+
+static void use_moments(tni_fold *f)
+{
+    f->class = is_kind(f->src, TNI_COMPLEX) ? &tni_fold_complex_moments : &tni_fold_moments;
+    f->term = TNI_TERM_SAME;
+    f->wide = true;
+}
+
+static void use_count(tni_fold *f)
+{
+    f->class = f->src == TN_C128 ? &tni_fold_count_pairs : &tni_fold_count;
+    f->rule.mask = -1;
+    if (is_kind(f->src, TNI_FLOAT))
+        f->rule.mask = greatest(f->width);
+    else if (f->src == TN_C64)
+        f->rule.mask = 0x7fffffff7fffffff;
+    else if (f->src == TN_C128)
+        f->rule.mask = INT64_MAX;
+}
+
+/* Sums, products and means of integers. */
+static void use_integers(tni_fold *f, tni_term term)
+{
+    /* up to 2^31 elements of 32 bits have a sum of 64 */
+    const bool wide = f->mean && (f->width == 8 || f->count > INT64_C(1) << 31);
+    f->class = wide ? &tni_fold_wide : &tni_fold_wrap;
+    f->term = term;
+}
+
+static void choose_class(tni_fold *f)
+{
+    const bool integer = !is_kind(f->src, TNI_FLOAT) && !is_kind(f->src, TNI_COMPLEX);
+    switch (f->op) {
+    case TN_REDUCE_SUM:
+    case TN_REDUCE_MEAN:
+    case TN_REDUCE_NANSUM:
+    case TN_REDUCE_NANMEAN:
+        if (integer)
+            use_integers(f, TNI_TERM_SAME);
+        else
+            use_tree(f, f->skip ? TNI_TERM_NUMBERS : TNI_TERM_SAME);
+        break;
+    case TN_REDUCE_PROD:
+    case TN_REDUCE_NANPROD:
+        f->product = true;
+        if (integer)
+            use_integers(f, TNI_TERM_SAME);
+        else if (is_kind(f->src, TNI_COMPLEX))
+            f->class = &tni_fold_complex_prod;
+        else
+            use_tree(f, f->skip ? TNI_TERM_NUMBERS_WIDEN : TNI_TERM_WIDEN);
+        break;
+    case TN_REDUCE_SUMSQ:
+        if (integer)
+            use_integers(f, TNI_TERM_SQUARE);
+        else
+            use_tree(f,
+                     is_kind(f->src, TNI_COMPLEX) ? TNI_TERM_COMPLEX_SQUARE : TNI_TERM_SQUARE);
+        break;
+    case TN_REDUCE_VAR:
+    case TN_REDUCE_STD:
+    case TN_REDUCE_NANVAR:
+    case TN_REDUCE_NANSTD:
+        use_moments(f);
+        break;
+    case TN_REDUCE_NORM:
+        use_norm(f);
+        break;
+    case TN_REDUCE_LOGSUMEXP:
+        f->class = &tni_fold_logsumexp;
+        f->term = TNI_TERM_WIDEN;
+        break;
+    case TN_REDUCE_ANY:
+    case TN_REDUCE_ALL:
+    case TN_REDUCE_COUNT_NONZERO:
+        use_count(f);
+        break;
+    default:
+        use_keys(
+            f, f->op == TN_REDUCE_MIN || f->op == TN_REDUCE_ARGMIN || f->op == TN_REDUCE_NANMIN,
+            false, f->op == TN_REDUCE_ARGMIN || f->op == TN_REDUCE_ARGMAX);
+    }
+}
+
+/* ---- the way ---- */
+
+static int levels_of(int64_t count)
+{
+    int levels = 2;
+    for (int64_t blocks = (count - 1) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
+        levels++;
+    return levels;
+}
+
+/* As many columns as accumulators and waiting states have space for. */
+static int64_t widest_strip(const tni_fold *f)
+{
+    const int64_t joined = f->joined ? TNI_LANES : 1;
+    const int64_t lanes = f->class->lanes > joined ? f->class->lanes : joined;
+    const int64_t by_acc = TNI_LANES * TNI_FOLD_WIDTH / (lanes * f->class->acc_words);
+    const int64_t by_stack = TNI_FOLD_STACK / (f->class->words * levels_of(f->count));
+    int64_t w = by_acc < by_stack ? by_acc : by_stack;
+    w = w < TNI_FOLD_WIDTH / joined ? w : TNI_FOLD_WIDTH / joined;
+    return w > 16 ? w / 16 * 16 : w;
+}
+
+enum {
+    SHORT = 16, /* shorter sequences are transposed into columns; measured on Zen 4 */
+    NARROW = 64 /* fewer columns than these are joined or transposed */
+};
+
+static int64_t packed_strip(const tni_fold *f)
+{
+    const int64_t each = f->count * f->width + (int64_t)sizeof(tni_word) * f->class->words;
+    int64_t w = TNI_FOLD_STACK * (int64_t)sizeof(tni_word) / each;
+    const int64_t widest = widest_strip(f);
+    w = w < widest ? w : widest;
+    w = w < TNI_FOLD_TERMS ? w : TNI_FOLD_TERMS;
+    return w > 16 ? w / 16 * 16 : w;
+}
+
+static bool blocks_stand(const tni_fold *f)
+{
+    if (f->nfold != 2 || !f->class->ordered || f->fold[0].src[0] != f->width ||
+        f->fold[0].n < NARROW || f->fold[1].n % TNI_TREE_BLOCK)
+        return false;
+    const int64_t each = f->fold[1].n / TNI_TREE_BLOCK * f->class->words;
+    return each * NARROW <= TNI_FOLD_STACK / 2;
+}
+
+static void choose_way(tni_fold *f)
+{
+    const tni_fold_axis *map = f->nmap ? &f->map[f->nmap - 1] : NULL;
+    const tni_fold_axis *fold = f->nfold ? &f->fold[f->nfold - 1] : NULL;
+    const bool many = f->class->columns && f->nsrc == 1 && map && f->count > 0;
+    const bool row_dense = map && map->src[0] == f->width;
+    f->way = TNI_FOLD_LINE;
+    f->why =
+        f->dense ? "a sequence is dense in memory" : "a sequence is gathered block by block";
+    f->joined = many && row_dense && map->n < NARROW && f->nfold == 1 &&
+                fold->src[0] == map->n * f->width && f->count >= 2 * TNI_LANES;
+    f->strip = f->class->columns ? widest_strip(f) : 1;
+    if (many && row_dense && (f->joined || map->n >= NARROW)) {
+        f->way = TNI_FOLD_COLUMNS;
+        f->why = f->joined ? "narrow rows are dense: sixteen are one"
+                           : "results are dense in memory";
+    } else if (many && f->outputs >= NARROW &&
+               (f->count < SHORT || (!f->dense && f->count < NARROW))) {
+        f->way = TNI_FOLD_PACKED;
+        f->why = "short sequences are transposed";
+        f->joined = false;
+        f->strip = packed_strip(f);
+    } else if (f->class->columns && f->nsrc == 1 && blocks_stand(f)) {
+        f->way = TNI_FOLD_STANDING;
+        f->why = "blocks of the sequence stand side by side";
+    }
+}
+
+/* ---- plans ---- */
+
+static void plan_operands(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
+                          uint64_t folded, bool as_parts)
+{
+    f->isa = tni_isa_level();
+    f->shift[0] = f->shift[1] = f->shift[2] = 0;
+    choose_class(f);
+    tni_fold_axes(f, dst, srcs, folded, as_parts);
+    choose_way(f);
+}
+
+void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_tensor *dst,
+                   const tn_tensor *src, uint64_t folded)
+{
+    const bool spread = op == TN_REDUCE_VAR || op == TN_REDUCE_STD || op == TN_REDUCE_NANVAR ||
+                        op == TN_REDUCE_NANSTD;
+    /* sums of complex numbers are those of their parts, an axis of two */
+    const bool as_parts =
+        is_kind(src->dtype, TNI_COMPLEX) && (op == TN_REDUCE_SUM || op == TN_REDUCE_MEAN);
+    f->op = op;
+    f->src = src->dtype;
+    f->dst = dst->dtype;
+    if (as_parts) {
+        f->src = src->dtype == TN_C64 ? TN_F32 : TN_F64;
+        f->dst = dst->dtype == TN_C64 ? TN_F32 : TN_F64;
+    }
+    f->width = tni_width(f->src);
+    f->elem = f->src == TN_F64 || f->src == TN_C128 || (f->src < TN_F8E4M3) ? TN_F64 : TN_F32;
+    f->nsrc = 1;
+    f->skip = op >= TN_REDUCE_NANSUM;
+    f->mean = op == TN_REDUCE_MEAN || op == TN_REDUCE_NANMEAN;
+    f->product = f->wide = f->joined = false;
+    f->term = TNI_TERM_SAME;
+    f->param = params ? params[0] : spread ? 0 : 2;
+    f->count = 1;
+    for (int i = 0; i < src->ndim; i++)
+        if (folded >> i & 1)
+            f->count = tni_times(f->count, src->shape[i] ? src->shape[i] : 1);
+    plan_operands(f, dst, &src, folded, as_parts);
+}
+
+void tni_fold_plan_dot(tni_fold *f, const tn_tensor *dst, const tn_tensor *a,
+                       const tn_tensor *b, uint64_t folded)
+{
+    tni_fold_plan(f, TN_REDUCE_SUM, NULL, dst, a, folded);
+    f->src = a->dtype;
+    f->dst = dst->dtype;
+    f->width = tni_width(f->src);
+    f->nsrc = 2;
+    f->shift[0] = f->shift[1] = f->shift[2] = 0;
+    if (is_kind(f->src, TNI_COMPLEX)) {
+        f->class = &tni_fold_complex_dot;
+    } else if (is_kind(f->src, TNI_FLOAT)) {
+        f->elem = f->src == TN_F64 ? TN_F64 : TN_F32;
+        use_tree(f, TNI_TERM_MUL);
+    }
+    tni_fold_axes(f, dst, (const tn_tensor *const[]){a, b}, folded, false);
+    choose_way(f);
+}

@@ -1,0 +1,196 @@
+/* fold_run.c - reductions in lines, and the pairs in which blocks meet.
+ *
+ * Threads take results, or where there are few, runs of blocks that are aligned to a power of
+ * two: each run ends in one state, so cutting changes no bit. */
+#include <string.h>
+
+#include "fold_run.h"
+#include "runtime/runtime.h"
+
+/* ---- blocks in pairs ---- */
+
+void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w)
+{
+    const int words = f->class->words;
+    p->depth++;
+    for (int64_t m = ++p->blocks; !(m & 1); m >>= 1) {
+        p->depth--;
+        tni_word *a = p->state + (p->depth - 1) * words * w;
+        f->class->merge(f, a, a + words * w, w);
+    }
+}
+
+void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w)
+{
+    const int words = f->class->words;
+    while (p->depth > 1) {
+        p->depth--;
+        tni_word *a = p->state + (p->depth - 1) * words * w;
+        f->class->merge(f, a, a + words * w, w);
+    }
+}
+
+int64_t tni_fold_blocks(int64_t n)
+{
+    return n ? (n - 1) / TNI_TREE_BLOCK + 1 : 1;
+}
+
+/* ---- where result number i is ---- */
+
+int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src)
+{
+    int64_t follow = 1;
+    *dst = 0;
+    for (int k = 0; k < f->nsrc; k++)
+        src[k] = 0;
+    for (int j = f->nmap - 1; j >= 0; j--) {
+        const tni_fold_axis *a = &f->map[j];
+        const int64_t at = i % a->n;
+        if (j == f->nmap - 1)
+            follow = a->n - at;
+        i /= a->n;
+        *dst += at * a->dst;
+        for (int k = 0; k < f->nsrc; k++)
+            src[k] += at * a->src[k];
+    }
+    return follow;
+}
+
+/* ---- one sequence ---- */
+
+void tni_fold_line_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
+                       int64_t n, tni_fold_scratch *scratch)
+{
+    tni_fold_cursor c;
+    tni_fold_pairs pairs = {.state = scratch->stack};
+    if (n > 0)
+        tni_fold_seek(&c, f, x, first);
+    for (int64_t i = 0; i < n || i == 0; i += TNI_TREE_BLOCK) {
+        const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
+        tni_fold_lines l = {.n = m, .count = 1, .at = first + i};
+        for (int k = 0; k < f->nsrc && m > 0; k++)
+            l.x[k] = tni_fold_take(&c, k, m, scratch->u.line.gather[k]);
+        f->class->line(f, pairs.state + pairs.depth * f->class->words, &l, scratch);
+        if (m > 0)
+            tni_fold_skip(&c, m);
+        tni_fold_push(f, &pairs, 1);
+    }
+    tni_fold_close(f, &pairs, 1);
+    memcpy(out, pairs.state, (size_t)f->class->words * sizeof *out);
+}
+
+/* ---- results by threads ---- */
+
+static int64_t batch(const fold_job *j, int64_t i, int64_t left, tni_fold_scratch *scratch)
+{
+    const tni_fold *f = j->f;
+    int64_t dst, src[TNI_FOLD_SOURCES];
+    const int64_t follow = tni_fold_map(f, i, &dst, src);
+    tni_word state[TNI_FOLD_WORDS * TNI_FOLD_BATCH];
+    const char *x[TNI_FOLD_SOURCES];
+    for (int k = 0; k < f->nsrc; k++)
+        x[k] = j->src[k] + src[k];
+    if (!f->dense || f->count > TNI_TREE_BLOCK) {
+        tni_fold_line_run(f, state, x, 0, f->count, scratch);
+        f->class->finish(f, j->dst + dst, 0, state, 1);
+        return 1;
+    }
+    const tni_fold_axis *a = f->nmap ? &f->map[f->nmap - 1] : NULL;
+    int64_t m = follow < left ? follow : left;
+    m = m < TNI_FOLD_BATCH ? m : TNI_FOLD_BATCH;
+    tni_fold_lines l = {.n = f->count, .count = m};
+    for (int k = 0; k < f->nsrc; k++) {
+        l.x[k] = x[k];
+        l.step[k] = a ? a->src[k] : 0;
+    }
+    f->class->line(f, state, &l, scratch);
+    f->class->finish(f, j->dst + dst, a ? a->dst : 0, state, m);
+    return m;
+}
+
+static void lines_part(void *arg, int part)
+{
+    const fold_job *j = arg;
+    tni_fold_scratch scratch;
+    int64_t first, last;
+    tni_split_range(j->f->outputs, j->parts, part, &first, &last);
+    for (int64_t i = first; i < last;)
+        i += batch(j, i, last - i, &scratch);
+}
+
+/* ---- runs of blocks by threads ---- */
+
+static void run_part(void *arg, int part)
+{
+    const fold_job *j = arg;
+    const tni_fold *f = j->f;
+    tni_fold_scratch scratch;
+    int64_t first, last;
+    tni_split_range(j->runs, j->parts, part, &first, &last);
+    for (int64_t r = first; r < last; r++) {
+        const int64_t at = r * j->run, n = f->count - at < j->run ? f->count - at : j->run;
+        j->one(f, j->results + r * f->class->words, j->src, at, n, &scratch);
+    }
+}
+
+/* Runs meet as blocks do. */
+void tni_fold_join(const tni_fold *f, tni_word *results, int64_t runs, int64_t w)
+{
+    const int64_t each = f->class->words * w;
+    for (int64_t by = 1; by < runs; by *= 2)
+        for (int64_t r = 0; r + by < runs; r += 2 * by)
+            f->class->merge(f, results + r * each, results + (r + by) * each, w);
+}
+
+int64_t tni_fold_cut(int64_t count, int64_t most)
+{
+    int64_t run = TNI_TREE_BLOCK;
+    while ((count - 1) / run + 1 > most)
+        run *= 2;
+    return run;
+}
+
+static void run_few(fold_job *j)
+{
+    const tni_fold *f = j->f;
+    tni_word results[TNI_FOLD_PARTS * TNI_FOLD_WORDS];
+    const char *const *src = j->src;
+    const char *at[TNI_FOLD_SOURCES];
+    j->results = results;
+    j->run = tni_fold_cut(f->count, TNI_FOLD_PARTS);
+    j->runs = (f->count - 1) / j->run + 1;
+    fold_job one = *j;
+    one.src = at;
+    one.parts = tni_plan_parts(tni_times(f->count, f->width), j->runs);
+    for (int64_t i = 0; i < f->outputs; i++) {
+        int64_t dst, off[TNI_FOLD_SOURCES];
+        tni_fold_map(f, i, &dst, off);
+        for (int k = 0; k < f->nsrc; k++)
+            at[k] = src[k] + off[k];
+        tni_parallel(one.parts, run_part, &one);
+        tni_fold_join(f, results, j->runs, 1);
+        f->class->finish(f, j->dst + dst, 0, results, 1);
+    }
+}
+
+void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
+{
+    const char *src[TNI_FOLD_SOURCES] = {NULL};
+    if (f->outputs == 0)
+        return;
+    for (int k = 0; k < f->nsrc && f->count > 0; k++)
+        src[k] = srcs[k] + f->shift[1 + k];
+    fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src, .one = tni_fold_line_run};
+    const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
+    const int threads = tni_plan_parts(bytes, INT64_MAX);
+    if (f->way == TNI_FOLD_COLUMNS || f->way == TNI_FOLD_PACKED) {
+        tni_fold_run_columns(&j, threads);
+    } else if (f->outputs < 4 * threads && tni_fold_blocks(f->count) > f->outputs) {
+        if (f->way == TNI_FOLD_STANDING)
+            j.one = tni_fold_standing_run;
+        run_few(&j);
+    } else {
+        j.parts = tni_plan_parts(bytes, f->outputs);
+        tni_parallel(j.parts, lines_part, &j);
+    }
+}

@@ -1,0 +1,57 @@
+/* fold_run.h - what the ways of running a reduction share. */
+#ifndef TNI_FOLD_RUN_H
+#define TNI_FOLD_RUN_H
+
+#include "plan/plan.h"
+
+/* States of runs of blocks that wait for their partner, the longest first; state holds depth of
+ * them, words * w each, and there is place for one more. */
+typedef struct tni_fold_pairs {
+    tni_word *state;
+    int depth;
+    int64_t blocks;
+} tni_fold_pairs;
+
+/* The state behind the waiting ones is that of the next block. */
+void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w);
+
+/* All that wait become one, in state[0]. */
+void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w);
+
+/* Blocks of n elements; nothing is one empty block. */
+int64_t tni_fold_blocks(int64_t n);
+
+/* Offsets of result number i, and how many results follow on the innermost map axis. */
+int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src);
+
+/* The power of two of blocks that makes at most so many runs, in elements. */
+int64_t tni_fold_cut(int64_t count, int64_t most);
+
+/* The states of consecutive runs become one, in results[0]. */
+void tni_fold_join(const tni_fold *f, tni_word *results, int64_t runs, int64_t w);
+
+typedef void (*tni_fold_one)(const tni_fold *f, tni_word *out, const char *const *x,
+                             int64_t first, int64_t n, tni_fold_scratch *scratch);
+
+/* Work that parts share. */
+typedef struct fold_job {
+    const tni_fold *f;
+    char *dst;
+    const char *const *src;
+    int parts;
+    int64_t run, runs, strip;
+    tni_fold_one one;  /* reduces a run */
+    tni_word *results; /* of runs */
+    int64_t w, at;     /* columns of this strip */
+} fold_job;
+
+/* Columns read what is absent from scratch. */
+void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch);
+
+void tni_fold_run_columns(fold_job *j, int threads);
+
+/* A run of a sequence whose blocks stand side by side. */
+void tni_fold_standing_run(const tni_fold *f, tni_word *out, const char *const *x,
+                           int64_t first, int64_t n, tni_fold_scratch *scratch);
+
+#endif

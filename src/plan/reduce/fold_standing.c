@@ -1,0 +1,80 @@
+/* fold_standing.c - a long sequence whose blocks stand side by side.
+ *
+ * The sequence runs down columns of memory whose length is a multiple of a block: the blocks of
+ * a strip of columns are reduced a row at a time, and then meet in the order of the
+ * sequence. */
+#include <string.h>
+
+#include "fold_run.h"
+
+typedef struct standing {
+    const tni_fold *f;
+    tni_fold_pairs pairs;
+    tni_fold_scratch *scratch;
+    const char *x;
+    int64_t each; /* blocks of a column */
+} standing;
+
+/* Whole blocks [first, last) of one column, gathered. */
+static void gathered(standing *s, int64_t first, int64_t last)
+{
+    const tni_fold *f = s->f;
+    tni_fold_cursor c;
+    tni_fold_seek(&c, f, &s->x, first * TNI_TREE_BLOCK);
+    for (int64_t b = first; b < last; b++) {
+        tni_fold_lines l = {.n = TNI_TREE_BLOCK, .count = 1, .at = b * TNI_TREE_BLOCK};
+        l.x[0] = tni_fold_take(&c, 0, l.n, s->scratch->u.line.gather[0]);
+        f->class->line(f, s->pairs.state + s->pairs.depth * f->class->words, &l, s->scratch);
+        tni_fold_skip(&c, l.n);
+        tni_fold_push(f, &s->pairs, 1);
+    }
+}
+
+/* w columns from column first on: their blocks into made, then into the pairs in order. */
+static void strip(standing *s, int64_t first, int64_t w)
+{
+    const tni_fold *f = s->f;
+    const int words = f->class->words;
+    tni_word *made = s->scratch->stack + TNI_FOLD_STACK / 2;
+    for (int64_t h = 0; h < s->each; h++) {
+        const tni_fold_columns c = {
+            .x = s->x + first * f->fold[0].src[0] + h * TNI_TREE_BLOCK * f->fold[1].src[0],
+            .step = f->fold[1].src[0],
+            .n = TNI_TREE_BLOCK,
+            .w = w,
+            .at = h * TNI_TREE_BLOCK,
+        };
+        f->class->columns(f, made + h * words * w, &c, s->scratch);
+    }
+    for (int64_t j = 0; j < w; j++)
+        for (int64_t h = 0; h < s->each; h++) {
+            tni_word *state = s->pairs.state + s->pairs.depth * words;
+            for (int k = 0; k < words; k++)
+                state[k] = made[(h * words + k) * w + j];
+            if (f->class == &tni_fold_arg) /* numbered in the column */
+                state[1].i += (first + j) * f->fold[1].n;
+            tni_fold_push(f, &s->pairs, 1);
+        }
+}
+
+void tni_fold_standing_run(const tni_fold *f, tni_word *out, const char *const *x,
+                           int64_t first, int64_t n, tni_fold_scratch *scratch)
+{
+    standing s = {f, {.state = scratch->stack}, scratch, x[0], f->fold[1].n / TNI_TREE_BLOCK};
+    const int64_t begin = first / TNI_TREE_BLOCK, end = (first + n) / TNI_TREE_BLOCK;
+    int64_t column = (begin + s.each - 1) / s.each;
+    const int64_t last = end / s.each;
+    if (column >= last) {
+        gathered(&s, begin, end);
+    } else {
+        int64_t most = TNI_FOLD_STACK / 2 / (s.each * f->class->words);
+        most = most < f->strip ? most : f->strip;
+        gathered(&s, begin, column * s.each);
+        tni_fold_prepare(f, scratch);
+        for (; column < last; column += most)
+            strip(&s, column, last - column < most ? last - column : most);
+        gathered(&s, last * s.each, end);
+    }
+    tni_fold_close(f, &s.pairs, 1);
+    memcpy(out, s.pairs.state, (size_t)f->class->words * sizeof *out);
+}

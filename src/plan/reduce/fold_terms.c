@@ -1,0 +1,102 @@
+/* fold_terms.c - elements of any dtype as terms of f32 or f64.
+ *
+ * Small floats are read as f32, integers as f64; then comes what the reduction adds of them. */
+#include <math.h>
+
+#include "plan/plan.h"
+
+static bool is_complex(tn_dtype t)
+{
+    return tni_dtypes[t].kind == TNI_COMPLEX;
+}
+
+/* n elements as elem, where they are or in buf. */
+static const char *as_elem(const tni_fold *f, const char *x, int64_t n, char *buf)
+{
+    if (f->elem == f->src || is_complex(f->src))
+        return x;
+    const tni_cast cast = tni_cast_chain(f->isa, f->src, f->elem);
+    cast.fn[0](buf, x, n, 0, false); /* small floats and integers take one step */
+    return buf;
+}
+
+static void powers(char *d, int64_t n, double p)
+{
+    double *x = (double *)(void *)d;
+    for (int64_t i = 0; i < n; i++)
+        x[i] = pow(x[i], p);
+}
+
+static void complex_terms(const tni_fold *f, const char *x, int64_t n, char *d)
+{
+    const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
+    const bool wide = f->src == TN_C128;
+    if (f->term == TNI_TERM_COMPLEX_SQUARE)
+        k->complex_square(d, x, n, wide);
+    else
+        k->complex_abs(d, x, n, wide);
+    if (f->term == TNI_TERM_COMPLEX_POWER && f->param == 0)
+        k->nonzero64(d, d, n);
+    else if (f->term == TNI_TERM_COMPLEX_POWER)
+        powers(d, n, f->param);
+}
+
+/* |x|^p, made of |x| as f64. */
+static void power_terms(const tni_fold *f, const char *x, int64_t n, char *d)
+{
+    const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
+    if (f->elem == TN_F32)
+        tni_cast_chain(f->isa, TN_F32, TN_F64).fn[0](d, x, n, 0, false);
+    k->abs64(d, f->elem == TN_F32 ? d : x, n);
+    powers(d, n, f->param);
+}
+
+/* Products of NaN leave 1 behind. */
+static int64_t number_terms(const tni_fold *f, const char *x, int64_t n, char *d)
+{
+    const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
+    if (f->term == TNI_TERM_NUMBERS)
+        return (f->elem == TN_F64 ? k->numbers64 : k->numbers32)(d, x, n, -0.0);
+    if (f->elem == TN_F32)
+        tni_cast_chain(f->isa, TN_F32, TN_F64).fn[0](d, x, n, 0, false);
+    return k->numbers64(d, f->elem == TN_F32 ? d : x, n, 1.0);
+}
+
+const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,
+                           char *more, char *terms, int64_t *numbers)
+{
+    const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
+    const char *e = as_elem(f, x[0], n, elems);
+    const bool f64 = f->elem == TN_F64;
+    switch (f->term) {
+    case TNI_TERM_SAME:
+        return e;
+    case TNI_TERM_WIDEN:
+        if (f64)
+            return e;
+        tni_cast_chain(f->isa, TN_F32, TN_F64).fn[0](terms, e, n, 0, false);
+        break;
+    case TNI_TERM_ABS:
+        (f64 ? k->abs64 : k->abs32)(terms, e, n);
+        break;
+    case TNI_TERM_SQUARE:
+        (f64 ? k->square64 : k->square32)(terms, e, n);
+        break;
+    case TNI_TERM_NONZERO:
+        (f64 ? k->nonzero64 : k->nonzero32)(terms, e, n);
+        break;
+    case TNI_TERM_NUMBERS:
+    case TNI_TERM_NUMBERS_WIDEN:
+        *numbers = number_terms(f, e, n, terms);
+        break;
+    case TNI_TERM_POWER:
+        power_terms(f, e, n, terms);
+        break;
+    case TNI_TERM_MUL:
+        (f64 ? k->mul64 : k->mul32)(terms, e, as_elem(f, x[1], n, more), n);
+        break;
+    default:
+        complex_terms(f, x[0], n, terms);
+    }
+    return terms;
+}

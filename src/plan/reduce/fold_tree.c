@@ -1,0 +1,172 @@
+/* fold_tree.c - sums and products of floats: the tree over blocks, in lines and in columns.
+ *
+ * A state is the sum of a run of blocks, and where NaN is left out of a mean, how many elements
+ * are numbers. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+static bool counted(const tni_fold *f)
+{
+    return f->skip && f->mean;
+}
+
+static bool direct(const tni_fold *f)
+{
+    return f->elem == f->src && (f->term == TNI_TERM_SAME ||
+                                 (f->wide && f->term == TNI_TERM_WIDEN && f->elem == TN_F64));
+}
+
+static void tree_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                      tni_fold_scratch *scratch)
+{
+    const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
+    void (*sum)(double *, const char *, int64_t, int64_t, int64_t) = f->product ? k->prod64
+                                                                     : f->wide  ? k->sum64
+                                                                                : k->sum32;
+    if (direct(f)) {
+        sum(&out[0].f, l->x[0], l->n, l->step[0], l->count);
+        return;
+    }
+    for (int64_t i = 0; i < l->count; i++) {
+        const char *x[TNI_FOLD_SOURCES] = {l->x[0] + i * l->step[0]};
+        if (f->nsrc > 1)
+            x[1] = l->x[1] + i * l->step[1];
+        int64_t numbers = 0;
+        const char *terms =
+            tni_fold_terms(f, x, l->n, scratch->u.line.elems[0], scratch->u.line.elems[1],
+                           scratch->u.line.terms, &numbers);
+        sum(&out[i].f, terms, l->n, 0, 1);
+        if (counted(f))
+            out[l->count + i].i = numbers;
+    }
+}
+
+/* ---- columns ---- */
+
+/* acc[c] takes the tile of eight rows, w columns of it. */
+static void add_rows(const tni_fold *f, double *acc, const char *const *row, int64_t w,
+                     bool first, tni_fold_scratch *scratch, int64_t *tally)
+{
+    const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
+    const tni_term_kernels *terms = tni_kernels_of(f->isa)->term;
+    const char *absent = scratch->u.columns.absent.bytes;
+    void (*add)(double *, const char *const *, int64_t, bool) = f->product ? k->rows_prod64
+                                                                : f->wide  ? k->rows_sum64
+                                                                           : k->rows_sum32;
+    if (direct(f)) {
+        add(acc, row, w, first);
+        return;
+    }
+    for (int64_t c = 0; c < w; c += TNI_FOLD_TERMS) {
+        const int64_t m = w - c < TNI_FOLD_TERMS ? w - c : TNI_FOLD_TERMS;
+        const char *made[TNI_TILE_ROWS];
+        for (int i = 0; i < TNI_TILE_ROWS; i++) {
+            made[i] = absent;
+            if (row[i] == absent)
+                continue;
+            const char *x = row[i] + c * f->width;
+            int64_t numbers;
+            char *d = scratch->u.columns.terms[i];
+            /* elements of f32 may be terms themselves: they need rows of their own */
+            char *elems = f->term == TNI_TERM_SAME ? d : scratch->u.columns.elems;
+            made[i] = tni_fold_terms(f, &x, m, elems, NULL, d, &numbers);
+            if (tally) {
+                const bool f64 = f->elem == TN_F64;
+                const char *e = f->elem == f->src ? x : elems;
+                (f64 ? terms->tally64 : terms->tally32)(tally + c, e, m);
+            }
+        }
+        add(acc + c, made, m, first);
+    }
+}
+
+static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                         tni_fold_scratch *scratch)
+{
+    const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
+    const char *absent = scratch->u.columns.absent.bytes;
+    double *acc = scratch->u.columns.acc.f;
+    const int64_t w = c->w;
+    int64_t *tally = counted(f) ? &out[w].i : NULL;
+    if (tally)
+        memset(tally, 0, (size_t)w * sizeof *tally);
+    for (int64_t t = 0; t < c->n; t += TNI_TILE) {
+        const char *row[TNI_TILE_ROWS];
+        if (f->joined && t + TNI_TILE <= c->n && !tally) {
+            for (int i = 0; i < TNI_TILE_ROWS; i++)
+                row[i] = c->x + (t + TNI_LANES * i) * c->step;
+            add_rows(f, acc, row, TNI_LANES * w, t == 0, scratch, NULL);
+            continue;
+        }
+        for (int l = 0; l < TNI_LANES && t + l < c->n; l++) {
+            for (int i = 0; i < TNI_TILE_ROWS; i++)
+                row[i] = tni_fold_row(c, t + l + TNI_LANES * i, absent);
+            add_rows(f, acc + l * w, row, w, t == 0, scratch, tally);
+        }
+    }
+    const int lanes = c->n < TNI_LANES ? (int)c->n : TNI_LANES;
+    (f->product ? k->lanes_prod : k->lanes_sum)(acc, w, lanes);
+    memcpy(out, acc, (size_t)w * sizeof *acc);
+}
+
+/* ---- states ---- */
+
+static void tree_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    if (f->product)
+        for (int64_t c = 0; c < w; c++)
+            a[c].f *= b[c].f;
+    else
+        for (int64_t c = 0; c < w; c++)
+            a[c].f += b[c].f;
+    if (counted(f))
+        for (int64_t c = w; c < 2 * w; c++)
+            a[c].i += b[c].i;
+}
+
+static double norm_of(const tni_fold *f, double s)
+{
+    const double p = f->param;
+    return p == 0 || p == 1 ? s : p == 2 ? sqrt(s) : pow(s, 1 / p);
+}
+
+static void tree_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                        int64_t w)
+{
+    for (int64_t c = 0; c < w; c++, dst += step) {
+        double x = s[c].f;
+        if (!f->product)
+            x += 0.0; /* what is -0 becomes +0 */
+        if (f->mean)
+            x /= (double)(counted(f) ? s[w + c].i : f->count);
+        if (f->op == TN_REDUCE_NORM)
+            x = norm_of(f, x);
+        tni_store_real(dst, f->dst, x);
+    }
+}
+
+const tni_fold_class tni_fold_tree = {
+    .name = "tree",
+    .words = 1,
+    .lanes = TNI_LANES,
+    .acc_words = 1,
+    .ordered = true,
+    .line = tree_line,
+    .columns = tree_columns,
+    .merge = tree_merge,
+    .finish = tree_finish,
+};
+
+const tni_fold_class tni_fold_tree_counted = {
+    .name = "tree",
+    .words = 2,
+    .lanes = TNI_LANES,
+    .acc_words = 1,
+    .ordered = true,
+    .line = tree_line,
+    .columns = tree_columns,
+    .merge = tree_merge,
+    .finish = tree_finish,
+};

@@ -1,0 +1,221 @@
+/* test_reduce.c - every reduction, dtype, layout, set of axes and thread count against the
+ * naive tree, bit for bit. */
+#include "reduce_oracle.h"
+
+#include "copy_oracle.h"
+#include "draw.h"
+
+static const double orders[] = {2, 1, 0, 3, 0.5, -1, INFINITY, -INFINITY};
+
+/* Elements that make every rule speak: small numbers, now and then NaN, infinity, zeros. */
+static void fill_numbers(rng *r, block *b, bool special)
+{
+    const tn_dtype t = b->t.dtype;
+    const int64_t width = (int64_t)tn_dtype_size(t);
+    int64_t at[TN_MAX_NDIM] = {0};
+    if (is_int(t) || tn_numel(&b->t) == 0)
+        return;
+    const tn_dtype part = t == TN_C64 ? TN_F32 : t == TN_C128 ? TN_F64 : t;
+    const int64_t parts = is_complex(t) ? 2 : 1;
+    static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40, 448, -1};
+    do
+        for (int64_t k = 0; k < parts; k++) {
+            double x = (double)pick(r, -1000000, 1000000) / (double)pick(r, 1, 1000000);
+            if (special && next(r) % 8 == 0)
+                x = odd[next(r) % 8];
+            put_real(element(&b->t, at) + k * width / parts, part, x);
+        }
+    while (index_next(at, b->t.ndim, b->t.shape));
+}
+
+static bool takes(tn_reduction op, tn_dtype t)
+{
+    tn_dtype out;
+    return tn_reduction_result(op, t, &out) == TN_OK;
+}
+
+/* dst's dtype: mostly the result's, now and then another that fits. */
+static tn_dtype pick_result(rng *r, tn_reduction op, tn_dtype t)
+{
+    tn_dtype out;
+    OK(tn_reduction_result(op, t, &out));
+    if (next(r) % 4)
+        return out;
+    if (is_int(t) && (op == TN_REDUCE_SUM || op == TN_REDUCE_PROD || op == TN_REDUCE_SUMSQ))
+        return (tn_dtype)pick(r, TN_I8, TN_U64);
+    if (op == TN_REDUCE_ARGMIN || op == TN_REDUCE_ARGMAX)
+        return TN_I32;
+    if (out >= TN_F8E4M3 && out <= TN_F32 && !is_int(t) && !is_complex(t))
+        return out == TN_F32 || next(r) % 2 ? TN_F64 : TN_F32;
+    return out;
+}
+
+static void compare(const block *got, const block *want, tn_reduction op, const tn_tensor *src,
+                    uint64_t folded, uint64_t seed)
+{
+    if (op == TN_REDUCE_LOGSUMEXP) { /* within some ulps of the exact one */
+        int64_t at[TN_MAX_NDIM] = {0};
+        if (tn_numel(&got->t) > 0)
+            do {
+                const double a = number_at(element(&got->t, at), got->t.dtype).re;
+                const double b = number_at(element(&want->t, at), got->t.dtype).re;
+                const double ulp = got->t.dtype == TN_F64   ? 1e-14
+                                   : got->t.dtype == TN_F32 ? 1e-6
+                                                            : 0.13;
+                if (!(a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= ulp * (1 + fabs(b))))
+                    fail_msg("logsumexp %.17g, expected %.17g; src %s, seed %llu", a, b,
+                             describe(src), (unsigned long long)seed);
+            } while (index_next(at, got->t.ndim, got->t.shape));
+        return;
+    }
+    if (memcmp(got->bytes, want->bytes, got->size)) {
+        size_t i = 0;
+        while (got->bytes[i] == want->bytes[i])
+            i++;
+        i = i / tn_dtype_size(got->t.dtype) * tn_dtype_size(got->t.dtype);
+        fail_msg("%s of %s to %s: byte %zu of %zu differs (%.17g, %.17g); src %s axes %llx, "
+                 "TEST_SEED=%llu",
+                 tn_reduction_name(op), tn_dtype_name(src->dtype), tn_dtype_name(got->t.dtype),
+                 i, got->size, number_at(got->bytes + i, got->t.dtype).re,
+                 number_at(want->bytes + i, got->t.dtype).re, describe(src),
+                 (unsigned long long)folded, (unsigned long long)seed);
+    }
+}
+
+/* One reduction of one tensor, with 1 … 8 threads, by call and by plan. */
+static void try_one(rng *r, tn_reduction op, const block *src, uint64_t folded, uint64_t seed)
+{
+    int axes[TN_MAX_NDIM], naxes = 0;
+    int64_t shape[TN_MAX_NDIM];
+    for (int i = 0; i < src->t.ndim; i++) {
+        shape[i] = folded >> i & 1 ? 1 : src->t.shape[i];
+        if (folded >> i & 1)
+            axes[naxes++] = i;
+    }
+    shuffle(r, axes, naxes);
+    const double param = op == TN_REDUCE_NORM ? orders[next(r) % 8] : (double)pick(r, 0, 2);
+    const double *params = tn_reduction_params(op) && next(r) % 4 ? &param : NULL;
+    block want =
+        block_make(r, pick_result(r, op, src->t.dtype), src->t.ndim, shape, next(r) % 2, false);
+    block got = block_twin(&want);
+    oracle_reduce(op, params, &want.t, &src->t, folded);
+    tn_tensor dst = got.t;
+    if (next(r) % 2) /* without the reduced axes */
+        for (int i = src->t.ndim - 1; i >= 0; i--)
+            if (folded >> i & 1)
+                OK(tn_squeeze(&dst, &dst, i));
+    for (int k = 0; k < THREAD_COUNTS; k++) {
+        OK(tn_handle_use(handle_of[k]));
+        if (k == 1) {
+            tn_plan *plan;
+            OK(tn_plan_reduce(&plan, op, params, &dst, &src->t, naxes, axes));
+            OK(tn_plan_run(plan, dst.data, (const void *const[]){src->t.data}));
+            tn_plan_free(plan);
+        } else {
+            OK(tn_reduce(op, params, &dst, &src->t, naxes, axes));
+        }
+        compare(&got, &want, op, &src->t, folded, seed);
+    }
+    OK(tn_handle_use(NULL));
+    block_free(&want);
+    block_free(&got);
+}
+
+static bool empty_fails(tn_reduction op, const tn_tensor *src, uint64_t folded)
+{
+    const bool needs = op == TN_REDUCE_MIN || op == TN_REDUCE_MAX || op == TN_REDUCE_ARGMIN ||
+                       op == TN_REDUCE_ARGMAX || op == TN_REDUCE_NANMIN ||
+                       op == TN_REDUCE_NANMAX;
+    bool none = false;
+    for (int i = 0; i < src->ndim; i++)
+        none |= (folded >> i & 1) && src->shape[i] == 0;
+    return needs && none;
+}
+
+static void random_case(uint64_t seed, int64_t budget)
+{
+    rng r = {seed};
+    int64_t shape[TN_MAX_NDIM];
+    const int ndim = pick_shape(&r, shape, budget);
+    const tn_reduction op = (tn_reduction)(next(&r) % (TN_REDUCE_NANMAX + 1));
+    tn_dtype t = pick_dtype(&r);
+    while (!takes(op, t))
+        t = pick_dtype(&r);
+    uint64_t folded = next(&r) % 4 ? next(&r) : UINT64_MAX;
+    if (ndim < 64)
+        folded &= ((uint64_t)1 << ndim) - 1;
+    block src = block_make(&r, t, ndim, shape, next(&r) % 4 != 0, true);
+    fill_numbers(&r, &src, next(&r) % 2);
+    if (!empty_fails(op, &src.t, folded))
+        try_one(&r, op, &src, folded, seed);
+    block_free(&src);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    const uint64_t seed = seed_asked(),
+                   cases = number_asked("TEST_CASES", TEST_WATCHED ? 300 : 2000);
+    for (uint64_t i = 0; i < cases; i++)
+        random_case(seed + i, i % 16 ? 3000 : 60000);
+}
+
+/* Shapes that take every way, with sequences of several blocks and threads. */
+static const struct {
+    int64_t shape[3];
+    int order[3]; /* memory, outermost first */
+    uint64_t folded;
+} large[] = {
+    {{1, 1, 300001}, {0, 1, 2}, 7}, {{3, 1, 70000}, {0, 1, 2}, 4},
+    {{1, 5000, 65}, {0, 1, 2}, 2},  {{1, 40000, 3}, {0, 1, 2}, 2},
+    {{1, 3, 40000}, {0, 2, 1}, 2},  {{1, 40000, 3}, {0, 1, 2}, 4},
+    {{2, 2100, 70}, {0, 1, 2}, 2},  {{1, 65, 4096}, {0, 2, 1}, 6},
+    {{1, 64, 6144}, {0, 2, 1}, 6},  {{2, 64, 2048}, {0, 2, 1}, 6},
+    {{1, 5000, 17}, {0, 1, 2}, 2},  {{7, 300, 33}, {0, 1, 2}, 5},
+    {{1, 2100, 260}, {0, 1, 2}, 2}, {{400, 31, 5}, {0, 1, 2}, 2},
+    {{1, 333, 999}, {0, 2, 1}, 6},  {{64, 2049, 2}, {1, 0, 2}, 2},
+};
+
+static block make_large(rng *r, size_t i, tn_dtype t)
+{
+    int64_t shape[3];
+    for (int a = 0; a < 3; a++)
+        shape[a] = large[i].shape[large[i].order[a]];
+    block b = block_make(r, t, 3, shape, false, true);
+    int axes[3];
+    for (int a = 0; a < 3; a++)
+        axes[large[i].order[a]] = a;
+    OK(tn_permute(&b.t, &b.t, axes));
+    fill_numbers(r, &b, next(r) % 4 == 0);
+    return b;
+}
+
+/* Of each shape the sum of f32, and some others. */
+static void test_large(void **state)
+{
+    (void)state;
+    const uint64_t seed = seed_asked();
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        for (int k = 0; k < (TEST_WATCHED ? 2 : 5); k++) {
+            rng r = {seed + 16 * i + (uint64_t)k};
+            tn_reduction op =
+                k ? (tn_reduction)(next(&r) % (TN_REDUCE_NANMAX + 1)) : TN_REDUCE_SUM;
+            if (op == TN_REDUCE_LOGSUMEXP) /* the oracle's exp takes too long */
+                op = TN_REDUCE_ARGMAX;
+            tn_dtype t = k ? pick_dtype(&r) : TN_F32;
+            while (!takes(op, t))
+                t = pick_dtype(&r);
+            block src = make_large(&r, i, t);
+            try_one(&r, op, &src, large[i].folded, seed);
+            block_free(&src);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_large),
+    };
+    return cmocka_run_group_tests(tests, make_handles, drop_handles);
+}
