@@ -2,7 +2,7 @@
  * dtype. */
 #include "key.h"
 
-#include "kernels/simd/stream.h"
+#include "kernels/simd/nontemporal.h"
 #include "kernels/table.h"
 
 #if defined(__clang__)

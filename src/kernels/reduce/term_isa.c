@@ -2,7 +2,7 @@
 #include "term.h"
 
 #include "exp_lanes.h"
-#include "kernels/simd/stream.h"
+#include "kernels/simd/nontemporal.h"
 #include "kernels/table.h"
 
 typedef float loose_f32 __attribute__((aligned(1), may_alias));

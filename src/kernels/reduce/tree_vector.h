@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/simd/stream.h"
+#include "kernels/simd/nontemporal.h"
 
 #if defined(__clang__)
 #define UNROLLED _Pragma("clang loop unroll(full)")

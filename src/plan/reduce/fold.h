@@ -35,7 +35,7 @@ typedef struct tni_fold_axis {
 } tni_fold_axis;
 
 /* What becomes of an element before the tree adds it; f32 and f64 are the tree's type. */
-typedef enum tni_term {
+typedef enum tni_fold_term {
     TNI_TERM_SAME,
     TNI_TERM_WIDEN, /* as f64 */
     TNI_TERM_ABS,
@@ -48,7 +48,7 @@ typedef enum tni_term {
     TNI_TERM_COMPLEX_SQUARE,
     TNI_TERM_COMPLEX_ABS,
     TNI_TERM_COMPLEX_POWER
-} tni_term;
+} tni_fold_term;
 
 typedef struct tni_fold tni_fold;
 typedef struct tni_fold_scratch tni_fold_scratch;
@@ -128,7 +128,7 @@ struct tni_fold {
     tni_fold_way way;
     const char *why;
     tn_dtype src, dst, elem; /* elem: f32 or f64, what terms are made of */
-    tni_term term;
+    tni_fold_term term;
     bool product, mean, skip, wide; /* skip: NaN is left out; wide: terms are f64 */
     double param;
     tni_key_rule rule;

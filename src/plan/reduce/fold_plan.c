@@ -59,7 +59,7 @@ static void use_keys(tni_fold *f, bool smallest, bool magnitude, bool places)
         f->rule.flip ^= -most - 1;
 }
 
-static void use_tree(tni_fold *f, tni_term term)
+static void use_tree(tni_fold *f, tni_fold_term term)
 {
     f->class = f->skip && f->mean ? &tni_fold_tree_counted : &tni_fold_tree;
     f->term = term;
@@ -109,7 +109,7 @@ static void use_count(tni_fold *f)
 }
 
 /* Sums, products and means of integers. */
-static void use_integers(tni_fold *f, tni_term term)
+static void use_integers(tni_fold *f, tni_fold_term term)
 {
     /* up to 2^31 elements of 32 bits have a sum of 64 */
     const bool wide = f->mean && (f->width == 8 || f->count > INT64_C(1) << 31);
