@@ -28,7 +28,11 @@ typedef enum tn_device { TN_CPU = 0 } tn_device;
 #define TN_READONLY 1u /* the data must not be written: a mapped file, a const array */
 
 /* A tensor is a plain value that owns nothing.  Only the first ndim entries of shape and stride
- * mean anything, and the stride of an axis with extent 0 or 1 means nothing. */
+ * mean anything, and the stride of an axis with extent 0 or 1 means nothing.
+ *
+ * sizeof(tn_tensor) is 1,048 bytes.  The library reads and writes only the first ndim entries,
+ * so views stay cheap; a table of thousands of tensors better stores dtype, ndim and extents and
+ * calls tn_init when one is used. */
 typedef struct tn_tensor {
     void *data; /* element (0, …, 0) */
     tn_dtype dtype;

@@ -1,4 +1,4 @@
-/* create.c - tensors of one value, of a range, of random numbers. */
+/* create.c - new tensors: uninitialised, of one value, of a range, of random numbers. */
 #include <string.h>
 
 #include <tenon/create.h>
@@ -6,6 +6,29 @@
 #include <tenon/create.h>
 
 #include "copy_tensor.h"
+
+/* The checks of tn_init, then memory of the calling thread's handle. */
+tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
+{
+    tn_tensor made;
+    TRY(tni_init_dense(t ? &made : NULL, dtype, ndim, shape, "alloc"));
+    const int64_t bytes = tni_numel(&made) * tni_width(dtype);
+    void *data = TNI_NEVER((uint64_t)bytes > SIZE_MAX) ? NULL : tni_alloc((size_t)bytes);
+    if (!data)
+        return tni_fail(TN_ENOMEM, "alloc: no memory for %lld bytes", (long long)bytes);
+    tni_inherit(t, &made, data, ndim);
+    for (int i = 0; i < ndim; i++)
+        tni_set_axis(t, i, made.shape[i], made.stride[i]);
+    return TN_OK;
+}
+
+void tn_free(tn_tensor *t)
+{
+    if (!t)
+        return;
+    tni_free(t->data);
+    t->data = NULL;
+}
 
 tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape,
                   const void *value)

@@ -80,6 +80,8 @@ static void copy_pieces(const tn_tensor *dst, const tn_tensor *src, const tni_fi
 {
     if (fit->empty)
         return;
+    /* a piece has an extent of 2 at least and the result fits 2^63 bytes: at most 62 pieces */
+    ASSERT(fit->n <= TN_MAX_NDIM);
     tn_tensor d, s;
     tni_inherit(&d, dst, dst->data, fit->n);
     tni_inherit(&s, src, tni_offset(src->data, fit->shift), fit->n);

@@ -1,4 +1,4 @@
-/* make.c - tensors from a shape: over given memory, or with memory of their own.
+/* make.c - tensors from a shape and given memory.
  *
  * *t is written only when nothing can fail any more. */
 #include "view.h"
@@ -72,21 +72,10 @@ tn_status tn_init_const(tn_tensor *t, const void *data, tn_dtype dtype, int ndim
     return TN_OK;
 }
 
-tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
+tn_status tni_init_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape,
+                         const char *call)
 {
-    TRY(check_parts(t, dtype, ndim, shape, NULL, "alloc"));
-    const int64_t bytes = tni_shape_count(ndim, shape) * tni_width(dtype);
-    void *data = TNI_NEVER((uint64_t)bytes > SIZE_MAX) ? NULL : tni_alloc((size_t)bytes);
-    if (!data)
-        return tni_fail(TN_ENOMEM, "alloc: no memory for %lld bytes", (long long)bytes);
-    put(t, data, dtype, ndim, shape, NULL, 0);
+    TRY(check_parts(t, dtype, ndim, shape, NULL, call));
+    put(t, NULL, dtype, ndim, shape, NULL, 0);
     return TN_OK;
-}
-
-void tn_free(tn_tensor *t)
-{
-    if (!t)
-        return;
-    tni_free(t->data);
-    t->data = NULL;
 }

@@ -124,6 +124,10 @@ bool tni_same(const tn_tensor *a, const tn_tensor *b);
 int64_t tni_numel(const tn_tensor *t);
 void tni_extent(const tn_tensor *t, int64_t *low, int64_t *high); /* empty: 0, 0 */
 
+/* A dense tensor without data, checked as tn_init checks it (make.c). */
+tn_status tni_init_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape,
+                         const char *call);
+
 /* ---- parts of views ---- */
 
 /* Everything of in but its axes. */
