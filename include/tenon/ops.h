@@ -25,7 +25,7 @@ typedef enum tn_op {
     TN_EQ, TN_NE, TN_LT, TN_LE, TN_GT, TN_GE, TN_ISNAN, TN_ISINF, TN_ISFINITE, TN_SIGNBIT,
     TN_LOGICAL_AND, TN_LOGICAL_OR, TN_LOGICAL_XOR, TN_LOGICAL_NOT,
     TN_BIT_AND, TN_BIT_OR, TN_BIT_XOR, TN_BIT_NOT, TN_SHL, TN_SHR,
-    TN_WHERE, TN_CLIP, TN_LERP, TN_ADDCMUL, TN_FMA,
+    TN_WHERE, TN_CLIP, TN_LERP, TN_ADDCMUL, TN_FMA, TN_TRUNC_DIVIDE,
     /* clang-format on */
 } tn_op;
 
@@ -48,7 +48,9 @@ TN_API int tn_op_params(tn_op op);
 
 /* The dtype that dst must have for nin sources of these dtypes.
  *
- * Sources are promoted by tn_promote and the result has that dtype.  Comparisons, isnan …
+ * Sources are promoted by tn_promote and the result has that dtype.  div of integers and bool
+ * computes in and gives f32 (bool, 8 and 16 bits) or f64 (wider); trunc_divide is the C quotient
+ * of integers.  Functions of floats (exp, sqrt, …) do not take integers.  Comparisons, isnan …
  * signbit and the logical ops give bool; abs of complex is real; float_power computes and gives
  * f64.  Logical ops and where's condition read any dtype as "not zero"; ldexp takes a float and
  * an exponent of i32, i64 or the same float.
@@ -66,7 +68,8 @@ TN_API TN_NODISCARD tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin
  * Operands may have any strides; dst may be exactly one of the sources.  f8, f16 and bf16
  * compute in f32 and round once (nextafter steps through their own numbers).  Integers
  * wrap; x / 0 and x % 0 are 0; floor_divide and remainder have Python's signs; min and max
- * propagate NaN, fmin and fmax ignore it.  The bits depend neither on the number of threads
+ * propagate NaN, fmin and fmax ignore it.  A NaN that an op computes is the positive quiet one
+ * without payload (where copies what it picks).  The bits depend neither on the number of threads
  * nor, for arithmetic, on the instruction set.
  *
  * Functions of f32 and f64 are accurate to 1 ulp (erfc 1.5), composed ones to 4 and 8, and to

@@ -81,6 +81,10 @@ static inline int64_t tni_width(tn_dtype known)
     return tni_dtypes[known].width;
 }
 
+/* ---- facts of ops (op.c; one list, ops.def) ---- */
+
+#include "op.h"
+
 /* ---- instruction set levels, rising (one list, isa.def) ---- */
 
 typedef enum tni_isa {

@@ -1,5 +1,5 @@
 /* op_types.c - which dtypes an op takes, computes in and gives: the promotion table, and the
- * column "how" of ops.def. */
+ * dtype rule of ops.def. */
 #include "op_types.h"
 
 static int kind(tn_dtype t)
@@ -7,19 +7,11 @@ static int kind(tn_dtype t)
     return tni_dtypes[t].kind;
 }
 
-/* Where op computes when its sources are t: t, or f32 for small floats; 0 when nowhere. */
-static tn_dtype computes_in(tn_op op, tn_dtype t)
-{
-    if (tni_op_kernel(0, op, t))
-        return t;
-    const bool small = t >= TN_F8E4M3 && t <= TN_BF16;
-    return small && tni_op_kernel(0, op, TN_F32) ? TN_F32 : (tn_dtype)0;
-}
-
 static tn_status refuse(const char *call, tn_op op, tn_dtype t)
 {
-    return tni_fail(TN_EDTYPE, "%s: op %s does not support %s", call, tni_ops[op].name,
-                    tn_dtype_name(t));
+    const bool floats = kind(t) <= TNI_UNSIGNED && tni_op_computes(op, TN_F32);
+    return tni_fail(TN_EDTYPE, "%s: op %s does not support %s%s", call, tni_ops[op].name,
+                    tn_dtype_name(t), floats ? "; cast to f32 first" : "");
 }
 
 static tn_status meet(tn_dtype *out, const char *call, tn_op op, const tn_dtype *in, int from)
@@ -45,7 +37,7 @@ static tn_status scale_types(tni_strips_how *how, tn_dtype *result, const char *
                         call, tni_ops[op].name, tn_dtype_name(in[0]), tn_dtype_name(in[0]),
                         tn_dtype_name(in[1]));
     *result = how->meet[1] = in[0];
-    how->compute[0] = how->compute[1] = how->compute[2] = computes_in(op, in[0]);
+    how->compute[0] = how->compute[1] = how->compute[2] = tni_op_computes(op, in[0]);
     how->meet[2] = how->compute[2];
     return TN_OK;
 }
@@ -53,30 +45,32 @@ static tn_status scale_types(tni_strips_how *how, tn_dtype *result, const char *
 tn_status tni_op_types(tni_strips_how *how, tn_dtype *result, const char *call, tn_op op,
                        const tn_dtype *in)
 {
-    const int arity = tni_ops[op].arity, rule = tni_ops[op].how;
-    if (rule == TNI_SCALE)
+    const int arity = tni_ops[op].arity, rule = tni_ops[op].rule;
+    if (rule == TNI_RULE_LDEXP)
         return scale_types(how, result, call, op, in);
     tn_dtype m = TN_BOOL;
-    if (rule != TNI_TRUTH)
-        TRY(meet(&m, call, op, in, rule == TNI_SELECT));
-    if (rule == TNI_WIDE && (kind(m) == TNI_BOOL || kind(m) == TNI_COMPLEX))
+    if (rule != TNI_RULE_LOGICAL)
+        TRY(meet(&m, call, op, in, rule == TNI_RULE_SELECT));
+    if (rule == TNI_RULE_F64 && (kind(m) == TNI_BOOL || kind(m) == TNI_COMPLEX))
         return refuse(call, op, m);
-    if (rule == TNI_WIDE)
+    if (rule == TNI_RULE_F64)
         m = TN_F64;
-    const tn_dtype c = computes_in(op, m);
+    if (rule == TNI_RULE_DIVIDE && kind(m) <= TNI_UNSIGNED)
+        m = tni_float_of(m);
+    const tn_dtype c = tni_op_computes(op, m);
     if (!c)
         return refuse(call, op, m);
     for (int k = 1; k <= arity; k++) {
         how->meet[k] = m;
         how->compute[k] = c;
     }
-    if (rule == TNI_SELECT)
+    if (rule == TNI_RULE_SELECT)
         how->meet[1] = how->compute[1] = TN_BOOL;
     how->compute[0] = c;
     *result = m;
-    if (rule == TNI_TEST)
+    if (rule == TNI_RULE_COMPARE)
         *result = how->compute[0] = TN_BOOL;
-    if (rule == TNI_REAL && kind(m) == TNI_COMPLEX)
+    if (rule == TNI_RULE_REAL && kind(m) == TNI_COMPLEX)
         *result = how->compute[0] = m == TN_C64 ? TN_F32 : TN_F64;
     return TN_OK;
 }

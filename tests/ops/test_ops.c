@@ -16,10 +16,10 @@ static bool takes(tn_op op, tn_dtype t)
     if (op == TN_NEXTAFTER)
         return is_float(t);
     if (t == TN_BOOL)
-        return compares || bits;
+        return compares || bits || op == TN_DIV;
     if (is_complex(t))
         return r->complexes;
-    return is_float(t) ? r->floats != NULL : r->ints != NULL;
+    return is_float(t) ? r->floats != NULL : r->ints != NULL || op == TN_DIV;
 }
 
 static tn_dtype gives(tn_op op, tn_dtype t)
@@ -28,7 +28,7 @@ static tn_dtype gives(tn_op op, tn_dtype t)
         return TN_BOOL;
     if (op == TN_ABS && is_complex(t))
         return t == TN_C64 ? TN_F32 : TN_F64;
-    return op == TN_FLOAT_POWER ? TN_F64 : t;
+    return op == TN_FLOAT_POWER ? TN_F64 : computed_in(op, t);
 }
 
 /* ---- layouts ---- */
@@ -117,7 +117,7 @@ static int bad, told = -1;
 static void check_case(rng *r, tn_op op, const tn_dtype *in, int c)
 {
     const int arity = tn_op_arity(op), ndim = cases[c].ndim;
-    const tn_dtype m = in[arity - 1 - (op == TN_LDEXP)];
+    const tn_dtype m = computed_in(op, in[arity - 1 - (op == TN_LDEXP)]);
     tn_dtype out;
     OK(tn_op_result(op, in, arity, &out));
     assert_int_equal(out, gives(op, m));
@@ -147,6 +147,8 @@ static void check_case(rng *r, tn_op op, const tn_dtype *in, int c)
             v[k] = number_at(in[k], element(&wide, at));
             if (op == TN_FLOAT_POWER)
                 v[k] = cast_number(TN_F64, v[k]);
+            if (op == TN_DIV)
+                v[k] = cast_number(m, v[k]);
         }
         if (op == TN_WHERE)
             v[0] = cast_number(TN_BOOL, v[0]);

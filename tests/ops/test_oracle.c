@@ -676,6 +676,7 @@ static bool meeting(working *w)
         if (!same && is_complex(w->meet) && (w->op == TN_MUL || w->op == TN_DIV))
             return false;
     }
+    w->meet = computed_in(w->op, w->meet);
     return true;
 }
 

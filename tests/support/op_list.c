@@ -30,6 +30,7 @@ static answer ask(tn_op op)
                  a.takes[0] ? ", " : "", classes[i].name);
         const char *gives = out == in        ? "the same"
                             : out == TN_BOOL ? "bool"
+                            : in == TN_BOOL  ? "the same; f32 or f64 of bool and integers"
                             : out == TN_F64  ? "f64"
                             : in == TN_C64   ? "the same; real of complex"
                                              : tn_dtype_name(out);

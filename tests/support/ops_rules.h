@@ -297,7 +297,7 @@ static const op_rule rules[] = {
     [TN_ADD] = {I(add), F(add), true, 0, 0, 0, 0, 0},
     [TN_SUB] = {I(sub), F(sub), true, 0, 0, 0, 0, 0},
     [TN_MUL] = {I(mul), F(mul), true, 0, 0, 0, 0, 0},
-    [TN_DIV] = {I(div), F(div), true, 0, 0, 0, 0, 0},
+    [TN_DIV] = {NULL, F(div), true, 0, 0, 0, 0, 0},
     [TN_FLOOR_DIVIDE] = {I(floor_divide), F(floor_divide), false, 1, 1, 0, 0, 0},
     [TN_REMAINDER] = {I(remainder), F(remainder), false, 0.51f, 0.51f, 0, 0, 0},
     [TN_FMOD] = {I(fmod), F(fmod), false, 0, 0, 0, 0, 0},
@@ -393,6 +393,7 @@ static const op_rule rules[] = {
     [TN_LERP] = {NULL, F(lerp), false, 4, 8, 1, -4, 4},
     [TN_ADDCMUL] = {I(addcmul), F(addcmul), false, 4, 8, 1, -4, 4},
     [TN_FMA] = {I(fma), F(fma), false, 0, 0, 0, 0, 0},
+    [TN_TRUNC_DIVIDE] = {I(div), NULL, false, 0, 0, 0, 0, 0},
     /* clang-format on */
 };
 #undef I

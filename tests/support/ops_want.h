@@ -71,6 +71,13 @@ static inline void put(tn_dtype t, char *p, rng *r, const op_rule *rule)
 
 /* ---- expected results ---- */
 
+/* Where sources that meet in t compute: div of integers and bool in the float that holds them. */
+static inline tn_dtype computed_in(tn_op op, tn_dtype t)
+{
+    const bool narrow = tn_dtype_size(t) <= 2;
+    return op != TN_DIV || is_float(t) || is_complex(t) ? t : narrow ? TN_F32 : TN_F64;
+}
+
 static inline number complex_result(tn_op op, number a, number b)
 {
     const long double n = b.f * b.f + b.im * b.im;

@@ -54,18 +54,21 @@ static inline c128 div_c128(c128 x, c128 y)
     return (c128){re / scale, im / scale};
 }
 
-static inline c128 neg_c128(c128 x)
+static inline c128 neg_c128(c128 x, c128 y)
 {
+    (void)y;
     return (c128){-x.re, -x.im};
 }
 
-static inline c128 square_c128(c128 x)
+static inline c128 square_c128(c128 x, c128 y)
 {
+    (void)y;
     return (c128){(x.re - x.im) * (x.re + x.im), 2 * x.re * x.im};
 }
 
-static inline double abs_c128(c128 x)
+static inline double abs_c128(c128 x, c128 y)
 {
+    (void)y;
     const double a = __builtin_fabs(x.re), b = __builtin_fabs(x.im);
     const double big = a > b ? a : b, small = a > b ? b : a;
     /* Powers of two keep the squares in range and change no bit. */
@@ -85,57 +88,77 @@ static inline bool ne_c128(c128 x, c128 y)
     return !eq_c128(x, y);
 }
 
-static inline float abs_c64(c64 x)
+/* Kernels: structs move by copies, so that elements have any alignment.  A NaN part that is
+ * computed is the positive quiet one without payload. */
+typedef c128 pair_rule(c128 x, c128 y);
+typedef double real_rule(c128 x, c128 y);
+typedef bool test_rule(c128 x, c128 y);
+
+INLINE double quiet(double r)
 {
-    const c128 a = wide(x);
-    const bool infinite = __builtin_fabs(a.re) == INFINITY || __builtin_fabs(a.im) == INFINITY;
-    return infinite ? INFINITY : (float)__builtin_sqrt(a.re * a.re + a.im * a.im);
+    return r == r ? r : (double)NAN;
 }
 
-#define add_c64(x, y) narrow(add_c128(wide(x), wide(y)))
-#define sub_c64(x, y) narrow(sub_c128(wide(x), wide(y)))
-#define mul_c64(x, y) narrow(mul_c128(wide(x), wide(y)))
-#define div_c64(x, y) narrow(div_c128(wide(x), wide(y)))
-#define neg_c64(x)    narrow(neg_c128(wide(x)))
-#define square_c64(x) narrow(square_c128(wide(x)))
-#define eq_c64(x, y)  eq_c128(wide(x), wide(y))
-#define ne_c64(x, y)  ne_c128(wide(x), wide(y))
+INLINE c128 pair_at(const char *s, size_t j, size_t width)
+{
+    if (width == sizeof(c64)) {
+        c64 x;
+        memcpy(&x, s + j * sizeof x, sizeof x);
+        return wide(x);
+    }
+    c128 x;
+    memcpy(&x, s + j * sizeof x, sizeof x);
+    return x;
+}
 
-/* Kernels: structs move by copies, so that elements have any alignment. */
-#define CALL1(FUNCTION) FUNCTION(x)
-#define CALL2(FUNCTION) FUNCTION(x, y)
-#define PAIRS(NAME, ARITY, X, R, FUNCTION)                                                     \
-    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
-    {                                                                                          \
-        UNUSED_SOURCES;                                                                        \
-        for (size_t j = 0; j < TNI_BLOCK / sizeof(X); j++) {                                   \
-            X x, y;                                                                            \
-            memcpy(&x, a + j * sizeof x, sizeof x);                                            \
-            memcpy(&y, b + j * sizeof y, sizeof y);                                            \
-            (void)y;                                                                           \
-            const R r = CALL##ARITY(FUNCTION);                                                 \
-            memcpy(d + j * sizeof r, &r, sizeof r);                                            \
-        }                                                                                      \
-    }                                                                                          \
-    KERNEL(NAME, ARITY, TNI_BLOCK / sizeof(X) * sizeof(R))
+/* Blocks of elements of `width` bytes: c64 or c128. */
+INLINE void pair_block(BLOCK_HEAD, size_t width, pair_rule *rule)
+{
+    (void)c, (void)param;
+    for (size_t j = 0; j < TNI_BLOCK / width; j++) {
+        const c128 v = rule(pair_at(a, j, width), pair_at(b, j, width));
+        const c128 r = {quiet(v.re), quiet(v.im)};
+        const c64 half = narrow(r);
+        memcpy(d + j * width, width == sizeof half ? (const void *)&half : &r, width);
+    }
+}
 
-#define GIVES_SAME(X) X
-#define GIVES_TEST(X) uint8_t
-#define GIVES_REAL(X) REAL_##X
-#define REAL_c64      float
-#define REAL_c128     double
-#define MAKE_NONE(ENUM, ARITY, HOW, RULE)
-#define MAKE_PAIR(ENUM, ARITY, HOW, RULE)                                                      \
-    PAIRS(ENUM##_C64, ARITY, c64, GIVES_##HOW(c64), RULE##_c64)                                \
-    PAIRS(ENUM##_C128, ARITY, c128, GIVES_##HOW(c128), RULE##_c128)
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    MAKE_##COMPLEX(ENUM, ARITY, HOW, CRULE)
-#include "ops.def"
-#undef OP
+INLINE void real_block(BLOCK_HEAD, size_t width, real_rule *rule)
+{
+    (void)c, (void)param;
+    for (size_t j = 0; j < TNI_BLOCK / width; j++) {
+        const double r = quiet(rule(pair_at(a, j, width), pair_at(b, j, width)));
+        const float half = (float)r;
+        memcpy(d + j * width / 2, width == sizeof(c64) ? (const void *)&half : &r, width / 2);
+    }
+}
+
+INLINE void test_block(BLOCK_HEAD, size_t width, test_rule *rule)
+{
+    (void)c, (void)param;
+    for (size_t j = 0; j < TNI_BLOCK / width; j++)
+        d[j] = rule(pair_at(a, j, width), pair_at(b, j, width));
+}
+
+/* clang-format off */
+#define LOOP_SAME(RULE)     pair_block, TNI_BLOCK, RULE
+#define LOOP_DIVIDE         LOOP_SAME
+#define LOOP_REAL(RULE)     real_block, TNI_BLOCK / 2, RULE
+#define LOOP_COMPARE(RULE)  test_block, TNI_BLOCK / WIDTH, RULE
+#define PAIRS(NAME, ARITY, X, LOOP, BYTES, RULE) \
+    INLINE void NAME##_block(BLOCK_HEAD) { enum { WIDTH = sizeof(X) }; LOOP(BLOCK_ARGS, WIDTH, RULE); } \
+    static void NAME(HEAD) { enum { WIDTH = sizeof(X) }; op_blocks(HEAD_ARGS, ARITY, BYTES, NAME##_block); }
+#define PAIRS_(...) PAIRS(__VA_ARGS__)
+#define ON_PAIR(ENUM, ARITY, DT, PARAMS, RULE) \
+    PAIRS_(ENUM##_C64, ARITY, c64, LOOP_##DT(RULE##_c128)) \
+    PAIRS_(ENUM##_C128, ARITY, c128, LOOP_##DT(RULE##_c128))
+#define OP_COMPLEX
+#include "op_rows.h"
+/* clang-format on */
 
 INLINE void pick_16_block(BLOCK_HEAD)
 {
-    UNUSED_SOURCES;
+    (void)param;
     for (int j = 0; j < TNI_BLOCK / 16; j++) {
         char element[16];
         memcpy(element, (a[j] ? b : c) + 16 * j, 16);
@@ -144,13 +167,11 @@ INLINE void pick_16_block(BLOCK_HEAD)
 }
 KERNEL(pick_16, 3, TNI_BLOCK)
 
-#define ROW_NONE(ENUM)
-#define ROW_PAIR(ENUM) [TN_##ENUM] = {ENUM##_C64, ENUM##_C128},
-
+/* clang-format off */
 const tni_complex_ops TNI_TABLE(complex_ops) = {
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    ROW_##COMPLEX(ENUM)
-#include "ops.def"
-#undef OP
+#define ON_PAIR(ENUM, ...) [TN_##ENUM] = {ENUM##_C64, ENUM##_C128},
+#define OP_COMPLEX
+#include "op_rows.h"
     [TN_WHERE] = {NULL, pick_16},
 };
+/* clang-format on */

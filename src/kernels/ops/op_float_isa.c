@@ -22,9 +22,9 @@ static inline double rsqrt_F64(double x)
     return x > 0 && x < INFINITY ? y + 0.5 * y * rest : y;
 }
 
-/* The next number after x towards y, in sign and magnitude bits; magnitudes above top are NaN.
- */
-static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top)
+/* The next number after x towards y, in sign and magnitude bits; magnitudes above top are NaN,
+ * of which nan is the one that is computed. */
+static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top, uint64_t nan)
 {
     const uint64_t size = x & (sign - 1), aim = y & (sign - 1);
     const int64_t from = x & sign ? -(int64_t)size : (int64_t)size;
@@ -32,31 +32,23 @@ static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top)
     const uint64_t away = size == 0                    ? (y & sign) | 1
                           : (from < to) == !(x & sign) ? x + 1
                                                        : x - 1;
-    return size > top ? x : aim > top || from == to ? y : away;
+    return size > top || aim > top ? nan : from == to ? y : away;
 }
 
-#define STEP(DT, TYPE, SIGN, TOP)                                                              \
-    LOOP2(NEXTAFTER_##DT, TNI_BLOCK / (int)sizeof(TYPE), TYPE, uint64_t, TYPE,                 \
-          next(x, y, SIGN, TOP))
-STEP(F8E4M3, uint8_t, 0x80, 0x7e)
-STEP(F8E5M2, uint8_t, 0x80, 0x7c)
-STEP(F16, uint16_t, 0x8000, 0x7c00)
-STEP(BF16, uint16_t, 0x8000, 0x7f80)
-STEP(F32, uint32_t, 0x80000000, 0x7f800000)
-STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
-
-#define MAKE_NONE(ENUM, ARITY, HOW, RULE)
-#define MAKE_VMATH MAKE_NONE
-#define MAKE_WIDE  MAKE_NONE
-#define MAKE_LANES MAKE_NONE
-#define MAKE_MATH  MAKE_NONE
-#define MAKE_DEEP  MAKE_NONE
-#define MAKE_STEP  MAKE_NONE
-#define LOOPS(ENUM, ARITY, HOW, RULE)                                                          \
-    LOOP##ARITY(PASTE(ENUM, N), TNI_BLOCK / (int)sizeof(T), T, T, STORES_##HOW(T), RULE)
-#define MAKE_LOOP LOOPS
-
 /* clang-format off */
+#define STEP    uint8_t, F8E4M3, 0x80, 0x7e, 0x7f
+#include "op_step.inc"
+#define STEP    uint8_t, F8E5M2, 0x80, 0x7c, 0x7e
+#include "op_step.inc"
+#define STEP    uint16_t, F16, 0x8000, 0x7c00, 0x7e00
+#include "op_step.inc"
+#define STEP    uint16_t, BF16, 0x8000, 0x7f80, 0x7fc0
+#include "op_step.inc"
+#define STEP    uint32_t, F32, 0x80000000, 0x7f800000, 0x7fc00000
+#include "op_step.inc"
+#define STEP    uint64_t, F64, 0x8000000000000000, 0x7ff0000000000000, 0x7ff8000000000000
+#include "op_step.inc"
+
 #define T    float
 #define N    _F32
 #define B(g) __builtin_##g##f
@@ -67,12 +59,13 @@ STEP(F64, uint64_t, 0x8000000000000000, 0x7ff0000000000000)
 #define B(g) __builtin_##g
 #define BITS int64_t
 #include "op_float.inc"
-
-#undef MAKE_LOOP
 /* clang-format on */
 
 /* Two bytes are widened to two blocks of f32, and what they give is rounded; where a byte for
  * each is stored, their order is kept. */
+typedef void half_widen(char *d, const char *s, bool apart);
+typedef void half_round(char *d, const char *s);
+
 INLINE void widen_F16(char *d, const char *s, bool apart)
 {
     (void)apart;
@@ -99,47 +92,45 @@ INLINE void round_BF16(char *d, const char *s)
     bf16_together(d, s);
 }
 
-#define HALF(NAME, DT, WHOLE, ARITY, R)                                                        \
-    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
-    {                                                                                          \
-        char x[2 * TNI_BLOCK], y[2 * TNI_BLOCK], z[2 * TNI_BLOCK], r[2 * TNI_BLOCK];           \
-        const bool round = sizeof(R) == 2;                                                     \
-        widen_##DT(x, a, round);                                                               \
-        widen_##DT(y, b, round);                                                               \
-        widen_##DT(z, c, round);                                                               \
-        for (int j = 0; j < 2 * TNI_BLOCK; j += TNI_BLOCK)                                     \
-            WHOLE##_block(round ? r + j : d + j / 4, x + j, y + j, z + j, param);              \
-        if (round)                                                                             \
-            round_##DT(d, r);                                                                  \
-    }                                                                                          \
-    KERNEL(NAME, ARITY, TNI_BLOCK / 2 * sizeof(R))
-#define MAKE_LOOP(ENUM, ARITY, HOW, RULE)                                                      \
-    HALF(ENUM##_F16, F16, ENUM##_F32, ARITY, STORES_##HOW(uint16_t))                           \
-    HALF(ENUM##_BF16, BF16, ENUM##_F32, ARITY, STORES_##HOW(uint16_t))
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    MAKE_##FLOAT(ENUM, ARITY, HOW, FRULE)
-#include "ops.def"
-#undef OP
-#undef MAKE_LOOP
+/* One block of halves by two blocks of the f32 kernel; gives says how many bytes an element of
+ * the result has: 2 is a half, 1 the answer of a comparison. */
+INLINE void half_block(BLOCK_HEAD, int gives, half_widen *widen, half_round *narrow,
+                       op_block *whole)
+{
+    char x[2 * TNI_BLOCK], y[2 * TNI_BLOCK], z[2 * TNI_BLOCK], r[2 * TNI_BLOCK];
+    const bool round = gives == 2;
+    widen(x, a, round);
+    widen(y, b, round);
+    widen(z, c, round);
+    for (int j = 0; j < 2 * TNI_BLOCK; j += TNI_BLOCK)
+        whole(round ? r + j : d + j / 4, x + j, y + j, z + j, param);
+    if (round)
+        narrow(d, r);
+}
+
+/* clang-format off */
+#define BYTES_SAME    2
+#define BYTES_DIVIDE  2
+#define BYTES_REAL    2
+#define BYTES_COMPARE 1
+#define HALF(ENUM, ARITY, DT, HALF_DT) \
+    INLINE void ENUM##_##HALF_DT##_block(BLOCK_HEAD) \
+    { half_block(BLOCK_ARGS, BYTES_##DT, widen_##HALF_DT, round_##HALF_DT, ENUM##_F32_block); } \
+    KERNEL(ENUM##_##HALF_DT, ARITY, TNI_BLOCK / 2 * BYTES_##DT)
+#define ON_LOOP(ENUM, ARITY, DT, PARAMS, RULE) \
+    HALF(ENUM, ARITY, DT, F16) HALF(ENUM, ARITY, DT, BF16)
+#define OP_FLOAT
+#include "op_rows.h"
 
 #define SLOT(DT) [TN_##DT - TN_F8E4M3]
-#define ROW_NONE(ENUM)
-#define ROW_VMATH ROW_NONE
-#define ROW_WIDE  ROW_NONE
-#define ROW_LANES ROW_NONE
-#define ROW_MATH  ROW_NONE
-#define ROW_DEEP  ROW_NONE
-#define ROW_LOOP(ENUM)                                                                         \
-    [TN_##ENUM] = {SLOT(F16) = ENUM##_F16, SLOT(BF16) = ENUM##_BF16, SLOT(F32) = ENUM##_F32,   \
-                   SLOT(F64) = ENUM##_F64},
-#define ROW_STEP(ENUM)                                                                         \
-    [TN_##ENUM] = {SLOT(F8E4M3) = ENUM##_F8E4M3, SLOT(F8E5M2) = ENUM##_F8E5M2,                 \
-                   SLOT(F16) = ENUM##_F16,       SLOT(BF16) = ENUM##_BF16,                     \
-                   SLOT(F32) = ENUM##_F32,       SLOT(F64) = ENUM##_F64},
-
+#define HALVES_AND_FLOATS(ENUM) \
+    SLOT(F16) = ENUM##_F16, SLOT(BF16) = ENUM##_BF16, SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64
 const tni_float_ops TNI_TABLE(float_ops) = {
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    ROW_##FLOAT(ENUM)
-#include "ops.def"
-#undef OP
+#define ON_LOOP(ENUM, ...) [TN_##ENUM] = {HALVES_AND_FLOATS(ENUM)},
+#define ON_STEP(ENUM, ...) \
+    [TN_##ENUM] = {SLOT(F8E4M3) = ENUM##_F8E4M3, SLOT(F8E5M2) = ENUM##_F8E5M2, \
+                   HALVES_AND_FLOATS(ENUM)},
+#define OP_FLOAT
+#include "op_rows.h"
 };
+/* clang-format on */

@@ -12,22 +12,7 @@ static inline uint64_t whole(double v)
                                     : (int64_t)v);
 }
 
-/* y where the byte x is set, else z. */
-#define PICK(NAME, TYPE)                                                                       \
-    INLINE void PASTE(NAME, _block)(BLOCK_HEAD)                                                \
-    {                                                                                          \
-        LOOSE(TYPE, TYPE);                                                                     \
-        UNUSED_SOURCES;                                                                        \
-        INDEPENDENT for (int j = 0; j < (int)(TNI_BLOCK / sizeof(TYPE)); j++)                  \
-        {                                                                                      \
-            const TYPE y = AT(b, j), z = AT(c, j);                                             \
-            SET(d, j) = ((const uint8_t *)a)[j] ? y : z;                                       \
-        }                                                                                      \
-    }                                                                                          \
-    KERNEL(NAME, 3, TNI_BLOCK)
-
 #define I(f) PASTE(f, N)
-#define MAKE_NONE(ENUM, ARITY, HOW, RULE)
 
 /* clang-format off */
 #define M     uint32_t
@@ -75,37 +60,41 @@ static inline uint64_t whole(double v)
 /* clang-format on */
 
 /* bool: one bit of the rule. */
-#define MAKE_TRUE(ENUM, ARITY, HOW, RULE)                                                      \
-    LOOP##ARITY(ENUM##_BOOL, TNI_BLOCK, uint8_t, uint32_t, uint8_t, (RULE)&1)
-#define MAKE_BITS  MAKE_TRUE
-#define MAKE_WRAP  MAKE_NONE
-#define MAKE_EACH  MAKE_NONE
-#define MAKE_EQUAL MAKE_NONE
-#define MAKE_PICK  MAKE_NONE
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    MAKE_##INT(ENUM, ARITY, HOW, IRULE)
-#include "ops.def"
-#undef OP
+typedef uint32_t bool_rule(RULE_HEAD(uint32_t));
+
+INLINE void bool_loop(BLOCK_HEAD, bool_rule *rule)
+{
+    LOOSE(uint8_t, uint8_t);
+    INDEPENDENT for (int j = 0; j < TNI_BLOCK; j++)
+    {
+        SET(d, j) = (uint8_t)(rule(AT(a, j), AT(b, j), AT(c, j), param) & 1);
+    }
+}
+
+/* clang-format off */
+#define ON_TRUE(ENUM, ARITY, DT, PARAMS, RULE) \
+    INLINE uint32_t ENUM##_BOOL_rule(RULE_HEAD(uint32_t)) { return RULE; } \
+    INLINE void ENUM##_BOOL_block(BLOCK_HEAD) { bool_loop(BLOCK_ARGS, ENUM##_BOOL_rule); } \
+    KERNEL(ENUM##_BOOL, ARITY, TNI_BLOCK)
+#define ON_BITS ON_TRUE
+#define OP_INT
+#include "op_rows.h"
 
 #define SLOT(DT) [TN_##DT - TN_BOOL]
-#define WORDS(ENUM)                                                                            \
-    SLOT(I8) = ENUM##_U8, SLOT(I16) = ENUM##_U16, SLOT(I32) = ENUM##_U32,                      \
-    SLOT(I64) = ENUM##_U64, SLOT(U8) = ENUM##_U8, SLOT(U16) = ENUM##_U16,                      \
-    SLOT(U32) = ENUM##_U32, SLOT(U64) = ENUM##_U64
-#define ROW_NONE(ENUM)
-#define ROW_TRUE(ENUM) [TN_##ENUM] = {SLOT(BOOL) = ENUM##_BOOL},
-#define ROW_BITS(ENUM) [TN_##ENUM] = {SLOT(BOOL) = ENUM##_BOOL, WORDS(ENUM)},
-#define ROW_WRAP(ENUM) [TN_##ENUM] = {WORDS(ENUM)},
-#define ROW_EQUAL      ROW_WRAP
-#define ROW_PICK       ROW_WRAP
-#define ROW_EACH(ENUM)                                                                         \
-    [TN_##ENUM] = {SLOT(I8) = ENUM##_I8,   SLOT(I16) = ENUM##_I16, SLOT(I32) = ENUM##_I32,     \
-                   SLOT(I64) = ENUM##_I64, SLOT(U8) = ENUM##_U8,   SLOT(U16) = ENUM##_U16,     \
-                   SLOT(U32) = ENUM##_U32, SLOT(U64) = ENUM##_U64},
-
+#define WORDS(ENUM) \
+    SLOT(I8) = ENUM##_U8, SLOT(I16) = ENUM##_U16, SLOT(I32) = ENUM##_U32, SLOT(I64) = ENUM##_U64, \
+    SLOT(U8) = ENUM##_U8, SLOT(U16) = ENUM##_U16, SLOT(U32) = ENUM##_U32, SLOT(U64) = ENUM##_U64
 const tni_int_ops TNI_TABLE(int_ops) = {
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    ROW_##INT(ENUM)
-#include "ops.def"
-#undef OP
+#define ON_TRUE(ENUM, ...) [TN_##ENUM] = {SLOT(BOOL) = ENUM##_BOOL},
+#define ON_BITS(ENUM, ...) [TN_##ENUM] = {SLOT(BOOL) = ENUM##_BOOL, WORDS(ENUM)},
+#define ON_WRAP(ENUM, ...) [TN_##ENUM] = {WORDS(ENUM)},
+#define ON_EQUAL ON_WRAP
+#define ON_PICK  ON_WRAP
+#define ON_EACH(ENUM, ...) \
+    [TN_##ENUM] = {SLOT(I8) = ENUM##_I8, SLOT(I16) = ENUM##_I16, SLOT(I32) = ENUM##_I32, \
+                   SLOT(I64) = ENUM##_I64, SLOT(U8) = ENUM##_U8, SLOT(U16) = ENUM##_U16, \
+                   SLOT(U32) = ENUM##_U32, SLOT(U64) = ENUM##_U64},
+#define OP_INT
+#include "op_rows.h"
 };
+/* clang-format on */

@@ -143,6 +143,9 @@ static inline lanes lane_split(lanes x, lanes *e)
 }
 #define LANE_SPLIT(x, e) lane_split(x, e)
 
+/* x, or the positive quiet NaN without payload where x is NaN. */
+#define LANE_QUIET(x) LANE_SAME(x, x, x, SPLAT(NAN))
+
 /* a b + c for a constant c. */
 static inline lanes mad(lanes a, lanes b, float c)
 {

@@ -8,57 +8,109 @@
 #include "kernels/ops/math/op_math32.h"
 #include "kernels/ops/math/op_math64.h"
 
-/* ---- f32: loops over scalar functions ---- */
+typedef float f32_rule(RULE_HEAD(float));
+typedef void f32_array(float *r, const float *x, const float *y, const double *param);
+typedef void f64_array(double *r, const double *x, const double *y, const double *param);
 
-#define CALL1_0(f) f(x)
-#define CALL1_1(f) f(x, P(0))
-#define CALL1_2(f) f(x, P(0), P(1))
-#define CALL2_0(f) f(x, y)
+/* A NaN that is computed is the positive quiet one without payload. */
+INLINE float quiet_f32(float r)
+{
+    return r == r ? r : NAN;
+}
+
+INLINE double quiet_f64(double r)
+{
+    return r == r ? r : (double)NAN;
+}
+
+/* ---- f32: a loop over a scalar function ---- */
+
+INLINE void f32_loop(BLOCK_HEAD, f32_rule *rule)
+{
+    LOOSE(float, float);
+    (void)c;
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        SET(d, j) = quiet_f32(rule(AT(a, j), AT(b, j), 0, param));
+    }
+}
 
 /* ---- f32: a few at a time ---- */
 
 #if defined(LANE_LOAD)
-#define LANE_LOOP1(NAME, f)                                                                    \
-    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
-    {                                                                                          \
-        UNUSED_SOURCES;                                                                        \
-        for (int j = 0; j < 4 * MATH_BLOCK; j += 4 * LANES)                                    \
-            LANE_STORE(d + j, f(LANE_LOAD(a + j)));                                            \
-    }                                                                                          \
-    KERNEL(NAME, 1, 4 * MATH_BLOCK)
+typedef lanes lanes_rule(lanes x);
+INLINE void lanes_loop(BLOCK_HEAD, lanes_rule *rule)
+{
+    (void)b, (void)c, (void)param;
+    for (int j = 0; j < 4 * MATH_BLOCK; j += 4 * LANES) {
+        const lanes r = rule(LANE_LOAD(a + j));
+        LANE_STORE(d + j, LANE_QUIET(r));
+    }
+}
 #else
-#define LANE_LOOP1(NAME, f) LOOP1(NAME, MATH_BLOCK, float, float, float, f(x))
+typedef float lanes_rule(float x);
+INLINE void lanes_loop(BLOCK_HEAD, lanes_rule *rule)
+{
+    LOOSE(float, float);
+    (void)b, (void)c, (void)param;
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        SET(d, j) = quiet_f32(rule(AT(a, j)));
+    }
+}
 #endif
 
 /* ---- blocks of 16: sources are read into arrays, so that d may be one of them ---- */
 
-#define ARRAYS(NAME, T, COMPUTE, ARITY)                                                        \
-    INLINE void NAME##_block(BLOCK_HEAD)                                                       \
-    {                                                                                          \
-        T x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];                                         \
-        UNUSED_SOURCES;                                                                        \
-        memcpy(x, a, sizeof x);                                                                \
-        memcpy(y, b, sizeof y);                                                                \
-        COMPUTE;                                                                               \
-        memcpy(d, r, sizeof r);                                                                \
-    }                                                                                          \
-    KERNEL(NAME, ARITY, MATH_BLOCK * sizeof(T))
+INLINE void f64_arrays(BLOCK_HEAD, f64_array *f)
+{
+    double x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
+    (void)c;
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    f(r, x, y, param);
+    for (int j = 0; j < MATH_BLOCK; j++)
+        r[j] = quiet_f64(r[j]);
+    memcpy(d, r, sizeof r);
+}
+
+INLINE void f32_arrays(BLOCK_HEAD, f32_array *f)
+{
+    float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
+    (void)c;
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    f(r, x, y, param);
+    for (int j = 0; j < MATH_BLOCK; j++)
+        r[j] = quiet_f32(r[j]);
+    memcpy(d, r, sizeof r);
+}
 
 /* f32 by way of the f64 function. */
-#define WIDENED(f)                                                                             \
-    do {                                                                                       \
-        double u[MATH_BLOCK], v[MATH_BLOCK], w[MATH_BLOCK];                                    \
-        for (int j = 0; j < MATH_BLOCK; j++) {                                                 \
-            u[j] = (double)x[j];                                                               \
-            v[j] = (double)y[j];                                                               \
-        }                                                                                      \
-        f(w, u, v, param);                                                                     \
-        for (int j = 0; j < MATH_BLOCK; j++)                                                   \
-            r[j] = (float)w[j];                                                                \
-    } while (0)
+INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
+{
+    float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
+    double u[MATH_BLOCK], v[MATH_BLOCK], w[MATH_BLOCK];
+    (void)c;
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    for (int j = 0; j < MATH_BLOCK; j++) {
+        u[j] = (double)x[j];
+        v[j] = (double)y[j];
+    }
+    f(w, u, v, param);
+    for (int j = 0; j < MATH_BLOCK; j++)
+        r[j] = quiet_f32((float)w[j]);
+    memcpy(d, r, sizeof r);
+}
 
-#define VCALL1(f) f(r, x)
-#define VCALL2(f) f(r, x, y)
+/* clang-format off */
+#define CALL1_0(f) f(x)
+#define CALL1_1(f) f(x, P(0))
+#define CALL1_2(f) f(x, P(0), P(1))
+#define CALL2_0(f) f(x, y)
+#define VCALL1(f)  f(r, x)
+#define VCALL2(f)  f(r, x, y)
 
 #define COUNT_P0               0
 #define COUNT_P1(a)            1
@@ -67,43 +119,37 @@
 #define CALLED_(ARITY, COUNT)  CALLED__(ARITY, COUNT)
 #define CALLED__(ARITY, COUNT) CALL##ARITY##_##COUNT
 
-#define MAKE_NONE(ENUM, ARITY, PARAMS, RULE)
-#define MAKE_LOOP MAKE_NONE
-#define MAKE_STEP MAKE_NONE
-#define MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                   \
-    ARRAYS(ENUM##_F64, double, RULE##_f64(r, x, y, param), ARITY)
-#define MAKE_VMATH(ENUM, ARITY, PARAMS, RULE)                                                  \
-    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
-    ARRAYS(ENUM##_F32, float, VCALL##ARITY(v_##RULE##_f32), ARITY)
-#define MAKE_DEEP(ENUM, ARITY, PARAMS, RULE)                                                   \
-    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
-    ARRAYS(ENUM##_F32, float, WIDENED(RULE##_f64), ARITY)
-#define MAKE_MATH(ENUM, ARITY, PARAMS, RULE)                                                   \
-    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
-    LOOP##ARITY(ENUM##_F32, MATH_BLOCK, float, float, float, CALLED(ARITY, PARAMS)(RULE##_f32))
-
-#define MAKE_LANES(ENUM, ARITY, PARAMS, RULE)                                                  \
-    MAKE_WIDE(ENUM, ARITY, PARAMS, RULE)                                                       \
-    LANE_LOOP##ARITY(ENUM##_F32, RULE##_lanes)
-
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    MAKE_##FLOAT(ENUM, ARITY, PARAMS, FRULE)
-#include "ops.def"
-#undef OP
+#define BLOCKS(NAME, ARITY, BYTES, LOOP, F) \
+    INLINE void NAME##_block(BLOCK_HEAD) { LOOP(BLOCK_ARGS, F); } \
+    KERNEL(NAME, ARITY, (BYTES) * MATH_BLOCK)
+#define ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
+    BLOCKS(ENUM##_F64, ARITY, 8, f64_arrays, RULE##_f64)
+#define ON_SLEEF(ENUM, ARITY, DT, PARAMS, RULE) \
+    ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
+    INLINE void ENUM##_array(float *r, const float *x, OPTIONAL const float *y, \
+                             OPTIONAL const double *param) { VCALL##ARITY(v_##RULE##_f32); } \
+    BLOCKS(ENUM##_F32, ARITY, 4, f32_arrays, ENUM##_array)
+#define ON_VIA_F64(ENUM, ARITY, DT, PARAMS, RULE) \
+    ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
+    BLOCKS(ENUM##_F32, ARITY, 4, f32_via_f64, RULE##_f64)
+#define ON_MATH(ENUM, ARITY, DT, PARAMS, RULE) \
+    ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
+    INLINE float ENUM##_rule(RULE_HEAD(float)) { return CALLED(ARITY, PARAMS)(RULE##_f32); } \
+    BLOCKS(ENUM##_F32, ARITY, 4, f32_loop, ENUM##_rule)
+#define ON_SIMD32(ENUM, ARITY, DT, PARAMS, RULE) \
+    ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
+    BLOCKS(ENUM##_F32, ARITY, 4, lanes_loop, RULE##_lanes)
+#define OP_FLOAT
+#include "op_rows.h"
 
 #define SLOT(DT) [TN_##DT - TN_F8E4M3]
-#define ROW_NONE(ENUM)
-#define ROW_LOOP        ROW_NONE
-#define ROW_STEP        ROW_NONE
-#define ROW_WIDE(ENUM)  [TN_##ENUM] = {SLOT(F64) = ENUM##_F64},
-#define ROW_VMATH(ENUM) [TN_##ENUM] = {SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
-#define ROW_DEEP        ROW_VMATH
-#define ROW_LANES       ROW_VMATH
-#define ROW_MATH        ROW_VMATH
-
 const tni_float_ops TNI_TABLE(math_ops) = {
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    ROW_##FLOAT(ENUM)
-#include "ops.def"
-#undef OP
+#define ON_F64_ONLY(ENUM, ...) [TN_##ENUM] = {SLOT(F64) = ENUM##_F64},
+#define ON_SLEEF(ENUM, ...)    [TN_##ENUM] = {SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
+#define ON_VIA_F64 ON_SLEEF
+#define ON_SIMD32  ON_SLEEF
+#define ON_MATH    ON_SLEEF
+#define OP_FLOAT
+#include "op_rows.h"
 };
+/* clang-format on */

@@ -1,47 +1,7 @@
-/* op_table.c - facts about the ops, which kernels were compiled, and strips of any length.
- *
- * Everything here comes from ops.def. */
+/* op_table.c - the kernel of an op and dtype, and strips of any length. */
 #include <string.h>
 
 #include "kernels/kernels.h"
-
-#define P0                                                                                     \
-    0,                                                                                         \
-    {                                                                                          \
-        0                                                                                      \
-    }
-#define P1(a)                                                                                  \
-    1,                                                                                         \
-    {                                                                                          \
-        a                                                                                      \
-    }
-#define P2(a, b)                                                                               \
-    2,                                                                                         \
-    {                                                                                          \
-        a, b                                                                                   \
-    }
-enum {
-    NONE = false,
-    LOOP = false,
-    STEP = false,
-    VMATH = true,
-    LANES = true,
-    MATH = true,
-    DEEP = true,
-    WIDE = true
-};
-
-#define FACTS(NAME, ARITY, HOW, MATHS, COUNT, ...)                                             \
-    {                                                                                          \
-        NAME, ARITY, COUNT, HOW, MATHS, __VA_ARGS__                                            \
-    }
-#define FACTS_(...) FACTS(__VA_ARGS__)
-const tni_op_facts tni_ops[TNI_OPS] = {
-#define OP(ENUM, NAME, ARITY, HOW, PARAMS, INT, IRULE, FLOAT, FRULE, COMPLEX, CRULE)           \
-    [TN_##ENUM] = FACTS_(#NAME, ARITY, TNI_##HOW, FLOAT, PARAMS),
-#include "ops.def"
-#undef OP
-};
 
 /* ---- tables by level ---- */
 
@@ -58,9 +18,9 @@ static tn_dtype by_width(tn_dtype t)
 tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype t)
 {
     const tni_kernels *k = tni_kernels_of(isa);
-    if (tni_ops[op].how == TNI_SELECT)
+    if (tni_ops[op].rule == TNI_RULE_SELECT)
         t = by_width(t);
-    if (t == TN_BOOL && tni_ops[op].how == TNI_TEST)
+    if (t == TN_BOOL && tni_ops[op].rule == TNI_RULE_COMPARE)
         t = TN_U8;
     if (t <= TN_U64)
         return (*k->int_ops)[op][t - TN_BOOL];

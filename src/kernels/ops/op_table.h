@@ -1,4 +1,4 @@
-/* op_table.h - the ops: facts about each, and the kernels that compute them on strips.
+/* op_table.h - the kernels that compute ops on strips.
  *
  * There is one strip shape: whole blocks of dense elements in the compute dtype, where a source
  * may stand still (one value, repeated over one block).  Staging makes every layout and every
@@ -6,53 +6,14 @@
 #ifndef TNI_OP_TABLE_H
 #define TNI_OP_TABLE_H
 
-#include <tenon/ops.h>
-
 #include "core/core.h"
 
-/* clang-format off */
-#define OP(...) + 1
-enum { TNI_OPS =
-#include "ops.def"
-};
-#undef OP
-/* clang-format on */
-
 enum {
-    TNI_MAX_ARITY = 3,
-    TNI_MAX_PARAMS = 2,
-    TNI_BLOCK = 64,      /* bytes of a block of sources, */
-    TNI_MATH_BLOCK = 16, /* but a block of the functions has so many elements */
-    TNI_AHEAD = 2048     /* bytes between a source that is fetched and the one that is used */
+    TNI_BLOCK = 64,        /* bytes of a block of sources, */
+    TNI_MATH_BLOCK = 16,   /* but a block of the functions has so many elements */
+    TNI_SPLAT_BYTES = 128, /* of the longest block: one element repeated fills it */
+    TNI_AHEAD = 2048       /* bytes between a source that is fetched and the one that is used */
 };
-
-/* How an op treats the dtypes of its sources, and what it gives. */
-typedef enum tni_op_how {
-    TNI_SAME,   /* sources meet by promotion; the result has that dtype */
-    TNI_TEST,   /* sources meet by promotion; the result is bool */
-    TNI_TRUTH,  /* each source is read as "not zero"; the result is bool */
-    TNI_SELECT, /* source 0 is read as "not zero", the others meet; the result has their dtype
-                 */
-    TNI_SCALE,  /* source 0 a float, source 1 the same float, i32 or i64; gives source 0's dtype
-                 */
-    TNI_WIDE,   /* every real dtype; computes in f64 and gives f64 */
-    TNI_REAL    /* as TNI_SAME, but complex gives its real part's dtype */
-} tni_op_how;
-
-typedef struct tni_op_facts {
-    const char *name;
-    int8_t arity, params;
-    int8_t how; /* tni_op_how */
-    bool math;  /* the float kernels are functions, not expressions */
-    double defaults[TNI_MAX_PARAMS];
-} tni_op_facts;
-
-extern const tni_op_facts tni_ops[TNI_OPS];
-
-static inline bool tni_op_known(tn_op op)
-{
-    return (unsigned)op < TNI_OPS;
-}
 
 /* Compute blocks whole blocks.  d is dense; a source is read from s[k] and moves by step[k]
  * bytes from block to block: the bytes of a block, or 0.  d may be exactly a source.  ahead is

@@ -47,14 +47,14 @@ static inline float softplus_f32(float x, double beta, double threshold)
 
 static inline float elu_f32(float x, double alpha)
 {
-    return x > 0 ? x : (float)(alpha * expm1_core(within((double)x, -110, 0)));
+    return x >= 0 ? x : (float)(alpha * expm1_core(within((double)x, -110, 0)));
 }
 
 static inline float selu_f32(float x)
 {
     const double scale = 1.0507009873554804934193349852946, alpha = 1.6732632423543772848;
     const double low = alpha * expm1_core(within((double)x, -110, 0));
-    return (float)(scale * (x > 0 ? (double)x : low));
+    return (float)(scale * (x >= 0 ? (double)x : low));
 }
 
 /* tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2). */

@@ -19,7 +19,7 @@ static inline void gate_f64(double *r, const double *v, const double *u, const d
         const double bend = u[j] < 0 ? 1 + low[j] : 1 - low[j];
         const double e = h[j] * h[j] * bend, gate = 1 / (1 + e);
         r[j] = u[j] < 0 ? (v[j] * h[j]) * h[j] * bend * gate : v[j] * gate;
-        r[j] = u[j] == -INFINITY ? 0 : r[j];
+        r[j] = u[j] == -INFINITY ? __builtin_copysign(0, v[j]) : r[j];
     }
 }
 
@@ -86,7 +86,7 @@ BLOCK64(gelu_tanh)
         low[j] = FUSE(a, s, -u[j]) + a * s_low + a_low * s;
     }
     gate_f64(r, x, u, low);
-    EACH r[j] = x[j] < -40 ? 0 : r[j];
+    EACH r[j] = x[j] < -40 ? -0.0 : r[j];
 }
 
 /* Far left: -e^(-x x / 2) (1 - a + 3 a a - 15 a^3 + …) / sqrt(2 pi) with a = 1 / (x x). */
@@ -116,7 +116,7 @@ BLOCK64(gelu)
         const double rest =
             FUSE(-x[j], 0x1.6a09e667f3bcdp-1, -z[j]) + x[j] * 0x1.bdd3413b26456p-55;
         const double mended = c[j] - (s[j] > 0 ? 0x1.20dd750429b6dp+0 * s[j] * rest : 0);
-        const double left = x[j] < -40 ? 0 : gelu_left(x[j], h[j]);
+        const double left = x[j] < -40 ? -0.0 : gelu_left(x[j], h[j]);
         r[j] = x[j] < -20 ? left : 0.5 * x[j] * mended;
     }
 }
@@ -144,7 +144,7 @@ BLOCK64(elu)
 {
     UNUSED;
     v_expm1_f64(r, x);
-    EACH r[j] = x[j] > 0 ? x[j] : p[0] * r[j];
+    EACH r[j] = x[j] >= 0 ? x[j] : p[0] * r[j];
 }
 
 BLOCK64(selu)
@@ -152,7 +152,7 @@ BLOCK64(selu)
     UNUSED;
     v_expm1_f64(r, x);
     EACH r[j] = 1.0507009873554804934193349852946 *
-                (x[j] > 0 ? x[j] : 1.6732632423543772848170429916717 * r[j]);
+                (x[j] >= 0 ? x[j] : 1.6732632423543772848170429916717 * r[j]);
 }
 
 /* tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2); e is a square, as in gate_f64. */
@@ -166,7 +166,7 @@ BLOCK64(mish)
     {
         const double e = h[j] * h[j], n = e * (e + 2);
         r[j] = x[j] * h[j] * h[j] * ((e + 2) / (n + 2));
-        r[j] = x[j] == -INFINITY ? 0 : x[j] > 40 ? x[j] : r[j];
+        r[j] = x[j] == -INFINITY ? -0.0 : x[j] > 40 ? x[j] : r[j];
     }
 }
 

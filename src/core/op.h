@@ -1,0 +1,67 @@
+/* op.h - facts of the ops: names, arity, parameters, and which dtypes each takes and gives. */
+#ifndef TNI_OP_H
+#define TNI_OP_H
+
+#include <tenon/ops.h>
+
+#include <stdint.h>
+
+/* clang-format off */
+#define OP(...) + 1
+enum { TNI_OPS =
+#include "ops.def"
+};
+#undef OP
+/* clang-format on */
+
+enum { TNI_MAX_ARITY = 3, TNI_MAX_PARAMS = 2 };
+
+/* How an op treats the dtypes of its sources, and what it gives. */
+typedef enum tni_op_rule {
+    TNI_RULE_SAME,    /* sources are promoted; the result has that dtype */
+    TNI_RULE_DIVIDE,  /* the same, but integers and bool compute in a float and give it */
+    TNI_RULE_COMPARE, /* sources are promoted; the result is bool */
+    TNI_RULE_LOGICAL, /* each source is read as "not zero"; the result is bool */
+    TNI_RULE_SELECT,  /* source 0 is read as "not zero", the others are promoted and give it */
+    TNI_RULE_LDEXP,   /* source 0 a float, source 1 the same, i32 or i64; gives the float */
+    TNI_RULE_F64,     /* every real dtype; computes in f64 and gives f64 */
+    TNI_RULE_REAL     /* as SAME, but complex gives its real part's dtype */
+} tni_op_rule;
+
+typedef struct tni_op_facts {
+    const char *name;
+    uint32_t takes; /* bit t: there is a kernel whose sources have dtype t */
+    int8_t arity, params;
+    int8_t rule; /* tni_op_rule */
+    bool math;   /* the float kernels are functions, not expressions */
+    double defaults[TNI_MAX_PARAMS];
+} tni_op_facts;
+
+extern const tni_op_facts tni_ops[TNI_OPS];
+
+static inline bool tni_op_known(tn_op op)
+{
+    return (unsigned)op < TNI_OPS;
+}
+
+/* The dtype in which op computes on sources of dtype t: t itself, or f32 for a small float that
+ * has no kernel of its own; 0: the op does not take t. */
+static inline tn_dtype tni_op_computes(tn_op op, tn_dtype t)
+{
+    const uint32_t takes = tni_ops[op].takes;
+    if (takes >> t & 1)
+        return t;
+    const bool small = t >= TN_F8E4M3 && t <= TN_BF16;
+    return small && takes >> TN_F32 & 1 ? TN_F32 : (tn_dtype)0;
+}
+
+/* The float in which integers of this dtype (or bool) divide: the smaller of f32 and f64 that
+ * holds them. */
+static inline tn_dtype tni_float_of(tn_dtype integer)
+{
+    const bool narrow = integer == TN_BOOL || integer == TN_I8 || integer == TN_I16 ||
+                        integer == TN_U8 || integer == TN_U16;
+    return narrow ? TN_F32 : TN_F64;
+}
+
+#endif
