@@ -364,7 +364,7 @@ static void facts_refuse(void **state)
     REFUSED(tn_print(NULL, text, 0), TN_ENULL, "print: t is NULL");
     REFUSED(tn_print(NULL, NULL, 0), TN_ENULL, "print: t is NULL");
     REFUSED(tn_print(&t, NULL, 0), TN_ENULL, "print: buf is NULL");
-    REFUSED(tn_print(&t, text, 0), TN_EARG, "print: size is 0, no room for the end of a text");
+    REFUSED(tn_print(&t, text, 0), TN_EARG, "print: size is 0, expected at least 1");
     REFUSED(tn_print(&t, text, 4), TN_ENULL, "print: t has 6 elements but data is NULL");
     assert_string_equal(text, "abc");
 
