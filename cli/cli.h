@@ -130,6 +130,7 @@ int run_roll(const args *a);
 int run_join(const args *a);
 int run_cast(const args *a);
 int run_op(const args *a);
+int run_einsum(const args *a);
 int run_convert(const args *a);
 int run_select(const args *a);
 int run_drop(const args *a);
@@ -228,6 +229,13 @@ void recipe_free(recipe *r);
 
 /* The job as it runs: with the memory, sink and progress of the command. */
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w);
+
+/* ---- names of axes (axes.c) ---- */
+
+/* The axis of the result that has the name of each axis of each source, or -1; text is one that
+ * tn_einsum_shape took.  Axes of extent 1, which repeat, have -1. */
+void match_einsum_axes(const char *text, int n, const tn_tensor *const *srcs, int ndim,
+                       int *const *of);
 
 /* ---- from inputs to an output (run.c) ---- */
 

@@ -77,6 +77,14 @@ const command commands[] = {
      "    tenon op add a.npy b.npy -o out.npy\n"
      "    tenon op mul a.npy 0.5 -o out.npy\n"
      "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n"},
+    {"einsum", "TEXT IN... -o OUT", "multiply tensors, summed over the axes they share",
+     OPT_RESULT & ~(OPT_TENSORS | OPT_DTYPE), run_einsum, .more =
+     "TEXT names the axes of each input, then those of the result: as in NumPy, a letter\n"
+     "each, or as in einops, words with blanks between them.  Up to 8 inputs.  Floats of 16\n"
+     "bits are summed in f32, integers wrap.\n\n"
+     "    tenon einsum \"ij,jk->ik\" a.npy b.npy -o c.npy\n"
+     "    tenon einsum \"b q h d, b k h d -> b h q k\" q.npy k.npy -o s.npy\n",
+     .text_first = true},
     {"convert", "IN -o OUT", "write another format",
      OPT_RESULT, run_convert, .more =
      "All tensors go from .npz, .safetensors or .gguf to .npz or .safetensors; a\n"
