@@ -1,0 +1,72 @@
+einsum.t - products of tensors in files, summed over shared axes.
+
+$ tenon slice "[0]" data/c_i32.npy -o a.npy && tenon show a.npy
+> a.npy: i32 (3, 5)
+> [[-3, -2, -1,  0,  1],
+>  [ 2,  3, -3, -2, -1],
+>  [ 0,  1,  2,  3, -3]]
+
+The two grammars.
+
+$ tenon einsum "ij,kj->ik" a.npy a.npy -o g.npy && tenon show g.npy
+> g.npy: i32 (3, 3)
+> [[ 15, -10,  -7],
+>  [-10,  27,  -6],
+>  [ -7,  -6,  23]]
+$ tenon einsum "row col, other col -> row other" a.npy a.npy -o - | cmp - g.npy
+$ tenon einsum "ij,kj" a.npy a.npy -o - | cmp - g.npy
+$ tenon einsum "...j,...j->..." a.npy a.npy -o - | tenon show -
+> -: i32 (3,)
+> [15, 27, 23]
+$ tenon einsum "ij->j" a.npy -o - | tenon show -
+> -: i32 (5,)
+> [-1,  2, -2,  1, -3]
+$ tenon einsum "ij,kj,il->kl" a.npy a.npy g.npy -o - | tenon show -
+> -: i32 (3, 3)
+> [[ 374, -378, -206],
+>  [-378,  865, -230],
+>  [-206, -230,  614]]
+
+Text that does not fit, and files that do not.
+
+$ tenon einsum "ij,jk->ik" a.npy a.npy -o x.npy
+2> tenon: einsum_shape: src 1: axis 0 ("j") has extent 3, expected 5
+? 1
+$ tenon einsum "ij,jk->iz" a.npy a.npy -o x.npy
+2> tenon: einsum_shape: "ij,jk->iz": 'z' at column 9 is on the right and not on the left
+? 1
+$ tenon einsum "ij->i" a.npy a.npy -o x.npy
+2> tenon: einsum_shape: "ij->i": '->' at column 3 makes 1 terms for 2 sources
+? 1
+$ tenon einsum "ij,kj->ik" a.npy nothing.npy -o x.npy
+2> tenon: nothing.npy: No such file or directory
+? 1
+$ tenon einsum "ij,kj->ik" a.npy a.npy -o g.npy
+2> tenon: g.npy already exists; use -f to overwrite
+? 1
+$ tenon einsum "ij->i" -o x.npy
+2> tenon einsum: missing argument: IN
+2> usage: tenon einsum TEXT IN... -o OUT
+? 2
+
+What it would do.
+
+$ tenon explain einsum "ij,kj->ik" a.npy a.npy -o z.npy | grep -v blas
+> einsum ij,kj->ik
+>   in      a.npy: i32 (3, 5), 60 B
+>   in      a.npy: i32 (3, 5), 60 B
+>   out     z.npy: i32 (3, 3), 36 B
+>   tile    (3, 3), in 1 box
+>   read    120 B or more: a source is read again for each box that needs it
+>   write   36 B
+
+Three budgets and another layout of the file give the same bytes: the result is larger than one
+row of tiles.
+
+$ tenon cast f32 data/c_i32.npy -o - | tenon slice "[0]" - -o - | tenon op div - 7 -o f.npy
+$ tenon pad --after 1397,0 --mode wrap f.npy -o - | tenon pad --after 0,795 --mode wrap - -o big.npy
+$ tenon einsum "ij,kj->ik" big.npy big.npy -o big1.npy
+$ tenon einsum "ij,kj->ik" big.npy big.npy --max-mem 1M -o big2.npy && cmp big1.npy big2.npy
+$ tenon einsum "ij,kj->ik" big.npy big.npy --max-mem 30M -o big3.npy && cmp big1.npy big3.npy
+$ tenon explain einsum "ij,kj->ik" big.npy big.npy --max-mem 30M -o z.npy | grep tile
+>   tile    (256, 700), in 3 boxes
