@@ -10,8 +10,26 @@ typedef struct line {
     const int64_t *shape; /* NULL: the file does not say */
     int ndim;
     int64_t nbytes, offset; /* -1: not known, or compressed */
-    bool known;
+    bool known, shared;
 } line;
+
+static const line *sort_lines;
+
+static int by_offset(const void *a, const void *b)
+{
+    int64_t x = sort_lines[*(const int64_t *)a].offset,
+            y = sort_lines[*(const int64_t *)b].offset;
+    return x < y ? -1 : x > y;
+}
+
+static bool reversed_is_dense(const tn_tensor *t)
+{
+    int axes[TN_MAX_NDIM];
+    tn_tensor v;
+    for (int i = 0; i < t->ndim; i++)
+        axes[i] = t->ndim - 1 - i;
+    return tn_permute(&v, t, axes) == TN_OK && tn_is_contiguous(&v);
+}
 
 static line describe(const source *s, int64_t i)
 {
@@ -23,7 +41,7 @@ static line describe(const source *s, int64_t i)
     l.known = tn_file_info(s->f, i, NULL, &t, &l.offset) == TN_OK;
     if (!l.known)
         return l;
-    bool fortran = !tn_is_contiguous(&t);
+    bool dense = tn_is_contiguous(&t), fortran = !dense && reversed_is_dense(&t);
     l.dtype = tn_dtype_name(t.dtype);
     l.nbytes = tn_nbytes(&t);
     if (l.offset < 0)
@@ -31,7 +49,7 @@ static line describe(const source *s, int64_t i)
     else if (tn_file_map(s->f, i, &m) == TN_EUNSUPPORTED)
         l.order = fortran ? "F, swapped" : "C, swapped";
     else
-        l.order = fortran ? "F" : "C";
+        l.order = dense ? "C" : fortran ? "F" : "strided";
     return l;
 }
 
@@ -42,6 +60,31 @@ static int64_t alignment(int64_t offset)
     while (align < 4096 && offset % (2 * align) == 0)
         align *= 2;
     return align;
+}
+
+/* Tied weights: those that begin at the same byte as another, or inside it, are marked. */
+static int mark_shared(line *lines, int64_t n)
+{
+    int64_t *order = malloc((size_t)(n ? n : 1) * sizeof *order), far = -1, last = -1;
+    if (!order)
+        return fail("no memory for %lld lines", (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        order[i] = i;
+    sort_lines = lines;
+    qsort(order, (size_t)n, sizeof *order, by_offset);
+    for (int64_t i = 0; i < n; i++) {
+        line *l = &lines[order[i]];
+        if (l->offset < 0 || l->nbytes <= 0)
+            continue;
+        if (l->offset < far)
+            l->shared = lines[last].shared = true;
+        if (l->offset + l->nbytes > far) {
+            far = l->offset + l->nbytes;
+            last = order[i];
+        }
+    }
+    free(order);
+    return DONE;
 }
 
 /* ---- the table: rows are put together by hand, for files of ten thousand tensors ---- */
@@ -138,7 +181,7 @@ static void print_line(const widths *w, const line *l)
     right(text, w->bytes);
     number_text(text, l->offset < 0 ? -1 : alignment(l->offset));
     right(text, 5);
-    puts(l->order);
+    printf("%s%s\n", l->order, l->shared ? ", shared" : "");
 }
 
 static int print_table(const source *s, const int64_t *which, int64_t n)
@@ -154,6 +197,8 @@ static int print_table(const source *s, const int64_t *which, int64_t n)
         widen(&w, &lines[i]);
         total += lines[i].nbytes > 0 ? (double)lines[i].nbytes : 0;
     }
+    if (!strcmp(tn_file_format(s->f), "pt"))
+        TRY(mark_shared(lines, n));
     print_name(s->path);
     printf(": %s, %lld tensor%s, %s\n", tn_file_format(s->f), (long long)n, n == 1 ? "" : "s",
            bytes_text(size, total));
@@ -167,6 +212,8 @@ static int print_table(const source *s, const int64_t *which, int64_t n)
     printf("align  order\n");
     for (int64_t i = 0; i < n; i++)
         print_line(&w, &lines[i]);
+    if (tn_file_skipped(s->f))
+        printf("(and %lld values that are no tensors)\n", (long long)tn_file_skipped(s->f));
     if (!strcmp(tn_file_format(s->f), "gguf"))
         printf(
             "(shapes are in NumPy's order, the fastest axis last; .gguf stores them the other "

@@ -1,4 +1,4 @@
-/* io.h - tensors in files: .npy, .npz, .safetensors and (read only) .gguf.
+/* io.h - tensors in files: .npy, .npz, .safetensors and (read only) .gguf and torch's .pt.
  *
  * Files are untrusted: headers are parsed and checked against the size of the file before
  * anything is allocated, and Python objects are never read.  Failures name the file and the
@@ -31,11 +31,14 @@ TN_API TN_NODISCARD tn_status tn_file_open(tn_file **f, const char *path);
  * sentences. */
 TN_API TN_NODISCARD tn_status tn_file_open_fd(tn_file **f, int fd, const char *name);
 
-/* "npy", "npz", "safetensors" or "gguf", of several files "set"; NULL for NULL. */
+/* "npy", "npz", "safetensors", "gguf" or "pt", of several files "set"; NULL for NULL. */
 TN_API const char *tn_file_format(const tn_file *f);
 
 /* Tensors in the file, in the order of their places; 0 for NULL. */
 TN_API int64_t tn_file_count(const tn_file *f);
+
+/* Values of a .pt that are no tensors, and are passed over; 0 for other formats. */
+TN_API int64_t tn_file_skipped(const tn_file *f);
 
 /* Name, descriptor (data is NULL) and place of tensor i; each pointer but f may be NULL.
  *

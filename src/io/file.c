@@ -41,6 +41,31 @@ static bool is_json(const uint8_t *head, size_t n)
     return text;
 }
 
+/* Torch before 1.6 wrote its magic number as a pickle of its own; other pickles are no archive. */
+static bool is_old_torch(const uint8_t *head, size_t n)
+{
+    static const uint8_t magic[] = {0x80, 2, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20};
+    return n >= sizeof magic && !memcmp(head, magic, sizeof magic);
+}
+
+static tn_status fail_old_torch(tn_file *f)
+{
+    return tni_fail(
+        TN_EUNSUPPORTED,
+        "%s: torch's format from before 1.6; load and save it once with a newer torch",
+        f->path);
+}
+
+static bool is_pickle(const uint8_t *head, size_t n)
+{
+    return n >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+}
+
+static tn_status fail_pickle(tn_file *f)
+{
+    return tni_fail(TN_EUNSUPPORTED, "%s: a bare pickle, not an archive of torch", f->path);
+}
+
 static const struct {
     const char *name;
     bool (*is)(const uint8_t *head, size_t n);
@@ -50,6 +75,8 @@ static const struct {
     {"npz", is_zip, tni_npz_open},
     {"gguf", is_gguf, tni_gguf_open},
     {"set", is_json, tni_set_open},
+    {"pt", is_old_torch, fail_old_torch},
+    {"pt", is_pickle, fail_pickle},
     {"safetensors", is_safetensors, tni_safetensors_open},
 };
 
@@ -91,15 +118,19 @@ tn_status tni_file_add(tn_file *f, const tni_entry *e)
         TRY(grow(f));
     size_t bytes = (size_t)e->ndim * sizeof *e->shape;
     int64_t *shape = tni_arena_take(&f->arena, bytes);
+    int64_t *stride = e->stride ? tni_arena_take(&f->arena, bytes) : NULL;
     char *name = tni_arena_text(&f->arena, e->name, strlen(e->name));
     char *type = tni_arena_text(&f->arena, e->type, strlen(e->type));
-    if (!shape || !name || !type)
+    if (!shape || !name || !type || (e->stride && !stride))
         return tni_no_memory(f->path, (int64_t)bytes);
     if (bytes)
         memcpy(shape, e->shape, bytes);
     tni_entry *to = &f->entries[f->count++];
     *to = *e;
     to->shape = shape;
+    to->stride = stride;
+    if (bytes && stride)
+        memcpy(stride, e->stride, bytes);
     to->name = name;
     to->type = type;
     return TN_OK;
@@ -147,7 +178,8 @@ static tn_status load(tn_file *f)
             TRY(formats[i].open(f));
             return tni_file_index(f);
         }
-    return tni_fail(TN_EFORMAT, "%s: not a .npy, .npz, .safetensors or .gguf file", f->path);
+    return tni_fail(TN_EFORMAT, "%s: not a .npy, .npz, .safetensors, .gguf or .pt file",
+                    f->path);
 }
 
 /* Begin with what is known of the file; fd -1 is the folder at path. */
@@ -236,6 +268,11 @@ void tn_file_close(tn_file *f)
 const char *tn_file_format(const tn_file *f)
 {
     return f ? f->format : NULL;
+}
+
+int64_t tn_file_skipped(const tn_file *f)
+{
+    return f ? f->skipped : 0;
 }
 
 int64_t tn_file_count(const tn_file *f)

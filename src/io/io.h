@@ -42,8 +42,9 @@ typedef enum tni_packing { TNI_RAW, TNI_STORED, TNI_DEFLATED } tni_packing;
 typedef struct tni_entry {
     const char *name, *type;
     const int64_t *shape;
+    const int64_t *stride; /* in bytes; NULL: dense, row-major or fortran */
     int64_t offset; /* of the first byte in the file; in a deflated member: past its header */
-    int64_t nbytes;
+    int64_t nbytes; /* from the first byte to behind the last */
     int64_t member, packed; /* in .npz: place and length of the member as it lies there */
     uint32_t crc;           /* of the unpacked member */
     const char *damage;     /* a member of .npz that cannot be read: why; NULL: it can */
@@ -66,6 +67,7 @@ struct tn_file {
     tni_arena arena;
     _Atomic(void *) map;    /* the whole file, readable; made when first asked for */
     _Atomic(void *) places; /* as many addresses that are not memory; likewise */
+    int64_t skipped;        /* values of a .pt that are no tensors */
     struct tn_file **parts; /* of a set */
     int64_t nparts;
 };

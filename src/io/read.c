@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tenon/move.h>
+
 #include "io.h"
 #include "sys.h"
 
@@ -27,6 +29,8 @@ const char *tni_shape_text(char *buf, int ndim, const int64_t *shape, const char
 
 tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out)
 {
+    if (e->stride)
+        return tn_init_strided(out, buf, e->dtype, e->ndim, e->shape, e->stride);
     if (!e->fortran)
         return tn_init(out, buf, e->dtype, e->ndim, e->shape);
     int64_t turned[TN_MAX_NDIM];
@@ -65,6 +69,35 @@ void tni_swap(void *data, int64_t n, tn_dtype dtype)
         SWAP(uint64_t, __builtin_bswap64)
 }
 
+/* A strided tensor, whose bytes may be shared or have gaps, as a dense one. */
+static tn_status read_strided(const tn_file *f, const tni_entry *e, const tn_tensor *dst)
+{
+    tn_tensor src;
+    if (!e->nbytes)
+        return TN_OK;
+    char *bytes = tni_alloc((size_t)e->nbytes);
+    if (!bytes)
+        return tni_no_memory(f->path, e->nbytes);
+    tn_status status = tni_file_bytes(f, bytes, e->nbytes, e->offset);
+    if (status == TN_OK)
+        status = tni_entry_at(e, bytes, &src);
+    if (status == TN_OK)
+        status = tn_rearrange(dst, &src);
+    tni_free(bytes);
+    return status;
+}
+
+static tn_status read_elements(const tn_file *f, const tni_entry *e, const tn_tensor *block,
+                               tn_tensor *t)
+{
+    *t = *block;
+    if (e->stride)
+        return read_strided(f, e, block);
+    TRY(e->packing == TNI_RAW ? tni_file_bytes(f, block->data, e->nbytes, e->offset)
+                              : tni_unpack(f, e, block->data));
+    return tni_entry_at(e, block->data, t);
+}
+
 tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out)
 {
     const tni_entry *e = NULL;
@@ -73,11 +106,7 @@ tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out)
         return tni_fail(TN_ENULL, "file_read: out is NULL");
     tn_tensor block, t;
     TRY(tn_alloc(&block, e->dtype, e->ndim, e->shape));
-    tn_status status = e->packing == TNI_RAW
-                           ? tni_file_bytes(f, block.data, e->nbytes, e->offset)
-                           : tni_unpack(f, e, block.data);
-    if (status == TN_OK)
-        status = tni_entry_at(e, block.data, &t);
+    tn_status status = read_elements(f, e, &block, &t);
     if (status != TN_OK) {
         tn_free(&block);
         return status;

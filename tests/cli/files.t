@@ -198,7 +198,7 @@ $ mkfifo p q; cat data/line.npy >p & cat data/line.npy >q & tenon concat -a 0 p 
 > dtype  shape  bytes  align  order
 > i32    (18,)     72    128  C
 $ cat data/README.md >p & tenon info p
-2> tenon: p: not a .npy, .npz, .safetensors or .gguf file
+2> tenon: p: not a .npy, .npz, .safetensors, .gguf or .pt file
 ? 1
 
 Many files are joined, more than a process may have open at first.

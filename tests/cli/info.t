@@ -116,7 +116,7 @@ $ tenon info data
 > layer.bool    bool    (2, 3, 5)     30      4  C
 
 $ tenon info data/README.md
-2> tenon: data/README.md: not a .npy, .npz, .safetensors or .gguf file
+2> tenon: data/README.md: not a .npy, .npz, .safetensors, .gguf or .pt file
 ? 1
 
 $ tenon info data/x_object.npy
@@ -169,4 +169,43 @@ $ tenon flip -a 0 data/set:layers.1.bias -o flipped.npy && tenon show flipped.np
 > [ 1.,  0., -1., -2., -3.]
 $ mkdir empty; tenon info empty
 2> tenon: empty: has neither a *.index.json nor a .safetensors file
+? 1
+
+Files of torch are read without Python.
+
+$ tenon info data/state.pt | grep -E 'tied|f32 |turned|window|empty'
+> f32       f32     (2, 3, 5)    120    256  C, shared
+> turned    f32     (5, 3, 2)    120     64  F
+> window    i32     (5, 5)       100     16  strided
+> repeated  f32     (2, 4)        32    128  strided
+> tied      f32     (2, 3, 5)    120    256  C, shared
+> empty     f32     (0, 3)         0    128  C
+$ tenon info data/checkpoint.pt
+> data/checkpoint.pt: pt, 6 tensors, 364 B
+> name                 dtype  shape      bytes  align  order
+> model.w              f32    (2, 3, 5)    120    256  C
+> model.b              f16    (2, 3, 5)     60     64  C
+> opt.state.0.exp_avg  f32    (2, 3, 5)    120     64  C
+> opt.state.1.step     f32    ()             4    256  C
+> list.0               i8     (2, 3, 5)     30    128  C
+> list.1.0             i8     (2, 3, 5)     30   2048  C
+> (and 8 values that are no tensors)
+$ tenon show data/single.pt | head -2
+> data/single.pt: f32 (2, 3, 5)
+> [[[-3., -2., -1.,  0.,  1.],
+$ tenon convert data/checkpoint.pt -o c.safetensors && tenon info c.safetensors | tail -n +3
+> model.w              f32    (2, 3, 5)    120      8  C
+> opt.state.0.exp_avg  f32    (2, 3, 5)    120     32  C
+> opt.state.1.step     f32    ()             4      8  C
+> model.b              f16    (2, 3, 5)     60      4  C
+> list.0               i8     (2, 3, 5)     30      8  C
+> list.1.0             i8     (2, 3, 5)     30      2  C
+$ tenon convert data/state.pt -o s.npz && tenon show s.npz:window | tail -1
+>  [60, 62, 64, 66, 68]]
+$ tenon info data/old.pt data/script.pt
+2> tenon: data/old.pt: torch's format from before 1.6; load and save it once with a newer torch
+2> tenon: data/script.pt: a TorchScript archive
+? 1
+$ tenon convert data/odd.pt -o o.safetensors
+2> tenon: data/odd.pt: tensor "s": type sparse, quantized or meta has no tn_dtype
 ? 1

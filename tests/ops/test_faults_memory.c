@@ -537,6 +537,8 @@ static const call table[] = {
     {"tn_file_open zip64", call_file_open, NULL, drop_file, DATA("zip64.npz"), true, false},
     {"tn_file_open safetensors", call_file_open, NULL, drop_file, DATA("many.safetensors"), true, false},
     {"tn_file_open gguf", call_file_open, NULL, drop_file, DATA("some.gguf"), true, false},
+    {"tn_file_open pt", call_file_open, NULL, drop_file, DATA("checkpoint.pt"), true, false},
+    {"tn_file_read pt", call_file_read, open_path, close_path, DATA("single.pt"), true, false},
     {"tn_file_open set", call_file_open, NULL, drop_file, DATA("set"), true, false},
     {"tn_stream_run", call_stream_run, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open_fd", call_file_open_fd, open_fd, drop_fd, DATA("big.gguf"), true, false},
@@ -567,7 +569,7 @@ static const call table[] = {
 static const char *const takes_nothing[] = {
     "tn_at", "tn_broadcast_shape", "tn_broadcast_to", "tn_diagonal", "tn_dtype_name", "tn_dtype_parse",
     "tn_dtype_size", "tn_error", "tn_extent", "tn_file_close", "tn_file_count", "tn_file_find",
-    "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_path", "tn_file_shape", "tn_file_type",
+    "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_path", "tn_file_shape", "tn_file_skipped", "tn_file_type",
     "tn_flip", "tn_free", "tn_handle_destroy", "tn_handle_device", "tn_handle_use", "tn_has_broadcast",
     "tn_stream_budget", "tn_stream_explain", "tn_stream_plan", "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
     "tn_is_mergeable", "tn_isa", "tn_meta_distribute", "tn_nbytes", "tn_numel", "tn_op_arity", "tn_op_name",

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/torch/torch.h"
 #include "zip.h"
 
 enum { HEAD_BYTES = 1 << 16 };
@@ -104,6 +105,9 @@ tn_status tni_npz_open(tn_file *f)
     tni_zip_member *members = NULL;
     int64_t n = 0;
     TRY(tni_zip_list(f, &members, &n));
+    const tni_zip_member *pickle = tni_torch_pickle(members, n);
+    if (pickle)
+        return tni_torch_open(f, members, n, pickle);
     uint8_t *head = tni_alloc(HEAD_BYTES);
     if (!head)
         return tni_no_memory(f->path, HEAD_BYTES);

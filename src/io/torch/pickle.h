@@ -1,0 +1,76 @@
+/* pickle.h - the pickles of torch files, as a tree of tagged values.
+ *
+ * Nothing is ever called: names of Python objects are compared with a list of those that
+ * describe tensors, and any other refuses the file.  Memory is bounded by the pickle: at most
+ * two values or cells for each opcode and pair. */
+#ifndef TNI_PICKLE_H
+#define TNI_PICKLE_H
+
+#include "io/io.h"
+
+typedef enum tni_pickle_kind {
+    TNI_PK_NOTHING, /* None, or a value that nobody asks for */
+    TNI_PK_INT,     /* and bool */
+    TNI_PK_TEXT,    /* bytes of the pickle */
+    TNI_PK_LIST,    /* list, tuple, set */
+    TNI_PK_DICT,
+    TNI_PK_GLOBAL,
+    TNI_PK_STORAGE, /* list is the tuple of its persistent id */
+    TNI_PK_TENSOR   /* global rebuilds it from the tuple at list */
+} tni_pickle_kind;
+
+typedef struct tni_pickle_value {
+    uint8_t kind, global; /* tni_pickle_kind; row of tni_pickle_globals */
+    uint32_t n;           /* of items, or of bytes of a text */
+    uint32_t head, tail;  /* of a list: cells; 0 is none.  TENSOR, STORAGE: head is the tuple */
+    int64_t number;       /* INT; of a TEXT: where its bytes are */
+} tni_pickle_value;
+
+/* A value in a list; keys and values of a dict alternate. */
+typedef struct tni_pickle_cell {
+    uint32_t value, next;
+} tni_pickle_cell;
+
+/* What a name of a Python object stands for. */
+typedef enum tni_pickle_role {
+    TNI_PK_REBUILD,    /* (storage, offset, size, stride, …) */
+    TNI_PK_REBUILD_V3, /* (storage, offset, size, stride, grad, hooks, dtype, …) */
+    TNI_PK_FIRST,      /* its first argument: parameters, torch.Size */
+    TNI_PK_FROM_TYPE,  /* (function, type, arguments, state) */
+    TNI_PK_MAKES_DICT,
+    TNI_PK_OPAQUE,       /* a value that nobody asks for */
+    TNI_PK_UNSUPPORTED,  /* a tensor that is listed and not read */
+    TNI_PK_STORAGE_TYPE, /* of dtype; 0: of bytes */
+    TNI_PK_DTYPE         /* of dtype; 0: one that we lack */
+} tni_pickle_role;
+
+typedef struct tni_pickle_global {
+    const char *module, *name;
+    tni_pickle_role role;
+    tn_dtype dtype;
+} tni_pickle_global;
+
+extern const tni_pickle_global tni_pickle_globals[];
+extern const int tni_pickle_global_count;
+
+typedef struct tni_pickle {
+    const char *path; /* for sentences */
+    const uint8_t *bytes;
+    int64_t n, at;
+    tni_pickle_value *values; /* values[0] is None */
+    tni_pickle_cell *cells;   /* cells[0] is none */
+    uint32_t *stack, *marks, *memo;
+    int64_t nvalues, ncells, nstack, nmarks;
+    int64_t room[5];   /* of the five arrays */
+    uint64_t memoized; /* values that MEMOIZE has numbered */
+    uint32_t root;
+} tni_pickle;
+
+/* Read the pickle; release it also after a failure. */
+tn_status tni_pickle_read(tni_pickle *p);
+void tni_pickle_free(tni_pickle *p);
+
+/* Item i of a list; 0 (None) when there is none. */
+uint32_t tni_pickle_item(const tni_pickle *p, uint32_t list, uint32_t i);
+
+#endif
