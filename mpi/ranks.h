@@ -199,6 +199,7 @@ bool tnm_shared_skips(const tn_mpi_plan *p, bool send, int64_t message);
 
 /* ---- combining copies (reduce.c) ---- */
 
+tn_status tnm_combine_check(tn_mpi_plan *p, const tn_tensor *dst, const tn_tensor *src);
 tn_status tnm_combine_start(tn_mpi_plan *p, const tn_tensor *dst, const tn_tensor *src);
 tn_status tnm_combine_finish(tn_mpi_plan *p);
 void tnm_combine_free(tn_mpi_plan *p);

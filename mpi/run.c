@@ -143,7 +143,7 @@ static tn_status run_check(tn_mpi_plan *p, const tn_tensor *dst, const tn_tensor
         halo_middle(p, dst);
         *src = &p->middle;
     }
-    return tn_route_check(p->route, dst, *src);
+    return p->combine ? tnm_combine_check(p, dst, *src) : tn_route_check(p->route, dst, *src);
 }
 
 tn_status tn_mpi_start(tn_mpi_plan *p, const tn_tensor *dst_parts, const tn_tensor *src_parts)

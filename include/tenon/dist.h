@@ -169,6 +169,11 @@ TN_API TN_NODISCARD tn_status tn_route_unpack(const tn_route *r, int64_t i, int6
 TN_API TN_NODISCARD tn_status tn_route_keep(const tn_route *r, const tn_tensor *dst_parts,
                                             const tn_tensor *src_parts);
 
+/* What is kept of dst parts low to high - 1 alone; other dst parts are not looked at. */
+TN_API TN_NODISCARD tn_status tn_route_keep_parts(const tn_route *r, int64_t low, int64_t high,
+                                                  const tn_tensor *dst_parts,
+                                                  const tn_tensor *src_parts);
+
 /* Elements [first, first + count) of the i-th received message, taken from the memory of the
  * peer: peer_parts are the src parts of that rank. */
 TN_API TN_NODISCARD tn_status tn_route_pull(const tn_route *r, int64_t i, int64_t first,

@@ -156,6 +156,18 @@ TN_API TN_NODISCARD tn_status tn_writer_open(tn_writer **w, const char *path, in
 TN_API TN_NODISCARD tn_status tn_writer_open_fd(tn_writer **w, int fd, const char *name,
                                                 const tn_tensor *t);
 
+/* Where everything lies in the file that a writer of these tensors makes, for those who write it
+ * by several processes: header gets its first bytes (as many as size), *bytes says how many come
+ * before the first element, offsets[i] where tensor i begins; its elements are little endian in
+ * row-major order, and nothing follows the last one.  Nothing is written.
+ *
+ * TN_EUNSUPPORTED another format than .npy and .safetensors */
+TN_API TN_NODISCARD tn_status tn_writer_layout(const char *path, int n,
+                                               const char *const *names,
+                                               const tn_tensor *const *ts,
+                                               const tn_write_options *options, void *header,
+                                               size_t size, int64_t *bytes, int64_t *offsets);
+
 /* Append elements, in row-major order of piece: the next ones of the tensor that is not
  * complete, whose dtype piece has.  The shape of piece is free; it ends no later than the
  * tensor.  After a failure only tn_writer_abort is left.

@@ -219,13 +219,13 @@ static tn_status make_side(tn_route *r, const tn_dist *dst, const tn_dist *src, 
                            int64_t copy)
 {
     tni_generator m = {.r = r,
-                   .dst = dst,
-                   .src = src,
-                   .sending = sending,
-                   .own = sending ? src : dst,
-                   .other = sending ? dst : src,
-                   .side = &r->side[sending],
-                   .copy = copy};
+                       .dst = dst,
+                       .src = src,
+                       .sending = sending,
+                       .own = sending ? src : dst,
+                       .other = sending ? dst : src,
+                       .side = &r->side[sending],
+                       .copy = copy};
     if (r->rank >= m.own->nranks || !has_number(&m))
         return TN_OK;
     tni_list pairs = {.width = sizeof(tni_group)}, hits = {.width = sizeof(int64_t)};

@@ -14,7 +14,8 @@ tn_status tni_hit_close(tni_generator *m, int64_t run0, int64_t position)
     return TN_OK;
 }
 
-static tn_status share(tni_generator *m, const tni_set *own, const tni_set *other, int64_t position)
+static tn_status share(tni_generator *m, const tni_set *own, const tni_set *other,
+                       int64_t position)
 {
     const int64_t run0 = m->side->runs.n;
     TRY(tni_intersect(&m->side->runs, &m->side->agains, m->sending ? other : own,
@@ -37,8 +38,8 @@ static bool last_cut(const tn_dist *d, int axis, int i)
 
 /* Coordinates first .. first + count of an axis that is cut into intervals, where own is one
  * interval too: each hit has one run.  The lists have the rows. */
-static void intervals(tni_generator *m, int i, const tni_set *own, const tni_set *outer, int first,
-                      int count, int64_t position)
+static void intervals(tni_generator *m, int i, const tni_set *own, const tni_set *outer,
+                      int first, int count, int64_t position)
 {
     const tn_dist *d = m->other;
     const bool block = d->placements[i].cut == TN_CUT_BLOCK;
@@ -63,8 +64,8 @@ static void intervals(tni_generator *m, int i, const tni_set *own, const tni_set
 }
 
 /* Cuts of `axis` from mesh axis i on; outer is what the ones before left. */
-static tn_status level(tni_generator *m, int axis, int i, const tni_set *own, const tni_set *outer,
-                       int64_t position)
+static tn_status level(tni_generator *m, int axis, int i, const tni_set *own,
+                       const tni_set *outer, int64_t position)
 {
     const tn_dist *d = m->other;
     while (i < d->mesh_ndim && d->placements[i].axis != axis)

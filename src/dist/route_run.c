@@ -207,13 +207,15 @@ tn_status tn_route_pull(const tn_route *r, int64_t i, int64_t first, int64_t cou
     return message_move(&j, i, dst_parts, peer_parts);
 }
 
-static tn_status local_move(const tn_route *r, const tni_list *products, bool fill,
-                            const tn_tensor *dst, const tn_tensor *src)
+static tn_status local_move(const tn_route *r, const tni_list *products, bool fill, int64_t low,
+                            int64_t high, const tn_tensor *dst, const tn_tensor *src)
 {
     const tni_side *s = &r->side[0];
     for (int64_t n = 0; n < products->n; n++) {
         const tni_product *p = (const tni_product *)products->at + n;
         const tni_group *g = (const tni_group *)s->groups.at + p->group;
+        if (g->dst_part < low || g->dst_part >= high)
+            continue;
         tni_job j = {.r = r,
                      .side = s,
                      .part = {dst + g->dst_part, src ? src + g->src_part : NULL},
@@ -229,6 +231,24 @@ tn_status tn_route_keep(const tn_route *r, const tn_tensor *dst_parts,
                         const tn_tensor *src_parts)
 {
     TRY(tn_route_check(r, dst_parts, src_parts));
-    TRY(local_move(r, &r->fill, true, dst_parts, NULL));
-    return local_move(r, &r->keep, false, dst_parts, src_parts);
+    TRY(local_move(r, &r->fill, true, 0, INT64_MAX, dst_parts, NULL));
+    return local_move(r, &r->keep, false, 0, INT64_MAX, dst_parts, src_parts);
+}
+
+tn_status tn_route_keep_parts(const tn_route *r, int64_t low, int64_t high,
+                              const tn_tensor *dst_parts, const tn_tensor *src_parts)
+{
+    if (!r)
+        return tni_fail(TN_ENULL, "route_keep_parts: r is NULL");
+    if (low < 0 || low > high)
+        return tni_fail(TN_EARG, "route_keep_parts: parts %lld to %lld", (long long)low,
+                        (long long)high);
+    TRY(check_parts(r, 1, src_parts, "route_keep_parts"));
+    for (int64_t part = low; part < high && part < r->parts[0]; part++) {
+        if (!dst_parts)
+            return tni_fail(TN_ENULL, "route_keep_parts: dst_parts is NULL");
+        TRY(check_part(r, 0, &dst_parts[part], part, "route_keep_parts"));
+    }
+    TRY(local_move(r, &r->fill, true, low, high, dst_parts, NULL));
+    return local_move(r, &r->keep, false, low, high, dst_parts, src_parts);
 }

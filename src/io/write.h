@@ -43,6 +43,9 @@ struct tn_writer {
     char *stage;
     void *own; /* of the format, in the arena */
     tni_arena arena;
+    bool sink; /* nothing is written: the first `held_size` bytes go to held */
+    char *held;
+    size_t held_size;
 };
 
 /* Write n bytes at the end, or at a place before it. */

@@ -27,8 +27,21 @@ static tn_status fail_system(const char *path, int error)
     return tni_fail(TN_EIO, "%s: %s", path, tni_sys_words(error, words, sizeof words));
 }
 
+/* What would be written, kept in memory as far as there is some. */
+static tn_status hold(tn_writer *w, const void *data, int64_t n, int64_t at)
+{
+    const int64_t left = (int64_t)w->held_size - at;
+    if (left > 0 && n > 0)
+        memcpy(w->held + at, data, (size_t)(n < left ? n : left));
+    if (at + n > w->at)
+        w->at = at + n;
+    return TN_OK;
+}
+
 tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at)
 {
+    if (w->sink)
+        return hold(w, data, n, at);
     int error = n ? tni_sys_pwrite(w->fd, data, (size_t)n, w->pipe ? -1 : at) : 0;
     if (error)
         return fail_system(w->path, error);
@@ -138,7 +151,7 @@ static tn_status begin(tn_writer *w, int n, const char *const *names,
                        const tn_tensor *const *ts)
 {
     TRY(fill_slots(w, n, names, ts));
-    if (!w->pipe) {
+    if (!w->pipe && !w->sink) {
         int error = tni_sys_temp(w->target, w->temp, PATH_MAX, &w->fd);
         if (error)
             return fail_system(w->path, error);
@@ -222,6 +235,40 @@ tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_
         tn_writer_abort(w);
     else
         *out = w;
+    return status;
+}
+
+tn_status tn_writer_layout(const char *path, int n, const char *const *names,
+                           const tn_tensor *const *ts, const tn_write_options *options,
+                           void *header, size_t size, int64_t *bytes, int64_t *offsets)
+{
+    const tni_format *format = NULL;
+    if (!path || !bytes || (size && !header) || (n > 0 && !offsets))
+        return tni_fail(TN_ENULL, "writer_layout: %s is NULL",
+                        !path    ? "path"
+                        : !bytes ? "bytes"
+                        : header ? "offsets"
+                                 : "header");
+    TRY(check_all(n, names, ts));
+    TRY(find_format(path, n, &format));
+    if (format == &tni_npz_format)
+        return tni_fail(TN_EUNSUPPORTED, "%s: members of a .npz have no fixed places",
+                        shown(path));
+    tn_writer *w = new_writer(format, path);
+    if (!w)
+        return tni_no_memory(shown(path), PATH_MAX);
+    if (options)
+        w->options = *options;
+    w->sink = true;
+    w->held = header;
+    w->held_size = size;
+    tn_status status = begin(w, n, names, ts);
+    if (status == TN_OK) {
+        *bytes = w->at;
+        for (int64_t i = 0, at = w->at; i < n; at += w->slots[i++].nbytes)
+            offsets[i] = at;
+    }
+    tn_writer_abort(w);
     return status;
 }
 
