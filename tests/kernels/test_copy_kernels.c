@@ -162,6 +162,7 @@ static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s
         char *row = d + b * t->d_step[1];
         c.lag[b] = (uint8_t)((uintptr_t)row & 63);
         c.at[b] = row - c.lag[b];
+        c.joins[b] = b + 1 < t->n[1] && t->d_step[1] == t->n[0] << w;
     }
     if (cut && t->n[0] - cut >= each)
         k->transpose_carried[w](&c, s, at, cut, t->n[1], 1, 0, s, at, cut);

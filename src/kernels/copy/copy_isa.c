@@ -222,6 +222,12 @@ INLINE vec_4 carry_mask(int64_t lag)
         at[i] = (uint8_t)(i + 64 - lag);
     return _mm512_loadu_si512(at);
 }
+
+/* Whether row r begins in a line that the row before it completes. */
+INLINE int carry_joined(const tni_carry *c, int64_t r)
+{
+    return r > 0 && c->joins[r - 1] && c->lag[r];
+}
 #endif
 
 typedef struct wide {

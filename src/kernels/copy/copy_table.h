@@ -24,13 +24,15 @@ typedef struct tni_trips {
 } tni_trips;
 
 /* Rows of dst that are written line by line, from call to call: the latest 64 bytes of each,
- * of which the last `lag` are not written yet, and where its next line begins. */
-enum { TNI_CARRY_ROWS = 256 }; /* 18 KB: half of a first cache */
+ * of which the last `lag` are not written yet, and where its next line begins.  A row that joins
+ * ends where the next one begins: the line that they share is made of the end of one and the
+ * first 64 bytes of the other. */
+enum { TNI_CARRY_ROWS = 256 }; /* lines of so many rows are half of a first cache */
 
 typedef struct tni_carry {
-    _Alignas(64) char last[TNI_CARRY_ROWS][64];
+    _Alignas(64) char last[TNI_CARRY_ROWS][64], first[TNI_CARRY_ROWS][64];
     char *at[TNI_CARRY_ROWS];
-    uint8_t lag[TNI_CARRY_ROWS];
+    uint8_t lag[TNI_CARRY_ROWS], joins[TNI_CARRY_ROWS];
 } tni_carry;
 
 typedef struct tni_copy_kernels {

@@ -65,10 +65,11 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
 /* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of the
  * first cache that they push each other out before their lines are used up: half as many again
  * as a set has ways. */
-static bool rows_alias(int64_t unit, int64_t step)
+static bool rows_alias(int64_t unit, int64_t n, int64_t step)
 {
     int64_t apart = step & -step, ways_of_l1 = tni_cache_sizes()->l1 / TNI_SETS;
-    int64_t rows = 64 / unit * (apart < TNI_SETS ? apart : TNI_SETS) / TNI_SETS;
+    int64_t rows = n < 64 / unit ? n : 64 / unit;
+    rows = rows * (apart < TNI_SETS ? apart : TNI_SETS) / TNI_SETS;
     return 2 * rows > 3 * ways_of_l1;
 }
 
@@ -89,7 +90,7 @@ static void look_at_axes(tni_copy *c, tni_nest *nest, tni_copy_case *of)
     else
         of->kind = TNI_COPY_STRIDED;
     c->packs = of->kind == TNI_COPY_TRANSPOSE && c->bytes > TNI_SMALL_COPY &&
-               rows_alias(c->unit, a->step[1]);
+               rows_alias(c->unit, a->n, a->step[1]);
     if (of->beyond)
         of->dense = dense_run(nest, c->unit);
 }
