@@ -7,6 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <tenon/reduce.h>
 #include <tenon/tenon.h>
 
 /* A tensor's header never changes after it is made, so objects need no lock and exports need no
@@ -202,7 +203,13 @@ int tpy_plan_destination(tn_tensor *dst, PyObject *out, tn_dtype dtype, int ndim
                          const int64_t *shape);
 
 /* ---- reduce.c, choose.c, products.c, expressions.c ---- */
-extern PyMethodDef tpy_reduce_functions[], tpy_choose_functions[], tpy_product_functions[],
-    tpy_expr_functions[];
+
+/* The given out, or a new tensor of shape; owned is what the call gives back, by tpy_finish. */
+int tpy_result(tpy_operand *dst, PyObject **owned, PyObject *out, tn_dtype dtype, int ndim,
+               const int64_t *shape);
+PyObject *tpy_finish(tn_status status, tpy_operand *dst, PyObject *owned);
+bool tpy_reduces_into(tn_reduction op, tn_dtype natural, tn_dtype wanted);
+extern PyMethodDef tpy_reduce_functions[], tpy_scan_functions[], tpy_choose_functions[],
+    tpy_product_functions[], tpy_expr_functions[];
 
 #endif

@@ -41,9 +41,9 @@ static int ready(PyObject *module)
         tpy_tensor_ready(module) < 0 || tpy_take_in_ready(module) < 0 ||
         tpy_files_ready(module) < 0 || tpy_plans_ready(module) < 0)
         return -1;
-    PyMethodDef *lists[] = {tpy_functions,        tpy_view_functions,   tpy_work_functions,
-                            tpy_reduce_functions, tpy_choose_functions, tpy_product_functions,
-                            tpy_expr_functions,   own_functions};
+    PyMethodDef *lists[] = {tpy_functions,         tpy_view_functions, tpy_work_functions,
+                            tpy_reduce_functions,  tpy_scan_functions, tpy_choose_functions,
+                            tpy_product_functions, tpy_expr_functions, own_functions};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (PyModule_AddFunctions(module, lists[i]) < 0)
             return -1;
