@@ -20,6 +20,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool known; /* spares the calls after the first a function call */
 static struct {
     int isa;
+    bool bf16;
     tni_caches caches;
 } machine;
 
@@ -76,10 +77,21 @@ static int best(void)
         level++;
     return level;
 }
+
+static bool has_bf16(void)
+{
+    unsigned a, b, c, d;
+    return TNI_LEVELS > 2 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & BIT(5);
+}
 #else
 static int best(void)
 {
     return TNI_ISA_BASE;
+}
+
+static bool has_bf16(void)
+{
+    return false;
 }
 #endif
 
@@ -88,6 +100,7 @@ static void look(void)
     int have = best();
     int asked = tni_env_word("TENON_ISA", names, COUNT(names));
     machine.isa = asked >= 0 && asked < have ? asked : have;
+    machine.bf16 = machine.isa == TNI_LEVELS - 1 && has_bf16();
     machine.caches = tni_caches_detect();
     atomic_store_explicit(&known, true, memory_order_release);
 }
@@ -102,6 +115,12 @@ int tni_isa_level(void)
 {
     look_once();
     return machine.isa;
+}
+
+bool tni_cpu_bf16(void)
+{
+    look_once();
+    return machine.bf16;
 }
 
 const tni_caches *tni_cache_sizes(void)

@@ -10,6 +10,9 @@
  * if they have it.  Read once. */
 int tni_isa_level(void);
 
+/* The CPU multiplies pairs of bf16 (AVX512_BF16), and the level in use is avx512. */
+bool tni_cpu_bf16(void);
+
 /* Bytes of the caches that one thread sees, read once; sensible guesses where the system does
  * not say. stream is the size of an output above which streaming stores pay. */
 typedef struct tni_caches {

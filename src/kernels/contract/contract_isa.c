@@ -217,6 +217,15 @@ INLINE V widen_bf16(const char *s)
 #include "gemv_real.inc"
 #undef NAME
 
+/* ---- products of bf16 ---- */
+
+#if defined(__AVX512F__)
+#include "gemm_bf16.inc"
+#define GEMM_BF16 bf16_gemm
+#else
+#define GEMM_BF16 NULL
+#endif
+
 /* ---- the table ---- */
 
 #define REAL_ROW(t)                                                                            \
@@ -242,4 +251,5 @@ const tni_contract_kernels TNI_TABLE(contract) = {
         },
     .gemv_f16 = f16_gemv,
     .gemv_bf16 = bf16_gemv,
+    .gemm_bf16 = GEMM_BF16,
 };

@@ -59,6 +59,10 @@ typedef struct tni_contract_kernels {
                      int64_t b_k);
     void (*gemv_bf16)(char *acc, const char *x, const char *b, int64_t n, int64_t k,
                       int64_t b_n, int64_t b_k);
+
+    /* A product of bf16 into f32 by AVX512_BF16, which takes subnormal bf16 as 0.  NULL, or for
+     * CPUs that have it (tni_cpu_bf16). */
+    void (*gemm_bf16)(const tni_gemm *g);
 } tni_contract_kernels;
 
 /* x modulo 2^64, of a whole number. */

@@ -16,7 +16,7 @@ void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype
         p->shift[k] = 0;
         p->dtype[k] = dtype[k];
     }
-    p->meet = meet;
+    p->meet = p->take = meet;
     p->sum = tni_sum_of(meet);
     p->alpha = 1;
     p->beta = 0;

@@ -25,7 +25,7 @@ static void facts_packed(char *text, size_t size, const tni_step *s)
 static void facts_transposed(char *text, size_t size, const tni_step *s)
 {
     const tni_panel *left = &s->tiles.panel[TNI_LEFT], *right = &s->tiles.panel[TNI_RIGHT];
-    const int64_t w = tni_width(s->p.meet);
+    const int64_t w = tni_width(s->p.take);
     const bool rows_of_left = !left->packed && left->step[0] == w,
                deep_of_left = !left->packed && left->step[1] == w,
                deep_of_right = !right->packed && right->step[0] == w,
@@ -44,12 +44,14 @@ static const char *facts_way(const tni_step *s, const char **why)
     const tni_tiles *t = &s->tiles;
     const bool packed =
         t->panel[TNI_DST].packed || t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed;
-    const bool same = s->p.dtype[TNI_DST] == s->p.meet && s->p.dtype[TNI_LEFT] == s->p.meet &&
-                      s->p.dtype[TNI_RIGHT] == s->p.meet;
+    const bool same = s->p.dtype[TNI_DST] == s->p.meet && s->p.dtype[TNI_LEFT] == s->p.take &&
+                      s->p.dtype[TNI_RIGHT] == s->p.take;
     *why = "a gemm cannot take every operand where it is: tiles of them are packed";
     if (packed && same && s->p.sum <= TNI_SUM_C128)
         return "TTGT";
-    *why = "tiles are converted to the compute type as they are packed";
+    *why = s->p.take == TN_BF16
+               ? "pairs of bf16 are multiplied into f32, and tiles rounded once"
+               : "tiles are converted to the compute type as they are packed";
     if (packed)
         return "panels";
     *why = "every operand is a matrix with a unit stride, in loops over the other axes";
@@ -96,7 +98,7 @@ void tni_contract_describe(const tni_chain *c, tn_facts *f)
     for (int i = 0; i < c->n; i++) {
         const tni_step *s = &c->link[i].step;
         f->flops += s->flops;
-        blas |= !strcmp(s->way->name, "gemm") && s->p.sum <= TNI_SUM_C128;
+        blas |= !strcmp(s->way->name, "gemm") && tni_product_by_blas(&s->p);
         if (s->flops)
             facts_step(s, f);
     }

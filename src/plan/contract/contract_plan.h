@@ -23,7 +23,8 @@ typedef struct tni_product {
     int64_t size[TNI_CLASSES];
     int64_t shift[TNI_SIDES]; /* bytes to the first address, where axes are reversed */
     tn_dtype dtype[TNI_SIDES];
-    tn_dtype meet; /* the dtype of both operands in a kernel, and of sums */
+    tn_dtype meet; /* the dtype of both operands in a kernel, and of sums; */
+    tn_dtype take; /* in a gemm of bf16 the operands stay bf16 */
     tni_sum sum;
     bool swapped;       /* left is the caller's right */
     bool alone;         /* the caller's right is the number 1: dst is sums of left */
@@ -40,6 +41,18 @@ void tni_product_add(tni_product *p, int class, int64_t n, const int64_t step[TN
 /* Bring it to its normal form: steps of dst positive, axes of a class ordered by dst (deep: by
  * left), neighbours that every operand walks as one merged, dst's fastest axis in cols. */
 void tni_product_normal(tni_product *p);
+
+/* The dtype of a side in a gemm. */
+static inline tn_dtype tni_product_inside(const tni_product *p, int side)
+{
+    return side == TNI_LEFT || side == TNI_RIGHT ? p->take : p->meet;
+}
+
+/* Whether gemms go to a BLAS where there is one: those of floats, but bf16. */
+static inline bool tni_product_by_blas(const tni_product *p)
+{
+    return p->sum <= TNI_SUM_C128 && p->take == p->meet;
+}
 
 /* What sums of a dtype are made in. */
 tni_sum tni_sum_of(tn_dtype meet);
@@ -86,6 +99,9 @@ typedef struct tni_tiles {
     int nloop;
     tni_tile_loop loop[TNI_LOOP_MOST]; /* outermost first */
 } tni_tiles;
+
+/* Nanoseconds of one thread, by the model (contract_cost.c). */
+double tni_tiles_cost(const tni_tiles *t, const tni_product *p);
 
 /* ---- the plan of one product ---- */
 

@@ -2,8 +2,7 @@
  *
  * A tile is some axes of rows, of cols and all of deep.  An operand whose axes of a tile merge
  * into a matrix with a unit stride is used where it is; others are packed, halves and integers
- * widened on the way.  Candidates are compared by a model: what is packed and how well a gemm
- * of that size runs.  Nothing but shapes, steps and dtypes enters, so bits do not depend on
+ * widened on the way.  Candidates are compared by the model of contract_cost.c.  Nothing but shapes, steps and dtypes enters, so bits do not depend on
  * threads. */
 #include "contract_plan.h"
 
@@ -97,10 +96,11 @@ static bool tiles_matrix(int64_t inner, int64_t outer, int64_t along, int64_t st
 /* Whether a gemm takes the operand where it is. */
 static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
 {
-    const int64_t w = tni_width(p->meet);
+    const tn_dtype inside = tni_product_inside(p, side);
+    const int64_t w = tni_width(inside);
     const tni_panel *x = &t->panel[side];
     int64_t u, v;
-    if (p->dtype[side] != p->meet || (p->meet == TN_BOOL && side != TNI_DST) ||
+    if (p->dtype[side] != inside || (p->meet == TN_BOOL && side != TNI_DST) ||
         !tiles_merge(&t->in[x->class[0]], side, &u) ||
         !tiles_merge(&t->in[x->class[1]], side, &v))
         return false;
@@ -132,7 +132,8 @@ static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
         x->step[i] = t->in[x->class[i]].count
                          ? t->in[x->class[i]].axis[t->in[x->class[i]].count - 1].step[side]
                          : 0;
-    const int64_t bytes = t->tile[x->class[0]] * t->tile[x->class[1]] * tni_width(p->meet);
+    const int64_t bytes =
+        t->tile[x->class[0]] * t->tile[x->class[1]] * tni_width(tni_product_inside(p, side));
     x->bytes = x->packed ? (bytes + 63) / 64 * 64 : 0;
 }
 
@@ -192,62 +193,6 @@ static void tiles_number(tni_tiles *t)
     }
 }
 
-/* ---- the model ---- */
-
-/* Bytes of an operand that lie together in a tile. */
-static int64_t tiles_together(const tni_tiles *t, const tni_product *p, int side)
-{
-    const tni_panel *x = &t->panel[side];
-    int64_t bytes = tni_width(p->dtype[side]);
-    for (bool more = true; more;) {
-        more = false;
-        for (int c = 0; c < 2; c++)
-            for (int i = 0; i < t->in[x->class[c]].count; i++) {
-                const tni_panel_axes *in = &t->in[x->class[c]];
-                const int64_t n = i ? in->axis[i].n : in->block;
-                if (n > 1 && tni_magnitude(in->axis[i].step[side]) == bytes) {
-                    bytes *= n;
-                    more = true;
-                }
-            }
-    }
-    return bytes;
-}
-
-/* How often a side's panel changes from one tile to the next. */
-static double tiles_changes(const tni_tiles *t, int side)
-{
-    double changes = 1, all = 1;
-    for (int i = 0; i < t->nloop; i++) {
-        all *= (double)t->loop[i].n;
-        if (t->loop[i].panel[side])
-            changes = all;
-    }
-    return changes;
-}
-
-/* Nanoseconds for one thread of Zen 4.  A gemm makes 100 flops a nanosecond less what thin sides
- * cost (2112 x 44 x 2112 ran at 61, 230400 x 24 x 20 at 47), and takes 300 to begin.  A byte of
- * memory takes 1/12, and more in short pieces: 192 at a time came at 5 bytes a nanosecond.
- * Packing writes to the cache, and a copy takes 1200 to plan. */
-static double tiles_cost(const tni_tiles *t, const tni_product *p)
-{
-    const double m = (double)t->tile[TNI_ROWS], n = (double)t->tile[TNI_COLS],
-                 k = (double)t->tile[TNI_DEEP], items = (double)t->items;
-    double ns = items * (300 + 2 * m * n * k / 100 * (1 + 14 / m + 14 / n + 20 / k));
-    for (int side = 0; side < TNI_ADDEND; side++) {
-        const tni_panel *x = &t->panel[side];
-        const double elements = (double)(t->tile[x->class[0]] * t->tile[x->class[1]]);
-        const double touch = 1.0 / 12 + 24 / (double)tiles_together(t, p, side);
-        const double times = x->whole ? (double)x->count : tiles_changes(t, side);
-        double each = elements * (double)tni_width(p->dtype[side]) * touch * (side ? 1 : 1.5);
-        if (x->packed)
-            each += 1200 + elements * (double)tni_width(p->meet) / 16;
-        ns += times * each;
-    }
-    return ns;
-}
-
 /* Lay out one choice; false: it cannot be. */
 static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
 {
@@ -279,7 +224,7 @@ static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
     }
     tiles_order_loops(t, p, c);
     tiles_number(t);
-    t->cost = tiles_cost(t, p);
+    t->cost = tni_tiles_cost(t, p);
     return true;
 }
 
@@ -381,6 +326,9 @@ bool tni_tiles_fit(tni_step *s)
     uint64_t rows[TILE_SINGLES + 8], cols[TILE_SINGLES + 8];
     int64_t want[TNI_CLASSES];
     tiles_search search = {.p = &s->p, .t = &s->tiles, .cost = -1};
+    if (s->p.dtype[TNI_LEFT] == TN_BF16 && s->p.dtype[TNI_RIGHT] == TN_BF16 &&
+        s->p.meet == TN_F32 && tni_cpu_bf16())
+        s->p.take = TN_BF16;
     tiles_want(&s->p, want);
     const int nrows = tiles_sets(&s->p, TNI_ROWS, want[TNI_ROWS], rows);
     const int ncols = tiles_sets(&s->p, TNI_COLS, want[TNI_COLS], cols);

@@ -11,7 +11,7 @@
 
 typedef struct tiles_job {
     const tni_step *s;
-    const tni_contract_row *row;
+    const tni_contract_kernels *k;
     char *const *at;
     char *workspace;
     atomic_llong next;
@@ -86,7 +86,7 @@ static void tiles_pack(const tiles_job *j, const tiles_place *x, int side, const
     const int class[2] = {panel->class[panel->turned], panel -> class[!panel->turned]};
     tn_tensor src, dst;
     tiles_view(&src, t, x, class, side, j->s->p.dtype[side]);
-    tiles_dense(&dst, &src, j->s->p.meet);
+    tiles_dense(&dst, &src, tni_product_inside(&j->s->p, side));
     tni_contract_move(&dst, to, &src, from);
 }
 
@@ -153,17 +153,19 @@ static void tiles_steps(const tiles_job *j, int side, int64_t rows, int64_t cols
                         int64_t step[2])
 {
     const tni_panel *panel = &j->s->tiles.panel[side];
-    const int64_t w = tni_width(j->s->p.meet);
+    const int64_t w = tni_width(tni_product_inside(&j->s->p, side));
     step[0] = !panel->packed ? panel->step[0] : panel->turned ? w : cols * w;
     step[1] = !panel->packed ? panel->step[1] : panel->turned ? rows * w : w;
 }
 
 static void tiles_gemm(const tiles_job *j, const tni_gemm *g)
 {
-    if (tni_blas_takes(j->s->p.sum, g))
+    if (j->s->p.take == TN_BF16)
+        j->k->gemm_bf16(g);
+    else if (tni_blas_takes(j->s->p.sum, g))
         tni_blas_gemm(j->s->p.sum, g);
     else
-        j->row->gemm(g);
+        j->k->row[j->s->p.sum].gemm(g);
 }
 
 static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
@@ -203,19 +205,13 @@ static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
         tiles_store(j, &x, g.d);
 }
 
-/* Integers never go to a BLAS. */
-static bool tiles_by_blas(const tni_product *p)
-{
-    return p->sum <= TNI_SUM_C128;
-}
-
 static void tiles_part(void *arg, int part)
 {
     tiles_job *j = arg;
     const tni_tiles *t = &j->s->tiles;
     tiles_slot slot = {.room = j->workspace + t->shared + t->slot * (size_t)part,
                        .has = {-1, -1, -1}};
-    const bool blas = tiles_by_blas(&j->s->p);
+    const bool blas = tni_product_by_blas(&j->s->p);
     const tni_blas_hold hold = blas ? tni_blas_begin() : (tni_blas_hold){0};
     for (;;) {
         const int64_t item = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
@@ -276,7 +272,7 @@ void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
 {
     enum { WORTH = 1 << 18 }; /* flops that pay for waking a thread: about 3 us of gemm */
     tiles_job j = {.s = s, .at = at, .workspace = workspace};
-    j.row = &tni_kernels_of(tni_isa_level())->contract->row[s->p.sum];
+    j.k = tni_kernels_of(tni_isa_level())->contract;
     tiles_pack_whole(&j, TNI_LEFT);
     tiles_pack_whole(&j, TNI_RIGHT);
     int parts = tni_threads();
@@ -284,5 +280,5 @@ void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
         parts = s->tiles.slots;
     if (parts > 1 && s->flops / WORTH < parts)
         parts = s->flops / WORTH > 1 ? (int)(s->flops / WORTH) : 1;
-    tni_parallel(tiles_by_blas(&s->p) ? tni_blas_parts(parts) : parts, tiles_part, &j);
+    tni_parallel(tni_product_by_blas(&s->p) ? tni_blas_parts(parts) : parts, tiles_part, &j);
 }

@@ -1,0 +1,61 @@
+/* contract_cost.c - how long tiles would take: the model that chooses between layouts of tiles.
+ *
+ * Its numbers are measured; a wrong one costs time and nothing else. */
+#include "contract_plan.h"
+
+#include "plan/plan.h"
+
+/* Bytes of an operand that lie together in a tile. */
+static int64_t cost_together(const tni_tiles *t, const tni_product *p, int side)
+{
+    const tni_panel *x = &t->panel[side];
+    int64_t bytes = tni_width(p->dtype[side]);
+    for (bool more = true; more;) {
+        more = false;
+        for (int c = 0; c < 2; c++)
+            for (int i = 0; i < t->in[x->class[c]].count; i++) {
+                const tni_panel_axes *in = &t->in[x->class[c]];
+                const int64_t n = i ? in->axis[i].n : in->block;
+                if (n > 1 && tni_magnitude(in->axis[i].step[side]) == bytes) {
+                    bytes *= n;
+                    more = true;
+                }
+            }
+    }
+    return bytes;
+}
+
+/* How often a side's panel changes from one tile to the next. */
+static double cost_changes(const tni_tiles *t, int side)
+{
+    double changes = 1, all = 1;
+    for (int i = 0; i < t->nloop; i++) {
+        all *= (double)t->loop[i].n;
+        if (t->loop[i].panel[side])
+            changes = all;
+    }
+    return changes;
+}
+
+/* Nanoseconds for one thread of Zen 4.  A gemm makes 100 flops a nanosecond less what thin sides
+ * cost (2112 x 44 x 2112 ran at 61, 230400 x 24 x 20 at 47; 170 in bf16), and takes 300 to begin.  A byte of
+ * memory takes 1/12, and more in short pieces: 192 at a time came at 5 bytes a nanosecond.
+ * Packing writes to the cache, and a copy takes 1200 to plan. */
+double tni_tiles_cost(const tni_tiles *t, const tni_product *p)
+{
+    const double m = (double)t->tile[TNI_ROWS], n = (double)t->tile[TNI_COLS],
+                 k = (double)t->tile[TNI_DEEP], items = (double)t->items;
+    const double rate = p->take == TN_BF16 ? 170 : 100;
+    double ns = items * (300 + 2 * m * n * k / rate * (1 + 14 / m + 14 / n + 20 / k));
+    for (int side = 0; side < TNI_ADDEND; side++) {
+        const tni_panel *x = &t->panel[side];
+        const double elements = (double)(t->tile[x->class[0]] * t->tile[x->class[1]]);
+        const double touch = 1.0 / 12 + 24 / (double)cost_together(t, p, side);
+        const double times = x->whole ? (double)x->count : cost_changes(t, side);
+        double each = elements * (double)tni_width(p->dtype[side]) * touch * (side ? 1 : 1.5);
+        if (x->packed)
+            each += 1200 + elements * (double)tni_width(tni_product_inside(p, side)) / 16;
+        ns += times * each;
+    }
+    return ns;
+}
