@@ -41,11 +41,12 @@ typedef struct args {
     const struct command *command;
     int n;
     const char **operands; /* positional arguments */
-    const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params;
+    const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
+        *atol, *rtol;
     const char *set[MOST_SETTINGS]; /* --set, in order */
     int nset;
     int64_t max_mem, align, shard_size;
-    bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip;
+    bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip, structure;
     bool explain; /* say what would happen and do nothing */
 } args;
 
@@ -74,6 +75,9 @@ typedef struct args {
 #define OPT_SHARD    OPT(20)
 #define OPT_SET      OPT(21)
 #define OPT_STRIP    OPT(22)
+#define OPT_ATOL     OPT(23)
+#define OPT_RTOL     OPT(24)
+#define OPT_STRUCT   OPT(25)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
@@ -138,6 +142,7 @@ int run_rename(const args *a);
 int run_merge(const args *a);
 int run_split(const args *a);
 int run_meta(const args *a);
+int run_diff(const args *a);
 int run_bench(const args *a);
 int run_demo(const args *a);
 

@@ -119,6 +119,13 @@ const command commands[] = {
      "Shows it, or writes OUT with other metadata and the same tensors.\n\n"
      "    tenon meta model.safetensors\n"
      "    tenon meta --set license=mit --strip author IN -o OUT\n"},
+    {"diff", "A B", "compare the tensors of two files",
+     OPT_ATOL | OPT_RTOL | OPT_STRUCT | OPT_JSON | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
+     run_diff, .more =
+     "A and B are files, folders or index.json.  Exit code 0: equal, 1: different, 2: trouble.\n"
+     "Without --atol or --rtol equal means equal bits; dtypes that differ are compared as f64.\n\n"
+     "    tenon diff before.safetensors after.safetensors\n"
+     "    tenon diff --rtol 1e-2 model.safetensors model-bf16/\n"},
     {"explain", "COMMAND ...", "say what a command would do",
      0, NULL, .more =
      "View or copy, the plan, bytes read and written, memory, predicted time.\n"

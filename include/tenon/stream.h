@@ -130,6 +130,26 @@ TN_API int64_t tn_stream_budget(int64_t max_mem);
 TN_API TN_NODISCARD tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts);
 TN_API TN_NODISCARD tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size);
 
+/* How two tensors differ; all zero to begin with. */
+typedef struct tn_difference {
+    int64_t n;               /* elements that have been compared */
+    int64_t unequal;         /* of them: other bits, or in other dtypes another value */
+    int64_t beyond;          /* |a - b| > atol + rtol * |b|, or NaN on one side */
+    int64_t nan_a, nan_b;    /* NaN in a alone, in b alone */
+    double max_abs, max_rel; /* of |a - b| and of |a - b| / |b| where b is not 0 */
+    int64_t at;        /* row-major index at which |a - b| is largest; -1: never above 0 */
+    double sum_abs;    /* of |a - b|; the mean is sum_abs / n */
+    double aa, bb, ab; /* sums of a * a, b * b, a * b; the cosine is ab / sqrt(aa * bb) */
+} tn_difference;
+
+/* Compare a and b, which agree in shape, in f64, and add what is found to d: tensors that do not
+ * fit into memory are compared piece by piece, in order.  NaN equals NaN, an infinity itself;
+ * complex numbers are compared part by part.
+ *
+ * TN_ENULL, TN_ESHAPE, and TN_EARG when one of two different dtypes is complex */
+TN_API TN_NODISCARD tn_status tn_compare(const tn_tensor *a, const tn_tensor *b, double atol,
+                                         double rtol, tn_difference *d);
+
 TN_END
 
 #endif

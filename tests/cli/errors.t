@@ -17,6 +17,7 @@ $ tenon
 2>   stack      join tensors along a new axis
 2>   cast       convert elements
 2>   op         compute elementwise, with broadcasting
+2>   einsum     multiply tensors, summed over the axes they share
 2>   convert    write another format
 2>   select     keep the tensors whose names match
 2>   drop       leave out the tensors whose names match
@@ -24,6 +25,7 @@ $ tenon
 2>   merge      put the tensors of several files into one
 2>   split      cut a model into files of a size
 2>   meta       show or change metadata
+2>   diff       compare the tensors of two files
 2>   explain    say what a command would do
 2>   bench      measure this machine and the standing table
 2>   demo       a tour on files that it makes itself

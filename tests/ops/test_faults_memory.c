@@ -413,6 +413,15 @@ static tn_status call_stream_run(void)
     return tn_stream_run(&job);
 }
 
+static tn_status call_compare(void)
+{
+    static float numbers[4];
+    tn_difference d = {0};
+    tn_tensor t;
+    OK(tn_init(&t, numbers, TN_F32, 1, (int64_t[]){4}));
+    return tn_compare(&t, &t, 0, 0, &d);
+}
+
 static tn_status call_file_unpack(void)
 {
     int null = open("/dev/null", O_WRONLY);
@@ -539,6 +548,7 @@ static const call table[] = {
     {"tn_file_open gguf", call_file_open, NULL, drop_file, DATA("some.gguf"), true, false},
     {"tn_file_open pt", call_file_open, NULL, drop_file, DATA("checkpoint.pt"), true, false},
     {"tn_file_read pt", call_file_read, open_path, close_path, DATA("single.pt"), true, false},
+    {"tn_compare", call_compare, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open set", call_file_open, NULL, drop_file, DATA("set"), true, false},
     {"tn_stream_run", call_stream_run, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open_fd", call_file_open_fd, open_fd, drop_fd, DATA("big.gguf"), true, false},
@@ -677,7 +687,8 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     OK(tn_file_info(f, 0, NULL, &v, NULL));
     OK(tn_file_find(f, tn_file_name(f, 0), &low));
     assert_true(tn_file_count(f) > 0 && tn_file_format(f) && tn_file_type(f, 0) &&
-                tn_file_path(f, 0) && tn_file_shape(f, 0, &ndim) && tn_file_metadata(f));
+                tn_file_path(f, 0) && tn_file_shape(f, 0, &ndim) && tn_file_metadata(f) &&
+                tn_file_skipped(f) == 0);
     tn_stream_facts stream;
     tn_stream_source source = {.read = NULL};
     tn_stream job = {.n = 1, .sources = &source};

@@ -1,6 +1,7 @@
 /* test_stream.c - a job gives the bytes of the same work in memory, whatever max_mem, box and
  * threads; sinks are called in order; bad jobs are refused before anything is read. */
 #include <errno.h>
+#include <math.h>
 #include <stdatomic.h>
 
 #include "io_oracle.h"
@@ -288,6 +289,79 @@ static void test_exclusive(void **state)
     tn_free(&t);
 }
 
+/* ---- comparing ---- */
+
+/* Against a loop in this file; strided and cut into pieces the same numbers. */
+static void test_compare(void **state)
+{
+    (void)state;
+    tn_tensor a, b, turned, t;
+    make_input(&a, 2, (int64_t[]){57, 61});
+    make_input(&b, 2, (int64_t[]){57, 61});
+    float *x = a.data, *y = b.data;
+    for (int i = 0; i < 57 * 61; i++)
+        y[i] = i % 5 ? x[i] : x[i] * 1.5f + 0.25f;
+    x[3] = y[3] = NAN;
+    x[4] = NAN;
+    y[7] = NAN;
+    x[8] = y[8] = INFINITY;
+    tn_difference want = {.at = -1}, d = {0}, parts = {0};
+    for (int i = 0; i < 57 * 61; i++) {
+        double p = x[i], q = y[i];
+        want.unequal += memcmp(&x[i], &y[i], 4) != 0;
+        want.nan_a += isnan(p) && !isnan(q);
+        want.nan_b += !isnan(p) && isnan(q);
+        double gap = p == q || isnan(p) || isnan(q) ? 0 : fabs(p - q);
+        want.sum_abs += gap;
+        want.beyond += gap > 0.1 + 0.01 * fabs(q) || isnan(p) != isnan(q);
+        want.max_rel =
+            fabs(q) > 0 && gap / fabs(q) > want.max_rel ? gap / fabs(q) : want.max_rel;
+        if (gap > want.max_abs) {
+            want.max_abs = gap;
+            want.at = i;
+        }
+    }
+    OK(tn_compare(&a, &b, 0.1, 0.01, &d));
+    for (int64_t r = 0; r < 57; r++) {
+        tn_tensor p, q;
+        OK(tn_slice(&p, &a, 0, r, r + 1, 1));
+        OK(tn_slice(&q, &b, 0, r, r + 1, 1));
+        OK(tn_compare(&p, &q, 0.1, 0.01, &parts));
+    }
+    OK(tn_alloc(&t, TN_F32, 2, (int64_t[]){61, 57}));
+    OK(tn_transpose(&turned, &t, 0, 1));
+    OK(tn_rearrange(&turned, &b));
+    tn_difference strided = {0};
+    OK(tn_compare(&a, &turned, 0.1, 0.01, &strided));
+    const tn_difference *all[] = {&d, &parts, &strided};
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(all[k]->n, 57 * 61);
+        assert_int_equal(all[k]->unequal, want.unequal);
+        assert_int_equal(all[k]->beyond, want.beyond);
+        assert_int_equal(all[k]->nan_a, 1);
+        assert_int_equal(all[k]->nan_b, 1);
+        assert_int_equal(all[k]->at, want.at);
+        assert_true(all[k]->max_abs == want.max_abs && all[k]->max_rel == want.max_rel);
+        assert_true(all[k]->sum_abs == want.sum_abs);
+    }
+    tn_tensor wide; /* other dtypes by value */
+    OK(tn_alloc(&wide, TN_F64, 2, a.shape));
+    OK(tn_cast(&wide, &a));
+    d = (tn_difference){0};
+    OK(tn_compare(&wide, &a, 0, 0, &d));
+    assert_int_equal(d.unequal, 0);
+    assert_int_equal(d.at, -1);
+    REFUSED(tn_compare(&a, &t, 0, 0, &d), TN_ESHAPE, "compare");
+    REFUSED(tn_compare(&a, &b, 0, 0, NULL), TN_ENULL, "d is NULL");
+    wide.dtype = TN_C64;
+    REFUSED(tn_compare(&a, &wide, 0, 0, &d), TN_EARG, "f32 and c64 cannot be compared");
+    wide.dtype = TN_F64;
+    tn_free(&wide);
+    tn_free(&t);
+    tn_free(&b);
+    tn_free(&a);
+}
+
 /* ---- plans ---- */
 
 static void test_plan(void **state)
@@ -411,11 +485,11 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_view),      cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_operands),  cmocka_unit_test(test_corners),
-        cmocka_unit_test(test_plan),      cmocka_unit_test(test_copied),
-        cmocka_unit_test(test_exclusive), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_view),     cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_operands), cmocka_unit_test(test_corners),
+        cmocka_unit_test(test_plan),     cmocka_unit_test(test_copied),
+        cmocka_unit_test(test_compare),  cmocka_unit_test(test_exclusive),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,438 @@
+/* diff.c - how two files differ: tensors that only one has, other shapes or dtypes, and by how much
+ * the elements differ.
+ *
+ * The exit code is that of diff(1): 0 equal, 1 different, 2 trouble. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { EQUAL = 0, DIFFERENT = 1, TROUBLE = 2, SIGNATURE = 1 << 16 };
+
+typedef enum verdict {
+    SAME,
+    WITHIN,
+    DIFFERS,
+    OTHER_DTYPE,
+    OTHER_SHAPE,
+    ONLY_A,
+    ONLY_B,
+    RENAMED
+} verdict;
+
+/* A tensor of A, of B, or of both. */
+typedef struct row {
+    int64_t a, b; /* -1: not there */
+    verdict what;
+    tn_difference d;
+} row;
+
+typedef struct comparison {
+    const args *a;
+    source s[2];
+    row *rows;
+    int64_t n;
+    int64_t counts[RENAMED + 1];
+    double atol, rtol;
+    bool tolerant;
+} comparison;
+
+/* ---- elements ---- */
+
+typedef struct pair_job {
+    const comparison *c;
+    tn_difference *d;
+} pair_job;
+
+static tn_status compare_box(void *user, const tn_tensor *out, int n,
+                             const tn_tensor *const *srcs, const int64_t *at)
+{
+    pair_job *p = user;
+    (void)out;
+    (void)n;
+    (void)at;
+    return tn_compare(srcs[0], srcs[1], p->c->atol, p->c->rtol, p->d);
+}
+
+static tn_status pass(void *user, const tn_tensor *block, const int64_t *at)
+{
+    (void)user;
+    (void)block;
+    (void)at;
+    return TN_OK;
+}
+
+static tn_status step(void *user, int64_t done, int64_t total)
+{
+    (void)user;
+    (void)total;
+    progress_at(done);
+    return TN_OK;
+}
+
+/* Read both once, box by box, in order. */
+static int compare_inputs(const comparison *c, const input *x, const input *y, tn_difference *d)
+{
+    recipe r;
+    pair_job p = {c, d};
+    tn_stream_map map = {compare_box, &p};
+    TRY(recipe_start(&r, TN_U8, x->t.ndim, x->t.shape));
+    int code = recipe_add(&r, &x->t, x, NULL);
+    if (code == DONE)
+        code = recipe_add(&r, &y->t, y, NULL);
+    tn_stream job = recipe_job(&r, c->a, NULL);
+    job.recipe = TN_STREAM_MAP;
+    job.args = &map;
+    job.put = pass;
+    job.progress = step;
+    job.threads = 1; /* sums are in order */
+    if (code == DONE && tn_stream_run(&job) != TN_OK)
+        code = fail("%s", tn_error());
+    recipe_free(&r);
+    progress_next();
+    return code;
+}
+
+static int compare_pair(const comparison *c, int64_t a, int64_t b, tn_difference *d)
+{
+    input x, y;
+    *d = (tn_difference){.at = -1};
+    TRY(open_input(c->a, &x, &c->s[0], a));
+    int code = open_input(c->a, &y, &c->s[1], b);
+    if (code == DONE) {
+        code = compare_inputs(c, &x, &y, d);
+        close_input(&y);
+    }
+    close_input(&x);
+    return code;
+}
+
+/* ---- pairs ---- */
+
+static bool describe(const source *s, int64_t i, tn_tensor *t)
+{
+    return tn_file_info(s->f, i, NULL, t, NULL) == TN_OK;
+}
+
+static bool same_shape(const tn_tensor *x, const tn_tensor *y)
+{
+    return x->ndim == y->ndim &&
+           !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof x->shape[0]);
+}
+
+static int judge_elements(comparison *c, row *r, bool same_dtype)
+{
+    if (c->a->structure)
+        return DONE;
+    TRY(compare_pair(c, r->a, r->b, &r->d));
+    bool close = c->tolerant && !r->d.beyond;
+    if (close)
+        r->what = r->d.unequal || !same_dtype ? WITHIN : SAME;
+    else if (r->d.unequal)
+        r->what = DIFFERS;
+    return DONE;
+}
+
+static int judge(comparison *c, row *r)
+{
+    tn_tensor x, y;
+    if (!describe(&c->s[0], r->a, &x) || !describe(&c->s[1], r->b, &y)) {
+        const char *ta = tn_file_type(c->s[0].f, r->a), *tb = tn_file_type(c->s[1].f, r->b);
+        if (strcmp(ta, tb) != 0) {
+            r->what = OTHER_DTYPE;
+            return DONE;
+        }
+        return fail("%s", tn_error());
+    }
+    bool same_dtype = x.dtype == y.dtype;
+    r->what = !same_shape(&x, &y) ? OTHER_SHAPE : same_dtype ? SAME : OTHER_DTYPE;
+    return r->what == OTHER_SHAPE ? DONE : judge_elements(c, r, same_dtype);
+}
+
+static int add_rows(comparison *c)
+{
+    int64_t na = tn_file_count(c->s[0].f), nb = tn_file_count(c->s[1].f);
+    c->rows = calloc((size_t)(na + nb + 1), sizeof *c->rows);
+    if (!c->rows)
+        return fail("no memory for %lld tensors", (long long)(na + nb));
+    for (int64_t i = 0; i < na; i++) {
+        row r = {.a = i, .b = -1, .what = ONLY_A};
+        if (tn_file_find(c->s[1].f, tn_file_name(c->s[0].f, i), &r.b) != TN_OK)
+            r.b = na == 1 && nb == 1 ? 0 : -1; /* two tensors alone are compared by content */
+        r.what = r.b < 0 ? ONLY_A : SAME;
+        c->rows[c->n++] = r;
+    }
+    for (int64_t i = 0; i < nb; i++) {
+        int64_t k;
+        if (tn_file_find(c->s[0].f, tn_file_name(c->s[1].f, i), &k) != TN_OK &&
+            !(na == 1 && nb == 1))
+            c->rows[c->n++] = (row){.a = -1, .b = i, .what = ONLY_B};
+    }
+    return DONE;
+}
+
+/* The first bytes of a tensor; false: it cannot be read, or has no elements. */
+static bool signature(const comparison *c, int which, int64_t i, char *bytes, int64_t *n)
+{
+    input in;
+    tn_tensor v, dst;
+    if (open_input(c->a, &in, &c->s[which], i) != DONE)
+        return false;
+    v = in.t;
+    int64_t width = (int64_t)tn_dtype_size(v.dtype);
+    while (v.ndim > 1 && tn_nbytes(&v) > SIGNATURE && tn_select(&v, &v, 0, 0) == TN_OK)
+        continue;
+    bool ok = tn_numel(&v) > 0;
+    if (ok && v.ndim && tn_nbytes(&v) > SIGNATURE)
+        ok = tn_slice(&v, &v, 0, 0, SIGNATURE / width, 1) == TN_OK;
+    ok = ok && tn_init(&dst, bytes, v.dtype, v.ndim, v.shape) == TN_OK;
+    const tn_file *f = in.spilled ? in.unpacked : in.from->f;
+    if (ok)
+        ok = (in.in_memory ? tn_rearrange(&dst, &v)
+                           : tn_file_fetch(f, in.spilled ? 0 : in.i, &dst, &v)) == TN_OK;
+    *n = ok ? tn_nbytes(&dst) : 0;
+    close_input(&in);
+    return ok;
+}
+
+/* A tensor that only A has may be one that only B has under another name. */
+static int find_renamed(comparison *c, row *r, char *mine, char *other)
+{
+    int64_t n, m;
+    tn_tensor x, y;
+    if (!describe(&c->s[0], r->a, &x) || !signature(c, 0, r->a, mine, &n))
+        return DONE;
+    for (int64_t k = 0; k < c->n; k++) {
+        row *b = &c->rows[k];
+        tn_difference d;
+        if (b->what != ONLY_B || !describe(&c->s[1], b->b, &y) || x.dtype != y.dtype ||
+            !same_shape(&x, &y) || !signature(c, 1, b->b, other, &m) || m != n ||
+            memcmp(mine, other, (size_t)n) != 0)
+            continue;
+        TRY(compare_pair(c, r->a, b->b, &d));
+        if (d.unequal)
+            continue;
+        r->what = RENAMED;
+        r->b = b->b;
+        *b = c->rows[--c->n];
+        return DONE;
+    }
+    return DONE;
+}
+
+static int find_all_renamed(comparison *c)
+{
+    char *bytes = malloc(2 * SIGNATURE);
+    if (!bytes)
+        return fail("no memory");
+    int code = DONE;
+    for (int64_t k = 0; k < c->n && code == DONE && !c->a->structure; k++)
+        if (c->rows[k].what == ONLY_A)
+            code = find_renamed(c, &c->rows[k], bytes, bytes + SIGNATURE);
+    free(bytes);
+    return code;
+}
+
+/* ---- saying it ---- */
+
+static int larger_first(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    if (x->what != y->what)
+        return x->what < y->what ? -1 : 1;
+    if (x->d.max_abs != y->d.max_abs)
+        return x->d.max_abs > y->d.max_abs ? -1 : 1;
+    int64_t p = x->a >= 0 ? x->a : x->b, q = y->a >= 0 ? y->a : y->b;
+    return p < q ? -1 : p > q;
+}
+
+static double cosine(const tn_difference *d)
+{
+    return d->aa > 0 && d->bb > 0 ? d->ab / sqrt(d->aa) / sqrt(d->bb) : d->aa == d->bb;
+}
+
+/* Index `at` of a tensor of this shape: "[1, 0, 5]". */
+static const char *index_text(char text[512], const tn_tensor *t, int64_t at)
+{
+    int64_t index[TN_MAX_NDIM];
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        index[i] = at % t->shape[i];
+        at /= t->shape[i];
+    }
+    int n = snprintf(text, 512, "[");
+    for (int i = 0; i < t->ndim && n < 480; i++)
+        n +=
+            snprintf(text + n, (size_t)(512 - n), "%s%lld", i ? ", " : "", (long long)index[i]);
+    snprintf(text + n, (size_t)(512 - n), "]");
+    return text;
+}
+
+static void print_kind(const comparison *c, int which, int64_t i)
+{
+    tn_tensor t;
+    char shape[512];
+    if (describe(&c->s[which], i, &t))
+        printf("%s %s", tn_dtype_name(t.dtype), shape_text(shape, t.ndim, t.shape));
+    else
+        printf("%s", tn_file_type(c->s[which].f, i));
+}
+
+static void print_numbers(const comparison *c, const row *r)
+{
+    char text[512];
+    tn_tensor t;
+    const tn_difference *d = &r->d;
+    if (d->n == 0 || !describe(&c->s[0], r->a, &t))
+        return;
+    printf(": %lld of %lld differ, max |a-b| %.6g", (long long)d->unequal, (long long)d->n,
+           d->max_abs);
+    if (d->at >= 0)
+        printf(" at %s", index_text(text, &t, t.dtype >= TN_C64 ? d->at / 2 : d->at));
+    printf(", max relative %.3g, mean %.3g, cosine %.9g", d->max_rel, d->sum_abs / (double)d->n,
+           cosine(d));
+    if (c->tolerant)
+        printf(", %lld beyond", (long long)d->beyond);
+    if (d->nan_a || d->nan_b)
+        printf(", NaN only in A %lld, only in B %lld", (long long)d->nan_a,
+               (long long)d->nan_b);
+}
+
+static void print_row(const comparison *c, const row *r)
+{
+    static const char *const words[] = {"",          "",          "differs  ", "dtype    ",
+                                        "shape    ", "only in A", "only in B", "renamed  "};
+    printf("%s  ", words[r->what]);
+    print_name(r->a >= 0 ? tn_file_name(c->s[0].f, r->a) : tn_file_name(c->s[1].f, r->b));
+    printf("  ");
+    if (r->what == RENAMED) {
+        printf("to ");
+        print_name(tn_file_name(c->s[1].f, r->b));
+    } else if (r->what == OTHER_DTYPE || r->what == OTHER_SHAPE) {
+        print_kind(c, 0, r->a);
+        printf(" and ");
+        print_kind(c, 1, r->b);
+        print_numbers(c, r);
+    } else if (r->what == DIFFERS) {
+        print_kind(c, 0, r->a);
+        print_numbers(c, r);
+    } else {
+        print_kind(c, r->what == ONLY_B, r->what == ONLY_B ? r->b : r->a);
+    }
+    printf("\n");
+}
+
+static void print_text(const comparison *c)
+{
+    for (int64_t i = 0; i < c->n; i++)
+        if (c->rows[i].what > WITHIN)
+            print_row(c, &c->rows[i]);
+    printf("%lld %s", (long long)c->counts[SAME], c->a->structure ? "alike" : "equal");
+    if (c->tolerant)
+        printf(", %lld within tolerance", (long long)c->counts[WITHIN]);
+    printf(", %lld different, %lld only in A, %lld only in B, %lld renamed\n",
+           (long long)(c->counts[DIFFERS] + c->counts[OTHER_DTYPE] + c->counts[OTHER_SHAPE]),
+           (long long)c->counts[ONLY_A], (long long)c->counts[ONLY_B],
+           (long long)c->counts[RENAMED]);
+}
+
+static void print_finite(const char *name, double x)
+{
+    if (isfinite(x))
+        printf(", \"%s\": %.17g", name, x);
+    else
+        printf(", \"%s\": null", name);
+}
+
+static void print_json(const comparison *c)
+{
+    static const char *const words[] = {"equal", "within", "differs", "dtype",
+                                        "shape", "only_a", "only_b",  "renamed"};
+    printf("{\"equal\": %lld, \"tensors\": [", (long long)c->counts[SAME]);
+    for (int64_t i = 0, k = 0; i < c->n; i++) {
+        const row *r = &c->rows[i];
+        if (r->what == SAME)
+            continue;
+        printf("%s\n  {\"what\": \"%s\", \"a\": ", k++ ? "," : "", words[r->what]);
+        if (r->a >= 0)
+            json_text(stdout, tn_file_name(c->s[0].f, r->a));
+        else
+            printf("null");
+        printf(", \"b\": ");
+        if (r->b >= 0)
+            json_text(stdout, tn_file_name(c->s[1].f, r->b));
+        else
+            printf("null");
+        if (r->d.n) {
+            printf(
+                ", \"elements\": %lld, \"unequal\": %lld, \"beyond\": %lld, \"nan_a\": %lld, "
+                "\"nan_b\": %lld, \"at\": %lld",
+                (long long)r->d.n, (long long)r->d.unequal, (long long)r->d.beyond,
+                (long long)r->d.nan_a, (long long)r->d.nan_b, (long long)r->d.at);
+            print_finite("max_abs", r->d.max_abs);
+            print_finite("max_rel", r->d.max_rel);
+            print_finite("mean_abs", r->d.sum_abs / (double)r->d.n);
+            print_finite("cosine", cosine(&r->d));
+        }
+        printf("}");
+    }
+    printf("\n]}\n");
+}
+
+/* ---- the command ---- */
+
+static int read_tolerance(const args *a, const char *name, const char *text, double *x)
+{
+    char *end;
+    *x = 0;
+    if (!text)
+        return DONE;
+    *x = strtod(text, &end);
+    return end != text && !*end && *x >= 0
+               ? DONE
+               : usage(a, "%s takes a number >= 0, got \"%s\"", name, text);
+}
+
+static int compare_files(comparison *c)
+{
+    int64_t bytes = 0;
+    TRY(add_rows(c));
+    for (int64_t i = 0; i < c->n; i++) {
+        tn_tensor t;
+        if (c->rows[i].what == SAME && describe(&c->s[0], c->rows[i].a, &t))
+            bytes += tn_numel(&t); /* of the job's result, u8 */
+    }
+    progress_start(c->a, c->a->structure ? 0 : bytes);
+    for (int64_t i = 0; i < c->n; i++)
+        if (c->rows[i].what == SAME)
+            TRY(judge(c, &c->rows[i]));
+    TRY(find_all_renamed(c));
+    progress_end();
+    for (int64_t i = 0; i < c->n; i++)
+        c->counts[c->rows[i].what]++;
+    qsort(c->rows, (size_t)c->n, sizeof *c->rows, larger_first);
+    return DONE;
+}
+
+int run_diff(const args *a)
+{
+    comparison c = {.a = a, .tolerant = a->atol || a->rtol};
+    TRY(need_operands(a, 2));
+    TRY(read_tolerance(a, "--atol", a->atol, &c.atol));
+    TRY(read_tolerance(a, "--rtol", a->rtol, &c.rtol));
+    if (open_source(&c.s[0], a->operands[0]) != DONE)
+        return TROUBLE;
+    int code = open_source(&c.s[1], a->operands[1]);
+    if (code == DONE)
+        code = compare_files(&c);
+    if (code == DONE && a->json)
+        print_json(&c);
+    else if (code == DONE)
+        print_text(&c);
+    int64_t differences = c.n - c.counts[SAME] - c.counts[WITHIN];
+    free(c.rows);
+    close_source(&c.s[1]);
+    close_source(&c.s[0]);
+    return code != DONE ? TROUBLE : differences ? DIFFERENT : EQUAL;
+}
