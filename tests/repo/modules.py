@@ -124,16 +124,19 @@ def objects(build):
 
 
 def symbol_faults(build):
-    owner, used, count = {}, set(), 0
-    for module, path in objects(build):
-        count += 1
-        out = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
-        for line in out.splitlines():
-            kind, name = line.split()[-2:]
-            if kind == "U":
-                used.add((module, name))
-            elif kind.isupper():
-                owner[name] = module
+    files = {path: module for module, path in objects(build)}
+    owner, used = {}, set()
+    if not files:
+        yield f"{build}: no objects of the library"
+        return
+    out = subprocess.run(["nm", "-A", *files], capture_output=True, text=True, check=True).stdout
+    for line in out.splitlines():
+        path, _, rest = line.partition(":")
+        kind, name = rest.split()[-2:]
+        if kind == "U":
+            used.add((files[path], name))
+        elif kind.isupper():
+            owner[name] = files[path]
     for module, name in sorted(used):
         there = owner.get(name, module)
         _, uses, calls = MODULES.get(module, ("", [], []))
@@ -141,8 +144,6 @@ def symbol_faults(build):
             continue
         if not (name.startswith("tn_") and there in calls):
             yield f"module {module} uses {name} of module {there}"
-    if not count:
-        yield f"{build}: no objects of the library"
 
 
 def drawing():
