@@ -1,0 +1,200 @@
+/* data.c - a tensor of a file through the memory of all ranks into another file.
+ *
+ * IN is read in blocks of its first axis, which lie in a row; the elements move to blocks of the
+ * first axis of OUT, permuted and converted on the way, and are written from there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+/* One exit code for all: the lowest rank that failed tells why. */
+static int agree(int code)
+{
+    int mine = code == DONE ? all_ranks : this_rank, lowest;
+    char words[512];
+    MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (lowest == all_ranks)
+        return DONE;
+    snprintf(words, sizeof words, "%s", tn_error());
+    MPI_Bcast(words, sizeof words, MPI_BYTE, lowest, MPI_COMM_WORLD);
+    return fail("%s", words);
+}
+
+typedef struct job {
+    const args *a;
+    const char *in;
+    char path[4096], tensor[512];
+    tn_file *file;
+    int64_t i;
+    tn_tensor view; /* of the file: what is read, in the order of IN */
+    int axes[TN_MAX_NDIM];
+    tn_dtype dtype; /* of OUT */
+    tn_dist *src, *dst;
+    tn_tensor from, to;
+} job;
+
+/* "x.safetensors:name" */
+static void split_name(job *j)
+{
+    snprintf(j->path, sizeof j->path, "%s", j->in);
+    char *colon = strrchr(j->path, ':');
+    if (colon && access(j->path, F_OK) != 0) {
+        snprintf(j->tensor, sizeof j->tensor, "%s", colon + 1);
+        *colon = 0;
+    }
+}
+
+static tn_status open_input(job *j)
+{
+    tn_status status = tn_file_open(&j->file, j->path);
+    if (status != TN_OK)
+        return status;
+    if (j->tensor[0])
+        status = tn_file_find(j->file, j->tensor, &j->i);
+    else if (tn_file_count(j->file) != 1) {
+        char text[600];
+        snprintf(text, sizeof text, "%.400s: %lld tensors; name one as %.80s:NAME", j->path,
+                 (long long)tn_file_count(j->file), "FILE");
+        return tn_set_error(TN_EARG, text);
+    }
+    return status == TN_OK ? tn_file_places(j->file, j->i, &j->view) : status;
+}
+
+/* What the word makes of the input: a view of it, axes, a dtype. */
+static tn_status apply_word(job *j)
+{
+    const char *word = j->a->word, *what = j->a->operands[0];
+    j->dtype = j->view.dtype;
+    if (!strcmp(word, "slice")) {
+        tn_status status = tn_slice_text(&j->view, &j->view, what);
+        if (status != TN_OK)
+            return status;
+    }
+    if (!strcmp(word, "rearrange")) {
+        tn_status status = tn_pattern_view(&j->view, &j->view, what, NULL);
+        if (status != TN_OK)
+            return status;
+    }
+    for (int i = 0; i < j->view.ndim; i++)
+        j->axes[i] = i;
+    if (!strcmp(word, "cast"))
+        return tn_dtype_parse(&j->dtype, what);
+    return TN_OK;
+}
+
+static tn_status block_dist(tn_dist **d, int ndim, const int64_t *shape)
+{
+    const tn_placement cut = {ndim ? 0 : -1, TN_CUT_BLOCK, 0, 0};
+    return tn_dist_mesh(d, ndim, shape, 1, &all_ranks, &cut, NULL);
+}
+
+static tn_status make_parts(job *j)
+{
+    int64_t to[TN_MAX_NDIM], n[TN_MAX_NDIM];
+    const int ndim = j->view.ndim;
+    for (int i = 0; i < ndim; i++)
+        to[i] = j->view.shape[j->axes[i]];
+    tn_status status = block_dist(&j->src, ndim, j->view.shape);
+    if (status == TN_OK)
+        status = block_dist(&j->dst, ndim, to);
+    if (status == TN_OK)
+        status = tn_dist_part(j->src, this_rank, 0, n);
+    if (status == TN_OK)
+        status = tn_init(&j->from, NULL, j->view.dtype, ndim, n);
+    if (status == TN_OK)
+        status = tn_dist_part(j->dst, this_rank, 0, n);
+    if (status == TN_OK)
+        status = tn_init(&j->to, NULL, j->dtype, ndim, n);
+    if (status != TN_OK)
+        return status;
+    const int64_t need = tn_nbytes(&j->from) + tn_nbytes(&j->to);
+    if (j->a->max_mem && need > j->a->max_mem) {
+        char text[200], a[32], b[32];
+        snprintf(text, sizeof text,
+                 "%s of elements on this rank, --max-mem is %s: more ranks hold less each",
+                 bytes_text(a, (double)need), bytes_text(b, (double)j->a->max_mem));
+        return tn_set_error(TN_ENOMEM, text);
+    }
+    status = tn_alloc(&j->to, j->dtype, ndim, n);
+    if (status != TN_OK)
+        return status;
+    status = tn_dist_part(j->src, this_rank, 0, n);
+    /* A few bytes over the limits of memory are told by the system's allocator. */
+    return status == TN_OK ? tn_alloc(&j->from, j->view.dtype, ndim, n) : status;
+}
+
+/* The file is a rank of its own behind the others, from which each rank takes its part. */
+static tn_status read_part(job *j)
+{
+    tn_dist *file = NULL;
+    tn_route *route = NULL;
+    tn_route_sum sum;
+    tn_status status =
+        tn_dist_whole(&file, j->view.ndim, j->view.shape, all_ranks + 1, all_ranks);
+    if (status == TN_OK)
+        status = tn_route_create(&route, this_rank, j->src, j->view.dtype, file, j->view.dtype,
+                                 NULL);
+    if (status == TN_OK)
+        status = tn_route_info(route, &sum);
+    for (int64_t k = 0; status == TN_OK && k < sum.boxes; k++) {
+        tn_tensor to, from;
+        status = tn_route_piece(route, 0, k, &j->from, &j->view, &to, &from);
+        if (status == TN_OK)
+            status = tn_file_fetch(j->file, j->i, &to, &from);
+    }
+    tn_route_free(route);
+    tn_dist_free(file);
+    return status;
+}
+
+static int move_and_save(job *j)
+{
+    const tn_mpi_options options = {.max_bytes = 0};
+    tn_mpi_plan *plan = NULL;
+    LIB(tn_mpi_plan_move(&plan, MPI_COMM_WORLD, j->dst, j->dtype, j->src, j->view.dtype,
+                         j->axes, &options));
+    tn_status status = tn_mpi_run(plan, &j->to, &j->from);
+    tn_mpi_plan_free(plan);
+    LIB(status);
+    tn_free(&j->from);
+    const tn_dist *ds[] = {j->dst};
+    const tn_tensor *parts[] = {&j->to};
+    const size_t n = strlen(j->a->out);
+    const bool named = n > 12 && !strcmp(j->a->out + n - 12, ".safetensors");
+    const char *names[] = {j->a->name ? j->a->name : j->tensor[0] ? j->tensor : "tensor"};
+    LIB(tn_mpi_save(MPI_COMM_WORLD, j->a->out, 1, named ? names : NULL, ds, parts, NULL));
+    return DONE;
+}
+
+int run_data(const args *a)
+{
+    const bool plain = !strcmp(a->word, "convert");
+    job j = {.a = a, .in = a->operands[plain ? 0 : 1]};
+    if (a->n != (plain ? 1 : 2))
+        return usage("%s takes %s", a->word, plain ? "one file" : "what to do and one file");
+    if (!a->out)
+        return usage("%s: -o OUT is missing", a->word);
+    if (!a->force && access(a->out, F_OK) == 0)
+        return fail("%s: is there already; -f overwrites it", a->out);
+    split_name(&j);
+    tn_status status = open_input(&j);
+    if (status == TN_OK)
+        status = apply_word(&j);
+    int code = agree(status == TN_OK ? DONE : FAILED);
+    if (code == DONE && !strcmp(a->word, "permute"))
+        code = parse_axes(a->operands[0], j.view.ndim, j.axes);
+    if (code == DONE)
+        code = agree(make_parts(&j) == TN_OK ? DONE : FAILED);
+    if (code == DONE)
+        code = agree(read_part(&j) == TN_OK ? DONE : FAILED);
+    if (code == DONE)
+        code = move_and_save(&j);
+    tn_free(&j.from);
+    tn_free(&j.to);
+    tn_dist_free(j.src);
+    tn_dist_free(j.dst);
+    tn_file_close(j.file);
+    return code;
+}

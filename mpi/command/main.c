@@ -1,0 +1,224 @@
+/* main.c - tenon-mpi: the words of tenon over the ranks of mpirun. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+
+int this_rank, all_ranks = 1;
+
+static const char help_text[] =
+    "tenon-mpi - tensors in files, by all ranks of mpirun\n"
+    "\n"
+    "  mpirun -n 4 tenon-mpi permute AXES IN -o OUT      reorder axes\n"
+    "  mpirun -n 4 tenon-mpi rearrange PATTERN IN -o OUT move axes by a pattern of names\n"
+    "  mpirun -n 4 tenon-mpi slice SUBSCRIPT IN -o OUT   take a part, with Python's "
+    "subscripts\n"
+    "  mpirun -n 4 tenon-mpi cast DTYPE IN -o OUT        convert elements\n"
+    "  mpirun -n 4 tenon-mpi convert IN -o OUT           write another format\n"
+    "  mpirun -n 2 tenon-mpi bench                       measure moves beside memcpy and MPI\n"
+    "  tenon-mpi explain --ranks N --shape N,N permute AXES   what N ranks would do\n"
+    "  tenon-mpi help, tenon-mpi version\n"
+    "\n"
+    "Files: x.npy, x.safetensors, x.safetensors:name; also read: .npz that is not compressed,\n"
+    ".gguf.  Each rank holds its part of IN and of OUT in memory.\n"
+    "\n"
+    "Options:\n"
+    "  -o, --out OUT        the file to make: .npy or .safetensors\n"
+    "  -f, --force          overwrite what is there\n"
+    "  --name NAME          of the tensor in OUT\n"
+    "  --max-mem SIZE       memory for elements on each rank: 512M, 2G\n"
+    "  --ranks N            explain: so many ranks\n"
+    "  --shape N,N          explain: of the tensor\n"
+    "  --dtype DTYPE        explain: of its elements, f32 by default\n"
+    "  --src DIST           explain: where it lies, block:0 by default\n"
+    "  --dst DIST           explain: where it goes, block:0 by default\n"
+    "  --alpha TIME         explain: a message costs 2us; predicts with --beta\n"
+    "  --beta SIZE          explain: bytes per second of a node, 25G\n"
+    "  --per-node N         explain: ranks of a node, 64 by default\n"
+    "  --quick              bench: fewer rounds\n"
+    "  --json               explain, bench: as JSON\n"
+    "\n"
+    "A DIST is block:AXIS, even:AXIS, cyclic:AXIS:BLOCK[:FIRST] or copy for each axis of the\n"
+    "mesh, joined by commas: block:0x2,cyclic:1:64x4, or block:0,cyclic:1:64@2x4.\n";
+
+int fail(const char *fmt, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    fflush(stdout);
+    if (this_rank == 0) {
+        fputs("tenon-mpi: ", stderr);
+        for (const char *s = text; *s; s++)
+            fputc(iscntrl((unsigned char)*s) ? '?' : *s, stderr);
+        fputc('\n', stderr);
+    }
+    return FAILED;
+}
+
+int usage(const char *fmt, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    fail("%s", text);
+    if (this_rank == 0)
+        fputs("tenon-mpi help lists the words\n", stderr);
+    return USAGE;
+}
+
+double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+const char *bytes_text(char buf[32], double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int i = 0;
+    while (bytes >= 1023.5 && i < 5) {
+        bytes /= 1024;
+        i++;
+    }
+    snprintf(buf, 32, i && bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes, units[i]);
+    return buf;
+}
+
+/* "64M" and "2us" as numbers; false: no such. */
+static bool parse_size(const char *text, double *out)
+{
+    char *end;
+    double x = strtod(text, &end);
+    static const char letters[] = "KMGTP";
+    const char *at = *end ? strchr(letters, toupper((unsigned char)*end)) : NULL;
+    for (int i = 0; at && i <= at - letters; i++)
+        x *= 1000;
+    *out = x;
+    return end != text && x > 0 && (!*end || (at && !end[1]));
+}
+
+static bool parse_time(const char *text, double *out)
+{
+    char *end;
+    double x = strtod(text, &end);
+    const double unit = !strcmp(end, "ns")   ? 1e-9
+                        : !strcmp(end, "us") ? 1e-6
+                        : !strcmp(end, "ms") ? 1e-3
+                        : !strcmp(end, "s")  ? 1
+                                             : 0;
+    *out = x * unit;
+    return end != text && *out > 0;
+}
+
+static int parse_option(args *a, const char *option, const char *value)
+{
+    double size = 0;
+    const struct {
+        const char *name, **text;
+    } texts[] = {{"-o", &a->out},        {"--out", &a->out}, {"--shape", &a->shape},
+                 {"--dtype", &a->dtype}, {"--src", &a->src}, {"--dst", &a->dst},
+                 {"--name", &a->name}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!strcmp(option, texts[i].name)) {
+            *texts[i].text = value;
+            return DONE;
+        }
+    if (!strcmp(option, "--alpha"))
+        return parse_time(value, &a->alpha) ? DONE : usage("--alpha: no time: \"%s\"", value);
+    if (!parse_size(value, &size))
+        return usage("%s: no number: \"%s\"", option, value);
+    if (!strcmp(option, "--beta"))
+        a->beta = size;
+    else if (!strcmp(option, "--max-mem"))
+        a->max_mem = (int64_t)size;
+    else if (!strcmp(option, "--ranks"))
+        a->ranks = size <= 2147483647.0 ? (int64_t)size : 0;
+    else
+        a->per_node = (int64_t)size;
+    return DONE;
+}
+
+static int parse_args(args *a, int argc, char **argv)
+{
+    static const char *const valued[] = {"-o",     "--out",     "--shape", "--dtype",
+                                         "--src",  "--dst",     "--name",  "--alpha",
+                                         "--beta", "--max-mem", "--ranks", "--per-node"};
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {{"-f", &a->force},    {"--force", &a->force}, {"--quick", &a->quick},
+                 {"--json", &a->json}, {"-q", &a->quiet},      {"--quiet", &a->quiet}};
+    a->per_node = 64;
+    for (int i = 1; i < argc; i++) {
+        bool taken = false;
+        for (size_t k = 0; k < sizeof valued / sizeof *valued && !taken; k++)
+            if (!strcmp(argv[i], valued[k])) {
+                if (i + 1 == argc)
+                    return usage("%s needs a value", argv[i]);
+                TRY(parse_option(a, argv[i], argv[i + 1]));
+                i++;
+                taken = true;
+            }
+        for (size_t k = 0; k < sizeof flags / sizeof *flags && !taken; k++)
+            if (!strcmp(argv[i], flags[k].name))
+                taken = *flags[k].flag = true;
+        if (taken)
+            continue;
+        if (argv[i][0] == '-' && argv[i][1] && !isdigit((unsigned char)argv[i][1]))
+            return usage("unknown option \"%s\"", argv[i]);
+        if (!a->word)
+            a->word = argv[i];
+        else if (a->n < 8)
+            a->operands[a->n++] = argv[i];
+        else
+            return usage("too many operands");
+    }
+    return DONE;
+}
+
+/* All ranks end with the same code; a rank that fails alone takes the others with it. */
+static int under_mpi(const args *a, int argc, char **argv)
+{
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+        return fail("MPI does not begin");
+    MPI_Comm_rank(MPI_COMM_WORLD, &this_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &all_ranks);
+    int code = strcmp(a->word, "bench") ? run_data(a) : run_bench(a), most = code;
+    MPI_Allreduce(&code, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return most;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const words[] = {"permute", "rearrange", "slice",
+                                        "cast",    "convert",   "bench"};
+    args a = {0};
+    TRY(parse_args(&a, argc, argv));
+    if (!a.word)
+        return usage("missing command");
+    if (!strcmp(a.word, "help")) {
+        fputs(help_text, stdout);
+        return DONE;
+    }
+    if (!strcmp(a.word, "version")) {
+        printf("tenon-mpi %s\n", tn_version());
+        return DONE;
+    }
+    if (!strcmp(a.word, "explain"))
+        return run_explain(&a);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(a.word, words[i]))
+            return under_mpi(&a, argc, argv);
+    return usage("unknown command \"%s\"", a.word);
+}
