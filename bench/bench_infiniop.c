@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         patience = 0.05;
     NEED(infiniopCreateHandle(&handle));
     printf("threads %s\n", getenv("OMP_NUM_THREADS"));
-    rearrange("rearrange f32 (2000, 2000) turned", 2, (const size_t[]){2000, 2000},
+    rearrange("rearrange f32 (2000, 2000) transposed", 2, (const size_t[]){2000, 2000},
               (const ptrdiff_t[]){2000, 1}, (const ptrdiff_t[]){1, 2000}, 51e-3);
     rearrange("rearrange f32 (3,4,50,50,5,7) row to column", 6,
               (const size_t[]){3, 4, 50, 50, 5, 7},

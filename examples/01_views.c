@@ -1,5 +1,5 @@
-/* 01_views.c - a view is another look at the same memory: nothing is copied, nothing is
- * allocated, and writing through one look is seen by all. */
+/* 01_views.c - a view shares the memory of its tensor: nothing is copied or allocated, and a
+ * write through one view is seen by all. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 

@@ -12,7 +12,7 @@ int main(void)
 {
     for (int i = 0; i < B * H * R * C; i++)
         (&c[0][0][0][0])[i] = i;
-    tn_tensor t, plane, block, column, flat, turned;
+    tn_tensor t, plane, block, column, flat, transposed;
     TN_MUST(tn_init(&t, c, TN_I32, 4, (int64_t[]){B, H, R, C}));
 
     /* C[2] */
@@ -36,8 +36,8 @@ int main(void)
     tn_show("C[:, 1, 3, :]", &column);
 
     /* the same of a permuted tensor, then a view of that view */
-    TN_MUST(tn_permute(&turned, &t, (int[]){3, 2, 1, 0}));
-    TN_MUST(tn_view(&column, &turned, (int64_t[]){1, R, H, 1}, (int64_t[]){1, 0, 0, 2},
+    TN_MUST(tn_permute(&transposed, &t, (int[]){3, 2, 1, 0}));
+    TN_MUST(tn_view(&column, &transposed, (int64_t[]){1, R, H, 1}, (int64_t[]){1, 0, 0, 2},
                     (int[]){0, 3}, 2));
     TN_EXPECT(*(int32_t *)tn_at(&column, (int64_t[]){4, 1}) == c[2][1][4][1]);
     TN_MUST(tn_view(&column, &column, (int64_t[]){1, 2}, (int64_t[]){4, 1}, (int[]){0}, 1));

@@ -1,4 +1,4 @@
-/* 05_handles.c - an engine with its own memory and its own threads stays in charge of both. */
+/* 05_handles.c - an engine keeps control of its memory and its threads. */
 #include <stdlib.h>
 
 #include <tenon/easy.h>

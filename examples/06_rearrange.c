@@ -14,9 +14,9 @@ int main(void)
     TN_MUST(tn_init(&a, x, TN_F32, 2, (int64_t[]){2, 3}));
     TN_MUST(tn_init_strided(&b, y, TN_F32, 2, (int64_t[]){2, 3}, (int64_t[]){4, 8}));
     TN_MUST(tn_rearrange(&b, &a));
-    const float turned[6] = {1, 4, 2, 5, 3, 6};
+    const float transposed[6] = {1, 4, 2, 5, 3, 6};
     for (int i = 0; i < 6; i++)
-        TN_EXPECT(y[i] == turned[i]);
+        TN_EXPECT(y[i] == transposed[i]);
     puts("column-major: 1 4 2 5 3 6");
 
     /* images with channels last into channels first */

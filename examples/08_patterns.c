@@ -1,5 +1,4 @@
-/* 08_patterns.c - axes by name: a pattern says what goes where, and the size of what it
- * makes. */
+/* 08_patterns.c - axes by name: a pattern reorders, splits, merges and repeats them. */
 #include <string.h>
 
 #include <tenon/easy.h>
@@ -31,7 +30,7 @@ int main(void)
     TN_MUST(tn_pattern_view(&view, &t, "b h w c -> c (b h) w", ""));
     TN_EXPECT(view.shape[1] == B * H && tn_at(&view, (int64_t[]){2, 5, 1}) == &x[1][1][1][2]);
 
-    /* and a mistake is shown at its place */
+    /* and the message points at the mistake */
     TN_EXPECT(tn_pattern_view(&view, &t, "b (h w -> b h w", NULL) == TN_EFORMAT);
     puts(tn_error());
     return 0;

@@ -1,5 +1,4 @@
-/* 09_pad.c - padding in every mode, of any width, written once: interior and borders in one
- * pass. */
+/* 09_pad.c - padding in every mode and of any width, in one pass over dst. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 

@@ -1,6 +1,6 @@
 /* 10_files.c - tensors in files: save, look at the header, map, read.
  *
- * A file is the old one or the whole new one at every moment; a reader trusts nothing. */
+ * Files are replaced atomically; a reader checks everything before it allocates. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

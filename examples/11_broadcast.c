@@ -18,7 +18,7 @@ int main(void)
     TN_EXPECT(table[0][0] == 11 && table[2][3] == 34);
     tn_show("column + row", &t);
 
-    /* a matrix and its own transpose: tiles are turned in registers, nothing is copied first */
+    /* a matrix and its own transpose: tiles are transposed in registers, nothing is copied first */
     double m[64][64], s[64][64];
     for (int i = 0; i < 64; i++)
         for (int j = 0; j < 64; j++)

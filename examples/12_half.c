@@ -1,4 +1,4 @@
-/* 12_half.c - small floats: casts round once, to nearest even; arithmetic is done in f32.
+/* 12_half.c - narrow floats: casts round once, to nearest even; arithmetic is done in f32.
  *
  * A cast goes from any layout to any layout in one pass. */
 #include <tenon/easy.h>
@@ -9,7 +9,7 @@ int main(void)
     float x[2][4] = {{1.0f, 1.00390625f, 1.01171875f, 65504.0f},
                      {-0.5f, 3.14159265f, 1e-8f, 1e6f}};
     uint16_t h[2][4], b[4][2];
-    tn_tensor f32, f16, bf16, turned;
+    tn_tensor f32, f16, bf16, transposed;
     TN_MUST(tn_init(&f32, x, TN_F32, 2, (int64_t[]){2, 4}));
     TN_MUST(tn_init(&f16, h, TN_F16, 2, (int64_t[]){2, 4}));
     TN_MUST(tn_init(&bf16, b, TN_BF16, 2, (int64_t[]){4, 2}));
@@ -19,8 +19,8 @@ int main(void)
     TN_EXPECT(h[0][0] == 0x3c00 && h[0][3] == 0x7bff &&
               h[1][3] == 0x7c00); /* 1, the largest, inf */
 
-    TN_MUST(tn_transpose(&turned, &f32, 0, 1)); /* convert and transpose in one pass */
-    TN_MUST(tn_cast(&bf16, &turned));
+    TN_MUST(tn_transpose(&transposed, &f32, 0, 1)); /* convert and transpose in one pass */
+    TN_MUST(tn_cast(&bf16, &transposed));
     tn_show("as bf16, transposed", &bf16);
     TN_EXPECT(b[0][0] == 0x3f80);
     TN_EXPECT(b[1][0] == 0x3f80 && b[2][0] == 0x3f82); /* halfway: to even, down and up */

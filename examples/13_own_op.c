@@ -1,5 +1,5 @@
-/* 13_own_op.c - an operation of your own: a function on strips, and the library brings
- * broadcasting, strides, turned tiles and threads. */
+/* 13_own_op.c - an operation of your own: a function on strips; the library adds
+ * broadcasting, strides, transposition and threads. */
 #include <string.h>
 
 #include <tenon/easy.h>

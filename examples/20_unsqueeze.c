@@ -16,7 +16,7 @@ int main(void)
     TN_MUST(tn_unsqueeze_copy(&mat, &vec1d, 0));
     TN_EXPECT(mat.ndim == 2 && mat.shape[0] == 1 && mat.shape[1] == 3);
 
-    /* 2-D to 3-D, the new axis at place 1 */
+    /* 2-D to 3-D, the new axis is axis 1 */
     TN_MUST(tn_full(&mat2d, TN_F32, 2, (int64_t[]){2, 3}, &(float){1.0f}));
     TN_MUST(tn_unsqueeze_copy(&tensor3d, &mat2d, 1));
     TN_EXPECT(tensor3d.ndim == 3 && tensor3d.shape[0] == 2 && tensor3d.shape[1] == 1 &&

@@ -1,5 +1,4 @@
-/* 21_squeeze.c - an axis of extent 1 goes away; an axis of another extent stays, with a
- * sentence. */
+/* 21_squeeze.c - drop an axis of extent 1; any other extent is an error. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 

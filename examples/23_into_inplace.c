@@ -1,4 +1,4 @@
-/* 23_into_inplace.c - results in tensors that are there already, and tensors that change. */
+/* 23_into_inplace.c - results in existing tensors, and tensors changed in place. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 

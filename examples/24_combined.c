@@ -1,5 +1,4 @@
-/* 24_combined.c - dimension operations one after the other: there and back, an image to a
- * batch. */
+/* 24_combined.c - several dimension operations in a row: round trips, an image to a batch. */
 #include <string.h>
 
 #include <tenon/easy.h>

@@ -1,5 +1,4 @@
-/* 25_joins.c - tensors side by side, on top of each other, again and again, and turned
- * around. */
+/* 25_joins.c - concatenate, stack, tile, repeat and roll tensors. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 

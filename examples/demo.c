@@ -1,4 +1,4 @@
-/* demo.c - a tour on data that it makes itself: every result is checked element by element, and
+/* demo.c - a tour on generated data: every result is checked element by element, and
  * a bar shows its speed beside memcpy with as many threads in the same run. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void copy_all(char *dst, const char *src, size_t size)
             pthread_join(threads[i], NULL);
 }
 
-/* ---- the slow way: every element in turn ---- */
+/* ---- the slow way: one element after the other ---- */
 
 static bool next_row(const tn_tensor *t, int64_t *index)
 {
@@ -130,13 +130,13 @@ static int measure(const char *what, const job *j, tn_status (*run)(const job *)
 
 /* ---- copies ---- */
 
-static const struct turn {
+static const struct permutation {
     const char *what;
     tn_dtype dtype;
     int ndim;
     int64_t shape[6]; /* of the source */
     int axes[6];
-} turns[] = {
+} permutations[] = {
     {"f32 matrix 4096x4096 transposed", TN_F32, 2, {4096, 4096}, {1, 0}},
     {"f64 matrix 2500x3000 transposed", TN_F64, 2, {2500, 3000}, {1, 0}},
     {"u8 images NHWC -> NCHW", TN_U8, 4, {64, 224, 224, 3}, {0, 3, 1, 2}},
@@ -144,7 +144,7 @@ static const struct turn {
     {"f16 attention bshd -> bhsd", TN_F16, 4, {8, 512, 32, 128}, {0, 2, 1, 3}},
     {"f16 attention bshd -> bhds", TN_F16, 4, {8, 512, 32, 128}, {0, 2, 3, 1}},
     {"f32 rank 6 reversed", TN_F32, 6, {16, 12, 14, 18, 10, 22}, {5, 4, 3, 2, 1, 0}},
-    {"c128 cube 128x128x128 turned", TN_C128, 3, {128, 128, 128}, {2, 1, 0}},
+    {"c128 cube 128x128x128 reversed", TN_C128, 3, {128, 128, 128}, {2, 1, 0}},
 };
 
 static tn_status run_turn(const job *j)
@@ -152,7 +152,7 @@ static tn_status run_turn(const job *j)
     return tn_rearrange(&j->dst, &j->b);
 }
 
-static int show_turn(const struct turn *c)
+static int show_permutation(const struct permutation *c)
 {
     job j;
     TN_MUST(tn_alloc(&j.a, c->dtype, c->ndim, c->shape));
@@ -289,8 +289,8 @@ int main(void)
     printf("tenon %s, kernels for %s\n\n", tn_version(), tn_isa());
     int failed = show_views();
     puts("Strided copies, read + written bytes, every element checked:");
-    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
-        failed |= show_turn(&turns[i]);
+    for (size_t i = 0; i < sizeof permutations / sizeof *permutations; i++)
+        failed |= show_permutation(&permutations[i]);
     puts("\nArithmetic, conversion and padding on any layout, the same way:");
     failed |= show_add() | show_cast() | show_pad();
     failed |= show_errors();
