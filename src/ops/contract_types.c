@@ -25,7 +25,7 @@ tn_status tni_contract_types(tn_dtype *meet, const char *call, tn_dtype dst, int
     tn_dtype met = srcs[0]->dtype, wide;
     for (int k = 1; k < n; k++) {
         const tn_dtype with = met;
-        if (tn_promote(&met, with, srcs[k]->dtype) != TN_OK)
+        if (met != srcs[k]->dtype && tn_promote(&met, with, srcs[k]->dtype) != TN_OK)
             return tni_fail(TN_EDTYPE, "%s: no dtype holds both %s and %s", call,
                             tn_dtype_name(with), tn_dtype_name(srcs[k]->dtype));
     }

@@ -13,12 +13,14 @@ enum {
     PANEL_A = 60 << 10 /* bytes of a's panel: on the stack, in L2 */
 };
 
+/* Bytes of a vector; rows and vectors of a block of a gemm, which fill the registers; rows that
+ * are multiplied by a vector at once. */
 #if defined(__AVX512F__)
-enum { WIDE = 64, ROWS = 12, VECS = 2 };
+enum { WIDE = 64, ROWS = 12, VECS = 2, AT_ONCE = 4 };
 #elif defined(__AVX2__)
-enum { WIDE = 32, ROWS = 6, VECS = 2 };
+enum { WIDE = 32, ROWS = 6, VECS = 2, AT_ONCE = 2 };
 #else
-enum { WIDE = 16, ROWS = 4, VECS = 2 };
+enum { WIDE = 16, ROWS = 4, VECS = 2, AT_ONCE = 2 };
 #endif
 
 /* ---- a vector of which only the first n elements are touched ---- */

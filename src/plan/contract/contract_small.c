@@ -129,20 +129,20 @@ static void small_part(void *arg, int part)
 static void small_operands(small_job *j)
 {
     const tni_product *p = j->p;
-    const int isa = tni_isa_level();
     const int64_t width = tni_width(p->meet);
+    const bool many = j->cols.n > 1, add = p->beta != 0;
+    for (int k = 0; k < TNI_SIDES; k++)
+        j->packed[k] = p->dtype[k] != p->meet || p->meet == TN_BOOL;
+    j->packed[TNI_RIGHT] |= many && j->cols.step[TNI_RIGHT] != width;
+    j->packed[TNI_DST] |= add || (many && j->cols.step[TNI_DST] != width);
+    j->packed[TNI_ADDEND] = add;
     for (int k = 0; k < TNI_SIDES; k++) {
-        if (k == TNI_ADDEND && p->beta == 0)
-            continue;
         const tn_dtype t = p->dtype[k];
-        j->io[k] = (tni_strip_io){k == TNI_DST ? tni_cast_chain(isa, p->meet, t)
-                                               : tni_cast_chain(isa, t, p->meet),
-                                  tni_width(t)};
-        j->packed[k] = j->io[k].cast.steps > 0;
+        if (j->packed[k])
+            j->io[k] = (tni_strip_io){
+                tni_cast_chain(tni_isa_level(), k ? t : p->meet, k ? p->meet : t),
+                tni_width(t)};
     }
-    j->packed[TNI_RIGHT] |= j->cols.n > 1 && j->cols.step[TNI_RIGHT] != width;
-    j->packed[TNI_DST] |= j->cols.n > 1 && j->cols.step[TNI_DST] != width;
-    j->packed[TNI_DST] |= p->beta != 0;
     tni_gemm *g = &j->g;
     *g = (tni_gemm){.m = j->rows.n, .n = j->cols.n, .k = j->deep.n};
     g->alpha = p->alpha;
