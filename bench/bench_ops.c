@@ -1,7 +1,7 @@
 /* bench_ops.c - tenon_bench_ops [--quick] [--threads N] [--only WORD] [--json FILE]
  *
  * Elementwise work beside a plain vectorised loop with the same traffic, memcpy and a streaming
- * copy of as many bytes, in turns in one run; casts, which read and write differently many
+ * copy of as many bytes, interleaved in one run; casts, which read and write differently many
  * bytes, beside a loop that reads and streams just those.  R is the better copy.  A case during
  * which R moves by more than 15 % between the two halves of its rounds is unstable and has no
  * verdict.  GB/s are bytes read and written. */

@@ -1,4 +1,4 @@
-/* measure.c - the clock, the memory, the two copies, and rounds of all three in turns. */
+/* measure.c - the clock, the memory, the two copies, and interleaved rounds of all three. */
 #include "measure.h"
 
 #include <stdio.h>

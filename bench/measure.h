@@ -1,7 +1,7 @@
 /* measure.h - how fast is a piece of work, beside memcpy and a streaming copy of the same
  * bytes?
  *
- * The three are timed in turns, in one run, on the same memory and with the same threads; the
+ * The three are interleaved in one run, on the same memory and with the same threads; the
  * better copy is the limit R.  GB/s are bytes read and written. */
 #ifndef MEASURE_H
 #define MEASURE_H

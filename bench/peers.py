@@ -132,10 +132,10 @@ def padding(tenon, shape, width, mode):
         torch and (lambda: pad(t_src, [width] * 4, name)))
 
 
-def op(tenon, name, shape, numpy_op, torch_op, dtype="float32", turned=False, nsrc=1):
+def op(tenon, name, shape, numpy_op, torch_op, dtype="float32", transposed=False, nsrc=1):
     srcs = [numbers(shape, dtype) for _ in range(nsrc)]
     dst = np.empty(shape, dtype)
-    views = [s.T if turned and k == 1 else s for k, s in enumerate(srcs)]
+    views = [s.T if transposed and k == 1 else s for k, s in enumerate(srcs)]
     ts, t_dst = [as_torch(v) for v in views], as_torch(dst)
     return (nsrc + 1) * dst.nbytes, (
         tenon.apply(name, dst, *views), numpy_op and (lambda: numpy_op(*views, out=dst)),
@@ -173,7 +173,7 @@ def cases():
         t, (64, 64, 56, 56), 1, "reflect")
     yield "a + b, 64 MB f32", lambda t: op(t, "add", (n,), np.add, torch and out(torch.add), nsrc=2)
     yield "a + b.T, 4096 x 4096 f32", lambda t: op(
-        t, "add", (side, side), np.add, torch and out(torch.add), turned=True, nsrc=2)
+        t, "add", (side, side), np.add, torch and out(torch.add), transposed=True, nsrc=2)
     yield "a + b, 32 MB f16", lambda t: op(
         t, "add", (n,), np.add, torch and out(torch.add), "float16", nsrc=2)
     yield "exp, 64 MB f32", lambda t: op(t, "exp", (n,), np.exp, torch and out(torch.exp))

@@ -11,7 +11,7 @@ typedef struct line {
     double ns;      /* of a call */
     double goal;    /* of reached: at least for a share of the peer, at most for ns; 0: none */
     double reached; /* share of the peer's speed; ns for a line of time */
-    const char *peer; /* what ran beside it in turns: "R", "loop", ...; NULL: nothing did */
+    const char *peer; /* what it was interleaved with: "R", "loop", ...; NULL: nothing did */
     double peer_gbs;
     bool moved; /* the limit moved while it ran: no verdict */
 } line;

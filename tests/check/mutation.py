@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mutation.py [--all] [--count N] [--seed N] [FILE...] - do the tests notice small faults?
 
-Each mutant is one small change of core, view or io: a comparison moved or turned, + for -, && for
+Each mutant is one small change of core, view or io: a comparison changed or inverted, + for -, && for
 ||, a constant off by one, a refusal dropped, a loop not left.  It is compiled with the address
 and undefined sanitizers, linked with the library behind it, and the tests of its module run until
 one fails, those first that kill most of its file's mutants in little time.  A mutant that the
@@ -86,7 +86,7 @@ def function(text, at):
 
 def mutants(file):
     """Every change of a file.  A mutant's name is its file, its function, the line before and
-    after; those of one function with the same lines are told apart by .2, .3, ..."""
+    after; those of one function with the same lines are numbered .2, .3, ..."""
     text = (ROOT / file).read_text()
     view, seen = masked(text), collections.Counter()
     for pattern, news in CHANGES:

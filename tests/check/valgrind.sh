@@ -1,5 +1,5 @@
 #!/bin/sh
-# valgrind.sh - ten thousand random calls, the files and the patterns under memcheck, which is told
+# valgrind.sh - ten thousand random calls, the files and the patterns under memcheck, set so
 # that a load beyond a block is an error even if its other bytes are good.
 #
 # Memcheck knows no AVX-512: the levels are base and avx2.  Threads of OpenMP stay until the end,

@@ -39,7 +39,7 @@ def run_numbers(op):
     return [C.c_double(1)] if op == "MulScalar" else []
 
 
-def told(*command):
+def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -54,9 +54,9 @@ def test_names():
     for file, prefix, want in (("libinfiniop.so", "infiniop", names),
                                ("libinfinirt.so", "infinirt", RUNTIME)):
         path = os.path.join(folder, file)
-        got = [line.split()[-1] for line in told("nm", "-D", "--defined-only", path).splitlines()]
+        got = [line.split()[-1] for line in output_of("nm", "-D", "--defined-only", path).splitlines()]
         expect(sorted(got), sorted(prefix + n for n in want), file)
-        dynamic = told("readelf", "-d", path)
+        dynamic = output_of("readelf", "-d", path)
         expect("SONAME" in dynamic, False, file, "soname")
         if prefix == "infiniop":
             expect("[libinfinirt.so]" in dynamic and "[$ORIGIN]" in dynamic, True, "RUNPATH")
@@ -213,10 +213,10 @@ def test_other_operator():
 
 
 def test_overlap():
-    """In-place turns and shifted operands are refused, and nothing is written."""
+    """In-place transposes and shifted operands are refused, and nothing is written."""
     x = Tensor("F32", (4, 4)).fill(range(16))
-    turned = Tensor("F32", (4, 4), [1, 4])
-    for op, ts in (("Rearrange", [turned, x]), ("Add", [turned, x, x]), ("Flipud", [x, x])):
+    transposed = Tensor("F32", (4, 4), [1, 4])
+    for op, ts in (("Rearrange", [transposed, x]), ("Add", [transposed, x, x]), ("Flipud", [x, x])):
         before = x.buffer.raw
         d = create(op, ts)
         run(op, d, [x] * len(ts), BAD_PARAM)

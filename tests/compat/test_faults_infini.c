@@ -6,16 +6,16 @@
 typedef infiniopTensorDescriptor_t tensor_t;
 
 /* y and others are (4, 6), line is (6), large (8, 10), image (1, 4, 3, 3), and so on. */
-static tensor_t x, y, turned, line, large, image, shuffled, unfolded, diagonal;
+static tensor_t x, y, transposed, line, large, image, shuffled, unfolded, diagonal;
 
 static infiniStatus_t add(void *d)
 {
-    return infiniopCreateAddDescriptor(handle, d, y, x, turned);
+    return infiniopCreateAddDescriptor(handle, d, y, x, transposed);
 }
 
 static infiniStatus_t relu(void *d)
 {
-    return infiniopCreateReluDescriptor(handle, d, y, turned);
+    return infiniopCreateReluDescriptor(handle, d, y, transposed);
 }
 
 static infiniStatus_t hard_tanh(void *d)
@@ -35,7 +35,7 @@ static infiniStatus_t mul_scalar(void *d)
 
 static infiniStatus_t rearrange(void *d)
 {
-    return infiniopCreateRearrangeDescriptor(handle, d, y, turned);
+    return infiniopCreateRearrangeDescriptor(handle, d, y, transposed);
 }
 
 static infiniStatus_t broadcast(void *d)
@@ -170,7 +170,7 @@ static int setup(void **state)
     OK(infiniopCreateHandle(&handle));
     x = F32(2, DIMS(4, 6), NULL);
     y = F32(2, DIMS(4, 6), NULL);
-    turned = F32(2, DIMS(4, 6), STEPS(1, 4));
+    transposed = F32(2, DIMS(4, 6), STEPS(1, 4));
     line = F32(1, DIMS(6), NULL);
     large = F32(2, DIMS(8, 10), NULL);
     image = F32(4, DIMS(1, 4, 3, 3), NULL);

@@ -283,15 +283,15 @@ static void test_bad_descriptors(void **state)
             F32(1, DIMS(1), NULL));
 }
 
-/* In-place turns and shifted operands are refused before a byte is written. */
+/* In-place transposes and shifted operands are refused before a byte is written. */
 static void test_overlap(void **state)
 {
     (void)state;
     float x[5] = {1, 2, 3, 4, 5};
-    infiniopRearrangeDescriptor_t turn, copy;
-    CREATE(Rearrange, turn, F32(2, DIMS(2, 2), NULL), F32(2, DIMS(2, 2), STEPS(1, 2)));
-    FAILS(infiniopRearrange(turn, x, x, NULL), BAD_PARAM);
-    OK(infiniopDestroyRearrangeDescriptor(turn));
+    infiniopRearrangeDescriptor_t transpose, copy;
+    CREATE(Rearrange, transpose, F32(2, DIMS(2, 2), NULL), F32(2, DIMS(2, 2), STEPS(1, 2)));
+    FAILS(infiniopRearrange(transpose, x, x, NULL), BAD_PARAM);
+    OK(infiniopDestroyRearrangeDescriptor(transpose));
     CREATE(Rearrange, copy, F32(1, DIMS(4), NULL), F32(1, DIMS(4), NULL));
     FAILS(infiniopRearrange(copy, x + 1, x, NULL), BAD_PARAM);
     OK(infiniopRearrange(copy, x, x, NULL));

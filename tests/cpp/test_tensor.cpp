@@ -91,8 +91,8 @@ static void tensors()
     tn::tensor joined = tn::take(tn::concat({f, sum}, 1));
     CHECK((joined.shape() == tn::shape{2, 4}) && joined.at<float>(1, 3) == 4);
     CHECK((tn::take(tn::stack({f, sum}, 0)).shape() == tn::shape{2, 2, 2}));
-    tn::tensor turned = tn::take(joined.rearrange("a (b c) -> b (c a)", "b=2"));
-    CHECK((turned.shape() == tn::shape{2, 4}));
+    tn::tensor transposed = tn::take(joined.rearrange("a (b c) -> b (c a)", "b=2"));
+    CHECK((transposed.shape() == tn::shape{2, 4}));
     CHECK((tn::take(tn::pad(f, {1, 0}, {0, 2}, TN_PAD_EDGE)).shape() == tn::shape{3, 4}));
     CHECK(f.str().find('2') != std::string::npos);
     tn_tensor given = f.release();

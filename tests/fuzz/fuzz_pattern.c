@@ -1,4 +1,4 @@
-/* fuzz_pattern.c - bytes as a tensor of a few axes, perhaps turned, a pattern and sizes.
+/* fuzz_pattern.c - bytes as a tensor of a few axes, perhaps transposed, a pattern and sizes.
  *
  * Shape, copy, copy into a given tensor and, where there is one, the view agree; what is
  * refused leaves out as it was. */
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int64_t shape[MOST_AXES] = {0}, numel = 1;
     use_limit();
     limit = 4 << 20;
-    int ndim = take_below(&b, MOST_AXES + 1), turn = take(&b);
+    int ndim = take_below(&b, MOST_AXES + 1), layout = take(&b);
     for (int i = 0; i < ndim; i++)
         numel *= shape[i] = take_below(&b, 7);
     char text[MOST_TEXT + 1];
@@ -74,12 +74,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(block + 4 * i, &(uint32_t){(uint32_t)i}, 4);
     tn_tensor t;
     MUST(tn_init(&t, block, TN_U32, ndim, shape) == TN_OK);
-    if (ndim > 1 && turn & 1)
-        MUST(tn_transpose(&t, &t, turn / 8 % ndim, turn / 64 % ndim) == TN_OK);
-    if (ndim > 0 && turn & 2)
-        MUST(tn_flip(&t, &t, turn / 8 % ndim) == TN_OK);
-    if (ndim > 0 && turn & 4)
-        MUST(tn_slice(&t, &t, turn / 8 % ndim, 0, INT64_MAX, 2) == TN_OK);
+    if (ndim > 1 && layout & 1)
+        MUST(tn_transpose(&t, &t, layout / 8 % ndim, layout / 64 % ndim) == TN_OK);
+    if (ndim > 0 && layout & 2)
+        MUST(tn_flip(&t, &t, layout / 8 % ndim) == TN_OK);
+    if (ndim > 0 && layout & 4)
+        MUST(tn_slice(&t, &t, layout / 8 % ndim, 0, INT64_MAX, 2) == TN_OK);
     run(&t, exact, exact_sizes);
     MUST(held <= limit);
     free(block);

@@ -310,7 +310,7 @@ static bool same_places(const model *a, const model *b)
     return same_shape(a, b) && !memcmp(a->at, b->at, (size_t)a->n * sizeof *a->at);
 }
 
-/* What rearrange must say; an identical source may be told as a copy onto itself. */
+/* What rearrange must say; an identical source may be reported as a copy onto itself. */
 static tn_status expect_copy(const slot *d, const slot *s)
 {
     int width = (int)tn_dtype_size(d->t.dtype);

@@ -46,16 +46,16 @@ static void round_trip(const tn_tensor *t)
 /* The last axis backwards, straight from the file. */
 static void fetch_backwards(const tn_file *f, int64_t i, const tn_tensor *t)
 {
-    tn_tensor places, dst, turned = *t;
+    tn_tensor places, dst, transposed = *t;
     if (tn_file_places(f, i, &places) != TN_OK)
         return;
     if (t->ndim > 0) {
         MUST(tn_flip(&places, &places, t->ndim - 1) == TN_OK);
-        MUST(tn_flip(&turned, &turned, t->ndim - 1) == TN_OK);
+        MUST(tn_flip(&transposed, &transposed, t->ndim - 1) == TN_OK);
     }
     MUST(tn_alloc(&dst, t->dtype, t->ndim, t->shape) == TN_OK);
     MUST(tn_file_fetch(f, i, &dst, &places) == TN_OK);
-    MUST(same_elements(&dst, &turned));
+    MUST(same_elements(&dst, &transposed));
     tn_free(&dst);
 }
 

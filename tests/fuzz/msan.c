@@ -1,8 +1,8 @@
 /* msan.c - what the memory sanitizer cannot see by itself: bytes that zlib, which it has not
  * compiled, leaves behind.
  *
- * Linked in front of the calls with --wrap, into programs that it watches; the library is not
- * told. */
+ * Linked in front of the calls with --wrap, into programs that it watches; the library does not
+ * know of them. */
 #include <sanitizer/msan_interface.h>
 #include <zlib.h>
 

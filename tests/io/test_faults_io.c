@@ -298,7 +298,7 @@ static int fail_each(const struct scenario *s, int error)
         if (status != TN_OK && !strstr(tn_error(), strerror(error)))
             fail_msg("%s: %s fails: the reason is not said: %s", s->what, failed, tn_error());
         if (status == TN_OK && failed && error != EINTR && strcmp(failed, "close") != 0)
-            fail_msg("%s: %s fails, and nobody is told", s->what, failed);
+            fail_msg("%s: %s fails, and nothing reports it", s->what, failed);
         assert_int_equal(open_fds(), before);
         if (s->writes)
             check_written(s, status == TN_OK, want, n);
@@ -454,7 +454,7 @@ static int hooked(const char *call, size_t *n)
     return strcmp(call, "close") ? 0 : ENOSPC;
 }
 
-/* The first reason is told; a read of more than the system takes at a time goes on. */
+/* The first reason is reported; a read of more than the system takes at a time goes on. */
 static void ends_of_files(void **state)
 {
     (void)state;

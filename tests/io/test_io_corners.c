@@ -248,20 +248,20 @@ static void long_shapes_are_cut(void **state)
     assert_string_equal(tni_shape_text(text, 0, NULL, "f32"), "() f32");
 }
 
-/* Every width is turned, and a byte stays. */
+/* Every width is swapped, and a byte stays. */
 static void bytes_are_turned(void **state)
 {
     (void)state;
     static const struct {
         tn_dtype dtype;
-        const char *turned;
+        const char *swapped;
     } rows[] = {{TN_U8, "0123456789abcdef"},  {TN_BF16, "1032547698badcfe"},
                 {TN_F32, "32107654ba98fedc"}, {TN_F64, "76543210fedcba98"},
                 {TN_C64, "32107654ba98fedc"}, {TN_C128, "76543210fedcba98"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char bytes[17] = "0123456789abcdef";
         tni_swap(bytes, 16 / tn_dtype_size(rows[i].dtype), rows[i].dtype);
-        assert_string_equal(bytes, rows[i].turned);
+        assert_string_equal(bytes, rows[i].swapped);
     }
 }
 

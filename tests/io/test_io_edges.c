@@ -381,7 +381,7 @@ typedef struct zip {
     uint32_t local;   /* UINT32_MAX: stands in extra; else 0 */
     size_t more_name; /* what the record adds to its name's length */
     bool deflated;
-    uint64_t unpacked; /* of a deflated one: the length that is told, or 0 */
+    uint64_t unpacked; /* of a deflated one: the claimed length, or 0 */
 } zip;
 
 static size_t packed_bytes; /* of the last one */
@@ -507,7 +507,7 @@ static void npz_extras(void **state)
     }
 }
 
-/* Deflate makes at most 1032 bytes of one, and what is told beyond that is not believed. */
+/* Deflate makes at most 1032 bytes of one, and a larger claim is refused. */
 static void npz_ratios(void **state)
 {
     (void)state;

@@ -65,7 +65,7 @@ static void wander(tn_tensor *a, tn_tensor *b)
     }
 }
 
-/* Fetch the view into a dense, a turned or a sparse tensor. */
+/* Fetch the view into a dense, a transposed or a sparse tensor. */
 static void compare(const tn_file *f, const tn_tensor *places, const tn_tensor *view)
 {
     tn_tensor d, block;
@@ -143,11 +143,11 @@ static void sparse_views(void **state)
     tn_free(&t);
 }
 
-/* Views that are turned so far that a stage must be cut along two axes. */
+/* Views that are transposed so far that a stage must be cut along two axes. */
 static void far_turns(void **state)
 {
     (void)state;
-    static const int turns[][4] = {{3, 2, 1, 0}, {3, 0, 1, 2}, {2, 3, 1, 0}, {1, 3, 2, 0}};
+    static const int orders[][4] = {{3, 2, 1, 0}, {3, 0, 1, 2}, {2, 3, 1, 0}, {1, 3, 2, 0}};
     tn_tensor t;
     OK(tn_alloc(&t, TN_I32, 4, (int64_t[]){37, 6, 29, 41}));
     for (int64_t i = 0; i < tn_numel(&t); i++)
@@ -158,8 +158,8 @@ static void far_turns(void **state)
     for (int round = 0; round < 24; round++) {
         tn_tensor places, view;
         OK(tn_file_places(f, 0, &places));
-        OK(tn_permute(&places, &places, turns[round % 4]));
-        OK(tn_permute(&view, &t, turns[round % 4]));
+        OK(tn_permute(&places, &places, orders[round % 4]));
+        OK(tn_permute(&view, &t, orders[round % 4]));
         tni_stage = (int64_t)1024 << round % 6 * 2;
         compare(f, &places, &view);
     }
@@ -226,14 +226,14 @@ static void memory_is_one_stage(void **state)
 
 /* How often the file is read, and how much: gaps up to a page, and up to as much as is wanted,
  * are read too; a stage is filled along the file, whatever the order of the axes; and where dst
- * is turned, so much along its dense axis that its lines are whole. */
+ * is transposed, so much along its dense axis that its lines are whole. */
 static void reads_are_few(void **state)
 {
     (void)state;
     static const struct {
         const char *what;
         int64_t shape[2], last[3]; /* extents of bytes; start, stop, step of axis 1 */
-        int turn, turn_dst;
+        bool transpose, transpose_dst;
         int64_t stage, reads, bytes;
     } rows[] = {
         {"all", {8, 9000}, {0, 9000, 1}, 0, 0, 4 << 20, 1, 72000},
@@ -242,10 +242,10 @@ static void reads_are_few(void **state)
         {"a gap as long as what is wanted", {8, 12001}, {0, 6000, 1}, 0, 0, 4 << 20, 1, 90007},
         {"half as long again", {8, 12002}, {0, 6000, 1}, 0, 0, 4 << 20, 8, 48000},
         {"every third", {1, 9000}, {0, 9000, 3}, 0, 0, 4 << 20, 1, 8998},
-        {"turned", {80, 4196}, {0, 100, 1}, 1, 0, 4 << 20, 1, 331584},
-        {"both turned", {8, 9000}, {0, 9000, 1}, 1, 1, 4 << 20, 1, 72000},
+        {"transposed", {80, 4196}, {0, 100, 1}, 1, 0, 4 << 20, 1, 331584},
+        {"both transposed", {8, 9000}, {0, 9000, 1}, 1, 1, 4 << 20, 1, 72000},
         {"in stages", {8, 9000}, {0, 8990, 1}, 0, 0, 4096, 24, 71920},
-        {"turned in stages", {300, 300}, {0, 300, 1}, 1, 0, 4096, 24, 90000},
+        {"transposed in stages", {300, 300}, {0, 300, 1}, 1, 0, 4096, 24, 90000},
         {"in stages of a row", {8, 9000}, {0, 4096, 1}, 0, 0, 4096, 8, 32768},
     };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
@@ -260,14 +260,15 @@ static void reads_are_few(void **state)
         const int64_t *last = rows[k].last;
         OK(tn_slice(&places, &places, 1, last[0], last[1], last[2]));
         OK(tn_slice(&view, &t, 1, last[0], last[1], last[2]));
-        if (rows[k].turn) {
+        if (rows[k].transpose) {
             OK(tn_transpose(&places, &places, 0, 1));
             OK(tn_transpose(&view, &view, 0, 1));
         }
-        int64_t shape[2] = {view.shape[rows[k].turn_dst], view.shape[!rows[k].turn_dst]};
+        int64_t shape[2] = {view.shape[rows[k].transpose_dst],
+                            view.shape[!rows[k].transpose_dst]};
         OK(tn_alloc(&dst, TN_U8, 2, shape));
         d = dst;
-        if (rows[k].turn_dst)
+        if (rows[k].transpose_dst)
             OK(tn_transpose(&d, &d, 0, 1));
         tni_stage = rows[k].stage;
         reads = read_bytes = 0;

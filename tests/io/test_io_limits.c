@@ -488,7 +488,7 @@ static void a_shorter_file(void **state)
     tn_free(&t);
 }
 
-/* Whoever shortens a file that is mapped makes the view fault; fetching is told. */
+/* Whoever shortens a file that is mapped makes the view fault; fetching reports it. */
 static void a_shorter_file_that_is_mapped(void **state)
 {
     (void)state;

@@ -109,7 +109,7 @@ static void every_stride_is_written(void **state)
     clean();
 }
 
-/* More than one stage: 40 MB turned. */
+/* More than one stage: 40 MB transposed. */
 static void long_tensors_pass_in_stages(void **state)
 {
     (void)state;

@@ -267,8 +267,8 @@ static void tiles_of(const tni_copy_kernels *k, int w)
                 {"tile, repeated", {{n0, n1}, {row, width}, {width, 0}, width}},
                 {"tile, one value", {{n0, n1}, {row, width}, {0, 0}, width}},
                 {"tile, reversed", {{n0, n1}, {row, width}, {row, -width}, width}},
-                {"tile, turned", {{n0, n1}, {row, width}, {width, column}, width}},
-                {"tile, turned back", {{n0, n1}, {row, width}, {-width, column}, width}},
+                {"tile, transposed", {{n0, n1}, {row, width}, {width, column}, width}},
+                {"tile, transposed back", {{n0, n1}, {row, width}, {-width, column}, width}},
                 {"tile, dst backwards", {{n0, n1}, {-row, width}, {width, -column}, width}},
                 {"tile, gaps",
                  {{n0, n1}, {2 * row, 2 * width}, {3 * width, column * 3}, width}},
@@ -347,7 +347,7 @@ static void fills_of(const tni_copy_kernels *k, int w)
             }
 }
 
-static void turns(void **state)
+static void transposes(void **state)
 {
     (void)state;
     on_every_level(turns_of);
@@ -386,9 +386,9 @@ static void fills(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turns), cmocka_unit_test(transposed_lines),
-        cmocka_unit_test(tiles), cmocka_unit_test(units),
-        cmocka_unit_test(rows),  cmocka_unit_test(fills),
+        cmocka_unit_test(transposes), cmocka_unit_test(transposed_lines),
+        cmocka_unit_test(tiles),      cmocka_unit_test(units),
+        cmocka_unit_test(rows),       cmocka_unit_test(fills),
     };
     return cmocka_run_group_tests(tests, build, NULL);
 }

@@ -28,21 +28,21 @@ static void gapped_rows_of_every_length(void **state)
         value[i] = (char)next(&r);
     for (int isa = 0; isa <= top_level(); isa++)
         for (int64_t bytes = 1; bytes < 300; bytes++)
-            for (int turn = 0; turn < 12; turn++) {
-                int64_t n = pick(&r, 1, 9), gap = pick(&r, 0, turn % 2 ? 4 : 40);
+            for (int round = 0; round < 12; round++) {
+                int64_t n = pick(&r, 1, 9), gap = pick(&r, 0, round % 2 ? 4 : 40);
                 int64_t off = pick(&r, 0, 63), d_step = bytes + gap;
-                int64_t s_step = bytes + (turn % 3 ? 0 : pick(&r, 0, 9));
+                int64_t s_step = bytes + (round % 3 ? 0 : pick(&r, 0, 9));
                 int64_t room = (n - 1) * d_step + bytes, source = (n - 1) * s_step + bytes;
                 char *d = random_bytes(&r, off + room), *s = random_bytes(&r, source);
                 char *want = malloc((size_t)(off + room));
                 memcpy(want, d, (size_t)(off + room));
                 tni_kernels_of(isa)->rows->gapped(d + off, d_step, s, s_step, n, bytes,
-                                                  turn % 4 ? value : NULL);
+                                                  round % 4 ? value : NULL);
                 for (int64_t i = 0; i < n; i++) {
                     char *at = want + off + i * d_step;
                     memcpy(at, s + i * s_step, (size_t)bytes);
                     if (i < n - 1)
-                        memcpy(at + bytes, turn % 4 ? value : d + (at + bytes - want),
+                        memcpy(at + bytes, round % 4 ? value : d + (at + bytes - want),
                                (size_t)gap);
                 }
                 if (memcmp(d, want, (size_t)(off + room)))
@@ -60,9 +60,9 @@ static void rows_of_every_length(void **state)
     rng r = {1};
     for (int isa = 0; isa <= top_level(); isa++)
         for (int64_t bytes = 0; bytes < 300; bytes++)
-            for (int turn = 0; turn < 6; turn++) {
+            for (int round = 0; round < 6; round++) {
                 int64_t n = pick(&r, 0, 5), gap = pick(&r, 0, 70), s_gap = pick(&r, 0, 9);
-                int64_t d_step = bytes + gap, s_step = turn == 5 ? 0 : bytes + s_gap;
+                int64_t d_step = bytes + gap, s_step = round == 5 ? 0 : bytes + s_gap;
                 int64_t room = n ? (n - 1) * d_step + bytes : 0;
                 int64_t source = n ? (n - 1) * s_step + bytes : 0;
                 char *d = random_bytes(&r, room), *s = random_bytes(&r, source);

@@ -83,7 +83,7 @@ static tn_status ask(const asked *a)
 
 static void wrong_plans(scene *s, int bad)
 {
-    static const int twice[] = {0, 0}, turned[] = {1, 0};
+    static const int twice[] = {0, 0}, transposed[] = {1, 0};
     const asked good = {s->d, s->d, TN_I32, TN_I32, NULL, {0}, false};
     for (int k = 0; k < 15; k++) {
         asked a = good;
@@ -126,7 +126,7 @@ static void wrong_plans(scene *s, int bad)
             a.src = s->other;
             break;
         case 12:
-            a.axes = turned;
+            a.axes = transposed;
             break;
         case 13:
             a.to = TN_F32;

@@ -52,7 +52,7 @@ static const struct {
      3, {4, 2, 3}, {4, 48, 16}, {24, 12, 4}, "6:16:4 4:4:24", NULL},
     {"both reversed is forwards",
      2, {5, 3}, {-12, -4}, {-12, -4}, "15:4:4 @-56,-56", "15:-4:-4"},
-    {"dst reversed turns src instead", 1, {6}, {-4}, {4}, "6:4:-4 @-20,20", "6:-4:4"},
+    {"dst reversed reverses src instead", 1, {6}, {-4}, {4}, "6:4:-4 @-20,20", "6:-4:4"},
     {"src reversed stays", 1, {6}, {4}, {-4}, "6:4:-4", NULL},
     {"one axis of dst reversed",
      2, {5, 3}, {-12, 4}, {12, 4}, "5:12:-12 3:4:4 @-48,48", "5:-12:12 3:4:4"},

@@ -71,7 +71,7 @@ static void texts(void **state)
     }
 }
 
-/* ---- the first rule that is broken is told ---- */
+/* ---- the first rule that is broken is reported ---- */
 
 static void einsum_rules(void **state)
 {

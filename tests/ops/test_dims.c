@@ -104,7 +104,7 @@ static void edge_cases(void **state)
     assert_int_equal(tn_pad_hw_copy(&out, &a, INT64_MAX), TN_EOVERFLOW);
     assert_int_equal(tn_pad_hw_copy(&out, &a, INT64_MAX / 4), TN_EOVERFLOW);
 
-    /* too few axes, also with a bad padding: the padding is told first */
+    /* too few axes, also with a bad padding: the padding is reported first */
     OK(tn_init(&bad, x, TN_F32, 1, (int64_t[]){6}));
     assert_int_equal(tn_pad_hw_copy(&out, &bad, 1), TN_ESHAPE);
     assert_int_equal(tn_pad_hw_copy(&out, &bad, -1), TN_EARG);

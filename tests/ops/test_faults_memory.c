@@ -15,9 +15,9 @@
 /* ---- what calls work on: inputs that stay, outputs that a failure leaves alone ---- */
 
 static float numbers[24];
-static tn_tensor x, turned, place, one; /* x is (2, 3, 4), place another block like it */
-static float block[24 * 9];             /* of place, and of larger ones */
-static const tn_tensor *const two[] = {&x, &turned};
+static tn_tensor x, transposed, place, one; /* x is (2, 3, 4), place another block like it */
+static float block[24 * 9];                 /* of place, and of larger ones */
+static const tn_tensor *const two[] = {&x, &transposed};
 static const char *const names[] = {"a", "b"};
 static const int64_t ones[] = {1, 1, 1};
 
@@ -85,7 +85,7 @@ static tn_status call_full(void)
 
 static tn_status call_contiguous(void)
 {
-    return tn_contiguous(&out.t, &turned);
+    return tn_contiguous(&out.t, &transposed);
 }
 
 static tn_status call_unsqueeze_copy(void)
@@ -100,12 +100,12 @@ static tn_status call_squeeze_copy(void)
 
 static tn_status call_pad_copy(void)
 {
-    return tn_pad_copy(&out.t, &turned, ones, ones, TN_PAD_WRAP, NULL);
+    return tn_pad_copy(&out.t, &transposed, ones, ones, TN_PAD_WRAP, NULL);
 }
 
 static tn_status call_pad_hw_copy(void)
 {
-    return tn_pad_hw_copy(&out.t, &turned, 2);
+    return tn_pad_hw_copy(&out.t, &transposed, 2);
 }
 
 static void prepare_inplace(void)
@@ -129,18 +129,18 @@ static tn_status call_pattern_copy(void)
 
 static tn_status call_plan_rearrange(void)
 {
-    return tn_plan_rearrange(&out.plan, &place, &turned);
+    return tn_plan_rearrange(&out.plan, &place, &transposed);
 }
 
 static tn_status call_plan_cast(void)
 {
-    return tn_plan_cast(&out.plan, &place, &turned);
+    return tn_plan_cast(&out.plan, &place, &transposed);
 }
 
 static tn_status call_plan_op(void)
 {
     return tn_plan_op(&out.plan, TN_ADD, NULL, &place, 2,
-                      (const tn_tensor *[]){&turned, &turned});
+                      (const tn_tensor *[]){&transposed, &transposed});
 }
 
 static tn_status call_plan_pad(void)
@@ -157,7 +157,7 @@ static tn_status call_plan_run(void)
 
 static void prepare_plan(void)
 {
-    OK(tn_plan_rearrange(&out.plan, &place, &turned));
+    OK(tn_plan_rearrange(&out.plan, &place, &transposed));
 }
 
 static tn_status call_handle_create(void)
@@ -169,14 +169,14 @@ static tn_status call_handle_create(void)
 
 static tn_status call_rearrange(void)
 {
-    return tn_rearrange(&place, &turned);
+    return tn_rearrange(&place, &transposed);
 }
 
 static tn_status call_cast(void)
 {
     tn_tensor narrow = place;
     narrow.dtype = TN_BF16;
-    return tn_cast(&narrow, &turned);
+    return tn_cast(&narrow, &transposed);
 }
 
 static tn_status call_fill(void)
@@ -203,42 +203,43 @@ static tn_status call_arange(void)
 
 static tn_status call_unary(void)
 {
-    return tn_unary(TN_EXP, &place, &turned);
+    return tn_unary(TN_EXP, &place, &transposed);
 }
 
 static tn_status call_binary(void)
 {
-    return tn_binary(TN_POW, &place, &turned, &turned);
+    return tn_binary(TN_POW, &place, &transposed, &transposed);
 }
 
 static tn_status call_ternary(void)
 {
-    return tn_ternary(TN_WHERE, &place, &turned, &turned, &turned);
+    return tn_ternary(TN_WHERE, &place, &transposed, &transposed, &transposed);
 }
 
 static tn_status call_apply(void)
 {
-    return tn_apply(TN_LERP, NULL, &place, 3, (const tn_tensor *[]){&turned, &turned, &turned});
+    return tn_apply(TN_LERP, NULL, &place, 3,
+                    (const tn_tensor *[]){&transposed, &transposed, &transposed});
 }
 
 static tn_status call_add(void)
 {
-    return tn_add(&place, &turned, &turned);
+    return tn_add(&place, &transposed, &transposed);
 }
 
 static tn_status call_sub(void)
 {
-    return tn_sub(&place, &turned, &turned);
+    return tn_sub(&place, &transposed, &transposed);
 }
 
 static tn_status call_mul(void)
 {
-    return tn_mul(&place, &turned, &turned);
+    return tn_mul(&place, &transposed, &transposed);
 }
 
 static tn_status call_div(void)
 {
-    return tn_div(&place, &turned, &turned);
+    return tn_div(&place, &transposed, &transposed);
 }
 
 static void nothing(void *user, int64_t n, void *dst, int64_t dst_step, const void *const *src,
@@ -249,7 +250,7 @@ static void nothing(void *user, int64_t n, void *dst, int64_t dst_step, const vo
 
 static tn_status call_map(void)
 {
-    return tn_map(nothing, NULL, &place, 1, (const tn_tensor *[]){&turned});
+    return tn_map(nothing, NULL, &place, 1, (const tn_tensor *[]){&transposed});
 }
 
 static tn_status into(int64_t a, int64_t b, int64_t c, tn_tensor *dst)
@@ -315,18 +316,18 @@ static tn_status call_pattern_into(void)
 
 static tn_status call_unsqueeze_into(void)
 {
-    return tn_unsqueeze_into(&place, &turned);
+    return tn_unsqueeze_into(&place, &transposed);
 }
 
 static tn_status call_squeeze_into(void)
 {
-    return tn_squeeze_into(&place, &turned);
+    return tn_squeeze_into(&place, &transposed);
 }
 
 static tn_status call_print(void)
 {
     char text[2000];
-    return tn_print(&turned, text, sizeof text);
+    return tn_print(&transposed, text, sizeof text);
 }
 
 /* ---- files ---- */
@@ -432,7 +433,7 @@ static tn_status call_file_unpack(void)
 
 static tn_status call_save(void)
 {
-    tn_status status = tn_save(in_folder(path), &turned);
+    tn_status status = tn_save(in_folder(path), &transposed);
     assert_int_equal(access(in_folder(path), F_OK), status == TN_OK ? 0 : -1);
     return status;
 }
@@ -457,7 +458,7 @@ static tn_status call_writer_open(void)
 
 static tn_status call_writer_open_fd(void)
 {
-    return tn_writer_open_fd(&out.writer, fd, "x", &turned);
+    return tn_writer_open_fd(&out.writer, fd, "x", &transposed);
 }
 
 static void make_fd(void)
@@ -483,13 +484,13 @@ static void abort_writer(void)
 
 static tn_status call_writer_put(void)
 {
-    return tn_writer_put(begun, &turned);
+    return tn_writer_put(begun, &transposed);
 }
 
 static void fill_writer(void)
 {
     begin_writer();
-    OK(tn_writer_put(begun, &turned));
+    OK(tn_writer_put(begun, &transposed));
 }
 
 static tn_status call_writer_commit(void)
@@ -670,14 +671,14 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     OK(tn_flip(&v, &x, 0));
     OK(tn_diagonal(&v, &x, 0, 2));
     OK(tn_windows(&v, &x, 2, 2, 1));
-    OK(tn_pattern_view(&v, &turned, pattern, "a=4"));
+    OK(tn_pattern_view(&v, &transposed, pattern, "a=4"));
     OK(tn_pattern_shape(pattern, NULL, &x, &ndim, shape));
     OK(tn_broadcast_shape(2, (const tn_tensor *[]){&x, &one}, &ndim, shape));
     OK(tn_extent(&x, &low, &high));
     OK(tn_index_to_offset(5, 3, x.shape, x.stride, &low));
     OK(tn_padded_shape(3, x.shape, ones, shape));
     OK(tn_padded_size(3, x.shape, ones, &low));
-    OK(tn_rearrange_meta(&meta, &place, &turned));
+    OK(tn_rearrange_meta(&meta, &place, &transposed));
     OK(tn_meta_distribute(&meta, &meta, (int64_t[]){2, 1}, 2));
     tn_facts facts;
     OK(tn_plan_explain(plan, text, sizeof text));
@@ -729,7 +730,7 @@ static void the_others_take_nothing(void **state)
     (void)state;
     tn_plan *plan;
     tn_file *f;
-    OK(tn_plan_rearrange(&plan, &place, &turned));
+    OK(tn_plan_rearrange(&plan, &place, &transposed));
     OK(tn_file_open(&f, DATA("many.safetensors")));
     calls = fail_at = 0;
     views_and_facts(f, plan);
@@ -793,9 +794,9 @@ static int setup(void **state)
     for (int i = 0; i < 24; i++)
         numbers[i] = (float)i;
     return make_folder(state) || tn_init(&x, numbers, TN_F32, 3, (int64_t[]){2, 3, 4}) ||
-           tn_transpose(&turned, &x, 0, 2) || tn_init(&place, block, TN_F32, 3, turned.shape) ||
-           tn_unsqueeze(&one, &x, 0) || tn_handle_create(&weak, TN_CPU, 0, &config) ||
-           tn_handle_use(weak);
+           tn_transpose(&transposed, &x, 0, 2) ||
+           tn_init(&place, block, TN_F32, 3, transposed.shape) || tn_unsqueeze(&one, &x, 0) ||
+           tn_handle_create(&weak, TN_CPU, 0, &config) || tn_handle_use(weak);
 }
 
 static int teardown(void **state)

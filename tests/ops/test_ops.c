@@ -112,7 +112,7 @@ static void draw(rng *r, const block *b, const op_rule *rule)
 
 enum { SHARE = TEST_EMULATED ? 4 : 1 }; /* every layout, or one of so many for each op */
 
-static int bad, told = -1;
+static int bad, reported = -1;
 
 static void check_case(rng *r, tn_op op, const tn_dtype *in, int c)
 {
@@ -154,8 +154,8 @@ static void check_case(rng *r, tn_op op, const tn_dtype *in, int c)
             v[0] = cast_number(TN_BOOL, v[0]);
         const number got = number_at(out, element(&dst.t, at));
         const number want = want_of(op, params, m, out, v, arity);
-        if (!fits(op, m, out, got, want) && told != op * 32 + (int)m) {
-            told = op * 32 + (int)m; /* the first of each op and dtype */
+        if (!fits(op, m, out, got, want) && reported != op * 32 + (int)m) {
+            reported = op * 32 + (int)m; /* the first of each op and dtype */
             bad++;
             print_error(
                 "%s %s, %s at %d %d %d: of %.20Lg %.20Lg %.20Lg (%lld %lld) want %.20Lg "

@@ -15,7 +15,7 @@ enum { CHUNK = 1 << 12 };
 static int points = TEST_WATCHED ? 1 << 13 : 1 << 16; /* TENON_POINTS asks for more */
 static bool more;
 
-static int bad, told;
+static int bad, reported;
 
 static double uniform(rng *r)
 {
@@ -81,7 +81,7 @@ static void check_chunk(rng *r, tn_op op, tn_dtype t, bool inside, bool exact,
             if (isfinite(off) && off > *worst)
                 *worst = off;
             if (!near_number(t, got, expect, tol, rule->near))
-                if (bad++, told++ < 3)
+                if (bad++, reported++ < 3)
                     print_error("%s %s, level %d, of %.20Lg %.20Lg: %.20Lg, want %.20Lg, off "
                                 "by %Lg ulp\n",
                                 tn_op_name(op), tn_dtype_name(t), isa,
@@ -96,7 +96,7 @@ static void check_op(tn_op op, tn_dtype t)
 {
     rng r = {(uint64_t)op * 2 + (t == TN_F32)};
     long double worst = 0;
-    told = 0;
+    reported = 0;
     for (int done = 0; done < points; done += CHUNK)
         check_chunk(&r, op, t, done < points / 2, done % (more ? 8 * CHUNK : points / 2) == 0,
                     &worst);

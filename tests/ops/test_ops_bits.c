@@ -302,7 +302,7 @@ static void maps(void **state)
         block_free(&d);
         block_free(&twin);
     }
-    /* what is dense along another axis comes turned */
+    /* what is dense along another axis comes transposed */
     static uint32_t x[150 * 140], y[140 * 150], z[140 * 150];
     for (uint32_t i = 0; i < 150 * 140; i++)
         x[i] = y[i] = i * i;

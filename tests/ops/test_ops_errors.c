@@ -215,7 +215,7 @@ static void bad_memory(void **state)
     tn_plan_free(plan);
 }
 
-/* Of several faults the first of the rules' order is told. */
+/* Of several faults the first of the rules' order is reported. */
 static void precedence(void **state)
 {
     (void)state;

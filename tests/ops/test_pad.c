@@ -104,16 +104,17 @@ static void large_pads(void **state)
         }
 }
 
-/* A source that is turned: each image is a pad of its own where it fits the cache, and the axes
+/* A source that is transposed: each image is a pad of its own where it fits the cache, and the axes
  * that can be parted so lie outside in src, too. */
 static void turned_pads(void **state)
 {
     (void)state;
     rng r = {11};
     static const struct {
-        int64_t shape[4], width[4]; /* of what is turned, and of the borders of the result */
+        int64_t shape[4],
+            width[4]; /* of what is transposed, and of the borders of the result */
         int axes[4];
-        int64_t slabs;
+        int64_t images;
     } cases[] = {
         {{7, 60, 50, 24}, {0, 0, 1, 2}, {0, 3, 1, 2}, 7},
         {{3, 4, 150, 170}, {0, 0, 3, 1}, {0, 1, 3, 2}, 12},
@@ -133,14 +134,14 @@ static void turned_pads(void **state)
             oracle(&want.t, &src.t, from_pad,
                    &(padded){4, src.t.shape, width, (tn_pad_mode)mode}, &zero);
             OK(tn_pad_into(&dst.t, &src.t, width, width, (tn_pad_mode)mode, NULL));
-            SAME_BLOCKS(&dst, &want, "turned %d, %s\n", c, mode_names[mode]);
+            SAME_BLOCKS(&dst, &want, "transposed %d, %s\n", c, mode_names[mode]);
             tn_plan *plan;
             tn_facts f;
             OK(tn_plan_pad(&plan, &dst.t, &src.t, width, width, (tn_pad_mode)mode, NULL));
             OK(tn_plan_facts(&f, plan));
             const bool fits = tn_nbytes(&dst.t) <= tni_cache_sizes()->l2 / 2;
-            if (mode != 2 && f.tiles != (fits ? 1 : cases[c].slabs))
-                fail_msg("%lld slabs, %s", (long long)f.tiles, f.way);
+            if (mode != 2 && f.tiles != (fits ? 1 : cases[c].images))
+                fail_msg("%lld images, %s", (long long)f.tiles, f.way);
             tn_plan_free(plan);
             block_free(&src);
             block_free(&dst);
@@ -348,7 +349,7 @@ static void bad_pads(void **state)
 static void ways(void **state)
 {
     (void)state;
-    tn_tensor src, dst, turned;
+    tn_tensor src, dst, transposed;
     tn_plan *plan;
     tn_facts f;
     const int64_t one[] = {1, 1};
@@ -359,9 +360,9 @@ static void ways(void **state)
     assert_string_equal(f.way, "rows");
     assert_true(f.read == 4800 && f.written == 32 * 42 * 4 && f.shape[1] == 42);
     tn_plan_free(plan);
-    OK(tn_init(&turned, NULL, TN_F32, 2, (int64_t[]){40, 30}));
-    OK(tn_transpose(&turned, &turned, 0, 1));
-    OK(tn_plan_pad(&plan, &dst, &turned, one, one, TN_PAD_CONSTANT, NULL));
+    OK(tn_init(&transposed, NULL, TN_F32, 2, (int64_t[]){40, 30}));
+    OK(tn_transpose(&transposed, &transposed, 0, 1));
+    OK(tn_plan_pad(&plan, &dst, &transposed, one, one, TN_PAD_CONSTANT, NULL));
     OK(tn_plan_facts(&f, plan));
     assert_string_equal(f.way, "interior first");
     tn_plan_free(plan);

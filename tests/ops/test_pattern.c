@@ -21,7 +21,7 @@ static const struct {
     {"long names, digits, underscores", "Ab_1 x2y -> x2y Ab_1", NULL, 2, {5, 6}, TN_OK, 2, {6, 5}, 1},
     {"a keyword is a name", "axis if -> if axis", NULL, 2, {5, 6}, TN_OK, 2, {6, 5}, 1},
     {"a group merges", "a b -> (a b)", NULL, 2, {2, 3}, TN_OK, 1, {6}, 1},
-    {"a turned group is a copy", "a b -> (b a)", NULL, 2, {2, 3}, TN_OK, 1, {6}, 0},
+    {"a transposed group is a copy", "a b -> (b a)", NULL, 2, {2, 3}, TN_OK, 1, {6}, 0},
     {"a group splits", "(a b) -> a b", "a=2", 1, {6}, TN_OK, 2, {2, 3}, 1},
     {"the other size is inferred", "(a b) -> a b", "b=2", 1, {6}, TN_OK, 2, {3, 2}, 1},
     {"all sizes given", "(a b) -> b a", "a=2 b=3", 1, {6}, TN_OK, 2, {3, 2}, 1},
@@ -45,7 +45,7 @@ static const struct {
     {"an ellipsis of one", "a ... b -> b ... a", NULL, 3, {2, 5, 3}, TN_OK, 3, {3, 5, 2}, 1},
     {"an ellipsis of all", "... -> ...", NULL, 3, {2, 5, 3}, TN_OK, 3, {2, 5, 3}, 1},
     {"an ellipsis in a right group", "a ... -> (a ...)", NULL, 3, {2, 5, 3}, TN_OK, 1, {30}, 1},
-    {"a turned ellipsis group", "a ... -> (... a)", NULL, 3, {2, 5, 3}, TN_OK, 1, {30}, 0},
+    {"a transposed ellipsis group", "a ... -> (... a)", NULL, 3, {2, 5, 3}, TN_OK, 1, {30}, 0},
     {"an empty ellipsis in a group", "a ... -> a (...)", NULL, 1, {2}, TN_OK, 2, {2, 1}, 1},
     {"an ellipsis beside groups", "(a b) ... c -> c ... b a", "a=2", 4, {4, 3, 5, 6}, TN_OK, 5, {6, 3, 5, 2, 2}, 1},
     {"a size for a plain axis is checked", "a b -> b a", "a=2", 2, {2, 3}, TN_OK, 2, {3, 2}, 1},
@@ -281,19 +281,19 @@ static void bad_arguments(void **state)
     OK(tn_init(&d, y, TN_F32, 2, (int64_t[]){6, 4}));
     int ndim;
     int64_t shape[TN_MAX_NDIM];
-    const char *turn = "a b -> b a";
+    const char *transpose = "a b -> b a";
     assert_int_equal(tn_pattern_shape(NULL, NULL, &a, &ndim, shape), TN_ENULL);
-    assert_int_equal(tn_pattern_shape(turn, NULL, NULL, &ndim, shape), TN_ENULL);
-    assert_int_equal(tn_pattern_shape(turn, NULL, &a, NULL, shape), TN_ENULL);
-    assert_int_equal(tn_pattern_shape(turn, NULL, &a, &ndim, NULL), TN_ENULL);
-    assert_int_equal(tn_pattern_view(NULL, &a, turn, NULL), TN_ENULL);
-    assert_int_equal(tn_pattern_view(&out, NULL, turn, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_shape(transpose, NULL, NULL, &ndim, shape), TN_ENULL);
+    assert_int_equal(tn_pattern_shape(transpose, NULL, &a, NULL, shape), TN_ENULL);
+    assert_int_equal(tn_pattern_shape(transpose, NULL, &a, &ndim, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_view(NULL, &a, transpose, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_view(&out, NULL, transpose, NULL), TN_ENULL);
     assert_int_equal(tn_pattern_view(&out, &a, NULL, NULL), TN_ENULL);
-    assert_int_equal(tn_pattern_into(NULL, &a, turn, NULL), TN_ENULL);
-    assert_int_equal(tn_pattern_into(&d, NULL, turn, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_into(NULL, &a, transpose, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_into(&d, NULL, transpose, NULL), TN_ENULL);
     assert_int_equal(tn_pattern_into(&d, &a, NULL, NULL), TN_ENULL);
-    assert_int_equal(tn_pattern_copy(NULL, &a, turn, NULL), TN_ENULL);
-    assert_int_equal(tn_pattern_copy(&out, NULL, turn, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_copy(NULL, &a, transpose, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_copy(&out, NULL, transpose, NULL), TN_ENULL);
     assert_int_equal(tn_pattern_copy(&out, &a, NULL, NULL), TN_ENULL);
     assert_null(out.data);
 
@@ -301,42 +301,42 @@ static void bad_arguments(void **state)
     assert_int_equal(tn_pattern_into(&d, &a, "a b -> (a b)", NULL), TN_ESHAPE);
     tn_tensor bad = d;
     bad.shape[0] = 5;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_ESHAPE);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_ESHAPE);
     bad = d;
     bad.shape[1] = 3;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_ESHAPE);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_ESHAPE);
     assert_int_equal(tn_pattern_into(&d, &a, "a b -> b", NULL), TN_EFORMAT);
     assert_int_equal(tn_pattern_copy(&out, &a, "a b -> b", NULL), TN_EFORMAT);
     assert_int_equal(tn_pattern_view(&out, &a, "a b -> b", NULL), TN_EFORMAT);
     assert_int_equal(tn_pattern_into(&d, &a, "a b c -> b a c", NULL), TN_ESHAPE);
     bad = d;
     bad.dtype = TN_I32;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_EDTYPE);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_EDTYPE);
     bad = d;
     bad.device = 3;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_EDEVICE);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_EDEVICE);
     bad = d;
     bad.flags = TN_READONLY;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_EARG);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_EARG);
     bad = d;
     bad.stride[0] = 0;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_ESTRIDE);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_ESTRIDE);
     bad = d;
     bad.data = NULL;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_ENULL);
     bad = a;
     bad.data = NULL;
-    assert_int_equal(tn_pattern_into(&d, &bad, turn, NULL), TN_ENULL);
-    assert_int_equal(tn_pattern_copy(&out, &bad, turn, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_into(&d, &bad, transpose, NULL), TN_ENULL);
+    assert_int_equal(tn_pattern_copy(&out, &bad, transpose, NULL), TN_ENULL);
     OK(tn_pattern_view(&out, &bad, "-a b -> b a", NULL));
     assert_null(out.data);
     bad = d;
     bad.data = x;
-    assert_int_equal(tn_pattern_into(&bad, &a, turn, NULL), TN_EOVERLAP);
+    assert_int_equal(tn_pattern_into(&bad, &a, transpose, NULL), TN_EOVERLAP);
     assert_int_equal(tn_pattern_into(&a, &a, "a b -> a b", NULL), TN_EOVERLAP);
     bad = a;
     bad.device = 3; /* a view touches no element */
-    OK(tn_pattern_view(&out, &bad, turn, NULL));
+    OK(tn_pattern_view(&out, &bad, transpose, NULL));
     assert_int_equal(out.device, 3);
 }
 

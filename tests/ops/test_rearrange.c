@@ -49,21 +49,21 @@ static const named cases[] = {
     {"heads before tokens",           4, {2, 6, 50, 96},     "0123", "0213",  "rows",    0, NULL},
     {"long rows",                     3, {5, 7, 2003},       "012",  "102",   "rows",    0, NULL},
 
-    /* turn: dense along different axes */
-    {"matrix turned",                 2, {37, 41},           "01",   "10",    "transpose",    0, NULL},
-    {"large matrix turned",           2, {251, 243},         "01",   "10",    "transpose",    0, NULL},
-    {"256 x 256 turned",              2, {256, 256},         "01",   "10",    "transpose",    0, NULL},
-    {"a tall matrix turned",          2, {9001, 5},          "01",   "10",    "transpose",    0, NULL},
-    {"a wide matrix turned",          2, {5, 9001},          "01",   "10",    "transpose",    0, NULL},
-    {"two columns turned",            2, {9001, 2},          "01",   "10",    "transpose",    0, NULL},
-    {"two rows turned",               2, {2, 9001},          "01",   "10",    "transpose",    0, NULL},
-    {"dst turned",                    2, {251, 243},         "10",   "01",    "transpose",    0, NULL},
-    {"turned, gaps in dst",           2, {151, 143},         "01+",  "10",    "transpose",    0, NULL},
-    {"turned, gaps in src",           2, {151, 143},         "01",   "10+",   "transpose",    0, NULL},
-    {"turned, odd addresses",         2, {151, 143},         "01'",  "10'",   "transpose",    0, NULL},
-    {"turned, src reversed",          2, {151, 143},         "01",   "-1-0",  "transpose",    0, NULL},
-    {"turned, dense axis of src reversed", 2, {151, 143},    "01",   "1-0",   "transpose",    0, NULL},
-    {"turned, dst reversed",          2, {151, 143},         "-0-1", "10",    "transpose",    0, NULL},
+    /* transpose: dense along different axes */
+    {"matrix transposed",                 2, {37, 41},           "01",   "10",    "transpose",    0, NULL},
+    {"large matrix transposed",           2, {251, 243},         "01",   "10",    "transpose",    0, NULL},
+    {"256 x 256 transposed",              2, {256, 256},         "01",   "10",    "transpose",    0, NULL},
+    {"a tall matrix transposed",          2, {9001, 5},          "01",   "10",    "transpose",    0, NULL},
+    {"a wide matrix transposed",          2, {5, 9001},          "01",   "10",    "transpose",    0, NULL},
+    {"two columns transposed",            2, {9001, 2},          "01",   "10",    "transpose",    0, NULL},
+    {"two rows transposed",               2, {2, 9001},          "01",   "10",    "transpose",    0, NULL},
+    {"dst transposed",                    2, {251, 243},         "10",   "01",    "transpose",    0, NULL},
+    {"transposed, gaps in dst",           2, {151, 143},         "01+",  "10",    "transpose",    0, NULL},
+    {"transposed, gaps in src",           2, {151, 143},         "01",   "10+",   "transpose",    0, NULL},
+    {"transposed, odd addresses",         2, {151, 143},         "01'",  "10'",   "transpose",    0, NULL},
+    {"transposed, src reversed",          2, {151, 143},         "01",   "-1-0",  "transpose",    0, NULL},
+    {"transposed, dense axis of src reversed", 2, {151, 143},    "01",   "1-0",   "transpose",    0, NULL},
+    {"transposed, dst reversed",          2, {151, 143},         "-0-1", "10",    "transpose",    0, NULL},
     {"nhwc to nchw, 3 channels",      4, {2, 3, 71, 73},     "0123", "0231",  "transpose",    0, NULL},
     {"nchw to nhwc, 3 channels",      4, {2, 71, 73, 3},     "0123", "0312",  "transpose",    0, NULL},
     {"nchw to nhwc, 4 channels",      4, {2, 71, 73, 4},     "0123", "0312",  "transpose",    0, NULL},
@@ -83,9 +83,9 @@ static const named cases[] = {
     {"short source rows, and an axis after them that is cut", 4, {301, 5, 13, 9}, "0123", "3201",
      "transpose", 0, NULL},
     {"each element repeated",         2, {151, 311},         "01",   "01*",   "transpose",    0, NULL},
-    {"pairs turned",                  3, {151, 143, 2},      "012",  "102",   "transpose",   16, "rows"},
-    {"groups of 4 turned",            3, {91, 93, 4},        "012",  "102",   "transpose",    8, "rows"},
-    {"groups of 16 turned",           3, {41, 43, 16},       "012",  "102",   "transpose",    2, "rows"},
+    {"pairs transposed",                  3, {151, 143, 2},      "012",  "102",   "transpose",   16, "rows"},
+    {"groups of 4 transposed",            3, {91, 93, 4},        "012",  "102",   "transpose",    8, "rows"},
+    {"groups of 16 transposed",           3, {41, 43, 16},       "012",  "102",   "transpose",    2, "rows"},
 
     /* strided: no side helps */
     {"src reversed inside",           2, {151, 311},         "01",   "0-1",   "strided", 0, NULL},
@@ -93,7 +93,7 @@ static const named cases[] = {
     {"gaps in a vector",              2, {20011, 1},         "01+",  "01",    "strided", 0, NULL},
     {"a vector from gaps",            2, {20011, 1},         "01",   "01+",   "strided", 0, NULL},
     {"gaps behind every element",     3, {151, 143, 1},      "012+", "012+",  "strided", 0, NULL},
-    {"gaps, and turned",              3, {151, 143, 1},      "012+", "102+",  "strided", 0, NULL},
+    {"gaps, and transposed",              3, {151, 143, 1},      "012+", "102+",  "strided", 0, NULL},
 };
 /* clang-format on */
 enum { CASES = sizeof cases / sizeof *cases };
@@ -250,7 +250,8 @@ static void every_tail(void **state)
                 copy_oracle(&want.t, &src.t);
                 OK(tn_rearrange(&dst.t, &src.t));
                 if (!same_ground(&dst, &want))
-                    fail_msg("%d x %d of %d bytes turned", (int)near[i], (int)near[k], 1 << w);
+                    fail_msg("%d x %d of %d bytes transposed", (int)near[i], (int)near[k],
+                             1 << w);
                 ground_free(&src);
                 ground_free(&dst);
                 ground_free(&want);
@@ -262,8 +263,8 @@ static void large(void **state)
 {
     (void)state;
     static const named big[] = {
-        {"a large matrix turned", 2, {811, 813}, "01", "10", "transpose", 0, NULL},
-        {"1024 x 1536 turned", 2, {1024, 768}, "01", "10", "transpose", 0, NULL},
+        {"a large matrix transposed", 2, {811, 813}, "01", "10", "transpose", 0, NULL},
+        {"1024 x 1536 transposed", 2, {1024, 768}, "01", "10", "transpose", 0, NULL},
         {"a large image", 4, {2, 3, 311, 313}, "0123", "0231", "transpose", 0, NULL},
         {"a large image back", 4, {2, 311, 313, 3}, "0123", "0312", "transpose", 0, NULL},
         {"a large reversal", 5, {15, 14, 13, 16, 15}, "01234", "43210", "transpose", 0, NULL},

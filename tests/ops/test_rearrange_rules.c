@@ -181,9 +181,9 @@ static const broken refusals[] = {
     {"one shared element", TN_EOVERLAP, "rearrange: dst and src share bytes",
      one_element_shared},
     {"one shared byte", TN_EOVERLAP, "rearrange: dst and src share bytes", one_byte_shared},
-    {"dtype is told before shape", TN_EDTYPE, NULL, dtype_before_shape},
-    {"shape is told before stride", TN_ESHAPE, NULL, shape_before_stride},
-    {"stride is told before data", TN_ESTRIDE, NULL, stride_before_data},
+    {"dtype is reported before shape", TN_EDTYPE, NULL, dtype_before_shape},
+    {"shape is reported before stride", TN_ESHAPE, NULL, shape_before_stride},
+    {"stride is reported before data", TN_ESTRIDE, NULL, stride_before_data},
 };
 
 static void refused(void **state)

@@ -4,7 +4,7 @@
 
 #include "copy_oracle.h"
 
-enum { CROWD = 8, TURNS = TEST_WATCHED ? 4 : 40 };
+enum { CROWD = 8, ROUNDS = TEST_WATCHED ? 4 : 40 };
 
 typedef struct worker {
     const tn_plan *plan;
@@ -17,9 +17,9 @@ static void *work(void *arg)
 {
     worker *me = arg;
     me->right = tn_handle_use(me->handle) == TN_OK;
-    for (int turn = 0; turn < TURNS && me->right; turn++) {
-        memset(me->dst.bytes, turn, me->dst.size);
-        memset(me->want.bytes, turn, me->want.size);
+    for (int round = 0; round < ROUNDS && me->right; round++) {
+        memset(me->dst.bytes, round, me->dst.size);
+        memset(me->want.bytes, round, me->want.size);
         copy_oracle(&me->want.t, &me->src.t);
         me->right = tn_plan_run(me->plan, me->dst.t.data,
                                 (const void *const[]){me->src.t.data}) == TN_OK &&

@@ -164,13 +164,13 @@ static void casts(void **state)
 
 static tn_status move_all(const tn_tensor *src, char *d)
 {
-    const int64_t n = src->shape[0], m = src->shape[1], turned[2] = {m, n};
+    const int64_t n = src->shape[0], m = src->shape[1], transposed[2] = {m, n};
     const int64_t twice[2] = {2 * n, m}, wide[2] = {n + 2, m + 4};
     const int64_t side[2] = {1, 2};
     const tn_dtype t = src->dtype;
     tn_tensor a, v;
     tn_status s = tn_transpose(&v, src, 0, 1);
-    s = s ? s : tn_init(&a, d, t, 2, turned);
+    s = s ? s : tn_init(&a, d, t, 2, transposed);
     s = s ? s : tn_rearrange(&a, &v);
     d += tn_nbytes(&a);
     s = s ? s : tn_init(&a, d, t, 2, twice);
@@ -179,7 +179,7 @@ static tn_status move_all(const tn_tensor *src, char *d)
     s = s ? s : tn_init(&a, d, t, 2, wide);
     s = s ? s : tn_pad_into(&a, src, side, side, TN_PAD_SYMMETRIC, NULL);
     d += tn_nbytes(&a);
-    s = s ? s : tn_init(&a, d, t, 2, turned);
+    s = s ? s : tn_init(&a, d, t, 2, transposed);
     s = s ? s : tn_pattern_into(&a, src, "a b -> b a", NULL);
     d += tn_nbytes(&a);
     s = s ? s : tn_init(&a, d, t, 2, src->shape);

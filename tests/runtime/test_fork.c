@@ -14,16 +14,16 @@ enum { ROWS = 1200, COLUMNS = 900, SIZE = ROWS * COLUMNS };
 
 static float src[SIZE], dst[SIZE], sum[SIZE];
 
-/* A turned copy and a sum, large enough for threads; right, and without failure. */
+/* A transposed copy and a sum, large enough for threads; right, and without failure. */
 static bool work_is_right(int threads)
 {
-    const int64_t shape[2] = {ROWS, COLUMNS}, turned[2] = {COLUMNS, ROWS};
+    const int64_t shape[2] = {ROWS, COLUMNS}, transposed[2] = {COLUMNS, ROWS};
     tn_tensor a, t, d, s;
     tn_handle *h = NULL;
     memset(dst, 0, sizeof dst);
     memset(sum, 0, sizeof sum);
     bool good = tn_init(&a, src, TN_F32, 2, shape) == TN_OK &&
-                tn_init(&d, dst, TN_F32, 2, turned) == TN_OK &&
+                tn_init(&d, dst, TN_F32, 2, transposed) == TN_OK &&
                 tn_init(&s, sum, TN_F32, 2, shape) == TN_OK &&
                 tn_transpose(&t, &a, 0, 1) == TN_OK;
     if (threads)

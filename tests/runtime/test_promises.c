@@ -7,9 +7,9 @@
 /* A watched program has larger frames. */
 enum { STACK = TEST_WATCHED ? 4 << 20 : 256 << 10, ROWS = 130, COLUMNS = 170 };
 
-static const int64_t shape[2] = {ROWS, COLUMNS}, turned[2] = {COLUMNS, ROWS};
+static const int64_t shape[2] = {ROWS, COLUMNS}, transposed[2] = {COLUMNS, ROWS};
 
-/* Every kind of work on tensors that are there: turned, staged, converted, padded, joined. */
+/* Every kind of work on tensors that are there: transposed, staged, converted, padded, joined. */
 static tn_status all_work(void)
 {
     static float a[ROWS * COLUMNS], d[4 * ROWS * COLUMNS];
@@ -20,7 +20,7 @@ static tn_status all_work(void)
     tn_status s = tn_init(&src, a, TN_F32, 2, shape);
     s = s ? s : tn_transpose(&view, &src, 0, 1);
     s = s ? s : tn_flip(&back, &src, 1);
-    s = s ? s : tn_init(&t, d, TN_F32, 2, turned);
+    s = s ? s : tn_init(&t, d, TN_F32, 2, transposed);
     s = s ? s : tn_init(&dst, d, TN_F32, 2, shape);
     s = s ? s : tn_init(&half, h, TN_BF16, 2, shape);
     s = s ? s : tn_rearrange(&t, &view);
@@ -79,7 +79,7 @@ static void nothing_is_allocated(void **state)
 
     OK(tn_init(&src, a, TN_F32, 2, shape));
     OK(tn_transpose(&view, &src, 0, 1));
-    OK(tn_init(&dst, d, TN_F32, 2, turned));
+    OK(tn_init(&dst, d, TN_F32, 2, transposed));
     OK(tn_plan_rearrange(&plan, &dst, &view));
     assert_int_equal(t.calls, before + 1);
     for (int i = 0; i < 10; i++)

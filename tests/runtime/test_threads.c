@@ -23,7 +23,7 @@ static atomic_int wrong;
 
 static void make_plans(void)
 {
-    const int64_t shape[2] = {ROWS, COLUMNS}, turned[2] = {COLUMNS, ROWS};
+    const int64_t shape[2] = {ROWS, COLUMNS}, transposed[2] = {COLUMNS, ROWS};
     const int64_t wide[2] = {ROWS + 2 * BORDER, COLUMNS + 2 * BORDER};
     const int64_t border[2] = {BORDER, BORDER};
     tn_tensor src, view, dst;
@@ -31,7 +31,7 @@ static void make_plans(void)
         shared_src[i] = (float)i - 100.5f;
     OK(tn_init(&src, NULL, TN_F32, 2, shape));
     OK(tn_transpose(&view, &src, 0, 1));
-    OK(tn_init(&dst, NULL, TN_F32, 2, turned));
+    OK(tn_init(&dst, NULL, TN_F32, 2, transposed));
     OK(tn_plan_rearrange(&works[0].plan, &dst, &view));
     works[0].out = tn_nbytes(&dst);
     OK(tn_init(&dst, NULL, TN_F32, 2, shape));

@@ -20,7 +20,7 @@
 /* What a sink has gathered. */
 typedef struct sink {
     char *bytes;
-    int64_t size, calls, told, fail_at;
+    int64_t size, calls, reported, fail_at;
 } sink;
 
 static tn_status gather(void *user, const tn_tensor *block, const int64_t *at)
@@ -41,7 +41,7 @@ static tn_status count(void *user, int64_t done, int64_t total)
     sink *s = user;
     assert_int_equal(done, s->size);
     assert_true(done <= total);
-    s->told++;
+    s->reported++;
     return TN_OK;
 }
 
@@ -60,12 +60,12 @@ static void check_job(tn_stream job, const tn_tensor *want)
                 job.max_mem = memories[m];
                 job.box = boxes[b];
                 job.threads = threads;
-                s.size = s.calls = s.told = 0;
+                s.size = s.calls = s.reported = 0;
                 OK(tn_stream_plan(&job, &facts));
                 OK(tn_stream_run(&job));
                 assert_int_equal(s.size, tn_nbytes(want));
                 assert_int_equal(s.calls, facts.boxes);
-                assert_int_equal(s.told, facts.boxes);
+                assert_int_equal(s.reported, facts.boxes);
                 assert_int_equal(facts.written, tn_nbytes(want));
                 assert_memory_equal(s.bytes, want->data, (size_t)tn_nbytes(want));
             }
@@ -295,7 +295,7 @@ static void test_exclusive(void **state)
 static void test_compare(void **state)
 {
     (void)state;
-    tn_tensor a, b, turned, t;
+    tn_tensor a, b, transposed, t;
     make_input(&a, 2, (int64_t[]){57, 61});
     make_input(&b, 2, (int64_t[]){57, 61});
     float *x = a.data, *y = b.data;
@@ -329,10 +329,10 @@ static void test_compare(void **state)
         OK(tn_compare(&p, &q, 0.1, 0.01, &parts));
     }
     OK(tn_alloc(&t, TN_F32, 2, (int64_t[]){61, 57}));
-    OK(tn_transpose(&turned, &t, 0, 1));
-    OK(tn_rearrange(&turned, &b));
+    OK(tn_transpose(&transposed, &t, 0, 1));
+    OK(tn_rearrange(&transposed, &b));
     tn_difference strided = {0};
-    OK(tn_compare(&a, &turned, 0.1, 0.01, &strided));
+    OK(tn_compare(&a, &transposed, 0.1, 0.01, &strided));
     const tn_difference *all[] = {&d, &parts, &strided};
     for (int k = 0; k < 3; k++) {
         assert_int_equal(all[k]->n, 57 * 61);

@@ -64,12 +64,12 @@ static inline void shuffle(rng *r, int *order, int n)
 
 /* The strides of two axes whose elements lie among each other's, the first n long: 3 places and
  * q >= n, which 3 does not divide, so that no two elements meet. */
-static inline int64_t weave(int64_t n)
+static inline int64_t interleave(int64_t n)
 {
     return n % 3 ? n : n + 1;
 }
 
-/* Lay the axes out in memory in any order, with gaps, reversed, the two inner ones of dst woven
+/* Lay the axes out in memory in any order, with gaps, reversed, the two inner ones of dst interleaved
  * into each other, those of src repeated or walking through the same elements; the strides of
  * axes that are not walked are garbage. */
 static inline tn_tensor pick_layout(rng *r, tn_dtype dtype, int ndim, const int64_t *shape,
@@ -77,7 +77,8 @@ static inline tn_tensor pick_layout(rng *r, tn_dtype dtype, int ndim, const int6
 {
     int64_t width = (int64_t)tn_dtype_size(dtype), step = width, stride[TN_MAX_NDIM];
     int order[TN_MAX_NDIM];
-    int64_t woven = !src && next(r) % 16 == 0; /* 1: to come; more: the first one's extent */
+    int64_t interleaved =
+        !src && next(r) % 16 == 0; /* 1: to come; more: the first one's extent */
     bool gaps = next(r) % 3 == 0, reversed = next(r) % 4 == 0,
          repeats = src && next(r) % 8 == 0, shared = src && next(r) % 16 == 0;
     for (int i = 0; i < ndim; i++)
@@ -92,17 +93,19 @@ static inline tn_tensor pick_layout(rng *r, tn_dtype dtype, int ndim, const int6
             stride[a] = (int64_t)next(r);
             continue;
         }
-        if (gaps && woven < 2 && next(r) % 3 == 0)
+        if (gaps && interleaved < 2 && next(r) % 3 == 0)
             step += pick(r, 1, 3) * (next(r) % 4 ? width : 1);
-        int64_t by = woven == 1 ? 3 * step : woven ? weave(woven) * step : step;
+        int64_t by = interleaved == 1 ? 3 * step
+                     : interleaved    ? interleave(interleaved) * step
+                                      : step;
         stride[a] = reversed && next(r) % 2 ? -by : by;
         if (repeats && next(r) % 2)
             stride[a] = 0;
-        else if (woven == 1)
-            woven = shape[a];
-        else if (woven) {
-            step *= 3 * (woven - 1) + (shape[a] - 1) * weave(woven) + 1;
-            woven = 0;
+        else if (interleaved == 1)
+            interleaved = shape[a];
+        else if (interleaved) {
+            step *= 3 * (interleaved - 1) + (shape[a] - 1) * interleave(interleaved) + 1;
+            interleaved = 0;
         } else if (!(shared && next(r) % 2))
             step *= shape[a];
     }

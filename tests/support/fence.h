@@ -40,8 +40,8 @@ static char now[300]; /* what is being tried */
 static inline void outside(int signal)
 {
     (void)signal;
-    static const char told[] = "outside its bytes: ";
-    if (write(2, told, sizeof told - 1) < 0 || write(2, now, strlen(now)) < 0 ||
+    static const char reported[] = "outside its bytes: ";
+    if (write(2, reported, sizeof reported - 1) < 0 || write(2, now, strlen(now)) < 0 ||
         write(2, "\n", 1) < 0)
         _exit(3);
     _exit(2);

@@ -154,10 +154,10 @@ static char folder[64];
 static inline const char *in_folder(const char *name)
 {
     static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
+    static int slot;
+    slot = (slot + 1) % 4;
+    snprintf(path[slot], sizeof path[slot], "%s/%s", folder, name);
+    return path[slot];
 }
 
 static inline int make_folder(void **state)

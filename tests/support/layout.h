@@ -149,8 +149,8 @@ static inline void oracle(const tn_tensor *dst, const tn_tensor *src, origin_fn 
 static inline const char *describe(const tn_tensor *t)
 {
     static char text[4][512];
-    static int turn;
-    char *s = text[turn++ % 4];
+    static int slot;
+    char *s = text[slot++ % 4];
     size_t used = 0;
     for (int i = 0; i < t->ndim && used < 480; i++)
         used += (size_t)snprintf(s + used, 512 - used, "%lld:%lld ", (long long)t->shape[i],

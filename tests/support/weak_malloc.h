@@ -1,4 +1,4 @@
-/* weak_malloc.h - the malloc of a test program that fails when it is told to, for the program
+/* weak_malloc.h - the malloc of a test program that fails on request, for the program
  * and for every library that it loads.
  *
  * Under a sanitizer malloc is the sanitizer's: weak_malloc is false, and tests are skipped. */

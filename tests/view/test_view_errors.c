@@ -707,7 +707,7 @@ static void the_first_of_the_list_is_told(void **state)
     REFUSED(tn_squeeze_all(&out, &all), TN_EOVERFLOW, NULL);
 }
 
-/* Each rule for each of three operands: the first rule that any operand breaks is told. */
+/* Each rule for each of three operands: the first rule that any operand breaks is reported. */
 static void several_operands_follow_one_order(void **state)
 {
     (void)state;

@@ -278,7 +278,7 @@ static const struct {
     int64_t low, high;
 } facts[] = {
     {"dense", {2, {2, 3}}, {12, 4}, true, false, 0, 24},
-    {"turned", {2, {3, 2}}, {4, 12}, false, false, 0, 24},
+    {"transposed", {2, {3, 2}}, {4, 12}, false, false, 0, 24},
     {"gapped", {2, {2, 3}}, {16, 4}, false, false, 0, 28},
     {"reversed", {2, {2, 3}}, {-12, -4}, false, false, -20, 4},
     {"one axis reversed", {2, {2, 3}}, {12, -4}, false, false, -8, 16},

@@ -154,7 +154,7 @@ static const struct {
      {3, {64, 512, 512}, {4194304, 4096, 4}},
      2097152,
      TN_OK},
-    {"a block and itself, turned",
+    {"a block and itself, transposed",
      {3, {64, 512, 512}, {4194304, 4096, 4}},
      {3, {64, 512, 512}, {4194304, 4, 4096}},
      0,
@@ -202,7 +202,7 @@ static const struct {
     tn_status status;
 } singles[] = {
     {"dense", {3, {100, 200, 300}, {240000, 1200, 4}}, TN_OK},
-    {"turned", {3, {300, 100, 200}, {4, 240000, 1200}}, TN_OK},
+    {"transposed", {3, {300, 100, 200}, {4, 240000, 1200}}, TN_OK},
     {"reversed", {2, {100, 200}, {-800, -4}}, TN_OK},
     {"repeated", {2, {100, 200}, {0, 4}}, TN_ESTRIDE},
     {"repeated once", {2, {1, 200}, {0, 4}}, TN_OK},

@@ -173,7 +173,7 @@ static const struct {
     {"reversed", 2, {2, 3}, {-12, -4}, true},
     {"repeated", 2, {2, 3}, {0, 0}, true},
     {"a whole that does not fit", 2, {2, 2}, {0, INT64_MIN / 2 * -1}, false},
-    {"a whole that does not fit, turned", 2, {2, 4}, {0, INT64_MIN / 2}, false},
+    {"a whole that does not fit, transposed", 2, {2, 4}, {0, INT64_MIN / 2}, false},
 };
 
 static void axes_merge_when_they_walk_as_one(void **state)
