@@ -394,7 +394,7 @@ static void temporary_names(void **state)
             if (named)
                 assert_int_equal(tni_sys_temp(target, next, sizeof next, &fd), 0);
             occupy(name, last + 1, last + 1 + taken, true);
-            error = named ? tni_sys_publish(fd, next, sizeof next, target, false)
+            error = named ? tni_sys_publish(fd, next, sizeof next, target, false, false)
                           : tni_sys_temp(target, next, sizeof next, &fd);
             assert_int_equal(error, taken < 100 ? 0 : EEXIST);
             assert_int_equal(next[0] == 0, named || taken == 100);
