@@ -1,0 +1,41 @@
+/* bench.h - a case of the bench and the tensors that its methods use. */
+#ifndef TENON_MPI_BENCH_H
+#define TENON_MPI_BENCH_H
+
+#include "command.h"
+
+typedef struct bench_case {
+    const char *name, *words;
+    int ndim;
+    int64_t shape[4];
+    int axes[4];
+    int src_axis, dst_axis; /* that are cut into blocks */
+} bench_case;
+
+typedef struct bench {
+    const bench_case *c;
+    tn_dist *src_dist, *dst_dist;
+    tn_tensor src, dst, shared;
+    tn_tensor local_src, local_dst;
+    tn_tensor between, permuted; /* after an exchange in the order of src's axes */
+    bool permutes;
+    tn_mpi_plan *p2p_plan, *shared_plan;
+    int *counts, *zeros;
+    MPI_Datatype *out_types, *in_types;
+} bench;
+
+typedef struct bench_method {
+    const char *name;
+    void (*run)(bench *b);
+    bool (*fits)(bench *b); /* NULL: every case */
+} bench_method;
+
+tn_status bench_check(tn_status code);
+
+/* Where they are installed (peers.c). */
+void bench_fftw(bench *b);
+bool bench_fftw_fits(bench *b);
+void bench_scalapack(bench *b);
+bool bench_scalapack_fits(bench *b);
+
+#endif
