@@ -3,6 +3,8 @@
 #ifndef OPS_WANT_H
 #define OPS_WANT_H
 
+#include <complex.h>
+
 #include "layout.h"
 #include "ops_rules.h"
 
@@ -78,6 +80,41 @@ static inline tn_dtype computed_in(tn_op op, tn_dtype t)
     return op != TN_DIV || is_float(t) || is_complex(t) ? t : narrow ? TN_F32 : TN_F64;
 }
 
+/* Functions of complex numbers: those of C, which the library calls too (their accuracy is the C
+ * library's, their special values are Annex G's), and the others from wider ones. */
+static inline number complex_function(tn_op op, number a, number b)
+{
+    static double complex (*const libm[])(double complex) = {
+        [TN_SQRT] = csqrt,   [TN_EXP] = cexp,     [TN_LOG] = clog,     [TN_SIN] = csin,
+        [TN_COS] = ccos,     [TN_TAN] = ctan,     [TN_ASIN] = casin,   [TN_ACOS] = cacos,
+        [TN_ATAN] = catan,   [TN_SINH] = csinh,   [TN_COSH] = ccosh,   [TN_TANH] = ctanh,
+        [TN_ASINH] = casinh, [TN_ACOSH] = cacosh, [TN_ATANH] = catanh,
+    };
+    const double complex z = CMPLX((double)a.f, (double)a.im);
+    long double complex w = 0;
+    if ((size_t)op < sizeof libm / sizeof *libm && libm[op])
+        w = libm[op](z);
+    else if (op == TN_LOG2 || op == TN_LOG10)
+        w = clog(z) * (op == TN_LOG2 ? M_LOG2E : M_LOG10E);
+    else if (op == TN_LOG1P)
+        w = fabsl(a.f) < 0.5L && fabsl(a.im) < 0.5L
+                ? CMPLXL(log1pl(a.f * (2 + a.f) + a.im * a.im) / 2, atan2l(a.im, 1 + a.f))
+                : (long double complex)clog(CMPLX((double)(1 + a.f), (double)a.im));
+    else if (op == TN_EXPM1)
+        w = isfinite(a.f) && isfinite(a.im) && a.f < 700
+                ? CMPLXL(expm1l(a.f) * cosl(a.im) - 2 * sinl(a.im / 2) * sinl(a.im / 2),
+                         a.im == 0 ? a.im : expl(a.f) * sinl(a.im))
+                : (long double complex)(cexp(z) - 1);
+    else if (op == TN_POW)
+        w = b.f == 0 && b.im == 0   ? 1
+            : b.f == 1 && b.im == 0 ? z
+            : b.f == 2 && b.im == 0
+                ? CMPLX(creal(z) * creal(z) - cimag(z) * cimag(z), 2 * creal(z) * cimag(z))
+            : creal(z) == 0 && cimag(z) == 0 ? (b.f > 0 ? CMPLX(0, 0) : CMPLX(NAN, NAN))
+                                             : cpow(z, CMPLX((double)b.f, (double)b.im));
+    return (number){.f = creall(w), .im = cimagl(w)};
+}
+
 static inline number complex_result(tn_op op, number a, number b)
 {
     const long double n = b.f * b.f + b.im * b.im;
@@ -99,8 +136,25 @@ static inline number complex_result(tn_op op, number a, number b)
         return (number){.f = a.f * a.f - a.im * a.im, .im = 2 * a.f * a.im};
     case TN_ABS:
         return of_float(hypotl(a.f, a.im));
-    default:
+    case TN_SIGN: {
+        const long double size = hypotl(a.f, a.im);
+        return size == 0 ? (number){.f = 0} : (number){.f = a.f / size, .im = a.im / size};
+    }
+    case TN_ROUND:
+        return (number){.f = rintl(a.f), .im = rintl(a.im)};
+    case TN_RECIPROCAL:
+        return complex_result(TN_DIV, (number){.f = 1}, a);
+    case TN_ISNAN:
+        return of_int(isnan(a.f) || isnan(a.im));
+    case TN_ISINF:
+        return of_int(isinf(a.f) || isinf(a.im));
+    case TN_ISFINITE:
+        return of_int(isfinite(a.f) && isfinite(a.im));
+    case TN_EQ:
+    case TN_NE:
         return of_int((a.f == b.f && a.im == b.im) == (op == TN_EQ));
+    default:
+        return complex_function(op, a, b);
     }
 }
 
@@ -144,7 +198,9 @@ static inline bool fits(tn_op op, tn_dtype m, tn_dtype out, number got, number w
 {
     const op_rule *rule = &rules[op];
     if (is_complex(out)) {
-        const bool moved = op != TN_MUL && op != TN_DIV && op != TN_SQUARE;
+        const bool moved = op != TN_MUL && op != TN_DIV && op != TN_SQUARE && op != TN_SIGN &&
+                           op != TN_RECIPROCAL && op != TN_LOG1P && op != TN_EXPM1 &&
+                           op != TN_POW && op != TN_LOG2 && op != TN_LOG10;
         const long double size = hypotl(want.f, want.im);
         const long double slack = moved ? 0 : size * (out == TN_C64 ? 0x1p-23L : 0x1p-50L);
         return near_part(got.f, want.f, slack) && near_part(got.im, want.im, slack);

@@ -88,6 +88,8 @@ static inline bool ne_c128(c128 x, c128 y)
     return !eq_c128(x, y);
 }
 
+#include "math/op_complex.h"
+
 /* Kernels: structs move by copies, so that elements have any alignment.  A NaN part that is
  * computed is the positive quiet one without payload. */
 typedef c128 pair_rule(c128 x, c128 y);

@@ -1,0 +1,134 @@
+/* op_complex.h - functions of complex numbers, for op_complex_isa.c.
+ *
+ * The C library follows Annex G of C for infinities, NaN and signed zeros.  What it lacks is made
+ * of its functions so that the same holds: log2, log1p, expm1, and powers of zero. */
+#ifndef TNI_OP_COMPLEX_H
+#define TNI_OP_COMPLEX_H
+
+#include <complex.h>
+#include <math.h>
+
+static inline double complex joined(c128 x)
+{
+    return CMPLX(x.re, x.im);
+}
+
+static inline c128 parts(double complex z)
+{
+    return (c128){creal(z), cimag(z)};
+}
+
+static inline bool finite_c128(c128 x)
+{
+    return isfinite(x.re) && isfinite(x.im);
+}
+
+/* clang-format off */
+#define LIBM(NAME, FUNCTION) \
+    static inline c128 NAME##_c128(c128 x, c128 y) { (void)y; return parts(FUNCTION(joined(x))); }
+LIBM(sqrt, csqrt)
+LIBM(exp, cexp)
+LIBM(log, clog)
+LIBM(sin, csin)
+LIBM(cos, ccos)
+LIBM(tan, ctan)
+LIBM(asin, casin)
+LIBM(acos, cacos)
+LIBM(atan, catan)
+LIBM(sinh, csinh)
+LIBM(cosh, ccosh)
+LIBM(tanh, ctanh)
+LIBM(asinh, casinh)
+LIBM(acosh, cacosh)
+LIBM(atanh, catanh)
+#undef LIBM
+/* clang-format on */
+
+static inline c128 log2_c128(c128 x, c128 y)
+{
+    const c128 r = log_c128(x, y);
+    return (c128){r.re * M_LOG2E, r.im * M_LOG2E};
+}
+
+static inline c128 log10_c128(c128 x, c128 y)
+{
+    const c128 r = log_c128(x, y);
+    return (c128){r.re * M_LOG10E, r.im * M_LOG10E};
+}
+
+/* Near zero |1 + x|^2 - 1 is small and is added up as such. */
+static inline c128 log1p_c128(c128 x, c128 y)
+{
+    (void)y;
+    const bool close = fabs(x.re) < 0.5 && fabs(x.im) < 0.5;
+    if (!close)
+        return parts(clog(CMPLX(1 + x.re, x.im)));
+    return (c128){0.5 * log1p(x.re * (2 + x.re) + x.im * x.im), atan2(x.im, 1 + x.re)};
+}
+
+/* e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2), which does not cancel near zero. */
+static inline c128 expm1_c128(c128 x, c128 y)
+{
+    (void)y;
+    if (!finite_c128(x) || x.re > 700) {
+        const double complex e = cexp(joined(x));
+        return (c128){creal(e) - 1, cimag(e)};
+    }
+    const double half = sin(x.im / 2);
+    return (c128){expm1(x.re) * cos(x.im) - 2 * half * half,
+                  x.im == 0 ? x.im : exp(x.re) * sin(x.im)};
+}
+
+/* x / |x|, and 0 of 0. */
+static inline c128 sign_c128(c128 x, c128 y)
+{
+    const double size = abs_c128(x, y);
+    return size == 0 ? (c128){0, 0} : (c128){x.re / size, x.im / size};
+}
+
+/* Each part to the nearest whole number, halves to even. */
+static inline c128 round_c128(c128 x, c128 y)
+{
+    (void)y;
+    return (c128){nearbyint(x.re), nearbyint(x.im)};
+}
+
+static inline c128 reciprocal_c128(c128 x, c128 y)
+{
+    (void)y;
+    return div_c128((c128){1, 0}, x);
+}
+
+/* Anything to the power 0 is 1; 0 to a power with a positive real part is 0. */
+static inline c128 pow_c128(c128 x, c128 y)
+{
+    if (y.re == 0 && y.im == 0)
+        return (c128){1, 0};
+    if (y.re == 1 && y.im == 0)
+        return x;
+    if (y.re == 2 && y.im == 0)
+        return mul_c128(x, x);
+    if (x.re == 0 && x.im == 0)
+        return y.re > 0 ? (c128){0, 0} : (c128){NAN, NAN};
+    return parts(cpow(joined(x), joined(y)));
+}
+
+static inline bool isnan_c128(c128 x, c128 y)
+{
+    (void)y;
+    return x.re != x.re || x.im != x.im;
+}
+
+static inline bool isinf_c128(c128 x, c128 y)
+{
+    (void)y;
+    return fabs(x.re) == (double)INFINITY || fabs(x.im) == (double)INFINITY;
+}
+
+static inline bool isfinite_c128(c128 x, c128 y)
+{
+    (void)y;
+    return finite_c128(x);
+}
+
+#endif
