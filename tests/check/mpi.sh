@@ -1,0 +1,48 @@
+#!/bin/sh
+# mpi.sh - libtenon-mpi and tenon-mpi under Open MPI (1 to 6 ranks) and MPICH (1 and 2: it polls),
+# a rank that is killed while it saves, and an installed package that a program is built against.
+set -eu
+cd "$(dirname "$0")/../.."
+for mpi in openmpi mpich; do
+    command -v mpicc.$mpi >/dev/null || { echo "not run: mpicc.$mpi" && exit 77; }
+done
+build=build/check/mpi
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DTENON_MPI=ON -DTENON_TESTS=ON \
+    -DTENON_WERROR=ON -DCMAKE_INSTALL_PREFIX="$PWD/$build/installed" >/dev/null
+cmake --build $build
+runs=0
+for mpi in openmpi mpich; do
+    ranks="1 2"
+    [ $mpi = mpich ] || ranks="1 2 3 4 5 6"
+    program=$build/bin/tenon-mpi
+    [ -x $build/bin/tenon-mpi-$mpi ] && program=$build/bin/tenon-mpi-$mpi
+    for n in $ranks; do
+        tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_move_$mpi 200
+        tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_calls_$mpi
+        tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_wrong_$mpi
+        runs=$((runs + 3))
+    done
+    tests/mpi/command.sh $mpi "$PWD/$build/bin/tenon" "$PWD/$program" $ranks
+    tests/mpi/kill.sh $mpi "$PWD/$build/bin/tenon" "$PWD/$program"
+done
+
+# The package: pkg-config with mpicc, and CMake.
+cmake --install $build >/dev/null
+prefix=$PWD/$build/installed
+flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tenon-mpi.pc)") pkg-config --cflags --libs tenon-mpi)
+mpicc examples/mpi/halo.c -o $build/halo $flags -lm -Wl,-rpath,"$(dirname "$(find "$prefix" -name 'libtenon.so')")"
+usual=openmpi
+readelf -d $build/halo | grep -q mpich && usual=mpich
+tests/mpi/mpirun.sh $usual 2 $build/halo
+mkdir -p $build/consumer
+cat >$build/consumer/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.25)
+project(consumer C)
+find_package(tenon-mpi REQUIRED)
+add_executable(halo $PWD/examples/mpi/halo.c)
+target_link_libraries(halo tenon::mpi m)
+END
+cmake -S $build/consumer -B $build/consumer/build -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build $build/consumer/build >/dev/null
+tests/mpi/mpirun.sh $usual 2 $build/consumer/build/halo
+echo "$runs runs under two MPIs, the command, a killed rank, a package"
