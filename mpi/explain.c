@@ -90,15 +90,15 @@ tn_status tn_mpi_explain(const tn_mpi_plan *p, char *buf, size_t size)
     snprintf(
         buf, size,
         "%s"
-        "  rank %-3d sends %lld messages, %s; keeps %s; receives %lld, %s\n"
+        "  rank %-3d sends %lld message%s, %s; keeps %s; receives %lld, %s\n"
         "  all      %lld messages, %s on the wire; busiest rank %s in %lld\n"
         "  way      memory of the node for %lld peers where tn_mpi_alloc gave it, messages "
         "for %lld\n"
         "  buffers  %s, %lld step%s\n"
         "  pack     %lld regular pieces, %s\n",
-        p->words, p->c->rank, (long long)s.route.sends, sent, kept, (long long)s.route.receives,
-        got, (long long)s.all_sends, all, most, (long long)s.most_sends, (long long)near,
-        (long long)(s.route.receives - near), buffers, (long long)s.steps,
-        s.steps == 1 ? "" : "s", (long long)s.route.boxes, tn_isa());
+        p->words, p->c->rank, (long long)s.route.sends, s.route.sends == 1 ? "" : "s", sent,
+        kept, (long long)s.route.receives, got, (long long)s.all_sends, all, most,
+        (long long)s.most_sends, (long long)near, (long long)(s.route.receives - near), buffers,
+        (long long)s.steps, s.steps == 1 ? "" : "s", (long long)s.route.boxes, tn_isa());
     return TN_OK;
 }
