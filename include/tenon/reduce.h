@@ -99,6 +99,26 @@ TN_API TN_NODISCARD tn_status tn_reduce_copy(tn_tensor *out, tn_reduction op,
                                              const double *params, const tn_tensor *src,
                                              int naxes, const int *axes, bool keep);
 
+/* The smallest and the largest in one pass; either dst may be NULL, not both. */
+TN_API TN_NODISCARD tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high,
+                                        const tn_tensor *src, int naxes, const int *axes);
+
+/* The sum of a * b over axes: a and b broadcast to one shape, whose axes are counted.  Both
+ * have one dtype; dst as for sum.  Complex is not conjugated.  Products of floats are f64. */
+TN_API TN_NODISCARD tn_status tn_dot(const tn_tensor *dst, const tn_tensor *a,
+                                     const tn_tensor *b, int naxes, const int *axes);
+
+/* einops.reduce: "b c h w -> b c", "b (h 2) (w 2) c -> b h w c".  Names only on the left are
+ * reduced, and so are numbers there; "()" and "1" on the right make axes of extent 1; sizes as
+ * in tn_pattern_into.  The sequence is row-major over the reduced names in the order in which
+ * the left side splits src. */
+TN_API TN_NODISCARD tn_status tn_pattern_reduce_shape(const char *pattern, const char *sizes,
+                                                      const tn_tensor *src, int *ndim,
+                                                      int64_t *shape);
+TN_API TN_NODISCARD tn_status tn_pattern_reduce(tn_reduction op, const double *params,
+                                                const tn_tensor *dst, const tn_tensor *src,
+                                                const char *pattern, const char *sizes);
+
 /* ---- the tree ----
  *
  * Floats are added in one order, whatever computes them.  For the sequence x[0..n):
@@ -129,10 +149,46 @@ TN_API TN_NODISCARD tn_status tn_reduce_copy(tn_tensor *out, tn_reduction op,
  * The first element is one of the block, so q is at most m M and no more than 11 bits are lost.
  * An element that is not finite makes NaN.  var = M / max(n - correction, 0). */
 
+/* ---- running ones ---- */
+
+typedef enum tn_scan_op {
+    TN_SCAN_SUM,
+    TN_SCAN_PROD,
+    TN_SCAN_MAX,
+    TN_SCAN_MIN,
+    TN_SCAN_LOGSUMEXP,
+} tn_scan_op;
+TN_API TN_NODISCARD tn_status tn_scan_parse(
+    tn_scan_op *op, const char *name); /* "cumsum" "cumprod" "cummax" "cummin" "logcumsumexp" */
+TN_API const char *tn_scan_name(tn_scan_op op);
+
+/* dst[i] along axis dim is the reduction of src[0..i].
+ *
+ * dst has src's shape, and dtypes as in tn_reduce (max, min: the same; logsumexp: floats;
+ * complex: sum and prod).  For sum, prod and logsumexp dst may be longer by one on dim: it then
+ * begins with 0, 1 or -inf.  dst
+ * may be exactly src; otherwise they share no byte.  A running maximum is NaN from the first
+ * NaN on.  Backwards: flip both.
+ *
+ * Floats run in f64 and are rounded once: blocks of 2048 along dim, groups of 8 in a block.  In
+ * a group p[i] takes p[i - 1], then p[i - 2], then p[i - 4] of the step before, where there is
+ * one; c is the chain of the groups' last p before it in the block, b the chain of the blocks'
+ * last c before it: dst[i] = b + (c + p[i]), b' = b + c, c' = c + p[7] (prod: times).
+ *
+ * TN_EARG, TN_EDTYPE, TN_ESHAPE, TN_ESTRIDE, TN_EOVERLAP as above */
+TN_API TN_NODISCARD tn_status tn_scan(tn_scan_op op, const tn_tensor *dst, const tn_tensor *src,
+                                      int dim);
+
+/* dst[i] = src[i + 1] - src[i] along dim; dst is shorter by one (0 stays 0), dtypes as in
+ * tn_sub; bool is TN_EDTYPE.  They share no byte. */
+TN_API TN_NODISCARD tn_status tn_diff(const tn_tensor *dst, const tn_tensor *src, int dim);
+
 /* ---- plans ---- */
 TN_API TN_NODISCARD tn_status tn_plan_reduce(tn_plan **plan, tn_reduction op,
                                              const double *params, const tn_tensor *dst,
                                              const tn_tensor *src, int naxes, const int *axes);
+TN_API TN_NODISCARD tn_status tn_plan_scan(tn_plan **plan, tn_scan_op op, const tn_tensor *dst,
+                                           const tn_tensor *src, int dim);
 
 TN_END
 

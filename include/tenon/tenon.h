@@ -26,6 +26,7 @@
 #include <tenon/create.h>
 #include <tenon/dlpack.h>
 #include <tenon/dtype.h>
+#include <tenon/index.h>
 #include <tenon/io.h>
 #include <tenon/join.h>
 #include <tenon/ops.h>
@@ -33,6 +34,7 @@
 #include <tenon/pattern.h>
 #include <tenon/plan.h>
 #include <tenon/reduce.h>
+#include <tenon/rows.h>
 #include <tenon/runtime.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>

@@ -12,6 +12,7 @@
 #include "kernels/contract/contract_table.h"
 #include "kernels/copy/copy_table.h"
 #include "kernels/generate/generate_table.h"
+#include "kernels/index/index_table.h"
 #include "kernels/ops/op_table.h"
 #include "kernels/reduce/reduce_table.h"
 #include "kernels/rows/rows_table.h"

@@ -191,7 +191,7 @@ static tn_status check_params(const char *call, tn_reduction op, const double *p
     return TN_OK;
 }
 
-static tn_status check_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_dtype dst)
+tn_status tni_reduce_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_dtype dst)
 {
     tn_dtype result = TN_BOOL;
     TRY(result_of(call, op, src, &result));
@@ -223,7 +223,7 @@ tn_status tni_reduce_check(tni_reduce_call *r, const char *call, tn_reduction op
     TRY(tni_check_all(TNI_NDIM, call, dst, 1, &src));
     TRY(tni_reduce_axes(call, src->ndim, naxes, axes, &r->folded));
     TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, call, dst, 1, &src));
-    TRY(check_dtypes(call, op, src->dtype, dst->dtype));
+    TRY(tni_reduce_dtypes(call, op, src->dtype, dst->dtype));
     TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
     TRY(tni_reduce_full(&r->full, call, dst, src, r->folded));
     TRY(tni_check_all(TNI_SIZE, call, dst, 1, &src));

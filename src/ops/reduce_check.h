@@ -19,6 +19,9 @@ tn_status tni_reduce_axes(const char *call, int ndim, int naxes, const int *axes
 tn_status tni_reduce_full(tn_tensor *full, const char *call, const tn_tensor *dst,
                           const tn_tensor *like, uint64_t folded);
 
+/* The reduction takes src, and dst fits its result. */
+tn_status tni_reduce_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_dtype dst);
+
 /* Everything but data. */
 tn_status tni_reduce_check(tni_reduce_call *r, const char *call, tn_reduction op,
                            const double *params, const tn_tensor *dst, const tn_tensor *src,

@@ -17,7 +17,10 @@
 #include "plan/contract/contract_chain.h"
 #include "plan/copy/copy_plan.h"
 #include "plan/pad/pad_plan.h"
+#include "plan/index/index_plan.h"
 #include "plan/reduce/fold.h"
+#include "plan/reduce/row_fold.h"
+#include "plan/reduce/scan_fold.h"
 
 #include "plan/strip/strips.h"
 

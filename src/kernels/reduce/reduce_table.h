@@ -3,6 +3,8 @@
 #define TNI_REDUCE_TABLE_H
 
 #include "key.h"
+#include "row.h"
+#include "scan.h"
 #include "term.h"
 #include "tree.h"
 

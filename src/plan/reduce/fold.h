@@ -214,9 +214,26 @@ static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, con
     return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
 }
 
+/* The bits of the largest magnitude of a float that is no NaN. */
+int64_t tni_fold_infinity(tn_dtype t);
+
 /* Write a number as dtype; a NaN is the positive quiet one. */
 void tni_store_real(char *d, tn_dtype dtype, double x);
 void tni_store_integer(char *d, tn_dtype dtype, uint64_t x);
+
+/* States of runs of blocks that wait for their partner, the longest first; state holds depth of
+ * them, words * w each, and there is place for one more. */
+typedef struct tni_fold_pairs {
+    tni_word *state;
+    int depth;
+    int64_t blocks;
+} tni_fold_pairs;
+
+/* The state behind the waiting ones is that of the next block. */
+void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w);
+
+/* All that wait become one, in state[0]. */
+void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w);
 
 /* n elements from first on of one sequence, into one state. */
 void tni_fold_line_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,

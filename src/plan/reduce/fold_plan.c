@@ -22,7 +22,7 @@ static int64_t greatest(int64_t width)
     return width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
 }
 
-static int64_t infinity_bits(tn_dtype t)
+int64_t tni_fold_infinity(tn_dtype t)
 {
     switch (t) {
     case TN_F8E4M3:
@@ -52,7 +52,7 @@ static void use_keys(tni_fold *f, bool smallest, bool magnitude, bool places)
         .mask = magnitude ? most : -1,
         .zero = places ? -1 : -most - 1, /* the other is no number's key */
         .flip = smallest ? -1 : 0,
-        .inf = infinity_bits(f->src),
+        .inf = tni_fold_infinity(f->src),
         .nan = f->skip ? -most - 1 : most,
     };
     if (is_kind(f->src, TNI_UNSIGNED))

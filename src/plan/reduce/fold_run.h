@@ -4,20 +4,6 @@
 
 #include "plan/plan.h"
 
-/* States of runs of blocks that wait for their partner, the longest first; state holds depth of
- * them, words * w each, and there is place for one more. */
-typedef struct tni_fold_pairs {
-    tni_word *state;
-    int depth;
-    int64_t blocks;
-} tni_fold_pairs;
-
-/* The state behind the waiting ones is that of the next block. */
-void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w);
-
-/* All that wait become one, in state[0]. */
-void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w);
-
 /* Blocks of n elements; nothing is one empty block. */
 int64_t tni_fold_blocks(int64_t n);
 

@@ -1,0 +1,54 @@
+/* rows.h - functions of whole rows that models use, in one or two passes through the cache.
+ *
+ * Floats only (f8 … f64); dst has src's dtype and shape, any strides, and may be exactly src;
+ * otherwise they share no byte.  A row without elements is no work. */
+#ifndef TENON_ROWS_H
+#define TENON_ROWS_H
+
+#include <tenon/reduce.h>
+
+TN_BEGIN
+
+/* exp(x - max) / sum within 4 + |x - max| ulp, and x - max - log(sum) within 4 ulp of the
+ * largest of |x|, |result| and 1, along axis dim, sum by the tree; smaller floats rounded once
+ * from f32, numbers below 2^-126 may be 0.  NaN or +inf in a row, or nothing but -inf, make the row NaN.
+ *
+ * TN_EARG   dim out of range */
+TN_API TN_NODISCARD tn_status tn_softmax(const tn_tensor *dst, const tn_tensor *src, int dim);
+TN_API TN_NODISCARD tn_status tn_log_softmax(const tn_tensor *dst, const tn_tensor *src,
+                                             int dim);
+
+/* softmax along the last axis of (…, q, k): row i sees columns j <= i + (k - q); the others are
+ * not read and become 0.
+ *
+ * TN_ESHAPE  fewer than 2 axes, or k < q */
+TN_API TN_NODISCARD tn_status tn_causal_softmax(const tn_tensor *dst, const tn_tensor *src);
+
+/* y = (x * r) * w along the last axis, r = 1 / sqrt(sumsq / n + eps): sumsq by the tree, r in
+ * f64 and rounded to f32 (f64: not), the products in f32 (f64), y rounded once.  Same bits
+ * everywhere.
+ *
+ * weight: one axis as long as the last of src, of src's dtype or f32, or f16 or bf16 where src
+ * is one of the two; NULL is ones.  eps >= 0.
+ *
+ * TN_EARG    eps is negative or not finite; src has no axis
+ * TN_EDTYPE  src is no float, dst or weight do not fit
+ * TN_ESHAPE  dst or weight have other shapes */
+TN_API TN_NODISCARD tn_status tn_rms_norm(const tn_tensor *dst, const tn_tensor *src,
+                                          const tn_tensor *weight, double eps);
+
+/* y = t * w + b (rounded twice, never fused), t = (x - mean) * r in f64 rounded to f32 (f64:
+ * not), r = 1 / sqrt(M / n + eps), mean and M as in var.  weight and bias may be NULL. */
+TN_API TN_NODISCARD tn_status tn_layer_norm(const tn_tensor *dst, const tn_tensor *src,
+                                            const tn_tensor *weight, const tn_tensor *bias,
+                                            double eps);
+
+/* sum = a + b, rounded to its dtype, and dst = rms_norm(sum) in one pass.  dst and sum share no
+ * byte; either may be exactly a or b. */
+TN_API TN_NODISCARD tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_tensor *sum,
+                                              const tn_tensor *a, const tn_tensor *b,
+                                              const tn_tensor *weight, double eps);
+
+TN_END
+
+#endif

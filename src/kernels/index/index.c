@@ -1,0 +1,136 @@
+/* index.c - elements moved by indices, one at a time. */
+#include "index_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/core.h"
+
+enum { AHEAD = 16 }; /* elements; random reads of this many are under way at once on Zen 4 */
+
+#define MOVE(BYTES)                                                                            \
+    for (int64_t k = 0; k < n; k++) {                                                          \
+        if (k + AHEAD < n)                                                                     \
+            __builtin_prefetch(s + (k + AHEAD) * s_step + (gather ? at[k + AHEAD] : 0));       \
+        memcpy(d + k * d_step + (gather ? 0 : at[k]), s + k * s_step + (gather ? at[k] : 0),   \
+               BYTES);                                                                         \
+    }                                                                                          \
+    break
+
+static inline void move_each(char *d, int64_t d_step, const char *s, int64_t s_step,
+                             const int64_t *at, int64_t n, int width_log2, bool gather)
+{
+    switch (width_log2) {
+    case 0:
+        MOVE(1);
+    case 1:
+        MOVE(2);
+    case 2:
+        MOVE(4);
+    case 3:
+        MOVE(8);
+    default:
+        MOVE(16);
+    }
+}
+
+void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
+                int64_t n, int width_log2)
+{
+    move_each(d, d_step, s, s_step, at, n, width_log2, true);
+}
+
+void tni_scatter(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
+                 int64_t n, int width_log2)
+{
+    move_each(d, d_step, s, s_step, at, n, width_log2, false);
+}
+
+/* ---- what meets ---- */
+
+enum { ADD = 1, MUL, MIN, MAX };
+
+#define READ(T, p)                                                                             \
+    T x, y;                                                                                    \
+    memcpy(&x, d, sizeof x);                                                                   \
+    memcpy(&y, s, sizeof y)
+
+#define INTEGER(T)                                                                             \
+    {                                                                                          \
+        READ(T, p);                                                                            \
+        const T r = op == ADD   ? (T)((uint64_t)x + (uint64_t)y)                               \
+                    : op == MUL ? (T)((uint64_t)x * (uint64_t)y)                               \
+                    : op == MIN ? (y < x ? y : x)                                              \
+                                : (y > x ? y : x);                                             \
+        memcpy(d, &r, sizeof r);                                                               \
+        return;                                                                                \
+    }
+
+static double meet_real(int op, double x, double y)
+{
+    if (op == ADD)
+        return x + y;
+    if (op == MUL)
+        return x * y;
+    if (isnan(y))
+        return y;
+    return op == MIN ? (y < x ? y : x) : (y > x ? y : x);
+}
+
+/* Two f64 hold every sum and product of small floats: rounding twice rounds once. */
+#define SMALL(TO, FROM, T)                                                                     \
+    {                                                                                          \
+        READ(T, p);                                                                            \
+        const T r = FROM(meet_real(op, (double)TO(x), (double)TO(y)));                         \
+        memcpy(d, &r, sizeof r);                                                               \
+        return;                                                                                \
+    }
+
+#define COMPLEX(T)                                                                             \
+    {                                                                                          \
+        T x[2], y[2], r[2];                                                                    \
+        memcpy(x, d, sizeof x);                                                                \
+        memcpy(y, s, sizeof y);                                                                \
+        r[0] = op == ADD ? x[0] + y[0] : x[0] * y[0] - x[1] * y[1];                            \
+        r[1] = op == ADD ? x[1] + y[1] : x[0] * y[1] + x[1] * y[0];                            \
+        memcpy(d, r, sizeof r);                                                                \
+        return;                                                                                \
+    }
+
+void tni_meet(int op, tn_dtype dtype, char *d, const char *s)
+{
+    switch (dtype) {
+    case TN_I8:
+        INTEGER(int8_t)
+    case TN_I16:
+        INTEGER(int16_t)
+    case TN_I32:
+        INTEGER(int32_t)
+    case TN_I64:
+        INTEGER(int64_t)
+    case TN_U8:
+        INTEGER(uint8_t)
+    case TN_U16:
+        INTEGER(uint16_t)
+    case TN_U32:
+        INTEGER(uint32_t)
+    case TN_U64:
+        INTEGER(uint64_t)
+    case TN_F8E4M3:
+        SMALL(tni_f32_of_f8e4m3, tni_f8e4m3_of_f64, uint8_t)
+    case TN_F8E5M2:
+        SMALL(tni_f32_of_f8e5m2, tni_f8e5m2_of_f64, uint8_t)
+    case TN_F16:
+        SMALL(tni_f32_of_f16, tni_f16_of_f64, uint16_t)
+    case TN_BF16:
+        SMALL(tni_f32_of_bf16, tni_bf16_of_f64, uint16_t)
+    case TN_F32:
+        SMALL((float), (float), float)
+    case TN_F64:
+        SMALL((double), (double), double)
+    case TN_C64:
+        COMPLEX(float)
+    default:
+        COMPLEX(double)
+    }
+}

@@ -1,0 +1,21 @@
+/* index_table.h - elements chosen by indices: gathers, scatters, and what meets at one place. */
+#ifndef TNI_INDEX_TABLE_H
+#define TNI_INDEX_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tenon/dtype.h>
+
+/* d[k * d_step] = s[k * s_step + at[k]] for elements of a width (as log2); all in bytes. */
+void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
+                int64_t n, int width_log2);
+
+/* d[k * d_step + at[k]] = s[k * s_step], in order. */
+void tni_scatter(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
+                 int64_t n, int width_log2);
+
+/* op: 1 add, 2 mul, 3 min, 4 max; d = d op s, rounded to dtype. */
+void tni_meet(int op, tn_dtype dtype, char *d, const char *s);
+
+#endif

@@ -1,0 +1,32 @@
+/* row.h - functions of whole rows: what is computed of a dense piece of a row.
+ *
+ * The names end in the width of the elements; d may be x.  stream: d is a multiple of 64 and is
+ * written past the caches. */
+#ifndef TNI_ROW_H
+#define TNI_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tni_row_kernels {
+    /* The largest; NaN when there is one; n >= 1. */
+    double (*max32)(const char *x, int64_t n);
+    double (*max64)(const char *x, int64_t n);
+    void (*exp32)(char *d, const char *x, int64_t n, double c); /* exp(x - c) */
+    void (*scale32)(char *d, const char *x, int64_t n, double by, bool stream);
+    void (*scale64)(char *d, const char *x, int64_t n, double by, bool stream);
+    void (*shift32)(char *d, const char *x, int64_t n, double c, double l); /* (x - c) - l */
+    void (*shift64)(char *d, const char *x, int64_t n, double c, double l);
+    void (*add32)(char *d, const char *a, const char *b, int64_t n);
+    void (*add64)(char *d, const char *a, const char *b, int64_t n);
+    /* (x * r) * w; w may be NULL. */
+    void (*rms32)(char *d, const char *x, const char *w, int64_t n, double r, bool stream);
+    void (*rms64)(char *d, const char *x, const char *w, int64_t n, double r, bool stream);
+    /* t * w + b, t = (x - mean) * r in f64, rounded; w and b may be NULL. */
+    void (*norm32)(char *d, const char *x, const char *w, const char *b, int64_t n, double mean,
+                   double r, bool stream);
+    void (*norm64)(char *d, const char *x, const char *w, const char *b, int64_t n, double mean,
+                   double r, bool stream);
+} tni_row_kernels;
+
+#endif

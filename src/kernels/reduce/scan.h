@@ -1,0 +1,21 @@
+/* scan.h - running sums and products: groups of 8 in f64, a chain of groups.
+ *
+ * In a group p[i] takes p[i - 1], then p[i - 2], then p[i - 4] of the step before. */
+#ifndef TNI_SCAN_H
+#define TNI_SCAN_H
+
+#include <stdint.h>
+
+enum { TNI_SCAN_GROUP = 8 };
+
+typedef struct tni_scan_kernels {
+    /* d[i] = before + (chain + p[i]) for n <= 2048 elements of a block; gives the block's chain. */
+    double (*sum)(double *d, const double *x, int64_t n, double before);
+    double (*prod)(double *d, const double *x, int64_t n, double before);
+
+    /* The same for w columns: a group of rows <= 8, v[i * w + c], in place. */
+    void (*rows_sum)(double *v, int64_t rows, int64_t w, const double *before, double *chain);
+    void (*rows_prod)(double *v, int64_t rows, int64_t w, const double *before, double *chain);
+} tni_scan_kernels;
+
+#endif

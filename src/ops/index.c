@@ -1,0 +1,203 @@
+/* index.c - take and put: what is asked, checked; indices last. */
+#include <stdio.h>
+
+#include <tenon/index.h>
+
+#include "plan/plan.h"
+#include "view/view.h"
+
+typedef struct index_call {
+    int dim;
+    tn_put_op op;
+    bool put, along;
+    const tn_tensor *index;
+    tn_tensor view[3]; /* dst, src, index in the shape that is walked */
+    tni_choice choice;
+} index_call;
+
+/* The operand that is chosen from. */
+static const tn_tensor *chosen_from(const tni_call *call)
+{
+    const index_call *x = call->own;
+    return x->put ? call->dst : call->srcs[0];
+}
+
+static tn_status index_args(const tni_call *call)
+{
+    const index_call *x = call->own;
+    if (x->put && (unsigned)x->op > TN_PUT_MAX)
+        return tni_fail(TN_EARG, "%s: op %d is unknown", call->name, (int)x->op);
+    TRY(tni_check_axis(x->dim, chosen_from(call)->ndim, call->name));
+    if (!x->along && chosen_from(call)->ndim - 1 + x->index->ndim > TN_MAX_NDIM)
+        return tni_fail(TN_EARG, "%s: index: %d axes make more than %d", call->name,
+                        x->index->ndim, TN_MAX_NDIM);
+    return TN_OK;
+}
+
+static tn_status index_dtypes(const tni_call *call)
+{
+    const index_call *x = call->own;
+    const tn_dtype dtype = call->dst->dtype, index = x->index->dtype;
+    const int kind = tni_dtypes[index].kind;
+    if (kind != TNI_SIGNED && kind != TNI_UNSIGNED)
+        return tni_fail(TN_EDTYPE, "%s: index: got %s, expected an integer", call->name,
+                        tn_dtype_name(index));
+    if (call->srcs[0]->dtype != dtype)
+        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s", call->name,
+                        tn_dtype_name(dtype), tn_dtype_name(call->srcs[0]->dtype));
+    if (x->put && x->op != TN_PUT_SET &&
+        (dtype == TN_BOOL || (tni_dtypes[dtype].kind == TNI_COMPLEX && x->op > TN_PUT_MUL)))
+        return tni_fail(TN_EDTYPE, "%s: %s has no such op", call->name, tn_dtype_name(dtype));
+    return TN_OK;
+}
+
+/* The shape that is walked: from's, with the axes of index in place of dim. */
+static int walked_shape(const index_call *x, const tn_tensor *from, int64_t *shape)
+{
+    int ndim = 0;
+    for (int i = 0; i < from->ndim; i++) {
+        if (i != x->dim)
+            shape[ndim++] = from->shape[i];
+        else if (x->along)
+            shape[ndim++] = x->index->ndim > i - from->ndim + x->index->ndim &&
+                                    i - from->ndim + x->index->ndim >= 0
+                                ? x->index->shape[i - from->ndim + x->index->ndim]
+                                : 1;
+        else
+            for (int k = 0; k < x->index->ndim; k++)
+                shape[ndim++] = x->index->shape[k];
+    }
+    return ndim;
+}
+
+/* t in the shape that is walked, standing still where index has its axes. */
+static void view_chosen(tn_tensor *out, const index_call *x, const tn_tensor *t, int ndim,
+                        const int64_t *shape)
+{
+    int j = 0;
+    tni_inherit(out, t, t->data, ndim);
+    for (int i = 0; i < t->ndim; i++) {
+        const int axes = i != x->dim ? 1 : x->along ? 1 : x->index->ndim;
+        for (int k = 0; k < axes; k++, j++)
+            tni_set_axis(out, j, shape[j], i == x->dim ? 0 : t->stride[i]);
+    }
+}
+
+static void view_index(tn_tensor *out, const index_call *x, int ndim, const int64_t *shape)
+{
+    tni_inherit(out, x->index, x->index->data, ndim);
+    for (int i = 0; i < ndim; i++) {
+        const int own = i - x->dim;
+        const bool mine = own >= 0 && own < x->index->ndim;
+        tni_set_axis(out, i, shape[i], mine ? x->index->stride[own] : 0);
+    }
+}
+
+static tn_status index_shapes(const tni_call *call)
+{
+    index_call *x = call->own;
+    const tn_tensor *from = chosen_from(call), *other = x->put ? call->srcs[0] : call->dst;
+    const int chosen = x->put ? 0 : 1, rest = x->put ? 1 : 0;
+    int64_t shape[TN_MAX_NDIM];
+    const int ndim = walked_shape(x, from, shape);
+    if (x->along && x->index->ndim > ndim)
+        return tni_fail(TN_ESHAPE, "%s: index: got %d axes, expected %d", call->name,
+                        x->index->ndim, ndim);
+    if (x->put) {
+        TRY(tni_check_sound(other, "put: src"));
+        if (tn_broadcast_to(&x->view[rest], other, ndim, shape) != TN_OK)
+            return tni_fail(TN_ESHAPE,
+                            "%s: src does not broadcast to the %d axes of dst with "
+                            "those of index",
+                            call->name, ndim);
+    } else {
+        if (other->ndim != ndim)
+            return tni_fail(TN_ESHAPE, "%s: dst: got %d axes, expected %d", call->name,
+                            other->ndim, ndim);
+        for (int i = 0; i < ndim; i++)
+            if (other->shape[i] != shape[i])
+                return tni_fail(TN_ESHAPE, "%s: dst: axis %d: got extent %lld, expected %lld",
+                                call->name, i, (long long)other->shape[i], (long long)shape[i]);
+        x->view[rest] = *other;
+    }
+    view_chosen(&x->view[chosen], x, from, ndim, shape);
+    if (!x->along) {
+        view_index(&x->view[2], x, ndim, shape);
+    } else {
+        TRY(tni_check_sound(x->index, "index"));
+        if (tn_broadcast_to(&x->view[2], x->index, ndim, shape) != TN_OK)
+            return tni_fail(TN_ESHAPE, "%s: index does not broadcast off axis %d", call->name,
+                            x->dim);
+    }
+    x->choice = (tni_choice){.put = x->put,
+                             .op = x->op,
+                             .extent = from->shape[x->dim],
+                             .step = from->stride[x->dim]};
+    return TN_OK;
+}
+
+/* Name the first index that is outside. */
+static tn_status check_indices(const char *call, const tn_tensor *index, int64_t n)
+{
+    int64_t at = tni_index_outside(index, n);
+    char text[256] = "";
+    size_t used = 0;
+    if (at < 0)
+        return TN_OK;
+    int64_t offset = 0, place[TN_MAX_NDIM];
+    for (int i = index->ndim - 1; i >= 0; i--) {
+        place[i] = at % index->shape[i];
+        at /= index->shape[i];
+        offset += place[i] * index->stride[i];
+    }
+    for (int i = 0; i < index->ndim && used < sizeof text - 32; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", i ? ", " : "",
+                                 (long long)place[i]);
+    const char *p = (const char *)index->data + offset;
+    return tni_fail(TN_EARG, "%s: index %lld at (%s) is not in [%lld, %lld)", call,
+                    (long long)tni_index_at(p, index->dtype), text, (long long)-n,
+                    (long long)n);
+}
+
+static tn_status choose(index_call *x, const char *name, const tn_tensor *dst,
+                        const tn_tensor *src, const tn_tensor *index)
+{
+    const tn_tensor *const srcs[] = {src, index};
+    x->index = index;
+    TRY(tni_check_call(&(tni_call){.name = name,
+                                   .dst = dst,
+                                   .n = 2,
+                                   .srcs = srcs,
+                                   .args = index_args,
+                                   .dtypes = index_dtypes,
+                                   .shapes = index_shapes,
+                                   .own = x}));
+    TRY(check_indices(name, index, x->choice.extent));
+    tni_choice_run(&x->choice,
+                   (const tn_tensor *const[]){&x->view[0], &x->view[1], &x->view[2]});
+    return TN_OK;
+}
+
+tn_status tn_take(const tn_tensor *dst, const tn_tensor *src, int dim, const tn_tensor *index)
+{
+    return choose(&(index_call){.dim = dim}, "take", dst, src, index);
+}
+
+tn_status tn_take_along(const tn_tensor *dst, const tn_tensor *src, int dim,
+                        const tn_tensor *index)
+{
+    return choose(&(index_call){.dim = dim, .along = true}, "take_along", dst, src, index);
+}
+
+tn_status tn_put(tn_put_op op, const tn_tensor *dst, int dim, const tn_tensor *index,
+                 const tn_tensor *src)
+{
+    return choose(&(index_call){.dim = dim, .op = op, .put = true}, "put", dst, src, index);
+}
+
+tn_status tn_put_along(tn_put_op op, const tn_tensor *dst, int dim, const tn_tensor *index,
+                       const tn_tensor *src)
+{
+    return choose(&(index_call){.dim = dim, .op = op, .put = true, .along = true}, "put_along",
+                  dst, src, index);
+}

@@ -1,0 +1,150 @@
+/* mask.c - elements chosen by a mask, and the indices of what is not zero. */
+#include <tenon/index.h>
+
+#include "plan/plan.h"
+#include "view/view.h"
+
+/* mask in t's shape. */
+static tn_status fit_mask(tn_tensor *out, const char *call, const tn_tensor *t,
+                          const tn_tensor *mask)
+{
+    if (tn_broadcast_to(out, mask, t->ndim, t->shape) != TN_OK)
+        return tni_fail(TN_ESHAPE, "%s: mask does not broadcast to the shape of %s", call,
+                        call[7] == 'p' ? "dst" : "src");
+    return TN_OK;
+}
+
+static tn_status fail_count(const char *call, const char *who, int64_t got, int64_t want)
+{
+    return tni_fail(TN_ESHAPE, "%s: %s: got %lld elements, expected %lld", call, who,
+                    (long long)got, (long long)want);
+}
+
+static tn_status one_axis(const char *call, const char *who, const tn_tensor *t)
+{
+    if (t->ndim != 1)
+        return tni_fail(TN_ESHAPE, "%s: %s: got %d axes, expected 1", call, who, t->ndim);
+    return TN_OK;
+}
+
+/* dst and the first source have one dtype; the mask has any. */
+static tn_status mask_dtypes(const tni_call *call)
+{
+    if (call->dst->dtype != call->srcs[0]->dtype)
+        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s", call->name,
+                        tn_dtype_name(call->dst->dtype), tn_dtype_name(call->srcs[0]->dtype));
+    return TN_OK;
+}
+
+static tn_status select_shapes(const tni_call *call)
+{
+    TRY(one_axis(call->name, "dst", call->dst));
+    return fit_mask(call->own, call->name, call->srcs[0], call->srcs[1]);
+}
+
+tn_status tn_masked_select(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *mask)
+{
+    tn_tensor wide;
+    TRY(tni_check_call(&(tni_call){.name = "masked_select",
+                                   .dst = dst,
+                                   .n = 2,
+                                   .srcs = (const tn_tensor *const[]){src, mask},
+                                   .dtypes = mask_dtypes,
+                                   .shapes = select_shapes,
+                                   .own = &wide}));
+    const int64_t count = tni_mask_count(&wide);
+    if (dst->shape[0] != count)
+        return fail_count("masked_select", "dst", dst->shape[0], count);
+    tni_mask_select(dst, src, &wide);
+    return TN_OK;
+}
+
+tn_status tn_masked_select_copy(tn_tensor *out, const tn_tensor *src, const tn_tensor *mask)
+{
+    const char *call = "masked_select_copy";
+    tn_tensor wide, made;
+    if (!out)
+        return tni_fail(TN_ENULL, "%s: out is NULL", call);
+    TRY(tni_check_srcs(TNI_EVERY, call, 2, (const tn_tensor *const[]){src, mask}));
+    TRY(fit_mask(&wide, "masked_select", src, mask));
+    TRY(tni_check_data(src, call));
+    TRY(tni_check_data(mask, call));
+    const int64_t count = tni_mask_count(&wide);
+    TRY(tn_alloc(&made, src->dtype, 1, &count));
+    tni_mask_select(&made, src, &wide);
+    *out = made;
+    return TN_OK;
+}
+
+static tn_status put_shapes(const tni_call *call)
+{
+    if (call->srcs[0]->ndim > 1)
+        TRY(one_axis(call->name, "src", call->srcs[0]));
+    return fit_mask(call->own, call->name, call->dst, call->srcs[1]);
+}
+
+tn_status tn_masked_put(const tn_tensor *dst, const tn_tensor *mask, const tn_tensor *src)
+{
+    tn_tensor wide;
+    TRY(tni_check_call(&(tni_call){.name = "masked_put",
+                                   .dst = dst,
+                                   .n = 2,
+                                   .srcs = (const tn_tensor *const[]){src, mask},
+                                   .dtypes = mask_dtypes,
+                                   .shapes = put_shapes,
+                                   .own = &wide}));
+    const int64_t count = tni_mask_count(&wide);
+    if (src->ndim == 1 && src->shape[0] != count)
+        return fail_count("masked_put", "src", src->shape[0], count);
+    tni_mask_put(dst, &wide, src);
+    return TN_OK;
+}
+
+/* ---- indices of what is not zero ---- */
+
+static tn_status nonzero_dtypes(const tni_call *call)
+{
+    if (call->dst->dtype != TN_I64)
+        return tni_fail(TN_EDTYPE, "nonzero: dst: got %s, expected i64",
+                        tn_dtype_name(call->dst->dtype));
+    return TN_OK;
+}
+
+static tn_status nonzero_shapes(const tni_call *call)
+{
+    const tn_tensor *dst = call->dst;
+    if (dst->ndim != 2)
+        return tni_fail(TN_ESHAPE, "nonzero: dst: got %d axes, expected 2", dst->ndim);
+    if (dst->shape[1] != call->srcs[0]->ndim)
+        return tni_fail(TN_ESHAPE, "nonzero: dst: axis 1: got extent %lld, expected %d",
+                        (long long)dst->shape[1], call->srcs[0]->ndim);
+    return TN_OK;
+}
+
+tn_status tn_nonzero(const tn_tensor *dst, const tn_tensor *src)
+{
+    TRY(tni_check_call(&(tni_call){.name = "nonzero",
+                                   .dst = dst,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .dtypes = nonzero_dtypes,
+                                   .shapes = nonzero_shapes}));
+    const int64_t count = tni_mask_count(src);
+    if (dst->shape[0] != count)
+        return fail_count("nonzero", "dst", dst->shape[0], count);
+    tni_mask_indices(dst, src);
+    return TN_OK;
+}
+
+tn_status tn_nonzero_copy(tn_tensor *out, const tn_tensor *src)
+{
+    tn_tensor made;
+    if (!out)
+        return tni_fail(TN_ENULL, "nonzero_copy: out is NULL");
+    TRY(tni_check(src, "nonzero_copy: src"));
+    TRY(tni_check_data(src, "nonzero_copy: src"));
+    TRY(tn_alloc(&made, TN_I64, 2, (const int64_t[]){tni_mask_count(src), src->ndim}));
+    tni_mask_indices(&made, src);
+    *out = made;
+    return TN_OK;
+}

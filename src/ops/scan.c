@@ -1,0 +1,232 @@
+/* scan.c - running reductions, differences, and what is made of reductions: minmax, dot. */
+#include <string.h>
+
+#include <tenon/copy.h>
+#include <tenon/reduce.h>
+
+#include "plan/plan.h"
+#include "reduce_check.h"
+#include "view/view.h"
+
+static const char *const scan_names[] = {[TN_SCAN_SUM] = "cumsum",
+                                         [TN_SCAN_PROD] = "cumprod",
+                                         [TN_SCAN_MAX] = "cummax",
+                                         [TN_SCAN_MIN] = "cummin",
+                                         [TN_SCAN_LOGSUMEXP] = "logcumsumexp"};
+
+tn_status tn_scan_parse(tn_scan_op *op, const char *name)
+{
+    if (!op || !name)
+        return tni_fail(TN_ENULL, "scan_parse: %s is NULL", op ? "name" : "op");
+    for (int i = 0; i < COUNT(scan_names); i++)
+        if (!strcmp(scan_names[i], name)) {
+            *op = (tn_scan_op)i;
+            return TN_OK;
+        }
+    return tni_fail(TN_EARG, "scan_parse: no scan is named \"%.40s\"", name);
+}
+
+const char *tn_scan_name(tn_scan_op op)
+{
+    return (unsigned)op < (unsigned)COUNT(scan_names) ? scan_names[op] : NULL;
+}
+
+typedef struct scan_call {
+    tn_scan_op op;
+    int dim;
+} scan_call;
+
+static tn_status scan_args(const tni_call *call)
+{
+    const scan_call *s = call->own;
+    if (!tn_scan_name(s->op))
+        return tni_fail(TN_EARG, "%s: scan %d is unknown", call->name, (int)s->op);
+    return tni_check_axis(s->dim, call->srcs[0]->ndim, call->name);
+}
+
+static tn_status scan_dtypes(const tni_call *call)
+{
+    const scan_call *s = call->own;
+    const tn_dtype src = call->srcs[0]->dtype, dst = call->dst->dtype;
+    static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
+                                        TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
+    if (s->op == TN_SCAN_MAX || s->op == TN_SCAN_MIN) {
+        if (tni_dtypes[src].kind == TNI_COMPLEX)
+            return tni_fail(TN_EDTYPE, "%s: %s does not take %s", call->name, scan_names[s->op],
+                            tn_dtype_name(src));
+        return tni_call_same_dtypes(call);
+    }
+    return tni_reduce_dtypes(call->name, like[s->op], src, dst);
+}
+
+static tn_status scan_shapes(const tni_call *call)
+{
+    const scan_call *s = call->own;
+    const tn_tensor *src = call->srcs[0], *dst = call->dst;
+    const bool longer = s->op != TN_SCAN_MAX && s->op != TN_SCAN_MIN;
+    if (dst->ndim != src->ndim)
+        return tni_fail(TN_ESHAPE, "%s: dst: got %d axes, expected %d", call->name, dst->ndim,
+                        src->ndim);
+    for (int i = 0; i < src->ndim; i++) {
+        const int64_t want = src->shape[i], got = dst->shape[i];
+        if (got != want && !(i == s->dim && longer && got - 1 == want))
+            return tni_fail(TN_ESHAPE, "%s: dst: axis %d: got extent %lld, expected %lld",
+                            call->name, i, (long long)got, (long long)want);
+    }
+    return TN_OK;
+}
+
+static tn_status check_scan(scan_call *s, const char *name, unsigned flags,
+                            const tn_tensor *dst, const tn_tensor *const *src)
+{
+    return tni_check_call(&(tni_call){.name = name,
+                                      .flags = flags | TNI_ALLOW_ALIAS,
+                                      .dst = dst,
+                                      .n = 1,
+                                      .srcs = src,
+                                      .args = scan_args,
+                                      .dtypes = scan_dtypes,
+                                      .shapes = scan_shapes,
+                                      .own = s});
+}
+
+tn_status tn_scan(tn_scan_op op, const tn_tensor *dst, const tn_tensor *src, int dim)
+{
+    TRY(check_scan(&(scan_call){op, dim}, "scan", 0, dst, &src));
+    tni_scan s;
+    tni_scan_plan(&s, op, dst, src, dim);
+    tni_scan_run(&s, dst->data, src->data);
+    return TN_OK;
+}
+
+tn_status tn_plan_scan(tn_plan **plan, tn_scan_op op, const tn_tensor *dst,
+                       const tn_tensor *src, int dim)
+{
+    if (!plan)
+        return tni_fail(TN_ENULL, "plan_scan: plan is NULL");
+    TRY(check_scan(&(scan_call){op, dim}, "plan_scan", TNI_NO_DATA, dst, &src));
+    tni_scan s;
+    tni_scan_plan(&s, op, dst, src, dim);
+    tn_plan *p = tni_scan_new(&s, scan_names[op], dst, src);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "plan_scan: no memory for the plan");
+    *plan = p;
+    return TN_OK;
+}
+
+/* ---- differences ---- */
+
+static tn_status diff_args(const tni_call *call)
+{
+    return tni_check_axis(*(const int *)call->own, call->srcs[0]->ndim, call->name);
+}
+
+static tn_status diff_dtypes(const tni_call *call)
+{
+    if (call->srcs[0]->dtype == TN_BOOL)
+        return tni_fail(TN_EDTYPE, "diff: src: bool has no differences");
+    return tni_call_same_dtypes(call);
+}
+
+static tn_status diff_shapes(const tni_call *call)
+{
+    const tn_tensor *src = call->srcs[0], *dst = call->dst;
+    const int dim = *(const int *)call->own;
+    if (dst->ndim != src->ndim)
+        return tni_fail(TN_ESHAPE, "diff: dst: got %d axes, expected %d", dst->ndim, src->ndim);
+    for (int i = 0; i < src->ndim; i++) {
+        const int64_t want = src->shape[i] - (i == dim && src->shape[i] > 0);
+        if (dst->shape[i] != want)
+            return tni_fail(TN_ESHAPE, "diff: dst: axis %d: got extent %lld, expected %lld", i,
+                            (long long)dst->shape[i], (long long)want);
+    }
+    return TN_OK;
+}
+
+tn_status tn_diff(const tn_tensor *dst, const tn_tensor *src, int dim)
+{
+    TRY(tni_check_call(&(tni_call){.name = "diff",
+                                   .dst = dst,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .args = diff_args,
+                                   .dtypes = diff_dtypes,
+                                   .shapes = diff_shapes,
+                                   .own = &dim}));
+    if (tni_numel(dst) == 0)
+        return TN_OK;
+    tn_tensor low, high;
+    TRY(tn_slice(&low, src, dim, 0, src->shape[dim] - 1, 1));
+    TRY(tn_slice(&high, src, dim, 1, src->shape[dim], 1));
+    return tn_sub(dst, &high, &low);
+}
+
+/* ---- minmax, dot ---- */
+
+tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high, const tn_tensor *src,
+                    int naxes, const int *axes)
+{
+    const tn_tensor *const dst[] = {low, high};
+    static const tn_reduction ops[] = {TN_REDUCE_MIN, TN_REDUCE_MAX};
+    tni_reduce_call r[2];
+    if (!low && !high)
+        return tni_fail(TN_ENULL, "minmax: low and high are NULL");
+    for (int k = 0; k < 2; k++)
+        if (dst[k]) {
+            TRY(tni_reduce_check(&r[k], "minmax", ops[k], NULL, dst[k], src, naxes, axes));
+            TRY(tni_check_data(dst[k], "minmax: dst"));
+            TRY(tni_check_data(src, "minmax: src"));
+            TRY(tni_check_disjoint(dst[k], src, false, "minmax"));
+        }
+    if (low && high)
+        TRY(tni_check_disjoint(low, high, false, "minmax"));
+    for (int k = 0; k < 2; k++)
+        if (dst[k]) {
+            tni_fold f;
+            tni_fold_plan(&f, ops[k], NULL, &r[k].full, src, r[k].folded);
+            tni_fold_run(&f, dst[k]->data, (const char *const[]){src->data});
+        }
+    return TN_OK;
+}
+
+static tn_status check_dot(tni_reduce_call *r, tn_tensor *wide, const tn_tensor *dst,
+                           const tn_tensor *a, const tn_tensor *b, int naxes, const int *axes)
+{
+    const tn_tensor *const ab[] = {a, b};
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    TRY(tni_check_all(TNI_NULL, "dot", dst, 2, ab));
+    if (!axes && naxes > 0)
+        return tni_fail(TN_ENULL, "dot: axes is NULL");
+    TRY(tni_check_all(TNI_NDIM, "dot", dst, 2, ab));
+    TRY(tni_reduce_axes("dot", a->ndim > b->ndim ? a->ndim : b->ndim, naxes, axes, &r->folded));
+    TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, "dot", dst, 2, ab));
+    if (a->dtype != b->dtype)
+        return tni_fail(TN_EDTYPE, "dot: a is %s and b is %s", tn_dtype_name(a->dtype),
+                        tn_dtype_name(b->dtype));
+    TRY(tni_reduce_dtypes("dot", TN_REDUCE_SUM, a->dtype, dst->dtype));
+    TRY(tni_check_all(TNI_SHAPE | TNI_SIZE, "dot", dst, 2, ab));
+    TRY(tn_broadcast_shape(2, ab, &ndim, shape));
+    TRY(tn_broadcast_to(&wide[0], a, ndim, shape));
+    TRY(tn_broadcast_to(&wide[1], b, ndim, shape));
+    TRY(tni_reduce_full(&r->full, "dot", dst, &wide[0], r->folded));
+    TRY(tni_check_injective(dst, "dot"));
+    TRY(tni_check_data(dst, "dot: dst"));
+    for (int k = 0; k < 2; k++)
+        TRY(tni_check_data(ab[k], k ? "dot: b" : "dot: a"));
+    for (int k = 0; k < 2; k++)
+        TRY(tni_check_disjoint(dst, ab[k], false, "dot"));
+    return TN_OK;
+}
+
+tn_status tn_dot(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b, int naxes,
+                 const int *axes)
+{
+    tni_reduce_call r;
+    tn_tensor wide[2];
+    TRY(check_dot(&r, wide, dst, a, b, naxes, axes));
+    tni_fold f;
+    tni_fold_plan_dot(&f, &r.full, &wide[0], &wide[1], r.folded);
+    tni_fold_run(&f, dst->data, (const char *const[]){wide[0].data, wide[1].data});
+    return TN_OK;
+}

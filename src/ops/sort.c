@@ -1,0 +1,308 @@
+/* sort.c - order: sort, topk, kth, searchsorted, unique, and counts of values. */
+#include <math.h>
+#include <stdint.h>
+
+#include <tenon/copy.h>
+#include <tenon/index.h>
+
+#include "plan/plan.h"
+#include "reduce_check.h"
+#include "view/view.h"
+
+typedef struct sort_call {
+    int dim;
+    unsigned flags;
+    const tn_tensor *values, *indices;
+    int64_t k;
+} sort_call;
+
+static tn_status sort_args(const tni_call *call)
+{
+    const sort_call *s = call->own;
+    if (s->flags & ~TN_DESCENDING)
+        return tni_fail(TN_EARG, "%s: flags are 0x%x, expected 0 or TN_DESCENDING", call->name,
+                        s->flags);
+    return tni_check_axis(s->dim, call->srcs[0]->ndim, call->name);
+}
+
+static tn_status sort_dtypes(const tni_call *call)
+{
+    const sort_call *s = call->own;
+    const tn_dtype src = call->srcs[0]->dtype;
+    if (tni_dtypes[src].kind == TNI_COMPLEX)
+        return tni_fail(TN_EDTYPE, "%s: src: %s has no order", call->name, tn_dtype_name(src));
+    if (call->dst == s->values && s->values->dtype != src)
+        return tni_fail(TN_EDTYPE, "%s: values: got %s, expected %s", call->name,
+                        tn_dtype_name(s->values->dtype), tn_dtype_name(src));
+    if (call->dst == s->indices && s->indices->dtype != TN_I64 && s->indices->dtype != TN_I32)
+        return tni_fail(TN_EDTYPE, "%s: indices: got %s, expected i64 or i32", call->name,
+                        tn_dtype_name(s->indices->dtype));
+    return TN_OK;
+}
+
+static tn_status sort_shapes(const tni_call *call)
+{
+    const sort_call *s = call->own;
+    const tn_tensor *src = call->srcs[0], *dst = call->dst;
+    if (dst->ndim != src->ndim)
+        return tni_fail(TN_ESHAPE, "%s: dst: got %d axes, expected %d", call->name, dst->ndim,
+                        src->ndim);
+    for (int i = 0; i < src->ndim; i++) {
+        const bool fits =
+            i == s->dim ? dst->shape[i] <= src->shape[i] : dst->shape[i] == src->shape[i];
+        if (!fits)
+            return tni_fail(TN_ESHAPE, "%s: dst: axis %d: got extent %lld, expected %s%lld",
+                            call->name, i, (long long)dst->shape[i],
+                            i == s->dim ? "at most " : "", (long long)src->shape[i]);
+    }
+    if (call->dst == s->indices && dst->dtype == TN_I32 && src->shape[s->dim] > INT32_MAX)
+        return tni_fail(TN_EDTYPE, "%s: indices: got i32, expected i64 for %lld elements",
+                        call->name, (long long)src->shape[s->dim]);
+    return TN_OK;
+}
+
+/* Both outputs, one after the other. */
+static tn_status check_sort(sort_call *s, const char *name, const tn_tensor *src)
+{
+    const tn_tensor *const dst[] = {s->values, s->indices};
+    if (!s->values && !s->indices)
+        return tni_fail(TN_ENULL, "%s: values and indices are NULL", name);
+    for (int i = 0; i < 2; i++)
+        if (dst[i])
+            TRY(tni_check_call(&(tni_call){.name = name,
+                                           .flags = i ? 0 : TNI_ALLOW_ALIAS,
+                                           .dst = dst[i],
+                                           .n = 1,
+                                           .srcs = &src,
+                                           .args = sort_args,
+                                           .dtypes = sort_dtypes,
+                                           .shapes = sort_shapes,
+                                           .own = s}));
+    if (s->values && s->indices) {
+        if (s->values->shape[s->dim] != s->indices->shape[s->dim])
+            return tni_fail(
+                TN_ESHAPE, "%s: values and indices have different extents %lld, %lld", name,
+                (long long)s->values->shape[s->dim], (long long)s->indices->shape[s->dim]);
+        TRY(tni_check_disjoint(s->values, s->indices, false, name));
+    }
+    s->k = (s->values ? s->values : s->indices)->shape[s->dim];
+    return TN_OK;
+}
+
+tn_status tn_sort(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
+                  int dim, unsigned flags)
+{
+    sort_call s = {dim, flags, values, indices, 0};
+    TRY(check_sort(&s, "sort", src));
+    const size_t size = tni_sort_bytes(src, dim);
+    if (size == 0 || s.k == 0)
+        return TN_OK;
+    void *scratch = tni_alloc(size);
+    if (!scratch)
+        return tni_fail(TN_ENOMEM, "sort: no memory for %zu bytes of keys", size);
+    tni_sort_run(values, indices, src, dim, 0, s.k, flags & TN_DESCENDING, scratch, size);
+    tni_free(scratch);
+    return TN_OK;
+}
+
+size_t tn_sort_workspace(const tn_tensor *values, const tn_tensor *indices,
+                         const tn_tensor *src, int dim, unsigned flags)
+{
+    (void)values, (void)indices, (void)flags;
+    if (tni_check(src, "sort_workspace: src") != TN_OK || dim < 0 || dim >= src->ndim)
+        return 0;
+    return tni_sort_bytes(src, dim);
+}
+
+tn_status tn_sort_in(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
+                     int dim, unsigned flags, void *workspace, size_t size)
+{
+    sort_call s = {dim, flags, values, indices, 0};
+    TRY(check_sort(&s, "sort_in", src));
+    if (tni_sort_least(src, dim) == 0 || s.k == 0)
+        return TN_OK;
+    if (!workspace)
+        return tni_fail(TN_ENULL, "sort_in: workspace is NULL");
+    if (size < tni_sort_least(src, dim) || (uintptr_t)workspace % 64)
+        return tni_fail(TN_EARG,
+                        "sort_in: workspace: got %zu bytes, expected %zu, 64-byte aligned",
+                        size, tni_sort_bytes(src, dim));
+    tni_sort_run(values, indices, src, dim, 0, s.k, flags & TN_DESCENDING, workspace, size);
+    return TN_OK;
+}
+
+/* ---- one of the order ---- */
+
+/* dst, with or without axis dim, as a tensor with src's axes and extent 1 on dim. */
+static tn_status with_axis(tn_tensor *out, const tn_tensor *dst, const tn_tensor *src, int dim)
+{
+    TRY(tni_check(dst, "kth: dst"));
+    if (dst->ndim == src->ndim || dim > dst->ndim)
+        *out = *dst;
+    else
+        TRY(tn_unsqueeze(out, dst, dim));
+    return TN_OK;
+}
+
+tn_status tn_kth(const tn_tensor *value, const tn_tensor *index, const tn_tensor *src, int dim,
+                 int64_t k, unsigned flags)
+{
+    tn_tensor v, x;
+    sort_call s = {dim, flags, value ? &v : NULL, index ? &x : NULL, 0};
+    if (!value && !index)
+        return tni_fail(TN_ENULL, "kth: value and index are NULL");
+    TRY(tni_check(src, "kth: src"));
+    TRY(tni_check_axis(dim, src->ndim, "kth"));
+    if (k < 0 || k >= src->shape[dim])
+        return tni_fail(TN_EARG, "kth: k is %lld, expected [0, %lld)", (long long)k,
+                        (long long)src->shape[dim]);
+    if (value)
+        TRY(with_axis(&v, value, src, dim));
+    if (index)
+        TRY(with_axis(&x, index, src, dim));
+    TRY(check_sort(&s, "kth", src));
+    if (s.k != 1)
+        return tni_fail(TN_ESHAPE, "kth: dst: axis %d: got extent %lld, expected 1", dim,
+                        (long long)s.k);
+    const size_t size = tni_sort_bytes(src, dim);
+    if (size == 0)
+        return TN_OK;
+    void *scratch = tni_alloc(size);
+    if (!scratch)
+        return tni_fail(TN_ENOMEM, "kth: no memory for %zu bytes of keys", size);
+    tni_sort_run(s.values, s.indices, src, dim, k, 1, flags & TN_DESCENDING, scratch, size);
+    tni_free(scratch);
+    return TN_OK;
+}
+
+/* ---- searching ---- */
+
+static tn_status search_dtypes(const tni_call *call)
+{
+    const tn_dtype a = call->srcs[0]->dtype, b = call->srcs[1]->dtype;
+    if (call->dst->dtype != TN_I64)
+        return tni_fail(TN_EDTYPE, "searchsorted: dst: got %s, expected i64",
+                        tn_dtype_name(call->dst->dtype));
+    if (a != b || tni_dtypes[a].kind == TNI_COMPLEX)
+        return tni_fail(TN_EDTYPE, "searchsorted: sorted is %s and values are %s",
+                        tn_dtype_name(a), tn_dtype_name(b));
+    return TN_OK;
+}
+
+static tn_status search_shapes(const tni_call *call)
+{
+    if (call->srcs[0]->ndim != 1)
+        return tni_fail(TN_ESHAPE, "searchsorted: sorted: got %d axes, expected 1",
+                        call->srcs[0]->ndim);
+    return tni_same_shape(call->dst, call->srcs[1], "searchsorted");
+}
+
+tn_status tn_searchsorted(const tn_tensor *dst, const tn_tensor *sorted,
+                          const tn_tensor *values, bool right)
+{
+    TRY(tni_check_call(&(tni_call){.name = "searchsorted",
+                                   .dst = dst,
+                                   .n = 2,
+                                   .srcs = (const tn_tensor *const[]){sorted, values},
+                                   .dtypes = search_dtypes,
+                                   .shapes = search_shapes}));
+    tni_search_run(dst, sorted, values, right);
+    return TN_OK;
+}
+
+/* ---- different elements ---- */
+
+typedef struct unique_work {
+    tn_tensor line, sorted, at; /* src flat and dense; in order; where from */
+    void *scratch;
+    tn_tensor values, first, inverse, counts;
+} unique_work;
+
+static void unique_drop(unique_work *u, bool failed)
+{
+    tn_free(&u->line);
+    tn_free(&u->sorted);
+    tn_free(&u->at);
+    tni_free(u->scratch);
+    if (failed) {
+        tn_free(&u->values);
+        tn_free(&u->first);
+        tn_free(&u->inverse);
+        tn_free(&u->counts);
+    }
+}
+
+static tn_status unique_sort(unique_work *u, const tn_tensor *src)
+{
+    const int64_t n = tni_numel(src);
+    tn_tensor shaped;
+    TRY(tn_alloc(&u->line, src->dtype, 1, &n));
+    TRY(tn_init(&shaped, u->line.data, src->dtype, src->ndim, src->shape));
+    TRY(tn_rearrange(&shaped, src));
+    TRY(tn_alloc(&u->sorted, src->dtype, 1, &n));
+    TRY(tn_alloc(&u->at, TN_I64, 1, &n));
+    const size_t size = tni_sort_bytes(&u->line, 0);
+    if (size == 0)
+        return TN_OK;
+    u->scratch = tni_alloc(size);
+    if (!u->scratch)
+        return tni_fail(TN_ENOMEM, "unique_copy: no memory for %zu bytes of keys", size);
+    tni_sort_run(&u->sorted, &u->at, &u->line, 0, 0, n, false, u->scratch, size);
+    return TN_OK;
+}
+
+static tn_status unique_fill(unique_work *u, const tn_tensor *src, bool first, bool inverse,
+                             bool counts, bool each)
+{
+    TRY(unique_sort(u, src));
+    const int64_t n = tni_numel(src),
+                  groups = tni_group_count(u->sorted.data, src->dtype, n, each);
+    TRY(tn_alloc(&u->values, src->dtype, 1, &groups));
+    if (first)
+        TRY(tn_alloc(&u->first, TN_I64, 1, &groups));
+    if (counts)
+        TRY(tn_alloc(&u->counts, TN_I64, 1, &groups));
+    if (inverse)
+        TRY(tn_alloc(&u->inverse, TN_I64, src->ndim, src->shape));
+    tni_group_fill(u->sorted.data, src->dtype, n, each, u->at.data, u->values.data,
+                   u->first.data, u->inverse.data, u->counts.data);
+    return TN_OK;
+}
+
+static tn_status unique(tn_tensor *values, tn_tensor *first, tn_tensor *inverse,
+                        tn_tensor *counts, const tn_tensor *src, bool each)
+{
+    unique_work u = {0};
+    if (!values)
+        return tni_fail(TN_ENULL, "unique_copy: values is NULL");
+    TRY(tni_check(src, "unique_copy: src"));
+    if (tni_dtypes[src->dtype].kind == TNI_COMPLEX)
+        return tni_fail(TN_EDTYPE, "unique_copy: src: %s has no order",
+                        tn_dtype_name(src->dtype));
+    TRY(tni_check_data(src, "unique_copy: src"));
+    const tn_status status =
+        unique_fill(&u, src, first != NULL, inverse != NULL, counts != NULL, each);
+    unique_drop(&u, status != TN_OK);
+    if (status != TN_OK)
+        return status;
+    *values = u.values;
+    if (first)
+        *first = u.first;
+    if (inverse)
+        *inverse = u.inverse;
+    if (counts)
+        *counts = u.counts;
+    return TN_OK;
+}
+
+tn_status tn_unique_copy(tn_tensor *values, tn_tensor *first, tn_tensor *inverse,
+                         tn_tensor *counts, const tn_tensor *src)
+{
+    return unique(values, first, inverse, counts, src, false);
+}
+
+tn_status tn_unique_each_copy(tn_tensor *values, tn_tensor *first, tn_tensor *inverse,
+                              tn_tensor *counts, const tn_tensor *src)
+{
+    return unique(values, first, inverse, counts, src, true);
+}

@@ -1,0 +1,323 @@
+/* row_run.c - rows one after the other: reduced by the tree, then written, from the cache.
+ *
+ * Rows of up to a block stay in a buffer; longer ones are read again piece by piece. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/plan.h"
+#include "view/view.h"
+
+/* What a row is written with. */
+typedef struct row_facts {
+    double most, by, mean;
+    bool broken; /* the row becomes NaN */
+} row_facts;
+
+static bool row_f64(const tni_rows *r)
+{
+    return r->elem == TN_F64;
+}
+
+/* n elements from `at` on as elem, dense: in memory, in gather or in elems. */
+static const char *row_read(const tni_rows *r, const char *p, int64_t step, tn_dtype dtype,
+                            int64_t at, int64_t n, char *gather, char *elems)
+{
+    const int64_t width = tni_width(dtype);
+    const char *x = p + at * step;
+    if (step != width && n > 1) {
+        const int64_t d_step[2] = {0, width}, s_step[2] = {0, step}, trips[2] = {1, n};
+        tni_kernels_of(r->isa)->copy->tile[tni_log2_width(width)](gather, d_step, x, s_step,
+                                                                  trips);
+        x = gather;
+    }
+    if (dtype != r->elem) {
+        tni_cast_chain(r->isa, dtype, r->elem).fn[0](elems, x, n, 0, false);
+        x = elems;
+    }
+    return x;
+}
+
+/* Where n elements of an operand that is written are made: in place, or in buf. */
+static char *row_place(const tni_rows *r, int k, char *p, int64_t at, int64_t n, char *buf)
+{
+    return r->dtype == r->elem && (r->step[k] == r->width || n == 1) ? p + at * r->step[k]
+                                                                     : buf;
+}
+
+static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
+                      const char *made, char *narrow)
+{
+    char *d = p + at * r->step[k];
+    if (made == d)
+        return;
+    const bool dense = r->step[k] == r->width || n == 1;
+    if (r->dtype != r->elem) {
+        char *to = dense ? d : narrow;
+        tni_cast_chain(r->isa, r->elem, r->dtype).fn[0](to, made, n, 0, false);
+        made = to;
+    }
+    if (!dense) {
+        const int64_t d_step[2] = {0, r->step[k]}, s_step[2] = {0, r->width}, trips[2] = {1, n};
+        tni_kernels_of(r->isa)->copy->tile[tni_log2_width(r->width)](d, d_step, made, s_step,
+                                                                     trips);
+    }
+}
+
+/* ---- reducing ---- */
+
+/* A fold of one row at p, n elements. */
+static void row_fold(const tni_rows *r, tni_fold *f, tn_reduction op, int64_t n)
+{
+    *f = (tni_fold){.op = op,
+                    .src = r->dtype,
+                    .dst = TN_F64,
+                    .elem = r->elem,
+                    .width = r->width,
+                    .isa = r->isa,
+                    .nsrc = 1,
+                    .nfold = n > 1,
+                    .count = n,
+                    .outputs = 1,
+                    .wide = true,
+                    .class = &tni_fold_moments};
+    if (op == TN_REDUCE_SUMSQ) {
+        f->class = &tni_fold_tree;
+        f->term = TNI_TERM_SQUARE;
+    }
+    f->fold[0] = (tni_fold_axis){n, 0, {r->step[TNI_ROW_SRC]}};
+}
+
+static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scratch *s)
+{
+    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
+    double most = -(double)INFINITY;
+    for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
+        const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
+        const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
+                                 s->u.line.gather[0], s->u.line.elems[0]);
+        const double here = (row_f64(r) ? k->max64 : k->max32)(x, m);
+        if (isnan(here))
+            return here;
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+/* exp(x - most) of a piece into d. */
+static void row_exp(const tni_rows *r, char *d, const char *x, int64_t n, double most)
+{
+    const tni_kernels *k = tni_kernels_of(r->isa);
+    (row_f64(r) ? k->term->exp64 : k->row->exp32)(d, x, n, most);
+}
+
+/* The sum of exp(x - most); those of the last piece stay in terms. */
+static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double most,
+                          tni_fold_scratch *s)
+{
+    const tni_tree_kernels *tree = tni_kernels_of(r->isa)->tree;
+    tni_fold f;
+    row_fold(r, &f, TN_REDUCE_SUMSQ, n);
+    tni_fold_pairs pairs = {.state = s->stack};
+    for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
+        const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
+        const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
+                                 s->u.line.gather[0], s->u.line.elems[0]);
+        row_exp(r, s->u.line.terms, x, m, most);
+        (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, s->u.line.terms,
+                                                 m, 0, 1);
+        tni_fold_push(&f, &pairs, 1);
+    }
+    tni_fold_close(&f, &pairs, 1);
+    return pairs.state[0].f;
+}
+
+/* ---- writing ---- */
+
+/* A piece of a weight or a bias; NULL: none. */
+static const char *row_param(const tni_rows *r, const tn_tensor *t, int64_t at, int64_t n,
+                             char *gather, char *elems)
+{
+    if (!t)
+        return NULL;
+    const int64_t step = t->shape[0] > 1 ? t->stride[0] : tni_width(t->dtype);
+    return row_read(r, t->data, step, t->dtype, at, n, gather, elems);
+}
+
+static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int64_t n,
+                      const row_facts *q, bool made_exp, tni_fold_scratch *s, bool stream)
+{
+    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
+    const bool f64 = row_f64(r);
+    char *w_elems = s->u.line.elems[1], *w_gather = s->u.line.gather[1];
+    /* halves that blocks of up to eight bytes leave free */
+    char *b_elems = w_gather + TNI_TREE_BLOCK * 8;
+    char *b_gather = s->u.line.gather[0] + TNI_TREE_BLOCK * 8;
+    switch (r->kind) {
+    case TNI_ROW_SOFTMAX:
+    case TNI_ROW_CAUSAL:
+        if (!made_exp) {
+            row_exp(r, s->u.line.terms, x, n, q->most);
+            x = s->u.line.terms;
+        }
+        (f64 ? k->scale64 : k->scale32)(d, x, n, q->by, stream);
+        break;
+    case TNI_ROW_LOG_SOFTMAX:
+        (f64 ? k->shift64 : k->shift32)(d, x, n, q->most, q->by);
+        break;
+    case TNI_ROW_LAYER: {
+        const char *w = row_param(r, r->weight, at, n, w_gather, w_elems);
+        const char *b = row_param(r, r->bias, at, n, b_gather, b_elems);
+        (f64 ? k->norm64 : k->norm32)(d, x, w, b, n, q->mean, q->by, stream);
+        break;
+    }
+    default:
+        (f64 ? k->rms64 : k->rms32)(d, x, row_param(r, r->weight, at, n, w_gather, w_elems), n,
+                                    q->by, stream);
+    }
+}
+
+static void row_fill_nan(char *d, tn_dtype elem, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        tni_store_real(d + i * tni_width(elem), elem, (double)NAN);
+}
+
+/* Write n elements of the row; those behind seen are 0. */
+static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t seen,
+                          const row_facts *q, tni_fold_scratch *s)
+{
+    const int64_t step =
+        r->kind == TNI_ROW_ADD_RMS ? r->step[TNI_ROW_SUM] : r->step[TNI_ROW_SRC];
+    const bool softmax = r->kind == TNI_ROW_SOFTMAX || r->kind == TNI_ROW_CAUSAL;
+    /* what is made aside: the elements' own buffer, which is read before it is written */
+    char *buf = s->u.line.elems[0];
+    for (int64_t at = 0; at < r->n; at += TNI_TREE_BLOCK) {
+        const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
+        const int64_t here = seen - at < 0 ? 0 : seen - at < m ? seen - at : m;
+        char *d = row_place(r, TNI_ROW_DST, dst, at, m, buf);
+        const bool stream = r->stream && d != buf && (uintptr_t)d % 64 == 0;
+        const bool kept = softmax && seen <= TNI_TREE_BLOCK;
+        if (q->broken) {
+            row_fill_nan(d, r->elem, here);
+        } else if (here > 0) {
+            const char *x = kept ? s->u.line.terms
+                                 : row_read(r, p, step, r->dtype, at, here, s->u.line.gather[0],
+                                            s->u.line.elems[0]);
+            row_apply(r, d, x, at, here, q, kept, s, stream);
+        }
+        memset(d + here * tni_width(r->elem), 0, (size_t)((m - here) * tni_width(r->elem)));
+        row_write(r, TNI_ROW_DST, dst, at, m, d, s->u.line.gather[1]);
+    }
+}
+
+/* a + b, rounded to the dtype, into sum. */
+static void row_add(const tni_rows *r, char *const *at, tni_fold_scratch *s)
+{
+    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
+    for (int64_t i = 0; i < r->n; i += TNI_TREE_BLOCK) {
+        const int64_t m = r->n - i < TNI_TREE_BLOCK ? r->n - i : TNI_TREE_BLOCK;
+        const char *a = row_read(r, at[TNI_ROW_SRC], r->step[TNI_ROW_SRC], r->dtype, i, m,
+                                 s->u.line.gather[0], s->u.line.elems[0]);
+        const char *b = row_read(r, at[TNI_ROW_B], r->step[TNI_ROW_B], r->dtype, i, m,
+                                 s->u.line.gather[1], s->u.line.elems[1]);
+        char *d = row_place(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, s->u.line.terms);
+        (row_f64(r) ? k->add64 : k->add32)(d, a, b, m);
+        row_write(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, d, s->u.line.gather[0]);
+    }
+}
+
+static void row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s)
+{
+    const bool softmax = r->kind <= TNI_ROW_CAUSAL;
+    const char *p = at[TNI_ROW_SRC];
+    row_facts q = {0};
+    int64_t seen = r->n;
+    if (r->kind == TNI_ROW_CAUSAL)
+        seen = item % r->queries + 1 + r->extra;
+    if (softmax) {
+        q.most = row_most(r, p, seen, s);
+        q.broken = !isfinite(q.most);
+        if (!q.broken) {
+            const double sum = row_exp_sum(r, p, seen, q.most, s);
+            q.by = r->kind == TNI_ROW_LOG_SOFTMAX ? log(sum) : 1 / sum;
+        }
+    } else {
+        tni_fold f;
+        tni_word state[TNI_FOLD_WORDS];
+        row_fold(r, &f, r->kind == TNI_ROW_LAYER ? TN_REDUCE_VAR : TN_REDUCE_SUMSQ, r->n);
+        if (r->kind == TNI_ROW_ADD_RMS) {
+            row_add(r, at, s);
+            p = at[TNI_ROW_SUM];
+            f.fold[0].src[0] = r->step[TNI_ROW_SUM];
+        }
+        tni_fold_line_run(&f, state, &p, 0, r->n, s);
+        const double squares = r->kind == TNI_ROW_LAYER ? state[2].f : state[0].f + 0.0;
+        q.mean = state[1].f;
+        q.by = 1 / sqrt(squares / (double)r->n + r->eps);
+        if (r->elem == TN_F32 && r->kind != TNI_ROW_LAYER)
+            q.by = (double)(float)q.by;
+    }
+    row_write_all(r, at[TNI_ROW_DST], p, seen, &q, s);
+}
+
+typedef struct row_job {
+    const tni_rows *r;
+    int parts;
+    int64_t items;
+} row_job;
+
+static void rows_part(void *arg, int part)
+{
+    const row_job *j = arg;
+    const tni_rows *r = j->r;
+    tni_fold_scratch scratch;
+    int64_t first, last;
+    tni_walk walk;
+    tni_split_range(j->items, j->parts, part, &first, &last);
+    tni_walk_seek(&walk, r->nest.axis, r->nest.ndim, r->nest.nop, first);
+    for (int64_t i = first; i < last; i++) {
+        char *at[TNI_ROW_OPERANDS];
+        for (int k = 0; k < r->nest.nop; k++)
+            at[k] = r->at[k] + walk.offset[k];
+        row_one(r, at, i, &scratch);
+        tni_walk_next(&walk);
+    }
+    if (r->stream)
+        tni_kernels_of(r->isa)->copy->fence();
+}
+
+void tni_rows_run(tni_row_kind kind, const tn_tensor *const *ts, int dim,
+                  const tn_tensor *weight, const tn_tensor *bias, double eps)
+{
+    const tn_tensor *dst = ts[0];
+    const int nop = kind == TNI_ROW_ADD_RMS ? 4 : 2;
+    const int64_t count = tni_numel(dst), n = dst->shape[dim];
+    if (count == 0)
+        return;
+    tni_rows r = {
+        .kind = kind, .dtype = dst->dtype, .isa = tni_isa_level(), .eps = eps, .n = n};
+    tn_tensor rows[TNI_ROW_OPERANDS];
+    const tn_tensor *list[TNI_ROW_OPERANDS];
+    r.elem = dst->dtype == TN_F64 ? TN_F64 : TN_F32;
+    r.width = tni_width(dst->dtype);
+    r.weight = weight;
+    r.bias = bias;
+    for (int k = 0; k < nop; k++) {
+        r.step[k] = n > 1 ? ts[k]->stride[dim] : r.width;
+        tni_drop_axis(&rows[k], ts[k], dim, ts[k]->data);
+        list[k] = &rows[k];
+    }
+    if (kind == TNI_ROW_CAUSAL) {
+        r.queries = dst->shape[dim - 1];
+        r.extra = n - r.queries;
+    }
+    const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
+    tni_nest_build(&r.nest, nop, list, &rules);
+    for (int k = 0; k < nop; k++)
+        r.at[k] = (char *)ts[k]->data + r.nest.shift[k];
+    const int64_t bytes = count * r.width;
+    r.stream = bytes >= tni_cache_sizes()->stream && dst->data != ts[1]->data;
+    row_job j = {.r = &r, .items = count / n};
+    j.parts = tni_plan_parts(tni_times(bytes, 4), j.items);
+    tni_parallel(j.parts, rows_part, &j);
+}

@@ -1,0 +1,359 @@
+/* test_scan.c - running reductions, differences, minmax, dot and patterns against plain loops. */
+#include "reduce_oracle.h"
+
+#include "copy_oracle.h"
+#include "draw.h"
+
+static void fill_small(rng *r, const tn_tensor *t, bool special)
+{
+    int64_t at[TN_MAX_NDIM] = {0};
+    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0};
+    const tn_dtype part = t->dtype == TN_C64 ? TN_F32 : t->dtype == TN_C128 ? TN_F64 : t->dtype;
+    if (is_int(t->dtype) || tn_numel(t) == 0)
+        return;
+    do
+        for (int k = 0; k < (is_complex(t->dtype) ? 2 : 1); k++) {
+            double x = (double)pick(r, -2000, 2000) / 1024;
+            if (special && next(r) % 64 == 0)
+                x = odd[next(r) % 4];
+            put_real(element(t, at) + (size_t)k * tn_dtype_size(part), part, x);
+        }
+    while (index_next(at, t->ndim, t->shape));
+}
+
+/* Groups of 8, a chain of groups in blocks of 2048, a chain of blocks. */
+static void naive_run(two *y, const number *x, int64_t n, bool product)
+{
+    const two none = product ? (two){1, 0} : (two){-0.0, -0.0};
+#define JOIN2(a, b) (product ? two_mul(a, b) : (two){(a).re + (b).re, (a).im + (b).im})
+    two before = none;
+    for (int64_t b = 0; b < n; b += 2048) {
+        two chain = none;
+        for (int64_t g = b; g < n && g < b + 2048; g += 8) {
+            two p[8], q[8];
+            for (int i = 0; i < 8; i++)
+                p[i] = g + i < n ? (two){x[g + i].re, x[g + i].im} : none;
+            for (int by = 1; by < 8; by *= 2) {
+                memcpy(q, p, sizeof q);
+                for (int i = by; i < 8; i++)
+                    p[i] = JOIN2(q[i], q[i - by]);
+            }
+            for (int i = 0; i < 8 && g + i < n; i++) {
+                const two c = JOIN2(chain, p[i]);
+                y[g + i] = JOIN2(before, c);
+            }
+            chain = JOIN2(chain, p[7]);
+        }
+        before = JOIN2(before, chain);
+    }
+}
+
+static void naive_line(outcome *out, tn_scan_op op, tn_dtype t, const number *x, int64_t n)
+{
+    static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
+                                        TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
+    two *y = malloc(((size_t)n + 1) * sizeof *y);
+    if (!is_int(t) && op <= TN_SCAN_PROD) {
+        number *real = malloc(((size_t)n + 1) * sizeof *real);
+        memcpy(real, x, (size_t)n * sizeof *real);
+        if (op == TN_SCAN_PROD && !is_complex(t)) { /* real products have no other part */
+            two *z = y;
+            double before = 1;
+            for (int64_t b = 0; b < n; b += 2048) {
+                double chain = 1;
+                for (int64_t g = b; g < n && g < b + 2048; g += 8) {
+                    double p[8], q[8];
+                    for (int i = 0; i < 8; i++)
+                        p[i] = g + i < n ? x[g + i].re : 1;
+                    for (int by = 1; by < 8; by *= 2) {
+                        memcpy(q, p, sizeof q);
+                        for (int i = by; i < 8; i++)
+                            p[i] = q[i] * q[i - by];
+                    }
+                    for (int i = 0; i < 8 && g + i < n; i++)
+                        z[g + i] = (two){before * (chain * p[i]), 0};
+                    chain *= p[7];
+                }
+                before *= chain;
+            }
+        } else {
+            naive_run(y, real, n, op == TN_SCAN_PROD);
+        }
+        for (int64_t i = 0; i < n; i++)
+            out[i] =
+                (outcome){.re = y[i].re + (op ? -0.0 : 0.0), .im = y[i].im + (op ? -0.0 : 0.0)};
+        free(real);
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            out[i] = reduce_numbers(like[op], NULL, t, x, i + 1);
+    }
+    free(y);
+}
+
+static void naive_scan(tn_scan_op op, const tn_tensor *dst, const tn_tensor *src, int dim)
+{
+    int64_t at[TN_MAX_NDIM] = {0}, lines[TN_MAX_NDIM];
+    const int64_t n = src->shape[dim], more = dst->shape[dim] - n;
+    memcpy(lines, src->shape, sizeof lines);
+    lines[dim] = 1;
+    if (tn_numel(dst) == 0)
+        return;
+    number *x = malloc(((size_t)n + 1) * sizeof *x);
+    outcome *y = malloc(((size_t)n + 1) * sizeof *y);
+    do {
+        int64_t i[TN_MAX_NDIM];
+        memcpy(i, at, sizeof i);
+        for (i[dim] = 0; i[dim] < n; i[dim]++)
+            x[i[dim]] = number_at(element(src, i), src->dtype);
+        naive_line(y, op, src->dtype, x, n);
+        i[dim] = 0;
+        const outcome begin = {.u = op == TN_SCAN_PROD,
+                               .re = op == TN_SCAN_PROD        ? 1
+                                     : op == TN_SCAN_LOGSUMEXP ? -(double)INFINITY
+                                                               : 0};
+        if (more)
+            put_outcome(element(dst, i), dst->dtype, &begin);
+        for (int64_t k = 0; k < n; k++) {
+            i[dim] = k + more;
+            put_outcome(element(dst, i), dst->dtype, &y[k]);
+        }
+    } while (index_next(at, src->ndim, lines));
+    free(x);
+    free(y);
+}
+
+static bool close_enough(const tn_tensor *a, const tn_tensor *b)
+{
+    int64_t at[TN_MAX_NDIM] = {0};
+    if (tn_numel(a) == 0)
+        return true;
+    do {
+        const double x = number_at(element(a, at), a->dtype).re,
+                     y = number_at(element(b, at), a->dtype).re;
+        const double by = a->dtype == TN_F64 ? 1e-13 : a->dtype == TN_F32 ? 1e-6 : 0.13;
+        if (!(x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= by * (1 + fabs(y))))
+            return false;
+    } while (index_next(at, a->ndim, a->shape));
+    return true;
+}
+
+static void test_scans(void **state)
+{
+    (void)state;
+    const uint64_t seed = seed_asked();
+    for (int c = 0; c < (TEST_WATCHED ? 100 : 800); c++) {
+        rng r = {seed + (uint64_t)c};
+        const tn_scan_op op = (tn_scan_op)(next(&r) % 5);
+        tn_dtype t = pick_dtype(&r), dt;
+        while ((op == TN_SCAN_LOGSUMEXP && (is_int(t) || is_complex(t))) ||
+               (op >= TN_SCAN_MAX && is_complex(t)))
+            t = pick_dtype(&r);
+        const int ndim = (int)pick(&r, 1, 3), dim = (int)pick(&r, 0, ndim - 1);
+        int64_t shape[3] = {pick(&r, 1, 6), pick(&r, 1, 40), pick(&r, 0, 40)}, longer[3];
+        if (c % 8 == 0 && op < TN_SCAN_MAX)
+            shape[dim] = pick(&r, 2000, 4300);
+        dt = t;
+        if (op <= TN_SCAN_PROD)
+            OK(tn_reduction_result(op ? TN_REDUCE_PROD : TN_REDUCE_SUM, t, &dt));
+        memcpy(longer, shape, sizeof longer);
+        longer[dim] += op != TN_SCAN_MAX && op != TN_SCAN_MIN && next(&r) % 3 == 0;
+        block src = block_make(&r, t, ndim, shape, next(&r) % 3, true),
+              dst = block_make(&r, dt, ndim, longer, next(&r) % 3, false);
+        fill_small(&r, &src.t, next(&r) % 3 == 0);
+        block want = block_twin(&dst);
+        naive_scan(op, &want.t, &src.t, dim);
+        for (int k = 0; k < THREAD_COUNTS; k++) {
+            OK(tn_handle_use(handle_of[k]));
+            if (k == 1) {
+                tn_plan *plan;
+                OK(tn_plan_scan(&plan, op, &dst.t, &src.t, dim));
+                OK(tn_plan_run(plan, dst.t.data, (const void *const[]){src.t.data}));
+                tn_plan_free(plan);
+            } else {
+                OK(tn_scan(op, &dst.t, &src.t, dim));
+            }
+            if (op == TN_SCAN_LOGSUMEXP ? !close_enough(&dst.t, &want.t)
+                                        : memcmp(dst.bytes, want.bytes, dst.size) != 0)
+                fail_msg("%s of %s differs, src %s dim %d TEST_SEED=%llu", tn_scan_name(op),
+                         tn_dtype_name(t), describe(&src.t), dim,
+                         (unsigned long long)(seed + (uint64_t)c));
+        }
+        OK(tn_handle_use(NULL));
+        if (dt == t && longer[dim] == shape[dim] && op != TN_SCAN_LOGSUMEXP) { /* in place */
+            block same = block_make(&r, t, ndim, shape, true, false);
+            OK(tn_rearrange(&same.t, &src.t));
+            OK(tn_scan(op, &same.t, &same.t, dim));
+            int64_t at[TN_MAX_NDIM] = {0};
+            if (tn_numel(&same.t))
+                do
+                    assert_memory_equal(element(&same.t, at), element(&want.t, at),
+                                        tn_dtype_size(t));
+                while (index_next(at, ndim, shape));
+            block_free(&same);
+        }
+        block_free(&src), block_free(&dst), block_free(&want);
+    }
+}
+
+static void test_diff(void **state)
+{
+    (void)state;
+    int32_t x[5] = {3, 7, 7, -1, 10}, y[4];
+    tn_tensor a, b;
+    OK(tn_init(&a, x, TN_I32, 1, (int64_t[]){5}));
+    OK(tn_init(&b, y, TN_I32, 1, (int64_t[]){4}));
+    OK(tn_diff(&b, &a, 0));
+    const int32_t want[4] = {4, 0, -8, 11};
+    assert_memory_equal(y, want, sizeof y);
+    assert_int_equal(tn_diff(&a, &a, 0), TN_ESHAPE);
+    assert_int_equal(tn_diff(&b, &a, 1), TN_EARG);
+}
+
+static void test_minmax(void **state)
+{
+    (void)state;
+    const uint64_t seed = seed_asked();
+    for (int c = 0; c < 200; c++) {
+        rng r = {seed + (uint64_t)c};
+        tn_dtype t = pick_dtype(&r);
+        while (is_complex(t))
+            t = pick_dtype(&r);
+        int64_t shape[3] = {pick(&r, 1, 6), pick(&r, 1, 9), pick(&r, 1, 40)}, one[3];
+        const uint64_t folded = next(&r) & 7;
+        int axes[3], naxes = 0;
+        for (int i = 0; i < 3; i++) {
+            one[i] = folded >> i & 1 ? 1 : shape[i];
+            if (folded >> i & 1)
+                axes[naxes++] = i;
+        }
+        block src = block_make(&r, t, 3, shape, true, true),
+              low = block_make(&r, t, 3, one, true, false),
+              high = block_make(&r, t, 3, one, true, false);
+        fill_small(&r, &src.t, true);
+        block want_low = block_twin(&low), want_high = block_twin(&high);
+        oracle_reduce(TN_REDUCE_MIN, NULL, &want_low.t, &src.t, folded);
+        oracle_reduce(TN_REDUCE_MAX, NULL, &want_high.t, &src.t, folded);
+        OK(tn_minmax(&low.t, &high.t, &src.t, naxes, axes));
+        assert_memory_equal(low.bytes, want_low.bytes, low.size);
+        assert_memory_equal(high.bytes, want_high.bytes, high.size);
+        block *all[] = {&src, &low, &high, &want_low, &want_high};
+        for (int i = 0; i < 5; i++)
+            block_free(all[i]);
+    }
+}
+
+/* ---- dot: the tree of products ---- */
+
+static void test_dot(void **state)
+{
+    (void)state;
+    const uint64_t seed = seed_asked();
+    for (int c = 0; c < (TEST_WATCHED ? 60 : 300); c++) {
+        rng r = {seed + (uint64_t)c};
+        const tn_dtype t = pick_dtype(&r);
+        tn_dtype dt;
+        OK(tn_reduction_result(TN_REDUCE_SUM, t, &dt));
+        int64_t shape[2] = {pick(&r, 1, 6), pick(&r, 1, c % 8 ? 90 : 5000)},
+                line[1] = {shape[1]}, one[2] = {shape[0], 1};
+        block a = block_make(&r, t, 2, shape, true, true),
+              b = block_make(&r, t, 1, line, true, true),
+              dst = block_make(&r, dt, 2, one, true, false);
+        fill_small(&r, &a.t, false), fill_small(&r, &b.t, false);
+        block want = block_twin(&dst);
+        double *re = malloc((size_t)shape[1] * sizeof *re),
+               *im = malloc((size_t)shape[1] * sizeof *im);
+        for (int64_t i = 0; i < shape[0]; i++) {
+            outcome o = {0};
+            for (int64_t k = 0; k < shape[1]; k++) {
+                const number x = number_at(element(&a.t, (int64_t[]){i, k}), t),
+                             y = number_at(element(&b.t, &k), t);
+                o.u += (uint64_t)x.i * (uint64_t)y.i;
+                re[k] = is_complex(t) ? x.re * y.re - x.im * y.im : x.re * y.re;
+                im[k] = x.re * y.im + x.im * y.re;
+            }
+            o.re = tree(re, shape[1], false, false) + 0.0;
+            o.im = tree(im, shape[1], false, false) + 0.0;
+            put_outcome(element(&want.t, (int64_t[]){i, 0}), dt, &o);
+        }
+        OK(tn_dot(&dst.t, &a.t, &b.t, 1, (int[]){1}));
+        assert_memory_equal(dst.bytes, want.bytes, dst.size);
+        free(re), free(im);
+        block_free(&a), block_free(&b), block_free(&dst), block_free(&want);
+    }
+}
+
+/* ---- patterns ---- */
+
+static void test_pattern(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *sizes,
+            *same; /* same: a rearrangement whose last axis is reduced */
+        int ndim;
+        int64_t shape[4];
+    } rows[] = {
+        {"b c h w -> b c", NULL, "b c h w -> b c (h w)", 2, {2, 3}},
+        {"b (h 2) (w 2) c -> b h w c", NULL, NULL, 4, {2, 2, 2, 6}},
+        {"b c h w -> ", NULL, NULL, 0, {0}},
+        {"b ... -> b", NULL, NULL, 1, {2}},
+        {"b c h w -> w () b", NULL, NULL, 3, {6, 1, 2}},
+    };
+    float x[2 * 3 * 4 * 6];
+    for (int i = 0; i < 144; i++)
+        x[i] = (float)(i * 37 % 101);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        tn_tensor a, out;
+        int ndim;
+        int64_t shape[TN_MAX_NDIM], big[4] = {2, 3, 4, 6}, even[4] = {2, 4, 4, 6};
+        float y[144];
+        double sum = 0, all = 0;
+        OK(tn_init(&a, x, TN_F32, 4, k == 1 ? even : big));
+        if (k == 1)
+            a.shape[0] = 1, a.shape[1] = 4, a.shape[2] = 4;
+        OK(tn_pattern_reduce_shape(rows[k].pattern, rows[k].sizes, &a, &ndim, shape));
+        assert_int_equal(ndim, rows[k].ndim);
+        for (int i = 0; i < ndim && k != 1; i++)
+            assert_int_equal(shape[i], rows[k].shape[i]);
+        OK(tn_init(&out, y, TN_F32, ndim, shape));
+        OK(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &out, &a, rows[k].pattern, rows[k].sizes));
+        for (int64_t i = 0; i < tn_numel(&out); i++)
+            sum += (double)y[i];
+        for (int64_t i = 0; i < tn_numel(&a); i++)
+            all += (double)x[i];
+        assert_true(sum == all);
+        if (k == 0) /* (b, c): 24 elements each */
+            for (int i = 0; i < 6; i++) {
+                double want = 0;
+                for (int j = 0; j < 24; j++)
+                    want += (double)x[24 * i + j];
+                assert_true((double)y[i] == want);
+            }
+        if (k == 4) {
+            double want = 0;
+            for (int c = 0; c < 12; c++)
+                want += (double)x[6 * c + 5];
+            assert_true((double)y[5 * 2] == want);
+        }
+    }
+    tn_tensor a, out;
+    float y;
+    OK(tn_init(&a, x, TN_F32, 4, (int64_t[]){2, 3, 4, 6}));
+    OK(tn_init(&out, &y, TN_F32, 0, NULL));
+    assert_int_equal(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &out, &a, "b c h w", NULL),
+                     TN_EFORMAT);
+    assert_int_equal(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &out, &a, "b c h -> b", NULL),
+                     TN_ESHAPE);
+    assert_int_equal(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &out, &a, "b c h w -> b", NULL),
+                     TN_ESHAPE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scans),   cmocka_unit_test(test_diff),
+        cmocka_unit_test(test_minmax),  cmocka_unit_test(test_dot),
+        cmocka_unit_test(test_pattern),
+    };
+    return cmocka_run_group_tests(tests, make_handles, drop_handles);
+}
