@@ -75,7 +75,7 @@ INLINE vd high_vd(vf v)
 /* The first left floats, then -0. */
 INLINE vf load_some(const char *p, int64_t left)
 {
-    const __mmask16 m = left <= 0 ? 0 : left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1);
+    const __mmask16 m = (__mmask16)(left <= 0 ? 0 : left >= 16 ? 0xffff : (1u << left) - 1);
     return _mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), m, p);
 }
 #define MEET_LANES(NAME, OP)                                                                   \
