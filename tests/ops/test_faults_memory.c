@@ -155,6 +155,11 @@ static tn_status call_plan_run(void)
     return tn_plan_run(out.plan, block, (const void *[]){numbers});
 }
 
+static tn_status call_plan_run_in(void)
+{
+    return tn_plan_run_in(out.plan, block, (const void *[]){numbers}, NULL, 0);
+}
+
 static void prepare_plan(void)
 {
     OK(tn_plan_rearrange(&out.plan, &place, &transposed));
@@ -456,6 +461,14 @@ static tn_status call_writer_open(void)
                           two, &options);
 }
 
+static tn_status call_writer_layout(void)
+{
+    int64_t bytes, offsets[2];
+    char header[256];
+    return tn_writer_layout(path, strstr(path, ".npy") ? 1 : 2, names, two, NULL, header,
+                            sizeof header, &bytes, offsets);
+}
+
 static tn_status call_writer_open_fd(void)
 {
     return tn_writer_open_fd(&out.writer, fd, "x", &transposed);
@@ -514,6 +527,7 @@ static const call table[] = {
     {"tn_plan_op", call_plan_op, NULL, drop_plan, NULL, true, false},
     {"tn_plan_pad", call_plan_pad, NULL, drop_plan, NULL, true, false},
     {"tn_plan_run", call_plan_run, prepare_plan, drop_plan, NULL, false, false},
+    {"tn_plan_run_in", call_plan_run_in, prepare_plan, drop_plan, NULL, false, false},
     {"tn_handle_create", call_handle_create, NULL, drop_handle, NULL, true, false},
     {"tn_rearrange", call_rearrange, NULL, drop_nothing, NULL, false, false},
     {"tn_cast", call_cast, NULL, drop_nothing, NULL, false, false},
@@ -571,6 +585,8 @@ static const call table[] = {
     {"tn_writer_open npy", call_writer_open, NULL, drop_writer, "x.npy", true, false},
     {"tn_writer_open npz", call_writer_open, NULL, drop_writer, "x.npz", true, false},
     {"tn_writer_open safetensors", call_writer_open, NULL, drop_writer, "x.safetensors", true, false},
+    {"tn_writer_layout npy", call_writer_layout, NULL, drop_nothing, "x.npy", true, false},
+    {"tn_writer_layout safetensors", call_writer_layout, NULL, drop_nothing, "x.safetensors", true, false},
     {"tn_writer_open_fd", call_writer_open_fd, make_fd, drop_writer_fd, NULL, true, false},
     {"tn_writer_put", call_writer_put, begin_writer, abort_writer, "x.npz", true, true},
     {"tn_writer_commit", call_writer_commit, fill_writer, remove_saved, "x.npz", false, true},
@@ -579,14 +595,14 @@ static const call table[] = {
 /* They give a fact, describe a view, or release. */
 static const char *const takes_nothing[] = {
     "tn_at", "tn_broadcast_shape", "tn_broadcast_to", "tn_diagonal", "tn_dtype_name", "tn_dtype_parse",
-    "tn_dtype_size", "tn_error", "tn_extent", "tn_file_close", "tn_file_count", "tn_file_find",
+    "tn_dtype_size", "tn_error", "tn_error_column", "tn_extent", "tn_file_close", "tn_file_count", "tn_file_find",
     "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_path", "tn_file_shape", "tn_file_skipped", "tn_file_type",
     "tn_flip", "tn_free", "tn_handle_destroy", "tn_handle_device", "tn_handle_use", "tn_has_broadcast",
     "tn_stream_budget", "tn_stream_explain", "tn_stream_plan", "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
     "tn_is_mergeable", "tn_isa", "tn_meta_distribute", "tn_nbytes", "tn_numel", "tn_op_arity", "tn_op_name",
     "tn_op_params", "tn_op_parse", "tn_op_result", "tn_padded_shape", "tn_padded_size", "tn_pattern_shape",
     "tn_pattern_view", "tn_permute", "tn_plan_explain", "tn_plan_explain_size",
-    "tn_plan_facts", "tn_plan_free", "tn_plan_json", "tn_plan_json_size", "tn_promote", "tn_rearrange_meta",
+    "tn_plan_facts", "tn_plan_free", "tn_plan_json", "tn_plan_json_size", "tn_plan_workspace", "tn_print_size", "tn_set_error", "tn_promote", "tn_rearrange_meta",
     "tn_reshape", "tn_select", "tn_slice", "tn_slice_text", "tn_squeeze", "tn_squeeze_all",
     "tn_squeeze_inplace", "tn_status_name", "tn_transpose", "tn_unsqueeze", "tn_unsqueeze_inplace",
     "tn_version", "tn_view", "tn_windows", "tn_writer_abort",
@@ -699,6 +715,10 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     char words[200];
     OK(tn_stream_explain(&job, words, sizeof words));
     assert_true(tn_stream_budget(0) > 0);
+    assert_true(tn_plan_workspace(plan) == 0 && tn_print_size(&x) > 1);
+    assert_int_equal(tn_file_skipped(f), 0);
+    assert_int_equal(tn_set_error(TN_EARG, "text"), TN_EARG);
+    assert_int_equal(tn_error_column(), 0);
     assert_true(tn_numel(&x) == 24 && tn_nbytes(&x) == 96 && tn_is_contiguous(&x) &&
                 !tn_has_broadcast(&x) && tn_is_mergeable(&x, 0, 2) && tn_at(&x, ones));
 }
@@ -764,9 +784,9 @@ static bool listed(const char *name, size_t n)
 static void every_function_is_listed(void **state)
 {
     (void)state;
-    static const char *const headers[] = {"dims",   "dtype", "elementwise", "io",
-                                          "move",   "plan",  "runtime",     "status",
-                                          "stream", "tenon", "tensor"};
+    static const char *const headers[] = {"copy", "create",  "dtype",  "io",     "join",
+                                          "ops",  "pad",     "pattern", "plan", "runtime",
+                                          "status", "stream", "tenon", "tensor"};
     int found = 0;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         char file[512];
