@@ -90,6 +90,12 @@ typedef struct tni_copy_kernels {
                          const int64_t s_step[2], const int64_t n[2], int64_t unit,
                          int64_t ahead);
 
+    /* Copy n rows of unit bytes, at least 64, from s + s_at[i], so that they lie one after the
+     * other in d; whole lines are streamed.  NULL: not with this instruction set.  The list has
+     * `more` further rows, which are prefetched. */
+    void (*join_rows)(char *d, const char *s, const int64_t *s_at, int64_t n, int64_t unit,
+                      int64_t more);
+
     /* Copy bytes that do not overlap, with plain stores. */
     void (*copy)(char *d, const char *s, int64_t bytes);
 

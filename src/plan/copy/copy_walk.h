@@ -43,8 +43,8 @@ void tni_transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const ch
 /* ---- the rows of copy_ways.c ---- */
 
 extern const tni_copy_way tni_way_nothing, tni_way_block, tni_way_fill, tni_way_carried,
-    tni_way_lines, tni_way_shifted, tni_way_transpose_staged, tni_way_rows_staged,
-    tni_way_strided_staged, tni_way_indexed, tni_way_transpose, tni_way_rows_streamed,
-    tni_way_rows, tni_way_strided;
+    tni_way_joined, tni_way_lines, tni_way_shifted, tni_way_transpose_staged,
+    tni_way_rows_staged, tni_way_strided_staged, tni_way_indexed, tni_way_transpose,
+    tni_way_rows_streamed, tni_way_rows, tni_way_strided;
 
 #endif

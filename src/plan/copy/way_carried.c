@@ -5,6 +5,7 @@
  *     source piece   bytes that are dense in src, through the axes S: the rows of dst
  *     run            bytes that are dense in dst, through the axes D: listed source rows
  *     item           a segment of the run of a source piece; segments of one run are neighbours */
+#include "copy_run_axes.h"
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
@@ -50,34 +51,6 @@ static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
     return used;
 }
 
-/* The axes that are dense in dst from a on, but for b. */
-static uint64_t take_run(tni_copy *c, const tni_copy_case *of)
-{
-    const tni_nest *nest = of->nest;
-    uint64_t used = 0;
-    int64_t n = 1;
-    for (int i = of->a; i >= 0 && i != of->b && c->carried.run_axes < TNI_RUN_AXES; i--) {
-        const tni_axis *x = &nest->axis[i];
-        if (x->step[0] != n * c->unit || n * c->unit >= RUN)
-            break;
-        c->carried.run_axis[c->carried.run_axes++] = *x;
-        used |= (uint64_t)1 << i;
-        n *= x->n;
-    }
-    c->carried.run = n;
-    return used;
-}
-
-/* The run's axes, outermost first, for walks. */
-static void turn_round(tni_axis *x, int n)
-{
-    for (int i = 0; i < n / 2; i++) {
-        tni_axis t = x[i];
-        x[i] = x[n - 1 - i];
-        x[n - 1 - i] = t;
-    }
-}
-
 /* The pieces of one run of dst follow each other; other loops by rising steps of dst. */
 static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
 {
@@ -104,7 +77,7 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
         return false;
     c->ntile = 0;
     c->carried = (tni_carried){0};
-    uint64_t used = take_run(c, of);
+    uint64_t used = tni_run_take(c, of, of->b, RUN);
     const bool joins = of->nest->axis[of->b].step[0] == c->carried.run * c->unit;
     if (c->carried.run < (joins ? 64 / c->unit : RUN_LEAST))
         return false;
@@ -116,17 +89,9 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     least *= last->n % last->block ? last->n % last->block : last->block;
     if (least * c->unit < 16)
         return false;
-    turn_round(c->carried.run_axis, c->carried.run_axes);
     c->streams = true;
     tni_copy_order(c, of, used, key_carried);
-    int64_t segments = c->carried.run / SEGMENT > 1 ? c->carried.run / SEGMENT : 1;
-    c->carried.segment = c->carried.run / segments / 64 * 64;
-    if (segments > 1) {
-        c->loop[c->nloop++] =
-            (tni_axis){.n = segments, .step = {c->carried.segment * c->unit, 0}};
-        c->items *= segments;
-    }
-    c->carried.segments = segments;
+    tni_run_segments(c, SEGMENT);
     return true;
 }
 
@@ -147,22 +112,19 @@ typedef struct chunks {
     const tni_copy_job *j;
     int64_t item, last, left; /* left: units of the present segment that are not listed yet */
     bool fresh;               /* the next chunk begins a run */
+    bool ends_run;            /* the present segment is the run's last */
     tni_walk w, run;
     int64_t n[TNI_TILE_AXES], nb;
     char *d;
     const char *s;
 } chunks;
 
-static int64_t segment_at(const tni_copy *c, const tni_walk *w)
-{
-    return c->carried.segments > 1 ? w->at[c->nloop - 1] : 0;
-}
-
 static void chunks_item(chunks *q)
 {
     const tni_copy *c = q->j->c;
-    const int64_t k = segment_at(c, &q->w), from = k * c->carried.segment;
-    q->left = k + 1 < c->carried.segments ? c->carried.segment : c->carried.run - from;
+    int64_t from, to;
+    q->ends_run = tni_run_segment(c, &q->w, &from, &to) + 1 == c->carried.segments;
+    q->left = to - from;
     q->s = q->j->s + q->w.offset[1];
     q->d = q->j->d + q->w.offset[0];
     tni_tile_extents(c, q->w.at, q->n);
@@ -171,22 +133,6 @@ static void chunks_item(chunks *q)
         q->nb *= q->n[i];
     if (q->fresh)
         tni_walk_seek(&q->run, c->carried.run_axis, c->carried.run_axes, 2, from);
-}
-
-/* List the next n units of the run. */
-static void list_rows(tni_walk *w, int64_t *at, int64_t n)
-{
-    const tni_axis *in = &w->axis[w->ndim - 1];
-    while (n > 0) {
-        int64_t m = in->n - w->at[w->ndim - 1];
-        m = m < n ? m : n;
-        for (int64_t i = 0; i < m; i++)
-            at[i] = w->offset[1] + i * in->step[1];
-        tni_walk_skip(w, m - 1);
-        tni_walk_next(w);
-        at += m;
-        n -= m;
-    }
 }
 
 /* The next chunk; false: there is none. */
@@ -202,13 +148,12 @@ static bool chunks_next(chunks *q, chunk *k)
     k->na = q->left < CHUNK + CHUNK / 2 + 64 ? q->left : CHUNK;
     for (int i = 0; i < c->carried.piece_axes; i++)
         k->n[i] = q->n[i];
-    list_rows(&q->run, k->at, k->na);
+    tni_run_list(&q->run, k->at, k->na);
     q->left -= k->na;
     k->ends = false;
     q->fresh = false;
     if (q->left == 0) {
-        const bool last_one = segment_at(c, &q->w) + 1 == c->carried.segments;
-        k->ends = q->fresh = last_one || q->item + 1 == q->last;
+        k->ends = q->fresh = q->ends_run || q->item + 1 == q->last;
         tni_walk_next(&q->w);
         if (++q->item < q->last)
             chunks_item(q);
