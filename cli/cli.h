@@ -43,10 +43,12 @@ typedef struct args {
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
         *atol, *rtol;
+    const char *also, *proof;
     const char *set[MOST_SETTINGS]; /* --set, in order */
     int nset;
-    int64_t max_mem, align, shard_size;
-    bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip, structure;
+    int64_t max_mem, align, shard_size, out_ranks;
+    bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip, structure,
+        in_ranks, verify;
     bool explain; /* say what would happen and do nothing */
 } args;
 
@@ -78,6 +80,11 @@ typedef struct args {
 #define OPT_ATOL     OPT(23)
 #define OPT_RTOL     OPT(24)
 #define OPT_STRUCT   OPT(25)
+#define OPT_IN_RANKS OPT(26)
+#define OPT_OUT_RANK OPT(27)
+#define OPT_ALSO     OPT(28)
+#define OPT_PROOF    OPT(29)
+#define OPT_VERIFY   OPT(30)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
@@ -143,6 +150,7 @@ int run_merge(const args *a);
 int run_split(const args *a);
 int run_meta(const args *a);
 int run_diff(const args *a);
+int run_reshard(const args *a);
 int run_bench(const args *a);
 int run_demo(const args *a);
 

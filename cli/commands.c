@@ -119,6 +119,17 @@ const command commands[] = {
      "Shows it, or writes OUT with other metadata and the same tensors.\n\n"
      "    tenon meta model.safetensors\n"
      "    tenon meta --set license=mit --strip author IN -o OUT\n"},
+    {"reshard", "RULES IN... -o OUTDIR", "join, cut, rename and cast the tensors of a model",
+     (OPT_EDIT & ~OPT_COMPRESS) | OPT_SHARD | OPT_IN_RANKS | OPT_OUT_RANK | OPT_ALSO |
+     OPT_PROOF | OPT_VERIFY, run_reshard, .more =
+     "RULES is a file of lines LEFT -> RIGHT; the first that matches a tensor counts:\n\n"
+     "    {p...}.q.weight + {p...}.k.weight + {p...}.v.weight @0 -> {p...}.qkv.weight\n"
+     "    {p...}.experts.{e*}.w1 @+0 -> {p...}.experts.w1\n"
+     "    {p...}.gate_up ranks@0/2 -> = ranks@0/2\n"
+     "    rope.freqs -> drop\n"
+     "    ** -> = : cast bf16\n\n"
+     "Everything is planned and proved before anything is written; man tenon has the grammar.\n\n"
+     "    tenon reshard rules.txt rank-*.safetensors --in-ranks --out-ranks 8 -o out\n"},
     {"diff", "A B", "compare the tensors of two files",
      OPT_ATOL | OPT_RTOL | OPT_STRUCT | OPT_JSON | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
      run_diff, .more =

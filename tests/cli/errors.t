@@ -25,6 +25,7 @@ $ tenon
 2>   merge      put the tensors of several files into one
 2>   split      cut a model into files of a size
 2>   meta       show or change metadata
+2>   reshard    join, cut, rename and cast the tensors of a model
 2>   diff       compare the tensors of two files
 2>   explain    say what a command would do
 2>   bench      measure this machine and the standing table

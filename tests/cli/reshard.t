@@ -1,0 +1,133 @@
+reshard.t - rules, what is refused before anything is written, going on after a stop.
+
+$ printf '{p...}.weight + {p...}.bias @0 -> {p...}.both\nstep -> drop\n' >bad.txt; tenon reshard bad.txt data/set -o out
+2> tenon: bad.txt:1: shape or dtype does not match that of the first: "layers.0.bias"
+? 1
+$ printf 'layers.{i}.{x} -> {x}.{i} : cast bf16\nstep -> =\n' >r.txt; tenon reshard r.txt data/set -o out && tenon info out
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+> out: set, 5 tensors, 144 B
+> name      dtype  shape      bytes  align  order
+> weight.0  bf16   (2, 3, 5)     60      8  C
+> bias.0    bf16   (5,)          10      4  C
+> weight.1  bf16   (2, 3, 5)     60      2  C
+> bias.1    bf16   (5,)          10      2  C
+> step      i32    ()             4      4  C
+$ tenon reshard r.txt data/set -o out
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: out already exists; use -f to overwrite
+? 1
+$ tenon reshard r.txt data/set -o out --verify
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+> verified: 1 files, every byte
+$ tenon op add out/model.safetensors 1 --tensors bias.1 -f -o out/model.safetensors; tenon reshard r.txt data/set -o out --verify
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: out/model.safetensors: tensor "bias.1" differs at element 0
+? 1
+$ tenon reshard r.txt data/set -f -o out --shard-size 64 && ls -A out
+> proof: 5 inputs, 4 outputs files, 144 bytes, every output element from one input element, 0 dropped
+> model-00001-of-00004.safetensors
+> model-00002-of-00004.safetensors
+> model-00003-of-00004.safetensors
+> model-00004-of-00004.safetensors
+> model.safetensors.index.json
+$ tenon reshard r.txt data/set -o nowhere --dry-run; ls nowhere
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> ls: cannot access 'nowhere': No such file or directory
+? 2
+$ tenon reshard r.txt data/set --dry-run --proof p.jsonl && head -c 60 p.jsonl && tail -1 p.jsonl
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+> {"tenon":"reshard proof","version":1,"inputs":[{"id":0,"file{"sum":{"inputs":5,"outputs":5,"bytes_out":144,"dropped":0}}
+
+Refused with the place.
+
+$ echo 'layers.** -> =' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt: no rule matches tensor "step"
+? 1
+$ printf '** -> =\nnobody -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt:2: the rule matches nothing: "nobody"
+? 1
+$ printf '?nobody -> =\n** -> =\n' >a.txt; tenon reshard a.txt data/set --dry-run
+> proof: 5 inputs, 1 outputs files, 284 bytes, every output element from one input element, 0 dropped
+$ printf 'layers.{i}.weight -> w\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt: two results are named "w"
+? 1
+$ printf 'layers.0.weight -> a + b @0 1,2\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt:1: sizes do not sum to the axis of "layers.0.weight"
+? 1
+$ printf 'layers.0.bias -> a + b @0\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt:1: results do not divide the axis of "layers.0.bias"
+? 1
+$ printf 'layers.{i*}.weight @+0 -> w\nlayers.1.bias + nobody @0 -> b\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt:2: a partner is missing for "layers.1.bias"
+? 1
+$ printf 'step : permute 1,0 -> =\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt:1: not a permutation of the axes: "1,0"
+? 1
+$ printf 'layers.0.weight : rearrange "a b c -> a b" -> =\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt:1: pattern: "a b c -> a b": 'c' at 5 is missing on the right
+? 1
+$ printf '** -> = ranks@0\n' >a.txt; tenon reshard a.txt data/set --out-ranks 2 -o no
+2> tenon: a.txt:1: ranks do not divide the axis of tensor "layers.0.bias"
+? 1
+$ printf '** -> =\n' >a.txt; tenon reshard a.txt data/set data/set/model-00001-of-00002.safetensors -o no
+2> tenon: tensor "layers.0.weight" is in data/set and in data/set/model-00001-of-00002.safetensors
+? 1
+$ tenon reshard a.txt data/set/model-00001-of-00002.safetensors data/set/model-00002-of-00002.safetensors --in-ranks -o no
+2> tenon: data/set/model-00002-of-00002.safetensors has 3 tensors, data/set/model-00001-of-00002.safetensors has 2
+? 1
+$ ls -d no*
+2> ls: cannot access 'no*': No such file or directory
+? 2
+
+Rules that cannot be read.
+
+$ echo 'a b' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: expected -> before "b"
+? 2
+$ echo 'a ->' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: missing name
+? 2
+$ printf '\n\na -> b : turn 1\n' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:3: unknown step "turn"
+? 2
+$ echo 'a + b -> c' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: several names need an axis such as @0
+? 2
+$ echo 'a @x -> c' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: not an axis such as @0 or @+0: "@x"
+? 2
+$ echo 'a -> c : cast f99' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: unknown dtype "f99"
+? 2
+$ echo 'a ranks@ -> c' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: not a place such as ranks= or ranks@0/2: "ranks@"
+? 2
+$ echo 'a -> b + c @0 1' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: as many sizes as names are needed: "1"
+? 2
+$ echo 'a : slice "[0 -> b' >b.txt; tenon reshard b.txt data/set -o no
+2> tenon: b.txt:1: a quote without its end
+? 2
+$ tenon reshard gone.txt data/set -o no
+2> tenon: gone.txt: No such file or directory
+? 1
+$ tenon reshard r.txt
+2> tenon reshard: missing argument: IN
+2> usage: tenon reshard RULES IN... -o OUTDIR
+? 2
+$ tenon reshard r.txt data/set
+2> tenon reshard: missing -o OUTDIR
+2> usage: tenon reshard RULES IN... -o OUTDIR
+? 2
+
+What an earlier run has left is gone on with, or refused.
+
+$ mkdir left.partial; echo 0123 >left.partial/.plan; tenon reshard r.txt data/set -o left
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: left.partial: is left from another plan; -f removes it
+? 1
+$ tenon reshard r.txt data/set -o left -f && ls -A left; ls -d left.partial
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+> model.safetensors
+2> ls: cannot access 'left.partial': No such file or directory
+? 2
