@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""reshard.py TENON DATA - proofs of reshard are checked by a program of its own; there and back
+"""reshard_proof.py TENON DATA - proofs of reshard are checked by a program of its own; there and back
 gives the same bytes; a plan with one piece changed does not pass.
 
 The checker is check_proof: it knows nothing of rules, only of nests."""
