@@ -175,7 +175,8 @@ static int chain_set(chain_maker *m, unsigned set, tni_term *t, const tni_labels
         *t = m->term[k + 1];
         return m->from[k];
     }
-    const unsigned left = m->order.left[set], right = set & ~left;
+    const unsigned half = m->order.left[set], first = set & ~(set - 1);
+    const unsigned left = half & first ? half : set & ~half, right = set & ~left;
     const tni_labels kept = tni_labels_of_set(m->x, m->of, set);
     const tni_labels kept_left = tni_labels_of_set(m->x, m->of, left);
     const tni_labels kept_right = tni_labels_of_set(m->x, m->of, right);

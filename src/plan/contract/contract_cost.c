@@ -38,15 +38,18 @@ static double cost_changes(const tni_tiles *t, int side)
 }
 
 /* Nanoseconds for one thread of Zen 4.  A gemm makes 100 flops a nanosecond less what thin sides
- * cost (2112 x 44 x 2112 ran at 61, 230400 x 24 x 20 at 47; 170 in bf16), and takes 300 to begin.  A byte of
+ * cost (24 x 48 x 48 ran at 72, 24^3 at 31; 170 in bf16), and takes 300 to begin.  A byte of
  * memory takes 1/12, and more in short pieces: 192 at a time came at 5 bytes a nanosecond.
  * Packing writes to the cache, and a copy takes 1200 to plan. */
 double tni_tiles_cost(const tni_tiles *t, const tni_product *p)
 {
-    const double m = (double)t->tile[TNI_ROWS], n = (double)t->tile[TNI_COLS],
-                 k = (double)t->tile[TNI_DEEP], items = (double)t->items;
-    const double rate = p->take == TN_BF16 ? 170 : 100;
-    double ns = items * (300 + 2 * m * n * k / rate * (1 + 14 / m + 14 / n + 20 / k));
+    const tni_panel_axes *rows = &t->in[TNI_ROWS], *cols = &t->in[TNI_COLS];
+    const double m = (double)(t->split ? tni_panel_inner(rows) : t->tile[TNI_ROWS]),
+                 n = (double)(t->split ? tni_panel_inner(cols) : t->tile[TNI_COLS]),
+                 k = (double)t->tile[TNI_DEEP], rate = p->take == TN_BF16 ? 170 : 100;
+    const double gemms =
+        (double)t->items * (double)t->tile[TNI_ROWS] / m * (double)t->tile[TNI_COLS] / n;
+    double ns = gemms * (300 + 2 * m * n * k / rate * (1 + 4 / m + 4 / n + 6 / k));
     for (int side = 0; side < TNI_ADDEND; side++) {
         const tni_panel *x = &t->panel[side];
         const double elements = (double)(t->tile[x->class[0]] * t->tile[x->class[1]]);

@@ -69,6 +69,12 @@ typedef struct tni_panel_axes {
     tni_contract_axis axis[TNI_PANEL_AXES];
 } tni_panel_axes;
 
+/* The extent of the last axis. */
+static inline int64_t tni_panel_inner(const tni_panel_axes *in)
+{
+    return in->count > 1 ? in->axis[in->count - 1].n : in->block;
+}
+
 /* A loop around the tiles: over an axis, or over the blocks of the first axis of a class. */
 typedef struct tni_tile_loop {
     int64_t n, step[TNI_SIDES];
@@ -90,7 +96,9 @@ typedef struct tni_panel {
 typedef struct tni_tiles {
     tni_panel_axes in[TNI_CLASSES]; /* rows, cols, deep */
     int64_t tile[TNI_CLASSES];      /* largest extents of one gemm */
-    bool deep_cut;                  /* deep is summed in several gemms */
+    bool split;    /* a gemm for each index of all but the last axes of rows and
+                                     * cols, straight into dst */
+    bool deep_cut; /* deep is summed in several gemms */
     int64_t items;
     tni_panel panel[TNI_ADDEND]; /* dst, left, right */
     int slots;                   /* parts that have buffers of their own */

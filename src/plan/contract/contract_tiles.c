@@ -20,6 +20,7 @@ enum {
 typedef struct tiles_choice {
     uint64_t mask[TNI_CLASSES];
     int order[TNI_CLASSES];
+    bool split;
 } tiles_choice;
 
 /* ---- sizes of a tile, by shape alone ---- */
@@ -109,6 +110,17 @@ static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
            (side != TNI_DST && tiles_matrix(rows, cols, u, v, w));
 }
 
+/* Whether a gemm of the last axis of rows and of cols writes into dst where it is. */
+static bool tiles_split(const tni_tiles *t, const tni_product *p)
+{
+    const tni_panel_axes *rows = &t->in[TNI_ROWS], *cols = &t->in[TNI_COLS];
+    if (p->dtype[TNI_DST] != p->meet || (rows->count < 2 && cols->count < 2))
+        return false;
+    const int64_t u = rows->count ? rows->axis[rows->count - 1].step[TNI_DST] : 0,
+                  v = cols->count ? cols->axis[cols->count - 1].step[TNI_DST] : 0;
+    return tiles_matrix(tni_panel_inner(cols), tni_panel_inner(rows), v, u, tni_width(p->meet));
+}
+
 static int64_t tiles_least(const tni_panel_axes *in, int side)
 {
     int64_t least = INT64_MAX;
@@ -126,7 +138,7 @@ static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
     for (int i = 0; i < 2; i++)
         x->class[i] = classes[side][i];
     const tni_panel_axes *first = &t->in[x->class[0]], *second = &t->in[x->class[1]];
-    x->packed = !tiles_direct(t, p, side);
+    x->packed = !tiles_direct(t, p, side) && !(side == TNI_DST && t->split);
     x->turned = side != TNI_DST && tiles_least(first, side) < tiles_least(second, side);
     for (int i = 0; i < 2; i++)
         x->step[i] = t->in[x->class[i]].count
@@ -209,6 +221,9 @@ static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
         return false;
     t->tile[TNI_DEEP] = p->size[TNI_DEEP];
     t->deep_cut = false;
+    t->split = c->split;
+    if (c->split && !tiles_split(t, p))
+        return false;
     for (int k = 0; k < TNI_ADDEND; k++)
         tiles_panel(t, p, k);
     const int64_t deep = TILE_DEEP / (side * tni_width(p->meet));
@@ -302,6 +317,9 @@ static void tiles_try_orders(tiles_search *s, uint64_t rows, uint64_t cols)
                 choice.order[TNI_COLS] = c ? TNI_RIGHT : TNI_DST;
                 choice.order[TNI_DEEP] = k ? TNI_RIGHT : TNI_LEFT;
                 tiles_try(s, &choice);
+                choice.split = true;
+                if (many_rows || many_cols)
+                    tiles_try(s, &choice);
             }
 }
 

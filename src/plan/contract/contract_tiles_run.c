@@ -168,6 +168,36 @@ static void tiles_gemm(const tiles_job *j, const tni_gemm *g)
         j->k->row[j->s->p.sum].gemm(g);
 }
 
+/* The offset of dst at index i of all but the last axes of a class. */
+static int64_t tiles_offset(const tni_tiles *t, const tiles_place *x, int class, int64_t i)
+{
+    const tni_panel_axes *in = &t->in[class];
+    int64_t offset = 0;
+    for (int a = in->count - 2; a >= 0; a--) {
+        const int64_t n = a ? in->axis[a].n : x->block[class];
+        offset += i % n * in->axis[a].step[TNI_DST];
+        i /= n;
+    }
+    return offset;
+}
+
+/* A gemm for each index of the outer axes of the tile. */
+static void tiles_split(const tiles_job *j, const tiles_place *x, const tni_gemm *whole)
+{
+    const tni_tiles *t = &j->s->tiles;
+    tni_gemm g = *whole;
+    g.m = t->in[TNI_ROWS].count > 1 ? tni_panel_inner(&t->in[TNI_ROWS]) : whole->m;
+    g.n = t->in[TNI_COLS].count > 1 ? tni_panel_inner(&t->in[TNI_COLS]) : whole->n;
+    for (int64_t r = 0; r < whole->m; r += g.m)
+        for (int64_t c = 0; c < whole->n; c += g.n) {
+            g.a = whole->a + r * g.a_m;
+            g.b = whole->b + c * g.b_n;
+            g.d = whole->d + tiles_offset(t, x, TNI_ROWS, r / g.m) +
+                  tiles_offset(t, x, TNI_COLS, c / g.n);
+            tiles_gemm(j, &g);
+        }
+}
+
 static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
 {
     const tni_tiles *t = &j->s->tiles;
@@ -198,7 +228,10 @@ static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
         tiles_steps(j, TNI_RIGHT, g.k, g.n, step);
         g.b_k = step[0];
         g.b_n = step[1];
-        tiles_gemm(j, &g);
+        if (t->split)
+            tiles_split(j, &x, &g);
+        else
+            tiles_gemm(j, &g);
         g.beta = 1;
     }
     if (packed)
