@@ -37,10 +37,13 @@ static double cost_changes(const tni_tiles *t, int side)
     return changes;
 }
 
+enum { COST_NEAR = 200 << 10 }; /* bytes of a panel that is still near when it is used */
+
 /* Nanoseconds for one thread of Zen 4.  A gemm makes 100 flops a nanosecond less what thin sides
  * cost (24 x 48 x 48 ran at 72, 24^3 at 31; 170 in bf16), and takes 300 to begin.  A byte of
  * memory takes 1/12, and more in short pieces: 192 at a time came at 5 bytes a nanosecond.
- * Packing writes to the cache, and a copy takes 1200 to plan. */
+ * Packing writes to the cache, at 16 bytes a nanosecond, at 5 where a panel is half of L2; a copy
+ * takes 1200 to plan. */
 double tni_tiles_cost(const tni_tiles *t, const tni_product *p)
 {
     const tni_panel_axes *rows = &t->in[TNI_ROWS], *cols = &t->in[TNI_COLS];
@@ -57,7 +60,7 @@ double tni_tiles_cost(const tni_tiles *t, const tni_product *p)
         const double times = x->whole ? (double)x->count : cost_changes(t, side);
         double each = elements * (double)tni_width(p->dtype[side]) * touch * (side ? 1 : 1.5);
         if (x->packed)
-            each += 1200 + elements * (double)tni_width(tni_product_inside(p, side)) / 16;
+            each += 1200 + (double)x->bytes / (x->bytes < COST_NEAR ? 16 : 5);
         ns += times * each;
     }
     return ns;

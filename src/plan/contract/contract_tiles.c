@@ -13,7 +13,9 @@ enum {
     TILE_WIDE = 4096,       /* the most rows or cols of a packed tile */
     TILE_DEEP = 16 << 20,   /* bytes of a panel beyond which deep is cut */
     TILE_WHOLE = 32 << 20,  /* bytes of panels that are packed before the first tile */
-    TILE_SINGLES = 5,       /* axes of a class that are tried alone */
+    TILE_SINGLES = 5,       /* axes of a class that are tried alone, */
+    TILE_MORE = 3,          /* and together with the fastest ones */
+    TILE_BOTH = TNI_SIDES   /* an order: axes that are slow in dst and in the source first */
 };
 
 /* Which axes of rows and cols are in the tile, and whose order they have there. */
@@ -44,9 +46,19 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
 
 /* ---- the axes of a class in a tile ---- */
 
+/* How slow an axis is in an operand; TILE_BOTH: in the one, dst or source, where it is faster. */
+static int64_t tiles_slowness(const tni_contract_axis *x, int order)
+{
+    if (order != TILE_BOTH)
+        return tni_magnitude(x->step[order]);
+    const int64_t d = tni_magnitude(x->step[TNI_DST]),
+                  s = tni_magnitude(x->step[TNI_LEFT]) + tni_magnitude(x->step[TNI_RIGHT]);
+    return d < s ? d : s;
+}
+
 static bool tiles_before(const tni_contract_axis *a, const tni_contract_axis *b, int order)
 {
-    return tni_magnitude(a->step[order]) > tni_magnitude(b->step[order]);
+    return tiles_slowness(a, order) > tiles_slowness(b, order);
 }
 
 /* The masked axes in the order of an operand, cut to about `want`; false: no block does that. */
@@ -256,11 +268,11 @@ static int tiles_fastest(const tni_product *p, int class, int side)
     return best;
 }
 
-/* Sets of axes worth trying: each alone; the fastest of dst and of the source, and more of dst's
- * order until the tile is large; all. */
-static int tiles_sets(const tni_product *p, int class, int64_t want, uint64_t *sets)
+/* Sets of axes worth trying: each alone; the fastest of dst and of the source, and one more; all.
+ */
+static int tiles_sets(const tni_product *p, int class, uint64_t *sets)
 {
-    const int count = p->count[class];
+    const int count = p->count[class], source = class == TNI_ROWS ? TNI_LEFT : TNI_RIGHT;
     int n = 0;
     if (count <= 1) {
         sets[n++] = count ? 1 : 0;
@@ -268,22 +280,14 @@ static int tiles_sets(const tni_product *p, int class, int64_t want, uint64_t *s
     }
     for (int i = count - 1; i >= 0 && n < TILE_SINGLES; i--)
         sets[n++] = (uint64_t)1 << i;
-    const int source = class == TNI_ROWS ? TNI_LEFT : TNI_RIGHT;
-    uint64_t set = (uint64_t)1 << tiles_fastest(p, class, TNI_DST) |
-                   (uint64_t)1 << tiles_fastest(p, class, source);
-    int64_t size = 1;
-    for (int i = 0; i < count; i++)
-        size = tni_times(size, set >> i & 1 ? p->axis[class][i].n : 1);
-    sets[n++] = set;
-    for (int i = count - 1; i >= 0; i--) {
-        if (set >> i & 1 || size >= want)
-            continue;
-        set |= (uint64_t)1 << i;
-        size = tni_times(size, p->axis[class][i].n);
-        sets[n++] = set;
-        if (n == TILE_SINGLES + 3)
-            break;
-    }
+    const uint64_t fast = (uint64_t)1 << tiles_fastest(p, class, TNI_DST) |
+                          (uint64_t)1 << tiles_fastest(p, class, source);
+    sets[n++] = fast;
+    for (int i = count - 1, more = 0; i >= 0 && more < TILE_MORE; i--)
+        if (!(fast >> i & 1)) {
+            sets[n++] = fast | (uint64_t)1 << i;
+            more++;
+        }
     if (count < 64)
         sets[n++] = ((uint64_t)1 << count) - 1;
     return n;
@@ -309,12 +313,14 @@ static void tiles_try_orders(tiles_search *s, uint64_t rows, uint64_t cols)
 {
     const int many_rows = (rows & (rows - 1)) != 0, many_cols = (cols & (cols - 1)) != 0,
               many_deep = s->p->count[TNI_DEEP] > 1;
-    for (int r = 0; r <= many_rows; r++)
-        for (int c = 0; c <= many_cols; c++)
+    static const int row_orders[] = {TNI_DST, TNI_LEFT, TILE_BOTH},
+                     col_orders[] = {TNI_DST, TNI_RIGHT, TILE_BOTH};
+    for (int r = 0; r <= 2 * many_rows; r++)
+        for (int c = 0; c <= 2 * many_cols; c++)
             for (int k = 0; k <= many_deep; k++) {
                 tiles_choice choice = {.mask = {0, rows, cols, ~(uint64_t)0}};
-                choice.order[TNI_ROWS] = r ? TNI_LEFT : TNI_DST;
-                choice.order[TNI_COLS] = c ? TNI_RIGHT : TNI_DST;
+                choice.order[TNI_ROWS] = row_orders[r];
+                choice.order[TNI_COLS] = col_orders[c];
                 choice.order[TNI_DEEP] = k ? TNI_RIGHT : TNI_LEFT;
                 tiles_try(s, &choice);
                 choice.split = true;
@@ -341,15 +347,13 @@ static void tiles_slots(tni_step *s)
 
 bool tni_tiles_fit(tni_step *s)
 {
-    uint64_t rows[TILE_SINGLES + 8], cols[TILE_SINGLES + 8];
-    int64_t want[TNI_CLASSES];
+    uint64_t rows[TILE_SINGLES + TILE_MORE + 2], cols[TILE_SINGLES + TILE_MORE + 2];
     tiles_search search = {.p = &s->p, .t = &s->tiles, .cost = -1};
     if (s->p.dtype[TNI_LEFT] == TN_BF16 && s->p.dtype[TNI_RIGHT] == TN_BF16 &&
         s->p.meet == TN_F32 && tni_cpu_bf16())
         s->p.take = TN_BF16;
-    tiles_want(&s->p, want);
-    const int nrows = tiles_sets(&s->p, TNI_ROWS, want[TNI_ROWS], rows);
-    const int ncols = tiles_sets(&s->p, TNI_COLS, want[TNI_COLS], cols);
+    const int nrows = tiles_sets(&s->p, TNI_ROWS, rows);
+    const int ncols = tiles_sets(&s->p, TNI_COLS, cols);
     for (int i = 0; i < nrows; i++)
         for (int j = 0; j < ncols; j++)
             tiles_try_orders(&search, rows[i], cols[j]);
