@@ -8,7 +8,7 @@ endif()
 # What tests run under.  Memory that is not there is NULL, as without sanitizers.  LLVM's OpenMP
 # drops its tables when a team outgrows twice the default, which is reported as a leak; and
 # threads are only understood through its Archer tool.
-set(tenon_test_environment)
+set(tenon_test_environment TENON_WAKE=0 TENON_TUNE=)
 if(TENON_SANITIZE)
     list(APPEND tenon_test_environment OMP_NUM_THREADS=4 ASAN_OPTIONS=allocator_may_return_null=1)
 endif()

@@ -97,6 +97,11 @@ int tni_threads(void)
     return n > MOST_THREADS ? MOST_THREADS : n;
 }
 
+bool tni_threads_awake(void)
+{
+    return (current && current->config.parallel_for) || tni_team_awake();
+}
+
 typedef struct job {
     void (*body)(void *arg, int part);
     void *arg;

@@ -24,6 +24,10 @@ const tni_caches *tni_cache_sizes(void);
  * child of a threaded parent when the back end cannot restart. */
 int tni_threads(void);
 
+/* Whether they start at once: the threads of an executor of the user's count as awake, those of
+ * OpenMP when they worked a moment ago. */
+bool tni_threads_awake(void);
+
 /* Run body once for each part in [0, parts), on the calling thread's handle: its executor, or
  * OpenMP, or one after the other.  parts 1 is a plain call. */
 void tni_parallel(int parts, void (*body)(void *arg, int part), void *arg);

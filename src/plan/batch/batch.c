@@ -27,7 +27,7 @@ static void batch_run_part(void *arg, int part)
 void tni_batch_run(const tni_batch *b)
 {
     const bool large = tni_plan_parts(b->largest, b->largest) > 1;
-    batch_job j = {b, large ? 1 : tni_plan_parts(b->bytes, b->n)};
+    batch_job j = {b, large ? 1 : tni_run_parts(b->bytes, b->n)};
     if (j.parts == 1)
         batch_run_part(&j, 0);
     else

@@ -132,7 +132,7 @@ void tni_pad_borders_run(const tni_pad *p, char *d, const char *s)
 {
     borders_job j = {p, d, s, 1};
     if (p->items >= tni_threads()) /* of fewer pads each one is divided itself */
-        j.parts = tni_plan_parts(tni_times(p->bytes, 2), p->items);
+        j.parts = tni_run_parts(tni_times(p->bytes, 2), p->items);
     if (j.parts > 1)
         tni_parallel(j.parts, borders_run_part, &j);
     else

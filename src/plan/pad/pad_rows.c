@@ -276,6 +276,6 @@ void tni_pad_rows_run(const tni_pad *p, char *d, const char *s)
     j.rows = tni_kernels_of((int)tni_isa_level())->rows;
     j.width_log2 = tni_log2_width(p->width);
     j.tile = j.k->tile[j.width_log2];
-    j.parts = tni_plan_parts(tni_times(p->bytes, 2), p->items);
+    j.parts = tni_run_parts(tni_times(p->bytes, 2), p->items);
     tni_parallel(j.parts, rows_run_part, &j);
 }

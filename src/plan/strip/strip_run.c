@@ -343,7 +343,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         j.at[k] = (char *)at;
         j.stream &= srcs[k - 1] != dst; /* in place the lines are in the cache already */
     }
-    j.parts = tni_plan_parts(s->bytes, s->items);
+    j.parts = tni_run_parts(s->bytes, s->items);
     if (j.parts > 1)
         tni_parallel(j.parts, run_part, &j);
     else if (s->plain)
