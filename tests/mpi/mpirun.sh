@@ -13,8 +13,8 @@ openmpi)
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     # Ranks that wait give way; no search for networks; memory of another process is not read,
     # which containers forbid.
-    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader
-    OMPI_MCA_btl_vader_single_copy_mechanism=none
+    OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle-1} OMPI_MCA_btl=self,vader
+    OMPI_MCA_btl_vader_single_copy_mechanism=${OMPI_MCA_btl_vader_single_copy_mechanism-none}
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
     OMPI_MCA_plm_rsh_agent=false PRTE_ALLOW_RUN_AS_ROOT=1
     export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_mpi_yield_when_idle \
