@@ -6,6 +6,11 @@
  * arrives is unpacked in the order of arrival. */
 #include "ranks.h"
 
+static int64_t round_up(int64_t n)
+{
+    return (n + 63) / 64 * 64;
+}
+
 /* Message number i of a lane by rising distance from this rank: to the ranks above it when
  * sending, from the ranks below it when receiving. */
 static int64_t by_distance(const tnm_lane *l, int64_t i)
@@ -53,38 +58,50 @@ bool tnm_lane_next(tn_mpi_plan *p, tnm_lane *l, int64_t *message, int64_t *first
     return false;
 }
 
+/* Where a piece is while it travels: in the parts themselves when it lies there in a row. */
+static char *lane_memory(const tn_mpi_plan *p, const tnm_lane *l, int64_t slot, bool *direct)
+{
+    char *place =
+        tn_route_place(p->route, l->send, l->message[slot], l->send ? p->src : p->dst);
+    *direct = place != NULL;
+    return place ? place + l->first[slot] * p->width
+                 : l->buffers + slot * round_up(p->piece_elements * p->width);
+}
+
 static tn_status lane_put(tn_mpi_plan *p, tnm_lane *l, int64_t slot)
 {
-    char *buffer = l->buffers + slot * p->piece_elements * p->width;
     int peer;
     int64_t n;
-    l->message[slot] = -1;
+    bool direct;
     l->requests[slot] = MPI_REQUEST_NULL;
     if (!tnm_lane_next(p, l, &l->message[slot], &l->first[slot], &l->count[slot])) {
         l->message[slot] = -1;
         return TN_OK;
     }
     TRY(tn_route_peer(p->route, l->send, l->message[slot], &peer, &n));
+    char *memory = lane_memory(p, l, slot, &direct);
     const int bytes = (int)(l->count[slot] * p->width);
-    if (l->send) {
-        TRY(tn_route_pack(p->route, l->message[slot], l->first[slot], l->count[slot], buffer,
+    if (l->send && !direct)
+        TRY(tn_route_pack(p->route, l->message[slot], l->first[slot], l->count[slot], memory,
                           p->src));
-        MPITRY(p->call, MPI_Isend(buffer, bytes, MPI_BYTE, peer, p->tag, p->c->comm,
+    if (l->send)
+        MPITRY(p->call, MPI_Isend(memory, bytes, MPI_BYTE, peer, p->tag, p->c->comm,
                                   &l->requests[slot]));
-    } else {
-        MPITRY(p->call, MPI_Irecv(buffer, bytes, MPI_BYTE, peer, p->tag, p->c->comm,
+    else
+        MPITRY(p->call, MPI_Irecv(memory, bytes, MPI_BYTE, peer, p->tag, p->c->comm,
                                   &l->requests[slot]));
-    }
     l->busy++;
     return TN_OK;
 }
 
 static tn_status lane_take(tn_mpi_plan *p, tnm_lane *l, int64_t slot)
 {
+    bool direct;
+    const char *memory = lane_memory(p, l, slot, &direct);
     l->busy--;
-    if (!l->send)
+    if (!l->send && !direct)
         TRY(tn_route_unpack(p->route, l->message[slot], l->first[slot], l->count[slot], p->dst,
-                            l->buffers + slot * p->piece_elements * p->width));
+                            memory));
     return lane_put(p, l, slot);
 }
 

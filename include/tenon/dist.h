@@ -180,6 +180,11 @@ TN_API TN_NODISCARD tn_status tn_route_pull(const tn_route *r, int64_t i, int64_
                                             int64_t count, const tn_tensor *dst_parts,
                                             const tn_tensor *peer_parts);
 
+/* Where the i-th message that is sent (or received) lies in this rank's src (or dst) parts when
+ * its elements are there in a row, in the dtype of the wire: it then needs no packing.  NULL
+ * otherwise. */
+TN_API void *tn_route_place(const tn_route *r, bool send, int64_t i, const tn_tensor *parts);
+
 /* The k-th regular piece of the i-th received message (-1: of what is kept) as two views of the
  * same shape: of dst_parts, and of the peer's src parts, whose addresses are only computed with.
  * TN_EARG when there is no such piece. */

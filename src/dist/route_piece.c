@@ -210,3 +210,34 @@ tn_status tn_route_before(const tn_route *r, bool send, int64_t i, int64_t part,
     *elements = sum;
     return TN_OK;
 }
+
+/* ---- messages that lie in a row ---- */
+
+void *tn_route_place(const tn_route *r, bool send, int64_t i, const tn_tensor *parts)
+{
+    int64_t first, last, dense;
+    if (!r || !parts || i < 0 || i >= r->side[send].messages ||
+        r->wire != (send ? r->src_dtype : r->dst_dtype))
+        return NULL;
+    const tni_side *s = &r->side[send];
+    tni_message(s, i, &first, &last);
+    if (last - first != 1)
+        return NULL;
+    const tni_product *product = (const tni_product *)s->products.at + first;
+    const tni_group *g = (const tni_group *)s->groups.at + product->group;
+    tni_job j = {.r = r, .side = s};
+    j.part[send] = parts + (send ? g->src_part : g->dst_part);
+    tni_hit_runs runs[TN_MAX_NDIM];
+    const int64_t choice[TN_MAX_NDIM] = {0};
+    piece p;
+    tni_product_runs(s, r->ndim, product, runs);
+    for (int k = 0; k < r->ndim; k++)
+        if (runs[k].n != 1)
+            return NULL;
+    piece_make(&p, &j, runs, choice);
+    dense = tni_width(r->wire);
+    for (int k = p.ndim - 1; k >= 0; dense *= p.n[k--])
+        if (p.step[send][k] != dense)
+            return NULL;
+    return tni_offset(j.part[send]->data, p.at[send]);
+}
