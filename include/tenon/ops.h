@@ -75,6 +75,9 @@ TN_API TN_NODISCARD tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin
  * Functions of f32 and f64 are accurate to 1 ulp (erfc 1.5), composed ones to 4 and 8, and to
  * 1 ulp of 1.0 near their zeros.  Far below 0, digamma is a difference of large numbers and is
  * accurate to a few ulps of those.
+ * Functions of complex numbers are those of C, with Annex G's special values; c64 computes in
+ * c128 and rounds each part once; round, isnan, isinf and isfinite look at both parts; sign is
+ * x / |x|.
  *
  * TN_ENULL     a pointer is NULL, or an operand with elements has no data
  * TN_EARG      op is unknown or has another arity; dst is TN_READONLY

@@ -184,9 +184,14 @@ AXIS_VIEW(unsqueeze, 1, tn_unsqueeze)
 AXIS_VIEW(squeeze, 0, tn_squeeze)
 AXIS_VIEW(flip, 0, tn_flip)
 
-static PyObject *f_broadcast_to(PyObject *self, PyObject *const *args, Py_ssize_t n)
+static PyObject *f_broadcast_to(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                PyObject *names)
 {
     (void)self;
+    if (n == 1 && names && PyTuple_Size(names) == 1 && tpy_keyword(names, 0, "shape"))
+        n = 2;
+    else if (names && PyTuple_Size(names) > 0)
+        n = -1;
     if (n != 2)
         return PyErr_Format(PyExc_TypeError, "broadcast_to() takes x and shape");
     int64_t shape[TN_MAX_NDIM];
@@ -344,8 +349,8 @@ PyMethodDef tpy_view_functions[] = {
      "unsqueeze(x, axis, /)\n--\n\nA view with an axis of extent 1 before axis."},
     {"_squeeze", FAST(f_squeeze), METH_FASTCALL, NULL},
     {"_flip", FAST(f_flip), METH_FASTCALL, NULL},
-    {"broadcast_to", FAST(f_broadcast_to), METH_FASTCALL,
-     "broadcast_to(x, shape, /)\n--\n\nA view that repeats x to shape, by strides of 0."},
+    {"broadcast_to", FAST(f_broadcast_to), METH_FASTCALL | METH_KEYWORDS,
+     "broadcast_to(x, /, shape)\n--\n\nA view that repeats x to shape, by strides of 0."},
     {"_diagonal", f_diagonal, METH_VARARGS, NULL},
     {"_windows", f_windows, METH_VARARGS, NULL},
     {"_bitcast", FAST(f_bitcast), METH_FASTCALL, NULL},

@@ -108,7 +108,7 @@ _KINDS = {
 }
 
 
-def isdtype(dtype, kind, /):
+def isdtype(dtype, kind):
     """Is dtype of this kind: a dtype, the name of a kind, or a tuple of them?"""
     if isinstance(kind, tuple):
         return _b.any(isdtype(dtype, k) for k in kind)

@@ -147,7 +147,7 @@ def column_stack(arrays, /):
     return concat([t if t.ndim > 1 else reshape(t, (-1, 1)) for t in ts], axis=1)
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, axis=0):
     """A view with an axis of extent 1 at axis."""
     return unsqueeze(x, axis)
 
