@@ -37,6 +37,9 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
     int64_t piece = 512;
     while (piece > 128 && tni_times(p->size[TNI_BATCH], tni_pieces(wide, piece)) < 4)
         piece /= 2;
+    const int64_t fours = (tni_pieces(wide, piece) + 3) / 4 * 4;
+    if (p->size[TNI_BATCH] < 4 && wide / fours >= 128) /* few threads get as many each */
+        piece = tni_pieces(wide, fours);
     const int64_t fits = TILE_PANEL / (tni_width(p->meet) * (thin + k));
     if (fits > piece && tni_pieces(wide, fits) >= 16)
         piece = fits < TILE_WIDE ? fits : TILE_WIDE;

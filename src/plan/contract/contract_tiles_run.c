@@ -14,6 +14,7 @@ typedef struct tiles_job {
     const tni_contract_kernels *k;
     char *const *at;
     char *workspace;
+    int64_t each; /* tiles that are taken at a time */
     atomic_llong next;
 } tiles_job;
 
@@ -247,10 +248,12 @@ static void tiles_part(void *arg, int part)
     const bool blas = tni_product_by_blas(&j->s->p);
     const tni_blas_hold hold = blas ? tni_blas_begin() : (tni_blas_hold){0};
     for (;;) {
-        const int64_t item = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
-        if (item >= t->items)
+        const int64_t first =
+            atomic_fetch_add_explicit(&j->next, j->each, memory_order_relaxed);
+        if (first >= t->items)
             break;
-        tiles_item(j, &slot, item);
+        for (int64_t i = first; i < first + j->each && i < t->items; i++)
+            tiles_item(j, &slot, i);
     }
     if (blas)
         tni_blas_end(&hold);
@@ -313,5 +316,10 @@ void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
         parts = s->tiles.slots;
     if (parts > 1 && s->flops / WORTH < parts)
         parts = s->flops / WORTH > 1 ? (int)(s->flops / WORTH) : 1;
-    tni_parallel(tni_product_by_blas(&s->p) ? tni_blas_parts(parts) : parts, tiles_part, &j);
+    if (tni_product_by_blas(&s->p))
+        parts = tni_blas_parts(parts);
+    j.each = s->tiles.items / (8 * parts) + 1;
+    if (j.each > 64)
+        j.each = 64;
+    tni_parallel(parts, tiles_part, &j);
 }
