@@ -31,7 +31,7 @@ static inline int64_t tni_times(int64_t n, int64_t by)
 
 /* ---- the nest (nest.c) ---- */
 
-enum { TNI_MAX_OPERANDS = 9 }; /* dst and eight sources */
+enum { TNI_MAX_OPERANDS = 17 }; /* dst and sixteen sources */
 
 typedef enum tni_role {
     TNI_MAP,  /* each index has its own element of dst */

@@ -20,14 +20,6 @@ static bool plain_copy(const tn_tensor *dst, const tn_tensor *src)
     return dst->dtype == src->dtype && dst->dtype != TN_BOOL;
 }
 
-static tni_strips_how conversion(const tn_tensor *dst)
-{
-    tni_strips_how how = {.name = "cast", .cast = true};
-    for (int k = 0; k < 2; k++)
-        how.meet[k] = how.compute[k] = dst->dtype;
-    return how;
-}
-
 tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
 {
     TRY(check_cast("cast", 0, dst, src));
@@ -37,10 +29,7 @@ tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
         tni_copy_run(&copy, dst->data, src->data);
         return TN_OK;
     }
-    const tni_strips_how how = conversion(dst);
-    tni_strips strips;
-    tni_strips_plan(&strips, &how, 2, (const tn_tensor *const[]){dst, src});
-    tni_strips_run(&strips, dst->data, (const char *const[]){src->data});
+    tni_strips_cast(dst, dst->data, src, src->data);
     return TN_OK;
 }
 
@@ -51,10 +40,11 @@ tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *sr
     if (!plan)
         return tni_fail(TN_ENULL, "plan_cast: plan is NULL");
     TRY(check_cast("plan_cast", TNI_NO_DATA, dst, src));
-    const tni_strips_how how = conversion(dst);
+    const tni_strip_step step = tni_cast_step(dst->dtype);
+    const tni_program program = tni_cast_program(&step);
     tn_plan *p = plain_copy(dst, src)
                      ? tni_copy_new("cast", false, dst, src)
-                     : tni_strips_new("cast", false, &how, 1,
+                     : tni_strips_new("cast", false, &program,
                                       (const tn_tensor *const[]){dst, src}, &src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_cast: no memory for the plan");

@@ -55,11 +55,15 @@ tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin, tn_dtype *out)
         if (!tni_dtype_known(in[k]))
             return tni_fail(TN_EDTYPE, "op_result: dtype %d of tensor %d is unknown",
                             (int)in[k], k);
-    tni_strips_how how;
-    return tni_op_types(&how, out, "op_result", op, in);
+    tni_op_signature sig;
+    TRY(tni_op_types(&sig, "op_result", op, in));
+    *out = sig.result;
+    return TN_OK;
 }
 
 /* ---- operands ---- */
+
+enum { TNI_OP_STEPS = 2 * TNI_MAX_ARITY + 2 }; /* conversions of each source, op, of dst */
 
 /* What the hooks of a call need, and find. */
 typedef struct operands {
@@ -67,7 +71,9 @@ typedef struct operands {
     int nsrc;
     const tn_tensor *ts[TNI_MAX_ARITY + 1]; /* dst, and the sources in dst's shape */
     tn_tensor repeated[TNI_MAX_ARITY];      /* those that are broadcast */
-    tni_strips_how how;
+    tni_op_signature sig;
+    tni_program program;
+    tni_strip_step step[TNI_OP_STEPS];
 } operands;
 
 static tn_status apply_count(const tni_call *call)
@@ -79,14 +85,14 @@ static tn_status apply_count(const tni_call *call)
 static tn_status apply_dtypes(const tni_call *call)
 {
     operands *o = call->own;
-    tn_dtype in[TNI_MAX_ARITY], result;
+    tn_dtype in[TNI_MAX_ARITY];
     for (int k = 0; k < call->n; k++)
         in[k] = call->srcs[k]->dtype;
-    TRY(tni_op_types(&o->how, &result, call->name, o->op, in));
-    if (call->dst->dtype != result)
+    TRY(tni_op_types(&o->sig, call->name, o->op, in));
+    if (call->dst->dtype != o->sig.result)
         return tni_fail(TN_EDTYPE, "%s: dst: op %s gives another dtype, got %s, expected %s",
                         call->name, tni_ops[o->op].name, tn_dtype_name(call->dst->dtype),
-                        tn_dtype_name(result));
+                        tn_dtype_name(o->sig.result));
     return TN_OK;
 }
 
@@ -95,6 +101,23 @@ static tn_status apply_shapes(const tni_call *call)
     operands *o = call->own;
     return tni_broadcast_operands(o->ts, o->repeated, call->name, call->dst, call->n,
                                   call->srcs);
+}
+
+/* The program of one op. */
+static void program_of(operands *o, const double *params)
+{
+    tni_builder b = {.step = o->step, .most = TNI_OP_STEPS, .nsrc = o->nsrc};
+    tn_dtype in[TNI_MAX_ARITY];
+    static const int sources[TNI_MAX_ARITY] = {0, 1, 2};
+    for (int k = 0; k < o->nsrc; k++)
+        in[k] = o->ts[k + 1]->dtype;
+    const int value = tni_build_apply(&b, o->op, params, &o->sig, sources, in);
+    ASSERT(!b.full);
+    o->program = (tni_program){.name = tni_ops[o->op].name,
+                               .nsrc = o->nsrc,
+                               .nstep = b.nstep,
+                               .value = value,
+                               .step = o->step};
 }
 
 /* Check a call and find what its plan needs.  No more sources are looked at than op takes. */
@@ -114,11 +137,7 @@ static tn_status check_apply(operands *o, const char *name, unsigned flags, tn_o
                                    .dtypes = apply_dtypes,
                                    .shapes = apply_shapes,
                                    .own = o}));
-    o->how.name = tni_ops[op].name;
-    o->how.op = op;
-    o->how.params = params;
-    o->how.map = NULL;
-    o->how.cast = false;
+    program_of(o, params);
     return TN_OK;
 }
 
@@ -130,13 +149,14 @@ static tn_status apply(const char *call, tn_op op, const double *params, const t
     operands o;
     TRY(check_apply(&o, call, TNI_ALLOW_ALIAS, op, params, dst, nsrc, srcs));
 
-    if (tni_strips_small(&o.how, nsrc + 1, o.ts))
+    if (tni_strips_small(&o.program, o.ts))
         return TN_OK;
     tni_strips strips;
+    tni_instr instr[TNI_OP_INSTRS];
     const char *at[TNI_MAX_ARITY];
     for (int k = 0; k < nsrc; k++)
         at[k] = srcs[k]->data;
-    tni_strips_plan(&strips, &o.how, nsrc + 1, o.ts);
+    tni_strips_plan(&strips, instr, &o.program, o.ts);
     tni_strips_run(&strips, dst->data, at);
     return TN_OK;
 }
@@ -192,7 +212,7 @@ tn_status tn_plan_op(tn_plan **plan, tn_op op, const double *params, const tn_te
         return tni_fail(TN_ENULL, "plan_op: plan is NULL");
     operands o;
     TRY(check_apply(&o, "plan_op", TNI_NO_DATA, op, params, dst, nsrc, srcs));
-    tn_plan *p = tni_strips_new(tni_ops[op].name, true, &o.how, nsrc, o.ts, srcs);
+    tn_plan *p = tni_strips_new(tni_ops[op].name, true, &o.program, o.ts, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_op: no memory for the plan");
     *plan = p;

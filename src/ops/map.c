@@ -2,7 +2,7 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-enum { MOST = TNI_MAX_OPERANDS - 1 };
+enum { MOST = 8 };
 
 /* What the hooks of a call need, and find. */
 typedef struct map_operands {
@@ -44,14 +44,13 @@ tn_status tn_map(tn_strip_fn fn, void *user, const tn_tensor *dst, int nsrc,
     if (tni_numel(dst) == 0)
         return TN_OK;
 
-    tni_strips_how how = {.name = "map", .map = fn, .user = user};
+    const tni_program program = {.name = "map", .nsrc = nsrc, .map = fn, .user = user};
     const char *at[MOST];
     for (int k = 0; k < nsrc; k++)
         at[k] = srcs[k]->data;
-    for (int k = 0; k <= nsrc; k++)
-        how.meet[k] = how.compute[k] = o.ts[k]->dtype;
     tni_strips strips;
-    tni_strips_plan(&strips, &how, nsrc + 1, o.ts);
+    tni_instr instr[1];
+    tni_strips_plan(&strips, instr, &program, o.ts);
     tni_strips_run(&strips, dst->data, at);
     return TN_OK;
 }

@@ -1,5 +1,6 @@
-/* op_types.c - which dtypes an op takes, computes in and gives: the promotion table, and the
- * dtype rule of ops.def. */
+/* op_types.c - which dtypes an op takes, computes in and gives, and its steps. */
+#include <string.h>
+
 #include "op_types.h"
 
 static int kind(tn_dtype t)
@@ -14,7 +15,8 @@ static tn_status refuse(const char *call, tn_op op, tn_dtype t)
                     tn_dtype_name(t), floats ? "; cast to f32 first" : "");
 }
 
-static tn_status meet(tn_dtype *out, const char *call, tn_op op, const tn_dtype *in, int from)
+static tn_status promote_sources(tn_dtype *out, const char *call, tn_op op, const tn_dtype *in,
+                                 int from)
 {
     tn_dtype m = in[from];
     for (int k = from + 1; k < tni_ops[op].arity; k++) {
@@ -27,7 +29,7 @@ static tn_status meet(tn_dtype *out, const char *call, tn_op op, const tn_dtype 
     return TN_OK;
 }
 
-static tn_status scale_types(tni_strips_how *how, tn_dtype *result, const char *call, tn_op op,
+static tn_status ldexp_types(tni_op_signature *sig, const char *call, tn_op op,
                              const tn_dtype *in)
 {
     if (kind(in[0]) != TNI_FLOAT)
@@ -36,21 +38,20 @@ static tn_status scale_types(tni_strips_how *how, tn_dtype *result, const char *
         return tni_fail(TN_EDTYPE, "%s: op %s of %s takes i32, i64 or %s beside it, not %s",
                         call, tni_ops[op].name, tn_dtype_name(in[0]), tn_dtype_name(in[0]),
                         tn_dtype_name(in[1]));
-    *result = how->meet[1] = in[0];
-    how->compute[0] = how->compute[1] = how->compute[2] = tni_op_computes(op, in[0]);
-    how->meet[2] = how->compute[2];
+    sig->result = sig->promoted[1] = in[0];
+    sig->compute[0] = sig->compute[1] = sig->compute[2] = tni_op_computes(op, in[0]);
+    sig->promoted[2] = sig->compute[2];
     return TN_OK;
 }
 
-tn_status tni_op_types(tni_strips_how *how, tn_dtype *result, const char *call, tn_op op,
-                       const tn_dtype *in)
+tn_status tni_op_types(tni_op_signature *sig, const char *call, tn_op op, const tn_dtype *in)
 {
     const int arity = tni_ops[op].arity, rule = tni_ops[op].rule;
     if (rule == TNI_RULE_LDEXP)
-        return scale_types(how, result, call, op, in);
+        return ldexp_types(sig, call, op, in);
     tn_dtype m = TN_BOOL;
     if (rule != TNI_RULE_LOGICAL)
-        TRY(meet(&m, call, op, in, rule == TNI_RULE_SELECT));
+        TRY(promote_sources(&m, call, op, in, rule == TNI_RULE_SELECT));
     if (rule == TNI_RULE_F64 && (kind(m) == TNI_BOOL || kind(m) == TNI_COMPLEX))
         return refuse(call, op, m);
     if (rule == TNI_RULE_F64)
@@ -61,16 +62,69 @@ tn_status tni_op_types(tni_strips_how *how, tn_dtype *result, const char *call, 
     if (!c)
         return refuse(call, op, m);
     for (int k = 1; k <= arity; k++) {
-        how->meet[k] = m;
-        how->compute[k] = c;
+        sig->promoted[k] = m;
+        sig->compute[k] = c;
     }
     if (rule == TNI_RULE_SELECT)
-        how->meet[1] = how->compute[1] = TN_BOOL;
-    how->compute[0] = c;
-    *result = m;
+        sig->promoted[1] = sig->compute[1] = TN_BOOL;
+    sig->compute[0] = c;
+    sig->result = m;
     if (rule == TNI_RULE_COMPARE)
-        *result = how->compute[0] = TN_BOOL;
+        sig->result = sig->compute[0] = TN_BOOL;
     if (rule == TNI_RULE_REAL && kind(m) == TNI_COMPLEX)
-        *result = how->compute[0] = m == TN_C64 ? TN_F32 : TN_F64;
+        sig->result = sig->compute[0] = m == TN_C64 ? TN_F32 : TN_F64;
     return TN_OK;
+}
+
+/* ---- steps ---- */
+
+static bool same_step(const tni_strip_step *a, const tni_strip_step *b)
+{
+    bool same = a->kind == b->kind && a->op == b->op && a->nsrc == b->nsrc &&
+                a->dtype == b->dtype && a->compute == b->compute;
+    for (int k = 0; k < a->nsrc && same; k++)
+        same = a->src[k] == b->src[k];
+    for (int i = 0; i < TNI_MAX_PARAMS && same; i++)
+        same = !memcmp(&a->params[i], &b->params[i], sizeof a->params[i]);
+    return same;
+}
+
+static int add_step(tni_builder *b, const tni_strip_step *step)
+{
+    for (int i = 0; i < b->nstep && b->share; i++)
+        if (same_step(&b->step[i], step))
+            return b->nsrc + b->nnum + i;
+    if (b->nstep == b->most) {
+        b->full = true;
+        return 0;
+    }
+    b->step[b->nstep] = *step;
+    return b->nsrc + b->nnum + b->nstep++;
+}
+
+int tni_build_cast(tni_builder *b, int v, tn_dtype from, tn_dtype to)
+{
+    if (from == to && (from != TN_BOOL || v >= b->nsrc))
+        return v;
+    const tni_strip_step step = {
+        .kind = TNI_STEP_CAST, .nsrc = 1, .dtype = (uint8_t)to, .src = {(int16_t)v}};
+    return add_step(b, &step);
+}
+
+int tni_build_apply(tni_builder *b, tn_op op, const double *params, const tni_op_signature *sig,
+                    const int *src, const tn_dtype *in)
+{
+    const int nsrc = tni_ops[op].arity;
+    tni_strip_step step = {.kind = TNI_STEP_APPLY,
+                           .op = (uint8_t)op,
+                           .nsrc = (uint8_t)nsrc,
+                           .dtype = (uint8_t)sig->compute[0],
+                           .compute = (uint8_t)sig->compute[nsrc]};
+    for (int k = 0; k < nsrc; k++) {
+        const int v = tni_build_cast(b, src[k], in[k], sig->promoted[k + 1]);
+        step.src[k] = (int16_t)tni_build_cast(b, v, sig->promoted[k + 1], sig->compute[k + 1]);
+    }
+    for (int i = 0; i < tni_ops[op].params; i++)
+        step.params[i] = params ? params[i] : tni_ops[op].defaults[i];
+    return tni_build_cast(b, add_step(b, &step), sig->compute[0], sig->result);
 }

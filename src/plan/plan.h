@@ -69,15 +69,19 @@ void tni_generate_run(const tni_generate *m, const tn_tensor *dst);
 
 /* ---- elementwise work (strip_plan.c, strip_run.c) ---- */
 
-/* Plan blocks for operands of equal shapes, ts[0] is dst; how names the dtypes on the way. */
-void tni_strips_plan(tni_strips *s, const tni_strips_how *how, int nop,
+/* Plan blocks for operands of equal shapes, ts[0] is dst; instr has room for the instructions of
+ * the program (TNI_OP_INSTRS, TNI_MAX_INSTRS) and lives as long as the plan. */
+void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
                      const tn_tensor *const *ts);
 
 /* A few row-major elements of an op that converts nothing are computed at once; false: plan. */
-bool tni_strips_small(const tni_strips_how *how, int nop, const tn_tensor *const *ts);
+bool tni_strips_small(const tni_program *p, const tn_tensor *const *ts);
 
 /* at are addresses of element (0, …, 0), dst first. */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
+
+/* Plan and run a conversion to another dtype, or bool to 0 and 1; shapes are equal. */
+void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);
 
 void tni_strips_facts(const tni_strips *s, tn_facts *f);
 
@@ -129,6 +133,11 @@ struct tn_plan {
 tn_plan *tni_plan_new(const tni_plan_class *class, const char *call, bool allow_alias, int nsrc,
                       const tn_tensor *dst, const tn_tensor *const *srcs);
 
+/* The same with `more` bytes behind the class's own. */
+tn_plan *tni_plan_new_more(const tni_plan_class *class, size_t more, const char *call,
+                           bool allow_alias, int nsrc, const tn_tensor *dst,
+                           const tn_tensor *const *srcs);
+
 /* The checks of a run, for addresses and for a workspace of the caller's. */
 tn_status tni_plan_check(const tn_plan *plan, void *dst, const void *const *srcs,
                          const char *call);
@@ -141,7 +150,7 @@ tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
 
 /* A plan of elementwise work (strip_handle.c): ts as for tni_strips_plan, srcs as the user gave
  * them.  NULL when memory is out. */
-tn_plan *tni_strips_new(const char *call, bool allow_alias, const tni_strips_how *how, int nsrc,
+tn_plan *tni_strips_new(const char *call, bool allow_alias, const tni_program *p,
                         const tn_tensor *const *ts, const tn_tensor *const *srcs);
 
 /* A plan of a pad (pad_handle.c) of checked tensors.  NULL when memory is out. */

@@ -7,8 +7,15 @@
 tn_plan *tni_plan_new(const tni_plan_class *class, const char *call, bool allow_alias, int nsrc,
                       const tn_tensor *dst, const tn_tensor *const *srcs)
 {
+    return tni_plan_new_more(class, 0, call, allow_alias, nsrc, dst, srcs);
+}
+
+tn_plan *tni_plan_new_more(const tni_plan_class *class, size_t more, const char *call,
+                           bool allow_alias, int nsrc, const tn_tensor *dst,
+                           const tn_tensor *const *srcs)
+{
     ASSERT(class->size >= sizeof(tn_plan) && nsrc < TNI_MAX_OPERANDS);
-    size_t head = (class->size + 63) & ~(size_t)63;
+    size_t head = (class->size + more + 63) & ~(size_t)63;
     tn_plan *plan = tni_alloc(head + (size_t)(nsrc + 1) * sizeof(tn_tensor));
     if (!plan)
         return NULL;

@@ -77,7 +77,7 @@ static void try_op(int isa, tn_op op, tn_dtype t, tn_dtype gives, int64_t n)
                  tn_dtype_name(t), (int)n, edge);
         for (int k = 0; k < s.nsrc; k++) {
             open[k] = open_s[k];
-            from[k] = source(k, (one >> k & 1 ? 1 : n) * s.width[k + 1], edge & 1);
+            from[k] = source(k, (one >> k & 1 ? s.block : n) * s.width[k + 1], edge & 1);
         }
         char *d = target(bytes, edge & 2);
         tni_op_run(&s, open_d, open, one, n);

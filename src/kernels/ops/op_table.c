@@ -34,30 +34,13 @@ tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype t)
 
 enum { WIDEST = 16 };
 
-static void fill(char *d, const char *value, int width, int n)
+void tni_op_splat(char *d, const char *value, int width)
 {
-    switch (width) {
-    case 1:
-        memset(d, *value, (size_t)n);
-        break;
-    case 4: {
-        uint32_t v;
-        memcpy(&v, value, sizeof v);
-        for (int i = 0; i < n; i++)
-            memcpy(d + 4 * i, &v, sizeof v);
-        break;
-    }
-    case 8: {
-        uint64_t v;
-        memcpy(&v, value, sizeof v);
-        for (int i = 0; i < n; i++)
-            memcpy(d + 8 * i, &v, sizeof v);
-        break;
-    }
-    default:
-        for (int i = 0; i < n; i++)
-            memcpy(d + width * i, value, (size_t)width);
-    }
+    char first[WIDEST];
+    memcpy(first, value, (size_t)width); /* value may lie in d */
+    memcpy(d, first, (size_t)width);
+    for (int have = width; have < TNI_SPLAT_BYTES; have *= 2)
+        memcpy(d + have, d, (size_t)have);
 }
 
 /* count elements of a block that begin at its place first, by way of pads. */
@@ -69,11 +52,9 @@ static void run_part(const tni_op_strip *op, char *d, const char *const *s, unsi
     const int64_t step[TNI_MAX_ARITY] = {0};
     for (int k = 0; k < op->nsrc; k++) {
         const int width = op->width[k + 1];
-        from[k] = pad[k + 1];
-        if (one >> k & 1) {
-            fill(pad[k + 1], s[k], width, op->block);
+        from[k] = one >> k & 1 ? s[k] : pad[k + 1];
+        if (one >> k & 1)
             continue;
-        }
         memset(pad[k + 1], 0, (size_t)(op->block * width));
         memcpy(pad[k + 1] + first * width, s[k], (size_t)(count * width));
     }
@@ -84,20 +65,13 @@ static void run_part(const tni_op_strip *op, char *d, const char *const *s, unsi
 static void run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n,
                 int64_t ahead)
 {
-    _Alignas(64) char pad[TNI_MAX_ARITY][TNI_MATH_BLOCK * WIDEST];
     const char *from[TNI_MAX_ARITY];
     int64_t step[TNI_MAX_ARITY];
     const int64_t blocks = n / op->block, rest = n % op->block;
-    for (int k = 0; k < op->nsrc; k++) {
-        const int width = op->width[k + 1];
-        const bool still = one >> k & 1;
-        if (still && blocks)
-            fill(pad[k], s[k], width, op->block);
-        from[k] = still && blocks ? pad[k] : s[k];
-        step[k] = still ? 0 : op->block * width;
-    }
+    for (int k = 0; k < op->nsrc; k++)
+        step[k] = one >> k & 1 ? 0 : op->block * op->width[k + 1];
     if (blocks)
-        op->fn(d, from, step, blocks, op->params, ahead);
+        op->fn(d, s, step, blocks, op->params, ahead);
     if (!rest)
         return;
     for (int k = 0; k < op->nsrc; k++)

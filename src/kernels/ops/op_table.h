@@ -36,7 +36,7 @@ static inline int tni_op_block(tn_op op, tn_dtype dtype)
 
 /* Compute n elements of any number: whole blocks, then the tail through the same kernel,
  * padded. width[0] is dst's, width[k + 1] that of source k; bit k of one marks a source that is
- * one value. */
+ * one value, repeated by tni_op_splat. */
 typedef struct tni_op_strip {
     tni_op_fn fn;
     int block, nsrc;
@@ -44,6 +44,9 @@ typedef struct tni_op_strip {
     double params[TNI_MAX_PARAMS];
 } tni_op_strip;
 void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n);
+
+/* Repeat an element over TNI_SPLAT_BYTES, which hold any kernel's block. */
+void tni_op_splat(char *d, const char *value, int width);
 
 /* The same with streaming stores of whole lines; d is none of the sources. */
 void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,

@@ -12,12 +12,7 @@ void tni_contract_move(const tn_tensor *dst, char *d, const tn_tensor *src, cons
         tni_copy_run(&copy, d, s);
         return;
     }
-    tni_strips_how how = {.name = "cast", .cast = true};
-    for (int k = 0; k < 2; k++)
-        how.meet[k] = how.compute[k] = dst->dtype;
-    tni_strips strips;
-    tni_strips_plan(&strips, &how, 2, (const tn_tensor *const[]){dst, src});
-    tni_strips_run(&strips, d, &s);
+    tni_strips_cast(dst, d, src, s);
 }
 
 /* A loop for each width: the compiler makes plain moves of it. */

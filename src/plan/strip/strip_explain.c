@@ -11,8 +11,8 @@ static const char *strip_way(const tni_strips *s)
     if (s->nest.empty)
         return "nothing";
     for (int k = 0; k < s->nest.nop; k++) {
-        packs |= s->operand[k].move;
-        transposes |= s->operand[k].turn;
+        packs |= s->operand[k].form == TNI_PACKED;
+        transposes |= s->operand[k].transpose;
     }
     return s->map                   ? "strips"
            : transposes && !s->flat ? "transposed tiles"
@@ -23,11 +23,10 @@ static const char *strip_way(const tni_strips *s)
 static const char *strip_form(const tni_strips *s, int k)
 {
     const tni_operand *o = &s->operand[k];
-    return o->turn                 ? "transposed in tiles"
-           : o->move               ? "packed into a buffer"
-           : o->form == TNI_ONE    ? "one value for each strip"
+    return o->transpose            ? "transposed in tiles"
+           : o->form == TNI_PACKED ? "packed into a buffer"
+           : o->form == TNI_SPLAT  ? "one value for each strip"
            : k == 0 && s->stream   ? "streamed"
-           : o->form == TNI_STAGED ? "dense"
                                    : "dense, in place";
 }
 
@@ -40,10 +39,34 @@ static int64_t strip_bytes(const tni_strips *s, int k)
     return bytes;
 }
 
+/* Conversions of operand k on its way in or out, which follow each other. */
+static int strip_casts(const tni_strips *s, int k)
+{
+    int steps = 0;
+    if (k == 0) {
+        while (s->compute && s->instr[s->ninstr - 1 - steps].kind == TNI_DO_CAST)
+            steps++;
+        return steps;
+    }
+    int at = k;
+    for (int i = 0; i < s->ninstr; i++) {
+        const tni_instr *x = &s->instr[i];
+        if (x->kind == TNI_DO_CAST && x->src[0] == at) {
+            at = x->out;
+            steps++;
+        } else if (x->kind == TNI_DO_SPLAT && x->src[0] == at) {
+            at = x->out;
+        } else if (steps) {
+            break;
+        }
+    }
+    return steps;
+}
+
 static void strip_operands(const tni_strips *s, tn_facts *f)
 {
     for (int k = 0; k < s->nest.nop; k++) {
-        const int steps = s->operand[k].cast.steps;
+        const int steps = strip_casts(s, k);
         char name[16] = "dst", cast[40] = "";
         if (k)
             snprintf(name, sizeof name, "src %d", k - 1);
@@ -59,7 +82,7 @@ void tni_strips_facts(const tni_strips *s, tn_facts *f)
     FACT(f->way, "%s", strip_way(s));
     if (s->nest.empty)
         return;
-    if (s->op.fn)
+    if (s->compute)
         tni_facts_add(f, "kernel", "%s in %s", s->name, tn_dtype_name(s->compute));
     if (!s->map)
         strip_operands(s, f);

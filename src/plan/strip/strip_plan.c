@@ -1,37 +1,42 @@
 /* strip_plan.c - how elementwise work is cut into blocks, and how operands come into strips.
  *
  * The strip runs along the axis that most operands walk densely.  An operand that is dense
- * along another axis brings that axis into the block, so that it can be turned there. */
+ * along another axis brings that axis into the block, so that it is transposed there.  The
+ * passes follow each other: pick_inner, classify, lower (how many registers?), size_buffers and
+ * cut_blocks, classify again where blocks are one strip, place_buffers. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
+/* Measured on a Zen 4 server core (L1 32 KB, L2 1 MB). */
 enum {
-    SHORT = 96,         /* rows with fewer elements are joined: the block is one strip */
-    LONG = 32 * 1024,   /* elements of a block in which nothing is staged */
-    SMALL = 4096,       /* elements that are not worth a plan */
-    MAPPED = 4096,      /* elements of a block for a strip function of the user */
-    STAGE = 32 * 1024,  /* bytes that the buffer of a turned operand aims at */
-    NEAR = 24 * 1024,   /* bytes of all buffers together when nothing is turned */
-    LINES = 128,        /* bytes of a run in an operand that is turned */
-    STREAM_LEAST = 1024 /* bytes of a row that is worth streaming */
+    SHORT = 96,        /* rows with fewer elements are joined: the call of a kernel costs as
+                           much as 50 to 100 elements */
+    LONG = 32 * 1024,  /* elements of a block without buffers: far beyond the cost of a call */
+    SMALL = 4096,      /* elements that are computed in the time of a plan */
+    MAPPED = 4096,     /* elements of a block for a strip function of the user */
+    STAGE = 32 * 1024, /* bytes of a transposed operand's buffer: a half of L1 lies free */
+    NEAR = 24 * 1024,  /* bytes of all registers: strips of 512 to 1024 f32 are best */
+    LINES = 128,       /* bytes of a run in an operand that is transposed: two lines */
+    STREAM_LEAST =
+        1024 /* bytes of a row that is worth streaming: its ends are not whole lines */
 };
 
 /* Along axis a, operand k is dense or stands still. */
-static bool smooth(const tni_strips *s, const tni_axis *a, int k)
+static bool strip_is_unit_stride(const tni_strips *s, const tni_axis *a, int k)
 {
     return a->step[k] == s->operand[k].width || (k > 0 && a->step[k] == 0);
 }
 
-/* Bring the axis along which most operands are smooth to the inside; dst counts a little more
- * than a source. */
-static void choose_inner(tni_strips *s)
+/* Bring the axis along which most operands have unit stride to the inside; dst counts a little
+ * more than a source. */
+static void strip_pick_inner(tni_strips *s)
 {
     tni_nest *nest = &s->nest;
     int best = nest->ndim - 1, most = -1;
     for (int i = nest->ndim - 1; i >= 0; i--) {
         int score = 0;
         for (int k = 0; k < nest->nop; k++)
-            if (smooth(s, &nest->axis[i], k))
+            if (strip_is_unit_stride(s, &nest->axis[i], k))
                 score += k ? 2 : 3;
         if (score > most) {
             most = score;
@@ -44,35 +49,38 @@ static void choose_inner(tni_strips *s)
     nest->axis[nest->ndim - 1] = inner;
 }
 
-static bool rough(const tni_strips *s, int k)
-{
-    return !smooth(s, &s->nest.axis[s->nest.ndim - 1], k);
-}
-
-/* Whether operand k is moved into the block's order.  A strip function of the user takes any
- * step: for it only what is dense along another axis is worth moving. */
-static bool moves(const tni_strips *s, int k)
+/* Operand k is packed into the block's order because of the inner axis.  A strip function of
+ * the user takes any step: for it only what is dense along another axis is worth packing. */
+static bool strip_needs_packing(const tni_strips *s, int k)
 {
     bool dense = !s->map;
     for (int i = 0; i + 1 < s->nest.ndim && !dense; i++)
         dense = tni_magnitude(s->nest.axis[i].step[k]) == s->operand[k].width;
-    return dense && rough(s, k);
+    return dense && !strip_is_unit_stride(s, &s->nest.axis[s->nest.ndim - 1], k);
 }
 
-/* The axis that goes with the inner one: where the first rough operand is dense, or the next.
- */
-static int choose_second(const tni_strips *s)
+static bool strip_packs(const tni_strips *s)
+{
+    bool packs = false;
+    for (int k = 0; k < s->nest.nop; k++)
+        packs |= strip_needs_packing(s, k);
+    return packs;
+}
+
+/* The axis that goes with the inner one: where the first operand to pack is dense, or the
+ * next. */
+static int strip_second(const tni_strips *s)
 {
     const int last = s->nest.ndim - 1;
     for (int k = 0; k < s->nest.nop; k++)
-        for (int i = last - 1; i >= 0 && rough(s, k); i--)
+        for (int i = last - 1; i >= 0 && strip_needs_packing(s, k); i--)
             if (tni_magnitude(s->nest.axis[i].step[k]) == s->operand[k].width)
                 return i;
     return last - 1;
 }
 
 /* Cut n into equal blocks of at most most, multiples of 16 where they can be. */
-static int64_t cut(int64_t n, int64_t most)
+static int64_t strip_cut(int64_t n, int64_t most)
 {
     if (most < 1)
         most = 1;
@@ -83,91 +91,17 @@ static int64_t cut(int64_t n, int64_t most)
     return even <= most ? even : each;
 }
 
-static int64_t blocks_along(const tni_strips *s, int i)
+/* Operand k is one value in every block. */
+static bool strip_stands_still(const tni_strips *s, int k)
 {
-    return tni_pieces(s->nest.axis[i].n, s->block[i]);
+    bool still = k > 0;
+    for (int i = 0; i < s->nest.ndim; i++)
+        still &= s->nest.axis[i].step[k] == 0;
+    return still;
 }
 
-/* Elements that fit a buffer; LONG when there is none. */
-static int64_t room(tni_strips *s, bool all)
-{
-    int buffers = 0, widest = 1;
-    bool scratch = false, turns = false;
-    for (int k = 0; k < s->nest.nop; k++) {
-        const tni_operand *o = &s->operand[k];
-        const bool moved = all || moves(s, k) || (k == 0 && s->relay);
-        turns |= moves(s, k);
-        buffers += moved || (o->cast.steps && s->op.fn);
-        scratch |= moved + o->cast.steps > 1;
-        widest = o->width > widest ? o->width : widest;
-        for (int i = 0; i < o->cast.steps; i++)
-            widest = o->cast.width[i] > widest ? o->cast.width[i] : widest;
-        widest = o->inside > widest ? o->inside : widest;
-    }
-    s->size = 0;
-    if (!buffers && !scratch)
-        return s->map ? MAPPED : LONG;
-    buffers += scratch ? 2 : 0;
-    const int size = ((turns ? TNI_ARENA : NEAR) / buffers) & ~63;
-    s->size = size < STAGE ? size : STAGE;
-    return s->size / widest;
-}
-
-/* Take more axes into the block, from the inside, until it holds enough elements. */
-static void grow(tni_strips *s, int64_t held, int64_t most, unsigned long long used)
-{
-    for (int i = s->nest.ndim - 1; i >= 0 && s->nblock < TNI_BLOCK_AXES; i--) {
-        if (used >> i & 1 || most / held < 2)
-            continue;
-        for (int j = s->nblock++; j > 0; j--)
-            s->axis[j] = s->axis[j - 1];
-        s->axis[0] = i;
-        s->block[i] = cut(s->nest.axis[i].n, most / held);
-        held *= s->block[i];
-        if (s->block[i] < s->nest.axis[i].n)
-            break;
-    }
-}
-
-static void choose_block(tni_strips *s)
-{
-    const tni_nest *nest = &s->nest;
-    const int last = nest->ndim - 1;
-    const tni_axis *in = &nest->axis[last];
-    bool turns = false;
-    for (int k = 0; k < nest->nop; k++)
-        turns |= moves(s, k);
-    const bool joined = !s->map && in->n < SHORT && last > 0;
-    const int64_t most = room(s, joined);
-    s->flat = joined;
-    s->nblock = 1;
-    s->axis[0] = last;
-    for (int i = 0; i < last; i++)
-        s->block[i] = 1;
-    if (last == 0) {
-        s->block[0] = cut(in->n, most);
-        return;
-    }
-    if (!turns) {
-        s->block[last] = joined ? in->n : cut(in->n, most);
-        if (s->block[last] == in->n)
-            grow(s, in->n, most, 1ull << last);
-        return;
-    }
-    const int second = choose_second(s);
-    const tni_axis *out = &nest->axis[second];
-    int64_t run = LINES / s->operand[0].width > 16 ? LINES / s->operand[0].width : 16;
-    s->block[last] = cut(in->n, most / (run < out->n ? run : out->n));
-    s->block[second] = cut(out->n, most / s->block[last]);
-    s->axis[0] = second;
-    s->axis[1] = last;
-    s->nblock = 2;
-    if (s->block[last] == in->n && s->block[second] == out->n)
-        grow(s, in->n * out->n, most, 1ull << last | 1ull << second);
-}
-
-/* Whether operand k lies in the block as one dense strip, or is one value. */
-static bool whole(const tni_strips *s, int k, int64_t first)
+/* Operand k lies in the block as one dense strip, or is one value (first 0). */
+static bool strip_is_whole(const tni_strips *s, int k, int64_t first)
 {
     int64_t step = first;
     for (int j = s->nblock - 1; j >= 0; j--) {
@@ -182,34 +116,152 @@ static bool whole(const tni_strips *s, int k, int64_t first)
     return true;
 }
 
-static void choose_forms(tni_strips *s)
+/* The forms of the operands; before the blocks are cut, joined rows are all packed.  True when
+ * one changed. */
+static bool strip_classify(tni_strips *s, bool cut)
 {
     const tni_axis *in = &s->nest.axis[s->nest.ndim - 1];
-    int32_t at = 0;
-    bool scratch = false;
+    bool changed = false;
     for (int k = 0; k < s->nest.nop; k++) {
         tni_operand *o = &s->operand[k];
-        const bool dense = s->flat ? whole(s, k, o->width) : in->step[k] == o->width;
-        const bool still = k > 0 && (s->flat ? whole(s, k, 0) : in->step[k] == 0);
-        o->move = s->map ? moves(s, k) : !dense && !still;
-        o->turn = false;
-        for (int j = 0; j + 1 < s->nblock && o->move; j++)
-            o->turn |= tni_magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;
-        const bool relay = k == 0 && s->relay;
-        o->form = still                                             ? TNI_ONE
-                  : o->move || relay || (o->cast.steps && s->op.fn) ? TNI_STAGED
-                                                                    : TNI_DIRECT;
-        if (o->form == TNI_STAGED) {
-            o->buffer = at;
-            at += s->size;
-        }
-        scratch |= o->cast.steps + (o->move || relay) > 1;
+        const bool whole = s->flat && cut;
+        const bool dense = whole     ? strip_is_whole(s, k, o->width)
+                           : s->flat ? false
+                                     : in->step[k] == o->width;
+        const bool still = k > 0 && (whole     ? strip_is_whole(s, k, 0)
+                                     : s->flat ? strip_stands_still(s, k)
+                                               : in->step[k] == 0);
+        const bool packed = s->map ? strip_needs_packing(s, k) : !dense && !still;
+        const int8_t form = (int8_t)(packed             ? TNI_PACKED
+                                     : still && !s->map ? TNI_SPLAT
+                                                        : TNI_DIRECT);
+        changed |= cut && form != o->form;
+        o->form = form;
     }
-    s->scratch[0] = at;
-    s->scratch[1] = scratch ? at + s->size : at;
+    return changed;
 }
 
-static void measure(tni_strips *s)
+/* Elements of a block, and of a strip, so that buffers and registers fit the cache. */
+static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip, int64_t *block)
+{
+    int64_t packed = 0, widest = s->widest;
+    for (int k = 0; k < s->nest.nop; k++) {
+        packed += s->operand[k].form == TNI_PACKED ? s->operand[k].width : 0;
+        widest = s->operand[k].width > widest ? s->operand[k].width : widest;
+    }
+    const int64_t small = (int64_t)s->nsmall * TNI_SPLAT_BYTES + (int64_t)s->nreg * 64;
+    const int64_t registers = (int64_t)s->nreg * (s->widest + 1); /* and some lines between */
+    const int64_t all = (strip_packs(s) ? TNI_ARENA : NEAR) - 2048;
+    const int64_t room = all - small > TNI_ARENA / 8 ? all - small : TNI_ARENA / 8;
+    *strip = registers ? NEAR / registers : LONG;
+    *block = s->map ? MAPPED : LONG;
+    if (packed) {
+        *block = room / (packed + (s->flat ? registers : registers / run + 1));
+        *block = *block < STAGE / widest ? *block : STAGE / widest;
+    }
+    if (s->flat && registers && !packed)
+        *block = *strip;
+    if (registers && *strip > room / registers)
+        *strip = room / registers;
+}
+
+/* Take more axes into the block, from the inside, until it holds enough elements. */
+static void strip_grow(tni_strips *s, int64_t held, int64_t most, unsigned long long used)
+{
+    for (int i = s->nest.ndim - 1; i >= 0 && s->nblock < TNI_BLOCK_AXES; i--) {
+        if (used >> i & 1 || most / held < 2)
+            continue;
+        for (int j = s->nblock++; j > 0; j--)
+            s->axis[j] = s->axis[j - 1];
+        s->axis[0] = i;
+        s->block[i] = strip_cut(s->nest.axis[i].n, most / held);
+        held *= s->block[i];
+        if (s->block[i] < s->nest.axis[i].n)
+            break;
+    }
+}
+
+static int64_t strip_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void strip_cut_blocks(tni_strips *s)
+{
+    const tni_nest *nest = &s->nest;
+    const int last = nest->ndim - 1;
+    const tni_axis *in = &nest->axis[last];
+    const int second = last > 0 ? strip_second(s) : 0;
+    int64_t run = LINES / s->operand[0].width > 16 ? LINES / s->operand[0].width : 16;
+    run = strip_least(run, last > 0 ? nest->axis[second].n : 1);
+    int64_t strip, most;
+    strip_size_buffers(s, run, &strip, &most);
+    s->nblock = 1;
+    s->axis[0] = last;
+    for (int i = 0; i < last; i++)
+        s->block[i] = 1;
+    if (last == 0) {
+        s->block[0] = strip_cut(in->n, strip_least(strip, most));
+    } else if (!strip_packs(s)) {
+        s->block[last] = s->flat ? in->n : strip_cut(in->n, strip_least(strip, most));
+        if (s->block[last] == in->n)
+            strip_grow(s, in->n, most, 1ull << last);
+    } else {
+        const tni_axis *out = &nest->axis[second];
+        s->block[last] =
+            strip_cut(in->n, s->flat ? most / run : strip_least(strip, most / run));
+        s->block[second] = strip_cut(out->n, most / s->block[last]);
+        s->axis[0] = second;
+        s->axis[1] = last;
+        s->nblock = 2;
+        if (s->block[last] == in->n && s->block[second] == out->n)
+            strip_grow(s, in->n * out->n, most, 1ull << last | 1ull << second);
+    }
+    s->items = 1;
+    for (int i = 0; i < nest->ndim; i++)
+        s->items *= tni_pieces(nest->axis[i].n, s->block[i]);
+}
+
+static int16_t strip_place(const tni_strips *s, int16_t slot, int32_t registers)
+{
+    if (slot < TNI_SLOT_SMALL)
+        return slot;
+    const int32_t at = slot < TNI_SLOT_REG ? (slot - TNI_SLOT_SMALL) * TNI_SPLAT_BYTES
+                                           : registers + (slot - TNI_SLOT_REG) * s->reg_size;
+    return (int16_t)(TNI_MAX_OPERANDS + at / 64);
+}
+
+/* Small blocks, packed operands, registers: their offsets in the arena. */
+static void strip_place_buffers(tni_strips *s)
+{
+    int64_t block = 1, strip = s->block[s->nest.ndim - 1];
+    for (int q = 0; q < s->nblock; q++)
+        block *= s->block[s->axis[q]];
+    int64_t at = (int64_t)s->nsmall * TNI_SPLAT_BYTES;
+    for (int k = 0; k < s->nest.nop; k++) {
+        tni_operand *o = &s->operand[k];
+        o->transpose = false;
+        for (int j = 0; j + 1 < s->nblock && o->form == TNI_PACKED; j++)
+            o->transpose |= tni_magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;
+        if (o->form != TNI_PACKED)
+            continue;
+        o->buffer = (int32_t)at;
+        at += (block * o->width + 63) & ~(int64_t)63;
+    }
+    /* Two lines between registers: at a distance of 4 KB loads wait for stores. */
+    s->reg_size = (int32_t)(((s->flat ? block : strip) * s->widest + 63) & ~(int64_t)63);
+    s->reg_size += s->reg_size >= 2048 && s->reg_size % 4096 < 128 ? 128 : 0;
+    ASSERT(s->single || at + (int64_t)s->nreg * s->reg_size <= TNI_ARENA);
+    for (int i = 0; i < s->ninstr; i++) {
+        tni_instr *x = &s->instr[i];
+        const int nsrc = x->kind == TNI_DO_APPLY ? x->op.nsrc : 1;
+        x->out = strip_place(s, x->out, (int32_t)at);
+        for (int k = 0; k < nsrc; k++)
+            x->src[k] = strip_place(s, x->src[k], (int32_t)at);
+    }
+}
+
+static void strip_measure(tni_strips *s)
 {
     const tni_nest *nest = &s->nest;
     s->count = 1;
@@ -221,94 +273,71 @@ static void measure(tni_strips *s)
     s->bytes = tni_times(s->count, width);
 }
 
-static void take_operand(tni_operand *o, int k, const tni_strips_how *how, const tn_tensor *t)
-{
-    const int isa = (int)tni_isa_level();
-    o->width = (int8_t)tni_width(t->dtype);
-    o->inside = (int8_t)tni_width(how->compute[k]);
-    o->cast.steps = 0;
-    if (how->map || (t->dtype == how->compute[k] && t->dtype != TN_BOOL))
-        return;
-    if (k == 0) {
-        if (t->dtype != how->compute[0])
-            o->cast = tni_cast_chain(isa, how->compute[0], t->dtype);
-        return;
-    }
-    o->cast = tni_cast_chain(isa, t->dtype, how->meet[k]);
-    if (how->meet[k] == how->compute[k])
-        return;
-    const tni_cast then = tni_cast_chain(isa, how->meet[k], how->compute[k]);
-    for (int i = 0; i < then.steps && o->cast.steps < TNI_CAST_STEPS; i++) {
-        o->cast.fn[o->cast.steps] = then.fn[i];
-        o->cast.width[o->cast.steps++] = then.width[i];
-    }
-}
-
-static void take_kernel(tni_op_strip *op, const tni_strips_how *how, int nsrc)
-{
-    const tn_dtype compute = how->compute[nsrc];
-    const double *params = how->params ? how->params : tni_ops[how->op].defaults;
-    op->fn = tni_op_kernel((int)tni_isa_level(), how->op, compute);
-    op->block = tni_op_block(how->op, compute);
-    op->nsrc = nsrc;
-    for (int i = 0; i < TNI_MAX_PARAMS; i++)
-        op->params[i] = i < tni_ops[how->op].params ? params[i] : 0;
-    for (int k = 0; k <= nsrc; k++)
-        op->width[k] = (int8_t)tni_width(how->compute[k]);
-}
-
-static void take_op(tni_strips *s, const tni_strips_how *how)
-{
-    s->name = how->name;
-    s->map = how->map;
-    s->user = how->user;
-    s->compute = how->compute[s->nest.nop - 1];
-    s->op.fn = NULL;
-    if (!how->map && !how->cast)
-        take_kernel(&s->op, how, s->nest.nop - 1);
-}
-
 /* Whether the result is large, and its rows are worth streaming. */
-static bool streams(const tni_strips *s, const tni_axis *in)
+static bool strip_streams(const tni_strips *s, const tni_axis *in)
 {
     return !s->map && s->count * s->operand[0].width >= tni_cache_sizes()->stream &&
-           smooth(s, in, 0) && in->n * s->operand[0].width >= STREAM_LEAST;
+           strip_is_unit_stride(s, in, 0) && in->n * s->operand[0].width >= STREAM_LEAST;
 }
 
-/* One axis along which every operand is smooth, and nothing to convert or to relay: decided at
- * once. */
-static bool plan_plain(tni_strips *s)
+/* One axis and neither registers nor packed operands: a part is one strip. */
+static bool strip_is_single(const tni_strips *s)
 {
-    const tni_nest *nest = &s->nest;
-    s->plain = false;
-    if (nest->ndim != 1 || !s->op.fn)
-        return false;
-    for (int k = 0; k < nest->nop; k++)
-        if (s->operand[k].cast.steps || rough(s, k))
-            return false;
-    s->stream = streams(s, nest->axis);
-    if (s->stream && !tni_op_streams(&s->op))
-        return false;
-    for (int k = 0; k < nest->nop; k++) {
-        s->operand[k].form = nest->axis[0].step[k] ? TNI_DIRECT : TNI_ONE;
-        s->operand[k].move = s->operand[k].turn = false;
-    }
-    s->flat = s->relay = false;
-    s->nblock = 1;
-    s->axis[0] = 0;
-    s->block[0] = cut(nest->axis[0].n, LONG);
-    s->items = blocks_along(s, 0);
-    return s->plain = true;
+    bool single = s->nest.ndim == 1 && s->nreg == 0 && !s->map;
+    for (int k = 0; k < s->nest.nop; k++)
+        single &= s->operand[k].form != TNI_PACKED;
+    return single;
 }
 
-/* The number of elements when every operand is row-major and needs no conversion, else -1. */
-static int64_t row_major(const tni_strips_how *how, int nop, const tn_tensor *const *ts)
+void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
+                     const tn_tensor *const *ts)
+{
+    tni_nest *nest = &s->nest;
+    const int nop = p->nsrc + 1;
+    for (int k = 0; k < nop; k++) {
+        s->operand[k].width = (int8_t)tni_width(ts[k]->dtype);
+        s->operand[k].dtype = (int8_t)ts[k]->dtype;
+    }
+    s->instr = instr;
+    s->name = p->name;
+    s->map = p->map;
+    s->user = p->user;
+    s->steps = p->nstep;
+    tni_nest_normal(nest, nop, ts);
+    if (nest->empty)
+        return;
+    if (nest->ndim == 0) { /* a single element is a row of one */
+        nest->ndim = 1;
+        nest->axis[0].n = 1;
+        nest->axis[0].role = TNI_MAP;
+        for (int k = 0; k < nop; k++)
+            nest->axis[0].step[k] = s->operand[k].width;
+    }
+    strip_measure(s);
+    if (nest->ndim > 1)
+        strip_pick_inner(s);
+    const tni_axis *in = &nest->axis[nest->ndim - 1];
+    s->stream = strip_streams(s, in);
+    s->flat = !s->map && in->n < SHORT && nest->ndim > 1;
+    strip_classify(s, false);
+    tni_strips_lower(s, p);
+    s->single = strip_is_single(s);
+    strip_cut_blocks(s);
+    if (s->flat && strip_classify(s, true))
+        tni_strips_lower(s, p);
+    strip_place_buffers(s);
+}
+
+/* ---- a few elements ---- */
+
+/* The number of elements when every operand is row-major and has the dtype of its kernel, else
+ * -1.  A bool is read as 0 or 1, which is a conversion. */
+static int64_t strip_row_major(const tni_strip_step *step, int nop, const tn_tensor *const *ts)
 {
     const tn_tensor *d = ts[0];
     int64_t count = 1;
-    for (int k = 0; k < nop; k++)
-        if (ts[k]->dtype != how->compute[k] || (k && ts[k]->dtype == TN_BOOL))
-            return -1;
+    if (d->dtype != (tn_dtype)step->dtype)
+        return -1;
     for (int i = d->ndim - 1; i >= 0; i--) {
         for (int k = 0; k < nop; k++)
             if (ts[k]->stride[i] != count * tni_width(ts[k]->dtype) && d->shape[i] != 1)
@@ -318,47 +347,25 @@ static int64_t row_major(const tni_strips_how *how, int nop, const tn_tensor *co
     return count;
 }
 
-bool tni_strips_small(const tni_strips_how *how, int nop, const tn_tensor *const *ts)
+bool tni_strips_small(const tni_program *p, const tn_tensor *const *ts)
 {
-    const int64_t count = row_major(how, nop, ts);
+    const int64_t count = p->nstep == 1 ? strip_row_major(p->step, p->nsrc + 1, ts) : -1;
     if (count < 0 || count > SMALL)
         return false;
+    const tni_strip_step *step = p->step;
+    const tn_dtype compute = (tn_dtype)step->compute;
     tni_op_strip op;
     const char *from[TNI_MAX_ARITY];
-    take_kernel(&op, how, nop - 1);
-    for (int k = 1; k < nop; k++)
-        from[k - 1] = ts[k]->data;
+    op.fn = tni_op_kernel(tni_isa_level(), (tn_op)step->op, compute);
+    op.block = tni_op_block((tn_op)step->op, compute);
+    op.nsrc = p->nsrc;
+    for (int i = 0; i < TNI_MAX_PARAMS; i++)
+        op.params[i] = step->params[i];
+    for (int k = 0; k <= p->nsrc; k++)
+        op.width[k] = (int8_t)tni_width(ts[k]->dtype);
+    for (int k = 0; k < p->nsrc; k++)
+        from[k] = ts[k + 1]->data;
     if (count)
         tni_op_run(&op, ts[0]->data, from, 0, count);
     return true;
-}
-
-void tni_strips_plan(tni_strips *s, const tni_strips_how *how, int nop,
-                     const tn_tensor *const *ts)
-{
-    tni_nest *nest = &s->nest;
-    for (int k = 0; k < nop; k++)
-        take_operand(&s->operand[k], k, how, ts[k]);
-    tni_nest_normal(nest, nop, ts);
-    take_op(s, how);
-    if (nest->empty)
-        return;
-    if (nest->ndim == 0) { /* a single element is a row of one */
-        nest->ndim = 1;
-        nest->axis[0].n = 1;
-        for (int k = 0; k < nop; k++)
-            nest->axis[0].step[k] = s->operand[k].width;
-    }
-    measure(s);
-    if (plan_plain(s))
-        return;
-    if (nest->ndim > 1)
-        choose_inner(s);
-    s->stream = streams(s, &nest->axis[nest->ndim - 1]);
-    s->relay = s->stream && s->op.fn && !s->operand[0].cast.steps && !tni_op_streams(&s->op);
-    choose_block(s);
-    choose_forms(s);
-    s->items = 1;
-    for (int i = 0; i < nest->ndim; i++)
-        s->items *= blocks_along(s, i);
 }

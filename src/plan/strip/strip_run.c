@@ -1,8 +1,8 @@
 /* strip_run.c - running elementwise plans: parts to threads, blocks to buffers, strips to
- * kernels.
+ * instructions.
  *
  * A part keeps its buffers on its stack and allocates nothing.  A source block that is the same
- * as the one before it stays staged. */
+ * as the one before it stays packed, a source strip stays converted. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
@@ -22,13 +22,22 @@ typedef struct work {
     int64_t ahead[TNI_MAX_OPERANDS];  /* bytes from there to the next block's */
     int64_t n[TNI_BLOCK_AXES], total; /* its extents, its elements */
     int64_t row, rows;                /* elements of a strip, strips */
-    const char *held[TNI_MAX_OPERANDS];
-    int64_t held_n[TNI_MAX_OPERANDS][TNI_BLOCK_AXES]; /* what the buffers hold */
+    char *strip[TNI_MAX_OPERANDS];    /* where each operand is in this strip */
+    const char *cached_src[TNI_MAX_OPERANDS];
+    int64_t cached_n[TNI_MAX_OPERANDS][TNI_BLOCK_AXES]; /* what the buffers hold */
 } work;
 
+/* ---- instructions ---- */
+
+static char *strip_ref(const work *w, int16_t ref)
+{
+    return ref < TNI_MAX_OPERANDS ? w->strip[ref]
+                                  : w->arena + (int64_t)(ref - TNI_MAX_OPERANDS) * 64;
+}
+
 /* One conversion into the tensor: whole lines are streamed, after the elements before them. */
-static void convert_past(tni_cast_fn fn, char *d, int d_width, const char *s, int s_width,
-                         int64_t n)
+static void strip_cast_streamed(tni_cast_fn fn, char *d, int d_width, const char *s,
+                                int s_width, int64_t n)
 {
     int64_t first = (-(int64_t)(uintptr_t)d & 63) / d_width;
     const bool whole = ((uintptr_t)d + (uintptr_t)(first * d_width)) % 64 == 0;
@@ -39,28 +48,110 @@ static void convert_past(tni_cast_fn fn, char *d, int d_width, const char *s, in
         fn(d + first * d_width, s + first * s_width, n - first, TNI_AHEAD, true);
 }
 
-/* Convert n elements from s, by way of the scratch buffers, the last step into d.  in says
- * which scratch buffer s is, or -1; width is that of the elements of s; past streams d. */
-static void convert(const work *w, const tni_cast *c, char *d, const char *s, int in, int width,
-                    int64_t n, bool past)
+/* One value instead of a strip. */
+static void strip_do_one(const work *w, const tni_instr *x)
+{
+    _Alignas(64) char value[TNI_SPLAT_BYTES];
+    const int64_t still[TNI_MAX_ARITY] = {0};
+    const char *from[TNI_MAX_ARITY];
+    const char *got = value;
+    if (x->kind == TNI_DO_SPLAT) {
+        got = strip_ref(w, x->src[0]);
+    } else if (x->kind == TNI_DO_NUMBER) {
+        got = x->value;
+    } else if (x->kind == TNI_DO_CAST) {
+        x->cast(value, strip_ref(w, x->src[0]), 1, 0, false);
+    } else {
+        for (int k = 0; k < x->op.nsrc; k++)
+            from[k] = strip_ref(w, x->src[k]);
+        x->op.fn(value, from, still, 1, x->op.params, 0);
+    }
+    tni_op_splat(strip_ref(w, x->out), got, x->width);
+}
+
+static void strip_do_apply(const work *w, const tni_instr *x, bool past)
+{
+    const char *from[TNI_MAX_ARITY];
+    for (int k = 0; k < x->op.nsrc; k++)
+        from[k] = strip_ref(w, x->src[k]);
+    (past ? tni_op_stream : tni_op_run)(&x->op, strip_ref(w, x->out), from, x->ones, w->row);
+}
+
+static void strip_do_cast(const work *w, const tni_instr *x, bool past)
 {
     const tni_strips *p = w->j->s;
-    for (int i = 0; i < c->steps; i++) {
-        const int out = in == 0;
-        const bool last = i + 1 == c->steps;
-        char *to = last ? d : w->arena + p->scratch[out];
-        if (last && past)
-            convert_past(c->fn[i], to, c->width[i], s, width, n);
-        else
-            c->fn[i](to, s, n, i == 0 && in < 0 && w->j->stream ? TNI_AHEAD : 0, false);
-        width = c->width[i];
-        s = to;
-        in = out;
+    char *to = strip_ref(w, x->out);
+    const char *from = strip_ref(w, x->src[0]);
+    const bool direct =
+        x->src[0] < TNI_MAX_OPERANDS && p->operand[x->src[0]].form == TNI_DIRECT;
+    if (past)
+        strip_cast_streamed(x->cast, to, x->width, from, x->from, w->row);
+    else
+        x->cast(to, from, w->row, direct && w->j->stream ? TNI_AHEAD : 0, false);
+}
+
+static void strip_do_call(const work *w)
+{
+    const tni_strips *p = w->j->s;
+    int64_t step[TNI_MAX_OPERANDS];
+    const void *from[TNI_MAX_OPERANDS];
+    for (int k = 0; k < p->nest.nop; k++) {
+        step[k] = p->operand[k].form == TNI_PACKED ? p->operand[k].width
+                                                   : p->nest.axis[p->nest.ndim - 1].step[k];
+        from[k ? k - 1 : 0] = w->strip[k];
+    }
+    p->map(p->user, w->row, w->strip[0], step[0], from, step + 1);
+}
+
+/* The strip of a source that is converted is that of before: its register holds it still. */
+static bool strip_is_cached(work *w, const tni_instr *x)
+{
+    const char *at = w->strip[x->cached];
+    const bool same = w->cached_src[x->cached] == at && w->cached_n[x->cached][0] == w->row;
+    w->cached_src[x->cached] = at;
+    w->cached_n[x->cached][0] = w->row;
+    return same;
+}
+
+static void strip_exec(work *w, int first, int last)
+{
+    const job *j = w->j;
+    const bool streams = j->stream && j->s->operand[0].form == TNI_DIRECT;
+    for (int i = first; i < last; i++) {
+        const tni_instr *x = &j->s->instr[i];
+        const bool past = streams && x->out == 0;
+        if (x->one) {
+            strip_do_one(w, x);
+            continue;
+        }
+        switch (x->kind) {
+        case TNI_DO_APPLY:
+            strip_do_apply(w, x, past);
+            break;
+        case TNI_DO_CAST:
+            if (x->skip && strip_is_cached(w, x))
+                i += x->skip - 1;
+            else
+                strip_do_cast(w, x, past);
+            break;
+        case TNI_DO_CALL:
+            strip_do_call(w);
+            break;
+        case TNI_DO_FILL:
+            j->k->fill(w->strip[0], strip_ref(w, x->src[0]), tni_log2_width(x->width), w->row,
+                       past);
+            break;
+        default:
+            (past ? j->k->stream : j->k->copy)(w->strip[0], strip_ref(w, x->src[0]),
+                                               w->row * x->width);
+        }
     }
 }
 
-/* The axis beside the last one along which operand k is moved: where its steps are small. */
-static int beside(const tni_strips *p, int k)
+/* ---- blocks ---- */
+
+/* The axis beside the last one along which operand k is packed: where its steps are small. */
+static int strip_beside(const tni_strips *p, int k)
 {
     int best = -1;
     int64_t least = INT64_MAX;
@@ -74,11 +165,11 @@ static int beside(const tni_strips *p, int k)
     return best < 0 ? p->nblock - 2 : best;
 }
 
-/* Move the block between operand k's tensor and a dense buffer. */
-static void move(const work *w, int k, char *buffer, bool out)
+/* Pack the block of operand k into a dense buffer, or unpack it from there. */
+static void strip_pack(const work *w, int k, char *buffer, bool out)
 {
     const tni_strips *p = w->j->s;
-    const int last = p->nblock - 1, second = last > 0 ? beside(p, k) : -1;
+    const int last = p->nblock - 1, second = last > 0 ? strip_beside(p, k) : -1;
     const int log2 = tni_log2_width(p->operand[k].width);
     int64_t b_step[TNI_BLOCK_AXES], t_step[TNI_BLOCK_AXES];
     int64_t bytes = p->operand[k].width;
@@ -117,125 +208,37 @@ static void move(const work *w, int k, char *buffer, bool out)
 }
 
 /* Remember what the buffer of source k holds; false: it holds this already. */
-static bool renew(work *w, int k, const char *at)
+static bool strip_cache_miss(work *w, int k, const char *at)
 {
-    bool same = w->held[k] == at;
+    bool same = w->cached_src[k] == at;
     for (int j = 0; j < w->j->s->nblock; j++) {
-        same &= w->held_n[k][j] == w->n[j];
-        w->held_n[k][j] = w->n[j];
+        same &= w->cached_n[k][j] == w->n[j];
+        w->cached_n[k][j] = w->n[j];
     }
-    w->held[k] = at;
+    w->cached_src[k] = at;
     return !same;
 }
 
-/* Bring a whole block of source k into its buffer: moved, and for an op converted as well. */
-static void stage_block(work *w, int k)
-{
-    const tni_strips *p = w->j->s;
-    const tni_operand *o = &p->operand[k];
-    const bool convert_too = p->op.fn && o->cast.steps;
-    if (!renew(w, k, w->at[k]))
-        return;
-    char *buffer = w->arena + o->buffer;
-    char *moved = convert_too ? w->arena + p->scratch[0] : buffer;
-    move(w, k, moved, false);
-    if (convert_too)
-        convert(w, &o->cast, buffer, moved, 0, o->width, w->total, false);
-}
-
-/* A finished strip of dst in its buffer goes to its place. */
-static void finish_row(const work *w, char *d, char *buffer, int64_t n)
-{
-    const tni_operand *o = &w->j->s->operand[0];
-    if (o->cast.steps)
-        convert(w, &o->cast, d, buffer, -1, o->inside, n, w->j->stream);
-    else
-        (w->j->stream ? w->j->k->stream : w->j->k->copy)(d, buffer, n * o->width);
-}
-
-static void finish_block(const work *w, char *buffer)
-{
-    const tni_operand *o = &w->j->s->operand[0];
-    char *last = buffer;
-    if (o->cast.steps) {
-        last = w->arena + w->j->s->scratch[(o->cast.steps & 1) == 0];
-        convert(w, &o->cast, last, buffer, -1, o->inside, w->total, false);
-    }
-    move(w, 0, last, true);
-}
-
-/* One strip: offset[k] is where it begins in operand k, r its number in the block. */
-static void run_strip(work *w, const int64_t *offset, int64_t r)
-{
-    const tni_strips *p = w->j->s;
-    const tni_operand *d = &p->operand[0];
-    const char *from[TNI_MAX_ARITY];
-    _Alignas(16) char value[TNI_MAX_ARITY][2][16];
-    unsigned one = 0;
-    char *to = w->at[0] + offset[0];
-    if (d->form == TNI_STAGED)
-        to = w->arena + d->buffer + (d->move ? r * w->row * d->inside : 0);
-    for (int k = 1; k < p->nest.nop; k++) {
-        const tni_operand *o = &p->operand[k];
-        const char *here = w->at[k] + offset[k];
-        char *buffer = w->arena + o->buffer;
-        if (o->form == TNI_ONE) {
-            one |= 1u << (k - 1);
-            for (int i = 0; i < o->cast.steps; i++) {
-                o->cast.fn[i](value[k - 1][i & 1], here, 1, 0, false);
-                here = value[k - 1][i & 1];
-            }
-        } else if (o->move) {
-            here = buffer + r * w->row * (p->op.fn ? o->inside : o->width);
-        } else if (o->form == TNI_STAGED && p->op.fn) {
-            if (renew(w, k, here))
-                convert(w, &o->cast, buffer, here, -1, o->width, w->row, false);
-            here = buffer;
-        }
-        from[k - 1] = here;
-    }
-    const bool past = w->j->stream && d->form == TNI_DIRECT;
-    if (p->op.fn)
-        (past ? tni_op_stream : tni_op_run)(&p->op, to, from, one, w->row);
-    else if (one)
-        w->j->k->fill(to, from[0], tni_log2_width(d->inside), w->row, past);
-    else
-        convert(w, &p->operand[1].cast, to, from[0], -1, p->operand[1].width, w->row, past);
-    if (d->form == TNI_STAGED && !d->move)
-        finish_row(w, w->at[0] + offset[0], to, w->row);
-}
-
-static void run_map(work *w, const int64_t *offset, int64_t r)
-{
-    const tni_strips *p = w->j->s;
-    char *at[TNI_MAX_OPERANDS];
-    int64_t step[TNI_MAX_OPERANDS];
-    const void *from[TNI_MAX_OPERANDS];
-    for (int k = 0; k < p->nest.nop; k++) {
-        const tni_operand *o = &p->operand[k];
-        at[k] = o->move ? w->arena + o->buffer + r * w->row * o->width : w->at[k] + offset[k];
-        step[k] = o->move ? o->width : p->nest.axis[p->nest.ndim - 1].step[k];
-        from[k ? k - 1 : 0] = at[k];
-    }
-    p->map(p->user, w->row, at[0], step[0], from, step + 1);
-}
-
-static void run_block(work *w)
+static void strip_run_block(work *w)
 {
     const tni_strips *p = w->j->s;
     const int last = p->nblock - 1;
     w->row = p->flat ? w->total : w->n[last];
     w->rows = p->flat ? 1 : w->total / w->row;
     for (int k = 1; k < p->nest.nop; k++)
-        if (p->operand[k].move)
-            stage_block(w, k);
+        if (p->operand[k].form == TNI_PACKED && strip_cache_miss(w, k, w->at[k]))
+            strip_pack(w, k, w->arena + p->operand[k].buffer, false);
 
-    int64_t index[TNI_BLOCK_AXES] = {0}, offset[TNI_MAX_OPERANDS] = {0};
+    int64_t index[TNI_BLOCK_AXES] = {0}, offset[TNI_MAX_OPERANDS];
+    for (int k = 0; k < p->nest.nop; k++)
+        offset[k] = 0;
     for (int64_t r = 0; r < w->rows; r++) {
-        if (p->map)
-            run_map(w, offset, r);
-        else
-            run_strip(w, offset, r);
+        for (int k = 0; k < p->nest.nop; k++) {
+            const tni_operand *o = &p->operand[k];
+            w->strip[k] = o->form == TNI_PACKED ? w->arena + o->buffer + r * w->row * o->width
+                                                : w->at[k] + offset[k];
+        }
+        strip_exec(w, p->once, p->ninstr);
         for (int j = last - 1; j >= 0; j--) {
             const tni_axis *a = &p->nest.axis[p->axis[j]];
             const bool more = ++index[j] < w->n[j];
@@ -246,21 +249,21 @@ static void run_block(work *w)
             index[j] = 0;
         }
     }
-    if (p->operand[0].move)
-        finish_block(w, w->arena + p->operand[0].buffer);
+    if (p->operand[0].form == TNI_PACKED)
+        strip_pack(w, 0, w->arena + p->operand[0].buffer, true);
 }
 
-/* Extents of the block at a place, and the way to the next one. */
-static void run_items(const job *j, work *w, int64_t first, int64_t last)
+/* Blocks [first, last): the extents of each, and the way to the next one. */
+static void strip_run_items(const job *j, work *w, int64_t first, int64_t last)
 {
     const tni_strips *p = j->s;
     const tni_nest *nest = &p->nest;
     int64_t index[TN_MAX_NDIM], here[TNI_MAX_OPERANDS], next[TNI_MAX_OPERANDS] = {0};
     int64_t rest = first;
     for (int i = nest->ndim - 1; i >= 0; i--) {
-        const int64_t turns = tni_pieces(nest->axis[i].n, p->block[i]);
-        index[i] = rest % turns;
-        rest /= turns;
+        const int64_t pieces = tni_pieces(nest->axis[i].n, p->block[i]);
+        index[i] = rest % pieces;
+        rest /= pieces;
         for (int k = 0; k < nest->nop; k++)
             next[k] += index[i] * p->block[i] * nest->axis[i].step[k];
     }
@@ -288,43 +291,42 @@ static void run_items(const job *j, work *w, int64_t first, int64_t last)
             w->at[k] = j->at[k] + here[k];
             w->ahead[k] = next[k] - here[k];
         }
-        run_block(w);
+        strip_run_block(w);
     }
 }
 
-/* Elements [first, last) of the one axis. */
-static void run_plain(const job *j, int64_t first, int64_t last)
+/* Elements [first, last) of the one axis, as one strip. */
+static void strip_run_single(const job *j, work *w, int64_t first, int64_t last)
 {
     const tni_axis *a = j->s->nest.axis;
-    const char *from[TNI_MAX_ARITY];
-    unsigned one = 0;
-    for (int k = 1; k < j->s->nest.nop; k++) {
-        from[k - 1] = j->at[k] + first * a->step[k];
-        one |= (unsigned)(a->step[k] == 0) << (k - 1);
-    }
-    (j->stream ? tni_op_stream : tni_op_run)(&j->s->op, j->at[0] + first * a->step[0], from,
-                                             one, last - first);
-    if (j->stream)
-        j->k->fence();
+    for (int k = 0; k < j->s->nest.nop; k++)
+        w->strip[k] = j->at[k] + first * a->step[k];
+    w->row = last - first;
+    strip_exec(w, j->s->once, j->s->ninstr);
 }
 
-static void run_part(void *arg, int part)
+static void strip_run_part(void *arg, int part)
 {
     const job *j = arg;
+    const tni_strips *p = j->s;
     int64_t first, last;
-    tni_split_range(j->s->items, j->parts, part, &first, &last);
-    if (j->s->plain) {
-        const int64_t n = j->s->nest.axis[0].n, block = j->s->block[0];
-        run_plain(j, first * block, last * block < n ? last * block : n);
-        return;
-    }
+    tni_split_range(p->items, j->parts, part, &first, &last);
     _Alignas(64) char arena[TNI_ARENA];
-    work w;
+    work w; /* uninitialised on purpose: clearing it would dominate small calls */
     w.j = j;
     w.arena = arena;
-    for (int k = 0; k < j->s->nest.nop; k++)
-        w.held[k] = NULL;
-    run_items(j, &w, first, last);
+    w.row = 1;
+    for (int k = 0; k < p->nest.nop; k++) {
+        w.cached_src[k] = NULL;
+        w.strip[k] = j->at[k];
+    }
+    strip_exec(&w, 0, p->once);
+    if (p->single) {
+        const int64_t n = p->nest.axis[0].n, block = p->block[0];
+        strip_run_single(j, &w, first * block, last * block < n ? last * block : n);
+    } else {
+        strip_run_items(j, &w, first, last);
+    }
     if (j->stream)
         j->k->fence();
 }
@@ -333,9 +335,9 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
 {
     if (s->nest.empty)
         return;
-    job j; /* not cleared: small work is quick */
+    job j; /* uninitialised on purpose, as above */
     j.s = s;
-    j.k = tni_kernels_of((int)tni_isa_level())->copy;
+    j.k = tni_kernels_of(tni_isa_level())->copy;
     j.stream = s->stream;
     j.at[0] = dst + s->nest.shift[0];
     for (int k = 1; k < s->nest.nop; k++) {
@@ -345,9 +347,17 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
     }
     j.parts = tni_run_parts(s->bytes, s->items);
     if (j.parts > 1)
-        tni_parallel(j.parts, run_part, &j);
-    else if (s->plain)
-        run_plain(&j, 0, s->nest.axis[0].n);
+        tni_parallel(j.parts, strip_run_part, &j);
     else
-        run_part(&j, 0);
+        strip_run_part(&j, 0);
+}
+
+void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s)
+{
+    const tni_strip_step step = tni_cast_step(dst->dtype);
+    const tni_program program = tni_cast_program(&step);
+    tni_strips strips;
+    tni_instr instr[TNI_OP_INSTRS];
+    tni_strips_plan(&strips, instr, &program, (const tn_tensor *const[]){dst, src});
+    tni_strips_run(&strips, d, &s);
 }

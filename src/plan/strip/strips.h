@@ -1,66 +1,90 @@
-/* strips.h - the plan of elementwise work: blocks of the nest, and how each operand gets into
- * the one shape that kernels take.
+/* strips.h - the plan of elementwise work: blocks of the nest, how each operand gets into the
+ * one shape that kernels take, and the instructions for one strip of a block.
  *
- * A block is a few axes, cut to sizes that fit the cache.  Inside it an operand is used where
- * it is, or is one value for each strip, or goes through a buffer: moved into the block's
- * order, converted, or both. */
+ * A block is a few axes, cut to sizes that fit the cache; a strip is a row of it, or all of it.
+ * Inside it an operand is used where it is, is one value for each strip, or is packed into the
+ * block's order.  Temporaries are registers: one strip each, in the arena of the part. */
 #ifndef TNI_STRIPS_H
 #define TNI_STRIPS_H
 
-#include <tenon/ops.h>
-
 #include "kernels/kernels.h"
+#include "plan/strip/program.h"
 
 enum {
     TNI_BLOCK_AXES = 4,
-    TNI_ARENA = 64 * 1024 /* bytes of all buffers of one part */
+    TNI_ARENA = 64 * 1024, /* bytes of all buffers of one part */
+    TNI_OP_INSTRS = 24,    /* instructions of any program of one op, */
+    TNI_MAX_INSTRS = TNI_MAX_VALUES + 2 * TNI_MAX_STEPS /* and of any program */
 };
-
-/* What is to be done. */
-typedef struct tni_strips_how {
-    const char *name; /* for explain: "add", "cast" */
-    tn_op op;
-    const double *params;
-    tn_strip_fn map; /* a strip function of the user; or NULL */
-    void *user;
-    bool cast;                          /* a conversion alone */
-    tn_dtype meet[TNI_MAX_OPERANDS];    /* what a source is converted to; dst: its dtype */
-    tn_dtype compute[TNI_MAX_OPERANDS]; /* what the kernel takes, and gives as dst */
-} tni_strips_how;
 
 typedef enum tni_form {
     TNI_DIRECT, /* elements are used where they are */
-    TNI_ONE,    /* one value for each strip */
-    TNI_STAGED  /* a buffer holds them, dense, in the compute dtype */
+    TNI_SPLAT,  /* one value for each strip */
+    TNI_PACKED  /* a buffer holds the block, dense */
 } tni_form;
 
 typedef struct tni_operand {
-    int8_t form;   /* tni_form */
-    int8_t width;  /* bytes of an element in the tensor */
-    int8_t inside; /* bytes of an element in the compute dtype */
-    bool move;     /* staged: not dense, the block is moved as a whole */
-    bool turn;     /* moved, and dense along another axis of the block */
-    int32_t buffer;
-    tni_cast cast; /* from the tensor's to the compute dtype; for dst the way back */
+    int8_t form;    /* tni_form */
+    int8_t width;   /* bytes of an element */
+    int8_t dtype;   /* tn_dtype */
+    bool transpose; /* packed, and dense along another axis of the block */
+    int32_t buffer; /* packed: its offset in the arena */
 } tni_operand;
+
+typedef enum tni_do {
+    TNI_DO_SPLAT,  /* repeat the element at an operand */
+    TNI_DO_NUMBER, /* repeat a number of the program */
+    TNI_DO_CAST,
+    TNI_DO_APPLY,
+    TNI_DO_CALL,
+    TNI_DO_FILL, /* dst is one value */
+    TNI_DO_COPY  /* dst is what a register or a source holds */
+} tni_do;
+
+/* out and src are operands (dst is 0), or TNI_MAX_OPERANDS + n for 64 n bytes into the arena. */
+typedef struct tni_instr {
+    uint8_t kind;   /* tni_do */
+    bool one;       /* gives one value, repeated over a block of the kernels */
+    int8_t width;   /* bytes of an element of out, */
+    int8_t from;    /* and of src[0] */
+    uint8_t ones;   /* bit k: src[k] is one value */
+    uint8_t cached; /* CAST: operand whose strip may be that of before, with */
+    uint8_t skip;   /* so many instructions that need not run again */
+    int16_t out, src[TNI_MAX_ARITY];
+    union {
+        tni_cast_fn cast;
+        tni_op_strip op;
+        char value[16];
+    };
+} tni_instr;
 
 typedef struct tni_strips {
     tni_nest nest;
-    bool plain;  /* one axis, nothing staged: the whole work is one strip, or pieces of it */
     bool flat;   /* a strip is the whole block; otherwise a row of its last axis */
-    bool stream; /* dst is written past the caches, */
-    bool relay;  /* from a buffer, because the kernel itself does not stream */
+    bool single; /* one axis and no buffers: a part is one strip */
+    bool stream; /* dst is written past the caches */
     int nblock;
     int axis[TNI_BLOCK_AXES];    /* the block's axes, outermost first */
     int64_t block[TN_MAX_NDIM];  /* extent of a block along each axis of the nest */
     int64_t items, count, bytes; /* blocks; elements; bytes of all operands in dst's shape */
-    int32_t scratch[2], size;    /* buffers between conversions; bytes of a buffer */
     tni_operand operand[TNI_MAX_OPERANDS];
-    tni_op_strip op; /* fn NULL: a conversion, or a strip function of the user */
+    tni_instr *instr; /* of one strip; the first `once` of them for a part */
+    int ninstr, once;
+    int nsmall, nreg; /* blocks of repeated values, registers */
+    int widest;       /* bytes of the widest element that a register holds */
+    int32_t reg_size; /* bytes of a register */
+    int steps;        /* ops and conversions of the program */
+    tn_dtype compute; /* of its last op; 0: none */
+    const char *name;
     tn_strip_fn map;
     void *user;
-    const char *name;
-    tn_dtype compute;
 } tni_strips;
+
+/* ---- lower.c ---- */
+
+/* Write the instructions of p for the forms of the operands: registers and small blocks are
+ * counted, out and src name them by number (TNI_SLOT_SMALL, TNI_SLOT_REG). */
+enum { TNI_SLOT_SMALL = 1 << 10, TNI_SLOT_REG = 1 << 12 };
+void tni_strips_lower(tni_strips *s, const tni_program *p);
 
 #endif
