@@ -1,13 +1,13 @@
 #!/bin/sh
-# sanitizers.sh - what moves or computes elements under the sanitizers of gcc and clang, on the
-# lower levels too, plain and with every output counted as beyond the cache.
+# sanitizers.sh - what moves or computes elements under the sanitizers of gcc and clang, on every
+# instruction set, with ordinary stores and with every output counted as beyond the cache.
 set -eu
 case $(uname -m) in
-x86_64) levels="base avx2" ;;
+x86_64) levels="base avx2 avx512" ;;
 *) levels=base ;;
 esac
-what='/test_(cast|dims|float_env|infiniop|join|ops|pad|pattern|plan_shared|rearrange|threads)'
-itself='_(base|avx2|stream|accuracy)$' # goes by levels and ways of its own
+what='/test_(cast|contract|dims|einsum|expr|float_env|index|infiniop|join|ops|pad|pattern|plan_shared|rearrange|reduce|rows|scan|threads)'
+itself='_(base|avx2|stream|none|accuracy)$' # goes by levels and ways of its own
 said=0
 for preset in asan asan-clang; do
     cmake --preset $preset -DTENON_TESTS=ON -DTENON_WERROR=ON
