@@ -107,8 +107,9 @@ typedef struct command {
     int (*make_view)(const args *a, const tn_tensor *in, tn_tensor *out);
     bool
         text_first; /* the first argument may begin with a minus, if it is no option as it is */
-    bool whole_file; /* takes every tensor of a file without --tensors */
-    bool new_axis;   /* of joins: along an axis that the inputs lack */
+    bool whole_file;  /* takes every tensor of a file without --tensors */
+    bool dequantises; /* reads quantised tensors as f32 */
+    bool new_axis;    /* of joins: along an axis that the inputs lack */
 } command;
 
 extern const command commands[];
@@ -196,6 +197,7 @@ typedef struct input {
     int64_t i;
     tn_tensor t;       /* places in the file, or memory */
     bool in_memory;    /* compressed, and unpacked there; or a number */
+    bool quantised;    /* of .gguf: read as f32 */
     bool spilled;      /* compressed, and unpacked to a temporary file */
     tn_file *unpacked; /* that file, unless it is only looked at */
     int fd;

@@ -69,7 +69,9 @@ const command commands[] = {
      OPT_RESULT, run_cast, .more =
      "To floats round to nearest even; floats to integers truncate and saturate,\n"
      "NaN becomes 0; integers to integers keep the low bits.\n\n"
-     "    tenon cast bf16 model.safetensors --tensors '*.weight' -o small.safetensors\n"},
+     "    tenon cast bf16 model.safetensors --tensors '*.weight' -o small.safetensors\n"
+     "    tenon cast f16 model.gguf -o model.safetensors\n",
+     .whole_file = true, .dequantises = true},
     {"op", "NAME A [B [C]] -o OUT", "compute elementwise, with broadcasting",
      OPT_RESULT | OPT_PARAMS, run_op, .more =
      "Operands are files or numbers; a number takes the dtype of the files, or f64 when it\n"

@@ -157,17 +157,25 @@ static int add_rows(comparison *c)
     c->rows = calloc((size_t)(na + nb + 1), sizeof *c->rows);
     if (!c->rows)
         return fail("no memory for %lld tensors", (long long)(na + nb));
+    int64_t one = c->s[0].which < 0 ? 0 : c->s[0].which;
+    int64_t other = c->s[1].which < 0 ? 0 : c->s[1].which;
+    if ((c->s[0].which >= 0 || na == 1) && (c->s[1].which >= 0 || nb == 1)) {
+        c->rows[c->n++] = (row){.a = one, .b = other, .what = SAME}; /* whatever their names */
+        return DONE;
+    }
+    if (c->s[0].which >= 0 || c->s[1].which >= 0)
+        return fail("%s has several tensors; name one as FILE:NAME",
+                    c->s[c->s[0].which >= 0].path);
     for (int64_t i = 0; i < na; i++) {
         row r = {.a = i, .b = -1, .what = ONLY_A};
         if (tn_file_find(c->s[1].f, tn_file_name(c->s[0].f, i), &r.b) != TN_OK)
-            r.b = na == 1 && nb == 1 ? 0 : -1; /* two tensors alone are compared by content */
+            r.b = -1;
         r.what = r.b < 0 ? ONLY_A : SAME;
         c->rows[c->n++] = r;
     }
     for (int64_t i = 0; i < nb; i++) {
         int64_t k;
-        if (tn_file_find(c->s[0].f, tn_file_name(c->s[1].f, i), &k) != TN_OK &&
-            !(na == 1 && nb == 1))
+        if (tn_file_find(c->s[0].f, tn_file_name(c->s[1].f, i), &k) != TN_OK)
             c->rows[c->n++] = (row){.a = -1, .b = i, .what = ONLY_B};
     }
     return DONE;

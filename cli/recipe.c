@@ -26,6 +26,16 @@ static int recipe_grow(recipe *r)
     return DONE;
 }
 
+/* Boxes of a tensor that is read in its own order are runs of elements. */
+static tn_status read_quantised(void *user, const tn_tensor *dst, const int64_t *at)
+{
+    const input *in = user;
+    int64_t first = 0;
+    for (int i = 0; i < in->t.ndim; i++)
+        first = first * in->t.shape[i] + at[i];
+    return tn_file_dequantize_range(in->from->f, in->i, first, dst);
+}
+
 int recipe_add(recipe *r, const tn_tensor *view, const input *from, const int64_t *at)
 {
     if (r->job.n == r->room)
@@ -33,7 +43,10 @@ int recipe_add(recipe *r, const tn_tensor *view, const input *from, const int64_
     r->inputs[r->job.n] = from;
     tn_stream_source *s = &r->sources[r->job.n++];
     *s = (tn_stream_source){.view = *view};
-    if (!from->in_memory) {
+    if (from->quantised) {
+        s->read = read_quantised;
+        s->user = (void *)(uintptr_t)from;
+    } else if (!from->in_memory) {
         s->file = from->spilled ? from->unpacked : from->from->f;
         s->tensor = from->spilled ? 0 : from->i;
     }

@@ -149,12 +149,33 @@ static int unpack(input *in)
     return DONE;
 }
 
+/* Whether a tensor without dtype can be dequantised: no elements of it are asked for. */
+static bool is_quantised(const source *s, int64_t i)
+{
+    tn_tensor none;
+    float nothing;
+    int64_t zero = 0;
+    int ndim;
+    bool is = tn_file_shape(s->f, i, &ndim) &&
+              tn_init(&none, &nothing, TN_F32, 1, &zero) == TN_OK &&
+              tn_file_dequantize_range(s->f, i, 0, &none) == TN_OK;
+    /* otherwise the sentence is about the type again */
+    return is || tn_file_info(s->f, i, NULL, &none, NULL) == TN_OK;
+}
+
 int open_input(const args *a, input *in, const source *s, int64_t i)
 {
     *in = (input){.from = s, .i = i, .fd = -1};
     tn_status status = tn_file_places(s->f, i, &in->t);
     bool packed =
         status == TN_EUNSUPPORTED && tn_file_info(s->f, i, NULL, &in->t, NULL) == TN_OK;
+    if (status == TN_EUNSUPPORTED && !packed && a->command->dequantises && is_quantised(s, i)) {
+        in->quantised = true;
+        int ndim = 0;
+        const int64_t *shape = tn_file_shape(s->f, i, &ndim);
+        LIB(tn_init(&in->t, NULL, TN_F32, ndim, shape));
+        return reinterpret(a, in);
+    }
     if (status != TN_OK && !packed)
         return fail("%s", tn_error());
     in->spilled = packed && tn_nbytes(&in->t) > tn_stream_budget(a->max_mem);

@@ -99,6 +99,19 @@ TN_API TN_NODISCARD tn_status tn_file_places(const tn_file *f, int64_t i, tn_ten
 TN_API TN_NODISCARD tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
                                             const tn_tensor *places);
 
+/* The elements of a quantised tensor of .gguf: Q8_0, Q4_0, Q4_K, Q5_K or Q6_K, for which
+ * tn_file_info says TN_EUNSUPPORTED.  dst is f32, f16 or bf16 and has the shape of tn_file_shape;
+ * elements are computed in f32 and rounded once.  The second gives elements [first, first + n) in
+ * row-major order, for tensors that do not fit into memory; dst has n elements and is contiguous.
+ *
+ * TN_EUNSUPPORTED another type
+ * TN_EDTYPE       another dtype of dst
+ * TN_ESHAPE, TN_ESTRIDE, TN_EARG  dst does not fit, the range leaves the tensor */
+TN_API TN_NODISCARD tn_status tn_file_dequantize(const tn_file *f, int64_t i,
+                                                 const tn_tensor *dst);
+TN_API TN_NODISCARD tn_status tn_file_dequantize_range(const tn_file *f, int64_t i,
+                                                       int64_t first, const tn_tensor *dst);
+
 /* Write tensor i, which is compressed, to a descriptor as a .npy, piece by piece; the checksum
  * is compared.  What does not fit into memory can be opened from there.
  *

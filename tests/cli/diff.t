@@ -68,3 +68,8 @@ $ tenon diff --atol x data/line.npy data/line.npy
 ? 2
 $ tenon diff --max-mem 5M data/single.pt data/c_f32.npy
 > 1 equal, 0 different, 0 only in A, 0 only in B, 0 renamed
+$ tenon diff data/set:step d.safetensors:count
+> 1 equal, 0 different, 0 only in A, 0 only in B, 0 renamed
+$ tenon diff data/set:step d.safetensors
+2> tenon: d.safetensors has several tensors; name one as FILE:NAME
+? 2

@@ -217,3 +217,21 @@ $ tenon concat -a 0 z.npz z.npz --max-mem 4k -o dd.npy && tenon concat -a 0 wide
 $ tenon slice "[0, 0]" z.npz:wide --max-mem 4k --dtype i32 -o - | tenon slice "[0]" - -o - | tenon show -
 > -: i32 ()
 > -1069547520
+
+Quantised tensors of .gguf are read by cast; a file of several tensors is cast as a whole.
+
+$ tenon drop q5_0 data/quant.gguf -o q.safetensors
+2> tenon: data/quant.gguf: tensor "q8_0": type Q8_0 has no tn_dtype
+? 1
+$ tenon cast f32 data/quant.gguf -o q.safetensors
+2> tenon: data/quant.gguf: tensor "q5_0": type Q5_0 has no tn_dtype
+? 1
+$ for t in q8_0 q4_0 q4_k q5_k q6_k; do tenon cast f32 data/quant.gguf:$t -f -o q.npy; tenon convert data/quant.npz:$t -f -o w.npy; cmp q.npy w.npy; done
+$ tenon cast bf16 --max-mem 5M data/quant.gguf:q4_k -o q.safetensors && tenon info q.safetensors | tail -1
+> q4_k  bf16   (3, 512)   3072     16  C
+$ tenon cast f16 data/set -o half.safetensors && tenon info half.safetensors | tail -n +3
+> layers.0.weight  f16    (2, 3, 5)     60    128  C
+> layers.0.bias    f16    (5,)          10      4  C
+> layers.1.weight  f16    (2, 3, 5)     60      2  C
+> layers.1.bias    f16    (5,)          10      2  C
+> step             f16    ()             2      4  C

@@ -419,6 +419,23 @@ static tn_status call_stream_run(void)
     return tn_stream_run(&job);
 }
 
+static float quant_memory[512 * 3];
+
+static tn_status call_dequantize(void)
+{
+    tn_tensor t, turned;
+    OK(tn_init(&t, quant_memory, TN_F32, 2, (int64_t[]){512, 3}));
+    OK(tn_transpose(&turned, &t, 0, 1));
+    return tn_file_dequantize(opened, 0, &turned);
+}
+
+static tn_status call_dequantize_range(void)
+{
+    tn_tensor t;
+    OK(tn_init(&t, quant_memory, TN_F32, 1, (int64_t[]){99}));
+    return tn_file_dequantize_range(opened, 0, 7, &t);
+}
+
 static tn_status call_compare(void)
 {
     static float numbers[4];
@@ -563,6 +580,8 @@ static const call table[] = {
     {"tn_file_open gguf", call_file_open, NULL, drop_file, DATA("some.gguf"), true, false},
     {"tn_file_open pt", call_file_open, NULL, drop_file, DATA("checkpoint.pt"), true, false},
     {"tn_file_read pt", call_file_read, open_path, close_path, DATA("single.pt"), true, false},
+    {"tn_file_dequantize", call_dequantize, open_path, close_view, DATA("quant.gguf"), true, false},
+    {"tn_file_dequantize_range", call_dequantize_range, open_path, close_view, DATA("quant.gguf"), true, false},
     {"tn_compare", call_compare, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open set", call_file_open, NULL, drop_file, DATA("set"), true, false},
     {"tn_stream_run", call_stream_run, open_path, close_view, DATA("c_f32.npy"), true, false},
@@ -784,9 +803,9 @@ static bool listed(const char *name, size_t n)
 static void every_function_is_listed(void **state)
 {
     (void)state;
-    static const char *const headers[] = {"copy", "create",  "dtype",  "io",     "join",
-                                          "ops",  "pad",     "pattern", "plan", "runtime",
-                                          "status", "stream", "tenon", "tensor"};
+    static const char *const headers[] = {"copy",   "create", "dtype",   "io",    "join",
+                                          "ops",    "pad",    "pattern", "plan",  "runtime",
+                                          "status", "stream", "tenon",   "tensor"};
     int found = 0;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         char file[512];

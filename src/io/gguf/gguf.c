@@ -207,7 +207,7 @@ static tn_status take_tensor(reader *r)
                    .dtype = known ? types[type].dtype : (tn_dtype)0};
     if (known)
         TRY(count_bytes(r, &e, type, &e.nbytes));
-    e.swapped = r->swapped && e.dtype && tni_width(e.dtype) > 1;
+    e.swapped = r->swapped && (!e.dtype || tni_width(e.dtype) > 1);
     if (offset > (uint64_t)r->f->size || strlen(name) != length)
         return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" begins at %llu, the file has %lld",
                         r->f->path, name, (unsigned long long)offset, (long long)r->f->size);
