@@ -200,7 +200,6 @@ static race cases(int i)
 static void prepare(runner *x, const race *r)
 {
     char word[3][32];
-    const void *data[2];
     sscanf(r->spec, "%31[^,],%31[^-]->%31s", word[1], word[2], word[0]);
     x->r = r;
     for (int k = 0; k < 3; k++) {
@@ -223,8 +222,6 @@ static void prepare(runner *x, const race *r)
     MUST(tn_plan_einsum(&x->plan, &x->t[0], r->spec, 2, srcs));
     x->size = tn_plan_workspace(x->plan);
     x->workspace = aligned_alloc(64, (x->size + 63) / 64 * 64 + 64);
-    data[0] = data[1] = NULL;
-    (void)data;
 }
 
 static void finish(runner *x)
@@ -309,6 +306,16 @@ static void show(const options *o, race *r, double *sum, int *count)
     finish(&x);
 }
 
+/* A line for peers_contract.py: name, text, sizes, dtype. */
+static void list(const race *r)
+{
+    printf("%s\t%s\t", r->name, r->spec);
+    for (int l = 'a'; l <= 'z'; l++)
+        if (r->size[l])
+            printf("%c%lld ", l, (long long)r->size[l]);
+    printf("\t%s\n", tn_dtype_name(r->dtype));
+}
+
 static void find_sgemm(void)
 {
     static const char *const names[] = {
@@ -328,6 +335,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--quick"))
             o.quick = true;
+        else if (!strcmp(argv[i], "--list"))
+            o.list = true;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             o.only = argv[++i];
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
@@ -335,7 +344,8 @@ int main(int argc, char **argv)
     tn_handle *h;
     MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = o.threads}));
     MUST(tn_handle_use(h));
-    find_sgemm();
+    if (!o.list)
+        find_sgemm();
     left = aligned_alloc(64, MOST * sizeof *left);
     right = aligned_alloc(64, MOST * sizeof *right);
     out = aligned_alloc(64, MOST * sizeof *out);
@@ -344,12 +354,16 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < MOST; i++)
         left[i] = right[i] = (float)(i % 251) / 251 - 0.5f;
     memset(out, 0, MOST * sizeof *out);
-    printf("tenon %s, blas %s, kernels %s\n", tn_version(), tn_blas(), tn_isa());
+    if (!o.list)
+        printf("tenon %s, blas %s, kernels %s\n", tn_version(), tn_blas(), tn_isa());
     for (int i = 0;; i++) {
         race r = cases(i);
         if (!r.name[0])
             break;
-        show(&o, &r, &sum, &count);
+        if (o.list)
+            list(&r);
+        else
+            show(&o, &r, &sum, &count);
     }
     if (count)
         printf("mean share of TCCG's %d: %.2f\n", count, sum / count);
