@@ -94,6 +94,17 @@ TN_API size_t tn_plan_explain_size(const tn_plan *plan);
 TN_API TN_NODISCARD tn_status tn_plan_json(const tn_plan *plan, char *buf, size_t size);
 TN_API size_t tn_plan_json_size(const tn_plan *plan);
 
+/* Make a second plan by measuring candidates for about so many milliseconds on this data: dst is
+ * written, by every candidate alike.  A plan that has nothing to choose comes back as a copy of
+ * itself.  Release both plans.
+ *
+ * TN_ENULL     out, plan or an address is NULL
+ * TN_EARG      milliseconds is negative or NaN
+ * TN_EOVERLAP  as in tn_plan_run
+ * TN_ENOMEM    no memory for the plan */
+TN_API TN_NODISCARD tn_status tn_plan_tuned(tn_plan **out, const tn_plan *plan, void *dst,
+                                            const void *const *srcs, double milliseconds);
+
 TN_API void tn_plan_free(tn_plan *plan);
 
 TN_END

@@ -53,6 +53,26 @@ TN_API TN_NODISCARD tn_status tn_handle_device(const tn_handle *h, tn_device *de
  * variable TENON_ISA, read once, selects a lower one; an unknown name is ignored. */
 TN_API const char *tn_isa(void);
 
+/* ---- numbers of this machine ----
+ *
+ * Plans of copies use a few numbers that depend on the machine: which rows are streamed one by
+ * one, how wide tiles are.  They have defaults; measured ones are kept in a small text file, which
+ * is read once, at the first plan, from the path in TENON_TUNE or from tenon/tune in the user's
+ * configuration folder (TENON_TUNE set and empty: from nowhere).  A file that is damaged or was
+ * made on another CPU is ignored there.  Numbers change speed, never a bit of a result.
+ *
+ * tn_tune measures them for about so many milliseconds, on 64 MB that it allocates.
+ *
+ * TN_ENULL         path is NULL
+ * TN_EARG          milliseconds is negative or NaN
+ * TN_EIO           the file cannot be read or written
+ * TN_EFORMAT       it is not such a file, or a number is out of range; nothing is changed
+ * TN_EUNSUPPORTED  it was made on another CPU; nothing is changed
+ * TN_ENOMEM        there is no memory to measure on */
+TN_API TN_NODISCARD tn_status tn_tune(double milliseconds);
+TN_API TN_NODISCARD tn_status tn_tune_save(const char *path);
+TN_API TN_NODISCARD tn_status tn_tune_load(const char *path);
+
 TN_END
 
 #endif

@@ -46,6 +46,14 @@ void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...);
 void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);
 void tni_copy_plan_at(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, int64_t address);
 
+/* The same with other numbers of the machine than tni_tuned gives. */
+typedef struct tni_tuning {
+    int64_t number[TNI_TUNED];
+} tni_tuning;
+tni_tuning tni_tuning_now(void);
+void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
+                        int64_t address, const tni_tuning *tuning);
+
 /* dst and src are addresses of element (0, …, 0). */
 void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 
@@ -124,6 +132,7 @@ struct tn_plan {
     int alias_from;   /* counted from 1, from this one on */
     int nsrc;
     size_t workspace;
+    int holders; /* beside the first: tn_plan_tuned gave this plan back again */
     int64_t low[TNI_MAX_OPERANDS], high[TNI_MAX_OPERANDS]; /* byte ranges around data */
     tn_tensor *ts;                                         /* at planning, dst first */
 };
@@ -147,6 +156,10 @@ tn_status tni_plan_check_workspace(const tn_plan *plan, const void *workspace, s
 /* A plan of a copy (copy_handle.c) of checked tensors.  NULL when memory is out. */
 tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
                       const tn_tensor *src);
+
+/* Whether a plan is of a copy, and may be chosen again by measuring on data. */
+bool tni_copy_is(const tn_plan *plan);
+void tni_copy_tune_plan(tn_plan *plan, char *dst, const char *const *srcs, double milliseconds);
 
 /* A plan of elementwise work (strip_handle.c): ts as for tni_strips_plan, srcs as the user gave
  * them.  NULL when memory is out. */

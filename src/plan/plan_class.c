@@ -121,7 +121,34 @@ tn_status tn_plan_run_in(const tn_plan *plan, void *dst, const void *const *srcs
     return TN_OK;
 }
 
+/* Copies are planned anew; others are immutable and have nothing to choose: the same plan is held
+ * once more. */
+tn_status tn_plan_tuned(tn_plan **out, const tn_plan *plan, void *dst, const void *const *srcs,
+                        double milliseconds)
+{
+    if (!out || !plan)
+        return tni_fail(TN_ENULL, "plan_tuned: %s is NULL", out ? "plan" : "out");
+    if (!(milliseconds >= 0))
+        return tni_fail(TN_EARG, "plan_tuned: milliseconds is %g, expected 0 or more",
+                        milliseconds);
+    TRY(tni_plan_check(plan, dst, srcs, "plan_tuned"));
+    tn_plan *p;
+    if (tni_copy_is(plan)) {
+        p = tni_copy_new(plan->call, plan->allow_alias, &plan->ts[0], &plan->ts[1]);
+        if (!p)
+            return tni_fail(TN_ENOMEM, "plan_tuned: no memory for the plan");
+        if (plan->low[0] != plan->high[0] && dst != srcs[0])
+            tni_copy_tune_plan(p, dst, (const char *const *)(const void *)srcs, milliseconds);
+    } else {
+        memcpy(&p, &plan, sizeof p);
+        __atomic_fetch_add(&p->holders, 1, __ATOMIC_RELAXED);
+    }
+    *out = p;
+    return TN_OK;
+}
+
 void tn_plan_free(tn_plan *plan)
 {
-    tni_free(plan);
+    if (plan && __atomic_fetch_sub(&plan->holders, 1, __ATOMIC_ACQ_REL) == 0)
+        tni_free(plan);
 }

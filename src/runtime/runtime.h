@@ -20,6 +20,20 @@ typedef struct tni_caches {
 } tni_caches;
 const tni_caches *tni_cache_sizes(void);
 
+/* Numbers that a machine may be measured for (tune.c): from a file, or the defaults. */
+typedef enum tni_number {
+    TNI_ROWS_DIRECT, /* bytes of rows that are streamed one by one */
+    TNI_LINE_PIECE,  /* bytes of a source row in a tile of aligned lines */
+    TNI_CARRIED_RUN, /* units of a run from which aligned lines are carried over listed rows */
+    TNI_TUNED
+} tni_number;
+
+int64_t tni_tuned(tni_number which);
+void tni_tune_set(tni_number which, int64_t value);
+
+/* Look for the file, at the first question. */
+void tni_tune_first(void);
+
 /* Threads that work of the calling thread may use: 1 inside a parallel region and in a forked
  * child of a threaded parent when the back end cannot restart. */
 int tni_threads(void);

@@ -143,6 +143,21 @@ static tn_status call_plan_op(void)
                       (const tn_tensor *[]){&transposed, &transposed});
 }
 
+static tn_status call_plan_tuned(void)
+{
+    tn_plan *plan;
+    TRY(tn_plan_rearrange(&plan, &place, &transposed));
+    tn_status status = tn_plan_tuned(&out.plan, plan, place.data,
+                                     (const void *const[]){transposed.data}, 0);
+    tn_plan_free(plan);
+    return status;
+}
+
+static tn_status call_tune(void)
+{
+    return tn_tune(0);
+}
+
 static tn_status call_plan_pad(void)
 {
     tn_tensor large;
@@ -542,6 +557,8 @@ static const call table[] = {
     {"tn_plan_rearrange", call_plan_rearrange, NULL, drop_plan, NULL, true, false},
     {"tn_plan_cast", call_plan_cast, NULL, drop_plan, NULL, true, false},
     {"tn_plan_op", call_plan_op, NULL, drop_plan, NULL, true, false},
+    {"tn_plan_tuned", call_plan_tuned, NULL, drop_plan, NULL, true, false},
+    {"tn_tune", call_tune, NULL, NULL, NULL, true, false},
     {"tn_plan_pad", call_plan_pad, NULL, drop_plan, NULL, true, false},
     {"tn_plan_run", call_plan_run, prepare_plan, drop_plan, NULL, false, false},
     {"tn_plan_run_in", call_plan_run_in, prepare_plan, drop_plan, NULL, false, false},
@@ -623,7 +640,7 @@ static const char *const takes_nothing[] = {
     "tn_pattern_view", "tn_permute", "tn_plan_explain", "tn_plan_explain_size",
     "tn_plan_facts", "tn_plan_free", "tn_plan_json", "tn_plan_json_size", "tn_plan_workspace", "tn_print_size", "tn_set_error", "tn_promote", "tn_rearrange_meta",
     "tn_reshape", "tn_select", "tn_slice", "tn_slice_text", "tn_squeeze", "tn_squeeze_all",
-    "tn_squeeze_inplace", "tn_status_name", "tn_transpose", "tn_unsqueeze", "tn_unsqueeze_inplace",
+    "tn_squeeze_inplace", "tn_status_name", "tn_transpose", "tn_tune_load", "tn_tune_save", "tn_unsqueeze", "tn_unsqueeze_inplace",
     "tn_version", "tn_view", "tn_windows", "tn_writer_abort",
 };
 /* clang-format on */

@@ -2,6 +2,7 @@
  *
  * The best way depends on where dst begins in a cache line: a plan holds one for aligned data
  * and one for any other. */
+#include "copy_walk.h"
 #include "plan/plan.h"
 
 typedef struct copy_plan {
@@ -40,4 +41,17 @@ tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
     if (c->aligned.streams)
         tni_copy_plan_at(&c->other, dst, src, 1);
     return p;
+}
+
+bool tni_copy_is(const tn_plan *plan)
+{
+    return plan->class == &copy_class;
+}
+
+void tni_copy_tune_plan(tn_plan *plan, char *dst, const char *const *srcs, double milliseconds)
+{
+    copy_plan *p = (copy_plan *)plan;
+    const bool other = ((uintptr_t)dst + (uintptr_t)p->aligned.shift_d) % 64 != 0;
+    tni_copy_tune(other ? &p->other : &p->aligned, &plan->ts[0], &plan->ts[1], dst, srcs[0],
+                  milliseconds);
 }

@@ -8,10 +8,11 @@
 struct tni_copy_case {
     const tni_nest *nest;
     tni_copy_kind kind;
-    int a, b;        /* dst's and the source's fastest axis; b may be -1 */
-    bool beyond;     /* dst is larger than the cache */
-    int64_t dense;   /* bytes of dst that lie dense from the unit outwards */
-    int64_t address; /* of dst's first byte, modulo 64 */
+    int a, b;          /* dst's and the source's fastest axis; b may be -1 */
+    bool beyond;       /* dst is larger than the cache */
+    int64_t dense;     /* bytes of dst that lie dense from the unit outwards */
+    int64_t address;   /* of dst's first byte, modulo 64 */
+    tni_tuning tuning; /* beyond the cache */
 };
 
 enum {

@@ -40,6 +40,10 @@ void tni_copy_tile(const tni_copy_job *j, char *d, const int64_t d_step[2], cons
 void tni_transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
                         const int64_t n[2], int64_t ahead, bool lines);
 
+/* Replace c by the quickest of some plans of the same copy (copy_tune.c). */
+void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char *d,
+                   const char *s, double milliseconds);
+
 /* ---- the rows of copy_ways.c ---- */
 
 extern const tni_copy_way tni_way_nothing, tni_way_block, tni_way_fill, tni_way_carried,

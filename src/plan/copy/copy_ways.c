@@ -117,7 +117,21 @@ static tni_copy_kind kind_without_tile(const tni_copy *c, const tni_nest *nest)
     return TNI_COPY_STRIDED; /* or another with a tile */
 }
 
+tni_tuning tni_tuning_now(void)
+{
+    tni_tuning t;
+    for (int i = 0; i < TNI_TUNED; i++)
+        t.number[i] = tni_tuned((tni_number)i);
+    return t;
+}
+
 void tni_copy_plan_at(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, int64_t address)
+{
+    tni_copy_plan_with(c, dst, src, address, NULL);
+}
+
+void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
+                        int64_t address, const tni_tuning *tuning)
 {
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
@@ -136,6 +150,8 @@ void tni_copy_plan_at(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, i
     tni_copy_case of = {
         .nest = &nest, .beyond = c->bytes >= tni_cache_sizes()->stream, .address = address};
     of.kind = kind_without_tile(c, &nest);
+    if (of.beyond)
+        of.tuning = tuning ? *tuning : tni_tuning_now();
     if (address < 0)
         of.address = (int64_t)(((uintptr_t)dst->data + (uintptr_t)c->shift_d) & 63);
     if (of.kind == TNI_COPY_STRIDED)

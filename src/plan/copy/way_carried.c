@@ -63,7 +63,8 @@ static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
  * speed there, 0.65 to 0.95 elsewhere). */
 static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 {
-    return of->nest->axis[of->b].n * c->unit < PIECE / 2 && c->carried.run >= 1000 &&
+    return of->nest->axis[of->b].n * c->unit < PIECE / 2 &&
+           c->carried.run >= of->tuning.number[TNI_CARRIED_RUN] &&
            c->carried.rows * c->unit >= PIECE / 2;
 }
 

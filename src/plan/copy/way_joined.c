@@ -6,8 +6,8 @@
 #include "runtime/runtime.h"
 
 enum {
-    UNIT_LEAST = 128, /* bytes of a row: shorter ones are read better in the source's order, */
-    UNIT_LONG = 1024, /* longer ones, too: their ends are few.  AMD Zen 4: 1.1 to 2.3 times the
+    UNIT_LEAST = 128, /* bytes of a row: shorter ones are read better in the source's order, and
+                       * so are those from TNI_ROWS_DIRECT on.  AMD Zen 4: 1.1 to 2.3 times the
                        * speed of staged or streamed rows in between, 0.5 to 0.9 outside */
     RUN_LEAST = 8192, /* bytes of a run whose two ends are partial lines */
     SEGMENT = 65536,  /* bytes of an item */
@@ -18,7 +18,7 @@ enum {
 static bool joined_plan(tni_copy *c, const tni_copy_case *of)
 {
     if (!tni_kernels_of(tni_isa_level())->copy->join_rows || c->unit < UNIT_LEAST ||
-        c->unit >= UNIT_LONG || of->dense < RUN_LEAST)
+        c->unit >= of->tuning.number[TNI_ROWS_DIRECT] || of->dense < RUN_LEAST)
         return false;
     c->ntile = 0;
     c->carried = (tni_carried){0};

@@ -60,7 +60,8 @@ static bool lines_shape(tni_copy *c, const tni_copy_case *of, int64_t lines, int
 static bool lines_plan(tni_copy *c, const tni_copy_case *of)
 {
     return tni_stage_fits(c, of) && rows_begin(of->nest) % LINE == 0 &&
-           tni_stage_next(c, of, LINE) < 0 && lines_shape(c, of, LINES, LINES);
+           tni_stage_next(c, of, LINE) < 0 &&
+           lines_shape(c, of, of->tuning.number[TNI_LINE_PIECE], LINES);
 }
 
 static bool shifted_plan(tni_copy *c, const tni_copy_case *of)

@@ -7,7 +7,6 @@
 /* Sizes in bytes, found on an Intel Xeon (docs/investigations/0001). */
 enum {
     RUN_LEAST = 128,   /* a shorter run is not worth a buffer: half of it are partial lines */
-    LONG_ROW = 1024,   /* rows from here on are streamed without a buffer */
     RUN = 512,         /* that a run aims at: memory takes eight lines of a row at full speed */
     RUN_ROWS = 2048,   /* the same where rows are dense on both sides */
     SOURCE = 256,      /* of a source row in a tile */
@@ -134,8 +133,8 @@ int64_t tni_key_staged(const tni_copy *c, const tni_copy_loop *loop)
 
 bool tni_stage_fits(const tni_copy *c, const tni_copy_case *of)
 {
-    return of->beyond && c->unit < LONG_ROW && of->nest->axis[of->a].step[0] == c->unit &&
-           of->dense >= RUN_LEAST;
+    return of->beyond && c->unit < of->tuning.number[TNI_ROWS_DIRECT] &&
+           of->nest->axis[of->a].step[0] == c->unit && of->dense >= RUN_LEAST;
 }
 
 int tni_stage_next(const tni_copy *c, const tni_copy_case *of, int64_t enough)

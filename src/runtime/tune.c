@@ -1,0 +1,169 @@
+/* tune.c - the numbers that a machine may be measured for, and the text file that keeps them.
+ *
+ * They change which way a plan takes and how large its tiles are, never a bit of a result.  A
+ * file is used whole or not at all: another format, another CPU or a number out of range leaves
+ * every number as it was. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "local.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+/* The list is the format: a name, the range of its values, and the value without a file. */
+static const struct {
+    const char *name;
+    int64_t least, most, fallback;
+} numbers[TNI_TUNED] = {
+    [TNI_ROWS_DIRECT] = {"rows_direct", 64, 1 << 20, 1024},
+    [TNI_LINE_PIECE] = {"line_piece", 64, 4096, 128},
+    [TNI_CARRIED_RUN] = {"carried_run", 16, 1 << 30, 1000},
+};
+
+static const char head[] = "tenon tune 1\n";
+
+static atomic_int_least64_t values[TNI_TUNED]; /* 0: not set */
+static atomic_int looked;                      /* 1: the file has been looked for */
+
+/* The CPU's own name; a file of another one does not count. */
+static void cpu_name(char name[64])
+{
+    snprintf(name, 64, "unknown");
+#if defined(__x86_64__) || defined(__i386__)
+    unsigned r[12];
+    for (unsigned i = 0; i < 3; i++)
+        if (!__get_cpuid(0x80000002 + i, &r[4 * i], &r[4 * i + 1], &r[4 * i + 2],
+                         &r[4 * i + 3]))
+            return;
+    memcpy(name, r, 48);
+    name[48] = 0;
+#endif
+}
+
+int64_t tni_tuned(tni_number which)
+{
+    if (UNLIKELY(!atomic_load_explicit(&looked, memory_order_acquire)))
+        tni_tune_first();
+    int64_t v = atomic_load_explicit(&values[which], memory_order_relaxed);
+    return v ? v : numbers[which].fallback;
+}
+
+void tni_tune_set(tni_number which, int64_t value)
+{
+    atomic_store_explicit(&values[which], value, memory_order_relaxed);
+}
+
+/* ---- the file ---- */
+
+/* One line "name value"; false: it is none of ours, or out of range. */
+static bool take_line(const char *line, int64_t *found)
+{
+    char name[32];
+    long long value;
+    int used = 0;
+    if (sscanf(line, "%31s %lld%n", name, &value, &used) != 2 || line[used] != 0)
+        return false;
+    for (int i = 0; i < TNI_TUNED; i++)
+        if (!strcmp(name, numbers[i].name) && value >= numbers[i].least &&
+            value <= numbers[i].most && !found[i]) {
+            found[i] = value;
+            return true;
+        }
+    return false;
+}
+
+static tn_status parse(char *text, const char *path)
+{
+    int64_t found[TNI_TUNED] = {0};
+    char name[64], *line = text + sizeof head - 1;
+    cpu_name(name);
+    if (strncmp(text, head, sizeof head - 1))
+        return tni_fail(TN_EFORMAT, "tune_load: %s: not a tune file of version 1", path);
+    for (int at = 2; *line; at++) {
+        char *end = strchr(line, '\n');
+        if (!end)
+            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d is cut", path, at);
+        *end = 0;
+        if (!strncmp(line, "cpu ", 4)) {
+            if (strcmp(line + 4, name))
+                return tni_fail(TN_EUNSUPPORTED, "tune_load: %s: made on %.48s, this is %s",
+                                path, line + 4, name);
+        } else if (*line != '#' && !take_line(line, found)) {
+            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d is no number in its range",
+                            path, at);
+        }
+        line = end + 1;
+    }
+    for (int i = 0; i < TNI_TUNED; i++)
+        if (found[i])
+            tni_tune_set((tni_number)i, found[i]);
+    return TN_OK;
+}
+
+tn_status tn_tune_load(const char *path)
+{
+    char text[4096];
+    if (!path)
+        return tni_fail(TN_ENULL, "tune_load: path is NULL");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return tni_fail(TN_EIO, "tune_load: %s: %s", path, strerror(errno));
+    ssize_t n = read(fd, text, sizeof text);
+    close(fd);
+    if (n < 0)
+        return tni_fail(TN_EIO, "tune_load: %s: %s", path, strerror(errno));
+    if (n == (ssize_t)sizeof text || memchr(text, 0, (size_t)n))
+        return tni_fail(TN_EFORMAT, "tune_load: %s: not a tune file of version 1", path);
+    text[n] = 0;
+    TRY(parse(text, path));
+    atomic_store_explicit(&looked, 1, memory_order_release);
+    return TN_OK;
+}
+
+tn_status tn_tune_save(const char *path)
+{
+    char text[512], name[64];
+    if (!path)
+        return tni_fail(TN_ENULL, "tune_save: path is NULL");
+    cpu_name(name);
+    int used = snprintf(text, sizeof text, "%scpu %s\n", head, name);
+    for (int i = 0; i < TNI_TUNED; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s %lld\n", numbers[i].name,
+                         (long long)tni_tuned((tni_number)i));
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return tni_fail(TN_EIO, "tune_save: %s: %s", path, strerror(errno));
+    const bool whole = write(fd, text, (size_t)used) == used;
+    if (close(fd) != 0 || !whole)
+        return tni_fail(TN_EIO, "tune_save: %s: %s", path, strerror(errno));
+    return TN_OK;
+}
+
+/* TENON_TUNE, or tenon/tune in the user's configuration folder; a file that does not load is as
+ * if there were none, and leaves the caller's sentence alone. */
+void tni_tune_first(void)
+{
+    char path[512] = "";
+    const char *named = getenv("TENON_TUNE"), *config = getenv("XDG_CONFIG_HOME"),
+               *home = getenv("HOME");
+    if (named)
+        snprintf(path, sizeof path, "%s", named);
+    else if (config && *config)
+        snprintf(path, sizeof path, "%s/tenon/tune", config);
+    else if (home && *home)
+        snprintf(path, sizeof path, "%s/.config/tenon/tune", home);
+    if (path[0] && access(path, R_OK) == 0) {
+        char before[256];
+        snprintf(before, sizeof before, "%s", tn_error());
+        if (tn_tune_load(path) != TN_OK)
+            (void)tni_fail(TN_OK, "%s", before);
+    }
+    atomic_store_explicit(&looked, 1, memory_order_release);
+}
