@@ -21,15 +21,15 @@ typedef struct tni_caches {
 const tni_caches *tni_cache_sizes(void);
 
 /* Numbers that a machine may be measured for (tune.c): from a file, or the defaults. */
-typedef enum tni_number {
+typedef enum tni_tuned_number {
     TNI_ROWS_DIRECT, /* bytes of rows that are streamed one by one */
     TNI_LINE_PIECE,  /* bytes of a source row in a tile of aligned lines */
     TNI_CARRIED_RUN, /* units of a run from which aligned lines are carried over listed rows */
     TNI_TUNED
-} tni_number;
+} tni_tuned_number;
 
-int64_t tni_tuned(tni_number which);
-void tni_tune_set(tni_number which, int64_t value);
+int64_t tni_tuned(tni_tuned_number which);
+void tni_tune_set(tni_tuned_number which, int64_t value);
 
 /* Look for the file, at the first question. */
 void tni_tune_first(void);

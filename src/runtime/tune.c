@@ -47,7 +47,7 @@ static void cpu_name(char name[64])
 #endif
 }
 
-int64_t tni_tuned(tni_number which)
+int64_t tni_tuned(tni_tuned_number which)
 {
     if (UNLIKELY(!atomic_load_explicit(&looked, memory_order_acquire)))
         tni_tune_first();
@@ -55,7 +55,7 @@ int64_t tni_tuned(tni_number which)
     return v ? v : numbers[which].fallback;
 }
 
-void tni_tune_set(tni_number which, int64_t value)
+void tni_tune_set(tni_tuned_number which, int64_t value)
 {
     atomic_store_explicit(&values[which], value, memory_order_relaxed);
 }
@@ -103,7 +103,7 @@ static tn_status parse(char *text, const char *path)
     }
     for (int i = 0; i < TNI_TUNED; i++)
         if (found[i])
-            tni_tune_set((tni_number)i, found[i]);
+            tni_tune_set((tni_tuned_number)i, found[i]);
     return TN_OK;
 }
 
@@ -136,7 +136,7 @@ tn_status tn_tune_save(const char *path)
     int used = snprintf(text, sizeof text, "%scpu %s\n", head, name);
     for (int i = 0; i < TNI_TUNED; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s %lld\n", numbers[i].name,
-                         (long long)tni_tuned((tni_number)i));
+                         (long long)tni_tuned((tni_tuned_number)i));
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return tni_fail(TN_EIO, "tune_save: %s: %s", path, strerror(errno));

@@ -144,7 +144,7 @@ static void measured(void **state)
     (void)state;
     OK(tn_tune(TEST_WATCHED ? 0 : 50));
     for (int i = 0; i < TNI_TUNED; i++)
-        assert_true(tni_tuned((tni_number)i) > 0);
+        assert_true(tni_tuned((tni_tuned_number)i) > 0);
 }
 
 int main(void)

@@ -85,7 +85,7 @@ void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char
 
 /* A copy that shows the number: dst row-major, src with its axes in this order. */
 static const struct {
-    tni_number number;
+    tni_tuned_number number;
     int64_t shape[4];
     int order[4]; /* of src's axes, outermost first */
 } shows[] = {
@@ -96,7 +96,7 @@ static const struct {
 
 static void tune_number(int k, char *d, char *s, double milliseconds)
 {
-    const tni_number which = shows[k].number;
+    const tni_tuned_number which = shows[k].number;
     tn_tensor dst = {.dtype = TN_F32, .ndim = 4, .device = TN_CPU, .data = d}, src = dst;
     int64_t d_step = 4, s_step = 4;
     for (int i = 3; i >= 0; i--) {

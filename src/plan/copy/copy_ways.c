@@ -121,7 +121,7 @@ tni_tuning tni_tuning_now(void)
 {
     tni_tuning t;
     for (int i = 0; i < TNI_TUNED; i++)
-        t.number[i] = tni_tuned((tni_number)i);
+        t.number[i] = tni_tuned((tni_tuned_number)i);
     return t;
 }
 
