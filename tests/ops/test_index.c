@@ -34,10 +34,15 @@ static void fill_values(rng *r, const tn_tensor *t)
 {
     int64_t at[TN_MAX_NDIM] = {0};
     static const double odd[] = {NAN, -0.0, 0.0, -INFINITY};
-    if (tn_numel(t) == 0 || is_complex(t->dtype))
+    const int64_t half = (int64_t)tn_dtype_size(t->dtype) / 2;
+    if (tn_numel(t) == 0)
         return;
     do
-        if (is_int(t->dtype))
+        if (is_complex(t->dtype))
+            for (int64_t k = 0; k < 2; k++)
+                put_real(element(t, at) + k * half, half == 4 ? TN_F32 : TN_F64,
+                         (double)pick(r, -9, 9) / 4);
+        else if (is_int(t->dtype))
             put_int(element(t, at), t->dtype, pick(r, -9, 9));
         else
             put_real(element(t, at), t->dtype,

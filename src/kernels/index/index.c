@@ -66,15 +66,20 @@ enum { ADD = 1, MUL, MIN, MAX };
         return;                                                                                \
     }
 
+/* A computed NaN is the positive quiet one. */
+static double settled(double x)
+{
+    return isnan(x) ? (double)NAN : x;
+}
+
 static double meet_real(int op, double x, double y)
 {
-    if (op == ADD)
-        return x + y;
-    if (op == MUL)
-        return x * y;
-    if (isnan(y))
-        return y;
-    return op == MIN ? (y < x ? y : x) : (y > x ? y : x);
+    const double r = op == ADD     ? x + y
+                     : op == MUL   ? x * y
+                     : isnan(y)    ? y
+                     : (op == MIN) ? (y < x ? y : x)
+                                   : (y > x ? y : x);
+    return settled(r);
 }
 
 /* Two f64 hold every sum and product of small floats: rounding twice rounds once. */
@@ -86,13 +91,15 @@ static double meet_real(int op, double x, double y)
         return;                                                                                \
     }
 
+/* Products in f64, as the op's. */
 #define COMPLEX(T)                                                                             \
     {                                                                                          \
         T x[2], y[2], r[2];                                                                    \
         memcpy(x, d, sizeof x);                                                                \
         memcpy(y, s, sizeof y);                                                                \
-        r[0] = op == ADD ? x[0] + y[0] : x[0] * y[0] - x[1] * y[1];                            \
-        r[1] = op == ADD ? x[1] + y[1] : x[0] * y[1] + x[1] * y[0];                            \
+        const double a = (double)x[0], b = (double)x[1], c = (double)y[0], e = (double)y[1];   \
+        r[0] = (T)settled(op == ADD ? a + c : a * c - b * e);                                  \
+        r[1] = (T)settled(op == ADD ? b + e : a * e + b * c);                                  \
         memcpy(d, r, sizeof r);                                                                \
         return;                                                                                \
     }

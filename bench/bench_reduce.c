@@ -1,0 +1,245 @@
+/* bench_reduce.c - tenon_bench_reduce [--quick] [--threads N] [--only WORD] [--list]
+ *
+ * Reductions, rows, scans and takes beside a pass that only reads (or copies) the same bytes
+ * with the same threads, in turns in one run.  Best times count; share is of that limit, and
+ * stands beside its goal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tenon/tenon.h>
+
+#include "measure.h"
+
+typedef enum kind { REDUCE, SOFTMAX, RMS, LAYER, SCAN, TAKE, SORT, TOPK } kind;
+
+typedef struct work {
+    const char *name;
+    kind kind;
+    tn_dtype dtype;
+    int64_t shape[3]; /* logical */
+    int order[3];     /* memory, outermost first */
+    int op;           /* a tn_reduction */
+    unsigned axes;    /* reduced ones, a bit each; or the axis */
+    int every;        /* every so manieth of axis 1 */
+    double goal;
+} work;
+
+#define ROWS                                                                                   \
+    {                                                                                          \
+        0, 1, 2                                                                                \
+    }
+#define TURNED                                                                                 \
+    {                                                                                          \
+        0, 2, 1                                                                                \
+    }
+static const work works[] = {
+    {"sum all", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_SUM, 7, 1, 0.95},
+    {"sum last 1024", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_SUM, 4, 1, 0.95},
+    {"sum last 128", REDUCE, TN_F32, {1, 262144, 128}, ROWS, TN_REDUCE_SUM, 4, 1, 0.9},
+    {"sum last 33", REDUCE, TN_F32, {1, 1000000, 33}, ROWS, TN_REDUCE_SUM, 4, 1, 0.45},
+    {"sum first 1024", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_SUM, 2, 1, 0.85},
+    {"sum first 256", REDUCE, TN_F32, {1, 131072, 256}, ROWS, TN_REDUCE_SUM, 2, 1, 0.85},
+    {"sum first 8192", REDUCE, TN_F32, {1, 4096, 8192}, ROWS, TN_REDUCE_SUM, 2, 1, 0.85},
+    {"sum middle", REDUCE, TN_F32, {32, 1024, 1024}, ROWS, TN_REDUCE_SUM, 2, 1, 0.85},
+    {"sum of .T, all", REDUCE, TN_F32, {1, 8192, 4096}, TURNED, TN_REDUCE_SUM, 6, 1, 0.7},
+    {"sum (N, 3) first", REDUCE, TN_F32, {1, 11000000, 3}, ROWS, TN_REDUCE_SUM, 2, 1, 0.6},
+    {"sum (N, 3) last", REDUCE, TN_F32, {1, 11000000, 3}, ROWS, TN_REDUCE_SUM, 4, 1, 0.6},
+    {"sum 0, 2 of [:, ::2]", REDUCE, TN_F32, {64, 512, 1024}, ROWS, TN_REDUCE_SUM, 5, 2, 0.8},
+    {"mean all", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_MEAN, 7, 1, 0.95},
+    {"max all", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_MAX, 7, 1, 0.95},
+    {"max first", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_MAX, 2, 1, 0.85},
+    {"argmax all", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_ARGMAX, 7, 1, 0.85},
+    {"argmax first", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_ARGMAX, 2, 1, 0.7},
+    {"var all", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_VAR, 7, 1, 0.85},
+    {"var first", REDUCE, TN_F32, {1, 32768, 1024}, ROWS, TN_REDUCE_VAR, 2, 1, 0.7},
+    {"sum f16 all", REDUCE, TN_F16, {1, 65536, 1024}, ROWS, TN_REDUCE_SUM, 7, 1, 0.95},
+    {"sum f16 first", REDUCE, TN_F16, {1, 65536, 1024}, ROWS, TN_REDUCE_SUM, 2, 1, 0.85},
+    {"sum bf16 all", REDUCE, TN_BF16, {1, 65536, 1024}, ROWS, TN_REDUCE_SUM, 7, 1, 0.95},
+    {"max f16 all", REDUCE, TN_F16, {1, 65536, 1024}, ROWS, TN_REDUCE_MAX, 7, 1, 0.95},
+    {"sum i8 all", REDUCE, TN_I8, {1, 131072, 1024}, ROWS, TN_REDUCE_SUM, 7, 1, 0.95},
+    {"sum i8 first", REDUCE, TN_I8, {1, 131072, 1024}, ROWS, TN_REDUCE_SUM, 2, 1, 0.85},
+    {"count bool all",
+     REDUCE,
+     TN_BOOL,
+     {1, 131072, 1024},
+     ROWS,
+     TN_REDUCE_COUNT_NONZERO,
+     7,
+     1,
+     0.95},
+    {"softmax 4096", SOFTMAX, TN_F32, {1, 8192, 4096}, ROWS, 0, 2, 1, 0.6},
+    {"softmax 128", SOFTMAX, TN_F32, {1, 262144, 128}, ROWS, 0, 2, 1, 0.6},
+    {"rms_norm 4096", RMS, TN_F32, {1, 8192, 4096}, ROWS, 0, 2, 1, 0.75},
+    {"rms_norm 128", RMS, TN_F32, {1, 262144, 128}, ROWS, 0, 2, 1, 0.75},
+    {"layer_norm 4096", LAYER, TN_F32, {1, 8192, 4096}, ROWS, 0, 2, 1, 0.75},
+    {"rms_norm bf16", RMS, TN_BF16, {1, 16384, 4096}, ROWS, 0, 2, 1, 0.75},
+    {"cumsum last", SCAN, TN_F32, {1, 8192, 4096}, ROWS, TN_SCAN_SUM, 2, 1, 0.55},
+    {"cumsum first", SCAN, TN_F32, {1, 8192, 4096}, ROWS, TN_SCAN_SUM, 1, 1, 0.7},
+    {"take rows of 64 B", TAKE, TN_F32, {1, 2097152, 16}, ROWS, 0, 0, 1, 0.4},
+    {"take rows of 512 B", TAKE, TN_F32, {1, 262144, 128}, ROWS, 0, 0, 1, 0.6},
+    {"take rows of 4 KB", TAKE, TN_F32, {1, 32768, 1024}, ROWS, 0, 0, 1, 0.65},
+    {"sort rows of 4096", SORT, TN_F32, {1, 1024, 4096}, ROWS, 0, 2, 1, 0},
+    {"topk 50 of 50257", TOPK, TN_F32, {1, 32, 50257}, ROWS, 0, 2, 1, 0.5},
+};
+
+typedef struct runner {
+    const work *w;
+    tn_tensor src, dst, index;
+    tn_plan *plan;
+    int64_t bytes; /* read, and written if the limit is a copy */
+    bool copies;
+    int threads;
+} runner;
+
+/* Every vector loaded and combined, in address order. */
+static void read_only(const char *src, int64_t bytes, int threads)
+{
+    const uint64_t *x = (const uint64_t *)(const void *)src;
+    const int64_t n = bytes / 8, each = n / threads;
+    uint64_t all = 0;
+    (void)each;
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads) reduction(| : all)
+#endif
+    for (int t = 0; t < threads; t++) {
+        uint64_t some = 0;
+        for (int64_t i = t * each; i < (t + 1) * each; i++)
+            some |= x[i];
+        all |= some;
+    }
+    __asm__ volatile("" ::"r"(all)); /* the result is wanted */
+}
+
+static void run_work(runner *r)
+{
+    const int dim = (int)r->w->axes;
+    switch (r->w->kind) {
+    case REDUCE:
+        MUST(tn_plan_run(r->plan, r->dst.data, (const void *const[]){r->src.data}));
+        break;
+    case SOFTMAX:
+        MUST(tn_softmax(&r->dst, &r->src, dim));
+        break;
+    case RMS:
+        MUST(tn_rms_norm(&r->dst, &r->src, NULL, 1e-6));
+        break;
+    case LAYER:
+        MUST(tn_layer_norm(&r->dst, &r->src, NULL, NULL, 1e-6));
+        break;
+    case SCAN:
+        MUST(tn_scan((tn_scan_op)r->w->op, &r->dst, &r->src, dim));
+        break;
+    case TAKE:
+        MUST(tn_take(&r->dst, &r->src, dim, &r->index));
+        break;
+    default:
+        MUST(tn_sort(&r->dst, NULL, &r->src, dim, r->w->kind == TOPK ? TN_DESCENDING : 0));
+    }
+}
+
+static void make(runner *r, const work *w, const arena *a)
+{
+    int64_t memory[3], shape[3];
+    int axes[3], naxes = 0, back[3];
+    for (int i = 0; i < 3; i++) {
+        memory[i] = w->shape[w->order[i]];
+        back[w->order[i]] = i;
+        if (w->axes >> i & 1)
+            axes[naxes++] = i;
+    }
+    MUST(tn_init(&r->src, a->src, w->dtype, 3, memory));
+    MUST(tn_permute(&r->src, &r->src, back));
+    if (w->every > 1)
+        MUST(tn_slice(&r->src, &r->src, 1, 0, INT64_MAX, w->every));
+    r->bytes = tn_nbytes(&r->src);
+    r->copies = w->kind != REDUCE && w->kind != SORT && w->kind != TOPK;
+    if (w->kind == REDUCE) {
+        int ndim;
+        tn_dtype out;
+        MUST(tn_reduce_shape(&r->src, naxes, axes, false, &ndim, shape));
+        MUST(tn_reduction_result((tn_reduction)w->op, w->dtype, &out));
+        MUST(tn_init(&r->dst, a->dst, out, ndim, shape));
+        MUST(
+            tn_plan_reduce(&r->plan, (tn_reduction)w->op, NULL, &r->dst, &r->src, naxes, axes));
+        return;
+    }
+    memcpy(shape, w->shape, sizeof shape);
+    if (w->kind == TOPK)
+        shape[w->axes] = 50;
+    MUST(tn_init(&r->dst, a->dst, w->dtype, 3, shape));
+    if (w->kind == TAKE) {
+        MUST(tn_select(&r->src, &r->src, 0, 0));
+        MUST(tn_select(&r->dst, &r->dst, 0, 0));
+        MUST(tn_alloc(&r->index, TN_I64, 1, &w->shape[1]));
+        MUST(tn_randint(&r->index, 7, 0, w->shape[1]));
+    }
+}
+
+static void race(const work *w, arena *a, int threads, double duration)
+{
+    runner r = {.w = w, .threads = threads};
+    make(&r, w, a);
+    double best = 1e9, limit = 1e9;
+    for (double end = seconds() + duration; seconds() < end;) {
+        const double t0 = seconds();
+        if (r.copies)
+            stream_copy(a->dst, a->src, r.bytes, threads);
+        else
+            read_only(a->src, r.bytes, threads);
+        const double t1 = seconds();
+        run_work(&r);
+        const double t2 = seconds();
+        limit = t1 - t0 < limit ? t1 - t0 : limit;
+        best = t2 - t1 < best ? t2 - t1 : best;
+    }
+    const double moved = (double)r.bytes * (r.copies ? 2 : 1) / 1e9, share = limit / best;
+    tn_facts facts = {0};
+    if (r.plan)
+        MUST(tn_plan_facts(&facts, r.plan));
+    printf("%-22s %7.1f GB/s  limit %6.1f  share %4.2f  goal %4.2f%s  %s\n", w->name,
+           moved / best, moved / limit, share, w->goal, share >= w->goal ? "" : " missed",
+           facts.way);
+    fflush(stdout);
+    tn_plan_free(r.plan);
+    if (r.index.data)
+        tn_free(&r.index);
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = NULL;
+    bool quick = false, list = false;
+    int threads = 2;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--quick"))
+            quick = true;
+        else if (!strcmp(argv[i], "--list"))
+            list = true;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
+        else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
+            threads = atoi(argv[++i]);
+        else
+            give_up("tenon_bench_reduce", "[--quick] [--threads N] [--only WORD] [--list]");
+    tn_handle *h;
+    MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
+    MUST(tn_handle_use(h));
+    arena a = arena_make((int64_t)136 << 20, true);
+    memset(a.src, 0x3c, (size_t)a.bytes); /* ordinary numbers in every float */
+    for (int64_t i = 0; i < a.bytes; i += 4) {
+        const float x = (float)(i * 2654435761u % 1000) / 500 - 1;
+        memcpy(a.src + i, &x, sizeof x);
+    }
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        if (only && !strstr(works[i].name, only))
+            continue;
+        if (list)
+            puts(works[i].name);
+        else
+            race(&works[i], &a, threads, quick ? 0.3 : 1.5);
+    }
+    arena_free(&a);
+    tn_handle_destroy(h);
+    return 0;
+}
