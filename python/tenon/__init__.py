@@ -23,7 +23,7 @@ from ._move import (array_split, atleast_1d, atleast_2d, atleast_3d, broadcast_a
                     moveaxis, pack, pad, parse_shape, ravel, rearrange, repeat, roll, rot90,
                     sliding_window_view, split, squeeze, stack, swapaxes, tile, transpose, unbind,
                     unpack, unstack, vsplit, vstack, windows)
-from ._stat import (all, any, argmax, argmin, argsort, argwhere, bincount, causal_softmax,
+from ._stat import (TopK, UniqueAll, UniqueCounts, UniqueInverse, all, any, argmax, argmin, argsort, argwhere, bincount, causal_softmax,
                     compress, count_nonzero, cross, cummax, cummin, cumprod, cumsum,
                     cumulative_prod, cumulative_sum, diff, einsum, histogram, layer_norm,
                     log_softmax, logcumsumexp, logsumexp, matmul, max, mean, min, nanmax, nanmean,

@@ -72,7 +72,7 @@ class Traced:
     def __bool__(self):
         raise TypeError("fuse: a traced value has no truth; use tenon.where")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __neg__(self):
         return Traced(f"(-{self.text})")

@@ -213,7 +213,7 @@ def _table():
     return table
 
 
-_functions = {}
+_functions: dict = {}
 
 
 def array_function(self, func, types, args, kwargs):
