@@ -26,6 +26,7 @@
 #include <tenon/create.h>
 #include <tenon/dlpack.h>
 #include <tenon/dtype.h>
+#include <tenon/expr.h>
 #include <tenon/index.h>
 #include <tenon/io.h>
 #include <tenon/join.h>

@@ -1,0 +1,38 @@
+/* expr_types.h - an expression with dtypes: the steps of its program. */
+#ifndef TNI_EXPR_TYPES_H
+#define TNI_EXPR_TYPES_H
+
+#include "expr.h"
+#include "op_types.h"
+
+/* A value of the expression: a tensor or a step, or a number, which may be weak. */
+typedef struct tni_expr_value {
+    int16_t value; /* of the program; -1: a number */
+    uint8_t dtype; /* of a weak number i64, f64 or c128 */
+    bool weak;
+    union {
+        int64_t i;
+        char bytes[16];
+    };
+} tni_expr_value;
+
+typedef struct tni_expr_program {
+    const char *call;
+    tni_program program;
+    tni_builder build;
+    int nsrc, nnum, top;
+    tn_dtype src[TN_EXPR_NAMES], result;
+    tni_number num[TNI_MAX_NUMBERS];
+    tni_strip_step step[TNI_MAX_STEPS];
+    tni_expr_value stack[TNI_EXPR_STACK];
+} tni_expr_program;
+
+/* Begin with sources of these dtypes; then tni_expr_type is the sink of the parser. */
+void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
+                    const tn_tensor *const *srcs);
+tn_status tni_expr_type(void *program, const tni_expr_item *item);
+
+/* Convert the value to dst's dtype (0: leave it) and finish the program. */
+tn_status tni_expr_end(tni_expr_program *e, tn_dtype dst);
+
+#endif
