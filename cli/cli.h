@@ -48,7 +48,7 @@ typedef struct args {
     int nset;
     int64_t max_mem, align, shard_size, out_ranks;
     bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip, structure,
-        in_ranks, verify;
+        in_ranks, verify, check;
     bool explain; /* say what would happen and do nothing */
 } args;
 
@@ -85,6 +85,7 @@ typedef struct args {
 #define OPT_ALSO     OPT(28)
 #define OPT_PROOF    OPT(29)
 #define OPT_VERIFY   OPT(30)
+#define OPT_CHECK    OPT(40)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
@@ -153,6 +154,7 @@ int run_meta(const args *a);
 int run_diff(const args *a);
 int run_reshard(const args *a);
 int run_bench(const args *a);
+int run_tune(const args *a);
 int run_demo(const args *a);
 
 /* ---- saying what went wrong, and numbers as text (text.c) ---- */

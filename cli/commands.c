@@ -150,6 +150,13 @@ const command commands[] = {
      "one thread, a dense copy by all.  ratio is to the better one.\n\n"
      "    tenon bench\n"
      "    tenon bench --json | jq '.cases[] | select(.ratio < 0.9)'\n"},
+    {"tune", "[--check] [-o FILE]", "measure this machine's numbers and keep them",
+     OPT_OUT | OPT_CHECK | OPT_QUICK, run_tune, .more =
+     "Plans of copies use a few numbers of the machine.  They are measured for a second and\n"
+     "written to FILE, or where the library looks for them: $TENON_TUNE, or tenon/tune in the\n"
+     "configuration folder.  Results are the same with any numbers.\n\n"
+     "    tenon tune\n"
+     "    tenon tune --check\n"},
     {"demo", "", "a tour on files that it makes itself",
      0, run_demo, .more =
      "Works in a temporary folder and removes it.\n"},

@@ -178,7 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (char *p = text; (p = strchr(p, '/'));)
         *p = '_';
     /* These two work in folders of their own, and for long. */
-    if (strstr(text, "demo") || strstr(text, "bench"))
+    if (strstr(text, "demo") || strstr(text, "bench") || strstr(text, "tune"))
         return 0;
     int before = open_fds(), code = run(split(text, words), words);
     MUST(code == DONE || code == FAILED || code == USAGE);

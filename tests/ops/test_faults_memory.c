@@ -153,6 +153,10 @@ static tn_status call_plan_tuned(void)
     return status;
 }
 
+static void drop_nothing(void)
+{
+}
+
 static tn_status call_tune(void)
 {
     return tn_tune(0);
@@ -558,7 +562,7 @@ static const call table[] = {
     {"tn_plan_cast", call_plan_cast, NULL, drop_plan, NULL, true, false},
     {"tn_plan_op", call_plan_op, NULL, drop_plan, NULL, true, false},
     {"tn_plan_tuned", call_plan_tuned, NULL, drop_plan, NULL, true, false},
-    {"tn_tune", call_tune, NULL, NULL, NULL, true, false},
+    {"tn_tune", call_tune, NULL, drop_nothing, NULL, true, false},
     {"tn_plan_pad", call_plan_pad, NULL, drop_plan, NULL, true, false},
     {"tn_plan_run", call_plan_run, prepare_plan, drop_plan, NULL, false, false},
     {"tn_plan_run_in", call_plan_run_in, prepare_plan, drop_plan, NULL, false, false},
@@ -735,6 +739,8 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     tn_facts facts;
     OK(tn_plan_explain(plan, text, sizeof text));
     OK(tn_plan_json(plan, text, sizeof text));
+    assert_int_equal(tn_tune_load("/no/such/folder/tune"), TN_EIO);
+    assert_int_equal(tn_tune_save("/no/such/folder/tune"), TN_EIO);
     OK(tn_plan_facts(&facts, plan));
     assert_true(tn_plan_explain_size(plan) > 1 && tn_plan_json_size(plan) > 1);
     OK(tn_file_info(f, 0, NULL, &v, NULL));

@@ -68,17 +68,14 @@ void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char
                    const char *s, double milliseconds)
 {
     tni_tuning t[MOST];
-    tni_copy *all = tni_alloc(MOST * sizeof *all);
-    if (!all || !c->streams) { /* in a cache there is one way to go */
-        tni_free(all);
+    tni_copy all[MOST];
+    if (!c->streams) /* in a cache there is one way to go */
         return;
-    }
     const int n = candidates(t);
     const int64_t address = (int64_t)(((uintptr_t)d + (uintptr_t)c->shift_d) & 63);
     for (int i = 0; i < n; i++)
         tni_copy_plan_with(&all[i], dst, src, address, &t[i]);
     *c = all[quickest(n, all, d, s, milliseconds)];
-    tni_free(all);
 }
 
 /* ---- the numbers themselves ---- */

@@ -1,0 +1,19 @@
+tune.t - numbers of the machine, kept in a file.
+
+$ tenon tune --quick -o t.txt
+> t.txt: written
+$ head -1 t.txt; wc -l < t.txt
+> tenon tune 1
+> 5
+$ tenon tune --check -o t.txt
+> t.txt: in use
+$ TENON_TUNE=t.txt tenon tune --check
+> t.txt: in use
+$ sed 's/^cpu .*/cpu of another kind/' t.txt > u.txt; tenon tune --check -o u.txt 2>&1 | sed 's/, this is.*//'
+> tenon: tune_load: u.txt: made on of another kind
+$ tenon tune --check -o none.txt
+2> tenon: tune_load: none.txt: No such file or directory
+? 1
+$ echo hello > h.txt; tenon tune --check -o h.txt
+2> tenon: tune_load: h.txt: not a tune file of version 1
+? 1
