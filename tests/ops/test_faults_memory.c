@@ -153,10 +153,6 @@ static tn_status call_plan_tuned(void)
     return status;
 }
 
-static void drop_nothing(void)
-{
-}
-
 static tn_status call_tune(void)
 {
     return tn_tune(0);
