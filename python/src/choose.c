@@ -3,8 +3,6 @@
 
 #include "core.h"
 
-#if __has_include(<tenon/index.h>)
-
 /* A failing index is an IndexError, with the library's sentence. */
 static PyObject *raise_index(tn_status status)
 {
@@ -276,7 +274,3 @@ PyMethodDef tpy_choose_functions[] = {
     {"_histogram", f_histogram, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
-
-#else
-PyMethodDef tpy_choose_functions[] = {{NULL, NULL, 0, NULL}};
-#endif

@@ -3,8 +3,6 @@
 
 #include "core.h"
 
-#if __has_include(<tenon/rows.h>)
-
 /* _pattern_reduce(name, x, pattern, sizes) */
 static PyObject *f_pattern_reduce(PyObject *self, PyObject *args)
 {
@@ -207,7 +205,3 @@ PyMethodDef tpy_scan_functions[] = {
     {"_norm", f_norm, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
-
-#else
-PyMethodDef tpy_scan_functions[] = {{NULL, NULL, 0, NULL}};
-#endif

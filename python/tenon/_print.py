@@ -164,20 +164,19 @@ def _thumbnail(x):
     flat = [v for row in picked for v in row if _math.isfinite(v)]
     low, high = _b.min(flat, default=0), _b.max(flat, default=0)
     scale = 255 / (high - low) if high > low else 0
-    parts = []
+    runs = {}  # shade -> strokes, one for each run of cells
     for r, row in enumerate(picked):
-        run, c = 0, 0
         shades = [_b.int((v - low) * scale) // 17 if _math.isfinite(v) else -1 for v in row]
+        c = 0
         while c < columns:
-            run = c
-            while run < columns and shades[run] == shades[c]:
-                run += 1
-            fill = "#f44" if shades[c] < 0 else "#" + f"{shades[c]:x}" * 3
-            parts.append(f'<rect x="{c}" y="{r}" width="{run - c}" height="1" fill="{fill}"/>')
-            c = run
-    if _b.sum(map(len, parts)) > 40000:
-        return ""
-    return (f'<svg viewBox="0 0 {columns} {rows}" width="{columns * 2}" height="{rows * 2}" '
+            end = c
+            while end < columns and shades[end] == shades[c]:
+                end += 1
+            runs.setdefault(shades[c], []).append(f"M{c} {r}h{end - c}")
+            c = end
+    parts = [f'<path stroke="{"#f44" if shade < 0 else "#" + f"{shade:x}" * 3}" '
+             f'd="{"".join(strokes)}"/>' for shade, strokes in sorted(runs.items())]
+    return (f'<svg viewBox="0 -.5 {columns} {rows}" width="{columns * 2}" height="{rows * 2}" '
             f'shape-rendering="crispEdges">{"".join(parts)}</svg>')
 
 

@@ -1,12 +1,14 @@
 """Arrays of every dtype and layout, and the NumPy arrays that they are compared with."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings, strategies as st
 
 import tenon as tn
 
-settings.register_profile("tenon", max_examples=40, deadline=None, derandomize=True,
+settings.register_profile("tenon", max_examples=int(os.environ.get("TENON_EXAMPLES", "40")), deadline=None, derandomize=True,
                           suppress_health_check=list(HealthCheck))
 settings.load_profile("tenon")
 
