@@ -1,5 +1,6 @@
 /* strip_explain.c - the facts of an elementwise plan. */
 #include <stdio.h>
+#include <string.h>
 
 #include "plan/plan.h"
 #include "runtime/runtime.h"
@@ -84,6 +85,8 @@ void tni_strips_facts(const tni_strips *s, tn_facts *f)
         return;
     if (s->compute)
         tni_facts_add(f, "kernel", "%s in %s", s->name, tn_dtype_name(s->compute));
+    if (!s->map && !strcmp(s->name, "eval"))
+        tni_facts_add(f, "steps", "%d", s->steps);
     if (!s->map)
         strip_operands(s, f);
     f->tile_ndim = s->nblock;
