@@ -88,7 +88,7 @@ static int name_size(const char *s)
 
 static bool is_word(const char *s, int size, const char *word)
 {
-    return (int)strlen(word) == size && !memcmp(s, word, (size_t)size);
+    return size > 0 && *s == *word && !strncmp(s, word, (size_t)size) && word[size] == 0;
 }
 
 static bool is_reserved(const char *s, int size)
@@ -501,8 +501,8 @@ static tn_status read_operator(parser *p, bool *operand, bool *end)
             return push_binary(p, &words[i]);
         }
     for (int i = 0; i < COUNT(binary) && !size; i++)
-        if (!strncmp(s, binary[i].text, strlen(binary[i].text))) {
-            p->pos += (int)strlen(binary[i].text);
+        if (*s == binary[i].text[0] && (!binary[i].text[1] || s[1] == binary[i].text[1])) {
+            p->pos += binary[i].text[1] ? 2 : 1;
             return push_binary(p, &binary[i]);
         }
     if (*s == ',')

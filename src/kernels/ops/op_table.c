@@ -34,13 +34,38 @@ tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype t)
 
 enum { WIDEST = 16 };
 
+/* Words of a repeated element: narrow ones fill a word by a product.  Storing whole words from
+ * registers keeps clear of loads that would wait for narrower stores. */
 void tni_op_splat(char *d, const char *value, int width)
 {
-    char first[WIDEST];
-    memcpy(first, value, (size_t)width); /* value may lie in d */
-    memcpy(d, first, (size_t)width);
-    for (int have = width; have < TNI_SPLAT_BYTES; have *= 2)
-        memcpy(d + have, d, (size_t)have);
+    static const uint64_t ones[] = {[1] = 0x0101010101010101u,
+                                    [2] = 0x0001000100010001u,
+                                    [4] = 0x0000000100000001u,
+                                    [8] = 1};
+    uint64_t word[2] = {0, 0};
+    switch (width) {
+    case 1:
+        word[0] = (unsigned char)*value;
+        break;
+    case 2: {
+        uint16_t x;
+        memcpy(&x, value, sizeof x);
+        word[0] = x;
+        break;
+    }
+    case 4: {
+        uint32_t x;
+        memcpy(&x, value, sizeof x);
+        word[0] = x;
+        break;
+    }
+    default:
+        memcpy(word, value, (size_t)width);
+    }
+    if (width < 16)
+        word[0] = word[1] = word[0] * ones[width];
+    for (int i = 0; i < TNI_SPLAT_BYTES; i += (int)sizeof word)
+        memcpy(d + i, word, sizeof word);
 }
 
 /* count elements of a block that begin at its place first, by way of pads. */
