@@ -20,7 +20,7 @@ static const struct option {
     size_t at;
     const char *value, *what;
 } options[] = {
-    {OPT_OUT, 'o', "out", TEXT, AT(out), "OUT", "the file to make; its suffix tells the format, - is a pipe of .npy"},
+    {OPT_OUT, 'o', "out", TEXT, AT(out), "OUT", "the file to make; its suffix chooses the format, - is a pipe of .npy"},
     {OPT_FORCE, 'f', "force", FLAG, AT(force), NULL, "overwrite what is there"},
     {OPT_NAME, 0, "name", TEXT, AT(name), "NAME", "of the tensor in OUT (or -o OUT:NAME)"},
     {OPT_TENSORS, 0, "tensors", TEXT, AT(tensors), "GLOB", "change the matching tensors, leave the others as they are; info, show: only these"},

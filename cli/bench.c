@@ -58,16 +58,16 @@ static tn_status cast(const setting *s, const tn_tensor *dst, const tn_tensor *a
 
 /* clang-format off */
 static const setting table[] = {
-    {"matrix turned, f32",       TN_F32, 2, {4096, 4096},      {1, 0},       move, 1, 0},
-    {"matrix turned, odd",       TN_F32, 2, {4099, 4099},      {1, 0},       move, 1, 0},
-    {"matrix turned, u8",        TN_U8,  2, {8192, 8192},      {1, 0},       move, 1, 0},
+    {"matrix transposed, f32",   TN_F32, 2, {4096, 4096},      {1, 0},       move, 1, 0},
+    {"matrix transposed, odd",   TN_F32, 2, {4099, 4099},      {1, 0},       move, 1, 0},
+    {"matrix transposed, u8",    TN_U8,  2, {8192, 8192},      {1, 0},       move, 1, 0},
     {"images to planes, u8",     TN_U8,  4, {64, 224, 224, 3}, {0, 3, 1, 2}, move, 1, 0},
     {"planes to images, u8",     TN_U8,  4, {64, 3, 224, 224}, {0, 2, 3, 1}, move, 1, 0},
     {"attention heads, f16",     TN_F16, 4, {8, 512, 32, 128}, {0, 2, 1, 3}, move, 1, 0},
     {"four axes reversed, f32",  TN_F32, 4, {64, 64, 64, 64},  {3, 2, 1, 0}, move, 1, 0},
     {"pad by 1, reflect, f32",   TN_F32, 4, {32, 3, 224, 224}, {0, 1, 2, 3}, pad,  1, 0},
     {"a + b, f32",               TN_F32, 2, {4096, 4096},      {0, 1},       add,  2, 0},
-    {"a + b turned, f32",        TN_F32, 2, {4096, 4096},      {1, 0},       add,  2, 0},
+    {"a + b transposed, f32",    TN_F32, 2, {4096, 4096},      {1, 0},       add,  2, 0},
     {"f32 to bf16",              TN_F32, 2, {4096, 4096},      {0, 1},       cast, 1, TN_BF16},
 };
 /* clang-format on */

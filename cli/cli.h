@@ -173,9 +173,9 @@ void json_text(void *out, const char *text);
 void print_safe(void *out, const char *text);
 void print_name(const char *text);
 
-/* "0,3,1" as at most room whole numbers; "512M" as bytes; a number as an element of dtype,
+/* "0,3,1" as at most capacity whole numbers; "512M" as bytes; a number as an element of dtype,
  * which must hold it. */
-int read_list(const args *a, const char *what, const char *text, int room, int64_t *list,
+int read_list(const args *a, const char *what, const char *text, int capacity, int64_t *list,
               int *n);
 int read_size(const char *text, int64_t *size);
 int read_number(const char *text, tn_dtype dtype, void *element);
@@ -230,7 +230,7 @@ typedef struct recipe {
     tn_stream job;
     tn_stream_source *sources;
     const input **inputs; /* of the sources, one by one */
-    int room;
+    int capacity;
     tn_stream_fill fill;
     char value[16]; /* of fill */
     tn_stream_op op;

@@ -18,7 +18,7 @@ typedef struct run {
 
 typedef struct runs {
     run *list;
-    int64_t n, room;
+    int64_t n, capacity;
 } runs;
 
 static int add_run(runs *rs, run next)
@@ -27,13 +27,13 @@ static int add_run(runs *rs, run next)
         return DONE;
     if (rs->n == MOST_PIECES)
         return fail("pad: more than %d repetitions along one axis", MOST_PIECES);
-    if (rs->n == rs->room) {
-        int64_t room = rs->room ? 2 * rs->room : 4;
-        run *more = realloc(rs->list, (size_t)room * sizeof *more);
+    if (rs->n == rs->capacity) {
+        int64_t capacity = rs->capacity ? 2 * rs->capacity : 4;
+        run *more = realloc(rs->list, (size_t)capacity * sizeof *more);
         if (!more)
             return fail("no memory");
         rs->list = more;
-        rs->room = room;
+        rs->capacity = capacity;
     }
     rs->list[rs->n++] = next;
     return DONE;

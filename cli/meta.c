@@ -14,20 +14,20 @@ typedef struct pair {
 
 typedef struct pairs {
     pair *list;
-    int n, room;
+    int n, capacity;
 } pairs;
 
 static int add_pair(pairs *ps, char *key, char *value)
 {
-    if (ps->n == ps->room) {
-        int room = ps->room ? 2 * ps->room : 8;
-        pair *more = realloc(ps->list, (size_t)room * sizeof *more);
+    if (ps->n == ps->capacity) {
+        int capacity = ps->capacity ? 2 * ps->capacity : 8;
+        pair *more = realloc(ps->list, (size_t)capacity * sizeof *more);
         if (more) {
             ps->list = more;
-            ps->room = room;
+            ps->capacity = capacity;
         }
     }
-    if (!key || !value || ps->n == ps->room) {
+    if (!key || !value || ps->n == ps->capacity) {
         free(key);
         free(value);
         return fail("no memory");

@@ -11,13 +11,13 @@ int virtual_add(virtual *v, const nest_piece *p)
 {
     if (v->n == MOST_VIRTUAL_PIECES)
         return fail("more than %d pieces", MOST_VIRTUAL_PIECES);
-    if (v->n == v->room) {
-        int64_t room = v->room ? 2 * v->room : 4;
-        nest_piece *more = realloc(v->pieces, (size_t)room * sizeof *more);
+    if (v->n == v->capacity) {
+        int64_t capacity = v->capacity ? 2 * v->capacity : 4;
+        nest_piece *more = realloc(v->pieces, (size_t)capacity * sizeof *more);
         if (!more)
-            return fail("no memory for %lld pieces", (long long)room);
+            return fail("no memory for %lld pieces", (long long)capacity);
         v->pieces = more;
-        v->room = room;
+        v->capacity = capacity;
     }
     nest_piece *to = &v->pieces[v->n++];
     *to = *p;
@@ -46,7 +46,7 @@ int virtual_copy(virtual *v, const virtual *from)
 {
     *v = *from;
     v->pieces = malloc((size_t)(from->n ? from->n : 1) * sizeof *v->pieces);
-    v->room = from->n;
+    v->capacity = from->n;
     if (!v->pieces) {
         *v = (virtual){0};
         return fail("no memory for %lld pieces", (long long)from->n);
@@ -69,7 +69,7 @@ static int adopt(virtual *v, virtual *made, int code)
         free(v->pieces);
         v->pieces = made->pieces;
         v->n = made->n;
-        v->room = made->room;
+        v->capacity = made->capacity;
     } else {
         free(made->pieces);
     }

@@ -29,7 +29,7 @@ typedef struct virtual
     int ndim;
     int64_t shape[TN_MAX_NDIM];
     nest_piece *pieces;
-    int64_t n, room;
+    int64_t n, capacity;
 }
 virtual;
 

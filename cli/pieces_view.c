@@ -421,7 +421,7 @@ int virtual_inverse(virtual *v, const virtual *of, int in, int ndim, const int64
         numel *= shape[i];
     virtual flat = {.dtype = of->dtype, .ndim = 1, .shape = {numel}};
     flat.pieces = malloc((size_t)(of->n ? of->n : 1) * sizeof *flat.pieces);
-    flat.room = of->n;
+    flat.capacity = of->n;
     if (!flat.pieces)
         return fail("no memory");
     for (int64_t k = 0; k < of->n; k++) {

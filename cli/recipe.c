@@ -13,16 +13,16 @@ int recipe_start(recipe *r, tn_dtype dtype, int ndim, const int64_t *shape)
 
 static int recipe_grow(recipe *r)
 {
-    int room = r->room ? 2 * r->room : 4;
-    tn_stream_source *sources = realloc(r->sources, (size_t)room * sizeof *sources);
+    int capacity = r->capacity ? 2 * r->capacity : 4;
+    tn_stream_source *sources = realloc(r->sources, (size_t)capacity * sizeof *sources);
     if (sources)
         r->sources = sources;
-    const input **inputs = realloc(r->inputs, (size_t)room * sizeof *inputs);
+    const input **inputs = realloc(r->inputs, (size_t)capacity * sizeof *inputs);
     if (inputs)
         r->inputs = inputs;
     if (!sources || !inputs)
-        return fail("no memory for %d sources", room);
-    r->room = room;
+        return fail("no memory for %d sources", capacity);
+    r->capacity = capacity;
     return DONE;
 }
 
@@ -38,7 +38,7 @@ static tn_status read_quantised(void *user, const tn_tensor *dst, const int64_t 
 
 int recipe_add(recipe *r, const tn_tensor *view, const input *from, const int64_t *at)
 {
-    if (r->job.n == r->room)
+    if (r->job.n == r->capacity)
         TRY(recipe_grow(r));
     r->inputs[r->job.n] = from;
     tn_stream_source *s = &r->sources[r->job.n++];

@@ -350,7 +350,7 @@ typedef struct check_job {
     int64_t i;
     tn_tensor have; /* in the axes of the boxes */
     char *bytes;
-    int64_t room, first_bad; /* -1: all equal */
+    int64_t capacity, first_bad; /* -1: all equal */
     const virtual *v;
 } check_job;
 
@@ -358,10 +358,10 @@ static tn_status check_box(void *user, const tn_tensor *block, const int64_t *at
 {
     check_job *j = user;
     tn_tensor view, got;
-    if (tn_nbytes(block) > j->room) {
+    if (tn_nbytes(block) > j->capacity) {
         free(j->bytes);
-        j->room = tn_nbytes(block);
-        j->bytes = malloc((size_t)j->room);
+        j->capacity = tn_nbytes(block);
+        j->bytes = malloc((size_t)j->capacity);
         if (!j->bytes)
             return TN_ENOMEM;
     }

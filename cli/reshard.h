@@ -36,7 +36,7 @@ typedef struct reshard {
     in_tensor *ins;      /* rank by rank, each in its own order */
     int nins, each;      /* each: tensors of the first rank, or all */
     out_tensor *outs;
-    int64_t nouts, room;
+    int64_t nouts, capacity;
 } reshard;
 
 /* Read rules and headers, plan every output and prove the plan. */

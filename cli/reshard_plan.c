@@ -300,13 +300,13 @@ static int run_steps(reshard *p, const rule *r, const rule_side *s, virtual *v, 
 
 static int add_output(reshard *p, const char *name, int rank, bool copy, virtual *v)
 {
-    if (p->nouts == p->room) {
-        int64_t room = p->room ? 2 * p->room : 64;
-        out_tensor *more = realloc(p->outs, (size_t)room * sizeof *more);
+    if (p->nouts == p->capacity) {
+        int64_t capacity = p->capacity ? 2 * p->capacity : 64;
+        out_tensor *more = realloc(p->outs, (size_t)capacity * sizeof *more);
         if (!more)
             return fail("no memory");
         p->outs = more;
-        p->room = room;
+        p->capacity = capacity;
     }
     char *own = strdup(name);
     if (!own)

@@ -135,7 +135,7 @@ void json_text(void *out, const char *text)
     fputc('"', f);
 }
 
-int read_list(const args *a, const char *what, const char *text, int room, int64_t *list,
+int read_list(const args *a, const char *what, const char *text, int capacity, int64_t *list,
               int *n)
 {
     const char *at = text;
@@ -146,8 +146,8 @@ int read_list(const args *a, const char *what, const char *text, int room, int64
         long long x = strtoll(at, &end, 10);
         if (end == at || errno || (*end && *end != ','))
             return usage(a, "%s takes integers separated by commas, got \"%s\"", what, text);
-        if (*n == room)
-            return usage(a, "%s takes at most %d integers", what, room);
+        if (*n == capacity)
+            return usage(a, "%s takes at most %d integers", what, capacity);
         list[(*n)++] = x;
         if (!*end)
             return DONE;

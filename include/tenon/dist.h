@@ -37,7 +37,7 @@ typedef struct tn_placement {
  * TN_EARG      ndim, mesh_ndim, an extent of the mesh < 1, axis, cut, block, first, ranks
  * TN_ESHAPE    a negative extent
  * TN_EOVERFLOW more than INT_MAX ranks, more than 2^63 - 1 elements
- * TN_EUNSUPPORTED a nested TN_CUT_CYCLIC that leaves more than 10^7 pieces to one rank (told by
+ * TN_EUNSUPPORTED a nested TN_CUT_CYCLIC that leaves more than 10^7 pieces to one rank (reported by
  *              the calls that look at that rank) */
 TN_API TN_NODISCARD tn_status tn_dist_mesh(tn_dist **d, int ndim, const int64_t *shape,
                                            int mesh_ndim, const int *mesh,
@@ -50,7 +50,7 @@ TN_API TN_NODISCARD tn_status tn_dist_mesh(tn_dist **d, int ndim, const int64_t 
  * TN_EARG      an owner outside [0, nranks), a box outside the tensor
  * TN_EOVERLAP  two boxes of one rank share an element
  * TN_ESHAPE    an element is in no box; the sentence names one
- * TN_EUNSUPPORTED copies overlap in too many ways to tell in 10^7 steps */
+ * TN_EUNSUPPORTED copies overlap in too many ways to decide in 10^7 steps */
 TN_API TN_NODISCARD tn_status tn_dist_boxes(tn_dist **d, int ndim, const int64_t *shape,
                                             int nranks, int64_t nboxes, const int *owners,
                                             const int64_t *starts, const int64_t *extents);

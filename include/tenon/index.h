@@ -4,7 +4,7 @@
  * end. All are checked before anything is written; one outside is TN_EARG, and tn_error() names
  * it and its place: "take: index 7 at (2, 0) is not in [-5, 5)".  Dtypes of moved elements are
  * any, equal on both sides.  Unless said otherwise dst shares no byte with another operand
- * (TN_EOVERLAP).  Data errors are told after all others.  tn_sort, tn_kth, tn_put and
+ * (TN_EOVERLAP).  Data errors are reported after all others.  tn_sort, tn_kth, tn_put and
  * tn_put_along may take scratch from the handle's allocator (TN_ENOMEM, before anything is
  * written); the others allocate nothing unless they say so (_copy). */
 #ifndef TENON_INDEX_H
@@ -43,7 +43,7 @@ TN_API TN_NODISCARD tn_status tn_put_along(tn_put_op op, const tn_tensor *dst, i
  * src's shape or broadcasts to it.  dst has one axis, as long as there are such elements: ask
  * tn_reduce(TN_REDUCE_COUNT_NONZERO), or let _copy allocate.
  *
- * TN_ESHAPE  another number of elements (told last) */
+ * TN_ESHAPE  another number of elements (reported last) */
 TN_API TN_NODISCARD tn_status tn_masked_select(const tn_tensor *dst, const tn_tensor *src,
                                                const tn_tensor *mask);
 TN_API TN_NODISCARD tn_status tn_masked_select_copy(tn_tensor *out, const tn_tensor *src,

@@ -14,7 +14,7 @@ TN_BEGIN
 
 typedef struct tn_file tn_file;
 
-/* Open a file and read its header; the format is told by the content, not by the suffix.
+/* Open a file and read its header; the format is recognised by the content, not by the suffix.
  *
  * dtypes that NumPy cannot name: "bfloat16", "float8_e4m3fn" and "float8_e5m2" are read as
  * such; so are '<V2' (what NumPy saves for bfloat16) as TN_BF16 and '<f1' as TN_F8E5M2.  Plain
@@ -121,7 +121,7 @@ TN_API TN_NODISCARD tn_status tn_file_unpack(const tn_file *f, int64_t i, int fd
 /* Release the file and its views.  NULL is fine. */
 TN_API void tn_file_close(tn_file *f);
 
-/* Write t, of any strides, in row-major order; the suffix tells the format.  In .npz the tensor
+/* Write t, of any strides, in row-major order; the suffix chooses the format.  In .npz the tensor
  * is named "arr_0", in .safetensors "tensor".
  *
  * The bytes go to a temporary file in the same folder, which is synced and renamed: path is the

@@ -81,7 +81,7 @@ typedef struct tn_stream_map {
  * box           elements of each box but the last ones of an axis; 0 lets the planner choose
  *               by max_mem.  With it the boxes, too, do not depend on max_mem
  * threads       0 is that of the calling thread's handle, 1 computes in the calling thread
- * progress      told the bytes of the result that the sink has; a status that is not TN_OK
+ * progress      is passed the bytes of the result that the sink has; a status that is not TN_OK
  *               ends the job with it */
 typedef struct tn_stream {
     tn_stream_recipe recipe;

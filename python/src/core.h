@@ -120,10 +120,10 @@ void tpy_use_threads(void);
 /* One operand of a call: a description, and what keeps it valid until tpy_drop. */
 typedef struct tpy_operand {
     tn_tensor t;
-    PyObject *held;   /* a Tensor, when one had to be made */
-    PyObject *weak;   /* a Python number whose dtype the others decide; borrowed */
-    bool exported;    /* view is to be released */
-    uint64_t room[2]; /* the element of a number */
+    PyObject *held;      /* a Tensor, when one had to be made */
+    PyObject *weak;      /* a Python number whose dtype the others decide; borrowed */
+    bool exported;       /* view is to be released */
+    uint64_t scratch[2]; /* the element of a number */
     Py_buffer view;
 } tpy_operand;
 

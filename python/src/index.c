@@ -216,10 +216,10 @@ int tpy_assign(const tn_tensor *dst, PyObject *value)
         return -1;
     }
     if (tpy_is_number(value)) {
-        uint64_t room[2];
-        if (tpy_number(room, dst->dtype, value) < 0)
+        uint64_t scratch[2];
+        if (tpy_number(scratch, dst->dtype, value) < 0)
             return -1;
-        TPY_RUN(status, tn_nbytes(dst), tn_fill(dst, room));
+        TPY_RUN(status, tn_nbytes(dst), tn_fill(dst, scratch));
         if (status != TN_OK)
             tpy_raise(status);
         return status == TN_OK ? 0 : -1;

@@ -84,7 +84,7 @@ static void raise_shapes(tn_op op, int n, const tn_tensor *const *srcs)
 
 /* The shape in which the sources meet; 0 or -1 with an exception. */
 static int result_shape(tn_op op, int n, const tn_tensor *const *srcs, int *ndim,
-                        const int64_t **shape, int64_t *room)
+                        const int64_t **shape, int64_t *scratch)
 {
     bool same = true;
     for (int k = 1; k < n; k++)
@@ -93,8 +93,8 @@ static int result_shape(tn_op op, int n, const tn_tensor *const *srcs, int *ndim
     *shape = srcs[0]->shape;
     if (same)
         return 0;
-    tn_status status = tn_broadcast_shape(n, srcs, ndim, room);
-    *shape = room;
+    tn_status status = tn_broadcast_shape(n, srcs, ndim, scratch);
+    *shape = scratch;
     if (status == TN_OK)
         return 0;
     if (status == TN_ESHAPE)
@@ -155,8 +155,8 @@ static PyObject *run(tn_op op, const double *params, int n, const tn_tensor *con
         return tpy_raise(status);
     int ndim;
     const int64_t *shape;
-    int64_t room[TN_MAX_NDIM];
-    if (result_shape(op, n, srcs, &ndim, &shape, room) < 0)
+    int64_t scratch[TN_MAX_NDIM];
+    if (result_shape(op, n, srcs, &ndim, &shape, scratch) < 0)
         return NULL;
     tn_tensor made;
     status = tn_alloc(&made, dtype, ndim, shape);

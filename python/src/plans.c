@@ -157,7 +157,7 @@ static PyObject *f_plan_pad(PyObject *self, PyObject *args)
     PyObject *x, *before, *after, *value, *out;
     int mode;
     int64_t b[TN_MAX_NDIM], a[TN_MAX_NDIM], shape[TN_MAX_NDIM];
-    uint64_t room[2];
+    uint64_t scratch[2];
     tn_tensor s, dst;
     if (!PyArg_ParseTuple(args, "O!OOiOO:plan_pad", tpy_Tensor, &x, &before, &after, &mode,
                           &value, &out))
@@ -166,14 +166,14 @@ static PyObject *f_plan_pad(PyObject *self, PyObject *args)
     if (tpy_shape_from(before, b, "pad") != s.ndim || tpy_shape_from(after, a, "pad") != s.ndim)
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(PyExc_ValueError, "pad: a width for each axis");
-    if (tpy_number(room, s.dtype, value) < 0)
+    if (tpy_number(scratch, s.dtype, value) < 0)
         return NULL;
     for (int i = 0; i < s.ndim; i++)
         shape[i] = b[i] + s.shape[i] + a[i];
     if (tpy_plan_destination(&dst, out, s.dtype, s.ndim, shape) < 0)
         return NULL;
     tn_plan *plan;
-    tn_status status = tn_plan_pad(&plan, &dst, &s, b, a, (tn_pad_mode)mode, room);
+    tn_status status = tn_plan_pad(&plan, &dst, &s, b, a, (tn_pad_mode)mode, scratch);
     return status == TN_OK ? tpy_plan_wrap(plan, &dst, 1, (const tn_tensor *[]){&s})
                            : tpy_raise(status);
 }

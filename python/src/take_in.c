@@ -311,9 +311,9 @@ int tpy_settle(tpy_operand *op, bool alone, tn_dtype dtype)
 {
     tn_dtype chosen;
     if (tpy_weak_dtype(&chosen, op->weak, alone, dtype) < 0 ||
-        tpy_number(op->room, chosen, op->weak) < 0)
+        tpy_number(op->scratch, chosen, op->weak) < 0)
         return -1;
-    op->t.data = op->room;
+    op->t.data = op->scratch;
     op->t.dtype = chosen;
     op->t.ndim = 0;
     op->t.device = TN_CPU;

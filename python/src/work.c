@@ -379,7 +379,7 @@ static PyObject *f_pad(PyObject *self, PyObject *args)
     PyObject *dst, *src, *before, *after, *value;
     int mode;
     int64_t b[TN_MAX_NDIM], a[TN_MAX_NDIM];
-    uint64_t room[2];
+    uint64_t scratch[2];
     tn_tensor d, s;
     tn_status status;
     if (!PyArg_ParseTuple(args, "O!O!OOiO:pad", tpy_Tensor, &dst, tpy_Tensor, &src, &before,
@@ -390,9 +390,9 @@ static PyObject *f_pad(PyObject *self, PyObject *args)
     if (tpy_shape_from(before, b, "pad") != s.ndim || tpy_shape_from(after, a, "pad") != s.ndim)
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(PyExc_ValueError, "pad: a width for each axis");
-    if (tpy_number(room, s.dtype, value) < 0)
+    if (tpy_number(scratch, s.dtype, value) < 0)
         return NULL;
-    TPY_RUN(status, tn_nbytes(&d), tn_pad_into(&d, &s, b, a, (tn_pad_mode)mode, room));
+    TPY_RUN(status, tn_nbytes(&d), tn_pad_into(&d, &s, b, a, (tn_pad_mode)mode, scratch));
     return finish(status, dst);
 }
 

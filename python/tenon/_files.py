@@ -141,7 +141,7 @@ def _name(name):
 
 
 def save(path, data, *, metadata=None):
-    """Write a tensor, or a mapping of names to tensors; the suffix tells the format.
+    """Write a tensor, or a mapping of names to tensors; the suffix chooses the format.
 
     The old file is replaced by the whole new one, or stays.
     """

@@ -170,7 +170,7 @@ static tn_status halve_cell(halving *h, int64_t *low, int64_t *high, const int64
     h->steps += n + 1;
     if (h->steps > TNI_MOST_PIECES)
         return tni_fail(TN_EUNSUPPORTED,
-                        "dist_boxes: boxes overlap in too many ways to tell in %d steps",
+                        "dist_boxes: boxes overlap in too many ways to decide in %d steps",
                         TNI_MOST_PIECES);
     if (n == 0) {
         char text[200];

@@ -31,7 +31,7 @@ void tni_arena_free(tni_arena *a);
 /* Bytes of a chunk, or of one piece that is longer.  Tests make it small. */
 extern size_t tni_chunk;
 
-/* Bytes that pass through memory at a time when elements are turned on their way from or to a
+/* Bytes that pass through memory at a time when elements are transposed on their way from or to a
  * file.  Tests make it small. */
 extern int64_t tni_stage;
 
@@ -61,7 +61,7 @@ struct tn_file {
     const char *path;  /* for sentences: at most its last 200 bytes */
     const char *where; /* the whole path; NULL: opened by a descriptor */
     const char *format, *metadata;
-    int64_t count, room;
+    int64_t count, capacity;
     tni_entry *entries;
     int64_t *by_name; /* positions in entries, by rising name */
     tni_arena arena;
@@ -133,7 +133,7 @@ tn_status tni_npy_parse(tni_npy *h, const char *who, const uint8_t *bytes, int64
 /* Whether the bytes of e are those that the writer would write. */
 bool tni_writer_copies(const tn_writer *w, const tni_entry *e);
 
-/* Append numel elements that lie at `at` in f, beside each other; copied is told the bytes that
+/* Append numel elements that lie at `at` in f, beside each other; copied is passed the bytes that
  * have been, and may end it. */
 typedef tn_status tni_copied(void *user, int64_t done);
 tn_status tni_writer_copy(tn_writer *w, const tn_file *f, int64_t at, tn_dtype dtype,

@@ -33,14 +33,14 @@ tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out)
         return tn_init_strided(out, buf, e->dtype, e->ndim, e->shape, e->stride);
     if (!e->fortran)
         return tn_init(out, buf, e->dtype, e->ndim, e->shape);
-    int64_t turned[TN_MAX_NDIM];
+    int64_t transposed[TN_MAX_NDIM];
     int axes[TN_MAX_NDIM];
     for (int i = 0; i < e->ndim; i++) {
         axes[i] = e->ndim - 1 - i;
-        turned[i] = e->shape[axes[i]];
+        transposed[i] = e->shape[axes[i]];
     }
     tn_tensor t;
-    TRY(TNI_NEVER(tn_init(&t, buf, e->dtype, e->ndim, turned)));
+    TRY(TNI_NEVER(tn_init(&t, buf, e->dtype, e->ndim, transposed)));
     return tn_permute(out, &t, axes);
 }
 

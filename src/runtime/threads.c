@@ -62,7 +62,7 @@ bool tni_team_alone(void)
 }
 
 /* Workers that spin start within 2 us; those that sleep are woken in 40 to 70 (AMD Zen 4, libgomp).
- * libgomp lets them spin for some 100 us after their last work unless it is told to be passive. */
+ * libgomp lets them spin for some 100 us after their last work unless it is set to be passive. */
 enum { AWAKE_NS = 15000, SPIN_NS = 200000 };
 
 static atomic_int_least64_t last_end, last_wake;

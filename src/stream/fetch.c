@@ -2,7 +2,7 @@
  *
  * The axes of the view, longest step first, are cut into pieces that fill a stage in memory.
  * Inner axes whose gaps are small are "near": one read takes them with their gaps.  From each
- * full stage one tn_rearrange carries the elements to dst, so that turning is done by the copy
+ * full stage one tn_rearrange carries the elements to dst, so that transposing is done by the copy
  * engine and not by reads; the axis along which dst is dense always has a piece of some lines,
  * so that no line of dst is visited for one element. */
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static int dense_axis(const walk *w)
  * Gives the bytes of the stage. */
 static int64_t divide(walk *w, int wide, int64_t lines)
 {
-    int64_t inside = tni_width(w->src.dtype), room = tni_stage / lines;
+    int64_t inside = tni_width(w->src.dtype), capacity = tni_stage / lines;
     bool near = true, full = true;
     for (int j = w->m - 1; j >= 0; j--) {
         axis *a = &w->axes[j];
@@ -78,13 +78,13 @@ static int64_t divide(walk *w, int wide, int64_t lines)
         near = near && !apart && (a->step / 2 <= inside || a->step - inside <= GAP);
         a->near = near && full;
         a->staged = a->near ? a->step : inside;
-        int64_t most = room > inside ? (room - inside) / a->staged + 1 : 1;
+        int64_t most = capacity > inside ? (capacity - inside) / a->staged + 1 : 1;
         a->piece = apart ? lines : !full ? 1 : most < a->n ? most : a->n;
         if (!apart)
             full = full && a->piece == a->n;
         inside += a->staged * (a->piece - 1);
         if (apart)
-            room *= lines;
+            capacity *= lines;
     }
     return inside;
 }

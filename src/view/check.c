@@ -1,7 +1,7 @@
 /* check.c - is this descriptor one that the library can work with?
  *
  * A sound tensor passes on the short path; for a broken one the rules are asked one by one, in
- * the order in which failures are told. */
+ * the order in which failures are reported. */
 #include <stdio.h>
 
 #include "view.h"
@@ -74,7 +74,7 @@ static tn_status fail_rule(unsigned rule, const tn_tensor *t, const char *who)
     }
 }
 
-/* t breaks one of the rules: tell the first. */
+/* t breaks one of the rules: report the first. */
 static tn_status fail_first(unsigned rules, const tn_tensor *t, bool written, const char *who)
 {
     unsigned rule = 1;

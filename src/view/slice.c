@@ -71,7 +71,7 @@ static tn_status check_window(const tn_tensor *in, const int64_t *shape, const i
                             i, (long long)offset[i], (long long)shape[i], (long long)n);
     }
     if (!tni_dtype_known(in->dtype))
-        return TN_OK; /* that comes before shapes, and tni_check_sound tells it */
+        return TN_OK; /* that comes before shapes, and tni_check_sound reports it */
     for (int i = 0; i < in->ndim; i++) {
         if (shape[i] < 0)
             return tni_fail(TN_ESHAPE, "view: axis %d has a negative extent, got %lld", i,

@@ -8,16 +8,16 @@
 
 #include "core/core.h"
 
-/* ---- checks of a descriptor (check.c), in the order in which failures are told ---- */
+/* ---- checks of a descriptor (check.c), in the order in which failures are reported ---- */
 
 /* NULL, ndim, device, dtype, extents, size.  who names call and operand: "rearrange: dst". */
 tn_status tni_check(const tn_tensor *t, const char *who);
 
-/* tni_check, and that t may be written: not TN_READONLY (told like a bad ndim). */
+/* tni_check, and that t may be written: not TN_READONLY (reported like a bad ndim). */
 tn_status tni_check_dst(const tn_tensor *t, const char *who);
 
 /* The same in two halves, without the device, for views and facts: between them the call checks
- * its own axes and numbers.  The first tells NULL and ndim (for out and in of a view), the
+ * its own axes and numbers.  The first reports NULL and ndim (for out and in of a view), the
  * second dtype, extents, size. */
 tn_status tni_check_given(const tn_tensor *t, const char *who);
 static inline tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in,
@@ -27,7 +27,7 @@ static inline tn_status tni_check_sound(const tn_tensor *t, const char *who);
 /* 0 <= dim < ndim. */
 static inline tn_status tni_check_axis(int dim, int ndim, const char *call);
 
-/* A call with several operands tells the first rule that any of them breaks, operands from left
+/* A call with several operands reports the first rule that any of them breaks, operands from left
  * to right within a rule.  Between the rules the call puts checks of its own: NULL arguments
  * after TNI_NULL, axes and counts after TNI_NDIM, dtypes that do not fit after TNI_DTYPE,
  * shapes that do not fit after TNI_SHAPE.

@@ -54,7 +54,7 @@ $ tenon help permute
 >     tenon permute 0,3,1,2 in.npy -o out.npy
 >
 > Options:
->   -o, --out OUT        the file to make; its suffix tells the format, - is a pipe of .npy
+>   -o, --out OUT        the file to make; its suffix chooses the format, - is a pipe of .npy
 >   -f, --force          overwrite what is there
 >   --name NAME          of the tensor in OUT (or -o OUT:NAME)
 >   --tensors GLOB       change the matching tensors, leave the others as they are; info, show: only these

@@ -13,7 +13,7 @@
 
 infiniStatus_t tni_iop_status(tn_status status)
 {
-    static const infiniStatus_t told[] = {
+    static const infiniStatus_t statuses[] = {
         [TN_OK] = INFINI_STATUS_SUCCESS,
         [TN_ENULL] = INFINI_STATUS_NULL_POINTER,
         [TN_EARG] = INFINI_STATUS_BAD_PARAM,
@@ -33,7 +33,7 @@ infiniStatus_t tni_iop_status(tn_status status)
     const char *verbose = getenv("INFINIOP_VERBOSE");
     if (verbose && !strcmp(verbose, "1"))
         fprintf(stderr, "infiniop: %s\n", tn_error());
-    return told[status];
+    return statuses[status];
 }
 
 /* ---- handles ---- */

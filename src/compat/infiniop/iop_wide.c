@@ -47,11 +47,11 @@ static tn_tensor line(const void *data, tn_dtype dtype, int64_t n, int64_t step)
 static tn_status compute(const wide *w, const tn_tensor *out, const tn_tensor *in)
 {
     const int64_t n = out->shape[0];
-    double room[MOST][STRIP];
+    double scratch[MOST][STRIP];
     tn_tensor ts[MOST];
     const tn_tensor *srcs[MOST];
     for (int k = 0; k < w->nsrc; k++) {
-        ts[k] = line(room[k], TN_F64, n, sizeof room[k][0]);
+        ts[k] = line(scratch[k], TN_F64, n, sizeof scratch[k][0]);
         srcs[k] = &ts[k];
         TRY(tn_cast(&ts[k], &in[k]));
     }

@@ -20,12 +20,13 @@ int64_t tni_npy_header(char *buf, tn_dtype dtype, int ndim, const int64_t *shape
 {
     const char *code = codes[dtype];
     bool named = code[1] == 'V';
-    size_t n = 10, room = TNI_NPY_WRITTEN;
-    n += (size_t)snprintf(buf + n, room - n,
+    size_t n = 10, capacity = TNI_NPY_WRITTEN;
+    n += (size_t)snprintf(buf + n, capacity - n,
                           "{'descr': '%s', 'fortran_order': False, 'shape': (", code);
     for (int i = 0; i < ndim; i++)
-        n += (size_t)snprintf(buf + n, room - n, i ? ", %lld" : "%lld", (long long)shape[i]);
-    n += (size_t)snprintf(buf + n, room - n, "%s), }%s%s", ndim == 1 ? "," : "",
+        n +=
+            (size_t)snprintf(buf + n, capacity - n, i ? ", %lld" : "%lld", (long long)shape[i]);
+    n += (size_t)snprintf(buf + n, capacity - n, "%s), }%s%s", ndim == 1 ? "," : "",
                           named ? " # " : "", named ? tni_dtypes[dtype].long_name : "");
     while ((n + 1) % 64)
         buf[n++] = ' ';

@@ -49,7 +49,7 @@ typedef struct parse {
     tn_file *f;
     tni_json j;
     row *rows;
-    int64_t n, room;
+    int64_t n, capacity;
 } parse;
 
 tn_status tni_fail_json(const char *path, const char *what, int64_t from, const tni_json *j)
@@ -73,8 +73,8 @@ static const tni_st_type *type_of(const char *name)
     return NULL;
 }
 
-/* "[1, 2]" as at most room numbers; *n is -1 beyond that. */
-static bool read_list(tni_json *j, int room, int64_t *list, int *n)
+/* "[1, 2]" as at most capacity numbers; *n is -1 beyond that. */
+static bool read_list(tni_json *j, int capacity, int64_t *list, int *n)
 {
     *n = 0;
     if (!tni_json_sign(j, '['))
@@ -85,7 +85,7 @@ static bool read_list(tni_json *j, int room, int64_t *list, int *n)
         int64_t x;
         if (!tni_json_integer(j, &x))
             return false;
-        if (*n >= 0 && *n < room)
+        if (*n >= 0 && *n < capacity)
             list[(*n)++] = x;
         else
             *n = -1;
@@ -232,15 +232,15 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
 
 static tn_status grow(parse *p)
 {
-    int64_t room = p->room ? 2 * p->room : 16;
-    row *more = tni_alloc((size_t)room * sizeof *more);
+    int64_t capacity = p->capacity ? 2 * p->capacity : 16;
+    row *more = tni_alloc((size_t)capacity * sizeof *more);
     if (!more)
-        return tni_no_memory(p->f->path, room * (int64_t)sizeof *more);
+        return tni_no_memory(p->f->path, capacity * (int64_t)sizeof *more);
     if (p->n)
         memcpy(more, p->rows, (size_t)p->n * sizeof *more);
     tni_free(p->rows);
     p->rows = more;
-    p->room = room;
+    p->capacity = capacity;
     return TN_OK;
 }
 
@@ -260,7 +260,7 @@ static tn_status read_pair(parse *p)
             return tni_fail(TN_EFORMAT, "%s: duplicate __metadata__", f->path);
         return tni_json_texts(&p->j, &f->arena, &f->metadata) ? TN_OK : fail_header(p);
     }
-    if (p->n == p->room)
+    if (p->n == p->capacity)
         TRY(grow(p));
     row *r = &p->rows[p->n];
     *r = (row){.order = p->n++, .name = name};

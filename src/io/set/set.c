@@ -22,7 +22,7 @@ typedef struct placed {
 typedef struct names {
     tni_arena arena;
     placed *rows; /* in a folder only files */
-    int64_t n, room;
+    int64_t n, capacity;
     const char *folder; /* with its slash, or "" */
 } names;
 
@@ -33,16 +33,16 @@ static tn_status fail_index(const tn_file *f, const tni_json *j)
 
 static tn_status add_row(const tn_file *f, names *s, placed row)
 {
-    if (s->n == s->room) {
-        int64_t room = s->room ? 2 * s->room : 64;
-        placed *more = tni_alloc((size_t)room * sizeof *more);
+    if (s->n == s->capacity) {
+        int64_t capacity = s->capacity ? 2 * s->capacity : 64;
+        placed *more = tni_alloc((size_t)capacity * sizeof *more);
         if (!more)
-            return tni_no_memory(f->path, room * (int64_t)sizeof *more);
+            return tni_no_memory(f->path, capacity * (int64_t)sizeof *more);
         if (s->n)
             memcpy(more, s->rows, (size_t)s->n * sizeof *more);
         tni_free(s->rows);
         s->rows = more;
-        s->room = room;
+        s->capacity = capacity;
     }
     s->rows[s->n++] = row;
     return TN_OK;

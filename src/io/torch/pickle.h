@@ -61,8 +61,8 @@ typedef struct tni_pickle {
     tni_pickle_cell *cells;   /* cells[0] is none */
     uint32_t *stack, *marks, *memo;
     int64_t nvalues, ncells, nstack, nmarks;
-    int64_t room[5];   /* of the five arrays */
-    uint64_t memoized; /* values that MEMOIZE has numbered */
+    int64_t capacity[5]; /* of the five arrays */
+    uint64_t memoized;   /* values that MEMOIZE has numbered */
     uint32_t root;
 } tni_pickle;
 

@@ -17,19 +17,19 @@ tn_status tni_fail_pickle(const tni_pickle *p, const char *what)
 static tn_status grow(tni_pickle *p, int which, void *array, int64_t n, size_t width)
 {
     void **at = array;
-    if (n < p->room[which])
+    if (n < p->capacity[which])
         return TN_OK;
-    int64_t room = n < 64 ? 64 : 2 * n;
-    void *more = room > UINT32_MAX ? NULL : tni_alloc((size_t)room * width);
+    int64_t capacity = n < 64 ? 64 : 2 * n;
+    void *more = capacity > UINT32_MAX ? NULL : tni_alloc((size_t)capacity * width);
     if (!more)
-        return tni_no_memory(p->path, room * (int64_t)width);
-    if (p->room[which])
-        memcpy(more, *at, (size_t)p->room[which] * width);
-    memset((char *)more + (size_t)p->room[which] * width, 0,
-           (size_t)(room - p->room[which]) * width);
+        return tni_no_memory(p->path, capacity * (int64_t)width);
+    if (p->capacity[which])
+        memcpy(more, *at, (size_t)p->capacity[which] * width);
+    memset((char *)more + (size_t)p->capacity[which] * width, 0,
+           (size_t)(capacity - p->capacity[which]) * width);
     tni_free(*at);
     *at = more;
-    p->room[which] = room;
+    p->capacity[which] = capacity;
     return TN_OK;
 }
 
@@ -133,15 +133,15 @@ tn_status tni_pk_memo_put(tni_pickle *p, uint64_t at)
         return tni_fail_pickle(p, "the stack is empty");
     if (at > (uint64_t)p->at) /* there have been no more opcodes */
         return tni_fail_pickle(p, "a memo that is too far");
-    while ((int64_t)at >= p->room[MEMO])
-        TRY(grow(p, MEMO, &p->memo, p->room[MEMO], sizeof *p->memo));
+    while ((int64_t)at >= p->capacity[MEMO])
+        TRY(grow(p, MEMO, &p->memo, p->capacity[MEMO], sizeof *p->memo));
     p->memo[at] = p->stack[p->nstack - 1] + 1;
     return TN_OK;
 }
 
 tn_status tni_pk_memo_get(tni_pickle *p, uint64_t at)
 {
-    if ((int64_t)at >= p->room[MEMO] || !p->memo[at])
+    if ((int64_t)at >= p->capacity[MEMO] || !p->memo[at])
         return tni_fail_pickle(p, "a memo that is not there");
     return tni_pk_push_index(p, p->memo[at] - 1);
 }

@@ -60,11 +60,11 @@ static tn_status inflate_some(source *s, uint8_t *out, int64_t n, int64_t *got)
     while (done < n && !s->ended) {
         if (s->z.avail_in == 0)
             TRY(refill(s));
-        uInt room = n - done < MOST ? (uInt)(n - done) : MOST;
+        uInt capacity = n - done < MOST ? (uInt)(n - done) : MOST;
         s->z.next_out = out + done;
-        s->z.avail_out = room;
+        s->z.avail_out = capacity;
         int r = inflate(&s->z, Z_NO_FLUSH);
-        done += room - s->z.avail_out;
+        done += capacity - s->z.avail_out;
         s->ended = r == Z_STREAM_END;
         if (r == Z_MEM_ERROR)
             return tni_no_memory(s->f->path, 1 << MAX_WBITS);

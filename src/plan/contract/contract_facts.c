@@ -35,7 +35,7 @@ static void facts_transposed(char *text, size_t size, const tni_step *s)
     snprintf(text, size, "%s%s", a ? ", a transposed" : "", b ? ", b transposed" : "");
 }
 
-/* The name of a way: products of panels are told apart by what is packed. */
+/* The name of a way: products of panels are named by what is packed. */
 static const char *facts_way(const tni_step *s, const char **why)
 {
     *why = s->why;

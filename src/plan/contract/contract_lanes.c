@@ -43,7 +43,7 @@ static void lanes_axes(lanes_job *j)
 static void lanes_sum(const lanes_job *j, char *acc, const char *left, const char *right,
                       int64_t n)
 {
-    _Alignas(64) char rooms[2][TNI_SUM_STRIP * 16];
+    _Alignas(64) char scratch[2][TNI_SUM_STRIP * 16];
     const tni_product *p = j->p;
     for (int64_t o = 0; o < j->deep; o++) {
         const char *l = left, *r = right;
@@ -55,11 +55,11 @@ static void lanes_sum(const lanes_job *j, char *acc, const char *left, const cha
             index /= x->n;
         }
         if (j->left.cast.steps) {
-            l = tni_strip_read(&j->left, rooms[0], l, n, l_step);
+            l = tni_strip_read(&j->left, scratch[0], l, n, l_step);
             l_step = tni_width(p->meet);
         }
         if (j->right.cast.steps) {
-            r = tni_strip_read(&j->right, rooms[1], r, n, r_step);
+            r = tni_strip_read(&j->right, scratch[1], r, n, r_step);
             r_step = tni_width(p->meet);
         }
         j->row->lanes(acc, l, r, n, l_step, r_step);
@@ -68,7 +68,7 @@ static void lanes_sum(const lanes_job *j, char *acc, const char *left, const cha
 
 static void lanes_item(const lanes_job *j, int64_t item)
 {
-    _Alignas(64) char acc[TNI_SUM_STRIP * 16], room[TNI_SUM_STRIP * 16];
+    _Alignas(64) char acc[TNI_SUM_STRIP * 16], scratch[TNI_SUM_STRIP * 16];
     const int64_t first = item % j->blocks * TNI_SUM_STRIP;
     const int64_t n = j->inner.n - first < TNI_SUM_STRIP ? j->inner.n - first : TNI_SUM_STRIP;
     char *at[TNI_SIDES];
@@ -85,7 +85,7 @@ static void lanes_item(const lanes_job *j, int64_t item)
     lanes_sum(j, acc, at[TNI_LEFT], at[TNI_RIGHT], n);
     const char *c = NULL;
     if (j->p->beta != 0)
-        c = tni_strip_read(&j->addend, room, at[TNI_ADDEND], n, j->inner.step[TNI_ADDEND]);
+        c = tni_strip_read(&j->addend, scratch, at[TNI_ADDEND], n, j->inner.step[TNI_ADDEND]);
     if (j->deep == 0 || j->p->alpha != 1 || c)
         j->row->finish(acc, acc, c, n, j->deep ? j->p->alpha : 0, j->p->beta);
     tni_strip_write(&j->dst, at[TNI_DST], acc, n, j->inner.step[TNI_DST]);

@@ -85,7 +85,7 @@ typedef struct tni_tile_loop {
 typedef struct tni_panel {
     bool packed;     /* in a buffer: dense, in the compute type */
     bool whole;      /* every panel is packed before the first tile; else one in each part */
-    bool turned;     /* a packed one is dense along its first index, not its second */
+    bool transposed; /* a packed one is dense along its first index, not its second */
     int class[2];    /* left: rows, deep; right: deep, cols; dst: rows, cols */
     int64_t step[2]; /* along them, where it is not packed */
     int64_t bytes;   /* of a buffer */

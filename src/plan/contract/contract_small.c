@@ -41,42 +41,42 @@ bool tni_small_fits(tni_step *s)
 }
 
 /* rows x cols elements as a dense matrix of the compute type. */
-static const char *small_pack(const small_job *j, int side, char *room, const char *s,
+static const char *small_pack(const small_job *j, int side, char *scratch, const char *s,
                               const tni_contract_axis *rows, const tni_contract_axis *cols)
 {
     const int64_t width = tni_width(j->p->meet);
     for (int64_t i = 0; i < rows->n; i++) {
-        char *to = room + i * cols->n * width;
+        char *to = scratch + i * cols->n * width;
         const char *strip = tni_strip_read(&j->io[side], to, s + i * rows->step[side], cols->n,
                                            cols->step[side]);
         if (strip != to)
             memcpy(to, strip, (size_t)(cols->n * width));
     }
-    return room;
+    return scratch;
 }
 
 /* One product, with what must be packed in buffers. */
 static void small_one(const small_job *j, char *const at[TNI_SIDES])
 {
-    _Alignas(64) char rooms[3][SMALL_SIDE * 8];
+    _Alignas(64) char scratch[3][SMALL_SIDE * 8];
     const int64_t width = tni_width(j->p->meet);
     tni_gemm g = j->g;
     g.a = at[TNI_LEFT];
     g.b = at[TNI_RIGHT];
     g.d = at[TNI_DST];
     if (j->packed[TNI_LEFT])
-        g.a = small_pack(j, TNI_LEFT, rooms[0], g.a, &j->rows, &j->deep);
+        g.a = small_pack(j, TNI_LEFT, scratch[0], g.a, &j->rows, &j->deep);
     if (j->packed[TNI_RIGHT])
-        g.b = small_pack(j, TNI_RIGHT, rooms[1], g.b, &j->deep, &j->cols);
+        g.b = small_pack(j, TNI_RIGHT, scratch[1], g.b, &j->deep, &j->cols);
     if (j->packed[TNI_DST]) {
         if (g.beta != 0)
-            small_pack(j, TNI_ADDEND, rooms[2], at[TNI_ADDEND], &j->rows, &j->cols);
-        g.d = rooms[2];
+            small_pack(j, TNI_ADDEND, scratch[2], at[TNI_ADDEND], &j->rows, &j->cols);
+        g.d = scratch[2];
     }
     j->row->small(&g, 1, 0, 0, 0);
     for (int64_t i = 0; j->packed[TNI_DST] && i < j->rows.n; i++)
         tni_strip_write(&j->io[TNI_DST], at[TNI_DST] + i * j->rows.step[TNI_DST],
-                        rooms[2] + i * j->cols.n * width, j->cols.n, j->cols.step[TNI_DST]);
+                        scratch[2] + i * j->cols.n * width, j->cols.n, j->cols.step[TNI_DST]);
 }
 
 /* Products [first, last) of one row of the batch. */

@@ -50,7 +50,7 @@ static void strip_scatter(char *d, const char *s, int64_t n, int64_t step, int64
 const char *tni_strip_read(const tni_strip_io *io, char *buffer, const char *s, int64_t n,
                            int64_t step)
 {
-    _Alignas(64) char room[2][TNI_SUM_STRIP * 16];
+    _Alignas(64) char scratch[2][TNI_SUM_STRIP * 16];
     const bool dense = step == io->width || n == 1;
     if (!io->cast.steps) {
         if (dense)
@@ -59,10 +59,10 @@ const char *tni_strip_read(const tni_strip_io *io, char *buffer, const char *s, 
         return buffer;
     }
     if (!dense)
-        strip_gather(room[0], s, n, step, io->width);
-    const char *from = dense ? s : room[0];
+        strip_gather(scratch[0], s, n, step, io->width);
+    const char *from = dense ? s : scratch[0];
     for (int i = 0; i < io->cast.steps; i++) {
-        char *to = i + 1 == io->cast.steps ? buffer : room[1 - i % 2];
+        char *to = i + 1 == io->cast.steps ? buffer : scratch[1 - i % 2];
         io->cast.fn[i](to, from, n, 0, false);
         from = to;
     }
@@ -71,11 +71,11 @@ const char *tni_strip_read(const tni_strip_io *io, char *buffer, const char *s, 
 
 void tni_strip_write(const tni_strip_io *io, char *d, char *strip, int64_t n, int64_t step)
 {
-    _Alignas(64) char room[2][TNI_SUM_STRIP * 16];
+    _Alignas(64) char scratch[2][TNI_SUM_STRIP * 16];
     const char *s = strip;
     const bool dense = step == io->width || n == 1;
     for (int i = 0; i < io->cast.steps; i++) {
-        char *to = i + 1 == io->cast.steps && dense ? d : room[i % 2];
+        char *to = i + 1 == io->cast.steps && dense ? d : scratch[i % 2];
         io->cast.fn[i](to, s, n, 0, false);
         s = to;
     }

@@ -154,7 +154,7 @@ static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
         x->class[i] = classes[side][i];
     const tni_panel_axes *first = &t->in[x->class[0]], *second = &t->in[x->class[1]];
     x->packed = !tiles_direct(t, p, side) && !(side == TNI_DST && t->split);
-    x->turned = side != TNI_DST && tiles_least(first, side) < tiles_least(second, side);
+    x->transposed = side != TNI_DST && tiles_least(first, side) < tiles_least(second, side);
     for (int i = 0; i < 2; i++)
         x->step[i] = t->in[x->class[i]].count
                          ? t->in[x->class[i]].axis[t->in[x->class[i]].count - 1].step[side]

@@ -84,7 +84,7 @@ static void tiles_pack(const tiles_job *j, const tiles_place *x, int side, const
 {
     const tni_tiles *t = &j->s->tiles;
     const tni_panel *panel = &t->panel[side];
-    const int class[2] = {panel->class[panel->turned], panel -> class[!panel->turned]};
+    const int class[2] = {panel->class[panel->transposed], panel -> class[!panel->transposed]};
     tn_tensor src, dst;
     tiles_view(&src, t, x, class, side, j->s->p.dtype[side]);
     tiles_dense(&dst, &src, tni_product_inside(&j->s->p, side));
@@ -121,7 +121,7 @@ static void tiles_store(const tiles_job *j, const tiles_place *x, const char *ti
 
 /* What lies in a part's buffers. */
 typedef struct tiles_slot {
-    char *room;
+    char *scratch;
     int64_t has[TNI_ADDEND]; /* the number of the panel; -1: none */
 } tiles_slot;
 
@@ -139,7 +139,7 @@ static const char *tiles_source(const tiles_job *j, const tiles_place *x, tiles_
         return at;
     if (panel->whole)
         return j->workspace + panel->at + x->panel[side] * panel->bytes;
-    char *to = slot->room + panel->at;
+    char *to = slot->scratch + panel->at;
     if (t->deep_cut || slot->has[side] != x->panel[side]) {
         tiles_place here = *x;
         here.block[TNI_DEEP] = block;
@@ -155,8 +155,8 @@ static void tiles_steps(const tiles_job *j, int side, int64_t rows, int64_t cols
 {
     const tni_panel *panel = &j->s->tiles.panel[side];
     const int64_t w = tni_width(tni_product_inside(&j->s->p, side));
-    step[0] = !panel->packed ? panel->step[0] : panel->turned ? w : cols * w;
-    step[1] = !panel->packed ? panel->step[1] : panel->turned ? rows * w : w;
+    step[0] = !panel->packed ? panel->step[0] : panel->transposed ? w : cols * w;
+    step[1] = !panel->packed ? panel->step[1] : panel->transposed ? rows * w : w;
 }
 
 static void tiles_gemm(const tiles_job *j, const tni_gemm *g)
@@ -212,7 +212,7 @@ static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
     tiles_steps(j, TNI_DST, g.m, g.n, step);
     g.d_m = step[0];
     g.d_n = step[1];
-    g.d = packed ? slot->room + t->panel[TNI_DST].at : j->at[TNI_DST] + x.offset[TNI_DST];
+    g.d = packed ? slot->scratch + t->panel[TNI_DST].at : j->at[TNI_DST] + x.offset[TNI_DST];
     g.alpha = p->alpha;
     g.beta = p->beta;
     if (p->beta != 0)
@@ -243,7 +243,7 @@ static void tiles_part(void *arg, int part)
 {
     tiles_job *j = arg;
     const tni_tiles *t = &j->s->tiles;
-    tiles_slot slot = {.room = j->workspace + t->shared + t->slot * (size_t)part,
+    tiles_slot slot = {.scratch = j->workspace + t->shared + t->slot * (size_t)part,
                        .has = {-1, -1, -1}};
     const bool blas = tni_product_by_blas(&j->s->p);
     const tni_blas_hold hold = blas ? tni_blas_begin() : (tni_blas_hold){0};
