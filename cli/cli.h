@@ -181,6 +181,7 @@ int read_size(const char *text, int64_t *size);
 int read_number(const char *text, tn_dtype dtype, void *element);
 bool is_number(const char *text);
 bool is_whole(const char *text);
+bool is_too_long(const char *text); /* digits alone, and more than 64 bits hold */
 
 /* An axis that may count from the end, for a tensor of ndim axes. */
 int read_axis(const args *a, int64_t axis, int ndim, int *dim);

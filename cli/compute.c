@@ -59,6 +59,9 @@ static int common_dtype(const args *a, const operands *o, tn_dtype *common)
     for (int i = o->op == TN_WHERE; i < o->n; i++)
         if (!o->files[i]) {
             fraction |= !is_whole(a->operands[i + 1]);
+            if (is_too_long(a->operands[i + 1]))
+                return usage(a, "%s exceeds 64 bits; write %s.0 for a float",
+                             a->operands[i + 1], a->operands[i + 1]);
         } else if (any) {
             LIB(tn_promote(common, *common, o->files[i]->t.dtype));
         } else {

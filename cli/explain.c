@@ -53,7 +53,7 @@ static void print_inputs(const recipe *r)
             printf("  in      a number as %s\n", tn_dtype_name(in->t.dtype));
             continue;
         }
-        const char *name = tn_file_name(in->from->f, in->i);
+        const char *own = tn_file_name(in->from->f, in->i), *name = own ? own : "";
         printf("  in      ");
         print_name(in->from->path);
         print_name(*name ? ":" : "");

@@ -5,11 +5,50 @@
 
 #include "cli.h"
 
+enum { MANY = 200 }; /* files that stay open; more are opened again for each box */
+
 typedef struct joined {
     source s;
     input in;
     bool open;
+    char *path; /* of a file that is closed again, with the index and the new axis (or -1) */
+    int64_t i;
+    int new_axis;
 } joined;
+
+/* A box of a file that is opened for it. */
+static tn_status read_again(void *user, const tn_tensor *dst, const int64_t *at)
+{
+    const joined *j = user;
+    tn_file *f = NULL;
+    tn_tensor v;
+    tn_status status = tn_file_open(&f, j->path);
+    if (status == TN_OK)
+        status = tn_file_places(f, j->i, &v);
+    if (status == TN_OK && j->new_axis >= 0)
+        status = tn_unsqueeze(&v, &v, j->new_axis);
+    if (status == TN_OK)
+        status = tn_view(&v, &v, dst->shape, at, NULL, 0);
+    if (status == TN_OK)
+        status = tn_file_fetch(f, j->i, dst, &v);
+    tn_file_close(f);
+    return status;
+}
+
+/* One of many: closed until a box needs it. */
+static int close_again(joined *j, int new_axis)
+{
+    if (j->in.in_memory || j->in.spilled || j->s.fd >= 0)
+        return DONE;
+    j->path = strdup(j->s.path);
+    j->i = j->in.i;
+    j->new_axis = new_axis;
+    if (!j->path)
+        return fail("no memory");
+    tn_file_close(j->s.f);
+    j->s.f = NULL;
+    return DONE;
+}
 
 /* Extents agree but along dim; the sum along it goes into shape. */
 static int add_shape(const args *a, const joined *js, const tn_tensor *t, int dim, int k,
@@ -52,6 +91,8 @@ static int build(const args *a, joined *js, recipe *r)
             memcpy(shape, v.shape, (size_t)v.ndim * sizeof *shape);
         }
         TRY(add_shape(a, js, &v, dim, k, &first, shape));
+        if (k > 0 && a->n > MANY)
+            TRY(close_again(&js[k], stack ? dim : -1));
     }
     TRY(recipe_start(r, first.dtype, first.ndim, shape));
     for (int k = 0; k < a->n; k++) {
@@ -59,12 +100,17 @@ static int build(const args *a, joined *js, recipe *r)
         if (stack)
             LIB(tn_unsqueeze(&v, &v, dim));
         TRY(recipe_add(r, &v, &js[k].in, at));
+        if (js[k].path) {
+            r->sources[k].file = NULL;
+            r->sources[k].read = read_again;
+            r->sources[k].user = &js[k];
+        }
         at[dim] += v.shape[dim];
     }
     return DONE;
 }
 
-/* Every file stays open: as many as the system lets this process have. */
+/* As many open files as the system lets this process have. */
 static void open_more(void)
 {
     struct rlimit most;
@@ -91,6 +137,7 @@ int run_join(const args *a)
         if (js[k].open) {
             close_input(&js[k].in);
             close_source(&js[k].s);
+            free(js[k].path);
         }
     free(js);
     return code;

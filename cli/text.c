@@ -223,6 +223,17 @@ bool is_whole(const char *text)
     return read_written(text, &x) && x.dtype != TN_F64;
 }
 
+bool is_too_long(const char *text)
+{
+    written x;
+    const char *digits = text + (*text == '-' || *text == '+');
+    bool hex = !strncmp(digits, "0x", 2) || !strncmp(digits, "0X", 2);
+    bool whole =
+        *digits && (hex ? strspn(digits + 2, "0123456789abcdefABCDEF") == strlen(digits + 2)
+                        : strspn(digits, "0123456789") == strlen(digits));
+    return whole && read_written(text, &x) && x.dtype == TN_F64;
+}
+
 /* Whether an element that x was converted to still says x: floats may round, nothing wraps. */
 static int holds(const written *x, const tn_tensor *element, bool *held)
 {

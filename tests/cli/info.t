@@ -209,3 +209,13 @@ $ tenon info data/old.pt data/script.pt
 $ tenon convert data/odd.pt -o o.safetensors
 2> tenon: data/odd.pt: tensor "s": type sparse, quantized or meta has no tn_dtype
 ? 1
+
+A .npy of text is listed.
+
+$ tenon info data/x_text.npy
+> data/x_text.npy: npy, 1 tensor, 0 B
+> dtype  shape  bytes  align  order
+> <U2    ?          -      -  unsupported
+$ tenon show data/x_text.npy
+2> tenon: data/x_text.npy: tensor "": type <U2 has no tn_dtype
+? 1

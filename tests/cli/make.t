@@ -258,3 +258,23 @@ $ tenon slice "[0, 0]" data/c_u64.npy -o - | tenon op add - 9223372036854775809 
 $ tenon slice "[0, 0]" data/c_i32.npy -o - | tenon op add - 010 -o - | tenon op add - 0x10 -o - | tenon show -
 > -: i32 (5,)
 > [23, 24, 25, 26, 27]
+
+Numbers that 64 bits do not hold are not rounded in silence.
+
+$ tenon op add a.npy 99999999999999999999 -o big.npy
+2> tenon op: 99999999999999999999 exceeds 64 bits; write 99999999999999999999.0 for a float
+2> usage: tenon op NAME A [B [C]] -o OUT
+? 2
+$ tenon op add a.npy 99999999999999999999.0 -o big.npy && tenon show big.npy | head -1
+> big.npy: f64 (2, 3)
+
+More files than may be open at once.
+
+$ ulimit -n 64; for i in $(seq 300); do echo a.npy; done | xargs tenon concat -a 0 -o many.npy && tenon info many.npy | tail -1
+> i32    (600, 3)   7200    128  C
+$ ulimit -n 64; for i in $(seq 300); do echo a.npy; done | xargs tenon stack -a 1 -o stacked.npy && tenon info stacked.npy | tail -1
+> i32    (2, 300, 3)   7200    128  C
+$ tenon slice '[:2, :3]' many.npy -f -o head.npy; tenon diff head.npy a.npy
+> 1 equal, 0 different, 0 only in A, 0 only in B, 0 renamed
+$ ulimit -n 64; for i in $(seq 300); do echo a.npy; done | xargs tenon explain stack -a 1 | tail -4 | head -1
+>   read    7.2 kB

@@ -83,7 +83,7 @@ static void long_paths_are_cut_in_sentences(void **state)
     put_file(path, "nothing", 7);
     assert_int_equal(tn_file_open(&f, path), TN_EFORMAT);
     assert_int_equal(strlen(tn_error()),
-                     200 + strlen(": not a .npy, .npz, .safetensors or .gguf file"));
+                     200 + strlen(": not a .npy, .npz, .safetensors, .gguf or .pt file"));
     const tn_tensor *ts[] = {&t, &t};
     assert_int_equal(tn_writer_open(&w, path, 2, (const char *[]){"a", "b"}, ts, NULL),
                      TN_EUNSUPPORTED);

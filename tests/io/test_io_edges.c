@@ -918,15 +918,15 @@ static void short_files(void **state)
         size_t n;
         const char *sentence;
     } rows[] = {
-        {"\x93NUMP", 5, "x: not a .npy, .npz, .safetensors or .gguf file"},
+        {"\x93NUMP", 5, "x: not a .npy, .npz, .safetensors, .gguf or .pt file"},
         {"\x93NUMPY", 6, "x: not a .npy: shorter than 10 bytes or wrong magic"},
-        {"PK\3", 3, "x: not a .npy, .npz, .safetensors or .gguf file"},
+        {"PK\3", 3, "x: not a .npy, .npz, .safetensors, .gguf or .pt file"},
         {"PK\3\4", 4, "x: central directory is missing or damaged"},
         {"PK\5\6", 4, "x: central directory is missing or damaged"},
-        {"GGU", 3, "x: not a .npy, .npz, .safetensors or .gguf file"},
+        {"GGU", 3, "x: not a .npy, .npz, .safetensors, .gguf or .pt file"},
         {"GGUF", 4, "x: header extends past the end of the file at byte 4"},
-        {"\1\0\0\0\0\0\0\0", 8, "x: not a .npy, .npz, .safetensors or .gguf file"},
-        {"\1\0\0\0\0\0\0\0[", 9, "x: not a .npy, .npz, .safetensors or .gguf file"},
+        {"\1\0\0\0\0\0\0\0", 8, "x: not a .npy, .npz, .safetensors, .gguf or .pt file"},
+        {"\1\0\0\0\0\0\0\0[", 9, "x: not a .npy, .npz, .safetensors, .gguf or .pt file"},
         {"\1\0\0\0\0\0\0\0{", 9, "x: header, byte 9: expected a string"},
         {"\2\0\0\0\0\0\0\0{", 9,
          "x: header has 2 bytes, the file 9, at most 100000000 are supported"},
@@ -949,7 +949,7 @@ static void long_names_of_files(void **state)
         for (size_t i = 0; i < n; i++)
             name[i] = (char)('a' + i % 26);
         name[n] = 0;
-        snprintf(want, sizeof want, "%s: not a .npy, .npz, .safetensors or .gguf file",
+        snprintf(want, sizeof want, "%s: not a .npy, .npz, .safetensors, .gguf or .pt file",
                  name + (n > 200 ? n - 200 : 0));
         assert_int_equal(ftruncate(fd, 0), 0);
         assert_int_equal(tn_file_open_fd(&f, fd, name), TN_EFORMAT);

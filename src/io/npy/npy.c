@@ -236,6 +236,12 @@ tn_status tni_npy_parse(tni_npy *h, const char *who, const uint8_t *bytes, int64
     return TN_OK;
 }
 
+/* Text, bytes, dates and intervals are listed; objects, and records that may have some, never. */
+static bool is_listed(const char *descr)
+{
+    return descr[0] && strchr("<>|=", descr[0]) && descr[1] && strchr("USaMmV", descr[1]);
+}
+
 tn_status tni_npy_open(tn_file *f)
 {
     uint8_t prefix[TNI_NPY_PREFIX];
@@ -249,8 +255,12 @@ tn_status tni_npy_open(tn_file *f)
     if (!bytes)
         return tni_no_memory(f->path, length);
     TRY(tni_file_bytes(f, bytes, length, 0));
-    tni_npy h;
-    TRY(tni_npy_parse(&h, f->path, bytes, length));
+    tni_npy h = {.descr = ""};
+    tn_status status = tni_npy_parse(&h, f->path, bytes, length);
+    if (status == TN_EUNSUPPORTED && is_listed(h.descr))
+        return tni_file_add(
+            f, &(tni_entry){.name = "", .type = h.descr, .shape = h.shape, .no_shape = true});
+    TRY(status);
     if (h.nbytes > f->size - length) {
         char text[TNI_SHAPE_TEXT];
         return tni_fail(TN_EFORMAT, "%s: header says %s = %lld bytes, the file has %lld",
