@@ -12,7 +12,7 @@ typedef struct args {
     const char *word; /* permute, cast ... */
     int n;
     const char *operands[8];
-    const char *out, *shape, *dtype, *src, *dst, *name;
+    const char *out, *shape, *dtype, *src, *dst, *name, *axis;
     int64_t max_mem, ranks, per_node;
     double alpha, beta; /* seconds, bytes per second; 0: no prediction */
     bool force, quick, json, quiet;
@@ -42,7 +42,7 @@ int parse_numbers(const char *text, int most, int64_t *out, int *n);
 int parse_axes(const char *text, int ndim, int *axes);
 int parse_dist(const char *text, int ndim, const int64_t *shape, int ranks, tn_dist **d);
 
-int run_data(const args *a);    /* data.c: permute, rearrange, slice, cast, convert */
+int run_data(const args *a);    /* data.c: permute, rearrange, slice, cast, convert, reduce */
 int run_explain(const args *a); /* explain.c */
 int run_bench(const args *a);   /* bench.c */
 

@@ -33,6 +33,9 @@ typedef struct job {
     tn_dtype dtype; /* of OUT */
     tn_dist *src, *dst;
     tn_tensor from, to;
+    int keep_axis; /* of OUT, or of what is reduced, that is cut; -1: rank 0 has everything */
+    int naxes, reduced[TN_MAX_NDIM];
+    tn_reduction op;
 } job;
 
 /* "x.safetensors:name" */
@@ -79,15 +82,79 @@ static tn_status apply_word(job *j)
     }
     for (int i = 0; i < j->view.ndim; i++)
         j->axes[i] = i;
+    j->keep_axis = j->view.ndim ? 0 : -1;
     if (!strcmp(word, "cast"))
         return tn_dtype_parse(&j->dtype, what);
-    return TN_OK;
+    return strcmp(word, "reduce") ? TN_OK : tn_reduction_parse(&j->op, what);
 }
 
-static tn_status block_dist(tn_dist **d, int ndim, const int64_t *shape)
+/* Blocks of one axis; axis -1: everything on rank 0. */
+static tn_status block_dist(tn_dist **d, int ndim, const int64_t *shape, int axis)
 {
-    const tn_placement cut = {ndim ? 0 : -1, TN_CUT_BLOCK, 0, 0};
-    return tn_dist_mesh(d, ndim, shape, 1, &all_ranks, &cut, NULL);
+    const tn_placement cut = {axis, TN_CUT_BLOCK, 0, 0};
+    return axis < 0 ? tn_dist_whole(d, ndim, shape, all_ranks, 0)
+                    : tn_dist_mesh(d, ndim, shape, 1, &all_ranks, &cut, NULL);
+}
+
+/* The axes of --axis (all without it); the longest of the others is cut. */
+static int reduce_axes(job *j)
+{
+    int64_t numbers[TN_MAX_NDIM], longest = 0;
+    const int ndim = j->view.ndim;
+    bool gone[TN_MAX_NDIM] = {false};
+    for (int i = 0; i < ndim; i++)
+        numbers[i] = i;
+    j->naxes = ndim;
+    if (j->a->axis)
+        TRY(parse_numbers(j->a->axis, TN_MAX_NDIM, numbers, &j->naxes));
+    j->keep_axis = -1;
+    for (int i = 0; i < j->naxes; i++) {
+        const int64_t axis = numbers[i] < 0 ? numbers[i] + ndim : numbers[i];
+        if (axis < 0 || axis >= ndim || gone[axis])
+            return fail("--axis \"%s\": expected axes of 0 to %d, each once", j->a->axis,
+                        ndim - 1);
+        gone[axis] = true;
+        j->reduced[i] = (int)axis;
+    }
+    for (int i = 0; i < ndim; i++)
+        if (!gone[i] && j->view.shape[i] > longest) {
+            longest = j->view.shape[i];
+            j->keep_axis = i;
+        }
+    return DONE;
+}
+
+/* Every rank has all elements of its kept indices, and reduces them as tenon does alone. */
+static tn_status reduce_part(job *j)
+{
+    tn_tensor out;
+    tn_dist *d = NULL;
+    int64_t shape[TN_MAX_NDIM];
+    int ndim = 0, cut = -1;
+    tn_tensor whole = j->view;
+    tn_status status = tn_reduce_shape(&whole, j->naxes, j->reduced, false, &ndim, shape);
+    for (int i = 0, kept = 0; i < j->view.ndim; i++) {
+        bool gone = false;
+        for (int k = 0; k < j->naxes; k++)
+            gone = gone || j->reduced[k] == i;
+        cut = i == j->keep_axis ? kept : cut;
+        kept += !gone;
+    }
+    if (status == TN_OK)
+        status = block_dist(&d, ndim, shape, cut);
+    if (status == TN_OK && tn_dist_parts(d, this_rank) > 0) {
+        status = tn_reduce_copy(&out, j->op, NULL, &j->to, j->naxes, j->reduced, false);
+        tn_free(&j->to);
+        if (status == TN_OK)
+            j->to = out;
+    }
+    if (status != TN_OK) {
+        tn_dist_free(d);
+        return status;
+    }
+    tn_dist_free(j->dst);
+    j->dst = d;
+    return TN_OK;
 }
 
 static tn_status make_parts(job *j)
@@ -96,20 +163,22 @@ static tn_status make_parts(job *j)
     const int ndim = j->view.ndim;
     for (int i = 0; i < ndim; i++)
         to[i] = j->view.shape[j->axes[i]];
-    tn_status status = block_dist(&j->src, ndim, j->view.shape);
+    tn_status status = block_dist(&j->src, ndim, j->view.shape, ndim ? 0 : -1);
     if (status == TN_OK)
-        status = block_dist(&j->dst, ndim, to);
-    if (status == TN_OK)
-        status = tn_dist_part(j->src, this_rank, 0, n);
-    if (status == TN_OK)
-        status = tn_init(&j->from, NULL, j->view.dtype, ndim, n);
-    if (status == TN_OK)
-        status = tn_dist_part(j->dst, this_rank, 0, n);
-    if (status == TN_OK)
-        status = tn_init(&j->to, NULL, j->dtype, ndim, n);
+        status = block_dist(&j->dst, ndim, to, j->keep_axis);
     if (status != TN_OK)
         return status;
-    const int64_t need = tn_nbytes(&j->from) + tn_nbytes(&j->to);
+    int64_t need = 0;
+    const bool from = tn_dist_parts(j->src, this_rank) > 0;
+    const bool goal = tn_dist_parts(j->dst, this_rank) > 0;
+    if (from && (status = tn_dist_part(j->src, this_rank, 0, n)) == TN_OK &&
+        (status = tn_init(&j->from, NULL, j->view.dtype, ndim, n)) == TN_OK)
+        need += tn_nbytes(&j->from);
+    if (goal && status == TN_OK && (status = tn_dist_part(j->dst, this_rank, 0, n)) == TN_OK &&
+        (status = tn_init(&j->to, NULL, j->dtype, ndim, n)) == TN_OK)
+        need += tn_nbytes(&j->to);
+    if (status != TN_OK)
+        return status;
     if (j->a->max_mem && need > j->a->max_mem) {
         char text[200], a[32], b[32];
         snprintf(text, sizeof text,
@@ -117,12 +186,11 @@ static tn_status make_parts(job *j)
                  bytes_text(a, (double)need), bytes_text(b, (double)j->a->max_mem));
         return tn_set_error(TN_ENOMEM, text);
     }
-    status = tn_alloc(&j->to, j->dtype, ndim, n);
-    if (status != TN_OK)
-        return status;
-    status = tn_dist_part(j->src, this_rank, 0, n);
-    /* A few bytes over the limits of memory are told by the system's allocator. */
-    return status == TN_OK ? tn_alloc(&j->from, j->view.dtype, ndim, n) : status;
+    if (goal)
+        status = tn_alloc(&j->to, j->dtype, ndim, j->to.shape);
+    if (from && status == TN_OK)
+        status = tn_alloc(&j->from, j->view.dtype, ndim, j->from.shape);
+    return status;
 }
 
 /* The file is a rank of its own behind the others, from which each rank takes its part. */
@@ -138,7 +206,7 @@ static tn_status read_part(job *j)
                                  NULL);
     if (status == TN_OK)
         status = tn_route_info(route, &sum);
-    for (int64_t k = 0; status == TN_OK && k < sum.boxes; k++) {
+    for (int64_t k = 0; status == TN_OK && sum.receives > 0 && k < sum.boxes; k++) {
         tn_tensor to, from;
         status = tn_route_piece(route, 0, k, &j->from, &j->view, &to, &from);
         if (status == TN_OK)
@@ -159,6 +227,8 @@ static int move_and_save(job *j)
     tn_mpi_plan_free(plan);
     LIB(status);
     tn_free(&j->from);
+    if (!strcmp(j->a->word, "reduce"))
+        TRY(agree(reduce_part(j) == TN_OK ? DONE : FAILED));
     const tn_dist *ds[] = {j->dst};
     const tn_tensor *parts[] = {&j->to};
     const size_t n = strlen(j->a->out);
@@ -185,6 +255,8 @@ int run_data(const args *a)
     int code = agree(status == TN_OK ? DONE : FAILED);
     if (code == DONE && !strcmp(a->word, "permute"))
         code = parse_axes(a->operands[0], j.view.ndim, j.axes);
+    if (code == DONE && !strcmp(a->word, "reduce"))
+        code = reduce_axes(&j);
     if (code == DONE)
         code = agree(make_parts(&j) == TN_OK ? DONE : FAILED);
     if (code == DONE)

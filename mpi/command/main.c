@@ -19,6 +19,7 @@ static const char help_text[] =
     "subscripts\n"
     "  mpirun -n 4 tenon-mpi cast DTYPE IN -o OUT        convert elements\n"
     "  mpirun -n 4 tenon-mpi convert IN -o OUT           write another format\n"
+    "  mpirun -n 4 tenon-mpi reduce OP IN -a AXES -o OUT sum, mean, max ... over axes\n"
     "  mpirun -n 2 tenon-mpi bench                       measure moves beside memcpy and MPI\n"
     "  tenon-mpi explain --ranks N --shape N,N permute AXES   what N ranks would do\n"
     "  tenon-mpi help, tenon-mpi version\n"
@@ -29,6 +30,7 @@ static const char help_text[] =
     "Options:\n"
     "  -o, --out OUT        the file to make: .npy or .safetensors\n"
     "  -f, --force          overwrite what is there\n"
+    "  -a, --axis AXES      reduce: over these, all by default\n"
     "  --name NAME          of the tensor in OUT\n"
     "  --max-mem SIZE       memory for elements on each rank: 512M, 2G\n"
     "  --ranks N            explain: so many ranks\n"
@@ -127,7 +129,7 @@ static int parse_option(args *a, const char *option, const char *value)
         const char *name, **text;
     } texts[] = {{"-o", &a->out},        {"--out", &a->out}, {"--shape", &a->shape},
                  {"--dtype", &a->dtype}, {"--src", &a->src}, {"--dst", &a->dst},
-                 {"--name", &a->name}};
+                 {"--name", &a->name},   {"-a", &a->axis},   {"--axis", &a->axis}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(option, texts[i].name)) {
             *texts[i].text = value;
@@ -150,9 +152,9 @@ static int parse_option(args *a, const char *option, const char *value)
 
 static int parse_args(args *a, int argc, char **argv)
 {
-    static const char *const valued[] = {"-o",     "--out",     "--shape", "--dtype",
-                                         "--src",  "--dst",     "--name",  "--alpha",
-                                         "--beta", "--max-mem", "--ranks", "--per-node"};
+    static const char *const valued[] = {
+        "-a",    "--axis", "-o",      "--out",  "--shape",   "--dtype", "--src",
+        "--dst", "--name", "--alpha", "--beta", "--max-mem", "--ranks", "--per-node"};
     const struct {
         const char *name;
         bool *flag;
@@ -201,9 +203,13 @@ static int under_mpi(const args *a, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static const char *const words[] = {"permute", "rearrange", "slice",
-                                        "cast",    "convert",   "bench"};
+    static const char *const words[] = {"permute", "rearrange", "slice", "cast",
+                                        "convert", "reduce",    "bench"};
     args a = {0};
+    /* Launchers say which rank this is before MPI does: only rank 0 prints. */
+    const char *rank =
+        getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+    this_rank = rank ? atoi(rank) : 0;
     TRY(parse_args(&a, argc, argv));
     if (!a.word)
         return usage("missing command");

@@ -48,6 +48,13 @@ for n in "${@:-2}"; do
     run "$n" rearrange 'a b c -> c a b' "$data"/c_f32.npy -o many.npy -f
     cmp one.npy many.npy
 
+    for axes in 0 1,2 0,1,2; do # the bytes do not depend on the number of ranks
+        run 1 reduce mean "$data"/c_f64.npy -a $axes -o one.npy -f
+        run "$n" reduce mean "$data"/c_f64.npy -a $axes -o many.npy -f
+        cmp one.npy many.npy
+    done
+    expect 1 'no reduction' run "$n" reduce frob "$data"/c_f32.npy -o x.npy
+    expect 1 'each once' run "$n" reduce sum "$data"/c_f32.npy -a 0,0 -o x.npy
     expect 1 'is there already' run "$n" permute 2,0,1 "$data"/c_f32.npy -o many.npy
     expect 1 'No such file' run "$n" permute 1,0 none.npy -o x.npy
     expect 1 'expected each' run "$n" permute 1,1,0 "$data"/c_f32.npy -o x.npy

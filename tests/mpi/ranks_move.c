@@ -154,6 +154,65 @@ static void rounds(MPI_Comm comm)
     }
 }
 
+/* ---- memory ---- */
+
+static size_t largest, taken;
+
+static void *counted(void *user, size_t size, size_t align)
+{
+    void *p = NULL;
+    (void)user;
+    largest = size > largest ? size : largest;
+    taken++;
+    return posix_memalign(&p, align, size) ? NULL : p;
+}
+
+static void given_back(void *user, void *p, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(p);
+}
+
+/* A plan takes its buffers as one block of the size that it tells (and a label of 64 bytes), and
+ * a run takes nothing. */
+static void memory(MPI_Comm comm)
+{
+    const int64_t shape[] = {600, 500}, to[] = {500, 600};
+    const int axes[] = {1, 0}, mesh = test_size;
+    const tn_placement cut = {0, TN_CUT_BLOCK, 0, 0};
+    tn_dist *a = NULL, *b = NULL;
+    rng r = {9};
+    tn_handle *h = NULL;
+    OK(tn_dist_mesh(&a, 2, shape, 1, &mesh, &cut, NULL));
+    OK(tn_dist_mesh(&b, 2, to, 1, &mesh, &cut, NULL));
+    side src = side_make(&r, comm, a, TN_F32, false),
+         dst = side_make(&r, comm, b, TN_F32, false);
+    for (int64_t i = 0; i < src.n; i++)
+        part_fill(&src.parts[i], a, i, TN_F32, NULL, shape);
+    OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.alloc = counted, .free = given_back}));
+    OK(tn_handle_use(h));
+    for (int64_t budget = 65536; budget <= 1 << 24; budget *= 4) {
+        tn_mpi_plan *plan = NULL;
+        tn_mpi_sum sum;
+        const tn_mpi_options options = {.max_bytes = budget};
+        largest = 0;
+        OK(tn_mpi_plan_move(&plan, comm, b, TN_F32, a, TN_F32, axes, &options));
+        OK(tn_mpi_info(plan, &sum));
+        CHECK(sum.buffer_bytes <= budget);
+        CHECK((int64_t)largest == (sum.buffer_bytes + 127) / 64 * 64);
+        taken = 0;
+        OK(tn_mpi_run(plan, dst.parts, src.parts));
+        CHECK(taken == 0);
+        tn_mpi_plan_free(plan);
+    }
+    OK(tn_handle_use(NULL));
+    tn_handle_destroy(h);
+    side_check(&dst, TN_F32, axes, shape);
+    side_free(&src);
+    side_free(&dst);
+}
+
 /* Two plans under way, waited for in the other order. */
 static void two_plans(MPI_Comm comm)
 {
@@ -209,6 +268,7 @@ int main(int argc, char **argv)
         one_move(&r, MPI_COMM_WORLD, i);
     rounds(MPI_COMM_WORLD);
     two_plans(MPI_COMM_WORLD);
+    memory(MPI_COMM_WORLD);
     many_plans(MPI_COMM_WORLD, rounds_asked >= 200 ? 5000 : 300);
 
     /* A part of the ranks, in reversed order, and freed while the program goes on. */
