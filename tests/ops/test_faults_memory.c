@@ -147,8 +147,8 @@ static tn_status call_plan_tuned(void)
 {
     tn_plan *plan;
     TRY(tn_plan_rearrange(&plan, &place, &transposed));
-    tn_status status = tn_plan_tuned(&out.plan, plan, place.data,
-                                     (const void *const[]){transposed.data}, 0);
+    tn_status status =
+        tn_plan_tuned(&out.plan, plan, place.data, (const void *const[]){transposed.data}, 0);
     tn_plan_free(plan);
     return status;
 }

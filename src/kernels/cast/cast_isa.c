@@ -30,13 +30,13 @@
         };                                                                                     \
         for (; n >= EACH && stream; n -= EACH, d += MADE, s += READ) {                         \
             _Alignas(LINE_BYTES) char line[MADE];                                              \
-            prefetch_block(s, READ, ahead);                                                             \
+            prefetch_block(s, READ, ahead);                                                    \
             PIECE(line, s, EACH);                                                              \
             for (int i = 0; i < MADE; i += LINE_BYTES)                                         \
                 stream_line(d + i, line + i);                                                  \
         }                                                                                      \
         for (; n >= EACH && ahead; n -= EACH, d += MADE, s += READ) {                          \
-            prefetch_block(s, READ, ahead);                                                             \
+            prefetch_block(s, READ, ahead);                                                    \
             PIECE(d, s, EACH);                                                                 \
         }                                                                                      \
         ANY(d, s, n);                                                                          \

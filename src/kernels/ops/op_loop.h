@@ -39,7 +39,7 @@
 typedef void op_block(BLOCK_HEAD);
 
 /* A rule of ops.def is a function of the three sources and the parameters, most unused. */
-#define OPTIONAL       __attribute__((unused))
+#define OPTIONAL     __attribute__((unused))
 #define RULE_HEAD(X) OPTIONAL X x, OPTIONAL X y, OPTIONAL X z, OPTIONAL const double *param
 #define P(i)         param[i]
 

@@ -277,8 +277,8 @@ static void put_edged(char *d, const tni_row *row, const char *s, int64_t s_step
 
 /* Streaming stores take their time, in which the next rows can be read: rows go out CHUNK bytes
  * at a time. */
-static void append(tni_row_buffer *k, const tni_row *row, const char *s, int64_t s_step, int64_t n,
-                   const char *value)
+static void append(tni_row_buffer *k, const tni_row *row, const char *s, int64_t s_step,
+                   int64_t n, const char *value)
 {
     const int64_t most = row->bytes < CHUNK ? CHUNK / row->bytes : 1;
     while (n > 0) {

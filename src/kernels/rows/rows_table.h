@@ -44,8 +44,8 @@ typedef struct tni_rows_kernels {
 
     /* Append n rows whose bodies begin at s, s + s_step, … and stream what becomes whole.
      * Border elements are copies of *value, or of the row's own elements when value is NULL. */
-    void (*append)(tni_row_buffer *k, const tni_row *row, const char *s, int64_t s_step, int64_t n,
-                   const char *value);
+    void (*append)(tni_row_buffer *k, const tni_row *row, const char *s, int64_t s_step,
+                   int64_t n, const char *value);
 
     /* Stream the lines that are whole. */
     void (*flush)(tni_row_buffer *k);

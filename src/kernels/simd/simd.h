@@ -226,9 +226,9 @@ INLINE void store_4(char *d, vec_4 v)
 }
 /* Two lines and, for each element of the result, its index in them. */
 #define PAIR(W, BITS)                                                                          \
-    INLINE vec_4 pair_##W(vec_4 a, vec_4 mask, vec_4 b)                                      \
+    INLINE vec_4 pair_##W(vec_4 a, vec_4 mask, vec_4 b)                                        \
     {                                                                                          \
-        return _mm512_permutex2var_epi##BITS(a, mask, b);                                    \
+        return _mm512_permutex2var_epi##BITS(a, mask, b);                                      \
     }
 #if defined(__AVX512VBMI__)
 PAIR(1, 8)
