@@ -10,11 +10,9 @@
 #define TENON_HPP
 
 #include <tenon/cpp/core.hpp>
+#include <tenon/cpp/expr.hpp>
 #include <tenon/cpp/ops.hpp>
 #include <tenon/cpp/tensor.hpp>
 #include <tenon/cpp/view.hpp>
-#if __has_include(<tenon/expr.h>)
-#include <tenon/cpp/expr.hpp>
-#endif
 
 #endif

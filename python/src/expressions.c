@@ -3,8 +3,6 @@
 
 #include "core.h"
 
-#if __has_include(<tenon/expr.h>)
-
 typedef struct named {
     int n;
     const char *text;
@@ -150,7 +148,3 @@ PyMethodDef tpy_expr_functions[] = {
     {"_expr_names", f_expr_names, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
-
-#else
-PyMethodDef tpy_expr_functions[] = {{NULL, NULL, 0, NULL}};
-#endif

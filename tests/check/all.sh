@@ -6,6 +6,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p build/check
+case "${1-} ${2-}" in "python --array-api") shift && exec tests/check/python.sh "$@" ;; esac
 [ $# -gt 0 ] || set -- $(cd tests/check && ls ./*.sh | sed 's,^\./,,; s,\.sh$,,' | grep -v '^all$')
 bad=0
 for name in "$@"; do

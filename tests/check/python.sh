@@ -22,7 +22,8 @@ if [ -z "$dir" ]; then
 fi
 $PWD/$build/python-venv/bin/pip install -q -r "$dir/requirements.txt"
 cp python/tests/array_api_exceptions.txt $build/array_api_exceptions.txt
+printf '%s\n' 'test_has_names[linalg-' 'test_has_names[fft-' >$build/array_api_skips.txt
 (cd "$dir" && ARRAY_API_TESTS_MODULE=tenon ARRAY_API_TESTS_VERSION=2024.12 "$python" -m pytest -q \
     --no-header -p no:cacheprovider --disable-extension linalg --disable-extension fft \
     --xfails-file "$OLDPWD/$build/array_api_exceptions.txt" \
-    --deselect array_api_tests/test_has_names.py array_api_tests)
+    --skips-file "$OLDPWD/$build/array_api_skips.txt" array_api_tests)

@@ -118,7 +118,6 @@ static void failing()
     CHECK(status_of([&] { return tn::view::of(small, {2, 3}); }) == TN_ESHAPE);
 }
 
-#if __has_include(<tenon/expr.h>)
 static void expressions()
 {
     tn::tensor a = tn::take(tn::tensor::arange(6)), b = tn::take(tn::tensor::full({6}, 2.0f));
@@ -138,7 +137,6 @@ static void expressions()
     CHECK(z.at<float>(3) == 0);
 #endif
 }
-#endif
 
 #ifdef __cpp_lib_mdspan
 static void mdspans()
@@ -161,9 +159,7 @@ int main()
     views();
     tensors();
     failing();
-#if __has_include(<tenon/expr.h>)
     expressions();
-#endif
 #ifdef __cpp_lib_mdspan
     mdspans();
     std::puts("with mdspan");
