@@ -75,7 +75,7 @@ def peers(data, folder):
     panel.invert_yaxis()
     panel.set_xlabel("GB/s read and written, longer is faster")
     panel.set_title(data["cpu"], loc="left", fontsize=9)
-    panel.legend(frameon=False, loc="lower right")
+    panel.legend(frameon=False, loc="center right", bbox_to_anchor=(1, 0.6))
     save(figure, folder, "speed.svg")
 
 
