@@ -46,6 +46,13 @@ static tni_expr_value converted(const tni_expr_value *v, tn_dtype to)
         memcpy(r.bytes, v->bytes, sizeof r.bytes);
         return r;
     }
+    if (dtype_of(v) == TN_I64 &&
+        (to == TN_F32 || to == TN_F64)) { /* the common ones, quickly */
+        const double f64 = (double)v->i;
+        const float f32 = (float)v->i;
+        memcpy(r.bytes, to == TN_F32 ? (const void *)&f32 : &f64, (size_t)tni_width(to));
+        return r;
+    }
     const tn_tensor d = element(r.bytes, to), s = element(from.bytes, dtype_of(v));
     tni_strips_cast(&d, r.bytes, &s, from.bytes);
     return r;

@@ -251,7 +251,7 @@ static void strip_place_buffers(tni_strips *s)
     /* Two lines between registers: at a distance of 4 KB loads wait for stores. */
     s->reg_size = (int32_t)(((s->flat ? block : strip) * s->widest + 63) & ~(int64_t)63);
     s->reg_size += s->reg_size >= 2048 && s->reg_size % 4096 < 128 ? 128 : 0;
-    ASSERT(s->single || at + (int64_t)s->nreg * s->reg_size <= TNI_ARENA);
+    ASSERT(at + (int64_t)s->nreg * s->reg_size <= TNI_ARENA);
     for (int i = 0; i < s->ninstr; i++) {
         tni_instr *x = &s->instr[i];
         const int nsrc = x->kind == TNI_DO_APPLY ? x->op.nsrc : 1;
@@ -280,10 +280,11 @@ static bool strip_streams(const tni_strips *s, const tni_axis *in)
            strip_is_unit_stride(s, in, 0) && in->n * s->operand[0].width >= STREAM_LEAST;
 }
 
-/* One axis and neither registers nor packed operands: a part is one strip. */
+/* Nothing is packed, and a part is one strip: one axis without registers, or a single block. */
 static bool strip_is_single(const tni_strips *s)
 {
-    bool single = s->nest.ndim == 1 && s->nreg == 0 && !s->map;
+    bool single = !s->map && ((s->nest.ndim == 1 && s->nreg == 0) ||
+                              (s->items == 1 && (s->flat || s->nest.ndim == 1)));
     for (int k = 0; k < s->nest.nop; k++)
         single &= s->operand[k].form != TNI_PACKED;
     return single;
@@ -321,10 +322,10 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     s->flat = !s->map && in->n < SHORT && nest->ndim > 1;
     strip_classify(s, false);
     tni_strips_lower(s, p);
-    s->single = strip_is_single(s);
     strip_cut_blocks(s);
     if (s->flat && strip_classify(s, true))
         tni_strips_lower(s, p);
+    s->single = strip_is_single(s);
     strip_place_buffers(s);
 }
 

@@ -295,22 +295,28 @@ static void strip_run_items(const job *j, work *w, int64_t first, int64_t last)
     }
 }
 
-/* Elements [first, last) of the one axis, as one strip. */
+/* Blocks [first, last) of the one axis, or the only block, as one strip. */
 static void strip_run_single(const job *j, work *w, int64_t first, int64_t last)
 {
-    const tni_axis *a = j->s->nest.axis;
-    for (int k = 0; k < j->s->nest.nop; k++)
-        w->strip[k] = j->at[k] + first * a->step[k];
-    w->row = last - first;
-    strip_exec(w, j->s->once, j->s->ninstr);
+    const tni_strips *p = j->s;
+    w->row = p->count;
+    if (p->items > 1) {
+        const tni_axis *a = p->nest.axis;
+        const int64_t begin = first * p->block[0], end = last * p->block[0];
+        w->row = (end < a->n ? end : a->n) - begin;
+        for (int k = 0; k < p->nest.nop; k++)
+            w->strip[k] += begin * a->step[k];
+    }
+    strip_exec(w, p->once, p->ninstr);
 }
 
 static void strip_run_part(void *arg, int part)
 {
     const job *j = arg;
     const tni_strips *p = j->s;
-    int64_t first, last;
-    tni_split_range(p->items, j->parts, part, &first, &last);
+    int64_t first = 0, last = p->items;
+    if (j->parts > 1)
+        tni_split_range(p->items, j->parts, part, &first, &last);
     _Alignas(64) char arena[TNI_ARENA];
     work w; /* uninitialised on purpose: clearing it would dominate small calls */
     w.j = j;
@@ -321,12 +327,10 @@ static void strip_run_part(void *arg, int part)
         w.strip[k] = j->at[k];
     }
     strip_exec(&w, 0, p->once);
-    if (p->single) {
-        const int64_t n = p->nest.axis[0].n, block = p->block[0];
-        strip_run_single(j, &w, first * block, last * block < n ? last * block : n);
-    } else {
+    if (p->single)
+        strip_run_single(j, &w, first, last);
+    else
         strip_run_items(j, &w, first, last);
-    }
     if (j->stream)
         j->k->fence();
 }

@@ -61,7 +61,7 @@ typedef struct tni_instr {
 typedef struct tni_strips {
     tni_nest nest;
     bool flat;   /* a strip is the whole block; otherwise a row of its last axis */
-    bool single; /* one axis and no buffers: a part is one strip */
+    bool single; /* nothing is packed and a part is one strip */
     bool stream; /* dst is written past the caches */
     int nblock;
     int axis[TNI_BLOCK_AXES];    /* the block's axes, outermost first */
