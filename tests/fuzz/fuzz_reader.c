@@ -70,8 +70,10 @@ static void use_tensor(const tn_file *f, int64_t i, size_t size)
     MUST(tn_file_find(f, tn_file_name(f, i), &found) == TN_OK && found == i);
     tn_status status = tn_file_info(f, i, &name, &desc, &offset);
     if (status != TN_OK) {
-        MUST(status == TN_EUNSUPPORTED);
-        MUST(tn_file_read(f, i, &t) == TN_EUNSUPPORTED);
+        /* a damaged member of .npz is listed */
+        MUST(status == TN_EUNSUPPORTED ||
+             (status == TN_EFORMAT && !strcmp(tn_file_type(f, i), "damaged")));
+        MUST(tn_file_read(f, i, &t) == status);
         return;
     }
     MUST(tn_file_shape(f, i, &ndim) && ndim == desc.ndim);
