@@ -278,6 +278,44 @@ static void large(void **state)
             check(&big[c], dtype_of_width[w], &r);
 }
 
+/* Every address of dst and of src in a line, in every width: transposes of long and of short axes,
+ * rows that join, channels; by the call, which plans for the address, and by a plan made without
+ * one. */
+static void every_offset(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        int64_t shape[4];
+        const char *dst, *src;
+    } of[] = {{2, {67, 181}, "01", "10"},         {3, {21, 19, 33}, "012", "210"},
+              {4, {5, 7, 9, 43}, "0123", "3210"}, {3, {12, 40, 50}, "012", "102"},
+              {3, {29, 40, 3}, "012", "201"},     {3, {3, 40, 29}, "012", "120"},
+              {3, {30, 16, 40}, "012", "021"}};
+    rng r = {8};
+    for (size_t c = 0; c < sizeof of / sizeof *of; c++)
+        for (int w = 0; w < WIDTHS; w++)
+            for (int at = 0; at < 64; at += TEST_WATCHED ? 7 : 1) {
+                tn_tensor d = layout_of(dtype_of_width[w], of[c].ndim, of[c].shape, of[c].dst);
+                tn_tensor s = layout_of(dtype_of_width[w], of[c].ndim, of[c].shape, of[c].src);
+                ground src = ground_make(&r, &s, at * 5 % 64), dst = ground_make(&r, &d, at);
+                ground want = ground_twin(&dst), again = ground_twin(&dst);
+                tn_plan *plan;
+                copy_oracle(&want.t, &src.t);
+                OK(tn_handle_use(handle_of[at % THREAD_COUNTS]));
+                OK(tn_rearrange(&dst.t, &src.t));
+                OK(tn_plan_rearrange(&plan, &d, &s));
+                OK(tn_plan_run(plan, again.t.data, (const void *const[]){src.t.data}));
+                tn_plan_free(plan);
+                if (!same_ground(&dst, &want) || !same_ground(&again, &want))
+                    fail_msg("case %d, %d bytes wide, dst at %d", (int)c, 1 << w, at);
+                ground_free(&src);
+                ground_free(&dst);
+                ground_free(&want);
+                ground_free(&again);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +324,7 @@ int main(void)
         cmocka_unit_test(lines_are_whole),
         cmocka_unit_test(threads_share_out_the_outside),
         cmocka_unit_test(every_tail),
+        cmocka_unit_test(every_offset),
         cmocka_unit_test(large),
     };
     printf("%s\n", tn_isa());
