@@ -119,43 +119,79 @@ INLINE void long_row(char *d, const char *s, int64_t bytes)
 
 enum { DST_AHEAD = 768 }; /* bytes that lines of dst are prefetched ahead of their stores */
 
+/* What copies one row of unit bytes. */
+typedef void row_fn(char *d, const char *s, int64_t unit);
+
+INLINE void row_of_32(char *d, const char *s, int64_t unit)
+{
+    (void)unit;
+    memcpy(d, s, 32);
+}
+
+INLINE void row_of_line(char *d, const char *s, int64_t unit)
+{
+    (void)unit;
+    memcpy(d, s, LINE);
+}
+
+INLINE void row_of_8(char *d, const char *s, int64_t unit)
+{
+    two_ends(d, s, unit, 8);
+}
+
+INLINE void row_of_16(char *d, const char *s, int64_t unit)
+{
+    two_ends(d, s, unit, 16);
+}
+
+INLINE void row_below_line(char *d, const char *s, int64_t unit)
+{
+    two_ends(d, s, unit, 32);
+}
+
+INLINE void row_by_memcpy(char *d, const char *s, int64_t unit)
+{
+    memcpy(d, s, (size_t)unit);
+}
+
 /* Rows one after the other in dst, in two loops and a third. */
-#define EACH_ROW(ROW)                                                                          \
-    for (int64_t k = 0; k < t->n[1]; k++)                                                      \
-        for (int64_t j = 0; j < t->n[0]; j++)                                                  \
-            for (int64_t b = 0; b < n[1]; b++) {                                               \
-                char *to = d + k * t->d[1] + j * t->d[0] + b * d_step[1];                      \
-                const char *from = s + k * t->s[1] + j * t->s[0] + b * s_step[1];              \
-                for (int64_t a = 0; a < n[0]; a++, to += d_step[0], from += s_step[0]) {       \
-                    for (int64_t i = 0; i < unit; i += LINE)                                   \
-                        __builtin_prefetch(to + dst_ahead + i, 1);                             \
-                    ROW;                                                                       \
-                }                                                                              \
+INLINE void each_row(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
+                     const int64_t n[2], int64_t unit, const tni_trips *t, row_fn *row)
+{
+    const int64_t dst_ahead = (DST_AHEAD / unit + 1) * d_step[0];
+    for (int64_t k = 0; k < t->n[1]; k++)
+        for (int64_t j = 0; j < t->n[0]; j++)
+            for (int64_t b = 0; b < n[1]; b++) {
+                char *to = d + k * t->d[1] + j * t->d[0] + b * d_step[1];
+                const char *from = s + k * t->s[1] + j * t->s[0] + b * s_step[1];
+                for (int64_t a = 0; a < n[0]; a++, to += d_step[0], from += s_step[0]) {
+                    for (int64_t i = 0; i < unit; i += LINE)
+                        __builtin_prefetch(to + dst_ahead + i, 1);
+                    row(to, from, unit);
+                }
             }
+}
 
 static void rows(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                  const int64_t n[2], int64_t unit, const tni_trips *t)
 {
-    int64_t dst_ahead = (DST_AHEAD / unit + 1) * d_step[0];
-    if (unit == 32) {
-        EACH_ROW(memcpy(to, from, 32))
-    } else if (unit == LINE) {
-        EACH_ROW(memcpy(to, from, LINE))
-    } else if (unit < 8) {
-        EACH_ROW(edge_copy(to, from, unit))
-    } else if (unit <= 16) {
-        EACH_ROW(two_ends(to, from, unit, 8))
-    } else if (unit < 32) {
-        EACH_ROW(two_ends(to, from, unit, 16))
-    } else if (unit < LINE) {
-        EACH_ROW(two_ends(to, from, unit, 32))
-    } else if (unit <= 16 * LINE) {
-        EACH_ROW(long_row(to, from, unit))
-    } else {
-        EACH_ROW(memcpy(to, from, (size_t)unit))
-    }
+    if (unit == 32)
+        each_row(d, d_step, s, s_step, n, 32, t, row_of_32);
+    else if (unit == LINE)
+        each_row(d, d_step, s, s_step, n, LINE, t, row_of_line);
+    else if (unit < 8)
+        each_row(d, d_step, s, s_step, n, unit, t, edge_copy);
+    else if (unit <= 16)
+        each_row(d, d_step, s, s_step, n, unit, t, row_of_8);
+    else if (unit < 32)
+        each_row(d, d_step, s, s_step, n, unit, t, row_of_16);
+    else if (unit < LINE)
+        each_row(d, d_step, s, s_step, n, unit, t, row_below_line);
+    else if (unit <= 16 * LINE)
+        each_row(d, d_step, s, s_step, n, unit, t, long_row);
+    else
+        each_row(d, d_step, s, s_step, n, unit, t, row_by_memcpy);
 }
-#undef EACH_ROW
 
 static void stream_units(char *d, const int64_t d_step[2], const char *s,
                          const int64_t s_step[2], const int64_t n[2], int64_t unit,
