@@ -1,4 +1,4 @@
-/* index.c - elements moved by indices, one at a time. */
+/* index_scalar.c - elements moved by indices, one at a time. */
 #include "index_table.h"
 
 #include <math.h>
