@@ -52,6 +52,9 @@ struct tn_writer {
 tn_status tni_append(tn_writer *w, const void *data, int64_t n);
 tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at);
 
+/* Enter the next tensor; those without elements are passed at once. */
+tn_status tni_writer_enter(tn_writer *w);
+
 /* Whether numel elements of dtype are what the writer takes next; TN_OK, and that they have been
  * appended. */
 tn_status tni_writer_expects(const tn_writer *w, tn_dtype dtype, int64_t numel);
