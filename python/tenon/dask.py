@@ -72,7 +72,7 @@ def rearrange(d, pattern, /, **sizes):
     left_text, right_text = pattern.split("->")
     left, right = _words(left_text), _words(right_text)
     if "..." in left_text:
-        dots = [f"_dots{i}" for i in range(d.ndim - len(left) + 1)]
+        dots = [f"dots{i}" for i in range(d.ndim - len(left) + 1)]
         left_text, right_text = (t.replace("...", " ".join(dots)) for t in (left_text,
                                                                             right_text))
         left, right = _words(left_text), _words(right_text)
@@ -106,7 +106,7 @@ def rearrange(d, pattern, /, **sizes):
         else:
             index_out.append(f"_new{i}")
             new_axes[f"_new{i}"] = extent
-    inner_sizes = {k: v for k, v in found.items() if k not in outer and not k.startswith("_dots")
+    inner_sizes = {k: v for k, v in found.items() if k not in outer and not k.startswith("dots")
                    and k not in [n[0] for n in left if len(n) == 1]}
     return _da.blockwise(_block, tuple(index_out), d, index_in, new_axes=new_axes,
                          adjust_chunks=adjust, concatenate=True, dtype=d.dtype,

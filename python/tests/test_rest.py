@@ -227,3 +227,29 @@ def test_jobs_print_what_c_prints(tmp_path):
                           text=True, check=True)
     assert done.stdout == ("rearrange: (2, 3, 4, 5) 21358.0\npad: (2, 3, 8, 9) 76849.0\n"
                            "file: (3, 4, 9) 28337.0\n")
+
+
+TOUR = """\
+[[ 0.  1.  2.  3.]
+ [ 4.  5.  6.  7.]
+ [ 8.  9. 10. 11.]]
+(-16, 4) (4, 3)
+[[ 0.  2.  4.  6.  8. 10.]
+ [ 1.  3.  5.  7.  9. 11.]]
+[  6. 6.75  7.5 8.25]
+[2. 1. 0. 1. 2. 3. 2. 1.]
+[[-1. -1. -1. -1.]
+ [-1. -1.  6.  7.]
+ [ 8.  9. 10. 11.]]
+<tenon.fuse a, b: (relu((a - 4)) * b)>
+TN_ESHAPE: add: shapes [(3, 4), (5,)] do not broadcast: axis -1 has extents 4 and 5
+tensor([0., 1., 2., 3.], dtype=bfloat16, shape=(4,))
+"""
+
+
+def test_the_tour():
+    tour = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "tour.py")
+    if not os.path.exists(tour):
+        pytest.skip("not run: examples")
+    done = subprocess.run([sys.executable, tour], capture_output=True, text=True, check=True)
+    assert done.stdout == TOUR

@@ -10,7 +10,7 @@ awk '/^- / {if (item) print item; item = $0; next} /^  / && item {item = item $0
 bad=0 n=0
 while read -r item; do
     n=$((n + 1))
-    names=$(echo "$item" | grep -oE '`((test|repo|cli|python|mpi)_[a-z0-9_]+|check [a-z]+)`' | tr -d '`' | tr ' ' '/')
+    names=$(echo "$item" | grep -oE '`((test|repo|cli|cpp|python|mpi)_[a-z0-9_]+|check [a-z]+)`' | tr -d '`' | tr ' ' '/')
     [ -n "$names" ] || { echo "nothing holds: $item" && bad=1; }
     for name in $names; do
         case $name in
