@@ -6,6 +6,10 @@
  * a temporary of tn_op_result's dtype for each.  Numbers are weak: they take the dtype of what
  * stands beside them; a fraction beside an integer makes f32 (8 and 16 bits) or f64.
  *
+ * sum, prod, mean, min, max, any and all of one argument reduce, over all axes or axis=…; what
+ * surrounds them is made of ops, numbers and reductions along the same axes.  They are tn_reduce
+ * to the bit.  A text with reductions allocates a temporary of the common shape, and has no plan.
+ *
  * The text is data: it names ops, dtypes, numbers and the given tensors and nothing else. */
 #ifndef TENON_EXPR_H
 #define TENON_EXPR_H

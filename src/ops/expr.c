@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "copy_tensor.h"
-#include "expr_types.h"
+#include "expr_reduce.h"
 #include "plan/plan.h"
 #include "view/view.h"
 
@@ -91,6 +90,12 @@ static tn_status eval_dtypes(const tni_call *call)
 static tn_status eval_shapes(const tni_call *call)
 {
     eval *v = call->own;
+    if (v->e.nreduce) { /* the value broadcasts to dst */
+        tn_tensor value = {.dtype = call->dst->dtype, .device = TN_CPU};
+        const tn_tensor *one = &value, *ts[2];
+        TRY(tni_expr_reduced(&v->e, call->n, call->srcs, &value.ndim, value.shape));
+        return tni_broadcast_operands(ts, v->repeated, call->name, call->dst, 1, &one);
+    }
     return tni_broadcast_operands(v->ts, v->repeated, call->name, call->dst, call->n,
                                   call->srcs);
 }
@@ -116,6 +121,10 @@ static tn_status run(eval *v, const char *name, const tn_tensor *dst, int n,
     TRY(eval_check(v, name, TNI_ALLOW_ALIAS, dst, n, srcs));
     if (tni_numel(dst) == 0)
         return TN_OK;
+    for (int k = 0; k < n && v->e.nreduce; k++)
+        TRY(tni_check_disjoint(dst, srcs[k], false, name));
+    if (v->e.nreduce)
+        return tni_expr_reduce(&v->e, dst, n, srcs);
     tni_strips strips;
     tni_instr instr[TNI_MAX_INSTRS];
     const char *at[TN_EXPR_NAMES];
@@ -164,28 +173,6 @@ tn_status tn_expr_run(const tn_expr *e, const tn_tensor *dst, int n,
     return run(&v, "expr_run", dst, n, srcs);
 }
 
-/* The shape in which the sources meet. */
-static tn_status meet(const char *call, int n, const tn_tensor *const *srcs, int *ndim,
-                      int64_t *shape)
-{
-    *ndim = 0;
-    for (int k = 0; k < n; k++)
-        *ndim = srcs[k]->ndim > *ndim ? srcs[k]->ndim : *ndim;
-    for (int i = 0; i < *ndim; i++)
-        shape[i] = 1;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < srcs[k]->ndim; i++) {
-            int64_t *have = &shape[*ndim - srcs[k]->ndim + i];
-            const int64_t mine = srcs[k]->shape[i];
-            if (mine != 1 && *have != 1 && mine != *have)
-                return tni_fail(TN_ESHAPE,
-                                "%s: axis %d: extents %lld and %lld do not broadcast", call,
-                                *ndim - srcs[k]->ndim + i, (long long)*have, (long long)mine);
-            *have = mine == 1 ? *have : mine;
-        }
-    return TN_OK;
-}
-
 static tn_status result_types(const tni_call *call)
 {
     return eval_types(call->own, call->name, call->n, call->srcs, (tn_dtype)0);
@@ -202,7 +189,8 @@ static tn_status result(eval *v, const char *call, int n, const tn_tensor *const
                                    .srcs = srcs,
                                    .dtypes = result_types,
                                    .own = v}));
-    TRY(meet(call, n, srcs, &axes, extent));
+    TRY(v->e.nreduce ? tni_expr_reduced(&v->e, n, srcs, &axes, extent)
+                     : tni_expr_meet(call, n, srcs, &axes, extent));
     *dtype = v->e.result;
     *ndim = axes;
     for (int i = 0; i < axes; i++)
@@ -240,6 +228,8 @@ tn_status tn_plan_expr(tn_plan **plan, const tn_expr *e, const tn_tensor *dst, i
     v.text = e->text;
     v.names = &names;
     TRY(eval_check(&v, "plan_expr", TNI_ALLOW_ALIAS | TNI_NO_DATA, dst, n, srcs));
+    if (v.e.nreduce)
+        return tni_fail(TN_EUNSUPPORTED, "plan_expr: a text with reductions has no plan");
     tn_plan *p = tni_strips_new("eval", true, &v.e.program, v.ts, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_expr: no memory for the plan");

@@ -17,14 +17,15 @@ enum {
 };
 
 typedef enum tni_expr_item_kind {
-    TNI_EXPR_TENSOR, /* push tensor number `what` */
-    TNI_EXPR_NUMBER, /* push a number */
-    TNI_EXPR_OP,     /* pop `nargs` values, push op `what` of them */
-    TNI_EXPR_CAST,   /* pop one, push it as dtype `what` */
-    TNI_EXPR_POWER,  /* pop two, push a ** b */
-    TNI_EXPR_PLUS,   /* pop one, push +a */
-    TNI_EXPR_CHAIN,  /* pop a, b; push op `what` of them, and b again */
-    TNI_EXPR_CHAINED /* pop t, b, c; push t and (b op c) */
+    TNI_EXPR_TENSOR,  /* push tensor number `what` */
+    TNI_EXPR_NUMBER,  /* push a number */
+    TNI_EXPR_OP,      /* pop `nargs` values, push op `what` of them */
+    TNI_EXPR_CAST,    /* pop one, push it as dtype `what` */
+    TNI_EXPR_POWER,   /* pop two, push a ** b */
+    TNI_EXPR_PLUS,    /* pop one, push +a */
+    TNI_EXPR_CHAIN,   /* pop a, b; push op `what` of them, and b again */
+    TNI_EXPR_CHAINED, /* pop t, b, c; push t and (b op c) */
+    TNI_EXPR_REDUCE   /* pop one, push reduction `what` of it over `axes` */
 } tni_expr_item_kind;
 
 typedef struct tni_expr_item {
@@ -35,6 +36,8 @@ typedef struct tni_expr_item {
     bool imaginary, whole; /* of a number: with j; an integer */
     int64_t i;
     double f;
+    int naxes; /* of a reduction; -1: all */
+    int axes[TN_MAX_NDIM];
 } tni_expr_item;
 
 typedef tn_status (*tni_expr_sink)(void *user, const tni_expr_item *item);

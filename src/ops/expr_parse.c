@@ -4,6 +4,8 @@
  * Depth and length are bounded, work is linear in the text. */
 #include "expr.h"
 
+#include <tenon/reduce.h>
+
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,14 @@ static const op_row prefix[] = {
     {"-", TN_NEG, P_SIGN}, {"+", -2, P_SIGN}, {"~", TN_BIT_NOT, P_SIGN}};
 static const op_row prefix_not = {"not", TN_LOGICAL_NOT, P_NOT};
 static const char *const reserved[] = {"and", "or", "not", "if", "else", "in", "is", "lambda"};
+
+/* Functions of one argument that are reductions; with two, min and max are ops. */
+static const struct {
+    const char *name;
+    tn_reduction op;
+} reductions[] = {{"sum", TN_REDUCE_SUM}, {"prod", TN_REDUCE_PROD}, {"mean", TN_REDUCE_MEAN},
+                  {"min", TN_REDUCE_MIN}, {"max", TN_REDUCE_MAX},   {"any", TN_REDUCE_ANY},
+                  {"all", TN_REDUCE_ALL}};
 
 typedef struct waiting {
     const op_row *row; /* NULL: an open parenthesis, or a function */
@@ -355,6 +365,15 @@ static tn_status find_name(parser *p, const char *s, int size, int *number)
     return TN_OK;
 }
 
+static int reduction_of(const char *s, int size)
+{
+    int found = -1;
+    for (int i = 0; i < COUNT(reductions); i++)
+        if (is_word(s, size, reductions[i].name))
+            found = (int)reductions[i].op;
+    return found;
+}
+
 static bool known_function(const char *s, int size, int *op, int *dtype)
 {
     *op = *dtype = -1;
@@ -364,7 +383,7 @@ static bool known_function(const char *s, int size, int *op, int *dtype)
     for (int i = 1; i < TNI_DTYPES; i++)
         if (tni_dtypes[i].width && is_word(s, size, tni_dtypes[i].name))
             *dtype = i;
-    return *op >= 0 || *dtype >= 0;
+    return *op >= 0 || *dtype >= 0 || reduction_of(s, size) >= 0;
 }
 
 static tn_status read_name(parser *p, bool *opened)
@@ -408,12 +427,102 @@ static tn_status read_name(parser *p, bool *opened)
 
 /* ---- functions ---- */
 
+static tn_status read_axis(parser *p, tni_expr_item *item)
+{
+    int64_t axis;
+    int digits;
+    next_token(p);
+    const bool minus = p->text[p->pos] == '-';
+    p->pos += minus;
+    next_token(p);
+    read_digits(p, 10, &axis, &digits);
+    if (!digits || item->naxes == TN_MAX_NDIM || axis > TN_MAX_NDIM)
+        return fail_token(p);
+    item->axes[item->naxes++] = (int)(minus ? -axis : axis);
+    next_token(p);
+    return TN_OK;
+}
+
+/* axis = integer | (integer, …): the text stands behind the comma. */
+static tn_status read_axes(parser *p, tni_expr_item *item)
+{
+    p->pos += 4;
+    next_token(p);
+    if (p->text[p->pos] != '=')
+        return fail_token(p);
+    p->pos++;
+    next_token(p);
+    item->naxes = 0;
+    if (p->text[p->pos] != '(')
+        return read_axis(p, item);
+    do {
+        p->pos++;
+        next_token(p);
+        if (p->text[p->pos] == ')' && item->naxes > 0)
+            break;
+        TRY(read_axis(p, item));
+    } while (p->text[p->pos] == ',');
+    if (p->text[p->pos] != ')')
+        return fail_token(p);
+    p->pos++;
+    next_token(p);
+    return TN_OK;
+}
+
+static tn_status finish_reduction(parser *p, const waiting *w, tni_expr_item *item)
+{
+    item->kind = TNI_EXPR_REDUCE;
+    item->what = reduction_of(p->text + w->column - 1, w->size);
+    item->column = w->column;
+    item->name = p->text + w->column - 1;
+    item->name_size = w->size;
+    item->nargs = 1;
+    return hand_on(p, item, 1, 1);
+}
+
+/* A comma: the keyword of a reduction and its closing parenthesis, or the next argument. */
+static tn_status read_comma(parser *p, bool *operand)
+{
+    waiting *w = &p->stack[p->top - 1];
+    const char *s = p->text + w->column - 1;
+    p->pos++;
+    next_token(p);
+    if (!is_word(p->text + p->pos, name_size(p->text + p->pos), "axis") || w->args ||
+        reduction_of(s, w->size) < 0) {
+        w->args++;
+        return TN_OK;
+    }
+    tni_expr_item item = {0};
+    const int before = p->pos;
+    int after = before + 4;
+    while (p->text[after] == ' ')
+        after++;
+    if (p->text[after] != '=' || p->text[after + 1] == '=') { /* a tensor called axis */
+        w->args++;
+        return TN_OK;
+    }
+    TRY(read_axes(p, &item));
+    if (p->text[p->pos] != ')')
+        return fail_token(p);
+    p->pos++;
+    const waiting call = p->stack[--p->top];
+    p->depth--;
+    *operand = false;
+    return finish_reduction(p, &call, &item);
+}
+
 static tn_status finish_call(parser *p, const waiting *w)
 {
     const char *s = p->text + w->column - 1;
     const int args = w->args + 1;
     int op, dtype;
     known_function(s, w->size, &op, &dtype);
+    if (args == 1 && reduction_of(s, w->size) >= 0) {
+        tni_expr_item all = {.naxes = TN_ALL_AXES};
+        return finish_reduction(p, w, &all);
+    }
+    if (op < 0 && dtype < 0)
+        return fail_at(p, w->column, "a reduction takes one argument and axis=");
     tni_expr_item item = {.column = w->column, .nargs = args, .name = s, .name_size = w->size};
     if (dtype >= 0) {
         if (args != 1)
@@ -437,17 +546,15 @@ static tn_status finish_call(parser *p, const waiting *w)
     return hand_on(p, &item, args, 1);
 }
 
-static tn_status close_group(parser *p, bool comma)
+static tn_status close_group(parser *p, bool comma, bool *operand)
 {
     while (p->top && p->stack[p->top - 1].row)
         TRY(finish_top(p));
     if (!p->top || (comma && !p->stack[p->top - 1].size))
         return fail_token(p);
+    if (comma)
+        return read_comma(p, operand);
     p->pos++;
-    if (comma) {
-        p->stack[p->top - 1].args++;
-        return TN_OK;
-    }
     const waiting w = p->stack[--p->top];
     p->depth--;
     return w.size ? finish_call(p, &w) : TN_OK;
@@ -506,10 +613,10 @@ static tn_status read_operator(parser *p, bool *operand, bool *end)
             return push_binary(p, &binary[i]);
         }
     if (*s == ',')
-        return close_group(p, true);
+        return close_group(p, true, operand);
     *operand = false;
     if (*s == ')')
-        return close_group(p, false);
+        return close_group(p, false, operand);
     if (*s)
         return fail_token(p);
     while (p->top && p->stack[p->top - 1].row)

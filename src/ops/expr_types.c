@@ -292,7 +292,18 @@ static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
         if (is_number(&v[k]))
             bare.promoted[k + 1] = sig.compute[k + 1];
     *out = (tni_expr_value){.dtype = (uint8_t)sig.result};
-    out->value = (int16_t)tni_build_apply(&e->build, op, params, &bare, src, in);
+    bool plain = false;
+    for (int k = 0; k < n; k++) {
+        out->reduced |= v[k].reduced;
+        plain |= !is_number(&v[k]) && !v[k].reduced;
+        out->names |= v[k].names;
+    }
+    if (out->reduced && plain)
+        return tni_fail_at(TN_EUNSUPPORTED, x->column,
+                           "%s: %.*s of a reduction and a tensor is not supported at column %d",
+                           e->call, x->name_size, x->name, x->column);
+    tni_builder *b = out->reduced ? &e->outer : &e->build;
+    out->value = (int16_t)tni_build_apply(b, op, params, &bare, src, in);
     return TN_OK;
 }
 
@@ -324,7 +335,8 @@ static tn_status cast(tni_expr_program *e, tn_dtype to, tni_expr_value *v)
         *v = converted(v, to);
         return TN_OK;
     }
-    v->value = (int16_t)tni_build_cast(&e->build, v->value, dtype_of(v), to);
+    v->value =
+        (int16_t)tni_build_cast(v->reduced ? &e->outer : &e->build, v->value, dtype_of(v), to);
     v->dtype = (uint8_t)to;
     return TN_OK;
 }
@@ -349,12 +361,64 @@ static void take_params(const tni_expr_item *x, const tni_expr_value *v, double 
     }
 }
 
+static tn_status fail_reduction(const tni_expr_program *e, const tni_expr_item *x,
+                                const char *what)
+{
+    return tni_fail_at(TN_EUNSUPPORTED, x->column, "%s: %.*s: %s is not supported at column %d",
+                       e->call, x->name_size, x->name, what, x->column);
+}
+
+static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v)
+{
+    tn_dtype gives;
+    const tn_reduction op = (tn_reduction)x->what;
+    const bool order = op == TN_REDUCE_MIN || op == TN_REDUCE_MAX;
+    if (is_number(v))
+        return fail_reduction(e, x, "a reduction of numbers");
+    if (v->reduced)
+        return tni_fail_at(TN_EUNSUPPORTED, e->reduce[e->nreduce - 1].column,
+                           "%s: a reduction within another is not supported at column %d",
+                           e->call, e->reduce[e->nreduce - 1].column);
+    if ((order && dtype_of(v) == TN_BOOL) ||
+        tn_reduction_result(op, dtype_of(v), &gives) != TN_OK)
+        return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s does not take %s at column %d",
+                           e->call, x->name_size, x->name, tn_dtype_name(dtype_of(v)),
+                           x->column);
+    bool same = e->nreduce == 0 || e->naxes == x->naxes;
+    for (int i = 0; i < x->naxes && same && e->nreduce; i++)
+        same = e->axes[i] == x->axes[i];
+    if (!same)
+        return fail_reduction(e, x, "another axis than that of the reduction before it");
+    e->naxes = x->naxes;
+    for (int i = 0; i < x->naxes; i++)
+        e->axes[i] = x->axes[i];
+    int r = 0;
+    while (r < e->nreduce && !(e->reduce[r].op == op && e->reduce[r].value == v->value))
+        r++;
+    if (r == TNI_EXPR_REDUCTIONS)
+        return fail_reduction(e, x, "more than 16 reductions");
+    e->nreduce = r == e->nreduce ? r + 1 : e->nreduce;
+    e->reduce[r] = (tni_expr_reduction){.op = op,
+                                        .value = v->value,
+                                        .dtype = v->dtype,
+                                        .gives = (uint8_t)gives,
+                                        .names = v->names,
+                                        .column = x->column};
+    *v = (tni_expr_value){
+        .value = (int16_t)r, .dtype = (uint8_t)gives, .reduced = true, .names = v->names};
+    return TN_OK;
+}
+
 void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
                     const tn_tensor *const *srcs)
 {
     e->call = call;
     e->nsrc = nsrc;
-    e->nnum = e->top = 0;
+    e->nnum = e->top = e->nreduce = e->naxes = 0;
+    e->outer = (tni_builder){.step = e->outer_step,
+                             .most = TNI_EXPR_OUTER,
+                             .nsrc = TNI_EXPR_REDUCTIONS,
+                             .share = true};
     for (int k = 0; k < nsrc; k++)
         e->src[k] = srcs[k]->dtype;
     e->build =
@@ -368,7 +432,9 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
     double params[TNI_MAX_PARAMS];
     switch (x->kind) {
     case TNI_EXPR_TENSOR:
-        out = (tni_expr_value){.value = (int16_t)x->what, .dtype = (uint8_t)e->src[x->what]};
+        out = (tni_expr_value){.value = (int16_t)x->what,
+                               .dtype = (uint8_t)e->src[x->what],
+                               .names = (uint16_t)(1u << x->what)};
         break;
     case TNI_EXPR_NUMBER:
         out = literal(x);
@@ -376,6 +442,10 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
     case TNI_EXPR_CAST:
         out = *--v;
         TRY(cast(e, (tn_dtype)x->what, &out));
+        break;
+    case TNI_EXPR_REDUCE:
+        out = *--v;
+        TRY(reduce(e, x, &out));
         break;
     case TNI_EXPR_PLUS:
         out = *--v;
@@ -417,9 +487,23 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
 }
 
 /* A value of the building is one of the program: sources, numbers, steps. */
-static int final_value(const tni_expr_program *e, int v)
+static int final_value(int v, int built, int nsrc, int nnum)
 {
-    return v >= NUMBER ? e->nsrc + v - NUMBER : v >= e->nsrc ? v + e->nnum : v;
+    return v >= NUMBER ? nsrc + v - NUMBER : v >= built ? v - built + nsrc + nnum : v;
+}
+
+static tni_program finish(const tni_expr_program *e, tni_builder *b, int nsrc, int value)
+{
+    for (int i = 0; i < b->nstep; i++)
+        for (int k = 0; k < b->step[i].nsrc; k++)
+            b->step[i].src[k] = (int16_t)final_value(b->step[i].src[k], b->nsrc, nsrc, e->nnum);
+    return (tni_program){.name = "eval",
+                         .nsrc = nsrc,
+                         .nnum = e->nnum,
+                         .nstep = b->nstep,
+                         .value = final_value(value, b->nsrc, nsrc, e->nnum),
+                         .num = e->num,
+                         .step = b->step};
 }
 
 tn_status tni_expr_end(tni_expr_program *e, tn_dtype dst)
@@ -427,23 +511,21 @@ tn_status tni_expr_end(tni_expr_program *e, tn_dtype dst)
     const tni_expr_item end = {0};
     tni_expr_value *v = &e->stack[0];
     e->result = dtype_of(v);
-    if (e->build.full || e->build.nstep > TN_EXPR_STEPS)
+    if (e->build.full || e->outer.full || e->build.nstep + e->outer.nstep > TN_EXPR_STEPS)
         return fail_steps(e);
     const tn_dtype to = dst ? dst : e->result;
     int value = v->value;
     if (is_number(v))
         TRY(number_value(e, &end, v, to, &value));
     else
-        value = tni_build_cast(&e->build, value, dtype_of(v), to);
-    for (int i = 0; i < e->build.nstep; i++)
-        for (int k = 0; k < e->step[i].nsrc; k++)
-            e->step[i].src[k] = (int16_t)final_value(e, e->step[i].src[k]);
-    e->program = (tni_program){.name = "eval",
-                               .nsrc = e->nsrc,
-                               .nnum = e->nnum,
-                               .nstep = e->build.nstep,
-                               .value = final_value(e, value),
-                               .num = e->num,
-                               .step = e->step};
+        value = tni_build_cast(v->reduced ? &e->outer : &e->build, value, dtype_of(v), to);
+    if (!v->reduced)
+        e->nreduce = 0;
+    for (int r = 0; r < e->nreduce; r++)
+        e->reduce[r].value =
+            (int16_t)final_value(e->reduce[r].value, e->nsrc, e->nsrc, e->nnum);
+    if (e->nreduce)
+        e->around = finish(e, &e->outer, e->nreduce, value);
+    e->program = finish(e, &e->build, e->nsrc, e->nreduce ? 0 : value);
     return TN_OK;
 }

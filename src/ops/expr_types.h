@@ -3,27 +3,44 @@
 #define TNI_EXPR_TYPES_H
 
 #include "expr.h"
+#include <tenon/reduce.h>
+
 #include "op_types.h"
 
 /* A value of the expression: a tensor or a step, or a number, which may be weak. */
 typedef struct tni_expr_value {
-    int16_t value; /* of the program; -1: a number */
-    uint8_t dtype; /* of a weak number i64, f64 or c128 */
-    bool weak;
+    int16_t value;      /* of the program; -1: a number */
+    uint8_t dtype;      /* of a weak number i64, f64 or c128 */
+    bool weak, reduced; /* reduced: it has the axes that remain */
+    uint16_t names;     /* bit k: it is made of source k */
     union {
         int64_t i;
         char bytes[16];
     };
 } tni_expr_value;
 
+/* A reduction of a value of the inner program: a source of the outer one. */
+typedef struct tni_expr_reduction {
+    tn_reduction op;
+    int16_t value;
+    uint8_t dtype, gives; /* of the value, of the result */
+    uint16_t names;
+    int column;
+} tni_expr_reduction;
+
+enum { TNI_EXPR_REDUCTIONS = 16, TNI_EXPR_OUTER = 64 /* steps around reductions */ };
+
 typedef struct tni_expr_program {
     const char *call;
     tni_program program;
-    tni_builder build;
+    tni_builder build, outer; /* of the text, or of what surrounds its reductions */
+    tni_program around;       /* the outer program, where there are reductions */
+    int nreduce, naxes, axes[TN_MAX_NDIM];
+    tni_expr_reduction reduce[TNI_EXPR_REDUCTIONS];
     int nsrc, nnum, top;
     tn_dtype src[TN_EXPR_NAMES], result;
     tni_number num[TNI_MAX_NUMBERS];
-    tni_strip_step step[TNI_MAX_STEPS];
+    tni_strip_step step[TNI_MAX_STEPS], outer_step[TNI_EXPR_OUTER];
     tni_expr_value stack[TNI_EXPR_STACK];
 } tni_expr_program;
 

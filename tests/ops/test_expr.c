@@ -78,6 +78,15 @@ static void values(void **state)
         {"true + 1", TN_I64, 2},
         {"u8(x) + u", TN_U8, 5},
         {" \t\n( ( x ) ) ", TN_F32, 6},
+        {"sum(x)", TN_F32, 21},
+        {"sum(u)", TN_U64, 558},
+        {"mean(i)", TN_F64, 1.5},
+        {"max(x, axis=0)", TN_F32, 6},
+        {"sum(x, axis=(0, 1))", TN_F32, 21},
+        {"sum(x, axis=-1)", TN_F32, 15},
+        {"sqrt(mean((x - y) ** 2)) * 0 + min(x)", TN_F32, 1},
+        {"sum(x * x) / sum(x)", TN_F32, 91 / 21.0f},
+        {"any(x > 5) and all(x > 0)", TN_BOOL, 1},
     };
     for (int k = 0; k < (int)(sizeof of / sizeof *of); k++) {
         tn_tensor out;
@@ -129,6 +138,13 @@ static void failures(void **state)
         {"x & 1", TN_EDTYPE, 3},
         {"+b", TN_EDTYPE, 1},
         {"9223372036854775807 + 1", TN_EOVERFLOW, 21},
+        {"x / sum(x)", TN_EUNSUPPORTED, 3},
+        {"sum(x + sum(x))", TN_EUNSUPPORTED, 7},
+        {"sum(x, axis=0) + sum(x)", TN_EUNSUPPORTED, 18},
+        {"sum(x) + sum(y)", TN_EUNSUPPORTED, 10},
+        {"min(b)", TN_EDTYPE, 1},
+        {"sum(x, axis=2)", TN_EARG, 0},
+        {"sum(x, y)", TN_EFORMAT, 1},
         {"2 ** 63", TN_EOVERFLOW, 3},
         {"9223372036854775808", TN_EOVERFLOW, 1},
     };
