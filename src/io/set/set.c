@@ -161,7 +161,8 @@ static tn_status open_parts(tn_file *f, names *s)
     f->parts = tni_alloc((size_t)(s->n ? s->n : 1) * sizeof *f->parts);
     if (!f->parts)
         return tni_no_memory(f->path, s->n * (int64_t)sizeof *f->parts);
-    qsort(s->rows, (size_t)s->n, sizeof *s->rows, by_file);
+    if (s->n)
+        qsort(s->rows, (size_t)s->n, sizeof *s->rows, by_file);
     for (int64_t i = 0; i < s->n; i++) {
         if (i && !by_file(&s->rows[i - 1], &s->rows[i]))
             continue;
@@ -181,7 +182,8 @@ static const char *name_of(const tn_file *part)
 /* Every tensor of the index is in its file, and no file has one that belongs to another. */
 static tn_status check_index(const tn_file *f, names *s)
 {
-    qsort(s->rows, (size_t)s->n, sizeof *s->rows, by_tensor);
+    if (s->n)
+        qsort(s->rows, (size_t)s->n, sizeof *s->rows, by_tensor);
     for (int64_t i = 1; i < s->n; i++)
         if (!by_tensor(&s->rows[i - 1], &s->rows[i]))
             return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" is listed twice", f->path,
