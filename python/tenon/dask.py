@@ -1,5 +1,7 @@
 """tenon with Dask: rearrange, pad and map over chunks, files as arrays, Tensors as chunks."""
 
+import functools as _functools
+
 import numpy as _np
 import dask.array as _da
 from dask.array.backends import (concatenate_lookup as _concatenate, einsum_lookup as _einsum,
@@ -7,7 +9,7 @@ from dask.array.backends import (concatenate_lookup as _concatenate, einsum_look
 
 import tenon as _tn
 
-__all__ = ["load", "map", "pad", "rearrange", "register", "save"]
+__all__ = ["einsum", "eval", "load", "map", "pad", "rearrange", "reduce", "register", "save"]
 
 
 def register():
@@ -157,3 +159,65 @@ def save(path, d):
         for rows in d.chunks[0]:
             w.put(_np.ascontiguousarray(d[start:start + rows].compute()))
             start += rows
+
+
+# ---- work that meets across chunks ----
+
+_SAME = ("all", "any", "max", "min", "prod", "sum")  # of partial results, the same again
+
+
+def _reduced(block, axis, keepdims, op=None):
+    with _tn.threads(1):
+        return _np.asarray(getattr(_tn, op)(block, axis=axis, keepdims=keepdims))
+
+
+def reduce(d, op, axis=None, keepdims=False):
+    """sum, prod, max, min, any, all or mean over axes: each chunk by tenon, then what they gave.
+
+    Partial results meet in the order of the chunks: the bits of a sum depend on the chunks.
+    """
+    if op == "mean":
+        total = reduce(d, "sum", axis, keepdims)
+        return total / (d.size / total.size if total.size else 1)
+    if op not in _SAME:
+        raise _tn.ArgumentError(f"dask.reduce: op is {op!r}, expected one of {_SAME} or 'mean'")
+    part = _functools.partial(_reduced, op=op)
+    dtype = _np.asarray(getattr(_tn, op)(_np.ones((1,), d.dtype))).dtype
+    return _da.reduction(d, part, part, axis=axis, keepdims=keepdims, dtype=dtype, concatenate=True)
+
+
+def _einsum_block(*blocks, text, summed):
+    with _tn.threads(1):
+        out = _np.asarray(_tn.einsum(text, *blocks))
+    return out.reshape(out.shape + (1,) * summed)
+
+
+def einsum(subscripts, *arrays):
+    """Products summed over letters that the result lacks: chunks by tenon, then summed."""
+    left, arrow, out = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if not arrow or len(terms) != len(arrays) or "." in left:
+        raise _tn.PatternError(f"dask.einsum: {subscripts!r}: expected letters of {len(arrays)} "
+                               "arrays and \"->\"")
+    summed = sorted(set(left) - set(out) - {","})
+    pairs = [x for array, term in zip(arrays, terms) for x in (array, term)]
+    dtype = _np.result_type(*(a.dtype for a in arrays))
+    d = _da.blockwise(_einsum_block, out + "".join(summed), *pairs,
+                      adjust_chunks={c: lambda n: 1 for c in summed}, dtype=dtype,
+                      text=",".join(terms) + "->" + out, summed=len(summed),
+                      meta=_np.empty((0,) * (len(out) + len(summed)), dtype))
+    axes = tuple(range(len(out), len(out) + len(summed)))
+    return reduce(d, "sum", axes).astype(dtype) if summed else d
+
+
+def _eval_block(*blocks, text, names):
+    with _tn.threads(1):
+        return _np.asarray(_tn.eval(text, **dict(zip(names, blocks))))
+
+
+def eval(text, /, **arrays):
+    """An expression of arrays by name, elementwise with broadcasting: one pass over each chunk."""
+    ones = {k: _np.ones((1,), getattr(v, "dtype", type(v))) for k, v in arrays.items()}
+    dtype = _np.asarray(_tn.eval(text, **ones)).dtype
+    return _da.core.elemwise(_functools.partial(_eval_block, text=text, names=tuple(arrays)),
+                             *arrays.values(), dtype=dtype)

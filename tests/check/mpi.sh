@@ -45,4 +45,14 @@ END
 cmake -S $build/consumer -B $build/consumer/build -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build $build/consumer/build >/dev/null
 tests/mpi/mpirun.sh $usual 2 $build/consumer/build/halo
+# tenon.mpi, where this Python has tenon, NumPy and mpi4py on Open MPI.
+python=${PYTHON-python3}
+if "$python" -c 'import tenon, numpy, mpi4py.MPI' 2>/dev/null; then
+    for n in 1 2 3; do
+        TENON_MPI_LIBRARY=$(find "$prefix" -name libtenon-mpi-openmpi.so) \
+            tests/mpi/mpirun.sh openmpi $n "$python" tests/mpi/ranks.py
+    done
+else
+    echo "not run: mpi4py"
+fi
 echo "$runs runs under two MPIs, the command, a killed rank, a package"
