@@ -42,14 +42,27 @@ static void exp32(char *d, const char *x, int64_t n, double c)
 #define BY_WIDTH(W, T, ABS)                                                                    \
     static double max##W(const char *x, int64_t n)                                             \
     {                                                                                          \
-        loose_##T most = ((const loose_##T *)(const void *)x)[0];                              \
-        int numbers = 1;                                                                       \
-        for (int64_t i = 0; i < n; i++) {                                                      \
+        enum { LANES = 64 }; /* lanes of their own, or a maximum is no vector */               \
+        loose_##T lane[LANES], most = ((const loose_##T *)(const void *)x)[0];                 \
+        int broken = 0;                                                                        \
+        int64_t at = 0;                                                                        \
+        for (int j = 0; j < LANES; j++)                                                        \
+            lane[j] = most;                                                                    \
+        for (; at + LANES <= n; at += LANES)                                                   \
+            for (int j = 0; j < LANES; j++) {                                                  \
+                const int64_t i = at + j;                                                      \
+                const loose_##T v = GET(T, x);                                                 \
+                lane[j] = v > lane[j] ? v : lane[j];                                           \
+                broken |= v != v;                                                              \
+            }                                                                                  \
+        for (int j = 0; j < LANES; j++)                                                        \
+            most = lane[j] > most ? lane[j] : most;                                            \
+        for (int64_t i = at; i < n; i++) {                                                     \
             const loose_##T v = GET(T, x);                                                     \
             most = v > most ? v : most;                                                        \
-            numbers &= v == v;                                                                 \
+            broken |= v != v;                                                                  \
         }                                                                                      \
-        return numbers ? (double)most : (double)NAN;                                           \
+        return broken ? (double)NAN : (double)most;                                            \
     }                                                                                          \
     static void scale##W(char *d, const char *x, int64_t n, double by, bool stream)            \
     {                                                                                          \

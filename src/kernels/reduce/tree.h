@@ -25,6 +25,12 @@ typedef struct tni_tree_kernels {
     void (*rows_sum64)(double *acc, const char *const *row, int64_t w, bool first);
     void (*rows_prod64)(double *acc, const char *const *row, int64_t w, bool first);
 
+    /* Trees of d = x - c and of d * d, in f64: of n <= 2048 elements of f32, and one lane of
+     * columns, each with its own c. */
+    void (*moments32)(double *sum, double *squares, const char *x, int64_t n, double c);
+    void (*rows_moments32)(double *sum, double *squares, const char *const *row,
+                           const double *c, int64_t w, bool first);
+
     /* The first lanes of acc[l * w + c] meet in acc[c]; the others are absent. */
     void (*lanes_sum)(double *acc, int64_t w, int lanes);
     void (*lanes_prod)(double *acc, int64_t w, int lanes);

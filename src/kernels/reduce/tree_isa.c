@@ -108,5 +108,100 @@ static void rows_sum32(double *acc, const char *const *row, int64_t w, bool firs
 #define PUBLIC_LANES lanes_prod
 #include "tree64.inc"
 
-const tni_tree_kernels TNI_TABLE(tree) = {sum32,      sum64,       prod64,    rows_sum32,
-                                          rows_sum64, rows_prod64, lanes_sum, lanes_prod};
+/* ---- distances and their squares ---- */
+
+INLINE vd tree8(const vd *r)
+{
+    return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+}
+
+/* One group of VD lanes: eight rows of distances. */
+INLINE void add_moments(vd *sum, vd *squares, vd *d, vd c)
+{
+    UNROLLED for (int k = 0; k < 8; k++) d[k] -= c;
+    *sum += tree8(d);
+    UNROLLED for (int k = 0; k < 8; k++) d[k] *= d[k];
+    *squares += tree8(d);
+}
+
+static void moments32(double *sum, double *squares, const char *x, int64_t n, double c)
+{
+    vd s[2 * ROW32], q[2 * ROW32];
+    const vd centre = splat_vd(c);
+    UNROLLED for (int g = 0; g < 2 * ROW32; g++) s[g] = q[g] = splat_vd(-0.0);
+    int64_t t = 0;
+    for (; t + TNI_TILE <= n; t += TNI_TILE) {
+        UNROLLED for (int g = 0; g < ROW32; g++)
+        {
+            vf v[8];
+            vd d[8];
+            UNROLLED for (int k = 0; k < 8; k++) v[k] = load_vf(x + 4 * t + 64 * k + g * V);
+            UNROLLED for (int k = 0; k < 8; k++) d[k] = low_vd(v[k]);
+            add_moments(&s[2 * g], &q[2 * g], d, centre);
+            UNROLLED for (int k = 0; k < 8; k++) d[k] = high_vd(v[k]);
+            add_moments(&s[2 * g + 1], &q[2 * g + 1], d, centre);
+        }
+    }
+    if (t < n) {
+        double d[TNI_TILE], square[TNI_TILE];
+        for (int64_t i = 0; i < TNI_TILE; i++) {
+            float v = 0;
+            if (t + i < n)
+                memcpy(&v, x + 4 * (t + i), sizeof v);
+            d[i] = t + i < n ? (double)v - c : -0.0;
+            square[i] = t + i < n ? d[i] * d[i] : -0.0;
+        }
+        tile_sum64(s, (const char *)d);
+        tile_sum64(q, (const char *)square);
+    }
+    *sum = meet_sum(s);
+    *squares = meet_sum(q);
+}
+
+static void rows_moments32(double *sum, double *squares, const char *const *row,
+                           const double *c, int64_t w, bool first)
+{
+    int64_t i = 0;
+    for (; i + VF <= w; i += VF) {
+        vf v[8];
+        UNROLLED for (int k = 0; k < 8; k++) v[k] = load_vf(row[k] + 4 * i);
+        UNROLLED for (int half = 0; half < 2; half++)
+        {
+            vd d[8], s = splat_vd(-0.0), q = s;
+            const int64_t at = i + half * VD;
+            if (!first)
+                s = load_vd(sum + at), q = load_vd(squares + at);
+            UNROLLED for (int k = 0; k < 8; k++) d[k] = half ? high_vd(v[k]) : low_vd(v[k]);
+            add_moments(&s, &q, d, load_vd(c + at));
+            store_vd(sum + at, s);
+            store_vd(squares + at, q);
+        }
+    }
+    for (; i < w; i++) {
+        double d[8];
+        for (int k = 0; k < 8; k++) {
+            float v;
+            memcpy(&v, row[k] + 4 * i, sizeof v);
+            d[k] = (double)v - c[i];
+        }
+        const double s = ((d[0] + d[1]) + (d[2] + d[3])) + ((d[4] + d[5]) + (d[6] + d[7]));
+        for (int k = 0; k < 8; k++)
+            d[k] *= d[k];
+        const double q = ((d[0] + d[1]) + (d[2] + d[3])) + ((d[4] + d[5]) + (d[6] + d[7]));
+        sum[i] = first ? s : sum[i] + s;
+        squares[i] = first ? q : squares[i] + q;
+    }
+}
+
+const tni_tree_kernels TNI_TABLE(tree) = {
+    .sum32 = sum32,
+    .sum64 = sum64,
+    .prod64 = prod64,
+    .rows_sum32 = rows_sum32,
+    .rows_sum64 = rows_sum64,
+    .rows_prod64 = rows_prod64,
+    .moments32 = moments32,
+    .rows_moments32 = rows_moments32,
+    .lanes_sum = lanes_sum,
+    .lanes_prod = lanes_prod,
+};

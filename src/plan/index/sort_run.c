@@ -157,6 +157,66 @@ static void put_index(char *d, tn_dtype dtype, uint64_t at)
     tni_store_integer(d, dtype, at);
 }
 
+/* The same order for kernels: the largest key is the first element. */
+static tni_key_rule first_rule(tn_dtype dtype, bool descending)
+{
+    const int64_t width = tni_width(dtype), kind = tni_dtypes[dtype].kind;
+    const int64_t most = width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
+    return (tni_key_rule){
+        .kind = kind == TNI_BOOL    ? TNI_KEY_BOOL
+                : kind == TNI_FLOAT ? TNI_KEY_FLOAT
+                                    : TNI_KEY_INTEGER,
+        .mask = -1,
+        .zero = -1,
+        .flip = (descending ? 0 : -1) ^ (kind == TNI_UNSIGNED ? -most - 1 : 0),
+        .inf = kind == TNI_FLOAT ? tni_fold_infinity(dtype) : 0,
+        .nan = descending ? most : -most - 1,
+    };
+}
+
+/* The first k of have words, in order; how many there are. */
+static int64_t keep_first(const sort_job *j, uint64_t *a, uint64_t *spare, int64_t have,
+                          int64_t k)
+{
+    const uint64_t *sorted = sort_words(a, spare, have, j->bits);
+    if (sorted != a)
+        memcpy(a, sorted, (size_t)have * sizeof *a);
+    return have < k ? have : k;
+}
+
+/* The first k of a line in order, k much smaller than n: pieces without an element that comes
+ * before the last one kept are passed over.  a has place for 2 k or more. */
+static uint64_t *first_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
+                             uint64_t *spare)
+{
+    enum { PIECE = 256 };
+    const tni_key_rule rule = first_rule(j->src->dtype, j->descending);
+    const tni_key_kernels *kernels =
+        &tni_kernels_of(j->isa)->key->key[tni_log2_width(j->width)];
+    int64_t have = 0, worst = 0;
+    bool full = false;
+    for (int64_t at = 0; at < j->n; at += PIECE) {
+        const int64_t m = j->n - at < PIECE ? j->n - at : PIECE;
+        const char *x = raw + at * j->width;
+        if (full && kernels->max(x, m, &rule) <= worst)
+            continue;
+        for (int64_t i = 0; i < m; i++) {
+            const uint64_t key = tni_order_key(j->src->dtype, x + i * j->width, j->descending);
+            const uint64_t word = key << 32 | (uint64_t)(at + i);
+            if (full && word > a[k - 1])
+                continue;
+            a[have++] = word;
+        }
+        if (have < 2 * k + PIECE)
+            continue;
+        have = keep_first(j, a, spare, have, k);
+        full = true;
+        worst = kernels->max(raw + (int64_t)(a[k - 1] & UINT32_MAX) * j->width, 1, &rule);
+    }
+    keep_first(j, a, spare, have, k);
+    return a;
+}
+
 static void sort_line(const sort_job *j, const char *s, char *value, char *index, char *scratch)
 {
     const int64_t n = j->n, w = j->width, step = j->src->stride[j->dim];
@@ -166,7 +226,10 @@ static void sort_line(const sort_job *j, const char *s, char *value, char *index
     tni_kernels_of(j->isa)->copy->tile[tni_log2_width(w)](raw, d_step, s, s_step, trips);
     uint64_t *words = (uint64_t *)(void *)keys;
     item *items = (item *)(void *)keys;
-    if (j->words) {
+    const int64_t wanted = j->first + j->k;
+    if (j->words && n >= 1024 && wanted <= n / 8) {
+        words = first_words(j, raw, wanted, words, words + n);
+    } else if (j->words) {
         for (int64_t i = 0; i < n; i++)
             words[i] =
                 tni_order_key(j->src->dtype, raw + i * w, j->descending) << 32 | (uint64_t)i;

@@ -49,6 +49,11 @@ static void moments_one(const tni_fold *f, tni_word *out, int64_t w, const char 
     }
     const double centre = first < n ? elem_at(f, e, first) : 0;
     double s, q;
+    if (!f64 && !f->skip) {
+        tree->moments32(&s, &q, e, n, centre);
+        moments_of(out, w, (double)m, centre, s, q);
+        return;
+    }
     (f64 ? k->distance64 : k->distance32)(d, e, n, centre, f->skip);
     tree->sum64(&s, d, n, 0, 1);
     k->square64(d, d, n);
@@ -111,6 +116,10 @@ static void add_distances(const tni_fold *f, const area *a, int64_t lane,
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const bool f64 = f->elem == TN_F64;
     const char *absent = scratch->u.columns.absent.bytes;
+    if (f->src == TN_F32 && !f->skip && row[TNI_TILE_ROWS - 1] != absent) {
+        tree->rows_moments32(a->sum + lane, a->squares + lane, row, a->centre, w, first);
+        return;
+    }
     for (int64_t at = 0; at < w; at += TNI_FOLD_TERMS) {
         const int64_t m = w - at < TNI_FOLD_TERMS ? w - at : TNI_FOLD_TERMS;
         const char *made[TNI_TILE_ROWS];

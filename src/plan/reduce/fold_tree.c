@@ -82,6 +82,19 @@ static void add_rows(const tni_fold *f, double *acc, const char *const *row, int
     }
 }
 
+/* Up to sixteen rows: each is a lane by itself. */
+static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
+{
+    const tni_cast widen = tni_cast_chain(f->isa, f->src, TN_F64);
+    for (int64_t l = 0; l < c->n; l++) {
+        const char *row = tni_fold_row(c, l, NULL);
+        if (widen.steps)
+            widen.fn[0]((char *)(acc + l * c->w), row, c->w, 0, false);
+        else
+            memcpy(acc + l * c->w, row, (size_t)c->w * sizeof *acc);
+    }
+}
+
 static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -92,7 +105,10 @@ static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_column
     int64_t *tally = counted(f) ? &out[w].i : NULL;
     if (tally)
         memset(tally, 0, (size_t)w * sizeof *tally);
-    for (int64_t t = 0; t < c->n; t += TNI_TILE) {
+    const bool few = c->n <= TNI_LANES && direct(f);
+    if (few)
+        few_rows(f, c, acc);
+    for (int64_t t = 0; t < c->n && !few; t += TNI_TILE) {
         const char *row[TNI_TILE_ROWS];
         if (f->joined && t + TNI_TILE <= c->n && !tally) {
             for (int i = 0; i < TNI_TILE_ROWS; i++)

@@ -1,0 +1,205 @@
+/* test_reduce_rules.c - what reductions promise: special values, errors, bounds, plans. */
+#include "reduce_oracle.h"
+
+static double reduce_all(tn_reduction op, const double *params, tn_dtype t, const void *x,
+                         int64_t n, tn_dtype out)
+{
+    tn_tensor src, dst;
+    char y[16];
+    OK(tn_init_const(&src, x, t, 1, &n, NULL));
+    OK(tn_init(&dst, y, out, 0, NULL));
+    OK(tn_reduce(op, params, &dst, &src, TN_ALL_AXES, NULL));
+    const number r = number_at(y, out);
+    return is_int(out) ? (double)r.i : r.re;
+}
+
+static double of_f32(tn_reduction op, const float *x, int64_t n)
+{
+    return reduce_all(op, NULL, TN_F32, x, n, TN_F32);
+}
+
+static void test_special_values(void **state)
+{
+    (void)state;
+    const float zeros[] = {-0.0f, 0.0f}, other[] = {0.0f, -0.0f}, none[] = {-0.0f, -0.0f};
+    assert_false(signbit(of_f32(TN_REDUCE_MAX, zeros, 2)));
+    assert_false(signbit(of_f32(TN_REDUCE_MAX, other, 2)));
+    assert_true(signbit(of_f32(TN_REDUCE_MIN, zeros, 2)));
+    assert_true(signbit(of_f32(TN_REDUCE_MIN, other, 2)));
+    assert_false(signbit(of_f32(TN_REDUCE_SUM, none, 2)));
+    const float nan[] = {1, NAN, 3};
+    assert_true(isnan(of_f32(TN_REDUCE_MAX, nan, 3)));
+    assert_true(isnan(of_f32(TN_REDUCE_NORM, nan, 3)));
+    assert_true(of_f32(TN_REDUCE_NANMAX, nan, 3) == 3);
+    assert_true(of_f32(TN_REDUCE_NANSUM, nan, 3) == 4);
+    assert_true(of_f32(TN_REDUCE_NANMEAN, nan, 3) == 2);
+    assert_true(reduce_all(TN_REDUCE_ARGMAX, NULL, TN_F32, nan, 3, TN_I64) == 1);
+    const float ties[] = {2, 5, 5, 0, -0.0f};
+    assert_true(reduce_all(TN_REDUCE_ARGMAX, NULL, TN_F32, ties, 5, TN_I64) == 1);
+    assert_true(reduce_all(TN_REDUCE_ARGMIN, NULL, TN_F32, ties, 5, TN_I32) == 3);
+    assert_true(isnan(of_f32(TN_REDUCE_NANMIN, (float[]){NAN, NAN}, 2)));
+    assert_true(of_f32(TN_REDUCE_VAR, (float[]){1, 3}, 2) == 1); /* correction 0 */
+    const double one = 1, two = 2;
+    assert_true(reduce_all(TN_REDUCE_VAR, &one, TN_F32, (float[]){1, 3}, 2, TN_F32) == 2);
+    assert_true(isinf(reduce_all(TN_REDUCE_VAR, &two, TN_F32, (float[]){1, 3}, 2, TN_F32)));
+    assert_true(isnan(of_f32(TN_REDUCE_VAR, (float[]){1, INFINITY}, 2)));
+    const int8_t small[] = {100, 100, 100};
+    assert_true(reduce_all(TN_REDUCE_SUM, NULL, TN_I8, small, 3, TN_I64) == 300);
+    assert_true(reduce_all(TN_REDUCE_SUM, NULL, TN_I8, small, 3, TN_I8) == 44);
+    const int64_t large[] = {INT64_MAX, INT64_MAX, INT64_MAX};
+    assert_true(reduce_all(TN_REDUCE_MEAN, NULL, TN_I64, large, 3, TN_F64) == 0x1p63);
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        tn_reduction op;
+        double want;
+    } rows[] = {{TN_REDUCE_SUM, 0},       {TN_REDUCE_PROD, 1},
+                {TN_REDUCE_MEAN, NAN},    {TN_REDUCE_VAR, NAN},
+                {TN_REDUCE_STD, NAN},     {TN_REDUCE_SUMSQ, 0},
+                {TN_REDUCE_NORM, 0},      {TN_REDUCE_LOGSUMEXP, -INFINITY},
+                {TN_REDUCE_NANMEAN, NAN}, {TN_REDUCE_NANSUM, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double got = of_f32(rows[i].op, NULL, 0);
+        assert_true(isnan(rows[i].want) ? isnan(got) : got == rows[i].want);
+    }
+    assert_true(reduce_all(TN_REDUCE_ANY, NULL, TN_F32, NULL, 0, TN_BOOL) == 0);
+    assert_true(reduce_all(TN_REDUCE_ALL, NULL, TN_F32, NULL, 0, TN_BOOL) == 1);
+    assert_true(reduce_all(TN_REDUCE_COUNT_NONZERO, NULL, TN_F32, NULL, 0, TN_I64) == 0);
+    const double order = -2;
+    assert_true(isinf(reduce_all(TN_REDUCE_NORM, &order, TN_F32, NULL, 0, TN_F32)));
+    tn_tensor src, dst, empty;
+    float y;
+    OK(tn_init(&src, NULL, TN_F32, 2, (int64_t[]){0, 3}));
+    OK(tn_init(&dst, &y, TN_F32, 0, NULL));
+    OK(tn_init(&empty, NULL, TN_F32, 1, (int64_t[]){0}));
+    assert_int_equal(tn_reduce(TN_REDUCE_MAX, NULL, &dst, &src, TN_ALL_AXES, NULL), TN_ESHAPE);
+    OK(tn_reduce(TN_REDUCE_MAX, NULL, &empty, &src, 1, (int[]){1})); /* no results either */
+}
+
+/* Ones that are repeated by stride 0: n of them cost no memory. */
+static double repeated(tn_dtype t, const void *x, int64_t n, int64_t columns, tn_dtype out)
+{
+    tn_tensor src, dst;
+    double y[8];
+    OK(tn_init_strided(&src, (void *)(uintptr_t)x, t, 2, (int64_t[]){n, columns},
+                       (int64_t[]){0, 0}));
+    OK(tn_init(&dst, y, out, 1, &columns));
+    OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, &src, 1, (int[]){0}));
+    return number_at((char *)y, out).re;
+}
+
+static void test_bounds(void **state)
+{
+    (void)state;
+    const float one = 1;
+    const uint16_t half = 0x3c00;
+    const int64_t n = TEST_WATCHED ? (1 << 18) + 64 : (1 << 24) + 64;
+    assert_true(repeated(TN_F32, &one, n, 2, TN_F32) == (double)(float)n);
+    assert_true(repeated(TN_F16, &half, 5000, 1, TN_F16) == 5000);
+    assert_true(repeated(TN_F16, &half, 100000, 1, TN_F32) == 100000);
+    /* random f32 against the exact sum, in integers of 2^-24 */
+    enum { N = 100000 };
+    float *x = malloc(N * sizeof *x);
+    for (int round = 0; round < 4; round++) {
+        rng r = {(uint64_t)round};
+        __int128 exact = 0, size = 0;
+        for (int i = 0; i < N; i++) {
+            const int32_t v = (int32_t)pick(&r, -(1 << 24), 1 << 24);
+            x[i] = (float)v / 16777216.0f;
+            exact += v;
+            size += v < 0 ? -v : v;
+        }
+        const double got = reduce_all(TN_REDUCE_SUM, NULL, TN_F32, x, N, TN_F64);
+        const double off = fabs(got - (double)exact * 0x1p-24);
+        assert_true(off <= 3 * 0x1p-24 * (double)size * 0x1p-24);
+    }
+    free(x);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    float x[6] = {0}, y[6];
+    int32_t k[6];
+    tn_tensor a, b, i, scalar;
+    OK(tn_init(&a, x, TN_F32, 2, (int64_t[]){2, 3}));
+    OK(tn_init(&b, y, TN_F32, 1, (int64_t[]){2}));
+    OK(tn_init(&i, k, TN_I32, 1, (int64_t[]){2}));
+    OK(tn_init(&scalar, y, TN_F32, 0, NULL));
+    const double nan = NAN, inf = INFINITY;
+    const int last[] = {1}, twice[] = {1, 1}, far[] = {2};
+#define REFUSED(call, status) assert_int_equal(call, status)
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, NULL, &a, 1, last), TN_ENULL);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 1, NULL), TN_ENULL);
+    REFUSED(tn_reduce((tn_reduction)99, NULL, &b, &a, 1, last), TN_EARG);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 2, twice), TN_EARG);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 1, far), TN_EARG);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 3, twice), TN_EARG);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, -2, last), TN_EARG);
+    REFUSED(tn_reduce(TN_REDUCE_NORM, &nan, &b, &a, 1, last), TN_EARG);
+    REFUSED(tn_reduce(TN_REDUCE_VAR, &inf, &b, &a, 1, last), TN_EARG);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &i, &a, 1, last), TN_EDTYPE);
+    REFUSED(tn_reduce(TN_REDUCE_NORM, NULL, &b, &i, 1, (int[]){0}), TN_EDTYPE);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &scalar, &a, 1, last), TN_ESHAPE);
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &a, &a, 1, last), TN_ESHAPE);
+    b.stride[0] = 0;
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 1, last), TN_ESTRIDE);
+    b.stride[0] = 4;
+    b.data = x;
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 1, last), TN_EOVERLAP);
+    b.data = y;
+    b.flags = TN_READONLY;
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 1, last), TN_EARG);
+    b.flags = 0;
+    b.data = NULL;
+    REFUSED(tn_reduce(TN_REDUCE_SUM, NULL, &b, &a, 1, last), TN_ENULL);
+    tn_reduction op;
+    OK(tn_reduction_parse(&op, "count_nonzero"));
+    assert_int_equal(op, TN_REDUCE_COUNT_NONZERO);
+    REFUSED(tn_reduction_parse(&op, "summ"), TN_EARG);
+    assert_null(tn_reduction_name((tn_reduction)22));
+    assert_int_equal(tn_reduction_params(TN_REDUCE_NANSTD), 1);
+}
+
+/* Each layout takes the way that is meant for it. */
+static void test_ways(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *way;
+        int64_t shape[2], stride[2];
+        int axis; /* -1: all */
+    } rows[] = {
+        {"line", {100, 500}, {2000, 4}, 1},   {"line", {100, 500}, {2000, 4}, -1},
+        {"columns", {500, 100}, {400, 4}, 0}, {"columns", {5000, 3}, {12, 4}, 0},
+        {"transpose", {5000, 3}, {12, 4}, 1}, {"standing blocks", {100, 4096}, {4, 400}, -1},
+        {"line", {100, 4000}, {4, 400}, -1},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        tn_tensor src, dst;
+        tn_plan *plan;
+        tn_facts facts;
+        int64_t kept = rows[k].axis < 0 ? 1 : rows[k].shape[1 - rows[k].axis];
+        OK(tn_init_strided(&src, NULL, TN_F32, 2, rows[k].shape, rows[k].stride));
+        OK(tn_init(&dst, NULL, TN_F32, rows[k].axis >= 0, &kept));
+        OK(tn_plan_reduce(&plan, TN_REDUCE_SUM, NULL, &dst, &src,
+                          rows[k].axis < 0 ? TN_ALL_AXES : 1, &rows[k].axis));
+        OK(tn_plan_facts(&facts, plan));
+        assert_string_equal(facts.way, rows[k].way);
+        assert_true(facts.why[0] != 0);
+        tn_plan_free(plan);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_special_values), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_ways),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
