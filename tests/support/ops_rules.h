@@ -290,6 +290,7 @@ INTS(fma, (int128)((uint128)product(X, Y) + (uint128)Z))
 #undef Y
 #undef Z
 
+#undef I /* of <complex.h>, where a header includes it */
 #define I(name) i_##name
 #define F(name) f_##name
 static const op_rule rules[] = {
