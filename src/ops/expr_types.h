@@ -44,6 +44,33 @@ typedef struct tni_expr_program {
     tni_expr_value stack[TNI_EXPR_STACK];
 } tni_expr_program;
 
+static inline tn_dtype tni_expr_dtype_of(const tni_expr_value *v)
+{
+    return (tn_dtype)v->dtype;
+}
+
+static inline bool tni_expr_is_number(const tni_expr_value *v)
+{
+    return v->value < 0;
+}
+
+/* The number of a literal, and a number as another dtype. */
+tni_expr_value tni_expr_literal(const tni_expr_item *x);
+tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to);
+
+/* Weak operands of op get their dtypes; integers must fit theirs. */
+tn_status tni_expr_settle(const tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                          tni_expr_value *v, tn_dtype *in);
+
+/* The op of numbers alone, as dtypes in. */
+tn_status tni_expr_fold(tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                        const double *params, const tni_op_signature *sig, tni_expr_value *v,
+                        const tn_dtype *in, tni_expr_value *out);
+
+/* The sentence that names the operand of op which no kernel takes. */
+tn_status tni_expr_fail_types(const tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                              const tn_dtype *in);
+
 /* Begin with sources of these dtypes; then tni_expr_type is the sink of the parser. */
 void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
                     const tn_tensor *const *srcs);

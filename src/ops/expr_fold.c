@@ -1,0 +1,124 @@
+/* expr_fold.c - numbers of expressions: literals, conversions, and ops of numbers alone.
+ *
+ * Numbers alone are computed at once, by the ops themselves on one element. */
+#include "expr_types.h"
+
+#include <string.h>
+
+#include "plan/plan.h"
+
+static tni_expr_value number_of(tn_dtype dtype, bool weak)
+{
+    tni_expr_value v = {.value = -1, .dtype = (uint8_t)dtype, .weak = weak};
+    memset(v.bytes, 0, sizeof v.bytes);
+    return v;
+}
+
+tni_expr_value tni_expr_literal(const tni_expr_item *x)
+{
+    tni_expr_value v = number_of(x->imaginary ? TN_C128 : x->whole ? TN_I64 : TN_F64, true);
+    if (x->nargs) { /* true, false */
+        v = number_of(TN_BOOL, false);
+        v.bytes[0] = x->f != 0;
+    } else if (x->imaginary) {
+        memcpy(v.bytes + 8, &x->f, 8);
+    } else if (x->whole) {
+        v.i = x->i;
+    } else {
+        memcpy(v.bytes, &x->f, 8);
+    }
+    return v;
+}
+
+/* ---- one element, by the engine ---- */
+
+static tn_tensor element(char *bytes, tn_dtype dtype)
+{
+    return (tn_tensor){.data = bytes, .dtype = dtype, .device = TN_CPU};
+}
+
+tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to)
+{
+    tni_expr_value r = number_of(to, false), from = *v;
+    if (tni_expr_dtype_of(v) == to) {
+        memcpy(r.bytes, v->bytes, sizeof r.bytes);
+        return r;
+    }
+    if (tni_expr_dtype_of(v) == TN_I64 &&
+        (to == TN_F32 || to == TN_F64)) { /* the common ones, quickly */
+        const double f64 = (double)v->i;
+        const float f32 = (float)v->i;
+        memcpy(r.bytes, to == TN_F32 ? (const void *)&f32 : &f64, (size_t)tni_width(to));
+        return r;
+    }
+    const tn_tensor d = element(r.bytes, to), s = element(from.bytes, tni_expr_dtype_of(v));
+    tni_strips_cast(&d, r.bytes, &s, from.bytes);
+    return r;
+}
+
+/* ---- folding ---- */
+
+/* Integer results beyond i64, which kernels would wrap. */
+static bool overflows(tn_op op, const tni_expr_value *v)
+{
+    int64_t r;
+    const int64_t a = v[0].i, b = v[1].i;
+    switch (op) {
+    case TN_ADD:
+        return !tni_add(a, b, &r);
+    case TN_SUB:
+        return __builtin_sub_overflow(a, b, &r);
+    case TN_MUL:
+        return __builtin_mul_overflow(a, b, &r);
+    case TN_SQUARE:
+        return __builtin_mul_overflow(a, a, &r);
+    case TN_NEG:
+    case TN_ABS:
+        return a == INT64_MIN;
+    case TN_FLOOR_DIVIDE:
+    case TN_TRUNC_DIVIDE:
+        return a == INT64_MIN && b == -1;
+    case TN_SHL:
+        return b >= 0 && a && (b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, &r));
+    case TN_POW: {
+        int64_t p = 1;
+        for (int64_t i = 0; i < b && (a > 1 || a < -1); i++)
+            if (__builtin_mul_overflow(p, a, &p))
+                return true;
+        return false;
+    }
+    default:
+        return false;
+    }
+}
+
+tn_status tni_expr_fold(tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                        const double *params, const tni_op_signature *sig, tni_expr_value *v,
+                        const tn_dtype *in, tni_expr_value *out)
+{
+    const int n = tni_ops[op].arity;
+    tn_tensor t[TNI_MAX_ARITY];
+    const tn_tensor *srcs[TNI_MAX_ARITY];
+    bool weak = true, whole = true;
+    tni_expr_value c[TNI_MAX_ARITY];
+    for (int k = 0; k < n; k++) {
+        weak &= v[k].weak;
+        whole &= in[k] == TN_I64;
+        c[k] = tni_expr_converted(&v[k], in[k]);
+        t[k] = element(c[k].bytes, in[k]);
+        srcs[k] = &t[k];
+    }
+    if (weak && whole && sig->result == TN_I64 && overflows(op, c))
+        return tni_fail_at(TN_EOVERFLOW, x->column,
+                           "%s: %.*s of these numbers is beyond i64 at column %d", e->call,
+                           x->name_size, x->name, x->column);
+    *out = number_of(sig->result, weak && sig->result != TN_BOOL);
+    const tn_tensor d = element(out->bytes, sig->result);
+    if (tn_apply(op, params, &d, n, srcs) != TN_OK)
+        return tni_expr_fail_types(e, x, op, in);
+    if (out->weak && sig->result != TN_I64 && sig->result != TN_C128) { /* f64 */
+        *out = tni_expr_converted(out, TN_F64);
+        out->weak = true;
+    }
+    return TN_OK;
+}
