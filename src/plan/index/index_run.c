@@ -165,6 +165,13 @@ static void choice_part(void *arg, int part)
     }
 }
 
+/* Whether a row may contain this axis: index repeats along it, and what is put does not meet in
+ * one element of dst, where the last one wins and a tile keeps no order. */
+static bool choice_repeats(const tni_axis *a, bool put)
+{
+    return a->step[2] == 0 && !(put && a->step[0] == 0);
+}
+
 void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
 {
     choice_job j = {.c = c,
@@ -179,7 +186,8 @@ void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
         return;
     for (int k = 0; k < 3; k++)
         j.at[k] = (char *)ts[k]->data + j.nest.shift[k];
-    while (j.rows < j.nest.ndim && j.nest.axis[j.nest.ndim - 1 - j.rows].step[2] == 0)
+    while (j.rows < j.nest.ndim &&
+           choice_repeats(&j.nest.axis[j.nest.ndim - 1 - j.rows], c->put))
         j.rows++;
     if (j.nest.ndim == 0)
         j.rows = 0;
