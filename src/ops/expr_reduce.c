@@ -121,7 +121,7 @@ tn_status tni_expr_reduce(const tni_expr_program *e, const tn_tensor *dst, int n
                           const tn_tensor *const *srcs)
 {
     tn_tensor results[TNI_EXPR_REDUCTIONS], repeated[TNI_EXPR_REDUCTIONS];
-    const tn_tensor *ts[TNI_MAX_OPERANDS], *from[TNI_EXPR_REDUCTIONS];
+    const tn_tensor *ts[TNI_MAX_OPERANDS], *from[TNI_EXPR_REDUCTIONS] = {NULL};
     int have = 0;
     tn_status status = TN_OK;
     while (have < e->nreduce && status == TN_OK) {
