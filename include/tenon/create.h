@@ -9,6 +9,14 @@
 
 TN_BEGIN
 
+/* Allocate a dense row-major tensor of in's dtype and shape; its contents are undefined, and in's
+ * data, which may be NULL, is not read.  It is never TN_READONLY.  out may be in.
+ *
+ * TN_ENULL    out or in is NULL
+ * TN_EDEVICE  in is not on the CPU
+ * TN_ENOMEM   the allocator returned NULL; the other failures are those of an invalid in */
+TN_API TN_NODISCARD tn_status tn_like(tn_tensor *out, const tn_tensor *in);
+
 /* Allocate a tensor whose elements all equal *value, one element of dtype; NULL means zero.
  *
  * TN_ENULL   out is NULL, or shape is NULL and ndim > 0

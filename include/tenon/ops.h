@@ -106,6 +106,20 @@ TN_API TN_NODISCARD tn_status tn_mul(const tn_tensor *dst, const tn_tensor *a,
 TN_API TN_NODISCARD tn_status tn_div(const tn_tensor *dst, const tn_tensor *a,
                                      const tn_tensor *b);
 
+/* tn_apply into a new dense tensor: of tn_op_result's dtype, in the shape that the sources
+ * broadcast to.  Release it with tn_free.  out may be one of the sources.
+ *
+ *     tn_apply_copy(&y, TN_MUL, NULL, 2, (const tn_tensor *[]){&x, TN_SCALAR_F32(0.5f)})
+ *
+ * The failures are those of tn_apply, and
+ *
+ * TN_ENULL      out is NULL
+ * TN_ESHAPE     the sources do not broadcast to one shape
+ * TN_EOVERFLOW  the size of the result does not fit int64
+ * TN_ENOMEM     the allocator returned NULL */
+TN_API TN_NODISCARD tn_status tn_apply_copy(tn_tensor *out, tn_op op, const double *params,
+                                            int nsrc, const tn_tensor *const *srcs);
+
 /* Convert every element of src to dst's dtype, in one pass.
  *
  * Shapes are equal; either side may have any strides.  Between equal dtypes it copies, as

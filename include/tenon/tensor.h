@@ -71,6 +71,29 @@ TN_API TN_NODISCARD tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim,
  * thread and under any handle, and set it to NULL.  NULL and NULL data are fine. */
 TN_API void tn_free(tn_tensor *t);
 
+/* One number as an operand: a const tn_tensor * without axes, TN_READONLY, converted to the
+ * dtype as C assigns.  It lives as long as the enclosing block, as every compound literal does:
+ *
+ *     tn_mul(&y, &x, TN_SCALAR_F32(0.5f))
+ *
+ * In C++ it is tn::scalar(0.5f), in tenon.hpp. */
+#ifndef __cplusplus
+#define TN_SCALAR_BOOL(x) TN_SCALAR_OF(bool, TN_BOOL, x)
+#define TN_SCALAR_I8(x)   TN_SCALAR_OF(int8_t, TN_I8, x)
+#define TN_SCALAR_I16(x)  TN_SCALAR_OF(int16_t, TN_I16, x)
+#define TN_SCALAR_I32(x)  TN_SCALAR_OF(int32_t, TN_I32, x)
+#define TN_SCALAR_I64(x)  TN_SCALAR_OF(int64_t, TN_I64, x)
+#define TN_SCALAR_U8(x)   TN_SCALAR_OF(uint8_t, TN_U8, x)
+#define TN_SCALAR_U16(x)  TN_SCALAR_OF(uint16_t, TN_U16, x)
+#define TN_SCALAR_U32(x)  TN_SCALAR_OF(uint32_t, TN_U32, x)
+#define TN_SCALAR_U64(x)  TN_SCALAR_OF(uint64_t, TN_U64, x)
+#define TN_SCALAR_F32(x)  TN_SCALAR_OF(float, TN_F32, x)
+#define TN_SCALAR_F64(x)  TN_SCALAR_OF(double, TN_F64, x)
+#define TN_SCALAR_OF(type, name, x)                                                            \
+    ((const tn_tensor *)&(tn_tensor){                                                          \
+        .data = (type[1]){(x)}, .dtype = (name), .device = TN_CPU, .flags = TN_READONLY})
+#endif
+
 /* ---- properties; on an invalid tensor they return 0, false or NULL and set tn_error() ---- */
 
 /* The number of elements; 1 if ndim is 0. */

@@ -3,8 +3,6 @@
 
 #include <tenon/create.h>
 
-#include <tenon/create.h>
-
 #include "copy_tensor.h"
 
 /* The checks of tn_init, then memory of the calling thread's handle. */
@@ -28,6 +26,14 @@ void tn_free(tn_tensor *t)
         return;
     tni_free(t->data);
     t->data = NULL;
+}
+
+tn_status tn_like(tn_tensor *out, const tn_tensor *in)
+{
+    if (!out)
+        return tni_fail(TN_ENULL, "like: out is NULL");
+    TRY(tni_check(in, "like: in"));
+    return tn_alloc(out, in->dtype, in->ndim, in->shape);
 }
 
 tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape,

@@ -3,6 +3,7 @@
  * Everything is checked before the first element is written. */
 #include <string.h>
 
+#include "expr_reduce.h"
 #include "op_types.h"
 #include "plan/plan.h"
 #include "view/view.h"
@@ -201,6 +202,68 @@ tn_status tn_mul(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
 tn_status tn_div(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
 {
     return apply("div", TN_DIV, NULL, dst, 2, (const tn_tensor *const[]){a, b});
+}
+
+/* ---- a new tensor ---- */
+
+/* What the hooks of tn_apply_copy need, and find. */
+typedef struct result {
+    tn_op op;
+    int nsrc;
+    tn_dtype dtype;
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+} result;
+
+static tn_status copy_count(const tni_call *call)
+{
+    const result *r = call->own;
+    return check_op(call->name, r->op, r->nsrc);
+}
+
+static tn_status copy_dtypes(const tni_call *call)
+{
+    result *r = call->own;
+    tn_dtype in[TNI_MAX_ARITY];
+    tni_op_signature sig;
+    for (int k = 0; k < call->n; k++)
+        in[k] = call->srcs[k]->dtype;
+    TRY(tni_op_types(&sig, call->name, r->op, in));
+    r->dtype = sig.result;
+    return TN_OK;
+}
+
+static tn_status copy_shapes(const tni_call *call)
+{
+    result *r = call->own;
+    return tni_expr_meet(call->name, call->n, call->srcs, &r->ndim, r->shape);
+}
+
+/* Whether sources need data depends on whether the result has elements: apply checks that. */
+tn_status tn_apply_copy(tn_tensor *out, tn_op op, const double *params, int nsrc,
+                        const tn_tensor *const *srcs)
+{
+    if (!out)
+        return tni_fail(TN_ENULL, "apply_copy: out is NULL");
+    const int arity = tn_op_arity(op);
+    result r = {.op = op, .nsrc = nsrc};
+    TRY(tni_check_call(&(tni_call){.name = "apply_copy",
+                                   .flags = TNI_NO_DST | TNI_NO_DATA,
+                                   .n = nsrc < arity ? nsrc : arity,
+                                   .srcs = srcs,
+                                   .args = copy_count,
+                                   .dtypes = copy_dtypes,
+                                   .shapes = copy_shapes,
+                                   .own = &r}));
+    tn_tensor made;
+    TRY(tn_alloc(&made, r.dtype, r.ndim, r.shape));
+    const tn_status status = apply("apply_copy", op, params, &made, nsrc, srcs);
+    if (status != TN_OK) {
+        tn_free(&made);
+        return status;
+    }
+    *out = made;
+    return TN_OK;
 }
 
 /* ---- the same work again ---- */

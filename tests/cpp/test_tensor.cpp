@@ -69,6 +69,28 @@ static void views()
     CHECK(tn::take(v.pattern_view("a b c -> c a b")).extents()[0] == 4);
 }
 
+/* A scalar of type T reads as the number it was given. */
+template <class T> bool scalar_reads(T value)
+{
+    const tn::scalar s(value);
+    const tn_tensor *t = s;
+    return t->ndim == 0 && t->dtype == tn::dtype_of<T>() && t->flags == TN_READONLY &&
+           *static_cast<const T *>(t->data) == value;
+}
+
+static void scalars()
+{
+    CHECK(scalar_reads(true) && scalar_reads(int8_t{-1}) && scalar_reads(int16_t{-2}));
+    CHECK(scalar_reads(int32_t{-3}) && scalar_reads(int64_t{-4}) && scalar_reads(uint8_t{255}));
+    CHECK(scalar_reads(uint16_t{65535}) && scalar_reads(uint32_t{1}) &&
+          scalar_reads(uint64_t{1} << 63) && scalar_reads(0.5f) && scalar_reads(0.25));
+    std::vector<float> x{1, 2, 3};
+    tn_tensor t;
+    const int64_t n = 3;
+    CHECK(tn_init(&t, x.data(), TN_F32, 1, &n) == TN_OK);
+    CHECK(tn_mul(&t, &t, tn::scalar(0.5f)) == TN_OK && x[2] == 1.5f);
+}
+
 static void tensors()
 {
     tn::tensor a = tn::take(tn::tensor::arange(6, 0, 1, TN_F64));
@@ -157,6 +179,7 @@ int main()
 {
     shapes();
     views();
+    scalars();
     tensors();
     failing();
     expressions();

@@ -83,6 +83,17 @@ static tn_status call_full(void)
     return tn_full(&out.t, TN_F32, 3, x.shape, NULL);
 }
 
+static tn_status call_like(void)
+{
+    return tn_like(&out.t, &transposed);
+}
+
+static tn_status call_apply_copy(void)
+{
+    return tn_apply_copy(&out.t, TN_MUL, NULL, 2,
+                         (const tn_tensor *[]){&transposed, TN_SCALAR_F32(0.5f)});
+}
+
 static tn_status call_contiguous(void)
 {
     return tn_contiguous(&out.t, &transposed);
@@ -547,6 +558,8 @@ static tn_status call_writer_commit(void)
 static const call table[] = {
     {"tn_alloc", call_alloc, NULL, drop_tensor, NULL, true, false},
     {"tn_full", call_full, NULL, drop_tensor, NULL, true, false},
+    {"tn_like", call_like, NULL, drop_tensor, NULL, true, false},
+    {"tn_apply_copy", call_apply_copy, NULL, drop_tensor, NULL, true, false},
     {"tn_contiguous", call_contiguous, NULL, drop_tensor, NULL, true, false},
     {"tn_unsqueeze_copy", call_unsqueeze_copy, NULL, drop_tensor, NULL, true, false},
     {"tn_squeeze_copy", call_squeeze_copy, NULL, drop_tensor, NULL, true, false},

@@ -220,6 +220,32 @@ template <class T> constexpr dtype dtype_of()
     }
 }
 
+/* One number as an operand of a C call, a read-only tensor without axes:
+ *
+ *     tn_mul(&y, &x, tn::scalar(0.5f))
+ *
+ * It holds the number, so it lives to the end of the expression, or as long as its name. */
+template <class T> class scalar
+{
+  public:
+    explicit scalar(T value) noexcept : value_(value), t_()
+    {
+        t_.data = &value_;
+        t_.dtype = dtype_of<T>();
+        t_.flags = TN_READONLY;
+    }
+    scalar(const scalar &) = delete;
+    scalar &operator=(const scalar &) = delete;
+    operator const tn_tensor *() const noexcept
+    {
+        return &t_;
+    }
+
+  private:
+    T value_;
+    tn_tensor t_;
+};
+
 /* ---- shapes ---- */
 
 /* Extents or strides of a tensor, as a range that owns nothing. */
