@@ -8,6 +8,14 @@
 #include "layout.h"
 #include "ops_rules.h"
 
+/* glibc hides these from clang, which names another version of gcc. */
+#ifndef CMPLX
+#define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
+#endif
+#ifndef CMPLXL
+#define CMPLXL(x, y) __builtin_complex((long double)(x), (long double)(y))
+#endif
+
 static inline bool truth_op(tn_op op)
 {
     return op >= TN_LOGICAL_AND && op <= TN_LOGICAL_NOT;

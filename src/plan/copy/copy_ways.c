@@ -156,13 +156,14 @@ void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
         of.address = (int64_t)(((uintptr_t)dst->data + (uintptr_t)c->shift_d) & 63);
     if (of.kind == TNI_COPY_STRIDED)
         look_at_axes(c, &nest, &of);
+    c->way = NULL;
     for (int i = 0; i < COUNT(ways); i++)
         if (ways[i]->kind == of.kind && (of.beyond || !ways[i]->beyond) &&
             ways[i]->plan(c, &of)) {
             c->way = ways[i];
             return;
         }
-    ASSERT(!"the last way of a kind fits any copy");
+    ASSERT(c->way); /* the last way of a kind fits any copy */
 }
 
 void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src)

@@ -8,6 +8,11 @@
 #include <complex.h>
 #include <math.h>
 
+/* glibc hides CMPLX from clang, which names another version of gcc. */
+#ifndef CMPLX
+#define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
+#endif
+
 static inline double complex joined(c128 x)
 {
     return CMPLX(x.re, x.im);
