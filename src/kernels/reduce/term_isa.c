@@ -61,7 +61,7 @@ TERM(nonzero64, f64, f64, x != x ? x : x != 0 ? 1.0 : 0.0)
         INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
         {                                                                                      \
             const double x = (double)GET(T, s) - c;                                            \
-            PUT(f64, d) = skip & (GET(T, s) != GET(T, s)) ? -0.0 : x;                          \
+            PUT(f64, d) = (skip & (GET(T, s) != GET(T, s))) ? -0.0 : x;                        \
         }                                                                                      \
     }                                                                                          \
     static void distances##W(char *d, const char *s, int64_t n, const double *c, bool skip)    \
@@ -69,7 +69,7 @@ TERM(nonzero64, f64, f64, x != x ? x : x != 0 ? 1.0 : 0.0)
         INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
         {                                                                                      \
             const double x = (double)GET(T, s) - c[i];                                         \
-            PUT(f64, d) = skip & (GET(T, s) != GET(T, s)) ? -0.0 : x;                          \
+            PUT(f64, d) = (skip & (GET(T, s) != GET(T, s))) ? -0.0 : x;                        \
         }                                                                                      \
     }
 TERMS_BY_WIDTH(32, f32, int32_t)
