@@ -27,4 +27,5 @@ done
 $venv/bin/python -m pytest -q --no-header -p no:cacheprovider python/tests "$@"
 [ -f python/tenon/__init__.pyi ] && ! $venv/bin/python -c 'import mypy' 2>/dev/null ||
     (cd "$build" && python-venv/bin/python -m mypy.stubtest tenon --ignore-missing-stub \
+        --mypy-config-file "$OLDPWD/python/tests/mypy.ini" \
         --ignore-unused-allowlist --allowlist "$OLDPWD/python/tests/stubtest.txt")
