@@ -135,7 +135,7 @@ int read_args(args *a, const command *c, int argc, char **argv)
             no_more = true;
             continue;
         }
-        const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
+        const char *equals = word[0] && word[1] == '-' ? strchr(word, '=') : NULL;
         size_t len = equals ? (size_t)(equals - word) : strlen(word);
         const struct option *o = find_option(word, len);
         bool known = o && (c->options & o->bit);

@@ -21,7 +21,7 @@ typedef struct generate_job {
 static void generate_run_part(void *arg, int part)
 {
     const generate_job *j = arg;
-    const tni_axis *row = &j->nest.axis[j->nest.ndim - 1];
+    const tni_axis *row = &j->nest.axis[j->nest.ndim ? j->nest.ndim - 1 : 0];
     int64_t first, last;
     tni_split_range(j->count, j->parts, part, &first, &last);
     tni_walk w;
