@@ -291,6 +291,12 @@ tn_status tni_boxes_cover(tni_boxes *b, int ndim, const int64_t *shape)
     return status;
 }
 
+/* Entry i of a list of numbers; a list without entries has no memory. */
+static const int64_t *entry(const tni_list *list, int64_t i)
+{
+    return list->at ? (const int64_t *)list->at + i : NULL;
+}
+
 void tni_cell_at(const tni_boxes *b, int ndim, int64_t cell, tni_cell *out)
 {
     if (!b->copies) {
@@ -298,8 +304,8 @@ void tni_cell_at(const tni_boxes *b, int ndim, int64_t cell, tni_cell *out)
         return;
     }
     const int64_t *first = b->holder0.at;
-    out->low = (const int64_t *)b->cell_low.at + cell * ndim;
-    out->high = (const int64_t *)b->cell_high.at + cell * ndim;
-    out->holders = (const int64_t *)b->holders.at + first[cell];
+    out->low = entry(&b->cell_low, cell * ndim);
+    out->high = entry(&b->cell_high, cell * ndim);
+    out->holders = entry(&b->holders, first[cell]);
     out->n = first[cell + 1] - first[cell];
 }

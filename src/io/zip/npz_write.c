@@ -59,7 +59,7 @@ static tn_status deflate_bytes(tn_writer *w, const void *data, int64_t n, bool f
             present(w)->packed += made;
         } while (own->z.avail_out == 0);
         ASSERT(r == Z_OK || r == Z_STREAM_END || r == Z_BUF_ERROR);
-        at += piece;
+        at = n ? at + piece : at; /* a tensor without elements may have no data */
         n -= piece;
     } while (n > 0);
     return TN_OK;

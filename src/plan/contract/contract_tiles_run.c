@@ -243,7 +243,8 @@ static void tiles_part(void *arg, int part)
 {
     tiles_job *j = arg;
     const tni_tiles *t = &j->s->tiles;
-    tiles_slot slot = {.scratch = j->workspace + t->shared + t->slot * (size_t)part,
+    const size_t own = t->shared + t->slot * (size_t)part;
+    tiles_slot slot = {.scratch = j->workspace ? j->workspace + own : NULL,
                        .has = {-1, -1, -1}};
     const bool blas = tni_product_by_blas(&j->s->p);
     const tni_blas_hold hold = blas ? tni_blas_begin() : (tni_blas_hold){0};

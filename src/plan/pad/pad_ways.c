@@ -88,7 +88,9 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
 
 void tni_pad_run(const tni_pad *p, char *dst, const char *src)
 {
-    p->way->run(p, dst + p->nest.shift[0], src + p->nest.shift[1]);
+    /* a src without elements may have no data: dst is all border */
+    src = src ? src + p->nest.shift[1] : NULL;
+    p->way->run(p, dst + p->nest.shift[0], src);
 }
 
 /* ---- facts ---- */

@@ -175,11 +175,13 @@ static void run_few(fold_job *j)
 
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
 {
+    static const char
+        nothing[16]; /* where a source without elements, which is not read, lies */
     const char *src[TNI_FOLD_SOURCES] = {NULL};
     if (f->outputs == 0)
         return;
-    for (int k = 0; k < f->nsrc && f->count > 0; k++)
-        src[k] = srcs[k] + f->shift[1 + k];
+    for (int k = 0; k < f->nsrc; k++)
+        src[k] = f->count > 0 ? srcs[k] + f->shift[1 + k] : nothing;
     fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src, .one = tni_fold_line_run};
     const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
     const int threads = tni_plan_parts(bytes, INT64_MAX);
