@@ -149,7 +149,8 @@ bool tni_tree_query(const tni_tree *t, const int64_t *low, const int64_t *high, 
         }
         for (int64_t i = v.first; i < v.first + v.n; i++) {
             const int64_t box = t->order[i], at = box * t->ndim;
-            if (!meets(t->ndim, low, high, t->low + at, t->high + at))
+            /* boxes of no axes have no bounds: each meets each */
+            if (t->ndim > 0 && !meets(t->ndim, low, high, t->low + at, t->high + at))
                 continue;
             int64_t *id = tni_list_add(ids);
             if (!id)

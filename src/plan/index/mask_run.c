@@ -60,7 +60,7 @@ int64_t tni_mask_count(const tn_tensor *mask)
     int64_t count = 0;
     tn_tensor dst, full = *mask;
     tni_fold f;
-    if (tn_init(&dst, &count, TN_I64, 0, NULL) != TN_OK)
+    if (tni_numel(mask) == 0 || tn_init(&dst, &count, TN_I64, 0, NULL) != TN_OK)
         return 0;
     for (int i = 0; i < full.ndim; i++)
         full.stride[i] = 0;

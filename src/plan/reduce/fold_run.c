@@ -175,8 +175,7 @@ static void run_few(fold_job *j)
 
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
 {
-    static const char
-        nothing[16]; /* where a source without elements, which is not read, lies */
+    static const char nothing[16]; /* the address of a source without elements: never read */
     const char *src[TNI_FOLD_SOURCES] = {NULL};
     if (f->outputs == 0)
         return;
