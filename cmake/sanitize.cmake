@@ -1,11 +1,6 @@
 # TENON_SANITIZE watches everything that is compiled; a report ends the program.
 if(TENON_SANITIZE)
     set(flags -fsanitize=${TENON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
-    # clang reports NULL + 0 as pointer-overflow; operands without elements may have no data, and
-    # C2y defines the sum.  What lies outside an object is the address sanitizer's to find.
-    if(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND TENON_SANITIZE MATCHES "undefined")
-        list(APPEND flags -fno-sanitize=pointer-overflow)
-    endif()
     add_compile_options(${flags})
     add_link_options(${flags})
 endif()

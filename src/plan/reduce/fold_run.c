@@ -68,8 +68,8 @@ void tni_fold_line_run(const tni_fold *f, tni_word *out, const char *const *x, i
     for (int64_t i = 0; i < n || i == 0; i += TNI_TREE_BLOCK) {
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
         tni_fold_lines l = {.n = m, .count = 1, .at = first + i};
-        for (int k = 0; k < f->nsrc && m > 0; k++)
-            l.x[k] = tni_fold_take(&c, k, m, scratch->u.line.gather[k]);
+        for (int k = 0; k < f->nsrc; k++)
+            l.x[k] = m > 0 ? tni_fold_take(&c, k, m, scratch->u.line.gather[k]) : x[k];
         f->class->line(f, pairs.state + pairs.depth * f->class->words, &l, scratch);
         if (m > 0)
             tni_fold_skip(&c, m);
