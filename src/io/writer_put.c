@@ -7,26 +7,24 @@
 
 #include "write.h"
 
-/* The elements [at, at + n) of t along axis k, all inside, at fixed indices outside. */
+/* n elements of t along axis k from index[k] on, all inside, at fixed indices outside. */
 static tn_status put_block(tn_writer *w, const tn_tensor *t, int k, const int64_t *index,
                            int64_t n)
 {
     tn_tensor s = *t, d;
-    int64_t at = 0;
-    for (int i = 0; i <= k; i++) {
-        at += index[i] * t->stride[i];
+    for (int i = 0; i <= k; i++)
         s.shape[i] = i < k ? 1 : n;
-    }
-    s.data = (char *)t->data + at;
+    s.data = (char *)t->data + tni_element_offset(t, index);
     TRY(TNI_NEVER(tn_init(&d, w->stage, s.dtype, s.ndim, s.shape)));
     TRY(TNI_NEVER(tn_rearrange(&d, &s)));
     int64_t numel = tni_numel(&d);
+    ASSERT(numel * tni_width(t->dtype) <= tni_stage);
     if (TNI_NEVER(w->format->swaps))
         tni_swap(w->stage, numel, t->dtype);
     return w->format->bytes(w, w->stage, numel * tni_width(t->dtype));
 }
 
-/* Stage by stage in row-major order: axis k is cut in pieces, axes before it are walked. */
+/* Stage by stage in row-major order: axis k is cut in pieces, those inside it are whole. */
 static tn_status put_staged(tn_writer *w, const tn_tensor *t)
 {
     int64_t inside = tni_width(t->dtype), index[TN_MAX_NDIM] = {0};
@@ -39,18 +37,15 @@ static tn_status put_staged(tn_writer *w, const tn_tensor *t)
         return tni_no_memory(w->path, tni_stage);
     if (TNI_NEVER(k < 0)) /* a scalar is contiguous */
         return put_block(w, t, -1, index, 0);
-    int64_t piece = tni_stage / inside;
-    for (;;) {
+    const int64_t piece = tni_stage / inside, outer = tni_shape_count(k, t->shape);
+    for (int64_t item = 0; item < outer; item++) {
+        tni_unravel(k, t->shape, item, index);
         for (index[k] = 0; index[k] < t->shape[k]; index[k] += piece) {
-            int64_t left = t->shape[k] - index[k];
+            const int64_t left = t->shape[k] - index[k];
             TRY(put_block(w, t, k, index, left < piece ? left : piece));
         }
-        int j = k - 1;
-        while (j >= 0 && ++index[j] == t->shape[j])
-            index[j--] = 0;
-        if (j < 0)
-            return TN_OK;
     }
+    return TN_OK;
 }
 
 tn_status tni_writer_took(tn_writer *w, int64_t numel)

@@ -42,15 +42,11 @@ tn_status tn_bincount(const tn_tensor *dst, const tn_tensor *src)
                                    .shapes = bins_shapes}));
     int64_t at = tni_count_outside(src, dst->shape[0]);
     if (at >= 0) {
-        int64_t offset = 0;
-        const int64_t flat = at;
-        for (int i = src->ndim - 1; i >= 0; i--) {
-            offset += at % src->shape[i] * src->stride[i];
-            at /= src->shape[i];
-        }
+        int64_t index[TN_MAX_NDIM];
+        tni_unravel(src->ndim, src->shape, at, index);
+        const char *p = (const char *)src->data + tni_element_offset(src, index);
         return tni_fail(TN_EARG, "bincount: element %lld is %lld, not in [0, %lld)",
-                        (long long)flat,
-                        (long long)tni_index_at((const char *)src->data + offset, src->dtype),
+                        (long long)at, (long long)tni_index_at(p, src->dtype),
                         (long long)dst->shape[0]);
     }
     tni_bincount_run(dst, src);

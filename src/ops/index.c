@@ -144,16 +144,12 @@ static tn_status check_indices(const char *call, const tn_tensor *index, int64_t
     size_t used = 0;
     if (at < 0)
         return TN_OK;
-    int64_t offset = 0, place[TN_MAX_NDIM];
-    for (int i = index->ndim - 1; i >= 0; i--) {
-        place[i] = at % index->shape[i];
-        at /= index->shape[i];
-        offset += place[i] * index->stride[i];
-    }
+    int64_t indices[TN_MAX_NDIM];
+    tni_unravel(index->ndim, index->shape, at, indices);
     for (int i = 0; i < index->ndim && used < sizeof text - 32; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", i ? ", " : "",
-                                 (long long)place[i]);
-    const char *p = (const char *)index->data + offset;
+                                 (long long)indices[i]);
+    const char *p = (const char *)index->data + tni_element_offset(index, indices);
     return tni_fail(TN_EARG, "%s: index %lld at (%s) is not in [%lld, %lld)", call,
                     (long long)tni_index_at(p, index->dtype), text, (long long)-n,
                     (long long)n);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nest/nest.h"
+
 #include "stream.h"
 
 enum {
@@ -19,51 +21,36 @@ enum {
     LOOKED_AT = 8        /* sources whose reads are measured: a pad has thousands alike */
 };
 
-static void set_box(tni_boxes *b)
-{
-    for (int i = 0; i < b->ndim; i++)
-        b->box.n[i] = i < b->cut ? 1 : b->shape[i];
-    if (b->cut < 0)
-        return;
-    int64_t left = b->shape[b->cut] - b->box.at[b->cut];
-    b->box.n[b->cut] = left < b->range ? left : b->range;
-}
-
-void tni_boxes_start(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
+void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
 {
     int64_t inside = 1;
     *b = (tni_boxes){.ndim = ndim, .cut = ndim - 1, .range = 1};
     memcpy(b->shape, shape, (size_t)ndim * sizeof *shape);
-    b->done = tni_shape_count(ndim, shape) == 0;
-    while (!b->done && b->cut > 0 && inside <= elements / b->shape[b->cut])
+    if (tni_shape_count(ndim, shape) == 0)
+        return;
+    while (b->cut > 0 && inside <= elements / b->shape[b->cut])
         inside *= b->shape[b->cut--];
     if (elements > inside)
         b->range = elements / inside;
-    set_box(b);
+    for (int i = 0; i < ndim; i++)
+        b->grid[i] = i < b->cut ? shape[i] : 1;
+    if (ndim > 0)
+        b->grid[b->cut] = tni_pieces(shape[b->cut], b->range);
+    b->count = tni_shape_count(ndim, b->grid);
 }
 
-void tni_boxes_next(tni_boxes *b)
+void tni_boxes_get(const tni_boxes *b, int64_t number, tni_box *box)
 {
-    int i = b->cut;
-    if (i >= 0)
-        b->box.at[i] += b->box.n[i];
-    while (i >= 0 && b->box.at[i] >= b->shape[i]) {
-        b->box.at[i--] = 0;
-        if (i >= 0)
-            b->box.at[i]++;
-    }
-    b->done = i < 0;
-    set_box(b);
-}
-
-int64_t tni_boxes_count(const tni_boxes *b)
-{
-    int64_t n = b->done ? 0 : 1;
-    if (b->done || b->cut < 0)
-        return n;
-    for (int i = 0; i < b->cut; i++)
-        n *= b->shape[i];
-    return n * ((b->shape[b->cut] - 1) / b->range + 1);
+    ASSERT(number >= 0 && number < b->count);
+    tni_unravel(b->ndim, b->grid, number, box->at);
+    for (int i = 0; i < b->ndim; i++)
+        box->n[i] = i < b->cut ? 1 : b->shape[i];
+    if (b->ndim == 0)
+        return;
+    const int k = b->cut;
+    box->at[k] *= b->range;
+    const int64_t left = b->shape[k] - box->at[k];
+    box->n[k] = left < b->range ? left : b->range;
 }
 
 int64_t tni_span(const tn_tensor *view, const int64_t *n)
@@ -87,12 +74,16 @@ int64_t tni_span(const tn_tensor *view, const int64_t *n)
 static bool reads_long(const tn_stream *job, int64_t elements)
 {
     tni_boxes b;
-    tni_boxes_start(&b, tni_stream_ndim(job), tni_stream_shape(job), elements);
+    tni_box first;
+    tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), elements);
+    if (b.count == 0)
+        return true;
+    tni_boxes_get(&b, 0, &first);
     for (int i = 0; i < job->n && i < LOOKED_AT; i++) {
         const tn_tensor *v = &job->sources[i].view;
         int64_t n[TN_MAX_NDIM];
         for (int k = 0; k < v->ndim; k++)
-            n[k] = b.box.n[k] < v->shape[k] ? b.box.n[k] : v->shape[k];
+            n[k] = first.n[k] < v->shape[k] ? first.n[k] : v->shape[k];
         int64_t span = tni_span(v, n), all = tni_span(v, v->shape);
         if (span < LONG_READ && span < all)
             return false;

@@ -78,12 +78,14 @@ static tn_status compare_boxes(const tn_tensor *a, const tn_tensor *b, double at
                                tn_difference *d, strips *s)
 {
     tni_boxes boxes;
-    tni_boxes_start(&boxes, a->ndim, a->shape, STRIP);
-    for (; !boxes.done; tni_boxes_next(&boxes)) {
-        int64_t n = tni_shape_count(a->ndim, boxes.box.n);
+    tni_box box;
+    tni_boxes_cut(&boxes, a->ndim, a->shape, STRIP);
+    for (int64_t i = 0; i < boxes.count; i++) {
+        tni_boxes_get(&boxes, i, &box);
+        int64_t n = tni_shape_count(a->ndim, box.n);
         ASSERT(n <= STRIP);
-        TRY(load_box(a, &boxes.box, s->a, s->x));
-        TRY(load_box(b, &boxes.box, s->b, s->y));
+        TRY(load_box(a, &box, s->a, s->x));
+        TRY(load_box(b, &box, s->b, s->y));
         add_strip(s, n, tni_width(a->dtype), a->dtype == b->dtype, atol, rtol, d);
     }
     return TN_OK;

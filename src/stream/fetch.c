@@ -1,175 +1,149 @@
 /* fetch.c - reading any view of a tensor in a file, without mapping it.
  *
- * The axes of the view, longest step first, are cut into pieces that fill a stage in memory.
- * Inner axes whose gaps are small are "near": one read takes them with their gaps.  From each
- * full stage one tn_rearrange carries the elements to dst, so that transposing is done by the copy
- * engine and not by reads; the axis along which dst is dense always has a piece of some lines,
- * so that no line of dst is visited for one element. */
-#include <stdlib.h>
+ * The loops of the view, longest step in the file first, are cut into pieces that fill a stage
+ * in memory.  Inner axes whose gaps are small are "near": one read takes them with their gaps.
+ * From each full stage one tn_rearrange carries the elements to dst, so that transposing is done
+ * by the copy engine and not by reads; the axis along which dst is dense always has a piece of
+ * some lines, so that no line of dst is visited for one element. */
 #include <string.h>
 
 #include <tenon/copy.h>
 
+#include "nest/nest.h"
+
 #include "stream.h"
 
-enum { GAP = 4096, LINES = 128 };
+enum {
+    GAP = 4096, /* bytes that are read and dropped rather than skipped: a page is read anyway */
+    LINES = 128 /* bytes of dst along its dense axis in one stage: two lines, the least that
+                 * lets a copy store whole ones whatever the address */
+};
 
-typedef struct axis {
-    int dim;
-    bool near;
-    int64_t n, step; /* in the file */
-    int64_t piece;   /* indices in one stage */
-    int64_t staged;  /* step in the stage */
-} axis;
+enum { TO, FROM, OPERANDS }; /* dst and the file, the operands of the nest */
 
-typedef struct walk {
+typedef struct fetch {
     const tn_file *f;
     const tni_entry *e;
-    tn_tensor src, dst; /* flipped so that no step of src is negative */
-    int64_t at;         /* of src's first element in the file */
-    int m;
-    axis axes[TN_MAX_NDIM];
-    int64_t start[TN_MAX_NDIM], count[TN_MAX_NDIM]; /* of the present stage */
+    tni_nest nest;
+    char *dst;  /* the first address */
+    int64_t at; /* of the first element in the file */
+    int64_t width;
+    bool near[TN_MAX_NDIM];
+    int64_t piece[TN_MAX_NDIM];  /* indices in one stage */
+    int64_t staged[TN_MAX_NDIM]; /* step in the stage */
     char *stage;
-} walk;
+    int64_t bytes; /* of the stage */
+} fetch;
 
-static int by_step(const void *a, const void *b)
-{
-    const axis *x = a, *y = b;
-    return x->step != y->step ? (x->step < y->step ? 1 : -1) : x->dim - y->dim;
-}
-
-/* The axes that matter, steps made positive. */
-static tn_status collect(walk *w)
-{
-    for (int i = 0; i < w->src.ndim; i++) {
-        if (w->src.stride[i] < 0) {
-            TRY(TNI_NEVER(tn_flip(&w->src, &w->src, i)));
-            TRY(TNI_NEVER(tn_flip(&w->dst, &w->dst, i)));
-        }
-        if (w->src.shape[i] > 1 && w->src.stride[i] > 0)
-            w->axes[w->m++] =
-                (axis){.dim = i, .n = w->src.shape[i], .step = w->src.stride[i], .piece = 1};
-    }
-    qsort(w->axes, (size_t)w->m, sizeof w->axes[0], by_step);
-    return TN_OK;
-}
-
-/* The axis along which dst is dense, or nearest to it. */
-static int dense_axis(const walk *w)
+/* The axis along which dst is dense, or nearest to it; -1 when no axis reads. */
+static int dense_axis(const tni_nest *nest)
 {
     int best = -1;
-    for (int j = 0; j < w->m; j++)
+    for (int j = 0; j < nest->ndim && nest->axis[j].step[FROM] > 0; j++)
         if (best < 0 ||
-            llabs(w->dst.stride[w->axes[j].dim]) < llabs(w->dst.stride[w->axes[best].dim]))
+            tni_magnitude(nest->axis[j].step[TO]) < tni_magnitude(nest->axis[best].step[TO]))
             best = j;
     return best;
 }
 
-/* Pieces and steps of all axes; axis `wide` has `lines` indices and is never near.
- * Gives the bytes of the stage. */
-static int64_t divide(walk *w, int wide, int64_t lines)
+/* Pieces and steps of all axes; axis `wide` has `lines` indices and is never near.  A broadcast
+ * axis, whose step in the file is 0, takes no part: all of it is in every stage. */
+static void divide(fetch *w, int wide, int64_t lines)
 {
-    int64_t inside = tni_width(w->src.dtype), capacity = tni_stage / lines;
+    int64_t inside = w->width, capacity = tni_stage / lines;
     bool near = true, full = true;
-    for (int j = w->m - 1; j >= 0; j--) {
-        axis *a = &w->axes[j];
-        bool apart = j == wide;
-        near = near && !apart && (a->step / 2 <= inside || a->step - inside <= GAP);
-        a->near = near && full;
-        a->staged = a->near ? a->step : inside;
-        int64_t most = capacity > inside ? (capacity - inside) / a->staged + 1 : 1;
-        a->piece = apart ? lines : !full ? 1 : most < a->n ? most : a->n;
-        if (!apart)
-            full = full && a->piece == a->n;
-        inside += a->staged * (a->piece - 1);
-        if (apart)
+    for (int j = w->nest.ndim - 1; j >= 0; j--) {
+        const tni_axis *a = &w->nest.axis[j];
+        const int64_t step = a->step[FROM];
+        w->piece[j] = a->n;
+        w->staged[j] = 0;
+        w->near[j] = true;
+        if (step == 0)
+            continue;
+        near = near && j != wide && (step / 2 <= inside || step - inside <= GAP);
+        w->near[j] = near && full;
+        w->staged[j] = w->near[j] ? step : inside;
+        const int64_t most = capacity > inside ? (capacity - inside) / w->staged[j] + 1 : 1;
+        w->piece[j] = j == wide ? lines : !full ? 1 : most < a->n ? most : a->n;
+        full = full && (j == wide || w->piece[j] == a->n);
+        inside += w->staged[j] * (w->piece[j] - 1);
+        if (j == wide)
             capacity *= lines;
     }
-    return inside;
+    w->bytes = inside;
 }
 
 /* Let the stage hold some lines of dst, if it does not anyway. */
-static int64_t plan_stage(walk *w)
+static void plan_stage(fetch *w)
 {
-    int wide = dense_axis(w);
-    int64_t width = tni_width(w->src.dtype), bytes = divide(w, -1, 1);
-    if (wide < 0 || w->axes[wide].piece * width >= LINES ||
-        w->axes[wide].piece == w->axes[wide].n)
-        return bytes;
-    int64_t lines = LINES / width < w->axes[wide].n ? LINES / width : w->axes[wide].n;
-    return tni_stage / lines < 64 ? bytes : divide(w, wide, lines); /* tests have such stages */
+    const int wide = dense_axis(&w->nest);
+    divide(w, -1, 1);
+    if (wide < 0)
+        return;
+    const int64_t n = w->nest.axis[wide].n, most = LINES / w->width;
+    const int64_t lines = most < n ? most : n;
+    if (w->piece[wide] < lines && tni_stage / lines >= 64) /* tests have smaller stages */
+        divide(w, wide, lines);
+    ASSERT(w->bytes <= tni_stage || w->bytes == w->width || tni_stage < 4096);
 }
 
-/* Read the present piece of every axis. */
-static tn_status fill(const walk *w)
+/* Read the pieces of n[j] indices from `first` on: one read for each index of the axes that are
+ * not near. */
+static tn_status fill(const fetch *w, int64_t first, const int64_t *n)
 {
-    int64_t index[TN_MAX_NDIM] = {0}, unit = tni_width(w->src.dtype), first = w->at;
-    for (int j = 0; j < w->m; j++) {
-        first += w->start[j] * w->axes[j].step;
-        if (w->axes[j].near)
-            unit += w->axes[j].step * (w->count[j] - 1);
+    tni_axis axes[TN_MAX_NDIM];
+    tni_walk walk;
+    int64_t unit = w->width;
+    int m = 0;
+    for (int j = 0; j < w->nest.ndim; j++) {
+        const int64_t step = w->nest.axis[j].step[FROM];
+        if (w->near[j])
+            unit += step * (n[j] - 1);
+        else
+            axes[m++] = (tni_axis){.n = n[j], .step = {step, w->staged[j]}};
     }
-    for (;;) {
-        int64_t from = first, to = 0;
-        int j;
-        for (j = 0; j < w->m; j++)
-            if (!w->axes[j].near) {
-                from += index[j] * w->axes[j].step;
-                to += index[j] * w->axes[j].staged;
-            }
-        TRY(tni_file_bytes(w->f, w->stage + to, unit, from));
-        for (j = w->m - 1; j >= 0; j--) {
-            if (w->axes[j].near)
-                continue;
-            if (++index[j] < w->count[j])
-                break;
-            index[j] = 0;
-        }
-        if (j < 0)
-            return TN_OK;
-    }
+    tni_walk_seek(&walk, axes, m, OPERANDS, 0);
+    do
+        TRY(tni_file_bytes(w->f, w->stage + walk.offset[1], unit, first + walk.offset[0]));
+    while (tni_walk_next(&walk) < m);
+    return TN_OK;
 }
 
-/* Carry the stage to where it belongs in dst. */
-static tn_status carry(const walk *w)
+/* Carry the stage to its elements in dst. */
+static tn_status carry(const fetch *w, char *dst, const int64_t *n)
 {
-    tn_tensor d = w->dst, s = w->src;
-    int64_t to = 0;
+    tn_tensor d = {.data = dst, .dtype = w->e->dtype, .ndim = w->nest.ndim}, s = d;
     s.data = w->stage;
-    for (int j = 0; j < w->m; j++) {
-        int dim = w->axes[j].dim;
-        s.stride[dim] = w->axes[j].staged;
-        s.shape[dim] = d.shape[dim] = w->count[j];
-        to += w->start[j] * d.stride[dim];
+    for (int j = 0; j < d.ndim; j++) {
+        d.shape[j] = s.shape[j] = n[j];
+        d.stride[j] = w->nest.axis[j].step[TO];
+        s.stride[j] = w->staged[j];
     }
-    d.data = (char *)d.data + to;
     return tn_rearrange(&d, &s);
 }
 
-static bool next_stage(walk *w)
+/* Stage by stage: the pieces of every axis are loops themselves. */
+static tn_status run(const fetch *w)
 {
-    for (int j = w->m - 1; j >= 0; j--) {
-        w->start[j] += w->axes[j].piece;
-        if (w->start[j] < w->axes[j].n)
-            return true;
-        w->start[j] = 0;
-    }
-    return false;
-}
-
-static tn_status run(walk *w, int64_t stage)
-{
+    const tni_nest *nest = &w->nest;
+    tni_axis axes[TN_MAX_NDIM];
+    tni_walk walk;
+    for (int j = 0; j < nest->ndim; j++)
+        axes[j] = (tni_axis){.n = tni_pieces(nest->axis[j].n, w->piece[j]),
+                             .step = {w->piece[j] * nest->axis[j].step[TO],
+                                      w->piece[j] * nest->axis[j].step[FROM]}};
+    tni_walk_seek(&walk, axes, nest->ndim, OPERANDS, 0);
     do {
-        for (int j = 0; j < w->m; j++) {
-            int64_t left = w->axes[j].n - w->start[j];
-            w->count[j] = left < w->axes[j].piece ? left : w->axes[j].piece;
+        int64_t n[TN_MAX_NDIM];
+        for (int j = 0; j < nest->ndim; j++) {
+            const int64_t left = nest->axis[j].n - walk.at[j] * w->piece[j];
+            n[j] = left < w->piece[j] ? left : w->piece[j];
         }
-        TRY(fill(w));
+        TRY(fill(w, w->at + walk.offset[FROM], n));
         if (w->e->swapped)
-            tni_swap(w->stage, stage / tni_width(w->e->dtype), w->e->dtype);
-        TRY(TNI_NEVER(carry(w)));
-    } while (next_stage(w));
+            tni_swap(w->stage, w->bytes / tni_width(w->e->dtype), w->e->dtype);
+        TRY(TNI_NEVER(carry(w, w->dst + walk.offset[TO], n)));
+    } while (tni_walk_next(&walk) < nest->ndim);
     return TN_OK;
 }
 
@@ -219,23 +193,24 @@ tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
     TRY(check(e, dst, places));
     if (tni_numel(dst) == 0)
         return TN_OK;
-    walk w = {.f = f, .e = e, .src = *places, .dst = *dst};
-    int64_t low, high;
-    TRY(tni_fetch_locate(f, e, places, &w.at));
+    int64_t at;
+    TRY(tni_fetch_locate(f, e, places, &at));
     if (tn_is_contiguous(places) && tn_is_contiguous(dst)) {
-        TRY(tni_file_bytes(f, dst->data, tn_nbytes(dst), w.at));
+        TRY(tni_file_bytes(f, dst->data, tn_nbytes(dst), at));
         if (e->swapped)
             tni_swap(dst->data, tni_numel(dst), e->dtype);
         return TN_OK;
     }
-    tni_extent(places, &low, &high);
-    w.at += low;
-    TRY(TNI_NEVER(collect(&w)));
-    int64_t stage = plan_stage(&w);
-    w.stage = tni_alloc((size_t)stage);
+    fetch w = {.f = f, .e = e, .width = tni_width(places->dtype)};
+    tni_nest_build(&w.nest, OPERANDS, (const tn_tensor *[]){dst, places},
+                   &(tni_nest_rules){.lead = FROM});
+    w.dst = (char *)dst->data + w.nest.shift[TO];
+    w.at = at + w.nest.shift[FROM];
+    plan_stage(&w);
+    w.stage = tni_alloc((size_t)w.bytes);
     if (!w.stage)
-        return tni_no_memory(f->path, stage);
-    tn_status status = run(&w, stage);
+        return tni_no_memory(f->path, w.bytes);
+    tn_status status = run(&w);
     tni_free(w.stage);
     return status;
 }

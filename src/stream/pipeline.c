@@ -26,6 +26,7 @@ typedef struct pipeline {
     const tn_stream *job;
     buffer *buffers;
     int n;
+    tni_boxes boxes;
     int64_t next;      /* number of the next box to make */
     int64_t scheduled; /* boxes that have been put into buffers */
     bool stop;
@@ -84,17 +85,16 @@ static tn_status deliver(pipeline *p, buffer *b)
 }
 
 /* Keep every buffer busy; deliver the oldest when it is ready. */
-static tn_status run_ahead(pipeline *p, tni_boxes *boxes)
+static tn_status run_ahead(pipeline *p)
 {
     tn_status status = TN_OK;
     int64_t delivered = 0;
     pthread_mutex_lock(&p->lock);
-    while (status == TN_OK && (!boxes->done || delivered < p->scheduled)) {
-        while (!boxes->done && p->scheduled - delivered < p->n) {
-            buffer *b = &p->buffers[p->scheduled++ % p->n];
-            b->box = boxes->box;
+    while (status == TN_OK && delivered < p->boxes.count) {
+        while (p->scheduled < p->boxes.count && p->scheduled - delivered < p->n) {
+            buffer *b = &p->buffers[p->scheduled % p->n];
+            tni_boxes_get(&p->boxes, p->scheduled++, &b->box);
             b->ready = false;
-            tni_boxes_next(boxes);
         }
         pthread_cond_broadcast(&p->changed);
         buffer *oldest = &p->buffers[delivered % p->n];
@@ -111,17 +111,17 @@ static tn_status run_ahead(pipeline *p, tni_boxes *boxes)
     return status;
 }
 
-static tn_status run_alone(pipeline *p, tni_boxes *boxes)
+static tn_status run_alone(pipeline *p)
 {
-    for (; !boxes->done; tni_boxes_next(boxes)) {
-        p->buffers[0].box = boxes->box;
+    for (int64_t i = 0; i < p->boxes.count; i++) {
+        tni_boxes_get(&p->boxes, i, &p->buffers[0].box);
         make_box(p->job, &p->buffers[0]);
         TRY(deliver(p, &p->buffers[0]));
     }
     return TN_OK;
 }
 
-static tn_status run_threads(pipeline *p, int threads, tni_boxes *boxes)
+static tn_status run_threads(pipeline *p, int threads)
 {
     pthread_t ids[MOST_THREADS];
     int started = 0;
@@ -131,7 +131,7 @@ static tn_status run_threads(pipeline *p, int threads, tni_boxes *boxes)
         while (started < threads && pthread_create(&ids[started], NULL, worker, p) == 0)
             started++;
     }
-    tn_status status = started ? run_ahead(p, boxes) : run_alone(p, boxes);
+    tn_status status = started ? run_ahead(p) : run_alone(p);
     for (int i = 0; i < started; i++)
         pthread_join(ids[i], NULL);
     if (threads > 1) {
@@ -159,7 +159,6 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
                       64 * ((int64_t)job->n < 64 ? job->n : 64);
     scratch = (scratch + line) & ~line;
     int64_t all = (result + scratch) * plan->buffers;
-    tni_boxes boxes;
     pipeline p = {.job = job, .n = plan->buffers, .total = tn_nbytes(&job->out)};
     char *memory = tni_alloc((size_t)all);
     p.buffers = tni_alloc((size_t)plan->buffers * sizeof *p.buffers);
@@ -171,8 +170,8 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
             p.buffers[i] =
                 (buffer){.result = at, .scratch = {at + result, scratch}, .ready = false};
         }
-        tni_boxes_start(&boxes, tni_stream_ndim(job), tni_stream_shape(job), plan->elements);
-        status = run_threads(&p, plan->threads, &boxes);
+        tni_boxes_cut(&p.boxes, tni_stream_ndim(job), tni_stream_shape(job), plan->elements);
+        status = run_threads(&p, plan->threads);
     } else {
         status =
             tni_fail(TN_ENOMEM, "stream: no memory for boxes of %lld bytes", (long long)all);

@@ -135,14 +135,17 @@ tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
         return tni_fail(TN_ENULL, "stream_plan: facts is NULL");
     tni_schedule plan = tni_stream_schedule(job);
     tni_boxes b;
-    tni_boxes_start(&b, tni_stream_ndim(job), tni_stream_shape(job), plan.elements);
+    tni_box first = {0};
+    tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), plan.elements);
+    if (b.count > 0)
+        tni_boxes_get(&b, 0, &first);
     tn_stream_facts f = {
         .recipe = tni_recipe_of(job->recipe)->name,
-        .way = b.done          ? "nothing"
+        .way = b.count == 0    ? "nothing"
                : in_order(job) ? "in order"
                                : "boxes",
-        .boxes = tni_boxes_count(&b),
-        .box = b.done ? 0 : tni_shape_count(b.ndim, b.box.n),
+        .boxes = b.count,
+        .box = b.count == 0 ? 0 : tni_shape_count(b.ndim, first.n),
         .threads = plan.threads,
         .buffers = plan.buffers,
         .memory = plan.threads * (int64_t)TNI_FETCH_STAGE +
@@ -153,7 +156,7 @@ tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
         const tn_tensor *v = &job->sources[k].view;
         int64_t n[TN_MAX_NDIM];
         for (int i = 0; i < v->ndim; i++)
-            n[i] = b.box.n[i] < v->shape[i] ? b.box.n[i] : v->shape[i];
+            n[i] = first.n[i] < v->shape[i] ? first.n[i] : v->shape[i];
         int64_t span = tni_span(v, n);
         f.read += source_bytes(&job->sources[k]);
         f.shortest_read = k && f.shortest_read < span ? f.shortest_read : span;

@@ -18,19 +18,18 @@ typedef struct tni_box {
     int64_t at[TN_MAX_NDIM], n[TN_MAX_NDIM];
 } tni_box;
 
-/* The boxes of a shape in row-major order: axes before `cut` have one index each, cut itself a
- * range, the rest are whole. */
+/* The boxes of a shape, numbered in row-major order: axes before `cut` have one index each, cut
+ * itself a range, the rest are whole. */
 typedef struct tni_boxes {
     int ndim, cut;
     int64_t shape[TN_MAX_NDIM], range;
-    tni_box box; /* the present one */
-    bool done;
+    int64_t grid[TN_MAX_NDIM]; /* boxes along each axis */
+    int64_t count;             /* all of them */
 } tni_boxes;
 
 /* Boxes of at most `elements` elements, at least 1. */
-void tni_boxes_start(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements);
-void tni_boxes_next(tni_boxes *b);
-int64_t tni_boxes_count(const tni_boxes *b);
+void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements);
+void tni_boxes_get(const tni_boxes *b, int64_t number, tni_box *box);
 
 /* Bytes that lie beside each other in the file among those that a box of extents n takes from
  * view. */

@@ -107,3 +107,19 @@ tn_status tn_padded_size(int ndim, const int64_t *shape, const int64_t *pads, in
     *count = tni_shape_count(ndim, grown);
     return TN_OK;
 }
+
+void tni_unravel(int ndim, const int64_t *shape, int64_t flat, int64_t *index)
+{
+    for (int i = ndim - 1; i >= 0; i--) {
+        index[i] = flat % shape[i];
+        flat /= shape[i];
+    }
+}
+
+int64_t tni_element_offset(const tn_tensor *t, const int64_t *index)
+{
+    int64_t offset = 0;
+    for (int i = 0; i < t->ndim; i++)
+        offset += index[i] * t->stride[i];
+    return offset;
+}

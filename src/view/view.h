@@ -160,6 +160,13 @@ static inline void *tni_offset(void *data, int64_t offset)
     return data ? (void *)((uintptr_t)data + (uintptr_t)offset) : NULL;
 }
 
+/* ---- one element (offset.c) ---- */
+
+/* The index of element `flat`, in row-major order, of a shape; and the bytes from element
+ * (0, …, 0) of t to the element of that index. */
+void tni_unravel(int ndim, const int64_t *shape, int64_t flat, int64_t *index);
+int64_t tni_element_offset(const tn_tensor *t, const int64_t *index);
+
 /* ---- arithmetic of extents and strides (shape.c); extents are not negative ---- */
 
 /* width times the product of all extents that are not 0; false: does not fit. */

@@ -106,23 +106,19 @@ void tni_mask_put(const tn_tensor *dst, const tn_tensor *mask, const tn_tensor *
 
 void tni_mask_indices(const tn_tensor *dst, const tn_tensor *src)
 {
-    int64_t at[TN_MAX_NDIM] = {0};
+    tni_axis axes[TN_MAX_NDIM];
+    tni_walk w;
     char *d = dst->data;
     if (tni_numel(src) == 0)
         return;
-    for (;;) {
-        int64_t off = 0;
-        for (int i = 0; i < src->ndim; i++)
-            off += at[i] * src->stride[i];
-        if (is_set((const char *)src->data + off, src->dtype)) {
+    for (int i = 0; i < src->ndim; i++)
+        axes[i] = (tni_axis){.n = src->shape[i], .step = {src->stride[i]}};
+    tni_walk_seek(&w, axes, src->ndim, 1, 0);
+    do
+        if (is_set((const char *)src->data + w.offset[0], src->dtype)) {
             for (int i = 0; i < src->ndim; i++)
-                memcpy(d + i * dst->stride[1], &at[i], sizeof at[i]);
+                memcpy(d + i * dst->stride[1], &w.at[i], sizeof w.at[i]);
             d += dst->stride[0];
         }
-        int i = src->ndim - 1;
-        for (; i >= 0 && ++at[i] == src->shape[i]; i--)
-            at[i] = 0;
-        if (i < 0)
-            return;
-    }
+    while (tni_walk_next(&w) < src->ndim);
 }
