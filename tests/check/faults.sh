@@ -7,7 +7,7 @@ cmake --preset asan -DTENON_TESTS=ON -DTENON_WERROR=ON
 cmake --build --preset asan
 cmake --preset release -DTENON_TESTS=ON
 cmake --build --preset release --target test_faults_malloc test_faults_infini
-ctest --preset asan -R '/(test_faults_|test_io_save$|test_io_memory$|cli_trouble$)' -V \
+ctest --preset asan -R '/(test_faults_|test_io_save_faults$|test_io_memory$|cli_trouble$)' -V \
     --no-tests=error >build/check/faults.txt 2>&1 || { cat build/check/faults.txt && exit 1; }
 for name in malloc infini; do
     build/release/tests/test_faults_$name >>build/check/faults.txt 2>&1 ||

@@ -3,7 +3,7 @@
 # (whose numbers have their first byte last) and on i686.
 #
 # Debian's packages for each machine are unpacked under build/check; nothing is installed.  The
-# golden files are read and written there too (test_io_golden, test_io_save).  Random calls give the
+# golden files are read and written there too (test_io_reference, test_io_save).  Random calls give the
 # bits that this machine gives where bytes have the same order; i686 has no exact numbers for i64 and
 # u64 to compare with.
 set -eu

@@ -35,8 +35,10 @@ MODULES = {  # tests of a module, the quick ones first
     "core": ["core", "view_errors", "core_half"],
     "view": ["view_errors", "view_examples", "slice_text", "view_print", "view_shape",
              "view_reshape", "view_overlap", "view_oracle"],
-    "io": ["io_golden", "io_json", "io_edges", "io_zip", "io_corners", "io_memory", "io_fetch",
-           "io_late", "faults_memory", "faults_io", "io_limits", "io_hostile", "io_save"],
+    "io": ["io_reference", "io_json", "io_gguf", "io_npy", "io_npz", "io_safetensors", "io_zip",
+           "io_open", "io_writer", "io_memory", "io_fetch", "io_quant", "io_pt", "io_set",
+           "faults_memory", "faults_io", "io_npz_members", "io_damaged", "io_save",
+           "io_save_faults"],
 }
 HEADERS = ["src/core/checked.h", "src/core/core.h", "src/core/half.h", "src/view/view.h"]
 

@@ -1,129 +1,17 @@
 /* test_faults_io.c - the k-th system call fails, for every k, in the library and in the
  * command: the old file or the whole new one is there, nothing besides, no descriptor is kept,
- * and the failure is TN_EIO with its reason, or exit code 1 with one line.
- *
- * The linker puts the gates below in front of the system calls of the library and the
- * command. */
+ * and the failure is TN_EIO with its reason, or exit code 1 with one line. */
+#include "io_gates.h"
 #include "io_oracle.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "io/sys.h"
-
-/* ---- gates ---- */
-
-static bool armed, no_nameless, short_transfers, renamed;
-static const char *always; /* this call fails each time */
-static int calls, fail_at, trouble;
-static const char *failed;
-
-static bool fails(const char *call)
-{
-    if (!armed || (calls++ != fail_at && !(always && !strcmp(always, call))))
-        return false;
-    failed = call;
-    errno = trouble;
-    return true;
-}
-
-static size_t cut(size_t n)
-{
-    return armed && short_transfers && n > 1 ? n / 2 : n;
-}
-
-#define GATE(type, name, bad, parameters, arguments)                                           \
-    type __real_##name parameters;                                                             \
-    type __wrap_##name parameters;                                                             \
-    type __wrap_##name parameters                                                              \
-    {                                                                                          \
-        return fails(#name) ? bad : __real_##name arguments;                                   \
-    }
-
-/* clang-format off */
-GATE(ssize_t, pwrite64, -1, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, cut(n), at))
-GATE(ssize_t, write, -1, (int fd, const void *buf, size_t n), (fd, buf, cut(n)))
-GATE(ssize_t, read, -1, (int fd, void *buf, size_t n), (fd, buf, cut(n)))
-GATE(int, fchmod, -1, (int fd, mode_t mode), (fd, mode))
-GATE(int, linkat, -1, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
-GATE(int, fstat64, -1, (int fd, struct stat64 *s), (fd, s))
-GATE(int, stat64, -1, (const char *path, struct stat64 *s), (path, s))
-GATE(int, lstat64, -1, (const char *path, struct stat64 *s), (path, s))
-GATE(int, dup, -1, (int fd), (fd))
-GATE(FILE *, tmpfile64, NULL, (void), ())
-GATE(void *, mmap64, MAP_FAILED, (void *at, size_t n, int p, int f, int fd, off64_t o), (at, n, p, f, fd, o))
-/* clang-format on */
-
-/* A buffer of no memory is filled as if the file had everything. */
-ssize_t __real_pread64(int fd, void *buf, size_t n, off64_t at);
-ssize_t __wrap_pread64(int fd, void *buf, size_t n, off64_t at);
-ssize_t __wrap_pread64(int fd, void *buf, size_t n, off64_t at)
-{
-    if (fails("pread64"))
-        return -1;
-    return n >= 1 << 29 ? (ssize_t)n : __real_pread64(fd, buf, cut(n), at);
-}
-
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...)
-{
-    va_list list;
-    va_start(list, flags);
-    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
-    va_end(list);
-    if (fails(flags & O_EXCL ? "create" : "open"))
-        return -1;
-    if (armed && no_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
-        errno = EOPNOTSUPP;
-        return -1;
-    }
-    return __real_open64(path, flags, mode);
-}
-
-/* No test asks what survives a power cut, and the disk is slow. */
-int __wrap_fsync(int fd);
-int __wrap_fsync(int fd)
-{
-    (void)fd;
-    return fails("fsync") ? -1 : 0;
-}
-
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to)
-{
-    if (fails("rename"))
-        return -1;
-    renamed = renamed || armed;
-    return __real_rename(from, to);
-}
-
-/* The system closes also when it reports an error. */
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd)
-{
-    bool bad = fails("close");
-    int got = __real_close(fd);
-    errno = bad ? trouble : errno;
-    return bad ? -1 : got;
-}
-
-static void arm(int k, int error)
-{
-    calls = 0;
-    fail_at = k;
-    trouble = error;
-    failed = NULL;
-    renamed = false;
-    armed = true;
-}
 
 /* ---- what is looked at after a call ---- */
 

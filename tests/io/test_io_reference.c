@@ -1,4 +1,4 @@
-/* test_io_golden.c - files that the reference libraries wrote are read as they meant them. */
+/* test_io_reference.c - files that the reference libraries wrote are read as they meant them. */
 #include "io_oracle.h"
 
 #include <pthread.h>

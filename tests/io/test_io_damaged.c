@@ -1,4 +1,4 @@
-/* test_io_hostile.c - damaged and malicious files are an error or a right answer: every
+/* test_io_damaged.c - damaged and malicious files are an error or a right answer: every
  * truncation and every flipped bit of the golden files, and headers made to hurt. */
 #include "io_oracle.h"
 
@@ -400,7 +400,7 @@ static int setup(void **state)
 {
     (void)state;
     tn_config config = {.alloc = count_alloc, .free = count_free};
-    fd = memfd_create("hostile", MFD_CLOEXEC);
+    fd = memfd_create("damaged", MFD_CLOEXEC);
     return fd < 0 || tn_handle_create(&counting, TN_CPU, 0, &config) != TN_OK ||
            tn_handle_use(counting) != TN_OK;
 }
