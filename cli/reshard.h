@@ -43,6 +43,49 @@ typedef struct reshard {
 int reshard_plan(reshard *p);
 void reshard_free(reshard *p);
 
+/* The sentence of a failure names the line of the rule. */
+int fail_rule(const reshard *p, const rule *r, const char *what, const char *name);
+
+/* Tensor `name` of one namespace, or of rank `rank`; -1: none. */
+int find_input(const reshard *p, int rank, const char *name);
+
+/* The results of a group (reshard_results.c). */
+int append(virtual *v, virtual *more, int axis, bool first);
+int join_ranks(reshard *p, const rule *r, int id, virtual *v);
+int run_steps(reshard *p, const rule *r, const rule_side *s, virtual *v, bool *sliced);
+int cut_results(reshard *p, const rule *r, const in_tensor *first, virtual *v, bool *sliced);
+
+/* Outputs [first, first + n) of `order` go into one file. */
+typedef struct out_file {
+    char name[64];
+    int64_t first, n;
+} out_file;
+
+typedef struct layout {
+    int64_t *order; /* outputs by file */
+    out_file *files;
+    int64_t n;
+} layout;
+
 int64_t out_bytes(const out_tensor *t);
+int make_layout(const reshard *p, layout *l);
+void free_layout(layout *l);
+
+/* The proof on stdout, and in the file of --proof. */
+void say_proof(const reshard *p, const layout *l);
+int write_proof(const reshard *p, const layout *l);
+
+/* A recipe whose sources are the pieces; the inputs stay open as long as it runs. */
+typedef struct made {
+    virtual v; /* refined */
+    recipe r;
+    input *inputs;
+    int ninputs;
+} made;
+
+int make_output(const reshard *p, const out_tensor *t, made *m);
+void made_free(made *m);
+int check_copies(const reshard *p);
+int verify_file(const reshard *p, const layout *l, int64_t k);
 
 #endif
