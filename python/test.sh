@@ -11,7 +11,9 @@ python=${PYTHON-/usr/bin/python3}
 "$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "not run: python3-venv" && exit 77; }
 [ -f "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
     { echo "not run: python3-dev" && exit 77; }
-python/wheel.sh "$build/wheel"
+# The flags of the tests' own build: a compiler cache then has every object of the library.
+TENON_WHEEL_OPTIONS="--config-settings=cmake.define.TENON_WERROR=ON ${TENON_WHEEL_OPTIONS-}" \
+    python/wheel.sh "$build/wheel"
 venv=$build/python-venv
 [ -x "$venv/bin/pip" ] || "$python" -m venv --system-site-packages "$venv"
 pip="$venv/bin/pip install -q --disable-pip-version-check"
