@@ -144,6 +144,7 @@ int run_join(const args *a);
 int run_cast(const args *a);
 int run_op(const args *a);
 int run_einsum(const args *a);
+int run_eval(const args *a);
 int run_convert(const args *a);
 int run_select(const args *a);
 int run_drop(const args *a);
@@ -224,7 +225,7 @@ int open_single(const args *a, source *s, input *in, const char *word);
 
 /* ---- how a result is made (recipe.c) ---- */
 
-enum { MOST_OPERANDS = 3, MOST_PARAMS = 8 };
+enum { MOST_OPERANDS = 3 };
 
 /* A job of the library while it is put together, with the inputs of its sources. */
 typedef struct recipe {
@@ -234,8 +235,9 @@ typedef struct recipe {
     int capacity;
     tn_stream_fill fill;
     char value[16]; /* of fill */
-    tn_stream_op op;
-    double params[MOST_PARAMS];
+    tn_stream_eval eval;
+    tn_expr *expr;                /* of eval; owned */
+    const char *op;               /* the only step of expr, or NULL */
     input numbers[MOST_OPERANDS]; /* operands that are no files */
     char number_bytes[MOST_OPERANDS][16];
 } recipe;
@@ -244,6 +246,11 @@ int recipe_start(recipe *r, tn_dtype dtype, int ndim, const int64_t *shape);
 int recipe_add(recipe *r, const tn_tensor *view, const input *from, const int64_t *at);
 int recipe_of_view(recipe *r, const tn_tensor *view, const input *from);
 void recipe_free(recipe *r);
+
+/* The result is this expression of n tensors, in the order of its names; from are their
+ * inputs. */
+int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
+                   const input *const *from);
 
 /* The job as it runs: with the memory, sink and progress of the command. */
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w);
@@ -358,6 +365,10 @@ int nearest_names(const tn_file *f, const char *text, const char *names[3]);
 int may_write(const args *a, const char *path);
 
 int explain_recipe(const args *a, const recipe *r, const char *name, const char *path);
+
+/* The plan of the expression of a recipe, as text or with --json as JSON. */
+int explain_expr(const args *a, const tn_expr *expr, const tn_tensor *out, int n,
+                 const tn_tensor *const *ts);
 
 /* Tensors of a command on many: each is counted, then their sum is said. */
 void explain_count(const recipe *r, bool changed);

@@ -74,11 +74,20 @@ const command commands[] = {
      .whole_file = true, .dequantises = true},
     {"op", "NAME A [B [C]] -o OUT", "compute elementwise, with broadcasting",
      OPT_RESULT | OPT_PARAMS, run_op, .more =
-     "Operands are files or numbers; a number takes the dtype of the files, or f64 when it\n"
-     "has a fraction and they are integers.\n\n"
+     "Operands are files or numbers; a number takes the dtype of the files; a fraction beside\n"
+     "integers makes f32 of those with 8 and 16 bits, f64 of the others.\n\n"
      "    tenon op add a.npy b.npy -o out.npy\n"
      "    tenon op mul a.npy 0.5 -o out.npy\n"
      "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n"},
+    {"eval", "TEXT NAME=FILE... -o OUT", "compute an expression of tensors in one pass",
+     (OPT_RESULT & ~OPT_TENSORS) | OPT_JSON, run_eval, .more =
+     "TEXT is an expression as in Python: + - * / // % ** comparisons, and or not, & | ^ ~ << >>,\n"
+     "the ops by name, dtypes as casts, and sum prod mean min max any all with axis=.  Each NAME\n"
+     "in it is a file, a tensor of a file, or - for a pipe.  The result has the text's dtype.\n"
+     "tenon explain eval prints the plan, with --json as JSON.\n\n"
+     "    tenon eval \"(x / 255 - m) / s\" x=u8.npy m=mean.npy s=std.npy -o out.npy\n"
+     "    tenon eval \"sqrt(mean((x - y)**2))\" x=a.npy y=model.safetensors:w -o rms.npy\n",
+     .text_first = true},
     {"einsum", "TEXT IN... -o OUT", "multiply tensors, summed over the axes they share",
      OPT_RESULT & ~(OPT_TENSORS | OPT_DTYPE), run_einsum, .more =
      "TEXT names the axes of each input, then those of the result: as in NumPy, a letter\n"

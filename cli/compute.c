@@ -40,6 +40,8 @@ int run_convert(const args *a)
 
 /* ---- op ---- */
 
+enum { MOST_PARAMS = 8 };
+
 static bool is_integer(tn_dtype dtype)
 {
     return dtype >= TN_I8 && dtype <= TN_U64;
@@ -52,7 +54,14 @@ typedef struct operands {
     const input *files[MOST_OPERANDS];
 } operands;
 
-/* The dtype in which the files meet; a number with a fraction makes integers f64. */
+/* The dtype of fractions beside integers: the smaller of two that holds them exactly. */
+static tn_dtype float_of(tn_dtype dtype)
+{
+    return tn_dtype_size(dtype) <= 2 ? TN_F32 : TN_F64;
+}
+
+/* The dtype of the numbers: where the files meet; a fraction or a division makes integers
+ * floats, and an integer beside bool is i64. */
 static int common_dtype(const args *a, const operands *o, tn_dtype *common)
 {
     bool any = false, fraction = false;
@@ -70,8 +79,10 @@ static int common_dtype(const args *a, const operands *o, tn_dtype *common)
         }
     if (!any)
         *common = fraction ? TN_F64 : TN_I64;
-    else if (fraction && is_integer(*common))
-        *common = TN_F64;
+    else if (*common == TN_BOOL && !fraction)
+        *common = TN_I64;
+    if (any && (fraction || o->op == TN_DIV) && (is_integer(*common) || *common == TN_BOOL))
+        *common = float_of(*common);
     return DONE;
 }
 
@@ -95,25 +106,26 @@ static int no_broadcast(const args *a, int n, const tn_tensor *const *ts)
                 n > 2 ? text[2] : "");
 }
 
-static int read_params(const args *a, tn_op op, recipe *r)
+/* The op as a text: its name, its operands a, b and c, its parameters. */
+static int op_text(const args *a, tn_op op, char *text, size_t size)
 {
-    int n = 0;
-    if (!a->params)
-        return DONE;
-    for (const char *at = a->params; n < MOST_PARAMS;) {
+    int n = 0, used = snprintf(text, size, "%s(", tn_op_name(op));
+    for (int i = 0; i < tn_op_arity(op); i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%c", i ? ", " : "", 'a' + i);
+    for (const char *at = a->params; at && n < MOST_PARAMS;) {
         char *end;
-        r->params[n++] = strtod(at, &end);
+        const double x = strtod(at, &end);
         if (end == at || (*end && *end != ','))
             return usage(a, "--params takes numbers separated by commas, got \"%s\"",
                          a->params);
-        if (!*end)
-            break;
-        at = end + 1;
+        used += snprintf(text + used, size - (size_t)used, ", %.17g", x);
+        n++;
+        at = *end ? end + 1 : NULL;
     }
-    if (n != tn_op_params(op))
+    snprintf(text + used, size - (size_t)used, ")");
+    if (a->params && n != tn_op_params(op))
         return usage(a, "%s takes %d parameter%s, --params has %d", a->operands[0],
                      tn_op_params(op), tn_op_params(op) == 1 ? "" : "s", n);
-    r->op.params = r->params;
     return DONE;
 }
 
@@ -124,6 +136,7 @@ static int build_op(const args *a, const operands *o, recipe *r)
     tn_dtype in[MOST_OPERANDS], out, common = TN_F64;
     int ndim;
     int64_t shape[TN_MAX_NDIM];
+    char text[512];
     TRY(common_dtype(a, o, &common));
     for (int i = 0; i < o->n; i++) {
         if (!o->files[i])
@@ -136,16 +149,11 @@ static int build_op(const args *a, const operands *o, recipe *r)
         return fail("%s: %s", a->operands[1], tn_error());
     if (tn_broadcast_shape(o->n, ts, &ndim, shape) != TN_OK)
         return no_broadcast(a, o->n, ts);
-    LIB(tn_init(&r->job.out, NULL, out, ndim, shape));
-    r->job.recipe = TN_STREAM_APPLY;
-    r->op.op = o->op;
-    TRY(read_params(a, o->op, r));
-    for (int i = 0; i < o->n; i++) {
-        tn_tensor v;
-        LIB(tn_broadcast_to(&v, ts[i], ndim, shape));
-        TRY(recipe_add(r, &v, from[i], NULL));
-    }
-    return DONE;
+    TRY(op_text(a, o->op, text, sizeof text));
+    tn_expr *expr;
+    LIB(tn_expr_parse(&expr, text));
+    r->op = tn_op_name(o->op);
+    return recipe_of_expr(r, expr, o->n, ts, from);
 }
 
 /* One file, chosen tensors of it or its only one, and numbers. */

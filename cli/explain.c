@@ -98,7 +98,8 @@ static void print_how(const recipe *r, const tn_stream_facts *facts)
     if (tn_numel(&r->job.out) == 0)
         printf("  how     nothing to do: no elements\n");
     else if (!copy)
-        printf("  how     %s over %d operand%s, block by block\n", tn_op_name(r->op.op), n, s);
+        printf("  how     %s over %d operand%s, block by block\n", r->op ? r->op : "eval", n,
+               s);
     else if (ordered)
         printf("  how     a view: the elements are in order, read and written %s\n",
                casts(r) ? "block by block" : "as they are");
@@ -174,6 +175,29 @@ void explain_sum(void)
     printf("all %lld tensors, %lld of them as above\n", (long long)sum.n,
            (long long)sum.changed);
     print_cost(sum.read, sum.write, 0, sum.time);
+}
+
+int explain_expr(const args *a, const tn_expr *expr, const tn_tensor *out, int n,
+                 const tn_tensor *const *ts)
+{
+    tn_plan *plan;
+    tn_tensor bare[TN_EXPR_NAMES];
+    const tn_tensor *srcs[TN_EXPR_NAMES];
+    for (int k = 0; k < n; k++) {
+        bare[k] = *ts[k];
+        bare[k].data = NULL;
+        srcs[k] = &bare[k];
+    }
+    LIB(tn_plan_expr(&plan, expr, out, n, srcs));
+    char text[8192];
+    const tn_status status = a->json ? tn_plan_json(plan, text, sizeof text)
+                                     : tn_plan_explain(plan, text, sizeof text);
+    tn_plan_free(plan);
+    LIB(status);
+    fputs(text, stdout);
+    if (a->json)
+        putchar('\n');
+    return DONE;
 }
 
 int explain_recipe(const args *a, const recipe *r, const char *name, const char *path)

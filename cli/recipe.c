@@ -61,8 +61,29 @@ int recipe_of_view(recipe *r, const tn_tensor *view, const input *from)
     return recipe_add(r, view, from, NULL);
 }
 
+int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
+                   const input *const *from)
+{
+    tn_dtype dtype;
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    r->expr = expr;
+    r->eval.expr = expr;
+    LIB(tn_expr_result(expr, n, ts, &dtype, &ndim, shape));
+    LIB(tn_init(&r->job.out, NULL, dtype, ndim, shape));
+    r->job.recipe = TN_STREAM_EVAL;
+    for (int k = 0; k < n; k++) {
+        tn_tensor v;
+        LIB(tn_broadcast_to(&v, ts[k], ndim, shape));
+        TRY(recipe_add(r, &v, from[k], NULL));
+    }
+    return DONE;
+}
+
 void recipe_free(recipe *r)
 {
+    tn_expr_free(r->expr);
+    r->expr = NULL;
     free(r->sources);
     free(r->inputs);
     r->sources = NULL;
@@ -86,8 +107,8 @@ tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
     job.max_mem = a->max_mem;
     if (r->fill.value) {
         job.args = &r->fill;
-    } else if (job.recipe == TN_STREAM_APPLY) {
-        job.args = &r->op;
+    } else if (job.recipe == TN_STREAM_EVAL) {
+        job.args = &r->eval;
     }
     return job;
 }

@@ -18,6 +18,7 @@
 #define TENON_STREAM_H
 
 #include <tenon/elementwise.h>
+#include <tenon/expr.h>
 #include <tenon/io.h>
 
 TN_BEGIN
@@ -46,6 +47,8 @@ typedef enum tn_stream_recipe {
                       * tn_stream_fill, needed where sources leave elements of out uncovered */
     TN_STREAM_APPLY, /* an op over sources broadcast to the shape; args: tn_stream_op */
     TN_STREAM_MAP,   /* a function of the same boxes of all sources; args: tn_stream_map */
+    TN_STREAM_EVAL,  /* an expression without reductions, of sources broadcast to the shape in
+                      * the order of tn_expr_name; args: tn_stream_eval */
 } tn_stream_recipe;
 
 /* What elements have that no source covers: one element at value, of this dtype. */
@@ -66,6 +69,10 @@ typedef struct tn_stream_map {
                     const int64_t *at);
     void *user;
 } tn_stream_map;
+
+typedef struct tn_stream_eval {
+    const tn_expr *expr;
+} tn_stream_eval;
 
 /* A job; zero means default.
  *
@@ -102,7 +109,7 @@ typedef struct tn_stream {
 
 /* What tn_stream_run would do. */
 typedef struct tn_stream_facts {
-    const char *recipe;       /* "copy", "apply", "map" */
+    const char *recipe;       /* "copy", "apply", "map", "eval" */
     const char *way;          /* "nothing": no elements; "in order": sources are read as they
                                 * lie; "boxes" */
     int64_t boxes, box;       /* how many, and elements of the largest */

@@ -1,9 +1,30 @@
 /* expr_weak.c - weak numbers: the dtypes that they have beside tensors. */
 #include "expr_types.h"
 
+#include <string.h>
+
 static int kind(tn_dtype t)
 {
     return tni_dtypes[t].kind;
+}
+
+/* The argument of a function in the text, for sentences; 0 bytes: it is long, or there are
+ * several. */
+static int argument(const tni_expr_item *x, const char **at)
+{
+    enum { LONGEST = 40 };
+    const char *s = x->name + x->name_size;
+    int depth = 0, n = 0;
+    s += strspn(s, " \t\n");
+    if (*s != '(')
+        return 0;
+    *at = ++s;
+    for (; s[n] && !(s[n] == ')' && depth == 0); n++) {
+        depth += (s[n] == '(') - (s[n] == ')');
+        if (n == LONGEST || (s[n] == ',' && depth == 0))
+            return 0;
+    }
+    return s[n] ? n : 0;
 }
 
 tn_status tni_expr_fail_types(const tni_expr_program *e, const tni_expr_item *x, tn_op op,
@@ -16,6 +37,13 @@ tn_status tni_expr_fail_types(const tni_expr_program *e, const tni_expr_item *x,
         else
             bad = in[k];
     const bool floats = kind(bad) <= TNI_UNSIGNED && tni_op_computes(op, TN_F32);
+    const char *of = "";
+    const int n = floats && tni_ops[op].arity == 1 ? argument(x, &of) : 0;
+    if (n)
+        return tni_fail_at(TN_EDTYPE, x->column,
+                           "%s: %.*s does not take %s at column %d; write %.*s(f32(%.*s))",
+                           e->call, x->name_size, x->name, tn_dtype_name(bad), x->column,
+                           x->name_size, x->name, n, of);
     return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s does not take %s at column %d%s",
                        e->call, x->name_size, x->name, tn_dtype_name(bad), x->column,
                        floats ? "; cast to f32 first" : "");

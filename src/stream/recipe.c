@@ -203,11 +203,42 @@ static tn_status map_make(const tn_stream *job, const tni_box *box, const tn_ten
     return map->fn(map->user, out, job->n, srcs, box->at);
 }
 
+/* ---- eval ---- */
+
+static tn_status eval_check(const tn_stream *job)
+{
+    const tn_stream_eval *eval = job->args;
+    const tn_tensor *srcs[MOST_OPERANDS];
+    tn_dtype dtype;
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    TRY(operands_check(job));
+    if (!eval->expr)
+        return tni_fail(TN_ENULL, "stream: expr is NULL");
+    for (int k = 0; k < job->n; k++)
+        srcs[k] = &job->sources[k].view;
+    TRY(tn_expr_result(eval->expr, job->n, srcs, &dtype, &ndim, shape));
+    if (job->n && ndim != tni_stream_ndim(job))
+        return tni_fail(TN_EUNSUPPORTED, "stream: an expression with reductions");
+    return TN_OK;
+}
+
+static tn_status eval_make(const tn_stream *job, const tni_box *box, const tn_tensor *out,
+                           tni_scratch scratch)
+{
+    const tn_stream_eval *eval = job->args;
+    tn_tensor operands[TN_EXPR_NAMES];
+    const tn_tensor *srcs[TN_EXPR_NAMES];
+    TRY(read_operands(job, box, operands, srcs, scratch));
+    return tn_expr_run(eval->expr, out, job->n, srcs);
+}
+
 /* In the order of tn_stream_recipe. */
 static const tni_recipe recipes[] = {
     {"copy", copy_check, copy_scratch, copy_make},
     {"apply", apply_check, operands_scratch, apply_make},
     {"map", map_check, operands_scratch, map_make},
+    {"eval", eval_check, operands_scratch, eval_make},
 };
 
 const tni_recipe *tni_recipe_of(tn_stream_recipe recipe)

@@ -17,6 +17,7 @@ $ tenon
 2>   stack      join tensors along a new axis
 2>   cast       convert elements
 2>   op         compute elementwise, with broadcasting
+2>   eval       compute an expression of tensors in one pass
 2>   einsum     multiply tensors, summed over the axes they share
 2>   convert    write another format
 2>   select     keep the tensors whose names match
