@@ -1,7 +1,7 @@
 /* save.c - one file written by several ranks, which is the old one or the whole new one.
  *
  * The file is cut into ranges at multiples of 4 MiB, and each range is written by one rank: the
- * first of a node, in turns over the nodes.  The elements come there slab by slab, a slab being
+ * first of a node, round-robin over the nodes.  The elements come there slab by slab, a slab being
  * one range of every writer.  The file has a temporary name until all ranks have synced. */
 #include <errno.h>
 #include <fcntl.h>
@@ -299,9 +299,9 @@ static tn_status slab_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const slab
 {
     const tn_tensor *t = &s->ts[i];
     const bool own = tn_dist_parts(d, s->c->rank) > 0;
-    int64_t turn = 0;
-    while (turn < s->writers - 1 && s->leaders[turn] != s->c->rank)
-        turn++;
+    int64_t own_index = 0;
+    while (own_index < s->writers - 1 && s->leaders[own_index] != s->c->rank)
+        own_index++;
     for (int64_t j = 0; j < b->count; j++) {
         int64_t first, last;
         p->part_low = j * b->boxes;
@@ -312,7 +312,8 @@ static tn_status slab_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const slab
         if (own)
             TRY(tn_route_keep_parts(p->route, p->part_low, p->part_high, parts, s->parts[i]));
         TRY(tnm_finish(p));
-        range_elements(t, s->offsets[i], b, b->base + j * s->writers + turn, &first, &last);
+        range_elements(t, s->offsets[i], b, b->base + j * s->writers + own_index, &first,
+                       &last);
         if (t->ndim == 0)
             first = 0, last = own && j == 0;
         const int64_t width = (int64_t)tn_dtype_size(t->dtype);

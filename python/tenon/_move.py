@@ -184,7 +184,7 @@ def flipud(x, /):
 
 
 def rot90(x, k=1, axes=(0, 1)):
-    """A view turned by k quarters in the plane of two axes."""
+    """A view rotated by k quarters in the plane of two axes."""
     x = as_tensor(x)
     a, b = axes_of(axes, x.ndim, "rot90")
     k %= 4

@@ -26,13 +26,13 @@ static segment beyond(int64_t g, int64_t n, tn_pad_mode mode)
         return (segment){.n = INT64_MAX, .mark = TNI_MARK_FILL};
     if (mode == TN_PAD_EDGE || (mode == TN_PAD_REFLECT && n == 1))
         return (segment){.n = INT64_MAX, .src = g < 0 ? 0 : n - 1};
-    const int64_t turn = mode == TN_PAD_REFLECT ? n - 1 : n; /* where the direction changes */
-    int64_t k = g / turn - (g % turn < 0), inside = g - k * turn;
+    const int64_t period = mode == TN_PAD_REFLECT ? n - 1 : n; /* where the direction changes */
+    int64_t k = g / period - (g % period < 0), inside = g - k * period;
     if (mirror && k % 2 != 0)
-        return (segment){.n = turn - inside,
-                         .src = (mode == TN_PAD_REFLECT ? turn : turn - 1) - inside,
+        return (segment){.n = period - inside,
+                         .src = (mode == TN_PAD_REFLECT ? period : period - 1) - inside,
                          .step = -1};
-    return (segment){.n = turn - inside, .src = inside, .step = 1};
+    return (segment){.n = period - inside, .src = inside, .step = 1};
 }
 
 /* The segments of [at, at + part) with its borders, on an axis of n. */

@@ -1,4 +1,4 @@
-/* fuzz_einsum.c - bytes as one to four tensors of u64, perhaps turned, and a text.
+/* fuzz_einsum.c - bytes as one to four tensors of u64, perhaps transposed, and a text.
  *
  * Shape, einsum and plan agree; integers give the same bits in every layout; a text that is
  * refused has a column inside it; what is refused leaves dst as it was. */
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     use_limit();
     for (int k = 0; k < n; k++) {
         int64_t shape[MOST_AXES] = {0}, numel = 1;
-        const int ndim = take_below(&b, MOST_AXES + 1), turn = take(&b);
+        const int ndim = take_below(&b, MOST_AXES + 1), view = take(&b);
         for (int i = 0; i < ndim; i++)
             numel *= shape[i] = take_below(&b, 5);
         block[k] = malloc((size_t)numel * 8 + !numel);
@@ -77,10 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int64_t i = 0; i < numel; i++)
             block[k][i] = (uint64_t)i * 0x9e3779b97f4a7c15u;
         MUST(tn_init(&t[k], block[k], TN_U64, ndim, shape) == TN_OK);
-        if (ndim > 1 && turn & 1)
-            MUST(tn_transpose(&t[k], &t[k], turn / 4 % ndim, turn / 16 % ndim) == TN_OK);
-        if (ndim > 0 && turn & 2)
-            MUST(tn_flip(&t[k], &t[k], turn / 4 % ndim) == TN_OK);
+        if (ndim > 1 && view & 1)
+            MUST(tn_transpose(&t[k], &t[k], view / 4 % ndim, view / 16 % ndim) == TN_OK);
+        if (ndim > 0 && view & 2)
+            MUST(tn_flip(&t[k], &t[k], view / 4 % ndim) == TN_OK);
         srcs[k] = &t[k];
     }
     const size_t len = b.left < MOST_TEXT ? b.left : MOST_TEXT;

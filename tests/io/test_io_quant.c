@@ -34,7 +34,7 @@ static void as_the_reference(void **state)
 {
     (void)state;
     for (int t = 0; t < 5; t++) {
-        tn_tensor expected, got, turned, part, narrow, rounded;
+        tn_tensor expected, got, transposed, part, narrow, rounded;
         int64_t i;
         find(types[t], &i, &expected);
         assert_int_equal(tn_file_info(f, i, NULL, NULL, NULL), TN_EUNSUPPORTED);
@@ -51,9 +51,9 @@ static void as_the_reference(void **state)
         }
         tn_free(&got);
         OK(tn_alloc(&got, TN_F32, 2, (int64_t[]){columns, 3}));
-        OK(tn_transpose(&turned, &got, 0, 1));
-        OK(tn_file_dequantize(f, i, &turned));
-        assert_same_elements(&turned, &expected);
+        OK(tn_transpose(&transposed, &got, 0, 1));
+        OK(tn_file_dequantize(f, i, &transposed));
+        assert_same_elements(&transposed, &expected);
         tn_free(&got);
         for (int k = 0; k < 2; k++) {
             OK(tn_alloc(&narrow, k ? TN_BF16 : TN_F16, 2, expected.shape));

@@ -16,13 +16,13 @@ each = -(-12 // size)
 mine = whole[rank * each:(rank + 1) * each]
 
 rows = tm.mesh((12, 10), [tm.block(0)], (size,))
-turned = tm.mesh((10, 12), [tm.cyclic(0, 2)], (size,))
+cyclic = tm.mesh((10, 12), [tm.cyclic(0, 2)], (size,))
 assert rows.parts(rank)[0] == mine.shape and rows.shape == (12, 10) and rows.ranks == size
 
 want = np.concatenate([whole.T[k:k + 2] for k in range(2 * rank, 10, 2 * size)] or
                       [np.empty((0, 12), "f4")])
 out = np.full(want.shape, -1, "f8")
-with tm.Plan(comm, turned, rows, (1, 0), dtype="float64", src_dtype="float32") as plan:
+with tm.Plan(comm, cyclic, rows, (1, 0), dtype="float64", src_dtype="float32") as plan:
     plan.run(out, mine)  # the arrays themselves: nothing is copied
     assert (out == want).all()
     t = tenon.asarray(np.ascontiguousarray(mine))
@@ -55,8 +55,8 @@ if size > 1:
 folder = comm.bcast(tempfile.mkdtemp() if rank == 0 else None)
 path = os.path.join(folder, "x.npy")
 tm.save(comm, path, rows, mine)
-part = np.empty(turned.parts(rank)[0], "f4")
-tm.load(comm, path, turned, part, axes=(1, 0))
+part = np.empty(cyclic.parts(rank)[0], "f4")
+tm.load(comm, path, cyclic, part, axes=(1, 0))
 assert (part == want).all()
 if rank == 0:
     assert (np.load(path) == whole).all()

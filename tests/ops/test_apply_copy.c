@@ -42,13 +42,13 @@ static void assert_floats(tn_tensor *t, int n, const float *want)
 static void values(void **state)
 {
     (void)state;
-    tn_tensor out, turned;
+    tn_tensor out, reversed;
     OK(tn_apply_copy(&out, TN_MUL, NULL, 2, SRCS(&a, TN_SCALAR_F32(0.5f))));
     assert_made(&out, TN_F32, 2, a.shape);
     assert_floats(&out, 6, (float[]){0.5f, 1, 1.5f, 2, 2.5f, 3});
-    OK(tn_transpose(&turned, &a, 0, 1));
-    OK(tn_flip(&turned, &turned, 0));
-    OK(tn_apply_copy(&out, TN_NEG, NULL, 1, SRCS(&turned)));
+    OK(tn_transpose(&reversed, &a, 0, 1));
+    OK(tn_flip(&reversed, &reversed, 0));
+    OK(tn_apply_copy(&out, TN_NEG, NULL, 1, SRCS(&reversed)));
     assert_made(&out, TN_F32, 2, (int64_t[]){3, 2});
     assert_floats(&out, 6, (float[]){-3, -6, -2, -5, -1, -4});
     OK(tn_apply_copy(&out, TN_LEAKY_RELU, &(double){0.25}, 1, SRCS(TN_SCALAR_F32(-8))));

@@ -449,10 +449,10 @@ static float quant_memory[512 * 3];
 
 static tn_status call_dequantize(void)
 {
-    tn_tensor t, turned;
+    tn_tensor t, transposed;
     OK(tn_init(&t, quant_memory, TN_F32, 2, (int64_t[]){512, 3}));
-    OK(tn_transpose(&turned, &t, 0, 1));
-    return tn_file_dequantize(opened, 0, &turned);
+    OK(tn_transpose(&transposed, &t, 0, 1));
+    return tn_file_dequantize(opened, 0, &transposed);
 }
 
 static tn_status call_dequantize_range(void)

@@ -181,7 +181,7 @@ static void strip_pack(const work *w, int k, char *buffer, bool out)
     const int64_t n[2] = {w->n[last], second < 0 ? 1 : w->n[second]};
     const int64_t b[2] = {b_step[last], second < 0 ? 0 : b_step[second]};
     const int64_t t[2] = {t_step[last], second < 0 ? 0 : t_step[second]};
-    const bool turn = !out && p->nblock == 2 && t[1] == p->operand[k].width;
+    const bool transposed = !out && p->nblock == 2 && t[1] == p->operand[k].width;
     int64_t index[TNI_BLOCK_AXES] = {0};
     for (int j;;) {
         char *in_tensor = w->at[k], *in_buffer = buffer;
@@ -189,7 +189,7 @@ static void strip_pack(const work *w, int k, char *buffer, bool out)
             in_tensor += index[j] * t_step[j];
             in_buffer += index[j] * b_step[j];
         }
-        if (turn)
+        if (transposed)
             w->j->k->transpose[log2](in_buffer, b[1], in_tensor, t[0], n[0], n[1], w->ahead[k]);
         else if (out)
             w->j->k->tile[log2](in_tensor, t, in_buffer, b, n);

@@ -50,14 +50,14 @@ static inline pair64 pair_log(double y)
 }
 
 /* pi cot(pi x), to 2^-60, for x that is no integer: the nearest integer goes first, exactly,
- * then the nearest quarter turn. */
+ * then the nearest quarter period. */
 static inline pair64 pair_cotangent(double x)
 {
     const pair64 pi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
     const pair64 sixth = {0x1.5555555555555p-3, 0x1.5555555555555p-57};
     const double part = x - __builtin_rint(x), size = SIZE(part);
-    const bool turned = size > 0.25;
-    const pair64 t = pair_product(pi, (pair64){turned ? 0.5 - size : size, 0});
+    const bool swapped = size > 0.25;
+    const pair64 t = pair_product(pi, (pair64){swapped ? 0.5 - size : size, 0});
     const pair64 z = pair_product(t, t), w = pair_product(z, sixth);
     double c = 0, s = 0; /* of cosine and sine, what follows 1 - z / 2 and 1 - z / 6 */
     for (int i = 20; i > 2; i -= 2) {
@@ -69,7 +69,7 @@ static inline pair64 pair_cotangent(double x)
     cosine = pair_sum(cosine.high, cosine.low - 0.5 * z.low + 0.5 * q * c);
     sine = pair_sum(sine.high, sine.low - w.low + q * s / 6);
     sine = pair_product(sine, t);
-    const pair64 cot = pair_quotient(turned ? sine : cosine, turned ? cosine : sine);
+    const pair64 cot = pair_quotient(swapped ? sine : cosine, swapped ? cosine : sine);
     const pair64 r = pair_product(cot, pi);
     return part < 0 ? (pair64){-r.high, -r.low} : r;
 }
@@ -124,11 +124,11 @@ BLOCK64(digamma)
         s = q * (1.0 / 252 - s);
         s = q * (1.0 / 120 - s);
         s = q * (1.0 / 12 - s);
-        const pair64 log = pair_log(up), turn = pair_cotangent(x[j]);
+        const pair64 log = pair_log(up), cot = pair_cotangent(x[j]);
         const double left = rest == rest ? rest - log.low - up_low / up : 0;
         const double less = 0.5 / up + s + left;
         const double value =
-            far ? (log.high - turn.high) - (less + turn.low) : (log.high - sum) - less;
+            far ? (log.high - cot.high) - (less + cot.low) : (log.high - sum) - less;
         const bool pole = x[j] < 0 && x[j] == __builtin_floor(x[j]);
         r[j] = x[j] == 0                          ? -__builtin_copysign(INFINITY, x[j])
                : x[j] == INFINITY || x[j] != x[j] ? x[j]
