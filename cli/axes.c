@@ -1,6 +1,6 @@
 /* axes.c - which axes of an einsum's result and of its sources have the same name.
  *
- * The library has checked the text: what is here only takes it apart. */
+ * The library has checked the text: what is here only splits it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +14,17 @@ static bool is_name(char c)
 
 static bool has_words(const char *text)
 {
-    bool name = false, apart = false;
+    bool name = false, blank = false;
     for (; *text; text++) {
         if (*text == ',' || *text == '-')
-            name = apart = false;
+            name = blank = false;
         else if (*text == ' ' || *text == '\t' || *text == '\n')
-            apart = name;
+            blank = name;
         else if (is_name(*text)) {
-            if (name && apart)
+            if (name && blank)
                 return true;
             name = true;
-            apart = false;
+            blank = false;
         }
     }
     return false;

@@ -1,6 +1,6 @@
 /* comm.c - one duplicate for each communicator of the user, cached as its attribute.
  *
- * The duplicate keeps tenon's messages apart from the user's and returns errors.  It lives as
+ * The duplicate separates tenon's messages from the user's and returns errors.  It lives as
  * long as the communicator or a plan that uses it. */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -181,10 +181,10 @@ typedef struct side {
 } side;
 
 /* `outer` lines of `inner` elements, dense along each and a whole number of elements apart. */
-static bool blas_dense(int64_t inner, int64_t outer, int64_t along, int64_t apart,
+static bool blas_dense(int64_t inner, int64_t outer, int64_t along, int64_t across,
                        int64_t width, int *ld)
 {
-    const int64_t step = outer > 1 ? apart : inner * width;
+    const int64_t step = outer > 1 ? across : inner * width;
     if ((inner > 1 && along != width) || step % width || step / width < inner ||
         step / width > INT32_MAX)
         return false;

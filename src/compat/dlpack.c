@@ -22,7 +22,7 @@ enum {
 static const uint64_t known_flags =
     DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
 
-/* The protocol is a layout in memory: producers and consumers are compiled apart. */
+/* The protocol is a layout in memory: producers and consumers are compiled separately. */
 #if UINTPTR_MAX > 0xffffffffu
 _Static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24, "DLPack's layout");
 _Static_assert(sizeof(DLManagedTensor) == 64, "DLPack's layout");

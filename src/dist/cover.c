@@ -262,7 +262,7 @@ static tn_status cover(tni_boxes *b, int ndim, const int64_t *shape, const int64
                        int64_t n)
 {
     int64_t total = 1, sum;
-    bool apart;
+    bool separate;
     for (int i = 0; i < ndim; i++)
         total *= shape[i];
     b->most = 1;
@@ -271,9 +271,9 @@ static tn_status cover(tni_boxes *b, int ndim, const int64_t *shape, const int64
         return tni_list_full("dist_boxes");
     if (total == 0)
         return TN_OK;
-    TRY(disjoint(b, ndim, ids, n, &apart, &sum));
-    b->copies = !apart;
-    if (apart && sum == total)
+    TRY(disjoint(b, ndim, ids, n, &separate, &sum));
+    b->copies = !separate;
+    if (separate && sum == total)
         return TN_OK;
     return find_cells(b, ndim, shape, ids, n);
 }

@@ -160,8 +160,8 @@ static bool meet(tni_list *runs, tni_list *agains, const meeting *m, int64_t del
 {
     const tni_set *d = m->dst, *s = m->src;
     const int64_t modulus = m->dst_skip;
-    int64_t apart = (s->at - d->at - delta) / m->gcd % modulus;
-    int64_t i = times_mod((apart + modulus) % modulus, m->inverse, modulus);
+    int64_t distance = (s->at - d->at - delta) / m->gcd % modulus;
+    int64_t i = times_mod((distance + modulus) % modulus, m->inverse, modulus);
     const int64_t from = delta > 0 ? delta : 0;
     const int64_t n = least(d->block, delta + s->block) - from;
 

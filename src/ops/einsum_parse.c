@@ -46,17 +46,17 @@ static bool einsum_blank(char c)
 /* Whether two names of one term have a blank between them. */
 static bool einsum_has_words(const char *text)
 {
-    bool name = false, apart = false;
+    bool name = false, blank = false;
     for (; *text; text++) {
         if (*text == ',' || *text == '-')
-            name = apart = false;
+            name = blank = false;
         else if (einsum_blank(*text))
-            apart = name;
+            blank = name;
         else if (einsum_word(*text)) {
-            if (name && apart)
+            if (name && blank)
                 return true;
             name = true;
-            apart = false;
+            blank = false;
         }
     }
     return false;

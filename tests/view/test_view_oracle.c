@@ -296,7 +296,7 @@ static void compare(const step *s, const tn_tensor *in, const tn_tensor *out)
         fail_msg("%s of%s: an empty view has moved", name, layout_text(in));
 }
 
-/* Two, three, … views in a row, each made apart and in place. */
+/* Two, three, … views in a row, each made in a tensor of its own and in place. */
 static void every_element_is_where_it_belongs(void **state)
 {
     (void)state;

@@ -79,7 +79,7 @@ static void a_shared_byte_is_found(void **state)
     (void)state;
     static uint8_t map[BYTES], other[BYTES];
     dice d = {22};
-    int shared = 0, apart = 0, met = 0;
+    int shared = 0, disjoint = 0, met = 0;
     for (int k = 0; k < 60000; k++) {
         tn_tensor a, b;
         random_tensor(&d, &a);
@@ -100,7 +100,7 @@ static void a_shared_byte_is_found(void **state)
         const tn_status got = tni_check_disjoint(&a, &b, false, "x");
         if (got != (want ? TN_EOVERLAP : TN_OK))
             fail_msg("%s at %p%s: not %s", tn_dtype_name(a.dtype), a.data, layout_text(&a),
-                     want ? "shared" : "apart");
+                     want ? "shared" : "disjoint");
         if (want)
             assert_string_equal(tn_error(), "x: dst and src share bytes");
         assert_int_equal(tni_check_disjoint(&b, &a, false, "x"), got);
@@ -110,9 +110,9 @@ static void a_shared_byte_is_found(void **state)
         const int64_t gap = (int64_t)((uintptr_t)b.data - (uintptr_t)a.data);
         met += !want && a_low < b_high + gap && b_low + gap < a_high;
         shared += want;
-        apart += !want;
+        disjoint += !want;
     }
-    assert_true(shared > 10000 && apart > 5000 && met > 1000);
+    assert_true(shared > 10000 && disjoint > 5000 && met > 1000);
 }
 
 typedef struct layout {

@@ -63,12 +63,12 @@ static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top,
 
 /* Two bytes are widened to two blocks of f32, and what they give is rounded; where a byte for
  * each is stored, their order is kept. */
-typedef void half_widen(char *d, const char *s, bool apart);
+typedef void half_widen(char *d, const char *s, bool split_lanes);
 typedef void half_round(char *d, const char *s);
 
-INLINE void widen_F16(char *d, const char *s, bool apart)
+INLINE void widen_F16(char *d, const char *s, bool split_lanes)
 {
-    (void)apart;
+    (void)split_lanes;
     for (int j = 0; j < TNI_BLOCK / 2; j += HALVES)
         f16_f32(d + 4 * j, s + 2 * j);
 }
@@ -79,10 +79,10 @@ INLINE void round_F16(char *d, const char *s)
         f32_f16(d + 2 * j, s + 4 * j);
 }
 
-INLINE void widen_BF16(char *d, const char *s, bool apart)
+INLINE void widen_BF16(char *d, const char *s, bool split_lanes)
 {
-    if (apart)
-        bf16_apart(d, s);
+    if (split_lanes)
+        bf16_split_lanes(d, s);
     else
         bf16_f32(d, s);
 }

@@ -84,7 +84,7 @@ INLINE void bf16_f32(char *d, const char *s)
 }
 
 /* One half of each pair, then the other halves: no element leaves its lane. */
-INLINE void bf16_apart(char *d, const char *s)
+INLINE void bf16_split_lanes(char *d, const char *s)
 {
     for (int j = 0; j < PAIRS; j++)
         PLACE(loose32, d)[j] = LOOK(loose32, s)[j] << 16;

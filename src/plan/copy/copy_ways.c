@@ -77,9 +77,9 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
  * as a set has ways. */
 static bool rows_alias(int64_t unit, int64_t n, int64_t step)
 {
-    int64_t apart = step & -step, ways_of_l1 = tni_cache_sizes()->l1 / TNI_SETS;
+    int64_t distance = step & -step, ways_of_l1 = tni_cache_sizes()->l1 / TNI_SETS;
     int64_t rows = n < 64 / unit ? n : 64 / unit;
-    rows = rows * (apart < TNI_SETS ? apart : TNI_SETS) / TNI_SETS;
+    rows = rows * (distance < TNI_SETS ? distance : TNI_SETS) / TNI_SETS;
     return 2 * rows > 3 * ways_of_l1;
 }
 
