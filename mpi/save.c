@@ -1,7 +1,7 @@
 /* save.c - one file written by several ranks, which is the old one or the whole new one.
  *
  * The file is cut into ranges at multiples of 4 MiB, and each range is written by one rank: the
- * first of a node, round-robin over the nodes.  The elements come there slab by slab, a slab being
+ * first of a node, round-robin over the nodes.  The elements come there round by round, a round being
  * one range of every writer.  The file has a temporary name until all ranks have synced. */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ typedef struct saver {
     int64_t header_bytes, end;
     int writers;
     int *leaders;   /* their ranks */
-    tn_status late; /* of writing, told when all have done their part */
+    tn_status late; /* of writing, reported when all have done their part */
     char late_words[512];
 } saver;
 
@@ -218,17 +218,17 @@ static void flat_boxes(int ndim, const int64_t *shape, int64_t first, int64_t la
     }
 }
 
-/* How the file's ranges divide one tensor: range k of the file is [k, k + 1) * range, and slab j
+/* How the file's ranges divide one tensor: range k of the file is [k, k + 1) * range, and round j
  * are ranges base + j * writers and the following. */
-typedef struct slabs {
+typedef struct rounds {
     int64_t range, base, count;
     int boxes; /* of a range */
-} slabs;
+} rounds;
 
-static slabs slabs_of(const saver *s, const tn_tensor *t, int64_t offset)
+static rounds rounds_of(const saver *s, const tn_tensor *t, int64_t offset)
 {
     const int64_t bytes = tn_nbytes(t);
-    slabs b = {.range = LEAST_RANGE, .boxes = 2 * (t->ndim ? t->ndim : 1)};
+    rounds b = {.range = LEAST_RANGE, .boxes = 2 * (t->ndim ? t->ndim : 1)};
     const int64_t each = bytes / s->writers / MOST_RANGES;
     if (each > b.range)
         b.range = (each + GRAIN - 1) / GRAIN * GRAIN;
@@ -239,7 +239,7 @@ static slabs slabs_of(const saver *s, const tn_tensor *t, int64_t offset)
 }
 
 /* Elements of a tensor in range k. */
-static void range_elements(const tn_tensor *t, int64_t offset, const slabs *b, int64_t k,
+static void range_elements(const tn_tensor *t, int64_t offset, const rounds *b, int64_t k,
                            int64_t *first, int64_t *last)
 {
     const int64_t width = (int64_t)tn_dtype_size(t->dtype), n = tn_numel(t);
@@ -249,7 +249,7 @@ static void range_elements(const tn_tensor *t, int64_t offset, const slabs *b, i
     *last = *last < 0 ? 0 : *last < n ? *last : n;
 }
 
-static tn_status file_dist(const saver *s, const tn_tensor *t, int64_t offset, const slabs *b,
+static tn_status file_dist(const saver *s, const tn_tensor *t, int64_t offset, const rounds *b,
                            tn_dist **d)
 {
     const int ndim = t->ndim;
@@ -278,11 +278,11 @@ static tn_status file_dist(const saver *s, const tn_tensor *t, int64_t offset, c
     return status;
 }
 
-/* ---- slab by slab ---- */
+/* ---- round by round ---- */
 
-/* This writer's boxes of slab j lie one behind the other in the buffer. */
-static tn_status slab_tensors(const tn_dist *d, int rank, const slabs *b, int64_t j,
-                              const tn_tensor *t, char *buffer, tn_tensor *parts)
+/* This writer's boxes of round j lie one behind the other in the buffer. */
+static tn_status round_tensors(const tn_dist *d, int rank, const rounds *b, int64_t j,
+                               const tn_tensor *t, char *buffer, tn_tensor *parts)
 {
     const int64_t n = tn_dist_parts(d, rank);
     for (int64_t k = j * b->boxes; k < (j + 1) * b->boxes && k < n; k++) {
@@ -294,8 +294,8 @@ static tn_status slab_tensors(const tn_dist *d, int rank, const slabs *b, int64_
     return TN_OK;
 }
 
-static tn_status slab_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const slabs *b, int i,
-                          char *buffer, tn_tensor *parts)
+static tn_status round_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const rounds *b, int i,
+                           char *buffer, tn_tensor *parts)
 {
     const tn_tensor *t = &s->ts[i];
     const bool own = tn_dist_parts(d, s->c->rank) > 0;
@@ -307,7 +307,7 @@ static tn_status slab_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const slab
         p->part_low = j * b->boxes;
         p->part_high = (j + 1) * b->boxes;
         if (own)
-            TRY(slab_tensors(d, s->c->rank, b, j, t, buffer, parts));
+            TRY(round_tensors(d, s->c->rank, b, j, t, buffer, parts));
         TRY(tnm_start(p, parts, s->parts[i]));
         if (own)
             TRY(tn_route_keep_parts(p->route, p->part_low, p->part_high, parts, s->parts[i]));
@@ -326,7 +326,7 @@ static tn_status slab_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const slab
 static tn_status save_tensor(saver *s, int i)
 {
     const tn_tensor *t = &s->ts[i];
-    const slabs b = slabs_of(s, t, s->offsets[i]);
+    const rounds b = rounds_of(s, t, s->offsets[i]);
     const tn_mpi_options options = {.way = TN_MPI_P2P};
     tn_dist *d = NULL;
     tn_route *route = NULL;
@@ -350,7 +350,7 @@ static tn_status save_tensor(saver *s, int i)
         status = tnm_plan_make(&plan, s->c, route, &about, &options, tnm_max_bytes(NULL));
     }
     if (status == TN_OK)
-        status = slab_run(s, plan, d, &b, i, buffer.data, parts);
+        status = round_run(s, plan, d, &b, i, buffer.data, parts);
     if (plan)
         tn_mpi_plan_free(plan);
     else
