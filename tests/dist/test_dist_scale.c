@@ -153,10 +153,11 @@ static void ranks_of_100000(void **state)
     enum { RANKS = 100000 };
     const int64_t shape[] = {1000003, 700001};
     const int mesh[] = {RANKS}, axes[] = {1, 0};
-    const tn_placement even[] = {{1, TN_CUT_EVEN, 0, 0}}, deal[] = {{1, TN_CUT_CYCLIC, 3, 77}};
+    const tn_placement even[] = {{1, TN_CUT_EVEN, 0, 0}},
+                       cyclic[] = {{1, TN_CUT_CYCLIC, 3, 77}};
     const int64_t transposed[] = {shape[1], shape[0]};
     tn_dist *from = mesh_of(2, shape, 1, mesh, even),
-            *to = mesh_of(2, transposed, 1, mesh, deal);
+            *to = mesh_of(2, transposed, 1, mesh, cyclic);
     tn_route *r = NULL;
     OK(tn_route_create(&r, 31, to, TN_U8, from, TN_U8, axes));
     rng g = {5};

@@ -15,11 +15,11 @@ typedef struct scene {
 static void scene_make(scene *s)
 {
     const int64_t shape[] = {N, N};
-    const tn_placement cut = {0, TN_CUT_BLOCK, 0, 0}, deal = {0, TN_CUT_CYCLIC, 1, 0};
+    const tn_placement cut = {0, TN_CUT_BLOCK, 0, 0}, cyclic = {0, TN_CUT_CYCLIC, 1, 0};
     int64_t n[2];
     const int mesh = test_size, more = test_size + 1;
     OK(tn_dist_mesh(&s->d, 2, shape, 1, &mesh, &cut, NULL));
-    OK(tn_dist_mesh(&s->other, 2, shape, 1, &mesh, &deal, NULL));
+    OK(tn_dist_mesh(&s->other, 2, shape, 1, &mesh, &cyclic, NULL));
     OK(tn_dist_mesh(&s->wide, 2, shape, 1, &more, &cut, NULL));
     OK(tn_dist_part(s->d, test_rank, 0, n));
     OK(tn_init(&s->dst, s->to, TN_I32, 2, n));

@@ -44,7 +44,8 @@ static inline void layout_free(layout *l)
 }
 
 /* Keep of the list what coordinate c of p gets. */
-static inline int64_t deal(int64_t *list, int64_t n, const tn_placement *cut, int p, int c)
+static inline int64_t take_share(int64_t *list, int64_t n, const tn_placement *cut, int p,
+                                 int c)
 {
     int64_t kept = 0, each = (n + p - 1) / p;
     for (int64_t i = 0; i < n; i++) {
@@ -114,7 +115,7 @@ static inline layout draw_mesh(rng *r, int ndim, const int64_t *shape, int most)
                 o->at[a][i] = i;
             for (int i = 0; i < mesh_ndim; i++)
                 if (cuts[i].axis == a)
-                    o->n[a] = deal(o->at[a], o->n[a], &cuts[i], mesh[i], coordinate[i]);
+                    o->n[a] = take_share(o->at[a], o->n[a], &cuts[i], mesh[i], coordinate[i]);
         }
     }
     for (int i = 0; i <= nranks; i++)
