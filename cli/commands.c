@@ -42,7 +42,7 @@ const command commands[] = {
      .operands = 0, .make_view = view_squeeze},
     {"unsqueeze", "-a AXIS IN -o OUT", "insert an axis of extent 1",
      OPT_RESULT | OPT_AXIS, run_view, .more =
-     "AXIS is its place in the result.\n\n"
+     "AXIS is its index in the result.\n\n"
      "    tenon unsqueeze -a 0 in.npy -o out.npy\n",
      .operands = 0, .make_view = view_unsqueeze},
     {"flip", "-a AXES IN -o OUT", "reverse axes",

@@ -53,7 +53,7 @@ static line describe(const source *s, int64_t i)
     return l;
 }
 
-/* Largest power of two up to 4096 that divides the place. */
+/* Largest power of two up to 4096 that divides the offset. */
 static int64_t alignment(int64_t offset)
 {
     int64_t align = 1;

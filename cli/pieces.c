@@ -219,7 +219,7 @@ static void dense_steps(int ndim, const int64_t *shape, int64_t *step)
     }
 }
 
-/* A piece by its place in the row-major order: loops have steps in elements, axis unused. */
+/* A piece by its offset in the row-major order: loops have steps in elements, axis unused. */
 typedef struct flat {
     nest_piece p;
     int64_t at;
@@ -250,19 +250,19 @@ static int fit_loops(virtual *to, const flat *f, int k, const int64_t *step)
     while (axis < to->ndim - 1 && (l.step < step[axis] || to->shape[axis] == 1))
         axis++;
     /* from the first to the last element that the loops inside it reach, on one round of the axis */
-    int64_t round = to->shape[axis] * step[axis], place = f->at % round, inside = 0;
+    int64_t round = to->shape[axis] * step[axis], offset = f->at % round, inside = 0;
     for (int i = 0; i < p.nloops; i++)
         if (i != k && p.loops[i].step < l.step)
             inside += (p.loops[i].n - 1) * p.loops[i].step;
     bool straight = l.step % step[axis] == 0;
     int64_t trips =
-        straight && place + inside < round ? (round - 1 - place - inside) / l.step + 1 : 0;
+        straight && offset + inside < round ? (round - 1 - offset - inside) / l.step + 1 : 0;
     flat next = *f;
     if (trips >= l.n) { /* stays on the axis */
         next.p.loops[k].axis = axis;
         return fit_loops(to, &next, k + 1, step);
     }
-    if (straight && round % l.step == 0 && place < l.step && trips == round / l.step &&
+    if (straight && round % l.step == 0 && offset < l.step && trips == round / l.step &&
         p.nloops < MOST_LOOPS) {
         /* whole rounds of the axis become a loop outside it; what is left a piece of its own */
         int64_t rounds = l.n / trips, rest = l.n % trips;

@@ -171,7 +171,7 @@ int64_t tnm_max_bytes(const tn_mpi_options *options);
 enum { TNM_DIRECT_PARTS = 8 }; /* a rank with more parts sends messages */
 
 /* Sent to each peer of the node before its elements: does it read them itself?  A row for each
- * part of src follows: the window that it is in, its place there, extents, strides. */
+ * part of src follows: the window that it is in, its offset there, extents, strides. */
 typedef struct tnm_offer {
     int64_t direct, parts;
     int64_t rows[];

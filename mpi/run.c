@@ -61,11 +61,11 @@ bool tnm_lane_next(tn_mpi_plan *p, tnm_lane *l, int64_t *message, int64_t *first
 /* Where a piece is while it travels: in the parts themselves when it lies there in a row. */
 static char *lane_memory(const tn_mpi_plan *p, const tnm_lane *l, int64_t slot, bool *direct)
 {
-    char *place =
+    char *direct_at =
         tn_route_place(p->route, l->send, l->message[slot], l->send ? p->src : p->dst);
-    *direct = place != NULL;
-    return place ? place + l->first[slot] * p->width
-                 : l->buffers + slot * round_up(p->piece_elements * p->width);
+    *direct = direct_at != NULL;
+    return direct_at ? direct_at + l->first[slot] * p->width
+                     : l->buffers + slot * round_up(p->piece_elements * p->width);
 }
 
 static tn_status lane_put(tn_mpi_plan *p, tnm_lane *l, int64_t slot)

@@ -2,7 +2,7 @@
  *
  * Indices are of any integer dtype and any strides, in [-n, n): negative ones count from the
  * end. All are checked before anything is written; one outside is TN_EARG, and tn_error() names
- * it and its place: "take: index 7 at (2, 0) is not in [-5, 5)".  Dtypes of moved elements are
+ * it and where it is: "take: index 7 at (2, 0) is not in [-5, 5)".  Dtypes of moved elements are
  * any, equal on both sides.  Unless said otherwise dst shares no byte with another operand
  * (TN_EOVERLAP).  Data errors are reported after all others.  tn_sort, tn_kth, tn_put and
  * tn_put_along may take scratch from the handle's allocator (TN_ENOMEM, before anything is
@@ -24,7 +24,7 @@ TN_API TN_NODISCARD tn_status tn_take(const tn_tensor *dst, const tn_tensor *src
 TN_API TN_NODISCARD tn_status tn_take_along(const tn_tensor *dst, const tn_tensor *src, int dim,
                                             const tn_tensor *index);
 
-/* What meets at one place does so in row-major order of index: with SET the last one stays; the
+/* What meets in one element does so in row-major order of index: with SET the last one stays; the
  * others compute old op new (min and max as the ops TN_MIN and TN_MAX), rounding each time.  So
  * results do not depend on threads. */
 typedef enum tn_put_op { TN_PUT_SET, TN_PUT_ADD, TN_PUT_MUL, TN_PUT_MIN, TN_PUT_MAX } tn_put_op;
@@ -93,8 +93,8 @@ TN_API TN_NODISCARD tn_status tn_searchsorted(const tn_tensor *dst, const tn_ten
                                               const tn_tensor *values, bool right);
 
 /* The different elements in order, and for them the first index, the count; for every element
- * of src the place of its value (src's shape).  Any but values may be NULL; i64; all are
- * allocated.  NaNs are one value; tn_unique_each_copy, same arguments, gives each NaN a place
+ * of src the index of its value (src's shape).  Any but values may be NULL; i64; all are
+ * allocated.  NaNs are one value; tn_unique_each_copy, same arguments, gives each NaN an entry
  * of its own (Array API). */
 TN_API TN_NODISCARD tn_status tn_unique_copy(tn_tensor *values, tn_tensor *first,
                                              tn_tensor *inverse, tn_tensor *counts,

@@ -2,7 +2,7 @@
  *
  * Files are untrusted: headers are parsed and checked against the size of the file before
  * anything is allocated, and Python objects are never read.  Failures name the file and the
- * place: "x.npy: header says (7, 33) f32 = 924 bytes, the file has 72".  A file that is
+ * offset: "x.npy: header says (7, 33) f32 = 924 bytes, the file has 72".  A file that is
  * malformed is TN_EFORMAT, what is understood and not offered TN_EUNSUPPORTED, what the system
  * refuses TN_EIO.  Many threads may use one open file. */
 #ifndef TENON_IO_H
@@ -34,13 +34,13 @@ TN_API TN_NODISCARD tn_status tn_file_open_fd(tn_file **f, int fd, const char *n
 /* "npy", "npz", "safetensors", "gguf" or "pt", of several files "set"; NULL for NULL. */
 TN_API const char *tn_file_format(const tn_file *f);
 
-/* Tensors in the file, in the order of their places; 0 for NULL. */
+/* Tensors in the file, in the order of their offsets; 0 for NULL. */
 TN_API int64_t tn_file_count(const tn_file *f);
 
 /* Values of a .pt that are no tensors, and are passed over; 0 for other formats. */
 TN_API int64_t tn_file_skipped(const tn_file *f);
 
-/* Name, descriptor (data is NULL) and place of tensor i; each pointer but f may be NULL.
+/* Name, descriptor (data is NULL) and offset of tensor i; each pointer but f may be NULL.
  *
  * The name of the tensor in a .npy is "".  Fortran order shows as strides; the axes of .gguf
  * are in NumPy's order, the fastest last.  offset counts bytes from the start of the file; -1
@@ -84,7 +84,7 @@ TN_API TN_NODISCARD tn_status tn_file_read(const tn_file *f, int64_t i, tn_tenso
  * TN_EUNSUPPORTED the bytes need conversion: other endian, compressed */
 TN_API TN_NODISCARD tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out);
 
-/* Tensor i as places in the file: a descriptor to be sliced, permuted, flipped … and handed to
+/* Tensor i as a view of the file: a descriptor to be sliced, permuted, flipped … and handed to
  * tn_file_fetch.  Its addresses are not memory.  Valid until tn_file_close.
  *
  * TN_EUNSUPPORTED compressed */
@@ -94,7 +94,7 @@ TN_API TN_NODISCARD tn_status tn_file_places(const tn_file *f, int64_t i, tn_ten
  * gave for tensor i, dst of any strides.  Holds at most 4 MiB beside dst.
  *
  * TN_EIO       a read fails; dst may hold some elements already
- * TN_EARG      places leaves the tensor
+ * TN_EARG      the view leaves the tensor
  * TN_EDTYPE, TN_ESHAPE, TN_ESTRIDE as in tn_rearrange */
 TN_API TN_NODISCARD tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
                                             const tn_tensor *places);

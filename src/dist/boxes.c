@@ -40,7 +40,7 @@ void tni_boxes_of(const tni_boxes *b, int rank, int64_t *first, int64_t *last)
     *last = at[1];
 }
 
-/* A place in the caller's list. */
+/* An index in the caller's list. */
 typedef struct listed {
     int owner;
     int64_t i;

@@ -1,4 +1,4 @@
-/* dist.c - what a distribution says about itself: parts, places, words. */
+/* dist.c - what a distribution says about itself: parts, indices, words. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

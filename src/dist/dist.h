@@ -90,7 +90,7 @@ bool tni_run_add(tni_list *runs, tni_list *agains, const tni_run *run, const tni
 
 /* ---- distributions (mesh.c, boxes.c, cover.c, tree.c) ---- */
 
-/* Boxes that are found by place: a balanced tree of bounds over a list of boxes. */
+/* Boxes that are found by index: a balanced tree of bounds over a list of boxes. */
 typedef struct tni_tree {
     int ndim;
     int64_t n;

@@ -2,7 +2,7 @@
  *
  * A group joins one part of this rank with one part (or the mesh) of the other distribution;
  * for each axis it has hits, one for each coordinate that shares something, and a hit has runs.
- * A product takes one hit of each axis: its place among them is its combination, the last axis
+ * A product takes one hit of each axis: its index among them is its combination, the last axis
  * fastest.  A message is the products of one peer in rising order. */
 #ifndef TNI_ROUTE_H
 #define TNI_ROUTE_H

@@ -45,7 +45,7 @@ typedef struct tni_entry {
     const int64_t *stride; /* in bytes; NULL: dense, row-major or fortran */
     int64_t offset; /* of the first byte in the file; in a deflated member: past its header */
     int64_t nbytes; /* from the first byte to behind the last */
-    int64_t member, packed; /* in .npz: place and length of the member as it lies there */
+    int64_t member, packed; /* in .npz: offset and length of the member as it lies there */
     uint32_t crc;           /* of the unpacked member */
     const char *damage;     /* a member of .npz that cannot be read: why; NULL: it can */
     tn_dtype dtype;         /* 0: understood and not offered */
@@ -75,7 +75,7 @@ struct tn_file {
 /* Append an entry; text and shape are copied.  The checks are the format's. */
 tn_status tni_file_add(tn_file *f, const tni_entry *e);
 
-/* n bytes at a place that the file has, or had. */
+/* n bytes at an offset that the file has, or had. */
 tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at);
 
 /* Entry i, if it is there and has a dtype; *f becomes the file that holds it. */

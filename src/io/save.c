@@ -6,14 +6,14 @@
 
 /* Where tensor i of the call goes in a .safetensors: wider dtypes first, so that each is
  * aligned; members of .npz are aligned one by one and keep their order. */
-typedef struct place {
+typedef struct sort_row {
     int i;
     int64_t width;
-} place;
+} sort_row;
 
 static int wider_first(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const sort_row *x = a, *y = b;
     return x->width != y->width ? (x->width > y->width ? -1 : 1) : x->i - y->i;
 }
 
@@ -51,18 +51,18 @@ tn_status tn_save(const char *path, const tn_tensor *t)
 
 static tn_status save_sorted(const char *path, int n, const char *const *names,
                              const tn_tensor *const *ts, const tn_write_options *options,
-                             place *places, void *memory)
+                             sort_row *rows, void *memory)
 {
     const tn_tensor **sorted = memory;
     const char **labels = (const char **)(sorted + n);
     size_t length = strlen(path);
     bool sorts = length >= 12 && !strcmp(path + length - 12, ".safetensors");
     for (int i = 0; i < n; i++)
-        places[i] = (place){i, sorts ? (int64_t)tn_dtype_size(ts[i]->dtype) : 0};
-    qsort(places, (size_t)n, sizeof *places, wider_first);
+        rows[i] = (sort_row){i, sorts ? (int64_t)tn_dtype_size(ts[i]->dtype) : 0};
+    qsort(rows, (size_t)n, sizeof *rows, wider_first);
     for (int i = 0; i < n; i++) {
-        sorted[i] = ts[places[i].i];
-        labels[i] = names[places[i].i];
+        sorted[i] = ts[rows[i].i];
+        labels[i] = names[rows[i].i];
     }
     return save(path, n, labels, sorted, options);
 }
@@ -83,11 +83,10 @@ tn_status tn_save_many(const char *path, int n, const char *const *names,
     tn_write_options options = {.metadata = metadata};
     tni_arena arena = {0};
     const int64_t count = n ? n : 1;
-    place *places = tni_arena_rows(&arena, count, sizeof *places);
+    sort_row *rows = tni_arena_rows(&arena, count, sizeof *rows);
     void *memory = tni_arena_rows(&arena, count, 2 * sizeof(void *));
-    tn_status status = places && memory
-                           ? save_sorted(path, n, names, ts, &options, places, memory)
-                           : tni_no_memory(path, count * 64);
+    tn_status status = rows && memory ? save_sorted(path, n, names, ts, &options, rows, memory)
+                                      : tni_no_memory(path, count * 64);
     tni_arena_free(&arena);
     return status;
 }

@@ -48,7 +48,7 @@ struct tn_writer {
     size_t held_size;
 };
 
-/* Write n bytes at the end, or at a place before it. */
+/* Write n bytes at the end, or at an offset before it. */
 tn_status tni_append(tn_writer *w, const void *data, int64_t n);
 tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at);
 

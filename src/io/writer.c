@@ -1,4 +1,4 @@
-/* writer.c - a file written piece by piece: temporary file first, its place at the end. */
+/* writer.c - a file written piece by piece: temporary file first, renamed at the end. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -62,7 +62,7 @@ static bool einsum_has_words(const char *text)
     return false;
 }
 
-/* The number of a name: that of its first place, or a new one; -1: there are too many. */
+/* The number of a name: that of its first occurrence, or a new one; -1: there are too many. */
 static int einsum_number(tni_einsum *e, int at, int len, bool add)
 {
     for (int i = 0; i < e->nname; i++)

@@ -18,7 +18,7 @@ static void window(tn_tensor *out, const tn_tensor *t, int dim, int64_t first, i
 
 /* ---- concat and stack ---- */
 
-/* Sources side by side along dim of dst.  Stacked ones have no such axis: each fills one place
+/* Sources side by side along dim of dst.  Stacked ones have no such axis: each fills one index
  * of it. */
 typedef struct joined {
     const tn_tensor *dst;
@@ -180,7 +180,7 @@ static tn_status times_shapes(const tni_call *call)
     return TN_OK;
 }
 
-/* Append an axis, unless it is a unit one, to views of dst and src; `inner` places of dst's
+/* Append an axis, unless it is a unit one, to views of dst and src; `inner` indices of dst's
  * axis make one step of it. */
 static void append(tn_tensor *d, tn_tensor *s, int64_t n, int64_t inner, int64_t d_stride,
                    int64_t s_stride)
@@ -266,7 +266,7 @@ tn_status tn_roll(const tn_tensor *dst, const tn_tensor *src, int dim, int64_t s
     if (tni_numel(dst) == 0)
         return TN_OK;
     const int64_t n = src->shape[dim];
-    int64_t head = shift % n; /* places that wrap to the front */
+    int64_t head = shift % n; /* elements that wrap to the front */
     if (head < 0)
         head += n;
     tn_tensor d, s;

@@ -12,9 +12,9 @@ enum { TNI_PATTERN_TEXT = 1024, TNI_PATTERN_AXES = TN_MAX_NDIM };
 
 /* One name, number or "..." of one side; "1" and "()" are dimensions without axes. */
 typedef struct tni_name {
-    int at, len;   /* its place in the text, from 0 */
+    int at, len;   /* its offset in the text, from 0 */
     int dim;       /* dimension of its side that it belongs to */
-    int from;      /* on the right: its place on the left; -1: new */
+    int from;      /* on the right: its index on the left; -1: new */
     bool reversed; /* on the left: walked backwards */
     int64_t size;  /* -1: to be inferred */
 } tni_name;
@@ -32,7 +32,7 @@ typedef struct tni_pattern {
     tni_side left, right;
 } tni_pattern;
 
-/* Read pattern and sizes.  Afterwards each name of the left has its place on the right, each
+/* Read pattern and sizes.  Afterwards each name of the left has its index on the right, each
  * new name of the right has a size, and no dimension of the left has two unknown sizes.
  *
  * TN_EFORMAT    the text

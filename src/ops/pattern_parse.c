@@ -25,7 +25,7 @@ tni_quote tni_quoted(const char *text)
     return q;
 }
 
-/* What is wrong with the len characters at a place; other, unless negative, ends the sentence.
+/* What is wrong with the len characters at an offset; other, unless negative, ends the sentence.
  */
 static tn_status fault(tn_status status, const char *text, int at, int len, const char *what,
                        int other)

@@ -1,4 +1,4 @@
-/* shape.c - the arithmetic of extents and strides: counts, dense strides, byte ranges, places.
+/* shape.c - the arithmetic of extents and strides: counts, dense strides, byte ranges, offsets.
  *
  * Every sum and product of unchecked numbers is made here, from checked.h.  A function that
  * returns false has written nothing.  Extents of 0 count as 1 in sizes, so that what fits keeps
@@ -28,10 +28,10 @@
                           integer width) =
         i >= ndim ? width : most(run(shape[i], stride[i])) +
                             high(shape, stride, i + 1, ndim, width);
-    logic integer place{L}(int64_t *shape, int64_t *stride, int64_t *index, integer i,
+    logic integer offset_of{L}(int64_t *shape, int64_t *stride, int64_t *index, integer i,
                            integer ndim) =
         i >= ndim ? 0 : (shape[i] > 1 ? index[i] * stride[i] : 0) +
-                        place(shape, stride, index, i + 1, ndim);
+                        offset_of(shape, stride, index, i + 1, ndim);
 
     predicate list{L}(int64_t *x, integer ndim) = \valid_read(x + (0 .. ndim - 1));
     predicate extents{L}(int64_t *shape, integer ndim) =
@@ -284,14 +284,14 @@ bool tni_shape_merges(int ndim, const int64_t *shape, const int64_t *stride)
 /*@ requires ndim >= 0 && extents(shape, ndim) && list(stride, ndim) && list(index, ndim);
     requires spans(shape, stride, 0, ndim, 1) && inside(index, shape, ndim);
     assigns \nothing;
-    ensures \result == place(shape, stride, index, 0, ndim);
+    ensures \result == offset_of(shape, stride, index, 0, ndim);
     ensures low(shape, stride, 0, ndim) <= \result < high(shape, stride, 0, ndim, 1); */
 int64_t tni_shape_offset(int ndim, const int64_t *shape, const int64_t *stride,
                          const int64_t *index)
 {
     int64_t sum = 0;
     /*@ loop invariant -1 <= i < ndim;
-        loop invariant sum == place(shape, stride, index, i + 1, ndim);
+        loop invariant sum == offset_of(shape, stride, index, i + 1, ndim);
         loop invariant low(shape, stride, i + 1, ndim) <= sum;
         loop invariant sum < high(shape, stride, i + 1, ndim, 1);
         loop invariant high(shape, stride, i + 1, ndim, 1) - low(shape, stride, i + 1, ndim) ==

@@ -20,7 +20,7 @@ typedef struct scan {
 
 static tn_status bad(const scan *s, const char *what)
 {
-    return tni_fail(TN_EFORMAT, "slice: \"%.60s\", place %d: %s", s->text,
+    return tni_fail(TN_EFORMAT, "slice: \"%.60s\", character %d: %s", s->text,
                     (int)(s->at - s->text) + 1, what);
 }
 

@@ -116,7 +116,7 @@ tn_status tni_check_injective(const tn_tensor *dst, const char *call);
 tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
                              const char *call);
 
-/* Exactly the same elements at the same places: data, dtype, shape, strides where n > 1. */
+/* Exactly the same elements at the same addresses: data, dtype, shape, strides where n > 1. */
 bool tni_same(const tn_tensor *a, const tn_tensor *b);
 
 /* ---- facts of a checked tensor; they cannot fail ---- */

@@ -33,16 +33,16 @@ static void part_of_an_axis(int64_t n, int64_t s, int64_t o, int64_t k, int64_t 
 /*@ requires ndim >= 0 && list(n, ndim) && list(s, ndim) && list(o, ndim) && list(k, ndim);
     requires list(m, ndim) && list(t, ndim) && part(n, s, o, k, m, t, ndim);
     assigns \nothing;
-    ensures low(n, s, 0, ndim) <= place(n, s, o, 0, ndim) + low(m, t, 0, ndim);
-    ensures place(n, s, o, 0, ndim) + high(m, t, 0, ndim, width) <= high(n, s, 0, ndim, width);
+    ensures low(n, s, 0, ndim) <= offset_of(n, s, o, 0, ndim) + low(m, t, 0, ndim);
+    ensures offset_of(n, s, o, 0, ndim) + high(m, t, 0, ndim, width) <= high(n, s, 0, ndim, width);
 */
 void part_lies_inside(int ndim, const int64_t *n, const int64_t *s, const int64_t *o,
                       const int64_t *k, const int64_t *m, const int64_t *t, int64_t width)
 {
     /*@ loop invariant -1 <= i < ndim;
         loop invariant low(n, s, i + 1, ndim) <=
-                       place(n, s, o, i + 1, ndim) + low(m, t, i + 1, ndim);
-        loop invariant place(n, s, o, i + 1, ndim) + high(m, t, i + 1, ndim, width) <=
+                       offset_of(n, s, o, i + 1, ndim) + low(m, t, i + 1, ndim);
+        loop invariant offset_of(n, s, o, i + 1, ndim) + high(m, t, i + 1, ndim, width) <=
                        high(n, s, i + 1, ndim, width);
         loop assigns i;
         loop variant i; */
@@ -157,15 +157,15 @@ void bytes_bound_the_count(int ndim, const int64_t *shape, int64_t width)
     }
 }
 
-/* The elements of a checked tensor have places: tni_shape_offset may be asked of it. */
+/* The elements of a checked tensor have offsets: tni_shape_offset may be asked of it. */
 /*@ requires ndim >= 0 && extents(shape, ndim) && list(stride, ndim) && width >= 1;
     requires spans(shape, stride, 0, ndim, width);
     assigns \nothing;
     ensures spans(shape, stride, 0, ndim, 1);
     ensures high(shape, stride, 0, ndim, width) == high(shape, stride, 0, ndim, 1) + width - 1;
 */
-void bytes_bound_the_places(int ndim, const int64_t *shape, const int64_t *stride,
-                            int64_t width)
+void bytes_bound_the_offsets(int ndim, const int64_t *shape, const int64_t *stride,
+                             int64_t width)
 {
     /*@ loop invariant -1 <= i < ndim;
         loop invariant reach(shape, stride, i + 1, ndim, width) ==

@@ -1,7 +1,7 @@
 /* iop_unfold.c - Unfold: every window of an image becomes a column.
  *
- * Without padding it is a copy between views of axes (N, C, place in the window …, window …);
- * with padding, for each place in the window the image sliced by the stride, zeros around
+ * Without padding it is a copy between views of axes (N, C, tap in the window …, window …);
+ * with padding, for each tap in the window the image sliced by the stride, zeros around
  * it. */
 #include "iop.h"
 
@@ -12,7 +12,7 @@ typedef struct windows {
     bool padded;
     int64_t kernel[MOST], stride[MOST], padding[MOST], dilation[MOST];
     int64_t n[MOST], out[MOST]; /* extents of image and windows */
-    int64_t places;             /* in a window */
+    int64_t taps;               /* in a window */
 } windows;
 
 /* Row-major counting; false after the last index. */
@@ -49,7 +49,7 @@ static tn_status read(windows *w, const tn_tensor *y, const tn_tensor *x,
 {
     if (x->ndim < 3 || x->ndim - 2 > MOST || y->ndim != 3)
         return tni_fail(TN_ESHAPE, "Unfold: %d axes become %d", x->ndim, y->ndim);
-    *w = (windows){.nd = x->ndim - 2, .places = 1};
+    *w = (windows){.nd = x->ndim - 2, .taps = 1};
     int64_t columns = 1, rows;
     bool fits = true;
     for (int i = 0; i < w->nd; i++) {
@@ -59,10 +59,10 @@ static tn_status read(windows *w, const tn_tensor *y, const tn_tensor *x,
         w->dilation[i] = arrays[3][i];
         w->n[i] = x->shape[i + 2];
         TRY(read_axis(w, i));
-        fits = fits && tni_mul(w->places, w->kernel[i], &w->places) &&
+        fits = fits && tni_mul(w->taps, w->kernel[i], &w->taps) &&
                tni_mul(columns, w->out[i], &columns);
     }
-    if (!fits || !tni_mul(x->shape[1], w->places, &rows))
+    if (!fits || !tni_mul(x->shape[1], w->taps, &rows))
         return tni_fail(TN_EOVERFLOW, "Unfold: the windows do not fit");
     const int64_t want[] = {x->shape[0], rows, columns};
     for (int i = 0; i < 3; i++)
@@ -108,12 +108,12 @@ static tn_status make_whole(const tni_iop_request *q, const windows *w, const tn
     return TN_OK;
 }
 
-/* Which windows have this place of theirs inside the image, along one axis: *before of them
+/* Which windows have this tap inside the image, along one axis: *before of them
  * have not, then come those that have, from *start on. */
-static int64_t inside(const windows *w, int i, int64_t place, int64_t *before, int64_t *start)
+static int64_t inside(const windows *w, int i, int64_t tap, int64_t *before, int64_t *start)
 {
     const int64_t out = w->out[i], stride = w->stride[i];
-    const int64_t shift = w->padding[i] - place * w->dilation[i]; /* window 0 reads at -shift */
+    const int64_t shift = w->padding[i] - tap * w->dilation[i]; /* window 0 reads at -shift */
     int64_t first = shift > 0 ? (shift - 1) / stride + 1 : 0;
     int64_t end = w->n[i] + shift > 0 ? (w->n[i] + shift - 1) / stride + 1 : 0;
     end = end < out ? end : out;
@@ -123,31 +123,31 @@ static int64_t inside(const windows *w, int i, int64_t place, int64_t *before, i
     return end - first;
 }
 
-static tn_status add_place(tni_iop_parted *p, const windows *w, const tn_tensor *to,
-                           const int64_t *place)
+static tn_status add_tap(tni_iop_parted *p, const windows *w, const tn_tensor *to,
+                         const int64_t *tap)
 {
     tn_tensor dst = *to, src = tni_iop_anchored(&p->ts[1]);
     int64_t before[TN_MAX_NDIM] = {0}, after[TN_MAX_NDIM] = {0};
     for (int i = 0; i < w->nd; i++) {
         int64_t start;
-        const int64_t n = inside(w, i, place[i], &before[2 + i], &start);
+        const int64_t n = inside(w, i, tap[i], &before[2 + i], &start);
         after[2 + i] = w->out[i] - before[2 + i] - n;
-        TRY(tn_select(&dst, &dst, 2, place[i]));
+        TRY(tn_select(&dst, &dst, 2, tap[i]));
         TRY(tn_slice(&src, &src, 2 + i, start, start + (n > 0 ? (n - 1) * w->stride[i] + 1 : 0),
                      w->stride[i]));
     }
     return tni_iop_add_part(p, &dst, 0, &src, before, after);
 }
 
-static tn_status add_places(tni_iop_parted *p, const windows *w)
+static tn_status add_taps(tni_iop_parted *p, const windows *w)
 {
     const tn_tensor y = tni_iop_anchored(&p->ts[0]);
     tn_tensor to;
     TRY(split(&to, w, &y, p->ts[1].shape[1]));
-    int64_t place[MOST] = {0};
+    int64_t tap[MOST] = {0};
     do
-        TRY(add_place(p, w, &to, place));
-    while (next(w->nd, w->kernel, place));
+        TRY(add_tap(p, w, &to, tap));
+    while (next(w->nd, w->kernel, tap));
     return TN_OK;
 }
 
@@ -171,8 +171,8 @@ static tn_status make(const tni_iop_request *q, const tni_iop_tensor *ts,
     TRY(tni_check_injective(y, "Unfold"));
     tni_iop_parted *p;
     const bool work = tni_numel(y) > 0;
-    TRY(tni_iop_make_parted(&p, q, ts[0], 1, &ts[1], work ? (size_t)w.places : 0));
-    return tni_iop_give(q, p, work ? add_places(p, &w) : TN_OK);
+    TRY(tni_iop_make_parted(&p, q, ts[0], 1, &ts[1], work ? (size_t)w.taps : 0));
+    return tni_iop_give(q, p, work ? add_taps(p, &w) : TN_OK);
 }
 
 infiniStatus_t infiniopCreateUnfoldDescriptor(infiniopHandle_t handle,

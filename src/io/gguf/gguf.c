@@ -216,7 +216,7 @@ static tn_status take_tensor(reader *r)
 }
 
 /* Offsets count from the data, which begins at the next multiple of align. */
-static tn_status place(const reader *r, uint64_t align)
+static tn_status gguf_locate(const reader *r, uint64_t align)
 {
     int64_t data = (int64_t)(((uint64_t)r->at + align - 1) & ~(align - 1));
     for (int64_t i = 0; i < r->f->count; i++) {
@@ -255,5 +255,5 @@ tn_status tni_gguf_open(tn_file *f)
         TRY(take_pair(&r, &align));
     for (uint64_t i = 0; i < tensors; i++)
         TRY(take_tensor(&r));
-    return place(&r, align);
+    return gguf_locate(&r, align);
 }

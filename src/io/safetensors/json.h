@@ -1,6 +1,6 @@
 /* json.h - JSON of headers, read one token at a time and without a tree.
  *
- * A call that gives false has set why and left `at` at the place; where it needs memory, why
+ * A call that gives false has set why and left `at` where it failed; where it needs memory, why
  * NULL means that there was none. */
 #ifndef TNI_JSON_H
 #define TNI_JSON_H

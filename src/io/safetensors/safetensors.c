@@ -1,6 +1,6 @@
 /* safetensors.c - reading the header of .safetensors, every rule of the format enforced.
  *
- * The tensors, in the order of their places, cover the data without hole or overlap, and each
+ * The tensors, in the order of their offsets, cover the data without hole or overlap, and each
  * is as long as its shape and dtype say. */
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +202,7 @@ static int by_place(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Add the rows, which are in the order of their places and leave no hole. */
+/* Add the rows, which are in the order of their offsets and leave no hole. */
 static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
 {
     int64_t at = 0;

@@ -13,7 +13,7 @@ typedef struct tni_st_type {
 
 extern const tni_st_type tni_st_types[]; /* ends with a NULL name */
 
-/* Why a text is refused: TN_EFORMAT with the place, which is counted from `from`, or TN_ENOMEM.
+/* Why a text is refused: TN_EFORMAT with the offset, which is counted from `from`, or TN_ENOMEM.
  * what names the text. */
 tn_status tni_fail_json(const char *path, const char *what, int64_t from, const tni_json *j);
 

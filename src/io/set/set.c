@@ -15,13 +15,13 @@
 enum { LONGEST_INDEX = 100000000 }; /* bytes: as long as a header of .safetensors may be */
 
 /* A line of the weight_map. */
-typedef struct placed {
+typedef struct map_row {
     const char *tensor, *file;
-} placed;
+} map_row;
 
 typedef struct names {
     tni_arena arena;
-    placed *rows; /* in a folder only files */
+    map_row *rows; /* in a folder only files */
     int64_t n, capacity;
     const char *folder; /* with its slash, or "" */
 } names;
@@ -31,11 +31,11 @@ static tn_status fail_index(const tn_file *f, const tni_json *j)
     return tni_fail_json(f->path, "index", 0, j);
 }
 
-static tn_status add_row(const tn_file *f, names *s, placed row)
+static tn_status add_row(const tn_file *f, names *s, map_row row)
 {
     if (s->n == s->capacity) {
         int64_t capacity = s->capacity ? 2 * s->capacity : 64;
-        placed *more = tni_alloc((size_t)capacity * sizeof *more);
+        map_row *more = tni_alloc((size_t)capacity * sizeof *more);
         if (!more)
             return tni_no_memory(f->path, capacity * (int64_t)sizeof *more);
         if (s->n)
@@ -65,7 +65,7 @@ static tn_status read_weight_map(tn_file *f, tni_json *j, names *s)
     if (tni_json_sign(j, '}'))
         return TN_OK;
     do {
-        placed row;
+        map_row row;
         if (!tni_json_string(j, &s->arena, &row.tensor))
             return fail_index(f, j);
         if (!tni_json_sign(j, ':')) {
@@ -123,12 +123,12 @@ static tn_status read_index(tn_file *f, tni_json *j, names *s)
 
 static int by_file(const void *a, const void *b)
 {
-    return strcmp(((const placed *)a)->file, ((const placed *)b)->file);
+    return strcmp(((const map_row *)a)->file, ((const map_row *)b)->file);
 }
 
 static int by_tensor(const void *a, const void *b)
 {
-    return strcmp(((const placed *)a)->tensor, ((const placed *)b)->tensor);
+    return strcmp(((const map_row *)a)->tensor, ((const map_row *)b)->tensor);
 }
 
 static tn_status open_part(tn_file *f, const char *folder, const char *file, bool leaf,
@@ -190,8 +190,8 @@ static tn_status check_index(const tn_file *f, names *s)
                             s->rows[i].tensor);
     int64_t found = 0;
     for (int64_t i = 0; i < f->count; i++) {
-        placed key = {f->entries[i].name, NULL};
-        const placed *row =
+        map_row key = {f->entries[i].name, NULL};
+        const map_row *row =
             s->n ? bsearch(&key, s->rows, (size_t)s->n, sizeof key, by_tensor) : NULL;
         if (row && strcmp(row->file, name_of(f->entries[i].owner)) != 0)
             return tni_fail(TN_EFORMAT,
@@ -267,7 +267,7 @@ static bool look_at(void *user, const char *name)
         strcpy(in->index, name);
     } else if (ends_with(name, ".safetensors")) {
         char *copy = tni_arena_text(&in->s->arena, name, strlen(name));
-        in->status = copy ? add_row(in->f, in->s, (placed){"", copy})
+        in->status = copy ? add_row(in->f, in->s, (map_row){"", copy})
                           : tni_no_memory(in->f->path, (int64_t)strlen(name));
     }
     return in->status == TN_OK;

@@ -4,7 +4,7 @@
 
 #include "pickle.h"
 
-/* TN_EFORMAT with the place. */
+/* TN_EFORMAT with the offset. */
 tn_status tni_fail_pickle(const tni_pickle *p, const char *what);
 
 tn_status tni_pk_start(tni_pickle *p);

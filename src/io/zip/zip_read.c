@@ -15,7 +15,7 @@ enum {
 };
 
 _Static_assert(TNI_ZIP_END + LONGEST_COMMENT <= SCRATCH + TNI_ZIP_LONGEST_NAME,
-               "the scratch of an opening file holds every place of the end record");
+               "the scratch of an opening file holds every offset of the end record");
 
 static tn_status fail_zip(const tn_file *f, const char *what)
 {
@@ -146,7 +146,7 @@ static tn_status read_member(tn_file *f, uint64_t *at, tni_zip_member *m, uint8_
 }
 
 /* The last end record: before it only a directory, behind it only a comment.  scratch holds all
- * places where it may be. */
+ * offsets where it may be. */
 static tn_status find_end(const tn_file *f, uint8_t *scratch, int64_t *at, uint8_t *end)
 {
     const int64_t tails[] = {TNI_ZIP_END, TNI_ZIP_END + LONGEST_COMMENT};
@@ -180,14 +180,14 @@ static tn_status find_directory(const tn_file *f, uint8_t *scratch, directory *d
     uint64_t bytes = number(end + 12, 4);
     if (at >= TNI_ZIP_LOCATOR) {
         TRY(tni_file_bytes(f, more, TNI_ZIP_LOCATOR, at - TNI_ZIP_LOCATOR));
-        uint64_t place = number(more + 8, 8);
+        uint64_t offset = number(more + 8, 8);
         if (!memcmp(more, "PK\6\7", 4)) {
-            if (!has(f, place, TNI_ZIP_LONG_END))
+            if (!has(f, offset, TNI_ZIP_LONG_END))
                 return fail_zip(f, damaged);
-            TRY(tni_file_bytes(f, more, TNI_ZIP_LONG_END, (int64_t)place));
+            TRY(tni_file_bytes(f, more, TNI_ZIP_LONG_END, (int64_t)offset));
             if (memcmp(more, "PK\6\6", 4) != 0)
                 return fail_zip(f, damaged);
-            *d = (directory){number(more + 48, 8), number(more + 32, 8), place};
+            *d = (directory){number(more + 48, 8), number(more + 32, 8), offset};
             bytes = number(more + 40, 8);
         }
     }

@@ -14,7 +14,7 @@ static bool complex(tn_dtype t)
     return t == TN_C64 || t == TN_C128;
 }
 
-static int place(tn_dtype t)
+static int slot(tn_dtype t)
 {
     return (int)(t <= TN_U64 ? t - TN_BOOL : t - TN_F32 + 9);
 }
@@ -55,7 +55,7 @@ tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to)
     const tn_dtype aim = small(to) || to == TN_C64 ? TN_F32 : to == TN_C128 ? TN_F64 : to;
     const bool odd = small(to) && wide(from);
     if (from != aim)
-        add(&c, k->plain[place(from)][odd ? TNI_ODD : place(aim)], aim);
+        add(&c, k->plain[slot(from)][odd ? TNI_ODD : slot(aim)], aim);
     if (small(to))
         add(&c, k->narrow[to - TN_F8E4M3], to);
     else if (complex(to))

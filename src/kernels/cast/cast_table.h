@@ -28,9 +28,10 @@ tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to);
 /* ---- the table of one instruction set (cast_isa.c) ---- */
 
 enum {
-    TNI_PLAIN = 11,      /* bool, i8 … u64, f32, f64: their places */
-    TNI_ODD = TNI_PLAIN, /* a place to go to: f32, rounded to odd for a further rounding */
-    TNI_SMALL = 4        /* f8e4m3, f8e5m2, f16, bf16 */
+    TNI_PLAIN = 11, /* bool, i8 … u64, f32, f64: their slots */
+    TNI_ODD =
+        TNI_PLAIN, /* a further slot to cast to: f32, rounded to odd for a further rounding */
+    TNI_SMALL = 4  /* f8e4m3, f8e5m2, f16, bf16 */
 };
 
 typedef struct tni_cast_kernels {

@@ -1,4 +1,4 @@
-/* index_table.h - elements chosen by indices: gathers, scatters, and what meets at one place. */
+/* index_table.h - elements chosen by indices: gathers, scatters, and what meets in one element. */
 #ifndef TNI_INDEX_TABLE_H
 #define TNI_INDEX_TABLE_H
 

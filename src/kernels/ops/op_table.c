@@ -68,7 +68,7 @@ void tni_op_splat(char *d, const char *value, int width)
         memcpy(d + i, word, sizeof word);
 }
 
-/* count elements of a block that begin at its place first, by way of pads. */
+/* count elements of a block that begin at its index first, by way of pads. */
 static void run_part(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
                      int first, int64_t count)
 {
@@ -109,7 +109,7 @@ void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
     run(op, d, s, one, n, 0);
 }
 
-/* The elements before the first whole line go first, in the places of a block that they have
+/* The elements before the first whole line go first, at the indices of a block that they have
  * when another one comes before them. */
 void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
                    int64_t n)

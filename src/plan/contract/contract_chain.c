@@ -112,7 +112,7 @@ static bool chain_dense(tni_term *t, const tni_contraction *x, size_t *bytes)
     return true;
 }
 
-/* Add a link; its result, unless it is dst, gets a place in the workspace. */
+/* Add a link; its result, unless it is dst, gets a part of the workspace. */
 static int chain_add(chain_maker *m, tni_term *dst, const tni_term *left, int left_from,
                      const tni_term *right, int right_from, bool last)
 {

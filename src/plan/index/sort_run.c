@@ -1,7 +1,7 @@
-/* sort_run.c - lines put in order: keys and places sorted by digits, or the first few kept.
+/* sort_run.c - lines put in order: keys and indices sorted by digits, or the first few kept.
  *
  * A key is an unsigned integer whose order is that of the elements.  Keys of up to 32 bits stand
- * above their place in one word, longer ones beside it; sorting by digits from the last one on
+ * above their index in one word, longer ones beside it; sorting by digits from the last one on
  * keeps equal ones in their order. */
 #include <string.h>
 
@@ -97,7 +97,7 @@ static item *sort_items(item *a, item *spare, int64_t n, int bits)
     return a;
 }
 
-/* Words with the key above and the place below: as the words' own order, for all are different,
+/* Words with the key above and the index below: as the words' own order, for all are different,
  * but only the key's digits are looked at. */
 static uint64_t *sort_words(uint64_t *a, uint64_t *spare, int64_t n, int bits)
 {
@@ -185,7 +185,7 @@ static int64_t keep_first(const sort_job *j, uint64_t *a, uint64_t *spare, int64
 }
 
 /* The first k of a line in order, k much smaller than n: pieces without an element that comes
- * before the last one kept are passed over.  a has place for 2 k or more. */
+ * before the last one kept are passed over.  a holds 2 k or more. */
 static uint64_t *first_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
                              uint64_t *spare)
 {

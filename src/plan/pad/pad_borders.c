@@ -1,13 +1,13 @@
 /* pad_borders.c - a pad whose source is transposed: the interior first, then axis by axis the
  * borders.
  *
- * A border is copied from dst itself, where the elements lie in dst's order already; each place
- * of dst is written once.  Where outer axes have no border, each of their places is a pad of
+ * A border is copied from dst itself, where the elements lie in dst's order already; each index
+ * of dst is written once.  Where outer axes have no border, each of their indices is a pad of
  * its own, whose dst is still in the cache when its borders are read. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
-/* The first axes that have no border and lie outside in src, too: each place of them is a pad
+/* The first axes that have no border and lie outside in src, too: each index of them is a pad
  * of its own.  No more of them than make it fit half of the second cache. */
 bool tni_pad_borders_plan(tni_pad *p)
 {
@@ -27,7 +27,7 @@ bool tni_pad_borders_plan(tni_pad *p)
     return true;
 }
 
-/* The part of dst that is finished, as places [from, from + n) of each axis. */
+/* The part of dst that is finished, as indices [from, from + n) of each axis. */
 typedef struct region {
     int64_t from[TN_MAX_NDIM], n[TN_MAX_NDIM];
 } region;

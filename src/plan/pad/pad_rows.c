@@ -29,7 +29,7 @@ static int64_t less(int64_t a, int64_t b)
 
 /* ---- one block ---- */
 
-/* A box of `rows` x `columns` places; src steps in bytes. */
+/* A box of `rows` x `columns` elements; src steps in bytes. */
 static void copy_box(const job *j, char *d, const char *s, const int64_t s_step[2],
                      int64_t rows, int64_t columns)
 {
@@ -65,7 +65,7 @@ static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
         copy_box(j, d, j->p->value, (int64_t[2]){0, 0}, rows, columns);
 }
 
-/* The runs that cover places [from, to) of the rows of a block whose first place is `column`.
+/* The runs that cover columns [from, to) of the rows of a block whose first column is `column`.
  */
 static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64_t rows,
                       int64_t column, int64_t from, int64_t to)
@@ -126,7 +126,7 @@ static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64
     copy_runs(j, d, s, s_row, rows, column, out, end);
 }
 
-/* The block of rows x columns places from (row, column) on, at d; s is NULL where an outer axis
+/* The block of rows x columns from (row, column) on, at d; s is NULL where an outer axis
  * is in a border of the value. */
 static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_t rows,
                        int64_t column, int64_t columns)

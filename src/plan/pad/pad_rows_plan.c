@@ -25,18 +25,18 @@ static bool same_fastest(const tni_pad *p)
 }
 
 /* Pixels: an inner axis without borders, all of it dense, makes one row with the axis before
- * it, when the borders stay narrow.  Returns how many elements a place of that axis then has.
+ * it, when the borders stay narrow.  Returns how many elements an index of that axis then has.
  */
-static int64_t join_pixels(tni_pad *p, tni_axis *places)
+static int64_t join_pixels(tni_pad *p, tni_axis *pixels)
 {
     tni_axis *q = &p->nest.axis[p->nest.ndim - 2], *r = q + 1;
-    *places = *r;
+    *pixels = *r;
     if (r->n != r->held || q->n == q->held || (q->n - q->held) * r->held > TNI_EDGES ||
         r->step[0] != p->width || r->step[1] != p->width || q->step[0] != r->held * p->width ||
         (q->held > 1 && q->step[1] != q->step[0]) || q->n * q->step[0] > WHOLE_ROW)
         return 1;
     const int64_t pixel = r->held;
-    *places = *q;
+    *pixels = *q;
     *q = (tni_axis){.n = q->n * pixel,
                     .held = q->held * pixel,
                     .before = q->before * pixel,
@@ -57,7 +57,7 @@ static void count_items(tni_pad *p)
 }
 
 /* Describe a row of dst, if it is whole, dense on both sides, and its borders are narrow. */
-static void find_edges(tni_pad *p, const tni_axis *places, int64_t pixel)
+static void find_edges(tni_pad *p, const tni_axis *pixels, int64_t pixel)
 {
     const tni_axis *r = &p->nest.axis[p->nest.ndim - 1];
     tni_row *row = &p->row;
@@ -75,7 +75,7 @@ static void find_edges(tni_pad *p, const tni_axis *places, int64_t pixel)
             i += r->held;
         if (i == r->n)
             break;
-        const tni_segment run = tni_pad_segment(places, p->mode, i / pixel);
+        const tni_segment run = tni_pad_segment(pixels, p->mode, i / pixel);
         row->edge[row->edges].to = i * p->width;
         row->edge[row->edges++].from = (run.from * pixel + i % pixel) * p->width;
     }
@@ -83,10 +83,10 @@ static void find_edges(tni_pad *p, const tni_axis *places, int64_t pixel)
 
 bool tni_pad_rows_plan(tni_pad *p)
 {
-    tni_axis places;
+    tni_axis pixels;
     if (!same_fastest(p))
         return false;
-    const int64_t pixel = join_pixels(p, &places);
+    const int64_t pixel = join_pixels(p, &pixels);
     const tni_axis *q = &p->nest.axis[p->nest.ndim - 2], *r = q + 1;
     const int64_t row = r->n * p->width, near = less(tni_cache_sizes()->l1 / 4, BLOCK);
     p->columns = row <= WHOLE_ROW ? r->n : WHOLE_ROW / 2 / p->width;
@@ -94,6 +94,6 @@ bool tni_pad_rows_plan(tni_pad *p)
     count_items(p);
     p->staged = p->stream && row < LONG_ROW && r->step[0] == p->width && q->step[0] == row;
     p->stream = p->staged || (p->stream && row >= LONG_ROW);
-    find_edges(p, &places, pixel);
+    find_edges(p, &pixels, pixel);
     return true;
 }

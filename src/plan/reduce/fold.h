@@ -222,7 +222,7 @@ void tni_store_real(char *d, tn_dtype dtype, double x);
 void tni_store_integer(char *d, tn_dtype dtype, uint64_t x);
 
 /* States of runs of blocks that wait for their partner, the longest first; state holds depth of
- * them, words * w each, and there is place for one more. */
+ * them, words * w each, and one more fits. */
 typedef struct tni_fold_pairs {
     tni_word *state;
     int depth;

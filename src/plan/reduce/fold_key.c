@@ -1,4 +1,4 @@
-/* fold_key.c - the largest key, and the first place where it is.
+/* fold_key.c - the largest key, and the first index where it is.
  *
  * min, max and their arguments for all real dtypes, by integers of the element's width whose
  * order is the one asked for. */
@@ -137,7 +137,7 @@ const tni_fold_class tni_fold_key = {
     .finish = key_finish,
 };
 
-/* ---- the first place of the largest: words key and place ---- */
+/* ---- the first index of the largest: words key and index ---- */
 
 static void arg_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
                      tni_fold_scratch *scratch)
@@ -219,7 +219,7 @@ static void arg_finish(const tni_fold *f, char *dst, int64_t step, const tni_wor
 }
 
 const tni_fold_class tni_fold_arg = {
-    .name = "keys and places",
+    .name = "keys and indices",
     .words = 2,
     .lanes = 1,
     .acc_words = 2,

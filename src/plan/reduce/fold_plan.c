@@ -41,16 +41,16 @@ int64_t tni_fold_infinity(tn_dtype t)
 }
 
 /* Keys whose largest is the smallest or the largest element; skip: NaN is below all others. */
-static void use_keys(tni_fold *f, bool smallest, bool magnitude, bool places)
+static void use_keys(tni_fold *f, bool smallest, bool magnitude, bool indices)
 {
     const int64_t most = greatest(f->width);
-    f->class = places ? &tni_fold_arg : &tni_fold_key;
+    f->class = indices ? &tni_fold_arg : &tni_fold_key;
     f->rule = (tni_key_rule){
         .kind = f->src == TN_BOOL            ? TNI_KEY_BOOL
                 : is_kind(f->src, TNI_FLOAT) ? TNI_KEY_FLOAT
                                              : TNI_KEY_INTEGER,
         .mask = magnitude ? most : -1,
-        .zero = places ? -1 : -most - 1, /* the other is no number's key */
+        .zero = indices ? -1 : -most - 1, /* the other is no number's key */
         .flip = smallest ? -1 : 0,
         .inf = tni_fold_infinity(f->src),
         .nan = f->skip ? -most - 1 : most,
