@@ -20,8 +20,8 @@ typedef struct setting {
     tn_dtype to; /* of the result, if not dtype */
 } setting;
 
-static tn_status move(const setting *s, const tn_tensor *dst, const tn_tensor *a,
-                      const tn_tensor *b)
+static tn_status rearrange(const setting *s, const tn_tensor *dst, const tn_tensor *a,
+                           const tn_tensor *b)
 {
     tn_tensor v;
     (void)b;
@@ -58,13 +58,13 @@ static tn_status cast(const setting *s, const tn_tensor *dst, const tn_tensor *a
 
 /* clang-format off */
 static const setting table[] = {
-    {"matrix transposed, f32",   TN_F32, 2, {4096, 4096},      {1, 0},       move, 1, 0},
-    {"matrix transposed, odd",   TN_F32, 2, {4099, 4099},      {1, 0},       move, 1, 0},
-    {"matrix transposed, u8",    TN_U8,  2, {8192, 8192},      {1, 0},       move, 1, 0},
-    {"images to planes, u8",     TN_U8,  4, {64, 224, 224, 3}, {0, 3, 1, 2}, move, 1, 0},
-    {"planes to images, u8",     TN_U8,  4, {64, 3, 224, 224}, {0, 2, 3, 1}, move, 1, 0},
-    {"attention heads, f16",     TN_F16, 4, {8, 512, 32, 128}, {0, 2, 1, 3}, move, 1, 0},
-    {"four axes reversed, f32",  TN_F32, 4, {64, 64, 64, 64},  {3, 2, 1, 0}, move, 1, 0},
+    {"matrix transposed, f32",   TN_F32, 2, {4096, 4096},      {1, 0},       rearrange, 1, 0},
+    {"matrix transposed, odd",   TN_F32, 2, {4099, 4099},      {1, 0},       rearrange, 1, 0},
+    {"matrix transposed, u8",    TN_U8,  2, {8192, 8192},      {1, 0},       rearrange, 1, 0},
+    {"images to planes, u8",     TN_U8,  4, {64, 224, 224, 3}, {0, 3, 1, 2}, rearrange, 1, 0},
+    {"planes to images, u8",     TN_U8,  4, {64, 3, 224, 224}, {0, 2, 3, 1}, rearrange, 1, 0},
+    {"attention heads, f16",     TN_F16, 4, {8, 512, 32, 128}, {0, 2, 1, 3}, rearrange, 1, 0},
+    {"four axes reversed, f32",  TN_F32, 4, {64, 64, 64, 64},  {3, 2, 1, 0}, rearrange, 1, 0},
     {"pad by 1, reflect, f32",   TN_F32, 4, {32, 3, 224, 224}, {0, 1, 2, 3}, pad,  1, 0},
     {"a + b, f32",               TN_F32, 2, {4096, 4096},      {0, 1},       add,  2, 0},
     {"a + b transposed, f32",    TN_F32, 2, {4096, 4096},      {1, 0},       add,  2, 0},
@@ -97,8 +97,8 @@ static int make(const setting *s, bool quick, tn_tensor *a, tn_tensor *b, tn_ten
     for (int i = 0; i < s->ndim; i++)
         shape[i] = quick && s->shape[i] > 63 ? s->shape[i] / 2 : s->shape[i];
     for (int i = 0; i < s->ndim; i++)
-        out[i] =
-            s->run == move ? shape[s->axes[i]] : shape[i] + (s->run == pad && i > 1 ? 2 : 0);
+        out[i] = s->run == rearrange ? shape[s->axes[i]]
+                                     : shape[i] + (s->run == pad && i > 1 ? 2 : 0);
     LIB(tn_alloc(a, s->dtype, s->ndim, shape));
     LIB(tn_alloc(b, s->dtype, s->ndim, shape));
     LIB(tn_alloc(d, s->to ? s->to : s->dtype, s->ndim, out));

@@ -84,18 +84,18 @@ static char **command_first(int argc, char **argv)
     int at = options_before(argc, argv);
     if (at <= 0 || at >= argc)
         return argv;
-    char **moved = malloc((size_t)(argc + 1) * sizeof *moved);
-    if (!moved)
+    char **reordered = malloc((size_t)(argc + 1) * sizeof *reordered);
+    if (!reordered)
         return NULL;
-    moved[0] = argv[at];
+    reordered[0] = argv[at];
     int n = 1;
     for (int i = 0; i < at; i++)
         if (strcmp(argv[i], "--") != 0)
-            moved[n++] = argv[i];
+            reordered[n++] = argv[i];
     for (int i = at + 1; i < argc; i++)
-        moved[n++] = argv[i];
-    moved[n] = NULL;
-    return moved;
+        reordered[n++] = argv[i];
+    reordered[n] = NULL;
+    return reordered;
 }
 
 static int run_found(const command *c, bool explain, int argc, char **argv)

@@ -151,11 +151,11 @@ static bool chosen(const job *j, int64_t i)
 /* The recipe of tensor i: the change, or the tensor as it is. */
 static int build(const job *j, int64_t i, input *in, recipe *r)
 {
-    args plain = *j->a;
+    args untyped = *j->a;
     if (!chosen(j, i))
-        plain.dtype = NULL;
+        untyped.dtype = NULL;
     *r = (recipe){0};
-    TRY(open_input(&plain, in, j->s, i));
+    TRY(open_input(&untyped, in, j->s, i));
     char *subject = NULL;
     if (asprintf(&subject, "%s:%s", j->s->path, tn_file_name(j->s->f, i)) < 0)
         return fail("no memory");

@@ -240,10 +240,10 @@ static int move_and_save(job *j)
 
 int run_data(const args *a)
 {
-    const bool plain = !strcmp(a->word, "convert");
-    job j = {.a = a, .in = a->operands[plain ? 0 : 1]};
-    if (a->n != (plain ? 1 : 2))
-        return usage("%s takes %s", a->word, plain ? "one file" : "what to do and one file");
+    const bool converts = !strcmp(a->word, "convert");
+    job j = {.a = a, .in = a->operands[converts ? 0 : 1]};
+    if (a->n != (converts ? 1 : 2))
+        return usage("%s takes %s", a->word, converts ? "one file" : "what to do and one file");
     if (!a->out)
         return usage("%s: -o OUT is missing", a->word);
     if (!a->force && access(a->out, F_OK) == 0)

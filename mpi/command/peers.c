@@ -1,4 +1,4 @@
-/* peers.c - the same moves by FFTW-MPI and by ScaLAPACK, where Debian's packages are installed.
+/* peers.c - the same redistributions by FFTW-MPI and by ScaLAPACK, where Debian's packages are installed.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ extern void Cpsgemr2d(int m, int n, float *a, int ia, int ja, int *desca, float 
                       int jb, int *descb, int context);
 
 static int grid = -1, desc_a[9], desc_b[9];
-static bool moves; /* rows to columns, not a transpose */
+static bool redistributes; /* rows to columns, not a transpose */
 
 /* Its matrices are column-major: what is rows here is columns there. */
 bool bench_scalapack_fits(bench *b)
@@ -56,13 +56,13 @@ bool bench_scalapack_fits(bench *b)
     int info, other = -1;
     if (b->c->ndim != 2)
         return false;
-    moves = b->c->axes[0] == 0;
+    redistributes = b->c->axes[0] == 0;
     if (grid < 0) {
         Cblacs_get(-1, 0, &grid);
         Cblacs_gridinit(&grid, "R", 1, all_ranks);
     }
     descinit_(desc_a, &n, &n, &n, &each, &zero, &zero, &grid, &n, &info);
-    if (!moves) {
+    if (!redistributes) {
         descinit_(desc_b, &n, &n, &n, &each, &zero, &zero, &grid, &n, &info);
         return info == 0;
     }
@@ -76,7 +76,7 @@ void bench_scalapack(bench *b)
 {
     const int n = (int)b->c->shape[0], one = 1;
     const float alpha = 1, beta = 0;
-    if (moves)
+    if (redistributes)
         Cpsgemr2d(n, n, b->src.data, 1, 1, desc_a, b->dst.data, 1, 1, desc_b, grid);
     else
         pstran_(&n, &n, &alpha, b->src.data, &one, &one, desc_a, &beta, b->dst.data, &one, &one,

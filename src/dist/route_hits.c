@@ -77,13 +77,13 @@ static tn_status level(tni_generator *m, int axis, int i, const tni_set *own,
     tni_cut_owners(outer->n, &d->placements[i], p, tni_set_below(outer, tni_set_low(own)),
                    tni_set_below(outer, tni_set_high(own)), &first, &count);
     /* At once where it is much, and one for each other axis. */
-    const bool plain = d->placements[i].cut != TN_CUT_CYCLIC && last_cut(d, axis, i) &&
-                       tni_set_is_range(own) && tni_set_is_range(outer);
-    if ((plain || count >= m->side->hits.n) &&
+    const bool contiguous = d->placements[i].cut != TN_CUT_CYCLIC && last_cut(d, axis, i) &&
+                            tni_set_is_range(own) && tni_set_is_range(outer);
+    if ((contiguous || count >= m->side->hits.n) &&
         !(tni_list_reserve(&m->side->hits, count + TN_MAX_NDIM + 1) &&
           tni_list_reserve(&m->side->runs, count + TN_MAX_NDIM + 1)))
         return tni_list_full("route");
-    if (plain && m->side->runs.n <= INT32_MAX - count) {
+    if (contiguous && m->side->runs.n <= INT32_MAX - count) {
         intervals(m, i, own, outer, first, count, position);
         return TN_OK;
     }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <tenon/move.h>
+#include <tenon/copy.h>
 
 #include "io.h"
 #include "sys.h"

@@ -63,13 +63,13 @@ static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
         if (tni_expr_is_number(&v[k]))
             bare.promoted[k + 1] = sig.compute[k + 1];
     *out = (tni_expr_value){.dtype = (uint8_t)sig.result};
-    bool plain = false;
+    bool elementwise = false;
     for (int k = 0; k < n; k++) {
         out->reduced |= v[k].reduced;
-        plain |= !tni_expr_is_number(&v[k]) && !v[k].reduced;
+        elementwise |= !tni_expr_is_number(&v[k]) && !v[k].reduced;
         out->names |= v[k].names;
     }
-    if (out->reduced && plain)
+    if (out->reduced && elementwise)
         return tni_fail_at(TN_EUNSUPPORTED, x->column,
                            "%s: %.*s of a reduction and a tensor is not supported at column %d",
                            e->call, x->name_size, x->name, x->column);

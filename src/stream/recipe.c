@@ -3,7 +3,7 @@
  * Rows see boxes and never threads, files or sinks. */
 #include <string.h>
 
-#include <tenon/move.h>
+#include <tenon/copy.h>
 
 #include "stream.h"
 

@@ -100,12 +100,12 @@ tn_status tn_view(tn_tensor *out, const tn_tensor *in, const int64_t *shape,
 
     const int ndim = in->ndim;
     const bool empty = tni_shape_count(ndim, shape) == 0;
-    const int64_t moved = empty ? 0 : tni_shape_offset(ndim, in->shape, in->stride, offset);
+    const int64_t bytes = empty ? 0 : tni_shape_offset(ndim, in->shape, in->stride, offset);
     int kept = 0;
     for (int i = 0; i < ndim; i++)
         if (!(drops >> i & 1))
             tni_set_axis(out, kept++, shape[i], in->stride[i]);
-    tni_inherit(out, in, tni_offset(in->data, moved), kept);
+    tni_inherit(out, in, tni_offset(in->data, bytes), kept);
     return TN_OK;
 }
 

@@ -154,7 +154,7 @@ static inline void tni_set_axis(tn_tensor *out, int i, int64_t n, int64_t stride
 /* in without axis dim, at data; all else stays. */
 void tni_drop_axis(tn_tensor *out, const tn_tensor *in, int dim, void *data);
 
-/* data moved by offset bytes; NULL stays NULL. */
+/* data + offset bytes; NULL stays NULL. */
 static inline void *tni_offset(void *data, int64_t offset)
 {
     return data ? (void *)((uintptr_t)data + (uintptr_t)offset) : NULL;

@@ -6,16 +6,16 @@
 
 /* ---- a copy, or a copy of what lies elsewhere than the pointer ---- */
 
-typedef struct moved {
+typedef struct copied {
     tni_iop head;
     int64_t src_at;
-} moved;
+} copied;
 
 static tn_status run_moved(const tni_iop *iop, void *dst, const void *const *srcs)
 {
     const void *src = srcs[0];
     if (src)
-        src = (const void *)((uintptr_t)src + (uintptr_t)((const moved *)iop)->src_at);
+        src = (const void *)((uintptr_t)src + (uintptr_t)((const copied *)iop)->src_at);
     return tn_plan_run(iop->plan, dst, &src);
 }
 
@@ -24,7 +24,7 @@ static tn_status make_copy(const tni_iop_request *q, const tn_tensor *dst, const
     tn_plan *plan;
     tni_iop *made;
     TRY(tn_plan_rearrange(&plan, dst, src));
-    TRY(tni_iop_make(&made, q, sizeof(moved), plan));
+    TRY(tni_iop_make(&made, q, sizeof(copied), plan));
     *q->out = &made->base;
     return TN_OK;
 }
@@ -83,7 +83,7 @@ static tn_status make_flip(const tni_iop_request *q, const tni_iop_tensor *ts)
     x.data = &x; /* any address: what counts is how far the view is from it */
     TRY(tn_flip(&back, &x, 0));
     TRY(make_copy(q, &ts[0]->t, &back));
-    moved *m = (moved *)(void *)*q->out;
+    copied *m = (copied *)(void *)*q->out;
     m->src_at = (int64_t)((uintptr_t)back.data - (uintptr_t)x.data);
     m->head.run = run_moved;
     return TN_OK;

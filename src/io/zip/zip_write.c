@@ -67,8 +67,8 @@ tn_status tni_zip_enter(tn_writer *w, tni_zip_written *m, const char *name, cons
         end = put(put(end, 1, 2), TNI_ZIP_LONG_EXTRA - 4, 2);
         end = put(put(end, (uint64_t)m->length, 8), (uint64_t)m->packed, 8);
     }
-    int64_t plain = w->at + TNI_ZIP_LOCAL + (int64_t)n + (end - extra) + 4;
-    int64_t pad = (align - plain % align) % align;
+    int64_t unaligned = w->at + TNI_ZIP_LOCAL + (int64_t)n + (end - extra) + 4;
+    int64_t pad = (align - unaligned % align) % align;
     end = put(put(end, 'T' | 'N' << 8, 2), (uint64_t)pad, 2) + pad;
     memcpy(local, "PK\3\4", 4);
     put(put_facts(local + 4, m, is_long(m), n), (uint64_t)(end - extra), 2);

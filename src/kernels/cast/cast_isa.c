@@ -74,7 +74,7 @@ CAST(F64_F32, double, float, x)
 CAST(F32_BOOL, float, uint8_t, x != 0)
 CAST(F64_BOOL, double, uint8_t, x != 0)
 
-/* From integers and bool: to every plain dtype; u8 to f32 is further down. */
+/* From integers and bool: to every native dtype; u8 to f32 is further down. */
 #define FROM_INT(FROM, T, V)                                                                   \
     CAST(FROM##_BOOL, T, uint8_t, x != 0)                                                      \
     CAST(FROM##_I8, T, int8_t, V)                                                              \
@@ -240,9 +240,9 @@ static void c128_c64(char *d, const char *s, int64_t n, int64_t ahead, bool stre
     }
 
 const tni_cast_kernels TNI_TABLE(cast) = {
-    .plain = {INT_ROW(BOOL), INT_ROW(I8), INT_ROW(I16), WIDE_INT_ROW(I32), WIDE_INT_ROW(I64),
-              INT_ROW(U8), INT_ROW(U16), WIDE_INT_ROW(U32), WIDE_INT_ROW(U64),
-              FLOAT_ROW(F32, F32_F32), FLOAT_ROW(F64, F64_ODD)},
+    .native = {INT_ROW(BOOL), INT_ROW(I8), INT_ROW(I16), WIDE_INT_ROW(I32), WIDE_INT_ROW(I64),
+               INT_ROW(U8), INT_ROW(U16), WIDE_INT_ROW(U32), WIDE_INT_ROW(U64),
+               FLOAT_ROW(F32, F32_F32), FLOAT_ROW(F64, F64_ODD)},
     .widen = {F8E4M3_F32, F8E5M2_F32, F16_F32, BF16_F32},
     .narrow = {F32_F8E4M3, F32_F8E5M2, F32_F16, F32_BF16},
     .real = {real_c64, real_c128},

@@ -50,12 +50,12 @@ tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to)
         add(&c, k->widen[from - TN_F8E4M3], TN_F32);
         from = TN_F32;
     } else if (from == TN_BOOL && to == TN_BOOL) {
-        add(&c, k->plain[0][0], to);
+        add(&c, k->native[0][0], to);
     }
     const tn_dtype aim = small(to) || to == TN_C64 ? TN_F32 : to == TN_C128 ? TN_F64 : to;
     const bool odd = small(to) && wide(from);
     if (from != aim)
-        add(&c, k->plain[slot(from)][odd ? TNI_ODD : slot(aim)], aim);
+        add(&c, k->native[slot(from)][odd ? TNI_ODD : slot(aim)], aim);
     if (small(to))
         add(&c, k->narrow[to - TN_F8E4M3], to);
     else if (complex(to))

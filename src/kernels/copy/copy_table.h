@@ -96,10 +96,10 @@ typedef struct tni_copy_kernels {
     void (*join_rows)(char *d, const char *s, const int64_t *s_at, int64_t n, int64_t unit,
                       int64_t more);
 
-    /* Copy bytes that do not overlap, with plain stores. */
+    /* Copy bytes that do not overlap, with ordinary stores. */
     void (*copy)(char *d, const char *s, int64_t bytes);
 
-    /* The same with streaming stores of whole cache lines; partial lines at both ends are plain
+    /* The same with streaming stores of whole cache lines; partial lines at both ends are ordinary
      * stores.  Other threads see the bytes after fence(). */
     void (*stream)(char *d, const char *s, int64_t bytes);
     void (*fence)(void);

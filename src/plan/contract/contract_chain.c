@@ -248,11 +248,11 @@ static char *chain_one(tn_dtype meet)
     static const float f32[2] = {1, 0};
     static const double f64[2] = {1, 0};
     static const uint64_t wide = 1;
-    static const uint32_t plain = 1;
+    static const uint32_t one = 1;
     static const uint16_t narrow = 1;
     static const uint8_t truth = 1;
-    static const void *const ones[TNI_SUMS] = {f32,     f64,    f32,   f64,
-                                               &narrow, &plain, &wide, &truth};
+    static const void *const ones[TNI_SUMS] = {f32,     f64,  f32,   f64,
+                                               &narrow, &one, &wide, &truth};
     char *at;
     memcpy(&at, &ones[tni_sum_of(meet)], sizeof at);
     return at;

@@ -85,15 +85,15 @@ void tni_step_plan(tni_step *s)
 void tni_step_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
 {
     const tni_product *p = &s->p;
-    char *moved[TNI_SIDES];
+    char *shifted[TNI_SIDES];
     for (int k = 0; k < TNI_SIDES; k++) {
         const int from = p->swapped && k == TNI_LEFT    ? TNI_RIGHT
                          : p->swapped && k == TNI_RIGHT ? TNI_LEFT
                                                         : k;
-        moved[k] = at[from] ? at[from] + p->shift[k] : NULL;
+        shifted[k] = at[from] ? at[from] + p->shift[k] : NULL;
     }
     if (UNLIKELY(p->alpha == 0)) /* whatever the plan is: the numbers are those of a run */
-        tni_lanes_run(s, moved, workspace);
+        tni_lanes_run(s, shifted, workspace);
     else
-        s->way->run(s, moved, workspace);
+        s->way->run(s, shifted, workspace);
 }
