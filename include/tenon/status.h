@@ -28,7 +28,7 @@ typedef enum tn_status {
 TN_API const char *tn_status_name(tn_status status);
 
 /* The calling thread's last failure as one sentence naming the call, the operand and both
- * values; "" if none.  A successful call leaves it unchanged.  The pointer is valid until
+ * values; "" if none.  It is UTF-8: other bytes of names are written as \xff.  A successful call leaves it unchanged.  The pointer is valid until
  * the next failing call of the same thread. */
 TN_API const char *tn_error(void);
 

@@ -26,6 +26,10 @@ __attribute__((format(printf, 3, 4), cold, noinline))
 tn_status
 tni_fail_at(tn_status status, int column, const char *fmt, ...);
 
+/* Bytes of the letter of UTF-8 at text, which ends no later than end; 0: it is none. */
+int tni_utf8_letter(const char *text, const char *end);
+bool tni_is_utf8(const char *text);
+
 /* Forward the first failure. */
 #define TRY(call)                                                                              \
     do {                                                                                       \

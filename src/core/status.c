@@ -3,6 +3,7 @@
  * The sentence lives in a fixed buffer of the thread: failing allocates nothing. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <tenon/tenon.h>
 
@@ -22,11 +23,36 @@ static const char *const names[] = {
 #undef STATUS
 };
 
+/* The sentence is UTF-8 whatever the names in it: bytes that are none, and letters that a
+ * precision has cut, are written as \xff. */
+static void set_sentence(const char *fmt, va_list args)
+{
+    char raw[sizeof sentence];
+    int n = vsnprintf(raw, sizeof raw, fmt, args);
+    const bool cut = n >= (int)sizeof raw;
+    const char *end = raw + (n < 0 ? 0 : cut ? (int)sizeof raw - 1 : n);
+    size_t to = 0;
+    for (const char *p = raw; p < end;) {
+        int letter = tni_utf8_letter(p, end);
+        if (letter == 0 && cut && end - p < 4)
+            break; /* the cut is here */
+        if (to + (size_t)(letter ? letter : 4) >= sizeof sentence)
+            break;
+        if (letter)
+            memcpy(sentence + to, p, (size_t)letter);
+        else
+            snprintf(sentence + to, 5, "\\x%02x", (unsigned char)*p);
+        to += (size_t)(letter ? letter : 4);
+        p += letter ? letter : 1;
+    }
+    sentence[to] = 0;
+}
+
 tn_status tni_fail(tn_status status, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, args);
+    set_sentence(fmt, args);
     va_end(args);
     column = 0;
     return status;
@@ -36,7 +62,7 @@ tn_status tni_fail_at(tn_status status, int at, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, args);
+    set_sentence(fmt, args);
     va_end(args);
     column = at;
     return status;

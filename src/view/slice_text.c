@@ -58,12 +58,18 @@ static bool number(scan *s, int64_t *out)
     return true;
 }
 
+/* A bound that is left out, in the word or without. */
+static bool bound(scan *s, int64_t *out)
+{
+    return !take(s, "None") && number(s, out);
+}
+
 static tn_status read_range(scan *s, item *it)
 {
     it->kind = SLICE;
-    it->has_stop = number(s, &it->stop);
+    it->has_stop = bound(s, &it->stop);
     if (take(s, ":"))
-        it->has_step = number(s, &it->step);
+        it->has_step = bound(s, &it->step);
     if (it->has_step && it->step == 0)
         return bad(s, "the step is 0");
     return TN_OK;
@@ -81,14 +87,15 @@ static tn_status next(scan *s, item *it)
         return bad(s, "no comma between two items");
     if (take(s, "...") || take(s, "Ellipsis")) {
         it->kind = ELLIPSIS;
-    } else if (take(s, "None") || take(s, "np.newaxis") || take(s, "newaxis")) {
+    } else if (take(s, "np.newaxis") || take(s, "newaxis")) {
         it->kind = NEW_AXIS;
     } else {
-        it->has_start = number(s, &it->start);
-        it->kind = INDEX;
+        bool none = take(s, "None");
+        it->has_start = !none && number(s, &it->start);
+        it->kind = none ? NEW_AXIS : INDEX;
         if (take(s, ":"))
             TRY(read_range(s, it));
-        else if (!it->has_start)
+        else if (!none && !it->has_start)
             return bad(s, "neither a number nor a slice, ..., None");
     }
     s->comma = take(s, ",");

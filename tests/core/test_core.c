@@ -62,6 +62,45 @@ static void a_long_sentence_is_cut(void **state)
     assert_int_equal(strlen(tn_error()), 511);
 }
 
+static void a_sentence_is_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *want;
+    } rows[] = {
+        {"gr\xc3\xbcn", "gr\xc3\xbcn"},
+        {"\xff.npy", "\\xff.npy"},
+        {"a\xc3", "a\\xc3"},
+        {"\xc0\x80", "\\xc0\\x80"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        (void)tni_fail(TN_EARG, "%s", rows[i].name);
+        assert_string_equal(tn_error(), rows[i].want);
+        (void)tni_fail_at(TN_EARG, 3, "%s", rows[i].name);
+        assert_string_equal(tn_error(), rows[i].want);
+    }
+    char text[600];
+    for (int byte = 0x80; byte < 0x100; byte += 0x43)
+        for (int n = 500; n < 520; n++) {
+            memset(text, byte, sizeof text);
+            memset(text, 'a', (size_t)n % 5 + 490);
+            text[n] = 0;
+            (void)tn_set_error(TN_EARG, text);
+            assert_true(tni_is_utf8(tn_error()));
+            assert_in_range(strlen(tn_error()), 490, 511);
+        }
+    for (int n = 0; n < 4; n++) { /* a letter that does not fit is left out whole */
+        memset(text, 'a', 508);
+        memcpy(text + 508 + n - 1, "\xf0\x9f\x98\x80zzz", 8);
+        memset(text, 'a', (size_t)(507 + n));
+        (void)tn_set_error(TN_EARG, text);
+        assert_true(tni_is_utf8(tn_error()));
+        assert_int_equal(strlen(tn_error()), n ? 507 + n : 511);
+    }
+}
+
 static void the_version_is_that_of_the_header(void **state)
 {
     (void)state;
@@ -383,6 +422,7 @@ int main(void)
         cmocka_unit_test(statuses_have_names),
         cmocka_unit_test(each_thread_has_its_sentence),
         cmocka_unit_test(a_long_sentence_is_cut),
+        cmocka_unit_test(a_sentence_is_utf8),
         cmocka_unit_test(the_version_is_that_of_the_header),
         cmocka_unit_test(dtypes_have_sizes_and_names),
         cmocka_unit_test(unknown_dtypes_are_refused),

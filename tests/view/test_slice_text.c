@@ -49,6 +49,11 @@ static const struct {
     {"[+1, 0_4]", 1, {6}, 54, 59},
     {"[:1_0]", 3, {4, 5, 6}, 0, 119},
     {"[:1_9, 0]", 2, {4, 6}, 0, 95},
+    {"[None:3]", 3, {3, 5, 6}, 0, 89},
+    {"[1:None]", 3, {3, 5, 6}, 30, 119},
+    {"[None:None:None, 0]", 2, {4, 6}, 0, 95},
+    {"[None : None : -1]", 3, {4, 5, 6}, 90, 29},
+    {"[None, None:1]", 4, {1, 1, 5, 6}, 0, 29},
     {"[:,:,:,...]", 3, {4, 5, 6}, 0, 119},
 };
 
@@ -112,6 +117,11 @@ static void what_is_refused(void **state)
         {"[[0]]", TN_EFORMAT},
         {"[(0)]", TN_EFORMAT},
         {"[True]", TN_EFORMAT},
+        {"[newaxis:3]", TN_EFORMAT},
+        {"[None 3]", TN_EFORMAT},
+        {"[- 1]", TN_EFORMAT},
+        {"[0x1]", TN_EFORMAT},
+        {"[1+1]", TN_EFORMAT},
         {"[1_]", TN_EFORMAT},
         {"[1_ ]", TN_EFORMAT},
         {"[4]", TN_EARG},

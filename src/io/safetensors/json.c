@@ -36,33 +36,6 @@ bool tni_json_sign(tni_json *j, char c)
 
 /* ---- texts ---- */
 
-/* Length of the letter at p in UTF-8, which ends no later than end; 0: it is none. */
-static int letter(const uint8_t *p, const uint8_t *end)
-{
-    int n = *p < 0x80 ? 1 : *p < 0xc2 || *p > 0xf4 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
-    if (n == 0 || end - p < n)
-        return 0;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
-        (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
-        return 0;
-    return n;
-}
-
-bool tni_is_utf8(const char *text)
-{
-    const uint8_t *p = (const uint8_t *)text, *end = p + strlen(text);
-    while (p < end) {
-        int n = letter(p, end);
-        if (n == 0)
-            return false;
-        p += n;
-    }
-    return true;
-}
-
 static int put_letter(char *to, uint32_t c)
 {
     int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -119,7 +92,7 @@ static bool take_escape(tni_json *j, uint32_t *c)
 /* Pass over a text, decoding it to out unless that is NULL; *n is its length. */
 static bool take_text(tni_json *j, char *out, int64_t *n)
 {
-    const uint8_t *end = (const uint8_t *)j->text + j->length;
+    const char *end = j->text + j->length;
     *n = 0;
     if (!tni_json_sign(j, '"'))
         return tni_json_wrong(j, "expected a string");
@@ -136,7 +109,7 @@ static bool take_text(tni_json *j, char *out, int64_t *n)
                 return false;
             size = put_letter(made, escaped);
         } else {
-            size = letter((const uint8_t *)j->text + j->at, end);
+            size = tni_utf8_letter(j->text + j->at, end);
             if (size == 0)
                 return tni_json_wrong(j, "no UTF-8");
             memcpy(made, j->text + j->at, (size_t)size);

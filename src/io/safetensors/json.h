@@ -34,7 +34,4 @@ int64_t tni_json_quote(char *out, const char *text);
 /* An object of texts, each name once, in its shortest form; in the arena. */
 bool tni_json_texts(tni_json *j, tni_arena *arena, const char **out);
 
-/* Whether text is UTF-8: no byte astray, no longer form than needed, no surrogate. */
-bool tni_is_utf8(const char *text);
-
 #endif
