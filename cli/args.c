@@ -35,6 +35,7 @@ static const struct option {
     {OPT_MAX_MEM, 0, "max-mem", BYTES, AT(max_mem), "SIZE", "memory for elements: 512M, 2G; a quarter of all by default"},
     {OPT_NO_SYNC, 0, "no-sync", FLAG, AT(no_sync), NULL, "do not wait until OUT is on the disk"},
     {OPT_COMPRESS, 0, "compress", FLAG, AT(compress), NULL, "deflate the members of a .npz"},
+    {OPT_KV, 0, "kv", TEXT, AT(kv), "FILE", "key-values of a .gguf result: another .gguf, or JSON"},
     {OPT_DRY_RUN, 0, "dry-run", FLAG, AT(dry_run), NULL, "say what would be written, write nothing"},
     {OPT_SHARD, 0, "shard-size", BYTES, AT(shard_size), "SIZE", "most bytes of a file: 5G"},
     {OPT_SET, 0, "set", LIST, AT(set), "KEY=VALUE", "set a value; may be given again"},

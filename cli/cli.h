@@ -43,7 +43,7 @@ typedef struct args {
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
         *atol, *rtol;
-    const char *also, *proof;
+    const char *also, *proof, *kv;
     const char *set[MOST_SETTINGS]; /* --set, in order */
     int nset;
     int64_t max_mem, align, shard_size, out_ranks;
@@ -86,15 +86,16 @@ typedef struct args {
 #define OPT_PROOF    OPT(29)
 #define OPT_VERIFY   OPT(30)
 #define OPT_CHECK    OPT(40)
+#define OPT_KV       OPT(48)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
     (OPT_OUT | OPT_FORCE | OPT_NAME | OPT_TENSORS | OPT_DTYPE | OPT_ALIGN | OPT_MAX_MEM |      \
-     OPT_NO_SYNC | OPT_COMPRESS | OPT_PROGRESS | OPT_QUIET)
+     OPT_NO_SYNC | OPT_COMPRESS | OPT_KV | OPT_PROGRESS | OPT_QUIET)
 
 /* Options of commands that write tensors as they are. */
 #define OPT_EDIT                                                                               \
-    (OPT_OUT | OPT_FORCE | OPT_ALIGN | OPT_MAX_MEM | OPT_NO_SYNC | OPT_COMPRESS |              \
+    (OPT_OUT | OPT_FORCE | OPT_ALIGN | OPT_MAX_MEM | OPT_NO_SYNC | OPT_COMPRESS | OPT_KV |     \
      OPT_DRY_RUN | OPT_PROGRESS | OPT_QUIET)
 
 typedef struct command {
@@ -279,10 +280,18 @@ int run_job(const recipe *r, const args *a, tn_writer *w);
 typedef struct target {
     char *path;       /* owned; NULL: standard output */
     const char *name; /* of the only tensor, or NULL */
+    void *values;     /* key-values of a .gguf, as tn_file_values has them; owned */
+    size_t values_size;
 } target;
 
 /* "x.npy", "x.npz:name", "-" of -o; what exists stays unless -f. */
 int open_target(const args *a, target *t);
+void close_target(target *t);
+bool is_gguf(const target *t);
+
+/* The key-values of a .gguf: of --kv, or those of the file that the result is like. */
+int target_values(const args *a, target *t, const tn_file *like);
+
 int open_writer(const args *a, const target *t, tn_writer **w, int n, const char *const *names,
                 const tn_tensor *const *ts, const char *metadata);
 

@@ -98,9 +98,10 @@ const command commands[] = {
      .text_first = true},
     {"convert", "IN -o OUT", "write another format",
      OPT_RESULT, run_convert, .more =
-     "All tensors go from .npz, .safetensors or .gguf to .npz or .safetensors; a\n"
-     ".npy takes one.\n\n"
+     "All tensors go to a .npz, a .safetensors or a .gguf; a .npy takes one.  The key-values\n"
+     "of a .gguf come from --kv FILE, else from IN when it is one.\n\n"
      "    tenon convert model.gguf -o model.safetensors\n"
+     "    tenon convert model.safetensors --kv base.gguf -o model.gguf\n"
      "    tenon convert weights.npz:w -o w.npy\n",
      .whole_file = true},
     {"select", "GLOB... IN -o OUT", "keep the tensors whose names match",
@@ -127,9 +128,12 @@ const command commands[] = {
      "    tenon split --shard-size 5G model.safetensors -o model/\n"},
     {"meta", "[--set KEY=VALUE...] [--strip [KEY...]] IN [-o OUT]", "show or change metadata",
      OPT_EDIT | OPT_SET | OPT_STRIP | OPT_JSON, run_meta, .more =
-     "Shows it, or writes OUT with other metadata and the same tensors.\n\n"
+     "Shows it, or writes OUT with other metadata and the same tensors.  The key-values of a\n"
+     ".gguf have types: --set keeps that of the key, or takes KEY=u32:5; a new KEY=VALUE is a\n"
+     "text.  --kv FILE replaces them all: FILE is another .gguf, or JSON as --json prints it.\n\n"
      "    tenon meta model.safetensors\n"
-     "    tenon meta --set license=mit --strip author IN -o OUT\n"},
+     "    tenon meta --set license=mit --strip author IN -o OUT\n"
+     "    tenon meta --set general.name=tiny model.gguf -o named.gguf\n"},
     {"reshard", "RULES IN... -o OUTDIR", "join, cut, rename and cast the tensors of a model",
      (OPT_EDIT & ~OPT_COMPRESS) | OPT_SHARD | OPT_IN_RANKS | OPT_OUT_RANK | OPT_ALSO |
      OPT_PROOF | OPT_VERIFY, run_reshard, .more =

@@ -187,10 +187,12 @@ static int write_out(const args *a, edit *e)
         return DONE;
     }
     TRY(open_target(a, &t));
+    int code = target_values(a, &t, e->sources[0].f);
     progress_start(a, edit_bytes(e));
-    int code = edit_write(a, &t, e->items, e->n, tn_file_metadata(e->sources[0].f));
+    if (code == DONE)
+        code = edit_write(a, &t, e->items, e->n, tn_file_metadata(e->sources[0].f));
     progress_end();
-    free(t.path);
+    close_target(&t);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* meta.c - the metadata of a file: shown, set, stripped.
+/* meta.c - the metadata of a file, or the key-values of a .gguf: shown, set, stripped.
  *
  * tn_file_metadata gives a JSON object of strings in its shortest form, so that a string ends
  * at the first quote without a backslash. */
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "kv.h"
 
 typedef struct pair {
     char *key, *value;
@@ -100,6 +100,11 @@ static int find_pair(const pairs *ps, const char *key, size_t n)
     return -1;
 }
 
+static int not_a_pair(const args *a, const char *text)
+{
+    return usage(a, "--set takes KEY=VALUE, got \"%s\"", text);
+}
+
 static int change_pairs(const args *a, pairs *ps)
 {
     for (int i = 0; a->strip && i + 1 < a->n; i++) {
@@ -113,7 +118,7 @@ static int change_pairs(const args *a, pairs *ps)
     for (int i = 0; i < a->nset; i++) {
         const char *equals = strchr(a->set[i], '=');
         if (!equals)
-            return usage(a, "--set takes KEY=VALUE, got \"%s\"", a->set[i]);
+            return not_a_pair(a, a->set[i]);
         int at = find_pair(ps, a->set[i], (size_t)(equals - a->set[i]));
         if (at >= 0)
             drop_pair(ps, at);
@@ -174,33 +179,101 @@ static int write_meta(const args *a, const edit *e, const pairs *ps)
         if (code == DONE)
             code = edit_write(a, &t, e->items, e->n, ps->n ? text : NULL);
         progress_end();
-        free(t.path);
+        close_target(&t);
     }
     free(text);
+    return code;
+}
+
+/* ---- key-values of .gguf ---- */
+
+static int change_values(const args *a, kvs *ks)
+{
+    for (int i = 0; a->strip && i + 1 < a->n; i++) {
+        int64_t at = kvs_find(ks, a->operands[i]);
+        if (at < 0)
+            return fail("no key \"%s\"", a->operands[i]);
+        kvs_drop(ks, at);
+    }
+    if (a->strip && a->n == 1)
+        kvs_free(ks);
+    for (int i = 0; i < a->nset; i++) {
+        if (!strchr(a->set[i], '='))
+            return not_a_pair(a, a->set[i]);
+        TRY(kvs_set(ks, a->set[i]));
+    }
+    return DONE;
+}
+
+static int write_values(const args *a, const edit *e, const kvs *ks)
+{
+    target t;
+    TRY(edit_check(e));
+    if (a->explain || a->dry_run) {
+        kvs_print_json(stdout, ks);
+        return DONE;
+    }
+    TRY(open_target(a, &t));
+    int code = is_gguf(&t) ? kvs_bytes(ks, &t.values, &t.values_size)
+                           : fail("%s: only .gguf holds key-values", a->out);
+    progress_start(a, edit_bytes(e));
+    if (code == DONE)
+        code = edit_write(a, &t, e->items, e->n, NULL);
+    progress_end();
+    close_target(&t);
+    return code;
+}
+
+static int meta_of_gguf(const args *a, const edit *e, bool changes)
+{
+    kvs ks = {0};
+    const char *path = e->sources[0].path;
+    int code = a->kv ? kvs_of_path(&ks, a->kv) : kvs_of_file(&ks, e->sources[0].f);
+    set_error_subject(path);
+    if (code == DONE && changes)
+        code = change_values(a, &ks);
+    set_error_subject(NULL);
+    if (code == DONE && (changes || a->kv))
+        code = write_values(a, e, &ks);
+    else if (code == DONE && a->json)
+        kvs_print_json(stdout, &ks);
+    else if (code == DONE)
+        kvs_print(&ks);
+    kvs_free(&ks);
+    return code;
+}
+
+static int meta_of_pairs(const args *a, const edit *e, bool changes)
+{
+    pairs ps = {0};
+    if (a->kv)
+        return usage(a, "--kv is for .gguf, %s is %s", e->sources[0].path,
+                     tn_file_format(e->sources[0].f));
+    int code = read_pairs(tn_file_metadata(e->sources[0].f), &ps);
+    set_error_subject(e->sources[0].path);
+    if (code == DONE && changes)
+        code = change_pairs(a, &ps);
+    set_error_subject(NULL);
+    if (code == DONE)
+        code = changes ? write_meta(a, e, &ps) : show_pairs(a, e, &ps);
+    free_pairs(&ps);
     return code;
 }
 
 int run_meta(const args *a)
 {
     edit e;
-    pairs ps = {0};
     bool changes = a->strip || a->nset;
     if (a->n == 0)
         return usage(a, "missing argument: IN");
     if (a->n > 1 && !a->strip)
         return usage(a, "too many arguments");
-    if (!changes && a->out)
-        return usage(a, "-o needs --set or --strip");
+    if (!changes && !a->kv && a->out)
+        return usage(a, "-o needs --set, --strip or --kv");
     int code = edit_open(&e, 1, &a->operands[a->n - 1]);
     if (code == DONE)
-        code = read_pairs(tn_file_metadata(e.sources[0].f), &ps);
-    set_error_subject(e.nsources ? e.sources[0].path : NULL);
-    if (code == DONE && changes)
-        code = change_pairs(a, &ps);
-    set_error_subject(NULL);
-    if (code == DONE)
-        code = changes ? write_meta(a, &e, &ps) : show_pairs(a, &e, &ps);
-    free_pairs(&ps);
+        code = !strcmp(tn_file_format(e.sources[0].f), "gguf") ? meta_of_gguf(a, &e, changes)
+                                                               : meta_of_pairs(a, &e, changes);
     edit_close(&e);
     return code;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "kv.h"
 
 /* ---- the output ---- */
 
@@ -30,7 +31,7 @@ int may_write(const args *a, const char *path)
 
 int open_target(const args *a, target *t)
 {
-    *t = (target){NULL, a->name};
+    *t = (target){.name = a->name};
     if (!a->out)
         return usage(a, "missing -o OUT");
     if (!strcmp(a->out, "-"))
@@ -38,7 +39,8 @@ int open_target(const args *a, target *t)
     size_t len = strlen(a->out);
     for (const char *p = strchr(a->out, ':'); p; p = strchr(p + 1, ':')) {
         size_t n = (size_t)(p - a->out);
-        if (ends_with(a->out, n, ".npz") || ends_with(a->out, n, ".safetensors")) {
+        if (ends_with(a->out, n, ".npz") || ends_with(a->out, n, ".safetensors") ||
+            ends_with(a->out, n, ".gguf")) {
             t->name = p + 1;
             len = n;
             break;
@@ -49,7 +51,33 @@ int open_target(const args *a, target *t)
         return fail("no memory");
     int code = may_write(a, t->path);
     if (code != DONE)
-        free(t->path);
+        close_target(t);
+    return code;
+}
+
+void close_target(target *t)
+{
+    free(t->path);
+    free(t->values);
+    *t = (target){0};
+}
+
+bool is_gguf(const target *t)
+{
+    return t->path && ends_with(t->path, strlen(t->path), ".gguf");
+}
+
+int target_values(const args *a, target *t, const tn_file *like)
+{
+    kvs ks = {0};
+    if (a->kv && !is_gguf(t))
+        return usage(a, "--kv is for a result in .gguf, got -o %s", a->out);
+    if (!is_gguf(t) || (!a->kv && (!like || strcmp(tn_file_format(like), "gguf") != 0)))
+        return DONE;
+    int code = a->kv ? kvs_of_path(&ks, a->kv) : kvs_of_file(&ks, like);
+    if (code == DONE)
+        code = kvs_bytes(&ks, &t->values, &t->values_size);
+    kvs_free(&ks);
     return code;
 }
 
@@ -89,7 +117,9 @@ int open_writer(const args *a, const target *t, tn_writer **w, int n, const char
                                 .align = a->align,
                                 .no_sync = a->no_sync,
                                 .compress = a->compress,
-                                .exclusive = !a->force};
+                                .exclusive = !a->force,
+                                .values = t->values,
+                                .values_size = (int64_t)t->values_size};
     LIB(tn_writer_open(w, t->path, n, names, ts, &options));
     return DONE;
 }
@@ -114,7 +144,10 @@ int run_recipe(const args *a, const recipe *r, const input *like)
     const char *const names[] = {name};
     const tn_tensor *ts[] = {&r->job.out};
     tn_writer *w = NULL;
-    int code = name ? open_writer(a, &t, &w, 1, names, ts, NULL) : fail("no memory");
+    int code =
+        name ? target_values(a, &t, like->from ? like->from->f : NULL) : fail("no memory");
+    if (code == DONE)
+        code = open_writer(a, &t, &w, 1, names, ts, NULL);
     if (code == DONE) {
         progress_start(a, tn_nbytes(&r->job.out));
         code = run_job(r, a, w);
@@ -125,7 +158,7 @@ int run_recipe(const args *a, const recipe *r, const input *like)
         progress_end();
     }
     free(name);
-    free(t.path);
+    close_target(&t);
     return code;
 }
 
@@ -248,7 +281,9 @@ static int write_all(job *j)
         j->ts[k] = &j->descs[j->order[k]];
         j->names[k] = tn_file_name(j->s->f, j->order[k]);
     }
-    int code = open_writer(j->a, &t, &w, j->n, j->names, j->ts, tn_file_metadata(j->s->f));
+    int code = target_values(j->a, &t, j->s->f);
+    if (code == DONE)
+        code = open_writer(j->a, &t, &w, j->n, j->names, j->ts, tn_file_metadata(j->s->f));
     if (code == DONE) {
         progress_start(j->a, j->total);
         code = run_all(j, w);
@@ -258,7 +293,7 @@ static int write_all(job *j)
             code = fail("%s", tn_error());
         progress_end();
     }
-    free(t.path);
+    close_target(&t);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* io.h - tensors in files: .npy, .npz, .safetensors and (read only) .gguf and torch's .pt.
+/* io.h - tensors in files: .npy, .npz, .safetensors, .gguf and (read only) torch's .pt.
  *
  * Files are untrusted: headers are parsed and checked against the size of the file before
  * anything is allocated, and Python objects are never read.  Failures name the file and the
@@ -68,6 +68,14 @@ TN_API const int64_t *tn_file_shape(const tn_file *f, int64_t i, int *ndim);
  * file; NULL when it has none. */
 TN_API const char *tn_file_metadata(const tn_file *f);
 
+/* The key-values of a .gguf as they lie in the file, for tn_write_options: their number as a
+ * little-endian u64, then for each its key, type and value.  buf gets as many bytes as size says,
+ * *need how many there are; of a set those of its first file.
+ *
+ * TN_EUNSUPPORTED  another format, or a big-endian file */
+TN_API TN_NODISCARD tn_status tn_file_values(const tn_file *f, void *buf, size_t size,
+                                             size_t *need);
+
 /* The tensor of this name.  TN_EARG when there is none. */
 TN_API TN_NODISCARD tn_status tn_file_find(const tn_file *f, const char *name, int64_t *i);
 
@@ -131,7 +139,8 @@ TN_API void tn_file_close(tn_file *f);
  * the header: np.load(path).view(ml_dtypes.bfloat16) reads it. */
 TN_API TN_NODISCARD tn_status tn_save(const char *path, const tn_tensor *t);
 
-/* Write n tensors into a .npz or a .safetensors; metadata is a JSON object of strings or NULL.
+/* Write n tensors into a .npz, a .safetensors or a .gguf; metadata, of .safetensors alone, is a
+ * JSON object of strings or NULL.
  *
  * In .safetensors wider dtypes come first, so that every tensor is aligned.
  *
@@ -148,18 +157,26 @@ typedef struct tn_writer tn_writer;
 /* What a writer needs to know beyond the tensors; zero means default. */
 typedef struct tn_write_options {
     const char *metadata; /* JSON object of strings, for .safetensors */
-    int64_t align;        /* .safetensors: data starts at a multiple of it; 8 by default */
+    int64_t align;        /* .safetensors: data starts at a multiple of it; 8 by default.
+                           * .gguf: each tensor does; 32 by default, or what values say */
     int64_t no_sync;      /* not 0: do not wait for the disk: survives a crash of the process,
                            * not of the machine */
     int64_t compress;     /* .npz: not 0: deflate the members */
     int64_t exclusive;    /* not 0: what is at path when the file is complete stays, and
                            * tn_writer_commit fails with TN_EIO */
-    void *reserved[3];    /* NULL */
+    const void *values;   /* .gguf: key-values as tn_file_values gives them, or NULL: none */
+    int64_t values_size;  /* their bytes */
+    void *reserved[1];    /* NULL */
 } tn_write_options;
 
 /* Begin a file that will hold n tensors of the given dtypes and shapes (data and strides are
  * not looked at), in that order; nothing is at path before tn_writer_commit.  names may be NULL
- * when n is 1. */
+ * when n is 1.
+ *
+ * .gguf takes f16, bf16, f32, f64, i8, i16, i32 and i64, at most 4 axes, names of at most 63
+ * bytes.
+ *
+ * TN_EFORMAT  metadata or values cannot be read */
 TN_API TN_NODISCARD tn_status tn_writer_open(tn_writer **w, const char *path, int n,
                                              const char *const *names,
                                              const tn_tensor *const *ts,

@@ -346,6 +346,18 @@ tn_status tn_file_info(const tn_file *f, int64_t i, const char **name, tn_tensor
     return TN_OK;
 }
 
+tn_status tn_file_values(const tn_file *f, void *buf, size_t size, size_t *need)
+{
+    if (!f || !need || (size && !buf))
+        return tni_fail(TN_ENULL, "file_values: %s is NULL", !f ? "f" : !need ? "need" : "buf");
+    const tn_file *from = f->nparts ? f->parts[0] : f;
+    *need = (size_t)from->values_size;
+    if (!from->values_size)
+        return tni_fail(TN_EUNSUPPORTED, "%s: has no key-values in this byte order", f->path);
+    const int64_t n = size < *need ? (int64_t)size : from->values_size;
+    return n ? tni_file_bytes(from, buf, n, from->values_at) : TN_OK;
+}
+
 tn_status tn_file_find(const tn_file *f, const char *name, int64_t *i)
 {
     if (!f || !name || !i)

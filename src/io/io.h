@@ -65,10 +65,11 @@ struct tn_file {
     tni_entry *entries;
     int64_t *by_name; /* positions in entries, by rising name */
     tni_arena arena;
-    _Atomic(void *) map;    /* the whole file, readable; made when first asked for */
-    _Atomic(void *) places; /* as many addresses that are not memory; likewise */
-    int64_t skipped;        /* values of a .pt that are no tensors */
-    struct tn_file **parts; /* of a set */
+    _Atomic(void *) map;            /* the whole file, readable; made when first asked for */
+    _Atomic(void *) places;         /* as many addresses that are not memory; likewise */
+    int64_t skipped;                /* values of a .pt that are no tensors */
+    int64_t values_at, values_size; /* key-values of a .gguf; size 0: there are none */
+    struct tn_file **parts;         /* of a set */
     int64_t nparts;
 };
 

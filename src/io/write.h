@@ -26,7 +26,7 @@ typedef struct tni_format {
     void (*release)(tn_writer *w); /* what is not in the arena */
 } tni_format;
 
-extern const tni_format tni_npy_format, tni_npz_format, tni_safetensors_format;
+extern const tni_format tni_npy_format, tni_npz_format, tni_safetensors_format, tni_gguf_format;
 
 struct tn_writer {
     const tni_format *format;

@@ -9,7 +9,7 @@
 enum { SHOWN = 200, FLOW = 8 << 20 };
 
 static const tni_format *const formats[] = {&tni_npy_format, &tni_npz_format,
-                                            &tni_safetensors_format};
+                                            &tni_safetensors_format, &tni_gguf_format};
 
 static const char *shown(const char *path)
 {
@@ -68,7 +68,8 @@ static tn_status find_format(const char *path, int n, const tni_format **format)
         *format = formats[i];
         return TN_OK;
     }
-    return tni_fail(TN_EUNSUPPORTED, "%s: unknown suffix; expected .npy, .npz or .safetensors",
+    return tni_fail(TN_EUNSUPPORTED,
+                    "%s: unknown suffix; expected .npy, .npz, .safetensors or .gguf",
                     shown(path));
 }
 
@@ -246,9 +247,9 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
                                  : "header");
     TRY(check_all(n, names, ts));
     TRY(find_format(path, n, &format));
-    if (format == &tni_npz_format)
-        return tni_fail(TN_EUNSUPPORTED, "%s: members of a .npz have no fixed places",
-                        shown(path));
+    if (format == &tni_npz_format || format == &tni_gguf_format)
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensors of a %s do not lie one after the other",
+                        shown(path), format->suffix);
     tn_writer *w = new_writer(format, path);
     if (!w)
         return tni_no_memory(shown(path), PATH_MAX);

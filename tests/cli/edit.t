@@ -199,7 +199,7 @@ $ tenon meta --set a=b m.safetensors -o o.npz
 2> tenon: o.npz: only .safetensors holds metadata
 ? 1
 $ tenon meta m.safetensors -o o.safetensors
-2> tenon meta: -o needs --set or --strip
+2> tenon meta: -o needs --set, --strip or --kv
 2> usage: tenon meta [--set KEY=VALUE...] [--strip [KEY...]] IN [-o OUT]
 ? 2
 $ tenon meta a b

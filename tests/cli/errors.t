@@ -35,7 +35,7 @@ $ tenon
 2>   help       this list, or one command
 2>   version    print the version
 2> 
-2> Files: x.npy, x.npz:name, x.safetensors:name, x.gguf:name (read only), - for a
+2> Files: x.npy, x.npz:name, x.safetensors:name, x.gguf:name, - for a
 2> pipe of .npy.  tenon help COMMAND says more; so does man tenon.
 ? 2
 $ tenon frobnicate
@@ -64,6 +64,7 @@ $ tenon help permute
 >   --max-mem SIZE       memory for elements: 512M, 2G; a quarter of all by default
 >   --no-sync            do not wait until OUT is on the disk
 >   --compress           deflate the members of a .npz
+>   --kv FILE            key-values of a .gguf result: another .gguf, or JSON
 >   --progress           say how far it is, line by line
 >   -q, --quiet          no progress
 $ tenon permute --help | head -1

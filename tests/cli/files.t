@@ -141,10 +141,7 @@ $ tenon convert data/line.npy -o l.npz
 2> tenon: l.npz already exists; use -f to overwrite
 ? 1
 $ tenon convert data/line.npy -o x.txt
-2> tenon: x.txt: unknown suffix; expected .npy, .npz or .safetensors
-? 1
-$ tenon convert data/line.npy -o x.gguf
-2> tenon: x.gguf: unknown suffix; expected .npy, .npz or .safetensors
+2> tenon: x.txt: unknown suffix; expected .npy, .npz, .safetensors or .gguf
 ? 1
 $ tenon convert data/line.npy -o nowhere/x.npy
 2> tenon: nowhere/x.npy: No such file or directory

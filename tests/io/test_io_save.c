@@ -232,7 +232,7 @@ static void arguments_are_checked(void **state)
     assert_int_equal(tn_save(in_folder("x.npy"), &none), TN_ENULL);
     assert_int_equal(tn_save(in_folder("x.npy"), &wrong), TN_EDTYPE);
     assert_int_equal(tn_save(in_folder("x.txt"), &t), TN_EUNSUPPORTED);
-    assert_int_equal(tn_save(in_folder("x.gguf"), &t), TN_EUNSUPPORTED);
+    assert_int_equal(tn_save(in_folder("x.pt"), &t), TN_EUNSUPPORTED);
     assert_int_equal(tn_save(in_folder("no/x.npy"), &t), TN_EIO);
     assert_int_equal(tn_save_many(in_folder("x.npz"), 2, same, two, NULL), TN_EARG);
     assert_int_equal(tn_save_many(in_folder("x.npz"), -1, same, two, NULL), TN_EARG);

@@ -7,7 +7,7 @@
 #include <dirent.h>
 
 /* One name for each format that is written. */
-static const char *const suffixes[] = {"x.npy", "x.npz", "x.safetensors"};
+static const char *const suffixes[] = {"x.npy", "x.npz", "x.safetensors", "x.gguf"};
 
 static inline int files_in_folder(void)
 {

@@ -4,16 +4,11 @@
  * file before it is believed, and nothing is allocated for keys and values. */
 #include <string.h>
 
-#include "io/io.h"
+#include "gguf.h"
 
-enum { WINDOW = 1 << 14, LONGEST_NAME = 1 << 16, MAX_ALIGN = 1 << 20 };
+enum { WINDOW = 1 << 14, LONGEST_NAME = 1 << 16, COUNTS = 16 };
 
-/* Types by their number: name, elements and bytes of a block, dtype (0: not offered). */
-static const struct {
-    const char *name;
-    int block, bytes;
-    tn_dtype dtype;
-} types[] = {
+const tni_gguf_type tni_gguf_types[] = {
     [0] = {"F32", 1, 4, TN_F32},    [1] = {"F16", 1, 2, TN_F16},
     [2] = {"Q4_0", 32, 18, 0},      [3] = {"Q4_1", 32, 20, 0},
     [6] = {"Q5_0", 32, 22, 0},      [7] = {"Q5_1", 32, 24, 0},
@@ -32,9 +27,13 @@ static const struct {
     [35] = {"TQ2_0", 256, 66, 0},   [39] = {"MXFP4", 32, 17, 0},
 };
 
-/* Bytes of a value by its type; 0: text (8), list (9) or no type. */
-static const int8_t value_bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-enum { TEXT = 8, LIST = 9 };
+const int tni_gguf_type_count = COUNT(tni_gguf_types);
+
+int tni_gguf_value_bytes(uint32_t type)
+{
+    static const int8_t bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+    return type < sizeof bytes ? bytes[type] : 0;
+}
 
 typedef struct reader {
     tn_file *f;
@@ -104,17 +103,17 @@ static tn_status skip_text(reader *r)
 /* Pass over one value of a type that is no list. */
 static tn_status skip_scalars(reader *r, uint32_t type, uint64_t count)
 {
-    if (type == TEXT) {
+    if (type == TNI_GGUF_TEXT) {
         for (uint64_t i = 0; i < count; i++)
             TRY(skip_text(r));
         return TN_OK;
     }
-    if (type >= sizeof value_bytes || !value_bytes[type])
+    if (!tni_gguf_value_bytes(type))
         return tni_fail(TN_EFORMAT, "%s: byte %lld: unknown value type %u", r->f->path,
                         (long long)r->at, type);
     if (count > (uint64_t)r->f->size)
         return ends(r);
-    return skip(r, count * (uint64_t)value_bytes[type]);
+    return skip(r, count * (uint64_t)tni_gguf_value_bytes(type));
 }
 
 static tn_status take_pair(reader *r, uint64_t *align)
@@ -132,15 +131,15 @@ static tn_status take_pair(reader *r, uint64_t *align)
     TRY(take_u32(r, &type));
     if (is_align && !memcmp(key, alignment, sizeof alignment - 1)) {
         uint32_t value;
-        if (type != 4)
+        if (type != TNI_GGUF_U32)
             return tni_fail(TN_EFORMAT, "%s: general.alignment is not a u32", r->f->path);
         TRY(take_u32(r, &value));
-        if (value == 0 || value > MAX_ALIGN || (value & (value - 1)))
+        if (value == 0 || value > TNI_GGUF_MAX_ALIGN || (value & (value - 1)))
             return tni_fail(TN_EFORMAT, "%s: general.alignment is %u", r->f->path, value);
         *align = value;
         return TN_OK;
     }
-    if (type != LIST)
+    if (type != TNI_GGUF_LIST)
         return skip_scalars(r, type, 1);
     TRY(take_u32(r, &type));
     TRY(take_u64(r, &n));
@@ -174,7 +173,7 @@ static tn_status count_bytes(const reader *r, const tni_entry *e, uint32_t type,
         empty |= e->shape[i] == 0;
         fits = fits && tni_mul(n, e->shape[i] ? e->shape[i] : 1, &n);
     }
-    if (!fits || !tni_mul(n / types[type].block, types[type].bytes, &n))
+    if (!fits || !tni_mul(n / tni_gguf_types[type].block, tni_gguf_types[type].bytes, &n))
         return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": size exceeds 2^63 - 1 bytes",
                         r->f->path, e->name);
     *bytes = empty ? 0 : n;
@@ -199,12 +198,12 @@ static tn_status take_tensor(reader *r)
     TRY(take_shape(r, name, shape, &ndim));
     TRY(take_u32(r, &type));
     TRY(take_u64(r, &offset));
-    bool known = type < (uint32_t)COUNT(types) && types[type].name;
+    bool known = type < (uint32_t)tni_gguf_type_count && tni_gguf_types[type].name;
     tni_entry e = {.name = name,
-                   .type = known ? types[type].name : "?",
+                   .type = known ? tni_gguf_types[type].name : "?",
                    .shape = shape,
                    .ndim = (int8_t)ndim,
-                   .dtype = known ? types[type].dtype : (tn_dtype)0};
+                   .dtype = known ? tni_gguf_types[type].dtype : (tn_dtype)0};
     if (known)
         TRY(count_bytes(r, &e, type, &e.nbytes));
     e.swapped = r->swapped && (!e.dtype || tni_width(e.dtype) > 1);
@@ -253,6 +252,10 @@ tn_status tni_gguf_open(tn_file *f)
     TRY(take_u64(&r, &pairs));
     for (uint64_t i = 0; i < pairs; i++)
         TRY(take_pair(&r, &align));
+    if (!r.swapped) { /* from the number of pairs on */
+        f->values_at = COUNTS;
+        f->values_size = r.at - COUNTS;
+    }
     for (uint64_t i = 0; i < tensors; i++)
         TRY(take_tensor(&r));
     return gguf_locate(&r, align);
