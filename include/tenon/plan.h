@@ -54,7 +54,7 @@ TN_API TN_NODISCARD tn_status tn_plan_run_in(const tn_plan *plan, void *dst,
  * Facts are for programs and tests, the text is for people: both say the same.  Numbers that do
  * not apply to a plan are 0, texts are "". */
 
-enum { TN_FACTS_TILE = 8, TN_FACTS_MORE = 16 };
+enum { TN_FACTS_TILE = 8, TN_FACTS_MORE = 24 };
 
 typedef struct tn_fact {
     char name[16], text[112];
@@ -76,6 +76,7 @@ typedef struct tn_facts {
     int64_t run;                        /* bytes of dst that leave a buffer at a time */
     int64_t buffer;                     /* bytes of buffers, on the stack of each thread */
     int64_t flops, workspace;           /* of contractions: tn_plan_workspace */
+    int steps;                          /* of expressions: ops and conversions of a block */
     int threads;                        /* of the calling thread's handle */
     bool streams;                       /* dst is written past the caches */
     bool scalar;                        /* elements are handled one at a time */

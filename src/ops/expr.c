@@ -11,6 +11,7 @@ struct tn_expr {
     int count;
     const char *name[TN_EXPR_NAMES];
     char *text; /* and behind it the names, each with its 0 */
+    size_t text_size;
 };
 
 /* ---- texts ---- */
@@ -35,6 +36,7 @@ tn_status tn_expr_parse(tn_expr **e, const char *text)
         return tni_fail(TN_ENOMEM, "expr_parse: no memory for the expression");
     x->count = names.count;
     x->text = (char *)(x + 1);
+    x->text_size = bytes;
     memcpy(x->text, text, strlen(text) + 1);
     char *at = x->text + strlen(text) + 1;
     for (int i = 0; i < names.count; i++) {
@@ -229,7 +231,9 @@ tn_status tn_plan_expr(tn_plan **plan, const tn_expr *e, const tn_tensor *dst, i
     v.names = &names;
     TRY(eval_check(&v, "plan_expr", TNI_ALLOW_ALIAS | TNI_NO_DATA, dst, n, srcs));
     if (v.e.nreduce)
-        return tni_fail(TN_EUNSUPPORTED, "plan_expr: a text with reductions has no plan");
+        return tni_expr_reduce_plan(&v.e, plan, e->text, dst, n, srcs);
+    v.e.program.text = e->text;
+    v.e.program.text_size = e->text_size;
     tn_plan *p = tni_strips_new("eval", true, &v.e.program, v.ts, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_expr: no memory for the plan");

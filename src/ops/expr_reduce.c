@@ -1,7 +1,5 @@
-/* expr_reduce.c - expressions with reductions.
- *
- * Each argument is computed into a temporary of the common shape, which is the one thing that
- * evaluating a text allocates, and reduced to the bit as tn_reduce does it. */
+/* expr_reduce.c - expressions with reductions: their shapes, and the fused fold that runs them.
+ */
 #include "expr_reduce.h"
 
 #include "plan/plan.h"
@@ -77,65 +75,84 @@ tn_status tni_expr_reduced(const tni_expr_program *e, int n, const tn_tensor *co
     for (int i = 0; i < e->naxes; i++)
         folded |= (uint64_t)1 << axes[i];
     *ndim = 0;
+    bool none = false, some = true; /* sequences without elements; results */
     for (int i = 0; i < all; i++)
-        if (!(folded >> i & 1))
+        if (folded >> i & 1) {
+            none |= whole[i] == 0;
+        } else {
+            some &= whole[i] != 0;
             shape[(*ndim)++] = whole[i];
+        }
+    for (int r = 0; r < e->nreduce && none && some; r++)
+        if (tni_reductions[e->reduce[r].op].needs_one)
+            return tni_fail_at(TN_ESHAPE, e->reduce[r].column,
+                               "%s: %s of no elements at column %d", e->call,
+                               tni_reductions[e->reduce[r].op].name, e->reduce[r].column);
     return TN_OK;
 }
 
-static void run_program(const tni_program *p, const tn_tensor *const *ts,
-                        const tn_tensor *const *srcs)
-{
-    tni_strips strips;
-    tni_instr instr[TNI_MAX_INSTRS];
-    const char *at[TN_EXPR_NAMES];
-    for (int k = 0; k < p->nsrc; k++)
-        at[k] = srcs[k]->data;
-    tni_strips_plan(&strips, instr, p, ts);
-    tni_strips_run(&strips, ts[0]->data, at);
-}
-
-/* Reduction r of the text, into a new tensor. */
-static tn_status reduce_one(const tni_expr_program *e, int r, int n,
-                            const tn_tensor *const *srcs, tn_tensor *out)
+static tn_status fuse(const tni_expr_program *e, tni_fused *u, tni_instr *instr,
+                      const tn_tensor *dst, int n, const tn_tensor *const *srcs)
 {
     int ndim, axes[TN_MAX_NDIM];
-    int64_t shape[TN_MAX_NDIM];
-    tn_tensor whole, repeated[TN_EXPR_NAMES];
+    tni_program values = e->program, around = e->around;
+    tni_fused_term term[TNI_EXPR_REDUCTIONS];
+    tn_tensor common = {.dtype = dst->dtype, .device = TN_CPU}, repeated[TN_EXPR_NAMES];
     const tn_tensor *ts[TNI_MAX_OPERANDS];
-    TRY(tni_expr_meet(e->call, n, srcs, &ndim, shape));
+    uint64_t folded = e->naxes < 0 ? UINT64_MAX : 0;
+    TRY(tni_expr_meet(e->call, n, srcs, &ndim, common.shape));
     TRY(axes_of(e, ndim, axes));
-    TRY(tn_alloc(&whole, (tn_dtype)e->reduce[r].dtype, ndim, shape));
-    tn_status status = tni_broadcast_operands(ts, repeated, e->call, &whole, n, srcs);
-    if (status == TN_OK) {
-        tni_program inner = e->program;
-        inner.value = e->reduce[r].value;
-        run_program(&inner, ts, srcs);
-        status = tn_reduce_copy(out, e->reduce[r].op, NULL, &whole, e->naxes, axes, false);
+    for (int i = 0; i < e->naxes; i++)
+        folded |= (uint64_t)1 << axes[i];
+    common.ndim = ndim;
+    for (int i = ndim - 1, j = dst->ndim - 1; i >= 0; i--)
+        common.stride[i] = folded >> i & 1 ? 0 : dst->stride[j--];
+    TRY(tni_broadcast_operands(ts, repeated, e->call, &common, n, srcs));
+    values.nvalue = 0;
+    for (int r = 0; r < e->nreduce; r++) {
+        int v = 0;
+        while (v < values.nvalue && values.values[v] != e->reduce[r].value)
+            v++;
+        values.values[v] = e->reduce[r].value;
+        values.nvalue += v == values.nvalue;
+        term[r] = (tni_fused_term){e->reduce[r].op, v, (tn_dtype)e->reduce[r].dtype,
+                                   (tn_dtype)e->reduce[r].gives};
     }
-    tn_free(&whole);
-    return status;
+    around.nvalue = 1;
+    around.values[0] = (int16_t)around.value;
+    tni_fused_plan(u, instr, &values, &around, e->nreduce, term, ts, folded);
+    return TN_OK;
 }
 
 tn_status tni_expr_reduce(const tni_expr_program *e, const tn_tensor *dst, int n,
                           const tn_tensor *const *srcs)
 {
-    tn_tensor results[TNI_EXPR_REDUCTIONS], repeated[TNI_EXPR_REDUCTIONS];
-    const tn_tensor *ts[TNI_MAX_OPERANDS], *from[TNI_EXPR_REDUCTIONS] = {NULL};
-    int have = 0;
-    tn_status status = TN_OK;
-    while (have < e->nreduce && status == TN_OK) {
-        status = reduce_one(e, have, n, srcs, &results[have]);
-        if (status == TN_OK) {
-            from[have] = &results[have];
-            have++;
-        }
-    }
-    if (status == TN_OK)
-        status = tni_broadcast_operands(ts, repeated, e->call, dst, have, from);
-    if (status == TN_OK)
-        run_program(&e->around, ts, from);
-    while (have > 0)
-        tn_free(&results[--have]);
-    return status;
+    tni_fused u;
+    tni_instr instr[TNI_EXPR_INSTRS];
+    const char *at[TN_EXPR_NAMES];
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    for (int k = 0; k < n; k++)
+        at[k] = srcs[k]->data;
+    TRY(tni_expr_reduced(e, n, srcs, &ndim, shape));
+    TRY(fuse(e, &u, instr, dst, n, srcs));
+    tni_fused_run(&u, dst->data, at);
+    tni_fused_spread(dst, dst->data, ndim, shape);
+    return TN_OK;
+}
+
+tn_status tni_expr_reduce_plan(const tni_expr_program *e, tn_plan **plan, const char *text,
+                               const tn_tensor *dst, int n, const tn_tensor *const *srcs)
+{
+    tni_fused u;
+    tni_instr instr[TNI_EXPR_INSTRS];
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    TRY(tni_expr_reduced(e, n, srcs, &ndim, shape));
+    TRY(fuse(e, &u, instr, dst, n, srcs));
+    tn_plan *p = tni_fused_new(&u, text, dst, n, srcs, ndim, shape);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "%s: no memory for the plan", e->call);
+    *plan = p;
+    return TN_OK;
 }

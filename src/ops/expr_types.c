@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "plan/plan.h"
+
 enum { NUMBER = 1 << 12 }; /* a number in a step, until all of them are counted */
 
 static tn_status number_value(tni_expr_program *e, const tni_expr_item *x,
@@ -281,6 +283,15 @@ tn_status tni_expr_end(tni_expr_program *e, tn_dtype dst)
     for (int r = 0; r < e->nreduce; r++)
         e->reduce[r].value =
             (int16_t)final_value(e->reduce[r].value, e->nsrc, e->nsrc, e->nnum);
+    int64_t bytes = 0;
+    for (int r = 0; r < e->nreduce; r++) {
+        bytes += tni_width((tn_dtype)e->reduce[r].dtype);
+        if (bytes * TNI_TREE_BLOCK > TNI_FUSED_LINE)
+            return tni_fail_at(TN_EUNSUPPORTED, e->reduce[r].column,
+                               "%s: reductions of more than %d bytes for each element at "
+                               "column %d",
+                               e->call, TNI_FUSED_LINE / TNI_TREE_BLOCK, e->reduce[r].column);
+    }
     if (e->nreduce)
         e->around = finish(e, &e->outer, e->nreduce, value);
     e->program = finish(e, &e->build, e->nsrc, e->nreduce ? 0 : value);

@@ -22,6 +22,7 @@
 #include "plan/reduce/row_fold.h"
 #include "plan/reduce/scan_fold.h"
 
+#include "plan/reduce/fused.h"
 #include "plan/strip/strips.h"
 
 /* ---- facts of a plan (plan_facts.c) ---- */

@@ -25,6 +25,8 @@ void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(more->text, sizeof more->text, fmt, args);
     va_end(args);
+    for (char *c = more->text; *c; c++) /* of texts of the user: a fact is one line */
+        *c = (char)(*c == '\n' || *c == '\t' ? ' ' : *c);
 }
 
 static void facts_of(const tn_plan *plan, tn_facts *f)
@@ -118,11 +120,11 @@ static const struct {
     {                                                                                          \
 #name, offsetof(tn_facts, name), kind                                                  \
     }
-    MEMBER(call, 's'),   MEMBER(way, 's'),       MEMBER(why, 's'),     MEMBER(stores, 's'),
-    MEMBER(isa, 's'),    MEMBER(read, 'l'),      MEMBER(written, 'l'), MEMBER(unit, 'l'),
-    MEMBER(units, 'l'),  MEMBER(tiles, 'l'),     MEMBER(run, 'l'),     MEMBER(buffer, 'l'),
-    MEMBER(flops, 'l'),  MEMBER(workspace, 'l'), MEMBER(threads, 'i'), MEMBER(streams, 'b'),
-    MEMBER(scalar, 'b'),
+    MEMBER(call, 's'),    MEMBER(way, 's'),       MEMBER(why, 's'),     MEMBER(stores, 's'),
+    MEMBER(isa, 's'),     MEMBER(read, 'l'),      MEMBER(written, 'l'), MEMBER(unit, 'l'),
+    MEMBER(units, 'l'),   MEMBER(tiles, 'l'),     MEMBER(run, 'l'),     MEMBER(buffer, 'l'),
+    MEMBER(flops, 'l'),   MEMBER(workspace, 'l'), MEMBER(steps, 'i'),   MEMBER(threads, 'i'),
+    MEMBER(streams, 'b'), MEMBER(scalar, 'b'),
 #undef MEMBER
 };
 

@@ -70,8 +70,25 @@ What it would do.
 
 $ tenon explain eval "sqrt(x*x + 1) + (x*x + 1)" x=x.npy | grep steps | cut -c -12
 >   steps    4
-$ tenon explain eval --json "x * (2 * 3 + 1)" x=x.npy | grep -o '"steps": "1'
-> "steps": "1
+$ tenon explain eval "(x / 2 - m) * f32(i)" x=x.npy m=row.npy i=i.npy | grep -v threads
+> eval f32 (2, 5): packed
+>   text     (x / 2 - m) * f32(i)
+>   steps    4: div, sub, f32, mul; 2 buffers
+>   dst      f32, dense, in place
+>   src x    f32, dense, in place
+>   src m    f32, packed into a buffer
+>   src i    i32, dense, in place
+>   strips   a whole tile
+>   tile     2 x 5, 1 tile
+>   bytes    100 read, 40 written
+
+$ tenon explain eval --json "x * (2 * 3 + 1)" x=x.npy | grep -o '"steps": 1,'
+> "steps": 1,
+$ tenon explain eval "sqrt(sum((x - i)**2, axis=0))" x=x.npy i=i.npy | head -4
+> eval f32 (5): line
+>   why      a sequence is computed block by block
+>   text     sqrt(sum((x - i)**2, axis=0))
+>   steps    4
 
 A fault has a caret under it.
 

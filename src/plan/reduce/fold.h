@@ -61,11 +61,15 @@ typedef struct tni_fold_lines {
 } tni_fold_lines;
 
 /* w sequences side by side: row i, of n <= 2048, begins at row[i], or at x + i * step when row
- * is NULL. */
+ * is NULL.  Ordered classes take the rows of a block in pieces: `begun` rows, a multiple of
+ * TNI_TILE, went before these, more: others follow and out is not written yet; accumulators
+ * are kept from word `acc` of scratch on. */
 typedef struct tni_fold_columns {
     const char *const *row;
     const char *x;
     int64_t step, n, w, at;
+    int64_t begun, acc;
+    bool more;
 } tni_fold_columns;
 
 /* States are arrays of words: word k of sequence c is s[k * w + c]. */

@@ -100,12 +100,12 @@ static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_column
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
     const char *absent = scratch->u.columns.absent.bytes;
-    double *acc = scratch->u.columns.acc.f;
+    double *acc = scratch->u.columns.acc.f + c->acc;
     const int64_t w = c->w;
     int64_t *tally = counted(f) ? &out[w].i : NULL;
     if (tally)
         memset(tally, 0, (size_t)w * sizeof *tally);
-    const bool few = c->n <= TNI_LANES && direct(f);
+    const bool few = c->begun + c->n <= TNI_LANES && !c->more && direct(f);
     if (few)
         few_rows(f, c, acc);
     for (int64_t t = 0; t < c->n && !few; t += TNI_TILE) {
@@ -113,16 +113,18 @@ static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_column
         if (f->joined && t + TNI_TILE <= c->n && !tally) {
             for (int i = 0; i < TNI_TILE_ROWS; i++)
                 row[i] = c->x + (t + TNI_LANES * i) * c->step;
-            add_rows(f, acc, row, TNI_LANES * w, t == 0, scratch, NULL);
+            add_rows(f, acc, row, TNI_LANES * w, c->begun + t == 0, scratch, NULL);
             continue;
         }
         for (int l = 0; l < TNI_LANES && t + l < c->n; l++) {
             for (int i = 0; i < TNI_TILE_ROWS; i++)
                 row[i] = tni_fold_row(c, t + l + TNI_LANES * i, absent);
-            add_rows(f, acc + l * w, row, w, t == 0, scratch, tally);
+            add_rows(f, acc + l * w, row, w, c->begun + t == 0, scratch, tally);
         }
     }
-    const int lanes = c->n < TNI_LANES ? (int)c->n : TNI_LANES;
+    if (c->more)
+        return;
+    const int lanes = c->begun + c->n < TNI_LANES ? (int)c->n : TNI_LANES;
     (f->product ? k->lanes_prod : k->lanes_sum)(acc, w, lanes);
     memcpy(out, acc, (size_t)w * sizeof *acc);
 }

@@ -108,10 +108,15 @@ static bool lower_repeats(const tni_strips *s, int k)
     return repeats && s->operand[k].form == TNI_DIRECT;
 }
 
-/* Whether the result of this step goes straight to dst. */
-static bool lower_final(const lowering *l, int v, bool streams)
+/* Where the result of a step goes straight to: dst, a result of a line, or NONE. */
+static int16_t lower_final(const lowering *l, int v, bool streams)
 {
-    return v == l->p->value && !l->one[v] && (streams || !l->s->stream);
+    if (l->p->nvalue == 0)
+        return v == l->p->value && !l->one[v] && (streams || !l->s->stream) ? 0 : NONE;
+    for (int r = 0; r < l->p->nvalue && !l->one[v]; r++)
+        if (l->p->values[r] == v)
+            return (int16_t)(TNI_MAX_OPERANDS + r);
+    return NONE;
 }
 
 static void lower_cast(lowering *l, int v, const tni_strip_step *step)
@@ -126,7 +131,8 @@ static void lower_cast(lowering *l, int v, const tni_strip_step *step)
                        !(l->cached >> src & 1) && lower_repeats(l->s, src);
     ASSERT(c.steps >= 1 && c.steps <= TNI_CAST_STEPS);
     for (int i = 0; i < c.steps; i++) {
-        const bool last = i + 1 == c.steps, final = last && lower_final(l, v, true);
+        const bool last = i + 1 == c.steps;
+        const int16_t final = last ? lower_final(l, v, true) : NONE;
         tni_instr *x = lower_emit(l, TNI_DO_CAST, one, c.width[i]);
         x->cast = c.fn[i];
         x->from = width;
@@ -136,10 +142,10 @@ static void lower_cast(lowering *l, int v, const tni_strip_step *step)
             x->cached = (uint8_t)src;
             x->skip = (uint8_t)c.steps;
         }
-        x->out = final           ? 0
+        x->out = final != NONE   ? final
                  : last && keeps ? lower_kept(l, c.width[i])
                                  : lower_slot(l, one, c.width[i]);
-        l->done |= final;
+        l->done |= final == 0;
         if (i > 0)
             lower_free(l, src);
         src = x->out;
@@ -190,13 +196,13 @@ static void lower_apply(lowering *l, int i, int v, const tni_strip_step *step)
         x->src[k] = src[k];
         x->ones |= (uint8_t)(l->one[step->src[k]] << k);
     }
-    const bool final = lower_final(l, v, tni_op_streams(&x->op));
-    const int16_t over = one ? NONE : lower_in_place(l, step, i, width);
-    x->out = final ? 0 : over != NONE ? over : lower_slot(l, one, width);
-    for (int k = 0; k < step->nsrc && !final && over != NONE; k++)
+    const int16_t final = lower_final(l, v, tni_op_streams(&x->op));
+    const int16_t over = one || final != NONE ? NONE : lower_in_place(l, step, i, width);
+    x->out = final != NONE ? final : over != NONE ? over : lower_slot(l, one, width);
+    for (int k = 0; k < step->nsrc && over != NONE; k++)
         if (l->slot[step->src[k]] == over)
             l->last[step->src[k]] = FOREVER; /* it is the result's now */
-    l->done |= final;
+    l->done |= final == 0;
     l->slot[v] = x->out;
     l->s->compute = (tn_dtype)step->compute;
 }
@@ -238,7 +244,22 @@ static void lower_look(lowering *l)
             l->last[p->step[i].src[k]] = (int16_t)i;
         }
     }
-    l->last[p->value] = FOREVER;
+    if (p->nvalue == 0)
+        l->last[p->value] = FOREVER;
+    for (int r = 0; r < p->nvalue; r++)
+        l->last[p->values[r]] = FOREVER;
+}
+
+/* A result that no step has written where it belongs: one value, a source, or one twice. */
+static void lower_result(lowering *l, int v, int16_t out)
+{
+    const int16_t src = lower_load(l, v);
+    if (src == out)
+        return;
+    tni_instr *x = lower_emit(l, l->one[v] ? TNI_DO_FILL : TNI_DO_COPY, false,
+                              (int)tni_width(lower_dtype(l, v)));
+    x->out = out;
+    x->src[0] = src;
 }
 
 /* What does not change from strip to strip, as far as there is room to keep it. */
@@ -283,11 +304,8 @@ void tni_strips_lower(tni_strips *s, const tni_program *p)
     for (int i = 0; i < p->nstep; i++)
         if (l.slot[tni_step_value(p, i)] == NONE)
             lower_step(&l, i);
-    if (l.done)
-        return;
-    const int16_t src = lower_load(&l, p->value);
-    tni_instr *x = lower_emit(&l, l.one[p->value] ? TNI_DO_FILL : TNI_DO_COPY, false,
-                              (int)tni_width(lower_dtype(&l, p->value)));
-    x->out = 0;
-    x->src[0] = src;
+    if (p->nvalue == 0 && !l.done)
+        lower_result(&l, p->value, 0);
+    for (int r = 0; r < p->nvalue; r++)
+        lower_result(&l, p->values[r], (int16_t)(TNI_MAX_OPERANDS + r));
 }

@@ -66,27 +66,38 @@ static int strip_casts(const tni_strips *s, int k)
 
 static void strip_operands(const tni_strips *s, tn_facts *f)
 {
+    const char *own = s->text; /* the name of the next source follows it */
     for (int k = 0; k < s->nest.nop; k++) {
-        const int steps = strip_casts(s, k);
+        const int steps = s->text ? 0 : strip_casts(s, k);
         char name[16] = "dst", cast[40] = "";
-        if (k)
+        if (own && k)
+            own += strlen(own) + 1;
+        if (own && k)
+            snprintf(name, sizeof name, "src %.11s", own);
+        else if (k)
             snprintf(name, sizeof name, "src %d", k - 1);
         if (steps)
             snprintf(cast, sizeof cast, ", converted in %d step%s", steps,
                      steps > 1 ? "s" : "");
-        tni_facts_add(f, name, "%s%s", strip_form(s, k), cast);
+        tni_facts_add(f, name, "%s%s%s%s",
+                      s->text ? tn_dtype_name((tn_dtype)s->operand[k].dtype) : "",
+                      s->text ? ", " : "", strip_form(s, k), cast);
     }
 }
 
 void tni_strips_facts(const tni_strips *s, tn_facts *f)
 {
     FACT(f->way, "%s", strip_way(s));
+    f->steps = s->text ? s->steps : 0;
     if (s->nest.empty)
         return;
-    if (s->compute)
+    if (s->text) {
+        tni_facts_add(f, "text", "%s", s->text);
+        tni_facts_add(f, "steps", "%d%s%s; %d buffer%s", s->steps, s->steps ? ": " : "",
+                      s->list, s->nreg, s->nreg == 1 ? "" : "s");
+    } else if (s->compute) {
         tni_facts_add(f, "kernel", "%s in %s", s->name, tn_dtype_name(s->compute));
-    if (!s->map && !strcmp(s->name, "eval"))
-        tni_facts_add(f, "steps", "%d", s->steps);
+    }
     if (!s->map)
         strip_operands(s, f);
     f->tile_ndim = s->nblock;

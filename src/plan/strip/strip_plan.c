@@ -12,7 +12,6 @@ enum {
     SHORT = 96,        /* rows with fewer elements are joined: the call of a kernel costs as
                            much as 50 to 100 elements */
     LONG = 32 * 1024,  /* elements of a block without buffers: far beyond the cost of a call */
-    SMALL = 4096,      /* elements that are computed in the time of a plan */
     MAPPED = 4096,     /* elements of a block for a strip function of the user */
     STAGE = 32 * 1024, /* bytes of a transposed operand's buffer: a half of L1 lies free */
     NEAR = 24 * 1024,  /* bytes of all registers: strips of 512 to 1024 f32 are best */
@@ -228,7 +227,7 @@ static int16_t strip_place(const tni_strips *s, int16_t slot, int32_t registers)
         return slot;
     const int32_t at = slot < TNI_SLOT_REG ? (slot - TNI_SLOT_SMALL) * TNI_SPLAT_BYTES
                                            : registers + (slot - TNI_SLOT_REG) * s->reg_size;
-    return (int16_t)(TNI_MAX_OPERANDS + at / 64);
+    return (int16_t)(TNI_REFS + at / 64);
 }
 
 /* Small blocks, packed operands, registers: their offsets in the arena. */
@@ -304,6 +303,7 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     s->map = p->map;
     s->user = p->user;
     s->steps = p->nstep;
+    s->text = s->list = NULL;
     tni_nest_normal(nest, nop, ts);
     if (nest->empty)
         return;
@@ -329,44 +329,36 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     strip_place_buffers(s);
 }
 
-/* ---- a few elements ---- */
+/* ---- lines ---- */
 
-/* The number of elements when every operand is row-major and has the dtype of its kernel, else
- * -1.  A bool is read as 0 or 1, which is a conversion. */
-static int64_t strip_row_major(const tni_strip_step *step, int nop, const tn_tensor *const *ts)
+int64_t tni_line_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
+                      const tn_dtype *dtype, uint32_t still)
 {
-    const tn_tensor *d = ts[0];
-    int64_t count = 1;
-    if (d->dtype != (tn_dtype)step->dtype)
-        return -1;
-    for (int i = d->ndim - 1; i >= 0; i--) {
-        for (int k = 0; k < nop; k++)
-            if (ts[k]->stride[i] != count * tni_width(ts[k]->dtype) && d->shape[i] != 1)
-                return -1;
-        count *= d->shape[i];
+    s->nest.nop = p->nsrc + 1;
+    s->nest.ndim = s->nblock = 1;
+    s->nest.axis[0].step[0] = 1;
+    s->axis[0] = 0;
+    s->operand[0] = (tni_operand){.form = TNI_DIRECT, .width = 1};
+    for (int k = 0; k < p->nsrc; k++) {
+        const bool one = still >> k & 1;
+        s->operand[k + 1] = (tni_operand){.form = one ? TNI_SPLAT : TNI_DIRECT,
+                                          .width = (int8_t)tni_width(dtype[k]),
+                                          .dtype = (int8_t)dtype[k]};
+        s->nest.axis[0].step[k + 1] = one ? 0 : tni_width(dtype[k]);
     }
-    return count;
-}
-
-bool tni_strips_small(const tni_program *p, const tn_tensor *const *ts)
-{
-    const int64_t count = p->nstep == 1 ? strip_row_major(p->step, p->nsrc + 1, ts) : -1;
-    if (count < 0 || count > SMALL)
-        return false;
-    const tni_strip_step *step = p->step;
-    const tn_dtype compute = (tn_dtype)step->compute;
-    tni_op_strip op;
-    const char *from[TNI_MAX_ARITY];
-    op.fn = tni_op_kernel(tni_isa_level(), (tn_op)step->op, compute);
-    op.block = tni_op_block((tn_op)step->op, compute);
-    op.nsrc = p->nsrc;
-    for (int i = 0; i < TNI_MAX_PARAMS; i++)
-        op.params[i] = step->params[i];
-    for (int k = 0; k <= p->nsrc; k++)
-        op.width[k] = (int8_t)tni_width(ts[k]->dtype);
-    for (int k = 0; k < p->nsrc; k++)
-        from[k] = ts[k + 1]->data;
-    if (count)
-        tni_op_run(&op, ts[0]->data, from, 0, count);
-    return true;
+    s->instr = instr;
+    s->name = p->name;
+    s->map = NULL;
+    s->steps = p->nstep;
+    s->results = p->nvalue;
+    s->stream = s->flat = s->nest.empty = false;
+    tni_strips_lower(s, p);
+    const int64_t registers = (int64_t)s->nreg * (s->widest + 1);
+    const int64_t room =
+        TNI_ARENA - 2048 - (int64_t)s->nsmall * TNI_SPLAT_BYTES - (int64_t)s->nreg * 64;
+    int64_t n = registers ? strip_least(NEAR, room) / registers : TNI_TREE_BLOCK;
+    n = n >= 64 ? strip_least(n / 64 * 64, TNI_TREE_BLOCK) : n > 1 ? n : 1;
+    s->nest.axis[0].n = s->block[0] = n;
+    strip_place_buffers(s);
+    return n;
 }

@@ -22,7 +22,7 @@ typedef struct work {
     int64_t ahead[TNI_MAX_OPERANDS];  /* bytes from there to the next block's */
     int64_t n[TNI_BLOCK_AXES], total; /* its extents, its elements */
     int64_t row, rows;                /* elements of a strip, strips */
-    char *strip[TNI_MAX_OPERANDS];    /* where each operand is in this strip */
+    char *strip[TNI_REFS];            /* where each operand or result is in this strip */
     const char *cached_src[TNI_MAX_OPERANDS];
     int64_t cached_n[TNI_MAX_OPERANDS][TNI_BLOCK_AXES]; /* what the buffers hold */
 } work;
@@ -31,8 +31,7 @@ typedef struct work {
 
 static char *strip_ref(const work *w, int16_t ref)
 {
-    return ref < TNI_MAX_OPERANDS ? w->strip[ref]
-                                  : w->arena + (int64_t)(ref - TNI_MAX_OPERANDS) * 64;
+    return ref < TNI_REFS ? w->strip[ref] : w->arena + (int64_t)(ref - TNI_REFS) * 64;
 }
 
 /* One conversion into the tensor: whole lines are streamed, after the elements before them. */
@@ -138,11 +137,11 @@ static void strip_exec(work *w, int first, int last)
             strip_do_call(w);
             break;
         case TNI_DO_FILL:
-            j->k->fill(w->strip[0], strip_ref(w, x->src[0]), tni_log2_width(x->width), w->row,
-                       past);
+            j->k->fill(strip_ref(w, x->out), strip_ref(w, x->src[0]), tni_log2_width(x->width),
+                       w->row, past);
             break;
         default:
-            (past ? j->k->stream : j->k->copy)(w->strip[0], strip_ref(w, x->src[0]),
+            (past ? j->k->stream : j->k->copy)(strip_ref(w, x->out), strip_ref(w, x->src[0]),
                                                w->row * x->width);
         }
     }
@@ -354,6 +353,24 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         tni_parallel(j.parts, strip_run_part, &j);
     else
         strip_run_part(&j, 0);
+}
+
+void tni_line_run(const tni_strips *s, char *arena, bool first, char *const *out,
+                  const char *const *srcs, int64_t n)
+{
+    job j; /* uninitialised on purpose, as above */
+    work w;
+    j.s = s;
+    j.k = tni_kernels_of(tni_isa_level())->copy;
+    j.stream = false;
+    w.j = &j;
+    w.arena = arena;
+    w.row = n;
+    for (int k = 1; k < s->nest.nop; k++)
+        w.strip[k] = (char *)(uintptr_t)srcs[k - 1];
+    for (int r = 0; r < s->results; r++)
+        w.strip[TNI_MAX_OPERANDS + r] = out[r];
+    strip_exec(&w, first ? 0 : s->once, s->ninstr);
 }
 
 void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s)

@@ -14,7 +14,8 @@ enum {
     TNI_BLOCK_AXES = 4,
     TNI_ARENA = 64 * 1024, /* bytes of all buffers of one part */
     TNI_OP_INSTRS = 24,    /* instructions of any program of one op, */
-    TNI_MAX_INSTRS = TNI_MAX_VALUES + 2 * TNI_MAX_STEPS /* and of any program */
+    TNI_MAX_INSTRS = TNI_MAX_VALUES + 2 * TNI_MAX_STEPS, /* and of any program */
+    TNI_REFS = TNI_MAX_OPERANDS + TNI_MAX_RESULTS
 };
 
 typedef enum tni_form {
@@ -41,7 +42,8 @@ typedef enum tni_do {
     TNI_DO_COPY  /* dst is what a register or a source holds */
 } tni_do;
 
-/* out and src are operands (dst is 0), or TNI_MAX_OPERANDS + n for 64 n bytes into the arena. */
+/* out and src are operands (dst is 0), TNI_MAX_OPERANDS + r for result r of a line program, or
+ * TNI_REFS + n for 64 n bytes into the arena. */
 typedef struct tni_instr {
     uint8_t kind;   /* tni_do */
     bool one;       /* gives one value, repeated over a block of the kernels */
@@ -74,8 +76,10 @@ typedef struct tni_strips {
     int widest;       /* bytes of the widest element that a register holds */
     int32_t reg_size; /* bytes of a register */
     int steps;        /* ops and conversions of the program */
+    int results;      /* of a line program */
     tn_dtype compute; /* of its last op; 0: none */
     const char *name;
+    const char *text, *list; /* of a plan of an expression: see tni_program; its steps */
     tn_strip_fn map;
     void *user;
 } tni_strips;
@@ -86,5 +90,16 @@ typedef struct tni_strips {
  * counted, out and src name them by number (TNI_SLOT_SMALL, TNI_SLOT_REG). */
 enum { TNI_SLOT_SMALL = 1 << 10, TNI_SLOT_REG = 1 << 12 };
 void tni_strips_lower(tni_strips *s, const tni_program *p);
+
+/* ---- lines (strip_plan.c, strip_run.c) ---- */
+
+/* Plan a program of several results for lines: sources are dense, or one value for all lines
+ * where still marks them.  Gives the elements of the longest line. */
+int64_t tni_line_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
+                      const tn_dtype *dtype, uint32_t still);
+
+/* n elements of each result.  What lines share is in the arena after the first of them. */
+void tni_line_run(const tni_strips *s, char *arena, bool first, char *const *out,
+                  const char *const *srcs, int64_t n);
 
 #endif

@@ -1,0 +1,66 @@
+/* fused.h - reductions of computed values: a program gives the elements of each sequence, blocks
+ * of them become states as in fold.h, and another program computes dst from the results.
+ *
+ * All reductions of a plan go over the same axes.  The values of a block stay in the cache; the
+ * only memory beside it is the states.  The tree is that of fold.h: fusing changes no bit. */
+#ifndef TNI_FUSED_H
+#define TNI_FUSED_H
+
+#include "plan/reduce/fold.h"
+#include "plan/strip/strips.h"
+
+enum {
+    TNI_FUSED_LINE = 128 * TNI_TREE_BLOCK, /* bytes of a block of all values */
+    TNI_FUSED_BATCH = 512                  /* results that are finished at once */
+};
+
+/* One of the reductions: of value `value` of the lines. */
+typedef struct tni_fused_term {
+    tn_reduction op;
+    int value;
+    tn_dtype dtype, gives; /* of the value, of the result */
+} tni_fused_term;
+
+typedef struct tni_fused {
+    tni_nest nest; /* map axes, then fold axes; in columns the last map axis is behind them */
+    bool columns;  /* sequences stand side by side */
+    int nfold;     /* fold axes */
+    int nterm, nvalue;
+    tni_fused_term term[TNI_MAX_RESULTS];
+    tni_fold fold[TNI_MAX_RESULTS];
+    int64_t value[TNI_MAX_RESULTS]; /* offset of each value in the lines, for one element */
+    int8_t width[TNI_MAX_RESULTS];  /* bytes of each value */
+    int64_t dense[TNI_MAX_SOURCES]; /* elements of a source that follow each other in order */
+    int8_t src_width[TNI_MAX_SOURCES];
+    uint32_t still;         /* bit k: source k is one value */
+    int64_t count, outputs; /* elements of a sequence, results */
+    int64_t strip;          /* columns of a strip, or sequences of a batch */
+    int64_t room;           /* elements of each value in the lines */
+    int64_t piece, last;    /* elements of a line of values, of results */
+    int64_t bytes;          /* of all sources in the common shape */
+    tn_dtype dtype;         /* of dst */
+    tni_strips line, around;
+    tni_instr *instr; /* of line, then those of around */
+} tni_fused;
+
+/* Plan: ts are dst and the sources in the common shape, dst with stride 0 on the axes that
+ * folded marks; values gives the terms' values, around dst's from the terms' results.
+ * instr has space for both programs' instructions. */
+void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
+                    const tni_program *around, int nterm, const tni_fused_term *term,
+                    const tn_tensor *const *ts, uint64_t folded);
+
+/* Addresses of element (0, …, 0). */
+void tni_fused_run(const tni_fused *u, char *dst, const char *const *srcs);
+
+void tni_fused_facts(const tni_fused *u, tn_facts *f);
+
+/* dst is more than the value: what is at index 0 of an axis where the value, of this shape, has
+ * one element or no axis goes to its other indices. */
+void tni_fused_spread(const tn_tensor *dst, char *data, int ndim, const int64_t *shape);
+
+/* A plan (fused_handle.c) of what tni_fused_plan made.  NULL when memory is out. */
+tn_plan *tni_fused_new(const tni_fused *u, const char *text, const tn_tensor *dst, int nsrc,
+                       const tn_tensor *const *srcs, int ndim, const int64_t *shape);
+
+#endif

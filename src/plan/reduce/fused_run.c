@@ -1,0 +1,452 @@
+/* fused_run.c - running fused reductions: values into lines, lines into states, results into
+ * dst.
+ *
+ * Threads take results, or where there are few, runs of blocks that are aligned to a power of
+ * two, as in fold_run.c. */
+#include <string.h>
+
+#include "fold_run.h"
+#include "fused.h"
+#include "runtime/runtime.h"
+
+enum { RESULTS = 8192 }; /* words of states of runs */
+
+typedef struct job {
+    const tni_fused *u;
+    char *dst;
+    const char *at[TNI_MAX_SOURCES];
+    int parts;
+    int64_t units;     /* strips or batches of results */
+    int64_t unit;      /* runs: of this one, */
+    int64_t run, runs; /* and how it is cut */
+    tni_word *results;
+} job;
+
+/* What one part works in. */
+typedef struct part {
+    const job *j;
+    bool first; /* the arena holds nothing that lines share */
+    tni_walk walk;
+    int64_t at; /* element of the nest at which walk stands */
+    int64_t w;  /* sequences of the present unit */
+    tni_fold_pairs pairs[TNI_MAX_RESULTS];
+    char *gather;
+    char *lines;
+    char *arena;
+    tni_fold_scratch *scratch;
+} part;
+
+/* ---- values ---- */
+
+static void seek(part *p, int64_t at)
+{
+    const tni_nest *nest = &p->j->u->nest;
+    tni_walk_seek(&p->walk, nest->axis, nest->ndim, nest->nop, at);
+    p->at = at;
+}
+
+/* n elements further. */
+static void go_on(part *p, int64_t n)
+{
+    tni_walk *w = &p->walk;
+    const int last = w->ndim - 1;
+    if (last >= 0 && w->at[last] + n < w->axis[last].n) {
+        tni_walk_skip(w, n);
+        p->at += n;
+    } else {
+        seek(p, p->at + n);
+    }
+}
+
+/* Go on by n indices of the last loop, at most to its end. */
+static void walk_on(tni_walk *w, int64_t n)
+{
+    const int last = w->ndim - 1;
+    const int64_t left = w->axis[last].n - w->at[last];
+    tni_walk_skip(w, n < left ? n : left - 1);
+    if (n >= left)
+        tni_walk_next(w);
+}
+
+/* n elements of source k in the order of the nest, into dense memory. */
+static void gather(const part *p, int k, int64_t n, char *d)
+{
+    const tni_fused *u = p->j->u;
+    const int64_t width = u->src_width[k];
+    const tni_tile_fn tile =
+        tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
+    tni_walk w = p->walk;
+    const int last = w.ndim - 1;
+    const tni_axis *in = &w.axis[last], *out = last > 0 ? in - 1 : NULL;
+    while (n > 0) {
+        int64_t m = in->n - w.at[last], rows = 1;
+        m = m < n ? m : n;
+        if (m == in->n && out) { /* whole runs, as many as follow each other */
+            const int64_t follow = out->n - w.at[last - 1];
+            rows = n / m < follow ? n / m : follow;
+        }
+        tile(d, (const int64_t[2]){m * width, width}, p->j->at[k] + w.offset[k + 1],
+             (const int64_t[2]){out ? out->step[k + 1] : 0, in->step[k + 1]},
+             (const int64_t[2]){rows, m});
+        d += rows * m * width;
+        n -= rows * m;
+        if (rows > 1) {
+            w.ndim--;
+            walk_on(&w, rows);
+            w.ndim++;
+        } else {
+            walk_on(&w, m);
+        }
+    }
+}
+
+/* Where the next n elements of source k are, dense. */
+static const char *take(const part *p, int k, int64_t n, char *buffer)
+{
+    const tni_fused *u = p->j->u;
+    if (u->still >> k & 1 || u->dense[k] - p->at % u->dense[k] >= n)
+        return p->j->at[k] + p->walk.offset[k + 1];
+    gather(p, k, n, buffer);
+    return buffer;
+}
+
+/* The values of the next n elements, `from` elements into the lines. */
+static void fill(part *p, int64_t from, int64_t n)
+{
+    const tni_fused *u = p->j->u;
+    for (int64_t i = 0; i < n; i += u->piece) {
+        const int64_t m = n - i < u->piece ? n - i : u->piece;
+        const char *src[TNI_MAX_SOURCES];
+        char *out[TNI_MAX_RESULTS], *buffer = p->gather;
+        for (int k = 0; k < u->nest.nop - 1; k++) {
+            src[k] = take(p, k, m, buffer);
+            buffer += m * u->src_width[k];
+        }
+        for (int r = 0; r < u->nvalue; r++)
+            out[r] = p->lines + u->value[r] * u->room + (from + i) * u->width[r];
+        tni_line_run(&u->line, p->arena, p->first, out, src, m);
+        p->first = false;
+        go_on(p, m);
+    }
+}
+
+/* ---- states ---- */
+
+static int parts_of(const tni_fused *u, int t)
+{
+    return tni_dtypes[u->term[t].dtype].kind == TNI_COMPLEX &&
+                   (u->term[t].op == TN_REDUCE_SUM || u->term[t].op == TN_REDUCE_MEAN)
+               ? 2
+               : 1;
+}
+
+static tni_word *next_state(part *p, int t)
+{
+    const int words = p->j->u->fold[t].class->words;
+    return p->pairs[t].state + p->pairs[t].depth * words * p->w * parts_of(p->j->u, t);
+}
+
+static void begin(part *p)
+{
+    const tni_fused *u = p->j->u;
+    for (int t = 0; t < u->nterm; t++)
+        p->pairs[t] =
+            (tni_fold_pairs){.state = p->scratch->stack + TNI_FOLD_STACK / u->nterm * t};
+}
+
+/* A block of n elements of each of p->w sequences becomes a state of every term. */
+static void fold_lines(part *p, int64_t n, int64_t at)
+{
+    const tni_fused *u = p->j->u;
+    for (int t = 0; t < u->nterm; t++) {
+        const int r = u->term[t].value, parts = parts_of(u, t);
+        const int64_t width = u->width[r] / parts;
+        const char *x = p->lines + u->value[r] * u->room;
+        if (parts > 1 && n > 0) { /* real and imaginary parts are sequences of their own */
+            const tni_tile_fn tile =
+                tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
+            for (int64_t i = 0; i < p->w; i++)
+                tile(p->gather + 2 * i * n * width, (const int64_t[2]){n * width, width},
+                     x + 2 * i * n * width, (const int64_t[2]){width, 2 * width},
+                     (const int64_t[2]){2, n});
+            x = p->gather;
+        }
+        const tni_fold_lines l = {
+            .x = {x, x}, .step = {n * width}, .n = n, .count = p->w * parts, .at = at};
+        u->fold[t].class->line(&u->fold[t], next_state(p, t), &l, p->scratch);
+        tni_fold_push(&u->fold[t], &p->pairs[t], p->w * parts);
+    }
+}
+
+/* Rows [first, first + n) of the lines' tile, of a block of which `begun` rows went before. */
+static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
+{
+    const tni_fused *u = p->j->u;
+    tni_word state[TNI_FOLD_WORDS * TNI_FUSED_BATCH];
+    for (int t = 0; t < u->nterm; t++) {
+        const tni_fold *f = &u->fold[t];
+        const int r = u->term[t].value;
+        const int64_t w = p->w * parts_of(u, t);
+        tni_word *out = next_state(p, t);
+        const bool adds = !f->class->ordered && begun > 0;
+        const tni_fold_columns c = {.x = p->lines + u->value[r] * u->room,
+                                    .step = p->w * u->width[r],
+                                    .n = n,
+                                    .w = w,
+                                    .at = at,
+                                    .begun = f->class->ordered ? begun : 0,
+                                    .acc = f->class->ordered ? (t + 1) * TNI_LANES * w : 0,
+                                    .more = more && f->class->ordered};
+        if (n % TNI_TILE)
+            tni_fold_prepare(f, p->scratch);
+        f->class->columns(f, adds ? state : out, &c, p->scratch);
+        if (adds)
+            f->class->merge(f, out, state, w);
+        if (!more)
+            tni_fold_push(f, &p->pairs[t], w);
+    }
+}
+
+/* The states of elements [first, first + n) of the sequences of a unit, in pairs[t].state[0].
+ * Sequences begin at element `sequence` of the nest; in columns each column is one. */
+static void unit_lines(part *p, int64_t sequence, int64_t first, int64_t n)
+{
+    begin(p);
+    if (n > 0)
+        seek(p, sequence * p->j->u->count + first);
+    for (int64_t i = 0; i < n || i == 0; i += TNI_TREE_BLOCK) {
+        const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
+        fill(p, 0, m * p->w);
+        fold_lines(p, m, first + i);
+    }
+}
+
+static void unit_columns(part *p, int64_t outer, int64_t column, int64_t first, int64_t n)
+{
+    const tni_fused *u = p->j->u;
+    const int64_t row = u->nest.axis[u->nest.ndim - 1].n;
+    begin(p);
+    for (int64_t i = 0; i < n; i += TNI_TREE_BLOCK) {
+        const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
+        for (int64_t t = 0; t < m; t += TNI_TILE) {
+            const int64_t rows = m - t < TNI_TILE ? m - t : TNI_TILE;
+            const int64_t at = (outer * u->count + first + i + t) * row + column;
+            if (p->w == row) {
+                seek(p, at);
+                fill(p, 0, rows * row);
+            }
+            for (int64_t r = 0; r < rows && p->w < row; r++) {
+                seek(p, at + r * row);
+                fill(p, r * p->w, p->w);
+            }
+            fold_rows(p, rows, t, t + rows < m, first + i + t);
+        }
+    }
+}
+
+/* Which results unit number i has: their first, and in columns where they stand. */
+static int64_t find_unit(const tni_fused *u, int64_t i, int64_t *w, int64_t *column)
+{
+    if (!u->columns) {
+        const int64_t first = i * u->strip;
+        *w = u->outputs - first < u->strip ? u->outputs - first : u->strip;
+        return first;
+    }
+    const int64_t n = u->nest.axis[u->nest.ndim - 1].n, strips = tni_pieces(n, u->strip);
+    *column = i % strips * u->strip;
+    *w = n - *column < u->strip ? n - *column : u->strip;
+    return i / strips * n + *column;
+}
+
+static void make_states(part *p, int64_t unit, int64_t first, int64_t n)
+{
+    const tni_fused *u = p->j->u;
+    int64_t column = 0;
+    const int64_t result = find_unit(u, unit, &p->w, &column);
+    if (u->columns)
+        unit_columns(p, result / u->nest.axis[u->nest.ndim - 1].n, column, first, n);
+    else
+        unit_lines(p, result, first, n);
+    for (int t = 0; t < u->nterm; t++)
+        tni_fold_close(&u->fold[t], &p->pairs[t], p->w * parts_of(u, t));
+}
+
+/* ---- results ---- */
+
+/* Elements of dst from result number i on; only map axes count. */
+static void store(const job *j, int64_t i, const char *value, int64_t n)
+{
+    const tni_fused *u = j->u;
+    const int64_t width = tni_width(u->dtype);
+    const tni_tile_fn tile =
+        tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
+    while (n > 0) {
+        int64_t rest = i, to = 0, m = n, step = 0;
+        bool inner = true;
+        for (int a = u->nest.ndim - 1; a >= 0; a--) {
+            const tni_axis *axis = &u->nest.axis[a];
+            if (axis->role == TNI_FOLD)
+                continue;
+            const int64_t at = rest % axis->n;
+            if (inner) {
+                m = axis->n - at < n ? axis->n - at : n;
+                step = axis->step[0];
+            }
+            inner = false;
+            to += at * axis->step[0];
+            rest /= axis->n;
+        }
+        tile(j->dst + to, (const int64_t[2]){0, step}, value, (const int64_t[2]){0, width},
+             (const int64_t[2]){1, m});
+        value += m * width;
+        i += m;
+        n -= m;
+    }
+}
+
+/* States of p->w results become elements of dst; states[t] are those of a term. */
+static void finish(part *p, int64_t unit, tni_word *const *states)
+{
+    const tni_fused *u = p->j->u;
+    int64_t w, column;
+    const int64_t result = find_unit(u, unit, &w, &column);
+    char *out = p->gather; /* TNI_FUSED_BATCH elements of at most 16 bytes */
+    const char *from[TNI_MAX_RESULTS];
+    for (int t = 0; t < u->nterm; t++) {
+        const int parts = parts_of(u, t);
+        char *to = p->lines + (int64_t)t * TNI_FUSED_BATCH * 16;
+        u->fold[t].class->finish(&u->fold[t], to, tni_width(u->term[t].gives) / parts,
+                                 states[t], w * parts);
+        from[t] = to;
+    }
+    for (int64_t i = 0; i < w; i += u->last) {
+        const int64_t m = w - i < u->last ? w - i : u->last;
+        const char *src[TNI_MAX_RESULTS];
+        for (int t = 0; t < u->nterm; t++)
+            src[t] = from[t] + i * tni_width(u->term[t].gives);
+        tni_line_run(&u->around, p->arena, true, &out, src, m);
+        store(p->j, result + i, out, m);
+    }
+    p->first = true; /* the arena is that of lines, too */
+}
+
+/* ---- parts ---- */
+
+typedef struct space {
+    _Alignas(64) char arena[TNI_ARENA];
+    _Alignas(64) char gather[64 * 1024];
+    _Alignas(64) char lines[TNI_FUSED_LINE];
+    tni_fold_scratch scratch;
+} space;
+
+static void start(part *p, const job *j, space *s)
+{
+    p->j = j;
+    p->first = true;
+    p->arena = s->arena;
+    p->gather = s->gather;
+    p->lines = s->lines;
+    p->scratch = &s->scratch;
+}
+
+static void units_part(void *arg, int number)
+{
+    const job *j = arg;
+    space s;
+    part p;
+    int64_t first, last;
+    start(&p, j, &s);
+    tni_split_range(j->units, j->parts, number, &first, &last);
+    for (int64_t i = first; i < last; i++) {
+        tni_word *states[TNI_MAX_RESULTS];
+        make_states(&p, i, 0, j->u->count);
+        for (int t = 0; t < j->u->nterm; t++)
+            states[t] = p.pairs[t].state;
+        finish(&p, i, states);
+    }
+}
+
+/* Words of the states of a run, term by term; where those of term t begin. */
+static int64_t words_of(const tni_fused *u, int64_t w, int to)
+{
+    int64_t words = 0;
+    for (int t = 0; t < to; t++)
+        words += u->fold[t].class->words * w * parts_of(u, t);
+    return words;
+}
+
+static void runs_part(void *arg, int number)
+{
+    const job *j = arg;
+    const tni_fused *u = j->u;
+    space s;
+    part p;
+    int64_t first, last;
+    start(&p, j, &s);
+    tni_split_range(j->runs, j->parts, number, &first, &last);
+    for (int64_t r = first; r < last; r++) {
+        const int64_t at = r * j->run, n = u->count - at < j->run ? u->count - at : j->run;
+        make_states(&p, j->unit, at, n);
+        for (int t = 0; t < u->nterm; t++) {
+            const int64_t words = u->fold[t].class->words * p.w * parts_of(u, t);
+            memcpy(j->results + words_of(u, p.w, t) * j->runs + r * words, p.pairs[t].state,
+                   (size_t)words * sizeof(tni_word));
+        }
+    }
+}
+
+static void finish_part(void *arg, int number)
+{
+    const job *j = arg;
+    space s;
+    part p;
+    tni_word *states[TNI_MAX_RESULTS];
+    int64_t w, column;
+    (void)number;
+    start(&p, j, &s);
+    find_unit(j->u, j->unit, &w, &column);
+    for (int t = 0; t < j->u->nterm; t++) {
+        states[t] = j->results + words_of(j->u, w, t) * j->runs;
+        tni_fold_join(&j->u->fold[t], states[t], j->runs, w * parts_of(j->u, t));
+    }
+    finish(&p, j->unit, states);
+}
+
+/* Few results, long sequences: each is cut into runs of blocks. */
+static void run_by_runs(job *j, int64_t most)
+{
+    const tni_fused *u = j->u;
+    tni_word results[RESULTS];
+    j->results = results;
+    j->run = tni_fold_cut(u->count, most);
+    j->runs = tni_pieces(u->count, j->run);
+    j->parts = tni_plan_parts(u->bytes / j->units, j->runs);
+    for (j->unit = 0; j->unit < j->units; j->unit++) {
+        tni_parallel(j->parts, runs_part, j);
+        tni_parallel(1, finish_part, j);
+    }
+}
+
+void tni_fused_run(const tni_fused *u, char *dst, const char *const *srcs)
+{
+    static const char nothing[16]; /* the address of a source without elements: never read */
+    if (u->outputs == 0)
+        return;
+    job j = {.u = u, .dst = dst + u->nest.shift[0]};
+    for (int k = 0; k < u->nest.nop - 1; k++)
+        j.at[k] = u->count > 0 ? srcs[k] + u->nest.shift[k + 1] : nothing;
+    const int64_t n = u->columns ? u->nest.axis[u->nest.ndim - 1].n : u->outputs;
+    j.units = u->outputs / n * tni_pieces(n, u->strip);
+    const int threads = tni_run_parts(u->bytes, INT64_MAX);
+    const int64_t most = RESULTS / words_of(u, u->strip, u->nterm);
+    if (threads > 1 && j.units < 4 * threads && most >= threads &&
+        tni_fold_blocks(u->count) >= threads) {
+        run_by_runs(&j, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
+        return;
+    }
+    j.parts = threads > 1 ? tni_plan_parts(u->bytes, j.units) : 1;
+    if (j.parts > 1)
+        tni_parallel(j.parts, units_part, &j);
+    else
+        units_part(&j, 0);
+}
