@@ -45,6 +45,7 @@ static const struct option {
     {OPT_STRUCT, 0, "structure", FLAG, AT(structure), NULL, "names, dtypes and shapes only"},
     {OPT_IN_RANKS, 0, "in-ranks", FLAG, AT(in_ranks), NULL, "each IN is one rank of a tensor-parallel set"},
     {OPT_OUT_RANK, 0, "out-ranks", BYTES, AT(out_ranks), "N", "write N ranks"},
+    {OPT_RULES, 0, "rules", TEXT, AT(rules), "FILE", "names by the rules of reshard: OLD -> NEW, a line each"},
     {OPT_ALSO, 0, "also", TEXT, AT(also), "GLOB", "copy other files beside the inputs: '*.json'"},
     {OPT_PROOF, 0, "proof", TEXT, AT(proof), "FILE", "write which input element each output element is"},
     {OPT_VERIFY, 0, "verify", FLAG, AT(verify), NULL, "compare OUTDIR with the inputs, byte by byte"},

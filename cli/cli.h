@@ -43,7 +43,7 @@ typedef struct args {
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
         *atol, *rtol;
-    const char *also, *proof, *kv;
+    const char *also, *proof, *kv, *rules;
     const char *set[MOST_SETTINGS]; /* --set, in order */
     int nset;
     int64_t max_mem, align, shard_size, out_ranks;
@@ -87,6 +87,7 @@ typedef struct args {
 #define OPT_VERIFY   OPT(30)
 #define OPT_CHECK    OPT(40)
 #define OPT_KV       OPT(48)
+#define OPT_RULES    OPT(49)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \

@@ -112,11 +112,13 @@ const command commands[] = {
     {"drop", "GLOB... IN -o OUT", "leave out the tensors whose names match",
      OPT_EDIT, run_drop, .more =
      "    tenon drop '*.inv_freq' '*_scale' model.safetensors -o clean.safetensors\n"},
-    {"rename", "OLD=NEW... IN -o OUT", "give tensors other names",
-     OPT_EDIT, run_rename, .more =
+    {"rename", "[--rules FILE] [OLD=NEW...] IN -o OUT", "give tensors other names",
+     OPT_EDIT | OPT_RULES, run_rename, .more =
      "In OLD {x} is one component of a name, {x...} any text; NEW has what they took.\n"
-     "The first pair that matches a tensor counts.\n\n"
-     "    tenon rename 'model.{x...}={x...}' in.safetensors -o out.safetensors\n"},
+     "The first pair that matches a tensor counts.  --rules reads lines OLD -> NEW, or\n"
+     "OLD -> drop; pairs come before them.\n\n"
+     "    tenon rename 'model.{x...}={x...}' in.safetensors -o out.safetensors\n"
+     "    tenon rename --rules names.txt in.safetensors -o out.safetensors\n"},
     {"merge", "IN... -o OUT", "put the tensors of several files into one",
      OPT_EDIT, run_merge, .more =
      "A name may occur once.\n\n"
@@ -146,10 +148,12 @@ const command commands[] = {
      "Everything is planned and proved before anything is written; man tenon has the grammar.\n\n"
      "    tenon reshard rules.txt rank-*.safetensors --in-ranks --out-ranks 8 -o out\n"},
     {"diff", "A B", "compare the tensors of two files",
-     OPT_ATOL | OPT_RTOL | OPT_STRUCT | OPT_JSON | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
+     OPT_RULES | OPT_ATOL | OPT_RTOL | OPT_STRUCT | OPT_JSON | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
      run_diff, .more =
      "A and B are files, folders or index.json.  Exit code 0: equal, 1: different, 2: trouble.\n"
-     "Without --atol or --rtol equal means equal bits; dtypes that differ are compared as f64.\n\n"
+     "Without --atol or --rtol equal means equal bits; dtypes that differ are compared as f64.\n"
+     "--rules gives the names of A that they have in B; one that it drops may be lacking there.\n"
+     "Other tensors with equal bytes are found under their new names.\n\n"
      "    tenon diff before.safetensors after.safetensors\n"
      "    tenon diff --rtol 1e-2 model.safetensors model-bf16/\n"},
     {"explain", "COMMAND ...", "say what a command would do",

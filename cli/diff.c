@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "rules.h"
 
-enum { EQUAL = 0, DIFFERENT = 1, TROUBLE = 2, SIGNATURE = 1 << 16 };
+enum { EQUAL = 0, DIFFERENT = 1, TROUBLE = 2, SIGNATURE = 1 << 12 };
 
 typedef enum verdict {
     SAME,
@@ -26,6 +26,7 @@ typedef enum verdict {
 typedef struct row {
     int64_t a, b; /* -1: not there */
     verdict what;
+    uint64_t first; /* hash of the first bytes of what only one has; 0: none */
     tn_difference d;
 } row;
 
@@ -151,6 +152,49 @@ static int judge(comparison *c, row *r)
     return r->what == OTHER_SHAPE ? DONE : judge_elements(c, r, same_dtype);
 }
 
+/* The tensor of B that tensor i of A is called by the rules, if there are any; *skip: they drop
+ * it, and B need not have it. */
+static int find_in_b(const comparison *c, rules *rs, int64_t i, int64_t *b, bool *skip)
+{
+    char *name = NULL;
+    const char *old = tn_file_name(c->s[0].f, i);
+    TRY(renamed(rs, old, &name));
+    bool found = tn_file_find(c->s[1].f, name ? name : old, b) == TN_OK;
+    *skip = !name && !found;
+    *b = name && found ? *b : -1;
+    free(name);
+    return DONE;
+}
+
+/* A row for each tensor of A with what it is in B, then for what only B has. */
+static int pair_names(comparison *c, int64_t na, int64_t nb)
+{
+    rules rs = {0};
+    bool *taken = calloc((size_t)(nb ? nb : 1), sizeof *taken);
+    int code = taken ? DONE : fail("no memory for %lld tensors", (long long)nb);
+    if (code == DONE && c->a->rules)
+        code = read_renames(c->a->rules, &rs);
+    for (int64_t i = 0; code == DONE && i < na; i++) {
+        row r = {.a = i, .b = -1};
+        bool skip = false;
+        code = find_in_b(c, &rs, i, &r.b, &skip);
+        if (code == DONE && r.b >= 0 && taken[r.b])
+            code = fail("%s: two tensors become \"%s\"", c->a->rules,
+                        tn_file_name(c->s[1].f, r.b));
+        r.what = r.b < 0 ? ONLY_A : SAME;
+        if (r.b >= 0)
+            taken[r.b] = true;
+        if (!skip)
+            c->rows[c->n++] = r;
+    }
+    for (int64_t i = 0; code == DONE && i < nb; i++)
+        if (!taken[i])
+            c->rows[c->n++] = (row){.a = -1, .b = i, .what = ONLY_B};
+    free_rules(&rs);
+    free(taken);
+    return code;
+}
+
 static int add_rows(comparison *c)
 {
     int64_t na = tn_file_count(c->s[0].f), nb = tn_file_count(c->s[1].f);
@@ -166,19 +210,7 @@ static int add_rows(comparison *c)
     if (c->s[0].which >= 0 || c->s[1].which >= 0)
         return fail("%s has several tensors; name one as FILE:NAME",
                     c->s[c->s[0].which >= 0].path);
-    for (int64_t i = 0; i < na; i++) {
-        row r = {.a = i, .b = -1, .what = ONLY_A};
-        if (tn_file_find(c->s[1].f, tn_file_name(c->s[0].f, i), &r.b) != TN_OK)
-            r.b = -1;
-        r.what = r.b < 0 ? ONLY_A : SAME;
-        c->rows[c->n++] = r;
-    }
-    for (int64_t i = 0; i < nb; i++) {
-        int64_t k;
-        if (tn_file_find(c->s[0].f, tn_file_name(c->s[1].f, i), &k) != TN_OK)
-            c->rows[c->n++] = (row){.a = -1, .b = i, .what = ONLY_B};
-    }
-    return DONE;
+    return pair_names(c, na, nb);
 }
 
 /* The first bytes of a tensor; false: it cannot be read, or has no elements. */
@@ -205,26 +237,40 @@ static bool signature(const comparison *c, int which, int64_t i, char *bytes, in
     return ok;
 }
 
-/* A tensor that only A has may be one that only B has under another name. */
-static int find_renamed(comparison *c, row *r, char *mine, char *other)
+/* FNV-1a of dtype, shape and the first bytes; 0: they cannot be read. */
+static uint64_t hash_first(const comparison *c, int which, int64_t i)
 {
-    int64_t n, m;
-    tn_tensor x, y;
-    if (!describe(&c->s[0], r->a, &x) || !signature(c, 0, r->a, mine, &n))
-        return DONE;
+    char bytes[SIGNATURE];
+    tn_tensor t;
+    int64_t n = 0;
+    uint64_t hash = 14695981039346656037u;
+    if (!describe(&c->s[which], i, &t) || !signature(c, which, i, bytes, &n))
+        return 0;
+    hash = (hash ^ (uint64_t)t.dtype) * 1099511628211u;
+    for (int k = 0; k < t.ndim; k++)
+        hash = (hash ^ (uint64_t)t.shape[k]) * 1099511628211u;
+    for (int64_t k = 0; k < n; k++)
+        hash = (hash ^ (unsigned char)bytes[k]) * 1099511628211u;
+    return hash ? hash : 1;
+}
+
+/* A tensor that only A has may be one that only B has under another name. */
+static int find_renamed(comparison *c, row *r)
+{
     for (int64_t k = 0; k < c->n; k++) {
         row *b = &c->rows[k];
+        tn_tensor x, y;
         tn_difference d;
-        if (b->what != ONLY_B || !describe(&c->s[1], b->b, &y) || x.dtype != y.dtype ||
-            !same_shape(&x, &y) || !signature(c, 1, b->b, other, &m) || m != n ||
-            memcmp(mine, other, (size_t)n) != 0)
+        if (b->what != ONLY_B || !r->first || b->first != r->first ||
+            !describe(&c->s[0], r->a, &x) || !describe(&c->s[1], b->b, &y) ||
+            x.dtype != y.dtype || !same_shape(&x, &y))
             continue;
         TRY(compare_pair(c, r->a, b->b, &d));
         if (d.unequal)
             continue;
         r->what = RENAMED;
         r->b = b->b;
-        *b = c->rows[--c->n];
+        *b = (row){.a = -1, .b = -1};
         return DONE;
     }
     return DONE;
@@ -232,15 +278,22 @@ static int find_renamed(comparison *c, row *r, char *mine, char *other)
 
 static int find_all_renamed(comparison *c)
 {
-    char *bytes = malloc(2 * SIGNATURE);
-    if (!bytes)
-        return fail("no memory");
-    int code = DONE;
-    for (int64_t k = 0; k < c->n && code == DONE && !c->a->structure; k++)
+    if (c->a->structure)
+        return DONE;
+    for (int64_t k = 0; k < c->n; k++) {
+        row *r = &c->rows[k];
+        if (r->what == ONLY_A || r->what == ONLY_B)
+            r->first = hash_first(c, r->what == ONLY_B, r->what == ONLY_B ? r->b : r->a);
+    }
+    for (int64_t k = 0; k < c->n; k++)
         if (c->rows[k].what == ONLY_A)
-            code = find_renamed(c, &c->rows[k], bytes, bytes + SIGNATURE);
-    free(bytes);
-    return code;
+            TRY(find_renamed(c, &c->rows[k]));
+    int64_t n = 0;
+    for (int64_t k = 0; k < c->n; k++)
+        if (c->rows[k].a >= 0 || c->rows[k].b >= 0)
+            c->rows[n++] = c->rows[k];
+    c->n = n;
+    return DONE;
 }
 
 /* ---- saying it ---- */

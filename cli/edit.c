@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "rules.h"
 
 /* ---- the tensors of all inputs ---- */
 
@@ -271,17 +271,46 @@ static int rename_by(edit *e, const char *pair)
     return code;
 }
 
+/* Those that no pair has renamed, by rules; what a rule drops is left out. */
+static int rename_by_rules(edit *e, const char *path)
+{
+    rules rs = {0};
+    int code = read_renames(path, &rs);
+    for (int64_t i = 0; code == DONE && i < e->n; i++) {
+        item *it = &e->items[i];
+        char *name = NULL;
+        bool keep = it->marked;
+        it->marked = true;
+        if (keep || (code = renamed(&rs, it->name, &name)) != DONE)
+            continue;
+        it->marked = name != NULL;
+        free(it->name);
+        it->name = name;
+    }
+    for (int i = 0; code == DONE && i < rs.n; i++)
+        if (!rs.list[i].matched && !rs.list[i].optional)
+            code = fail("%s:%d: no tensor matches \"%s\"", path, rs.list[i].line,
+                        rs.list[i].left.names[0]);
+    if (code == DONE)
+        keep_marked(e);
+    free_rules(&rs);
+    return code;
+}
+
 int run_rename(const args *a)
 {
     edit e;
-    if (a->n < 2)
-        return usage(a, a->n ? "missing argument: IN" : "missing argument: OLD=NEW");
+    if (a->n < (a->rules ? 1 : 2))
+        return usage(a,
+                     a->n || a->rules ? "missing argument: IN" : "missing argument: OLD=NEW");
     for (int i = 0; i + 1 < a->n; i++)
         if (!strchr(a->operands[i], '='))
             return usage(a, "\"%s\" is not OLD=NEW", a->operands[i]);
     int code = edit_open(&e, 1, &a->operands[a->n - 1]);
     for (int i = 0; code == DONE && i + 1 < a->n; i++)
         code = rename_by(&e, a->operands[i]);
+    if (code == DONE && a->rules)
+        code = rename_by_rules(&e, a->rules);
     if (code == DONE)
         code = write_out(a, &e);
     edit_close(&e);

@@ -59,4 +59,11 @@ typedef struct rules {
 int read_rules(const char *path, rules *r);
 void free_rules(rules *r);
 
+/* Rules of which each renames one tensor or drops it (rules_names.c): others are USAGE. */
+int read_renames(const char *path, rules *r);
+
+/* The name that the first rule which matches gives, to be freed; NULL: it drops the tensor.  A
+ * tensor that no rule matches keeps its name. */
+int renamed(rules *r, const char *old, char **name);
+
 #endif

@@ -72,7 +72,7 @@ $ tenon rename 'layers.{i.bias=b' data/set -o y.safetensors
 ? 1
 $ tenon rename step data/set -o y.safetensors
 2> tenon rename: "step" is not OLD=NEW
-2> usage: tenon rename OLD=NEW... IN -o OUT
+2> usage: tenon rename [--rules FILE] [OLD=NEW...] IN -o OUT
 ? 2
 
 Merging; a name twice is refused with both files.
