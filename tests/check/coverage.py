@@ -4,8 +4,9 @@
 Reads what llvm-cov knows about the programs and prints one row for each module.  A branch is one
 outcome of one condition; inline functions of headers count once for all files that include
 them, macros where they stand.  A line with TNI_NEVER, and the statement that follows it, is a
-defence that no call reaches: it is left out, and counted.  With less than LEAST the exit is 1;
--v names everything that is missed.
+defence that no call reaches: it is left out, and counted.  What an ASSERT states is not computed
+in this build: it is left out, too.  With less than LEAST the exit is 1; -v names everything that
+is missed.
 """
 import collections
 import json
@@ -31,6 +32,11 @@ def never(path):
         if "TNI_NEVER(" in line and not line.startswith("#define"):
             end = n  # to the end of the statement that is guarded
             while not re.search(r"[;}]\s*(/\*.*)?$", lines[end - 1]):
+                end += 1
+            found |= set(range(n, end + 1))
+        elif line.lstrip().startswith("ASSERT("):
+            end = n
+            while not lines[end - 1].rstrip().endswith(";") and ";" not in lines[end - 1]:
                 end += 1
             found |= set(range(n, end + 1))
     return found

@@ -416,9 +416,48 @@ static void failing_allocations_leave_everything(void **state)
     assert_int_equal(l.frees, 1);
 }
 
+/* ---- facts of ops ---- */
+
+/* An op computes in the dtype itself, in f32 for a small float without a kernel, or not at all;
+ * integers divide in the smaller float that holds them. */
+static void ops_compute_in_a_dtype(void **state)
+{
+    (void)state;
+    for (int op = 0; op < TNI_OPS; op++)
+        for (tn_dtype t = TN_BOOL; t <= TN_C128; t++) {
+            const bool own = tni_ops[op].takes >> t & 1, f32 = tni_ops[op].takes >> TN_F32 & 1;
+            const bool small = t == TN_F8E4M3 || t == TN_F8E5M2 || t == TN_F16 || t == TN_BF16;
+            const tn_dtype want = own ? t : small && f32 ? TN_F32 : (tn_dtype)0;
+            assert_int_equal(tni_op_computes((tn_op)op, t), want);
+        }
+    assert_int_equal(tni_op_computes(TN_SQRT, TN_I32), 0);
+    assert_int_equal(tni_op_computes(TN_BIT_AND, TN_BF16), 0);
+    assert_true(tni_op_known((tn_op)0) && !tni_op_known((tn_op)TNI_OPS));
+    for (tn_dtype t = TN_BOOL; t <= TN_U64; t++) {
+        const bool bytes4 = t != TN_BOOL && tn_dtype_size(t) >= 4;
+        assert_int_equal(tni_float_of(t), bytes4 ? TN_F64 : TN_F32);
+    }
+}
+
+/* A failure in a text has a column, any other has none; a caller's words are taken as they are. */
+static void failures_have_columns(void **state)
+{
+    (void)state;
+    assert_int_equal(tni_fail_at(TN_EFORMAT, 7, "x: %d", 3), TN_EFORMAT);
+    assert_string_equal(tn_error(), "x: 3");
+    assert_int_equal(tn_error_column(), 7);
+    assert_int_equal(tn_set_error(TN_EARG, "100 %s"), TN_EARG);
+    assert_string_equal(tn_error(), "100 %s");
+    assert_int_equal(tn_error_column(), 0);
+    assert_int_equal(tn_set_error(TN_EIO, NULL), TN_EIO);
+    assert_string_equal(tn_error(), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ops_compute_in_a_dtype),
+        cmocka_unit_test(failures_have_columns),
         cmocka_unit_test(statuses_have_names),
         cmocka_unit_test(each_thread_has_its_sentence),
         cmocka_unit_test(a_long_sentence_is_cut),
