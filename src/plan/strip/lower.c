@@ -296,7 +296,8 @@ void tni_strips_lower(tni_strips *s, const tni_program *p)
     s->widest = 1;
     s->compute = (tn_dtype)0;
     if (p->map) {
-        lower_emit(&l, TNI_DO_CALL, false, 0);
+        tni_instr *call = lower_emit(&l, TNI_DO_CALL, false, 0);
+        call->out = call->src[0] = 0; /* it takes the operands themselves */
         return;
     }
     lower_look(&l);
