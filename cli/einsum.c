@@ -245,7 +245,8 @@ static int explain_einsum(const args *a, const einsum_job *e)
         boxes *= (double)e->out.shape[i];
     if (e->along >= 0) {
         const int64_t each = e->box * e->tile[e->along], n = e->out.shape[e->along];
-        boxes *= n ? (double)((n - 1) / each + 1) : 0;
+        const int64_t pieces = n ? (n - 1) / each + 1 : 0;
+        boxes *= (double)pieces;
     }
     printf("  tile    %s, in %.0f box%s\n", shape_text(shape, e->out.ndim, e->tile), boxes,
            boxes == 1 ? "" : "es");

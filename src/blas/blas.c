@@ -119,7 +119,7 @@ static void blas_load(void)
     const char *asked = getenv("TENON_BLAS");
     snprintf(blas.name, sizeof blas.name, "none");
     if (asked && *asked)
-        blas.found = strcmp(asked, "none") && blas_open(asked);
+        blas.found = strcmp(asked, "none") != 0 && blas_open(asked);
     else
         for (int i = 0; i < COUNT(usual) && !blas.found; i++)
             blas.found = blas_open(usual[i]);

@@ -84,8 +84,12 @@ static bool same_step(const tni_strip_step *a, const tni_strip_step *b)
                 a->dtype == b->dtype && a->compute == b->compute;
     for (int k = 0; k < a->nsrc && same; k++)
         same = a->src[k] == b->src[k];
-    for (int i = 0; i < TNI_MAX_PARAMS && same; i++)
-        same = !memcmp(&a->params[i], &b->params[i], sizeof a->params[i]);
+    for (int i = 0; i < TNI_MAX_PARAMS && same; i++) {
+        uint64_t x, y; /* bits: -0 is not 0, and a NaN is itself */
+        memcpy(&x, &a->params[i], sizeof x);
+        memcpy(&y, &b->params[i], sizeof y);
+        same = x == y;
+    }
     return same;
 }
 

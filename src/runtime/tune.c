@@ -84,7 +84,7 @@ static tn_status parse(char *text, const char *path)
     int64_t found[TNI_TUNED] = {0};
     char name[64], *line = text + sizeof head - 1;
     cpu_name(name);
-    if (strncmp(text, head, sizeof head - 1))
+    if (strncmp(text, head, sizeof head - 1) != 0)
         return tni_fail(TN_EFORMAT, "tune_load: %s: not a tune file of version 1", path);
     for (int at = 2; *line; at++) {
         char *end = strchr(line, '\n');
@@ -92,7 +92,7 @@ static tn_status parse(char *text, const char *path)
             return tni_fail(TN_EFORMAT, "tune_load: %s: line %d is cut", path, at);
         *end = 0;
         if (!strncmp(line, "cpu ", 4)) {
-            if (strcmp(line + 4, name))
+            if (strcmp(line + 4, name) != 0)
                 return tni_fail(TN_EUNSUPPORTED, "tune_load: %s: made on %.48s, this is %s",
                                 path, line + 4, name);
         } else if (*line != '#' && !take_line(line, found)) {

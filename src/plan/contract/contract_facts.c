@@ -39,7 +39,7 @@ static void facts_transposed(char *text, size_t size, const tni_step *s)
 static const char *facts_way(const tni_step *s, const char **why)
 {
     *why = s->why;
-    if (strcmp(s->way->name, "gemm"))
+    if (strcmp(s->way->name, "gemm") != 0)
         return s->way->name;
     const tni_tiles *t = &s->tiles;
     const bool packed =
@@ -102,7 +102,7 @@ void tni_contract_describe(const tni_chain *c, tn_facts *f)
         if (s->flops)
             facts_step(s, f);
     }
-    if (strcmp(last->way->name, "nothing"))
+    if (strcmp(last->way->name, "nothing") != 0)
         f->threads = tni_threads();
     if (blas)
         tni_facts_add(f, "blas", "%s%s", tn_blas(),
