@@ -1,11 +1,11 @@
 #!/bin/sh
-# repeats.sh - the tests that ./dev test leaves out because they repeat others: the same programs
-# without threads, and on lower instruction sets with streaming stores.
+# repeats.sh - the tests that ./dev test leaves out because they repeat others: the same objects
+# without threads, and lower instruction sets with streaming stores.
 set -eu
 said=0
 for preset in release serial; do
     cmake --preset $preset -DTENON_TESTS=ON -DTENON_WERROR=ON
-    cmake --build --preset $preset --target unit_tests
+    cmake --build --preset $preset
     out=build/check/repeats.$preset
     ctest --test-dir build/$preset -L long -j "$(nproc)" --output-on-failure --no-tests=error \
         >"$out" || { cat "$out" && exit 1; }
