@@ -75,6 +75,43 @@ INLINE __m256i first(int64_t dwords)
 #define WRAPS16(s, x, y) ((uint16_t)((s) + (uint32_t)(x) * (y)))
 #define ANY(s, x, y)     ((s) | ((x) & (y)))
 
+#if defined(__AVX512F__)
+/* 16 rows of 16 elements of 32 bits, `step` bytes apart, as 16 rows of their columns, `side`
+ * elements apart. */
+static void transpose16(void *to, const char *s, int64_t step, int side)
+{
+    uint32_t *out = to;
+    __m512i r[16], t[16];
+    UNROLL for (int i = 0; i < 16; i++) r[i] = _mm512_loadu_si512((const void *)(s + i * step));
+    UNROLL for (int i = 0; i < 16; i += 2)
+    {
+        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+    }
+    UNROLL for (int i = 0; i < 16; i += 4)
+    {
+        r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+        r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+        r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+        t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
+        t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+        t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
+    }
+    UNROLL for (int i = 0; i < 8; i++)
+    {
+        r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+        r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
+    }
+    UNROLL for (int i = 0; i < 16; i++) _mm512_storeu_si512((void *)(out + i * side), r[i]);
+}
+#define TRANSPOSE_4 transpose16
+#endif
+
 /* ---- floats ---- */
 
 #define NAME(x)  JOIN(f32, x)
@@ -87,6 +124,9 @@ INLINE __m256i first(int64_t dwords)
 #ifdef LOAD_4
 #define LOAD_PART  LOAD_4
 #define STORE_PART STORE_4
+#endif
+#ifdef TRANSPOSE_4
+#define TRANSPOSE TRANSPOSE_4
 #endif
 #include "gemm_real.inc"
 
@@ -138,6 +178,9 @@ INLINE __m256i first(int64_t dwords)
 #ifdef LOAD_4
 #define LOAD_PART  LOAD_4
 #define STORE_PART STORE_4
+#endif
+#ifdef TRANSPOSE_4
+#define TRANSPOSE TRANSPOSE_4
 #endif
 #include "gemm_real.inc"
 
@@ -230,26 +273,26 @@ INLINE V widen_bf16(const char *s)
 
 /* ---- the table ---- */
 
-#define REAL_ROW(t)                                                                            \
+#define REAL_ROW(t, fast)                                                                      \
     {                                                                                          \
-        t##_gemm, t##_small, t##_gemv, t##_lanes, t##_finish                                   \
+        t##_gemm, fast, t##_small, t##_gemv, t##_lanes, t##_finish                             \
     }
 #define COMPLEX_ROW(t)                                                                         \
     {                                                                                          \
-        t##_gemm, NULL, t##_gemv, t##_lanes, t##_finish                                        \
+        t##_gemm, false, NULL, t##_gemv, t##_lanes, t##_finish                                 \
     }
 
 const tni_contract_kernels TNI_TABLE(contract) = {
     .row =
         {
-            [TNI_SUM_F32] = REAL_ROW(f32),
-            [TNI_SUM_F64] = REAL_ROW(f64),
+            [TNI_SUM_F32] = REAL_ROW(f32, WIDE == 64),
+            [TNI_SUM_F64] = REAL_ROW(f64, false),
             [TNI_SUM_C64] = COMPLEX_ROW(c64),
             [TNI_SUM_C128] = COMPLEX_ROW(c128),
-            [TNI_SUM_U16] = REAL_ROW(u16),
-            [TNI_SUM_U32] = REAL_ROW(u32),
-            [TNI_SUM_U64] = REAL_ROW(u64),
-            [TNI_SUM_BOOL] = REAL_ROW(any),
+            [TNI_SUM_U16] = REAL_ROW(u16, false),
+            [TNI_SUM_U32] = REAL_ROW(u32, false),
+            [TNI_SUM_U64] = REAL_ROW(u64, false),
+            [TNI_SUM_BOOL] = REAL_ROW(any, false),
         },
     .gemv_f16 = f16_gemv,
     .gemv_bf16 = bf16_gemv,

@@ -31,6 +31,7 @@ typedef struct tni_gemm {
 
 typedef struct tni_contract_row {
     void (*gemm)(const tni_gemm *g);
+    bool fast; /* it is as fast as a BLAS */
 
     /* The same for count products whose operands are a_step, b_step, d_step apart; b and d are
      * dense along n.  For products that fit the registers; NULL: there is none. */
