@@ -123,8 +123,7 @@ static void swap_ints(int64_t *a, int64_t *b)
     *b = was;
 }
 
-/* Left becomes right and rows become cols: the same numbers by the transposed product. */
-static void product_swap(tni_product *p)
+void tni_product_swap(tni_product *p)
 {
     const int rows = p->count[TNI_ROWS], cols = p->count[TNI_COLS];
     for (int i = 0; i < rows || i < cols; i++) {
@@ -165,7 +164,7 @@ void tni_product_normal(tni_product *p)
         p->count[c] = product_merge(p->axis[c], p->count[c]);
     }
     if (product_lies_turned(p)) {
-        product_swap(p);
+        tni_product_swap(p);
         product_sort(p->axis[TNI_DEEP], p->count[TNI_DEEP], TNI_LEFT);
     }
 }

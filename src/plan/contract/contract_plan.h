@@ -42,11 +42,17 @@ void tni_product_add(tni_product *p, int class, int64_t n, const int64_t step[TN
  * left), neighbours that every operand walks as one merged, dst's fastest axis in cols. */
 void tni_product_normal(tni_product *p);
 
+/* Left becomes right and rows become cols: the same numbers by the transposed product. */
+void tni_product_swap(tni_product *p);
+
 /* The dtype of a side in a gemm. */
 static inline tn_dtype tni_product_inside(const tni_product *p, int side)
 {
     return side == TNI_LEFT || side == TNI_RIGHT ? p->take : p->meet;
 }
+
+/* Whether pairs of bf16 are multiplied into f32 by this CPU. */
+bool tni_product_pairs(const tni_product *p);
 
 /* Whether gemms go to a BLAS where there is one: those of floats, but bf16. */
 static inline bool tni_product_by_blas(const tni_product *p)

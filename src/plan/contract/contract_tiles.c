@@ -258,6 +258,12 @@ static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
     return true;
 }
 
+bool tni_product_pairs(const tni_product *p)
+{
+    return p->dtype[TNI_LEFT] == TN_BF16 && p->dtype[TNI_RIGHT] == TN_BF16 &&
+           p->meet == TN_F32 && tni_cpu_bf16();
+}
+
 /* ---- the choice ---- */
 
 /* The axis of a class along which an operand moves least; -1: there is none. */
@@ -352,8 +358,7 @@ bool tni_tiles_fit(tni_step *s)
 {
     uint64_t rows[TILE_SINGLES + TILE_MORE + 2], cols[TILE_SINGLES + TILE_MORE + 2];
     tiles_search search = {.p = &s->p, .t = &s->tiles, .cost = -1};
-    if (s->p.dtype[TNI_LEFT] == TN_BF16 && s->p.dtype[TNI_RIGHT] == TN_BF16 &&
-        s->p.meet == TN_F32 && tni_cpu_bf16())
+    if (tni_product_pairs(&s->p))
         s->p.take = TN_BF16;
     const int nrows = tiles_sets(&s->p, TNI_ROWS, rows);
     const int ncols = tiles_sets(&s->p, TNI_COLS, cols);

@@ -1,15 +1,18 @@
-/* contract_vector.c - one row of dst: a vector times a matrix that is read once.
+/* contract_vector.c - a few rows of dst: vectors times a matrix that is read once.
  *
  * The matrix is dense along deep or along cols where it can be; halves are widened in
- * registers.  A block of dst is summed in a buffer over all of deep, so that its bits do not
- * depend on how blocks are shared out. */
+ * registers for one row, and a few lines at a time into L1 for more.  A block of dst is summed
+ * in a buffer over all of deep, so that its bits do not depend on how blocks are shared out. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
 
 enum {
-    VECTOR_DEEP = 1024, /* elements of the vector that are converted at a time: TNI_SUM_STRIP */
-    VECTOR_COLS = 1024, /* sums of a block: 4 KiB of f32 stay in L1 beside the vector */
+    VECTOR_ROWS = 6,     /* the most rows: 8 x 2048 x 2560 of f32 were slower than sgemm's */
+    VECTOR_MOST = 1024,  /* elements of a stretch of deep, and columns of a block */
+    VECTOR_ROOM = 16384, /* bytes of all vectors' stretches, and of all sums: half of L1 */
+    VECTOR_LINES = 4,    /* lines of the matrix that a kernel reads at once, in this room: */
+    VECTOR_HOLD = 32 << 10
 };
 
 typedef void (*vector_fn)(char *acc, const char *x, const char *b, int64_t n, int64_t k,
@@ -18,10 +21,11 @@ typedef void (*vector_fn)(char *acc, const char *x, const char *b, int64_t n, in
 typedef struct vector_job {
     const tni_step *s;
     const tni_contract_row *row;
-    vector_fn gemv; /* from the matrix as it is; NULL: through strips */
+    vector_fn gemv; /* from the matrix as it is; NULL: by lines of the compute type */
     tni_strip_io left, right, addend, dst;
-    tni_contract_axis cols; /* the innermost axis of cols */
+    tni_contract_axis rows, cols; /* rows, and the innermost axis of cols */
     char *at[TNI_SIDES];
+    int64_t most;          /* elements of a stretch, columns of a block */
     int64_t blocks, outer; /* blocks of cols; all else around them */
     int parts;
 } vector_job;
@@ -43,30 +47,58 @@ static void vector_place(const tni_product *p, int64_t index, char *const at[TNI
         }
 }
 
+/* `count` lines of n elements, `apart` bytes from one to the next, where they are or in room;
+ * *apart becomes what it is there. */
+static const char *vector_lines(const vector_job *j, char *room, const char *s, int64_t count,
+                                int64_t n, int64_t step, int64_t *apart)
+{
+    const int64_t bytes = n * tni_width(j->s->p.meet);
+    if (!j->right.cast.steps && step == j->right.width)
+        return s;
+    for (int64_t i = 0; i < count; i++) {
+        const char *line = tni_strip_read(&j->right, room + i * bytes, s + i * *apart, n, step);
+        if (line != room + i * bytes)
+            memcpy(room + i * bytes, line, (size_t)bytes);
+    }
+    *apart = bytes;
+    return room;
+}
+
 /* acc += x times the matrix of one stretch of deep's innermost axis. */
 static void vector_stretch(const vector_job *j, char *acc, const char *left, const char *right,
                            int64_t n, int64_t k, const tni_contract_axis *deep)
 {
-    _Alignas(64) char x_room[VECTOR_DEEP * 16], row_room[TNI_SUM_STRIP * 16];
+    _Alignas(64) char x_room[VECTOR_ROOM], room[VECTOR_HOLD];
     const int64_t b_n = j->cols.step[TNI_RIGHT], b_k = deep->step[TNI_RIGHT];
-    const int64_t width = tni_width(j->s->p.meet);
-    const char *x = tni_strip_read(&j->left, x_room, left, k, deep->step[TNI_LEFT]);
-    if ((uintptr_t)x % 16) { /* kernels take vectors of the compute type */
-        memcpy(x_room, x, (size_t)(k * width));
-        x = x_room;
+    const int64_t width = tni_width(j->s->p.meet), rows = j->rows.n;
+    const char *x[VECTOR_ROWS];
+    for (int64_t r = 0; r < rows; r++) {
+        char *own = x_room + r * j->most * width;
+        x[r] = tni_strip_read(&j->left, own, left + r * j->rows.step[TNI_LEFT], k,
+                              deep->step[TNI_LEFT]);
+        if ((uintptr_t)x[r] % 16) /* kernels take vectors of the compute type */
+            x[r] = memcpy(own, x[r], (size_t)(k * width));
     }
     if (j->gemv) {
-        j->gemv(acc, x, right, n, k, b_n, b_k);
+        j->gemv(acc, x[0], right, n, k, b_n, b_k);
         return;
     }
-    const bool along = tni_magnitude(b_k) <= tni_magnitude(b_n) || n == 1;
-    for (int64_t i = 0; i < (along ? n : k); i++) {
-        const char *row = tni_strip_read(&j->right, row_room, right + i * (along ? b_n : b_k),
-                                         along ? k : n, along ? b_k : b_n);
-        if (along)
-            j->row->gemv(acc + i * width, x, row, 1, k, 0, width);
-        else
-            j->row->gemv(acc, x + i * width, row, n, 1, width, 0);
+    const bool along = tni_magnitude(b_k) <= tni_magnitude(b_n) || j->cols.n == 1;
+    const int64_t all = along ? n : k, inside = along ? k : n;
+    int64_t each = VECTOR_HOLD / (inside * width);
+    each = each < VECTOR_LINES ? each : VECTOR_LINES;
+    for (int64_t i = 0; i < all; i += each) {
+        const int64_t count = all - i < each ? all - i : each;
+        int64_t apart = along ? b_n : b_k;
+        const char *lines =
+            vector_lines(j, room, right + i * apart, count, inside, along ? b_k : b_n, &apart);
+        for (int64_t r = 0; r < rows; r++)
+            if (along)
+                j->row->gemv(acc + (r * j->most + i) * width, x[r], lines, count, k, apart,
+                             width);
+            else
+                j->row->gemv(acc + r * j->most * width, x[r] + i * width, lines, n, count,
+                             width, apart);
     }
 }
 
@@ -87,15 +119,31 @@ static void vector_sum(const vector_job *j, char *acc, const char *left, const c
             r += index % x->n * x->step[TNI_RIGHT];
             index /= x->n;
         }
-        for (int64_t k = 0; k < deep->n; k += VECTOR_DEEP)
+        for (int64_t k = 0; k < deep->n; k += j->most)
             vector_stretch(j, acc, l + k * deep->step[TNI_LEFT], r + k * deep->step[TNI_RIGHT],
-                           n, deep->n - k < VECTOR_DEEP ? deep->n - k : VECTOR_DEEP, deep);
+                           n, deep->n - k < j->most ? deep->n - k : j->most, deep);
     }
+}
+
+/* One row of sums into dst. */
+static void vector_finish(const vector_job *j, char *acc, char *const at[TNI_SIDES], int64_t r,
+                          int64_t n)
+{
+    _Alignas(64) char c_room[VECTOR_ROOM];
+    const tni_product *p = &j->s->p;
+    const char *c = NULL;
+    if (p->beta != 0)
+        c = tni_strip_read(&j->addend, c_room, at[TNI_ADDEND] + r * j->rows.step[TNI_ADDEND], n,
+                           j->cols.step[TNI_ADDEND]);
+    if (p->alpha != 1 || c)
+        j->row->finish(acc, acc, c, n, p->alpha, p->beta);
+    tni_strip_write(&j->dst, at[TNI_DST] + r * j->rows.step[TNI_DST], acc, n,
+                    j->cols.step[TNI_DST]);
 }
 
 static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
 {
-    _Alignas(64) char acc[VECTOR_COLS * 16], c_room[VECTOR_COLS * 16];
+    _Alignas(64) char acc[VECTOR_ROOM];
     const tni_product *p = &j->s->p;
     const int64_t width = tni_width(p->meet), first = item % j->blocks * per_block;
     const int64_t n = j->cols.n - first < per_block ? j->cols.n - first : per_block;
@@ -104,14 +152,10 @@ static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
     for (int k = 0; k < TNI_SIDES; k++)
         if (at[k])
             at[k] += first * j->cols.step[k];
-    memset(acc, 0, (size_t)(n * width));
+    memset(acc, 0, (size_t)(((j->rows.n - 1) * j->most + n) * width));
     vector_sum(j, acc, at[TNI_LEFT], at[TNI_RIGHT], n);
-    const char *c = NULL;
-    if (p->beta != 0)
-        c = tni_strip_read(&j->addend, c_room, at[TNI_ADDEND], n, j->cols.step[TNI_ADDEND]);
-    if (p->alpha != 1 || c)
-        j->row->finish(acc, acc, c, n, p->alpha, p->beta);
-    tni_strip_write(&j->dst, at[TNI_DST], acc, n, j->cols.step[TNI_DST]);
+    for (int64_t r = 0; r < j->rows.n; r++)
+        vector_finish(j, acc + r * j->most * width, at, r, n);
 }
 
 /* Blocks narrow enough that every part has some; their width is no part of the bits. */
@@ -119,7 +163,7 @@ static int64_t vector_width(const vector_job *j)
 {
     int64_t each = tni_pieces(j->cols.n, j->outer < j->parts ? 2 * j->parts : 1);
     each = (each + 63) / 64 * 64;
-    return each < VECTOR_COLS ? each : VECTOR_COLS;
+    return each < j->most ? each : j->most;
 }
 
 typedef struct vector_shared {
@@ -138,6 +182,8 @@ static void vector_part(void *arg, int part)
 
 static vector_fn vector_kernel(const tni_product *p, const tni_contract_kernels *k)
 {
+    if (p->count[TNI_ROWS])
+        return NULL;
     if (p->dtype[TNI_RIGHT] == p->meet && p->meet != TN_BOOL)
         return k->row[p->sum].gemv;
     if (p->meet == TN_F32 && p->dtype[TNI_RIGHT] == TN_F16)
@@ -163,6 +209,9 @@ void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspac
     if (p->beta != 0)
         j.addend = vector_io(p->dtype[TNI_ADDEND], p->meet, p->dtype[TNI_ADDEND]);
     j.cols = cols ? p->axis[TNI_COLS][cols - 1] : (tni_contract_axis){1, {0}};
+    j.rows = p->count[TNI_ROWS] ? p->axis[TNI_ROWS][0] : (tni_contract_axis){1, {0}};
+    j.most = VECTOR_ROOM / (tni_width(p->meet) * j.rows.n) / 64 * 64;
+    j.most = j.most < VECTOR_MOST ? j.most : VECTOR_MOST;
     for (int i = 0; i < TNI_SIDES; i++)
         j.at[i] = at[i];
     j.outer = p->size[TNI_BATCH] * (p->size[TNI_COLS] / j.cols.n);
@@ -178,11 +227,33 @@ void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspac
     tni_parallel(j.parts, vector_part, &shared);
 }
 
+/* Several rows are worth it where the matrix comes from memory, or would be converted: on Zen 4
+ * 6 x 2560 x 2048 of f32 took 0.8 ms and 2.0 by sgemm, but 8 x 512 x 512 46 us and 20. */
+static bool vector_rows_fit(const tni_product *p)
+{
+    enum { FAR = 4 << 20 }; /* bytes that two cores' L2 does not hold */
+    const bool same = p->dtype[TNI_RIGHT] == p->meet && tni_product_by_blas(p);
+    const int64_t bytes = tni_times(tni_times(p->size[TNI_COLS], p->size[TNI_DEEP]),
+                                    tni_width(p->dtype[TNI_RIGHT]));
+    return p->count[TNI_ROWS] == 1 && p->size[TNI_ROWS] <= VECTOR_ROWS &&
+           p->sum != TNI_SUM_C64 && p->sum != TNI_SUM_C128 && !tni_product_pairs(p) &&
+           (!same || bytes > FAR);
+}
+
 bool tni_vector_fits(tni_step *s)
 {
-    if (s->p.count[TNI_ROWS])
-        return false;
-    s->why = s->p.count[TNI_COLS] ? "one row of dst: the matrix is read once, where it is"
-                                  : "one element of dst for each product";
-    return true;
+    tni_product *p = &s->p;
+    if (!p->count[TNI_ROWS]) {
+        s->why = p->count[TNI_COLS] ? "one row of dst: the matrix is read once, where it is"
+                                    : "one element of dst for each product";
+        return true;
+    }
+    s->why = "few rows of dst: the matrix is read once, where it is";
+    const bool turned = p->size[TNI_COLS] <= VECTOR_ROWS && p->size[TNI_ROWS] > VECTOR_ROWS;
+    if (turned)
+        tni_product_swap(p);
+    const bool fits = vector_rows_fit(p);
+    if (turned && !fits)
+        tni_product_swap(p);
+    return fits;
 }
