@@ -105,10 +105,6 @@ tn_status tni_expr_settle(const tni_expr_program *e, const tni_expr_item *x, tn_
     tn_dtype s, all = (tn_dtype)0;
     for (int k = 0; k < n; k++)
         in[k] = tni_expr_dtype_of(&v[k]);
-    if (!strong_dtype(v, from, rule == TNI_RULE_LDEXP ? 1 : n, &s))
-        return tni_fail_at(TN_EDTYPE, x->column,
-                           "%s: no dtype holds both operands of %.*s at column %d", e->call,
-                           x->name_size, x->name, x->column);
     if (rule == TNI_RULE_LOGICAL)
         return TN_OK;
     if (rule == TNI_RULE_F64) {
@@ -116,6 +112,10 @@ tn_status tni_expr_settle(const tni_expr_program *e, const tni_expr_item *x, tn_
             in[k] = v[k].weak ? TN_F64 : in[k];
         return TN_OK;
     }
+    if (!strong_dtype(v, from, rule == TNI_RULE_LDEXP ? 1 : n, &s))
+        return tni_fail_at(TN_EDTYPE, x->column,
+                           "%s: no dtype holds both operands of %.*s at column %d", e->call,
+                           x->name_size, x->name, x->column);
     if (rule == TNI_RULE_LDEXP) {
         in[0] = v[0].weak ? TN_F64 : in[0];
         in[1] = !v[1].weak ? in[1] : tni_expr_dtype_of(&v[1]) == TN_F64 ? in[0] : TN_I64;
