@@ -177,8 +177,20 @@ static void random_contractions(void **state)
         run_case(seed + i);
 }
 
+/* Cases that once went wrong. */
+static void known_contractions(void **state)
+{
+    (void)state;
+    static const uint64_t seeds[] = {
+        UINT64_C(18107579941381997592), /* a broadcast axis of rows, cut into unequal blocks */
+    };
+    for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++)
+        run_case(seeds[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_contractions),
+                                       cmocka_unit_test(random_contractions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,14 +206,28 @@ static void tiles_order_loops(tni_tiles *t, const tni_product *p, const tiles_ch
 }
 
 /* Number the panels of each side, and say which are packed before the tiles. */
+/* Whether a side has another panel for each index of a loop: its elements are others, or the last
+ * block of a cut axis is shorter and packed with other steps, also when the axis is broadcast. */
+static bool tiles_changes_panel(const tni_tiles *t, const tni_tile_loop *l, int side)
+{
+    if (l->step[side])
+        return true;
+    const tni_panel *x = &t->panel[side];
+    if (l->class < 0 || (x->class[0] != l->class && x->class[1] != l->class))
+        return false;
+    const tni_panel_axes *in = &t->in[l->class];
+    return in->axis[0].n % in->block != 0;
+}
+
 static void tiles_number(tni_tiles *t)
 {
     for (int side = 0; side < TNI_ADDEND; side++) {
         tni_panel *x = &t->panel[side];
         x->count = 1;
         for (int i = t->nloop - 1; i >= 0; i--) {
-            t->loop[i].panel[side] = t->loop[i].step[side] ? x->count : 0;
-            x->count *= t->loop[i].step[side] ? t->loop[i].n : 1;
+            const bool changes = tiles_changes_panel(t, &t->loop[i], side);
+            t->loop[i].panel[side] = changes ? x->count : 0;
+            x->count *= changes ? t->loop[i].n : 1;
         }
         x->whole = x->packed && side != TNI_DST && !t->deep_cut && x->count < t->items &&
                    tni_times(x->count, x->bytes) <= TILE_WHOLE;
