@@ -30,6 +30,35 @@ typedef enum {
     INFINIRT_MEMCPY_D2D = 3
 } infinirtMemcpyKind_t;
 
+/* What a snapshot knows: bits of its valid_fields. */
+typedef enum {
+    INFINIRT_RESOURCE_MEMORY_CAPACITY = 1,
+    INFINIRT_RESOURCE_COMPUTE_UTILIZATION = 2,
+    INFINIRT_RESOURCE_MEMORY_BANDWIDTH = 4,
+    INFINIRT_RESOURCE_KERNEL_TIME = 8,
+    INFINIRT_RESOURCE_COMMUNICATION = 16
+} infinirtDeviceResourceField_t;
+
+typedef struct {
+    int device_type;
+    int device_id;
+    uint64_t valid_fields, estimated_fields;
+    size_t free_bytes, total_bytes, used_bytes, reserved_bytes;
+    float compute_utilization, memory_bandwidth_utilization;
+    float kernel_time_ratio, communication_time_ratio;
+    uint64_t communication_bytes;
+} infinirtDeviceResourceSnapshot_t;
+
+typedef enum {
+    INFINIRT_STREAM_CAPTURE_MODE_GLOBAL = 0,
+    INFINIRT_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
+    INFINIRT_STREAM_CAPTURE_MODE_RELAXED = 2
+} infinirtStreamCaptureMode_t;
+
+typedef void *infinirtGraph_t;
+typedef void *infinirtGraphNode_t;
+typedef void *infinirtGraphExec_t;
+
 INFINI_API infiniStatus_t infinirtInit(void);
 
 /* ---- devices; the current one is the calling thread's ---- */
@@ -43,6 +72,9 @@ INFINI_API infiniStatus_t infinirtSetDevice(infiniDevice_t device, int device_id
 INFINI_API infiniStatus_t infinirtGetDevice(infiniDevice_t *device_ptr, int *device_id_ptr);
 INFINI_API infiniStatus_t infinirtGetMemInfo(infiniDevice_t device, int device_id,
                                              size_t *free_bytes, size_t *total_bytes);
+/* Of the CPU the memory is known and nothing else. */
+INFINI_API infiniStatus_t infinirtGetDeviceResourceSnapshot(
+    infiniDevice_t device, int device_id, infinirtDeviceResourceSnapshot_t *snapshot);
 INFINI_API infiniStatus_t infinirtDeviceSynchronize(void);
 
 /* ---- streams ---- */
@@ -52,6 +84,22 @@ INFINI_API infiniStatus_t infinirtStreamDestroy(infinirtStream_t stream);
 INFINI_API infiniStatus_t infinirtStreamSynchronize(infinirtStream_t stream);
 INFINI_API infiniStatus_t infinirtStreamWaitEvent(infinirtStream_t stream,
                                                   infinirtEvent_t event);
+
+/* ---- graphs: DEVICE_TYPE_NOT_SUPPORTED, all of them ---- */
+
+INFINI_API infiniStatus_t infinirtStreamBeginCapture(infinirtStream_t stream,
+                                                     infinirtStreamCaptureMode_t mode);
+INFINI_API infiniStatus_t infinirtStreamEndCapture(infinirtStream_t stream,
+                                                   infinirtGraph_t *graph_ptr);
+INFINI_API infiniStatus_t infinirtGraphDestroy(infinirtGraph_t graph);
+INFINI_API infiniStatus_t infinirtGraphInstantiate(infinirtGraphExec_t *exec_ptr,
+                                                   infinirtGraph_t graph,
+                                                   infinirtGraphNode_t *node_ptr,
+                                                   char *log_buffer, size_t buffer_size);
+INFINI_API infiniStatus_t infinirtGraphExecDestroy(infinirtGraphExec_t exec);
+/* The name is spelt as InfiniCore spells it. */
+INFINI_API infiniStatus_t infinirtGraphLuanch(infinirtGraphExec_t exec,
+                                              infinirtStream_t stream);
 
 /* ---- events: moments of the steady clock; a new event is recorded when it is made ---- */
 

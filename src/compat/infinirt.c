@@ -94,6 +94,25 @@ infiniStatus_t infinirtGetMemInfo(infiniDevice_t device, int device_id, size_t *
     return INFINI_STATUS_SUCCESS;
 }
 
+infiniStatus_t infinirtGetDeviceResourceSnapshot(infiniDevice_t device, int device_id,
+                                                 infinirtDeviceResourceSnapshot_t *snapshot)
+{
+    size_t unused = 0, all = 0;
+    if (!snapshot)
+        return INFINI_STATUS_NULL_POINTER;
+    const infiniStatus_t status = infinirtGetMemInfo(device, device_id, &unused, &all);
+    if (status != INFINI_STATUS_SUCCESS)
+        return status;
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->device_type = (int)device;
+    snapshot->device_id = device_id;
+    snapshot->valid_fields = INFINIRT_RESOURCE_MEMORY_CAPACITY;
+    snapshot->free_bytes = unused;
+    snapshot->total_bytes = all;
+    snapshot->used_bytes = all - unused;
+    return INFINI_STATUS_SUCCESS;
+}
+
 infiniStatus_t infinirtDeviceSynchronize(void)
 {
     return INFINI_STATUS_SUCCESS;
@@ -126,6 +145,47 @@ infiniStatus_t infinirtStreamWaitEvent(infinirtStream_t stream, infinirtEvent_t 
 {
     (void)stream;
     return event ? INFINI_STATUS_SUCCESS : INFINI_STATUS_NULL_POINTER;
+}
+
+/* ---- graphs: a device of its own runs them, and there is none ---- */
+
+infiniStatus_t infinirtStreamBeginCapture(infinirtStream_t stream,
+                                          infinirtStreamCaptureMode_t mode)
+{
+    (void)stream, (void)mode;
+    return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
+}
+
+infiniStatus_t infinirtStreamEndCapture(infinirtStream_t stream, infinirtGraph_t *graph_ptr)
+{
+    (void)stream, (void)graph_ptr;
+    return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
+}
+
+infiniStatus_t infinirtGraphDestroy(infinirtGraph_t graph)
+{
+    (void)graph;
+    return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
+}
+
+infiniStatus_t infinirtGraphInstantiate(infinirtGraphExec_t *exec_ptr, infinirtGraph_t graph,
+                                        infinirtGraphNode_t *node_ptr, char *log_buffer,
+                                        size_t buffer_size)
+{
+    (void)exec_ptr, (void)graph, (void)node_ptr, (void)log_buffer, (void)buffer_size;
+    return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
+}
+
+infiniStatus_t infinirtGraphExecDestroy(infinirtGraphExec_t exec)
+{
+    (void)exec;
+    return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
+}
+
+infiniStatus_t infinirtGraphLuanch(infinirtGraphExec_t exec, infinirtStream_t stream)
+{
+    (void)exec, (void)stream;
+    return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
 }
 
 /* ---- events ---- */
