@@ -10,6 +10,9 @@ if sys.argv[2:] == ["1"]:
     print("not run: Python under clang's sanitizers, which cannot be loaded before it")
     sys.exit(77)
 
+import infiniop_model
+import infiniop_more
+import infiniop_reduced
 import infiniop_refused
 from infiniop_client import *
 from infiniop_numbers import *
@@ -278,7 +281,8 @@ def test_block_diag():
         expect(y.noise() == noise, True, "BlockDiag writes outside")
 
 
-for where in (dict(globals()), vars(infiniop_refused)):
+for where in (dict(globals()), vars(infiniop_model), vars(infiniop_reduced), vars(infiniop_more),
+              vars(infiniop_refused)):
     for name, test in where.items():
         if name.startswith("test_"):
             before = checks[0]

@@ -28,14 +28,27 @@ typedef enum tni_iop_name {
 #undef OP
 #undef MOVE
 #undef BARE
+#define PROGRAM(name, n, written, optional, alias, dtypes, plan)      TNI_IOP_##name,
+#define BARE_PROGRAM(name, n, written, optional, alias, dtypes, plan) TNI_IOP_##name,
+#include "iop_programs.def"
+#undef PROGRAM
+#undef BARE_PROGRAM
     TNI_IOPS
 } tni_iop_name;
 
-/* A row of iop.def. */
+typedef struct tni_iop_program tni_iop_program;
+
+/* A row of iop.def or of iop_programs.def. */
 typedef struct tni_iop_row {
     const char *name;
     uint32_t dtypes; /* bit i: infiniDtype_t i */
     tn_op op;        /* of an OP */
+    /* of a PROGRAM: its tensors, as bits those that it writes and those that may be NULL; whether
+     * what it writes may be exactly what it reads; how it is made */
+    int n;
+    unsigned written, optional;
+    bool alias;
+    tn_status (*plan)(tni_iop_program *p);
 } tni_iop_row;
 
 extern const tni_iop_row tni_iop_rows[TNI_IOPS];
@@ -57,6 +70,8 @@ struct tni_iop {
     tn_status (*run)(const tni_iop *iop, void *dst, const void *const *srcs); /* NULL: plan */
     size_t nparts;
     tni_iop_part *parts; /* owned plans in memory that the operator has anyway */
+    bool program;        /* it is the head of a tni_iop_program */
+    size_t workspace;    /* bytes that a run needs */
 };
 
 typedef infiniopTensorDescriptor_t tni_iop_tensor;

@@ -2,7 +2,7 @@
  *
  * Descriptors are checked when they are made: whoever gets one later needs to ask only how
  * several of them fit. */
-#include "iop.h"
+#include "iop_program.h"
 
 #include <infinirt.h>
 #include <stdio.h>
@@ -148,20 +148,29 @@ infiniStatus_t infiniopDestroyTensorDescriptor(infiniopTensorDescriptor_t desc)
 /* ---- the checks of operators ---- */
 
 enum {
+    F16_F32 = 1 << INFINI_DTYPE_F16 | 1 << INFINI_DTYPE_F32 | 1 << INFINI_DTYPE_BF16,
+    F32_F64 = 1 << INFINI_DTYPE_F32 | 1 << INFINI_DTYPE_F64,
+    F32_ONLY = 1 << INFINI_DTYPE_F32,
     FLOATS = 1 << INFINI_DTYPE_F16 | 1 << INFINI_DTYPE_F32 | 1 << INFINI_DTYPE_F64 |
              1 << INFINI_DTYPE_BF16,
     I32_I64 = 1 << INFINI_DTYPE_I32 | 1 << INFINI_DTYPE_I64,
     INTS = I32_I64 | 1 << INFINI_DTYPE_I8 | 1 << INFINI_DTYPE_I16 | 1 << INFINI_DTYPE_U8 |
            1 << INFINI_DTYPE_U16 | 1 << INFINI_DTYPE_U32 | 1 << INFINI_DTYPE_U64,
+    WIDE_INTS = I32_I64 | 1 << INFINI_DTYPE_U32 | 1 << INFINI_DTYPE_U64,
+    BOOL_U8 = 1 << INFINI_DTYPE_BOOL | 1 << INFINI_DTYPE_U8,
     BOOL_BYTE = 1 << INFINI_DTYPE_BOOL | 1 << INFINI_DTYPE_BYTE,
     ANY = (1 << (INFINI_DTYPE_BF16 + 1)) - 1,
 };
 
 const tni_iop_row tni_iop_rows[TNI_IOPS] = {
-#define OP(name, made, run, takes, op) {#name, takes, op},
-#define MOVE(name, run, takes)         {#name, takes, (tn_op)0},
-#define BARE(name, takes)              MOVE(name, , takes)
+#define OP(id, made, run, takes, tenon) {.name = #id, .dtypes = takes, .op = tenon},
+#define MOVE(id, run, takes)            {.name = #id, .dtypes = takes},
+#define BARE(id, takes)                 MOVE(id, , takes)
 #include "iop.def"
+#define PROGRAM(name, n, written, optional, alias, takes, plan)                                \
+    {#name, takes, (tn_op)0, n, written, optional, alias, plan},
+#define BARE_PROGRAM PROGRAM
+#include "iop_programs.def"
 };
 
 tn_status tni_iop_check(const tni_iop_request *q, int n, const tni_iop_tensor *ts)
@@ -232,6 +241,8 @@ void tni_iop_free(tni_iop *iop)
 {
     for (size_t i = 0; i < iop->nparts; i++)
         tn_plan_free(iop->parts[i].plan);
+    if (iop->program)
+        tni_iop_free_program((tni_iop_program *)iop);
     tn_plan_free(iop->plan);
     tni_free(iop);
 }
@@ -270,6 +281,8 @@ infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc, char *buf,
     const tni_iop *iop = tni_iop_of(desc);
     if (iop->plan)
         return tni_iop_status(tn_plan_explain(iop->plan, buf, n));
+    if (iop->program)
+        return tni_iop_status(tni_iop_explain((const tni_iop_program *)iop, buf, n));
     if (!iop->nparts)
         snprintf(buf, n, "%s: strips are cast to f64, computed, and rounded once\n",
                  tni_iop_rows[iop->name].name);

@@ -164,7 +164,7 @@ static infiniStatus_t workspace_of(tni_iop_name name, const struct InfiniopDescr
         return tni_iop_status(tni_iop_fail_run(name, desc));
     if (!size)
         return tni_iop_status(tni_fail(TN_ENULL, "%s: size is NULL", tni_iop_rows[name].name));
-    *size = 0;
+    *size = tni_iop_of(desc)->workspace;
     return INFINI_STATUS_SUCCESS;
 }
 
@@ -193,3 +193,6 @@ static infiniStatus_t destroy(tni_iop_name name, struct InfiniopDescriptor *desc
 #define MOVE(name, run, dtypes)         RUN_##run(name) ASK(name) DESTROY(name)
 #define BARE(name, dtypes)              DESTROY(name)
 #include "iop.def"
+#define PROGRAM(name, n, written, optional, alias, dtypes, plan)      ASK(name) DESTROY(name)
+#define BARE_PROGRAM(name, n, written, optional, alias, dtypes, plan) DESTROY(name)
+#include "iop_programs.def"

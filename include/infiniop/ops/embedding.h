@@ -1,0 +1,19 @@
+/* embedding.h - output = the rows of weight that input (I32, I64) names; F16 F32 BF16.  No
+ * workspace.  An index outside is BAD_PARAM when the operator runs. */
+#ifndef INFINIOP_OPS_EMBEDDING_H
+#define INFINIOP_OPS_EMBEDDING_H
+
+#include "../operator_descriptor.h"
+
+INFINIOP_TYPE(Embedding);
+
+INFINI_API infiniStatus_t infiniopCreateEmbeddingDescriptor(
+    infiniopHandle_t handle, infiniopEmbeddingDescriptor_t *desc_ptr,
+    infiniopTensorDescriptor_t output_desc, infiniopTensorDescriptor_t input_desc,
+    infiniopTensorDescriptor_t weight_desc);
+
+INFINI_API infiniStatus_t infiniopEmbedding(infiniopEmbeddingDescriptor_t desc, void *output,
+                                            const void *input, const void *weight,
+                                            void *stream);
+
+#endif

@@ -1,0 +1,241 @@
+/* iop_llama.c - what a decoder is made of: products, norms, positions, rows of tables. */
+#include "iop_program.h"
+
+#include <math.h>
+
+/* ---- Gemm: c, a, b ---- */
+
+/* t as (batch, rows, columns), one batch repeated. */
+static tn_status batched(tn_tensor *out, const tn_tensor *t, int64_t batch)
+{
+    const int at = t->ndim - 2;
+    return tn_broadcast_to(out, t, 3, (const int64_t[]){batch, t->shape[at], t->shape[at + 1]});
+}
+
+static tn_status run_gemm(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
+{
+    (void)t;
+    return tn_plan_gemm_run(s->plan, env->base[1], env->num[0], env->base[2], env->base[3],
+                            env->num[1], NULL, env->scratch, env->scratch_size);
+}
+
+tn_status tni_iop_plan_gemm(tni_iop_program *p)
+{
+    const tn_tensor *c = &p->t[0], *a = &p->t[1], *b = &p->t[2];
+    TRY(tni_iop_alike(p, 0, 7));
+    for (int k = 0; k < 3; k++)
+        if (p->t[k].ndim != 3)
+            TRY(tni_iop_rank(p, k, 2));
+    const int64_t batch = c->ndim == 3 ? c->shape[0] : 1;
+    const int64_t m = c->shape[c->ndim - 2], n = c->shape[c->ndim - 1];
+    const int64_t k = a->shape[a->ndim - 1];
+    if (a->shape[a->ndim - 2] != m || b->shape[b->ndim - 1] != n || b->shape[b->ndim - 2] != k)
+        return tni_iop_fail(p, TN_ESHAPE, "rows and columns do not fit");
+    for (int i = 1; i < 3; i++)
+        if (p->t[i].ndim == 3 && p->t[i].shape[0] != batch && p->t[i].shape[0] != 1)
+            return tni_iop_fail(p, TN_ESHAPE, "batches do not fit");
+    tn_tensor cs = *c, as = *a, bs = *b;
+    if (c->ndim == 3) {
+        TRY(batched(&as, a, batch));
+        TRY(batched(&bs, b, batch));
+    } else { /* a batch of 1 is a matrix */
+        if (a->ndim == 3)
+            TRY(tn_select(&as, a, 0, 0));
+        if (b->ndim == 3)
+            TRY(tn_select(&bs, b, 0, 0));
+    }
+    TRY(tni_iop_gemm(p, &cs, 1, &as, &bs, 0, NULL));
+    p->first->call = run_gemm;
+    p->first->n = 0;
+    return TN_OK;
+}
+
+/* ---- norms ---- */
+
+/* Operands from first to last are (…, n) of one shape and dtype, the weight after them (n). */
+static tn_status check_norm(tni_iop_program *p, int last)
+{
+    TRY(tni_iop_alike(p, 0, (2u << last) - 1));
+    const tn_dtype data = p->t[0].dtype, weight = p->t[last + 1].dtype;
+    const bool half = data == TN_F16 || data == TN_BF16;
+    if (weight != data &&
+        !(half && (weight == TN_F32 || weight == TN_F16 || weight == TN_BF16)))
+        return tni_iop_fail(p, TN_EDTYPE, "the weight has another dtype");
+    if (p->t[0].ndim != 3)
+        TRY(tni_iop_rank(p, 0, 2));
+    for (int k = 1; k <= last; k++)
+        TRY(tni_iop_like(p, k, 0));
+    TRY(tni_iop_shape(p, last + 1, 1, &p->t[0].shape[p->t[0].ndim - 1]));
+    for (int k = 0; k <= last + 1; k++)
+        TRY(tni_iop_dense_last(p, k));
+    if (!(p->args->num[0] >= 0) || isinf(p->args->num[0]))
+        return tni_iop_fail(p, TN_EARG, "epsilon is negative or not finite");
+    return TN_OK;
+}
+
+tn_status tni_iop_plan_rms_norm(tni_iop_program *p)
+{
+    TRY(check_norm(p, 1));
+    return IOP_CALL(p, tni_iop_rms_norm, p->args->num[0], 0, 0, &p->t[0], &p->t[1], &p->t[2]);
+}
+
+tn_status tni_iop_plan_add_rms_norm(tni_iop_program *p)
+{
+    if (!p->given[1])
+        return tni_iop_fail(p, TN_EARG, "residual_out is NULL");
+    TRY(check_norm(p, 3));
+    return IOP_CALL(p, tni_iop_add_rms_norm, p->args->num[0], 0, 0, &p->t[0], &p->t[1],
+                    &p->t[2], &p->t[3], &p->t[4]);
+}
+
+/* ---- CausalSoftmax ---- */
+
+tn_status tni_iop_plan_causal_softmax(tni_iop_program *p)
+{
+    const tn_tensor *y = &p->t[0];
+    TRY(tni_iop_alike(p, 0, 3));
+    TRY(tni_iop_like(p, 1, 0));
+    if (y->ndim != 3)
+        TRY(tni_iop_rank(p, 0, 2));
+    if (y->shape[y->ndim - 1] < y->shape[y->ndim - 2])
+        return tni_iop_fail(p, TN_ESHAPE, "there are fewer columns than rows");
+    return IOP_CALL(p, tni_iop_causal_softmax, 0, 0, 0, y, &p->t[1]);
+}
+
+/* ---- RoPE: y, x, pos, sin, cos ---- */
+
+static bool whole_number(tn_dtype t)
+{
+    return t >= TN_I8 && t <= TN_U64;
+}
+
+static tn_status check_rope(tni_iop_program *p)
+{
+    const tn_tensor *y = &p->t[0], *pos = &p->t[2], *table = &p->t[3];
+    TRY(tni_iop_alike(p, 0, 1 << 1 | 1 << 3 | 1 << 4));
+    if (!whole_number(pos->dtype))
+        return tni_iop_fail(p, TN_EDTYPE, "positions are no integers");
+    const double algo = p->args->num[0];
+    if (algo != INFINIOP_ROPE_ALGO_GPT_J && algo != INFINIOP_ROPE_ALGO_GPT_NEOX)
+        return tni_iop_fail(p, TN_ENULL, "there is no such algorithm");
+    if (y->ndim != 3)
+        TRY(tni_iop_rank(p, 0, 4));
+    TRY(tni_iop_like(p, 1, 0));
+    const int64_t d = y->shape[y->ndim - 1];
+    TRY(tni_iop_rank(p, 3, 2));
+    if (d % 2 || table->shape[1] != d / 2)
+        return tni_iop_fail(p, TN_ESHAPE, "the tables do not have half of the last axis");
+    TRY(tni_iop_like(p, 4, 3));
+    if (pos->ndim == 2 && y->ndim == 4)
+        TRY(tni_iop_shape(p, 2, 2, y->shape));
+    else
+        TRY(tni_iop_shape(p, 2, 1, &y->shape[y->ndim - 3]));
+    TRY(tni_iop_dense_last(p, 0));
+    TRY(tni_iop_dense_last(p, 1));
+    TRY(tni_iop_contiguous(p, 3));
+    return tni_iop_contiguous(p, 4);
+}
+
+/* The elements of t that come first (0) or second (1) in their pairs. */
+static tn_status half_of(tn_tensor *out, const tn_tensor *t, bool neox, int which)
+{
+    const int last = t->ndim - 1;
+    const int64_t d = t->shape[last];
+    if (neox)
+        return tn_slice(out, t, last, which * (d / 2), (which + 1) * (d / 2), 1);
+    return tn_slice(out, t, last, which, d, 2);
+}
+
+/* A table's rows at the positions, with an axis for the heads. */
+static tn_status at_positions(tni_iop_program *p, tn_tensor *out, const tn_tensor *table)
+{
+    const tn_tensor *pos = &p->t[2];
+    const tn_tensor index = tni_iop_unsigned(pos);
+    int64_t shape[3];
+    for (int i = 0; i < pos->ndim; i++)
+        shape[i] = pos->shape[i];
+    shape[pos->ndim] = table->shape[1];
+    TRY(tni_iop_temp(p, out, table->dtype, pos->ndim + 1, shape));
+    TRY(IOP_CALL(p, tni_iop_take, 0, 0, 0, out, table, &index));
+    return tn_unsqueeze(out, out, pos->ndim);
+}
+
+/* The second of each pair is written while the first is still what it was. */
+tn_status tni_iop_plan_rope(tni_iop_program *p)
+{
+    TRY(check_rope(p));
+    const bool neox = p->args->num[0] == INFINIOP_ROPE_ALGO_GPT_NEOX;
+    tn_tensor y[2], x[2], sine, cosine, first;
+    for (int i = 0; i < 2; i++) {
+        TRY(half_of(&y[i], &p->t[0], neox, i));
+        TRY(half_of(&x[i], &p->t[1], neox, i));
+    }
+    TRY(at_positions(p, &sine, &p->t[3]));
+    TRY(at_positions(p, &cosine, &p->t[4]));
+    TRY(tni_iop_temp(p, &first, y[0].dtype, y[0].ndim, y[0].shape));
+    TRY(IOP_EXPR(p, &first, "@(a)*@(c) - @(b)*@(d)", NULL, &x[0], &x[1], &cosine, &sine));
+    TRY(IOP_EXPR(p, &y[1], "@(a)*@(d) + @(b)*@(c)", NULL, &x[0], &x[1], &cosine, &sine));
+    return tni_iop_copy(p, &y[0], &first);
+}
+
+/* ---- Embedding: output, input, weight ---- */
+
+tn_status tni_iop_plan_embedding(tni_iop_program *p)
+{
+    const tn_tensor *out = &p->t[0], *in = &p->t[1], *weight = &p->t[2];
+    TRY(tni_iop_rank(p, 2, 2));
+    TRY(tni_iop_rank(p, 0, in->ndim + 1));
+    for (int i = 0; i <= in->ndim; i++)
+        if (out->shape[i] != (i < in->ndim ? in->shape[i] : weight->shape[1]))
+            return tni_iop_fail(p, TN_ESHAPE, "the output is not (input, columns of weight)");
+    TRY(tni_iop_index(p, 1));
+    TRY(tni_iop_alike(p, 2, 1));
+    const tn_tensor index = tni_iop_unsigned(in);
+    return IOP_CALL(p, tni_iop_take, 0, 0, 0, out, weight, &index);
+}
+
+/* ---- SelectLastTokenHidden: output, hidden, offsets ---- */
+
+/* It has no workspace: indices are made a few at a time. */
+static tn_status take_rows_before(const tni_iop_env *env, const tni_iop_step *s,
+                                  const tn_tensor *t)
+{
+    enum { FEW = 256 };
+    int32_t rows[FEW];
+    const int64_t n = t[2].shape[0];
+    (void)env, (void)s;
+    for (int64_t at = 0; at < n; at += FEW) {
+        const int64_t end = n - at < FEW ? n : at + FEW, count = end - at;
+        tn_tensor some, dst, index;
+        TRY(tn_slice(&some, &t[2], 0, at, end, 1));
+        TRY(tn_slice(&dst, &t[0], 0, at, end, 1));
+        TRY(tn_init(&index, rows, TN_I32, 1, &count));
+        TRY(tn_sub(&index, &some, TN_SCALAR_I32(1)));
+        TRY(tn_take(&dst, &t[1], 0, &index));
+    }
+    return TN_OK;
+}
+
+tn_status tni_iop_plan_select_last(tni_iop_program *p)
+{
+    const tn_tensor *out = &p->t[0], *hidden = &p->t[1], *offsets = &p->t[2];
+    TRY(tni_iop_rank(p, 0, 3));
+    TRY(tni_iop_rank(p, 1, 3));
+    TRY(tni_iop_rank(p, 2, 1));
+    if (offsets->shape[0] < 2)
+        return tni_iop_fail(p, TN_ESHAPE, "there are fewer than 2 offsets");
+    TRY(tni_iop_shape(p, 0, 3, (const int64_t[]){1, offsets->shape[0] - 1, hidden->shape[2]}));
+    for (int k = 0; k < 3; k++)
+        TRY(tni_iop_contiguous(p, k));
+    TRY(tni_iop_is(p, 2, TN_I32));
+    TRY(tni_iop_alike(p, 1, 1));
+    const int64_t rows = hidden->shape[0] * hidden->shape[1];
+    if (rows == 0 || hidden->shape[2] == 0)
+        return tni_iop_fail(p, TN_ESHAPE, "there are no tokens");
+    tn_tensor dst, src, ends;
+    TRY(tn_select(&dst, out, 0, 0));
+    TRY(tn_reshape(&src, hidden, 2, (const int64_t[]){rows, hidden->shape[2]}));
+    TRY(tn_slice(&ends, offsets, 0, 1, offsets->shape[0], 1));
+    TRY(IOP_CALL(p, tni_iop_in_range, 0, 1, rows + 1, &ends));
+    return IOP_CALL(p, take_rows_before, 0, 0, 0, &dst, &src, &ends);
+}
