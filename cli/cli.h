@@ -257,13 +257,6 @@ int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
 /* The job as it runs: with the memory, sink and progress of the command. */
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w);
 
-/* ---- names of axes (axes.c) ---- */
-
-/* The axis of the result that has the name of each axis of each source, or -1; text is one that
- * tn_einsum_shape took.  Axes of extent 1, which repeat, have -1. */
-void match_einsum_axes(const char *text, int n, const tn_tensor *const *srcs, int ndim,
-                       int *const *of);
-
 /* ---- from inputs to an output (run.c) ---- */
 
 typedef int build_fn(const args *a, const input *in, recipe *r);

@@ -89,10 +89,12 @@ const command commands[] = {
      "    tenon eval \"sqrt(mean((x - y)**2))\" x=a.npy y=model.safetensors:w -o rms.npy\n",
      .text_first = true},
     {"einsum", "TEXT IN... -o OUT", "multiply tensors, summed over the axes they share",
-     OPT_RESULT & ~(OPT_TENSORS | OPT_DTYPE), run_einsum, .more =
+     (OPT_RESULT & ~(OPT_TENSORS | OPT_DTYPE)) | OPT_JSON, run_einsum, .more =
      "TEXT names the axes of each input, then those of the result: as in NumPy, a letter\n"
      "each, or as in einops, words with blanks between them.  Up to 8 inputs.  Floats of 16\n"
-     "bits are summed in f32, integers wrap.\n\n"
+     "bits are summed in f32, integers wrap.  The bytes of the result depend neither on\n"
+     "--max-mem nor on how the files lay their elements out.  tenon explain einsum says how\n"
+     "the result is cut; with --json also the plan of one tile.\n\n"
      "    tenon einsum \"ij,jk->ik\" a.npy b.npy -o c.npy\n"
      "    tenon einsum \"b q h d, b k h d -> b h q k\" q.npy k.npy -o s.npy\n",
      .text_first = true},

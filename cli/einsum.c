@@ -11,8 +11,8 @@
 #include "cli.h"
 
 enum {
-    TILE_BYTES = 4 << 20, /* of a tile's part of one source, where its axes can be cut */
-    ROW_BYTES = 4 << 20,  /* of the part of the result that a row of tiles needs */
+    TILE_BYTES = 2 << 20, /* of a tile's part of one source, where its axes can be cut */
+    ROW_BYTES = 2 << 20,  /* of the part of the result that a row of tiles needs */
     TILE_MOST = 256       /* extent of a tile along the axis that boxes are cut along */
 };
 
@@ -204,28 +204,119 @@ static tn_status make_box(void *user, const tn_tensor *dst, const int64_t *at)
 
 /* ---- the command ---- */
 
+/* Which axes of the result have the names of the sources' axes: every extent is 1 but one, which
+ * is 2, and so is that of the result's axis.  Axes of extent 1 repeat, and have none. */
+static int match_axes(einsum_job *e)
+{
+    tn_tensor probe[TN_EINSUM_SOURCES];
+    const tn_tensor *srcs[TN_EINSUM_SOURCES];
+    int64_t shape[TN_MAX_NDIM];
+    int ndim;
+    for (int k = 0; k < e->n; k++) {
+        probe[k] = e->f[k].in.t;
+        for (int i = 0; i < probe[k].ndim; i++)
+            probe[k].shape[i] = 1;
+        srcs[k] = &probe[k];
+    }
+    for (int k = 0; k < e->n; k++)
+        for (int i = 0; i < probe[k].ndim; i++) {
+            e->f[k].of[i] = -1;
+            if (e->f[k].in.t.shape[i] == 1)
+                continue;
+            probe[k].shape[i] = 2;
+            LIB(tn_einsum_shape(e->spec, e->n, srcs, &ndim, shape));
+            probe[k].shape[i] = 1;
+            for (int o = 0; o < ndim; o++)
+                e->f[k].of[i] = shape[o] == 2 ? o : e->f[k].of[i];
+        }
+    return DONE;
+}
+
 static int describe_result(einsum_job *e)
 {
     const tn_tensor *srcs[TN_EINSUM_SOURCES];
-    int *of[TN_EINSUM_SOURCES];
     int64_t shape[TN_MAX_NDIM];
     int ndim;
     tn_dtype dtype = e->f[0].in.t.dtype;
     for (int k = 0; k < e->n; k++) {
         srcs[k] = &e->f[k].in.t;
-        of[k] = e->f[k].of;
         LIB(tn_promote(&dtype, dtype, srcs[k]->dtype));
     }
     LIB(tn_einsum_shape(e->spec, e->n, srcs, &ndim, shape));
     LIB(tn_init(&e->out, NULL, dtype, ndim, shape));
-    match_einsum_axes(e->spec, e->n, srcs, ndim, of);
+    return match_axes(e);
+}
+
+static double count_boxes(const einsum_job *e)
+{
+    double boxes = 1;
+    for (int i = 0; i < e->along; i++)
+        boxes *= (double)e->out.shape[i];
+    if (e->along < 0)
+        return boxes;
+    const int64_t each = e->box * e->tile[e->along], n = e->out.shape[e->along];
+    return boxes * (n ? (double)((n - 1) / each + 1) : 0);
+}
+
+/* The plan of a tile that is whole. */
+static int plan_tile(const einsum_job *e, tn_plan **plan)
+{
+    tn_tensor dst, parts[TN_EINSUM_SOURCES];
+    const tn_tensor *srcs[TN_EINSUM_SOURCES];
+    LIB(tn_init(&dst, NULL, e->out.dtype, e->out.ndim, e->tile));
+    for (int k = 0; k < e->n; k++) {
+        const tn_tensor *t = &e->f[k].in.t;
+        int64_t shape[TN_MAX_NDIM];
+        for (int i = 0; i < t->ndim; i++)
+            shape[i] = e->f[k].of[i] < 0 ? t->shape[i] : e->tile[e->f[k].of[i]];
+        LIB(tn_init(&parts[k], NULL, t->dtype, t->ndim, shape));
+        srcs[k] = &parts[k];
+    }
+    LIB(tn_plan_einsum(plan, &dst, e->spec, e->n, srcs));
+    return DONE;
+}
+
+static void print_tensor_json(const char *path, const tn_tensor *t)
+{
+    printf("{\"path\": ");
+    json_text(stdout, path ? path : "");
+    printf(", \"dtype\": \"%s\", \"shape\": [", tn_dtype_name(t->dtype));
+    for (int i = 0; i < t->ndim; i++)
+        printf("%s%lld", i ? ", " : "", (long long)t->shape[i]);
+    printf("], \"bytes\": %lld}", (long long)tn_nbytes(t));
+}
+
+static int explain_json(const args *a, const einsum_job *e)
+{
+    char text[8192] = "";
+    tn_plan *plan;
+    TRY(plan_tile(e, &plan));
+    const tn_status status = tn_plan_json(plan, text, sizeof text);
+    tn_plan_free(plan);
+    LIB(status);
+    printf("{\"command\": \"einsum\", \"text\": ");
+    json_text(stdout, e->spec);
+    printf(", \"in\": [");
+    for (int k = 0; k < e->n; k++) {
+        fputs(k ? ", " : "", stdout);
+        print_tensor_json(e->f[k].in.from->path, &e->f[k].in.t);
+    }
+    printf("], \"out\": ");
+    print_tensor_json(a->out, &e->out);
+    printf(", \"tile\": [");
+    for (int i = 0; i < e->out.ndim; i++)
+        printf("%s%lld", i ? ", " : "", (long long)e->tile[i]);
+    printf("], \"boxes\": %.0f, \"blas\": \"%s\",\n \"plan\": %s}\n", count_boxes(e), tn_blas(),
+           text);
     return DONE;
 }
 
 static int explain_einsum(const args *a, const einsum_job *e)
 {
     char shape[512], bytes[32];
-    double read = 0, boxes = 1;
+    double read = 0, boxes = count_boxes(e);
+    if (a->json)
+        return explain_json(a, e);
     printf("einsum %s\n", e->spec);
     for (int k = 0; k < e->n; k++) {
         const input *in = &e->f[k].in;
@@ -241,13 +332,6 @@ static int explain_einsum(const args *a, const einsum_job *e)
     printf(": %s %s, %s\n", tn_dtype_name(e->out.dtype),
            shape_text(shape, e->out.ndim, e->out.shape),
            bytes_text(bytes, (double)tn_nbytes(&e->out)));
-    for (int i = 0; i < e->along; i++)
-        boxes *= (double)e->out.shape[i];
-    if (e->along >= 0) {
-        const int64_t each = e->box * e->tile[e->along], n = e->out.shape[e->along];
-        const int64_t pieces = n ? (n - 1) / each + 1 : 0;
-        boxes *= (double)pieces;
-    }
     printf("  tile    %s, in %.0f box%s\n", shape_text(shape, e->out.ndim, e->tile), boxes,
            boxes == 1 ? "" : "es");
     printf("  read    %s or more: a source is read again for each box that needs it\n",
@@ -285,6 +369,8 @@ int run_einsum(const args *a)
         return usage(a, "missing argument: %s", a->n ? "IN" : "TEXT");
     if (a->n > TN_EINSUM_SOURCES + 1)
         return usage(a, "takes at most %d files, got %d", TN_EINSUM_SOURCES, a->n - 1);
+    if (a->json && !a->explain)
+        return usage(a, "--json belongs to tenon explain einsum");
     einsum_job *e = calloc(1, sizeof *e);
     if (!e)
         return fail("no memory");

@@ -60,6 +60,14 @@ $ tenon explain einsum "ij,kj->ik" a.npy a.npy -o z.npy | grep -v blas
 >   read    120 B or more: a source is read again for each box that needs it
 >   write   36 B
 
+$ tenon explain einsum --json "ij,kj->ik" a.npy a.npy -o z.npy | python3 -c "import json, sys; x = json.load(sys.stdin); print(x['command'], x['text'], x['out'], x['tile'], x['boxes']); print(x['in'][1], x['plan']['way'], x['plan']['flops'])"
+> einsum ij,kj->ik {'path': 'z.npy', 'dtype': 'i32', 'shape': [3, 3], 'bytes': 36} [3, 3] 1
+> {'path': 'a.npy', 'dtype': 'i32', 'shape': [3, 5], 'bytes': 60} small 90
+$ tenon einsum --json "ij,kj->ik" a.npy a.npy -o z.npy
+2> tenon einsum: --json belongs to tenon explain einsum
+2> usage: tenon einsum TEXT IN... -o OUT
+? 2
+
 Three budgets and another layout of the file give the same bytes: the result is larger than one
 row of tiles.
 
@@ -67,6 +75,11 @@ $ tenon cast f32 data/c_i32.npy -o - | tenon slice "[0]" - -o - | tenon op div -
 $ tenon pad --after 1397,0 --mode wrap f.npy -o - | tenon pad --after 0,795 --mode wrap - -o big.npy
 $ tenon einsum "ij,kj->ik" big.npy big.npy -o big1.npy
 $ tenon einsum "ij,kj->ik" big.npy big.npy --max-mem 1M -o big2.npy && cmp big1.npy big2.npy
-$ tenon einsum "ij,kj->ik" big.npy big.npy --max-mem 30M -o big3.npy && cmp big1.npy big3.npy
-$ tenon explain einsum "ij,kj->ik" big.npy big.npy --max-mem 30M -o z.npy | grep tile
->   tile    (256, 700), in 3 boxes
+$ tenon einsum "ij,kj->ik" big.npy big.npy --max-mem 8M -o big3.npy && cmp big1.npy big3.npy
+$ tenon einsum "ij,kj->ik" big.npy big.npy --max-mem 30M -o big4.npy && cmp big1.npy big4.npy
+$ tenon permute 1,0 big.npy -o - | LC_ALL=C sed '1s/False/True /; 1s/(800, 1400)/(1400, 800)/' > fortran.npy
+$ tenon info fortran.npy | tail -1
+> f32    (1400, 800)  4480000    128  F
+$ tenon einsum "ij,kj->ik" fortran.npy big.npy --max-mem 8M -o big5.npy && cmp big1.npy big5.npy
+$ tenon explain einsum "ij,kj->ik" big.npy big.npy --max-mem 8M -o z.npy | grep tile
+>   tile    (256, 350), in 6 boxes
