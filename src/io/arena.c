@@ -22,6 +22,7 @@ void *tni_arena_take(tni_arena *a, size_t n)
         memcpy(chunk, &a->last, sizeof a->last);
         *a = (tni_arena){chunk, LINK, size};
     }
+    ASSERT(a->used >= LINK && n <= a->size - a->used);
     void *piece = (char *)a->last + a->used;
     a->used += n;
     return piece;
@@ -29,6 +30,7 @@ void *tni_arena_take(tni_arena *a, size_t n)
 
 void *tni_arena_rows(tni_arena *a, int64_t n, size_t width)
 {
+    ASSERT(n >= 0 && width > 0);
     return (uint64_t)n > SIZE_MAX / width ? NULL : tni_arena_take(a, (size_t)n * width);
 }
 

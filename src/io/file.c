@@ -89,6 +89,7 @@ tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
 {
     char words[80];
     size_t got = 0;
+    ASSERT(n >= 0 && at >= 0 && n <= f->size - at); /* of a checked header */
     int error = tni_sys_pread(f->fd, buf, (size_t)n, at, &got);
     if (error)
         return tni_fail(TN_EIO, "%s: %s", f->path, tni_sys_words(error, words, sizeof words));
@@ -116,6 +117,7 @@ tn_status tni_file_add(tn_file *f, const tni_entry *e)
 {
     if (f->count == f->capacity)
         TRY(grow(f));
+    ASSERT(f->count < f->capacity && e->ndim >= 0 && e->nbytes >= 0);
     size_t bytes = (size_t)e->ndim * sizeof *e->shape;
     int64_t *shape = tni_arena_take(&f->arena, bytes);
     int64_t *stride = e->stride ? tni_arena_take(&f->arena, bytes) : NULL;

@@ -29,6 +29,7 @@ const char *tni_shape_text(char *buf, int ndim, const int64_t *shape, const char
 
 tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out)
 {
+    ASSERT(e->ndim >= 0 && e->ndim <= TN_MAX_NDIM);
     if (e->stride)
         return tn_init_strided(out, buf, e->dtype, e->ndim, e->shape, e->stride);
     if (!e->fortran)
@@ -142,6 +143,7 @@ static tn_status view_of(const tn_file *f, const tni_entry *e, bool readable, tn
     tn_file *owner = (tn_file *)f;
     char *base = NULL;
     tn_tensor t;
+    ASSERT(e->offset >= 0 && e->nbytes <= f->size - e->offset);
     TRY(mapping(f, readable ? &owner->map : &owner->places, readable, &base));
     TRY(TNI_NEVER(tni_entry_at(e, base + e->offset, &t)));
     t.flags |= TN_READONLY;

@@ -134,6 +134,7 @@ tn_status tni_writer_enter(tn_writer *w)
         if (w->format->enter)
             TRY(w->format->enter(w, slot));
         w->left = slot->numel;
+        ASSERT(w->left >= 0 && slot->nbytes == w->left * tni_width(slot->dtype));
         if (w->left > 0)
             break;
         if (w->format->leave)
@@ -275,6 +276,7 @@ static tn_status finish(tn_writer *w)
     if (w->now < w->n)
         return tni_fail(TN_EARG, "%s: tensor \"%.80s\" lacks %lld elements", w->path,
                         w->slots[w->now].name, (long long)w->left);
+    ASSERT(w->now == w->n && w->left == 0);
     if (w->format->finish)
         TRY(w->format->finish(w));
     if (w->pipe)

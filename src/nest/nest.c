@@ -127,6 +127,8 @@ void tni_nest_build(tni_nest *nest, int nop, const tn_tensor *const *ts,
                     const tni_nest_rules *rules)
 {
     const bool special = rules->fold || rules->before;
+    ASSERT(nop >= 1 && nop <= TNI_MAX_OPERANDS && ts[0]->ndim <= TN_MAX_NDIM);
+    ASSERT(!special || nop >= 2);
     nest->ndim = 0;
     nest->nop = nop;
     nest->empty = nest->no_fold = false;
@@ -147,6 +149,8 @@ void tni_nest_build(tni_nest *nest, int nop, const tn_tensor *const *ts,
         if (special && !nest_take_special(nest, a, i, ts, rules))
             continue;
         nest->ndim++;
+        ASSERT(a->role != TNI_FOLD || a->step[0] == 0);
+        ASSERT(a->role != TNI_PAD || (a->before >= 0 && a->before + a->held <= a->n));
         if (!rules->keep_signs && a->role != TNI_FOLD)
             nest_face_forward(nest, a, rules->lead);
         if (!rules->keep_order)

@@ -14,6 +14,7 @@ bool tni_split_worth(int64_t bytes)
 
 int tni_split_parts(int threads, int64_t bytes, int64_t items)
 {
+    ASSERT(bytes >= 0 && items >= 0);
     if (!tni_split_worth(bytes) || items < 2)
         return 1;
     int64_t parts = threads;
@@ -26,8 +27,9 @@ int tni_split_parts(int threads, int64_t bytes, int64_t items)
 
 void tni_split_range(int64_t items, int parts, int part, int64_t *first, int64_t *last)
 {
-    ASSERT(parts >= 1 && part >= 0 && part < parts);
+    ASSERT(parts >= 1 && part >= 0 && part < parts && items >= 0);
     int64_t each = items / parts, more = items % parts;
     *first = each * part + (part < more ? part : more);
     *last = *first + each + (part < more);
+    ASSERT(*first <= *last && *last <= items);
 }

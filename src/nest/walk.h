@@ -40,7 +40,7 @@ static inline void tni_walk_skip(tni_walk *w, int64_t by)
     if (w->ndim == 0)
         return;
     const tni_axis *a = &w->axis[w->ndim - 1];
-    ASSERT(w->at[w->ndim - 1] + by < a->n);
+    ASSERT(by >= 0 && w->at[w->ndim - 1] + by < a->n);
     w->at[w->ndim - 1] += by;
     for (int k = 0; k < w->nop; k++)
         w->offset[k] += by * a->step[k];

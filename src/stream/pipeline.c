@@ -61,7 +61,9 @@ static void *worker(void *user)
             pthread_cond_wait(&p->changed, &p->lock);
             continue;
         }
+        ASSERT(p->next < p->scheduled);
         buffer *b = &p->buffers[p->next++ % p->n];
+        ASSERT(!b->ready);
         pthread_mutex_unlock(&p->lock);
         make_box(p->job, b);
         pthread_mutex_lock(&p->lock);
@@ -81,6 +83,7 @@ static tn_status deliver(pipeline *p, buffer *b)
     TRY(job->writer ? tn_writer_put(job->writer, &b->out)
                     : job->put(job->user, &b->out, b->box.at));
     p->done += tn_nbytes(&b->out);
+    ASSERT(p->done <= p->total);
     return job->progress ? job->progress(job->user, p->done, p->total) : TN_OK;
 }
 
@@ -96,6 +99,7 @@ static tn_status run_ahead(pipeline *p)
             tni_boxes_get(&p->boxes, p->scheduled++, &b->box);
             b->ready = false;
         }
+        ASSERT(delivered < p->scheduled && p->scheduled - delivered <= p->n);
         pthread_cond_broadcast(&p->changed);
         buffer *oldest = &p->buffers[delivered % p->n];
         while (!oldest->ready)
@@ -154,6 +158,8 @@ static void use_large_pages(char *at, int64_t n)
 tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
 {
     const int64_t line = 63;
+    ASSERT(plan->threads >= 1 && plan->threads <= MOST_THREADS && plan->elements >= 1);
+    ASSERT(plan->buffers > plan->threads || plan->buffers == 1);
     int64_t result = (plan->elements * tni_width(job->out.dtype) + line) & ~line;
     int64_t scratch = plan->elements * tni_recipe_of(job->recipe)->scratch(job) +
                       64 * ((int64_t)job->n < 64 ? job->n : 64);

@@ -32,6 +32,7 @@ static tn_status read_operand(const tn_stream_source *s, const tni_box *box, tn_
         at[i] = repeats ? 0 : box->at[i];
     }
     TRY(tn_init(&d, scratch->at, v->dtype, v->ndim, n));
+    ASSERT(tn_nbytes(&d) <= scratch->bytes);
     TRY(tni_source_read(s, &d, at));
     int64_t bytes = (tn_nbytes(&d) + 63) & ~INT64_C(63);
     scratch->at += bytes;
@@ -116,6 +117,7 @@ static tn_status copy_make(const tn_stream *job, const tni_box *box, const tn_te
     tn_tensor raw = *out;
     if (copy_casts(job))
         TRY(tn_init(&raw, scratch.at, copy_dtype(job), out->ndim, box->n));
+    ASSERT(!copy_casts(job) || tn_nbytes(&raw) <= scratch.bytes);
     if (copy_fill(job))
         TRY(tn_fill(&raw, copy_fill(job)->value));
     for (int k = 0; k < job->n; k++)
@@ -182,6 +184,7 @@ static tn_status apply_make(const tn_stream *job, const tni_box *box, const tn_t
     const tn_stream_op *op = job->args;
     tn_tensor operands[3];
     const tn_tensor *srcs[3];
+    ASSERT(job->n <= COUNT(operands));
     TRY(read_operands(job, box, operands, srcs, scratch));
     return tn_apply(op->op, op->params, out, job->n, srcs);
 }
@@ -199,6 +202,7 @@ static tn_status map_make(const tn_stream *job, const tni_box *box, const tn_ten
     const tn_stream_map *map = job->args;
     tn_tensor operands[MOST_OPERANDS];
     const tn_tensor *srcs[MOST_OPERANDS];
+    ASSERT(job->n <= COUNT(operands));
     TRY(read_operands(job, box, operands, srcs, scratch));
     return map->fn(map->user, out, job->n, srcs, box->at);
 }
@@ -229,6 +233,7 @@ static tn_status eval_make(const tn_stream *job, const tni_box *box, const tn_te
     const tn_stream_eval *eval = job->args;
     tn_tensor operands[TN_EXPR_NAMES];
     const tn_tensor *srcs[TN_EXPR_NAMES];
+    ASSERT(job->n <= COUNT(operands));
     TRY(read_operands(job, box, operands, srcs, scratch));
     return tn_expr_run(eval->expr, out, job->n, srcs);
 }

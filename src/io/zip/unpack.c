@@ -85,6 +85,7 @@ static tn_status take(source *s, uint8_t *out, int64_t n, int64_t *got)
         s->at += *got;
         s->left -= *got;
     }
+    ASSERT(*got >= 0 && *got <= n && s->left >= 0);
     s->crc = (uint32_t)crc32_z(s->crc, out, (size_t)*got);
     return TN_OK;
 }
@@ -116,6 +117,7 @@ static tn_status end(source *s, const tni_entry *e)
 static tn_status unpack(source *s, const tni_entry *e, uint8_t *out)
 {
     int64_t got, head = e->offset - (e->packing == TNI_DEFLATED ? 0 : e->member);
+    ASSERT(head >= 0 && e->nbytes >= 0);
     TRY(pass(s, head, false));
     TRY(take(s, out, e->nbytes, &got));
     if (got < e->nbytes)
