@@ -284,8 +284,7 @@ infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc, char *buf,
     if (iop->program)
         return tni_iop_status(tni_iop_explain((const tni_iop_program *)iop, buf, n));
     if (!iop->nparts)
-        snprintf(buf, n, "%s: strips are cast to f64, computed, and rounded once\n",
-                 tni_iop_rows[iop->name].name);
+        snprintf(buf, n, "%s: nothing to do\n", tni_iop_rows[iop->name].name);
     else {
         const int used = snprintf(buf, n, "%s: %zu plans, the first of them is\n",
                                   tni_iop_rows[iop->name].name, iop->nparts);

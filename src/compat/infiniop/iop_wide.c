@@ -1,79 +1,17 @@
 /* iop_wide.c - operators with a number beside their tensors, or an output of another dtype.
  *
- * The number is a tensor without axes.  Where it would not survive the dtype of the others,
- * strips are cast to f64, computed, and cast to the output, which rounds once. */
+ * The number is a tensor without axes.  Where it would not survive the dtype of the others, the
+ * work is an expression in f64, converted to the output's dtype, which rounds once. */
 #include "iop.h"
 
-#include <string.h>
-
-enum { MOST = 3, STRIP = 256 };
+enum { MOST = 3 };
 
 typedef struct wide {
-    tni_iop head;           /* without a plan: strips */
-    int nsrc;               /* the number is the last of them */
-    bool kept;              /* it is kept here; otherwise the run brings it */
-    char value[8];          /* one element of its dtype */
-    tn_tensor ts[MOST + 1]; /* output and sources */
+    tni_iop head;
+    int nsrc;      /* the number is the last of them */
+    bool kept;     /* it is kept here; otherwise the run brings it */
+    char value[8]; /* one element of its dtype */
 } wide;
-
-static tn_tensor scalar(tn_dtype dtype)
-{
-    return (tn_tensor){.dtype = dtype, .device = TN_CPU};
-}
-
-/* ---- strips in f64 ---- */
-
-static void *writable(const void *p)
-{
-    void *q;
-    memcpy(&q, &p, sizeof q);
-    return q;
-}
-
-static tn_tensor line(const void *data, tn_dtype dtype, int64_t n, int64_t step)
-{
-    tn_tensor t;
-    t.data = writable(data);
-    t.dtype = dtype;
-    t.ndim = 1;
-    t.device = TN_CPU;
-    t.flags = 0;
-    t.shape[0] = n;
-    t.stride[0] = step;
-    return t;
-}
-
-/* At most STRIP elements of operands that are checked: nothing can fail. */
-static tn_status compute(const wide *w, const tn_tensor *out, const tn_tensor *in)
-{
-    const int64_t n = out->shape[0];
-    double scratch[MOST][STRIP];
-    tn_tensor ts[MOST];
-    const tn_tensor *srcs[MOST];
-    for (int k = 0; k < w->nsrc; k++) {
-        ts[k] = line(scratch[k], TN_F64, n, sizeof scratch[k][0]);
-        srcs[k] = &ts[k];
-        TRY(tn_cast(&ts[k], &in[k]));
-    }
-    TRY(tn_apply(tni_iop_rows[w->head.name].op, NULL, &ts[0], w->nsrc, srcs));
-    return tn_cast(out, &ts[0]);
-}
-
-static void strip(void *user, int64_t n, void *dst, int64_t dst_step, const void *const *src,
-                  const int64_t *src_step)
-{
-    const wide *w = user;
-    for (int64_t at = 0; at < n; at += STRIP) {
-        const int64_t m = n - at < STRIP ? n - at : STRIP;
-        const tn_tensor out = line((char *)dst + at * dst_step, w->ts[0].dtype, m, dst_step);
-        tn_tensor in[MOST];
-        for (int k = 0; k < w->nsrc; k++)
-            in[k] = line((const char *)src[k] + at * src_step[k], w->ts[k + 1].dtype, m,
-                         src_step[k]);
-        if (compute(w, &out, in) != TN_OK)
-            return;
-    }
-}
 
 static tn_status run_wide(const tni_iop *iop, void *dst, const void *const *given)
 {
@@ -81,68 +19,58 @@ static tn_status run_wide(const tni_iop *iop, void *dst, const void *const *give
     const void *srcs[MOST];
     for (int k = 0; k < w->nsrc; k++)
         srcs[k] = w->kept && k == w->nsrc - 1 ? w->value : given[k];
-    if (iop->plan)
-        return tn_plan_run(iop->plan, dst, srcs);
-    tn_tensor ts[MOST + 1];
-    const tn_tensor *ins[MOST];
-    for (int k = 0; k <= w->nsrc; k++) {
-        ts[k] = w->ts[k];
-        ts[k].data = k ? writable(srcs[k - 1]) : dst;
-        if (k > 0)
-            ins[k - 1] = &ts[k];
-    }
-    return tn_map(strip, writable(w), &ts[0], w->nsrc, ins);
+    return tn_plan_run(iop->plan, dst, srcs);
 }
 
 /* ---- making ---- */
 
-/* ts are output and tensors; number, if there is one, follows them: kept or of the run, and of
- * f32 where the others are and it fits. */
+/* A number that follows the tensors: kept or of the run, and of f32 where the others are and it
+ * fits. */
 typedef struct number {
     bool there, kept, fits_f32;
     double value;
 } number;
 
-static tn_status plan(tn_plan **plan, const wide *w)
+/* The plan of an expression of n sources, named in their order. */
+static tn_status plan_text(tn_plan **plan, const char *text, const tn_tensor *dst, int n,
+                           const tn_tensor *const *srcs)
 {
-    const tn_tensor *srcs[MOST];
-    for (int k = 0; k < w->nsrc; k++)
-        srcs[k] = &w->ts[k + 1];
-    return tn_plan_op(plan, tni_iop_rows[w->head.name].op, NULL, &w->ts[0], w->nsrc, srcs);
-}
-
-/* What a map checks of layouts. */
-static tn_status check_layouts(const wide *w)
-{
-    const tn_tensor *y = &w->ts[0];
-    tn_tensor spread;
-    for (int k = 1; k <= w->nsrc; k++)
-        TRY(tn_broadcast_to(&spread, &w->ts[k], y->ndim, y->shape));
-    return tni_check_injective(y, tni_iop_rows[w->head.name].name);
-}
-
-static tn_status make(const tni_iop_request *q, int n, const tni_iop_tensor *ts, number num)
-{
-    tni_iop *made;
-    TRY(tni_iop_make(&made, q, sizeof(wide), NULL));
-    wide *w = (wide *)made;
-    bool narrow = true, f32 = ts[0]->dtype == INFINI_DTYPE_F32 && num.fits_f32;
-    for (int k = 0; k < n; k++) {
-        w->ts[k] = ts[k]->t;
-        narrow &= ts[k]->dtype == (f32 ? INFINI_DTYPE_F32 : INFINI_DTYPE_F64);
-    }
-    made->run = run_wide;
-    w->nsrc = n - 1 + num.there;
-    w->kept = num.kept;
-    if (num.there)
-        w->ts[n] = scalar(f32 ? TN_F32 : TN_F64);
-    tni_iop_value(w->value, f32 ? INFINI_DTYPE_F32 : INFINI_DTYPE_F64, num.value);
-    const tn_status status = narrow ? plan(&made->plan, w) : check_layouts(w);
-    if (status == TN_OK)
-        *q->out = &made->base;
-    else
-        tni_iop_free(made);
+    tn_expr *e;
+    TRY(tn_expr_parse(&e, text));
+    const tn_status status = tn_plan_expr(plan, e, dst, n, srcs);
+    tn_expr_free(e);
     return status;
+}
+
+/* ts are output and tensors; text is the work in f64. */
+static tn_status make(const tni_iop_request *q, int n, const tni_iop_tensor *ts, number num,
+                      const char *text)
+{
+    bool narrow = true, f32 = ts[0]->dtype == INFINI_DTYPE_F32 && num.fits_f32;
+    const tn_tensor scalar = {.dtype = f32 ? TN_F32 : TN_F64, .device = TN_CPU};
+    const tn_tensor *srcs[MOST];
+    for (int k = 0; k < n; k++) {
+        narrow &= ts[k]->dtype == (f32 ? INFINI_DTYPE_F32 : INFINI_DTYPE_F64);
+        if (k > 0)
+            srcs[k - 1] = &ts[k]->t;
+    }
+    const int nsrc = n - 1 + num.there;
+    if (num.there)
+        srcs[nsrc - 1] = &scalar;
+    tn_plan *plan;
+    if (narrow)
+        TRY(tn_plan_op(&plan, tni_iop_rows[q->name].op, NULL, &ts[0]->t, nsrc, srcs));
+    else
+        TRY(plan_text(&plan, text, &ts[0]->t, nsrc, srcs));
+    tni_iop *made;
+    TRY(tni_iop_make(&made, q, sizeof(wide), plan));
+    wide *w = (wide *)made;
+    made->run = run_wide;
+    w->nsrc = nsrc;
+    w->kept = num.kept;
+    tni_iop_value(w->value, f32 ? INFINI_DTYPE_F32 : INFINI_DTYPE_F64, num.value);
+    *q->out = &made->base;
+    return TN_OK;
 }
 
 static tn_status make_lerp(const tni_iop_request *q, int n, const tni_iop_tensor *ts,
@@ -153,7 +81,8 @@ static tn_status make_lerp(const tni_iop_request *q, int n, const tni_iop_tensor
     for (int k = 1; k < n; k++)
         TRY(tni_iop_same_dtype(q->name, ts[0], ts[k]));
     if (n == 3)
-        return make(q, n, ts, (number){true, true, true, (double)weight});
+        return make(q, n, ts, (number){true, true, true, (double)weight},
+                    "lerp(f64(x), f64(y), f64(w))");
     tn_plan *whole;
     tni_iop *made;
     TRY(tn_plan_op(&whole, TN_LERP, NULL, &ts[0]->t, 3,
@@ -183,7 +112,8 @@ static tn_status make_power(const tni_iop_request *q, int n, const tni_iop_tenso
     if (n == 3)
         TRY(tni_iop_same_dtype(q->name, ts[1], ts[2]));
     TRY(tni_iop_same_shapes(q->name, n, ts));
-    return make(q, n, ts, (number){n == 2, n == 2, false, (double)exponent});
+    return make(q, n, ts, (number){n == 2, n == 2, false, (double)exponent},
+                "float_power(f64(x), f64(y))");
 }
 
 infiniStatus_t infiniopCreateFloatPowerDescriptor(infiniopHandle_t handle,
@@ -200,7 +130,7 @@ infiniStatus_t infiniopCreateFloatPowerDescriptor(infiniopHandle_t handle,
 static tn_status make_product(const tni_iop_request *q, const tni_iop_tensor *ts)
 {
     TRY(tni_iop_check_alike(q, 2, ts));
-    return make(q, 2, ts, (number){true, false, false, 0});
+    return make(q, 2, ts, (number){true, false, false, 0}, "f64(x) * w");
 }
 
 infiniStatus_t infiniopCreateMulScalarDescriptor(infiniopHandle_t handle,
