@@ -21,6 +21,7 @@ static int slot(tn_dtype t)
 
 static void add(tni_cast *c, tni_cast_fn fn, tn_dtype gives)
 {
+    ASSERT(fn && c->steps < TNI_CAST_STEPS);
     c->fn[c->steps] = fn;
     c->width[c->steps++] = (int8_t)tni_width(gives);
 }

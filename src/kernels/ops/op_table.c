@@ -75,6 +75,8 @@ static void run_part(const tni_op_strip *op, char *d, const char *const *s, unsi
     _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_MATH_BLOCK * WIDEST];
     const char *from[TNI_MAX_ARITY];
     const int64_t step[TNI_MAX_ARITY] = {0};
+    ASSERT(first >= 0 && count > 0 && first + count <= op->block);
+    ASSERT(op->block * op->width[0] <= (int)sizeof pad[0]);
     for (int k = 0; k < op->nsrc; k++) {
         const int width = op->width[k + 1];
         from[k] = one >> k & 1 ? s[k] : pad[k + 1];

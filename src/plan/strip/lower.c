@@ -40,6 +40,7 @@ static int lower_take(uint64_t *used, int *count)
     used[i / 64] |= 1ull << i % 64;
     if (i + 1 > *count)
         *count = i + 1;
+    ASSERT(i < TNI_MAX_VALUES);
     return i;
 }
 
@@ -72,6 +73,7 @@ static void lower_free(lowering *l, int16_t slot)
 
 static tni_instr *lower_emit(lowering *l, tni_do kind, bool one, int width)
 {
+    ASSERT(l->s->ninstr < TNI_MAX_INSTRS);
     tni_instr *x = &l->s->instr[l->s->ninstr++];
     x->kind = (uint8_t)kind;
     x->one = one;
@@ -239,6 +241,7 @@ static void lower_look(lowering *l)
     for (int i = 0; i < p->nstep; i++) {
         const int v = tni_step_value(p, i);
         for (int k = 0; k < p->step[i].nsrc; k++) {
+            ASSERT(p->step[i].src[k] >= 0 && p->step[i].src[k] < v);
             l->one[v] &= l->one[p->step[i].src[k]];
             l->uniform[v] &= l->uniform[p->step[i].src[k]];
             l->last[p->step[i].src[k]] = (int16_t)i;
@@ -292,6 +295,7 @@ void tni_strips_lower(tni_strips *s, const tni_program *p)
     l.cached = 0;
     memset(l.small_used, 0, sizeof l.small_used);
     memset(l.reg_used, 0, sizeof l.reg_used);
+    ASSERT(tni_step_value(p, p->nstep) <= TNI_MAX_VALUES);
     s->ninstr = s->once = s->nsmall = s->nreg = 0;
     s->widest = 1;
     s->compute = (tn_dtype)0;

@@ -217,8 +217,11 @@ static void strip_cut_blocks(tni_strips *s)
             strip_grow(s, in->n * out->n, most, 1ull << last | 1ull << second);
     }
     s->items = 1;
-    for (int i = 0; i < nest->ndim; i++)
+    for (int i = 0; i < nest->ndim; i++) {
+        ASSERT(s->block[i] >= 1 && s->block[i] <= nest->axis[i].n);
         s->items *= tni_pieces(nest->axis[i].n, s->block[i]);
+    }
+    ASSERT(s->nblock <= TNI_BLOCK_AXES && s->items >= 1 && s->items <= s->count);
 }
 
 static int16_t strip_place(const tni_strips *s, int16_t slot, int32_t registers)
@@ -227,6 +230,9 @@ static int16_t strip_place(const tni_strips *s, int16_t slot, int32_t registers)
         return slot;
     const int32_t at = slot < TNI_SLOT_REG ? (slot - TNI_SLOT_SMALL) * TNI_SPLAT_BYTES
                                            : registers + (slot - TNI_SLOT_REG) * s->reg_size;
+    ASSERT(slot < TNI_SLOT_REG ? slot - TNI_SLOT_SMALL < s->nsmall
+                               : slot - TNI_SLOT_REG < s->nreg);
+    ASSERT(at % 64 == 0 && at < TNI_ARENA);
     return (int16_t)(TNI_REFS + at / 64);
 }
 
@@ -294,6 +300,7 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
 {
     tni_nest *nest = &s->nest;
     const int nop = p->nsrc + 1;
+    ASSERT(nop <= TNI_MAX_OPERANDS);
     for (int k = 0; k < nop; k++) {
         s->operand[k].width = (int8_t)tni_width(ts[k]->dtype);
         s->operand[k].dtype = (int8_t)ts[k]->dtype;

@@ -31,6 +31,7 @@ typedef struct work {
 
 static char *strip_ref(const work *w, int16_t ref)
 {
+    ASSERT(ref >= 0 && (ref - TNI_REFS) * 64 < TNI_ARENA);
     return ref < TNI_REFS ? w->strip[ref] : w->arena + (int64_t)(ref - TNI_REFS) * 64;
 }
 
@@ -164,46 +165,45 @@ static int strip_beside(const tni_strips *p, int k)
     return best < 0 ? p->nblock - 2 : best;
 }
 
-/* Pack the block of operand k into a dense buffer, or unpack it from there. */
+/* Pack the block of operand k into a dense buffer, or unpack it from there: tiles of the last
+ * axis and the one beside it, walked along the others. */
 static void strip_pack(const work *w, int k, char *buffer, bool out)
 {
     const tni_strips *p = w->j->s;
     const int last = p->nblock - 1, second = last > 0 ? strip_beside(p, k) : -1;
     const int log2 = tni_log2_width(p->operand[k].width);
-    int64_t b_step[TNI_BLOCK_AXES], t_step[TNI_BLOCK_AXES];
+    int64_t n[2] = {1, 1}, b[2] = {0, 0}, t[2] = {0, 0}; /* last, second: buffer, tensor */
     int64_t bytes = p->operand[k].width;
+    tni_axis axis[TNI_BLOCK_AXES];
+    int loops = 0;
     for (int j = last; j >= 0; j--) {
-        b_step[j] = bytes;
-        bytes *= w->n[j];
-        t_step[j] = p->nest.axis[p->axis[j]].step[k];
-    }
-    const int64_t n[2] = {w->n[last], second < 0 ? 1 : w->n[second]};
-    const int64_t b[2] = {b_step[last], second < 0 ? 0 : b_step[second]};
-    const int64_t t[2] = {t_step[last], second < 0 ? 0 : t_step[second]};
-    const bool transposed = !out && p->nblock == 2 && t[1] == p->operand[k].width;
-    int64_t index[TNI_BLOCK_AXES] = {0};
-    for (int j;;) {
-        char *in_tensor = w->at[k], *in_buffer = buffer;
-        for (j = 0; j < last; j++) {
-            in_tensor += index[j] * t_step[j];
-            in_buffer += index[j] * b_step[j];
+        const int64_t step = p->nest.axis[p->axis[j]].step[k];
+        if (j == last || j == second) {
+            n[j != last] = w->n[j];
+            b[j != last] = bytes;
+            t[j != last] = step;
+        } else {
+            tni_axis *a = &axis[TNI_BLOCK_AXES - ++loops];
+            a->n = w->n[j];
+            a->step[0] = bytes;
+            a->step[1] = step;
         }
+        bytes *= w->n[j];
+    }
+    ASSERT(bytes == w->total * p->operand[k].width);
+    ASSERT(buffer + bytes <= w->arena + TNI_ARENA); /* the block fits its buffer */
+    const bool transposed = !out && p->nblock == 2 && t[1] == p->operand[k].width;
+    tni_walk walk;
+    tni_walk_seek(&walk, axis + TNI_BLOCK_AXES - loops, loops, 2, 0);
+    do {
+        char *in_buffer = buffer + walk.offset[0], *in_tensor = w->at[k] + walk.offset[1];
         if (transposed)
             w->j->k->transpose[log2](in_buffer, b[1], in_tensor, t[0], n[0], n[1], w->ahead[k]);
         else if (out)
             w->j->k->tile[log2](in_tensor, t, in_buffer, b, n);
         else
             w->j->k->tile[log2](in_buffer, b, in_tensor, t, n);
-        for (j = 0; j < last; j++) {
-            if (j == second)
-                continue;
-            if (++index[j] < w->n[j])
-                break;
-            index[j] = 0;
-        }
-        if (j == last)
-            return;
-    }
+    } while (tni_walk_next(&walk) < loops);
 }
 
 /* Remember what the buffer of source k holds; false: it holds this already. */
@@ -224,29 +224,27 @@ static void strip_run_block(work *w)
     const int last = p->nblock - 1;
     w->row = p->flat ? w->total : w->n[last];
     w->rows = p->flat ? 1 : w->total / w->row;
+    ASSERT(w->rows * w->row == w->total);
     for (int k = 1; k < p->nest.nop; k++)
         if (p->operand[k].form == TNI_PACKED && strip_cache_miss(w, k, w->at[k]))
             strip_pack(w, k, w->arena + p->operand[k].buffer, false);
 
-    int64_t index[TNI_BLOCK_AXES] = {0}, offset[TNI_MAX_OPERANDS];
-    for (int k = 0; k < p->nest.nop; k++)
-        offset[k] = 0;
-    for (int64_t r = 0; r < w->rows; r++) {
+    tni_axis axis[TNI_BLOCK_AXES]; /* the loops over strips */
+    const int loops = p->flat ? 0 : last;
+    for (int j = 0; j < loops; j++) {
+        axis[j].n = w->n[j];
+        for (int k = 0; k < p->nest.nop; k++)
+            axis[j].step[k] = p->nest.axis[p->axis[j]].step[k];
+    }
+    tni_walk walk;
+    tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
+    for (int64_t r = 0; r < w->rows; r++, tni_walk_next(&walk)) {
         for (int k = 0; k < p->nest.nop; k++) {
             const tni_operand *o = &p->operand[k];
             w->strip[k] = o->form == TNI_PACKED ? w->arena + o->buffer + r * w->row * o->width
-                                                : w->at[k] + offset[k];
+                                                : w->at[k] + walk.offset[k];
         }
         strip_exec(w, p->once, p->ninstr);
-        for (int j = last - 1; j >= 0; j--) {
-            const tni_axis *a = &p->nest.axis[p->axis[j]];
-            const bool more = ++index[j] < w->n[j];
-            for (int k = 0; k < p->nest.nop; k++)
-                offset[k] += more ? a->step[k] : (1 - w->n[j]) * a->step[k];
-            if (more)
-                break;
-            index[j] = 0;
-        }
     }
     if (p->operand[0].form == TNI_PACKED)
         strip_pack(w, 0, w->arena + p->operand[0].buffer, true);
@@ -257,39 +255,30 @@ static void strip_run_items(const job *j, work *w, int64_t first, int64_t last)
 {
     const tni_strips *p = j->s;
     const tni_nest *nest = &p->nest;
-    int64_t index[TN_MAX_NDIM], here[TNI_MAX_OPERANDS], next[TNI_MAX_OPERANDS] = {0};
-    int64_t rest = first;
-    for (int i = nest->ndim - 1; i >= 0; i--) {
-        const int64_t pieces = tni_pieces(nest->axis[i].n, p->block[i]);
-        index[i] = rest % pieces;
-        rest /= pieces;
+    tni_axis axis[TN_MAX_NDIM]; /* the loops over blocks */
+    for (int i = 0; i < nest->ndim; i++) {
+        axis[i].n = tni_pieces(nest->axis[i].n, p->block[i]);
         for (int k = 0; k < nest->nop; k++)
-            next[k] += index[i] * p->block[i] * nest->axis[i].step[k];
+            axis[i].step[k] = p->block[i] * nest->axis[i].step[k];
     }
+    tni_walk walk;
+    tni_walk_seek(&walk, axis, nest->ndim, nest->nop, first);
     for (int64_t item = first; item < last; item++) {
         w->total = 1;
         for (int q = 0; q < p->nblock; q++) {
             const int i = p->axis[q];
-            const int64_t left = nest->axis[i].n - index[i] * p->block[i];
+            const int64_t left = nest->axis[i].n - walk.at[i] * p->block[i];
             w->n[q] = left < p->block[i] ? left : p->block[i];
             w->total *= w->n[q];
         }
-        for (int k = 0; k < nest->nop; k++)
-            here[k] = next[k];
-        for (int i = nest->ndim - 1; i >= 0; i--) {
-            const tni_axis *a = &nest->axis[i];
-            const bool more = (index[i] + 1) * p->block[i] < a->n;
-            const int64_t by = more ? p->block[i] : -index[i] * p->block[i];
-            for (int k = 0; k < nest->nop; k++)
-                next[k] += by * a->step[k];
-            index[i] = more ? index[i] + 1 : 0;
-            if (more)
-                break;
-        }
         for (int k = 0; k < nest->nop; k++) {
-            w->at[k] = j->at[k] + here[k];
-            w->ahead[k] = next[k] - here[k];
+            w->at[k] = j->at[k] + walk.offset[k];
+            w->ahead[k] = -walk.offset[k];
         }
+        ASSERT(w->total > 0 && w->total <= p->count);
+        tni_walk_next(&walk);
+        for (int k = 0; k < nest->nop; k++)
+            w->ahead[k] += walk.offset[k];
         strip_run_block(w);
     }
 }
@@ -298,6 +287,7 @@ static void strip_run_items(const job *j, work *w, int64_t first, int64_t last)
 static void strip_run_single(const job *j, work *w, int64_t first, int64_t last)
 {
     const tni_strips *p = j->s;
+    ASSERT(p->items == 1 || p->nest.ndim == 1);
     w->row = p->count;
     if (p->items > 1) {
         const tni_axis *a = p->nest.axis;
@@ -316,6 +306,7 @@ static void strip_run_part(void *arg, int part)
     int64_t first = 0, last = p->items;
     if (j->parts > 1)
         tni_split_range(p->items, j->parts, part, &first, &last);
+    ASSERT(first >= 0 && first <= last && last <= p->items);
     _Alignas(64) char arena[TNI_ARENA];
     work w; /* uninitialised on purpose: clearing it would dominate small calls */
     w.j = j;
@@ -380,5 +371,6 @@ void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const 
     tni_strips strips;
     tni_instr instr[TNI_OP_INSTRS];
     tni_strips_plan(&strips, instr, &program, (const tn_tensor *const[]){dst, src});
+    ASSERT(strips.nest.empty || strips.ninstr <= TNI_OP_INSTRS);
     tni_strips_run(&strips, d, &s);
 }
