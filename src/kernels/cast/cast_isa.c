@@ -6,41 +6,46 @@
 #include "kernels/ops/op_loop.h"
 #include "kernels/simd/half_lanes.h"
 
-/* A loop of any length over distinct strips; x is one element of s.  Pieces of a few vectors
- * come first when d is streamed, or when sources are fetched ahead; EACH is the number of their
- * elements. */
-#define CAST(NAME, FROM, TO, RULE)                                                             \
-    INLINE void NAME##_any(char *d, const char *s, int64_t n)                                  \
-    {                                                                                          \
-        LOOSE(FROM, TO);                                                                       \
-        INDEPENDENT for (int64_t j = 0; j < n; j++)                                            \
-        {                                                                                      \
-            const FROM x = AT(s, j);                                                           \
-            SET(d, j) = (TO)(RULE);                                                            \
-        }                                                                                      \
-    }                                                                                          \
-    PIECES(NAME, FROM, TO, NAME##_any, NAME##_any)
-#define PIECES(NAME, FROM, TO, PIECE, ANY)                                                     \
-    static void NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)            \
-    {                                                                                          \
-        enum {                                                                                 \
-            EACH = LINE_BYTES / (sizeof(FROM) < sizeof(TO) ? sizeof(FROM) : sizeof(TO)),       \
-            READ = EACH * sizeof(FROM),                                                        \
-            MADE = EACH * sizeof(TO)                                                           \
-        };                                                                                     \
-        for (; n >= EACH && stream; n -= EACH, d += MADE, s += READ) {                         \
-            _Alignas(LINE_BYTES) char line[MADE];                                              \
-            prefetch_block(s, READ, ahead);                                                    \
-            PIECE(line, s, EACH);                                                              \
-            for (int i = 0; i < MADE; i += LINE_BYTES)                                         \
-                stream_line(d + i, line + i);                                                  \
-        }                                                                                      \
-        for (; n >= EACH && ahead; n -= EACH, d += MADE, s += READ) {                          \
-            prefetch_block(s, READ, ahead);                                                    \
-            PIECE(d, s, EACH);                                                                 \
-        }                                                                                      \
-        ANY(d, s, n);                                                                          \
+/* ---- loops ---- */
+
+typedef void cast_some(char *d, const char *s, int64_t n);
+typedef void cast_step(char *d, const char *s);
+
+/* A kernel of elements of `from` bytes that become `to` bytes, made of a loop over n of them.
+ * Pieces of a few vectors come first when d is streamed, or when sources are prefetched.  Inlined
+ * with constant arguments. */
+INLINE void cast_pieces(char *d, const char *s, int64_t n, int64_t ahead, bool stream,
+                        int64_t from, int64_t to, cast_some *some)
+{
+    enum { MOST = LINE_BYTES * 8 }; /* 64 elements of 1 byte become 8 bytes each */
+    const int64_t each = LINE_BYTES / (from < to ? from : to);
+    const int64_t read = each * from, made = each * to;
+    ASSERT(made <= MOST);
+    for (; n >= each && stream; n -= each, d += made, s += read) {
+        _Alignas(LINE_BYTES) char line[MOST];
+        prefetch_block(s, read, ahead);
+        some(line, s, each);
+        for (int64_t i = 0; i < made; i += LINE_BYTES)
+            stream_line(d + i, line + i);
     }
+    for (; n >= each && ahead; n -= each, d += made, s += read) {
+        prefetch_block(s, read, ahead);
+        some(d, s, each);
+    }
+    some(d, s, n);
+}
+
+/* A loop by vectors of `count` elements, the rest one by one. */
+INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64_t from,
+                         int64_t to, cast_step *vector, cast_step *one)
+{
+    for (; n >= count; n -= count, d += count * to, s += count * from)
+        vector(d, s);
+    for (; n > 0; n--, d += to, s += from)
+        one(d, s);
+}
+
+/* ---- element by element: CAST is a name, the types of s and d, and the rule of an element x ---- */
 
 /* Float to integer.  A bound that the float holds clamps; the others choose. */
 #define CLAMP(x, LOW, HIGH) ((x) != (x) ? 0 : (x) < (LOW) ? (LOW) : (x) > (HIGH) ? (HIGH) : (x))
@@ -50,88 +55,141 @@
 /* For unsigned dtypes NaN falls on the low bound by itself. */
 #define FLOOR0(x, HIGH) ((x) > 0 ? (x) < (HIGH) ? (x) : (HIGH) : 0)
 
-#define TO_SMALL_INTS(FROM, T)                                                                 \
-    CAST(FROM##_I8, T, int8_t, (int32_t)CLAMP(x, -128, 127))                                   \
-    CAST(FROM##_I16, T, int16_t, (int32_t)CLAMP(x, -32768, 32767))                             \
-    CAST(FROM##_U16, T, uint16_t, (int32_t)FLOOR0(x, 65535))
-#define TO_LONG_INTS(FROM, T)                                                                  \
-    CAST(FROM##_I64, T, int64_t, CHOOSE(x, -0x1p63f, 0x1p63f, int64_t, INT64_MIN, INT64_MAX))  \
-    CAST(FROM##_U64, T, uint64_t, CHOOSE(x, 0, 0x1p64f, uint64_t, 0, UINT64_MAX))
+/* clang-format off */
+#define N F32
+#define T float
+#include "cast_float.inc"
+#define N F64
+#define T double
+#include "cast_float.inc"
+#define CAST F64_U8, double, uint8_t, (int32_t)FLOOR0(x, 255)
+#include "cast_loop.inc"
+#define CAST F32_I32, float, int32_t, CHOOSE(x, -0x1p31f, 0x1p31f, int32_t, INT32_MIN, INT32_MAX)
+#include "cast_loop.inc"
+#define CAST F32_U32, float, uint32_t, CHOOSE(x, 0, 0x1p32f, uint32_t, 0, UINT32_MAX)
+#include "cast_loop.inc"
+#define CAST F64_I32, double, int32_t, CLAMP(x, -0x1p31, 0x1p31 - 1)
+#include "cast_loop.inc"
+#define CAST F64_U32, double, uint32_t, (int64_t)CLAMP(x, 0, 0x1p32 - 1)
+#include "cast_loop.inc"
 
-TO_SMALL_INTS(F32, float)
-TO_SMALL_INTS(F64, double)
-CAST(F64_U8, double, uint8_t, (int32_t)FLOOR0(x, 255))
-TO_LONG_INTS(F32, float)
-TO_LONG_INTS(F64, double)
-CAST(F32_I32, float, int32_t, CHOOSE(x, -0x1p31f, 0x1p31f, int32_t, INT32_MIN, INT32_MAX))
-CAST(F32_U32, float, uint32_t, CHOOSE(x, 0, 0x1p32f, uint32_t, 0, UINT32_MAX))
-CAST(F64_I32, double, int32_t, CLAMP(x, -0x1p31, 0x1p31 - 1))
-CAST(F64_U32, double, uint32_t, (int64_t)CLAMP(x, 0, 0x1p32 - 1))
-CAST(F32_F32, float, float, x)
-CAST(F64_F64, double, double, x)
-CAST(F32_F64, float, double, x)
-CAST(F64_F32, double, float, x)
-CAST(F32_BOOL, float, uint8_t, x != 0)
-CAST(F64_BOOL, double, uint8_t, x != 0)
+#define N     BOOL
+#define T     uint8_t
+#define VALUE x != 0
+#include "cast_int.inc"
+#define N     I8
+#define T     int8_t
+#define VALUE x
+#include "cast_int.inc"
+#define N     I16
+#define T     int16_t
+#define VALUE x
+#include "cast_int.inc"
+#define N     I32
+#define T     int32_t
+#define VALUE x
+#include "cast_int.inc"
+#define N     I64
+#define T     int64_t
+#define VALUE x
+#include "cast_int.inc"
+#define N     U8
+#define T     uint8_t
+#define VALUE x
+#include "cast_int.inc"
+#define N     U16
+#define T     uint16_t
+#define VALUE x
+#include "cast_int.inc"
+#define N     U32
+#define T     uint32_t
+#define VALUE x
+#include "cast_int.inc"
+#define N     U64
+#define T     uint64_t
+#define VALUE x
+#include "cast_int.inc"
 
-/* From integers and bool: to every native dtype; u8 to f32 is further down. */
-#define FROM_INT(FROM, T, V)                                                                   \
-    CAST(FROM##_BOOL, T, uint8_t, x != 0)                                                      \
-    CAST(FROM##_I8, T, int8_t, V)                                                              \
-    CAST(FROM##_I16, T, int16_t, V)                                                            \
-    CAST(FROM##_I32, T, int32_t, V)                                                            \
-    CAST(FROM##_I64, T, int64_t, V)                                                            \
-    CAST(FROM##_F64, T, double, V)
-FROM_INT(BOOL, uint8_t, x != 0)
-FROM_INT(I8, int8_t, x)
-FROM_INT(I16, int16_t, x)
-FROM_INT(I32, int32_t, x)
-FROM_INT(I64, int64_t, x)
-FROM_INT(U8, uint8_t, x)
-FROM_INT(U16, uint16_t, x)
-FROM_INT(U32, uint32_t, x)
-FROM_INT(U64, uint64_t, x)
-CAST(BOOL_F32, uint8_t, float, x != 0)
-CAST(I8_F32, int8_t, float, x)
-CAST(I16_F32, int16_t, float, x)
-CAST(I32_F32, int32_t, float, x)
-CAST(I64_F32, int64_t, float, x)
-CAST(U16_F32, uint16_t, float, x)
-CAST(U32_F32, uint32_t, float, x)
-CAST(U64_F32, uint64_t, float, x)
+/* To f32; u8 is further down. */
+#define CAST BOOL_F32, uint8_t, float, x != 0
+#include "cast_loop.inc"
+#define CAST I8_F32, int8_t, float, x
+#include "cast_loop.inc"
+#define CAST I16_F32, int16_t, float, x
+#include "cast_loop.inc"
+#define CAST I32_F32, int32_t, float, x
+#include "cast_loop.inc"
+#define CAST I64_F32, int64_t, float, x
+#include "cast_loop.inc"
+#define CAST U16_F32, uint16_t, float, x
+#include "cast_loop.inc"
+#define CAST U32_F32, uint32_t, float, x
+#include "cast_loop.inc"
+#define CAST U64_F32, uint64_t, float, x
+#include "cast_loop.inc"
 
 /* To f32, rounded to odd. */
-CAST(F64_ODD, double, float, tni_f32_odd(x))
-CAST(I32_ODD, int32_t, float, tni_f32_odd((double)x))
-CAST(U32_ODD, uint32_t, float, tni_f32_odd((double)x))
-CAST(I64_ODD, int64_t, float, tni_f32_odd(tni_f64_odd_i64(x)))
-CAST(U64_ODD, uint64_t, float, tni_f32_odd(tni_f64_odd_u64(x)))
+#define CAST F64_ODD, double, float, tni_f32_odd(x)
+#include "cast_loop.inc"
+#define CAST I32_ODD, int32_t, float, tni_f32_odd((double)x)
+#include "cast_loop.inc"
+#define CAST U32_ODD, uint32_t, float, tni_f32_odd((double)x)
+#include "cast_loop.inc"
+#define CAST I64_ODD, int64_t, float, tni_f32_odd(tni_f64_odd_i64(x))
+#include "cast_loop.inc"
+#define CAST U64_ODD, uint64_t, float, tni_f32_odd(tni_f64_odd_u64(x))
+#include "cast_loop.inc"
 
-/* ---- small floats ---- */
+/* Small floats. */
+#define CAST F8E4M3_F32, uint8_t, float, tni_f32_of_f8e4m3(x)
+#include "cast_loop.inc"
+#define CAST F8E5M2_F32, uint8_t, float, tni_f32_of_f8e5m2(x)
+#include "cast_loop.inc"
+#define CAST F32_F8E4M3, float, uint8_t, tni_f8e4m3_of_f32(x)
+#include "cast_loop.inc"
+#define CAST F32_F8E5M2, float, uint8_t, tni_f8e5m2_of_f32(x)
+#include "cast_loop.inc"
+#define CAST BF16_F32, uint16_t, float, tni_f32_of_bf16(x)
+#include "cast_loop.inc"
+#define CAST F32_BF16, float, uint16_t, tni_bf16_of_f32(x)
+#include "cast_loop.inc"
+/* clang-format on */
 
-CAST(F8E4M3_F32, uint8_t, float, tni_f32_of_f8e4m3(x))
-CAST(F8E5M2_F32, uint8_t, float, tni_f32_of_f8e5m2(x))
-CAST(F32_F8E4M3, float, uint8_t, tni_f8e4m3_of_f32(x))
-CAST(F32_F8E5M2, float, uint8_t, tni_f8e5m2_of_f32(x))
-CAST(BF16_F32, uint16_t, float, tni_f32_of_bf16(x))
-CAST(F32_BF16, float, uint16_t, tni_bf16_of_f32(x))
+INLINE void f16_f32_one(char *d, const char *s)
+{
+    uint16_t x;
+    memcpy(&x, s, sizeof x);
+    const float r = tni_f32_of_f16(x);
+    memcpy(d, &r, sizeof r);
+}
 
-/* STEP elements at a time, the rest one by one. */
-#define VECTORS(NAME, FROM, TO, STEP, MOVE, RULE)                                              \
-    INLINE void NAME##_some(char *d, const char *s, int64_t n)                                 \
-    {                                                                                          \
-        LOOSE(FROM, TO);                                                                       \
-        int64_t j = 0;                                                                         \
-        for (; j + (STEP) <= n; j += (STEP))                                                   \
-            MOVE(d + j * (int)sizeof(TO), s + j * (int)sizeof(FROM));                          \
-        for (; j < n; j++) {                                                                   \
-            const FROM x = AT(s, j);                                                           \
-            SET(d, j) = (TO)(RULE);                                                            \
-        }                                                                                      \
-    }                                                                                          \
-    PIECES(NAME, FROM, TO, NAME##_some, NAME##_some)
-VECTORS(F16_F32, uint16_t, float, HALVES, f16_f32, tni_f32_of_f16(x))
-VECTORS(F32_F16, float, uint16_t, TWO_HALVES, f32_f16, tni_f16_of_f32(x))
+INLINE void f32_f16_one(char *d, const char *s)
+{
+    float x;
+    memcpy(&x, s, sizeof x);
+    const uint16_t r = tni_f16_of_f32(x);
+    memcpy(d, &r, sizeof r);
+}
+
+INLINE void F16_F32_some(char *d, const char *s, int64_t n)
+{
+    cast_vectors(d, s, n, HALVES, 2, 4, f16_f32, f16_f32_one);
+}
+
+INLINE void F32_F16_some(char *d, const char *s, int64_t n)
+{
+    cast_vectors(d, s, n, TWO_HALVES, 4, 2, f32_f16, f32_f16_one);
+}
+
+static void F16_F32(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
+{
+    cast_pieces(d, s, n, ahead, stream, 2, 4, F16_F32_some);
+}
+
+static void F32_F16(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
+{
+    cast_pieces(d, s, n, ahead, stream, 4, 2, F32_F16_some);
+}
 
 /* ---- u8 and f32: pictures ---- */
 
@@ -176,41 +234,53 @@ INLINE void f32_u8(char *d, const char *s)
 }
 #endif
 #if defined(__AVX2__)
-VECTORS(U8_F32, uint8_t, float, HALVES, u8_f32, x)
-VECTORS(F32_U8, float, uint8_t, 4 * HALVES, f32_u8, (int32_t)FLOOR0(x, 255))
+INLINE void u8_f32_one(char *d, const char *s)
+{
+    const float r = (unsigned char)*s;
+    memcpy(d, &r, sizeof r);
+}
+
+INLINE void f32_u8_one(char *d, const char *s)
+{
+    float x;
+    memcpy(&x, s, sizeof x);
+    *(unsigned char *)d = (unsigned char)(int32_t)FLOOR0(x, 255);
+}
+
+INLINE void U8_F32_some(char *d, const char *s, int64_t n)
+{
+    cast_vectors(d, s, n, HALVES, 1, 4, u8_f32, u8_f32_one);
+}
+
+INLINE void F32_U8_some(char *d, const char *s, int64_t n)
+{
+    cast_vectors(d, s, n, 4 * HALVES, 4, 1, f32_u8, f32_u8_one);
+}
+
+static void U8_F32(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
+{
+    cast_pieces(d, s, n, ahead, stream, 1, 4, U8_F32_some);
+}
+
+static void F32_U8(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
+{
+    cast_pieces(d, s, n, ahead, stream, 4, 1, F32_U8_some);
+}
 #else
-CAST(U8_F32, uint8_t, float, x)
-CAST(F32_U8, float, uint8_t, (int32_t)FLOOR0(x, 255))
+#define CAST U8_F32, uint8_t, float, x
+#include "cast_loop.inc"
+#define CAST F32_U8, float, uint8_t, (int32_t)FLOOR0(x, 255)
+#include "cast_loop.inc"
 #endif
 
 /* ---- complex numbers ---- */
 
-#define COMPLEX(NAME, T)                                                                       \
-    static void real_##NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)     \
-    {                                                                                          \
-        LOOSE(T, T);                                                                           \
-        (void)ahead, (void)stream;                                                             \
-        for (int64_t j = 0; j < n; j++)                                                        \
-            SET(d, j) = AT(s, 2 * j);                                                          \
-    }                                                                                          \
-    static void pair_##NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)     \
-    {                                                                                          \
-        LOOSE(T, T);                                                                           \
-        (void)ahead, (void)stream;                                                             \
-        for (int64_t j = 0; j < n; j++) {                                                      \
-            SET(d, 2 * j) = AT(s, j);                                                          \
-            SET(d, 2 * j + 1) = 0;                                                             \
-        }                                                                                      \
-    }                                                                                          \
-    static void truth_##NAME(char *d, const char *s, int64_t n, int64_t ahead, bool stream)    \
-    {                                                                                          \
-        LOOSE(T, uint8_t);                                                                     \
-        (void)ahead, (void)stream;                                                             \
-        for (int64_t j = 0; j < n; j++)                                                        \
-            SET(d, j) = AT(s, 2 * j) != 0 || AT(s, 2 * j + 1) != 0;                            \
-    }
-COMPLEX(c64, float)
-COMPLEX(c128, double)
+#define N c64
+#define T float
+#include "cast_complex.inc"
+#define N c128
+#define T double
+#include "cast_complex.inc"
 
 static void c64_c128(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
 {
