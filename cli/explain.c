@@ -218,6 +218,13 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
            bytes_text(text, (double)tn_nbytes(&r->job.out)),
            there ? "; already exists, needs -f" : "");
     print_how(r, &facts);
+    if (facts.queue)
+        printf("  disk    %s: reads of %s, %lld in flight, %s; about %.2g s at 1.4 GB/s\n",
+               facts.way, bytes_text(text, (double)facts.shortest_read), (long long)facts.queue,
+               !strcmp(facts.way, "two-pass") ? "by a temporary file of the input's size"
+               : facts.buffers > 1            ? "two boxes"
+                                              : "one box",
+               facts.seconds);
     print_cost(bytes_read(r), (double)tn_nbytes(&r->job.out),
                (double)facts.memory + unpacked(r, false), predicted(r));
     return DONE;

@@ -16,6 +16,17 @@ foreach(package ${tenon_packages})
     list(APPEND tenon_libraries PkgConfig::${package})
 endforeach()
 
+# Reads in flight by io_uring; without liburing threads do it.
+set(tenon_uring OFF)
+if(TENON_IO AND TENON_URING)
+    pkg_check_modules(liburing IMPORTED_TARGET liburing)
+    if(liburing_FOUND)
+        set(tenon_uring ON)
+        list(APPEND tenon_packages liburing)
+        list(APPEND tenon_libraries PkgConfig::liburing)
+    endif()
+endif()
+
 set(tenon_openmp_libs)
 if(TENON_OPENMP)
     find_package(OpenMP REQUIRED COMPONENTS C)

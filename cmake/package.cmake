@@ -21,7 +21,7 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The shared library.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtenon-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtenon${soname} (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libsleef-dev, zlib1g-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libsleef-dev, zlib1g-dev, liburing-dev")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers for C and C++, the static library, package files.")
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME tenon)

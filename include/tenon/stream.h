@@ -88,8 +88,8 @@ typedef struct tn_stream_eval {
  * box           elements of each box but the last ones of an axis; 0 lets the planner choose
  *               by max_mem.  With it the boxes, too, do not depend on max_mem
  * threads       0 is that of the calling thread's handle, 1 computes in the calling thread
- * progress      is passed the bytes of the result that the sink has; a status that is not TN_OK
- *               ends the job with it */
+ * progress      is passed the bytes of the result that the sink has, or half of them and what the
+ *               first of two passes has done; a status that is not TN_OK ends the job with it */
 typedef struct tn_stream {
     tn_stream_recipe recipe;
     const void *args;
@@ -111,12 +111,16 @@ typedef struct tn_stream {
 typedef struct tn_stream_facts {
     const char *recipe;       /* "copy", "apply", "map", "eval" */
     const char *way;          /* "nothing": no elements; "in order": sources are read as they
-                                * lie; "boxes" */
+                                * lie; "boxes": through the page cache; "direct": past it, with
+                                * many reads in flight; "two-pass": direct, by a temporary file
+                                * of the size of the source */
     int64_t boxes, box;       /* how many, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
     int64_t memory;           /* bytes for elements */
     int64_t read, written;    /* bytes; repeated axes of a source count once */
     int64_t shortest_read;    /* bytes that lie beside each other in the file, within a box */
+    int64_t queue;            /* reads in flight at most; 0: one for each thread */
+    double seconds; /* what a disk of 1.4 GB/s would take; 0: "in order" and "boxes" */
 } tn_stream_facts;
 
 /* Compute the result and hand it to the sink.

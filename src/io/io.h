@@ -140,6 +140,64 @@ typedef tn_status tni_copied(void *user, int64_t done);
 tn_status tni_writer_copy(tn_writer *w, const tn_file *f, int64_t at, tn_dtype dtype,
                           int64_t numel, tni_copied *copied, void *user);
 
+/* ---- long results (writer_direct.c) ---- */
+
+/* Take space on the disk for the next n bytes; TN_EIO when there is none. */
+tn_status tni_writer_reserve(tn_writer *w, int64_t n);
+
+/* Append past the page cache from now on; false: the writer goes on as before.  To be ended:
+ * with keep what is held is written. */
+bool tni_writer_begin_direct(tn_writer *w);
+tn_status tni_writer_end_direct(tn_writer *w, bool keep);
+
+/* A writer to a file without a name, beside the one that `beside` writes or where temporary files
+ * go; it is never committed.  reopen reads what it has written. */
+tn_status tni_writer_open_scratch(tn_writer **w, const tn_writer *beside, int n,
+                                  const char *const *names, const tn_tensor *const *ts);
+tn_status tni_writer_reopen(const tn_writer *w, tn_file **f);
+
+/* ---- many reads in flight (queue.c) ---- */
+
+/* A disk reaches its rate with short reads only when many of them wait for it.  A queue belongs
+ * to one thread: reads are added to a batch, and the batch is waited for. */
+typedef struct tni_queue tni_queue;
+
+/* Reads that are waited for together; all zero to begin with. */
+typedef struct tni_batch {
+    int64_t left;
+    tn_status status; /* of the first read that failed; its sentence is tn_error() */
+} tni_batch;
+
+/* Bytes of memory that a queue holds, and reads in flight at most. */
+enum {
+    TNI_QUEUE_BYTES = 12 << 20,
+    TNI_QUEUE_DEPTH = 128 /* fewer are slower, twice as many no faster (a virtual disk) */
+};
+
+/* An empty queue; TN_ENOMEM. */
+tn_status tni_queue_open(tni_queue **q);
+
+/* Read n bytes at `at` of f into `to`, some time before the batch has been waited for.  A queue
+ * reads one file at a time: before another file every batch has been waited for. */
+tn_status tni_queue_read(tni_queue *q, const tn_file *f, char *to, int64_t n, int64_t at,
+                         tni_batch *batch);
+
+/* Wait for every read of the batch. */
+tn_status tni_queue_wait(tni_queue *q, tni_batch *batch);
+
+/* Waits for what is in flight. */
+void tni_queue_close(tni_queue *q);
+
+/* How reads are carried out: "io_uring" or "threads"; tests choose one by its name, NULL is the
+ * first that works. */
+const char *tni_queue_way(const tni_queue *q);
+extern const char *tni_queue_prefer;
+
+/* Whether a file is read past the page cache: false where the file system refuses. */
+bool tni_queue_is_direct(const tni_queue *q);
+
+/* ---- archives ---- */
+
 /* Unpack a stored or deflated member, in order; crc and length are checked at the end. */
 tn_status tni_unpack(const tn_file *f, const tni_entry *e, void *out);
 tn_status tni_unpack_head(const tn_file *f, int64_t at, int64_t packed, uint8_t *out, int64_t n,

@@ -115,16 +115,15 @@ int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got)
     return 0;
 }
 
-int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
+static int write_pieces(int fd, const char *from, size_t n, int64_t at, size_t longest)
 {
     for (size_t done = 0; done < n;) {
-        size_t piece = n - done < WRITE_PIECE ? n - done : WRITE_PIECE;
+        size_t piece = n - done < longest ? n - done : longest;
         int error = ask("write", &piece);
         if (error)
             return error;
-        const char *from = (const char *)buf + done;
-        ssize_t r = at < 0 ? write(fd, from, piece)
-                           : pwrite(fd, from, piece, (off_t)(at + (int64_t)done));
+        ssize_t r = at < 0 ? write(fd, from + done, piece)
+                           : pwrite(fd, from + done, piece, (off_t)(at + (int64_t)done));
         if (r < 0 && errno == EINTR)
             continue;
         if (r < 0)
@@ -134,6 +133,16 @@ int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
         done += (size_t)r;
     }
     return 0;
+}
+
+int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
+{
+    return write_pieces(fd, buf, n, at, WRITE_PIECE);
+}
+
+int tni_sys_pwrite_direct(int fd, const void *buf, size_t n, int64_t at)
+{
+    return write_pieces(fd, buf, n, at, READ_PIECE);
 }
 
 int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t *got)
@@ -196,7 +205,7 @@ static int temp_name(const char *path, char *name, size_t size)
     return (size_t)n >= size ? ENAMETOOLONG : 0;
 }
 
-static int open_nameless(const char *path, int *fd)
+static int open_nameless(const char *path, int mode, int *fd)
 {
     char dir[PATH_MAX];
     int len;
@@ -205,7 +214,7 @@ static int open_nameless(const char *path, int *fd)
         return ENAMETOOLONG;
     memcpy(dir, from, (size_t)len);
     dir[len] = 0;
-    *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    *fd = open(dir, O_TMPFILE | mode | O_CLOEXEC, 0666);
     return *fd < 0 ? errno : 0;
 }
 
@@ -217,7 +226,7 @@ int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
     name[0] = 0;
     error = ask("nameless", NULL);
     if (!error)
-        error = open_nameless(path, fd);
+        error = open_nameless(path, O_WRONLY, fd);
     if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL)
         return error;
     for (int i = 0; i < TRIES; i++) {
@@ -233,6 +242,12 @@ int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
     }
     name[0] = 0;
     return error;
+}
+
+int tni_sys_scratch(const char *path, int *fd)
+{
+    int error = ask("scratch", NULL);
+    return error ? error : open_nameless(path, O_RDWR, fd);
 }
 
 /* Give the nameless file a name. */

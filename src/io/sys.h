@@ -23,6 +23,9 @@ int tni_sys_list(const char *path, bool (*each)(void *user, const char *name), v
 int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got);
 int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at); /* at -1: append */
 
+/* n bytes to an fd that tni_sys_set_direct has set, in as few calls as can be. */
+int tni_sys_pwrite_direct(int fd, const void *buf, size_t n, int64_t at);
+
 /* Copy up to n bytes from one file to another; *got of them have been, also on failure. */
 int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t *got);
 
@@ -33,8 +36,27 @@ void tni_sys_unmap(void *at, int64_t n);
  * name of at most size bytes is left in name ("" otherwise). */
 int tni_sys_temp(const char *path, char *name, size_t size, int *fd);
 
+/* A file without a name in the folder of path, to be written and read. */
+int tni_sys_scratch(const char *path, int *fd);
+
 /* Let the system begin to write bytes to the disk, without waiting for it. */
 void tni_sys_flow(int fd, int64_t at, int64_t n);
+
+/* ---- past the page cache (sys_direct.c) ---- */
+
+/* fd once more, to read past the page cache in multiples of *block bytes; an errno where the file
+ * system has no such way or is memory itself. */
+int tni_sys_direct(int fd, int *direct, int64_t *block);
+
+/* Let writes to fd go past the page cache, in multiples of TNI_BLOCK bytes, or through it. */
+enum { TNI_BLOCK = 4096 };
+int tni_sys_set_direct(int fd, bool on);
+
+/* Take space for n bytes from at on; 0 also where the file system cannot. */
+int tni_sys_reserve(int fd, int64_t at, int64_t n);
+
+/* Whether the hook lets a call pass that cannot be cut short. */
+bool tni_sys_allows(const char *call);
 
 /* Sync fd, put it at path and sync the folder; name is as tni_sys_temp left it.  With exclusive
  * a file at path stays: EEXIST. */

@@ -28,6 +28,8 @@ typedef struct tni_format {
 
 extern const tni_format tni_npy_format, tni_npz_format, tni_safetensors_format, tni_gguf_format;
 
+typedef struct tni_direct tni_direct;
+
 struct tn_writer {
     const tni_format *format;
     const char *path, *target; /* for sentences; where the file goes */
@@ -43,7 +45,8 @@ struct tn_writer {
     char *stage;
     void *own; /* of the format, in the arena */
     tni_arena arena;
-    bool sink; /* nothing is written: the first `held_size` bytes go to held */
+    tni_direct *direct; /* bytes go past the page cache (writer_direct.c); NULL: through it */
+    bool sink;          /* nothing is written: the first `held_size` bytes go to held */
     char *held;
     size_t held_size;
 };
@@ -51,6 +54,9 @@ struct tn_writer {
 /* Write n bytes at the end, or at an offset before it. */
 tn_status tni_append(tn_writer *w, const void *data, int64_t n);
 tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at);
+
+/* What tni_append does while w->direct is set. */
+tn_status tni_direct_append(tn_writer *w, const char *data, int64_t n);
 
 /* Enter the next tensor; those without elements are passed at once. */
 tn_status tni_writer_enter(tn_writer *w);

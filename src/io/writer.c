@@ -1,5 +1,6 @@
 /* writer.c - a file written piece by piece: temporary file first, renamed at the end. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ tn_status tni_write_at(tn_writer *w, const void *data, int64_t n, int64_t at)
 
 tn_status tni_append(tn_writer *w, const void *data, int64_t n)
 {
+    if (w->direct)
+        return tni_direct_append(w, data, n);
     return tni_write_at(w, data, n, w->at);
 }
 
@@ -148,7 +151,7 @@ static tn_status begin(tn_writer *w, int n, const char *const *names,
                        const tn_tensor *const *ts)
 {
     TRY(fill_slots(w, n, names, ts));
-    if (!w->pipe && !w->sink) {
+    if (!w->pipe && !w->sink && w->fd < 0) {
         int error = tni_sys_temp(w->target, w->temp, PATH_MAX, &w->fd);
         if (error)
             return fail_system(w->path, error);
@@ -235,6 +238,29 @@ tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_
     return status;
 }
 
+tn_status tni_writer_open_scratch(tn_writer **out, const tn_writer *beside, int n,
+                                  const char *const *names, const tn_tensor *const *ts)
+{
+    const bool file = beside && !beside->pipe && !beside->sink;
+    const char *path = file ? beside->target : P_tmpdir "/x";
+    tn_writer *w = new_writer(&tni_safetensors_format, path);
+    if (!w)
+        return tni_no_memory(shown(path), PATH_MAX);
+    const int error = tni_sys_scratch(path, &w->fd);
+    w->options.no_sync = true;
+    tn_status status = error ? fail_system(w->path, error) : begin(w, n, names, ts);
+    if (status != TN_OK)
+        tn_writer_abort(w);
+    else
+        *out = w;
+    return status;
+}
+
+tn_status tni_writer_reopen(const tn_writer *w, tn_file **f)
+{
+    return tn_file_open_fd(f, w->fd, w->path);
+}
+
 tn_status tn_writer_layout(const char *path, int n, const char *const *names,
                            const tn_tensor *const *ts, const tn_write_options *options,
                            void *header, size_t size, int64_t *bytes, int64_t *offsets)
@@ -299,6 +325,7 @@ void tn_writer_abort(tn_writer *w)
 {
     if (!w)
         return;
+    (void)tni_writer_end_direct(w, false);
     if (w->format->release)
         w->format->release(w);
     if (w->fd >= 0 && !w->pipe)

@@ -11,14 +11,16 @@
 #include "stream.h"
 
 enum {
-    SMALLEST = 64 << 10, /* bytes of a box, whatever the budget: below it calls dominate */
-    USUAL = 8 << 20,     /* bytes of a box whose reads are long anyway: 8 MiB are 8 ms of a
+    SMALLEST = 64 << 10,   /* bytes of a box, whatever the budget: below it calls dominate */
+    USUAL = 8 << 20,       /* bytes of a box whose reads are long anyway: 8 MiB are 8 ms of a
                           * 1 GB/s disk, long beside a system call and short beside memory */
-    LEAST = 256 << 20,   /* bytes of memory that are taken unasked */
-    LONG_READ = 8 << 10, /* bytes that a read should have: half of the sequential rate with a
+    LEAST = 256 << 20,     /* bytes of memory that are taken unasked */
+    LONG_READ = 8 << 10,   /* bytes that a read should have: half of the sequential rate with a
                           * deep queue (ext4 on a virtual disk, docs/investigations/files.md) */
-    MOST_THREADS = 16,   /* readers of one disk; more only shorten the boxes */
-    LOOKED_AT = 8        /* sources whose reads are measured: a pad has thousands alike */
+    LONG_STRIP = 32 << 10, /* bytes of a read that has nearly the sequential rate */
+    BLOCK = 512,           /* bytes that a disk reads at least */
+    MOST_THREADS = 16,     /* readers of one disk; more only shorten the boxes */
+    LOOKED_AT = 8          /* sources whose reads are measured: a pad has thousands alike */
 };
 
 void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
@@ -69,26 +71,78 @@ int64_t tni_span(const tn_tensor *view, const int64_t *n)
     }
 }
 
-/* Whether boxes of so many elements are read in long spans: a transposed view takes few
- * neighbours for each row of the result, and more rows at a time make longer spans. */
-static bool reads_long(const tn_stream *job, int64_t elements)
+int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
 {
     tni_boxes b;
     tni_box first;
+    int64_t shortest = INT64_MAX;
+    *whole = true;
     tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), elements);
     if (b.count == 0)
-        return true;
+        return shortest;
     tni_boxes_get(&b, 0, &first);
     for (int i = 0; i < job->n && i < LOOKED_AT; i++) {
         const tn_tensor *v = &job->sources[i].view;
         int64_t n[TN_MAX_NDIM];
         for (int k = 0; k < v->ndim; k++)
             n[k] = first.n[k] < v->shape[k] ? first.n[k] : v->shape[k];
-        int64_t span = tni_span(v, n), all = tni_span(v, v->shape);
-        if (span < LONG_READ && span < all)
-            return false;
+        const int64_t span = tni_span(v, n);
+        *whole &= span == tni_span(v, v->shape);
+        shortest = span < shortest ? span : shortest;
     }
-    return true;
+    return shortest;
+}
+
+/* Whether boxes of so many elements are read in long spans: a transposed view takes few
+ * neighbours for each row of the result, and more rows at a time make longer spans. */
+static bool reads_long(const tn_stream *job, int64_t elements)
+{
+    bool whole;
+    return tni_shortest_read(job, elements, &whole) >= LONG_READ || whole;
+}
+
+/* Whether files are read in strips from all over, and hold more than memory may: then the page
+ * cache only costs time and other programs' pages. */
+static bool reads_strips(const tn_stream *job, int64_t budget, int64_t elements)
+{
+    int64_t bytes = 0;
+    bool whole;
+    for (int i = 0; i < job->n; i++)
+        if (job->sources[i].file)
+            bytes += tni_numel(&job->sources[i].view) * tni_width(job->sources[i].view.dtype);
+    return bytes > budget && tni_shortest_read(job, elements, &whole) < LONG_STRIP && !whole;
+}
+
+/* Fewer elements, so that boxes begin at multiples of BLOCK bytes along the axis that is cut, if
+ * they are long enough: a strip that is a bit longer than a power of two takes as long as half
+ * as long a one again. */
+static int64_t whole_blocks(const tn_stream *job, int64_t elements)
+{
+    tni_boxes b;
+    tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), elements);
+    const int64_t step = BLOCK / tni_width(job->out.dtype);
+    if (b.ndim == 0 || b.range <= step)
+        return elements;
+    return (b.range - b.range % step) *
+           tni_shape_count(b.ndim - b.cut - 1, b.shape + b.cut + 1);
+}
+
+/* One box of the whole budget; or two, one of which is written while the next is read, when
+ * their strips are long all the same.  A 1 GiB budget for a 2 GiB transpose on a virtual disk:
+ * one box of 32 KiB strips 3.4 s, two of 16 KiB 3.6 s, two of 8 KiB 4.7 s.  Boxes are no larger
+ * than long strips need, because memory that is touched for the first time has its price. */
+static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
+{
+    bool whole;
+    p->direct = true;
+    p->threads = 1;
+    p->buffers =
+        job->threads == 1 || tni_shortest_read(job, most / 2, &whole) < LONG_STRIP ? 1 : 2;
+    most /= p->buffers;
+    while (p->elements < most && tni_shortest_read(job, p->elements, &whole) < LONG_STRIP)
+        p->elements *= 2;
+    p->elements = whole_blocks(job, p->elements < most ? p->elements : most);
+    p->strip = tni_shortest_read(job, p->elements, &whole);
 }
 
 int64_t tn_stream_budget(int64_t max_mem)
@@ -114,6 +168,11 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
     while (p.elements < most && p.elements < numel && !reads_long(job, p.elements))
         p.elements *= 2;
     p.elements = p.elements < most ? p.elements : most;
+    p.strip = INT64_MAX;
+    if (!job->box && reads_strips(job, budget, p.elements)) {
+        each = budget - 2 * (int64_t)TNI_FETCH_STAGE;
+        schedule_direct(job, (each > SMALLEST ? each : SMALLEST) / bytes, &p);
+    }
     if (job->box)
         p.elements = job->box;
     if (p.elements >= numel) {

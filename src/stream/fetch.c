@@ -14,6 +14,7 @@
 #include "stream.h"
 
 enum {
+    STAGES = 2, /* with a queue: one is carried while the reads of the other are in flight */
     GAP = 4096, /* bytes that are read and dropped rather than skipped: a page is read anyway */
     LINES = 128 /* bytes of dst along its dense axis in one stage: two lines, the least that
                  * lets a copy store whole ones whatever the address */
@@ -31,9 +32,17 @@ typedef struct fetch {
     bool near[TN_MAX_NDIM];
     int64_t piece[TN_MAX_NDIM];  /* indices in one stage */
     int64_t staged[TN_MAX_NDIM]; /* step in the stage */
-    char *stage;
-    int64_t bytes; /* of the stage */
+    int64_t capacity, bytes;     /* of a stage: the most, and what it takes */
+    tni_queue *queue;            /* NULL: reads are waited for one by one */
 } fetch;
+
+/* A stage that is being filled. */
+typedef struct stage {
+    char *at;
+    char *dst; /* of its first element */
+    int64_t n[TN_MAX_NDIM];
+    tni_batch batch;
+} stage;
 
 /* The axis along which dst is dense, or nearest to it; -1 when no axis reads. */
 static int dense_axis(const tni_nest *nest)
@@ -50,7 +59,7 @@ static int dense_axis(const tni_nest *nest)
  * axis, whose step in the file is 0, takes no part: all of it is in every stage. */
 static void divide(fetch *w, int wide, int64_t lines)
 {
-    int64_t inside = w->width, capacity = tni_stage / lines;
+    int64_t inside = w->width, capacity = w->capacity / lines;
     bool near = true, full = true;
     for (int j = w->nest.ndim - 1; j >= 0; j--) {
         const tni_axis *a = &w->nest.axis[j];
@@ -82,14 +91,14 @@ static void plan_stage(fetch *w)
         return;
     const int64_t n = w->nest.axis[wide].n, most = LINES / w->width;
     const int64_t lines = most < n ? most : n;
-    if (w->piece[wide] < lines && tni_stage / lines >= 64) /* tests have smaller stages */
+    if (w->piece[wide] < lines && w->capacity / lines >= 64) /* tests have smaller stages */
         divide(w, wide, lines);
-    ASSERT(w->bytes <= tni_stage || w->bytes == w->width || tni_stage < 4096);
+    ASSERT(w->bytes <= w->capacity || w->bytes == w->width || w->capacity < 4096);
 }
 
-/* Read the pieces of n[j] indices from `first` on: one read for each index of the axes that are
- * not near. */
-static tn_status fill(const fetch *w, int64_t first, const int64_t *n)
+/* Read the pieces of a stage from `first` on: one read for each index of the axes that are not
+ * near. */
+static tn_status fill(const fetch *w, stage *g, int64_t first)
 {
     tni_axis axes[TN_MAX_NDIM];
     tni_walk walk;
@@ -98,53 +107,93 @@ static tn_status fill(const fetch *w, int64_t first, const int64_t *n)
     for (int j = 0; j < w->nest.ndim; j++) {
         const int64_t step = w->nest.axis[j].step[FROM];
         if (w->near[j])
-            unit += step * (n[j] - 1);
+            unit += step * (g->n[j] - 1);
         else
-            axes[m++] = (tni_axis){.n = n[j], .step = {step, w->staged[j]}};
+            axes[m++] = (tni_axis){.n = g->n[j], .step = {w->staged[j], step}};
     }
     tni_walk_seek(&walk, axes, m, OPERANDS, 0);
-    do
-        TRY(tni_file_bytes(w->f, w->stage + walk.offset[1], unit, first + walk.offset[0]));
-    while (tni_walk_next(&walk) < m);
+    do {
+        char *to = g->at + walk.offset[TO];
+        const int64_t at = first + walk.offset[FROM];
+        ASSERT(walk.offset[TO] + unit <= w->bytes);
+        TRY(w->queue ? tni_queue_read(w->queue, w->f, to, unit, at, &g->batch)
+                     : tni_file_bytes(w->f, to, unit, at));
+    } while (tni_walk_next(&walk) < m);
     return TN_OK;
 }
 
-/* Carry the stage to its elements in dst. */
-static tn_status carry(const fetch *w, char *dst, const int64_t *n)
+/* Wait for a stage and carry it to its elements in dst. */
+static tn_status carry(const fetch *w, stage *g)
 {
-    tn_tensor d = {.data = dst, .dtype = w->e->dtype, .ndim = w->nest.ndim}, s = d;
-    s.data = w->stage;
+    if (w->queue)
+        TRY(tni_queue_wait(w->queue, &g->batch));
+    if (w->e->swapped)
+        tni_swap(g->at, w->bytes / tni_width(w->e->dtype), w->e->dtype);
+    tn_tensor d = {.data = g->dst, .dtype = w->e->dtype, .ndim = w->nest.ndim}, s = d;
+    s.data = g->at;
     for (int j = 0; j < d.ndim; j++) {
-        d.shape[j] = s.shape[j] = n[j];
+        d.shape[j] = s.shape[j] = g->n[j];
         d.stride[j] = w->nest.axis[j].step[TO];
         s.stride[j] = w->staged[j];
     }
-    return tn_rearrange(&d, &s);
+    return TNI_NEVER(tn_rearrange(&d, &s));
 }
 
-/* Stage by stage: the pieces of every axis are loops themselves. */
-static tn_status run(const fetch *w)
+/* Stand at the first stage: the pieces of every axis are loops themselves. */
+static void stages_begin(const fetch *w, tni_axis *axes, tni_walk *walk)
 {
     const tni_nest *nest = &w->nest;
-    tni_axis axes[TN_MAX_NDIM];
-    tni_walk walk;
     for (int j = 0; j < nest->ndim; j++)
         axes[j] = (tni_axis){.n = tni_pieces(nest->axis[j].n, w->piece[j]),
                              .step = {w->piece[j] * nest->axis[j].step[TO],
                                       w->piece[j] * nest->axis[j].step[FROM]}};
-    tni_walk_seek(&walk, axes, nest->ndim, OPERANDS, 0);
+    tni_walk_seek(walk, axes, nest->ndim, OPERANDS, 0);
+}
+
+/* Begin to fill the stage at which the walk stands. */
+static tn_status stage_fill(const fetch *w, stage *g, const tni_walk *walk)
+{
+    g->dst = w->dst + walk->offset[TO];
+    g->batch = (tni_batch){0};
+    for (int j = 0; j < w->nest.ndim; j++) {
+        const int64_t left = w->nest.axis[j].n - walk->at[j] * w->piece[j];
+        g->n[j] = left < w->piece[j] ? left : w->piece[j];
+    }
+    return fill(w, g, w->at + walk->offset[FROM]);
+}
+
+/* With several stages one is carried while the reads of the others are in flight. */
+static tn_status run(const fetch *w, stage *stages, int n)
+{
+    tni_axis axes[TN_MAX_NDIM];
+    tni_walk walk;
+    int64_t filled = 0, carried = 0;
+    stages_begin(w, axes, &walk);
     do {
-        int64_t n[TN_MAX_NDIM];
-        for (int j = 0; j < nest->ndim; j++) {
-            const int64_t left = nest->axis[j].n - walk.at[j] * w->piece[j];
-            n[j] = left < w->piece[j] ? left : w->piece[j];
-        }
-        TRY(fill(w, w->at + walk.offset[FROM], n));
-        if (w->e->swapped)
-            tni_swap(w->stage, w->bytes / tni_width(w->e->dtype), w->e->dtype);
-        TRY(TNI_NEVER(carry(w, w->dst + walk.offset[TO], n)));
-    } while (tni_walk_next(&walk) < nest->ndim);
+        TRY(stage_fill(w, &stages[filled++ % n], &walk));
+        if (filled - carried == n)
+            TRY(carry(w, &stages[carried++ % n]));
+    } while (tni_walk_next(&walk) < w->nest.ndim);
+    while (carried < filled)
+        TRY(carry(w, &stages[carried++ % n]));
     return TN_OK;
+}
+
+/* After a failure nothing stays in flight. */
+static tn_status run_staged(const fetch *w)
+{
+    stage stages[STAGES];
+    const int n = w->queue ? STAGES : 1;
+    char *memory = tni_alloc((size_t)(n * w->bytes));
+    if (!memory)
+        return tni_no_memory(w->f->path, n * w->bytes);
+    for (int i = 0; i < n; i++)
+        stages[i] = (stage){.at = memory + i * w->bytes};
+    tn_status status = run(w, stages, n);
+    for (int i = 0; i < n && w->queue; i++)
+        (void)tni_queue_wait(w->queue, &stages[i].batch);
+    tni_free(memory);
+    return status;
 }
 
 static tn_status check(const tni_entry *e, const tn_tensor *dst, const tn_tensor *src)
@@ -185,8 +234,22 @@ tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor
     return TN_OK;
 }
 
-tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
-                        const tn_tensor *places)
+static tn_status fetch_dense(const tn_file *f, const tni_entry *e, const tn_tensor *dst,
+                             int64_t at, tni_queue *q)
+{
+    tni_batch batch = {0};
+    const int64_t bytes = tn_nbytes(dst);
+    tn_status status = q ? tni_queue_read(q, f, dst->data, bytes, at, &batch)
+                         : tni_file_bytes(f, dst->data, bytes, at);
+    if (q)
+        status = tni_queue_wait(q, &batch);
+    if (status == TN_OK && e->swapped)
+        tni_swap(dst->data, tni_numel(dst), e->dtype);
+    return status;
+}
+
+tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_tensor *places,
+                    tni_queue *q)
 {
     const tni_entry *e = NULL;
     TRY(tni_file_entry(&f, i, "file_fetch", &e));
@@ -195,22 +258,20 @@ tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
         return TN_OK;
     int64_t at;
     TRY(tni_fetch_locate(f, e, places, &at));
-    if (tn_is_contiguous(places) && tn_is_contiguous(dst)) {
-        TRY(tni_file_bytes(f, dst->data, tn_nbytes(dst), at));
-        if (e->swapped)
-            tni_swap(dst->data, tni_numel(dst), e->dtype);
-        return TN_OK;
-    }
-    fetch w = {.f = f, .e = e, .width = tni_width(places->dtype)};
+    if (tn_is_contiguous(places) && tn_is_contiguous(dst))
+        return fetch_dense(f, e, dst, at, q);
+    fetch w = {.f = f, .e = e, .width = tni_width(places->dtype), .queue = q};
+    w.capacity = q ? tni_stage * 2 / STAGES : tni_stage;
     tni_nest_build(&w.nest, OPERANDS, (const tn_tensor *[]){dst, places},
                    &(tni_nest_rules){.lead = FROM});
     w.dst = (char *)dst->data + w.nest.shift[TO];
     w.at = at + w.nest.shift[FROM];
     plan_stage(&w);
-    w.stage = tni_alloc((size_t)w.bytes);
-    if (!w.stage)
-        return tni_no_memory(f->path, w.bytes);
-    tn_status status = run(&w);
-    tni_free(w.stage);
-    return status;
+    return run_staged(&w);
+}
+
+tn_status tn_file_fetch(const tn_file *f, int64_t i, const tn_tensor *dst,
+                        const tn_tensor *places)
+{
+    return tni_fetch(f, i, dst, places, NULL);
 }

@@ -24,6 +24,7 @@ typedef struct buffer {
 
 typedef struct pipeline {
     const tn_stream *job;
+    bool queued; /* files are read by queues, one for each thread that reads */
     buffer *buffers;
     int n;
     tni_boxes boxes;
@@ -35,16 +36,25 @@ typedef struct pipeline {
     pthread_cond_t changed;
 } pipeline;
 
-static void make_box(const tn_stream *job, buffer *b)
+static void make_box(const tn_stream *job, buffer *b, tni_queue *q)
 {
     const tni_recipe *r = tni_recipe_of(job->recipe);
     b->status = tn_init(&b->out, b->result, job->out.dtype, tni_stream_ndim(job), b->box.n);
+    tni_scratch scratch = b->scratch;
+    scratch.queue = q;
     if (b->status == TN_OK)
-        b->status = r->make(job, &b->box, &b->out, b->scratch);
+        b->status = r->make(job, &b->box, &b->out, scratch);
     if (b->status != TN_OK) {
         strncpy(b->why, tn_error(), SENTENCE - 1);
         b->why[SENTENCE - 1] = 0;
     }
+}
+
+/* A queue where the plan has one; without memory for it reads are short of company, not wrong. */
+static tni_queue *open_queue(const pipeline *p)
+{
+    tni_queue *q = NULL;
+    return p->queued && tni_queue_open(&q) == TN_OK ? q : NULL;
 }
 
 /* A worker computes alone: the boxes are the parallel part. */
@@ -52,6 +62,7 @@ static void *worker(void *user)
 {
     pipeline *p = user;
     tn_handle *h = NULL;
+    tni_queue *q = open_queue(p);
     tn_config config = {.threads = 1};
     if (tn_handle_create(&h, TN_CPU, 0, &config) == TN_OK && tn_handle_use(h) != TN_OK)
         h = NULL;
@@ -65,12 +76,13 @@ static void *worker(void *user)
         buffer *b = &p->buffers[p->next++ % p->n];
         ASSERT(!b->ready);
         pthread_mutex_unlock(&p->lock);
-        make_box(p->job, b);
+        make_box(p->job, b, q);
         pthread_mutex_lock(&p->lock);
         b->ready = true;
         pthread_cond_broadcast(&p->changed);
     }
     pthread_mutex_unlock(&p->lock);
+    tni_queue_close(q);
     tn_handle_destroy(h);
     return NULL;
 }
@@ -117,19 +129,25 @@ static tn_status run_ahead(pipeline *p)
 
 static tn_status run_alone(pipeline *p)
 {
-    for (int64_t i = 0; i < p->boxes.count; i++) {
+    tni_queue *q = open_queue(p);
+    tn_status status = TN_OK;
+    for (int64_t i = 0; i < p->boxes.count && status == TN_OK; i++) {
         tni_boxes_get(&p->boxes, i, &p->buffers[0].box);
-        make_box(p->job, &p->buffers[0]);
-        TRY(deliver(p, &p->buffers[0]));
+        make_box(p->job, &p->buffers[0], q);
+        status = deliver(p, &p->buffers[0]);
     }
-    return TN_OK;
+    tni_queue_close(q);
+    return status;
 }
 
 static tn_status run_threads(pipeline *p, int threads)
 {
+    /* with a queue also the only buffer is filled by a worker, which computes alone: threads
+     * that spin for work would take the time of the disk's driver */
+    const bool ahead = p->n > 1 || (p->queued && p->job->threads != 1);
     pthread_t ids[MOST_THREADS];
     int started = 0;
-    if (threads > 1) {
+    if (ahead) {
         pthread_mutex_init(&p->lock, NULL);
         pthread_cond_init(&p->changed, NULL);
         while (started < threads && pthread_create(&ids[started], NULL, worker, p) == 0)
@@ -138,7 +156,7 @@ static tn_status run_threads(pipeline *p, int threads)
     tn_status status = started ? run_ahead(p) : run_alone(p);
     for (int i = 0; i < started; i++)
         pthread_join(ids[i], NULL);
-    if (threads > 1) {
+    if (ahead) {
         pthread_cond_destroy(&p->changed);
         pthread_mutex_destroy(&p->lock);
     }
@@ -165,7 +183,8 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
                       64 * ((int64_t)job->n < 64 ? job->n : 64);
     scratch = (scratch + line) & ~line;
     int64_t all = (result + scratch) * plan->buffers;
-    pipeline p = {.job = job, .n = plan->buffers, .total = tn_nbytes(&job->out)};
+    pipeline p = {
+        .job = job, .queued = plan->direct, .n = plan->buffers, .total = tn_nbytes(&job->out)};
     char *memory = tni_alloc((size_t)all);
     p.buffers = tni_alloc((size_t)plan->buffers * sizeof *p.buffers);
     tn_status status = TN_OK;
@@ -174,10 +193,15 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
         for (int i = 0; i < plan->buffers; i++) {
             char *at = memory + i * (result + scratch);
             p.buffers[i] =
-                (buffer){.result = at, .scratch = {at + result, scratch}, .ready = false};
+                (buffer){.result = at, .scratch = {at + result, scratch, NULL}, .ready = false};
         }
         tni_boxes_cut(&p.boxes, tni_stream_ndim(job), tni_stream_shape(job), plan->elements);
+        const bool direct = plan->direct && job->writer && tni_writer_begin_direct(job->writer);
         status = run_threads(&p, plan->threads);
+        if (direct) {
+            tn_status end = tni_writer_end_direct(job->writer, status == TN_OK);
+            status = status == TN_OK ? end : status;
+        }
     } else {
         status =
             tni_fail(TN_ENOMEM, "stream: no memory for boxes of %lld bytes", (long long)all);

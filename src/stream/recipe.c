@@ -9,13 +9,14 @@
 
 /* ---- sources ---- */
 
-tn_status tni_source_read(const tn_stream_source *s, const tn_tensor *dst, const int64_t *at)
+tn_status tni_source_read(const tn_stream_source *s, const tn_tensor *dst, const int64_t *at,
+                          tni_queue *q)
 {
     if (!s->file && s->read)
         return s->read(s->user, dst, at);
     tn_tensor v;
     TRY(tn_view(&v, &s->view, dst->shape, at, NULL, 0));
-    return s->file ? tn_file_fetch(s->file, s->tensor, dst, &v) : tn_rearrange(dst, &v);
+    return s->file ? tni_fetch(s->file, s->tensor, dst, &v, q) : tn_rearrange(dst, &v);
 }
 
 /* The box of a source that is broadcast to the shape, as a tensor of the box's shape; repeated
@@ -33,7 +34,7 @@ static tn_status read_operand(const tn_stream_source *s, const tni_box *box, tn_
     }
     TRY(tn_init(&d, scratch->at, v->dtype, v->ndim, n));
     ASSERT(tn_nbytes(&d) <= scratch->bytes);
-    TRY(tni_source_read(s, &d, at));
+    TRY(tni_source_read(s, &d, at, scratch->queue));
     int64_t bytes = (tn_nbytes(&d) + 63) & ~INT64_C(63);
     scratch->at += bytes;
     scratch->bytes -= bytes;
@@ -93,7 +94,8 @@ static int64_t copy_scratch(const tn_stream *job)
 }
 
 /* The part of source s that lies in the box goes to its index in dst. */
-static tn_status copy_source(const tn_tensor *dst, const tni_box *b, const tn_stream_source *s)
+static tn_status copy_source(const tn_tensor *dst, const tni_box *b, const tn_stream_source *s,
+                             tni_queue *q)
 {
     int64_t n[TN_MAX_NDIM], to[TN_MAX_NDIM], of[TN_MAX_NDIM];
     for (int i = 0; i < dst->ndim; i++) {
@@ -108,7 +110,7 @@ static tn_status copy_source(const tn_tensor *dst, const tni_box *b, const tn_st
     }
     tn_tensor d;
     TRY(tn_view(&d, dst, n, to, NULL, 0));
-    return tni_source_read(s, &d, of);
+    return tni_source_read(s, &d, of, q);
 }
 
 static tn_status copy_make(const tn_stream *job, const tni_box *box, const tn_tensor *out,
@@ -121,7 +123,7 @@ static tn_status copy_make(const tn_stream *job, const tni_box *box, const tn_te
     if (copy_fill(job))
         TRY(tn_fill(&raw, copy_fill(job)->value));
     for (int k = 0; k < job->n; k++)
-        TRY(copy_source(&raw, box, &job->sources[k]));
+        TRY(copy_source(&raw, box, &job->sources[k], scratch.queue));
     return copy_casts(job) ? tn_cast(out, &raw) : TN_OK;
 }
 

@@ -35,12 +35,17 @@ void tni_boxes_get(const tni_boxes *b, int64_t number, tni_box *box);
  * view. */
 int64_t tni_span(const tn_tensor *view, const int64_t *n);
 
+/* The shortest such span among the sources for boxes of so many elements; *whole: none of them
+ * would be longer in one box of everything. */
+int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole);
+
 /* ---- recipes (recipe.c) ---- */
 
 /* Memory of one box beside its result. */
 typedef struct tni_scratch {
     char *at;
     int64_t bytes;
+    tni_queue *queue; /* for reads of files; NULL: one read at a time */
 } tni_scratch;
 
 /* How boxes of the result are made.  A new recipe is a value of tn_stream_recipe, a struct of
@@ -63,8 +68,9 @@ const tni_recipe *tni_recipe_of(tn_stream_recipe recipe);
 int64_t tni_recipe_bytes(const tn_stream *job);
 
 /* Read a box of a source, given by its own indices and dst's shape, into dst; file, callback
- * and memory alike. */
-tn_status tni_source_read(const tn_stream_source *s, const tn_tensor *dst, const int64_t *at);
+ * and memory alike.  q may be NULL. */
+tn_status tni_source_read(const tn_stream_source *s, const tn_tensor *dst, const int64_t *at,
+                          tni_queue *q);
 
 /* ---- jobs (stream.c) ---- */
 
@@ -76,12 +82,19 @@ const int64_t *tni_stream_shape(const tn_stream *job);
 typedef struct tni_schedule {
     int threads, buffers;
     int64_t elements; /* of a box */
+    bool direct;      /* files are read with many reads in flight, past the page cache, and the
+                       * result is written past it */
+    int64_t strip;    /* bytes of the shortest read of a box */
 } tni_schedule;
 
 tni_schedule tni_stream_schedule(const tn_stream *job);
 
-/* Bytes that a fetch holds beside its destination. */
+/* Bytes that a fetch holds beside its destination; twice as many with a queue. */
 enum { TNI_FETCH_STAGE = 4 << 20 };
+
+/* tn_file_fetch, by a queue when q is not NULL (fetch.c). */
+tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_tensor *places,
+                    tni_queue *q);
 
 /* Place in the file of the first element of a view of entry e, inside which it lies. */
 tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor *view,
@@ -90,5 +103,19 @@ tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor
 /* ---- the pipeline (pipeline.c) ---- */
 
 tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan);
+
+/* ---- two passes (two_pass.c) ---- */
+
+/* How a view is brought near to its result in a file of its own: by pieces of `piece` indices
+ * along `axis`, the slowest one in the file, each of which is rearranged in memory. */
+typedef struct tni_two_pass {
+    int axis;
+    int64_t piece;
+    tni_schedule first, second;
+} tni_two_pass;
+
+/* Whether two passes read longer than one does: false also where one is long enough. */
+bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pass *plan);
+tn_status tni_two_pass_run(const tn_stream *job, const tni_two_pass *plan);
 
 #endif

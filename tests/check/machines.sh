@@ -9,7 +9,7 @@
 set -eu
 [ $# -gt 0 ] || set -- aarch64 s390x i686
 packages="libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libgomp1 libcmocka0 libcmocka-dev
-    zlib1g zlib1g-dev libsleef3 libsleef-dev"
+    zlib1g zlib1g-dev liburing2 liburing-dev libsleef3 libsleef-dev"
 
 # unpack ARCH ROOT: what a build for a Debian architecture stands on.
 unpack()

@@ -1,0 +1,65 @@
+/* sys_direct.c - the system calls of io past the page cache, and of space on the disk. */
+#define _FILE_OFFSET_BITS 64
+
+#include "sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+bool tni_sys_allows(const char *call)
+{
+    return !tni_sys_hook || tni_sys_hook(call, NULL) == 0;
+}
+
+/* The block that offsets, lengths and addresses are multiples of; 0: there is none. */
+static int64_t direct_block(int fd)
+{
+    struct statfs fs;
+    /* tmpfs is memory: the page cache is the file itself */
+    if (fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC)
+        return 0;
+#ifdef STATX_DIOALIGN
+    struct statx x;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &x) == 0 && x.stx_mask & STATX_DIOALIGN) {
+        const int64_t block = x.stx_dio_offset_align;
+        return x.stx_dio_mem_align > TNI_BLOCK || block > TNI_BLOCK ? 0 : block;
+    }
+#endif
+    return TNI_BLOCK;
+}
+
+int tni_sys_direct(int fd, int *direct, int64_t *block)
+{
+    char self[64];
+    if (!tni_sys_allows("direct"))
+        return EINVAL;
+    *block = direct_block(fd);
+    if (*block == 0)
+        return EINVAL;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    *direct = open(self, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    return *direct < 0 ? errno : 0;
+}
+
+int tni_sys_set_direct(int fd, bool on)
+{
+    const int flags = fcntl(fd, F_GETFL);
+    if (on && (!tni_sys_allows("direct") || direct_block(fd) == 0))
+        return EINVAL;
+    if (flags < 0 || fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) != 0)
+        return errno;
+    return 0;
+}
+
+int tni_sys_reserve(int fd, int64_t at, int64_t n)
+{
+    int error = tni_sys_allows("fallocate") ? 0 : ENOSPC;
+    if (!error && fallocate(fd, 0, at, n) != 0)
+        error = errno;
+    return error == ENOSPC || error == EDQUOT || error == EFBIG ? error : 0;
+}

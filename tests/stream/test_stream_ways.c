@@ -1,0 +1,255 @@
+/* test_stream_ways.c - every way to read and write a file gives the same bytes: buffered, direct,
+ * two-pass; by io_uring and by threads; with system calls that are refused, cut short or fail. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "io_oracle.h"
+
+#include <tenon/stream.h>
+
+#include "io/queue.h"
+#include "io/sys.h"
+
+enum { HEADER = 128 };
+
+typedef struct setting {
+    const char *name, *queue; /* the way of the queue */
+    const char *refused;      /* a system call that the system does not have */
+} setting;
+
+static const setting settings[] = {
+    {"io_uring", NULL, NULL},
+    {"threads", "threads", NULL},
+    {"io_uring refused", NULL, "io_uring"},
+    {"O_DIRECT refused", NULL, "direct"},
+};
+
+static const char *refused;
+static int64_t calls, fail_at, cut_at;
+static const char *watched;
+
+/* Refuse one call for good, or let call number fail_at of those watched fail, or be short. */
+static int hook(const char *call, size_t *n)
+{
+    if (refused && !strcmp(call, refused))
+        return ENOSYS;
+    if (!watched || strcmp(call, watched) != 0)
+        return 0;
+    const int64_t now = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    if (now == cut_at && n && *n > 1)
+        *n /= 2;
+    return now == fail_at ? EIO : 0;
+}
+
+/* The view of the file at ways.npy, written to out.npy within max_mem. */
+static tn_status convert(const tn_tensor *view, const tn_file *f, int64_t max_mem, int threads,
+                         tn_stream_facts *facts)
+{
+    tn_stream_source in = {.file = f, .view = *view};
+    tn_stream job = {.n = 1, .sources = &in, .max_mem = max_mem, .threads = threads};
+    OK(tn_init(&job.out, NULL, view->dtype, view->ndim, view->shape));
+    OK(tn_stream_plan(&job, facts));
+    tn_status status =
+        tn_writer_open(&job.writer, "out.npy", 1, NULL, (const tn_tensor *[]){&job.out},
+                       &(tn_write_options){.no_sync = true});
+    if (status != TN_OK)
+        return status;
+    status = tn_stream_run(&job);
+    if (status != TN_OK) {
+        tn_writer_abort(job.writer);
+        return status;
+    }
+    return tn_writer_commit(job.writer);
+}
+
+typedef struct matrix {
+    tn_tensor t, view, want;
+    tn_file *f;
+} matrix;
+
+static void matrix_make(matrix *m, tn_dtype dtype, int ndim, const int64_t *shape,
+                        const int *axes)
+{
+    tn_tensor places, v;
+    OK(tn_alloc(&m->t, dtype, ndim, shape));
+    for (int64_t i = 0; i < tn_nbytes(&m->t); i++)
+        ((unsigned char *)m->t.data)[i] = (unsigned char)(i * 31 + (i >> 8) * 17 + (i >> 16));
+    OK(tn_save("ways.npy", &m->t));
+    OK(tn_file_open(&m->f, "ways.npy"));
+    OK(tn_file_places(m->f, 0, &places));
+    OK(tn_permute(&m->view, &places, axes));
+    OK(tn_permute(&v, &m->t, axes));
+    OK(tn_alloc(&m->want, dtype, ndim, v.shape));
+    OK(tn_rearrange(&m->want, &v));
+}
+
+static void matrix_free(matrix *m)
+{
+    tn_file_close(m->f);
+    tn_free(&m->t);
+    tn_free(&m->want);
+    unlink("ways.npy");
+    unlink("out.npy");
+}
+
+static void check_out(const matrix *m)
+{
+    size_t size;
+    uint8_t *bytes = slurp("out.npy", &size);
+    assert_int_equal(size, HEADER + tn_nbytes(&m->want));
+    assert_memory_equal(bytes + HEADER, m->want.data, (size_t)tn_nbytes(&m->want));
+    free(bytes);
+}
+
+static void use(const setting *s)
+{
+    refused = s->refused;
+    tni_queue_prefer = s->queue;
+    tni_sys_hook = hook;
+    watched = NULL;
+}
+
+static void use_none(void)
+{
+    refused = watched = tni_queue_prefer = NULL;
+    tni_sys_hook = NULL;
+}
+
+/* Which way the queue takes here. */
+static void test_ways(void **state)
+{
+    (void)state;
+    tni_queue *q;
+    for (int i = 0; i < COUNT(settings); i++) {
+        use(&settings[i]);
+        OK(tni_queue_open(&q));
+        const char *way = tni_queue_way(q);
+        if (settings[i].queue)
+            assert_string_equal(way, settings[i].queue);
+        if (settings[i].refused && !strcmp(settings[i].refused, "io_uring"))
+            assert_string_equal(way, "threads");
+        if (i == 0 && strcmp(way, "io_uring") != 0)
+            print_message("not run: io_uring\n");
+        tni_queue_close(q);
+    }
+    use_none();
+}
+
+static void test_layouts(void **state)
+{
+    (void)state;
+    static const struct {
+        tn_dtype dtype;
+        int ndim;
+        int64_t shape[4];
+        int axes[4];
+    } cases[] = {
+        {TN_U32, 2, {1031, 517}, {1, 0}},           {TN_U8, 2, {3000, 1111}, {1, 0}},
+        {TN_U16, 3, {64, 77, 130}, {2, 0, 1}},      {TN_F64, 3, {130, 41, 63}, {2, 1, 0}},
+        {TN_U32, 4, {9, 31, 40, 33}, {3, 1, 0, 2}}, {TN_C128, 2, {300, 211}, {1, 0}},
+    };
+    static const int64_t memories[] = {1, 9 << 20, (8 << 20) + (200 << 10)};
+    int direct = 0, two = 0;
+    for (int c = 0; c < COUNT(cases); c++) {
+        matrix m;
+        matrix_make(&m, cases[c].dtype, cases[c].ndim, cases[c].shape, cases[c].axes);
+        for (int i = 0; i < COUNT(settings); i++)
+            for (int k = 0; k < COUNT(memories); k++)
+                for (int threads = 1; threads < 3; threads++) {
+                    tn_stream_facts facts;
+                    use(&settings[i]);
+                    OK(convert(&m.view, m.f, memories[k], threads, &facts));
+                    use_none();
+                    direct += !strcmp(facts.way, "direct");
+                    two += !strcmp(facts.way, "two-pass");
+                    check_out(&m);
+                }
+        matrix_free(&m);
+    }
+    assert_true(direct > 0);
+    print_message("direct %d times, two-pass %d times\n", direct, two);
+}
+
+/* A budget that leaves pieces of a few rows, and strips of a few bytes. */
+static void test_two_pass(void **state)
+{
+    (void)state;
+    matrix m;
+    tn_stream_facts facts;
+    matrix_make(&m, TN_U32, 2, (int64_t[]){4099, 1500}, (int[]){1, 0});
+    for (int threads = 1; threads < 3; threads++) {
+        OK(convert(&m.view, m.f, (8 << 20) + (1 << 20), threads, &facts));
+        assert_string_equal(facts.way, "two-pass");
+        assert_true(facts.shortest_read > 4 * facts.boxes);
+        check_out(&m);
+    }
+    refused = "scratch"; /* no temporary file: the job fails, and says where */
+    tni_sys_hook = hook;
+    assert_int_equal(convert(&m.view, m.f, 9 << 20, 1, &facts), TN_EIO);
+    assert_non_null(strstr(tn_error(), "out.npy"));
+    use_none();
+    matrix_free(&m);
+}
+
+/* Every system call of one kind fails once, or is cut short: a status, or the right bytes. */
+static void test_faults(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"pread", "write", "direct", "fallocate", "io_uring"};
+    matrix m;
+    tn_stream_facts facts;
+    matrix_make(&m, TN_U32, 2, (int64_t[]){2500, 1300}, (int[]){1, 0});
+    for (int q = 0; q < 2; q++)
+        for (int k = 0; k < COUNT(kinds); k++)
+            for (int cut = 0; cut < 2; cut++)
+                for (int64_t at = 1; at < 2000; at = at * 3 + 1) {
+                    use(&settings[q]);
+                    watched = kinds[k];
+                    calls = 0;
+                    fail_at = cut ? 0 : at;
+                    cut_at = cut ? at : 0;
+                    unlink("out.npy");
+                    tn_status status = convert(&m.view, m.f, 9 << 20, 0, &facts);
+                    const bool none = calls < at;
+                    use_none();
+                    fail_at = cut_at = 0;
+                    if (status == TN_OK)
+                        check_out(&m);
+                    else
+                        assert_int_equal(status, TN_EIO);
+                    if (cut || !strcmp(kinds[k], "direct") || !strcmp(kinds[k], "io_uring"))
+                        OK(status);
+                    if (none)
+                        break;
+                }
+    matrix_free(&m);
+}
+
+/* A disk that is full says so before the work. */
+static void test_reserve(void **state)
+{
+    (void)state;
+    matrix m;
+    tn_stream_facts facts;
+    matrix_make(&m, TN_U32, 2, (int64_t[]){2500, 2100}, (int[]){1, 0});
+    refused = "fallocate";
+    watched = "write";
+    calls = 0;
+    tni_sys_hook = hook;
+    assert_int_equal(convert(&m.view, m.f, 9 << 20, 0, &facts), TN_EIO);
+    assert_non_null(strstr(tn_error(), "no space for 21000000 bytes"));
+    assert_int_equal(calls, 1); /* the header */
+    use_none();
+    assert_int_not_equal(access("out.npy", F_OK), 0);
+    matrix_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ways),     cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_two_pass), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_reserve),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
