@@ -87,12 +87,18 @@ llama_tensor(infiniDtype_t dtype, size_t ndim, const size_t *shape, const ptrdif
     }
 #define LLAMA_STRIDES(...) ((ptrdiff_t[]){__VA_ARGS__})
 
-/* Make an operator from tensors that are not needed afterwards, and note its workspace. */
+static inline void llama_drop(int n, const infiniopTensorDescriptor_t *t)
+{
+    for (int i = 0; i < n; i++)
+        LLAMA_NEED(infiniopDestroyTensorDescriptor(t[i]));
+}
+
+/* Make an operator, and destroy n tensors that are not needed afterwards; ask for its workspace;
+ * run it. */
 #define LLAMA_MAKE(m, Op, desc, n, tensors, ...)                                               \
     do {                                                                                       \
         LLAMA_NEED(infiniopCreate##Op##Descriptor((m)->handle, &(desc), __VA_ARGS__));         \
-        for (size_t llama_i = 0; llama_i < (n); llama_i++)                                     \
-            LLAMA_NEED(infiniopDestroyTensorDescriptor((tensors)[llama_i]));                   \
+        llama_drop(n, tensors);                                                                \
     } while (0)
 #define LLAMA_SPACE(m, Op, desc)                                                               \
     do {                                                                                       \

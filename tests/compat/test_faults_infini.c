@@ -3,10 +3,13 @@
 #include "infiniop_client.h"
 #include "weak_malloc.h"
 
+#include <infiniccl.h>
+
 typedef infiniopTensorDescriptor_t tensor_t;
 
 /* y and others are (4, 6), line is (6), large (8, 10), image (1, 4, 3, 3), and so on. */
 static tensor_t x, y, transposed, line, large, image, shuffled, unfolded, diagonal;
+static tensor_t square, transposed_x, grown, four, classes;
 
 static infiniStatus_t add(void *d)
 {
@@ -67,6 +70,32 @@ static infiniStatus_t block_diag(void *d)
     return infiniopCreateBlockDiagDescriptor(handle, d, diagonal, xs, 2);
 }
 
+static infiniStatus_t gemm(void *d)
+{
+    return infiniopCreateGemmDescriptor(handle, d, square, x, transposed_x);
+}
+
+static infiniStatus_t huber(void *d)
+{
+    return infiniopCreateHuberLossDescriptor(handle, d, y, x, transposed, 1, 0);
+}
+
+static infiniStatus_t bilinear(void *d)
+{
+    return infiniopCreateUpsampleBilinearDescriptor(handle, d, grown, image, 0);
+}
+
+static infiniStatus_t multi_margin(void *d)
+{
+    return infiniopCreateMultiMarginLossDescriptor(handle, d, four, x, classes, NULL, 1, 1, 0);
+}
+
+static infiniStatus_t communicator(void *d)
+{
+    static const int ids[] = {0};
+    return infinicclCommInitAll(INFINI_DEVICE_CPU, d, 1, ids);
+}
+
 static infiniStatus_t make_handle(void *d)
 {
     return infiniopCreateHandle(d);
@@ -108,6 +137,11 @@ CALL(infiniopPadDescriptor_t, infiniopDestroyPadDescriptor)
 CALL(infiniopPixelShuffleDescriptor_t, infiniopDestroyPixelShuffleDescriptor)
 CALL(infiniopUnfoldDescriptor_t, infiniopDestroyUnfoldDescriptor)
 CALL(infiniopBlockDiagDescriptor_t, infiniopDestroyBlockDiagDescriptor)
+CALL(infiniopGemmDescriptor_t, infiniopDestroyGemmDescriptor)
+CALL(infiniopHuberLossDescriptor_t, infiniopDestroyHuberLossDescriptor)
+CALL(infiniopUpsampleBilinearDescriptor_t, infiniopDestroyUpsampleBilinearDescriptor)
+CALL(infiniopMultiMarginLossDescriptor_t, infiniopDestroyMultiMarginLossDescriptor)
+CALL(infinicclComm_t, infinicclCommDestroy)
 CALL(infiniopHandle_t, infiniopDestroyHandle)
 CALL(infiniopTensorDescriptor_t, infiniopDestroyTensorDescriptor)
 CALL(void *, infinirtFree)
@@ -135,6 +169,11 @@ static const struct {
     {"PixelShuffle", pixel_shuffle, release_infiniopDestroyPixelShuffleDescriptor},
     {"Unfold", unfold, release_infiniopDestroyUnfoldDescriptor},
     {"BlockDiag", block_diag, release_infiniopDestroyBlockDiagDescriptor},
+    {"Gemm", gemm, release_infiniopDestroyGemmDescriptor},
+    {"HuberLoss", huber, release_infiniopDestroyHuberLossDescriptor},
+    {"UpsampleBilinear", bilinear, release_infiniopDestroyUpsampleBilinearDescriptor},
+    {"MultiMarginLoss", multi_margin, release_infiniopDestroyMultiMarginLossDescriptor},
+    {"communicator", communicator, release_infinicclCommDestroy},
 };
 
 static void each_malloc_may_fail(void **state)
@@ -177,6 +216,11 @@ static int setup(void **state)
     shuffled = F32(4, DIMS(1, 1, 6, 6), NULL);
     unfolded = F32(3, DIMS(1, 16, 4), NULL);
     diagonal = F32(2, DIMS(8, 12), NULL);
+    square = F32(2, DIMS(4, 4), NULL);
+    transposed_x = F32(2, DIMS(6, 4), STEPS(1, 6));
+    grown = F32(4, DIMS(1, 4, 6, 6), NULL);
+    four = F32(1, DIMS(4), NULL);
+    classes = tensor(INFINI_DTYPE_I64, 1, DIMS(4), NULL);
     return 0;
 }
 
