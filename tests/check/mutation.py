@@ -37,7 +37,7 @@ MODULES = {  # tests of a module, the quick ones first
              "view_reshape", "view_overlap", "view_oracle"],
     "io": ["io_reference", "io_json", "io_gguf", "io_npy", "io_npz", "io_safetensors", "io_zip",
            "io_open", "io_writer", "io_memory", "io_fetch", "io_quant", "io_pt", "io_set",
-           "faults_memory", "faults_io", "io_npz_members", "io_damaged", "io_save",
+           "faults_memory", "faults_io", "io_copy", "io_npz_members", "io_damaged", "io_save",
            "io_save_faults"],
 }
 HEADERS = ["src/core/checked.h", "src/core/core.h", "src/core/half.h", "src/view/view.h"]

@@ -1,50 +1,12 @@
-/* test_faults_io.c - the k-th system call fails, for every k, in the library and in the
- * command: the old file or the whole new one is there, nothing besides, no descriptor is kept,
- * and the failure is TN_EIO with its reason, or exit code 1 with one line. */
+/* test_faults_io.c - the k-th system call of the library fails, for every k: the old file or the
+ * whole new one is there, nothing besides, no descriptor is kept, and the failure is TN_EIO with
+ * its reason. */
 #include "io_gates.h"
-#include "io_oracle.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
+#include "io/io.h"
 #include "io/sys.h"
-
-/* ---- what is looked at after a call ---- */
-
-static int open_fds(void)
-{
-    int n = 0;
-    for (int fd = 0; fd < 64; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
-
-static int files(void)
-{
-    int n = 0;
-    DIR *d = opendir(".");
-    for (struct dirent *e; (e = readdir(d));)
-        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    closedir(d);
-    return n;
-}
-
-static bool holds(const char *path, const uint8_t *want, size_t n)
-{
-    size_t got_n;
-    uint8_t *got = slurp(path, &got_n);
-    bool same = got_n == n && !memcmp(got, want, n);
-    free(got);
-    return same;
-}
-
-static const int troubles[] = {EIO, ENOSPC, EINTR};
-
-/* ---- the library ---- */
 
 static tn_tensor t;
 
@@ -125,6 +87,53 @@ static tn_status unpack(const char *path)
     return status;
 }
 
+static tn_status progress(void *user, int64_t done)
+{
+    (void)user;
+    (void)done;
+    return TN_OK;
+}
+
+/* The elements of a file go to another one as they are. */
+static tn_status copy(const char *path)
+{
+    tn_file *f = NULL;
+    tn_writer *w = NULL;
+    tn_tensor got;
+    int64_t at;
+    tn_status status = tn_file_open(&f, DATA("c_f32.npy"));
+    if (status == TN_OK)
+        status = tn_file_info(f, 0, NULL, &got, &at);
+    if (status == TN_OK)
+        status = tn_writer_open(&w, path, 1, NULL, (const tn_tensor *[]){&got}, NULL);
+    if (status == TN_OK)
+        status = tni_writer_copy(w, f, at, got.dtype, tn_numel(&got), progress, NULL);
+    if (status == TN_OK) {
+        status = tn_writer_commit(w);
+        w = NULL;
+    }
+    tn_writer_abort(w);
+    tn_file_close(f);
+    return status;
+}
+
+static tn_status save_with(const char *path, tn_write_options options)
+{
+    tn_writer *w = NULL;
+    tn_status status = tn_writer_open(&w, path, 1, NULL, (const tn_tensor *[]){&t}, &options);
+    if (status == TN_OK)
+        status = tn_writer_put(w, &t);
+    if (status == TN_OK)
+        return tn_writer_commit(w);
+    tn_writer_abort(w);
+    return status;
+}
+
+static tn_status save_deflated(const char *path)
+{
+    return save_with(path, (tn_write_options){.compress = 1});
+}
+
 static const struct scenario {
     const char *what;
     tn_status (*run)(const char *path);
@@ -142,15 +151,11 @@ static const struct scenario {
     {"save .npy", save, "x.npy", true},
     {"save .npz", save, "x.npz", true},
     {"save .safetensors", save, "x.safetensors", true},
+    {"save deflated .npz", save_deflated, "x.npz", true},
+    {"copy .npy", copy, "x.npy", true},
     {"save many .npz", save_many, "x.npz", true},
     {"save many .safetensors", save_many, "x.safetensors", true},
 };
-
-static void put_old(const char *path)
-{
-    spit(path, "old", 3);
-    chmod(path, 0640);
-}
 
 /* The file after a call that gave status; want is the new one. */
 static void check_written(const struct scenario *s, bool done, const uint8_t *want, size_t n)
@@ -229,7 +234,7 @@ static void interrupted_and_short(void **state)
             tn_status status = s->run(s->path);
             armed = short_transfers = false;
             reached = calls > k;
-            if (!failed || strstr("pread64 pwrite64 write", failed))
+            if (!failed || strstr("pread64 pwrite64 write copy_file_range", failed))
                 OK(status);
             if (s->writes && status == TN_OK && !holds(s->path, want, n))
                 fail_msg("%s: not the bytes of whole transfers", s->what);
@@ -320,6 +325,68 @@ static void long_names_without_nameless_files(void **state)
     assert_int_equal(files(), 0);
 }
 
+/* What is there stays; without a rename that refuses to replace, a link does the same. */
+static void exclusive_names(void **state)
+{
+    (void)state;
+    const tn_write_options exclusive = {.exclusive = 1};
+    for (int links = 0; links < 2; links++) {
+        always = links ? "renameat2" : NULL;
+        arm(-1, EINVAL);
+        OK(save_with("x.npy", exclusive));
+        assert_int_equal(save_with("x.npy", exclusive), TN_EIO);
+        armed = false;
+        assert_non_null(strstr(tn_error(), strerror(EEXIST)));
+        assert_int_equal(files(), 1);
+        unlink("x.npy");
+    }
+    no_unlink = true; /* the new file is there, and its temporary name, too */
+    arm(-1, ENOSYS);
+    assert_int_equal(save_with("x.npy", exclusive), TN_EIO);
+    armed = no_unlink = false;
+    assert_int_equal(files(), 2);
+    arm(-1, EACCES);
+    unlink("x.npy");
+    assert_int_equal(save_with("x.npy", exclusive), TN_EIO);
+    armed = false;
+    assert_non_null(strstr(tn_error(), strerror(EACCES)));
+    always = NULL;
+    assert_int_equal(system("rm -f -- * .[!.]*"), 0);
+    assert_int_equal(files(), 0);
+}
+
+static int listed;
+
+static bool list_one(void *user, const char *name)
+{
+    (void)user;
+    listed += name[0] != '.';
+    return listed < 2;
+}
+
+static int no_folder(const char *call, size_t *n)
+{
+    (void)n;
+    return strcmp(call, "opendir") ? 0 : EMFILE;
+}
+
+/* A folder is listed until the caller has enough. */
+static void folders_are_listed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        spit((const char *[]){"a", "b", "c"}[i], "x", 1);
+    listed = 0;
+    assert_int_equal(tni_sys_list(".", list_one, NULL), 0);
+    assert_int_equal(listed, 2);
+    assert_int_equal(tni_sys_list("none", list_one, NULL), ENOENT);
+    tni_sys_hook = no_folder;
+    assert_int_equal(tni_sys_list(".", list_one, NULL), EMFILE);
+    tni_sys_hook = NULL;
+    for (int i = 0; i < 3; i++)
+        unlink((const char *[]){"a", "b", "c"}[i]);
+}
+
 /* A link that leads to what cannot be looked at. */
 static void links_to_what_cannot_be_looked_at(void **state)
 {
@@ -358,161 +425,6 @@ static void ends_of_files(void **state)
     tni_sys_hook = NULL;
 }
 
-/* ---- the command ---- */
-
-int tenon_main(int argc, char **argv);
-
-static const struct {
-    const char *words; /* split at blanks; _ is one in a word */
-    const char *makes; /* or NULL */
-    bool piped;        /* standard input is a pipe; then it stays one */
-} commands[] = {
-    {"info a.npy z.npz d.npz s.safetensors g.gguf", NULL, false},
-    {"show a.npy b.npy", NULL, false},
-    {"show d.npz:w", NULL, false},
-    {"permute 2,0,1 a.npy -f -o x.npy", "x.npy", false},
-    {"permute 2,0,1 a.npy -f -o x.npz:n", "x.npz", false},
-    {"slice [:,_0] b.npy -f -o x.safetensors", "x.safetensors", false},
-    {"rearrange a_b_c_->_(c_a)_b a.npy -f -o x.npy", "x.npy", false},
-    {"cast f16 s.safetensors --tensors *f* -f -o x.safetensors", "x.safetensors", false},
-    {"convert d.npz:w -f -o x.npz", "x.npz", false},
-    {"convert z.npz -f -o x.safetensors", "x.safetensors", false},
-    {"convert g.gguf:t.f32 -f -o x.npy", "x.npy", false},
-    {"concat -a 0 a.npy a.npy -f -o x.npy", "x.npy", false},
-    {"op add a.npy 1 -f -o x.npy", "x.npy", false},
-    {"pad --before 1 --mode wrap a.npy -f -o x.npy", "x.npy", false},
-    {"permute 2,0,1 - -f -o x.npy", "x.npy", false},
-    {"permute 2,0,1 a.npy -o -", NULL, false},
-    {"permute 2,0,1 - -f -o x.npy", "x.npy", true},
-};
-
-static int run_words(const char *words)
-{
-    char text[256], *argv[20] = {"tenon"};
-    int argc = 1;
-    snprintf(text, sizeof text, "%s", words);
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        for (char *p = word; (p = strchr(p, '_'));)
-            *p = ' ';
-        argv[argc++] = word;
-    }
-    return tenon_main(argc, argv);
-}
-
-static FILE *out, *err;
-static char *said;
-static size_t said_n;
-
-/* A pipe that holds a file, as standard input. */
-static void pipe_in(const char *path)
-{
-    int ends[2];
-    size_t n;
-    uint8_t *data = slurp(path, &n);
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], data, n), n);
-    dup2(ends[0], STDIN_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-    free(data);
-}
-
-/* Run with call k failing, what it says caught. */
-static int run_failing(size_t i, int k, int error)
-{
-    FILE *usual_out = stdout, *usual_err = stderr;
-    int own = dup(STDOUT_FILENO);
-    dup2(fileno(out), STDOUT_FILENO);
-    if (commands[i].piped)
-        pipe_in("a.npy");
-    else
-        lseek(STDIN_FILENO, 0, SEEK_SET);
-    free(said);
-    err = open_memstream(&said, &said_n);
-    stdout = out;
-    stderr = err;
-    arm(k, error);
-    int code = run_words(commands[i].words);
-    armed = false;
-    fflush(out);
-    fclose(err);
-    stdout = usual_out;
-    stderr = usual_err;
-    dup2(own, STDOUT_FILENO);
-    close(own);
-    return code;
-}
-
-static int fail_each_of(size_t i, int error, int base)
-{
-    uint8_t *want = NULL;
-    size_t n = 0;
-    const char *makes = commands[i].makes;
-    int code = run_failing(i, -1, 0), k = 0;
-    if (code != 0)
-        fail_msg("tenon %s: %s", commands[i].words, said);
-    if (makes)
-        want = slurp(makes, &n);
-    for (bool reached = true; reached; k++) {
-        if (makes)
-            put_old(makes);
-        int before = open_fds();
-        code = run_failing(i, k, error);
-        reached = calls > k;
-        char *line = strchr(said, '\n');
-        /* info goes on with the next file and says why for each that it cannot open. */
-        bool clean = code == 0   ? said_n == 0
-                     : code == 1 ? !strncmp(said, "tenon: ", 7) && line && !line[1]
-                                 : false;
-        bool kept = open_fds() != before;
-        bool sound = !makes || (holds(makes, want, n)
-                                    ? code == 0 || renamed
-                                    : code == 1 && holds(makes, (const uint8_t *)"old", 3));
-        if (!clean || kept || !sound || files() != base + !!makes || (code && !reached))
-            fail_msg("tenon %s: %s fails: code %d, %s, %d files, descriptor %s, says %s",
-                     commands[i].words, failed ? failed : "nothing", code,
-                     sound ? "sound" : "TORN", files() - base, kept ? "kept" : "closed", said);
-    }
-    if (makes)
-        unlink(makes);
-    free(want);
-    return k - 1;
-}
-
-static void each_system_call_of_the_command(void **state)
-{
-    (void)state;
-    static const char *const inputs[][2] = {
-        {"a.npy", DATA("c_f32.npy")},  {"b.npy", DATA("be_f64.npy")},
-        {"z.npz", DATA("stored.npz")}, {"d.npz", DATA("deflated.npz")},
-        {"g.gguf", DATA("some.gguf")}, {"s.safetensors", DATA("many.safetensors")},
-        {"out", DATA("scalar.npy")},
-    };
-    enum { INPUTS = sizeof inputs / sizeof inputs[0] };
-    int points = 0;
-    for (int i = 0; i < INPUTS; i++) {
-        size_t n;
-        uint8_t *data = slurp(inputs[i][1], &n);
-        spit(inputs[i][0], data, n);
-        free(data);
-    }
-    assert_non_null(freopen("a.npy", "rb", stdin));
-    out = fopen("out", "wb");
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        for (int way = 0; way < 4; way++) {
-            no_nameless = way >= 2;
-            if (commands[i].makes || !no_nameless)
-                points += fail_each_of(i, troubles[way % 2], INPUTS);
-        }
-    no_nameless = false;
-    fclose(out);
-    free(said);
-    printf("%d system calls of the command failed\n", points);
-    assert_true(points > 400);
-    for (int i = 0; i < INPUTS; i++)
-        unlink(inputs[i][0]);
-}
-
 static int setup(void **state)
 {
     static float numbers[24] = {1, 2, 3};
@@ -532,9 +444,10 @@ int main(void)
         cmocka_unit_test(names_that_are_taken),
         cmocka_unit_test(folders_that_cannot_be_synced),
         cmocka_unit_test(long_names_without_nameless_files),
+        cmocka_unit_test(exclusive_names),
+        cmocka_unit_test(folders_are_listed),
         cmocka_unit_test(links_to_what_cannot_be_looked_at),
         cmocka_unit_test(ends_of_files),
-        cmocka_unit_test(each_system_call_of_the_command),
     };
     return cmocka_run_group_tests(tests, setup, drop_folder);
 }

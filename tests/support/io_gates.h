@@ -1,8 +1,11 @@
 /* io_gates.h - gates in front of the system calls of the library and the command, which the linker
- * puts there (--wrap): the k-th call fails once the gates are armed.  One program includes it. */
+ * puts there (--wrap): the k-th call fails once the gates are armed.  A program includes it once. */
 #ifndef IO_GATES_H
 #define IO_GATES_H
 
+#include "io_oracle.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -51,6 +54,9 @@ GATE(int, stat64, -1, (const char *path, struct stat64 *s), (path, s))
 GATE(int, lstat64, -1, (const char *path, struct stat64 *s), (path, s))
 GATE(int, dup, -1, (int fd), (fd))
 GATE(FILE *, tmpfile64, NULL, (void), ())
+GATE(int, link, -1, (const char *from, const char *to), (from, to))
+GATE(int, renameat2, -1, (int a, const char *from, int b, const char *to, unsigned flags), (a, from, b, to, flags))
+GATE(ssize_t, copy_file_range, -1, (int in, off64_t *from, int out, off64_t *to, size_t n, unsigned flags), (in, from, out, to, cut(n), flags))
 GATE(void *, mmap64, MAP_FAILED, (void *at, size_t n, int p, int f, int fd, off64_t o), (at, n, p, f, fd, o))
 /* clang-format on */
 
@@ -99,6 +105,18 @@ int __wrap_rename(const char *from, const char *to)
     return __real_rename(from, to);
 }
 
+/* What is left behind cannot be removed only where a test says so. */
+static bool no_unlink;
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path)
+{
+    if (!armed || !no_unlink)
+        return __real_unlink(path);
+    errno = trouble;
+    return -1;
+}
+
 /* The system closes also when it reports an error. */
 int __real_close(int fd);
 int __wrap_close(int fd);
@@ -118,6 +136,43 @@ static void arm(int k, int error)
     failed = NULL;
     renamed = false;
     armed = true;
+}
+
+/* ---- what is looked at after a call ---- */
+
+static inline int open_fds(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 64; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static inline int files(void)
+{
+    int n = 0;
+    DIR *d = opendir(".");
+    for (struct dirent *e; (e = readdir(d));)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static inline bool holds(const char *path, const uint8_t *want, size_t n)
+{
+    size_t got_n;
+    uint8_t *got = slurp(path, &got_n);
+    bool same = got_n == n && !memcmp(got, want, n);
+    free(got);
+    return same;
+}
+
+static const int troubles[] = {EIO, ENOSPC, EINTR};
+
+static inline void put_old(const char *path)
+{
+    spit(path, "old", 3);
+    chmod(path, 0640);
 }
 
 #endif
