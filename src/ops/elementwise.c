@@ -123,23 +123,30 @@ static void program_of(operands *o, const double *params)
 
 /* Check a call and find what its plan needs.  No more sources are looked at than op takes. */
 static tn_status check_apply(operands *o, const char *name, unsigned flags, tn_op op,
-                             const double *params, const tn_tensor *dst, int nsrc,
-                             const tn_tensor *const *srcs)
+                             const tn_tensor *dst, int nsrc, const tn_tensor *const *srcs)
 {
     const int arity = tn_op_arity(op);
     o->op = op;
     o->nsrc = nsrc;
-    TRY(tni_check_call(&(tni_call){.name = name,
-                                   .flags = flags,
-                                   .dst = dst,
-                                   .n = nsrc < arity ? nsrc : arity,
-                                   .srcs = srcs,
-                                   .args = apply_count,
-                                   .dtypes = apply_dtypes,
-                                   .shapes = apply_shapes,
-                                   .own = o}));
-    program_of(o, params);
-    return TN_OK;
+    return tni_check_call(&(tni_call){.name = name,
+                                      .flags = flags,
+                                      .dst = dst,
+                                      .n = nsrc < arity ? nsrc : arity,
+                                      .srcs = srcs,
+                                      .args = apply_count,
+                                      .dtypes = apply_dtypes,
+                                      .shapes = apply_shapes,
+                                      .own = o});
+}
+
+/* The kernel does not take the sources as they are, or does not give dst.  A bool is read as 0 or
+ * 1, which is a conversion. */
+static bool apply_converts(const operands *o)
+{
+    bool converts = o->sig.result != o->sig.compute[0];
+    for (int k = 1; k <= o->nsrc; k++)
+        converts |= o->ts[k]->dtype != o->sig.compute[k] || o->ts[k]->dtype == TN_BOOL;
+    return converts;
 }
 
 /* ---- calls ---- */
@@ -148,10 +155,11 @@ static tn_status apply(const char *call, tn_op op, const double *params, const t
                        int nsrc, const tn_tensor *const *srcs)
 {
     operands o;
-    TRY(check_apply(&o, call, TNI_ALLOW_ALIAS, op, params, dst, nsrc, srcs));
+    TRY(check_apply(&o, call, TNI_ALLOW_ALIAS, op, dst, nsrc, srcs));
 
-    if (tni_strips_small(&o.program, o.ts))
+    if (!apply_converts(&o) && tni_strips_small(op, params, o.sig.compute[nsrc], o.ts))
         return TN_OK;
+    program_of(&o, params);
     tni_strips strips;
     tni_instr instr[TNI_OP_INSTRS];
     const char *at[TNI_MAX_ARITY];
@@ -274,7 +282,8 @@ tn_status tn_plan_op(tn_plan **plan, tn_op op, const double *params, const tn_te
     if (!plan)
         return tni_fail(TN_ENULL, "plan_op: plan is NULL");
     operands o;
-    TRY(check_apply(&o, "plan_op", TNI_NO_DATA, op, params, dst, nsrc, srcs));
+    TRY(check_apply(&o, "plan_op", TNI_NO_DATA, op, dst, nsrc, srcs));
+    program_of(&o, params);
     tn_plan *p = tni_strips_new(tni_ops[op].name, true, &o.program, o.ts, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_op: no memory for the plan");

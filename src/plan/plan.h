@@ -83,8 +83,10 @@ void tni_generate_run(const tni_generate *m, const tn_tensor *dst);
 void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
                      const tn_tensor *const *ts);
 
-/* A few row-major elements of an op that converts nothing are computed at once; false: plan. */
-bool tni_strips_small(const tni_program *p, const tn_tensor *const *ts);
+/* A few row-major elements of an op that converts nothing are computed at once, by the kernel of
+ * compute; false: plan.  params may be NULL, as in tn_apply. */
+bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
+                      const tn_tensor *const *ts);
 
 /* at are addresses of element (0, …, 0), dst first. */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);

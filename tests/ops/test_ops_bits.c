@@ -108,6 +108,68 @@ static void levels(void **state)
         }
 }
 
+/* The sign of a zero that an activation gives: -0 where it comes from below. */
+static const struct {
+    tn_op op;
+    double x;
+} negative_zeros[] = {
+    {TN_SILU, -INFINITY}, {TN_MISH, -INFINITY}, {TN_GELU, -INFINITY}, {TN_SILU, -0.0},
+    {TN_MISH, -0.0},      {TN_GELU, -0.0},      {TN_ELU, -0.0},       {TN_SELU, -0.0},
+};
+
+static void zero_in(tn_op op, tn_dtype t, double x, const char *what)
+{
+    enum { N = 37 }; /* whole blocks of the kernels, and a tail */
+    static const uint64_t minus[] = {
+        [TN_F16] = 0x8000, [TN_BF16] = 0x8000, [TN_F32] = 0x80000000u, [TN_F64] = 1ull << 63};
+    const int64_t n = N, width = (int64_t)tn_dtype_size(t);
+    double wide[N];
+    char in[N * 8], out[N * 8];
+    tn_tensor w, a, d;
+    for (int i = 0; i < N; i++)
+        wide[i] = x;
+    OK(tn_init(&w, wide, TN_F64, 1, &n));
+    OK(tn_init(&a, in, t, 1, &n));
+    OK(tn_init(&d, out, t, 1, &n));
+    OK(tn_cast(&a, &w));
+    OK(tn_unary(op, &d, &a));
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, out + i * width, (size_t)width);
+        if (bits != minus[t])
+            fail_msg("%s, %s %s of %g: bits %llx, expected -0", what, tn_op_name(op),
+                     tn_dtype_name(t), x, (unsigned long long)bits);
+    }
+}
+
+/* In every float dtype, through the calls and through the kernels of every level. */
+static void zeros_from_below(void **state)
+{
+    (void)state;
+    static const tn_dtype ts[] = {TN_F16, TN_BF16, TN_F32, TN_F64};
+    for (size_t i = 0; i < COUNT(negative_zeros); i++) {
+        const tn_op op = negative_zeros[i].op;
+        const double x = negative_zeros[i].x;
+        for (size_t t = 0; t < COUNT(ts); t++)
+            zero_in(op, ts[t], x, "call");
+        for (int isa = 0; isa <= (int)tni_isa_level(); isa++) {
+            const float f = (float)x;
+            float f32 = 1;
+            double f64 = 1;
+            tni_op_strip s = {.block = TNI_MATH_BLOCK, .nsrc = 1, .width = {4, 4}};
+            memcpy(s.params, tni_ops[op].defaults, sizeof s.params);
+            s.fn = tni_op_kernel(isa, op, TN_F32);
+            tni_op_run(&s, (char *)&f32, (const char *[]){(const char *)&f}, 0, 1);
+            s.width[0] = s.width[1] = 8;
+            s.fn = tni_op_kernel(isa, op, TN_F64);
+            tni_op_run(&s, (char *)&f64, (const char *[]){(const char *)&x}, 0, 1);
+            if (f32 != 0 || !signbit(f32) || f64 != 0 || !signbit(f64))
+                fail_msg("level %d: %s of %g: f32 %g, f64 %g, expected -0", isa, tn_op_name(op),
+                         x, (double)f32, f64);
+        }
+    }
+}
+
 /* Threads: every count gives the bits of one thread, in any layout, small and large. */
 static void threads(void **state)
 {
@@ -333,8 +395,9 @@ static void maps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels), cmocka_unit_test(threads), cmocka_unit_test(mixed_dtypes),
-        cmocka_unit_test(ways),   cmocka_unit_test(maps),
+        cmocka_unit_test(levels),  cmocka_unit_test(zeros_from_below),
+        cmocka_unit_test(threads), cmocka_unit_test(mixed_dtypes),
+        cmocka_unit_test(ways),    cmocka_unit_test(maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
