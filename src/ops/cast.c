@@ -4,20 +4,26 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-static tn_status check_cast(const char *name, unsigned flags, const tn_tensor *dst,
-                            const tn_tensor *src)
-{
-    return tni_check_call(&(tni_call){.name = name,
-                                      .flags = flags,
-                                      .dst = dst,
-                                      .n = 1,
-                                      .srcs = &src,
-                                      .shapes = tni_call_same_shapes});
-}
-
 static bool plain_copy(const tn_tensor *dst, const tn_tensor *src)
 {
     return dst->dtype == src->dtype && dst->dtype != TN_BOOL;
+}
+
+static tn_status check_cast(const char *name, unsigned flags, const tn_tensor *dst,
+                            const tn_tensor *src)
+{
+    const tn_status status = tni_check_call(&(tni_call){.name = name,
+                                                        .flags = flags,
+                                                        .dst = dst,
+                                                        .n = 1,
+                                                        .srcs = &src,
+                                                        .shapes = tni_call_same_shapes});
+    if (status == TN_EOVERLAP && plain_copy(dst, src))
+        return tni_fail(status,
+                        "%s: dst: shares bytes with src, and both are %s; "
+                        "tn_rearrange copies between equal dtypes, also from dst itself",
+                        name, tn_dtype_name(dst->dtype));
+    return status;
 }
 
 tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)

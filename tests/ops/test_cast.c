@@ -138,6 +138,31 @@ static void ties(void **state)
     }
 }
 
+/* The call that converts and the one that copies name each other. */
+static void other_call(void **state)
+{
+    (void)state;
+    float x[4] = {1, 2, 3, 4};
+    int32_t y[4] = {0};
+    const int64_t n = 4;
+    tn_tensor a, b;
+    OK(tn_init(&a, x, TN_F32, 1, &n));
+    OK(tn_init(&b, y, TN_I32, 1, &n));
+    assert_int_equal(tn_rearrange(&b, &a), TN_EDTYPE);
+    assert_string_equal(tn_error(), "rearrange: src: dtype differs from dst, got f32, "
+                                    "expected i32; tn_cast converts");
+    OK(tn_cast(&b, &a));
+    assert_int_equal(y[3], 4);
+    assert_int_equal(tn_cast(&a, &a), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "cast: dst: shares bytes with src, and both are f32; "
+                                    "tn_rearrange copies between equal dtypes, also from dst "
+                                    "itself");
+    OK(tn_rearrange(&a, &a));
+    b.data = x;
+    assert_int_equal(tn_cast(&b, &a), TN_EOVERLAP);
+    assert_null(strstr(tn_error(), "tn_rearrange")); /* it would refuse the dtypes */
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -175,10 +200,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pair),
-        cmocka_unit_test(halves),
-        cmocka_unit_test(ties),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(every_pair), cmocka_unit_test(halves),     cmocka_unit_test(ties),
+        cmocka_unit_test(refused),    cmocka_unit_test(other_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
