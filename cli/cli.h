@@ -43,12 +43,12 @@ typedef struct args {
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
         *atol, *rtol;
-    const char *also, *proof, *kv, *rules;
+    const char *also, *proof, *kv, *rules, *result;
     const char *set[MOST_SETTINGS]; /* --set, in order */
     int nset;
-    int64_t max_mem, align, shard_size, out_ranks;
+    int64_t max_mem, align, shard_size, out_ranks, bins;
     bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip, structure,
-        in_ranks, verify, check;
+        in_ranks, verify, check, keep, descending, indices;
     bool explain; /* say what would happen and do nothing */
 } args;
 
@@ -88,6 +88,11 @@ typedef struct args {
 #define OPT_CHECK    OPT(40)
 #define OPT_KV       OPT(48)
 #define OPT_RULES    OPT(49)
+#define OPT_KEEP     OPT(41)
+#define OPT_RESULTS  OPT(42)
+#define OPT_DESCEND  OPT(43)
+#define OPT_INDICES  OPT(44)
+#define OPT_BINS     OPT(45)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
@@ -113,6 +118,7 @@ typedef struct command {
     bool whole_file;  /* takes every tensor of a file without --tensors */
     bool dequantises; /* reads quantised tensors as f32 */
     bool new_axis;    /* of joins: along an axis that the inputs lack */
+    bool prints;      /* without -o a small result is printed */
 } command;
 
 extern const command commands[];
@@ -147,6 +153,11 @@ int run_cast(const args *a);
 int run_op(const args *a);
 int run_einsum(const args *a);
 int run_eval(const args *a);
+int run_reduce(const args *a);
+int run_scan(const args *a);
+int run_sort(const args *a);
+int run_take(const args *a);
+int run_stats(const args *a);
 int run_convert(const args *a);
 int run_select(const args *a);
 int run_drop(const args *a);
@@ -185,6 +196,15 @@ int read_number(const char *text, tn_dtype dtype, void *element);
 bool is_number(const char *text);
 bool is_whole(const char *text);
 bool is_too_long(const char *text); /* digits alone, and more than 64 bits hold */
+
+/* The axes of -a; "1,2" of --params, want of them for the op of this name. */
+int read_axes(const args *a, int ndim, int *dims, int *n);
+int read_params(const args *a, const char *name, int want, double *params);
+
+/* A pattern at operand number at, sizes after it, then the file; the sizes, "p=2 q=3", from
+ * operand number first on, to be freed. */
+int check_pattern_words(const args *a, int at);
+char *sizes_of(const args *a, int first);
 
 /* An axis that may count from the end, for a tensor of ndim axes. */
 int read_axis(const args *a, int64_t axis, int ndim, int *dim);
@@ -227,7 +247,7 @@ int open_single(const args *a, source *s, input *in, const char *word);
 
 /* ---- how a result is made (recipe.c) ---- */
 
-enum { MOST_OPERANDS = 3 };
+enum { MOST_PARAMS = 8, MOST_OPERANDS = 3 };
 
 /* A job of the library while it is put together, with the inputs of its sources. */
 typedef struct recipe {
@@ -238,8 +258,14 @@ typedef struct recipe {
     tn_stream_fill fill;
     char value[16]; /* of fill */
     tn_stream_eval eval;
-    tn_expr *expr;                /* of eval; owned */
-    const char *op;               /* the only step of expr, or NULL */
+    tn_expr *expr;  /* of eval; owned */
+    const char *op; /* the only step of expr, or NULL */
+    tn_stream_reduce reduce;
+    tn_stream_scan scan;
+    tn_stream_sort sort;
+    tn_stream_take take;
+    int axes[TN_MAX_NDIM]; /* of reduce */
+    double params[MOST_PARAMS];
     input numbers[MOST_OPERANDS]; /* operands that are no files */
     char number_bytes[MOST_OPERANDS][16];
 } recipe;
@@ -253,6 +279,12 @@ void recipe_free(recipe *r);
  * inputs. */
 int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
                    const input *const *from);
+
+/* Bytes that progress counts. */
+int64_t recipe_work(const recipe *r);
+
+/* Run a job without -o and print its result. */
+int print_recipe(const args *a, const recipe *r, const input *like);
 
 /* The job as it runs: with the memory, sink and progress of the command. */
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w);

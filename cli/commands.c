@@ -98,6 +98,39 @@ const command commands[] = {
      "    tenon einsum \"ij,jk->ik\" a.npy b.npy -o c.npy\n"
      "    tenon einsum \"b q h d, b k h d -> b h q k\" q.npy k.npy -o s.npy\n",
      .text_first = true},
+    {"reduce", "OP [-a AXES] IN [-o OUT]", "reduce axes: sum, mean, max, var, norm, ...",
+     OPT_RESULT | OPT_AXIS | OPT_KEEP | OPT_PARAMS | OPT_RESULTS, run_reduce, .more =
+     "Without -a all axes are reduced; without -o a result of up to 1000 elements is printed.\n"
+     "A pattern of einops in place of -a reduces the names that are only on its left.\n"
+     "--params is the correction of var and std (0), the order of norm (2).  The digits do not\n"
+     "depend on --max-mem, threads or the order of the file.\n\n"
+     "    tenon reduce mean -a 0,1 in.npy -o out.npy\n"
+     "    tenon reduce norm --params 1 in.npy\n"
+     "    tenon reduce max \"b (h 2) (w 2) c -> b h w c\" in.npy -o out.npy\n",
+     .prints = true},
+    {"scan", "OP -a AXIS IN -o OUT", "running sums, products, extremes along an axis",
+     OPT_RESULT | OPT_AXIS | OPT_RESULTS, run_scan, .more =
+     "OP is cumsum, cumprod, cummax, cummin or logcumsumexp.\n\n"
+     "    tenon scan cumsum -a 0 in.npy -o out.npy\n"},
+    {"sort", "-a AXIS IN -o OUT", "sort along an axis",
+     OPT_RESULT | OPT_AXIS | OPT_DESCEND | OPT_INDICES, run_sort, .more =
+     "Stable; NaN is greater than everything.  What does not fit into --max-mem is sorted by\n"
+     "temporary files.\n\n"
+     "    tenon sort -a -1 --descending in.npy -o out.npy\n"
+     "    tenon sort -a 0 --indices in.npy -o order.npy\n"},
+    {"take", "-a AXIS INDEX IN -o OUT", "choose indices of an axis, as an embedding does",
+     OPT_RESULT | OPT_AXIS, run_take, .more =
+     "INDEX is a file of integers; negative ones count from the end.  Its axes replace AXIS.\n\n"
+     "    tenon take -a 0 tokens.npy model.safetensors:wte.weight -o rows.npy\n"},
+    {"stats", "FILE...", "min, max, mean, std, zeros, NaN and infinities of tensors",
+     OPT_JSON | OPT_TENSORS | OPT_DTYPE | OPT_BINS | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
+     run_stats, .more =
+     "min, max, mean and std are of the finite elements; - where there are none.  One pass, and\n"
+     "a second one for --bins.  The digits do not depend on --max-mem, threads or the order of\n"
+     "the file.  Of complex numbers only zeros, nan and inf are counted.\n\n"
+     "    tenon stats model.safetensors --tensors '*.weight' --bins 40\n"
+     "    tenon stats --json x.npy | jq '.[0].tensors[0].mean'\n",
+     .dequantises = true},
     {"convert", "IN -o OUT", "write another format",
      OPT_RESULT, run_convert, .more =
      "All tensors go to a .npz, a .safetensors or a .gguf; a .npy takes one.  The key-values\n"

@@ -40,8 +40,6 @@ int run_convert(const args *a)
 
 /* ---- op ---- */
 
-enum { MOST_PARAMS = 8 };
-
 static bool is_integer(tn_dtype dtype)
 {
     return dtype >= TN_I8 && dtype <= TN_U64;
@@ -106,26 +104,34 @@ static int no_broadcast(const args *a, int n, const tn_tensor *const *ts)
                 n > 2 ? text[2] : "");
 }
 
-/* The op as a text: its name, its operands a, b and c, its parameters. */
-static int op_text(const args *a, tn_op op, char *text, size_t size)
+int read_params(const args *a, const char *name, int want, double *params)
 {
-    int n = 0, used = snprintf(text, size, "%s(", tn_op_name(op));
-    for (int i = 0; i < tn_op_arity(op); i++)
-        used += snprintf(text + used, size - (size_t)used, "%s%c", i ? ", " : "", 'a' + i);
+    int n = 0;
     for (const char *at = a->params; at && n < MOST_PARAMS;) {
         char *end;
-        const double x = strtod(at, &end);
+        params[n++] = strtod(at, &end);
         if (end == at || (*end && *end != ','))
             return usage(a, "--params takes numbers separated by commas, got \"%s\"",
                          a->params);
-        used += snprintf(text + used, size - (size_t)used, ", %.17g", x);
-        n++;
         at = *end ? end + 1 : NULL;
     }
+    if (a->params && n != want)
+        return usage(a, "%s takes %d parameter%s, --params has %d", name, want,
+                     want == 1 ? "" : "s", n);
+    return DONE;
+}
+
+/* The op as a text: its name, its operands a, b and c, its parameters. */
+static int op_text(const args *a, tn_op op, char *text, size_t size)
+{
+    double params[MOST_PARAMS];
+    int used = snprintf(text, size, "%s(", tn_op_name(op));
+    TRY(read_params(a, a->operands[0], tn_op_params(op), params));
+    for (int i = 0; i < tn_op_arity(op); i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%c", i ? ", " : "", 'a' + i);
+    for (int i = 0; a->params && i < tn_op_params(op); i++)
+        used += snprintf(text + used, size - (size_t)used, ", %.17g", params[i]);
     snprintf(text + used, size - (size_t)used, ")");
-    if (a->params && n != tn_op_params(op))
-        return usage(a, "%s takes %d parameter%s, --params has %d", a->operands[0],
-                     tn_op_params(op), tn_op_params(op) == 1 ? "" : "s", n);
     return DONE;
 }
 

@@ -97,9 +97,13 @@ static void print_how(const recipe *r, const tn_stream_facts *facts)
     bool copy = r->job.recipe == TN_STREAM_COPY, ordered = !strcmp(facts->way, "in order");
     if (tn_numel(&r->job.out) == 0)
         printf("  how     nothing to do: no elements\n");
-    else if (!copy)
+    else if (r->job.recipe == TN_STREAM_EVAL)
         printf("  how     %s over %d operand%s, block by block\n", r->op ? r->op : "eval", n,
                s);
+    else if (!copy)
+        printf("  how     %s: %lld box%s of up to %lld elements%s\n", facts->recipe,
+               (long long)facts->boxes, facts->boxes == 1 ? "" : "es", (long long)facts->box,
+               !strcmp(facts->way, "temporary file") ? ", by a temporary file" : "");
     else if (ordered)
         printf("  how     a view: the elements are in order, read and written %s\n",
                casts(r) ? "block by block" : "as they are");

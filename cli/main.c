@@ -16,12 +16,22 @@ static void list_commands(FILE *out)
                  "pipe of .npy.  tenon help COMMAND says more; so does man tenon.\n");
 }
 
-static void list_ops(void)
+static const char *op_name(int i)
+{
+    return tn_op_name((tn_op)i);
+}
+
+static const char *reduction_name(int i)
+{
+    return tn_reduction_name((tn_reduction)i);
+}
+
+static void list_names(const char *what, const char *(*name_of)(int i))
 {
     const char *name;
     int column = 0;
-    printf("\nOps:");
-    for (int i = 0; (name = tn_op_name((tn_op)i)); i++) {
+    printf("\n%s:", what);
+    for (int i = 0; (name = name_of(i)); i++) {
         int n = (int)strlen(name) + 1;
         if (column == 0 || column + n > 72) {
             printf("\n ");
@@ -65,7 +75,9 @@ static int help(const char *name)
            *c->more ? "\n" : "", c->more);
     print_options(c);
     if (!strcmp(name, "op"))
-        list_ops();
+        list_names("Ops", op_name);
+    if (!strcmp(name, "reduce"))
+        list_names("Reductions", reduction_name);
     return DONE;
 }
 

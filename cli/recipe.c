@@ -98,6 +98,12 @@ static tn_status step(void *user, int64_t done, int64_t total)
     return TN_OK;
 }
 
+int64_t recipe_work(const recipe *r)
+{
+    return r->job.recipe == TN_STREAM_REDUCE ? tn_nbytes(&r->sources[0].view)
+                                             : tn_nbytes(&r->job.out);
+}
+
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
 {
     tn_stream job = r->job;
@@ -105,10 +111,25 @@ tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
     job.writer = w;
     job.progress = step;
     job.max_mem = a->max_mem;
-    if (r->fill.value) {
-        job.args = &r->fill;
-    } else if (job.recipe == TN_STREAM_EVAL) {
+    switch (job.recipe) {
+    case TN_STREAM_EVAL:
         job.args = &r->eval;
+        break;
+    case TN_STREAM_REDUCE:
+        job.args = &r->reduce;
+        break;
+    case TN_STREAM_SCAN:
+        job.args = &r->scan;
+        break;
+    case TN_STREAM_SORT:
+        job.args = &r->sort;
+        break;
+    case TN_STREAM_TAKE:
+        job.args = &r->take;
+        break;
+    default:
+        if (r->fill.value)
+            job.args = &r->fill;
     }
     return job;
 }

@@ -139,6 +139,8 @@ int run_recipe(const args *a, const recipe *r, const input *like)
     target t;
     if (a->explain)
         return explain_recipe(a, r, "", a->out);
+    if (!a->out && a->command->prints)
+        return print_recipe(a, r, like);
     TRY(open_target(a, &t));
     char *name = result_name(&t, like);
     const char *const names[] = {name};
@@ -149,7 +151,7 @@ int run_recipe(const args *a, const recipe *r, const input *like)
     if (code == DONE)
         code = open_writer(a, &t, &w, 1, names, ts, NULL);
     if (code == DONE) {
-        progress_start(a, tn_nbytes(&r->job.out));
+        progress_start(a, recipe_work(r));
         code = run_job(r, a, w);
         if (code != DONE)
             tn_writer_abort(w);
@@ -213,7 +215,7 @@ static int describe(job *j)
         int code = build(&dry, k, &in, &r);
         if (code == DONE) {
             j->descs[k] = r.job.out;
-            j->total += tn_nbytes(&r.job.out);
+            j->total += recipe_work(&r);
         }
         recipe_free(&r);
         close_input(&in);

@@ -9,7 +9,7 @@
 
 #include "cli.h"
 
-static int read_axes(const args *a, int ndim, int *dims, int *n)
+int read_axes(const args *a, int ndim, int *dims, int *n)
 {
     int64_t list[TN_MAX_NDIM];
     if (!a->axis)
@@ -104,15 +104,14 @@ static char *unjoined(const char *pattern)
     return copy;
 }
 
-/* The sizes among the words, "p=2 q=3". */
-static char *sizes_of(const args *a)
+char *sizes_of(const args *a, int first)
 {
     size_t length = 1;
-    for (int i = 1; i + 1 < a->n; i++)
+    for (int i = first; i + 1 < a->n; i++)
         length += strlen(a->operands[i]) + 1;
     char *text = calloc(1, length);
-    for (int i = 1; text && i + 1 < a->n; i++) {
-        strcat(text, i > 1 ? " " : "");
+    for (int i = first; text && i + 1 < a->n; i++) {
+        strcat(text, i > first ? " " : "");
         strcat(text, a->operands[i]);
     }
     return text;
@@ -137,7 +136,7 @@ static int build_with(const char *pattern, const char *sizes, const char *open, 
 
 static int build_rearrange(const args *a, const input *in, recipe *r)
 {
-    char *open = unjoined(a->operands[0]), *sizes = sizes_of(a);
+    char *open = unjoined(a->operands[0]), *sizes = sizes_of(a, 1);
     int code =
         open && sizes ? build_with(a->operands[0], sizes, open, in, r) : fail("no memory");
     free(sizes);
@@ -147,13 +146,13 @@ static int build_rearrange(const args *a, const input *in, recipe *r)
 
 /* The shell has taken "-> name" out of the line: what is left has a lone or hanging '-', and
  * the pattern no arrow. */
-static bool arrow_was_eaten(const args *a)
+static bool arrow_was_eaten(const args *a, int at)
 {
-    if (strchr(a->operands[0], '>'))
+    if (strchr(a->operands[at], '>'))
         return false;
-    for (int i = 0; i < a->n; i++) {
+    for (int i = at; i < a->n; i++) {
         size_t n = strlen(a->operands[i]);
-        if (n && a->operands[i][n - 1] == '-' && (i > 0 || n > 1 || a->n > 1))
+        if (n && a->operands[i][n - 1] == '-' && (i > at || n > 1 || a->n > at + 1))
             return true;
     }
     return false;
@@ -170,19 +169,25 @@ static bool is_size(const char *word)
     return strspn(equals + 1, "0123456789") == strlen(equals + 1);
 }
 
+int check_pattern_words(const args *a, int at)
+{
+    if (arrow_was_eaten(a, at))
+        return usage(
+            a, "the shell took the > of -> as a redirection and created a file named after "
+               "the next word; quote the pattern: \"b h w -> b w h\"");
+    if (a->n < at + 2)
+        return usage(a, "missing argument: IN");
+    for (int i = at + 1; i + 1 < a->n; i++)
+        if (!is_size(a->operands[i]))
+            return usage(a, "\"%s\" is not a size such as p=2; quote the whole pattern",
+                         a->operands[i]);
+    return DONE;
+}
+
 int run_rearrange(const args *a)
 {
     if (a->n == 0)
         return usage(a, "missing argument: PATTERN");
-    if (arrow_was_eaten(a))
-        return usage(
-            a, "the shell took the > of -> as a redirection and created a file named after "
-               "the next word; quote the pattern: \"b h w -> b w h\"");
-    if (a->n < 2)
-        return usage(a, "missing argument: IN");
-    for (int i = 1; i + 1 < a->n; i++)
-        if (!is_size(a->operands[i]))
-            return usage(a, "\"%s\" is not a size such as p=2; quote the whole pattern",
-                         a->operands[i]);
+    TRY(check_pattern_words(a, 0));
     return run_unary(a, a->operands[a->n - 1], build_rearrange);
 }

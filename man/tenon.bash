@@ -11,10 +11,14 @@ _tenon()
         words=$(tenon help | sed -n 's/^  \([a-z]*\) .*/\1/p')
     elif [ "$prev" = --mode ]; then
         words='constant edge reflect symmetric wrap'
-    elif [ "$prev" = --dtype ] || { [ "$command" = cast ] && [ "$COMP_CWORD" -eq $at ]; }; then
+    elif [ "$prev" = --dtype ] || [ "$prev" = --result ] || { [ "$command" = cast ] && [ "$COMP_CWORD" -eq $at ]; }; then
         words='bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c64 c128'
     elif [ "$command" = op ] && [ "$COMP_CWORD" -eq $at ]; then
         words=$(tenon help op | sed -n '/^Ops:/,$p' | sed 1d)
+    elif [ "$command" = reduce ] && [ "$COMP_CWORD" -eq $at ]; then
+        words=$(tenon help reduce | sed -n '/^Reductions:/,$p' | sed 1d)
+    elif [ "$command" = scan ] && [ "$COMP_CWORD" -eq $at ]; then
+        words='cumsum cumprod cummax cummin logcumsumexp'
     elif [ "${cur#-}" != "$cur" ]; then
         words=$(tenon help "$command" 2>/dev/null | grep -o -e '--[a-z-]*' | sort -u)
     fi

@@ -1,4 +1,4 @@
-# tenon.fish - completion: commands and their options, as tenon help has them.
+# tenon.fish - completion: commands, their options, reductions and scans, as tenon help has them.
 function __tenon_commands
     tenon help | sed -n 's/^  \([a-z]*\)  *\(.*\)/\1\t\2/p'
 end
@@ -10,3 +10,5 @@ end
 
 complete -c tenon -n '__fish_is_first_token' -f -a '(__tenon_commands)'
 complete -c tenon -n 'not __fish_is_first_token; and string match -q -- "-*" (commandline -ct)' -f -a '(__tenon_options)'
+complete -c tenon -n '__fish_seen_subcommand_from reduce; and test (count (commandline -opc)) -eq 2' -f -a "(tenon help reduce | sed -n '/^Reductions:/,\$p' | sed 1d | string split -n ' ')"
+complete -c tenon -n '__fish_seen_subcommand_from scan; and test (count (commandline -opc)) -eq 2' -f -a 'cumsum cumprod cummax cummin logcumsumexp'

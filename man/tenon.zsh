@@ -16,6 +16,10 @@ _tenon()
         compadd bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c64 c128
     elif [[ $command == op && $CURRENT -eq 3 ]]; then
         compadd $(tenon help op | sed -n '/^Ops:/,$p' | sed 1d)
+    elif [[ $command == reduce && $CURRENT -eq 3 ]]; then
+        compadd $(tenon help reduce | sed -n '/^Reductions:/,$p' | sed 1d)
+    elif [[ $command == scan && $CURRENT -eq 3 ]]; then
+        compadd cumsum cumprod cummax cummin logcumsumexp
     elif [[ ${words[CURRENT]} == -* ]]; then
         options=(${(f)"$(tenon help $command 2>/dev/null | grep -o -e '--[a-z-]*' | sort -u)"})
         compadd -a options

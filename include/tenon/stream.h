@@ -19,6 +19,7 @@
 
 #include <tenon/elementwise.h>
 #include <tenon/expr.h>
+#include <tenon/index.h>
 #include <tenon/io.h>
 
 TN_BEGIN
@@ -49,6 +50,11 @@ typedef enum tn_stream_recipe {
     TN_STREAM_MAP,   /* a function of the same boxes of all sources; args: tn_stream_map */
     TN_STREAM_EVAL,  /* an expression without reductions, of sources broadcast to the shape in
                       * the order of tn_expr_name; args: tn_stream_eval */
+    /* Of one source, which has axes of its own; the bytes are those of the call in memory: */
+    TN_STREAM_REDUCE, /* tn_reduce; args: tn_stream_reduce */
+    TN_STREAM_SCAN,   /* tn_scan, as long as the source; args: tn_stream_scan */
+    TN_STREAM_SORT,   /* tn_sort, as long as the source; args: tn_stream_sort */
+    TN_STREAM_TAKE,   /* tn_take; args: tn_stream_take */
 } tn_stream_recipe;
 
 /* What elements have that no source covers: one element at value, of this dtype. */
@@ -73,6 +79,33 @@ typedef struct tn_stream_map {
 typedef struct tn_stream_eval {
     const tn_expr *expr;
 } tn_stream_eval;
+/* As in tn_reduce.  progress is passed the bytes of the source. */
+typedef struct tn_stream_reduce {
+    tn_reduction op;
+    const double *params;
+    int naxes; /* or TN_ALL_AXES */
+    const int *axes;
+} tn_stream_reduce;
+
+/* Boxes that cut lines keep a state of 32 bytes for each, and have 8 indices of dim or more. */
+typedef struct tn_stream_scan {
+    tn_scan_op op;
+    int dim;
+} tn_stream_scan;
+
+/* values, or indices (i64, or i32 where they fit).  Where boxes of whole lines exceed max_mem,
+ * and lines that are longer than it, are sorted by temporary files. */
+typedef struct tn_stream_sort {
+    int dim;
+    unsigned flags; /* 0 or TN_DESCENDING */
+    bool indices;
+} tn_stream_sort;
+
+/* index is in memory, all of it is checked before the first box. */
+typedef struct tn_stream_take {
+    int dim;
+    const tn_tensor *index;
+} tn_stream_take;
 
 /* A job; zero means default.
  *
@@ -109,7 +142,7 @@ typedef struct tn_stream {
 
 /* What tn_stream_run would do. */
 typedef struct tn_stream_facts {
-    const char *recipe;       /* "copy", "apply", "map", "eval" */
+    const char *recipe;       /* the name of the recipe, "copy" */
     const char *way;          /* "nothing": no elements; "in order": sources are read as they
                                 * lie; "boxes": through the page cache; "direct": past it, with
                                 * many reads in flight; "two-pass": direct, by a temporary file
@@ -140,6 +173,24 @@ TN_API int64_t tn_stream_budget(int64_t max_mem);
  * data. */
 TN_API TN_NODISCARD tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts);
 TN_API TN_NODISCARD tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size);
+
+/* Facts of all elements of a tensor. */
+typedef struct tn_stats {
+    int64_t n, finite, zeros, nan, inf; /* nan and inf of complex numbers: of either part */
+    double min, max, mean, std; /* of the finite ones; NaN when there are none, or complex */
+    int64_t low, high;          /* min and max of integers: as i64, or the bits of u64 */
+} tn_stats;
+
+enum { TN_STATS_MOST_BINS = 4096 };
+
+/* The facts of the job's only source, in one pass; of the job sources, max_mem, threads and
+ * progress count.  With bins a second pass counts the finite elements between min and max as
+ * tn_histogram does; not of bool and complex, whose counts are 0.  The same bits for any
+ * max_mem, threads and layout.
+ *
+ * TN_ENULL, TN_EARG as in tn_stream_run, and for bins outside [0, TN_STATS_MOST_BINS] */
+TN_API TN_NODISCARD tn_status tn_stream_stats(const tn_stream *job, tn_stats *stats,
+                                              int64_t bins, int64_t *counts);
 
 /* How two tensors differ; all zero to begin with. */
 typedef struct tn_difference {

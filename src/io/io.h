@@ -33,7 +33,7 @@ extern size_t tni_chunk;
 
 /* Bytes that pass through memory at a time when elements are transposed on their way from or to a
  * file.  Tests make it small. */
-extern int64_t tni_stage;
+extern int64_t tni_stage_bytes;
 
 /* ---- the open file (file.c) ---- */
 
@@ -163,10 +163,10 @@ tn_status tni_writer_reopen(const tn_writer *w, tn_file **f);
 typedef struct tni_queue tni_queue;
 
 /* Reads that are waited for together; all zero to begin with. */
-typedef struct tni_batch {
+typedef struct tni_reads {
     int64_t left;
     tn_status status; /* of the first read that failed; its sentence is tn_error() */
-} tni_batch;
+} tni_reads;
 
 /* Bytes of memory that a queue holds, and reads in flight at most. */
 enum {
@@ -180,10 +180,10 @@ tn_status tni_queue_open(tni_queue **q);
 /* Read n bytes at `at` of f into `to`, some time before the batch has been waited for.  A queue
  * reads one file at a time: before another file every batch has been waited for. */
 tn_status tni_queue_read(tni_queue *q, const tn_file *f, char *to, int64_t n, int64_t at,
-                         tni_batch *batch);
+                         tni_reads *batch);
 
 /* Wait for every read of the batch. */
-tn_status tni_queue_wait(tni_queue *q, tni_batch *batch);
+tn_status tni_queue_wait(tni_queue *q, tni_reads *batch);
 
 /* Waits for what is in flight. */
 void tni_queue_close(tni_queue *q);

@@ -107,7 +107,7 @@ static void use_file(tni_queue *q, const tn_file *f)
 
 static void finish(tni_queue *q, tni_request *r)
 {
-    tni_batch *b = r->batch;
+    tni_reads *b = r->batch;
     q->flying--;
     b->left--;
     if (r->result >= r->skip + r->n) {
@@ -132,7 +132,7 @@ static void reap(tni_queue *q, int64_t least)
     }
 }
 
-static void add(tni_queue *q, char *to, int64_t n, int64_t at, tni_batch *batch)
+static void add(tni_queue *q, char *to, int64_t n, int64_t at, tni_reads *batch)
 {
     while (!q->idle)
         reap(q, q->count / 4);
@@ -152,7 +152,7 @@ static void add(tni_queue *q, char *to, int64_t n, int64_t at, tni_batch *batch)
 }
 
 tn_status tni_queue_read(tni_queue *q, const tn_file *f, char *to, int64_t n, int64_t at,
-                         tni_batch *batch)
+                         tni_reads *batch)
 {
     const int64_t piece = n < LONGEST ? n : LONGEST;
     use_file(q, f);
@@ -166,7 +166,7 @@ tn_status tni_queue_read(tni_queue *q, const tn_file *f, char *to, int64_t n, in
     return batch->status;
 }
 
-tn_status tni_queue_wait(tni_queue *q, tni_batch *batch)
+tn_status tni_queue_wait(tni_queue *q, tni_reads *batch)
 {
     while (batch->left > 0)
         reap(q, batch->left < q->count / 4 ? batch->left : q->count / 4);

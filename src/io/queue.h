@@ -13,7 +13,7 @@ typedef struct tni_request {
     /* what the queue makes of it */
     char *to;
     int64_t skip, n;
-    tni_batch *batch;
+    tni_reads *batch;
 } tni_request;
 
 typedef struct tni_queue_ops {

@@ -18,7 +18,7 @@ static tn_status put_block(tn_writer *w, const tn_tensor *t, int k, const int64_
     TRY(TNI_NEVER(tn_init(&d, w->stage, s.dtype, s.ndim, s.shape)));
     TRY(TNI_NEVER(tn_rearrange(&d, &s)));
     int64_t numel = tni_numel(&d);
-    ASSERT(numel * tni_width(t->dtype) <= tni_stage);
+    ASSERT(numel * tni_width(t->dtype) <= tni_stage_bytes);
     if (TNI_NEVER(w->format->swaps))
         tni_swap(w->stage, numel, t->dtype);
     return w->format->bytes(w, w->stage, numel * tni_width(t->dtype));
@@ -29,15 +29,15 @@ static tn_status put_staged(tn_writer *w, const tn_tensor *t)
 {
     int64_t inside = tni_width(t->dtype), index[TN_MAX_NDIM] = {0};
     int k = t->ndim - 1;
-    while (k > 0 && inside * t->shape[k] <= tni_stage)
+    while (k > 0 && inside * t->shape[k] <= tni_stage_bytes)
         inside *= t->shape[k--];
     if (!w->stage)
-        w->stage = tni_arena_take(&w->arena, (size_t)tni_stage);
+        w->stage = tni_arena_take(&w->arena, (size_t)tni_stage_bytes);
     if (!w->stage)
-        return tni_no_memory(w->path, tni_stage);
+        return tni_no_memory(w->path, tni_stage_bytes);
     if (TNI_NEVER(k < 0)) /* a scalar is contiguous */
         return put_block(w, t, -1, index, 0);
-    const int64_t piece = tni_stage / inside, outer = tni_shape_count(k, t->shape);
+    const int64_t piece = tni_stage_bytes / inside, outer = tni_shape_count(k, t->shape);
     for (int64_t item = 0; item < outer; item++) {
         tni_unravel(k, t->shape, item, index);
         for (index[k] = 0; index[k] < t->shape[k]; index[k] += piece) {

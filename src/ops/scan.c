@@ -94,8 +94,8 @@ tn_status tn_scan(tn_scan_op op, const tn_tensor *dst, const tn_tensor *src, int
 {
     TRY(check_scan(&(scan_call){op, dim}, "scan", 0, dst, &src));
     tni_scan s;
-    tni_scan_plan(&s, op, dst, src, dim);
-    tni_scan_run(&s, dst->data, src->data);
+    tni_scan_plan(&s, op, dst, src, dim, false, 0);
+    tni_scan_run(&s, dst->data, src->data, NULL);
     return TN_OK;
 }
 
@@ -106,7 +106,7 @@ tn_status tn_plan_scan(tn_plan **plan, tn_scan_op op, const tn_tensor *dst,
         return tni_fail(TN_ENULL, "plan_scan: plan is NULL");
     TRY(check_scan(&(scan_call){op, dim}, "plan_scan", TNI_NO_DATA, dst, &src));
     tni_scan s;
-    tni_scan_plan(&s, op, dst, src, dim);
+    tni_scan_plan(&s, op, dst, src, dim, false, 0);
     tn_plan *p = tni_scan_new(&s, scan_names[op], dst, src);
     if (!p)
         return tni_fail(TN_ENOMEM, "plan_scan: no memory for the plan");

@@ -12,11 +12,7 @@
 
 enum {
     SMALLEST = 64 << 10,   /* bytes of a box, whatever the budget: below it calls dominate */
-    USUAL = 8 << 20,       /* bytes of a box whose reads are long anyway: 8 MiB are 8 ms of a
-                          * 1 GB/s disk, long beside a system call and short beside memory */
     LEAST = 256 << 20,     /* bytes of memory that are taken unasked */
-    LONG_READ = 8 << 10,   /* bytes that a read should have: half of the sequential rate with a
-                          * deep queue (ext4 on a virtual disk, docs/investigations/files.md) */
     LONG_STRIP = 32 << 10, /* bytes of a read that has nearly the sequential rate */
     BLOCK = 512,           /* bytes that a disk reads at least */
     MOST_THREADS = 16,     /* readers of one disk; more only shorten the boxes */
@@ -75,6 +71,7 @@ int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
 {
     tni_boxes b;
     tni_box first;
+    const bool own = tni_recipe_of(job->recipe)->own_axes;
     int64_t shortest = INT64_MAX;
     *whole = true;
     tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), elements);
@@ -85,7 +82,7 @@ int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
         const tn_tensor *v = &job->sources[i].view;
         int64_t n[TN_MAX_NDIM];
         for (int k = 0; k < v->ndim; k++)
-            n[k] = first.n[k] < v->shape[k] ? first.n[k] : v->shape[k];
+            n[k] = !own && first.n[k] < v->shape[k] ? first.n[k] : v->shape[k];
         const int64_t span = tni_span(v, n);
         *whole &= span == tni_span(v, v->shape);
         shortest = span < shortest ? span : shortest;
@@ -98,7 +95,7 @@ int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
 static bool reads_long(const tn_stream *job, int64_t elements)
 {
     bool whole;
-    return tni_shortest_read(job, elements, &whole) >= LONG_READ || whole;
+    return tni_shortest_read(job, elements, &whole) >= TNI_LONG_READ || whole;
 }
 
 /* Whether files are read in strips from all over, and hold more than memory may: then the page
@@ -153,18 +150,32 @@ int64_t tn_stream_budget(int64_t max_mem)
     return bytes > LEAST ? bytes : LEAST;
 }
 
+/* Threads and buffers by the budget, and the bytes of a buffer. */
+static int64_t share(const tn_stream *job, tni_schedule *p)
+{
+    int64_t budget = tn_stream_budget(job->max_mem);
+    p->threads = job->threads ? job->threads : tni_threads();
+    p->threads = p->threads < MOST_THREADS ? p->threads : MOST_THREADS;
+    while (p->threads > 1 && budget / p->threads < 4 * (int64_t)TNI_FETCH_STAGE)
+        p->threads--;
+    p->buffers = p->threads > 1 ? p->threads + 1 : 1;
+    int64_t each = (budget - p->threads * (int64_t)TNI_FETCH_STAGE) / p->buffers;
+    return each > SMALLEST ? each : SMALLEST;
+}
+
+int64_t tni_stream_share(const tn_stream *job)
+{
+    tni_schedule p = {0};
+    return share(job, &p);
+}
+
 tni_schedule tni_stream_schedule(const tn_stream *job)
 {
     int64_t bytes = tni_recipe_bytes(job), numel = tni_numel(&job->out);
     int64_t budget = tn_stream_budget(job->max_mem);
-    tni_schedule p = {.threads = job->threads ? job->threads : tni_threads()};
-    p.threads = p.threads < MOST_THREADS ? p.threads : MOST_THREADS;
-    while (p.threads > 1 && budget / p.threads < 4 * (int64_t)TNI_FETCH_STAGE)
-        p.threads--;
-    p.buffers = p.threads > 1 ? p.threads + 1 : 1;
-    int64_t each = (budget - p.threads * (int64_t)TNI_FETCH_STAGE) / p.buffers;
-    int64_t most = (each > SMALLEST ? each : SMALLEST) / bytes;
-    p.elements = USUAL / bytes;
+    tni_schedule p = {0};
+    int64_t each = share(job, &p), most = each / bytes;
+    p.elements = TNI_BOX_USUAL / bytes;
     while (p.elements < most && p.elements < numel && !reads_long(job, p.elements))
         p.elements *= 2;
     p.elements = p.elements < most ? p.elements : most;

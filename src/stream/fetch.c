@@ -41,7 +41,7 @@ typedef struct stage {
     char *at;
     char *dst; /* of its first element */
     int64_t n[TN_MAX_NDIM];
-    tni_batch batch;
+    tni_reads batch;
 } stage;
 
 /* The axis along which dst is dense, or nearest to it; -1 when no axis reads. */
@@ -154,7 +154,7 @@ static void stages_begin(const fetch *w, tni_axis *axes, tni_walk *walk)
 static tn_status stage_fill(const fetch *w, stage *g, const tni_walk *walk)
 {
     g->dst = w->dst + walk->offset[TO];
-    g->batch = (tni_batch){0};
+    g->batch = (tni_reads){0};
     for (int j = 0; j < w->nest.ndim; j++) {
         const int64_t left = w->nest.axis[j].n - walk->at[j] * w->piece[j];
         g->n[j] = left < w->piece[j] ? left : w->piece[j];
@@ -237,7 +237,7 @@ tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor
 static tn_status fetch_dense(const tn_file *f, const tni_entry *e, const tn_tensor *dst,
                              int64_t at, tni_queue *q)
 {
-    tni_batch batch = {0};
+    tni_reads batch = {0};
     const int64_t bytes = tn_nbytes(dst);
     tn_status status = q ? tni_queue_read(q, f, dst->data, bytes, at, &batch)
                          : tni_file_bytes(f, dst->data, bytes, at);
@@ -261,7 +261,7 @@ tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_
     if (tn_is_contiguous(places) && tn_is_contiguous(dst))
         return fetch_dense(f, e, dst, at, q);
     fetch w = {.f = f, .e = e, .width = tni_width(places->dtype), .queue = q};
-    w.capacity = q ? tni_stage * 2 / STAGES : tni_stage;
+    w.capacity = q ? tni_stage_bytes * 2 / STAGES : tni_stage_bytes;
     tni_nest_build(&w.nest, OPERANDS, (const tn_tensor *[]){dst, places},
                    &(tni_nest_rules){.lead = FROM});
     w.dst = (char *)dst->data + w.nest.shift[TO];

@@ -92,8 +92,7 @@ static tn_status deliver(pipeline *p, buffer *b)
     const tn_stream *job = p->job;
     if (b->status != TN_OK)
         return tni_fail(b->status, "%s", b->why);
-    TRY(job->writer ? tn_writer_put(job->writer, &b->out)
-                    : job->put(job->user, &b->out, b->box.at));
+    TRY(tni_stream_deliver(job, &b->out, b->box.at));
     p->done += tn_nbytes(&b->out);
     ASSERT(p->done <= p->total);
     return job->progress ? job->progress(job->user, p->done, p->total) : TN_OK;

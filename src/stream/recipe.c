@@ -242,15 +242,21 @@ static tn_status eval_make(const tn_stream *job, const tni_box *box, const tn_te
 
 /* In the order of tn_stream_recipe. */
 static const tni_recipe recipes[] = {
-    {"copy", copy_check, copy_scratch, copy_make},
-    {"apply", apply_check, operands_scratch, apply_make},
-    {"map", map_check, operands_scratch, map_make},
-    {"eval", eval_check, operands_scratch, eval_make},
+    {"copy", copy_check, copy_scratch, copy_make, NULL, false},
+    {"apply", apply_check, operands_scratch, apply_make, NULL, false},
+    {"map", map_check, operands_scratch, map_make, NULL, false},
+    {"eval", eval_check, operands_scratch, eval_make, NULL, false},
 };
+
+static const tni_recipe *const more[] = {&tni_stream_reduce_row, &tni_stream_scan_row,
+                                         &tni_stream_sort_row, &tni_stream_take_row};
 
 const tni_recipe *tni_recipe_of(tn_stream_recipe recipe)
 {
-    return (unsigned)recipe < (unsigned)COUNT(recipes) ? &recipes[recipe] : NULL;
+    const unsigned i = (unsigned)recipe;
+    if (i < COUNT(recipes))
+        return &recipes[i];
+    return i < COUNT(recipes) + COUNT(more) ? more[i - COUNT(recipes)] : NULL;
 }
 
 int64_t tni_recipe_bytes(const tn_stream *job)

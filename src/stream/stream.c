@@ -59,7 +59,7 @@ static tn_status check_sources(const tn_stream *job)
     for (int k = 0; k < job->n; k++) {
         const tn_stream_source *s = &job->sources[k];
         TRY(tni_check(&s->view, "stream: source"));
-        if (s->view.ndim != tni_stream_ndim(job))
+        if (!tni_recipe_of(job->recipe)->own_axes && s->view.ndim != tni_stream_ndim(job))
             return tni_fail(TN_ESHAPE, "stream: source %d has %d axes, the result %d", k,
                             s->view.ndim, tni_stream_ndim(job));
     }
@@ -104,6 +104,11 @@ static tn_status copied(void *user, int64_t done)
     return job->progress ? job->progress(job->user, done, tn_nbytes(&job->out)) : TN_OK;
 }
 
+tn_status tni_stream_deliver(const tn_stream *job, const tn_tensor *block, const int64_t *at)
+{
+    return job->writer ? tn_writer_put(job->writer, block) : job->put(job->user, block, at);
+}
+
 tn_status tn_stream_run(const tn_stream *job)
 {
     TRY(check_job(job));
@@ -112,6 +117,8 @@ tn_status tn_stream_run(const tn_stream *job)
     for (int k = 0; k < job->n; k++)
         if (!job->sources[k].file && !job->sources[k].read)
             TRY(tni_check_data(&job->sources[k].view, "stream: source"));
+    if (tni_recipe_of(job->recipe)->run)
+        return tni_recipe_of(job->recipe)->run(job, NULL);
     const tn_file *f;
     int64_t at, numel = tni_numel(&job->out);
     if (numel && is_copied(job, &f, &at))
@@ -172,11 +179,36 @@ static void direct_facts(const tn_stream *job, const tni_schedule *plan, tn_stre
                  (double)f->read / strip_rate(two.second.strip) + bytes / sequential;
 }
 
+tn_status tni_unplanned(tn_status status)
+{
+    char text[512];
+    if (status == TN_OK || strncmp(tn_error(), "plan_", 5) != 0)
+        return status;
+    snprintf(text, sizeof text, "%s", tn_error() + 5);
+    return tni_fail(status, "%s", text);
+}
+
+tn_status tni_stream_inner(const tn_stream *inner, tn_stream_facts *facts)
+{
+    return facts ? tn_stream_plan(inner, facts) : tn_stream_run(inner);
+}
+
 tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
 {
     TRY(check_job(job));
     if (!facts)
         return tni_fail(TN_ENULL, "stream_plan: facts is NULL");
+    if (tni_recipe_of(job->recipe)->run) {
+        tn_stream_facts f;
+        TRY(tni_recipe_of(job->recipe)->run(job, &f));
+        f.recipe = tni_recipe_of(job->recipe)->name;
+        f.written = tn_nbytes(&job->out);
+        f.read = 0;
+        for (int k = 0; k < job->n; k++)
+            f.read += source_bytes(&job->sources[k]);
+        *facts = f;
+        return TN_OK;
+    }
     tni_schedule plan = tni_stream_schedule(job);
     tni_boxes b;
     tni_box first = {0};

@@ -9,10 +9,19 @@
 
 #include "core/core.h"
 #include "io/io.h"
+#include "plan/plan.h"
 #include "runtime/runtime.h"
 #include "view/view.h"
 
 /* ---- boxes (box.c) ---- */
+
+enum {
+    TNI_BOX_USUAL = 8 << 20, /* bytes of a box whose reads are long anyway: 8 MiB are 8 ms of a
+                              * 1 GB/s disk, long beside a system call and short beside memory */
+    TNI_LONG_READ = 8 << 10  /* bytes that a read should have: half of the sequential rate with
+                              * a deep queue (ext4 on a virtual disk,
+                              * docs/investigations/files.md) */
+};
 
 typedef struct tni_box {
     int64_t at[TN_MAX_NDIM], n[TN_MAX_NDIM];
@@ -59,6 +68,10 @@ typedef struct tni_recipe {
     /* Make the box in out, which is dense.  Runs on several threads at once. */
     tn_status (*make)(const tn_stream *job, const tni_box *box, const tn_tensor *out,
                       tni_scratch scratch);
+    /* In place of scratch and make, where boxes of the result are no boxes of the source: run
+     * the job, or with facts only say how. */
+    tn_status (*run)(const tn_stream *job, tn_stream_facts *facts);
+    bool own_axes; /* the source has other axes than the result */
 } tni_recipe;
 
 /* The row of a checked recipe; NULL when there is none. */
@@ -72,7 +85,45 @@ int64_t tni_recipe_bytes(const tn_stream *job);
 tn_status tni_source_read(const tn_stream_source *s, const tn_tensor *dst, const int64_t *at,
                           tni_queue *q);
 
+/* Hand a block of the result to the job's sink. */
+tn_status tni_stream_deliver(const tn_stream *job, const tn_tensor *block, const int64_t *at);
+
+/* Run the job that a job comes down to, or say how: facts are then of the inner one. */
+tn_status tni_stream_inner(const tn_stream *inner, tn_stream_facts *facts);
+
+/* The failure of a plan that stands for a call: its sentence is that of the call. */
+tn_status tni_unplanned(tn_status status);
+
+/* ---- reductions (runs.c, stream_reduce.c), scans, orders, indices ---- */
+
+/* The sequences of a source over the folded axes, in pieces. */
+typedef struct tni_runs {
+    const tn_stream_source *source;
+    uint64_t folded;
+    int nfold, nmap, fold[TN_MAX_NDIM], map[TN_MAX_NDIM]; /* axes, in the order of sequences */
+    bool near;                    /* results lie nearer to each other than their elements */
+    int64_t count, outputs, each; /* of a sequence; of them; bytes of a result beside them */
+    int64_t run, runs;            /* elements of a run, how many */
+    tni_boxes windows;
+    int64_t window, piece; /* results of a window, bytes of a piece: the most */
+    int64_t span;          /* bytes beside each other in the file */
+} tni_runs;
+
+/* Plan pieces of about so many bytes; ordered: sequences are row-major. */
+void tni_runs_plan(tni_runs *r, const tn_stream_source *source, uint64_t folded, bool ordered,
+                   int64_t each, int64_t bytes);
+
+/* Read a run of the sequences of a window; piece is (elements, results) at `to`. */
+tn_status tni_runs_read(const tni_runs *r, const tni_box *window, int64_t run, char *to,
+                        tn_tensor *piece);
+
+extern const tni_recipe tni_stream_reduce_row, tni_stream_scan_row, tni_stream_sort_row,
+    tni_stream_take_row;
+
 /* ---- jobs (stream.c) ---- */
+
+/* Bytes that a buffer of the job may have. */
+int64_t tni_stream_share(const tn_stream *job);
 
 /* The axes that boxes count in. */
 int tni_stream_ndim(const tn_stream *job);

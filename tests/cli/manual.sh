@@ -32,6 +32,9 @@ per permute
 explain,per permute
 cast,bf bf16
 op,leaky leaky_relu
+reduce,count count_nonzero
+scan,log logcumsumexp
+sort,--desc --descending
 pad,x.npy,--mode,ref reflect
 permute,--max --max-mem
 info,--m

@@ -103,13 +103,13 @@ static void random_views(void **state)
             tn_tensor places, view = memory;
             OK(tn_file_places(f, 0, &places));
             wander(&places, &view);
-            tni_stage = stages[below(5)];
+            tni_stage_bytes = stages[below(5)];
             compare(f, &places, &view);
         }
         tn_free(&memory);
         tn_file_close(f);
     }
-    tni_stage = 4 << 20;
+    tni_stage_bytes = 4 << 20;
 }
 
 /* Gaps beyond a page, so that reads are many, and several axes fill the stage. */
@@ -135,10 +135,10 @@ static void sparse_views(void **state)
             OK(tn_flip(&places, &places, 2));
             OK(tn_flip(&view, &view, 2));
         }
-        tni_stage = round % 4 ? 300 : 4 << 20;
+        tni_stage_bytes = round % 4 ? 300 : 4 << 20;
         compare(f, &places, &view);
     }
-    tni_stage = 4 << 20;
+    tni_stage_bytes = 4 << 20;
     tn_file_close(f);
     tn_free(&t);
 }
@@ -160,10 +160,10 @@ static void far_turns(void **state)
         OK(tn_file_places(f, 0, &places));
         OK(tn_permute(&places, &places, orders[round % 4]));
         OK(tn_permute(&view, &t, orders[round % 4]));
-        tni_stage = (int64_t)1024 << round % 6 * 2;
+        tni_stage_bytes = (int64_t)1024 << round % 6 * 2;
         compare(f, &places, &view);
     }
-    tni_stage = 4 << 20;
+    tni_stage_bytes = 4 << 20;
     tn_file_close(f);
     tn_free(&t);
 }
@@ -270,7 +270,7 @@ static void reads_are_few(void **state)
         d = dst;
         if (rows[k].transpose_dst)
             OK(tn_transpose(&d, &d, 0, 1));
-        tni_stage = rows[k].stage;
+        tni_stage_bytes = rows[k].stage;
         reads = read_bytes = 0;
         tni_sys_hook = count_reads;
         largest = 0;
@@ -279,7 +279,7 @@ static void reads_are_few(void **state)
         tni_allocator_use(NULL);
         tni_sys_hook = NULL;
         assert_true(largest <= (size_t)rows[k].stage + 128); /* 128: the label of a block */
-        tni_stage = 4 << 20;
+        tni_stage_bytes = 4 << 20;
         assert_same_elements(&d, &view);
         if (reads != rows[k].reads || read_bytes != rows[k].bytes)
             fail_msg("%s: %lld reads of %lld bytes", rows[k].what, (long long)reads,

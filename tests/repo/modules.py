@@ -26,7 +26,7 @@ from xml.sax.saxutils import escape
 # module: (its question, the modules it may use, those whose public calls it may make besides),
 # by layer, the top one first
 LAYERS = [
-    {"stream": ("How is work done on data larger than memory?", "core view nest runtime io", "ops"),
+    {"stream": ("How is work done on data larger than memory?", "core view nest runtime io plan", "ops"),
      "dist": ("Which rank holds which element?", "core view nest", "ops io"),
      "compat": ("How do others describe a tensor?", "core view", "ops io runtime plan")},
     {"ops": ("What does the user ask for?", "core view nest plan runtime", ""),

@@ -25,6 +25,18 @@ static void exp32(char *d, const char *x, int64_t n, double c)
     INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(f32, d) = exp_lane32(GET(f32, x) - m);
 }
 
+/* A computed NaN is the positive quiet one. */
+static inline float number_f32(float x)
+{
+    return x != x ? NAN : x;
+}
+
+static inline double number_f64(double x)
+{
+    return x != x ? (double)NAN : x;
+}
+#define NUMBER(T, x) number_##T(x)
+
 /* d[i] = RULE for i in [0, n), whole lines past the caches when stream. */
 #define STORE(T, RULE)                                                                         \
     int64_t done = 0;                                                                          \
@@ -33,11 +45,11 @@ static void exp32(char *d, const char *x, int64_t n, double c)
         _Alignas(LINE_BYTES) loose_##T line[EACH];                                             \
         for (int64_t j = 0; j < EACH; j++) {                                                   \
             const int64_t i = done + j;                                                        \
-            line[j] = RULE;                                                                    \
+            line[j] = NUMBER(T, RULE);                                                         \
         }                                                                                      \
         stream_line(d + done * (int64_t)sizeof(loose_##T), (const char *)line);                \
     }                                                                                          \
-    INDEPENDENT for (int64_t i = done; i < n; i++) PUT(T, d) = RULE
+    INDEPENDENT for (int64_t i = done; i < n; i++) PUT(T, d) = NUMBER(T, RULE)
 
 #define BY_WIDTH(W, T, ABS)                                                                    \
     static double max##W(const char *x, int64_t n)                                             \
@@ -76,7 +88,8 @@ static void exp32(char *d, const char *x, int64_t n, double c)
     }                                                                                          \
     static void add##W(char *d, const char *a, const char *b, int64_t n)                       \
     {                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(T, d) = GET(T, a) + GET(T, b);         \
+        INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(T, d) =                                \
+            NUMBER(T, GET(T, a) + GET(T, b));                                                  \
     }                                                                                          \
     static void rms##W(char *d, const char *x, const char *w, int64_t n, double by,            \
                        bool stream)                                                            \

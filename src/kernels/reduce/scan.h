@@ -9,9 +9,9 @@
 enum { TNI_SCAN_GROUP = 8 };
 
 typedef struct tni_scan_kernels {
-    /* d[i] = before + (chain + p[i]) for n <= 2048 elements of a block; gives the block's chain. */
-    double (*sum)(double *d, const double *x, int64_t n, double before);
-    double (*prod)(double *d, const double *x, int64_t n, double before);
+    /* d[i] = before + (chain + p[i]) for n <= 2048 elements of a block; gives the chain. */
+    double (*sum)(double *d, const double *x, int64_t n, double before, double chain);
+    double (*prod)(double *d, const double *x, int64_t n, double before, double chain);
 
     /* The same for w columns: a group of rows <= 8, v[i * w + c], in place. */
     void (*rows_sum)(double *v, int64_t rows, int64_t w, const double *before, double *chain);

@@ -144,6 +144,8 @@ struct tni_fold {
     int64_t strip;                       /* columns of a strip */
     bool dense;                          /* a sequence is dense in memory */
     bool joined;                         /* rows of columns are dense: 16 are one row */
+    int64_t plane;                       /* > 0: states are stored, their words so far apart */
+    int64_t first;                       /* number of the first element in the sequence */
 };
 
 /* Plan a reduction of checked operands: dst has src's axes, 1 or any extent on those that
@@ -157,6 +159,21 @@ void tni_fold_plan_dot(tni_fold *f, const tn_tensor *dst, const tn_tensor *a,
 
 /* Addresses of element (0, …, 0). */
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs);
+
+/* ---- sequences that arrive in runs ---- */
+
+/* The fold of one run of whole's sequences: elements [first, first + n) of each, along the
+ * folded axes of piece.  dst has the axes of piece, stride 0 on folded ones, and takes word 0 of
+ * the states, the others plane bytes after one another.  A run has a power of two of blocks and
+ * begins at a multiple of it; the last one may be shorter. */
+void tni_fold_plan_run(tni_fold *f, const tni_fold *whole, const tn_tensor *dst, int64_t plane,
+                       const tn_tensor *piece, uint64_t folded, int64_t first);
+
+/* The fold of a plan of tn_plan_reduce. */
+const tni_fold *tni_fold_of(const tn_plan *plan);
+
+/* Results of w states in rows (word k of result c is s[k * w + c]): written to dst, or stored. */
+void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w);
 
 /* ---- inside ---- */
 

@@ -84,7 +84,7 @@ static void strips_part(void *arg, int part)
         const char *x;
         const int64_t w = find_strip(j, u, &dst, &x);
         columns_run(f, scratch.stack, x, 0, f->count, w, &scratch);
-        f->class->finish(f, j->dst + dst, f->map[f->nmap - 1].dst, scratch.stack, w);
+        tni_fold_finish(f, j->dst + dst, f->map[f->nmap - 1].dst, scratch.stack, w);
     }
 }
 
@@ -121,7 +121,7 @@ static void run_strips_by_rows(const fold_job *all, int64_t units, int64_t most)
         j.parts = tni_plan_parts(tni_times(f->count, j.w * f->width), j.runs);
         tni_parallel(j.parts, runs_part, &j);
         tni_fold_join(f, results, j.runs, j.w);
-        f->class->finish(f, all->dst + dst, f->map[f->nmap - 1].dst, results, j.w);
+        tni_fold_finish(f, all->dst + dst, f->map[f->nmap - 1].dst, results, j.w);
     }
 }
 
@@ -173,7 +173,7 @@ static void packed_part(void *arg, int part)
             tni_word state[TNI_FOLD_WORDS * TNI_FOLD_TERMS];
             for (int k = 0; k < f->class->words; k++)
                 memcpy(state + k * m, scratch.stack + k * w + r * m, (size_t)m * sizeof *state);
-            f->class->finish(f, j->dst + dst + (b ? r * b->dst : 0), a->dst, state, m);
+            tni_fold_finish(f, j->dst + dst + (b ? r * b->dst : 0), a->dst, state, m);
         }
         i += w;
     }

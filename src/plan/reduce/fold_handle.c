@@ -56,3 +56,8 @@ tn_plan *tni_fold_new(const tni_fold *f, const char *call, const tn_tensor *dst,
         ((fold_plan *)p)->fold = *f;
     return p;
 }
+
+const tni_fold *tni_fold_of(const tn_plan *plan)
+{
+    return &((const fold_plan *)plan)->fold;
+}

@@ -279,6 +279,7 @@ void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_
     f->skip = op >= TN_REDUCE_NANSUM;
     f->mean = op == TN_REDUCE_MEAN || op == TN_REDUCE_NANMEAN;
     f->product = f->wide = f->joined = false;
+    f->plane = f->first = 0;
     f->term = TNI_TERM_SAME;
     f->param = params ? params[0] : spread ? 0 : 2;
     f->count = 1;
@@ -304,5 +305,16 @@ void tni_fold_plan_dot(tni_fold *f, const tn_tensor *dst, const tn_tensor *a,
         use_tree(f, TNI_TERM_MUL);
     }
     tni_fold_axes(f, dst, (const tn_tensor *const[]){a, b}, folded, false);
+    choose_way(f);
+}
+
+void tni_fold_plan_run(tni_fold *f, const tni_fold *whole, const tn_tensor *dst, int64_t plane,
+                       const tn_tensor *piece, uint64_t folded, int64_t first)
+{
+    *f = *whole; /* the class depends on the whole count */
+    f->plane = plane;
+    f->first = first;
+    f->shift[0] = f->shift[1] = f->shift[2] = 0;
+    tni_fold_axes(f, dst, &piece, folded, false);
     choose_way(f);
 }

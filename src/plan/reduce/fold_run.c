@@ -30,6 +30,21 @@ void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w)
     }
 }
 
+void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
+{
+    if (!f->plane) {
+        f->class->finish(f, dst, step, s, w);
+        return;
+    }
+    for (int64_t c = 0; c < w; c++, dst += step)
+        for (int k = 0; k < f->class->words; k++) {
+            tni_word word = s[k * w + c];
+            if (k == 1 && f->class == &tni_fold_arg)
+                word.i += f->first;
+            memcpy(dst + k * f->plane, &word, sizeof word);
+        }
+}
+
 int64_t tni_fold_blocks(int64_t n)
 {
     return n ? (n - 1) / TNI_TREE_BLOCK + 1 : 1;
@@ -92,7 +107,7 @@ static int64_t batch(const fold_job *j, int64_t i, int64_t left, tni_fold_scratc
         x[k] = j->src[k] + src[k];
     if (!f->dense || f->count > TNI_TREE_BLOCK) {
         tni_fold_line_run(f, state, x, 0, f->count, scratch);
-        f->class->finish(f, j->dst + dst, 0, state, 1);
+        tni_fold_finish(f, j->dst + dst, 0, state, 1);
         return 1;
     }
     const tni_fold_axis *a = f->nmap ? &f->map[f->nmap - 1] : NULL;
@@ -104,7 +119,7 @@ static int64_t batch(const fold_job *j, int64_t i, int64_t left, tni_fold_scratc
         l.step[k] = a ? a->src[k] : 0;
     }
     f->class->line(f, state, &l, scratch);
-    f->class->finish(f, j->dst + dst, a ? a->dst : 0, state, m);
+    tni_fold_finish(f, j->dst + dst, a ? a->dst : 0, state, m);
     return m;
 }
 
@@ -169,7 +184,7 @@ static void run_few(fold_job *j)
             at[k] = src[k] + off[k];
         tni_parallel(one.parts, run_part, &one);
         tni_fold_join(f, results, j->runs, 1);
-        f->class->finish(f, j->dst + dst, 0, results, 1);
+        tni_fold_finish(f, j->dst + dst, 0, results, 1);
     }
 }
 

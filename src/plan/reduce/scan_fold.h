@@ -4,6 +4,7 @@
 
 #include <tenon/reduce.h>
 
+#include "kernels/kernels.h"
 #include "nest/nest.h"
 
 typedef enum tni_scan_type { /* what runs */
@@ -13,20 +14,51 @@ typedef enum tni_scan_type { /* what runs */
                              TNI_SCAN_COMPLEX
 } tni_scan_type;
 
+/* What runs from block to block of a line. */
+typedef struct tni_scan_state {
+    union {
+        double f; /* what came before the block; of logsumexp the largest, and chain the sum */
+        int64_t i;
+    };
+    double im, chain, chain_im; /* chain: of the groups of the block */
+} tni_scan_state;
+
 typedef struct tni_scan {
     tn_scan_op op;
     tni_scan_type type;
     tn_dtype src, dst, wide; /* wide: the dtype that runs */
     int isa;
     bool initial, columns;
+    bool carries; /* lines begin and end with a state each: arrive in parts */
+    int64_t at;   /* elements of each line that came before, a multiple of a group */
     int64_t n, width[2], step[2], count; /* dst, src: of an element, along dim */
     tni_nest nest;                       /* over the lines */
 } tni_scan;
 
 /* dst may be longer by one along dim; operands are checked. */
 void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_tensor *src,
-                   int dim);
-void tni_scan_run(const tni_scan *s, char *dst, const char *src);
+                   int dim, bool carries, int64_t at);
+
+/* carry: a state for each line, in the row-major order of dst without dim, and two of them,
+ * side by side, for sums of complex numbers. */
+void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
+/* ---- one block (scan_block.c) ---- */
+
+typedef union tni_scan_block {
+    double f[2 * TNI_TREE_BLOCK];
+    int64_t i[TNI_TREE_BLOCK];
+    uint64_t u[TNI_TREE_BLOCK];
+    char bytes[2 * TNI_TREE_BLOCK * 8];
+} tni_scan_block;
+
+/* n elements in place, of one block: at came before in the line, a multiple of a group. */
+void tni_scan_one_block(const tni_scan *s, tni_scan_block *b, int64_t n, int64_t at,
+                        tni_scan_state *run);
+double tni_scan_absent(const tni_scan *s); /* of sums and products: what changes nothing */
+
+/* A computed NaN has one bit pattern, a sum that is zero one sign. */
+void tni_scan_settle(double *x, int64_t n, bool sum);
+
 tn_plan *tni_scan_new(const tni_scan *s, const char *call, const tn_tensor *dst,
                       const tn_tensor *src);
 

@@ -9,146 +9,6 @@
 
 enum { SCAN_BLOCK = TNI_TREE_BLOCK, SCAN_COLUMNS = 512 };
 
-/* What runs from block to block. */
-typedef struct scan_state {
-    double f, sum; /* what came before; of logsumexp the maximum and the sum */
-    double im;
-    int64_t i;
-    bool begun;
-} scan_state;
-
-typedef union scan_block {
-    double f[2 * SCAN_BLOCK];
-    int64_t i[SCAN_BLOCK];
-    uint64_t u[SCAN_BLOCK];
-    char bytes[2 * SCAN_BLOCK * 8];
-} scan_block;
-
-/* ---- one block ---- */
-
-static void scan_real(const tni_scan *s, double *d, const double *x, int64_t n, scan_state *run)
-{
-    const tni_scan_kernels *k = tni_kernels_of(s->isa)->scan;
-    const bool sum = s->op == TN_SCAN_SUM;
-    if (!run->begun)
-        run->f = sum ? -0.0 : 1.0;
-    const double chain = (sum ? k->sum : k->prod)(d, x, n, run->f);
-    run->f = sum ? run->f + chain : run->f * chain;
-    run->begun = true;
-}
-
-/* NaN from the first one on; -0 is less than +0. */
-static double further(double a, double b, bool most)
-{
-    if (isnan(a) || isnan(b))
-        return (double)NAN;
-    if (a == b)
-        return !signbit(a) == most ? a : b;
-    return (a > b) == most ? a : b;
-}
-
-static void scan_extreme(const tni_scan *s, double *x, int64_t n, scan_state *run)
-{
-    for (int64_t i = 0; i < n; i++) {
-        run->f = run->begun ? further(run->f, x[i], s->op == TN_SCAN_MAX) : x[i];
-        run->begun = true;
-        x[i] = run->f;
-    }
-}
-
-static void scan_logsumexp(double *x, int64_t n, scan_state *run)
-{
-    if (!run->begun)
-        run->f = -(double)INFINITY;
-    run->begun = true;
-    for (int64_t i = 0; i < n; i++) {
-        const double v = x[i];
-        if (isnan(v) || isnan(run->f)) {
-            run->f = (double)NAN;
-        } else if (v > run->f) {
-            run->sum = isinf(run->f) ? 1 : run->sum * exp(run->f - v) + 1;
-            run->f = v;
-        } else if (!isinf(run->f)) {
-            run->sum += exp(v - run->f);
-        }
-        x[i] = isfinite(run->f) ? run->f + log(run->sum) : run->f;
-    }
-}
-
-static void scan_integers(const tni_scan *s, scan_block *b, int64_t n, scan_state *run)
-{
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t a = (uint64_t)run->i, x = b->u[i];
-        const bool less = s->type == TNI_SCAN_UNSIGNED ? a < x : run->i < b->i[i];
-        if (!run->begun)
-            run->i = b->i[i];
-        else if (s->op == TN_SCAN_SUM)
-            run->i = (int64_t)(a + x);
-        else if (s->op == TN_SCAN_PROD)
-            run->i = (int64_t)(a * x);
-        else if (less == (s->op == TN_SCAN_MAX))
-            run->i = b->i[i];
-        run->begun = true;
-        b->i[i] = run->i;
-    }
-}
-
-/* Products of complex numbers, by the same groups and chains. */
-static void scan_complex(double *x, int64_t n, scan_state *run)
-{
-    double before[2] = {1, 0}, chain[2] = {1, 0};
-    if (run->begun)
-        before[0] = run->f, before[1] = run->im;
-    run->begun = true;
-#define TIMES(r, a, b)                                                                         \
-    do {                                                                                       \
-        const double re = (a)[0] * (b)[0] - (a)[1] * (b)[1];                                   \
-        const double im = (a)[0] * (b)[1] + (a)[1] * (b)[0];                                   \
-        (r)[0] = re, (r)[1] = im;                                                              \
-    } while (0)
-    for (int64_t g = 0; g < n; g += TNI_SCAN_GROUP) {
-        double *p = x + 2 * g;
-        const int64_t m = n - g < TNI_SCAN_GROUP ? n - g : TNI_SCAN_GROUP;
-        for (int64_t by = 1; by < TNI_SCAN_GROUP; by *= 2)
-            for (int64_t i = m - 1; i >= by; i--)
-                TIMES(p + 2 * i, p + 2 * i, p + 2 * (i - by));
-        const double last[2] = {p[2 * m - 2], p[2 * m - 1]};
-        for (int64_t i = 0; i < m; i++) {
-            double both[2];
-            TIMES(both, chain, p + 2 * i);
-            TIMES(p + 2 * i, before, both);
-        }
-        TIMES(chain, chain, last);
-    }
-    TIMES(before, before, chain);
-    run->f = before[0], run->im = before[1];
-}
-
-/* A computed NaN has one bit pattern, a sum that is zero one sign. */
-static void scan_settle(double *x, int64_t n, bool sum)
-{
-    const double zero = sum ? 0.0 : -0.0;
-    for (int64_t i = 0; i < n; i++)
-        x[i] = isnan(x[i]) ? (double)NAN : x[i] + zero;
-}
-
-static void scan_one_block(const tni_scan *s, scan_block *b, int64_t n, scan_state *run)
-{
-    if (s->type == TNI_SCAN_SIGNED || s->type == TNI_SCAN_UNSIGNED) {
-        scan_integers(s, b, n, run);
-        return;
-    }
-    if (s->type == TNI_SCAN_COMPLEX)
-        scan_complex(b->f, n, run);
-    else if (s->op == TN_SCAN_MAX || s->op == TN_SCAN_MIN)
-        scan_extreme(s, b->f, n, run);
-    else if (s->op == TN_SCAN_LOGSUMEXP)
-        scan_logsumexp(b->f, n, run);
-    else
-        scan_real(s, b->f, b->f, n, run);
-    scan_settle(b->f, s->type == TNI_SCAN_COMPLEX ? 2 * n : n, s->op == TN_SCAN_SUM);
-}
-
 /* ---- reading and writing ---- */
 
 static void scan_cast(int isa, tn_dtype from, tn_dtype to, char *d, const char *s, int64_t n)
@@ -181,24 +41,25 @@ static void scan_initial(const tni_scan *s, char *d)
     scan_cast(s->isa, s->wide, s->dst, d, integer ? (char *)&i : (char *)f, 1);
 }
 
-static void scan_line(const tni_scan *s, char *d, const char *p)
+static void scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state *carry)
 {
-    scan_block b;
+    tni_scan_block b;
     char buf[SCAN_BLOCK * 16];
-    scan_state run = {0};
+    tni_scan_state own = {0}, *run = carry ? carry : &own;
     if (s->initial) {
         scan_initial(s, d);
         d += s->step[0];
     }
-    for (int64_t at = 0; at < s->n; at += SCAN_BLOCK) {
-        const int64_t m = s->n - at < SCAN_BLOCK ? s->n - at : SCAN_BLOCK;
+    for (int64_t at = 0, m; at < s->n; at += m) {
+        m = SCAN_BLOCK - (s->at + at) % SCAN_BLOCK;
+        m = s->n - at < m ? s->n - at : m;
         const char *x = p + at * s->step[1];
         if (s->step[1] != s->width[1]) {
             scan_copy(s, s->width[1], buf, s->width[1], x, s->step[1], m);
             x = buf;
         }
         scan_cast(s->isa, s->src, s->wide, b.bytes, x, m);
-        scan_one_block(s, &b, m, &run);
+        tni_scan_one_block(s, &b, m, s->at + at, run);
         char *to = d + at * s->step[0];
         const bool dense = s->step[0] == s->width[0];
         scan_cast(s->isa, s->wide, s->dst, dense ? to : buf, b.bytes, m);
@@ -209,14 +70,17 @@ static void scan_line(const tni_scan *s, char *d, const char *p)
 
 /* ---- columns: sums and products of floats, w <= SCAN_COLUMNS dense ones ---- */
 
-static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w)
+static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w,
+                       tni_scan_state *carry)
 {
     const tni_scan_kernels *k = tni_kernels_of(s->isa)->scan;
     double v[TNI_SCAN_GROUP * SCAN_COLUMNS], before[SCAN_COLUMNS], chain[SCAN_COLUMNS];
     const bool sum = s->op == TN_SCAN_SUM;
-    const double absent = sum ? -0.0 : 1.0;
-    for (int64_t c = 0; c < w; c++)
-        before[c] = chain[c] = absent;
+    const double absent = tni_scan_absent(s);
+    for (int64_t c = 0; c < w; c++) {
+        before[c] = s->at > 0 ? carry[c].f : absent;
+        chain[c] = s->at > 0 ? carry[c].chain : absent;
+    }
     if (s->initial) {
         for (int64_t c = 0; c < w; c++)
             scan_initial(s, d + c * s->width[0]);
@@ -224,7 +88,7 @@ static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w)
     }
     for (int64_t i = 0; i < s->n; i += TNI_SCAN_GROUP) {
         const int64_t rows = s->n - i < TNI_SCAN_GROUP ? s->n - i : TNI_SCAN_GROUP;
-        if (i > 0 && i % SCAN_BLOCK == 0)
+        if (s->at + i > 0 && (s->at + i) % SCAN_BLOCK == 0)
             for (int64_t c = 0; c < w; c++) {
                 before[c] = sum ? before[c] + chain[c] : before[c] * chain[c];
                 chain[c] = absent;
@@ -232,17 +96,19 @@ static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w)
         for (int64_t r = 0; r < rows; r++)
             scan_cast(s->isa, s->src, TN_F64, (char *)(v + r * w), p + (i + r) * s->step[1], w);
         (sum ? k->rows_sum : k->rows_prod)(v, rows, w, before, chain);
-        scan_settle(v, rows * w, sum);
+        tni_scan_settle(v, rows * w, sum);
         for (int64_t r = 0; r < rows; r++)
             scan_cast(s->isa, TN_F64, s->dst, d + (i + r) * s->step[0], (char *)(v + r * w), w);
     }
+    for (int64_t c = 0; carry && c < w; c++)
+        carry[c] = (tni_scan_state){.f = before[c], .chain = chain[c]};
 }
 
 /* ---- threads ---- */
 
 typedef struct scan_job {
     const tni_scan *s;
-    char *dst;
+    char *dst, *carry;
     const char *src;
     int64_t items, strips;
     int parts;
@@ -256,30 +122,34 @@ static void scan_part(void *arg, int part)
     tni_walk walk;
     tni_split_range(j->items, j->parts, part, &first, &last);
     const int outer = s->nest.ndim - s->columns;
-    tni_walk_seek(&walk, s->nest.axis, outer, 2, first / j->strips);
+    tni_walk_seek(&walk, s->nest.axis, outer, 2 + s->carries, first / j->strips);
     for (int64_t i = first; i < last; i++) {
         const int64_t strip = i % j->strips;
         char *d = j->dst + walk.offset[0];
         const char *p = j->src + walk.offset[1];
+        char *kept = j->carry ? j->carry + walk.offset[2] : NULL;
         if (s->columns) {
             const int64_t n = s->nest.axis[outer].n, at = strip * SCAN_COLUMNS;
             const int64_t w = n - at < SCAN_COLUMNS ? n - at : SCAN_COLUMNS;
-            scan_strip(s, d + at * s->width[0], p + at * s->width[1], w);
+            tni_scan_state *states = (tni_scan_state *)(void *)kept;
+            scan_strip(s, d + at * s->width[0], p + at * s->width[1], w,
+                       states ? states + at : NULL);
         } else {
-            scan_line(s, d, p);
+            scan_line(s, d, p, (tni_scan_state *)(void *)kept);
         }
         if (strip == j->strips - 1)
             tni_walk_next(&walk);
     }
 }
 
-void tni_scan_run(const tni_scan *s, char *dst, const char *src)
+void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
 {
     scan_job j = {.s = s, .items = 1, .strips = 1};
     if (s->nest.empty || (s->n == 0 && !s->initial))
         return;
     j.dst = dst + s->nest.shift[0];
     j.src = s->n ? src + s->nest.shift[1] : NULL;
+    j.carry = s->carries ? (char *)carry + s->nest.shift[2] : NULL;
     for (int i = 0; i < s->nest.ndim - s->columns; i++)
         j.items *= s->nest.axis[i].n;
     if (s->columns)
@@ -291,12 +161,25 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src)
 
 /* ---- plans ---- */
 
+/* The states of lines, dense in the order of their tensor. */
+static void carry_lines(tn_tensor *out, const tn_tensor *lines)
+{
+    int64_t step = sizeof(tni_scan_state);
+    tni_inherit(out, lines, NULL, lines->ndim);
+    for (int i = lines->ndim - 1; i >= 0; i--) {
+        tni_set_axis(out, i, lines->shape[i], step);
+        step *= lines->shape[i];
+    }
+}
+
 void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_tensor *src,
-                   int dim)
+                   int dim, bool carries, int64_t at)
 {
     const int kind = tni_dtypes[src->dtype].kind;
-    tn_tensor lines[2];
-    const tn_tensor *ts[2] = {&lines[0], &lines[1]};
+    tn_tensor lines[3];
+    const tn_tensor *ts[3] = {&lines[0], &lines[1], &lines[2]};
+    s->carries = carries;
+    s->at = at;
     s->op = op;
     s->type = kind == TNI_COMPLEX    ? TNI_SCAN_COMPLEX
               : kind == TNI_FLOAT    ? TNI_SCAN_REAL
@@ -329,11 +212,14 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
         s->src = src->dtype == TN_C64 ? TN_F32 : TN_F64;
         s->dst = dst->dtype == TN_C64 ? TN_F32 : TN_F64;
     }
-    tni_nest_normal(&s->nest, 2, ts);
+    if (carries)
+        carry_lines(&lines[2], &lines[0]);
+    tni_nest_normal(&s->nest, 2 + carries, ts);
     const tni_axis *last = s->nest.ndim ? &s->nest.axis[s->nest.ndim - 1] : NULL;
     s->columns = !s->nest.empty && last && s->type == TNI_SCAN_REAL &&
                  (op == TN_SCAN_SUM || op == TN_SCAN_PROD) && last->step[0] == s->width[0] &&
-                 last->step[1] == s->width[1] && last->n >= 16;
+                 last->step[1] == s->width[1] && last->n >= 16 &&
+                 (!carries || last->step[2] == (int64_t)sizeof(tni_scan_state));
 }
 
 typedef struct scan_plan {
@@ -343,7 +229,7 @@ typedef struct scan_plan {
 
 static void scan_plan_run(const tn_plan *plan, char *dst, const char *const *srcs)
 {
-    tni_scan_run(&((const scan_plan *)plan)->scan, dst, srcs[0]);
+    tni_scan_run(&((const scan_plan *)plan)->scan, dst, srcs[0], NULL);
 }
 
 static void scan_plan_facts(const tn_plan *plan, tn_facts *f)

@@ -1,0 +1,277 @@
+/* stream_merge.c - lines longer than memory: sorted runs in temporary files, merged.
+ *
+ * Of each run a part is in memory.  What is not greater than the least of the parts' last
+ * elements is complete: it is sorted in the order of runs, which keeps equal ones in theirs, and
+ * goes out. */
+#include <string.h>
+
+#include "stream_sort.h"
+
+typedef struct run {
+    int64_t next, end; /* in the line: not read yet */
+    int64_t first, n;  /* of what is in memory */
+    char *values;
+    int64_t *places;
+} run;
+
+typedef struct merge {
+    tni_sorting *s;
+    const tn_stream_source *lines;
+    tn_dtype dtype;
+    int64_t width, line, runs;
+    int64_t part; /* elements of a run in memory */
+    tni_temp values, places;
+    run *run;
+    char *memory, *gathered, *sorted;
+    int64_t *kept, *order, *result;
+} merge;
+
+/* ---- runs ---- */
+
+/* A box is a run: places, then values. */
+static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tensor *const *srcs,
+                          const int64_t *at)
+{
+    const merge *m = user;
+    const int64_t most = m->s->most, start = at[1] * most, all = m->s->n;
+    const int64_t length = all - start < most ? all - start : most;
+    int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], line = at[0], *places = out->data;
+    const tn_tensor *v = &m->lines->view;
+    tn_tensor box, values, order;
+    (void)n;
+    (void)srcs;
+    shape[v->ndim - 1] = length;
+    index[v->ndim - 1] = start;
+    for (int i = v->ndim - 2; i >= 0; i--) {
+        shape[i] = 1;
+        index[i] = line % v->shape[i];
+        line /= v->shape[i];
+    }
+    TRY(tn_init(&box, places + most, m->dtype, v->ndim, shape));
+    TRY(tni_source_read(m->lines, &box, index, NULL));
+    TRY(tn_init(&values, box.data, m->dtype, 1, &length));
+    TRY(tn_init(&order, places, TN_I64, 1, &length));
+    TRY(tn_sort(&values, &order, &values, 0, 0));
+    const bool reversed = m->s->args->flags & TN_DESCENDING;
+    return reversed ? tn_sub(&order, TN_SCALAR_I64(all - 1 - start), &order)
+                    : tn_add(&order, &order, TN_SCALAR_I64(start));
+}
+
+static tn_status put_run(void *user, const tn_tensor *block, const int64_t *at)
+{
+    const merge *m = user;
+    const int64_t most = m->s->most, left = m->s->n - at[1] * most;
+    const int64_t length = left < most ? left : most;
+    int64_t *places = block->data;
+    tn_tensor t;
+    TRY(tn_init(&t, places, TN_I64, 1, &length));
+    TRY(tn_writer_put(m->places.writer, &t));
+    TRY(tn_init(&t, places + most, m->dtype, 1, &length));
+    return tn_writer_put(m->values.writer, &t);
+}
+
+static tn_status run_progress(void *user, int64_t done, int64_t total)
+{
+    const merge *m = user;
+    const tn_stream *job = m->s->job;
+    const int64_t all = tn_nbytes(&job->out);
+    return job->progress(job->user, (int64_t)((double)done / (double)total / 4 * (double)all),
+                         all);
+}
+
+static tn_status make_runs(merge *m, int64_t lines)
+{
+    const tn_stream *job = m->s->job;
+    const int64_t slots = m->s->most + tni_pieces(m->s->most * m->width, 8);
+    const int64_t shape[3] = {lines, m->runs, slots}, n = lines * m->s->n;
+    const tn_stream_map map = {.fn = make_run, .user = m};
+    tn_stream inner = {.recipe = TN_STREAM_MAP,
+                       .args = &map,
+                       .put = put_run,
+                       .progress = job->progress ? run_progress : NULL,
+                       .user = m,
+                       .max_mem = job->max_mem,
+                       .box = slots,
+                       .threads = job->threads};
+    TRY(tn_init(&inner.out, NULL, TN_I64, 3, shape));
+    TRY(tni_temp_open(&m->values, m->dtype, 1, &n));
+    TRY(tni_temp_open(&m->places, TN_I64, 1, &n));
+    TRY(tn_stream_run(&inner));
+    TRY(tni_temp_reopen(&m->values));
+    return tni_temp_reopen(&m->places);
+}
+
+/* ---- merging ---- */
+
+static tn_status fetch(const tni_temp *t, char *to, int64_t at, int64_t n)
+{
+    tn_tensor d, v;
+    TRY(tn_init(&d, to, t->view.dtype, 1, &n));
+    TRY(tn_view(&v, &t->view, &n, &at, NULL, 0));
+    return tn_file_fetch(t->file, 0, &d, &v);
+}
+
+static tn_status refill(merge *m, run *r)
+{
+    if (r->n > 0 || r->next == r->end)
+        return TN_OK;
+    const int64_t left = r->end - r->next, n = left < m->part ? left : m->part;
+    const int64_t at = m->line * m->s->n + r->next;
+    TRY(fetch(&m->values, r->values, at, n));
+    TRY(fetch(&m->places, (char *)r->places, at, n));
+    r->next += n;
+    r->first = 0;
+    r->n = n;
+    return TN_OK;
+}
+
+/* How many of a run are less than x, or with equal not greater. */
+static tn_status count_below(const merge *m, const run *r, char *x, bool equal, int64_t *n)
+{
+    tn_tensor sorted, value, count;
+    TRY(tn_init(&sorted, r->values + r->first * m->width, m->dtype, 1, &r->n));
+    TRY(tn_init(&value, x, m->dtype, 0, NULL));
+    TRY(tn_init(&count, n, TN_I64, 0, NULL));
+    return tn_searchsorted(&count, &sorted, &value, equal);
+}
+
+/* The first run whose last element in memory is the least, of those that go on; -1: none. */
+static tn_status find_limit(const merge *m, int64_t *limit)
+{
+    *limit = -1;
+    for (int64_t k = 0; k < m->runs; k++) {
+        const run *r = &m->run[k];
+        int64_t below = 0;
+        if (r->n == 0 || r->next == r->end)
+            continue;
+        if (*limit >= 0) {
+            const run *best = &m->run[*limit];
+            const run last = {
+                .first = best->first + best->n - 1, .n = 1, .values = best->values};
+            TRY(count_below(m, &last, r->values + (r->first + r->n - 1) * m->width, true,
+                            &below));
+            if (below > 0) /* the best one is not greater */
+                continue;
+        }
+        *limit = k;
+    }
+    return TN_OK;
+}
+
+/* What is complete, in the order of runs; equal to the limit only in runs before its own. */
+static tn_status gather(merge *m, int64_t limit, int64_t *total)
+{
+    char x[16];
+    *total = 0;
+    if (limit >= 0) {
+        const run *r = &m->run[limit];
+        memcpy(x, r->values + (r->first + r->n - 1) * m->width, (size_t)m->width);
+    }
+    for (int64_t k = 0; k < m->runs; k++) {
+        run *r = &m->run[k];
+        int64_t n = r->n;
+        if (n > 0 && limit >= 0 && k != limit)
+            TRY(count_below(m, r, x, k < limit, &n));
+        memcpy(m->gathered + *total * m->width, r->values + r->first * m->width,
+               (size_t)(n * m->width));
+        memcpy(m->kept + *total, r->places + r->first, (size_t)n * sizeof *m->kept);
+        r->first += n;
+        r->n -= n;
+        *total += n;
+    }
+    return TN_OK;
+}
+
+static tn_status send(merge *m, int64_t n, tn_writer *to)
+{
+    tn_tensor from, values, order, kept, result;
+    TRY(tn_init(&from, m->gathered, m->dtype, 1, &n));
+    TRY(tn_init(&values, m->sorted, m->dtype, 1, &n));
+    TRY(tn_init(&order, m->order, TN_I64, 1, &n));
+    if (!m->s->args->indices) {
+        TRY(tn_sort(&values, NULL, &from, 0, 0));
+        return tn_writer_put(to, &values);
+    }
+    TRY(tn_sort(NULL, &order, &from, 0, 0));
+    TRY(tn_init(&kept, m->kept, TN_I64, 1, &n));
+    TRY(tn_init(&result, m->result, TN_I64, 1, &n));
+    TRY(tn_take(&result, &kept, 0, &order));
+    if (m->s->job->out.dtype == TN_I64)
+        return tn_writer_put(to, &result);
+    order.dtype = TN_I32;
+    order.stride[0] = (int64_t)sizeof(int32_t);
+    TRY(tn_cast(&order, &result));
+    return tn_writer_put(to, &order);
+}
+
+static tn_status merge_line(merge *m, tn_writer *to)
+{
+    for (int64_t k = 0; k < m->runs; k++) {
+        const int64_t start = k * m->s->most, end = start + m->s->most;
+        m->run[k].next = start;
+        m->run[k].end = end < m->s->n ? end : m->s->n;
+        m->run[k].n = 0;
+    }
+    for (int64_t done = 0, n; done < m->s->n; done += n) {
+        int64_t limit;
+        for (int64_t k = 0; k < m->runs; k++)
+            TRY(refill(m, &m->run[k]));
+        TRY(find_limit(m, &limit));
+        TRY(gather(m, limit, &n));
+        TRY(send(m, n, to));
+    }
+    return TN_OK;
+}
+
+/* ---- memory ---- */
+
+static int64_t lined(int64_t bytes)
+{
+    return (bytes + 63) & ~INT64_C(63);
+}
+
+static tn_status take_memory(merge *m)
+{
+    const int64_t each = 2 * (m->width + 8) + m->width + 24;
+    int64_t part = m->s->most * (m->width + 32) / (m->runs * each);
+    m->part = part > 64 ? part : 64;
+    const int64_t all = m->part * m->runs, w = lined(all * m->width), i = lined(all * 8);
+    m->run = tni_alloc((size_t)m->runs * sizeof *m->run);
+    m->memory = tni_alloc((size_t)(3 * w + 4 * i));
+    if (!m->run || !m->memory)
+        return tni_fail(TN_ENOMEM, "stream: no memory for %lld runs", (long long)m->runs);
+    char *at = m->memory;
+    int64_t *places = (int64_t *)(void *)(at + 3 * w);
+    for (int64_t k = 0; k < m->runs; k++)
+        m->run[k] =
+            (run){.values = at + k * m->part * m->width, .places = places + k * m->part};
+    m->gathered = at + w;
+    m->sorted = at + 2 * w;
+    m->kept = (int64_t *)(void *)(at + 3 * w + i);
+    m->order = (int64_t *)(void *)(at + 3 * w + 2 * i);
+    m->result = (int64_t *)(void *)(at + 3 * w + 3 * i);
+    return TN_OK;
+}
+
+tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_temp *to)
+{
+    const tn_tensor *v = &lines->view;
+    merge m = {.s = s,
+               .lines = lines,
+               .dtype = v->dtype,
+               .width = tni_width(v->dtype),
+               .runs = tni_pieces(s->n, s->most),
+               .values = {.fd = -1},
+               .places = {.fd = -1}};
+    const int64_t count = tni_shape_count(v->ndim - 1, v->shape);
+    tn_status status = take_memory(&m);
+    if (status == TN_OK)
+        status = make_runs(&m, count);
+    for (m.line = 0; m.line < count && status == TN_OK; m.line++)
+        status = merge_line(&m, to->writer);
+    tni_temp_close(&m.values);
+    tni_temp_close(&m.places);
+    tni_free(m.memory);
+    tni_free(m.run);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* stream_scan.c - running reductions of what does not fit into memory, to the bits of tn_scan.
+ *
+ * Boxes of the source are read ahead; the calling thread lets them run on, in order.  Where
+ * lines are cut, each keeps a state from box to box, and cuts are between groups. */
+#include "stream.h"
+
+typedef struct scan {
+    const tn_stream *job;
+    const tn_stream_scan *args;
+    int64_t box, inner; /* elements; of one index of the axis */
+    bool cut;           /* lines arrive in several boxes */
+    tni_scan_state *carry;
+    char *result;
+} scan;
+
+static tn_status scan_box(void *user, const tn_tensor *block, const int64_t *at)
+{
+    const scan *x = user;
+    const int dim = x->args->dim;
+    tn_tensor dst;
+    tni_scan s;
+    TRY(tn_init(&dst, x->result, x->job->out.dtype, block->ndim, block->shape));
+    tni_scan_plan(&s, x->args->op, &dst, block, dim, x->cut, x->cut ? at[dim] : 0);
+    tni_scan_run(&s, x->result, block->data, x->carry);
+    return tni_stream_deliver(x->job, &dst, at);
+}
+
+static tn_status scan_progress(void *user, int64_t done, int64_t total)
+{
+    const scan *x = user;
+    const int64_t from = tni_width(x->job->sources[0].view.dtype);
+    const int64_t to = tni_width(x->job->out.dtype);
+    return x->job->progress(x->job->user, done / from * to, total / from * to);
+}
+
+static tn_status scan_check(const tn_stream *job)
+{
+    const tn_stream_scan *x = job->args;
+    tn_plan *plan = NULL;
+    tn_tensor dst, src;
+    if (!x)
+        return tni_fail(TN_ENULL, "stream: args is NULL");
+    if (job->n != 1)
+        return tni_fail(TN_EARG, "stream: scan: got %d sources, expected 1", job->n);
+    if (job->ndim)
+        return tni_fail(TN_EARG, "stream: scan: ndim is %d, expected 0", job->ndim);
+    src = job->sources[0].view;
+    src.data = NULL;
+    src.flags = 0;
+    TRY(tn_init(&dst, NULL, job->out.dtype, job->out.ndim, job->out.shape));
+    TRY(tni_unplanned(tn_plan_scan(&plan, x->op, &dst, &src, x->dim)));
+    tn_plan_free(plan);
+    if (tni_numel(&dst) != tni_numel(&src))
+        return tni_fail(TN_ESHAPE, "stream: scan: out is longer than the source");
+    return TN_OK;
+}
+
+/* Boxes that cut lines have whole blocks of each, or where memory is short whole groups. */
+static void cut_boxes(scan *x, const tn_stream *inner)
+{
+    const tn_tensor *v = &inner->out;
+    const int dim = x->args->dim;
+    tni_boxes b;
+    x->inner = tni_shape_count(v->ndim - dim - 1, v->shape + dim + 1);
+    x->box = tni_stream_schedule(inner).elements;
+    tni_boxes_cut(&b, v->ndim, v->shape, x->box);
+    x->cut = b.cut > dim || (b.cut == dim && b.range < v->shape[dim]);
+    if (!x->cut)
+        return;
+    int64_t range = x->box / x->inner;
+    range = range >= TNI_TREE_BLOCK ? range / TNI_TREE_BLOCK * TNI_TREE_BLOCK
+                                    : range / TNI_SCAN_GROUP * TNI_SCAN_GROUP;
+    x->box = x->inner * (range > 0 ? range : TNI_SCAN_GROUP);
+}
+
+static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
+{
+    scan x = {.job = job, .args = job->args};
+    tn_stream inner = {.n = 1,
+                       .sources = job->sources,
+                       .put = scan_box,
+                       .progress = job->progress ? scan_progress : NULL,
+                       .user = &x,
+                       .max_mem = job->max_mem,
+                       .box = job->box,
+                       .threads = job->threads};
+    const tn_tensor *view = &job->sources[0].view;
+    TRY(tn_init(&inner.out, NULL, view->dtype, view->ndim, view->shape));
+    if (tni_numel(&inner.out) == 0)
+        return facts ? tn_stream_plan(&inner, facts) : TN_OK;
+    cut_boxes(&x, &inner);
+    inner.box = x.box;
+    const int64_t states =
+        x.cut ? 2 * x.inner * (int64_t)sizeof(tni_scan_state) : 0; /* 2: complex numbers */
+    const int64_t result = x.box * tni_width(job->out.dtype);
+    if (facts) {
+        TRY(tn_stream_plan(&inner, facts));
+        facts->memory += states + result;
+        return TN_OK;
+    }
+    x.result = tni_alloc((size_t)result);
+    x.carry = states ? tni_alloc((size_t)states) : NULL;
+    tn_status status =
+        x.result && (x.carry || !states)
+            ? tn_stream_run(&inner)
+            : tni_fail(TN_ENOMEM, "stream: no memory for %lld bytes", (long long)result);
+    tni_free(x.carry);
+    tni_free(x.result);
+    return status;
+}
+
+const tni_recipe tni_stream_scan_row = {"scan", scan_check, NULL, NULL, scan_run, true};

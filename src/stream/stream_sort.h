@@ -1,0 +1,31 @@
+/* stream_sort.h - what the files of sorting streams share. */
+#ifndef TNI_STREAM_SORT_H
+#define TNI_STREAM_SORT_H
+
+#include "stream.h"
+
+typedef struct tni_sorting {
+    const tn_stream *job;
+    const tn_stream_sort *args;
+    int dim;      /* of the lines in what is sorted at present */
+    int64_t n;    /* of a line */
+    int64_t most; /* elements that are sorted at once */
+} tni_sorting;
+
+/* A tensor in a file without a name: written in order, then read.  fd is -1 to begin with. */
+typedef struct tni_temp {
+    int fd;
+    tn_writer *writer;
+    tn_file *file;
+    tn_tensor view;
+} tni_temp;
+
+tn_status tni_temp_open(tni_temp *t, tn_dtype dtype, int ndim, const int64_t *shape);
+tn_status tni_temp_reopen(tni_temp *t);
+void tni_temp_close(tni_temp *t);
+
+/* Sort lines, which stand along the last axis and are longer than s->most, in ascending order
+ * into `to`; with TN_DESCENDING they are reversed already, and indices count from the end. */
+tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_temp *to);
+
+#endif

@@ -1,0 +1,151 @@
+/* stream_take.c - elements chosen by an index from what does not fit into memory.
+ *
+ * A box of the result needs the source at some indices: all between the least and the greatest
+ * are read at once when they fit beside the box, otherwise each run of neighbours by itself. */
+#include <string.h>
+
+#include "stream.h"
+
+enum { SLACK = 2 }; /* a read may take so many times the bytes that are needed */
+
+/* The axes of the box: those before the index, the index as one, those after it. */
+typedef struct choice {
+    const tn_stream_take *args;
+    const tn_tensor *view;
+    int64_t first, n;                            /* of the index, row-major */
+    int64_t low, high;                           /* the least index and the greatest */
+    int64_t *index;                              /* n of them, not negative */
+    int64_t at[TN_MAX_NDIM], shape[TN_MAX_NDIM]; /* of what is read; [dim] is free */
+} choice;
+
+static tn_status take_check(const tn_stream *job)
+{
+    const tn_stream_take *x = job->args;
+    if (!x || !x->index)
+        return tni_fail(TN_ENULL, "stream: %s is NULL", x ? "index" : "args");
+    if (job->n != 1)
+        return tni_fail(TN_EARG, "stream: take: got %d sources, expected 1", job->n);
+    if (job->ndim)
+        return tni_fail(TN_EARG, "stream: take: ndim is %d, expected 0", job->ndim);
+    const tn_tensor *v = &job->sources[0].view, *index = x->index;
+    int64_t shape[2 * TN_MAX_NDIM];
+    int ndim = 0;
+    TRY(tni_check_axis(x->dim, v->ndim, "take"));
+    TRY(tni_check(index, "take: index"));
+    for (int i = 0; i < v->ndim; i++)
+        for (int k = 0; k < (i == x->dim ? index->ndim : 1); k++)
+            shape[ndim++] = i == x->dim ? index->shape[k] : v->shape[i];
+    if (v->dtype != job->out.dtype)
+        return tni_fail(TN_EDTYPE, "take: out is %s and the source is %s",
+                        tn_dtype_name(job->out.dtype), tn_dtype_name(v->dtype));
+    if (ndim != job->out.ndim)
+        return tni_fail(TN_ESHAPE, "take: out: got %d axes, expected %d", job->out.ndim, ndim);
+    for (int i = 0; i < ndim; i++)
+        if (shape[i] != job->out.shape[i])
+            return tni_fail(TN_ESHAPE, "take: out: axis %d: got extent %lld, expected %lld", i,
+                            (long long)job->out.shape[i], (long long)shape[i]);
+    /* the indices, by a take of rows without elements */
+    tn_tensor src, dst;
+    TRY(tn_init(&src, NULL, v->dtype, 2, (const int64_t[]){v->shape[x->dim], 0}));
+    memcpy(shape, index->shape, (size_t)index->ndim * sizeof *shape);
+    shape[index->ndim] = 0;
+    TRY(tn_init(&dst, NULL, v->dtype, index->ndim + 1, shape));
+    return tn_take(&dst, &src, 0, index);
+}
+
+static int64_t take_scratch(const tn_stream *job)
+{
+    return SLACK * tni_width(job->out.dtype) + (int64_t)sizeof(int64_t);
+}
+
+/* What a box asks for; its part of the index goes to list. */
+static void describe_box(choice *c, const tni_box *box, int64_t *list)
+{
+    const tn_tensor *index = c->args->index, *v = c->view;
+    const int dim = c->args->dim, axes = index->ndim;
+    c->first = 0;
+    c->n = 1;
+    for (int k = 0; k < axes; k++) {
+        c->first = c->first * index->shape[k] + box->at[dim + k];
+        c->n *= box->n[dim + k];
+    }
+    for (int i = 0; i < v->ndim; i++) {
+        const int from = i < dim ? i : i + axes - 1;
+        c->at[i] = i == dim ? 0 : box->at[from];
+        c->shape[i] = i == dim ? 1 : box->n[from];
+    }
+    c->index = list;
+    c->low = INT64_MAX;
+    c->high = -1;
+    for (int64_t i = 0; i < c->n; i++) {
+        int64_t place[TN_MAX_NDIM], flat = c->first + i, offset = 0;
+        for (int k = axes - 1; k >= 0; k--) {
+            place[k] = flat % index->shape[k];
+            flat /= index->shape[k];
+            offset += place[k] * index->stride[k];
+        }
+        int64_t x = tni_index_at((const char *)index->data + offset, index->dtype);
+        x += x < 0 ? v->shape[dim] : 0;
+        list[i] = x;
+        c->low = x < c->low ? x : c->low;
+        c->high = x > c->high ? x : c->high;
+    }
+}
+
+/* All from the least index to the greatest, then chosen in memory. */
+static tn_status take_span(const choice *c, const tn_stream *job, const tn_tensor *out,
+                           char *to)
+{
+    tn_tensor span, index;
+    int64_t shape[TN_MAX_NDIM];
+    choice x = *c;
+    const int dim = c->args->dim;
+    x.shape[dim] = c->high - c->low + 1;
+    x.at[dim] = c->low;
+    TRY(tn_init(&span, to, c->view->dtype, c->view->ndim, x.shape));
+    TRY(tni_source_read(&job->sources[0], &span, x.at, NULL));
+    for (int64_t i = 0; i < c->n; i++)
+        c->index[i] -= c->low;
+    memcpy(shape, c->shape, sizeof shape);
+    shape[dim] = c->n;
+    tn_tensor dst;
+    TRY(tn_init(&index, c->index, TN_I64, 1, &c->n));
+    TRY(tn_init(&dst, out->data, out->dtype, c->view->ndim, shape));
+    return tn_take(&dst, &span, dim, &index);
+}
+
+/* Neighbours at once, straight into the box. */
+static tn_status take_runs(const choice *c, const tn_stream *job, const tn_tensor *out)
+{
+    const int dim = c->args->dim;
+    tn_tensor dst, part;
+    int64_t shape[TN_MAX_NDIM], first[TN_MAX_NDIM] = {0};
+    choice x = *c;
+    memcpy(shape, c->shape, sizeof shape);
+    shape[dim] = c->n;
+    TRY(tn_init(&dst, out->data, out->dtype, c->view->ndim, shape));
+    for (int64_t i = 0, n; i < c->n; i += n) {
+        for (n = 1; i + n < c->n && c->index[i + n] == c->index[i] + n;)
+            n++;
+        first[dim] = i;
+        shape[dim] = n;
+        x.at[dim] = c->index[i];
+        TRY(tn_view(&part, &dst, shape, first, NULL, 0));
+        TRY(tni_source_read(&job->sources[0], &part, x.at, NULL));
+    }
+    return TN_OK;
+}
+
+static tn_status take_make(const tn_stream *job, const tni_box *box, const tn_tensor *out,
+                           tni_scratch scratch)
+{
+    choice c = {.args = job->args, .view = &job->sources[0].view};
+    const int64_t list = tni_numel(out) * (int64_t)sizeof(int64_t);
+    describe_box(&c, box, (int64_t *)(void *)scratch.at);
+    if (c.high - c.low + 1 <= SLACK * c.n)
+        return take_span(&c, job, out, scratch.at + list);
+    return take_runs(&c, job, out);
+}
+
+const tni_recipe tni_stream_take_row = {"take",    take_check, take_scratch,
+                                        take_make, NULL,       true};

@@ -1,0 +1,243 @@
+reduce.t - reduce, scan, sort, take and stats: results, budgets, bad input.
+
+$ tenon show data/c_i32.npy | head -1
+> data/c_i32.npy: i32 (2, 3, 5)
+$ tenon slice "[0]" data/c_i32.npy -o a.npy && tenon show a.npy
+> a.npy: i32 (3, 5)
+> [[-3, -2, -1,  0,  1],
+>  [ 2,  3, -3, -2, -1],
+>  [ 0,  1,  2,  3, -3]]
+
+Reductions are printed, or written with -o.
+
+$ tenon reduce sum a.npy
+> a.npy: i64 ()
+> -3
+$ tenon reduce sum -a 0 a.npy
+> a.npy: i64 (5,)
+> [-1,  2, -2,  1, -3]
+$ tenon reduce mean -a -1 --keep a.npy
+> a.npy: f64 (3, 1)
+> [[-1. ],
+>  [-0.2],
+>  [ 0.6]]
+$ tenon reduce sum -a 1 --result i8 a.npy
+> a.npy: i8 (3,)
+> [-5, -1,  3]
+$ tenon reduce var --params 1 a.npy
+> a.npy: f64 ()
+> 4.6
+$ tenon reduce max "h w -> w" a.npy
+> a.npy: i32 (5,)
+> [2, 3, 2, 3, 1]
+$ tenon reduce sum "(h p) w -> h" p=3 a.npy
+> a.npy: i64 (1,)
+> [-3]
+$ tenon reduce argmin -a 0,1 a.npy -o out.npy && tenon show out.npy
+> out.npy: i64 ()
+> 0
+$ tenon reduce sum -a 0 a.npy -o - | tenon show -
+> -: i64 (5,)
+> [-1,  2, -2,  1, -3]
+$ tenon reduce max data/c_f32.npy
+> data/c_f32.npy: f32 ()
+> 3.
+
+Running ones, order, choice.
+
+$ tenon scan cumsum -a 1 a.npy -o s.npy && tenon show s.npy
+> s.npy: i64 (3, 5)
+> [[-3, -5, -6, -6, -5],
+>  [ 2,  5,  2,  0, -1],
+>  [ 0,  1,  3,  6,  3]]
+$ tenon scan cummin -a 0 a.npy -o - | tenon show -
+> -: i32 (3, 5)
+> [[-3, -2, -1,  0,  1],
+>  [-3, -2, -3, -2, -1],
+>  [-3, -2, -3, -2, -3]]
+$ tenon sort -a 1 --descending a.npy -o - | tenon show -
+> -: i32 (3, 5)
+> [[ 1,  0, -1, -2, -3],
+>  [ 3,  2, -1, -2, -3],
+>  [ 3,  2,  1,  0, -3]]
+$ tenon sort -a 1 --indices a.npy -o i.npy && tenon show i.npy
+> i.npy: i64 (3, 5)
+> [[0, 1, 2, 3, 4],
+>  [2, 3, 4, 0, 1],
+>  [4, 0, 1, 2, 3]]
+$ tenon slice "[0, 1:3]" i.npy -o rows.npy && tenon show rows.npy
+> rows.npy: i64 (2,)
+> [1, 2]
+$ tenon take -a 1 rows.npy a.npy -o - | tenon show -
+> -: i32 (3, 2)
+> [[-2, -1],
+>  [ 3, -3],
+>  [ 1,  2]]
+$ tenon cast i8 rows.npy -o small.npy && tenon op neg small.npy -o back.npy && tenon take -a 1 back.npy a.npy -o - | tenon show -
+> -: i32 (3, 2)
+> [[ 1,  0],
+>  [-1, -2],
+>  [-3,  3]]
+
+Facts of tensors.
+
+$ tenon stats a.npy
+> a.npy  i32  (3, 5)  min -3 max 3 mean -0.2 std 2.072  zeros 2  nan 0  inf 0
+$ tenon stats --bins 7 a.npy
+> a.npy  i32  (3, 5)  min -3 max 3 mean -0.2 std 2.072  zeros 2  nan 0  inf 0
+>   -3 @****** 3   15 in 7 bins, 20 % in the fullest
+$ tenon stats --json --bins 3 a.npy
+> [{"file": "a.npy", "tensors": [
+>   {"name": "", "dtype": "i32", "shape": [3, 5], "n": 15, "min": -3, "max": 3, "mean": -0.20000000000000001, "std": 2.0720360357226739, "zeros": 2, "nan": 0, "inf": 0, "bins": [5, 4, 6]}]}]
+$ tenon op div a.npy 0 -o odd.npy && tenon stats odd.npy
+> odd.npy  f64  (3, 5)  min - max - mean - std -  zeros 0  nan 2  inf 13
+$ tenon slice "[1:1]" a.npy -o none.npy && tenon stats none.npy
+> none.npy  i32  (0, 5)  min - max - mean - std -  zeros 0  nan 0  inf 0
+
+A histogram in blocks, on a terminal that says UTF-8; F order; many tensors; progress.
+
+$ tenon convert a.npy -o m.npz && tenon stats m.npz data/f_f32.npy
+> m.npz:a  i32  (3, 5)  min -3 max 3 mean -0.2 std 2.072  zeros 2  nan 0  inf 0
+> data/f_f32.npy  f32  (2, 3, 5)  min -3 max 3 mean -0.1667 std 2.034  zeros 4  nan 0  inf 0
+$ tenon stats --progress a.npy 2>&1 >/dev/null | grep -c '%'
+> 1
+
+Budgets, and the order of the file: the same digits.
+
+$ tenon pad --before 0 --after 300,200 --mode wrap a.npy -o p.npy && tenon cast f32 p.npy -o f.npy && tenon op sin f.npy -o w.npy
+$ for m in 10k 1M 1G; do for op in sum var max; do tenon reduce $op --max-mem $m w.npy; done; done | sort -u
+> -584.37787
+> 0.41585514
+> 0.9092974
+> w.npy: f32 ()
+$ for m in 10k 1M 1G; do tenon stats --max-mem $m w.npy; tenon scan cumsum -a 0 --max-mem $m w.npy -o - | cksum; done | sort -u
+> 2946270020 248588
+> w.npy  f32  (303, 205)  min -0.9093 max 0.9093 mean -0.009408 std 0.6449  zeros 8282  nan 0  inf 0
+$ for m in 10k 1M 1G; do for c in "sort -a 0" "sort -a 1 --descending"; do tenon $c --max-mem $m w.npy -o - | cksum; done; done | sort -u
+> 3339588857 248588
+> 632487322 248588
+
+What would be done.
+
+$ tenon explain reduce sum -a 0 w.npy -o x.npy | grep -v time
+> reduce
+>   in      w.npy: f32 (303, 205), 248 kB
+>   out     x.npy: f32 (205,), 820 B
+>   how     reduce: 1 box of up to 62115 elements
+>   read    248 kB
+>   write   820 B
+>   memory  at most 4.4 MB for elements
+$ tenon explain sort -a 0 w.npy --max-mem 10k | grep how
+>   how     sort: 61 boxes of up to 1025 elements, by a temporary file
+$ tenon explain stats w.npy
+2> tenon stats: only commands that make a file can be explained
+2> usage: tenon stats FILE...
+? 2
+
+Bad input.
+
+$ tenon reduce
+2> tenon reduce: missing argument: OP; tenon help reduce lists the reductions
+2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
+? 2
+$ tenon reduce smu a.npy
+2> tenon reduce: unknown reduction "smu"; tenon help reduce lists them
+2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
+? 2
+$ tenon reduce sum
+2> tenon reduce: missing argument: IN
+2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
+? 2
+$ tenon reduce sum -a 2 a.npy
+2> tenon: a.npy: reduce: axis 2 is out of range for a 2-d tensor
+? 1
+$ tenon reduce sum -a 0,0 a.npy
+2> tenon: a.npy: reduce_shape: axis 0 is named twice
+? 1
+$ tenon reduce norm a.npy
+2> tenon: a.npy: reduction_result: norm does not take i32
+? 1
+$ tenon reduce var --params 1,2 a.npy
+2> tenon reduce: var takes 1 parameter, --params has 2
+2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
+? 2
+$ tenon reduce sum --result f32 a.npy
+2> tenon: reduce: dst: got f32, expected i64 for sum of i32
+? 1
+$ tenon reduce max none.npy
+2> tenon: reduce: max of no elements
+? 1
+$ tenon reduce sum -a 0 p.npy -o out.npy
+2> tenon: out.npy already exists; use -f to overwrite
+? 1
+$ tenon reduce sum "h w -> h w" p.npy
+2> tenon reduce: missing -o OUT: the result has 62115 elements, up to 1000 are printed
+2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
+? 2
+$ tenon reduce sum "h (w 7) -> h" a.npy
+2> tenon: a.npy: pattern: "h (w 7) -> h": axis 1 of src has extent 5, not a multiple of 7
+? 1
+$ tenon reduce sum "h w -> w" -a 0 a.npy
+2> tenon reduce: a pattern says which axes stay; -a is for axes without one
+2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
+? 2
+$ tenon reduce sum "h w w" a.npy
+2> tenon: a.npy: pattern_reduce: "h w w" has no '->'
+? 1
+$ tenon reduce sum "h w -> (w" a.npy
+2> tenon: a.npy: pattern: "h w -> (w": '(' at 8 is not closed
+? 1
+$ tenon reduce sum "h 4 -> h" a.npy
+2> tenon: a.npy: pattern: "h 4 -> h": axis 1 of src has extent 5, not 4
+? 1
+$ tenon scan cumsun -a 0 a.npy -o x.npy
+2> tenon scan: unknown scan "cumsun": cumsum, cumprod, cummax, cummin or logcumsumexp
+2> usage: tenon scan OP -a AXIS IN -o OUT
+? 2
+$ tenon scan cumsum a.npy -o x.npy
+2> tenon scan: missing -a AXES
+2> usage: tenon scan OP -a AXIS IN -o OUT
+? 2
+$ tenon scan cumsum -a 0,1 a.npy -o x.npy
+2> tenon scan: -a takes one axis, got 2
+2> usage: tenon scan OP -a AXIS IN -o OUT
+? 2
+$ tenon scan cumsum -a 0 a.npy
+2> tenon scan: missing -o OUT
+2> usage: tenon scan OP -a AXIS IN -o OUT
+? 2
+$ tenon scan logcumsumexp -a 0 a.npy -o x.npy
+2> tenon: a.npy: reduction_result: logsumexp does not take i32
+? 1
+$ tenon sort a.npy -o x.npy
+2> tenon sort: missing -a AXES
+2> usage: tenon sort -a AXIS IN -o OUT
+? 2
+$ tenon take -a 0 i.npy a.npy -o x.npy
+2> tenon: take: index 3 at (0, 3) is not in [-3, 3)
+? 1
+$ tenon take -a 0 w.npy a.npy -o x.npy
+2> tenon: take: index: got f32, expected an integer
+? 1
+$ tenon take -a 0 a.npy -o x.npy
+2> tenon take: missing argument: IN
+2> usage: tenon take -a AXIS INDEX IN -o OUT
+? 2
+$ tenon stats
+2> tenon stats: missing argument: FILE
+2> usage: tenon stats FILE...
+? 2
+$ tenon stats missing.npy a.npy
+> a.npy  i32  (3, 5)  min -3 max 3 mean -0.2 std 2.072  zeros 2  nan 0  inf 0
+2> tenon: missing.npy: No such file or directory
+? 1
+$ tenon stats --bins 5000 a.npy
+2> tenon stats: --bins is at most 4096, got 5000
+2> usage: tenon stats FILE...
+? 2
+$ tenon stats --tensors nothing a.npy
+2> tenon: a.npy: no tensor matches "nothing"
+? 1
+$ ls x.npy
+2> ls: cannot access 'x.npy': No such file or directory
+? 2
