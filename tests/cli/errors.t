@@ -19,6 +19,11 @@ $ tenon
 2>   op         compute elementwise, with broadcasting
 2>   eval       compute an expression of tensors in one pass
 2>   einsum     multiply tensors, summed over the axes they share
+2>   reduce     reduce axes: sum, mean, max, var, norm, ...
+2>   scan       running sums, products, extremes along an axis
+2>   sort       sort along an axis
+2>   take       choose indices of an axis, as an embedding does
+2>   stats      min, max, mean, std, zeros, NaN and infinities of tensors
 2>   convert    write another format
 2>   select     keep the tensors whose names match
 2>   drop       leave out the tensors whose names match
