@@ -70,7 +70,9 @@ static void cut_boxes(scan *x, const tn_stream *inner)
     int64_t range = x->box / x->inner;
     range = range >= TNI_TREE_BLOCK ? range / TNI_TREE_BLOCK * TNI_TREE_BLOCK
                                     : range / TNI_SCAN_GROUP * TNI_SCAN_GROUP;
-    x->box = x->inner * (range > 0 ? range : TNI_SCAN_GROUP);
+    range = range > 0 ? range : TNI_SCAN_GROUP;
+    x->cut = range < v->shape[dim];
+    x->box = x->inner * (x->cut ? range : v->shape[dim]);
 }
 
 static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
