@@ -1,4 +1,6 @@
-/* row_isa.c - functions of rows for one instruction set: loops that become vectors. */
+/* row_isa.c - functions of rows for one instruction set, a vector at a time.
+ *
+ * The arithmetic is the same on every level, elements are independent. */
 #include "row.h"
 
 #include <math.h>
@@ -6,116 +8,175 @@
 #include "exp_lanes.h"
 #include "kernels/simd/nontemporal.h"
 #include "kernels/table.h"
+#include "tree_vector.h"
 
-typedef float loose_f32 __attribute__((aligned(1), may_alias));
-typedef double loose_f64 __attribute__((aligned(1), may_alias));
+typedef int32_t vf_bits __attribute__((vector_size(V)));
+typedef int64_t vd_bits __attribute__((vector_size(V)));
 
-#if defined(__clang__)
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define INDEPENDENT _Pragma("GCC ivdep")
+/* a where the mask is set, else b. */
+INLINE vf pick_vf(vf_bits mask, vf a, vf b)
+{
+    return (vf)(((vf_bits)a & mask) | ((vf_bits)b & ~mask));
+}
+INLINE vd pick_vd(vd_bits mask, vd a, vd b)
+{
+    return (vd)(((vd_bits)a & mask) | ((vd_bits)b & ~mask));
+}
+
+/* A computed NaN is the positive quiet one. */
+INLINE vf number_vf(vf v)
+{
+    return pick_vf(v == v, v, (vf){0} + NAN);
+}
+INLINE vd number_vd(vd v)
+{
+    return pick_vd(v == v, v, (vd){0} + (double)NAN);
+}
+
+/* ---- exp ---- */
+
+/* exp_lane32, a vector at a time. */
+INLINE vf exp_vf(vf x)
+{
+    const vf least = (vf){0} - 104.0f;
+    const vf y = pick_vf(x < least, least, x);
+    const vf shifted = y * 0x1.715476p0f + ROUND32, k = shifted - ROUND32;
+    const vf r = (y - k * 0x1.62e400p-1f) - k * 0x1.7f7d1cp-20f;
+    const vf r2 = r * r;
+    vf p = (vf){0} + 1.0f / 5040.0f;
+    p = p * r + 1.0f / 720.0f;
+    p = p * r + 1.0f / 120.0f;
+    p = p * r + 1.0f / 24.0f;
+    p = p * r + 1.0f / 6.0f;
+    p = p * r + 0.5f;
+    p = 1.0f + (r + r2 * p);
+    const vf scale = (vf)(((vf_bits)shifted + 127) << 23);
+    return pick_vf(y < (vf){0} - 87.0f, (vf){0}, p * scale);
+}
+
+/* ---- elements: whole vectors, then what is left through a buffer ---- */
+
+#define ALL(T, VT, STEP)                                                                       \
+    int64_t i = 0;                                                                             \
+    enum { WIDTH = sizeof(T), EACH = V / sizeof(T) };                                          \
+    for (; i + EACH <= n; i += EACH)                                                           \
+        STEP(i *WIDTH, V);                                                                     \
+    if (i < n)                                                                                 \
+    STEP(i *WIDTH, (n - i) * WIDTH)
+
+/* The first bytes of a vector, zeros behind them. */
+INLINE vf some_vf(const char *p, int64_t bytes)
+{
+    vf v = {0};
+    if (bytes == V)
+        memcpy(&v, p, V);
+    else
+        memcpy(&v, p, (size_t)bytes);
+    return v;
+}
+INLINE vd some_vd(const char *p, int64_t bytes)
+{
+    vd v = {0};
+    if (bytes == V)
+        memcpy(&v, p, V);
+    else
+        memcpy(&v, p, (size_t)bytes);
+    return v;
+}
+
+/* stream: d is a multiple of a line, and whole vectors go past the caches. */
+INLINE void put_bytes(char *d, const void *v, int64_t bytes, bool stream)
+{
+    if (bytes != V) {
+        memcpy(d, v, (size_t)bytes);
+        return;
+    }
+#if defined(__AVX512F__)
+    if (stream) {
+        __m512i x;
+        memcpy(&x, v, V);
+        _mm512_stream_si512((__m512i *)(void *)d, x);
+        return;
+    }
+#elif defined(__AVX2__)
+    if (stream) {
+        __m256i x;
+        memcpy(&x, v, V);
+        _mm256_stream_si256((__m256i *)(void *)d, x);
+        return;
+    }
+#elif defined(__SSE2__)
+    if (stream) {
+        __m128i x;
+        memcpy(&x, v, V);
+        _mm_stream_si128((__m128i *)(void *)d, x);
+        return;
+    }
 #endif
-
-#define GET(T, p) (((const loose_##T *)(const void *)(p))[i])
-#define PUT(T, p) (((loose_##T *)(void *)(p))[i])
+    (void)stream;
+    memcpy(d, v, V);
+}
 
 static void exp32(char *d, const char *x, int64_t n, double c)
 {
     const float m = (float)c;
-    INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(f32, d) = exp_lane32(GET(f32, x) - m);
+#define STEP(at, bytes)                                                                        \
+    do {                                                                                       \
+        const vf v = exp_vf(some_vf(x + (at), bytes) - m);                                     \
+        put_bytes(d + (at), &v, bytes, false);                                                 \
+    } while (0)
+    ALL(float, vf, STEP);
+#undef STEP
 }
 
-/* A computed NaN is the positive quiet one. */
-static inline float number_f32(float x)
+#define T      float
+#define VT     vf
+#define W(f)   f##32
+#define SOME   some_vf
+#define NUMBER number_vf
+#define PICK   pick_vf
+#define BITS   vf_bits
+#include "row.inc"
+
+#define T      double
+#define VT     vd
+#define W(f)   f##64
+#define SOME   some_vd
+#define NUMBER number_vd
+#define PICK   pick_vd
+#define BITS   vd_bits
+#include "row.inc"
+
+/* (x - mean) * r in f64, as elements. */
+INLINE vf normal_vf(vf v, double mean, double r)
 {
-    return x != x ? NAN : x;
+    return narrow_vf((low_vd(v) - mean) * r, (high_vd(v) - mean) * r);
 }
-
-static inline double number_f64(double x)
+INLINE vd normal_vd(vd v, double mean, double r)
 {
-    return x != x ? (double)NAN : x;
+    return (v - mean) * r;
 }
-#define NUMBER(T, x) number_##T(x)
 
-/* d[i] = RULE for i in [0, n), whole lines past the caches when stream. */
-#define STORE(T, RULE)                                                                         \
-    int64_t done = 0;                                                                          \
-    enum { EACH = LINE_BYTES / sizeof(loose_##T) };                                            \
-    for (; stream && done + EACH <= n; done += EACH) {                                         \
-        _Alignas(LINE_BYTES) loose_##T line[EACH];                                             \
-        for (int64_t j = 0; j < EACH; j++) {                                                   \
-            const int64_t i = done + j;                                                        \
-            line[j] = NUMBER(T, RULE);                                                         \
-        }                                                                                      \
-        stream_line(d + done * (int64_t)sizeof(loose_##T), (const char *)line);                \
-    }                                                                                          \
-    INDEPENDENT for (int64_t i = done; i < n; i++) PUT(T, d) = NUMBER(T, RULE)
-
-#define BY_WIDTH(W, T, ABS)                                                                    \
-    static double max##W(const char *x, int64_t n)                                             \
+#define NORM(NAME, T, VT)                                                                      \
+    static void NAME(char *d, const char *x, const char *w, const char *b, int64_t n,          \
+                     double mean, double r, bool stream)                                       \
     {                                                                                          \
-        enum { LANES = 64 }; /* lanes of their own, or a maximum is no vector */               \
-        loose_##T lane[LANES], most = ((const loose_##T *)(const void *)x)[0];                 \
-        int broken = 0;                                                                        \
-        int64_t at = 0;                                                                        \
-        for (int j = 0; j < LANES; j++)                                                        \
-            lane[j] = most;                                                                    \
-        for (; at + LANES <= n; at += LANES)                                                   \
-            for (int j = 0; j < LANES; j++) {                                                  \
-                const int64_t i = at + j;                                                      \
-                const loose_##T v = GET(T, x);                                                 \
-                lane[j] = v > lane[j] ? v : lane[j];                                           \
-                broken |= v != v;                                                              \
-            }                                                                                  \
-        for (int j = 0; j < LANES; j++)                                                        \
-            most = lane[j] > most ? lane[j] : most;                                            \
-        for (int64_t i = at; i < n; i++) {                                                     \
-            const loose_##T v = GET(T, x);                                                     \
-            most = v > most ? v : most;                                                        \
-            broken |= v != v;                                                                  \
-        }                                                                                      \
-        return broken ? (double)NAN : (double)most;                                            \
-    }                                                                                          \
-    static void scale##W(char *d, const char *x, int64_t n, double by, bool stream)            \
-    {                                                                                          \
-        const loose_##T s = (loose_##T)by;                                                     \
-        STORE(T, GET(T, x) * s);                                                               \
-    }                                                                                          \
-    static void shift##W(char *d, const char *x, int64_t n, double c, double l)                \
-    {                                                                                          \
-        const loose_##T m = (loose_##T)c, s = (loose_##T)l;                                    \
-        INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(T, d) = (GET(T, x) - m) - s;           \
-    }                                                                                          \
-    static void add##W(char *d, const char *a, const char *b, int64_t n)                       \
-    {                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(T, d) =                                \
-            NUMBER(T, GET(T, a) + GET(T, b));                                                  \
-    }                                                                                          \
-    static void rms##W(char *d, const char *x, const char *w, int64_t n, double by,            \
-                       bool stream)                                                            \
-    {                                                                                          \
-        const loose_##T r = (loose_##T)by;                                                     \
-        if (w) {                                                                               \
-            STORE(T, (GET(T, x) * r) * GET(T, w));                                             \
-        } else {                                                                               \
-            STORE(T, GET(T, x) * r);                                                           \
-        }                                                                                      \
-    }                                                                                          \
-    static void norm##W(char *d, const char *x, const char *w, const char *b, int64_t n,       \
-                        double mean, double r, bool stream)                                    \
-    {                                                                                          \
-        if (w && b) {                                                                          \
-            STORE(T, (loose_##T)(((double)GET(T, x) - mean) * r) * GET(T, w) + GET(T, b));     \
-        } else if (w) {                                                                        \
-            STORE(T, (loose_##T)(((double)GET(T, x) - mean) * r) * GET(T, w));                 \
-        } else if (b) {                                                                        \
-            STORE(T, (loose_##T)(((double)GET(T, x) - mean) * r) + GET(T, b));                 \
-        } else {                                                                               \
-            STORE(T, (loose_##T)(((double)GET(T, x) - mean) * r));                             \
-        }                                                                                      \
+        ALL(T, VT, NORM_##VT);                                                                 \
     }
-BY_WIDTH(32, f32, fabsf)
-BY_WIDTH(64, f64, fabs)
+#define NORM_STEP(VT, at, bytes)                                                               \
+    do {                                                                                       \
+        VT v = normal_##VT(some_##VT(x + (at), bytes), mean, r);                               \
+        if (w)                                                                                 \
+            v = v * some_##VT(w + (at), bytes);                                                \
+        if (b)                                                                                 \
+            v = v + some_##VT(b + (at), bytes);                                                \
+        v = number_##VT(v);                                                                    \
+        put_bytes(d + (at), &v, bytes, stream);                                                \
+    } while (0)
+#define NORM_vf(at, bytes) NORM_STEP(vf, at, bytes)
+#define NORM_vd(at, bytes) NORM_STEP(vd, at, bytes)
+NORM(norm32, float, vf)
+NORM(norm64, double, vd)
 
 const tni_row_kernels TNI_TABLE(row) = {max32, max64, exp32, scale32, scale64, shift32, shift64,
                                         add32, add64, rms32, rms64,   norm32,  norm64};

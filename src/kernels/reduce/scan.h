@@ -13,6 +13,13 @@ typedef struct tni_scan_kernels {
     double (*sum)(double *d, const double *x, int64_t n, double before, double chain);
     double (*prod)(double *d, const double *x, int64_t n, double before, double chain);
 
+    /* The same of f32, to f32: NaN is the positive quiet one, a zero +0. */
+    double (*sum32)(char *d, const char *x, int64_t n, double before, double chain);
+
+    /* Eight rows of w columns of f32, d_step and x_step bytes apart, likewise. */
+    void (*rows_sum32)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t w,
+                       const double *before, double *chain);
+
     /* The same for w columns: a group of rows <= 8, v[i * w + c], in place. */
     void (*rows_sum)(double *v, int64_t rows, int64_t w, const double *before, double *chain);
     void (*rows_prod)(double *v, int64_t rows, int64_t w, const double *before, double *chain);

@@ -18,6 +18,8 @@ typedef struct tni_tree_kernels {
     void (*sum32)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*sum64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*prod64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
+    void (*squares32)(double *out, const char *x, int64_t n, int64_t step,
+                      int64_t count); /* of x * x in f64, x f32 */
 
     /* One lane of w sequences that stand side by side: acc[c] takes the tile of the eight rows
      * at row[k] + c * width; first: acc holds nothing yet. */

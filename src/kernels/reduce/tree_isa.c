@@ -158,6 +158,37 @@ static void moments32(double *sum, double *squares, const char *x, int64_t n, do
     *squares = meet_sum(q);
 }
 
+static void squares32(double *out, const char *x, int64_t n, int64_t step, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++, x += step) {
+        vd q[2 * ROW32];
+        UNROLLED for (int g = 0; g < 2 * ROW32; g++) q[g] = splat_vd(-0.0);
+        int64_t t = 0;
+        for (; t + TNI_TILE <= n; t += TNI_TILE)
+            UNROLLED for (int g = 0; g < ROW32; g++)
+            {
+                vf v[8];
+                vd d[8];
+                UNROLLED for (int k = 0; k < 8; k++) v[k] = load_vf(x + 4 * t + 64 * k + g * V);
+                UNROLLED for (int k = 0; k < 8; k++) d[k] = low_vd(v[k]) * low_vd(v[k]);
+                q[2 * g] += tree8(d);
+                UNROLLED for (int k = 0; k < 8; k++) d[k] = high_vd(v[k]) * high_vd(v[k]);
+                q[2 * g + 1] += tree8(d);
+            }
+        if (t < n) {
+            double square[TNI_TILE];
+            for (int64_t k = 0; k < TNI_TILE; k++) {
+                float v = 0;
+                if (t + k < n)
+                    memcpy(&v, x + 4 * (t + k), sizeof v);
+                square[k] = t + k < n ? (double)v * (double)v : -0.0;
+            }
+            tile_sum64(q, (const char *)square);
+        }
+        out[i] = meet_sum(q);
+    }
+}
+
 static void rows_moments32(double *sum, double *squares, const char *const *row,
                            const double *c, int64_t w, bool first)
 {
@@ -197,6 +228,7 @@ const tni_tree_kernels TNI_TABLE(tree) = {
     .sum32 = sum32,
     .sum64 = sum64,
     .prod64 = prod64,
+    .squares32 = squares32,
     .rows_sum32 = rows_sum32,
     .rows_sum64 = rows_sum64,
     .rows_prod64 = rows_prod64,

@@ -78,6 +78,11 @@ INLINE vf load_some(const char *p, int64_t left)
     const __mmask16 m = (__mmask16)(left <= 0 ? 0 : left >= 16 ? 0xffff : (1u << left) - 1);
     return _mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), m, p);
 }
+INLINE vf narrow_vf(vd low, vd high)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)),
+                              _mm512_cvtpd_ps(high), 1);
+}
 #define MEET_LANES(NAME, OP)                                                                   \
     INLINE double NAME(const vd *acc)                                                          \
     {                                                                                          \
@@ -99,6 +104,10 @@ INLINE vd high_vd(vf v)
 {
     return _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1));
 }
+INLINE vf narrow_vf(vd low, vd high)
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
+}
 #define MEET_LANES(NAME, OP)                                                                   \
     INLINE double NAME(const vd *acc)                                                          \
     {                                                                                          \
@@ -119,6 +128,10 @@ INLINE vd low_vd(vf v)
 INLINE vd high_vd(vf v)
 {
     return (vd){(double)v[2], (double)v[3]};
+}
+INLINE vf narrow_vf(vd low, vd high)
+{
+    return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
 }
 #define SIGN_add +
 #define SIGN_mul *

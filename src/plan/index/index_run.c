@@ -67,6 +67,8 @@ typedef struct choice_job {
     tn_dtype dtype, index_dtype;
     int isa, parts;
     int64_t width, items;
+    int64_t ahead; /* bytes of a row that are fetched ahead: the rest follows by itself */
+    int64_t whole; /* bytes of a row of take that is dense on both sides, or 0 */
     char *at[3];
 } choice_job;
 
@@ -153,11 +155,14 @@ static void choice_part(void *arg, int part)
             if (!j->c->put && i + CHOICE_AHEAD < last) {
                 const char *next =
                     j->at[1] + ahead.offset[1] + chosen(j, j->at[2] + ahead.offset[2]);
-                for (int b = 0; b < 512; b += 64) /* the rest follows by itself */
+                for (int64_t b = 0; b < j->ahead; b += 64)
                     __builtin_prefetch(next + b);
                 tni_walk_next(&ahead);
             }
-            choice_row(j, j->c->put ? d + off : d, j->c->put ? s : s + off);
+            if (j->whole)
+                memcpy(d, s + off, (size_t)j->whole);
+            else
+                choice_row(j, j->c->put ? d + off : d, j->c->put ? s : s + off);
         } else {
             choice_line(j, d, s, index);
         }
@@ -204,6 +209,10 @@ void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
     }
     for (int i = 0; i < j.outer; i++)
         j.items *= j.nest.axis[i].n;
+    const tni_axis *row = &j.nest.axis[j.nest.ndim - 1];
+    const bool dense = row->step[0] == j.width && row->step[1] == j.width;
+    j.ahead = dense && row->n < 512 / j.width ? row->n * j.width : 512;
+    j.whole = !c->put && j.rows == 1 && dense ? row->n * j.width : 0;
     const int64_t bytes = tni_times(tni_numel(ts[0]->ndim ? ts[1] : ts[0]), 2 * j.width);
     /* what is put stays in order: one thread */
     j.parts = c->put ? 1 : tni_plan_parts(bytes, j.items);

@@ -110,7 +110,22 @@ static void row_exp(const tni_rows *r, char *d, const char *x, int64_t n, double
     (row_f64(r) ? k->term->exp64 : k->row->exp32)(d, x, n, most);
 }
 
-/* The sum of exp(x - most); those of the last piece stay in terms. */
+/* Exponentials of a row stay in memory until it is written: in the gathering buffers, which
+ * dense rows do not need, or else those of one piece in terms. */
+static int64_t row_kept(const tni_rows *r)
+{
+    const bool dense = (r->step[TNI_ROW_SRC] == r->width && r->step[TNI_ROW_DST] == r->width);
+    return dense ? TNI_FOLD_SOURCES * TNI_TREE_BLOCK * 16 / tni_width(r->elem) : TNI_TREE_BLOCK;
+}
+
+static char *row_exps(const tni_rows *r, int64_t at, tni_fold_scratch *s)
+{
+    return row_kept(r) > TNI_TREE_BLOCK && at < row_kept(r)
+               ? s->u.line.gather[0] + at * tni_width(r->elem)
+               : s->u.line.terms;
+}
+
+/* The sum of exp(x - most); those of a row that is kept stay in row_exps. */
 static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double most,
                           tni_fold_scratch *s)
 {
@@ -122,9 +137,9 @@ static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double mo
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
         const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
                                  s->u.line.gather[0], s->u.line.elems[0]);
-        row_exp(r, s->u.line.terms, x, m, most);
-        (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, s->u.line.terms,
-                                                 m, 0, 1);
+        char *exps = row_exps(r, at, s);
+        row_exp(r, exps, x, m, most);
+        (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, exps, m, 0, 1);
         tni_fold_push(&f, &pairs, 1);
     }
     tni_fold_close(&f, &pairs, 1);
@@ -196,11 +211,11 @@ static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t s
         const int64_t here = seen - at < 0 ? 0 : seen - at < m ? seen - at : m;
         char *d = row_place(r, TNI_ROW_DST, dst, at, m, buf);
         const bool stream = r->stream && d != buf && (uintptr_t)d % 64 == 0;
-        const bool kept = softmax && seen <= TNI_TREE_BLOCK;
+        const bool kept = softmax && seen <= row_kept(r);
         if (q->broken) {
             row_fill_nan(d, r->elem, here);
         } else if (here > 0) {
-            const char *x = kept ? s->u.line.terms
+            const char *x = kept ? row_exps(r, at, s)
                                  : row_read(r, p, step, r->dtype, at, here, s->u.line.gather[0],
                                             s->u.line.elems[0]);
             row_apply(r, d, x, at, here, q, kept, s, stream);

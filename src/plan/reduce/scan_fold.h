@@ -29,6 +29,7 @@ typedef struct tni_scan {
     tn_dtype src, dst, wide; /* wide: the dtype that runs */
     int isa;
     bool initial, columns;
+    bool direct;  /* f32 from memory to memory */
     bool carries; /* lines begin and end with a state each: arrive in parts */
     int64_t at;   /* elements of each line that came before, a multiple of a group */
     int64_t n, width[2], step[2], count; /* dst, src: of an element, along dim */

@@ -41,6 +41,20 @@ static void scan_initial(const tni_scan *s, char *d)
     scan_cast(s->isa, s->wide, s->dst, d, integer ? (char *)&i : (char *)f, 1);
 }
 
+/* Sums of f32 in f32, both dense: no buffer between. */
+static void scan_direct(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                        tni_scan_state *run)
+{
+    const double absent = tni_scan_absent(s);
+    if (at == 0)
+        run->f = run->chain = absent;
+    run->chain = tni_kernels_of(s->isa)->scan->sum32(d, x, n, run->f, run->chain);
+    if ((at + n) % SCAN_BLOCK == 0) {
+        run->f = run->f + run->chain;
+        run->chain = absent;
+    }
+}
+
 static void scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state *carry)
 {
     tni_scan_block b;
@@ -54,6 +68,10 @@ static void scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state 
         m = SCAN_BLOCK - (s->at + at) % SCAN_BLOCK;
         m = s->n - at < m ? s->n - at : m;
         const char *x = p + at * s->step[1];
+        if (s->direct) {
+            scan_direct(s, d + at * s->step[0], x, m, s->at + at, run);
+            continue;
+        }
         if (s->step[1] != s->width[1]) {
             scan_copy(s, s->width[1], buf, s->width[1], x, s->step[1], m);
             x = buf;
@@ -93,6 +111,11 @@ static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w,
                 before[c] = sum ? before[c] + chain[c] : before[c] * chain[c];
                 chain[c] = absent;
             }
+        if (s->direct && rows == TNI_SCAN_GROUP) {
+            k->rows_sum32(d + i * s->step[0], s->step[0], p + i * s->step[1], s->step[1], w,
+                          before, chain);
+            continue;
+        }
         for (int64_t r = 0; r < rows; r++)
             scan_cast(s->isa, s->src, TN_F64, (char *)(v + r * w), p + (i + r) * s->step[1], w);
         (sum ? k->rows_sum : k->rows_prod)(v, rows, w, before, chain);
@@ -220,6 +243,8 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
                  (op == TN_SCAN_SUM || op == TN_SCAN_PROD) && last->step[0] == s->width[0] &&
                  last->step[1] == s->width[1] && last->n >= 16 &&
                  (!carries || last->step[2] == (int64_t)sizeof(tni_scan_state));
+    s->direct = op == TN_SCAN_SUM && s->src == TN_F32 && s->dst == TN_F32 &&
+                (s->columns || (s->step[0] == s->width[0] && s->step[1] == s->width[1]));
 }
 
 typedef struct scan_plan {
