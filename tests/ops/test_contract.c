@@ -332,21 +332,23 @@ static void chains(void **state)
 
 enum { CROWD = 6 };
 static tn_tensor shared_a, shared_b, shared_d;
+static tn_plan *shared_plan;
 
+/* One plan, and a workspace of the thread's own. */
 static void *crowd_work(void *arg)
 {
+    const size_t size = tn_plan_workspace(shared_plan);
+    const void *const srcs[] = {shared_a.data, shared_b.data};
     float *want = arg, *mine = malloc((size_t)tn_nbytes(&shared_d));
-    tn_plan *plan;
-    bool right =
-        mine && tn_plan_einsum(&plan, &shared_d, "ikl,ljk->ij", 2,
-                               (const tn_tensor *const[]){&shared_a, &shared_b}) == TN_OK;
+    void *workspace = aligned_alloc(64, (size + 63) / 64 * 64 + 64);
+    bool right = mine && workspace;
     for (int i = 0; right && i < 4; i++) {
-        right = tn_plan_run(plan, mine, (const void *const[]){shared_a.data, shared_b.data}) ==
-                    TN_OK &&
+        memset(mine, 0xee, (size_t)tn_nbytes(&shared_d));
+        right = (i % 2 ? tn_plan_run_in(shared_plan, mine, srcs, workspace, size)
+                       : tn_plan_run(shared_plan, mine, srcs)) == TN_OK &&
                 !memcmp(mine, want, (size_t)tn_nbytes(&shared_d));
     }
-    if (right)
-        tn_plan_free(plan);
+    free(workspace);
     free(mine);
     return right ? arg : NULL;
 }
@@ -358,12 +360,15 @@ static void make_shared(void)
     OK(tn_alloc(&shared_d, TN_F32, 2, (int64_t[]){90, 80}));
     OK(tn_randn(&shared_a, 1));
     OK(tn_randn(&shared_b, 2));
-    OK(tn_einsum(&shared_d, "ikl,ljk->ij", 2,
-                 (const tn_tensor *const[]){&shared_a, &shared_b}));
+    const tn_tensor *const srcs[] = {&shared_a, &shared_b};
+    OK(tn_einsum(&shared_d, "ikl,ljk->ij", 2, srcs));
+    OK(tn_plan_einsum(&shared_plan, &shared_d, "ikl,ljk->ij", 2, srcs));
+    assert_true(tn_plan_workspace(shared_plan) > 0);
 }
 
 static void free_shared(void)
 {
+    tn_plan_free(shared_plan);
     tn_free(&shared_a);
     tn_free(&shared_b);
     tn_free(&shared_d);
@@ -444,15 +449,43 @@ static void memory(void **state)
     tn_free(&weak_d);
 }
 
+/* The name says the flavour, and explain what holds for its bits. */
 static void blas_is_named(void **state)
 {
     (void)state;
+    static const struct {
+        const char *file, *name;
+        bool steady;
+    } flavours[] = {
+        {"openblas-openmp", "", true},
+        {"openblas-pthread", " pthread", false},
+        {"openblas-serial", " serial", true},
+    };
     const char *name = tn_blas(), *asked = getenv("TENON_BLAS");
+    char text[2048];
+    tn_plan *plan;
     assert_non_null(name);
-    assert_true(!strcmp(name, "none") || strlen(name) > 4);
-    if (asked && !strcmp(asked, "none"))
-        assert_string_equal(name, "none");
     print_message("blas: %s\n", name);
+    if (asked && (!strcmp(asked, "none") || !strcmp(asked, "/nowhere.so")))
+        assert_string_equal(name, "none");
+    make_shared();
+    OK(tn_plan_einsum(&plan, &shared_d, "ikl,ljk->ij", 2,
+                      (const tn_tensor *const[]){&shared_a, &shared_b}));
+    OK(tn_plan_explain(plan, text, sizeof text));
+    const char *line = strstr(text, "\n  blas ");
+    assert_non_null(line);
+    assert_non_null(strstr(line, name));
+    for (size_t i = 0; asked && i < sizeof flavours / sizeof *flavours; i++)
+        if (strstr(asked, flavours[i].file)) {
+            int major, minor, patch, used = 0;
+            assert_int_equal(sscanf(name, "openblas %d.%d.%d%n", &major, &minor, &patch, &used),
+                             3);
+            assert_string_equal(name + used, flavours[i].name);
+            assert_true(!strstr(line, "bits may depend on its own threads") ==
+                        flavours[i].steady);
+        }
+    tn_plan_free(plan);
+    free_shared();
 }
 
 int main(void)
