@@ -1,5 +1,5 @@
-/* test_io_writer.c - what a writer refuses, the order and the lengths of tensors, and where it puts its
- * temporary file. */
+/* test_io_writer.c - what a writer refuses, the order and the lengths of tensors, the layout of a
+ * file before it is written, and where its temporary file is. */
 #include "io_fail.h"
 #include "io_oracle.h"
 
@@ -349,9 +349,97 @@ static void descriptor_zero(void **state)
     }
 }
 
+/* ---- the layout of a file that others write ---- */
+
+/* The header is the one that the file would have, as much of it as fits; so are the offsets. */
+static void layouts_are_those_of_files(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"x.npy", "x.safetensors"};
+    tn_tensor a, b;
+    make_golden(&a, TN_F32, 2, (int64_t[]){3, 5});
+    make_golden(&b, TN_I16, 1, (int64_t[]){7});
+    const tn_tensor *ts[] = {&a, &b};
+    const char *names[] = {"a", "b"};
+    for (int k = 0; k < 2; k++) {
+        const int n = k + 1;
+        const tn_write_options options = {.align = k ? 64 : 0};
+        uint8_t header[4096], part[10];
+        int64_t bytes = 0, some = 0, offsets[2];
+        size_t size;
+        OK(tn_writer_layout(paths[k], n, names, ts, k ? &options : NULL, header, sizeof header,
+                            &bytes, offsets));
+        OK(tn_writer_layout(paths[k], n, names, ts, k ? &options : NULL, part, sizeof part,
+                            &some, offsets));
+        assert_int_equal(some, bytes);
+        assert_memory_equal(part, header, sizeof part);
+        OK(tn_writer_layout(paths[k], n, names, ts, k ? &options : NULL, NULL, 0, &some,
+                            offsets));
+        tn_writer *w = NULL;
+        OK(tn_writer_open(&w, in_folder(paths[k]), n, names, ts, k ? &options : NULL));
+        for (int i = 0; i < n; i++)
+            OK(tn_writer_put(w, ts[i]));
+        OK(tn_writer_commit(w));
+        uint8_t *whole = slurp(in_folder(paths[k]), &size);
+        assert_memory_equal(whole, header, (size_t)bytes);
+        free(whole);
+        tn_file *f = NULL;
+        OK(tn_file_open(&f, in_folder(paths[k])));
+        for (int i = 0; i < n; i++) {
+            int64_t at, index = 0;
+            if (n > 1)
+                OK(tn_file_find(f, names[i], &index));
+            OK(tn_file_info(f, index, NULL, NULL, &at));
+            assert_int_equal(offsets[i], at);
+        }
+        tn_file_close(f);
+        unlink(in_folder(paths[k]));
+    }
+    tn_free(&a);
+    tn_free(&b);
+}
+
+static void layouts_that_are_refused(void **state)
+{
+    (void)state;
+    uint8_t header[64];
+    float x = 1;
+    tn_tensor t;
+    int64_t bytes = 7, offset = 7;
+    OK(tn_init(&t, &x, TN_F32, 0, NULL));
+    const tn_tensor *ts[] = {&t};
+    static const struct {
+        const char *path, *sentence;
+        int n;
+        bool header, bytes, offsets;
+        tn_status status;
+    } rows[] = {
+        {NULL, "writer_layout: path is NULL", 1, true, true, true, TN_ENULL},
+        {"x.npy", "writer_layout: bytes is NULL", 1, true, false, true, TN_ENULL},
+        {"x.npy", "writer_layout: header is NULL", 1, false, true, true, TN_ENULL},
+        {"x.npy", "writer_layout: offsets is NULL", 1, true, true, false, TN_ENULL},
+        {"x.npy", "save: -1 tensors", -1, true, true, true, TN_EARG},
+        {"x.txt", NULL, 1, true, true, true, TN_EUNSUPPORTED},
+        {"x.npz", NULL, 1, true, true, true, TN_EUNSUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(tn_writer_layout(rows[i].path, rows[i].n, NULL, ts, NULL,
+                                          rows[i].header ? header : NULL, sizeof header,
+                                          rows[i].bytes ? &bytes : NULL,
+                                          rows[i].offsets ? &offset : NULL),
+                         rows[i].status);
+        if (rows[i].sentence)
+            assert_string_equal(tn_error(), rows[i].sentence);
+    }
+    assert_true(bytes == 7 && offset == 7);
+    OK(tn_writer_layout("x.safetensors", 0, NULL, NULL, NULL, NULL, 0, &bytes, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layouts_are_those_of_files),
+        cmocka_unit_test(layouts_that_are_refused),
         cmocka_unit_test(writers_name_what_is_missing),
         cmocka_unit_test(file_systems_without_nameless_files),
         cmocka_unit_test(empty_tensors_fail_too),
