@@ -58,6 +58,7 @@ static const struct option {
     {OPT_QUIET, 'q', "quiet", FLAG, AT(quiet), NULL, "no progress"},
     {OPT_JSON, 0, "json", FLAG, AT(json), NULL, "for programs"},
     {OPT_CHECK, 0, "check", FLAG, AT(check), NULL, "load the file and say why it is not used"},
+    {OPT_DISK, 0, "disk", TEXT, AT(disk), "DIR", "measure files larger than memory in this folder"},
     {OPT_QUICK, 0, "quick", FLAG, AT(quick), NULL, "smaller tensors, fewer rounds"},
 };
 /* clang-format on */

@@ -177,5 +177,5 @@ int run_bench(const args *a)
 {
     figure figures[COUNT(table)];
     TRY(need_operands(a, 0));
-    return measure_all(a, figures);
+    return a->disk ? bench_disk(a) : measure_all(a, figures);
 }

@@ -43,7 +43,7 @@ typedef struct args {
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
         *atol, *rtol;
-    const char *also, *proof, *kv, *rules, *result;
+    const char *also, *proof, *kv, *rules, *result, *disk;
     const char *set[MOST_SETTINGS]; /* --set, in order */
     int nset;
     int64_t max_mem, align, shard_size, out_ranks, bins;
@@ -87,6 +87,7 @@ typedef struct args {
 #define OPT_VERIFY   OPT(30)
 #define OPT_CHECK    OPT(40)
 #define OPT_KV       OPT(48)
+#define OPT_DISK     OPT(50)
 #define OPT_RULES    OPT(49)
 #define OPT_KEEP     OPT(41)
 #define OPT_RESULTS  OPT(42)
@@ -168,6 +169,7 @@ int run_meta(const args *a);
 int run_diff(const args *a);
 int run_reshard(const args *a);
 int run_bench(const args *a);
+int bench_disk(const args *a);
 int run_tune(const args *a);
 int run_demo(const args *a);
 

@@ -197,10 +197,12 @@ const command commands[] = {
      "Nothing is written; -o may be left out.\n\n"
      "    tenon explain permute 2,0,1 in.npy -o out.npy\n"},
     {"bench", "", "measure this machine and the standing table",
-     OPT_JSON | OPT_QUICK, run_bench, .more =
+     OPT_JSON | OPT_QUICK | OPT_DISK, run_bench, .more =
      "Every figure stands beside the limits for as many bytes in the same run: memcpy by\n"
-     "one thread, a dense copy by all.  ratio is to the better one.\n\n"
+     "one thread, a dense copy by all.  ratio is to the better one.  --disk measures work on\n"
+     "files larger than memory beside a copy past the page cache; it needs 6 GB in DIR.\n\n"
      "    tenon bench\n"
+     "    tenon bench --disk .\n"
      "    tenon bench --json | jq '.cases[] | select(.ratio < 0.9)'\n"},
     {"tune", "[--check] [-o FILE]", "measure this machine's numbers and keep them",
      OPT_OUT | OPT_CHECK | OPT_QUICK, run_tune, .more =

@@ -164,6 +164,9 @@ $ tenon bench now
 2> tenon bench: too many arguments
 2> usage: tenon bench
 ? 2
+$ tenon bench --disk data/none
+2> tenon: data/none/tenon-bench-in.npy: No such file or directory
+? 1
 
 A mistyped command; "--" and options before the command; "--" before a pattern.
 
