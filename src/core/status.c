@@ -30,7 +30,9 @@ static void set_sentence(const char *fmt, va_list args)
     char raw[sizeof sentence];
     int n = vsnprintf(raw, sizeof raw, fmt, args);
     const bool cut = n >= (int)sizeof raw;
-    const char *end = raw + (n < 0 ? 0 : cut ? (int)sizeof raw - 1 : n);
+    if (TNI_NEVER(n < 0)) /* no format of ours fails */
+        n = 0;
+    const char *end = raw + (cut ? (int)sizeof raw - 1 : n);
     size_t to = 0;
     for (const char *p = raw; p < end;) {
         int letter = tni_utf8_letter(p, end);

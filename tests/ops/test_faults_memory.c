@@ -471,6 +471,16 @@ static tn_status call_compare(void)
     return tn_compare(&t, &t, 0, 0, &d);
 }
 
+static tn_status call_stream_stats(void)
+{
+    tn_stream_source source = {.file = opened};
+    tn_stream job = {.n = 1, .sources = &source, .max_mem = 1 << 26, .threads = 2};
+    tn_stats stats;
+    int64_t counts[8];
+    OK(tn_file_places(opened, 0, &source.view));
+    return tn_stream_stats(&job, &stats, 8, counts);
+}
+
 static tn_status call_file_unpack(void)
 {
     int null = open("/dev/null", O_WRONLY);
@@ -614,6 +624,7 @@ static const call table[] = {
     {"tn_file_dequantize_range", call_dequantize_range, open_path, close_view, DATA("quant.gguf"), true, false},
     {"tn_compare", call_compare, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open set", call_file_open, NULL, drop_file, DATA("set"), true, false},
+    {"tn_stream_stats", call_stream_stats, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_stream_run", call_stream_run, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open_fd", call_file_open_fd, open_fd, drop_fd, DATA("big.gguf"), true, false},
     {"tn_file_read npy", call_file_read, open_path, close_path, DATA("f_f32.npy"), true, false},
@@ -645,7 +656,7 @@ static const call table[] = {
 static const char *const takes_nothing[] = {
     "tn_at", "tn_broadcast_shape", "tn_broadcast_to", "tn_diagonal", "tn_dtype_name", "tn_dtype_parse",
     "tn_dtype_size", "tn_error", "tn_error_column", "tn_extent", "tn_file_close", "tn_file_count", "tn_file_find",
-    "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_path", "tn_file_shape", "tn_file_skipped", "tn_file_type",
+    "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_path", "tn_file_shape", "tn_file_skipped", "tn_file_type", "tn_file_values",
     "tn_flip", "tn_free", "tn_handle_destroy", "tn_handle_device", "tn_handle_use", "tn_has_broadcast",
     "tn_stream_budget", "tn_stream_explain", "tn_stream_plan", "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
     "tn_is_mergeable", "tn_isa", "tn_meta_distribute", "tn_nbytes", "tn_numel", "tn_op_arity", "tn_op_name",
@@ -757,6 +768,8 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     assert_true(tn_file_count(f) > 0 && tn_file_format(f) && tn_file_type(f, 0) &&
                 tn_file_path(f, 0) && tn_file_shape(f, 0, &ndim) && tn_file_metadata(f) &&
                 tn_file_skipped(f) == 0);
+    size_t values = 0;
+    assert_int_equal(tn_file_values(f, NULL, 0, &values), TN_EUNSUPPORTED); /* no .gguf */
     tn_stream_facts stream;
     tn_stream_source source = {.read = NULL};
     tn_stream job = {.n = 1, .sources = &source};
