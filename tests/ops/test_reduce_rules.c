@@ -194,12 +194,61 @@ static void test_ways(void **state)
     }
 }
 
+/* Sentences are about the pattern that was given: its text, its columns, its numbers. */
+static void test_pattern_sentences(void **state)
+{
+    (void)state;
+    float x[15] = {0}, y[15];
+    tn_tensor src, dst;
+    static const struct {
+        const char *pattern, *sizes, *want;
+    } cases[] = {
+        {"h (w 7) -> h", NULL, "\"h (w 7) -> h\": axis 1 of src has extent 5"},
+        {"h 4 -> h", NULL, "\"h 4 -> h\": axis 1 of src has extent 5, not 4"},
+        {"3 (w 5) -> (w", NULL, "\"3 (w 5) -> (w\": '(' at 12 is not closed"},
+        {"h w h -> h", NULL, "\"h w h -> h\": 'h' at 5"},
+        {"h w", NULL, "\"h w\" has no '->'"},
+    };
+    OK(tn_init(&src, x, TN_F32, 2, (const int64_t[]){3, 5}));
+    OK(tn_init(&dst, y, TN_F32, 1, (const int64_t[]){3}));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_not_equal(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &dst, &src,
+                                               cases[i].pattern, cases[i].sizes),
+                             TN_OK);
+        if (!strstr(tn_error(), cases[i].want))
+            fail_msg("\"%s\" is not in \"%s\"", cases[i].want, tn_error());
+    }
+}
+
+/* The axes of a pattern are those that tn_pattern_reduce reduces. */
+static void test_pattern_axes(void **state)
+{
+    (void)state;
+    tn_tensor x, view, got, want;
+    int naxes, axes[TN_MAX_NDIM];
+    OK(tn_alloc(&x, TN_F32, 3, (const int64_t[]){4, 6, 3}));
+    OK(tn_randn(&x, 7));
+    OK(tn_pattern_reduce_axes(&view, &naxes, axes, &x, "(a 2) (b 3) c -> c a b", NULL));
+    assert_int_equal(naxes, 2);
+    OK(tn_reduce_copy(&got, TN_REDUCE_SUM, NULL, &view, naxes, axes, false));
+    OK(tn_alloc(&want, TN_F32, 3, (const int64_t[]){3, 2, 2}));
+    OK(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &want, &x, "(a 2) (b 3) c -> c a b", NULL));
+    assert_int_equal(tn_nbytes(&got), tn_nbytes(&want));
+    assert_memory_equal(got.data, want.data, (size_t)tn_nbytes(&want));
+    assert_int_equal(tn_pattern_reduce_axes(NULL, &naxes, axes, &x, "a b c -> a", NULL),
+                     TN_ENULL);
+    tn_free(&x);
+    tn_free(&got);
+    tn_free(&want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_special_values), cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_bounds),         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_ways),           cmocka_unit_test(test_pattern_sentences),
+        cmocka_unit_test(test_pattern_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,13 +297,52 @@ static void test_errors(void **state)
     assert_int_equal(tn_add_rms_norm(&b, NULL, &a, &a, NULL, 0), TN_ENULL);
 }
 
+/* Infinities and NaN of either sign: what is computed is the positive quiet one. */
+static void test_nan_bits(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    uint32_t x[N], y[N], sum[N];
+    float w[N];
+    tn_tensor src, dst, weight, both;
+    for (int i = 0; i < N; i++) {
+        const float one = (float)i - 20;
+        memcpy(&x[i], &one, sizeof one);
+        w[i] = i % 3 ? 1.0f : -INFINITY;
+    }
+    x[3] = 0xff800000; /* -inf */
+    x[20] = 0;         /* 0 * inf */
+    OK(tn_init(&src, x, TN_F32, 2, (const int64_t[]){2, N / 2}));
+    OK(tn_init(&dst, y, TN_F32, 2, (const int64_t[]){2, N / 2}));
+    OK(tn_init(&both, sum, TN_F32, 2, (const int64_t[]){2, N / 2}));
+    OK(tn_init(&weight, w, TN_F32, 1, (const int64_t[]){N / 2}));
+    for (int k = 0; k < 6; k++) {
+        int nans = 0;
+        if (k == 4)
+            x[5] = 0xffc12345; /* a negative NaN with a payload */
+        OK(k == 0   ? tn_rms_norm(&dst, &src, &weight, 1e-5)
+           : k == 1 ? tn_layer_norm(&dst, &src, &weight, &weight, 1e-5)
+           : k == 2 ? tn_softmax(&dst, &src, 1)
+           : k == 3 ? tn_add_rms_norm(&dst, &both, &src, &src, &weight, 1e-5)
+           : k == 4 ? tn_add_rms_norm(&dst, &both, &src, &src, NULL, 1e-5)
+                    : tn_log_softmax(&dst, &src, 1));
+        for (int i = 0; i < N; i++) {
+            if ((y[i] & 0x7fffffff) > 0x7f800000 && y[i] != 0x7fc00000)
+                fail_msg("call %d: element %d is %08x", k, i, y[i]);
+            nans += y[i] == 0x7fc00000;
+            if (k == 4 && (sum[i] & 0x7fffffff) > 0x7f800000)
+                assert_int_equal(sum[i], 0x7fc00000);
+        }
+        assert_true(nans > 0 || k == 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_softmax),  cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_in_place), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_nan_bits),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

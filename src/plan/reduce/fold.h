@@ -224,6 +224,9 @@ void tni_fold_rows(tni_fold_cursor *c, const char **row, int64_t n);
 void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
                    uint64_t folded, bool as_parts);
 
+/* n dense elements as elem, where they are or in buf. */
+const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *buf);
+
 /* n dense elements as terms: where they are, or in elems or terms; *numbers counts what is not
  * NaN when NaN is left out. */
 const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,

@@ -10,8 +10,7 @@ static bool is_complex(tn_dtype t)
     return tni_dtypes[t].kind == TNI_COMPLEX;
 }
 
-/* n elements as elem, where they are or in buf. */
-static const char *as_elem(const tni_fold *f, const char *x, int64_t n, char *buf)
+const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *buf)
 {
     if (f->elem == f->src || is_complex(f->src))
         return x;
@@ -66,7 +65,7 @@ const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, c
                            char *more, char *terms, int64_t *numbers)
 {
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
-    const char *e = as_elem(f, x[0], n, elems);
+    const char *e = tni_fold_elems(f, x[0], n, elems);
     const bool f64 = f->elem == TN_F64;
     switch (f->term) {
     case TNI_TERM_SAME:
@@ -93,7 +92,7 @@ const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, c
         power_terms(f, e, n, terms);
         break;
     case TNI_TERM_MUL:
-        (f64 ? k->mul64 : k->mul32)(terms, e, as_elem(f, x[1], n, more), n);
+        (f64 ? k->mul64 : k->mul32)(terms, e, tni_fold_elems(f, x[1], n, more), n);
         break;
     default:
         complex_terms(f, x[0], n, terms);

@@ -30,17 +30,15 @@ static void tree_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
         (squares ? k->squares32 : sum)(&out[0].f, l->x[0], l->n, l->step[0], l->count);
         return;
     }
-    tni_fold plain = *f;
-    if (squares) /* the kernel makes them */
-        plain.term = TNI_TERM_SAME;
     for (int64_t i = 0; i < l->count; i++) {
         const char *x[TNI_FOLD_SOURCES] = {l->x[0] + i * l->step[0]};
         if (f->nsrc > 1)
             x[1] = l->x[1] + i * l->step[1];
         int64_t numbers = 0;
         const char *terms =
-            tni_fold_terms(squares ? &plain : f, x, l->n, scratch->u.line.elems[0],
-                           scratch->u.line.elems[1], scratch->u.line.terms, &numbers);
+            squares ? tni_fold_elems(f, x[0], l->n, scratch->u.line.elems[0])
+                    : tni_fold_terms(f, x, l->n, scratch->u.line.elems[0],
+                                     scratch->u.line.elems[1], scratch->u.line.terms, &numbers);
         (squares ? k->squares32 : sum)(&out[i].f, terms, l->n, 0, 1);
         if (counted(f))
             out[l->count + i].i = numbers;

@@ -5,6 +5,7 @@
 #include <tenon/tensor.h>
 
 #include "nest/nest.h"
+#include "plan/reduce/fold.h"
 
 typedef enum tni_row_kind {
     TNI_ROW_SOFTMAX,
@@ -28,6 +29,7 @@ typedef struct tni_rows {
     int64_t step[TNI_ROW_OPERANDS];   /* along a row */
     const tn_tensor *weight, *bias;   /* NULL: none */
     tni_nest nest;                    /* over the rows */
+    tni_fold fold;                    /* of one row */
     char *at[TNI_ROW_OPERANDS];
 } tni_rows;
 

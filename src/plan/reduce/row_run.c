@@ -65,7 +65,7 @@ static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
 
 /* ---- reducing ---- */
 
-/* A fold of one row at p, n elements. */
+/* A fold of one row, n elements: the same for all of them. */
 static void row_fold(const tni_rows *r, tni_fold *f, tn_reduction op, int64_t n)
 {
     *f = (tni_fold){.op = op,
@@ -130,8 +130,6 @@ static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double mo
                           tni_fold_scratch *s)
 {
     const tni_tree_kernels *tree = tni_kernels_of(r->isa)->tree;
-    tni_fold f;
-    row_fold(r, &f, TN_REDUCE_SUMSQ, n);
     tni_fold_pairs pairs = {.state = s->stack};
     for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
@@ -140,9 +138,9 @@ static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double mo
         char *exps = row_exps(r, at, s);
         row_exp(r, exps, x, m, most);
         (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, exps, m, 0, 1);
-        tni_fold_push(&f, &pairs, 1);
+        tni_fold_push(&r->fold, &pairs, 1);
     }
-    tni_fold_close(&f, &pairs, 1);
+    tni_fold_close(&r->fold, &pairs, 1);
     return pairs.state[0].f;
 }
 
@@ -257,15 +255,12 @@ static void row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_s
             q.by = r->kind == TNI_ROW_LOG_SOFTMAX ? log(sum) : 1 / sum;
         }
     } else {
-        tni_fold f;
         tni_word state[TNI_FOLD_WORDS];
-        row_fold(r, &f, r->kind == TNI_ROW_LAYER ? TN_REDUCE_VAR : TN_REDUCE_SUMSQ, r->n);
         if (r->kind == TNI_ROW_ADD_RMS) {
             row_add(r, at, s);
             p = at[TNI_ROW_SUM];
-            f.fold[0].src[0] = r->step[TNI_ROW_SUM];
         }
-        tni_fold_line_run(&f, state, &p, 0, r->n, s);
+        tni_fold_line_run(&r->fold, state, &p, 0, r->n, s);
         const double squares = r->kind == TNI_ROW_LAYER ? state[2].f : state[0].f + 0.0;
         q.mean = state[1].f;
         q.by = 1 / sqrt(squares / (double)r->n + r->eps);
@@ -326,6 +321,9 @@ void tni_rows_run(tni_row_kind kind, const tn_tensor *const *ts, int dim,
         r.queries = dst->shape[dim - 1];
         r.extra = n - r.queries;
     }
+    row_fold(&r, &r.fold, kind == TNI_ROW_LAYER ? TN_REDUCE_VAR : TN_REDUCE_SUMSQ, n);
+    if (kind == TNI_ROW_ADD_RMS)
+        r.fold.fold[0].src[0] = r.step[TNI_ROW_SUM];
     const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
     tni_nest_build(&r.nest, nop, list, &rules);
     for (int k = 0; k < nop; k++)
