@@ -4,7 +4,7 @@
 
 #include "ranks_test.h"
 
-enum { N = 12 };
+enum { N = 60 }; /* rows for each of 1 to 6 ranks */
 
 typedef struct scene {
     tn_dist *d, *other, *wide;
