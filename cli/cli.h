@@ -43,12 +43,12 @@ typedef struct args {
     const char **operands; /* positional arguments */
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
         *atol, *rtol;
-    const char *also, *proof, *kv, *rules, *result, *disk;
+    const char *also, *proof, *kv, *rules, *result, *disk, *sample, *image, *colour;
     const char *set[MOST_SETTINGS]; /* --set, in order */
     int nset;
     int64_t max_mem, align, shard_size, out_ranks, bins;
     bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip, structure,
-        in_ranks, verify, check, keep, descending, indices;
+        in_ranks, verify, check, keep, descending, indices, hash;
     bool explain; /* say what would happen and do nothing */
 } args;
 
@@ -94,6 +94,10 @@ typedef struct args {
 #define OPT_DESCEND  OPT(43)
 #define OPT_INDICES  OPT(44)
 #define OPT_BINS     OPT(45)
+#define OPT_HASH     OPT(54)
+#define OPT_SAMPLE   OPT(51)
+#define OPT_IMAGE    OPT(52)
+#define OPT_COLOUR   OPT(53)
 
 /* Options of every command that makes a file of tensors. */
 #define OPT_RESULT                                                                             \
@@ -168,6 +172,7 @@ int run_split(const args *a);
 int run_meta(const args *a);
 int run_diff(const args *a);
 int run_reshard(const args *a);
+int run_report(const args *a);
 int run_bench(const args *a);
 int bench_disk(const args *a);
 int run_tune(const args *a);
@@ -367,6 +372,10 @@ void folder_end(out_folder *out, bool keep); /* keep: leave what is not complete
 int folder_file(const out_folder *out, const char *name, char **path);
 bool folder_exists(const char *path);
 int remove_folder(const char *path);
+
+/* A file at path, whole or the old one, printed on out, a FILE (whole_text.c). */
+int write_whole(const args *a, const char *path, int (*print)(void *out, const void *user),
+                const void *user);
 
 /* A file of text, printed on out, a FILE. */
 int write_text(const args *a, const char *path, int (*print)(void *out, const void *user),

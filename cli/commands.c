@@ -13,10 +13,15 @@ const command commands[] = {
      "    tenon info model.safetensors\n"
      "    tenon info --json model.safetensors | jq '.[0].tensors[].name'\n"},
     {"show", "FILE...", "print the elements of tensors",
-     OPT_DTYPE | OPT_TENSORS, run_show, .more =
-     "Long axes are elided.\n\n"
+     OPT_DTYPE | OPT_TENSORS | OPT_IMAGE | OPT_COLOUR | OPT_FORCE | OPT_NO_SYNC | OPT_MAX_MEM |
+     OPT_PROGRESS | OPT_QUIET, run_show, .more =
+     "Long axes are elided.  --image writes one tensor as a PNG: (height, width) in grey or in\n"
+     "colours, (height, width, 3) or (3, height, width) as red, green and blue; u8 as it is,\n"
+     "other dtypes from the smallest to the largest.\n\n"
      "    tenon show x.npy\n"
-     "    tenon show model.safetensors:layer.bias\n"},
+     "    tenon show model.safetensors:layer.bias\n"
+     "    tenon show --image w.png --colour viridis model.safetensors:layer.weight\n",
+     .dequantises = true},
     {"rearrange", "PATTERN [NAME=SIZE...] IN -o OUT", "move axes by a pattern of names",
      OPT_RESULT, run_rearrange, .more =
      "The pattern is that of einops: (h p) splits or joins axes, ... stands for the\n"
@@ -191,6 +196,16 @@ const command commands[] = {
      "Other tensors with equal bytes are found under their new names.\n\n"
      "    tenon diff before.safetensors after.safetensors\n"
      "    tenon diff --rtol 1e-2 model.safetensors model-bf16/\n"},
+    {"report", "FILE... -o OUT.html", "make a page about the tensors of files",
+     OPT_OUT | OPT_FORCE | OPT_NO_SYNC | OPT_TENSORS | OPT_HASH | OPT_SAMPLE | OPT_JSON |
+     OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET, run_report, .more =
+     "One HTML file that needs nothing else: a tree of the names with repeated layers folded,\n"
+     "search, sort and filters, numbers, histograms, heat maps, and trouble first: NaN, Inf, all\n"
+     "zero or equal, rows of zeros, beyond f16, shared bytes, layers that differ.  Files are read\n"
+     "once; numbers are those of tenon stats.  --json gives the facts, without -o to a pipe.\n\n"
+     "    tenon report model.safetensors -o report.html\n"
+     "    tenon report --json --hash model/ | jq .fingerprint\n",
+     .dequantises = true},
     {"explain", "COMMAND ...", "say what a command would do",
      0, NULL, .more =
      "View or copy, the plan, bytes read and written, memory, predicted time.\n"

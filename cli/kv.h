@@ -39,6 +39,8 @@ int kvs_read_json(kvs *ks, const char *path, const char *text);
 int kvs_set(kvs *ks, const char *pair);
 void kvs_print_json(void *out, const kvs *ks);
 void kvs_print(const kvs *ks);
+void kvs_print_short(void *out,
+                     const kvs *ks); /* JSON: values as they are, of lists the length */
 
 uint64_t kv_load(const uint8_t *at, int bytes);
 int kv_width(uint32_t type); /* 0: no number and no bool */

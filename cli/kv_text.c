@@ -383,6 +383,24 @@ void kvs_print_json(void *file, const kvs *ks)
     fputs("\n}\n", out);
 }
 
+void kvs_print_short(void *file, const kvs *ks)
+{
+    FILE *out = file;
+    fputc('{', out);
+    for (int64_t i = 0; i < ks->n; i++) {
+        const uint8_t *at = ks->list[i].value;
+        fputs(i ? ", " : "", out);
+        json_text(out, ks->list[i].key);
+        fputs(": ", out);
+        if (kv_load(at, 4) != KV_LIST)
+            print_scalar(out, (uint32_t)kv_load(at, 4), at + 4);
+        else
+            fprintf(out, "\"%llu of %s\"", (unsigned long long)kv_load(at + 8, 8),
+                    kv_types[kv_load(at + 4, 4)]);
+    }
+    fputc('}', out);
+}
+
 void kvs_print(const kvs *ks)
 {
     for (int64_t i = 0; i < ks->n; i++) {

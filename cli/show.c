@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli.h"
+#include "image.h"
 
 enum { ROOM = 1 << 20 };
 
@@ -48,7 +48,7 @@ static int show_word(const args *a, const char *word, char *text)
         s.which = named ? which[i] : -1;
         code = open_input(a, &in, &s, which[i]);
         if (code == DONE)
-            code = show(&s, &in, text);
+            code = a->image ? show_image(a, &in) : show(&s, &in, text);
         close_input(&in);
     }
     free(which);
@@ -62,6 +62,8 @@ int run_show(const args *a)
     int code = text ? DONE : fail("no memory");
     if (code == DONE && a->n == 0)
         code = usage(a, "missing argument: FILE");
+    if (code == DONE && a->image && (a->n > 1 || a->tensors))
+        code = usage(a, "--image takes one tensor");
     for (int i = 0; i < a->n && code == DONE; i++)
         code = show_word(a, a->operands[i], text);
     free(text);

@@ -27,6 +27,11 @@ if(TENON_IO AND TENON_URING)
     endif()
 endif()
 
+# Pictures of the command; without libpng it says so.
+if(TENON_IO AND TENON_PNG)
+    pkg_check_modules(libpng QUIET IMPORTED_TARGET libpng)
+endif()
+
 set(tenon_openmp_libs)
 if(TENON_OPENMP)
     find_package(OpenMP REQUIRED COMPONENTS C)

@@ -33,6 +33,7 @@ $ tenon
 2>   meta       show or change metadata
 2>   reshard    join, cut, rename and cast the tensors of a model
 2>   diff       compare the tensors of two files
+2>   report     make a page about the tensors of files
 2>   explain    say what a command would do
 2>   bench      measure this machine and the standing table
 2>   tune       measure this machine's numbers and keep them
