@@ -4,11 +4,14 @@
  * on MAP axes and fall from outside to inside, and no two neighbours can be walked as one axis. */
 #include "nest.h"
 
-/* Whether axis a belongs outside axis b: MAP before FOLD, which keep their order; then the
- * larger step of the lead operand first, then larger steps of the others. */
-static bool nest_outside(const tni_axis *a, const tni_axis *b, int nop, int lead)
+/* Whether axis a belongs outside axis b: MAP before FOLD, which keep their order unless it is
+ * free; then the larger step of the lead operand first, then larger steps of the others. */
+static bool nest_outside(const tni_axis *a, const tni_axis *b, int nop,
+                         const tni_nest_rules *rules)
 {
-    if (UNLIKELY(a->role == TNI_FOLD || b->role == TNI_FOLD))
+    const int lead = rules->lead;
+    if (UNLIKELY(a->role == TNI_FOLD || b->role == TNI_FOLD) &&
+        (a->role != b->role || !rules->free_fold))
         return a->role != TNI_FOLD;
     int64_t x = tni_magnitude(a->step[lead]), y = tni_magnitude(b->step[lead]);
     if (x != y)
@@ -67,14 +70,14 @@ static void nest_copy_axis(tni_axis *to, const tni_axis *from, int nop)
 }
 
 /* Bring the last axis to its position among the others, which are in order. */
-static void nest_settle_last(tni_nest *nest, int lead)
+static void nest_settle_last(tni_nest *nest, const tni_nest_rules *rules)
 {
     int i = nest->ndim - 1, nop = nest->nop;
-    if (i == 0 || !nest_outside(&nest->axis[i], &nest->axis[i - 1], nop, lead))
+    if (i == 0 || !nest_outside(&nest->axis[i], &nest->axis[i - 1], nop, rules))
         return;
     tni_axis a;
     nest_copy_axis(&a, &nest->axis[i], nop);
-    for (; i > 0 && nest_outside(&a, &nest->axis[i - 1], nop, lead); i--)
+    for (; i > 0 && nest_outside(&a, &nest->axis[i - 1], nop, rules); i--)
         nest_copy_axis(&nest->axis[i], &nest->axis[i - 1], nop);
     nest_copy_axis(&nest->axis[i], &a, nop);
 }
@@ -151,10 +154,10 @@ void tni_nest_build(tni_nest *nest, int nop, const tn_tensor *const *ts,
         nest->ndim++;
         ASSERT(a->role != TNI_FOLD || a->step[0] == 0);
         ASSERT(a->role != TNI_PAD || (a->before >= 0 && a->before + a->held <= a->n));
-        if (!rules->keep_signs && a->role != TNI_FOLD)
+        if (!rules->keep_signs && (a->role != TNI_FOLD || rules->free_fold))
             nest_face_forward(nest, a, rules->lead);
         if (!rules->keep_order)
-            nest_settle_last(nest, rules->lead);
+            nest_settle_last(nest, rules);
     }
     nest_merge(nest, rules);
 }

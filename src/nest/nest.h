@@ -61,6 +61,7 @@ typedef struct tni_nest_rules {
     int lead;          /* the operand that orders the axes and walks forwards */
     bool keep_signs;   /* steps stay as the operands have them */
     bool keep_order;   /* axes stay in the tensors' order: items are row-major indices */
+    bool free_fold;    /* FOLD axes are ordered and walked forwards like the others */
     bool value_border; /* before: a border is one value, and may merge with inner axes */
     const int64_t *before; /* src is padded to dst's shape: where it begins on each axis */
 } tni_nest_rules;
@@ -71,7 +72,8 @@ typedef struct tni_nest_rules {
 void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
 
 /* The same by other rules.  FOLD axes follow the MAP axes, in the tensors' order and with their
- * signs, for the order of a fold is part of its result; MAP and FOLD axes never merge. */
+ * signs unless they are free, for the order of a fold may be part of its result; MAP and FOLD
+ * axes never merge. */
 void tni_nest_build(tni_nest *nest, int nop, const tn_tensor *const *ts,
                     const tni_nest_rules *rules);
 

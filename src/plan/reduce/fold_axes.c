@@ -1,100 +1,53 @@
-/* fold_axes.c - the axes of a reduction: normal form, and walking a sequence.
+/* fold_axes.c - the axes of a reduction, taken from its nest, and walking a sequence.
  *
- * Fold axes keep the order of the sequence unless it does not matter; map axes go by falling
- * steps of the source.  Unit axes are dropped, neighbours that walk as one are merged. */
+ * The nest is led by the source.  FOLD axes keep the order of the sequence unless it does not
+ * matter to the reduction. */
 #include <string.h>
 
 #include "plan/plan.h"
 
-/* Walk the axis from its other end, for all operands. */
-static void face_forward(tni_fold *f, tni_fold_axis *a)
+static void take_axis(tni_fold *f, const tni_axis *from)
 {
-    if (a->src[0] >= 0)
-        return;
-    f->shift[0] += (a->n - 1) * a->dst;
-    a->dst = -a->dst;
-    for (int k = 0; k < f->nsrc; k++) {
-        f->shift[1 + k] += (a->n - 1) * a->src[k];
-        a->src[k] = -a->src[k];
-    }
+    tni_fold_axis a = {.n = from->n, .dst = from->step[0]};
+    for (int k = 0; k < f->nsrc; k++)
+        a.src[k] = from->step[1 + k];
+    if (from->role == TNI_FOLD)
+        f->fold[f->nfold++] = a;
+    else
+        f->map[f->nmap++] = a;
 }
 
-/* Larger steps outside; among equal ones the longer axis. */
-static bool outside(const tni_fold_axis *a, const tni_fold_axis *b)
+/* The two parts of complex numbers are an axis of their own, the innermost. */
+static void add_parts(tni_fold *f)
 {
-    const int64_t x = tni_magnitude(a->src[0]), y = tni_magnitude(b->src[0]);
-    if (x != y)
-        return x > y;
-    const int64_t dx = tni_magnitude(a->dst), dy = tni_magnitude(b->dst);
-    return dx != dy ? dx > dy : a->n > b->n;
-}
-
-static void sort_axes(tni_fold_axis *axis, int n)
-{
-    for (int i = 1; i < n; i++) {
-        const tni_fold_axis a = axis[i];
-        int j = i;
-        for (; j > 0 && outside(&a, &axis[j - 1]); j--)
-            axis[j] = axis[j - 1];
-        axis[j] = a;
-    }
-}
-
-static bool walk_as_one(const tni_fold_axis *outer, const tni_fold_axis *inner, int nsrc)
-{
-    int64_t end;
-    if (!tni_mul(inner->n, inner->dst, &end) || outer->dst != end)
-        return false;
-    for (int k = 0; k < nsrc; k++)
-        if (!tni_mul(inner->n, inner->src[k], &end) || outer->src[k] != end)
-            return false;
-    return true;
-}
-
-static int merge_axes(tni_fold_axis *axis, int n, int nsrc)
-{
-    int kept = 0;
-    for (int i = 0; i < n; i++) {
-        if (kept > 0 && walk_as_one(&axis[kept - 1], &axis[i], nsrc)) {
-            const int64_t both = axis[kept - 1].n * axis[i].n;
-            axis[kept - 1] = axis[i];
-            axis[kept - 1].n = both;
-        } else {
-            axis[kept++] = axis[i];
-        }
-    }
-    return kept;
+    const int64_t dst = f->dst == TN_F64 ? 8 : 4, src = f->width;
+    tni_fold_axis *last = f->nmap ? &f->map[f->nmap - 1] : NULL;
+    f->outputs *= 2;
+    if (last && last->dst == 2 * dst && last->src[0] == 2 * src)
+        *last = (tni_fold_axis){2 * last->n, dst, {src}};
+    else
+        f->map[f->nmap++] = (tni_fold_axis){2, dst, {src}};
 }
 
 void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
                    uint64_t folded, bool as_parts)
 {
+    const tn_tensor *operands[1 + TNI_FOLD_SOURCES] = {dst};
+    tni_nest nest;
+    for (int k = 0; k < f->nsrc; k++)
+        operands[1 + k] = srcs[k];
+    tni_nest_build(
+        &nest, 1 + f->nsrc, operands,
+        &(tni_nest_rules){.fold = folded, .lead = 1, .free_fold = !f->class->ordered});
     f->nfold = f->nmap = 0;
     f->count = f->outputs = 1;
-    for (int i = 0; i < srcs[0]->ndim; i++) {
-        const bool fold = folded >> i & 1;
-        tni_fold_axis a = {.n = srcs[0]->shape[i], .dst = fold ? 0 : dst->stride[i]};
-        for (int k = 0; k < f->nsrc; k++)
-            a.src[k] = srcs[k]->stride[i];
-        *(fold ? &f->count : &f->outputs) *= a.n;
-        if (a.n == 1)
-            continue;
-        if (!fold || !f->class->ordered)
-            face_forward(f, &a);
-        if (fold)
-            f->fold[f->nfold++] = a;
-        else
-            f->map[f->nmap++] = a;
-    }
-    if (as_parts) {
-        f->map[f->nmap++] = (tni_fold_axis){2, f->dst == TN_F64 ? 8 : 4, {f->width}};
-        f->outputs *= 2;
-    }
-    if (!f->class->ordered)
-        sort_axes(f->fold, f->nfold);
-    sort_axes(f->map, f->nmap);
-    f->nfold = merge_axes(f->fold, f->nfold, f->nsrc);
-    f->nmap = merge_axes(f->map, f->nmap, f->nsrc);
+    for (int i = 0; i < srcs[0]->ndim; i++)
+        *(folded >> i & 1 ? &f->count : &f->outputs) *= srcs[0]->shape[i];
+    for (int i = 0; i < nest.ndim; i++)
+        take_axis(f, &nest.axis[i]);
+    memcpy(f->shift, nest.shift, (size_t)(1 + f->nsrc) * sizeof *f->shift);
+    if (as_parts)
+        add_parts(f);
     f->dense = f->nfold == 0 || (f->nfold == 1 && f->fold[0].src[0] == f->width &&
                                  (f->nsrc == 1 || f->fold[0].src[1] == f->width));
 }
