@@ -30,9 +30,11 @@ static int slowest_axis(const tn_tensor *v)
 
 bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pass *plan)
 {
+    if (job->n != 1) /* a map may have no source */
+        return false;
     const tn_tensor *v = &job->sources[0].view;
     if (!one->direct || one->strip >= SHORT_STRIP || job->recipe != TN_STREAM_COPY ||
-        job->n != 1 || job->args || !job->sources[0].file || v->ndim == TN_MAX_NDIM ||
+        job->args || !job->sources[0].file || v->ndim == TN_MAX_NDIM ||
         v->dtype == TN_C128) /* the nameless file has no such dtype */
         return false;
     const int axis = slowest_axis(v);
