@@ -64,20 +64,10 @@ INLINE vec_1 shuffle_1(vec_1 v, const uint8_t mask[16])
 }
 #endif
 
-#define ZIP(W, BITS)                                                                           \
-    INLINE vec_1 lo_##W##_1(vec_1 a, vec_1 b)                                                  \
-    {                                                                                          \
-        return _mm_unpacklo_epi##BITS(a, b);                                                   \
-    }                                                                                          \
-    INLINE vec_1 hi_##W##_1(vec_1 a, vec_1 b)                                                  \
-    {                                                                                          \
-        return _mm_unpackhi_epi##BITS(a, b);                                                   \
-    }
-ZIP(1, 8)
-ZIP(2, 16)
-ZIP(4, 32)
-ZIP(8, 64)
-#undef ZIP
+#define VECTOR             vec_1
+#define BLOCKS             1
+#define UNPACK(HALF, BITS) _mm_unpack##HALF##_epi##BITS
+#include "zip.inc"
 
 #else
 
@@ -119,26 +109,44 @@ INLINE vec_1 shuffle_1(vec_1 v, const uint8_t mask[16])
 }
 #endif
 
-/* clang-format off */
-#define ZIP(W, T, LO, HI)                                                                       \
-    typedef T zip_##W __attribute__((vector_size(16)));                                         \
-    INLINE vec_1 lo_##W##_1(vec_1 a, vec_1 b)                                                      \
-    {                                                                                           \
-        return (vec_1)__builtin_shufflevector((zip_##W)a, (zip_##W)b, LO);                       \
-    }                                                                                           \
-    INLINE vec_1 hi_##W##_1(vec_1 a, vec_1 b)                                                      \
-    {                                                                                           \
-        return (vec_1)__builtin_shufflevector((zip_##W)a, (zip_##W)b, HI);                       \
-    }
-#define LIST(...) __VA_ARGS__
-ZIP(1, uint8_t, LIST(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
-    LIST(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
-ZIP(2, uint16_t, LIST(0, 8, 1, 9, 2, 10, 3, 11), LIST(4, 12, 5, 13, 6, 14, 7, 15))
-ZIP(4, uint32_t, LIST(0, 4, 1, 5), LIST(2, 6, 3, 7))
-ZIP(8, uint64_t, LIST(0, 2), LIST(1, 3))
-#undef ZIP
-#undef LIST
-/* clang-format on */
+typedef uint8_t zip_1 __attribute__((vector_size(16)));
+typedef uint16_t zip_2 __attribute__((vector_size(16)));
+typedef uint32_t zip_4 __attribute__((vector_size(16)));
+typedef uint64_t zip_8 __attribute__((vector_size(16)));
+INLINE vec_1 lo_1_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_1)a, (zip_1)b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                          5, 21, 6, 22, 7, 23);
+}
+INLINE vec_1 hi_1_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_1)a, (zip_1)b, 8, 24, 9, 25, 10, 26, 11, 27, 12,
+                                          28, 13, 29, 14, 30, 15, 31);
+}
+INLINE vec_1 lo_2_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_2)a, (zip_2)b, 0, 8, 1, 9, 2, 10, 3, 11);
+}
+INLINE vec_1 hi_2_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_2)a, (zip_2)b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+INLINE vec_1 lo_4_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_4)a, (zip_4)b, 0, 4, 1, 5);
+}
+INLINE vec_1 hi_4_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_4)a, (zip_4)b, 2, 6, 3, 7);
+}
+INLINE vec_1 lo_8_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_8)a, (zip_8)b, 0, 2);
+}
+INLINE vec_1 hi_8_1(vec_1 a, vec_1 b)
+{
+    return (vec_1)__builtin_shufflevector((zip_8)a, (zip_8)b, 1, 3);
+}
 #endif
 
 /* gather_at_K loads block l from s + at[l * every]. */
@@ -188,20 +196,10 @@ INLINE vec_2 shuffle_2(vec_2 v, const uint8_t mask[16])
 {
     return _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(load_1((const char *)mask)));
 }
-#define ZIP(W, BITS)                                                                           \
-    INLINE vec_2 lo_##W##_2(vec_2 a, vec_2 b)                                                  \
-    {                                                                                          \
-        return _mm256_unpacklo_epi##BITS(a, b);                                                \
-    }                                                                                          \
-    INLINE vec_2 hi_##W##_2(vec_2 a, vec_2 b)                                                  \
-    {                                                                                          \
-        return _mm256_unpackhi_epi##BITS(a, b);                                                \
-    }
-ZIP(1, 8)
-ZIP(2, 16)
-ZIP(4, 32)
-ZIP(8, 64)
-#undef ZIP
+#define VECTOR             vec_2
+#define BLOCKS             2
+#define UNPACK(HALF, BITS) _mm256_unpack##HALF##_epi##BITS
+#include "zip.inc"
 #endif
 
 #if defined(__AVX512BW__)
@@ -225,19 +223,28 @@ INLINE void store_4(char *d, vec_4 v)
     _mm512_storeu_si512((void *)d, v);
 }
 /* Two lines and, for each element of the result, its index in them. */
-#define PAIR(W, BITS)                                                                          \
-    INLINE vec_4 pair_##W(vec_4 a, vec_4 mask, vec_4 b)                                        \
-    {                                                                                          \
-        return _mm512_permutex2var_epi##BITS(a, mask, b);                                      \
-    }
 #if defined(__AVX512VBMI__)
-PAIR(1, 8)
+INLINE vec_4 pair_1(vec_4 a, vec_4 mask, vec_4 b)
+{
+    return _mm512_permutex2var_epi8(a, mask, b);
+}
 #endif
-PAIR(2, 16)
-PAIR(4, 32)
-PAIR(8, 64)
-PAIR(16, 64)
-#undef PAIR
+INLINE vec_4 pair_2(vec_4 a, vec_4 mask, vec_4 b)
+{
+    return _mm512_permutex2var_epi16(a, mask, b);
+}
+INLINE vec_4 pair_4(vec_4 a, vec_4 mask, vec_4 b)
+{
+    return _mm512_permutex2var_epi32(a, mask, b);
+}
+INLINE vec_4 pair_8(vec_4 a, vec_4 mask, vec_4 b)
+{
+    return _mm512_permutex2var_epi64(a, mask, b);
+}
+INLINE vec_4 pair_16(vec_4 a, vec_4 mask, vec_4 b)
+{
+    return _mm512_permutex2var_epi64(a, mask, b);
+}
 /* The bytes of v that mask names. */
 INLINE void store_some(char *d, uint64_t mask, vec_4 v)
 {
@@ -262,20 +269,10 @@ INLINE vec_4 shuffle_4(vec_4 v, const uint8_t mask[16])
 {
     return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(load_1((const char *)mask)));
 }
-#define ZIP(W, BITS)                                                                           \
-    INLINE vec_4 lo_##W##_4(vec_4 a, vec_4 b)                                                  \
-    {                                                                                          \
-        return _mm512_unpacklo_epi##BITS(a, b);                                                \
-    }                                                                                          \
-    INLINE vec_4 hi_##W##_4(vec_4 a, vec_4 b)                                                  \
-    {                                                                                          \
-        return _mm512_unpackhi_epi##BITS(a, b);                                                \
-    }
-ZIP(1, 8)
-ZIP(2, 16)
-ZIP(4, 32)
-ZIP(8, 64)
-#undef ZIP
+#define VECTOR             vec_4
+#define BLOCKS             4
+#define UNPACK(HALF, BITS) _mm512_unpack##HALF##_epi##BITS
+#include "zip.inc"
 #endif
 
 #endif
