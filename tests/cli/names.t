@@ -1,4 +1,4 @@
-names.t - names by rules: rename --rules, diff --rules, and tensors found by equal bytes.
+names.t - names by rules: rename --rules, diff --rules, tensors found by equal bytes; many files joined.
 
 $ printf '%s\n' '# the layers' 'layers.{i}.weight -> blocks.{i}.w' 'layers.{i}.bias -> blocks.{i}.b' 'step -> drop' >names.txt
 $ tenon rename --rules names.txt data/set -o r.safetensors && tenon info r.safetensors | tail -n +3
@@ -70,3 +70,10 @@ $ tenon rename --rules names.txt
 $ ls no.*
 2> ls: cannot access 'no.*': No such file or directory
 ? 2
+
+More files than a process may have open are joined.
+
+$ ulimit -n 256; tenon concat -a 0 $(yes data/line.npy | head -1500) -o many.npy && tenon info many.npy | tail -1
+> i32    (13500,)  54000    128  C
+$ ulimit -n 256; tenon stack -a 0 $(yes data/line.npy | head -1500) -o many2.npy && tenon info many2.npy | tail -1
+> i32    (1500, 9)  54000    128  C
