@@ -8,7 +8,7 @@
  *
  * sum, prod, mean, min, max, any and all of one argument reduce, over all axes or axis=…; what
  * surrounds them is made of ops, numbers and reductions along the same axes.  They are tn_reduce
- * to the bit, in the same pass.  At most 16 of them, of 128 bytes of values for each element.
+ * to the bit, in the same pass.  At most 16 of them, of 64 bytes of values for each element.
  *
  * The text is data: it names ops, dtypes, numbers and the given tensors and nothing else. */
 #ifndef TENON_EXPR_H

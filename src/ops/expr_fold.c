@@ -51,8 +51,11 @@ tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to)
         memcpy(r.bytes, to == TN_F32 ? (const void *)&f32 : &f64, (size_t)tni_width(to));
         return r;
     }
-    const tn_tensor d = element(r.bytes, to), s = element(from.bytes, tni_expr_dtype_of(v));
-    tni_strips_cast(&d, r.bytes, &s, from.bytes);
+    const tni_cast c = tni_cast_chain(tni_isa_level(), tni_expr_dtype_of(v), to);
+    for (int i = 0; i < c.steps; i++) { /* by kernels: a plan would take much stack */
+        c.fn[i](r.bytes, from.bytes, 1, 0, false);
+        memcpy(from.bytes, r.bytes, sizeof from.bytes);
+    }
     return r;
 }
 

@@ -1,5 +1,5 @@
-/* test_faults_compute.c - reductions, scans, row functions, indexing, contractions and DLPack
- * with every allocation failing in turn: TN_ENOMEM, nothing written, nothing lost.
+/* test_faults_compute.c - reductions, scans, row functions, indexing, contractions, expressions,
+ * distributions and DLPack with every allocation failing in turn: TN_ENOMEM, nothing written, nothing lost.
  *
  * A call that allocates nothing passes at once; the table says which ones do. */
 #include <setjmp.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <tenon/dist.h>
 #include <tenon/tenon.h>
 
 #include "weak_memory.h"
@@ -39,6 +40,24 @@ static void drop_plan(void)
 {
     tn_plan_free(plan);
     plan = NULL;
+}
+
+static tn_expr *text;
+static tn_dist *dist;
+static tn_route *route;
+
+static void drop_expr(void)
+{
+    tn_expr_free(text);
+    text = NULL;
+}
+
+static void drop_dist(void)
+{
+    tn_dist_free(dist);
+    tn_route_free(route);
+    dist = NULL;
+    route = NULL;
 }
 
 static void release(void *owner)
@@ -100,6 +119,25 @@ CALL(einsum_three, tn_einsum(&d, "ij,jk,kl->il", 3, (const tn_tensor *const[]){&
 CALL(plan_matmul, tn_plan_matmul(&plan, &d, &a, &b))
 CALL(plan_gemm, tn_plan_gemm(&plan, &d, 1, &a, &b, 0, NULL))
 CALL(plan_einsum, tn_plan_einsum(&plan, &d, "ij,jk->ik", 2, pair))
+static const char *const names[] = {"x", "y"};
+static tn_expr *parsed; /* made without failures */
+static tn_dist *blocks;
+
+CALL(expr_parse, tn_expr_parse(&text, "(x - 1) * y + sqrt(x)"))
+CALL(eval, tn_eval(&d, "(x - 1) * y + sqrt(x)", 2, names, pair))
+CALL(eval_reduced, tn_eval(&line, "sum((x - y)**2, axis=1) / 2", 2, names, pair))
+CALL(eval_copy, tn_eval_copy(&made[0], "x * y", 2, names, pair))
+CALL(eval_copy_reduced, tn_eval_copy(&made[0], "mean(x * y, axis=0)", 2, names, pair))
+CALL(expr_run, tn_expr_run(parsed, &d, 2, pair))
+CALL(plan_expr, tn_plan_expr(&plan, parsed, &d, 2, pair))
+CALL(dist_mesh, tn_dist_mesh(&dist, 2, (const int64_t[]){N, N}, 1, (const int[]){4},
+                             &(tn_placement){0, TN_CUT_CYCLIC, 3, 0}, NULL))
+CALL(dist_boxes, tn_dist_boxes(&dist, 1, (const int64_t[]){N}, 2, 2, (const int[]){0, 1},
+                               (const int64_t[]){0, 9}, (const int64_t[]){9, N - 9}))
+CALL(dist_whole, tn_dist_whole(&dist, 1, (const int64_t[]){N}, 3, 1))
+CALL(route_halo, tn_route_halo(&route, 1, blocks, TN_F32, (const int64_t[]){1, 1},
+                               (const int64_t[]){1, 1}, TN_PAD_EDGE, NULL))
+
 CALL(to_dlpack, tn_to_dlpack(&managed, &a, release, NULL, 0))
 CALL(to_dlpack_old, tn_to_dlpack_old(&old, &a, release, NULL))
 
@@ -145,6 +183,17 @@ static const struct {
     {"tn_plan_matmul", call_plan_matmul, drop_plan, true},
     {"tn_plan_gemm", call_plan_gemm, drop_plan, true},
     {"tn_plan_einsum", call_plan_einsum, drop_plan, true},
+    {"tn_expr_parse", call_expr_parse, drop_expr, true},
+    {"tn_eval", call_eval, drop_nothing, false},
+    {"tn_eval with sum", call_eval_reduced, drop_nothing, false},
+    {"tn_eval_copy", call_eval_copy, drop_made, true},
+    {"tn_eval_copy with mean", call_eval_copy_reduced, drop_made, true},
+    {"tn_expr_run", call_expr_run, drop_nothing, false},
+    {"tn_plan_expr", call_plan_expr, drop_plan, true},
+    {"tn_dist_mesh", call_dist_mesh, drop_dist, true},
+    {"tn_dist_boxes", call_dist_boxes, drop_dist, true},
+    {"tn_dist_whole", call_dist_whole, drop_dist, true},
+    {"tn_route_halo", call_route_halo, drop_dist, true},
     {"tn_to_dlpack", call_to_dlpack, drop_managed, false},
     {"tn_to_dlpack_old", call_to_dlpack_old, drop_managed, false},
 };
@@ -193,6 +242,9 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     tn_handle *weak;
+    OK(tn_expr_parse(&parsed, "where(x < y, x, y * 2)"));
+    OK(tn_dist_mesh(&blocks, 2, (const int64_t[]){N, N}, 1, (const int[]){4},
+                    &(tn_placement){0, TN_CUT_BLOCK, 0, 0}, NULL));
     OK(tn_handle_create(&weak, TN_CPU, 0,
                         &(tn_config){.threads = 2, .alloc = weak_alloc, .free = weak_free}));
     OK(tn_handle_use(weak));
@@ -218,6 +270,8 @@ static void every_allocation_may_fail(void **state)
     assert_true(points > 20);
     OK(tn_handle_use(NULL));
     tn_handle_destroy(weak);
+    tn_expr_free(parsed);
+    tn_dist_free(blocks);
 }
 
 int main(void)

@@ -31,6 +31,13 @@ static bool work_is_right(int threads)
                tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}) == TN_OK &&
                tn_handle_use(h) == TN_OK;
     good = good && tn_rearrange(&d, &t) == TN_OK && tn_add(&s, &a, &a) == TN_OK;
+    float total = 0; /* an expression, and one that reduces */
+    tn_tensor one;
+    const char *const name[] = {"x"};
+    const tn_tensor *const x[] = {&a};
+    good = good && tn_init(&one, &total, TN_F32, 0, NULL) == TN_OK &&
+           tn_eval(&s, "(x + x) * 1", 1, name, x) == TN_OK &&
+           tn_eval(&one, "sum(x*0 + 1)", 1, name, x) == TN_OK && total == SIZE;
     for (int i = 0; good && i < SIZE; i++)
         good = dst[i % COLUMNS * ROWS + i / COLUMNS] == src[i] && sum[i] == 2 * src[i];
     tn_handle_destroy(h);

@@ -37,6 +37,10 @@ static tn_status all_work(void)
     s = s ? s : tn_pad_into(&t, &back, side, side, TN_PAD_REFLECT, NULL);
     s = s ? s : tn_init(&t, d, TN_F32, 2, twice);
     s = s ? s : tn_concat(&t, 0, 2, (const tn_tensor *const[]){&src, &back});
+    s = s ? s : tn_init(&t, d, TN_F32, 2, shape);
+    s = s ? s
+          : tn_eval(&t, "where(x < 1, sqrt(x*x + y), f16(y) / 3) ** 2", 2,
+                    (const char *const[]){"x", "y"}, (const tn_tensor *const[]){&back, &half});
     char text[200];
     return s ? s : tn_print(&back, text, sizeof text);
 }

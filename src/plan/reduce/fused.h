@@ -10,8 +10,8 @@
 #include "plan/strip/strips.h"
 
 enum {
-    TNI_FUSED_LINE = 128 * TNI_TREE_BLOCK, /* bytes of a block of all values */
-    TNI_FUSED_BATCH = 512                  /* results that are finished at once */
+    TNI_FUSED_LINE = 64 * TNI_TREE_BLOCK, /* bytes of a block of all values */
+    TNI_FUSED_BATCH = 512                 /* results that are finished at once */
 };
 
 /* One of the reductions: of value `value` of the lines. */

@@ -5,130 +5,13 @@
  * two, as in fold_run.c. */
 #include <string.h>
 
-#include "fold_run.h"
-#include "fused.h"
+#include "fused_run.h"
 #include "runtime/runtime.h"
 
 enum { RESULTS = 8192 }; /* words of states of runs */
 
-typedef struct job {
-    const tni_fused *u;
-    char *dst;
-    const char *at[TNI_MAX_SOURCES];
-    int parts;
-    int64_t units;     /* strips or batches of results */
-    int64_t unit;      /* runs: of this one, */
-    int64_t run, runs; /* and how it is cut */
-    tni_word *results;
-} job;
-
-/* What one part works in. */
-typedef struct part {
-    const job *j;
-    bool first; /* the arena holds nothing that lines share */
-    tni_walk walk;
-    int64_t at; /* element of the nest at which walk stands */
-    int64_t w;  /* sequences of the present unit */
-    tni_fold_pairs pairs[TNI_MAX_RESULTS];
-    char *gather;
-    char *lines;
-    char *arena;
-    tni_fold_scratch *scratch;
-} part;
-
-/* ---- values ---- */
-
-static void seek(part *p, int64_t at)
-{
-    const tni_nest *nest = &p->j->u->nest;
-    tni_walk_seek(&p->walk, nest->axis, nest->ndim, nest->nop, at);
-    p->at = at;
-}
-
-/* n elements further. */
-static void go_on(part *p, int64_t n)
-{
-    tni_walk *w = &p->walk;
-    const int last = w->ndim - 1;
-    if (last >= 0 && w->at[last] + n < w->axis[last].n) {
-        tni_walk_skip(w, n);
-        p->at += n;
-    } else {
-        seek(p, p->at + n);
-    }
-}
-
-/* Go on by n indices of the last loop, at most to its end. */
-static void walk_on(tni_walk *w, int64_t n)
-{
-    const int last = w->ndim - 1;
-    const int64_t left = w->axis[last].n - w->at[last];
-    tni_walk_skip(w, n < left ? n : left - 1);
-    if (n >= left)
-        tni_walk_next(w);
-}
-
-/* n elements of source k in the order of the nest, into dense memory. */
-static void gather(const part *p, int k, int64_t n, char *d)
-{
-    const tni_fused *u = p->j->u;
-    const int64_t width = u->src_width[k];
-    const tni_tile_fn tile =
-        tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
-    tni_walk w = p->walk;
-    const int last = w.ndim - 1;
-    const tni_axis *in = &w.axis[last], *out = last > 0 ? in - 1 : NULL;
-    while (n > 0) {
-        int64_t m = in->n - w.at[last], rows = 1;
-        m = m < n ? m : n;
-        if (m == in->n && out) { /* whole runs, as many as follow each other */
-            const int64_t follow = out->n - w.at[last - 1];
-            rows = n / m < follow ? n / m : follow;
-        }
-        tile(d, (const int64_t[2]){m * width, width}, p->j->at[k] + w.offset[k + 1],
-             (const int64_t[2]){out ? out->step[k + 1] : 0, in->step[k + 1]},
-             (const int64_t[2]){rows, m});
-        d += rows * m * width;
-        n -= rows * m;
-        if (rows > 1) {
-            w.ndim--;
-            walk_on(&w, rows);
-            w.ndim++;
-        } else {
-            walk_on(&w, m);
-        }
-    }
-}
-
-/* Where the next n elements of source k are, dense. */
-static const char *take(const part *p, int k, int64_t n, char *buffer)
-{
-    const tni_fused *u = p->j->u;
-    if (u->still >> k & 1 || u->dense[k] - p->at % u->dense[k] >= n)
-        return p->j->at[k] + p->walk.offset[k + 1];
-    gather(p, k, n, buffer);
-    return buffer;
-}
-
-/* The values of the next n elements, `from` elements into the lines. */
-static void fill(part *p, int64_t from, int64_t n)
-{
-    const tni_fused *u = p->j->u;
-    for (int64_t i = 0; i < n; i += u->piece) {
-        const int64_t m = n - i < u->piece ? n - i : u->piece;
-        const char *src[TNI_MAX_SOURCES];
-        char *out[TNI_MAX_RESULTS], *buffer = p->gather;
-        for (int k = 0; k < u->nest.nop - 1; k++) {
-            src[k] = take(p, k, m, buffer);
-            buffer += m * u->src_width[k];
-        }
-        for (int r = 0; r < u->nvalue; r++)
-            out[r] = p->lines + u->value[r] * u->room + (from + i) * u->width[r];
-        tni_line_run(&u->line, p->arena, p->first, out, src, m);
-        p->first = false;
-        go_on(p, m);
-    }
-}
+typedef tni_fused_job job;
+typedef tni_fused_part part;
 
 /* ---- states ---- */
 
@@ -213,10 +96,10 @@ static void unit_lines(part *p, int64_t sequence, int64_t first, int64_t n)
 {
     begin(p);
     if (n > 0)
-        seek(p, sequence * p->j->u->count + first);
+        tni_fused_seek(p, sequence * p->j->u->count + first);
     for (int64_t i = 0; i < n || i == 0; i += TNI_TREE_BLOCK) {
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
-        fill(p, 0, m * p->w);
+        tni_fused_fill(p, 0, m * p->w);
         fold_lines(p, m, first + i);
     }
 }
@@ -232,12 +115,12 @@ static void unit_columns(part *p, int64_t outer, int64_t column, int64_t first, 
             const int64_t rows = m - t < TNI_TILE ? m - t : TNI_TILE;
             const int64_t at = (outer * u->count + first + i + t) * row + column;
             if (p->w == row) {
-                seek(p, at);
-                fill(p, 0, rows * row);
+                tni_fused_seek(p, at);
+                tni_fused_fill(p, 0, rows * row);
             }
             for (int64_t r = 0; r < rows && p->w < row; r++) {
-                seek(p, at + r * row);
-                fill(p, r * p->w, p->w);
+                tni_fused_seek(p, at + r * row);
+                tni_fused_fill(p, r * p->w, p->w);
             }
             fold_rows(p, rows, t, t + rows < m, first + i + t);
         }
@@ -334,7 +217,7 @@ static void finish(part *p, int64_t unit, tni_word *const *states)
 
 typedef struct space {
     _Alignas(64) char arena[TNI_ARENA];
-    _Alignas(64) char gather[64 * 1024];
+    _Alignas(64) char gather[32 * 1024];
     _Alignas(64) char lines[TNI_FUSED_LINE];
     tni_fold_scratch scratch;
 } space;

@@ -1,4 +1,5 @@
-/* strip_small.c - a few elements of one op, computed without a plan. */
+/* strip_small.c - a few elements of one op, computed without a plan; a conversion, planned and
+ * run. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
@@ -42,4 +43,15 @@ bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
     if (count)
         tni_op_run(&strip, ts[0]->data, from, 0, count);
     return true;
+}
+
+void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s)
+{
+    const tni_strip_step step = tni_cast_step(dst->dtype);
+    const tni_program program = tni_cast_program(&step);
+    tni_strips strips;
+    tni_instr instr[TNI_OP_INSTRS];
+    tni_strips_plan(&strips, instr, &program, (const tn_tensor *const[]){dst, src});
+    ASSERT(strips.nest.empty || strips.ninstr <= TNI_OP_INSTRS);
+    tni_strips_run(&strips, d, &s);
 }

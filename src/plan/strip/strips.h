@@ -50,6 +50,7 @@ typedef struct tni_instr {
     int8_t width;   /* bytes of an element of out, */
     int8_t from;    /* and of src[0] */
     uint8_t ones;   /* bit k: src[k] is one value */
+    uint8_t fetch;  /* APPLY: bit k: src[k] is a source that no step before has read */
     uint8_t cached; /* CAST: operand whose strip may be that of before, with */
     uint8_t skip;   /* so many instructions that need not run again */
     int16_t out, src[TNI_MAX_ARITY];

@@ -1,0 +1,39 @@
+/* fused_run.h - what the files that run fused reductions share. */
+#ifndef TNI_FUSED_RUN_H
+#define TNI_FUSED_RUN_H
+
+#include "fold_run.h"
+#include "fused.h"
+
+typedef struct tni_fused_job {
+    const tni_fused *u;
+    char *dst;
+    const char *at[TNI_MAX_SOURCES];
+    int parts;
+    int64_t units;     /* strips or batches of results */
+    int64_t unit;      /* runs: of this one, */
+    int64_t run, runs; /* and how it is cut */
+    tni_word *results;
+} tni_fused_job;
+
+/* What one part works in. */
+typedef struct tni_fused_part {
+    const tni_fused_job *j;
+    bool first; /* the arena holds nothing that lines share */
+    tni_walk walk;
+    int64_t at; /* element of the nest at which walk stands */
+    int64_t w;  /* sequences of the present unit */
+    tni_fold_pairs pairs[TNI_MAX_RESULTS];
+    char *gather;
+    char *lines;
+    char *arena;
+    tni_fold_scratch *scratch;
+} tni_fused_part;
+
+/* Stand at an element of the nest. */
+void tni_fused_seek(tni_fused_part *p, int64_t at);
+
+/* The values of the next n elements, `from` elements into the lines. */
+void tni_fused_fill(tni_fused_part *p, int64_t from, int64_t n);
+
+#endif

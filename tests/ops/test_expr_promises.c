@@ -1,0 +1,184 @@
+/* test_expr_promises.c - what expressions promise of memory: a text is parsed and typed in little
+ * stack, evaluating allocates nothing, and no byte beside the operands is touched. */
+#include "fence.h"
+#include "layout.h"
+
+#include <pthread.h>
+
+#include "weak_memory.h"
+
+static const char *const names[] = {"x", "y", "z"};
+
+/* ---- stack ---- */
+
+enum { STACK = 4 << 20, PAINT = 0x5a };
+
+typedef struct measured {
+    const char *text;
+    bool runs;
+    tn_status status;
+    size_t used;
+} measured;
+
+static void *in_thread(void *arg)
+{
+    measured *m = arg;
+    static float x[70 * 80], d[70 * 80];
+    tn_tensor t, out;
+    const tn_tensor *srcs[] = {&t, &t, &t};
+    tn_expr *e = NULL;
+    tn_dtype dtype;
+    int ndim;
+    static int64_t shape[TN_MAX_NDIM];
+    m->status = tn_init(&t, x, TN_F32, 2, (const int64_t[]){70, 80});
+    if (m->runs) {
+        m->status = tn_init(&out, d, TN_F32, 0, NULL);
+        m->status = tn_eval(&out, m->text, 3, names, srcs);
+        return NULL;
+    }
+    m->status = tn_expr_parse(&e, m->text);
+    if (m->status == TN_OK)
+        m->status = tn_expr_result(e, tn_expr_count(e), srcs, &dtype, &ndim, shape);
+    tn_expr_free(e);
+    return NULL;
+}
+
+/* Bytes of stack that a call touched. */
+static size_t stack_of(const char *text, bool runs, tn_status *status)
+{
+    char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(stack != MAP_FAILED);
+    memset(stack, PAINT, STACK);
+    measured m = {.text = text, .runs = runs};
+    pthread_attr_t attr;
+    pthread_t thread;
+    pthread_attr_init(&attr);
+    assert_int_equal(pthread_attr_setstack(&attr, stack, STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attr, in_thread, &m), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    size_t free_bytes = 0;
+    while (free_bytes < STACK && stack[free_bytes] == PAINT)
+        free_bytes++;
+    munmap(stack, STACK);
+    *status = m.status;
+    return STACK - free_bytes;
+}
+
+static void little_stack(void **state)
+{
+    (void)state;
+    static char text[TN_EXPR_TEXT + 1];
+    tn_status status;
+    if (TEST_WATCHED) /* a watched program has larger frames */
+        return;
+    while (strlen(text) + 60 < TN_EXPR_TEXT) /* few steps, for equal ones are one */
+        strcat(text, "(((x - 1.5) * y + 2) / (z + 3.25)) + ");
+    strcat(text, "x");
+    const size_t none = stack_of("x", false, &status), parse = stack_of(text, false, &status);
+    assert_int_equal(status, TN_OK);
+    if (parse > 128 << 10)
+        fail_msg("parsing and typing: %zu bytes, %zu of them for a name alone", parse, none);
+    const size_t run = stack_of("sqrt(sum(x*y, axis=(0, 1)) + max(z - x))", true, &status);
+    assert_int_equal(status, TN_EUNSUPPORTED); /* other axes */
+    assert_true(run < 256 << 10);
+    const size_t reduces = stack_of("sqrt(sum(x*y) + max(z - x)) + mean(y)", true, &status);
+    assert_int_equal(status, TN_OK);
+    if (reduces > 1 << 20)
+        fail_msg("reductions: %zu bytes", reduces);
+}
+
+/* ---- allocation ---- */
+
+static void nothing_is_allocated(void **state)
+{
+    (void)state;
+    static float x[300 * 200], d[300 * 200];
+    tn_tensor t, out, line;
+    tn_handle *weak;
+    tn_expr *e;
+    tn_plan *plan;
+    OK(tn_init(&t, x, TN_F32, 2, (const int64_t[]){300, 200}));
+    OK(tn_init(&out, d, TN_F32, 2, (const int64_t[]){300, 200}));
+    OK(tn_init(&line, d, TN_F32, 1, (const int64_t[]){200}));
+    const tn_tensor *srcs[] = {&t, &t, &t};
+    OK(tn_handle_create(&weak, TN_CPU, 0,
+                        &(tn_config){.threads = 2, .alloc = weak_alloc, .free = weak_free}));
+    OK(tn_handle_use(weak));
+    OK(tn_expr_parse(&e, "sum(x * 2 + 1, axis=0)"));
+    OK(tn_plan_expr(&plan, e, &line, 1, srcs));
+    calls = 0;
+    fail_at = 0;
+    OK(tn_eval(&out, "(x + y) * z - f16(x)", 3, names, srcs));
+    OK(tn_eval(&line, "sum(x * y, axis=0)", 3, names, srcs));
+    OK(tn_expr_run(e, &line, 1, srcs));
+    OK(tn_plan_run(plan, d, (const void *const[]){x}));
+    assert_int_equal(calls, 0);
+    fail_at = -1;
+    tn_plan_free(plan);
+    tn_expr_free(e);
+    assert_int_equal(held, 0);
+    OK(tn_handle_use(NULL));
+    tn_handle_destroy(weak);
+}
+
+/* ---- no byte outside ---- */
+
+static void within_the_operands(void **state)
+{
+    (void)state;
+    watch_fences();
+    const fenced f[4] = {fence_off(), fence_off(), fence_off(), fence_off()};
+    static const char *const texts[] = {"x * 2 + y",          "where(x < y, z, 1)",
+                                        "f16(x) + u8(y) / 3", "sum(x * y + z)",
+                                        "max(x - y, axis=0)", "mean(f64(z), axis=1) * 2",
+                                        "any(x < y, axis=0)", "sum(c64(x) * 2j)"};
+    static const tn_dtype dtypes[] = {TN_F32, TN_U8, TN_F16, TN_F64, TN_BOOL, TN_C64};
+    static const int64_t shapes[][2] = {{1, 1},   {3, 5},   {17, 33},
+                                        {130, 7}, {7, 130}, {40, 200}};
+    rng r = {3};
+    for (int round = 0; round < (TEST_WATCHED ? 300 : 3000); round++) {
+        const char *text = texts[round % 8];
+        const int64_t *shape = shapes[pick(&r, 0, 5)];
+        const bool high = pick(&r, 0, 1);
+        tn_tensor t[3], out;
+        const tn_tensor *srcs[3];
+        tn_expr *e;
+        tn_dtype dtype;
+        int ndim;
+        int64_t value[TN_MAX_NDIM];
+        for (int k = 0; k < 3; k++) {
+            const tn_dtype d = dtypes[pick(&r, 0, text[0] == 'm' ? 3 : 4)];
+            const int64_t bytes = shape[0] * shape[1] * (int64_t)tn_dtype_size(d);
+            const bool turned = pick(&r, 0, 1);
+            char *at = at_edge(&f[k], bytes, high);
+            OK(tn_init(&t[k], at, d, 2, (const int64_t[]){shape[turned], shape[!turned]}));
+            if (turned)
+                OK(tn_transpose(&t[k], &t[k], 0, 1));
+            srcs[k] = &t[k];
+        }
+        snprintf(now, sizeof now, "round %d: %s", round, text);
+        OK(tn_expr_parse(&e, text));
+        const tn_tensor *used[3];
+        for (int k = 0; k < tn_expr_count(e); k++)
+            used[k] = srcs[tn_expr_name(e, k)[0] - 'x'];
+        if (tn_expr_result(e, tn_expr_count(e), used, &dtype, &ndim, value) == TN_OK) {
+            int64_t bytes = (int64_t)tn_dtype_size(dtype);
+            for (int k = 0; k < ndim; k++)
+                bytes *= value[k];
+            OK(tn_init(&out, at_edge(&f[3], bytes, high), dtype, ndim, value));
+            OK(tn_expr_run(e, &out, tn_expr_count(e), used));
+        }
+        tn_expr_free(e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(little_stack),
+        cmocka_unit_test(nothing_is_allocated),
+        cmocka_unit_test(within_the_operands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
