@@ -176,7 +176,11 @@ static tn_status choose(index_call *x, const char *name, const tn_tensor *dst,
 
 tn_status tn_take(const tn_tensor *dst, const tn_tensor *src, int dim, const tn_tensor *index)
 {
-    return choose(&(index_call){.dim = dim}, "take", dst, src, index);
+    index_call x; /* its views are 3 KB, of which few are used: they are not cleared */
+    x.dim = dim;
+    x.op = TN_PUT_SET;
+    x.put = x.along = false;
+    return choose(&x, "take", dst, src, index);
 }
 
 tn_status tn_take_along(const tn_tensor *dst, const tn_tensor *src, int dim,

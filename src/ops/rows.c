@@ -84,7 +84,7 @@ static tn_status rows_shapes(const tni_call *call)
 static tn_status check_param(const tni_call *call, const tn_tensor *t, const char *name)
 {
     char who[64];
-    if (!t)
+    if (!t || LIKELY(tni_operand_sound(t)))
         return TN_OK;
     snprintf(who, sizeof who, "%s: %s", call->name, name);
     return tni_check(t, who);

@@ -249,6 +249,17 @@ infiniStatus_t tni_iop_create(tni_iop_name name, infiniopHandle_t handle,
 
 /* ---- running ---- */
 
+/* t at its address: only what it has axes for is copied. */
+static void settle(tn_tensor *out, const tn_tensor *t, void *data)
+{
+    tni_inherit(out, t, data, t->ndim);
+    out->flags = 0;
+    for (int i = 0; i < t->ndim; i++) {
+        out->shape[i] = t->shape[i];
+        out->stride[i] = t->stride[i];
+    }
+}
+
 /* Only tensors that may share bytes are looked at more closely. */
 static tn_status check_shared(const tni_iop_program *p, const tni_iop_row *row, char *const *at)
 {
@@ -262,23 +273,12 @@ static tn_status check_shared(const tni_iop_program *p, const tni_iop_row *row, 
             if (a + (uintptr_t)p->high[i] <= b + (uintptr_t)p->low[k] ||
                 b + (uintptr_t)p->high[k] <= a + (uintptr_t)p->low[i])
                 continue;
-            tn_tensor x = p->t[i], y = p->t[k];
-            x.data = at[i + 1];
-            y.data = at[k + 1];
+            tn_tensor x, y;
+            settle(&x, &p->t[i], at[i + 1]);
+            settle(&y, &p->t[k], at[k + 1]);
             TRY(tni_check_disjoint(&x, &y, row->alias && !both, row->name));
         }
     return TN_OK;
-}
-
-/* t at its address: only what it has axes for is copied. */
-static void settle(tn_tensor *out, const tn_tensor *t, void *data)
-{
-    tni_inherit(out, t, data, t->ndim);
-    out->flags = 0;
-    for (int i = 0; i < t->ndim; i++) {
-        out->shape[i] = t->shape[i];
-        out->stride[i] = t->stride[i];
-    }
 }
 
 tn_status tni_iop_run_held(const tni_iop_env *env, const tni_iop_step *s, const int64_t *moved)

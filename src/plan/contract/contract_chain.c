@@ -291,7 +291,12 @@ void tni_chain_run(const tni_chain *c, char *dst, const char *const *srcs, char 
 void tni_chain_run_gemm(const tni_chain *c, char *dst, const char *const *srcs, double alpha,
                         double beta, char *workspace)
 {
-    tni_link link = c->link[0];
+    const tni_step *planned = &c->link[0].step;
+    if (alpha == planned->p.alpha && beta == 0 && planned->p.beta == 0) {
+        chain_run_link(c, &c->link[0], planned, dst, srcs, workspace);
+        return;
+    }
+    tni_link link = c->link[0]; /* several KB: more than a small product costs */
     link.from[TNI_ADDEND] = 2;
     link.step.p.alpha = alpha;
     link.step.p.beta = beta;
