@@ -2,8 +2,9 @@
  *
  * An operator X is made by infiniopCreateXDescriptor from tensor descriptors, outputs first,
  * which it does not keep; run by infiniopX on data, as often as one likes and from many threads
- * at once; and destroyed by infiniopDestroyXDescriptor.  On the CPU the workspace has 0 bytes
- * and the stream is ignored.  Running allocates nothing.
+ * at once; and destroyed by infiniopDestroyXDescriptor.  Running allocates nothing: what an
+ * operator needs beside its operands is its workspace, often of 0 bytes; runs at the same time
+ * need one each.  The stream is ignored.
  *
  * Shapes are equal, unless the operator's header says otherwise; a stride of 0 on an input
  * repeats it.  dtypes are equal, unless the header says otherwise.  An output that names an

@@ -61,6 +61,21 @@ def test_names():
             expect("[libinfinirt.so]" in dynamic and "[$ORIGIN]" in dynamic, True, "RUNPATH")
 
 
+def test_count():
+    """README's number of operators is that of the rows, and each of them is exported."""
+    root = os.path.join(os.path.dirname(__file__), "../..")
+    rows = []
+    for name in ("iop.def", "iop_programs.def"):
+        with open(os.path.join(root, "src/compat/infiniop", name)) as f:
+            rows += [line.split("(")[1].split(",")[0] for line in f if line[0].isupper()]
+    expect(len(set(rows)), 130)
+    with open(os.path.join(root, "README.md")) as f:
+        expect("all 130 CPU operators" in f.read(), True, "README")
+    for op in rows:
+        for name in (f"Create{op}Descriptor", op, f"Destroy{op}Descriptor"):
+            expect(bool(fn(name)), True, name)
+
+
 def test_absent():
     """Operators of other devices answer that the CPU does not have them."""
     for name in ("CreateFlashAttentionDescriptor", "GetSoftmaxWorkspaceSize", "KVCaching",
