@@ -94,27 +94,49 @@ extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_momen
 
 /* ---- the list of reductions (reduce.def, fold_plan.c) ---- */
 
-typedef enum tni_reduce_result {                     /* the dtype of a result */
-                                 TNI_RESULT_SUM,     /* i64, u64, or the same */
-                                 TNI_RESULT_SQUARES, /* of complex its real part */
-                                 TNI_RESULT_MEAN,    /* f64 of integers */
-                                 TNI_RESULT_SPREAD,  /* the same, of complex its real part */
-                                 TNI_RESULT_SAME,
-                                 TNI_RESULT_INDEX,
-                                 TNI_RESULT_BOOL,
-                                 TNI_RESULT_COUNT,
-                                 TNI_RESULT_SIZE /* the same, of complex its real part */
+/* The dtype of a result. */
+typedef enum tni_reduce_result {
+    TNI_RESULT_SUM,     /* i64, u64, or the same */
+    TNI_RESULT_SQUARES, /* of complex its real part */
+    TNI_RESULT_MEAN,    /* f64 of integers */
+    TNI_RESULT_SPREAD,  /* the same, of complex its real part */
+    TNI_RESULT_SAME,
+    TNI_RESULT_INDEX,
+    TNI_RESULT_BOOL,
+    TNI_RESULT_COUNT,
+    TNI_RESULT_SIZE /* the same, of complex its real part */
 } tni_reduce_result;
 
 enum { TNI_TAKES_INT = 1, TNI_TAKES_FLOAT = 2, TNI_TAKES_COMPLEX = 4, TNI_TAKES_ANY = 7 };
 
+/* Facts of a reduction. */
+enum {
+    TNI_FOLD_NONE = 0,
+    TNI_FOLD_SKIP = 1,    /* NaN is no element */
+    TNI_FOLD_MEAN = 2,    /* divided by the number of elements */
+    TNI_FOLD_PRODUCT = 4, /* elements are multiplied */
+    TNI_FOLD_ROOT = 8,    /* the square root of the spread */
+    TNI_FOLD_LEAST = 16,  /* the least element, not the greatest */
+    TNI_FOLD_INDEX = 32   /* its index */
+};
+
+struct tni_fold;
+
 typedef struct tni_reduce_row {
     const char *name;
     int8_t params, takes, result;
-    bool needs_one; /* nothing is no result */
+    bool needs_one;                  /* nothing is no result */
+    void (*use)(struct tni_fold *f); /* choose class and term */
+    double param;                    /* when none is given */
+    int facts;
 } tni_reduce_row;
 
-enum { TNI_REDUCTIONS = TN_REDUCE_NANMAX + 1 };
+enum {
+#define REDUCTION(ENUM, ...) TNI_REDUCTION_##ENUM,
+#include "reduce.def"
+#undef REDUCTION
+    TNI_REDUCTIONS
+};
 extern const tni_reduce_row tni_reductions[TNI_REDUCTIONS];
 
 /* ---- a plan ---- */

@@ -205,7 +205,7 @@ static void moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int
 static double spread_of(const tni_fold *f, double n, double M)
 {
     const double by = n - f->param, var = n == 0 ? (double)NAN : M / (by > 0 ? by : 0);
-    return f->op == TN_REDUCE_STD || f->op == TN_REDUCE_NANSTD ? sqrt(var) : var;
+    return tni_reductions[f->op].facts & TNI_FOLD_ROOT ? sqrt(var) : var;
 }
 
 static void moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,

@@ -3,13 +3,6 @@
 
 #include "plan/plan.h"
 
-const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
-#define REDUCTION(NAME, PARAMS, TAKES, RESULT, NEEDS)                                          \
-    {NAME, PARAMS, TNI_TAKES_##TAKES, TNI_RESULT_##RESULT, NEEDS},
-#include "reduce.def"
-#undef REDUCTION
-};
-
 /* ---- the class ---- */
 
 static bool is_kind(tn_dtype t, tni_kind kind)
@@ -41,7 +34,7 @@ int64_t tni_fold_infinity(tn_dtype t)
 }
 
 /* Keys whose largest is the smallest or the largest element; skip: NaN is below all others. */
-static void use_keys(tni_fold *f, bool smallest, bool magnitude, bool indices)
+static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indices)
 {
     const int64_t most = greatest(f->width);
     f->class = indices ? &tni_fold_arg : &tni_fold_key;
@@ -59,7 +52,7 @@ static void use_keys(tni_fold *f, bool smallest, bool magnitude, bool indices)
         f->rule.flip ^= -most - 1;
 }
 
-static void use_tree(tni_fold *f, tni_fold_term term)
+static void use_terms(tni_fold *f, tni_fold_term term)
 {
     f->class = f->skip && f->mean ? &tni_fold_tree_counted : &tni_fold_tree;
     f->term = term;
@@ -72,20 +65,20 @@ static void use_norm(tni_fold *f)
     const bool complex = is_kind(f->src, TNI_COMPLEX);
     const double p = f->param;
     if (isinf(p) && !complex) {
-        use_keys(f, p < 0, true, false);
+        use_extremes(f, p < 0, true, false);
     } else if (isinf(p)) {
         f->class = &tni_fold_extreme;
         f->term = TNI_TERM_COMPLEX_ABS;
     } else if (complex) {
         f->elem = TN_F64;
-        use_tree(f, p == 2   ? TNI_TERM_COMPLEX_SQUARE
-                    : p == 1 ? TNI_TERM_COMPLEX_ABS
-                             : TNI_TERM_COMPLEX_POWER);
+        use_terms(f, p == 2   ? TNI_TERM_COMPLEX_SQUARE
+                     : p == 1 ? TNI_TERM_COMPLEX_ABS
+                              : TNI_TERM_COMPLEX_POWER);
     } else {
-        use_tree(f, p == 0   ? TNI_TERM_NONZERO
-                    : p == 1 ? TNI_TERM_ABS
-                    : p == 2 ? TNI_TERM_SQUARE
-                             : TNI_TERM_POWER);
+        use_terms(f, p == 0   ? TNI_TERM_NONZERO
+                     : p == 1 ? TNI_TERM_ABS
+                     : p == 2 ? TNI_TERM_SQUARE
+                              : TNI_TERM_POWER);
     }
 }
 
@@ -117,60 +110,50 @@ static void use_integers(tni_fold *f, tni_fold_term term)
     f->term = term;
 }
 
-static void choose_class(tni_fold *f)
+static bool is_integer(tn_dtype t)
 {
-    const bool integer = !is_kind(f->src, TNI_FLOAT) && !is_kind(f->src, TNI_COMPLEX);
-    switch (f->op) {
-    case TN_REDUCE_SUM:
-    case TN_REDUCE_MEAN:
-    case TN_REDUCE_NANSUM:
-    case TN_REDUCE_NANMEAN:
-        if (integer)
-            use_integers(f, TNI_TERM_SAME);
-        else
-            use_tree(f, f->skip ? TNI_TERM_NUMBERS : TNI_TERM_SAME);
-        break;
-    case TN_REDUCE_PROD:
-    case TN_REDUCE_NANPROD:
-        f->product = true;
-        if (integer)
-            use_integers(f, TNI_TERM_SAME);
-        else if (is_kind(f->src, TNI_COMPLEX))
-            f->class = &tni_fold_complex_prod;
-        else
-            use_tree(f, f->skip ? TNI_TERM_NUMBERS_WIDEN : TNI_TERM_WIDEN);
-        break;
-    case TN_REDUCE_SUMSQ:
-        if (integer)
-            use_integers(f, TNI_TERM_SQUARE);
-        else
-            use_tree(f,
-                     is_kind(f->src, TNI_COMPLEX) ? TNI_TERM_COMPLEX_SQUARE : TNI_TERM_SQUARE);
-        break;
-    case TN_REDUCE_VAR:
-    case TN_REDUCE_STD:
-    case TN_REDUCE_NANVAR:
-    case TN_REDUCE_NANSTD:
-        use_moments(f);
-        break;
-    case TN_REDUCE_NORM:
-        use_norm(f);
-        break;
-    case TN_REDUCE_LOGSUMEXP:
-        f->class = &tni_fold_logsumexp;
-        f->term = TNI_TERM_WIDEN;
-        break;
-    case TN_REDUCE_ANY:
-    case TN_REDUCE_ALL:
-    case TN_REDUCE_COUNT_NONZERO:
-        use_count(f);
-        break;
-    default:
-        use_keys(
-            f, f->op == TN_REDUCE_MIN || f->op == TN_REDUCE_ARGMIN || f->op == TN_REDUCE_NANMIN,
-            false, f->op == TN_REDUCE_ARGMIN || f->op == TN_REDUCE_ARGMAX);
-    }
+    return !is_kind(t, TNI_FLOAT) && !is_kind(t, TNI_COMPLEX);
 }
+
+static void use_tree(tni_fold *f)
+{
+    if (is_integer(f->src))
+        use_integers(f, TNI_TERM_SAME);
+    else if (!f->product)
+        use_terms(f, f->skip ? TNI_TERM_NUMBERS : TNI_TERM_SAME);
+    else if (is_kind(f->src, TNI_COMPLEX))
+        f->class = &tni_fold_complex_prod;
+    else
+        use_terms(f, f->skip ? TNI_TERM_NUMBERS_WIDEN : TNI_TERM_WIDEN);
+}
+
+static void use_squares(tni_fold *f)
+{
+    if (is_integer(f->src))
+        use_integers(f, TNI_TERM_SQUARE);
+    else
+        use_terms(f, is_kind(f->src, TNI_COMPLEX) ? TNI_TERM_COMPLEX_SQUARE : TNI_TERM_SQUARE);
+}
+
+static void use_logsumexp(tni_fold *f)
+{
+    f->class = &tni_fold_logsumexp;
+    f->term = TNI_TERM_WIDEN;
+}
+
+static void use_keys(tni_fold *f)
+{
+    const int facts = tni_reductions[f->op].facts;
+    use_extremes(f, (facts & TNI_FOLD_LEAST) != 0, false, (facts & TNI_FOLD_INDEX) != 0);
+}
+
+const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
+#define REDUCTION(ENUM, NAME, PARAMS, TAKES, RESULT, NEEDS, USE, PARAM, FACTS)                 \
+    [TN_REDUCE_##ENUM] = {#NAME,     PARAMS, TNI_TAKES_##TAKES, TNI_RESULT_##RESULT, NEEDS,    \
+                          use_##USE, PARAM,  TNI_FOLD_##FACTS},
+#include "reduce.def"
+#undef REDUCTION
+};
 
 /* ---- the way ---- */
 
@@ -253,7 +236,7 @@ static void plan_operands(tni_fold *f, const tn_tensor *dst, const tn_tensor *co
 {
     f->isa = tni_isa_level();
     f->shift[0] = f->shift[1] = f->shift[2] = 0;
-    choose_class(f);
+    tni_reductions[f->op].use(f);
     tni_fold_axes(f, dst, srcs, folded, as_parts);
     choose_way(f);
 }
@@ -261,8 +244,7 @@ static void plan_operands(tni_fold *f, const tn_tensor *dst, const tn_tensor *co
 void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_tensor *dst,
                    const tn_tensor *src, uint64_t folded)
 {
-    const bool spread = op == TN_REDUCE_VAR || op == TN_REDUCE_STD || op == TN_REDUCE_NANVAR ||
-                        op == TN_REDUCE_NANSTD;
+    const tni_reduce_row *row = &tni_reductions[op];
     /* sums of complex numbers are those of their parts, an axis of two */
     const bool as_parts =
         is_kind(src->dtype, TNI_COMPLEX) && (op == TN_REDUCE_SUM || op == TN_REDUCE_MEAN);
@@ -276,12 +258,13 @@ void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_
     f->width = tni_width(f->src);
     f->elem = f->src == TN_F64 || f->src == TN_C128 || (f->src < TN_F8E4M3) ? TN_F64 : TN_F32;
     f->nsrc = 1;
-    f->skip = op >= TN_REDUCE_NANSUM;
-    f->mean = op == TN_REDUCE_MEAN || op == TN_REDUCE_NANMEAN;
-    f->product = f->wide = f->joined = false;
+    f->skip = row->facts & TNI_FOLD_SKIP;
+    f->mean = row->facts & TNI_FOLD_MEAN;
+    f->product = row->facts & TNI_FOLD_PRODUCT;
+    f->wide = f->joined = false;
     f->plane = f->first = 0;
     f->term = TNI_TERM_SAME;
-    f->param = params ? params[0] : spread ? 0 : 2;
+    f->param = params ? params[0] : row->param;
     f->count = 1;
     for (int i = 0; i < src->ndim; i++)
         if (folded >> i & 1)
@@ -302,7 +285,7 @@ void tni_fold_plan_dot(tni_fold *f, const tn_tensor *dst, const tn_tensor *a,
         f->class = &tni_fold_complex_dot;
     } else if (is_kind(f->src, TNI_FLOAT)) {
         f->elem = f->src == TN_F64 ? TN_F64 : TN_F32;
-        use_tree(f, TNI_TERM_MUL);
+        use_terms(f, TNI_TERM_MUL);
     }
     tni_fold_axes(f, dst, (const tn_tensor *const[]){a, b}, folded, false);
     choose_way(f);
