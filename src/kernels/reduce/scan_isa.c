@@ -37,48 +37,60 @@ static inline void settle(group *v)
     *v = (group)(((bits)*v & number) | ((bits)((group){0} + (double)NAN) & ~number));
 }
 
-static double line_sum32(char *d, const char *x, int64_t n, double before, double chain)
+/* p[i] takes p[i - 1], then p[i - 2], then p[i - 4]. */
+static inline void run_group(group *v)
 {
     const group none = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0};
+    *v = *v + __builtin_shufflevector(*v, none, 8, 0, 1, 2, 3, 4, 5, 6);
+    *v = *v + __builtin_shufflevector(*v, none, 8, 8, 0, 1, 2, 3, 4, 5);
+    *v = *v + __builtin_shufflevector(*v, none, 8, 8, 8, 8, 0, 1, 2, 3);
+}
+
+/* Whole groups stay in registers: a part of one goes through memory by itself, because a loop
+ * that does so for all runs from store to load (Zen 4: 4 cycles an element). */
+static double line_sum32(char *d, const char *x, int64_t n, double before, double chain)
+{
     group run = {chain, chain, chain, chain, chain, chain, chain, chain};
-    for (int64_t i = 0; i < n; i += TNI_SCAN_GROUP) {
-        const int64_t m = n - i < TNI_SCAN_GROUP ? n - i : TNI_SCAN_GROUP;
-        half f = {-0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f};
-        if (m == TNI_SCAN_GROUP)
-            memcpy(&f, x + 4 * i, sizeof f);
-        else
-            memcpy(&f, x + 4 * i, (size_t)m * sizeof(float));
+    int64_t i = 0;
+    for (; i + TNI_SCAN_GROUP <= n; i += TNI_SCAN_GROUP) {
+        half f;
+        memcpy(&f, x + 4 * i, sizeof f);
         group v = __builtin_convertvector(f, group);
-        v = v + __builtin_shufflevector(v, none, 8, 0, 1, 2, 3, 4, 5, 6);
-        v = v + __builtin_shufflevector(v, none, 8, 8, 0, 1, 2, 3, 4, 5);
-        v = v + __builtin_shufflevector(v, none, 8, 8, 8, 8, 0, 1, 2, 3);
+        run_group(&v);
         const group last = __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
         group made = before + (run + v);
         settle(&made);
         f = __builtin_convertvector(made, half);
         run = run + last;
-        if (m == TNI_SCAN_GROUP)
-            memcpy(d + 4 * i, &f, sizeof f);
-        else
-            memcpy(d + 4 * i, &f, (size_t)m * sizeof(float));
+        memcpy(d + 4 * i, &f, sizeof f);
     }
-    return run[0];
+    if (i == n)
+        return run[0];
+    double part[TNI_SCAN_GROUP] = {0};
+    for (int64_t k = 0; k < n - i; k++) {
+        float one;
+        memcpy(&one, x + 4 * (i + k), sizeof one);
+        part[k] = (double)one;
+    }
+    const double after = line_sum(part, part, n - i, before, run[0]);
+    for (int64_t k = 0; k < n - i; k++) {
+        const float one = part[k] != part[k] ? NAN : (float)(part[k] + 0.0);
+        memcpy(d + 4 * (i + k), &one, sizeof one);
+    }
+    return after;
 }
 
 static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t w,
                        const double *before, double *chain)
 {
-    for (int64_t c = 0; c < w; c += 8) {
-        const size_t m = (size_t)(w - c < 8 ? w - c : 8);
-        group v[8], b = {0}, run = {0};
-        half f = {0};
-        memcpy(&b, before + c, m * sizeof(double));
-        memcpy(&run, chain + c, m * sizeof(double));
+    int64_t c = 0;
+    for (; c + 8 <= w; c += 8) {
+        group v[8], b, run;
+        half f;
+        memcpy(&b, before + c, sizeof b);
+        memcpy(&run, chain + c, sizeof run);
         for (int k = 0; k < 8; k++) {
-            if (m == 8)
-                memcpy(&f, x + k * x_step + 4 * c, sizeof f);
-            else
-                memcpy(&f, x + k * x_step + 4 * c, m * sizeof(float));
+            memcpy(&f, x + k * x_step + 4 * c, sizeof f);
             v[k] = __builtin_convertvector(f, group);
         }
         for (int by = 1; by < 8; by *= 2)
@@ -88,13 +100,23 @@ static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, i
             group made = b + (run + v[k]);
             settle(&made);
             f = __builtin_convertvector(made, half);
-            if (m == 8)
-                memcpy(d + k * d_step + 4 * c, &f, sizeof f);
-            else
-                memcpy(d + k * d_step + 4 * c, &f, m * sizeof(float));
+            memcpy(d + k * d_step + 4 * c, &f, sizeof f);
         }
         run = run + v[7];
-        memcpy(chain + c, &run, m * sizeof(double));
+        memcpy(chain + c, &run, sizeof run);
+    }
+    for (; c < w; c++) {
+        double v[8];
+        for (int k = 0; k < 8; k++) {
+            float one;
+            memcpy(&one, x + k * x_step + 4 * c, sizeof one);
+            v[k] = (double)one;
+        }
+        rows_sum(v, 8, 1, before + c, chain + c);
+        for (int k = 0; k < 8; k++) {
+            const float one = v[k] != v[k] ? NAN : (float)(v[k] + 0.0);
+            memcpy(d + k * d_step + 4 * c, &one, sizeof one);
+        }
     }
 }
 
