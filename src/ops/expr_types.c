@@ -1,6 +1,6 @@
 /* expr_types.c - the dtypes of an expression and the steps that compute it.
  *
- * Numbers alone are folded; what remains are steps, of which equal ones are one. */
+ * Numbers alone are folded; what remains are steps; equal ones are merged. */
 #include "expr_types.h"
 
 #include <string.h>

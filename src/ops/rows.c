@@ -1,4 +1,4 @@
-/* rows.c - softmax and norms of rows: what is asked, checked. */
+/* rows.c - the checks of softmax and of the norms of rows. */
 #include <tenon/rows.h>
 
 #include <math.h>

@@ -88,7 +88,7 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
 bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
                       const tn_tensor *const *ts);
 
-/* at are addresses of element (0, …, 0), dst first. */
+/* dst and srcs are the addresses of element (0, …, 0). */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
 
 /* Plan and run a conversion to another dtype, or bool to 0 and 1; shapes are equal. */

@@ -54,7 +54,7 @@ typedef struct tni_copy_kernels {
     void (*transpose_indexed[TNI_WIDTHS])(char *d, const int64_t *d_at, const char *s,
                                           const int64_t *s_at, int64_t na, int64_t nb);
 
-    /* The same into whole lines, streamed: d and d_step are multiples of 64. */
+    /* As transpose, into whole lines, streamed: d and d_step are multiples of 64. */
     void (*transpose_lines[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
                                         int64_t na, int64_t nb, int64_t ahead);
 
@@ -85,7 +85,7 @@ typedef struct tni_copy_kernels {
     void (*rows)(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                  const int64_t n[2], int64_t unit, const tni_trips *t);
 
-    /* The same with streaming stores where lines are whole. */
+    /* As units, with streaming stores where lines are whole. */
     void (*stream_units)(char *d, const int64_t d_step[2], const char *s,
                          const int64_t s_step[2], const int64_t n[2], int64_t unit,
                          int64_t ahead);

@@ -70,8 +70,8 @@ enum { TNI_PIECE_AXES = 4, TNI_RUN_AXES = 8 };
 typedef struct tni_carried {
     int piece_axes, run_axes;
     int64_t rows;                    /* units of a source piece: rows of dst */
-    int64_t run, segment;            /* units of dst's run, and of an item's part of it, */
-    int64_t segments;                /* of which there are so many */
+    int64_t run, segment;            /* units of dst's run, and of an item's part of it */
+    int64_t segments;                /* of a run */
     tni_axis run_axis[TNI_RUN_AXES]; /* outermost first */
 } tni_carried;
 

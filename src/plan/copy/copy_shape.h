@@ -54,7 +54,7 @@ int64_t tni_even_block(int64_t n, int64_t want, int64_t grain);
 int tni_source_next(const tni_copy *c, const tni_copy_case *of, int64_t enough);
 
 /* How many rows, step bytes apart, have a line each in the first cache and leave half of it to
- * others; no more than `most` are looked at. */
+ * others; the search ends at `most`. */
 int64_t tni_rows_held(int64_t step, int64_t most);
 
 /* Put the loops around the tile in order: `used` are the nest's axes that are in it. */

@@ -61,9 +61,9 @@ typedef struct tni_fold_lines {
 } tni_fold_lines;
 
 /* w sequences side by side: row i, of n <= 2048, begins at row[i], or at x + i * step when row
- * is NULL.  Ordered classes take the rows of a block in pieces: `begun` rows, a multiple of
- * TNI_TILE, went before these, more: others follow and out is not written yet; accumulators
- * are kept from word `acc` of scratch on. */
+ * is NULL.  Ordered classes take the rows of a block in pieces: `begun` is the number of rows
+ * consumed before, a multiple of TNI_TILE; with `more` others follow and out is not written
+ * yet.  Accumulators are kept from word `acc` of scratch on. */
 typedef struct tni_fold_columns {
     const char *const *row;
     const char *x;

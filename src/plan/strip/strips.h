@@ -51,8 +51,8 @@ typedef struct tni_instr {
     int8_t from;    /* and of src[0] */
     uint8_t ones;   /* bit k: src[k] is one value */
     uint8_t fetch;  /* APPLY: bit k: src[k] is a source that no step before has read */
-    uint8_t cached; /* CAST: operand whose strip may be that of before, with */
-    uint8_t skip;   /* so many instructions that need not run again */
+    uint8_t cached; /* CAST: operand whose converted strip is kept while it does not change; */
+    uint8_t skip;   /* then this many instructions are skipped */
     int16_t out, src[TNI_MAX_ARITY];
     union {
         tni_cast_fn cast;
