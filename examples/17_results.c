@@ -1,4 +1,4 @@
-/* 16_results.c - results that the library allocates: tn_apply_copy finds their dtype and shape,
+/* 17_results.c - results that the library allocates: tn_apply_copy finds their dtype and shape,
  * tn_like takes both from another tensor. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
