@@ -39,7 +39,7 @@ static tn_tensor element(char *bytes, tn_dtype dtype)
 
 tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to)
 {
-    tni_expr_value r = number_of(to, false), from = *v;
+    tni_expr_value r = number_of(to, false);
     if (tni_expr_dtype_of(v) == to) {
         memcpy(r.bytes, v->bytes, sizeof r.bytes);
         return r;
@@ -51,11 +51,7 @@ tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to)
         memcpy(r.bytes, to == TN_F32 ? (const void *)&f32 : &f64, (size_t)tni_width(to));
         return r;
     }
-    const tni_cast c = tni_cast_chain(tni_isa_level(), tni_expr_dtype_of(v), to);
-    for (int i = 0; i < c.steps; i++) { /* by kernels: a plan would take much stack */
-        c.fn[i](r.bytes, from.bytes, 1, 0, false);
-        memcpy(from.bytes, r.bytes, sizeof from.bytes);
-    }
+    tni_cast_element(r.bytes, to, v->bytes, tni_expr_dtype_of(v));
     return r;
 }
 

@@ -91,6 +91,9 @@ bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
 /* dst and srcs are the addresses of element (0, …, 0). */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
 
+/* One element to another dtype, by the kernels: a plan would take much stack. */
+void tni_cast_element(void *d, tn_dtype to, const void *s, tn_dtype from);
+
 /* Plan and run a conversion to another dtype, or bool to 0 and 1; shapes are equal. */
 void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);
 

@@ -26,7 +26,7 @@ cc "$2/main.c" $(pkg-config "$flags" --cflags tenon) "$lib/libtenon.a" \
 
 awk '/^```c$/ {on = 1; next} /^```$/ {if (on) exit} on' "$4" >"$work/readme.c"
 cc -Wall -Wextra "$work/readme.c" $(pkg-config "$flags" --cflags --libs tenon) -o "$work/readme"
-[ "$(LD_LIBRARY_PATH="$lib" "$work/readme")" = "0.6 1.0" ]
+[ "$(LD_LIBRARY_PATH="$lib" "$work/readme")" = "0.2 1.0" ]
 
 "$work/usr/bin/tenon" version | grep -q "$3"
 [ -s "$work/usr/share/man/man1/tenon.1" ]

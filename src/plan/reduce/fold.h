@@ -117,7 +117,8 @@ enum {
     TNI_FOLD_PRODUCT = 4, /* elements are multiplied */
     TNI_FOLD_ROOT = 8,    /* the square root of the spread */
     TNI_FOLD_LEAST = 16,  /* the least element, not the greatest */
-    TNI_FOLD_INDEX = 32   /* its index */
+    TNI_FOLD_INDEX = 32,  /* its index */
+    TNI_FOLD_LEAST_INDEX = TNI_FOLD_LEAST | TNI_FOLD_INDEX
 };
 
 struct tni_fold;

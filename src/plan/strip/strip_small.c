@@ -1,5 +1,7 @@
 /* strip_small.c - a few elements of one op, computed without a plan; a conversion, planned and
  * run. */
+#include <string.h>
+
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
@@ -43,6 +45,18 @@ bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
     if (count)
         tni_op_run(&strip, ts[0]->data, from, 0, count);
     return true;
+}
+
+void tni_cast_element(void *d, tn_dtype to, const void *s, tn_dtype from)
+{
+    const tni_cast c = tni_cast_chain(tni_isa_level(), from, to);
+    char in[16], out[16];
+    memcpy(in, s, (size_t)tni_width(from));
+    for (int i = 0; i < c.steps; i++) {
+        c.fn[i](out, in, 1, 0, false);
+        memcpy(in, out, sizeof in);
+    }
+    memcpy(d, in, (size_t)tni_width(to));
 }
 
 void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s)
