@@ -95,9 +95,8 @@ static int16_t lower_load(lowering *l, int v)
         return l->slot[v] = (int16_t)(v + 1);
     const bool source = v < p->nsrc;
     tni_instr *x = lower_emit(l, source ? TNI_DO_SPLAT : TNI_DO_NUMBER, true, width);
-    if (source)
-        x->src[0] = (int16_t)(v + 1);
-    else
+    x->src[0] = source ? (int16_t)(v + 1) : 0; /* a number reads no operand */
+    if (!source)
         memcpy(x->value, p->num[v - p->nsrc].bytes, sizeof x->value);
     return l->slot[v] = x->out = lower_slot(l, true, width);
 }
