@@ -86,11 +86,17 @@ static inline uint16_t tni_f16_of_f32(float f)
     return (uint16_t)(sign | (x > 0x7f800000u ? nan : r < 0x7c00u ? r : 0x7c00u));
 }
 
-/* Bits of a f32, rounded so that the upper half is a bf16; the lower half is left over. */
+/* Bits of a f32 that is no NaN, or one whose lower half is 0, rounded so that the upper half is
+ * a bf16; the lower half is left over. */
+static inline uint32_t tni_bf16_rounded(uint32_t bits)
+{
+    return bits + 0x7fffu + (bits >> 16 & 1);
+}
+
+/* The same for every f32. */
 static inline uint32_t tni_bf16_above(uint32_t bits)
 {
-    const uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1);
-    return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : rounded;
+    return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : tni_bf16_rounded(bits);
 }
 
 static inline uint16_t tni_bf16_of_f32(float f)

@@ -92,12 +92,13 @@ INLINE void bf16_split_lanes(char *d, const char *s)
         PLACE(loose32, d)[PAIRS + j] = LOOK(loose32, s)[j] & 0xffff0000u;
 }
 
+/* Back from there.  A NaN that an op computes has no payload, so rounding keeps it. */
 INLINE void bf16_together(char *d, const char *s)
 {
     const loose32 *x = LOOK(loose32, s), *y = x + PAIRS;
     loose32 *r = PLACE(loose32, d);
     for (int j = 0; j < PAIRS; j++)
-        r[j] = tni_bf16_above(x[j]) >> 16 | (tni_bf16_above(y[j]) & 0xffff0000u);
+        r[j] = tni_bf16_rounded(x[j]) >> 16 | (tni_bf16_rounded(y[j]) & 0xffff0000u);
 }
 
 #endif
