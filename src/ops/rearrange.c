@@ -21,6 +21,8 @@ tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
     TRY(check_copy("rearrange", TNI_ALLOW_ALIAS, dst, src));
     if (UNLIKELY(dst->data == src->data))
         return TN_OK; /* the very same elements, or none */
+    if (tni_copy_small(dst, src))
+        return TN_OK;
 
     tni_copy copy;
     tni_copy_plan(&copy, dst, src);

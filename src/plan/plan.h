@@ -58,6 +58,9 @@ void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
 /* dst and src are addresses of element (0, …, 0). */
 void tni_copy_run(const tni_copy *c, char *dst, const char *src);
 
+/* A few elements of two axes are copied at once; false: plan. */
+bool tni_copy_small(const tn_tensor *dst, const tn_tensor *src);
+
 void tni_copy_facts(const tni_copy *c, tn_facts *f);
 
 /* ---- pads (pad/pad_ways.c) ---- */

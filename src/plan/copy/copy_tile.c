@@ -45,3 +45,18 @@ void tni_copy_tile(const tni_copy_job *j, char *d, const int64_t d_step[2], cons
         j->k->tile[c->log2_width](d, d_step, s, s_step, n);
     }
 }
+
+/* Elements that one tile copies in less time than a plan takes: 60 ns, Zen 4. */
+enum { SMALL = 64 };
+
+bool tni_copy_small(const tn_tensor *dst, const tn_tensor *src)
+{
+    const int64_t *n = dst->shape;
+    if (dst->ndim != 2 || n[0] > SMALL || n[1] > SMALL || n[0] * n[1] > SMALL ||
+        n[0] * n[1] < 2)
+        return false;
+    const tni_copy_kernels *kernels = tni_kernels_of(tni_isa_level())->copy;
+    kernels->tile[tni_log2_width(tni_width(dst->dtype))](dst->data, dst->stride, src->data,
+                                                         src->stride, n);
+    return true;
+}
