@@ -23,17 +23,6 @@ void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype
     p->alone = p->swapped = false;
 }
 
-void tni_product_add(tni_product *p, int class, int64_t n, const int64_t step[TNI_SIDES])
-{
-    p->size[class] *= n;
-    if (n == 1)
-        return;
-    tni_contract_axis *x = &p->axis[class][p->count[class]++];
-    x->n = n;
-    for (int k = 0; k < TNI_SIDES; k++)
-        x->step[k] = step[k];
-}
-
 tni_sum tni_sum_of(tn_dtype meet)
 {
     switch (meet) {

@@ -35,8 +35,18 @@ typedef struct tni_product {
 /* Begin a product: no axes, every class of size 1. */
 void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype meet);
 
-/* Add an axis.  Extents of 1 are left out. */
-void tni_product_add(tni_product *p, int class, int64_t n, const int64_t step[TNI_SIDES]);
+/* Add an axis.  Extents of 1 are left out.  Inline, so that the steps go straight to the axis. */
+static inline void tni_product_add(tni_product *p, int class, int64_t n,
+                                   const int64_t step[TNI_SIDES])
+{
+    p->size[class] *= n;
+    if (n == 1)
+        return;
+    tni_contract_axis *x = &p->axis[class][p->count[class]++];
+    x->n = n;
+    for (int k = 0; k < TNI_SIDES; k++)
+        x->step[k] = step[k];
+}
 
 /* Bring it to its normal form: steps of dst positive, axes of a class ordered by dst (deep: by
  * left), neighbours that every operand walks as one merged, dst's fastest axis in cols. */
