@@ -75,6 +75,8 @@ static const way_case ways[] = {
     {{"ij", "ik", "kj"}, {"", "", ""}, "i2j2113k700", TN_I8, TN_I32, "gemv"},
     {{"bij", "bik", "bkj"}, {"", "", ""}, "b3i2j211k700", TN_BOOL, TN_BOOL, "gemv"},
     {{"ij", "ik", "kj"}, {"", "", ""}, "i6j300k700", TN_F32, TN_F32, "direct"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i4j800k800", TN_C64, TN_C64, "direct"},
+    {{"ij", "ik", "kj"}, {"", "", ""}, "i30j30k30", TN_F32, TN_F32, "direct"},
     {{"i", "ik", "k"}, {"", "", ""}, "i700k1100", TN_C64, TN_C64, "gemv"},
     {{"il", "jk", "ijkl"}, {"", "", ""}, "i9j10k11l12", TN_F32, TN_F32, "gemv"},
     {{"", "k", "k"}, {"", "", ""}, "k5000", TN_F64, TN_F64, "gemv"},
@@ -216,7 +218,17 @@ static void gemm_case(rng *r, tn_dtype t, int64_t m, int64_t n, int64_t k, doubl
     const tn_tensor *addend = itself ? NULL : &c.t, *from = itself ? &was.t : &c.t;
     if (beta == 0 && !wrap)
         memset(d.bytes, 0xff, d.size); /* NaN, which is not read */
+    block again = block_twin(&d);
     OK(tn_gemm(&d.t, alpha, &a.t, &b.t, beta, addend));
+    if (beta == 0) { /* a plan of another alpha, run with this one */
+        tn_plan *plan;
+        OK(tn_plan_gemm(&plan, &again.t, 3, &a.t, &b.t, 0, NULL));
+        OK(tn_plan_gemm_run(plan, again.t.data, alpha, a.t.data, b.t.data, 0, NULL, NULL, 0));
+        SAME_BLOCKS(&again, &d, "gemm %s: a plan run with alpha %g differs\n", tn_dtype_name(t),
+                    alpha);
+        tn_plan_free(plan);
+    }
+    block_free(&again);
     const char *const letters[] = {"ij", "ik", "kj"};
     const tn_tensor *const srcs[] = {&a.t, &b.t};
     int64_t extent[ORACLE_LETTERS] = {['i'] = m, ['j'] = n, ['k'] = k},
@@ -251,12 +263,12 @@ static void gemm_numbers(void **state)
 {
     (void)state;
     static const tn_dtype types[] = {TN_F32, TN_F64, TN_BF16, TN_F16, TN_C64, TN_I8, TN_I32};
-    static const int64_t sizes[][3] = {{5, 7, 3}, {1, 40, 30}, {40, 1, 30}, {37, 41, 29}};
-    static const double numbers[][2] = {{1, 0}, {-2, 1}, {1, 3}, {0, 2}, {0, 0}};
+    static const int64_t sizes[][3] = {{5, 7, 3}, {1, 130, 30}, {40, 1, 30}, {37, 41, 29}};
+    static const double numbers[][2] = {{1, 0}, {-2, 0}, {-2, 1}, {1, 3}, {0, 2}, {0, 0}};
     rng r = {3};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (size_t s = 0; s < 4; s++)
-            for (size_t n = 0; n < 5; n++)
+            for (size_t n = 0; n < 6; n++)
                 for (int kind = 0; kind < 8; kind++)
                     if (!TEST_WATCHED || (kind + (int)(s + n)) % 3 == 0)
                         gemm_case(&r, types[t], sizes[s][0], sizes[s][1], sizes[s][2],
@@ -451,6 +463,61 @@ static void memory(void **state)
     tn_free(&weak_d);
 }
 
+/* ---- what a gemm cannot take at once ---- */
+
+/* Rows that overlap are no matrix for a BLAS: windows of a vector, times a matrix. */
+static void overlapping_rows(void **state)
+{
+    (void)state;
+    enum { M = 70, N = 60, K = 90 };
+    static float line[M + K - 1], right[K * N], dst[M * N];
+    tn_tensor a, b, d, flat;
+    for (int i = 0; i < M + K - 1; i++)
+        line[i] = (float)(i * 7 % 23 - 11);
+    for (int i = 0; i < K * N; i++)
+        right[i] = (float)(i * 5 % 17 - 8);
+    OK(tn_init(&flat, line, TN_F32, 1, (int64_t[]){M + K - 1}));
+    OK(tn_windows(&a, &flat, 0, K, 1));
+    OK(tn_init(&b, right, TN_F32, 2, (int64_t[]){K, N}));
+    OK(tn_init(&d, dst, TN_F32, 2, (int64_t[]){M, N}));
+    OK(tn_matmul(&d, &a, &b));
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            float sum = 0; /* whole numbers: exact in any order */
+            for (int k = 0; k < K; k++)
+                sum += line[i + k] * right[k * N + j];
+            assert_true(dst[i * N + j] == sum);
+        }
+}
+
+/* Panels of 16 MiB and more are multiplied in pieces of the deep axis. */
+static void deep_in_pieces(void **state)
+{
+    (void)state;
+    enum { M = 40, N = 41, K = 110000 };
+    int8_t *left = malloc(M * K), *right = malloc(N * K);
+    static int32_t dst[M * N];
+    tn_tensor a, b, d;
+    assert_true(left && right);
+    for (int i = 0; i < M * K; i++)
+        left[i] = (int8_t)(i % 251 - 125);
+    for (int i = 0; i < N * K; i++)
+        right[i] = (int8_t)(i % 241 - 120);
+    OK(tn_init(&a, left, TN_I8, 2, (int64_t[]){M, K}));
+    OK(tn_init(&b, right, TN_I8, 2, (int64_t[]){N, K}));
+    OK(tn_init(&d, dst, TN_I32, 2, (int64_t[]){M, N}));
+    OK(tn_einsum(&d, "ik,jk->ij", 2, (const tn_tensor *const[]){&a, &b}));
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j += 8) {
+            int32_t sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += left[i * K + k] * right[j * K + k];
+            assert_int_equal(dst[i * N + j], sum);
+        }
+    free(left);
+    free(right);
+}
+
 /* The name says the flavour, and explain what holds for its bits. */
 static void blas_is_named(void **state)
 {
@@ -493,10 +560,11 @@ static void blas_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way),  cmocka_unit_test(gemm_numbers),
-        cmocka_unit_test(infinities), cmocka_unit_test(chains),
-        cmocka_unit_test(crowds),     cmocka_unit_test(children),
-        cmocka_unit_test(memory),     cmocka_unit_test(blas_is_named),
+        cmocka_unit_test(every_way),        cmocka_unit_test(gemm_numbers),
+        cmocka_unit_test(infinities),       cmocka_unit_test(chains),
+        cmocka_unit_test(crowds),           cmocka_unit_test(children),
+        cmocka_unit_test(overlapping_rows), cmocka_unit_test(deep_in_pieces),
+        cmocka_unit_test(memory),           cmocka_unit_test(blas_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,90 +1,8 @@
 /* test_einsum.c - contractions of every class, dtype and layout against slow loops. */
-#include "contract_oracle.h"
+#include "contract_draw.h"
 #include "draw.h"
 
 enum { CASES = TEST_WATCHED ? 250 : 1500, WORK = 40000 };
-
-/* Extents of letters from the sources; a source may have 1 where others have more. */
-typedef struct draw_case {
-    int n;
-    char letters[1 + TN_EINSUM_SOURCES][16];
-    int64_t extent[ORACLE_LETTERS];
-    tn_dtype dtype[TN_EINSUM_SOURCES], met, dst;
-} draw_case;
-
-static tn_dtype accumulator(rng *r, tn_dtype met)
-{
-    static const tn_dtype wide[] = {TN_I16, TN_I32, TN_I64, TN_U32};
-    if (met >= TN_F8E4M3 && met <= TN_BF16)
-        return next(r) % 2 ? TN_F32 : met;
-    tn_dtype to = wide[next(r) % 4], both;
-    if (tni_dtypes[met].kind <= TNI_UNSIGNED && next(r) % 2 &&
-        tn_promote(&both, met, to) == TN_OK && both == to)
-        return to;
-    return met;
-}
-
-static void draw_dtypes(rng *r, draw_case *c)
-{
-    for (;;) {
-        const tn_dtype one = pick_dtype(r);
-        c->met = c->dtype[0] = one;
-        bool meets = true;
-        for (int k = 1; k < c->n; k++) {
-            c->dtype[k] = next(r) % 4 ? one : pick_dtype(r);
-            tn_dtype with = c->met;
-            meets = meets && tn_promote(&c->met, with, c->dtype[k]) == TN_OK;
-        }
-        if (meets)
-            break;
-    }
-    c->dst = accumulator(r, c->met);
-}
-
-/* Letters of each source, some shared; dst gets about half of them. */
-static void draw_letters(rng *r, draw_case *c)
-{
-    static const int64_t usual[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33};
-    const int letters = (int)pick(r, 1, 6);
-    double work = 1;
-    c->n = next(r) % 8 ? (int)pick(r, 1, 2) : (int)pick(r, 3, 5);
-    for (int i = 0; i < letters; i++) {
-        int64_t n = usual[next(r) % 10];
-        while (n > 1 && work * (double)n > WORK)
-            n /= 2;
-        c->extent['a' + i] = n;
-        work *= (double)n;
-    }
-    bool used[8] = {false};
-    for (int k = 1; k <= c->n; k++) {
-        int count = 0;
-        for (int i = 0; i < letters; i++)
-            if (next(r) % 2) {
-                c->letters[k][count++] = (char)('a' + i);
-                used[i] = true;
-            }
-        if (count && count < 8 && next(r) % 16 == 0) /* a diagonal */
-            c->letters[k][count++] = c->letters[k][0];
-        c->letters[k][count] = 0;
-        for (int i = count - 1; i > 0; i--) {
-            const int j = (int)pick(r, 0, i);
-            const char was = c->letters[k][i];
-            c->letters[k][i] = c->letters[k][j];
-            c->letters[k][j] = was;
-        }
-    }
-    int count = 0;
-    for (int i = 0; i < letters; i++)
-        if (used[i] && next(r) % 5 > 1)
-            c->letters[0][count++] = (char)('a' + i);
-    c->letters[0][count] = 0;
-    for (int i = count - 1; i > 0; i--) {
-        const int j = (int)pick(r, 0, i);
-        const char was = c->letters[0][i];
-        c->letters[0][i] = c->letters[0][j];
-        c->letters[0][j] = was;
-    }
-}
 
 static block draw_operand(rng *r, draw_case *c, int k)
 {
@@ -96,15 +14,6 @@ static block draw_operand(rng *r, draw_case *c, int k)
     if (k)
         oracle_fill(r, &b.t, tni_dtypes[c->met].kind <= TNI_UNSIGNED);
     return b;
-}
-
-static void spec_of(const draw_case *c, bool words, char *out)
-{
-    for (int k = 1; k <= c->n + 1; k++) {
-        for (const char *p = c->letters[k % (c->n + 1)]; *p; p++)
-            out += sprintf(out, words ? "%c%c " : "%c", *p, *p);
-        out += sprintf(out, k < c->n ? ", " : k == c->n ? " -> " : "");
-    }
 }
 
 /* Every element of got, and every byte of its block that belongs to none. */
@@ -139,7 +48,7 @@ static void run_case(uint64_t seed)
     char spec[256];
     block b[1 + TN_EINSUM_SOURCES];
     const tn_tensor *srcs[TN_EINSUM_SOURCES];
-    draw_letters(&r, &c);
+    draw_letters(&r, &c, WORK);
     draw_dtypes(&r, &c);
     spec_of(&c, false, spec);
     for (int k = 0; k <= c.n; k++)

@@ -188,11 +188,10 @@ static inline oracle_sum oracle_element(int n, const char *const *letters,
 /* How far a result in dtype may be from the exact one. */
 static inline long double oracle_bound(const oracle_sum *s, tn_dtype met, tn_dtype dst)
 {
-    const bool wide = met == TN_F64 || met == TN_C128,
-               complex = met == TN_C64 || met == TN_C128;
+    const bool wide = met == TN_F64 || met == TN_C128, pairs = met == TN_C64 || met == TN_C128;
     const long double eps = wide ? 0x1p-53L : 0x1p-24L;
     const long double bound =
-        (complex ? 3 : 1) * (long double)(s->terms + 16) * eps * s->magnitude;
+        (pairs ? 3 : 1) * (long double)(s->terms + 16) * eps * s->magnitude;
     const long double value = fabsl(s->sum.re) + fabsl(s->sum.im) + bound;
     const long double rounding = dst == TN_F8E5M2   ? 0x1p-3L
                                  : dst == TN_F8E4M3 ? 0x1p-4L
