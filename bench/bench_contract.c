@@ -1,10 +1,12 @@
 /* bench_contract.c - tenon_bench_contract [--quick] [--threads N] [--only WORD] [--list]
+ *                                         [--peers bench/peers_contract.py]
  *
  * Contractions beside one sgemm of the same m, n, k by the BLAS with its own threads, in turns
  * in one run: TCCG's 24 contractions (Springer and Bientinesi) on tensors of 16 MB, attention,
- * matrices, batches of small products, one-row products.  Batches stand beside an sgemm of
- * 1024^3, small ones also beside a loop of cblas calls.  Best times count; share is of sgemm's
- * GF/s, or, for one row, of its speed. */
+ * matrices, batches of small products, one-row products of every dtype.  Batches stand beside an
+ * sgemm of 1024^3, small ones also beside a loop of cblas calls.  Best times count; reached is the
+ * share of sgemm's GF/s, "<" below the goal, or the ns of a 4 x 4 call.  --peers runs the cases in
+ * NumPy and PyTorch first, each where it is importable; its columns are GF/s too. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ static sgemm_fn sgemm;
 
 typedef struct options {
     bool quick, list;
-    const char *only;
+    const char *only, *peers;
     int threads;
 } options;
 
@@ -125,6 +127,20 @@ static void classify(race *r)
     }
 }
 
+/* A row of 2048 times a matrix whose columns are dense, as of a linear layer. */
+static race one_row(tn_dtype dtype)
+{
+    const char *known = tn_dtype_name(dtype);
+    char name[48];
+    if (dtype > TN_C128)
+        return (race){.name = ""};
+    snprintf(name, sizeof name, "linear 1 x 2048 x 2048 %s", known);
+    return named(name, "ik,jk->ij", dtype, "i1j2048k2048",
+                 dtype == TN_F32                       ? 2.5
+                 : dtype == TN_F16 || dtype == TN_BF16 ? 3
+                                                       : 0);
+}
+
 static race cases(int i)
 {
     enum { LISTED = sizeof tccg / sizeof *tccg };
@@ -171,28 +187,64 @@ static race cases(int i)
     case 18:
         return named("256 x 64^3", "xik,xkj->xij", TN_F32, "x256i64j64k64", 0);
     case 19:
-        return named("linear 1 x 2048 x 2048", "ik,jk->ij", TN_F32, "i1j2048k2048", 2.5);
-    case 20:
-        return named("the same, bf16", "ik,jk->ij", TN_BF16, "i1j2048k2048", 3);
-    case 21:
-        return named("the same, f16", "ik,jk->ij", TN_F16, "i1j2048k2048", 3);
-    case 22:
-        return named("the same, i8", "ik,jk->ij", TN_I8, "i1j2048k2048", 0);
-    case 23:
         return named("1 x 2048 x 2048, rows", "ik,kj->ij", TN_F32, "i1j2048k2048", 2.5);
-    case 24:
+    case 20:
+        return named("1 x 2048 x 2048, rows bf16", "ik,kj->ij", TN_BF16, "i1j2048k2048", 3);
+    case 21:
         return named("6 x 2048 x 2560", "ik,jk->ij", TN_F32, "i6j2560k2048", 0);
-    case 25:
+    case 22:
         return named("6 x 2048 x 2560 bf16", "ik,jk->ij", TN_BF16, "i6j2560k2048", 0);
-    case 26:
+    case 23:
         return named("jk,ijkl->il 64^4", "jk,ijkl->il", TN_F32, "i64j64k64l64", 0);
-    case 27:
+    case 24:
         return named("Nc,Nc->N 1M x 2", "xc,xc->x", TN_F32, "x1000000c2", 0);
-    case 28:
+    case 25:
         return named("(3,64,64)@(4096,3,64,1)", "cij,xcjy->xciy", TN_F32, "c3i64j64x4096y1", 0);
     default:
-        return (race){.name = ""};
+        return one_row((tn_dtype)(i - LISTED - 26 + TN_BOOL));
     }
+}
+
+/* ---- peers ---- */
+
+typedef struct peer {
+    char name[48], numpy[12], torch[12]; /* GF/s */
+} peer;
+
+enum { PEERS = 96, PEER_NAME = 28 }; /* columns of a name in the script's lines */
+static peer peers[PEERS];
+static int npeers;
+
+static const peer *peer_of(const char *name)
+{
+    static const peer none = {"", "-", "-"};
+    for (int i = 0; i < npeers; i++)
+        if (!strcmp(peers[i].name, name))
+            return &peers[i];
+    return &none;
+}
+
+/* Run the listed cases through the script; a line is a name and two figures. */
+static void read_peers(const char *self, const options *o)
+{
+    char command[1024], text[256];
+    snprintf(command, sizeof command, "'%s' --list --only '%s' | python3 '%s'%s", self,
+             o->only ? o->only : "", o->peers, o->quick ? " --quick" : "");
+    FILE *f = popen(command, "r");
+    if (!f)
+        give_up("peers", "cannot run the script");
+    while (npeers < PEERS && fgets(text, sizeof text, f)) {
+        peer *p = &peers[npeers];
+        if (strlen(text) <= PEER_NAME ||
+            sscanf(text + PEER_NAME, "%11s %11s", p->numpy, p->torch) != 2)
+            continue;
+        int n = PEER_NAME;
+        while (n > 0 && text[n - 1] == ' ')
+            n--;
+        snprintf(p->name, sizeof p->name, "%.*s", n, text);
+        npeers++;
+    }
+    pclose(f);
 }
 
 /* ---- running ---- */
@@ -210,10 +262,11 @@ static void prepare(runner *x, const race *r)
         MUST(tn_alloc(&x->t[k], k ? r->dtype : r->dst, ndim, shape));
         const bool whole = r->dtype < TN_F8E4M3;
         if (k && whole)
-            MUST(tn_randint(&x->t[k], (uint64_t)k, -8, 8));
-        else if (k && r->dtype == TN_C64) {
+            MUST(tn_randint(&x->t[k], (uint64_t)k, 0, r->dtype == TN_BOOL ? 2 : 8));
+        else if (k && r->dtype >= TN_C64) {
+            const tn_dtype part = r->dtype == TN_C64 ? TN_F32 : TN_F64;
             tn_tensor flat;
-            MUST(tn_init(&flat, x->t[k].data, TN_F32, 1, (int64_t[]){2 * tn_numel(&x->t[k])}));
+            MUST(tn_init(&flat, x->t[k].data, part, 1, (int64_t[]){2 * tn_numel(&x->t[k])}));
             MUST(tn_randn(&flat, (uint64_t)k));
         } else if (k)
             MUST(tn_randn(&x->t[k], (uint64_t)k));
@@ -290,14 +343,17 @@ static void show(const options *o, race *r, double *sum, int *count)
     char *way = strchr(text, ')'), *end = strchr(text, '\n');
     if (end)
         *end = 0;
-    printf("%-24s %7.0f x%6.0f x%6.0f x%7.0f %8.1f us %7.1f GF/s  sgemm %6.1f  share %5.2f",
-           r->name, r->m, r->n, r->k, r->times, work * 1e6, rate, top,
-           top > 0 ? rate / top : 0);
-    if (small)
-        printf("  loop of cblas %5.1f", flops / loop / 1e9);
+    char goal[16] = "-", beside[16] = "-";
     if (r->goal > 0)
-        printf("  goal %.2f %s", r->goal, rate / top >= r->goal ? "met" : "MISSED");
-    printf("  %s, %zu KB\n", way ? way + 3 : "", x.size >> 10);
+        snprintf(goal, sizeof goal, "%.2f", r->goal);
+    if (small)
+        snprintf(beside, sizeof beside, "%.1f", flops / loop / 1e9);
+    const double share = top > 0 ? rate / top : 0;
+    printf("%-28s %7.0f x%6.0f x%6.0f x%7.0f %8.1f %7.1f %6.1f %5s %7.2f%s", r->name, r->m,
+           r->n, r->k, r->times, work * 1e6, rate, top, goal, share,
+           share < r->goal ? "<" : " ");
+    const peer *p = peer_of(r->name);
+    printf(" %8s %8s %6s  %s\n", p->numpy, p->torch, beside, way ? way + 3 : "");
     fflush(stdout);
     if (r->step == 0) {
         *sum += rate / top < 1 ? rate / top : 1;
@@ -306,9 +362,40 @@ static void show(const options *o, race *r, double *sum, int *count)
     finish(&x);
 }
 
-/* A line for peers_contract.py: name, text, sizes, dtype. */
-static void list(const race *r)
+/* A call of tn_matmul, whose time is its checks and its plan. */
+static race tiny(void)
 {
+    return named("tn_matmul 4 x 4, ns", "ik,kj->ij", TN_F32, "i4j4k4", 150);
+}
+
+static void show_tiny(const options *o)
+{
+    enum { CALLS = 20000 };
+    const race r = tiny();
+    const peer *p = peer_of(r.name);
+    double work = 0;
+    runner x;
+    if (o->only && !strstr(r.name, o->only))
+        return;
+    prepare(&x, &r);
+    for (int i = 0; i < (o->quick ? 40 : 200); i++) {
+        const double start = seconds();
+        for (int k = 0; k < CALLS; k++)
+            MUST(tn_matmul(&x.t[0], &x.t[1], &x.t[2]));
+        best(&work, (seconds() - start) / CALLS);
+    }
+    const double flops = 2 * 4 * 4 * 4, numpy = atof(p->numpy), torch = atof(p->torch);
+    printf("%-28s goal %.0f, reached %.1f%s; peer NumPy %.0f, PyTorch %.0f (0: not run)\n",
+           r.name, r.goal, work * 1e9, work * 1e9 > r.goal ? "<" : "",
+           numpy > 0 ? flops / numpy : 0, torch > 0 ? flops / torch : 0);
+    finish(&x);
+}
+
+/* A line for peers_contract.py: name, text, sizes, dtype. */
+static void list(const options *o, const race *r)
+{
+    if (o->only && !strstr(r->name, o->only))
+        return;
     printf("%s\t%s\t", r->name, r->spec);
     for (int l = 'a'; l <= 'z'; l++)
         if (r->size[l])
@@ -339,6 +426,8 @@ int main(int argc, char **argv)
             o.list = true;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             o.only = argv[++i];
+        else if (!strcmp(argv[i], "--peers") && i + 1 < argc)
+            o.peers = argv[++i];
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
             o.threads = atoi(argv[++i]);
     tn_handle *h;
@@ -354,17 +443,28 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < MOST; i++)
         left[i] = right[i] = (float)(i % 251) / 251 - 0.5f;
     memset(out, 0, MOST * sizeof *out);
+    if (o.peers && !o.list)
+        read_peers(argv[0], &o);
     if (!o.list)
         printf("tenon %s, blas %s, kernels %s\n", tn_version(), tn_blas(), tn_isa());
+    if (!o.list)
+        printf("%-28s %7s x%6s x%6s x%7s %8s %7s %6s %5s %7s  %8s %8s %6s  way\n", "case", "m",
+               "n", "k", "times", "us", "GF/s", "sgemm", "goal", "reached", "peer: NumPy",
+               "PyTorch", "loop");
     for (int i = 0;; i++) {
         race r = cases(i);
         if (!r.name[0])
             break;
         if (o.list)
-            list(&r);
+            list(&o, &r);
         else
             show(&o, &r, &sum, &count);
     }
+    const race last = tiny();
+    if (o.list)
+        list(&o, &last);
+    else
+        show_tiny(&o);
     if (count)
         printf("mean share of TCCG's %d: %.2f\n", count, sum / count);
     free(left);
