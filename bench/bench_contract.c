@@ -211,7 +211,7 @@ typedef struct peer {
     char name[48], numpy[12], torch[12]; /* GF/s */
 } peer;
 
-enum { PEERS = 96, PEER_NAME = 28 }; /* columns of a name in the script's lines */
+enum { PEERS = 96, PEER_NAME = 30 }; /* columns of a name in the script's lines */
 static peer peers[PEERS];
 static int npeers;
 
@@ -349,7 +349,7 @@ static void show(const options *o, race *r, double *sum, int *count)
     if (small)
         snprintf(beside, sizeof beside, "%.1f", flops / loop / 1e9);
     const double share = top > 0 ? rate / top : 0;
-    printf("%-28s %7.0f x%6.0f x%6.0f x%7.0f %8.1f %7.1f %6.1f %5s %7.2f%s", r->name, r->m,
+    printf("%-30s %7.0f x%6.0f x%6.0f x%7.0f %8.1f %7.1f %6.1f %5s %7.2f%s", r->name, r->m,
            r->n, r->k, r->times, work * 1e6, rate, top, goal, share,
            share < r->goal ? "<" : " ");
     const peer *p = peer_of(r->name);
@@ -385,7 +385,7 @@ static void show_tiny(const options *o)
         best(&work, (seconds() - start) / CALLS);
     }
     const double flops = 2 * 4 * 4 * 4, numpy = atof(p->numpy), torch = atof(p->torch);
-    printf("%-28s goal %.0f, reached %.1f%s; peer NumPy %.0f, PyTorch %.0f (0: not run)\n",
+    printf("%-30s goal %.0f, reached %.1f%s; peer NumPy %.0f, PyTorch %.0f (0: not run)\n",
            r.name, r.goal, work * 1e9, work * 1e9 > r.goal ? "<" : "",
            numpy > 0 ? flops / numpy : 0, torch > 0 ? flops / torch : 0);
     finish(&x);
@@ -448,7 +448,7 @@ int main(int argc, char **argv)
     if (!o.list)
         printf("tenon %s, blas %s, kernels %s\n", tn_version(), tn_blas(), tn_isa());
     if (!o.list)
-        printf("%-28s %7s x%6s x%6s x%7s %8s %7s %6s %5s %7s  %8s %8s %6s  way\n", "case", "m",
+        printf("%-30s %7s x%6s x%6s x%7s %8s %7s %6s %5s %7s  %8s %8s %6s  way\n", "case", "m",
                "n", "k", "times", "us", "GF/s", "sgemm", "goal", "reached", "peer: NumPy",
                "PyTorch", "loop");
     for (int i = 0;; i++) {

@@ -53,7 +53,7 @@ def main():
     if np is None and torch is None:
         print("not run: NumPy, PyTorch")
         return
-    print(f"{'contraction, GF/s':28} {'NumPy':>8} {'PyTorch':>8}")
+    print(f"{'contraction, GF/s':30} {'NumPy':>8} {'PyTorch':>8}")
     for line in sys.stdin:
         name, text, sizes, dtype = line.rstrip("\n").split("\t")
         size = {word[0]: int(word[1:]) for word in sizes.split()}
@@ -63,7 +63,7 @@ def main():
             flops *= size[letter]
         shapes = [tuple(size[c] for c in term) for term in (left, right)]
         figures = [peer(text, shapes, dtype, seconds) for peer in (by_numpy, by_torch)]
-        print(f"{name:28}", *(f"{flops / t / 1e9:8.3f}" if t else f"{'-':>8}" for t in figures))
+        print(f"{name:30}", *(f"{flops / t / 1e9:8.3f}" if t else f"{'-':>8}" for t in figures))
 
 
 main()
