@@ -12,6 +12,7 @@
 
 /* Found on AMD Zen 4 (32 KB of first cache, 2 threads), by the same copies with 16 byte offsets. */
 enum {
+    PAGE = 4096,     /* bytes at which rows share the sets of a first cache */
     PIECE = 1024,    /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,      /* bytes of a run from which it takes in no further axis */
     RUN_LEAST = 128, /* units of a run: its two ends are partial lines */
@@ -60,10 +61,11 @@ static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
 
 /* Where rows could be written as aligned lines, those are quicker unless the source's own axis
  * is short, others go on where it ends, and dst's run is long (AMD Zen 4: 1.05 to 1.4 times the
- * speed there, 0.65 to 0.95 elsewhere). */
+ * speed there, 0.65 to 0.95 elsewhere; 0.4 when rows of dst are whole pages apart). */
 static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 {
-    return of->nest->axis[of->b].n * c->unit < PIECE / 2 &&
+    return of->nest->axis[of->b].step[0] % PAGE != 0 &&
+           of->nest->axis[of->b].n * c->unit < PIECE / 2 &&
            c->carried.run >= of->tuning.number[TNI_CARRIED_RUN] &&
            c->carried.rows * c->unit >= PIECE / 2;
 }
