@@ -353,10 +353,11 @@ static int make_result(const args *a, einsum_job *e)
         r.sources[0] = (tn_stream_source){.read = make_box, .user = e, .view = e->out};
         r.job.threads = 1;
         r.job.box = 1;
-        for (int i = e->along < 0 ? 0 : e->along; i < e->out.ndim; i++)
-            r.job.box *= i > e->along               ? e->out.shape[i]
-                         : e->box > e->out.shape[i] ? e->out.shape[i]
-                                                    : e->box * e->tile[i];
+        for (int i = e->along < 0 ? 0 : e->along; i < e->out.ndim; i++) {
+            /* at most one index of the axes before: a tile is the same in every box */
+            const int64_t n = e->out.shape[i];
+            r.job.box *= i > e->along || e->box > n / e->tile[i] ? n : e->box * e->tile[i];
+        }
         code = run_recipe(a, &r, &e->f[0].in);
     }
     recipe_free(&r);

@@ -1,8 +1,9 @@
 #!/bin/sh
-# options.sh - all tests where a build leaves something out: SLEEF, libpng, or files and threads.
+# options.sh - all tests where a build leaves something out: SLEEF, libpng, the BLAS, or
+# files and threads.
 set -eu
 said=0
-for off in SLEEF PNG IO+OPENMP; do
+for off in SLEEF PNG BLAS IO+OPENMP; do
     build=build/check/without-$off
     cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTENON_TESTS=ON -DTENON_WERROR=ON \
         $(echo $off | tr + '\n' | sed 's/.*/-DTENON_&=OFF/')
@@ -11,4 +12,4 @@ for off in SLEEF PNG IO+OPENMP; do
         { cat "$build.ctest" && exit 1; }
     said=$((said + $(grep -c ' Passed ' "$build.ctest")))
 done
-echo "$said tests passed without SLEEF, without libpng, and without files and threads"
+echo "$said tests passed without SLEEF, libpng or a BLAS, and without files and threads"

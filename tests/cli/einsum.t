@@ -83,3 +83,11 @@ $ tenon info fortran.npy | tail -1
 $ tenon einsum "ij,kj->ik" fortran.npy big.npy --max-mem 8M -o big5.npy && cmp big1.npy big5.npy
 $ tenon explain einsum "ij,kj->ik" big.npy big.npy --max-mem 8M -o z.npy | grep tile
 >   tile    (256, 350), in 6 boxes
+
+A batch of products whose axis before the last two fits a box several times: the same bytes.
+
+$ tenon pad --after 3,0,0 --mode wrap data/c_i32.npy -o - | tenon cast f32 - -o - | tenon op div - 7 -o b3.npy
+$ tenon pad --after 0,397,0 --mode wrap b3.npy -o - | tenon pad --after 0,0,91 --mode wrap - -o batch.npy
+$ tenon einsum "bij,bkj->bik" batch.npy batch.npy -o batch1.npy
+$ tenon einsum "bij,bkj->bik" batch.npy batch.npy --max-mem 1M -o batch2.npy && cmp batch1.npy batch2.npy
+$ tenon einsum "bij,bkj->bik" batch.npy batch.npy --max-mem 4M -o batch3.npy && cmp batch1.npy batch3.npy

@@ -265,12 +265,27 @@ static void workspaces(void **state)
     tn_free(&d);
 }
 
+/* Each result between products has 2^62 bytes, all of them together more than can be counted. */
+static void too_large(void **state)
+{
+    (void)state;
+    float one;
+    tn_tensor x, dst;
+    tn_plan *plan = NULL;
+    const tn_tensor *srcs[] = {&x, &x, &x, &x, &x, &x};
+    OK(tn_init_strided(&x, space, TN_F32, 2, (int64_t[]){1 << 30, 1 << 30}, (int64_t[]){0, 0}));
+    OK(tn_init(&dst, &one, TN_F32, 0, NULL));
+    assert_int_equal(tn_plan_einsum(&plan, &dst, "ab,bc,cd,de,ef,fa->", 6, srcs), TN_EOVERFLOW);
+    assert_null(plan);
+    assert_int_equal(tn_einsum(&dst, "ab,bc,cd,de,ef,fa->", 6, srcs), TN_EOVERFLOW);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),      cmocka_unit_test(einsum_rules),
-        cmocka_unit_test(dtypes),     cmocka_unit_test(matmul_rules),
-        cmocka_unit_test(workspaces),
+        cmocka_unit_test(too_large),    cmocka_unit_test(texts),
+        cmocka_unit_test(einsum_rules), cmocka_unit_test(dtypes),
+        cmocka_unit_test(matmul_rules), cmocka_unit_test(workspaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

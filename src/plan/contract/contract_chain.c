@@ -5,6 +5,8 @@
  * common with the other side and keeps, what it keeps, what it sums. */
 #include "contract_chain.h"
 
+#include <stdint.h>
+
 #include "plan/plan.h"
 
 typedef struct chain_maker {
@@ -119,7 +121,7 @@ static int chain_add(chain_maker *m, tni_term *dst, const tni_term *left, int le
     tni_chain *c = m->c;
     tni_link *l = &c->link[c->n];
     size_t bytes = 0;
-    if (!last && !chain_dense(dst, m->x, &bytes))
+    if (!last && (!chain_dense(dst, m->x, &bytes) || bytes > PTRDIFF_MAX - c->results))
         m->fits = false;
     if (!m->fits)
         return 0;
@@ -193,13 +195,15 @@ static int chain_set(chain_maker *m, unsigned set, tni_term *t, const tni_labels
     return chain_add(m, t, &a, from_left, &b, from_right, last);
 }
 
-static void chain_finish(tni_chain *c)
+/* The bytes of all results and of the largest step; false: they do not fit. */
+static bool chain_finish(tni_chain *c)
 {
     size_t most = 0;
     for (int i = 0; i < c->n; i++)
         if (c->link[i].step.workspace > most)
             most = c->link[i].step.workspace;
     c->workspace = c->results + most;
+    return most <= PTRDIFF_MAX - c->results;
 }
 
 bool tni_chain_plan(tni_chain *c, const tni_contraction *x)
@@ -213,8 +217,7 @@ bool tni_chain_plan(tni_chain *c, const tni_contraction *x)
     }
     if (x->nsrc == 1) {
         chain_add(&m, &m.term[0], &m.term[1], 0, NULL, TNI_FROM_ONE, true);
-        chain_finish(c);
-        return true;
+        return chain_finish(c);
     }
     for (int k = 0; k < x->nsrc && m.fits; k++) {
         m.from[k] = k;
@@ -228,8 +231,7 @@ bool tni_chain_plan(tni_chain *c, const tni_contraction *x)
         tni_order_search(&m.order, x, m.of);
         chain_set(&m, (1u << x->nsrc) - 1, &whole, &none, &none);
     }
-    chain_finish(c);
-    return m.fits;
+    return chain_finish(c) && m.fits;
 }
 
 void tni_chain_plan_one(tni_chain *c)
@@ -237,7 +239,7 @@ void tni_chain_plan_one(tni_chain *c)
     c->n = 1;
     c->results = 0;
     tni_step_plan(&c->link[0].step);
-    chain_finish(c);
+    (void)chain_finish(c); /* one step's own bytes */
 }
 
 /* ---- running ---- */
