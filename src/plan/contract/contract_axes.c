@@ -134,7 +134,7 @@ void tni_product_swap(tni_product *p)
 }
 
 /* Vectors are one row; otherwise dst's fastest axis is in cols. */
-static bool product_lies_turned(const tni_product *p)
+static bool product_is_transposed(const tni_product *p)
 {
     const int rows = p->count[TNI_ROWS], cols = p->count[TNI_COLS];
     if (!rows || !cols)
@@ -143,8 +143,24 @@ static bool product_lies_turned(const tni_product *p)
            p->axis[TNI_COLS][cols - 1].step[TNI_DST];
 }
 
+/* Strides of operands that have no elements are arbitrary: nothing follows them. */
+static void product_forget_empty(tni_product *p)
+{
+    bool dst = false;
+    for (int c = 0; c < TNI_CLASSES; c++)
+        dst |= c != TNI_DEEP && p->size[c] == 0;
+    if (!dst && p->size[TNI_DEEP] != 0)
+        return;
+    for (int c = 0; c < TNI_CLASSES; c++)
+        for (int i = 0; i < p->count[c]; i++)
+            for (int k = 0; k < TNI_SIDES; k++)
+                if (dst || k == TNI_LEFT || k == TNI_RIGHT)
+                    p->axis[c][i].step[k] = 0;
+}
+
 void tni_product_normal(tni_product *p)
 {
+    product_forget_empty(p);
     for (int c = 0; c < TNI_CLASSES; c++) {
         const int leader = product_leader(c);
         for (int i = 0; i < p->count[c]; i++)
@@ -152,7 +168,7 @@ void tni_product_normal(tni_product *p)
         product_sort(p->axis[c], p->count[c], leader);
         p->count[c] = product_merge(p->axis[c], p->count[c]);
     }
-    if (product_lies_turned(p)) {
+    if (product_is_transposed(p)) {
         tni_product_swap(p);
         product_sort(p->axis[TNI_DEEP], p->count[TNI_DEEP], TNI_LEFT);
     }
