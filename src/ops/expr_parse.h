@@ -27,7 +27,7 @@ typedef struct tni_expr_parser {
     uint8_t variable[TNI_EXPR_STACK]; /* value i is made of tensors */
 } tni_expr_parser;
 
-/* ---- expr_scan.c ---- */
+/* ---- expr_lex.c ---- */
 
 static inline bool tni_expr_is_digit(char c)
 {

@@ -47,7 +47,7 @@ static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
     if (tni_op_types(&sig, e->call, op, in) != TN_OK)
         return tni_expr_fail_types(e, x, op, in);
     if (numbers)
-        return tni_expr_fold(e, x, op, params, &sig, v, in, out);
+        return tni_expr_const(e, x, op, params, &sig, v, in, out);
     int src[TNI_MAX_ARITY];
     for (int k = 0; k < n; k++) {
         src[k] = v[k].value;

@@ -63,9 +63,9 @@ tn_status tni_expr_settle(const tni_expr_program *e, const tni_expr_item *x, tn_
                           tni_expr_value *v, tn_dtype *in);
 
 /* The op of numbers alone, as dtypes in. */
-tn_status tni_expr_fold(tni_expr_program *e, const tni_expr_item *x, tn_op op,
-                        const double *params, const tni_op_signature *sig, tni_expr_value *v,
-                        const tn_dtype *in, tni_expr_value *out);
+tn_status tni_expr_const(tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                         const double *params, const tni_op_signature *sig, tni_expr_value *v,
+                         const tn_dtype *in, tni_expr_value *out);
 
 /* The sentence that names the operand of op which no kernel takes. */
 tn_status tni_expr_fail_types(const tni_expr_program *e, const tni_expr_item *x, tn_op op,

@@ -1,4 +1,4 @@
-/* expr_scan.c - the tokens of expressions: names, words, numbers and constants. */
+/* expr_lex.c - the tokens of expressions: names, words, numbers and constants. */
 #include "expr_parse.h"
 
 #include <locale.h>

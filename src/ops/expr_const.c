@@ -1,4 +1,4 @@
-/* expr_fold.c - numbers of expressions: literals, conversions, and ops of numbers alone.
+/* expr_const.c - numbers of expressions: literals, conversions, and ops of numbers alone.
  *
  * Numbers alone are computed at once, by the ops themselves on one element. */
 #include "expr_types.h"
@@ -91,9 +91,9 @@ static bool overflows(tn_op op, const tni_expr_value *v)
     }
 }
 
-tn_status tni_expr_fold(tni_expr_program *e, const tni_expr_item *x, tn_op op,
-                        const double *params, const tni_op_signature *sig, tni_expr_value *v,
-                        const tn_dtype *in, tni_expr_value *out)
+tn_status tni_expr_const(tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                         const double *params, const tni_op_signature *sig, tni_expr_value *v,
+                         const tn_dtype *in, tni_expr_value *out)
 {
     const int n = tni_ops[op].arity;
     tn_tensor t[TNI_MAX_ARITY];
