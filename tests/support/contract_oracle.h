@@ -190,8 +190,10 @@ static inline long double oracle_bound(const oracle_sum *s, tn_dtype met, tn_dty
 {
     const bool wide = met == TN_F64 || met == TN_C128, pairs = met == TN_C64 || met == TN_C128;
     const long double eps = wide ? 0x1p-53L : 0x1p-24L;
+    /* a subnormal term rounds to half of the smallest number, however small it is itself */
+    const long double tiny = wide ? 0x1p-1075L : 0x1p-150L;
     const long double bound =
-        (pairs ? 3 : 1) * (long double)(s->terms + 16) * eps * s->magnitude;
+        (pairs ? 3 : 1) * (long double)(s->terms + 16) * (eps * s->magnitude + tiny);
     const long double value = fabsl(s->sum.re) + fabsl(s->sum.im) + bound;
     const long double rounding = dst == TN_F8E5M2   ? 0x1p-3L
                                  : dst == TN_F8E4M3 ? 0x1p-4L
