@@ -14,8 +14,8 @@
 #include "kernels/generate/generate_table.h"
 #include "kernels/index/index_table.h"
 #include "kernels/ops/op_table.h"
+#include "kernels/pad/pad_table.h"
 #include "kernels/reduce/reduce_table.h"
-#include "kernels/rows/rows_table.h"
 
 /* The tables of one level, a pointer for each row of families.def. */
 typedef struct tni_kernels {

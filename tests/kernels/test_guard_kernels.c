@@ -178,7 +178,7 @@ static void makers(void **state)
 
 static void try_rows(int isa, int64_t bytes, int64_t n, int64_t gap)
 {
-    const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
+    const tni_pad_kernels *k = tni_kernels_of(isa)->pad;
     const int64_t step = bytes + gap, all = n ? (n - 1) * step + bytes : 0;
     for (int edge = 0; edge < 8; edge++) {
         const int64_t s_step = edge & 4 ? 0 : step, s_all = n ? (n - 1) * s_step + bytes : 0;
@@ -205,7 +205,7 @@ static void rows(void **state)
 /* Rows and the gaps between them, which take a value of just their length, or any bytes. */
 static void try_gapped(int isa, int64_t bytes, int64_t n, int64_t gap)
 {
-    const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
+    const tni_pad_kernels *k = tni_kernels_of(isa)->pad;
     const int64_t step = bytes + gap, all = (n - 1) * step + bytes;
     for (int edge = 0; edge < 16; edge++) {
         const int64_t s_step = bytes + (edge & 4 ? 5 : 0);
@@ -246,17 +246,17 @@ static void columns(void **state)
                              (int)n, (int)width, edge);
                     const char *s = source(0, all, edge & 1);
                     char *d = target(all, edge & 2);
-                    tni_kernels_of(isa)->rows->column(open_d, step, open_s[0], step, n, w);
-                    tni_kernels_of(isa)->rows->column(d, step, s, step, n, w);
+                    tni_kernels_of(isa)->pad->column(open_d, step, open_s[0], step, n, w);
+                    tni_kernels_of(isa)->pad->column(d, step, s, step, n, w);
                     compare(d, all, edge & 2);
                 }
 }
 
 /* A row of n elements with borders that mirror its ends. */
-static tni_row bordered(int w, int64_t n, int64_t left, int64_t right)
+static tni_pad_row bordered(int w, int64_t n, int64_t left, int64_t right)
 {
     const int64_t width = 1 << w;
-    tni_row row = {.width_log2 = w, .left = left * width, .body = n * width};
+    tni_pad_row row = {.width_log2 = w, .left = left * width, .body = n * width};
     row.bytes = (left + n + right) * width;
     for (int64_t i = 0; i < left + n + right; i++)
         if (i < left || i >= left + n) {
@@ -267,10 +267,10 @@ static tni_row bordered(int w, int64_t n, int64_t left, int64_t right)
 }
 
 /* Append rows and put what is left behind them; d has any alignment. */
-static void append_all(const tni_rows_kernels *k, const tni_row *row, char *d, const char *s,
+static void append_all(const tni_pad_kernels *k, const tni_pad_row *row, char *d, const char *s,
                        int64_t n, const char *value)
 {
-    static tni_row_buffer sink;
+    static tni_pad_buffer sink;
     sink.first = sink.end = (int64_t)((uintptr_t)d % 64);
     sink.d = d - sink.first;
     k->append(&sink, row, s, row->body, n, value);
@@ -285,13 +285,13 @@ static void borders(void **state)
         for (int w = 0; w < 5; w++)
             for (int64_t n = 1; n <= TAILS; n += STEP)
                 for (int edge = 0; edge < 16; edge++) {
-                    const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
-                    const tni_row row = bordered(w, n, 1 + n % 5, edge & 4 ? 0 : 1 + n % 7);
+                    const tni_pad_kernels *k = tni_kernels_of(isa)->pad;
+                    const tni_pad_row row = bordered(w, n, 1 + n % 5, edge & 4 ? 0 : 1 + n % 7);
                     const int64_t count = 1 + n % 6, all = count * row.bytes;
                     snprintf(now, sizeof now, "level %d, %d bordered rows of %d, %d, edges %d",
                              isa, (int)count, (int)n, 1 << w, edge);
                     const char *s = source(0, count * row.body, edge & 1);
-                    const char *value = source(1, TNI_EDGES * 16, true);
+                    const char *value = source(1, TNI_PAD_EDGES * 16, true);
                     char *d = target(all, edge & 2);
                     if (edge & 8) {
                         k->edges(open_d, row.bytes, &row, open_s[0], row.body, count);

@@ -36,8 +36,8 @@ static void gapped_rows_of_every_length(void **state)
                 char *d = random_bytes(&r, off + room), *s = random_bytes(&r, source);
                 char *want = malloc((size_t)(off + room));
                 memcpy(want, d, (size_t)(off + room));
-                tni_kernels_of(isa)->rows->gapped(d + off, d_step, s, s_step, n, bytes,
-                                                  round % 4 ? value : NULL);
+                tni_kernels_of(isa)->pad->gapped(d + off, d_step, s, s_step, n, bytes,
+                                                 round % 4 ? value : NULL);
                 for (int64_t i = 0; i < n; i++) {
                     char *at = want + off + i * d_step;
                     memcpy(at, s + i * s_step, (size_t)bytes);
@@ -70,7 +70,7 @@ static void rows_of_every_length(void **state)
                 memcpy(want, d, (size_t)room);
                 for (int64_t i = 0; i < n; i++)
                     memcpy(want + i * d_step, s + i * s_step, (size_t)bytes);
-                tni_kernels_of(isa)->rows->rows(d, d_step, s, s_step, n, bytes);
+                tni_kernels_of(isa)->pad->rows(d, d_step, s, s_step, n, bytes);
                 if (memcmp(d, want, (size_t)room))
                     fail_msg("%d rows of %d bytes on level %d", (int)n, (int)bytes, isa);
                 free(d);
@@ -94,7 +94,7 @@ static void columns_of_every_width(void **state)
                 memcpy(want, d, (size_t)(20 * d_step));
                 for (int64_t i = 0; i < n; i++)
                     memcpy(want + i * d_step, s + i * s_step, (size_t)width);
-                tni_kernels_of(isa)->rows->column(d, d_step, s, s_step, n, width_log2);
+                tni_kernels_of(isa)->pad->column(d, d_step, s, s_step, n, width_log2);
                 assert_memory_equal(d, want, (size_t)(20 * d_step));
                 free(d);
                 free(s);
@@ -103,9 +103,9 @@ static void columns_of_every_width(void **state)
 }
 
 /* A row with borders at random, and what it should be. */
-static tni_row make_row(rng *r)
+static tni_pad_row make_row(rng *r)
 {
-    tni_row row = {.width_log2 = (int)pick(r, 0, 4)};
+    tni_pad_row row = {.width_log2 = (int)pick(r, 0, 4)};
     int64_t width = (int64_t)1 << row.width_log2, n = pick(r, 1, next(r) % 2 ? 8 : 90);
     int64_t left = pick(r, 0, 16), right = pick(r, 0, next(r) % 2 ? 2 : 16);
     row.left = left * width;
@@ -119,7 +119,7 @@ static tni_row make_row(rng *r)
     return row;
 }
 
-static void put_row(char *d, const tni_row *row, const char *s, const char *value)
+static void put_row(char *d, const tni_pad_row *row, const char *s, const char *value)
 {
     size_t width = (size_t)1 << row->width_log2;
     memcpy(d + row->left, s, (size_t)row->body);
@@ -133,7 +133,7 @@ static void borders(void **state)
     rng r = {3};
     for (int isa = 0; isa <= top_level(); isa++)
         for (int round = 0; round < 2000; round++) {
-            tni_row row = make_row(&r);
+            tni_pad_row row = make_row(&r);
             int64_t n = pick(&r, 0, 6), d_step = row.bytes + pick(&r, 0, 3);
             char *d = random_bytes(&r, 6 * d_step), *s = random_bytes(&r, 6 * row.body);
             char *want = malloc((size_t)(6 * d_step));
@@ -143,7 +143,7 @@ static void borders(void **state)
                 memcpy(want + i * d_step + row.left, d + i * d_step + row.left,
                        (size_t)row.body);
             }
-            tni_kernels_of(isa)->rows->edges(d, d_step, &row, s, row.body, n);
+            tni_kernels_of(isa)->pad->edges(d, d_step, &row, s, row.body, n);
             assert_memory_equal(d, want, (size_t)(6 * d_step));
             free(d);
             free(s);
@@ -157,20 +157,20 @@ static void sinks(void **state)
     rng r = {4};
     for (int isa = 0; isa <= top_level(); isa++)
         for (int round = 0; round < 1000; round++) {
-            const tni_rows_kernels *k = tni_kernels_of(isa)->rows;
-            tni_row row = make_row(&r);
+            const tni_pad_kernels *k = tni_kernels_of(isa)->pad;
+            tni_pad_row row = make_row(&r);
             enum { ROWS = 60 };
             int64_t total = ROWS * row.bytes, shift = pick(&r, 0, 70);
             char *block = aligned_alloc(64, (size_t)((total + shift + 127) & ~(int64_t)63));
             char *d = block + shift, *s = random_bytes(&r, ROWS * row.body);
-            char *want = malloc((size_t)total), value[16 * TNI_EDGES];
-            for (int64_t i = 0; i < 16 * TNI_EDGES; i++)
+            char *want = malloc((size_t)total), value[16 * TNI_PAD_EDGES];
+            for (int64_t i = 0; i < 16 * TNI_PAD_EDGES; i++)
                 value[i] =
                     i < 1 << row.width_log2 ? (char)next(&r) : value[i - (1 << row.width_log2)];
             const char *given = next(&r) % 2 ? value : NULL;
             for (int64_t i = 0; i < ROWS; i++)
                 put_row(want + i * row.bytes, &row, s + i * row.body, given);
-            tni_row_buffer sink;
+            tni_pad_buffer sink;
             sink.first = sink.end = (int64_t)((uintptr_t)d % 64);
             sink.d = d - sink.first;
             for (int64_t i = 0; i < ROWS;) {

@@ -20,7 +20,7 @@ typedef struct tni_pad_way {
     void (*run)(const tni_pad *p, char *d, const char *s); /* first addresses */
 } tni_pad_way;
 
-enum { TNI_PAD_VALUES = 16 * TNI_EDGES };
+enum { TNI_PAD_VALUES = 16 * TNI_PAD_EDGES };
 
 struct tni_pad {
     const tni_pad_way *way;
@@ -35,7 +35,7 @@ struct tni_pad {
     int64_t items;         /* blocks */
     int outer;             /* axes whose indices are pads of their own */
     char value[TNI_PAD_VALUES]; /* the value over and over */
-    tni_row row;
+    tni_pad_row row;
     tni_nest
         nest; /* dst and src; at least two axes, from the last two of which blocks are cut */
 };

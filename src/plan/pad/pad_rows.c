@@ -15,7 +15,7 @@ enum {
 typedef struct job {
     const tni_pad *p;
     const tni_copy_kernels *k;
-    const tni_rows_kernels *rows;
+    const tni_pad_kernels *kernels;
     tni_tile_fn tile;
     int width_log2, parts;
     char *d;
@@ -41,8 +41,8 @@ static void copy_box(const job *j, char *d, const char *s, const int64_t s_step[
     const int64_t n = joined ? 1 : rows, bytes = joined ? rows * row : row;
     if (columns <= NARROW && !joined)
         for (int64_t c = 0; c < columns; c++)
-            j->rows->column(d + c * r->step[0], q->step[0], s + c * s_step[1], s_step[0], rows,
-                            j->width_log2);
+            j->kernels->column(d + c * r->step[0], q->step[0], s + c * s_step[1], s_step[0],
+                               rows, j->width_log2);
     else if (!dense)
         j->tile(d, (int64_t[2]){q->step[0], r->step[0]}, s, s_step,
                 (int64_t[2]){rows, columns});
@@ -50,7 +50,7 @@ static void copy_box(const job *j, char *d, const char *s, const int64_t s_step[
         for (int64_t i = 0; i < n; i++)
             j->k->stream(d + i * q->step[0], s + i * s_step[0], bytes);
     else
-        j->rows->rows(d, q->step[0], s, s_step[0], n, bytes);
+        j->kernels->rows(d, q->step[0], s, s_step[0], n, bytes);
 }
 
 static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
@@ -58,7 +58,7 @@ static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
     const tni_axis *q = &j->p->nest.axis[j->p->nest.ndim - 2], *r = q + 1;
     const bool streaming = j->p->stream && !j->p->staged;
     if (r->step[0] == j->p->width && columns * j->p->width <= TNI_PAD_VALUES)
-        j->rows->rows(d, q->step[0], j->p->value, 0, rows, columns * j->p->width);
+        j->kernels->rows(d, q->step[0], j->p->value, 0, rows, columns * j->p->width);
     else if (r->step[0] == j->p->width && (rows == 1 || q->step[0] == columns * j->p->width))
         j->k->fill(d, j->p->value, j->width_log2, rows * columns, streaming);
     else
@@ -88,12 +88,12 @@ static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64
  * of one and the beginning of the next are one piece. */
 static void fill_edges(const job *j, char *d, int64_t rows, bool joined)
 {
-    const tni_row *row = &j->p->row;
+    const tni_pad_row *row = &j->p->row;
     const int64_t step = j->p->nest.axis[j->p->nest.ndim - 2].step[0];
     const int64_t right = row->bytes - row->left - row->body;
-    j->rows->rows(d, step, j->p->value, 0, joined ? 1 : rows, row->left);
+    j->kernels->rows(d, step, j->p->value, 0, joined ? 1 : rows, row->left);
     d += row->left + row->body + (joined ? (rows - 1) * step : 0);
-    j->rows->rows(d, step, j->p->value, 0, joined ? 1 : rows, right);
+    j->kernels->rows(d, step, j->p->value, 0, joined ? 1 : rows, right);
 }
 
 /* The interior of rows goes first: it walks through lines in order, and the borders then find
@@ -103,19 +103,19 @@ static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64
 {
     const tni_axis *r = &j->p->nest.axis[j->p->nest.ndim - 1];
     if (j->p->edged) {
-        const tni_row *row = &j->p->row;
+        const tni_pad_row *row = &j->p->row;
         const int64_t step = j->p->nest.axis[j->p->nest.ndim - 2].step[0];
         const bool value = j->p->mode == TN_PAD_CONSTANT;
         const bool joined = step == row->bytes && r->step[1] == j->p->width && !j->p->stream;
         if (joined)
-            j->rows->gapped(d + row->left, step, s, s_row, rows, row->body,
-                            value ? j->p->value : NULL);
+            j->kernels->gapped(d + row->left, step, s, s_row, rows, row->body,
+                               value ? j->p->value : NULL);
         else
             copy_box(j, d + row->left, s, (int64_t[2]){s_row, r->step[1]}, rows, r->held);
         if (value)
             fill_edges(j, d, rows, joined);
         else
-            j->rows->edges(d, step, row, s, s_row, rows);
+            j->kernels->edges(d, step, row, s, s_row, rows);
         return;
     }
     const int64_t end = column + columns;
@@ -152,32 +152,32 @@ static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_
 
 /* ---- the same through a buffer, for blocks of whole rows that lie dense in dst ---- */
 
-static void begin(tni_row_buffer *k, char *d)
+static void begin(tni_pad_buffer *k, char *d)
 {
     k->first = k->end = (int64_t)((uintptr_t)d % LINE);
     k->d = d - k->first;
 }
 
-static void drain(const job *j, tni_row_buffer *k)
+static void drain(const job *j, tni_pad_buffer *k)
 {
-    j->rows->flush(k);
+    j->kernels->flush(k);
     if (k->end > k->first)
         memcpy(k->d + k->first, k->bytes + k->first, (size_t)(k->end - k->first));
 }
 
-static void append_values(const job *j, tni_row_buffer *k, int64_t bytes)
+static void append_values(const job *j, tni_pad_buffer *k, int64_t bytes)
 {
     while (bytes > 0) {
         const int64_t n = less(bytes, TNI_PAD_VALUES);
-        j->rows->rows(k->bytes + k->end, 0, j->p->value, 0, 1, n);
+        j->kernels->rows(k->bytes + k->end, 0, j->p->value, 0, 1, n);
         k->end += n;
         bytes -= n;
-        if (k->end > TNI_ROW_BUFFER / 4)
-            j->rows->flush(k);
+        if (k->end > TNI_PAD_BUFFER / 4)
+            j->kernels->flush(k);
     }
 }
 
-static void append_block(const job *j, tni_row_buffer *k, char *d, const char *s, int64_t row,
+static void append_block(const job *j, tni_pad_buffer *k, char *d, const char *s, int64_t row,
                          int64_t rows)
 {
     const tni_pad *p = j->p;
@@ -190,10 +190,10 @@ static void append_block(const job *j, tni_row_buffer *k, char *d, const char *s
     if (!s) {
         append_values(j, k, rows * bytes);
     } else if (!p->edged) {
-        j->rows->flush(k); /* values may wait there; a block takes all the room there is */
+        j->kernels->flush(k); /* values may wait there; a block takes all the room there is */
         copy_block(j, k->bytes + k->end, s, row, rows, 0, r->n);
         k->end += rows * bytes;
-        j->rows->flush(k);
+        j->kernels->flush(k);
     } else {
         for (int64_t done = 0; done < rows;) {
             const tni_segment run = tni_pad_segment(q, p->mode, row + done);
@@ -201,8 +201,8 @@ static void append_block(const job *j, tni_row_buffer *k, char *d, const char *s
             if (run.value)
                 append_values(j, k, n * bytes);
             else
-                j->rows->append(k, &p->row, s + run.from * q->step[1], run.by * q->step[1], n,
-                                p->mode == TN_PAD_CONSTANT ? p->value : NULL);
+                j->kernels->append(k, &p->row, s + run.from * q->step[1], run.by * q->step[1],
+                                   n, p->mode == TN_PAD_CONSTANT ? p->value : NULL);
             done += n;
         }
     }
@@ -249,7 +249,7 @@ static void rows_run_part(void *arg, int part)
     tni_split_range(p->items, j->parts, part, &first, &last);
     tni_walk w;
     tni_walk_seek(&w, loop, block_loops(p, loop), 1, first);
-    tni_row_buffer k;
+    tni_pad_buffer k;
     begin(&k, j->d + w.offset[0]);
     const char *s = outer_source(j, w.at);
     for (int64_t item = first; item < last; item++) {
@@ -273,7 +273,7 @@ static void rows_run_part(void *arg, int part)
 void tni_pad_rows_run(const tni_pad *p, char *d, const char *s)
 {
     job j = {.p = p, .k = tni_kernels_of((int)tni_isa_level())->copy, .d = d, .s = s};
-    j.rows = tni_kernels_of((int)tni_isa_level())->rows;
+    j.kernels = tni_kernels_of((int)tni_isa_level())->pad;
     j.width_log2 = tni_log2_width(p->width);
     j.tile = j.k->tile[j.width_log2];
     j.parts = tni_run_parts(tni_times(p->bytes, 2), p->items);

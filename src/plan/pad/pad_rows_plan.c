@@ -31,7 +31,7 @@ static int64_t join_pixels(tni_pad *p, tni_axis *pixels)
 {
     tni_axis *q = &p->nest.axis[p->nest.ndim - 2], *r = q + 1;
     *pixels = *r;
-    if (r->n != r->held || q->n == q->held || (q->n - q->held) * r->held > TNI_EDGES ||
+    if (r->n != r->held || q->n == q->held || (q->n - q->held) * r->held > TNI_PAD_EDGES ||
         r->step[0] != p->width || r->step[1] != p->width || q->step[0] != r->held * p->width ||
         (q->held > 1 && q->step[1] != q->step[0]) || q->n * q->step[0] > WHOLE_ROW)
         return 1;
@@ -60,9 +60,9 @@ static void count_items(tni_pad *p)
 static void find_edges(tni_pad *p, const tni_axis *pixels, int64_t pixel)
 {
     const tni_axis *r = &p->nest.axis[p->nest.ndim - 1];
-    tni_row *row = &p->row;
-    p->edged = r->n - r->held <= TNI_EDGES && p->columns == r->n && r->step[0] == p->width &&
-               (r->step[1] == p->width || r->held == 1);
+    tni_pad_row *row = &p->row;
+    p->edged = r->n - r->held <= TNI_PAD_EDGES && p->columns == r->n &&
+               r->step[0] == p->width && (r->step[1] == p->width || r->held == 1);
     if (!p->edged)
         return;
     row->bytes = r->n * p->width;

@@ -112,7 +112,7 @@ void tni_pad_facts(const tni_pad *p, tn_facts *f)
     f->streams = p->stream;
     f->threads = tni_plan_parts(tni_times(p->bytes, 2), p->items);
     f->tiles = p->items;
-    f->buffer = p->staged ? (int64_t)sizeof(tni_row_buffer) : 0;
+    f->buffer = p->staged ? (int64_t)sizeof(tni_pad_buffer) : 0;
     FACT(f->stores, "%s",
          p->staged   ? "rows from a buffer, streamed"
          : p->stream ? "streamed"

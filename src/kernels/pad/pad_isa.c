@@ -1,10 +1,10 @@
-/* rows_isa.c - rows of one length, compiled once for each instruction set.
+/* pad_isa.c - the rows of pads, compiled once for each instruction set.
  *
  * The last piece of a row ends with it and may overlap the one before.  The only symbol that
  * leaves this object is the table. */
 #include "kernels/simd/simd.h"
 #include "kernels/table.h"
-#include "rows_table.h"
+#include "pad_table.h"
 
 enum { LINE = 64, AHEAD = 768, CHUNK = 768 };
 
@@ -171,8 +171,8 @@ static void column(char *d, int64_t d_step, const char *s, int64_t s_step, int64
 /* ---- borders ---- */
 
 /* Two at a time; a single last one is copied twice. */
-INLINE void edges_of(char *d, int64_t d_step, const tni_row *row, const char *s, int64_t s_step,
-                     int64_t n, size_t width)
+INLINE void edges_of(char *d, int64_t d_step, const tni_pad_row *row, const char *s,
+                     int64_t s_step, int64_t n, size_t width)
 {
     for (int e = 0; e < row->edges; e += 2) {
         const int f = e + 1 < row->edges ? e + 1 : e;
@@ -185,8 +185,8 @@ INLINE void edges_of(char *d, int64_t d_step, const tni_row *row, const char *s,
     }
 }
 
-static void edges(char *d, int64_t d_step, const tni_row *row, const char *s, int64_t s_step,
-                  int64_t n)
+static void edges(char *d, int64_t d_step, const tni_pad_row *row, const char *s,
+                  int64_t s_step, int64_t n)
 {
     switch (row->width_log2) {
     case 0:
@@ -208,7 +208,7 @@ static void edges(char *d, int64_t d_step, const tni_row *row, const char *s, in
 
 /* ---- rows past the cache ---- */
 
-static void flush(tni_row_buffer *k)
+static void flush(tni_pad_buffer *k)
 {
     const int64_t whole = k->end & ~(int64_t)(LINE - 1);
     int64_t i = 0;
@@ -232,7 +232,7 @@ static void flush(tni_row_buffer *k)
 
 /* Rows of at least one vector into a buffer, which is near.  With a value, 16 bytes of it
  * follow each row: what is too much is overwritten by the next row. */
-INLINE void near_rows(char *d, const tni_row *row, const char *s, int64_t s_step, int64_t n,
+INLINE void near_rows(char *d, const tni_pad_row *row, const char *s, int64_t s_step, int64_t n,
                       const char *value, size_t vector)
 {
     const vec_1 v = load_1(value ? value : s);
@@ -248,8 +248,8 @@ INLINE void near_rows(char *d, const tni_row *row, const char *s, int64_t s_step
 
 /* Rows with a border of the value before each of them and behind the last one; d has room for
  * 16 bytes more. */
-static void put_valued(char *d, const tni_row *row, const char *s, int64_t s_step, int64_t n,
-                       const char *value)
+static void put_valued(char *d, const tni_pad_row *row, const char *s, int64_t s_step,
+                       int64_t n, const char *value)
 {
     char *body = d + row->left;
     const int64_t gap = row->bytes - row->body;
@@ -266,7 +266,7 @@ static void put_valued(char *d, const tni_row *row, const char *s, int64_t s_ste
     }
 }
 
-static void put_edged(char *d, const tni_row *row, const char *s, int64_t s_step, int64_t n)
+static void put_edged(char *d, const tni_pad_row *row, const char *s, int64_t s_step, int64_t n)
 {
     if (row->body >= LINE)
         near_rows(d + row->left, row, s, s_step, n, NULL, LINE);
@@ -277,7 +277,7 @@ static void put_edged(char *d, const tni_row *row, const char *s, int64_t s_step
 
 /* Streaming stores take their time, in which the next rows can be read: rows go out CHUNK bytes
  * at a time. */
-static void append(tni_row_buffer *k, const tni_row *row, const char *s, int64_t s_step,
+static void append(tni_pad_buffer *k, const tni_pad_row *row, const char *s, int64_t s_step,
                    int64_t n, const char *value)
 {
     const int64_t most = row->bytes < CHUNK ? CHUNK / row->bytes : 1;
@@ -295,7 +295,7 @@ static void append(tni_row_buffer *k, const tni_row *row, const char *s, int64_t
     }
 }
 
-const tni_rows_kernels TNI_TABLE(rows) = {
+const tni_pad_kernels TNI_TABLE(pad) = {
 
     .rows = rows,
     .gapped = gapped,
