@@ -55,13 +55,13 @@ bool tni_is_utf8(const char *text);
 
 /* ---- dtype facts (dtype.c; one list, dtypes.def) ---- */
 
-typedef enum tni_kind {
-    TNI_NOTHING,
-    TNI_BOOL,
-    TNI_SIGNED,
-    TNI_UNSIGNED,
-    TNI_FLOAT,
-    TNI_COMPLEX
+typedef enum tni_kind { /* rising: two dtypes promote to the higher kind */
+                        TNI_NOTHING,
+                        TNI_BOOL,
+                        TNI_SIGNED,
+                        TNI_UNSIGNED,
+                        TNI_FLOAT,
+                        TNI_COMPLEX
 } tni_kind;
 
 #define TNI_DTYPES 18 /* one more than the largest tn_dtype */
@@ -71,7 +71,15 @@ typedef struct tni_dtype_facts {
     const char *long_name; /* "float32" */
     int8_t width;          /* bytes */
     int8_t kind;           /* tni_kind */
+    int8_t real;           /* the dtype that kernels compute in */
+    int8_t slot;           /* in the tables of kernels of its kind */
 } tni_dtype_facts;
+
+enum { /* slots as constants, for the tables */
+#define DTYPE(ENUM, NAME, LONG, WIDTH, KIND, REAL, SLOT) TNI_SLOT_##ENUM = SLOT,
+#include "dtypes.def"
+#undef DTYPE
+};
 
 extern const tni_dtype_facts tni_dtypes[TNI_DTYPES]; /* width 0: unknown */
 
@@ -83,6 +91,38 @@ static inline bool tni_dtype_known(tn_dtype dtype)
 static inline int64_t tni_width(tn_dtype known)
 {
     return tni_dtypes[known].width;
+}
+
+static inline tni_kind tni_kind_of(tn_dtype known)
+{
+    return (tni_kind)tni_dtypes[known].kind;
+}
+
+static inline bool tni_is_integer(tn_dtype known)
+{
+    return tni_kind_of(known) == TNI_SIGNED || tni_kind_of(known) == TNI_UNSIGNED;
+}
+
+static inline bool tni_is_float(tn_dtype known)
+{
+    return tni_kind_of(known) == TNI_FLOAT;
+}
+
+static inline bool tni_is_complex(tn_dtype known)
+{
+    return tni_kind_of(known) == TNI_COMPLEX;
+}
+
+/* The dtype that kernels compute in: f32 for narrow floats, that of the parts for complex. */
+static inline tn_dtype tni_real_of(tn_dtype known)
+{
+    return (tn_dtype)tni_dtypes[known].real;
+}
+
+/* f8, f16 and bf16: floats that kernels compute in f32. */
+static inline bool tni_is_narrow(tn_dtype known)
+{
+    return tni_is_float(known) && tni_real_of(known) != known;
 }
 
 /* ---- facts of ops (op.c; one list, ops.def) ---- */

@@ -4,7 +4,8 @@
 #include "core.h"
 
 const tni_dtype_facts tni_dtypes[TNI_DTYPES] = {
-#define DTYPE(ENUM, NAME, LONG, WIDTH, KIND) [TN_##ENUM] = {NAME, LONG, WIDTH, TNI_##KIND},
+#define DTYPE(ENUM, NAME, LONG, WIDTH, KIND, REAL, SLOT)                                       \
+    [TN_##ENUM] = {NAME, LONG, WIDTH, TNI_##KIND, TN_##REAL, SLOT},
 #include "dtypes.def"
 #undef DTYPE
 };
@@ -36,7 +37,7 @@ tn_status tn_dtype_parse(tn_dtype *out, const char *name)
 /* The complex type of two parts like a real one. */
 static tn_dtype complex_of(tn_dtype part)
 {
-    return part == TN_F64 || part == TN_C128 ? TN_C128 : TN_C64;
+    return tni_real_of(part) == TN_F64 ? TN_C128 : TN_C64;
 }
 
 static tn_dtype signed_of(int width)

@@ -44,15 +44,14 @@ static inline bool tni_op_known(tn_op op)
     return (unsigned)op < TNI_OPS;
 }
 
-/* The dtype in which op computes on sources of dtype t: t itself, or f32 for a small float that
+/* The dtype in which op computes on sources of dtype t: t itself, or f32 for a narrow float that
  * has no kernel of its own; 0: the op does not take t. */
 static inline tn_dtype tni_op_computes(tn_op op, tn_dtype t)
 {
     const uint32_t takes = tni_ops[op].takes;
     if (takes >> t & 1)
         return t;
-    const bool small = t >= TN_F8E4M3 && t <= TN_BF16;
-    return small && takes >> TN_F32 & 1 ? TN_F32 : (tn_dtype)0;
+    return tni_is_narrow(t) && takes >> TN_F32 & 1 ? TN_F32 : (tn_dtype)0;
 }
 
 /* The float in which integers of this dtype (or bool) divide: the smaller of f32 and f64 that

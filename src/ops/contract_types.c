@@ -4,15 +4,10 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-static bool small_float(tn_dtype t)
-{
-    return t >= TN_F8E4M3 && t <= TN_BF16;
-}
-
 /* What sums into dst are made in: integers of 8 bits in 16, which keep the same low bits. */
 static tn_dtype compute_type(tn_dtype met, tn_dtype dst)
 {
-    if (small_float(met))
+    if (tni_is_narrow(met))
         return TN_F32;
     if (dst == TN_I8 || dst == TN_U8)
         return TN_I16;
@@ -31,7 +26,7 @@ tn_status tni_contract_types(tn_dtype *meet, const char *call, tn_dtype dst, int
     }
     const int kind = tni_dtypes[met].kind, dst_kind = tni_dtypes[dst].kind;
     const bool whole = kind <= TNI_UNSIGNED && dst_kind <= TNI_UNSIGNED;
-    const bool fits = dst == met || (small_float(met) && dst == TN_F32) ||
+    const bool fits = dst == met || (tni_is_narrow(met) && dst == TN_F32) ||
                       (whole && tn_promote(&wide, met, dst) == TN_OK && wide == dst);
     if (!fits)
         return tni_fail(TN_EDTYPE, "%s: dst: the sources meet in %s, got %s", call,

@@ -84,7 +84,7 @@ tn_status tn_arange(const tn_tensor *dst, double start, double step)
 
 static tn_status randn_dtypes(const tni_call *call)
 {
-    if (tni_dtypes[call->dst->dtype].kind != TNI_FLOAT)
+    if (!tni_is_float(call->dst->dtype))
         return tni_fail(TN_EDTYPE, "randn: dst: got %s, expected a float dtype",
                         tn_dtype_name(call->dst->dtype));
     return TN_OK;

@@ -104,8 +104,7 @@ static tn_status power(tni_expr_program *e, const tni_expr_item *x, tni_expr_val
     const bool whole = tni_expr_is_number(&v[1]) && v[1].weak && v[1].dtype == TN_I64;
     if (whole && v[1].i == 2 && !tni_expr_is_number(&v[0]))
         return apply(e, x, TN_SQUARE, NULL, v, out);
-    if (whole && v[1].i == -1 && !tni_expr_is_number(&v[0]) &&
-        tni_dtypes[v[0].dtype].kind == TNI_FLOAT)
+    if (whole && v[1].i == -1 && !tni_expr_is_number(&v[0]) && tni_is_float(v[0].dtype))
         return apply(e, x, TN_RECIPROCAL, NULL, v, out);
     return apply(e, x, TN_POW, NULL, v, out);
 }

@@ -68,7 +68,7 @@ static bool fits(int64_t i, tn_dtype t)
 static tn_dtype complex_of(tn_dtype t)
 {
     const tn_dtype part = kind(t) <= TNI_UNSIGNED ? tni_float_of(t) : t;
-    return part == TN_F64 || part == TN_C128 ? TN_C128 : TN_C64;
+    return tni_real_of(part) == TN_F64 ? TN_C128 : TN_C64;
 }
 
 /* The dtype that a weak number has beside strong ones that promote to s. */

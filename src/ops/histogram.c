@@ -24,9 +24,8 @@ static tn_status bins_dst(const tni_call *call)
 
 static tn_status bincount_dtypes(const tni_call *call)
 {
-    const int kind = tni_dtypes[call->srcs[0]->dtype].kind;
     TRY(bins_dst(call));
-    if (kind != TNI_SIGNED && kind != TNI_UNSIGNED)
+    if (!tni_is_integer(call->srcs[0]->dtype))
         return tni_fail(TN_EDTYPE, "bincount: src: got %s, expected an integer",
                         tn_dtype_name(call->srcs[0]->dtype));
     return TN_OK;
@@ -67,7 +66,7 @@ static tn_status histogram_args(const tni_call *call)
 static tn_status histogram_dtypes(const tni_call *call)
 {
     TRY(bins_dst(call));
-    if (tni_dtypes[call->srcs[0]->dtype].kind == TNI_COMPLEX)
+    if (tni_is_complex(call->srcs[0]->dtype))
         return tni_fail(TN_EDTYPE, "histogram: src: got %s, expected a real dtype",
                         tn_dtype_name(call->srcs[0]->dtype));
     return TN_OK;

@@ -38,15 +38,14 @@ static tn_status index_dtypes(const tni_call *call)
 {
     const index_call *x = call->own;
     const tn_dtype dtype = call->dst->dtype, index = x->index->dtype;
-    const int kind = tni_dtypes[index].kind;
-    if (kind != TNI_SIGNED && kind != TNI_UNSIGNED)
+    if (!tni_is_integer(index))
         return tni_fail(TN_EDTYPE, "%s: index: got %s, expected an integer", call->name,
                         tn_dtype_name(index));
     if (call->srcs[0]->dtype != dtype)
         return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s", call->name,
                         tn_dtype_name(dtype), tn_dtype_name(call->srcs[0]->dtype));
     if (x->put && x->op != TN_PUT_SET &&
-        (dtype == TN_BOOL || (tni_dtypes[dtype].kind == TNI_COMPLEX && x->op > TN_PUT_MUL)))
+        (dtype == TN_BOOL || (tni_is_complex(dtype) && x->op > TN_PUT_MUL)))
         return tni_fail(TN_EDTYPE, "%s: %s has no such op", call->name, tn_dtype_name(dtype));
     return TN_OK;
 }

@@ -3,14 +3,9 @@
 
 #include "op_types.h"
 
-static int kind(tn_dtype t)
-{
-    return tni_dtypes[t].kind;
-}
-
 static tn_status refuse(const char *call, tn_op op, tn_dtype t)
 {
-    const bool floats = kind(t) <= TNI_UNSIGNED && tni_op_computes(op, TN_F32);
+    const bool floats = tni_kind_of(t) <= TNI_UNSIGNED && tni_op_computes(op, TN_F32);
     return tni_fail(TN_EDTYPE, "%s: op %s does not support %s%s", call, tni_ops[op].name,
                     tn_dtype_name(t), floats ? "; cast to f32 first" : "");
 }
@@ -32,7 +27,7 @@ static tn_status promote_sources(tn_dtype *out, const char *call, tn_op op, cons
 static tn_status ldexp_types(tni_op_signature *sig, const char *call, tn_op op,
                              const tn_dtype *in)
 {
-    if (kind(in[0]) != TNI_FLOAT)
+    if (tni_kind_of(in[0]) != TNI_FLOAT)
         return refuse(call, op, in[0]);
     if (in[1] != in[0] && in[1] != TN_I32 && in[1] != TN_I64)
         return tni_fail(TN_EDTYPE, "%s: op %s of %s takes i32, i64 or %s beside it, not %s",
@@ -52,11 +47,11 @@ tn_status tni_op_types(tni_op_signature *sig, const char *call, tn_op op, const 
     tn_dtype m = TN_BOOL;
     if (rule != TNI_RULE_LOGICAL)
         TRY(promote_sources(&m, call, op, in, rule == TNI_RULE_SELECT));
-    if (rule == TNI_RULE_F64 && (kind(m) == TNI_BOOL || kind(m) == TNI_COMPLEX))
+    if (rule == TNI_RULE_F64 && (tni_kind_of(m) == TNI_BOOL || tni_kind_of(m) == TNI_COMPLEX))
         return refuse(call, op, m);
     if (rule == TNI_RULE_F64)
         m = TN_F64;
-    if (rule == TNI_RULE_DIVIDE && kind(m) <= TNI_UNSIGNED)
+    if (rule == TNI_RULE_DIVIDE && tni_kind_of(m) <= TNI_UNSIGNED)
         m = tni_float_of(m);
     const tn_dtype c = tni_op_computes(op, m);
     if (!c)
@@ -71,8 +66,8 @@ tn_status tni_op_types(tni_op_signature *sig, const char *call, tn_op op, const 
     sig->result = m;
     if (rule == TNI_RULE_COMPARE)
         sig->result = sig->compute[0] = TN_BOOL;
-    if (rule == TNI_RULE_REAL && kind(m) == TNI_COMPLEX)
-        sig->result = sig->compute[0] = m == TN_C64 ? TN_F32 : TN_F64;
+    if (rule == TNI_RULE_REAL && tni_kind_of(m) == TNI_COMPLEX)
+        sig->result = sig->compute[0] = tni_real_of(m);
     return TN_OK;
 }
 

@@ -154,7 +154,7 @@ static void write_element(char *text, tn_dtype dtype, const char *at)
         write_float(text, dtype, read_float(dtype, at));
         break;
     default:
-        write_complex(text, dtype == TN_C64 ? TN_F32 : TN_F64, at);
+        write_complex(text, tni_real_of(dtype), at);
     }
 }
 
@@ -183,7 +183,7 @@ static void show_element(page *p, const char *at)
 {
     char text[NUMBER];
     write_element(text, p->t->dtype, at);
-    const bool point = tni_dtypes[p->t->dtype].kind == TNI_FLOAT;
+    const bool point = tni_is_float(p->t->dtype);
     const int length = (int)strlen(text);
     const int left = point ? (int)strcspn(text, ".e") : length;
     if (p->writing) {

@@ -44,7 +44,7 @@ static tn_status result_of(const char *call, tn_reduction op, tn_dtype in, tn_dt
     const int takes = kind == TNI_COMPLEX ? TNI_TAKES_COMPLEX
                       : kind == TNI_FLOAT ? TNI_TAKES_FLOAT
                                           : TNI_TAKES_INT;
-    const tn_dtype real = in == TN_C64 ? TN_F32 : in == TN_C128 ? TN_F64 : in;
+    const tn_dtype real = kind == TNI_COMPLEX ? tni_real_of(in) : in;
     if (!(row->takes & takes))
         return tni_fail(TN_EDTYPE, "%s: %s does not take %s", call, row->name,
                         tn_dtype_name(in));
@@ -167,7 +167,7 @@ static bool dst_fits(tn_reduction op, tn_dtype src, tn_dtype result, tn_dtype ds
     const int kind = tni_dtypes[dst].kind, from = tni_dtypes[src].kind;
     if (dst == result)
         return true;
-    if (tni_dtypes[result].kind == TNI_FLOAT && from == TNI_FLOAT)
+    if (tni_is_float(result) && from == TNI_FLOAT)
         return (dst == TN_F32 || dst == TN_F64) && tni_width(dst) > tni_width(result);
     if (tni_reductions[op].result == TNI_RESULT_INDEX)
         return dst == TN_I32;

@@ -45,7 +45,7 @@ static tn_status rows_param_dtype(const tni_call *call, const tn_tensor *t, cons
 static tn_status rows_dtypes(const tni_call *call)
 {
     rows_call *r = call->own;
-    if (tni_dtypes[call->srcs[0]->dtype].kind != TNI_FLOAT)
+    if (!tni_is_float(call->srcs[0]->dtype))
         return tni_fail(TN_EDTYPE, "%s: src: got %s, expected a float", call->name,
                         tn_dtype_name(call->srcs[0]->dtype));
     TRY(tni_call_same_dtypes(call));

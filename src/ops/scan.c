@@ -51,7 +51,7 @@ static tn_status scan_dtypes(const tni_call *call)
     static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
                                         TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
     if (s->op == TN_SCAN_MAX || s->op == TN_SCAN_MIN) {
-        if (tni_dtypes[src].kind == TNI_COMPLEX)
+        if (tni_is_complex(src))
             return tni_fail(TN_EDTYPE, "%s: %s does not take %s", call->name, scan_names[s->op],
                             tn_dtype_name(src));
         return tni_call_same_dtypes(call);

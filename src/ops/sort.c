@@ -29,7 +29,7 @@ static tn_status sort_dtypes(const tni_call *call)
 {
     const sort_call *s = call->own;
     const tn_dtype src = call->srcs[0]->dtype;
-    if (tni_dtypes[src].kind == TNI_COMPLEX)
+    if (tni_is_complex(src))
         return tni_fail(TN_EDTYPE, "%s: src: %s has no order", call->name, tn_dtype_name(src));
     if (call->dst == s->values && s->values->dtype != src)
         return tni_fail(TN_EDTYPE, "%s: values: got %s, expected %s", call->name,
@@ -183,7 +183,7 @@ static tn_status search_dtypes(const tni_call *call)
     if (call->dst->dtype != TN_I64)
         return tni_fail(TN_EDTYPE, "searchsorted: dst: got %s, expected i64",
                         tn_dtype_name(call->dst->dtype));
-    if (a != b || tni_dtypes[a].kind == TNI_COMPLEX)
+    if (a != b || tni_is_complex(a))
         return tni_fail(TN_EDTYPE, "searchsorted: sorted is %s and values are %s",
                         tn_dtype_name(a), tn_dtype_name(b));
     return TN_OK;
@@ -276,7 +276,7 @@ static tn_status unique(tn_tensor *values, tn_tensor *first, tn_tensor *inverse,
     if (!values)
         return tni_fail(TN_ENULL, "unique_copy: values is NULL");
     TRY(tni_check(src, "unique_copy: src"));
-    if (tni_dtypes[src->dtype].kind == TNI_COMPLEX)
+    if (tni_is_complex(src->dtype))
         return tni_fail(TN_EDTYPE, "unique_copy: src: %s has no order",
                         tn_dtype_name(src->dtype));
     TRY(tni_check_data(src, "unique_copy: src"));

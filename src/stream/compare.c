@@ -54,9 +54,9 @@ static void add_strip(const strips *s, int64_t n, int64_t width, bool same_dtype
 /* The complex numbers of t as pairs of reals. */
 static void split_complex(tn_tensor *t)
 {
-    if (t->dtype != TN_C64 && t->dtype != TN_C128)
+    if (!tni_is_complex(t->dtype))
         return;
-    t->dtype = t->dtype == TN_C64 ? TN_F32 : TN_F64;
+    t->dtype = tni_real_of(t->dtype);
     t->shape[t->ndim] = 2;
     t->stride[t->ndim++] = tni_width(t->dtype);
 }
@@ -112,7 +112,7 @@ tn_status tn_compare(const tn_tensor *a, const tn_tensor *b, double atol, double
     TRY(tni_check_data(a, "compare: a"));
     TRY(tni_check_data(b, "compare: b"));
     tn_tensor x = *a, y = *b;
-    bool complex_a = a->dtype >= TN_C64, complex_b = b->dtype >= TN_C64;
+    bool complex_a = tni_is_complex(a->dtype), complex_b = tni_is_complex(b->dtype);
     if (complex_a != complex_b || (complex_a && a->dtype != b->dtype) ||
         (complex_a && a->ndim == TN_MAX_NDIM))
         return tni_fail(TN_EARG, "compare: %s and %s cannot be compared",

@@ -181,8 +181,8 @@ static tn_status run_pass(stats *s,
 
 static tn_status plan_folds(stats *s, const tn_tensor *view)
 {
-    const bool complex = tni_dtypes[view->dtype].kind == TNI_COMPLEX;
-    s->floats = tni_dtypes[view->dtype].kind == TNI_FLOAT;
+    const bool complex = tni_is_complex(view->dtype);
+    s->floats = tni_is_float(view->dtype);
     s->first = complex ? FOLDS - 1 : 0;
     s->words = COUNTERS;
     for (int k = s->first; k < FOLDS; k++) {
@@ -271,8 +271,7 @@ tn_status tn_stream_stats(const tn_stream *job, tn_stats *out, int64_t bins, int
     for (int64_t i = 0; i < bins; i++)
         counts[i] = 0;
     if (made.n > 0) {
-        const bool ranged =
-            bins > 0 && tni_dtypes[view->dtype].kind != TNI_COMPLEX && view->dtype != TN_BOOL;
+        const bool ranged = bins > 0 && !tni_is_complex(view->dtype) && view->dtype != TN_BOOL;
         s.passes = 1 + ranged;
         TRY(plan_folds(&s, view));
         tni_runs_plan(&s.runs, &job->sources[0], UINT64_MAX, true, 64, tni_stream_share(job));

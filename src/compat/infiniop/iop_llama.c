@@ -104,16 +104,11 @@ tn_status tni_iop_plan_causal_softmax(tni_iop_program *p)
 
 /* ---- RoPE: y, x, pos, sin, cos ---- */
 
-static bool whole_number(tn_dtype t)
-{
-    return t >= TN_I8 && t <= TN_U64;
-}
-
 static tn_status check_rope(tni_iop_program *p)
 {
     const tn_tensor *y = &p->t[0], *pos = &p->t[2], *table = &p->t[3];
     TRY(tni_iop_alike(p, 0, 1 << 1 | 1 << 3 | 1 << 4));
-    if (!whole_number(pos->dtype))
+    if (!tni_is_integer(pos->dtype))
         return tni_iop_fail(p, TN_EDTYPE, "positions are no integers");
     const double algo = p->args->num[0];
     if (algo != INFINIOP_ROPE_ALGO_GPT_J && algo != INFINIOP_ROPE_ALGO_GPT_NEOX)

@@ -74,7 +74,7 @@ static tn_status sample(env_t *env, step_t *s, const tn_tensor *t)
 tn_status tni_iop_plan_random_sample(tni_iop_program *p)
 {
     const tn_tensor *logits = &p->t[1];
-    if (p->t[0].dtype < TN_I8 || p->t[0].dtype > TN_U64)
+    if (!tni_is_integer(p->t[0].dtype))
         return tni_iop_fail(p, TN_EDTYPE, "the result is no integer");
     TRY(tni_iop_alike(p, 1, 0));
     TRY(tni_iop_rank(p, 0, 0));

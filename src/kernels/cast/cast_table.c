@@ -1,22 +1,14 @@
 /* cast_table.c - which conversions lead from one dtype to another.
  *
- * Small floats go through f32, which holds them; what is wider than f32 is rounded to odd on
+ * Narrow floats go through f32, which holds them; what is wider than f32 is rounded to odd on
  * the way, so that the last rounding is the only one. */
 #include "kernels/kernels.h"
 
-static bool small(tn_dtype t)
+/* The slot of a dtype that is its own real one. */
+static int native_slot(tn_dtype t)
 {
-    return t >= TN_F8E4M3 && t <= TN_BF16;
-}
-
-static bool complex(tn_dtype t)
-{
-    return t == TN_C64 || t == TN_C128;
-}
-
-static int slot(tn_dtype t)
-{
-    return (int)(t <= TN_U64 ? t - TN_BOOL : t - TN_F32 + 9);
+    const int slot = tni_dtypes[t].slot;
+    return tni_is_float(t) ? TNI_INT_SLOTS + slot - TNI_NARROW : slot;
 }
 
 static void add(tni_cast *c, tni_cast_fn fn, tn_dtype gives)
@@ -35,31 +27,32 @@ static bool wide(tn_dtype t)
 tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to)
 {
     const tni_cast_kernels *k = tni_kernels_of(isa)->cast;
+    const int at = tni_dtypes[from].slot;
     tni_cast c = {0};
     if (from == to && from != TN_BOOL)
         return c;
-    if (complex(from) && complex(to)) {
-        add(&c, k->across[from - TN_C64], to);
+    if (tni_is_complex(from) && tni_is_complex(to)) {
+        add(&c, k->across[at], to);
         return c;
     }
-    if (complex(from)) {
-        const tn_dtype part = from == TN_C64 ? TN_F32 : TN_F64;
+    if (tni_is_complex(from)) {
+        const tn_dtype part = tni_real_of(from);
         const bool truth = to == TN_BOOL;
-        add(&c, truth ? k->truth[from - TN_C64] : k->real[from - TN_C64], truth ? to : part);
+        add(&c, truth ? k->truth[at] : k->real[at], truth ? to : part);
         from = truth ? to : part;
-    } else if (small(from)) {
-        add(&c, k->widen[from - TN_F8E4M3], TN_F32);
+    } else if (tni_is_narrow(from)) {
+        add(&c, k->widen[at], TN_F32);
         from = TN_F32;
     } else if (from == TN_BOOL && to == TN_BOOL) {
         add(&c, k->native[0][0], to);
     }
-    const tn_dtype aim = small(to) || to == TN_C64 ? TN_F32 : to == TN_C128 ? TN_F64 : to;
-    const bool odd = small(to) && wide(from);
+    const tn_dtype aim = tni_real_of(to);
+    const bool odd = tni_is_narrow(to) && wide(from);
     if (from != aim)
-        add(&c, k->native[slot(from)][odd ? TNI_ODD : slot(aim)], aim);
-    if (small(to))
-        add(&c, k->narrow[to - TN_F8E4M3], to);
-    else if (complex(to))
-        add(&c, k->pair[to - TN_C64], to);
+        add(&c, k->native[native_slot(from)][odd ? TNI_ODD : native_slot(aim)], aim);
+    if (tni_is_narrow(to))
+        add(&c, k->narrow[tni_dtypes[to].slot], to);
+    else if (tni_is_complex(to))
+        add(&c, k->pair[tni_dtypes[to].slot], to);
     return c;
 }

@@ -122,7 +122,7 @@ INLINE void half_block(BLOCK_HEAD, int gives, half_widen *widen, half_round *nar
 #define OP_FLOAT
 #include "op_rows.h"
 
-#define SLOT(DT) [TN_##DT - TN_F8E4M3]
+#define SLOT(DT) [TNI_SLOT_##DT]
 #define HALVES_AND_FLOATS(ENUM) \
     SLOT(F16) = ENUM##_F16, SLOT(BF16) = ENUM##_BF16, SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64
 const tni_float_ops TNI_TABLE(float_ops) = {

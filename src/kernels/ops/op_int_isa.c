@@ -80,7 +80,7 @@ INLINE void bool_loop(BLOCK_HEAD, bool_rule *rule)
 #define OP_INT
 #include "op_rows.h"
 
-#define SLOT(DT) [TN_##DT - TN_BOOL]
+#define SLOT(DT) [TNI_SLOT_##DT]
 #define WORDS(ENUM) \
     SLOT(I8) = ENUM##_U8, SLOT(I16) = ENUM##_U16, SLOT(I32) = ENUM##_U32, SLOT(I64) = ENUM##_U64, \
     SLOT(U8) = ENUM##_U8, SLOT(U16) = ENUM##_U16, SLOT(U32) = ENUM##_U32, SLOT(U64) = ENUM##_U64

@@ -141,7 +141,7 @@ INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
 #define OP_FLOAT
 #include "op_rows.h"
 
-#define SLOT(DT) [TN_##DT - TN_F8E4M3]
+#define SLOT(DT) [TNI_SLOT_##DT]
 const tni_float_ops TNI_TABLE(math_ops) = {
 #define ON_F64_ONLY(ENUM, ...) [TN_##ENUM] = {SLOT(F64) = ENUM##_F64},
 #define ON_SLEEF(ENUM, ...)    [TN_##ENUM] = {SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},

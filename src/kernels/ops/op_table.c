@@ -22,12 +22,13 @@ tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype t)
         t = by_width(t);
     if (t == TN_BOOL && tni_ops[op].rule == TNI_RULE_COMPARE)
         t = TN_U8;
-    if (t <= TN_U64)
-        return (*k->int_ops)[op][t - TN_BOOL];
-    if (t >= TN_C64)
-        return (*k->complex_ops)[op][t - TN_C64];
-    const tni_op_fn fn = (*k->float_ops)[op][t - TN_F8E4M3];
-    return fn ? fn : (*k->math_ops)[op][t - TN_F8E4M3];
+    const int slot = tni_dtypes[t].slot;
+    if (tni_is_complex(t))
+        return (*k->complex_ops)[op][slot];
+    if (!tni_is_float(t))
+        return (*k->int_ops)[op][slot];
+    const tni_op_fn fn = (*k->float_ops)[op][slot];
+    return fn ? fn : (*k->math_ops)[op][slot];
 }
 
 /* ---- strips of any length ---- */

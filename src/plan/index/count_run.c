@@ -147,8 +147,8 @@ static bool begins(const char *x, tn_dtype dtype, int64_t i, bool each)
         return true;
     const uint64_t a = tni_order_key(dtype, x + (i - 1) * width, false);
     const uint64_t b = tni_order_key(dtype, x + i * width, false);
-    const bool nan = tni_dtypes[dtype].kind == TNI_FLOAT &&
-                     b == (width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1);
+    const bool nan =
+        tni_is_float(dtype) && b == (width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1);
     return a != b || (each && nan);
 }
 

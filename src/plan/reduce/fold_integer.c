@@ -10,7 +10,7 @@
 
 static const tni_wrap_kernels *wrap_kernels(const tni_fold *f)
 {
-    return &tni_kernels_of(f->isa)->key->wrap[f->src - TN_BOOL];
+    return &tni_kernels_of(f->isa)->key->wrap[tni_dtypes[f->src].slot];
 }
 
 static void wrap_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,

@@ -252,11 +252,11 @@ void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_
     f->src = src->dtype;
     f->dst = dst->dtype;
     if (as_parts) {
-        f->src = src->dtype == TN_C64 ? TN_F32 : TN_F64;
-        f->dst = dst->dtype == TN_C64 ? TN_F32 : TN_F64;
+        f->src = tni_real_of(src->dtype);
+        f->dst = tni_real_of(dst->dtype);
     }
     f->width = tni_width(f->src);
-    f->elem = f->src == TN_F64 || f->src == TN_C128 || (f->src < TN_F8E4M3) ? TN_F64 : TN_F32;
+    f->elem = tni_real_of(f->src) == TN_F32 ? TN_F32 : TN_F64;
     f->nsrc = 1;
     f->skip = row->facts & TNI_FOLD_SKIP;
     f->mean = row->facts & TNI_FOLD_MEAN;

@@ -5,14 +5,9 @@
 
 #include "plan/plan.h"
 
-static bool is_complex(tn_dtype t)
-{
-    return tni_dtypes[t].kind == TNI_COMPLEX;
-}
-
 const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *buf)
 {
-    if (f->elem == f->src || is_complex(f->src))
+    if (f->elem == f->src || tni_is_complex(f->src))
         return x;
     const tni_cast cast = tni_cast_chain(f->isa, f->src, f->elem);
     cast.fn[0](buf, x, n, 0, false); /* small floats and integers take one step */

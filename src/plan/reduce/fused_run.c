@@ -17,7 +17,7 @@ typedef tni_fused_part part;
 
 static int parts_of(const tni_fused *u, int t)
 {
-    return tni_dtypes[u->term[t].dtype].kind == TNI_COMPLEX &&
+    return tni_is_complex(u->term[t].dtype) &&
                    (u->term[t].op == TN_REDUCE_SUM || u->term[t].op == TN_REDUCE_MEAN)
                ? 2
                : 1;

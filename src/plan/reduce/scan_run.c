@@ -232,8 +232,8 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
             tni_set_axis(&lines[k], lines[k].ndim, 2, s->width[k]);
             lines[k].ndim++;
         }
-        s->src = src->dtype == TN_C64 ? TN_F32 : TN_F64;
-        s->dst = dst->dtype == TN_C64 ? TN_F32 : TN_F64;
+        s->src = tni_real_of(src->dtype);
+        s->dst = tni_real_of(dst->dtype);
     }
     if (carries)
         carry_lines(&lines[2], &lines[0]);
