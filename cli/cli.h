@@ -204,6 +204,9 @@ bool is_number(const char *text);
 bool is_whole(const char *text);
 bool is_too_long(const char *text); /* digits alone, and more than 64 bits hold */
 
+bool is_integer(tn_dtype dtype); /* signed or unsigned; bool is none */
+bool is_complex(tn_dtype dtype);
+
 /* The axes of -a; "1,2" of --params, want of them for the op of this name. */
 int read_axes(const args *a, int ndim, int *dims, int *n);
 int read_params(const args *a, const char *name, int want, double *params);

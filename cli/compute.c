@@ -40,11 +40,6 @@ int run_convert(const args *a)
 
 /* ---- op ---- */
 
-static bool is_integer(tn_dtype dtype)
-{
-    return dtype >= TN_I8 && dtype <= TN_U64;
-}
-
 /* The operands: files[i], or NULL where the word is a number. */
 typedef struct operands {
     tn_op op;

@@ -350,7 +350,7 @@ static void print_numbers(const comparison *c, const row *r)
     printf(": %lld of %lld differ, max |a-b| %.6g", (long long)d->unequal, (long long)d->n,
            d->max_abs);
     if (d->at >= 0)
-        printf(" at %s", index_text(text, &t, t.dtype >= TN_C64 ? d->at / 2 : d->at));
+        printf(" at %s", index_text(text, &t, is_complex(t.dtype) ? d->at / 2 : d->at));
     printf(", max relative %.3g, mean %.3g, cosine %.9g", d->max_rel, d->sum_abs / (double)d->n,
            cosine(d));
     if (c->tolerant)

@@ -52,7 +52,7 @@ static int choose_axes(const input *in, image *m)
         return fail("%s: %s is no picture; expected (height, width), (height, width, 3) or (3, "
                     "height, width)",
                     in->from->path, shape_text(shape, t->ndim, t->shape));
-    if (t->dtype >= TN_C64)
+    if (is_complex(t->dtype))
         return fail("%s: complex numbers are no picture", in->from->path);
     if (m->v.shape[0] < 1 || m->v.shape[1] < 1 || m->v.shape[0] > MOST_PIXELS ||
         m->v.shape[1] > MOST_PIXELS)

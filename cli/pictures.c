@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_complex(tn_dtype dtype)
-{
-    return dtype >= TN_C64;
-}
-
-static bool is_integer(tn_dtype dtype)
-{
-    return dtype >= TN_I8 && dtype <= TN_U64;
-}
-
 /* Integers of more than 16 bits are counted as f32. */
 static tn_dtype counted_as(tn_dtype dtype)
 {

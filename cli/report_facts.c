@@ -55,7 +55,7 @@ static void print_extreme(FILE *out, const subject *s, bool high)
 {
     const tn_stats *x = &s->stats;
     const int64_t bits = high ? x->high : x->low;
-    if (!x->finite || s->dtype < TN_I8 || s->dtype > TN_U64)
+    if (!x->finite || !is_integer(s->dtype))
         print_number(out, high ? x->max : x->min);
     else if (s->dtype == TN_U64)
         fprintf(out, "%llu", (unsigned long long)bits);

@@ -16,11 +16,6 @@ typedef struct facts {
     tn_tensor t;
 } facts;
 
-static bool is_whole_dtype(tn_dtype dtype)
-{
-    return dtype >= TN_I8 && dtype <= TN_U64;
-}
-
 static bool has_range(const facts *f)
 {
     return f->stats.finite > 0 && !isnan(f->stats.min);
@@ -40,7 +35,7 @@ static const char *extreme(char buf[40], const facts *f, bool high, bool json)
 {
     const tn_stats *s = &f->stats;
     const int64_t bits = high ? s->high : s->low;
-    if (!has_range(f) || !is_whole_dtype(f->t.dtype))
+    if (!has_range(f) || !is_integer(f->t.dtype))
         return number(buf, high ? s->max : s->min, json);
     if (f->t.dtype == TN_U64)
         snprintf(buf, 40, "%llu", (unsigned long long)bits);

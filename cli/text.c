@@ -234,12 +234,24 @@ bool is_too_long(const char *text)
     return whole && read_written(text, &x) && x.dtype == TN_F64;
 }
 
+/* The kind of a dtype is the first letter of its name. */
+bool is_integer(tn_dtype dtype)
+{
+    char letter = *tn_dtype_name(dtype);
+    return letter == 'i' || letter == 'u';
+}
+
+bool is_complex(tn_dtype dtype)
+{
+    return *tn_dtype_name(dtype) == 'c';
+}
+
 /* Whether an element that x was converted to still says x: floats may round, nothing wraps. */
 static int holds(const written *x, const tn_tensor *element, bool *held)
 {
     tn_tensor to;
     written back = {0};
-    bool rounds = element->dtype >= TN_F8E4M3;
+    bool rounds = element->dtype != TN_BOOL && !is_integer(element->dtype);
     LIB(tn_init(&to, &back.real, TN_F64, 0, NULL));
     LIB(tn_cast(&to, element));
     LIB(tn_init(&to, &back.whole, TN_I64, 0, NULL));
