@@ -1,5 +1,5 @@
 /* test_index.c - take, put, masks and order against plain loops. */
-#include "reduce_oracle.h"
+#include "line_oracle.h"
 
 #include "copy_oracle.h"
 #include "draw.h"
@@ -25,7 +25,7 @@ static void fill_indices(rng *r, const tn_tensor *t, int64_t n)
 
 static int64_t index_of(const tn_tensor *t, const int64_t *at, int64_t n)
 {
-    const int64_t v = number_at(element(t, at), t->dtype).i;
+    const int64_t v = scalar_at(element(t, at), t->dtype).i;
     return v < 0 ? v + n : v;
 }
 
@@ -38,7 +38,7 @@ static void fill_values(rng *r, const tn_tensor *t)
     if (tn_numel(t) == 0)
         return;
     do
-        if (is_complex(t->dtype))
+        if (has_parts(t->dtype))
             for (int64_t k = 0; k < 2; k++)
                 put_real(element(t, at) + k * half, half == 4 ? TN_F32 : TN_F64,
                          (double)pick(r, -9, 9) / 4);
@@ -78,7 +78,7 @@ static void test_take_put(void **state)
         fill_values(&r, &big.t), fill_values(&r, &many.t);
         const bool put = next(&r) % 2;
         const tn_put_op op = !put || t == TN_BOOL ? TN_PUT_SET
-                             : is_complex(t)      ? (tn_put_op)(next(&r) % 3)
+                             : has_parts(t)       ? (tn_put_op)(next(&r) % 3)
                                                   : (tn_put_op)(next(&r) % 5);
         block want = block_twin(put ? &big : &many);
         int64_t at[5] = {0};
@@ -221,7 +221,7 @@ static void test_masks(void **state)
         block put = block_twin(&src);
         if (tn_numel(&src.t))
             do {
-                const number m = number_at(element(&wide, at), mt);
+                const scalar m = scalar_at(element(&wide, at), mt);
                 if (is_int(mt) ? m.i == 0 : m.re == 0 && m.im == 0)
                     continue;
                 assert_memory_equal((char *)out.data + n * out.stride[0], element(&src.t, at),
@@ -247,31 +247,6 @@ static void test_masks(void **state)
 
 /* ---- order ---- */
 
-/* Is a before b?  NaN is greatest, -0 equals +0. */
-static bool before(const number *a, const number *b, tn_dtype t)
-{
-    if (is_int(t))
-        return is_unsigned(t) ? (uint64_t)a->i < (uint64_t)b->i : a->i < b->i;
-    if (isnan(a->re) || isnan(b->re))
-        return !isnan(a->re) && isnan(b->re);
-    return a->re < b->re;
-}
-
-/* Places in order, by insertion: stable. */
-static void naive_order(int64_t *at, const number *x, int64_t n, tn_dtype t, bool descending)
-{
-    for (int64_t i = 0; i < n; i++) {
-        int64_t j = i;
-        for (; j > 0; j--) {
-            const number *a = &x[at[j - 1]], *b = &x[i];
-            if (descending ? !before(a, b, t) : !before(b, a, t))
-                break;
-            at[j] = at[j - 1];
-        }
-        at[j] = i;
-    }
-}
-
 static void test_sort(void **state)
 {
     (void)state;
@@ -279,7 +254,7 @@ static void test_sort(void **state)
     for (int c = 0; c < (TEST_WATCHED ? 100 : 600); c++) {
         rng r = {seed + (uint64_t)c};
         tn_dtype t = pick_dtype(&r);
-        while (is_complex(t))
+        while (has_parts(t))
             t = pick_dtype(&r);
         const int ndim = (int)pick(&r, 1, 3), dim = (int)pick(&r, 0, ndim - 1);
         int64_t shape[3] = {pick(&r, 1, 5), pick(&r, 1, 6), pick(&r, 0, 9)}, some[3];
@@ -301,14 +276,14 @@ static void test_sort(void **state)
         int64_t line[3], at[3] = {0};
         memcpy(line, some, sizeof line);
         line[dim] = 1;
-        number *x = malloc(((size_t)shape[dim] + 1) * sizeof *x);
+        scalar *x = malloc(((size_t)shape[dim] + 1) * sizeof *x);
         int64_t *order = malloc(((size_t)shape[dim] + 1) * sizeof *order);
         if (tn_numel(&values.t))
             do {
                 int64_t i[3];
                 memcpy(i, at, sizeof i);
                 for (i[dim] = 0; i[dim] < shape[dim]; i[dim]++)
-                    x[i[dim]] = number_at(element(&src.t, i), t);
+                    x[i[dim]] = scalar_at(element(&src.t, i), t);
                 naive_order(order, x, shape[dim], t, flags);
                 for (int64_t k = 0; k < some[dim]; k++) {
                     int64_t from[3];

@@ -8,14 +8,16 @@
 #include "trial_contract.h"
 #include "trial_copy.h"
 #include "trial_ops.h"
+#include "trial_reduce.h"
 
 enum { USUAL_CALLS = TEST_WATCHED ? 50000 : 1000000 };
 
 /* ---- the program ---- */
 
 static bool (*const tries[])(trial *) = {
-    try_views, try_views, try_move, try_move, try_join, try_pattern, try_cast,
-    try_cast,  try_op,    try_op,   try_op,   try_map,  try_fill,    try_contract};
+    try_views,  try_views,  try_move, try_move,    try_join,  try_pattern, try_cast,
+    try_cast,   try_op,     try_op,   try_op,      try_map,   try_fill,    try_contract,
+    try_reduce, try_reduce, try_line, try_softmax, try_choose};
 
 static int run_program(void)
 {

@@ -16,7 +16,7 @@ static void fill_numbers(rng *r, block *b, bool special)
     if (is_int(t) || tn_numel(&b->t) == 0)
         return;
     const tn_dtype part = t == TN_C64 ? TN_F32 : t == TN_C128 ? TN_F64 : t;
-    const int64_t parts = is_complex(t) ? 2 : 1;
+    const int64_t parts = has_parts(t) ? 2 : 1;
     static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40, 448, -1};
     do
         for (int64_t k = 0; k < parts; k++) {
@@ -45,7 +45,7 @@ static tn_dtype pick_result(rng *r, tn_reduction op, tn_dtype t)
         return (tn_dtype)pick(r, TN_I8, TN_U64);
     if (op == TN_REDUCE_ARGMIN || op == TN_REDUCE_ARGMAX)
         return TN_I32;
-    if (out >= TN_F8E4M3 && out <= TN_F32 && !is_int(t) && !is_complex(t))
+    if (out >= TN_F8E4M3 && out <= TN_F32 && !is_int(t) && !has_parts(t))
         return out == TN_F32 || next(r) % 2 ? TN_F64 : TN_F32;
     return out;
 }
@@ -57,8 +57,8 @@ static void compare(const block *got, const block *want, tn_reduction op, const 
         int64_t at[TN_MAX_NDIM] = {0};
         if (tn_numel(&got->t) > 0)
             do {
-                const double a = number_at(element(&got->t, at), got->t.dtype).re;
-                const double b = number_at(element(&want->t, at), got->t.dtype).re;
+                const double a = scalar_at(element(&got->t, at), got->t.dtype).re;
+                const double b = scalar_at(element(&want->t, at), got->t.dtype).re;
                 const double ulp = got->t.dtype == TN_F64   ? 1e-14
                                    : got->t.dtype == TN_F32 ? 1e-6
                                                             : 0.13;
@@ -76,8 +76,8 @@ static void compare(const block *got, const block *want, tn_reduction op, const 
         fail_msg("%s of %s to %s: byte %zu of %zu differs (%.17g, %.17g); src %s axes %llx, "
                  "TEST_SEED=%llu",
                  tn_reduction_name(op), tn_dtype_name(src->dtype), tn_dtype_name(got->t.dtype),
-                 i, got->size, number_at(got->bytes + i, got->t.dtype).re,
-                 number_at(want->bytes + i, got->t.dtype).re, describe(src),
+                 i, got->size, scalar_at(got->bytes + i, got->t.dtype).re,
+                 scalar_at(want->bytes + i, got->t.dtype).re, describe(src),
                  (unsigned long long)folded, (unsigned long long)seed);
     }
 }

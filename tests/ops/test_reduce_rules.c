@@ -9,7 +9,7 @@ static double reduce_all(tn_reduction op, const double *params, tn_dtype t, cons
     OK(tn_init_const(&src, x, t, 1, &n, NULL));
     OK(tn_init(&dst, y, out, 0, NULL));
     OK(tn_reduce(op, params, &dst, &src, TN_ALL_AXES, NULL));
-    const number r = number_at(y, out);
+    const scalar r = scalar_at(y, out);
     return is_int(out) ? (double)r.i : r.re;
 }
 
@@ -88,7 +88,7 @@ static double repeated(tn_dtype t, const void *x, int64_t n, int64_t columns, tn
                        (int64_t[]){0, 0}));
     OK(tn_init(&dst, y, out, 1, &columns));
     OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, &src, 1, (int[]){0}));
-    return number_at((char *)y, out).re;
+    return scalar_at((char *)y, out).re;
 }
 
 static void test_bounds(void **state)

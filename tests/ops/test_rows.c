@@ -1,5 +1,5 @@
 /* test_rows.c - softmax and norms of rows against plain loops, on every layout. */
-#include "reduce_oracle.h"
+#include "line_oracle.h"
 
 #include "copy_oracle.h"
 #include "draw.h"
@@ -20,17 +20,6 @@ static void fill_rows(rng *r, const tn_tensor *t, bool special)
     } while (index_next(at, t->ndim, t->shape));
 }
 
-/* The row of src that holds the index at, along dim, as numbers. */
-static double *row_of(const tn_tensor *t, const int64_t *at, int dim)
-{
-    double *x = malloc(((size_t)t->shape[dim] + 1) * sizeof *x);
-    int64_t i[TN_MAX_NDIM];
-    memcpy(i, at, sizeof i);
-    for (i[dim] = 0; i[dim] < t->shape[dim]; i[dim]++)
-        x[i[dim]] = number_at(element(t, i), t->dtype).re;
-    return x;
-}
-
 static double ulp_of(tn_dtype t, double x)
 {
     static const int digits[] = {[TN_F8E4M3] = 4, [TN_F8E5M2] = 3, [TN_F16] = 11,
@@ -41,24 +30,6 @@ static double ulp_of(tn_dtype t, double x)
     frexp(x, &e);
     const int by = e - digits[t];
     return ldexp(1, by > least[t] ? by : least[t]);
-}
-
-/* softmax, log_softmax or causal_softmax of seen elements, in long double. */
-static void softmax_row(long double *y, const double *x, int64_t n, int64_t seen, bool log_of)
-{
-    long double most = -(long double)INFINITY, sum = 0;
-    bool nan = false;
-    for (int64_t i = 0; i < seen; i++) {
-        nan |= isnan(x[i]);
-        most = x[i] > (double)most ? (long double)x[i] : most;
-    }
-    nan |= isinf((double)most);
-    for (int64_t i = 0; i < seen; i++)
-        sum += expl((long double)x[i] - most);
-    for (int64_t i = 0; i < n; i++) {
-        const long double d = (long double)x[i] - most;
-        y[i] = i >= seen ? 0 : nan ? (long double)NAN : log_of ? d - logl(sum) : expl(d) / sum;
-    }
 }
 
 static void compare_softmax(const tn_tensor *dst, const tn_tensor *src, int dim, int kind)
@@ -80,7 +51,7 @@ static void compare_softmax(const tn_tensor *dst, const tn_tensor *src, int dim,
         int64_t i[TN_MAX_NDIM];
         memcpy(i, at, sizeof i);
         for (i[dim] = 0; i[dim] < n; i[dim]++) {
-            const double got = number_at(element(dst, i), dst->dtype).re;
+            const double got = scalar_at(element(dst, i), dst->dtype).re;
             const double want = (double)y[i[dim]], far = fabs(x[i[dim]] - most);
             double size = fabs(want);
             if (kind == 1) {
@@ -140,54 +111,6 @@ static void test_softmax(void **state)
 
 /* ---- norms: bit for bit ---- */
 
-static double as_float(double x, bool f64)
-{
-    return f64 ? x : (double)(float)x;
-}
-
-/* y of one row: kind 0 rms_norm, 1 layer_norm. */
-static void norm_row(char *d, int64_t step, tn_dtype t, const double *x, int64_t n,
-                     const tn_tensor *w, const tn_tensor *b, double eps, int kind)
-{
-    const bool f64 = t == TN_F64;
-    double *terms = malloc(((size_t)n + 1) * sizeof *terms), r, mean = 0;
-    if (kind == 0) {
-        for (int64_t i = 0; i < n; i++)
-            terms[i] = x[i] * x[i];
-        r = as_float(1 / sqrt(tree(terms, n, false, false) / (double)n + eps), f64);
-    } else {
-        const spread s = moments(x, n, false);
-        mean = s.mean;
-        r = 1 / sqrt(s.M / (double)n + eps);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        double y = kind ? as_float((x[i] - mean) * r, f64) : as_float(x[i] * r, f64);
-        if (w)
-            y = as_float(y * number_at(element(w, &i), w->dtype).re, f64);
-        if (b)
-            y = as_float(y + number_at(element(b, &i), b->dtype).re, f64);
-        put_real(d + i * step, t, y);
-    }
-    free(terms);
-}
-
-static void norm_all(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *w,
-                     const tn_tensor *b, double eps, int kind)
-{
-    int64_t at[TN_MAX_NDIM] = {0}, lines[TN_MAX_NDIM];
-    const int last = src->ndim - 1;
-    memcpy(lines, src->shape, sizeof lines);
-    lines[last] = 1;
-    if (tn_numel(src) == 0)
-        return;
-    do {
-        double *x = row_of(src, at, last);
-        norm_row(element(dst, at), dst->stride[last], dst->dtype, x, src->shape[last], w, b,
-                 eps, kind);
-        free(x);
-    } while (index_next(at, src->ndim, lines));
-}
-
 /* Equal bytes, but any NaN for NaN. */
 static bool same_numbers(const block *want, const block *got)
 {
@@ -197,7 +120,7 @@ static bool same_numbers(const block *want, const block *got)
     do {
         const char *a = element(&want->t, at), *b = element(&got->t, at);
         if (memcmp(a, b, tn_dtype_size(got->t.dtype)) &&
-            !(isnan(number_at(a, got->t.dtype).re) && isnan(number_at(b, got->t.dtype).re)))
+            !(isnan(scalar_at(a, got->t.dtype).re) && isnan(scalar_at(b, got->t.dtype).re)))
             return false;
     } while (index_next(at, got->t.ndim, got->t.shape));
     return true;
@@ -231,8 +154,8 @@ static void test_norms(void **state)
             int64_t at[TN_MAX_NDIM] = {0};
             do
                 put_real(element(&want_sum.t, at), t,
-                         number_at(element(&a.t, at), t).re +
-                             number_at(element(&b.t, at), t).re);
+                         scalar_at(element(&a.t, at), t).re +
+                             scalar_at(element(&b.t, at), t).re);
             while (index_next(at, ndim, shape));
             norm_all(&want.t, &want_sum.t, weight, NULL, eps, 0);
         } else {

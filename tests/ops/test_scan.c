@@ -1,5 +1,5 @@
 /* test_scan.c - running reductions, differences, minmax, dot and patterns against plain loops. */
-#include "reduce_oracle.h"
+#include "line_oracle.h"
 
 #include "copy_oracle.h"
 #include "draw.h"
@@ -12,7 +12,7 @@ static void fill_small(rng *r, const tn_tensor *t, bool special)
     if (is_int(t->dtype) || tn_numel(t) == 0)
         return;
     do
-        for (int k = 0; k < (is_complex(t->dtype) ? 2 : 1); k++) {
+        for (int k = 0; k < (has_parts(t->dtype) ? 2 : 1); k++) {
             double x = (double)pick(r, -2000, 2000) / 1024;
             if (special && next(r) % 64 == 0)
                 x = odd[next(r) % 4];
@@ -21,115 +21,14 @@ static void fill_small(rng *r, const tn_tensor *t, bool special)
     while (index_next(at, t->ndim, t->shape));
 }
 
-/* Groups of 8, a chain of groups in blocks of 2048, a chain of blocks. */
-static void naive_run(two *y, const number *x, int64_t n, bool product)
-{
-    const two none = product ? (two){1, 0} : (two){-0.0, -0.0};
-#define JOIN2(a, b) (product ? two_mul(a, b) : (two){(a).re + (b).re, (a).im + (b).im})
-    two before = none;
-    for (int64_t b = 0; b < n; b += 2048) {
-        two chain = none;
-        for (int64_t g = b; g < n && g < b + 2048; g += 8) {
-            two p[8], q[8];
-            for (int i = 0; i < 8; i++)
-                p[i] = g + i < n ? (two){x[g + i].re, x[g + i].im} : none;
-            for (int by = 1; by < 8; by *= 2) {
-                memcpy(q, p, sizeof q);
-                for (int i = by; i < 8; i++)
-                    p[i] = JOIN2(q[i], q[i - by]);
-            }
-            for (int i = 0; i < 8 && g + i < n; i++) {
-                const two c = JOIN2(chain, p[i]);
-                y[g + i] = JOIN2(before, c);
-            }
-            chain = JOIN2(chain, p[7]);
-        }
-        before = JOIN2(before, chain);
-    }
-}
-
-static void naive_line(outcome *out, tn_scan_op op, tn_dtype t, const number *x, int64_t n)
-{
-    static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
-                                        TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
-    two *y = malloc(((size_t)n + 1) * sizeof *y);
-    if (!is_int(t) && op <= TN_SCAN_PROD) {
-        number *real = malloc(((size_t)n + 1) * sizeof *real);
-        memcpy(real, x, (size_t)n * sizeof *real);
-        if (op == TN_SCAN_PROD && !is_complex(t)) { /* real products have no other part */
-            two *z = y;
-            double before = 1;
-            for (int64_t b = 0; b < n; b += 2048) {
-                double chain = 1;
-                for (int64_t g = b; g < n && g < b + 2048; g += 8) {
-                    double p[8], q[8];
-                    for (int i = 0; i < 8; i++)
-                        p[i] = g + i < n ? x[g + i].re : 1;
-                    for (int by = 1; by < 8; by *= 2) {
-                        memcpy(q, p, sizeof q);
-                        for (int i = by; i < 8; i++)
-                            p[i] = q[i] * q[i - by];
-                    }
-                    for (int i = 0; i < 8 && g + i < n; i++)
-                        z[g + i] = (two){before * (chain * p[i]), 0};
-                    chain *= p[7];
-                }
-                before *= chain;
-            }
-        } else {
-            naive_run(y, real, n, op == TN_SCAN_PROD);
-        }
-        for (int64_t i = 0; i < n; i++)
-            out[i] =
-                (outcome){.re = y[i].re + (op ? -0.0 : 0.0), .im = y[i].im + (op ? -0.0 : 0.0)};
-        free(real);
-    } else {
-        for (int64_t i = 0; i < n; i++)
-            out[i] = reduce_numbers(like[op], NULL, t, x, i + 1);
-    }
-    free(y);
-}
-
-static void naive_scan(tn_scan_op op, const tn_tensor *dst, const tn_tensor *src, int dim)
-{
-    int64_t at[TN_MAX_NDIM] = {0}, lines[TN_MAX_NDIM];
-    const int64_t n = src->shape[dim], more = dst->shape[dim] - n;
-    memcpy(lines, src->shape, sizeof lines);
-    lines[dim] = 1;
-    if (tn_numel(dst) == 0)
-        return;
-    number *x = malloc(((size_t)n + 1) * sizeof *x);
-    outcome *y = malloc(((size_t)n + 1) * sizeof *y);
-    do {
-        int64_t i[TN_MAX_NDIM];
-        memcpy(i, at, sizeof i);
-        for (i[dim] = 0; i[dim] < n; i[dim]++)
-            x[i[dim]] = number_at(element(src, i), src->dtype);
-        naive_line(y, op, src->dtype, x, n);
-        i[dim] = 0;
-        const outcome begin = {.u = op == TN_SCAN_PROD,
-                               .re = op == TN_SCAN_PROD        ? 1
-                                     : op == TN_SCAN_LOGSUMEXP ? -(double)INFINITY
-                                                               : 0};
-        if (more)
-            put_outcome(element(dst, i), dst->dtype, &begin);
-        for (int64_t k = 0; k < n; k++) {
-            i[dim] = k + more;
-            put_outcome(element(dst, i), dst->dtype, &y[k]);
-        }
-    } while (index_next(at, src->ndim, lines));
-    free(x);
-    free(y);
-}
-
 static bool close_enough(const tn_tensor *a, const tn_tensor *b)
 {
     int64_t at[TN_MAX_NDIM] = {0};
     if (tn_numel(a) == 0)
         return true;
     do {
-        const double x = number_at(element(a, at), a->dtype).re,
-                     y = number_at(element(b, at), a->dtype).re;
+        const double x = scalar_at(element(a, at), a->dtype).re,
+                     y = scalar_at(element(b, at), a->dtype).re;
         const double by = a->dtype == TN_F64 ? 1e-13 : a->dtype == TN_F32 ? 1e-6 : 0.13;
         if (!(x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= by * (1 + fabs(y))))
             return false;
@@ -145,8 +44,8 @@ static void test_scans(void **state)
         rng r = {seed + (uint64_t)c};
         const tn_scan_op op = (tn_scan_op)(next(&r) % 5);
         tn_dtype t = pick_dtype(&r), dt;
-        while ((op == TN_SCAN_LOGSUMEXP && (is_int(t) || is_complex(t))) ||
-               (op >= TN_SCAN_MAX && is_complex(t)))
+        while ((op == TN_SCAN_LOGSUMEXP && (is_int(t) || has_parts(t))) ||
+               (op >= TN_SCAN_MAX && has_parts(t)))
             t = pick_dtype(&r);
         const int ndim = (int)pick(&r, 1, 3), dim = (int)pick(&r, 0, ndim - 1);
         int64_t shape[3] = {pick(&r, 1, 6), pick(&r, 1, 40), pick(&r, 0, 40)}, longer[3];
@@ -219,7 +118,7 @@ static void test_minmax(void **state)
     for (int c = 0; c < 200; c++) {
         rng r = {seed + (uint64_t)c};
         tn_dtype t = pick_dtype(&r);
-        while (is_complex(t))
+        while (has_parts(t))
             t = pick_dtype(&r);
         int64_t shape[3] = {pick(&r, 1, 6), pick(&r, 1, 9), pick(&r, 1, 40)}, one[3];
         const uint64_t folded = next(&r) & 7;
@@ -268,10 +167,10 @@ static void test_dot(void **state)
         for (int64_t i = 0; i < shape[0]; i++) {
             outcome o = {0};
             for (int64_t k = 0; k < shape[1]; k++) {
-                const number x = number_at(element(&a.t, (int64_t[]){i, k}), t),
-                             y = number_at(element(&b.t, &k), t);
+                const scalar x = scalar_at(element(&a.t, (int64_t[]){i, k}), t),
+                             y = scalar_at(element(&b.t, &k), t);
                 o.u += (uint64_t)x.i * (uint64_t)y.i;
-                re[k] = is_complex(t) ? x.re * y.re - x.im * y.im : x.re * y.re;
+                re[k] = has_parts(t) ? x.re * y.re - x.im * y.im : x.re * y.re;
                 im[k] = x.re * y.im + x.im * y.re;
             }
             o.re = tree(re, shape[1], false, false) + 0.0;

@@ -10,10 +10,10 @@
 #include "core/core.h"
 #include "layout.h"
 
-typedef struct number { /* an element as everything it may be */
+typedef struct scalar { /* an element as everything it may be */
     double re, im;
     int64_t i; /* integers: the low 64 bits */
-} number;
+} scalar;
 
 static inline bool is_int(tn_dtype t)
 {
@@ -27,14 +27,14 @@ static inline bool is_wide(tn_dtype t) /* terms are f64 */
 {
     return is_int(t) || t == TN_F64 || t == TN_C128;
 }
-static inline bool is_complex(tn_dtype t)
+static inline bool has_parts(tn_dtype t)
 {
     return t == TN_C64 || t == TN_C128;
 }
 
-static inline number number_at(const char *p, tn_dtype t)
+static inline scalar scalar_at(const char *p, tn_dtype t)
 {
-    number x = {0};
+    scalar x = {0};
     int8_t i8;
     int16_t i16;
     int32_t i32;
@@ -104,7 +104,7 @@ static inline double combine(double a, double b, bool f32, bool product)
     return product ? a * b : a + b;
 }
 
-static double tree_block(const double *x, int64_t n, bool f32, bool product)
+static inline double tree_block(const double *x, int64_t n, bool f32, bool product)
 {
     const double absent = product ? 1.0 : -0.0;
     double s[16];
@@ -134,7 +134,7 @@ static inline int64_t first_half(int64_t n) /* the largest power of two of block
     return half;
 }
 
-static double tree(const double *x, int64_t n, bool f32, bool product)
+static inline double tree(const double *x, int64_t n, bool f32, bool product)
 {
     if (n <= 2048)
         return tree_block(x, n, f32, product);
@@ -147,7 +147,7 @@ typedef struct spread {
     double n, mean, M;
 } spread;
 
-static spread moments(const double *x, int64_t n, bool skip)
+static inline spread moments(const double *x, int64_t n, bool skip)
 {
     if (n > 2048) {
         const int64_t half = first_half(n);
@@ -178,12 +178,12 @@ typedef struct two {
     double re, im;
 } two;
 
-static two two_mul(two a, two b)
+static inline two two_mul(two a, two b)
 {
     return (two){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-static two two_prod(const number *x, int64_t n)
+static inline two two_prod(const scalar *x, int64_t n)
 {
     if (n > 2048) {
         const int64_t half = first_half(n);
@@ -212,9 +212,9 @@ static two two_prod(const number *x, int64_t n)
 
 /* ---- a result of one sequence ---- */
 
-static double magnitude(const number *x, tn_dtype t)
+static inline double magnitude(const scalar *x, tn_dtype t)
 {
-    if (!is_complex(t))
+    if (!has_parts(t))
         return fabs(x->re);
     const double a = fabs(x->re), b = fabs(x->im);
     if (isinf(a) || isinf(b))
@@ -227,9 +227,9 @@ static double magnitude(const number *x, tn_dtype t)
     return most * sqrt(1 + q * q);
 }
 
-static double term_of(tn_reduction op, double p, const number *x, tn_dtype t)
+static inline double term_of(tn_reduction op, double p, const scalar *x, tn_dtype t)
 {
-    const bool c = is_complex(t);
+    const bool c = has_parts(t);
     if (op == TN_REDUCE_SUMSQ || (op == TN_REDUCE_NORM && p == 2))
         return c ? x->re * x->re + x->im * x->im : x->re * x->re;
     if (op == TN_REDUCE_NANPROD)
@@ -245,7 +245,7 @@ static double term_of(tn_reduction op, double p, const number *x, tn_dtype t)
 }
 
 /* Does a exceed b in the order of min (sign -1) or max (sign 1)?  zeros: -0 is below +0. */
-static bool exceeds(const number *a, const number *b, tn_dtype t, int sign, bool zeros)
+static inline bool exceeds(const scalar *a, const scalar *b, tn_dtype t, int sign, bool zeros)
 {
     if (is_int(t)) {
         const bool more = is_unsigned(t) ? (uint64_t)a->i > (uint64_t)b->i : a->i > b->i;
@@ -264,8 +264,8 @@ typedef struct outcome {
     double re, im;
 } outcome;
 
-static outcome reduce_numbers(tn_reduction op, const double *params, tn_dtype t,
-                              const number *x, int64_t n)
+static inline outcome reduce_numbers(tn_reduction op, const double *params, tn_dtype t,
+                                     const scalar *x, int64_t n)
 {
     const double p = params ? params[0] : op == TN_REDUCE_NORM ? 2 : 0;
     outcome r = {0};
@@ -306,8 +306,8 @@ static outcome reduce_numbers(tn_reduction op, const double *params, tn_dtype t,
         r.u = 1;
         for (int64_t i = 0; i < n; i++)
             r.u *= (uint64_t)x[i].i;
-        r.re = is_complex(t) ? two_prod(x, n).re : tree(terms, n, false, true);
-        r.im = is_complex(t) ? two_prod(x, n).im : 0;
+        r.re = has_parts(t) ? two_prod(x, n).re : tree(terms, n, false, true);
+        r.im = has_parts(t) ? two_prod(x, n).im : 0;
         break;
     case TN_REDUCE_SUMSQ:
         r.integer = is_int(t);
@@ -323,9 +323,9 @@ static outcome reduce_numbers(tn_reduction op, const double *params, tn_dtype t,
         for (int64_t i = 0; i < n; i++)
             terms[i] = x[i].re;
         spread s = moments(terms, n, skip);
-        for (int64_t i = 0; i < n && is_complex(t); i++)
+        for (int64_t i = 0; i < n && has_parts(t); i++)
             terms[i] = x[i].im;
-        if (is_complex(t))
+        if (has_parts(t))
             s.M += moments(terms, n, skip).M;
         r.re = s.n == 0 ? (double)NAN : s.M / (s.n - p > 0 ? s.n - p : 0);
         if (op == TN_REDUCE_STD || op == TN_REDUCE_NANSTD)
@@ -350,7 +350,7 @@ static outcome reduce_numbers(tn_reduction op, const double *params, tn_dtype t,
             }
             break;
         }
-        r.re = tree(terms, n, f32 && (p == 1 || p == 0) && !is_complex(t), false) + 0.0;
+        r.re = tree(terms, n, f32 && (p == 1 || p == 0) && !has_parts(t), false) + 0.0;
         r.re = p == 0 || p == 1 ? r.re : p == 2 ? sqrt(r.re) : pow(r.re, 1 / p);
         break;
     case TN_REDUCE_LOGSUMEXP: {
@@ -384,7 +384,7 @@ static outcome reduce_numbers(tn_reduction op, const double *params, tn_dtype t,
 
 /* ---- storing ---- */
 
-static void put_real(char *d, tn_dtype t, double x)
+static inline void put_real(char *d, tn_dtype t, double x)
 {
     float f = isnan(x) ? tni_f32_from_bits(0x7fc00000u) : (float)x;
     uint64_t bits;
@@ -415,9 +415,9 @@ static void put_real(char *d, tn_dtype t, double x)
     }
 }
 
-static void put_outcome(char *d, tn_dtype t, const outcome *r)
+static inline void put_outcome(char *d, tn_dtype t, const outcome *r)
 {
-    if (is_complex(t)) {
+    if (has_parts(t)) {
         put_real(d, t == TN_C64 ? TN_F32 : TN_F64, r->re);
         put_real(d + tn_dtype_size(t) / 2, t == TN_C64 ? TN_F32 : TN_F64, r->im);
     } else if (is_int(t)) {
@@ -442,7 +442,7 @@ static inline void oracle_reduce(tn_reduction op, const double *params, const tn
     }
     if (tn_numel(dst) == 0)
         return;
-    number *x = malloc(((size_t)n + 1) * sizeof *x);
+    scalar *x = malloc(((size_t)n + 1) * sizeof *x);
     int64_t at[TN_MAX_NDIM] = {0};
     do {
         int64_t in[TN_MAX_NDIM] = {0}, i = 0;
@@ -451,7 +451,7 @@ static inline void oracle_reduce(tn_reduction op, const double *params, const tn
                 int64_t both[TN_MAX_NDIM];
                 for (int a = 0; a < src->ndim; a++)
                     both[a] = at[a] + in[a];
-                x[i++] = number_at(element(src, both), src->dtype);
+                x[i++] = scalar_at(element(src, both), src->dtype);
             } while (index_next(in, src->ndim, inner));
         const outcome r = reduce_numbers(op, params, src->dtype, x, n);
         put_outcome(element(dst, at), dst->dtype, &r);

@@ -1,0 +1,296 @@
+/* test_reduce_others.c - the questions on which array libraries differ, one test for each answer
+ * that reductions, scans and indexing give. */
+#include "reduce_oracle.h"
+
+enum { MANY = 8 };
+
+static tn_tensor tensor(void *data, tn_dtype dtype, int ndim, const int64_t *shape)
+{
+    tn_tensor t;
+    OK(tn_init(&t, data, dtype, ndim, shape));
+    return t;
+}
+
+static tn_tensor line(void *data, tn_dtype dtype, int64_t n)
+{
+    return tensor(data, dtype, 1, &n);
+}
+
+/* The reduction of all n elements of x, as a number. */
+static double all_of(tn_reduction op, const double *params, tn_dtype in, void *x, int64_t n,
+                     tn_dtype out)
+{
+    char y[16];
+    const tn_tensor src = line(x, in, n), dst = tensor(y, out, 0, NULL);
+    OK(tn_reduce(op, params, &dst, &src, TN_ALL_AXES, NULL));
+    const scalar r = scalar_at(y, out);
+    return is_int(out) ? (double)r.i : r.re;
+}
+
+/* n times the same element, which costs no memory, down columns. */
+static double sum_of_same(tn_dtype t, void *x, int64_t n, int64_t columns)
+{
+    double y[MANY];
+    tn_tensor src;
+    const tn_tensor dst = line(y, TN_F32, columns);
+    OK(tn_init_strided(&src, x, t, 2, (int64_t[]){n, columns}, (int64_t[]){0, 0}));
+    OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, &src, 1, (int[]){0}));
+    return scalar_at((char *)y, TN_F32).re;
+}
+
+static void keepdims_by_rank(void **state)
+{
+    (void)state;
+    float x[6] = {1, 2, 3, 4, 5, 6}, y[3];
+    const tn_tensor src = tensor(x, TN_F32, 2, (int64_t[]){2, 3}),
+                    kept = tensor(y, TN_F32, 2, (int64_t[]){1, 3}),
+                    dropped = line(y, TN_F32, 3);
+    OK(tn_reduce(TN_REDUCE_SUM, NULL, &kept, &src, 1, (int[]){0}));
+    assert_true(y[0] == 5 && y[1] == 7 && y[2] == 9);
+    memset(y, 0, sizeof y);
+    OK(tn_reduce(TN_REDUCE_SUM, NULL, &dropped, &src, 1, (int[]){0}));
+    assert_true(y[0] == 5 && y[1] == 7 && y[2] == 9);
+}
+
+static void all_axes_and_none(void **state)
+{
+    (void)state;
+    float x[3] = {3, -4, 5}, y[3];
+    const tn_tensor src = line(x, TN_F32, 3), same = line(y, TN_F32, 3);
+    assert_true(all_of(TN_REDUCE_SUM, NULL, TN_F32, x, 3, TN_F32) == 4);
+    OK(tn_reduce(TN_REDUCE_NORM, NULL, &same, &src, 0, NULL)); /* each element by itself */
+    assert_true(y[0] == 3 && y[1] == 4 && y[2] == 5);
+}
+
+static void sums_of_small_integers(void **state)
+{
+    (void)state;
+    int8_t x[3] = {100, 100, 100};
+    uint8_t u[2] = {255, 255};
+    tn_dtype out;
+    OK(tn_reduction_result(TN_REDUCE_SUM, TN_I8, &out));
+    assert_int_equal(out, TN_I64);
+    OK(tn_reduction_result(TN_REDUCE_PROD, TN_U8, &out));
+    assert_int_equal(out, TN_U64);
+    assert_true(all_of(TN_REDUCE_SUM, NULL, TN_I8, x, 3, TN_I64) == 300);
+    assert_true(all_of(TN_REDUCE_PROD, NULL, TN_U8, u, 2, TN_U64) == 65025);
+    assert_true(all_of(TN_REDUCE_SUM, NULL, TN_I8, x, 3, TN_I8) == 44); /* low bits */
+}
+
+static void means_of_integers(void **state)
+{
+    (void)state;
+    int8_t x[2] = {1, 2};
+    int64_t large[3] = {INT64_MAX, INT64_MAX, INT64_MAX};
+    static const tn_reduction ops[] = {TN_REDUCE_MEAN, TN_REDUCE_VAR, TN_REDUCE_STD};
+    for (int i = 0; i < 3; i++) {
+        tn_dtype out;
+        OK(tn_reduction_result(ops[i], TN_I8, &out));
+        assert_int_equal(out, TN_F64);
+    }
+    assert_true(all_of(TN_REDUCE_MEAN, NULL, TN_I8, x, 2, TN_F64) == 1.5);
+    assert_true(all_of(TN_REDUCE_VAR, NULL, TN_I8, x, 2, TN_F64) == 0.25);
+    /* the exact sum, of more than 64 bits, divided once */
+    assert_true(all_of(TN_REDUCE_MEAN, NULL, TN_I64, large, 3, TN_F64) == 0x1p63);
+}
+
+static void small_floats_do_not_stop(void **state)
+{
+    (void)state;
+    uint16_t f16 = 0x3c00, bf16 = 0x3f80;
+    uint8_t f8 = 0x38;
+    assert_true(sum_of_same(TN_F16, &f16, 100000, 3) == 100000);
+    assert_true(sum_of_same(TN_BF16, &bf16, 100000, 3) == 100000);
+    assert_true(sum_of_same(TN_F8E4M3, &f8, 100000, 3) == 100000);
+}
+
+static void f32_sums_do_not_stop(void **state)
+{
+    (void)state;
+    float one = 1;
+    const int64_t n = TEST_WATCHED ? (1 << 18) + 64 : (1 << 24) + 64;
+    assert_true(sum_of_same(TN_F32, &one, n, 2) == (double)n);
+}
+
+static void same_bits(void **state)
+{
+    (void)state;
+    enum { R = 300, C = 170 };
+    static float x[R * C], t[R * C];
+    float want = 0;
+    uint64_t s = 1;
+    for (int i = 0; i < R * C; i++) {
+        s = s * 6364136223846793005u + 1442695040888963407u;
+        x[i] = (float)(int32_t)(s >> 33) / 1048576.0f - 1000;
+        t[i % C * R + i / C] = x[i];
+    }
+    const tn_tensor rows = tensor(x, TN_F32, 2, (int64_t[]){R, C});
+    tn_tensor columns = tensor(t, TN_F32, 2, (int64_t[]){C, R});
+    OK(tn_transpose(&columns, &columns, 0, 1));
+    for (int threads = 1; threads <= 8; threads++) {
+        tn_handle *h;
+        OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
+        OK(tn_handle_use(h));
+        for (int k = 0; k < 2; k++) {
+            float y;
+            const tn_tensor dst = tensor(&y, TN_F32, 0, NULL);
+            OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, k ? &columns : &rows, TN_ALL_AXES, NULL));
+            want = threads == 1 && k == 0 ? y : want;
+            assert_memory_equal(&y, &want, sizeof y);
+        }
+        tn_handle_destroy(h);
+    }
+}
+
+static void ties_and_nan(void **state)
+{
+    (void)state;
+    float ties[5] = {2, 5, 5, 0, -0.0f}, nan[3] = {1, -NAN, 3}, y;
+    const uint32_t quiet = 0x7fc00000;
+    assert_true(all_of(TN_REDUCE_ARGMAX, NULL, TN_F32, ties, 5, TN_I64) == 1);
+    assert_true(all_of(TN_REDUCE_ARGMIN, NULL, TN_F32, ties, 5, TN_I64) == 3);
+    assert_true(isnan(all_of(TN_REDUCE_MIN, NULL, TN_F32, nan, 3, TN_F32)));
+    assert_true(isnan(all_of(TN_REDUCE_NORM, NULL, TN_F32, nan, 3, TN_F32)));
+    assert_true(all_of(TN_REDUCE_ARGMAX, NULL, TN_F32, nan, 3, TN_I64) == 1);
+    assert_true(all_of(TN_REDUCE_ARGMIN, NULL, TN_F32, nan, 3, TN_I64) == 1);
+    assert_true(all_of(TN_REDUCE_NANMAX, NULL, TN_F32, nan, 3, TN_F32) == 3);
+    assert_true(all_of(TN_REDUCE_NANSUM, NULL, TN_F32, nan, 3, TN_F32) == 4);
+    const tn_tensor src = line(nan, TN_F32, 3), dst = tensor(&y, TN_F32, 0, NULL);
+    OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, &src, TN_ALL_AXES, NULL));
+    assert_memory_equal(&y, &quiet, sizeof y); /* one bit pattern */
+}
+
+static void signs_of_zero(void **state)
+{
+    (void)state;
+    float a[2] = {-0.0f, 0}, b[2] = {0, -0.0f}, none[2] = {-0.0f, -0.0f};
+    assert_false(signbit(all_of(TN_REDUCE_MAX, NULL, TN_F32, a, 2, TN_F32)));
+    assert_false(signbit(all_of(TN_REDUCE_MAX, NULL, TN_F32, b, 2, TN_F32)));
+    assert_true(signbit(all_of(TN_REDUCE_MIN, NULL, TN_F32, a, 2, TN_F32)));
+    assert_true(signbit(all_of(TN_REDUCE_MIN, NULL, TN_F32, b, 2, TN_F32)));
+    assert_false(signbit(all_of(TN_REDUCE_SUM, NULL, TN_F32, none, 2, TN_F32)));
+}
+
+static void nothing(void **state)
+{
+    (void)state;
+    float y = 7;
+    const tn_tensor src = tensor(NULL, TN_F32, 2, (int64_t[]){0, 3}),
+                    one = tensor(&y, TN_F32, 0, NULL), none = line(NULL, TN_F32, 0);
+    assert_int_equal(tn_reduce(TN_REDUCE_MAX, NULL, &one, &src, TN_ALL_AXES, NULL), TN_ESHAPE);
+    assert_true(y == 7);
+    OK(tn_reduce(TN_REDUCE_MAX, NULL, &none, &src, 1, (int[]){1}));
+}
+
+static void corrections(void **state)
+{
+    (void)state;
+    float x[2] = {1, 3}, same[2] = {2, 2};
+    const double one = 1, two = 2;
+    assert_true(all_of(TN_REDUCE_VAR, NULL, TN_F32, x, 2, TN_F32) == 1); /* default 0 */
+    assert_true(all_of(TN_REDUCE_VAR, &one, TN_F32, x, 2, TN_F32) == 2);
+    assert_true(isinf(all_of(TN_REDUCE_VAR, &two, TN_F32, x, 2, TN_F32)));
+    assert_true(isnan(all_of(TN_REDUCE_VAR, &two, TN_F32, same, 2, TN_F32)));
+}
+
+static void negative_indices(void **state)
+{
+    (void)state;
+    float x[4] = {10, 11, 12, 13}, y[3] = {7, 7, 7};
+    int32_t at[3] = {-1, 0, -4};
+    const tn_tensor src = line(x, TN_F32, 4), dst = line(y, TN_F32, 3),
+                    index = line(at, TN_I32, 3);
+    OK(tn_take(&dst, &src, 0, &index));
+    assert_true(y[0] == 13 && y[1] == 10 && y[2] == 10);
+    at[2] = -5;
+    y[0] = y[1] = y[2] = 7;
+    assert_int_equal(tn_take(&dst, &src, 0, &index), TN_EARG);
+    assert_string_equal(tn_error(), "take: index -5 at (2) is not in [-4, 4)");
+    assert_true(y[0] == 7 && y[1] == 7 && y[2] == 7);
+}
+
+static void duplicates(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 8; threads++) {
+        float set[2] = {0}, sum[2] = {0}, x[4] = {1, 0x1p24f, 1, -0x1p24f};
+        int64_t at[4] = {1, 1, 1, 1};
+        const tn_tensor index = line(at, TN_I64, 4), src = line(x, TN_F32, 4),
+                        a = line(set, TN_F32, 2), b = line(sum, TN_F32, 2);
+        tn_handle *h;
+        OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
+        OK(tn_handle_use(h));
+        OK(tn_put(TN_PUT_SET, &a, 0, &index, &src));
+        OK(tn_put(TN_PUT_ADD, &b, 0, &index, &src));
+        assert_true(set[0] == 0 && set[1] == -0x1p24f); /* the last stays */
+        /* in order: ((0 + 1) + 2^24) + 1 rounds twice, and 2^24 is taken away */
+        assert_true(sum[0] == 0 && sum[1] == 0);
+        tn_handle_destroy(h);
+    }
+}
+
+static void order(void **state)
+{
+    (void)state;
+    float x[6] = {2, NAN, 1, 2, -0.0f, 0}, y[6];
+    int64_t at[6];
+    const tn_tensor src = line(x, TN_F32, 6), values = line(y, TN_F32, 6),
+                    where = line(at, TN_I64, 6);
+    OK(tn_sort(&values, &where, &src, 0, 0));
+    assert_memory_equal(at, ((int64_t[]){4, 5, 2, 0, 3, 1}), sizeof at);
+    assert_true(signbit(y[0]) && !signbit(y[1]) && isnan(y[5]));
+    OK(tn_sort(&values, &where, &src, 0, TN_DESCENDING));
+    assert_memory_equal(at, ((int64_t[]){1, 0, 3, 2, 4, 5}), sizeof at);
+}
+
+static void unique_nan(void **state)
+{
+    (void)state;
+    float x[4] = {NAN, 1, NAN, 1};
+    const tn_tensor src = line(x, TN_F32, 4);
+    tn_tensor values;
+    OK(tn_unique_copy(&values, NULL, NULL, NULL, &src));
+    assert_int_equal(values.shape[0], 2);
+    tn_free(&values);
+    OK(tn_unique_each_copy(&values, NULL, NULL, NULL, &src));
+    assert_int_equal(values.shape[0], 3);
+    tn_free(&values);
+}
+
+static void running_sums(void **state)
+{
+    (void)state;
+    const int64_t n = TEST_WATCHED ? 4096 : (1 << 24) + 8;
+    float one = 1, *y = malloc((size_t)(n + 1) * sizeof *y);
+    tn_tensor ones;
+    OK(tn_init_strided(&ones, &one, TN_F32, 1, &n, (int64_t[]){0}));
+    const tn_tensor same = line(y, TN_F32, n), longer = line(y, TN_F32, n + 1);
+    OK(tn_scan(TN_SCAN_SUM, &same, &ones, 0));
+    assert_true(y[0] == 1 && (double)y[n - 1] == (double)n);
+    OK(tn_scan(TN_SCAN_SUM, &longer, &ones, 0));
+    assert_true(y[0] == 0 && (double)y[n] == (double)n);
+    free(y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keepdims_by_rank),
+        cmocka_unit_test(all_axes_and_none),
+        cmocka_unit_test(sums_of_small_integers),
+        cmocka_unit_test(means_of_integers),
+        cmocka_unit_test(small_floats_do_not_stop),
+        cmocka_unit_test(f32_sums_do_not_stop),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(ties_and_nan),
+        cmocka_unit_test(signs_of_zero),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(corrections),
+        cmocka_unit_test(negative_indices),
+        cmocka_unit_test(duplicates),
+        cmocka_unit_test(order),
+        cmocka_unit_test(unique_nan),
+        cmocka_unit_test(running_sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
