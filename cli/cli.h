@@ -267,6 +267,7 @@ typedef struct recipe {
     int capacity;
     tn_stream_fill fill;
     char value[16]; /* of fill */
+    int64_t work;   /* its sources tell progress_at of this many bytes; 0: the job does */
     tn_stream_eval eval;
     tn_expr *expr;  /* of eval; owned */
     const char *op; /* the only step of expr, or NULL */

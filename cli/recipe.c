@@ -100,8 +100,9 @@ static tn_status step(void *user, int64_t done, int64_t total)
 
 int64_t recipe_work(const recipe *r)
 {
-    return r->job.recipe == TN_STREAM_REDUCE ? tn_nbytes(&r->sources[0].view)
-                                             : tn_nbytes(&r->job.out);
+    return r->work                             ? r->work
+           : r->job.recipe == TN_STREAM_REDUCE ? tn_nbytes(&r->sources[0].view)
+                                               : tn_nbytes(&r->job.out);
 }
 
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
@@ -109,7 +110,7 @@ tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
     tn_stream job = r->job;
     job.sources = r->sources;
     job.writer = w;
-    job.progress = step;
+    job.progress = r->work ? NULL : step;
     job.max_mem = a->max_mem;
     switch (job.recipe) {
     case TN_STREAM_EVAL:

@@ -57,7 +57,7 @@ $ tenon explain einsum "ij,kj->ik" a.npy a.npy -o z.npy | grep -v blas
 >   in      a.npy: i32 (3, 5), 60 B
 >   out     z.npy: i32 (3, 3), 36 B
 >   tile    (3, 3), in 1 box
->   read    120 B or more: a source is read again for each box that needs it
+>   read    120 B at most: a source is read again for each box that needs it
 >   write   36 B
 
 $ tenon explain einsum --json "ij,kj->ik" a.npy a.npy -o z.npy | python3 -c "import json, sys; x = json.load(sys.stdin); print(x['command'], x['text'], x['out'], x['tile'], x['boxes']); print(x['in'][1], x['plan']['way'], x['plan']['flops'])"
@@ -91,3 +91,28 @@ $ tenon pad --after 0,397,0 --mode wrap b3.npy -o - | tenon pad --after 0,0,91 -
 $ tenon einsum "bij,bkj->bik" batch.npy batch.npy -o batch1.npy
 $ tenon einsum "bij,bkj->bik" batch.npy batch.npy --max-mem 1M -o batch2.npy && cmp batch1.npy batch2.npy
 $ tenon einsum "bij,bkj->bik" batch.npy batch.npy --max-mem 4M -o batch3.npy && cmp batch1.npy batch3.npy
+
+Sums that are longer than a tile are cut, too, at the same indices for every budget: in f32, in halves,
+whose pieces are kept in f32, and in integers, which are exact.
+
+$ tenon explain einsum "ij,ij->" big.npy big.npy --max-mem 1M -o z.npy | tail -4 | grep -v blas
+>   tile    (), in 1 box
+>   read    9.0 MB at most: a source is read again for each box that needs it
+>   write   4 B
+$ tenon einsum "ij,ij->" big.npy big.npy -o sum1.npy
+$ tenon einsum "ij,ij->" big.npy big.npy --max-mem 1M -o sum2.npy && cmp sum1.npy sum2.npy
+$ tenon einsum "ij,ij->" fortran.npy big.npy --max-mem 9M -o sum3.npy && cmp sum1.npy sum3.npy
+$ tenon cast f16 big.npy -o half.npy && tenon pad --after 1400,0 --mode wrap half.npy -o half2.npy
+$ tenon einsum "ij,ik->jk" half2.npy half2.npy -o half3.npy
+$ tenon einsum "ij,ik->jk" half2.npy half2.npy --max-mem 1M -o half4.npy && cmp half3.npy half4.npy
+$ tenon einsum "ij,ik->jk" half2.npy half2.npy --max-mem 20M -o half5.npy && cmp half3.npy half5.npy
+$ tenon cast f32 half2.npy -o - | tenon einsum "ij,ik->jk" - half2.npy -o - | tenon cast f16 - -o half6.npy
+$ tenon diff half3.npy half6.npy --atol 0.0001 --rtol 0.001
+> 1 equal, 0 within tolerance, 0 different, 0 only in A, 0 only in B, 0 renamed
+$ tenon op mul big.npy 70 -o - | tenon cast i32 - -o whole.npy
+$ tenon einsum "ij,ij->" whole.npy whole.npy --max-mem 1M -o whole1.npy
+$ tenon op mul whole.npy whole.npy -o - | tenon cast i32 - -o - | tenon reduce sum - -o - | tenon cast i32 - -o whole2.npy && cmp whole1.npy whole2.npy
+$ tenon op gt whole.npy 1000 -o no.npy && tenon pad --before 1400,0 --value 1 no.npy -o - | tenon pad --after 1400,0 --value 0 - -o yes.npy
+$ tenon einsum "ij,ij->" yes.npy yes.npy --max-mem 1M -o - | tenon show -
+> -: bool ()
+> true

@@ -1,6 +1,6 @@
 #!/bin/sh
 # kill.sh TENON - kill -9 at any moment of writing leaves the old file or the new one, whole, and
-# nothing else.  KILLS says how often, 100 by default.
+# nothing else: by a copy, and every second time by an einsum.  KILLS says how often, 100 by default.
 set -u
 tenon=$1 kills=${KILLS-100}
 work=$(mktemp -d) || exit 1
@@ -23,7 +23,8 @@ mkdir out
 torn=0 replaced=0 i=0
 while [ $i -lt "$kills" ]; do
     cp old.npy out/x.npy
-    "$tenon" permute 1,0 in.npy -f -o out/x.npy &
+    [ $((i % 2)) = 0 ] && words="permute 1,0" || words="einsum ij->ji"
+    "$tenon" $words in.npy -f -o out/x.npy &
     pid=$!
     # Up to one and a half times a whole run.
     delay=$((i * 37 % 100 * whole * 3 / 200))

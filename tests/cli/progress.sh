@@ -36,4 +36,8 @@ has lines '^\[#*\.*\] *[0-9]*%  .* left$'
 
 script -qec "'$tenon' permute 1,0 big.npy -o short.npy" /dev/null </dev/null >short
 lacks short '%'
+
+# Of a result of one number the bytes that are read count.
+"$tenon" einsum 'ij,ij->' big.npy big.npy --progress -o one.npy 2>sums
+has sums '^\[#*\.*\] *[0-9]*%  .* of 48.0 MB, .* left$'
 exit $bad

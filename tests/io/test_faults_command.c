@@ -32,6 +32,7 @@ static const struct {
     {"concat -a 0 a.npy a.npy -f -o x.npy", "x.npy", false},
     {"op add a.npy 1 -f -o x.npy", "x.npy", false},
     {"pad --before 1 --mode wrap a.npy -f -o x.npy", "x.npy", false},
+    {"einsum ijk,ljk->il a.npy a.npy -f -o x.npy", "x.npy", false},
     {"permute 2,0,1 - -f -o x.npy", "x.npy", false},
     {"permute 2,0,1 a.npy -o -", NULL, false},
     {"permute 2,0,1 - -f -o x.npy", "x.npy", true},
