@@ -125,7 +125,7 @@ static inline void oracle_fill(rng *r, const tn_tensor *t, bool wrap)
 /* One element: the sum over all letters that dst does not have. */
 typedef struct oracle_sum {
     oracle_number sum;
-    long double magnitude;
+    long double magnitude, growth; /* growth: by what an error of a factor grows at most */
     int64_t terms;
     bool any;
 } oracle_sum;
@@ -142,7 +142,7 @@ static inline oracle_sum oracle_element(int n, const char *const *letters,
                                         const tn_tensor *const *srcs, const int64_t *extent,
                                         int64_t *index)
 {
-    oracle_sum s = {{0, 0, 0}, 0, 0, false};
+    oracle_sum s = {{0, 0, 0}, 0, 0, 0, false};
     char summed[ORACLE_LETTERS];
     int count = 0;
     for (int c = 0; c < ORACLE_LETTERS; c++) {
@@ -158,7 +158,7 @@ static inline oracle_sum oracle_element(int n, const char *const *letters,
     }
     for (;;) {
         oracle_number product = {1, 0, 1};
-        long double magnitude = 1;
+        long double magnitude = 1, growth = 1;
         for (int k = 0; k < n; k++) {
             const char *at = srcs[k]->data;
             for (int i = 0; letters[k + 1][i]; i++)
@@ -167,12 +167,14 @@ static inline oracle_sum oracle_element(int n, const char *const *letters,
             const oracle_number x = oracle_read(srcs[k]->dtype, at);
             product = oracle_times(product, x);
             magnitude *= fabsl(x.re) + fabsl(x.im);
+            growth *= fmaxl(1, fabsl(x.re) + fabsl(x.im));
         }
         s.sum.re += product.re;
         s.sum.im += product.im;
         s.sum.bits += product.bits;
         s.any |= product.bits != 0;
         s.magnitude += magnitude;
+        s.growth += growth;
         s.terms++;
         int i = count - 1;
         for (; i >= 0; i--) {
@@ -190,10 +192,11 @@ static inline long double oracle_bound(const oracle_sum *s, tn_dtype met, tn_dty
 {
     const bool wide = met == TN_F64 || met == TN_C128, pairs = met == TN_C64 || met == TN_C128;
     const long double eps = wide ? 0x1p-53L : 0x1p-24L;
-    /* a subnormal term rounds to half of the smallest number, however small it is itself */
+    /* a subnormal product rounds to half of the smallest number, however small it is itself;
+     * the factors that follow make that error larger */
     const long double tiny = wide ? 0x1p-1075L : 0x1p-150L;
-    const long double bound =
-        (pairs ? 3 : 1) * (long double)(s->terms + 16) * (eps * s->magnitude + tiny);
+    const long double bound = (pairs ? 3 : 1) * (long double)(s->terms + 16) *
+                              (eps * s->magnitude + tiny * s->growth);
     const long double value = fabsl(s->sum.re) + fabsl(s->sum.im) + bound;
     const long double rounding = dst == TN_F8E5M2   ? 0x1p-3L
                                  : dst == TN_F8E4M3 ? 0x1p-4L
