@@ -61,15 +61,15 @@ int64_t tni_index_outside(const tn_tensor *index, int64_t n)
 
 typedef struct choice_job {
     const tni_choice *c;
-    tni_nest nest; /* dst, src, index */
-    int rows;      /* inner axes along which index stands still */
-    int outer;     /* loops of the walk */
+    int rows;  /* inner axes along which index stands still */
+    int outer; /* loops of the walk */
     tn_dtype dtype, index_dtype;
     int isa, parts;
     int64_t width, items;
     int64_t ahead; /* bytes of a row that are fetched ahead: the rest follows by itself */
     int64_t whole; /* bytes of a row of take that is dense on both sides, or 0 */
     char *at[3];
+    tni_nest nest; /* dst, src, index; 11 KB, of which few are used: it is not cleared */
 } choice_job;
 
 static int64_t chosen(const choice_job *j, const char *p)
@@ -179,12 +179,14 @@ static bool choice_repeats(const tni_axis *a, bool put)
 
 void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
 {
-    choice_job j = {.c = c,
-                    .dtype = ts[0]->dtype,
-                    .index_dtype = ts[2]->dtype,
-                    .isa = tni_isa_level(),
-                    .width = tni_width(ts[0]->dtype),
-                    .items = 1};
+    choice_job j;
+    j.c = c;
+    j.rows = 0;
+    j.dtype = ts[0]->dtype;
+    j.index_dtype = ts[2]->dtype;
+    j.isa = tni_isa_level();
+    j.width = tni_width(ts[0]->dtype);
+    j.items = 1;
     const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
     tni_nest_build(&j.nest, 3, ts, &rules);
     if (j.nest.empty)

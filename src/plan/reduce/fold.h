@@ -161,7 +161,6 @@ struct tni_fold {
     tni_key_rule rule;
     int64_t width; /* of an element of src */
     int isa, nsrc, nfold, nmap;
-    tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
     int64_t shift[1 + TNI_FOLD_SOURCES]; /* from element (0, …, 0) to the first address */
     int64_t count, outputs;              /* elements of a sequence, results */
     int64_t strip;                       /* columns of a strip */
@@ -169,6 +168,8 @@ struct tni_fold {
     bool joined;                         /* rows of columns are dense: 16 are one row */
     int64_t plane;                       /* > 0: states are stored, their words so far apart */
     int64_t first;                       /* number of the first element in the sequence */
+    /* behind all that is cleared: 4 KB, of which nfold and nmap are used */
+    tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
 };
 
 /* Plan a reduction of checked operands: dst has src's axes, 1 or any extent on those that

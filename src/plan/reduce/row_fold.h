@@ -28,9 +28,10 @@ typedef struct tni_rows {
     int64_t n, width, queries, extra; /* causal: queries are the rows of a matrix */
     int64_t step[TNI_ROW_OPERANDS];   /* along a row */
     const tn_tensor *weight, *bias;   /* NULL: none */
-    tni_nest nest;                    /* over the rows */
-    tni_fold fold;                    /* of one row */
     char *at[TNI_ROW_OPERANDS];
+    /* 15 KB, of which few are used: they are not cleared */
+    tni_nest nest; /* over the rows */
+    tni_fold fold; /* of one row */
 } tni_rows;
 
 /* Operands have one shape and dtype; rows run along dim.  ts has dst and src, and for

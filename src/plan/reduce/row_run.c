@@ -2,6 +2,7 @@
  *
  * Rows of up to a block stay in a buffer; longer ones are read again piece by piece. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -68,18 +69,19 @@ static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
 /* A fold of one row, n elements: the same for all of them. */
 static void row_fold(const tni_rows *r, tni_fold *f, tn_reduction op, int64_t n)
 {
-    *f = (tni_fold){.op = op,
-                    .src = r->dtype,
-                    .dst = TN_F64,
-                    .elem = r->elem,
-                    .width = r->width,
-                    .isa = r->isa,
-                    .nsrc = 1,
-                    .nfold = n > 1,
-                    .count = n,
-                    .outputs = 1,
-                    .wide = true,
-                    .class = &tni_fold_moments};
+    memset(f, 0, offsetof(tni_fold, fold));
+    f->op = op;
+    f->src = r->dtype;
+    f->dst = TN_F64;
+    f->elem = r->elem;
+    f->width = r->width;
+    f->isa = r->isa;
+    f->nsrc = 1;
+    f->nfold = n > 1;
+    f->count = n;
+    f->outputs = 1;
+    f->wide = true;
+    f->class = &tni_fold_moments;
     if (op == TN_REDUCE_SUMSQ) {
         f->class = &tni_fold_tree;
         f->term = TNI_TERM_SQUARE;
@@ -304,8 +306,13 @@ void tni_rows_run(tni_row_kind kind, const tn_tensor *const *ts, int dim,
     const int64_t count = tni_numel(dst), n = dst->shape[dim];
     if (count == 0)
         return;
-    tni_rows r = {
-        .kind = kind, .dtype = dst->dtype, .isa = tni_isa_level(), .eps = eps, .n = n};
+    tni_rows r;
+    memset(&r, 0, offsetof(tni_rows, nest));
+    r.kind = kind;
+    r.dtype = dst->dtype;
+    r.isa = tni_isa_level();
+    r.eps = eps;
+    r.n = n;
     tn_tensor rows[TNI_ROW_OPERANDS];
     const tn_tensor *list[TNI_ROW_OPERANDS];
     r.elem = dst->dtype == TN_F64 ? TN_F64 : TN_F32;
