@@ -70,10 +70,14 @@ const char *tn_expr_name(const tn_expr *e, int i)
 typedef struct eval {
     const char *text;
     tni_expr_names *names;
-    const tn_tensor *ts[TNI_MAX_OPERANDS]; /* dst, and the sources in dst's shape */
-    tn_tensor repeated[TN_EXPR_NAMES];
     tni_expr_program e;
 } eval;
+
+/* dst, and the sources in its shape. */
+typedef struct repeated {
+    const tn_tensor *ts[TNI_MAX_OPERANDS];
+    tn_tensor view[TN_EXPR_NAMES];
+} repeated;
 
 static tn_status eval_types(eval *v, const char *call, int n, const tn_tensor *const *srcs,
                             tn_dtype dst)
@@ -91,15 +95,14 @@ static tn_status eval_dtypes(const tni_call *call)
 
 static tn_status eval_shapes(const tni_call *call)
 {
-    eval *v = call->own;
+    const eval *v = call->own;
     if (v->e.nreduce) { /* the value broadcasts to dst */
         tn_tensor value = {.dtype = call->dst->dtype, .device = TN_CPU};
-        const tn_tensor *one = &value, *ts[2];
+        const tn_tensor *one = &value;
         TRY(tni_expr_reduced(&v->e, call->n, call->srcs, &value.ndim, value.shape));
-        return tni_broadcast_operands(ts, v->repeated, call->name, call->dst, 1, &one);
+        return tni_broadcast_check(call->name, call->dst, 1, &one);
     }
-    return tni_broadcast_operands(v->ts, v->repeated, call->name, call->dst, call->n,
-                                  call->srcs);
+    return tni_broadcast_check(call->name, call->dst, call->n, call->srcs);
 }
 
 static tn_status eval_check(eval *v, const char *name, unsigned flags, const tn_tensor *dst,
@@ -117,6 +120,23 @@ static tn_status eval_check(eval *v, const char *name, unsigned flags, const tn_
 
 /* ---- work ---- */
 
+/* In a frame of its own: while a text is parsed and typed, the stack holds nothing of the run. */
+__attribute__((noinline)) static tn_status run_strips(const eval *v, const char *name,
+                                                      const tn_tensor *dst, int n,
+                                                      const tn_tensor *const *srcs)
+{
+    repeated r;
+    tni_strips strips;
+    tni_instr instr[TNI_MAX_INSTRS];
+    const char *at[TN_EXPR_NAMES];
+    for (int k = 0; k < n; k++)
+        at[k] = srcs[k]->data;
+    TRY(tni_broadcast_operands(r.ts, r.view, name, dst, n, srcs));
+    tni_strips_plan(&strips, instr, &v->e.program, r.ts);
+    tni_strips_run(&strips, dst->data, at);
+    return TN_OK;
+}
+
 static tn_status run(eval *v, const char *name, const tn_tensor *dst, int n,
                      const tn_tensor *const *srcs)
 {
@@ -125,16 +145,8 @@ static tn_status run(eval *v, const char *name, const tn_tensor *dst, int n,
         return TN_OK;
     for (int k = 0; k < n && v->e.nreduce; k++)
         TRY(tni_check_disjoint(dst, srcs[k], false, name));
-    if (v->e.nreduce)
-        return tni_expr_reduce(&v->e, dst, n, srcs);
-    tni_strips strips;
-    tni_instr instr[TNI_MAX_INSTRS];
-    const char *at[TN_EXPR_NAMES];
-    for (int k = 0; k < n; k++)
-        at[k] = srcs[k]->data;
-    tni_strips_plan(&strips, instr, &v->e.program, v->ts);
-    tni_strips_run(&strips, dst->data, at);
-    return TN_OK;
+    return v->e.nreduce ? tni_expr_reduce(&v->e, dst, n, srcs)
+                        : run_strips(v, name, dst, n, srcs);
 }
 
 /* The names of a parsed expression, in their order. */
@@ -218,6 +230,20 @@ tn_status tn_expr_result(const tn_expr *e, int n, const tn_tensor *const *srcs, 
     return result(&v, "expr_result", n, srcs, dtype, ndim, shape);
 }
 
+/* In a frame of its own, as run_strips. */
+__attribute__((noinline)) static tn_status plan_strips(tn_plan **plan, const eval *v,
+                                                       const tn_tensor *dst, int n,
+                                                       const tn_tensor *const *srcs)
+{
+    repeated r;
+    TRY(tni_broadcast_operands(r.ts, r.view, "plan_expr", dst, n, srcs));
+    tn_plan *p = tni_strips_new("eval", true, &v->e.program, r.ts, srcs);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "plan_expr: no memory for the plan");
+    *plan = p;
+    return TN_OK;
+}
+
 tn_status tn_plan_expr(tn_plan **plan, const tn_expr *e, const tn_tensor *dst, int n,
                        const tn_tensor *const *srcs)
 {
@@ -234,11 +260,7 @@ tn_status tn_plan_expr(tn_plan **plan, const tn_expr *e, const tn_tensor *dst, i
         return tni_expr_reduce_plan(&v.e, plan, e->text, dst, n, srcs);
     v.e.program.text = e->text;
     v.e.program.text_size = e->text_size;
-    tn_plan *p = tni_strips_new("eval", true, &v.e.program, v.ts, srcs);
-    if (!p)
-        return tni_fail(TN_ENOMEM, "plan_expr: no memory for the plan");
-    *plan = p;
-    return TN_OK;
+    return plan_strips(plan, &v, dst, n, srcs);
 }
 
 /* ---- texts with named tensors ---- */

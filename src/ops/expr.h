@@ -12,8 +12,11 @@
 #include "core/core.h"
 
 enum {
-    TNI_EXPR_STACK = 1536, /* values that wait: 128 levels of 9 operators and 3 arguments */
-    TNI_EXPR_NAME = 64     /* bytes of a name that is given to a tensor, with its 0 */
+    /* Values and operators that wait.  A level holds two arguments, two values of a chain and
+     * one of each operator that binds differently; 128 of them, and what the rest of 4,096 bytes
+     * adds at five for an "or", are 1,433. */
+    TNI_EXPR_STACK = 1472,
+    TNI_EXPR_NAME = 64 /* bytes of a name that is given to a tensor, with its 0 */
 };
 
 typedef enum tni_expr_item_kind {

@@ -91,6 +91,15 @@ static tn_status finish_reduction(tni_expr_parser *p, const tni_expr_waiting *w,
     return tni_expr_hand_on(p, item, 1, 1);
 }
 
+static tn_status next_argument(const tni_expr_parser *p, tni_expr_waiting *w)
+{
+    if (++w->args < TNI_EXPR_ARGS)
+        return TN_OK;
+    return tni_fail_at(TN_EFORMAT, w->column,
+                       "%s: %.*s takes fewer than %d arguments at column %d", p->call, w->size,
+                       p->text + w->column - 1, TNI_EXPR_ARGS + 1, w->column);
+}
+
 tn_status tni_expr_read_comma(tni_expr_parser *p, bool *operand)
 {
     tni_expr_waiting *w = &p->stack[p->top - 1];
@@ -98,19 +107,15 @@ tn_status tni_expr_read_comma(tni_expr_parser *p, bool *operand)
     p->pos++;
     tni_expr_next_token(p);
     if (!tni_expr_is_word(p->text + p->pos, tni_expr_name_size(p->text + p->pos), "axis") ||
-        w->args || reduction_of(s, w->size) < 0) {
-        w->args++;
-        return TN_OK;
-    }
+        w->args || reduction_of(s, w->size) < 0)
+        return next_argument(p, w);
     tni_expr_item item = {0};
     const int before = p->pos;
     int after = before + 4;
     while (p->text[after] == ' ')
         after++;
-    if (p->text[after] != '=' || p->text[after + 1] == '=') { /* a tensor called axis */
-        w->args++;
-        return TN_OK;
-    }
+    if (p->text[after] != '=' || p->text[after + 1] == '=') /* a tensor called axis */
+        return next_argument(p, w);
     TRY(read_axes(p, &item));
     if (p->text[p->pos] != ')')
         return tni_expr_fail_token(p);
@@ -147,7 +152,7 @@ tn_status tni_expr_finish_call(tni_expr_parser *p, const tni_expr_waiting *w)
                            "%s: %.*s takes %d argument%s, got %d, at column %d", p->call,
                            w->size, s, arity, arity > 1 ? "s" : "", args, w->column);
     for (int i = arity; i < args; i++)
-        if (p->variable[p->values - args + i])
+        if (tni_expr_is_variable(p, p->values - args + i))
             return tni_fail_at(TN_EFORMAT, w->column,
                                "%s: a parameter of %.*s is no number at column %d", p->call,
                                w->size, s, w->column);

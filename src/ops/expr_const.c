@@ -30,13 +30,6 @@ tni_expr_value tni_expr_literal(const tni_expr_item *x)
     return v;
 }
 
-/* ---- one element, by the engine ---- */
-
-static tn_tensor element(char *bytes, tn_dtype dtype)
-{
-    return (tn_tensor){.data = bytes, .dtype = dtype, .device = TN_CPU};
-}
-
 tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to)
 {
     tni_expr_value r = number_of(to, false);
@@ -96,28 +89,31 @@ tn_status tni_expr_const(tni_expr_program *e, const tni_expr_item *x, tn_op op,
                          const tn_dtype *in, tni_expr_value *out)
 {
     const int n = tni_ops[op].arity;
-    tn_tensor t[TNI_MAX_ARITY];
-    const tn_tensor *srcs[TNI_MAX_ARITY];
+    const char *from[TNI_MAX_ARITY] = {NULL};
+    int8_t width[TNI_MAX_ARITY + 1];
     bool weak = true, whole = true;
     tni_expr_value c[TNI_MAX_ARITY];
     for (int k = 0; k < n; k++) {
         weak &= v[k].weak;
         whole &= in[k] == TN_I64;
         c[k] = tni_expr_converted(&v[k], in[k]);
-        t[k] = element(c[k].bytes, in[k]);
-        srcs[k] = &t[k];
     }
     if (weak && whole && sig->result == TN_I64 && overflows(op, c))
         return tni_fail_at(TN_EOVERFLOW, x->column,
                            "%s: %.*s of these numbers is beyond i64 at column %d", e->call,
                            x->name_size, x->name, x->column);
-    *out = number_of(sig->result, weak && sig->result != TN_BOOL);
-    const tn_tensor d = element(out->bytes, sig->result);
-    if (tn_apply(op, params, &d, n, srcs) != TN_OK)
-        return tni_expr_fail_types(e, x, op, in);
-    if (out->weak && sig->result != TN_I64 && sig->result != TN_C128) { /* f64 */
-        *out = tni_expr_converted(out, TN_F64);
-        out->weak = true;
+    for (int k = 0; k < n; k++) {
+        c[k] = tni_expr_converted(&c[k], sig->promoted[k + 1]);
+        c[k] = tni_expr_converted(&c[k], sig->compute[k + 1]);
+        from[k] = c[k].bytes;
+        width[k + 1] = (int8_t)tni_width(sig->compute[k + 1]);
     }
+    tni_expr_value r = number_of(sig->compute[0], false);
+    width[0] = (int8_t)tni_width(sig->compute[0]);
+    tni_op_elements(op, params, sig->compute[n], width, r.bytes, from, 1);
+    *out = tni_expr_converted(&r, sig->result);
+    if (weak && sig->result != TN_BOOL && sig->result != TN_I64 && sig->result != TN_C128)
+        *out = tni_expr_converted(out, TN_F64);
+    out->weak = weak && sig->result != TN_BOOL;
     return TN_OK;
 }

@@ -23,28 +23,42 @@ typedef enum precedence {
     P_POWER
 } precedence;
 
-typedef struct tni_expr_op {
+typedef struct op_row {
     const char *text;
     int op; /* tn_op; -1: the power, -2: plus */
     precedence binds;
 } op_row;
 
+enum { BINARY = 18, WORDS = BINARY + 2, PREFIX = WORDS + 3, NOT = PREFIX }; /* ends of kinds */
+
 /* Longer ones before their beginnings. */
-static const op_row binary[] = {
-    {"**", -1, P_POWER},         {"//", TN_FLOOR_DIVIDE, P_TERM},
-    {"<<", TN_SHL, P_SHIFT},     {">>", TN_SHR, P_SHIFT},
-    {"<=", TN_LE, P_COMPARE},    {">=", TN_GE, P_COMPARE},
-    {"==", TN_EQ, P_COMPARE},    {"!=", TN_NE, P_COMPARE},
-    {"<", TN_LT, P_COMPARE},     {">", TN_GT, P_COMPARE},
-    {"+", TN_ADD, P_SUM},        {"-", TN_SUB, P_SUM},
-    {"*", TN_MUL, P_TERM},       {"/", TN_DIV, P_TERM},
-    {"%", TN_REMAINDER, P_TERM}, {"|", TN_BIT_OR, P_BOR},
-    {"^", TN_BIT_XOR, P_BXOR},   {"&", TN_BIT_AND, P_BAND},
+static const op_row rows[] = {
+    {"**", -1, P_POWER},
+    {"//", TN_FLOOR_DIVIDE, P_TERM},
+    {"<<", TN_SHL, P_SHIFT},
+    {">>", TN_SHR, P_SHIFT},
+    {"<=", TN_LE, P_COMPARE},
+    {">=", TN_GE, P_COMPARE},
+    {"==", TN_EQ, P_COMPARE},
+    {"!=", TN_NE, P_COMPARE},
+    {"<", TN_LT, P_COMPARE},
+    {">", TN_GT, P_COMPARE},
+    {"+", TN_ADD, P_SUM},
+    {"-", TN_SUB, P_SUM},
+    {"*", TN_MUL, P_TERM},
+    {"/", TN_DIV, P_TERM},
+    {"%", TN_REMAINDER, P_TERM},
+    {"|", TN_BIT_OR, P_BOR},
+    {"^", TN_BIT_XOR, P_BXOR},
+    {"&", TN_BIT_AND, P_BAND},
+    {"and", TN_LOGICAL_AND, P_AND},
+    {"or", TN_LOGICAL_OR, P_OR},
+    {"-", TN_NEG, P_SIGN},
+    {"+", -2, P_SIGN},
+    {"~", TN_BIT_NOT, P_SIGN},
+    {"not", TN_LOGICAL_NOT, P_NOT},
 };
-static const op_row words[] = {{"and", TN_LOGICAL_AND, P_AND}, {"or", TN_LOGICAL_OR, P_OR}};
-static const op_row prefix[] = {
-    {"-", TN_NEG, P_SIGN}, {"+", -2, P_SIGN}, {"~", TN_BIT_NOT, P_SIGN}};
-static const op_row prefix_not = {"not", TN_LOGICAL_NOT, P_NOT};
+_Static_assert(COUNT(rows) == NOT + 1, "the kinds of operators follow each other");
 
 static tn_status fail_limit(const tni_expr_parser *p, int column, const char *what, int most)
 {
@@ -58,36 +72,51 @@ tn_status tni_expr_hand_on(tni_expr_parser *p, const tni_expr_item *item, int po
 {
     bool variable = item->kind == TNI_EXPR_TENSOR;
     for (int i = 0; i < pops; i++)
-        variable |= p->variable[--p->values];
+        variable |= tni_expr_is_variable(p, --p->values);
     for (int i = 0; i < pushes; i++) {
         if (p->values == TNI_EXPR_STACK)
             return fail_limit(p, item->column, "values that wait", TNI_EXPR_STACK);
-        p->variable[p->values++] = variable;
+        const int v = p->values++;
+        p->variable[v / 64] &= ~((uint64_t)1 << v % 64);
+        p->variable[v / 64] |= (uint64_t)variable << v % 64;
     }
     return p->sink(p->user, item);
+}
+
+/* A group, a sign, a not or a power: the text bounds how many of them are open. */
+static bool counts(const tni_expr_waiting *w)
+{
+    return w->row == TNI_EXPR_GROUP || w->row >= WORDS || rows[w->row].op == -1;
+}
+
+/* The row of the operator on top, NULL where that is a group. */
+static const op_row *top_row(const tni_expr_parser *p)
+{
+    const int row = p->top ? p->stack[p->top - 1].row : TNI_EXPR_GROUP;
+    return row == TNI_EXPR_GROUP ? NULL : &rows[row];
 }
 
 /* The operator on top has its operands. */
 static tn_status finish_top(tni_expr_parser *p)
 {
     const tni_expr_waiting *w = &p->stack[--p->top];
-    tni_expr_item item = {.what = w->row->op,
+    const op_row *row = &rows[w->row];
+    tni_expr_item item = {.what = row->op,
                           .column = w->column,
-                          .nargs = w->unary ? 1 : 2,
-                          .name = w->row->text,
-                          .name_size = (int)strlen(w->row->text)};
-    item.kind = w->row->op == -1   ? TNI_EXPR_POWER
-                : w->row->op == -2 ? TNI_EXPR_PLUS
-                : w->chained       ? TNI_EXPR_CHAINED
-                                   : TNI_EXPR_OP;
-    p->depth -= w->unary || w->row->op == -1;
+                          .nargs = w->row >= WORDS ? 1 : 2,
+                          .name = row->text,
+                          .name_size = (int)strlen(row->text)};
+    item.kind = row->op == -1   ? TNI_EXPR_POWER
+                : row->op == -2 ? TNI_EXPR_PLUS
+                : w->chained    ? TNI_EXPR_CHAINED
+                                : TNI_EXPR_OP;
+    p->depth -= counts(w);
     return tni_expr_hand_on(p, &item, w->chained ? 3 : item.nargs, 1);
 }
 
 static tn_status push(tni_expr_parser *p, tni_expr_waiting w)
 {
-    const bool counts = !w.row || w.unary || w.row->op == -1;
-    if (counts && ++p->depth > TN_EXPR_DEPTH)
+    if (counts(&w) && ++p->depth > TN_EXPR_DEPTH)
         return fail_limit(p, w.column, "open parentheses, signs, nots and powers",
                           TN_EXPR_DEPTH);
     if (p->top == TNI_EXPR_STACK)
@@ -96,22 +125,23 @@ static tn_status push(tni_expr_parser *p, tni_expr_waiting w)
     return TN_OK;
 }
 
-static tn_status push_binary(tni_expr_parser *p, const op_row *row)
+static tn_status push_binary(tni_expr_parser *p, int number)
 {
-    tni_expr_waiting w = {.row = row, .column = (int16_t)p->column};
-    while (p->top && p->stack[p->top - 1].row) {
-        const tni_expr_waiting *t = &p->stack[p->top - 1];
-        const bool same = t->row->binds == row->binds;
-        if (t->row->binds < row->binds || (same && row->binds == P_POWER))
+    const op_row *row = &rows[number], *t;
+    tni_expr_waiting w = {.row = (uint8_t)number, .column = (int16_t)p->column};
+    while ((t = top_row(p))) {
+        const bool same = t->binds == row->binds;
+        if (t->binds < row->binds || (same && row->binds == P_POWER))
             break;
         if (same && row->binds == P_COMPARE) { /* a < b < c: b is the left one of the next */
+            const tni_expr_waiting *before = &p->stack[p->top - 1];
             tni_expr_item item = {.kind = TNI_EXPR_CHAIN,
-                                  .what = t->row->op,
-                                  .column = t->column,
+                                  .what = t->op,
+                                  .column = before->column,
                                   .nargs = 2,
-                                  .name = t->row->text,
-                                  .name_size = (int)strlen(t->row->text)};
-            if (t->chained)
+                                  .name = t->text,
+                                  .name_size = (int)strlen(t->text)};
+            if (before->chained)
                 item.nargs = 3; /* pop t, b, c; push t and (b op c), and c again */
             TRY(tni_expr_hand_on(p, &item, item.nargs, 2));
             p->top--;
@@ -167,7 +197,9 @@ static tn_status read_name(tni_expr_parser *p, bool *opened)
                                p->call, size < 40 ? size : 40, s, p->column);
         p->pos = after + 1;
         *opened = true;
-        return push(p, (tni_expr_waiting){.column = (int16_t)p->column, .size = (int16_t)size});
+        return push(p, (tni_expr_waiting){.row = TNI_EXPR_GROUP,
+                                          .column = (int16_t)p->column,
+                                          .size = (uint8_t)size});
     }
     if (p->names->ngiven >= 0) { /* a tensor that is called pi wins over the constant */
         TRY(find_name(p, s, size, &number));
@@ -190,7 +222,7 @@ static tn_status read_name(tni_expr_parser *p, bool *opened)
 
 static tn_status close_group(tni_expr_parser *p, bool comma, bool *operand)
 {
-    while (p->top && p->stack[p->top - 1].row)
+    while (top_row(p))
         TRY(finish_top(p));
     if (!p->top || (comma && !p->stack[p->top - 1].size))
         return tni_expr_fail_token(p);
@@ -210,22 +242,19 @@ static tn_status read_operand(tni_expr_parser *p, bool *done)
     const char *s = p->text + p->pos;
     const int size = tni_expr_name_size(s);
     *done = false;
-    for (int i = 0; i < COUNT(prefix); i++)
-        if (*s == prefix[i].text[0]) {
-            p->pos++;
-            return push(p,
-                        (tni_expr_waiting){&prefix[i], (int16_t)p->column, 0, 0, true, false});
-        }
-    if (tni_expr_is_word(s, size, "not")) {
-        const tni_expr_waiting *t = p->top ? &p->stack[p->top - 1] : NULL;
-        if (t && t->row && t->row->binds > P_NOT)
+    tni_expr_waiting w = {.row = TNI_EXPR_GROUP, .column = (int16_t)p->column};
+    for (int i = WORDS; i < PREFIX; i++)
+        if (*s == rows[i].text[0])
+            w.row = (uint8_t)i;
+    if (tni_expr_is_word(s, size, rows[NOT].text)) {
+        const op_row *t = top_row(p);
+        if (t && t->binds > P_NOT)
             return tni_expr_fail_token(p);
-        p->pos += size;
-        return push(p, (tni_expr_waiting){&prefix_not, (int16_t)p->column, 0, 0, true, false});
+        w.row = NOT;
     }
-    if (*s == '(') {
-        p->pos++;
-        return push(p, (tni_expr_waiting){.column = (int16_t)p->column});
+    if (*s == '(' || w.row != TNI_EXPR_GROUP) {
+        p->pos += size ? size : 1;
+        return push(p, w);
     }
     if (size) {
         bool opened;
@@ -247,15 +276,15 @@ static tn_status read_operator(tni_expr_parser *p, bool *operand, bool *end)
     const char *s = p->text + p->pos;
     const int size = tni_expr_name_size(s);
     *operand = true;
-    for (int i = 0; i < COUNT(words) && size; i++)
-        if (tni_expr_is_word(s, size, words[i].text)) {
+    for (int i = BINARY; i < WORDS && size; i++)
+        if (tni_expr_is_word(s, size, rows[i].text)) {
             p->pos += size;
-            return push_binary(p, &words[i]);
+            return push_binary(p, i);
         }
-    for (int i = 0; i < COUNT(binary) && !size; i++)
-        if (*s == binary[i].text[0] && (!binary[i].text[1] || s[1] == binary[i].text[1])) {
-            p->pos += binary[i].text[1] ? 2 : 1;
-            return push_binary(p, &binary[i]);
+    for (int i = 0; i < BINARY && !size; i++)
+        if (*s == rows[i].text[0] && (!rows[i].text[1] || s[1] == rows[i].text[1])) {
+            p->pos += rows[i].text[1] ? 2 : 1;
+            return push_binary(p, i);
         }
     if (*s == ',')
         return close_group(p, true, operand);
@@ -264,7 +293,7 @@ static tn_status read_operator(tni_expr_parser *p, bool *operand, bool *end)
         return close_group(p, false, operand);
     if (*s)
         return tni_expr_fail_token(p);
-    while (p->top && p->stack[p->top - 1].row)
+    while (top_row(p))
         TRY(finish_top(p));
     if (p->top)
         return tni_expr_fail_token(p);

@@ -4,15 +4,18 @@
 
 #include "expr.h"
 
-struct tni_expr_op; /* a row of the operators of expr_parse.c */
+enum {
+    TNI_EXPR_GROUP = UINT8_MAX, /* no operator: an open parenthesis, or a function */
+    TNI_EXPR_ARGS = TNI_MAX_ARITY + TNI_MAX_PARAMS /* no function takes more */
+};
 
 /* An operator or an open group whose operands are not all read. */
 typedef struct tni_expr_waiting {
-    const struct tni_expr_op *row; /* NULL: an open parenthesis, or a function */
     int16_t column;
-    int16_t size; /* of a function's name; 0: a parenthesis */
-    int16_t args; /* before this one */
-    uint8_t unary, chained;
+    uint8_t row;  /* of the operators of expr_parse.c */
+    uint8_t size; /* of a function's name; 0: a parenthesis */
+    uint8_t args; /* before this one */
+    bool chained;
 } tni_expr_waiting;
 
 typedef struct tni_expr_parser {
@@ -24,8 +27,13 @@ typedef struct tni_expr_parser {
     void *user;
     int values; /* on the stack of the sink */
     tni_expr_waiting stack[TNI_EXPR_STACK];
-    uint8_t variable[TNI_EXPR_STACK]; /* value i is made of tensors */
+    uint64_t variable[TNI_EXPR_STACK / 64]; /* bit i: value i is made of tensors */
 } tni_expr_parser;
+
+static inline bool tni_expr_is_variable(const tni_expr_parser *p, int value)
+{
+    return p->variable[value / 64] >> value % 64 & 1;
+}
 
 /* ---- expr_lex.c ---- */
 

@@ -9,20 +9,35 @@
 
 enum { NUMBER = 1 << 12 }; /* a number in a step, until all of them are counted */
 
+static tn_status fail_values(const tni_expr_program *e, const tni_expr_item *x)
+{
+    return tni_fail_at(TN_EUNSUPPORTED, x->column,
+                       "%s: more than %d values and %d numbers at column %d", e->call, e->top,
+                       e->nnum, x->column);
+}
+
+/* Number i of the steps: they are counted down. */
+static tni_number *number_at(tni_expr_program *e, int i)
+{
+    return &e->num[TNI_EXPR_NUMBERS - 1 - i];
+}
+
 static tn_status number_value(tni_expr_program *e, const tni_expr_item *x,
                               const tni_expr_value *v, tn_dtype to, int *value)
 {
     const tni_expr_value c = tni_expr_converted(v, to);
-    for (int i = 0; i < e->nnum; i++)
-        if (e->num[i].dtype == to && !memcmp(e->num[i].bytes, c.bytes, sizeof c.bytes)) {
+    for (int i = 0; i < e->nnum; i++) {
+        const tni_number *have = number_at(e, i);
+        if (have->dtype == to && !memcmp(have->bytes, c.bytes, sizeof c.bytes)) {
             *value = NUMBER + i;
             return TN_OK;
         }
-    if (e->nnum == TNI_MAX_NUMBERS)
-        return tni_fail_at(TN_EUNSUPPORTED, x->column, "%s: more than %d numbers at column %d",
-                           e->call, TNI_MAX_NUMBERS, x->column);
-    e->num[e->nnum].dtype = to;
-    memcpy(e->num[e->nnum].bytes, c.bytes, sizeof c.bytes);
+    }
+    tni_number *next = number_at(e, e->nnum);
+    if (e->nnum == TNI_MAX_NUMBERS || (char *)next < (char *)&e->stack[e->top])
+        return fail_values(e, x);
+    next->dtype = to;
+    memcpy(next->bytes, c.bytes, sizeof c.bytes);
     *value = NUMBER + e->nnum++;
     return TN_OK;
 }
@@ -225,7 +240,7 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
         v[1] = both;
         v[0] = out;
         e->top = (int)(v - e->stack) + 2;
-        return e->build.full ? fail_steps(e) : TN_OK;
+        return TN_OK;
     case TNI_EXPR_CHAINED: /* t b c */
         v -= 3;
         TRY(apply(e, x, (tn_op)x->what, NULL, v + 1, &out));
@@ -238,15 +253,19 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
         TRY(apply(e, x, (tn_op)x->what, x->nargs > tni_ops[x->what].arity ? params : NULL, v,
                   &out));
     }
-    *v = out;
     e->top = (int)(v - e->stack) + 1;
+    if ((char *)(v + 1) > (char *)(number_at(e, e->nnum) + 1))
+        return fail_values(e, x);
+    *v = out;
     return TN_OK;
 }
 
 /* A value of the building is one of the program: sources, numbers, steps. */
 static int final_value(int v, int built, int nsrc, int nnum)
 {
-    return v >= NUMBER ? nsrc + v - NUMBER : v >= built ? v - built + nsrc + nnum : v;
+    return v >= NUMBER  ? nsrc + nnum - 1 - (v - NUMBER)
+           : v >= built ? v - built + nsrc + nnum
+                        : v;
 }
 
 static tni_program finish(const tni_expr_program *e, tni_builder *b, int nsrc, int value)
@@ -259,7 +278,7 @@ static tni_program finish(const tni_expr_program *e, tni_builder *b, int nsrc, i
                          .nnum = e->nnum,
                          .nstep = b->nstep,
                          .value = final_value(value, b->nsrc, nsrc, e->nnum),
-                         .num = e->num,
+                         .num = &e->num[TNI_EXPR_NUMBERS - e->nnum],
                          .step = b->step};
 }
 

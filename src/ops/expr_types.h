@@ -30,6 +30,10 @@ typedef struct tni_expr_reduction {
 
 enum { TNI_EXPR_REDUCTIONS = 16, TNI_EXPR_OUTER = 64 /* steps around reductions */ };
 
+/* A number leaves the stack before a step has it, and a text that has many of the one has few of
+ * the other: both fit where one of them does. */
+enum { TNI_EXPR_NUMBERS = TNI_EXPR_STACK * sizeof(tni_expr_value) / sizeof(tni_number) };
+
 typedef struct tni_expr_program {
     const char *call;
     tni_program program;
@@ -39,9 +43,11 @@ typedef struct tni_expr_program {
     tni_expr_reduction reduce[TNI_EXPR_REDUCTIONS];
     int nsrc, nnum, top;
     tn_dtype src[TN_EXPR_NAMES], result;
-    tni_number num[TNI_MAX_NUMBERS];
     tni_strip_step step[TNI_MAX_STEPS], outer_step[TNI_EXPR_OUTER];
-    tni_expr_value stack[TNI_EXPR_STACK];
+    union { /* values that wait from the bottom, numbers of steps from the top */
+        tni_expr_value stack[TNI_EXPR_STACK];
+        tni_number num[TNI_EXPR_NUMBERS];
+    };
 } tni_expr_program;
 
 static inline tn_dtype tni_expr_dtype_of(const tni_expr_value *v)

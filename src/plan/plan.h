@@ -91,6 +91,10 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
 bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
                       const tn_tensor *const *ts);
 
+/* n dense elements of op by the kernel of compute, with operands of these widths, dst first. */
+void tni_op_elements(tn_op op, const double *params, tn_dtype compute, const int8_t *width,
+                     char *d, const char *const *srcs, int64_t n);
+
 /* dst and srcs are the addresses of element (0, …, 0). */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
 

@@ -162,6 +162,20 @@ static bool same_shape(const tn_tensor *a, const tn_tensor *b)
     return true;
 }
 
+static bool fits_dst(const tn_tensor *src, const tn_tensor *dst)
+{
+    return src->ndim <= dst->ndim && misfit(src, dst->ndim, dst->shape) >= dst->ndim;
+}
+
+tn_status tni_broadcast_check(const char *call, const tn_tensor *dst, int n,
+                              const tn_tensor *const *srcs)
+{
+    for (int k = 0; k < n; k++)
+        if (!fits_dst(srcs[k], dst))
+            return fail_operands(call, dst, n, srcs);
+    return TN_OK;
+}
+
 tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, const char *call,
                                  const tn_tensor *dst, int n, const tn_tensor *const *srcs)
 {
@@ -170,7 +184,7 @@ tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, cons
         ts[k + 1] = srcs[k];
         if (LIKELY(same_shape(dst, srcs[k])))
             continue;
-        if (srcs[k]->ndim > dst->ndim || misfit(srcs[k], dst->ndim, dst->shape) < dst->ndim)
+        if (!fits_dst(srcs[k], dst))
             return fail_operands(call, dst, n, srcs);
         repeat(&repeated[k], srcs[k], dst->ndim, dst->shape);
         ts[k + 1] = &repeated[k];

@@ -106,6 +106,10 @@ tn_status tni_check_data(const tn_tensor *t, const char *who);
 tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, const char *call,
                                  const tn_tensor *dst, int n, const tn_tensor *const *srcs);
 
+/* The check of it alone. */
+tn_status tni_broadcast_check(const char *call, const tn_tensor *dst, int n,
+                              const tn_tensor *const *srcs);
+
 /* ---- shared bytes (overlap.c); operands are checked ones ---- */
 
 /* TN_ESTRIDE when dst names a byte twice, or when that cannot be decided within the limit. */

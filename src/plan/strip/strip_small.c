@@ -22,28 +22,41 @@ static int64_t strip_row_major(int nop, const tn_tensor *const *ts)
     return count;
 }
 
+void tni_op_elements(tn_op op, const double *params, tn_dtype compute, const int8_t *width,
+                     char *d, const char *const *srcs, int64_t n)
+{
+    tni_op_strip strip;
+    const char *from[TNI_MAX_ARITY];
+    strip.fn = tni_op_kernel(tni_isa_level(), op, compute);
+    strip.block = tni_op_block(op, compute);
+    strip.nsrc = tni_ops[op].arity;
+    for (int i = 0; i < TNI_MAX_PARAMS; i++)
+        strip.params[i] =
+            params && i < tni_ops[op].params ? params[i] : tni_ops[op].defaults[i];
+    strip.width[0] = width[0];
+    for (int k = 0; k < strip.nsrc; k++) {
+        strip.width[k + 1] = width[k + 1];
+        from[k] = srcs[k];
+    }
+    ASSERT(strip.fn);
+    tni_op_run(&strip, d, from, 0, n);
+}
+
 bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
                       const tn_tensor *const *ts)
 {
     const int nsrc = tni_ops[op].arity;
     const int64_t count = strip_row_major(nsrc + 1, ts);
+    int8_t width[TNI_MAX_ARITY + 1];
+    const char *from[TNI_MAX_ARITY];
     if (count < 0 || count > SMALL)
         return false;
-    tni_op_strip strip;
-    const char *from[TNI_MAX_ARITY];
-    strip.fn = tni_op_kernel(tni_isa_level(), op, compute);
-    strip.block = tni_op_block(op, compute);
-    strip.nsrc = nsrc;
-    for (int i = 0; i < TNI_MAX_PARAMS; i++)
-        strip.params[i] =
-            params && i < tni_ops[op].params ? params[i] : tni_ops[op].defaults[i];
     for (int k = 0; k <= nsrc; k++)
-        strip.width[k] = (int8_t)tni_width(ts[k]->dtype);
+        width[k] = (int8_t)tni_width(ts[k]->dtype);
     for (int k = 0; k < nsrc; k++)
         from[k] = ts[k + 1]->data;
-    ASSERT(strip.fn);
     if (count)
-        tni_op_run(&strip, ts[0]->data, from, 0, count);
+        tni_op_elements(op, params, compute, width, ts[0]->data, from, count);
     return true;
 }
 
