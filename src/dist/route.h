@@ -99,11 +99,11 @@ typedef struct tni_job {
     const tn_tensor *part[2]; /* dst, src: the parts of this product, or NULL */
     tn_dtype dtype[2];        /* of both ends */
     char *message;            /* where element `first` is */
-    int64_t first, count;     /* elements still to skip, and to move */
+    int64_t first, count;     /* elements still to skip, and to copy */
     bool fill;
 } tni_job;
 
 /* Move what the job asks for of one product (route_piece.c). */
-tn_status tni_product_move(tni_job *j, const tni_product *product);
+tn_status tni_product_copy(tni_job *j, const tni_product *product);
 
 #endif

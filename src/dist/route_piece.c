@@ -2,7 +2,7 @@
  *
  * A product is a grid of pieces, one for each choice of a run on every axis; a piece is a dense
  * nest of loops in the message and a strided one in a part, so that one call of tn_rearrange or
- * tn_cast moves it.  The order of a message is that of its products, of their pieces, and inside
+ * tn_cast copies it.  The order of a message is that of its products, of their pieces, and inside
  * a piece the row-major order of dst. */
 #include "route.h"
 
@@ -64,7 +64,7 @@ static void piece_tensor(const piece *p, const tni_job *j, int k, int level, int
     t->data = j->part[k] ? tni_offset(j->part[k]->data, p->at[k] + offset) : j->message;
 }
 
-static tn_status piece_move(const piece *p, tni_job *j, int level, int64_t m,
+static tn_status piece_copy(const piece *p, tni_job *j, int level, int64_t m,
                             const int64_t *offset, int64_t elements)
 {
     tn_tensor d, s;
@@ -81,7 +81,7 @@ static tn_status piece_move(const piece *p, tni_job *j, int level, int64_t m,
 static tn_status piece_range(const piece *p, tni_job *j, int64_t first, int64_t count)
 {
     if (first == 0 && count == p->elements)
-        return piece_move(p, j, 0, p->ndim ? p->n[0] : 1, (int64_t[]){0, 0}, count);
+        return piece_copy(p, j, 0, p->ndim ? p->n[0] : 1, (int64_t[]){0, 0}, count);
     while (count > 0) {
         int64_t inner = 1, rest = first, offset[2] = {0, 0};
         int level = p->ndim - 1;
@@ -95,14 +95,14 @@ static tn_status piece_range(const piece *p, tni_job *j, int64_t first, int64_t 
         }
         int64_t left = p->n[level] - first / inner % p->n[level];
         int64_t m = count / inner < left ? count / inner : left;
-        TRY(piece_move(p, j, level, m, offset, m * inner));
+        TRY(piece_copy(p, j, level, m, offset, m * inner));
         first += m * inner;
         count -= m * inner;
     }
     return TN_OK;
 }
 
-tn_status tni_product_move(tni_job *j, const tni_product *product)
+tn_status tni_product_copy(tni_job *j, const tni_product *product)
 {
     tni_hit_runs runs[TN_MAX_NDIM];
     int64_t choice[TN_MAX_NDIM] = {0};

@@ -103,7 +103,7 @@ static tn_status message_parts(const tn_route *r, bool sent, int64_t i, int64_t 
     return TN_OK;
 }
 
-static tn_status message_move(tni_job *j, int64_t i, const tn_tensor *dst, const tn_tensor *src)
+static tn_status message_copy(tni_job *j, int64_t i, const tn_tensor *dst, const tn_tensor *src)
 {
     int64_t first, last;
     tni_message(j->side, i, &first, &last);
@@ -112,7 +112,7 @@ static tn_status message_move(tni_job *j, int64_t i, const tn_tensor *dst, const
         const tni_group *g = (const tni_group *)j->side->groups.at + p->group;
         j->part[0] = dst ? dst + g->dst_part : NULL;
         j->part[1] = src ? src + g->src_part : NULL;
-        TRY(tni_product_move(j, p));
+        TRY(tni_product_copy(j, p));
     }
     return TN_OK;
 }
@@ -137,7 +137,7 @@ tn_status tn_route_pack(const tn_route *r, int64_t i, int64_t first, int64_t cou
                  .message = message,
                  .first = first,
                  .count = count};
-    return message_move(&j, i, NULL, src_parts);
+    return message_copy(&j, i, NULL, src_parts);
 }
 
 tn_status tn_route_unpack(const tn_route *r, int64_t i, int64_t first, int64_t count,
@@ -152,7 +152,7 @@ tn_status tn_route_unpack(const tn_route *r, int64_t i, int64_t first, int64_t c
                  .message = t.data,
                  .first = first,
                  .count = count};
-    return message_move(&j, i, dst_parts, NULL);
+    return message_copy(&j, i, dst_parts, NULL);
 }
 
 /* ---- memory to memory ---- */
@@ -204,10 +204,10 @@ tn_status tn_route_pull(const tn_route *r, int64_t i, int64_t first, int64_t cou
                  .dtype = {r->dst_dtype, r->src_dtype},
                  .first = first,
                  .count = count};
-    return message_move(&j, i, dst_parts, peer_parts);
+    return message_copy(&j, i, dst_parts, peer_parts);
 }
 
-static tn_status local_move(const tn_route *r, const tni_list *products, bool fill, int64_t low,
+static tn_status local_copy(const tn_route *r, const tni_list *products, bool fill, int64_t low,
                             int64_t high, const tn_tensor *dst, const tn_tensor *src)
 {
     const tni_side *s = &r->side[0];
@@ -222,7 +222,7 @@ static tn_status local_move(const tn_route *r, const tni_list *products, bool fi
                      .dtype = {r->dst_dtype, r->src_dtype},
                      .count = INT64_MAX,
                      .fill = fill};
-        TRY(tni_product_move(&j, p));
+        TRY(tni_product_copy(&j, p));
     }
     return TN_OK;
 }
@@ -231,8 +231,8 @@ tn_status tn_route_keep(const tn_route *r, const tn_tensor *dst_parts,
                         const tn_tensor *src_parts)
 {
     TRY(tn_route_check(r, dst_parts, src_parts));
-    TRY(local_move(r, &r->fill, true, 0, INT64_MAX, dst_parts, NULL));
-    return local_move(r, &r->keep, false, 0, INT64_MAX, dst_parts, src_parts);
+    TRY(local_copy(r, &r->fill, true, 0, INT64_MAX, dst_parts, NULL));
+    return local_copy(r, &r->keep, false, 0, INT64_MAX, dst_parts, src_parts);
 }
 
 tn_status tn_route_keep_parts(const tn_route *r, int64_t low, int64_t high,
@@ -249,6 +249,6 @@ tn_status tn_route_keep_parts(const tn_route *r, int64_t low, int64_t high,
             return tni_fail(TN_ENULL, "route_keep_parts: dst_parts is NULL");
         TRY(check_part(r, 0, &dst_parts[part], part, "route_keep_parts"));
     }
-    TRY(local_move(r, &r->fill, true, low, high, dst_parts, NULL));
-    return local_move(r, &r->keep, false, low, high, dst_parts, src_parts);
+    TRY(local_copy(r, &r->fill, true, low, high, dst_parts, NULL));
+    return local_copy(r, &r->keep, false, low, high, dst_parts, src_parts);
 }

@@ -291,7 +291,7 @@ void tni_sys_flow(int fd, int64_t at, int64_t n)
 }
 
 /* Put the file at path, or leave what is there. */
-static int move_to(const char *name, const char *path, bool exclusive)
+static int rename_to(const char *name, const char *path, bool exclusive)
 {
     if (!exclusive)
         return rename(name, path) != 0 ? errno : 0;
@@ -323,7 +323,7 @@ int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync
     }
     error = ask("rename", NULL);
     if (!error)
-        error = move_to(name, path, exclusive);
+        error = rename_to(name, path, exclusive);
     if (error)
         return error;
     name[0] = 0;

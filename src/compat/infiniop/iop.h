@@ -127,7 +127,7 @@ tn_status tni_iop_add_part(tni_iop_parted *p, const tn_tensor *dst, size_t k,
 /* Give p out, or free it when status says that it is not whole. */
 tn_status tni_iop_give(const tni_iop_request *q, tni_iop_parted *p, tn_status status);
 
-/* ---- numbers (iop_move.c) ---- */
+/* ---- numbers (iop_copy.c) ---- */
 
 /* value as one element of dtype, 16 bytes at most: a complex one is real, F8 is e4m3. */
 void tni_iop_value(void *out, infiniDtype_t dtype, double value);

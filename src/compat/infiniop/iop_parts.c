@@ -20,7 +20,7 @@ static int64_t measured(const tn_tensor *view)
     return (int64_t)((uintptr_t)view->data - (uintptr_t)&anchor);
 }
 
-static const void *moved_by(const void *p, int64_t bytes)
+static const void *offset_by(const void *p, int64_t bytes)
 {
     return (const void *)((uintptr_t)p + (uintptr_t)bytes);
 }
@@ -44,7 +44,7 @@ static tn_status run_parts(const tni_iop *iop, void *dst, const void *const *src
     for (size_t i = 0; i < iop->nparts; i++) {
         const tni_iop_part *part = &iop->parts[i];
         const void *src = srcs[part->src];
-        src = src ? moved_by(src, part->src_at) : &anchor;
+        src = src ? offset_by(src, part->src_at) : &anchor;
         TRY(tn_plan_run(part->plan, tni_offset(dst, part->dst_at), &src));
     }
     return TN_OK;

@@ -281,13 +281,13 @@ static tn_status check_shared(const tni_iop_program *p, const tni_iop_row *row, 
     return TN_OK;
 }
 
-tn_status tni_iop_run_held(const tni_iop_env *env, const tni_iop_step *s, const int64_t *moved)
+tn_status tni_iop_run_held(const tni_iop_env *env, const tni_iop_step *s, const int64_t *offset)
 {
     void *at[TNI_IOP_STEP_TENSORS] = {NULL};
     for (int k = 0; k < s->n; k++)
         if (s->ref[k].base >= 0)
             at[k] = (void *)((uintptr_t)tni_iop_at(env, s->ref[k]) +
-                             (uintptr_t)(moved ? moved[k] : 0));
+                             (uintptr_t)(offset ? offset[k] : 0));
     if (!s->call)
         return tn_plan_run_in(s->plan, at[0], (const void *const *)&at[1], env->scratch,
                               env->scratch_size);

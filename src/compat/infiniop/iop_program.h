@@ -139,8 +139,9 @@ static inline void tni_iop_hold(tni_iop_step *s)
         s->held = true;
 }
 
-/* Run s, its tensors moved by so many bytes. */
-tn_status tni_iop_run_held(const tni_iop_env *env, const tni_iop_step *s, const int64_t *moved);
+/* Run s, its tensors offset by so many bytes. */
+tn_status tni_iop_run_held(const tni_iop_env *env, const tni_iop_step *s,
+                           const int64_t *offset);
 
 /* values, indices (or NULL) = src ordered along dim, by a step. */
 tn_status tni_iop_sort(tni_iop_program *p, const tn_tensor *values, const tn_tensor *indices,

@@ -1,4 +1,4 @@
-/* index_scalar.c - elements moved by indices, one at a time. */
+/* index_scalar.c - elements copied by indices, one at a time. */
 #include "index_table.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ enum { AHEAD = 16 }; /* elements; random reads of this many are under way at onc
     }                                                                                          \
     break
 
-static inline void move_each(char *d, int64_t d_step, const char *s, int64_t s_step,
+static inline void copy_each(char *d, int64_t d_step, const char *s, int64_t s_step,
                              const int64_t *at, int64_t n, int width_log2, bool gather)
 {
     switch (width_log2) {
@@ -37,13 +37,13 @@ static inline void move_each(char *d, int64_t d_step, const char *s, int64_t s_s
 void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
                 int64_t n, int width_log2)
 {
-    move_each(d, d_step, s, s_step, at, n, width_log2, true);
+    copy_each(d, d_step, s, s_step, at, n, width_log2, true);
 }
 
 void tni_scatter(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
                  int64_t n, int width_log2)
 {
-    move_each(d, d_step, s, s_step, at, n, width_log2, false);
+    copy_each(d, d_step, s, s_step, at, n, width_log2, false);
 }
 
 /* ---- what meets ---- */

@@ -164,7 +164,7 @@ bool tni_small_fits(tni_step *s);
 void tni_small_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
 
 /* Copy or convert from s to d, which are laid out as the tensors say. */
-void tni_contract_move(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);
+void tni_contract_copy(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);
 
 /* ---- strips: up to TNI_SUM_STRIP elements, dense in the compute type ---- */
 

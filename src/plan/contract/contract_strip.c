@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-void tni_contract_move(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s)
+void tni_contract_copy(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s)
 {
     if (dst->dtype == src->dtype && dst->dtype != TN_BOOL) {
         tni_copy copy;
@@ -15,7 +15,7 @@ void tni_contract_move(const tn_tensor *dst, char *d, const tn_tensor *src, cons
     tni_strips_cast(dst, d, src, s);
 }
 
-/* A loop for each width: the compiler makes plain moves of it. */
+/* A loop for each width: the compiler makes plain loads and stores of it. */
 static void strip_gather(char *d, const char *s, int64_t n, int64_t step, int64_t width)
 {
     switch (width) {

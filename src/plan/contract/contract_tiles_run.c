@@ -88,7 +88,7 @@ static void tiles_pack(const tiles_job *j, const tiles_place *x, int side, const
     tn_tensor src, dst;
     tiles_view(&src, t, x, class, side, j->s->p.dtype[side]);
     tiles_dense(&dst, &src, tni_product_inside(&j->s->p, side));
-    tni_contract_move(&dst, to, &src, from);
+    tni_contract_copy(&dst, to, &src, from);
 }
 
 /* dst's tile takes the addend, unless it is the addend. */
@@ -105,7 +105,7 @@ static void tiles_load(const tiles_job *j, const tiles_place *x, char *d, bool p
         tiles_dense(&dst, &src, p->meet);
     else
         tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, p->dtype[TNI_DST]);
-    tni_contract_move(&dst, d, &src, c);
+    tni_contract_copy(&dst, d, &src, c);
 }
 
 static void tiles_store(const tiles_job *j, const tiles_place *x, const char *tile)
@@ -114,7 +114,7 @@ static void tiles_store(const tiles_job *j, const tiles_place *x, const char *ti
     tn_tensor dst, src;
     tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, j->s->p.dtype[TNI_DST]);
     tiles_dense(&src, &dst, j->s->p.meet);
-    tni_contract_move(&dst, j->at[TNI_DST] + x->offset[TNI_DST], &src, tile);
+    tni_contract_copy(&dst, j->at[TNI_DST] + x->offset[TNI_DST], &src, tile);
 }
 
 /* ---- one tile ---- */

@@ -43,7 +43,7 @@ static void copy_run(const tni_step *s, char *const at[TNI_SIDES], char *workspa
         dst.stride[i] = p->axis[class][i].step[TNI_DST];
         src.stride[i] = p->axis[class][i].step[side];
     }
-    tni_contract_move(&dst, at[TNI_DST], &src, at[side]);
+    tni_contract_copy(&dst, at[TNI_DST], &src, at[side]);
 }
 
 /* What no panel holds. */

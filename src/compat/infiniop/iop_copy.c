@@ -1,4 +1,4 @@
-/* iop_move.c - operators that are a copy of a view: the work is one plan of
+/* iop_copy.c - operators that are a copy of a view: the work is one plan of
  * tn_plan_rearrange. */
 #include "iop.h"
 
@@ -11,7 +11,7 @@ typedef struct copied {
     int64_t src_at;
 } copied;
 
-static tn_status run_moved(const tni_iop *iop, void *dst, const void *const *srcs)
+static tn_status run_copied(const tni_iop *iop, void *dst, const void *const *srcs)
 {
     const void *src = srcs[0];
     if (src)
@@ -29,7 +29,7 @@ static tn_status make_copy(const tni_iop_request *q, const tn_tensor *dst, const
     return TN_OK;
 }
 
-/* The two tensors of a move: not NULL, one dtype. */
+/* The two tensors of a copy: not NULL, one dtype. */
 static tn_status check_pair(const tni_iop_request *q, const tni_iop_tensor *ts)
 {
     TRY(tni_iop_check(q, 2, ts));
@@ -85,7 +85,7 @@ static tn_status make_flip(const tni_iop_request *q, const tni_iop_tensor *ts)
     TRY(make_copy(q, &ts[0]->t, &back));
     copied *m = (copied *)(void *)*q->out;
     m->src_at = (int64_t)((uintptr_t)back.data - (uintptr_t)x.data);
-    m->head.run = run_moved;
+    m->head.run = run_copied;
     return TN_OK;
 }
 
