@@ -120,7 +120,7 @@ TN_API TN_NODISCARD tn_status tn_pattern_reduce(tn_reduction op, const double *p
                                                 const char *pattern, const char *sizes);
 
 /* The view of src that has an axis for each name, and those of its axes that are reduced: what
- * tn_pattern_reduce hands to tn_reduce, for jobs of stream.h.  axes has TN_MAX_NDIM places. */
+ * tn_pattern_reduce hands to tn_reduce, for jobs of stream.h.  axes has TN_MAX_NDIM entries. */
 TN_API TN_NODISCARD tn_status tn_pattern_reduce_axes(tn_tensor *view, int *naxes, int *axes,
                                                      const tn_tensor *src, const char *pattern,
                                                      const char *sizes);

@@ -15,7 +15,7 @@
 
 typedef struct completed {
     char text[2 * TNI_PATTERN_TEXT], sizes[2 * TNI_PATTERN_TEXT];
-    int of[2 * TNI_PATTERN_TEXT]; /* the place of each letter in the pattern */
+    int of[2 * TNI_PATTERN_TEXT]; /* the index of each letter in the pattern */
     char more[TNI_PATTERN_TEXT];  /* what is appended */
     int added;                    /* words in it */
     bool open;                    /* "..." is one of them */

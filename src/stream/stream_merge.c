@@ -11,7 +11,7 @@ typedef struct run {
     int64_t next, end; /* in the line: not read yet */
     int64_t first, n;  /* of what is in memory */
     char *values;
-    int64_t *places;
+    int64_t *indices;
 } run;
 
 typedef struct merge {
@@ -20,7 +20,7 @@ typedef struct merge {
     tn_dtype dtype;
     int64_t width, line, runs;
     int64_t part; /* elements of a run in memory */
-    tni_temp values, places;
+    tni_temp values, indices;
     run *run;
     char *memory, *gathered, *sorted;
     int64_t *kept, *order, *result;
@@ -28,14 +28,14 @@ typedef struct merge {
 
 /* ---- runs ---- */
 
-/* A box is a run: places, then values. */
+/* A box is a run: indices, then values. */
 static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tensor *const *srcs,
                           const int64_t *at)
 {
     const merge *m = user;
     const int64_t most = m->s->most, start = at[1] * most, all = m->s->n;
     const int64_t length = all - start < most ? all - start : most;
-    int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], line = at[0], *places = out->data;
+    int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], line = at[0], *indices = out->data;
     const tn_tensor *v = &m->lines->view;
     tn_tensor box, values, order;
     (void)n;
@@ -47,10 +47,10 @@ static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tens
         index[i] = line % v->shape[i];
         line /= v->shape[i];
     }
-    TRY(tn_init(&box, places + most, m->dtype, v->ndim, shape));
+    TRY(tn_init(&box, indices + most, m->dtype, v->ndim, shape));
     TRY(tni_source_read(m->lines, &box, index, NULL));
     TRY(tn_init(&values, box.data, m->dtype, 1, &length));
-    TRY(tn_init(&order, places, TN_I64, 1, &length));
+    TRY(tn_init(&order, indices, TN_I64, 1, &length));
     TRY(tn_sort(&values, &order, &values, 0, 0));
     const bool reversed = m->s->args->flags & TN_DESCENDING;
     return reversed ? tn_sub(&order, TN_SCALAR_I64(all - 1 - start), &order)
@@ -62,11 +62,11 @@ static tn_status put_run(void *user, const tn_tensor *block, const int64_t *at)
     const merge *m = user;
     const int64_t most = m->s->most, left = m->s->n - at[1] * most;
     const int64_t length = left < most ? left : most;
-    int64_t *places = block->data;
+    int64_t *indices = block->data;
     tn_tensor t;
-    TRY(tn_init(&t, places, TN_I64, 1, &length));
-    TRY(tn_writer_put(m->places.writer, &t));
-    TRY(tn_init(&t, places + most, m->dtype, 1, &length));
+    TRY(tn_init(&t, indices, TN_I64, 1, &length));
+    TRY(tn_writer_put(m->indices.writer, &t));
+    TRY(tn_init(&t, indices + most, m->dtype, 1, &length));
     return tn_writer_put(m->values.writer, &t);
 }
 
@@ -95,10 +95,10 @@ static tn_status make_runs(merge *m, int64_t lines)
                        .threads = job->threads};
     TRY(tn_init(&inner.out, NULL, TN_I64, 3, shape));
     TRY(tni_temp_open(&m->values, m->dtype, 1, &n));
-    TRY(tni_temp_open(&m->places, TN_I64, 1, &n));
+    TRY(tni_temp_open(&m->indices, TN_I64, 1, &n));
     TRY(tn_stream_run(&inner));
     TRY(tni_temp_reopen(&m->values));
-    return tni_temp_reopen(&m->places);
+    return tni_temp_reopen(&m->indices);
 }
 
 /* ---- merging ---- */
@@ -118,7 +118,7 @@ static tn_status refill(merge *m, run *r)
     const int64_t left = r->end - r->next, n = left < m->part ? left : m->part;
     const int64_t at = m->line * m->s->n + r->next;
     TRY(fetch(&m->values, r->values, at, n));
-    TRY(fetch(&m->places, (char *)r->places, at, n));
+    TRY(fetch(&m->indices, (char *)r->indices, at, n));
     r->next += n;
     r->first = 0;
     r->n = n;
@@ -174,7 +174,7 @@ static tn_status gather(merge *m, int64_t limit, int64_t *total)
             TRY(count_below(m, r, x, k < limit, &n));
         memcpy(m->gathered + *total * m->width, r->values + r->first * m->width,
                (size_t)(n * m->width));
-        memcpy(m->kept + *total, r->places + r->first, (size_t)n * sizeof *m->kept);
+        memcpy(m->kept + *total, r->indices + r->first, (size_t)n * sizeof *m->kept);
         r->first += n;
         r->n -= n;
         *total += n;
@@ -241,10 +241,10 @@ static tn_status take_memory(merge *m)
     if (!m->run || !m->memory)
         return tni_fail(TN_ENOMEM, "stream: no memory for %lld runs", (long long)m->runs);
     char *at = m->memory;
-    int64_t *places = (int64_t *)(void *)(at + 3 * w);
+    int64_t *indices = (int64_t *)(void *)(at + 3 * w);
     for (int64_t k = 0; k < m->runs; k++)
         m->run[k] =
-            (run){.values = at + k * m->part * m->width, .places = places + k * m->part};
+            (run){.values = at + k * m->part * m->width, .indices = indices + k * m->part};
     m->gathered = at + w;
     m->sorted = at + 2 * w;
     m->kept = (int64_t *)(void *)(at + 3 * w + i);
@@ -262,7 +262,7 @@ tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_tem
                .width = tni_width(v->dtype),
                .runs = tni_pieces(s->n, s->most),
                .values = {.fd = -1},
-               .places = {.fd = -1}};
+               .indices = {.fd = -1}};
     const int64_t count = tni_shape_count(v->ndim - 1, v->shape);
     tn_status status = take_memory(&m);
     if (status == TN_OK)
@@ -270,7 +270,7 @@ tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_tem
     for (m.line = 0; m.line < count && status == TN_OK; m.line++)
         status = merge_line(&m, to->writer);
     tni_temp_close(&m.values);
-    tni_temp_close(&m.places);
+    tni_temp_close(&m.indices);
     tni_free(m.memory);
     tni_free(m.run);
     return status;

@@ -78,11 +78,11 @@ static void describe_box(choice *c, const tni_box *box, int64_t *list)
     c->low = INT64_MAX;
     c->high = -1;
     for (int64_t i = 0; i < c->n; i++) {
-        int64_t place[TN_MAX_NDIM], flat = c->first + i, offset = 0;
+        int64_t at[TN_MAX_NDIM], flat = c->first + i, offset = 0;
         for (int k = axes - 1; k >= 0; k--) {
-            place[k] = flat % index->shape[k];
+            at[k] = flat % index->shape[k];
             flat /= index->shape[k];
-            offset += place[k] * index->stride[k];
+            offset += at[k] * index->stride[k];
         }
         int64_t x = tni_index_at((const char *)index->data + offset, index->dtype);
         x += x < 0 ? v->shape[dim] : 0;

@@ -1,4 +1,4 @@
-/* index_add.h - output = input, plus alpha * source at the places of index along dim; F16
+/* index_add.h - output = input, plus alpha * source at the positions of index along dim; F16
  * F32 F64 BF16 I32 I64.  Negative indices count from the end; one outside is BAD_PARAM. */
 #ifndef INFINIOP_OPS_INDEX_ADD_H
 #define INFINIOP_OPS_INDEX_ADD_H

@@ -1,4 +1,4 @@
-/* index_copy.h - output = input, with source at the places of index along dim; F16 F32 F64
+/* index_copy.h - output = input, with source at the positions of index along dim; F16 F32 F64
  * BF16 I32 I64. The last of equal indices stays. */
 #ifndef INFINIOP_OPS_INDEX_COPY_H
 #define INFINIOP_OPS_INDEX_COPY_H

@@ -90,12 +90,12 @@ tn_status tni_iop_plan_scatter(tni_iop_program *p)
         return tni_iop_fail(p, TN_EARG, "there is no such axis");
     TRY(tni_iop_like(p, 0, 1));
     TRY(tni_iop_like(p, 3, 2));
-    tn_tensor place = p->t[0];
+    tn_tensor target = p->t[0];
     for (int i = 0; i < x->ndim; i++) {
         if (index->shape[i] > x->shape[i])
             return tni_iop_fail(p, TN_ESHAPE, "the indices are larger than the input");
         if (i != axis)
-            TRY(tn_slice(&place, &place, i, 0, index->shape[i], 1));
+            TRY(tn_slice(&target, &target, i, 0, index->shape[i], 1));
     }
     TRY(tni_iop_alike(p, 1, 1 | 8));
     TRY(tni_iop_index(p, 2));
@@ -104,7 +104,7 @@ tn_status tni_iop_plan_scatter(tni_iop_program *p)
         return tni_iop_fail(p, TN_EARG, "the reduction is none of 0, 1 and 2");
     TRY(IOP_CALL(p, tni_iop_in_range, 0, -x->shape[axis], x->shape[axis], index));
     TRY(plan_start(p));
-    return IOP_CALL(p, tni_iop_put_along, 0, axis, ops[(int)reduction], &place, index,
+    return IOP_CALL(p, tni_iop_put_along, 0, axis, ops[(int)reduction], &target, index,
                     &p->t[3]);
 }
 

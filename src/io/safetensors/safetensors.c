@@ -192,7 +192,7 @@ static tn_status read_row(parse *p, row *r)
     return check_shape(p->f, r, &x);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_offset(const void *a, const void *b)
 {
     const row *x = a, *y = b;
     if (x->begin != y->begin)
@@ -285,7 +285,7 @@ static tn_status read_header(parse *p)
         return fail_header(p);
     }
     if (p->n)
-        qsort(p->rows, (size_t)p->n, sizeof *p->rows, by_place);
+        qsort(p->rows, (size_t)p->n, sizeof *p->rows, by_offset);
     return add_rows(p->f, p->rows, p->n, 8 + j->length);
 }
 

@@ -19,13 +19,13 @@ typedef struct tiles_job {
 } tiles_job;
 
 /* Where a tile lies, and its extents. */
-typedef struct tiles_place {
+typedef struct tiles_cursor {
     int64_t offset[TNI_SIDES], panel[TNI_ADDEND], block[TNI_CLASSES];
-} tiles_place;
+} tiles_cursor;
 
-static void tiles_find(const tni_tiles *t, int64_t item, tiles_place *x)
+static void tiles_find(const tni_tiles *t, int64_t item, tiles_cursor *x)
 {
-    *x = (tiles_place){{0}, {0}, {0}};
+    *x = (tiles_cursor){{0}, {0}, {0}};
     for (int class = TNI_ROWS; class <= TNI_DEEP; class ++)
         x->block[class] = t->in[class].block;
     for (int i = t->nloop - 1; i >= 0; i--) {
@@ -44,7 +44,7 @@ static void tiles_find(const tni_tiles *t, int64_t item, tiles_place *x)
     }
 }
 
-static int64_t tiles_extent(const tni_tiles *t, const tiles_place *x, int class)
+static int64_t tiles_extent(const tni_tiles *t, const tiles_cursor *x, int class)
 {
     return x->block[class] * t->in[class].inside;
 }
@@ -52,7 +52,7 @@ static int64_t tiles_extent(const tni_tiles *t, const tiles_place *x, int class)
 /* ---- panels ---- */
 
 /* The axes of one side in a tile, as a tensor. */
-static void tiles_view(tn_tensor *v, const tni_tiles *t, const tiles_place *x,
+static void tiles_view(tn_tensor *v, const tni_tiles *t, const tiles_cursor *x,
                        const int class[2], int side, tn_dtype dtype)
 {
     *v = (tn_tensor){.dtype = dtype};
@@ -79,7 +79,7 @@ static void tiles_dense(tn_tensor *v, const tn_tensor *like, tn_dtype dtype)
     }
 }
 
-static void tiles_pack(const tiles_job *j, const tiles_place *x, int side, const char *from,
+static void tiles_pack(const tiles_job *j, const tiles_cursor *x, int side, const char *from,
                        char *to)
 {
     const tni_tiles *t = &j->s->tiles;
@@ -92,7 +92,7 @@ static void tiles_pack(const tiles_job *j, const tiles_place *x, int side, const
 }
 
 /* dst's tile takes the addend, unless it is the addend. */
-static void tiles_load(const tiles_job *j, const tiles_place *x, char *d, bool packed)
+static void tiles_load(const tiles_job *j, const tiles_cursor *x, char *d, bool packed)
 {
     const tni_tiles *t = &j->s->tiles;
     const tni_product *p = &j->s->p;
@@ -108,7 +108,7 @@ static void tiles_load(const tiles_job *j, const tiles_place *x, char *d, bool p
     tni_contract_copy(&dst, d, &src, c);
 }
 
-static void tiles_store(const tiles_job *j, const tiles_place *x, const char *tile)
+static void tiles_store(const tiles_job *j, const tiles_cursor *x, const char *tile)
 {
     const tni_tiles *t = &j->s->tiles;
     tn_tensor dst, src;
@@ -127,7 +127,7 @@ typedef struct tiles_slot {
 
 /* The address of a side's panel for `block` of deep's first axis from `deep` on, packed now
  * unless it is there. */
-static const char *tiles_source(const tiles_job *j, const tiles_place *x, tiles_slot *slot,
+static const char *tiles_source(const tiles_job *j, const tiles_cursor *x, tiles_slot *slot,
                                 int side, int64_t deep, int64_t block)
 {
     const tni_tiles *t = &j->s->tiles;
@@ -141,7 +141,7 @@ static const char *tiles_source(const tiles_job *j, const tiles_place *x, tiles_
         return j->workspace + panel->at + x->panel[side] * panel->bytes;
     char *to = slot->scratch + panel->at;
     if (t->deep_cut || slot->has[side] != x->panel[side]) {
-        tiles_place here = *x;
+        tiles_cursor here = *x;
         here.block[TNI_DEEP] = block;
         tiles_pack(j, &here, side, at, to);
         slot->has[side] = x->panel[side];
@@ -181,7 +181,7 @@ static void tiles_gemm(const tiles_job *j, const tni_gemm *g)
 }
 
 /* The offset of dst at index i of all but the last axes of a class. */
-static int64_t tiles_offset(const tni_tiles *t, const tiles_place *x, int class, int64_t i)
+static int64_t tiles_offset(const tni_tiles *t, const tiles_cursor *x, int class, int64_t i)
 {
     const tni_panel_axes *in = &t->in[class];
     int64_t offset = 0;
@@ -194,7 +194,7 @@ static int64_t tiles_offset(const tni_tiles *t, const tiles_place *x, int class,
 }
 
 /* A gemm for each index of the outer axes of the tile. */
-static void tiles_split(const tiles_job *j, const tiles_place *x, const tni_gemm *whole)
+static void tiles_split(const tiles_job *j, const tiles_cursor *x, const tni_gemm *whole)
 {
     const tni_tiles *t = &j->s->tiles;
     tni_gemm g = *whole;
@@ -215,7 +215,7 @@ static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
     const tni_tiles *t = &j->s->tiles;
     const tni_product *p = &j->s->p;
     const tni_panel_axes *deep = &t->in[TNI_DEEP];
-    tiles_place x;
+    tiles_cursor x;
     tiles_find(t, item, &x);
     tni_gemm g = {.m = tiles_extent(t, &x, TNI_ROWS), .n = tiles_extent(t, &x, TNI_COLS)};
     const bool packed = t->panel[TNI_DST].packed;
@@ -289,7 +289,7 @@ typedef struct tiles_whole {
     int side, parts;
 } tiles_whole;
 
-/* The panel's place: the tile of least number that it belongs to. */
+/* The owner of a panel: the tile of least number that it belongs to. */
 static int64_t tiles_first_item(const tni_tiles *t, int side, int64_t number)
 {
     int64_t item = 0, times = 1;
@@ -310,7 +310,7 @@ static void tiles_whole_part(void *arg, int part)
     int64_t first, last;
     tni_split_range(panel->count, w->parts, part, &first, &last);
     for (int64_t i = first; i < last; i++) {
-        tiles_place x;
+        tiles_cursor x;
         tiles_find(t, tiles_first_item(t, w->side, i), &x);
         tiles_pack(w->job, &x, w->side, w->job->at[w->side] + x.offset[w->side],
                    w->job->workspace + panel->at + i * panel->bytes);

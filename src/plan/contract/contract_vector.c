@@ -31,8 +31,8 @@ typedef struct vector_job {
 } vector_job;
 
 /* Steps of everything around a block: batch, and the outer axes of cols. */
-static void vector_place(const tni_product *p, int64_t index, char *const at[TNI_SIDES],
-                         char *out[TNI_SIDES])
+static void vector_offset(const tni_product *p, int64_t index, char *const at[TNI_SIDES],
+                          char *out[TNI_SIDES])
 {
     for (int k = 0; k < TNI_SIDES; k++)
         out[k] = at[k];
@@ -148,7 +148,7 @@ static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
     const int64_t width = tni_width(p->meet), first = item % j->blocks * per_block;
     const int64_t n = j->cols.n - first < per_block ? j->cols.n - first : per_block;
     char *at[TNI_SIDES];
-    vector_place(p, item / j->blocks, j->at, at);
+    vector_offset(p, item / j->blocks, j->at, at);
     for (int k = 0; k < TNI_SIDES; k++)
         if (at[k])
             at[k] += first * j->cols.step[k];

@@ -39,7 +39,7 @@ static const char *row_read(const tni_rows *r, const char *p, int64_t step, tn_d
 }
 
 /* Where n elements of an operand that is written are made: in place, or in buf. */
-static char *row_place(const tni_rows *r, int k, char *p, int64_t at, int64_t n, char *buf)
+static char *row_target(const tni_rows *r, int k, char *p, int64_t at, int64_t n, char *buf)
 {
     return r->dtype == r->elem && (r->step[k] == r->width || n == 1) ? p + at * r->step[k]
                                                                      : buf;
@@ -209,7 +209,7 @@ static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t s
     for (int64_t at = 0; at < r->n; at += TNI_TREE_BLOCK) {
         const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
         const int64_t here = seen - at < 0 ? 0 : seen - at < m ? seen - at : m;
-        char *d = row_place(r, TNI_ROW_DST, dst, at, m, buf);
+        char *d = row_target(r, TNI_ROW_DST, dst, at, m, buf);
         const bool stream = r->stream && d != buf && (uintptr_t)d % 64 == 0;
         const bool kept = softmax && seen <= row_kept(r);
         if (q->broken) {
@@ -235,7 +235,7 @@ static void row_add(const tni_rows *r, char *const *at, tni_fold_scratch *s)
                                  s->u.line.gather[0], s->u.line.elems[0]);
         const char *b = row_read(r, at[TNI_ROW_B], r->step[TNI_ROW_B], r->dtype, i, m,
                                  s->u.line.gather[1], s->u.line.elems[1]);
-        char *d = row_place(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, s->u.line.terms);
+        char *d = row_target(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, s->u.line.terms);
         (row_f64(r) ? k->add64 : k->add32)(d, a, b, m);
         row_write(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, d, s->u.line.gather[0]);
     }

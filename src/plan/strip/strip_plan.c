@@ -224,7 +224,7 @@ static void strip_cut_blocks(tni_strips *s)
     ASSERT(s->nblock <= TNI_BLOCK_AXES && s->items >= 1 && s->items <= s->count);
 }
 
-static int16_t strip_place(const tni_strips *s, int16_t slot, int32_t registers)
+static int16_t strip_slot_offset(const tni_strips *s, int16_t slot, int32_t registers)
 {
     if (slot < TNI_SLOT_SMALL)
         return slot;
@@ -237,7 +237,7 @@ static int16_t strip_place(const tni_strips *s, int16_t slot, int32_t registers)
 }
 
 /* Small blocks, packed operands, registers: their offsets in the arena. */
-static void strip_place_buffers(tni_strips *s)
+static void strip_lay_out_buffers(tni_strips *s)
 {
     int64_t block = 1, strip = s->block[s->nest.ndim - 1];
     for (int q = 0; q < s->nblock; q++)
@@ -260,9 +260,9 @@ static void strip_place_buffers(tni_strips *s)
     for (int i = 0; i < s->ninstr; i++) {
         tni_instr *x = &s->instr[i];
         const int nsrc = x->kind == TNI_DO_APPLY ? x->op.nsrc : 1;
-        x->out = strip_place(s, x->out, (int32_t)at);
+        x->out = strip_slot_offset(s, x->out, (int32_t)at);
         for (int k = 0; k < nsrc; k++)
-            x->src[k] = strip_place(s, x->src[k], (int32_t)at);
+            x->src[k] = strip_slot_offset(s, x->src[k], (int32_t)at);
     }
 }
 
@@ -333,7 +333,7 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     if (s->flat && strip_classify(s, true))
         tni_strips_lower(s, p);
     s->single = strip_is_single(s);
-    strip_place_buffers(s);
+    strip_lay_out_buffers(s);
 }
 
 /* ---- lines ---- */
@@ -366,6 +366,6 @@ int64_t tni_line_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     int64_t n = registers ? strip_least(NEAR, room) / registers : TNI_TREE_BLOCK;
     n = n >= 64 ? strip_least(n / 64 * 64, TNI_TREE_BLOCK) : n > 1 ? n : 1;
     s->nest.axis[0].n = s->block[0] = n;
-    strip_place_buffers(s);
+    strip_lay_out_buffers(s);
     return n;
 }
