@@ -101,22 +101,21 @@ static void from_list(const transposition *t, tn_dtype dtype, copy_case *c)
                                  i ? "x" : "  ", (long long)t->n[i]);
 }
 
-static void get_f32(int i, copy_case *room)
+static void get_f32(int i, copy_case *out)
 {
-    from_list(&fifty_seven[i], TN_F32, room);
+    from_list(&fifty_seven[i], TN_F32, out);
 }
 
-static void get_f64(int i, copy_case *room)
+static void get_f64(int i, copy_case *out)
 {
-    from_list(&fifty_seven[i], TN_F64, room);
+    from_list(&fifty_seven[i], TN_F64, out);
 }
 
 /* Halve the longest axis until 0.5 MB are left. */
-static void get_half_mb(int i, copy_case *room)
+static void get_half_mb(int i, copy_case *out)
 {
     transposition t = fifty_seven[i];
-    for (from_list(&t, TN_F32, room); case_bytes(room) > 600 << 10;
-         from_list(&t, TN_F32, room)) {
+    for (from_list(&t, TN_F32, out); case_bytes(out) > 600 << 10; from_list(&t, TN_F32, out)) {
         int longest = 0;
         for (int k = 1; k < t.ndim; k++)
             longest = t.n[k] > t.n[longest] ? k : longest;
@@ -196,9 +195,9 @@ static const copy_case images[] = {
 /* clang-format on */
 
 #define LIST(NAME)                                                                             \
-    static void get_##NAME(int i, copy_case *room)                                             \
+    static void get_##NAME(int i, copy_case *out)                                              \
     {                                                                                          \
-        *room = NAME[i];                                                                       \
+        *out = NAME[i];                                                                        \
     }                                                                                          \
     const copy_list list_##NAME = {sizeof NAME / sizeof *NAME, get_##NAME};
 LIST(narrow)

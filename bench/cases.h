@@ -12,10 +12,10 @@ typedef struct copy_case {
     int axes[6];      /* axis i of dst is axis axes[i] of src */
 } copy_case;
 
-/* A list of cases: case i of count, in room. */
+/* A list of cases: case i of count, in out. */
 typedef struct copy_list {
     int count;
-    void (*get)(int i, copy_case *room);
+    void (*get)(int i, copy_case *out);
 } copy_list;
 
 extern const copy_list list_57_f32, list_57_f64; /* of the literature on transposition */

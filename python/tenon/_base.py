@@ -318,9 +318,9 @@ def frombuffer(buffer, dtype=float64, count=-1, offset=0):
     """A 1-D tensor over the bytes of a buffer, without a copy."""
     d = _dtype(dtype)
     raw = asarray(memoryview(buffer).cast("B"))
-    room = (raw.size - offset) // d.itemsize
-    n = room if count < 0 else count
-    if offset < 0 or n > room or (count < 0 and (raw.size - offset) % d.itemsize):
+    available = (raw.size - offset) // d.itemsize
+    n = available if count < 0 else count
+    if offset < 0 or n > available or (count < 0 and (raw.size - offset) % d.itemsize):
         raise ValueError(f"frombuffer: {raw.size} bytes are no {n} elements of {d.name} at "
                          f"offset {offset}")
     return _core._bitcast(raw[offset:offset + n * d.itemsize], d)

@@ -73,14 +73,14 @@ tn_status tni_direct_append(tn_writer *w, const char *data, int64_t n)
     tni_direct *d = w->direct;
     while (n > 0) {
         /* before the first boundary the buffer holds less than a block */
-        const int64_t odd = w->at % TNI_BLOCK, room = odd ? TNI_BLOCK - odd : LONG_WRITE;
-        const int64_t piece = n < room - d->held ? n : room - d->held;
+        const int64_t odd = w->at % TNI_BLOCK, capacity = odd ? TNI_BLOCK - odd : LONG_WRITE;
+        const int64_t piece = n < capacity - d->held ? n : capacity - d->held;
         memcpy(d->aligned + d->held, data, (size_t)piece);
         d->held += piece;
         data += piece;
         n -= piece;
-        if (d->held == room)
-            TRY(flush(w, room));
+        if (d->held == capacity)
+            TRY(flush(w, capacity));
     }
     return TN_OK;
 }

@@ -3,7 +3,7 @@
  *
  * Numbers are the shortest decimals that read back as the same element, of at most 8 digits
  * before rounding sets in, whatever the locale.
- * Nothing is written beyond size, and the work ends with the room for text. */
+ * Nothing is written beyond size, and the work ends when the text is full. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum {
     WHOLE = 1000, /* a tensor of more elements is large: each of its long axes is elided */
     LONG = 12,    /* an axis longer than this is elided in any tensor */
     EDGE = 3,     /* entries that stay at both ends of an elided axis */
-    FLOAT = 48,   /* room for the text of a float */
+    FLOAT = 48,   /* bytes for the text of a float */
     NUMBER = 2 * FLOAT + 2,
 };
 

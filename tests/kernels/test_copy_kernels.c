@@ -8,31 +8,31 @@
 
 enum { LINE = 64 };
 
-static fenced d_room, s_room, w_room; /* dst, src, and what dst should become */
+static fenced d_fence, s_fence, w_fence; /* dst, src, and what dst should become */
 
 static int build(void **state)
 {
     (void)state;
-    d_room = fence_off();
-    s_room = fence_off();
-    w_room = fence_off();
+    d_fence = fence_off();
+    s_fence = fence_off();
+    w_fence = fence_off();
     rng r = {7};
-    scatter_bytes(&r, s_room.low, ROOM);
-    scatter_bytes(&r, d_room.low, ROOM);
-    memcpy(w_room.low, d_room.low, ROOM);
+    scatter_bytes(&r, s_fence.low, ROOM);
+    scatter_bytes(&r, d_fence.low, ROOM);
+    memcpy(w_fence.low, d_fence.low, ROOM);
     return 0;
 }
 
-/* The rooms are equal around the block, and then both fresh again. */
+/* The fenced bytes are equal around the block, and then both fresh again. */
 static void compare(char *block, int64_t bytes)
 {
-    int64_t from = block - d_room.low - 256, to = block - d_room.low + bytes + 256;
+    int64_t from = block - d_fence.low - 256, to = block - d_fence.low + bytes + 256;
     from = from < 0 ? 0 : from;
     to = to > ROOM ? ROOM : to;
-    if (memcmp(d_room.low + from, w_room.low + from, (size_t)(to - from)))
+    if (memcmp(d_fence.low + from, w_fence.low + from, (size_t)(to - from)))
         fail_msg("wrong bytes: %s", now);
     for (int64_t i = from; i < to; i++)
-        d_room.low[i] = w_room.low[i] = (char)(w_room.low[i] * 5 + 77);
+        d_fence.low[i] = w_fence.low[i] = (char)(w_fence.low[i] * 5 + 77);
 }
 
 /* ---- a tile of two axes anywhere between the pages ---- */
@@ -70,9 +70,9 @@ static void at_all_edges(const char *what, const tni_copy_kernels *k, int w, con
         return;
     for (int edge = 0; edge < 4; edge++) {
         int64_t d_first, s_first, bytes = extent(t->n, t->d_step, t->unit, &d_first);
-        char *block = at_edge(&d_room, bytes, edge & 1), *d = block + d_first;
+        char *block = at_edge(&d_fence, bytes, edge & 1), *d = block + d_first;
         int64_t s_bytes = extent(t->n, t->s_step, t->unit, &s_first);
-        const char *s = at_edge(&s_room, s_bytes, edge & 2) + s_first;
+        const char *s = at_edge(&s_fence, s_bytes, edge & 2) + s_first;
         snprintf(now, sizeof now,
                  "%s %s, width %d, %lld x %lld of %lld bytes, dst steps %lld %lld, "
                  "src steps %lld %lld, dst at the %s end, src at the %s",
@@ -80,7 +80,7 @@ static void at_all_edges(const char *what, const tni_copy_kernels *k, int w, con
                  (long long)t->unit, (long long)t->d_step[0], (long long)t->d_step[1],
                  (long long)t->s_step[0], (long long)t->s_step[1], edge & 1 ? "high" : "low",
                  edge & 2 ? "high" : "low");
-        copy_tile_slowly(w_room.low + (d - d_room.low), s, t);
+        copy_tile_slowly(w_fence.low + (d - d_fence.low), s, t);
         try(k, w, d, s, t);
         k->fence();
         compare(block, bytes);
@@ -313,12 +313,12 @@ static void rows_of(const tni_copy_kernels *k, int w)
         for (size_t m = 0; m < sizeof more / sizeof *more; m++)
             for (int edge = 0; edge < 8; edge++) {
                 int64_t bytes = more[m] + tail, off = edge & 4 ? 37 : 0;
-                char *d = at_edge(&d_room, bytes, edge & 1);
+                char *d = at_edge(&d_fence, bytes, edge & 1);
                 d += edge & 1 ? -off : off;
-                const char *s = at_edge(&s_room, bytes, edge & 2);
+                const char *s = at_edge(&s_fence, bytes, edge & 2);
                 snprintf(now, sizeof now, "%s %s of %lld bytes, edges %d", k->isa,
                          w ? "stream" : "copy", (long long)bytes, edge);
-                memcpy(w_room.low + (d - d_room.low), s, (size_t)bytes);
+                memcpy(w_fence.low + (d - d_fence.low), s, (size_t)bytes);
                 (w ? k->stream : k->copy)(d, s, bytes);
                 k->fence();
                 compare(d, bytes);
@@ -333,14 +333,14 @@ static void fills_of(const tni_copy_kernels *k, int w)
         for (size_t m = 0; m < sizeof more / sizeof *more; m++)
             for (int edge = 0; edge < 16; edge++) {
                 int64_t n = more[m] + tail, bytes = n * width;
-                char *d = at_edge(&d_room, bytes, edge & 1);
+                char *d = at_edge(&d_fence, bytes, edge & 1);
                 if (edge & 4)
                     d += edge & 1 ? -11 : 11;
-                const char *s = at_edge(&s_room, width, edge & 2);
+                const char *s = at_edge(&s_fence, width, edge & 2);
                 snprintf(now, sizeof now, "%s fill of %lld elements, width %d, edges %d",
                          k->isa, (long long)n, (int)width, edge);
                 for (int64_t i = 0; i < n; i++)
-                    memcpy(w_room.low + (d - d_room.low) + i * width, s, (size_t)width);
+                    memcpy(w_fence.low + (d - d_fence.low) + i * width, s, (size_t)width);
                 k->fill(d, s, w, n, edge & 8);
                 k->fence();
                 compare(d, bytes);

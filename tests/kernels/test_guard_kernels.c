@@ -9,16 +9,16 @@
 
 enum { TAILS = 64, STEP = TEST_WATCHED ? 7 : 1, BESIDE = 256, SOURCES = 3 };
 
-static fenced d_room, s_room[SOURCES];
+static fenced d_fence, s_fence[SOURCES];
 static char open_d[ROOM], *open_s[SOURCES];
 
 static int build(void **state)
 {
     (void)state;
     rng r = {11};
-    d_room = fence_off();
+    d_fence = fence_off();
     for (int k = 0; k < SOURCES; k++) {
-        s_room[k] = fence_off();
+        s_fence[k] = fence_off();
         open_s[k] = malloc(ROOM);
         assert_non_null(open_s[k]);
         scatter_bytes(&r, open_s[k], ROOM);
@@ -26,10 +26,10 @@ static int build(void **state)
     return 0;
 }
 
-/* Bytes of source k at an edge of its room. */
+/* Bytes of source k at an edge of its fence. */
 static const char *source(int k, int64_t bytes, bool high)
 {
-    char *s = at_edge(&s_room[k], bytes, high);
+    char *s = at_edge(&s_fence[k], bytes, high);
     memcpy(s, open_s[k], (size_t)bytes);
     return s;
 }
@@ -37,7 +37,7 @@ static const char *source(int k, int64_t bytes, bool high)
 /* Room for bytes of dst at an edge, with known bytes around it. */
 static char *target(int64_t bytes, bool high)
 {
-    char *d = at_edge(&d_room, bytes, high);
+    char *d = at_edge(&d_fence, bytes, high);
     memset(high ? d - BESIDE : d, 0x5a, (size_t)bytes + BESIDE);
     memset(open_d, 0x5a, (size_t)bytes);
     return d;

@@ -32,10 +32,10 @@ static void gapped_rows_of_every_length(void **state)
                 int64_t n = pick(&r, 1, 9), gap = pick(&r, 0, round % 2 ? 4 : 40);
                 int64_t off = pick(&r, 0, 63), d_step = bytes + gap;
                 int64_t s_step = bytes + (round % 3 ? 0 : pick(&r, 0, 9));
-                int64_t room = (n - 1) * d_step + bytes, source = (n - 1) * s_step + bytes;
-                char *d = random_bytes(&r, off + room), *s = random_bytes(&r, source);
-                char *want = malloc((size_t)(off + room));
-                memcpy(want, d, (size_t)(off + room));
+                int64_t size = (n - 1) * d_step + bytes, source = (n - 1) * s_step + bytes;
+                char *d = random_bytes(&r, off + size), *s = random_bytes(&r, source);
+                char *want = malloc((size_t)(off + size));
+                memcpy(want, d, (size_t)(off + size));
                 tni_kernels_of(isa)->pad->gapped(d + off, d_step, s, s_step, n, bytes,
                                                  round % 4 ? value : NULL);
                 for (int64_t i = 0; i < n; i++) {
@@ -45,7 +45,7 @@ static void gapped_rows_of_every_length(void **state)
                         memcpy(at + bytes, round % 4 ? value : d + (at + bytes - want),
                                (size_t)gap);
                 }
-                if (memcmp(d, want, (size_t)(off + room)))
+                if (memcmp(d, want, (size_t)(off + size)))
                     fail_msg("%d rows of %d bytes, gaps of %d, on level %d", (int)n, (int)bytes,
                              (int)gap, isa);
                 free(d);
@@ -63,15 +63,15 @@ static void rows_of_every_length(void **state)
             for (int round = 0; round < 6; round++) {
                 int64_t n = pick(&r, 0, 5), gap = pick(&r, 0, 70), s_gap = pick(&r, 0, 9);
                 int64_t d_step = bytes + gap, s_step = round == 5 ? 0 : bytes + s_gap;
-                int64_t room = n ? (n - 1) * d_step + bytes : 0;
+                int64_t size = n ? (n - 1) * d_step + bytes : 0;
                 int64_t source = n ? (n - 1) * s_step + bytes : 0;
-                char *d = random_bytes(&r, room), *s = random_bytes(&r, source);
-                char *want = malloc((size_t)(room ? room : 1));
-                memcpy(want, d, (size_t)room);
+                char *d = random_bytes(&r, size), *s = random_bytes(&r, source);
+                char *want = malloc((size_t)(size ? size : 1));
+                memcpy(want, d, (size_t)size);
                 for (int64_t i = 0; i < n; i++)
                     memcpy(want + i * d_step, s + i * s_step, (size_t)bytes);
                 tni_kernels_of(isa)->pad->rows(d, d_step, s, s_step, n, bytes);
-                if (memcmp(d, want, (size_t)room))
+                if (memcmp(d, want, (size_t)size))
                     fail_msg("%d rows of %d bytes on level %d", (int)n, (int)bytes, isa);
                 free(d);
                 free(s);

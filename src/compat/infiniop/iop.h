@@ -112,7 +112,7 @@ typedef struct tni_iop_parted {
     tn_tensor *ts; /* output and sources, whole */
 } tni_iop_parted;
 
-/* An operator with room for nparts parts, of which it has none yet; xs are its nsrc sources. */
+/* An operator that holds up to nparts parts, of which it has none yet; xs are its nsrc sources. */
 tn_status tni_iop_make_parted(tni_iop_parted **made, const tni_iop_request *q, tni_iop_tensor y,
                               size_t nsrc, const tni_iop_tensor *xs, size_t nparts);
 

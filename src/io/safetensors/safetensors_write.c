@@ -18,7 +18,7 @@ static const char *name_of(tn_dtype dtype)
     return NULL;
 }
 
-/* Text that is counted, and kept where there is room for it. */
+/* Text that is counted, and kept where it fits. */
 typedef struct sink {
     char *out;
     int64_t n;

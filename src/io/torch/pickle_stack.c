@@ -13,7 +13,7 @@ tn_status tni_fail_pickle(const tni_pickle *p, const char *what)
     return tni_fail(TN_EFORMAT, "%s: pickle, byte %lld: %s", p->path, (long long)p->at, what);
 }
 
-/* Let array `which` have room for one more than n rows of width bytes. */
+/* Let array `which` hold one more than n rows of width bytes. */
 static tn_status grow(tni_pickle *p, int which, void *array, int64_t n, size_t width)
 {
     void **at = array;

@@ -27,7 +27,7 @@ typedef struct archive {
     int top_length;
     bool swapped;
     char *name; /* of the value that is looked at */
-    int64_t name_room, names, steps;
+    int64_t name_capacity, names, steps;
 } archive;
 
 static tn_status fail_torch(const archive *a, const char *what, const char *name)
@@ -256,14 +256,14 @@ typedef struct frame {
 static tn_status set_name(archive *a, size_t length, const char *part, size_t n)
 {
     size_t need = length + n + 2;
-    if (need > (size_t)a->name_room) {
+    if (need > (size_t)a->name_capacity) {
         char *more = tni_alloc(2 * need);
         if (!more)
             return tni_no_memory(a->f->path, (int64_t)(2 * need));
         memcpy(more, a->name ? a->name : "", length);
         tni_free(a->name);
         a->name = more;
-        a->name_room = (int64_t)(2 * need);
+        a->name_capacity = (int64_t)(2 * need);
     }
     if (length)
         a->name[length++] = '.';

@@ -1,6 +1,6 @@
 /* unpack.c - the bytes of a member of .npz, stored or deflated.
  *
- * Output goes only where there is room for it; the checksum is compared when all of the member
+ * Output goes only where it fits; the checksum is compared when all of the member
  * has passed. */
 #include <string.h>
 

@@ -246,7 +246,7 @@ INLINE void near_rows(char *d, const tni_pad_row *row, const char *s, int64_t s_
     }
 }
 
-/* Rows with a border of the value before each of them and behind the last one; d has room for
+/* Rows with a border of the value before each of them and behind the last one; d holds
  * 16 bytes more. */
 static void put_valued(char *d, const tni_pad_row *row, const char *s, int64_t s_step,
                        int64_t n, const char *value)

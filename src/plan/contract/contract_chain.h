@@ -43,7 +43,7 @@ typedef struct tni_chain {
  * labels that it alone has and that are summed. */
 int tni_chain_length(const tni_contraction *x);
 
-/* Plan it into c->link, which has room for its length.  false: a result in between has a size
+/* Plan it into c->link, which holds that many.  false: a result in between has a size
  * that does not fit 64 bits. */
 bool tni_chain_plan(tni_chain *c, const tni_contraction *x);
 

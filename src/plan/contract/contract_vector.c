@@ -8,10 +8,10 @@
 #include "plan/plan.h"
 
 enum {
-    VECTOR_ROWS = 6,     /* the most rows: 8 x 2048 x 2560 of f32 were slower than sgemm's */
-    VECTOR_MOST = 1024,  /* elements of a stretch of deep, and columns of a block */
-    VECTOR_ROOM = 16384, /* bytes of all vectors' stretches, and of all sums: half of L1 */
-    VECTOR_LINES = 4,    /* lines of the matrix that a kernel reads at once, in this room: */
+    VECTOR_ROWS = 6,        /* the most rows: 8 x 2048 x 2560 of f32 were slower than sgemm's */
+    VECTOR_MOST = 1024,     /* elements of a stretch of deep, and columns of a block */
+    VECTOR_SCRATCH = 16384, /* bytes of all vectors' stretches, and of all sums: half of L1 */
+    VECTOR_LINES = 4, /* lines of the matrix that a kernel reads at once, in this scratch: */
     VECTOR_HOLD = 32 << 10
 };
 
@@ -47,33 +47,34 @@ static void vector_offset(const tni_product *p, int64_t index, char *const at[TN
         }
 }
 
-/* `count` lines of n elements, `apart` bytes from one to the next, where they are or in room;
+/* `count` lines of n elements, `apart` bytes from one to the next, where they are or in scratch;
  * *apart becomes what it is there. */
-static const char *vector_lines(const vector_job *j, char *room, const char *s, int64_t count,
-                                int64_t n, int64_t step, int64_t *apart)
+static const char *vector_lines(const vector_job *j, char *scratch, const char *s,
+                                int64_t count, int64_t n, int64_t step, int64_t *apart)
 {
     const int64_t bytes = n * tni_width(j->s->p.meet);
     if (!j->right.cast.steps && step == j->right.width)
         return s;
     for (int64_t i = 0; i < count; i++) {
-        const char *line = tni_strip_read(&j->right, room + i * bytes, s + i * *apart, n, step);
-        if (line != room + i * bytes)
-            memcpy(room + i * bytes, line, (size_t)bytes);
+        const char *line =
+            tni_strip_read(&j->right, scratch + i * bytes, s + i * *apart, n, step);
+        if (line != scratch + i * bytes)
+            memcpy(scratch + i * bytes, line, (size_t)bytes);
     }
     *apart = bytes;
-    return room;
+    return scratch;
 }
 
 /* acc += x times the matrix of one stretch of deep's innermost axis. */
 static void vector_stretch(const vector_job *j, char *acc, const char *left, const char *right,
                            int64_t n, int64_t k, const tni_contract_axis *deep)
 {
-    _Alignas(64) char x_room[VECTOR_ROOM], room[VECTOR_HOLD];
+    _Alignas(64) char x_scratch[VECTOR_SCRATCH], scratch[VECTOR_HOLD];
     const int64_t b_n = j->cols.step[TNI_RIGHT], b_k = deep->step[TNI_RIGHT];
     const int64_t width = tni_width(j->s->p.meet), rows = j->rows.n;
     const char *x[VECTOR_ROWS];
     for (int64_t r = 0; r < rows; r++) {
-        char *own = x_room + r * j->most * width;
+        char *own = x_scratch + r * j->most * width;
         x[r] = tni_strip_read(&j->left, own, left + r * j->rows.step[TNI_LEFT], k,
                               deep->step[TNI_LEFT]);
         if ((uintptr_t)x[r] % 16) /* kernels take vectors of the compute type */
@@ -90,8 +91,8 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
     for (int64_t i = 0; i < all; i += each) {
         const int64_t count = all - i < each ? all - i : each;
         int64_t apart = along ? b_n : b_k;
-        const char *lines =
-            vector_lines(j, room, right + i * apart, count, inside, along ? b_k : b_n, &apart);
+        const char *lines = vector_lines(j, scratch, right + i * apart, count, inside,
+                                         along ? b_k : b_n, &apart);
         for (int64_t r = 0; r < rows; r++)
             if (along)
                 j->row->gemv(acc + (r * j->most + i) * width, x[r], lines, count, k, apart,
@@ -129,12 +130,12 @@ static void vector_sum(const vector_job *j, char *acc, const char *left, const c
 static void vector_finish(const vector_job *j, char *acc, char *const at[TNI_SIDES], int64_t r,
                           int64_t n)
 {
-    _Alignas(64) char c_room[VECTOR_ROOM];
+    _Alignas(64) char c_scratch[VECTOR_SCRATCH];
     const tni_product *p = &j->s->p;
     const char *c = NULL;
     if (p->beta != 0)
-        c = tni_strip_read(&j->addend, c_room, at[TNI_ADDEND] + r * j->rows.step[TNI_ADDEND], n,
-                           j->cols.step[TNI_ADDEND]);
+        c = tni_strip_read(&j->addend, c_scratch, at[TNI_ADDEND] + r * j->rows.step[TNI_ADDEND],
+                           n, j->cols.step[TNI_ADDEND]);
     if (p->alpha != 1 || c)
         j->row->finish(acc, acc, c, n, p->alpha, p->beta);
     tni_strip_write(&j->dst, at[TNI_DST] + r * j->rows.step[TNI_DST], acc, n,
@@ -143,7 +144,7 @@ static void vector_finish(const vector_job *j, char *acc, char *const at[TNI_SID
 
 static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
 {
-    _Alignas(64) char acc[VECTOR_ROOM];
+    _Alignas(64) char acc[VECTOR_SCRATCH];
     const tni_product *p = &j->s->p;
     const int64_t width = tni_width(p->meet), first = item % j->blocks * per_block;
     const int64_t n = j->cols.n - first < per_block ? j->cols.n - first : per_block;
@@ -210,7 +211,7 @@ void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspac
         j.addend = vector_io(p->dtype[TNI_ADDEND], p->meet, p->dtype[TNI_ADDEND]);
     j.cols = cols ? p->axis[TNI_COLS][cols - 1] : (tni_contract_axis){1, {0}};
     j.rows = p->count[TNI_ROWS] ? p->axis[TNI_ROWS][0] : (tni_contract_axis){1, {0}};
-    j.most = VECTOR_ROOM / (tni_width(p->meet) * j.rows.n) / 64 * 64;
+    j.most = VECTOR_SCRATCH / (tni_width(p->meet) * j.rows.n) / 64 * 64;
     j.most = j.most < VECTOR_MOST ? j.most : VECTOR_MOST;
     for (int i = 0; i < TNI_SIDES; i++)
         j.at[i] = at[i];

@@ -7,7 +7,7 @@
 enum {
     DIRECT = 256,      /* bytes of a source row: four lines feed the hardware's prefetcher */
     DIRECT_RUN = 4096, /* bytes of a row of dst: a page */
-    ROWS = 64,         /* most rows of a tile: more have no room in the first cache */
+    ROWS = 64,         /* most rows of a tile: more do not fit the first cache */
     LONG_TILE = 65536, /* bytes of a tile beside a short axis, so that its call is paid for */
 };
 

@@ -190,7 +190,7 @@ static void append_block(const job *j, tni_pad_buffer *k, char *d, const char *s
     if (!s) {
         append_values(j, k, rows * bytes);
     } else if (!p->edged) {
-        j->kernels->flush(k); /* values may wait there; a block takes all the room there is */
+        j->kernels->flush(k); /* values may wait there; a block takes the whole buffer */
         copy_block(j, k->bytes + k->end, s, row, rows, 0, r->n);
         k->end += rows * bytes;
         j->kernels->flush(k);

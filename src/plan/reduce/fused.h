@@ -35,7 +35,7 @@ typedef struct tni_fused {
     uint32_t still;         /* bit k: source k is one value */
     int64_t count, outputs; /* elements of a sequence, results */
     int64_t strip;          /* columns of a strip, or sequences of a batch */
-    int64_t room;           /* elements of each value in the lines */
+    int64_t capacity;       /* elements of each value in the lines */
     int64_t piece, last;    /* elements of a line of values, of results */
     int64_t bytes;          /* of all sources in the common shape */
     tn_dtype dtype;         /* of dst */

@@ -87,7 +87,7 @@ void tni_fused_fill(tni_fused_part *p, int64_t from, int64_t n)
             buffer += m * u->src_width[k];
         }
         for (int r = 0; r < u->nvalue; r++)
-            out[r] = p->lines + u->value[r] * u->room + (from + i) * u->width[r];
+            out[r] = p->lines + u->value[r] * u->capacity + (from + i) * u->width[r];
         tni_line_run(&u->line, p->arena, p->first, out, src, m);
         p->first = false;
         go_on(p, m);

@@ -151,7 +151,7 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
         fits = least(fits, TNI_FOLD_STACK / nterm / (4 * u->fold[t].class->words));
     u->strip =
         u->columns ? least(widest_strip(u, bytes), u->nest.axis[u->nest.ndim - 1].n) : fits;
-    u->room = u->columns ? TNI_TILE * u->strip : TNI_TREE_BLOCK;
+    u->capacity = u->columns ? TNI_TILE * u->strip : TNI_TREE_BLOCK;
 }
 
 void tni_fused_facts(const tni_fused *u, tn_facts *f)

@@ -44,7 +44,7 @@ static void fold_lines(part *p, int64_t n, int64_t at)
     for (int t = 0; t < u->nterm; t++) {
         const int r = u->term[t].value, parts = parts_of(u, t);
         const int64_t width = u->width[r] / parts;
-        const char *x = p->lines + u->value[r] * u->room;
+        const char *x = p->lines + u->value[r] * u->capacity;
         if (parts > 1 && n > 0) { /* real and imaginary parts are sequences of their own */
             const tni_tile_fn tile =
                 tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
@@ -72,7 +72,7 @@ static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
         const int64_t w = p->w * parts_of(u, t);
         tni_word *out = next_state(p, t);
         const bool adds = !f->class->ordered && begun > 0;
-        const tni_fold_columns c = {.x = p->lines + u->value[r] * u->room,
+        const tni_fold_columns c = {.x = p->lines + u->value[r] * u->capacity,
                                     .step = p->w * u->width[r],
                                     .n = n,
                                     .w = w,

@@ -151,17 +151,17 @@ static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip,
     const int64_t small = (int64_t)s->nsmall * TNI_SPLAT_BYTES + (int64_t)s->nreg * 64;
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1); /* and some lines between */
     const int64_t all = (strip_packs(s) ? TNI_ARENA : NEAR) - 2048;
-    const int64_t room = all - small > TNI_ARENA / 8 ? all - small : TNI_ARENA / 8;
+    const int64_t capacity = all - small > TNI_ARENA / 8 ? all - small : TNI_ARENA / 8;
     *strip = registers ? NEAR / registers : LONG;
     *block = s->map ? MAPPED : LONG;
     if (packed) {
-        *block = room / (packed + (s->flat ? registers : registers / run + 1));
+        *block = capacity / (packed + (s->flat ? registers : registers / run + 1));
         *block = *block < STAGE / widest ? *block : STAGE / widest;
     }
     if (s->flat && registers && !packed)
         *block = *strip;
-    if (registers && *strip > room / registers)
-        *strip = room / registers;
+    if (registers && *strip > capacity / registers)
+        *strip = capacity / registers;
 }
 
 /* Take more axes into the block, from the inside, until it holds enough elements. */
@@ -361,9 +361,9 @@ int64_t tni_line_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     s->stream = s->flat = s->nest.empty = false;
     tni_strips_lower(s, p);
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1);
-    const int64_t room =
+    const int64_t capacity =
         TNI_ARENA - 2048 - (int64_t)s->nsmall * TNI_SPLAT_BYTES - (int64_t)s->nreg * 64;
-    int64_t n = registers ? strip_least(NEAR, room) / registers : TNI_TREE_BLOCK;
+    int64_t n = registers ? strip_least(NEAR, capacity) / registers : TNI_TREE_BLOCK;
     n = n >= 64 ? strip_least(n / 64 * 64, TNI_TREE_BLOCK) : n > 1 ? n : 1;
     s->nest.axis[0].n = s->block[0] = n;
     strip_lay_out_buffers(s);
