@@ -77,7 +77,7 @@ static tn_status piece_copy(const piece *p, tni_job *j, int level, int64_t m,
     return d.dtype == s.dtype ? tn_rearrange(&d, &s) : tn_cast(&d, &s);
 }
 
-/* Elements [first, first + count) of a piece, as few slabs of whole inner loops. */
+/* Elements [first, first + count) of a piece, as few boxes of whole inner loops. */
 static tn_status piece_range(const piece *p, tni_job *j, int64_t first, int64_t count)
 {
     if (first == 0 && count == p->elements)
