@@ -40,7 +40,7 @@ enum { TN_EINSUM_SOURCES = 8 };
 TN_API TN_NODISCARD tn_status tn_matmul(const tn_tensor *dst, const tn_tensor *a,
                                         const tn_tensor *b);
 
-/* The shape that dst of tn_matmul must have; shape has TN_MAX_NDIM extents. */
+/* The shape that dst of tn_matmul must have; shape holds up to TN_MAX_NDIM extents. */
 TN_API TN_NODISCARD tn_status tn_matmul_shape(const tn_tensor *a, const tn_tensor *b, int *ndim,
                                               int64_t *shape);
 
@@ -62,7 +62,7 @@ TN_API TN_NODISCARD tn_status tn_gemm(const tn_tensor *dst, double alpha, const 
 TN_API TN_NODISCARD tn_status tn_einsum(const tn_tensor *dst, const char *spec, int n,
                                         const tn_tensor *const *srcs);
 
-/* The shape that dst of tn_einsum must have; shape has TN_MAX_NDIM extents. */
+/* The shape that dst of tn_einsum must have; shape holds up to TN_MAX_NDIM extents. */
 TN_API TN_NODISCARD tn_status tn_einsum_shape(const char *spec, int n,
                                               const tn_tensor *const *srcs, int *ndim,
                                               int64_t *shape);

@@ -25,7 +25,7 @@ TN_BEGIN
  * TN_ESHAPE     the pattern does not fit src
  * TN_EOVERFLOW  a number, or the size of the result, exceeds 2^63 - 1 */
 
-/* The shape of the result; shape has TN_MAX_NDIM entries.  Reads no element. */
+/* The shape of the result; shape holds up to TN_MAX_NDIM entries.  Reads no element. */
 TN_API TN_NODISCARD tn_status tn_pattern_shape(const char *pattern, const char *sizes,
                                                const tn_tensor *src, int *ndim, int64_t *shape);
 

@@ -53,7 +53,7 @@ TN_API int tn_reduction_params(tn_reduction op); /* var, std, nanvar, nanstd, no
 TN_API TN_NODISCARD tn_status tn_reduction_result(tn_reduction op, tn_dtype in, tn_dtype *out);
 
 /* The shape of the result: without the reduced axes, or with extent 1 in their place when keep
- * is true.  shape has TN_MAX_NDIM entries.  Axes in any order. */
+ * is true.  shape holds up to TN_MAX_NDIM entries.  Axes in any order. */
 TN_API TN_NODISCARD tn_status tn_reduce_shape(const tn_tensor *src, int naxes, const int *axes,
                                               bool keep, int *ndim, int64_t *shape);
 

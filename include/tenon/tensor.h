@@ -133,7 +133,7 @@ TN_API TN_NODISCARD tn_status tn_print(const tn_tensor *t, char *buf, size_t siz
 /* The bytes that the whole text of tn_print needs, its 0 included; 0 if t cannot be printed. */
 TN_API size_t tn_print_size(const tn_tensor *t);
 
-/* The shape that n tensors broadcast to by NumPy's rule; shape has TN_MAX_NDIM entries.
+/* The shape that n tensors broadcast to by NumPy's rule; shape holds up to TN_MAX_NDIM entries.
  * For n 0 it has no axes.
  *
  * TN_EARG    n is negative
