@@ -114,14 +114,11 @@ static inline int tni_plan_parts(int64_t bytes, int64_t items)
     return tni_split_worth(bytes) ? tni_split_parts(tni_threads(), bytes, items) : 1;
 }
 
-/* The same for work that begins now: less than this many bytes are done by one thread before
- * another one is awake (40 to 70 us on AMD Zen 4, where a core moves 20 GB/s). */
-enum { TNI_WAKE_BYTES = 5 * 1024 * 1024 / 2 };
-
+/* The same for work that begins now: one while dividing it would cost more than it saves. */
 static inline int tni_run_parts(int64_t bytes, int64_t items)
 {
     const int parts = tni_plan_parts(bytes, items);
-    return parts > 1 && bytes < TNI_WAKE_BYTES && !tni_threads_awake() ? 1 : parts;
+    return parts > 1 && !tni_threads_pay(bytes) ? 1 : parts;
 }
 
 /* ---- the public plan (plan_class.c) ---- */

@@ -97,9 +97,9 @@ int tni_threads(void)
     return n > MOST_THREADS ? MOST_THREADS : n;
 }
 
-bool tni_threads_awake(void)
+bool tni_threads_pay(int64_t bytes)
 {
-    return (current && current->config.parallel_for) || tni_team_awake();
+    return (current && current->config.parallel_for) || tni_team_pays(bytes);
 }
 
 typedef struct job {

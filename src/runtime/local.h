@@ -30,8 +30,8 @@ bool tni_team_inside(void);
 /* There is no team: compiled without OpenMP, or a forked child of a threaded parent. */
 bool tni_team_alone(void);
 
-/* The team's threads were quick to start the last time, and have not had the time to sleep. */
-bool tni_team_awake(void);
+/* Work of this many bytes is done sooner by the team, as far as its last regions show. */
+bool tni_team_pays(int64_t bytes);
 
 /* Run body for each part in [0, parts) on up to threads >= 1 threads. */
 void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), void *arg);

@@ -38,9 +38,10 @@ void tni_tune_first(void);
  * child of a threaded parent when the back end cannot restart. */
 int tni_threads(void);
 
-/* Whether they start at once: the threads of an executor of the user's count as awake, those of
- * OpenMP when they worked a moment ago. */
-bool tni_threads_awake(void);
+/* Whether work that reads and writes this many bytes, and begins now, is done sooner by several of
+ * them: always with an executor of the user's; with OpenMP when there is much of it, or when
+ * parallel regions have been cheap a moment ago. */
+bool tni_threads_pay(int64_t bytes);
 
 /* Run body once for each part in [0, parts), on the calling thread's handle: its executor, or
  * OpenMP, or one after the other.  parts 1 is a plain call. */

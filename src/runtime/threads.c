@@ -61,11 +61,24 @@ bool tni_team_alone(void)
     return atomic_load_explicit(&lost, memory_order_relaxed);
 }
 
-/* Workers that spin start within 2 us; those that sleep are woken in 40 to 70 (AMD Zen 4, libgomp).
- * libgomp lets them spin for some 100 us after their last work unless it is set to be passive. */
-enum { AWAKE_NS = 15000, SPIN_NS = 200000 };
+/* When a second thread pays.  Work of b bytes takes b / RATE ns on one thread and half of that on
+ * two, but a parallel region costs time, too: about 1 us while workers spin, 9 when they have
+ * just gone to sleep, 50 to 70 when they slept for longer (AMD Zen 4, 2 vCPUs, libgomp, which lets
+ * workers spin for 4 ms unless it is set to be passive).  So the cost of regions is measured, of
+ * those that follow each other and of others. */
+enum {
+    COLD_NS = 70000, /* what a region after a pause is taken to cost until it is measured, */
+    HOT_NS = 1000,   /* and what one that follows another is */
+    RECENT_NS = 2000000, /* between regions that follow each other */
+    RATE = 50,           /* bytes per ns that one core reads and writes in its caches */
+    /* How often calls on one thread have lost a region's cost before others are woken; the
+     * second when that did not help the last times. */
+    TRY = 8,
+    PATIENT = 512
+};
 
-static atomic_int_least64_t last_end, last_wake;
+static atomic_int_least64_t last_end, last_asked, lost_time;
+static atomic_int_least64_t hot_cost = HOT_NS, cold_cost = COLD_NS, patience = TRY;
 
 static int64_t nanoseconds(void)
 {
@@ -74,38 +87,81 @@ static int64_t nanoseconds(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Every 256th question is answered by yes, so that calls which follow each other find out that
- * workers spin.  TENON_WAKE=0 says always yes, which tests of threads want. */
-bool tni_team_awake(void)
+static int64_t get(atomic_int_least64_t *x)
 {
-    static atomic_int asked, always;
-    const int64_t end = atomic_load_explicit(&last_end, memory_order_relaxed);
-    if (end && atomic_load_explicit(&last_wake, memory_order_relaxed) < AWAKE_NS &&
-        nanoseconds() - end < SPIN_NS)
+    return atomic_load_explicit(x, memory_order_relaxed);
+}
+
+static void set(atomic_int_least64_t *x, int64_t value)
+{
+    atomic_store_explicit(x, value, memory_order_relaxed);
+}
+
+static bool always_divide(void)
+{
+    static atomic_int always;
+    int v = atomic_load_explicit(&always, memory_order_relaxed);
+    if (UNLIKELY(v == 0)) {
+        v = tni_env_number("TENON_WAKE", 1) == 0 ? 1 : -1;
+        atomic_store_explicit(&always, v, memory_order_relaxed);
+    }
+    return v > 0;
+}
+
+/* Small calls that follow each other lose what a second thread would have saved them; when that
+ * is some times the cost of waking it, it is woken, and the next calls find it awake. */
+bool tni_team_pays(int64_t bytes)
+{
+    const int64_t saved = bytes / (2 * RATE);
+    if (saved >= COLD_NS || always_divide())
         return true;
-    if (atomic_load_explicit(&always, memory_order_relaxed) == 0)
-        atomic_store_explicit(&always, tni_env_number("TENON_WAKE", 1) == 0 ? 1 : -1,
-                              memory_order_relaxed);
-    return atomic_load_explicit(&always, memory_order_relaxed) > 0 ||
-           atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) % 256 == 255;
+    const int64_t now = nanoseconds(), asked = get(&last_asked), cold = get(&cold_cost);
+    set(&last_asked, now);
+    if (saved >= (now - get(&last_end) < RECENT_NS ? get(&hot_cost) : cold))
+        return true;
+    const int64_t sum = now - asked < RECENT_NS ? get(&lost_time) + saved : saved;
+    const bool enough = sum >= get(&patience) * cold;
+    set(&lost_time, enough ? 0 : sum);
+    return enough;
+}
+
+static void at_least(atomic_int_least64_t *x, int64_t value)
+{
+    int_least64_t had = get(x);
+    while (had < value && !atomic_compare_exchange_weak_explicit(
+                              x, &had, value, memory_order_relaxed, memory_order_relaxed))
+        ;
 }
 
 /* Thread t begins with part t, so that a repeated call finds its data in the same caches; the
- * parts beyond the team go to whoever is free. */
+ * parts beyond the team go to whoever is free.  A region costs the time until its last thread
+ * has begun, and the time from its last part's end to its own. */
 void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), void *arg)
 {
     atomic_int next = 0;
     const int64_t begin = nanoseconds();
+    atomic_int_least64_t begun = begin, done = begin;
 #pragma omp parallel num_threads(threads < parts ? threads : parts)
     {
         const int team = omp_get_num_threads();
-        if (omp_get_thread_num() == 1)
-            atomic_store_explicit(&last_wake, nanoseconds() - begin, memory_order_relaxed);
+        if (omp_get_thread_num() == team - 1)
+            set(&begun, nanoseconds());
         for (int part = omp_get_thread_num(); part < parts;
              part = team + atomic_fetch_add_explicit(&next, 1, memory_order_relaxed))
             body(arg, part);
+        at_least(&done, nanoseconds());
     }
-    atomic_store_explicit(&last_end, nanoseconds(), memory_order_relaxed);
+    const int64_t end = nanoseconds();
+    const int64_t cost = get(&begun) - begin + end - get(&done), cold = get(&cold_cost);
+    if (begin - get(&last_end) < RECENT_NS) {
+        const int64_t times = get(&patience);
+        set(&hot_cost, cost);
+        set(&patience, cost < 4 * HOT_NS ? TRY : times < PATIENT ? 2 * times : PATIENT);
+    } else { /* one cheap region shows little: workers may have been kept awake by others */
+        set(&cold_cost, cost < cold / 2 ? cold / 2 : cost);
+        set(&hot_cost, HOT_NS);
+    }
+    set(&last_end, end);
 }
 
 #else
@@ -125,8 +181,9 @@ bool tni_team_alone(void)
     return true;
 }
 
-bool tni_team_awake(void)
+bool tni_team_pays(int64_t bytes)
 {
+    (void)bytes;
     return false;
 }
 

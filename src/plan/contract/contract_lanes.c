@@ -121,7 +121,7 @@ void tni_lanes_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
     lanes_axes(&j);
     const int64_t each = tni_width(p->dtype[TNI_LEFT]) + tni_width(p->dtype[TNI_RIGHT]);
     const int64_t count = p->size[TNI_BATCH] * p->size[TNI_ROWS] * p->size[TNI_COLS];
-    j.parts = tni_plan_parts(tni_times(tni_times(count, j.deep + 1), each), j.items);
+    j.parts = tni_run_parts(tni_times(tni_times(count, j.deep + 1), each), j.items);
     tni_parallel(j.parts, lanes_part, &j);
 }
 

@@ -173,6 +173,6 @@ void tni_small_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
         j.at[k] = at[k];
     small_operands(&j);
     /* a part is worth starting for its flops: 16 of them take about as long as a byte copied */
-    j.parts = tni_plan_parts(s->flops / 4 + 1, p->size[TNI_BATCH]);
+    j.parts = tni_run_parts(s->flops / 4 + 1, p->size[TNI_BATCH]);
     tni_parallel(j.parts, small_part, &j);
 }

@@ -323,7 +323,7 @@ static void tiles_pack_whole(const tiles_job *j, int side)
     if (!panel->whole)
         return;
     tiles_whole w = {.job = j, .side = side};
-    w.parts = tni_plan_parts(panel->count * panel->bytes, panel->count);
+    w.parts = tni_run_parts(panel->count * panel->bytes, panel->count);
     tni_parallel(w.parts, tiles_whole_part, &w);
 }
 
@@ -339,6 +339,8 @@ void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
         parts = s->tiles.slots;
     if (parts > 1 && s->flops / WORTH < parts)
         parts = s->flops / WORTH > 1 ? (int)(s->flops / WORTH) : 1;
+    if (parts > 1 && !tni_threads_pay(s->flops / 2)) /* 2 flops take as long as a byte copied */
+        parts = 1;
     if (tni_product_by_blas(&s->p))
         parts = tni_blas_parts(parts);
     j.parts = parts;

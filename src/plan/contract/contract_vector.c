@@ -219,7 +219,7 @@ void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspac
     const int64_t count = tni_times(p->size[TNI_BATCH], p->size[TNI_COLS]);
     const int64_t bytes =
         tni_times(tni_times(count, p->size[TNI_DEEP] + 1), tni_width(p->dtype[TNI_RIGHT]));
-    j.parts = tni_plan_parts(bytes, count);
+    j.parts = tni_run_parts(bytes, count);
     vector_shared shared = {.job = &j, .width = vector_width(&j)};
     j.blocks = tni_pieces(j.cols.n, shared.width);
     shared.items = j.outer * j.blocks;

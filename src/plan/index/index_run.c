@@ -217,6 +217,6 @@ void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
     j.whole = !c->put && j.rows == 1 && dense ? row->n * j.width : 0;
     const int64_t bytes = tni_times(tni_numel(ts[0]->ndim ? ts[1] : ts[0]), 2 * j.width);
     /* what is put stays in order: one thread */
-    j.parts = c->put ? 1 : tni_plan_parts(bytes, j.items);
+    j.parts = c->put ? 1 : tni_run_parts(bytes, j.items);
     tni_parallel(j.parts, choice_part, &j);
 }

@@ -176,7 +176,7 @@ static void run_few(fold_job *j)
     j->runs = (f->count - 1) / j->run + 1;
     fold_job one = *j;
     one.src = at;
-    one.parts = tni_plan_parts(tni_times(f->count, f->width), j->runs);
+    one.parts = tni_run_parts(tni_times(f->count, f->width), j->runs);
     for (int64_t i = 0; i < f->outputs; i++) {
         int64_t dst, off[TNI_FOLD_SOURCES];
         tni_fold_map(f, i, &dst, off);
@@ -198,7 +198,7 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
         src[k] = f->count > 0 ? srcs[k] + f->shift[1 + k] : nothing;
     fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src, .one = tni_fold_line_run};
     const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
-    const int threads = tni_plan_parts(bytes, INT64_MAX);
+    const int threads = tni_run_parts(bytes, INT64_MAX);
     if (f->way == TNI_FOLD_COLUMNS || f->way == TNI_FOLD_PACKED) {
         tni_fold_run_columns(&j, threads);
     } else if (f->outputs < 4 * threads && tni_fold_blocks(f->count) > f->outputs) {
@@ -206,7 +206,7 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
             j.one = tni_fold_standing_run;
         run_few(&j);
     } else {
-        j.parts = tni_plan_parts(bytes, f->outputs);
+        j.parts = tni_run_parts(bytes, f->outputs);
         tni_parallel(j.parts, lines_part, &j);
     }
 }

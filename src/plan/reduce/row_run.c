@@ -338,6 +338,6 @@ void tni_rows_run(tni_row_kind kind, const tn_tensor *const *ts, int dim,
     const int64_t bytes = count * r.width;
     r.stream = bytes >= tni_cache_sizes()->stream && dst->data != ts[1]->data;
     row_job j = {.r = &r, .items = count / n};
-    j.parts = tni_plan_parts(tni_times(bytes, 4), j.items);
+    j.parts = tni_run_parts(tni_times(bytes, 4), j.items);
     tni_parallel(j.parts, rows_part, &j);
 }

@@ -178,7 +178,7 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
     if (s->columns)
         j.strips = tni_pieces(s->nest.axis[s->nest.ndim - 1].n, SCAN_COLUMNS);
     j.items *= j.strips;
-    j.parts = tni_plan_parts(tni_times(s->count, 4 * s->width[1]), j.items);
+    j.parts = tni_run_parts(tni_times(s->count, 4 * s->width[1]), j.items);
     tni_parallel(j.parts, scan_part, &j);
 }
 
