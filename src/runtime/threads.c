@@ -74,7 +74,7 @@ enum {
     /* How often calls on one thread have lost a region's cost before others are woken; the
      * second when that did not help the last times. */
     TRY = 8,
-    PATIENT = 512
+    PATIENT = 64
 };
 
 static atomic_int_least64_t last_end, last_asked, lost_time;
@@ -158,7 +158,7 @@ void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), voi
         set(&hot_cost, cost);
         set(&patience, cost < 4 * HOT_NS ? TRY : times < PATIENT ? 2 * times : PATIENT);
     } else { /* one cheap region shows little: workers may have been kept awake by others */
-        set(&cold_cost, cost < cold / 2 ? cold / 2 : cost);
+        set(&cold_cost, cost < cold / 2 ? cold / 2 : cost < COLD_NS ? cost : COLD_NS);
         set(&hot_cost, HOT_NS);
     }
     set(&last_end, end);
