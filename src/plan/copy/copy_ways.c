@@ -227,6 +227,11 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
         f->unit = c->unit;
         f->units = c->bytes / c->unit;
     }
+    f->scalar = c->way->kind == TNI_COPY_STRIDED && c->unit == tni_width(f->dtype);
+    for (int k = 0; k < 2 && f->scalar;
+         k++) /* along an axis that is dense on one side it is not */
+        f->scalar = c->tile[k].n < 2 ||
+                    (c->tile[k].d != c->unit && tni_magnitude(c->tile[k].s) != c->unit);
     if (c->way->run == tni_way_rows_staged.run)
         f->run = c->tile[c->stage.run].block * c->tile[c->stage.run].d;
     if (c->packs)
