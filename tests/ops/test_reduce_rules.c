@@ -105,7 +105,7 @@ static void test_bounds(void **state)
     float *x = malloc(N * sizeof *x);
     for (int round = 0; round < 4; round++) {
         rng r = {(uint64_t)round};
-        __int128 exact = 0, size = 0;
+        int64_t exact = 0, size = 0;
         for (int i = 0; i < N; i++) {
             const int32_t v = (int32_t)pick(&r, -(1 << 24), 1 << 24);
             x[i] = (float)v / 16777216.0f;

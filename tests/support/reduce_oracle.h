@@ -258,6 +258,41 @@ static inline bool exceeds(const scalar *a, const scalar *b, tn_dtype t, int sig
     return sign > 0 ? a->re > b->re : a->re < b->re;
 }
 
+/* A sum of 64-bit integers in 128 bits: not every machine has such a type. */
+typedef struct exact_sum {
+    uint64_t low, high;
+} exact_sum;
+
+static inline void exact_add(exact_sum *s, uint64_t x, bool negative)
+{
+    s->low += x;
+    s->high += (uint64_t)(s->low < x) - negative;
+}
+
+/* s / n, rounded once: 63 bits of the quotient, the last one set when others follow. */
+static inline double exact_mean(exact_sum s, int64_t n)
+{
+    const bool minus = s.high >> 63;
+    if (minus) {
+        s.low = -s.low;
+        s.high = ~s.high + !s.low;
+    }
+    uint64_t quotient = 0, rest = 0, digit, follows = 0;
+    int bit = 128, dropped = 0;
+    while (n > 0 && (bit > 0 || (!(quotient >> 62) && (quotient | rest)))) {
+        bit--;
+        digit = bit < 0 ? 0 : (bit > 63 ? s.high >> (bit - 64) : s.low >> bit) & 1;
+        rest = 2 * rest + digit;
+        digit = rest >= (uint64_t)n;
+        rest -= digit * (uint64_t)n;
+        follows |= quotient >> 62 ? digit : 0;
+        dropped += quotient >> 62 ? 1 : 0;
+        quotient = quotient >> 62 ? quotient : 2 * quotient + digit;
+    }
+    const double mean = ldexp((double)(quotient | follows | (rest != 0)), bit + dropped);
+    return n == 0 ? NAN : minus ? -mean : mean;
+}
+
 typedef struct outcome {
     bool integer;
     uint64_t u;
@@ -283,12 +318,12 @@ static inline outcome reduce_numbers(tn_reduction op, const double *params, tn_d
     case TN_REDUCE_NANSUM:
     case TN_REDUCE_NANMEAN:
         if (is_int(t)) {
-            __int128 s = 0;
+            exact_sum s = {0, 0};
             for (int64_t i = 0; i < n; i++)
-                s += is_unsigned(t) ? (__int128)(uint64_t)x[i].i : (__int128)x[i].i;
+                exact_add(&s, (uint64_t)x[i].i, !is_unsigned(t) && x[i].i < 0);
             r.integer = op == TN_REDUCE_SUM;
-            r.u = (uint64_t)s;
-            r.re = (double)((__float128)s / (__float128)n);
+            r.u = s.low;
+            r.re = exact_mean(s, n);
             break;
         }
         r.re = tree(terms, n, f32, false) + 0.0;
