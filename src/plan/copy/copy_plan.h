@@ -48,6 +48,7 @@ typedef struct tni_copy_way {
     const char *name, *why, *stores; /* for facts and tests */
     tni_copy_kind kind;
     bool beyond; /* dst is larger than the cache; false: any */
+    bool staged; /* runs go through a buffer, as c->stage says */
     bool (*plan)(tni_copy *c, const tni_copy_case *of);
     void (*run)(const tni_copy_job *j, int64_t first, int64_t last);
     int64_t (*dst_align)(const tni_copy *c);

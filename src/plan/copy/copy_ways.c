@@ -232,7 +232,7 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
          k++) /* along an axis that is dense on one side it is not */
         f->scalar = c->tile[k].n < 2 ||
                     (c->tile[k].d != c->unit && tni_magnitude(c->tile[k].s) != c->unit);
-    if (c->way->run == tni_way_rows_staged.run)
+    if (c->way->staged)
         f->run = c->tile[c->stage.run].block * c->tile[c->stage.run].d;
     if (c->packs)
         tni_facts_add(f, "loads", "source rows share cache sets: packed side by side first");

@@ -249,6 +249,7 @@ const tni_copy_way tni_way_transpose_staged = {
     .stores = STREAMED,
     .kind = TNI_COPY_TRANSPOSE,
     .beyond = true,
+    .staged = true,
     .plan = staged_plan,
     .run = staged_run,
 };
@@ -258,6 +259,7 @@ const tni_copy_way tni_way_rows_staged = {
     .stores = STREAMED,
     .kind = TNI_COPY_ROWS,
     .beyond = true,
+    .staged = true,
     .plan = staged_plan,
     .run = staged_run,
 };
@@ -267,6 +269,7 @@ const tni_copy_way tni_way_strided_staged = {
     .stores = STREAMED,
     .kind = TNI_COPY_STRIDED,
     .beyond = true,
+    .staged = true,
     .plan = staged_plan,
     .run = staged_run,
 };
