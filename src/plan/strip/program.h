@@ -5,7 +5,7 @@
  * values before it alone.
  *
  *   add f16 + f32   cast 0 to f32; apply add; store         cast   cast 0 to the dtype of dst
- *   (x / 255 - m)   cast 0 to f32; apply div; apply sub     map    call */
+ *   (x / 255 - m)   cast 0 to f32; apply div; apply sub     map    no step, a function */
 #ifndef TNI_PROGRAM_H
 #define TNI_PROGRAM_H
 
@@ -27,9 +27,8 @@ typedef struct tni_number {
 } tni_number;
 
 typedef enum tni_step_kind {
-    TNI_STEP_CAST,  /* src[0], converted to dtype */
-    TNI_STEP_APPLY, /* op of sources in the dtype where it computes */
-    TNI_STEP_CALL   /* the function of the user, of all sources as they are */
+    TNI_STEP_CAST, /* src[0], converted to dtype */
+    TNI_STEP_APPLY /* op of sources in the dtype where it computes */
 } tni_step_kind;
 
 typedef struct tni_strip_step {
@@ -52,7 +51,7 @@ typedef struct tni_program {
     const tni_strip_step *step;
     const char *text; /* of an expression: it, and the names of the sources, each with its 0 */
     size_t text_size;
-    tn_strip_fn map; /* of CALL */
+    tn_strip_fn map; /* instead of steps: the user's function, of all sources as they are */
     void *user;
 } tni_program;
 
