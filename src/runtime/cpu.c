@@ -78,10 +78,16 @@ static int best(void)
     return level;
 }
 
-static bool has_bf16(void)
+/* Products of bf16 are a feature of their own on top of AVX-512. */
+static bool has_bf16(int isa)
 {
+#if TNI_LEVELS > 2
     unsigned a, b, c, d;
-    return TNI_LEVELS > 2 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & BIT(5);
+    return isa >= TNI_ISA_AVX512 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & BIT(5);
+#else
+    (void)isa;
+    return false;
+#endif
 }
 #else
 static int best(void)
@@ -89,8 +95,9 @@ static int best(void)
     return TNI_ISA_BASE;
 }
 
-static bool has_bf16(void)
+static bool has_bf16(int isa)
 {
+    (void)isa;
     return false;
 }
 #endif
@@ -100,7 +107,7 @@ static void look(void)
     int have = best();
     int asked = tni_env_word("TENON_ISA", names, COUNT(names));
     machine.isa = asked >= 0 && asked < have ? asked : have;
-    machine.bf16 = machine.isa == TNI_LEVELS - 1 && has_bf16();
+    machine.bf16 = has_bf16(machine.isa);
     machine.caches = tni_caches_detect();
     atomic_store_explicit(&known, true, memory_order_release);
 }
