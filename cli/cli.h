@@ -313,18 +313,27 @@ int run_recipe(const args *a, const recipe *r, const input *like);
 /* Run the job of a recipe and hand its result to w. */
 int run_job(const recipe *r, const args *a, tn_writer *w);
 
+/* What the command has to know of a format that it writes. */
+typedef struct out_format {
+    const char *suffix;
+    bool many;         /* tensors have names: -o x.npz:name */
+    bool widest_first; /* so that each is aligned */
+    bool metadata;     /* of tenon meta --set */
+    bool values;       /* key-values of --kv */
+} out_format;
+
 /* Where results go. */
 typedef struct target {
-    char *path;       /* owned; NULL: standard output */
-    const char *name; /* of the only tensor, or NULL */
-    void *values;     /* key-values of a .gguf, as tn_file_values has them; owned */
+    char *path;               /* owned; NULL: standard output */
+    const char *name;         /* of the only tensor, or NULL */
+    const out_format *format; /* never NULL: one of no name where the suffix is unknown */
+    void *values;             /* key-values of a .gguf, as tn_file_values has them; owned */
     size_t values_size;
 } target;
 
 /* "x.npy", "x.npz:name", "-" of -o; what exists stays unless -f. */
 int open_target(const args *a, target *t);
 void close_target(target *t);
-bool is_gguf(const target *t);
 
 /* The key-values of a .gguf: of --kv, or those of the file that the result is like. */
 int target_values(const args *a, target *t, const tn_file *like);

@@ -172,8 +172,7 @@ static int write_meta(const args *a, const edit *e, const pairs *ps)
     if (a->explain || a->dry_run) {
         printf("%s\n", text);
     } else if ((code = open_target(a, &t)) == DONE) {
-        size_t n = t.path ? strlen(t.path) : 0;
-        if (ps->n && (n < 12 || strcmp(t.path + n - 12, ".safetensors") != 0))
+        if (ps->n && !t.format->metadata)
             code = fail("%s: only .safetensors holds metadata", a->out);
         progress_start(a, edit_bytes(e));
         if (code == DONE)
@@ -214,8 +213,8 @@ static int write_values(const args *a, const edit *e, const kvs *ks)
         return DONE;
     }
     TRY(open_target(a, &t));
-    int code = is_gguf(&t) ? kvs_bytes(ks, &t.values, &t.values_size)
-                           : fail("%s: only .gguf holds key-values", a->out);
+    int code = t.format->values ? kvs_bytes(ks, &t.values, &t.values_size)
+                                : fail("%s: only .gguf holds key-values", a->out);
     progress_start(a, edit_bytes(e));
     if (code == DONE)
         code = edit_write(a, &t, e->items, e->n, NULL);

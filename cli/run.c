@@ -13,10 +13,21 @@
 
 /* ---- the output ---- */
 
-static bool ends_with(const char *text, size_t len, const char *end)
+static const out_format formats[] = {
+    {".npz", .many = true},
+    {".safetensors", .many = true, .widest_first = true, .metadata = true},
+    {".gguf", .many = true, .values = true},
+    {.suffix = ""}, /* .npy, and what the library refuses */
+};
+
+/* The format of a path of len bytes. */
+static const out_format *format_of(const char *path, size_t len)
 {
-    size_t n = strlen(end);
-    return len >= n && !strncmp(text + len - n, end, n);
+    const out_format *f = formats;
+    for (size_t n = strlen(f->suffix); len < n || strncmp(path + len - n, f->suffix, n) != 0;
+         n = strlen(f->suffix))
+        f++;
+    return f;
 }
 
 int may_write(const args *a, const char *path)
@@ -31,7 +42,7 @@ int may_write(const args *a, const char *path)
 
 int open_target(const args *a, target *t)
 {
-    *t = (target){.name = a->name};
+    *t = (target){.name = a->name, .format = format_of("", 0)};
     if (!a->out)
         return usage(a, "missing -o OUT");
     if (!strcmp(a->out, "-"))
@@ -39,8 +50,7 @@ int open_target(const args *a, target *t)
     size_t len = strlen(a->out);
     for (const char *p = strchr(a->out, ':'); p; p = strchr(p + 1, ':')) {
         size_t n = (size_t)(p - a->out);
-        if (ends_with(a->out, n, ".npz") || ends_with(a->out, n, ".safetensors") ||
-            ends_with(a->out, n, ".gguf")) {
+        if (format_of(a->out, n)->many) {
             t->name = p + 1;
             len = n;
             break;
@@ -49,6 +59,7 @@ int open_target(const args *a, target *t)
     t->path = strndup(a->out, len);
     if (!t->path)
         return fail("no memory");
+    t->format = format_of(t->path, len);
     int code = may_write(a, t->path);
     if (code != DONE)
         close_target(t);
@@ -62,17 +73,12 @@ void close_target(target *t)
     *t = (target){0};
 }
 
-bool is_gguf(const target *t)
-{
-    return t->path && ends_with(t->path, strlen(t->path), ".gguf");
-}
-
 int target_values(const args *a, target *t, const tn_file *like)
 {
     kvs ks = {0};
-    if (a->kv && !is_gguf(t))
+    if (a->kv && !t->format->values)
         return usage(a, "--kv is for a result in .gguf, got -o %s", a->out);
-    if (!is_gguf(t) || (!a->kv && (!like || strcmp(tn_file_format(like), "gguf") != 0)))
+    if (!t->format->values || (!a->kv && (!like || strcmp(tn_file_format(like), "gguf") != 0)))
         return DONE;
     int code = a->kv ? kvs_of_path(&ks, a->kv) : kvs_of_file(&ks, like);
     if (code == DONE)
@@ -276,8 +282,7 @@ static int write_all(job *j)
     tn_writer *w = NULL;
     TRY(open_target(j->a, &t));
     sort_descs = j->descs;
-    if (t.path &&
-        ends_with(t.path, strlen(t.path), ".safetensors")) /* so that each is aligned */
+    if (t.format->widest_first)
         qsort(j->order, (size_t)j->n, sizeof *j->order, wider_first);
     for (int k = 0; k < j->n; k++) {
         j->ts[k] = &j->descs[j->order[k]];

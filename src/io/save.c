@@ -55,8 +55,8 @@ static tn_status save_sorted(const char *path, int n, const char *const *names,
 {
     const tn_tensor **sorted = memory;
     const char **labels = (const char **)(sorted + n);
-    size_t length = strlen(path);
-    bool sorts = length >= 12 && !strcmp(path + length - 12, ".safetensors");
+    const tni_format *format = tni_format_of(path);
+    bool sorts = format && format->widest_first;
     for (int i = 0; i < n; i++)
         rows[i] = (sort_row){i, sorts ? (int64_t)tn_dtype_size(ts[i]->dtype) : 0};
     qsort(rows, (size_t)n, sizeof *rows, wider_first);

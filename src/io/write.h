@@ -18,6 +18,8 @@ typedef struct tni_format {
     const char *suffix;
     bool many;                        /* may hold another number of tensors than one */
     bool swaps;                       /* little endian on every host */
+    bool joined;                      /* elements follow one header, tensor after tensor */
+    bool widest_first;                /* with nothing between: in this order each is aligned */
     tn_status (*begin)(tn_writer *w); /* the header, if there is one for all */
     tn_status (*enter)(tn_writer *w, const tni_slot *slot); /* before a tensor's elements */
     tn_status (*bytes)(tn_writer *w, const void *data, int64_t n);
@@ -25,6 +27,9 @@ typedef struct tni_format {
     tn_status (*finish)(tn_writer *w);
     void (*release)(tn_writer *w); /* what is not in the arena */
 } tni_format;
+
+/* The format of a path, by its suffix; NULL: none. */
+const tni_format *tni_format_of(const char *path);
 
 extern const tni_format tni_npy_format, tni_npz_format, tni_safetensors_format, tni_gguf_format;
 

@@ -58,22 +58,28 @@ tn_status tni_append(tn_writer *w, const void *data, int64_t n)
     return tni_write_at(w, data, n, w->at);
 }
 
-static tn_status find_format(const char *path, int n, const tni_format **format)
+const tni_format *tni_format_of(const char *path)
 {
     size_t len = strlen(path);
     for (int i = 0; i < COUNT(formats); i++) {
         size_t k = strlen(formats[i]->suffix);
-        if (len < k || strcmp(path + len - k, formats[i]->suffix) != 0)
-            continue;
-        if (n != 1 && !formats[i]->many)
-            return tni_fail(TN_EUNSUPPORTED, "%s: %s holds one tensor, got %d", shown(path),
-                            formats[i]->suffix, n);
-        *format = formats[i];
-        return TN_OK;
+        if (len >= k && !strcmp(path + len - k, formats[i]->suffix))
+            return formats[i];
     }
-    return tni_fail(TN_EUNSUPPORTED,
-                    "%s: unknown suffix; expected .npy, .npz, .safetensors or .gguf",
-                    shown(path));
+    return NULL;
+}
+
+static tn_status find_format(const char *path, int n, const tni_format **format)
+{
+    *format = tni_format_of(path);
+    if (!*format)
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: unknown suffix; expected .npy, .npz, .safetensors or .gguf",
+                        shown(path));
+    if (n != 1 && !(*format)->many)
+        return tni_fail(TN_EUNSUPPORTED, "%s: %s holds one tensor, got %d", shown(path),
+                        (*format)->suffix, n);
+    return TN_OK;
 }
 
 static int by_name(const void *a, const void *b)
@@ -274,7 +280,7 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
                                  : "header");
     TRY(check_all(n, names, ts));
     TRY(find_format(path, n, &format));
-    if (format == &tni_npz_format || format == &tni_gguf_format)
+    if (!format->joined)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensors of a %s do not lie one after the other",
                         shown(path), format->suffix);
     tn_writer *w = new_writer(format, path);

@@ -43,5 +43,8 @@ static tn_status enter(tn_writer *w, const tni_slot *slot)
     return tni_append(w, header, tni_npy_header(header, slot->dtype, slot->ndim, slot->shape));
 }
 
-const tni_format tni_npy_format = {
-    .suffix = ".npy", .swaps = TNI_HOST_BIG, .enter = enter, .bytes = tni_append};
+const tni_format tni_npy_format = {.suffix = ".npy",
+                                   .swaps = TNI_HOST_BIG,
+                                   .joined = true,
+                                   .enter = enter,
+                                   .bytes = tni_append};

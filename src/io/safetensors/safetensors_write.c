@@ -151,5 +151,7 @@ static tn_status begin(tn_writer *w)
 const tni_format tni_safetensors_format = {.suffix = ".safetensors",
                                            .many = true,
                                            .swaps = TNI_HOST_BIG,
+                                           .joined = true,
+                                           .widest_first = true,
                                            .begin = begin,
                                            .bytes = tni_append};
