@@ -1,6 +1,7 @@
 /* op_math_isa.c - the ops on floats that are functions, for one instruction set. */
 #include "op_loop.h"
 
+#include "kernels/ops/math/op_digamma32.h"
 #include "kernels/ops/math/op_digamma64.h"
 #include "kernels/ops/math/op_gates32.h"
 #include "kernels/ops/math/op_gates64.h"
