@@ -131,46 +131,86 @@ static tn_status check_rope(tni_iop_program *p)
     return tni_iop_contiguous(p, 4);
 }
 
-/* The elements of t that come first (0) or second (1) in their pairs. */
-static tn_status half_of(tn_tensor *out, const tn_tensor *t, bool neox, int which)
+/* One position of t as (heads, 2, d / 2): the two of each pair. */
+static tn_status pairs_of(tn_tensor *out, const tn_tensor *t, bool neox)
 {
-    const int last = t->ndim - 1;
-    const int64_t d = t->shape[last];
+    tn_tensor one = *t, cut;
+    while (one.ndim > 2)
+        TRY(tn_select(&one, &one, 0, 0));
+    const int64_t heads = one.shape[0], half = one.shape[1] / 2;
     if (neox)
-        return tn_slice(out, t, last, which * (d / 2), (which + 1) * (d / 2), 1);
-    return tn_slice(out, t, last, which, d, 2);
+        return tn_reshape(out, &one, 3, (const int64_t[]){heads, 2, half});
+    TRY(tn_reshape(&cut, &one, 3, (const int64_t[]){heads, half, 2}));
+    return tn_transpose(out, &cut, 1, 2);
 }
 
-/* A table's rows at the positions, with an axis for the heads. */
-static tn_status at_positions(tni_iop_program *p, tn_tensor *out, const tn_tensor *table)
+/* s with its operands moved to a position. */
+static tn_status run_at(const tni_iop_env *env, const tni_iop_step *s, const int64_t *by)
 {
-    const tn_tensor *pos = &p->t[2];
-    const tn_tensor index = tni_iop_unsigned(pos);
-    int64_t shape[3];
-    for (int i = 0; i < pos->ndim; i++)
-        shape[i] = pos->shape[i];
-    shape[pos->ndim] = table->shape[1];
-    TRY(tni_iop_temp(p, out, table->dtype, pos->ndim + 1, shape));
-    TRY(IOP_CALL(p, tni_iop_take, 0, 0, 0, out, table, &index));
-    return tn_unsqueeze(out, out, pos->ndim);
+    int64_t moved[TNI_IOP_STEP_TENSORS];
+    for (int k = 0; k < s->n; k++)
+        moved[k] = by[s->ref[k].base];
+    return tni_iop_run_held(env, s, moved);
 }
 
-/* The second of each pair is written while the first is still what it was. */
+/* t is y, x, the positions as dense i64, and a table.  What follows: y of x at one position; the
+ * same aside, and from there to y, for a y that is x. */
+static tn_status run_rope(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
+{
+    const int64_t *pos = t[2].data, known = tni_numel(&t[2]), rows = t[3].shape[0];
+    for (int64_t i = 0; i < known; i++)
+        if ((uint64_t)pos[i] >= (uint64_t)rows)
+            return tni_fail(TN_EARG, "%s: position %lld is not in [0, %lld)",
+                            IOP_NAME(env->program), (long long)pos[i], (long long)rows);
+    const int at = t[0].ndim - 3;
+    const int64_t batches = at ? t[0].shape[0] : 1, n = t[0].shape[at];
+    const tni_iop_step *direct = s->next, *aside = direct->next;
+    for (int64_t i = 0; i < batches * n; i++) {
+        int64_t by[TNI_IOP_TENSORS + 2] = {0};
+        for (int k = 0; k < 2; k++)
+            by[k + 1] = i / n * (at ? t[k].stride[0] : 0) + i % n * t[k].stride[at];
+        by[4] = by[5] = pos[i % known] * t[3].stride[0];
+        if (t[0].data != t[1].data) {
+            TRY(run_at(env, direct, by));
+        } else {
+            TRY(run_at(env, aside, by));
+            TRY(run_at(env, aside->next, by));
+        }
+    }
+    return TN_OK;
+}
+
+/* y = x * cos + other * sin * sign at one position, other being the other of the pair. */
 tn_status tni_iop_plan_rope(tni_iop_program *p)
 {
     TRY(check_rope(p));
+    if (tni_numel(&p->t[0]) == 0)
+        return TN_OK;
     const bool neox = p->args->num[0] == INFINIOP_ROPE_ALGO_GPT_NEOX;
-    tn_tensor y[2], x[2], sine, cosine, first;
-    for (int i = 0; i < 2; i++) {
-        TRY(half_of(&y[i], &p->t[0], neox, i));
-        TRY(half_of(&x[i], &p->t[1], neox, i));
-    }
-    TRY(at_positions(p, &sine, &p->t[3]));
-    TRY(at_positions(p, &cosine, &p->t[4]));
-    TRY(tni_iop_temp(p, &first, y[0].dtype, y[0].ndim, y[0].shape));
-    TRY(IOP_EXPR(p, &first, "@(a)*@(c) - @(b)*@(d)", NULL, &x[0], &x[1], &cosine, &sine));
-    TRY(IOP_EXPR(p, &y[1], "@(a)*@(d) + @(b)*@(c)", NULL, &x[0], &x[1], &cosine, &sine));
-    return tni_iop_copy(p, &y[0], &first);
+    tn_tensor y, x, other, sine, cosine, sign, made, pos;
+    void *signs;
+    TRY(tni_iop_temp(p, &pos, TN_I64, p->t[2].ndim, p->t[2].shape));
+    TRY(tni_iop_copy(p, &pos, &p->t[2]));
+    TRY(IOP_CALL(p, run_rope, 0, 0, 0, &p->t[0], &p->t[1], &pos, &p->t[3]));
+    if (p->t[3].shape[0] == 0) /* no position is right */
+        return TN_OK;
+    tni_iop_step *call = tni_iop_last(p);
+    TRY(pairs_of(&y, &p->t[0], neox));
+    TRY(pairs_of(&x, &p->t[1], neox));
+    TRY(tn_flip(&other, &x, 1));
+    TRY(tn_select(&sine, &p->t[3], 0, 0));
+    TRY(tn_select(&cosine, &p->t[4], 0, 0));
+    TRY(tni_iop_constant(p, &sign, TN_F32, 3, y.shape, &signs));
+    TRY(tn_select(&made, &sign, 1, 0));
+    TRY(tn_fill(&sign, &(float){1}));
+    TRY(tn_fill(&made, &(float){-1}));
+    TRY(tni_iop_temp(p, &made, y.dtype, 3, y.shape));
+    for (int aside = 0; aside < 2; aside++)
+        TRY(IOP_EXPR(p, aside ? &made : &y, "@(a)*@(c) + @(b)*@(d)*@(e)", NULL, &x, &other,
+                     &cosine, &sine, &sign));
+    TRY(tni_iop_copy(p, &y, &made));
+    tni_iop_hold(call);
+    return TN_OK;
 }
 
 /* ---- Embedding: output, input, weight ---- */
