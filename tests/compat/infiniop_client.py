@@ -139,6 +139,8 @@ def run(op, d, data, status=OK):
     if n and status == OK:
         before = [a.buffer.raw for a in data if isinstance(a, Tensor)]
         expect(fn(op)(d, start, size(n - 1), *args, None), SPACE, op, "less")
+        absent = BAD_PARAM if op == "MatrixPower" else SPACE
+        expect(fn(op)(d, None, size(n), *args, None), absent, op, "no workspace")
         expect([a.buffer.raw for a in data if isinstance(a, Tensor)] == before, True, op, "less")
     at = [] if op in BARE else [start if n else None, size(n)]
     expect(fn(op)(d, *at, *args, None), status, op)
