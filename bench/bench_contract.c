@@ -7,7 +7,6 @@
  * sgemm of 1024^3, small ones also beside a loop of cblas calls.  Best times count; reached is the
  * share of sgemm's GF/s, "<" below the goal, or the ns of a 4 x 4 call.  --peers runs the cases in
  * NumPy and PyTorch first, each where it is importable; its columns are GF/s too. */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +15,8 @@
 #include <tenon/tenon.h>
 
 #include "measure.h"
+#include "sgemm.h"
 
-typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *, int, const float *,
-                         int, float, float *, int);
 static sgemm_fn sgemm;
 
 typedef struct options {
@@ -403,17 +401,6 @@ static void list(const options *o, const race *r)
     printf("\t%s\n", tn_dtype_name(r->dtype));
 }
 
-static void find_sgemm(void)
-{
-    static const char *const names[] = {
-        "/usr/lib/x86_64-linux-gnu/openblas-openmp/libopenblas.so.0", "libopenblas.so.0"};
-    for (size_t i = 0; i < sizeof names / sizeof *names && !sgemm; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        void *found = library ? dlsym(library, "cblas_sgemm") : NULL;
-        memcpy(&sgemm, &found, sizeof found);
-    }
-}
-
 int main(int argc, char **argv)
 {
     options o = {0};
@@ -434,7 +421,7 @@ int main(int argc, char **argv)
     MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = o.threads}));
     MUST(tn_handle_use(h));
     if (!o.list)
-        find_sgemm();
+        sgemm = find_sgemm();
     left = aligned_alloc(64, MOST * sizeof *left);
     right = aligned_alloc(64, MOST * sizeof *right);
     out = aligned_alloc(64, MOST * sizeof *out);

@@ -1,18 +1,19 @@
-/* bench_infiniop.c - InfiniOp's operators through its C ABI, beside memcpy in the same run and
- * the figures of the original, which are of one thread.
+/* bench_infiniop.c - InfiniOp's operators through its C ABI, beside memcpy or sgemm in the same run
+ * and the figures of the original, which are of one thread.
  *
- * tenon_bench_infiniop [--quick] runs on one thread unless OMP_NUM_THREADS says otherwise; each
- * figure is the best of many rounds. */
+ * tenon_bench_infiniop [--quick] [copies] [small] [tiny] [rows] [products] [models] runs these
+ * parts, or all, on one thread unless OMP_NUM_THREADS says otherwise; each figure is the best of
+ * many rounds. */
 #include <infiniop.h>
 #include <infinirt.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "measure.h"
+#include "sgemm.h"
 #include "table.h"
 
 /* Products of the model are timed on their way. */
@@ -34,13 +35,6 @@ static void need(infiniStatus_t status, const char *what)
     exit(1);
 }
 #define NEED(call) need(call, #call)
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- what is measured: a binary operator, a rearrange, or memcpy ---- */
 
@@ -67,14 +61,14 @@ static void run(const job *j, int times)
 static double best_of(const job *j)
 {
     int times = 1;
-    double t0 = now(), best = 1e9;
+    double t0 = seconds(), best = 1e9;
     run(j, 1);
-    for (double t = now(); run(j, times), now() - t < 1e-4; t = now())
+    for (double t = seconds(); run(j, times), seconds() - t < 1e-4; t = seconds())
         times *= 2;
-    for (int round = 0; round < 5 || now() - t0 < patience; round++) {
-        const double t = now();
+    for (int round = 0; round < 5 || seconds() - t0 < patience; round++) {
+        const double t = seconds();
         run(j, times);
-        const double one = (now() - t) / times;
+        const double one = (seconds() - t) / times;
         best = one < best ? one : best;
     }
     return best;
@@ -150,54 +144,271 @@ static void add(const char *name, infiniDtype_t dtype, size_t width, size_t rows
 
 static char small[4][1024];
 
-/* An operator whose tensors are all (4, 4), through its C ABI. */
-#define SMALL(Op, n, ...)                                                                      \
+/* An operator whose tensors are all (4, 4), through its C ABI: what it is made from, and what a
+ * run is given. */
+#define UNPACK(...) __VA_ARGS__
+#define SMALL(Op, made, given)                                                                 \
     static void run_##Op(void *desc)                                                           \
     {                                                                                          \
-        NEED(infiniop##Op(desc, NULL, 0, __VA_ARGS__, NULL));                                  \
+        NEED(infiniop##Op(desc, NULL, 0, UNPACK given, NULL));                                 \
     }                                                                                          \
     static double time_##Op(infiniDtype_t dtype)                                               \
     {                                                                                          \
         infiniop##Op##Descriptor_t desc;                                                       \
         infiniopTensorDescriptor_t t = tensor(dtype, 2, (const size_t[]){4, 4}, NULL);         \
-        NEED(infiniopCreate##Op##Descriptor(handle, &desc, SMALL_##n));                        \
+        infiniopTensorDescriptor_t flag =                                                      \
+            tensor(INFINI_DTYPE_BOOL, 2, (const size_t[]){4, 4}, NULL);                        \
+        NEED(infiniopCreate##Op##Descriptor(handle, &desc, UNPACK made));                      \
         const double ns = call_time(run_##Op, desc);                                           \
         NEED(infiniopDestroy##Op##Descriptor(desc));                                           \
         NEED(infiniopDestroyTensorDescriptor(t));                                              \
+        NEED(infiniopDestroyTensorDescriptor(flag));                                           \
         return ns;                                                                             \
     }
-#define SMALL_1 t, t
-#define SMALL_2 t, t, t
-#define SMALL_3 t, t, t, t
-SMALL(Add, 2, small[0], small[1], small[2])
-SMALL(SwiGLU, 2, small[0], small[1], small[2])
-SMALL(LogAddExp, 2, small[0], small[1], small[2])
-SMALL(Clip, 3, small[0], small[1], small[2], small[3])
-SMALL(Relu, 1, small[0], small[1])
-SMALL(Gelu, 1, small[0], small[1])
-SMALL(Silu, 1, small[0], small[1])
-SMALL(Tanh, 1, small[0], small[1])
-SMALL(Erf, 1, small[0], small[1])
-SMALL(Digamma, 1, small[0], small[1])
+#define ONE   small[0], small[1]
+#define TWO   ONE, small[2]
+#define THREE TWO, small[3]
+/* clang-format off */
+#define UNARY(X) \
+    X(Relu) X(Relu6) X(Gelu) X(GeluTanh) X(QuickGelu) X(Silu) X(Sigmoid) X(Tanh) X(Tanhshrink) \
+    X(Tan) X(Sinh) X(Acos) X(Asin) X(Asinh) X(Atanh) X(Erf) X(Erfc) X(Erfinv) X(Log10) \
+    X(Log1p) X(Reciprocal) X(HardSwish) X(Selu) X(Digamma) X(Softsign) X(Floor) X(Ones) X(Zeros)
+#define BINARY(X) \
+    X(Add) X(Sub) X(Mul) X(SwiGLU) X(Fmod) X(Hypot) X(LogAddExp) X(LogAddExp2) X(FloorDivide) \
+    X(Fmin) X(Prelu) X(Ldexp)
+#define OTHER(X) \
+    X(Equal) X(HardTanh) X(Softplus) X(Clip) X(Addcmul) X(Lerp) X(FloatPower) X(MulScalar)
+#define SMALL_UNARY(Op)  SMALL(Op, (t, t), (ONE))
+#define SMALL_BINARY(Op) SMALL(Op, (t, t, t), (TWO))
+UNARY(SMALL_UNARY)
+BINARY(SMALL_BINARY)
+SMALL(Equal, (flag, t, t), (TWO))
+SMALL(HardTanh, (t, t, -1, 1), (ONE))
+SMALL(Softplus, (t, t, 1, 20), (ONE))
+SMALL(Clip, (t, t, t, t), (THREE))
+SMALL(Addcmul, (t, t, t, t, 2), (THREE))
+SMALL(Lerp, (t, t, t, t, 0), (THREE))
+SMALL(FloatPower, (t, t, t, 0), (TWO))
+SMALL(MulScalar, (t, t), (ONE, 2.0))
+SMALL(BitwiseRightShift, (t, t, t), (TWO))
+/* clang-format on */
 
+/* Of each operator f64, and of the others the dtype that takes longest. */
 static void small_calls(void)
 {
     static const struct {
         const char *name;
         double (*time)(infiniDtype_t);
     } rows[] = {
-        {"Add", time_Add},        {"SwiGLU", time_SwiGLU}, {"LogAddExp", time_LogAddExp},
-        {"Clip", time_Clip},      {"Relu", time_Relu},     {"Gelu", time_Gelu},
-        {"Silu", time_Silu},      {"Tanh", time_Tanh},     {"Erf", time_Erf},
-        {"Digamma", time_Digamma}};
-    static const infiniDtype_t dtypes[] = {INFINI_DTYPE_F32, INFINI_DTYPE_BF16};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (int d = 0; d < 2; d++) {
-            line l = {.goal = 100};
-            snprintf(l.name, sizeof l.name, "%s %s (4, 4)", rows[i].name, d ? "bf16" : "f32");
-            l.reached = l.ns = rows[i].time(dtypes[d]);
-            table_add(&l);
+#define ROW(Op) {#Op, time_##Op},
+        UNARY(ROW) BINARY(ROW) OTHER(ROW)};
+    static const infiniDtype_t dtypes[] = {INFINI_DTYPE_F32, INFINI_DTYPE_F16,
+                                           INFINI_DTYPE_BF16, INFINI_DTYPE_F64};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        line some = {.goal = 100}, wide = {.goal = 100};
+        for (size_t d = 0; d < 4; d++) {
+            line *l = d < 3 ? &some : &wide;
+            const double ns = rows[i].time(dtypes[d]);
+            l->reached = l->ns = ns > l->ns ? ns : l->ns;
         }
+        snprintf(some.name, sizeof some.name, "%s (4, 4) f32, f16, bf16", rows[i].name);
+        snprintf(wide.name, sizeof wide.name, "%s (4, 4) f64", rows[i].name);
+        table_add(&some);
+        table_add(&wide);
+    }
+    line shift = {.goal = 100, .name = "BitwiseRightShift (4, 4) i32"};
+    shift.reached = shift.ns = time_BitwiseRightShift(INFINI_DTYPE_I32);
+    table_add(&shift);
+}
+
+/* ---- rows and tables, as shares of the speed of memory ---- */
+
+enum { ROW_BYTES = 1 << 27 };
+
+typedef struct row_case {
+    arena *a;
+    void *desc, *space;
+    size_t size;
+    char *weight; /* of a norm; the sines and cosines of RoPE */
+    int64_t *ids;
+} row_case;
+
+static void run_norm(void *p)
+{
+    const row_case *c = p;
+    NEED(infiniopRMSNorm(c->desc, c->space, c->size, c->a->dst, c->a->src, c->weight, NULL));
+}
+
+static void run_softmax(void *p)
+{
+    const row_case *c = p;
+    NEED(infiniopCausalSoftmax(c->desc, c->space, c->size, c->a->dst, c->a->src, NULL));
+}
+
+static void run_rope(void *p)
+{
+    const row_case *c = p;
+    NEED(infiniopRoPE(c->desc, c->space, c->size, c->a->dst, c->a->src, c->ids, c->weight,
+                      c->weight, NULL));
+}
+
+static void run_embedding(void *p)
+{
+    const row_case *c = p;
+    NEED(infiniopEmbedding(c->desc, c->a->dst, c->ids, c->a->src, NULL));
+}
+
+static void row_share(const char *name, double goal, row_case *c, void (*work)(void *))
+{
+    c->space = memory(c->size + 1);
+    const figures f = measure(&(contest){.run = work,
+                                         .arg = c,
+                                         .dst = c->a->dst,
+                                         .src = c->a->src,
+                                         .bytes = ROW_BYTES,
+                                         .threads = 1,
+                                         .least = 4,
+                                         .duration = patience * 2});
+    line l = {.goal = goal,
+              .gbs = f.work,
+              .reached = f.ratio,
+              .peer = "R",
+              .peer_gbs = f.limit,
+              .moved = f.moved};
+    snprintf(l.name, sizeof l.name, "%s", name);
+    table_add(&l);
+    NEED(infinirtFree(c->space));
+}
+
+static void rows(void)
+{
+    arena a = arena_make(ROW_BYTES, true);
+    for (int64_t i = 0; i < ROW_BYTES / 4; i++) /* numbers between 0 and 1 */
+        ((float *)(void *)a.src)[i] = (float)(i * 2654435761 % 65536) * 0x1p-16f;
+    enum { ROWS = 8192, WIDE = 4096, KEYS = 4096, QUERIES = 64, HEADS = 32, HEAD = 128 };
+    row_case c = {.a = &a, .weight = memory(4 * ROWS * HEAD / 2), .ids = memory(8 << 15)};
+    infiniopTensorDescriptor_t x, w, ids;
+    for (int64_t i = 0; i < 1 << 15;
+         i++) /* an odd factor: each row once, none beside the last */
+        c.ids[i] = i * 12345 % (1 << 15);
+    x = tensor(INFINI_DTYPE_F32, 2, (const size_t[]){ROWS, WIDE}, NULL);
+    w = tensor(INFINI_DTYPE_F32, 1, (const size_t[]){WIDE}, NULL);
+    NEED(infiniopCreateRMSNormDescriptor(handle, (void *)&c.desc, x, x, w, 1e-6f));
+    NEED(infiniopGetRMSNormWorkspaceSize(c.desc, &c.size));
+    row_share("RMSNorm f32 (8192, 4096)", 0.75, &c, run_norm);
+    NEED(infiniopDestroyRMSNormDescriptor(c.desc));
+    x = tensor(INFINI_DTYPE_F32, 3, (const size_t[]){128, QUERIES, KEYS}, NULL);
+    NEED(infiniopCreateCausalSoftmaxDescriptor(handle, (void *)&c.desc, x, x));
+    NEED(infiniopGetCausalSoftmaxWorkspaceSize(c.desc, &c.size));
+    row_share("CausalSoftmax f32 (128, 64, 4096)", 0.6, &c, run_softmax);
+    NEED(infiniopDestroyCausalSoftmaxDescriptor(c.desc));
+    x = tensor(INFINI_DTYPE_F32, 2, (const size_t[]){1 << 15, 1024}, NULL);
+    ids = tensor(INFINI_DTYPE_I64, 1, (const size_t[]){1 << 15}, NULL);
+    NEED(infiniopCreateEmbeddingDescriptor(handle, (void *)&c.desc, x, ids, x));
+    c.size = 0;
+    row_share("Embedding f32, 32768 rows of 4 KB", 0.65, &c, run_embedding);
+    NEED(infiniopDestroyEmbeddingDescriptor(c.desc));
+    for (int64_t i = 0; i < ROWS; i++)
+        c.ids[i] = i;
+    x = tensor(INFINI_DTYPE_F32, 3, (const size_t[]){ROWS, HEADS, HEAD}, NULL);
+    w = tensor(INFINI_DTYPE_F32, 2, (const size_t[]){ROWS, HEAD / 2}, NULL);
+    ids = tensor(INFINI_DTYPE_I64, 1, (const size_t[]){ROWS}, NULL);
+    for (int algo = 0; algo < 2; algo++) {
+        NEED(infiniopCreateRoPEDescriptor(handle, (void *)&c.desc, x, x, ids, w, w,
+                                          (infiniopRoPEAlgo_t)algo));
+        NEED(infiniopGetRoPEWorkspaceSize(c.desc, &c.size));
+        row_share(algo ? "RoPE f32 (8192, 32, 128), halves" : "RoPE f32, pairs side by side",
+                  0.75, &c, run_rope);
+        NEED(infiniopDestroyRoPEDescriptor(c.desc));
+    }
+    arena_free(&a);
+}
+
+/* ---- products, as shares of sgemm of 1024^3 ---- */
+
+typedef struct product_case {
+    infiniStatus_t (*run)(const struct product_case *);
+    void *desc, *space, *data[6];
+    size_t size;
+} product_case;
+
+static infiniStatus_t product_gemm(const product_case *c)
+{
+    return infiniopGemm(c->desc, c->space, c->size, c->data[0], c->data[1], c->data[2], 1, 0,
+                        NULL);
+}
+
+static infiniStatus_t product_attention(const product_case *c)
+{
+    return infiniopAttention(c->desc, c->space, c->size, c->data[0], c->data[1], c->data[2],
+                             c->data[3], c->data[4], c->data[5], NULL);
+}
+
+static infiniStatus_t product_conv(const product_case *c)
+{
+    return infiniopConv(c->desc, c->space, c->size, c->data[0], c->data[1], c->data[2], NULL,
+                        NULL);
+}
+
+static void product_share(const char *name, double goal, product_case *c, double flops)
+{
+    enum { N = 1024 };
+    static sgemm_fn sgemm;
+    static float *m;
+    double work = 1e9, limit = 1e9, begin = seconds();
+    sgemm = sgemm ? sgemm : find_sgemm();
+    m = m ? m : memory(3 * N * N * sizeof *m);
+    c->space = memory(c->size + 1);
+    for (int k = 0; k < 6; k++)
+        c->data[k] = memory((size_t)1 << 24);
+    for (int i = 0; i < 3 || seconds() - begin < 10 * patience; i++) {
+        double t = seconds();
+        NEED(c->run(c));
+        t = seconds() - t;
+        work = t < work ? t : work;
+        t = seconds();
+        if (sgemm)
+            sgemm(101, 111, 111, N, N, N, 1, m, N, m + N * N, N, 0, m + 2 * N * N, N);
+        t = seconds() - t;
+        limit = t < limit ? t : limit;
+    }
+    const double rate = flops / work * 1e-9, top = sgemm ? 2e-9 * N * N * N / limit : 0;
+    line l = {.goal = sgemm ? goal : 0,
+              .gbs = rate,
+              .reached = sgemm ? rate / top : 0,
+              .peer = "sgemm",
+              .peer_gbs = top};
+    snprintf(l.name, sizeof l.name, "%s, GF/s", name);
+    table_add(&l);
+    for (int k = 0; k < 6; k++)
+        NEED(infinirtFree(c->data[k]));
+    NEED(infinirtFree(c->space));
+}
+
+static void products(void)
+{
+    enum { N = 1024, HEADS = 16, SEQ = 512, HEAD = 64, IMAGES = 8, SIDE = 56, CHANNELS = 64 };
+    product_case c = {.run = product_gemm};
+    infiniopTensorDescriptor_t t, u, v;
+    t = tensor(INFINI_DTYPE_F32, 2, (const size_t[]){N, N}, NULL);
+    NEED(infiniopCreateGemmDescriptor(handle, (void *)&c.desc, t, t, t));
+    NEED(infiniopGetGemmWorkspaceSize(c.desc, &c.size));
+    product_share("Gemm f32 1024^3", 0.92, &c, 2.0 * N * N * N);
+    c.run = product_attention;
+    t = tensor(INFINI_DTYPE_F32, 3, (const size_t[]){SEQ, HEADS, HEAD}, NULL);
+    u = tensor(INFINI_DTYPE_F32, 3, (const size_t[]){HEADS, SEQ, HEAD}, NULL);
+    NEED(infiniopCreateAttentionDescriptor(handle, (void *)&c.desc, t, u, u, u, u, u, 0));
+    NEED(infiniopGetAttentionWorkspaceSize(c.desc, &c.size));
+    product_share("Attention f32, 16 heads of 64, 512 tokens", 0.8, &c,
+                  4.0 * HEADS * SEQ * SEQ * HEAD);
+    c.run = product_conv;
+    t = tensor(INFINI_DTYPE_F32, 4, (const size_t[]){IMAGES, CHANNELS, SIDE, SIDE}, NULL);
+    v = tensor(INFINI_DTYPE_F32, 4, (const size_t[]){CHANNELS, CHANNELS, 3, 3}, NULL);
+    NEED(infiniopCreateConvDescriptor(handle, (void *)&c.desc, t, t, v, NULL, (size_t[]){1, 1},
+                                      NULL, NULL, 2));
+    NEED(infiniopGetConvWorkspaceSize(c.desc, &c.size));
+    product_share("Conv f32 (8, 64, 56, 56) by (64, 64, 3, 3)", 0.7, &c,
+                  2.0 * IMAGES * CHANNELS * CHANNELS * 9 * SIDE * SIDE);
 }
 
 /* ---- one token of a Llama ---- */
@@ -211,10 +422,10 @@ static infiniStatus_t timed_gemm(infiniopGemmDescriptor_t desc, void *workspace,
                                  void *c, const void *a, const void *b, float alpha, float beta,
                                  void *stream)
 {
-    const double t = now();
+    const double t = seconds();
     const infiniStatus_t status =
         infiniopGemm(desc, workspace, size, c, a, b, alpha, beta, stream);
-    spent.gemm += now() - t;
+    spent.gemm += seconds() - t;
     spent.calls++;
     return status;
 }
@@ -253,9 +464,9 @@ static void decode(const char *name, const llama_shape *shape, double goal)
     for (int i = 0; i < 200 && (i < 10 || patience > 0.1); i++) {
         m.length = 8;
         spent.gemm = 0;
-        const double t = now();
+        const double t = seconds();
         llama_run(&m, prompt, 1);
-        const double whole = now() - t;
+        const double whole = seconds() - t;
         if (whole < best) {
             best = whole;
             share = spent.gemm / whole;
@@ -371,16 +582,8 @@ static void tiny_calls(void)
     llama_end(&tiny);
 }
 
-int main(int argc, char **argv)
+static void copies(void)
 {
-    if (!getenv("OMP_NUM_THREADS")) { /* it is read before main */
-        setenv("OMP_NUM_THREADS", "1", 1);
-        execv("/proc/self/exe", argv);
-    }
-    if (argc > 1 && !strcmp(argv[1], "--quick"))
-        patience = 0.05;
-    NEED(infiniopCreateHandle(&handle));
-    printf("threads %s\n", getenv("OMP_NUM_THREADS"));
     rearrange("rearrange f32 (2000, 2000) transposed", 2, (const size_t[]){2000, 2000},
               (const ptrdiff_t[]){2000, 1}, (const ptrdiff_t[]){1, 2000}, 51e-3);
     rearrange("rearrange f32 (3,4,50,50,5,7) row to column", 6,
@@ -393,11 +596,44 @@ int main(int argc, char **argv)
     add("add f32 (1024, 5632) pitch 13312", INFINI_DTYPE_F32, 4, 1024, 5632, 13312, 20);
     add("add bf16 (64, 5632) contiguous", INFINI_DTYPE_BF16, 2, 64, 5632, 5632, 4);
     add("add bf16 (1024, 5632) pitch 13312", INFINI_DTYPE_BF16, 2, 1024, 5632, 13312, 20);
-    printf("\n");
-    table_begin("operators and models, one thread");
-    small_calls();
-    tiny_calls();
-    models();
+}
+
+/* Whether a part is asked for: by its name, or no part is named. */
+static bool asked(int argc, char **argv, const char *part)
+{
+    bool named = false;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], part))
+            return true;
+        named |= argv[i][0] != '-';
+    }
+    return !named;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } parts[] = {{"small", small_calls},
+                 {"tiny", tiny_calls},
+                 {"rows", rows},
+                 {"products", products},
+                 {"models", models}};
+    if (!getenv("OMP_NUM_THREADS")) { /* it is read before main */
+        setenv("OMP_NUM_THREADS", "1", 1);
+        execv("/proc/self/exe", argv);
+    }
+    if (argc > 1 && !strcmp(argv[1], "--quick"))
+        patience = 0.05;
+    NEED(infiniopCreateHandle(&handle));
+    printf("threads %s\n", getenv("OMP_NUM_THREADS"));
+    if (asked(argc, argv, "copies"))
+        copies();
+    table_begin("operators and models");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (asked(argc, argv, parts[i].name))
+            parts[i].run();
     NEED(infiniopDestroyHandle(handle));
     return 0;
 }

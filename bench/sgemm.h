@@ -1,0 +1,11 @@
+/* sgemm.h - the BLAS that contractions are measured beside, loaded when a benchmark begins. */
+#ifndef SGEMM_H
+#define SGEMM_H
+
+typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *, int, const float *,
+                         int, float, float *, int);
+
+/* cblas_sgemm of OpenBLAS; NULL: it is not installed. */
+sgemm_fn find_sgemm(void);
+
+#endif
