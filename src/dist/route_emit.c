@@ -4,6 +4,7 @@
  * own, another one takes copy number rank mod R of the R there are. */
 #include <stdlib.h>
 
+#include "nest/walk.h"
 #include "route.h"
 
 /* The product at hand. */
@@ -146,35 +147,35 @@ static void emit_copies(tni_generator *m)
     m->take_step = tni_mesh_copy_step(src, m->r->rank % src->copies);
 }
 
-/* Where the combinations of a group stand: the hit of each axis, and the products of lengths
- * over the axes before. */
-typedef struct odometer {
-    int32_t hit[TN_MAX_NDIM];
-    int64_t elements[TN_MAX_NDIM + 1], pieces[TN_MAX_NDIM + 1];
-} odometer;
+/* The combinations of a group: the first hit of each axis, and what the axes before make. */
+typedef struct combined {
+    const int32_t *first;
+    int64_t elements[TN_MAX_NDIM + 1], pieces[TN_MAX_NDIM + 1], position[TN_MAX_NDIM + 1];
+} combined;
 
 /* Axes from `axis` on have other hits than before. */
-static void odometer_read(odometer *at, const tni_side *s, int ndim, int axis, offer *o)
+static void combined_read(combined *c, const tni_side *s, const tni_walk *w, int axis, offer *o)
 {
     const tni_hit *hits = s->hits.at;
-    at->elements[0] = at->pieces[0] = 1;
-    for (int i = axis; i < ndim; i++) {
-        const int32_t k = at->hit[i];
+    for (int i = axis; i < w->ndim; i++) {
+        const int64_t k = c->first[i] + w->at[i];
         const int64_t end = k + 1 < s->hits.n ? (int64_t)hits[k + 1].run0 : s->runs.n;
         const tni_hit_runs runs = {(const tni_run *)s->runs.at + hits[k].run0,
                                    end - hits[k].run0};
-        at->elements[i + 1] = at->elements[i] * tni_runs_length(s, runs);
-        at->pieces[i + 1] = at->pieces[i] * runs.n;
+        c->elements[i + 1] = c->elements[i] * tni_runs_length(s, runs);
+        c->pieces[i + 1] = c->pieces[i] * runs.n;
+        c->position[i + 1] = c->position[i] + hits[k].position;
     }
-    o->elements = at->elements[ndim];
-    o->pieces = at->pieces[ndim];
+    o->elements = c->elements[w->ndim];
+    o->pieces = c->pieces[w->ndim];
+    o->position = c->position[w->ndim];
 }
 
-static unsigned odometer_marks(const odometer *at, const uint8_t *marks, int ndim)
+static unsigned combined_marks(const combined *c, const tni_walk *w, const uint8_t *marks)
 {
     unsigned marked = 0;
-    for (int i = 0; i < ndim && marks; i++)
-        marked |= 1u << marks[at->hit[i]];
+    for (int i = 0; i < w->ndim && marks; i++)
+        marked |= 1u << marks[c->first[i] + w->at[i]];
     return marked;
 }
 
@@ -183,34 +184,31 @@ tn_status tni_emit(tni_generator *m, int64_t group)
     const tni_side *s = m->side;
     const int ndim = m->r->ndim;
     const int32_t *first = (const int32_t *)s->hit0.at + group * (ndim + 1);
-    const tni_hit *hits = s->hits.at;
     offer o = {.group = group};
-    odometer at;
+    combined c; /* 2 KB, of which few are used: it is not cleared */
+    tni_axis axes[TN_MAX_NDIM];
+    tni_walk w;
     int64_t total = 1;
-    for (int i = 0; i < ndim; i++)
-        if (!tni_scale(total, first[i + 1] - first[i], &total))
+    for (int i = 0; i < ndim; i++) {
+        axes[i].n = first[i + 1] - first[i];
+        if (!tni_scale(total, axes[i].n, &total))
             return tni_list_full("route");
+    }
     if (total == 0)
         return TN_OK;
     if (!m->marks && m->src->copies == 1 && s->products.n == 0 &&
         !tni_list_reserve(&m->side->products, total))
         return tni_list_full("route");
     emit_copies(m);
-    for (int i = 0; i < ndim; i++) {
-        at.hit[i] = first[i];
-        o.position += hits[first[i]].position;
-    }
+    c.first = first;
+    c.elements[0] = c.pieces[0] = 1;
+    c.position[0] = 0;
+    tni_walk_seek(&w, axes, ndim, 0, 0);
     for (int axis = 0; o.combination < total; o.combination++) {
-        odometer_read(&at, s, ndim, axis, &o);
-        o.marked = odometer_marks(&at, m->marks, ndim);
+        combined_read(&c, s, &w, axis, &o);
+        o.marked = combined_marks(&c, &w, m->marks);
         TRY(emit_one(m, &o));
-        for (axis = ndim - 1; axis >= 0; axis--) {
-            const int32_t now = at.hit[axis];
-            at.hit[axis] = now + 1 == first[axis + 1] ? first[axis] : now + 1;
-            o.position += (int64_t)hits[at.hit[axis]].position - hits[now].position;
-            if (now + 1 != first[axis + 1])
-                break;
-        }
+        axis = ndim - 1 - tni_walk_next(&w);
     }
     return TN_OK;
 }

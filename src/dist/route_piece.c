@@ -4,6 +4,7 @@
  * nest of loops in the message and a strided one in a part, so that one call of tn_rearrange or
  * tn_cast copies it.  The order of a message is that of its products, of their pieces, and inside
  * a piece the row-major order of dst. */
+#include "nest/walk.h"
 #include "route.h"
 
 /* The loops of one piece, outermost first, without those of extent 1: at most 63, since their
@@ -105,7 +106,8 @@ static tn_status piece_range(const piece *p, tni_job *j, int64_t first, int64_t 
 tn_status tni_product_copy(tni_job *j, const tni_product *product)
 {
     tni_hit_runs runs[TN_MAX_NDIM];
-    int64_t choice[TN_MAX_NDIM] = {0};
+    tni_axis axes[TN_MAX_NDIM];
+    tni_walk w;
     const int ndim = j->r->ndim;
     piece p;
     if (j->count == 0)
@@ -116,8 +118,11 @@ tn_status tni_product_copy(tni_job *j, const tni_product *product)
         return TN_OK;
     }
     tni_product_runs(j->side, ndim, product, runs);
-    for (int i = 0; i >= 0;) {
-        piece_make(&p, j, runs, choice);
+    for (int i = 0; i < ndim; i++)
+        axes[i].n = runs[i].n;
+    tni_walk_seek(&w, axes, ndim, 0, 0);
+    do {
+        piece_make(&p, j, runs, w.at);
         int64_t n = p.elements - j->first < j->count ? p.elements - j->first : j->count;
         if (n > 0) {
             TRY(piece_range(&p, j, j->first, n));
@@ -126,11 +131,7 @@ tn_status tni_product_copy(tni_job *j, const tni_product *product)
         } else {
             j->first -= p.elements;
         }
-        if (j->count == 0)
-            return TN_OK;
-        for (i = ndim - 1; i >= 0 && ++choice[i] == runs[i].n; i--)
-            choice[i] = 0;
-    }
+    } while (j->count > 0 && tni_walk_next(&w) < ndim);
     return TN_OK;
 }
 
