@@ -163,6 +163,15 @@ tn_status tn_diff(const tn_tensor *dst, const tn_tensor *src, int dim)
 
 /* ---- minmax, dot ---- */
 
+/* Whether two results of one shape lie in memory alike. */
+static bool same_strides(const tn_tensor *a, const tn_tensor *b)
+{
+    for (int i = 0; i < a->ndim; i++)
+        if (a->shape[i] > 1 && a->stride[i] != b->stride[i])
+            return false;
+    return true;
+}
+
 tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high, const tn_tensor *src,
                     int naxes, const int *axes)
 {
@@ -180,9 +189,14 @@ tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high, const tn_tensor
         }
     if (low && high)
         TRY(tni_check_disjoint(low, high, false, "minmax"));
+    tni_fold f;
+    if (low && high && same_strides(&r[0].full, &r[1].full)) {
+        tni_fold_plan_minmax(&f, &r[0].full, &r[1].full, src, r[0].folded);
+        tni_fold_run(&f, low->data, (const char *const[]){src->data});
+        return TN_OK;
+    }
     for (int k = 0; k < 2; k++)
         if (dst[k]) {
-            tni_fold f;
             tni_fold_plan(&f, ops[k], NULL, &r[k].full, src, r[k].folded);
             tni_fold_run(&f, dst[k]->data, (const char *const[]){src->data});
         }

@@ -3,36 +3,10 @@
  * Every view is compared with the model, place by place; every op that moves elements is done
  * again on a copy of its block by the model; an op that fails changes no byte.  Wild
  * descriptors, of any numbers and without data, go through all calls that take them. */
-#include "model.h"
+#include "machine.h"
+#include "program_reduce.h"
 
-enum { SLOTS = 4, STEPS = 40 };
-
-static const tn_dtype dtypes[] = {TN_U8, TN_I16, TN_F32, TN_I64, TN_C128, TN_BOOL, TN_BF16};
-
-typedef struct store {
-    uint8_t *data; /* of exactly size bytes */
-    size_t size;
-    int users;
-} store;
-
-typedef struct slot {
-    store *in;
-    tn_tensor t;
-    model m;
-} slot;
-
-typedef struct machine {
-    bytes b;
-    slot slots[SLOTS];
-} machine;
-
-static void leave_store(store *s)
-{
-    if (s && --s->users == 0) {
-        free(s->data);
-        free(s);
-    }
-}
+enum { STEPS = 40 };
 
 /* The slot takes a view of the same store. */
 static void put(machine *p, int to, store *in, const tn_tensor *t, const model *m)
@@ -291,14 +265,6 @@ static void make_view(machine *p, int to, const slot *in)
 
 /* ---- ops ---- */
 
-static uint8_t *copy_of(const store *s)
-{
-    uint8_t *copy = malloc(s->size + 1);
-    MUST(copy);
-    memcpy(copy, s->data, s->size);
-    return copy;
-}
-
 static bool same_shape(const model *a, const model *b)
 {
     return a->ndim == b->ndim &&
@@ -358,18 +324,6 @@ static void op_fill(machine *p, const slot *d, const slot *s)
         memcpy(want + d->m.at[i], value, width);
     MUST(!memcmp(want, d->in->data, d->in->size));
     free(want);
-}
-
-/* Bytes outside of dst's elements stay, and all of them when the op fails. */
-static void check_outside(const slot *d, const uint8_t *before, tn_status got)
-{
-    uint8_t *mark = calloc(1, d->in->size + 1);
-    MUST(mark);
-    for (int64_t i = 0; got == TN_OK && i < d->m.n; i++)
-        memset(mark + d->m.at[i], 1, tn_dtype_size(d->t.dtype));
-    for (size_t i = 0; i < d->in->size; i++)
-        MUST(mark[i] || before[i] == d->in->data[i]);
-    free(mark);
 }
 
 static void op_compute(machine *p, const slot *d, const slot *s)
@@ -497,12 +451,13 @@ static void op_concat(machine *p, const slot *d, const slot *s)
 
 typedef void op_fn(machine *p, const slot *d, const slot *s);
 static op_fn *const ops[] = {op_rearrange, op_fill,       op_compute, op_add,
-                             op_pad,       op_contiguous, op_roll,    op_concat};
+                             op_pad,       op_contiguous, op_roll,    op_concat,
+                             op_reduce,    op_lines,      op_order};
 
 static void run_op(machine *p, const slot *d, const slot *s)
 {
     if (d->in && s->in)
-        ops[take_below(&p->b, 8)](p, d, s);
+        ops[take_below(&p->b, sizeof ops / sizeof *ops)](p, d, s);
 }
 
 /* ---- descriptors of any numbers, without data ---- */
@@ -544,13 +499,16 @@ static void wild_plans(const tn_tensor *t, const tn_tensor *u)
 {
     const tn_tensor *srcs[] = {u, u};
     int64_t widths[TN_MAX_NDIM] = {3, 0, 1};
+    const int axis = 0;
     char text[256];
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 6; k++) {
         tn_plan *plan = NULL;
         tn_status got = k == 0   ? tn_plan_rearrange(&plan, t, u)
                         : k == 1 ? tn_plan_cast(&plan, t, u)
                         : k == 2 ? tn_plan_op(&plan, TN_ADD, NULL, t, 2, srcs)
-                                 : tn_plan_pad(&plan, t, u, widths, widths, TN_PAD_EDGE, NULL);
+                        : k == 3 ? tn_plan_pad(&plan, t, u, widths, widths, TN_PAD_EDGE, NULL)
+                        : k == 4 ? tn_plan_reduce(&plan, TN_REDUCE_SUM, NULL, t, u, 1, &axis)
+                                 : tn_plan_scan(&plan, TN_SCAN_SUM, t, u, axis);
         MUST((got == TN_OK) == (plan != NULL));
         if (plan)
             MUST(tn_plan_explain(plan, text, sizeof text) == TN_OK);

@@ -173,10 +173,15 @@ static void test_ways(void **state)
         int64_t shape[2], stride[2];
         int axis; /* -1: all */
     } rows[] = {
-        {"line", {100, 500}, {2000, 4}, 1},   {"line", {100, 500}, {2000, 4}, -1},
-        {"columns", {500, 100}, {400, 4}, 0}, {"columns", {5000, 3}, {12, 4}, 0},
-        {"transpose", {5000, 3}, {12, 4}, 1}, {"standing blocks", {100, 4096}, {4, 400}, -1},
-        {"line", {100, 4000}, {4, 400}, -1},
+        {"line", {100, 500}, {2000, 4}, 1},
+        {"line", {100, 500}, {2000, 4}, -1},
+        {"columns", {500, 100}, {400, 4}, 0},
+        {"columns", {5000, 3}, {12, 4}, 0},
+        {"line", {5000, 3}, {12, 4}, 1},
+        {"transpose", {5000, 12}, {48, 4}, 1},
+        {"standing blocks", {100, 4096}, {4, 400}, -1},
+        {"panels", {100, 4000}, {4, 400}, -1},
+        {"line", {100, 2000}, {4, 400}, -1},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         tn_tensor src, dst;

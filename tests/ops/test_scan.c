@@ -250,12 +250,53 @@ static void test_pattern(void **state)
                      TN_ESHAPE);
 }
 
+/* One line of many blocks, which threads divide: dense, with a step, in place, longer by one. */
+static void test_long_lines(void **state)
+{
+    (void)state;
+    static const tn_dtype types[] = {TN_F32, TN_F16, TN_F64, TN_C64, TN_I8, TN_U64};
+    enum { N = TEST_WATCHED ? 70001 : 200001 };
+    for (int c = 0; c < 24; c++) {
+        rng r = {seed_asked() + (uint64_t)c};
+        const tn_dtype t = types[c % 6];
+        const tn_scan_op op = c / 6 % 2 ? TN_SCAN_PROD : TN_SCAN_SUM;
+        if (op == TN_SCAN_PROD && t == TN_C64)
+            continue;
+        tn_dtype dt;
+        OK(tn_reduction_result(op ? TN_REDUCE_PROD : TN_REDUCE_SUM, t, &dt));
+        const bool in_place = c >= 12 && dt == t;
+        const int64_t n = N, longer = n + (in_place ? 0 : (int64_t)(next(&r) % 2));
+        block src = block_make(&r, t, 1, &n, next(&r) % 2, !in_place),
+              dst = in_place ? block_twin(&src) : block_make(&r, dt, 1, &longer, false, false);
+        fill_small(&r, &src.t, false);
+        if (in_place)
+            memcpy(dst.bytes, src.bytes, src.size);
+        block want = block_twin(&dst);
+        OK(tn_handle_use(handle_of[0]));
+        if (is_int(t)) /* the oracle of integers takes n^2 steps: one thread is right */
+            OK(tn_scan(op, &want.t, &src.t, 0));
+        else
+            naive_scan(op, &want.t, &src.t, 0);
+        for (int k = 0; k < THREAD_COUNTS; k++) {
+            block got = block_twin(&dst);
+            OK(tn_handle_use(handle_of[k]));
+            OK(tn_scan(op, &got.t, in_place ? &got.t : &src.t, 0));
+            if (memcmp(got.bytes, want.bytes, want.size))
+                fail_msg("%s of a line of %s differs with handle %d", tn_scan_name(op),
+                         tn_dtype_name(t), k);
+            block_free(&got);
+        }
+        OK(tn_handle_use(NULL));
+        block_free(&src), block_free(&dst), block_free(&want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scans),   cmocka_unit_test(test_diff),
-        cmocka_unit_test(test_minmax),  cmocka_unit_test(test_dot),
-        cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_scans), cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_diff),  cmocka_unit_test(test_minmax),
+        cmocka_unit_test(test_dot),   cmocka_unit_test(test_pattern),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

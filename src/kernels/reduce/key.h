@@ -42,9 +42,10 @@ typedef struct tni_wrap_kernels {
     uint64_t (*prod)(const char *x, int64_t n);
     uint64_t (*sumsq)(const char *x, int64_t n);
     uint64_t (*dot)(const char *a, const char *b, int64_t n);
-    void (*rows_sum)(uint64_t *acc, const char *const *row, int64_t w); /* eight rows */
-    void (*rows_prod)(uint64_t *acc, const char *const *row, int64_t w);
-    void (*rows_sumsq)(uint64_t *acc, const char *const *row, int64_t w);
+    /* Eight rows.  acc of elements of up to 16 bits is int32_t, which holds 2048 of them. */
+    void (*rows_sum)(void *acc, const char *const *row, int64_t w);
+    void (*rows_prod)(void *acc, const char *const *row, int64_t w);
+    void (*rows_sumsq)(void *acc, const char *const *row, int64_t w);
 } tni_wrap_kernels;
 
 typedef struct tni_key_table {

@@ -31,46 +31,64 @@
 #define NAME_T(f) f##_bool
 #define VALUE(x)  ((x) != 0)
 #define SMALL     int32_t
+#define EIGHT     int16_t
+#define TOTAL     int32_t
 #include "wrap.inc"
 #define T         int8_t
 #define NAME_T(f) f##_i8
 #define VALUE(x)  (x)
 #define SMALL     int32_t
+#define EIGHT     int16_t
+#define TOTAL     int32_t
 #include "wrap.inc"
 #define T         int16_t
 #define NAME_T(f) f##_i16
 #define VALUE(x)  (x)
 #define SMALL     int32_t
+#define EIGHT     int32_t
+#define TOTAL     int32_t
 #include "wrap.inc"
 #define T         int32_t
 #define NAME_T(f) f##_i32
 #define VALUE(x)  (x)
 #define SMALL     int64_t
+#define EIGHT     int64_t
+#define TOTAL     uint64_t
 #include "wrap.inc"
 #define T         int64_t
 #define NAME_T(f) f##_i64
 #define VALUE(x)  (x)
 #define SMALL     uint64_t
+#define EIGHT     uint64_t
+#define TOTAL     uint64_t
 #include "wrap.inc"
 #define T         uint8_t
 #define NAME_T(f) f##_u8
 #define VALUE(x)  (x)
 #define SMALL     int32_t
+#define EIGHT     int16_t
+#define TOTAL     int32_t
 #include "wrap.inc"
 #define T         uint16_t
 #define NAME_T(f) f##_u16
 #define VALUE(x)  (x)
 #define SMALL     int32_t
+#define EIGHT     int32_t
+#define TOTAL     int32_t
 #include "wrap.inc"
 #define T         uint32_t
 #define NAME_T(f) f##_u32
 #define VALUE(x)  (x)
 #define SMALL     int64_t
+#define EIGHT     int64_t
+#define TOTAL     uint64_t
 #include "wrap.inc"
 #define T         uint64_t
 #define NAME_T(f) f##_u64
 #define VALUE(x)  (x)
 #define SMALL     uint64_t
+#define EIGHT     uint64_t
+#define TOTAL     uint64_t
 #include "wrap.inc"
 
 #define KEYS(W)                                                                                \

@@ -35,23 +35,37 @@ INLINE vd number_vd(vd v)
 
 /* ---- exp ---- */
 
+/* a * b + c: fused where there is an instruction for it.  Softmax promises bounds, not bits. */
+#if defined(__AVX512F__)
+#define FUSED(a, b, c) _mm512_fmadd_ps(a, b, c)
+#elif defined(__AVX2__)
+#define FUSED(a, b, c) _mm256_fmadd_ps(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
+
+INLINE vf splat_vf(float x)
+{
+    return (vf){0} + x;
+}
+
 /* exp_lane32, a vector at a time. */
 INLINE vf exp_vf(vf x)
 {
-    const vf least = (vf){0} - 104.0f;
+    const vf least = splat_vf(-104.0f);
     const vf y = pick_vf(x < least, least, x);
-    const vf shifted = y * 0x1.715476p0f + ROUND32, k = shifted - ROUND32;
-    const vf r = (y - k * 0x1.62e400p-1f) - k * 0x1.7f7d1cp-20f;
-    const vf r2 = r * r;
-    vf p = (vf){0} + 1.0f / 5040.0f;
-    p = p * r + 1.0f / 720.0f;
-    p = p * r + 1.0f / 120.0f;
-    p = p * r + 1.0f / 24.0f;
-    p = p * r + 1.0f / 6.0f;
-    p = p * r + 0.5f;
-    p = 1.0f + (r + r2 * p);
+    const vf shifted = FUSED(y, splat_vf(0x1.715476p0f), splat_vf(ROUND32));
+    const vf k = shifted - ROUND32;
+    const vf r = FUSED(k, splat_vf(-0x1.7f7d1cp-20f), FUSED(k, splat_vf(-0x1.62e400p-1f), y));
+    vf p = splat_vf(1.0f / 5040.0f);
+    p = FUSED(p, r, splat_vf(1.0f / 720.0f));
+    p = FUSED(p, r, splat_vf(1.0f / 120.0f));
+    p = FUSED(p, r, splat_vf(1.0f / 24.0f));
+    p = FUSED(p, r, splat_vf(1.0f / 6.0f));
+    p = FUSED(p, r, splat_vf(0.5f));
+    p = 1.0f + FUSED(r * r, p, r);
     const vf scale = (vf)(((vf_bits)shifted + 127) << 23);
-    return pick_vf(y < (vf){0} - 87.0f, (vf){0}, p * scale);
+    return pick_vf(y < splat_vf(-87.0f), (vf){0}, p * scale);
 }
 
 /* ---- elements: whole vectors, then what is left through a buffer ---- */

@@ -21,6 +21,11 @@ typedef struct tni_tree_kernels {
     void (*squares32)(double *out, const char *x, int64_t n, int64_t step,
                       int64_t count); /* of x * x in f64, x f32 */
 
+    /* Sums of f16 and bf16, as sum32 and rows_sum32 of their values; NULL: not with this
+     * instruction set. */
+    void (*sum16[2])(double *out, const char *x, int64_t n, int64_t step, int64_t count);
+    void (*rows_sum16[2])(double *acc, const char *const *row, int64_t w, bool first);
+
     /* One lane of w sequences that stand side by side: acc[c] takes the tile of the eight rows
      * at row[k] + c * width; first: acc holds nothing yet. */
     void (*rows_sum32)(double *acc, const char *const *row, int64_t w, bool first);

@@ -36,6 +36,12 @@ INLINE void tile32(vd *acc, const char *x)
 INLINE void tail32(vd *acc, const char *x, int64_t n)
 {
 #if defined(__AVX512F__)
+    if (n <= 32) { /* the other rows of the tile are absent */
+        const vf t = load_some(x, n) + load_some(x + 64, n - 16);
+        acc[0] += low_vd(t);
+        acc[1] += high_vd(t);
+        return;
+    }
     vf v[8];
     UNROLLED for (int k = 0; k < 8; k++) v[k] = load_some(x + 64 * k, n - 16 * k);
     const vf t = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
@@ -50,8 +56,48 @@ INLINE void tail32(vd *acc, const char *x, int64_t n)
 #endif
 }
 
+/* n < 16 elements are a lane each: they meet by halves at once. */
+INLINE double few32(const char *x, int n)
+{
+    double s[TNI_LANES];
+    UNROLLED for (int l = 0; l < TNI_LANES; l++)
+    {
+        float v = -0.0f;
+        if (l < n)
+            memcpy(&v, x + 4 * l, sizeof v);
+        s[l] = (double)v;
+    }
+    UNROLLED for (int l = 0; l < 8; l++) s[l] += s[l + 8];
+    UNROLLED for (int l = 0; l < 4; l++) s[l] += s[l + 4];
+    return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+/* Short sequences one after the other, as the last axis of (N, 3); false: too long. */
+static bool short32(double *out, const char *x, int64_t n, int64_t count)
+{
+    switch (n) {
+#define SHORT(N)                                                                               \
+    case N:                                                                                    \
+        for (int64_t i = 0; i < count; i++)                                                    \
+            out[i] = few32(x + 4 * (N)*i, N);                                                  \
+        return true
+        SHORT(2);
+        SHORT(3);
+        SHORT(4);
+        SHORT(5);
+        SHORT(6);
+        SHORT(7);
+        SHORT(8);
+#undef SHORT
+    default:
+        return false;
+    }
+}
+
 static void sum32(double *out, const char *x, int64_t n, int64_t step, int64_t count)
 {
+    if (step == 4 * n && short32(out, x, n, count))
+        return;
     for (int64_t i = 0; i < count; i++, x += step) {
         vd acc[2 * ROW32];
         UNROLLED for (int g = 0; g < 2 * ROW32; g++) acc[g] = splat_vd(-0.0);
@@ -87,6 +133,18 @@ static void rows_sum32(double *acc, const char *const *row, int64_t w, bool firs
         acc[c] = first ? (double)t : acc[c] + (double)t;
     }
 }
+
+/* ---- tiles of f16 and bf16, as f32 ---- */
+
+#if defined(__AVX2__)
+#define HALF(f)      f##_f16
+#define LOAD_HALF(p) half_vf(p)
+#include "tree16.inc"
+
+#define HALF(f)      f##_bf16
+#define LOAD_HALF(p) brain_vf(p)
+#include "tree16.inc"
+#endif
 
 /* ---- tiles of f64: sums and products ---- */
 
@@ -229,6 +287,10 @@ const tni_tree_kernels TNI_TABLE(tree) = {
     .sum64 = sum64,
     .prod64 = prod64,
     .squares32 = squares32,
+#if defined(__AVX2__)
+    .sum16 = {sum_f16, sum_bf16},
+    .rows_sum16 = {rows_sum_f16, rows_sum_bf16},
+#endif
     .rows_sum32 = rows_sum32,
     .rows_sum64 = rows_sum64,
     .rows_prod64 = rows_prod64,

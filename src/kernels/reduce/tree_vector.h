@@ -83,6 +83,20 @@ INLINE vf narrow_vf(vd low, vd high)
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)),
                               _mm512_cvtpd_ps(high), 1);
 }
+/* VF floats of 16 bits as f32. */
+INLINE vf half_vf(const char *p)
+{
+    const vf v = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+    in_order();
+    return v;
+}
+INLINE vf brain_vf(const char *p)
+{
+    const __m512i v =
+        _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
+    in_order();
+    return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+}
 #define MEET_LANES(NAME, OP)                                                                   \
     INLINE double NAME(const vd *acc)                                                          \
     {                                                                                          \
@@ -107,6 +121,18 @@ INLINE vd high_vd(vf v)
 INLINE vf narrow_vf(vd low, vd high)
 {
     return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
+}
+INLINE vf half_vf(const char *p)
+{
+    const vf v = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+    in_order();
+    return v;
+}
+INLINE vf brain_vf(const char *p)
+{
+    const __m256i v = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    in_order();
+    return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
 }
 #define MEET_LANES(NAME, OP)                                                                   \
     INLINE double NAME(const vd *acc)                                                          \

@@ -65,6 +65,7 @@ typedef struct choice_job {
     int outer; /* loops of the walk */
     tn_dtype dtype, index_dtype;
     int isa, parts;
+    int shared; /* put: the axis that parts divide */
     int64_t width, items;
     int64_t ahead; /* bytes of a row that are fetched ahead: the rest follows by itself */
     int64_t whole; /* bytes of a row of take that is dense on both sides, or 0 */
@@ -135,13 +136,8 @@ static void choice_line(const choice_job *j, char *d, const char *s, const char 
     }
 }
 
-static void choice_part(void *arg, int part)
+static void choice_items(const choice_job *j, int64_t first, int64_t last)
 {
-    const choice_job *j = arg;
-    int64_t first, last;
-    tni_split_range(j->items, j->parts, part, &first, &last);
-    if (first == last)
-        return;
     tni_walk w, ahead;
     tni_walk_seek(&w, j->nest.axis, j->outer, 3, first);
     tni_walk_seek(&ahead, j->nest.axis, j->outer, 3, first);
@@ -168,6 +164,43 @@ static void choice_part(void *arg, int part)
         }
         tni_walk_next(&w);
     }
+}
+
+static void choice_part(void *arg, int part)
+{
+    const choice_job *j = arg;
+    int64_t first, last;
+    tni_split_range(j->items, j->parts, part, &first, &last);
+    if (first < last)
+        choice_items(j, first, last);
+}
+
+/* What is put stays in its order: a part walks all indices, for its share of an axis along which
+ * dst moves. */
+static void put_part(void *arg, int part)
+{
+    choice_job j = *(const choice_job *)arg;
+    tni_axis *a = &j.nest.axis[j.shared];
+    int64_t first, last;
+    tni_split_range(a->n, j.parts, part, &first, &last);
+    if (first == last)
+        return;
+    for (int k = 0; k < 3; k++)
+        j.at[k] += first * a->step[k];
+    if (j.shared < j.outer)
+        j.items = j.items / a->n * (last - first);
+    a->n = last - first;
+    choice_items(&j, 0, j.items);
+}
+
+/* The longest axis along which dst moves; -1: none. */
+static int put_shared(const tni_nest *nest)
+{
+    int best = -1;
+    for (int i = 0; i < nest->ndim; i++)
+        if (nest->axis[i].step[0] != 0 && (best < 0 || nest->axis[i].n > nest->axis[best].n))
+            best = i;
+    return best;
 }
 
 /* Whether a row may contain this axis: index repeats along it, and what is put does not meet in
@@ -216,7 +249,9 @@ void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
     j.ahead = dense && row->n < 512 / j.width ? row->n * j.width : 512;
     j.whole = !c->put && j.rows == 1 && dense ? row->n * j.width : 0;
     const int64_t bytes = tni_times(tni_numel(ts[0]->ndim ? ts[1] : ts[0]), 2 * j.width);
-    /* what is put stays in order: one thread */
-    j.parts = c->put ? 1 : tni_run_parts(bytes, j.items);
-    tni_parallel(j.parts, choice_part, &j);
+    j.shared = c->put ? put_shared(&j.nest) : -1;
+    j.parts = tni_run_parts(bytes, !c->put        ? j.items
+                                   : j.shared < 0 ? 1
+                                                  : j.nest.axis[j.shared].n);
+    tni_parallel(j.parts, j.shared < 0 ? choice_part : put_part, &j);
 }

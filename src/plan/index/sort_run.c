@@ -174,65 +174,72 @@ static tni_key_rule first_rule(tn_dtype dtype, bool descending)
     };
 }
 
-/* The first k of have words, in order; how many there are. */
-static int64_t keep_first(const sort_job *j, uint64_t *a, uint64_t *spare, int64_t have,
-                          int64_t k)
+/* Elements that one maximum stands for, and those near a first one; one of RARE is wanted at most
+ * where they pay (Zen 4). */
+enum { PIECE = 256, NEAR = 16, RARE = 4 * NEAR };
+
+static uint64_t sort_word(const sort_job *j, const char *raw, int64_t i)
 {
-    const uint64_t *sorted = sort_words(a, spare, have, j->bits);
-    if (sorted != a)
-        memcpy(a, sorted, (size_t)have * sizeof *a);
-    return have < k ? have : k;
+    return tni_order_key(j->src->dtype, raw + i * j->width, j->descending) << 32 | (uint64_t)i;
 }
 
-/* The first k of a line in order, k much smaller than n: pieces without an element that comes
- * before the last one kept are passed over.  a holds 2 k or more. */
+/* The words of the first k of a line and of some others, in order; k is much smaller than n.
+ *
+ * Of k pieces the first elements come no later than the k-th first element of a piece: what comes
+ * later than that is passed over.  a and spare have a word for each element. */
 static uint64_t *first_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
                              uint64_t *spare)
 {
-    enum { PIECE = 256 };
     const tni_key_rule rule = first_rule(j->src->dtype, j->descending);
     const tni_key_kernels *kernels =
         &tni_kernels_of(j->isa)->key->key[tni_log2_width(j->width)];
-    int64_t have = 0, worst = 0;
-    bool full = false;
-    for (int64_t at = 0; at < j->n; at += PIECE) {
-        const int64_t m = j->n - at < PIECE ? j->n - at : PIECE;
-        const char *x = raw + at * j->width;
-        if (full && kernels->max(x, m, &rule) <= worst)
-            continue;
-        for (int64_t i = 0; i < m; i++) {
-            const uint64_t key = tni_order_key(j->src->dtype, x + i * j->width, j->descending);
-            const uint64_t word = key << 32 | (uint64_t)(at + i);
-            if (full && word > a[k - 1])
-                continue;
-            a[have++] = word;
-        }
-        if (have < 2 * k + PIECE)
-            continue;
-        have = keep_first(j, a, spare, have, k);
-        full = true;
-        worst = kernels->max(raw + (int64_t)(a[k - 1] & UINT32_MAX) * j->width, 1, &rule);
+    int64_t piece = PIECE, pieces = 0, have = 0;
+    while (piece > NEAR && j->n / piece < 4 * k)
+        piece /= 2;
+    for (int64_t at = 0; at < j->n; at += piece) {
+        const int64_t m = j->n - at < piece ? j->n - at : piece;
+        const int64_t key = kernels->max(raw + at * j->width, m, &rule);
+        a[pieces++] = (uint64_t)(INT32_MAX - key) << 32; /* the largest is the first */
     }
-    keep_first(j, a, spare, have, k);
-    return a;
+    /* in their order behind the words, which do not reach a piece before it is read */
+    uint64_t *firsts = a + j->n - pieces;
+    memcpy(firsts, a, (size_t)pieces * sizeof *a);
+    const uint64_t worst = sort_words(a, spare, pieces, 32)[k - 1];
+    for (int64_t i = 0; i < pieces; i++) {
+        const int64_t begin = i * piece, end = j->n - begin < piece ? j->n : begin + piece;
+        if (firsts[i] > worst)
+            continue;
+        for (int64_t at = begin; at < end; at += NEAR) {
+            const int64_t m = end - at < NEAR ? end - at : NEAR;
+            const int64_t key = kernels->max(raw + at * j->width, m, &rule);
+            for (int64_t e = at; e < at + m && (uint64_t)(INT32_MAX - key) << 32 <= worst; e++)
+                a[have++] = sort_word(j, raw, e);
+        }
+    }
+    return sort_words(a, spare, have, j->bits);
 }
 
 static void sort_line(const sort_job *j, const char *s, char *value, char *index, char *scratch)
 {
     const int64_t n = j->n, w = j->width, step = j->src->stride[j->dim];
-    char *raw = scratch;
+    const char *raw = scratch;
     char *keys = scratch + (n * w + 63) / 64 * 64;
-    const int64_t d_step[2] = {0, w}, s_step[2] = {0, n > 1 ? step : w}, trips[2] = {1, n};
-    tni_kernels_of(j->isa)->copy->tile[tni_log2_width(w)](raw, d_step, s, s_step, trips);
     uint64_t *words = (uint64_t *)(void *)keys;
     item *items = (item *)(void *)keys;
     const int64_t wanted = j->first + j->k;
-    if (j->words && n >= 1024 && wanted <= n / 8) {
+    const bool few = j->words && n >= 1024 && wanted <= n / RARE;
+    if (few && step == w) { /* values is not src: it is shorter */
+        raw = s;
+    } else {
+        const int64_t d_step[2] = {0, w}, s_step[2] = {0, n > 1 ? step : w}, trips[2] = {1, n};
+        tni_kernels_of(j->isa)->copy->tile[tni_log2_width(w)](scratch, d_step, s, s_step,
+                                                              trips);
+    }
+    if (few) {
         words = first_words(j, raw, wanted, words, words + n);
     } else if (j->words) {
         for (int64_t i = 0; i < n; i++)
-            words[i] =
-                tni_order_key(j->src->dtype, raw + i * w, j->descending) << 32 | (uint64_t)i;
+            words[i] = sort_word(j, raw, i);
         words = sort_words(words, words + n, n, j->bits);
     } else {
         for (int64_t i = 0; i < n; i++)

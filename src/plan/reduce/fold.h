@@ -15,6 +15,8 @@ enum {
     TNI_FOLD_SOURCES = 2,
     TNI_FOLD_WORDS = 5,      /* of the largest state */
     TNI_FOLD_WIDTH = 1024,   /* columns side by side: 16 lanes of f64 are 128 KiB of stack */
+    TNI_FOLD_PANEL = 32,     /* bytes of a row of a panel: half a line, so that eight blocks of
+                              * f32 are 64 KiB; the other half is read from the L2 */
     TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
     TNI_FOLD_BATCH = 64,     /* short sequences that one call of a kernel reduces */
     TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
@@ -88,7 +90,7 @@ typedef struct tni_fold_class {
 } tni_fold_class;
 
 extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_moments,
-    tni_fold_logsumexp, tni_fold_wrap, tni_fold_wide, tni_fold_key, tni_fold_arg,
+    tni_fold_ends, tni_fold_logsumexp, tni_fold_wrap, tni_fold_wide, tni_fold_key, tni_fold_arg,
     tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments, tni_fold_complex_prod,
     tni_fold_complex_dot, tni_fold_extreme;
 
@@ -143,10 +145,11 @@ extern const tni_reduce_row tni_reductions[TNI_REDUCTIONS];
 /* ---- a plan ---- */
 
 typedef enum tni_fold_way {
-    TNI_FOLD_LINE,    /* one sequence after the other */
-    TNI_FOLD_COLUMNS, /* sequences side by side, a row at a time */
-    TNI_FOLD_PACKED,  /* short sequences transposed into columns */
-    TNI_FOLD_STANDING /* blocks of one long sequence stand side by side */
+    TNI_FOLD_LINE,     /* one sequence after the other */
+    TNI_FOLD_COLUMNS,  /* sequences side by side, a row at a time */
+    TNI_FOLD_PACKED,   /* short sequences transposed into columns */
+    TNI_FOLD_STANDING, /* blocks of one long sequence stand side by side */
+    TNI_FOLD_PANELS    /* columns of one long sequence are transposed, a panel at a time */
 } tni_fold_way;
 
 struct tni_fold {
@@ -168,6 +171,7 @@ struct tni_fold {
     bool joined;                         /* rows of columns are dense: 16 are one row */
     int64_t plane;                       /* > 0: states are stored, their words so far apart */
     int64_t first;                       /* number of the first element in the sequence */
+    int64_t high;                        /* minmax: from a result to the largest's */
     /* behind all that is cleared: 4 KB, of which nfold and nmap are used */
     tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
 };
@@ -180,6 +184,10 @@ void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_
 /* The sum of a * b; both have the axes of dst. */
 void tni_fold_plan_dot(tni_fold *f, const tn_tensor *dst, const tn_tensor *a,
                        const tn_tensor *b, uint64_t folded);
+
+/* The smallest into low and the largest into high: tensors of the same strides. */
+void tni_fold_plan_minmax(tni_fold *f, const tn_tensor *low, const tn_tensor *high,
+                          const tn_tensor *src, uint64_t folded);
 
 /* Addresses of element (0, …, 0). */
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs);
@@ -206,12 +214,13 @@ struct tni_fold_scratch {
     tni_word stack[TNI_FOLD_STACK];
     union {
         struct {
-            char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 16];
+            char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 16]; /* or a panel */
             char elems[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 8], terms[TNI_TREE_BLOCK * 8];
         } line;
         struct {
             union {
                 double f[TNI_LANES * TNI_FOLD_WIDTH];
+                int32_t i32[TNI_LANES * TNI_FOLD_WIDTH * 2];
                 int64_t i[TNI_LANES * TNI_FOLD_WIDTH];
                 uint64_t u[TNI_LANES * TNI_FOLD_WIDTH];
                 tni_word w[TNI_LANES * TNI_FOLD_WIDTH];

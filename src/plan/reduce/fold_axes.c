@@ -122,7 +122,11 @@ static void gather(const tni_fold_cursor *from, int k, int64_t n, char *d)
         }
         const int64_t d_step[2] = {m * f->width, f->width};
         const int64_t s_step[2] = {last > 0 ? f->fold[last - 1].src[k] : 0, step};
-        tile(d, d_step, c.p[k], s_step, (const int64_t[2]){rows, m});
+        if (rows > 1 && s_step[0] == f->width)
+            kernels->transpose[tni_log2_width(f->width)](d, d_step[0], c.p[k], step, m, rows,
+                                                         0);
+        else
+            tile(d, d_step, c.p[k], s_step, (const int64_t[2]){rows, m});
         d += rows * m * f->width;
         n -= rows * m;
         for (int64_t r = 0; r < rows; r++)

@@ -2,10 +2,9 @@
 #include "plan/plan.h"
 
 static const char *const fold_ways[] = {
-    [TNI_FOLD_LINE] = "line",
-    [TNI_FOLD_COLUMNS] = "columns",
-    [TNI_FOLD_PACKED] = "transpose",
-    [TNI_FOLD_STANDING] = "standing blocks",
+    [TNI_FOLD_LINE] = "line",        [TNI_FOLD_COLUMNS] = "columns",
+    [TNI_FOLD_PACKED] = "transpose", [TNI_FOLD_STANDING] = "standing blocks",
+    [TNI_FOLD_PANELS] = "panels",
 };
 
 void tni_fold_facts(const tni_fold *f, tn_facts *facts)

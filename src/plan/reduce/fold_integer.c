@@ -40,14 +40,15 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
                          tni_fold_scratch *scratch)
 {
     const tni_wrap_kernels *k = wrap_kernels(f);
-    void (*add)(uint64_t *, const char *const *, int64_t) = f->product ? k->rows_prod
-                                                            : f->term == TNI_TERM_SQUARE
-                                                                ? k->rows_sumsq
-                                                                : k->rows_sum;
+    void (*add)(void *, const char *const *, int64_t) = f->product ? k->rows_prod
+                                                        : f->term == TNI_TERM_SQUARE
+                                                            ? k->rows_sumsq
+                                                            : k->rows_sum;
     uint64_t *acc = scratch->u.columns.acc.u;
     const char *absent = scratch->u.columns.absent.bytes;
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     const char *row[TNI_TILE_ROWS];
+    const bool narrow = add == k->rows_sum && f->width <= 2; /* sums of 32 bits */
     for (int64_t i = 0; i < w * join; i++)
         acc[i] = f->product;
     for (int64_t i = 0; i < rows; i += TNI_TILE_ROWS) {
@@ -60,6 +61,8 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
             row[j] = j ? absent : tni_fold_row(c, i, absent);
         add(acc, row, w);
     }
+    for (int64_t i = w * join - 1; i >= 0 && narrow; i--) /* from the end: they share memory */
+        scratch->u.columns.acc.i[i] = scratch->u.columns.acc.i32[i];
     for (int64_t l = 1; l < join; l++)
         wrap_merge(f, scratch->u.columns.acc.w, scratch->u.columns.acc.w + l * w, w);
     memcpy(out, acc, (size_t)w * sizeof *acc);

@@ -58,8 +58,8 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
             a[c].i = b[c].i;
 }
 
-static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
-                        tni_fold_scratch *scratch)
+static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *out,
+                       const tni_fold_columns *c, tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = key_kernels(f);
     char *acc = scratch->u.columns.acc.bytes;
@@ -68,12 +68,12 @@ static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     for (int64_t i = 0; i < rows; i += TNI_TILE_ROWS) {
         for (int j = 0; j < TNI_TILE_ROWS; j++) /* a row twice changes nothing */
             row[j] = tni_fold_row(c, (i + j < rows ? i + j : i) * join, NULL);
-        k->rows_max(acc, row, w * join, i == 0, &f->rule);
+        k->rows_max(acc, row, w * join, i == 0, rule);
     }
     for (int64_t i = rows * join; i < c->n; i++) {
         for (int j = 0; j < TNI_TILE_ROWS; j++)
             row[j] = tni_fold_row(c, i, NULL);
-        k->rows_max(acc, row, w, i == 0, &f->rule);
+        k->rows_max(acc, row, w, i == 0, rule);
     }
     const int64_t made = rows > 0 ? w * join : w;
     for (int64_t i = 0; i < made; i++) {
@@ -83,13 +83,18 @@ static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     }
 }
 
+static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                        tni_fold_scratch *scratch)
+{
+    columns_by(f, &f->rule, out, c, scratch);
+}
+
 /* A key as the bits it was made of; what is no number is NaN. */
-static double float_of_key(const tni_fold *f, int64_t key)
+static double float_of_key(const tni_fold *f, const tni_key_rule *rule, int64_t key)
 {
     const int64_t most = f->width == 8 ? INT64_MAX : ((int64_t)1 << (8 * f->width - 1)) - 1;
-    const bool absent = f->skip && key == f->rule.nan, nan = !f->skip && key == f->rule.nan;
-    int64_t k = key ^ f->rule.flip;
-    if (absent || nan)
+    int64_t k = key ^ rule->flip;
+    if (key == rule->nan) /* also what is absent, where NaN is left out */
         return (double)NAN;
     if (k < 0)
         k ^= most;
@@ -114,16 +119,38 @@ static double float_of_key(const tni_fold *f, int64_t key)
     }
 }
 
+/* Of f32 to f32, the usual ones, without a choice for each. */
+static void key_finish32(const tni_key_rule *rule, char *dst, int64_t step, const tni_word *s,
+                         int64_t w)
+{
+    for (int64_t c = 0; c < w; c++) {
+        const int32_t key = (int32_t)s[c].i, k = key ^ (int32_t)rule->flip;
+        const int32_t bits = k < 0 ? k ^ INT32_MAX : k;
+        const int32_t made = s[c].i == rule->nan ? 0x7fc00000 : bits;
+        memcpy(dst + c * step, &made, sizeof made);
+    }
+}
+
+static void finish_by(const tni_fold *f, const tni_key_rule *rule, char *dst, int64_t step,
+                      const tni_word *s, int64_t w)
+{
+    const bool real = rule->kind == TNI_KEY_FLOAT;
+    if (f->src == TN_F32 && f->dst == TN_F32 && f->count > 0) {
+        key_finish32(rule, dst, step, s, w);
+        return;
+    }
+    for (int64_t c = 0; c < w; c++, dst += step)
+        if (real && f->count == 0) /* norms of infinite order of nothing */
+            tni_store_real(dst, f->dst, f->param > 0 ? 0 : (double)INFINITY);
+        else if (real)
+            tni_store_real(dst, f->dst, float_of_key(f, rule, s[c].i));
+        else
+            tni_store_integer(dst, f->dst, (uint64_t)(s[c].i ^ rule->flip));
+}
+
 static void key_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
 {
-    for (int64_t c = 0; c < w; c++, dst += step)
-        if (f->rule.kind == TNI_KEY_FLOAT &&
-            f->count == 0) /* norms of infinite order of nothing */
-            tni_store_real(dst, f->dst, f->param > 0 ? 0 : (double)INFINITY);
-        else if (f->rule.kind == TNI_KEY_FLOAT)
-            tni_store_real(dst, f->dst, float_of_key(f, s[c].i));
-        else
-            tni_store_integer(dst, f->dst, (uint64_t)(s[c].i ^ f->rule.flip));
+    finish_by(f, &f->rule, dst, step, s, w);
 }
 
 const tni_fold_class tni_fold_key = {
@@ -135,6 +162,72 @@ const tni_fold_class tni_fold_key = {
     .columns = key_columns,
     .merge = key_merge,
     .finish = key_finish,
+};
+
+/* ---- the smallest and the largest: words of both, results f->high apart ---- */
+
+static tni_key_rule other_end(const tni_fold *f)
+{
+    tni_key_rule rule = f->rule;
+    rule.flip ^= -1;
+    return rule;
+}
+
+/* A block is in the first cache when it is read again. */
+static void ends_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
+                      tni_fold_scratch *scratch)
+{
+    const tni_key_rule most = other_end(f);
+    (void)scratch;
+    for (int64_t i = 0; i < l->count; i++) {
+        const char *x = l->x[0] + i * l->step[0];
+        out[i].i = l->n ? key_kernels(f)->max(x, l->n, &f->rule) : least_key(f);
+        out[l->count + i].i = l->n ? key_kernels(f)->max(x, l->n, &most) : least_key(f);
+    }
+}
+
+static void ends_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+{
+    key_merge(f, a, b, 2 * w);
+}
+
+/* Rows of half a second cache at a time, twice: the L2 of Zen 4 has 1 MiB. */
+static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                         tni_fold_scratch *scratch)
+{
+    const tni_key_rule most = other_end(f);
+    tni_word part[2 * TNI_FOLD_WIDTH];
+    int64_t rows = ((int64_t)1 << 19) / (c->w * f->width) / TNI_TILE * TNI_TILE;
+    rows = rows ? rows : TNI_TILE;
+    for (int64_t i = 0; i < c->n; i += rows) {
+        tni_fold_columns some = *c;
+        some.n = c->n - i < rows ? c->n - i : rows;
+        some.row = c->row ? c->row + i : NULL;
+        some.x = c->row ? NULL : c->x + i * c->step;
+        columns_by(f, &f->rule, i ? part : out, &some, scratch);
+        columns_by(f, &most, (i ? part : out) + c->w, &some, scratch);
+        if (i)
+            ends_merge(f, out, part, c->w);
+    }
+}
+
+static void ends_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                        int64_t w)
+{
+    const tni_key_rule most = other_end(f);
+    finish_by(f, &f->rule, dst, step, s, w);
+    finish_by(f, &most, dst + f->high, step, s + w, w);
+}
+
+const tni_fold_class tni_fold_ends = {
+    .name = "keys of both ends",
+    .words = 2,
+    .lanes = 1,
+    .acc_words = 1,
+    .line = ends_line,
+    .columns = ends_columns,
+    .merge = ends_merge,
+    .finish = ends_finish,
 };
 
 /* ---- the first index of the largest: words key and index ---- */

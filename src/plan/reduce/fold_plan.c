@@ -177,6 +177,13 @@ static int64_t widest_strip(const tni_fold *f)
     return w > 16 ? w / 16 * 16 : w;
 }
 
+/* Whether sequences are added one after the other by a kernel for their very length. */
+static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
+{
+    return f->class == &tni_fold_tree && f->src == TN_F32 && f->term == TNI_TERM_SAME &&
+           !f->wide && f->dense && f->count <= 8 && map->src[0] == f->count * f->width;
+}
+
 enum {
     SHORT = 16, /* shorter sequences are transposed into columns; measured on Zen 4 */
     NARROW = 64 /* fewer columns than these are joined or transposed */
@@ -192,13 +199,25 @@ static int64_t packed_strip(const tni_fold *f)
     return w > 16 ? w / 16 * 16 : w;
 }
 
+/* One sequence down columns that lie side by side in memory. */
+static bool runs_down(const tni_fold *f)
+{
+    return f->nsrc == 1 && f->nfold == 2 && f->class->ordered &&
+           f->fold[0].src[0] == f->width && f->fold[0].n >= TNI_FOLD_PANEL / f->width;
+}
+
 static bool blocks_stand(const tni_fold *f)
 {
-    if (f->nfold != 2 || !f->class->ordered || f->fold[0].src[0] != f->width ||
-        f->fold[0].n < NARROW || f->fold[1].n % TNI_TREE_BLOCK)
+    if (f->fold[1].n % TNI_TREE_BLOCK)
         return false;
     const int64_t each = f->fold[1].n / TNI_TREE_BLOCK * f->class->words;
     return each * NARROW <= TNI_FOLD_STACK / 2;
+}
+
+static bool panels_fit(const tni_fold *f)
+{
+    const int64_t rows = f->fold[1].n, each = (rows / TNI_TREE_BLOCK + 1) * f->class->words;
+    return rows > TNI_TREE_BLOCK && each <= TNI_FOLD_STACK / 2 * f->width / TNI_FOLD_PANEL;
 }
 
 static void choose_way(tni_fold *f)
@@ -217,15 +236,18 @@ static void choose_way(tni_fold *f)
         f->way = TNI_FOLD_COLUMNS;
         f->why = f->joined ? "narrow rows are dense: sixteen are one"
                            : "results are dense in memory";
-    } else if (many && f->outputs >= NARROW &&
+    } else if (many && f->outputs >= NARROW && !few_elements(f, map) &&
                (f->count < SHORT || (!f->dense && f->count < NARROW))) {
         f->way = TNI_FOLD_PACKED;
         f->why = "short sequences are transposed";
         f->joined = false;
         f->strip = packed_strip(f);
-    } else if (f->class->columns && f->nsrc == 1 && blocks_stand(f)) {
+    } else if (f->class->columns && runs_down(f) && f->fold[0].n >= NARROW && blocks_stand(f)) {
         f->way = TNI_FOLD_STANDING;
         f->why = "blocks of the sequence stand side by side";
+    } else if (runs_down(f) && panels_fit(f)) {
+        f->way = TNI_FOLD_PANELS;
+        f->why = "columns of the sequence are transposed, some at a time";
     }
 }
 
@@ -288,6 +310,15 @@ void tni_fold_plan_dot(tni_fold *f, const tn_tensor *dst, const tn_tensor *a,
         use_terms(f, TNI_TERM_MUL);
     }
     tni_fold_axes(f, dst, (const tn_tensor *const[]){a, b}, folded, false);
+    choose_way(f);
+}
+
+void tni_fold_plan_minmax(tni_fold *f, const tn_tensor *low, const tn_tensor *high,
+                          const tn_tensor *src, uint64_t folded)
+{
+    tni_fold_plan(f, TN_REDUCE_MIN, NULL, low, src, folded);
+    f->class = &tni_fold_ends;
+    f->high = (int64_t)((uintptr_t)high->data - (uintptr_t)low->data);
     choose_way(f);
 }
 

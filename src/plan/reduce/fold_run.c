@@ -106,7 +106,7 @@ static int64_t batch(const fold_job *j, int64_t i, int64_t left, tni_fold_scratc
     for (int k = 0; k < f->nsrc; k++)
         x[k] = j->src[k] + src[k];
     if (!f->dense || f->count > TNI_TREE_BLOCK) {
-        tni_fold_line_run(f, state, x, 0, f->count, scratch);
+        j->one(f, state, x, 0, f->count, scratch);
         tni_fold_finish(f, j->dst + dst, 0, state, 1);
         return 1;
     }
@@ -172,7 +172,9 @@ static void run_few(fold_job *j)
     const char *const *src = j->src;
     const char *at[TNI_FOLD_SOURCES];
     j->results = results;
-    j->run = tni_fold_cut(f->count, TNI_FOLD_PARTS);
+    /* runs of whole columns as far as possible: what is cut is gathered */
+    const int threads = tni_run_parts(tni_times(f->count, f->width), INT64_MAX);
+    j->run = tni_fold_cut(f->count, f->way == TNI_FOLD_LINE ? TNI_FOLD_PARTS : 2 * threads);
     j->runs = (f->count - 1) / j->run + 1;
     fold_job one = *j;
     one.src = at;
@@ -196,14 +198,18 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
         return;
     for (int k = 0; k < f->nsrc; k++)
         src[k] = f->count > 0 ? srcs[k] + f->shift[1 + k] : nothing;
-    fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src, .one = tni_fold_line_run};
+    static const tni_fold_one ones[] = {[TNI_FOLD_LINE] = tni_fold_line_run,
+                                        [TNI_FOLD_STANDING] = tni_fold_standing_run,
+                                        [TNI_FOLD_PANELS] = tni_fold_panels_run};
+    fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src};
     const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
     const int threads = tni_run_parts(bytes, INT64_MAX);
     if (f->way == TNI_FOLD_COLUMNS || f->way == TNI_FOLD_PACKED) {
         tni_fold_run_columns(&j, threads);
-    } else if (f->outputs < 4 * threads && tni_fold_blocks(f->count) > f->outputs) {
-        if (f->way == TNI_FOLD_STANDING)
-            j.one = tni_fold_standing_run;
+        return;
+    }
+    j.one = ones[f->way];
+    if (f->outputs < 4 * threads && tni_fold_blocks(f->count) > f->outputs) {
         run_few(&j);
     } else {
         j.parts = tni_run_parts(bytes, f->outputs);

@@ -40,4 +40,8 @@ void tni_fold_run_columns(fold_job *j, int threads);
 void tni_fold_standing_run(const tni_fold *f, tni_word *out, const char *const *x,
                            int64_t first, int64_t n, tni_fold_scratch *scratch);
 
+/* A run of a sequence that goes down columns of any length above a block. */
+void tni_fold_panels_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
+                         int64_t n, tni_fold_scratch *scratch);
+
 #endif

@@ -18,6 +18,14 @@ static bool direct(const tni_fold *f)
                                  (f->wide && f->term == TNI_TERM_WIDEN && f->elem == TN_F64));
 }
 
+/* Whether sums of 16-bit floats are read as they are; which: 0 f16, 1 bf16. */
+static bool direct16(const tni_fold *f, int *which)
+{
+    *which = f->src == TN_BF16;
+    return (f->src == TN_F16 || f->src == TN_BF16) && f->term == TNI_TERM_SAME && !f->wide &&
+           tni_kernels_of(f->isa)->tree->sum16[*which];
+}
+
 static void tree_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
                       tni_fold_scratch *scratch)
 {
@@ -28,6 +36,11 @@ static void tree_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
     const bool squares = f->term == TNI_TERM_SQUARE && f->elem == TN_F32;
     if (direct(f) || (squares && f->src == TN_F32)) {
         (squares ? k->squares32 : sum)(&out[0].f, l->x[0], l->n, l->step[0], l->count);
+        return;
+    }
+    int which;
+    if (direct16(f, &which)) {
+        k->sum16[which](&out[0].f, l->x[0], l->n, l->step[0], l->count);
         return;
     }
     for (int64_t i = 0; i < l->count; i++) {
@@ -59,6 +72,11 @@ static void add_rows(const tni_fold *f, double *acc, const char *const *row, int
                                                                            : k->rows_sum32;
     if (direct(f)) {
         add(acc, row, w, first);
+        return;
+    }
+    int which;
+    if (!tally && row[TNI_TILE_ROWS - 1] != absent && direct16(f, &which)) {
+        k->rows_sum16[which](acc, row, w, first);
         return;
     }
     for (int64_t c = 0; c < w; c += TNI_FOLD_TERMS) {
@@ -152,9 +170,24 @@ static double norm_of(const tni_fold *f, double s)
     return p == 0 || p == 1 ? s : p == 2 ? sqrt(s) : pow(s, 1 / p);
 }
 
+/* Sums and means to f32, the usual ones, without a choice for each. */
+static void finish32(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
+{
+    const double zero = f->product ? -0.0 : 0.0, n = f->mean ? (double)f->count : 1;
+    for (int64_t c = 0; c < w; c++) {
+        const double x = (s[c].f + zero) / n;
+        const float y = x == x ? (float)x : NAN;
+        memcpy(dst + c * step, &y, sizeof y);
+    }
+}
+
 static void tree_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                         int64_t w)
 {
+    if (f->dst == TN_F32 && !counted(f) && f->op != TN_REDUCE_NORM) {
+        finish32(f, dst, step, s, w);
+        return;
+    }
     for (int64_t c = 0; c < w; c++, dst += step) {
         double x = s[c].f;
         if (!f->product)

@@ -24,6 +24,7 @@ typedef struct tni_rows {
     tn_dtype dtype, elem;
     int isa;
     bool stream;
+    bool packed; /* rows are in the buffers for gathering, written where they are read */
     double eps;
     int64_t n, width, queries, extra; /* causal: queries are the rows of a matrix */
     int64_t step[TNI_ROW_OPERANDS];   /* along a row */
@@ -38,5 +39,20 @@ typedef struct tni_rows {
  * TNI_ROW_ADD_RMS sum and b. */
 void tni_rows_run(tni_row_kind kind, const tn_tensor *const *ts, int dim,
                   const tn_tensor *weight, const tn_tensor *bias, double eps);
+
+/* ---- inside ---- */
+
+/* Row number item of its matrix, whose operands are at. */
+void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s);
+
+/* How many neighbouring rows are transposed together; 0: none. */
+int64_t tni_row_panel(const tni_rows *r);
+
+/* r, for rows of a panel. */
+void tni_row_dense(tni_rows *dense, const tni_rows *r);
+
+/* Neighbouring rows, as many as fit. */
+void tni_row_some(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,
+                  tni_fold_scratch *s);
 
 #endif

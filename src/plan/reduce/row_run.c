@@ -113,15 +113,19 @@ static void row_exp(const tni_rows *r, char *d, const char *x, int64_t n, double
 }
 
 /* Exponentials of a row stay in memory until it is written: in the gathering buffers, which
- * dense rows do not need, or else those of one piece in terms. */
+ * dense rows do not need, in the row of a panel, or else those of one piece in terms. */
 static int64_t row_kept(const tni_rows *r)
 {
+    if (r->packed)
+        return r->dtype == r->elem && r->kind == TNI_ROW_SOFTMAX ? INT64_MAX : TNI_TREE_BLOCK;
     const bool dense = (r->step[TNI_ROW_SRC] == r->width && r->step[TNI_ROW_DST] == r->width);
     return dense ? TNI_FOLD_SOURCES * TNI_TREE_BLOCK * 16 / tni_width(r->elem) : TNI_TREE_BLOCK;
 }
 
-static char *row_exps(const tni_rows *r, int64_t at, tni_fold_scratch *s)
+static char *row_exps(const tni_rows *r, const char *p, int64_t at, tni_fold_scratch *s)
 {
+    if (r->packed && row_kept(r) == INT64_MAX)
+        return (char *)(uintptr_t)p + at * r->width;
     return row_kept(r) > TNI_TREE_BLOCK && at < row_kept(r)
                ? s->u.line.gather[0] + at * tni_width(r->elem)
                : s->u.line.terms;
@@ -137,7 +141,7 @@ static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double mo
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
         const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
                                  s->u.line.gather[0], s->u.line.elems[0]);
-        char *exps = row_exps(r, at, s);
+        char *exps = row_exps(r, p, at, s);
         row_exp(r, exps, x, m, most);
         (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, exps, m, 0, 1);
         tni_fold_push(&r->fold, &pairs, 1);
@@ -215,7 +219,7 @@ static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t s
         if (q->broken) {
             row_fill_nan(d, r->elem, here);
         } else if (here > 0) {
-            const char *x = kept ? row_exps(r, at, s)
+            const char *x = kept ? row_exps(r, p, at, s)
                                  : row_read(r, p, step, r->dtype, at, here, s->u.line.gather[0],
                                             s->u.line.elems[0]);
             row_apply(r, d, x, at, here, q, kept, s, stream);
@@ -241,7 +245,20 @@ static void row_add(const tni_rows *r, char *const *at, tni_fold_scratch *s)
     }
 }
 
-static void row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s)
+/* The sum of squares of a row: short dense ones of f32 without a walk. */
+static double row_squares(const tni_rows *r, const char *p, tni_word *state,
+                          tni_fold_scratch *s)
+{
+    if (r->dtype == TN_F32 && r->n <= TNI_TREE_BLOCK && r->fold.fold[0].src[0] == r->width) {
+        double squares;
+        tni_kernels_of(r->isa)->tree->squares32(&squares, p, r->n, 0, 1);
+        return squares + 0.0;
+    }
+    tni_fold_line_run(&r->fold, state, &p, 0, r->n, s);
+    return state[0].f + 0.0;
+}
+
+void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s)
 {
     const bool softmax = r->kind <= TNI_ROW_CAUSAL;
     const char *p = at[TNI_ROW_SRC];
@@ -262,9 +279,14 @@ static void row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_s
             row_add(r, at, s);
             p = at[TNI_ROW_SUM];
         }
-        tni_fold_line_run(&r->fold, state, &p, 0, r->n, s);
-        const double squares = r->kind == TNI_ROW_LAYER ? state[2].f : state[0].f + 0.0;
-        q.mean = state[1].f;
+        double squares;
+        if (r->kind == TNI_ROW_LAYER) {
+            tni_fold_line_run(&r->fold, state, &p, 0, r->n, s);
+            squares = state[2].f;
+            q.mean = state[1].f;
+        } else {
+            squares = row_squares(r, p, state, s);
+        }
         q.by = 1 / sqrt(squares / (double)r->n + r->eps);
         if (r->elem == TN_F32 && r->kind != TNI_ROW_LAYER)
             q.by = (double)(float)q.by;
@@ -285,13 +307,26 @@ static void rows_part(void *arg, int part)
     tni_fold_scratch scratch;
     int64_t first, last;
     tni_walk walk;
+    tni_rows dense;
+    const int64_t panel = tni_row_panel(r);
+    if (panel)
+        tni_row_dense(&dense, r);
     tni_split_range(j->items, j->parts, part, &first, &last);
     tni_walk_seek(&walk, r->nest.axis, r->nest.ndim, r->nest.nop, first);
     for (int64_t i = first; i < last; i++) {
         char *at[TNI_ROW_OPERANDS];
         for (int k = 0; k < r->nest.nop; k++)
             at[k] = r->at[k] + walk.offset[k];
-        row_one(r, at, i, &scratch);
+        if (panel) { /* neighbours along the innermost axis */
+            const int64_t n = r->nest.axis[r->nest.ndim - 1].n;
+            int64_t rows = n - i % n < panel ? n - i % n : panel;
+            rows = last - i < rows ? last - i : rows;
+            tni_row_some(r, &dense, at, rows, &scratch);
+            for (i += rows - 1; rows > 1; rows--)
+                tni_walk_next(&walk);
+        } else {
+            tni_row_one(r, at, i, &scratch);
+        }
         tni_walk_next(&walk);
     }
     if (r->stream)

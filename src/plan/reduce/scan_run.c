@@ -165,6 +165,100 @@ static void scan_part(void *arg, int part)
     }
 }
 
+/* ---- few long lines: all blocks by themselves, their chain, then all blocks again ---- */
+
+/* Blocks of a round: 8 MiB of f32, which the caches keep until they are read again (Zen 4). */
+enum { SCAN_ROUND = 1024 };
+
+typedef struct round_job {
+    tni_scan s;
+    char *dst;
+    const char *src;
+    int64_t first, blocks; /* of this round */
+    int parts;
+    tni_scan_state before[SCAN_ROUND];
+} round_job;
+
+/* Block i of the round to d, with what came before it. */
+static void round_block(tni_scan *s, const round_job *j, int64_t i, char *d,
+                        tni_scan_state *run)
+{
+    const int64_t at = (j->first + i) * SCAN_BLOCK;
+    s->n = j->s.n - at < SCAN_BLOCK ? j->s.n - at : SCAN_BLOCK;
+    scan_line(s, d, j->src + at * s->step[1], run);
+}
+
+static void totals_part(void *arg, int part)
+{
+    round_job *j = arg;
+    tni_scan s = j->s;
+    char aside[SCAN_BLOCK * 16];
+    int64_t i, last;
+    tni_split_range(j->blocks, j->parts, part, &i, &last);
+    s.step[0] = s.width[0];
+    s.at = 0;
+    for (; i < last; i++) {
+        j->before[i] = (tni_scan_state){0};
+        round_block(&s, j, i, aside, &j->before[i]);
+    }
+}
+
+static void round_part(void *arg, int part)
+{
+    round_job *j = arg;
+    tni_scan s = j->s;
+    int64_t i, last;
+    tni_split_range(j->blocks, j->parts, part, &i, &last);
+    for (; i < last; i++) {
+        s.at = (j->first + i) * SCAN_BLOCK;
+        round_block(&s, j, i, j->dst + s.at * s.step[0], &j->before[i]);
+    }
+}
+
+/* What came before each block; run goes on. */
+static void round_chain(round_job *j, tni_scan_state *run)
+{
+    const bool sum = j->s.op == TN_SCAN_SUM;
+    for (int64_t i = 0; i < j->blocks; i++) {
+        const tni_scan_state own = j->before[i];
+        j->before[i] = *run;
+        if (j->s.type == TNI_SCAN_REAL) {
+            const double f = j->first + i == 0 ? own.f : sum ? run->f + own.f : run->f * own.f;
+            *run = (tni_scan_state){.f = f, .chain = tni_scan_absent(&j->s)};
+        } else {
+            const uint64_t a = (uint64_t)run->i, b = (uint64_t)own.i;
+            run->i = j->first + i == 0 ? own.i : (int64_t)(sum ? a + b : a * b);
+        }
+    }
+}
+
+static void scan_rounds(const tni_scan *s, char *d, const char *p)
+{
+    round_job j = {.s = *s, .dst = d, .src = p};
+    tni_scan_state run = {0};
+    const int64_t blocks = tni_pieces(s->n, SCAN_BLOCK);
+    if (s->initial) {
+        scan_initial(s, d);
+        j.dst += s->step[0];
+        j.s.initial = false;
+    }
+    for (; j.first < blocks; j.first += SCAN_ROUND) {
+        j.blocks = blocks - j.first < SCAN_ROUND ? blocks - j.first : SCAN_ROUND;
+        j.parts = tni_run_parts(j.blocks * SCAN_BLOCK * 4 * s->width[1], j.blocks);
+        tni_parallel(j.parts, totals_part, &j);
+        round_chain(&j, &run);
+        tni_parallel(j.parts, round_part, &j);
+    }
+}
+
+/* Whether lines are divided: fewer than threads, and blocks that meet by a chain. */
+static bool scan_divides(const tni_scan *s, int64_t items)
+{
+    const int threads = tni_run_parts(tni_times(s->count, 4 * s->width[1]), INT64_MAX);
+    return !s->columns && !s->carries && items < threads && s->op <= TN_SCAN_PROD &&
+           s->type != TNI_SCAN_COMPLEX && s->n >= 4 * threads * SCAN_BLOCK;
+}
+
 void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
 {
     scan_job j = {.s = s, .items = 1, .strips = 1};
@@ -178,6 +272,14 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
     if (s->columns)
         j.strips = tni_pieces(s->nest.axis[s->nest.ndim - 1].n, SCAN_COLUMNS);
     j.items *= j.strips;
+    if (scan_divides(s, j.items)) {
+        tni_walk walk;
+        tni_walk_seek(&walk, s->nest.axis, s->nest.ndim, 2, 0);
+        do
+            scan_rounds(s, j.dst + walk.offset[0], j.src + walk.offset[1]);
+        while (tni_walk_next(&walk) != s->nest.ndim);
+        return;
+    }
     j.parts = tni_run_parts(tni_times(s->count, 4 * s->width[1]), j.items);
     tni_parallel(j.parts, scan_part, &j);
 }

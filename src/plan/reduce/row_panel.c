@@ -1,0 +1,73 @@
+/* row_panel.c - neighbouring rows with strides: transposed into dense ones, computed there, and
+ * transposed back, so that every line of memory is used as a whole. */
+#include <string.h>
+
+#include "plan/plan.h"
+
+/* The buffers for gathering are free where rows are dense. */
+static char *panel_of(tni_fold_scratch *s)
+{
+    return s->u.line.gather[0];
+}
+
+static bool transposed(const tni_rows *r, int k)
+{
+    return r->step[k] != r->width && r->nest.axis[r->nest.ndim - 1].step[k] == r->width;
+}
+
+/* Whether a parameter is read where it is: otherwise it needs the buffers. */
+static bool in_memory(const tni_rows *r, const tn_tensor *t)
+{
+    return !t || (t->dtype == r->elem && (t->shape[0] == 1 || t->stride[0] == r->width));
+}
+
+int64_t tni_row_panel(const tni_rows *r)
+{
+    const bool kind = r->kind != TNI_ROW_CAUSAL && r->kind != TNI_ROW_ADD_RMS;
+    if (!kind || r->nest.ndim == 0 || r->n == 1 ||
+        !(transposed(r, TNI_ROW_DST) || transposed(r, TNI_ROW_SRC)) ||
+        !in_memory(r, r->weight) || !in_memory(r, r->bias))
+        return 0;
+    const int64_t most = (int64_t)sizeof(((tni_fold_scratch *)0)->u.line.gather);
+    const int64_t rows = most / (r->n * r->width), line = 64 / r->width;
+    return rows < 2 ? 0 : rows < line ? rows : line;
+}
+
+void tni_row_dense(tni_rows *dense, const tni_rows *r)
+{
+    *dense = *r;
+    dense->packed = true;
+    dense->stream = false;
+    for (int k = 0; k < r->nest.nop; k++)
+        dense->step[k] = r->width;
+    dense->fold.fold[0].src[0] = r->width;
+}
+
+/* Rows of operand k at p into the panel, or back. */
+static void panel_move(const tni_rows *r, int k, char *p, char *panel, int64_t rows, bool back)
+{
+    const tni_copy_kernels *copy = tni_kernels_of(r->isa)->copy;
+    const int log2 = tni_log2_width(r->width);
+    const int64_t pitch = r->n * r->width, next = r->nest.axis[r->nest.ndim - 1].step[k];
+    const int64_t in[2] = {pitch, r->width}, out[2] = {next, r->step[k]};
+    const int64_t trips[2] = {rows, r->n};
+    if (!transposed(r, k))
+        copy->tile[log2](back ? p : panel, back ? out : in, back ? panel : p, back ? in : out,
+                         trips);
+    else if (back)
+        copy->transpose[log2](p, r->step[k], panel, pitch, rows, r->n, 0);
+    else
+        copy->transpose[log2](panel, pitch, p, r->step[k], r->n, rows, 0);
+}
+
+void tni_row_some(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,
+                  tni_fold_scratch *s)
+{
+    char *panel = panel_of(s);
+    panel_move(r, TNI_ROW_SRC, at[TNI_ROW_SRC], panel, rows, false);
+    for (int64_t i = 0; i < rows; i++) {
+        char *row = panel + i * r->n * r->width;
+        tni_row_one(dense, (char *const[]){row, row}, 0, s);
+    }
+    panel_move(r, TNI_ROW_DST, at[TNI_ROW_DST], panel, rows, true);
+}
