@@ -7,10 +7,12 @@
  * one rounding into dst; integers wrap as dst's dtype does, the sources converted to it first;
  * bool is "or" of "and".  |got - exact| is at most (k + 16) 2^-24 times the sum of the products'
  * magnitudes (2^-53 for f64 and c128; 3 times that for complex), and one rounding into dst.
- * Every product is made: 0 * inf is NaN.
+ * Every product is made: 0 * inf is NaN.  On CPUs with AVX512_BF16 a subnormal bf16 counts as 0
+ * in a product of two bf16 matrices.
  *
- * The same library, BLAS, instruction set, shapes and strides give the same bits on every run,
- * for every number of threads and every executor.
+ * The same library, BLAS, instruction set, shapes, strides and alignment of data to its element
+ * give the same bits on every run, for every number of threads and every executor; with a BLAS
+ * that tn_blas names as pthread or by its file, bits may depend on that library's own threads.
  *
  * Failures of every call here, the first that applies:
  *
@@ -57,8 +59,8 @@ TN_API TN_NODISCARD tn_status tn_gemm(const tn_tensor *dst, double alpha, const 
  * words where two names of one term have a blank between them).  A name twice in a term is a
  * diagonal; extents of a name are equal, or 1, which repeats.  "..." is any number of axes,
  * aligned at their ends and broadcast.  Without "->" (letters only) the result has the letters
- * that come once, in alphabetical order, capitals first.  n is in [1, TN_EINSUM_SOURCES]; more
- * than two sources are multiplied in the order that costs least. */
+ * that come once, in alphabetical order, capitals first.  spec has at most 4096 bytes.  n is in
+ * [1, TN_EINSUM_SOURCES]; more than two sources are multiplied in the order that costs least. */
 TN_API TN_NODISCARD tn_status tn_einsum(const tn_tensor *dst, const char *spec, int n,
                                         const tn_tensor *const *srcs);
 
@@ -91,8 +93,9 @@ TN_API TN_NODISCARD tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, d
                                                const void *c, void *workspace, size_t size);
 
 /* The BLAS that large products of floats go to: "openblas 0.3.21", followed by " pthread" or
- * " serial" where it is that flavour; "none".  It is looked for when it is first wanted;
- * TENON_BLAS in the environment names another file, or "none". */
+ * " serial" where it is that flavour; the file's name of a BLAS that is not known; "none".  It is
+ * looked for when it is first wanted; TENON_BLAS in the environment names another file, or
+ * "none". */
 TN_API const char *tn_blas(void);
 
 TN_END

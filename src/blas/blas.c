@@ -3,7 +3,7 @@
  * OpenBLAS's OpenMP flavour runs on the calling thread alone while that thread's OpenMP count is
  * 1, also in a forked child.  Its pthread flavour has one count for the whole process, which is
  * left alone: calls come from one part.  Its serial flavour is not safe for two callers: calls
- * are made one at a time, as those of a BLAS that is not known. */
+ * are made one at a time, as those of a BLAS that is not known, which may have threads. */
 #include "blas.h"
 
 #ifdef TENON_BLAS
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
-enum { FLAVOUR_SERIAL, FLAVOUR_PTHREAD, FLAVOUR_OPENMP };
+enum { FLAVOUR_SERIAL, FLAVOUR_PTHREAD, FLAVOUR_OPENMP, FLAVOUR_UNKNOWN };
 
 typedef void (*gemm_f32)(int, int, int, int, int, int, float, const void *, int, const void *,
                          int, float, void *, int);
@@ -54,7 +54,7 @@ static void blas_find_openmp(void *library)
         FIND(blas.omp_set_count, library, "omp_set_num_threads");
     }
     if (!blas.omp_count || !blas.omp_set_count)
-        blas.flavour = FLAVOUR_SERIAL;
+        blas.flavour = FLAVOUR_UNKNOWN;
 }
 
 static void blas_describe(void *library, const char *path)
@@ -66,12 +66,13 @@ static void blas_describe(void *library, const char *path)
     const char *slash = strrchr(path, '/');
     char version[24] = "";
     snprintf(blas.name, sizeof blas.name, "%.40s", slash ? slash + 1 : path);
-    blas.flavour = FLAVOUR_SERIAL;
+    blas.flavour = FLAVOUR_UNKNOWN;
     if (!parallel || !config)
         return;
-    static const char *const flavours[] = {" serial", " pthread", ""};
+    static const char *const flavours[] = {" serial", " pthread", "", " unknown"};
     const int flavour = parallel();
-    blas.flavour = flavour == FLAVOUR_PTHREAD || flavour == FLAVOUR_OPENMP ? flavour : 0;
+    if (flavour >= FLAVOUR_SERIAL && flavour <= FLAVOUR_OPENMP)
+        blas.flavour = flavour;
     if (sscanf(config(), "OpenBLAS %23s", version) != 1)
         version[0] = 0;
     snprintf(blas.name, sizeof blas.name, "openblas %s%s", version, flavours[blas.flavour]);
@@ -94,6 +95,12 @@ static bool blas_open(const char *path)
     }
     blas_describe(library, path);
     return true;
+}
+
+/* Two calls at a time may go wrong. */
+static bool blas_alone(const struct blas *b)
+{
+    return b->flavour == FLAVOUR_SERIAL || b->flavour == FLAVOUR_UNKNOWN;
 }
 
 static void blas_lock(void)
@@ -148,7 +155,7 @@ int tni_blas_parts(int wanted)
 bool tni_blas_steady(void)
 {
     const struct blas *b = blas_here();
-    return !b || b->flavour != FLAVOUR_PTHREAD;
+    return !b || b->flavour == FLAVOUR_SERIAL || b->flavour == FLAVOUR_OPENMP;
 }
 
 tni_blas_hold tni_blas_begin(void)
@@ -157,7 +164,7 @@ tni_blas_hold tni_blas_begin(void)
     tni_blas_hold hold = {0};
     if (!b)
         return hold;
-    if (b->flavour == FLAVOUR_SERIAL)
+    if (blas_alone(b))
         blas_lock();
     if (b->flavour == FLAVOUR_OPENMP && (hold.threads = b->omp_count()) > 1)
         b->omp_set_count(1);
@@ -167,7 +174,7 @@ tni_blas_hold tni_blas_begin(void)
 void tni_blas_end(const tni_blas_hold *hold)
 {
     const struct blas *b = blas_here();
-    if (b && b->flavour == FLAVOUR_SERIAL)
+    if (b && blas_alone(b))
         blas_unlock();
     if (hold->threads > 1)
         b->omp_set_count(hold->threads);
