@@ -38,6 +38,8 @@ enum { WIDE = 16, ROWS = 4, VECS = 2, AT_ONCE = 2 };
 #define MADD_F32(acc, a, b) ((f32_vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(acc)))
 #define MADD_F64(acc, a, b)                                                                    \
     ((f64_vec)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(acc)))
+#define SWAP_F32(v) ((f32_vec)_mm512_permute_ps((__m512)(v), 0xb1))
+#define SWAP_F64(v) ((f64_vec)_mm512_permute_pd((__m512d)(v), 0x55))
 #elif defined(__AVX2__)
 static const int32_t window[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 INLINE __m256i first(int64_t dwords)
@@ -52,7 +54,11 @@ INLINE __m256i first(int64_t dwords)
 #define MADD_F32(acc, a, b) ((f32_vec)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(acc)))
 #define MADD_F64(acc, a, b)                                                                    \
     ((f64_vec)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(acc)))
+#define SWAP_F32(v) ((f32_vec)_mm256_permute_ps((__m256)(v), 0xb1))
+#define SWAP_F64(v) ((f64_vec)_mm256_permute_pd((__m256d)(v), 5))
 #else
+#define SWAP_F32(v)         __builtin_shufflevector(v, v, 1, 0, 3, 2)
+#define SWAP_F64(v)         __builtin_shufflevector(v, v, 1, 0)
 #define MADD_F32(acc, a, b) ((acc) + (a) * (b))
 #define MADD_F64(acc, a, b) ((acc) + (a) * (b))
 #endif
@@ -146,11 +152,15 @@ static void transpose16(void *to, const char *s, int64_t step, int side)
 #define NAME(x) JOIN(c64, x)
 #define REAL(x) JOIN(f32, x)
 #define T       float
+#define MADD    MADD_F32
+#define SWAP    SWAP_F32
 #include "gemm_complex.inc"
 
 #define NAME(x) JOIN(c128, x)
 #define REAL(x) JOIN(f64, x)
 #define T       double
+#define MADD    MADD_F64
+#define SWAP    SWAP_F64
 #include "gemm_complex.inc"
 
 /* ---- integers, which wrap, and bool ---- */
