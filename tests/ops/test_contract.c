@@ -442,6 +442,12 @@ static void overlapping_rows(void **state)
     OK(tn_windows(&a, &flat, 0, K, 1));
     OK(tn_init(&b, right, TN_F32, 2, (int64_t[]){K, N}));
     OK(tn_init(&d, dst, TN_F32, 2, (int64_t[]){M, N}));
+    tn_plan *plan;
+    tn_facts facts;
+    OK(tn_plan_matmul(&plan, &d, &a, &b));
+    OK(tn_plan_facts(&facts, plan));
+    assert_string_equal(facts.way, "TTGT"); /* packed */
+    tn_plan_free(plan);
     OK(tn_matmul(&d, &a, &b));
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {

@@ -35,32 +35,6 @@ static void facts_transposed(char *text, size_t size, const tni_step *s)
     snprintf(text, size, "%s%s", a ? ", a transposed" : "", b ? ", b transposed" : "");
 }
 
-/* The name of a way: products of panels are named by what is packed. */
-static const char *facts_way(const tni_step *s, const char **why)
-{
-    *why = s->why;
-    if (strcmp(s->way->name, "gemm") != 0)
-        return s->way->name;
-    const tni_tiles *t = &s->tiles;
-    const bool packed =
-        t->panel[TNI_DST].packed || t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed;
-    const bool same = s->p.dtype[TNI_DST] == s->p.meet && s->p.dtype[TNI_LEFT] == s->p.take &&
-                      s->p.dtype[TNI_RIGHT] == s->p.take;
-    *why = "a gemm cannot take every operand where it is: tiles of them are packed";
-    if (packed && same && s->p.sum <= TNI_SUM_C128)
-        return "TTGT";
-    *why = s->p.take == TN_BF16
-               ? "pairs of bf16 are multiplied into f32, and tiles rounded once"
-               : "tiles are converted to the compute type as they are packed";
-    if (packed)
-        return "panels";
-    *why = "every operand is a matrix with a unit stride, in loops over the other axes";
-    if (s->p.count[TNI_ROWS] > 1 || s->p.count[TNI_COLS] > 1 || s->p.count[TNI_BATCH])
-        return "loops over gemm";
-    *why = "every operand is a matrix with a unit stride";
-    return "direct";
-}
-
 /* Extents of a class in one gemm, were tiles not cut. */
 static int64_t facts_extent(const tni_tiles *t, int class)
 {
@@ -74,7 +48,7 @@ static void facts_step(const tni_step *s, tn_facts *f)
     const int rows = p->swapped ? TNI_COLS : TNI_ROWS, cols = TNI_ROWS + TNI_COLS - rows;
     char packed[64] = "", transposed[40] = "";
     int64_t m = p->size[rows], n = p->size[cols], times = p->size[TNI_BATCH];
-    if (!strcmp(s->way->name, "gemm")) {
+    if (s->tiled) {
         times *= m / facts_extent(&s->tiles, rows) * (n / facts_extent(&s->tiles, cols));
         m = facts_extent(&s->tiles, rows);
         n = facts_extent(&s->tiles, cols);
@@ -90,15 +64,14 @@ static void facts_step(const tni_step *s, tn_facts *f)
 void tni_contract_describe(const tni_chain *c, tn_facts *f)
 {
     const tni_step *last = &c->link[c->n - 1].step;
-    const char *why;
     bool blas = false;
-    FACT(f->way, "%s", facts_way(last, &why));
-    FACT(f->why, "%s", why);
+    FACT(f->way, "%s", last->way->name);
+    FACT(f->why, "%s", last->why);
     f->workspace = (int64_t)c->workspace;
     for (int i = 0; i < c->n; i++) {
         const tni_step *s = &c->link[i].step;
         f->flops += s->flops;
-        blas |= !strcmp(s->way->name, "gemm") && tni_product_by_blas(&s->p);
+        blas |= s->tiled && tni_product_by_blas(&s->p);
         if (s->flops)
             facts_step(s, f);
     }

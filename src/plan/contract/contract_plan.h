@@ -143,6 +143,7 @@ struct tni_step {
     const char *why;
     size_t workspace;
     int64_t flops;
+    bool tiled; /* tiles are planned: one of the ways that run them */
     tni_tiles tiles;
 };
 
@@ -154,6 +155,7 @@ void tni_step_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
 
 /* ---- ways ---- */
 
+/* Plan tiles; false: some axes are too many for a panel. */
 bool tni_tiles_fit(tni_step *s);
 void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
 bool tni_vector_fits(tni_step *s);

@@ -2,8 +2,8 @@
  *
  * A tile is some axes of rows, of cols and all of deep.  An operand whose axes of a tile merge
  * into a matrix with a unit stride is used where it is; others are packed, halves and integers
- * widened on the way.  Candidates are compared by the model of contract_cost.c.  Nothing but shapes, steps and dtypes enters, so bits do not depend on
- * threads. */
+ * widened on the way.  Candidates are compared by the model of contract_cost.c.  Nothing but
+ * shapes, steps and dtypes enters, so bits do not depend on threads. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
@@ -205,7 +205,6 @@ static void tiles_order_loops(tni_tiles *t, const tni_product *p, const tiles_ch
         t->items *= t->loop[i].n;
 }
 
-/* Number the panels of each side, and say which are packed before the tiles. */
 /* Whether a side has another panel for each index of a loop: its elements are others, or the last
  * block of a cut axis is shorter and packed with other steps, also when the axis is broadcast. */
 static bool tiles_changes_panel(const tni_tiles *t, const tni_tile_loop *l, int side)
@@ -219,6 +218,7 @@ static bool tiles_changes_panel(const tni_tiles *t, const tni_tile_loop *l, int 
     return in->axis[0].n % in->block != 0;
 }
 
+/* Number the panels of each side, and say which are packed before the tiles. */
 static void tiles_number(tni_tiles *t)
 {
     for (int side = 0; side < TNI_ADDEND; side++) {
@@ -384,6 +384,5 @@ bool tni_tiles_fit(tni_step *s)
     if (!tiles_lay(&s->tiles, &s->p, &search.best))
         return false;
     tiles_slots(s);
-    s->why = "";
     return true;
 }

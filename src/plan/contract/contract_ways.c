@@ -46,10 +46,48 @@ static void copy_run(const tni_step *s, char *const at[TNI_SIDES], char *workspa
     tni_contract_copy(&dst, at[TNI_DST], &src, at[side]);
 }
 
-/* What no panel holds. */
+/* ---- tiles: one plan, named by what is packed ---- */
+
+static bool tiles_pack(const tni_tiles *t)
+{
+    return t->panel[TNI_DST].packed || t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed;
+}
+
+static bool direct_fits(tni_step *s)
+{
+    const tni_product *p = &s->p;
+    s->why = "every operand is a matrix with a unit stride";
+    s->tiled = tni_tiles_fit(s);
+    return s->tiled && !tiles_pack(&s->tiles) && p->count[TNI_ROWS] <= 1 &&
+           p->count[TNI_COLS] <= 1 && !p->count[TNI_BATCH];
+}
+
 static bool loops_fit(tni_step *s)
 {
-    s->why = "too many axes for a panel";
+    s->why = "every operand is a matrix with a unit stride, in loops over the other axes";
+    return s->tiled && !tiles_pack(&s->tiles);
+}
+
+static bool ttgt_fits(tni_step *s)
+{
+    const tni_product *p = &s->p;
+    s->why = "a gemm cannot take every operand where it is: tiles of them are packed";
+    return s->tiled && p->dtype[TNI_DST] == p->meet && p->dtype[TNI_LEFT] == p->take &&
+           p->dtype[TNI_RIGHT] == p->take && p->sum <= TNI_SUM_C128;
+}
+
+static bool panels_fit(tni_step *s)
+{
+    s->why = s->p.take == TN_BF16
+                 ? "pairs of bf16 are multiplied into f32, and tiles rounded once"
+                 : "tiles are converted to the compute type as they are packed";
+    return s->tiled;
+}
+
+/* What no panel holds. */
+static bool rest_fits(tni_step *s)
+{
+    s->why = "too many axes for a panel: sums lie side by side";
     return true;
 }
 
@@ -60,8 +98,11 @@ static const tni_contract_way ways[] = {
     {"lanes", tni_lanes_fit, tni_lanes_run},
     {"small", tni_small_fits, tni_small_run},
     {"gemv", tni_vector_fits, tni_vector_run},
-    {"gemm", tni_tiles_fit, tni_tiles_run},
-    {"loops", loops_fit, tni_lanes_run},
+    {"direct", direct_fits, tni_tiles_run},
+    {"loops over gemm", loops_fit, tni_tiles_run},
+    {"TTGT", ttgt_fits, tni_tiles_run},
+    {"panels", panels_fit, tni_tiles_run},
+    {"lanes", rest_fits, tni_lanes_run},
 };
 
 static int64_t step_flops(const tni_product *p)
@@ -76,6 +117,7 @@ static int64_t step_flops(const tni_product *p)
 void tni_step_plan(tni_step *s)
 {
     s->workspace = 0;
+    s->tiled = false;
     s->flops = step_flops(&s->p);
     s->way = ways;
     while (!s->way->fits(s))
