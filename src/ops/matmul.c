@@ -326,7 +326,7 @@ tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha, const v
         &(matmul_call){call, &plan->ts[0], NULL, NULL, NULL, alpha, beta, true}));
     if (workspace || size)
         TRY(tni_plan_check_workspace(plan, workspace, size, call));
-    TRY(tni_plan_check(plan, dst, srcs, call));
+    TRY(tni_plan_check_some(plan, beta != 0 ? plan->nsrc : 2, dst, srcs, call));
     if (beta != 0 && plan->nsrc < 3 && c && c != dst)
         TRY(gemm_check_addend(plan, dst, c));
     if (plan->low[0] == plan->high[0])

@@ -157,7 +157,10 @@ tn_plan *tni_plan_new_more(const tni_plan_class *class, size_t more, const char 
                            bool allow_alias, int nsrc, const tn_tensor *dst,
                            const tn_tensor *const *srcs);
 
-/* The checks of a run, for addresses and for a workspace of the caller's. */
+/* The checks of a run, for addresses (of the first nsrc sources, where the others are not read)
+ * and for a workspace of the caller's. */
+tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const void *const *srcs,
+                              const char *call);
 tn_status tni_plan_check(const tn_plan *plan, void *dst, const void *const *srcs,
                          const char *call);
 tn_status tni_plan_check_workspace(const tn_plan *plan, const void *workspace, size_t size,

@@ -39,20 +39,20 @@ static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, 
     return tni_check_disjoint(&d, &s, plan->allow_alias && k >= plan->alias_from, plan->call);
 }
 
-tn_status tni_plan_check(const tn_plan *plan, void *dst, const void *const *srcs,
-                         const char *call)
+tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const void *const *srcs,
+                              const char *call)
 {
-    if (!srcs && plan->nsrc)
-        return tni_fail(TN_ENULL, "%s: srcs is NULL and the plan has %d", call, plan->nsrc);
+    if (!srcs && nsrc)
+        return tni_fail(TN_ENULL, "%s: srcs is NULL and the plan has %d", call, nsrc);
     if (plan->low[0] == plan->high[0])
         return TN_OK;
     if (!dst)
         return tni_fail(TN_ENULL, "%s: dst is NULL", call);
-    for (int k = 1; k <= plan->nsrc; k++)
+    for (int k = 1; k <= nsrc; k++)
         if (!srcs[k - 1] && plan->low[k] != plan->high[k])
             return tni_fail(TN_ENULL, "%s: source %d is NULL", call, k - 1);
     uintptr_t d = (uintptr_t)dst;
-    for (int k = 1; k <= plan->nsrc; k++) {
+    for (int k = 1; k <= nsrc; k++) {
         uintptr_t s = (uintptr_t)srcs[k - 1];
         bool meet = d + (uintptr_t)plan->low[0] < s + (uintptr_t)plan->high[k] &&
                     s + (uintptr_t)plan->low[k] < d + (uintptr_t)plan->high[0];
@@ -60,6 +60,12 @@ tn_status tni_plan_check(const tn_plan *plan, void *dst, const void *const *srcs
             TRY(plan_disjoint(plan, dst, srcs[k - 1], k));
     }
     return TN_OK;
+}
+
+tn_status tni_plan_check(const tn_plan *plan, void *dst, const void *const *srcs,
+                         const char *call)
+{
+    return tni_plan_check_some(plan, plan->nsrc, dst, srcs, call);
 }
 
 tn_status tni_plan_check_workspace(const tn_plan *plan, const void *workspace, size_t size,

@@ -1,4 +1,6 @@
 /* test_contract_errors.c - what contractions refuse: status, order of the rules, column. */
+#include <math.h>
+
 #include "layout.h"
 
 static float space[64];
@@ -212,7 +214,221 @@ static void matmul_rules(void **state)
     assert_int_equal(tn_gemm(&into, 1, &bools, &bools, 0, NULL), TN_EDTYPE);
 }
 
+/* ---- every fault and every pair of them, by every call ---- */
+
+typedef struct faulty {
+    tn_tensor d, a, b;
+    const tn_tensor *left; /* &a or NULL */
+    const char *text;
+} faulty;
+
+static void fault_pointer(faulty *f)
+{
+    f->left = NULL;
+}
+
+static void fault_readonly(faulty *f)
+{
+    f->d.flags |= TN_READONLY;
+}
+
+static void fault_text(faulty *f)
+{
+    f->text = "ij,jk->iz";
+}
+
+static void fault_device(faulty *f)
+{
+    f->b.device = (tn_device)77;
+}
+
+static void fault_dtype(faulty *f)
+{
+    f->a.dtype = TN_U64; /* which meets no i32 */
+    f->b.dtype = TN_I32;
+}
+
+static void fault_shape(faulty *f)
+{
+    f->a.shape[1] = 7;
+}
+
+static void fault_size(faulty *f)
+{
+    f->b.shape[1] = f->d.shape[1] = INT64_MAX / 2;
+}
+
+static void fault_stride(faulty *f)
+{
+    f->d.stride[0] = 0;
+}
+
+static void fault_data(faulty *f)
+{
+    f->a.data = NULL;
+}
+
+static void fault_overlap(faulty *f)
+{
+    f->d.data = space + 5;
+}
+
+enum { SEES_DST = 1, SEES_TEXT = 2, SEES_DATA = 4 };
+
+/* In the order in which they are reported. */
+static const struct {
+    void (*make)(faulty *f);
+    tn_status status;
+    int needs; /* what a call must see */
+} faults[] = {
+    {fault_pointer, TN_ENULL, 0},        {fault_readonly, TN_EARG, SEES_DST},
+    {fault_text, TN_EFORMAT, SEES_TEXT}, {fault_device, TN_EDEVICE, 0},
+    {fault_dtype, TN_EDTYPE, SEES_DST},  {fault_shape, TN_ESHAPE, 0},
+    {fault_size, TN_EOVERFLOW, 0},       {fault_stride, TN_ESTRIDE, SEES_DST},
+    {fault_data, TN_ENULL, SEES_DATA},   {fault_overlap, TN_EOVERLAP, SEES_DATA},
+};
+
+static tn_plan *fault_plan;
+static int fault_ndim;
+static int64_t fault_extents[TN_MAX_NDIM];
+
+static tn_status by_matmul(const faulty *f)
+{
+    return tn_matmul(&f->d, f->left, &f->b);
+}
+
+static tn_status by_gemm(const faulty *f)
+{
+    return tn_gemm(&f->d, 1, f->left, &f->b, 1, NULL);
+}
+
+static tn_status by_einsum(const faulty *f)
+{
+    return tn_einsum(&f->d, f->text, 2, (const tn_tensor *const[]){f->left, &f->b});
+}
+
+static tn_status by_matmul_shape(const faulty *f)
+{
+    return tn_matmul_shape(f->left, &f->b, &fault_ndim, fault_extents);
+}
+
+static tn_status by_einsum_shape(const faulty *f)
+{
+    return tn_einsum_shape(f->text, 2, (const tn_tensor *const[]){f->left, &f->b}, &fault_ndim,
+                           fault_extents);
+}
+
+static tn_status by_plan_matmul(const faulty *f)
+{
+    return tn_plan_matmul(&fault_plan, &f->d, f->left, &f->b);
+}
+
+static tn_status by_plan_gemm(const faulty *f)
+{
+    return tn_plan_gemm(&fault_plan, &f->d, 1, f->left, &f->b, 1, NULL);
+}
+
+static tn_status by_plan_einsum(const faulty *f)
+{
+    return tn_plan_einsum(&fault_plan, &f->d, f->text, 2,
+                          (const tn_tensor *const[]){f->left, &f->b});
+}
+
+static const struct {
+    const char *name;
+    tn_status (*call)(const faulty *f);
+    int sees;
+} by[] = {
+    {"matmul", by_matmul, SEES_DST | SEES_DATA},
+    {"gemm", by_gemm, SEES_DST | SEES_DATA},
+    {"einsum", by_einsum, SEES_DST | SEES_TEXT | SEES_DATA},
+    {"matmul_shape", by_matmul_shape, 0},
+    {"einsum_shape", by_einsum_shape, SEES_TEXT},
+    {"plan_matmul", by_plan_matmul, SEES_DST},
+    {"plan_gemm", by_plan_gemm, SEES_DST},
+    {"plan_einsum", by_plan_einsum, SEES_DST | SEES_TEXT},
+};
+
+/* Faults i and j: the first that the call sees is reported, and nothing is changed. */
+static void fault_case(size_t call, size_t i, size_t j)
+{
+    static float result[8], was[8];
+    float left[6] = {1};
+    faulty f = {.d = T(2, 4), .a = T(2, 3), .b = T(3, 4), .text = "ij,jk->ik"};
+    const bool sees_i = !(faults[i].needs & ~by[call].sees),
+               sees_j = !(faults[j].needs & ~by[call].sees);
+    const tn_status want = sees_i ? faults[i].status : sees_j ? faults[j].status : TN_OK;
+    memset(was, 0x5a, sizeof was);
+    memset(result, 0x5a, sizeof result);
+    f.left = &f.a;
+    f.d.data = result;
+    f.a.data = left;
+    faults[i].make(&f);
+    faults[j].make(&f);
+    fault_plan = NULL;
+    fault_ndim = -1;
+    const tn_status got = by[call].call(&f);
+    if (got != want)
+        fail_msg("%s with faults %zu and %zu: %s, expected %s: %s", by[call].name, i, j,
+                 tn_status_name(got), tn_status_name(want), tn_error());
+    assert_true(tn_error_column() == 0 || got == TN_EFORMAT);
+    if (got != TN_OK) {
+        assert_null(fault_plan);
+        assert_int_equal(fault_ndim, -1);
+        assert_memory_equal(result, was, sizeof was);
+    }
+    tn_plan_free(fault_plan);
+}
+
+static void every_pair_of_faults(void **state)
+{
+    (void)state;
+    for (size_t call = 0; call < sizeof by / sizeof *by; call++)
+        for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+            for (size_t j = i; j < sizeof faults / sizeof *faults; j++)
+                fault_case(call, i, j);
+}
+
 /* ---- plans ---- */
+
+/* A run of a gemm's plan with other numbers: the first fault is reported, dst is as it was. */
+static void gemm_run_rules(void **state)
+{
+    (void)state;
+    float d[8], was[8], a[6] = {1}, b[12] = {1}, c[12] = {1};
+    tn_tensor td = T(2, 4), ta = T(2, 3), tb = T(3, 4), bias = T(4);
+    tn_plan *own, *whole;
+    int32_t whole_d[8], whole_s[12] = {0};
+    td.data = d;
+    memset(d, 0x5a, sizeof d);
+    memcpy(was, d, sizeof d);
+    OK(tn_plan_gemm(&own, &td, 1, &ta, &tb, 1, &bias));
+    assert_int_equal(tn_plan_gemm_run(own, NULL, 1, a, b, 0, NULL, NULL, 0), TN_ENULL);
+    assert_int_equal(tn_plan_gemm_run(own, d, 1, NULL, b, 0, NULL, NULL, 0), TN_ENULL);
+    assert_int_equal(tn_plan_gemm_run(own, d, 1, a, NULL, 0, NULL, NULL, 0), TN_ENULL);
+    assert_int_equal(tn_plan_gemm_run(own, d, 1, d + 1, b, 0, NULL, NULL, 0), TN_EOVERLAP);
+    assert_int_equal(tn_plan_gemm_run(own, d, 1, a, d + 7, 0, NULL, NULL, 0), TN_EOVERLAP);
+    assert_int_equal(tn_plan_gemm_run(own, d, 1, a, b, 1, d + 5, NULL, 0), TN_EOVERLAP);
+    assert_int_equal(tn_plan_gemm_run(own, d, 1, a, b, 1, NULL, NULL, 0), TN_EOVERLAP);
+    assert_memory_equal(d, was, sizeof d);
+    OK(tn_plan_gemm_run(own, d, 1, a, b, 0, d + 5, NULL, 0)); /* not read */
+    OK(tn_plan_gemm_run(own, d, 1, a, b, 1, c, NULL, 0));
+    tn_plan_free(own);
+
+    OK(tn_plan_gemm(&own, &td, 1, &ta, &tb, 0, NULL)); /* c is laid out as dst */
+    assert_int_equal(tn_plan_gemm_run(own, d, 1, a, b, 1, d + 5, NULL, 0), TN_EOVERLAP);
+    OK(tn_plan_gemm_run(own, d, 1, a, b, 1, d, NULL, 0));
+    OK(tn_plan_gemm_run(own, d, 1, a, b, 1, c, NULL, 0));
+    tn_plan_free(own);
+
+    td.dtype = ta.dtype = tb.dtype = TN_I32;
+    OK(tn_plan_gemm(&whole, &td, 1, &ta, &tb, 0, NULL));
+    assert_int_equal(tn_plan_gemm_run(whole, NULL, 0.5, NULL, NULL, 0, NULL, NULL, 0), TN_EARG);
+    assert_int_equal(tn_plan_gemm_run(whole, whole_d, 1, whole_s, whole_s, NAN, NULL, NULL, 0),
+                     TN_EARG);
+    OK(tn_plan_gemm_run(whole, whole_d, -7, whole_s, whole_s, 0, NULL, NULL, 0));
+    tn_plan_free(whole);
+}
 
 static void workspaces(void **state)
 {
@@ -283,9 +499,14 @@ static void too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(too_large),    cmocka_unit_test(texts),
-        cmocka_unit_test(einsum_rules), cmocka_unit_test(dtypes),
-        cmocka_unit_test(matmul_rules), cmocka_unit_test(workspaces),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(einsum_rules),
+        cmocka_unit_test(dtypes),
+        cmocka_unit_test(matmul_rules),
+        cmocka_unit_test(workspaces),
+        cmocka_unit_test(every_pair_of_faults),
+        cmocka_unit_test(gemm_run_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,9 @@ static const way_case contract_ways[] = {
     {{"ij", "ik", "kj"}, {"", "", ""}, "i4j800k800", TN_C64, TN_C64, "direct"},
     {{"ij", "ik", "kj"}, {"", "", ""}, "i30j30k30", TN_F32, TN_F32, "direct"},
     {{"i", "ik", "k"}, {"", "", ""}, "i700k1100", TN_C64, TN_C64, "gemv"},
+    {{"j", "k", "jk"}, {"", "", "kj"}, "j701k1103", TN_C64, TN_C64, "gemv"},
+    {{"j", "k", "jk"}, {"", "", "kj"}, "j701k103", TN_C128, TN_C128, "gemv"},
+    {{"j", "k", "jk"}, {"", "", ""}, "j303k1021", TN_C128, TN_C128, "gemv"},
     {{"il", "jk", "ijkl"}, {"", "", ""}, "i9j10k11l12", TN_F32, TN_F32, "gemv"},
     {{"", "k", "k"}, {"", "", ""}, "k5000", TN_F64, TN_F64, "gemv"},
     {{"x", "xc", "xc"}, {"", "", ""}, "x3000c3", TN_F32, TN_F32, "lanes"},
@@ -73,8 +76,8 @@ static inline int64_t size_of(const way_case *c, char letter)
     return strtoll(strchr(c->sizes, letter) + 1, NULL, 10);
 }
 
-/* A dense tensor whose axes lie in memory in another order. */
-static inline tn_tensor tensor_of(rng *r, const way_case *c, int k)
+/* A dense tensor whose axes lie in memory in another order; every byte is 0xee. */
+static inline tn_tensor layout_of(const way_case *c, int k)
 {
     int64_t shape[8], stride[8], step = (int64_t)tn_dtype_size(k ? c->dtype : c->dst);
     const char *letters = c->letters[k], *memory = c->layout[k][0] ? c->layout[k] : letters;
@@ -90,6 +93,13 @@ static inline tn_tensor tensor_of(rng *r, const way_case *c, int k)
     assert_non_null(data);
     memset(data, 0xee, step ? (size_t)step : 1);
     OK(tn_init_strided(&t, data, k ? c->dtype : c->dst, ndim, shape, stride));
+    return t;
+}
+
+/* The same with numbers, where it is a source. */
+static inline tn_tensor tensor_of(rng *r, const way_case *c, int k)
+{
+    tn_tensor t = layout_of(c, k);
     if (k && c->dtype >= TN_F8E4M3 && c->dtype <= TN_F64)
         OK(tn_randn(&t, next(r))); /* numbers whose sums round, so that their order is seen */
     else if (k)
