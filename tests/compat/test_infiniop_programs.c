@@ -2,6 +2,8 @@
  * one test for each defect that one was seen to have; many threads; a forked child. */
 #include "infiniop_client.h"
 
+#include "core/half.h"
+
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +34,131 @@ static void test_gemm(void **state)
     RUN_IN(SUCCESS, Gemm, gemm, &c, a, b, 1, 0);
     assert_true(c == 32);
     OK(infiniopDestroyGemmDescriptor(gemm));
+}
+
+/* ---- the cases of InfiniCore's own test of Gemm ---- */
+
+/* Element i of a matrix of a dtype, as a number in (0, 1). */
+static void put_number(infiniDtype_t dtype, char *data, size_t i, float f)
+{
+    const uint16_t half = dtype == INFINI_DTYPE_F16 ? tni_f16_of_f32(f) : tni_bf16_of_f32(f);
+    if (dtype == INFINI_DTYPE_F32)
+        memcpy(data + 4 * i, &f, 4);
+    else
+        memcpy(data + 2 * i, &half, 2);
+}
+
+static double number_at(infiniDtype_t dtype, const char *data, size_t i)
+{
+    float f;
+    uint16_t half;
+    if (dtype == INFINI_DTYPE_F32) {
+        memcpy(&f, data + 4 * i, 4);
+        return f;
+    }
+    memcpy(&half, data + 2 * i, 2);
+    return dtype == INFINI_DTYPE_F16 ? tni_f32_of_f16(half) : tni_f32_of_bf16(half);
+}
+
+typedef struct gemm_operand {
+    size_t ndim, shape[3];
+    ptrdiff_t step[3];
+    char *data;
+} gemm_operand;
+
+static gemm_operand operand_of(infiniDtype_t dtype, size_t batch, size_t rows, size_t cols,
+                               ptrdiff_t row, ptrdiff_t col)
+{
+    static uint32_t state = 1;
+    gemm_operand x = {batch ? 3 : 2, {batch, rows, cols}, {0, row, col}, NULL};
+    const size_t one = col == 1 ? rows * (size_t)row : cols * (size_t)col;
+    const size_t n = one * (batch ? batch : 1);
+    x.step[0] = (ptrdiff_t)one;
+    x.data = malloc(n * 4);
+    assert_non_null(x.data);
+    for (size_t i = 0; i < n; i++) {
+        state = state * 1664525 + 1013904223;
+        put_number(dtype, x.data, i, (float)(state >> 8) / (1 << 24));
+    }
+    return x;
+}
+
+static infiniopTensorDescriptor_t described(infiniDtype_t dtype, const gemm_operand *x)
+{
+    const size_t skip = 3 - x->ndim;
+    return tensor(dtype, x->ndim, x->shape + skip, x->step + skip);
+}
+
+static const struct gemm_case {
+    float alpha, beta;
+    size_t batch, m, k, n;
+    ptrdiff_t a, b, b_col, c; /* steps of rows, and of b's columns; 0: dense */
+} gemm_cases[] = {
+    {1, 0, 0, 1, 2048, 2048, 0, 0, 1, 0},
+    {1, 0, 2, 4, 2048, 2048, 0, 0, 1, 0},
+    {1, 0, 0, 1, 2048, 2048, 4096, 4096, 1, 4096},
+    {1, 1, 0, 6, 2048, 2560, 2048, 1, 2048, 2560},
+    {0.125f, 0, 4, 48, 64, 6, 0, 0, 1, 0},
+    {2, 0.5f, 0, 70, 80, 90, 0, 0, 1, 0}, /* and one that has a workspace */
+};
+
+static bool gemm_case(infiniDtype_t dtype, double tolerance, const struct gemm_case *g)
+{
+    gemm_operand a = operand_of(dtype, g->batch, g->m, g->k, g->a ? g->a : (ptrdiff_t)g->k, 1),
+                 b = operand_of(dtype, g->batch, g->k, g->n, g->b ? g->b : (ptrdiff_t)g->n,
+                                g->b_col),
+                 c = operand_of(dtype, g->batch, g->m, g->n, g->c ? g->c : (ptrdiff_t)g->n, 1);
+    const size_t bytes = (g->batch ? g->batch : 1) * (size_t)c.step[0] * 4;
+    char *was = malloc(bytes);
+    assert_non_null(was);
+    memcpy(was, c.data, bytes);
+    infiniopGemmDescriptor_t gemm;
+    CREATE(Gemm, gemm, described(dtype, &c), described(dtype, &a), described(dtype, &b));
+    size_t size = 0;
+    OK(infiniopGetGemmWorkspaceSize(gemm, &size));
+    if (size) {
+        FAILS(
+            infiniopGemm(gemm, was, size - 1, c.data, a.data, b.data, g->alpha, g->beta, NULL),
+            INSUFFICIENT_WORKSPACE);
+        assert_memory_equal(was, c.data, bytes / 4);
+    }
+    RUN_IN(SUCCESS, Gemm, gemm, c.data, a.data, b.data, g->alpha, g->beta);
+    for (size_t s = 0; s < 40; s++) {
+        const size_t z = g->batch ? s % g->batch : 0, i = s * 7 % g->m, j = s * 131 % g->n;
+        const size_t at = z * (size_t)c.step[0] + i * (size_t)c.step[1] + j;
+        double want = g->beta != 0 ? g->beta * number_at(dtype, was, at) : 0, sum = 0;
+        for (size_t p = 0; p < g->k; p++)
+            sum += number_at(dtype, a.data, z * (size_t)a.step[0] + i * (size_t)a.step[1] + p) *
+                   number_at(dtype, b.data,
+                             z * (size_t)b.step[0] + p * (size_t)b.step[1] +
+                                 j * (size_t)b.step[2]);
+        want += g->alpha * sum;
+        assert_true(fabs(number_at(dtype, c.data, at) - want) <= tolerance * want);
+    }
+    OK(infiniopDestroyGemmDescriptor(gemm));
+    free(a.data);
+    free(b.data);
+    free(c.data);
+    free(was);
+    return size > 0;
+}
+
+/* Each within InfiniCore's tolerance; a workspace of a byte less is refused, and so is a c that
+ * names an element twice. */
+static void test_gemm_cases(void **state)
+{
+    (void)state;
+    static const struct {
+        infiniDtype_t dtype;
+        double tolerance;
+    } types[] = {{INFINI_DTYPE_F16, 1e-2}, {INFINI_DTYPE_BF16, 5e-2}, {INFINI_DTYPE_F32, 1e-3}};
+    int spaces = 0;
+    for (size_t t = 0; t < COUNT(types); t++)
+        for (size_t i = 0; i < COUNT(gemm_cases); i++)
+            spaces += gemm_case(types[t].dtype, types[t].tolerance, &gemm_cases[i]);
+    assert_true(spaces > 0);
+    REFUSES(BAD_TENSOR_STRIDES, Gemm, F32(2, DIMS(2, 2), STEPS(0, 1)), F32(2, DIMS(2, 3), NULL),
+            F32(2, DIMS(3, 2), NULL));
 }
 
 static void test_layer_norm_of_equal_numbers(void **state)
@@ -261,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_gemm_cases),
         cmocka_unit_test(test_layer_norm_of_equal_numbers),
         cmocka_unit_test(test_add_rms_norm_strides),
         cmocka_unit_test(test_addbmm_sum),
