@@ -6,9 +6,14 @@
 
 enum { MOST_SOURCES = 4, MOST_AXES = 4, MOST_TEXT = 200, MOST_ELEMENTS = 2048 };
 
-static void check_refused(const char *text, tn_status status)
+static void check_refused(const char *text, int n, const tn_tensor *const *srcs,
+                          tn_status status)
 {
     const int column = tn_error_column();
+    uint64_t value = 17;
+    tn_tensor dst;
+    MUST(tn_init(&dst, &value, TN_U64, 0, NULL) == TN_OK);
+    MUST(tn_einsum(&dst, text, n, srcs) == status && value == 17);
     MUST(*tn_error());
     MUST(status == TN_EFORMAT || status == TN_ESHAPE || status == TN_EOVERFLOW);
     if (status == TN_EFORMAT)
@@ -49,7 +54,7 @@ static void run(const char *text, int n, const tn_tensor *const *srcs)
     const tn_status status = tn_einsum_shape(text, n, srcs, &ndim, shape);
     if (status != TN_OK) {
         MUST(ndim == -1);
-        check_refused(text, status);
+        check_refused(text, n, srcs, status);
         return;
     }
     double count = 1;

@@ -5,10 +5,19 @@
 #include "contract_oracle.h"
 #include "draw.h"
 
+/* How the text of a case is written. */
+typedef enum draw_text {
+    DRAW_LETTERS, /* "ij,jk->ik" */
+    DRAW_WORDS,   /* "ii jj, jj kk -> ii kk" */
+    DRAW_IMPLIED, /* "ij,jk": the letters that come once, in order */
+    DRAW_DOTS     /* dst's first letters are "...", which sources have at their ends */
+} draw_text;
+
 /* Extents of letters from the sources; a source may have 1 where others have more. */
 typedef struct draw_case {
     int n;
     char letters[1 + TN_EINSUM_SOURCES][16];
+    int dots; /* DRAW_DOTS: letters of dst that are "..." */
     int64_t extent[ORACLE_LETTERS];
     tn_dtype dtype[TN_EINSUM_SOURCES], met, dst;
 } draw_case;
@@ -48,12 +57,14 @@ static inline void draw_letters(rng *r, draw_case *c, double most)
     static const int64_t usual[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33};
     const int letters = (int)pick(r, 1, 6);
     double work = 1;
-    c->n = next(r) % 8 ? (int)pick(r, 1, 2) : (int)pick(r, 3, 5);
+    c->n = next(r) % 8 ? (int)pick(r, 1, 2) : (int)pick(r, 3, TN_EINSUM_SOURCES);
+    char name[8];
     for (int i = 0; i < letters; i++) {
         int64_t n = usual[next(r) % 10];
         while (n > 1 && work * (double)n > most)
             n /= 2;
-        c->extent['a' + i] = n;
+        name[i] = (char)((next(r) % 4 ? 'a' : 'A') + i);
+        c->extent[(int)name[i]] = n;
         work *= (double)n;
     }
     bool used[8] = {false};
@@ -61,7 +72,7 @@ static inline void draw_letters(rng *r, draw_case *c, double most)
         int count = 0;
         for (int i = 0; i < letters; i++)
             if (next(r) % 2) {
-                c->letters[k][count++] = (char)('a' + i);
+                c->letters[k][count++] = name[i];
                 used[i] = true;
             }
         if (count && count < 8 && next(r) % 16 == 0) /* a diagonal */
@@ -77,7 +88,7 @@ static inline void draw_letters(rng *r, draw_case *c, double most)
     int count = 0;
     for (int i = 0; i < letters; i++)
         if (used[i] && next(r) % 5 > 1)
-            c->letters[0][count++] = (char)('a' + i);
+            c->letters[0][count++] = name[i];
     c->letters[0][count] = 0;
     for (int i = count - 1; i > 0; i--) {
         const int j = (int)pick(r, 0, i);
@@ -87,13 +98,73 @@ static inline void draw_letters(rng *r, draw_case *c, double most)
     }
 }
 
-static inline void spec_of(const draw_case *c, bool words, char *out)
+/* dst's letters as a text without "->" has them: those that come once, capitals first. */
+static inline void draw_implied(draw_case *c)
 {
-    for (int k = 1; k <= c->n + 1; k++) {
-        for (const char *p = c->letters[k % (c->n + 1)]; *p; p++)
-            out += sprintf(out, words ? "%c%c " : "%c", *p, *p);
-        out += sprintf(out, k < c->n ? ", " : k == c->n ? " -> " : "");
+    int count = 0;
+    for (int letter = 'A'; letter <= 'z'; letter++) {
+        int times = 0;
+        for (int k = 1; k <= c->n; k++)
+            for (const char *p = c->letters[k]; *p; p++)
+                times += *p == letter;
+        if (times == 1)
+            c->letters[0][count++] = (char)letter;
     }
+    c->letters[0][count] = 0;
+}
+
+/* Move dst's first letters to the end of the sources that have them, in dst's order; none twice.
+ */
+static inline void draw_dots(rng *r, draw_case *c)
+{
+    c->dots = (int)pick(r, 0, (int64_t)strlen(c->letters[0]));
+    for (int k = 1; k <= c->n; k++) {
+        char *const l = c->letters[k], all[16];
+        int count = 0, ends = 0;
+        memcpy(all, l, sizeof all);
+        for (const char *p = all; *p; p++)
+            if (!memchr(c->letters[0], *p, (size_t)c->dots))
+                l[count++] = *p;
+        for (int i = 0; i < c->dots; i++) {
+            /* aligned at their ends: once a source has one, it has those that follow */
+            if (strchr(all, c->letters[0][i]))
+                ends = 1;
+            if (ends)
+                l[count++] = c->letters[0][i];
+        }
+        l[count] = 0;
+    }
+}
+
+static inline char *spec_of_term(const draw_case *c, int k, draw_text how, char *out)
+{
+    const char *p = c->letters[k];
+    const int ends = how == DRAW_DOTS ? c->dots : 0;
+    bool said = false;
+    for (; *p; p++) {
+        const bool dotted = memchr(c->letters[0], *p, (size_t)ends) != NULL;
+        if (dotted && !said)
+            out += sprintf(out, "...");
+        said |= dotted;
+        if (!dotted)
+            out += sprintf(out, how == DRAW_WORDS ? "%c%c_ " : "%c", *p, *p);
+    }
+    if (ends && !said && k == 0)
+        out += sprintf(out, "...");
+    return out;
+}
+
+static inline void spec_of(const draw_case *c, draw_text how, char *out)
+{
+    for (int k = 1; k <= c->n; k++) {
+        out = spec_of_term(c, k, how, out);
+        out += sprintf(out, k < c->n ? ", " : "");
+    }
+    *out = 0;
+    if (how == DRAW_IMPLIED)
+        return;
+    out += sprintf(out, " -> ");
+    *spec_of_term(c, 0, how, out) = 0;
 }
 
 /* The letters of a product by matmul's rule: up to two batch axes, of which either source may lack

@@ -79,7 +79,7 @@ static bool try_contract(trial *t)
     ground srcs[TN_EINSUM_SOURCES];
     (x.matmul ? draw_matmul : draw_letters)(r, &x.c, next(r) % 128 ? 800 : 40000);
     draw_dtypes(r, &x.c);
-    spec_of(&x.c, false, x.spec);
+    spec_of(&x.c, DRAW_LETTERS, x.spec);
     for (int k = 0; k < x.c.n; k++) {
         srcs[k] = draw_factor(r, &x, k + 1);
         x.srcs[k] = &srcs[k].t;
