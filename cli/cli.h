@@ -291,6 +291,11 @@ void recipe_free(recipe *r);
 int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
                    const input *const *from);
 
+/* Run an expression with reductions of n tensors; out is its result, text what it was parsed
+ * from. */
+int eval_reductions(const args *a, const char *text, const tn_expr *expr, const tn_tensor *out,
+                    int n, const tn_tensor *const *ts, const input *const *from);
+
 /* Bytes that progress counts. */
 int64_t recipe_work(const recipe *r);
 

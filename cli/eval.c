@@ -1,8 +1,4 @@
-/* eval.c - tenon eval: an expression of tensors in files.
- *
- * Without reductions the result is made box by box by the stream.  With them each box of the
- * result is an expression of the parts of the sources that it needs, which are mapped: memory
- * holds states of sums, and pages that the system takes back. */
+/* eval.c - tenon eval: an expression of tensors in files, made box by box by the stream. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +11,6 @@ typedef struct operand {
     source s;
     input in;
     bool opened;
-    tn_tensor t; /* in memory, for reductions; owned when read */
-    bool read;
 } operand;
 
 typedef struct eval_job {
@@ -27,7 +21,6 @@ typedef struct eval_job {
     operand operands[TN_EXPR_NAMES];
     const tn_tensor *ts[TN_EXPR_NAMES];
     tn_tensor out;
-    int axis[TN_MAX_NDIM], all; /* the axis of the common shape that each of out's is */
 } eval_job;
 
 /* ---- a fault in the text ---- */
@@ -126,97 +119,12 @@ static void close_operands(eval_job *e)
 {
     for (int j = 0; j < e->given; j++) {
         operand *o = &e->operands[j];
-        if (o->read)
-            tn_free(&o->t);
         if (o->opened) {
             close_input(&o->in);
             close_source(&o->s);
         }
         free(o->name);
     }
-}
-
-/* ---- reductions ---- */
-
-/* The tensor in memory: as it is there, mapped, or read when its bytes need conversion. */
-static int map_operand(operand *o)
-{
-    const input *in = &o->in;
-    o->t = in->t;
-    if (in->in_memory || tn_numel(&in->t) == 0)
-        return DONE;
-    const tn_file *f = in->spilled ? in->unpacked : in->from->f;
-    const int64_t i = in->spilled ? 0 : in->i;
-    tn_tensor got;
-    if (tn_file_map(f, i, &got) != TN_OK) {
-        LIB(tn_file_read(f, i, &got));
-        o->read = true;
-    }
-    got.dtype = in->t.dtype;
-    o->t = got;
-    return DONE;
-}
-
-/* Which axes of the common shape remain: one that is longer than all others shows it. */
-static int find_axes(eval_job *e)
-{
-    tn_tensor like[TN_EXPR_NAMES];
-    const tn_tensor *srcs[TN_EXPR_NAMES];
-    tn_dtype dtype;
-    int ndim;
-    int64_t shape[TN_MAX_NDIM];
-    for (int k = 0; k < e->n; k++) {
-        e->all = e->ts[k]->ndim > e->all ? e->ts[k]->ndim : e->all;
-        srcs[k] = &like[k];
-    }
-    for (int axis = 0; axis < e->all; axis++) {
-        for (int k = 0; k < e->n; k++) {
-            const int skipped = e->all - e->ts[k]->ndim;
-            for (int i = 0; i < e->ts[k]->ndim; i++)
-                shape[i] = 1 + (skipped + i == axis);
-            LIB(tn_init(&like[k], NULL, e->ts[k]->dtype, e->ts[k]->ndim, shape));
-        }
-        LIB(tn_expr_result(e->expr, e->n, srcs, &dtype, &ndim, shape));
-        for (int i = 0; i < ndim; i++)
-            if (shape[i] > 1)
-                e->axis[i] = axis;
-    }
-    return DONE;
-}
-
-/* A box of the result, as a source of the stream. */
-static tn_status make_box(void *user, const tn_tensor *dst, const int64_t *at)
-{
-    const eval_job *e = user;
-    tn_tensor part[TN_EXPR_NAMES];
-    const tn_tensor *srcs[TN_EXPR_NAMES];
-    tn_status status = TN_OK;
-    for (int k = 0; k < e->n; k++) {
-        part[k] = e->of[k]->t;
-        for (int i = 0; i < dst->ndim && status == TN_OK; i++) {
-            const int axis = e->axis[i] - e->all + part[k].ndim;
-            if (axis >= 0 && part[k].shape[axis] != 1)
-                status = tn_slice(&part[k], &part[k], axis, at[i], at[i] + dst->shape[i], 1);
-        }
-        srcs[k] = &part[k];
-    }
-    return status == TN_OK ? tn_expr_run(e->expr, dst, e->n, srcs) : status;
-}
-
-static int run_reductions(const args *a, eval_job *e)
-{
-    recipe r = {0};
-    for (int k = 0; k < e->n; k++)
-        TRY(map_operand(e->of[k]));
-    TRY(find_axes(e));
-    int code = recipe_of_view(&r, &e->out, &e->of[0]->in);
-    if (code == DONE) {
-        r.sources[0] = (tn_stream_source){.read = make_box, .user = e, .view = e->out};
-        r.job.threads = 1;
-        code = run_recipe(a, &r, &e->of[0]->in);
-    }
-    recipe_free(&r);
-    return code;
 }
 
 /* ---- the command ---- */
@@ -243,10 +151,10 @@ static int make_result(const args *a, eval_job *e)
     TRY(describe_result(e, &reduces));
     if (a->explain)
         return explain_expr(a, e->expr, &e->out, e->n, e->ts);
-    if (reduces)
-        return run_reductions(a, e);
     for (int k = 0; k < e->n; k++)
         from[k] = &e->of[k]->in;
+    if (reduces)
+        return eval_reductions(a, e->text, e->expr, &e->out, e->n, e->ts, from);
     tn_expr *expr = e->expr;
     e->expr = NULL; /* the recipe's now */
     int code = recipe_of_expr(&r, expr, e->n, e->ts, from);

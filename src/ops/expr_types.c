@@ -140,6 +140,28 @@ static tn_status fail_reduction(const tni_expr_program *e, const tni_expr_item *
                        e->call, x->name_size, x->name, what, x->column);
 }
 
+/* The axes as bits; 0 where one is none, which is found when the shapes are checked. */
+static uint64_t axes_set(int ndim, int naxes, const int *axes)
+{
+    uint64_t set = naxes < 0 && ndim ? UINT64_MAX >> (64 - ndim) : 0;
+    for (int i = 0; i < naxes; i++) {
+        const int axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
+        if (axis < 0 || axis >= ndim)
+            return 0;
+        set |= (uint64_t)1 << axis;
+    }
+    return set;
+}
+
+/* Whether x folds the axes of the reductions before it. */
+static bool same_axes(const tni_expr_program *e, const tni_expr_item *x)
+{
+    const int before = e->naxes < 0 ? e->ndim : e->naxes,
+              now = x->naxes < 0 ? e->ndim : x->naxes;
+    return e->nreduce == 0 || (before == now && axes_set(e->ndim, e->naxes, e->axes) ==
+                                                    axes_set(e->ndim, x->naxes, x->axes));
+}
+
 static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v)
 {
     tn_dtype gives;
@@ -156,14 +178,11 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
         return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s does not take %s at column %d",
                            e->call, x->name_size, x->name, tn_dtype_name(tni_expr_dtype_of(v)),
                            x->column);
-    bool same = e->nreduce == 0 || e->naxes == x->naxes;
-    for (int i = 0; i < x->naxes && same && e->nreduce; i++)
-        same = e->axes[i] == x->axes[i];
-    if (!same)
+    if (!same_axes(e, x))
         return fail_reduction(e, x, "another axis than that of the reduction before it");
-    e->naxes = x->naxes;
-    for (int i = 0; i < x->naxes; i++)
+    for (int i = 0; i < x->naxes && !e->nreduce; i++)
         e->axes[i] = x->axes[i];
+    e->naxes = e->nreduce ? e->naxes : x->naxes;
     int r = 0;
     while (r < e->nreduce && !(e->reduce[r].op == op && e->reduce[r].value == v->value))
         r++;
@@ -191,8 +210,11 @@ void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
                              .most = TNI_EXPR_OUTER,
                              .nsrc = TNI_EXPR_REDUCTIONS,
                              .share = true};
-    for (int k = 0; k < nsrc; k++)
+    e->ndim = 0;
+    for (int k = 0; k < nsrc; k++) {
         e->src[k] = srcs[k]->dtype;
+        e->ndim = srcs[k]->ndim > e->ndim ? srcs[k]->ndim : e->ndim;
+    }
     e->build =
         (tni_builder){.step = e->step, .most = TNI_MAX_STEPS, .nsrc = nsrc, .share = true};
 }

@@ -205,6 +205,10 @@ static void refused(void **state)
         {"sum(p) + sum(p, axis=0)", TN_EUNSUPPORTED, 10},
         {"sum(p) * 2 + sum(q)", TN_EUNSUPPORTED, 14},
         {"sum(p, axis=2)", TN_EARG, 0},
+        {"sum(p, axis=0) + sum(p, axis=64)", TN_EUNSUPPORTED, 18},
+        {"sum(p, axis=2) + sum(p, axis=-3)", TN_EARG, 0},
+        {"sum(p) + sum(p, axis=(0, 1, 1))", TN_EUNSUPPORTED, 10},
+        {"sum(p, axis=(0, 0)) + sum(p, axis=(0, 0))", TN_EARG, 0},
         {"sum(p, axis=(0, -2))", TN_EARG, 0},
         {"2 * max(p < 1)", TN_EDTYPE, 5},
         {"sum(1)", TN_EUNSUPPORTED, 1},
@@ -217,6 +221,7 @@ static void refused(void **state)
             fail_msg("%s: %d, column %d: %s", of[i].text, (int)got, tn_error_column(),
                      tn_error());
     }
+    OK(tn_eval(&out, "sum(p) + sum(p, axis=(1, -2)) + sum(p, axis=(0, -1))", 3, letters, srcs));
     OK(tn_eval(&out, "sum(s) + 3", 3, letters, srcs));
     assert_true(d[0] == 3);
     tn_tensor over = out;
