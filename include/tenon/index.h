@@ -95,7 +95,8 @@ TN_API TN_NODISCARD tn_status tn_searchsorted(const tn_tensor *dst, const tn_ten
 /* The different elements in order, and for them the first index, the count; for every element
  * of src the index of its value (src's shape).  Any but values may be NULL; i64; all are
  * allocated.  NaNs are one value; tn_unique_each_copy, same arguments, gives each NaN an entry
- * of its own (Array API). */
+ * of its own (Array API).  Complex numbers are ordered by real, then imaginary part; one with a
+ * NaN is a NaN. */
 TN_API TN_NODISCARD tn_status tn_unique_copy(tn_tensor *values, tn_tensor *first,
                                              tn_tensor *inverse, tn_tensor *counts,
                                              const tn_tensor *src);

@@ -3,7 +3,9 @@
 #include <stdint.h>
 
 #include <tenon/copy.h>
+#include <tenon/create.h>
 #include <tenon/index.h>
+#include <tenon/ops.h>
 
 #include "plan/plan.h"
 #include "reduce_check.h"
@@ -213,7 +215,8 @@ tn_status tn_searchsorted(const tn_tensor *dst, const tn_tensor *sorted,
 /* ---- different elements ---- */
 
 typedef struct unique_work {
-    tn_tensor line, sorted, at; /* src flat and dense; in order; where from */
+    tn_tensor line, sorted, at;            /* src flat and dense; in order; where from */
+    tn_tensor nan, part, key, order, next; /* of a pass over complex numbers */
     void *scratch;
     tn_tensor values, first, inverse, counts;
 } unique_work;
@@ -223,6 +226,11 @@ static void unique_drop(unique_work *u, bool failed)
     tn_free(&u->line);
     tn_free(&u->sorted);
     tn_free(&u->at);
+    tn_free(&u->nan);
+    tn_free(&u->part);
+    tn_free(&u->key);
+    tn_free(&u->order);
+    tn_free(&u->next);
     tni_free(u->scratch);
     if (failed) {
         tn_free(&u->values);
@@ -230,6 +238,47 @@ static void unique_drop(unique_work *u, bool failed)
         tn_free(&u->inverse);
         tn_free(&u->counts);
     }
+}
+
+static tn_status unique_sort_line(unique_work *u, const tn_tensor *values,
+                                  const tn_tensor *indices, const tn_tensor *line)
+{
+    const size_t size = tni_sort_bytes(line, 0);
+    if (size == 0)
+        return TN_OK;
+    tni_free(u->scratch);
+    u->scratch = tni_alloc(size);
+    if (!u->scratch)
+        return tni_fail(TN_ENOMEM, "unique_copy: no memory for %zu bytes of keys", size);
+    tni_sort_run(values, indices, line, 0, 0, line->shape[0], false, u->scratch, size);
+    return TN_OK;
+}
+
+/* Complex numbers by real part, then imaginary part, those with a NaN last in the order of src:
+ * two stable passes, the imaginary parts first. */
+static tn_status unique_sort_pairs(unique_work *u, int64_t n)
+{
+    const int64_t width = tni_width(u->line.dtype);
+    const tn_dtype dtype = width == 8 ? TN_F32 : TN_F64;
+    TRY(tn_alloc(&u->nan, TN_BOOL, 1, &n));
+    TRY(tn_alloc(&u->part, dtype, 1, &n));
+    TRY(tn_alloc(&u->key, dtype, 1, &n));
+    TRY(tn_alloc(&u->order, TN_I64, 1, &n));
+    TRY(tn_alloc(&u->next, TN_I64, 1, &n));
+    TRY(tn_unary(TN_ISNAN, &u->nan, &u->line));
+    TRY(tn_arange(&u->at, 0, 1));
+    for (int k = 1; k >= 0; k--) {
+        tn_tensor part;
+        TRY(tn_init_strided(&part, (char *)u->line.data + k * width / 2, dtype, 1, &n, &width));
+        TRY(tn_ternary(TN_WHERE, &u->part, &u->nan, TN_SCALAR_F32(NAN), &part));
+        TRY(tn_take(&u->key, &u->part, 0, &u->at));
+        TRY(unique_sort_line(u, NULL, &u->order, &u->key));
+        TRY(tn_take(&u->next, &u->at, 0, &u->order));
+        const tn_tensor at = u->at;
+        u->at = u->next;
+        u->next = at;
+    }
+    return tn_take(&u->sorted, &u->line, 0, &u->at);
 }
 
 static tn_status unique_sort(unique_work *u, const tn_tensor *src)
@@ -241,14 +290,8 @@ static tn_status unique_sort(unique_work *u, const tn_tensor *src)
     TRY(tn_rearrange(&shaped, src));
     TRY(tn_alloc(&u->sorted, src->dtype, 1, &n));
     TRY(tn_alloc(&u->at, TN_I64, 1, &n));
-    const size_t size = tni_sort_bytes(&u->line, 0);
-    if (size == 0)
-        return TN_OK;
-    u->scratch = tni_alloc(size);
-    if (!u->scratch)
-        return tni_fail(TN_ENOMEM, "unique_copy: no memory for %zu bytes of keys", size);
-    tni_sort_run(&u->sorted, &u->at, &u->line, 0, 0, n, false, u->scratch, size);
-    return TN_OK;
+    return tni_is_complex(src->dtype) ? unique_sort_pairs(u, n)
+                                      : unique_sort_line(u, &u->sorted, &u->at, &u->line);
 }
 
 static tn_status unique_fill(unique_work *u, const tn_tensor *src, bool first, bool inverse,
@@ -276,9 +319,6 @@ static tn_status unique(tn_tensor *values, tn_tensor *first, tn_tensor *inverse,
     if (!values)
         return tni_fail(TN_ENULL, "unique_copy: values is NULL");
     TRY(tni_check(src, "unique_copy: src"));
-    if (tni_is_complex(src->dtype))
-        return tni_fail(TN_EDTYPE, "unique_copy: src: %s has no order",
-                        tn_dtype_name(src->dtype));
     TRY(tni_check_data(src, "unique_copy: src"));
     const tn_status status =
         unique_fill(&u, src, first != NULL, inverse != NULL, counts != NULL, each);

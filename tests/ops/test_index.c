@@ -351,6 +351,41 @@ static void test_search_unique(void **state)
     tn_free(&values), tn_free(&counts);
 }
 
+/* By real part, then imaginary part; -0 equals +0; a NaN in either part comes last. */
+static void test_unique_complex(void **state)
+{
+    (void)state;
+    float x[9][2] = {{1, 2},   {NAN, 0}, {0, 3}, {1, -5}, {-0.0f, 3},
+                           {1, NAN}, {2, 0},   {1, 2}, {-1, 9}};
+    const float want[6][2] = {{-1, 9}, {0, 3}, {1, -5}, {1, 2}, {2, 0}, {NAN, 0}};
+    const int64_t want_first[] = {8, 2, 3, 0, 6, 1}, want_counts[] = {1, 2, 1, 2, 1, 2},
+                  want_inverse[] = {3, 5, 1, 2, 1, 5, 4, 3, 0};
+    double wide[9][2];
+    for (int i = 0; i < 18; i++)
+        wide[i / 2][i % 2] = (double)x[i / 2][i % 2];
+    for (int k = 0; k < 2; k++) {
+        tn_tensor a, values, first, inverse, counts;
+        OK(tn_init(&a, k ? (void *)wide : (void *)x, k ? TN_C128 : TN_C64, 2,
+                   (int64_t[]){3, 3}));
+        OK(tn_unique_copy(&values, &first, &inverse, &counts, &a));
+        assert_int_equal(values.shape[0], 6);
+        for (int i = 0; i < 10; i++) /* all but the NaN */
+            assert_true((k ? ((double *)values.data)[i] : (double)((float *)values.data)[i]) ==
+                        (double)want[i / 2][i % 2]);
+        assert_memory_equal(first.data, want_first, sizeof want_first);
+        assert_memory_equal(counts.data, want_counts, sizeof want_counts);
+        assert_memory_equal(inverse.data, want_inverse, sizeof want_inverse);
+        tn_free(&values), tn_free(&first), tn_free(&inverse), tn_free(&counts);
+        OK(tn_unique_each_copy(&values, NULL, NULL, NULL, &a));
+        assert_int_equal(values.shape[0], 7);
+        tn_free(&values);
+        a.shape[0] = 0;
+        OK(tn_unique_copy(&values, NULL, NULL, NULL, &a));
+        assert_int_equal(values.shape[0], 0);
+        tn_free(&values);
+    }
+}
+
 static void test_counts(void **state)
 {
     (void)state;
@@ -403,16 +438,20 @@ static void test_out_of_memory(void **state)
     OK(tn_init(&faulty, x, TN_F32, 1, (int64_t[]){9}));
     assert_int_equal(fail_each_allocation(sort_once), 1);
     assert_true(fail_each_allocation(unique_once) >= 7);
+    float pairs[3][2] = {{1, 2}, {0, 0}, {1, 2}};
+    OK(tn_init(&faulty, pairs, TN_C64, 1, (int64_t[]){3}));
+    assert_true(fail_each_allocation(unique_once) >= 11);
     assert_int_equal(fail_each_allocation(reduce_once), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_put),     cmocka_unit_test(test_along),
-        cmocka_unit_test(test_index_errors), cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_sort),         cmocka_unit_test(test_search_unique),
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_take_put),       cmocka_unit_test(test_along),
+        cmocka_unit_test(test_index_errors),   cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_sort),           cmocka_unit_test(test_search_unique),
+        cmocka_unit_test(test_unique_complex), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

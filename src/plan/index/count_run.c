@@ -139,17 +139,23 @@ void tni_histogram_run(const tn_tensor *dst, const tn_tensor *src, double low, d
 
 /* ---- groups ---- */
 
-/* Does element i of a sorted line begin a group? */
+/* Does element i of a sorted line begin a group?  A complex NaN has a part that is NaN. */
 static bool begins(const char *x, tn_dtype dtype, int64_t i, bool each)
 {
-    const int64_t width = tni_width(dtype);
-    if (i == 0)
-        return true;
-    const uint64_t a = tni_order_key(dtype, x + (i - 1) * width, false);
-    const uint64_t b = tni_order_key(dtype, x + i * width, false);
-    const bool nan =
-        tni_is_float(dtype) && b == (width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1);
-    return a != b || (each && nan);
+    const bool pair = tni_is_complex(dtype);
+    const tn_dtype part = !pair ? dtype : dtype == TN_C64 ? TN_F32 : TN_F64;
+    const int64_t width = tni_width(part), parts = pair ? 2 : 1;
+    const uint64_t most = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
+    const bool real = tni_is_float(part);
+    bool differs = i == 0, nan = false, was = false;
+    for (int64_t k = 0; k < parts && i > 0; k++) {
+        const uint64_t a = tni_order_key(part, x + ((i - 1) * parts + k) * width, false);
+        const uint64_t b = tni_order_key(part, x + (i * parts + k) * width, false);
+        differs |= a != b;
+        was |= real && a == most;
+        nan |= real && b == most;
+    }
+    return was && nan ? each : differs;
 }
 
 int64_t tni_group_count(const char *x, tn_dtype dtype, int64_t n, bool each)
