@@ -71,7 +71,8 @@ static inline c128 log1p_c128(c128 x, c128 y)
     return (c128){0.5 * log1p(x.re * (2 + x.re) + x.im * x.im), atan2(x.im, 1 + x.re)};
 }
 
-/* e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2), which does not cancel near zero. */
+/* e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2), which does not cancel near zero.  The real part
+ * of zero is +0, as that of exp(0) - 1. */
 static inline c128 expm1_c128(c128 x, c128 y)
 {
     (void)y;
@@ -80,7 +81,7 @@ static inline c128 expm1_c128(c128 x, c128 y)
         return (c128){creal(e) - 1, cimag(e)};
     }
     const double half = sin(x.im / 2);
-    return (c128){expm1(x.re) * cos(x.im) - 2 * half * half,
+    return (c128){expm1(x.re) * cos(x.im) - 2 * half * half + 0.0,
                   x.im == 0 ? x.im : exp(x.re) * sin(x.im)};
 }
 
