@@ -110,7 +110,7 @@ tn_status tni_expr_const(tni_expr_program *e, const tni_expr_item *x, tn_op op,
     }
     tni_expr_value r = number_of(sig->compute[0], false);
     width[0] = (int8_t)tni_width(sig->compute[0]);
-    tni_op_elements(op, params, sig->compute[n], width, r.bytes, from, 1);
+    tni_op_elements(op, params, sig->compute[n], width, r.bytes, from, 0, 1);
     *out = tni_expr_converted(&r, sig->result);
     if (weak && sig->result != TN_BOOL && sig->result != TN_I64 && sig->result != TN_C128)
         *out = tni_expr_converted(out, TN_F64);

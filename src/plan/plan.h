@@ -86,14 +86,15 @@ void tni_generate_run(const tni_generate *m, const tn_tensor *dst);
 void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
                      const tn_tensor *const *ts);
 
-/* A few row-major elements of an op that converts nothing are computed at once, by the kernel of
- * compute; false: plan.  params may be NULL, as in tn_apply. */
+/* A few elements of an op that converts nothing, where every source is row-major or one element,
+ * are computed at once, by the kernel of compute; false: plan.  params may be NULL, as in tn_apply. */
 bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
                       const tn_tensor *const *ts);
 
-/* n dense elements of op by the kernel of compute, with operands of these widths, dst first. */
+/* n dense elements of op by the kernel of compute, with operands of these widths, dst first; bit k
+ * of one: source k is one element. */
 void tni_op_elements(tn_op op, const double *params, tn_dtype compute, const int8_t *width,
-                     char *d, const char *const *srcs, int64_t n);
+                     char *d, const char *const *srcs, unsigned one, int64_t n);
 
 /* dst and srcs are the addresses of element (0, …, 0). */
 void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);

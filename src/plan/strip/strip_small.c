@@ -8,25 +8,36 @@
 /* Elements that are computed in the time of a plan; measured on a Zen 4 server core. */
 enum { SMALL = 4096 };
 
-/* The number of elements when every operand is row-major, else -1. */
-static int64_t strip_row_major(int nop, const tn_tensor *const *ts)
+/* The number of elements when dst is row-major and every source is, too, or is one element, whose
+ * bit is set in one; else -1. */
+static int64_t strip_row_major(int nop, const tn_tensor *const *ts, unsigned *one)
 {
     const tn_tensor *d = ts[0];
+    unsigned moves = 1, stays = 0; /* by operand; dst is not one element */
     int64_t count = 1;
     for (int i = d->ndim - 1; i >= 0; i--) {
-        for (int k = 0; k < nop; k++)
-            if (ts[k]->stride[i] != count * tni_width(ts[k]->dtype) && d->shape[i] != 1)
+        if (d->shape[i] == 1)
+            continue;
+        for (int k = 0; k < nop; k++) {
+            if (ts[k]->stride[i] == count * tni_width(ts[k]->dtype))
+                moves |= 1u << k;
+            else if (ts[k]->stride[i] == 0)
+                stays |= 1u << k;
+            else
                 return -1;
+        }
         count *= d->shape[i];
     }
-    return count;
+    *one = stays >> 1;
+    return moves & stays ? -1 : count;
 }
 
 void tni_op_elements(tn_op op, const double *params, tn_dtype compute, const int8_t *width,
-                     char *d, const char *const *srcs, int64_t n)
+                     char *d, const char *const *srcs, unsigned one, int64_t n)
 {
     tni_op_strip strip;
     const char *from[TNI_MAX_ARITY];
+    _Alignas(64) char splat[TNI_MAX_ARITY][TNI_SPLAT_BYTES];
     strip.fn = tni_op_kernel(tni_isa_level(), op, compute);
     strip.block = tni_op_block(op, compute);
     strip.nsrc = tni_ops[op].arity;
@@ -37,16 +48,21 @@ void tni_op_elements(tn_op op, const double *params, tn_dtype compute, const int
     for (int k = 0; k < strip.nsrc; k++) {
         strip.width[k + 1] = width[k + 1];
         from[k] = srcs[k];
+        if (one >> k & 1) {
+            tni_op_splat(splat[k], from[k], width[k + 1]);
+            from[k] = splat[k];
+        }
     }
     ASSERT(strip.fn);
-    tni_op_run(&strip, d, from, 0, n);
+    tni_op_run(&strip, d, from, one, n);
 }
 
 bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
                       const tn_tensor *const *ts)
 {
     const int nsrc = tni_ops[op].arity;
-    const int64_t count = strip_row_major(nsrc + 1, ts);
+    unsigned one;
+    const int64_t count = strip_row_major(nsrc + 1, ts, &one);
     int8_t width[TNI_MAX_ARITY + 1];
     const char *from[TNI_MAX_ARITY];
     if (count < 0 || count > SMALL)
@@ -56,7 +72,7 @@ bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
     for (int k = 0; k < nsrc; k++)
         from[k] = ts[k + 1]->data;
     if (count)
-        tni_op_elements(op, params, compute, width, ts[0]->data, from, count);
+        tni_op_elements(op, params, compute, width, ts[0]->data, from, one, count);
     return true;
 }
 
