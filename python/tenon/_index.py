@@ -94,7 +94,8 @@ class _Key:
                 axis += 1
             elif k.dtype.kind == "b":
                 shape = x.shape[source:source + k.ndim]
-                if k.shape != shape:
+                # as in NumPy, an axis without elements chooses none, whatever its extent there
+                if not _b.all(m in (n, 0) for m, n in zip(k.shape, shape)):
                     raise IndexingError(f"a mask of shape {k.shape} on axes of shape {shape}")
                 found = _core._nonzero(k)
                 for i in range(k.ndim):
