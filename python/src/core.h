@@ -120,7 +120,7 @@ void tpy_use_threads(void);
 /* One operand of a call: a description, and what keeps it valid until tpy_drop. */
 typedef struct tpy_operand {
     tn_tensor t;
-    PyObject *held;      /* a Tensor, when one had to be made */
+    PyObject *held;      /* what keeps the elements: a Tensor that was made, an ndarray */
     PyObject *weak;      /* a Python number whose dtype the others decide; borrowed */
     bool exported;       /* view is to be released */
     uint64_t scratch[2]; /* the element of a number */
@@ -152,6 +152,12 @@ PyObject *tpy_as_tensor(PyObject *o);
 PyObject *tpy_from_sequence(PyObject *o, bool typed, tn_dtype dtype);
 PyObject *tpy_from_dlpack(PyObject *o, PyObject *copy);
 int tpy_take_in_ready(PyObject *module);
+
+/* ---- ndarray.c ---- */
+
+/* An array of NumPy whose header can be read; false: take the buffer. */
+bool tpy_ndarray(tn_tensor *t, PyObject *o);
+void tpy_ndarray_learn(PyObject *o, const tn_tensor *t); /* t: what its buffer says */
 
 /* ---- hand_out.c ---- */
 

@@ -153,23 +153,30 @@ int tpy_dtype_from_buffer(tn_dtype *out, const Py_buffer *view)
     }
     if (*f == '@' || *f == '=' || *f == '<')
         f++;
+    static const char kinds[128] = {
+        ['b'] = 'i', ['h'] = 'i', ['i'] = 'i', ['l'] = 'i', ['q'] = 'i', ['n'] = 'i',
+        ['B'] = 'u', ['H'] = 'u', ['I'] = 'u', ['L'] = 'u', ['Q'] = 'u', ['N'] = 'u',
+        ['c'] = 'u', ['e'] = 'f', ['f'] = 'f', ['d'] = 'f', ['?'] = 'b',
+    };
+    /* by kind and by the logarithm of the width */
+    static const tn_dtype found[128][5] = {
+        ['b'] = {TN_BOOL},
+        ['i'] = {TN_I8, TN_I16, TN_I32, TN_I64},
+        ['u'] = {TN_U8, TN_U16, TN_U32, TN_U64},
+        ['f'] = {0, TN_F16, TN_F32, TN_F64},
+        ['c'] = {0, 0, 0, TN_C64, TN_C128},
+    };
     char kind = 0;
-    if (strchr("bhilqn", *f) && *f && !f[1])
-        kind = 'i';
-    else if (strchr("BHILQNc", *f) && *f && !f[1])
-        kind = 'u';
-    else if (strchr("efd", *f) && *f && !f[1])
-        kind = 'f';
-    else if (*f == '?' && !f[1])
-        kind = 'b';
+    if (*f > 0 && !f[1])
+        kind = kinds[(int)*f];
     else if (*f == 'Z' && (f[1] == 'f' || f[1] == 'd') && !f[2])
         kind = 'c';
-    for (int d = TN_BOOL; kind && d <= TN_C128; d++)
-        if (facts[d].kind == kind && facts[d].format &&
-            (Py_ssize_t)tn_dtype_size((tn_dtype)d) == view->itemsize) {
-            *out = (tn_dtype)d;
+    const Py_ssize_t width = view->itemsize;
+    if (kind && width > 0 && width <= 16 && !(width & (width - 1))) {
+        *out = found[(int)kind][__builtin_ctz((unsigned)width)];
+        if (*out)
             return 0;
-        }
+    }
     tpy_raise_dtype("asarray: buffer format '%s' with elements of %zd bytes is not supported",
                     view->format ? view->format : "B", view->itemsize);
     return -1;

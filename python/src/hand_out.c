@@ -30,15 +30,24 @@ static int refuse(Py_buffer *view, const char *text)
     return -1;
 }
 
+/* The bits of requests for an order. */
+enum {
+    ANY_ORDER =
+        (PyBUF_C_CONTIGUOUS | PyBUF_F_CONTIGUOUS | PyBUF_ANY_CONTIGUOUS) & ~PyBUF_STRIDES
+};
+
 static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
     tpy_tensor *p = tensor_of(self);
     int ndim = tpy_ndim(self);
     const char *format = tpy_format(p->dtype);
     bool readonly = p->flags & TN_READONLY;
+    bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES, c = false;
     tn_tensor t;
-    tpy_widen(&t, self);
-    bool c = tn_is_contiguous(&t);
+    if (!strided || flags & ANY_ORDER) { /* NumPy and memoryview do not ask */
+        tpy_widen(&t, self);
+        c = tn_is_contiguous(&t);
+    }
     if ((flags & PyBUF_WRITABLE) && readonly)
         return refuse(view, "the tensor is read-only");
     if (!format)
@@ -50,19 +59,19 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
         return refuse(view, "the tensor is not dense in column-major order");
     if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c && !fortran(&t))
         return refuse(view, "the tensor is not dense; use .contiguous()");
-    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c)
+    if (!strided && !c)
         return refuse(view, "the tensor is not dense in row-major order; use .contiguous()");
     view->buf = p->data;
     view->obj = Py_NewRef(self);
     view->itemsize = (Py_ssize_t)tn_dtype_size(p->dtype);
-    view->len = (Py_ssize_t)tn_nbytes(&t);
+    view->len = view->itemsize;
+    for (int i = 0; i < ndim; i++)
+        view->len *= p->axes[i];
     view->readonly = readonly;
     view->ndim = ndim;
     view->format = (flags & PyBUF_FORMAT) ? (char *)format : NULL;
     view->shape = (flags & PyBUF_ND) && ndim ? (Py_ssize_t *)p->axes : NULL;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES && ndim
-                        ? (Py_ssize_t *)(p->axes + ndim)
-                        : NULL;
+    view->strides = strided && ndim ? (Py_ssize_t *)(p->axes + ndim) : NULL;
     view->suboffsets = NULL;
     view->internal = NULL;
     if (!(flags & PyBUF_ND))

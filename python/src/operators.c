@@ -104,17 +104,14 @@ static int result_shape(tn_op op, int n, const tn_tensor *const *srcs, int *ndim
     return -1;
 }
 
-static int64_t count(const tn_tensor *t)
-{
-    int64_t n = 1;
-    for (int i = 0; i < t->ndim; i++)
-        n *= t->shape[i];
-    return n;
-}
-
+/* Extents of a foreign array may be anything: a number that does not fit is a large one. */
 static int64_t bytes_touched(int n, const tn_tensor *dst)
 {
-    return count(dst) * (n + 1) * (int64_t)tn_dtype_size(dst->dtype);
+    int64_t bytes = (n + 1) * (int64_t)tn_dtype_size(dst->dtype);
+    for (int i = 0; i < dst->ndim; i++)
+        if (__builtin_mul_overflow(bytes, dst->shape[i], &bytes))
+            return INT64_MAX;
+    return bytes;
 }
 
 /* out shares memory with a source: compute beside it, then copy. */

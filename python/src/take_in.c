@@ -78,12 +78,11 @@ int tpy_take_in_ready(PyObject *module)
 
 /* ---- buffers ---- */
 
-/* What a foreign object says about its buffer is checked before an address is used. */
+/* What a foreign object says about its buffer.  Extents and strides are checked by the library's
+ * call before it uses an address; a Tensor that stays is checked by from_buffer. */
 static int describe_buffer(tn_tensor *t, const Py_buffer *view)
 {
-    int64_t shape[TN_MAX_NDIM], stride[TN_MAX_NDIM];
-    tn_dtype dtype;
-    if (tpy_dtype_from_buffer(&dtype, view) < 0)
+    if (tpy_dtype_from_buffer(&t->dtype, view) < 0)
         return -1;
     if (view->ndim < 0 || view->ndim > TN_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
         PyErr_Format(PyExc_BufferError,
@@ -99,26 +98,40 @@ static int describe_buffer(tn_tensor *t, const Py_buffer *view)
             }
     int64_t dense = view->itemsize;
     for (int i = view->ndim - 1; i >= 0; i--) {
-        shape[i] = view->shape[i];
-        stride[i] = view->strides ? view->strides[i] : dense;
-        if (!view->strides && __builtin_mul_overflow(dense, shape[i], &dense)) {
+        t->shape[i] = view->shape[i];
+        t->stride[i] = view->strides ? view->strides[i] : dense;
+        if (!view->strides && __builtin_mul_overflow(dense, view->shape[i], &dense)) {
             PyErr_SetString(PyExc_BufferError,
                             "asarray: the buffer's size does not fit 64 bits");
             return -1;
         }
     }
-    tn_status status = tn_init_strided(t, view->buf, dtype, view->ndim, shape, stride);
+    if (!view->strides && dense > view->len) {
+        PyErr_Format(PyExc_BufferError,
+                     "asarray: the buffer has %zd bytes, its shape says %lld", view->len,
+                     (long long)dense);
+        return -1;
+    }
+    t->data = view->buf;
+    t->ndim = view->ndim;
+    t->device = TN_CPU;
+    t->flags = view->readonly ? TN_READONLY : 0;
+    return 0;
+}
+
+/* The same, and every address is known to be one that 64 bits can hold. */
+static int check_buffer(tn_tensor *t, const Py_buffer *view)
+{
+    tn_tensor said;
+    if (describe_buffer(&said, view) < 0)
+        return -1;
+    tn_status status =
+        tn_init_strided(t, said.data, said.dtype, said.ndim, said.shape, said.stride);
     if (status != TN_OK) {
         tpy_raise(status);
         return -1;
     }
-    if (!view->strides && tn_nbytes(t) > view->len) {
-        PyErr_Format(PyExc_BufferError,
-                     "asarray: the buffer has %zd bytes, its shape says %lld", view->len,
-                     (long long)tn_nbytes(t));
-        return -1;
-    }
-    t->flags = view->readonly ? TN_READONLY : 0;
+    t->flags = said.flags;
     return 0;
 }
 
@@ -137,7 +150,7 @@ static PyObject *from_buffer(PyObject *o)
             memset(&owner->view, 0, sizeof owner->view);
     }
     tn_tensor t;
-    if (owner->view.obj && describe_buffer(&t, &owner->view) == 0)
+    if (owner->view.obj && check_buffer(&t, &owner->view) == 0)
         result = tpy_new(&t, (PyObject *)owner);
     Py_DECREF(owner);
     return result;
@@ -173,15 +186,32 @@ static PyObject *adopt_capsule(PyObject *capsule)
     return result;
 }
 
+/* What every producer is asked with, made once. */
+static PyObject *name_dlpack, *no_arguments, *newest_version;
+
+static int dlpack_words(void)
+{
+    if (!name_dlpack)
+        name_dlpack = PyUnicode_InternFromString("__dlpack__");
+    if (!no_arguments)
+        no_arguments = PyTuple_New(0);
+    if (!newest_version)
+        newest_version = Py_BuildValue("{s(ii)}", "max_version", 1, 1);
+    return name_dlpack && no_arguments && newest_version ? 0 : -1;
+}
+
 PyObject *tpy_from_dlpack(PyObject *o, PyObject *copy)
 {
-    PyObject *method = PyObject_GetAttrString(o, "__dlpack__");
-    PyObject *kwargs = method ? Py_BuildValue("{s(ii)}", "max_version", 1, 1) : NULL;
-    PyObject *none = kwargs ? PyTuple_New(0) : NULL;
-    if (none && copy && copy != Py_None && PyDict_SetItemString(kwargs, "copy", copy) < 0)
-        Py_CLEAR(none);
-    PyObject *capsule = none ? PyObject_Call(method, none, kwargs) : NULL;
-    if (none && !capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    if (dlpack_words() < 0)
+        return NULL;
+    PyObject *method = PyObject_GetAttr(o, name_dlpack);
+    PyObject *options = !method                   ? NULL
+                        : copy && copy != Py_None ? PyDict_Copy(newest_version)
+                                                  : Py_NewRef(newest_version);
+    if (options && options != newest_version && PyDict_SetItemString(options, "copy", copy) < 0)
+        Py_CLEAR(options);
+    PyObject *capsule = options ? PyObject_Call(method, no_arguments, options) : NULL;
+    if (options && !capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear(); /* a producer from before version 1 */
         capsule = PyObject_CallNoArgs(method);
     }
@@ -193,8 +223,7 @@ PyObject *tpy_from_dlpack(PyObject *o, PyObject *copy)
     else if (capsule)
         result = adopt_capsule(capsule);
     Py_XDECREF(capsule);
-    Py_XDECREF(none);
-    Py_XDECREF(kwargs);
+    Py_XDECREF(options);
     Py_XDECREF(method);
     return result;
 }
@@ -336,11 +365,17 @@ int tpy_take(tpy_operand *op, PyObject *o, bool numbers)
         op->weak = o;
         return 0;
     }
+    if (tpy_ndarray(&op->t, o)) {
+        op->held = Py_NewRef(o);
+        return 0;
+    }
     if (PyObject_CheckBuffer(o)) {
         if (PyObject_GetBuffer(o, &op->view, PyBUF_STRIDES | PyBUF_FORMAT) == 0) {
             op->exported = true;
-            if (describe_buffer(&op->t, &op->view) == 0)
+            if (describe_buffer(&op->t, &op->view) == 0) {
+                tpy_ndarray_learn(o, &op->t);
                 return 0;
+            }
             op->exported = false;
             PyBuffer_Release(&op->view);
             return -1;
@@ -361,6 +396,8 @@ int tpy_take_out(tpy_operand *op, PyObject *o)
     op->exported = false;
     if (tpy_is_tensor(o)) {
         tpy_widen(&op->t, o);
+    } else if (tpy_ndarray(&op->t, o)) {
+        op->held = Py_NewRef(o);
     } else if (PyObject_CheckBuffer(o) &&
                PyObject_GetBuffer(o, &op->view,
                                   PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) == 0) {

@@ -51,6 +51,15 @@ static int truth_or_none(PyObject *o)
     return o == Py_None ? -1 : PyObject_IsTrue(o);
 }
 
+static int only_cpu(const char *call, PyObject *device)
+{
+    if (device == Py_None ||
+        (PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0))
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s: device %R, expected \"cpu\"", call, device);
+    return -1;
+}
+
 static PyObject *f_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     (void)self;
@@ -71,9 +80,8 @@ static PyObject *f_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, 
             return NULL;
         }
     }
-    if (device != Py_None &&
-        !(PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0))
-        return PyErr_Format(PyExc_ValueError, "asarray: device %R, expected \"cpu\"", device);
+    if (only_cpu("asarray", device) < 0)
+        return NULL;
     tn_dtype dtype = TN_F64;
     bool typed = given != Py_None;
     int want = truth_or_none(copy);
@@ -102,12 +110,34 @@ static PyObject *f_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, 
     return t;
 }
 
-static PyObject *f_from_dlpack(PyObject *self, PyObject *args)
+static PyObject *f_from_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                               PyObject *names)
 {
     (void)self;
-    PyObject *o, *copy;
-    return PyArg_ParseTuple(args, "OO:from_dlpack", &o, &copy) ? tpy_from_dlpack(o, copy)
-                                                               : NULL;
+    PyObject *device = Py_None, *copy = Py_None;
+    if (n != 1)
+        return PyErr_Format(PyExc_TypeError,
+                            "from_dlpack() takes 1 positional argument, got %zd", n);
+    for (Py_ssize_t k = 0; names && k < PyTuple_Size(names); k++) {
+        if (tpy_keyword(names, k, "device"))
+            device = args[n + k];
+        else if (tpy_keyword(names, k, "copy"))
+            copy = args[n + k];
+        else {
+            tpy_unknown_keyword("from_dlpack", names, k);
+            return NULL;
+        }
+    }
+    if (only_cpu("from_dlpack", device) < 0)
+        return NULL;
+    PyObject *t = tpy_from_dlpack(args[0], copy);
+    if (!t && PyErr_ExceptionMatches(PyExc_AttributeError) &&
+        !PyObject_HasAttrString(args[0], "__dlpack__")) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "from_dlpack: %R has no __dlpack__",
+                     (PyObject *)Py_TYPE(args[0]));
+    }
+    return t;
 }
 
 static PyObject *f_dtype(PyObject *self, PyObject *o)
@@ -482,7 +512,9 @@ PyMethodDef tpy_work_functions[] = {
      "elements, "
      "shared where they can be: tensors, buffers, DLPack, numbers, nested sequences."},
     {"dtype", f_dtype, METH_O, "dtype(obj, /)\n--\n\nThe DType that a name or a type means."},
-    {"_from_dlpack", f_from_dlpack, METH_VARARGS, NULL},
+    {"from_dlpack", FAST(f_from_dlpack), METH_FASTCALL | METH_KEYWORDS,
+     "from_dlpack(x, /, *, device=None, copy=None)\n--\n\nA Tensor of another library's "
+     "elements, shared by DLPack."},
     {"_promote", FAST(f_promote), METH_FASTCALL, NULL},
     {"_weak", f_weak, METH_VARARGS, NULL},
     {"_empty", FAST(f_empty), METH_FASTCALL, NULL},

@@ -11,7 +11,7 @@ from ._core import *  # noqa: F401,F403 the elementwise functions and dtypes
 from ._core import DType, Plan, Tensor, asarray, broadcast_to, contiguous, permute_dims
 from ._core import reshape, unsqueeze
 from ._base import (__array_namespace_info__, arange, astype, can_cast, config, empty,
-                    empty_like, eye, finfo, from_dlpack, frombuffer, full, full_like,
+                    empty_like, eye, finfo, frombuffer, full, full_like,
                     get_num_threads, iinfo, isdtype, linspace, meshgrid, ones, ones_like,
                     randint, randn, result_type, set_num_threads, show_config, tensor, threads,
                     tril, triu, zeros, zeros_like)

@@ -326,14 +326,6 @@ def frombuffer(buffer, dtype=float64, count=-1, offset=0):
     return _core._bitcast(raw[offset:offset + n * d.itemsize], d)
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
-    """A Tensor of another library's elements, shared by DLPack."""
-    check_device(device, "from_dlpack")
-    if not hasattr(x, "__dlpack__"):
-        raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__")
-    return _core._from_dlpack(x, copy)
-
-
 reshape = _core.reshape
 
 # ---- threads ----

@@ -250,3 +250,46 @@ def test_numpy_protocols():
     same(out, a + a)
     same(np.add.outer(t[0], t[1]), np.add.outer(a[0], a[1]))
     assert np.shape(t) == (2, 3)
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ndarrays_as_operands(dtype, layout):
+    """The first array of a dtype comes by its buffer, the others by their header: the same."""
+    a = laid_out(numbers((3, 4), dtype, 1), layout)
+    out = np.zeros((3, 4), dtype)
+    for _ in range(3):
+        assert tn.maximum(a, a, out=out) is out if dtype[0] not in "bc" else True
+        same(tn.equal(a, a), np.ones((3, 4), bool))
+        same(tn.where(a == a, a, a), a)
+    if dtype[0] not in "bc":
+        np.testing.assert_array_equal(out, a)
+
+
+def test_ndarrays_that_are_not_plain():
+    a = numbers((5,), "float32", 1)
+    for _ in range(2):  # before and after the header is known
+        with pytest.raises(ValueError, match="read-only"):
+            tn.add(a, a, out=np.broadcast_to(a, (5,)))
+        with pytest.raises(TypeError, match="byte order"):
+            tn.add(a, a.astype(">f4"))
+        with pytest.raises(TypeError):
+            tn.add(a, np.array([object()] * 5))
+        with pytest.raises(TypeError):
+            tn.add(a, np.zeros(5, [("x", "f4")]))
+        same(tn.add(a.view(np.recarray).view(np.ndarray), a), a + a)
+        same(tn.add(np.ma.masked_array(a), a), a + a)
+        same(tn.add(a, np.float32(2)), a + np.float32(2))
+        assert tn.add(a, a, out=a[::-1].copy()[::-1]).base is not None
+    b = np.zeros(2, np.float32)
+    tn.add(b, b)
+    b.resize(7, refcheck=False)
+    same(tn.add(b, b), b + b)
+    b.shape = (7, 1)
+    same(tn.add(b, b), b + b)
+    count = sys.getrefcount(b)
+    for _ in range(100):
+        tn.add(b, b, out=b)
+        with pytest.raises(ValueError):
+            tn.add(b, a.reshape(5, 1))
+    assert sys.getrefcount(b) == count
