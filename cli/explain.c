@@ -222,13 +222,17 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
            bytes_text(text, (double)tn_nbytes(&r->job.out)),
            there ? "; already exists, needs -f" : "");
     print_how(r, &facts);
-    if (facts.queue)
-        printf("  disk    %s: reads of %s, %lld in flight, %s; about %.2g s at 1.4 GB/s\n",
-               facts.way, bytes_text(text, (double)facts.shortest_read), (long long)facts.queue,
+    if (facts.queue) {
+        char all[1024];
+        LIB(tn_stream_explain(&job, all, sizeof all));
+        const char *time = strstr(all, "about ");
+        printf("  disk    %s: reads of %s, %lld in flight, %s; at 1.4 GB/s %s", facts.way,
+               bytes_text(text, (double)facts.shortest_read), (long long)facts.queue,
                !strcmp(facts.way, "two-pass") ? "by a temporary file of the input's size"
                : facts.buffers > 1            ? "two boxes"
                                               : "one box",
-               facts.seconds);
+               time ? time : "\n");
+    }
     print_cost(bytes_read(r), (double)tn_nbytes(&r->job.out),
                (double)facts.memory + unpacked(r, false), predicted(r));
     return DONE;

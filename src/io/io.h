@@ -142,6 +142,9 @@ tn_status tni_writer_copy(tn_writer *w, const tn_file *f, int64_t at, tn_dtype d
 
 /* ---- long results (writer_direct.c) ---- */
 
+/* What offsets and addresses past the page cache are multiples of. */
+enum { TNI_DISK_BLOCK = 4096 };
+
 /* Take space on the disk for the next n bytes; TN_EIO when there is none. */
 tn_status tni_writer_reserve(tn_writer *w, int64_t n);
 
@@ -149,6 +152,15 @@ tn_status tni_writer_reserve(tn_writer *w, int64_t n);
  * with keep what is held is written. */
 bool tni_writer_begin_direct(tn_writer *w);
 tn_status tni_writer_end_direct(tn_writer *w, bool keep);
+
+/* Offset in the file of what is appended next.  Memory at the same offset modulo TNI_DISK_BLOCK is
+ * written without a copy. */
+int64_t tni_writer_position(const tn_writer *w);
+
+/* Let the system drop from its memory what has been read of entry i, and what is written and on
+ * the disk, so that a long job leaves other programs theirs. */
+void tni_file_forget(const tn_file *f, int64_t i);
+void tni_writer_forget(const tn_writer *w);
 
 /* A writer to a file without a name, beside the one that `beside` writes or where temporary files
  * go; it is never committed.  reopen reads what it has written. */

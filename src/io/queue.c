@@ -88,6 +88,8 @@ static void forget_file(tni_queue *q)
 {
     if (q->fd >= 0)
         (void)tni_sys_close(q->fd);
+    else if (q->file)
+        tni_sys_advise(q->file->fd, TNI_NORMAL);
     q->fd = -1;
     q->file = NULL;
 }
@@ -102,6 +104,7 @@ static void use_file(tni_queue *q, const tn_file *f)
     if (tni_sys_direct(f->fd, &q->fd, &q->block) != 0) {
         q->fd = -1;
         q->block = 1;
+        tni_sys_advise(f->fd, TNI_RANDOM); /* strips: what follows each is not needed */
     }
 }
 

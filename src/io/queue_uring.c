@@ -14,7 +14,7 @@ typedef struct uring {
 
 static void *uring_open(void)
 {
-    uring *u = tni_sys_allows("io_uring") ? tni_alloc(sizeof *u) : NULL;
+    uring *u = tni_sys_ask("io_uring", NULL) ? NULL : tni_alloc(sizeof *u);
     if (!u)
         return NULL;
     *u = (uring){0};
@@ -27,7 +27,7 @@ static void *uring_open(void)
 static void uring_submit(void *own, tni_request *r)
 {
     uring *u = own;
-    struct io_uring_sqe *sqe = tni_sys_allows("pread") ? io_uring_get_sqe(&u->ring) : NULL;
+    struct io_uring_sqe *sqe = tni_sys_ask("pread", NULL) ? NULL : io_uring_get_sqe(&u->ring);
     if (!sqe) { /* the ring is as deep as the queue: refused by the hook */
         r->result = -EIO;
         r->next = u->failed;
@@ -51,11 +51,12 @@ static tni_request *uring_reap(void *own, int least)
     if (list)
         return list;
     struct io_uring_cqe *cqes[TNI_QUEUE_DEPTH];
+    unsigned n = 0;
     u->waiting = 0;
-    (void)io_uring_submit_and_wait(&u->ring, (unsigned)(least > 0 ? least : 1));
-    unsigned n;
-    while ((n = io_uring_peek_batch_cqe(&u->ring, cqes, TNI_QUEUE_DEPTH)) == 0)
-        (void)io_uring_submit_and_wait(&u->ring, 1); /* interrupted */
+    while (n == 0) { /* a signal interrupts the wait */
+        (void)io_uring_submit_and_wait(&u->ring, (unsigned)least);
+        n = io_uring_peek_batch_cqe(&u->ring, cqes, TNI_QUEUE_DEPTH);
+    }
     for (unsigned i = 0; i < n; i++) {
         tni_request *r = io_uring_cqe_get_data(cqes[i]);
         r->result = cqes[i]->res;

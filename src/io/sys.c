@@ -25,7 +25,7 @@ enum { READ_PIECE = 1 << 30, WRITE_PIECE = 512 << 10, TRIES = 100 };
 
 int (*tni_sys_hook)(const char *call, size_t *n);
 
-static int ask(const char *call, size_t *n)
+int tni_sys_ask(const char *call, size_t *n)
 {
     return tni_sys_hook ? tni_sys_hook(call, n) : 0;
 }
@@ -40,7 +40,7 @@ const char *tni_sys_words(int error, char *buf, size_t size)
 int tni_sys_size(int fd, int64_t *size)
 {
     struct stat s;
-    int error = ask("fstat", NULL);
+    int error = tni_sys_ask("fstat", NULL);
     if (error)
         return error;
     if (fstat(fd, &s) != 0)
@@ -55,7 +55,7 @@ int tni_sys_size(int fd, int64_t *size)
 
 int tni_sys_open(const char *path, int *fd, int64_t *size)
 {
-    int error = ask("open", NULL);
+    int error = tni_sys_ask("open", NULL);
     if (error)
         return error;
     int got;
@@ -75,7 +75,7 @@ int tni_sys_open(const char *path, int *fd, int64_t *size)
 
 int tni_sys_list(const char *path, bool (*each)(void *user, const char *name), void *user)
 {
-    int error = ask("opendir", NULL);
+    int error = tni_sys_ask("opendir", NULL);
     DIR *d = error ? NULL : opendir(path);
     if (!d)
         return error ? error : errno;
@@ -90,7 +90,7 @@ int tni_sys_list(const char *path, bool (*each)(void *user, const char *name), v
 
 int tni_sys_close(int fd)
 {
-    int error = ask("close", NULL);
+    int error = tni_sys_ask("close", NULL);
     return close(fd) != 0 && !error ? errno : error;
 }
 
@@ -99,7 +99,7 @@ int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got)
     size_t done = 0;
     while (done < n) {
         size_t piece = n - done < READ_PIECE ? n - done : READ_PIECE;
-        int error = ask("pread", &piece);
+        int error = tni_sys_ask("pread", &piece);
         if (error)
             return error;
         ssize_t r = pread(fd, (char *)buf + done, piece, (off_t)(at + (int64_t)done));
@@ -119,7 +119,7 @@ static int write_pieces(int fd, const char *from, size_t n, int64_t at, size_t l
 {
     for (size_t done = 0; done < n;) {
         size_t piece = n - done < longest ? n - done : longest;
-        int error = ask("write", &piece);
+        int error = tni_sys_ask("write", &piece);
         if (error)
             return error;
         ssize_t r = at < 0 ? write(fd, from + done, piece)
@@ -142,7 +142,7 @@ int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at)
 
 int tni_sys_pwrite_direct(int fd, const void *buf, size_t n, int64_t at)
 {
-    return write_pieces(fd, buf, n, at, READ_PIECE);
+    return write_pieces(fd, buf, n, at, TNI_LONG_WRITE);
 }
 
 int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t *got)
@@ -150,7 +150,7 @@ int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t
     *got = 0;
     while (*got < n) {
         size_t piece = n - *got < READ_PIECE ? (size_t)(n - *got) : READ_PIECE;
-        int error = ask("copy", &piece);
+        int error = tni_sys_ask("copy", &piece);
         if (error)
             return error;
         off_t in = (off_t)(at + *got), out = (off_t)(to_at + *got);
@@ -168,7 +168,7 @@ int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t
 
 int tni_sys_map(int fd, int64_t n, bool readable, void **at)
 {
-    int error = ask("mmap", NULL);
+    int error = tni_sys_ask("mmap", NULL);
     if (TNI_NEVER((uint64_t)n > SIZE_MAX)) /* hosts of 32 bits */
         error = ENOMEM;
     if (error)
@@ -220,11 +220,11 @@ static int open_nameless(const char *path, int mode, int *fd)
 
 int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
 {
-    int error = ask("create", NULL);
+    int error = tni_sys_ask("create", NULL);
     if (error)
         return error;
     name[0] = 0;
-    error = ask("nameless", NULL);
+    error = tni_sys_ask("nameless", NULL);
     if (!error)
         error = open_nameless(path, O_WRONLY, fd);
     if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL)
@@ -246,7 +246,7 @@ int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
 
 int tni_sys_scratch(const char *path, int *fd)
 {
-    int error = ask("scratch", NULL);
+    int error = tni_sys_ask("scratch", NULL);
     return error ? error : open_nameless(path, O_RDWR, fd);
 }
 
@@ -255,7 +255,7 @@ static int name_it(int fd, const char *path, char *name, size_t size)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    int error = ask("link", NULL);
+    int error = tni_sys_ask("link", NULL);
     for (int i = 0; !error && i < TRIES; i++) {
         error = temp_name(path, name, size);
         if (error)
@@ -311,7 +311,7 @@ int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync
     struct stat old;
     if (stat(path, &old) != 0 ? errno != ENOENT : fchmod(fd, old.st_mode & 0777) != 0)
         return errno;
-    int error = sync ? ask("fsync", NULL) : 0;
+    int error = sync ? tni_sys_ask("fsync", NULL) : 0;
     if (error)
         return error;
     if (sync && fsync(fd) != 0)
@@ -321,13 +321,13 @@ int tni_sys_publish(int fd, char *name, size_t size, const char *path, bool sync
         if (error)
             return error;
     }
-    error = ask("rename", NULL);
+    error = tni_sys_ask("rename", NULL);
     if (!error)
         error = rename_to(name, path, exclusive);
     if (error)
         return error;
     name[0] = 0;
-    error = sync ? ask("fsync", NULL) : 0;
+    error = sync ? tni_sys_ask("fsync", NULL) : 0;
     return error || !sync ? error : sync_folder(path);
 }
 
@@ -350,7 +350,7 @@ int tni_sys_target(const char *path, char *target, size_t size)
     struct stat s;
     char real[PATH_MAX];
     const char *to = path;
-    int error = ask("stat", NULL);
+    int error = tni_sys_ask("stat", NULL);
     if (error)
         return error;
     /* What cannot be looked at is not taken for absent: it may be no file, and in the way. */

@@ -13,6 +13,9 @@
  * default, asks nobody. */
 extern int (*tni_sys_hook)(const char *call, size_t *n);
 
+/* What the hook says of a call; 0 without one. */
+int tni_sys_ask(const char *call, size_t *n);
+
 int tni_sys_open(const char *path, int *fd, int64_t *size); /* a regular file, to read */
 int tni_sys_size(int fd, int64_t *size);                    /* TNI_NOT_REGULAR for others */
 int tni_sys_close(int fd);
@@ -23,7 +26,9 @@ int tni_sys_list(const char *path, bool (*each)(void *user, const char *name), v
 int tni_sys_pread(int fd, void *buf, size_t n, int64_t at, size_t *got);
 int tni_sys_pwrite(int fd, const void *buf, size_t n, int64_t at); /* at -1: append */
 
-/* n bytes to an fd that tni_sys_set_direct has set, in as few calls as can be. */
+/* n bytes to an fd that tni_sys_set_direct has set, in long writes: dd reaches the disk's rate
+ * with 8 MiB, and no higher one with 64 (a virtual disk). */
+enum { TNI_LONG_WRITE = 8 << 20 };
 int tni_sys_pwrite_direct(int fd, const void *buf, size_t n, int64_t at);
 
 /* Copy up to n bytes from one file to another; *got of them have been, also on failure. */
@@ -48,15 +53,19 @@ void tni_sys_flow(int fd, int64_t at, int64_t n);
  * system has no such way or is memory itself. */
 int tni_sys_direct(int fd, int *direct, int64_t *block);
 
-/* Let writes to fd go past the page cache, in multiples of TNI_BLOCK bytes, or through it. */
-enum { TNI_BLOCK = 4096 };
+/* Let writes to fd go past the page cache, in multiples of TNI_DISK_BLOCK bytes, or through it. */
 int tni_sys_set_direct(int fd, bool on);
+
+/* What the system should do with its copy of a file in memory. */
+typedef enum tni_advice {
+    TNI_NORMAL, /* read ahead */
+    TNI_RANDOM, /* read what is asked for */
+    TNI_FORGET  /* drop what is on the disk already */
+} tni_advice;
+void tni_sys_advise(int fd, tni_advice advice);
 
 /* Take space for n bytes from at on; 0 also where the file system cannot. */
 int tni_sys_reserve(int fd, int64_t at, int64_t n);
-
-/* Whether the hook lets a call pass that cannot be cut short. */
-bool tni_sys_allows(const char *call);
 
 /* Sync fd, put it at path and sync the folder; name is as tni_sys_temp left it.  With exclusive
  * a file at path stays: EEXIST. */

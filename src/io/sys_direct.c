@@ -1,6 +1,7 @@
 /* sys_direct.c - the system calls of io past the page cache, and of space on the disk. */
 #define _FILE_OFFSET_BITS 64
 
+#include "io.h"
 #include "sys.h"
 
 #include <errno.h>
@@ -11,32 +12,27 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-bool tni_sys_allows(const char *call)
-{
-    return !tni_sys_hook || tni_sys_hook(call, NULL) == 0;
-}
-
 /* The block that offsets, lengths and addresses are multiples of; 0: there is none. */
 static int64_t direct_block(int fd)
 {
     struct statfs fs;
     /* tmpfs is memory: the page cache is the file itself */
-    if (fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC)
+    if (fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC)
         return 0;
 #ifdef STATX_DIOALIGN
     struct statx x;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &x) == 0 && x.stx_mask & STATX_DIOALIGN) {
         const int64_t block = x.stx_dio_offset_align;
-        return x.stx_dio_mem_align > TNI_BLOCK || block > TNI_BLOCK ? 0 : block;
+        return x.stx_dio_mem_align > TNI_DISK_BLOCK || block > TNI_DISK_BLOCK ? 0 : block;
     }
 #endif
-    return TNI_BLOCK;
+    return TNI_DISK_BLOCK;
 }
 
 int tni_sys_direct(int fd, int *direct, int64_t *block)
 {
     char self[64];
-    if (!tni_sys_allows("direct"))
+    if (tni_sys_ask("direct", NULL))
         return EINVAL;
     *block = direct_block(fd);
     if (*block == 0)
@@ -49,16 +45,25 @@ int tni_sys_direct(int fd, int *direct, int64_t *block)
 int tni_sys_set_direct(int fd, bool on)
 {
     const int flags = fcntl(fd, F_GETFL);
-    if (on && (!tni_sys_allows("direct") || direct_block(fd) == 0))
+    if (on && (tni_sys_ask("direct", NULL) || direct_block(fd) == 0))
         return EINVAL;
     if (flags < 0 || fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) != 0)
         return errno;
     return 0;
 }
 
+void tni_sys_advise(int fd, tni_advice advice)
+{
+    static const int kinds[] = {[TNI_NORMAL] = POSIX_FADV_NORMAL,
+                                [TNI_RANDOM] = POSIX_FADV_RANDOM,
+                                [TNI_FORGET] = POSIX_FADV_DONTNEED};
+    if (tni_sys_ask("fadvise", NULL) == 0)
+        (void)posix_fadvise(fd, 0, 0, kinds[advice]);
+}
+
 int tni_sys_reserve(int fd, int64_t at, int64_t n)
 {
-    int error = tni_sys_allows("fallocate") ? 0 : ENOSPC;
+    int error = tni_sys_ask("fallocate", NULL);
     if (!error && fallocate(fd, 0, at, n) != 0)
         error = errno;
     return error == ENOSPC || error == EDQUOT || error == EFBIG ? error : 0;

@@ -1,15 +1,13 @@
 /* writer_direct.c - a run of bytes appended past the page cache.
  *
- * Whole blocks go to the disk from one aligned buffer in long writes; what comes before the
- * first block boundary and after the last one goes through the page cache.  So a file may be
- * written in both ways, one after the other, and its bytes are the same. */
+ * Whole blocks go to the disk in long writes: from where they lie, when their address is as far
+ * behind a block boundary as their offset in the file, otherwise from one aligned buffer.  What
+ * comes before the first boundary and after the last one goes through the page cache.  So a file
+ * may be written in both ways, one after the other, and its bytes are the same. */
 #include <string.h>
 
 #include "sys.h"
 #include "write.h"
-
-/* Bytes of one write: dd reaches the disk's rate with as many. */
-enum { LONG_WRITE = 8 << 20 };
 
 struct tni_direct {
     char *memory, *aligned;
@@ -27,12 +25,29 @@ tn_status tni_writer_reserve(tn_writer *w, int64_t n)
                  : TN_OK;
 }
 
+void tni_file_forget(const tn_file *f, int64_t i)
+{
+    const tn_file *owner = f->entries[i].owner;
+    tni_sys_advise((owner ? owner : f)->fd, TNI_FORGET);
+}
+
+void tni_writer_forget(const tn_writer *w)
+{
+    if (!w->pipe && !w->sink)
+        tni_sys_advise(w->fd, TNI_FORGET);
+}
+
+int64_t tni_writer_position(const tn_writer *w)
+{
+    return w->at + (w->direct ? w->direct->held : 0);
+}
+
 bool tni_writer_begin_direct(tn_writer *w)
 {
     if (w->pipe || w->sink || w->format->bytes != tni_append || w->direct)
         return false;
     tni_direct *d = tni_alloc(sizeof *d);
-    char *memory = d ? tni_alloc(LONG_WRITE + TNI_BLOCK) : NULL;
+    char *memory = d ? tni_alloc(TNI_LONG_WRITE + TNI_DISK_BLOCK) : NULL;
     if (!memory || tni_sys_set_direct(w->fd, true) != 0) {
         tni_free(memory);
         tni_free(d);
@@ -40,47 +55,73 @@ bool tni_writer_begin_direct(tn_writer *w)
     }
     (void)tni_sys_set_direct(w->fd, false);
     *d = (tni_direct){.memory = memory,
-                      .aligned = memory + (-(uintptr_t)memory & (TNI_BLOCK - 1))};
+                      .aligned = memory + (-(uintptr_t)memory & (TNI_DISK_BLOCK - 1))};
     w->direct = d;
     return true;
 }
 
-/* Write the first n bytes of the buffer; whole blocks at a boundary go past the page cache. */
-static tn_status flush(tn_writer *w, int64_t n)
+/* Append n bytes; whole blocks at a boundary, from aligned memory, go past the page cache. */
+static tn_status write_out(tn_writer *w, const char *from, int64_t n)
 {
-    tni_direct *d = w->direct;
     char words[80];
     int error = 0;
-    if (n == 0)
-        return TN_OK;
-    if (w->at % TNI_BLOCK == 0 && n % TNI_BLOCK == 0 && tni_sys_set_direct(w->fd, true) == 0) {
-        error = tni_sys_pwrite_direct(w->fd, d->aligned, (size_t)n, w->at);
+    if (w->at % TNI_DISK_BLOCK == 0 && n % TNI_DISK_BLOCK == 0 &&
+        tni_sys_set_direct(w->fd, true) == 0) {
+        error = tni_sys_pwrite_direct(w->fd, from, (size_t)n, w->at);
         (void)tni_sys_set_direct(w->fd, false);
     } else {
-        error = tni_sys_pwrite(w->fd, d->aligned, (size_t)n, w->at);
+        error = tni_sys_pwrite(w->fd, from, (size_t)n, w->at);
     }
     if (error)
         return tni_fail(TN_EIO, "%s: %s", w->path, tni_sys_words(error, words, sizeof words));
-    memmove(d->aligned, d->aligned + n, (size_t)(d->held - n));
-    d->held -= n;
     w->at += n;
     w->flow = w->at;
     return TN_OK;
+}
+
+/* Write the first n bytes of the buffer. */
+static tn_status flush(tn_writer *w, int64_t n)
+{
+    tni_direct *d = w->direct;
+    TRY(write_out(w, d->aligned, n));
+    memmove(d->aligned, d->aligned + n, (size_t)(d->held - n));
+    d->held -= n;
+    return TN_OK;
+}
+
+/* Bytes that the buffer is to hold before it is written: to the first boundary; to the boundary
+ * from which on data is aligned; or all that it can. */
+static int64_t gathered(const tn_writer *w, const char *data)
+{
+    const int64_t odd = w->at % TNI_DISK_BLOCK, held = w->direct->held;
+    const int64_t lacks = -held & (TNI_DISK_BLOCK - 1);
+    if (odd)
+        return TNI_DISK_BLOCK - odd;
+    return held && !((uintptr_t)(data + lacks) % TNI_DISK_BLOCK) ? held + lacks
+                                                                 : TNI_LONG_WRITE;
 }
 
 tn_status tni_direct_append(tn_writer *w, const char *data, int64_t n)
 {
     tni_direct *d = w->direct;
     while (n > 0) {
-        /* before the first boundary the buffer holds less than a block */
-        const int64_t odd = w->at % TNI_BLOCK, capacity = odd ? TNI_BLOCK - odd : LONG_WRITE;
-        const int64_t piece = n < capacity - d->held ? n : capacity - d->held;
+        if (w->at % TNI_DISK_BLOCK == 0 && d->held == 0 &&
+            (uintptr_t)data % TNI_DISK_BLOCK == 0 &&
+            n >= TNI_DISK_BLOCK) { /* from where it lies */
+            const int64_t whole = n / TNI_DISK_BLOCK * TNI_DISK_BLOCK;
+            TRY(write_out(w, data, whole));
+            data += whole;
+            n -= whole;
+            continue;
+        }
+        const int64_t most = gathered(w, data);
+        const int64_t piece = n < most - d->held ? n : most - d->held;
         memcpy(d->aligned + d->held, data, (size_t)piece);
         d->held += piece;
         data += piece;
         n -= piece;
-        if (d->held == capacity)
-            TRY(flush(w, capacity));
+        if (d->held == most)
+            TRY(flush(w, most));
     }
     return TN_OK;
 }
@@ -91,9 +132,11 @@ tn_status tni_writer_end_direct(tn_writer *w, bool keep)
     tn_status status = TN_OK;
     if (!d)
         return TN_OK;
-    if (keep && w->at % TNI_BLOCK == 0)
-        status = flush(w, d->held / TNI_BLOCK * TNI_BLOCK);
-    if (keep && status == TN_OK)
+    const int64_t whole =
+        w->at % TNI_DISK_BLOCK ? 0 : d->held / TNI_DISK_BLOCK * TNI_DISK_BLOCK;
+    if (keep && whole)
+        status = flush(w, whole);
+    if (keep && status == TN_OK && d->held)
         status = flush(w, d->held);
     w->direct = NULL;
     w->broken |= status != TN_OK;

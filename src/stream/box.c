@@ -98,16 +98,22 @@ static bool reads_long(const tn_stream *job, int64_t elements)
     return tni_shortest_read(job, elements, &whole) >= TNI_LONG_READ || whole;
 }
 
+static int64_t file_bytes(const tn_stream *job)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < job->n; i++)
+        if (job->sources[i].file)
+            bytes += tni_numel(&job->sources[i].view) * tni_width(job->sources[i].view.dtype);
+    return bytes;
+}
+
 /* Whether files are read in strips from all over, and hold more than memory may: then the page
  * cache only costs time and other programs' pages. */
 static bool reads_strips(const tn_stream *job, int64_t budget, int64_t elements)
 {
-    int64_t bytes = 0;
     bool whole;
-    for (int i = 0; i < job->n; i++)
-        if (job->sources[i].file)
-            bytes += tni_numel(&job->sources[i].view) * tni_width(job->sources[i].view.dtype);
-    return bytes > budget && tni_shortest_read(job, elements, &whole) < LONG_STRIP && !whole;
+    return file_bytes(job) > budget && tni_shortest_read(job, elements, &whole) < LONG_STRIP &&
+           !whole;
 }
 
 /* Fewer elements, so that boxes begin at multiples of BLOCK bytes along the axis that is cut, if
@@ -131,7 +137,7 @@ static int64_t whole_blocks(const tn_stream *job, int64_t elements)
 static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
 {
     bool whole;
-    p->direct = true;
+    p->queued = p->direct = true;
     p->threads = 1;
     p->buffers =
         job->threads == 1 || tni_shortest_read(job, most / 2, &whole) < LONG_STRIP ? 1 : 2;
@@ -180,6 +186,7 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
         p.elements *= 2;
     p.elements = p.elements < most ? p.elements : most;
     p.strip = INT64_MAX;
+    p.tidy = file_bytes(job) > budget;
     if (!job->box && reads_strips(job, budget, p.elements)) {
         each = budget - 2 * (int64_t)TNI_FETCH_STAGE;
         schedule_direct(job, (each > SMALLEST ? each : SMALLEST) / bytes, &p);

@@ -10,7 +10,12 @@
 
 #include "stream.h"
 
-enum { MOST_THREADS = 16, SENTENCE = 512 };
+enum {
+    MOST_THREADS = 16,
+    SENTENCE = 512,
+    TIDIED = 64 << 20 /* bytes of the result after which the page cache forgets: as many are a
+                       * small part of any memory, and a tenth of a second of a disk */
+};
 
 typedef struct buffer {
     char *result;
@@ -25,6 +30,7 @@ typedef struct buffer {
 typedef struct pipeline {
     const tn_stream *job;
     bool queued; /* files are read by queues, one for each thread that reads */
+    bool tidy;   /* the page cache is to forget what has been read and written */
     buffer *buffers;
     int n;
     tni_boxes boxes;
@@ -32,14 +38,29 @@ typedef struct pipeline {
     int64_t scheduled; /* boxes that have been put into buffers */
     bool stop;
     int64_t done, total; /* bytes of the result that the sink has; all of them */
+    int64_t tidied;      /* of those that it has, when the page cache last forgot */
+    int64_t start; /* of the result in the file, where it is written past the page cache; -1 */
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } pipeline;
 
-static void make_box(const tn_stream *job, buffer *b, tni_queue *q)
+/* Bytes between a block boundary and the first byte of the box in the file. */
+static int64_t skew(const pipeline *p, const tni_box *box)
 {
+    int64_t before = 0;
+    for (int i = 0; i < p->boxes.ndim; i++)
+        before = before * p->boxes.shape[i] + box->at[i];
+    return p->start < 0
+               ? 0
+               : (p->start + before * tni_width(p->job->out.dtype)) & (TNI_DISK_BLOCK - 1);
+}
+
+static void make_box(const pipeline *p, buffer *b, tni_queue *q)
+{
+    const tn_stream *job = p->job;
     const tni_recipe *r = tni_recipe_of(job->recipe);
-    b->status = tn_init(&b->out, b->result, job->out.dtype, tni_stream_ndim(job), b->box.n);
+    b->status = tn_init(&b->out, b->result + skew(p, &b->box), job->out.dtype,
+                        tni_stream_ndim(job), b->box.n);
     tni_scratch scratch = b->scratch;
     scratch.queue = q;
     if (b->status == TN_OK)
@@ -76,7 +97,7 @@ static void *worker(void *user)
         buffer *b = &p->buffers[p->next++ % p->n];
         ASSERT(!b->ready);
         pthread_mutex_unlock(&p->lock);
-        make_box(p->job, b, q);
+        make_box(p, b, q);
         pthread_mutex_lock(&p->lock);
         b->ready = true;
         pthread_cond_broadcast(&p->changed);
@@ -87,6 +108,20 @@ static void *worker(void *user)
     return NULL;
 }
 
+/* Now and then: each call looks at all pages that the system holds of the files. */
+static void tidy(pipeline *p)
+{
+    const tn_stream *job = p->job;
+    if (!p->tidy || p->done - p->tidied < TIDIED)
+        return;
+    p->tidied = p->done;
+    for (int k = 0; k < job->n; k++)
+        if (job->sources[k].file)
+            tni_file_forget(job->sources[k].file, job->sources[k].tensor);
+    if (job->writer)
+        tni_writer_forget(job->writer);
+}
+
 static tn_status deliver(pipeline *p, buffer *b)
 {
     const tn_stream *job = p->job;
@@ -95,6 +130,7 @@ static tn_status deliver(pipeline *p, buffer *b)
     TRY(tni_stream_deliver(job, &b->out, b->box.at));
     p->done += tn_nbytes(&b->out);
     ASSERT(p->done <= p->total);
+    tidy(p);
     return job->progress ? job->progress(job->user, p->done, p->total) : TN_OK;
 }
 
@@ -132,7 +168,7 @@ static tn_status run_alone(pipeline *p)
     tn_status status = TN_OK;
     for (int64_t i = 0; i < p->boxes.count && status == TN_OK; i++) {
         tni_boxes_get(&p->boxes, i, &p->buffers[0].box);
-        make_box(p->job, &p->buffers[0], q);
+        make_box(p, &p->buffers[0], q);
         status = deliver(p, &p->buffers[0]);
     }
     tni_queue_close(q);
@@ -162,7 +198,9 @@ static tn_status run_threads(pipeline *p, int threads)
     return status;
 }
 
-/* Large pages: boxes are touched once each, and transposed across. */
+/* Large pages: boxes are touched once each, and transposed across.  Not where the disk sets the
+ * pace: large pages are memory that the host of a virtual machine has taken back, and touching
+ * 1 GiB of it takes 1 to 2.7 s, of small pages 0.35 s (docs/investigations/files.md). */
 static void use_large_pages(char *at, int64_t n)
 {
     const uintptr_t page = 2 << 20;
@@ -172,30 +210,47 @@ static void use_large_pages(char *at, int64_t n)
         (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
+/* Divide the memory among the buffers: each has a result, which may begin anywhere in its first
+ * block, and scratch. */
+static void divide(pipeline *p, char *memory, int64_t result, int64_t scratch)
+{
+    char *at = memory + (-(uintptr_t)memory & (TNI_DISK_BLOCK - 1));
+    for (int i = 0; i < p->n; i++, at += result + scratch)
+        p->buffers[i] = (buffer){.result = at, .scratch = {at + result, scratch, NULL}};
+}
+
+static int64_t whole_blocks(int64_t bytes)
+{
+    return (bytes + TNI_DISK_BLOCK - 1) & -(int64_t)TNI_DISK_BLOCK;
+}
+
 tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
 {
-    const int64_t line = 63;
     ASSERT(plan->threads >= 1 && plan->threads <= MOST_THREADS && plan->elements >= 1);
     ASSERT(plan->buffers > plan->threads || plan->buffers == 1);
-    int64_t result = (plan->elements * tni_width(job->out.dtype) + line) & ~line;
-    int64_t scratch = plan->elements * tni_recipe_of(job->recipe)->scratch(job) +
-                      64 * ((int64_t)job->n < 64 ? job->n : 64);
-    scratch = (scratch + line) & ~line;
-    int64_t all = (result + scratch) * plan->buffers;
-    pipeline p = {
-        .job = job, .queued = plan->direct, .n = plan->buffers, .total = tn_nbytes(&job->out)};
+    const int64_t result = whole_blocks(plan->elements * tni_width(job->out.dtype)) +
+                           (plan->direct ? TNI_DISK_BLOCK : 0);
+    const int64_t scratch =
+        whole_blocks(plan->elements * tni_recipe_of(job->recipe)->scratch(job) +
+                     64 * ((int64_t)job->n < 64 ? job->n : 64));
+    const int64_t all = (result + scratch) * plan->buffers + TNI_DISK_BLOCK;
+    pipeline p = {.job = job,
+                  .queued = plan->queued,
+                  .tidy = plan->tidy,
+                  .n = plan->buffers,
+                  .total = tn_nbytes(&job->out),
+                  .start = -1};
     char *memory = tni_alloc((size_t)all);
     p.buffers = tni_alloc((size_t)plan->buffers * sizeof *p.buffers);
     tn_status status = TN_OK;
     if (memory && p.buffers) {
-        use_large_pages(memory, all);
-        for (int i = 0; i < plan->buffers; i++) {
-            char *at = memory + i * (result + scratch);
-            p.buffers[i] =
-                (buffer){.result = at, .scratch = {at + result, scratch, NULL}, .ready = false};
-        }
+        if (!plan->direct)
+            use_large_pages(memory, all);
+        divide(&p, memory, result, scratch);
         tni_boxes_cut(&p.boxes, tni_stream_ndim(job), tni_stream_shape(job), plan->elements);
         const bool direct = plan->direct && job->writer && tni_writer_begin_direct(job->writer);
+        if (direct)
+            p.start = tni_writer_position(job->writer);
         status = run_threads(&p, plan->threads);
         if (direct) {
             tn_status end = tni_writer_end_direct(job->writer, status == TN_OK);

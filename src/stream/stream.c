@@ -161,22 +161,39 @@ static double strip_rate(int64_t strip)
     return 455e6 * (double)strip / 4096;
 }
 
+/* Seconds that one pass and two passes would take; the way that is taken. */
+typedef struct prediction {
+    bool two;
+    double one_pass, two_passes;
+    tni_two_pass plan; /* where two are taken */
+} prediction;
+
+static prediction predict(const tn_stream *job, const tni_schedule *plan, double read,
+                          double written)
+{
+    const double sequential = 1.4e9;
+    prediction p = {.two_passes = 0};
+    p.two = tni_two_pass_plan(job, plan, &p.plan);
+    p.one_pass = read / strip_rate(plan->strip) + written / sequential;
+    p.two_passes = (read + written) / sequential;
+    if (!p.two || !p.plan.cached) /* the nameless file is written and read */
+        p.two_passes +=
+            read / sequential + read / strip_rate(p.two ? p.plan.second.strip : 64 << 10);
+    return p;
+}
+
 /* What holds of the direct ways. */
 static void direct_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_facts *f)
 {
-    const double sequential = 1.4e9, bytes = (double)f->written;
-    tni_two_pass two;
-    f->way = "direct";
+    const prediction p = predict(job, plan, (double)f->read, (double)f->written);
+    f->way = p.two ? "two-pass" : "direct";
     f->queue = TNI_QUEUE_DEPTH;
     f->memory += plan->threads * (int64_t)TNI_FETCH_STAGE;
-    f->seconds = (double)f->read / strip_rate(f->shortest_read) + bytes / sequential;
-    if (!tni_two_pass_plan(job, plan, &two))
-        return;
-    f->way = "two-pass";
-    f->buffers = two.second.buffers;
-    f->shortest_read = two.second.strip;
-    f->seconds = (double)f->read * 2 / sequential +
-                 (double)f->read / strip_rate(two.second.strip) + bytes / sequential;
+    f->seconds = p.two ? p.two_passes : p.one_pass;
+    if (p.two) {
+        f->buffers = p.plan.second.buffers;
+        f->shortest_read = p.plan.second.strip;
+    }
 }
 
 tn_status tni_unplanned(tn_status status)
@@ -251,11 +268,14 @@ tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size)
              f.recipe, f.way, (long long)f.boxes, (long long)f.box, (long long)f.memory,
              (long long)f.buffers, (long long)f.threads, (long long)f.read,
              (long long)f.shortest_read, (long long)f.written);
-    if (f.queue) {
+    if (f.queue && size) {
+        const tni_schedule plan = tni_stream_schedule(job);
+        const prediction p = predict(job, &plan, (double)f.read, (double)f.written);
         const size_t n = strlen(buf);
         snprintf(buf + n, size - n,
-                 "  queue    %lld reads in flight\n  time     about %.2g s\n",
-                 (long long)f.queue, f.seconds);
+                 "  queue    %lld reads in flight\n"
+                 "  time     about %.2g s in one pass, %.2g s in two\n",
+                 (long long)f.queue, p.one_pass, p.two_passes);
     }
     return TN_OK;
 }

@@ -133,8 +133,9 @@ const int64_t *tni_stream_shape(const tn_stream *job);
 typedef struct tni_schedule {
     int threads, buffers;
     int64_t elements; /* of a box */
-    bool direct;      /* files are read with many reads in flight, past the page cache, and the
-                       * result is written past it */
+    bool queued;      /* files are read with many reads in flight, past the page cache */
+    bool direct;      /* the result is written past the page cache */
+    bool tidy;        /* files are longer than the budget: the page cache is to forget them */
     int64_t strip;    /* bytes of the shortest read of a box */
 } tni_schedule;
 
@@ -162,8 +163,13 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan);
 typedef struct tni_two_pass {
     int axis;
     int64_t piece;
+    bool cached; /* the file is small beside the memory that nobody uses: it stays in the page
+                  * cache, and has gone before the system would write it to the disk */
     tni_schedule first, second;
 } tni_two_pass;
+
+/* Bytes of memory that nobody uses; tests set it, -1 asks the system. */
+extern int64_t tni_free_memory;
 
 /* Whether two passes read longer than one does: false also where one is long enough. */
 bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pass *plan);

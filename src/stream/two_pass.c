@@ -5,6 +5,7 @@
  * nameless file.  There the second pass finds each box of the result as one long run in every
  * piece.  Twice the bytes in long reads beat once the bytes in short ones. */
 #include <string.h>
+#include <unistd.h>
 
 #include <tenon/copy.h>
 
@@ -13,10 +14,23 @@
 #include "stream.h"
 
 /* Bytes of a strip below which two passes are faster: 7.7 KB strips in one pass took as long as
- * two passes, 3.6 KB ones half as long again (ext4 on a virtual disk). */
-enum { SHORT_STRIP = 6 << 10 };
+ * two passes, 3.6 KB ones half as long again (ext4 on a virtual disk).  When the first pass stays
+ * in memory, two passes read and write the disk once each, in order. */
+enum { SHORT_STRIP = 6 << 10, SHORT_CACHED = 12 << 10 };
 
 enum { MOST_PIECES = 4096 };
+
+int64_t tni_free_memory = -1;
+
+/* A quarter of what is free: the system begins to write a file back when a tenth or so of its
+ * memory waits for that, and other programs need some as well. */
+static bool stays_cached(int64_t bytes)
+{
+    const int64_t unused = tni_free_memory >= 0 ? tni_free_memory
+                                                : (int64_t)sysconf(_SC_AVPHYS_PAGES) *
+                                                      (int64_t)sysconf(_SC_PAGESIZE);
+    return bytes <= unused / 4;
+}
 
 static int slowest_axis(const tn_tensor *v)
 {
@@ -33,9 +47,10 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     if (job->n != 1) /* a map may have no source */
         return false;
     const tn_tensor *v = &job->sources[0].view;
-    if (!one->direct || one->strip >= SHORT_STRIP || job->recipe != TN_STREAM_COPY ||
-        job->args || !job->sources[0].file || v->ndim == TN_MAX_NDIM ||
-        v->dtype == TN_C128) /* the nameless file has no such dtype */
+    const bool cached = stays_cached(tn_nbytes(v));
+    if (!one->direct || one->strip >= (cached ? SHORT_CACHED : SHORT_STRIP) ||
+        job->recipe != TN_STREAM_COPY || job->args || !job->sources[0].file ||
+        v->ndim == TN_MAX_NDIM || v->dtype == TN_C128) /* the nameless file has no such dtype */
         return false;
     const int axis = slowest_axis(v);
     const int64_t width = tni_width(v->dtype), budget = tn_stream_budget(job->max_mem);
@@ -47,10 +62,14 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     const int64_t piece = most / row;
     if (piece < 2 || piece >= v->shape[axis] || tni_pieces(v->shape[axis], piece) > MOST_PIECES)
         return false;
-    *plan = (tni_two_pass){.axis = axis, .piece = piece};
-    plan->first = (tni_schedule){
-        .threads = 1, .buffers = buffers, .elements = piece * row, .direct = true};
+    *plan = (tni_two_pass){.axis = axis, .piece = piece, .cached = cached};
+    plan->first = (tni_schedule){.threads = 1,
+                                 .buffers = buffers,
+                                 .elements = piece * row,
+                                 .queued = true,
+                                 .direct = !cached};
     plan->second = *one;
+    plan->second.queued = plan->second.tidy = !cached;
     plan->second.buffers = buffers;
     plan->second.elements = most;
     const int64_t rows = most / (tni_numel(v) / v->shape[0]);

@@ -1,6 +1,7 @@
 /* test_stream_ways.c - every way to read and write a file gives the same bytes: buffered, direct,
  * two-pass; by io_uring and by threads; with system calls that are refused, cut short or fail. */
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "io_oracle.h"
@@ -9,6 +10,7 @@
 
 #include "io/queue.h"
 #include "io/sys.h"
+#include "stream/stream.h"
 
 enum { HEADER = 128 };
 
@@ -32,7 +34,7 @@ static const char *watched;
 static int hook(const char *call, size_t *n)
 {
     if (refused && !strcmp(call, refused))
-        return ENOSYS;
+        return strcmp(call, "fallocate") ? ENOSYS : ENOSPC;
     if (!watched || strcmp(call, watched) != 0)
         return 0;
     const int64_t now = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
@@ -157,6 +159,7 @@ static void test_layouts(void **state)
             for (int k = 0; k < COUNT(memories); k++)
                 for (int threads = 1; threads < 3; threads++) {
                     tn_stream_facts facts;
+                    tni_free_memory = (i + k + threads) % 2 ? INT64_MAX : 0;
                     use(&settings[i]);
                     OK(convert(&m.view, m.f, memories[k], threads, &facts));
                     use_none();
@@ -166,6 +169,7 @@ static void test_layouts(void **state)
                 }
         matrix_free(&m);
     }
+    tni_free_memory = -1;
     assert_true(direct > 0);
     print_message("direct %d times, two-pass %d times\n", direct, two);
 }
@@ -177,12 +181,15 @@ static void test_two_pass(void **state)
     matrix m;
     tn_stream_facts facts;
     matrix_make(&m, TN_U32, 2, (int64_t[]){4099, 1500}, (int[]){1, 0});
-    for (int threads = 1; threads < 3; threads++) {
-        OK(convert(&m.view, m.f, (8 << 20) + (1 << 20), threads, &facts));
-        assert_string_equal(facts.way, "two-pass");
-        assert_true(facts.shortest_read > 4 * facts.boxes);
-        check_out(&m);
-    }
+    for (int cached = 0; cached < 2; cached++)
+        for (int threads = 1; threads < 3; threads++) {
+            tni_free_memory = cached ? INT64_MAX : 0;
+            OK(convert(&m.view, m.f, (8 << 20) + (1 << 20), threads, &facts));
+            assert_string_equal(facts.way, "two-pass");
+            assert_true(facts.shortest_read > 4 * facts.boxes);
+            check_out(&m);
+        }
+    tni_free_memory = -1;
     refused = "scratch"; /* no temporary file: the job fails, and says where */
     tni_sys_hook = hook;
     assert_int_equal(convert(&m.view, m.f, 9 << 20, 1, &facts), TN_EIO);
@@ -244,12 +251,48 @@ static void test_reserve(void **state)
     matrix_free(&m);
 }
 
+/* The page cache forgets the files of jobs that are longer than the budget, and of no others. */
+static void test_tidy(void **state)
+{
+    (void)state;
+    const int64_t n = 70 << 20, budgets[] = {16 << 20, 1 << 30};
+    tn_tensor places;
+    tn_file *f = NULL;
+    int fd = open("long.npy", O_RDWR | O_CREAT, 0666);
+    static const char header[] =
+        "\x93NUMPY\1\0\x76\0{'descr': '|u1', 'fortran_order': False, 'shape': (73400320,), }";
+    char head[128];
+    memset(head, ' ', sizeof head);
+    memcpy(head, header, sizeof header - 1);
+    head[127] = '\n';
+    assert_int_equal(pwrite(fd, head, 128, 0), 128);
+    assert_int_equal(ftruncate(fd, 128 + n), 0);
+    close(fd);
+    OK(tn_file_open(&f, "long.npy"));
+    OK(tn_file_places(f, 0, &places));
+    for (int i = 0; i < 2; i++) {
+        tn_stream_facts facts;
+        tn_tensor view;
+        OK(tn_flip(&view, &places, 0));
+        watched = "fadvise";
+        calls = 0;
+        tni_sys_hook = hook;
+        OK(convert(&view, f, budgets[i], 1, &facts));
+        use_none();
+        assert_string_equal(facts.way, "boxes");
+        assert_int_equal(calls, i == 0 ? 2 : 0); /* both files, each 64 MiB */
+    }
+    tn_file_close(f);
+    unlink("long.npy");
+    unlink("out.npy");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ways),     cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_two_pass), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_reserve),  cmocka_unit_test(test_tidy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
