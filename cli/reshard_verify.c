@@ -27,25 +27,56 @@ static const input *made_input(const reshard *p, made *m, int in, int *ids)
     return &m->inputs[m->ninputs++];
 }
 
-/* The elements of a piece as a view of the input, which is dense in its own order. */
+/* Bytes in the input for a number of elements in row-major order, axis by axis; each trip of n
+ * widens the range [low, high] of indices. */
+static int64_t step_bytes(const tn_tensor *t, int64_t elements, int64_t n, int64_t *low,
+                          int64_t *high)
+{
+    int64_t bytes = 0, left = elements < 0 ? -elements : elements;
+    for (int k = t->ndim - 1; k >= 0; left /= t->shape[k--]) {
+        const int64_t part = elements < 0 ? -(left % t->shape[k]) : left % t->shape[k];
+        bytes += part * t->stride[k];
+        *(part < 0 ? &low[k] : &high[k]) += part * (n - 1);
+    }
+    return bytes;
+}
+
+/* First byte and steps of a piece of an input that lies in any order: false where a loop crosses
+ * from one axis of the input to another, because no stride can follow it there. */
+static bool place_piece(const nest_piece *q, const tn_tensor *t, int64_t *at, int64_t *steps)
+{
+    int64_t low[TN_MAX_NDIM] = {0}, high[TN_MAX_NDIM] = {0};
+    *at = step_bytes(t, q->in_at, 2, low, high); /* which is the index itself */
+    memcpy(low, high, sizeof low);
+    for (int i = 0; i < q->nloops; i++)
+        steps[i] = step_bytes(t, q->loops[i].in_step, q->loops[i].n, low, high);
+    for (int k = 0; k < t->ndim; k++)
+        if (low[k] < 0 || high[k] >= t->shape[k])
+            return false;
+    return true;
+}
+
+/* The elements of a piece as a view of the input. */
 static int add_piece_source(made *m, const nest_piece *q, const input *in)
 {
-    int64_t shape[TN_MAX_NDIM], stride[TN_MAX_NDIM];
-    int64_t width = (int64_t)tn_dtype_size(in->t.dtype);
+    int64_t shape[TN_MAX_NDIM], stride[TN_MAX_NDIM], steps[MOST_LOOPS];
+    int64_t width = (int64_t)tn_dtype_size(in->t.dtype), at = q->in_at * width;
     tn_tensor view;
-    if (!tn_is_contiguous(&in->t))
-        return fail("%s: tensor \"%s\" is not stored in row-major order", in->from->path,
-                    tn_file_name(in->from->f, in->i));
+    for (int i = 0; i < q->nloops; i++)
+        steps[i] = q->loops[i].in_step * width;
+    if (!tn_is_contiguous(&in->t) && !place_piece(q, &in->t, &at, steps))
+        return fail("%s: tensor \"%s\" is not stored in row-major order, and a rule joins its "
+                    "axes; convert it first",
+                    in->from->path, tn_file_name(in->from->f, in->i));
     for (int i = 0; i < m->v.ndim; i++) {
         shape[i] = 1;
         stride[i] = 0;
     }
     for (int i = 0; i < q->nloops; i++) {
         shape[q->loops[i].axis] = q->loops[i].n;
-        stride[q->loops[i].axis] = q->loops[i].in_step * width;
+        stride[q->loops[i].axis] = steps[i];
     }
-    LIB(tn_init_strided(&view, (char *)in->t.data + q->in_at * width, in->t.dtype, m->v.ndim,
-                        shape, stride));
+    LIB(tn_init_strided(&view, (char *)in->t.data + at, in->t.dtype, m->v.ndim, shape, stride));
     view.flags = in->t.flags;
     return recipe_add(&m->r, &view, in, q->at);
 }

@@ -131,3 +131,16 @@ $ tenon reshard r.txt data/set -o left -f && ls -A left; ls -d left.partial
 > model.safetensors
 2> ls: cannot access 'left.partial': No such file or directory
 ? 2
+
+Inputs that are not stored in row-major order.
+
+$ printf '** -> = : reshape 30\n' >flat.txt; tenon reshard flat.txt data/f_f32.npy -o fo
+> proof: 1 inputs, 1 outputs files, 120 bytes, every output element from one input element, 0 dropped
+$ tenon rearrange 'a b c -> (a b c)' data/c_f32.npy -o flat.npy; tenon diff fo/model.safetensors flat.npy
+> 1 equal, 0 different, 0 only in A, 0 only in B, 0 renamed
+$ printf '** -> =\n' >same.txt; tenon reshard same.txt data/state.pt -o st && tenon diff st data/state.pt
+> proof: 20 inputs, 1 outputs files, 1730 bytes, every output element from one input element, 0 dropped
+> 20 equal, 0 different, 0 only in A, 0 only in B, 0 renamed
+$ tenon reshard same.txt data/state.pt -o st --verify
+> proof: 20 inputs, 1 outputs files, 1730 bytes, every output element from one input element, 0 dropped
+> verified: 1 files, every byte
