@@ -7,38 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules.h"
+#include "diff.h"
 
 enum { EQUAL = 0, DIFFERENT = 1, TROUBLE = 2, SIGNATURE = 1 << 12 };
-
-typedef enum verdict {
-    SAME,
-    WITHIN,
-    DIFFERS,
-    OTHER_DTYPE,
-    OTHER_SHAPE,
-    ONLY_A,
-    ONLY_B,
-    RENAMED
-} verdict;
-
-/* A tensor of A, of B, or of both. */
-typedef struct row {
-    int64_t a, b; /* -1: not there */
-    verdict what;
-    uint64_t first; /* hash of the first bytes of what only one has; 0: none */
-    tn_difference d;
-} row;
-
-typedef struct comparison {
-    const args *a;
-    source s[2];
-    row *rows;
-    int64_t n;
-    int64_t counts[RENAMED + 1];
-    double atol, rtol;
-    bool tolerant;
-} comparison;
 
 /* ---- elements ---- */
 
@@ -112,7 +83,7 @@ static int compare_pair(const comparison *c, int64_t a, int64_t b, tn_difference
 
 /* ---- pairs ---- */
 
-static bool describe(const source *s, int64_t i, tn_tensor *t)
+bool diff_describe(const source *s, int64_t i, tn_tensor *t)
 {
     return tn_file_info(s->f, i, NULL, t, NULL) == TN_OK;
 }
@@ -123,7 +94,7 @@ static bool same_shape(const tn_tensor *x, const tn_tensor *y)
            !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof x->shape[0]);
 }
 
-static int judge_elements(comparison *c, row *r, bool same_dtype)
+static int judge_elements(comparison *c, diff_row *r, bool same_dtype)
 {
     if (c->a->structure)
         return DONE;
@@ -136,10 +107,10 @@ static int judge_elements(comparison *c, row *r, bool same_dtype)
     return DONE;
 }
 
-static int judge(comparison *c, row *r)
+static int judge(comparison *c, diff_row *r)
 {
     tn_tensor x, y;
-    if (!describe(&c->s[0], r->a, &x) || !describe(&c->s[1], r->b, &y)) {
+    if (!diff_describe(&c->s[0], r->a, &x) || !diff_describe(&c->s[1], r->b, &y)) {
         const char *ta = tn_file_type(c->s[0].f, r->a), *tb = tn_file_type(c->s[1].f, r->b);
         if (strcmp(ta, tb) != 0) {
             r->what = OTHER_DTYPE;
@@ -175,7 +146,7 @@ static int pair_names(comparison *c, int64_t na, int64_t nb)
     if (code == DONE && c->a->rules)
         code = read_renames(c->a->rules, &rs);
     for (int64_t i = 0; code == DONE && i < na; i++) {
-        row r = {.a = i, .b = -1};
+        diff_row r = {.a = i, .b = -1};
         bool skip = false;
         code = find_in_b(c, &rs, i, &r.b, &skip);
         if (code == DONE && r.b >= 0 && taken[r.b])
@@ -189,7 +160,7 @@ static int pair_names(comparison *c, int64_t na, int64_t nb)
     }
     for (int64_t i = 0; code == DONE && i < nb; i++)
         if (!taken[i])
-            c->rows[c->n++] = (row){.a = -1, .b = i, .what = ONLY_B};
+            c->rows[c->n++] = (diff_row){.a = -1, .b = i, .what = ONLY_B};
     free_rules(&rs);
     free(taken);
     return code;
@@ -204,7 +175,8 @@ static int add_rows(comparison *c)
     int64_t one = c->s[0].which < 0 ? 0 : c->s[0].which;
     int64_t other = c->s[1].which < 0 ? 0 : c->s[1].which;
     if ((c->s[0].which >= 0 || na == 1) && (c->s[1].which >= 0 || nb == 1)) {
-        c->rows[c->n++] = (row){.a = one, .b = other, .what = SAME}; /* whatever their names */
+        c->rows[c->n++] =
+            (diff_row){.a = one, .b = other, .what = SAME}; /* whatever their names */
         return DONE;
     }
     if (c->s[0].which >= 0 || c->s[1].which >= 0)
@@ -244,7 +216,7 @@ static uint64_t hash_first(const comparison *c, int which, int64_t i)
     tn_tensor t;
     int64_t n = 0;
     uint64_t hash = 14695981039346656037u;
-    if (!describe(&c->s[which], i, &t) || !signature(c, which, i, bytes, &n))
+    if (!diff_describe(&c->s[which], i, &t) || !signature(c, which, i, bytes, &n))
         return 0;
     hash = (hash ^ (uint64_t)t.dtype) * 1099511628211u;
     for (int k = 0; k < t.ndim; k++)
@@ -255,14 +227,14 @@ static uint64_t hash_first(const comparison *c, int which, int64_t i)
 }
 
 /* A tensor that only A has may be one that only B has under another name. */
-static int find_renamed(comparison *c, row *r)
+static int find_renamed(comparison *c, diff_row *r)
 {
     for (int64_t k = 0; k < c->n; k++) {
-        row *b = &c->rows[k];
+        diff_row *b = &c->rows[k];
         tn_tensor x, y;
         tn_difference d;
         if (b->what != ONLY_B || !r->first || b->first != r->first ||
-            !describe(&c->s[0], r->a, &x) || !describe(&c->s[1], b->b, &y) ||
+            !diff_describe(&c->s[0], r->a, &x) || !diff_describe(&c->s[1], b->b, &y) ||
             x.dtype != y.dtype || !same_shape(&x, &y))
             continue;
         TRY(compare_pair(c, r->a, b->b, &d));
@@ -270,7 +242,7 @@ static int find_renamed(comparison *c, row *r)
             continue;
         r->what = RENAMED;
         r->b = b->b;
-        *b = (row){.a = -1, .b = -1};
+        *b = (diff_row){.a = -1, .b = -1};
         return DONE;
     }
     return DONE;
@@ -281,7 +253,7 @@ static int find_all_renamed(comparison *c)
     if (c->a->structure)
         return DONE;
     for (int64_t k = 0; k < c->n; k++) {
-        row *r = &c->rows[k];
+        diff_row *r = &c->rows[k];
         if (r->what == ONLY_A || r->what == ONLY_B)
             r->first = hash_first(c, r->what == ONLY_B, r->what == ONLY_B ? r->b : r->a);
     }
@@ -296,149 +268,15 @@ static int find_all_renamed(comparison *c)
     return DONE;
 }
 
-/* ---- saying it ---- */
-
 static int larger_first(const void *a, const void *b)
 {
-    const row *x = a, *y = b;
+    const diff_row *x = a, *y = b;
     if (x->what != y->what)
         return x->what < y->what ? -1 : 1;
     if (x->d.max_abs != y->d.max_abs)
         return x->d.max_abs > y->d.max_abs ? -1 : 1;
     int64_t p = x->a >= 0 ? x->a : x->b, q = y->a >= 0 ? y->a : y->b;
     return p < q ? -1 : p > q;
-}
-
-static double cosine(const tn_difference *d)
-{
-    return d->aa > 0 && d->bb > 0 ? d->ab / sqrt(d->aa) / sqrt(d->bb) : d->aa == d->bb;
-}
-
-/* Index `at` of a tensor of this shape: "[1, 0, 5]". */
-static const char *index_text(char text[512], const tn_tensor *t, int64_t at)
-{
-    int64_t index[TN_MAX_NDIM];
-    for (int i = t->ndim - 1; i >= 0; i--) {
-        index[i] = at % t->shape[i];
-        at /= t->shape[i];
-    }
-    int n = snprintf(text, 512, "[");
-    for (int i = 0; i < t->ndim && n < 480; i++)
-        n +=
-            snprintf(text + n, (size_t)(512 - n), "%s%lld", i ? ", " : "", (long long)index[i]);
-    snprintf(text + n, (size_t)(512 - n), "]");
-    return text;
-}
-
-static void print_kind(const comparison *c, int which, int64_t i)
-{
-    tn_tensor t;
-    char shape[512];
-    if (describe(&c->s[which], i, &t))
-        printf("%s %s", tn_dtype_name(t.dtype), shape_text(shape, t.ndim, t.shape));
-    else
-        printf("%s", tn_file_type(c->s[which].f, i));
-}
-
-static void print_numbers(const comparison *c, const row *r)
-{
-    char text[512];
-    tn_tensor t;
-    const tn_difference *d = &r->d;
-    if (d->n == 0 || !describe(&c->s[0], r->a, &t))
-        return;
-    printf(": %lld of %lld differ, max |a-b| %.6g", (long long)d->unequal, (long long)d->n,
-           d->max_abs);
-    if (d->at >= 0)
-        printf(" at %s", index_text(text, &t, is_complex(t.dtype) ? d->at / 2 : d->at));
-    printf(", max relative %.3g, mean %.3g, cosine %.9g", d->max_rel, d->sum_abs / (double)d->n,
-           cosine(d));
-    if (c->tolerant)
-        printf(", %lld beyond", (long long)d->beyond);
-    if (d->nan_a || d->nan_b)
-        printf(", NaN only in A %lld, only in B %lld", (long long)d->nan_a,
-               (long long)d->nan_b);
-}
-
-static void print_row(const comparison *c, const row *r)
-{
-    static const char *const words[] = {"",          "",          "differs  ", "dtype    ",
-                                        "shape    ", "only in A", "only in B", "renamed  "};
-    printf("%s  ", words[r->what]);
-    print_name(r->a >= 0 ? tn_file_name(c->s[0].f, r->a) : tn_file_name(c->s[1].f, r->b));
-    printf("  ");
-    if (r->what == RENAMED) {
-        printf("to ");
-        print_name(tn_file_name(c->s[1].f, r->b));
-    } else if (r->what == OTHER_DTYPE || r->what == OTHER_SHAPE) {
-        print_kind(c, 0, r->a);
-        printf(" and ");
-        print_kind(c, 1, r->b);
-        print_numbers(c, r);
-    } else if (r->what == DIFFERS) {
-        print_kind(c, 0, r->a);
-        print_numbers(c, r);
-    } else {
-        print_kind(c, r->what == ONLY_B, r->what == ONLY_B ? r->b : r->a);
-    }
-    printf("\n");
-}
-
-static void print_text(const comparison *c)
-{
-    for (int64_t i = 0; i < c->n; i++)
-        if (c->rows[i].what > WITHIN)
-            print_row(c, &c->rows[i]);
-    printf("%lld %s", (long long)c->counts[SAME], c->a->structure ? "alike" : "equal");
-    if (c->tolerant)
-        printf(", %lld within tolerance", (long long)c->counts[WITHIN]);
-    printf(", %lld different, %lld only in A, %lld only in B, %lld renamed\n",
-           (long long)(c->counts[DIFFERS] + c->counts[OTHER_DTYPE] + c->counts[OTHER_SHAPE]),
-           (long long)c->counts[ONLY_A], (long long)c->counts[ONLY_B],
-           (long long)c->counts[RENAMED]);
-}
-
-static void print_finite(const char *name, double x)
-{
-    if (isfinite(x))
-        printf(", \"%s\": %.17g", name, x);
-    else
-        printf(", \"%s\": null", name);
-}
-
-static void print_json(const comparison *c)
-{
-    static const char *const words[] = {"equal", "within", "differs", "dtype",
-                                        "shape", "only_a", "only_b",  "renamed"};
-    printf("{\"equal\": %lld, \"tensors\": [", (long long)c->counts[SAME]);
-    for (int64_t i = 0, k = 0; i < c->n; i++) {
-        const row *r = &c->rows[i];
-        if (r->what == SAME)
-            continue;
-        printf("%s\n  {\"what\": \"%s\", \"a\": ", k++ ? "," : "", words[r->what]);
-        if (r->a >= 0)
-            json_text(stdout, tn_file_name(c->s[0].f, r->a));
-        else
-            printf("null");
-        printf(", \"b\": ");
-        if (r->b >= 0)
-            json_text(stdout, tn_file_name(c->s[1].f, r->b));
-        else
-            printf("null");
-        if (r->d.n) {
-            printf(
-                ", \"elements\": %lld, \"unequal\": %lld, \"beyond\": %lld, \"nan_a\": %lld, "
-                "\"nan_b\": %lld, \"at\": %lld",
-                (long long)r->d.n, (long long)r->d.unequal, (long long)r->d.beyond,
-                (long long)r->d.nan_a, (long long)r->d.nan_b, (long long)r->d.at);
-            print_finite("max_abs", r->d.max_abs);
-            print_finite("max_rel", r->d.max_rel);
-            print_finite("mean_abs", r->d.sum_abs / (double)r->d.n);
-            print_finite("cosine", cosine(&r->d));
-        }
-        printf("}");
-    }
-    printf("\n]}\n");
 }
 
 /* ---- the command ---- */
@@ -461,7 +299,7 @@ static int compare_files(comparison *c)
     TRY(add_rows(c));
     for (int64_t i = 0; i < c->n; i++) {
         tn_tensor t;
-        if (c->rows[i].what == SAME && describe(&c->s[0], c->rows[i].a, &t))
+        if (c->rows[i].what == SAME && diff_describe(&c->s[0], c->rows[i].a, &t))
             bytes += tn_numel(&t); /* of the job's result, u8 */
     }
     progress_start(c->a, c->a->structure ? 0 : bytes);
@@ -488,9 +326,9 @@ int run_diff(const args *a)
     if (code == DONE)
         code = compare_files(&c);
     if (code == DONE && a->json)
-        print_json(&c);
+        diff_print_json(&c);
     else if (code == DONE)
-        print_text(&c);
+        diff_print_text(&c);
     int64_t differences = c.n - c.counts[SAME] - c.counts[WITHIN];
     free(c.rows);
     close_source(&c.s[1]);

@@ -1,4 +1,5 @@
 /* main.c - the command tenon: help, and the way to the command that is asked for. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,7 +164,8 @@ int main(int argc, char **argv)
     }
     if (words != argv + 1)
         free(words);
+    /* a reader that has gone, as head goes, has what it wanted: nothing is said */
     if (fflush(stdout) != 0 && code == DONE)
-        code = fail("standard output: the system refused a write");
+        code = errno == EPIPE ? FAILED : fail("standard output: %s", strerror(errno));
     return code;
 }
