@@ -8,10 +8,10 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# A model of ten tensors of 400 x 500 f32.
+# A model of ten tensors of 100 x 100 f32.
 printf '\223NUMPY\1\0\166\0' >t.npy
-printf "%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (400, 500), }" >>t.npy
-head -c 800000 /dev/urandom >>t.npy
+printf "%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (100, 100), }" >>t.npy
+head -c 40000 /dev/urandom >>t.npy
 for i in 0 1 2 3 4 5 6 7 8 9; do cp t.npy "layer.$i.npy"; done
 "$tenon" merge layer.*.npy -o m.safetensors || exit 1
 rm layer.*.npy
@@ -26,7 +26,7 @@ run()
     0) $2 "$tenon" convert m.safetensors -f -o "$3/x.gguf" ;;
     1) $2 "$tenon" rename 'layer.{i}=l.{i}' m.safetensors -f -o "$3/x.safetensors" ;;
     2) $2 "$tenon" report -q m.safetensors -f -o "$3/x.html" ;;
-    3) $2 "$tenon" split --shard-size 2M m.safetensors -f -o "$3/x" ;;
+    3) $2 "$tenon" split --shard-size 100K m.safetensors -f -o "$3/x" ;;
     4) $2 "$tenon" reshard rules.txt m.safetensors -q -o "$3/r" >/dev/null ;;
     esac
 }
