@@ -28,10 +28,10 @@ static tn_status fail_system(const char *path, int error)
 static tn_status hold(tn_writer *w, const void *data, int64_t n, int64_t at)
 {
     const int64_t left = (int64_t)w->held_size - at;
-    if (left > 0 && n > 0)
+    ASSERT(at == w->at); /* formats that go back have no layout */
+    if (left > 0)
         memcpy(w->held + at, data, (size_t)(n < left ? n : left));
-    if (at + n > w->at)
-        w->at = at + n;
+    w->at = at + n;
     return TN_OK;
 }
 

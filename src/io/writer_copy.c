@@ -49,7 +49,7 @@ static tn_status copy_bytes(tn_writer *w, const tn_file *f, int64_t at, int64_t 
                             tni_sys_words(error, words, sizeof words));
         *refused = error != 0 || got == 0; /* nothing: the source has become short */
         done += got;
-        TRY(tni_write_at(w, NULL, 0, w->at + got));
+        TRY(TNI_NEVER(tni_write_at(w, NULL, 0, w->at + got)));
     }
     return done < n ? pass_through(w, f, at + done, n - done) : TN_OK;
 }

@@ -29,6 +29,11 @@ static const struct {
     {"merge a.npy z.npz -f -o x.safetensors", "x.safetensors", false},
     {"rename w=v z.npz -f -o x.npz", "x.npz", false},
     {"report a.npy d.npz g.gguf -f -o x.html", "x.html", false},
+    {"show --image x.png i.npy -f", "x.png", false},
+    {"rename --rules r.txt z.npz -f -o x.npz", "x.npz", false},
+    {"stats a.npy z.npz g.gguf", NULL, false},
+    {"diff a.npy a.npy", NULL, false},
+    {"diff --rules r.txt z.npz z.npz", NULL, false},
     {"concat -a 0 a.npy a.npy -f -o x.npy", "x.npy", false},
     {"op add a.npy 1 -f -o x.npy", "x.npy", false},
     {"pad --before 1 --mode wrap a.npy -f -o x.npy", "x.npy", false},
@@ -103,6 +108,10 @@ static int fail_each_of(size_t i, int error, int base)
     size_t n = 0;
     const char *makes = commands[i].makes;
     int code = run_failing(i, -1, 0), k = 0;
+    if (code != 0 && strstr(said, "no libpng")) {
+        print_message("not run: libpng\n");
+        return 0;
+    }
     if (code != 0)
         fail_msg("tenon %s: %s", commands[i].words, said);
     if (makes)
@@ -114,10 +123,11 @@ static int fail_each_of(size_t i, int error, int base)
         code = run_failing(i, k, error);
         reached = calls > k;
         char *line = strchr(said, '\n');
+        const int bad = !strncmp(commands[i].words, "diff", 4) ? 2 : 1; /* 1 is "they differ" */
         /* info goes on with the next file and says why for each that it cannot open. */
-        bool clean = code == 0   ? said_n == 0
-                     : code == 1 ? !strncmp(said, "tenon: ", 7) && line && !line[1]
-                                 : false;
+        bool clean = code == 0     ? said_n == 0
+                     : code == bad ? !strncmp(said, "tenon: ", 7) && line && !line[1]
+                                   : false;
         bool kept = open_fds() != before;
         bool sound = !makes || (holds(makes, want, n)
                                     ? code == 0 || renamed
@@ -150,13 +160,18 @@ static void each_system_call_of_the_command(void **state)
         spit(inputs[i][0], data, n);
         free(data);
     }
+    tn_tensor image;
+    make_golden(&image, TN_F32, 2, (int64_t[]){4, 5});
+    OK(tn_save("i.npy", &image));
+    tn_free(&image);
+    spit("r.txt", "** -> =\n", 8);
     assert_non_null(freopen("a.npy", "rb", stdin));
     out = fopen("out", "wb");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         for (int way = 0; way < 4; way++) {
             no_nameless = way >= 2;
             if (commands[i].makes || !no_nameless)
-                points += fail_each_of(i, troubles[way % 2], INPUTS);
+                points += fail_each_of(i, troubles[way % 2], INPUTS + 2);
         }
     no_nameless = false;
     fclose(out);
@@ -165,6 +180,8 @@ static void each_system_call_of_the_command(void **state)
     assert_true(points > 400);
     for (int i = 0; i < INPUTS; i++)
         unlink(inputs[i][0]);
+    unlink("i.npy");
+    unlink("r.txt");
 }
 
 static int setup(void **state)

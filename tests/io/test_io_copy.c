@@ -163,6 +163,19 @@ static void what_cannot_be_copied(void **state)
     tn_writer_abort(w);
     tn_file_close(f);
 
+    /* so does a long one, in the first of several stages */
+    tn_tensor wide;
+    OK(tn_alloc(&wide, TN_U8, 1, (int64_t[]){9 << 20}));
+    OK(tn_save(in_folder("in.npy"), &wide));
+    OK(tn_file_open(&f, in_folder("in.npy")));
+    assert_int_equal(truncate(in_folder("in.npy"), 1000), 0);
+    OK(tn_writer_open(&w, in_folder("x.npy"), 1, NULL, (const tn_tensor *[]){&wide}, NULL));
+    reported = 0;
+    assert_int_equal(tni_writer_copy(w, f, 128, TN_U8, 9 << 20, progress, NULL), TN_EIO);
+    tn_writer_abort(w);
+    tn_file_close(f);
+    tn_free(&wide);
+
     OK(tn_save(in_folder("in.npy"), &t));
     OK(tn_file_open(&f, in_folder("in.npy")));
     tn_handle *h = NULL;
@@ -188,12 +201,43 @@ static void what_cannot_be_copied(void **state)
     clean();
 }
 
+/* What is packed, in another byte order, or goes to a pipe or an archive passes memory. */
+static void what_passes_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to;
+        bool copies;
+    } cases[] = {{DATA("c_f32.npy"), "x.npy", true},  {DATA("c_f32.npy"), "x.npz", false},
+                 {DATA("c_f32.npy"), NULL, false},    {DATA("deflated.npz"), "x.npy", false},
+                 {DATA("stored.npz"), "x.npy", true}, {DATA("be_f32.npy"), "x.npy", false}};
+    const int null = open("/dev/null", O_WRONLY);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tn_file *f = NULL;
+        tn_writer *w = NULL;
+        tn_tensor t;
+        OK(tn_file_open(&f, cases[i].from));
+        OK(tn_file_info(f, 0, NULL, &t, NULL));
+        if (cases[i].to)
+            OK(tn_writer_open(&w, in_folder(cases[i].to), 1, NULL, (const tn_tensor *[]){&t},
+                              NULL));
+        else
+            OK(tn_writer_open_fd(&w, null, "null", &t));
+        if (!host_is_big())
+            assert_int_equal(tni_writer_copies(w, &f->entries[0]), cases[i].copies);
+        tn_writer_abort(w);
+        tn_file_close(f);
+    }
+    close(null);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_copied),
         cmocka_unit_test(long_files_report_progress),
         cmocka_unit_test(what_cannot_be_copied),
+        cmocka_unit_test(what_passes_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

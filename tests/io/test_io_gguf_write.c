@@ -176,6 +176,37 @@ static void what_is_refused(void **state)
             tn_writer_open(&w, path, 1, names, ts, &(tn_write_options){.align = 48}));
     assert_int_equal(tn_writer_layout(path, 1, names, ts, NULL, NULL, 0, &bytes_before, &at),
                      TN_EUNSUPPORTED);
+    /* key-values: a type that is unknown, a key as long as the alignment's, an alignment that is
+     * no u32 or too large */
+    static const struct {
+        const char *key;
+        uint64_t type, value;
+        tn_status status;
+    } values[] = {{"x", 99, 0, TN_EFORMAT},
+                  {"general.alignmenT", 4, 48, TN_OK},
+                  {"general.alignment", 5, 64, TN_EFORMAT},
+                  {"general.alignment", 4, 2 << 20, TN_EARG}};
+    for (int i = 0; i < 4; i++) {
+        begin_values(1);
+        put_text(values[i].key);
+        put(values[i].type, 4);
+        put(values[i].value, 4);
+        tn_write_options options = {.values = blob, .values_size = (int64_t)blob_size};
+        assert_int_equal(tn_writer_open(&w, path, 1, names, ts, &options), values[i].status);
+        if (values[i].status == TN_OK)
+            tn_writer_abort(w);
+    }
+    names[0] = ""; /* no name at all */
+    assert_int_equal(tn_writer_open(&w, path, 1, names, ts, NULL), TN_OK);
+    tn_writer_abort(w);
+    /* sizes whose sum, or whose padding, does not fit */
+    static const int64_t sizes[] = {INT64_MAX - 100, INT64_MAX - (1 << 21)};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tn_init(&t, NULL, TN_I8, 1, &sizes[i]), TN_OK);
+        refused(TN_EOVERFLOW, "r.gguf: size exceeds 2^63 - 1 bytes",
+                tn_writer_open(&w, path, 2, (const char *[]){"a", "b"},
+                               (const tn_tensor *[]){&t, &t}, NULL));
+    }
     assert_int_equal(access(path, F_OK), -1);
 }
 

@@ -42,6 +42,7 @@ static void npy_texts(void **state)
         {"", 8, TN_EFORMAT, "x: header, 0 bytes before its end: no dictionary"},
         {"{'fortran_order': True, 'shape': (2,)}", 8, TN_EFORMAT,
          "x: header, 0 bytes before its end: descr, fortran_order or shape is missing"},
+        {"{'descr': '<', 'fortran_order': False, 'shape': (2,)}", 8, TN_EUNSUPPORTED, NULL},
         {"{'descr': '<f4', 'shape': (2,)}", 8, TN_EFORMAT,
          "x: header, 0 bytes before its end: descr, fortran_order or shape is missing"},
         {"{'descr': '<f4', 'fortran_order': True}", 8, TN_EFORMAT,

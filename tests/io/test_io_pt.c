@@ -2,9 +2,8 @@
  * refused, and nothing is ever called. */
 #include "io_oracle.h"
 
-#include <sys/mman.h>
-
-#include "torch_archive.h"
+#include "io_fail.h"
+#include "torch_made.h"
 
 static void check_golden(const tn_file *f, const char *name, tn_dtype dtype)
 {
@@ -35,6 +34,26 @@ static void every_dtype(void **state)
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
         check_golden(f, rows[k].name, rows[k].dtype);
     tn_file_close(f);
+}
+
+/* A view that cannot be read, and the name of a file that has none. */
+static void reads_that_fail(void **state)
+{
+    (void)state;
+    tn_file *f = NULL;
+    tn_tensor t;
+    int64_t i;
+    OK(tn_file_open(&f, DATA("state.pt")));
+    OK(tn_file_find(f, "window", &i));
+    arm("pread", 0);
+    assert_int_equal(tn_file_read(f, i, &t), TN_EIO);
+    tni_sys_hook = NULL;
+    tn_file_close(f);
+    FILE *open = fopen(DATA("state.pt"), "rb");
+    OK(tn_file_open_fd(&f, fileno(open), "state"));
+    assert_string_equal(tn_file_path(f, 0), "state");
+    tn_file_close(f);
+    fclose(open);
 }
 
 /* Strides, offsets and repetition: read, mapped and fetched alike. */
@@ -141,40 +160,20 @@ static void other_formats(void **state)
         assert_null(f);
     }
     tn_file *f = NULL;
-    spit(in_folder("bare.pkl"), "\x80\x02N.", 4);
-    assert_int_equal(tn_file_open(&f, in_folder("bare.pkl")), TN_EUNSUPPORTED);
-    assert_non_null(strstr(tn_error(), "a bare pickle"));
+    for (char protocol = 1; protocol < 7; protocol++) { /* 2 to 5 are known */
+        const char bare[] = {'\x80', protocol, 'N', '.'};
+        const bool known = protocol >= 2 && protocol <= 5;
+        spit(in_folder("bare.pkl"), bare, sizeof bare);
+        assert_int_equal(tn_file_open(&f, in_folder("bare.pkl")),
+                         known ? TN_EUNSUPPORTED : TN_EFORMAT);
+        assert_true(!known || strstr(tn_error(), "a bare pickle"));
+    }
 }
 
 /* ---- pickles that torch does not write ---- */
 
-static int fd = -1;
-
-static tn_status open_bytes(const void *bytes, size_t n, tn_file **f)
-{
-    if (fd < 0)
-        fd = memfd_create("x.pt", MFD_CLOEXEC);
-    assert_int_equal(ftruncate(fd, 0), 0);
-    assert_int_equal(pwrite(fd, bytes, n, 0), n);
-    *f = NULL;
-    return tn_file_open_fd(f, fd, "x.pt");
-}
-
-static tn_status open_pickle(const void *pickle, size_t n, tn_file **f)
-{
-    torch_archive a = {0};
-    float storage[16] = {0};
-    torch_member(&a, "m/data.pkl", pickle, n);
-    torch_member(&a, "m/data/0", storage, sizeof storage);
-    torch_finish(&a);
-    tn_status status = open_bytes(a.bytes, a.n, f);
-    torch_free(&a);
-    return status;
-}
-
-#define STORAGE(key, numel)                    "(U\7storagectorch\nFloatStorage\nU\1" key "U\3cpuK" numel "tQ"
-#define REBUILD                                "ctorch._utils\n_rebuild_tensor_v2\n"
-#define TENSOR(storage, offset, shape, stride) REBUILD "(" storage offset shape stride "\x89}tR"
+#define FOURS "K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1"
+#define TENS  "0000000000"
 
 static void tensors_by_hand(void **state)
 {
@@ -230,19 +229,75 @@ static void tensors_by_hand(void **state)
         ROW("N0.", TN_EUNSUPPORTED, "opcode 0x30 at byte 1 is not read"),
         ROW("NR.", TN_EFORMAT, "the stack is empty"),
         ROW("NNR.", TN_EFORMAT, "a call of what is no function"),
-        ROW("", TN_EFORMAT, "ends without a STOP"), ROW("N", TN_EFORMAT, "ends without a STOP"),
+        ROW("", TN_EFORMAT, "ends without a STOP"),
+        ROW("N", TN_EFORMAT, "ends without a STOP"),
         ROW(".", TN_EFORMAT, "the stack is empty"),
         ROW("X\xff\xff\xff\x7f.", TN_EFORMAT, "ends inside a value"),
         ROW("\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", TN_EFORMAT, "ends inside a value"),
         ROW("h\0.", TN_EFORMAT, "a memo that is not there"),
         ROW("Nr\xff\xff\xff\xff.", TN_EFORMAT, "a memo that is too far"),
-        ROW("t.", TN_EFORMAT, "no mark"), ROW("N(R.", TN_EFORMAT, "the stack is empty"),
-        ROW("]NNu.", TN_EFORMAT, "no mark"), ROW("}(Nu.", TN_EFORMAT, "a key without a value"),
+        ROW("t.", TN_EFORMAT, "no mark"),
+        ROW("N(R.", TN_EFORMAT, "the stack is empty"),
+        ROW("]NNu.", TN_EFORMAT, "no mark"),
+        ROW("}(Nu.", TN_EFORMAT, "a key without a value"),
         ROW("K\1(NNu.", TN_EFORMAT, "items of what is no dict"),
         ROW("cbuiltins", TN_EFORMAT, "ends inside a name"),
         ROW("NQ.", TN_EFORMAT, "a storage that is no tuple of five"),
         ROW("KxKy\x93.", TN_EFORMAT, "a name is not text"),
         ROW("]q\0h\0a.", TN_EUNSUPPORTED, "nested more than 1000 deep"), /* holds itself */
+        /* numbers of every length */
+        ROW(TENSOR(PLAIN, "\x8a\0", "\x8a\1\4\x85", "\x8a\2\1\0\x85") ".", TN_OK, ""),
+        ROW(TENSOR(PLAIN, "K\0", "\x8a\1\xff\x85", "K\1\x85") ".", TN_EFORMAT,
+            "not an integer >= 0"),
+        ROW(TENSOR(PLAIN, "K\0", "U\1a\x85", "K\1\x85") ".", TN_EFORMAT, "not an integer >= 0"),
+        ROW(TENSOR(PLAIN, "K\0", "(" FOURS FOURS FOURS FOURS "K\1t", "(t") ".", TN_EFORMAT,
+            "has more than 64 axes"),
+        ROW(TENSOR(PLAIN, BIG("\x40"), "K\4\x85", "K\1\x85") ".", TN_EFORMAT,
+            "offset exceeds 2^63 - 1 bytes"),
+        ROW(TENSOR(PLAIN, "K\0", BIG("\x10") BIG("\x10") "\x86", "K\0K\0\x86") ".", TN_EFORMAT,
+            "size exceeds 2^63 - 1 bytes"),
+        ROW(TENSOR(PLAIN, "K\0", "K\3\x85", BIG("\x10") "\x85") ".", TN_EFORMAT,
+            "size exceeds 2^63 - 1 bytes"),
+        /* storages */
+        ROW(FOUR_OF(STORAGE_OF("Float", "K\0", "U\3cpu", "K\4")) ".", TN_EFORMAT,
+            "the key of its storage is not a number"),
+        ROW(FOUR_OF(STORAGE_OF("Float", "U\0", "U\3cpu", "K\4")) ".", TN_EFORMAT,
+            "the key of its storage is not a number"),
+        ROW(FOUR_OF(STORAGE_OF("Float", "U\x28" TENS TENS TENS TENS, "U\3cpu", "K\4")) ".",
+            TN_EFORMAT, "the key of its storage is not a number"),
+        ROW(FOUR_OF(STORAGE_OF("Float", "U\0010", "U\3cpu", "N")) ".", TN_EFORMAT,
+            "its storage is longer than its member"),
+        ROW(FOUR_OF(STORAGE_OF("Float", "U\0010", "U\3cpu", "J\xff\xff\xff\xff")) ".",
+            TN_EFORMAT, "its storage is longer than its member"),
+        ROW(FOUR_OF(STORAGE_OF("QInt8", "U\0010", "U\3cpu", "K\4")) ".", TN_OK, ""),
+        ROW(FOUR_OF(STORAGE_OF("Float", "U\0010", "U\4meta", "K\4")) ".", TN_OK, ""),
+        ROW(REBUILD "(" PLAIN "K\0K\4\x85K\1\x85\x89}}tR.", TN_OK, ""), /* nothing is lazy */
+        ROW(REBUILD "(" PLAIN "K\0K\4\x85K\1\x85\x89}}U\4conj\x88stR.", TN_OK, ""),
+        ROW(V3("ctorch\nfloat32\n"), TN_OK, ""),
+        ROW(V3("ctorch\nfloat8_e8m0fnu\n"), TN_OK, ""),
+        ROW(V3("ctorch\nSize\n"), TN_EFORMAT, "no dtype"),
+        ROW(V3("N"), TN_EFORMAT, "no dtype"),
+        /* calls */
+        ROW("\x93.", TN_EFORMAT, "the stack is empty"),
+        ROW("U\1a\x93.", TN_EFORMAT, "the stack is empty"),
+        ROW("U\1aK\1\x93.", TN_EFORMAT, "a name is not text"),
+        ROW("Q.", TN_EFORMAT, "the stack is empty"),
+        ROW("b.", TN_EFORMAT, "the stack is empty"),
+        ROW("G\0\0\0\0\0\0\0\0.", TN_OK, ""),
+        ROW(DICT "NR.", TN_EFORMAT, "a call of what is no function"),
+        ROW(DICT ")R.", TN_OK, ""),
+        ROW(DICT "]U\1aK\1\x86"
+                 "a\x85R.",
+            TN_OK, ""),
+        ROW(DICT "]K\1a\x85R.", TN_EFORMAT, "a dict of what are no pairs"),
+        ROW(DICT "]K\1K\1K\1\x87"
+                 "a\x85R.",
+            TN_EFORMAT, "a dict of what are no pairs"),
+        ROW(FROM_TYPE "(" REBUILD "ctorch\nTensor\n(" PLAIN "K\0K\4\x85K\1\x85\x89}tNtR.",
+            TN_OK, ""),
+        ROW(FROM_TYPE "(" FROM_TYPE "NN)tR.", TN_EFORMAT, "a type within a type"),
+        ROW(FROM_TYPE "(K\1N)NtR.", TN_EFORMAT, "a call of what is no function"),
+        ROW(FROM_TYPE ")R.", TN_EFORMAT, "a call of what is no function"),
     };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         tn_file *f;
@@ -342,11 +397,13 @@ static void every_flipped_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_dtype),     cmocka_unit_test(views_of_storages),
-        cmocka_unit_test(names_by_keys),   cmocka_unit_test(every_protocol),
-        cmocka_unit_test(odd_tensors),     cmocka_unit_test(other_formats),
-        cmocka_unit_test(tensors_by_hand), cmocka_unit_test(bombs),
-        cmocka_unit_test(names_twice),     cmocka_unit_test(every_flipped_bit),
+        cmocka_unit_test(every_dtype),       cmocka_unit_test(views_of_storages),
+        cmocka_unit_test(names_by_keys),     cmocka_unit_test(every_protocol),
+        cmocka_unit_test(odd_tensors),       cmocka_unit_test(other_formats),
+        cmocka_unit_test(tensors_by_hand),   cmocka_unit_test(bombs),
+        cmocka_unit_test(reads_that_fail),   cmocka_unit_test(names_twice),
+        cmocka_unit_test(every_flipped_bit),
+
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

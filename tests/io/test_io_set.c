@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "io_fail.h"
+
 static void spit_text(const char *name, const char *text)
 {
     FILE *f = fopen(in_folder(name), "w");
@@ -102,6 +104,11 @@ static void indexes_that_lie(void **state)
         {MAP("\"a\": \"../m-1.safetensors\""), TN_EFORMAT, "is not the name of a file"},
         {MAP("\"a\": \"/etc/passwd\""), TN_EFORMAT, "is not the name of a file"},
         {MAP("\"a\": \"..\""), TN_EFORMAT, "is not the name of a file"},
+        {MAP("\"a\": \".\""), TN_EFORMAT, "is not the name of a file"},
+        {MAP("\"a\": \"m-1.safetensors\", \"z\": \"m-1.safetensors\""), TN_EFORMAT,
+         "tensor \"z\" is not in m-1.safetensors"},
+        {"{}", TN_EFORMAT, "no \"weight_map\""},
+        {"{\"metadata\": {]}", TN_EFORMAT, "m.index.json: index, byte"},
         {MAP("\"a\": \"\""), TN_EFORMAT, "is not the name of a file"},
         {MAP("\"a\": \"m.index.json\""), TN_EFORMAT, "an index cannot be part of a set"},
         {MAP("\"a\": 7"), TN_EFORMAT, "expected a string"},
@@ -142,6 +149,52 @@ static void indexes_that_lie(void **state)
     fclose(open);
 }
 
+/* Paths: without a folder, with a slash at the end, too long; and an index that is too long. */
+static void paths_of_sets(void **state)
+{
+    (void)state;
+    tn_file *f = NULL;
+    char before[4096], path[300], *text = malloc(6000);
+    make_shards();
+    spit_text("m.index.json", good);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    OK(tn_file_open(&f, "m.index.json"));
+    assert_string_equal(tn_file_path(f, 0), "m-1.safetensors");
+    assert_null(tn_file_path(f, -1));
+    assert_null(tn_file_path(f, 4));
+    size_t need = 1;
+    assert_int_equal(tn_file_values(f, NULL, 0, &need), TN_EUNSUPPORTED);
+    tn_file_close(f);
+    assert_int_equal(chdir(before), 0);
+    snprintf(path, sizeof path, "%s/", folder);
+    OK(tn_file_open(&f, path));
+    assert_string_equal(tn_file_path(f, 0), in_folder("m-1.safetensors"));
+    tn_file_close(f);
+    arm("opendir", 0);
+    assert_int_equal(tn_file_open(&f, path), TN_EIO);
+    tni_sys_hook = NULL;
+    assert_non_null(strstr(tn_error(), "Input/output error"));
+    int n = snprintf(text, 6000, "{\"weight_map\": {\"a\": \"");
+    memset(text + n, 'x', 5000);
+    snprintf(text + n + 5000, 900, "\"}}");
+    spit_text("m.index.json", text);
+    f = NULL;
+    assert_int_equal(tn_file_open(&f, in_folder("m.index.json")), TN_EIO);
+    assert_non_null(strstr(tn_error(), "is too long"));
+    spit_text("m.index.json", "{         ");
+    assert_int_equal(truncate(in_folder("m.index.json"), 100000001), 0);
+    assert_int_equal(tn_file_open(&f, in_folder("m.index.json")), TN_EFORMAT);
+    assert_non_null(strstr(tn_error(), "index has 100000001 bytes, at most 100000000"));
+    /* what is not text begins no index */
+    spit_text("b.safetensors", "{\1\1\1\1\1\1\1");
+    assert_int_equal(tn_file_open(&f, in_folder("b.safetensors")), TN_EFORMAT);
+    spit_text("b.safetensors", "{\16      ");
+    assert_int_equal(tn_file_open(&f, in_folder("b.safetensors")), TN_EFORMAT);
+    assert_null(f);
+    free(text);
+}
+
 static void folders_that_fail(void **state)
 {
     (void)state;
@@ -165,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(sets_are_one),
         IN_FOLDER(indexes_that_lie),
+        IN_FOLDER(paths_of_sets),
         IN_FOLDER(folders_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,7 +337,7 @@ static void the_rest_is_read(void **state)
 static void members_are_deflated(void **state)
 {
     (void)state;
-    static const int64_t sizes[] = {0, 1, 1000, 65536, 300000};
+    static const int64_t sizes[] = {0, 1, 1000, 65536, 300000, 1300000};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         const char *names[] = {"a", "b"};
         tn_tensor t, even, got;
@@ -346,7 +346,7 @@ static void members_are_deflated(void **state)
         int64_t offset;
         OK(tn_alloc(&t, TN_I32, 1, &sizes[k]));
         for (int64_t i = 0; i < sizes[k]; i++)
-            ((int32_t *)t.data)[i] = (int32_t)(i * i % 1000);
+            ((int32_t *)t.data)[i] = (int32_t)(k < 5 ? i * i % 1000 : i * 2654435761);
         OK(tn_slice(&even, &t, 0, 0, sizes[k], 2));
         OK(tn_writer_open(&w, in_folder("z.npz"), 2, names, (const tn_tensor *[]){&t, &even},
                           &(tn_write_options){.compress = 1}));
@@ -376,6 +376,33 @@ static void members_are_deflated(void **state)
     tn_writer_abort(w);
     assert_int_not_equal(access(in_folder("gone.npz"), F_OK), 0);
     tn_free(&t);
+}
+
+/* Lengths of a deflated member that need 64 bits stand in the extra field; the elements would be
+ * a hole. */
+static void a_long_member_is_deflated(void **state)
+{
+    (void)state;
+    const int64_t n = 4 * GIB + 5;
+    uint8_t x = 7;
+    tn_tensor t, one;
+    tn_writer *w = NULL;
+    OK(tn_init(&t, NULL, TN_U8, 1, &n));
+    OK(tn_init(&one, &x, TN_U8, 1, (int64_t[]){1}));
+    OK(tn_writer_open(&w, in_folder("l.npz"), 1, NULL, (const tn_tensor *[]){&t},
+                      &(tn_write_options){.compress = 1, .no_sync = 1}));
+    w->left = 1;
+    OK(tn_writer_put(w, &one));
+    OK(tn_writer_commit(w));
+    size_t size;
+    uint8_t *bytes = slurp(in_folder("l.npz"), &size);
+    const uint8_t *extra = bytes + 30 + number(bytes + 26, 2);
+    assert_int_equal(number(bytes + 18, 4), UINT32_MAX);
+    assert_int_equal(number(extra, 2), 1);
+    assert_int_equal(number(extra + 4, 8), n + 128);
+    assert_in_range(number(extra + 12, 8), 20, 300);
+    free(bytes);
+    unlink(in_folder("l.npz"));
 }
 
 /* A name without .npy is kept whole, also one that is shorter than that. */
@@ -537,6 +564,7 @@ int main(void)
         cmocka_unit_test(the_order_of_one_axis),
         cmocka_unit_test(what_cannot_be_unpacked_is_listed),
         cmocka_unit_test(a_compressed_tensor_is_unpacked_to_a_descriptor),
+        cmocka_unit_test(a_long_member_is_deflated),
         cmocka_unit_test(what_is_unpacked_has_its_checksum),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);

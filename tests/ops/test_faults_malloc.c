@@ -68,6 +68,19 @@ static tn_status save_many(const char *path)
         path);
 }
 
+static tn_status save_packed(const char *path)
+{
+    tn_writer *w = NULL;
+    tn_status status = tn_writer_open(&w, in_folder(path), 1, NULL, (const tn_tensor *[]){&t},
+                                      &(tn_write_options){.compress = 1});
+    if (status == TN_OK)
+        status = tn_writer_put(w, &t);
+    if (status == TN_OK)
+        return saved(tn_writer_commit(w), path);
+    tn_writer_abort(w);
+    return status;
+}
+
 static tn_status read_back(const char *path)
 {
     return read_all(in_folder(path));
@@ -94,6 +107,9 @@ static const struct {
     {"read zip64 .npz", read_all, DATA("zip64.npz")},
     {"read .safetensors", read_all, DATA("many.safetensors")},
     {"read .gguf", read_all, DATA("some.gguf")},
+    {"read .pt", read_all, DATA("state.pt")},
+    {"read a set", read_all, DATA("set")},
+    {"save packed .npz", save_packed, "x.npz"},
     {"save .npy", save, "x.npy"},
     {"save .npz", save, "x.npz"},
     {"save .safetensors", save, "x.safetensors"},

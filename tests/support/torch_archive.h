@@ -19,12 +19,16 @@ static inline uint8_t *torch_put(uint8_t *to, uint64_t x, int n)
     return to + n;
 }
 
-static inline void torch_member(torch_archive *a, const char *name, const void *data, size_t n)
+/* A member of `whole` bytes that are packed as n; method 0: stored, whole is n. */
+static inline void torch_packed(torch_archive *a, const char *name, const void *data, size_t n,
+                                int method, size_t whole)
 {
     const size_t length = strlen(name);
     uint8_t local[30] = "PK\3\4", central[46] = "PK\1\2";
+    torch_put(local + 8, (uint64_t)method, 2);
+    torch_put(central + 10, (uint64_t)method, 2);
     torch_put(central + 20, n, 4);
-    torch_put(central + 24, n, 4);
+    torch_put(central + 24, whole, 4);
     torch_put(central + 28, length, 2);
     torch_put(central + 42, a->n, 4);
     torch_put(local + 26, length, 2); /* lengths stay 0, as torch leaves them */
@@ -40,6 +44,11 @@ static inline void torch_member(torch_archive *a, const char *name, const void *
     memcpy(a->list + a->listed + 46, name, length);
     a->listed += 46 + length;
     a->count++;
+}
+
+static inline void torch_member(torch_archive *a, const char *name, const void *data, size_t n)
+{
+    torch_packed(a, name, data, n, 0, n);
 }
 
 /* Put the directory behind the members; bytes[0, n) is then the archive. */

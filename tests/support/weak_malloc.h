@@ -27,7 +27,10 @@ void __libc_free(void *p);
 
 static bool fails(void)
 {
-    return armed && calls++ == fail_at;
+    if (!armed || calls++ != fail_at)
+        return false;
+    errno = ENOMEM;
+    return true;
 }
 
 SHARED void *malloc(size_t n)

@@ -96,7 +96,7 @@ static const struct quant {
 static tn_status find_quant(const tn_file *f, const tni_entry *e, const struct quant **q)
 {
     for (int i = 0; i < COUNT(quants); i++)
-        if (!strcmp(e->type, quants[i].type) && !strcmp(f->format, "gguf") && !e->swapped) {
+        if (!strcmp(e->type, quants[i].type) && !e->swapped) { /* names of .gguf alone */
             *q = &quants[i];
             int64_t last = e->ndim ? e->shape[e->ndim - 1] : 1;
             return last % quants[i].block == 0
@@ -129,9 +129,10 @@ static tn_status read_range(const tn_file *f, const tni_entry *e, const struct q
             q->read(s->raw + i * q->bytes, s->y + i * q->block);
         int64_t got = blocks * q->block - skip < n - done ? blocks * q->block - skip : n - done;
         tn_tensor from, to;
-        TRY(tn_init(&from, s->y + skip, TN_F32, 1, &got));
-        TRY(tn_init(&to, (char *)out->data + done * width, out->dtype, 1, &got));
-        TRY(out->dtype == TN_F32 ? tn_rearrange(&to, &from) : tn_cast(&to, &from));
+        TRY(TNI_NEVER(tn_init(&from, s->y + skip, TN_F32, 1, &got)));
+        TRY(TNI_NEVER(tn_init(&to, (char *)out->data + done * width, out->dtype, 1, &got)));
+        const bool same = out->dtype == TN_F32;
+        TRY(TNI_NEVER(same ? tn_rearrange(&to, &from) : tn_cast(&to, &from)));
         done += got;
     }
     return TN_OK;

@@ -180,7 +180,7 @@ static void put_header(sink *s, const tn_writer *w, const pairs *p, int64_t alig
 
 static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *at)
 {
-    if (!slot->dtype || type_of(slot->dtype) == (uint32_t)tni_gguf_type_count)
+    if (type_of(slot->dtype) == (uint32_t)tni_gguf_type_count)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": .gguf has no %s", w->path,
                         slot->name, tn_dtype_name(slot->dtype));
     if (slot->ndim > MOST_AXES)

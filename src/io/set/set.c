@@ -3,6 +3,7 @@
  * The tensors of a set are those of its files, files by name, tensors in the order of each.  An
  * index is checked both ways: every file is there, every tensor is in the file that the index
  * names, and no file holds a tensor that the index puts into another. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,8 @@ static tn_status read_weight_map(tn_file *f, tni_json *j, names *s)
 
 static tn_status read_index(tn_file *f, tni_json *j, names *s)
 {
-    bool found = false, more = tni_json_sign(j, '{') && !tni_json_sign(j, '}');
+    (void)tni_json_sign(j, '{'); /* by which an index is known */
+    bool found = false, more = !tni_json_sign(j, '}');
     while (more) {
         const char *key;
         if (!tni_json_string(j, &s->arena, &key))
@@ -191,8 +193,7 @@ static tn_status check_index(const tn_file *f, names *s)
     int64_t found = 0;
     for (int64_t i = 0; i < f->count; i++) {
         map_row key = {f->entries[i].name, NULL};
-        const map_row *row =
-            s->n ? bsearch(&key, s->rows, (size_t)s->n, sizeof key, by_tensor) : NULL;
+        const map_row *row = bsearch(&key, s->rows, (size_t)s->n, sizeof key, by_tensor);
         if (row && strcmp(row->file, name_of(f->entries[i].owner)) != 0)
             return tni_fail(TN_EFORMAT,
                             "%s: tensor \"%.80s\" is in %.80s, the index says %.80s", f->path,
@@ -262,7 +263,7 @@ typedef struct folder {
 static bool look_at(void *user, const char *name)
 {
     folder *in = user;
-    if (ends_with(name, ".index.json") && strlen(name) <= NAME_MAX) {
+    if (ends_with(name, ".index.json")) {
         in->indexes++;
         strcpy(in->index, name);
     } else if (ends_with(name, ".safetensors")) {
@@ -287,6 +288,8 @@ static tn_status open_listed(tn_file *f, names *s)
     char words[80];
     int error = tni_sys_list(f->where, look_at, &in);
     TRY(in.status);
+    if (error == ENOMEM)
+        return tni_no_memory(f->path, 0);
     if (error)
         return tni_fail(TN_EIO, "%s: %s", f->path, tni_sys_words(error, words, sizeof words));
     if (in.indexes > 1)

@@ -33,12 +33,11 @@ static tn_status push_long(tni_pickle *p, int length_bytes)
 static tn_status push_text(tni_pickle *p, int length_bytes)
 {
     uint64_t n = 0;
-    const uint8_t *at = NULL;
     TRY(tni_pk_take_number(p, length_bytes, &n));
-    if (n > (uint64_t)(p->n - p->at) || n > UINT32_MAX)
+    if (n > (uint64_t)(p->n - p->at)) /* which is less than 2^32 */
         return tni_fail_pickle(p, "ends inside a value");
-    int64_t first = p->at;
-    TRY(tni_pk_take(p, (int64_t)n, &at));
+    const int64_t first = p->at;
+    p->at += (int64_t)n;
     return tni_pk_push(p, (tni_pickle_value){TNI_PK_TEXT, .n = (uint32_t)n, .number = first});
 }
 
@@ -179,7 +178,8 @@ static tn_status push_tuple(tni_pickle *p, int64_t first)
 /* Values from `first` on go into the list or dict below them. */
 static tn_status add_items(tni_pickle *p, int64_t first, int kind)
 {
-    if (first < 1 || first - 1 < tni_pk_floor_of(p) || first > p->nstack)
+    ASSERT(first <= p->nstack);
+    if (first < 1 || first - 1 < tni_pk_floor_of(p))
         return tni_fail_pickle(p, "the stack is empty");
     uint32_t into = p->stack[first - 1];
     bool pairs = kind == TNI_PK_DICT;

@@ -20,7 +20,8 @@ static tn_status grow(tni_pickle *p, int which, void *array, int64_t n, size_t w
     if (n < p->capacity[which])
         return TN_OK;
     int64_t capacity = n < 64 ? 64 : 2 * n;
-    void *more = capacity > UINT32_MAX ? NULL : tni_alloc((size_t)capacity * width);
+    ASSERT(capacity <= UINT32_MAX); /* torch.c bounds the pickle */
+    void *more = tni_alloc((size_t)capacity * width);
     if (!more)
         return tni_no_memory(p->path, capacity * (int64_t)width);
     if (p->capacity[which])
@@ -81,7 +82,8 @@ tn_status tni_pk_append(tni_pickle *p, uint32_t list, uint32_t value)
 uint32_t tni_pickle_item(const tni_pickle *p, uint32_t list, uint32_t i)
 {
     const tni_pickle_value *v = &p->values[list];
-    if (v->kind != TNI_PK_LIST || i >= v->n)
+    ASSERT(v->kind == TNI_PK_LIST);
+    if (i >= v->n)
         return 0;
     uint32_t cell = v->head;
     while (i--)

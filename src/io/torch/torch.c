@@ -14,9 +14,10 @@
 enum {
     DEEPEST = 1000,
     LONGEST_PICKLE = 1 << 28, /* bytes: names and shapes of millions of tensors */
-    MOST_NAMES = 10000000,
-    RATIO = 64 /* of work and names to the bytes of the pickle */
+    RATIO = 64                /* of work and names to the bytes of the pickle */
 };
+
+int64_t tni_torch_most = 10000000;
 
 typedef struct archive {
     tn_file *f;
@@ -238,8 +239,9 @@ static tn_status add_tensor(archive *a, const tni_pickle_value *t)
         e.stride = stride;
         TRY(check_numbers(a, &x, m, a->name, stride, &e));
     }
-    if (++a->names > MOST_NAMES)
-        return tni_fail(TN_EUNSUPPORTED, "%s: more than %d tensors", a->f->path, MOST_NAMES);
+    if (++a->names > tni_torch_most)
+        return tni_fail(TN_EUNSUPPORTED, "%s: more than %lld tensors", a->f->path,
+                        (long long)tni_torch_most);
     return tni_file_add(a->f, &e);
 }
 

@@ -4,6 +4,9 @@
 
 #include "io/zip/zip.h"
 
+/* Tensors that are listed at most.  Tests make it small. */
+extern int64_t tni_torch_most;
+
 /* The data.pkl in the top folder of an archive of torch; NULL: it is none. */
 const tni_zip_member *tni_torch_pickle(const tni_zip_member *members, int64_t n);
 

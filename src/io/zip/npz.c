@@ -13,9 +13,8 @@ enum { HEAD_BYTES = 1 << 16 };
 static tn_status note_damage(tn_file *f, tni_entry *e)
 {
     const char *why = tn_error();
-    size_t path = strlen(f->path);
-    if (!strncmp(why, f->path, path) && why[path] == ':')
-        why += path + 2;
+    ASSERT(!strncmp(why, f->path, strlen(f->path)));
+    why += strlen(f->path) + 2; /* the file's name and a colon begin it */
     char text[400];
     int n = snprintf(text, sizeof text, "member \"%.80s\": %.300s", e->name, why);
     e->damage = tni_arena_text(&f->arena, text, (size_t)n);

@@ -43,7 +43,7 @@ static tn_status begin(tn_writer *w)
 static tn_status deflate_bytes(tn_writer *w, const void *data, int64_t n, bool flush)
 {
     npz *own = w->own;
-    const int64_t most = 1 << 30;
+    const int64_t most = 4 << 20; /* deflate counts in 32 bits */
     const char *at = data;
     do {
         int64_t piece = n < most ? n : most;
@@ -53,7 +53,7 @@ static tn_status deflate_bytes(tn_writer *w, const void *data, int64_t n, bool f
         do {
             own->z.next_out = own->out;
             own->z.avail_out = PIECE;
-            r = deflate(&own->z, flush && piece == n ? Z_FINISH : Z_NO_FLUSH);
+            r = deflate(&own->z, flush ? Z_FINISH : Z_NO_FLUSH);
             int64_t made = PIECE - (int64_t)own->z.avail_out;
             TRY(tni_append(w, own->out, made));
             present(w)->packed += made;

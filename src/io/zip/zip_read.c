@@ -25,9 +25,8 @@ static tn_status fail_zip(const tn_file *f, const char *what)
 const char *tni_zip_sentence(tn_file *f, const char *what, const char *name)
 {
     char text[200];
-    int n = snprintf(text, sizeof text, "%s \"%.80s\"", what, name);
-    return tni_arena_text(&f->arena, text,
-                          (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    snprintf(text, sizeof text, "%s \"%.80s\"", what, name);
+    return tni_arena_text(&f->arena, text, strlen(text));
 }
 
 static tn_status note_damage(tn_file *f, tni_zip_member *m, const char *what)
