@@ -189,6 +189,9 @@ const char *bytes_text(char buf[32], double bytes);
 const char *shape_text(char buf[512], int ndim, const int64_t *shape);
 void json_text(void *out, const char *text);
 
+/* The first byte of a text that is not UTF-8; NULL: all of it is. */
+const char *not_utf8(const char *text);
+
 /* Names and paths: what would steer a terminal is a '?'.  out is a FILE; print_name is on
  * standard output. */
 void print_safe(void *out, const char *text);

@@ -294,6 +294,8 @@ static bool take_pair(scan *s, kvs *ks)
 int kvs_read_json(kvs *ks, const char *path, const char *text)
 {
     scan s = {path, text, text, NULL};
+    if (not_utf8(text))
+        return fail("%s: byte %lld: not UTF-8", path, (long long)(not_utf8(text) - text) + 1);
     bool ok = take(&s, '{') || wrong(&s, "no object");
     if (ok && !take(&s, '}')) {
         do

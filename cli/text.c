@@ -29,6 +29,13 @@ static int letter(const char *text)
     return wrong ? 0 : n;
 }
 
+const char *not_utf8(const char *text)
+{
+    for (int n; *text && (n = letter(text)) > 0;)
+        text += n;
+    return *text ? text : NULL;
+}
+
 /* Whether the letter of n bytes says something to a terminal. */
 static bool steers(const char *text, int n)
 {

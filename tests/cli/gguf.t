@@ -148,3 +148,6 @@ $ for text in '' '[]' '{' '{"a"}' '{"a": 1}' '{"a": {"u9": 1}}' '{"a": {"u8": 30
 2> tenon: no.gguf: values, 9 bytes before their end: general.alignment is not a u32
 2> ls: cannot access 'no.gguf': No such file or directory
 ? 2
+$ printf '{"a\377": "b"}' >k.json; tenon convert data/c_f32.npy --kv k.json -o k.gguf
+2> tenon: k.json: byte 4: not UTF-8
+? 1
