@@ -1,11 +1,17 @@
-# What tenon stands on: tenon_packages, by their pkg-config names, SLEEF and OpenMP unless they
-# are off.
+# What tenon stands on: tenon_packages, by their pkg-config names, and OpenMP unless it is off.
+# What is not installed and can be done without is left out.
 #
 # tenon_libraries is what to link; ./dev deps knows the Debian packages.
 find_package(PkgConfig REQUIRED)
 set(tenon_packages)
 if(TENON_SLEEF)
-    list(APPEND tenon_packages sleef)
+    pkg_check_modules(sleef QUIET sleef)
+    if(sleef_FOUND)
+        list(APPEND tenon_packages sleef)
+    else()
+        message(STATUS "SLEEF is not installed: vector math is the C library's, one element at a time")
+        set(TENON_SLEEF OFF)
+    endif()
 endif()
 if(TENON_IO)
     list(APPEND tenon_packages zlib)

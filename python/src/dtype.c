@@ -222,6 +222,14 @@ static PyObject *dtype_numpy(PyObject *self, void *unused)
     return f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
 }
 
+static PyObject *dtype_type(PyObject *self, void *unused)
+{
+    PyObject *dtype = dtype_numpy(self, unused);
+    PyObject *type = dtype ? PyObject_GetAttrString(dtype, "type") : NULL;
+    Py_XDECREF(dtype);
+    return type;
+}
+
 static PyObject *dtype_repr(PyObject *self)
 {
     return PyUnicode_FromFormat("tenon.%s", facts[((tpy_dtype *)self)->dtype].name);
@@ -270,6 +278,7 @@ static PyGetSetDef dtype_getset[] = {
     {"itemsize", dtype_itemsize, NULL, "Bytes of an element.", NULL},
     {"str", dtype_str, NULL, "The type string of __array_interface__.", NULL},
     {"__numpy_dtype__", dtype_numpy, NULL, "The same dtype in NumPy.", NULL},
+    {"type", dtype_type, NULL, "The scalar type of the same dtype in NumPy.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

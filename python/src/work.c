@@ -131,9 +131,16 @@ static PyObject *f_from_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t
     if (only_cpu("from_dlpack", device) < 0)
         return NULL;
     PyObject *t = tpy_from_dlpack(args[0], copy);
-    if (!t && PyErr_ExceptionMatches(PyExc_AttributeError) &&
-        !PyObject_HasAttrString(args[0], "__dlpack__")) {
-        PyErr_Clear();
+    if (!t && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace);
+        if (PyObject_HasAttrString(args[0], "__dlpack__")) { /* it failed by itself */
+            PyErr_Restore(type, value, trace);
+            return NULL;
+        }
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
         PyErr_Format(PyExc_TypeError, "from_dlpack: %R has no __dlpack__",
                      (PyObject *)Py_TYPE(args[0]));
     }
@@ -505,6 +512,16 @@ static PyObject *f_facts(PyObject *self, PyObject *unused)
     return Py_BuildValue("{ssss}", "version", tn_version(), "isa", tn_isa());
 }
 
+/* What was there when the module was built, and the BLAS, which is loaded to be asked. */
+static PyObject *f_parts(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return Py_BuildValue("{sOsOsOsOsz}", "sleef", TPY_SLEEF ? Py_True : Py_False, "openmp",
+                         TPY_OPENMP ? Py_True : Py_False, "io_uring",
+                         TPY_URING ? Py_True : Py_False, "png", TPY_PNG ? Py_True : Py_False,
+                         "blas", tn_blas());
+}
+
 #define FAST(name) (PyCFunction)(void (*)(void)) name
 PyMethodDef tpy_work_functions[] = {
     {"asarray", FAST(f_asarray), METH_FASTCALL | METH_KEYWORDS,
@@ -537,5 +554,6 @@ PyMethodDef tpy_work_functions[] = {
     {"_set_threads", f_set_threads, METH_VARARGS, NULL},
     {"_get_threads", f_get_threads, METH_NOARGS, NULL},
     {"_facts", f_facts, METH_NOARGS, NULL},
+    {"_parts", f_parts, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -166,9 +166,18 @@ for _name, _f in _methods().items():
     elif type(_f) is type(_core.asarray):
         _f = (lambda g: lambda self, *args, **options: g(self, *args, **options))(_f)
         _f.__name__, _f.__qualname__ = _name, f"Tensor.{_name}"
+        _f.__doc__ = getattr(_core, _name).__doc__
     setattr(Tensor, _name, _f)
-Tensor.round = lambda self, decimals=0: _core.round(self) if decimals == 0 else \
-    _core.round(self * 10.0**decimals) / 10.0**decimals
+
+
+def _round(self, decimals=0):
+    """The nearest numbers of so many decimals, halves to even."""
+    scale = 10.0**decimals
+    return _core.round(self) if decimals == 0 else _core.round(self * scale) / scale
+
+
+_round.__name__, _round.__qualname__ = "round", "Tensor.round"
+Tensor.round = _round
 Tensor.real = property(real)
 Tensor.imag = property(imag)
 Tensor.__module__ = "tenon"

@@ -403,8 +403,6 @@ def show_config():
 
 def config():
     """What the library is made of and runs on, as a dict."""
-    facts = dict(_core._facts())
-    facts["threads"] = get_num_threads()
-    return facts
+    return {**_core._facts(), "threads": get_num_threads(), **_core._parts()}
 
 

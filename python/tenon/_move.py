@@ -446,11 +446,16 @@ def _split_pattern(pattern, call):
     names = pattern.split()
     if names.count("*") != 1:
         raise PatternError(f"{call}: {pattern!r} needs exactly one *")
+    for name in names:
+        if name != "*" and (not name.isidentifier() or name[0] == "_" or name[-1] == "_"):
+            raise PatternError(f"{call}: {name!r} in {pattern!r} is no name of an axis")
+        if names.count(name) > 1:
+            raise PatternError(f"{call}: {name!r} is twice in {pattern!r}")
     at = names.index("*")
     return at, len(names) - 1 - at
 
 
-def pack(tensors, pattern, /):
+def pack(tensors, pattern):
     """einops.pack: tensors along *, and the shapes that * stood for."""
     before, after = _split_pattern(pattern, "pack")
     shapes, parts = [], []
@@ -471,7 +476,7 @@ def _count(shape):
     return n
 
 
-def unpack(x, packed_shapes, pattern, /):
+def unpack(x, packed_shapes, pattern):
     """einops.unpack: the tensors that pack joined; one -1 is inferred."""
     x = as_tensor(x)
     before, after = _split_pattern(pattern, "unpack")

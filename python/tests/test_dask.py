@@ -42,7 +42,11 @@ def test_tensors_as_chunks():
     for f in (lambda x: x + 1, lambda x: x * x, lambda x: x > 0, lambda x: np.exp(x),
               lambda x: x.T, lambda x: x.rechunk((2, 8)), lambda x: x[::-1, 1:5],
               lambda x: x.sum(axis=0), lambda x: x.mean(), lambda x: x.max(axis=1),
-              lambda x: x.astype("float32"), lambda x: x @ x.T):
+              lambda x: x.astype("float32"), lambda x: x @ x.T, lambda x: x <= x[::-1],
+              lambda x: da.concatenate([x, x[:2]]), lambda x: da.stack([x, x], axis=1),
+              lambda x: da.where(x > 0, x, -x), lambda x: x.cumsum(axis=1),
+              lambda x: da.pad(x, 2, "edge"), lambda x: x[:, ::-2].sum(), lambda x: x.std(),
+              lambda x: x.reshape(48), lambda x: da.minimum(x, 0) - 1 / (x + 20)):
         want = f(da.from_array(a, chunks=(3, 4))).compute()
         got = f(d).compute()
         np.testing.assert_allclose(np.asarray(got), want)

@@ -229,3 +229,12 @@ def test_products(a):
     close(tn.trace(t[0]), np.trace(a[0]))
     with pytest.raises(tn.ShapeError):
         t @ np.zeros((9, 9), a.dtype)
+
+
+@pytest.mark.parametrize("pattern", ["h _w *", "h_ w *", "1h w *", "1 w *", "h h *", "h w", "* *"])
+def test_patterns_of_pack_are_einops(pattern):
+    x = tn.zeros((2, 3, 4))
+    with pytest.raises(tn.PatternError):
+        tn.pack([x], pattern)
+    with pytest.raises(tn.PatternError):
+        tn.unpack(x, [()], pattern=pattern)

@@ -187,6 +187,44 @@ def test_every_function_has_a_signature_and_a_text():
         inspect.signature(f)
 
 
+def test_methods_have_a_signature_and_a_text():
+    for kind in (tn.Tensor, tn.Plan, tn.File, tn.Writer, tn.DType):
+        for name in dir(kind):
+            f = getattr(kind, name)
+            if not name.startswith("_"):
+                assert f.__doc__, name
+                assert not callable(f) or inspect.signature(f), name
+
+
+def test_the_stub_names_what_is_there():
+    import ast
+    path = os.path.join(os.path.dirname(tn.__file__), "__init__.pyi")
+    said = set()
+    for node in ast.parse(open(path).read()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            said.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            said.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            said |= {t.id for t in node.targets}
+        elif isinstance(node, ast.ImportFrom):
+            said |= {a.asname for a in node.names if a.asname}
+    there = {n for n in dir(tn) if not n.startswith("_")
+             and not inspect.ismodule(getattr(tn, n))}
+    assert there - said == set()
+    assert {n for n in said - there if not n.startswith("_")} == set()
+
+
+def test_config(capsys):
+    config = tn.config()
+    assert config["version"] == tn.__version__ and config["threads"] > 0
+    for part in ("sleef", "openmp", "io_uring", "png"):
+        assert config[part] in (True, False)
+    assert isinstance(config["blas"], str)
+    tn.show_config()
+    assert set(line.split()[0] for line in capsys.readouterr().out.splitlines()) == set(config)
+
+
 def test_array_api_names():
     assert tn.__array_api_version__ == "2024.12"
     assert tn.zeros(2).__array_namespace__() is tn
