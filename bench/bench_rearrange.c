@@ -12,26 +12,30 @@
 
 #include "report.h"
 
-/* One group of the report. */
+/* One group of the report.  Where memory is fast a core can fill less of it: goal_fast is the mean
+ * to reach while R is above 60 GB/s, where it is not 0. */
 typedef struct setup {
     const char *key, *title;
     const copy_list *list;
     bool alone, small_pages;
-    double goal_mean, goal_worst;
+    int offset; /* bytes of dst and src into a line: malloc and NumPy give 16 */
+    double goal_mean, goal_fast, goal_worst;
     double full, quick; /* seconds */
 } setup;
 
 static const setup setups[] = {
-    {"f32", "the 57, f32", &list_57_f32, false, false, 0.71, 0.40, 60, 5},
-    {"f64", "the 57, f64", &list_57_f64, false, false, 0.77, 0.40, 80, 2.5},
-    {"narrow", "narrow and wide elements", &list_narrow, false, false, 0.60, 0, 15, 2},
-    {"others", "shapes not among the 57", &list_others, false, false, 0.60, 0, 30, 3},
-    {"alone", "the 57, f32", &list_57_f32, true, false, 0.69, 0, 40, 1.5},
-    {"4k", "the 57, f32, 4K pages", &list_57_f32, false, true, 0.69, 0, 40, 1.5},
-    {"half", "the 57 of 0.5 MB", &list_57_half_mb, true, false, 0.60, 0, 6, 1},
-    {"half-all", "the 57 of 0.5 MB", &list_57_half_mb, false, false, 0.50, 0, 6, 1},
-    {"images", "u8 images in the cache", &list_images, true, false, 0.70, 0, 1, 0.3},
-    {"cached", "in L1, L2 and L3", &list_cached, true, false, 0, 0, 3, 0.5},
+    {"f32", "the 57, f32", &list_57_f32, false, false, 0, 0.82, 0.74, 0.55, 60, 4},
+    {"f32+16", "the 57, f32, at + 16", &list_57_f32, false, false, 16, 0.74, 0.65, 0.45, 60, 4},
+    {"f64", "the 57, f64", &list_57_f64, false, false, 0, 0.77, 0, 0.40, 80, 2.5},
+    {"narrow", "narrow and wide elements", &list_narrow, false, false, 0, 0.60, 0, 0, 15, 2},
+    {"others", "shapes not among the 57", &list_others, false, false, 0, 0.72, 0, 0, 30, 3},
+    {"others+16", "others, at + 16", &list_others, false, false, 16, 0.68, 0, 0, 30, 3},
+    {"alone", "the 57, f32", &list_57_f32, true, false, 0, 0.69, 0, 0, 40, 1.5},
+    {"4k", "the 57, f32, 4K pages", &list_57_f32, false, true, 0, 0.80, 0.72, 0.52, 40, 1.5},
+    {"half", "the 57 of 0.5 MB", &list_57_half_mb, true, false, 0, 0.60, 0, 0, 6, 1},
+    {"half-all", "the 57 of 0.5 MB", &list_57_half_mb, false, false, 0, 0.60, 0, 0, 6, 1},
+    {"images", "u8 images in the cache", &list_images, true, false, 0, 0.88, 0, 0, 1, 0.3},
+    {"cached", "in L1, L2 and L3", &list_cached, true, false, 0, 0, 0, 0, 3, 0.5},
 };
 enum { SETUPS = sizeof setups / sizeof *setups };
 
@@ -163,7 +167,11 @@ static void run_group(const setup *s, const options *o, const arena *a, group *g
     static tn_handle *handle;
     int threads = s->alone ? 1 : o->threads, every = thin_out(s, o, a, threads);
     use_threads(&handle, threads);
-    *g = (group){.key = s->key, .goal_mean = s->goal_mean, .goal_worst = s->goal_worst};
+    const arena at = {a->dst + s->offset, a->src + s->offset, a->bytes - s->offset};
+    *g = (group){.key = s->key,
+                 .goal_mean = s->goal_mean,
+                 .goal_fast = s->goal_fast > 0 ? s->goal_fast : s->goal_mean,
+                 .goal_worst = s->goal_worst};
     snprintf(g->title, sizeof g->title, "%s, %d thread%s", s->title, threads,
              threads == 1 ? "" : "s");
     print_heading(g);
@@ -173,7 +181,7 @@ static void run_group(const setup *s, const options *o, const arena *a, group *g
         if (!taken(i, every))
             continue;
         s->list->get(i, &r->what);
-        r->f = measure_case(&r->what, a, threads, duration, least_rounds(o));
+        r->f = measure_case(&r->what, &at, threads, duration, least_rounds(o));
         print_row(r);
         g->count++;
     }
@@ -198,7 +206,7 @@ static void run_groups(const options *o, report *r)
                 bytes = most_bytes(&setups[i]) > bytes ? most_bytes(&setups[i]) : bytes;
         if (!bytes)
             continue;
-        arena a = arena_make(bytes, !small);
+        arena a = arena_make(bytes + 64, !small);
         for (int i = 0; i < SETUPS; i++)
             if (setups[i].small_pages == small && asked(o, setups[i].key))
                 run_group(&setups[i], o, &a, &r->group[r->groups++]);
@@ -242,8 +250,8 @@ static void run_calls(report *r)
     MUST(tn_init(&small_src, from, TN_F32, 2, shape));
     MUST(tn_transpose(&small_src, &small_src, 0, 1));
     MUST(tn_plan_rearrange(&small_plan, &small_dst, &small_src));
-    add_fact(r, "tn_rearrange of 4x4 f32", "ns", call_time(call_rearrange, NULL), 80);
-    add_fact(r, "tn_plan_run of 4x4 f32", "ns", call_time(call_plan, srcs), 30);
+    add_fact(r, "tn_rearrange of 4x4 f32", "ns", call_time(call_rearrange, NULL), 70);
+    add_fact(r, "tn_plan_run of 4x4 f32", "ns", call_time(call_plan, srcs), 22);
     add_fact(r, "tn_unsqueeze", "ns", call_time(call_unsqueeze, NULL), 0);
     tn_plan_free(small_plan);
 }
@@ -312,7 +320,8 @@ int main(int argc, char **argv)
     }
     r.threads = o.threads;
     spare = o.quick ? 1 : 30;
-    printf("tenon %s, kernels %s, %d threads\n", tn_version(), tn_isa(), o.threads);
+    cpu_name(r.cpu, sizeof r.cpu);
+    printf("tenon %s, kernels %s, %d threads, %s\n", tn_version(), tn_isa(), o.threads, r.cpu);
     run_groups(&o, &r);
     run_calls(&r);
     compare_neighbours(&r);

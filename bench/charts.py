@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """charts.py [--rearrange FILE] [--peers FILE] [--out FOLDER] - draw what the benchmarks measured.
 
-  --rearrange FILE   of tenon_bench_rearrange --all --only f32,f64 --json FILE: bench57.svg
+  --rearrange FILE   of tenon_bench_rearrange --all --only f32,f32+16 --json FILE: bench57.svg
   --peers FILE       of peers.py --json FILE: speed.svg
 
 Needs matplotlib, from Debian (python3-matplotlib) or PyPI.
@@ -33,8 +33,8 @@ def save(figure, folder, name):
 
 
 def permutations(data, folder):
-    """One panel per dtype: the 57 as bars against R, an outline for an unstable case."""
-    groups = [g for g in data["groups"] if g["key"] in ("f32", "f64") and len(g["cases"]) == 57]
+    """One panel per group: the 57 as bars against R, an outline for an unstable case."""
+    groups = [g for g in data["groups"] if len(g["cases"]) == 57]
     figure, panels = plt.subplots(len(groups), 1, figsize=(13, 3.2 * len(groups)), sharex=True,
                                   squeeze=False)
     for panel, group in zip(panels[:, 0], groups):
@@ -45,7 +45,7 @@ def permutations(data, folder):
                       edgecolor=colour, linestyle="-" if stable else "--", width=0.75)
         panel.axhline(1, color="#222", linewidth=1.2)
         panel.axhline(group["mean"], color="#333", linewidth=0.8, linestyle=(0, (6, 4)))
-        panel.set_title(f'{group["key"]}: mean {group["mean"]:.2f} of R, '
+        panel.set_title(f'{group["title"]}: mean {group["mean"]:.2f} of R, '
                         f'worst {group["worst"]:.2f}', loc="left", fontweight="bold")
         panel.set_ylim(0, 1.18)
         panel.set_ylabel("share of R")
@@ -56,7 +56,7 @@ def permutations(data, folder):
     panels[0, 0].legend(ranks, [f"rank {rank}" for rank in RANKS], ncols=5, frameon=False,
                         loc="lower right", bbox_to_anchor=(1, 1))
     figure.suptitle(f'57 permutations; R is the better of memcpy and a streaming copy '
-                    f'({data["threads"]} threads, {data["isa"]})', x=0.12, ha="left")
+                    f'({data["cpu"]})', x=0.12, ha="left")
     save(figure, folder, "bench57.svg")
 
 

@@ -7,21 +7,39 @@
 #include <stdio.h>
 #include <string.h>
 
-int group_summary(const group *g, double *mean, double *worst)
+void cpu_name(char *name, size_t size)
 {
-    double sum = 0;
-    int n = 0;
-    *worst = 0;
+    char text[256];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    snprintf(name, size, "unknown CPU");
+    while (f && fgets(text, sizeof text, f))
+        if (!strncmp(text, "model name", 10) && strchr(text, ':')) {
+            snprintf(name, size, "%s", strchr(text, ':') + 2);
+            name[strcspn(name, "\n")] = 0;
+            break;
+        }
+    if (f)
+        fclose(f);
+}
+
+summary group_summary(const group *g)
+{
+    enum { FAST = 60 }; /* GB/s */
+    summary s = {0, 0, 0, g->goal_mean, 0};
     for (int i = 0; i < g->count; i++) {
         const figures *f = &g->rows[i].f;
         if (f->moved)
             continue;
-        sum += log(f->ratio);
-        *worst = n == 0 || f->ratio < *worst ? f->ratio : *worst;
-        n++;
+        s.mean += log(f->ratio);
+        s.limit += f->limit;
+        s.worst = s.n == 0 || f->ratio < s.worst ? f->ratio : s.worst;
+        s.n++;
     }
-    *mean = n ? exp(sum / n) : 0;
-    return n;
+    s.mean = s.n ? exp(s.mean / s.n) : 0;
+    s.limit = s.n ? s.limit / s.n : 0;
+    if (s.limit > FAST)
+        s.goal = g->goal_fast;
+    return s;
 }
 
 void print_heading(const group *g)
@@ -57,17 +75,16 @@ void print_summary(const report *r)
 {
     printf(
         "\nThe peer is R, the better of memcpy and a streaming copy of the same bytes with the "
-        "same threads:\n%-44s %5s  %5s  %7s  %-6s  %5s  %7s\n",
-        "", "cases", "goal", "reached", "", "goal", "worst");
+        "same threads:\n%-38s %5s %6s  %5s  %7s  %-6s  %5s  %7s\n",
+        r->cpu, "cases", "R", "goal", "reached", "", "goal", "worst");
     int without = 0;
     for (int i = 0; i < r->groups; i++) {
         const group *g = &r->group[i];
-        double mean, worst;
-        int n = group_summary(g, &mean, &worst);
-        without += g->count - n;
-        printf("%-44s %5d", g->title, n);
-        print_goal(n, mean, g->goal_mean);
-        print_goal(n, worst, g->goal_worst);
+        const summary s = group_summary(g);
+        without += g->count - s.n;
+        printf("%-38s %5d %6.1f", g->title, s.n, s.limit);
+        print_goal(s.n, s.mean, s.goal);
+        print_goal(s.n, s.worst, g->goal_worst);
         printf("\n");
     }
     for (int i = 0; i < r->facts; i++) {
@@ -101,12 +118,12 @@ static void json_row(FILE *out, const row *r)
 
 static void json_group(FILE *out, const group *g)
 {
-    double mean, worst;
-    int n = group_summary(g, &mean, &worst);
+    const summary s = group_summary(g);
     fprintf(out,
             "    {\"key\": \"%s\", \"title\": \"%s\", \"verdicts\": %d, \"mean\": %.4f, "
-            "\"worst\": %.4f, \"goal_mean\": %.2f, \"goal_worst\": %.2f, \"cases\": [\n",
-            g->key, g->title, n, mean, worst, g->goal_mean, g->goal_worst);
+            "\"worst\": %.4f, \"limit\": %.1f, \"goal_mean\": %.2f, \"goal_worst\": %.2f, "
+            "\"cases\": [\n",
+            g->key, g->title, s.n, s.mean, s.worst, s.limit, s.goal, g->goal_worst);
     for (int i = 0; i < g->count; i++) {
         json_row(out, &g->rows[i]);
         fprintf(out, i + 1 < g->count ? ",\n" : "\n");
@@ -120,8 +137,9 @@ bool write_json(const report *r, const char *path)
     if (!out)
         return false;
     fprintf(out,
-            "{\n  \"version\": \"%s\", \"isa\": \"%s\", \"threads\": %d,\n  \"groups\": [\n",
-            tn_version(), tn_isa(), r->threads);
+            "{\n  \"version\": \"%s\", \"isa\": \"%s\", \"cpu\": \"%s\", \"threads\": %d,\n  "
+            "\"groups\": [\n",
+            tn_version(), tn_isa(), r->cpu, r->threads);
     for (int i = 0; i < r->groups; i++) {
         json_group(out, &r->group[i]);
         fprintf(out, i + 1 < r->groups ? ",\n" : "\n");

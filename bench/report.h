@@ -15,7 +15,7 @@ typedef struct row {
 typedef struct group {
     const char *key; /* short, for JSON */
     char title[80];
-    double goal_mean, goal_worst; /* of R; 0: none */
+    double goal_mean, goal_fast, goal_worst; /* of R; 0: none; fast: while R is above 60 GB/s */
     int count;
     row rows[MOST_ROWS];
 } group;
@@ -27,13 +27,23 @@ typedef struct fact {
 } fact;
 
 typedef struct report {
+    char cpu[64];
     int threads, groups, facts;
     group group[MOST_GROUPS];
     fact fact[MOST_FACTS];
 } report;
 
-/* Geometric mean and worst of the ratios that have a verdict; their number. */
-int group_summary(const group *g, double *mean, double *worst);
+/* The name of the CPU, as the system says. */
+void cpu_name(char *name, size_t size);
+
+/* Of the ratios that have a verdict: geometric mean and worst, the mean of R in GB/s, the goal of
+ * the mean at that R, their number. */
+typedef struct summary {
+    double mean, worst, limit, goal;
+    int n;
+} summary;
+
+summary group_summary(const group *g);
 
 void print_heading(const group *g);
 void print_row(const row *r);
