@@ -207,8 +207,9 @@ static int prove_inputs(reshard *p, const group *g, int64_t first_out, bool slic
             if (t->use != USED)
                 continue;
             code = virtual_inverse(&back, &all, id, t->desc.ndim, t->desc.shape);
-            t->use = sliced ? SLICED : USED;
-            if (code == DONE && !sliced && !virtual_covers(&back))
+            if (code == DONE && !virtual_covers(&back))
+                t->use = SLICED;
+            if (t->use == SLICED && !sliced)
                 code = fail("proof: not every element of \"%s\" is used once", t->name);
             virtual_free(&back);
         }

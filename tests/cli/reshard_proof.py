@@ -94,6 +94,8 @@ def check_proof(lines, outdir):
     for t in inputs:
         if t["use"] == "used" and set(used[t["id"]]) - {1}:
             return f"{t['tensor']}: not every element is used once"
+        if t["use"] == "sliced" and (max(used[t["id"]]) > 1 or min(used[t["id"]]) > 0):
+            return f"{t['tensor']}: an element is used twice, or all of them are used"
     if lines[-1]["sum"]["bytes_out"] != bytes_out:
         return "the sum is wrong"
     return None
@@ -244,12 +246,21 @@ def random_rules():
     changed_plans_fail(lines)
 
 
+def sliced_inputs():
+    """What a slice leaves out is not used, and the proof says so."""
+    save("in.safetensors", {"a": numbers([6, 4], 0), "b": numbers([3], 100)})
+    lines = reshard('a : slice "[1:5, ::2]" -> =\nb -> =\n', "in.safetensors")
+    if [t["use"] for t in lines[0]["inputs"]] != ["sliced", "used"]:
+        sys.exit(f"uses: {lines[0]['inputs']}")
+
+
 def main():
     random.seed(int(os.environ.get("TEST_SEED", "1")))
     work = tempfile.mkdtemp()
     os.chdir(work)
     try:
         there_and_back()
+        sliced_inputs()
         killed_runs_go_on()
         many_tensors()
         rounds = int(os.environ.get("TEST_CASES", "25"))
