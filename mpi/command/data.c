@@ -217,9 +217,23 @@ static tn_status read_part(job *j)
     return status;
 }
 
-static int move_and_save(job *j)
+static bool names_tensors(const char *path)
 {
-    const tn_mpi_options options = {.max_bytes = 0};
+    const size_t n = strlen(path);
+    return n > 12 && !strcmp(path + n - 12, ".safetensors");
+}
+
+static const char *name_in_out(const job *j)
+{
+    return j->a->name ? j->a->name : j->tensor[0] ? j->tensor : "tensor";
+}
+
+static int move(job *j)
+{
+    const int64_t most = 64 << 20, least = 64 << 10, asked = j->a->max_mem;
+    const tn_mpi_options options = {.max_bytes = asked == 0 || asked > most ? most
+                                                 : asked < least            ? least
+                                                                            : asked};
     tn_mpi_plan *plan = NULL;
     LIB(tn_mpi_plan_move(&plan, MPI_COMM_WORLD, j->dst, j->dtype, j->src, j->view.dtype,
                          j->axes, &options));
@@ -227,15 +241,99 @@ static int move_and_save(job *j)
     tn_mpi_plan_free(plan);
     LIB(status);
     tn_free(&j->from);
+    return DONE;
+}
+
+static int move_and_save(job *j)
+{
+    TRY(move(j));
     if (!strcmp(j->a->word, "reduce"))
         TRY(agree(reduce_part(j) == TN_OK ? DONE : FAILED));
     const tn_dist *ds[] = {j->dst};
     const tn_tensor *parts[] = {&j->to};
-    const size_t n = strlen(j->a->out);
-    const bool named = n > 12 && !strcmp(j->a->out + n - 12, ".safetensors");
-    const char *names[] = {j->a->name ? j->a->name : j->tensor[0] ? j->tensor : "tensor"};
-    LIB(tn_mpi_save(MPI_COMM_WORLD, j->a->out, 1, named ? names : NULL, ds, parts, NULL));
+    const char *names[] = {name_in_out(j)};
+    LIB(tn_mpi_save(MPI_COMM_WORLD, j->a->out, 1, names_tensors(j->a->out) ? names : NULL, ds,
+                    parts, NULL));
     return DONE;
+}
+
+static void free_parts(job *j)
+{
+    tn_free(&j->from);
+    tn_free(&j->to);
+    tn_dist_free(j->src);
+    tn_dist_free(j->dst);
+    j->src = j->dst = NULL;
+}
+
+/* ---- what does not fit: slab by slab ---- */
+
+/* How far it is, on a terminal, from the second second on. */
+static void progress(const job *j, double start, int64_t done, int64_t all)
+{
+    if (this_rank == 0 && !j->a->quiet && isatty(STDERR_FILENO) && seconds() - start > 1)
+        fprintf(stderr, done < all ? "\r%3d%%\033[K" : "\r\033[K", (int)(100 * done / all));
+}
+
+/* Rows of OUT whose elements all fit on rank 0, with what they are made of; 0: a slab is not
+ * needed, or does not help. */
+static int64_t slab_rows(const job *j)
+{
+    const int64_t rows = j->view.ndim ? j->view.shape[j->axes[0]] : 0;
+    if (!j->a->max_mem || rows == 0 || !strcmp(j->a->word, "reduce"))
+        return 0;
+    const double row = (double)tn_numel(&j->view) / (double)rows *
+                       (double)(tn_dtype_size(j->view.dtype) + tn_dtype_size(j->dtype));
+    const double part = row * (double)((rows + all_ranks - 1) / all_ranks);
+    return part <= (double)j->a->max_mem ? 0 : (int64_t)((double)j->a->max_mem / row);
+}
+
+/* Rows from first on go to rank 0, which writes them. */
+static int put_slab(const job *whole, tn_writer *w, int64_t first, int64_t rows)
+{
+    job j = *whole;
+    const int64_t last = whole->view.shape[j.axes[0]], end = first + rows;
+    j.keep_axis = -1;
+    tn_status status =
+        tn_slice(&j.view, &whole->view, j.axes[0], first, end < last ? end : last, 1);
+    if (status == TN_OK)
+        status = make_parts(&j);
+    int code = agree(status == TN_OK ? DONE : FAILED);
+    if (code == DONE)
+        code = agree(read_part(&j) == TN_OK ? DONE : FAILED);
+    if (code == DONE)
+        code = move(&j);
+    if (code == DONE)
+        code = agree(this_rank || tn_writer_put(w, &j.to) == TN_OK ? DONE : FAILED);
+    free_parts(&j);
+    return code;
+}
+
+static int run_slabs(const job *j, int64_t rows)
+{
+    const char *names[] = {name_in_out(j)};
+    const tn_write_options options = {.exclusive = !j->a->force};
+    int64_t shape[TN_MAX_NDIM];
+    tn_tensor out;
+    const tn_tensor *list[] = {&out};
+    tn_writer *w = NULL;
+    for (int i = 0; i < j->view.ndim; i++)
+        shape[i] = j->view.shape[j->axes[i]];
+    tn_status status = tn_init(&out, NULL, j->dtype, j->view.ndim, shape);
+    if (status == TN_OK && this_rank == 0)
+        status = tn_writer_open(&w, j->a->out, 1, names_tensors(j->a->out) ? names : NULL, list,
+                                &options);
+    int code = agree(status == TN_OK ? DONE : FAILED);
+    const double start = seconds();
+    for (int64_t at = 0; at < shape[0] && code == DONE; at += rows) {
+        code = put_slab(j, w, at, rows);
+        progress(j, start, at + rows < shape[0] ? at + rows : shape[0], shape[0]);
+    }
+    if (code != DONE) {
+        tn_writer_abort(w);
+        return code;
+    }
+    return agree(this_rank || tn_writer_commit(w) == TN_OK ? DONE : FAILED);
 }
 
 int run_data(const args *a)
@@ -257,16 +355,19 @@ int run_data(const args *a)
         code = parse_axes(a->operands[0], j.view.ndim, j.axes);
     if (code == DONE && !strcmp(a->word, "reduce"))
         code = reduce_axes(&j);
+    const int64_t rows = code == DONE ? slab_rows(&j) : 0;
+    if (rows > 0) {
+        code = run_slabs(&j, rows);
+        tn_file_close(j.file);
+        return code;
+    }
     if (code == DONE)
         code = agree(make_parts(&j) == TN_OK ? DONE : FAILED);
     if (code == DONE)
         code = agree(read_part(&j) == TN_OK ? DONE : FAILED);
     if (code == DONE)
         code = move_and_save(&j);
-    tn_free(&j.from);
-    tn_free(&j.to);
-    tn_dist_free(j.src);
-    tn_dist_free(j.dst);
+    free_parts(&j);
     tn_file_close(j.file);
     return code;
 }

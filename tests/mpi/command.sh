@@ -48,8 +48,8 @@ for n in "${@:-2}"; do
     run "$n" rearrange 'a b c -> c a b' "$data"/c_f32.npy -o many.npy -f
     cmp one.npy many.npy
 
-    for axes in 0 1,2 0,1,2; do # the bytes do not depend on the number of ranks
-        run 1 reduce mean "$data"/c_f64.npy -a $axes -o one.npy -f
+    for axes in 0 1,2 0,1,2; do # the bytes of one process
+        "$tenon" reduce mean "$data"/c_f64.npy -a $axes -o one.npy -f
         run "$n" reduce mean "$data"/c_f64.npy -a $axes -o many.npy -f
         cmp one.npy many.npy
     done
@@ -59,6 +59,15 @@ for n in "${@:-2}"; do
     expect 1 'No such file' run "$n" permute 1,0 none.npy -o x.npy
     expect 1 'expected each' run "$n" permute 1,1,0 "$data"/c_f32.npy -o x.npy
     expect 1 'axes are named' run "$n" permute 1 "$data"/c_f32.npy -o x.npy
+    "$tenon" permute 2,0,1 "$data"/c_f32.npy -o one.npy -f
+    for mem in 60 100; do # slabs of one row, of two and then one
+        run "$n" permute 2,0,1 "$data"/c_f32.npy -o many.npy -f --max-mem $mem
+        cmp one.npy many.npy
+    done
+    "$tenon" cast f16 "$data"/c_f64.npy -o one.safetensors -f --name x
+    run 1 cast f16 "$data"/c_f64.npy -o many.safetensors -f --name x --max-mem 200
+    cmp one.safetensors many.safetensors
+    expect 1 'is there already' run "$n" permute 2,0,1 "$data"/c_f32.npy -o many.npy --max-mem 60
     expect 1 'max-mem' run "$n" permute 2,0,1 "$data"/c_f32.npy -o x.npy --max-mem 1
     expect 2 'OUT is missing' run "$n" permute 2,0,1 "$data"/c_f32.npy
     expect 1 'No such file' run "$n" convert "$data"/c_f32.npy -o no/x.npy
@@ -66,6 +75,8 @@ for n in "${@:-2}"; do
 done
 
 # Without mpirun.
+bash -c '. "$1"; COMP_WORDS=(tenon-mpi perm); COMP_CWORD=1; PATH=$2:$PATH; _tenon_mpi
+    [ "${COMPREPLY[*]}" = permute ]' - "$here"/../../man/tenon-mpi.bash "$(dirname "$program")"
 expect 2 'missing command' "$program"
 expect 2 'unknown command' "$program" frob
 expect 2 'unknown option' "$program" explain --frob
