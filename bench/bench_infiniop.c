@@ -266,7 +266,7 @@ static void row_share(const char *name, double goal, row_case *c, void (*work)(v
                                          .dst = c->a->dst,
                                          .src = c->a->src,
                                          .bytes = ROW_BYTES,
-                                         .threads = 1,
+                                         .threads = atoi(getenv("OMP_NUM_THREADS")),
                                          .least = 4,
                                          .duration = patience * 2});
     line l = {.goal = goal,

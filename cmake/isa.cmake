@@ -21,7 +21,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i[3-6]86$" OR
 endif()
 
 # Structs of some hundred bytes are cleared and copied by vectors or by the C library: the string
-# instructions that gcc prefers need 10 ns to begin on Zen 4, and small calls have several.
+# instructions that gcc prefers take 7 ns for 200 bytes on Zen 4, and small calls have several.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
     set(tenon_small_blocks -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign
         -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign)
