@@ -4,29 +4,13 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
 #include <tenon/tenon.h>
 
-static atomic_long allocations;
-
-#if !TEST_WATCHED
-extern void *__libc_malloc(size_t);
-extern void *__libc_memalign(size_t, size_t);
-void *malloc(size_t size)
-{
-    allocations++;
-    return __libc_malloc(size);
-}
-void *aligned_alloc(size_t align, size_t size)
-{
-    allocations++;
-    return __libc_memalign(align, size);
-}
-#endif
+#include "count_allocations.h"
 
 enum { LAYERS = 2, HIDDEN = 64, HEADS = 4, KV = 2, HEAD = 16, FFN = 96, VOCAB = 97, ROWS = 32 };
 enum { PROMPT = 7, STEPS = 5, WEIGHTS = 64 };
