@@ -14,6 +14,7 @@
 
 #include <tenon/tenon.h>
 
+#include "beside.h"
 #include "measure.h"
 #include "sgemm.h"
 
@@ -203,48 +204,6 @@ static race cases(int i)
     }
 }
 
-/* ---- peers ---- */
-
-typedef struct peer {
-    char name[48], numpy[12], torch[12]; /* GF/s */
-} peer;
-
-enum { PEERS = 96, PEER_NAME = 30 }; /* columns of a name in the script's lines */
-static peer peers[PEERS];
-static int npeers;
-
-static const peer *peer_of(const char *name)
-{
-    static const peer none = {"", "-", "-"};
-    for (int i = 0; i < npeers; i++)
-        if (!strcmp(peers[i].name, name))
-            return &peers[i];
-    return &none;
-}
-
-/* Run the listed cases through the script; a line is a name and two figures. */
-static void read_peers(const char *self, const options *o)
-{
-    char command[1024], text[256];
-    snprintf(command, sizeof command, "'%s' --list --only '%s' | python3 '%s'%s", self,
-             o->only ? o->only : "", o->peers, o->quick ? " --quick" : "");
-    FILE *f = popen(command, "r");
-    if (!f)
-        give_up("peers", "cannot run the script");
-    while (npeers < PEERS && fgets(text, sizeof text, f)) {
-        peer *p = &peers[npeers];
-        if (strlen(text) <= PEER_NAME ||
-            sscanf(text + PEER_NAME, "%11s %11s", p->numpy, p->torch) != 2)
-            continue;
-        int n = PEER_NAME;
-        while (n > 0 && text[n - 1] == ' ')
-            n--;
-        snprintf(p->name, sizeof p->name, "%.*s", n, text);
-        npeers++;
-    }
-    pclose(f);
-}
-
 /* ---- running ---- */
 
 static void prepare(runner *x, const race *r)
@@ -431,7 +390,7 @@ int main(int argc, char **argv)
         left[i] = right[i] = (float)(i % 251) / 251 - 0.5f;
     memset(out, 0, MOST * sizeof *out);
     if (o.peers && !o.list)
-        read_peers(argv[0], &o);
+        peers_read(argv[0], o.only, o.peers, o.quick);
     if (!o.list)
         printf("tenon %s, blas %s, kernels %s\n", tn_version(), tn_blas(), tn_isa());
     if (!o.list)

@@ -1,15 +1,17 @@
 /* bench_reduce.c - tenon_bench_reduce [--quick] [--threads N] [--only WORD] [--list]
+ *                                       [--peers bench/peers_reduce.py]
  *
  * Reductions, rows, scans and takes beside a pass that only reads (or copies) the same bytes
  * with the same threads, interleaved in one run.  Best times count; reached is the share of that
- * limit and stands beside its goal: "<" is below it, "<<" below half of it.  bench/peers_reduce.py
- * runs the cases that --list prints in NumPy and PyTorch. */
+ * limit and stands beside its goal: "<" is below it, "<<" below half of it.  --peers runs the
+ * cases in NumPy and PyTorch before, where they are installed; their figures are GB/s. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tenon/tenon.h>
 
+#include "beside.h"
 #include "measure.h"
 
 typedef enum kind { REDUCE, SOFTMAX, RMS, LAYER, SCAN, TAKE, SORT, TOPK } kind;
@@ -206,12 +208,13 @@ static void race(const work *w, arena *a, int threads, double duration)
     tn_facts facts = {0};
     if (r.plan)
         MUST(tn_plan_facts(&facts, r.plan));
-    printf("%-22s %7.1f %7.1f  %5.2f  %5.2f %s  %s\n", w->name, moved / best, moved / limit,
-           w->goal, share,
+    const peer *p = peer_of(w->name);
+    printf("%-22s %7.1f %7.1f  %5.2f  %5.2f %s %8s %8s  %s\n", w->name, moved / best,
+           moved / limit, w->goal, share,
            share >= w->goal       ? "  "
            : share >= w->goal / 2 ? "< "
                                   : "<<",
-           facts.way);
+           p->numpy, p->torch, facts.way);
     fflush(stdout);
     tn_plan_free(r.plan);
     if (r.index.data)
@@ -231,12 +234,12 @@ static void print_case(const work *w)
     for (int i = 0, any = 0; i < 3; i++)
         if (reduces ? w->axes >> i & 1 : w->axes == (unsigned)i)
             printf("%s%d", any++ ? " " : "", i);
-    printf("\n");
+    printf("\t%d %d %d\t%d\n", w->order[0], w->order[1], w->order[2], w->every);
 }
 
 int main(int argc, char **argv)
 {
-    const char *only = NULL;
+    const char *only = NULL, *script = NULL;
     bool quick = false, list = false;
     int threads = 2;
     for (int i = 1; i < argc; i++)
@@ -246,10 +249,15 @@ int main(int argc, char **argv)
             list = true;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!strcmp(argv[i], "--peers") && i + 1 < argc)
+            script = argv[++i];
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
             threads = atoi(argv[++i]);
         else
-            give_up("tenon_bench_reduce", "[--quick] [--threads N] [--only WORD] [--list]");
+            give_up("tenon_bench_reduce",
+                    "[--quick] [--threads N] [--only WORD] [--list] [--peers SCRIPT]");
+    if (script)
+        peers_read(argv[0], only, script, quick);
     tn_handle *h;
     MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
     MUST(tn_handle_use(h));
@@ -260,7 +268,8 @@ int main(int argc, char **argv)
         memcpy(a.src + i, &x, sizeof x);
     }
     if (!list)
-        printf("%-22s %7s %7s  %5s  %s    %s\n", "", "GB/s", "limit", "goal", "reached", "way");
+        printf("%-22s %7s %7s  %5s  %s %8s %8s  %s\n", "", "GB/s", "limit", "goal", "reached",
+               "NumPy", "PyTorch", "way");
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
         if (only && !strstr(works[i].name, only))
             continue;

@@ -5,26 +5,8 @@ NumPy runs einsum with optimize=True, PyTorch einsum, both matmul where the text
 as many threads as they take; the best of several rounds counts.  A peer that is not installed, or does not take the dtype, is shown as "-".
 """
 import sys
-import time
 
-try:
-    import numpy as np
-except ImportError:
-    np = None
-try:
-    import torch
-except ImportError:
-    torch = None
-
-
-def best(run, seconds):
-    run()
-    least, start = float("inf"), time.perf_counter()
-    while time.perf_counter() - start < seconds:
-        at = time.perf_counter()
-        run()
-        least = min(least, time.perf_counter() - at)
-    return least
+from timing import best, np, torch
 
 
 def by_numpy(text, shapes, dtype, seconds):

@@ -3,7 +3,7 @@
 #include "reduce_oracle.h"
 
 #include "copy_oracle.h"
-#include "draw.h"
+#include "reduce_draw.h"
 
 static const double orders[] = {2, 1, 0, 3, 0.5, -1, INFINITY, -INFINITY};
 
@@ -26,12 +26,6 @@ static void fill_numbers(rng *r, block *b, bool special)
             put_real(element(&b->t, at) + k * width / parts, part, x);
         }
     while (index_next(at, b->t.ndim, b->t.shape));
-}
-
-static bool takes(tn_reduction op, tn_dtype t)
-{
-    tn_dtype out;
-    return tn_reduction_result(op, t, &out) == TN_OK;
 }
 
 /* dst's dtype: mostly the result's, now and then another that fits. */
@@ -135,20 +129,11 @@ static bool empty_fails(tn_reduction op, const tn_tensor *src, uint64_t folded)
 static void random_case(uint64_t seed, int64_t budget)
 {
     rng r = {seed};
-    int64_t shape[TN_MAX_NDIM];
-    const int ndim = pick_shape(&r, shape, budget);
-    const tn_reduction op = (tn_reduction)(next(&r) % (TN_REDUCE_NANMAX + 1));
-    tn_dtype t = pick_dtype(&r);
-    while (!takes(op, t))
-        t = pick_dtype(&r);
-    uint64_t folded = next(&r) % 4 ? next(&r) : UINT64_MAX;
-    if (ndim < 64)
-        folded &= ((uint64_t)1 << ndim) - 1;
-    block src = block_make(&r, t, ndim, shape, next(&r) % 4 != 0, true);
-    fill_numbers(&r, &src, next(&r) % 2);
-    if (!empty_fails(op, &src.t, folded))
-        try_one(&r, op, &src, folded, seed);
-    block_free(&src);
+    drawn_reduction d = draw_reduction(&r, budget);
+    fill_numbers(&r, &d.src, next(&r) % 2);
+    if (!empty_fails(d.op, &d.src.t, d.folded))
+        try_one(&r, d.op, &d.src, d.folded, seed);
+    block_free(&d.src);
 }
 
 static void test_random(void **state)
@@ -176,20 +161,6 @@ static const struct {
     {{1, 333, 999}, {0, 2, 1}, 6},  {{64, 2049, 2}, {1, 0, 2}, 2},
 };
 
-static block make_large(rng *r, size_t i, tn_dtype t)
-{
-    int64_t shape[3];
-    for (int a = 0; a < 3; a++)
-        shape[a] = large[i].shape[large[i].order[a]];
-    block b = block_make(r, t, 3, shape, false, true);
-    int axes[3];
-    for (int a = 0; a < 3; a++)
-        axes[large[i].order[a]] = a;
-    OK(tn_permute(&b.t, &b.t, axes));
-    fill_numbers(r, &b, next(r) % 4 == 0);
-    return b;
-}
-
 /* Of each shape the sum of f32, and some others. */
 static void test_large(void **state)
 {
@@ -205,7 +176,8 @@ static void test_large(void **state)
             tn_dtype t = k ? pick_dtype(&r) : TN_F32;
             while (!takes(op, t))
                 t = pick_dtype(&r);
-            block src = make_large(&r, i, t);
+            block src = block_ordered(&r, t, large[i].shape, large[i].order);
+            fill_numbers(&r, &src, next(&r) % 4 == 0);
             try_one(&r, op, &src, large[i].folded, seed);
             block_free(&src);
         }

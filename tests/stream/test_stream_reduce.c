@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "copy_oracle.h"
-#include "draw.h"
+#include "reduce_draw.h"
 
 #include <tenon/reduce.h>
 #include <tenon/stream.h>
@@ -36,12 +36,6 @@ static tn_status advance(void *user, int64_t done, int64_t total)
     assert_true(done >= s->done && done <= total);
     s->done = done;
     return TN_OK;
-}
-
-static bool takes(tn_reduction op, tn_dtype t)
-{
-    tn_dtype out;
-    return tn_reduction_result(op, t, &out) == TN_OK;
 }
 
 /* Floats that are no noise: sums of random bits are mostly NaN. */
@@ -111,19 +105,10 @@ static void try_one(rng *r, tn_reduction op, const block *src, uint64_t folded, 
 static void random_case(uint64_t seed, int64_t budget)
 {
     rng r = {seed};
-    int64_t shape[TN_MAX_NDIM];
-    const int ndim = pick_shape(&r, shape, budget);
-    const tn_reduction op = (tn_reduction)(next(&r) % (TN_REDUCE_NANMAX + 1));
-    tn_dtype t = pick_dtype(&r);
-    while (!takes(op, t))
-        t = pick_dtype(&r);
-    uint64_t folded = next(&r) % 4 ? next(&r) : UINT64_MAX;
-    if (ndim < 64)
-        folded &= ((uint64_t)1 << ndim) - 1;
-    block src = block_make(&r, t, ndim, shape, next(&r) % 4 != 0, true);
-    fill_floats(&r, &src);
-    try_one(&r, op, &src, folded, seed);
-    block_free(&src);
+    drawn_reduction d = draw_reduction(&r, budget);
+    fill_floats(&r, &d.src);
+    try_one(&r, d.op, &d.src, d.folded, seed);
+    block_free(&d.src);
 }
 
 static void test_random(void **state)
@@ -155,14 +140,8 @@ static void test_large(void **state)
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         for (size_t k = 0; k < (TEST_WATCHED ? 2 : 5); k++) {
             rng r = {seed + 16 * i + k};
-            int64_t shape[3];
-            int axes[3];
-            for (int a = 0; a < 3; a++) {
-                shape[a] = large[i].shape[large[i].order[a]];
-                axes[large[i].order[a]] = a;
-            }
-            block src = block_make(&r, k % 2 ? TN_F64 : TN_F32, 3, shape, false, true);
-            OK(tn_permute(&src.t, &src.t, axes));
+            block src =
+                block_ordered(&r, k % 2 ? TN_F64 : TN_F32, large[i].shape, large[i].order);
             fill_floats(&r, &src);
             try_one(&r, ops[k], &src, large[i].folded, seed);
             block_free(&src);

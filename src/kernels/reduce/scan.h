@@ -4,6 +4,7 @@
 #ifndef TNI_SCAN_H
 #define TNI_SCAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TNI_SCAN_GROUP = 8 };
@@ -13,12 +14,18 @@ typedef struct tni_scan_kernels {
     double (*sum)(double *d, const double *x, int64_t n, double before, double chain);
     double (*prod)(double *d, const double *x, int64_t n, double before, double chain);
 
-    /* The same of f32, to f32: NaN is the positive quiet one, a zero +0. */
-    double (*sum32)(char *d, const char *x, int64_t n, double before, double chain);
+    /* The same of f32, to f32: NaN is the positive quiet one, a zero +0.  stream: d is a multiple
+     * of 32, and whole groups are written past the caches. */
+    double (*sum32)(char *d, const char *x, int64_t n, double before, double chain,
+                    bool stream);
 
-    /* Eight rows of w columns of f32, d_step and x_step bytes apart, likewise. */
+    /* The chain of sum32 alone, n a multiple of a group. */
+    double (*total32)(const char *x, int64_t n);
+
+    /* Eight rows of w columns of f32, d_step and x_step bytes apart, likewise; stream: d_step is
+     * such a multiple, too. */
     void (*rows_sum32)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t w,
-                       const double *before, double *chain);
+                       const double *before, double *chain, bool stream);
 
     /* The same for w columns: a group of rows <= 8, v[i * w + c], in place. */
     void (*rows_sum)(double *v, int64_t rows, int64_t w, const double *before, double *chain);

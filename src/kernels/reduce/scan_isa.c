@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/simd/nontemporal.h"
 #include "kernels/table.h"
 
 #if defined(__clang__)
@@ -30,6 +31,18 @@ typedef double group __attribute__((vector_size(64)));
 typedef float half __attribute__((vector_size(32)));
 typedef int64_t bits __attribute__((vector_size(64)));
 
+static inline void put_half(char *d, const half *f, bool stream)
+{
+#if defined(__AVX2__)
+    if (stream) {
+        _mm256_stream_ps((float *)(void *)d, *f);
+        return;
+    }
+#endif
+    (void)stream;
+    memcpy(d, f, sizeof *f);
+}
+
 static inline void settle(group *v)
 {
     const bits number = *v == *v;
@@ -48,7 +61,8 @@ static inline void run_group(group *v)
 
 /* Whole groups stay in registers: a part of one goes through memory by itself, because a loop
  * that does so for all runs from store to load (Zen 4: 4 cycles an element). */
-static double line_sum32(char *d, const char *x, int64_t n, double before, double chain)
+static double line_sum32(char *d, const char *x, int64_t n, double before, double chain,
+                         bool stream)
 {
     group run = {chain, chain, chain, chain, chain, chain, chain, chain};
     int64_t i = 0;
@@ -62,7 +76,7 @@ static double line_sum32(char *d, const char *x, int64_t n, double before, doubl
         settle(&made);
         f = __builtin_convertvector(made, half);
         run = run + last;
-        memcpy(d + 4 * i, &f, sizeof f);
+        put_half(d + 4 * i, &f, stream);
     }
     if (i == n)
         return run[0];
@@ -80,8 +94,21 @@ static double line_sum32(char *d, const char *x, int64_t n, double before, doubl
     return after;
 }
 
+/* p[7] of each group, in the order of run_group. */
+static double total_sum32(const char *x, int64_t n)
+{
+    double chain = -0.0;
+    for (int64_t i = 0; i < n; i += TNI_SCAN_GROUP) {
+        half f;
+        memcpy(&f, x + 4 * i, sizeof f);
+        const group v = __builtin_convertvector(f, group);
+        chain += ((v[7] + v[6]) + (v[5] + v[4])) + ((v[3] + v[2]) + (v[1] + v[0]));
+    }
+    return chain;
+}
+
 static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t w,
-                       const double *before, double *chain)
+                       const double *before, double *chain, bool stream)
 {
     int64_t c = 0;
     for (; c + 8 <= w; c += 8) {
@@ -100,7 +127,7 @@ static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, i
             group made = b + (run + v[k]);
             settle(&made);
             f = __builtin_convertvector(made, half);
-            memcpy(d + k * d_step + 4 * c, &f, sizeof f);
+            put_half(d + k * d_step + 4 * c, &f, stream);
         }
         run = run + v[7];
         memcpy(chain + c, &run, sizeof run);
@@ -120,5 +147,5 @@ static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, i
     }
 }
 
-const tni_scan_kernels TNI_TABLE(scan) = {line_sum,   line_prod, line_sum32,
+const tni_scan_kernels TNI_TABLE(scan) = {line_sum,   line_prod, line_sum32, total_sum32,
                                           rows_sum32, rows_sum,  rows_prod};

@@ -69,6 +69,7 @@ typedef struct choice_job {
     int64_t width, items;
     int64_t ahead; /* bytes of a row that are fetched ahead: the rest follows by itself */
     int64_t whole; /* bytes of a row of take that is dense on both sides, or 0 */
+    bool joins;    /* they follow one another in dst, beyond the cache */
     char *at[3];
     tni_nest nest; /* dst, src, index; 11 KB, of which few are used: it is not cleared */
 } choice_job;
@@ -166,13 +167,32 @@ static void choice_items(const choice_job *j, int64_t first, int64_t last)
     }
 }
 
+/* Rows of take that lie one after the other in dst: whole lines, streamed. */
+static void join_items(const choice_job *j, int64_t first, int64_t last)
+{
+    const tni_copy_kernels *copy = tni_kernels_of(j->isa)->copy;
+    const tni_axis *a = &j->nest.axis[0];
+    int64_t at[CHOICE_PIECE + CHOICE_AHEAD], have = 0;
+    for (int64_t i = first; i < last;) {
+        const int64_t left = last - i, n = left < CHOICE_PIECE ? left : CHOICE_PIECE;
+        const int64_t most = left < n + CHOICE_AHEAD ? left : n + CHOICE_AHEAD;
+        for (; have < most; have++)
+            at[have] = chosen(j, j->at[2] + (i + have) * a->step[2]);
+        copy->join_rows(j->at[0] + i * j->whole, j->at[1], at, n, j->whole, most - n);
+        memmove(at, at + n, (size_t)(most - n) * sizeof *at);
+        have = most - n;
+        i += n;
+    }
+    copy->fence();
+}
+
 static void choice_part(void *arg, int part)
 {
     const choice_job *j = arg;
     int64_t first, last;
     tni_split_range(j->items, j->parts, part, &first, &last);
     if (first < last)
-        choice_items(j, first, last);
+        (j->joins ? join_items : choice_items)(j, first, last);
 }
 
 /* What is put stays in its order: a part walks all indices, for its share of an axis along which
@@ -249,6 +269,9 @@ void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
     j.ahead = dense && row->n < 512 / j.width ? row->n * j.width : 512;
     j.whole = !c->put && j.rows == 1 && dense ? row->n * j.width : 0;
     const int64_t bytes = tni_times(tni_numel(ts[0]->ndim ? ts[1] : ts[0]), 2 * j.width);
+    j.joins = j.whole >= 64 && j.outer == 1 && j.nest.axis[0].step[0] == j.whole &&
+              j.nest.axis[0].step[1] == 0 && j.items * j.whole >= tni_cache_sizes()->stream &&
+              tni_kernels_of(j.isa)->copy->join_rows;
     j.shared = c->put ? put_shared(&j.nest) : -1;
     j.parts = tni_run_parts(bytes, !c->put        ? j.items
                                    : j.shared < 0 ? 1

@@ -30,6 +30,7 @@ typedef struct tni_scan {
     int isa;
     bool initial, columns;
     bool direct;  /* f32 from memory to memory */
+    bool stream;  /* its results go past the caches */
     bool carries; /* lines begin and end with a state each: arrive in parts */
     int64_t at;   /* elements of each line that came before, a multiple of a group */
     int64_t n, width[2], step[2], count; /* dst, src: of an element, along dim */
@@ -59,6 +60,16 @@ double tni_scan_absent(const tni_scan *s); /* of sums and products: what changes
 
 /* A computed NaN has one bit pattern, a sum that is zero one sign. */
 void tni_scan_settle(double *x, int64_t n, bool sum);
+
+/* One line; carry: its state before and after, or NULL. */
+void tni_scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state *carry);
+
+/* The element in front of a line that is longer by one. */
+void tni_scan_initial(const tni_scan *s, char *d);
+
+/* Whether lines are divided: there are fewer than threads, and their blocks meet by a chain. */
+bool tni_scan_divides(const tni_scan *s, int64_t lines);
+void tni_scan_rounds(const tni_scan *s, char *d, const char *p);
 
 tn_plan *tni_scan_new(const tni_scan *s, const char *call, const tn_tensor *dst,
                       const tn_tensor *src);

@@ -7,7 +7,9 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-enum { SCAN_BLOCK = TNI_TREE_BLOCK, SCAN_COLUMNS = 512 };
+/* Columns side by side: as many as eight rows of f64 stay in the L1 with; of f32 from memory to
+ * memory only two numbers of each are kept, and strips are as wide as threads allow. */
+enum { SCAN_BLOCK = TNI_TREE_BLOCK, SCAN_COLUMNS = 512, SCAN_WIDEST = 2048 };
 
 /* ---- reading and writing ---- */
 
@@ -32,7 +34,7 @@ static void scan_copy(const tni_scan *s, int64_t width, char *d, int64_t d_step,
     tni_kernels_of(s->isa)->copy->tile[tni_log2_width(width)](d, ds, from, ss, trips);
 }
 
-static void scan_initial(const tni_scan *s, char *d)
+void tni_scan_initial(const tni_scan *s, char *d)
 {
     const bool prod = s->op == TN_SCAN_PROD;
     double f[2] = {prod ? 1 : s->op == TN_SCAN_LOGSUMEXP ? -(double)INFINITY : 0, 0};
@@ -48,20 +50,21 @@ static void scan_direct(const tni_scan *s, char *d, const char *x, int64_t n, in
     const double absent = tni_scan_absent(s);
     if (at == 0)
         run->f = run->chain = absent;
-    run->chain = tni_kernels_of(s->isa)->scan->sum32(d, x, n, run->f, run->chain);
+    run->chain = tni_kernels_of(s->isa)->scan->sum32(d, x, n, run->f, run->chain,
+                                                     s->stream && (uintptr_t)d % 32 == 0);
     if ((at + n) % SCAN_BLOCK == 0) {
         run->f = run->f + run->chain;
         run->chain = absent;
     }
 }
 
-static void scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state *carry)
+void tni_scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state *carry)
 {
     tni_scan_block b;
     char buf[SCAN_BLOCK * 16];
     tni_scan_state own = {0}, *run = carry ? carry : &own;
     if (s->initial) {
-        scan_initial(s, d);
+        tni_scan_initial(s, d);
         d += s->step[0];
     }
     for (int64_t at = 0, m; at < s->n; at += m) {
@@ -86,13 +89,14 @@ static void scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state 
     }
 }
 
-/* ---- columns: sums and products of floats, w <= SCAN_COLUMNS dense ones ---- */
+/* ---- columns: sums and products of floats, w <= SCAN_WIDEST dense ones ---- */
 
 static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w,
                        tni_scan_state *carry)
 {
     const tni_scan_kernels *k = tni_kernels_of(s->isa)->scan;
-    double v[TNI_SCAN_GROUP * SCAN_COLUMNS], before[SCAN_COLUMNS], chain[SCAN_COLUMNS];
+    double v[TNI_SCAN_GROUP * SCAN_COLUMNS], before[SCAN_WIDEST], chain[SCAN_WIDEST];
+    const bool stream = s->stream && ((uintptr_t)d | (uintptr_t)s->step[0]) % 32 == 0;
     const bool sum = s->op == TN_SCAN_SUM;
     const double absent = tni_scan_absent(s);
     for (int64_t c = 0; c < w; c++) {
@@ -101,7 +105,7 @@ static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w,
     }
     if (s->initial) {
         for (int64_t c = 0; c < w; c++)
-            scan_initial(s, d + c * s->width[0]);
+            tni_scan_initial(s, d + c * s->width[0]);
         d += s->step[0];
     }
     for (int64_t i = 0; i < s->n; i += TNI_SCAN_GROUP) {
@@ -113,15 +117,20 @@ static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w,
             }
         if (s->direct && rows == TNI_SCAN_GROUP) {
             k->rows_sum32(d + i * s->step[0], s->step[0], p + i * s->step[1], s->step[1], w,
-                          before, chain);
+                          before, chain, stream);
             continue;
         }
-        for (int64_t r = 0; r < rows; r++)
-            scan_cast(s->isa, s->src, TN_F64, (char *)(v + r * w), p + (i + r) * s->step[1], w);
-        (sum ? k->rows_sum : k->rows_prod)(v, rows, w, before, chain);
-        tni_scan_settle(v, rows * w, sum);
-        for (int64_t r = 0; r < rows; r++)
-            scan_cast(s->isa, TN_F64, s->dst, d + (i + r) * s->step[0], (char *)(v + r * w), w);
+        for (int64_t c = 0; c < w; c += SCAN_COLUMNS) {
+            const int64_t m = w - c < SCAN_COLUMNS ? w - c : SCAN_COLUMNS;
+            const char *x = p + i * s->step[1] + c * s->width[1];
+            char *to = d + i * s->step[0] + c * s->width[0];
+            for (int64_t r = 0; r < rows; r++)
+                scan_cast(s->isa, s->src, TN_F64, (char *)(v + r * m), x + r * s->step[1], m);
+            (sum ? k->rows_sum : k->rows_prod)(v, rows, m, before + c, chain + c);
+            tni_scan_settle(v, rows * m, sum);
+            for (int64_t r = 0; r < rows; r++)
+                scan_cast(s->isa, TN_F64, s->dst, to + r * s->step[0], (char *)(v + r * m), m);
+        }
     }
     for (int64_t c = 0; carry && c < w; c++)
         carry[c] = (tni_scan_state){.f = before[c], .chain = chain[c]};
@@ -133,7 +142,7 @@ typedef struct scan_job {
     const tni_scan *s;
     char *dst, *carry;
     const char *src;
-    int64_t items, strips;
+    int64_t items, strips, strip; /* strip: its columns */
     int parts;
 } scan_job;
 
@@ -152,111 +161,19 @@ static void scan_part(void *arg, int part)
         const char *p = j->src + walk.offset[1];
         char *kept = j->carry ? j->carry + walk.offset[2] : NULL;
         if (s->columns) {
-            const int64_t n = s->nest.axis[outer].n, at = strip * SCAN_COLUMNS;
-            const int64_t w = n - at < SCAN_COLUMNS ? n - at : SCAN_COLUMNS;
+            const int64_t n = s->nest.axis[outer].n, at = strip * j->strip;
+            const int64_t w = n - at < j->strip ? n - at : j->strip;
             tni_scan_state *states = (tni_scan_state *)(void *)kept;
             scan_strip(s, d + at * s->width[0], p + at * s->width[1], w,
                        states ? states + at : NULL);
         } else {
-            scan_line(s, d, p, (tni_scan_state *)(void *)kept);
+            tni_scan_line(s, d, p, (tni_scan_state *)(void *)kept);
         }
         if (strip == j->strips - 1)
             tni_walk_next(&walk);
     }
-}
-
-/* ---- few long lines: all blocks by themselves, their chain, then all blocks again ---- */
-
-/* Blocks of a round: 8 MiB of f32, which the caches keep until they are read again (Zen 4). */
-enum { SCAN_ROUND = 1024 };
-
-typedef struct round_job {
-    tni_scan s;
-    char *dst;
-    const char *src;
-    int64_t first, blocks; /* of this round */
-    int parts;
-    tni_scan_state before[SCAN_ROUND];
-} round_job;
-
-/* Block i of the round to d, with what came before it. */
-static void round_block(tni_scan *s, const round_job *j, int64_t i, char *d,
-                        tni_scan_state *run)
-{
-    const int64_t at = (j->first + i) * SCAN_BLOCK;
-    s->n = j->s.n - at < SCAN_BLOCK ? j->s.n - at : SCAN_BLOCK;
-    scan_line(s, d, j->src + at * s->step[1], run);
-}
-
-static void totals_part(void *arg, int part)
-{
-    round_job *j = arg;
-    tni_scan s = j->s;
-    char aside[SCAN_BLOCK * 16];
-    int64_t i, last;
-    tni_split_range(j->blocks, j->parts, part, &i, &last);
-    s.step[0] = s.width[0];
-    s.at = 0;
-    for (; i < last; i++) {
-        j->before[i] = (tni_scan_state){0};
-        round_block(&s, j, i, aside, &j->before[i]);
-    }
-}
-
-static void round_part(void *arg, int part)
-{
-    round_job *j = arg;
-    tni_scan s = j->s;
-    int64_t i, last;
-    tni_split_range(j->blocks, j->parts, part, &i, &last);
-    for (; i < last; i++) {
-        s.at = (j->first + i) * SCAN_BLOCK;
-        round_block(&s, j, i, j->dst + s.at * s.step[0], &j->before[i]);
-    }
-}
-
-/* What came before each block; run goes on. */
-static void round_chain(round_job *j, tni_scan_state *run)
-{
-    const bool sum = j->s.op == TN_SCAN_SUM;
-    for (int64_t i = 0; i < j->blocks; i++) {
-        const tni_scan_state own = j->before[i];
-        j->before[i] = *run;
-        if (j->s.type == TNI_SCAN_REAL) {
-            const double f = j->first + i == 0 ? own.f : sum ? run->f + own.f : run->f * own.f;
-            *run = (tni_scan_state){.f = f, .chain = tni_scan_absent(&j->s)};
-        } else {
-            const uint64_t a = (uint64_t)run->i, b = (uint64_t)own.i;
-            run->i = j->first + i == 0 ? own.i : (int64_t)(sum ? a + b : a * b);
-        }
-    }
-}
-
-static void scan_rounds(const tni_scan *s, char *d, const char *p)
-{
-    round_job j = {.s = *s, .dst = d, .src = p};
-    tni_scan_state run = {0};
-    const int64_t blocks = tni_pieces(s->n, SCAN_BLOCK);
-    if (s->initial) {
-        scan_initial(s, d);
-        j.dst += s->step[0];
-        j.s.initial = false;
-    }
-    for (; j.first < blocks; j.first += SCAN_ROUND) {
-        j.blocks = blocks - j.first < SCAN_ROUND ? blocks - j.first : SCAN_ROUND;
-        j.parts = tni_run_parts(j.blocks * SCAN_BLOCK * 4 * s->width[1], j.blocks);
-        tni_parallel(j.parts, totals_part, &j);
-        round_chain(&j, &run);
-        tni_parallel(j.parts, round_part, &j);
-    }
-}
-
-/* Whether lines are divided: fewer than threads, and blocks that meet by a chain. */
-static bool scan_divides(const tni_scan *s, int64_t items)
-{
-    const int threads = tni_run_parts(tni_times(s->count, 4 * s->width[1]), INT64_MAX);
-    return !s->columns && !s->carries && items < threads && s->op <= TN_SCAN_PROD &&
-           s->type != TNI_SCAN_COMPLEX && s->n >= 4 * threads * SCAN_BLOCK;
+    if (s->stream)
+        tni_kernels_of(s->isa)->copy->fence();
 }
 
 void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
@@ -269,14 +186,23 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
     j.carry = s->carries ? (char *)carry + s->nest.shift[2] : NULL;
     for (int i = 0; i < s->nest.ndim - s->columns; i++)
         j.items *= s->nest.axis[i].n;
-    if (s->columns)
-        j.strips = tni_pieces(s->nest.axis[s->nest.ndim - 1].n, SCAN_COLUMNS);
+    if (s->columns) {
+        const int64_t n = s->nest.axis[s->nest.ndim - 1].n, bytes = 4 * s->width[1];
+        j.strip = SCAN_COLUMNS;
+        if (s->direct) {
+            j.strip = n / tni_run_parts(tni_times(s->count, bytes), n) / 16 * 16;
+            j.strip = j.strip < SCAN_COLUMNS  ? SCAN_COLUMNS
+                      : j.strip < SCAN_WIDEST ? j.strip
+                                              : SCAN_WIDEST;
+        }
+        j.strips = tni_pieces(n, j.strip);
+    }
     j.items *= j.strips;
-    if (scan_divides(s, j.items)) {
+    if (tni_scan_divides(s, j.items)) {
         tni_walk walk;
         tni_walk_seek(&walk, s->nest.axis, s->nest.ndim, 2, 0);
         do
-            scan_rounds(s, j.dst + walk.offset[0], j.src + walk.offset[1]);
+            tni_scan_rounds(s, j.dst + walk.offset[0], j.src + walk.offset[1]);
         while (tni_walk_next(&walk) != s->nest.ndim);
         return;
     }
@@ -347,6 +273,7 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
                  (!carries || last->step[2] == (int64_t)sizeof(tni_scan_state));
     s->direct = op == TN_SCAN_SUM && s->src == TN_F32 && s->dst == TN_F32 &&
                 (s->columns || (s->step[0] == s->width[0] && s->step[1] == s->width[1]));
+    s->stream = s->direct && s->count * s->width[0] >= tni_cache_sizes()->stream;
 }
 
 typedef struct scan_plan {

@@ -1,0 +1,42 @@
+/* beside.c - the figures of other libraries, case by case. */
+#include "beside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "measure.h"
+
+enum { PEERS = 96, PEER_NAME = 30 }; /* columns of a name in the script's lines */
+static peer peers[PEERS];
+static int npeers;
+
+const peer *peer_of(const char *name)
+{
+    static const peer none = {"", "-", "-"};
+    for (int i = 0; i < npeers; i++)
+        if (!strcmp(peers[i].name, name))
+            return &peers[i];
+    return &none;
+}
+
+void peers_read(const char *self, const char *only, const char *script, bool quick)
+{
+    char command[1024], text[256];
+    snprintf(command, sizeof command, "'%s' --list --only '%s' | python3 '%s'%s", self,
+             only ? only : "", script, quick ? " --quick" : "");
+    FILE *f = popen(command, "r");
+    if (!f)
+        give_up("peers", "cannot run the script");
+    while (npeers < PEERS && fgets(text, sizeof text, f)) {
+        peer *p = &peers[npeers];
+        if (strlen(text) <= PEER_NAME ||
+            sscanf(text + PEER_NAME, "%11s %11s", p->numpy, p->torch) != 2)
+            continue;
+        int n = PEER_NAME;
+        while (n > 0 && text[n - 1] == ' ')
+            n--;
+        snprintf(p->name, sizeof p->name, "%.*s", n, text);
+        npeers++;
+    }
+    pclose(f);
+}

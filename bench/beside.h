@@ -1,0 +1,18 @@
+/* beside.h - figures of other libraries for the cases of a benchmark, by a script that reads what
+ * the program's --list prints. */
+#ifndef BESIDE_H
+#define BESIDE_H
+
+#include <stdbool.h>
+
+typedef struct peer {
+    char name[48], numpy[12], torch[12]; /* "-": not measured */
+} peer;
+
+/* Run the cases of self that contain only, or all, through the script; a line of it is a name of
+ * 30 columns and two figures. */
+void peers_read(const char *self, const char *only, const char *script, bool quick);
+
+const peer *peer_of(const char *name);
+
+#endif
