@@ -114,23 +114,6 @@ static void panel_run(panel *p, int64_t first)
     }
 }
 
-/* Elements [first, last), a block at a time. */
-static void panel_gathered(panel *p, int64_t first, int64_t last)
-{
-    const tni_fold *f = p->f;
-    tni_fold_cursor c;
-    if (first < last)
-        tni_fold_seek(&c, f, &p->x, first);
-    for (int64_t at = first; at < last; at += TNI_TREE_BLOCK) {
-        const int64_t m = last - at < TNI_TREE_BLOCK ? last - at : TNI_TREE_BLOCK;
-        tni_fold_lines l = {.n = m, .count = 1, .at = at};
-        l.x[0] = tni_fold_take(&c, 0, m, p->scratch->u.line.gather[0]);
-        f->class->line(f, p->pairs.state + p->pairs.depth * f->class->words, &l, p->scratch);
-        tni_fold_skip(&c, m);
-        tni_fold_push(f, &p->pairs, 1);
-    }
-}
-
 void tni_fold_panels_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
                          int64_t n, tni_fold_scratch *scratch)
 {
@@ -141,16 +124,18 @@ void tni_fold_panels_run(const tni_fold *f, tni_word *out, const char *const *x,
     int64_t last = (first + n) / TNI_TREE_BLOCK * TNI_TREE_BLOCK / rows;
     last = last < f->fold[0].n - 1 ? last : f->fold[0].n - 1;
     if (column >= last) {
-        panel_gathered(&p, first, first + n);
+        tni_fold_gather(f, &p.pairs, x, first, first + n, scratch);
     } else {
         for (int64_t a = 0; a < PANEL_ROWS; a++)
             p.s_at[a] = a * f->fold[1].src[0];
-        panel_gathered(&p, first, panel_before(f, column) * TNI_TREE_BLOCK);
+        tni_fold_gather(f, &p.pairs, x, first, panel_before(f, column) * TNI_TREE_BLOCK,
+                        scratch);
         for (int64_t c = column; c < last; c += most) {
             p.w = last - c < most ? last - c : most;
             panel_run(&p, c);
         }
-        panel_gathered(&p, panel_before(f, last) * TNI_TREE_BLOCK, first + n);
+        tni_fold_gather(f, &p.pairs, x, panel_before(f, last) * TNI_TREE_BLOCK, first + n,
+                        scratch);
     }
     tni_fold_close(f, &p.pairs, 1);
     memcpy(out, p.pairs.state, (size_t)f->class->words * sizeof *out);

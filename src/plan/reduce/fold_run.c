@@ -73,21 +73,34 @@ int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src)
 
 /* ---- one sequence ---- */
 
+void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                     int64_t first, int64_t last, tni_fold_scratch *scratch)
+{
+    tni_fold_cursor c;
+    if (first < last)
+        tni_fold_seek(&c, f, x, first);
+    for (int64_t at = first; at < last; at += TNI_TREE_BLOCK) {
+        const int64_t m = last - at < TNI_TREE_BLOCK ? last - at : TNI_TREE_BLOCK;
+        tni_fold_lines l = {.n = m, .count = 1, .at = at};
+        for (int k = 0; k < f->nsrc; k++)
+            l.x[k] = tni_fold_take(&c, k, m, scratch->u.line.gather[k]);
+        f->class->line(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
+        tni_fold_skip(&c, m);
+        tni_fold_push(f, pairs, 1);
+    }
+}
+
 void tni_fold_line_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
                        int64_t n, tni_fold_scratch *scratch)
 {
-    tni_fold_cursor c;
     tni_fold_pairs pairs = {.state = scratch->stack};
-    if (n > 0)
-        tni_fold_seek(&c, f, x, first);
-    for (int64_t i = 0; i < n || i == 0; i += TNI_TREE_BLOCK) {
-        const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
-        tni_fold_lines l = {.n = m, .count = 1, .at = first + i};
+    if (n > 0) {
+        tni_fold_gather(f, &pairs, x, first, first + n, scratch);
+    } else { /* nothing is a block, too */
+        tni_fold_lines l = {.count = 1, .at = first};
         for (int k = 0; k < f->nsrc; k++)
-            l.x[k] = m > 0 ? tni_fold_take(&c, k, m, scratch->u.line.gather[k]) : x[k];
-        f->class->line(f, pairs.state + pairs.depth * f->class->words, &l, scratch);
-        if (m > 0)
-            tni_fold_skip(&c, m);
+            l.x[k] = x[k];
+        f->class->line(f, pairs.state, &l, scratch);
         tni_fold_push(f, &pairs, 1);
     }
     tni_fold_close(f, &pairs, 1);

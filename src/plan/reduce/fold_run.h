@@ -36,6 +36,10 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch);
 
 void tni_fold_run_columns(fold_job *j, int threads);
 
+/* Elements [first, last) of a sequence, gathered a block at a time, into the pairs. */
+void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                     int64_t first, int64_t last, tni_fold_scratch *scratch);
+
 /* A run of a sequence whose blocks stand side by side. */
 void tni_fold_standing_run(const tni_fold *f, tni_word *out, const char *const *x,
                            int64_t first, int64_t n, tni_fold_scratch *scratch);

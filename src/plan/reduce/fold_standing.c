@@ -15,19 +15,11 @@ typedef struct standing {
     int64_t each; /* blocks of a column */
 } standing;
 
-/* Whole blocks [first, last) of one column, gathered. */
+/* Whole blocks [first, last), gathered. */
 static void gathered(standing *s, int64_t first, int64_t last)
 {
-    const tni_fold *f = s->f;
-    tni_fold_cursor c;
-    tni_fold_seek(&c, f, &s->x, first * TNI_TREE_BLOCK);
-    for (int64_t b = first; b < last; b++) {
-        tni_fold_lines l = {.n = TNI_TREE_BLOCK, .count = 1, .at = b * TNI_TREE_BLOCK};
-        l.x[0] = tni_fold_take(&c, 0, l.n, s->scratch->u.line.gather[0]);
-        f->class->line(f, s->pairs.state + s->pairs.depth * f->class->words, &l, s->scratch);
-        tni_fold_skip(&c, l.n);
-        tni_fold_push(f, &s->pairs, 1);
-    }
+    tni_fold_gather(s->f, &s->pairs, &s->x, first * TNI_TREE_BLOCK, last * TNI_TREE_BLOCK,
+                    s->scratch);
 }
 
 /* w columns from column first on: their blocks into made, then into the pairs in order. */
