@@ -25,7 +25,7 @@ has()
 
 ! has torch torch || $pytest python/tests/test_exchange.py
 if has distributed 'dask[array,distributed]'; then
-    TENON_CLUSTER=1 $pytest python/tests/test_dask.py python/tests/test_cluster.py
+    TENON_CLUSTER=4096 $pytest python/tests/test_dask.py python/tests/test_cluster.py
 fi
 if has einops einops; then
     for mode in backend functions; do
