@@ -29,6 +29,7 @@ typedef enum tni_tuned_number {
 } tni_tuned_number;
 
 int64_t tni_tuned(tni_tuned_number which);
+const char *tni_tuned_name(tni_tuned_number which);
 void tni_tune_set(tni_tuned_number which, int64_t value);
 
 /* Look for the file, at the first question. */

@@ -55,6 +55,11 @@ int64_t tni_tuned(tni_tuned_number which)
     return v ? v : numbers[which].fallback;
 }
 
+const char *tni_tuned_name(tni_tuned_number which)
+{
+    return numbers[which].name;
+}
+
 void tni_tune_set(tni_tuned_number which, int64_t value)
 {
     atomic_store_explicit(&values[which], value, memory_order_relaxed);

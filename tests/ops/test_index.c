@@ -356,7 +356,7 @@ static void test_unique_complex(void **state)
 {
     (void)state;
     float x[9][2] = {{1, 2},   {NAN, 0}, {0, 3}, {1, -5}, {-0.0f, 3},
-                           {1, NAN}, {2, 0},   {1, 2}, {-1, 9}};
+                     {1, NAN}, {2, 0},   {1, 2}, {-1, 9}};
     const float want[6][2] = {{-1, 9}, {0, 3}, {1, -5}, {1, 2}, {2, 0}, {NAN, 0}};
     const int64_t want_first[] = {8, 2, 3, 0, 6, 1}, want_counts[] = {1, 2, 1, 2, 1, 2},
                   want_inverse[] = {3, 5, 1, 2, 1, 5, 4, 3, 0};

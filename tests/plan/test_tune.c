@@ -117,6 +117,23 @@ static void tuned_plans(void **state)
         }
 }
 
+/* A plan says which numbers it was made with. */
+static void explained(void **state)
+{
+    (void)state;
+    char text[4000];
+    tn_plan *plan;
+    tn_tensor d = layout_of(TN_F32, 2, (int64_t[]){128, 128}, "01");
+    tn_tensor s = layout_of(TN_F32, 2, (int64_t[]){128, 128}, "10");
+    tni_tune_set(TNI_LINE_PIECE, 256);
+    OK(tn_plan_rearrange(&plan, &d, &s));
+    tni_tune_set(TNI_LINE_PIECE, 128);
+    OK(tn_plan_explain(plan, text, sizeof text));
+    if (!strstr(text, "rows_direct 1024, line_piece 256, carried_run 1000"))
+        fail_msg("%s", text);
+    tn_plan_free(plan);
+}
+
 /* A plan that has nothing to choose comes back, and both are released. */
 static void others_come_back(void **state)
 {
@@ -153,7 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_and_loaded), cmocka_unit_test(ignored),
         cmocka_unit_test(tuned_plans),      cmocka_unit_test(others_come_back),
-        cmocka_unit_test(measured),
+        cmocka_unit_test(explained),        cmocka_unit_test(measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "kernels/kernels.h"
 #include "nest/nest.h"
+#include "runtime/runtime.h"
 
 /* What a copy is made of. */
 typedef enum tni_copy_kind {
@@ -86,7 +87,8 @@ struct tni_copy {
     int64_t unit;   /* bytes dense on both sides */
     int64_t bytes;  /* payload */
     int64_t shift_d, shift_s;
-    int64_t items; /* tiles, or pieces of one block */
+    int64_t items;            /* tiles, or pieces of one block */
+    int64_t tuned[TNI_TUNED]; /* the machine's numbers, of a copy beyond the cache; or 0 */
     int64_t split; /* step in dst of the axis that is divided over threads; 0: the outermost */
     union {
         tni_stage stage;

@@ -152,6 +152,8 @@ void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
     of.kind = kind_without_tile(c, &nest);
     if (of.beyond)
         of.tuning = tuning ? *tuning : tni_tuning_now();
+    for (int i = 0; i < TNI_TUNED; i++)
+        c->tuned[i] = of.tuning.number[i];
     if (address < 0)
         of.address = (int64_t)(((uintptr_t)dst->data + (uintptr_t)c->shift_d) & 63);
     if (of.kind == TNI_COPY_STRIDED)
@@ -234,6 +236,10 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
                     (c->tile[k].d != c->unit && tni_magnitude(c->tile[k].s) != c->unit);
     if (c->way->staged)
         f->run = c->tile[c->stage.run].block * c->tile[c->stage.run].d;
+    if (c->way->kind >= TNI_COPY_ROWS && c->tuned[0])
+        tni_facts_add(f, "numbers", "%s %lld, %s %lld, %s %lld", tni_tuned_name(0),
+                      (long long)c->tuned[0], tni_tuned_name(1), (long long)c->tuned[1],
+                      tni_tuned_name(2), (long long)c->tuned[2]);
     if (c->packs)
         tni_facts_add(f, "loads", "source rows share cache sets: packed side by side first");
 }
