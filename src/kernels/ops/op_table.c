@@ -95,7 +95,8 @@ static void run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
 {
     const char *from[TNI_MAX_ARITY];
     int64_t step[TNI_MAX_ARITY];
-    const int64_t blocks = n / op->block, rest = n % op->block;
+    const int64_t blocks = n >> __builtin_ctz((unsigned)op->block), rest = n & (op->block - 1);
+    ASSERT(op->block > 0 && (op->block & (op->block - 1)) == 0); /* no division: small calls */
     for (int k = 0; k < op->nsrc; k++)
         step[k] = one >> k & 1 ? 0 : op->block * op->width[k + 1];
     if (blocks)
