@@ -4,7 +4,7 @@
  * own, another one takes copy number rank mod R of the R there are. */
 #include <stdlib.h>
 
-#include "nest/walk.h"
+#include "nest/nest.h"
 #include "route.h"
 
 /* The product at hand. */

@@ -4,7 +4,7 @@
  * nest of loops in the message and a strided one in a part, so that one call of tn_rearrange or
  * tn_cast copies it.  The order of a message is that of its products, of their pieces, and inside
  * a piece the row-major order of dst. */
-#include "nest/walk.h"
+#include "nest/nest.h"
 #include "route.h"
 
 /* The loops of one piece, outermost first, without those of extent 1: at most 63, since their
