@@ -10,6 +10,7 @@ typedef struct bench_case {
     int64_t shape[4];
     int axes[4];
     int src_axis, dst_axis; /* that are cut into blocks */
+    double goals[3];        /* shared of local and of memcpy, messages of memcpy */
 } bench_case;
 
 typedef struct bench {
@@ -31,6 +32,8 @@ typedef struct bench_method {
 } bench_method;
 
 tn_status bench_check(tn_status code);
+
+void bench_save(const args *a); /* bench_save.c */
 
 /* Where they are installed (peers.c). */
 void bench_fftw(bench *b);
