@@ -12,7 +12,7 @@ enum {
     TNI_BLOCK = 64,        /* bytes of a block of sources, */
     TNI_MATH_BLOCK = 16,   /* but a block of the functions has so many elements */
     TNI_SPLAT_BYTES = 128, /* of the longest block: one element repeated fills it */
-    TNI_AHEAD = 2048       /* bytes between a source that is fetched and the one that is used */
+    TNI_AHEAD = 2048 /* bytes that sources are fetched ahead; decision 22 says what it gave */
 };
 
 /* Compute blocks whole blocks.  d is dense; a source is read from s[k] and moves by step[k]
