@@ -73,6 +73,25 @@ static void texts(void **state)
     }
 }
 
+/* 4096 bytes are a text, one more is too many. */
+static void long_texts(void **state)
+{
+    (void)state;
+    enum { MOST = 4096 };
+    char text[MOST + 2];
+    float result[4];
+    const tn_tensor a = T(2, 2);
+    tn_tensor d = T(2, 2);
+    d.data = result;
+    memset(text, ' ', sizeof text);
+    text[MOST + 1] = 0;
+    memcpy(text + 1, "ij,jk->ik", 9);
+    const tn_tensor *const srcs[] = {&a, &a};
+    OK(tn_einsum(&d, text + 1, 2, srcs));
+    assert_int_equal(tn_einsum(&d, text, 2, srcs), TN_EFORMAT);
+    assert_int_equal(tn_error_column(), MOST + 1);
+}
+
 /* ---- the first rule that is broken is reported ---- */
 
 static void einsum_rules(void **state)
@@ -499,13 +518,10 @@ static void too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(too_large),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(einsum_rules),
-        cmocka_unit_test(dtypes),
-        cmocka_unit_test(matmul_rules),
-        cmocka_unit_test(workspaces),
-        cmocka_unit_test(every_pair_of_faults),
+        cmocka_unit_test(too_large),      cmocka_unit_test(long_texts),
+        cmocka_unit_test(texts),          cmocka_unit_test(einsum_rules),
+        cmocka_unit_test(dtypes),         cmocka_unit_test(matmul_rules),
+        cmocka_unit_test(workspaces),     cmocka_unit_test(every_pair_of_faults),
         cmocka_unit_test(gemm_run_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* test_contract_values.c - contractions beside the numbers: NaN and infinity by every way and
  * dtype, what is not read, plans of gemm that run with other numbers, memory, explain. */
+#include <pthread.h>
+
 #include "contract_ways.h"
 
 /* ---- every product is made ---- */
@@ -283,6 +285,40 @@ static void each_workspace_fails(void **state)
         tn_free(&weak[k]);
 }
 
+/* Every way on a thread whose stack is as small as a call may be given. */
+static void *small_stack_work(void *arg)
+{
+    tn_status *status = arg;
+    for (size_t i = 0; i < sizeof contract_ways / sizeof *contract_ways; i++) {
+        const way_case *c = &contract_ways[i];
+        char spec[64];
+        tn_tensor t[3];
+        snprintf(spec, sizeof spec, "%s,%s->%s", c->letters[1], c->letters[2], c->letters[0]);
+        for (int k = 0; k < 3; k++)
+            t[k] = layout_of(c, k);
+        if (*status == TN_OK)
+            *status = tn_einsum(&t[0], spec, 2, (const tn_tensor *const[]){&t[1], &t[2]});
+        for (int k = 0; k < 3; k++)
+            free(t[k].data);
+    }
+    return NULL;
+}
+
+static void stacks_are_small(void **state)
+{
+    (void)state;
+    enum { STACK = TEST_WATCHED ? 4 << 20 : 256 << 10 };
+    tn_status status = TN_OK;
+    pthread_attr_t attr;
+    pthread_t thread;
+    pthread_attr_init(&attr);
+    assert_int_equal(pthread_attr_setstacksize(&attr, STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attr, small_stack_work, &status), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    assert_int_equal(status, TN_OK);
+}
+
 /* ---- explain ---- */
 
 static void gemms_are_explained(void **state)
@@ -363,6 +399,7 @@ int main(void)
         cmocka_unit_test(every_product_is_made),    cmocka_unit_test(what_is_not_read),
         cmocka_unit_test(plans_with_other_numbers), cmocka_unit_test(memory_is_counted),
         cmocka_unit_test(each_workspace_fails),     cmocka_unit_test(gemms_are_explained),
+        cmocka_unit_test(stacks_are_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
