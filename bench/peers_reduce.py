@@ -58,7 +58,7 @@ def by_torch(kind, dtype, shape, axes, order, every):
     if kind == "scan":
         return lambda: torch.cumsum(x, axes[0])
     if kind == "sort":
-        return lambda: torch.sort(x, axes[0], stable=True)
+        return lambda: torch.sort(x, dim=axes[0], stable=True)
     if kind == "topk":
         return lambda: torch.topk(x, 50, axes[0])
     if kind == "take":
