@@ -60,36 +60,45 @@ INLINE void lanes_loop(BLOCK_HEAD, lanes_rule *rule)
 }
 #endif
 
-/* ---- blocks of 16: sources are read into arrays, so that d may be one of them ---- */
+/* ---- blocks of 16: sources are read into arrays, so that d may be one of them ----
+ *
+ * Results go from the array to d in one pass.  Quieting them in the array and copying that to d
+ * reads vectors of 64 bytes that were just written as two of 32, which no store buffer forwards:
+ * 46 us instead of 12 for the sines of 20,000 f32 (Zen 4, AVX-512). */
 
 INLINE void f64_arrays(BLOCK_HEAD, f64_array *f)
 {
+    LOOSE(double, double);
     double x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
     (void)c;
     memcpy(x, a, sizeof x);
     memcpy(y, b, sizeof y);
     f(r, x, y, param);
-    for (int j = 0; j < MATH_BLOCK; j++)
-        r[j] = quiet_f64(r[j]);
-    memcpy(d, r, sizeof r);
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        SET(d, j) = quiet_f64(AT(r, j));
+    }
 }
 
 INLINE void f32_arrays(BLOCK_HEAD, f32_array *f)
 {
+    LOOSE(float, float);
     float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
     (void)c;
     memcpy(x, a, sizeof x);
     memcpy(y, b, sizeof y);
     f(r, x, y, param);
-    for (int j = 0; j < MATH_BLOCK; j++)
-        r[j] = quiet_f32(r[j]);
-    memcpy(d, r, sizeof r);
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        SET(d, j) = quiet_f32(AT(r, j));
+    }
 }
 
 /* f32 by way of the f64 function. */
 INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
 {
-    float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
+    LOOSE(double, float);
+    float x[MATH_BLOCK], y[MATH_BLOCK];
     double u[MATH_BLOCK], v[MATH_BLOCK], w[MATH_BLOCK];
     (void)c;
     memcpy(x, a, sizeof x);
@@ -99,9 +108,10 @@ INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
         v[j] = (double)y[j];
     }
     f(w, u, v, param);
-    for (int j = 0; j < MATH_BLOCK; j++)
-        r[j] = quiet_f32((float)w[j]);
-    memcpy(d, r, sizeof r);
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        SET(d, j) = quiet_f32((float)AT(w, j));
+    }
 }
 
 /* clang-format off */
