@@ -269,7 +269,7 @@ static char *chain_address(const tni_chain *c, int from, tn_dtype meet, char *ds
     if (from == TNI_FROM_ONE)
         return chain_one(meet);
     if (from >= TNI_FROM_LINK && from < TNI_FROM_DST)
-        return workspace + c->link[from - TNI_FROM_LINK].at;
+        return workspace ? workspace + c->link[from - TNI_FROM_LINK].at : NULL; /* empty */
     if (from < TNI_FROM_LINK)
         memcpy(&at, &srcs[from], sizeof at);
     return at;
