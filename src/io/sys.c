@@ -149,7 +149,7 @@ int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t
 {
     *got = 0;
     while (*got < n) {
-        size_t piece = n - *got < READ_PIECE ? (size_t)(n - *got) : READ_PIECE;
+        size_t piece = (size_t)(n - *got);
         int error = tni_sys_ask("copy", &piece);
         if (error)
             return error;

@@ -247,7 +247,7 @@ tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_
 tn_status tni_writer_open_scratch(tn_writer **out, const tn_writer *beside, int n,
                                   const char *const *names, const tn_tensor *const *ts)
 {
-    const bool file = beside && !beside->pipe && !beside->sink;
+    const bool file = beside && !beside->pipe;
     const char *path = file ? beside->target : P_tmpdir "/x";
     tn_writer *w = new_writer(&tni_safetensors_format, path);
     if (!w)

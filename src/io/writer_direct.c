@@ -17,7 +17,7 @@ struct tni_direct {
 tn_status tni_writer_reserve(tn_writer *w, int64_t n)
 {
     char words[80];
-    if (w->pipe || w->sink || w->format->bytes != tni_append)
+    if (w->pipe || w->format->bytes != tni_append)
         return TN_OK;
     const int error = tni_sys_reserve(w->fd, w->at, n);
     return error ? tni_fail(TN_EIO, "%s: no space for %lld bytes: %s", w->path, (long long)n,
@@ -33,7 +33,7 @@ void tni_file_forget(const tn_file *f, int64_t i)
 
 void tni_writer_forget(const tn_writer *w)
 {
-    if (!w->pipe && !w->sink)
+    if (!w->pipe)
         tni_sys_advise(w->fd, TNI_FORGET);
 }
 
@@ -44,7 +44,7 @@ int64_t tni_writer_position(const tn_writer *w)
 
 bool tni_writer_begin_direct(tn_writer *w)
 {
-    if (w->pipe || w->sink || w->format->bytes != tni_append || w->direct)
+    if (w->pipe || w->format->bytes != tni_append || w->direct)
         return false;
     tni_direct *d = tni_alloc(sizeof *d);
     char *memory = d ? tni_alloc(TNI_LONG_WRITE + TNI_DISK_BLOCK) : NULL;

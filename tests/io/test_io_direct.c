@@ -161,8 +161,24 @@ static void writers_that_have_no_such_way(void **state)
     tn_writer *s = NULL;
     OK(tni_writer_open_scratch(&s, w, 1, (const char *[]){"a"}, (const tn_tensor *[]){&t}));
     tn_writer_abort(s);
+    refuse("fadvise", EIO, 0, INT64_MAX);
+    tni_writer_forget(w);
+    assert_int_equal(seen, 0);
     tn_writer_abort(w);
     close(fd);
+    /* what the page cache is to forget: of a file, of a set, of a result */
+    tn_file *f = NULL;
+    for (int set = 0; set < 2; set++) {
+        OK(tn_file_open(&f, set ? DATA("set") : DATA("c_f32.npy")));
+        tni_file_forget(f, 0);
+        assert_int_equal(seen, 1 + set);
+        tn_file_close(f);
+    }
+    OK(open_writer(&w, "x.npy", 100));
+    tni_writer_forget(w);
+    assert_int_equal(seen, 3);
+    refuse(NULL, 0, 0, 0);
+    tn_writer_abort(w);
 }
 
 /* A file without a name, beside another or where temporary files go. */

@@ -208,6 +208,10 @@ static void what_is_refused(void **state)
                                (const tn_tensor *[]){&t, &t}, NULL));
     }
     assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(tn_init(&t, x, TN_F32, 1, ones), TN_OK);
+    refused(TN_EUNSUPPORTED, "r.none: unknown suffix",
+            tn_save_many(in_folder("r.none"), 2, (const char *[]){"a", "b"},
+                         (const tn_tensor *[]){&t, &t}, NULL));
 }
 
 int main(void)

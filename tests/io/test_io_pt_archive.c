@@ -121,6 +121,11 @@ static void packed_storages_and_many_names(void **state)
     assert_int_equal(tn_file_read(f, 0, &t), TN_EUNSUPPORTED);
     tn_file_close(f);
     torch_free(&a);
+    /* a packed pickle that is no deflated data */
+    torch_packed(&a, "m/data.pkl", "\xff\xff\xff", 3, 8, 3);
+    torch_finish(&a);
+    assert_int_equal(open_bytes(a.bytes, a.n, &f), TN_EFORMAT);
+    torch_free(&a);
     tni_torch_most = 1;
     OK(open_pickle(one_tensor, sizeof one_tensor - 1, &f));
     tn_file_close(f);

@@ -268,6 +268,11 @@ static void no_memory_and_no_threads(void **state)
     fail_at = -1;
     OK(tn_handle_use(NULL));
     tn_handle_destroy(weak);
+    refuse("io_uring", 0, INT64_MAX);
+    OK(tni_queue_open(&q));
+    assert_string_equal(tni_queue_way(q), "threads");
+    tni_queue_close(q);
+    refuse(NULL, 0, 0);
     tni_queue_prefer = "pigeons";
     assert_int_equal(tni_queue_open(&q), TN_ENOMEM);
     assert_string_equal(tn_error(), "stream: no way to have reads in flight");
@@ -381,6 +386,10 @@ static void blocks_of_the_file_system(void **state)
     assert_int_equal(tni_sys_reserve(fd, 0, INT64_MAX), EFBIG);
     assert_int_equal(tni_sys_reserve(other, 0, 1), 0);
     assert_int_equal(tni_sys_reserve(memory, 0, 1), 0);
+    refuse("fadvise", 0, 1); /* advice may be refused, too */
+    tni_sys_advise(fd, TNI_FORGET);
+    assert_int_equal(seen, 1);
+    refuse(NULL, 0, 0);
     close(other);
     close(memory);
     close(fd);

@@ -220,11 +220,9 @@ static tn_status begin(tn_writer *w)
     put_header(&s, w, &p, align);
     const int64_t length = s.n;
     s = (sink){tni_alloc((size_t)length), 0};
-    int64_t *own = tni_arena_take(&w->arena, sizeof *own);
-    tn_status status = s.out && own ? TN_OK : tni_no_memory(w->path, length);
+    tn_status status = s.out ? TN_OK : tni_no_memory(w->path, length);
+    w->options.align = align;
     if (status == TN_OK) {
-        *own = align;
-        w->own = own;
         put_header(&s, w, &p, align);
         status = tni_append(w, s.out, s.n);
     }
@@ -235,8 +233,7 @@ static tn_status begin(tn_writer *w)
 static tn_status pad(tn_writer *w)
 {
     static const char zeros[256];
-    int64_t align;
-    memcpy(&align, w->own, sizeof align);
+    const int64_t align = w->options.align;
     for (int64_t left = padded(w->at, align) - w->at; left > 0;) {
         const int64_t n = left < (int64_t)sizeof zeros ? left : (int64_t)sizeof zeros;
         TRY(tni_append(w, zeros, n));

@@ -210,8 +210,9 @@ static tn_status check_numbers(const archive *a, const about *x, const tni_zip_m
     for (int i = 0; i < x->ndim; i++)
         if (!tni_mul(x->stride[i], width, &stride[i]))
             return fail_torch(a, "stride exceeds 2^63 - 1 bytes", name);
-    if (!tni_shape_fits(x->ndim, x->shape, stride, width) ||
-        !tni_shape_reach(x->ndim, x->shape, stride, width, &reach))
+    if (!tni_shape_fits(x->ndim, x->shape, stride, width))
+        return fail_torch(a, "size exceeds 2^63 - 1 bytes", name);
+    if (TNI_NEVER(!tni_shape_reach(x->ndim, x->shape, stride, width, &reach)))
         return fail_torch(a, "size exceeds 2^63 - 1 bytes", name);
     e->nbytes = tni_shape_count(x->ndim, x->shape) ? reach : 0;
     if (first > bytes || e->nbytes > bytes - first)
