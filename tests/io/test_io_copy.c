@@ -165,7 +165,7 @@ static void what_cannot_be_copied(void **state)
 
     /* so does a long one, in the first of several stages */
     tn_tensor wide;
-    OK(tn_alloc(&wide, TN_U8, 1, (int64_t[]){9 << 20}));
+    OK(tn_full(&wide, TN_U8, 1, (int64_t[]){9 << 20}, NULL));
     OK(tn_save(in_folder("in.npy"), &wide));
     OK(tn_file_open(&f, in_folder("in.npy")));
     assert_int_equal(truncate(in_folder("in.npy"), 1000), 0);
