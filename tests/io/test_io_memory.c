@@ -34,20 +34,25 @@ static tn_status read_all(const char *path)
     return status;
 }
 
-/* An archive with a member that is damaged, and one that is packed by a method that nobody
- * has: their sentences take memory as well. */
+/* An archive with members that are damaged, in the list and in their headers, and one that is
+ * packed by a method that nobody has: their sentences take memory as well. */
 static const char *damaged(void)
 {
     size_t n;
     uint8_t *bytes = slurp(DATA("stored.npz"), &n);
     int records = 0;
     for (size_t i = 0; i + 46 < n; i++) {
-        if (!memcmp(bytes + i, "PK\1\2", 4))
-            bytes[i + 10] = records++ == 0 ? 9 : bytes[i + 10];
         if (!memcmp(bytes + i, "\x93NUMPY", 6))
-            bytes[i + 6] = 9;
+            bytes[i + 10] = 'x'; /* in place of a brace */
+        if (memcmp(bytes + i, "PK\1\2", 4) != 0)
+            continue;
+        if (records == 0)
+            bytes[i + 10] = 9;
+        if (records == 1)
+            bytes[i + 24]++; /* longer than it is packed */
+        records++;
     }
-    assert_true(records > 1);
+    assert_true(records > 2);
     static char path[256];
     snprintf(path, sizeof path, "%s", in_folder("damaged.npz"));
     spit(path, bytes, n);
