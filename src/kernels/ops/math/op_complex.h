@@ -42,7 +42,6 @@ LIBM(acos, cacos)
 LIBM(atan, catan)
 LIBM(sinh, csinh)
 LIBM(cosh, ccosh)
-LIBM(tanh, ctanh)
 LIBM(asinh, casinh)
 LIBM(acosh, cacosh)
 LIBM(atanh, catanh)
@@ -69,6 +68,16 @@ static inline c128 log1p_c128(c128 x, c128 y)
     if (!close)
         return parts(clog(CMPLX(1 + x.re, x.im)));
     return (c128){0.5 * log1p(x.re * (2 + x.re) + x.im * x.im), atan2(x.im, 1 + x.re)};
+}
+
+/* The sign of a zero imaginary part at an infinity is that of x, as C99 has it; C11 asks for that of
+ * sin(2b). */
+static inline c128 tanh_c128(c128 x, c128 y)
+{
+    (void)y;
+    if (isinf(x.re) && isfinite(x.im))
+        return (c128){copysign(1, x.re), copysign(0, x.im)};
+    return parts(ctanh(joined(x)));
 }
 
 /* e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2), which does not cancel near zero.  The real part
