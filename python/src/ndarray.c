@@ -1,7 +1,7 @@
 /* ndarray.c - arrays of NumPy as operands, read from the header that NumPy's ABI fixes.
  *
- * The buffer protocol makes a format string for each export, which costs more than a small call.
- * A header is read directly for a dtype whose first array came by a buffer that says the same as
+ * The buffer protocol makes a format string for each export, which costs more than a small
+ * call.  A header is read directly for a dtype whose first array came by a buffer that says the same as
  * its header; every other object keeps coming by the buffer. */
 #include <string.h>
 

@@ -86,13 +86,14 @@ void tni_generate_run(const tni_generate *m, const tn_tensor *dst);
 void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
                      const tn_tensor *const *ts);
 
-/* A few elements of an op that converts nothing, where every source is row-major or one element,
- * are computed at once, by the kernel of compute; false: plan.  params may be NULL, as in tn_apply. */
+/* A few elements of an op that converts nothing, where every source is row-major or one
+ * element, are computed at once, by the kernel of compute; false: plan.  params may be NULL, as
+ * in tn_apply. */
 bool tni_strips_small(tn_op op, const double *params, tn_dtype compute,
                       const tn_tensor *const *ts);
 
-/* n dense elements of op by the kernel of compute, with operands of these widths, dst first; bit k
- * of one: source k is one element. */
+/* n dense elements of op by the kernel of compute, with operands of these widths, dst first;
+ * bit k of one: source k is one element. */
 void tni_op_elements(tn_op op, const double *params, tn_dtype compute, const int8_t *width,
                      char *d, const char *const *srcs, unsigned one, int64_t n);
 

@@ -8,8 +8,8 @@
 /* Elements that are computed in the time of a plan; measured on a Zen 4 server core. */
 enum { SMALL = 4096 };
 
-/* The number of elements when dst is row-major and every source is, too, or is one element, whose
- * bit is set in one; else -1. */
+/* The number of elements when dst is row-major and every source is, too, or is one element,
+ * whose bit is set in one; else -1. */
 static int64_t strip_row_major(int nop, const tn_tensor *const *ts, unsigned *one)
 {
     const tn_tensor *d = ts[0];

@@ -70,8 +70,8 @@ static inline c128 log1p_c128(c128 x, c128 y)
     return (c128){0.5 * log1p(x.re * (2 + x.re) + x.im * x.im), atan2(x.im, 1 + x.re)};
 }
 
-/* The sign of a zero imaginary part at an infinity is that of x, as C99 has it; C11 asks for that of
- * sin(2b). */
+/* The sign of a zero imaginary part at an infinity is that of x, as C99 has it; C11 asks for
+ * that of sin(2b). */
 static inline c128 tanh_c128(c128 x, c128 y)
 {
     (void)y;
@@ -80,8 +80,8 @@ static inline c128 tanh_c128(c128 x, c128 y)
     return parts(ctanh(joined(x)));
 }
 
-/* e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2), which does not cancel near zero.  The real part
- * of zero is +0, as that of exp(0) - 1. */
+/* e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2), which does not cancel near zero.  The real
+ * part of zero is +0, as that of exp(0) - 1. */
 static inline c128 expm1_c128(c128 x, c128 y)
 {
     (void)y;
