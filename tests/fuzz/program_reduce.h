@@ -19,18 +19,18 @@ static void op_reduce(machine *p, const slot *d, const slot *s)
     if (s->t.dtype != TN_U8 || s->m.n == 0)
         return;
     uint64_t sum = 0, made;
-    uint8_t most = 0;
+    uint8_t greatest = 0;
     for (int64_t i = 0; i < s->m.n; i++) {
         const uint8_t x = s->in->data[s->m.at[i]];
         sum += x;
-        most = x > most ? x : most;
+        greatest = x > greatest ? x : greatest;
     }
     MUST(tn_reduce_copy(&out, TN_REDUCE_SUM, NULL, &s->t, TN_ALL_AXES, NULL, true) == TN_OK);
     memcpy(&made, out.data, sizeof made);
     tn_free(&out);
     MUST(made == sum);
     MUST(tn_reduce_copy(&out, TN_REDUCE_MAX, NULL, &s->t, TN_ALL_AXES, NULL, false) == TN_OK);
-    MUST(*(uint8_t *)out.data == most);
+    MUST(*(uint8_t *)out.data == greatest);
     tn_free(&out);
 }
 
@@ -64,7 +64,7 @@ static void op_order(machine *p, const slot *d, const slot *s)
     MUST(tn_alloc(&values, s->t.dtype, s->t.ndim, s->t.shape) == TN_OK);
     MUST(tn_alloc(&at, TN_I64, s->t.ndim, s->t.shape) == TN_OK);
     MUST(tn_alloc(&taken, s->t.dtype, s->t.ndim, s->t.shape) == TN_OK);
-    MUST(tn_sort(&values, &at, &s->t, dim, take(&p->b) & TN_DESCENDING) == TN_OK);
+    MUST(tn_sort(&values, &at, &s->t, dim, (unsigned)take(&p->b) & TN_DESCENDING) == TN_OK);
     MUST(tn_take_along(&taken, &s->t, dim, &at) == TN_OK);
     MUST(same_elements(&taken, &values));
     MUST(tn_sort(&values, NULL, &s->t, dim, 0) == TN_OK);
