@@ -84,25 +84,27 @@ const command commands[] = {
      "    tenon op add a.npy b.npy -o out.npy\n"
      "    tenon op mul a.npy 0.5 -o out.npy\n"
      "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n"},
-    {"eval", "TEXT NAME=FILE... -o OUT", "compute an expression of tensors in one pass",
+    {"eval", "TEXT NAME=FILE... [-o OUT]", "compute an expression of tensors in one pass",
      (OPT_RESULT & ~OPT_TENSORS) | OPT_JSON, run_eval, .more =
      "TEXT is an expression as in Python: + - * / // % ** comparisons, and or not, & | ^ ~ << >>,\n"
      "the ops by name, dtypes as casts, and sum prod mean min max any all with axis=.  Each NAME\n"
      "in it is a file, a tensor of a file, or - for a pipe.  The result has the text's dtype.\n"
+     "Without -o a result of up to 1000 elements is printed.\n"
      "tenon explain eval prints the plan, with --json as JSON.\n\n"
      "    tenon eval \"(x / 255 - m) / s\" x=u8.npy m=mean.npy s=std.npy -o out.npy\n"
-     "    tenon eval \"sqrt(mean((x - y)**2))\" x=a.npy y=model.safetensors:w -o rms.npy\n",
-     .text_first = true},
-    {"einsum", "TEXT IN... -o OUT", "multiply tensors, summed over the axes they share",
+     "    tenon eval \"sqrt(mean((x - y)**2))\" x=a.npy y=model.safetensors:w\n",
+     .text_first = true, .prints = true},
+    {"einsum", "TEXT IN... [-o OUT]", "multiply tensors, summed over the axes they share",
      (OPT_RESULT & ~(OPT_TENSORS | OPT_DTYPE)) | OPT_JSON, run_einsum, .more =
      "TEXT names the axes of each input, then those of the result: as in NumPy, a letter\n"
      "each, or as in einops, words with blanks between them.  Up to 8 inputs.  Floats of 16\n"
      "bits are summed in f32, integers wrap.  The bytes of the result depend neither on\n"
      "--max-mem nor on how the files lay their elements out.  tenon explain einsum says how\n"
-     "the result is cut; with --json also the plan of one tile.\n\n"
+     "the result is cut; with --json also the plan of one tile.  Without -o a result of up to\n"
+     "1000 elements is printed.\n\n"
      "    tenon einsum \"ij,jk->ik\" a.npy b.npy -o c.npy\n"
      "    tenon einsum \"b q h d, b k h d -> b h q k\" q.npy k.npy -o s.npy\n",
-     .text_first = true},
+     .text_first = true, .prints = true},
     {"reduce", "OP [-a AXES] IN [-o OUT]", "reduce axes: sum, mean, max, var, norm, ...",
      OPT_RESULT | OPT_AXIS | OPT_KEEP | OPT_PARAMS | OPT_RESULTS, run_reduce, .more =
      "Without -a all axes are reduced; without -o a result of up to 1000 elements is printed.\n"

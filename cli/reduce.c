@@ -1,6 +1,7 @@
 /* reduce.c - commands on whole axes: reduce, scan, sort, take.
  *
- * Each is a job of the library with one source; small results of reduce may be printed. */
+ * Each is a job of the library with one source.  Small results may be printed, those of eval and
+ * einsum too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,9 +132,10 @@ int print_recipe(const args *a, const recipe *r, const input *like)
     if (code == DONE && tn_print(&t, text, TEXT) != TN_OK)
         code = fail("%s", tn_error());
     if (code == DONE) {
-        print_name(like->from->path);
-        print_name(like->from->which < 0 ? "" : ":");
-        print_name(like->from->which < 0 ? "" : tn_file_name(like->from->f, like->i));
+        const bool member = !a->command->text_first && like->from->which >= 0;
+        print_name(a->command->text_first ? a->operands[0] : like->from->path);
+        print_name(member ? ":" : "");
+        print_name(member ? tn_file_name(like->from->f, like->i) : "");
         printf(": %s %s\n%s\n", tn_dtype_name(t.dtype), shape_text(shape, t.ndim, t.shape),
                text);
     }

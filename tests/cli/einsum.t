@@ -27,6 +27,16 @@ $ tenon einsum "ij,kj,il->kl" a.npy a.npy g.npy -o - | tenon show -
 >  [-378,  865, -230],
 >  [-206, -230,  614]]
 
+Without -o small results are printed.
+
+$ tenon einsum "ij,ij->" a.npy a.npy
+> ij,ij->: i32 ()
+> 65
+$ tenon einsum "ij,kl,mn->ijklmn" a.npy a.npy a.npy
+2> tenon einsum: missing -o OUT: the result has 3375 elements, up to 1000 are printed
+2> usage: tenon einsum TEXT IN... [-o OUT]
+? 2
+
 Text that does not fit, and files that do not.
 
 $ tenon einsum "ij,jk->ik" a.npy a.npy -o x.npy
@@ -46,7 +56,7 @@ $ tenon einsum "ij,kj->ik" a.npy a.npy -o g.npy
 ? 1
 $ tenon einsum "ij->i" -o x.npy
 2> tenon einsum: missing argument: IN
-2> usage: tenon einsum TEXT IN... -o OUT
+2> usage: tenon einsum TEXT IN... [-o OUT]
 ? 2
 
 What it would do.
@@ -65,7 +75,7 @@ $ tenon explain einsum --json "ij,kj->ik" a.npy a.npy -o z.npy | python3 -c "imp
 > {'path': 'a.npy', 'dtype': 'i32', 'shape': [3, 5], 'bytes': 60} small 90
 $ tenon einsum --json "ij,kj->ik" a.npy a.npy -o z.npy
 2> tenon einsum: --json belongs to tenon explain einsum
-2> usage: tenon einsum TEXT IN... -o OUT
+2> usage: tenon einsum TEXT IN... [-o OUT]
 ? 2
 
 Three budgets and another layout of the file give the same bytes: the result is larger than one

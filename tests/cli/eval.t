@@ -24,6 +24,16 @@ $ tenon eval "i8(x) // 2 + i % 3" x=x.npy i=i.npy -o - | tenon show -
 > [[-2,  0,  1,  0,  1],
 >  [ 3,  1, -2,  0,  1]]
 
+Without -o small results are printed.
+
+$ tenon eval "sum(x, axis=0) + 1" x=x.npy
+> sum(x, axis=0) + 1: f32 (5,)
+> [ 0.,  2., -3., -1.,  1.]
+$ tenon eval "x * 2" x=x.npy
+> x * 2: f32 (2, 5)
+> [[-6., -4., -2.,  0.,  2.],
+>  [ 4.,  6., -6., -4., -2.]]
+
 Numbers are weak: a fraction beside u8 is f32, beside i32 f64, and op says the same.
 
 $ tenon eval "u / 255" u=u.npy -o - | tenon info -
@@ -132,23 +142,23 @@ Arguments that are no names and no files.
 
 $ tenon eval "x + 1" x=x.npy y=i.npy -o z.npy
 2> tenon eval: the text has no name y
-2> usage: tenon eval TEXT NAME=FILE... -o OUT
+2> usage: tenon eval TEXT NAME=FILE... [-o OUT]
 ? 2
 $ tenon eval "x + 1" x=x.npy x=i.npy -o z.npy
 2> tenon eval: the name x is given twice
-2> usage: tenon eval TEXT NAME=FILE... -o OUT
+2> usage: tenon eval TEXT NAME=FILE... [-o OUT]
 ? 2
 $ tenon eval "x + 1" x.npy -o z.npy
 2> tenon eval: expected NAME=FILE, got "x.npy"
-2> usage: tenon eval TEXT NAME=FILE... -o OUT
+2> usage: tenon eval TEXT NAME=FILE... [-o OUT]
 ? 2
 $ tenon eval "x + 1" -o z.npy
 2> tenon eval: missing argument: NAME=FILE
-2> usage: tenon eval TEXT NAME=FILE... -o OUT
+2> usage: tenon eval TEXT NAME=FILE... [-o OUT]
 ? 2
 $ tenon eval "x + 1" x=x.npy --json -o z.npy
 2> tenon eval: --json belongs to tenon explain eval
-2> usage: tenon eval TEXT NAME=FILE... -o OUT
+2> usage: tenon eval TEXT NAME=FILE... [-o OUT]
 ? 2
 $ tenon eval "x + 1" x=nothing.npy -o z.npy
 2> tenon: nothing.npy: No such file or directory
