@@ -14,6 +14,9 @@
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
+/* The index of a sharded model, as its readers look for it. */
+#define INDEX_FILE "model.safetensors.index.json"
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 /* Forward the first exit code that is not DONE. */

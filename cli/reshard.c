@@ -160,36 +160,6 @@ static int copy_also(const reshard *p, const out_folder *out, const source *s)
     return code;
 }
 
-/* How many files are complete, by the list of a folder that an earlier run has left. */
-static int files_done(const reshard *p, const layout *l, const out_folder *out, uint64_t hash,
-                      int64_t *done)
-{
-    char *path = NULL, line[256];
-    unsigned long long was = 0;
-    *done = 0;
-    TRY(folder_file(out, ".plan", &path));
-    FILE *f = fopen(path, "r");
-    free(path);
-    bool same = f && fscanf(f, "%llx\n", &was) == 1 && was == hash;
-    while (same && *done < l->n && fgets(line, sizeof line, f)) {
-        struct stat s;
-        long long size;
-        char name[64], *at = NULL;
-        if (sscanf(line, "%63s %lld", name, &size) != 2 ||
-            strcmp(name, l->files[*done].name) != 0 || folder_file(out, name, &at) != DONE)
-            break;
-        bool good = stat(at, &s) == 0 && s.st_size == size;
-        free(at);
-        if (!good)
-            break;
-        ++*done;
-    }
-    if (f)
-        fclose(f);
-    (void)p;
-    return same ? DONE : fail("%s: is left from another plan; -f removes it", out->partial);
-}
-
 static int note_done(const args *a, const out_folder *out, const char *name, uint64_t hash,
                      bool first)
 {
@@ -207,6 +177,60 @@ static int note_done(const args *a, const out_folder *out, const char *name, uin
     free(file);
     free(path);
     return code;
+}
+
+/* Whether a folder has only files that this plan writes. */
+static bool only_own_files(const reshard *p, const layout *l, const out_folder *out)
+{
+    DIR *d = opendir(out->partial);
+    bool own = d != NULL;
+    for (struct dirent *e; own && (e = readdir(d));) {
+        own = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+              !strcmp(e->d_name, ".plan") || !strcmp(e->d_name, INDEX_FILE) ||
+              (p->a->also && fnmatch(p->a->also, e->d_name, FNM_PERIOD) == 0);
+        for (int64_t k = 0; k < l->n && !own; k++)
+            own = !strcmp(e->d_name, l->files[k].name);
+    }
+    if (d)
+        closedir(d);
+    return own;
+}
+
+/* How many files are complete, by the list of a folder that an earlier run has left.  A run that
+ * is killed as the folder is made, or as it gets its name, leaves no list: all is done again. */
+static int files_done(const reshard *p, const layout *l, const out_folder *out, uint64_t hash,
+                      int64_t *done)
+{
+    char *path = NULL, line[256];
+    unsigned long long was = 0;
+    *done = 0;
+    TRY(folder_file(out, ".plan", &path));
+    FILE *f = fopen(path, "r");
+    free(path);
+    const bool listed = f && fgets(line, sizeof line, f) && sscanf(line, "%16llx\n", &was) == 1;
+    if (!listed && only_own_files(p, l, out)) {
+        if (f)
+            fclose(f);
+        return note_done(p->a, out, NULL, hash, true);
+    }
+    while (listed && was == hash && *done < l->n && fgets(line, sizeof line, f)) {
+        struct stat s;
+        long long size;
+        char name[64], *at = NULL;
+        if (sscanf(line, "%63s %lld", name, &size) != 2 ||
+            strcmp(name, l->files[*done].name) != 0 || folder_file(out, name, &at) != DONE)
+            break;
+        bool good = stat(at, &s) == 0 && s.st_size == size;
+        free(at);
+        if (!good)
+            break;
+        ++*done;
+    }
+    if (f)
+        fclose(f);
+    return listed && was == hash
+               ? DONE
+               : fail("%s: is left from another plan; -f removes it", out->partial);
 }
 
 /* Begin a folder, or go on with the one that is there. */
@@ -258,7 +282,7 @@ static int write_all(const reshard *p, const layout *l, out_folder *out, uint64_
     progress_end();
     index_job j = {p, l};
     if (code == DONE && l->n > 1 && p->a->out_ranks < 2) {
-        code = folder_file(out, "model.safetensors.index.json", &path);
+        code = folder_file(out, INDEX_FILE, &path);
         if (code == DONE)
             code = write_text(p->a, path, print_index, &j);
         free(path);

@@ -82,7 +82,7 @@ static int write_shards(const args *a, const edit *e, const index_job *j)
     progress_end();
     char *path = NULL;
     if (code == DONE && j->n > 1)
-        code = folder_file(&out, "model.safetensors.index.json", &path);
+        code = folder_file(&out, INDEX_FILE, &path);
     if (code == DONE && j->n > 1)
         code = write_text(a, path, print_index, j);
     free(path);

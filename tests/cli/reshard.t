@@ -131,6 +131,14 @@ $ tenon reshard r.txt data/set -o left -f && ls -A left; ls -d left.partial
 > model.safetensors
 2> ls: cannot access 'left.partial': No such file or directory
 ? 2
+$ mkdir bare.partial; tenon reshard r.txt data/set -o bare && diff -r bare left
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+$ mkdir done.partial; echo torn >done.partial/model.safetensors; tenon reshard r.txt data/set -o done && diff -r done left
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+$ mkdir mine.partial; echo mine >mine.partial/notes; tenon reshard r.txt data/set -o mine; ls mine.partial
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+> notes
+2> tenon: mine.partial: is left from another plan; -f removes it
 
 Inputs that are not stored in row-major order.
 
