@@ -72,12 +72,15 @@ static void plain(char *d, const char *s, int64_t bytes)
 }
 
 #ifdef __x86_64__
-/* d is a multiple of 64; the bytes beyond whole lines are copied plainly. */
+/* The bytes before d's first line and beyond its last one are copied plainly. */
 #define STREAM(NAME, TARGET, VECTOR, LOAD, STORE)                                              \
     __attribute__((target(TARGET))) static void NAME(char *d, const char *s, int64_t bytes)    \
     {                                                                                          \
-        int64_t whole = bytes & ~(int64_t)63;                                                  \
-        for (int64_t i = 0; i < whole; i += (int64_t)sizeof(VECTOR))                           \
+        int64_t i = (int64_t)(-(uintptr_t)d & 63);                                             \
+        i = i < bytes ? i : bytes;                                                             \
+        const int64_t whole = i + ((bytes - i) & ~(int64_t)63);                                \
+        memcpy(d, s, (size_t)i);                                                               \
+        for (; i < whole; i += (int64_t)sizeof(VECTOR))                                        \
             STORE((void *)(d + i), LOAD((const void *)(s + i)));                               \
         memcpy(d + whole, s + whole, (size_t)(bytes - whole));                                 \
         _mm_sfence();                                                                          \
