@@ -5,32 +5,17 @@ GB/s of the same bytes, best of several rounds; run it beside tenon_bench_expr o
 machine.  A peer that is not installed, or lacks a function or dtype, is shown as "-".
 """
 import sys
-import time
 
-try:
-    import numpy as np
-except ImportError:
+from timing import best, np, torch
+
+if np is None:
     sys.exit("not run: NumPy")
 try:
     import numexpr as ne
 except ImportError:
     ne = None
-try:
-    import torch
-except ImportError:
-    torch = None
 
 SECONDS = 0.4 if "--quick" in sys.argv else 2
-
-
-def best(run):
-    run()
-    least, start = float("inf"), time.perf_counter()
-    while time.perf_counter() - start < SECONDS:
-        at = time.perf_counter()
-        run()
-        least = min(least, time.perf_counter() - at)
-    return least
 
 
 def fused(text, out=None, **names):
@@ -133,7 +118,7 @@ def main():
         *runs, moved = make()
         shown = []
         for run, there in zip(runs, (ne, np, torch)):
-            shown.append(f"{moved / best(run) / 1e9:8.1f}" if run and there else f"{'-':>8}")
+            shown.append(f"{moved / best(run, SECONDS) / 1e9:8.1f}" if run and there else f"{'-':>8}")
         print(f"{name:34}", *shown, flush=True)
 
 
