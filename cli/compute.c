@@ -53,8 +53,8 @@ static tn_dtype float_of(tn_dtype dtype)
     return tn_dtype_size(dtype) <= 2 ? TN_F32 : TN_F64;
 }
 
-/* The dtype of the numbers: where the files meet; a fraction or a division makes integers
- * floats, and an integer beside bool is i64. */
+/* The dtype of the numbers: the one that the files promote to; a fraction or a division makes
+ * integers floats, and an integer beside bool is i64. */
 static int common_dtype(const args *a, const operands *o, tn_dtype *common)
 {
     bool any = false, fraction = false;

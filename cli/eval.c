@@ -133,11 +133,11 @@ static int describe_result(eval_job *e, bool *reduces)
 {
     tn_dtype dtype;
     int ndim, common;
-    int64_t shape[TN_MAX_NDIM], meet[TN_MAX_NDIM];
+    int64_t shape[TN_MAX_NDIM], extents[TN_MAX_NDIM];
     if (tn_expr_result(e->expr, e->n, e->ts, &dtype, &ndim, shape) != TN_OK)
         return fail_text(e->text);
     LIB(tn_init(&e->out, NULL, dtype, ndim, shape));
-    LIB(tn_broadcast_shape(e->n, e->ts, &common, meet));
+    LIB(tn_broadcast_shape(e->n, e->ts, &common, extents));
     *reduces = ndim != common;
     return DONE;
 }

@@ -310,8 +310,8 @@ static bool progressions_meet(const nest_piece *a, const nest_piece *b, int axis
 }
 
 /* Whether a and b share an element, exactly: loops that share an axis are taken trip by trip,
- * those trips that can meet. */
-static bool meet(const nest_piece *a, const nest_piece *b, int ndim)
+ * those trips that can overlap. */
+static bool overlap(const nest_piece *a, const nest_piece *b, int ndim)
 {
     int split = -1;
     int64_t split_low = 0, split_high = 0;
@@ -335,7 +335,7 @@ static bool meet(const nest_piece *a, const nest_piece *b, int ndim)
         const loop l = a->loops[split];
         one.at[l.axis] += t * l.step;
         one.loops[split] = one.loops[--one.nloops];
-        if (meet(&one, b, ndim))
+        if (overlap(&one, b, ndim))
             return true;
     }
     if (split >= 0)
@@ -344,7 +344,7 @@ static bool meet(const nest_piece *a, const nest_piece *b, int ndim)
         int64_t low, high;
         int outer;
         if (axis_range(b, i, &low, &high, &outer) > 1)
-            return meet(b, a, ndim);
+            return overlap(b, a, ndim);
     }
     for (int i = 0; i < ndim; i++)
         if (!progressions_meet(a, b, i))
@@ -389,7 +389,7 @@ static bool all_disjoint(const virtual *v)
         good = injective(order[i]);
         axis_range(order[i], 0, &low, &high, &outer);
         for (int64_t k = i + 1; good && k < v->n && (!v->ndim || order[k]->at[0] <= high); k++)
-            good = !meet(order[i], order[k], v->ndim);
+            good = !overlap(order[i], order[k], v->ndim);
     }
     free(order);
     return good;

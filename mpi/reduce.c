@@ -25,8 +25,8 @@ static const tn_op ops[] = {TN_ADD,        TN_MUL,        TN_MIN,     TN_MAX,
                             TN_BIT_AND,    TN_BIT_OR,     TN_BIT_XOR, TN_LOGICAL_AND,
                             TN_LOGICAL_OR, TN_LOGICAL_XOR};
 
-/* The dtype in which copies meet. */
-static tn_status meet(tn_op op, tn_dtype src, tn_dtype *acc)
+/* The dtype in which copies are combined. */
+static tn_status combine_dtype(tn_op op, tn_dtype src, tn_dtype *acc)
 {
     bool known = false;
     for (int i = 0; i < (int)(sizeof ops / sizeof *ops); i++)
@@ -203,7 +203,7 @@ tn_status tn_mpi_plan_reduce(tn_mpi_plan **plan, MPI_Comm comm, tn_op op, const 
     tnm_combine b = {.op = op, .src = src_dtype, .copies = tn_dist_copies(src)};
     tn_status status = reduce_check(&r, plan, options);
     if (status == TN_OK)
-        status = meet(op, src_dtype, &b.acc);
+        status = combine_dtype(op, src_dtype, &b.acc);
     if (status == TN_OK)
         status = tn_route_copy(&r.unpack, c->rank, dst, dst_dtype, src, b.acc, axes, 0);
     if (status == TN_OK)

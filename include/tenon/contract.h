@@ -1,6 +1,6 @@
 /* contract.h - products summed over shared axes: matmul, gemm, einsum, on any layout.
  *
- * dst has the dtype T in which the sources meet; or f32 where T is a float of 8 or 16 bits (the
+ * dst has the dtype T that the sources promote to; or f32 where T is a float of 8 or 16 bits (the
  * sums as they are); or a wider integer dtype that T promotes to, where T is an integer or bool.
  *
  * f64, f32, c128, c64 are computed in T; smaller floats in f32, from the first product to the
@@ -20,7 +20,7 @@
  * TN_EARG       n, an ndim, dst is TN_READONLY, alpha or beta of integers is not a whole number
  * TN_EFORMAT    the text (tn_error_column says where), or its number of terms
  * TN_EDEVICE
- * TN_EDTYPE     the sources do not meet, dst does not fit them, tn_gemm of bool
+ * TN_EDTYPE     the sources have no common dtype, dst does not fit them, tn_gemm of bool
  * TN_ESHAPE     axes or extents do not fit
  * TN_EOVERFLOW  a size does not fit 64 bits
  * TN_ESTRIDE    dst names an element twice

@@ -79,8 +79,8 @@ int tpy_tensor_ready(PyObject *module);
 PyObject *tpy_dtype_object(tn_dtype dtype);     /* a new reference */
 int tpy_dtype_from(tn_dtype *out, PyObject *o); /* 0; -1: an exception is set */
 char tpy_kind(tn_dtype dtype);                  /* b i u f c */
-tn_dtype tpy_float_of(tn_dtype dtype);          /* the float that an integer dtype meets */
-const char *tpy_format(tn_dtype dtype);         /* of the buffer protocol; NULL: none */
+tn_dtype tpy_float_of(tn_dtype dtype);  /* the float that an integer dtype promotes to */
+const char *tpy_format(tn_dtype dtype); /* of the buffer protocol; NULL: none */
 int tpy_dtype_from_buffer(tn_dtype *out, const Py_buffer *view);
 const char *tpy_long_name(tn_dtype dtype); /* "float32" */
 int tpy_dtype_ready(PyObject *module);

@@ -54,7 +54,7 @@ static bool same_shape(const tn_tensor *a, const tn_tensor *b)
     return true;
 }
 
-/* Shapes that do not meet: all of them, and the axis (from the end) where two differ. */
+/* Shapes that do not broadcast: all of them, and the axis (from the end) where two differ. */
 static void raise_shapes(tn_op op, int n, const tn_tensor *const *srcs)
 {
     PyObject *list = PyList_New(0);
@@ -82,7 +82,7 @@ static void raise_shapes(tn_op op, int n, const tn_tensor *const *srcs)
     Py_XDECREF(list);
 }
 
-/* The shape in which the sources meet; 0 or -1 with an exception. */
+/* The shape that the sources broadcast to; 0 or -1 with an exception. */
 static int result_shape(tn_op op, int n, const tn_tensor *const *srcs, int *ndim,
                         const int64_t **shape, int64_t *scratch)
 {

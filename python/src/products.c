@@ -56,8 +56,8 @@ static tn_status run_einsum(const tn_tensor *dst, const void *job)
     return tn_einsum(dst, s->text, s->n, s->at);
 }
 
-/* The dtype in which the sources meet, and their bytes. */
-static tn_status meet(const sources *s, tn_dtype *dtype, int64_t *bytes)
+/* The dtype that the sources promote to, and their bytes. */
+static tn_status promote_sources(const sources *s, tn_dtype *dtype, int64_t *bytes)
 {
     tn_status status = TN_OK;
     *bytes = 0;
@@ -85,7 +85,7 @@ static PyObject *f_matmul(PyObject *self, PyObject *const *args, Py_ssize_t n)
         tpy_widen(&s.t[k], args[k]);
         s.at[k] = &s.t[k];
     }
-    tn_status status = meet(&s, &dtype, &bytes);
+    tn_status status = promote_sources(&s, &dtype, &bytes);
     if (status == TN_OK)
         status = tn_matmul_shape(s.at[0], s.at[1], &ndim, shape);
     if (status != TN_OK)
@@ -112,7 +112,7 @@ static PyObject *f_einsum(PyObject *self, PyObject *args)
         tpy_widen(&s.t[k], PyList_GetItem(list, k));
         s.at[k] = &s.t[k];
     }
-    tn_status status = meet(&s, &dtype, &bytes);
+    tn_status status = promote_sources(&s, &dtype, &bytes);
     if (status == TN_OK)
         status = tn_einsum_shape(s.text, s.n, s.at, &ndim, shape);
     if (status != TN_OK)

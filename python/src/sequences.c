@@ -15,7 +15,7 @@ typedef struct survey {
     tn_dtype dtype, number;
 } survey;
 
-static int meet(tn_dtype *into, bool *seen, tn_dtype other)
+static int promote_into(tn_dtype *into, bool *seen, tn_dtype other)
 {
     tn_status status = *seen ? tn_promote(into, *into, other) : TN_OK;
     if (!*seen)
@@ -78,7 +78,7 @@ static int look(survey *s, PyObject *o, int depth)
             s->number = TN_U64;
             s->weak = true;
         } else if (!(d == TN_I64 && s->weak && s->number == TN_U64)) {
-            if (meet(&s->number, &s->weak, d) < 0)
+            if (promote_into(&s->number, &s->weak, d) < 0)
                 return -1;
         }
         return close_at(s, depth);
@@ -105,7 +105,7 @@ static int look(survey *s, PyObject *o, int depth)
     PyObject *t = tpy_as_tensor(o);
     if (!t)
         return -1;
-    int ndim = tpy_ndim(t), result = meet(&s->dtype, &s->strong, tensor_of(t)->dtype);
+    int ndim = tpy_ndim(t), result = promote_into(&s->dtype, &s->strong, tensor_of(t)->dtype);
     for (int i = 0; i < ndim && result == 0; i++)
         result = see_extent(s, depth + i, tensor_of(t)->axes[i]);
     Py_DECREF(t);

@@ -56,7 +56,7 @@ static tn_dtype float_of(tn_dtype a, tn_dtype b)
 }
 
 /* Two dtypes, the one of the lower kind first; 0 when nothing holds both. */
-static tn_dtype meet(tn_dtype a, tn_dtype b)
+static tn_dtype promote_kinds(tn_dtype a, tn_dtype b)
 {
     const tni_dtype_facts *fa = &tni_dtypes[a], *fb = &tni_dtypes[b];
     if (a == b || fa->kind == TNI_BOOL)
@@ -81,7 +81,8 @@ tn_status tn_promote(tn_dtype *out, tn_dtype a, tn_dtype b)
     if (!tni_dtype_known(a) || !tni_dtype_known(b))
         return tni_fail(TN_EDTYPE, "promote: dtypes are %d and %d, not both in [%d, %d]",
                         (int)a, (int)b, TN_BOOL, TNI_DTYPES - 1);
-    const tn_dtype both = tni_dtypes[a].kind <= tni_dtypes[b].kind ? meet(a, b) : meet(b, a);
+    const tn_dtype both =
+        tni_dtypes[a].kind <= tni_dtypes[b].kind ? promote_kinds(a, b) : promote_kinds(b, a);
     if (!both)
         return tni_fail(TN_EDTYPE, "promote: %s and %s do not promote to a common dtype",
                         tn_dtype_name(a), tn_dtype_name(b));

@@ -147,7 +147,7 @@ static int halving_choose(halving *h, const int64_t *low, const int64_t *high,
 static tn_status halve_cell(halving *h, int64_t *low, int64_t *high, const int64_t *ids,
                             int64_t n);
 
-/* One half: the boxes that meet it, then the same again. */
+/* One half: the boxes that intersect it, then the same again. */
 static tn_status halve_side(halving *h, int64_t *low, int64_t *high, const int64_t *ids,
                             int64_t n, int axis)
 {

@@ -156,7 +156,7 @@ typedef struct meeting {
 } meeting;
 
 /* The intervals where a block of src begins `delta` after one of dst. */
-static bool meet(tni_list *runs, tni_list *agains, const meeting *m, int64_t delta)
+static bool intersect_runs(tni_list *runs, tni_list *agains, const meeting *m, int64_t delta)
 {
     const tni_set *d = m->dst, *s = m->src;
     const int64_t modulus = m->dst_skip;
@@ -213,7 +213,7 @@ static tn_status number_theory(tni_list *runs, tni_list *agains, meeting *m, boo
     const int64_t below = delta - m->gcd;
     *done = delta >= d->block && below <= -s->block;
     if (*done)
-        return TN_OK; /* they never meet */
+        return TN_OK; /* they never intersect */
     const int64_t spans = least(tni_set_spans(d), tni_set_spans(s));
     if (spans <= WALK || (d->block + s->block) / m->gcd >= spans)
         return TN_OK;
@@ -223,7 +223,7 @@ static tn_status number_theory(tni_list *runs, tni_list *agains, meeting *m, boo
     if ((d->block + s->block) / m->gcd > TNI_MOST_PIECES)
         return too_many();
     for (delta -= (delta + s->block - 1) / m->gcd * m->gcd; delta < d->block; delta += m->gcd)
-        if (delta > -s->block && !meet(runs, agains, m, delta))
+        if (delta > -s->block && !intersect_runs(runs, agains, m, delta))
             return tni_list_full("route");
     return TN_OK;
 }

@@ -99,7 +99,7 @@ static int64_t choose_holder(const tn_dist *src, int64_t cell, int rank)
     return c.holders[rank % c.n];
 }
 
-/* Everything of the other side that meets [low, high), given by dst axes. */
+/* Everything of the other side that intersects [low, high), given by dst axes. */
 static tn_status pair_up(tni_generator *m, const int64_t *low, const int64_t *high, int64_t own,
                          int64_t holder, tni_list *pairs, tni_list *hits)
 {

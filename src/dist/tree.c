@@ -109,8 +109,8 @@ void tni_tree_free(tni_tree *t)
     t->n = 0;
 }
 
-static bool meets(int ndim, const int64_t *low, const int64_t *high, const int64_t *box_low,
-                  const int64_t *box_high)
+static bool intersects(int ndim, const int64_t *low, const int64_t *high,
+                       const int64_t *box_low, const int64_t *box_high)
 {
     for (int i = 0; i < ndim; i++)
         if (low[i] >= box_high[i] || box_low[i] >= high[i])
@@ -140,7 +140,7 @@ bool tni_tree_query(const tni_tree *t, const int64_t *low, const int64_t *high, 
     while (depth) {
         visit v = stack[--depth];
         const int64_t *bounds = node_low(t, v.node);
-        if (!meets(t->ndim, low, high, bounds, bounds + t->ndim))
+        if (!intersects(t->ndim, low, high, bounds, bounds + t->ndim))
             continue;
         if (v.n > LEAF) {
             stack[depth++] = (visit){2 * v.node + 1, v.first + v.n / 2, v.n - v.n / 2};
@@ -149,8 +149,8 @@ bool tni_tree_query(const tni_tree *t, const int64_t *low, const int64_t *high, 
         }
         for (int64_t i = v.first; i < v.first + v.n; i++) {
             const int64_t box = t->order[i], at = box * t->ndim;
-            /* boxes of no axes have no bounds: each meets each */
-            if (t->ndim > 0 && !meets(t->ndim, low, high, t->low + at, t->high + at))
+            /* boxes of no axes have no bounds: each intersects each */
+            if (t->ndim > 0 && !intersects(t->ndim, low, high, t->low + at, t->high + at))
                 continue;
             int64_t *id = tni_list_add(ids);
             if (!id)

@@ -5,33 +5,33 @@
 #include "view/view.h"
 
 /* What sums into dst are made in: integers of 8 bits in 16, which keep the same low bits. */
-static tn_dtype compute_type(tn_dtype met, tn_dtype dst)
+static tn_dtype compute_type(tn_dtype promoted, tn_dtype dst)
 {
-    if (tni_is_narrow(met))
+    if (tni_is_narrow(promoted))
         return TN_F32;
     if (dst == TN_I8 || dst == TN_U8)
         return TN_I16;
     return dst;
 }
 
-tn_status tni_contract_types(tn_dtype *meet, const char *call, tn_dtype dst, int n,
+tn_status tni_contract_types(tn_dtype *compute, const char *call, tn_dtype dst, int n,
                              const tn_tensor *const *srcs)
 {
-    tn_dtype met = srcs[0]->dtype, wide;
+    tn_dtype promoted = srcs[0]->dtype, wide;
     for (int k = 1; k < n; k++) {
-        const tn_dtype with = met;
-        if (met != srcs[k]->dtype && tn_promote(&met, with, srcs[k]->dtype) != TN_OK)
+        const tn_dtype with = promoted;
+        if (promoted != srcs[k]->dtype && tn_promote(&promoted, with, srcs[k]->dtype) != TN_OK)
             return tni_fail(TN_EDTYPE, "%s: no dtype holds both %s and %s", call,
                             tn_dtype_name(with), tn_dtype_name(srcs[k]->dtype));
     }
-    const int kind = tni_dtypes[met].kind, dst_kind = tni_dtypes[dst].kind;
+    const int kind = tni_dtypes[promoted].kind, dst_kind = tni_dtypes[dst].kind;
     const bool whole = kind <= TNI_UNSIGNED && dst_kind <= TNI_UNSIGNED;
-    const bool fits = dst == met || (tni_is_narrow(met) && dst == TN_F32) ||
-                      (whole && tn_promote(&wide, met, dst) == TN_OK && wide == dst);
+    const bool fits = dst == promoted || (tni_is_narrow(promoted) && dst == TN_F32) ||
+                      (whole && tn_promote(&wide, promoted, dst) == TN_OK && wide == dst);
     if (!fits)
-        return tni_fail(TN_EDTYPE, "%s: dst: the sources meet in %s, got %s", call,
-                        tn_dtype_name(met), tn_dtype_name(dst));
-    *meet = compute_type(met, dst);
+        return tni_fail(TN_EDTYPE, "%s: dst: the sources promote to %s, got %s", call,
+                        tn_dtype_name(promoted), tn_dtype_name(dst));
+    *compute = compute_type(promoted, dst);
     return TN_OK;
 }
 

@@ -98,7 +98,7 @@ static tn_status einsum_check(tni_contraction *x, const char *call, const tn_ten
     int ndim;
     TRY(einsum_check_text(&e, call, dst, true, spec, n, srcs));
     TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, call, dst, n, srcs));
-    TRY(tni_contract_types(&x->meet, call, dst->dtype, n, srcs));
+    TRY(tni_contract_types(&x->compute, call, dst->dtype, n, srcs));
     TRY(tni_check_all(TNI_SHAPE, call, dst, n, srcs));
     TRY(tni_einsum_fit(x, &e, call, srcs, &ndim, shape));
     TRY(einsum_check_shape(call, dst, ndim, shape));

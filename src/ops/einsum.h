@@ -38,7 +38,7 @@ tn_status tni_einsum_fit(tni_contraction *x, const tni_einsum *e, const char *ca
 /* ---- dtypes (contract_types.c) ---- */
 
 /* The compute type of sources and dst.  TN_EDTYPE */
-tn_status tni_contract_types(tn_dtype *meet, const char *call, tn_dtype dst, int n,
+tn_status tni_contract_types(tn_dtype *compute, const char *call, tn_dtype dst, int n,
                              const tn_tensor *const *srcs);
 
 /* NULL data, then bytes that dst shares with the first n sources. */

@@ -39,7 +39,7 @@ typedef struct tni_expr_program {
     tni_program program;
     tni_builder build, outer; /* of the text, or of what surrounds its reductions */
     tni_program around;       /* the outer program, where there are reductions */
-    int ndim;                 /* of the shape where the sources meet */
+    int ndim;                 /* of the shape that the sources broadcast to */
     int nreduce, naxes, axes[TN_MAX_NDIM];
     tni_expr_reduction reduce[TNI_EXPR_REDUCTIONS];
     int nsrc, nnum, top;

@@ -126,11 +126,11 @@ static tn_status matmul_check_numbers(const matmul_call *m)
     return TN_OK;
 }
 
-static tn_status matmul_check_types(const matmul_call *m, tn_dtype *meet)
+static tn_status matmul_check_types(const matmul_call *m, tn_dtype *compute)
 {
     const tn_tensor *const srcs[] = {m->a, m->b};
     tn_dtype both;
-    TRY(tni_contract_types(meet, m->name, m->dst->dtype, 2, srcs));
+    TRY(tni_contract_types(compute, m->name, m->dst->dtype, 2, srcs));
     if (m->gemm && m->dst->dtype == TN_BOOL)
         return tni_fail(TN_EDTYPE, "%s: dst is bool, expected numbers", m->name);
     if (m->c &&
@@ -142,7 +142,7 @@ static tn_status matmul_check_types(const matmul_call *m, tn_dtype *meet)
 
 /* Every check but those of data.  Sound operands pass in one go; for others the order of the
  * rules decides. */
-static tn_status matmul_check(const matmul_call *m, tn_dtype *meet)
+static tn_status matmul_check(const matmul_call *m, tn_dtype *compute)
 {
     const tn_tensor *const srcs[] = {m->a, m->b, m->c};
     const int n = m->c ? 3 : 2;
@@ -157,7 +157,7 @@ static tn_status matmul_check(const matmul_call *m, tn_dtype *meet)
     TRY(matmul_check_numbers(m));
     if (UNLIKELY(!sound))
         TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, m->name, m->dst, n, srcs));
-    TRY(matmul_check_types(m, meet));
+    TRY(matmul_check_types(m, compute));
     if (UNLIKELY(!sound))
         TRY(tni_check_all(TNI_SHAPE, m->name, m->dst, n, srcs));
     TRY(matmul_check_shape(m));
@@ -201,14 +201,14 @@ static void matmul_add(tni_product *p, const matmul_call *m, int class, int axis
     tni_product_add(p, class, m->dst->shape[axis], step);
 }
 
-static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype meet)
+static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype compute)
 {
     const tn_tensor *a = m->a, *b = m->b, *dst = m->dst;
     const bool row = a->ndim > 1, col = b->ndim > 1;
     const tn_dtype types[TNI_SIDES] = {dst->dtype, a->dtype, b->dtype,
                                        matmul_reads_c(m) ? m->c->dtype : dst->dtype};
     const int batch = dst->ndim - row - col;
-    tni_product_begin(p, types, meet);
+    tni_product_begin(p, types, compute);
     p->alpha = m->alpha;
     p->beta = m->beta;
     for (int i = 0; i < batch; i++) {
@@ -231,27 +231,27 @@ static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype meet)
     tni_product_normal(p);
 }
 
-static void matmul_link(tni_chain *c, const matmul_call *m, tn_dtype meet)
+static void matmul_link(tni_chain *c, const matmul_call *m, tn_dtype compute)
 {
     tni_link *l = &c->link[0];
     const int addend = matmul_reads_c(m) ? 2 : TNI_FROM_DST;
     const int from[TNI_SIDES] = {TNI_FROM_DST, 0, 1, addend};
     for (int k = 0; k < TNI_SIDES; k++)
         l->from[k] = from[k];
-    matmul_product(&l->step.p, m, meet);
+    matmul_product(&l->step.p, m, compute);
     tni_chain_plan_one(c);
 }
 
 static tn_status matmul_run(const matmul_call *m)
 {
-    tn_dtype meet;
-    TRY(matmul_check(m, &meet));
+    tn_dtype compute;
+    TRY(matmul_check(m, &compute));
     TRY(matmul_check_data(m));
     if (tni_numel(m->dst) == 0)
         return TN_OK;
     tni_link link;
     tni_chain chain = {.link = &link};
-    matmul_link(&chain, m, meet);
+    matmul_link(&chain, m, compute);
     const char *const srcs[] = {m->a->data, m->b->data, m->c ? m->c->data : NULL};
     return tni_contract_run(m->name, &chain, m->dst->data, srcs);
 }
@@ -260,15 +260,15 @@ static tn_status matmul_plan(tn_plan **plan, const matmul_call *m)
 {
     if (!plan)
         return tni_fail(TN_ENULL, "%s: plan is NULL", m->name);
-    tn_dtype meet;
+    tn_dtype compute;
     tni_chain *chain;
-    TRY(matmul_check(m, &meet));
+    TRY(matmul_check(m, &compute));
     const tn_tensor *const srcs[] = {m->a, m->b, m->c ? m->c : m->dst};
     tn_plan *p = tni_contract_new(&chain, m->gemm ? "gemm" : "matmul", 1, "",
                                   m->gemm && m->beta != 0 ? 3 : 2, m->dst, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "%s: no memory for the plan", m->name);
-    matmul_link(chain, m, meet);
+    matmul_link(chain, m, compute);
     if (m->gemm && m->beta != 0)
         chain->link[0].from[TNI_ADDEND] = 2;
     tni_contract_ready(p);

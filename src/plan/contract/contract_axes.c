@@ -6,7 +6,7 @@
 
 #include "plan/plan.h"
 
-void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype meet)
+void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype compute)
 {
     for (int c = 0; c < TNI_CLASSES; c++) {
         p->count[c] = 0;
@@ -16,16 +16,16 @@ void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype
         p->shift[k] = 0;
         p->dtype[k] = dtype[k];
     }
-    p->meet = p->take = meet;
-    p->sum = tni_sum_of(meet);
+    p->compute = p->take = compute;
+    p->sum = tni_sum_of(compute);
     p->alpha = 1;
     p->beta = 0;
     p->alone = p->swapped = false;
 }
 
-tni_sum tni_sum_of(tn_dtype meet)
+tni_sum tni_sum_of(tn_dtype compute)
 {
-    switch (meet) {
+    switch (compute) {
     case TN_F32:
         return TNI_SUM_F32;
     case TN_F64:
@@ -37,9 +37,9 @@ tni_sum tni_sum_of(tn_dtype meet)
     case TN_BOOL:
         return TNI_SUM_BOOL;
     default:
-        return tni_width(meet) == 8   ? TNI_SUM_U64
-               : tni_width(meet) == 4 ? TNI_SUM_U32
-                                      : TNI_SUM_U16;
+        return tni_width(compute) == 8   ? TNI_SUM_U64
+               : tni_width(compute) == 4 ? TNI_SUM_U32
+                                         : TNI_SUM_U16;
     }
 }
 

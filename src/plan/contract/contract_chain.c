@@ -75,11 +75,11 @@ int tni_chain_length(const tni_contraction *x)
 static void chain_product(tni_product *p, const tni_contraction *x, const tni_term *dst,
                           const tni_term *left, const tni_term *right)
 {
-    const tn_dtype types[TNI_SIDES] = {dst->dtype, left->dtype, right ? right->dtype : x->meet,
-                                       x->meet};
+    const tn_dtype types[TNI_SIDES] = {dst->dtype, left->dtype,
+                                       right ? right->dtype : x->compute, x->compute};
     static const tni_term none = {0};
     const tni_term *sides[2] = {left, right ? right : &none};
-    tni_product_begin(p, types, x->meet);
+    tni_product_begin(p, types, x->compute);
     p->alone = !right;
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < sides[s]->count; i++) {
@@ -103,8 +103,8 @@ static void chain_product(tni_product *p, const tni_contraction *x, const tni_te
 /* A result in between: dense, its labels in this order; false: its size does not fit. */
 static bool chain_dense(tni_term *t, const tni_contraction *x, size_t *bytes)
 {
-    int64_t step = tni_width(x->meet);
-    t->dtype = x->meet;
+    int64_t step = tni_width(x->compute);
+    t->dtype = x->compute;
     for (int i = t->count - 1; i >= 0; i--) {
         t->step[i] = step;
         if (!tni_mul(step, x->extent[t->label[i]], &step))
@@ -245,7 +245,7 @@ void tni_chain_plan_one(tni_chain *c)
 /* ---- running ---- */
 
 /* The number 1 of every compute type. */
-static char *chain_one(tn_dtype meet)
+static char *chain_one(tn_dtype compute)
 {
     static const float f32[2] = {1, 0};
     static const double f64[2] = {1, 0};
@@ -256,18 +256,18 @@ static char *chain_one(tn_dtype meet)
     static const void *const ones[TNI_SUMS] = {f32,     f64,  f32,   f64,
                                                &narrow, &one, &wide, &truth};
     char *at;
-    memcpy(&at, &ones[tni_sum_of(meet)], sizeof at);
+    memcpy(&at, &ones[tni_sum_of(compute)], sizeof at);
     return at;
 }
 
-static char *chain_address(const tni_chain *c, int from, tn_dtype meet, char *dst,
+static char *chain_address(const tni_chain *c, int from, tn_dtype compute, char *dst,
                            const char *const *srcs, char *workspace)
 {
     char *at = NULL;
     if (from == TNI_FROM_DST)
         return dst;
     if (from == TNI_FROM_ONE)
-        return chain_one(meet);
+        return chain_one(compute);
     if (from >= TNI_FROM_LINK && from < TNI_FROM_DST)
         return workspace ? workspace + c->link[from - TNI_FROM_LINK].at : NULL; /* empty */
     if (from < TNI_FROM_LINK)
@@ -280,7 +280,7 @@ static void chain_run_link(const tni_chain *c, const tni_link *l, const tni_step
 {
     char *at[TNI_SIDES];
     for (int k = 0; k < TNI_SIDES; k++)
-        at[k] = chain_address(c, l->from[k], step->p.meet, dst, srcs, workspace);
+        at[k] = chain_address(c, l->from[k], step->p.compute, dst, srcs, workspace);
     tni_step_run(step, at, workspace ? workspace + c->results : NULL);
 }
 

@@ -18,7 +18,7 @@ typedef struct tni_term {
 
 typedef struct tni_contraction {
     int nsrc, nlabel;
-    tn_dtype meet;
+    tn_dtype compute;
     int64_t extent[TNI_LABELS];
     tni_term term[1 + TN_EINSUM_SOURCES]; /* dst first */
 } tni_contraction;

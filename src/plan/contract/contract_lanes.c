@@ -56,11 +56,11 @@ static void lanes_sum(const lanes_job *j, char *acc, const char *left, const cha
         }
         if (j->left.cast.steps) {
             l = tni_strip_read(&j->left, scratch[0], l, n, l_step);
-            l_step = tni_width(p->meet);
+            l_step = tni_width(p->compute);
         }
         if (j->right.cast.steps) {
             r = tni_strip_read(&j->right, scratch[1], r, n, r_step);
-            r_step = tni_width(p->meet);
+            r_step = tni_width(p->compute);
         }
         j->row->lanes(acc, l, r, n, l_step, r_step);
     }
@@ -81,7 +81,7 @@ static void lanes_item(const lanes_job *j, int64_t item)
                 at[k] += item % j->outer[i]->n * j->outer[i]->step[k];
         item /= j->outer[i]->n;
     }
-    memset(acc, 0, (size_t)(n * tni_width(j->p->meet)));
+    memset(acc, 0, (size_t)(n * tni_width(j->p->compute)));
     lanes_sum(j, acc, at[TNI_LEFT], at[TNI_RIGHT], n);
     const char *c = NULL;
     if (j->p->beta != 0)
@@ -110,11 +110,11 @@ void tni_lanes_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
     (void)workspace;
     const tni_product *p = &s->p;
     lanes_job j = {.p = p, .row = &tni_kernels_of(tni_isa_level())->contract->row[p->sum]};
-    j.left = lanes_io(p->dtype[TNI_LEFT], p->meet, p->dtype[TNI_LEFT]);
-    j.right = lanes_io(p->dtype[TNI_RIGHT], p->meet, p->dtype[TNI_RIGHT]);
-    j.dst = lanes_io(p->meet, p->dtype[TNI_DST], p->dtype[TNI_DST]);
+    j.left = lanes_io(p->dtype[TNI_LEFT], p->compute, p->dtype[TNI_LEFT]);
+    j.right = lanes_io(p->dtype[TNI_RIGHT], p->compute, p->dtype[TNI_RIGHT]);
+    j.dst = lanes_io(p->compute, p->dtype[TNI_DST], p->dtype[TNI_DST]);
     if (p->beta != 0)
-        j.addend = lanes_io(p->dtype[TNI_ADDEND], p->meet, p->dtype[TNI_ADDEND]);
+        j.addend = lanes_io(p->dtype[TNI_ADDEND], p->compute, p->dtype[TNI_ADDEND]);
     for (int k = 0; k < TNI_SIDES; k++)
         j.at[k] = at[k];
     j.deep = p->alpha != 0 ? p->size[TNI_DEEP] : 0;

@@ -23,8 +23,8 @@ typedef struct tni_product {
     int64_t size[TNI_CLASSES];
     int64_t shift[TNI_SIDES]; /* bytes to the first address, where axes are reversed */
     tn_dtype dtype[TNI_SIDES];
-    tn_dtype meet; /* the dtype of both operands in a kernel, and of sums; */
-    tn_dtype take; /* in a gemm of bf16 the operands stay bf16 */
+    tn_dtype compute; /* the dtype of both operands in a kernel, and of sums; */
+    tn_dtype take;    /* in a gemm of bf16 the operands stay bf16 */
     tni_sum sum;
     bool swapped;       /* left is the caller's right */
     bool alone;         /* the caller's right is the number 1: dst is sums of left */
@@ -33,7 +33,7 @@ typedef struct tni_product {
 } tni_product;
 
 /* Begin a product: no axes, every class of size 1. */
-void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype meet);
+void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype compute);
 
 /* Add an axis.  Extents of 1 are left out.  Inline, so that the steps go straight to the axis. */
 static inline void tni_product_add(tni_product *p, int class, int64_t n,
@@ -58,7 +58,7 @@ void tni_product_swap(tni_product *p);
 /* The dtype of a side in a gemm. */
 static inline tn_dtype tni_product_inside(const tni_product *p, int side)
 {
-    return side == TNI_LEFT || side == TNI_RIGHT ? p->take : p->meet;
+    return side == TNI_LEFT || side == TNI_RIGHT ? p->take : p->compute;
 }
 
 /* Whether pairs of bf16 are multiplied into f32 by this CPU. */
@@ -67,11 +67,11 @@ bool tni_product_pairs(const tni_product *p);
 /* Whether gemms go to a BLAS where there is one: those of floats, but bf16. */
 static inline bool tni_product_by_blas(const tni_product *p)
 {
-    return p->sum <= TNI_SUM_C128 && p->take == p->meet;
+    return p->sum <= TNI_SUM_C128 && p->take == p->compute;
 }
 
 /* What sums of a dtype are made in. */
-tni_sum tni_sum_of(tn_dtype meet);
+tni_sum tni_sum_of(tn_dtype compute);
 
 /* ---- tiles: products of panels by a gemm ---- */
 

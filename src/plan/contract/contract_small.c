@@ -46,7 +46,7 @@ bool tni_small_fits(tni_step *s)
 static const char *small_pack(const small_job *j, int side, char *scratch, const char *s,
                               const tni_contract_axis *rows, const tni_contract_axis *cols)
 {
-    const int64_t width = tni_width(j->p->meet);
+    const int64_t width = tni_width(j->p->compute);
     for (int64_t i = 0; i < rows->n; i++) {
         char *to = scratch + i * cols->n * width;
         const char *strip = tni_strip_read(&j->io[side], to, s + i * rows->step[side], cols->n,
@@ -61,7 +61,7 @@ static const char *small_pack(const small_job *j, int side, char *scratch, const
 static void small_one(const small_job *j, char *const at[TNI_SIDES])
 {
     _Alignas(64) char scratch[3][SMALL_SIDE * 8];
-    const int64_t width = tni_width(j->p->meet);
+    const int64_t width = tni_width(j->p->compute);
     tni_gemm g = j->g;
     g.a = at[TNI_LEFT];
     g.b = at[TNI_RIGHT];
@@ -132,10 +132,10 @@ static void small_part(void *arg, int part)
 static void small_operands(small_job *j)
 {
     const tni_product *p = j->p;
-    const int64_t width = tni_width(p->meet);
+    const int64_t width = tni_width(p->compute);
     const bool many = j->cols->n > 1, add = p->beta != 0;
     for (int k = 0; k < TNI_SIDES; k++)
-        j->packed[k] = p->dtype[k] != p->meet || p->meet == TN_BOOL;
+        j->packed[k] = p->dtype[k] != p->compute || p->compute == TN_BOOL;
     j->packed[TNI_RIGHT] |= many && j->cols->step[TNI_RIGHT] != width;
     j->packed[TNI_DST] |= add || (many && j->cols->step[TNI_DST] != width);
     j->packed[TNI_ADDEND] = add;
@@ -143,7 +143,7 @@ static void small_operands(small_job *j)
         const tn_dtype t = p->dtype[k];
         if (j->packed[k])
             j->io[k] = (tni_strip_io){
-                tni_cast_chain(tni_isa_level(), k ? t : p->meet, k ? p->meet : t),
+                tni_cast_chain(tni_isa_level(), k ? t : p->compute, k ? p->compute : t),
                 tni_width(t)};
     }
     tni_gemm *g = &j->g;

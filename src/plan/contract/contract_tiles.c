@@ -40,7 +40,7 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
     const int64_t fours = (tni_pieces(wide, piece) + 3) / 4 * 4;
     if (p->size[TNI_BATCH] < 4 && wide / fours >= 128) /* few threads get as many each */
         piece = tni_pieces(wide, fours);
-    const int64_t fits = TILE_PANEL / (tni_width(p->meet) * (thin + k));
+    const int64_t fits = TILE_PANEL / (tni_width(p->compute) * (thin + k));
     if (fits > piece && tni_pieces(wide, fits) >= 16)
         piece = fits < TILE_WIDE ? fits : TILE_WIDE;
     want[TNI_ROWS] = m > n ? piece : TILE_WIDE;
@@ -116,7 +116,7 @@ static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
     const int64_t w = tni_width(inside);
     const tni_panel *x = &t->panel[side];
     int64_t u, v;
-    if (p->dtype[side] != inside || (p->meet == TN_BOOL && side != TNI_DST) ||
+    if (p->dtype[side] != inside || (p->compute == TN_BOOL && side != TNI_DST) ||
         !tiles_merge(&t->in[x->class[0]], side, &u) ||
         !tiles_merge(&t->in[x->class[1]], side, &v))
         return false;
@@ -129,11 +129,12 @@ static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
 static bool tiles_split(const tni_tiles *t, const tni_product *p)
 {
     const tni_panel_axes *rows = &t->in[TNI_ROWS], *cols = &t->in[TNI_COLS];
-    if (p->dtype[TNI_DST] != p->meet || (rows->count < 2 && cols->count < 2))
+    if (p->dtype[TNI_DST] != p->compute || (rows->count < 2 && cols->count < 2))
         return false;
     const int64_t u = rows->count ? rows->axis[rows->count - 1].step[TNI_DST] : 0,
                   v = cols->count ? cols->axis[cols->count - 1].step[TNI_DST] : 0;
-    return tiles_matrix(tni_panel_inner(cols), tni_panel_inner(rows), v, u, tni_width(p->meet));
+    return tiles_matrix(tni_panel_inner(cols), tni_panel_inner(rows), v, u,
+                        tni_width(p->compute));
 }
 
 static int64_t tiles_least(const tni_panel_axes *in, int side)
@@ -255,7 +256,7 @@ static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
         return false;
     for (int k = 0; k < TNI_ADDEND; k++)
         tiles_panel(t, p, k);
-    const int64_t deep = TILE_DEEP / (side * tni_width(p->meet));
+    const int64_t deep = TILE_DEEP / (side * tni_width(p->compute));
     if ((t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed) && p->size[TNI_DEEP] > deep) {
         if (!tiles_take(&t->in[TNI_DEEP], p, TNI_DEEP, c->mask[TNI_DEEP], c->order[TNI_DEEP],
                         deep) ||
@@ -275,7 +276,7 @@ static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
 bool tni_product_pairs(const tni_product *p)
 {
     return p->dtype[TNI_LEFT] == TN_BF16 && p->dtype[TNI_RIGHT] == TN_BF16 &&
-           p->meet == TN_F32 && tni_cpu_bf16();
+           p->compute == TN_F32 && tni_cpu_bf16();
 }
 
 /* ---- the choice ---- */

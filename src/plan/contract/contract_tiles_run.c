@@ -102,7 +102,7 @@ static void tiles_load(const tiles_job *j, const tiles_cursor *x, char *d, bool 
     tn_tensor src, dst;
     tiles_view(&src, t, x, t->panel[TNI_DST].class, TNI_ADDEND, p->dtype[TNI_ADDEND]);
     if (packed)
-        tiles_dense(&dst, &src, p->meet);
+        tiles_dense(&dst, &src, p->compute);
     else
         tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, p->dtype[TNI_DST]);
     tni_contract_copy(&dst, d, &src, c);
@@ -113,7 +113,7 @@ static void tiles_store(const tiles_job *j, const tiles_cursor *x, const char *t
     const tni_tiles *t = &j->s->tiles;
     tn_tensor dst, src;
     tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, j->s->p.dtype[TNI_DST]);
-    tiles_dense(&src, &dst, j->s->p.meet);
+    tiles_dense(&src, &dst, j->s->p.compute);
     tni_contract_copy(&dst, j->at[TNI_DST] + x->offset[TNI_DST], &src, tile);
 }
 

@@ -52,7 +52,7 @@ static void vector_offset(const tni_product *p, int64_t index, char *const at[TN
 static const char *vector_lines(const vector_job *j, char *scratch, const char *s,
                                 int64_t count, int64_t n, int64_t step, int64_t *apart)
 {
-    const int64_t bytes = n * tni_width(j->s->p.meet);
+    const int64_t bytes = n * tni_width(j->s->p.compute);
     if (!j->right.cast.steps && step == j->right.width)
         return s;
     for (int64_t i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
 {
     _Alignas(64) char x_scratch[VECTOR_SCRATCH], scratch[VECTOR_HOLD];
     const int64_t b_n = j->cols.step[TNI_RIGHT], b_k = deep->step[TNI_RIGHT];
-    const int64_t width = tni_width(j->s->p.meet), rows = j->rows.n;
+    const int64_t width = tni_width(j->s->p.compute), rows = j->rows.n;
     const char *x[VECTOR_ROWS];
     for (int64_t r = 0; r < rows; r++) {
         char *own = x_scratch + r * j->most * width;
@@ -146,7 +146,7 @@ static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
 {
     _Alignas(64) char acc[VECTOR_SCRATCH];
     const tni_product *p = &j->s->p;
-    const int64_t width = tni_width(p->meet), first = item % j->blocks * per_block;
+    const int64_t width = tni_width(p->compute), first = item % j->blocks * per_block;
     const int64_t n = j->cols.n - first < per_block ? j->cols.n - first : per_block;
     char *at[TNI_SIDES];
     vector_offset(p, item / j->blocks, j->at, at);
@@ -185,11 +185,11 @@ static vector_fn vector_kernel(const tni_product *p, const tni_contract_kernels 
 {
     if (p->count[TNI_ROWS])
         return NULL;
-    if (p->dtype[TNI_RIGHT] == p->meet && p->meet != TN_BOOL)
+    if (p->dtype[TNI_RIGHT] == p->compute && p->compute != TN_BOOL)
         return k->row[p->sum].gemv;
-    if (p->meet == TN_F32 && p->dtype[TNI_RIGHT] == TN_F16)
+    if (p->compute == TN_F32 && p->dtype[TNI_RIGHT] == TN_F16)
         return k->gemv_f16;
-    return p->meet == TN_F32 && p->dtype[TNI_RIGHT] == TN_BF16 ? k->gemv_bf16 : NULL;
+    return p->compute == TN_F32 && p->dtype[TNI_RIGHT] == TN_BF16 ? k->gemv_bf16 : NULL;
 }
 
 static tni_strip_io vector_io(tn_dtype from, tn_dtype to, tn_dtype tensor)
@@ -204,14 +204,14 @@ void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspac
     const tni_contract_kernels *k = tni_kernels_of(tni_isa_level())->contract;
     const int cols = p->count[TNI_COLS];
     vector_job j = {.s = s, .row = &k->row[p->sum], .gemv = vector_kernel(p, k)};
-    j.left = vector_io(p->dtype[TNI_LEFT], p->meet, p->dtype[TNI_LEFT]);
-    j.right = vector_io(p->dtype[TNI_RIGHT], p->meet, p->dtype[TNI_RIGHT]);
-    j.dst = vector_io(p->meet, p->dtype[TNI_DST], p->dtype[TNI_DST]);
+    j.left = vector_io(p->dtype[TNI_LEFT], p->compute, p->dtype[TNI_LEFT]);
+    j.right = vector_io(p->dtype[TNI_RIGHT], p->compute, p->dtype[TNI_RIGHT]);
+    j.dst = vector_io(p->compute, p->dtype[TNI_DST], p->dtype[TNI_DST]);
     if (p->beta != 0)
-        j.addend = vector_io(p->dtype[TNI_ADDEND], p->meet, p->dtype[TNI_ADDEND]);
+        j.addend = vector_io(p->dtype[TNI_ADDEND], p->compute, p->dtype[TNI_ADDEND]);
     j.cols = cols ? p->axis[TNI_COLS][cols - 1] : (tni_contract_axis){1, {0}};
     j.rows = p->count[TNI_ROWS] ? p->axis[TNI_ROWS][0] : (tni_contract_axis){1, {0}};
-    j.most = VECTOR_SCRATCH / (tni_width(p->meet) * j.rows.n) / 64 * 64;
+    j.most = VECTOR_SCRATCH / (tni_width(p->compute) * j.rows.n) / 64 * 64;
     j.most = j.most < VECTOR_MOST ? j.most : VECTOR_MOST;
     for (int i = 0; i < TNI_SIDES; i++)
         j.at[i] = at[i];
@@ -233,7 +233,7 @@ void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspac
 static bool vector_rows_fit(const tni_product *p)
 {
     enum { FAR = 4 << 20 }; /* bytes that two cores' L2 does not hold */
-    const bool same = p->dtype[TNI_RIGHT] == p->meet && tni_product_by_blas(p);
+    const bool same = p->dtype[TNI_RIGHT] == p->compute && tni_product_by_blas(p);
     const int64_t bytes = tni_times(tni_times(p->size[TNI_COLS], p->size[TNI_DEEP]),
                                     tni_width(p->dtype[TNI_RIGHT]));
     return p->count[TNI_ROWS] == 1 && p->size[TNI_ROWS] <= VECTOR_ROWS &&

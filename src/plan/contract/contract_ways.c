@@ -72,7 +72,7 @@ static bool ttgt_fits(tni_step *s)
 {
     const tni_product *p = &s->p;
     s->why = "a gemm cannot take every operand where it is: tiles of them are packed";
-    return s->tiled && p->dtype[TNI_DST] == p->meet && p->dtype[TNI_LEFT] == p->take &&
+    return s->tiled && p->dtype[TNI_DST] == p->compute && p->dtype[TNI_LEFT] == p->take &&
            p->dtype[TNI_RIGHT] == p->take && p->sum <= TNI_SUM_C128;
 }
 
