@@ -13,8 +13,8 @@ Run from the root.  The rules:
   be reached through the header of another; public calls may be listed besides;
 - programs outside the library include public headers and each other's, public headers include no
   module;
-- files of src/ and include/ stay below 400 lines, those of programs below 600, no two files of src/ share a name, and every
-  file opens with its own name and a sentence.
+- files of src/ and include/ stay below 400 lines, those of programs and tests below 600, no two
+  files of src/ share a name, and every file opens with its own name and a sentence.
 """
 import argparse
 import json
@@ -50,8 +50,12 @@ SOURCE = (".c", ".h", ".inc", ".def", ".cc", ".hpp", ".cpp")
 
 def read_tree():
     """{path: lines} of every source file that the rules speak about."""
+    return read_files(["include", "src"] + OUTSIDE)
+
+
+def read_files(tops):
     tree = {}
-    for top in ["include", "src"] + OUTSIDE:
+    for top in tops:
         for folder, _, names in os.walk(top):
             for name in names:
                 if name.endswith(SOURCE):
@@ -96,18 +100,24 @@ def wrong_include(path, text, target):
     return None
 
 
-def faults(tree):
+def faults_of_form(tree):
     for path in sorted(tree):
-        for number, text, target in includes(tree, path):
-            wrong = wrong_include(path, text, target)
-            if wrong:
-                yield f"{path}:{number}: {wrong}"
         ceiling = CEILING if path.startswith(("src/", "include/")) else CEILING_OUTSIDE
         if len(tree[path]) > ceiling:
             yield f"{path}: {len(tree[path])} lines, the ceiling is {ceiling}"
         name = os.path.basename(path)
         if not tree[path] or not re.match(rf"(/\*|//) {re.escape(name)} - ", tree[path][0]):
             yield f"{path}: does not open with its name"
+
+
+def faults(tree):
+    yield from faults_of_form(tree)
+    yield from faults_of_form(read_files(["tests"]))
+    for path in sorted(tree):
+        for number, text, target in includes(tree, path):
+            wrong = wrong_include(path, text, target)
+            if wrong:
+                yield f"{path}:{number}: {wrong}"
         if path.startswith("src/") and module_of(path) not in MODULES:
             yield f"{path}: there is no module {module_of(path)}"
     names = {}
