@@ -14,6 +14,7 @@ import infiniop_model
 import infiniop_more
 import infiniop_reduced
 import infiniop_refused
+import infiniop_wrong
 from infiniop_client import *
 from infiniop_numbers import *
 
@@ -282,7 +283,7 @@ def test_block_diag():
 
 
 for where in (dict(globals()), vars(infiniop_model), vars(infiniop_reduced), vars(infiniop_more),
-              vars(infiniop_refused)):
+              vars(infiniop_refused), vars(infiniop_wrong)):
     for name, test in where.items():
         if name.startswith("test_"):
             before = checks[0]

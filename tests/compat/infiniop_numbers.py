@@ -22,13 +22,19 @@ INTS = ["I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"]
 # of a float: bits of the fraction, least exponent, largest exponent
 FORMATS = {"F16": (10, -14, 15), "BF16": (7, -126, 127), "F32": (23, -126, 127),
            "F64": (52, -1022, 1023)}
+NATIVE = {"F16": "<e", "F32": "<f"}
 
 
 def rounded(dtype, x):
     """x (a float or a Fraction) to nearest even in dtype, as a float."""
     if isinstance(x, float):
-        if x == 0 or math.isnan(x) or math.isinf(x):
+        if dtype == "F64" or x == 0 or math.isnan(x) or math.isinf(x):
             return x
+        if dtype in NATIVE:             # Python's own conversion is to nearest even, and quick
+            try:
+                return struct.unpack(NATIVE[dtype], struct.pack(NATIVE[dtype], x))[0]
+            except OverflowError:
+                return math.copysign(INF, x)
         x = Fraction(x)
     if x == 0:
         return 0.0

@@ -86,6 +86,9 @@ typedef struct tni_iop_request {
 /* tenon's dtype for a known one. */
 tn_dtype tni_iop_dtype(infiniDtype_t dtype);
 
+/* A known dtype is more than bytes to copy: tenon computes with it. */
+bool tni_iop_has_arithmetic(infiniDtype_t dtype);
+
 /* Nothing is NULL, and the handle is of a device that is there; ts are n tensors. */
 tn_status tni_iop_check(const tni_iop_request *q, int n, const tni_iop_tensor *ts);
 

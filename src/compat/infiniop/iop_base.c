@@ -80,6 +80,13 @@ tn_dtype tni_iop_dtype(infiniDtype_t dtype)
     return dtypes[dtype];
 }
 
+bool tni_iop_has_arithmetic(infiniDtype_t dtype)
+{
+    const unsigned without = 1 << INFINI_DTYPE_BYTE | 1 << INFINI_DTYPE_F8 |
+                             1 << INFINI_DTYPE_C16 | 1 << INFINI_DTYPE_C32;
+    return !(without >> dtype & 1);
+}
+
 /* Extents, and strides in bytes. */
 static tn_status set_axes(tn_tensor *t, const size_t *shape, const ptrdiff_t *strides)
 {

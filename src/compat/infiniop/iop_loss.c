@@ -107,8 +107,13 @@ tn_status tni_iop_plan_bce(tni_iop_program *p)
     const double reduction = p->args->num[0];
     TRY(tni_iop_alike(p, 1, 31));
     TRY(tni_iop_like(p, 2, 1));
-    if (p->given[3])
+    if (p->given[3]) {
+        const tn_tensor *x = &p->t[1];
+        const int64_t count = tni_numel(&p->t[3]);
+        if (count != tni_numel(x) && !(x->ndim > 0 && count == x->shape[x->ndim - 1]))
+            return tni_iop_fail(p, TN_ESHAPE, "weight: neither all of the logits nor a row");
         TRY(spread(p, 3, &weight));
+    }
     if (p->given[4])
         TRY(spread(p, 4, &positive));
     TRY(loss_output(p, reduction, p->t[1].ndim, p->t[1].shape, &loss));

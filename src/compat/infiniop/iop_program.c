@@ -201,9 +201,13 @@ static tn_status check_given(const tni_iop_request *q, const tni_iop_args *args)
 {
     const tni_iop_row *row = &tni_iop_rows[q->name];
     TRY(tni_iop_check(q, 0, NULL));
-    for (int k = 0; k < row->n; k++)
+    for (int k = 0; k < row->n; k++) {
         if (!args->t[k] && !(row->optional >> k & 1))
             return tni_fail(TN_ENULL, "%s: tensor descriptor %d is NULL", row->name, k);
+        if (args->t[k] && !tni_iop_has_arithmetic(args->t[k]->dtype))
+            return tni_fail(TN_EDTYPE, "%s: tensor %d: no program takes dtype %d", row->name, k,
+                            (int)args->t[k]->dtype);
+    }
     return TN_OK;
 }
 

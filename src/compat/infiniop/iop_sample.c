@@ -81,6 +81,10 @@ tn_status tni_iop_plan_random_sample(tni_iop_program *p)
     TRY(tni_iop_rank(p, 1, 1));
     if (logits->shape[0] == 0)
         return tni_iop_fail(p, TN_ESHAPE, "there is nothing to draw from");
+    const int64_t bits =
+        8 * tni_width(p->t[0].dtype) - (tni_kind_of(p->t[0].dtype) == TNI_SIGNED);
+    if (bits < 63 && (logits->shape[0] - 1) >> bits)
+        return tni_iop_fail(p, TN_EDTYPE, "the result cannot hold every index");
     TRY(tni_iop_dense_last(p, 1));
     tn_tensor sorted, order, sums;
     TRY(tni_iop_temp(p, &sorted, logits->dtype, 1, logits->shape));
