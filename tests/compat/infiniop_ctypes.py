@@ -10,6 +10,7 @@ if sys.argv[2:] == ["1"]:
     print("not run: Python under clang's sanitizers, which cannot be loaded before it")
     sys.exit(77)
 
+import infiniop_defects
 import infiniop_model
 import infiniop_more
 import infiniop_reduced
@@ -283,7 +284,7 @@ def test_block_diag():
 
 
 for where in (dict(globals()), vars(infiniop_model), vars(infiniop_reduced), vars(infiniop_more),
-              vars(infiniop_refused), vars(infiniop_wrong)):
+              vars(infiniop_refused), vars(infiniop_wrong), vars(infiniop_defects)):
     for name, test in where.items():
         if name.startswith("test_"):
             before = checks[0]

@@ -114,8 +114,8 @@ def test_triplets():
         eps = narrow(1e-2)
 
         def d(x, y, i):
-            s = math.fsum(abs(x[i, j, k] - y[i, j, k]) ** order for j in range(2) for k in range(3))
-            return (s + eps) ** (1 / order)
+            return math.fsum(abs(x[i, j, k] - y[i, j, k] + eps) ** order
+                             for j in range(2) for k in range(3)) ** (1 / order)
         sweep("TripletMarginLoss", FLOATS, [Spec(() if reduction else (4,))], [Spec((4, 2, 3))] * 3,
               lambda a, p, n: loss(a, p, n, d, range(4), swap, reduction),
               [f32(1), order, f32(eps), swap, reduction], units=8)
@@ -332,28 +332,24 @@ def test_interpolation():
         for align in (0, 1):
             sweep("UpsampleBilinear", FLOATS, [Spec(out)], [Spec(shape)],
                   lambda x: linear(x, out, axes, align), [align], units=6)
+    def nearest(x, shape, out, axes):
+        def at(*i):
+            where = list(i)
+            for a in range(len(shape) - axes, len(shape)):
+                where[a] = min(int(i[a] * shape[a] / out[a]), shape[a] - 1)
+            return x[tuple(where)]
+        return [made(out, at)]
+
     for shape, out, axes in (((4, 5), (8, 3), 2), ((2, 3, 5), (2, 3, 8), 1), ((1, 2, 3, 4), (1, 2, 7, 4), 2)):
-        def nearest(x):
-            def at(*i):
-                where = list(i)
-                for a in range(len(shape) - axes, len(shape)):
-                    where[a] = min(int(i[a] * shape[a] / out[a]), shape[a] - 1)
-                return x[tuple(where)]
-            return [made(out, at)]
         sweep("UpsampleNearest", FLOATS + INTS, [Spec(out, draw=(0, 2))], [Spec(shape, draw=(0, 99))],
-              nearest, units=0)
+              lambda x: nearest(x, shape, out, axes), units=0)
     for shape, out in (((1, 2, 5), (1, 2, 8)), ((1, 1, 4, 3), (1, 1, 3, 6)), ((1, 1, 2, 3, 2), (1, 1, 4, 2, 3))):
         n = len(shape) - 2
         for align, name in itertools.product((0, 1), (b"linear", b"bilinear", b"trilinear")):
             sweep("Interpolate", FLOATS, [Spec(out)], [Spec(shape)],
                   lambda x: linear(x, out, range(2, 2 + n), align), [name, sizes(1), None, align], units=6)
 
-        def rounding(x):
-            def at(*i):
-                where = [math.floor(place(k, e, m, 0) + 0.5) for k, e, m in zip(i, shape, out)]
-                return x[tuple(min(w, e - 1) for w, e in zip(where, shape))]
-            return [made(out, at)]
-        sweep("Interpolate", FLOATS, [Spec(out)], [Spec(shape)], rounding,
+        sweep("Interpolate", FLOATS, [Spec(out)], [Spec(shape)], lambda x: nearest(x, shape, out, n),
               [b"nearest", sizes(1), None, 0], units=0)
     x, y = Tensor("F32", (1, 1, 4)), Tensor("F32", (1, 1, 8))
     two = (C.c_double * 1)(2.0)

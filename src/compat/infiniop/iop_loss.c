@@ -262,10 +262,10 @@ tn_status tni_iop_plan_triplet(tni_iop_program *p)
     triplet t = {.rows = 1, .num = {p->args->num[4], order}};
     for (int i = 1; i < p->t[1].ndim; i++)
         t.axes[t.naxes++] = i;
-    t.power = order == 1   ? "abs(@(a)-@(b))"
-              : order == 2 ? "square(@(a)-@(b))"
-                           : "pow(abs(@(a)-@(b)), #1)";
-    t.root = order == 1 ? "a + #0" : order == 2 ? "sqrt(a + #0)" : "pow(a + #0, 1/#1)";
+    t.power = order == 1   ? "abs(@(a)-@(b)+#0)"
+              : order == 2 ? "square(@(a)-@(b)+#0)"
+                           : "pow(abs(@(a)-@(b)+#0), #1)";
+    t.root = order == 1 ? "a" : order == 2 ? "sqrt(a)" : "pow(a, 1/#1)";
     tn_tensor loss;
     TRY(loss_output(p, p->args->num[0], 1, p->t[1].shape, &loss));
     return plan_triplet(p, &t, &loss);

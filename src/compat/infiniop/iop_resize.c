@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NEAREST, ROUNDED, LINEAR }; /* ROUNDED is the nearest of half-pixel positions */
+enum { NEAREST, LINEAR };
 
 /* How output i of one axis reads its input. */
 typedef struct axis {
@@ -33,14 +33,9 @@ static tn_status index_table(tni_iop_program *p, const axis *a, int mode, int mo
     void *data;
     TRY(tni_iop_constant(p, table, TN_I64, 1, &a->out, &data));
     for (int64_t i = 0; i < a->out; i++) {
-        const double at = position(a, i);
-        int64_t *index = (int64_t *)data + i;
-        if (mode == NEAREST)
-            *index = within(a, (double)floorf((float)i * ((float)a->in / (float)a->out)));
-        else if (mode == ROUNDED)
-            *index = within(a, round(at));
-        else
-            *index = within(a, floor(at) + more);
+        const float nearest = floorf((float)i * ((float)a->in / (float)a->out));
+        ((int64_t *)data)[i] = mode == NEAREST ? within(a, (double)nearest)
+                                               : within(a, floor(position(a, i)) + more);
     }
     return TN_OK;
 }
@@ -147,7 +142,7 @@ static int read_mode(const char *name)
     static const struct {
         const char *name;
         int mode;
-    } modes[] = {{"nearest", ROUNDED},
+    } modes[] = {{"nearest", NEAREST},
                  {"linear", LINEAR},
                  {"bilinear", LINEAR},
                  {"trilinear", LINEAR},
