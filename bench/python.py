@@ -43,6 +43,7 @@ CALLS = [
     ("a.reshape(2, 8)", None, "t.reshape(2, 8)", "n.reshape(2, 8)", "p.reshape(2, 8)"),
     ("a.shape", None, "t.shape", "n.shape", "p.shape"),
     ("three ndarrays", 280, "add(n, n2, out=n3)", "nadd(n, n2, out=n3)", None),
+    ("three torch tensors", None, "add(p, p2, out=p3)", None, "padd(p, p2, out=p3)"),
     ("np.asarray(t)", 200, "np.asarray(t)", None, None),
     ("asarray(ndarray)", None, "tn.asarray(n)", None, "torch.from_numpy(n)"),
     ("from_dlpack(ndarray)", None, "tn.from_dlpack(n)", "np.from_dlpack(n)",

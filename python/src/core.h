@@ -16,6 +16,7 @@ typedef struct tpy_tensor {
     PyObject_VAR_HEAD PyObject
         *owner; /* the root that keeps the elements alive; NULL: this object does */
     PyObject *weak;
+    PyObject *shape; /* the tuple, made when it is first asked for */
     void *data;
     tn_dtype dtype;
     uint32_t flags;
@@ -158,6 +159,11 @@ int tpy_take_in_ready(PyObject *module);
 /* An array of NumPy whose header can be read; false: take the buffer. */
 bool tpy_ndarray(tn_tensor *t, PyObject *o);
 void tpy_ndarray_learn(PyObject *o, const tn_tensor *t); /* t: what its buffer says */
+
+/* ---- exchange.c ---- */
+
+/* A tensor whose type offers DLPack's C functions; false: ask __dlpack__. */
+bool tpy_exchange(DLManagedTensorVersioned **m, PyObject *o);
 
 /* ---- hand_out.c ---- */
 

@@ -29,17 +29,21 @@ static void export_dealloc(PyObject *self)
 }
 
 /* A deleter is foreign code: the exception that may be set is none of its business. */
+static void give_back(DLManagedTensorVersioned *m, DLManagedTensor *old)
+{
+    PyObject *et, *ev, *tb;
+    PyErr_Fetch(&et, &ev, &tb);
+    if (m && m->deleter)
+        m->deleter(m);
+    if (old && old->deleter)
+        old->deleter(old);
+    PyErr_Restore(et, ev, tb);
+}
+
 static void managed_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    managed_owner *p = (managed_owner *)self;
-    PyObject *et, *ev, *tb;
-    PyErr_Fetch(&et, &ev, &tb);
-    if (p->m && p->m->deleter)
-        p->m->deleter(p->m);
-    if (p->old && p->old->deleter)
-        p->old->deleter(p->old);
-    PyErr_Restore(et, ev, tb);
+    give_back(((managed_owner *)self)->m, ((managed_owner *)self)->old);
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -79,7 +83,7 @@ int tpy_take_in_ready(PyObject *module)
 /* ---- buffers ---- */
 
 /* What a foreign object says about its buffer.  Extents and strides are checked by the library's
- * call before it uses an address; a Tensor that stays is checked by from_buffer. */
+ * call before it uses an address; a Tensor that stays is checked when it is made. */
 static int describe_buffer(tn_tensor *t, const Py_buffer *view)
 {
     if (tpy_dtype_from_buffer(&t->dtype, view) < 0)
@@ -119,20 +123,16 @@ static int describe_buffer(tn_tensor *t, const Py_buffer *view)
     return 0;
 }
 
-/* The same, and every address is known to be one that 64 bits can hold. */
-static int check_buffer(tn_tensor *t, const Py_buffer *view)
+/* A Tensor of what is said about owner's memory: every address is one that 64 bits can hold. */
+static PyObject *checked(const tn_tensor *said, PyObject *owner)
 {
-    tn_tensor said;
-    if (describe_buffer(&said, view) < 0)
-        return -1;
+    tn_tensor t;
     tn_status status =
-        tn_init_strided(t, said.data, said.dtype, said.ndim, said.shape, said.stride);
-    if (status != TN_OK) {
-        tpy_raise(status);
-        return -1;
-    }
-    t->flags = said.flags;
-    return 0;
+        tn_init_strided(&t, said->data, said->dtype, said->ndim, said->shape, said->stride);
+    if (status != TN_OK)
+        return tpy_raise(status);
+    t.flags = said->flags;
+    return tpy_new(&t, owner);
 }
 
 static PyObject *from_buffer(PyObject *o)
@@ -150,40 +150,41 @@ static PyObject *from_buffer(PyObject *o)
             memset(&owner->view, 0, sizeof owner->view);
     }
     tn_tensor t;
-    if (owner->view.obj && check_buffer(&t, &owner->view) == 0)
-        result = tpy_new(&t, (PyObject *)owner);
+    if (owner->view.obj && describe_buffer(&t, &owner->view) == 0)
+        result = checked(&t, (PyObject *)owner);
+    if (result)
+        tpy_ndarray_learn(o, &t);
     Py_DECREF(owner);
     return result;
 }
 
 /* ---- DLPack ---- */
 
+/* A Tensor of a producer's memory; m or old is taken, also on failure. */
+static PyObject *adopt(DLManagedTensorVersioned *m, DLManagedTensor *old)
+{
+    managed_owner *owner = PyObject_New(managed_owner, tpy_Managed);
+    if (!owner) {
+        give_back(m, old);
+        return NULL;
+    }
+    owner->m = m;
+    owner->old = old;
+    tn_tensor t;
+    tn_status status = m ? tn_from_dlpack(&t, m) : tn_from_dlpack_old(&t, old);
+    PyObject *result = status == TN_OK ? tpy_new(&t, (PyObject *)owner) : tpy_raise(status);
+    Py_DECREF(owner);
+    return result;
+}
+
 static PyObject *adopt_capsule(PyObject *capsule)
 {
     bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
-    const char *name = versioned ? "dltensor_versioned" : "dltensor";
-    void *m = PyCapsule_GetPointer(capsule, name);
-    if (!m)
+    void *m = PyCapsule_GetPointer(capsule, versioned ? "dltensor_versioned" : "dltensor");
+    if (!m ||
+        PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor"))
         return NULL;
-    managed_owner *owner = PyObject_New(managed_owner, tpy_Managed);
-    if (!owner)
-        return NULL;
-    owner->m = NULL;
-    owner->old = NULL;
-    tn_tensor t;
-    tn_status status = versioned ? tn_from_dlpack(&t, m) : tn_from_dlpack_old(&t, m);
-    if (status != TN_OK ||
-        PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor")) {
-        Py_DECREF(owner);
-        return status != TN_OK ? tpy_raise(status) : NULL;
-    }
-    if (versioned)
-        owner->m = m;
-    else
-        owner->old = m;
-    PyObject *result = tpy_new(&t, (PyObject *)owner);
-    Py_DECREF(owner);
-    return result;
+    return versioned ? adopt(m, NULL) : adopt(NULL, m);
 }
 
 /* What every producer is asked with, made once. */
@@ -200,31 +201,52 @@ static int dlpack_words(void)
     return name_dlpack && no_arguments && newest_version ? 0 : -1;
 }
 
-PyObject *tpy_from_dlpack(PyObject *o, PyObject *copy)
+/* The capsule of a producer, who may be from before version 1 and know no keywords: then it shares
+ * its elements whatever copy says. */
+static PyObject *ask(PyObject *o, PyObject *copy, bool *old)
 {
     if (dlpack_words() < 0)
         return NULL;
     PyObject *method = PyObject_GetAttr(o, name_dlpack);
-    PyObject *options = !method                   ? NULL
-                        : copy && copy != Py_None ? PyDict_Copy(newest_version)
-                                                  : Py_NewRef(newest_version);
+    PyObject *options = !method           ? NULL
+                        : copy != Py_None ? PyDict_Copy(newest_version)
+                                          : Py_NewRef(newest_version);
     if (options && options != newest_version && PyDict_SetItemString(options, "copy", copy) < 0)
         Py_CLEAR(options);
     PyObject *capsule = options ? PyObject_Call(method, no_arguments, options) : NULL;
-    if (options && !capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Clear(); /* a producer from before version 1 */
+    *old = options && !capsule && PyErr_ExceptionMatches(PyExc_TypeError);
+    if (*old) {
+        PyErr_Clear();
         capsule = PyObject_CallNoArgs(method);
     }
-    PyObject *result = NULL;
-    if (capsule && !PyCapsule_IsValid(capsule, "dltensor_versioned") &&
-        !PyCapsule_IsValid(capsule, "dltensor"))
-        PyErr_Format(PyExc_BufferError, "from_dlpack: __dlpack__ of %R gave no DLPack capsule",
-                     (PyObject *)Py_TYPE(o));
-    else if (capsule)
-        result = adopt_capsule(capsule);
-    Py_XDECREF(capsule);
     Py_XDECREF(options);
     Py_XDECREF(method);
+    if (capsule && !PyCapsule_IsValid(capsule, "dltensor_versioned") &&
+        !PyCapsule_IsValid(capsule, "dltensor")) {
+        Py_CLEAR(capsule);
+        PyErr_Format(PyExc_BufferError, "from_dlpack: __dlpack__ of %R gave no DLPack capsule",
+                     (PyObject *)Py_TYPE(o));
+    }
+    return capsule;
+}
+
+PyObject *tpy_from_dlpack(PyObject *o, PyObject *copy)
+{
+    tn_tensor t;
+    DLManagedTensorVersioned *m;
+    if (copy == Py_None && tpy_ndarray(&t, o))
+        return checked(&t, o);
+    if (copy == Py_None && tpy_exchange(&m, o))
+        return adopt(m, NULL);
+    bool old;
+    PyObject *capsule = ask(o, copy, &old);
+    PyObject *result = capsule ? adopt_capsule(capsule) : NULL;
+    Py_XDECREF(capsule);
+    if (result && old && copy == Py_True) {
+        PyObject *made = tpy_cast(result, tensor_of(result)->dtype);
+        Py_DECREF(result);
+        return made;
+    }
     return result;
 }
 
@@ -432,14 +454,20 @@ int tpy_take_out(tpy_operand *op, PyObject *o)
 /* Objects whose memory is shared; NULL without an exception: it is none of them. */
 static PyObject *shared(PyObject *o)
 {
+    tn_tensor said;
     if (tpy_is_tensor(o))
         return Py_NewRef(o);
+    if (tpy_ndarray(&said, o))
+        return checked(&said, o);
     if (PyObject_CheckBuffer(o)) {
         PyObject *t = from_buffer(o);
         if (t || PyErr_ExceptionMatches(PyExc_TypeError))
             return t;
         PyErr_Clear(); /* bfloat16 of ml_dtypes has no buffer */
     }
+    DLManagedTensorVersioned *m;
+    if (tpy_exchange(&m, o))
+        return adopt(m, NULL);
     PyObject *interface = PyObject_GetAttrString(o, "__array_interface__");
     if (interface) {
         PyObject *f = tpy_python("from_interface");
@@ -449,7 +477,7 @@ static PyObject *shared(PyObject *o)
     }
     PyErr_Clear();
     if (PyObject_HasAttrString(o, "__dlpack__"))
-        return tpy_from_dlpack(o, NULL);
+        return tpy_from_dlpack(o, Py_None);
     if (!PyType_Check(o) && PyObject_HasAttrString(o, "__array__")) {
         PyObject *a = PyObject_CallMethod(o, "__array__", NULL);
         PyObject *t = NULL;

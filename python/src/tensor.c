@@ -17,6 +17,7 @@ static PyObject *make(const tn_tensor *t)
         return NULL;
     p->owner = NULL;
     p->weak = NULL;
+    p->shape = NULL;
     p->data = t->data;
     p->dtype = t->dtype;
     p->flags = t->flags;
@@ -61,6 +62,7 @@ static void tensor_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     if (p->weak)
         PyObject_ClearWeakRefs(self);
+    Py_XDECREF(p->shape);
     if (p->owner) {
         Py_DECREF(p->owner);
     } else {
@@ -88,7 +90,15 @@ PyObject *tpy_shape_tuple(int n, const int64_t *extents)
 static PyObject *get_shape(PyObject *self, void *unused)
 {
     (void)unused;
-    return tpy_shape_tuple(tpy_ndim(self), tensor_of(self)->axes);
+    tpy_tensor *p = tensor_of(self);
+    if (!p->shape) {
+        PyObject *made = tpy_shape_tuple(tpy_ndim(self), p->axes);
+        if (p->shape) /* by another thread, while the collector ran */
+            Py_XDECREF(made);
+        else
+            p->shape = made;
+    }
+    return Py_XNewRef(p->shape);
 }
 
 static PyObject *get_strides(PyObject *self, void *unused)

@@ -1,6 +1,8 @@
 """Arrays of others, in and out: buffers, DLPack, __array_interface__, bfloat16."""
 
 import array
+import ctypes
+import gc
 import sys
 
 import numpy as np
@@ -98,6 +100,17 @@ def test_a_failing_dlpack(result):
         tn.from_dlpack(Liar(result))
     with pytest.raises(TypeError):
         tn.from_dlpack(3)
+
+
+def test_a_producer_from_before_version_1():
+    class Old:
+        def __dlpack__(self):
+            return source.__dlpack__()
+
+    source = tn.arange(3)
+    assert tn.from_dlpack(Old())._address == source._address
+    made = tn.from_dlpack(Old(), copy=True)
+    assert made._address != source._address and made.tolist() == [0, 1, 2]
 
 
 def test_a_capsule_is_used_once():
@@ -217,8 +230,73 @@ def test_torch(dtype):
 
 @needs_torch
 def test_torchs_refusal_is_passed_on():
-    with pytest.raises((RuntimeError, BufferError), match="grad"):
-        tn.asarray(torch.ones(2, requires_grad=True))
+    """What the C functions of DLPack would export and __dlpack__ does not is refused."""
+    for x, why in [(torch.ones(2, requires_grad=True), "gradient"),
+                   (torch.nn.Parameter(torch.ones(2)), "gradient"),
+                   (torch.ones(2, dtype=torch.complex64).conj(), "conjugate"),
+                   (torch.ones(2, 2).to_sparse(), "strided"), (torch.ones(2, device="meta"), None)]:
+        for take in (tn.asarray, tn.from_dlpack, lambda x: tn.add(x, 1),
+                     lambda x: tn.zeros((2,)) + x):
+            with pytest.raises(BufferError, match=why):
+                take(x)
+
+
+@needs_torch
+def test_torch_tensors_outlive_their_names():
+    x = torch.arange(4.0)
+    t = tn.asarray(x[1:])
+    del x
+    gc.collect()
+    assert t.tolist() == [1, 2, 3]
+
+
+def exchange_type(table):
+    """A class with DLPack's table of C functions; it has no __dlpack__."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p,
+                                                   ctypes.c_void_p]
+    capsule = new(ctypes.addressof(table), b"dlpack_exchange_api", None)
+    return type("Producer", (), {"__dlpack_c_exchange_api__": capsule, "keeps": table})
+
+
+class Functions(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
+                ("previous", ctypes.c_void_p), ("allocate", ctypes.c_void_p),
+                ("export", ctypes.c_void_p), ("others", ctypes.c_void_p * 3)]
+
+
+@pytest.mark.parametrize("major,fails", [(1, False), (1, True), (2, False), (0, False)])
+def test_dlpacks_functions_in_c(major, fails):
+    """A hand-written producer: used when its version is 1.x, else as if it had none."""
+    source = tn.arange(3, dtype="float32")
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    used = b"used_dltensor_versioned"
+
+    @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+    def export(_, out):
+        if fails:
+            return -1
+        capsule = source.__dlpack__(max_version=(1, 0))
+        out[0] = pointer(capsule, b"dltensor_versioned")
+        rename(capsule, used)
+        return 0
+
+    producer = exchange_type(Functions(major, 3, None, None,
+                                       ctypes.cast(export, ctypes.c_void_p)))()
+    before = sys.getrefcount(source)
+    if major != 1 or fails:
+        with pytest.raises(TypeError):
+            tn.asarray(producer)
+    else:
+        t = tn.asarray(producer)
+        assert t._address == source._address and tn.from_dlpack(producer).shape == (3,)
+        assert tn.add(producer, producer).tolist() == [0, 2, 4]
+        assert sys.getrefcount(source) == before + 1
+        del t
+    assert sys.getrefcount(source) == before
 
 
 def test_dtypes_and_numpy():

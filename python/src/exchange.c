@@ -1,0 +1,61 @@
+/* exchange.c - tensors of a library that offers DLPack's table of C functions (version 1.3 of the
+ * protocol, __dlpack_c_exchange_api__), without a call into Python.
+ *
+ * The table describes memory and no more: what a producer's __dlpack__ refuses because memory is
+ * not all there is to it (a gradient, a conjugate that is still to be taken) is left to that. */
+#include <string.h>
+
+#include "core.h"
+
+/* DLPackExchangeAPI: the fields in front stay as they are in later versions. */
+typedef struct functions {
+    DLPackVersion version;
+    struct functions *previous;
+    void *allocate;
+    int (*export_tensor)(void *object, DLManagedTensorVersioned **out);
+} functions;
+
+/* The functions that a type itself, not a base of it, offers; NULL: none. */
+static const functions *offered(PyTypeObject *type)
+{
+    static PyTypeObject *last; /* the last type that was asked, and what it offers */
+    static const functions *its;
+    if (type == last)
+        return its;
+    PyObject *words = PyObject_GetAttrString((PyObject *)type, "__dict__");
+    PyObject *capsule =
+        words ? PyMapping_GetItemString(words, "__dlpack_c_exchange_api__") : NULL;
+    const functions *f = capsule && PyCapsule_IsValid(capsule, "dlpack_exchange_api")
+                             ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
+                             : NULL;
+    while (f && f->version.major > 1)
+        f = f->previous;
+    its = f && f->version.major == 1 ? f : NULL;
+    Py_XDECREF(capsule);
+    Py_XDECREF(words);
+    PyErr_Clear();
+    PyObject *before = (PyObject *)last;
+    last = (PyTypeObject *)Py_NewRef((PyObject *)type);
+    Py_XDECREF(before);
+    return its;
+}
+
+bool tpy_exchange(DLManagedTensorVersioned **m, PyObject *o)
+{
+    static PyObject *gradient;
+    const functions *f = offered(Py_TYPE(o));
+    if (!f || (!gradient && !(gradient = PyUnicode_InternFromString("requires_grad"))))
+        return false;
+    PyObject *wanted = PyObject_GetAttr(o, gradient);
+    bool plain = !wanted || wanted == Py_False;
+    Py_XDECREF(wanted);
+    PyErr_Clear();
+    bool done = plain && f->export_tensor(o, m) == 0;
+    PyErr_Clear();
+    if (done && ((*m)->version.major != 1 || (*m)->dl_tensor.dtype.code == 5)) { /* complex */
+        if ((*m)->deleter)
+            (*m)->deleter(*m);
+        return false;
+    }
+    return done;
+}
