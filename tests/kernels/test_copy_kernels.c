@@ -146,6 +146,17 @@ static void try_shifted(const tni_copy_kernels *k, int w, char *d, const char *s
                             t->n[0] - cut, t->n[1], 1 << 20, cut == 0, 1);
 }
 
+/* n rows of dst, which join where one ends at the next. */
+static void begin_carry(tni_carry *c, char *d, int64_t n, int64_t step, int64_t run)
+{
+    for (int64_t b = 0; b < n; b++) {
+        char *row = d + b * step;
+        c->lag[b] = (uint8_t)((uintptr_t)row & 63);
+        c->at[b] = row - c->lag[b];
+        c->joins[b] = b + 1 < n && step == run;
+    }
+}
+
 /* In two calls, the second of which completes what the first leaves. */
 static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
@@ -158,12 +169,7 @@ static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s
     }
     for (int64_t i = 0; i < t->n[0]; i++)
         at[i] = i * t->s_step[0];
-    for (int64_t b = 0; b < t->n[1]; b++) {
-        char *row = d + b * t->d_step[1];
-        c.lag[b] = (uint8_t)((uintptr_t)row & 63);
-        c.at[b] = row - c.lag[b];
-        c.joins[b] = b + 1 < t->n[1] && t->d_step[1] == t->n[0] << w;
-    }
+    begin_carry(&c, d, t->n[1], t->d_step[1], t->n[0] << w);
     if (cut && t->n[0] - cut >= each)
         k->transpose_carried[w](&c, s, at, cut, t->n[1], 1, 0, s, at, cut);
     else
@@ -186,6 +192,23 @@ static void try_rows(const tni_copy_kernels *k, int w, char *d, const char *s, c
 {
     (void)w;
     k->rows(d, t->d_step, s, t->s_step, t->n, t->unit, &once);
+}
+
+/* As try_carried: axis 1 is the run, axis 0 the source piece. */
+static void try_rows_carried(const tni_copy_kernels *k, int w, char *d, const char *s,
+                             const tile *t)
+{
+    static tni_carry c;
+    int64_t at[8] = {0}, cut = t->n[1] / 2;
+    if (!k->rows_carried || t->unit < LINE) {
+        copy_tile_slowly(d, s, t); /* not for this kernel */
+        return;
+    }
+    for (int64_t i = 0; i < t->n[1]; i++)
+        at[i] = i * t->s_step[1];
+    begin_carry(&c, d, t->n[0], t->d_step[0], t->n[1] * t->unit);
+    k->rows_carried(&c, s, at, cut, t->n[0], t->unit, 1, 0, s, at, w ? cut : 0);
+    k->rows_carried(&c, s, at + cut, t->n[1] - cut, t->n[0], t->unit, 0, 1, NULL, at, 0);
 }
 
 /* ---- every kernel ---- */
@@ -292,7 +315,9 @@ static void units_of(const tni_copy_kernels *k, int w)
             at_all_edges("units", k, w, &t, try_units);
             at_all_edges("streamed units", k, w, &t, try_stream_units);
             at_all_edges("rows", k, w, &t, try_rows);
+            at_all_edges("rows carried", k, w, &t, try_rows_carried);
             t.d_step[0] += 7;
+            at_all_edges("rows carried with gaps", k, w, &t, try_rows_carried);
             t.s_step[0] = -(t.s_step[0] + 100);
             t.s_step[1] += n0 * 100;
             at_all_edges("units with gaps", k, w, &t, try_units);

@@ -200,44 +200,7 @@ static void stream_units(char *d, const int64_t d_step[2], const char *s,
     units_of(d, d_step, s, s_step, n, unit, ahead, 1);
 }
 
-#if defined(__AVX512BW__)
-/* Bytes between a row and the one whose lines are prefetched: 4 to 8 KB are alike on AMD Zen 4. */
-enum { ROWS_AHEAD = 6 * 1024 };
-
-/* A line of dst lies in one row, or is the end of one and the beginning of the next: loads that
- * are masked do not touch what lies beside a row. */
-static void join_rows(char *d, const char *s, const int64_t *s_at, int64_t n, int64_t unit,
-                      int64_t more)
-{
-    const int64_t lag = (int64_t)((uintptr_t)d & (LINE - 1)), ahead = ROWS_AHEAD / unit + 1;
-    int64_t off = lag ? LINE - lag : 0;
-    char *to = d - lag;
-    if (lag) {
-        const __mmask64 mask = ~(__mmask64)0 << lag;
-        store_some(to, mask, _mm512_maskz_loadu_epi8(mask, s + s_at[0] - lag));
-        to += LINE;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const char *row = s + s_at[i];
-        for (int64_t p = 0; i + ahead < n + more && p < unit; p += LINE)
-            __builtin_prefetch(s + s_at[i + ahead] + p, 0, 2);
-        for (; off + LINE <= unit; off += LINE, to += LINE)
-            stream_line(to, row + off);
-        const int64_t rest = unit - off;
-        const __mmask64 mask = ((__mmask64)1 << rest) - 1;
-        off = rest ? LINE - rest : 0;
-        if (!rest)
-            continue;
-        vec_4 v = _mm512_maskz_loadu_epi8(mask, row + unit - rest);
-        if (i + 1 == n) {
-            store_some(to, mask, v);
-        } else {
-            stream_4(to, _mm512_mask_loadu_epi8(v, ~mask, s + s_at[i + 1] - rest));
-            to += LINE;
-        }
-    }
-}
-#endif
+#include "join_rows.inc"
 
 static void fence(void)
 {
@@ -356,6 +319,7 @@ const tni_copy_kernels TNI_TABLE(copy) = {
 #endif
 #if defined(__AVX512BW__)
     .join_rows = join_rows,
+    .rows_carried = rows_carried,
 #endif
     .units = units,
     .rows = rows,

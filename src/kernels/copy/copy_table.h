@@ -33,6 +33,7 @@ typedef struct tni_carry {
     _Alignas(64) char last[TNI_CARRY_ROWS][64], first[TNI_CARRY_ROWS][64];
     char *at[TNI_CARRY_ROWS];
     uint8_t lag[TNI_CARRY_ROWS], joins[TNI_CARRY_ROWS];
+    const char *begun, *ended; /* rows_carried: the first and the latest listed source row */
 } tni_carry;
 
 typedef struct tni_copy_kernels {
@@ -95,6 +96,13 @@ typedef struct tni_copy_kernels {
      * `more` further rows, which are prefetched. */
     void (*join_rows)(char *d, const char *s, const int64_t *s_at, int64_t n, int64_t unit,
                       int64_t more);
+
+    /* Copy na listed source rows, each of nb units that lie one after the other, into nb rows of
+     * dst that are as c says: unit b of row a from s + s_at[a] + b * unit, of at least 64 bytes.
+     * Otherwise as transpose_carried. */
+    void (*rows_carried)(tni_carry *c, const char *s, const int64_t *s_at, int64_t na,
+                         int64_t nb, int64_t unit, int begins, int ends, const char *next,
+                         const int64_t *next_at, int64_t next_n);
 
     /* Copy bytes that do not overlap, with ordinary stores. */
     void (*copy)(char *d, const char *s, int64_t bytes);

@@ -14,7 +14,7 @@ static const tni_copy_way *const ways[] = {
     &tni_way_transpose_staged,
     &tni_way_indexed,
     &tni_way_transpose,
-    &tni_way_joined,
+    &tni_way_rows_carried,
     &tni_way_rows_staged,
     &tni_way_rows_streamed,
     &tni_way_rows,

@@ -12,12 +12,14 @@
 
 /* Found on AMD Zen 4 (32 KB of first cache, 2 threads), by the same copies with 16 byte offsets. */
 enum {
-    PAGE = 4096,     /* bytes at which rows share the sets of a first cache */
-    PIECE = 1024,    /* bytes of a source piece: 512 and 2048 are slower by a tenth */
-    RUN = 8192,      /* bytes of a run from which it takes in no further axis */
-    RUN_LEAST = 128, /* units of a run: its two ends are partial lines */
-    SEGMENT = 2048,  /* units of a run in an item */
-    CHUNK = 64,      /* listed rows of a call: their lines stay in the first cache */
+    PAGE = 4096,          /* bytes at which rows share the sets of a first cache */
+    PIECE = 1024,         /* bytes of a source piece: 512 and 2048 are slower by a tenth */
+    RUN = 8192,           /* bytes of a run from which it takes in no further axis */
+    RUN_LEAST = 128,      /* units of a run: its two ends are partial lines */
+    SEGMENT = 2048,       /* units of a run in an item */
+    ROWS_LEAST = 64,      /* bytes of rows that are dense on both sides */
+    SEGMENT_ROWS = 65536, /* bytes of a run of such rows in an item */
+    CHUNK = 64,           /* listed rows of a call: their lines stay in the first cache */
     LIST = 2 * CHUNK + 64
 };
 
@@ -35,7 +37,8 @@ static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
         used |= (uint64_t)1 << i;
         if (x->n > most / n) {
             const int64_t even = tni_pieces(x->n, tni_pieces(x->n, most / n));
-            const int64_t grain = 64 / c->unit, whole = (even + grain - 1) / grain * grain;
+            const int64_t grain = c->unit < 64 ? 64 / c->unit : 1;
+            const int64_t whole = (even + grain - 1) / grain * grain;
             const bool fits = c->ntile == 0 && whole <= most && /* whole lines of the source */
                               (x->n % whole == 0 || x->n % whole * c->unit >= 16);
             x->block = fits ? whole : even;
@@ -95,6 +98,24 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     c->streams = true;
     tni_copy_order(c, of, used, key_carried);
     tni_run_segments(c, SEGMENT);
+    return true;
+}
+
+/* Rows that are dense on both sides; a source piece is one of them where no others follow it. */
+static bool rows_carried_plan(tni_copy *c, const tni_copy_case *of)
+{
+    if (!tni_kernels_of(tni_isa_level())->copy->rows_carried || c->unit < ROWS_LEAST ||
+        c->unit >= of->tuning.number[TNI_ROWS_DIRECT] || of->dense < RUN)
+        return false;
+    const bool piece = of->b >= 0 && of->nest->axis[of->b].step[1] == c->unit;
+    c->ntile = 0;
+    c->carried = (tni_carried){.rows = 1};
+    uint64_t used = tni_run_take(c, of, piece ? of->b : -1, piece ? RUN : INT64_MAX);
+    if (piece)
+        used = take_piece(c, of, used);
+    c->streams = true;
+    tni_copy_order(c, of, used, piece ? key_carried : tni_key_by_source);
+    tni_run_segments(c, SEGMENT_ROWS / c->unit > CHUNK ? SEGMENT_ROWS / c->unit : CHUNK);
     return true;
 }
 
@@ -197,9 +218,15 @@ static void carried_run(const tni_copy_job *j, int64_t first, int64_t last)
         const bool more = chunks_next(&q, then);
         if (now->begins)
             begin_rows(c, now, &state);
-        j->k->transpose_carried[c->log2_width](&state, now->s, now->at, now->na, now->nb,
-                                               now->begins, now->ends, more ? then->s : NULL,
-                                               then->at, more ? then->na : 0);
+        const char *next = more ? then->s : NULL;
+        const int64_t next_n = more ? then->na : 0;
+        if (c->way->kind == TNI_COPY_ROWS)
+            j->k->rows_carried(&state, now->s, now->at, now->na, now->nb, c->unit, now->begins,
+                               now->ends, next, then->at, next_n);
+        else
+            j->k->transpose_carried[c->log2_width](&state, now->s, now->at, now->na, now->nb,
+                                                   now->begins, now->ends, next, then->at,
+                                                   next_n);
         if (!more)
             break;
     }
@@ -212,5 +239,14 @@ const tni_copy_way tni_way_carried = {
     .kind = TNI_COPY_TRANSPOSE,
     .beyond = true,
     .plan = carried_plan,
+    .run = carried_run,
+};
+const tni_copy_way tni_way_rows_carried = {
+    .name = "rows carried",
+    .why = "rows are dense on both sides and lie one after the other in dst",
+    .stores = "whole lines, also of two rows, streamed",
+    .kind = TNI_COPY_ROWS,
+    .beyond = true,
+    .plan = rows_carried_plan,
     .run = carried_run,
 };
