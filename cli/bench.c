@@ -1,4 +1,4 @@
-/* bench.c - the standing table, each figure beside the machine's limits for as many bytes.
+/* bench.c - the standard cases, each figure beside the machine's limits for as many bytes.
  *
  * The limits are memcpy by one thread and a dense copy by all of them.  Rounds of the three
  * alternate and the best of each is kept.  Bytes are those that must be read and written. */

@@ -7,9 +7,9 @@
 const command commands[] = {
     {"info", "FILE...", "list the tensors of files",
      OPT_JSON | OPT_TENSORS, run_info, .more =
-     "FILE is a .npy, .npz, .safetensors or .gguf; FILE:NAME is one tensor of it.\n"
+     "FILE is a .npy, .npz, .safetensors, .gguf or .pt; FILE:NAME is one tensor of it.\n"
      "Only headers are read.  align is the largest power of two that divides the\n"
-     "place of the elements in the file, up to 4096.\n\n"
+     "offset of the data in the file, up to 4096.\n\n"
      "    tenon info model.safetensors\n"
      "    tenon info --json model.safetensors | jq '.[0].tensors[].name'\n"},
     {"show", "FILE...", "print the elements of tensors",
@@ -72,8 +72,8 @@ const command commands[] = {
      .new_axis = true},
     {"cast", "DTYPE IN -o OUT", "convert elements",
      OPT_RESULT, run_cast, .more =
-     "To floats round to nearest even; floats to integers truncate and saturate,\n"
-     "NaN becomes 0; integers to integers keep the low bits.\n\n"
+     "Conversions to floats round to nearest, ties to even; floats to integers truncate and\n"
+     "saturate, NaN becomes 0; integers to integers keep the low bits.\n\n"
      "    tenon cast bf16 model.safetensors --tensors '*.weight' -o small.safetensors\n"
      "    tenon cast f16 model.gguf -o model.safetensors\n",
      .whole_file = true, .dequantises = true},
@@ -88,8 +88,8 @@ const command commands[] = {
      (OPT_RESULT & ~OPT_TENSORS) | OPT_JSON, run_eval, .more =
      "TEXT is an expression as in Python: + - * / // % ** comparisons, and or not, & | ^ ~ << >>,\n"
      "the ops by name, dtypes as casts, and sum prod mean min max any all with axis=.  Each NAME\n"
-     "in it is a file, a tensor of a file, or - for a pipe.  The result has the text's dtype.\n"
-     "Without -o a result of up to 1000 elements is printed.\n"
+     "in it is a file, a tensor of a file, or - for a pipe.  The result has the dtype of the\n"
+     "expression.  Without -o a result of up to 1000 elements is printed.\n"
      "tenon explain eval prints the plan, with --json as JSON.\n\n"
      "    tenon eval \"(x / 255 - m) / s\" x=u8.npy m=mean.npy s=std.npy -o out.npy\n"
      "    tenon eval \"sqrt(mean((x - y)**2))\" x=a.npy y=model.safetensors:w\n",
@@ -134,7 +134,7 @@ const command commands[] = {
      run_stats, .more =
      "min, max, mean and std are of the finite elements; - where there are none.  One pass, and\n"
      "a second one for --bins.  The digits do not depend on --max-mem, threads or the order of\n"
-     "the file.  Of complex numbers only zeros, nan and inf are counted.\n\n"
+     "the file.  For complex tensors only zeros, nan and inf are counted.\n\n"
      "    tenon stats model.safetensors --tensors '*.weight' --bins 40\n"
      "    tenon stats --json x.npy | jq '.[0].tensors[0].mean'\n",
      .dequantises = true},
@@ -194,7 +194,7 @@ const command commands[] = {
      run_diff, .more =
      "A and B are files, folders or index.json.  Exit code 0: equal, 1: different, 2: trouble.\n"
      "Without --atol or --rtol equal means equal bits; dtypes that differ are compared as f64.\n"
-     "--rules gives the names of A that they have in B; one that it drops may be lacking there.\n"
+     "--rules maps names in A to names in B; tensors that it drops may be missing from B.\n"
      "Other tensors with equal bytes are found under their new names.\n\n"
      "    tenon diff before.safetensors after.safetensors\n"
      "    tenon diff --rtol 1e-2 model.safetensors model-bf16/\n"},
@@ -213,7 +213,7 @@ const command commands[] = {
      "View or copy, the plan, bytes read and written, memory, predicted time.\n"
      "Nothing is written; -o may be left out.\n\n"
      "    tenon explain permute 2,0,1 in.npy -o out.npy\n"},
-    {"bench", "", "measure this machine and the standing table",
+    {"bench", "", "measure this machine and the standard cases",
      OPT_JSON | OPT_QUICK | OPT_DISK, run_bench, .more =
      "Every figure stands beside the limits for as many bytes in the same run: memcpy by\n"
      "one thread, a dense copy by all.  ratio is to the better one.  --disk measures work on\n"
@@ -221,11 +221,11 @@ const command commands[] = {
      "    tenon bench\n"
      "    tenon bench --disk .\n"
      "    tenon bench --json | jq '.cases[] | select(.ratio < 0.9)'\n"},
-    {"tune", "[--check] [-o FILE]", "measure this machine's numbers and keep them",
+    {"tune", "[--check] [-o FILE]", "measure and save tuning parameters for this machine",
      OPT_OUT | OPT_CHECK | OPT_QUICK, run_tune, .more =
-     "Plans of copies use a few numbers of the machine.  They are measured for a second and\n"
-     "written to FILE, or where the library looks for them: $TENON_TUNE, or tenon/tune in the\n"
-     "configuration folder.  Results are the same with any numbers.\n\n"
+     "Copies use a few tuning parameters.  They are measured for a second and written to FILE, or\n"
+     "where the library looks for them: $TENON_TUNE, or tenon/tune in the configuration folder.\n"
+     "They affect speed only, never results.\n\n"
      "    tenon tune\n"
      "    tenon tune --check\n"},
     {"demo", "", "a tour on files that it makes itself",

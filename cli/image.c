@@ -109,7 +109,7 @@ static tn_status read_line(const image *m, int64_t y)
     return status;
 }
 
-/* What is no number is black in grey and channels, magenta in colours. */
+/* NaN is black in grey and channels, magenta with a colour map. */
 static void paint(const image *m, uint8_t *out, float x)
 {
     double y = m->scaled ? ((double)x - m->low) * m->scale : (double)x;

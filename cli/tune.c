@@ -1,4 +1,4 @@
-/* tune.c - measure the numbers of this machine once, and keep them where the library looks. */
+/* tune.c - measure the tuning parameters of this machine, and save them where the library looks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ typedef enum tn_cut {
 /* What one axis of the mesh does. */
 typedef struct tn_placement {
     int axis;      /* of the tensor, which is cut; -1: each rank along it has a copy */
-    tn_cut cut;    /* not looked at for a copy; nor are block and first */
+    tn_cut cut;    /* ignored for a copy, as are block and first */
     int64_t block; /* TN_CUT_CYCLIC: at least 1; otherwise 0 */
     int first;     /* TN_CUT_CYCLIC: coordinate that gets the first block; otherwise 0 */
 } tn_placement;
@@ -72,7 +72,7 @@ TN_API const int64_t *tn_dist_shape(const tn_dist *d);
  * most that any element has.  0 for NULL. */
 TN_API int64_t tn_dist_copies(const tn_dist *d);
 
-/* A number that is equal for equal distributions, and for others almost never. */
+/* A hash: equal distributions have equal hashes. */
 TN_API uint64_t tn_dist_hash(const tn_dist *d);
 
 /* Extents of a part. */
@@ -169,7 +169,7 @@ TN_API TN_NODISCARD tn_status tn_route_unpack(const tn_route *r, int64_t i, int6
 TN_API TN_NODISCARD tn_status tn_route_keep(const tn_route *r, const tn_tensor *dst_parts,
                                             const tn_tensor *src_parts);
 
-/* What is kept of dst parts low to high - 1 alone; other dst parts are not looked at. */
+/* What is kept of dst parts low to high - 1 alone; other dst parts are ignored. */
 TN_API TN_NODISCARD tn_status tn_route_keep_parts(const tn_route *r, int64_t low, int64_t high,
                                                   const tn_tensor *dst_parts,
                                                   const tn_tensor *src_parts);

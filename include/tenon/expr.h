@@ -69,7 +69,7 @@ TN_API TN_NODISCARD tn_status tn_plan_expr(tn_plan **plan, const tn_expr *e,
 /* Evaluate a text with named tensors; names that are not in it are ignored.  tn_eval allocates
  * nothing, tn_eval_copy a dense result that tn_free releases.
  *
- * TN_EARG     a name is twice, is no name or is reserved; n is negative
+ * TN_EARG     a name is repeated, invalid or reserved; n is negative
  * TN_EFORMAT  the text, or a name in it that was not given */
 TN_API TN_NODISCARD tn_status tn_eval(const tn_tensor *dst, const char *text, int n,
                                       const char *const *names, const tn_tensor *const *srcs);

@@ -24,7 +24,7 @@ TN_API TN_NODISCARD tn_status tn_take(const tn_tensor *dst, const tn_tensor *src
 TN_API TN_NODISCARD tn_status tn_take_along(const tn_tensor *dst, const tn_tensor *src, int dim,
                                             const tn_tensor *index);
 
-/* What meets in one element does so in row-major order of index: with SET the last one stays; the
+/* Writes to one element are applied in row-major order of index: with SET the last one stays; the
  * others compute old op new (min and max as the ops TN_MIN and TN_MAX), rounding each time.  So
  * results do not depend on threads. */
 typedef enum tn_put_op { TN_PUT_SET, TN_PUT_ADD, TN_PUT_MUL, TN_PUT_MIN, TN_PUT_MAX } tn_put_op;

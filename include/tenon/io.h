@@ -2,9 +2,9 @@
  *
  * Files are untrusted: headers are parsed and checked against the size of the file before
  * anything is allocated, and Python objects are never read.  Failures name the file and the
- * offset: "x.npy: header says (7, 33) f32 = 924 bytes, the file has 72".  A file that is
- * malformed is TN_EFORMAT, what is understood and not offered TN_EUNSUPPORTED, what the system
- * refuses TN_EIO.  Many threads may use one open file. */
+ * offset: "x.npy: header says (7, 33) f32 = 924 bytes, the file has 72".  A
+ * malformed file is TN_EFORMAT, a recognised but unsupported feature TN_EUNSUPPORTED, an error
+ * of the system TN_EIO.  Many threads may use one open file. */
 #ifndef TENON_IO_H
 #define TENON_IO_H
 
@@ -27,8 +27,8 @@ typedef struct tn_file tn_file;
  * that is not in its file or in another one, TN_EIO a file that is not there. */
 TN_API TN_NODISCARD tn_status tn_file_open(tn_file **f, const char *path);
 
-/* The same on an open descriptor of a regular file, which stays the caller's; name is for
- * sentences. */
+/* The same on an open descriptor of a regular file, which stays the caller's; name is used
+ * in error messages. */
 TN_API TN_NODISCARD tn_status tn_file_open_fd(tn_file **f, int fd, const char *name);
 
 /* "npy", "npz", "safetensors", "gguf" or "pt", of several files "set"; NULL for NULL. */
@@ -48,7 +48,7 @@ TN_API int64_t tn_file_skipped(const tn_file *f);
  *
  * TN_EARG         no such tensor
  * TN_EFORMAT      it is a damaged member of a .npz, which is listed with the type "damaged"
- * TN_EUNSUPPORTED its type has no tn_dtype (quantised, strings, …) */
+ * TN_EUNSUPPORTED its element type has no tn_dtype (quantised, strings, …) */
 TN_API TN_NODISCARD tn_status tn_file_info(const tn_file *f, int64_t i, const char **name,
                                            tn_tensor *desc, int64_t *offset);
 
@@ -86,8 +86,8 @@ TN_API TN_NODISCARD tn_status tn_file_read(const tn_file *f, int64_t i, tn_tenso
 
 /* Tensor i as a TN_READONLY view of the file, valid until tn_file_close.
  *
- * Somebody who shortens the file while it is mapped makes the view fault (SIGBUS); tn_file_read
- * and tn_file_fetch report the same as TN_EIO.
+ * If the file is truncated while it is mapped, access to the view raises SIGBUS; tn_file_read
+ * and tn_file_fetch report that as TN_EIO.
  *
  * TN_EUNSUPPORTED the bytes need conversion: other endian, compressed */
 TN_API TN_NODISCARD tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out);
@@ -144,8 +144,8 @@ TN_API TN_NODISCARD tn_status tn_save(const char *path, const tn_tensor *t);
  *
  * In .safetensors wider dtypes come first, so that every tensor is aligned.
  *
- * TN_EARG         duplicate key or is not UTF-8
- * TN_EFORMAT      metadata is no JSON object of strings
+ * TN_EARG         a name is duplicated or is not UTF-8
+ * TN_EFORMAT      metadata is not a JSON object of strings
  * TN_EUNSUPPORTED another suffix, or a dtype that the format lacks */
 TN_API TN_NODISCARD tn_status tn_save_many(const char *path, int n, const char *const *names,
                                            const tn_tensor *const *ts, const char *metadata);
@@ -170,7 +170,7 @@ typedef struct tn_write_options {
 } tn_write_options;
 
 /* Begin a file that will hold n tensors of the given dtypes and shapes (data and strides are
- * not looked at), in that order; nothing is at path before tn_writer_commit.  names may be NULL
+ * ignored), in that order; nothing is at path before tn_writer_commit.  names may be NULL
  * when n is 1.
  *
  * .gguf takes f16, bf16, f32, f64, i8, i16, i32 and i64, at most 4 axes, names of at most 63
@@ -182,7 +182,8 @@ TN_API TN_NODISCARD tn_status tn_writer_open(tn_writer **w, const char *path, in
                                              const tn_tensor *const *ts,
                                              const tn_write_options *options);
 
-/* Begin a .npy on a descriptor that cannot seek, such as a pipe; name is for sentences. */
+/* Begin a .npy on a descriptor that cannot seek, such as a pipe; name is used in error
+ * messages. */
 TN_API TN_NODISCARD tn_status tn_writer_open_fd(tn_writer **w, int fd, const char *name,
                                                 const tn_tensor *t);
 

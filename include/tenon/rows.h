@@ -11,7 +11,8 @@ TN_BEGIN
 
 /* exp(x - max) / sum within 4 + |x - max| ulp, and x - max - log(sum) within 4 ulp of the
  * largest of |x|, |result| and 1, along axis dim, sum by the tree; smaller floats rounded once
- * from f32, numbers below 2^-126 may be 0.  NaN or +inf in a row, or nothing but -inf, make the row NaN.
+ * from f32, numbers below 2^-126 may be 0.  NaN or +inf in a row, or nothing but -inf, make the
+ * row NaN.
  *
  * TN_EARG   dim out of range */
 TN_API TN_NODISCARD tn_status tn_softmax(const tn_tensor *dst, const tn_tensor *src, int dim);

@@ -53,13 +53,13 @@ TN_API TN_NODISCARD tn_status tn_handle_device(const tn_handle *h, tn_device *de
  * variable TENON_ISA, read once, selects a lower one; an unknown name is ignored. */
 TN_API const char *tn_isa(void);
 
-/* ---- numbers of this machine ----
+/* ---- tuning parameters ----
  *
- * Plans of copies use a few numbers that depend on the machine: which rows are streamed one by
+ * Plans of copies use a few parameters that depend on the machine: which rows are streamed one by
  * one, how wide tiles are.  They have defaults; measured ones are kept in a small text file, which
  * is read once, at the first plan, from the path in TENON_TUNE or from tenon/tune in the user's
  * configuration folder (TENON_TUNE set and empty: from nowhere).  A file that is damaged or was
- * made on another CPU is ignored there.  Numbers change speed, never a bit of a result.
+ * made on another CPU is ignored there.  They affect speed only, never results.
  *
  * tn_tune measures them for about so many milliseconds, on 64 MB that it allocates.
  *

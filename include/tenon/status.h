@@ -21,19 +21,19 @@ typedef enum tn_status {
     TN_EFORMAT,   /* a file, a pattern or a slice text is malformed */
     TN_EUNSUPPORTED, /* recognised but not supported */
     TN_ERANKS,       /* the ranks of a communicator ask for different things */
-    TN_EMPI,         /* the MPI library refused */
+    TN_EMPI,         /* an MPI call failed */
 } tn_status;
 
 /* "TN_ESHAPE" for TN_ESHAPE; "TN_?" for an unknown number. */
 TN_API const char *tn_status_name(tn_status status);
 
 /* The calling thread's last failure as one sentence naming the call, the operand and both
- * values; "" if none.  It is UTF-8: other bytes of names are written as \xff.  A successful call leaves it unchanged.  The pointer is valid until
- * the next failing call of the same thread. */
+ * values; "" if none.  It is UTF-8: other bytes of names are written as \xff.  A successful call
+ * leaves it unchanged.  The pointer is valid until the next failing call of the same thread. */
 TN_API const char *tn_error(void);
 
 /* Set the calling thread's sentence, cut to 511 bytes, and give status back: for libraries that
- * stand on this one and fail in its manner.  NULL is "". */
+ * are built on tenon and report errors as it does.  NULL is "". */
 TN_API tn_status tn_set_error(tn_status status, const char *sentence);
 
 /* Where that failure lies in the text that its call was given (einsum, pattern, expression,

@@ -110,7 +110,7 @@ typedef struct tn_stream_take {
 /* A job; zero means default.
  *
  * recipe, args  see tn_stream_recipe
- * out           dtype and shape of the result; data and strides are not looked at
+ * out           dtype and shape of the result; data and strides are ignored
  * ndim, shape   axes in which boxes, sources and `at` count, when they are others than out's:
  *               the same elements in the same order.  ndim 0 is out's own
  * n, sources    operands of TN_STREAM_APPLY in order; TN_STREAM_COPY takes any number

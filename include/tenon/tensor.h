@@ -199,8 +199,8 @@ TN_API TN_NODISCARD tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int 
 /* in[text] with Python's grammar: "[0, ::2, 2:8, ..., None]", with or without the brackets.  An
  * integer drops its axis, None inserts one of extent 1, axes that are not mentioned stay.
  * Numbers are decimal, with a sign or none and with underscores as Python has them; None may
- * stand for a bound.  Other than in Python leading zeros are fine, Ellipsis, newaxis and
- * np.newaxis are known words, and there are no expressions, lists, masks or other bases.
+ * stand for a bound.  Unlike Python, leading zeros are accepted and Ellipsis,
+ * newaxis and np.newaxis are recognised; there are no expressions, lists, masks or other bases.
  *
  * TN_EFORMAT  syntax error
  * TN_EARG     an index out of range

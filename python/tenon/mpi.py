@@ -30,7 +30,7 @@ class RanksError(_errors.TenonError, RuntimeError):
 
 
 class MPIError(_errors.TenonError, RuntimeError):
-    """The MPI library refused; the communicator is not usable any more."""
+    """An MPI call failed; the communicator is not usable any more."""
 
     status = "TN_EMPI"
 

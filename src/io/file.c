@@ -50,10 +50,9 @@ static bool is_old_torch(const uint8_t *head, size_t n)
 
 static tn_status fail_old_torch(tn_file *f)
 {
-    return tni_fail(
-        TN_EUNSUPPORTED,
-        "%s: torch's format from before 1.6; load and save it once with a newer torch",
-        f->path);
+    return tni_fail(TN_EUNSUPPORTED,
+                    "%s: PyTorch's format before 1.6; load it and save it with a newer PyTorch",
+                    f->path);
 }
 
 static bool is_pickle(const uint8_t *head, size_t n)
@@ -63,7 +62,7 @@ static bool is_pickle(const uint8_t *head, size_t n)
 
 static tn_status fail_pickle(tn_file *f)
 {
-    return tni_fail(TN_EUNSUPPORTED, "%s: a bare pickle, not an archive of torch", f->path);
+    return tni_fail(TN_EUNSUPPORTED, "%s: a bare pickle, not a PyTorch archive", f->path);
 }
 
 static const struct {
@@ -94,7 +93,7 @@ tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
     if (error)
         return tni_fail(TN_EIO, "%s: %s", f->path, tni_sys_words(error, words, sizeof words));
     if ((int64_t)got < n)
-        return tni_fail(TN_EIO, "%s: file ends at byte %lld, it had %lld bytes when opened",
+        return tni_fail(TN_EIO, "%s: truncated: ends at byte %lld, had %lld bytes when opened",
                         f->path, (long long)(at + (int64_t)got), (long long)f->size);
     return TN_OK;
 }
@@ -327,7 +326,7 @@ tn_status tni_file_entry(const tn_file **file, int64_t i, const char *call, cons
     if ((*e)->damage)
         return tni_fail(TN_EFORMAT, "%s: %s", f->path, (*e)->damage);
     if (!(*e)->dtype)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": type %s has no tn_dtype",
+        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": unsupported element type %s",
                         f->path, (*e)->name, (*e)->type);
     return TN_OK;
 }

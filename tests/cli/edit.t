@@ -89,7 +89,7 @@ $ tenon merge data/set data/set/model-00001-of-00002.safetensors -o twice.safete
 2> tenon: two tensors are named "layers.0.bias": one of data/set, one of data/set/model-00001-of-00002.safetensors
 ? 1
 $ tenon merge data/some.gguf -o q.safetensors
-2> tenon: data/some.gguf: tensor "t.q8": type Q8_0 has no tn_dtype
+2> tenon: data/some.gguf: tensor "t.q8": unsupported element type Q8_0
 ? 1
 $ tenon merge -o x.safetensors
 2> tenon merge: missing argument: IN
@@ -169,7 +169,7 @@ $ mkdir left.partial; tenon split --shard-size 150 whole.safetensors -o left
 2> tenon: left.partial is left from an earlier run; use -f to remove it
 ? 1
 $ tenon split --shard-size 150 data/some.gguf -o quantised; ls -d quantised*
-2> tenon: data/some.gguf: tensor "t.q8": type Q8_0 has no tn_dtype
+2> tenon: data/some.gguf: tensor "t.q8": unsupported element type Q8_0
 2> ls: cannot access 'quantised*': No such file or directory
 ? 2
 

@@ -35,8 +35,8 @@ $ tenon
 2>   diff       compare the tensors of two files
 2>   report     make a page about the tensors of files
 2>   explain    say what a command would do
-2>   bench      measure this machine and the standing table
-2>   tune       measure this machine's numbers and keep them
+2>   bench      measure this machine and the standard cases
+2>   tune       measure and save tuning parameters for this machine
 2>   demo       a tour on files that it makes itself
 2>   help       this list, or one command
 2>   version    print the version

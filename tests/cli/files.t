@@ -31,7 +31,7 @@ $ tenon convert data/many.safetensors -o same.safetensors && cmp data/many.safet
 $ tenon info --json same.safetensors | head -1
 > [{"file": "same.safetensors", "format": "safetensors", "metadata": {"note":"café","format":"np"}, "tensors": [
 $ tenon convert data/some.gguf -o g.safetensors
-2> tenon: data/some.gguf: tensor "t.q8": type Q8_0 has no tn_dtype
+2> tenon: data/some.gguf: tensor "t.q8": unsupported element type Q8_0
 ? 1
 $ tenon convert data/some.gguf:t.bf16 -o g.safetensors && tenon info g.safetensors
 > g.safetensors: safetensors, 1 tensor, 60 B
@@ -218,10 +218,10 @@ $ tenon slice "[0, 0]" z.npz:wide --max-mem 4k --dtype i32 -o - | tenon slice "[
 Quantised tensors of .gguf are read by cast; a file of several tensors is cast as a whole.
 
 $ tenon drop q5_0 data/quant.gguf -o q.safetensors
-2> tenon: data/quant.gguf: tensor "q8_0": type Q8_0 has no tn_dtype
+2> tenon: data/quant.gguf: tensor "q8_0": unsupported element type Q8_0
 ? 1
 $ tenon cast f32 data/quant.gguf -o q.safetensors
-2> tenon: data/quant.gguf: tensor "q5_0": type Q5_0 has no tn_dtype
+2> tenon: data/quant.gguf: tensor "q5_0": unsupported element type Q5_0
 ? 1
 $ for t in q8_0 q4_0 q4_k q5_k q6_k; do tenon cast f32 data/quant.gguf:$t -f -o q.npy; tenon convert data/quant.npz:$t -f -o w.npy; cmp q.npy w.npy; done
 $ tenon cast bf16 --max-mem 5M data/quant.gguf:q4_k -o q.safetensors && tenon info q.safetensors | tail -1

@@ -203,11 +203,11 @@ $ tenon convert data/checkpoint.pt -o c.safetensors && tenon info c.safetensors 
 $ tenon convert data/state.pt -o s.npz && tenon show s.npz:window | tail -1
 >  [60, 62, 64, 66, 68]]
 $ tenon info data/old.pt data/script.pt
-2> tenon: data/old.pt: torch's format from before 1.6; load and save it once with a newer torch
+2> tenon: data/old.pt: PyTorch's format before 1.6; load it and save it with a newer PyTorch
 2> tenon: data/script.pt: a TorchScript archive
 ? 1
 $ tenon convert data/odd.pt -o o.safetensors
-2> tenon: data/odd.pt: tensor "s": type sparse, quantized or meta has no tn_dtype
+2> tenon: data/odd.pt: tensor "s": unsupported element type sparse, quantized or meta
 ? 1
 
 A .npy of text is listed.
@@ -217,5 +217,5 @@ $ tenon info data/x_text.npy
 > dtype  shape  bytes  align  order
 > <U2    ?          -      -  unsupported
 $ tenon show data/x_text.npy
-2> tenon: data/x_text.npy: tensor "": type <U2 has no tn_dtype
+2> tenon: data/x_text.npy: tensor "": unsupported element type <U2
 ? 1

@@ -159,7 +159,7 @@ static void what_cannot_be_copied(void **state)
     OK(tn_writer_open(&w, in_folder("x.npy"), 1, NULL, (const tn_tensor *[]){&desc}, NULL));
     reported = 0;
     assert_int_equal(tni_writer_copy(w, f, 128, TN_F64, N, progress, NULL), TN_EIO);
-    assert_non_null(strstr(tn_error(), "file ends at byte 1000"));
+    assert_non_null(strstr(tn_error(), "truncated: ends at byte 1000"));
     tn_writer_abort(w);
     tn_file_close(f);
 

@@ -209,7 +209,7 @@ static void a_shorter_file(void **state)
         errno = errors[i];
         assert_int_equal(tn_file_read(f, 0, &got), TN_EIO);
         assert_non_null(
-            strstr(tn_error(), ": file ends at byte 200, it had 4128 bytes when opened"));
+            strstr(tn_error(), ": truncated: ends at byte 200, had 4128 bytes when opened"));
         tn_file_close(f);
     }
     unlink(in_folder("x.npy"));

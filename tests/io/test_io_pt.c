@@ -151,7 +151,7 @@ static void other_formats(void **state)
     (void)state;
     static const struct {
         const char *path, *sentence;
-    } rows[] = {{DATA("old.pt"), "torch's format from before 1.6; load and save it once"},
+    } rows[] = {{DATA("old.pt"), "PyTorch's format before 1.6; load it and save it"},
                 {DATA("script.pt"), "a TorchScript archive"}};
     for (int k = 0; k < 2; k++) {
         tn_file *f = NULL;

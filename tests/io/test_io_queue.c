@@ -237,7 +237,7 @@ static void files_that_end(void **state)
         assert_memory_equal(some, bytes + 700, 200);
         (void)tni_queue_read(q, cut, some, 300, 800, &batch);
         assert_int_equal(tni_queue_wait(q, &batch), TN_EIO);
-        assert_non_null(strstr(tn_error(), "y.npy: file ends at byte 1000"));
+        assert_non_null(strstr(tn_error(), "y.npy: truncated: ends at byte 1000"));
         tni_queue_close(q);
     }
     tn_file_close(cut);
