@@ -64,7 +64,13 @@ typedef enum tni_kind { /* rising: two dtypes promote to the higher kind */
                         TNI_COMPLEX
 } tni_kind;
 
-#define TNI_DTYPES 18 /* one more than the largest tn_dtype */
+/* clang-format off */
+#define DTYPE(...) + 1
+enum { TNI_DTYPES = 1 /* one more than the largest tn_dtype */
+#include "dtypes.def"
+};
+#undef DTYPE
+/* clang-format on */
 
 typedef struct tni_dtype_facts {
     const char *name;      /* "f32" */

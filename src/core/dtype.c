@@ -10,6 +10,8 @@ const tni_dtype_facts tni_dtypes[TNI_DTYPES] = {
 #undef DTYPE
 };
 
+_Static_assert(TNI_DTYPES == TN_C128 + 1, "a row for every dtype");
+
 size_t tn_dtype_size(tn_dtype dtype)
 {
     return tni_dtype_known(dtype) ? (size_t)tni_dtypes[dtype].width : 0;

@@ -94,7 +94,7 @@ extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_momen
     tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments, tni_fold_complex_prod,
     tni_fold_complex_dot, tni_fold_extreme;
 
-/* ---- the list of reductions (reduce.def, fold_plan.c) ---- */
+/* ---- the list of reductions (reductions.def, fold_plan.c) ---- */
 
 /* The dtype of a result. */
 typedef enum tni_reduce_result {
@@ -136,7 +136,7 @@ typedef struct tni_reduce_row {
 
 enum {
 #define REDUCTION(ENUM, ...) TNI_REDUCTION_##ENUM,
-#include "reduce.def"
+#include "core/reductions.def"
 #undef REDUCTION
     TNI_REDUCTIONS
 };

@@ -151,7 +151,7 @@ const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
 #define REDUCTION(ENUM, NAME, PARAMS, TAKES, RESULT, NEEDS, USE, PARAM, FACTS)                 \
     [TN_REDUCE_##ENUM] = {#NAME,     PARAMS, TNI_TAKES_##TAKES, TNI_RESULT_##RESULT, NEEDS,    \
                           use_##USE, PARAM,  TNI_FOLD_##FACTS},
-#include "reduce.def"
+#include "core/reductions.def"
 #undef REDUCTION
 };
 
