@@ -10,8 +10,6 @@
 #include "io.h"
 #include "sys.h"
 
-enum { SHOWN = 200 };
-
 static bool is_npy(const uint8_t *head, size_t n)
 {
     return n >= 6 && !memcmp(head, "\x93NUMPY", 6);
@@ -78,6 +76,14 @@ static const struct {
     {"pt", is_pickle, fail_pickle},
     {"safetensors", is_safetensors, tni_safetensors_open},
 };
+
+/* A sentence has 511 bytes; the end of a path says more than its beginning. */
+const char *tni_path_shown(const char *path)
+{
+    enum { SHOWN = 200 };
+    const size_t n = strlen(path);
+    return path + (n > SHOWN ? n - SHOWN : 0);
+}
 
 tn_status tni_no_memory(const char *path, int64_t bytes)
 {
@@ -186,19 +192,19 @@ static tn_status load(tn_file *f)
 /* Begin with what is known of the file; fd -1 is the folder at path. */
 static tn_status open_file(tn_file **out, const char *path, const tn_file *known)
 {
-    size_t len = strlen(path), skip = len > SHOWN ? len - SHOWN : 0;
+    const size_t len = strlen(path);
     tn_file *f = tni_alloc(sizeof *f);
     if (!f) {
         if (known->owns_fd)
             tni_sys_close(known->fd);
-        return tni_no_memory(path + skip, (int64_t)sizeof *f);
+        return tni_no_memory(tni_path_shown(path), (int64_t)sizeof *f);
     }
     *f = *known;
     char *whole = tni_arena_text(&f->arena, path, len);
-    f->path = whole ? whole + skip : NULL;
+    f->path = whole ? tni_path_shown(whole) : NULL;
     f->where = f->owns_fd || f->fd < 0 ? whole : NULL;
     f->format = "set";
-    tn_status status = !whole      ? tni_no_memory(path + skip, (int64_t)len)
+    tn_status status = !whole      ? tni_no_memory(tni_path_shown(path), (int64_t)len)
                        : f->fd < 0 ? tni_set_open_folder(f)
                                    : load(f);
     if (status != TN_OK)
@@ -211,8 +217,7 @@ static tn_status open_file(tn_file **out, const char *path, const tn_file *known
 static tn_status fail_open(const char *path, int error)
 {
     char words[80];
-    size_t len = strlen(path);
-    return tni_fail(TN_EIO, "%s: %s", path + (len > SHOWN ? len - SHOWN : 0),
+    return tni_fail(TN_EIO, "%s: %s", tni_path_shown(path),
                     tni_sys_words(error, words, sizeof words));
 }
 

@@ -91,6 +91,9 @@ tn_status tni_file_index(tn_file *f);
 /* e as a tensor whose bytes are at buf (NULL: no data), with the strides of the file. */
 tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out);
 
+/* The last 200 bytes of a path: what a sentence shows of it. */
+const char *tni_path_shown(const char *path);
+
 /* TN_ENOMEM with the file's name. */
 tn_status tni_no_memory(const char *path, int64_t bytes);
 

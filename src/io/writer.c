@@ -7,16 +7,10 @@
 #include "sys.h"
 #include "write.h"
 
-enum { SHOWN = 200, FLOW = 8 << 20 };
+enum { FLOW = 8 << 20 };
 
 static const tni_format *const formats[] = {&tni_npy_format, &tni_npz_format,
                                             &tni_safetensors_format, &tni_gguf_format};
-
-static const char *shown(const char *path)
-{
-    size_t n = strlen(path);
-    return path + (n > SHOWN ? n - SHOWN : 0);
-}
 
 static tn_status fail_system(const char *path, int error)
 {
@@ -75,10 +69,10 @@ static tn_status find_format(const char *path, int n, const tni_format **format)
     if (!*format)
         return tni_fail(TN_EUNSUPPORTED,
                         "%s: unknown suffix; expected .npy, .npz, .safetensors or .gguf",
-                        shown(path));
+                        tni_path_shown(path));
     if (n != 1 && !(*format)->many)
-        return tni_fail(TN_EUNSUPPORTED, "%s: %s holds one tensor, got %d", shown(path),
-                        (*format)->suffix, n);
+        return tni_fail(TN_EUNSUPPORTED, "%s: %s holds one tensor, got %d",
+                        tni_path_shown(path), (*format)->suffix, n);
     return TN_OK;
 }
 
@@ -173,7 +167,7 @@ static tn_writer *new_writer(const tni_format *format, const char *path)
     if (!w)
         return NULL;
     *w = (tn_writer){.format = format, .fd = -1};
-    w->path = tni_arena_text(&w->arena, shown(path), strlen(shown(path)));
+    w->path = tni_arena_text(&w->arena, tni_path_shown(path), strlen(tni_path_shown(path)));
     w->temp = tni_arena_take(&w->arena, PATH_MAX);
     if (w->temp)
         w->temp[0] = 0;
@@ -211,10 +205,10 @@ tn_status tn_writer_open(tn_writer **out, const char *path, int n, const char *c
     TRY(find_format(path, n, &format));
     int error = tni_sys_target(path, target, sizeof target);
     if (error)
-        return fail_system(shown(path), error);
+        return fail_system(tni_path_shown(path), error);
     tn_writer *w = new_writer(format, path);
     if (!w)
-        return tni_no_memory(shown(path), PATH_MAX);
+        return tni_no_memory(tni_path_shown(path), PATH_MAX);
     if (options)
         w->options = *options;
     w->target = tni_arena_text(&w->arena, target, strlen(target));
@@ -233,7 +227,7 @@ tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_
     TRY(check_all(1, NULL, &t));
     tn_writer *w = new_writer(&tni_npy_format, name);
     if (!w)
-        return tni_no_memory(shown(name), PATH_MAX);
+        return tni_no_memory(tni_path_shown(name), PATH_MAX);
     w->fd = fd;
     w->pipe = true;
     tn_status status = begin(w, 1, NULL, &t);
@@ -251,7 +245,7 @@ tn_status tni_writer_open_scratch(tn_writer **out, const tn_writer *beside, int 
     const char *path = file ? beside->target : P_tmpdir "/x";
     tn_writer *w = new_writer(&tni_safetensors_format, path);
     if (!w)
-        return tni_no_memory(shown(path), PATH_MAX);
+        return tni_no_memory(tni_path_shown(path), PATH_MAX);
     const int error = tni_sys_scratch(path, &w->fd);
     w->options.no_sync = true;
     tn_status status = error ? fail_system(w->path, error) : begin(w, n, names, ts);
@@ -282,10 +276,10 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
     TRY(find_format(path, n, &format));
     if (!format->joined)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensors of a %s do not lie one after the other",
-                        shown(path), format->suffix);
+                        tni_path_shown(path), format->suffix);
     tn_writer *w = new_writer(format, path);
     if (!w)
-        return tni_no_memory(shown(path), PATH_MAX);
+        return tni_no_memory(tni_path_shown(path), PATH_MAX);
     if (options)
         w->options = *options;
     w->sink = true;

@@ -27,7 +27,7 @@ typedef struct tni_trips {
  * of which the last `lag` are not written yet, and where its next line begins.  A row that joins
  * ends where the next one begins: the line that they share is made of the end of one and the
  * first 64 bytes of the other. */
-enum { TNI_CARRY_ROWS = 256 }; /* lines of so many rows are half of a first cache */
+enum { TNI_CARRY_ROWS = 256 }; /* lines of so many rows are half of L1 */
 
 typedef struct tni_carry {
     _Alignas(64) char last[TNI_CARRY_ROWS][64], first[TNI_CARRY_ROWS][64];

@@ -2,7 +2,7 @@
 #include "copy_walk.h"
 
 /* A side buffer for source rows whose addresses share cache sets: 64 rows of 256 bytes are
- * 20 KB with the pitch, and leave a third of a 32 KB first cache to dst's lines.  The extra
+ * 20 KB with the pitch, and leave a third of an L1 of 32 KB to dst's lines.  The extra
  * line of pitch puts neighbours into different sets. */
 enum { PACK = 256, PACK_PITCH = PACK + 64, PACK_ROWS = 64 };
 

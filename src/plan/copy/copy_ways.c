@@ -72,8 +72,8 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
     return unit;
 }
 
-/* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of the
- * first cache that they push each other out before their lines are used up: half as many again
+/* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of
+ * L1 that they push each other out before their lines are used up: half as many again
  * as a set has ways. */
 static bool rows_alias(int64_t unit, int64_t n, int64_t step)
 {

@@ -10,16 +10,16 @@
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* Found on AMD Zen 4 (32 KB of first cache, 2 threads), by the same copies with 16 byte offsets. */
+/* Found on AMD Zen 4 (32 KB of L1, 2 threads), by the same copies with 16 byte offsets. */
 enum {
-    PAGE = 4096,          /* bytes at which rows share the sets of a first cache */
+    PAGE = 4096,          /* bytes at which rows share the sets of L1 */
     PIECE = 1024,         /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,           /* bytes of a run from which it takes in no further axis */
     RUN_LEAST = 128,      /* units of a run: its two ends are partial lines */
     SEGMENT = 2048,       /* units of a run in an item */
     ROWS_LEAST = 64,      /* bytes of rows that are dense on both sides */
     SEGMENT_ROWS = 65536, /* bytes of a run of such rows in an item */
-    CHUNK = 64,           /* listed rows of a call: their lines stay in the first cache */
+    CHUNK = 64,           /* listed rows of a call: their lines stay in L1 */
     LIST = 2 * CHUNK + 64
 };
 

@@ -2,12 +2,12 @@
 #include "copy_shape.h"
 #include "copy_walk.h"
 
-/* Sizes of tiles in a cache, found on an Intel Xeon with 48 KB of first cache and 1.25 MB of
- * second (docs/investigations/0001) and confirmed on AMD Zen 4 (32 KB, 1 MB) to 5 percent. */
+/* Sizes of tiles in a cache, found on an Intel Xeon with 48 KB of L1 and an L2 of 1.25 MB
+ * (docs/investigations/0001) and confirmed on AMD Zen 4 (32 KB, 1 MB) to 5 percent. */
 enum {
     DIRECT = 256,      /* bytes of a source row: four lines feed the hardware's prefetcher */
     DIRECT_RUN = 4096, /* bytes of a row of dst: a page */
-    ROWS = 64,         /* most rows of a tile: more do not fit the first cache */
+    ROWS = 64,         /* most rows of a tile: more do not fit L1 */
     LONG_TILE = 65536, /* bytes of a tile beside a short axis, so that its call is paid for */
 };
 

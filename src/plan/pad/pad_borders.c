@@ -8,7 +8,7 @@
 #include "runtime/runtime.h"
 
 /* The first axes that have no border and lie outside in src, too: each index of them is a pad
- * of its own.  No more of them than make it fit half of the second cache. */
+ * of its own.  No more of them than make it fit half of L2. */
 bool tni_pad_borders_plan(tni_pad *p)
 {
     const int64_t fit = tni_cache_sizes()->l2 / 2;

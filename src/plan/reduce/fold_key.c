@@ -173,7 +173,7 @@ static tni_key_rule other_end(const tni_fold *f)
     return rule;
 }
 
-/* A block is in the first cache when it is read again. */
+/* A block is in L1 when it is read again. */
 static void ends_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
                       tni_fold_scratch *scratch)
 {
@@ -191,7 +191,7 @@ static void ends_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
     key_merge(f, a, b, 2 * w);
 }
 
-/* Rows of half a second cache at a time, twice: the L2 of Zen 4 has 1 MiB. */
+/* Rows of half of L2 at a time, twice: Zen 4 has 1 MiB. */
 static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
