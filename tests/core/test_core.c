@@ -152,6 +152,21 @@ static void dtypes_have_sizes_and_names(void **state)
     }
 }
 
+/* The kind of a dtype is the first letter of its name. */
+static void dtypes_have_kinds(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(dtypes); i++) {
+        const char kind = dtypes[i].name[0];
+        const tn_dtype dtype = dtypes[i].dtype;
+        const bool is_float = kind == 'f' || dtype == TN_BF16;
+        assert_int_equal(tni_is_integer(dtype), kind == 'i' || kind == 'u');
+        assert_int_equal(tni_is_float(dtype), is_float);
+        assert_int_equal(tni_is_complex(dtype), kind == 'c');
+        assert_int_equal(tni_is_narrow(dtype), is_float && dtypes[i].size < 4);
+    }
+}
+
 static void unknown_dtypes_are_refused(void **state)
 {
     (void)state;
@@ -464,6 +479,7 @@ int main(void)
         cmocka_unit_test(a_sentence_is_utf8),
         cmocka_unit_test(the_version_is_that_of_the_header),
         cmocka_unit_test(dtypes_have_sizes_and_names),
+        cmocka_unit_test(dtypes_have_kinds),
         cmocka_unit_test(unknown_dtypes_are_refused),
         cmocka_unit_test(every_pair_promotes_as_in_the_table),
         cmocka_unit_test(sums_and_products_are_exact_or_refused),

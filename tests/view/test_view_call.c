@@ -185,6 +185,7 @@ static void sources_broadcast_to_dst(void **state)
         const tn_tensor *srcs[] = {&a, &b}, *ts[3];
         const tn_status got = tni_broadcast_operands(ts, repeated, "x", &dst, 2, srcs);
         assert_int_equal(got, rows[i].sentence ? TN_ESHAPE : TN_OK);
+        assert_int_equal(tni_broadcast_check("x", &dst, 2, srcs), got);
         if (rows[i].sentence) {
             assert_string_equal(tn_error(), rows[i].sentence);
             continue;
