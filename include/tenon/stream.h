@@ -174,6 +174,31 @@ TN_API int64_t tn_stream_budget(int64_t max_mem);
 TN_API TN_NODISCARD tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts);
 TN_API TN_NODISCARD tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size);
 
+/* A reduction in pieces that several processes compute.  The pieces of a job are the same in each
+ * process whose job has the same max_mem and threads, neither of them 0; states of pieces meet
+ * in their order, and the result has the bits of tn_stream_run whatever the number of pieces.
+ *
+ *     tn_partial_create(&p, &job);                        // of TN_STREAM_REDUCE; job stays
+ *     for (i = 0; i < tn_partial_count(p); i++) {
+ *         tn_partial_compute(p, i, &states);              // here, or in another process that
+ *         tn_partial_merge(p, states);                    // sends tn_partial_bytes(p) to this one
+ *     }
+ *     tn_partial_free(p);
+ *
+ * States are of this version of the library and of this machine's byte order.  Only merge needs
+ * the job's sink.  A tn_partial is used by one thread at a time; states are good until the next
+ * compute, and need the alignment of uint64_t.
+ *
+ * TN_ENULL, TN_ENOMEM, and what tn_stream_run returns
+ * TN_EARG  another recipe; no such piece; all pieces have met */
+typedef struct tn_partial tn_partial;
+TN_API TN_NODISCARD tn_status tn_partial_create(tn_partial **p, const tn_stream *job);
+TN_API int64_t tn_partial_count(const tn_partial *p); /* pieces; 0 for NULL */
+TN_API int64_t tn_partial_bytes(const tn_partial *p); /* of the states of each; 0 for NULL */
+TN_API TN_NODISCARD tn_status tn_partial_compute(tn_partial *p, int64_t i, const void **states);
+TN_API TN_NODISCARD tn_status tn_partial_merge(tn_partial *p, const void *states);
+TN_API void tn_partial_free(tn_partial *p);
+
 /* Facts of all elements of a tensor. */
 typedef struct tn_stats {
     int64_t n, finite, zeros, nan, inf; /* nan and inf of complex numbers: of either part */

@@ -136,13 +136,38 @@ static int levels(int64_t runs)
     return n;
 }
 
+/* Bytes of the states that wait for those that they meet. */
+static int64_t waiting_bytes(const reduction *r)
+{
+    return r->runs.window * r->parts * r->fold.class->words * levels(r->runs.runs) *
+           (int64_t)sizeof(tni_word);
+}
+
+/* Words of a box: its states, then the elements of a run. */
+static int64_t box_words(const reduction *r)
+{
+    return r->states + tni_pieces(r->runs.piece, sizeof(tni_word));
+}
+
+static tn_status merge_begin(reduction *r)
+{
+    const int64_t results = r->runs.window * r->parts;
+    r->pairs.state = tni_alloc((size_t)waiting_bytes(r));
+    r->result = tni_alloc((size_t)(results * tni_width(r->fold.dst)));
+    return r->pairs.state && r->result
+               ? TN_OK
+               : tni_fail(TN_ENOMEM, "stream: no memory for %lld results", (long long)results);
+}
+
+static void merge_end(reduction *r)
+{
+    tni_free(r->pairs.state);
+    tni_free(r->result);
+}
+
 static tn_status run_planned(reduction *r, tn_stream_facts *facts)
 {
     const tn_stream *job = r->job;
-    const int64_t results = r->runs.window * r->parts;
-    const int64_t waiting =
-        results * r->fold.class->words * levels(r->runs.runs) * (int64_t)sizeof(tni_word);
-    const int64_t slots = r->states + tni_pieces(r->runs.piece, sizeof(tni_word));
     const tn_stream_map map = {.fn = reduce_box, .user = r};
     tn_stream inner = {.recipe = TN_STREAM_MAP,
                        .args = &map,
@@ -150,44 +175,130 @@ static tn_status run_planned(reduction *r, tn_stream_facts *facts)
                        .progress = job->progress ? reduce_progress : NULL,
                        .user = r,
                        .max_mem = job->max_mem,
-                       .box = slots,
+                       .box = box_words(r),
                        .threads = job->threads};
-    const int64_t shape[3] = {r->runs.windows.count, r->runs.runs, slots};
+    const int64_t shape[3] = {r->runs.windows.count, r->runs.runs, inner.box};
     TRY(tn_init(&inner.out, NULL, TN_U64, 3, shape));
     if (facts || r->runs.outputs == 0) {
         TRY(facts ? tn_stream_plan(&inner, facts) : TN_OK);
         if (facts) {
-            facts->memory += waiting;
+            facts->memory += waiting_bytes(r);
             facts->shortest_read = r->runs.span;
             facts->box = r->runs.piece / tni_width(r->runs.source->view.dtype);
         }
         return TN_OK;
     }
-    r->pairs.state = tni_alloc((size_t)waiting);
-    r->result = tni_alloc((size_t)(results * tni_width(r->fold.dst)));
-    tn_status status =
-        r->pairs.state && r->result
-            ? tn_stream_run(&inner)
-            : tni_fail(TN_ENOMEM, "stream: no memory for %lld results", (long long)results);
-    tni_free(r->pairs.state);
-    tni_free(r->result);
+    tn_status status = merge_begin(r);
+    if (status == TN_OK)
+        status = tn_stream_run(&inner);
+    merge_end(r);
     return status;
+}
+
+static tn_status reduce_plan(reduction *r, const tn_stream *job)
+{
+    tn_plan *plan = NULL;
+    *r = (reduction){.job = job};
+    TRY(plan_of(job, &plan));
+    r->fold = *tni_fold_of(plan);
+    tn_plan_free(plan);
+    const tn_tensor *view = &job->sources[0].view;
+    r->parts = tni_width(view->dtype) / r->fold.width;
+    const int64_t each = r->parts * (r->fold.class->words * (int64_t)sizeof(tni_word) + 16);
+    tni_runs_plan(&r->runs, &job->sources[0], folded_axes(job), r->fold.class->ordered, each,
+                  tni_stream_share(job));
+    r->states = (r->runs.window * r->parts * r->fold.class->words + 7) & ~INT64_C(7);
+    return TN_OK;
 }
 
 static tn_status reduce_run(const tn_stream *job, tn_stream_facts *facts)
 {
-    tn_plan *plan = NULL;
-    reduction r = {.job = job};
-    TRY(plan_of(job, &plan));
-    r.fold = *tni_fold_of(plan);
-    tn_plan_free(plan);
-    const tn_tensor *view = &job->sources[0].view;
-    r.parts = tni_width(view->dtype) / r.fold.width;
-    const int64_t each = r.parts * (r.fold.class->words * (int64_t)sizeof(tni_word) + 16);
-    tni_runs_plan(&r.runs, &job->sources[0], folded_axes(job), r.fold.class->ordered, each,
-                  tni_stream_share(job));
-    r.states = (r.runs.window * r.parts * r.fold.class->words + 7) & ~INT64_C(7);
+    reduction r;
+    TRY(reduce_plan(&r, job));
     return run_planned(&r, facts);
 }
 
 const tni_recipe tni_stream_reduce_row = {"reduce", reduce_check, NULL, NULL, reduce_run, true};
+
+/* ---- pieces of a reduction, for several processes ---- */
+
+struct tn_partial {
+    reduction r;
+    int64_t next;  /* the piece whose states meet the others next */
+    tni_word *box; /* states and elements of the piece that is computed */
+};
+
+tn_status tn_partial_create(tn_partial **out, const tn_stream *job)
+{
+    tn_stream_facts checked;
+    if (!out)
+        return tni_fail(TN_ENULL, "partial_create: out is NULL");
+    TRY(tn_stream_plan(job, &checked));
+    if (job->recipe != TN_STREAM_REDUCE)
+        return tni_fail(TN_EARG, "partial_create: the recipe is %s, expected reduce",
+                        checked.recipe);
+    tn_partial *p = tni_alloc(sizeof *p);
+    if (!p)
+        return tni_fail(TN_ENOMEM, "partial_create: no memory");
+    *p = (tn_partial){.next = 0};
+    tn_status status = reduce_plan(&p->r, job);
+    if (status == TN_OK) {
+        p->box = tni_alloc((size_t)box_words(&p->r) * sizeof *p->box);
+        status = p->box ? merge_begin(&p->r)
+                        : tni_fail(TN_ENOMEM, "partial_create: no memory for a piece");
+    }
+    if (status != TN_OK) {
+        tn_partial_free(p);
+        return status;
+    }
+    *out = p;
+    return TN_OK;
+}
+
+void tn_partial_free(tn_partial *p)
+{
+    if (!p)
+        return;
+    merge_end(&p->r);
+    tni_free(p->box);
+    tni_free(p);
+}
+
+int64_t tn_partial_count(const tn_partial *p)
+{
+    return p && p->r.runs.outputs ? p->r.runs.windows.count * p->r.runs.runs : 0;
+}
+
+int64_t tn_partial_bytes(const tn_partial *p)
+{
+    return p ? p->r.states * (int64_t)sizeof *p->box : 0;
+}
+
+tn_status tn_partial_compute(tn_partial *p, int64_t i, const void **states)
+{
+    tn_tensor box;
+    if (!p || !states)
+        return tni_fail(TN_ENULL, "partial_compute: %s is NULL", p ? "states" : "p");
+    if (i < 0 || i >= tn_partial_count(p))
+        return tni_fail(TN_EARG, "partial_compute: piece %lld, there are %lld", (long long)i,
+                        (long long)tn_partial_count(p));
+    const int64_t words = box_words(&p->r), at[] = {i / p->r.runs.runs, i % p->r.runs.runs, 0};
+    TRY(tn_init(&box, p->box, TN_U64, 1, &words));
+    TRY(reduce_box(&p->r, &box, 0, NULL, at));
+    *states = p->box;
+    return TN_OK;
+}
+
+tn_status tn_partial_merge(tn_partial *p, const void *states)
+{
+    if (!p || !states)
+        return tni_fail(TN_ENULL, "partial_merge: %s is NULL", p ? "states" : "p");
+    if (!p->r.job->writer && !p->r.job->put)
+        return tni_fail(TN_ENULL, "partial_merge: the job has neither writer nor put");
+    if (p->next == tn_partial_count(p))
+        return tni_fail(TN_EARG, "partial_merge: all %lld pieces have met", (long long)p->next);
+    const int64_t at[] = {p->next / p->r.runs.runs, p->next % p->r.runs.runs};
+    const tn_tensor box = {.data = (void *)(uintptr_t)states};
+    p->next++;
+    return merge_box(&p->r, &box, at);
+}

@@ -59,6 +59,27 @@ static void fill_floats(rng *r, block *b)
     } while (index_next(at, b->t.ndim, b->t.shape));
 }
 
+/* The same in pieces: two processes compute them in turns, and states meet in the first. */
+static void in_pieces(const tn_stream *job, sink *s)
+{
+    tn_partial *at[2] = {NULL, NULL};
+    s->size = 0;
+    for (int k = 0; k < 2; k++)
+        OK(tn_partial_create(&at[k], job));
+    const int64_t n = tn_partial_count(at[0]), bytes = tn_partial_bytes(at[0]);
+    void *sent = malloc((size_t)bytes + 1);
+    for (int64_t i = 0; i < n; i++) {
+        const void *states;
+        OK(tn_partial_compute(at[i % 2], i, &states));
+        memcpy(sent, states, (size_t)bytes);
+        OK(tn_partial_merge(at[0], sent));
+    }
+    assert_int_equal(tn_partial_merge(at[0], sent), TN_EARG);
+    free(sent);
+    for (int k = 0; k < 2; k++)
+        tn_partial_free(at[k]);
+}
+
 static void try_one(rng *r, tn_reduction op, const block *src, uint64_t folded, uint64_t seed)
 {
     static const int64_t memories[] = {0, 1, 20 << 20};
@@ -83,14 +104,17 @@ static void try_one(rng *r, tn_reduction op, const block *src, uint64_t folded, 
                      .progress = advance,
                      .user = &s};
     for (int m = 0; m < 3; m++)
-        for (int threads = 1; threads < 4; threads++) {
+        for (int threads = 0; threads < 4; threads++) {
             tn_stream_facts facts;
             job.max_mem = memories[m];
-            job.threads = threads;
+            job.threads = threads ? threads : 1;
             s.size = s.done = 0;
             OK(tn_stream_plan(&job, &facts));
             assert_string_equal(facts.recipe, "reduce");
-            OK(tn_stream_run(&job));
+            if (threads)
+                OK(tn_stream_run(&job));
+            else
+                in_pieces(&job, &s);
             assert_int_equal(s.size, tn_nbytes(&want));
             if (memcmp(s.bytes, want.data, (size_t)s.size))
                 fail_msg("%s of %s %s axes %llx, %lld bytes, %d threads: TEST_SEED=%llu",
@@ -174,6 +198,31 @@ static void test_refused(void **state)
     s.want = &job.out;
     OK(tn_stream_run(&job));
     assert_true(y[0] == 5 && y[1] == 7 && y[2] == 9);
+    tn_partial *p = NULL;
+    const void *states = NULL;
+    job.recipe = TN_STREAM_COPY;
+    job.args = NULL;
+    job.out = from.view;
+    REFUSED(tn_partial_create(&p, &job), TN_EARG, "the recipe is copy, expected reduce");
+    OK(tn_init(&job.out, NULL, TN_F32, 1, (const int64_t[]){3}));
+    job.recipe = TN_STREAM_REDUCE;
+    REFUSED(tn_partial_create(&p, &job), TN_ENULL, "args is NULL");
+    REFUSED(tn_partial_create(&p, NULL), TN_ENULL, "job is NULL");
+    job.args = &args;
+    REFUSED(tn_partial_create(NULL, &job), TN_ENULL, "out is NULL");
+    assert_null(p);
+    job.put = NULL;
+    OK(tn_partial_create(&p, &job));
+    assert_int_equal(tn_partial_count(p), 1);
+    REFUSED(tn_partial_compute(p, 1, &states), TN_EARG, "piece 1, there are 1");
+    REFUSED(tn_partial_compute(NULL, 0, &states), TN_ENULL, "p is NULL");
+    OK(tn_partial_compute(p, 0, &states));
+    REFUSED(tn_partial_merge(p, NULL), TN_ENULL, "states is NULL");
+    REFUSED(tn_partial_merge(p, states), TN_ENULL, "neither writer nor put");
+    tn_partial_free(p);
+    tn_partial_free(NULL);
+    assert_int_equal(tn_partial_count(NULL) + tn_partial_bytes(NULL), 0);
+    job.put = gather;
     job.args = NULL;
     REFUSED(tn_stream_run(&job), TN_ENULL, "args is NULL");
     job.args = &args;

@@ -124,6 +124,30 @@ static tn_status call_stream_stats(void)
     return tn_stream_stats(&job, &stats, 8, counts);
 }
 
+static tn_status call_partial(void)
+{
+    const tn_stream_reduce args = {.op = TN_REDUCE_SUM, .naxes = TN_ALL_AXES};
+    tn_stream_source source = {.file = opened};
+    tn_stream job = {.recipe = TN_STREAM_REDUCE,
+                     .args = &args,
+                     .n = 1,
+                     .sources = &source,
+                     .put = take_block,
+                     .max_mem = 1 << 26,
+                     .threads = 1};
+    tn_partial *p = NULL;
+    const void *states;
+    OK(tn_file_places(opened, 0, &source.view));
+    OK(tn_init(&job.out, NULL, TN_F32, 0, NULL));
+    tn_status status = tn_partial_create(&p, &job);
+    if (status == TN_OK)
+        status = tn_partial_compute(p, 0, &states);
+    if (status == TN_OK && tn_partial_count(p) == 1 && tn_partial_bytes(p) > 0)
+        status = tn_partial_merge(p, states);
+    tn_partial_free(p);
+    return status;
+}
+
 static tn_status call_file_unpack(void)
 {
     int null = open("/dev/null", O_WRONLY);
