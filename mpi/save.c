@@ -36,9 +36,9 @@ typedef struct saver {
     char late_words[512];
 } saver;
 
-static tn_status system_fail(const saver *s, const char *what)
+static tn_status system_fail(const saver *s)
 {
-    return tnm_fail(TN_EIO, "%.300s: %s: %s", s->path, what, strerror(errno));
+    return tnm_fail(TN_EIO, "%.300s: %s", s->path, strerror(errno));
 }
 
 /* ---- the order of tensors, and what everybody must know ---- */
@@ -135,15 +135,15 @@ static tn_status temp_make(saver *s, const void *header)
     s->fd = open(s->temp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (s->fd < 0) {
         s->temp[0] = 0;
-        return system_fail(s, "open");
+        return system_fail(s);
     }
     if (ftruncate(s->fd, s->end) != 0)
-        return system_fail(s, "truncate");
+        return system_fail(s);
     for (int64_t at = 0; at < s->header_bytes;) {
         ssize_t n =
             pwrite(s->fd, (const char *)header + at, (size_t)(s->header_bytes - at), at);
         if (n < 0 && errno != EINTR)
-            return system_fail(s, "write");
+            return system_fail(s);
         at += n > 0 ? n : 0;
     }
     return TN_OK;
@@ -164,7 +164,7 @@ static tn_status temp_open(saver *s)
     if (s->c->rank != 0 && writes(s)) {
         s->fd = open(s->temp, O_WRONLY | O_CLOEXEC);
         if (s->fd < 0)
-            status = system_fail(s, "open");
+            status = system_fail(s);
     }
     return tnm_agree(s->c, status, NULL, NULL);
 }
@@ -176,7 +176,7 @@ static void range_write(saver *s, const char *data, int64_t n, int64_t at)
         if (k < 0 && errno == EINTR)
             continue;
         if (k < 0) {
-            s->late = system_fail(s, "write");
+            s->late = system_fail(s);
             snprintf(s->late_words, sizeof s->late_words, "%s", tn_error());
             return;
         }
@@ -380,14 +380,14 @@ static tn_status find_leaders(saver *s)
 static tn_status save_publish(saver *s)
 {
     if (s->fd >= 0 && s->late == TN_OK && fsync(s->fd) != 0) {
-        s->late = system_fail(s, "sync");
+        s->late = system_fail(s);
         snprintf(s->late_words, sizeof s->late_words, "%s", tn_error());
     }
     tn_status status = s->late == TN_OK ? TN_OK : tn_set_error(s->late, s->late_words);
     TRY(tnm_agree(s->c, status, NULL, NULL));
     if (s->c->rank == 0) {
         if (rename(s->temp, s->path) != 0) {
-            status = system_fail(s, "rename");
+            status = system_fail(s);
         } else {
             s->temp[0] = 0;
             char folder[PATH_MAX];

@@ -361,22 +361,44 @@ static void halo(const args *a)
     tn_dist_free(d);
 }
 
+/* Whether a part of the bench is asked for: all without names. */
+static bool asked(const args *a, const char *name)
+{
+    bool found = a->n == 0;
+    for (int i = 0; i < a->n; i++)
+        found = found || !strcmp(a->operands[i], name);
+    return found;
+}
+
+static const struct {
+    const char *name;
+    void (*run)(const args *a);
+} others[] = {{"calls", small_calls}, {"halo", halo}, {"save", bench_save}};
+enum { CASES = sizeof cases / sizeof *cases, OTHERS = sizeof others / sizeof *others };
+
 int run_bench(const args *a)
 {
     double best[METHODS];
-    if (a->n > 0)
-        return usage("bench takes no operands");
+    for (int i = 0; i < a->n; i++) {
+        bool known = false;
+        for (int k = 0; k < CASES + OTHERS; k++)
+            known = known ||
+                    !strcmp(a->operands[i], k < CASES ? cases[k].name : others[k - CASES].name);
+        if (!known)
+            return usage("no case \"%s\": T, R, A, B, calls, halo, save", a->operands[i]);
+    }
+    if (64 % all_ranks != 0)
+        return fail("bench needs a number of ranks that divides 64, got %d", all_ranks);
     if (!a->json && this_rank == 0)
         printf("%d ranks, %s; the best of some rounds, methods in turns\n", all_ranks,
                tn_isa());
-    if (64 % all_ranks != 0)
-        return fail("bench needs a number of ranks that divides 64, got %d", all_ranks);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        measure(&cases[i], a->quick ? 3 : cases[i].ndim == 2 ? 25 : 12, best);
-        print_case(a, &cases[i], best);
-    }
-    small_calls(a);
-    halo(a);
-    bench_save(a);
+    for (int i = 0; i < CASES; i++)
+        if (asked(a, cases[i].name)) {
+            measure(&cases[i], a->quick ? 3 : cases[i].ndim == 2 ? 25 : 12, best);
+            print_case(a, &cases[i], best);
+        }
+    for (int i = 0; i < OTHERS; i++)
+        if (asked(a, others[i].name))
+            others[i].run(a);
     return DONE;
 }

@@ -7,20 +7,22 @@
 #include <tenon/mpi.h>
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
+enum { MOST_OPERANDS = 24 };
 
 typedef struct args {
     const char *word; /* permute, cast ... */
     int n;
-    const char *operands[8];
-    const char *out, *shape, *dtype, *src, *dst, *name, *axis;
+    const char *operands[MOST_OPERANDS];
+    const char *out, *shape, *dtype, *src, *dst, *name, *axis, *params;
     int64_t max_mem, ranks, per_node;
     double alpha, beta; /* seconds, bytes per second; 0: no prediction */
-    bool force, quick, json, quiet;
+    bool force, quick, json, quiet, progress, keep;
 } args;
 
 extern int this_rank, all_ranks; /* 0 and 1 without mpirun */
 
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Says the usage of the command, too. */
 int usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 double seconds(void);
 const char *bytes_text(char buf[32], double bytes);
@@ -34,15 +36,49 @@ const char *bytes_text(char buf[32], double bytes);
 #define LIB(call)                                                                              \
     do {                                                                                       \
         if ((call) != TN_OK)                                                                   \
-            return fail("%s", tn_error());                                                     \
+            return fail("%s", sentence());                                                     \
     } while (0)
 
-/* "1,0" as numbers (numbers.c); "block:0x4,copy@4x2" as a distribution over ranks. */
-int parse_numbers(const char *text, int most, int64_t *out, int *n);
-int parse_axes(const char *text, int ndim, int *axes);
+/* tn_error() as tenon says it: without "rank 3: ". */
+const char *sentence(void);
+
+/* "1,0" as numbers for what, an option or a command (numbers.c); axes of a tensor, -1 the last;
+ * "block:0x4,copy@4x2" as a distribution over ranks. */
+int parse_numbers(const char *what, const char *text, int most, int64_t *out, int *n);
+int parse_axes(const char *what, const char *text, int ndim, int *axes, int *n);
 int parse_dist(const char *text, int ndim, const int64_t *shape, int ranks, tn_dist **d);
 
-int run_data(const args *a);    /* data.c: permute, rearrange, slice, cast, convert, reduce */
+/* ---- files through the memory of all ranks (data.c, reduce.c) ---- */
+
+typedef struct job {
+    const args *a;
+    const char *in;
+    char path[4096], tensor[512];
+    tn_file *file;
+    int64_t i;
+    tn_tensor view; /* of the file: what is read, in the order of IN */
+    int axes[TN_MAX_NDIM];
+    tn_dtype dtype; /* of OUT */
+    tn_dist *src, *dst;
+    tn_tensor from, to;
+    int keep_axis; /* of OUT that is cut; -1: rank 0 has everything */
+} job;
+
+/* One exit code for all: the lowest rank that failed tells why. */
+int agree(int code);
+
+/* The sentence of a failure that is about the input begins with its name. */
+tn_status of_input(const job *j, tn_status status);
+
+/* Rank 0 makes OUT, and commits it, or gives it up when code is a failure. */
+int open_output(const job *j, const tn_tensor *out, tn_writer **w);
+int close_output(tn_writer *w, int code);
+
+/* How far it is: lines with --progress, on a terminal from the second second on. */
+void progress(const args *a, double start, int64_t done, int64_t all);
+
+int run_reduce(job *j);
+int run_data(const args *a);    /* permute, rearrange, slice, cast, convert, reduce */
 int run_explain(const args *a); /* explain.c */
 int run_bench(const args *a);   /* bench.c */
 

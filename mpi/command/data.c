@@ -9,34 +9,26 @@
 
 #include "command.h"
 
-/* One exit code for all: the lowest rank that failed tells why. */
-static int agree(int code)
+int agree(int code)
 {
     int mine = code == DONE ? all_ranks : this_rank, lowest;
     char words[512];
     MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (lowest == all_ranks)
         return DONE;
-    snprintf(words, sizeof words, "%s", tn_error());
+    snprintf(words, sizeof words, "%s", sentence());
     MPI_Bcast(words, sizeof words, MPI_BYTE, lowest, MPI_COMM_WORLD);
     return fail("%s", words);
 }
 
-typedef struct job {
-    const args *a;
-    const char *in;
-    char path[4096], tensor[512];
-    tn_file *file;
-    int64_t i;
-    tn_tensor view; /* of the file: what is read, in the order of IN */
-    int axes[TN_MAX_NDIM];
-    tn_dtype dtype; /* of OUT */
-    tn_dist *src, *dst;
-    tn_tensor from, to;
-    int keep_axis; /* of OUT, or of what is reduced, that is cut; -1: rank 0 has everything */
-    int naxes, reduced[TN_MAX_NDIM];
-    tn_reduction op;
-} job;
+tn_status of_input(const job *j, tn_status status)
+{
+    char text[1024];
+    if (status == TN_OK)
+        return TN_OK;
+    snprintf(text, sizeof text, "%.400s: %.500s", j->in, tn_error());
+    return tn_set_error(status, text);
+}
 
 /* "x.safetensors:name" */
 static void split_name(job *j)
@@ -65,27 +57,45 @@ static tn_status open_input(job *j)
     return status == TN_OK ? tn_file_places(j->file, j->i, &j->view) : status;
 }
 
+/* NAME=SIZE operands between the pattern and the file, with spaces between them. */
+static const char *sizes_of(const args *a, char text[512])
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 1; i < a->n - 1 && used < 500; i++)
+        used += (size_t)snprintf(text + used, 512 - used, "%s ", a->operands[i]);
+    return text[0] ? text : NULL;
+}
+
 /* What the word makes of the input: a view of it, axes, a dtype. */
 static tn_status apply_word(job *j)
 {
     const char *word = j->a->word, *what = j->a->operands[0];
+    char sizes[512];
     j->dtype = j->view.dtype;
-    if (!strcmp(word, "slice")) {
-        tn_status status = tn_slice_text(&j->view, &j->view, what);
-        if (status != TN_OK)
-            return status;
-    }
-    if (!strcmp(word, "rearrange")) {
-        tn_status status = tn_pattern_view(&j->view, &j->view, what, NULL);
-        if (status != TN_OK)
-            return status;
-    }
+    if (!strcmp(word, "slice"))
+        TRY(of_input(j, tn_slice_text(&j->view, &j->view, what)));
+    if (!strcmp(word, "rearrange"))
+        TRY(of_input(j, tn_pattern_view(&j->view, &j->view, what, sizes_of(j->a, sizes))));
+    if (!strcmp(word, "cast"))
+        TRY(tn_dtype_parse(&j->dtype, what));
     for (int i = 0; i < j->view.ndim; i++)
         j->axes[i] = i;
     j->keep_axis = j->view.ndim ? 0 : -1;
-    if (!strcmp(word, "cast"))
-        return tn_dtype_parse(&j->dtype, what);
-    return strcmp(word, "reduce") ? TN_OK : tn_reduction_parse(&j->op, what);
+    return TN_OK;
+}
+
+/* permute: the axes are checked by the view that they would give. */
+static int permute_axes(job *j)
+{
+    tn_tensor view;
+    char text[80];
+    int n;
+    TRY(parse_axes("permute", j->a->operands[0], j->view.ndim, j->axes, &n));
+    snprintf(text, sizeof text, "permute: got %d axes for a %d-d tensor", n, j->view.ndim);
+    LIB(of_input(j, n == j->view.ndim ? tn_permute(&view, &j->view, j->axes)
+                                      : tn_set_error(TN_EARG, text)));
+    return DONE;
 }
 
 /* Blocks of one axis; axis -1: everything on rank 0. */
@@ -94,67 +104,6 @@ static tn_status block_dist(tn_dist **d, int ndim, const int64_t *shape, int axi
     const tn_placement cut = {axis, TN_CUT_BLOCK, 0, 0};
     return axis < 0 ? tn_dist_whole(d, ndim, shape, all_ranks, 0)
                     : tn_dist_mesh(d, ndim, shape, 1, &all_ranks, &cut, NULL);
-}
-
-/* The axes of --axis (all without it); the longest of the others is cut. */
-static int reduce_axes(job *j)
-{
-    int64_t numbers[TN_MAX_NDIM], longest = 0;
-    const int ndim = j->view.ndim;
-    bool gone[TN_MAX_NDIM] = {false};
-    for (int i = 0; i < ndim; i++)
-        numbers[i] = i;
-    j->naxes = ndim;
-    if (j->a->axis)
-        TRY(parse_numbers(j->a->axis, TN_MAX_NDIM, numbers, &j->naxes));
-    j->keep_axis = -1;
-    for (int i = 0; i < j->naxes; i++) {
-        const int64_t axis = numbers[i] < 0 ? numbers[i] + ndim : numbers[i];
-        if (axis < 0 || axis >= ndim || gone[axis])
-            return fail("--axis \"%s\": expected axes of 0 to %d, each once", j->a->axis,
-                        ndim - 1);
-        gone[axis] = true;
-        j->reduced[i] = (int)axis;
-    }
-    for (int i = 0; i < ndim; i++)
-        if (!gone[i] && j->view.shape[i] > longest) {
-            longest = j->view.shape[i];
-            j->keep_axis = i;
-        }
-    return DONE;
-}
-
-/* Every rank has all elements of its kept indices, and reduces them as tenon does alone. */
-static tn_status reduce_part(job *j)
-{
-    tn_tensor out;
-    tn_dist *d = NULL;
-    int64_t shape[TN_MAX_NDIM];
-    int ndim = 0, cut = -1;
-    tn_tensor whole = j->view;
-    tn_status status = tn_reduce_shape(&whole, j->naxes, j->reduced, false, &ndim, shape);
-    for (int i = 0, kept = 0; i < j->view.ndim; i++) {
-        bool gone = false;
-        for (int k = 0; k < j->naxes; k++)
-            gone = gone || j->reduced[k] == i;
-        cut = i == j->keep_axis ? kept : cut;
-        kept += !gone;
-    }
-    if (status == TN_OK)
-        status = block_dist(&d, ndim, shape, cut);
-    if (status == TN_OK && tn_dist_parts(d, this_rank) > 0) {
-        status = tn_reduce_copy(&out, j->op, NULL, &j->to, j->naxes, j->reduced, false);
-        tn_free(&j->to);
-        if (status == TN_OK)
-            j->to = out;
-    }
-    if (status != TN_OK) {
-        tn_dist_free(d);
-        return status;
-    }
-    tn_dist_free(j->dst);
-    j->dst = d;
-    return TN_OK;
 }
 
 static tn_status make_parts(job *j)
@@ -228,6 +177,26 @@ static const char *name_in_out(const job *j)
     return j->a->name ? j->a->name : j->tensor[0] ? j->tensor : "tensor";
 }
 
+int open_output(const job *j, const tn_tensor *out, tn_writer **w)
+{
+    const char *names[] = {name_in_out(j)};
+    const tn_write_options options = {.exclusive = !j->a->force};
+    *w = NULL;
+    return agree(this_rank || tn_writer_open(w, j->a->out, 1,
+                                             names_tensors(j->a->out) ? names : NULL, &out,
+                                             &options) == TN_OK
+                     ? DONE
+                     : FAILED);
+}
+
+int close_output(tn_writer *w, int code)
+{
+    if (code == DONE)
+        return agree(this_rank || tn_writer_commit(w) == TN_OK ? DONE : FAILED);
+    tn_writer_abort(w);
+    return code;
+}
+
 static int move(job *j)
 {
     const int64_t most = 64 << 20, least = 64 << 10, asked = j->a->max_mem;
@@ -247,8 +216,6 @@ static int move(job *j)
 static int move_and_save(job *j)
 {
     TRY(move(j));
-    if (!strcmp(j->a->word, "reduce"))
-        TRY(agree(reduce_part(j) == TN_OK ? DONE : FAILED));
     const tn_dist *ds[] = {j->dst};
     const tn_tensor *parts[] = {&j->to};
     const char *names[] = {name_in_out(j)};
@@ -266,12 +233,26 @@ static void free_parts(job *j)
     j->src = j->dst = NULL;
 }
 
+static int run_whole(job *j)
+{
+    int code = agree(make_parts(j) == TN_OK ? DONE : FAILED);
+    if (code == DONE)
+        code = agree(read_part(j) == TN_OK ? DONE : FAILED);
+    if (code == DONE)
+        code = move_and_save(j);
+    free_parts(j);
+    return code;
+}
+
 /* ---- what does not fit: slab by slab ---- */
 
-/* How far it is, on a terminal, from the second second on. */
-static void progress(const job *j, double start, int64_t done, int64_t all)
+void progress(const args *a, double start, int64_t done, int64_t all)
 {
-    if (this_rank == 0 && !j->a->quiet && isatty(STDERR_FILENO) && seconds() - start > 1)
+    if (this_rank != 0 || a->quiet)
+        return;
+    if (a->progress)
+        fprintf(stderr, "%3d%%\n", (int)(100 * done / all));
+    else if (isatty(STDERR_FILENO) && seconds() - start > 1)
         fprintf(stderr, done < all ? "\r%3d%%\033[K" : "\r\033[K", (int)(100 * done / all));
 }
 
@@ -280,7 +261,7 @@ static void progress(const job *j, double start, int64_t done, int64_t all)
 static int64_t slab_rows(const job *j)
 {
     const int64_t rows = j->view.ndim ? j->view.shape[j->axes[0]] : 0;
-    if (!j->a->max_mem || rows == 0 || !strcmp(j->a->word, "reduce"))
+    if (!j->a->max_mem || rows == 0)
         return 0;
     const double row = (double)tn_numel(&j->view) / (double)rows *
                        (double)(tn_dtype_size(j->view.dtype) + tn_dtype_size(j->dtype));
@@ -311,63 +292,70 @@ static int put_slab(const job *whole, tn_writer *w, int64_t first, int64_t rows)
 
 static int run_slabs(const job *j, int64_t rows)
 {
-    const char *names[] = {name_in_out(j)};
-    const tn_write_options options = {.exclusive = !j->a->force};
     int64_t shape[TN_MAX_NDIM];
     tn_tensor out;
-    const tn_tensor *list[] = {&out};
-    tn_writer *w = NULL;
+    tn_writer *w;
     for (int i = 0; i < j->view.ndim; i++)
         shape[i] = j->view.shape[j->axes[i]];
-    tn_status status = tn_init(&out, NULL, j->dtype, j->view.ndim, shape);
-    if (status == TN_OK && this_rank == 0)
-        status = tn_writer_open(&w, j->a->out, 1, names_tensors(j->a->out) ? names : NULL, list,
-                                &options);
-    int code = agree(status == TN_OK ? DONE : FAILED);
+    LIB(tn_init(&out, NULL, j->dtype, j->view.ndim, shape));
+    int code = open_output(j, &out, &w);
     const double start = seconds();
     for (int64_t at = 0; at < shape[0] && code == DONE; at += rows) {
         code = put_slab(j, w, at, rows);
-        progress(j, start, at + rows < shape[0] ? at + rows : shape[0], shape[0]);
+        progress(j->a, start, at + rows < shape[0] ? at + rows : shape[0], shape[0]);
     }
-    if (code != DONE) {
-        tn_writer_abort(w);
-        return code;
-    }
-    return agree(this_rank || tn_writer_commit(w) == TN_OK ? DONE : FAILED);
+    return close_output(w, code);
+}
+
+/* The operands that a command has, and those that it lacks. */
+static int check_operands(const args *a)
+{
+    const bool converts = !strcmp(a->word, "convert"), sized = !strcmp(a->word, "rearrange");
+    const int need = converts ? 1 : 2;
+    static const char *const what[][2] = {{"permute", "AXES"},
+                                          {"rearrange", "PATTERN"},
+                                          {"slice", "TEXT"},
+                                          {"cast", "DTYPE"},
+                                          {"reduce", "OP"}};
+    tn_dtype dtype;
+    tn_reduction op;
+    for (size_t i = 0; i < sizeof what / sizeof *what && a->n == 0; i++)
+        if (!strcmp(a->word, what[i][0]))
+            return usage("missing argument: %s", what[i][1]);
+    if (!strcmp(a->word, "cast") && tn_dtype_parse(&dtype, a->operands[0]) != TN_OK)
+        return usage("unknown dtype \"%s\"", a->operands[0]);
+    if (!strcmp(a->word, "reduce") && tn_reduction_parse(&op, a->operands[0]) != TN_OK)
+        return usage("unknown reduction \"%s\"; tenon help reduce lists them", a->operands[0]);
+    if (a->n < need)
+        return usage("missing argument: IN");
+    if (a->n > need && !sized)
+        return usage("too many arguments");
+    if (!a->out)
+        return usage("missing -o OUT");
+    return a->force || access(a->out, F_OK) != 0
+               ? DONE
+               : fail("%s already exists; use -f to overwrite", a->out);
 }
 
 int run_data(const args *a)
 {
-    const bool converts = !strcmp(a->word, "convert");
-    job j = {.a = a, .in = a->operands[converts ? 0 : 1]};
-    if (a->n != (converts ? 1 : 2))
-        return usage("%s takes %s", a->word, converts ? "one file" : "what to do and one file");
-    if (!a->out)
-        return usage("%s: -o OUT is missing", a->word);
-    if (!a->force && access(a->out, F_OK) == 0)
-        return fail("%s: is there already; -f overwrites it", a->out);
+    TRY(check_operands(a));
+    job j = {.a = a, .in = a->operands[a->n - 1]};
     split_name(&j);
     tn_status status = open_input(&j);
     if (status == TN_OK)
         status = apply_word(&j);
     int code = agree(status == TN_OK ? DONE : FAILED);
     if (code == DONE && !strcmp(a->word, "permute"))
-        code = parse_axes(a->operands[0], j.view.ndim, j.axes);
-    if (code == DONE && !strcmp(a->word, "reduce"))
-        code = reduce_axes(&j);
-    const int64_t rows = code == DONE ? slab_rows(&j) : 0;
-    if (rows > 0) {
+        code = permute_axes(&j);
+    const bool reduces = !strcmp(a->word, "reduce");
+    const int64_t rows = code == DONE && !reduces ? slab_rows(&j) : 0;
+    if (code == DONE && reduces)
+        code = run_reduce(&j);
+    else if (code == DONE && rows > 0)
         code = run_slabs(&j, rows);
-        tn_file_close(j.file);
-        return code;
-    }
-    if (code == DONE)
-        code = agree(make_parts(&j) == TN_OK ? DONE : FAILED);
-    if (code == DONE)
-        code = agree(read_part(&j) == TN_OK ? DONE : FAILED);
-    if (code == DONE)
-        code = move_and_save(&j);
-    free_parts(&j);
+    else if (code == DONE)
+        code = run_whole(&j);
     tn_file_close(j.file);
     return code;
 }

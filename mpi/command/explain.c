@@ -106,6 +106,17 @@ static int print(const args *a, const sample *s, const tn_dist *dst, const tn_di
     return DONE;
 }
 
+/* Each axis once: shapes are made of them before the library sees them. */
+static int explain_axes(const char *text, int ndim, int *axes)
+{
+    int n, times[TN_MAX_NDIM + 1] = {0};
+    TRY(parse_axes("permute", text, ndim, axes, &n));
+    for (int i = 0; i < n; i++)
+        if (axes[i] < 0 || axes[i] >= ndim || times[axes[i]]++)
+            return fail("permute \"%s\": expected each axis of 0 to %d once", text, ndim - 1);
+    return n == ndim ? DONE : fail("permute: got %d axes for a %d-d tensor", n, ndim);
+}
+
 int run_explain(const args *a)
 {
     int64_t shape[TN_MAX_NDIM], to[TN_MAX_NDIM];
@@ -113,7 +124,7 @@ int run_explain(const args *a)
     tn_dtype from = TN_F32, out;
     if (!a->shape || a->ranks < 1)
         return usage("explain needs --ranks and --shape");
-    TRY(parse_numbers(a->shape, TN_MAX_NDIM, shape, &ndim));
+    TRY(parse_numbers("--shape", a->shape, TN_MAX_NDIM, shape, &ndim));
     if (a->dtype)
         LIB(tn_dtype_parse(&from, a->dtype));
     out = from;
@@ -121,7 +132,7 @@ int run_explain(const args *a)
         axes[i] = i;
     const char *word = a->n > 0 ? a->operands[0] : "convert";
     if (!strcmp(word, "permute") && a->n == 2)
-        TRY(parse_axes(a->operands[1], ndim, axes));
+        TRY(explain_axes(a->operands[1], ndim, axes));
     else if (!strcmp(word, "cast") && a->n == 2)
         LIB(tn_dtype_parse(&out, a->operands[1]));
     else if (strcmp(word, "convert") || a->n > 1)

@@ -20,7 +20,7 @@ static const char help_text[] =
     "  mpirun -n 4 tenon-mpi cast DTYPE IN -o OUT        convert elements\n"
     "  mpirun -n 4 tenon-mpi convert IN -o OUT           write another format\n"
     "  mpirun -n 4 tenon-mpi reduce OP IN -a AXES -o OUT sum, mean, max ... over axes\n"
-    "  mpirun -n 2 tenon-mpi bench                       measure moves beside memcpy and MPI\n"
+    "  mpirun -n 2 tenon-mpi bench [CASE...]             measure moves beside memcpy and MPI\n"
     "  tenon-mpi explain --ranks N --shape N,N permute AXES   what N ranks would do\n"
     "  tenon-mpi help, tenon-mpi version\n"
     "\n"
@@ -32,6 +32,8 @@ static const char help_text[] =
     "  -o, --out OUT        the file to make: .npy or .safetensors\n"
     "  -f, --force          overwrite what is there\n"
     "  -a, --axis AXES      reduce: over these, all by default\n"
+    "  --keep               reduce: keep the reduced axes, with extent 1\n"
+    "  --params X           reduce: correction of var and std (0), order of norm (2)\n"
     "  --name NAME          of the tensor in OUT\n"
     "  --max-mem SIZE       memory for elements on each rank: 512M, 2G\n"
     "  --ranks N            explain: so many ranks\n"
@@ -42,12 +44,25 @@ static const char help_text[] =
     "  --alpha TIME         explain: a message costs 2us; predicts with --beta\n"
     "  --beta SIZE          explain: bytes per second of a node, 25G\n"
     "  --per-node N         explain: ranks of a node, 64 by default\n"
+    "  --progress           say how far it is, line by line\n"
     "  -q, --quiet          no line that says how far it is\n"
     "  --quick              bench: fewer rounds\n"
     "  --json               explain, bench: as JSON\n"
     "\n"
     "A DIST is block:AXIS, even:AXIS, cyclic:AXIS:BLOCK[:FIRST] or copy for each axis of the\n"
     "mesh, joined by commas: block:0x2,cyclic:1:64x4, or block:0,cyclic:1:64@2x4.\n";
+
+/* One line of rank 0 on standard error. */
+static void say(const char *word, const char *text)
+{
+    fflush(stdout);
+    if (this_rank != 0)
+        return;
+    fprintf(stderr, "tenon-mpi%s%s: ", word ? " " : "", word ? word : "");
+    for (const char *s = text; *s; s++)
+        fputc(iscntrl((unsigned char)*s) ? '?' : *s, stderr);
+    fputc('\n', stderr);
+}
 
 int fail(const char *fmt, ...)
 {
@@ -56,15 +71,27 @@ int fail(const char *fmt, ...)
     va_start(list, fmt);
     vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
-    fflush(stdout);
-    if (this_rank == 0) {
-        fputs("tenon-mpi: ", stderr);
-        for (const char *s = text; *s; s++)
-            fputc(iscntrl((unsigned char)*s) ? '?' : *s, stderr);
-        fputc('\n', stderr);
-    }
+    say(NULL, text);
     return FAILED;
 }
+
+/* Commands, with the operands that their usage names. */
+static const struct {
+    const char *word, *operands;
+    int (*run)(const args *);
+    bool alone; /* without MPI */
+} commands[] = {
+    {"permute", "AXES IN -o OUT", run_data, false},
+    {"rearrange", "PATTERN [NAME=SIZE...] IN -o OUT", run_data, false},
+    {"slice", "TEXT IN -o OUT", run_data, false},
+    {"cast", "DTYPE IN -o OUT", run_data, false},
+    {"convert", "IN -o OUT", run_data, false},
+    {"reduce", "OP [-a AXES] IN -o OUT", run_data, false},
+    {"bench", "[CASE...]", run_bench, false},
+    {"explain", "--ranks N --shape N,N [COMMAND]", run_explain, true},
+};
+
+static int command = -1; /* its row, once it is known */
 
 int usage(const char *fmt, ...)
 {
@@ -73,10 +100,20 @@ int usage(const char *fmt, ...)
     va_start(list, fmt);
     vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
-    fail("%s", text);
-    if (this_rank == 0)
-        fputs("tenon-mpi help lists the words\n", stderr);
+    say(command < 0 ? NULL : commands[command].word, text);
+    if (this_rank == 0 && command < 0)
+        fputs("tenon-mpi help lists the commands\n", stderr);
+    else if (this_rank == 0)
+        fprintf(stderr, "usage: tenon-mpi %s %s\n", commands[command].word,
+                commands[command].operands);
     return USAGE;
+}
+
+const char *sentence(void)
+{
+    int rank, n = 0;
+    return sscanf(tn_error(), "rank %d: %n", &rank, &n) == 1 && n > 0 ? tn_error() + n
+                                                                      : tn_error();
 }
 
 double seconds(void)
@@ -129,18 +166,25 @@ static int parse_option(args *a, const char *option, const char *value)
     double size = 0;
     const struct {
         const char *name, **text;
-    } texts[] = {{"-o", &a->out},        {"--out", &a->out}, {"--shape", &a->shape},
-                 {"--dtype", &a->dtype}, {"--src", &a->src}, {"--dst", &a->dst},
-                 {"--name", &a->name},   {"-a", &a->axis},   {"--axis", &a->axis}};
+    } texts[] = {{"-o", &a->out},         {"--out", &a->out}, {"--shape", &a->shape},
+                 {"--dtype", &a->dtype},  {"--src", &a->src}, {"--dst", &a->dst},
+                 {"--name", &a->name},    {"-a", &a->axis},   {"--axis", &a->axis},
+                 {"--params", &a->params}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(option, texts[i].name)) {
             *texts[i].text = value;
             return DONE;
         }
     if (!strcmp(option, "--alpha"))
-        return parse_time(value, &a->alpha) ? DONE : usage("--alpha: no time: \"%s\"", value);
+        return parse_time(value, &a->alpha)
+                   ? DONE
+                   : usage("--alpha takes a time such as 2us, got \"%s\"", value);
     if (!parse_size(value, &size))
-        return usage("%s: no number: \"%s\"", option, value);
+        return usage("%s takes %s, got \"%s\"", option,
+                     !strcmp(option, "--max-mem") || !strcmp(option, "--beta")
+                         ? "a size such as 512M"
+                         : "a number",
+                     value);
     if (!strcmp(option, "--beta"))
         a->beta = size;
     else if (!strcmp(option, "--max-mem"))
@@ -152,16 +196,29 @@ static int parse_option(args *a, const char *option, const char *value)
     return DONE;
 }
 
+static void choose_command(const char *word)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(word, commands[i].word))
+            command = (int)i;
+}
+
 static int parse_args(args *a, int argc, char **argv)
 {
     static const char *const valued[] = {
-        "-a",    "--axis", "-o",      "--out",  "--shape",   "--dtype", "--src",
-        "--dst", "--name", "--alpha", "--beta", "--max-mem", "--ranks", "--per-node"};
+        "-a",     "--axis",   "-o",      "--out",  "--shape",   "--dtype", "--src",     "--dst",
+        "--name", "--params", "--alpha", "--beta", "--max-mem", "--ranks", "--per-node"};
     const struct {
         const char *name;
         bool *flag;
-    } flags[] = {{"-f", &a->force},    {"--force", &a->force}, {"--quick", &a->quick},
-                 {"--json", &a->json}, {"-q", &a->quiet},      {"--quiet", &a->quiet}};
+    } flags[] = {{"-f", &a->force},
+                 {"--force", &a->force},
+                 {"--quick", &a->quick},
+                 {"--json", &a->json},
+                 {"-q", &a->quiet},
+                 {"--quiet", &a->quiet},
+                 {"--progress", &a->progress},
+                 {"--keep", &a->keep}};
     a->per_node = 64;
     for (int i = 1; i < argc; i++) {
         bool taken = false;
@@ -179,13 +236,13 @@ static int parse_args(args *a, int argc, char **argv)
         if (taken)
             continue;
         if (argv[i][0] == '-' && argv[i][1] && !isdigit((unsigned char)argv[i][1]))
-            return usage("unknown option \"%s\"", argv[i]);
+            return usage("unknown option %s", argv[i]);
         if (!a->word)
-            a->word = argv[i];
-        else if (a->n < 8)
+            choose_command(a->word = argv[i]);
+        else if (a->n < MOST_OPERANDS)
             a->operands[a->n++] = argv[i];
         else
-            return usage("too many operands");
+            return usage("too many arguments");
     }
     return DONE;
 }
@@ -197,7 +254,7 @@ static int under_mpi(const args *a, int argc, char **argv)
         return fail("MPI does not begin");
     MPI_Comm_rank(MPI_COMM_WORLD, &this_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &all_ranks);
-    int code = strcmp(a->word, "bench") ? run_data(a) : run_bench(a), most = code;
+    int code = commands[command].run(a), most = code;
     MPI_Allreduce(&code, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
     return most;
@@ -205,8 +262,6 @@ static int under_mpi(const args *a, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static const char *const words[] = {"permute", "rearrange", "slice", "cast",
-                                        "convert", "reduce",    "bench"};
     args a = {0};
     /* Launchers say which rank this is before MPI does: only rank 0 prints. */
     const char *rank =
@@ -223,10 +278,7 @@ int main(int argc, char **argv)
         printf("tenon-mpi %s\n", tn_version());
         return DONE;
     }
-    if (!strcmp(a.word, "explain"))
-        return run_explain(&a);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(a.word, words[i]))
-            return under_mpi(&a, argc, argv);
-    return usage("unknown command \"%s\"", a.word);
+    if (command < 0)
+        return usage("unknown command \"%s\"", a.word);
+    return commands[command].alone ? commands[command].run(&a) : under_mpi(&a, argc, argv);
 }

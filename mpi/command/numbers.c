@@ -6,7 +6,7 @@
 
 #include "command.h"
 
-int parse_numbers(const char *text, int most, int64_t *out, int *n)
+int parse_numbers(const char *what, const char *text, int most, int64_t *out, int *n)
 {
     *n = 0;
     for (const char *s = text; *s;) {
@@ -14,27 +14,20 @@ int parse_numbers(const char *text, int most, int64_t *out, int *n)
         errno = 0;
         long long x = strtoll(s, &end, 10);
         if (end == s || errno || *n == most || (*end && *end != ','))
-            return usage("no list of numbers: \"%s\"", text);
+            return usage("%s takes integers separated by commas, got \"%s\"", what, text);
         out[(*n)++] = x;
         s = *end ? end + 1 : end;
     }
     return DONE;
 }
 
-int parse_axes(const char *text, int ndim, int *axes)
+int parse_axes(const char *what, const char *text, int ndim, int *axes, int *n)
 {
     int64_t numbers[TN_MAX_NDIM];
-    int n;
-    bool seen[TN_MAX_NDIM] = {false};
-    TRY(parse_numbers(text, TN_MAX_NDIM, numbers, &n));
-    if (n != ndim)
-        return fail("%d axes are named, the tensor has %d", n, ndim);
-    for (int i = 0; i < n; i++) {
-        int64_t axis = numbers[i] < 0 ? numbers[i] + ndim : numbers[i];
-        if (axis < 0 || axis >= ndim || seen[axis])
-            return fail("axes \"%s\": expected each of 0 to %d once", text, ndim - 1);
-        seen[axis] = true;
-        axes[i] = (int)axis;
+    TRY(parse_numbers(what, text, TN_MAX_NDIM, numbers, n));
+    for (int i = 0; i < *n; i++) {
+        const int64_t axis = numbers[i] < 0 ? numbers[i] + ndim : numbers[i];
+        axes[i] = axis < 0 || axis > TN_MAX_NDIM ? -1 : (int)axis; /* the library refuses it */
     }
     return DONE;
 }
