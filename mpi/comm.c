@@ -44,6 +44,7 @@ void tnm_comm_drop(tnm_comm *c)
         MPI_Comm_free(&c->node);
         MPI_Comm_free(&c->comm);
     }
+    free(c->node_of);
     free(c);
 }
 
@@ -54,6 +55,26 @@ static int forget(MPI_Comm user, int key, void *value, void *extra)
     (void)extra;
     tnm_comm_drop(value);
     return MPI_SUCCESS;
+}
+
+/* The ranks that share memory with this one.  TENON_MPI_PER_NODE=n lets every n of them be a node
+ * of their own, so that one machine can stand for several. */
+static tn_status comm_split(tnm_comm *c, const char *call)
+{
+    const char *text = getenv("TENON_MPI_PER_NODE");
+    const int each = text ? atoi(text) : 0;
+    MPI_Comm whole;
+    int at;
+    MPITRY(call, MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL,
+                                     &c->node));
+    if (each > 0) {
+        whole = c->node;
+        MPITRY(call, MPI_Comm_rank(whole, &at));
+        MPITRY(call, MPI_Comm_split(whole, at / each, at, &c->node));
+        MPITRY(call, MPI_Comm_free(&whole));
+    }
+    MPITRY(call, MPI_Comm_set_errhandler(c->node, MPI_ERRORS_RETURN));
+    return TN_OK;
 }
 
 static tn_status comm_make(tnm_comm **out, MPI_Comm user, const char *call)
@@ -73,9 +94,7 @@ static tn_status comm_make(tnm_comm **out, MPI_Comm user, const char *call)
     c->holders = 1;
     MPITRY(call, MPI_Comm_rank(duplicate, &c->rank));
     MPITRY(call, MPI_Comm_size(duplicate, &c->size));
-    MPITRY(call, MPI_Comm_split_type(duplicate, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL,
-                                     &c->node));
-    MPITRY(call, MPI_Comm_set_errhandler(c->node, MPI_ERRORS_RETURN));
+    TRY(comm_split(c, call));
     MPITRY(call, MPI_Comm_set_attr(user, keyval, c));
     *out = c;
     return TN_OK;
@@ -104,6 +123,39 @@ tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call)
         return TN_OK;
     }
     return comm_make(c, user, call);
+}
+
+tn_status tnm_comm_nodes(tnm_comm *c, const char *call)
+{
+    if (c->node_of)
+        return TN_OK;
+    const size_t size = (size_t)c->size;
+    int lead = c->rank, *all = malloc((3 * size + 1) * sizeof *all);
+    const tn_status status =
+        tnm_agree(c, all ? TN_OK : tnm_fail(TN_ENOMEM, "%s: no memory", call), NULL, NULL);
+    if (status != TN_OK) {
+        free(all);
+        return status;
+    }
+    MPITRY(call, MPI_Bcast(&lead, 1, MPI_INT, 0, c->node));
+    MPITRY(call, MPI_Allgather(&lead, 1, MPI_INT, all, 1, MPI_INT, c->comm));
+    int *first = all + 2 * size, nodes = 0;
+    for (int r = 0; r < c->size; r++) /* a node has its number before its other ranks come */
+        all[r] = all[r] == r ? nodes++ : all[all[r]];
+    memset(first, 0, ((size_t)nodes + 1) * sizeof *first);
+    for (int r = 0; r < c->size; r++)
+        first[all[r] + 1]++;
+    for (int k = 0; k < nodes; k++)
+        first[k + 1] += first[k];
+    for (int r = 0; r < c->size; r++)
+        all[size + (size_t)first[all[r]]++] = r;
+    memmove(first + 1, first, (size_t)nodes * sizeof *first);
+    first[0] = 0;
+    c->nodes = nodes;
+    c->members = all + size;
+    c->node_first = first;
+    c->node_of = all;
+    return TN_OK;
 }
 
 tn_status tnm_on_node(tnm_comm *c, int64_t n, int *ranks)

@@ -63,7 +63,7 @@ tn_status tn_mpi_info(const tn_mpi_plan *p, tn_mpi_sum *sum)
         return tnm_fail(TN_ENULL, "mpi_info: %s is NULL", p ? "sum" : "plan");
     *sum = (tn_mpi_sum){.steps = p->steps,
                         .buffer_bytes = p->buffer_bytes,
-                        .shared_bytes = p->shared ? p->shared_bytes : 0,
+                        .shared_bytes = p->shared || p->nodes ? p->shared_bytes : 0,
                         .all_bytes = p->all_bytes,
                         .all_sends = p->all_sends,
                         .most_bytes = p->most_bytes,
@@ -71,10 +71,24 @@ tn_status tn_mpi_info(const tn_mpi_plan *p, tn_mpi_sum *sum)
     return tn_route_info(p->route, &sum->route);
 }
 
+static void way_text(const tn_mpi_plan *p, int64_t receives, char *buf, size_t size)
+{
+    const int64_t near = p->shared ? p->shared->peers[0] : 0;
+    if (p->nodes)
+        snprintf(buf, size,
+                 "memory of the node, and between %d nodes %lld messages of this rank",
+                 p->c->nodes, (long long)p->nodes->pairs[1]);
+    else
+        snprintf(buf, size,
+                 "memory of the node for %lld peers where tn_mpi_alloc gave it, messages for "
+                 "%lld",
+                 (long long)near, (long long)(receives - near));
+}
+
 tn_status tn_mpi_explain(const tn_mpi_plan *p, char *buf, size_t size)
 {
     tn_mpi_sum s;
-    char sent[32], kept[32], got[32], all[32], most[32], buffers[32];
+    char sent[32], kept[32], got[32], all[32], most[32], buffers[32], way[160];
     if (!p || !buf)
         return tnm_fail(TN_ENULL, "mpi_explain: %s is NULL", p ? "buf" : "plan");
     if (size == 0)
@@ -86,19 +100,17 @@ tn_status tn_mpi_explain(const tn_mpi_plan *p, char *buf, size_t size)
     bytes_text(all, sizeof all, s.all_bytes);
     bytes_text(most, sizeof most, s.most_bytes);
     bytes_text(buffers, sizeof buffers, s.buffer_bytes);
-    const int64_t near = p->shared ? p->shared->peers[0] : 0;
-    snprintf(
-        buf, size,
-        "%s"
-        "  rank %-3d sends %lld message%s, %s; keeps %s; receives %lld, %s\n"
-        "  all      %lld messages, %s on the wire; busiest rank %s in %lld\n"
-        "  way      memory of the node for %lld peers where tn_mpi_alloc gave it, messages "
-        "for %lld\n"
-        "  buffers  %s, %lld step%s\n"
-        "  pack     %lld regular pieces, %s\n",
-        p->words, p->c->rank, (long long)s.route.sends, s.route.sends == 1 ? "" : "s", sent,
-        kept, (long long)s.route.receives, got, (long long)s.all_sends, all, most,
-        (long long)s.most_sends, (long long)near, (long long)(s.route.receives - near), buffers,
-        (long long)s.steps, s.steps == 1 ? "" : "s", (long long)s.route.boxes, tn_isa());
+    way_text(p, s.route.receives, way, sizeof way);
+    snprintf(buf, size,
+             "%s"
+             "  rank %-3d sends %lld message%s, %s; keeps %s; receives %lld, %s\n"
+             "  all      %lld messages, %s on the wire; busiest rank %s in %lld\n"
+             "  way      %s\n"
+             "  buffers  %s, %lld step%s\n"
+             "  pack     %lld regular pieces, %s\n",
+             p->words, p->c->rank, (long long)s.route.sends, s.route.sends == 1 ? "" : "s",
+             sent, kept, (long long)s.route.receives, got, (long long)s.all_sends, all, most,
+             (long long)s.most_sends, way, buffers, (long long)s.steps, s.steps == 1 ? "" : "s",
+             (long long)s.route.boxes, tn_isa());
     return TN_OK;
 }

@@ -16,7 +16,7 @@ tn_status tnm_options_check(const tn_mpi_options *o, const char *call)
 {
     if (!o)
         return TN_OK;
-    if ((unsigned)o->way > TN_MPI_SHARED)
+    if ((unsigned)o->way > TN_MPI_NODES)
         return tnm_fail(TN_EARG, "%s: way is %d, which there is not", call, (int)o->way);
     if (o->flags & ~(uint32_t)TN_MPI_TRUST)
         return tnm_fail(TN_EARG, "%s: flags are %u, expected 0 or TN_MPI_TRUST", call,
@@ -104,11 +104,6 @@ static int64_t slot_elements(const sums *s, int64_t width, int64_t budget)
     return slot / width > 0 ? slot / width : 1;
 }
 
-static int64_t round_up(int64_t n)
-{
-    return (n + 63) / 64 * 64;
-}
-
 /* Bytes of a slot's bookkeeping: requests, indices, and which piece it has. */
 static int64_t slot_cost(void)
 {
@@ -129,20 +124,21 @@ static tn_status plan_memory(tn_mpi_plan *start, const sums *s, int64_t max_byte
     tn_mpi_plan *p = start;
     const int64_t width = p->width;
     int64_t shared = p->way != TN_MPI_P2P && (s->peers > 0) ? tnm_shared_bytes(p, s->parts) : 0;
-    int64_t fixed = round_up((int64_t)sizeof *p) + round_up(shared) + 4 * 64;
+    int64_t fixed = tnm_round_up((int64_t)sizeof *p) + tnm_round_up(shared) + 4 * 64;
     if (fixed > max_bytes / 4) {
-        fixed -= round_up(shared);
+        fixed -= tnm_round_up(shared);
         shared = 0;
     }
     const int64_t budget = max_bytes - fixed;
     p->piece_elements = slot_elements(s, width, max_bytes / 8 * 5);
     p->steps = s->largest ? (s->largest - 1) / p->piece_elements + 1 : 1;
-    const int64_t slot = round_up(p->piece_elements * width);
+    const int64_t slot = tnm_round_up(p->piece_elements * width);
     for (int k = 0; k < 2; k++)
         lane_slots(&p->lane[k], p->lane[k].messages * p->steps, slot, budget / 2);
     const int64_t slots = p->lane[0].slots + p->lane[1].slots;
-    const int64_t books = round_up(slots * slot_cost());
-    p->buffer_bytes = round_up((int64_t)sizeof *p) + round_up(shared) + books + slots * slot;
+    const int64_t books = tnm_round_up(slots * slot_cost());
+    p->buffer_bytes =
+        tnm_round_up((int64_t)sizeof *p) + tnm_round_up(shared) + books + slots * slot;
     tn_tensor block;
     const tn_status given = tn_alloc(&block, TN_U8, 1, &p->buffer_bytes);
     const tn_status status = tnm_agree(p->c, given, NULL, NULL);
@@ -154,10 +150,10 @@ static tn_status plan_memory(tn_mpi_plan *start, const sums *s, int64_t max_byte
     **out = *start;
     p = *out;
     p->block = block;
-    at += round_up((int64_t)sizeof *p);
+    at += tnm_round_up((int64_t)sizeof *p);
     if (shared)
         TRY(tnm_shared_make(p, at, s->parts));
-    at += round_up(shared);
+    at += tnm_round_up(shared);
     p->all = (MPI_Request *)at;
     at += slots * (int64_t)sizeof(MPI_Request);
     for (int k = 0; k < 2; k++) {
@@ -211,7 +207,11 @@ tn_status tnm_plan_make(tn_mpi_plan **plan, tnm_comm *c, tn_route *route,
             NULL, NULL));
     }
     tn_mpi_plan *p = NULL;
-    TRY(plan_memory(&start, &s, max_bytes, &p));
+    if (start.way == TN_MPI_NODES ||
+        (start.way == TN_MPI_AUTO && tnm_nodes_pay(s.peers, s.largest * start.width)))
+        TRY(tnm_nodes_make(&start, s.largest, max_bytes, &p));
+    if (!p)
+        TRY(plan_memory(&start, &s, max_bytes, &p));
     for (int64_t i = 0; i < p->lane[0].slots + p->lane[1].slots; i++)
         p->all[i] = MPI_REQUEST_NULL;
     /* Three tags: elements, offers of memory, answers.  MPI promises 32767 at least. */
@@ -355,6 +355,7 @@ void tn_mpi_plan_free(tn_mpi_plan *p)
     tn_tensor block = p->block;
     tnm_comm *c = p->c;
     tnm_combine_free(p);
+    tnm_nodes_free(p);
     tn_route_free(p->route);
     tn_free(&block);
     tnm_comm_drop(c);

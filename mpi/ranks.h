@@ -30,12 +30,21 @@ typedef struct tnm_comm {
     int tag;     /* for the next plan */
     tnm_window *windows;
     int64_t next_id;
+
+    /* By tnm_comm_nodes; NULL before. */
+    int nodes;       /* how many */
+    int *node_of;    /* of each rank; nodes count by their lowest ranks */
+    int *members;    /* ranks by node, rising: those of node k from node_first[k] on */
+    int *node_first; /* nodes + 1 of them */
 } tnm_comm;
 
 /* The cached one; not kept unless tnm_comm_hold is called. */
 tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call);
 void tnm_comm_hold(tnm_comm *c);
 void tnm_comm_drop(tnm_comm *c);
+
+/* Learn who is on which node, once for each communicator.  Together. */
+tn_status tnm_comm_nodes(tnm_comm *c, const char *call);
 
 /* Replace ranks of c by those of the same processes in c->node, or by -1. */
 tn_status tnm_on_node(tnm_comm *c, int64_t n, int *ranks);
@@ -132,6 +141,7 @@ struct tn_mpi_plan {
     int64_t part_low, part_high; /* only what goes to these dst parts; whole: 0, INT64_MAX */
 
     struct tnm_shared *shared;   /* NULL: no peer shares memory */
+    struct tnm_nodes *nodes;     /* NULL: not by two levels */
     struct tnm_combine *combine; /* NULL: a move */
     tn_tensor block;             /* all of this memory, and the buffers */
     char words[1024];
@@ -168,6 +178,10 @@ int64_t tnm_max_bytes(const tn_mpi_options *options);
 
 /* ---- memory of the node (shared.c) ---- */
 
+/* A window of so many bytes over the ranks of the node, open for loads and stores.  Together. */
+tn_status tnm_window_make(tnm_comm *c, int64_t bytes, tnm_window *w, const char *call);
+void tnm_window_free(tnm_window *w);
+
 enum { TNM_DIRECT_PARTS = 8 }; /* a rank with more parts sends messages */
 
 /* Sent to each peer of the node before its elements: does it read them itself?  A row for each
@@ -196,6 +210,39 @@ tn_status tnm_shared_make(tn_mpi_plan *p, char *memory, int64_t parts);
 tn_status tnm_shared_start(tn_mpi_plan *p);
 tn_status tnm_shared_finish(tn_mpi_plan *p);
 bool tnm_shared_skips(const tn_mpi_plan *p, bool send, int64_t message);
+
+static inline int64_t tnm_round_up(int64_t n) /* to whole cache lines */
+{
+    return (n + 63) / 64 * 64;
+}
+
+/* ---- two levels (nodes.c) ---- */
+
+/* A message between two nodes that this rank carries for its node. */
+typedef struct tnm_pair {
+    int peer;
+    int64_t offset, bytes; /* in this rank's segment of the window */
+} tnm_pair;
+
+typedef struct tnm_nodes {
+    tnm_window window; /* a segment for each rank of the node */
+    int64_t elements;  /* of a message in one round, at most */
+    char **at[2];      /* where messages of this rank are received, sent */
+    int64_t pairs[2];
+    tnm_pair *pair[2];
+    MPI_Request *requests;
+    int64_t round;
+} tnm_nodes;
+
+/* Whether messages between nodes pay: most peers of a rank, elements of the longest message. */
+bool tnm_nodes_pay(int64_t peers, int64_t bytes);
+
+/* Make a plan of two levels; *out stays NULL when max_bytes do not hold a round.  Together. */
+tn_status tnm_nodes_make(const tn_mpi_plan *start, int64_t longest, int64_t max_bytes,
+                         tn_mpi_plan **out);
+tn_status tnm_nodes_start(tn_mpi_plan *p);
+tn_status tnm_nodes_finish(tn_mpi_plan *p);
+void tnm_nodes_free(tn_mpi_plan *p);
 
 /* ---- combining copies (reduce.c) ---- */
 

@@ -99,11 +99,6 @@ static tn_status largest_message(const tn_route *route, bool send, int64_t messa
     return TN_OK;
 }
 
-static int64_t round_up(int64_t n)
-{
-    return (n + 63) / 64 * 64;
-}
-
 /* Pieces so small that one of every message fits, both ways, and two for combining. */
 static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
                              const tn_mpi_options *options, int64_t max_bytes,
@@ -125,14 +120,14 @@ static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
     MPITRY("mpi_plan_reduce", MPI_Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, r->c->comm));
     MPITRY("mpi_plan_reduce",
            MPI_Allreduce(mine + 2, total, 2, MPI_INT64_T, MPI_SUM, r->c->comm));
-    const int64_t fixed = round_up(sizeof(tn_mpi_plan)) + round_up(sizeof *b) +
-                          round_up(most[0] * (int64_t)sizeof(MPI_Request)) + 6 * 64;
+    const int64_t fixed = tnm_round_up(sizeof(tn_mpi_plan)) + tnm_round_up(sizeof *b) +
+                          tnm_round_up(most[0] * (int64_t)sizeof(MPI_Request)) + 6 * 64;
     const int64_t each = (max_bytes - fixed - (most[0] + 2) * 64) / (most[0] * width + wide);
     b->elements = each < 1 ? 1 : each < most[1] ? each : most[1] ? most[1] : 1;
     if (b->elements > (1 << 30) / 16)
         b->elements = (1 << 30) / 16;
     b->rounds = most[1] ? (most[1] - 1) / b->elements + 1 : 0;
-    const int64_t piece = round_up(b->elements * width);
+    const int64_t piece = tnm_round_up(b->elements * width);
     const int64_t slots = r->messages * b->copies + sum.sends;
     tn_mpi_plan start = {.c = r->c,
                          .route = r->unpack,
@@ -147,9 +142,9 @@ static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
                          .most_sends = most[3],
                          .part_high = INT64_MAX};
     snprintf(start.words, sizeof start.words, "%s", about->words);
-    const int64_t sums = round_up(b->elements * (int64_t)tn_dtype_size(b->acc));
-    start.buffer_bytes = round_up(sizeof start) + round_up(sizeof *b) +
-                         round_up(slots * (int64_t)sizeof(MPI_Request)) + slots * piece +
+    const int64_t sums = tnm_round_up(b->elements * (int64_t)tn_dtype_size(b->acc));
+    start.buffer_bytes = tnm_round_up(sizeof start) + tnm_round_up(sizeof *b) +
+                         tnm_round_up(slots * (int64_t)sizeof(MPI_Request)) + slots * piece +
                          2 * sums;
     const tn_status given = tn_alloc(&start.block, TN_U8, 1, &start.buffer_bytes);
     const tn_status status = tnm_agree(r->c, given, NULL, NULL);
@@ -159,11 +154,11 @@ static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
     char *at = start.block.data;
     tn_mpi_plan *p = *plan = (tn_mpi_plan *)at;
     *p = start;
-    at += round_up(sizeof *p);
+    at += tnm_round_up(sizeof *p);
     p->combine = (tnm_combine *)at;
-    at += round_up(sizeof *b);
+    at += tnm_round_up(sizeof *b);
     b->requests = (MPI_Request *)at;
-    at += round_up(slots * (int64_t)sizeof(MPI_Request));
+    at += tnm_round_up(slots * (int64_t)sizeof(MPI_Request));
     b->in = at;
     b->out_buffers = at + r->messages * b->copies * piece;
     b->sum = b->out_buffers + sum.sends * piece;
@@ -257,7 +252,7 @@ static int64_t piece_count(const tnm_combine *b, int64_t n)
 
 static int64_t piece_bytes(const tnm_combine *b)
 {
-    return round_up(b->elements * (int64_t)tn_dtype_size(b->src));
+    return tnm_round_up(b->elements * (int64_t)tn_dtype_size(b->src));
 }
 
 static tn_status round_start(tn_mpi_plan *p)

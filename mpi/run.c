@@ -6,11 +6,6 @@
  * arrives is unpacked in the order of arrival. */
 #include "ranks.h"
 
-static int64_t round_up(int64_t n)
-{
-    return (n + 63) / 64 * 64;
-}
-
 /* Message number i of a lane by rising distance from this rank: to the ranks above it when
  * sending, from the ranks below it when receiving. */
 static int64_t by_distance(const tnm_lane *l, int64_t i)
@@ -65,7 +60,7 @@ static char *lane_memory(const tn_mpi_plan *p, const tnm_lane *l, int64_t slot, 
         tn_route_place(p->route, l->send, l->message[slot], l->send ? p->src : p->dst);
     *direct = direct_at != NULL;
     return direct_at ? direct_at + l->first[slot] * p->width
-                     : l->buffers + slot * round_up(p->piece_elements * p->width);
+                     : l->buffers + slot * tnm_round_up(p->piece_elements * p->width);
 }
 
 static tn_status lane_put(tn_mpi_plan *p, tnm_lane *l, int64_t slot)
@@ -109,6 +104,8 @@ tn_status tnm_start(tn_mpi_plan *p, const tn_tensor *dst, const tn_tensor *src)
 {
     p->dst = dst;
     p->src = src;
+    if (p->nodes)
+        return tnm_nodes_start(p);
     TRY(tnm_shared_start(p));
     for (int k = 0; k < 2; k++) {
         tnm_lane *l = &p->lane[k];
@@ -122,6 +119,8 @@ tn_status tnm_start(tn_mpi_plan *p, const tn_tensor *dst, const tn_tensor *src)
 
 tn_status tnm_finish(tn_mpi_plan *p)
 {
+    if (p->nodes)
+        return tnm_nodes_finish(p);
     TRY(tnm_shared_finish(p));
     const int64_t slots = p->lane[0].slots + p->lane[1].slots;
     while (p->lane[0].busy + p->lane[1].busy > 0) {

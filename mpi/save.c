@@ -30,8 +30,6 @@ typedef struct saver {
     const tn_tensor **list;
     int64_t *offsets;
     int64_t header_bytes, end;
-    int writers;
-    int *leaders;   /* their ranks */
     tn_status late; /* of writing, reported when all have done their part */
     char late_words[512];
 } saver;
@@ -149,12 +147,15 @@ static tn_status temp_make(saver *s, const void *header)
     return TN_OK;
 }
 
+/* The first rank of a node writes for it. */
+static int writer(const saver *s, int node)
+{
+    return s->c->members[s->c->node_first[node]];
+}
+
 static bool writes(const saver *s)
 {
-    for (int i = 0; i < s->writers; i++)
-        if (s->leaders[i] == s->c->rank)
-            return true;
-    return false;
+    return s->c->rank == writer(s, s->c->node_of[s->c->rank]);
 }
 
 static tn_status temp_open(saver *s)
@@ -229,12 +230,12 @@ static rounds rounds_of(const saver *s, const tn_tensor *t, int64_t offset)
 {
     const int64_t bytes = tn_nbytes(t);
     rounds b = {.range = LEAST_RANGE, .boxes = 2 * (t->ndim ? t->ndim : 1)};
-    const int64_t each = bytes / s->writers / MOST_RANGES;
+    const int64_t each = bytes / s->c->nodes / MOST_RANGES;
     if (each > b.range)
         b.range = (each + GRAIN - 1) / GRAIN * GRAIN;
-    b.base = offset / b.range / s->writers * s->writers;
+    b.base = offset / b.range / s->c->nodes * s->c->nodes;
     const int64_t last = bytes ? (offset + bytes - 1) / b.range : b.base;
-    b.count = (last - b.base) / s->writers + 1;
+    b.count = (last - b.base) / s->c->nodes + 1;
     return b;
 }
 
@@ -253,23 +254,23 @@ static tn_status file_dist(const saver *s, const tn_tensor *t, int64_t offset, c
                            tn_dist **d)
 {
     const int ndim = t->ndim;
-    const int64_t n = b->count * s->writers * b->boxes;
+    const int64_t n = b->count * s->c->nodes * b->boxes;
     int *owners = malloc((size_t)n * sizeof *owners);
     int64_t *starts = malloc((size_t)(n * (ndim ? ndim : 1)) * 8);
     int64_t *extents = malloc((size_t)(n * (ndim ? ndim : 1)) * 8);
     tn_status status = TN_OK;
     if (!owners || !starts || !extents)
         status = tnm_fail(TN_ENOMEM, "mpi_save: no memory for %lld ranges", (long long)n);
-    for (int64_t k = 0, at = 0; status == TN_OK && k < b->count * s->writers; k++) {
+    for (int64_t k = 0, at = 0; status == TN_OK && k < b->count * s->c->nodes; k++) {
         int64_t first, last;
         range_elements(t, offset, b, b->base + k, &first, &last);
         flat_boxes(ndim, t->shape, first, last, b->boxes, starts + at * ndim,
                    extents + at * ndim);
         for (int i = 0; i < b->boxes; i++)
-            owners[at++] = s->leaders[k % s->writers];
+            owners[at++] = writer(s, (int)(k % s->c->nodes));
     }
     if (status == TN_OK && ndim == 0) /* one element, and its boxes have no extents: one box */
-        status = tn_dist_whole(d, 0, NULL, s->c->size, s->leaders[0]);
+        status = tn_dist_whole(d, 0, NULL, s->c->size, 0);
     else if (status == TN_OK)
         status = tn_dist_boxes(d, ndim, t->shape, s->c->size, n, owners, starts, extents);
     free(owners);
@@ -299,9 +300,7 @@ static tn_status round_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const rou
 {
     const tn_tensor *t = &s->ts[i];
     const bool own = tn_dist_parts(d, s->c->rank) > 0;
-    int64_t own_index = 0;
-    while (own_index < s->writers - 1 && s->leaders[own_index] != s->c->rank)
-        own_index++;
+    const int own_index = s->c->node_of[s->c->rank];
     for (int64_t j = 0; j < b->count; j++) {
         int64_t first, last;
         p->part_low = j * b->boxes;
@@ -312,7 +311,7 @@ static tn_status round_run(saver *s, tn_mpi_plan *p, const tn_dist *d, const rou
         if (own)
             TRY(tn_route_keep_parts(p->route, p->part_low, p->part_high, parts, s->parts[i]));
         TRY(tnm_finish(p));
-        range_elements(t, s->offsets[i], b, b->base + j * s->writers + own_index, &first,
+        range_elements(t, s->offsets[i], b, b->base + j * s->c->nodes + own_index, &first,
                        &last);
         if (t->ndim == 0)
             first = 0, last = own && j == 0;
@@ -362,19 +361,6 @@ static tn_status save_tensor(saver *s, int i)
 }
 
 /* ---- the whole ---- */
-
-static tn_status find_leaders(saver *s)
-{
-    int node_rank = 0, *all = malloc((size_t)s->c->size * sizeof *all);
-    TRY(tnm_agree(s->c, all ? TN_OK : tnm_fail(TN_ENOMEM, "mpi_save: no memory"), NULL, NULL));
-    MPITRY("mpi_save", MPI_Comm_rank(s->c->node, &node_rank));
-    MPITRY("mpi_save", MPI_Allgather(&node_rank, 1, MPI_INT, all, 1, MPI_INT, s->c->comm));
-    s->leaders = all;
-    for (int r = 0; r < s->c->size; r++)
-        if (all[r] == 0)
-            all[s->writers++] = r;
-    return TN_OK;
-}
 
 /* Sync what this rank wrote; then rank 0 gives the file its name. */
 static tn_status save_publish(saver *s)
@@ -459,7 +445,7 @@ tn_status tn_mpi_save(MPI_Comm comm, const char *path, int n, const char *const 
     if (status == TN_OK)
         status = save_dtypes(&s, ds, parts, dtypes);
     if (status == TN_OK)
-        status = find_leaders(&s);
+        status = tnm_comm_nodes(c, "mpi_save");
     if (status == TN_OK) {
         for (int i = 0; i < n; i++)
             order[i] = i;
@@ -487,6 +473,5 @@ tn_status tn_mpi_save(MPI_Comm comm, const char *path, int n, const char *const 
     free(s.ts);
     free(s.list);
     free(s.offsets);
-    free(s.leaders);
     return status;
 }

@@ -17,18 +17,23 @@ typedef struct label {
     char pad[64 - 2 * sizeof(void *)];
 } label;
 
-static tn_status window_make(tnm_comm *c, int64_t bytes, tnm_window *w)
+tn_status tnm_window_make(tnm_comm *c, int64_t bytes, tnm_window *w, const char *call)
 {
     MPI_Info info;
-    MPITRY("mpi_alloc", MPI_Info_create(&info));
-    MPITRY("mpi_alloc", MPI_Info_set(info, "alloc_shared_noncontig", "true"));
+    MPITRY(call, MPI_Info_create(&info));
+    MPITRY(call, MPI_Info_set(info, "alloc_shared_noncontig", "true"));
     w->size = bytes;
-    MPITRY("mpi_alloc",
-           MPI_Win_allocate_shared((MPI_Aint)bytes, 1, info, c->node, &w->base, &w->win));
+    MPITRY(call, MPI_Win_allocate_shared((MPI_Aint)bytes, 1, info, c->node, &w->base, &w->win));
     MPI_Info_free(&info);
-    MPITRY("mpi_alloc", MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
-    MPITRY("mpi_alloc", MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win));
+    MPITRY(call, MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    MPITRY(call, MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win));
     return TN_OK;
+}
+
+void tnm_window_free(tnm_window *w)
+{
+    MPI_Win_unlock_all(w->win);
+    MPI_Win_free(&w->win);
 }
 
 tn_status tn_mpi_alloc(MPI_Comm comm, tn_tensor *t, tn_dtype dtype, int ndim,
@@ -47,7 +52,7 @@ tn_status tn_mpi_alloc(MPI_Comm comm, tn_tensor *t, tn_dtype dtype, int ndim,
     tnm_note_text(&notes, "call", "mpi_alloc");
     status = tnm_agree(c, status, &notes, NULL);
     if (status == TN_OK) /* 64 more, for alignment */
-        status = window_make(c, bytes + (int64_t)sizeof(label) + 64, w);
+        status = tnm_window_make(c, bytes + (int64_t)sizeof(label) + 64, w, "mpi_alloc");
     if (status != TN_OK) {
         free(w);
         return status;
@@ -75,8 +80,7 @@ void tn_mpi_free(tn_tensor *t)
             *w = l.window->next;
             break;
         }
-    MPI_Win_unlock_all(l.window->win);
-    MPI_Win_free(&l.window->win);
+    tnm_window_free(l.window);
     free(l.window);
     tnm_comm_drop(l.c);
     t->data = NULL;

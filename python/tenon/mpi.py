@@ -225,13 +225,13 @@ def whole(shape, nranks, rank):
 class Plan:
     """dst = src with its axes permuted and its elements converted; run it on any data.
 
-    way is "auto", "p2p" or "shared"; trust leaves out that run compares notes.  close() (or with)
+    way is "auto", "p2p", "shared" or "nodes"; trust leaves out that run compares notes.  close() (or with)
     releases it, on all ranks.
     """
 
     def __init__(self, comm, dst, src, axes=None, *, dtype, src_dtype=None, way="auto",
                  trust=False, max_bytes=0):
-        options = _Options(("auto", "p2p", "shared").index(way), int(trust), max_bytes)
+        options = _Options(("auto", "p2p", "shared", "nodes").index(way), int(trust), max_bytes)
         self._p = _c.c_void_p()
         order = None if axes is None else _numbers(axes, _c.c_int)
         _check(_lib.tn_mpi_plan_move(_c.byref(self._p), _comm(comm), dst._d, _dtype(dtype),

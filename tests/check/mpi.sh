@@ -22,6 +22,16 @@ for mpi in openmpi mpich; do
         tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_wrong_$mpi
         runs=$((runs + 3))
     done
+    # As if every two ranks, or each, were a node of their own.
+    for each in 1 2; do
+        export TENON_MPI_PER_NODE=$each
+        for n in ${ranks#1 }; do
+            tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_move_$mpi 200
+            tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_calls_$mpi
+            runs=$((runs + 2))
+        done
+        unset TENON_MPI_PER_NODE
+    done
     tests/mpi/command.sh $mpi "$PWD/$build/bin/tenon" "$PWD/$program" $ranks
     tests/mpi/kill.sh $mpi "$PWD/$build/bin/tenon" "$PWD/$program"
 done

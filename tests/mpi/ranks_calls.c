@@ -61,7 +61,9 @@ static void halos(void)
         tn_tensor whole = whole_of(TN_I32, ndim, shape), all = dense(TN_I32, ndim, padded);
         OK(tn_pad_into(&all, &whole, before, after, mode, &value));
         tn_mpi_plan *plan = NULL;
-        tn_mpi_options options = {.max_bytes = 65536, .way = (tn_mpi_way)pick(&r, 0, 1)};
+        tn_mpi_options options = {.max_bytes = 65536,
+                                  .way =
+                                      next(&r) % 3 ? (tn_mpi_way)pick(&r, 0, 1) : TN_MPI_NODES};
         OK(tn_mpi_plan_halo(&plan, MPI_COMM_WORLD, d, TN_I32, before, after, mode, &value,
                             &options));
         const bool has = tn_dist_parts(d, test_rank) > 0;

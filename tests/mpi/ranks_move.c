@@ -96,13 +96,19 @@ static void one_move(rng *r, MPI_Comm comm, int round)
     const tn_dtype a = dtypes[next(r) % 17];
     const tn_dtype b = next(r) % 2 ? a : dtypes[next(r) % 17];
     const bool shared = next(r) % 4 == 0;
-    tn_mpi_options options = {.way = (tn_mpi_way)pick(r, 0, 2),
+    tn_mpi_options options = {.way = (tn_mpi_way)pick(r, 0, 3),
                               .flags = next(r) % 4 ? 0 : TN_MPI_TRUST,
                               .max_bytes = next(r) % 2 ? 65536 : 0};
     side src = side_make(r, comm, draw_dist(r, ndim, shape, size), a, shared);
     side dst = side_make(r, comm, draw_dist(r, ndim, to, size), b, next(r) % 8 == 0);
     tn_mpi_plan *plan = NULL;
-    OK(tn_mpi_plan_move(&plan, comm, dst.d, b, src.d, a, axes, &options));
+    const tn_status status = tn_mpi_plan_move(&plan, comm, dst.d, b, src.d, a, axes, &options);
+    if (options.way == TN_MPI_SHARED && getenv("TENON_MPI_PER_NODE") && status != TN_OK) {
+        CHECK(status == TN_EUNSUPPORTED && strstr(tn_error(), "on other nodes"));
+        options.way = TN_MPI_NODES;
+        OK(tn_mpi_plan_move(&plan, comm, dst.d, b, src.d, a, axes, &options));
+    }
+    CHECK(plan);
     for (int again = 0; again < 2; again++) { /* the same plan twice */
         for (int64_t i = 0; i < src.n; i++)
             part_fill(&src.parts[i], src.d, i, a, NULL, shape);
@@ -123,12 +129,13 @@ static void one_move(rng *r, MPI_Comm comm, int round)
     side_free(&dst);
 }
 
-/* Messages of many rounds: (1200, 1100) f64 transposed through 64 KiB, and through 1 MiB. */
+/* Messages of many rounds: (1200, 1100) f64 transposed through 64 KiB, and through 1 MiB, by
+ * slots and by nodes. */
 static void rounds(MPI_Comm comm)
 {
     const int64_t shape[] = {1200, 1100}, to[] = {1100, 1200};
     const int axes[] = {1, 0};
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 6; k++) {
         const tn_placement cut = {0, k % 2 ? TN_CUT_EVEN : TN_CUT_BLOCK, 0, 0};
         const int mesh = test_size;
         tn_dist *a = NULL, *b = NULL;
@@ -139,7 +146,8 @@ static void rounds(MPI_Comm comm)
         side dst = side_make(&r, comm, b, TN_F64, false);
         tn_mpi_plan *plan = NULL;
         tn_mpi_sum sum;
-        tn_mpi_options options = {.max_bytes = k < 2 ? 65536 : 1 << 20};
+        tn_mpi_options options = {.max_bytes = k % 4 < 2 ? 65536 : 1 << 20,
+                                  .way = k < 4 ? TN_MPI_AUTO : TN_MPI_NODES};
         OK(tn_mpi_plan_move(&plan, comm, b, TN_F64, a, TN_F64, axes, &options));
         OK(tn_mpi_info(plan, &sum));
         CHECK(sum.buffer_bytes <= options.max_bytes);

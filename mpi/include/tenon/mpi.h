@@ -25,6 +25,8 @@ typedef enum tn_mpi_way {
     TN_MPI_AUTO,   /* memory on a node, messages between nodes */
     TN_MPI_P2P,    /* messages everywhere */
     TN_MPI_SHARED, /* TN_EUNSUPPORTED when two ranks that exchange are not on one node */
+    TN_MPI_NODES,  /* two levels: memory on a node, one message for each pair of nodes.
+                    * TN_MPI_AUTO takes it for more than 4,000 peers and messages below 4 KiB */
 } tn_mpi_way;
 
 enum { TN_MPI_TRUST = 1 }; /* tn_mpi_run does not compare notes with the other ranks first */
