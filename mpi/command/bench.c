@@ -376,9 +376,8 @@ static const struct {
 } others[] = {{"calls", small_calls}, {"halo", halo}, {"save", bench_save}};
 enum { CASES = sizeof cases / sizeof *cases, OTHERS = sizeof others / sizeof *others };
 
-int run_bench(const args *a)
+int check_bench(const args *a)
 {
-    double best[METHODS];
     for (int i = 0; i < a->n; i++) {
         bool known = false;
         for (int k = 0; k < CASES + OTHERS; k++)
@@ -387,6 +386,12 @@ int run_bench(const args *a)
         if (!known)
             return usage("no case \"%s\": T, R, A, B, calls, halo, save", a->operands[i]);
     }
+    return DONE;
+}
+
+int run_bench(const args *a)
+{
+    double best[METHODS];
     if (64 % all_ranks != 0)
         return fail("bench needs a number of ranks that divides 64, got %d", all_ranks);
     if (!a->json && this_rank == 0)

@@ -77,9 +77,11 @@ int close_output(tn_writer *w, int code);
 /* How far it is: lines with --progress, on a terminal from the second second on. */
 void progress(const args *a, double start, int64_t done, int64_t all);
 
+int check_data(const args *a); /* operands that are missing or unknown, before MPI begins */
 int run_reduce(job *j);
 int run_data(const args *a);    /* permute, rearrange, slice, cast, convert, reduce */
 int run_explain(const args *a); /* explain.c */
-int run_bench(const args *a);   /* bench.c */
+int check_bench(const args *a);
+int run_bench(const args *a); /* bench.c */
 
 #endif

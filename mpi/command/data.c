@@ -256,17 +256,28 @@ void progress(const args *a, double start, int64_t done, int64_t all)
         fprintf(stderr, done < all ? "\r%3d%%\033[K" : "\r\033[K", (int)(100 * done / all));
 }
 
+/* Bytes of the largest block of n rows over the ranks. */
+static double block_bytes(double numel, int64_t n, tn_dtype dtype)
+{
+    return numel / (double)n * (double)((n + all_ranks - 1) / all_ranks) *
+           (double)tn_dtype_size(dtype);
+}
+
 /* Rows of OUT whose elements all fit on rank 0, with what they are made of; 0: a slab is not
  * needed, or does not help. */
 static int64_t slab_rows(const job *j)
 {
-    const int64_t rows = j->view.ndim ? j->view.shape[j->axes[0]] : 0;
-    if (!j->a->max_mem || rows == 0)
+    const double numel = (double)tn_numel(&j->view), most = (double)j->a->max_mem;
+    if (!j->a->max_mem || numel == 0 || j->view.ndim == 0)
         return 0;
-    const double row = (double)tn_numel(&j->view) / (double)rows *
-                       (double)(tn_dtype_size(j->view.dtype) + tn_dtype_size(j->dtype));
-    const double part = row * (double)((rows + all_ranks - 1) / all_ranks);
-    return part <= (double)j->a->max_mem ? 0 : (int64_t)((double)j->a->max_mem / row);
+    const int64_t rows = j->view.shape[j->axes[0]];
+    const double row =
+        numel / (double)rows * (double)(tn_dtype_size(j->view.dtype) + tn_dtype_size(j->dtype));
+    return block_bytes(numel, j->view.shape[0], j->view.dtype) +
+                       block_bytes(numel, rows, j->dtype) <=
+                   most
+               ? 0
+               : (int64_t)(most / row);
 }
 
 /* Rows from first on go to rank 0, which writes them. */
@@ -307,8 +318,7 @@ static int run_slabs(const job *j, int64_t rows)
     return close_output(w, code);
 }
 
-/* The operands that a command has, and those that it lacks. */
-static int check_operands(const args *a)
+int check_data(const args *a)
 {
     const bool converts = !strcmp(a->word, "convert"), sized = !strcmp(a->word, "rearrange");
     const int need = converts ? 1 : 2;
@@ -339,7 +349,6 @@ static int check_operands(const args *a)
 
 int run_data(const args *a)
 {
-    TRY(check_operands(a));
     job j = {.a = a, .in = a->operands[a->n - 1]};
     split_name(&j);
     tn_status status = open_input(&j);

@@ -79,16 +79,16 @@ int fail(const char *fmt, ...)
 static const struct {
     const char *word, *operands;
     int (*run)(const args *);
-    bool alone; /* without MPI */
+    int (*check)(const args *); /* before MPI begins; NULL: the command does without it */
 } commands[] = {
-    {"permute", "AXES IN -o OUT", run_data, false},
-    {"rearrange", "PATTERN [NAME=SIZE...] IN -o OUT", run_data, false},
-    {"slice", "TEXT IN -o OUT", run_data, false},
-    {"cast", "DTYPE IN -o OUT", run_data, false},
-    {"convert", "IN -o OUT", run_data, false},
-    {"reduce", "OP [-a AXES] IN -o OUT", run_data, false},
-    {"bench", "[CASE...]", run_bench, false},
-    {"explain", "--ranks N --shape N,N [COMMAND]", run_explain, true},
+    {"permute", "AXES IN -o OUT", run_data, check_data},
+    {"rearrange", "PATTERN [NAME=SIZE...] IN -o OUT", run_data, check_data},
+    {"slice", "TEXT IN -o OUT", run_data, check_data},
+    {"cast", "DTYPE IN -o OUT", run_data, check_data},
+    {"convert", "IN -o OUT", run_data, check_data},
+    {"reduce", "OP [-a AXES] IN -o OUT", run_data, check_data},
+    {"bench", "[CASE...]", run_bench, check_bench},
+    {"explain", "--ranks N --shape N,N [COMMAND]", run_explain, NULL},
 };
 
 static int command = -1; /* its row, once it is known */
@@ -280,5 +280,8 @@ int main(int argc, char **argv)
     }
     if (command < 0)
         return usage("unknown command \"%s\"", a.word);
-    return commands[command].alone ? commands[command].run(&a) : under_mpi(&a, argc, argv);
+    if (!commands[command].check)
+        return commands[command].run(&a);
+    TRY(commands[command].check(&a));
+    return under_mpi(&a, argc, argv);
 }

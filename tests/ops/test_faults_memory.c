@@ -223,6 +223,8 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     char words[200];
     OK(tn_stream_explain(&job, words, sizeof words));
     assert_true(tn_stream_budget(0) > 0);
+    assert_true(tn_partial_count(NULL) + tn_partial_bytes(NULL) == 0);
+    tn_partial_free(NULL);
     assert_true(tn_plan_workspace(plan) == 0 && tn_print_size(&x) > 1);
     assert_int_equal(tn_file_skipped(f), 0);
     assert_int_equal(tn_set_error(TN_EARG, "text"), TN_EARG);

@@ -142,7 +142,7 @@ static tn_status call_partial(void)
     tn_status status = tn_partial_create(&p, &job);
     if (status == TN_OK)
         status = tn_partial_compute(p, 0, &states);
-    if (status == TN_OK && tn_partial_count(p) == 1 && tn_partial_bytes(p) > 0)
+    if (status == TN_OK)
         status = tn_partial_merge(p, states);
     tn_partial_free(p);
     return status;
