@@ -280,9 +280,9 @@ static tn_status check_names(const char *call, int n, const char *const *names)
 }
 
 /* The tensors that the text uses, in the order of their first appearance. */
-static tn_status find_sources(tni_expr_names *found, const char *call, const char *text, int n,
-                              const char *const *names, const tn_tensor *const *srcs,
-                              const tn_tensor **used)
+static tn_status find_sources(tni_expr_names *found, const char *call, const tn_tensor *dst,
+                              const char *text, int n, const char *const *names,
+                              const tn_tensor *const *srcs, const tn_tensor **used)
 {
     if (!text || (n > 0 && (!names || !srcs)))
         return tni_fail(TN_ENULL, "%s: %s is NULL", call,
@@ -293,6 +293,8 @@ static tn_status find_sources(tni_expr_names *found, const char *call, const cha
         if (!names[i] || !srcs[i])
             return tni_fail(TN_ENULL, "%s: %s %d is NULL", call, names[i] ? "src" : "name", i);
     TRY(check_names(call, n, names));
+    if (dst)
+        TRY(tni_check_all(TNI_NDIM, call, dst, 0, NULL));
     *found = (tni_expr_names){.ngiven = n, .given = names};
     TRY(tni_expr_parse(call, text, found, ignore_item, NULL));
     for (int i = 0; i < found->count; i++)
@@ -308,7 +310,7 @@ tn_status tn_eval(const tn_tensor *dst, const char *text, int n, const char *con
     tni_expr_names found;
     const tn_tensor *used[TN_EXPR_NAMES];
     eval v;
-    TRY(find_sources(&found, "eval", text, n, names, srcs, used));
+    TRY(find_sources(&found, "eval", dst, text, n, names, srcs, used));
     v.text = text;
     v.names = &found;
     return run(&v, "eval", dst, found.count, used);
@@ -322,7 +324,7 @@ tn_status tn_eval_copy(tn_tensor *out, const char *text, int n, const char *cons
     tni_expr_names found;
     const tn_tensor *used[TN_EXPR_NAMES];
     eval v;
-    TRY(find_sources(&found, "eval_copy", text, n, names, srcs, used));
+    TRY(find_sources(&found, "eval_copy", NULL, text, n, names, srcs, used));
     v.text = text;
     v.names = &found;
     tn_dtype dtype;

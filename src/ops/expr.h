@@ -36,7 +36,8 @@ typedef struct tni_expr_item {
     int what, nargs, column;
     const char *name; /* of the function or operator, for sentences */
     int name_size;
-    bool imaginary, whole; /* of a number: with j; an integer */
+    bool imaginary, whole; /* of a number: with j; an integer, */
+    bool beyond;           /* of digits that i64 does not hold */
     int64_t i;
     double f;
     int naxes; /* of a reduction; -1: all */

@@ -105,14 +105,11 @@ tn_status tni_expr_read_number(tni_expr_parser *p, tni_expr_item *item)
     const char mark = s[0] == '0' ? (char)(s[1] | 0x20) : 0;
     if (mark == 'x' || mark == 'b') {
         p->pos += 2;
-        const bool fits = tni_expr_read_digits(p, mark == 'x' ? 16 : 2, &item->i, &digits);
+        item->beyond = !tni_expr_read_digits(p, mark == 'x' ? 16 : 2, &item->i, &digits);
         if (!digits)
             return fail_number(p);
-        if (!fits)
-            return tni_fail_at(TN_EOVERFLOW, p->column,
-                               "%s: a number is beyond i64 at column %d", p->call, p->column);
     } else {
-        bool fits = tni_expr_read_digits(p, 10, &item->i, &digits);
+        item->beyond = !tni_expr_read_digits(p, 10, &item->i, &digits);
         int more = 0;
         if (p->text[p->pos] == '.') {
             int64_t rest;
@@ -134,9 +131,6 @@ tn_status tni_expr_read_number(tni_expr_parser *p, tni_expr_item *item)
             item->whole = false;
         }
         item->f = decimal(s, (size_t)(p->text + p->pos - s));
-        if (item->whole && !fits)
-            return tni_fail_at(TN_EOVERFLOW, p->column,
-                               "%s: a number is beyond i64 at column %d", p->call, p->column);
         if (p->text[p->pos] == 'j' || p->text[p->pos] == 'J') {
             p->pos++;
             item->imaginary = true;

@@ -26,40 +26,22 @@ tn_status tni_expr_meet(const char *call, int n, const tn_tensor *const *srcs, i
     return TN_OK;
 }
 
-/* The axes, counted from 0; none twice. */
+/* The axes of all reductions, counted from 0; none twice. */
 static tn_status axes_of(const tni_expr_program *e, int ndim, int *axes)
 {
     uint64_t seen = 0;
+    const int column = e->reduce[0].column;
     for (int i = 0; i < e->naxes; i++) {
         axes[i] = e->axes[i] < 0 ? e->axes[i] + ndim : e->axes[i];
         if (axes[i] < 0 || axes[i] >= ndim)
-            return tni_fail(TN_EARG, "%s: axis %d is out of range for %d axes", e->call,
-                            e->axes[i], ndim);
+            return tni_fail_at(TN_EARG, column,
+                               "%s: axis %d is out of range for %d axes at column %d", e->call,
+                               e->axes[i], ndim, column);
         if (seen >> axes[i] & 1)
-            return tni_fail(TN_EARG, "%s: axis %d is named twice", e->call, e->axes[i]);
+            return tni_fail_at(TN_EARG, column, "%s: axis %d is named twice at column %d",
+                               e->call, e->axes[i], column);
         seen |= (uint64_t)1 << axes[i];
     }
-    return TN_OK;
-}
-
-/* The sources of each reduction give the whole shape by themselves. */
-static tn_status check_arguments(const tni_expr_program *e, int n, const tn_tensor *const *srcs,
-                                 int ndim, const int64_t *shape)
-{
-    for (int r = 0; r < e->nreduce; r++)
-        for (int i = 0; i < ndim; i++) {
-            int64_t mine = 1;
-            for (int k = 0; k < n; k++) {
-                const int j = i - ndim + srcs[k]->ndim;
-                if (e->reduce[r].names >> k & 1 && j >= 0 && srcs[k]->shape[j] != 1)
-                    mine = srcs[k]->shape[j];
-            }
-            if (mine != shape[i])
-                return tni_fail_at(TN_EUNSUPPORTED, e->reduce[r].column,
-                                   "%s: the argument of a reduction is smaller than the common "
-                                   "shape at column %d",
-                                   e->call, e->reduce[r].column);
-        }
     return TN_OK;
 }
 
@@ -69,9 +51,8 @@ tn_status tni_expr_reduced(const tni_expr_program *e, int n, const tn_tensor *co
     int all, axes[TN_MAX_NDIM];
     int64_t whole[TN_MAX_NDIM];
     uint64_t folded = e->naxes < 0 ? UINT64_MAX : 0;
+    TRY(axes_of(e, e->ndim, axes));
     TRY(tni_expr_meet(e->call, n, srcs, &all, whole));
-    TRY(check_arguments(e, n, srcs, all, whole));
-    TRY(axes_of(e, all, axes));
     for (int i = 0; i < e->naxes; i++)
         folded |= (uint64_t)1 << axes[i];
     *ndim = 0;

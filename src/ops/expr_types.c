@@ -83,6 +83,7 @@ static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
     bool elementwise = false;
     for (int k = 0; k < n; k++) {
         out->reduced |= v[k].reduced;
+        out->column = v[k].reduced ? v[k].column : out->column;
         elementwise |= !tni_expr_is_number(&v[k]) && !v[k].reduced;
         out->names |= v[k].names;
     }
@@ -162,6 +163,16 @@ static bool same_axes(const tni_expr_program *e, const tni_expr_item *x)
                                                     axes_set(e->ndim, x->naxes, x->axes));
 }
 
+/* The axes of the common shape along which some of these sources have more than one element. */
+static uint64_t long_axes(const tni_expr_program *e, uint16_t names)
+{
+    uint64_t set = 0;
+    for (int k = 0; k < e->nsrc; k++)
+        for (int i = 0; i < e->srcs[k]->ndim && names >> k & 1; i++)
+            set |= (uint64_t)(e->srcs[k]->shape[i] != 1) << (e->ndim - e->srcs[k]->ndim + i);
+    return set;
+}
+
 static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v)
 {
     tn_dtype gives;
@@ -170,9 +181,9 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
     if (tni_expr_is_number(v))
         return fail_reduction(e, x, "a reduction of numbers");
     if (v->reduced)
-        return tni_fail_at(TN_EUNSUPPORTED, e->reduce[e->nreduce - 1].column,
+        return tni_fail_at(TN_EUNSUPPORTED, v->column,
                            "%s: a reduction within another is not supported at column %d",
-                           e->call, e->reduce[e->nreduce - 1].column);
+                           e->call, v->column);
     if ((order && tni_expr_dtype_of(v) == TN_BOOL) ||
         tn_reduction_result(op, tni_expr_dtype_of(v), &gives) != TN_OK)
         return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s does not take %s at column %d",
@@ -180,6 +191,11 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
                            x->column);
     if (!same_axes(e, x))
         return fail_reduction(e, x, "another axis than that of the reduction before it");
+    if (long_axes(e, v->names) != long_axes(e, UINT16_MAX))
+        return tni_fail_at(TN_EUNSUPPORTED, x->column,
+                           "%s: the argument of a reduction is smaller than the common shape "
+                           "at column %d",
+                           e->call, x->column);
     for (int i = 0; i < x->naxes && !e->nreduce; i++)
         e->axes[i] = x->axes[i];
     e->naxes = e->nreduce ? e->naxes : x->naxes;
@@ -188,15 +204,17 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
         r++;
     if (r == TNI_EXPR_REDUCTIONS)
         return fail_reduction(e, x, "more than 16 reductions");
-    e->nreduce = r == e->nreduce ? r + 1 : e->nreduce;
-    e->reduce[r] = (tni_expr_reduction){.op = op,
-                                        .value = v->value,
-                                        .dtype = v->dtype,
-                                        .gives = (uint8_t)gives,
-                                        .names = v->names,
-                                        .column = x->column};
-    *v = (tni_expr_value){
-        .value = (int16_t)r, .dtype = (uint8_t)gives, .reduced = true, .names = v->names};
+    if (r == e->nreduce)
+        e->reduce[e->nreduce++] = (tni_expr_reduction){.op = op,
+                                                       .value = v->value,
+                                                       .dtype = v->dtype,
+                                                       .gives = (uint8_t)gives,
+                                                       .column = x->column};
+    *v = (tni_expr_value){.value = (int16_t)r,
+                          .dtype = (uint8_t)gives,
+                          .reduced = true,
+                          .column = (int16_t)x->column,
+                          .names = v->names};
     return TN_OK;
 }
 
@@ -205,6 +223,7 @@ void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
 {
     e->call = call;
     e->nsrc = nsrc;
+    e->srcs = srcs;
     e->nnum = e->top = e->nreduce = e->naxes = 0;
     e->outer = (tni_builder){.step = e->outer_step,
                              .most = TNI_EXPR_OUTER,
@@ -231,6 +250,9 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
                                .names = (uint16_t)(1u << x->what)};
         break;
     case TNI_EXPR_NUMBER:
+        if (x->whole && x->beyond && !x->imaginary)
+            return tni_fail_at(TN_EOVERFLOW, x->column,
+                               "%s: a number is beyond i64 at column %d", e->call, x->column);
         out = tni_expr_literal(x);
         break;
     case TNI_EXPR_CAST:

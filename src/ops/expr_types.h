@@ -9,10 +9,12 @@
 
 /* A value of the expression: a tensor or a step, or a number, which may be weak. */
 typedef struct tni_expr_value {
-    int16_t value;      /* of the program; -1: a number */
-    uint8_t dtype;      /* of a weak number i64, f64 or c128 */
-    bool weak, reduced; /* reduced: it has the axes that remain */
-    uint16_t names;     /* bit k: it is made of source k */
+    int16_t value; /* of the program; -1: a number */
+    uint8_t dtype; /* of a weak number i64, f64 or c128 */
+    bool weak : 1;
+    bool reduced : 1; /* it has the axes that remain; */
+    int16_t column;   /* then where its last reduction is in the text */
+    uint16_t names;   /* bit k: it is made of source k */
     union {
         int64_t i;
         char bytes[16];
@@ -24,7 +26,6 @@ typedef struct tni_expr_reduction {
     tn_reduction op;
     int16_t value;
     uint8_t dtype, gives; /* of the value, of the result */
-    uint16_t names;
     int column;
 } tni_expr_reduction;
 
@@ -43,6 +44,7 @@ typedef struct tni_expr_program {
     int nreduce, naxes, axes[TN_MAX_NDIM];
     tni_expr_reduction reduce[TNI_EXPR_REDUCTIONS];
     int nsrc, nnum, top;
+    const tn_tensor *const *srcs;
     tn_dtype src[TN_EXPR_NAMES], result;
     tni_strip_step step[TNI_MAX_STEPS], outer_step[TNI_EXPR_OUTER];
     union { /* values that wait from the bottom, numbers of steps from the top */

@@ -167,7 +167,9 @@ $ tenon eval "x + y" x=x.npy y=data/line.npy -o z.npy
 2> tenon: eval: axis 1: extents 5 and 9 do not broadcast
 ? 1
 $ tenon eval "sum(x, axis=2)" x=x.npy -o z.npy
-2> tenon: eval: axis 2 is out of range for 2 axes
+2> tenon: eval: axis 2 is out of range for 2 axes at column 1
+2>     sum(x, axis=2)
+2>     ^
 ? 1
 $ tenon eval "x + 1" x=x.npy -o x.npy
 2> tenon: x.npy already exists; use -f to overwrite

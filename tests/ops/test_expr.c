@@ -162,10 +162,12 @@ static void failures(void **state)
         {"sum(x, axis=0) + sum(x)", TN_EUNSUPPORTED, 18},
         {"sum(x) + sum(y)", TN_EUNSUPPORTED, 10},
         {"min(b)", TN_EDTYPE, 1},
-        {"sum(x, axis=2)", TN_EARG, 0},
+        {"sum(x, axis=2)", TN_EARG, 1},
         {"sum(x, y)", TN_EFORMAT, 1},
         {"2 ** 63", TN_EOVERFLOW, 3},
         {"9223372036854775808", TN_EOVERFLOW, 1},
+        {"0xffffffffffffffff + (", TN_EFORMAT, 23},
+        {"sum(x) + max(x) + min(sum(x))", TN_EUNSUPPORTED, 23},
     };
     for (int k = 0; k < (int)(sizeof of / sizeof *of); k++) {
         tn_tensor out = {0};
@@ -183,6 +185,65 @@ static void failures(void **state)
     assert_int_equal(tn_eval_copy(&out, "1", -1, names, given), TN_EARG);
     assert_int_equal(tn_eval_copy(&out, NULL, 0, NULL, NULL), TN_ENULL);
     assert_int_equal(tn_eval_copy(NULL, "1", 0, NULL, NULL), TN_ENULL);
+}
+
+/* Of several faults the first in this order is told: each row has all that come after it. */
+static void order_of_faults(void **state)
+{
+    (void)state;
+    float d[6];
+    const int64_t shape[] = {2, 3}, other[] = {5};
+    tn_tensor out, sound, readonly, device, far, wide;
+    OK(tn_init(&sound, d, TN_F32, 2, shape));
+    OK(tn_init(&wide, y, TN_F32, 1, other));
+    device = far = readonly = sound;
+    readonly.flags = TN_READONLY;
+    device.device = (tn_device)1;
+    far.device = (tn_device)1;
+    far.dtype = (tn_dtype)99;
+    out = sound;
+    out.stride[0] = 0; /* an element twice */
+    const struct {
+        const tn_tensor *dst;
+        const char *text;
+        const tn_tensor *x, *y;
+        tn_status status;
+        int column;
+    } of[] = {
+        {NULL, "x + (", &far, &wide, TN_ENULL, 0},
+        {&readonly, NULL, &far, &wide, TN_ENULL, 0},
+        {&readonly, "x + (", NULL, &wide, TN_ENULL, 0},
+        {&readonly, "x + (", &far, &wide, TN_EARG, 0},
+        {&out, "x + 0xffffffffffffffff + (", &far, &wide, TN_EFORMAT, 27},
+        {&out, "x + z", &far, &wide, TN_EFORMAT, 5},
+        {&out, "~x + 0xffffffffffffffff", &device, &far, TN_EDEVICE, 0},
+        {&out, "~x + y", &far, &operand[1], TN_EDEVICE, 0},
+        {&out, "~x + y + 9223372036854775808", &operand[0], &wide, TN_EDTYPE, 1},
+        {&out, "9223372036854775808 + ~x + y", &operand[0], &wide, TN_EOVERFLOW, 1},
+        {&out, "sum(y) + ~sum(x, axis=7)", &operand[0], &wide, TN_EUNSUPPORTED, 1},
+        {&out, "sum(x + y) + ~sum(x + y, axis=7)", &operand[0], &wide, TN_EUNSUPPORTED, 15},
+        {&out, "~sum(x + y, axis=7)", &operand[0], &wide, TN_EDTYPE, 1},
+        {&out, "sum(x + y, axis=7)", &operand[0], &wide, TN_EARG, 1},
+        {&out, "2 * sum(x + y, axis=(0, -2))", &operand[0], &wide, TN_EARG, 5},
+        {&out, "sum(x + y)", &operand[0], &wide, TN_ESHAPE, 0},
+        {&out, "x + y", &operand[0], &wide, TN_ESHAPE, 0},
+        {&out, "x + y", &operand[0], &operand[1], TN_ESTRIDE, 0},
+        {&sound, "x + y", &sound, &operand[1], TN_OK, 0},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const tn_tensor *srcs[] = {of[i].x, of[i].y};
+        const tn_status got = tn_eval(of[i].dst, of[i].text, 2, names, srcs);
+        if (got != of[i].status || (got != TN_OK && tn_error_column() != of[i].column))
+            fail_msg("row %zu: %s at %d: %s", i, tn_status_name(got), tn_error_column(),
+                     tn_error());
+    }
+    tn_expr *e;
+    OK(tn_expr_parse(&e, "x + 0xffffffffffffffff"));
+    const tn_tensor *srcs[] = {&sound, &sound};
+    assert_int_equal(tn_expr_run(e, &sound, 1, srcs), TN_EOVERFLOW);
+    assert_int_equal(tn_expr_run(e, &sound, 2, srcs), TN_EARG);
+    assert_int_equal(tn_expr_run(e, NULL, 2, srcs), TN_ENULL);
+    tn_expr_free(e);
 }
 
 /* A text at each limit, and one beyond it. */
@@ -436,7 +497,7 @@ int main(void)
         cmocka_unit_test(values),        cmocka_unit_test(failures),
         cmocka_unit_test(limits),        cmocka_unit_test(into),
         cmocka_unit_test(counted_steps), cmocka_unit_test(random_programs),
-        cmocka_unit_test(every_op),
+        cmocka_unit_test(every_op),      cmocka_unit_test(order_of_faults),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
