@@ -50,6 +50,34 @@ INLINE int64_t opaque(int64_t x)
     return x;
 }
 
+/* The answers of a block, 0 or 1 in elements as wide as those compared, become bytes.  A loop
+ * that compares and narrows has vectors as short as its bytes; two loops have whole ones. */
+#if defined(__AVX512BW__)
+INLINE void store_answers(char *d, const void *answer, int width)
+{
+    const __m512i x = _mm512_load_si512(answer);
+    if (width == 8)
+        _mm_storel_epi64((__m128i *)(void *)d, _mm512_cvtepi64_epi8(x));
+    else if (width == 4)
+        _mm_storeu_si128((__m128i *)(void *)d, _mm512_cvtepi32_epi8(x));
+    else if (width == 2)
+        _mm256_storeu_si256((__m256i *)(void *)d, _mm512_cvtepi16_epi8(x));
+    else
+        _mm512_storeu_si512(d, x);
+}
+#else
+INLINE void store_answers(char *d, const void *answer, int width)
+{
+    INDEPENDENT for (int j = 0; j < TNI_BLOCK / width; j++)
+    {
+        d[j] = (char)(width == 8   ? ((const uint64_t *)answer)[j]
+                      : width == 4 ? ((const uint32_t *)answer)[j]
+                      : width == 2 ? ((const uint16_t *)answer)[j]
+                                   : ((const uint8_t *)answer)[j]);
+    }
+}
+#endif
+
 /* The lines of a block that comes later; a splat has none. */
 INLINE void prefetch_block(const char *s, int64_t bytes, int64_t ahead)
 {
