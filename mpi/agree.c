@@ -44,6 +44,31 @@ void tnm_note_dist(tnm_notes *notes, const char *what, const tn_dist *d)
         note->text[0] = 0;
 }
 
+void tnm_note_axes(tnm_notes *notes, const int *axes, int ndim)
+{
+    char text[TNM_TEXT] = "";
+    size_t used = 0;
+    for (int i = 0; i < ndim && used + 8 < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, i ? ",%d" : "%d",
+                                 axes ? axes[i] : i);
+    tnm_note_text(notes, "axes", text);
+}
+
+void tnm_note_shape(tnm_notes *notes, const int64_t *shape, int ndim)
+{
+    char text[TNM_TEXT] = "";
+    uint64_t hash = (uint64_t)ndim;
+    size_t used = 0;
+    for (int i = 0; i < ndim; i++) {
+        hash = tnm_mix(hash, (uint64_t)shape[i]);
+        if (used + 24 < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     i ? ", %" PRId64 : "%" PRId64, shape[i]);
+    }
+    tnm_note *note = note_add(notes, "shape", hash);
+    snprintf(note->text, sizeof note->text, "(%.300s)", text);
+}
+
 void tnm_note_dtype(tnm_notes *notes, const char *what, tn_dtype dtype)
 {
     tnm_note *note = note_add(notes, what, (uint64_t)dtype);
@@ -74,11 +99,12 @@ static tn_status hear(tnm_comm *c, int root, tn_status status)
     return tnm_fail((tn_status)w.status, "rank %d: %.490s", root, w.text);
 }
 
-/* Notes differ: find the lowest rank that differs from rank 0, and in what. */
+/* Notes differ: find the lowest rank that differs from rank 0, and in what.  Ranks that make
+ * different calls have different lists of notes. */
 static tn_status differ(tnm_comm *c, const tnm_notes *notes)
 {
     uint64_t first[TNM_NOTES] = {0};
-    char mine[TNM_TEXT] = "", zero[TNM_TEXT] = "";
+    char mine[TNM_TEXT + 64] = "", zero[TNM_TEXT] = "";
     int at = -1, lowest;
     for (int i = 0; i < notes->n && c->rank == 0; i++)
         first[i] = notes->at[i].hash;
@@ -89,13 +115,14 @@ static tn_status differ(tnm_comm *c, const tnm_notes *notes)
     MPITRY("mpi", MPI_Allreduce(&who, &lowest, 1, MPI_INT, MPI_MIN, c->comm));
     if (lowest == c->size)
         return tnm_fail(TN_ERANKS, "the ranks make different calls");
+    if (c->rank == lowest)
+        snprintf(mine, sizeof mine, "%s is %.200s", notes->at[at].what, notes->at[at].text);
     MPITRY("mpi", MPI_Bcast(&at, 1, MPI_INT, lowest, c->comm));
-    memcpy(mine, notes->at[at].text, sizeof mine);
-    memcpy(zero, mine, sizeof zero);
+    if (c->rank == 0 && at < notes->n)
+        memcpy(zero, notes->at[at].text, sizeof zero);
     MPITRY("mpi", MPI_Bcast(mine, sizeof mine, MPI_BYTE, lowest, c->comm));
     MPITRY("mpi", MPI_Bcast(zero, sizeof zero, MPI_BYTE, 0, c->comm));
-    return tnm_fail(TN_ERANKS, "rank %d: %s is %.200s, rank 0 has %.200s", lowest,
-                    notes->at[at].what, mine, zero);
+    return tnm_fail(TN_ERANKS, "rank %d: %s, rank 0 has %.200s", lowest, mine, zero);
 }
 
 tn_status tnm_agree(tnm_comm *c, tn_status status, const tnm_notes *notes, int64_t *least)

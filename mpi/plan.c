@@ -235,16 +235,6 @@ static tn_status check_pointers(tn_mpi_plan **plan, const tn_dist *dst, const tn
     return TN_OK;
 }
 
-static void note_axes(tnm_notes *notes, const int *axes, int ndim)
-{
-    char text[TNM_TEXT] = "";
-    size_t used = 0;
-    for (int i = 0; i < ndim && used + 8 < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, i ? ",%d" : "%d",
-                                 axes ? axes[i] : i);
-    tnm_note_text(notes, "axes", text);
-}
-
 static tn_status check_ranks(const tnm_comm *c, const tn_dist *d, const char *what,
                              const char *call)
 {
@@ -278,7 +268,7 @@ tn_status tn_mpi_plan_move(tn_mpi_plan **plan, MPI_Comm comm, const tn_dist *dst
     tnm_note_dist(&notes, "src", src);
     tnm_note_dtype(&notes, "dst's dtype", dst_dtype);
     tnm_note_dtype(&notes, "src's dtype", src_dtype);
-    note_axes(&notes, status == TN_OK ? axes : NULL, tn_dist_ndim(dst));
+    tnm_note_axes(&notes, status == TN_OK ? axes : NULL, tn_dist_ndim(dst));
     tnm_options_note(&notes, options);
     status = tnm_agree(c, status, &notes, &max_bytes);
     if (status == TN_OK) {

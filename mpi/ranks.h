@@ -92,6 +92,8 @@ uint64_t tnm_mix(uint64_t hash, uint64_t x);
 void tnm_note_number(tnm_notes *notes, const char *what, int64_t x);
 void tnm_note_text(tnm_notes *notes, const char *what, const char *text);
 void tnm_note_dist(tnm_notes *notes, const char *what, const tn_dist *d);
+void tnm_note_axes(tnm_notes *notes, const int *axes, int ndim); /* NULL: as they are */
+void tnm_note_shape(tnm_notes *notes, const int64_t *shape, int ndim);
 void tnm_note_dtype(tnm_notes *notes, const char *what, tn_dtype dtype);
 
 /* Give every rank the status and sentence of the lowest rank that has failed, or TN_ERANKS when

@@ -213,8 +213,7 @@ tn_status tn_mpi_plan_reduce(tn_mpi_plan **plan, MPI_Comm comm, tn_op op, const 
     tnm_note_dist(&notes, "src", src);
     tnm_note_dtype(&notes, "dst's dtype", dst_dtype);
     tnm_note_dtype(&notes, "src's dtype", src_dtype);
-    for (int i = 0; status == TN_OK && axes && i < tn_dist_ndim(dst) && i < 4; i++)
-        tnm_note_number(&notes, "an axis", axes[i]);
+    tnm_note_axes(&notes, status == TN_OK ? axes : NULL, tn_dist_ndim(dst));
     tnm_options_note(&notes, options);
     status = tnm_agree(c, status, &notes, &max_bytes);
     if (status == TN_OK) {

@@ -129,8 +129,8 @@ tn_status tn_mpi_dist_boxes(tn_dist **d, MPI_Comm comm, int ndim, const int64_t 
     tn_status status = boxes_check(d, ndim, shape, nboxes, starts, extents);
     tnm_notes notes = {0};
     tnm_note_text(&notes, "call", call);
-    for (int i = 0; status == TN_OK && i < ndim && i < 8; i++)
-        tnm_note_number(&notes, "an extent", shape[i]);
+    if (status == TN_OK)
+        tnm_note_shape(&notes, shape, ndim);
     TRY(tnm_agree(c, status, &notes, NULL));
     const int mine = (int)nboxes;
     int *counts = calloc((size_t)c->size * 3, sizeof *counts);
@@ -236,6 +236,7 @@ tn_status tn_mpi_load(MPI_Comm comm, const char *path, const char *name, const t
     tnm_note_text(&notes, "path", path);
     tnm_note_text(&notes, "name", name);
     tnm_note_dist(&notes, "d", d);
+    tnm_note_axes(&notes, status == TN_OK ? axes : NULL, tn_dist_ndim(d));
     status = tnm_agree(c, status, &notes, NULL);
     if (status == TN_OK)
         status = tnm_agree(c, load_read(f, i, route, parts, &places), NULL, NULL);

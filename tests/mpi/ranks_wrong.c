@@ -201,54 +201,169 @@ static void wrong_runs(scene *s, int bad)
 
 /* ---- the other calls ---- */
 
-static void wrong_others(scene *s, int bad, const char *folder)
+#define WRONG(want, call) same_everywhere(s, call, want, bad)
+/* What ranks differ in has nobody who is wrong when there is one rank. */
+#define DIFFER(call)                                                                           \
+    do {                                                                                       \
+        if (test_size > 1)                                                                     \
+            same_everywhere(s, call, TN_ERANKS, bad);                                          \
+    } while (0)
+
+static void wrong_halos(scene *s, int bad)
+{
+    const bool me = test_rank == bad;
+    const MPI_Comm all = MPI_COMM_WORLD;
+    const int64_t wide[] = {1, 1}, less[] = {-1, 0}, more[] = {2, 1};
+    const int32_t one = 1, two = 2;
+    const tn_mpi_options bad_way = {.way = (tn_mpi_way)9}, good = {0};
+    tn_mpi_plan *p = NULL;
+#define HALO(plan, d, dtype, before, after, mode, value, options)                              \
+    tn_mpi_plan_halo(plan, all, d, dtype, before, after, mode, value, options)
+    WRONG(TN_ENULL, HALO(me ? NULL : &p, s->d, TN_I32, wide, wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_ENULL, HALO(&p, me ? NULL : s->d, TN_I32, wide, wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_EUNSUPPORTED,
+          HALO(&p, me ? s->other : s->d, TN_I32, wide, wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_EARG, HALO(&p, me ? s->wide : s->d, TN_I32, wide, wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_EDTYPE,
+          HALO(&p, s->d, me ? (tn_dtype)77 : TN_I32, wide, wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_EARG, HALO(&p, s->d, TN_I32, me ? less : wide, wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_ENULL, HALO(&p, s->d, TN_I32, me ? NULL : wide, wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_EARG, HALO(&p, s->d, TN_I32, wide, me ? less : wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_ENULL, HALO(&p, s->d, TN_I32, wide, me ? NULL : wide, TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_EARG,
+          HALO(&p, s->d, TN_I32, wide, wide, me ? (tn_pad_mode)9 : TN_PAD_EDGE, NULL, NULL));
+    WRONG(TN_EARG,
+          HALO(&p, s->d, TN_I32, wide, wide, TN_PAD_EDGE, NULL, me ? &bad_way : &good));
+    DIFFER(HALO(&p, s->d, me ? TN_F32 : TN_I32, wide, wide, TN_PAD_EDGE, NULL, NULL));
+    DIFFER(HALO(&p, s->d, TN_I32, me ? more : wide, wide, TN_PAD_EDGE, NULL, NULL));
+    DIFFER(HALO(&p, s->d, TN_I32, wide, wide, me ? TN_PAD_WRAP : TN_PAD_EDGE, NULL, NULL));
+    DIFFER(HALO(&p, s->d, TN_I32, wide, wide, TN_PAD_CONSTANT, me ? &one : &two, NULL));
+#undef HALO
+    CHECK(!p);
+}
+
+static void wrong_reductions(scene *s, int bad)
+{
+    const bool me = test_rank == bad;
+    static const int twice[] = {0, 0}, transposed[] = {1, 0};
+    const tn_mpi_options bad_flags = {.flags = 64}, good = {0};
+    tn_mpi_plan *p = NULL;
+#define REDUCE(plan, op, dst, dst_dtype, src, src_dtype, axes, options)                        \
+    tn_mpi_plan_reduce(plan, MPI_COMM_WORLD, op, dst, dst_dtype, src, src_dtype, axes, options)
+    WRONG(TN_ENULL, REDUCE(me ? NULL : &p, TN_ADD, s->d, TN_I32, s->d, TN_I32, NULL, NULL));
+    WRONG(TN_EARG, REDUCE(&p, me ? TN_SUB : TN_ADD, s->d, TN_I32, s->d, TN_I32, NULL, NULL));
+    WRONG(TN_ENULL, REDUCE(&p, TN_ADD, me ? NULL : s->d, TN_I32, s->d, TN_I32, NULL, NULL));
+    WRONG(TN_EARG, REDUCE(&p, TN_ADD, me ? s->wide : s->d, TN_I32, s->d, TN_I32, NULL, NULL));
+    WRONG(TN_EDTYPE,
+          REDUCE(&p, TN_ADD, s->d, me ? (tn_dtype)77 : TN_I32, s->d, TN_I32, NULL, NULL));
+    WRONG(TN_ENULL, REDUCE(&p, TN_ADD, s->d, TN_I32, me ? NULL : s->d, TN_I32, NULL, NULL));
+    WRONG(TN_EDTYPE,
+          REDUCE(&p, TN_ADD, s->d, TN_I32, s->d, me ? (tn_dtype)77 : TN_I32, NULL, NULL));
+    WRONG(TN_EARG, REDUCE(&p, TN_ADD, s->d, TN_I32, s->d, TN_I32, me ? twice : NULL, NULL));
+    WRONG(TN_EARG,
+          REDUCE(&p, TN_ADD, s->d, TN_I32, s->d, TN_I32, NULL, me ? &bad_flags : &good));
+    DIFFER(REDUCE(&p, me ? TN_MUL : TN_ADD, s->d, TN_I32, s->d, TN_I32, NULL, NULL));
+    DIFFER(REDUCE(&p, TN_ADD, s->d, TN_I32, me ? s->other : s->d, TN_I32, NULL, NULL));
+    DIFFER(REDUCE(&p, TN_ADD, s->d, TN_I32, s->d, TN_I32, me ? transposed : NULL, NULL));
+#undef REDUCE
+    CHECK(!p);
+}
+
+static void wrong_memory(scene *s, int bad)
+{
+    const bool me = test_rank == bad;
+    const MPI_Comm all = MPI_COMM_WORLD;
+    const int64_t wide[] = {1, 1}, less[] = {-1, 0}, zero[] = {0, 0}, whole[] = {N, N};
+    const int64_t shape[] = {test_size * 3, 5}, start[] = {test_rank * 3, 0}, n[] = {3, 5};
+    tn_tensor t;
+    tn_dist *d = NULL;
+    WRONG(TN_ENULL, tn_mpi_alloc(all, me ? NULL : &t, TN_I32, 2, wide));
+    WRONG(TN_EDTYPE, tn_mpi_alloc(all, &t, me ? (tn_dtype)77 : TN_I32, 2, wide));
+    WRONG(TN_EARG, tn_mpi_alloc(all, &t, TN_I32, me ? 65 : 2, wide));
+    WRONG(TN_ENULL, tn_mpi_alloc(all, &t, TN_I32, 2, me ? NULL : wide));
+    WRONG(TN_ESHAPE, tn_mpi_alloc(all, &t, TN_I32, 2, me ? less : wide));
+    tn_mpi_free(NULL);
+
+    static int32_t everything[N * N];
+    OK(tn_init(&t, everything, TN_I32, 2, whole));
+    const int root = bad; /* whole is looked at there */
+    WRONG(TN_EARG, tn_mpi_gather(all, me ? -1 : root, &t, s->d, &s->src));
+    WRONG(TN_ENULL, tn_mpi_gather(all, root, me ? NULL : &t, s->d, &s->src));
+    WRONG(TN_ENULL, tn_mpi_gather(all, root, &t, me ? NULL : s->d, &s->src));
+    WRONG(TN_ENULL, tn_mpi_gather(all, root, &t, s->d, me ? NULL : &s->src));
+    WRONG(TN_EARG, tn_mpi_gather(all, root, &t, me ? s->wide : s->d, &s->src));
+    WRONG(TN_EARG, tn_mpi_scatter(all, me ? test_size : root, s->d, &s->dst, &t));
+    WRONG(TN_ENULL, tn_mpi_scatter(all, root, me ? NULL : s->d, &s->dst, &t));
+    WRONG(TN_ENULL, tn_mpi_scatter(all, root, s->d, me ? NULL : &s->dst, &t));
+    WRONG(TN_ENULL, tn_mpi_scatter(all, root, s->d, &s->dst, me ? NULL : &t));
+    tn_tensor other = t;
+    other.shape[1]--;
+    WRONG(TN_ESHAPE, tn_mpi_gather(all, root, me ? &other : &t, s->d, &s->src));
+    DIFFER(tn_mpi_gather(all, me ? (root + 1) % test_size : root, &t, s->d, &s->src));
+    DIFFER(tn_mpi_gather(all, root, &t, me ? s->other : s->d, &s->src));
+
+    WRONG(TN_ENULL, tn_mpi_dist_boxes(me ? NULL : &d, all, 2, shape, 1, start, n));
+    WRONG(TN_EARG, tn_mpi_dist_boxes(&d, all, me ? -1 : 2, shape, 1, start, n));
+    WRONG(TN_ENULL, tn_mpi_dist_boxes(&d, all, 2, me ? NULL : shape, 1, start, n));
+    WRONG(TN_EARG, tn_mpi_dist_boxes(&d, all, 2, shape, me ? -1 : 1, start, n));
+    WRONG(TN_ENULL, tn_mpi_dist_boxes(&d, all, 2, shape, 1, me ? NULL : start, n));
+    WRONG(TN_ENULL, tn_mpi_dist_boxes(&d, all, 2, shape, 1, start, me ? NULL : n));
+    DIFFER(tn_mpi_dist_boxes(&d, all, 2, me ? wide : shape, 1, start, n));
+    DIFFER(tn_mpi_dist_boxes(&d, all, me ? 1 : 2, shape, 1, start, n));
+    /* A hole is the same for all; the lowest rank says it. */
+    same_everywhere(s, tn_mpi_dist_boxes(&d, all, 2, shape, 1, start, me ? zero : n), TN_ESHAPE,
+                    0);
+    CHECK(!d);
+}
+
+static void wrong_files(scene *s, int bad, const char *folder)
 {
     char path[200], missing[200];
     const bool me = test_rank == bad;
-    const int64_t wide[] = {1, 1}, less[] = {-1, 0};
-    tn_mpi_plan *plan = NULL;
-    tn_tensor t;
+    const MPI_Comm all = MPI_COMM_WORLD;
+    static const int twice[] = {0, 0}, transposed[] = {1, 0};
     snprintf(path, sizeof path, "%s/x.npy", folder);
     snprintf(missing, sizeof missing, "%s/none.npy", folder);
-    same_everywhere(s,
-                    tn_mpi_plan_halo(&plan, MPI_COMM_WORLD, s->d, TN_I32, me ? less : wide,
-                                     wide, TN_PAD_EDGE, NULL, NULL),
-                    TN_EARG, bad);
-    same_everywhere(s,
-                    tn_mpi_plan_halo(&plan, MPI_COMM_WORLD, me ? s->other : s->d, TN_I32, wide,
-                                     wide, TN_PAD_EDGE, NULL, NULL),
-                    TN_EUNSUPPORTED, bad);
-    same_everywhere(s,
-                    tn_mpi_plan_reduce(&plan, MPI_COMM_WORLD, me ? TN_SUB : TN_ADD, s->d,
-                                       TN_I32, s->d, TN_I32, NULL, NULL),
-                    TN_EARG, bad);
-    same_everywhere(s, tn_mpi_alloc(MPI_COMM_WORLD, me ? NULL : &t, TN_I32, 2, wide), TN_ENULL,
-                    bad);
-    same_everywhere(s, tn_mpi_gather(MPI_COMM_WORLD, me ? -1 : 0, &s->dst, s->d, &s->src),
-                    TN_EARG, bad);
-    same_everywhere(s, tn_mpi_scatter(MPI_COMM_WORLD, 0, s->d, me ? NULL : &s->dst, &s->src),
-                    TN_ENULL, bad);
-    const tn_tensor *list[] = {&s->src};
-    const tn_dist *ds[] = {s->d}, *none[] = {NULL};
-    OK(tn_mpi_save(MPI_COMM_WORLD, path, 1, NULL, ds, list, NULL));
-    same_everywhere(s,
-                    tn_mpi_load(MPI_COMM_WORLD, me ? missing : path, NULL, s->d, &s->dst, NULL),
-                    TN_EIO, bad);
-    same_everywhere(s, tn_mpi_load(MPI_COMM_WORLD, path, me ? "no" : NULL, s->d, &s->dst, NULL),
-                    TN_EARG, bad);
-    same_everywhere(s, tn_mpi_save(MPI_COMM_WORLD, path, 1, NULL, me ? none : ds, list, NULL),
-                    TN_ENULL, bad);
-    OK(tn_mpi_load(MPI_COMM_WORLD, path, NULL, s->d, &s->dst,
-                   NULL)); /* the old file is whole */
+    tn_tensor floats = s->src;
+    floats.dtype = TN_F32;
+    const tn_tensor *list[] = {&s->src}, *no_parts[] = {NULL}, *float_list[] = {&floats};
+    const tn_dist *ds[] = {s->d}, *none[] = {NULL}, *other[] = {s->other}, *wide[] = {s->wide};
+    const char *names[] = {"a"}, *others[] = {"b"}, *no_name[] = {NULL};
+    OK(tn_mpi_save(all, path, 1, NULL, ds, list, NULL));
+    WRONG(TN_ENULL, tn_mpi_load(all, me ? NULL : path, NULL, s->d, &s->dst, NULL));
+    /* A file that one rank cannot open. */
+    WRONG(TN_EIO, tn_mpi_load(all, me ? missing : path, NULL, s->d, &s->dst, NULL));
+    WRONG(TN_EARG, tn_mpi_load(all, path, me ? "no" : NULL, s->d, &s->dst, NULL));
+    WRONG(TN_ENULL, tn_mpi_load(all, path, NULL, me ? NULL : s->d, &s->dst, NULL));
+    WRONG(TN_EARG, tn_mpi_load(all, path, NULL, me ? s->wide : s->d, &s->dst, NULL));
+    WRONG(TN_ENULL, tn_mpi_load(all, path, NULL, s->d, me ? NULL : &s->dst, NULL));
+    WRONG(TN_EDTYPE, tn_mpi_load(all, path, NULL, s->d, me ? &floats : &s->dst, NULL));
+    WRONG(TN_EARG, tn_mpi_load(all, path, NULL, s->d, &s->dst, me ? twice : NULL));
+    DIFFER(tn_mpi_load(all, path, NULL, me ? s->other : s->d, &s->dst, NULL));
+    DIFFER(tn_mpi_load(all, path, NULL, s->d, &s->dst, me ? transposed : NULL));
+
+    WRONG(TN_ENULL, tn_mpi_save(all, me ? NULL : path, 1, NULL, ds, list, NULL));
+    WRONG(TN_EARG, tn_mpi_save(all, path, me ? 0 : 1, NULL, ds, list, NULL));
+    WRONG(TN_ENULL, tn_mpi_save(all, path, 1, me ? no_name : NULL, ds, list, NULL));
+    WRONG(TN_ENULL, tn_mpi_save(all, path, 1, NULL, me ? NULL : ds, list, NULL));
+    WRONG(TN_ENULL, tn_mpi_save(all, path, 1, NULL, me ? none : ds, list, NULL));
+    WRONG(TN_EARG, tn_mpi_save(all, path, 1, NULL, me ? wide : ds, list, NULL));
+    WRONG(TN_ENULL, tn_mpi_save(all, path, 1, NULL, ds, me ? NULL : list, NULL));
+    WRONG(TN_ENULL, tn_mpi_save(all, path, 1, NULL, ds, me ? no_parts : list, NULL));
+    if (test_size > 1) /* the rank with the smaller dtype says so */
+        CHECK(tn_mpi_save(all, path, 1, NULL, ds, me ? float_list : list, NULL) == TN_EDTYPE);
+    DIFFER(tn_mpi_save(all, me ? missing : path, 1, NULL, ds, list, NULL));
+    DIFFER(tn_mpi_save(all, path, 1, me ? others : names, ds, list, NULL));
+    DIFFER(tn_mpi_save(all, path, 1, NULL, me ? other : ds, list, NULL));
+    DIFFER(tn_mpi_save(all, path, 1, NULL, ds, list, me ? "{\"a\": \"b\"}" : NULL));
+    OK(tn_mpi_load(all, path, NULL, s->d, &s->dst, NULL)); /* the old file is whole */
     CHECK(!memcmp(s->to, s->from, (size_t)tn_nbytes(&s->dst)));
     memset(s->to, 0x5a, sizeof s->to);
     snprintf(missing, sizeof missing, "%s/no/folder.npy", folder);
-    same_everywhere(s, tn_mpi_save(MPI_COMM_WORLD, missing, 1, NULL, ds, list, NULL), TN_EIO,
-                    0);
-    MPI_Barrier(MPI_COMM_WORLD);
+    same_everywhere(s, tn_mpi_save(all, missing, 1, NULL, ds, list, NULL), TN_EIO, 0);
+    MPI_Barrier(all);
     if (test_rank == 0)
         CHECK(unlink(path) == 0);
-    good_run(s);
 }
 
 int main(int argc, char **argv)
@@ -266,7 +381,11 @@ int main(int argc, char **argv)
     for (int bad = 0; bad < test_size; bad++) {
         wrong_plans(&s, bad);
         wrong_runs(&s, bad);
-        wrong_others(&s, bad, folder);
+        wrong_halos(&s, bad);
+        wrong_reductions(&s, bad);
+        wrong_memory(&s, bad);
+        wrong_files(&s, bad, folder);
+        good_run(&s);
     }
     if (test_size > 1) { /* an intercommunicator */
         MPI_Comm half, inter;
