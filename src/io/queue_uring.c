@@ -6,6 +6,10 @@
 #include "queue.h"
 #include "sys.h"
 
+/* Bytes of a read that is worth a system call of its own: queues have few such slots, and reads
+ * that wait for company leave the disk idle. */
+enum { LONG_ENOUGH = 256 << 10 };
+
 typedef struct uring {
     struct io_uring ring;
     int waiting; /* prepared and not submitted */
@@ -37,7 +41,7 @@ static void uring_submit(void *own, tni_request *r)
     io_uring_prep_read(sqe, r->fd, r->slot, (unsigned)r->bytes, (uint64_t)r->at);
     io_uring_sqe_set_data(sqe, r);
     u->waiting++;
-    if (u->waiting >= TNI_QUEUE_DEPTH / 4) {
+    if (u->waiting >= TNI_QUEUE_DEPTH / 4 || r->bytes >= LONG_ENOUGH) {
         io_uring_submit(&u->ring);
         u->waiting = 0;
     }
