@@ -16,7 +16,7 @@ typedef struct tpy_tensor {
     PyObject_VAR_HEAD PyObject
         *owner; /* the root that keeps the elements alive; NULL: this object does */
     PyObject *weak;
-    PyObject *shape; /* the tuple, made when it is first asked for */
+    _Atomic(PyObject *) shape; /* the tuple, made when it is first asked for */
     void *data;
     tn_dtype dtype;
     uint32_t flags;

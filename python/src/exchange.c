@@ -18,8 +18,8 @@ typedef struct functions {
 /* The functions that a type itself, not a base of it, offers; NULL: none. */
 static const functions *offered(PyTypeObject *type)
 {
-    static PyTypeObject *last; /* the last type that was asked, and what it offers */
-    static const functions *its;
+    static _Thread_local PyTypeObject *last;   /* the last type that was asked, */
+    static _Thread_local const functions *its; /* and what it offers */
     if (type == last)
         return its;
     PyObject *words = PyObject_GetAttrString((PyObject *)type, "__dict__");

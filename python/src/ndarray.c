@@ -3,6 +3,7 @@
  * The buffer protocol makes a format string for each export, which costs more than a small
  * call.  A header is read directly for a dtype whose first array came by a buffer that says the same as
  * its header; every other object keeps coming by the buffer. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core.h"
@@ -27,17 +28,18 @@ static struct {
     PyObject *dtype;
     tn_dtype is;
 } known[MOST_KNOWN];
-static int nknown;
+static atomic_int nknown;
+static atomic_flag learning = ATOMIC_FLAG_INIT;
 
 bool tpy_ndarray(tn_tensor *t, PyObject *o)
 {
     if (Py_TYPE(o) != ndarray)
         return false;
     const header *h = (const header *)o;
-    int k = 0;
-    while (k < nknown && known[k].dtype != h->dtype)
+    int k = 0, n = nknown;
+    while (k < n && known[k].dtype != h->dtype)
         k++;
-    if (k == nknown || h->ndim < 0 || h->ndim > TN_MAX_NDIM || h->flags & WARNS)
+    if (k == n || h->ndim < 0 || h->ndim > TN_MAX_NDIM || h->flags & WARNS)
         return false;
     t->data = h->data;
     t->dtype = known[k].is;
@@ -69,36 +71,49 @@ static bool is_ndarray(PyTypeObject *type)
     if (!begins(o, "__name__", "ndarray") || !begins(o, "__module__", "numpy"))
         return false;
     PyObject *module = PyImport_ImportModule("numpy");
+    PyObject *real = module ? PyObject_GetAttrString(module, "ndarray") : NULL;
     PyObject *size = PyObject_GetAttrString(o, "__basicsize__");
-    bool fits = module && size && begins(module, "__version__", "2.") &&
+    bool fits = real == o && size && begins(module, "__version__", "2.") &&
                 PyLong_AsLong(size) >= (long)sizeof(header);
     Py_XDECREF(module);
+    Py_XDECREF(real);
     Py_XDECREF(size);
     PyErr_Clear();
     return fits;
 }
 
+/* Does the header of an array say what its buffer and its attribute dtype say? */
+static bool agrees(PyObject *o, const tn_tensor *t)
+{
+    const header *h = (const header *)o;
+    PyObject *dtype = PyObject_GetAttrString(o, "dtype");
+    bool same = dtype == h->dtype && h->data == t->data && h->ndim == t->ndim &&
+                !(h->flags & WRITEABLE) == (t->flags == TN_READONLY);
+    for (int i = 0; same && i < t->ndim; i++)
+        same = h->shape[i] == t->shape[i] && h->stride[i] == t->stride[i];
+    Py_XDECREF(dtype);
+    PyErr_Clear();
+    return same;
+}
+
 void tpy_ndarray_learn(PyObject *o, const tn_tensor *t)
 {
-    static const PyTypeObject *other; /* the last type that it was not */
+    static _Thread_local const PyTypeObject *other; /* the last type that it was not */
     if (nknown == MOST_KNOWN || Py_TYPE(o) == other)
         return;
     if (Py_TYPE(o) != ndarray && (ndarray || !is_ndarray(Py_TYPE(o)))) {
         other = Py_TYPE(o);
         return;
     }
+    if (atomic_flag_test_and_set(&learning)) /* another thread is: there will be a next array */
+        return;
     if (!ndarray)
         ndarray = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(o));
-    const header *h = (const header *)o;
-    PyObject *dtype = PyObject_GetAttrString(o, "dtype");
-    bool same = dtype && dtype == h->dtype && h->data == t->data && h->ndim == t->ndim &&
-                !(h->flags & WRITEABLE) == (t->flags == TN_READONLY);
-    for (int i = 0; same && i < t->ndim; i++)
-        same = h->shape[i] == t->shape[i] && h->stride[i] == t->stride[i];
-    if (same) {
-        known[nknown].dtype = Py_NewRef(dtype);
-        known[nknown++].is = t->dtype;
+    int n = nknown;
+    if (n < MOST_KNOWN && agrees(o, t)) {
+        known[n].dtype = Py_NewRef(((const header *)o)->dtype);
+        known[n].is = t->dtype;
+        nknown = n + 1;
     }
-    Py_XDECREF(dtype);
-    PyErr_Clear();
+    atomic_flag_clear(&learning);
 }

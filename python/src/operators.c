@@ -177,7 +177,8 @@ static bool is_operand(PyObject *o)
 /* The hook of an object that records what is done to it (tenon.fuse); NULL: an ordinary one. */
 static PyObject *traced(PyObject *o)
 {
-    static PyObject *without; /* the last type that had none: to find that out is slow */
+    static _Thread_local PyObject
+        *without; /* the last type that had none: to find that out is slow */
     PyObject *type = (PyObject *)Py_TYPE(o);
     if (tpy_is_tensor(o) || tpy_is_number(o) || PyObject_CheckBuffer(o) || type == without)
         return NULL;

@@ -4,6 +4,7 @@
 
 #include "core.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include <structmember.h>
@@ -17,7 +18,7 @@ static PyObject *make(const tn_tensor *t)
         return NULL;
     p->owner = NULL;
     p->weak = NULL;
-    p->shape = NULL;
+    atomic_init(&p->shape, NULL);
     p->data = t->data;
     p->dtype = t->dtype;
     p->flags = t->flags;
@@ -62,7 +63,7 @@ static void tensor_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     if (p->weak)
         PyObject_ClearWeakRefs(self);
-    Py_XDECREF(p->shape);
+    Py_XDECREF(atomic_load_explicit(&p->shape, memory_order_relaxed));
     if (p->owner) {
         Py_DECREF(p->owner);
     } else {
@@ -91,14 +92,15 @@ static PyObject *get_shape(PyObject *self, void *unused)
 {
     (void)unused;
     tpy_tensor *p = tensor_of(self);
-    if (!p->shape) {
+    PyObject *shape = p->shape;
+    if (!shape) {
         PyObject *made = tpy_shape_tuple(tpy_ndim(self), p->axes);
-        if (p->shape) /* by another thread, while the collector ran */
-            Py_XDECREF(made);
+        if (made && !atomic_compare_exchange_strong(&p->shape, &shape, made))
+            Py_DECREF(made); /* another thread was first: shape is its tuple */
         else
-            p->shape = made;
+            shape = made;
     }
-    return Py_XNewRef(p->shape);
+    return Py_XNewRef(shape);
 }
 
 static PyObject *get_strides(PyObject *self, void *unused)
