@@ -44,10 +44,8 @@ __array_api_version__ = "2024.12"
 __version__ = _core._facts()["version"]
 del _math_constants
 
-for _name in ("DType", "Export", "register", "clip3", "gelu_erf", "open_file", "save_file",
-              "open_writer"):
-    if _name != "DType":
-        globals().pop(_name, None)
+for _name in ("Export", "register", "clip3", "gelu_erf", "open_file", "save_file", "open_writer"):
+    globals().pop(_name, None)
 
 
 # ---- what is imported when it is first used ----

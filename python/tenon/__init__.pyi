@@ -16,6 +16,9 @@ class DType:
     type: Any
     @property
     def __numpy_dtype__(self) -> Any: ...
+    def __dask_tokenize__(self) -> Any: ...
+
+def __dir__() -> list[str]: ...
 
 @final
 class Tensor:

@@ -1,8 +1,9 @@
 #!/bin/sh
 # python.sh [--array-api DIR] - the module's tests with more examples, beside PyTorch and Dask, on a
 # cluster of two processes, under the address sanitizer with the debug interpreter; einops' own
-# tests on tenon; installing from the source without what can be done without; and
-# data-apis/array-api-tests from a checkout in DIR.  A part whose component is missing is named.
+# tests on tenon; the limited API, and other versions of Python (TENON_PYTHONS); installing from the
+# source without what can be done without; and data-apis/array-api-tests from a checkout in DIR.
+# A part whose component is missing is named.
 set -eu
 cd "$(dirname "$0")/../.."
 dir=
@@ -56,13 +57,49 @@ else
     echo "not run: python3-dbg"
 fi
 
-# From the source, with what is there and without; what is hidden from pkg-config is not found.
+# The symbols of the wheel against the limited API; the source against the whole one, which an
+# interpreter without a lock needs; the wheel in later versions of Python.
+tools=build/wheel-tools/bin
+$tools/python -c 'import abi3audit' 2>/dev/null || $tools/pip install -q abi3audit 2>/dev/null || :
+if [ -x $tools/abi3audit ]; then
+    $tools/abi3audit --strict "$build"/wheel/tenon-*.whl
+else
+    echo "not run: abi3audit"
+fi
+gcc -std=c17 -fsyntax-only -Wall -Wextra -Werror -D_GNU_SOURCE -DTPY_SLEEF=0 -DTPY_OPENMP=0 \
+    -DTPY_URING=0 -DTPY_PNG=0 -Iinclude -isystem \
+    "$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')" python/src/*.c
+for other in ${TENON_PYTHONS-python3.12 python3.13 python3.14}; do
+    later=$check/python-later
+    rm -rf "$later"
+    if "$other" -m venv "$later" 2>/dev/null &&
+        "$later/bin/pip" install -q numpy pytest hypothesis ml_dtypes einops 2>/dev/null; then
+        "$later/bin/pip" install -q --no-index --no-deps "$build"/wheel/tenon-*.whl
+        "$later/bin/python" -m pytest -q --no-header -p no:cacheprovider python/tests
+    else
+        echo "not run: $other"
+    fi
+done
+
+# The source distribution is what git has of the library, the command and the module, and no more.
+rm -rf "$check/sdist"
+mkdir "$check/sdist"
+build/wheel-tools/bin/python -c 'import sys; from scikit_build_core.build import build_sdist
+build_sdist(sys.argv[1])' "$check/sdist" >/dev/null
+tar tzf "$check"/sdist/*.tar.gz | sed 's|^[^/]*/||' | grep -v '^PKG-INFO$' | sort >"$check/sdist/has"
+git ls-files CHANGELOG.md CMakeLists.txt LICENSE README.md pyproject.toml cli cmake include man \
+    python src | sort | diff "$check/sdist/has" -
+
+# The source with what is there, the distribution without; what is hidden from pkg-config is not
+# found.
 for lacks in "" sleef+liburing+libpng; do
     root=$check/python-pip
     rm -rf "$root"
     python3 -m venv "$root"
+    source=.
     hidden=
     if [ -n "$lacks" ]; then
+        source=$(echo "$check"/sdist/*.tar.gz)
         hidden=$root/pkgconfig
         mkdir "$hidden"
         cp "$(pkg-config --variable=pcfiledir zlib)/zlib.pc" "$hidden"
@@ -70,7 +107,7 @@ for lacks in "" sleef+liburing+libpng; do
     (
         [ -z "$hidden" ] || export PKG_CONFIG_LIBDIR="$hidden" TENON_BLAS=none
         "$root/bin/pip" install -q --disable-pip-version-check \
-            -C build-dir="$check/python-pip-build${hidden:+-without}" .
+            -C build-dir="$check/python-pip-build${hidden:+-without}" "$source"
         "$root/bin/python" -c 'import sys, tenon as tn
 tn.show_config()
 without = len(sys.argv) > 1

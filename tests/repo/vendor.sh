@@ -1,6 +1,6 @@
 #!/bin/sh
-# vendor.sh BUILD SOURCE - a project takes tenon in by add_subdirectory: both targets are there
-# under their installed names, nothing but the library is built, and nothing is installed.
+# vendor.sh BUILD SOURCE - a project takes tenon in by add_subdirectory or FetchContent: both targets
+# are there under their installed names, nothing but the library is built, and nothing is installed.
 set -eu
 build=$1 source=$2
 out=$build/vendor_test
@@ -9,7 +9,13 @@ mkdir -p "$out/project"
 cat >"$out/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(vendor LANGUAGES C)
-add_subdirectory($source tenon)
+if(FETCH)
+    include(FetchContent)
+    FetchContent_Declare(tenon SOURCE_DIR $source)
+    FetchContent_MakeAvailable(tenon)
+else()
+    add_subdirectory($source tenon)
+endif()
 foreach(kind tenon tenon_static)
     add_executable(use_\${kind} main.c)
     target_link_libraries(use_\${kind} PRIVATE tenon::\${kind})
@@ -37,6 +43,7 @@ launcher=
 ! command -v ccache >/dev/null || launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache
 cmake -S "$out/project" -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTENON_WERROR=ON \
     $launcher >"$out/log"
+cmake -S "$out/project" -B "$out/fetched" -G Ninja -DFETCH=ON >>"$out/log"
 cmake --build "$out/build" >>"$out/log" || { tail -n 20 "$out/log" && exit 1; }
 [ "$("$out/build/use_tenon")" = 6 ] && [ "$("$out/build/use_tenon_static")" = 6 ]
 DESTDIR=$out/root cmake --install "$out/build" >>"$out/log"
