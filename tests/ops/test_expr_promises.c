@@ -159,6 +159,66 @@ static void nothing_is_allocated(void **state)
     tn_handle_destroy(weak);
 }
 
+/* ---- work beyond the caches ---- */
+
+/* Sources that come from memory are prefetched and steps run in pieces: the bits are those of the
+ * same text on short parts of the tensors, wherever dst begins in a line. */
+static void beyond_the_caches(void **state)
+{
+    (void)state;
+    enum { N = 1100000 + 37, PART = 5000 };
+    static const char *const texts[] = {"(x * y + z) * x - f16(y)", "where(isnan(x / y), z, x)",
+                                        "c64(x) * 2j + z",          "u8(x) / 255 - y",
+                                        "sum(x * y + z)",           "max(f64(x) - y, axis=0)"};
+    float *data = malloc((size_t)3 * N * sizeof *data);
+    char *out = malloc((size_t)2 * N * 8 + 64);
+    assert_true(data && out);
+    uint32_t seed = 9;
+    for (int64_t i = 0; i < 3 * N; i++)
+        data[i] = (float)(int)((seed = seed * 1664525u + 1013904223u) >> 20) / 16 - 100;
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        const bool reduces = t >= 4;
+        tn_tensor whole[3], part[3], got, want;
+        const tn_tensor *srcs[3];
+        tn_expr *e;
+        tn_dtype dtype;
+        int ndim;
+        int64_t shape[TN_MAX_NDIM];
+        for (int k = 0; k < 3; k++) {
+            OK(tn_init(&whole[k], data + k * N, TN_F32, 1, (const int64_t[]){N}));
+            srcs[k] = &whole[k];
+        }
+        OK(tn_expr_parse(&e, texts[t]));
+        OK(tn_expr_result(e, tn_expr_count(e), srcs, &dtype, &ndim, shape));
+        tn_expr_free(e);
+        OK(tn_init(&got, out + (t % 2) * tn_dtype_size(dtype), dtype, ndim, shape));
+        OK(tn_eval(&got, texts[t], 3, names, srcs));
+        if (reduces) { /* the value, then the reduction */
+            OK(tn_eval_copy(&part[0], t == 4 ? "x * y + z" : "f64(x) - y", 3, names, srcs));
+            OK(tn_reduce_copy(&want, t == 4 ? TN_REDUCE_SUM : TN_REDUCE_MAX, NULL, &part[0],
+                              TN_ALL_AXES, NULL, false));
+            assert_memory_equal(got.data, want.data, tn_nbytes(&want));
+            tn_free(&part[0]);
+            tn_free(&want);
+            continue;
+        }
+        for (int64_t at = 0; at < N; at += PART) {
+            const int64_t n = N - at < PART ? N - at : PART;
+            const size_t width = tn_dtype_size(dtype);
+            for (int k = 0; k < 3; k++) {
+                OK(tn_init(&part[k], data + k * N + at, TN_F32, 1, &n));
+                srcs[k] = &part[k];
+            }
+            OK(tn_init(&want, out + (size_t)(N + 8) * width, dtype, 1, &n));
+            OK(tn_eval(&want, texts[t], 3, names, srcs));
+            if (memcmp(want.data, (char *)got.data + (size_t)at * width, (size_t)n * width))
+                fail_msg("%s differs in the part at %d", texts[t], (int)at);
+        }
+    }
+    free(data);
+    free(out);
+}
+
 /* ---- no byte outside ---- */
 
 static void within_the_operands(void **state)
@@ -215,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(little_stack),
         cmocka_unit_test(nothing_is_allocated),
+        cmocka_unit_test(beyond_the_caches),
         cmocka_unit_test(within_the_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,7 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
     }
     ASSERT(bytes * TNI_TREE_BLOCK <= TNI_FUSED_LINE);
     u->piece = least(tni_line_plan(&u->line, instr, values, dtype, u->still), GATHER / each);
+    u->line.fetch = u->bytes >= TNI_FETCH_LEAST;
     for (int t = 0; t < nterm; t++)
         given[t] = term[t].gives;
     u->last = least(tni_line_plan(&u->around, instr + u->line.ninstr, around, given, 0),

@@ -15,9 +15,8 @@ typedef struct lowering {
     tni_strips *s;
     const tni_program *p;
     int isa, live_small, live_reg;
-    uint32_t cached;  /* bit k: the strips of operand k are remembered by one cast */
-    uint32_t fetched; /* bit k: operand k has been read by a step */
-    bool done;        /* the result is in dst */
+    uint32_t cached; /* bit k: the strips of operand k are remembered by one cast */
+    bool done;       /* the result is in dst */
     int16_t slot[TNI_MAX_VALUES], last[TNI_MAX_VALUES];
     uint8_t one[TNI_MAX_VALUES], uniform[TNI_MAX_VALUES];
     uint64_t small_used[(TNI_MAX_VALUES + 63) / 64], reg_used[(TNI_MAX_VALUES + 63) / 64];
@@ -79,7 +78,7 @@ static tni_instr *lower_emit(lowering *l, tni_do kind, bool one, int width)
     x->kind = (uint8_t)kind;
     x->one = one;
     x->width = (int8_t)width;
-    x->ones = x->fetch = x->cached = x->skip = 0;
+    x->ones = x->cached = x->skip = 0;
     return x;
 }
 
@@ -197,11 +196,6 @@ static void lower_apply(lowering *l, int i, int v, const tni_strip_step *step)
     for (int k = 0; k < step->nsrc; k++) {
         x->src[k] = src[k];
         x->ones |= (uint8_t)(l->one[step->src[k]] << k);
-        if (src[k] > 0 && src[k] < TNI_MAX_OPERANDS && !(l->fetched >> src[k] & 1) &&
-            l->s->operand[src[k]].form == TNI_DIRECT) {
-            x->fetch |= (uint8_t)(1 << k);
-            l->fetched |= 1u << src[k];
-        }
     }
     const int16_t final = lower_final(l, v, tni_op_streams(&x->op));
     const int16_t over = one || final != NONE ? NONE : lower_in_place(l, step, i, width);
@@ -297,7 +291,7 @@ void tni_strips_lower(tni_strips *s, const tni_program *p)
     l.p = p;
     l.isa = tni_isa_level();
     l.done = false;
-    l.cached = l.fetched = 0;
+    l.cached = 0;
     memset(l.small_used, 0, sizeof l.small_used);
     memset(l.reg_used, 0, sizeof l.reg_used);
     ASSERT(tni_step_value(p, p->nstep) <= TNI_MAX_VALUES);

@@ -13,9 +13,11 @@ enum {
                            much as 50 to 100 elements */
     LONG = 32 * 1024,  /* elements of a block without buffers: far beyond the cost of a call */
     MAPPED = 4096,     /* elements of a block for a strip function of the user */
-    STAGE = 32 * 1024, /* bytes of a transposed operand's buffer: a half of L1 lies free */
+    STAGE = 48 * 1024, /* bytes of a transposed operand's buffer: beyond L1, but rows of dst are
+                           longer; (x + t)*0.5 reaches 0.50 of a pass with 32 KB, 0.54 so */
     NEAR = 24 * 1024,  /* bytes of all registers: strips of 512 to 1024 f32 are best */
-    LINES = 128,       /* bytes of a run in an operand that is transposed: two lines */
+    LINE = 64,         /* bytes of a run in an operand that is transposed: with two lines, and
+                           rows of dst half as long, 0.45 of a pass */
     STREAM_LEAST =
         1024 /* bytes of a row that is worth streaming: its ends are not whole lines */
 };
@@ -191,7 +193,7 @@ static void strip_cut_blocks(tni_strips *s)
     const int last = nest->ndim - 1;
     const tni_axis *in = &nest->axis[last];
     const int second = last > 0 ? strip_second(s) : 0;
-    int64_t run = LINES / s->operand[0].width > 16 ? LINES / s->operand[0].width : 16;
+    int64_t run = LINE / s->operand[0].width > 16 ? LINE / s->operand[0].width : 16;
     run = strip_least(run, last > 0 ? nest->axis[second].n : 1);
     int64_t strip, most;
     strip_size_buffers(s, run, &strip, &most);
@@ -333,6 +335,7 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     if (s->flat && strip_classify(s, true))
         tni_strips_lower(s, p);
     s->single = strip_is_single(s);
+    s->fetch = s->nreg > 0 && s->bytes >= TNI_FETCH_LEAST;
     strip_lay_out_buffers(s);
 }
 
@@ -358,7 +361,7 @@ int64_t tni_line_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     s->map = NULL;
     s->steps = p->nstep;
     s->results = p->nvalue;
-    s->stream = s->flat = s->nest.empty = false;
+    s->stream = s->fetch = s->flat = s->nest.empty = false;
     tni_strips_lower(s, p);
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1);
     const int64_t capacity =

@@ -11,18 +11,20 @@ typedef struct job {
     const tni_copy_kernels *k;
     char *at[TNI_MAX_OPERANDS]; /* element (0, …, 0) of the nest; sources are not written */
     int parts;
-    bool stream;
+    bool stream, fetch;
 } job;
 
 /* One block of one part. */
 typedef struct work {
     const job *j;
     char *arena;
-    char *at[TNI_MAX_OPERANDS];       /* its first element */
-    int64_t ahead[TNI_MAX_OPERANDS];  /* bytes from there to the next block's */
-    int64_t n[TNI_BLOCK_AXES], total; /* its extents, its elements */
-    int64_t row, rows;                /* elements of a strip, strips */
-    char *strip[TNI_REFS];            /* where each operand or result is in this strip */
+    char *at[TNI_MAX_OPERANDS];         /* its first element */
+    int64_t ahead[TNI_MAX_OPERANDS];    /* bytes from there to the next block's */
+    int64_t n[TNI_BLOCK_AXES], total;   /* its extents, its elements */
+    int64_t row, rows;                  /* elements of a strip, strips */
+    char *strip[TNI_REFS];              /* where each operand or result is in this strip */
+    const char *next[TNI_MAX_OPERANDS]; /* and where in the next one */
+    int64_t fetched, lines;             /* lines of the next strip: prefetched, all */
     const char *cached_src[TNI_MAX_OPERANDS];
     int64_t cached_n[TNI_MAX_OPERANDS][TNI_BLOCK_AXES]; /* what the buffers hold */
 } work;
@@ -69,48 +71,70 @@ static void strip_do_one(const work *w, const tni_instr *x)
     tni_op_splat(strip_ref(w, x->out), got, x->width);
 }
 
-/* An op that is the first to read sources from memory: they are fetched ahead, piece by piece. */
-static void strip_apply_fetched(const work *w, const tni_instr *x, const char **from)
-{
-    enum { PIECE = 512, AHEAD = 1024 }; /* bytes of a source; best of 512 to 8192 on Zen 4 */
-    const int64_t each = PIECE / x->op.width[1] / x->op.block * x->op.block;
-    char *to = strip_ref(w, x->out);
-    for (int64_t i = 0; i < w->row; i += each) {
-        const int64_t n = w->row - i < each ? w->row - i : each;
-        for (int k = 0; k < x->op.nsrc; k++)
-            if (x->fetch >> k & 1)
-                for (int64_t b = 0; b < n * x->op.width[k + 1]; b += 64)
-                    __builtin_prefetch(from[k] + AHEAD + b);
-        tni_op_run(&x->op, to, from, x->ones, n);
-        to += n * x->op.width[0];
-        for (int k = 0; k < x->op.nsrc; k++)
-            from[k] += x->ones >> k & 1 ? 0 : n * x->op.width[k + 1];
-    }
-}
-
-static void strip_do_apply(const work *w, const tni_instr *x, bool past)
+/* Elements [i, i + n) of a strip. */
+static void strip_do_apply(const work *w, const tni_instr *x, bool past, int64_t i, int64_t n)
 {
     const char *from[TNI_MAX_ARITY];
     for (int k = 0; k < x->op.nsrc; k++)
-        from[k] = strip_ref(w, x->src[k]);
-    if (!past && w->j->stream && x->fetch)
-        strip_apply_fetched(w, x, from);
-    else
-        (past ? tni_op_stream : tni_op_run)(&x->op, strip_ref(w, x->out), from, x->ones,
-                                            w->row);
+        from[k] = strip_ref(w, x->src[k]) + (x->ones >> k & 1 ? 0 : i * x->op.width[k + 1]);
+    (past ? tni_op_stream : tni_op_run)(&x->op, strip_ref(w, x->out) + i * x->width, from,
+                                        x->ones, n);
 }
 
-static void strip_do_cast(const work *w, const tni_instr *x, bool past)
+static void strip_do_cast(const work *w, const tni_instr *x, bool past, int64_t i, int64_t n)
+{
+    char *to = strip_ref(w, x->out) + i * x->width;
+    const char *from = strip_ref(w, x->src[0]) + i * x->from;
+    if (past)
+        strip_cast_streamed(x->cast, to, x->width, from, x->from, n);
+    else
+        x->cast(to, from, n, 0, false);
+}
+
+/* ---- prefetching ---- */
+
+/* Where the next strip lies in the sources is known before this one is computed.  Its lines are
+ * asked for in equal shares by all steps of this one, so that memory works while the later ones
+ * compute; into L2, because L1 holds the registers. */
+static void strip_fetch_begin(work *w)
 {
     const tni_strips *p = w->j->s;
-    char *to = strip_ref(w, x->out);
-    const char *from = strip_ref(w, x->src[0]);
-    const bool direct =
-        x->src[0] < TNI_MAX_OPERANDS && p->operand[x->src[0]].form == TNI_DIRECT;
-    if (past)
-        strip_cast_streamed(x->cast, to, x->width, from, x->from, w->row);
-    else
-        x->cast(to, from, w->row, direct && w->j->stream ? TNI_AHEAD : 0, false);
+    w->fetched = w->lines = 0;
+    for (int k = 1; k < p->nest.nop; k++)
+        if (p->operand[k].form == TNI_DIRECT)
+            w->lines += tni_pieces(w->row * p->operand[k].width, 64);
+}
+
+/* The lines up to number `to` of all sources, one source after another. */
+static void strip_fetch(work *w, int64_t to)
+{
+    const tni_strips *p = w->j->s;
+    int64_t first = 0;
+    for (int k = 1; k < p->nest.nop && w->fetched < to; k++) {
+        if (p->operand[k].form != TNI_DIRECT)
+            continue;
+        const int64_t lines = tni_pieces(w->row * p->operand[k].width, 64);
+        for (; w->fetched < to && w->fetched < first + lines; w->fetched++)
+            __builtin_prefetch(w->next[k] + 64 * (w->fetched - first), 0, 2);
+        first += lines;
+    }
+}
+
+/* Lines that are asked for at once: with 16 or 64 of them 0.90 and 0.88 of a pass are reached
+ * where 32 reach 0.94 (sqrt(x*x + y*y), 2 threads of AMD EPYC Zen 4). */
+enum { BURST = 32 };
+
+/* Step number `step` of `steps`, and its share of the lines, a burst before each piece. */
+static void strip_do_fetching(work *w, const tni_instr *x, bool past, int step, int steps)
+{
+    const int64_t all = w->lines * (step + 1) / steps, share = all - w->fetched;
+    const int64_t pieces = share > BURST ? share / BURST : 1;
+    const int64_t each = (w->row / pieces + 63) & ~(int64_t)63;
+    for (int64_t i = 0; i < w->row; i += each) {
+        const int64_t n = w->row - i < each ? w->row - i : each;
+        strip_fetch(w, w->row - i <= each ? all : w->fetched + BURST);
+        (x->kind == TNI_DO_APPLY ? strip_do_apply : strip_do_cast)(w, x, past, i, n);
+    }
 }
 
 static void strip_do_call(const work *w)
@@ -149,13 +173,18 @@ static void strip_exec(work *w, int first, int last)
         }
         switch (x->kind) {
         case TNI_DO_APPLY:
-            strip_do_apply(w, x, past);
+            if (w->lines)
+                strip_do_fetching(w, x, past, i - first, last - first);
+            else
+                strip_do_apply(w, x, past, 0, w->row);
             break;
         case TNI_DO_CAST:
             if (x->skip && strip_is_cached(w, x))
                 i += x->skip - 1;
+            else if (w->lines)
+                strip_do_fetching(w, x, past, i - first, last - first);
             else
-                strip_do_cast(w, x, past);
+                strip_do_cast(w, x, past, 0, w->row);
             break;
         case TNI_DO_CALL:
             strip_do_call(w);
@@ -261,12 +290,18 @@ static void strip_run_block(work *w)
     }
     tni_walk walk;
     tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
-    for (int64_t r = 0; r < w->rows; r++, tni_walk_next(&walk)) {
+    if (w->j->fetch)
+        strip_fetch_begin(w);
+    for (int64_t r = 0; r < w->rows; r++) {
         for (int k = 0; k < p->nest.nop; k++) {
             const tni_operand *o = &p->operand[k];
             w->strip[k] = o->form == TNI_PACKED ? w->arena + o->buffer + r * w->row * o->width
                                                 : w->at[k] + walk.offset[k];
         }
+        tni_walk_next(&walk);
+        w->fetched = 0;
+        for (int k = 1; k < p->nest.nop && w->lines; k++)
+            w->next[k] = w->at[k] + (r + 1 < w->rows ? walk.offset[k] : w->ahead[k]);
         strip_exec(w, p->once, p->ninstr);
     }
     if (p->operand[0].form == TNI_PACKED)
@@ -335,6 +370,7 @@ static void strip_run_part(void *arg, int part)
     w.j = j;
     w.arena = arena;
     w.row = 1;
+    w.lines = 0;
     for (int k = 0; k < p->nest.nop; k++) {
         w.cached_src[k] = NULL;
         w.strip[k] = j->at[k];
@@ -356,6 +392,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
     j.s = s;
     j.k = tni_kernels_of(tni_isa_level())->copy;
     j.stream = s->stream;
+    j.fetch = s->fetch;
     j.at[0] = dst + s->nest.shift[0];
     for (int k = 1; k < s->nest.nop; k++) {
         const uintptr_t at = (uintptr_t)(srcs[k - 1] + s->nest.shift[k]);
@@ -380,8 +417,13 @@ void tni_line_run(const tni_strips *s, char *arena, bool first, char *const *out
     w.j = &j;
     w.arena = arena;
     w.row = n;
-    for (int k = 1; k < s->nest.nop; k++)
+    w.lines = 0;
+    for (int k = 1; k < s->nest.nop; k++) {
         w.strip[k] = (char *)(uintptr_t)srcs[k - 1];
+        w.next[k] = srcs[k - 1] + n * s->operand[k].width;
+    }
+    if (s->fetch)
+        strip_fetch_begin(&w);
     for (int r = 0; r < s->results; r++)
         w.strip[TNI_MAX_OPERANDS + r] = out[r];
     strip_exec(&w, first ? 0 : s->once, s->ninstr);
