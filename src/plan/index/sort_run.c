@@ -11,7 +11,8 @@
 enum {
     DIGIT = 11, /* bits: three digits of a 32-bit key; 2048 counters stay in the L1 */
     DIGITS = 1 << DIGIT,
-    FEW = 32 /* shorter lines are sorted by insertion */
+    FEW = 32,       /* shorter lines are sorted by insertion, */
+    FEW_WORDS = 128 /* of words: clearing and adding up counters takes longer (Zen 4) */
 };
 
 typedef struct item {
@@ -101,7 +102,7 @@ static item *sort_items(item *a, item *spare, int64_t n, int bits)
  * but only the key's digits are looked at. */
 static uint64_t *sort_words(uint64_t *a, uint64_t *spare, int64_t n, int bits)
 {
-    if (n <= FEW) {
+    if (n <= FEW_WORDS) {
         for (int64_t i = 1; i < n; i++) {
             const uint64_t x = a[i];
             int64_t j = i;
@@ -183,6 +184,30 @@ static uint64_t sort_word(const sort_job *j, const char *raw, int64_t i)
     return tni_order_key(j->src->dtype, raw + i * j->width, j->descending) << 32 | (uint64_t)i;
 }
 
+/* The greatest word is heap[0]; x takes its place. */
+static void sink(uint64_t *heap, int64_t k, int64_t at, uint64_t x)
+{
+    for (int64_t under; (under = 2 * at + 1) < k; at = under) {
+        under += under + 1 < k && heap[under + 1] > heap[under];
+        if (heap[under] <= x)
+            break;
+        heap[at] = heap[under];
+    }
+    heap[at] = x;
+}
+
+/* The k-th of n words in their order, by a heap of k. */
+static uint64_t kth_word(const uint64_t *a, int64_t n, int64_t k, uint64_t *heap)
+{
+    memcpy(heap, a, (size_t)k * sizeof *heap);
+    for (int64_t i = k / 2; i-- > 0;)
+        sink(heap, k, i, heap[i]);
+    for (int64_t i = k; i < n; i++)
+        if (a[i] < heap[0])
+            sink(heap, k, 0, a[i]);
+    return heap[0];
+}
+
 /* The words of the first k of a line and of some others, in order; k is much smaller than n.
  *
  * Of k pieces the first elements come no later than the k-th first element of a piece: what comes
@@ -193,27 +218,31 @@ static uint64_t *first_words(const sort_job *j, const char *raw, int64_t k, uint
     const tni_key_rule rule = first_rule(j->src->dtype, j->descending);
     const tni_key_kernels *kernels =
         &tni_kernels_of(j->isa)->key->key[tni_log2_width(j->width)];
+    /* less a key it is the number of tni_order_key */
+    const int64_t most = rule.kind != TNI_KEY_BOOL ? ((int64_t)1 << (j->bits - 1)) - 1
+                         : j->descending           ? UINT8_MAX
+                                                   : -1;
     int64_t piece = PIECE, pieces = 0, have = 0;
-    while (piece > NEAR && j->n / piece < 4 * k)
+    while (piece > NEAR && j->n / piece < 2 * k)
         piece /= 2;
     for (int64_t at = 0; at < j->n; at += piece) {
         const int64_t m = j->n - at < piece ? j->n - at : piece;
-        const int64_t key = kernels->max(raw + at * j->width, m, &rule);
-        a[pieces++] = (uint64_t)(INT32_MAX - key) << 32; /* the largest is the first */
+        spare[pieces++] = (uint64_t)(most - kernels->max(raw + at * j->width, m, &rule));
     }
-    /* in their order behind the words, which do not reach a piece before it is read */
-    uint64_t *firsts = a + j->n - pieces;
-    memcpy(firsts, a, (size_t)pieces * sizeof *a);
-    const uint64_t worst = sort_words(a, spare, pieces, 32)[k - 1];
+    const uint64_t worst = kth_word(spare, pieces, k, a);
     for (int64_t i = 0; i < pieces; i++) {
         const int64_t begin = i * piece, end = j->n - begin < piece ? j->n : begin + piece;
-        if (firsts[i] > worst)
+        if (spare[i] > worst)
             continue;
         for (int64_t at = begin; at < end; at += NEAR) {
             const int64_t m = end - at < NEAR ? end - at : NEAR;
-            const int64_t key = kernels->max(raw + at * j->width, m, &rule);
-            for (int64_t e = at; e < at + m && (uint64_t)(INT32_MAX - key) << 32 <= worst; e++)
-                a[have++] = sort_word(j, raw, e);
+            if ((uint64_t)(most - kernels->max(raw + at * j->width, m, &rule)) > worst)
+                continue;
+            for (int64_t e = at; e < at + m; e++) {
+                const uint64_t word = sort_word(j, raw, e);
+                if (word >> 32 <= worst)
+                    a[have++] = word;
+            }
         }
     }
     return sort_words(a, spare, have, j->bits);
