@@ -15,8 +15,6 @@ enum {
     TNI_FOLD_SOURCES = 2,
     TNI_FOLD_WORDS = 5,      /* of the largest state */
     TNI_FOLD_WIDTH = 1024,   /* columns side by side: 16 lanes of f64 are 128 KiB of stack */
-    TNI_FOLD_PANEL = 32,     /* bytes of a row of a panel: half a line, so that eight blocks of
-                              * f32 are 64 KiB; the other half is read from the L2 */
     TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
     TNI_FOLD_BATCH = 64,     /* short sequences that one call of a kernel reduces */
     TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
@@ -214,7 +212,7 @@ struct tni_fold_scratch {
     tni_word stack[TNI_FOLD_STACK];
     union {
         struct {
-            char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 16]; /* or a panel */
+            char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 24]; /* or a panel */
             char elems[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 8], terms[TNI_TREE_BLOCK * 8];
         } line;
         struct {
@@ -271,6 +269,17 @@ static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, con
     return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
 }
 
+/* The eight rows from row i on, of rows that are `join` apart, are prefetched in the order of
+ * memory: kernels read them side by side, which the hardware does not follow where rows are short
+ * (bytes in 1024 columns: 1.5 to 2.5 times the speed, Zen 4). */
+static inline void tni_fold_ahead(const tni_fold_columns *c, int64_t i, int64_t rows,
+                                  int64_t join, int64_t bytes)
+{
+    for (int64_t last = i + TNI_TILE_ROWS < rows ? i + TNI_TILE_ROWS : rows; i < last; i++)
+        for (int64_t b = 0; b < bytes; b += 64)
+            __builtin_prefetch(tni_fold_row(c, i * join, NULL) + b);
+}
+
 /* The bits of the largest magnitude of a float that is no NaN. */
 int64_t tni_fold_infinity(tn_dtype t);
 
@@ -278,16 +287,19 @@ int64_t tni_fold_infinity(tn_dtype t);
 void tni_store_real(char *d, tn_dtype dtype, double x);
 void tni_store_integer(char *d, tn_dtype dtype, uint64_t x);
 
-/* States of runs of blocks that wait for their partner, the longest first; state holds depth of
- * them, words * w each, and one more fits. */
+/* States of runs of blocks that wait for their partner, in the order of the sequence; state holds
+ * depth of them, words * w each, and one more fits.  Blocks [first, blocks) have come. */
 typedef struct tni_fold_pairs {
     tni_word *state;
     int depth;
-    int64_t blocks;
+    int64_t first, blocks;
 } tni_fold_pairs;
 
 /* The state behind the waiting ones is that of the next block. */
 void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w);
+
+/* The states that wait in q are those of the next blocks. */
+void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w);
 
 /* All that wait become one, in state[0]. */
 void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w);

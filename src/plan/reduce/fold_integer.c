@@ -54,6 +54,7 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
     for (int64_t i = 0; i < rows; i += TNI_TILE_ROWS) {
         for (int j = 0; j < TNI_TILE_ROWS; j++)
             row[j] = i + j < rows ? tni_fold_row(c, (i + j) * join, absent) : absent;
+        tni_fold_ahead(c, i + TNI_TILE_ROWS, rows, join, w * join * f->width);
         add(acc, row, w * join);
     }
     for (int64_t i = rows * join; i < c->n; i++) {
@@ -239,6 +240,7 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
         for (int64_t g = i; g < rows && g < i + MOST; g += TNI_TILE_ROWS) {
             for (int j = 0; j < TNI_TILE_ROWS; j++)
                 row[j] = g + j < rows ? tni_fold_row(c, (g + j) * join, absent) : absent;
+            tni_fold_ahead(c, g + TNI_TILE_ROWS, rows, join, w * join * f->width);
             k->rows_count(acc, row, w * join, g == i, f->rule.mask);
         }
         read_counters(count, acc, w * join, f->width);

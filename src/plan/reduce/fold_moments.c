@@ -76,11 +76,11 @@ typedef struct
     int64_t *tally;
 } area;
 
-static area area_of(tni_fold_scratch *scratch, int64_t w)
+static area area_of(tni_fold_scratch *scratch, const tni_fold_columns *c)
 {
-    double *acc = scratch->u.columns.acc.f;
-    return (area){acc, acc + TNI_LANES * w, acc + 2 * TNI_LANES * w,
-                  scratch->u.columns.acc.i + 3 * TNI_LANES * w};
+    double *acc = scratch->u.columns.acc.f + c->acc;
+    return (area){acc, acc + TNI_LANES * c->w, acc + 2 * TNI_LANES * c->w,
+                  scratch->u.columns.acc.i + c->acc + 3 * TNI_LANES * c->w};
 }
 
 /* The first number of each column. */
@@ -151,31 +151,36 @@ static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_col
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const char *absent = scratch->u.columns.absent.bytes;
     const int64_t w = c->w;
-    const area a = area_of(scratch, w);
+    const area a = area_of(scratch, c);
     const bool joined = f->joined && !f->skip;
-    find_centres(f, a.centre, c, scratch);
-    for (int l = 1; joined && l < TNI_LANES; l++)
-        memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
-    memset(a.tally, 0, (size_t)w * sizeof *a.tally);
+    if (c->begun == 0) {
+        find_centres(f, a.centre, c, scratch);
+        for (int l = 1; joined && l < TNI_LANES; l++)
+            memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
+        memset(a.tally, 0, (size_t)w * sizeof *a.tally);
+    }
     for (int64_t t = 0; t < c->n; t += TNI_TILE) {
         const char *row[TNI_TILE_ROWS];
         if (joined && t + TNI_TILE <= c->n) {
             for (int i = 0; i < TNI_TILE_ROWS; i++)
                 row[i] = c->x + (t + TNI_LANES * i) * c->step;
-            add_distances(f, &a, 0, row, TNI_LANES * w, t == 0, scratch);
+            add_distances(f, &a, 0, row, TNI_LANES * w, c->begun + t == 0, scratch);
             continue;
         }
         for (int l = 0; l < TNI_LANES && t + l < c->n; l++) {
             for (int i = 0; i < TNI_TILE_ROWS; i++)
                 row[i] = tni_fold_row(c, t + l + TNI_LANES * i, absent);
-            add_distances(f, &a, l * w, row, w, t == 0, scratch);
+            add_distances(f, &a, l * w, row, w, c->begun + t == 0, scratch);
         }
     }
-    const int lanes = c->n < TNI_LANES ? (int)c->n : TNI_LANES;
+    if (c->more)
+        return;
+    const int64_t n = c->begun + c->n;
+    const int lanes = n < TNI_LANES ? (int)n : TNI_LANES;
     tree->lanes_sum(a.sum, w, lanes);
     tree->lanes_sum(a.squares, w, lanes);
     for (int64_t j = 0; j < w; j++)
-        moments_of(out + j, w, (double)(f->skip ? a.tally[j] : c->n), a.centre[j], a.sum[j],
+        moments_of(out + j, w, (double)(f->skip ? a.tally[j] : n), a.centre[j], a.sum[j],
                    a.squares[j]);
 }
 

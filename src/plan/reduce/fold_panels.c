@@ -1,142 +1,183 @@
-/* fold_panels.c - a long sequence down columns whose length is no multiple of a block.
+/* fold_panels.c - a long sequence down columns that are longer than a block.
  *
- * A panel is half a line of columns.  Its rows are transposed into a buffer of one block for each
- * column.  Every column makes the blocks that begin in it: the last of them ends in the next
- * column, whose first rows are read again at the end.  Then the blocks meet in the order of the
- * sequence. */
+ * A panel is a number of columns side by side.  Its rows are transposed into a buffer for each
+ * column, a window at a time, as they lie in memory.  Columns are reduced by units: tiles, so that
+ * panels are wide, or blocks where the class knows nothing smaller.  Every column makes the blocks
+ * that begin in it: the last of them ends in the next column, whose first rows follow as rows of
+ * this one.  Then the blocks meet in the order of the sequence. */
 #include <string.h>
 
 #include "fold_run.h"
 
-enum { PANEL_MOST = TNI_FOLD_PANEL, PANEL_ROWS = 256 }; /* columns of a byte; rows at a time */
+enum {
+    PANEL_MOST = 64,             /* columns of tiles: four lines of f32 a row, which run at
+                                      * 0.5 of the memory's speed; one line at 0.2 (Zen 4) */
+    PANEL_WINDOW = 2 * TNI_TILE, /* rows of tiles at a time */
+    PANEL_AHEAD = 32,            /* rows until one that is prefetched: more than these fall out
+                                  * of an L2 when rows are a power of two apart */
+    PANEL_LANES = 4 * TNI_LANES  /* accumulators of a column, in words */
+};
 
+/* Rows are numbered in each column by itself, and go on in the next one. */
 typedef struct panel {
     const tni_fold *f;
     tni_fold_scratch *scratch;
-    const char *x;
-    tni_fold_pairs pairs;
-    int64_t w;                /* columns */
-    int64_t fill[PANEL_MOST]; /* elements in the buffer of a column */
-    int64_t made[PANEL_MOST]; /* its blocks; -1: its buffer ends a block of the column before */
-    int64_t s_at[PANEL_ROWS];
+    char *buffer;              /* for each column the unit before the window, and the window */
+    int64_t pitch;             /* bytes of a column's buffer */
+    int64_t unit, window;      /* rows that are reduced at once, a multiple of them */
+    int64_t first, w;          /* columns */
+    int64_t begin[PANEL_MOST]; /* rows whose blocks a column makes */
+    int64_t end[PANEL_MOST];
+    tni_fold_pairs of[PANEL_MOST];
 } panel;
 
-static char *panel_buffer(const panel *p, int64_t c)
+static int64_t rows_of(const tni_fold *f)
 {
-    return p->scratch->u.line.gather[0] + c * TNI_TREE_BLOCK * p->f->width;
+    return f->fold[f->nfold - 1].n;
 }
 
 /* Blocks that begin before column c. */
 static int64_t panel_before(const tni_fold *f, int64_t c)
 {
-    return (c * f->fold[1].n - 1) / TNI_TREE_BLOCK + (c > 0);
+    return (c * rows_of(f) - 1) / TNI_TREE_BLOCK + (c > 0);
 }
 
-/* Where the state of a block waits: at most `each` are made of a column. */
-static tni_word *panel_state(const panel *p, int64_t c, int64_t block)
+/* States of a column that wait at once: two of each size, and a new one. */
+static int64_t panel_states(const tni_fold *f)
 {
-    const int64_t each = p->f->fold[1].n / TNI_TREE_BLOCK + 1;
-    return p->scratch->stack + TNI_FOLD_STACK / 2 + (c * each + block) * p->f->class->words;
+    int64_t states = 3;
+    for (int64_t blocks = rows_of(f) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
+        states += 2;
+    return states;
 }
 
-/* The buffer of column c is a block. */
-static void panel_block(panel *p, int64_t c, int64_t first)
-{
-    const tni_fold *f = p->f;
-    tni_fold_lines l = {.n = TNI_TREE_BLOCK, .count = 1};
-    p->fill[c] = 0;
-    if (p->made[c] >= 0) {
-        l.at = (panel_before(f, first + c) + p->made[c]) * TNI_TREE_BLOCK;
-        l.x[0] = panel_buffer(p, c);
-        f->class->line(f, panel_state(p, c, p->made[c]), &l, p->scratch);
-    }
-    p->made[c]++;
-}
-
-/* Rows of the columns at s into the buffers, as long as none is full: the number of rows.  Those
- * of columns that are full already go nowhere. */
-static int64_t panel_rows(panel *p, const char *s, int64_t rows)
+/* n rows of column c from row on, at x in its buffer: units of one block. */
+static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_t n)
 {
     const tni_fold *f = p->f;
-    char *nowhere = p->scratch->u.line.terms, *base = panel_buffer(p, 0);
-    int64_t m = rows < PANEL_ROWS ? rows : PANEL_ROWS, d_at[PANEL_MOST];
-    for (int64_t c = 0; c < p->w; c++) {
-        const int64_t left = TNI_TREE_BLOCK - p->fill[c];
-        d_at[c] = (left ? panel_buffer(p, c) + p->fill[c] * f->width : nowhere) - base;
-        m = left && left < m ? left : m;
-    }
-    tni_kernels_of(f->isa)->copy->transpose_indexed[tni_log2_width(f->width)](base, d_at, s,
-                                                                              p->s_at, m, p->w);
-    for (int64_t c = 0; c < p->w; c++)
-        if (p->fill[c] < TNI_TREE_BLOCK)
-            p->fill[c] += m;
-    return m;
-}
-
-/* Columns [first, first + w), and the first rows of the one behind them. */
-static void panel_run(panel *p, int64_t first)
-{
-    const tni_fold *f = p->f;
-    const int64_t rows = f->fold[1].n, step = f->fold[1].src[0];
-    const char *s = p->x + first * f->width;
-    for (int64_t c = 0; c < p->w; c++) {
-        p->fill[c] = (first + c) * rows % TNI_TREE_BLOCK;
-        p->made[c] = p->fill[c] ? -1 : 0;
-    }
-    for (int64_t r = 0; r < rows;) {
-        r += panel_rows(p, s + r * step, rows - r);
-        for (int64_t c = 0; c < p->w; c++)
-            if (p->fill[c] == TNI_TREE_BLOCK)
-                panel_block(p, c, first);
-    }
-    bool open = false;
-    for (int64_t c = 0; c < p->w; c++) { /* no block is begun: nothing is left to be read */
-        p->fill[c] = p->fill[c] ? p->fill[c] : TNI_TREE_BLOCK + 1;
-        open |= p->fill[c] < TNI_TREE_BLOCK;
-    }
-    for (int64_t r = 0; open;) {
-        for (int64_t c = 0; c < p->w; c++)
-            p->fill[c] = p->fill[c] > TNI_TREE_BLOCK ? TNI_TREE_BLOCK : p->fill[c];
-        r += panel_rows(p, s + f->width + r * step, TNI_TREE_BLOCK);
-        open = false;
-        for (int64_t c = 0; c < p->w; c++)
-            open |= p->fill[c] < TNI_TREE_BLOCK;
-    }
-    for (int64_t c = 0; c < p->w; c++) {
-        const int64_t blocks = panel_before(f, first + c + 1) - panel_before(f, first + c);
-        if (p->made[c] < blocks)
-            panel_block(p, c, first);
-        for (int64_t b = 0; b < blocks; b++) {
-            memcpy(p->pairs.state + p->pairs.depth * f->class->words, panel_state(p, c, b),
-                   (size_t)f->class->words * sizeof *p->pairs.state);
-            tni_fold_push(f, &p->pairs, 1);
-        }
-    }
-}
-
-void tni_fold_panels_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
-                         int64_t n, tni_fold_scratch *scratch)
-{
-    panel p = {.f = f, .scratch = scratch, .x = x[0], .pairs = {.state = scratch->stack}};
-    const int64_t rows = f->fold[1].n, most = TNI_FOLD_PANEL / f->width;
-    /* columns whose blocks are all in this run: the last one has none behind it */
-    int64_t column = (first + rows - 1) / rows;
-    int64_t last = (first + n) / TNI_TREE_BLOCK * TNI_TREE_BLOCK / rows;
-    last = last < f->fold[0].n - 1 ? last : f->fold[0].n - 1;
-    if (column >= last) {
-        tni_fold_gather(f, &p.pairs, x, first, first + n, scratch);
+    const int64_t begun = (row - p->begin[c]) % TNI_TREE_BLOCK;
+    const bool more = begun + n < TNI_TREE_BLOCK;
+    tni_word *out = p->of[c].state + p->of[c].depth * f->class->words;
+    if (f->joined) {
+        const tni_fold_columns cols = {.x = x,
+                                       .step = f->width,
+                                       .n = n,
+                                       .w = 1,
+                                       .begun = begun,
+                                       .acc = c * PANEL_LANES,
+                                       .more = more};
+        f->class->columns(f, out, &cols, p->scratch);
     } else {
-        for (int64_t a = 0; a < PANEL_ROWS; a++)
-            p.s_at[a] = a * f->fold[1].src[0];
-        tni_fold_gather(f, &p.pairs, x, first, panel_before(f, column) * TNI_TREE_BLOCK,
-                        scratch);
-        for (int64_t c = column; c < last; c += most) {
-            p.w = last - c < most ? last - c : most;
-            panel_run(&p, c);
-        }
-        tni_fold_gather(f, &p.pairs, x, panel_before(f, last) * TNI_TREE_BLOCK, first + n,
-                        scratch);
+        const tni_fold_lines l = {
+            .x = {x}, .n = n, .count = 1, .at = (p->first + c) * rows_of(f) + row};
+        f->class->line(f, out, &l, p->scratch);
     }
-    tni_fold_close(f, &p.pairs, 1);
-    memcpy(out, p.pairs.state, (size_t)f->class->words * sizeof *out);
+    if (!more)
+        tni_fold_push(f, &p->of[c], 1);
+}
+
+/* The units of column c that end in the window from row on; origin is the first window's. */
+static void panel_units(panel *p, int64_t c, int64_t row, int64_t origin)
+{
+    const tni_fold *f = p->f;
+    char *buffer = p->buffer + c * p->pitch;
+    const int64_t from = row - p->unit; /* where the buffer begins */
+    int64_t at = from + (p->begin[c] - origin + p->unit - 1) % p->unit + 1;
+    const int64_t end = row + p->window < p->end[c] ? row + p->window : p->end[c];
+    if (at < p->begin[c])
+        at = p->begin[c];
+    while (at + p->unit <= end) {
+        const int64_t left = TNI_TREE_BLOCK - (at - p->begin[c]) % TNI_TREE_BLOCK;
+        int64_t n = (end - at) / p->unit * p->unit;
+        n = n < left ? n : left;
+        panel_reduce(p, c, buffer + (at - from) * f->width, at, n);
+        at += n;
+    }
+    memcpy(buffer, buffer + p->window * f->width, (size_t)(p->unit * f->width));
+}
+
+/* n rows from row on of the columns at x into the window. */
+static void panel_fill(const panel *p, const char *x, int64_t row, int64_t n)
+{
+    const tni_fold *f = p->f;
+    const int64_t rows = rows_of(f), step = f->fold[f->nfold - 1].src[0];
+    char *d = p->buffer + p->unit * f->width;
+    while (n > 0) {
+        const int64_t r = row % rows, m = rows - r < n ? rows - r : n;
+        const char *s = x + row / rows * f->width + r * step;
+        tni_kernels_of(f->isa)->copy->transpose[tni_log2_width(f->width)](
+            d, p->pitch, s, step, m, p->w, PANEL_AHEAD * step);
+        d += m * f->width;
+        row += m;
+        n -= m;
+    }
+}
+
+/* The blocks that begin in columns [first, first + w), the first of which is at x. */
+static void panel_run(panel *p, tni_fold_pairs *pairs, const char *x)
+{
+    const tni_fold *f = p->f;
+    const int64_t each = panel_states(f) * f->class->words;
+    int64_t first = INT64_MAX, last = 0;
+    for (int64_t c = 0; c < p->w; c++) {
+        const int64_t at = (p->first + c) * rows_of(f), block = panel_before(f, p->first + c);
+        p->of[c] = (tni_fold_pairs){.state = p->scratch->stack + TNI_FOLD_STACK / 2 + c * each,
+                                    .first = block,
+                                    .blocks = block};
+        p->begin[c] = block * TNI_TREE_BLOCK - at;
+        p->end[c] = panel_before(f, p->first + c + 1) * TNI_TREE_BLOCK - at;
+        first = p->begin[c] < first ? p->begin[c] : first;
+        last = p->end[c] > last ? p->end[c] : last;
+    }
+    for (int64_t row = first; row < last; row += p->window) {
+        panel_fill(p, x, row, last - row < p->window ? last - row : p->window);
+        for (int64_t c = 0; c < p->w; c++)
+            panel_units(p, c, row, first);
+    }
+    for (int64_t c = 0; c < p->w; c++)
+        tni_fold_append(f, pairs, &p->of[c], 1);
+}
+
+/* Buffers are in the accumulators behind those of the columns, or where lines are gathered: the
+ * number of columns that fit. */
+static int64_t panel_space(panel *p)
+{
+    const tni_fold *f = p->f;
+    const int64_t lanes = (int64_t)sizeof(tni_word) * PANEL_LANES * PANEL_MOST;
+    int64_t space = (int64_t)sizeof p->scratch->u.line.gather;
+    p->buffer = p->scratch->u.line.gather[0];
+    p->unit = p->window = TNI_TREE_BLOCK;
+    if (f->joined) {
+        space = (int64_t)sizeof p->scratch->u.columns.acc - lanes;
+        p->buffer = p->scratch->u.columns.acc.bytes + lanes;
+        p->unit = TNI_TILE;
+        p->window = PANEL_WINDOW;
+    }
+    p->pitch = (p->unit + p->window) * f->width;
+    const int64_t by_states = TNI_FOLD_STACK / 2 / (panel_states(f) * f->class->words);
+    const int64_t most = space / p->pitch < PANEL_MOST ? space / p->pitch : PANEL_MOST;
+    return most < by_states ? most : by_states;
+}
+
+void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                         int64_t first, int64_t last, tni_fold_scratch *scratch)
+{
+    panel p = {.f = f, .scratch = scratch};
+    const int64_t rows = rows_of(f), side = f->fold[f->nfold - 2].n, most = panel_space(&p);
+    pairs->first = pairs->blocks = panel_before(f, first);
+    for (p.first = first; p.first < last; p.first += p.w) {
+        const int64_t beside = side - 1 - p.first % side; /* columns on the right */
+        if (beside == 0) {
+            const int64_t end = panel_before(f, p.first + 1) * TNI_TREE_BLOCK;
+            p.w = 1;
+            tni_fold_gather(f, pairs, x, panel_before(f, p.first) * TNI_TREE_BLOCK,
+                            end < f->count ? end : f->count, scratch);
+            continue;
+        }
+        p.w = last - p.first < most ? last - p.first : most;
+        p.w = beside < p.w ? beside : p.w;
+        tni_fold_cursor column;
+        tni_fold_seek(&column, f, x, p.first * rows);
+        panel_run(&p, pairs, column.p[0]);
+    }
 }

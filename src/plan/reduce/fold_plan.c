@@ -185,8 +185,9 @@ static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
 }
 
 enum {
-    SHORT = 16, /* shorter sequences are transposed into columns; measured on Zen 4 */
-    NARROW = 64 /* fewer columns than these are joined or transposed */
+    SHORT = 16,  /* shorter sequences are transposed into columns; measured on Zen 4 */
+    NARROW = 64, /* fewer columns than these are joined or transposed */
+    SIDE = 8     /* fewer columns of one sequence than these are gathered one by one */
 };
 
 static int64_t packed_strip(const tni_fold *f)
@@ -202,22 +203,16 @@ static int64_t packed_strip(const tni_fold *f)
 /* One sequence down columns that lie side by side in memory. */
 static bool runs_down(const tni_fold *f)
 {
-    return f->nsrc == 1 && f->nfold == 2 && f->class->ordered &&
-           f->fold[0].src[0] == f->width && f->fold[0].n >= TNI_FOLD_PANEL / f->width;
+    return f->nsrc == 1 && f->nfold >= 2 && f->class->ordered &&
+           f->fold[f->nfold - 2].src[0] == f->width && f->fold[f->nfold - 2].n >= SIDE;
 }
 
 static bool blocks_stand(const tni_fold *f)
 {
-    if (f->fold[1].n % TNI_TREE_BLOCK)
+    if (f->nfold > 2 || f->fold[1].n % TNI_TREE_BLOCK)
         return false;
     const int64_t each = f->fold[1].n / TNI_TREE_BLOCK * f->class->words;
     return each * NARROW <= TNI_FOLD_STACK / 2;
-}
-
-static bool panels_fit(const tni_fold *f)
-{
-    const int64_t rows = f->fold[1].n, each = (rows / TNI_TREE_BLOCK + 1) * f->class->words;
-    return rows > TNI_TREE_BLOCK && each <= TNI_FOLD_STACK / 2 * f->width / TNI_FOLD_PANEL;
 }
 
 static void choose_way(tni_fold *f)
@@ -245,9 +240,11 @@ static void choose_way(tni_fold *f)
     } else if (f->class->columns && runs_down(f) && f->fold[0].n >= NARROW && blocks_stand(f)) {
         f->way = TNI_FOLD_STANDING;
         f->why = "blocks of the sequence stand side by side";
-    } else if (runs_down(f) && panels_fit(f)) {
+    } else if (runs_down(f) && fold->n > TNI_TREE_BLOCK) {
         f->way = TNI_FOLD_PANELS;
         f->why = "columns of the sequence are transposed, some at a time";
+        /* tiles of a column are rows of sixteen */
+        f->joined = f->class == &tni_fold_tree || (f->class == &tni_fold_moments && !f->skip);
     }
 }
 

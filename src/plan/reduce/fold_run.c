@@ -9,14 +9,38 @@
 
 /* ---- blocks in pairs ---- */
 
-void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w)
+/* The state behind the waiting ones is that of the next blocks, a power of two that divides their
+ * number. */
+static void push_run(const tni_fold *f, tni_fold_pairs *p, int64_t w, int64_t blocks)
 {
     const int words = f->class->words;
     p->depth++;
-    for (int64_t m = ++p->blocks; !(m & 1); m >>= 1) {
+    p->blocks += blocks;
+    for (int64_t two = 2 * blocks; p->blocks % two == 0 && p->blocks - two >= p->first;
+         two *= 2) {
         p->depth--;
         tni_word *a = p->state + (p->depth - 1) * words * w;
         f->class->merge(f, a, a + words * w, w);
+    }
+}
+
+void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w)
+{
+    push_run(f, p, w, 1);
+}
+
+void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w)
+{
+    const int64_t each = f->class->words * w;
+    int64_t at = q->first;
+    for (int i = 0; i < q->depth; i++) {
+        int64_t blocks = 1;
+        while (at % (2 * blocks) == 0 && at + 2 * blocks <= q->blocks)
+            blocks *= 2;
+        memcpy(p->state + p->depth * each, q->state + i * each,
+               (size_t)each * sizeof *p->state);
+        push_run(f, p, w, blocks);
+        at += blocks;
     }
 }
 
@@ -79,14 +103,25 @@ void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const
     tni_fold_cursor c;
     if (first < last)
         tni_fold_seek(&c, f, x, first);
-    for (int64_t at = first; at < last; at += TNI_TREE_BLOCK) {
-        const int64_t m = last - at < TNI_TREE_BLOCK ? last - at : TNI_TREE_BLOCK;
-        tni_fold_lines l = {.n = m, .count = 1, .at = at};
+    /* one source with a stride: as many blocks at once as fit, so that whole lines are read of
+     * columns side by side */
+    const bool strided =
+        f->nsrc == 1 && f->nfold > 1 && f->fold[f->nfold - 1].src[0] != f->width;
+    const int64_t most =
+        strided ? (int64_t)sizeof scratch->u.line.gather / f->width / TNI_TREE_BLOCK : 1;
+    for (int64_t at = first; at < last;) {
+        const int64_t fit = most * TNI_TREE_BLOCK, m = last - at < fit ? last - at : fit;
+        tni_fold_lines l = {.count = 1};
         for (int k = 0; k < f->nsrc; k++)
             l.x[k] = tni_fold_take(&c, k, m, scratch->u.line.gather[k]);
-        f->class->line(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
         tni_fold_skip(&c, m);
-        tni_fold_push(f, pairs, 1);
+        for (const int64_t end = at + m; at < end; at += l.n) {
+            l.at = at;
+            l.n = end - at < TNI_TREE_BLOCK ? end - at : TNI_TREE_BLOCK;
+            f->class->line(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
+            tni_fold_push(f, pairs, 1);
+            l.x[0] += TNI_TREE_BLOCK * f->width;
+        }
     }
 }
 
@@ -185,9 +220,7 @@ static void run_few(fold_job *j)
     const char *const *src = j->src;
     const char *at[TNI_FOLD_SOURCES];
     j->results = results;
-    /* runs of whole columns as far as possible: what is cut is gathered */
-    const int threads = tni_run_parts(tni_times(f->count, f->width), INT64_MAX);
-    j->run = tni_fold_cut(f->count, f->way == TNI_FOLD_LINE ? TNI_FOLD_PARTS : 2 * threads);
+    j->run = tni_fold_cut(f->count, TNI_FOLD_PARTS);
     j->runs = (f->count - 1) / j->run + 1;
     fold_job one = *j;
     one.src = at;
@@ -203,6 +236,72 @@ static void run_few(fold_job *j)
     }
 }
 
+/* ---- columns of one sequence by threads ---- */
+
+static tni_fold_down down_of(const tni_fold *f)
+{
+    return f->way == TNI_FOLD_STANDING ? tni_fold_standing_run : tni_fold_panels_run;
+}
+
+static int64_t columns_of(const tni_fold *f)
+{
+    return f->count / f->fold[f->nfold - 1].n;
+}
+
+static void down_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
+                     int64_t n, tni_fold_scratch *scratch)
+{
+    (void)first, (void)n; /* the whole sequence */
+    tni_fold_pairs pairs = {.state = scratch->stack};
+    down_of(f)(f, &pairs, x, 0, columns_of(f), scratch);
+    tni_fold_close(f, &pairs, 1);
+    memcpy(out, pairs.state, (size_t)f->class->words * sizeof *out);
+}
+
+typedef struct down_job {
+    const tni_fold *f;
+    const char *const *src;
+    int parts;
+    tni_fold_pairs of[TNI_FOLD_PARTS];
+} down_job;
+
+static void down_part(void *arg, int part)
+{
+    down_job *j = arg;
+    tni_fold_scratch scratch;
+    int64_t first, last;
+    tni_split_range(columns_of(j->f), j->parts, part, &first, &last);
+    down_of(j->f)(j->f, &j->of[part], j->src, first, last, &scratch);
+}
+
+static void run_down(const fold_job *all)
+{
+    const tni_fold *f = all->f;
+    tni_word results[TNI_FOLD_RESULTS], total[(TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS];
+    int64_t each = 3; /* states of a part: two of each size, and a new one */
+    for (int64_t blocks = tni_fold_blocks(f->count); blocks > 1; blocks /= 2)
+        each += 2;
+    each *= f->class->words;
+    const int64_t most = TNI_FOLD_RESULTS / each, columns = columns_of(f);
+    const char *x[1];
+    down_job j = {.f = f, .src = x};
+    j.parts = tni_run_parts(tni_times(f->count, f->width), most < columns ? most : columns);
+    j.parts = j.parts < TNI_FOLD_PARTS ? j.parts : TNI_FOLD_PARTS;
+    for (int64_t i = 0; i < f->outputs; i++) {
+        int64_t dst, off[TNI_FOLD_SOURCES];
+        tni_fold_map(f, i, &dst, off);
+        x[0] = all->src[0] + off[0];
+        for (int p = 0; p < j.parts; p++)
+            j.of[p] = (tni_fold_pairs){.state = results + p * each};
+        tni_parallel(j.parts, down_part, &j);
+        tni_fold_pairs pairs = {.state = total};
+        for (int p = 0; p < j.parts; p++)
+            tni_fold_append(f, &pairs, &j.of[p], 1);
+        tni_fold_close(f, &pairs, 1);
+        tni_fold_finish(f, all->dst + dst, 0, total, 1);
+    }
+}
+
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
 {
     static const char nothing[16]; /* the address of a source without elements: never read */
@@ -211,9 +310,6 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
         return;
     for (int k = 0; k < f->nsrc; k++)
         src[k] = f->count > 0 ? srcs[k] + f->shift[1 + k] : nothing;
-    static const tni_fold_one ones[] = {[TNI_FOLD_LINE] = tni_fold_line_run,
-                                        [TNI_FOLD_STANDING] = tni_fold_standing_run,
-                                        [TNI_FOLD_PANELS] = tni_fold_panels_run};
     fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src};
     const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
     const int threads = tni_run_parts(bytes, INT64_MAX);
@@ -221,9 +317,12 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
         tni_fold_run_columns(&j, threads);
         return;
     }
-    j.one = ones[f->way];
+    j.one = f->way == TNI_FOLD_LINE ? tni_fold_line_run : down_run;
     if (f->outputs < 4 * threads && tni_fold_blocks(f->count) > f->outputs) {
-        run_few(&j);
+        if (f->way == TNI_FOLD_LINE)
+            run_few(&j);
+        else
+            run_down(&j);
     } else {
         j.parts = tni_run_parts(bytes, f->outputs);
         tni_parallel(j.parts, lines_part, &j);

@@ -40,12 +40,16 @@ void tni_fold_run_columns(fold_job *j, int threads);
 void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                      int64_t first, int64_t last, tni_fold_scratch *scratch);
 
-/* A run of a sequence whose blocks stand side by side. */
-void tni_fold_standing_run(const tni_fold *f, tni_word *out, const char *const *x,
-                           int64_t first, int64_t n, tni_fold_scratch *scratch);
+/* The blocks that begin in columns [first, last) of one sequence that goes down columns. */
+typedef void (*tni_fold_down)(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                              int64_t first, int64_t last, tni_fold_scratch *scratch);
 
-/* A run of a sequence that goes down columns of any length above a block. */
-void tni_fold_panels_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
-                         int64_t n, tni_fold_scratch *scratch);
+/* Columns are multiples of a block: blocks stand side by side. */
+void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                           int64_t first, int64_t last, tni_fold_scratch *scratch);
+
+/* Columns are longer than a block. */
+void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                         int64_t first, int64_t last, tni_fold_scratch *scratch);
 
 #endif

@@ -9,18 +9,11 @@
 
 typedef struct standing {
     const tni_fold *f;
-    tni_fold_pairs pairs;
+    tni_fold_pairs *pairs;
     tni_fold_scratch *scratch;
     const char *x;
     int64_t each; /* blocks of a column */
 } standing;
-
-/* Whole blocks [first, last), gathered. */
-static void gathered(standing *s, int64_t first, int64_t last)
-{
-    tni_fold_gather(s->f, &s->pairs, &s->x, first * TNI_TREE_BLOCK, last * TNI_TREE_BLOCK,
-                    s->scratch);
-}
 
 /* w columns from column first on: their blocks into made, then into the pairs in order. */
 static void strip(standing *s, int64_t first, int64_t w)
@@ -40,33 +33,23 @@ static void strip(standing *s, int64_t first, int64_t w)
     }
     for (int64_t j = 0; j < w; j++)
         for (int64_t h = 0; h < s->each; h++) {
-            tni_word *state = s->pairs.state + s->pairs.depth * words;
+            tni_word *state = s->pairs->state + s->pairs->depth * words;
             for (int k = 0; k < words; k++)
                 state[k] = made[(h * words + k) * w + j];
             if (f->class == &tni_fold_arg) /* numbered in the column */
                 state[1].i += (first + j) * f->fold[1].n;
-            tni_fold_push(f, &s->pairs, 1);
+            tni_fold_push(f, s->pairs, 1);
         }
 }
 
-void tni_fold_standing_run(const tni_fold *f, tni_word *out, const char *const *x,
-                           int64_t first, int64_t n, tni_fold_scratch *scratch)
+void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                           int64_t first, int64_t last, tni_fold_scratch *scratch)
 {
-    standing s = {f, {.state = scratch->stack}, scratch, x[0], f->fold[1].n / TNI_TREE_BLOCK};
-    const int64_t begin = first / TNI_TREE_BLOCK, end = (first + n) / TNI_TREE_BLOCK;
-    int64_t column = (begin + s.each - 1) / s.each;
-    const int64_t last = end / s.each;
-    if (column >= last) {
-        gathered(&s, begin, end);
-    } else {
-        int64_t most = TNI_FOLD_STACK / 2 / (s.each * f->class->words);
-        most = most < f->strip ? most : f->strip;
-        gathered(&s, begin, column * s.each);
-        tni_fold_prepare(f, scratch);
-        for (; column < last; column += most)
-            strip(&s, column, last - column < most ? last - column : most);
-        gathered(&s, last * s.each, end);
-    }
-    tni_fold_close(f, &s.pairs, 1);
-    memcpy(out, s.pairs.state, (size_t)f->class->words * sizeof *out);
+    standing s = {f, pairs, scratch, x[0], f->fold[1].n / TNI_TREE_BLOCK};
+    int64_t most = TNI_FOLD_STACK / 2 / (s.each * f->class->words);
+    most = most < f->strip ? most : f->strip;
+    pairs->first = pairs->blocks = first * s.each;
+    tni_fold_prepare(f, scratch);
+    for (int64_t c = first; c < last; c += most)
+        strip(&s, c, last - c < most ? last - c : most);
 }
