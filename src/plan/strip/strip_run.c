@@ -75,10 +75,10 @@ static void strip_do_one(const work *w, const tni_instr *x)
 static void strip_do_apply(const work *w, const tni_instr *x, bool past, int64_t i, int64_t n)
 {
     const char *from[TNI_MAX_ARITY];
+    char *to = strip_ref(w, x->out) + i * x->width;
     for (int k = 0; k < x->op.nsrc; k++)
         from[k] = strip_ref(w, x->src[k]) + (x->ones >> k & 1 ? 0 : i * x->op.width[k + 1]);
-    (past ? tni_op_stream : tni_op_run)(&x->op, strip_ref(w, x->out) + i * x->width, from,
-                                        x->ones, n);
+    (past ? tni_op_stream : tni_op_run)(&x->op, to, from, x->ones, n);
 }
 
 static void strip_do_cast(const work *w, const tni_instr *x, bool past, int64_t i, int64_t n)
@@ -348,11 +348,8 @@ static void strip_run_single(const job *j, work *w, int64_t first, int64_t last)
     ASSERT(p->items == 1 || p->nest.ndim == 1);
     w->row = p->count;
     if (p->items > 1) {
-        const tni_axis *a = p->nest.axis;
         const int64_t begin = first * p->block[0], end = last * p->block[0];
-        w->row = (end < a->n ? end : a->n) - begin;
-        for (int k = 0; k < p->nest.nop; k++)
-            w->strip[k] += begin * a->step[k];
+        w->row = (end < p->nest.axis[0].n ? end : p->nest.axis[0].n) - begin;
     }
     strip_exec(w, p->once, p->ninstr);
 }
@@ -371,11 +368,13 @@ static void strip_run_part(void *arg, int part)
     w.arena = arena;
     w.row = 1;
     w.lines = 0;
-    for (int k = 0; k < p->nest.nop; k++) {
-        w.cached_src[k] = NULL;
-        w.strip[k] = j->at[k];
-    }
-    strip_exec(&w, 0, p->once);
+    const int64_t begin = p->single && p->items > 1 ? first * p->block[0] : 0;
+    for (int k = 0; k < p->nest.nop; k++)
+        w.strip[k] = j->at[k] + begin * p->nest.axis[0].step[k];
+    if (p->once)
+        strip_exec(&w, 0, p->once);
+    for (int k = 0; k < p->nest.nop && !(p->single && p->nest.ndim == 1); k++)
+        w.cached_src[k] = NULL; /* of one strip nothing is used again */
     if (p->single)
         strip_run_single(j, &w, first, last);
     else
