@@ -2,7 +2,7 @@
  *
  * Fusing changes no bit, so that a text may be taken apart: each reduction is a stream of its
  * argument, which is itself a text without reductions, and what surrounds them is a text of their
- * results.  The result is made box by box; equal reductions are read once. */
+ * results.  The result is made box by box; reductions that differ in blanks alone are one. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct reduction {
     tn_dtype gives;
     tn_expr *argument;
     tn_stream_source *of[TN_EXPR_NAMES]; /* the sources of its names, in its order */
-    const struct eval_reduce *all;
+    struct eval_reduce *all;
 } reduction;
 
 typedef struct eval_reduce {
@@ -29,7 +29,8 @@ typedef struct eval_reduce {
     int n;
     reduction of[MOST_REDUCTIONS];
     tn_expr *around;
-    int64_t share; /* bytes: a quarter of the budget */
+    int64_t share;      /* bytes: a quarter of the budget */
+    int64_t work, done; /* bytes of all arguments, and of those that have been reduced */
 } eval_reduce;
 
 /* ---- the text ---- */
@@ -70,13 +71,37 @@ static const char *argument_end(const char *open, const char **end)
     return commas == 1 && axis && after[0] == '=' && after[1] != '=' ? comma : NULL;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Whether two calls differ in blanks at most; those between words count. */
+static bool same_call(const char *a, const char *a_end, const char *b, const char *b_end)
+{
+    char last = 0;
+    for (;;) {
+        const char *a_word = a, *b_word = b;
+        while (a < a_end && is_blank(*a))
+            a++;
+        while (b < b_end && is_blank(*b))
+            b++;
+        if (a == a_end || b == b_end)
+            return a == a_end && b == b_end;
+        if (*a != *b || (in_name(last) && in_name(*a) && (a == a_word) != (b == b_word)))
+            return false;
+        last = *a;
+        a++, b++;
+    }
+}
+
 static int add_reduction(eval_reduce *e, const char *call, const char *open, const char *stop,
                          const char *end, int *number)
 {
     char name[8] = "", *argument;
     const int size = (int)(end - call);
     for (int i = 0; i < e->n; i++)
-        if (e->of[i].size == size && !strncmp(e->of[i].text, call, (size_t)size)) {
+        if (same_call(e->of[i].text, e->of[i].text + e->of[i].size, call, end)) {
             *number = i;
             return DONE;
         }
@@ -99,7 +124,7 @@ static int split_text(eval_reduce *e, const char *text, char *around)
 {
     static const char *const words[] = {"sum", "prod", "mean", "min", "max", "any", "all"};
     while (*text) {
-        const char *start = text, *end, *stop = NULL;
+        const char *start = text, *end = text, *stop = NULL;
         while (in_name(*text))
             text++;
         const size_t size = (size_t)(text - start);
@@ -124,13 +149,26 @@ static int split_text(eval_reduce *e, const char *text, char *around)
 
 /* ---- streams ---- */
 
-/* A block of a result goes into the tensor in memory. */
+/* Where the blocks of a result go, and the bytes of arguments before it. */
+typedef struct sink {
+    const tn_tensor *whole;
+    int64_t done;
+} sink;
+
 static tn_status put_block(void *user, const tn_tensor *block, const int64_t *at)
 {
-    const tn_tensor *whole = user;
+    const sink *to = user;
     tn_tensor part;
-    const tn_status status = tn_view(&part, whole, block->shape, at, NULL, 0);
+    const tn_status status = tn_view(&part, to->whole, block->shape, at, NULL, 0);
     return status == TN_OK ? tn_rearrange(&part, block) : status;
+}
+
+static tn_status show_progress(void *user, int64_t done, int64_t total)
+{
+    const sink *to = user;
+    (void)total;
+    progress_at(to->done + done);
+    return TN_OK;
 }
 
 /* The box of the sources where those of a result begin. */
@@ -147,12 +185,13 @@ static tn_status read_argument(void *user, const tn_tensor *dst, const int64_t *
     const tn_stream_eval eval = {r->argument};
     tn_stream_source parts[TN_EXPR_NAMES];
     int64_t first[TN_MAX_NDIM];
+    sink to = {.whole = dst};
     tn_stream job = {.recipe = TN_STREAM_EVAL,
                      .args = &eval,
                      .n = tn_expr_count(r->argument),
                      .sources = parts,
                      .put = put_block,
-                     .user = (void *)(uintptr_t)dst,
+                     .user = &to,
                      .max_mem = w->memory,
                      .threads = 1};
     for (int i = 0; i < dst->ndim; i++)
@@ -171,7 +210,8 @@ static tn_status read_argument(void *user, const tn_tensor *dst, const int64_t *
 /* The box of one reduction that belongs to a box of the result. */
 static tn_status reduce_box(const reduction *r, const tn_tensor *dst, const int64_t *at)
 {
-    const eval_reduce *e = r->all;
+    eval_reduce *e = r->all;
+    sink to = {.whole = dst, .done = e->done};
     const tn_stream_reduce how = {.op = r->op, .naxes = e->naxes, .axes = e->axes};
     window w = {.r = r};
     tn_stream_source argument = {.read = read_argument, .user = &w};
@@ -181,7 +221,8 @@ static tn_status reduce_box(const reduction *r, const tn_tensor *dst, const int6
                      .n = 1,
                      .sources = &argument,
                      .put = put_block,
-                     .user = (void *)(uintptr_t)dst,
+                     .progress = show_progress,
+                     .user = &to,
                      .max_mem = e->share};
     const tn_tensor *srcs[TN_EXPR_NAMES];
     tn_dtype dtype;
@@ -204,6 +245,7 @@ static tn_status reduce_box(const reduction *r, const tn_tensor *dst, const int6
         return status;
     w.memory = e->share / (facts.threads > 1 ? facts.threads : 1);
     w.memory = w.memory > 1 ? w.memory : 1;
+    e->done += tn_nbytes(&argument.view);
     return tn_stream_run(&job);
 }
 
@@ -276,6 +318,7 @@ static int bind_arguments(eval_reduce *e, const tn_expr *expr)
         LIB(tn_expr_result(r->argument, tn_expr_count(r->argument), srcs, &dtype, &ndim,
                            shape));
         LIB(tn_reduction_result(r->op, dtype, &r->gives));
+        e->work += tn_numel(&e->sources.sources[0].view) * (int64_t)tn_dtype_size(dtype);
     }
     return DONE;
 }
@@ -313,6 +356,7 @@ int eval_reductions(const args *a, const char *text, const tn_expr *expr, const 
     if (code == DONE) {
         r.sources[0] = (tn_stream_source){.read = make_box, .user = e, .view = *out};
         r.job.threads = 1;
+        r.work = e->work;
         code = run_recipe(&smaller, &r, from[0]);
     }
     recipe_free(&r);

@@ -28,6 +28,17 @@ def run(tenon, threads, *words):
     subprocess.run([tenon, *words, "--no-sync", "-f"], check=True, env=environment)
 
 
+def check_reads(tenon):
+    """Equal reductions are read once, and progress counts what is read."""
+    texts = {"sum(x*x) / 2 + sum( x * x )": 1, "sum(x*x) + max(x)": 2}
+    for text, passes in texts.items():
+        done = subprocess.run([tenon, "eval", text, "x=x.npy", "--max-mem", "3M", "--progress", "-f", "-o", "p.npy"],
+                              check=True, capture_output=True, text=True)
+        total = f" of {passes * ROWS * COLUMNS * 4 / 1e6:.1f} MB"
+        if total not in done.stderr:
+            sys.exit(f"{text}: expected progress{total}, got {done.stderr}")
+
+
 def main():
     tenon = os.path.abspath(sys.argv[1])
     state, values = 1, []
@@ -39,6 +50,7 @@ def main():
         os.chdir(folder)
         write_npy("x.npy", (ROWS, COLUMNS), (data[i % 7 * 40000:][:COLUMNS * 4] for i in range(ROWS)))
         write_npy("m.npy", (COLUMNS,), [data[4000:][:COLUMNS * 4]])
+        check_reads(tenon)
         for memory, threads in [("1", 1), ("3M", 2), ("4M", 3), ("1G", 1)]:
             for i, text in enumerate(TEXTS):
                 names = [n + "=" + n + ".npy" for n in "xm" if n in text.replace("max", "")]
