@@ -52,16 +52,14 @@ static const char help_text[] =
     "A DIST is block:AXIS, even:AXIS, cyclic:AXIS:BLOCK[:FIRST] or copy for each axis of the\n"
     "mesh, joined by commas: block:0x2,cyclic:1:64x4, or block:0,cyclic:1:64@2x4.\n";
 
-/* One line of rank 0 on standard error. */
-static void say(const char *word, const char *text)
+/* One line of rank 0 on standard error, in one piece: mpirun writes there, too. */
+static void say(const char *word, char *text)
 {
     fflush(stdout);
-    if (this_rank != 0)
-        return;
-    fprintf(stderr, "tenon-mpi%s%s: ", word ? " " : "", word ? word : "");
-    for (const char *s = text; *s; s++)
-        fputc(iscntrl((unsigned char)*s) ? '?' : *s, stderr);
-    fputc('\n', stderr);
+    for (char *s = text; *s; s++)
+        *s = iscntrl((unsigned char)*s) ? '?' : *s;
+    if (this_rank == 0)
+        fprintf(stderr, "tenon-mpi%s%s: %s\n", word ? " " : "", word ? word : "", text);
 }
 
 int fail(const char *fmt, ...)

@@ -39,7 +39,7 @@ refused()
     due || return 0
     one=0 many=0
     "$tenon" "$@" >said 2>&1 || one=$?
-    if [ $one = 2 ]; then # without mpirun, which may lose what a rank says before MPI begins
+    if [ $one = 2 ] || grep -q "already exists" said; then # before MPI begins: mpirun may lose what is said
         "$program" "$@" >said_mpi 2>&1 || many=$?
     else
         run "$n" "$@" >said_mpi 2>&1 || many=$?

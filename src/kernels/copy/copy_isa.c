@@ -47,8 +47,14 @@ static void copy(char *d, const char *s, int64_t bytes)
     row_copy(d, s, bytes);
 }
 
-/* Whole lines of d are streamed, the bytes before and after them are stored plainly. */
-INLINE void by_lines(char *d, const char *s, int64_t bytes)
+/* Bytes by which long rows are fetched ahead, across the gap to the next row, where the hardware
+ * does not follow: 16 MiB in rows of 8 KiB, 16 KiB apart, take 0.78 ms instead of 0.97 on one
+ * core of a Zen 4 (docs/investigations/distributed.md). */
+enum { ROW_AHEAD = 4096 };
+
+/* Whole lines of d are streamed, the bytes before and after them are stored plainly.  next: the
+ * row that follows, NULL for none. */
+INLINE void by_lines(char *d, const char *s, int64_t bytes, const char *next)
 {
     int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
     if (bytes < head + LINE) {
@@ -58,15 +64,20 @@ INLINE void by_lines(char *d, const char *s, int64_t bytes)
     if (head)
         edge_copy(d, s, head);
     int64_t i = head;
-    for (; i + LINE <= bytes; i += LINE)
+    for (; i + LINE <= bytes; i += LINE) {
+        if (next)
+            __builtin_prefetch(i + ROW_AHEAD < bytes ? s + i + ROW_AHEAD
+                                                     : next + (i + ROW_AHEAD - bytes),
+                               0, 2);
         stream_line(d + i, s + i);
+    }
     if (i < bytes)
         edge_copy(d + i, s + i, bytes - i);
 }
 
 static void stream(char *d, const char *s, int64_t bytes)
 {
-    by_lines(d, s, bytes);
+    by_lines(d, s, bytes, NULL);
 }
 
 /* Blocks whose size is a constant, or any size when it is 0. */
@@ -76,10 +87,11 @@ INLINE void units_of(char *d, const int64_t d_step[2], const char *s, const int6
     for (int64_t i = 0; i < n[0]; i++)
         for (int64_t j = 0; j < n[1]; j++) {
             const char *from = s + i * s_step[0] + j * s_step[1];
-            for (int64_t line = 0; ahead && line < unit; line += LINE)
+            for (int64_t line = 0; ahead && !streaming && line < unit; line += LINE)
                 __builtin_prefetch(from + ahead + line, 0, 2);
             if (streaming)
-                by_lines(d + i * d_step[0] + j * d_step[1], from, unit);
+                by_lines(d + i * d_step[0] + j * d_step[1], from, unit,
+                         ahead ? from + ahead : NULL);
             else
                 row_copy(d + i * d_step[0] + j * d_step[1], from, unit);
         }

@@ -170,15 +170,19 @@ static void rows_tiles(const tni_copy_job *j, char *d, const char *s, const int6
                t);
 }
 
+/* A row that is fetched 4 KiB ahead has so many bytes at least. */
+enum { LONG_ROW = 4096 };
+
 static void streamed_tiles(const tni_copy_job *j, char *d, const char *s, const int64_t *n,
                            const tni_trips *t)
 {
     const tni_tile_axis *x = j->c->tile;
+    const bool alone = n[0] * n[1] == 1 && j->c->unit >= LONG_ROW; /* a tile is one long row */
     for (int64_t k = 0; k < t->n[1]; k++)
         for (int64_t i = 0; i < t->n[0]; i++)
             j->k->stream_units(d + i * t->d[0] + k * t->d[1], (int64_t[2]){x[0].d, x[1].d},
                                s + i * t->s[0] + k * t->s[1], (int64_t[2]){x[0].s, x[1].s}, n,
-                               j->c->unit, 0);
+                               j->c->unit, alone && i + 1 < t->n[0] ? t->s[0] : 0);
 }
 
 static void transpose_run(const tni_copy_job *j, int64_t first, int64_t last)
