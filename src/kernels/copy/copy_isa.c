@@ -273,6 +273,14 @@ INLINE vec_4 carry_mask(int64_t lag)
     return _mm512_loadu_si512(at);
 }
 
+/* A line's bytes of each listed row, side by side: rows whose addresses share cache sets push
+ * each other out before their lines are used up. */
+static void carry_pack(tni_carry *c, const char *s, const int64_t *s_at, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        _mm512_store_si512((void *)c->side[i], _mm512_loadu_si512(s + s_at[i]));
+}
+
 /* Whether row r begins in a line that the row before it completes. */
 INLINE int carry_joined(const tni_carry *c, int64_t r)
 {

@@ -27,12 +27,18 @@ typedef struct tni_trips {
  * of which the last `lag` are not written yet, and where its next line begins.  A row that joins
  * ends where the next one begins: the line that they share is made of the end of one and the
  * first 64 bytes of the other. */
-enum { TNI_CARRY_ROWS = 256 }; /* lines of so many rows are half of L1 */
+enum {
+    TNI_CARRY_ROWS = 256, /* lines of so many rows are half of L1 */
+    TNI_CARRY_LIST = 192  /* listed source rows of a call */
+};
 
 typedef struct tni_carry {
     _Alignas(64) char last[TNI_CARRY_ROWS][64], first[TNI_CARRY_ROWS][64];
     char *at[TNI_CARRY_ROWS];
     uint8_t lag[TNI_CARRY_ROWS], joins[TNI_CARRY_ROWS];
+    int packs; /* source rows share cache sets: they are packed in side, which side_at lists */
+    _Alignas(64) char side[TNI_CARRY_LIST][64];
+    int64_t side_at[TNI_CARRY_LIST];
     const char *begun, *ended; /* rows_carried: the first and the latest listed source row */
 } tni_carry;
 

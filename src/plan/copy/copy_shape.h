@@ -65,6 +65,10 @@ void tni_copy_order(tni_copy *c, const tni_copy_case *of, uint64_t used, tni_loo
 void tni_copy_order_split(tni_copy *c, const tni_copy_case *of, uint64_t used,
                           tni_loop_key *key);
 
+/* Whether rows of dst can be streamed as aligned lines (way_lines.c): they all begin at a line, or
+ * equally far into one and are long. */
+bool tni_lines_fit(const tni_copy *c, const tni_copy_case *of);
+
 /* Streamed tiles walk by rising steps of the source. */
 int64_t tni_key_by_source(const tni_copy *c, const tni_copy_loop *loop);
 

@@ -20,7 +20,8 @@ enum {
     ROWS_LEAST = 64,      /* bytes of rows that are dense on both sides */
     SEGMENT_ROWS = 65536, /* bytes of a run of such rows in an item */
     CHUNK = 64,           /* listed rows of a call: their lines stay in L1 */
-    LIST = 2 * CHUNK + 64
+    HELD = 16,            /* rows that L1 has to hold, or they are packed */
+    LIST = TNI_CARRY_LIST
 };
 
 /* ---- the plan ---- */
@@ -76,19 +77,19 @@ static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 static bool carried_plan(tni_copy *c, const tni_copy_case *of)
 {
     const bool kernel = tni_kernels_of(tni_isa_level())->copy->transpose_carried[c->log2_width];
-    int64_t bits = of->address;
-    for (int i = 0; i < of->nest->ndim - 1; i++)
-        bits |= of->nest->axis[i].step[0];
-    if (!kernel || (c->packs && bits % 64 == 0))
+    const tni_axis *b = &of->nest->axis[of->b];
+    const bool lines = tni_lines_fit(c, of), thin = b->n * c->unit <= 64;
+    const bool held = tni_rows_held(of->nest->axis[of->a].step[1], HELD) >= HELD;
+    if (!kernel || (lines && (c->packs || (of->address && (thin || !held)))))
         return false;
     c->ntile = 0;
     c->carried = (tni_carried){0};
     uint64_t used = tni_run_take(c, of, of->b, RUN);
-    const bool joins = of->nest->axis[of->b].step[0] == c->carried.run * c->unit;
+    const bool joins = b->step[0] == c->carried.run * c->unit;
     if (c->carried.run < (joins ? 64 / c->unit : RUN_LEAST))
         return false;
     used = take_piece(c, of, used);
-    if (bits % 64 == 0 && !beats_lines(c, of))
+    if (lines && !of->address && !beats_lines(c, of))
         return false;
     const tni_tile_axis *last = &c->tile[c->ntile - 1];
     int64_t least = c->carried.rows / last->block; /* rows of a piece that ends with its axis */
@@ -96,6 +97,7 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     if (least * c->unit < 16)
         return false;
     c->streams = true;
+    c->packs = c->packs || !held;
     tni_copy_order(c, of, used, key_carried);
     tni_run_segments(c, SEGMENT);
     return true;
@@ -207,6 +209,9 @@ static void carried_run(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     tni_carry state;
+    state.packs = c->packs;
+    for (int64_t i = 0; c->packs && i < LIST; i++)
+        state.side_at[i] = i * 64;
     chunk two[2];
     chunks q = {.j = j, .item = first, .last = last, .fresh = true};
     tni_copy_seek(c, &q.w, first);

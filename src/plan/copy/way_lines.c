@@ -7,6 +7,7 @@
 /* Bytes, found on an Intel Xeon (docs/investigations/0001); AMD Zen 4 agrees within its noise. */
 enum {
     LINE = 64,
+    LONG_ROW = 4096,     /* bytes of a row of dst that may begin inside a line */
     LINES = 128,         /* of either side of a tile of aligned lines: pairs of lines */
     SHIFTED_ROWS = 64,   /* source rows of a shifted tile, */
     SHIFTED_RUN = 1024,  /* bytes of its rows in dst where source rows share cache sets, */
@@ -22,10 +23,22 @@ static int64_t rows_begin(const tni_nest *nest)
     return bits;
 }
 
+/* What the address of dst has to be a multiple of, for rows of so many bytes: the line in which
+ * a row begins is stored plainly, which long rows do not notice. */
+static int64_t rows_align(const tni_copy *c, int64_t row)
+{
+    return row >= LONG_ROW ? c->unit : LINE;
+}
+
 static int64_t lines_align(const tni_copy *c)
 {
-    (void)c;
-    return LINE;
+    return rows_align(c, c->tile[TNI_DST_FAST].n * c->unit);
+}
+
+bool tni_lines_fit(const tni_copy *c, const tni_copy_case *of)
+{
+    return rows_begin(of->nest) % LINE == 0 &&
+           of->address % rows_align(c, of->nest->axis[of->a].n * c->unit) == 0;
 }
 
 /* Lanes of the permutation are units, or halves of those of 16 bytes. */
@@ -59,8 +72,7 @@ static bool lines_shape(tni_copy *c, const tni_copy_case *of, int64_t lines, int
 
 static bool lines_plan(tni_copy *c, const tni_copy_case *of)
 {
-    return tni_stage_fits(c, of) && rows_begin(of->nest) % LINE == 0 &&
-           tni_stage_next(c, of, LINE) < 0 &&
+    return tni_stage_fits(c, of) && tni_lines_fit(c, of) && tni_stage_next(c, of, LINE) < 0 &&
            lines_shape(c, of, of->tuning.number[TNI_LINE_PIECE], LINES);
 }
 
@@ -76,20 +88,58 @@ static bool shifted_plan(tni_copy *c, const tni_copy_case *of)
                        held ? SHIFTED_ROWS * c->unit : SHIFTED_RUN);
 }
 
+/* Where the side that is dense along an axis begins `lag` units into a line, tiles begin and end
+ * so much earlier, but for the first and the last one: how much this one, which has *n units from
+ * `from` on, begins earlier. */
+static int64_t lines_earlier(const tni_tile_axis *x, const int64_t *at, int64_t lag, int64_t *n)
+{
+    const int64_t from =
+        (x->loop < 0 ? 0 : at[x->loop] * x->block) + (x->wide < 0 ? 0 : at[x->wide] * x->span);
+    const int64_t back = from > 0 ? lag : 0;
+    *n += back - (from + *n < x->n ? lag : 0);
+    return back;
+}
+
+/* Units by which src begins inside a line, where all its rows do and tiles have a line of them. */
+static int64_t source_lag(const tni_copy_job *j)
+{
+    const tni_copy *c = j->c;
+    const int64_t lag = (int64_t)((uintptr_t)j->s % LINE);
+    const bool even = lag % c->unit == 0 && c->tile[TNI_DST_FAST].s % LINE == 0 &&
+                      c->tile[TNI_SRC_FAST].block * c->unit >= LINE;
+    return even ? lag / c->unit : 0;
+}
+
 /* Each item knows where the next one reads, and prefetches it. */
 static void lines_run(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
-    const int64_t d_step = c->tile[TNI_SRC_FAST].d;
+    const tni_tile_axis *a = &c->tile[TNI_DST_FAST], *b = &c->tile[TNI_SRC_FAST];
+    const int64_t lag = (int64_t)((uintptr_t)j->d % LINE) / c->unit, s_lag = source_lag(j);
     tni_walk w;
     tni_copy_seek(c, &w, first);
     for (int64_t item = first; item < last; item++) {
-        int64_t n[TNI_TILE_AXES], s = w.offset[1];
+        int64_t n[TNI_TILE_AXES] = {0}, at = w.offset[1];
         char *d = j->d + w.offset[0];
+        const char *s = j->s + at;
         const bool some = tni_tile_extents(c, w.at, n);
+        const int64_t back_a = lines_earlier(a, w.at, lag, &n[TNI_DST_FAST]);
+        const int64_t back_b = lines_earlier(b, w.at, s_lag, &n[TNI_SRC_FAST]);
         tni_walk_next(&w);
-        if (some)
-            tni_transpose_tile(j, d, d_step, j->s + s, n, w.offset[1] - s, true);
+        if (!some)
+            continue;
+        d -= back_a * a->d + back_b * b->d;
+        s -= back_a * a->s + back_b * b->s;
+        int64_t head = (int64_t)(-(uintptr_t)d % LINE) / c->unit;
+        head = head < n[TNI_DST_FAST] ? head : n[TNI_DST_FAST];
+        if (head > 0) {
+            const int64_t part[2] = {head, n[TNI_SRC_FAST]};
+            tni_transpose_tile(j, d, b->d, s, part, w.offset[1] - at, false);
+        }
+        n[TNI_DST_FAST] -= head;
+        if (n[TNI_DST_FAST] > 0)
+            tni_transpose_tile(j, d + head * a->d, b->d, s + head * a->s, n, w.offset[1] - at,
+                               true);
     }
 }
 
