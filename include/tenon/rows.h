@@ -50,6 +50,35 @@ TN_API TN_NODISCARD tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_ten
                                               const tn_tensor *a, const tn_tensor *b,
                                               const tn_tensor *weight, double eps);
 
+/* Each pair (x, y) of a row becomes (x cos - y sin, x sin + y cos), rounded after each product
+ * and after the sum, smaller floats once from f32: rotary positions.  Pairs are elements i and
+ * i + n / 2 of the last axis of src, n long, or 2 i and 2 i + 1 when pairs is true.
+ *
+ * sin and cos have one dtype, as weight above, and broadcast to src's shape with n / 2 for n.
+ *
+ * TN_ENULL   sin or cos is NULL
+ * TN_ESHAPE  n is odd, or sin or cos do not broadcast */
+TN_API TN_NODISCARD tn_status tn_rotate(const tn_tensor *dst, const tn_tensor *src,
+                                        const tn_tensor *sin, const tn_tensor *cos, bool pairs);
+
+/* The functions of one row as a plan: dim is read by TN_ROW_SOFTMAX and TN_ROW_LOG_SOFTMAX, eps
+ * by the norms; first and second are weight and bias, or sin and cos.  A run is given src, first
+ * and second, without those that were NULL; the checks are those of the calls. */
+typedef enum tn_row {
+    TN_ROW_SOFTMAX,
+    TN_ROW_LOG_SOFTMAX,
+    TN_ROW_CAUSAL_SOFTMAX,
+    TN_ROW_RMS_NORM,
+    TN_ROW_LAYER_NORM,
+    TN_ROW_ROTATE_HALVES,
+    TN_ROW_ROTATE_PAIRS
+} tn_row;
+
+TN_API TN_NODISCARD tn_status tn_plan_rows(tn_plan **plan, tn_row op, const tn_tensor *dst,
+                                           const tn_tensor *src, int dim,
+                                           const tn_tensor *first, const tn_tensor *second,
+                                           double eps);
+
 TN_END
 
 #endif

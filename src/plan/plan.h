@@ -143,6 +143,7 @@ struct tn_plan {
     bool allow_alias; /* a source may be exactly dst, */
     int alias_from;   /* counted from 1, from this one on */
     int nsrc;
+    uint32_t same; /* bit k: source k, counted from 1, has dst's dtype, shape and strides */
     size_t workspace;
     int holders; /* beside the first: tn_plan_tuned gave this plan back again */
     int64_t low[TNI_MAX_OPERANDS], high[TNI_MAX_OPERANDS]; /* byte ranges around data */

@@ -26,6 +26,7 @@ tn_plan *tni_plan_new_more(const tni_plan_class *class, size_t more, const char 
         plan->ts[k] = *t;
         plan->ts[k].data = NULL;
         tni_extent(t, &plan->low[k], &plan->high[k]);
+        plan->same |= (uint32_t)tni_same(&plan->ts[0], &plan->ts[k]) << k;
     }
     return plan;
 }
@@ -33,10 +34,13 @@ tn_plan *tni_plan_new_more(const tni_plan_class *class, size_t more, const char 
 /* Byte ranges meet: decide exactly, on the planned layouts with these addresses. */
 static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, int k)
 {
+    const bool allowed = plan->allow_alias && k >= plan->alias_from;
+    if (allowed && dst == src && plan->same >> k & 1)
+        return TN_OK;
     tn_tensor d = plan->ts[0], s = plan->ts[k];
     d.data = dst;
     memcpy(&s.data, &src, sizeof src);
-    return tni_check_disjoint(&d, &s, plan->allow_alias && k >= plan->alias_from, plan->call);
+    return tni_check_disjoint(&d, &s, allowed, plan->call);
 }
 
 tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const void *const *srcs,

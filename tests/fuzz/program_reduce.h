@@ -37,7 +37,7 @@ static void op_reduce(machine *p, const slot *d, const slot *s)
 /* Calls along an axis into another tensor: what they refuse changes nothing. */
 static void op_lines(machine *p, const slot *d, const slot *s)
 {
-    const int kind = take_below(&p->b, 8), dim = take_below(&p->b, AXES);
+    const int kind = take_below(&p->b, 9), dim = take_below(&p->b, AXES);
     const tn_tensor *index = &p->slots[take_below(&p->b, SLOTS)].t;
     uint8_t *before = copy_of(d->in);
     const tn_status got = kind == 0
@@ -45,6 +45,7 @@ static void op_lines(machine *p, const slot *d, const slot *s)
                           : kind == 1 ? tn_softmax(&d->t, &s->t, dim)
                           : kind == 2 ? tn_rms_norm(&d->t, &s->t, NULL, 1e-6)
                           : kind == 3 ? tn_layer_norm(&d->t, &s->t, NULL, NULL, 1e-6)
+                          : kind == 8 ? tn_rotate(&d->t, &s->t, index, index, dim == 0)
                           : kind == 4 ? tn_diff(&d->t, &s->t, dim)
                           : kind == 5 ? tn_take(&d->t, &s->t, dim, index)
                           : kind == 6 ? tn_put(TN_PUT_SET, &d->t, dim, index, &s->t)

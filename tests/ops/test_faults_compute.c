@@ -20,7 +20,7 @@ enum { N = 48 }; /* a matrix of N x N: above the sizes that are computed on the 
 static float numbers[N][N], others[N][N], result[N][N], more[N][N];
 static int64_t whole[N][N], counts[N];
 static bool chosen[N][N];
-static tn_tensor a, b, d, e, ints, rows, mask, line, ends;
+static tn_tensor a, b, d, e, ints, rows, mask, line, ends, halves;
 static tn_tensor made[4];
 static tn_plan *plan;
 static struct DLManagedTensorVersioned *managed;
@@ -97,6 +97,8 @@ CALL(log_softmax, tn_log_softmax(&d, &a, 1))
 CALL(causal_softmax, tn_causal_softmax(&d, &a))
 CALL(rms_norm, tn_rms_norm(&d, &a, NULL, 1e-5))
 CALL(layer_norm, tn_layer_norm(&d, &a, NULL, NULL, 1e-5))
+CALL(rotate, tn_rotate(&d, &a, &halves, &halves, true))
+CALL(plan_rows, tn_plan_rows(&plan, TN_ROW_SOFTMAX, &d, &a, 1, NULL, NULL, 0))
 CALL(add_rms_norm, tn_add_rms_norm(&d, &e, &a, &b, NULL, 1e-5))
 CALL(take, tn_take(&d, &a, 0, &rows))
 CALL(take_along, tn_take_along(&d, &a, 0, &ints))
@@ -162,6 +164,8 @@ static const struct {
     {"tn_rms_norm", call_rms_norm, drop_nothing, false},
     {"tn_layer_norm", call_layer_norm, drop_nothing, false},
     {"tn_add_rms_norm", call_add_rms_norm, drop_nothing, false},
+    {"tn_rotate", call_rotate, drop_nothing, false},
+    {"tn_plan_rows", call_plan_rows, drop_plan, true},
     {"tn_take", call_take, drop_nothing, false},
     {"tn_take_along", call_take_along, drop_nothing, false},
     {"tn_put", call_put, drop_nothing, false},
@@ -257,6 +261,7 @@ static void every_allocation_may_fail(void **state)
     OK(tn_init(&rows, counts, TN_I64, 1, square));
     OK(tn_init(&mask, chosen, TN_BOOL, 2, square));
     OK(tn_init(&line, result, TN_F32, 1, square));
+    OK(tn_init(&halves, more, TN_F32, 1, (const int64_t[]){N / 2}));
     OK(tn_init(&ends, more, TN_F32, 1, square));
     int points = 0;
     for (int i = 0; i < (int)(sizeof table / sizeof table[0]); i++) {

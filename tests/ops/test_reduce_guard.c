@@ -110,11 +110,12 @@ static void scan_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
 static void rows_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
 {
     guarded g = {0};
-    const uint64_t kind = next(r) % 4;
+    const uint64_t kind = next(r) % 5;
+    const int64_t half = shape[2] / 2;
     t = t == TN_F16 || t == TN_BF16 || t == TN_F64 ? t : TN_F32;
     lay(r, &g, 0, t, 3, shape);
     lay(r, &g, 1, t, 3, shape);
-    lay(r, &g, 2, t, 1, &shape[2]);
+    lay(r, &g, 2, t, 1, kind == 4 ? &half : &shape[2]);
     fill(r, &g, 1);
     fill(r, &g, 2);
     if (kind == 0)
@@ -123,8 +124,10 @@ static void rows_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
         BOTH(1, tn_log_softmax(&t[0], &t[1], dim));
     else if (kind == 2)
         BOTH(1, tn_rms_norm(&t[0], &t[1], &t[2], 1e-6));
-    else
+    else if (kind == 3)
         BOTH(1, tn_layer_norm(&t[0], &t[1], &t[2], &t[2], 1e-6));
+    else if (half * 2 == shape[2])
+        BOTH(1, tn_rotate(&t[0], &t[1], &t[2], &t[2], dim == 0));
     for (int k = 0; k < 3; k++)
         free(g.memory[k]);
 }

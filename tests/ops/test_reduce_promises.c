@@ -99,6 +99,10 @@ static void rows_all(work *w)
     STEP(tn_rms_norm(&w->dst, &w->src, &weight, 1e-6), &w->dst);
     STEP(tn_layer_norm(&w->dst, &w->turned, &weight, &weight, 1e-6), &w->dst);
     STEP(tn_add_rms_norm(&w->dst, &w->other, &w->src, &w->turned, NULL, 1e-6), &w->dst);
+    tn_tensor table = weight;
+    table.shape[0] = w->src.shape[1] / 2;
+    STEP(tn_rotate(&w->dst, &w->src, &table, &table, false), &w->dst);
+    STEP(tn_rotate(&w->dst, &w->turned, &table, &table, true), &w->dst);
 }
 
 static void index_all(work *w)

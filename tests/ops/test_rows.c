@@ -183,6 +183,163 @@ static void test_norms(void **state)
     }
 }
 
+/* ---- rotations and plans: bit for bit ---- */
+
+static void rotate_all(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *sine,
+                       const tn_tensor *cosine, bool pairs)
+{
+    int64_t at[TN_MAX_NDIM] = {0}, half[TN_MAX_NDIM], x[TN_MAX_NDIM], y[TN_MAX_NDIM];
+    const int last = src->ndim - 1;
+    const bool f64 = src->dtype == TN_F64;
+    memcpy(half, src->shape, sizeof half);
+    half[last] /= 2;
+    if (half[last] == 0)
+        return;
+    do {
+        memcpy(x, at, sizeof x), memcpy(y, at, sizeof y);
+        x[last] = pairs ? 2 * at[last] : at[last];
+        y[last] = pairs ? x[last] + 1 : at[last] + half[last];
+        const double a = scalar_at(element(src, x), src->dtype).re,
+                     b = scalar_at(element(src, y), src->dtype).re,
+                     s = scalar_at(element(sine, at), sine->dtype).re,
+                     c = scalar_at(element(cosine, at), cosine->dtype).re;
+        const float fa = (float)a, fb = (float)b, fs = (float)s, fc = (float)c;
+        const float p = fa * fc, q = fb * fs, v = fa * fs, w = fb * fc;
+        put_real(element(dst, x), dst->dtype, f64 ? a * c - b * s : (double)(p - q));
+        put_real(element(dst, y), dst->dtype, f64 ? a * s + b * c : (double)(v + w));
+    } while (index_next(at, src->ndim, half));
+}
+
+static void test_rotate(void **state)
+{
+    (void)state;
+    const uint64_t seed = seed_asked();
+    for (int c = 0; c < (TEST_WATCHED ? 60 : 400); c++) {
+        rng r = {seed + (uint64_t)c};
+        const int ndim = (int)pick(&r, 1, 3);
+        const bool pairs = next(&r) % 2, shared = next(&r) % 2;
+        int64_t shape[3] = {pick(&r, 1, 4), pick(&r, 1, 7), pick(&r, 0, 90)}, half[3];
+        shape[ndim - 1] = 2 * (c % 8 ? pick(&r, 0, 45) : pick(&r, 1000, 2300));
+        memcpy(half, shape, sizeof half);
+        half[ndim - 1] /= 2;
+        if (shared && ndim > 1)
+            half[ndim - 2] = 1;
+        const tn_dtype t = floats[next(&r) % 6], wt = next(&r) % 2 ? t : TN_F32;
+        block src = block_make(&r, t, ndim, shape, true, true),
+              dst = block_make(&r, t, ndim, shape, true, false),
+              sine = block_make(&r, wt, ndim, half, true, true),
+              cosine = block_make(&r, wt, ndim, half, true, true);
+        fill_rows(&r, &src.t, false), fill_rows(&r, &sine.t, false);
+        fill_rows(&r, &cosine.t, false);
+        block want = block_twin(&dst);
+        tn_tensor s, w;
+        half[0] = ndim > 1 ? shape[0] : half[0];
+        half[1] = ndim > 2 ? shape[1] : half[1];
+        OK(tn_broadcast_to(&s, &sine.t, ndim, half));
+        OK(tn_broadcast_to(&w, &cosine.t, ndim, half));
+        rotate_all(&want.t, &src.t, &s, &w, pairs);
+        for (int k = 0; k < THREAD_COUNTS; k++) {
+            OK(tn_handle_use(handle_of[k]));
+            OK(tn_rotate(&dst.t, &src.t, &sine.t, &cosine.t, pairs));
+            if (!same_numbers(&want, &dst))
+                fail_msg("%s of %s differ, shape %s TEST_SEED=%llu", pairs ? "pairs" : "halves",
+                         tn_dtype_name(t), describe(&src.t),
+                         (unsigned long long)(seed + (uint64_t)c));
+        }
+        OK(tn_handle_use(NULL));
+        OK(tn_rotate(&want.t, &dst.t, &sine.t, &cosine.t, pairs)); /* and in place */
+        OK(tn_rotate(&dst.t, &dst.t, &sine.t, &cosine.t, pairs));
+        assert_true(same_numbers(&want, &dst));
+        block *all[] = {&src, &dst, &sine, &cosine, &want};
+        for (int i = 0; i < 5; i++)
+            block_free(all[i]);
+    }
+}
+
+/* A plan gives the bits of its call, on other data too, and refuses what the call refuses. */
+static void test_plans(void **state)
+{
+    (void)state;
+    static const struct {
+        tn_row op;
+        int params;
+        const char *name;
+    } rows[] = {{TN_ROW_SOFTMAX, 0, "softmax"},
+                {TN_ROW_LOG_SOFTMAX, 0, "log_softmax"},
+                {TN_ROW_CAUSAL_SOFTMAX, 0, "causal_softmax"},
+                {TN_ROW_RMS_NORM, 1, "rms_norm"},
+                {TN_ROW_LAYER_NORM, 2, "layer_norm"},
+                {TN_ROW_ROTATE_HALVES, 2, "rotate"},
+                {TN_ROW_ROTATE_PAIRS, 2, "rotate"}};
+    enum { N = 24 };
+    float x[2][2][3][N], y[3][N], want[3][N], table[2][N];
+    rng r = {11};
+    tn_tensor src, dst, ref, p[2];
+    OK(tn_init(&dst, y, TN_F32, 2, (int64_t[]){3, N}));
+    OK(tn_init(&ref, want, TN_F32, 2, (int64_t[]){3, N}));
+    for (int i = 0; i < 12 * N; i++)
+        (&x[0][0][0][0])[i] = (float)pick(&r, -50, 50) / 8;
+    for (int i = 0; i < 2 * N; i++)
+        (&table[0][0])[i] = (float)pick(&r, -50, 50) / 8;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bool rotate = rows[i].op >= TN_ROW_ROTATE_HALVES;
+        for (int k = 0; k < 2; k++)
+            OK(tn_init(&p[k], table[k], TN_F32, 1, (int64_t[]){rotate ? N / 2 : N}));
+        const tn_tensor *first = rows[i].params > 0 ? &p[0] : NULL,
+                        *second = rows[i].params > 1 ? &p[1] : NULL;
+        tn_plan *plan = NULL;
+        tn_facts facts;
+        OK(tn_init(&src, NULL, TN_F32, 2, (int64_t[]){3, N}));
+        src.stride[0] = 2 * N * 4;
+        OK(tn_plan_rows(&plan, rows[i].op, &dst, &src, 1, first, second, 1e-5));
+        OK(tn_plan_facts(&facts, plan));
+        assert_string_equal(facts.call, rows[i].name);
+        assert_string_equal(facts.way, "rows");
+        for (int data = 0; data < 2; data++) {
+            src.data = x[data];
+            const void *srcs[] = {src.data, table[0], table[1]};
+            switch (rows[i].op) {
+            case TN_ROW_SOFTMAX:
+                OK(tn_softmax(&ref, &src, 1));
+                break;
+            case TN_ROW_LOG_SOFTMAX:
+                OK(tn_log_softmax(&ref, &src, 1));
+                break;
+            case TN_ROW_CAUSAL_SOFTMAX:
+                OK(tn_causal_softmax(&ref, &src));
+                break;
+            case TN_ROW_RMS_NORM:
+                OK(tn_rms_norm(&ref, &src, first, 1e-5));
+                break;
+            case TN_ROW_LAYER_NORM:
+                OK(tn_layer_norm(&ref, &src, first, second, 1e-5));
+                break;
+            default:
+                OK(tn_rotate(&ref, &src, first, second, rows[i].op == TN_ROW_ROTATE_PAIRS));
+            }
+            OK(tn_plan_run(plan, y, srcs));
+            assert_memory_equal(y, want, sizeof y);
+        }
+        assert_int_equal(tn_plan_run(plan, y, (const void *[]){&y[0][1], table, table}),
+                         TN_EOVERLAP);
+        tn_plan_free(plan);
+        if (!first)
+            assert_int_equal(tn_plan_rows(&plan, rows[i].op, &dst, &src, 1, &p[0], NULL, 0),
+                             TN_EARG);
+    }
+    tn_plan *plan = NULL;
+    assert_int_equal(tn_plan_rows(NULL, TN_ROW_SOFTMAX, &dst, &src, 1, NULL, NULL, 0),
+                     TN_ENULL);
+    assert_int_equal(tn_plan_rows(&plan, (tn_row)7, &dst, &src, 1, NULL, NULL, 0), TN_EARG);
+    assert_int_equal(tn_plan_rows(&plan, TN_ROW_SOFTMAX, &dst, &src, 2, NULL, NULL, 0),
+                     TN_EARG);
+    assert_null(plan);
+    dst.shape[0] = src.shape[0] = 0;
+    OK(tn_plan_rows(&plan, TN_ROW_SOFTMAX, &dst, &src, 1, NULL, NULL, 0));
+    OK(tn_plan_run(plan, NULL, (const void *[]){NULL}));
+    tn_plan_free(plan);
+}
+
 static void test_in_place(void **state)
 {
     (void)state;
@@ -218,6 +375,16 @@ static void test_errors(void **state)
     assert_int_equal(tn_layer_norm(&b, &a, NULL, &i, 0), TN_EDTYPE);
     assert_int_equal(tn_add_rms_norm(&b, &b, &a, &a, NULL, 0), TN_EOVERLAP);
     assert_int_equal(tn_add_rms_norm(&b, NULL, &a, &a, NULL, 0), TN_ENULL);
+    tn_tensor one, wide;
+    OK(tn_init(&one, &x[1], TN_F32, 1, (int64_t[]){1}));
+    OK(tn_init(&wide, n, TN_F64, 1, (int64_t[]){1}));
+    assert_int_equal(tn_rotate(&b, &a, &one, NULL, false), TN_ENULL);
+    assert_int_equal(tn_rotate(&b, &a, &w, &w, false), TN_ESHAPE);
+    assert_int_equal(tn_rotate(&b, &a, &one, &wide, false), TN_EDTYPE);
+    assert_int_equal(tn_rotate(&a, &a, &one, &one, false), TN_EOVERLAP);
+    assert_int_equal(tn_rotate(&i, &i, &one, &one, false), TN_EDTYPE);
+    a.ndim = b.ndim = 1; /* three elements are no pairs */
+    assert_int_equal(tn_rotate(&b, &a, &one, &one, true), TN_ESHAPE);
 }
 
 /* Infinities and NaN of either sign: what is computed is the positive quiet one. */
@@ -265,6 +432,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_softmax),  cmocka_unit_test(test_norms),
         cmocka_unit_test(test_in_place), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_rotate),   cmocka_unit_test(test_plans),
         cmocka_unit_test(test_nan_bits),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);

@@ -63,7 +63,7 @@ tn_status tni_iop_plan_attention(tni_iop_program *p)
     TRY(tni_iop_temp(p, &scores, TN_F32, 4, (const int64_t[]){h.nkv, g, h.seq, h.total}));
     TRY(tni_iop_gemm(p, &scores, 1 / sqrt((double)h.hd), &q, &keys, 0, NULL));
     TRY(tn_reshape(&rows, &scores, 3, (const int64_t[]){h.nq, h.seq, h.total}));
-    TRY(IOP_CALL(p, tni_iop_causal_softmax, 0, 0, 0, &rows, &rows));
+    TRY(tni_iop_row_function(p, TN_ROW_CAUSAL_SOFTMAX, 0, 0, &rows, &rows, NULL, NULL));
     TRY(tn_permute(&out, &p->t[OUT], (const int[]){1, 0, 2}));
     TRY(tn_reshape(&out, &out, 4, (const int64_t[]){h.nkv, g, h.seq, h.hd}));
     if (out.dtype == TN_F32)
@@ -163,7 +163,8 @@ tn_status tni_iop_plan_ffn(tni_iop_program *p)
     TRY(tni_iop_temp(p, &x, data, 2, p->t[IN].shape));
     TRY(tni_iop_temp(p, &g, f.gate_up.dtype, 2, (const int64_t[]){f.ntok, 2 * f.di}));
     TRY(tni_iop_temp(p, &h, data, 2, (const int64_t[]){f.ntok, f.di}));
-    TRY(IOP_CALL(p, tni_iop_rms_norm, p->args->num[0], 0, 0, &x, &p->t[IN], &p->t[NORM]));
+    TRY(tni_iop_row_function(p, TN_ROW_RMS_NORM, 0, p->args->num[0], &x, &p->t[IN], &p->t[NORM],
+                             NULL));
     TRY(tni_iop_gemm(p, &g, 1, &x, &f.gate_up, 0, NULL));
     TRY(tn_slice(&gate, &g, 1, 0, f.di, 1));
     TRY(tn_slice(&up, &g, 1, f.di, 2 * f.di, 1));

@@ -76,7 +76,8 @@ static tn_status check_norm(tni_iop_program *p, int last)
 tn_status tni_iop_plan_rms_norm(tni_iop_program *p)
 {
     TRY(check_norm(p, 1));
-    return IOP_CALL(p, tni_iop_rms_norm, p->args->num[0], 0, 0, &p->t[0], &p->t[1], &p->t[2]);
+    return tni_iop_row_function(p, TN_ROW_RMS_NORM, 0, p->args->num[0], &p->t[0], &p->t[1],
+                                &p->t[2], NULL);
 }
 
 tn_status tni_iop_plan_add_rms_norm(tni_iop_program *p)
@@ -99,7 +100,7 @@ tn_status tni_iop_plan_causal_softmax(tni_iop_program *p)
         TRY(tni_iop_rank(p, 0, 2));
     if (y->shape[y->ndim - 1] < y->shape[y->ndim - 2])
         return tni_iop_fail(p, TN_ESHAPE, "there are fewer columns than rows");
-    return IOP_CALL(p, tni_iop_causal_softmax, 0, 0, 0, y, &p->t[1]);
+    return tni_iop_row_function(p, TN_ROW_CAUSAL_SOFTMAX, 0, 0, y, &p->t[1], NULL, NULL);
 }
 
 /* ---- RoPE: y, x, pos, sin, cos ---- */
@@ -131,84 +132,53 @@ static tn_status check_rope(tni_iop_program *p)
     return tni_iop_contiguous(p, 4);
 }
 
-/* One position of t as (heads, 2, d / 2): the two of each pair. */
-static tn_status pairs_of(tn_tensor *out, const tn_tensor *t, bool neox)
-{
-    tn_tensor one = *t, cut;
-    while (one.ndim > 2)
-        TRY(tn_select(&one, &one, 0, 0));
-    const int64_t heads = one.shape[0], half = one.shape[1] / 2;
-    if (neox)
-        return tn_reshape(out, &one, 3, (const int64_t[]){heads, 2, half});
-    TRY(tn_reshape(&cut, &one, 3, (const int64_t[]){heads, half, 2}));
-    return tn_transpose(out, &cut, 1, 2);
-}
-
-/* s with its operands moved to a position. */
-static tn_status run_at(const tni_iop_env *env, const tni_iop_step *s, const int64_t *by)
-{
-    int64_t moved[TNI_IOP_STEP_TENSORS];
-    for (int k = 0; k < s->n; k++)
-        moved[k] = by[s->ref[k].base];
-    return tni_iop_run_held(env, s, moved);
-}
-
-/* t is y, x, the positions as dense i64, and a table.  What follows: y of x at one position; the
- * same aside, and from there to y, for a y that is x. */
+/* t is x, the positions as dense i64, both tables and memory for rows of them.  Positions one
+ * after the other are rows of the tables as they are; others are gathered.  What follows is the
+ * rotation. */
 static tn_status run_rope(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
 {
-    const int64_t *pos = t[2].data, known = tni_numel(&t[2]), rows = t[3].shape[0];
-    for (int64_t i = 0; i < known; i++)
+    const int64_t *pos = t[1].data, known = tni_numel(&t[1]), rows = t[2].shape[0];
+    bool along = true;
+    for (int64_t i = 0; i < known; i++) {
         if ((uint64_t)pos[i] >= (uint64_t)rows)
             return tni_fail(TN_EARG, "%s: position %lld is not in [0, %lld)",
                             IOP_NAME(env->program), (long long)pos[i], (long long)rows);
-    const int at = t[0].ndim - 3;
-    const int64_t batches = at ? t[0].shape[0] : 1, n = t[0].shape[at];
-    const tni_iop_step *direct = s->next, *aside = direct->next;
-    for (int64_t i = 0; i < batches * n; i++) {
-        int64_t by[TNI_IOP_TENSORS + 2] = {0};
-        for (int k = 0; k < 2; k++)
-            by[k + 1] = i / n * (at ? t[k].stride[0] : 0) + i % n * t[k].stride[at];
-        by[4] = by[5] = pos[i % known] * t[3].stride[0];
-        if (t[0].data != t[1].data) {
-            TRY(run_at(env, direct, by));
-        } else {
-            TRY(run_at(env, aside, by));
-            TRY(run_at(env, aside->next, by));
-        }
+        along &= pos[i] == pos[0] + i;
     }
-    return TN_OK;
+    const void *srcs[3] = {t[0].data};
+    for (int k = 0; k < 2; k++) {
+        const tn_tensor *table = &t[2 + k], *gathered = &t[4 + k];
+        srcs[k + 1] = (char *)table->data + pos[0] * table->stride[0];
+        if (along)
+            continue;
+        TRY(tn_take(gathered, table, 0, &t[1]));
+        srcs[k + 1] = gathered->data;
+    }
+    return tn_plan_run(s->next->plan, tni_iop_at(env, s->next->ref[0]), srcs);
 }
 
-/* y = x * cos + other * sin * sign at one position, other being the other of the pair. */
 tn_status tni_iop_plan_rope(tni_iop_program *p)
 {
     TRY(check_rope(p));
     if (tni_numel(&p->t[0]) == 0)
         return TN_OK;
     const bool neox = p->args->num[0] == INFINIOP_ROPE_ALGO_GPT_NEOX;
-    tn_tensor y, x, other, sine, cosine, sign, made, pos;
-    void *signs;
-    TRY(tni_iop_temp(p, &pos, TN_I64, p->t[2].ndim, p->t[2].shape));
-    TRY(tni_iop_copy(p, &pos, &p->t[2]));
-    TRY(IOP_CALL(p, run_rope, 0, 0, 0, &p->t[0], &p->t[1], &pos, &p->t[3]));
-    if (p->t[3].shape[0] == 0) /* no position is right */
-        return TN_OK;
+    tn_tensor pos = p->t[2], gathered[2], rows[2];
+    if (pos.dtype != TN_I64 || !tn_is_contiguous(&pos)) {
+        TRY(tni_iop_temp(p, &pos, TN_I64, pos.ndim, p->t[2].shape));
+        TRY(tni_iop_copy(p, &pos, &p->t[2]));
+    }
+    int64_t shape[3] = {pos.shape[0], pos.ndim > 1 ? pos.shape[1] : 0};
+    shape[pos.ndim] = p->t[3].shape[1];
+    for (int k = 0; k < 2; k++) { /* the heads of a position share its row */
+        TRY(tni_iop_temp(p, &gathered[k], p->t[3].dtype, pos.ndim + 1, shape));
+        TRY(tn_unsqueeze(&rows[k], &gathered[k], pos.ndim));
+    }
+    TRY(IOP_CALL(p, run_rope, 0, 0, 0, &p->t[1], &pos, &p->t[3], &p->t[4], &gathered[0],
+                 &gathered[1]));
     tni_iop_step *call = tni_iop_last(p);
-    TRY(pairs_of(&y, &p->t[0], neox));
-    TRY(pairs_of(&x, &p->t[1], neox));
-    TRY(tn_flip(&other, &x, 1));
-    TRY(tn_select(&sine, &p->t[3], 0, 0));
-    TRY(tn_select(&cosine, &p->t[4], 0, 0));
-    TRY(tni_iop_constant(p, &sign, TN_F32, 3, y.shape, &signs));
-    TRY(tn_select(&made, &sign, 1, 0));
-    TRY(tn_fill(&sign, &(float){1}));
-    TRY(tn_fill(&made, &(float){-1}));
-    TRY(tni_iop_temp(p, &made, y.dtype, 3, y.shape));
-    for (int aside = 0; aside < 2; aside++)
-        TRY(IOP_EXPR(p, aside ? &made : &y, "@(a)*@(c) + @(b)*@(d)*@(e)", NULL, &x, &other,
-                     &cosine, &sine, &sign));
-    TRY(tni_iop_copy(p, &y, &made));
+    TRY(tni_iop_row_function(p, neox ? TN_ROW_ROTATE_HALVES : TN_ROW_ROTATE_PAIRS, 0, 0,
+                             &p->t[0], &p->t[1], &rows[0], &rows[1]));
     tni_iop_hold(call);
     return TN_OK;
 }

@@ -108,6 +108,11 @@ tn_status tni_iop_einsum(tni_iop_program *p, const tn_tensor *dst, const char *s
 tn_status tni_iop_gemm(tni_iop_program *p, const tn_tensor *dst, double alpha,
                        const tn_tensor *a, const tn_tensor *b, double beta, const tn_tensor *c);
 
+/* A function of rows, as tn_plan_rows. */
+tn_status tni_iop_row_function(tni_iop_program *p, tn_row op, int dim, double eps,
+                               const tn_tensor *dst, const tn_tensor *src,
+                               const tn_tensor *first, const tn_tensor *second);
+
 /* dst = text, an expression of the sources a, b, c, …; @ is the name of p->wide, #0 the first of
  * num. */
 tn_status tni_iop_expr(tni_iop_program *p, const tn_tensor *dst, const char *text,
@@ -149,15 +154,8 @@ tn_status tni_iop_sort(tni_iop_program *p, const tn_tensor *values, const tn_ten
 
 /* ---- steps on whole tensors (iop_steps.c), named as the calls of tenon ---- */
 
-tn_status tni_iop_softmax(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t);
-tn_status tni_iop_log_softmax(const tni_iop_env *env, const tni_iop_step *s,
-                              const tn_tensor *t);
-tn_status tni_iop_causal_softmax(const tni_iop_env *env, const tni_iop_step *s,
-                                 const tn_tensor *t);
-tn_status tni_iop_rms_norm(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t);
 tn_status tni_iop_add_rms_norm(const tni_iop_env *env, const tni_iop_step *s,
                                const tn_tensor *t);
-tn_status tni_iop_layer_norm(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t);
 tn_status tni_iop_take(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t);
 tn_status tni_iop_take_along(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t);
 tn_status tni_iop_put(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t);

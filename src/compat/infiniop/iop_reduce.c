@@ -187,10 +187,9 @@ tn_status tni_iop_plan_layer_norm(tni_iop_program *p)
     TRY(tni_iop_temp(p, &var, TN_F32, last, x->shape));
     TRY(tni_iop_reduce(p, TN_REDUCE_VAR, 0, &var, x, 1, &last));
     TRY(IOP_EXPR(p, &p->t[2], "sqrt(a + #0)", p->args->num, &var));
-    TRY(IOP_CALL(p, tni_iop_layer_norm, eps, 0, 0, &p->t[1], x));
-    if (p->given[5])
-        return IOP_CALL(p, tni_iop_layer_norm, eps, 0, 0, &p->t[0], x, &p->t[4], &p->t[5]);
-    return IOP_CALL(p, tni_iop_layer_norm, eps, 0, 0, &p->t[0], x, &p->t[4]);
+    TRY(tni_iop_row_function(p, TN_ROW_LAYER_NORM, 0, eps, &p->t[1], x, NULL, NULL));
+    return tni_iop_row_function(p, TN_ROW_LAYER_NORM, 0, eps, &p->t[0], x, &p->t[4],
+                                p->given[5] ? &p->t[5] : NULL);
 }
 
 tn_status tni_iop_plan_log_softmax(tni_iop_program *p)
@@ -201,7 +200,7 @@ tn_status tni_iop_plan_log_softmax(tni_iop_program *p)
     if (dim < 0 || dim >= ndim)
         return tni_iop_fail(p, TN_EARG, "there is no such axis");
     TRY(tni_iop_like(p, 0, 1));
-    return IOP_CALL(p, tni_iop_log_softmax, 0, dim, 0, &p->t[0], &p->t[1]);
+    return tni_iop_row_function(p, TN_ROW_LOG_SOFTMAX, dim, 0, &p->t[0], &p->t[1], NULL, NULL);
 }
 
 /* ---- LogCumSumExp: y, x; axis, exclusive, reverse ---- */

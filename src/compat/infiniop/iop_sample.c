@@ -234,7 +234,7 @@ tn_status tni_iop_plan_topksoftmax(tni_iop_program *p)
     p->scratch = tn_sort_workspace(&soft, NULL, &soft, 1, TN_DESCENDING);
     TRY(IOP_CALL(p, check_routed, 0, 0, 0, x));
     TRY(tni_iop_copy(p, &soft, x));
-    TRY(IOP_CALL(p, tni_iop_softmax, 0, 1, 0, &soft, &soft));
+    TRY(tni_iop_row_function(p, TN_ROW_SOFTMAX, 1, 0, &soft, &soft, NULL, NULL));
     return IOP_CALL(p, take_softmax, 0, 0, 0, &soft, &sums);
 }
 

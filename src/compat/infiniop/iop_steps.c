@@ -8,41 +8,20 @@ typedef const tni_iop_step step_t;
 
 /* ---- rows ---- */
 
-tn_status tni_iop_softmax(env_t *env, step_t *s, const tn_tensor *t)
+tn_status tni_iop_row_function(tni_iop_program *p, tn_row op, int dim, double eps,
+                               const tn_tensor *dst, const tn_tensor *src,
+                               const tn_tensor *first, const tn_tensor *second)
 {
-    (void)env;
-    return tn_softmax(&t[0], &t[1], (int)s->whole[0]);
-}
-
-tn_status tni_iop_log_softmax(env_t *env, step_t *s, const tn_tensor *t)
-{
-    (void)env;
-    return tn_log_softmax(&t[0], &t[1], (int)s->whole[0]);
-}
-
-tn_status tni_iop_causal_softmax(env_t *env, step_t *s, const tn_tensor *t)
-{
-    (void)env, (void)s;
-    return tn_causal_softmax(&t[0], &t[1]);
-}
-
-tn_status tni_iop_rms_norm(env_t *env, step_t *s, const tn_tensor *t)
-{
-    (void)env;
-    return tn_rms_norm(&t[0], &t[1], &t[2], s->num[0]);
+    tn_plan *plan = NULL;
+    const tn_tensor *srcs[] = {src, first ? first : second, second};
+    const tn_status status = tn_plan_rows(&plan, op, dst, src, dim, first, second, eps);
+    return tni_iop_add(p, status, plan, dst, 1 + (first != NULL) + (second != NULL), srcs);
 }
 
 tn_status tni_iop_add_rms_norm(env_t *env, step_t *s, const tn_tensor *t)
 {
     (void)env;
     return tn_add_rms_norm(&t[0], &t[1], &t[2], &t[3], &t[4], s->num[0]);
-}
-
-tn_status tni_iop_layer_norm(env_t *env, step_t *s, const tn_tensor *t)
-{
-    (void)env;
-    const tn_tensor *weight = s->n > 2 ? &t[2] : NULL, *bias = s->n > 3 ? &t[3] : NULL;
-    return tn_layer_norm(&t[0], &t[1], weight, bias, s->num[0]);
 }
 
 /* ---- elements by index ---- */

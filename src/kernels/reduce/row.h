@@ -22,6 +22,15 @@ typedef struct tni_row_kernels {
     /* (x * r) * w; w may be NULL. */
     void (*rms32)(char *d, const char *x, const char *w, int64_t n, double r, bool stream);
     void (*rms64)(char *d, const char *x, const char *w, int64_t n, double r, bool stream);
+    /* a rotation of n pairs: (x c - y s, x s + y c); x and y in halves, or side by side in x. */
+    void (*halves32)(char *d, char *e, const char *x, const char *y, const char *s,
+                     const char *c, int64_t n, bool stream);
+    void (*halves64)(char *d, char *e, const char *x, const char *y, const char *s,
+                     const char *c, int64_t n, bool stream);
+    void (*pairs32)(char *d, const char *x, const char *s, const char *c, int64_t n,
+                    bool stream);
+    void (*pairs64)(char *d, const char *x, const char *s, const char *c, int64_t n,
+                    bool stream);
     /* t * w + b, t = (x - mean) * r in f64, rounded; w and b may be NULL. */
     void (*norm32)(char *d, const char *x, const char *w, const char *b, int64_t n, double mean,
                    double r, bool stream);

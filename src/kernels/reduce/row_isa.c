@@ -98,6 +98,45 @@ INLINE vd some_vd(const char *p, int64_t bytes)
     return v;
 }
 
+/* ---- pairs of neighbours ---- */
+
+typedef uint64_t vf_pairs __attribute__((vector_size(V)));
+typedef uint32_t vf_half __attribute__((vector_size(V / 2)));
+typedef double vd_half __attribute__((vector_size(V / 2)));
+
+INLINE vf swapped_vf(vf v)
+{
+    return (vf)(((vf_pairs)v >> 32) | ((vf_pairs)v << 32));
+}
+INLINE vd swapped_vd(vd v)
+{
+    vd out;
+    for (int k = 0; k < (int)(V / sizeof(double)); k++)
+        out[k] = v[k ^ 1];
+    return out;
+}
+
+/* The first bytes of half a vector, each element twice; with `sign` the first of them negative. */
+INLINE vf doubled_vf(const char *p, int64_t bytes, bool sign)
+{
+    vf_half h = {0};
+    if (bytes == V / 2)
+        memcpy(&h, p, V / 2);
+    else
+        memcpy(&h, p, (size_t)bytes);
+    const vf_pairs wide = __builtin_convertvector(h, vf_pairs);
+    return (vf)((wide | wide << 32) ^ (sign ? 0x80000000u : 0));
+}
+INLINE vd doubled_vd(const char *p, int64_t bytes, bool sign)
+{
+    vd_half h = {0};
+    vd out;
+    memcpy(&h, p, (size_t)bytes);
+    for (int k = 0; k < (int)(V / sizeof(double)); k++)
+        out[k] = sign && k % 2 == 0 ? -h[k / 2] : h[k / 2];
+    return out;
+}
+
 /* stream: d is a multiple of a line, and whole vectors go past the caches. */
 INLINE void put_bytes(char *d, const void *v, int64_t bytes, bool stream)
 {
@@ -143,22 +182,26 @@ static void exp32(char *d, const char *x, int64_t n, double c)
 #undef STEP
 }
 
-#define T      float
-#define VT     vf
-#define W(f)   f##32
-#define SOME   some_vf
-#define NUMBER number_vf
-#define PICK   pick_vf
-#define BITS   vf_bits
+#define T       float
+#define VT      vf
+#define W(f)    f##32
+#define SOME    some_vf
+#define NUMBER  number_vf
+#define PICK    pick_vf
+#define SWAPPED swapped_vf
+#define DOUBLED doubled_vf
+#define BITS    vf_bits
 #include "row.inc"
 
-#define T      double
-#define VT     vd
-#define W(f)   f##64
-#define SOME   some_vd
-#define NUMBER number_vd
-#define PICK   pick_vd
-#define BITS   vd_bits
+#define T       double
+#define VT      vd
+#define W(f)    f##64
+#define SOME    some_vd
+#define NUMBER  number_vd
+#define PICK    pick_vd
+#define SWAPPED swapped_vd
+#define DOUBLED doubled_vd
+#define BITS    vd_bits
 #include "row.inc"
 
 /* (x - mean) * r in f64, as elements. */
@@ -192,5 +235,6 @@ INLINE vd normal_vd(vd v, double mean, double r)
 NORM(norm32, float, vf)
 NORM(norm64, double, vd)
 
-const tni_row_kernels TNI_TABLE(row) = {max32, max64, exp32, scale32, scale64, shift32, shift64,
-                                        add32, add64, rms32, rms64,   norm32,  norm64};
+const tni_row_kernels TNI_TABLE(row) = {max32,    max64,   exp32,   scale32, scale64, shift32,
+                                        shift64,  add32,   add64,   rms32,   rms64,   halves32,
+                                        halves64, pairs32, pairs64, norm32,  norm64};

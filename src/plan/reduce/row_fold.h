@@ -2,6 +2,7 @@
 #ifndef TNI_ROW_FOLD_H
 #define TNI_ROW_FOLD_H
 
+#include <tenon/plan.h>
 #include <tenon/tensor.h>
 
 #include "nest/nest.h"
@@ -13,32 +14,65 @@ typedef enum tni_row_kind {
     TNI_ROW_CAUSAL, /* row i sees i + 1 + extra elements */
     TNI_ROW_RMS,
     TNI_ROW_LAYER,
-    TNI_ROW_ADD_RMS
+    TNI_ROW_ADD_RMS,
+    TNI_ROW_ROTATE_HALVES, /* pair i: elements i and i + n / 2 */
+    TNI_ROW_ROTATE_PAIRS   /* pair i: elements 2 i and 2 i + 1 */
 } tni_row_kind;
 
-/* Operands of the rows; sum and b only of TNI_ROW_ADD_RMS. */
-enum { TNI_ROW_DST, TNI_ROW_SRC, TNI_ROW_SUM, TNI_ROW_B, TNI_ROW_OPERANDS };
+/* Operands of the rows; sum and b only of TNI_ROW_ADD_RMS, sin and cos of rotations. */
+enum {
+    TNI_ROW_DST,
+    TNI_ROW_SRC,
+    TNI_ROW_SUM,
+    TNI_ROW_B,
+    TNI_ROW_OPERANDS,
+    TNI_ROW_SIN = TNI_ROW_SUM,
+    TNI_ROW_COS = TNI_ROW_B
+};
+
+/* A weight or a bias, the same for all rows; at NULL: none. */
+typedef struct tni_row_param {
+    const char *at;
+    int64_t step;
+    tn_dtype dtype;
+} tni_row_param;
 
 typedef struct tni_rows {
     tni_row_kind kind;
-    tn_dtype dtype, elem;
+    tn_dtype dtype, elem, table; /* table: of sin and cos */
     int isa;
     bool stream;
     bool packed; /* rows are in the buffers for gathering, written where they are read */
     double eps;
     int64_t n, width, queries, extra; /* causal: queries are the rows of a matrix */
     int64_t step[TNI_ROW_OPERANDS];   /* along a row */
-    const tn_tensor *weight, *bias;   /* NULL: none */
-    char *at[TNI_ROW_OPERANDS];
-    /* 15 KB, of which few are used: they are not cleared */
-    tni_nest nest; /* over the rows */
-    tni_fold fold; /* of one row */
+    tni_row_param param[2];           /* weight, bias */
+    const tni_nest *nest;             /* over the rows */
+    const tni_fold *fold;             /* of one row */
 } tni_rows;
 
-/* Operands have one shape and dtype; rows run along dim.  ts has dst and src, and for
- * TNI_ROW_ADD_RMS sum and b. */
-void tni_rows_run(tni_row_kind kind, const tn_tensor *const *ts, int dim,
-                  const tn_tensor *weight, const tn_tensor *bias, double eps);
+/* Rows without their data. */
+typedef struct tni_row_plan {
+    tni_rows rows;
+    int64_t items, bytes;
+    /* 15 KB, of which few are used: they are not cleared */
+    tni_nest nest;
+    tni_fold fold;
+} tni_row_plan;
+
+/* Operands have one shape and dtype; rows run along dim, which has an element.  ts has dst and
+ * src, for TNI_ROW_ADD_RMS sum and b, for rotations sin and cos, which are half as long along
+ * dim; params are weight and bias, NULL where there is none. */
+void tni_row_plan_make(tni_row_plan *p, tni_row_kind kind, const tn_tensor *const *ts, int dim,
+                       const tn_tensor *const *params, double eps);
+
+/* Addresses of elements (0, …, 0). */
+void tni_row_plan_run(const tni_row_plan *p, char *const *at, const char *const *params);
+
+/* A plan of checked operands: sources are src, then what else ts or params has.  NULL when memory
+ * is out. */
+tn_plan *tni_rows_new(tni_row_kind kind, const char *call, const tn_tensor *const *ts, int dim,
+                      const tn_tensor *const *params, double eps);
 
 /* ---- inside ---- */
 
@@ -48,8 +82,8 @@ void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scra
 /* How many neighbouring rows are transposed together; 0: none. */
 int64_t tni_row_panel(const tni_rows *r);
 
-/* r, for rows of a panel. */
-void tni_row_dense(tni_rows *dense, const tni_rows *r);
+/* r, for rows of a panel; fold becomes that of such a row. */
+void tni_row_dense(tni_rows *dense, tni_fold *fold, const tni_rows *r);
 
 /* Neighbouring rows, as many as fit. */
 void tni_row_some(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,

@@ -12,35 +12,37 @@ static char *panel_of(tni_fold_scratch *s)
 
 static bool transposed(const tni_rows *r, int k)
 {
-    return r->step[k] != r->width && r->nest.axis[r->nest.ndim - 1].step[k] == r->width;
+    return r->step[k] != r->width && r->nest->axis[r->nest->ndim - 1].step[k] == r->width;
 }
 
 /* Whether a parameter is read where it is: otherwise it needs the buffers. */
-static bool in_memory(const tni_rows *r, const tn_tensor *t)
+static bool in_memory(const tni_rows *r, const tni_row_param *p)
 {
-    return !t || (t->dtype == r->elem && (t->shape[0] == 1 || t->stride[0] == r->width));
+    return !p->at || (p->dtype == r->elem && p->step == tni_width(p->dtype));
 }
 
 int64_t tni_row_panel(const tni_rows *r)
 {
-    const bool kind = r->kind != TNI_ROW_CAUSAL && r->kind != TNI_ROW_ADD_RMS;
-    if (!kind || r->nest.ndim == 0 || r->n == 1 ||
+    const bool kind = r->kind != TNI_ROW_CAUSAL && r->kind < TNI_ROW_ADD_RMS;
+    if (!kind || r->nest->ndim == 0 || r->n == 1 ||
         !(transposed(r, TNI_ROW_DST) || transposed(r, TNI_ROW_SRC)) ||
-        !in_memory(r, r->weight) || !in_memory(r, r->bias))
+        !in_memory(r, &r->param[0]) || !in_memory(r, &r->param[1]))
         return 0;
     const int64_t most = (int64_t)sizeof(((tni_fold_scratch *)0)->u.line.gather);
     const int64_t rows = most / (r->n * r->width), line = 64 / r->width;
     return rows < 2 ? 0 : rows < line ? rows : line;
 }
 
-void tni_row_dense(tni_rows *dense, const tni_rows *r)
+void tni_row_dense(tni_rows *dense, tni_fold *fold, const tni_rows *r)
 {
     *dense = *r;
+    *fold = *r->fold;
     dense->packed = true;
     dense->stream = false;
-    for (int k = 0; k < r->nest.nop; k++)
+    for (int k = 0; k < r->nest->nop; k++)
         dense->step[k] = r->width;
-    dense->fold.fold[0].src[0] = r->width;
+    fold->fold[0].src[0] = r->width;
+    dense->fold = fold;
 }
 
 /* Rows of operand k at p into the panel, or back. */
@@ -48,7 +50,7 @@ static void panel_move(const tni_rows *r, int k, char *p, char *panel, int64_t r
 {
     const tni_copy_kernels *copy = tni_kernels_of(r->isa)->copy;
     const int log2 = tni_log2_width(r->width);
-    const int64_t pitch = r->n * r->width, next = r->nest.axis[r->nest.ndim - 1].step[k];
+    const int64_t pitch = r->n * r->width, next = r->nest->axis[r->nest->ndim - 1].step[k];
     const int64_t in[2] = {pitch, r->width}, out[2] = {next, r->step[k]};
     const int64_t trips[2] = {rows, r->n};
     if (!transposed(r, k))

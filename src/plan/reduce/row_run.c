@@ -45,6 +45,12 @@ static char *row_target(const tni_rows *r, int k, char *p, int64_t at, int64_t n
                                                                      : buf;
 }
 
+/* Whether d, which may be a buffer instead of dst, is written past the caches. */
+static bool row_streams(const tni_rows *r, const char *d, const char *buf)
+{
+    return r->stream && d != buf && (uintptr_t)d % 64 == 0;
+}
+
 static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
                       const char *made, char *narrow)
 {
@@ -65,29 +71,6 @@ static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
 }
 
 /* ---- reducing ---- */
-
-/* A fold of one row, n elements: the same for all of them. */
-static void row_fold(const tni_rows *r, tni_fold *f, tn_reduction op, int64_t n)
-{
-    memset(f, 0, offsetof(tni_fold, fold));
-    f->op = op;
-    f->src = r->dtype;
-    f->dst = TN_F64;
-    f->elem = r->elem;
-    f->width = r->width;
-    f->isa = r->isa;
-    f->nsrc = 1;
-    f->nfold = n > 1;
-    f->count = n;
-    f->outputs = 1;
-    f->wide = true;
-    f->class = &tni_fold_moments;
-    if (op == TN_REDUCE_SUMSQ) {
-        f->class = &tni_fold_tree;
-        f->term = TNI_TERM_SQUARE;
-    }
-    f->fold[0] = (tni_fold_axis){n, 0, {r->step[TNI_ROW_SRC]}};
-}
 
 static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scratch *s)
 {
@@ -144,22 +127,19 @@ static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double mo
         char *exps = row_exps(r, p, at, s);
         row_exp(r, exps, x, m, most);
         (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, exps, m, 0, 1);
-        tni_fold_push(&r->fold, &pairs, 1);
+        tni_fold_push(r->fold, &pairs, 1);
     }
-    tni_fold_close(&r->fold, &pairs, 1);
+    tni_fold_close(r->fold, &pairs, 1);
     return pairs.state[0].f;
 }
 
 /* ---- writing ---- */
 
 /* A piece of a weight or a bias; NULL: none. */
-static const char *row_param(const tni_rows *r, const tn_tensor *t, int64_t at, int64_t n,
+static const char *row_param(const tni_rows *r, const tni_row_param *p, int64_t at, int64_t n,
                              char *gather, char *elems)
 {
-    if (!t)
-        return NULL;
-    const int64_t step = t->shape[0] > 1 ? t->stride[0] : tni_width(t->dtype);
-    return row_read(r, t->data, step, t->dtype, at, n, gather, elems);
+    return p->at ? row_read(r, p->at, p->step, p->dtype, at, n, gather, elems) : NULL;
 }
 
 static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int64_t n,
@@ -184,14 +164,14 @@ static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int
         (f64 ? k->shift64 : k->shift32)(d, x, n, q->most, q->by);
         break;
     case TNI_ROW_LAYER: {
-        const char *w = row_param(r, r->weight, at, n, w_gather, w_elems);
-        const char *b = row_param(r, r->bias, at, n, b_gather, b_elems);
+        const char *w = row_param(r, &r->param[0], at, n, w_gather, w_elems);
+        const char *b = row_param(r, &r->param[1], at, n, b_gather, b_elems);
         (f64 ? k->norm64 : k->norm32)(d, x, w, b, n, q->mean, q->by, stream);
         break;
     }
     default:
-        (f64 ? k->rms64 : k->rms32)(d, x, row_param(r, r->weight, at, n, w_gather, w_elems), n,
-                                    q->by, stream);
+        (f64 ? k->rms64 : k->rms32)(d, x, row_param(r, &r->param[0], at, n, w_gather, w_elems),
+                                    n, q->by, stream);
     }
 }
 
@@ -214,7 +194,7 @@ static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t s
         const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
         const int64_t here = seen - at < 0 ? 0 : seen - at < m ? seen - at : m;
         char *d = row_target(r, TNI_ROW_DST, dst, at, m, buf);
-        const bool stream = r->stream && d != buf && (uintptr_t)d % 64 == 0;
+        const bool stream = row_streams(r, d, buf);
         const bool kept = softmax && seen <= row_kept(r);
         if (q->broken) {
             row_fill_nan(d, r->elem, here);
@@ -249,17 +229,63 @@ static void row_add(const tni_rows *r, char *const *at, tni_fold_scratch *s)
 static double row_squares(const tni_rows *r, const char *p, tni_word *state,
                           tni_fold_scratch *s)
 {
-    if (r->dtype == TN_F32 && r->n <= TNI_TREE_BLOCK && r->fold.fold[0].src[0] == r->width) {
+    if (r->dtype == TN_F32 && r->n <= TNI_TREE_BLOCK && r->fold->fold[0].src[0] == r->width) {
         double squares;
         tni_kernels_of(r->isa)->tree->squares32(&squares, p, r->n, 0, 1);
         return squares + 0.0;
     }
-    tni_fold_line_run(&r->fold, state, &p, 0, r->n, s);
+    tni_fold_line_run(r->fold, state, &p, 0, r->n, s);
     return state[0].f + 0.0;
+}
+
+/* ---- rotations ---- */
+
+/* Pieces of half a block: each operand has a quarter of a buffer for gathering. */
+static void row_rotate(const tni_rows *r, char *const *at, tni_fold_scratch *s)
+{
+    enum { MOST = TNI_TREE_BLOCK / 2, BYTES = MOST * 8 };
+    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
+    const int64_t half = r->n / 2, step = r->step[TNI_ROW_SRC];
+    const bool pairs = r->kind == TNI_ROW_ROTATE_PAIRS, f64 = row_f64(r);
+    char *gather = s->u.line.gather[0], *elems = s->u.line.gather[1],
+         *made = s->u.line.elems[0];
+    for (int64_t i = 0; i < half; i += MOST) {
+        const int64_t m = half - i < MOST ? half - i : MOST;
+        const char *sine =
+            row_read(r, at[TNI_ROW_SIN], r->step[TNI_ROW_SIN], r->table, i, m, gather, elems);
+        const char *cosine = row_read(r, at[TNI_ROW_COS], r->step[TNI_ROW_COS], r->table, i, m,
+                                      gather + BYTES, elems + BYTES);
+        gather += 2 * BYTES;
+        elems += 2 * BYTES;
+        if (pairs) {
+            const char *x =
+                row_read(r, at[TNI_ROW_SRC], step, r->dtype, 2 * i, 2 * m, gather, elems);
+            char *d = row_target(r, TNI_ROW_DST, at[TNI_ROW_DST], 2 * i, 2 * m, made);
+            (f64 ? k->pairs64 : k->pairs32)(d, x, sine, cosine, m, row_streams(r, d, made));
+            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], 2 * i, 2 * m, d, s->u.line.elems[1]);
+        } else {
+            const char *x = row_read(r, at[TNI_ROW_SRC], step, r->dtype, i, m, gather, elems);
+            const char *y = row_read(r, at[TNI_ROW_SRC], step, r->dtype, half + i, m,
+                                     gather + BYTES, elems + BYTES);
+            char *d = row_target(r, TNI_ROW_DST, at[TNI_ROW_DST], i, m, made);
+            char *e = row_target(r, TNI_ROW_DST, at[TNI_ROW_DST], half + i, m, made + BYTES);
+            (f64 ? k->halves64
+                 : k->halves32)(d, e, x, y, sine, cosine, m,
+                                row_streams(r, d, made) && row_streams(r, e, made + BYTES));
+            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], i, m, d, s->u.line.elems[1]);
+            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], half + i, m, e, s->u.line.elems[1]);
+        }
+        gather -= 2 * BYTES;
+        elems -= 2 * BYTES;
+    }
 }
 
 void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s)
 {
+    if (r->kind >= TNI_ROW_ROTATE_HALVES) {
+        row_rotate(r, at, s);
+        return;
+    }
     const bool softmax = r->kind <= TNI_ROW_CAUSAL;
     const char *p = at[TNI_ROW_SRC];
     row_facts q = {0};
@@ -281,7 +307,7 @@ void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scra
         }
         double squares;
         if (r->kind == TNI_ROW_LAYER) {
-            tni_fold_line_run(&r->fold, state, &p, 0, r->n, s);
+            tni_fold_line_run(r->fold, state, &p, 0, r->n, s);
             squares = state[2].f;
             q.mean = state[1].f;
         } else {
@@ -292,87 +318,4 @@ void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scra
             q.by = (double)(float)q.by;
     }
     row_write_all(r, at[TNI_ROW_DST], p, seen, &q, s);
-}
-
-typedef struct row_job {
-    const tni_rows *r;
-    int parts;
-    int64_t items;
-} row_job;
-
-static void rows_part(void *arg, int part)
-{
-    const row_job *j = arg;
-    const tni_rows *r = j->r;
-    tni_fold_scratch scratch;
-    int64_t first, last;
-    tni_walk walk;
-    tni_rows dense;
-    const int64_t panel = tni_row_panel(r);
-    if (panel)
-        tni_row_dense(&dense, r);
-    tni_split_range(j->items, j->parts, part, &first, &last);
-    tni_walk_seek(&walk, r->nest.axis, r->nest.ndim, r->nest.nop, first);
-    for (int64_t i = first; i < last; i++) {
-        char *at[TNI_ROW_OPERANDS];
-        for (int k = 0; k < r->nest.nop; k++)
-            at[k] = r->at[k] + walk.offset[k];
-        if (panel) { /* neighbours along the innermost axis */
-            const int64_t n = r->nest.axis[r->nest.ndim - 1].n;
-            int64_t rows = n - i % n < panel ? n - i % n : panel;
-            rows = last - i < rows ? last - i : rows;
-            tni_row_some(r, &dense, at, rows, &scratch);
-            for (i += rows - 1; rows > 1; rows--)
-                tni_walk_next(&walk);
-        } else {
-            tni_row_one(r, at, i, &scratch);
-        }
-        tni_walk_next(&walk);
-    }
-    if (r->stream)
-        tni_kernels_of(r->isa)->copy->fence();
-}
-
-void tni_rows_run(tni_row_kind kind, const tn_tensor *const *ts, int dim,
-                  const tn_tensor *weight, const tn_tensor *bias, double eps)
-{
-    const tn_tensor *dst = ts[0];
-    const int nop = kind == TNI_ROW_ADD_RMS ? 4 : 2;
-    const int64_t count = tni_numel(dst), n = dst->shape[dim];
-    if (count == 0)
-        return;
-    tni_rows r;
-    memset(&r, 0, offsetof(tni_rows, nest));
-    r.kind = kind;
-    r.dtype = dst->dtype;
-    r.isa = tni_isa_level();
-    r.eps = eps;
-    r.n = n;
-    tn_tensor rows[TNI_ROW_OPERANDS];
-    const tn_tensor *list[TNI_ROW_OPERANDS];
-    r.elem = dst->dtype == TN_F64 ? TN_F64 : TN_F32;
-    r.width = tni_width(dst->dtype);
-    r.weight = weight;
-    r.bias = bias;
-    for (int k = 0; k < nop; k++) {
-        r.step[k] = n > 1 ? ts[k]->stride[dim] : r.width;
-        tni_drop_axis(&rows[k], ts[k], dim, ts[k]->data);
-        list[k] = &rows[k];
-    }
-    if (kind == TNI_ROW_CAUSAL) {
-        r.queries = dst->shape[dim - 1];
-        r.extra = n - r.queries;
-    }
-    row_fold(&r, &r.fold, kind == TNI_ROW_LAYER ? TN_REDUCE_VAR : TN_REDUCE_SUMSQ, n);
-    if (kind == TNI_ROW_ADD_RMS)
-        r.fold.fold[0].src[0] = r.step[TNI_ROW_SUM];
-    const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
-    tni_nest_build(&r.nest, nop, list, &rules);
-    for (int k = 0; k < nop; k++)
-        r.at[k] = (char *)ts[k]->data + r.nest.shift[k];
-    const int64_t bytes = count * r.width;
-    r.stream = bytes >= tni_cache_sizes()->stream && dst->data != ts[1]->data;
-    row_job j = {.r = &r, .items = count / n};
-    j.parts = tni_run_parts(tni_times(bytes, 4), j.items);
-    tni_parallel(j.parts, rows_part, &j);
 }
