@@ -14,9 +14,11 @@ enum {
     SMALLEST = 64 << 10,   /* bytes of a box, whatever the budget: below it calls dominate */
     LEAST = 256 << 20,     /* bytes of memory that are taken unasked */
     LONG_STRIP = 32 << 10, /* bytes of a read that has nearly the sequential rate */
-    BLOCK = 512,           /* bytes that a disk reads at least */
-    MOST_THREADS = 16,     /* readers of one disk; more only shorten the boxes */
-    LOOKED_AT = 8          /* sources whose reads are measured: a pad has thousands alike */
+    LONG_RUN = 1 << 20,  /* bytes of a read that is in order, for the disk and its readahead */
+    MOST_RUN = 64 << 20, /* bytes of a box that is made larger for such reads */
+    BLOCK = 512,         /* bytes that a disk reads at least */
+    MOST_THREADS = 16,   /* readers of one disk; more only shorten the boxes */
+    LOOKED_AT = 8        /* sources whose reads are measured: a pad has thousands alike */
 };
 
 void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
@@ -96,6 +98,18 @@ static bool reads_long(const tn_stream *job, int64_t elements)
 {
     bool whole;
     return tni_shortest_read(job, elements, &whole) >= TNI_LONG_READ || whole;
+}
+
+/* So many elements, or some times as many where reads are then in order: a box that has all
+ * of the inner axes of the file.  Swapping the middle axes of (64, 512, 32, 512) has 16 KiB strips
+ * in boxes of 8 MiB, and 32 MiB beside each other in those of 32 MiB. */
+static int64_t grow_to_runs(const tn_stream *job, int64_t elements, int64_t most, int64_t bytes)
+{
+    bool whole;
+    for (int64_t n = elements; n <= most && n <= MOST_RUN / bytes; n *= 2)
+        if (tni_shortest_read(job, n, &whole) >= LONG_RUN)
+            return n;
+    return elements;
 }
 
 static int64_t file_bytes(const tn_stream *job)
@@ -184,7 +198,7 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
     p.elements = TNI_BOX_USUAL / bytes;
     while (p.elements < most && p.elements < numel && !reads_long(job, p.elements))
         p.elements *= 2;
-    p.elements = p.elements < most ? p.elements : most;
+    p.elements = grow_to_runs(job, p.elements < most ? p.elements : most, most, bytes);
     p.strip = INT64_MAX;
     p.tidy = file_bytes(job) > budget;
     if (!job->box && reads_strips(job, budget, p.elements)) {

@@ -79,8 +79,9 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     plan->second.queued = plan->second.tidy = !cached;
     plan->second.buffers = buffers;
     plan->second.elements = most;
-    const int64_t rows = most / (tni_numel(v) / v->shape[0]);
-    plan->second.strip = (rows > 1 ? rows : 1) * piece * width;
+    /* rows of the result have a run of elements of each piece */
+    const int64_t rows = most / (tni_numel(v) / v->shape[0]), run = row / v->shape[0] * piece;
+    plan->second.strip = (rows > 1 && axis > 0 ? rows * run : piece) * width;
     return plan->second.strip > 4 * one->strip;
 }
 
