@@ -81,6 +81,12 @@ static PyObject *elementwise(const char *call, tn_op op, int n, PyObject *const 
     return tpy_apply(op, NULL, n, args, out, false);
 }
 
+static int number_from(double *out, PyObject *o)
+{
+    *out = PyFloat_AsDouble(o);
+    return *out == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
 /* The same with numbers after the tensors, by position or by name. */
 static PyObject *with_numbers(const char *call, tn_op op, int n, const char *numbers,
                               PyObject *const *args, Py_ssize_t given, PyObject *names)
@@ -100,7 +106,8 @@ static PyObject *with_numbers(const char *call, tn_op op, int n, const char *num
         if (defaults[i].op == op)
             memcpy(params, defaults[i].value, sizeof params);
     for (Py_ssize_t k = n; k < given; k++)
-        params[k - n] = PyFloat_AsDouble(args[k]);
+        if (number_from(&params[k - n], args[k]) < 0)
+            return NULL;
     PyObject *out = NULL;
     Py_ssize_t nk = names ? PyTuple_Size(names) : 0;
     for (Py_ssize_t k = 0; k < nk; k++) {
@@ -116,10 +123,9 @@ static PyObject *with_numbers(const char *call, tn_op op, int n, const char *num
             tpy_unknown_keyword(call, names, k);
             return NULL;
         }
-        params[p] = PyFloat_AsDouble(args[given + k]);
+        if (number_from(&params[p], args[given + k]) < 0)
+            return NULL;
     }
-    if (PyErr_Occurred())
-        return NULL;
     return tpy_apply(op, params, n, args, out, false);
 }
 

@@ -92,7 +92,9 @@ static PyObject *f_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n)
     status = tn_reduction_result(op, src.dtype, &dtype);
     if (status != TN_OK)
         return tpy_raise(status);
-    bool keep = PyObject_IsTrue(args[3]) == 1;
+    int keep = PyObject_IsTrue(args[3]);
+    if (keep < 0)
+        return NULL;
     if (args[4] == Py_None)
         return reduced(op, have ? &param : NULL, &src, naxes, axes, keep, dtype, args[5]);
     if (tpy_dtype_from(&wanted, args[4]) < 0)

@@ -46,11 +46,6 @@ static PyObject *f_get_threads(PyObject *self, PyObject *unused)
 
 /* ---- taking in ---- */
 
-static int truth_or_none(PyObject *o)
-{
-    return o == Py_None ? -1 : PyObject_IsTrue(o);
-}
-
 static int only_cpu(const char *call, PyObject *device)
 {
     if (device == Py_None ||
@@ -84,8 +79,9 @@ static PyObject *f_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, 
         return NULL;
     tn_dtype dtype = TN_F64;
     bool typed = given != Py_None;
-    int want = truth_or_none(copy);
-    if (typed && tpy_dtype_from(&dtype, given) < 0)
+    bool any = copy == Py_None;
+    int want = any ? -1 : PyObject_IsTrue(copy);
+    if ((!any && want < 0) || (typed && tpy_dtype_from(&dtype, given) < 0))
         return NULL;
     PyObject *o = args[0];
     if (tpy_is_number(o) || ((PyList_Check(o) || PyTuple_Check(o)))) {
