@@ -23,6 +23,7 @@ typedef struct in_tensor {
 
 typedef struct out_tensor {
     char *name;
+    int line;  /* of its rule */
     int rank;  /* with --out-ranks */
     bool copy; /* a further copy of a replicated result */
     virtual v;

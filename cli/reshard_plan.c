@@ -286,7 +286,8 @@ static int check_outputs(const reshard *p)
         qsort(sorted, (size_t)p->nouts, sizeof *sorted, by_out);
     for (int64_t i = 1; code == DONE && i < p->nouts; i++)
         if (!by_out(&sorted[i - 1], &sorted[i]))
-            code = fail("%s: two results are named \"%s\"", p->r.path, sorted[i]->name);
+            code = fail("%s:%d: two results are named \"%s\"; the other is of line %d",
+                        p->r.path, sorted[i]->line, sorted[i]->name, sorted[i - 1]->line);
     free(sorted);
     return code;
 }

@@ -6,6 +6,24 @@
 
 #include "reshard.h"
 
+static const char sum_of_sizes[] = "is the sum of the sizes, not";
+
+/* Sums of sizes that a rule gives stop at the largest number. */
+static int64_t add_size(int64_t sum, int64_t size)
+{
+    return size > INT64_MAX - sum ? INT64_MAX : sum + size;
+}
+
+/* An axis that cannot be cut: the sentence has both numbers. */
+static int fail_extent(const reshard *p, const rule *r, int64_t n, const char *what,
+                       int64_t extent, const char *name)
+{
+    char words[160];
+    snprintf(words, sizeof words, "%lld %s an axis of extent %lld of", (long long)n, what,
+             (long long)extent);
+    return fail_rule(p, r, words, name);
+}
+
 /* Cut points of an axis in blocks over n ranks: sizes of whole blocks. */
 static int block_sizes(const reshard *p, const rule *r, const rule_place *pl, int64_t extent,
                        int parts, const char *name, int64_t *sizes, int *n)
@@ -13,15 +31,14 @@ static int block_sizes(const reshard *p, const rule *r, const rule_place *pl, in
     int64_t sum = 0;
     *n = pl->nblocks > 1 ? pl->nblocks : pl->count ? (int)pl->count : 1;
     if (*n > MOST_SIZES || (pl->nblocks <= 1 && extent % *n))
-        return fail_rule(p, r, "blocks do not divide the axis of tensor", name);
+        return fail_extent(p, r, *n, "blocks do not divide", extent, name);
     for (int i = 0; i < *n; i++) {
         sizes[i] = pl->nblocks > 1 ? pl->sizes[i] : extent / *n;
         if (sizes[i] % parts)
-            return fail_rule(p, r, "ranks do not divide the axis of tensor", name);
-        sum += sizes[i];
+            return fail_extent(p, r, parts, "ranks do not divide", sizes[i], name);
+        sum = add_size(sum, sizes[i]);
     }
-    return sum == extent ? DONE
-                         : fail_rule(p, r, "sizes do not sum to the axis of tensor", name);
+    return sum == extent ? DONE : fail_extent(p, r, sum, sum_of_sizes, extent, name);
 }
 
 int append(virtual *v, virtual *more, int axis, bool first)
@@ -175,7 +192,8 @@ int run_steps(reshard *p, const rule *r, const rule_side *s, virtual *v, bool *s
     return DONE;
 }
 
-static int add_output(reshard *p, const char *name, int rank, bool copy, virtual *v)
+static int add_output(reshard *p, const rule *r, const char *name, int rank, bool copy,
+                      virtual *v)
 {
     if (p->nouts == p->capacity) {
         int64_t capacity = p->capacity ? 2 * p->capacity : 64;
@@ -188,7 +206,7 @@ static int add_output(reshard *p, const char *name, int rank, bool copy, virtual
     char *own = strdup(name);
     if (!own)
         return fail("no memory");
-    p->outs[p->nouts++] = (out_tensor){own, rank, copy, *v};
+    p->outs[p->nouts++] = (out_tensor){own, r->line, rank, copy, *v};
     *v = (virtual){0};
     return DONE;
 }
@@ -222,7 +240,7 @@ static int split_over_ranks(reshard *p, const rule *r, const char *name, virtual
 {
     int ranks = (int)p->a->out_ranks;
     if (ranks < 2)
-        return add_output(p, name, 0, false, v);
+        return add_output(p, r, name, 0, false, v);
     if (r->right.place.kind == NO_PLACE)
         return fail_rule(p, r, "no place (ranks= or ranks@k) for result", name);
     for (int k = 0; k < ranks; k++) {
@@ -230,7 +248,7 @@ static int split_over_ranks(reshard *p, const rule *r, const char *name, virtual
         bool copies = r->right.place.kind == COPY_ON_EVERY;
         int code = copies ? virtual_copy(&part, v) : take_rank(p, r, v, k, name, &part);
         if (code == DONE)
-            code = add_output(p, name, k, copies && k > 0, &part);
+            code = add_output(p, r, name, k, copies && k > 0, &part);
         virtual_free(&part);
         TRY(code);
     }
@@ -285,17 +303,19 @@ int cut_results(reshard *p, const rule *r, const in_tensor *first, virtual *v, b
     if (!s->has_axis || s->axis >= v->ndim)
         return fail_rule(p, r, "no axis to cut for", first->name);
     int64_t extent = v->shape[s->axis], n = numbered ? (s->new_axis ? extent : 0) : s->n,
-            at = 0;
+            at = 0, sum = 0;
     if (numbered && !s->new_axis)
         return fail_rule(p, r, "results by number need a new axis such as @+0 for",
                          first->name);
     if ((!s->nsizes && n && extent % n) || (s->new_axis && extent != n))
-        return fail_rule(p, r, "results do not divide the axis of", first->name);
+        return fail_extent(p, r, n, "results do not divide", extent, first->name);
+    for (int k = 0; k < s->nsizes; k++)
+        sum = add_size(sum, s->sizes[k]);
+    if (s->nsizes && sum != extent)
+        return fail_extent(p, r, sum, sum_of_sizes, extent, first->name);
     for (int64_t k = 0; k < n; k++) {
         virtual one;
         int64_t size = s->nsizes ? s->sizes[k] : extent / n;
-        if (at + size > extent || (k == n - 1 && at + size != extent))
-            return fail_rule(p, r, "sizes do not sum to the axis of", first->name);
         TRY(virtual_copy(&one, v));
         int code = virtual_cut(&one, s->axis, at, at + size);
         if (code == DONE && s->new_axis)

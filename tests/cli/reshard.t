@@ -49,13 +49,16 @@ $ printf '** -> =\nnobody -> =\n' >a.txt; tenon reshard a.txt data/set -o no
 $ printf '?nobody -> =\n** -> =\n' >a.txt; tenon reshard a.txt data/set --dry-run
 > proof: 5 inputs, 1 outputs files, 284 bytes, every output element from one input element, 0 dropped
 $ printf 'layers.{i}.weight -> w\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
-2> tenon: a.txt: two results are named "w"
+2> tenon: a.txt:1: two results are named "w"; the other is of line 1
 ? 1
 $ printf 'layers.0.weight -> a + b @0 1,2\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
-2> tenon: a.txt:1: sizes do not sum to the axis of "layers.0.weight"
+2> tenon: a.txt:1: 3 is the sum of the sizes, not an axis of extent 2 of "layers.0.weight"
+? 1
+$ printf 'layers.0.bias -> a + b @0 9223372036854775807,9223372036854775807\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
+2> tenon: a.txt:1: 9223372036854775807 is the sum of the sizes, not an axis of extent 5 of "layers.0.bias"
 ? 1
 $ printf 'layers.0.bias -> a + b @0\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
-2> tenon: a.txt:1: results do not divide the axis of "layers.0.bias"
+2> tenon: a.txt:1: 2 results do not divide an axis of extent 5 of "layers.0.bias"
 ? 1
 $ printf 'layers.{i*}.weight @+0 -> w\nlayers.1.bias + nobody @0 -> b\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
 2> tenon: a.txt:2: a partner is missing for "layers.1.bias"
@@ -67,7 +70,7 @@ $ printf 'layers.0.weight : rearrange "a b c -> a b" -> =\n** -> =\n' >a.txt; te
 2> tenon: a.txt:1: pattern: "a b c -> a b": 'c' at 5 is missing on the right
 ? 1
 $ printf '** -> = ranks@0\n' >a.txt; tenon reshard a.txt data/set --out-ranks 2 -o no
-2> tenon: a.txt:1: ranks do not divide the axis of tensor "layers.0.bias"
+2> tenon: a.txt:1: 2 ranks do not divide an axis of extent 5 of "layers.0.bias"
 ? 1
 $ printf '** -> =\n' >a.txt; tenon reshard a.txt data/set data/set/model-00001-of-00002.safetensors -o no
 2> tenon: tensor "layers.0.weight" is in data/set and in data/set/model-00001-of-00002.safetensors
