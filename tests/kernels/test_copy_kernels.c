@@ -177,6 +177,14 @@ static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s
     k->transpose_carried[w](&c, s, at + cut, t->n[0] - cut, t->n[1], cut == 0, 1, NULL, at, 0);
 }
 
+static void try_interleave(const tni_copy_kernels *k, int w, char *d, const char *s,
+                           const tile *t)
+{
+    if (!k->interleave[w] || t->n[0] < 2 || t->n[0] > 4 || (uintptr_t)d % LINE ||
+        !k->interleave[w](d, s, t->s_step[0], t->n[1], t->n[0]))
+        copy_tile_slowly(d, s, t); /* not for this kernel */
+}
+
 static void try_units(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     k->units(d, t->d_step, s, t->s_step, t->n, t->unit, w ? ROOM : 0);
@@ -240,6 +248,7 @@ static void turns_of(const tni_copy_kernels *k, int w)
                 at_all_edges("transpose", k, w, &t, try_transpose);
                 at_all_edges("transpose_many", k, w, &t, try_transpose_many);
                 at_all_edges("indexed", k, w, &t, try_indexed);
+                at_all_edges("interleave", k, w, &t, try_interleave);
                 t.d_step[1] += 5;
                 t.s_step[0] += 3;
                 at_all_edges("transpose with gaps", k, w, &t, try_transpose_ahead);

@@ -334,6 +334,8 @@ const tni_copy_kernels TNI_TABLE(copy) = {
                           transpose_shifted_16},
 #endif
 #if defined(__AVX512VBMI__)
+    .interleave = {interleave_lines_1, interleave_lines_2, interleave_lines_4,
+                   interleave_lines_8, interleave_lines_16},
     .transpose_carried = {transpose_carried_1, transpose_carried_2, transpose_carried_4,
                           transpose_carried_8, transpose_carried_16},
 #endif

@@ -61,6 +61,12 @@ typedef struct tni_copy_kernels {
     void (*transpose_indexed[TNI_WIDTHS])(char *d, const int64_t *d_at, const char *s,
                                           const int64_t *s_at, int64_t na, int64_t nb);
 
+    /* n rows of `groups` elements, s_step bytes apart, to groups of n elements that lie one after
+     * the other in d, a multiple of 64; streamed.  0: too few groups, nothing is done.  NULL: not
+     * with this instruction set.  n is 2 to 4. */
+    int (*interleave[TNI_WIDTHS])(char *d, const char *s, int64_t s_step, int64_t groups,
+                                  int64_t n);
+
     /* As transpose, into whole lines, streamed: d and d_step are multiples of 64. */
     void (*transpose_lines[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
                                         int64_t na, int64_t nb, int64_t ahead);

@@ -8,6 +8,7 @@ static const tni_copy_way *const ways[] = {
     &tni_way_nothing,
     &tni_way_block,
     &tni_way_fill,
+    &tni_way_interleave,
     &tni_way_carried,
     &tni_way_lines,
     &tni_way_shifted,
