@@ -85,6 +85,7 @@ static const work works[] = {
     {"cumsum first", SCAN, TN_F32, {1, 8192, 4096}, ROWS, TN_SCAN_SUM, 1, 1, 0.7},
     {"cumsum 1-D", SCAN, TN_F32, {1, 1, 33554432}, ROWS, TN_SCAN_SUM, 2, 1, 0.5},
     {"softmax strided", SOFTMAX, TN_F32, {1, 4096, 8192}, TURNED, 0, 2, 1, 0.6},
+    {"softmax first", SOFTMAX, TN_F32, {1, 8192, 4096}, ROWS, 0, 1, 1, 0.6},
     {"take rows of 64 B", TAKE, TN_F32, {1, 2097152, 16}, ROWS, 0, 0, 1, 0.4},
     {"take rows of 512 B", TAKE, TN_F32, {1, 262144, 128}, ROWS, 0, 0, 1, 0.6},
     {"take rows of 4 KB", TAKE, TN_F32, {1, 32768, 1024}, ROWS, 0, 0, 1, 0.65},

@@ -126,6 +126,50 @@ static bool same_numbers(const block *want, const block *got)
     return true;
 }
 
+/* Rows that stand side by side, and rows of dense dst of a transposed src: longer than a block, with
+ * a NaN in one and infinities in another. */
+static void test_softmax_columns(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 8; c++) {
+        rng r = {seed_asked() + (uint64_t)c};
+        const int64_t n = c % 2 ? pick(&r, 2, 300) : pick(&r, 2049, 2200);
+        const int64_t shape[3] = {2, n, pick(&r, 64, 200)};
+        const int back[3] = {0, 2, 1};
+        const bool logs = c & 2, dense = c & 4;
+        int64_t dst_shape[3] = {shape[0], shape[1], shape[2]};
+        tn_tensor src, dst, first, x;
+        OK(tn_alloc(&src, TN_F32, 3, shape));
+        OK(tn_randn(&src, (uint64_t)c));
+        float *at = src.data;
+        at[(n / 2) * shape[2] + 3] = NAN;
+        at[(n / 2) * shape[2] + 5] = INFINITY;
+        at[(n / 2) * shape[2] + 7] = -INFINITY;
+        x = src;
+        if (dense) {
+            OK(tn_permute(&x, &src, back));
+            memcpy(dst_shape, x.shape, sizeof dst_shape);
+        }
+        OK(tn_alloc(&dst, TN_F32, 3, dst_shape));
+        OK(tn_alloc(&first, TN_F32, 3, dst_shape));
+        for (int k = 0; k < THREAD_COUNTS; k++) {
+            OK(tn_handle_use(handle_of[k]));
+            OK((logs ? tn_log_softmax : tn_softmax)(&dst, &x, dense ? 2 : 1));
+            if (k == 0) {
+                compare_softmax(&dst, &x, dense ? 2 : 1, logs);
+                memcpy(first.data, dst.data, (size_t)tn_nbytes(&dst));
+            }
+            assert_memory_equal(first.data, dst.data, (size_t)tn_nbytes(&dst));
+        }
+        if (!dense) { /* in place, the same bits */
+            OK((logs ? tn_log_softmax : tn_softmax)(&src, &src, 1));
+            assert_memory_equal(first.data, src.data, (size_t)tn_nbytes(&dst));
+        }
+        OK(tn_handle_use(NULL));
+        tn_free(&src), tn_free(&dst), tn_free(&first);
+    }
+}
+
 static void test_norms(void **state)
 {
     (void)state;
@@ -430,10 +474,10 @@ static void test_nan_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_softmax),  cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_in_place), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_rotate),   cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_nan_bits),
+        cmocka_unit_test(test_softmax), cmocka_unit_test(test_softmax_columns),
+        cmocka_unit_test(test_norms),   cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_rotate),
+        cmocka_unit_test(test_plans),   cmocka_unit_test(test_nan_bits),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

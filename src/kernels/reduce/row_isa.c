@@ -182,6 +182,18 @@ static void exp32(char *d, const char *x, int64_t n, double c)
 #undef STEP
 }
 
+static void rise32(char *d, const char *x, int64_t n)
+{
+#define STEP(at, bytes)                                                                        \
+    do {                                                                                       \
+        const vf most = some_vf(d + (at), bytes), v = some_vf(x + (at), bytes);                \
+        const vf made = pick_vf((v > most) | (v != v), v, most);                               \
+        put_bytes(d + (at), &made, bytes, false);                                              \
+    } while (0)
+    ALL(float, vf, STEP);
+#undef STEP
+}
+
 #define T       float
 #define VT      vf
 #define W(f)    f##32
@@ -235,6 +247,6 @@ INLINE vd normal_vd(vd v, double mean, double r)
 NORM(norm32, float, vf)
 NORM(norm64, double, vd)
 
-const tni_row_kernels TNI_TABLE(row) = {max32,    max64,   exp32,   scale32, scale64, shift32,
-                                        shift64,  add32,   add64,   rms32,   rms64,   halves32,
-                                        halves64, pairs32, pairs64, norm32,  norm64};
+const tni_row_kernels TNI_TABLE(row) = {max32,    max64,    rise32,  exp32,   scale32, scale64,
+                                        shift32,  shift64,  add32,   add64,   rms32,   rms64,
+                                        halves32, halves64, pairs32, pairs64, norm32,  norm64};

@@ -85,6 +85,11 @@ int64_t tni_row_panel(const tni_rows *r);
 /* r, for rows of a panel; fold becomes that of such a row. */
 void tni_row_dense(tni_rows *dense, tni_fold *fold, const tni_rows *r);
 
+/* Whether rows stand side by side and are walked together, and doing so: all of them, the first of
+ * which is at `at`. */
+bool tni_row_columns(const tni_rows *r);
+void tni_row_columns_run(const tni_rows *r, char *const *at, int64_t rows);
+
 /* Neighbouring rows, as many as fit. */
 void tni_row_some(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,
                   tni_fold_scratch *s);

@@ -21,6 +21,16 @@ static bool in_memory(const tni_rows *r, const tni_row_param *p)
     return !p->at || (p->dtype == r->elem && p->step == tni_width(p->dtype));
 }
 
+/* Rows of dst are dense: they are the panel themselves. */
+static bool in_dst(const tni_rows *r)
+{
+    return r->step[TNI_ROW_DST] == r->width && r->dtype == r->elem;
+}
+
+/* Rows at a time: four lines of f32 of each source row, which the hardware follows, and so much of
+ * dst as the caches keep (Zen 4). */
+enum { PANEL_ROWS = 64, PANEL_AHEAD = 32 };
+
 int64_t tni_row_panel(const tni_rows *r)
 {
     const bool kind = r->kind != TNI_ROW_CAUSAL && r->kind < TNI_ROW_ADD_RMS;
@@ -28,6 +38,8 @@ int64_t tni_row_panel(const tni_rows *r)
         !(transposed(r, TNI_ROW_DST) || transposed(r, TNI_ROW_SRC)) ||
         !in_memory(r, &r->param[0]) || !in_memory(r, &r->param[1]))
         return 0;
+    if (in_dst(r))
+        return PANEL_ROWS;
     const int64_t most = (int64_t)sizeof(((tni_fold_scratch *)0)->u.line.gather);
     const int64_t rows = most / (r->n * r->width), line = 64 / r->width;
     return rows < 2 ? 0 : rows < line ? rows : line;
@@ -45,12 +57,13 @@ void tni_row_dense(tni_rows *dense, tni_fold *fold, const tni_rows *r)
     dense->fold = fold;
 }
 
-/* Rows of operand k at p into the panel, or back. */
-static void panel_move(const tni_rows *r, int k, char *p, char *panel, int64_t rows, bool back)
+/* Rows of operand k at p into the panel, whose rows are pitch apart, or back. */
+static void panel_move(const tni_rows *r, int k, char *p, char *panel, int64_t pitch,
+                       int64_t rows, bool back)
 {
     const tni_copy_kernels *copy = tni_kernels_of(r->isa)->copy;
     const int log2 = tni_log2_width(r->width);
-    const int64_t pitch = r->n * r->width, next = r->nest->axis[r->nest->ndim - 1].step[k];
+    const int64_t next = r->nest->axis[r->nest->ndim - 1].step[k];
     const int64_t in[2] = {pitch, r->width}, out[2] = {next, r->step[k]};
     const int64_t trips[2] = {rows, r->n};
     if (!transposed(r, k))
@@ -59,17 +72,22 @@ static void panel_move(const tni_rows *r, int k, char *p, char *panel, int64_t r
     else if (back)
         copy->transpose[log2](p, r->step[k], panel, pitch, rows, r->n, 0);
     else
-        copy->transpose[log2](panel, pitch, p, r->step[k], r->n, rows, 0);
+        copy->transpose[log2](panel, pitch, p, r->step[k], r->n, rows,
+                              PANEL_AHEAD * r->step[k]);
 }
 
 void tni_row_some(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,
                   tni_fold_scratch *s)
 {
-    char *panel = panel_of(s);
-    panel_move(r, TNI_ROW_SRC, at[TNI_ROW_SRC], panel, rows, false);
+    const bool direct = in_dst(r);
+    char *panel = direct ? at[TNI_ROW_DST] : panel_of(s);
+    const int64_t pitch =
+        direct ? r->nest->axis[r->nest->ndim - 1].step[TNI_ROW_DST] : r->n * r->width;
+    panel_move(r, TNI_ROW_SRC, at[TNI_ROW_SRC], panel, pitch, rows, false);
     for (int64_t i = 0; i < rows; i++) {
-        char *row = panel + i * r->n * r->width;
+        char *row = panel + i * pitch;
         tni_row_one(dense, (char *const[]){row, row}, 0, s);
     }
-    panel_move(r, TNI_ROW_DST, at[TNI_ROW_DST], panel, rows, true);
+    if (!direct)
+        panel_move(r, TNI_ROW_DST, at[TNI_ROW_DST], panel, pitch, rows, true);
 }

@@ -1,0 +1,155 @@
+/* row_columns.c - softmax along an axis with a stride, of rows that stand side by side in memory.
+ *
+ * A strip of rows is walked as its memory lies, three times: the largest of each row,
+ * exponentials and their sums by the tree, results.  What a row is computed with is a number for
+ * each column; the steps are those of dense rows, with the same bits. */
+#include <math.h>
+#include <string.h>
+
+#include "fold_run.h"
+
+enum {
+    STRIP_MOST = 192,         /* columns: exponentials of a tile fit beside their lanes */
+    STRIP_LEAST = 64,         /* columns of a line of memory and its neighbours, at least */
+    STRIP_ELEMENTS = 1 << 20, /* of a strip: 4 MiB, which an L3 keeps until they are written */
+};
+
+typedef struct strip {
+    const tni_rows *r;
+    tni_fold_scratch *scratch;
+    tni_fold sum;
+    int64_t w;
+    float least[STRIP_MOST]; /* of each column: minus the largest, */
+    float by[STRIP_MOST];    /* then 1 / sum, or minus its logarithm */
+} strip;
+
+bool tni_row_columns(const tni_rows *r)
+{
+    const tni_axis *in = r->nest->ndim ? &r->nest->axis[r->nest->ndim - 1] : NULL;
+    return in && (r->kind == TNI_ROW_SOFTMAX || r->kind == TNI_ROW_LOG_SOFTMAX) &&
+           r->dtype == TN_F32 && r->n > 1 && in->n >= STRIP_LEAST &&
+           in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width;
+}
+
+static void strip_largest(strip *s, const char *p)
+{
+    const tni_rows *r = s->r;
+    memcpy(s->least, p, (size_t)(s->w * r->width));
+    for (int64_t i = 1; i < r->n; i++)
+        tni_kernels_of(r->isa)->row->rise32((char *)s->least, p + i * r->step[TNI_ROW_SRC],
+                                            s->w);
+    for (int64_t c = 0; c < s->w; c++)
+        s->least[c] = -s->least[c];
+}
+
+/* Exponentials of a tile of rows, in dst or aside where the logarithm needs the elements again,
+ * and what they add to the sums. */
+static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
+                       tni_fold_pairs *pairs)
+{
+    const tni_rows *r = s->r;
+    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
+    const bool logs = r->kind == TNI_ROW_LOG_SOFTMAX;
+    char *e = d + at * r->step[TNI_ROW_DST];
+    int64_t step = r->step[TNI_ROW_DST];
+    if (logs) {
+        e = (char *)(s->scratch->u.columns.acc.f + TNI_LANES * s->w);
+        step = s->w * r->width;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        k->add32(e + i * step, p + (at + i) * r->step[TNI_ROW_SRC], (char *)s->least, s->w);
+        k->exp32(e + i * step, e + i * step, s->w, 0);
+    }
+    const int64_t begun = at % TNI_TREE_BLOCK;
+    const tni_fold_columns c = {.x = e,
+                                .step = step,
+                                .n = n,
+                                .w = s->w,
+                                .begun = begun,
+                                .more = begun + n < TNI_TREE_BLOCK && at + n < r->n};
+    s->sum.class->columns(&s->sum, pairs->state + pairs->depth * s->w, &c, s->scratch);
+    if (!c.more)
+        tni_fold_push(&s->sum, pairs, s->w);
+}
+
+static void strip_write(const strip *s, char *d, const char *p)
+{
+    const tni_rows *r = s->r;
+    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
+    for (int64_t i = 0; i < r->n; i++, d += r->step[TNI_ROW_DST], p += r->step[TNI_ROW_SRC])
+        if (r->kind == TNI_ROW_LOG_SOFTMAX) {
+            k->add32(d, p, (const char *)s->least, s->w);
+            k->add32(d, d, (const char *)s->by, s->w);
+        } else {
+            k->rms32(d, d, (const char *)s->by, s->w, 1, false);
+        }
+}
+
+static void strip_run(strip *s, char *d, const char *p)
+{
+    const tni_rows *r = s->r;
+    tni_fold_pairs pairs = {.state = s->scratch->stack};
+    strip_largest(s, p);
+    for (int64_t at = 0; at < r->n; at += TNI_TILE)
+        strip_tile(s, d, p, at, r->n - at < TNI_TILE ? r->n - at : TNI_TILE, &pairs);
+    tni_fold_close(&s->sum, &pairs, s->w);
+    for (int64_t c = 0; c < s->w; c++) {
+        const double sum = pairs.state[c].f;
+        s->by[c] = !isfinite(s->least[c])           ? NAN
+                   : r->kind == TNI_ROW_LOG_SOFTMAX ? -(float)log(sum)
+                                                    : (float)(1 / sum);
+    }
+    strip_write(s, d, p);
+}
+
+static int64_t strip_width(const tni_rows *r, int parts)
+{
+    const int64_t n = r->nest->axis[r->nest->ndim - 1].n, each = (n - 1) / parts + 1;
+    int64_t w = STRIP_ELEMENTS / r->n;
+    w = w > STRIP_MOST ? STRIP_MOST : w < STRIP_LEAST ? STRIP_LEAST : w;
+    return (w < each ? w : each + 15) / 16 * 16;
+}
+
+typedef struct columns_job {
+    const tni_rows *r;
+    int parts;
+    int64_t strips, w, items;
+    char *const *at;
+} columns_job;
+
+static void columns_part(void *arg, int part)
+{
+    const columns_job *j = arg;
+    const tni_rows *r = j->r;
+    tni_fold_scratch scratch;
+    strip s = {.r = r, .scratch = &scratch};
+    tni_walk walk;
+    int64_t first, last;
+    s.sum = *r->fold;
+    s.sum.term = TNI_TERM_SAME;
+    s.sum.class = &tni_fold_tree;
+    s.sum.wide = false;
+    tni_fold_prepare(&s.sum, &scratch);
+    tni_split_range(j->items, j->parts, part, &first, &last);
+    tni_walk_seek(&walk, r->nest->axis, r->nest->ndim - 1, r->nest->nop, first / j->strips);
+    for (int64_t i = first; i < last; i++) {
+        const int64_t at = i % j->strips * j->w, left = r->nest->axis[r->nest->ndim - 1].n - at;
+        s.w = left < j->w ? left : j->w;
+        strip_run(&s, j->at[TNI_ROW_DST] + walk.offset[TNI_ROW_DST] + at * r->width,
+                  j->at[TNI_ROW_SRC] + walk.offset[TNI_ROW_SRC] + at * r->width);
+        if (i % j->strips == j->strips - 1)
+            tni_walk_next(&walk);
+    }
+}
+
+void tni_row_columns_run(const tni_rows *r, char *const *at, int64_t rows)
+{
+    const int64_t n = r->nest->axis[r->nest->ndim - 1].n;
+    columns_job j = {.r = r, .at = at};
+    j.parts = tni_run_parts(tni_times(rows * r->n, 4 * r->width), rows);
+    j.w = strip_width(r, rows / n < j.parts ? j.parts : 1);
+    j.strips = tni_pieces(n, j.w);
+    j.items = rows / n * j.strips;
+    j.parts = j.items < j.parts ? (int)j.items : j.parts;
+    tni_parallel(j.parts, columns_part, &j);
+}
