@@ -68,7 +68,8 @@ INLINE void store_answers(char *d, const void *answer, int width)
 #else
 INLINE void store_answers(char *d, const void *answer, int width)
 {
-    INDEPENDENT for (int j = 0; j < TNI_BLOCK / width; j++)
+    const int n = TNI_BLOCK / width;
+    INDEPENDENT for (int j = 0; j < n; j++)
     {
         d[j] = (char)(width == 8   ? ((const uint64_t *)answer)[j]
                       : width == 4 ? ((const uint32_t *)answer)[j]
