@@ -373,7 +373,8 @@ static bool asked(const args *a, const char *name)
 static const struct {
     const char *name;
     void (*run)(const args *a);
-} others[] = {{"calls", small_calls}, {"halo", halo}, {"save", bench_save}};
+} others[] = {
+    {"calls", small_calls}, {"halo", halo}, {"plan", bench_plan}, {"save", bench_save}};
 enum { CASES = sizeof cases / sizeof *cases, OTHERS = sizeof others / sizeof *others };
 
 int check_bench(const args *a)
@@ -384,7 +385,7 @@ int check_bench(const args *a)
             known = known ||
                     !strcmp(a->operands[i], k < CASES ? cases[k].name : others[k - CASES].name);
         if (!known)
-            return usage("no case \"%s\": T, R, A, B, calls, halo, save", a->operands[i]);
+            return usage("no case \"%s\": T, R, A, B, calls, halo, plan, save", a->operands[i]);
     }
     return DONE;
 }

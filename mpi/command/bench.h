@@ -34,6 +34,7 @@ typedef struct bench_method {
 tn_status bench_check(tn_status code);
 
 void bench_save(const args *a); /* bench_save.c */
+void bench_plan(const args *a); /* bench_plan.c */
 
 /* Where they are installed (peers.c). */
 void bench_fftw(bench *b);
