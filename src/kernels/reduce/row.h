@@ -12,7 +12,7 @@ typedef struct tni_row_kernels {
     /* The largest; NaN when there is one; n >= 1. */
     double (*max32)(const char *x, int64_t n);
     double (*max64)(const char *x, int64_t n);
-    void (*rise32)(char *most, const char *x, int64_t n);       /* each the larger, or NaN */
+    void (*rise32)(char *most, const char *x, int64_t n); /* each the larger; NaN is not */
     void (*exp32)(char *d, const char *x, int64_t n, double c); /* exp(x - c) */
     void (*scale32)(char *d, const char *x, int64_t n, double by, bool stream);
     void (*scale64)(char *d, const char *x, int64_t n, double by, bool stream);

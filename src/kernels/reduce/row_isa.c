@@ -187,7 +187,7 @@ static void rise32(char *d, const char *x, int64_t n)
 #define STEP(at, bytes)                                                                        \
     do {                                                                                       \
         const vf most = some_vf(d + (at), bytes), v = some_vf(x + (at), bytes);                \
-        const vf made = pick_vf((v > most) | (v != v), v, most);                               \
+        const vf made = pick_vf(v > most, v, most);                                            \
         put_bytes(d + (at), &made, bytes, false);                                              \
     } while (0)
     ALL(float, vf, STEP);

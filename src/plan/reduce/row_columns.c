@@ -95,9 +95,8 @@ static void strip_run(strip *s, char *d, const char *p)
     tni_fold_close(&s->sum, &pairs, s->w);
     for (int64_t c = 0; c < s->w; c++) {
         const double sum = pairs.state[c].f;
-        s->by[c] = !isfinite(s->least[c])           ? NAN
-                   : r->kind == TNI_ROW_LOG_SOFTMAX ? -(float)log(sum)
-                                                    : (float)(1 / sum);
+        /* NaN for what is not finite: its exponentials are not, or x - max is not */
+        s->by[c] = r->kind == TNI_ROW_LOG_SOFTMAX ? -(float)log(sum) : (float)(1 / sum);
     }
     strip_write(s, d, p);
 }
