@@ -13,9 +13,9 @@ enum {
     PANEL_MOST = 64,             /* columns of tiles: four lines of f32 a row, which run at
                                       * 0.5 of the memory's speed; one line at 0.2 (Zen 4) */
     PANEL_WINDOW = 2 * TNI_TILE, /* rows of tiles at a time */
-    PANEL_AHEAD = 32,            /* rows until one that is prefetched: more than these fall out
-                                  * of an L2 when rows are a power of two apart */
-    PANEL_LANES = 4 * TNI_LANES  /* accumulators of a column, in words */
+    PANEL_AHEAD = 32, /* rows until one that is prefetched: few, because rows that are a
+                                  * power of two apart share sets of a cache */
+    PANEL_LANES = 4 * TNI_LANES /* accumulators of a column, in words */
 };
 
 /* Rows are numbered in each column by itself, and go on in the next one. */
