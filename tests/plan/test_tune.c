@@ -117,6 +117,25 @@ static void tuned_plans(void **state)
         }
 }
 
+/* Rows that are longer than a source piece, where a file has them carried. */
+static void long_rows(void **state)
+{
+    (void)state;
+    rng r = {4};
+    tn_tensor d = layout_of(TN_F32, 3, (int64_t[]){5, 6, 368}, "012");
+    tn_tensor s = layout_of(TN_F32, 3, (int64_t[]){5, 6, 368}, "102");
+    ground src = ground_make(&r, &s, 16), dst = ground_make(&r, &d, 16);
+    ground want = ground_twin(&dst);
+    copy_oracle(&want.t, &src.t);
+    tni_tune_set(TNI_ROWS_DIRECT, 4096);
+    OK(tn_rearrange(&dst.t, &src.t));
+    tni_tune_set(TNI_ROWS_DIRECT, 1024);
+    assert_true(same_ground(&dst, &want));
+    ground_free(&src);
+    ground_free(&dst);
+    ground_free(&want);
+}
+
 /* A plan says which numbers it was made with. */
 static void explained(void **state)
 {
@@ -170,7 +189,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_and_loaded), cmocka_unit_test(ignored),
         cmocka_unit_test(tuned_plans),      cmocka_unit_test(others_come_back),
-        cmocka_unit_test(explained),        cmocka_unit_test(measured),
+        cmocka_unit_test(long_rows),        cmocka_unit_test(explained),
+        cmocka_unit_test(measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,7 @@ static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
 {
     const tni_nest *nest = of->nest;
     int64_t most = PIECE / c->unit < TNI_CARRY_ROWS ? PIECE / c->unit : TNI_CARRY_ROWS, n = 1;
+    most = most > 1 ? most : 1; /* a row may be longer */
     int i = of->b;
     for (; i >= 0 && c->ntile < TNI_PIECE_AXES; c->ntile++) {
         tni_tile_axis *x = &c->tile[c->ntile];
