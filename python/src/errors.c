@@ -1,4 +1,5 @@
-/* errors.c - the exception of each status, with the library's sentence unchanged. */
+/* errors.c - the exception of each status, with the library's sentence under the name that the call
+ * has in Python. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -30,10 +31,36 @@ static const struct {
 
 static PyObject *classes[RAISED];
 
+/* The length of the word that a C name has after a Python one: matmul_shape, eval_copy. */
+static size_t c_suffix(const char *name, size_t length)
+{
+    static const char *const words[] = {"_copy", "_into", "_parse", "_shape"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if (length > n && memcmp(name + length - n, words[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
 /* A sentence may hold bytes of a file's name: what is not UTF-8 is escaped. */
+static PyObject *sentence(const char *text)
+{
+    char name[48] = "";
+    size_t length = strcspn(text, ": "), drop = c_suffix(text, length);
+    if (drop && length < sizeof name) {
+        memcpy(name, text, length - drop);
+        text += length;
+    }
+    PyObject *rest = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+    PyObject *s = rest ? PyUnicode_FromFormat("%s%U", name, rest) : NULL;
+    Py_XDECREF(rest);
+    return s;
+}
+
 static void raise_text(PyObject *class, const char *text)
 {
-    PyObject *s = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+    PyObject *s = sentence(text);
     if (s) {
         PyErr_SetObject(class, s);
         Py_DECREF(s);
@@ -45,7 +72,7 @@ void *tpy_raise(tn_status status)
     int error = errno;
     const char *text = tn_error();
     if (status == TN_EIO) {
-        PyObject *s = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+        PyObject *s = sentence(text);
         PyObject *args = s ? Py_BuildValue("(iN)", error, s) : NULL;
         if (args) {
             PyErr_SetObject(classes[TN_EIO], args);

@@ -71,6 +71,7 @@ def rearrange(d, pattern, /, **sizes):
 
     Axes of a group that would be split across chunks in the wrong place are made whole first.
     """
+    _tn.rearrange(_tn.broadcast_to(_tn.asarray(0), d.shape), pattern, **sizes)  # or its exception
     left_text, right_text = pattern.split("->")
     left, right = _words(left_text), _words(right_text)
     if "..." in left_text:

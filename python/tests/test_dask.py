@@ -26,6 +26,13 @@ def test_rearrange(pattern, sizes):
     np.testing.assert_array_equal(got.compute(scheduler="threads"), want)
 
 
+def test_rearrange_refused():
+    d = da.zeros((4, 6), chunks=2)
+    for pattern, sizes in [("a b", {}), ("a -> a", {}), ("a b -> b", {}), ("(a n) b -> a n b", {"n": 3})]:
+        with pytest.raises(tn.TenonError):
+            td.rearrange(d, pattern, **sizes)
+
+
 def test_files(tmp_path):
     a = numbers((7, 5, 6), "float64", 2)
     tn.save(tmp_path / "x.npy", a)

@@ -154,6 +154,14 @@ def test_broadcast_failures_name_shapes_and_axis():
         tn.zeros((2, 3)) + tn.zeros((4,))
 
 
+def test_sentences_name_the_call_in_python():
+    for call, name in [(lambda: tn.zeros((2, 3)) @ tn.zeros((2, 3)), "matmul: "),
+                       (lambda: tn.eval("a +* 2", a=1), "eval: "),
+                       (lambda: tn.zeros(2, dtype="float33"), "dtype: ")]:
+        with pytest.raises(tn.TenonError, match="^" + name):
+            call()
+
+
 def test_repr():
     t = tn.asarray([[1, 2, 3], [4, 5, 6]], dtype="float32")
     assert repr(t) == ("tensor([[1., 2., 3.],\n        [4., 5., 6.]], dtype=float32, "
