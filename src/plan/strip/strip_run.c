@@ -1,204 +1,10 @@
 /* strip_run.c - running elementwise plans: parts to threads, blocks to buffers, strips to
- * instructions.
+ * strip_exec.c.
  *
  * A part keeps its buffers on its stack and allocates nothing.  A source block that is the same
  * as the one before it stays packed, a source strip stays converted. */
-#include "plan/plan.h"
 #include "runtime/runtime.h"
-
-typedef struct job {
-    const tni_strips *s;
-    const tni_copy_kernels *k;
-    char *at[TNI_MAX_OPERANDS]; /* element (0, …, 0) of the nest; sources are not written */
-    int parts;
-    bool stream, fetch;
-} job;
-
-/* One block of one part. */
-typedef struct work {
-    const job *j;
-    char *arena;
-    char *at[TNI_MAX_OPERANDS];         /* its first element */
-    int64_t ahead[TNI_MAX_OPERANDS];    /* bytes from there to the next block's */
-    int64_t n[TNI_BLOCK_AXES], total;   /* its extents, its elements */
-    int64_t row, rows;                  /* elements of a strip, strips */
-    char *strip[TNI_REFS];              /* where each operand or result is in this strip */
-    const char *next[TNI_MAX_OPERANDS]; /* and where in the next one */
-    int64_t fetched, lines;             /* lines of the next strip: prefetched, all */
-    const char *cached_src[TNI_MAX_OPERANDS];
-    int64_t cached_n[TNI_MAX_OPERANDS][TNI_BLOCK_AXES]; /* what the buffers hold */
-} work;
-
-/* ---- instructions ---- */
-
-static char *strip_ref(const work *w, int16_t ref)
-{
-    ASSERT(ref >= 0 && (ref - TNI_REFS) * 64 < TNI_ARENA);
-    return ref < TNI_REFS ? w->strip[ref] : w->arena + (int64_t)(ref - TNI_REFS) * 64;
-}
-
-/* One conversion into the tensor: whole lines are streamed, after the elements before them. */
-static void strip_cast_streamed(tni_cast_fn fn, char *d, int d_width, const char *s,
-                                int s_width, int64_t n)
-{
-    int64_t first = (-(int64_t)(uintptr_t)d & 63) / d_width;
-    const bool whole = ((uintptr_t)d + (uintptr_t)(first * d_width)) % 64 == 0;
-    first = first < n && whole ? first : n;
-    if (first)
-        fn(d, s, first, 0, false);
-    if (first < n)
-        fn(d + first * d_width, s + first * s_width, n - first, TNI_AHEAD, true);
-}
-
-/* One value instead of a strip. */
-static void strip_do_one(const work *w, const tni_instr *x)
-{
-    _Alignas(64) char value[TNI_SPLAT_BYTES];
-    const int64_t still[TNI_MAX_ARITY] = {0};
-    const char *from[TNI_MAX_ARITY];
-    const char *got = value;
-    if (x->kind == TNI_DO_SPLAT) {
-        got = strip_ref(w, x->src[0]);
-    } else if (x->kind == TNI_DO_NUMBER) {
-        got = x->value;
-    } else if (x->kind == TNI_DO_CAST) {
-        x->cast(value, strip_ref(w, x->src[0]), 1, 0, false);
-    } else {
-        for (int k = 0; k < x->op.nsrc; k++)
-            from[k] = strip_ref(w, x->src[k]);
-        x->op.fn(value, from, still, 1, x->op.params, 0);
-    }
-    tni_op_splat(strip_ref(w, x->out), got, x->width);
-}
-
-/* Elements [i, i + n) of a strip. */
-static void strip_do_apply(const work *w, const tni_instr *x, bool past, int64_t i, int64_t n)
-{
-    const char *from[TNI_MAX_ARITY];
-    char *to = strip_ref(w, x->out) + i * x->width;
-    for (int k = 0; k < x->op.nsrc; k++)
-        from[k] = strip_ref(w, x->src[k]) + (x->ones >> k & 1 ? 0 : i * x->op.width[k + 1]);
-    (past ? tni_op_stream : tni_op_run)(&x->op, to, from, x->ones, n);
-}
-
-static void strip_do_cast(const work *w, const tni_instr *x, bool past, int64_t i, int64_t n)
-{
-    char *to = strip_ref(w, x->out) + i * x->width;
-    const char *from = strip_ref(w, x->src[0]) + i * x->from;
-    if (past)
-        strip_cast_streamed(x->cast, to, x->width, from, x->from, n);
-    else
-        x->cast(to, from, n, 0, false);
-}
-
-/* ---- prefetching ---- */
-
-/* Where the next strip lies in the sources is known before this one is computed.  Its lines are
- * asked for in equal shares by all steps of this one, so that memory works while the later ones
- * compute; into L2, because L1 holds the registers. */
-static void strip_fetch_begin(work *w)
-{
-    const tni_strips *p = w->j->s;
-    w->fetched = w->lines = 0;
-    for (int k = 1; k < p->nest.nop; k++)
-        if (p->operand[k].form == TNI_DIRECT)
-            w->lines += tni_pieces(w->row * p->operand[k].width, 64);
-}
-
-/* The lines up to number `to` of all sources, one source after another. */
-static void strip_fetch(work *w, int64_t to)
-{
-    const tni_strips *p = w->j->s;
-    int64_t first = 0;
-    for (int k = 1; k < p->nest.nop && w->fetched < to; k++) {
-        if (p->operand[k].form != TNI_DIRECT)
-            continue;
-        const int64_t lines = tni_pieces(w->row * p->operand[k].width, 64);
-        for (; w->fetched < to && w->fetched < first + lines; w->fetched++)
-            __builtin_prefetch(w->next[k] + 64 * (w->fetched - first), 0, 2);
-        first += lines;
-    }
-}
-
-/* Lines that are asked for at once: with 16 or 64 of them 0.90 and 0.88 of a pass are reached
- * where 32 reach 0.94 (sqrt(x*x + y*y), 2 threads of AMD EPYC Zen 4). */
-enum { BURST = 32 };
-
-/* Step number `step` of `steps`, and its share of the lines, a burst before each piece. */
-static void strip_do_fetching(work *w, const tni_instr *x, bool past, int step, int steps)
-{
-    const int64_t all = w->lines * (step + 1) / steps, share = all - w->fetched;
-    const int64_t pieces = share > BURST ? share / BURST : 1;
-    const int64_t each = (w->row / pieces + 63) & ~(int64_t)63;
-    for (int64_t i = 0; i < w->row; i += each) {
-        const int64_t n = w->row - i < each ? w->row - i : each;
-        strip_fetch(w, w->row - i <= each ? all : w->fetched + BURST);
-        (x->kind == TNI_DO_APPLY ? strip_do_apply : strip_do_cast)(w, x, past, i, n);
-    }
-}
-
-static void strip_do_call(const work *w)
-{
-    const tni_strips *p = w->j->s;
-    int64_t step[TNI_MAX_OPERANDS];
-    const void *from[TNI_MAX_OPERANDS];
-    for (int k = 0; k < p->nest.nop; k++) {
-        step[k] = p->operand[k].form == TNI_PACKED ? p->operand[k].width
-                                                   : p->nest.axis[p->nest.ndim - 1].step[k];
-        from[k ? k - 1 : 0] = w->strip[k];
-    }
-    p->map(p->user, w->row, w->strip[0], step[0], from, step + 1);
-}
-
-/* The strip of a source that is converted is that of before: its register holds it still. */
-static bool strip_is_cached(work *w, const tni_instr *x)
-{
-    const char *at = w->strip[x->cached];
-    const bool same = w->cached_src[x->cached] == at && w->cached_n[x->cached][0] == w->row;
-    w->cached_src[x->cached] = at;
-    w->cached_n[x->cached][0] = w->row;
-    return same;
-}
-
-static void strip_exec(work *w, int first, int last)
-{
-    const job *j = w->j;
-    const bool streams = j->stream && j->s->operand[0].form == TNI_DIRECT;
-    for (int i = first; i < last; i++) {
-        const tni_instr *x = &j->s->instr[i];
-        const bool past = streams && x->out == 0;
-        if (x->one) {
-            strip_do_one(w, x);
-            continue;
-        }
-        switch (x->kind) {
-        case TNI_DO_APPLY:
-            if (w->lines)
-                strip_do_fetching(w, x, past, i - first, last - first);
-            else
-                strip_do_apply(w, x, past, 0, w->row);
-            break;
-        case TNI_DO_CAST:
-            if (x->skip && strip_is_cached(w, x))
-                i += x->skip - 1;
-            else if (w->lines)
-                strip_do_fetching(w, x, past, i - first, last - first);
-            else
-                strip_do_cast(w, x, past, 0, w->row);
-            break;
-        case TNI_DO_CALL:
-            strip_do_call(w);
-            break;
-        case TNI_DO_FILL:
-            j->k->fill(strip_ref(w, x->out), strip_ref(w, x->src[0]), tni_log2_width(x->width),
-                       w->row, past);
-            break;
-        default:
-            (past ? j->k->stream : j->k->copy)(strip_ref(w, x->out), strip_ref(w, x->src[0]),
-                                               w->row * x->width);
-        }
-    }
-}
+#include "strip_work.h"
 
 /* ---- blocks ---- */
 
@@ -219,7 +25,7 @@ static int strip_beside(const tni_strips *p, int k)
 
 /* Pack the block of operand k into a dense buffer, or unpack it from there: tiles of the last
  * axis and the one beside it, walked along the others. */
-static void strip_pack(const work *w, int k, char *buffer, bool out)
+static void strip_pack(const tni_strip_work *w, int k, char *buffer, bool out)
 {
     const tni_strips *p = w->j->s;
     const int last = p->nblock - 1, second = last > 0 ? strip_beside(p, k) : -1;
@@ -259,7 +65,7 @@ static void strip_pack(const work *w, int k, char *buffer, bool out)
 }
 
 /* Remember what the buffer of source k holds; false: it holds this already. */
-static bool strip_cache_miss(work *w, int k, const char *at)
+static bool strip_cache_miss(tni_strip_work *w, int k, const char *at)
 {
     bool same = w->cached_src[k] == at;
     for (int j = 0; j < w->j->s->nblock; j++) {
@@ -270,7 +76,7 @@ static bool strip_cache_miss(work *w, int k, const char *at)
     return !same;
 }
 
-static void strip_run_block(work *w)
+static void strip_run_block(tni_strip_work *w)
 {
     const tni_strips *p = w->j->s;
     const int last = p->nblock - 1;
@@ -291,7 +97,7 @@ static void strip_run_block(work *w)
     tni_walk walk;
     tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
     if (w->j->fetch)
-        strip_fetch_begin(w);
+        tni_strip_fetch_begin(w);
     for (int64_t r = 0; r < w->rows; r++) {
         for (int k = 0; k < p->nest.nop; k++) {
             const tni_operand *o = &p->operand[k];
@@ -302,14 +108,15 @@ static void strip_run_block(work *w)
         w->fetched = 0;
         for (int k = 1; k < p->nest.nop && w->lines; k++)
             w->next[k] = w->at[k] + (r + 1 < w->rows ? walk.offset[k] : w->ahead[k]);
-        strip_exec(w, p->once, p->ninstr);
+        tni_strip_exec(w, p->once, p->ninstr);
     }
     if (p->operand[0].form == TNI_PACKED)
         strip_pack(w, 0, w->arena + p->operand[0].buffer, true);
 }
 
 /* Blocks [first, last): the extents of each, and the way to the next one. */
-static void strip_run_items(const job *j, work *w, int64_t first, int64_t last)
+static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t first,
+                            int64_t last)
 {
     const tni_strips *p = j->s;
     const tni_nest *nest = &p->nest;
@@ -342,7 +149,8 @@ static void strip_run_items(const job *j, work *w, int64_t first, int64_t last)
 }
 
 /* Blocks [first, last) of the one axis, or the only block, as one strip. */
-static void strip_run_single(const job *j, work *w, int64_t first, int64_t last)
+static void strip_run_single(const tni_strip_job *j, tni_strip_work *w, int64_t first,
+                             int64_t last)
 {
     const tni_strips *p = j->s;
     ASSERT(p->items == 1 || p->nest.ndim == 1);
@@ -351,19 +159,19 @@ static void strip_run_single(const job *j, work *w, int64_t first, int64_t last)
         const int64_t begin = first * p->block[0], end = last * p->block[0];
         w->row = (end < p->nest.axis[0].n ? end : p->nest.axis[0].n) - begin;
     }
-    strip_exec(w, p->once, p->ninstr);
+    tni_strip_exec(w, p->once, p->ninstr);
 }
 
 static void strip_run_part(void *arg, int part)
 {
-    const job *j = arg;
+    const tni_strip_job *j = arg;
     const tni_strips *p = j->s;
     int64_t first = 0, last = p->items;
     if (j->parts > 1)
         tni_split_range(p->items, j->parts, part, &first, &last);
     ASSERT(first >= 0 && first <= last && last <= p->items);
     _Alignas(64) char arena[TNI_ARENA];
-    work w; /* uninitialised on purpose: clearing it would dominate small calls */
+    tni_strip_work w; /* uninitialised on purpose: clearing it would dominate small calls */
     w.j = j;
     w.arena = arena;
     w.row = 1;
@@ -372,7 +180,7 @@ static void strip_run_part(void *arg, int part)
     for (int k = 0; k < p->nest.nop; k++)
         w.strip[k] = j->at[k] + begin * p->nest.axis[0].step[k];
     if (p->once)
-        strip_exec(&w, 0, p->once);
+        tni_strip_exec(&w, 0, p->once);
     for (int k = 0; k < p->nest.nop && !(p->single && p->nest.ndim == 1); k++)
         w.cached_src[k] = NULL; /* of one strip nothing is used again */
     if (p->single)
@@ -387,7 +195,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
 {
     if (s->nest.empty)
         return;
-    job j; /* uninitialised on purpose, as above */
+    tni_strip_job j; /* uninitialised on purpose, as above */
     j.s = s;
     j.k = tni_kernels_of(tni_isa_level())->copy;
     j.stream = s->stream;
@@ -408,8 +216,8 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
 void tni_line_run(const tni_strips *s, char *arena, bool first, char *const *out,
                   const char *const *srcs, int64_t n)
 {
-    job j; /* uninitialised on purpose, as above */
-    work w;
+    tni_strip_job j; /* uninitialised on purpose, as above */
+    tni_strip_work w;
     j.s = s;
     j.k = tni_kernels_of(tni_isa_level())->copy;
     j.stream = false;
@@ -422,8 +230,8 @@ void tni_line_run(const tni_strips *s, char *arena, bool first, char *const *out
         w.next[k] = srcs[k - 1] + n * s->operand[k].width;
     }
     if (s->fetch)
-        strip_fetch_begin(&w);
+        tni_strip_fetch_begin(&w);
     for (int r = 0; r < s->results; r++)
         w.strip[TNI_MAX_OPERANDS + r] = out[r];
-    strip_exec(&w, first ? 0 : s->once, s->ninstr);
+    tni_strip_exec(&w, first ? 0 : s->once, s->ninstr);
 }

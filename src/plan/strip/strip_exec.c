@@ -1,0 +1,173 @@
+/* strip_exec.c - the instructions of elementwise plans on one strip, and the prefetch of the next. */
+#include "strip_work.h"
+
+/* ---- instructions ---- */
+
+static char *strip_ref(const tni_strip_work *w, int16_t ref)
+{
+    ASSERT(ref >= 0 && (ref - TNI_REFS) * 64 < TNI_ARENA);
+    return ref < TNI_REFS ? w->strip[ref] : w->arena + (int64_t)(ref - TNI_REFS) * 64;
+}
+
+/* One conversion into the tensor: whole lines are streamed, after the elements before them. */
+static void strip_cast_streamed(tni_cast_fn fn, char *d, int d_width, const char *s,
+                                int s_width, int64_t n)
+{
+    int64_t first = (-(int64_t)(uintptr_t)d & 63) / d_width;
+    const bool whole = ((uintptr_t)d + (uintptr_t)(first * d_width)) % 64 == 0;
+    first = first < n && whole ? first : n;
+    if (first)
+        fn(d, s, first, 0, false);
+    if (first < n)
+        fn(d + first * d_width, s + first * s_width, n - first, TNI_AHEAD, true);
+}
+
+/* One value instead of a strip. */
+static void strip_do_one(const tni_strip_work *w, const tni_instr *x)
+{
+    _Alignas(64) char value[TNI_SPLAT_BYTES];
+    const int64_t still[TNI_MAX_ARITY] = {0};
+    const char *from[TNI_MAX_ARITY];
+    const char *got = value;
+    if (x->kind == TNI_DO_SPLAT) {
+        got = strip_ref(w, x->src[0]);
+    } else if (x->kind == TNI_DO_NUMBER) {
+        got = x->value;
+    } else if (x->kind == TNI_DO_CAST) {
+        x->cast(value, strip_ref(w, x->src[0]), 1, 0, false);
+    } else {
+        for (int k = 0; k < x->op.nsrc; k++)
+            from[k] = strip_ref(w, x->src[k]);
+        x->op.fn(value, from, still, 1, x->op.params, 0);
+    }
+    tni_op_splat(strip_ref(w, x->out), got, x->width);
+}
+
+/* Elements [i, i + n) of a strip. */
+static void strip_do_apply(const tni_strip_work *w, const tni_instr *x, bool stream, int64_t i,
+                           int64_t n)
+{
+    const char *from[TNI_MAX_ARITY];
+    char *to = strip_ref(w, x->out) + i * x->width;
+    for (int k = 0; k < x->op.nsrc; k++)
+        from[k] = strip_ref(w, x->src[k]) + (x->ones >> k & 1 ? 0 : i * x->op.width[k + 1]);
+    (stream ? tni_op_stream : tni_op_run)(&x->op, to, from, x->ones, n);
+}
+
+static void strip_do_cast(const tni_strip_work *w, const tni_instr *x, bool stream, int64_t i,
+                          int64_t n)
+{
+    char *to = strip_ref(w, x->out) + i * x->width;
+    const char *from = strip_ref(w, x->src[0]) + i * x->from;
+    if (stream)
+        strip_cast_streamed(x->cast, to, x->width, from, x->from, n);
+    else
+        x->cast(to, from, n, 0, false);
+}
+
+/* ---- prefetching ---- */
+
+void tni_strip_fetch_begin(tni_strip_work *w)
+{
+    const tni_strips *p = w->j->s;
+    w->fetched = w->lines = 0;
+    for (int k = 1; k < p->nest.nop; k++)
+        if (p->operand[k].form == TNI_DIRECT)
+            w->lines += tni_pieces(w->row * p->operand[k].width, 64);
+}
+
+/* The lines up to number `to` of all sources, one source after another. */
+static void strip_fetch(tni_strip_work *w, int64_t to)
+{
+    const tni_strips *p = w->j->s;
+    int64_t first = 0;
+    for (int k = 1; k < p->nest.nop && w->fetched < to; k++) {
+        if (p->operand[k].form != TNI_DIRECT)
+            continue;
+        const int64_t lines = tni_pieces(w->row * p->operand[k].width, 64);
+        for (; w->fetched < to && w->fetched < first + lines; w->fetched++)
+            __builtin_prefetch(w->next[k] + 64 * (w->fetched - first), 0, 2);
+        first += lines;
+    }
+}
+
+/* Lines that are asked for at once: with 16 or 64 of them 0.90 and 0.88 of a pass are reached
+ * where 32 reach 0.94 (sqrt(x*x + y*y), 2 threads of AMD EPYC Zen 4). */
+enum { BURST = 32 };
+
+/* Step number `step` of `steps`, and its share of the lines, a burst before each piece. */
+static void strip_do_fetching(tni_strip_work *w, const tni_instr *x, bool stream, int step,
+                              int steps)
+{
+    const int64_t all = w->lines * (step + 1) / steps, share = all - w->fetched;
+    const int64_t pieces = share > BURST ? share / BURST : 1;
+    const int64_t each = (w->row / pieces + 63) & ~(int64_t)63;
+    for (int64_t i = 0; i < w->row; i += each) {
+        const int64_t n = w->row - i < each ? w->row - i : each;
+        strip_fetch(w, w->row - i <= each ? all : w->fetched + BURST);
+        (x->kind == TNI_DO_APPLY ? strip_do_apply : strip_do_cast)(w, x, stream, i, n);
+    }
+}
+
+static void strip_do_call(const tni_strip_work *w)
+{
+    const tni_strips *p = w->j->s;
+    int64_t step[TNI_MAX_OPERANDS];
+    const void *from[TNI_MAX_OPERANDS];
+    for (int k = 0; k < p->nest.nop; k++) {
+        step[k] = p->operand[k].form == TNI_PACKED ? p->operand[k].width
+                                                   : p->nest.axis[p->nest.ndim - 1].step[k];
+        from[k ? k - 1 : 0] = w->strip[k];
+    }
+    p->map(p->user, w->row, w->strip[0], step[0], from, step + 1);
+}
+
+/* The strip of a source that is converted is that of before: its register holds it still. */
+static bool strip_is_cached(tni_strip_work *w, const tni_instr *x)
+{
+    const char *at = w->strip[x->cached];
+    const bool same = w->cached_src[x->cached] == at && w->cached_n[x->cached][0] == w->row;
+    w->cached_src[x->cached] = at;
+    w->cached_n[x->cached][0] = w->row;
+    return same;
+}
+
+void tni_strip_exec(tni_strip_work *w, int first, int last)
+{
+    const tni_strip_job *j = w->j;
+    const bool streams = j->stream && j->s->operand[0].form == TNI_DIRECT;
+    for (int i = first; i < last; i++) {
+        const tni_instr *x = &j->s->instr[i];
+        const bool stream = streams && x->out == 0;
+        if (x->one) {
+            strip_do_one(w, x);
+            continue;
+        }
+        switch (x->kind) {
+        case TNI_DO_APPLY:
+            if (w->lines)
+                strip_do_fetching(w, x, stream, i - first, last - first);
+            else
+                strip_do_apply(w, x, stream, 0, w->row);
+            break;
+        case TNI_DO_CAST:
+            if (x->skip && strip_is_cached(w, x))
+                i += x->skip - 1;
+            else if (w->lines)
+                strip_do_fetching(w, x, stream, i - first, last - first);
+            else
+                strip_do_cast(w, x, stream, 0, w->row);
+            break;
+        case TNI_DO_CALL:
+            strip_do_call(w);
+            break;
+        case TNI_DO_FILL:
+            j->k->fill(strip_ref(w, x->out), strip_ref(w, x->src[0]), tni_log2_width(x->width),
+                       w->row, stream);
+            break;
+        default:
+            (stream ? j->k->stream : j->k->copy)(strip_ref(w, x->out), strip_ref(w, x->src[0]),
+                                                 w->row * x->width);
+        }
+    }
+}
