@@ -17,13 +17,13 @@ static inline int64_t tni_magnitude(int64_t step)
     return step < 0 ? -step : step;
 }
 
-/* How many pieces of at most `each` make n, which is at least 1. */
+/* n / each, rounded up; n is at least 1, so that nothing overflows. */
 static inline int64_t tni_pieces(int64_t n, int64_t each)
 {
     return (n - 1) / each + 1;
 }
 
-/* n, which is not negative, by times; or the most that there is. */
+/* n * by, saturated at INT64_MAX; n is not negative, by is positive. */
 static inline int64_t tni_times(int64_t n, int64_t by)
 {
     return n > INT64_MAX / by ? INT64_MAX : n * by;

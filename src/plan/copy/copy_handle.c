@@ -38,7 +38,7 @@ tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
     copy_plan *c = (copy_plan *)p;
     tni_copy_plan_at(&c->aligned, dst, src, 0);
     c->other = c->aligned;
-    if (c->aligned.streams)
+    if (c->aligned.beyond)
         tni_copy_plan_at(&c->other, dst, src, 16); /* as malloc and NumPy give it */
     return p;
 }

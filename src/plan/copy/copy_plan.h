@@ -82,6 +82,7 @@ typedef struct tni_carried {
 struct tni_copy {
     const tni_copy_way *way;
     int log2_width; /* of the unit, for kernels that are chosen by width */
+    bool beyond;    /* dst is larger than the cache */
     bool streams;   /* stores go past the caches */
     bool packs;     /* transposes: source rows share cache sets, and are packed first */
     int64_t unit;   /* bytes dense on both sides */

@@ -69,7 +69,7 @@ void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char
 {
     tni_tuning t[MOST];
     tni_copy all[MOST];
-    if (!c->streams) /* in a cache there is one way to go */
+    if (!c->beyond) /* in a cache there is one way to go */
         return;
     const int n = candidates(t);
     const int64_t address = (int64_t)(((uintptr_t)d + (uintptr_t)c->shift_d) & 63);

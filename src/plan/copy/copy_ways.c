@@ -3,7 +3,7 @@
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* The order is the preference: beyond the cache first, then what fits anywhere. */
+/* The order is the preference within each kind: beyond the cache first, then what fits anywhere. */
 static const tni_copy_way *const ways[] = {
     &tni_way_nothing,        &tni_way_block,
     &tni_way_fill,           &tni_way_interleave,
@@ -70,10 +70,10 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
  * as a set has ways. */
 static bool rows_alias(int64_t unit, int64_t n, int64_t step)
 {
-    int64_t distance = step & -step, ways_of_l1 = tni_cache_sizes()->l1 / TNI_SETS;
+    int64_t distance = step & -step, associativity = tni_cache_sizes()->l1 / TNI_SETS;
     int64_t rows = n < 64 / unit ? n : 64 / unit;
     rows = rows * (distance < TNI_SETS ? distance : TNI_SETS) / TNI_SETS;
-    return 2 * rows > 3 * ways_of_l1;
+    return 2 * rows > 3 * associativity;
 }
 
 /* Find the two axes of the tile, and from them the kind. */
@@ -140,8 +140,8 @@ void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
         c->bytes *= nest.axis[i].n;
     take_unit(c, &nest, width);
     c->log2_width = by_width(c->unit) ? tni_log2_width(c->unit) : 0;
-    tni_copy_case of = {
-        .nest = &nest, .beyond = c->bytes >= tni_cache_sizes()->stream, .address = address};
+    c->beyond = c->bytes >= tni_cache_sizes()->stream;
+    tni_copy_case of = {.nest = &nest, .beyond = c->beyond, .address = address};
     of.kind = kind_without_tile(c, &nest);
     if (of.beyond)
         of.tuning = tuning ? *tuning : tni_tuning_now();

@@ -46,7 +46,6 @@ static bool indexed_plan(tni_copy *c, const tni_copy_case *of)
     }
     if (used == tile)
         return false;
-    c->streams = of->beyond;
     if (of->beyond)
         tni_copy_order(c, of, used, tni_key_by_source);
     else

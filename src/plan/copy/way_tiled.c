@@ -30,7 +30,6 @@ static void tiled_shape(tni_copy *c, int64_t rows, int64_t run)
 static bool transpose_plan(tni_copy *c, const tni_copy_case *of)
 {
     uint64_t used = tni_tile_begin(c, of);
-    c->streams = of->beyond;
     if (c->bytes > TNI_SMALL_COPY) {
         int64_t rows = DIRECT / c->unit < ROWS ? DIRECT / c->unit : ROWS;
         int64_t held = tni_rows_held(c->tile[TNI_SRC_FAST].d, rows);
@@ -46,7 +45,6 @@ static bool transpose_plan(tni_copy *c, const tni_copy_case *of)
 static bool strided_plan(tni_copy *c, const tni_copy_case *of)
 {
     uint64_t used = tni_tile_begin(c, of);
-    c->streams = of->beyond;
     if (c->bytes > TNI_SMALL_COPY)
         tiled_shape(c, DIRECT / c->unit, DIRECT);
     tni_copy_order(c, of, used, of->beyond ? tni_key_by_source : tni_key_in_cache);

@@ -263,7 +263,7 @@ const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *bu
 const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,
                            char *more, char *terms, int64_t *numbers);
 
-/* Eight rows of a group that has got rows of them; the others are absent. */
+/* Row i; `absent` behind the last one, so that kernels always get whole groups. */
 static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, const char *absent)
 {
     return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
