@@ -13,11 +13,11 @@ static bool nest_outside(const tni_axis *a, const tni_axis *b, int nop,
     if (UNLIKELY(a->role == TNI_FOLD || b->role == TNI_FOLD) &&
         (a->role != b->role || !rules->free_fold))
         return a->role != TNI_FOLD;
-    int64_t x = tni_magnitude(a->step[lead]), y = tni_magnitude(b->step[lead]);
+    int64_t x = tni_abs_step(a->step[lead]), y = tni_abs_step(b->step[lead]);
     if (x != y)
         return x > y;
     for (int k = 0; k < nop; k++) {
-        x = tni_magnitude(a->step[k]), y = tni_magnitude(b->step[k]);
+        x = tni_abs_step(a->step[k]), y = tni_abs_step(b->step[k]);
         if (x != y)
             return x > y;
     }

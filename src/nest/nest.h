@@ -12,19 +12,19 @@
 
 /* ---- sizes ---- */
 
-static inline int64_t tni_magnitude(int64_t step)
+static inline int64_t tni_abs_step(int64_t step)
 {
     return step < 0 ? -step : step;
 }
 
 /* n / each, rounded up; n is at least 1, so that nothing overflows. */
-static inline int64_t tni_pieces(int64_t n, int64_t each)
+static inline int64_t tni_ceil_div(int64_t n, int64_t each)
 {
     return (n - 1) / each + 1;
 }
 
 /* n * by, saturated at INT64_MAX; n is not negative, by is positive. */
-static inline int64_t tni_times(int64_t n, int64_t by)
+static inline int64_t tni_mul_saturated(int64_t n, int64_t by)
 {
     return n > INT64_MAX / by ? INT64_MAX : n * by;
 }

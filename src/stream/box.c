@@ -35,7 +35,7 @@ void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t element
     for (int i = 0; i < ndim; i++)
         b->grid[i] = i < b->cut ? shape[i] : 1;
     if (ndim > 0)
-        b->grid[b->cut] = tni_pieces(shape[b->cut], b->range);
+        b->grid[b->cut] = tni_ceil_div(shape[b->cut], b->range);
     b->count = tni_shape_count(ndim, b->grid);
 }
 

@@ -50,7 +50,7 @@ static int dense_axis(const tni_nest *nest)
     int best = -1;
     for (int j = 0; j < nest->ndim && nest->axis[j].step[FROM] > 0; j++)
         if (best < 0 ||
-            tni_magnitude(nest->axis[j].step[TO]) < tni_magnitude(nest->axis[best].step[TO]))
+            tni_abs_step(nest->axis[j].step[TO]) < tni_abs_step(nest->axis[best].step[TO]))
             best = j;
     return best;
 }
@@ -144,7 +144,7 @@ static void stages_begin(const fetch *w, tni_axis *axes, tni_walk *walk)
 {
     const tni_nest *nest = &w->nest;
     for (int j = 0; j < nest->ndim; j++)
-        axes[j] = (tni_axis){.n = tni_pieces(nest->axis[j].n, w->piece[j]),
+        axes[j] = (tni_axis){.n = tni_ceil_div(nest->axis[j].n, w->piece[j]),
                              .step = {w->piece[j] * nest->axis[j].step[TO],
                                       w->piece[j] * nest->axis[j].step[FROM]}};
     tni_walk_seek(walk, axes, nest->ndim, OPERANDS, 0);

@@ -165,7 +165,7 @@ static tn_status run_pass(stats *s,
                           tn_status (*put)(void *, const tn_tensor *, const int64_t *))
 {
     const int64_t slots =
-        s->words + MASK / (int64_t)sizeof(tni_word) + tni_pieces(s->runs.piece, 8);
+        s->words + MASK / (int64_t)sizeof(tni_word) + tni_ceil_div(s->runs.piece, 8);
     const tn_stream_map map = {.fn = fn, .user = s};
     tn_stream inner = {.recipe = TN_STREAM_MAP,
                        .args = &map,

@@ -82,7 +82,7 @@ static tn_status run_progress(void *user, int64_t done, int64_t total)
 static tn_status make_runs(merge *m, int64_t lines)
 {
     const tn_stream *job = m->s->job;
-    const int64_t slots = m->s->most + tni_pieces(m->s->most * m->width, 8);
+    const int64_t slots = m->s->most + tni_ceil_div(m->s->most * m->width, 8);
     const int64_t shape[3] = {lines, m->runs, slots}, n = lines * m->s->n;
     const tn_stream_map map = {.fn = make_run, .user = m};
     tn_stream inner = {.recipe = TN_STREAM_MAP,
@@ -260,7 +260,7 @@ tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_tem
                .lines = lines,
                .dtype = v->dtype,
                .width = tni_width(v->dtype),
-               .runs = tni_pieces(s->n, s->most),
+               .runs = tni_ceil_div(s->n, s->most),
                .values = {.fd = -1},
                .indices = {.fd = -1}};
     const int64_t count = tni_shape_count(v->ndim - 1, v->shape);

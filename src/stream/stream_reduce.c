@@ -146,7 +146,7 @@ static int64_t waiting_bytes(const reduction *r)
 /* Words of a box: its states, then the elements of a run. */
 static int64_t box_words(const reduction *r)
 {
-    return r->states + tni_pieces(r->runs.piece, sizeof(tni_word));
+    return r->states + tni_ceil_div(r->runs.piece, sizeof(tni_word));
 }
 
 static tn_status merge_begin(reduction *r)

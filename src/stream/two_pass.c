@@ -43,7 +43,7 @@ static int slowest_axis(const tn_tensor *v)
     int best = -1;
     for (int i = 0; i < v->ndim; i++)
         if (v->shape[i] > 1 && v->stride[i] != 0 &&
-            (best < 0 || tni_magnitude(v->stride[i]) > tni_magnitude(v->stride[best])))
+            (best < 0 || tni_abs_step(v->stride[i]) > tni_abs_step(v->stride[best])))
             best = i;
     return best;
 }
@@ -67,7 +67,8 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     const int64_t each = (budget - 2 * (int64_t)TNI_FETCH_STAGE) / buffers;
     const int64_t most = (cached && each > MOST_CACHED ? MOST_CACHED : each) / width;
     const int64_t piece = most / row;
-    if (piece < 2 || piece >= v->shape[axis] || tni_pieces(v->shape[axis], piece) > MOST_PIECES)
+    if (piece < 2 || piece >= v->shape[axis] ||
+        tni_ceil_div(v->shape[axis], piece) > MOST_PIECES)
         return false;
     *plan = (tni_two_pass){.axis = axis, .piece = piece, .cached = cached};
     plan->first = (tni_schedule){.threads = 1,

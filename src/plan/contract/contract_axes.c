@@ -63,7 +63,7 @@ static bool product_outside(const tni_contract_axis *a, const tni_contract_axis 
 {
     for (int i = 0; i < TNI_SIDES; i++) {
         const int k = (leader + i) % TNI_SIDES;
-        const int64_t x = tni_magnitude(a->step[k]), y = tni_magnitude(b->step[k]);
+        const int64_t x = tni_abs_step(a->step[k]), y = tni_abs_step(b->step[k]);
         if (x != y)
             return x > y;
     }

@@ -16,7 +16,7 @@ static int64_t cost_together(const tni_tiles *t, const tni_product *p, int side)
             for (int i = 0; i < t->in[x->class[c]].count; i++) {
                 const tni_panel_axes *in = &t->in[x->class[c]];
                 const int64_t n = i ? in->axis[i].n : in->block;
-                if (n > 1 && tni_magnitude(in->axis[i].step[side]) == bytes) {
+                if (n > 1 && tni_abs_step(in->axis[i].step[side]) == bytes) {
                     bytes *= n;
                     more = true;
                 }

@@ -34,7 +34,7 @@ static void lanes_axes(lanes_job *j)
             if (&j->p->axis[c][i] != best)
                 j->outer[j->nouter++] = &j->p->axis[c][i];
     j->inner = best ? *best : (tni_contract_axis){1, {0}};
-    j->blocks = tni_pieces(j->inner.n, TNI_SUM_STRIP);
+    j->blocks = tni_ceil_div(j->inner.n, TNI_SUM_STRIP);
     j->items = j->blocks;
     for (int i = 0; i < j->nouter; i++)
         j->items *= j->outer[i]->n;
@@ -121,7 +121,8 @@ void tni_lanes_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
     lanes_axes(&j);
     const int64_t each = tni_width(p->dtype[TNI_LEFT]) + tni_width(p->dtype[TNI_RIGHT]);
     const int64_t count = p->size[TNI_BATCH] * p->size[TNI_ROWS] * p->size[TNI_COLS];
-    j.parts = tni_run_parts(tni_times(tni_times(count, j.deep + 1), each), j.items);
+    j.parts =
+        tni_run_parts(tni_mul_saturated(tni_mul_saturated(count, j.deep + 1), each), j.items);
     tni_parallel(j.parts, lanes_part, &j);
 }
 

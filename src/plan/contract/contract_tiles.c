@@ -35,13 +35,13 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
     const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEEP];
     const int64_t wide = m > n ? m : n, thin = m > n ? n : m;
     int64_t piece = 512;
-    while (piece > 128 && tni_times(p->size[TNI_BATCH], tni_pieces(wide, piece)) < 4)
+    while (piece > 128 && tni_mul_saturated(p->size[TNI_BATCH], tni_ceil_div(wide, piece)) < 4)
         piece /= 2;
-    const int64_t fours = (tni_pieces(wide, piece) + 3) / 4 * 4;
+    const int64_t fours = (tni_ceil_div(wide, piece) + 3) / 4 * 4;
     if (p->size[TNI_BATCH] < 4 && wide / fours >= 128) /* few threads get as many each */
-        piece = tni_pieces(wide, fours);
+        piece = tni_ceil_div(wide, fours);
     const int64_t fits = TILE_PANEL / (tni_width(p->compute) * (thin + k));
-    if (fits > piece && tni_pieces(wide, fits) >= 16)
+    if (fits > piece && tni_ceil_div(wide, fits) >= 16)
         piece = fits < TILE_WIDE ? fits : TILE_WIDE;
     want[TNI_ROWS] = m > n ? piece : TILE_WIDE;
     want[TNI_COLS] = m > n ? TILE_WIDE : piece;
@@ -53,9 +53,9 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
 static int64_t tiles_slowness(const tni_contract_axis *x, int order)
 {
     if (order != TILE_BOTH)
-        return tni_magnitude(x->step[order]);
-    const int64_t d = tni_magnitude(x->step[TNI_DST]),
-                  s = tni_magnitude(x->step[TNI_LEFT]) + tni_magnitude(x->step[TNI_RIGHT]);
+        return tni_abs_step(x->step[order]);
+    const int64_t d = tni_abs_step(x->step[TNI_DST]),
+                  s = tni_abs_step(x->step[TNI_LEFT]) + tni_abs_step(x->step[TNI_RIGHT]);
     return d < s ? d : s;
 }
 
@@ -86,8 +86,8 @@ static bool tiles_take(tni_panel_axes *in, const tni_product *p, int class, uint
         return false;
     if (in->count) {
         const int64_t each = want / in->inside > 1 ? want / in->inside : 1;
-        const int64_t pieces = tni_pieces(in->axis[0].n, each);
-        in->block = tni_pieces(in->axis[0].n, pieces);
+        const int64_t pieces = tni_ceil_div(in->axis[0].n, each);
+        in->block = tni_ceil_div(in->axis[0].n, pieces);
     }
     return true;
 }
@@ -141,8 +141,8 @@ static int64_t tiles_least(const tni_panel_axes *in, int side)
 {
     int64_t least = INT64_MAX;
     for (int i = 0; i < in->count; i++)
-        if (tni_magnitude(in->axis[i].step[side]) < least)
-            least = tni_magnitude(in->axis[i].step[side]);
+        if (tni_abs_step(in->axis[i].step[side]) < least)
+            least = tni_abs_step(in->axis[i].step[side]);
     return least;
 }
 
@@ -187,15 +187,15 @@ static void tiles_loops(tni_tiles *t, const tni_product *p, int class, uint64_t 
             tiles_add_loop(t, p->axis[class][i].n, p->axis[class][i].step, 1, -1);
     const tni_panel_axes *in = &t->in[class];
     if (class != TNI_BATCH && in->count)
-        tiles_add_loop(t, tni_pieces(in->axis[0].n, in->block), in->axis[0].step, in->block,
+        tiles_add_loop(t, tni_ceil_div(in->axis[0].n, in->block), in->axis[0].step, in->block,
                        class);
 }
 
 /* The operand with more panels is walked fastest, so that the other's are packed once. */
 static void tiles_order_loops(tni_tiles *t, const tni_product *p, const tiles_choice *c)
 {
-    const int64_t rows = tni_pieces(p->size[TNI_ROWS], t->tile[TNI_ROWS]),
-                  cols = tni_pieces(p->size[TNI_COLS], t->tile[TNI_COLS]);
+    const int64_t rows = tni_ceil_div(p->size[TNI_ROWS], t->tile[TNI_ROWS]),
+                  cols = tni_ceil_div(p->size[TNI_COLS], t->tile[TNI_COLS]);
     const int fast = rows < cols ? TNI_COLS : TNI_ROWS, slow = TNI_ROWS + TNI_COLS - fast;
     t->nloop = 0;
     tiles_loops(t, p, TNI_BATCH, 0);
@@ -231,7 +231,7 @@ static void tiles_number(tni_tiles *t)
             x->count *= changes ? t->loop[i].n : 1;
         }
         x->whole = x->packed && side != TNI_DST && !t->deep_cut && x->count < t->items &&
-                   tni_times(x->count, x->bytes) <= TILE_WHOLE;
+                   tni_mul_saturated(x->count, x->bytes) <= TILE_WHOLE;
     }
 }
 
@@ -286,8 +286,8 @@ static int tiles_fastest(const tni_product *p, int class, int side)
 {
     int best = -1;
     for (int i = 0; i < p->count[class]; i++)
-        if (best < 0 || tni_magnitude(p->axis[class][i].step[side]) <
-                            tni_magnitude(p->axis[class][best].step[side]))
+        if (best < 0 || tni_abs_step(p->axis[class][i].step[side]) <
+                            tni_abs_step(p->axis[class][best].step[side]))
             best = i;
     return best;
 }

@@ -84,7 +84,7 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
         j->gemv(acc, x[0], right, n, k, b_n, b_k);
         return;
     }
-    const bool along = tni_magnitude(b_k) <= tni_magnitude(b_n) || j->cols.n == 1;
+    const bool along = tni_abs_step(b_k) <= tni_abs_step(b_n) || j->cols.n == 1;
     const int64_t all = along ? n : k, inside = along ? k : n;
     int64_t each = VECTOR_HOLD / (inside * width);
     each = each < VECTOR_LINES ? each : VECTOR_LINES;
@@ -162,7 +162,7 @@ static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
 /* Blocks narrow enough that every part has some; their width is no part of the bits. */
 static int64_t vector_width(const vector_job *j)
 {
-    int64_t each = tni_pieces(j->cols.n, j->outer < j->parts ? 2 * j->parts : 1);
+    int64_t each = tni_ceil_div(j->cols.n, j->outer < j->parts ? 2 * j->parts : 1);
     each = (each + 63) / 64 * 64;
     return each < j->most ? each : j->most;
 }
@@ -216,12 +216,12 @@ void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspac
     for (int i = 0; i < TNI_SIDES; i++)
         j.at[i] = at[i];
     j.outer = p->size[TNI_BATCH] * (p->size[TNI_COLS] / j.cols.n);
-    const int64_t count = tni_times(p->size[TNI_BATCH], p->size[TNI_COLS]);
-    const int64_t bytes =
-        tni_times(tni_times(count, p->size[TNI_DEEP] + 1), tni_width(p->dtype[TNI_RIGHT]));
+    const int64_t count = tni_mul_saturated(p->size[TNI_BATCH], p->size[TNI_COLS]);
+    const int64_t bytes = tni_mul_saturated(tni_mul_saturated(count, p->size[TNI_DEEP] + 1),
+                                            tni_width(p->dtype[TNI_RIGHT]));
     j.parts = tni_run_parts(bytes, count);
     vector_shared shared = {.job = &j, .width = vector_width(&j)};
-    j.blocks = tni_pieces(j.cols.n, shared.width);
+    j.blocks = tni_ceil_div(j.cols.n, shared.width);
     shared.items = j.outer * j.blocks;
     if (j.parts > shared.items)
         j.parts = (int)shared.items;
@@ -234,8 +234,9 @@ static bool vector_rows_fit(const tni_product *p)
 {
     enum { FAR = 4 << 20 }; /* bytes that two cores' L2 does not hold */
     const bool same = p->dtype[TNI_RIGHT] == p->compute && tni_product_by_blas(p);
-    const int64_t bytes = tni_times(tni_times(p->size[TNI_COLS], p->size[TNI_DEEP]),
-                                    tni_width(p->dtype[TNI_RIGHT]));
+    const int64_t bytes =
+        tni_mul_saturated(tni_mul_saturated(p->size[TNI_COLS], p->size[TNI_DEEP]),
+                          tni_width(p->dtype[TNI_RIGHT]));
     return p->count[TNI_ROWS] == 1 && p->size[TNI_ROWS] <= VECTOR_ROWS &&
            p->sum != TNI_SUM_C64 && p->sum != TNI_SUM_C128 && !tni_product_pairs(p) &&
            (!same || bytes > FAR);

@@ -110,7 +110,7 @@ static int64_t step_flops(const tni_product *p)
     const int64_t each = p->sum == TNI_SUM_C64 || p->sum == TNI_SUM_C128 ? 8 : 2;
     int64_t flops = p->alpha != 0 ? each : 0;
     for (int c = 0; c < TNI_CLASSES; c++)
-        flops = p->size[c] ? tni_times(flops, p->size[c]) : 0;
+        flops = p->size[c] ? tni_mul_saturated(flops, p->size[c]) : 0;
     return flops;
 }
 

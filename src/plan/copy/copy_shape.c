@@ -27,7 +27,7 @@ int64_t tni_even_block(int64_t n, int64_t want, int64_t grain)
         want = 1;
     if (n <= want + want / 2)
         return n;
-    int64_t block = tni_pieces(n, tni_pieces(n, want));
+    int64_t block = tni_ceil_div(n, tni_ceil_div(n, want));
     if (grain > 1)
         block = (block + grain - 1) / grain * grain;
     return block < n ? block : n;
@@ -62,7 +62,7 @@ int64_t tni_rows_held(int64_t step, int64_t most)
 int64_t tni_key_by_source(const tni_copy *c, const tni_copy_loop *loop)
 {
     (void)c;
-    return tni_magnitude(loop->s);
+    return tni_abs_step(loop->s);
 }
 
 int64_t tni_key_in_cache(const tni_copy *c, const tni_copy_loop *loop)
@@ -72,7 +72,7 @@ int64_t tni_key_in_cache(const tni_copy *c, const tni_copy_loop *loop)
         return INT64_MAX;
     /* A line of dst is read and written, so its steps count more: four times was the best of
      * 1, 2, 4 and 8 (docs/investigations/0001). */
-    int64_t by_dst = tni_magnitude(loop->d), by_src = tni_magnitude(loop->s);
+    int64_t by_dst = tni_abs_step(loop->d), by_src = tni_abs_step(loop->s);
     return by_dst / 4 < by_src ? by_dst : 4 * by_src;
 }
 
@@ -100,10 +100,10 @@ static void loops_collect(loop_list *l, const tni_copy *c, const tni_nest *nest,
     for (int k = 0; k < c->ntile; k++) {
         const tni_tile_axis *x = &c->tile[k];
         if (x->block < x->span)
-            loops_add(l, tni_pieces(x->span, x->block), x->block * x->d, x->block * x->s, k,
+            loops_add(l, tni_ceil_div(x->span, x->block), x->block * x->d, x->block * x->s, k,
                       false);
         if (x->span < x->n)
-            loops_add(l, tni_pieces(x->n, x->span), x->span * x->d, x->span * x->s, k, true);
+            loops_add(l, tni_ceil_div(x->n, x->span), x->span * x->d, x->span * x->s, k, true);
     }
 }
 
@@ -169,8 +169,8 @@ void tni_copy_order(tni_copy *c, const tni_copy_case *of, uint64_t used, tni_loo
 
 static int64_t trips_around(const tni_copy *c, const tni_nest *nest, const tni_copy_loop *x)
 {
-    int64_t trips = 1, step = tni_magnitude(x->tile < 0 ? x->d : c->tile[x->tile].d);
-    for (int i = 0; i < nest->ndim && tni_magnitude(nest->axis[i].step[0]) > step; i++)
+    int64_t trips = 1, step = tni_abs_step(x->tile < 0 ? x->d : c->tile[x->tile].d);
+    for (int i = 0; i < nest->ndim && tni_abs_step(nest->axis[i].step[0]) > step; i++)
         trips *= nest->axis[i].n;
     return trips;
 }
@@ -203,7 +203,7 @@ static void choose_split(tni_copy *c, const tni_nest *nest, int64_t parts)
         trips *= x->n;
     }
     if (cut) {
-        cut->block = tni_pieces(cut->n, parts);
+        cut->block = tni_ceil_div(cut->n, parts);
         c->split = cut->d;
     }
 }
@@ -214,7 +214,7 @@ void tni_copy_order_split(tni_copy *c, const tni_copy_case *of, uint64_t used,
     loop_list l;
     loops_collect(&l, c, of->nest, used);
     loops_key(&l, c, key);
-    int64_t parts = tni_plan_parts(tni_times(c->bytes, 2), loops_items(&l));
+    int64_t parts = tni_plan_parts(tni_mul_saturated(c->bytes, 2), loops_items(&l));
     if (parts > 1 && trips_around(c, of->nest, loops_outermost(&l)) > TRIPS) {
         choose_split(c, of->nest, parts);
         loops_collect(&l, c, of->nest, used);

@@ -38,8 +38,8 @@ static int source_fastest(const tni_nest *nest)
 {
     int best = nest->ndim - 1;
     for (int i = nest->ndim - 2; i >= 0; i--) {
-        int64_t x = tni_magnitude(nest->axis[i].step[1]),
-                y = tni_magnitude(nest->axis[best].step[1]);
+        int64_t x = tni_abs_step(nest->axis[i].step[1]),
+                y = tni_abs_step(nest->axis[best].step[1]);
         if (x != 0 && (y == 0 || x < y))
             best = i;
     }
@@ -192,7 +192,7 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
         return;
     tni_copy_job j = {c, tni_kernels_of(tni_isa_level())->copy, dst + c->shift_d,
                       src + c->shift_s, 1};
-    j.parts = tni_run_parts(tni_times(c->bytes, 2), c->items);
+    j.parts = tni_run_parts(tni_mul_saturated(c->bytes, 2), c->items);
     if (j.parts == 1)
         copy_run_items(&j, 0, c->items);
     else
@@ -213,7 +213,7 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
                         : "temporal: dst fits the cache");
     f->read = f->written = c->bytes;
     f->streams = c->streams;
-    f->threads = tni_plan_parts(tni_times(c->bytes, 2), c->items);
+    f->threads = tni_plan_parts(tni_mul_saturated(c->bytes, 2), c->items);
     f->tiles = c->items;
     f->tile_ndim = c->ntile;
     for (int k = 0; k < c->ntile; k++)
@@ -226,7 +226,7 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
     for (int k = 0; k < 2 && f->scalar;
          k++) /* along an axis that is dense on one side it is not */
         f->scalar = c->tile[k].n < 2 ||
-                    (c->tile[k].d != c->unit && tni_magnitude(c->tile[k].s) != c->unit);
+                    (c->tile[k].d != c->unit && tni_abs_step(c->tile[k].s) != c->unit);
     if (c->way->staged)
         f->run = c->tile[c->stage.run].block * c->tile[c->stage.run].d;
     if (c->way->kind >= TNI_COPY_ROWS && c->tuned[0])

@@ -21,7 +21,7 @@ static void nothing_run(const tni_copy_job *j, int64_t first, int64_t last)
 static bool block_plan(tni_copy *c, const tni_copy_case *of)
 {
     c->streams = of->beyond;
-    c->items = tni_pieces(c->bytes, PIECE);
+    c->items = tni_ceil_div(c->bytes, PIECE);
     return true;
 }
 

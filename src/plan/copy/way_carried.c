@@ -38,7 +38,7 @@ static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
         *x = tni_whole_axis(&nest->axis[i]);
         used |= (uint64_t)1 << i;
         if (x->n > most / n) {
-            const int64_t even = tni_pieces(x->n, tni_pieces(x->n, most / n));
+            const int64_t even = tni_ceil_div(x->n, tni_ceil_div(x->n, most / n));
             const int64_t grain = c->unit < 64 ? 64 / c->unit : 1;
             const int64_t whole = (even + grain - 1) / grain * grain;
             const bool fits = c->ntile == 0 && whole <= most && /* whole lines of the source */
@@ -61,7 +61,7 @@ static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
 static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
 {
     (void)c;
-    return loop->tile >= 0 ? -1 : tni_magnitude(loop->d);
+    return loop->tile >= 0 ? -1 : tni_abs_step(loop->d);
 }
 
 /* Where rows could be written as aligned lines, those are quicker unless the source's own axis

@@ -28,7 +28,7 @@ static bool interleave_plan(tni_copy *c, const tni_copy_case *of)
         return false;
     for (int i = 0; i < of->nest->ndim; i++)
         if (i != of->a && i != of->b &&
-            groups_before_line((uintptr_t)tni_magnitude(of->nest->axis[i].step[0]), group) ==
+            groups_before_line((uintptr_t)tni_abs_step(of->nest->axis[i].step[0]), group) ==
                 LINE)
             return false;
     if (groups_before_line((uintptr_t)of->address, group) == LINE)

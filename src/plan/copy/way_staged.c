@@ -59,8 +59,8 @@ static uint64_t grow_run(tni_copy *c, const tni_copy_case *of, int next, int64_t
 /* Cut n into equal spans of at most `most`, in whole blocks: threads get equal shares. */
 static int64_t even_span(int64_t n, int64_t most, int64_t block)
 {
-    const int64_t fit = most / block, blocks = tni_pieces(n, block);
-    return tni_pieces(blocks, tni_pieces(blocks, fit)) * block;
+    const int64_t fit = most / block, blocks = tni_ceil_div(n, block);
+    return tni_ceil_div(blocks, tni_ceil_div(blocks, fit)) * block;
 }
 
 /* Cut the rows of a tile: all of SRC_FAST and some of the axis after it, or some of SRC_FAST. */
@@ -128,7 +128,7 @@ int64_t tni_key_staged(const tni_copy *c, const tni_copy_loop *loop)
     if (!c->stage.one_run && loop->tile == (b->block < b->n ? TNI_SRC_FAST : TNI_SRC_NEXT) &&
         !loop->wide)
         return -2;
-    return tni_magnitude(loop->s);
+    return tni_abs_step(loop->s);
 }
 
 bool tni_stage_fits(const tni_copy *c, const tni_copy_case *of)

@@ -64,7 +64,7 @@ static bool rows_streamed_plan(tni_copy *c, const tni_copy_case *of)
 static int64_t key_by_dst(const tni_copy *c, const tni_copy_loop *loop)
 {
     (void)c;
-    return tni_magnitude(loop->d);
+    return tni_abs_step(loop->d);
 }
 
 /* Rows one after the other in dst. */

@@ -45,6 +45,6 @@ void tni_generate_run(const tni_generate *m, const tn_tensor *dst)
         return;
     j.d = dst->data;
     j.count = tni_nest_count(&j.nest, TNI_MAP);
-    j.parts = tni_run_parts(tni_times(j.count, COST), j.count);
+    j.parts = tni_run_parts(tni_mul_saturated(j.count, COST), j.count);
     tni_parallel(j.parts, generate_run_part, &j);
 }

@@ -268,7 +268,8 @@ void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
     const bool dense = row->step[0] == j.width && row->step[1] == j.width;
     j.ahead = dense && row->n < 512 / j.width ? row->n * j.width : 512;
     j.whole = !c->put && j.rows == 1 && dense ? row->n * j.width : 0;
-    const int64_t bytes = tni_times(tni_numel(ts[0]->ndim ? ts[1] : ts[0]), 2 * j.width);
+    const int64_t bytes =
+        tni_mul_saturated(tni_numel(ts[0]->ndim ? ts[1] : ts[0]), 2 * j.width);
     j.joins = j.whole >= 64 && j.outer == 1 && j.nest.axis[0].step[0] == j.whole &&
               j.nest.axis[0].step[1] == 0 && j.items * j.whole >= tni_cache_sizes()->stream &&
               tni_kernels_of(j.isa)->copy->join_rows;

@@ -305,7 +305,7 @@ static void sort_part(void *arg, int part)
 static int sort_parts(const tn_tensor *src, int dim)
 {
     const int64_t count = tni_numel(src), n = src->shape[dim];
-    return n && count ? tni_plan_parts(tni_times(count, 16), count / n) : 1;
+    return n && count ? tni_plan_parts(tni_mul_saturated(count, 16), count / n) : 1;
 }
 
 size_t tni_sort_least(const tn_tensor *src, int dim)

@@ -16,9 +16,9 @@ bool tni_pad_borders_plan(tni_pad *p)
     for (int k = 0;
          k < p->nest.ndim - 2 && bytes > fit && p->nest.axis[k].n == p->nest.axis[k].held;
          k++) {
-        const int64_t step = tni_magnitude(p->nest.axis[k].step[1]);
+        const int64_t step = tni_abs_step(p->nest.axis[k].step[1]);
         for (int i = k + 1; i < p->nest.ndim; i++)
-            if (tni_magnitude(p->nest.axis[i].step[1]) > step / p->nest.axis[i].held)
+            if (tni_abs_step(p->nest.axis[i].step[1]) > step / p->nest.axis[i].held)
                 return true;
         bytes /= p->nest.axis[k].held;
         p->items *= p->nest.axis[k].held;
@@ -132,7 +132,7 @@ void tni_pad_borders_run(const tni_pad *p, char *d, const char *s)
 {
     borders_job j = {p, d, s, 1};
     if (p->items >= tni_threads()) /* of fewer pads each one is divided itself */
-        j.parts = tni_run_parts(tni_times(p->bytes, 2), p->items);
+        j.parts = tni_run_parts(tni_mul_saturated(p->bytes, 2), p->items);
     if (j.parts > 1)
         tni_parallel(j.parts, borders_run_part, &j);
     else

@@ -217,9 +217,9 @@ static int block_loops(const tni_pad *p, tni_axis *loop)
     const tni_axis *q = &p->nest.axis[outer], *r = q + 1;
     for (int i = 0; i < outer; i++)
         loop[i] = (tni_axis){.n = p->nest.axis[i].n, .step = {p->nest.axis[i].step[0]}};
-    loop[outer].n = tni_pieces(q->n, p->rows);
+    loop[outer].n = tni_ceil_div(q->n, p->rows);
     loop[outer].step[0] = p->rows * q->step[0];
-    loop[outer + 1].n = tni_pieces(r->n, p->columns);
+    loop[outer + 1].n = tni_ceil_div(r->n, p->columns);
     loop[outer + 1].step[0] = p->columns * r->step[0];
     return outer + 2;
 }
@@ -276,6 +276,6 @@ void tni_pad_rows_run(const tni_pad *p, char *d, const char *s)
     j.kernels = tni_kernels_of((int)tni_isa_level())->pad;
     j.width_log2 = tni_log2_width(p->width);
     j.tile = j.k->tile[j.width_log2];
-    j.parts = tni_run_parts(tni_times(p->bytes, 2), p->items);
+    j.parts = tni_run_parts(tni_mul_saturated(p->bytes, 2), p->items);
     tni_parallel(j.parts, rows_run_part, &j);
 }

@@ -17,9 +17,9 @@ static int64_t less(int64_t a, int64_t b)
 /* Does src walk the last axis fastest, or not at all? */
 static bool same_fastest(const tni_pad *p)
 {
-    const int64_t last = tni_magnitude(p->nest.axis[p->nest.ndim - 1].step[1]);
+    const int64_t last = tni_abs_step(p->nest.axis[p->nest.ndim - 1].step[1]);
     for (int i = 0; i < p->nest.ndim - 1; i++)
-        if (p->nest.axis[i].step[1] != 0 && tni_magnitude(p->nest.axis[i].step[1]) < last)
+        if (p->nest.axis[i].step[1] != 0 && tni_abs_step(p->nest.axis[i].step[1]) < last)
             return false;
     return true;
 }
@@ -51,7 +51,7 @@ static void count_items(tni_pad *p)
 {
     const tni_axis *q = &p->nest.axis[p->nest.ndim - 2], *r = q + 1;
     p->rows = less(p->rows, q->n);
-    p->items = tni_pieces(q->n, p->rows) * tni_pieces(r->n, p->columns);
+    p->items = tni_ceil_div(q->n, p->rows) * tni_ceil_div(r->n, p->columns);
     for (int i = 0; i < p->nest.ndim - 2; i++)
         p->items *= p->nest.axis[i].n;
 }

@@ -110,7 +110,7 @@ void tni_pad_facts(const tni_pad *p, tn_facts *f)
     f->written = p->bytes;
     f->read = p->src_bytes;
     f->streams = p->stream;
-    f->threads = tni_plan_parts(tni_times(p->bytes, 2), p->items);
+    f->threads = tni_plan_parts(tni_mul_saturated(p->bytes, 2), p->items);
     f->tiles = p->items;
     f->buffer = p->staged ? (int64_t)sizeof(tni_pad_buffer) : 0;
     FACT(f->stores, "%s",

@@ -118,7 +118,7 @@ static void run_strips_by_rows(const fold_job *all, int64_t units, int64_t most)
     for (int64_t u = 0; u < units; u++) {
         int64_t dst;
         j.w = find_strip(all, u, &dst, &x);
-        j.parts = tni_run_parts(tni_times(f->count, j.w * f->width), j.runs);
+        j.parts = tni_run_parts(tni_mul_saturated(f->count, j.w * f->width), j.runs);
         tni_parallel(j.parts, runs_part, &j);
         tni_fold_join(f, results, j.runs, j.w);
         tni_fold_finish(f, all->dst + dst, f->map[f->nmap - 1].dst, results, j.w);
@@ -182,7 +182,7 @@ static void packed_part(void *arg, int part)
 void tni_fold_run_columns(fold_job *j, int threads)
 {
     const tni_fold *f = j->f;
-    const int64_t bytes = tni_times(tni_times(f->outputs, f->count), f->width);
+    const int64_t bytes = tni_mul_saturated(tni_mul_saturated(f->outputs, f->count), f->width);
     if (f->way == TNI_FOLD_PACKED) {
         j->parts = tni_run_parts(bytes, f->outputs);
         tni_parallel(j->parts, packed_part, j);

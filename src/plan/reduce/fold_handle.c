@@ -9,7 +9,8 @@ static const char *const fold_ways[] = {
 
 void tni_fold_facts(const tni_fold *f, tn_facts *facts)
 {
-    const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
+    const int64_t bytes =
+        tni_mul_saturated(tni_mul_saturated(f->outputs, f->count ? f->count : 1), f->width);
     FACT(facts->way, "%s", f->outputs ? fold_ways[f->way] : "nothing");
     if (f->outputs == 0)
         return;
@@ -23,7 +24,7 @@ void tni_fold_facts(const tni_fold *f, tn_facts *facts)
                   (long long)f->count);
     if (f->count)
         tni_facts_add(facts, "blocks", "%lld of %d elements",
-                      (long long)tni_pieces(f->count, TNI_TREE_BLOCK), TNI_TREE_BLOCK);
+                      (long long)tni_ceil_div(f->count, TNI_TREE_BLOCK), TNI_TREE_BLOCK);
     if (f->way == TNI_FOLD_COLUMNS || f->way == TNI_FOLD_PACKED)
         tni_facts_add(facts, "strips", "of %lld columns%s", (long long)f->strip,
                       f->joined ? ", sixteen rows as one" : "");

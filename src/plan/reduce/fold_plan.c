@@ -287,7 +287,7 @@ void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_
     f->count = 1;
     for (int i = 0; i < src->ndim; i++)
         if (folded >> i & 1)
-            f->count = tni_times(f->count, src->shape[i] ? src->shape[i] : 1);
+            f->count = tni_mul_saturated(f->count, src->shape[i] ? src->shape[i] : 1);
     plan_operands(f, dst, &src, folded, as_parts);
 }
 

@@ -224,7 +224,7 @@ static void run_few(fold_job *j)
     j->runs = (f->count - 1) / j->run + 1;
     fold_job one = *j;
     one.src = at;
-    one.parts = tni_run_parts(tni_times(f->count, f->width), j->runs);
+    one.parts = tni_run_parts(tni_mul_saturated(f->count, f->width), j->runs);
     for (int64_t i = 0; i < f->outputs; i++) {
         int64_t dst, off[TNI_FOLD_SOURCES];
         tni_fold_map(f, i, &dst, off);
@@ -285,7 +285,8 @@ static void run_down(const fold_job *all)
     const int64_t most = TNI_FOLD_RESULTS / each, columns = columns_of(f);
     const char *x[1];
     down_job j = {.f = f, .src = x};
-    j.parts = tni_run_parts(tni_times(f->count, f->width), most < columns ? most : columns);
+    j.parts =
+        tni_run_parts(tni_mul_saturated(f->count, f->width), most < columns ? most : columns);
     j.parts = j.parts < TNI_FOLD_PARTS ? j.parts : TNI_FOLD_PARTS;
     for (int64_t i = 0; i < f->outputs; i++) {
         int64_t dst, off[TNI_FOLD_SOURCES];
@@ -311,7 +312,8 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
     for (int k = 0; k < f->nsrc; k++)
         src[k] = f->count > 0 ? srcs[k] + f->shift[1 + k] : nothing;
     fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src};
-    const int64_t bytes = tni_times(tni_times(f->outputs, f->count ? f->count : 1), f->width);
+    const int64_t bytes =
+        tni_mul_saturated(tni_mul_saturated(f->outputs, f->count ? f->count : 1), f->width);
     const int threads = tni_run_parts(bytes, INT64_MAX);
     if (f->way == TNI_FOLD_COLUMNS || f->way == TNI_FOLD_PACKED) {
         tni_fold_run_columns(&j, threads);

@@ -124,7 +124,7 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
         u->still |= (uint32_t)still << k;
         each += tni_width(dtype[k]);
     }
-    u->bytes = tni_times(tni_times(u->outputs, u->count ? u->count : 1), each);
+    u->bytes = tni_mul_saturated(tni_mul_saturated(u->outputs, u->count ? u->count : 1), each);
     u->columns = u->count > 0 && stands(u);
     if (u->columns)
         turn_axes(&u->nest, u->nfold);

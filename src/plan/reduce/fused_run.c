@@ -135,7 +135,7 @@ static int64_t find_unit(const tni_fused *u, int64_t i, int64_t *w, int64_t *col
         *w = u->outputs - first < u->strip ? u->outputs - first : u->strip;
         return first;
     }
-    const int64_t n = u->nest.axis[u->nest.ndim - 1].n, strips = tni_pieces(n, u->strip);
+    const int64_t n = u->nest.axis[u->nest.ndim - 1].n, strips = tni_ceil_div(n, u->strip);
     *column = i % strips * u->strip;
     *w = n - *column < u->strip ? n - *column : u->strip;
     return i / strips * n + *column;
@@ -302,7 +302,7 @@ static void run_by_runs(job *j, int64_t most)
     tni_word results[RESULTS];
     j->results = results;
     j->run = tni_fold_cut(u->count, most);
-    j->runs = tni_pieces(u->count, j->run);
+    j->runs = tni_ceil_div(u->count, j->run);
     j->parts = tni_plan_parts(u->bytes / j->units, j->runs);
     for (j->unit = 0; j->unit < j->units; j->unit++) {
         tni_parallel(j->parts, runs_part, j);
@@ -319,7 +319,7 @@ void tni_fused_run(const tni_fused *u, char *dst, const char *const *srcs)
     for (int k = 0; k < u->nest.nop - 1; k++)
         j.at[k] = u->count > 0 ? srcs[k] + u->nest.shift[k + 1] : nothing;
     const int64_t n = u->columns ? u->nest.axis[u->nest.ndim - 1].n : u->outputs;
-    j.units = u->outputs / n * tni_pieces(n, u->strip);
+    j.units = u->outputs / n * tni_ceil_div(n, u->strip);
     const int threads = tni_run_parts(u->bytes, INT64_MAX);
     const int64_t most = RESULTS / words_of(u, u->strip, u->nterm);
     if (threads > 1 && j.units < 4 * threads && most >= threads &&

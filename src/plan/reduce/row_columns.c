@@ -145,9 +145,9 @@ void tni_row_columns_run(const tni_rows *r, char *const *at, int64_t rows)
 {
     const int64_t n = r->nest->axis[r->nest->ndim - 1].n;
     columns_job j = {.r = r, .at = at};
-    j.parts = tni_run_parts(tni_times(rows * r->n, 4 * r->width), rows);
+    j.parts = tni_run_parts(tni_mul_saturated(rows * r->n, 4 * r->width), rows);
     j.w = strip_width(r, rows / n < j.parts ? j.parts : 1);
-    j.strips = tni_pieces(n, j.w);
+    j.strips = tni_ceil_div(n, j.w);
     j.items = rows / n * j.strips;
     j.parts = j.items < j.parts ? (int)j.items : j.parts;
     tni_parallel(j.parts, columns_part, &j);

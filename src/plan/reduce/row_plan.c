@@ -131,7 +131,7 @@ void tni_row_plan_run(const tni_row_plan *p, char *const *at, const char *const 
         tni_row_columns_run(&r, j.at, j.items);
         return;
     }
-    j.parts = tni_run_parts(tni_times(p->bytes, 4), j.items);
+    j.parts = tni_run_parts(tni_mul_saturated(p->bytes, 4), j.items);
     tni_parallel(j.parts, rows_part, &j);
 }
 
@@ -167,7 +167,7 @@ static void row_handle_facts(const tn_plan *plan, tn_facts *facts)
     FACT(facts->why, "each row is reduced, then written from the cache");
     facts->read = facts->written = h->plan.bytes;
     facts->buffer = (int64_t)sizeof(tni_fold_scratch);
-    facts->threads = tni_plan_parts(tni_times(h->plan.bytes, 4), h->plan.items);
+    facts->threads = tni_plan_parts(tni_mul_saturated(h->plan.bytes, 4), h->plan.items);
     tni_facts_add(facts, "rows", "%lld of %lld elements", (long long)h->plan.items,
                   (long long)h->plan.rows.n);
 }

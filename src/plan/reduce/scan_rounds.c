@@ -79,7 +79,7 @@ void tni_scan_rounds(const tni_scan *s, char *d, const char *p)
 {
     round_job j = {.s = *s, .dst = d, .src = p};
     tni_scan_state run = {0};
-    const int64_t blocks = tni_pieces(s->n, TNI_TREE_BLOCK);
+    const int64_t blocks = tni_ceil_div(s->n, TNI_TREE_BLOCK);
     if (s->initial) {
         tni_scan_initial(s, d);
         j.dst += s->step[0];
@@ -96,7 +96,7 @@ void tni_scan_rounds(const tni_scan *s, char *d, const char *p)
 
 bool tni_scan_divides(const tni_scan *s, int64_t items)
 {
-    const int threads = tni_run_parts(tni_times(s->count, 4 * s->width[1]), INT64_MAX);
+    const int threads = tni_run_parts(tni_mul_saturated(s->count, 4 * s->width[1]), INT64_MAX);
     return !s->columns && !s->carries && items < threads && s->op <= TN_SCAN_PROD &&
            s->type != TNI_SCAN_COMPLEX && s->n >= 4 * threads * TNI_TREE_BLOCK;
 }

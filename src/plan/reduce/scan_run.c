@@ -190,12 +190,12 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
         const int64_t n = s->nest.axis[s->nest.ndim - 1].n, bytes = 4 * s->width[1];
         j.strip = SCAN_COLUMNS;
         if (s->direct) {
-            j.strip = n / tni_run_parts(tni_times(s->count, bytes), n) / 16 * 16;
+            j.strip = n / tni_run_parts(tni_mul_saturated(s->count, bytes), n) / 16 * 16;
             j.strip = j.strip < SCAN_COLUMNS  ? SCAN_COLUMNS
                       : j.strip < SCAN_WIDEST ? j.strip
                                               : SCAN_WIDEST;
         }
-        j.strips = tni_pieces(n, j.strip);
+        j.strips = tni_ceil_div(n, j.strip);
     }
     j.items *= j.strips;
     if (tni_scan_divides(s, j.items)) {
@@ -206,7 +206,7 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
         while (tni_walk_next(&walk) != s->nest.ndim);
         return;
     }
-    j.parts = tni_run_parts(tni_times(s->count, 4 * s->width[1]), j.items);
+    j.parts = tni_run_parts(tni_mul_saturated(s->count, 4 * s->width[1]), j.items);
     tni_parallel(j.parts, scan_part, &j);
 }
 
@@ -293,7 +293,7 @@ static void scan_plan_facts(const tn_plan *plan, tn_facts *f)
     FACT(f->why, "%s", s->columns ? "lines stand side by side" : "one line after the other");
     f->read = s->count * tni_width(plan->ts[1].dtype);
     f->written = tni_numel(&plan->ts[0]) * tni_width(plan->ts[0].dtype);
-    f->threads = tni_plan_parts(tni_times(s->count, 4 * s->width[1]), INT64_MAX);
+    f->threads = tni_plan_parts(tni_mul_saturated(s->count, 4 * s->width[1]), INT64_MAX);
     tni_facts_add(f, "runs as", "%s", tn_dtype_name(s->wide));
 }
 

@@ -73,7 +73,7 @@ void tni_strip_fetch_begin(tni_strip_work *w)
     w->fetched = w->lines = 0;
     for (int k = 1; k < p->nest.nop; k++)
         if (p->operand[k].form == TNI_DIRECT)
-            w->lines += tni_pieces(w->row * p->operand[k].width, 64);
+            w->lines += tni_ceil_div(w->row * p->operand[k].width, 64);
 }
 
 /* The lines up to number `to` of all sources, one source after another. */
@@ -84,7 +84,7 @@ static void strip_fetch(tni_strip_work *w, int64_t to)
     for (int k = 1; k < p->nest.nop && w->fetched < to; k++) {
         if (p->operand[k].form != TNI_DIRECT)
             continue;
-        const int64_t lines = tni_pieces(w->row * p->operand[k].width, 64);
+        const int64_t lines = tni_ceil_div(w->row * p->operand[k].width, 64);
         for (; w->fetched < to && w->fetched < first + lines; w->fetched++)
             __builtin_prefetch(w->next[k] + 64 * (w->fetched - first), 0, 2);
         first += lines;

@@ -56,7 +56,7 @@ static bool strip_needs_packing(const tni_strips *s, int k)
 {
     bool dense = !s->map;
     for (int i = 0; i + 1 < s->nest.ndim && !dense; i++)
-        dense = tni_magnitude(s->nest.axis[i].step[k]) == s->operand[k].width;
+        dense = tni_abs_step(s->nest.axis[i].step[k]) == s->operand[k].width;
     return dense && !strip_is_unit_stride(s, &s->nest.axis[s->nest.ndim - 1], k);
 }
 
@@ -75,7 +75,7 @@ static int strip_second(const tni_strips *s)
     const int last = s->nest.ndim - 1;
     for (int k = 0; k < s->nest.nop; k++)
         for (int i = last - 1; i >= 0 && strip_needs_packing(s, k); i--)
-            if (tni_magnitude(s->nest.axis[i].step[k]) == s->operand[k].width)
+            if (tni_abs_step(s->nest.axis[i].step[k]) == s->operand[k].width)
                 return i;
     return last - 1;
 }
@@ -87,7 +87,7 @@ static int64_t strip_cut(int64_t n, int64_t most)
         most = 1;
     if (n <= most)
         return n;
-    int64_t each = tni_pieces(n, tni_pieces(n, most));
+    int64_t each = tni_ceil_div(n, tni_ceil_div(n, most));
     int64_t even = (each + 15) & ~(int64_t)15;
     return even <= most ? even : each;
 }
@@ -221,7 +221,7 @@ static void strip_cut_blocks(tni_strips *s)
     s->items = 1;
     for (int i = 0; i < nest->ndim; i++) {
         ASSERT(s->block[i] >= 1 && s->block[i] <= nest->axis[i].n);
-        s->items *= tni_pieces(nest->axis[i].n, s->block[i]);
+        s->items *= tni_ceil_div(nest->axis[i].n, s->block[i]);
     }
     ASSERT(s->nblock <= TNI_BLOCK_AXES && s->items >= 1 && s->items <= s->count);
 }
@@ -249,7 +249,7 @@ static void strip_lay_out_buffers(tni_strips *s)
         tni_operand *o = &s->operand[k];
         o->transpose = false;
         for (int j = 0; j + 1 < s->nblock && o->form == TNI_PACKED; j++)
-            o->transpose |= tni_magnitude(s->nest.axis[s->axis[j]].step[k]) == o->width;
+            o->transpose |= tni_abs_step(s->nest.axis[s->axis[j]].step[k]) == o->width;
         if (o->form != TNI_PACKED)
             continue;
         o->buffer = (int32_t)at;
@@ -277,7 +277,7 @@ static void strip_measure(tni_strips *s)
     int64_t width = 0;
     for (int k = 0; k < nest->nop; k++)
         width += s->operand[k].width;
-    s->bytes = tni_times(s->count, width);
+    s->bytes = tni_mul_saturated(s->count, width);
 }
 
 /* Whether the result is large, and its rows are worth streaming. */

@@ -14,7 +14,7 @@ static int strip_beside(const tni_strips *p, int k)
     int best = -1;
     int64_t least = INT64_MAX;
     for (int j = 0; j + 1 < p->nblock; j++) {
-        int64_t step = tni_magnitude(p->nest.axis[p->axis[j]].step[k]);
+        int64_t step = tni_abs_step(p->nest.axis[p->axis[j]].step[k]);
         if (step && step < least) {
             least = step;
             best = j;
@@ -122,7 +122,7 @@ static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t f
     const tni_nest *nest = &p->nest;
     tni_axis axis[TN_MAX_NDIM]; /* the loops over blocks */
     for (int i = 0; i < nest->ndim; i++) {
-        axis[i].n = tni_pieces(nest->axis[i].n, p->block[i]);
+        axis[i].n = tni_ceil_div(nest->axis[i].n, p->block[i]);
         for (int k = 0; k < nest->nop; k++)
             axis[i].step[k] = p->block[i] * nest->axis[i].step[k];
     }
