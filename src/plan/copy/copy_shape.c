@@ -49,10 +49,10 @@ int tni_source_next(const tni_copy *c, const tni_copy_case *of, int64_t enough)
 
 int64_t tni_rows_held(int64_t step, int64_t most)
 {
-    int64_t k = 1, half = tni_cache_sizes()->l1 / TNI_SETS / 2;
+    int64_t k = 1, half = tni_cache_sizes()->l1 / TNI_L1_WAY / 2;
     half = half > 1 ? half : 1;
-    step &= TNI_SETS - 1;
-    while (k * half < most && ((k * step + 64) & (TNI_SETS - 1)) > 128)
+    step &= TNI_L1_WAY - 1;
+    while (k * half < most && ((k * step + 64) & (TNI_L1_WAY - 1)) > 128)
         k++;
     return k * half;
 }

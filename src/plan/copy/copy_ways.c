@@ -70,9 +70,9 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
  * as a set has ways. */
 static bool rows_alias(int64_t unit, int64_t n, int64_t step)
 {
-    int64_t distance = step & -step, associativity = tni_cache_sizes()->l1 / TNI_SETS;
+    int64_t distance = step & -step, associativity = tni_cache_sizes()->l1 / TNI_L1_WAY;
     int64_t rows = n < 64 / unit ? n : 64 / unit;
-    rows = rows * (distance < TNI_SETS ? distance : TNI_SETS) / TNI_SETS;
+    rows = rows * (distance < TNI_L1_WAY ? distance : TNI_L1_WAY) / TNI_L1_WAY;
     return 2 * rows > 3 * associativity;
 }
 

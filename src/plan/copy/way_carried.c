@@ -12,7 +12,6 @@
 
 /* Found on AMD Zen 4 (32 KB of L1, 2 threads), by the same copies with 16 byte offsets. */
 enum {
-    PAGE = 4096,          /* bytes at which rows share the sets of L1 */
     PIECE = 1024,         /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,           /* bytes of a run from which it takes in no further axis */
     RUN_LEAST = 128,      /* units of a run: its two ends are partial lines */
@@ -69,7 +68,7 @@ static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
  * speed there, 0.65 to 0.95 elsewhere; 0.4 when rows of dst are whole pages apart). */
 static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 {
-    return of->nest->axis[of->b].step[0] % PAGE != 0 &&
+    return of->nest->axis[of->b].step[0] % TNI_L1_WAY != 0 &&
            of->nest->axis[of->b].n * c->unit < PIECE / 2 &&
            c->carried.run >= of->tuning.number[TNI_CARRIED_RUN] &&
            c->carried.rows * c->unit >= PIECE / 2;
