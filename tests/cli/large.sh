@@ -8,10 +8,10 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 {
     printf '\223NUMPY\1\0\166\0'
-    printf "%-117s\n" "{'descr': '<i4', 'fortran_order': False, 'shape': (100, 7, 131, 97), }"
+    printf "%-117s\n" "{'descr': '<i4', 'fortran_order': False, 'shape': (40, 7, 131, 97), }"
     head -c 35577 /dev/urandom >part
     i=0
-    while [ $i -lt 1001 ]; do cat part && i=$((i + 1)); done | head -c 35579600
+    while [ $i -lt 401 ]; do cat part && i=$((i + 1)); done | head -c 14231840
 } >in.npy
 
 # try FIRST SECOND: the second command undoes the first; @ stands for the file.
