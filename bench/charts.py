@@ -19,7 +19,8 @@ except ImportError:
     print("not run: matplotlib")
     sys.exit(0)
 
-matplotlib.rcParams.update({"svg.hashsalt": "tenon", "font.family": "sans-serif", "font.size": 9,
+matplotlib.rcParams.update({"svg.hashsalt": "tenon", "svg.fonttype": "none",
+                            "font.family": "sans-serif", "font.size": 9,
                             "axes.spines.top": False, "axes.spines.right": False})
 RANKS = {2: "#4c78a8", 3: "#2a9d8f", 4: "#e9a03b", 5: "#d1603d", 6: "#7a5195"}
 PEERS = {"tenon": "#d1603d", "PyTorch": "#4c78a8", "NumPy": "#9fb8d0"}
