@@ -69,4 +69,5 @@ while [ $i -lt "$kills" ]; do
     i=$((i + 1))
 done
 echo "$kills kills: $bad torn, $new new, $left files left over"
-[ $bad = 0 ] && [ $left = 0 ]
+# as in kill.sh: between the name of a new file and its renaming over the old one a kill leaves it
+[ $bad = 0 ] && [ $left -le $((kills / 100 + 1)) ]
