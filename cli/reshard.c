@@ -179,6 +179,24 @@ static int note_done(const args *a, const out_folder *out, const char *name, uin
     return code;
 }
 
+/* A file of the library's writer that was killed before it had its name. */
+static bool is_temporary(const char *name)
+{
+    return fnmatch(".tenon-*.tmp", name, 0) == 0;
+}
+
+static int remove_temporaries(const out_folder *out)
+{
+    DIR *d = opendir(out->partial);
+    int code = d ? DONE : fail("%s: %s", out->partial, strerror(errno));
+    for (struct dirent *e; code == DONE && (e = readdir(d));)
+        if (is_temporary(e->d_name) && unlinkat(dirfd(d), e->d_name, 0) != 0)
+            code = fail("%s/%s: %s", out->partial, e->d_name, strerror(errno));
+    if (d)
+        closedir(d);
+    return code;
+}
+
 /* Whether a folder has only files that this plan writes. */
 static bool only_own_files(const reshard *p, const layout *l, const out_folder *out)
 {
@@ -187,6 +205,7 @@ static bool only_own_files(const reshard *p, const layout *l, const out_folder *
     for (struct dirent *e; own && (e = readdir(d));) {
         own = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
               !strcmp(e->d_name, ".plan") || !strcmp(e->d_name, INDEX_FILE) ||
+              is_temporary(e->d_name) ||
               (p->a->also && fnmatch(p->a->also, e->d_name, FNM_PERIOD) == 0);
         for (int64_t k = 0; k < l->n && !own; k++)
             own = !strcmp(e->d_name, l->files[k].name);
@@ -257,7 +276,8 @@ static int begin_folder(const reshard *p, const layout *l, out_folder *out, uint
     if (!out->path)
         return fail("no memory");
     out->made = true;
-    return files_done(p, l, out, hash, done);
+    TRY(files_done(p, l, out, hash, done));
+    return remove_temporaries(out);
 }
 
 static int write_all(const reshard *p, const layout *l, out_folder *out, uint64_t hash,

@@ -138,6 +138,8 @@ $ mkdir bare.partial; tenon reshard r.txt data/set -o bare && diff -r bare left
 > proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
 $ mkdir done.partial; echo torn >done.partial/model.safetensors; tenon reshard r.txt data/set -o done && diff -r done left
 > proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+$ mkdir killed.partial; echo torn >killed.partial/.tenon-17-0.tmp; tenon reshard r.txt data/set -o killed && diff -r killed left
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
 $ mkdir mine.partial; echo mine >mine.partial/notes; tenon reshard r.txt data/set -o mine; ls mine.partial
 > proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
 > notes
