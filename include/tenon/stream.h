@@ -87,14 +87,14 @@ typedef struct tn_stream_reduce {
     const int *axes;
 } tn_stream_reduce;
 
-/* Boxes that cut lines keep a state of 32 bytes for each, and have 8 indices of dim or more. */
+/* Boxes that cut sequences keep a state of 32 bytes for each, and have 8 indices of dim or more. */
 typedef struct tn_stream_scan {
     tn_scan_op op;
     int dim;
 } tn_stream_scan;
 
-/* values, or indices (i64, or i32 where they fit).  Where boxes of whole lines exceed max_mem,
- * and lines that are longer than it, are sorted by temporary files. */
+/* values, or indices (i64, or i32 where they fit).  Where boxes of whole sequences exceed max_mem,
+ * and sequences that are longer than it, they are sorted by temporary files. */
 typedef struct tn_stream_sort {
     int dim;
     unsigned flags; /* 0 or TN_DESCENDING */

@@ -187,7 +187,7 @@ typedef struct side {
     int order, ld;
 } side;
 
-/* `outer` lines of `inner` elements, dense along each and a whole number of elements apart. */
+/* `outer` rows of `inner` elements, dense along each and a whole number of elements apart. */
 static bool blas_dense(int64_t inner, int64_t outer, int64_t along, int64_t across,
                        int64_t width, int *ld)
 {

@@ -192,16 +192,16 @@ tn_status tn_dist_find(const tn_dist *d, const int64_t *index, int *rank, int64_
 
 /* ---- words and a number for the whole ---- */
 
-typedef struct line {
+typedef struct text {
     char *buf;
     size_t size, used;
-} line;
+} text;
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
 static void
-line_add(line *l, const char *fmt, ...)
+text_add(text *l, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -211,28 +211,28 @@ line_add(line *l, const char *fmt, ...)
     l->used += n > 0 ? (size_t)n : 0;
 }
 
-static void print_mesh(const tn_dist *d, line *l)
+static void print_mesh(const tn_dist *d, text *l)
 {
     for (int i = 0; i < d->mesh_ndim; i++)
-        line_add(l, "%s%d", i ? " x " : "", d->mesh[i]);
-    line_add(l, "%s%s", d->mesh_ndim ? "" : "1", d->nranks == 1 ? " rank: " : " ranks: ");
+        text_add(l, "%s%d", i ? " x " : "", d->mesh[i]);
+    text_add(l, "%s%s", d->mesh_ndim ? "" : "1", d->nranks == 1 ? " rank: " : " ranks: ");
     for (int i = 0; i < d->mesh_ndim; i++) {
         const tn_placement *p = &d->placements[i];
-        line_add(l, i ? ", " : "");
+        text_add(l, i ? ", " : "");
         if (p->axis < 0) {
-            line_add(l, "copies");
+            text_add(l, "copies");
         } else if (p->cut != TN_CUT_CYCLIC) {
-            line_add(l, "axis %d %s", p->axis, p->cut == TN_CUT_BLOCK ? "blocks" : "even");
+            text_add(l, "axis %d %s", p->axis, p->cut == TN_CUT_BLOCK ? "blocks" : "even");
         } else {
-            line_add(l, "axis %d cyclic %lld", p->axis, (long long)p->block);
+            text_add(l, "axis %d cyclic %lld", p->axis, (long long)p->block);
             if (p->first)
-                line_add(l, " from %d", p->first);
+                text_add(l, " from %d", p->first);
         }
     }
     if (d->mesh_ndim == 0)
-        line_add(l, "everything");
+        text_add(l, "everything");
     if (d->ranks)
-        line_add(l, ", ranks listed");
+        text_add(l, ", ranks listed");
 }
 
 tn_status tn_dist_print(const tn_dist *d, char *buf, size_t size)
@@ -241,18 +241,18 @@ tn_status tn_dist_print(const tn_dist *d, char *buf, size_t size)
         return tni_fail(TN_ENULL, "dist_print: %s is NULL", d ? "buf" : "d");
     if (size == 0)
         return tni_fail(TN_EARG, "dist_print: size is 0");
-    line l = {buf, size, 0};
-    line_add(&l, "(");
+    text l = {buf, size, 0};
+    text_add(&l, "(");
     for (int i = 0; i < d->ndim; i++)
-        line_add(&l, i ? ", %lld" : "%lld", (long long)d->shape[i]);
-    line_add(&l, d->ndim == 1 ? ",) over " : ") over ");
+        text_add(&l, i ? ", %lld" : "%lld", (long long)d->shape[i]);
+    text_add(&l, d->ndim == 1 ? ",) over " : ") over ");
     if (!d->boxes)
         print_mesh(d, &l);
     else if (d->whole >= 0)
-        line_add(&l, "%d rank%s: all on rank %d", d->nranks, d->nranks == 1 ? "" : "s",
+        text_add(&l, "%d rank%s: all on rank %d", d->nranks, d->nranks == 1 ? "" : "s",
                  d->whole);
     else
-        line_add(&l, "%d rank%s: %lld boxes%s", d->nranks, d->nranks == 1 ? "" : "s",
+        text_add(&l, "%d rank%s: %lld boxes%s", d->nranks, d->nranks == 1 ? "" : "s",
                  (long long)d->boxes->n, d->boxes->copies ? " with copies" : "");
     return TN_OK;
 }

@@ -348,11 +348,11 @@ tn_status tni_expr_end(tni_expr_program *e, tn_dtype dst)
     int64_t bytes = 0;
     for (int r = 0; r < e->nreduce; r++) {
         bytes += tni_width((tn_dtype)e->reduce[r].dtype);
-        if (bytes * TNI_TREE_BLOCK > TNI_FUSED_LINE)
+        if (bytes * TNI_TREE_BLOCK > TNI_FUSED_BYTES)
             return tni_fail_at(TN_EUNSUPPORTED, e->reduce[r].column,
                                "%s: reductions of more than %d bytes for each element at "
                                "column %d",
-                               e->call, TNI_FUSED_LINE / TNI_TREE_BLOCK, e->reduce[r].column);
+                               e->call, TNI_FUSED_BYTES / TNI_TREE_BLOCK, e->reduce[r].column);
     }
     if (e->nreduce)
         e->around = finish(e, &e->outer, e->nreduce, value);

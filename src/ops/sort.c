@@ -215,7 +215,7 @@ tn_status tn_searchsorted(const tn_tensor *dst, const tn_tensor *sorted,
 /* ---- different elements ---- */
 
 typedef struct unique_work {
-    tn_tensor line, sorted, at;            /* src flat and dense; in order; where from */
+    tn_tensor flat, sorted, at;            /* src flat and dense; in order; where from */
     tn_tensor nan, part, key, order, next; /* of a pass over complex numbers */
     void *scratch;
     tn_tensor values, first, inverse, counts;
@@ -223,7 +223,7 @@ typedef struct unique_work {
 
 static void unique_drop(unique_work *u, bool failed)
 {
-    tn_free(&u->line);
+    tn_free(&u->flat);
     tn_free(&u->sorted);
     tn_free(&u->at);
     tn_free(&u->nan);
@@ -240,17 +240,17 @@ static void unique_drop(unique_work *u, bool failed)
     }
 }
 
-static tn_status unique_sort_line(unique_work *u, const tn_tensor *values,
-                                  const tn_tensor *indices, const tn_tensor *line)
+static tn_status unique_sort_flat(unique_work *u, const tn_tensor *values,
+                                  const tn_tensor *indices, const tn_tensor *flat)
 {
-    const size_t size = tni_sort_bytes(line, 0);
+    const size_t size = tni_sort_bytes(flat, 0);
     if (size == 0)
         return TN_OK;
     tni_free(u->scratch);
     u->scratch = tni_alloc(size);
     if (!u->scratch)
         return tni_fail(TN_ENOMEM, "unique_copy: no memory for %zu bytes of keys", size);
-    tni_sort_run(values, indices, line, 0, 0, line->shape[0], false, u->scratch, size);
+    tni_sort_run(values, indices, flat, 0, 0, flat->shape[0], false, u->scratch, size);
     return TN_OK;
 }
 
@@ -258,40 +258,40 @@ static tn_status unique_sort_line(unique_work *u, const tn_tensor *values,
  * two stable passes, the imaginary parts first. */
 static tn_status unique_sort_pairs(unique_work *u, int64_t n)
 {
-    const int64_t width = tni_width(u->line.dtype);
+    const int64_t width = tni_width(u->flat.dtype);
     const tn_dtype dtype = width == 8 ? TN_F32 : TN_F64;
     TRY(tn_alloc(&u->nan, TN_BOOL, 1, &n));
     TRY(tn_alloc(&u->part, dtype, 1, &n));
     TRY(tn_alloc(&u->key, dtype, 1, &n));
     TRY(tn_alloc(&u->order, TN_I64, 1, &n));
     TRY(tn_alloc(&u->next, TN_I64, 1, &n));
-    TRY(tn_unary(TN_ISNAN, &u->nan, &u->line));
+    TRY(tn_unary(TN_ISNAN, &u->nan, &u->flat));
     TRY(tn_arange(&u->at, 0, 1));
     for (int k = 1; k >= 0; k--) {
         tn_tensor part;
-        TRY(tn_init_strided(&part, (char *)u->line.data + k * width / 2, dtype, 1, &n, &width));
+        TRY(tn_init_strided(&part, (char *)u->flat.data + k * width / 2, dtype, 1, &n, &width));
         TRY(tn_ternary(TN_WHERE, &u->part, &u->nan, TN_SCALAR_F32(NAN), &part));
         TRY(tn_take(&u->key, &u->part, 0, &u->at));
-        TRY(unique_sort_line(u, NULL, &u->order, &u->key));
+        TRY(unique_sort_flat(u, NULL, &u->order, &u->key));
         TRY(tn_take(&u->next, &u->at, 0, &u->order));
         const tn_tensor at = u->at;
         u->at = u->next;
         u->next = at;
     }
-    return tn_take(&u->sorted, &u->line, 0, &u->at);
+    return tn_take(&u->sorted, &u->flat, 0, &u->at);
 }
 
 static tn_status unique_sort(unique_work *u, const tn_tensor *src)
 {
     const int64_t n = tni_numel(src);
     tn_tensor shaped;
-    TRY(tn_alloc(&u->line, src->dtype, 1, &n));
-    TRY(tn_init(&shaped, u->line.data, src->dtype, src->ndim, src->shape));
+    TRY(tn_alloc(&u->flat, src->dtype, 1, &n));
+    TRY(tn_init(&shaped, u->flat.data, src->dtype, src->ndim, src->shape));
     TRY(tn_rearrange(&shaped, src));
     TRY(tn_alloc(&u->sorted, src->dtype, 1, &n));
     TRY(tn_alloc(&u->at, TN_I64, 1, &n));
     return tni_is_complex(src->dtype) ? unique_sort_pairs(u, n)
-                                      : unique_sort_line(u, &u->sorted, &u->at, &u->line);
+                                      : unique_sort_flat(u, &u->sorted, &u->at, &u->flat);
 }
 
 static tn_status unique_fill(unique_work *u, const tn_tensor *src, bool first, bool inverse,

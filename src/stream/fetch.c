@@ -55,11 +55,11 @@ static int dense_axis(const tni_nest *nest)
     return best;
 }
 
-/* Pieces and steps of all axes; axis `wide` has `lines` indices and is never near.  A broadcast
+/* Pieces and steps of all axes; axis `wide` has `count` indices and is never near.  A broadcast
  * axis, whose step in the file is 0, takes no part: all of it is in every stage. */
-static void divide(fetch *w, int wide, int64_t lines)
+static void divide(fetch *w, int wide, int64_t count)
 {
-    int64_t inside = w->width, capacity = w->capacity / lines;
+    int64_t inside = w->width, capacity = w->capacity / count;
     bool near = true, full = true;
     for (int j = w->nest.ndim - 1; j >= 0; j--) {
         const tni_axis *a = &w->nest.axis[j];
@@ -73,11 +73,11 @@ static void divide(fetch *w, int wide, int64_t lines)
         w->near[j] = near && full;
         w->staged[j] = w->near[j] ? step : inside;
         const int64_t most = capacity > inside ? (capacity - inside) / w->staged[j] + 1 : 1;
-        w->piece[j] = j == wide ? lines : !full ? 1 : most < a->n ? most : a->n;
+        w->piece[j] = j == wide ? count : !full ? 1 : most < a->n ? most : a->n;
         full = full && (j == wide || w->piece[j] == a->n);
         inside += w->staged[j] * (w->piece[j] - 1);
         if (j == wide)
-            capacity *= lines;
+            capacity *= count;
     }
     w->bytes = inside;
 }
@@ -90,9 +90,9 @@ static void plan_stage(fetch *w)
     if (wide < 0)
         return;
     const int64_t n = w->nest.axis[wide].n, most = LINES / w->width;
-    const int64_t lines = most < n ? most : n;
-    if (w->piece[wide] < lines && w->capacity / lines >= 64) /* tests have smaller stages */
-        divide(w, wide, lines);
+    const int64_t count = most < n ? most : n;
+    if (w->piece[wide] < count && w->capacity / count >= 64) /* tests have smaller stages */
+        divide(w, wide, count);
     ASSERT(w->bytes <= w->capacity || w->bytes == w->width || w->capacity < 4096);
 }
 

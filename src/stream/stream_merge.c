@@ -1,4 +1,4 @@
-/* stream_merge.c - lines longer than memory: sorted runs in temporary files, merged.
+/* stream_merge.c - sequences longer than memory: sorted runs in temporary files, merged.
  *
  * Of each run a part is in memory.  What is not greater than the least of the parts' last
  * elements is complete: it is sorted in the order of runs, which keeps equal ones in theirs, and
@@ -8,7 +8,7 @@
 #include "stream_sort.h"
 
 typedef struct run {
-    int64_t next, end; /* in the line: not read yet */
+    int64_t next, end; /* in the sequence: not read yet */
     int64_t first, n;  /* of what is in memory */
     char *values;
     int64_t *indices;
@@ -16,9 +16,9 @@ typedef struct run {
 
 typedef struct merge {
     tni_sorting *s;
-    const tn_stream_source *lines;
+    const tn_stream_source *sequences;
     tn_dtype dtype;
-    int64_t width, line, runs;
+    int64_t width, sequence, runs;
     int64_t part; /* elements of a run in memory */
     tni_temp values, indices;
     run *run;
@@ -35,8 +35,9 @@ static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tens
     const merge *m = user;
     const int64_t most = m->s->most, start = at[1] * most, all = m->s->n;
     const int64_t length = all - start < most ? all - start : most;
-    int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], line = at[0], *indices = out->data;
-    const tn_tensor *v = &m->lines->view;
+    int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], sequence = at[0],
+            *indices = out->data;
+    const tn_tensor *v = &m->sequences->view;
     tn_tensor box, values, order;
     (void)n;
     (void)srcs;
@@ -44,11 +45,11 @@ static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tens
     index[v->ndim - 1] = start;
     for (int i = v->ndim - 2; i >= 0; i--) {
         shape[i] = 1;
-        index[i] = line % v->shape[i];
-        line /= v->shape[i];
+        index[i] = sequence % v->shape[i];
+        sequence /= v->shape[i];
     }
     TRY(tn_init(&box, indices + most, m->dtype, v->ndim, shape));
-    TRY(tni_source_read(m->lines, &box, index, NULL));
+    TRY(tni_source_read(m->sequences, &box, index, NULL));
     TRY(tn_init(&values, box.data, m->dtype, 1, &length));
     TRY(tn_init(&order, indices, TN_I64, 1, &length));
     TRY(tn_sort(&values, &order, &values, 0, 0));
@@ -79,11 +80,11 @@ static tn_status run_progress(void *user, int64_t done, int64_t total)
                          all);
 }
 
-static tn_status make_runs(merge *m, int64_t lines)
+static tn_status make_runs(merge *m, int64_t sequences)
 {
     const tn_stream *job = m->s->job;
     const int64_t slots = m->s->most + tni_ceil_div(m->s->most * m->width, 8);
-    const int64_t shape[3] = {lines, m->runs, slots}, n = lines * m->s->n;
+    const int64_t shape[3] = {sequences, m->runs, slots}, n = sequences * m->s->n;
     const tn_stream_map map = {.fn = make_run, .user = m};
     tn_stream inner = {.recipe = TN_STREAM_MAP,
                        .args = &map,
@@ -116,7 +117,7 @@ static tn_status refill(merge *m, run *r)
     if (r->n > 0 || r->next == r->end)
         return TN_OK;
     const int64_t left = r->end - r->next, n = left < m->part ? left : m->part;
-    const int64_t at = m->line * m->s->n + r->next;
+    const int64_t at = m->sequence * m->s->n + r->next;
     TRY(fetch(&m->values, r->values, at, n));
     TRY(fetch(&m->indices, (char *)r->indices, at, n));
     r->next += n;
@@ -204,7 +205,7 @@ static tn_status send(merge *m, int64_t n, tn_writer *to)
     return tn_writer_put(to, &order);
 }
 
-static tn_status merge_line(merge *m, tn_writer *to)
+static tn_status merge_sequence(merge *m, tn_writer *to)
 {
     for (int64_t k = 0; k < m->runs; k++) {
         const int64_t start = k * m->s->most, end = start + m->s->most;
@@ -253,11 +254,11 @@ static tn_status take_memory(merge *m)
     return TN_OK;
 }
 
-tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_temp *to)
+tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *sequences, tni_temp *to)
 {
-    const tn_tensor *v = &lines->view;
+    const tn_tensor *v = &sequences->view;
     merge m = {.s = s,
-               .lines = lines,
+               .sequences = sequences,
                .dtype = v->dtype,
                .width = tni_width(v->dtype),
                .runs = tni_ceil_div(s->n, s->most),
@@ -267,8 +268,8 @@ tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_tem
     tn_status status = take_memory(&m);
     if (status == TN_OK)
         status = make_runs(&m, count);
-    for (m.line = 0; m.line < count && status == TN_OK; m.line++)
-        status = merge_line(&m, to->writer);
+    for (m.sequence = 0; m.sequence < count && status == TN_OK; m.sequence++)
+        status = merge_sequence(&m, to->writer);
     tni_temp_close(&m.values);
     tni_temp_close(&m.indices);
     tni_free(m.memory);

@@ -1,14 +1,14 @@
 /* stream_scan.c - running reductions of what does not fit into memory, to the bits of tn_scan.
  *
  * Boxes of the source are read ahead; the calling thread lets them run on, in order.  Where
- * lines are cut, each keeps a state from box to box, and cuts are between groups. */
+ * sequences are cut, each keeps a state from box to box, and cuts are between groups. */
 #include "stream.h"
 
 typedef struct scan {
     const tn_stream *job;
     const tn_stream_scan *args;
     int64_t box, inner; /* elements; of one index of the axis */
-    bool cut;           /* lines arrive in several boxes */
+    bool cut;           /* sequences arrive in several boxes */
     tni_scan_state *carry;
     char *result;
 } scan;
@@ -55,7 +55,7 @@ static tn_status scan_check(const tn_stream *job)
     return TN_OK;
 }
 
-/* Boxes that cut lines have whole blocks of each, or where memory is short whole groups. */
+/* Boxes that cut sequences have whole blocks of each, or where memory is short whole groups. */
 static void cut_boxes(scan *x, const tn_stream *inner)
 {
     const tn_tensor *v = &inner->out;

@@ -1,7 +1,7 @@
-/* stream_sort.c - the order of lines that do not fit into memory together.
+/* stream_sort.c - the order of sequences that do not fit into memory together.
  *
- * Where boxes of whole lines fit, they are sorted one by one.  Otherwise lines are sorted into
- * a temporary file, and those that are too long by themselves are made of sorted runs there
+ * Where boxes of whole sequences fit, they are sorted one by one.  Otherwise they are sorted into a
+ * temporary file, and those that are too long by themselves are made of sorted runs there
  * (stream_merge.c); the result is then read from it. */
 #include <stdio.h>
 #include <string.h>
@@ -41,10 +41,10 @@ void tni_temp_close(tni_temp *t)
         close(t->fd);
 }
 
-/* ---- whole lines ---- */
+/* ---- whole sequences ---- */
 
-static tn_status sort_lines(void *user, const tn_tensor *out, int n,
-                            const tn_tensor *const *srcs, const int64_t *at)
+static tn_status sort_sequences(void *user, const tn_tensor *out, int n,
+                                const tn_tensor *const *srcs, const int64_t *at)
 {
     const tni_sorting *s = user;
     (void)n;
@@ -53,14 +53,15 @@ static tn_status sort_lines(void *user, const tn_tensor *out, int n,
                    s->dim, s->args->flags);
 }
 
-/* A job over the source, or a view of it, in boxes of whole lines; its sink is the caller's. */
-static tn_stream lines_job(tni_sorting *s, const tn_stream_source *source, tn_stream_map *map)
+/* A job over the source or a view of it, in boxes of whole sequences; its sink is the caller's. */
+static tn_stream sequences_job(tni_sorting *s, const tn_stream_source *source,
+                               tn_stream_map *map)
 {
     const tn_stream *job = s->job;
     const tn_tensor *v = &source->view;
     const int64_t all = s->n * tni_shape_count(v->ndim - s->dim - 1, v->shape + s->dim + 1);
     const int64_t each = all > 0 ? all : 1;
-    *map = (tn_stream_map){.fn = sort_lines, .user = s};
+    *map = (tn_stream_map){.fn = sort_sequences, .user = s};
     tn_stream inner = {.recipe = TN_STREAM_MAP,
                        .args = map,
                        .n = 1,
@@ -80,8 +81,8 @@ static tn_stream lines_job(tni_sorting *s, const tn_stream_source *source, tn_st
 
 /* ---- by a temporary file ---- */
 
-/* The source with its lines along the last axis. */
-static tn_status lines_last(const tn_tensor *v, int dim, tn_tensor *out)
+/* The source with its sequences along the last axis. */
+static tn_status sequences_last(const tn_tensor *v, int dim, tn_tensor *out)
 {
     int axes[TN_MAX_NDIM], n = 0;
     for (int i = 0; i < v->ndim; i++)
@@ -92,7 +93,7 @@ static tn_status lines_last(const tn_tensor *v, int dim, tn_tensor *out)
 }
 
 /* And back. */
-static tn_status lines_back(const tn_tensor *v, int dim, tn_tensor *out)
+static tn_status sequences_back(const tn_tensor *v, int dim, tn_tensor *out)
 {
     int axes[TN_MAX_NDIM];
     for (int i = 0; i < v->ndim; i++)
@@ -119,7 +120,7 @@ static tn_status from_temp(tni_sorting *s, tni_temp *t, bool reversed)
     tn_stream_source source = {.file = t->file, .view = t->view};
     if (reversed)
         TRY(tn_flip(&source.view, &source.view, t->view.ndim - 1));
-    TRY(lines_back(&source.view, s->args->dim, &source.view));
+    TRY(sequences_back(&source.view, s->args->dim, &source.view));
     const tn_stream last = {.out = job->out,
                             .n = 1,
                             .sources = &source,
@@ -140,19 +141,20 @@ static tn_status first_half(void *user, int64_t done, int64_t total)
 
 static tn_status sort_by_temp(tni_sorting *s)
 {
-    tn_stream_source lines = s->job->sources[0];
+    tn_stream_source sequences = s->job->sources[0];
     const bool runs = s->n > s->most, reversed = runs && (s->args->flags & TN_DESCENDING);
-    TRY(lines_last(&lines.view, s->args->dim, &lines.view));
+    TRY(sequences_last(&sequences.view, s->args->dim, &sequences.view));
     if (reversed)
-        TRY(tn_flip(&lines.view, &lines.view, lines.view.ndim - 1));
+        TRY(tn_flip(&sequences.view, &sequences.view, sequences.view.ndim - 1));
     tni_temp t = {.fd = -1};
     tn_stream_map map;
-    s->dim = lines.view.ndim - 1;
-    tn_status status = tni_temp_open(&t, s->job->out.dtype, lines.view.ndim, lines.view.shape);
+    s->dim = sequences.view.ndim - 1;
+    tn_status status =
+        tni_temp_open(&t, s->job->out.dtype, sequences.view.ndim, sequences.view.shape);
     if (status == TN_OK && runs) {
-        status = tni_sort_merged(s, &lines, &t);
+        status = tni_sort_merged(s, &sequences, &t);
     } else if (status == TN_OK) {
-        tn_stream inner = lines_job(s, &lines, &map);
+        tn_stream inner = sequences_job(s, &sequences, &map);
         inner.writer = t.writer;
         inner.progress = s->job->progress ? first_half : NULL;
         inner.user = s;
@@ -199,7 +201,7 @@ static tn_status sort_run(const tn_stream *job, tn_stream_facts *facts)
     s.n = v->shape[s.dim];
     s.most =
         tni_stream_share(job) / (tni_width(v->dtype) + tni_width(job->out.dtype) + SCRATCH);
-    tn_stream inner = lines_job(&s, &job->sources[0], &map);
+    tn_stream inner = sequences_job(&s, &job->sources[0], &map);
     if (tni_numel(v) > 0 && inner.box > s.most) {
         if (!facts)
             return sort_by_temp(&s);

@@ -7,8 +7,8 @@
 typedef struct tni_sorting {
     const tn_stream *job;
     const tn_stream_sort *args;
-    int dim;      /* of the lines in what is sorted at present */
-    int64_t n;    /* of a line */
+    int dim;      /* of the sequences in what is sorted at present */
+    int64_t n;    /* of a sequence */
     int64_t most; /* elements that are sorted at once */
 } tni_sorting;
 
@@ -24,8 +24,8 @@ tn_status tni_temp_open(tni_temp *t, tn_dtype dtype, int ndim, const int64_t *sh
 tn_status tni_temp_reopen(tni_temp *t);
 void tni_temp_close(tni_temp *t);
 
-/* Sort lines, which stand along the last axis and are longer than s->most, in ascending order
+/* Sort sequences, which stand along the last axis and are longer than s->most, in ascending order
  * into `to`; with TN_DESCENDING they are reversed already, and indices count from the end. */
-tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *lines, tni_temp *to);
+tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *sequences, tni_temp *to);
 
 #endif

@@ -61,8 +61,8 @@ static inline void run_group(group *v)
 
 /* Whole groups stay in registers: a part of one goes through memory by itself, because a loop
  * that does so for all runs from store to load (Zen 4: 4 cycles an element). */
-static double line_sum32(char *d, const char *x, int64_t n, double before, double chain,
-                         bool stream)
+static double sequence_sum32(char *d, const char *x, int64_t n, double before, double chain,
+                             bool stream)
 {
     group run = {chain, chain, chain, chain, chain, chain, chain, chain};
     int64_t i = 0;
@@ -86,7 +86,7 @@ static double line_sum32(char *d, const char *x, int64_t n, double before, doubl
         memcpy(&one, x + 4 * (i + k), sizeof one);
         part[k] = (double)one;
     }
-    const double after = line_sum(part, part, n - i, before, run[0]);
+    const double after = sequence_sum(part, part, n - i, before, run[0]);
     for (int64_t k = 0; k < n - i; k++) {
         const float one = part[k] != part[k] ? NAN : (float)(part[k] + 0.0);
         memcpy(d + 4 * (i + k), &one, sizeof one);
@@ -147,5 +147,5 @@ static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, i
     }
 }
 
-const tni_scan_kernels TNI_TABLE(scan) = {line_sum,   line_prod, line_sum32, total_sum32,
-                                          rows_sum32, rows_sum,  rows_prod};
+const tni_scan_kernels TNI_TABLE(scan) = {
+    sequence_sum, sequence_prod, sequence_sum32, total_sum32, rows_sum32, rows_sum, rows_prod};

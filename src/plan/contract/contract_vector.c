@@ -1,7 +1,7 @@
 /* contract_vector.c - a few rows of dst: vectors times a matrix that is read once.
  *
  * The matrix is dense along deep or along cols where it can be; halves are widened in
- * registers for one row, and a few lines at a time into L1 for more.  A block of dst is summed
+ * registers for one row, and a few strips at a time into L1 for more.  A block of dst is summed
  * in a buffer over all of deep, so that its bits do not depend on how blocks are shared out. */
 #include "contract_plan.h"
 
@@ -11,7 +11,7 @@ enum {
     VECTOR_ROWS = 6,        /* the most rows: 8 x 2048 x 2560 of f32 were slower than sgemm's */
     VECTOR_MOST = 1024,     /* elements of a stretch of deep, and columns of a block */
     VECTOR_SCRATCH = 16384, /* bytes of all vectors' stretches, and of all sums: half of L1 */
-    VECTOR_LINES = 4, /* lines of the matrix that a kernel reads at once, in this scratch: */
+    VECTOR_STRIPS = 4, /* strips of the matrix that a kernel reads at once, in this scratch: */
     VECTOR_HOLD = 32 << 10
 };
 
@@ -21,7 +21,7 @@ typedef void (*vector_fn)(char *acc, const char *x, const char *b, int64_t n, in
 typedef struct vector_job {
     const tni_step *s;
     const tni_contract_row *row;
-    vector_fn gemv; /* from the matrix as it is; NULL: by lines of the compute type */
+    vector_fn gemv; /* from the matrix as it is; NULL: by strips of the compute type */
     tni_strip_io left, right, addend, dst;
     tni_contract_axis rows, cols; /* rows, and the innermost axis of cols */
     char *at[TNI_SIDES];
@@ -47,19 +47,19 @@ static void vector_offset(const tni_product *p, int64_t index, char *const at[TN
         }
 }
 
-/* `count` lines of n elements, `apart` bytes from one to the next, where they are or in scratch;
+/* `count` strips of n elements, `apart` bytes from one to the next, where they are or in scratch;
  * *apart becomes what it is there. */
-static const char *vector_lines(const vector_job *j, char *scratch, const char *s,
-                                int64_t count, int64_t n, int64_t step, int64_t *apart)
+static const char *vector_strips(const vector_job *j, char *scratch, const char *s,
+                                 int64_t count, int64_t n, int64_t step, int64_t *apart)
 {
     const int64_t bytes = n * tni_width(j->s->p.compute);
     if (!j->right.cast.steps && step == j->right.width)
         return s;
     for (int64_t i = 0; i < count; i++) {
-        const char *line =
+        const char *strip =
             tni_strip_read(&j->right, scratch + i * bytes, s + i * *apart, n, step);
-        if (line != scratch + i * bytes)
-            memcpy(scratch + i * bytes, line, (size_t)bytes);
+        if (strip != scratch + i * bytes)
+            memcpy(scratch + i * bytes, strip, (size_t)bytes);
     }
     *apart = bytes;
     return scratch;
@@ -87,18 +87,18 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
     const bool along = tni_abs_step(b_k) <= tni_abs_step(b_n) || j->cols.n == 1;
     const int64_t all = along ? n : k, inside = along ? k : n;
     int64_t each = VECTOR_HOLD / (inside * width);
-    each = each < VECTOR_LINES ? each : VECTOR_LINES;
+    each = each < VECTOR_STRIPS ? each : VECTOR_STRIPS;
     for (int64_t i = 0; i < all; i += each) {
         const int64_t count = all - i < each ? all - i : each;
         int64_t apart = along ? b_n : b_k;
-        const char *lines = vector_lines(j, scratch, right + i * apart, count, inside,
-                                         along ? b_k : b_n, &apart);
+        const char *strips = vector_strips(j, scratch, right + i * apart, count, inside,
+                                           along ? b_k : b_n, &apart);
         for (int64_t r = 0; r < rows; r++)
             if (along)
-                j->row->gemv(acc + (r * j->most + i) * width, x[r], lines, count, k, apart,
+                j->row->gemv(acc + (r * j->most + i) * width, x[r], strips, count, k, apart,
                              width);
             else
-                j->row->gemv(acc + r * j->most * width, x[r] + i * width, lines, n, count,
+                j->row->gemv(acc + r * j->most * width, x[r] + i * width, strips, n, count,
                              width, apart);
     }
 }

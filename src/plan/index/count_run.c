@@ -1,4 +1,4 @@
-/* count_run.c - searching a sorted line, counting elements, groups of equal ones. */
+/* count_run.c - searching a sorted sequence, counting elements, groups of equal ones. */
 #include <math.h>
 #include <string.h>
 
@@ -139,7 +139,7 @@ void tni_histogram_run(const tn_tensor *dst, const tn_tensor *src, double low, d
 
 /* ---- groups ---- */
 
-/* Does element i of a sorted line begin a group?  A complex NaN has a part that is NaN. */
+/* Does element i of a sorted sequence begin a group?  A complex NaN has a part that is NaN. */
 static bool begins(const char *x, tn_dtype dtype, int64_t i, bool each)
 {
     const bool pair = tni_is_complex(dtype);

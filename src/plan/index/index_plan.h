@@ -40,7 +40,7 @@ void tni_mask_indices(const tn_tensor *dst, const tn_tensor *src);
 uint64_t tni_order_key(tn_dtype dtype, const char *x, bool descending);
 
 /* Elements [first, first + k) of the order along dim; values or indices may be NULL.  scratch
- * has size bytes: tni_sort_bytes, or enough for one line. */
+ * has size bytes: tni_sort_bytes, or enough for one sequence. */
 size_t tni_sort_least(const tn_tensor *src, int dim);
 size_t tni_sort_bytes(const tn_tensor *src, int dim);
 void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
@@ -58,7 +58,7 @@ int64_t tni_count_outside(const tn_tensor *src, int64_t n);
 void tni_bincount_run(const tn_tensor *dst, const tn_tensor *src);
 void tni_histogram_run(const tn_tensor *dst, const tn_tensor *src, double low, double high);
 
-/* Groups of equal elements of a dense sorted line of n; each NaN by itself when each. */
+/* Groups of equal elements of a dense sorted sequence of n; each NaN by itself when each. */
 int64_t tni_group_count(const char *x, tn_dtype dtype, int64_t n, bool each);
 void tni_group_fill(const char *x, tn_dtype dtype, int64_t n, bool each, const int64_t *at,
                     char *values, int64_t *first, int64_t *inverse, int64_t *counts);

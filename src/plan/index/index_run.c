@@ -81,8 +81,8 @@ static int64_t chosen(const choice_job *j, const char *p)
 }
 
 /* n elements that meet those at d, one after the other. */
-static void meet_line(const choice_job *j, char *d, int64_t d_step, const char *s,
-                      int64_t s_step, int64_t n)
+static void meet_sequence(const choice_job *j, char *d, int64_t d_step, const char *s,
+                          int64_t s_step, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         tni_meet((int)j->c->op, j->dtype, d + i * d_step, s + i * s_step);
@@ -106,7 +106,7 @@ static void choice_row(const choice_job *j, char *d, const char *s)
         const char *from = s + w.offset[1];
         if (j->c->op != TN_PUT_SET)
             for (int64_t i = 0; i < n[0]; i++)
-                meet_line(j, to + i * ds[0], ds[1], from + i * ss[0], ss[1], n[1]);
+                meet_sequence(j, to + i * ds[0], ds[1], from + i * ss[0], ss[1], n[1]);
         else if (dense)
             memcpy(to, from, (size_t)(n[1] * j->width));
         else
@@ -114,8 +114,8 @@ static void choice_row(const choice_job *j, char *d, const char *s)
     } while (tni_walk_next(&w) != loops);
 }
 
-/* A line along which index moves. */
-static void choice_line(const choice_job *j, char *d, const char *s, const char *index)
+/* A sequence along which index moves. */
+static void choice_sequence(const choice_job *j, char *d, const char *s, const char *index)
 {
     const tni_axis *a = &j->nest.axis[j->outer];
     const int64_t ds = a->step[0], ss = a->step[1], is = a->step[2];
@@ -161,7 +161,7 @@ static void choice_items(const choice_job *j, int64_t first, int64_t last)
             else
                 choice_row(j, j->c->put ? d + off : d, j->c->put ? s : s + off);
         } else {
-            choice_line(j, d, s, index);
+            choice_sequence(j, d, s, index);
         }
         tni_walk_next(&w);
     }

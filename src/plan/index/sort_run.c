@@ -1,4 +1,4 @@
-/* sort_run.c - lines put in order: keys and indices sorted by digits, or the first few kept.
+/* sort_run.c - sequences put in order: keys and indices sorted by digits, or the first few kept.
  *
  * A key is an unsigned integer whose order is that of the elements.  Keys of up to 32 bits stand
  * above their index in one word, longer ones beside it; sorting by digits from the last one on
@@ -11,7 +11,7 @@
 enum {
     DIGIT = 11, /* bits: three digits of a 32-bit key; 2048 counters stay in the L1 */
     DIGITS = 1 << DIGIT,
-    FEW = 32,       /* shorter lines are sorted by insertion, */
+    FEW = 32,       /* shorter sequences are sorted by insertion, */
     FEW_WORDS = 128 /* of words: three passes over 2048 counters take about as long */
 };
 
@@ -132,12 +132,12 @@ static uint64_t *sort_words(uint64_t *a, uint64_t *spare, int64_t n, int bits)
     return a;
 }
 
-/* ---- a line ---- */
+/* ---- a sequence ---- */
 
 typedef struct sort_job {
     const tn_tensor *values, *indices, *src;
     int dim, parts, isa;
-    int64_t n, first, k, lines, width;
+    int64_t n, first, k, sequences, width;
     size_t bytes; /* of scratch for a part */
     bool descending, words;
     tni_nest nest; /* src, then values and indices where they are */
@@ -145,8 +145,8 @@ typedef struct sort_job {
     char *at[3], *scratch;
 } sort_job;
 
-/* Line elements, dense; then keys twice. */
-static size_t line_bytes(const tn_tensor *src, int dim)
+/* The elements of a sequence, dense; then keys twice. */
+static size_t sort_scratch(const tn_tensor *src, int dim)
 {
     const size_t n = (size_t)src->shape[dim], width = (size_t)tni_width(src->dtype);
     const size_t raw = (n * width + 63) / 64 * 64;
@@ -208,7 +208,7 @@ static uint64_t kth_word(const uint64_t *a, int64_t n, int64_t k, uint64_t *heap
     return heap[0];
 }
 
-/* The words of the first k of a line and of some others, in order; k is much smaller than n.
+/* The words of the first k of a sequence and of some others, in order; k is much smaller than n.
  *
  * Of k pieces the first elements come no later than the k-th first element of a piece: what comes
  * later than that is passed over.  a and spare have a word for each element. */
@@ -248,7 +248,8 @@ static uint64_t *first_words(const sort_job *j, const char *raw, int64_t k, uint
     return sort_words(a, spare, have, j->bits);
 }
 
-static void sort_line(const sort_job *j, const char *s, char *value, char *index, char *scratch)
+static void sort_sequence(const sort_job *j, const char *s, char *value, char *index,
+                          char *scratch)
 {
     const int64_t n = j->n, w = j->width, step = j->src->stride[j->dim];
     const char *raw = scratch;
@@ -291,13 +292,13 @@ static void sort_part(void *arg, int part)
     const sort_job *j = arg;
     int64_t first, last;
     tni_walk w;
-    tni_split_range(j->lines, j->parts, part, &first, &last);
+    tni_split_range(j->sequences, j->parts, part, &first, &last);
     tni_walk_seek(&w, j->nest.axis, j->nest.ndim, j->nest.nop, first);
     for (int64_t i = first; i < last; i++) {
         char *value = j->value_op ? j->at[j->value_op] + w.offset[j->value_op] : NULL;
         char *index = j->index_op ? j->at[j->index_op] + w.offset[j->index_op] : NULL;
-        sort_line(j, j->at[0] + w.offset[0], value, index,
-                  j->scratch + (size_t)part * j->bytes);
+        sort_sequence(j, j->at[0] + w.offset[0], value, index,
+                      j->scratch + (size_t)part * j->bytes);
         tni_walk_next(&w);
     }
 }
@@ -310,19 +311,19 @@ static int sort_parts(const tn_tensor *src, int dim)
 
 size_t tni_sort_least(const tn_tensor *src, int dim)
 {
-    return tni_numel(src) ? line_bytes(src, dim) : 0;
+    return tni_numel(src) ? sort_scratch(src, dim) : 0;
 }
 
 size_t tni_sort_bytes(const tn_tensor *src, int dim)
 {
-    return tni_numel(src) ? line_bytes(src, dim) * (size_t)sort_parts(src, dim) : 0;
+    return tni_numel(src) ? sort_scratch(src, dim) * (size_t)sort_parts(src, dim) : 0;
 }
 
 void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
                   int dim, int64_t first, int64_t k, bool descending, void *scratch,
                   size_t size)
 {
-    tn_tensor lines[3];
+    tn_tensor sequences[3];
     const tn_tensor *ts[3] = {src, values ? values : indices, indices}, *list[3];
     const int nop = 1 + (values != NULL) + (indices != NULL);
     if (tni_numel(src) == 0 || k == 0)
@@ -336,7 +337,7 @@ void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_te
                   .first = first,
                   .k = k,
                   .width = tni_width(src->dtype),
-                  .bytes = line_bytes(src, dim),
+                  .bytes = sort_scratch(src, dim),
                   .descending = descending,
                   .value_op = values ? 1 : 0,
                   .index_op = indices ? nop - 1 : 0,
@@ -344,14 +345,14 @@ void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_te
     j.bits = (int)(8 * j.width);
     j.words = j.width <= 4 && j.n < UINT32_MAX;
     for (int i = 0; i < nop; i++) {
-        tni_drop_axis(&lines[i], ts[i], dim, NULL);
-        list[i] = &lines[i];
+        tni_drop_axis(&sequences[i], ts[i], dim, NULL);
+        list[i] = &sequences[i];
     }
     const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
     tni_nest_build(&j.nest, nop, list, &rules);
     for (int i = 0; i < nop; i++)
         j.at[i] = (char *)ts[i]->data + j.nest.shift[i];
-    j.lines = tni_numel(src) / j.n;
+    j.sequences = tni_numel(src) / j.n;
     j.parts = sort_parts(src, dim);
     if ((size_t)j.parts > size / j.bytes)
         j.parts = (int)(size / j.bytes);

@@ -55,10 +55,10 @@ typedef struct tni_fold_scratch tni_fold_scratch;
 
 /* count sequences of n <= 2048 elements, each dense, step bytes apart; at is the number of
  * their first element in the whole sequence. */
-typedef struct tni_fold_lines {
+typedef struct tni_fold_sequences {
     const char *x[TNI_FOLD_SOURCES];
     int64_t step[TNI_FOLD_SOURCES], n, count, at;
-} tni_fold_lines;
+} tni_fold_sequences;
 
 /* w sequences side by side: row i, of n <= 2048, begins at row[i], or at x + i * step when row
  * is NULL.  Ordered classes take the rows of a block in pieces: `begun` is the number of rows
@@ -79,10 +79,10 @@ typedef struct tni_fold_class {
     int lanes;     /* accumulators of a column that is not joined with others */
     int acc_words; /* of a lane, and once more for what a column keeps */
     bool ordered;  /* whether elements meet in their order */
-    void (*line)(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                 tni_fold_scratch *scratch);
+    void (*sequence)(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                     tni_fold_scratch *scratch);
     void (*columns)(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
-                    tni_fold_scratch *scratch); /* NULL: only lines */
+                    tni_fold_scratch *scratch); /* NULL: only sequences */
     void (*merge)(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w); /* a = a, b */
     void (*finish)(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w);
 } tni_fold_class;
@@ -207,14 +207,14 @@ void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word 
 
 /* ---- inside ---- */
 
-/* What one part works in.  Lines gather and make terms; columns accumulate. */
+/* What one part works in.  Sequences are gathered and made terms; columns accumulate. */
 struct tni_fold_scratch {
     tni_word stack[TNI_FOLD_STACK];
     union {
         struct {
             char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 24]; /* or a panel */
             char elems[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 8], terms[TNI_TREE_BLOCK * 8];
-        } line;
+        } sequence;
         struct {
             union {
                 double f[TNI_LANES * TNI_FOLD_WIDTH];
@@ -305,7 +305,7 @@ void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs 
 void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w);
 
 /* n elements from first on of one sequence, into one state. */
-void tni_fold_line_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
-                       int64_t n, tni_fold_scratch *scratch);
+void tni_fold_sequence_run(const tni_fold *f, tni_word *out, const char *const *x,
+                           int64_t first, int64_t n, tni_fold_scratch *scratch);
 
 #endif

@@ -13,8 +13,8 @@ static const tni_wrap_kernels *wrap_kernels(const tni_fold *f)
     return &tni_kernels_of(f->isa)->key->wrap[tni_dtypes[f->src].slot];
 }
 
-static void wrap_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                      tni_fold_scratch *scratch)
+static void wrap_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                          tni_fold_scratch *scratch)
 {
     (void)scratch;
     const tni_wrap_kernels *k = wrap_kernels(f);
@@ -86,7 +86,7 @@ const tni_fold_class tni_fold_wrap = {
     .words = 1,
     .lanes = 1,
     .acc_words = 1,
-    .line = wrap_line,
+    .sequence = wrap_sequence,
     .columns = wrap_columns,
     .merge = wrap_merge,
     .finish = wrap_finish,
@@ -100,8 +100,8 @@ static void wide_add(tni_word *low, tni_word *high, uint64_t x, int64_t upper)
     high->u += (uint64_t)upper + (low->u < x);
 }
 
-static void wide_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                      tni_fold_scratch *scratch)
+static void wide_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                          tni_fold_scratch *scratch)
 {
     (void)scratch;
     const bool sign = tni_dtypes[f->src].kind == TNI_SIGNED, bits64 = f->width == 8;
@@ -171,7 +171,7 @@ static void wide_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
 const tni_fold_class tni_fold_wide = {
     .name = "integers of 128 bits",
     .words = 2,
-    .line = wide_line,
+    .sequence = wide_sequence,
     .merge = wide_merge,
     .finish = wide_finish,
 };
@@ -189,8 +189,8 @@ static int64_t count_wide(const char *x, int64_t n, uint64_t mask)
     return count;
 }
 
-static void count_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                       tni_fold_scratch *scratch)
+static void count_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                           tni_fold_scratch *scratch)
 {
     (void)scratch;
     const tni_key_table *t = tni_kernels_of(f->isa)->key;
@@ -280,7 +280,7 @@ const tni_fold_class tni_fold_count = {
     .words = 1,
     .lanes = 1,
     .acc_words = 2,
-    .line = count_line,
+    .sequence = count_sequence,
     .columns = count_columns,
     .merge = count_merge,
     .finish = count_finish,
@@ -289,7 +289,7 @@ const tni_fold_class tni_fold_count = {
 const tni_fold_class tni_fold_count_pairs = {
     .name = "what is not zero",
     .words = 1,
-    .line = count_line,
+    .sequence = count_sequence,
     .merge = count_merge,
     .finish = count_finish,
 };

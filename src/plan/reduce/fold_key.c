@@ -41,8 +41,8 @@ static int64_t read_key(const char *acc, int64_t c, int64_t width)
 
 /* ---- the largest ---- */
 
-static void key_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                     tni_fold_scratch *scratch)
+static void key_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                         tni_fold_scratch *scratch)
 {
     (void)scratch;
     for (int64_t i = 0; i < l->count; i++)
@@ -158,7 +158,7 @@ const tni_fold_class tni_fold_key = {
     .words = 1,
     .lanes = 1,
     .acc_words = 1,
-    .line = key_line,
+    .sequence = key_sequence,
     .columns = key_columns,
     .merge = key_merge,
     .finish = key_finish,
@@ -174,8 +174,8 @@ static tni_key_rule other_end(const tni_fold *f)
 }
 
 /* A block is in L1 when it is read again. */
-static void ends_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                      tni_fold_scratch *scratch)
+static void ends_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                          tni_fold_scratch *scratch)
 {
     const tni_key_rule most = other_end(f);
     (void)scratch;
@@ -224,7 +224,7 @@ const tni_fold_class tni_fold_ends = {
     .words = 2,
     .lanes = 1,
     .acc_words = 1,
-    .line = ends_line,
+    .sequence = ends_sequence,
     .columns = ends_columns,
     .merge = ends_merge,
     .finish = ends_finish,
@@ -232,8 +232,8 @@ const tni_fold_class tni_fold_ends = {
 
 /* ---- the first index of the largest: words key and index ---- */
 
-static void arg_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                     tni_fold_scratch *scratch)
+static void arg_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                         tni_fold_scratch *scratch)
 {
     (void)scratch;
     const tni_key_kernels *k = key_kernels(f);
@@ -317,7 +317,7 @@ const tni_fold_class tni_fold_arg = {
     .lanes = 1,
     .acc_words = 2,
     .ordered = true,
-    .line = arg_line,
+    .sequence = arg_sequence,
     .columns = arg_columns,
     .merge = arg_merge,
     .finish = arg_finish,

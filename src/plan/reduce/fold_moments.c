@@ -38,9 +38,9 @@ static void moments_one(const tni_fold *f, tni_word *out, int64_t w, const char 
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const bool f64 = f->elem == TN_F64;
-    char *d = scratch->u.line.terms;
+    char *d = scratch->u.sequence.terms;
     int64_t none;
-    const char *e = tni_fold_terms(f, &x, n, scratch->u.line.elems[0], NULL, d, &none);
+    const char *e = tni_fold_terms(f, &x, n, scratch->u.sequence.elems[0], NULL, d, &none);
     int64_t first = 0, m = n;
     if (f->skip) {
         m = (f64 ? k->numbers64 : k->numbers32)(d, e, n, 0);
@@ -61,8 +61,8 @@ static void moments_one(const tni_fold *f, tni_word *out, int64_t w, const char 
     moments_of(out, w, (double)m, centre, s, q);
 }
 
-static void moments_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                         tni_fold_scratch *scratch)
+static void moments_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                             tni_fold_scratch *scratch)
 {
     for (int64_t i = 0; i < l->count; i++)
         moments_one(f, out + i, l->count, l->x[0] + i * l->step[0], l->n, scratch);
@@ -226,7 +226,7 @@ const tni_fold_class tni_fold_moments = {
     .lanes = TNI_LANES,
     .acc_words = 4, /* sums, squares, centres and tallies of sixteen lanes */
     .ordered = true,
-    .line = moments_line,
+    .sequence = moments_sequence,
     .columns = moments_columns,
     .merge = moments_merge,
     .finish = moments_finish,
@@ -234,8 +234,8 @@ const tni_fold_class tni_fold_moments = {
 
 /* ---- complex: the moments of both parts, which have one count ---- */
 
-static void complex_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                         tni_fold_scratch *scratch)
+static void complex_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                             tni_fold_scratch *scratch)
 {
     tni_fold part = *f;
     part.src = part.elem;
@@ -244,7 +244,7 @@ static void complex_line(const tni_fold *f, tni_word *out, const tni_fold_lines 
     for (int64_t i = 0; i < l->count; i++)
         for (int im = 0; im < 2; im++) {
             tni_word s[3];
-            char *x = scratch->u.line.elems[1];
+            char *x = scratch->u.sequence.elems[1];
             tile(x, (const int64_t[2]){0, part.width},
                  l->x[0] + i * l->step[0] + im * part.width, (const int64_t[2]){0, f->width},
                  (const int64_t[2]){1, l->n});
@@ -284,7 +284,7 @@ const tni_fold_class tni_fold_complex_moments = {
     .name = "moments of complex numbers",
     .words = 5,
     .ordered = true,
-    .line = complex_line,
+    .sequence = complex_sequence,
     .merge = complex_merge,
     .finish = complex_finish,
 };

@@ -1,4 +1,4 @@
-/* fold_other.c - what is computed in lines only: logsumexp, products and dots of complex
+/* fold_other.c - what is computed by sequences only: logsumexp, products and dots of complex
  * numbers, the largest magnitude of complex numbers; and storing results. */
 #include <math.h>
 #include <string.h>
@@ -7,15 +7,15 @@
 
 /* ---- logsumexp: words maximum and sum of exp(x - maximum) ---- */
 
-static void logsumexp_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                           tni_fold_scratch *scratch)
+static void logsumexp_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                               tni_fold_scratch *scratch)
 {
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     for (int64_t i = 0; i < l->count; i++) {
         const char *x = l->x[0] + i * l->step[0];
         int64_t none;
-        const char *e = tni_fold_terms(f, &x, l->n, scratch->u.line.elems[0], NULL,
-                                       scratch->u.line.terms, &none);
+        const char *e = tni_fold_terms(f, &x, l->n, scratch->u.sequence.elems[0], NULL,
+                                       scratch->u.sequence.terms, &none);
         double most = -(double)INFINITY;
         for (int64_t j = 0; j < l->n; j++) {
             double v;
@@ -29,8 +29,8 @@ static void logsumexp_line(const tni_fold *f, tni_word *out, const tni_fold_line
         s->f = -0.0;
         if (!isfinite(most)) /* -inf adds nothing; inf and NaN stay as they are */
             continue;
-        k->exp64(scratch->u.line.terms, e, l->n, most);
-        tni_kernels_of(f->isa)->tree->sum64(&s->f, scratch->u.line.terms, l->n, 0, 1);
+        k->exp64(scratch->u.sequence.terms, e, l->n, most);
+        tni_kernels_of(f->isa)->tree->sum64(&s->f, scratch->u.sequence.terms, l->n, 0, 1);
     }
 }
 
@@ -57,7 +57,7 @@ const tni_fold_class tni_fold_logsumexp = {
     .name = "logsumexp",
     .words = 2,
     .ordered = true,
-    .line = logsumexp_line,
+    .sequence = logsumexp_sequence,
     .merge = logsumexp_merge,
     .finish = logsumexp_finish,
 };
@@ -86,8 +86,8 @@ static pair times(pair a, pair b)
 }
 
 /* The tree with lanes of pairs. */
-static void complex_prod_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                              tni_fold_scratch *scratch)
+static void complex_prod_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                                  tni_fold_scratch *scratch)
 {
     (void)scratch;
     for (int64_t i = 0; i < l->count; i++) {
@@ -140,17 +140,17 @@ const tni_fold_class tni_fold_complex_prod = {
     .name = "products of complex numbers",
     .words = 2,
     .ordered = true,
-    .line = complex_prod_line,
+    .sequence = complex_prod_sequence,
     .merge = complex_prod_merge,
     .finish = complex_finish,
 };
 
-static void complex_dot_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                             tni_fold_scratch *scratch)
+static void complex_dot_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                                 tni_fold_scratch *scratch)
 {
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
-    double *re = (double *)(void *)scratch->u.line.terms,
-           *im = (double *)(void *)scratch->u.line.elems[0];
+    double *re = (double *)(void *)scratch->u.sequence.terms,
+           *im = (double *)(void *)scratch->u.sequence.elems[0];
     for (int64_t i = 0; i < l->count; i++) {
         for (int64_t j = 0; j < l->n; j++) {
             const pair p = times(pair_at(f, l->x[0] + i * l->step[0], j),
@@ -174,7 +174,7 @@ const tni_fold_class tni_fold_complex_dot = {
     .name = "products of complex numbers, added",
     .words = 2,
     .ordered = true,
-    .line = complex_dot_line,
+    .sequence = complex_dot_sequence,
     .merge = complex_dot_merge,
     .finish = complex_finish,
 };
@@ -188,14 +188,14 @@ static double further(const tni_fold *f, double a, double b)
     return (f->param > 0) == (a > b) ? a : b;
 }
 
-static void extreme_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                         tni_fold_scratch *scratch)
+static void extreme_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                             tni_fold_scratch *scratch)
 {
     for (int64_t i = 0; i < l->count; i++) {
         const char *x = l->x[0] + i * l->step[0];
         int64_t none;
         const char *terms =
-            tni_fold_terms(f, &x, l->n, NULL, NULL, scratch->u.line.terms, &none);
+            tni_fold_terms(f, &x, l->n, NULL, NULL, scratch->u.sequence.terms, &none);
         out[i].f = f->param > 0 ? 0 : (double)INFINITY;
         for (int64_t j = 0; j < l->n; j++) {
             double v;
@@ -221,7 +221,7 @@ static void extreme_finish(const tni_fold *f, char *dst, int64_t step, const tni
 const tni_fold_class tni_fold_extreme = {
     .name = "magnitudes",
     .words = 1,
-    .line = extreme_line,
+    .sequence = extreme_sequence,
     .merge = extreme_merge,
     .finish = extreme_finish,
 };

@@ -68,9 +68,9 @@ static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_
                                        .more = more};
         f->class->columns(f, out, &cols, p->scratch);
     } else {
-        const tni_fold_lines l = {
+        const tni_fold_sequences l = {
             .x = {x}, .n = n, .count = 1, .at = (p->first + c) * rows_of(f) + row};
-        f->class->line(f, out, &l, p->scratch);
+        f->class->sequence(f, out, &l, p->scratch);
     }
     if (!more)
         tni_fold_push(f, &p->of[c], 1);
@@ -138,14 +138,14 @@ static void panel_run(panel *p, tni_fold_pairs *pairs, const char *x)
         tni_fold_append(f, pairs, &p->of[c], 1);
 }
 
-/* Buffers are in the accumulators behind those of the columns, or where lines are gathered: the
- * number of columns that fit. */
+/* Buffers are in the accumulators behind those of the columns, or where sequences are gathered:
+ * the number of columns that fit. */
 static int64_t panel_space(panel *p)
 {
     const tni_fold *f = p->f;
     const int64_t lanes = (int64_t)sizeof(tni_word) * PANEL_LANES * PANEL_MOST;
-    int64_t space = (int64_t)sizeof p->scratch->u.line.gather;
-    p->buffer = p->scratch->u.line.gather[0];
+    int64_t space = (int64_t)sizeof p->scratch->u.sequence.gather;
+    p->buffer = p->scratch->u.sequence.gather[0];
     p->unit = p->window = TNI_TREE_BLOCK;
     if (f->joined) {
         space = (int64_t)sizeof p->scratch->u.columns.acc - lanes;

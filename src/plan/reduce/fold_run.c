@@ -1,4 +1,4 @@
-/* fold_run.c - reductions in lines, and the pairs in which blocks meet.
+/* fold_run.c - reductions one sequence after the other, and the pairs in which blocks meet.
  *
  * Threads take results, or where there are few, runs of blocks that are aligned to a power of
  * two: each run ends in one state, so cutting changes no bit. */
@@ -108,34 +108,34 @@ void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const
     const bool strided =
         f->nsrc == 1 && f->nfold > 1 && f->fold[f->nfold - 1].src[0] != f->width;
     const int64_t most =
-        strided ? (int64_t)sizeof scratch->u.line.gather / f->width / TNI_TREE_BLOCK : 1;
+        strided ? (int64_t)sizeof scratch->u.sequence.gather / f->width / TNI_TREE_BLOCK : 1;
     for (int64_t at = first; at < last;) {
         const int64_t fit = most * TNI_TREE_BLOCK, m = last - at < fit ? last - at : fit;
-        tni_fold_lines l = {.count = 1};
+        tni_fold_sequences l = {.count = 1};
         for (int k = 0; k < f->nsrc; k++)
-            l.x[k] = tni_fold_take(&c, k, m, scratch->u.line.gather[k]);
+            l.x[k] = tni_fold_take(&c, k, m, scratch->u.sequence.gather[k]);
         tni_fold_skip(&c, m);
         for (const int64_t end = at + m; at < end; at += l.n) {
             l.at = at;
             l.n = end - at < TNI_TREE_BLOCK ? end - at : TNI_TREE_BLOCK;
-            f->class->line(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
+            f->class->sequence(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
             tni_fold_push(f, pairs, 1);
             l.x[0] += TNI_TREE_BLOCK * f->width;
         }
     }
 }
 
-void tni_fold_line_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
-                       int64_t n, tni_fold_scratch *scratch)
+void tni_fold_sequence_run(const tni_fold *f, tni_word *out, const char *const *x,
+                           int64_t first, int64_t n, tni_fold_scratch *scratch)
 {
     tni_fold_pairs pairs = {.state = scratch->stack};
     if (n > 0) {
         tni_fold_gather(f, &pairs, x, first, first + n, scratch);
     } else { /* nothing is a block, too */
-        tni_fold_lines l = {.count = 1, .at = first};
+        tni_fold_sequences l = {.count = 1, .at = first};
         for (int k = 0; k < f->nsrc; k++)
             l.x[k] = x[k];
-        f->class->line(f, pairs.state, &l, scratch);
+        f->class->sequence(f, pairs.state, &l, scratch);
         tni_fold_push(f, &pairs, 1);
     }
     tni_fold_close(f, &pairs, 1);
@@ -161,17 +161,17 @@ static int64_t batch(const fold_job *j, int64_t i, int64_t left, tni_fold_scratc
     const tni_fold_axis *a = f->nmap ? &f->map[f->nmap - 1] : NULL;
     int64_t m = follow < left ? follow : left;
     m = m < TNI_FOLD_BATCH ? m : TNI_FOLD_BATCH;
-    tni_fold_lines l = {.n = f->count, .count = m};
+    tni_fold_sequences l = {.n = f->count, .count = m};
     for (int k = 0; k < f->nsrc; k++) {
         l.x[k] = x[k];
         l.step[k] = a ? a->src[k] : 0;
     }
-    f->class->line(f, state, &l, scratch);
+    f->class->sequence(f, state, &l, scratch);
     tni_fold_finish(f, j->dst + dst, a ? a->dst : 0, state, m);
     return m;
 }
 
-static void lines_part(void *arg, int part)
+static void sequences_part(void *arg, int part)
 {
     const fold_job *j = arg;
     tni_fold_scratch scratch;
@@ -319,7 +319,7 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
         tni_fold_run_columns(&j, threads);
         return;
     }
-    j.one = f->way == TNI_FOLD_LINE ? tni_fold_line_run : down_run;
+    j.one = f->way == TNI_FOLD_LINE ? tni_fold_sequence_run : down_run;
     if (f->outputs < 4 * threads && tni_fold_blocks(f->count) > f->outputs) {
         if (f->way == TNI_FOLD_LINE)
             run_few(&j);
@@ -327,6 +327,6 @@ void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
             run_down(&j);
     } else {
         j.parts = tni_run_parts(bytes, f->outputs);
-        tni_parallel(j.parts, lines_part, &j);
+        tni_parallel(j.parts, sequences_part, &j);
     }
 }

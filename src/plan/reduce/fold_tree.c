@@ -1,4 +1,4 @@
-/* fold_tree.c - sums and products of floats: the tree over blocks, in lines and in columns.
+/* fold_tree.c - sums and products of floats: the tree over blocks, by sequences and by columns.
  *
  * A state is the sum of a run of blocks, and where NaN is left out of a mean, how many elements
  * are numbers. */
@@ -26,8 +26,8 @@ static bool direct16(const tni_fold *f, int *which)
            tni_kernels_of(f->isa)->tree->sum16[*which];
 }
 
-static void tree_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
-                      tni_fold_scratch *scratch)
+static void tree_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                          tni_fold_scratch *scratch)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
     void (*sum)(double *, const char *, int64_t, int64_t, int64_t) = f->product ? k->prod64
@@ -48,10 +48,11 @@ static void tree_line(const tni_fold *f, tni_word *out, const tni_fold_lines *l,
         if (f->nsrc > 1)
             x[1] = l->x[1] + i * l->step[1];
         int64_t numbers = 0;
-        const char *terms =
-            squares ? tni_fold_elems(f, x[0], l->n, scratch->u.line.elems[0])
-                    : tni_fold_terms(f, x, l->n, scratch->u.line.elems[0],
-                                     scratch->u.line.elems[1], scratch->u.line.terms, &numbers);
+        const char *terms = squares
+                                ? tni_fold_elems(f, x[0], l->n, scratch->u.sequence.elems[0])
+                                : tni_fold_terms(f, x, l->n, scratch->u.sequence.elems[0],
+                                                 scratch->u.sequence.elems[1],
+                                                 scratch->u.sequence.terms, &numbers);
         (squares ? k->squares32 : sum)(&out[i].f, terms, l->n, 0, 1);
         if (counted(f))
             out[l->count + i].i = numbers;
@@ -206,7 +207,7 @@ const tni_fold_class tni_fold_tree = {
     .lanes = TNI_LANES,
     .acc_words = 1,
     .ordered = true,
-    .line = tree_line,
+    .sequence = tree_sequence,
     .columns = tree_columns,
     .merge = tree_merge,
     .finish = tree_finish,
@@ -218,7 +219,7 @@ const tni_fold_class tni_fold_tree_counted = {
     .lanes = TNI_LANES,
     .acc_words = 1,
     .ordered = true,
-    .line = tree_line,
+    .sequence = tree_sequence,
     .columns = tree_columns,
     .merge = tree_merge,
     .finish = tree_finish,

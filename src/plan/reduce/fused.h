@@ -10,11 +10,11 @@
 #include "plan/strip/strips.h"
 
 enum {
-    TNI_FUSED_LINE = 64 * TNI_TREE_BLOCK, /* bytes of a block of all values */
-    TNI_FUSED_BATCH = 512                 /* results that are finished at once */
+    TNI_FUSED_BYTES = 64 * TNI_TREE_BLOCK, /* bytes of a block of all values */
+    TNI_FUSED_BATCH = 512                  /* results that are finished at once */
 };
 
-/* One of the reductions: of value `value` of the lines. */
+/* One of the reductions: of value number `value`. */
 typedef struct tni_fused_term {
     tn_reduction op;
     int value;
@@ -28,19 +28,19 @@ typedef struct tni_fused {
     int nterm, nvalue;
     tni_fused_term term[TNI_MAX_RESULTS];
     tni_fold fold[TNI_MAX_RESULTS];
-    int64_t value[TNI_MAX_RESULTS]; /* offset of each value in the lines, for one element */
+    int64_t value[TNI_MAX_RESULTS]; /* offset of each value in the buffer, for one element */
     int8_t width[TNI_MAX_RESULTS];  /* bytes of each value */
     int64_t dense[TNI_MAX_SOURCES]; /* elements of a source that follow each other in order */
     int8_t src_width[TNI_MAX_SOURCES];
     uint32_t still;         /* bit k: source k is one value */
     int64_t count, outputs; /* elements of a sequence, results */
     int64_t strip;          /* columns of a strip, or sequences of a batch */
-    int64_t capacity;       /* elements of each value in the lines */
-    int64_t piece, last;    /* elements of a line of values, of results */
+    int64_t capacity;       /* elements of each value in the buffer */
+    int64_t piece, last;    /* elements of a strip of values, of results */
     int64_t bytes;          /* of all sources in the common shape */
     tn_dtype dtype;         /* of dst */
-    tni_strips line, around;
-    tni_instr *instr; /* of line, then those of around */
+    tni_strips inside, around;
+    tni_instr *instr; /* of inside, then those of around */
 } tni_fused;
 
 /* Plan: ts are dst and the sources in the common shape, dst with stride 0 on the axes that

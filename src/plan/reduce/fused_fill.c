@@ -1,5 +1,5 @@
 /* fused_fill.c - the values of fused reductions: sources made dense, and the program run on them,
- * line by line. */
+ * strip by strip. */
 #include "fused_run.h"
 #include "runtime/runtime.h"
 
@@ -87,8 +87,8 @@ void tni_fused_fill(tni_fused_part *p, int64_t from, int64_t n)
             buffer += m * u->src_width[k];
         }
         for (int r = 0; r < u->nvalue; r++)
-            out[r] = p->lines + u->value[r] * u->capacity + (from + i) * u->width[r];
-        tni_line_run(&u->line, p->arena, p->first, out, src, m);
+            out[r] = p->values + u->value[r] * u->capacity + (from + i) * u->width[r];
+        tni_strips_run_dense(&u->inside, p->arena, p->first, out, src, m);
         p->first = false;
         go_on(p, m);
     }

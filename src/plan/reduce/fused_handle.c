@@ -48,7 +48,7 @@ static void fused_plan_facts(const tn_plan *plan, tn_facts *f)
 {
     const fused_plan *p = (const fused_plan *)plan;
     tni_facts_add(f, "text", "%s", p->text);
-    tni_facts_add(f, "steps", "%d", p->fused.line.steps + p->fused.around.steps);
+    tni_facts_add(f, "steps", "%d", p->fused.inside.steps + p->fused.around.steps);
     tni_fused_facts(&p->fused, f);
 }
 
@@ -58,7 +58,7 @@ static const tni_plan_class fused_class = {"fused reductions", sizeof(fused_plan
 tn_plan *tni_fused_new(const tni_fused *u, const char *text, const tn_tensor *dst, int nsrc,
                        const tn_tensor *const *srcs, int ndim, const int64_t *shape)
 {
-    const size_t n = (size_t)(u->line.ninstr + u->around.ninstr) * sizeof(tni_instr);
+    const size_t n = (size_t)(u->inside.ninstr + u->around.ninstr) * sizeof(tni_instr);
     const size_t size = strlen(text) + 1;
     fused_plan *p =
         (fused_plan *)tni_plan_new_more(&fused_class, n + size, "eval", false, nsrc, dst, srcs);
@@ -66,8 +66,8 @@ tn_plan *tni_fused_new(const tni_fused *u, const char *text, const tn_tensor *ds
         return NULL;
     p->fused = *u;
     memcpy(p->instr, u->instr, n);
-    p->fused.instr = p->fused.line.instr = p->instr;
-    p->fused.around.instr = p->instr + u->line.ninstr;
+    p->fused.instr = p->fused.inside.instr = p->instr;
+    p->fused.around.instr = p->instr + u->inside.ninstr;
     p->ndim = ndim;
     for (int i = 0; i < ndim; i++)
         p->shape[i] = shape[i];

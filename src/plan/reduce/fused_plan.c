@@ -4,7 +4,7 @@
 #include "plan/plan.h"
 
 enum {
-    GATHER = 32 * 1024, /* bytes of sources that are made dense for one line: a half of L1 */
+    GATHER = 32 * 1024, /* bytes of sources that are made dense for one strip: a half of L1 */
     ROWS = 64 * 1024,   /* bytes of a tile of rows in columns: it stays in a part of L2 */
     NARROW = 16         /* fewer columns are not worth a strip */
 };
@@ -105,9 +105,9 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
     for (int i = 0; i < ts[0]->ndim; i++)
         *(folded >> i & 1 ? &u->count : &u->outputs) *= ts[1]->shape[i];
     plan_terms(u, nterm, term);
-    u->line.steps = values->nstep;
+    u->inside.steps = values->nstep;
     u->around.steps = around->nstep;
-    u->line.ninstr = u->around.ninstr = 0;
+    u->inside.ninstr = u->around.ninstr = 0;
     if (u->outputs == 0)
         return;
     u->nfold = 0;
@@ -139,13 +139,15 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
         u->value[r] = bytes;
         bytes += u->width[r];
     }
-    ASSERT(bytes * TNI_TREE_BLOCK <= TNI_FUSED_LINE);
-    u->piece = least(tni_line_plan(&u->line, instr, values, dtype, u->still), GATHER / each);
-    u->line.fetch = u->bytes >= TNI_FETCH_LEAST;
+    ASSERT(bytes * TNI_TREE_BLOCK <= TNI_FUSED_BYTES);
+    u->piece =
+        least(tni_strips_plan_dense(&u->inside, instr, values, dtype, u->still), GATHER / each);
+    u->inside.fetch = u->bytes >= TNI_FETCH_LEAST;
     for (int t = 0; t < nterm; t++)
         given[t] = term[t].gives;
-    u->last = least(tni_line_plan(&u->around, instr + u->line.ninstr, around, given, 0),
-                    TNI_FUSED_BATCH);
+    u->last =
+        least(tni_strips_plan_dense(&u->around, instr + u->inside.ninstr, around, given, 0),
+              TNI_FUSED_BATCH);
     int64_t fits = u->count > 0 ? TNI_TREE_BLOCK / u->count : TNI_FOLD_BATCH;
     fits = least(fits > 1 ? fits : 1, TNI_FOLD_BATCH);
     for (int t = 0; t < nterm; t++)
@@ -158,7 +160,7 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
 void tni_fused_facts(const tni_fused *u, tn_facts *f)
 {
     FACT(f->way, "%s", !u->outputs ? "nothing" : u->columns ? "columns" : "line");
-    f->steps = u->line.steps + u->around.steps;
+    f->steps = u->inside.steps + u->around.steps;
     if (!u->outputs)
         return;
     FACT(f->why, "%s",
@@ -167,8 +169,8 @@ void tni_fused_facts(const tni_fused *u, tn_facts *f)
                   u->nvalue == 1 ? "" : "s", u->nterm, u->nterm == 1 ? "" : "s");
     tni_facts_add(f, "results", "%lld of %lld elements each", (long long)u->outputs,
                   (long long)u->count);
-    tni_facts_add(f, "lines", "of %lld elements, %d buffer%s", (long long)u->piece,
-                  u->line.nreg, u->line.nreg == 1 ? "" : "s");
+    tni_facts_add(f, "strips", "of %lld elements, %d buffer%s", (long long)u->piece,
+                  u->inside.nreg, u->inside.nreg == 1 ? "" : "s");
     f->read = u->count ? u->bytes : 0;
     f->written = u->outputs * tni_width(u->dtype);
     f->threads = tni_plan_parts(u->bytes, INT64_MAX);

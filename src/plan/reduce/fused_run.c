@@ -1,5 +1,5 @@
-/* fused_run.c - running fused reductions: values into lines, lines into states, results into
- * dst.
+/* fused_run.c - running fused reductions: values into a buffer, the buffer into states,
+ * results into dst.
  *
  * Threads take results, or where there are few, runs of blocks that are aligned to a power of
  * two, as in fold_run.c. */
@@ -38,13 +38,13 @@ static void begin(part *p)
 }
 
 /* A block of n elements of each of p->w sequences becomes a state of every term. */
-static void fold_lines(part *p, int64_t n, int64_t at)
+static void fold_values(part *p, int64_t n, int64_t at)
 {
     const tni_fused *u = p->j->u;
     for (int t = 0; t < u->nterm; t++) {
         const int r = u->term[t].value, parts = parts_of(u, t);
         const int64_t width = u->width[r] / parts;
-        const char *x = p->lines + u->value[r] * u->capacity;
+        const char *x = p->values + u->value[r] * u->capacity;
         if (parts > 1 && n > 0) { /* real and imaginary parts are sequences of their own */
             const tni_tile_fn tile =
                 tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
@@ -54,14 +54,14 @@ static void fold_lines(part *p, int64_t n, int64_t at)
                      (const int64_t[2]){2, n});
             x = p->gather;
         }
-        const tni_fold_lines l = {
+        const tni_fold_sequences l = {
             .x = {x, x}, .step = {n * width}, .n = n, .count = p->w * parts, .at = at};
-        u->fold[t].class->line(&u->fold[t], next_state(p, t), &l, p->scratch);
+        u->fold[t].class->sequence(&u->fold[t], next_state(p, t), &l, p->scratch);
         tni_fold_push(&u->fold[t], &p->pairs[t], p->w * parts);
     }
 }
 
-/* Rows [first, first + n) of the lines' tile, of a block of which `begun` rows went before. */
+/* Rows [first, first + n) of the values' tile, of a block of which `begun` rows went before. */
 static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
 {
     const tni_fused *u = p->j->u;
@@ -72,7 +72,7 @@ static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
         const int64_t w = p->w * parts_of(u, t);
         tni_word *out = next_state(p, t);
         const bool adds = !f->class->ordered && begun > 0;
-        const tni_fold_columns c = {.x = p->lines + u->value[r] * u->capacity,
+        const tni_fold_columns c = {.x = p->values + u->value[r] * u->capacity,
                                     .step = p->w * u->width[r],
                                     .n = n,
                                     .w = w,
@@ -100,7 +100,7 @@ static void unit_lines(part *p, int64_t sequence, int64_t first, int64_t n)
     for (int64_t i = 0; i < n || i == 0; i += TNI_TREE_BLOCK) {
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
         tni_fused_fill(p, 0, m * p->w);
-        fold_lines(p, m, first + i);
+        fold_values(p, m, first + i);
     }
 }
 
@@ -197,7 +197,7 @@ static void finish(part *p, int64_t unit, tni_word *const *states)
     const char *from[TNI_MAX_RESULTS];
     for (int t = 0; t < u->nterm; t++) {
         const int parts = parts_of(u, t);
-        char *to = p->lines + (int64_t)t * TNI_FUSED_BATCH * 16;
+        char *to = p->values + (int64_t)t * TNI_FUSED_BATCH * 16;
         u->fold[t].class->finish(&u->fold[t], to, tni_width(u->term[t].gives) / parts,
                                  states[t], w * parts);
         from[t] = to;
@@ -207,10 +207,10 @@ static void finish(part *p, int64_t unit, tni_word *const *states)
         const char *src[TNI_MAX_RESULTS];
         for (int t = 0; t < u->nterm; t++)
             src[t] = from[t] + i * tni_width(u->term[t].gives);
-        tni_line_run(&u->around, p->arena, true, &out, src, m);
+        tni_strips_run_dense(&u->around, p->arena, true, &out, src, m);
         store(p->j, result + i, out, m);
     }
-    p->first = true; /* the arena is that of lines, too */
+    p->first = true; /* the arena is that of the values, too */
 }
 
 /* ---- parts ---- */
@@ -218,7 +218,7 @@ static void finish(part *p, int64_t unit, tni_word *const *states)
 typedef struct space {
     _Alignas(64) char arena[TNI_ARENA];
     _Alignas(64) char gather[32 * 1024];
-    _Alignas(64) char lines[TNI_FUSED_LINE];
+    _Alignas(64) char values[TNI_FUSED_BYTES];
     tni_fold_scratch scratch;
 } space;
 
@@ -228,7 +228,7 @@ static void start(part *p, const job *j, space *s)
     p->first = true;
     p->arena = s->arena;
     p->gather = s->gather;
-    p->lines = s->lines;
+    p->values = s->values;
     p->scratch = &s->scratch;
 }
 

@@ -19,13 +19,13 @@ typedef struct tni_fused_job {
 /* What one part works in. */
 typedef struct tni_fused_part {
     const tni_fused_job *j;
-    bool first; /* the arena holds nothing that lines share */
+    bool first; /* the arena holds nothing that strips share */
     tni_walk walk;
     int64_t at; /* element of the nest at which walk stands */
     int64_t w;  /* sequences of the present unit */
     tni_fold_pairs pairs[TNI_MAX_RESULTS];
     char *gather;
-    char *lines;
+    char *values;
     char *arena;
     tni_fold_scratch *scratch;
 } tni_fused_part;
@@ -33,7 +33,7 @@ typedef struct tni_fused_part {
 /* Stand at an element of the nest. */
 void tni_fused_seek(tni_fused_part *p, int64_t at);
 
-/* The values of the next n elements, `from` elements into the lines. */
+/* The values of the next n elements, `from` elements into the buffer. */
 void tni_fused_fill(tni_fused_part *p, int64_t from, int64_t n);
 
 #endif

@@ -7,7 +7,7 @@
 /* The buffers for gathering are free where rows are dense. */
 static char *panel_of(tni_fold_scratch *s)
 {
-    return s->u.line.gather[0];
+    return s->u.sequence.gather[0];
 }
 
 static bool transposed(const tni_rows *r, int k)
@@ -40,7 +40,7 @@ int64_t tni_row_panel(const tni_rows *r)
         return 0;
     if (in_dst(r))
         return PANEL_ROWS;
-    const int64_t most = (int64_t)sizeof(((tni_fold_scratch *)0)->u.line.gather);
+    const int64_t most = (int64_t)sizeof(((tni_fold_scratch *)0)->u.sequence.gather);
     const int64_t rows = most / (r->n * r->width), line = 64 / r->width;
     return rows < 2 ? 0 : rows < line ? rows : line;
 }

@@ -79,7 +79,7 @@ static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scr
     for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
         const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
-                                 s->u.line.gather[0], s->u.line.elems[0]);
+                                 s->u.sequence.gather[0], s->u.sequence.elems[0]);
         const double here = (row_f64(r) ? k->max64 : k->max32)(x, m);
         if (isnan(here))
             return here;
@@ -110,8 +110,8 @@ static char *row_exps(const tni_rows *r, const char *p, int64_t at, tni_fold_scr
     if (r->packed && row_kept(r) == INT64_MAX)
         return (char *)(uintptr_t)p + at * r->width;
     return row_kept(r) > TNI_TREE_BLOCK && at < row_kept(r)
-               ? s->u.line.gather[0] + at * tni_width(r->elem)
-               : s->u.line.terms;
+               ? s->u.sequence.gather[0] + at * tni_width(r->elem)
+               : s->u.sequence.terms;
 }
 
 /* The sum of exp(x - most); those of a row that is kept stay in row_exps. */
@@ -123,7 +123,7 @@ static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double mo
     for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
         const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
-                                 s->u.line.gather[0], s->u.line.elems[0]);
+                                 s->u.sequence.gather[0], s->u.sequence.elems[0]);
         char *exps = row_exps(r, p, at, s);
         row_exp(r, exps, x, m, most);
         (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, exps, m, 0, 1);
@@ -147,16 +147,16 @@ static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int
 {
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
     const bool f64 = row_f64(r);
-    char *w_elems = s->u.line.elems[1], *w_gather = s->u.line.gather[1];
+    char *w_elems = s->u.sequence.elems[1], *w_gather = s->u.sequence.gather[1];
     /* halves that blocks of up to eight bytes leave free */
     char *b_elems = w_gather + TNI_TREE_BLOCK * 8;
-    char *b_gather = s->u.line.gather[0] + TNI_TREE_BLOCK * 8;
+    char *b_gather = s->u.sequence.gather[0] + TNI_TREE_BLOCK * 8;
     switch (r->kind) {
     case TNI_ROW_SOFTMAX:
     case TNI_ROW_CAUSAL:
         if (!made_exp) {
-            row_exp(r, s->u.line.terms, x, n, q->most);
-            x = s->u.line.terms;
+            row_exp(r, s->u.sequence.terms, x, n, q->most);
+            x = s->u.sequence.terms;
         }
         (f64 ? k->scale64 : k->scale32)(d, x, n, q->by, stream);
         break;
@@ -189,7 +189,7 @@ static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t s
         r->kind == TNI_ROW_ADD_RMS ? r->step[TNI_ROW_SUM] : r->step[TNI_ROW_SRC];
     const bool softmax = r->kind == TNI_ROW_SOFTMAX || r->kind == TNI_ROW_CAUSAL;
     /* what is made aside: the elements' own buffer, which is read before it is written */
-    char *buf = s->u.line.elems[0];
+    char *buf = s->u.sequence.elems[0];
     for (int64_t at = 0; at < r->n; at += TNI_TREE_BLOCK) {
         const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
         const int64_t here = seen - at < 0 ? 0 : seen - at < m ? seen - at : m;
@@ -200,12 +200,12 @@ static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t s
             row_fill_nan(d, r->elem, here);
         } else if (here > 0) {
             const char *x = kept ? row_exps(r, p, at, s)
-                                 : row_read(r, p, step, r->dtype, at, here, s->u.line.gather[0],
-                                            s->u.line.elems[0]);
+                                 : row_read(r, p, step, r->dtype, at, here,
+                                            s->u.sequence.gather[0], s->u.sequence.elems[0]);
             row_apply(r, d, x, at, here, q, kept, s, stream);
         }
         memset(d + here * tni_width(r->elem), 0, (size_t)((m - here) * tni_width(r->elem)));
-        row_write(r, TNI_ROW_DST, dst, at, m, d, s->u.line.gather[1]);
+        row_write(r, TNI_ROW_DST, dst, at, m, d, s->u.sequence.gather[1]);
     }
 }
 
@@ -216,12 +216,12 @@ static void row_add(const tni_rows *r, char *const *at, tni_fold_scratch *s)
     for (int64_t i = 0; i < r->n; i += TNI_TREE_BLOCK) {
         const int64_t m = r->n - i < TNI_TREE_BLOCK ? r->n - i : TNI_TREE_BLOCK;
         const char *a = row_read(r, at[TNI_ROW_SRC], r->step[TNI_ROW_SRC], r->dtype, i, m,
-                                 s->u.line.gather[0], s->u.line.elems[0]);
+                                 s->u.sequence.gather[0], s->u.sequence.elems[0]);
         const char *b = row_read(r, at[TNI_ROW_B], r->step[TNI_ROW_B], r->dtype, i, m,
-                                 s->u.line.gather[1], s->u.line.elems[1]);
-        char *d = row_target(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, s->u.line.terms);
+                                 s->u.sequence.gather[1], s->u.sequence.elems[1]);
+        char *d = row_target(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, s->u.sequence.terms);
         (row_f64(r) ? k->add64 : k->add32)(d, a, b, m);
-        row_write(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, d, s->u.line.gather[0]);
+        row_write(r, TNI_ROW_SUM, at[TNI_ROW_SUM], i, m, d, s->u.sequence.gather[0]);
     }
 }
 
@@ -234,7 +234,7 @@ static double row_squares(const tni_rows *r, const char *p, tni_word *state,
         tni_kernels_of(r->isa)->tree->squares32(&squares, p, r->n, 0, 1);
         return squares + 0.0;
     }
-    tni_fold_line_run(r->fold, state, &p, 0, r->n, s);
+    tni_fold_sequence_run(r->fold, state, &p, 0, r->n, s);
     return state[0].f + 0.0;
 }
 
@@ -247,8 +247,8 @@ static void row_rotate(const tni_rows *r, char *const *at, tni_fold_scratch *s)
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
     const int64_t half = r->n / 2, step = r->step[TNI_ROW_SRC];
     const bool pairs = r->kind == TNI_ROW_ROTATE_PAIRS, f64 = row_f64(r);
-    char *gather = s->u.line.gather[0], *elems = s->u.line.gather[1],
-         *made = s->u.line.elems[0];
+    char *gather = s->u.sequence.gather[0], *elems = s->u.sequence.gather[1],
+         *made = s->u.sequence.elems[0];
     for (int64_t i = 0; i < half; i += MOST) {
         const int64_t m = half - i < MOST ? half - i : MOST;
         const char *sine =
@@ -262,7 +262,7 @@ static void row_rotate(const tni_rows *r, char *const *at, tni_fold_scratch *s)
                 row_read(r, at[TNI_ROW_SRC], step, r->dtype, 2 * i, 2 * m, gather, elems);
             char *d = row_target(r, TNI_ROW_DST, at[TNI_ROW_DST], 2 * i, 2 * m, made);
             (f64 ? k->pairs64 : k->pairs32)(d, x, sine, cosine, m, row_streams(r, d, made));
-            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], 2 * i, 2 * m, d, s->u.line.elems[1]);
+            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], 2 * i, 2 * m, d, s->u.sequence.elems[1]);
         } else {
             const char *x = row_read(r, at[TNI_ROW_SRC], step, r->dtype, i, m, gather, elems);
             const char *y = row_read(r, at[TNI_ROW_SRC], step, r->dtype, half + i, m,
@@ -272,8 +272,8 @@ static void row_rotate(const tni_rows *r, char *const *at, tni_fold_scratch *s)
             (f64 ? k->halves64
                  : k->halves32)(d, e, x, y, sine, cosine, m,
                                 row_streams(r, d, made) && row_streams(r, e, made + BYTES));
-            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], i, m, d, s->u.line.elems[1]);
-            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], half + i, m, e, s->u.line.elems[1]);
+            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], i, m, d, s->u.sequence.elems[1]);
+            row_write(r, TNI_ROW_DST, at[TNI_ROW_DST], half + i, m, e, s->u.sequence.elems[1]);
         }
         gather -= 2 * BYTES;
         elems -= 2 * BYTES;
@@ -307,7 +307,7 @@ void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scra
         }
         double squares;
         if (r->kind == TNI_ROW_LAYER) {
-            tni_fold_line_run(r->fold, state, &p, 0, r->n, s);
+            tni_fold_sequence_run(r->fold, state, &p, 0, r->n, s);
             squares = state[2].f;
             q.mean = state[1].f;
         } else {

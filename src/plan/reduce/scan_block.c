@@ -1,7 +1,7 @@
 /* scan_block.c - running reductions of one block: groups of eight and their chain, in f64 or in
  * integers of 64 bits.
  *
- * A block may arrive in parts; at says how many elements came before in the line. */
+ * A block may arrive in parts; at says how many elements came before in the sequence. */
 #include <math.h>
 
 #include "plan/plan.h"

@@ -14,7 +14,7 @@ typedef enum tni_scan_type { /* what runs */
                              TNI_SCAN_COMPLEX
 } tni_scan_type;
 
-/* What runs from block to block of a line. */
+/* What runs from block to block of a sequence. */
 typedef struct tni_scan_state {
     union {
         double f; /* what came before the block; of logsumexp the largest, and chain the sum */
@@ -31,17 +31,17 @@ typedef struct tni_scan {
     bool initial, columns;
     bool direct;  /* f32 from memory to memory */
     bool stream;  /* its results go past the caches */
-    bool carries; /* lines begin and end with a state each: arrive in parts */
-    int64_t at;   /* elements of each line that came before, a multiple of a group */
+    bool carries; /* sequences begin and end with a state each: arrive in parts */
+    int64_t at;   /* elements of each sequence that came before, a multiple of a group */
     int64_t n, width[2], step[2], count; /* dst, src: of an element, along dim */
-    tni_nest nest;                       /* over the lines */
+    tni_nest nest;                       /* over the sequences */
 } tni_scan;
 
 /* dst may be longer by one along dim; operands are checked. */
 void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_tensor *src,
                    int dim, bool carries, int64_t at);
 
-/* carry: a state for each line, in the row-major order of dst without dim, and two of them,
+/* carry: a state for each sequence, in the row-major order of dst without dim, and two of them,
  * side by side, for sums of complex numbers. */
 void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
 /* ---- one block (scan_block.c) ---- */
@@ -53,7 +53,7 @@ typedef union tni_scan_block {
     char bytes[2 * TNI_TREE_BLOCK * 8];
 } tni_scan_block;
 
-/* n elements in place, of one block: at came before in the line, a multiple of a group. */
+/* n elements in place, of one block: at came before in the sequence, a multiple of a group. */
 void tni_scan_one_block(const tni_scan *s, tni_scan_block *b, int64_t n, int64_t at,
                         tni_scan_state *run);
 double tni_scan_absent(const tni_scan *s); /* of sums and products: what changes nothing */
@@ -61,14 +61,14 @@ double tni_scan_absent(const tni_scan *s); /* of sums and products: what changes
 /* A computed NaN has one bit pattern, a sum that is zero one sign. */
 void tni_scan_settle(double *x, int64_t n, bool sum);
 
-/* One line; carry: its state before and after, or NULL. */
-void tni_scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state *carry);
+/* One sequence; carry: its state before and after, or NULL. */
+void tni_scan_sequence(const tni_scan *s, char *d, const char *p, tni_scan_state *carry);
 
-/* The element in front of a line that is longer by one. */
+/* The element in front of a sequence that is longer by one. */
 void tni_scan_initial(const tni_scan *s, char *d);
 
-/* Whether lines are divided: there are fewer than threads, and their blocks meet by a chain. */
-bool tni_scan_divides(const tni_scan *s, int64_t lines);
+/* Whether sequences are divided: they are fewer than threads, and their blocks meet by a chain. */
+bool tni_scan_divides(const tni_scan *s, int64_t sequences);
 void tni_scan_rounds(const tni_scan *s, char *d, const char *p);
 
 tn_plan *tni_scan_new(const tni_scan *s, const char *call, const tn_tensor *dst,

@@ -1,5 +1,5 @@
-/* scan_rounds.c - few long lines by all threads: every block by itself, the chain of the blocks,
- * then every block again with what came before it. */
+/* scan_rounds.c - few long sequences by all threads: every block by itself, the chain of
+ * the blocks, then every block again with what came before it. */
 #include "plan/plan.h"
 
 /* Blocks of a round: 8 MiB of f32, which the caches keep until they are read again (Zen 4). */
@@ -20,7 +20,7 @@ static void round_block(tni_scan *s, const round_job *j, int64_t i, char *d,
 {
     const int64_t at = (j->first + i) * TNI_TREE_BLOCK;
     s->n = j->s.n - at < TNI_TREE_BLOCK ? j->s.n - at : TNI_TREE_BLOCK;
-    tni_scan_line(s, d, j->src + at * s->step[1], run);
+    tni_scan_sequence(s, d, j->src + at * s->step[1], run);
 }
 
 static void totals_part(void *arg, int part)

@@ -1,4 +1,4 @@
-/* scan_run.c - running reductions: lines block by block, or columns eight rows at a time.
+/* scan_run.c - running reductions: sequences block by block, or columns eight rows at a time.
  *
  * Elements run as f64, or as integers of 64 bits, and are rounded once. */
 #include <math.h>
@@ -58,7 +58,7 @@ static void scan_direct(const tni_scan *s, char *d, const char *x, int64_t n, in
     }
 }
 
-void tni_scan_line(const tni_scan *s, char *d, const char *p, tni_scan_state *carry)
+void tni_scan_sequence(const tni_scan *s, char *d, const char *p, tni_scan_state *carry)
 {
     tni_scan_block b;
     char buf[SCAN_BLOCK * 16];
@@ -167,7 +167,7 @@ static void scan_part(void *arg, int part)
             scan_strip(s, d + at * s->width[0], p + at * s->width[1], w,
                        states ? states + at : NULL);
         } else {
-            tni_scan_line(s, d, p, (tni_scan_state *)(void *)kept);
+            tni_scan_sequence(s, d, p, (tni_scan_state *)(void *)kept);
         }
         if (strip == j->strips - 1)
             tni_walk_next(&walk);
@@ -212,14 +212,14 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
 
 /* ---- plans ---- */
 
-/* The states of lines, dense in the order of their tensor. */
-static void carry_lines(tn_tensor *out, const tn_tensor *lines)
+/* The states of sequences, dense in the order of their tensor. */
+static void carry_states(tn_tensor *out, const tn_tensor *sequences)
 {
     int64_t step = sizeof(tni_scan_state);
-    tni_inherit(out, lines, NULL, lines->ndim);
-    for (int i = lines->ndim - 1; i >= 0; i--) {
-        tni_set_axis(out, i, lines->shape[i], step);
-        step *= lines->shape[i];
+    tni_inherit(out, sequences, NULL, sequences->ndim);
+    for (int i = sequences->ndim - 1; i >= 0; i--) {
+        tni_set_axis(out, i, sequences->shape[i], step);
+        step *= sequences->shape[i];
     }
 }
 
@@ -227,8 +227,8 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
                    int dim, bool carries, int64_t at)
 {
     const int kind = tni_dtypes[src->dtype].kind;
-    tn_tensor lines[3];
-    const tn_tensor *ts[3] = {&lines[0], &lines[1], &lines[2]};
+    tn_tensor sequences[3];
+    const tn_tensor *ts[3] = {&sequences[0], &sequences[1], &sequences[2]};
     s->carries = carries;
     s->at = at;
     s->op = op;
@@ -246,8 +246,8 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
     s->n = src->shape[dim];
     s->initial = dst->shape[dim] > s->n;
     s->count = tni_numel(src);
-    tni_drop_axis(&lines[0], dst, dim, NULL);
-    tni_drop_axis(&lines[1], src, dim, NULL);
+    tni_drop_axis(&sequences[0], dst, dim, NULL);
+    tni_drop_axis(&sequences[1], src, dim, NULL);
     s->width[0] = tni_width(dst->dtype);
     s->width[1] = tni_width(src->dtype);
     s->step[0] = dst->shape[dim] > 1 ? dst->stride[dim] : s->width[0];
@@ -257,14 +257,14 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
         s->wide = TN_F64;
         for (int k = 0; k < 2; k++) {
             s->width[k] /= 2;
-            tni_set_axis(&lines[k], lines[k].ndim, 2, s->width[k]);
-            lines[k].ndim++;
+            tni_set_axis(&sequences[k], sequences[k].ndim, 2, s->width[k]);
+            sequences[k].ndim++;
         }
         s->src = tni_real_of(src->dtype);
         s->dst = tni_real_of(dst->dtype);
     }
     if (carries)
-        carry_lines(&lines[2], &lines[0]);
+        carry_states(&sequences[2], &sequences[0]);
     tni_nest_normal(&s->nest, 2 + carries, ts);
     const tni_axis *last = s->nest.ndim ? &s->nest.axis[s->nest.ndim - 1] : NULL;
     s->columns = !s->nest.empty && last && s->type == TNI_SCAN_REAL &&
@@ -290,7 +290,8 @@ static void scan_plan_facts(const tn_plan *plan, tn_facts *f)
 {
     const tni_scan *s = &((const scan_plan *)plan)->scan;
     FACT(f->way, "%s", s->nest.empty ? "nothing" : s->columns ? "columns" : "line");
-    FACT(f->why, "%s", s->columns ? "lines stand side by side" : "one line after the other");
+    FACT(f->why, "%s",
+         s->columns ? "sequences stand side by side" : "one sequence after the other");
     f->read = s->count * tni_width(plan->ts[1].dtype);
     f->written = tni_numel(&plan->ts[0]) * tni_width(plan->ts[0].dtype);
     f->threads = tni_plan_parts(tni_mul_saturated(s->count, 4 * s->width[1]), INT64_MAX);

@@ -109,7 +109,7 @@ static bool lower_repeats(const tni_strips *s, int k)
     return repeats && s->operand[k].form == TNI_DIRECT;
 }
 
-/* Where the result of a step goes straight to: dst, a result of a line, or NONE. */
+/* Where the result of a step goes straight to: dst, a result of a dense strip, or NONE. */
 static int16_t lower_final(const lowering *l, int v, bool streams)
 {
     if (l->p->nvalue == 0)

@@ -339,10 +339,10 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     strip_lay_out_buffers(s);
 }
 
-/* ---- lines ---- */
+/* ---- dense strips, several results ---- */
 
-int64_t tni_line_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
-                      const tn_dtype *dtype, uint32_t still)
+int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program *p,
+                              const tn_dtype *dtype, uint32_t still)
 {
     s->nest.nop = p->nsrc + 1;
     s->nest.ndim = s->nblock = 1;

@@ -213,8 +213,8 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         strip_run_part(&j, 0);
 }
 
-void tni_line_run(const tni_strips *s, char *arena, bool first, char *const *out,
-                  const char *const *srcs, int64_t n)
+void tni_strips_run_dense(const tni_strips *s, char *arena, bool first, char *const *out,
+                          const char *const *srcs, int64_t n)
 {
     tni_strip_job j; /* uninitialised on purpose, as above */
     tni_strip_work w;

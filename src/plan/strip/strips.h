@@ -44,8 +44,8 @@ typedef enum tni_do {
     TNI_DO_COPY  /* dst is what a register or a source holds */
 } tni_do;
 
-/* out and src are operands (dst is 0), TNI_MAX_OPERANDS + r for result r of a line program, or
- * TNI_REFS + n for 64 n bytes into the arena. */
+/* out and src are operands (dst is 0), TNI_MAX_OPERANDS + r for result r of a program on dense
+ * strips, or TNI_REFS + n for 64 n bytes into the arena. */
 typedef struct tni_instr {
     uint8_t kind;   /* tni_do */
     bool one;       /* gives one value, repeated over a block of the kernels */
@@ -79,7 +79,7 @@ typedef struct tni_strips {
     int widest;       /* bytes of the widest element that a register holds */
     int32_t reg_size; /* bytes of a register */
     int steps;        /* ops and conversions of the program */
-    int results;      /* of a line program */
+    int results;      /* of a program on dense strips */
     tn_dtype compute; /* of its last op; 0: none */
     const char *name;
     const char *text, *list; /* of a plan of an expression: see tni_program; its steps */
@@ -94,15 +94,15 @@ typedef struct tni_strips {
 enum { TNI_SLOT_SMALL = 1 << 10, TNI_SLOT_REG = 1 << 12 };
 void tni_strips_lower(tni_strips *s, const tni_program *p);
 
-/* ---- lines (strip_plan.c, strip_run.c) ---- */
+/* ---- dense strips (strip_plan.c, strip_run.c) ---- */
 
-/* Plan a program of several results for lines: sources are dense, or one value for all lines
- * where still marks them.  Gives the elements of the longest line. */
-int64_t tni_line_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
-                      const tn_dtype *dtype, uint32_t still);
+/* Plan a program of several results for single strips: sources are dense, or one value for all
+ * where still marks them.  Gives the elements of the longest strip. */
+int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program *p,
+                              const tn_dtype *dtype, uint32_t still);
 
-/* n elements of each result.  What lines share is in the arena after the first of them. */
-void tni_line_run(const tni_strips *s, char *arena, bool first, char *const *out,
-                  const char *const *srcs, int64_t n);
+/* n elements of each result.  What strips share is in the arena after the first of them. */
+void tni_strips_run_dense(const tni_strips *s, char *arena, bool first, char *const *out,
+                          const char *const *srcs, int64_t n);
 
 #endif
