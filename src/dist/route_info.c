@@ -89,12 +89,12 @@ static void bytes_text(char *buf, size_t size, int64_t bytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double n = (double)bytes;
-    int unit = 0;
-    while (n >= 1024 && unit < COUNT(units) - 1) {
+    int power = 0;
+    while (n >= 1024 && power < COUNT(units) - 1) {
         n /= 1024;
-        unit++;
+        power++;
     }
-    snprintf(buf, size, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
+    snprintf(buf, size, power ? "%.1f %s" : "%.0f %s", n, units[power]);
 }
 
 tn_status tn_route_explain(const tn_route *r, char *buf, size_t size)

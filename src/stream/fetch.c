@@ -102,12 +102,12 @@ static tn_status fill(const fetch *w, stage *g, int64_t first)
 {
     tni_axis axes[TN_MAX_NDIM];
     tni_walk walk;
-    int64_t unit = w->width;
+    int64_t span = w->width;
     int m = 0;
     for (int j = 0; j < w->nest.ndim; j++) {
         const int64_t step = w->nest.axis[j].step[FROM];
         if (w->near[j])
-            unit += step * (g->n[j] - 1);
+            span += step * (g->n[j] - 1);
         else
             axes[m++] = (tni_axis){.n = g->n[j], .step = {w->staged[j], step}};
     }
@@ -115,9 +115,9 @@ static tn_status fill(const fetch *w, stage *g, int64_t first)
     do {
         char *to = g->at + walk.offset[TO];
         const int64_t at = first + walk.offset[FROM];
-        ASSERT(walk.offset[TO] + unit <= w->bytes);
-        TRY(w->queue ? tni_queue_read(w->queue, w->f, to, unit, at, &g->batch)
-                     : tni_file_bytes(w->f, to, unit, at));
+        ASSERT(walk.offset[TO] + span <= w->bytes);
+        TRY(w->queue ? tni_queue_read(w->queue, w->f, to, span, at, &g->batch)
+                     : tni_file_bytes(w->f, to, span, at));
     } while (tni_walk_next(&walk) < m);
     return TN_OK;
 }

@@ -202,8 +202,8 @@ static tn_status check_numbers(const archive *a, const about *x, const tni_zip_m
     const int64_t width = tni_width(x->dtype), bytes = (int64_t)m->length;
     const tni_pickle_value *numel = value_of(a, x->storage_tuple, 4);
     const tni_pickle_global *type = global_of(value_of(a, x->storage_tuple, 1));
-    int64_t unit = type->dtype ? tni_width(type->dtype) : 1, first, reach;
-    if (numel->kind != TNI_PK_INT || numel->number < 0 || numel->number > bytes / unit)
+    int64_t each = type->dtype ? tni_width(type->dtype) : 1, first, reach;
+    if (numel->kind != TNI_PK_INT || numel->number < 0 || numel->number > bytes / each)
         return fail_torch(a, "its storage is longer than its member", name);
     if (!tni_mul(x->offset, width, &first))
         return fail_torch(a, "offset exceeds 2^63 - 1 bytes", name);

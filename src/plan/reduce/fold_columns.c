@@ -60,13 +60,13 @@ static int64_t strips_of(const tni_fold *f)
     return f->nmap ? (f->map[f->nmap - 1].n - 1) / f->strip + 1 : 1;
 }
 
-static int64_t find_strip(const fold_job *j, int64_t unit, int64_t *dst, const char **x)
+static int64_t find_strip(const fold_job *j, int64_t item, int64_t *dst, const char **x)
 {
     const tni_fold *f = j->f;
     const int64_t strips = strips_of(f), n = f->map[f->nmap - 1].n;
-    const int64_t first = unit % strips * f->strip;
+    const int64_t first = item % strips * f->strip;
     int64_t src[TNI_FOLD_SOURCES];
-    tni_fold_map(f, unit / strips * n + first, dst, src);
+    tni_fold_map(f, item / strips * n + first, dst, src);
     *x = j->src[0] + src[0];
     return n - first < f->strip ? n - first : f->strip;
 }
@@ -105,7 +105,7 @@ static void runs_part(void *arg, int part)
     }
 }
 
-static void run_strips_by_rows(const fold_job *all, int64_t units, int64_t most)
+static void run_strips_by_rows(const fold_job *all, int64_t items, int64_t most)
 {
     const tni_fold *f = all->f;
     tni_word results[TNI_FOLD_RESULTS];
@@ -115,7 +115,7 @@ static void run_strips_by_rows(const fold_job *all, int64_t units, int64_t most)
     j.results = results;
     j.run = tni_fold_cut(f->count, most);
     j.runs = (f->count - 1) / j.run + 1;
-    for (int64_t u = 0; u < units; u++) {
+    for (int64_t u = 0; u < items; u++) {
         int64_t dst;
         j.w = find_strip(all, u, &dst, &x);
         j.parts = tni_run_parts(tni_mul_saturated(f->count, j.w * f->width), j.runs);
@@ -188,15 +188,15 @@ void tni_fold_run_columns(fold_job *j, int threads)
         tni_parallel(j->parts, packed_part, j);
         return;
     }
-    const int64_t n = f->map[f->nmap - 1].n, units = f->outputs / n * strips_of(f);
+    const int64_t n = f->map[f->nmap - 1].n, items = f->outputs / n * strips_of(f);
     const int64_t widest = n < f->strip ? n : f->strip;
     const int64_t most = TNI_FOLD_RESULTS / (f->class->words * widest);
-    if (threads > 1 && units < 4 * threads && tni_fold_blocks(f->count) >= threads &&
+    if (threads > 1 && items < 4 * threads && tni_fold_blocks(f->count) >= threads &&
         most >= threads) {
-        run_strips_by_rows(j, units, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
+        run_strips_by_rows(j, items, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
         return;
     }
-    j->runs = units;
-    j->parts = tni_run_parts(bytes, units);
+    j->runs = items;
+    j->parts = tni_run_parts(bytes, items);
     tni_parallel(j->parts, strips_part, j);
 }

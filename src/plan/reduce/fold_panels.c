@@ -1,10 +1,10 @@
 /* fold_panels.c - a long sequence down columns that are longer than a block.
  *
  * A panel is a number of columns side by side.  Its rows are transposed into a buffer for each
- * column, a window at a time, as they lie in memory.  Columns are reduced by units: tiles, so that
- * panels are wide, or blocks where the class knows nothing smaller.  Every column makes the blocks
- * that begin in it: the last of them ends in the next column, whose first rows follow as rows of
- * this one.  Then the blocks meet in the order of the sequence. */
+ * column, a window at a time, as they lie in memory.  Columns are reduced by groups of
+ * rows: tiles, so that panels are wide, or blocks where the class knows nothing smaller.  Every
+ * column makes the blocks that begin in it: the last of them ends in the next column, whose first
+ * rows follow as rows of this one.  Then the blocks meet in the order of the sequence. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -22,9 +22,9 @@ enum {
 typedef struct panel {
     const tni_fold *f;
     tni_fold_scratch *scratch;
-    char *buffer;              /* for each column the unit before the window, and the window */
+    char *buffer;              /* for each column the group before the window, and the window */
     int64_t pitch;             /* bytes of a column's buffer */
-    int64_t unit, window;      /* rows that are reduced at once, a multiple of them */
+    int64_t group, window;     /* rows that are reduced at once, a multiple of them */
     int64_t first, w;          /* columns */
     int64_t begin[PANEL_MOST]; /* rows whose blocks a column makes */
     int64_t end[PANEL_MOST];
@@ -51,7 +51,7 @@ static int64_t panel_states(const tni_fold *f)
     return states;
 }
 
-/* n rows of column c from row on, at x in its buffer: units of one block. */
+/* n rows of column c from row on, at x in its buffer: groups of one block. */
 static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_t n)
 {
     const tni_fold *f = p->f;
@@ -76,24 +76,24 @@ static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_
         tni_fold_push(f, &p->of[c], 1);
 }
 
-/* The units of column c that end in the window from row on; origin is the first window's. */
-static void panel_units(panel *p, int64_t c, int64_t row, int64_t origin)
+/* The groups of column c that end in the window from row on; origin is the first window's. */
+static void panel_groups(panel *p, int64_t c, int64_t row, int64_t origin)
 {
     const tni_fold *f = p->f;
     char *buffer = p->buffer + c * p->pitch;
-    const int64_t from = row - p->unit; /* where the buffer begins */
-    int64_t at = from + (p->begin[c] - origin + p->unit - 1) % p->unit + 1;
+    const int64_t from = row - p->group; /* where the buffer begins */
+    int64_t at = from + (p->begin[c] - origin + p->group - 1) % p->group + 1;
     const int64_t end = row + p->window < p->end[c] ? row + p->window : p->end[c];
     if (at < p->begin[c])
         at = p->begin[c];
-    while (at + p->unit <= end) {
+    while (at + p->group <= end) {
         const int64_t left = TNI_TREE_BLOCK - (at - p->begin[c]) % TNI_TREE_BLOCK;
-        int64_t n = (end - at) / p->unit * p->unit;
+        int64_t n = (end - at) / p->group * p->group;
         n = n < left ? n : left;
         panel_reduce(p, c, buffer + (at - from) * f->width, at, n);
         at += n;
     }
-    memcpy(buffer, buffer + p->window * f->width, (size_t)(p->unit * f->width));
+    memcpy(buffer, buffer + p->window * f->width, (size_t)(p->group * f->width));
 }
 
 /* n rows from row on of the columns at x into the window. */
@@ -101,7 +101,7 @@ static void panel_fill(const panel *p, const char *x, int64_t row, int64_t n)
 {
     const tni_fold *f = p->f;
     const int64_t rows = rows_of(f), step = f->fold[f->nfold - 1].src[0];
-    char *d = p->buffer + p->unit * f->width;
+    char *d = p->buffer + p->group * f->width;
     while (n > 0) {
         const int64_t r = row % rows, m = rows - r < n ? rows - r : n;
         const char *s = x + row / rows * f->width + r * step;
@@ -132,7 +132,7 @@ static void panel_run(panel *p, tni_fold_pairs *pairs, const char *x)
     for (int64_t row = first; row < last; row += p->window) {
         panel_fill(p, x, row, last - row < p->window ? last - row : p->window);
         for (int64_t c = 0; c < p->w; c++)
-            panel_units(p, c, row, first);
+            panel_groups(p, c, row, first);
     }
     for (int64_t c = 0; c < p->w; c++)
         tni_fold_append(f, pairs, &p->of[c], 1);
@@ -146,14 +146,14 @@ static int64_t panel_space(panel *p)
     const int64_t lanes = (int64_t)sizeof(tni_word) * PANEL_LANES * PANEL_MOST;
     int64_t space = (int64_t)sizeof p->scratch->u.sequence.gather;
     p->buffer = p->scratch->u.sequence.gather[0];
-    p->unit = p->window = TNI_TREE_BLOCK;
+    p->group = p->window = TNI_TREE_BLOCK;
     if (f->joined) {
         space = (int64_t)sizeof p->scratch->u.columns.acc - lanes;
         p->buffer = p->scratch->u.columns.acc.bytes + lanes;
-        p->unit = TNI_TILE;
+        p->group = TNI_TILE;
         p->window = PANEL_WINDOW;
     }
-    p->pitch = (p->unit + p->window) * f->width;
+    p->pitch = (p->group + p->window) * f->width;
     const int64_t by_states = TNI_FOLD_STACK / 2 / (panel_states(f) * f->class->words);
     const int64_t most = space / p->pitch < PANEL_MOST ? space / p->pitch : PANEL_MOST;
     return most < by_states ? most : by_states;

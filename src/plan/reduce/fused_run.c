@@ -90,9 +90,9 @@ static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
     }
 }
 
-/* The states of elements [first, first + n) of the sequences of a unit, in pairs[t].state[0].
+/* The states of elements [first, first + n) of the sequences of an item, in pairs[t].state[0].
  * Sequences begin at element `sequence` of the nest; in columns each column is one. */
-static void unit_lines(part *p, int64_t sequence, int64_t first, int64_t n)
+static void item_sequences(part *p, int64_t sequence, int64_t first, int64_t n)
 {
     begin(p);
     if (n > 0)
@@ -104,7 +104,7 @@ static void unit_lines(part *p, int64_t sequence, int64_t first, int64_t n)
     }
 }
 
-static void unit_columns(part *p, int64_t outer, int64_t column, int64_t first, int64_t n)
+static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, int64_t n)
 {
     const tni_fused *u = p->j->u;
     const int64_t row = u->nest.axis[u->nest.ndim - 1].n;
@@ -127,8 +127,8 @@ static void unit_columns(part *p, int64_t outer, int64_t column, int64_t first, 
     }
 }
 
-/* Which results unit number i has: their first, and in columns where they stand. */
-static int64_t find_unit(const tni_fused *u, int64_t i, int64_t *w, int64_t *column)
+/* Which results item number i has: their first, and in columns where they stand. */
+static int64_t find_item(const tni_fused *u, int64_t i, int64_t *w, int64_t *column)
 {
     if (!u->columns) {
         const int64_t first = i * u->strip;
@@ -141,15 +141,15 @@ static int64_t find_unit(const tni_fused *u, int64_t i, int64_t *w, int64_t *col
     return i / strips * n + *column;
 }
 
-static void make_states(part *p, int64_t unit, int64_t first, int64_t n)
+static void make_states(part *p, int64_t item, int64_t first, int64_t n)
 {
     const tni_fused *u = p->j->u;
     int64_t column = 0;
-    const int64_t result = find_unit(u, unit, &p->w, &column);
+    const int64_t result = find_item(u, item, &p->w, &column);
     if (u->columns)
-        unit_columns(p, result / u->nest.axis[u->nest.ndim - 1].n, column, first, n);
+        item_columns(p, result / u->nest.axis[u->nest.ndim - 1].n, column, first, n);
     else
-        unit_lines(p, result, first, n);
+        item_sequences(p, result, first, n);
     for (int t = 0; t < u->nterm; t++)
         tni_fold_close(&u->fold[t], &p->pairs[t], p->w * parts_of(u, t));
 }
@@ -188,11 +188,11 @@ static void store(const job *j, int64_t i, const char *value, int64_t n)
 }
 
 /* States of p->w results become elements of dst; states[t] are those of a term. */
-static void finish(part *p, int64_t unit, tni_word *const *states)
+static void finish(part *p, int64_t item, tni_word *const *states)
 {
     const tni_fused *u = p->j->u;
     int64_t w, column;
-    const int64_t result = find_unit(u, unit, &w, &column);
+    const int64_t result = find_item(u, item, &w, &column);
     char *out = p->gather; /* TNI_FUSED_BATCH elements of at most 16 bytes */
     const char *from[TNI_MAX_RESULTS];
     for (int t = 0; t < u->nterm; t++) {
@@ -232,14 +232,14 @@ static void start(part *p, const job *j, space *s)
     p->scratch = &s->scratch;
 }
 
-static void units_part(void *arg, int number)
+static void items_part(void *arg, int number)
 {
     const job *j = arg;
     space s;
     part p;
     int64_t first, last;
     start(&p, j, &s);
-    tni_split_range(j->units, j->parts, number, &first, &last);
+    tni_split_range(j->items, j->parts, number, &first, &last);
     for (int64_t i = first; i < last; i++) {
         tni_word *states[TNI_MAX_RESULTS];
         make_states(&p, i, 0, j->u->count);
@@ -269,7 +269,7 @@ static void runs_part(void *arg, int number)
     tni_split_range(j->runs, j->parts, number, &first, &last);
     for (int64_t r = first; r < last; r++) {
         const int64_t at = r * j->run, n = u->count - at < j->run ? u->count - at : j->run;
-        make_states(&p, j->unit, at, n);
+        make_states(&p, j->item, at, n);
         for (int t = 0; t < u->nterm; t++) {
             const int64_t words = u->fold[t].class->words * p.w * parts_of(u, t);
             memcpy(j->results + words_of(u, p.w, t) * j->runs + r * words, p.pairs[t].state,
@@ -287,12 +287,12 @@ static void finish_part(void *arg, int number)
     int64_t w, column;
     (void)number;
     start(&p, j, &s);
-    find_unit(j->u, j->unit, &w, &column);
+    find_item(j->u, j->item, &w, &column);
     for (int t = 0; t < j->u->nterm; t++) {
         states[t] = j->results + words_of(j->u, w, t) * j->runs;
         tni_fold_join(&j->u->fold[t], states[t], j->runs, w * parts_of(j->u, t));
     }
-    finish(&p, j->unit, states);
+    finish(&p, j->item, states);
 }
 
 /* Few results, long sequences: each is cut into runs of blocks. */
@@ -303,8 +303,8 @@ static void run_by_runs(job *j, int64_t most)
     j->results = results;
     j->run = tni_fold_cut(u->count, most);
     j->runs = tni_ceil_div(u->count, j->run);
-    j->parts = tni_plan_parts(u->bytes / j->units, j->runs);
-    for (j->unit = 0; j->unit < j->units; j->unit++) {
+    j->parts = tni_plan_parts(u->bytes / j->items, j->runs);
+    for (j->item = 0; j->item < j->items; j->item++) {
         tni_parallel(j->parts, runs_part, j);
         tni_parallel(1, finish_part, j);
     }
@@ -319,17 +319,17 @@ void tni_fused_run(const tni_fused *u, char *dst, const char *const *srcs)
     for (int k = 0; k < u->nest.nop - 1; k++)
         j.at[k] = u->count > 0 ? srcs[k] + u->nest.shift[k + 1] : nothing;
     const int64_t n = u->columns ? u->nest.axis[u->nest.ndim - 1].n : u->outputs;
-    j.units = u->outputs / n * tni_ceil_div(n, u->strip);
+    j.items = u->outputs / n * tni_ceil_div(n, u->strip);
     const int threads = tni_run_parts(u->bytes, INT64_MAX);
     const int64_t most = RESULTS / words_of(u, u->strip, u->nterm);
-    if (threads > 1 && j.units < 4 * threads && most >= threads &&
+    if (threads > 1 && j.items < 4 * threads && most >= threads &&
         tni_fold_blocks(u->count) >= threads) {
         run_by_runs(&j, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
         return;
     }
-    j.parts = threads > 1 ? tni_plan_parts(u->bytes, j.units) : 1;
+    j.parts = threads > 1 ? tni_plan_parts(u->bytes, j.items) : 1;
     if (j.parts > 1)
-        tni_parallel(j.parts, units_part, &j);
+        tni_parallel(j.parts, items_part, &j);
     else
-        units_part(&j, 0);
+        items_part(&j, 0);
 }

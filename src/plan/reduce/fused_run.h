@@ -10,8 +10,8 @@ typedef struct tni_fused_job {
     char *dst;
     const char *at[TNI_MAX_SOURCES];
     int parts;
-    int64_t units;     /* strips or batches of results */
-    int64_t unit;      /* runs: of this one, */
+    int64_t items;     /* strips or batches of results */
+    int64_t item;      /* runs: of this one, */
     int64_t run, runs; /* and how it is cut */
     tni_word *results;
 } tni_fused_job;
@@ -22,7 +22,7 @@ typedef struct tni_fused_part {
     bool first; /* the arena holds nothing that strips share */
     tni_walk walk;
     int64_t at; /* element of the nest at which walk stands */
-    int64_t w;  /* sequences of the present unit */
+    int64_t w;  /* sequences of the present item */
     tni_fold_pairs pairs[TNI_MAX_RESULTS];
     char *gather;
     char *values;

@@ -103,19 +103,19 @@ static inline double log1p_core(double t)
     return log1p_near(high ? (t - 1) * 0.5 : t) + (high ? LN2 : 0);
 }
 
-/* log(x) * unit + exponent * of_two, for a normal x > 0. */
-static inline double log_core(double x, double unit, double of_two)
+/* log(x) * scale + exponent * of_two, for a normal x > 0. */
+static inline double log_core(double x, double scale, double of_two)
 {
     const uint64_t half = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
     const uint64_t k = (to_bits(x) - half + (1024ull << 52)) >> 52;
     const double m = from_bits(to_bits(x) - ((k - 1024) << 52));
     const double e = from_bits(to_bits(0x1p52) | k) - (0x1p52 + 1024);
-    return MAD(log1p_near(m - 1), unit, e * of_two);
+    return MAD(log1p_near(m - 1), scale, e * of_two);
 }
 
-static inline float log_of(float x, double unit, double of_two)
+static inline float log_of(float x, double scale, double of_two)
 {
-    const float r = (float)log_core((double)x, unit, of_two);
+    const float r = (float)log_core((double)x, scale, of_two);
     return x == INFINITY ? x : x > 0 ? r : x == 0 ? -INFINITY : NAN;
 }
 
