@@ -104,7 +104,7 @@ static void use_file(tni_queue *q, const tn_file *f)
     if (tni_sys_direct(f->fd, &q->fd, &q->block) != 0) {
         q->fd = -1;
         q->block = 1;
-        tni_sys_advise(f->fd, TNI_RANDOM); /* strips: what follows each is not needed */
+        tni_sys_advise(f->fd, TNI_RANDOM); /* short reads: what follows each is not needed */
     }
 }
 

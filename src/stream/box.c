@@ -11,14 +11,14 @@
 #include "stream.h"
 
 enum {
-    SMALLEST = 64 << 10,   /* bytes of a box, whatever the budget: below it calls dominate */
-    LEAST = 256 << 20,     /* bytes of memory that are taken unasked */
-    LONG_STRIP = 32 << 10, /* bytes of a read that has nearly the sequential rate */
-    LONG_RUN = 1 << 20,  /* bytes of a read that is in order, for the disk and its readahead */
-    MOST_RUN = 64 << 20, /* bytes of a box that is made larger for such reads */
-    BLOCK = 512,         /* bytes that a disk reads at least */
-    MOST_THREADS = 16,   /* readers of one disk; more only shorten the boxes */
-    LOOKED_AT = 8        /* sources whose reads are measured: a pad has thousands alike */
+    SMALLEST = 64 << 10,  /* bytes of a box, whatever the budget: below it calls dominate */
+    LEAST = 256 << 20,    /* bytes of memory that are taken unasked */
+    LONG_READ = 32 << 10, /* bytes of a read that has nearly the sequential rate */
+    LONG_RUN = 1 << 20,   /* bytes of a read that is in order, for the disk and its readahead */
+    MOST_RUN = 64 << 20,  /* bytes of a box that is made larger for such reads */
+    BLOCK = 512,          /* bytes that a disk reads at least */
+    MOST_THREADS = 16,    /* readers of one disk; more only shorten the boxes */
+    LOOKED_AT = 8         /* sources whose reads are measured: a pad has thousands alike */
 };
 
 void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
@@ -101,7 +101,7 @@ static bool reads_long(const tn_stream *job, int64_t elements)
 }
 
 /* So many elements, or some times as many where reads are then in order: a box that has all
- * of the inner axes of the file.  Swapping the middle axes of (64, 512, 32, 512) has 16 KiB strips
+ * of the inner axes of the file.  Swapping the middle axes of (64, 512, 32, 512) has 16 KiB reads
  * in boxes of 8 MiB, and 32 MiB beside each other in those of 32 MiB. */
 static int64_t grow_to_runs(const tn_stream *job, int64_t elements, int64_t most, int64_t bytes)
 {
@@ -121,17 +121,17 @@ static int64_t file_bytes(const tn_stream *job)
     return bytes;
 }
 
-/* Whether files are read in strips from all over, and hold more than memory may: then the page
+/* Whether files are read in short pieces from all over, and hold more than memory may: then the page
  * cache only costs time and other programs' pages. */
-static bool reads_strips(const tn_stream *job, int64_t budget, int64_t elements)
+static bool reads_scattered(const tn_stream *job, int64_t budget, int64_t elements)
 {
     bool whole;
-    return file_bytes(job) > budget && tni_shortest_read(job, elements, &whole) < LONG_STRIP &&
+    return file_bytes(job) > budget && tni_shortest_read(job, elements, &whole) < LONG_READ &&
            !whole;
 }
 
 /* Fewer elements, so that boxes begin at multiples of BLOCK bytes along the axis that is cut, if
- * they are long enough: a strip that is a bit longer than a power of two takes as long as half
+ * they are long enough: a read that is a bit longer than a power of two takes as long as half
  * as long a one again. */
 static int64_t whole_blocks(const tn_stream *job, int64_t elements)
 {
@@ -145,21 +145,21 @@ static int64_t whole_blocks(const tn_stream *job, int64_t elements)
 }
 
 /* One box of the whole budget; or two, one of which is written while the next is read, when
- * their strips are long all the same.  A 1 GiB budget for a 2 GiB transpose on a virtual disk:
- * one box of 32 KiB strips 3.4 s, two of 16 KiB 3.6 s, two of 8 KiB 4.7 s.  Boxes are no larger
- * than long strips need, because memory that is touched for the first time has its price. */
+ * their reads are long all the same.  A 1 GiB budget for a 2 GiB transpose on a virtual disk:
+ * one box of 32 KiB reads 3.4 s, two of 16 KiB 3.6 s, two of 8 KiB 4.7 s.  Boxes are no larger
+ * than long reads need, because memory that is touched for the first time has its price. */
 static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
 {
     bool whole;
     p->queued = p->direct = true;
     p->threads = 1;
     p->buffers =
-        job->threads == 1 || tni_shortest_read(job, most / 2, &whole) < LONG_STRIP ? 1 : 2;
+        job->threads == 1 || tni_shortest_read(job, most / 2, &whole) < LONG_READ ? 1 : 2;
     most /= p->buffers;
-    while (p->elements < most && tni_shortest_read(job, p->elements, &whole) < LONG_STRIP)
+    while (p->elements < most && tni_shortest_read(job, p->elements, &whole) < LONG_READ)
         p->elements *= 2;
     p->elements = whole_blocks(job, p->elements < most ? p->elements : most);
-    p->strip = tni_shortest_read(job, p->elements, &whole);
+    p->shortest = tni_shortest_read(job, p->elements, &whole);
 }
 
 int64_t tn_stream_budget(int64_t max_mem)
@@ -199,9 +199,9 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
     while (p.elements < most && p.elements < numel && !reads_long(job, p.elements))
         p.elements *= 2;
     p.elements = grow_to_runs(job, p.elements < most ? p.elements : most, most, bytes);
-    p.strip = INT64_MAX;
+    p.shortest = INT64_MAX;
     p.tidy = file_bytes(job) > budget;
-    if (!job->box && reads_strips(job, budget, p.elements)) {
+    if (!job->box && reads_scattered(job, budget, p.elements)) {
         each = budget - 2 * (int64_t)TNI_FETCH_STAGE;
         schedule_direct(job, (each > SMALLEST ? each : SMALLEST) / bytes, &p);
     }

@@ -145,10 +145,10 @@ static int64_t source_bytes(const tn_stream_source *s)
 
 /* Bytes a second of reads of this length, many in flight, on the disk that the
  * ways were measured on (random reads past the page cache, a virtual disk on ext4). */
-static double strip_rate(int64_t strip)
+static double read_rate(int64_t bytes)
 {
     static const struct {
-        int64_t strip;
+        int64_t bytes;
         double rate;
     } rates[] = {{64 << 10, 1100e6},
                  {32 << 10, 952e6},
@@ -156,9 +156,9 @@ static double strip_rate(int64_t strip)
                  {8 << 10, 671e6},
                  {4 << 10, 455e6}};
     for (int i = 0; i < COUNT(rates); i++)
-        if (strip >= rates[i].strip)
+        if (bytes >= rates[i].bytes)
             return rates[i].rate;
-    return 455e6 * (double)strip / 4096;
+    return 455e6 * (double)bytes / 4096;
 }
 
 /* Seconds that one pass and two passes would take; the way that is taken. */
@@ -174,11 +174,11 @@ static prediction predict(const tn_stream *job, const tni_schedule *plan, double
     const double sequential = 1.4e9;
     prediction p = {.two_passes = 0};
     p.two = tni_two_pass_plan(job, plan, &p.plan);
-    p.one_pass = read / strip_rate(plan->strip) + written / sequential;
+    p.one_pass = read / read_rate(plan->shortest) + written / sequential;
     p.two_passes = (read + written) / sequential;
     if (!p.two || !p.plan.cached) /* the nameless file is written and read */
         p.two_passes +=
-            read / sequential + read / strip_rate(p.two ? p.plan.second.strip : 64 << 10);
+            read / sequential + read / read_rate(p.two ? p.plan.second.shortest : 64 << 10);
     return p;
 }
 
@@ -192,7 +192,7 @@ static void direct_facts(const tn_stream *job, const tni_schedule *plan, tn_stre
     f->seconds = p.two ? p.two_passes : p.one_pass;
     if (p.two) {
         f->buffers = p.plan.second.buffers;
-        f->shortest_read = p.plan.second.strip;
+        f->shortest_read = p.plan.second.shortest;
     }
 }
 

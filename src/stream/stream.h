@@ -136,7 +136,7 @@ typedef struct tni_schedule {
     bool queued;      /* files are read with many reads in flight, past the page cache */
     bool direct;      /* the result is written past the page cache */
     bool tidy;        /* files are longer than the budget: the page cache is to forget them */
-    int64_t strip;    /* bytes of the shortest read of a box */
+    int64_t shortest; /* bytes of the shortest read of a box */
 } tni_schedule;
 
 tni_schedule tni_stream_schedule(const tn_stream *job);

@@ -1,4 +1,4 @@
-/* two_pass.c - a view whose strips are too short, brought near to its result in a first pass.
+/* two_pass.c - a view whose reads are too short, brought near to its result in a first pass.
  *
  * The first pass reads pieces of the view along the axis that is slowest in the file, each of
  * them one long run, rearranges each in memory to the order of the result, and writes it to a
@@ -13,11 +13,11 @@
 
 #include "stream.h"
 
-/* Bytes of a strip below which two passes are faster: 7.7 KB strips in one pass took as long as
+/* Bytes of a read below which two passes are faster: 7.7 KB reads in one pass took as long as
  * two passes, 3.6 KB ones half as long again (ext4 on a virtual disk).  When the first pass stays
- * in memory, two passes read and write the disk once each, in order, which beats all strips that
- * are short of the sequential rate (2 GiB within 1 GiB: 3.4 to 4.1 s, 32 KiB strips 4.7 to 6.1). */
-enum { SHORT_STRIP = 6 << 10, SHORT_CACHED = 64 << 10 };
+ * in memory, two passes read and write the disk once each, in order, which beats all reads that
+ * are short of the sequential rate (2 GiB within 1 GiB: 3.4 to 4.1 s, 32 KiB reads 4.7 to 6.1). */
+enum { SHORT_READ = 6 << 10, SHORT_CACHED = 64 << 10 };
 
 enum {
     MOST_PIECES = 4096,
@@ -54,7 +54,7 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
         return false;
     const tn_tensor *v = &job->sources[0].view;
     const bool cached = stays_cached(tn_nbytes(v));
-    if (!one->direct || one->strip >= (cached ? SHORT_CACHED : SHORT_STRIP) ||
+    if (!one->direct || one->shortest >= (cached ? SHORT_CACHED : SHORT_READ) ||
         job->recipe != TN_STREAM_COPY || job->args || !job->sources[0].file ||
         v->ndim == TN_MAX_NDIM || v->dtype == TN_C128) /* the nameless file has no such dtype */
         return false;
@@ -82,8 +82,8 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     plan->second.elements = most;
     /* rows of the result have a run of elements of each piece */
     const int64_t rows = most / (tni_numel(v) / v->shape[0]), run = row / v->shape[0] * piece;
-    plan->second.strip = (rows > 1 && axis > 0 ? rows * run : piece) * width;
-    return plan->second.strip > 4 * one->strip;
+    plan->second.shortest = (rows > 1 && axis > 0 ? rows * run : piece) * width;
+    return plan->second.shortest > 4 * one->shortest;
 }
 
 typedef struct passes {
