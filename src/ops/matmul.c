@@ -191,14 +191,14 @@ static bool matmul_reads_c(const matmul_call *m)
     return m->c && m->beta != 0;
 }
 
-static void matmul_add(tni_product *p, const matmul_call *m, int class, int axis, int64_t a,
+static void matmul_add(tni_product *p, const matmul_call *m, int role, int axis, int64_t a,
                        int64_t b)
 {
     const int from_end = m->dst->ndim - 1 - axis;
     const int64_t addend =
         matmul_reads_c(m) ? matmul_step(m->c, from_end) : m->dst->stride[axis];
     const int64_t step[TNI_SIDES] = {m->dst->stride[axis], a, b, addend};
-    tni_product_add(p, class, m->dst->shape[axis], step);
+    tni_product_add(p, role, m->dst->shape[axis], step);
 }
 
 static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype compute)

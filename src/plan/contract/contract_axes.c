@@ -1,6 +1,6 @@
 /* contract_axes.c - the normal form of a product.
  *
- * Afterwards extents are at least 2, dst walks forward, neighbours of a class cannot be walked
+ * Afterwards extents are at least 2, dst walks forward, neighbours of a role cannot be walked
  * as one axis, and dst's fastest axis of rows and cols is one of cols. */
 #include "contract_plan.h"
 
@@ -8,7 +8,7 @@
 
 void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype compute)
 {
-    for (int c = 0; c < TNI_CLASSES; c++) {
+    for (int c = 0; c < TNI_ROLES; c++) {
         p->count[c] = 0;
         p->size[c] = 1;
     }
@@ -43,10 +43,10 @@ tni_sum tni_sum_of(tn_dtype compute)
     }
 }
 
-/* The operand that decides the order of a class. */
-static int product_leader(int class)
+/* The operand that decides the order of a role. */
+static int product_leader(int role)
 {
-    return class == TNI_DEEP ? TNI_LEFT : TNI_DST;
+    return role == TNI_DEEP ? TNI_LEFT : TNI_DST;
 }
 
 static void product_forward(tni_product *p, tni_contract_axis *x, int leader)
@@ -127,7 +127,7 @@ void tni_product_swap(tni_product *p)
     const tn_dtype was = p->dtype[TNI_LEFT];
     p->dtype[TNI_LEFT] = p->dtype[TNI_RIGHT];
     p->dtype[TNI_RIGHT] = was;
-    for (int c = 0; c < TNI_CLASSES; c++)
+    for (int c = 0; c < TNI_ROLES; c++)
         for (int i = 0; i < p->count[c]; i++)
             swap_ints(&p->axis[c][i].step[TNI_LEFT], &p->axis[c][i].step[TNI_RIGHT]);
     p->swapped = !p->swapped;
@@ -147,11 +147,11 @@ static bool product_is_transposed(const tni_product *p)
 static void product_forget_empty(tni_product *p)
 {
     bool dst = false;
-    for (int c = 0; c < TNI_CLASSES; c++)
+    for (int c = 0; c < TNI_ROLES; c++)
         dst |= c != TNI_DEEP && p->size[c] == 0;
     if (!dst && p->size[TNI_DEEP] != 0)
         return;
-    for (int c = 0; c < TNI_CLASSES; c++)
+    for (int c = 0; c < TNI_ROLES; c++)
         for (int i = 0; i < p->count[c]; i++)
             for (int k = 0; k < TNI_SIDES; k++)
                 if (dst || k == TNI_LEFT || k == TNI_RIGHT)
@@ -161,7 +161,7 @@ static void product_forget_empty(tni_product *p)
 void tni_product_normal(tni_product *p)
 {
     product_forget_empty(p);
-    for (int c = 0; c < TNI_CLASSES; c++) {
+    for (int c = 0; c < TNI_ROLES; c++) {
         const int leader = product_leader(c);
         for (int i = 0; i < p->count[c]; i++)
             product_forward(p, &p->axis[c][i], leader);

@@ -91,11 +91,11 @@ static void chain_product(tni_product *p, const tni_contraction *x, const tni_te
             step[TNI_RIGHT] = chain_step(sides[1], label, &in_right);
             if (s && in_left)
                 continue;
-            const int class = !in_dst               ? TNI_DEEP
-                              : in_left && in_right ? TNI_BATCH
-                              : in_left             ? TNI_ROWS
-                                                    : TNI_COLS;
-            tni_product_add(p, class, x->extent[label], step);
+            const int role = !in_dst               ? TNI_DEEP
+                             : in_left && in_right ? TNI_BATCH
+                             : in_left             ? TNI_ROWS
+                                                   : TNI_COLS;
+            tni_product_add(p, role, x->extent[label], step);
         }
     tni_product_normal(p);
 }

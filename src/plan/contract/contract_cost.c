@@ -13,8 +13,8 @@ static int64_t cost_together(const tni_tiles *t, const tni_product *p, int side)
     for (bool more = true; more;) {
         more = false;
         for (int c = 0; c < 2; c++)
-            for (int i = 0; i < t->in[x->class[c]].count; i++) {
-                const tni_panel_axes *in = &t->in[x->class[c]];
+            for (int i = 0; i < t->in[x->role[c]].count; i++) {
+                const tni_panel_axes *in = &t->in[x->role[c]];
                 const int64_t n = i ? in->axis[i].n : in->block;
                 if (n > 1 && tni_abs_step(in->axis[i].step[side]) == bytes) {
                     bytes *= n;
@@ -55,7 +55,7 @@ double tni_tiles_cost(const tni_tiles *t, const tni_product *p)
     double ns = gemms * (300 + 2 * m * n * k / rate * (1 + 4 / m + 4 / n + 6 / k));
     for (int side = 0; side < TNI_ADDEND; side++) {
         const tni_panel *x = &t->panel[side];
-        const double elements = (double)(t->tile[x->class[0]] * t->tile[x->class[1]]);
+        const double elements = (double)(t->tile[x->role[0]] * t->tile[x->role[1]]);
         const double touch = 1.0 / 12 + 24 / (double)cost_together(t, p, side);
         const double times = x->whole ? (double)x->count : cost_changes(t, side);
         double each = elements * (double)tni_width(p->dtype[side]) * touch * (side ? 1 : 1.5);

@@ -35,10 +35,10 @@ static void facts_transposed(char *text, size_t size, const tni_step *s)
     snprintf(text, size, "%s%s", a ? ", a transposed" : "", b ? ", b transposed" : "");
 }
 
-/* Extents of a class in one gemm, were tiles not cut. */
-static int64_t facts_extent(const tni_tiles *t, int class)
+/* Extents of a role in one gemm, were tiles not cut. */
+static int64_t facts_extent(const tni_tiles *t, int role)
 {
-    const tni_panel_axes *in = &t->in[class];
+    const tni_panel_axes *in = &t->in[role];
     return in->inside * (in->count ? in->axis[0].n : 1);
 }
 

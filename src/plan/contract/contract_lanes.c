@@ -19,7 +19,7 @@ typedef struct lanes_job {
     char *at[TNI_SIDES];
 } lanes_job;
 
-/* dst's fastest axis, whatever its class, is the strip; the others are loops. */
+/* dst's fastest axis, whatever its role, is the strip; the others are loops. */
 static void lanes_axes(lanes_job *j)
 {
     const tni_contract_axis *best = NULL;

@@ -1,7 +1,7 @@
 /* contract_plan.h - the plan of one product of two tensors, and of a chain of them.
  *
  * A product is dst[batch, rows, cols] = alpha * sum over deep of left[batch, rows, deep] *
- * right[batch, deep, cols] + beta * addend[batch, rows, cols], where each of the four classes
+ * right[batch, deep, cols] + beta * addend[batch, rows, cols], where each of the four roles
  * is any number of axes.  Steps are bytes, 0 where an operand does not have the axis. */
 #ifndef TNI_CONTRACT_PLAN_H
 #define TNI_CONTRACT_PLAN_H
@@ -11,7 +11,7 @@
 #include "kernels/kernels.h"
 
 enum { TNI_DST, TNI_LEFT, TNI_RIGHT, TNI_ADDEND, TNI_SIDES };
-enum { TNI_BATCH, TNI_ROWS, TNI_COLS, TNI_DEEP, TNI_CLASSES };
+enum { TNI_BATCH, TNI_ROWS, TNI_COLS, TNI_DEEP, TNI_ROLES };
 
 typedef struct tni_contract_axis {
     int64_t n;
@@ -19,8 +19,8 @@ typedef struct tni_contract_axis {
 } tni_contract_axis;
 
 typedef struct tni_product {
-    int count[TNI_CLASSES];
-    int64_t size[TNI_CLASSES];
+    int count[TNI_ROLES];
+    int64_t size[TNI_ROLES];
     int64_t shift[TNI_SIDES]; /* bytes to the first address, where axes are reversed */
     tn_dtype dtype[TNI_SIDES];
     tn_dtype compute; /* the dtype of both operands in a kernel, and of sums; */
@@ -29,26 +29,26 @@ typedef struct tni_product {
     bool swapped;       /* left is the caller's right */
     bool alone;         /* the caller's right is the number 1: dst is sums of left */
     double alpha, beta; /* addend is not read when beta is 0 */
-    tni_contract_axis axis[TNI_CLASSES][TN_MAX_NDIM];
+    tni_contract_axis axis[TNI_ROLES][TN_MAX_NDIM];
 } tni_product;
 
-/* Begin a product: no axes, every class of size 1. */
+/* Begin a product: no axes, every role of size 1. */
 void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype compute);
 
 /* Add an axis.  Extents of 1 are left out.  Inline, so that the steps go straight to the axis. */
-static inline void tni_product_add(tni_product *p, int class, int64_t n,
+static inline void tni_product_add(tni_product *p, int role, int64_t n,
                                    const int64_t step[TNI_SIDES])
 {
-    p->size[class] *= n;
+    p->size[role] *= n;
     if (n == 1)
         return;
-    tni_contract_axis *x = &p->axis[class][p->count[class]++];
+    tni_contract_axis *x = &p->axis[role][p->count[role]++];
     x->n = n;
     for (int k = 0; k < TNI_SIDES; k++)
         x->step[k] = step[k];
 }
 
-/* Bring it to its normal form: steps of dst positive, axes of a class ordered by dst (deep: by
+/* Bring it to its normal form: steps of dst positive, axes of a role ordered by dst (deep: by
  * left), neighbours that every operand walks as one merged, dst's fastest axis in cols. */
 void tni_product_normal(tni_product *p);
 
@@ -77,7 +77,7 @@ tni_sum tni_sum_of(tn_dtype compute);
 
 enum { TNI_LOOP_MOST = TN_MAX_NDIM + 2, TNI_PANEL_AXES = 24 };
 
-/* Axes of one class inside a tile, outermost first; the first one is cut into blocks. */
+/* Axes of one role inside a tile, outermost first; the first one is cut into blocks. */
 typedef struct tni_panel_axes {
     int count;
     int64_t block;  /* of the first axis */
@@ -91,10 +91,10 @@ static inline int64_t tni_panel_inner(const tni_panel_axes *in)
     return in->count > 1 ? in->axis[in->count - 1].n : in->block;
 }
 
-/* A loop around the tiles: over an axis, or over the blocks of the first axis of a class. */
+/* A loop around the tiles: over an axis, or over the blocks of the first axis of a role. */
 typedef struct tni_tile_loop {
     int64_t n, step[TNI_SIDES];
-    int class;                 /* whose blocks; -1: an axis */
+    int role;                  /* whose blocks; -1: an axis */
     int64_t panel[TNI_ADDEND]; /* how a side's panel number grows; 0: it has none of the loop */
 } tni_tile_loop;
 
@@ -102,7 +102,7 @@ typedef struct tni_panel {
     bool packed;     /* in a buffer: dense, in the compute type */
     bool whole;      /* every panel is packed before the first tile; else one in each part */
     bool transposed; /* a packed one is dense along its first index, not its second */
-    int class[2];    /* left: rows, deep; right: deep, cols; dst: rows, cols */
+    int role[2];     /* left: rows, deep; right: deep, cols; dst: rows, cols */
     int64_t step[2]; /* along them, where it is not packed */
     int64_t bytes;   /* of a buffer */
     int64_t count;   /* of different panels */
@@ -110,11 +110,11 @@ typedef struct tni_panel {
 } tni_panel;
 
 typedef struct tni_tiles {
-    tni_panel_axes in[TNI_CLASSES]; /* rows, cols, deep */
-    int64_t tile[TNI_CLASSES];      /* largest extents of one gemm */
-    bool split;    /* a gemm for each index of all but the last axes of rows and
+    tni_panel_axes in[TNI_ROLES]; /* rows, cols, deep */
+    int64_t tile[TNI_ROLES];      /* largest extents of one gemm */
+    bool split;                   /* a gemm for each index of all but the last axes of rows and
                                      * cols, straight into dst */
-    bool deep_cut; /* deep is summed in several gemms */
+    bool deep_cut;                /* deep is summed in several gemms */
     int64_t items;
     tni_panel panel[TNI_ADDEND]; /* dst, left, right */
     int slots;                   /* parts that have buffers of their own */

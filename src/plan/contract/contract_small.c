@@ -21,10 +21,10 @@ typedef struct small_job {
 } small_job;
 
 /* By address: copies of axes show in the profile of a 4 x 4 product. */
-static const tni_contract_axis *small_axis(const tni_product *p, int class)
+static const tni_contract_axis *small_axis(const tni_product *p, int role)
 {
     static const tni_contract_axis one = {1, {0}};
-    return p->count[class] ? &p->axis[class][p->count[class] - 1] : &one;
+    return p->count[role] ? &p->axis[role][p->count[role] - 1] : &one;
 }
 
 bool tni_small_fits(tni_step *s)

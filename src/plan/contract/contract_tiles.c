@@ -13,15 +13,15 @@ enum {
     TILE_WIDE = 4096,       /* the most rows or cols of a packed tile */
     TILE_DEEP = 16 << 20,   /* bytes of a panel beyond which deep is cut */
     TILE_WHOLE = 32 << 20,  /* bytes of panels that are packed before the first tile */
-    TILE_SINGLES = 5,       /* axes of a class that are tried alone, */
+    TILE_SINGLES = 5,       /* axes of a role that are tried alone, */
     TILE_MORE = 3,          /* and together with the fastest ones */
     TILE_BOTH = TNI_SIDES   /* an order: axes that are slow in dst and in the source first */
 };
 
 /* Which axes of rows and cols are in the tile, and whose order they have there. */
 typedef struct tiles_choice {
-    uint64_t mask[TNI_CLASSES];
-    int order[TNI_CLASSES];
+    uint64_t mask[TNI_ROLES];
+    int order[TNI_ROLES];
     bool split;
 } tiles_choice;
 
@@ -30,7 +30,7 @@ typedef struct tiles_choice {
 /* The long way of dst is cut into pieces of 512, 256 or 128: enough pieces to share out, each
  * large enough for a gemm; more where the other sides are thin.  190 GF/s of 188 at 2048^3 on
  * 2 cores of Zen 4 with 512, 130 in squares of 256. */
-static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
+static void tiles_want(const tni_product *p, int64_t want[TNI_ROLES])
 {
     const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEEP];
     const int64_t wide = m > n ? m : n, thin = m > n ? n : m;
@@ -47,7 +47,7 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_CLASSES])
     want[TNI_COLS] = m > n ? TILE_WIDE : piece;
 }
 
-/* ---- the axes of a class in a tile ---- */
+/* ---- the axes of a role in a tile ---- */
 
 /* How slow an axis is in an operand; TILE_BOTH: in the one, dst or source, where it is faster. */
 static int64_t tiles_slowness(const tni_contract_axis *x, int order)
@@ -65,24 +65,24 @@ static bool tiles_before(const tni_contract_axis *a, const tni_contract_axis *b,
 }
 
 /* The masked axes in the order of an operand, cut to about `want`; false: no block does that. */
-static bool tiles_take(tni_panel_axes *in, const tni_product *p, int class, uint64_t mask,
+static bool tiles_take(tni_panel_axes *in, const tni_product *p, int role, uint64_t mask,
                        int order, int64_t want)
 {
     in->count = 0;
     in->inside = in->block = 1;
-    for (int i = 0; i < p->count[class]; i++) {
+    for (int i = 0; i < p->count[role]; i++) {
         if (!(mask >> i & 1))
             continue;
         if (in->count == TNI_PANEL_AXES)
             return false;
         int j = in->count++;
-        for (; j > 0 && tiles_before(&p->axis[class][i], &in->axis[j - 1], order); j--)
+        for (; j > 0 && tiles_before(&p->axis[role][i], &in->axis[j - 1], order); j--)
             in->axis[j] = in->axis[j - 1];
-        in->axis[j] = p->axis[class][i];
+        in->axis[j] = p->axis[role][i];
     }
     for (int i = 1; i < in->count; i++)
         in->inside *= in->axis[i].n;
-    if (in->inside > 2 * TILE_WIDE && class != TNI_DEEP)
+    if (in->inside > 2 * TILE_WIDE && role != TNI_DEEP)
         return false;
     if (in->count) {
         const int64_t each = want / in->inside > 1 ? want / in->inside : 1;
@@ -92,7 +92,7 @@ static bool tiles_take(tni_panel_axes *in, const tni_product *p, int class, uint
     return true;
 }
 
-/* All axes of one operand's class walked as one: their common step. */
+/* All axes of one operand's role walked as one: their common step. */
 static bool tiles_merge(const tni_panel_axes *in, int side, int64_t *step)
 {
     *step = in->count ? in->axis[in->count - 1].step[side] : 0;
@@ -117,10 +117,10 @@ static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
     const tni_panel *x = &t->panel[side];
     int64_t u, v;
     if (p->dtype[side] != inside || (p->compute == TN_BOOL && side != TNI_DST) ||
-        !tiles_merge(&t->in[x->class[0]], side, &u) ||
-        !tiles_merge(&t->in[x->class[1]], side, &v))
+        !tiles_merge(&t->in[x->role[0]], side, &u) ||
+        !tiles_merge(&t->in[x->role[1]], side, &v))
         return false;
-    const int64_t rows = t->tile[x->class[0]], cols = t->tile[x->class[1]];
+    const int64_t rows = t->tile[x->role[0]], cols = t->tile[x->role[1]];
     return tiles_matrix(cols, rows, v, u, w) ||
            (side != TNI_DST && tiles_matrix(rows, cols, u, v, w));
 }
@@ -148,47 +148,47 @@ static int64_t tiles_least(const tni_panel_axes *in, int side)
 
 static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
 {
-    static const int classes[TNI_ADDEND][2] = {
+    static const int roles[TNI_ADDEND][2] = {
         {TNI_ROWS, TNI_COLS}, {TNI_ROWS, TNI_DEEP}, {TNI_DEEP, TNI_COLS}};
     tni_panel *x = &t->panel[side];
     for (int i = 0; i < 2; i++)
-        x->class[i] = classes[side][i];
-    const tni_panel_axes *first = &t->in[x->class[0]], *second = &t->in[x->class[1]];
+        x->role[i] = roles[side][i];
+    const tni_panel_axes *first = &t->in[x->role[0]], *second = &t->in[x->role[1]];
     x->packed = !tiles_direct(t, p, side) && !(side == TNI_DST && t->split);
     x->transposed = side != TNI_DST && tiles_least(first, side) < tiles_least(second, side);
     for (int i = 0; i < 2; i++)
-        x->step[i] = t->in[x->class[i]].count
-                         ? t->in[x->class[i]].axis[t->in[x->class[i]].count - 1].step[side]
+        x->step[i] = t->in[x->role[i]].count
+                         ? t->in[x->role[i]].axis[t->in[x->role[i]].count - 1].step[side]
                          : 0;
     const int64_t bytes =
-        t->tile[x->class[0]] * t->tile[x->class[1]] * tni_width(tni_product_inside(p, side));
+        t->tile[x->role[0]] * t->tile[x->role[1]] * tni_width(tni_product_inside(p, side));
     x->bytes = x->packed ? (bytes + 63) / 64 * 64 : 0;
 }
 
 /* ---- loops around the tiles ---- */
 
 static void tiles_add_loop(tni_tiles *t, int64_t n, const int64_t *step, int64_t times,
-                           int class)
+                           int role)
 {
     if (n == 1)
         return;
     tni_tile_loop *l = &t->loop[t->nloop++];
     l->n = n;
-    l->class = class;
+    l->role = role;
     for (int side = 0; side < TNI_SIDES; side++)
         l->step[side] = step[side] * times;
 }
 
-/* The axes of a class that are not in the tile, then the blocks of the one that is cut. */
-static void tiles_loops(tni_tiles *t, const tni_product *p, int class, uint64_t mask)
+/* The axes of a role that are not in the tile, then the blocks of the one that is cut. */
+static void tiles_loops(tni_tiles *t, const tni_product *p, int role, uint64_t mask)
 {
-    for (int i = 0; i < p->count[class]; i++)
+    for (int i = 0; i < p->count[role]; i++)
         if (!(mask >> i & 1))
-            tiles_add_loop(t, p->axis[class][i].n, p->axis[class][i].step, 1, -1);
-    const tni_panel_axes *in = &t->in[class];
-    if (class != TNI_BATCH && in->count)
+            tiles_add_loop(t, p->axis[role][i].n, p->axis[role][i].step, 1, -1);
+    const tni_panel_axes *in = &t->in[role];
+    if (role != TNI_BATCH && in->count)
         tiles_add_loop(t, tni_ceil_div(in->axis[0].n, in->block), in->axis[0].step, in->block,
-                       class);
+                       role);
 }
 
 /* The operand with more panels is walked fastest, so that the other's are packed once. */
@@ -213,9 +213,9 @@ static bool tiles_changes_panel(const tni_tiles *t, const tni_tile_loop *l, int 
     if (l->step[side])
         return true;
     const tni_panel *x = &t->panel[side];
-    if (l->class < 0 || (x->class[0] != l->class && x->class[1] != l->class))
+    if (l->role < 0 || (x->role[0] != l->role && x->role[1] != l->role))
         return false;
-    const tni_panel_axes *in = &t->in[l->class];
+    const tni_panel_axes *in = &t->in[l->role];
     return in->axis[0].n % in->block != 0;
 }
 
@@ -238,12 +238,12 @@ static void tiles_number(tni_tiles *t)
 /* Lay out one choice; false: it cannot be. */
 static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
 {
-    int64_t want[TNI_CLASSES];
+    int64_t want[TNI_ROLES];
     tiles_want(p, want);
-    for (int class = TNI_ROWS; class <= TNI_COLS; class ++) {
-        if (!tiles_take(&t->in[class], p, class, c->mask[class], c->order[class], want[class]))
+    for (int role = TNI_ROWS; role <= TNI_COLS; role++) {
+        if (!tiles_take(&t->in[role], p, role, c->mask[role], c->order[role], want[role]))
             return false;
-        t->tile[class] = t->in[class].block * t->in[class].inside;
+        t->tile[role] = t->in[role].block * t->in[role].inside;
     }
     const int64_t side = t->tile[TNI_ROWS] + t->tile[TNI_COLS];
     if (!tiles_take(&t->in[TNI_DEEP], p, TNI_DEEP, c->mask[TNI_DEEP], c->order[TNI_DEEP],
@@ -281,22 +281,22 @@ bool tni_product_pairs(const tni_product *p)
 
 /* ---- the choice ---- */
 
-/* The axis of a class along which an operand moves least; -1: there is none. */
-static int tiles_fastest(const tni_product *p, int class, int side)
+/* The axis of a role along which an operand moves least; -1: there is none. */
+static int tiles_fastest(const tni_product *p, int role, int side)
 {
     int best = -1;
-    for (int i = 0; i < p->count[class]; i++)
-        if (best < 0 || tni_abs_step(p->axis[class][i].step[side]) <
-                            tni_abs_step(p->axis[class][best].step[side]))
+    for (int i = 0; i < p->count[role]; i++)
+        if (best < 0 || tni_abs_step(p->axis[role][i].step[side]) <
+                            tni_abs_step(p->axis[role][best].step[side]))
             best = i;
     return best;
 }
 
 /* Sets of axes worth trying: each alone; the fastest of dst and of the source, and one more; all.
  */
-static int tiles_sets(const tni_product *p, int class, uint64_t *sets)
+static int tiles_sets(const tni_product *p, int role, uint64_t *sets)
 {
-    const int count = p->count[class], source = class == TNI_ROWS ? TNI_LEFT : TNI_RIGHT;
+    const int count = p->count[role], source = role == TNI_ROWS ? TNI_LEFT : TNI_RIGHT;
     int n = 0;
     if (count <= 1) {
         sets[n++] = count ? 1 : 0;
@@ -304,8 +304,8 @@ static int tiles_sets(const tni_product *p, int class, uint64_t *sets)
     }
     for (int i = count - 1; i >= 0 && n < TILE_SINGLES; i--)
         sets[n++] = (uint64_t)1 << i;
-    const uint64_t fast = (uint64_t)1 << tiles_fastest(p, class, TNI_DST) |
-                          (uint64_t)1 << tiles_fastest(p, class, source);
+    const uint64_t fast = (uint64_t)1 << tiles_fastest(p, role, TNI_DST) |
+                          (uint64_t)1 << tiles_fastest(p, role, source);
     sets[n++] = fast;
     for (int i = count - 1, more = 0; i >= 0 && more < TILE_MORE; i--)
         if (!(fast >> i & 1)) {

@@ -20,14 +20,14 @@ typedef struct tiles_job {
 
 /* Where a tile lies, and its extents. */
 typedef struct tiles_cursor {
-    int64_t offset[TNI_SIDES], panel[TNI_ADDEND], block[TNI_CLASSES];
+    int64_t offset[TNI_SIDES], panel[TNI_ADDEND], block[TNI_ROLES];
 } tiles_cursor;
 
 static void tiles_find(const tni_tiles *t, int64_t item, tiles_cursor *x)
 {
     *x = (tiles_cursor){{0}, {0}, {0}};
-    for (int class = TNI_ROWS; class <= TNI_DEEP; class ++)
-        x->block[class] = t->in[class].block;
+    for (int role = TNI_ROWS; role <= TNI_DEEP; role++)
+        x->block[role] = t->in[role].block;
     for (int i = t->nloop - 1; i >= 0; i--) {
         const tni_tile_loop *l = &t->loop[i];
         const int64_t index = item % l->n;
@@ -36,31 +36,31 @@ static void tiles_find(const tni_tiles *t, int64_t item, tiles_cursor *x)
             x->offset[side] += index * l->step[side];
         for (int side = 0; side < TNI_ADDEND; side++)
             x->panel[side] += index * l->panel[side];
-        if (l->class >= 0) {
-            const tni_panel_axes *in = &t->in[l->class];
+        if (l->role >= 0) {
+            const tni_panel_axes *in = &t->in[l->role];
             const int64_t left = in->axis[0].n - index * in->block;
-            x->block[l->class] = left < in->block ? left : in->block;
+            x->block[l->role] = left < in->block ? left : in->block;
         }
     }
 }
 
-static int64_t tiles_extent(const tni_tiles *t, const tiles_cursor *x, int class)
+static int64_t tiles_extent(const tni_tiles *t, const tiles_cursor *x, int role)
 {
-    return x->block[class] * t->in[class].inside;
+    return x->block[role] * t->in[role].inside;
 }
 
 /* ---- panels ---- */
 
 /* The axes of one side in a tile, as a tensor. */
 static void tiles_view(tn_tensor *v, const tni_tiles *t, const tiles_cursor *x,
-                       const int class[2], int side, tn_dtype dtype)
+                       const int role[2], int side, tn_dtype dtype)
 {
     *v = (tn_tensor){.dtype = dtype};
     v->device = TN_CPU;
     for (int c = 0; c < 2; c++) {
-        const tni_panel_axes *in = &t->in[class[c]];
+        const tni_panel_axes *in = &t->in[role[c]];
         for (int i = 0; i < in->count; i++) {
-            v->shape[v->ndim] = i ? in->axis[i].n : x->block[class[c]];
+            v->shape[v->ndim] = i ? in->axis[i].n : x->block[role[c]];
             v->stride[v->ndim++] = in->axis[i].step[side];
         }
     }
@@ -84,9 +84,9 @@ static void tiles_pack(const tiles_job *j, const tiles_cursor *x, int side, cons
 {
     const tni_tiles *t = &j->s->tiles;
     const tni_panel *panel = &t->panel[side];
-    const int class[2] = {panel->class[panel->transposed], panel -> class[!panel->transposed]};
+    const int role[2] = {panel->role[panel->transposed], panel->role[!panel->transposed]};
     tn_tensor src, dst;
-    tiles_view(&src, t, x, class, side, j->s->p.dtype[side]);
+    tiles_view(&src, t, x, role, side, j->s->p.dtype[side]);
     tiles_dense(&dst, &src, tni_product_inside(&j->s->p, side));
     tni_contract_copy(&dst, to, &src, from);
 }
@@ -100,11 +100,11 @@ static void tiles_load(const tiles_job *j, const tiles_cursor *x, char *d, bool 
     if (!packed && c == d)
         return;
     tn_tensor src, dst;
-    tiles_view(&src, t, x, t->panel[TNI_DST].class, TNI_ADDEND, p->dtype[TNI_ADDEND]);
+    tiles_view(&src, t, x, t->panel[TNI_DST].role, TNI_ADDEND, p->dtype[TNI_ADDEND]);
     if (packed)
         tiles_dense(&dst, &src, p->compute);
     else
-        tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, p->dtype[TNI_DST]);
+        tiles_view(&dst, t, x, t->panel[TNI_DST].role, TNI_DST, p->dtype[TNI_DST]);
     tni_contract_copy(&dst, d, &src, c);
 }
 
@@ -112,7 +112,7 @@ static void tiles_store(const tiles_job *j, const tiles_cursor *x, const char *t
 {
     const tni_tiles *t = &j->s->tiles;
     tn_tensor dst, src;
-    tiles_view(&dst, t, x, t->panel[TNI_DST].class, TNI_DST, j->s->p.dtype[TNI_DST]);
+    tiles_view(&dst, t, x, t->panel[TNI_DST].role, TNI_DST, j->s->p.dtype[TNI_DST]);
     tiles_dense(&src, &dst, j->s->p.compute);
     tni_contract_copy(&dst, j->at[TNI_DST] + x->offset[TNI_DST], &src, tile);
 }
@@ -180,13 +180,13 @@ static void tiles_gemm(const tiles_job *j, const tni_gemm *g)
         j->k->row[j->s->p.sum].gemm(g);
 }
 
-/* The offset of dst at index i of all but the last axes of a class. */
-static int64_t tiles_offset(const tni_tiles *t, const tiles_cursor *x, int class, int64_t i)
+/* The offset of dst at index i of all but the last axes of a role. */
+static int64_t tiles_offset(const tni_tiles *t, const tiles_cursor *x, int role, int64_t i)
 {
-    const tni_panel_axes *in = &t->in[class];
+    const tni_panel_axes *in = &t->in[role];
     int64_t offset = 0;
     for (int a = in->count - 2; a >= 0; a--) {
-        const int64_t n = a ? in->axis[a].n : x->block[class];
+        const int64_t n = a ? in->axis[a].n : x->block[role];
         offset += i % n * in->axis[a].step[TNI_DST];
         i /= n;
     }

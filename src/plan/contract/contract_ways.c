@@ -34,14 +34,13 @@ static void copy_run(const tni_step *s, char *const at[TNI_SIDES], char *workspa
 {
     (void)workspace;
     const tni_product *p = &s->p;
-    const int side = p->swapped ? TNI_RIGHT : TNI_LEFT,
-              class = p->swapped ? TNI_COLS : TNI_ROWS;
-    tn_tensor dst = {.dtype = p->dtype[TNI_DST], .ndim = p->count[class]};
-    tn_tensor src = {.dtype = p->dtype[side], .ndim = p->count[class]};
-    for (int i = 0; i < p->count[class]; i++) {
-        dst.shape[i] = src.shape[i] = p->axis[class][i].n;
-        dst.stride[i] = p->axis[class][i].step[TNI_DST];
-        src.stride[i] = p->axis[class][i].step[side];
+    const int side = p->swapped ? TNI_RIGHT : TNI_LEFT, role = p->swapped ? TNI_COLS : TNI_ROWS;
+    tn_tensor dst = {.dtype = p->dtype[TNI_DST], .ndim = p->count[role]};
+    tn_tensor src = {.dtype = p->dtype[side], .ndim = p->count[role]};
+    for (int i = 0; i < p->count[role]; i++) {
+        dst.shape[i] = src.shape[i] = p->axis[role][i].n;
+        dst.stride[i] = p->axis[role][i].step[TNI_DST];
+        src.stride[i] = p->axis[role][i].step[side];
     }
     tni_contract_copy(&dst, at[TNI_DST], &src, at[side]);
 }
@@ -109,7 +108,7 @@ static int64_t step_flops(const tni_product *p)
 {
     const int64_t each = p->sum == TNI_SUM_C64 || p->sum == TNI_SUM_C128 ? 8 : 2;
     int64_t flops = p->alpha != 0 ? each : 0;
-    for (int c = 0; c < TNI_CLASSES; c++)
+    for (int c = 0; c < TNI_ROLES; c++)
         flops = p->size[c] ? tni_mul_saturated(flops, p->size[c]) : 0;
     return flops;
 }
