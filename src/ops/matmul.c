@@ -238,7 +238,7 @@ static void matmul_link(tni_chain *c, const matmul_call *m, tn_dtype compute)
     const int from[TNI_SIDES] = {TNI_FROM_DST, 0, 1, addend};
     for (int k = 0; k < TNI_SIDES; k++)
         l->from[k] = from[k];
-    matmul_product(&l->step.p, m, compute);
+    matmul_product(&l->plan.p, m, compute);
     tni_chain_plan_one(c);
 }
 

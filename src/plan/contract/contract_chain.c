@@ -131,8 +131,8 @@ static int chain_add(chain_maker *m, tni_term *dst, const tni_term *left, int le
     l->from[TNI_ADDEND] = TNI_FROM_NOWHERE;
     l->at = c->results;
     c->results += bytes;
-    chain_product(&l->step.p, m->x, dst, left, right);
-    tni_step_plan(&l->step);
+    chain_product(&l->plan.p, m->x, dst, left, right);
+    tni_product_choose(&l->plan);
     return TNI_FROM_LINK + c->n++;
 }
 
@@ -200,8 +200,8 @@ static bool chain_finish(tni_chain *c)
 {
     size_t most = 0;
     for (int i = 0; i < c->n; i++)
-        if (c->link[i].step.workspace > most)
-            most = c->link[i].step.workspace;
+        if (c->link[i].plan.workspace > most)
+            most = c->link[i].plan.workspace;
     c->workspace = c->results + most;
     return most <= PTRDIFF_MAX - c->results;
 }
@@ -238,7 +238,7 @@ void tni_chain_plan_one(tni_chain *c)
 {
     c->n = 1;
     c->results = 0;
-    tni_step_plan(&c->link[0].step);
+    tni_product_choose(&c->link[0].plan);
     (void)chain_finish(c); /* one step's own bytes */
 }
 
@@ -275,32 +275,32 @@ static char *chain_address(const tni_chain *c, int from, tn_dtype compute, char 
     return at;
 }
 
-static void chain_run_link(const tni_chain *c, const tni_link *l, const tni_step *step,
+static void chain_run_link(const tni_chain *c, const tni_link *l, const tni_product_plan *plan,
                            char *dst, const char *const *srcs, char *workspace)
 {
     char *at[TNI_SIDES];
     for (int k = 0; k < TNI_SIDES; k++)
-        at[k] = chain_address(c, l->from[k], step->p.compute, dst, srcs, workspace);
-    tni_step_run(step, at, workspace ? workspace + c->results : NULL);
+        at[k] = chain_address(c, l->from[k], plan->p.compute, dst, srcs, workspace);
+    tni_product_run(plan, at, workspace ? workspace + c->results : NULL);
 }
 
 void tni_chain_run(const tni_chain *c, char *dst, const char *const *srcs, char *workspace)
 {
     for (int i = 0; i < c->n; i++)
-        chain_run_link(c, &c->link[i], &c->link[i].step, dst, srcs, workspace);
+        chain_run_link(c, &c->link[i], &c->link[i].plan, dst, srcs, workspace);
 }
 
 void tni_chain_run_gemm(const tni_chain *c, char *dst, const char *const *srcs, double alpha,
                         double beta, char *workspace)
 {
-    const tni_step *planned = &c->link[0].step;
+    const tni_product_plan *planned = &c->link[0].plan;
     if (alpha == planned->p.alpha && beta == 0 && planned->p.beta == 0) {
         chain_run_link(c, &c->link[0], planned, dst, srcs, workspace);
         return;
     }
     tni_link link = c->link[0]; /* several KB: more than a small product costs */
     link.from[TNI_ADDEND] = 2;
-    link.step.p.alpha = alpha;
-    link.step.p.beta = beta;
-    chain_run_link(c, &link, &link.step, dst, srcs, workspace);
+    link.plan.p.alpha = alpha;
+    link.plan.p.beta = beta;
+    chain_run_link(c, &link, &link.plan, dst, srcs, workspace);
 }

@@ -29,7 +29,7 @@ enum { TNI_FROM_SOURCE, TNI_FROM_LINK = 16, TNI_FROM_DST = 64, TNI_FROM_ONE, TNI
 typedef struct tni_link {
     int from[TNI_SIDES]; /* a source, or TNI_FROM_LINK and the number of a link, … */
     size_t at;           /* its result in the workspace, unless that is dst */
-    tni_step step;
+    tni_product_plan plan;
 } tni_link;
 
 typedef struct tni_chain {

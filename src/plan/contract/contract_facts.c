@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 
 /* What became of the caller's operands: ", a packed, dst packed". */
-static void facts_packed(char *text, size_t size, const tni_step *s)
+static void facts_packed(char *text, size_t size, const tni_product_plan *s)
 {
     static const char *const names[] = {"dst", "a", "b"};
     size_t used = 0;
@@ -22,7 +22,7 @@ static void facts_packed(char *text, size_t size, const tni_step *s)
 }
 
 /* Which of the caller's operands a gemm takes transposed: ", b transposed". */
-static void facts_transposed(char *text, size_t size, const tni_step *s)
+static void facts_transposed(char *text, size_t size, const tni_product_plan *s)
 {
     const tni_panel *left = &s->tiles.panel[TNI_LEFT], *right = &s->tiles.panel[TNI_RIGHT];
     const int64_t w = tni_width(s->p.take);
@@ -42,7 +42,7 @@ static int64_t facts_extent(const tni_tiles *t, int role)
     return in->inside * (in->count ? in->axis[0].n : 1);
 }
 
-static void facts_step(const tni_step *s, tn_facts *f)
+static void facts_step(const tni_product_plan *s, tn_facts *f)
 {
     const tni_product *p = &s->p;
     const int rows = p->swapped ? TNI_COLS : TNI_ROWS, cols = TNI_ROWS + TNI_COLS - rows;
@@ -63,13 +63,13 @@ static void facts_step(const tni_step *s, tn_facts *f)
 
 void tni_contract_describe(const tni_chain *c, tn_facts *f)
 {
-    const tni_step *last = &c->link[c->n - 1].step;
+    const tni_product_plan *last = &c->link[c->n - 1].plan;
     bool blas = false;
     FACT(f->way, "%s", last->way->name);
     FACT(f->why, "%s", last->why);
     f->workspace = (int64_t)c->workspace;
     for (int i = 0; i < c->n; i++) {
-        const tni_step *s = &c->link[i].step;
+        const tni_product_plan *s = &c->link[i].plan;
         f->flops += s->flops;
         blas |= s->tiled && tni_product_by_blas(&s->p);
         if (s->flops)

@@ -105,7 +105,7 @@ static tni_strip_io lanes_io(tn_dtype from, tn_dtype to, tn_dtype tensor)
     return (tni_strip_io){tni_cast_chain(tni_isa_level(), from, to), tni_width(tensor)};
 }
 
-void tni_lanes_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+void tni_lanes_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
 {
     (void)workspace;
     const tni_product *p = &s->p;
@@ -127,7 +127,7 @@ void tni_lanes_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace
 }
 
 /* Short dots in numbers: a call for each would cost more than its work. */
-bool tni_lanes_fit(tni_step *s)
+bool tni_lanes_fit(tni_product_plan *s)
 {
     enum { SHORT = 32 };
     if (s->p.count[TNI_ROWS] || s->p.count[TNI_COLS] || s->p.size[TNI_DEEP] > SHORT)

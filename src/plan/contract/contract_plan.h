@@ -129,15 +129,15 @@ double tni_tiles_cost(const tni_tiles *t, const tni_product *p);
 
 /* ---- the plan of one product ---- */
 
-typedef struct tni_step tni_step;
+typedef struct tni_product_plan tni_product_plan;
 
 typedef struct tni_contract_way {
     const char *name;
-    bool (*fits)(tni_step *s);
-    void (*run)(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+    bool (*fits)(tni_product_plan *s);
+    void (*run)(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
 } tni_contract_way;
 
-struct tni_step {
+struct tni_product_plan {
     tni_product p;
     const tni_contract_way *way;
     const char *why;
@@ -148,22 +148,22 @@ struct tni_step {
 };
 
 /* Choose the first way that fits; p is in normal form. */
-void tni_step_plan(tni_step *s);
+void tni_product_choose(tni_product_plan *s);
 
 /* at are the addresses of element (0, …, 0); workspace has s->workspace bytes. */
-void tni_step_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+void tni_product_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
 
 /* ---- ways ---- */
 
 /* Plan tiles; false: some axes are too many for a panel. */
-bool tni_tiles_fit(tni_step *s);
-void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
-bool tni_vector_fits(tni_step *s);
-void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
-bool tni_lanes_fit(tni_step *s);
-void tni_lanes_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
-bool tni_small_fits(tni_step *s);
-void tni_small_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace);
+bool tni_tiles_fit(tni_product_plan *s);
+void tni_tiles_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
+bool tni_vector_fits(tni_product_plan *s);
+void tni_vector_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
+bool tni_lanes_fit(tni_product_plan *s);
+void tni_lanes_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
+bool tni_small_fits(tni_product_plan *s);
+void tni_small_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
 
 /* Copy or convert from s to d, which are laid out as the tensors say. */
 void tni_contract_copy(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);

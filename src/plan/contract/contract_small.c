@@ -27,7 +27,7 @@ static const tni_contract_axis *small_axis(const tni_product *p, int role)
     return p->count[role] ? &p->axis[role][p->count[role] - 1] : &one;
 }
 
-bool tni_small_fits(tni_step *s)
+bool tni_small_fits(tni_product_plan *s)
 {
     const tni_product *p = &s->p;
     const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEEP];
@@ -157,7 +157,7 @@ static void small_operands(small_job *j)
     g->d_m = j->packed[TNI_DST] ? j->cols->n * width : j->rows->step[TNI_DST];
 }
 
-void tni_small_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+void tni_small_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
 {
     (void)workspace;
     const tni_product *p = &s->p;

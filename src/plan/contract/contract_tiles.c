@@ -353,7 +353,7 @@ static void tiles_try_orders(tiles_search *s, uint64_t rows, uint64_t cols)
             }
 }
 
-static void tiles_slots(tni_step *s)
+static void tiles_slots(tni_product_plan *s)
 {
     tni_tiles *t = &s->tiles;
     const int threads = tni_threads();
@@ -369,7 +369,7 @@ static void tiles_slots(tni_step *s)
     s->workspace = t->shared + t->slot * (size_t)t->slots;
 }
 
-bool tni_tiles_fit(tni_step *s)
+bool tni_tiles_fit(tni_product_plan *s)
 {
     uint64_t rows[TILE_SINGLES + TILE_MORE + 2], cols[TILE_SINGLES + TILE_MORE + 2];
     tiles_search search = {.p = &s->p, .t = &s->tiles, .cost = -1};

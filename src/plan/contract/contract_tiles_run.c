@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 
 typedef struct tiles_job {
-    const tni_step *s;
+    const tni_product_plan *s;
     const tni_contract_kernels *k;
     char *const *at;
     char *workspace;
@@ -327,7 +327,7 @@ static void tiles_pack_whole(const tiles_job *j, int side)
     tni_parallel(w.parts, tiles_whole_part, &w);
 }
 
-void tni_tiles_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+void tni_tiles_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
 {
     enum { WORTH = 1 << 18 }; /* flops that pay for waking a thread: about 3 us of gemm */
     tiles_job j = {.s = s, .at = at, .workspace = workspace};

@@ -19,7 +19,7 @@ typedef void (*vector_fn)(char *acc, const char *x, const char *b, int64_t n, in
                           int64_t b_n, int64_t b_k);
 
 typedef struct vector_job {
-    const tni_step *s;
+    const tni_product_plan *s;
     const tni_contract_row *row;
     vector_fn gemv; /* from the matrix as it is; NULL: by strips of the compute type */
     tni_strip_io left, right, addend, dst;
@@ -197,7 +197,7 @@ static tni_strip_io vector_io(tn_dtype from, tn_dtype to, tn_dtype tensor)
     return (tni_strip_io){tni_cast_chain(tni_isa_level(), from, to), tni_width(tensor)};
 }
 
-void tni_vector_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+void tni_vector_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
 {
     (void)workspace;
     const tni_product *p = &s->p;
@@ -242,7 +242,7 @@ static bool vector_rows_fit(const tni_product *p)
            (!same || bytes > FAR);
 }
 
-bool tni_vector_fits(tni_step *s)
+bool tni_vector_fits(tni_product_plan *s)
 {
     tni_product *p = &s->p;
     if (!p->count[TNI_ROWS]) {

@@ -3,34 +3,34 @@
 
 #include "plan/plan.h"
 
-static bool nothing_fits(tni_step *s)
+static bool nothing_fits(tni_product_plan *s)
 {
     const tni_product *p = &s->p;
     s->why = "dst has no elements";
     return !p->size[TNI_BATCH] || !p->size[TNI_ROWS] || !p->size[TNI_COLS];
 }
 
-static void nothing_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+static void nothing_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
 {
     (void)s;
     (void)at;
     (void)workspace;
 }
 
-static bool scale_fits(tni_step *s)
+static bool scale_fits(tni_product_plan *s)
 {
     s->why = "nothing is summed: beta * c";
     return !s->p.size[TNI_DEEP];
 }
 
 /* A tensor alone, and nothing to sum: a copy or a cast. */
-static bool copy_fits(tni_step *s)
+static bool copy_fits(tni_product_plan *s)
 {
     s->why = "nothing is multiplied or summed";
     return s->p.alone && !s->p.count[TNI_DEEP] && s->p.alpha == 1 && s->p.beta == 0;
 }
 
-static void copy_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+static void copy_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
 {
     (void)workspace;
     const tni_product *p = &s->p;
@@ -52,7 +52,7 @@ static bool tiles_pack(const tni_tiles *t)
     return t->panel[TNI_DST].packed || t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed;
 }
 
-static bool direct_fits(tni_step *s)
+static bool direct_fits(tni_product_plan *s)
 {
     const tni_product *p = &s->p;
     s->why = "every operand is a matrix with a unit stride";
@@ -61,13 +61,13 @@ static bool direct_fits(tni_step *s)
            p->count[TNI_COLS] <= 1 && !p->count[TNI_BATCH];
 }
 
-static bool loops_fit(tni_step *s)
+static bool loops_fit(tni_product_plan *s)
 {
     s->why = "every operand is a matrix with a unit stride, in loops over the other axes";
     return s->tiled && !tiles_pack(&s->tiles);
 }
 
-static bool ttgt_fits(tni_step *s)
+static bool ttgt_fits(tni_product_plan *s)
 {
     const tni_product *p = &s->p;
     s->why = "a gemm cannot take every operand where it is: tiles of them are packed";
@@ -75,7 +75,7 @@ static bool ttgt_fits(tni_step *s)
            p->dtype[TNI_RIGHT] == p->take && p->sum <= TNI_SUM_C128;
 }
 
-static bool panels_fit(tni_step *s)
+static bool panels_fit(tni_product_plan *s)
 {
     s->why = s->p.take == TN_BF16
                  ? "pairs of bf16 are multiplied into f32, and tiles rounded once"
@@ -84,7 +84,7 @@ static bool panels_fit(tni_step *s)
 }
 
 /* What no panel holds. */
-static bool rest_fits(tni_step *s)
+static bool rest_fits(tni_product_plan *s)
 {
     s->why = "too many axes for a panel: sums lie side by side";
     return true;
@@ -113,7 +113,7 @@ static int64_t step_flops(const tni_product *p)
     return flops;
 }
 
-void tni_step_plan(tni_step *s)
+void tni_product_choose(tni_product_plan *s)
 {
     s->workspace = 0;
     s->tiled = false;
@@ -123,7 +123,7 @@ void tni_step_plan(tni_step *s)
         s->way++;
 }
 
-void tni_step_run(const tni_step *s, char *const at[TNI_SIDES], char *workspace)
+void tni_product_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
 {
     const tni_product *p = &s->p;
     char *shifted[TNI_SIDES];
