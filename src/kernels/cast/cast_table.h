@@ -8,7 +8,7 @@
 
 #include "core/core.h"
 
-/* Convert n dense elements; d and s share no byte and have any alignment.  Sources are fetched
+/* Convert n dense elements; d and s share no byte and have any alignment.  Sources are prefetched
  * ahead bytes before they are used, unless that is 0; then stream stores whole lines past the
  * caches where it can, and d is a multiple of 64. */
 typedef void (*tni_cast_fn)(char *d, const char *s, int64_t n, int64_t ahead, bool stream);

@@ -39,9 +39,9 @@ INLINE void short_rows(char *d, int64_t d_step, const char *s, int64_t s_step, i
         two(d, d_step, s, s_step, n, bytes, 1);
 }
 
-/* Ask for a line that will be written.  A CPU of this kind that does not know the instruction
+/* Prefetch for ownership a line that will be written.  A CPU of this kind that does not know the instruction
  * passes over it. */
-INLINE void ask(const char *d)
+INLINE void prefetch_dst(const char *d)
 {
 #if defined(__x86_64__)
     __asm__ volatile("prefetchw %c1(%0)" : : "r"(d), "i"(AHEAD));
@@ -51,16 +51,16 @@ INLINE void ask(const char *d)
 }
 
 /* Rows of a line or more: between the first 64 bytes and the last ones, stores fill whole
- * lines, because a store that crosses a line costs two.  Lines of d are asked for AHEAD bytes
+ * lines, because a store that crosses a line costs two.  Lines of d are prefetched AHEAD bytes
  * before they are written. */
 static void long_rows(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
                       int64_t bytes)
 {
     for (int64_t i = 0; i < n; i++, d += d_step, s += s_step) {
-        ask(d);
+        prefetch_dst(d);
         memcpy(d, s, LINE);
         for (int64_t k = LINE - (int64_t)((uintptr_t)d % LINE); k + LINE < bytes; k += LINE) {
-            ask(d + k);
+            prefetch_dst(d + k);
             memcpy(d + k, s + k, LINE);
         }
         memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
@@ -104,7 +104,7 @@ static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64
     memcpy(d, s, LINE);
     for (int64_t i = 0;; i++, d += d_step, s += s_step) {
         for (; k + LINE <= bytes; k += LINE) {
-            ask(d + k);
+            prefetch_dst(d + k);
             memcpy(d + k, s + k, LINE);
         }
         const int64_t tail = bytes - k, next = tail + gap; /* in the line at k */
@@ -113,7 +113,7 @@ static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64
             _mm512_mask_storeu_epi8(d + k, first_bytes(tail), v);
             return;
         }
-        ask(d + k);
+        prefetch_dst(d + k);
         if (value)
             v = take(v, first_bytes(next) & ~first_bytes(tail), value, tail);
         v = take(v, ~first_bytes(next), s + s_step, next);

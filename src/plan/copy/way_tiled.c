@@ -168,7 +168,7 @@ static void rows_tiles(const tni_copy_job *j, char *d, const char *s, const int6
                t);
 }
 
-/* A row that is fetched 4 KiB ahead has so many bytes at least. */
+/* A row that is prefetched 4 KiB ahead has so many bytes at least. */
 enum { LONG_ROW = 4096 };
 
 static void streamed_tiles(const tni_copy_job *j, char *d, const char *s, const int64_t *n,

@@ -4,7 +4,7 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-enum { CHOICE_PIECE = 512, CHOICE_AHEAD = 16 }; /* indices at once; rows fetched ahead, Zen 4 */
+enum { CHOICE_PIECE = 512, CHOICE_AHEAD = 16 }; /* indices at once; rows prefetched, Zen 4 */
 
 int64_t tni_index_at(const char *p, tn_dtype dtype)
 {
@@ -67,7 +67,7 @@ typedef struct choice_job {
     int isa, parts;
     int shared; /* put: the axis that parts divide */
     int64_t width, items;
-    int64_t ahead; /* bytes of a row that are fetched ahead: the rest follows by itself */
+    int64_t ahead; /* bytes of a row that are prefetched: the rest follows by itself */
     int64_t whole; /* bytes of a row of take that is dense on both sides, or 0 */
     bool joins;    /* they follow one another in dst, beyond the cache */
     char *at[3];

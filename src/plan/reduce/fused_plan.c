@@ -142,7 +142,7 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
     ASSERT(bytes * TNI_TREE_BLOCK <= TNI_FUSED_BYTES);
     u->piece =
         least(tni_strips_plan_dense(&u->inside, instr, values, dtype, u->still), GATHER / each);
-    u->inside.fetch = u->bytes >= TNI_FETCH_LEAST;
+    u->inside.prefetch = u->bytes >= TNI_PREFETCH_LEAST;
     for (int t = 0; t < nterm; t++)
         given[t] = term[t].gives;
     u->last =

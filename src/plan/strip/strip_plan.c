@@ -335,7 +335,7 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     if (s->flat && strip_classify(s, true))
         tni_strips_lower(s, p);
     s->single = strip_is_single(s);
-    s->fetch = s->nreg > 0 && s->bytes >= TNI_FETCH_LEAST;
+    s->prefetch = s->nreg > 0 && s->bytes >= TNI_PREFETCH_LEAST;
     strip_lay_out_buffers(s);
 }
 
@@ -361,7 +361,7 @@ int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program
     s->map = NULL;
     s->steps = p->nstep;
     s->results = p->nvalue;
-    s->stream = s->fetch = s->flat = s->nest.empty = false;
+    s->stream = s->prefetch = s->flat = s->nest.empty = false;
     tni_strips_lower(s, p);
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1);
     const int64_t capacity =

@@ -96,8 +96,8 @@ static void strip_run_block(tni_strip_work *w)
     }
     tni_walk walk;
     tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
-    if (w->j->fetch)
-        tni_strip_fetch_begin(w);
+    if (w->j->prefetch)
+        tni_strip_prefetch_begin(w);
     for (int64_t r = 0; r < w->rows; r++) {
         for (int k = 0; k < p->nest.nop; k++) {
             const tni_operand *o = &p->operand[k];
@@ -105,7 +105,7 @@ static void strip_run_block(tni_strip_work *w)
                                                 : w->at[k] + walk.offset[k];
         }
         tni_walk_next(&walk);
-        w->fetched = 0;
+        w->prefetched = 0;
         for (int k = 1; k < p->nest.nop && w->lines; k++)
             w->next[k] = w->at[k] + (r + 1 < w->rows ? walk.offset[k] : w->ahead[k]);
         tni_strip_exec(w, p->once, p->ninstr);
@@ -199,7 +199,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
     j.s = s;
     j.k = tni_kernels_of(tni_isa_level())->copy;
     j.stream = s->stream;
-    j.fetch = s->fetch;
+    j.prefetch = s->prefetch;
     j.at[0] = dst + s->nest.shift[0];
     for (int k = 1; k < s->nest.nop; k++) {
         const uintptr_t at = (uintptr_t)(srcs[k - 1] + s->nest.shift[k]);
@@ -229,8 +229,8 @@ void tni_strips_run_dense(const tni_strips *s, char *arena, bool first, char *co
         w.strip[k] = (char *)(uintptr_t)srcs[k - 1];
         w.next[k] = srcs[k - 1] + n * s->operand[k].width;
     }
-    if (s->fetch)
-        tni_strip_fetch_begin(&w);
+    if (s->prefetch)
+        tni_strip_prefetch_begin(&w);
     for (int r = 0; r < s->results; r++)
         w.strip[TNI_MAX_OPERANDS + r] = out[r];
     tni_strip_exec(&w, first ? 0 : s->once, s->ninstr);

@@ -9,7 +9,7 @@ typedef struct tni_strip_job {
     const tni_copy_kernels *k;
     char *at[TNI_MAX_OPERANDS]; /* element (0, …, 0) of the nest; sources are not written */
     int parts;
-    bool stream, fetch;
+    bool stream, prefetch;
 } tni_strip_job;
 
 /* One block of one part. */
@@ -22,7 +22,7 @@ typedef struct tni_strip_work {
     int64_t row, rows;                  /* elements of a strip, strips */
     char *strip[TNI_REFS];              /* where each operand or result is in this strip */
     const char *next[TNI_MAX_OPERANDS]; /* and where in the next one */
-    int64_t fetched, lines;             /* lines of the next strip: prefetched, all */
+    int64_t prefetched, lines;          /* lines of the next strip: prefetched, all */
     const char *cached_src[TNI_MAX_OPERANDS];
     int64_t cached_n[TNI_MAX_OPERANDS][TNI_BLOCK_AXES]; /* what the buffers hold */
 } tni_strip_work;
@@ -31,8 +31,8 @@ typedef struct tni_strip_work {
 void tni_strip_exec(tni_strip_work *w, int first, int last);
 
 /* Where the next strip lies in the sources is known before this one is computed.  Its lines are
- * asked for in equal shares by all steps of this one, so that memory works while the later ones
+ * prefetched in equal shares by all steps of this one, so that memory works while the later ones
  * compute; into L2, because L1 holds the registers. */
-void tni_strip_fetch_begin(tni_strip_work *w);
+void tni_strip_prefetch_begin(tni_strip_work *w);
 
 #endif

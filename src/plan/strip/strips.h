@@ -12,10 +12,10 @@
 
 enum {
     TNI_BLOCK_AXES = 4,
-    TNI_ARENA = 64 * 1024,     /* bytes of all buffers of one part */
-    TNI_FETCH_LEAST = 4 << 20, /* bytes of operands that come from memory: prefetching from
+    TNI_ARENA = 64 * 1024,        /* bytes of all buffers of one part */
+    TNI_PREFETCH_LEAST = 4 << 20, /* bytes of operands that come from memory: prefetching from
                                   L3 made 1.3 MB slower, 42 GB/s instead of 63 */
-    TNI_OP_INSTRS = 24,        /* instructions of any program of one op, */
+    TNI_OP_INSTRS = 24,           /* instructions of any program of one op, */
     TNI_MAX_INSTRS = TNI_MAX_VALUES + 2 * TNI_MAX_STEPS, /* and of any program */
     TNI_REFS = TNI_MAX_OPERANDS + TNI_MAX_RESULTS
 };
@@ -64,10 +64,10 @@ typedef struct tni_instr {
 
 typedef struct tni_strips {
     tni_nest nest;
-    bool flat;   /* a strip is the whole block; otherwise a row of its last axis */
-    bool single; /* nothing is packed and a part is one strip */
-    bool stream; /* dst is written past the caches */
-    bool fetch;  /* sources come from memory: those of the next strip are prefetched */
+    bool flat;     /* a strip is the whole block; otherwise a row of its last axis */
+    bool single;   /* nothing is packed and a part is one strip */
+    bool stream;   /* dst is written past the caches */
+    bool prefetch; /* sources come from memory: those of the next strip are prefetched */
     int nblock;
     int axis[TNI_BLOCK_AXES];    /* the block's axes, outermost first */
     int64_t block[TN_MAX_NDIM];  /* extent of a block along each axis of the nest */
