@@ -47,21 +47,21 @@ static void vector_offset(const tni_product *p, int64_t index, char *const at[TN
         }
 }
 
-/* `count` strips of n elements, `apart` bytes from one to the next, where they are or in scratch;
- * *apart becomes what it is there. */
+/* `count` strips of n elements, `pitch` bytes from one to the next, where they are or in scratch;
+ * *pitch becomes what it is there. */
 static const char *vector_strips(const vector_job *j, char *scratch, const char *s,
-                                 int64_t count, int64_t n, int64_t step, int64_t *apart)
+                                 int64_t count, int64_t n, int64_t step, int64_t *pitch)
 {
     const int64_t bytes = n * tni_width(j->s->p.compute);
     if (!j->right.cast.steps && step == j->right.width)
         return s;
     for (int64_t i = 0; i < count; i++) {
         const char *strip =
-            tni_strip_read(&j->right, scratch + i * bytes, s + i * *apart, n, step);
+            tni_strip_read(&j->right, scratch + i * bytes, s + i * *pitch, n, step);
         if (strip != scratch + i * bytes)
             memcpy(scratch + i * bytes, strip, (size_t)bytes);
     }
-    *apart = bytes;
+    *pitch = bytes;
     return scratch;
 }
 
@@ -90,16 +90,16 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
     each = each < VECTOR_STRIPS ? each : VECTOR_STRIPS;
     for (int64_t i = 0; i < all; i += each) {
         const int64_t count = all - i < each ? all - i : each;
-        int64_t apart = along ? b_n : b_k;
-        const char *strips = vector_strips(j, scratch, right + i * apart, count, inside,
-                                           along ? b_k : b_n, &apart);
+        int64_t pitch = along ? b_n : b_k;
+        const char *strips = vector_strips(j, scratch, right + i * pitch, count, inside,
+                                           along ? b_k : b_n, &pitch);
         for (int64_t r = 0; r < rows; r++)
             if (along)
-                j->row->gemv(acc + (r * j->most + i) * width, x[r], strips, count, k, apart,
+                j->row->gemv(acc + (r * j->most + i) * width, x[r], strips, count, k, pitch,
                              width);
             else
                 j->row->gemv(acc + r * j->most * width, x[r] + i * width, strips, n, count,
-                             width, apart);
+                             width, pitch);
     }
 }
 
@@ -251,11 +251,11 @@ bool tni_vector_fits(tni_product_plan *s)
         return true;
     }
     s->why = "few rows of dst: the matrix is read once, where it is";
-    const bool turned = p->size[TNI_COLS] <= VECTOR_ROWS && p->size[TNI_ROWS] > VECTOR_ROWS;
-    if (turned)
+    const bool transposed = p->size[TNI_COLS] <= VECTOR_ROWS && p->size[TNI_ROWS] > VECTOR_ROWS;
+    if (transposed)
         tni_product_swap(p);
     const bool fits = vector_rows_fit(p);
-    if (turned && !fits)
+    if (transposed && !fits)
         tni_product_swap(p);
     return fits;
 }
