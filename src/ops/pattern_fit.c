@@ -131,12 +131,12 @@ static bool add_pieces(tni_fit *fit, const tni_pattern *p, const left_axes *l,
                        const tn_tensor *src)
 {
     const tni_side *right = &p->right;
-    const int spread = right->ellipsis >= 0 && !right->grouped ? l->more - 1 : 0;
+    const int extra = right->ellipsis >= 0 && !right->grouped ? l->more - 1 : 0;
     const int open = right->ellipsis >= 0 ? right->name[right->ellipsis].dim : 0;
     int64_t bytes = tni_width(src->dtype);
     for (int i = 0; i < right->n; i++) {
         const tni_name *name = &right->name[i];
-        const int dim = name->dim + (name->dim > open ? spread : 0);
+        const int dim = name->dim + (name->dim > open ? extra : 0);
         bool fits;
         if (i == right->ellipsis)
             fits = add_ellipsis(fit, p, l, name->dim, src, &bytes);
@@ -164,8 +164,8 @@ tn_status tni_pattern_fit(tni_fit *fit, const tni_pattern *p, const tn_tensor *s
 {
     left_axes l = {.empty = tni_numel(src) == 0};
     TRY(place_ellipsis(&l, p, src));
-    const bool spread = p->right.ellipsis >= 0 && !p->right.grouped;
-    fit->ndim = p->right.ndim + (spread ? l.more - 1 : 0);
+    const bool expands = p->right.ellipsis >= 0 && !p->right.grouped;
+    fit->ndim = p->right.ndim + (expands ? l.more - 1 : 0);
     if (fit->ndim > TN_MAX_NDIM)
         return tni_fail(TN_EARG, "pattern: \"%s\": the result has %d axes, more than %d",
                         tni_quoted(p->text).text, fit->ndim, TN_MAX_NDIM);

@@ -81,7 +81,7 @@ void tni_generate_run(const tni_generate *m, const tn_tensor *dst);
 
 /* ---- elementwise work (strip_plan.c, strip_run.c) ---- */
 
-/* Plan blocks for operands of equal shapes, ts[0] is dst; instr has room for the instructions of
+/* Plan blocks for operands of equal shapes, ts[0] is dst; instr has space for the instructions of
  * the program (TNI_OP_INSTRS, TNI_MAX_INSTRS) and lives as long as the plan. */
 void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
                      const tn_tensor *const *ts);

@@ -60,10 +60,10 @@ infiniStatus_t infiniopRearrange(infiniopRearrangeDescriptor_t desc, void *dst, 
 
 static tn_status make_broadcast(const tni_iop_request *q, const tni_iop_tensor *ts)
 {
-    tn_tensor spread;
+    tn_tensor wide;
     TRY(check_pair(q, ts));
-    TRY(tn_broadcast_to(&spread, &ts[1]->t, ts[0]->t.ndim, ts[0]->t.shape));
-    return make_copy(q, &ts[0]->t, &spread);
+    TRY(tn_broadcast_to(&wide, &ts[1]->t, ts[0]->t.ndim, ts[0]->t.shape));
+    return make_copy(q, &ts[0]->t, &wide);
 }
 
 infiniStatus_t infiniopCreateBroadcastToDescriptor(infiniopHandle_t handle,

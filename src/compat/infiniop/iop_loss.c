@@ -87,7 +87,7 @@ tn_status tni_iop_plan_gaussian(tni_iop_program *p)
 /* ---- BCEWithLogits: out, logits, target, weight, pos_weight ---- */
 
 /* Operand k in a shape that broadcasts to logits: all of it, or its last axes. */
-static tn_status spread(const tni_iop_program *p, int k, tn_tensor *out)
+static tn_status broadcast_weight(const tni_iop_program *p, int k, tn_tensor *out)
 {
     const tn_tensor *x = &p->t[1], *t = &p->t[k];
     const int64_t count = tni_numel(t);
@@ -112,10 +112,10 @@ tn_status tni_iop_plan_bce(tni_iop_program *p)
         const int64_t count = tni_numel(&p->t[3]);
         if (count != tni_numel(x) && !(x->ndim > 0 && count == x->shape[x->ndim - 1]))
             return tni_iop_fail(p, TN_ESHAPE, "weight: neither all of the logits nor a row");
-        TRY(spread(p, 3, &weight));
+        TRY(broadcast_weight(p, 3, &weight));
     }
     if (p->given[4])
-        TRY(spread(p, 4, &positive));
+        TRY(broadcast_weight(p, 4, &positive));
     TRY(loss_output(p, reduction, p->t[1].ndim, p->t[1].shape, &loss));
     static const char *const texts[2][2] = {
         {"(1-@(b))*@(a) + (log1p(exp(-abs(@(a)))) + max(-@(a), 0))",

@@ -293,9 +293,9 @@ tn_status tni_iop_plan_topkrouter(tni_iop_program *p)
     TRY(tni_iop_sort(p, &kept, &choice, &sums, 1, TN_DESCENDING));
     TRY(IOP_EXPR(p, &mask, "a * 0", NULL, &sums));
     TRY(IOP_CALL(p, tni_iop_put_along, 0, 1, TN_PUT_SET, &mask, &choice, &one));
-    tn_tensor spread;
-    TRY(tn_unsqueeze(&spread, &mask, 2));
-    TRY(IOP_EXPR(p, &groups, "where(b == 1, a, 0)", NULL, &groups, &spread));
+    tn_tensor column;
+    TRY(tn_unsqueeze(&column, &mask, 2));
+    TRY(IOP_EXPR(p, &groups, "where(b == 1, a, 0)", NULL, &groups, &column));
     const size_t size = tn_sort_workspace(&best, NULL, &best, 1, TN_DESCENDING);
     p->scratch = size > p->scratch ? size : p->scratch;
     return IOP_CALL(p, take_routed, 0, 0, 0, &score, &best, &total);

@@ -220,7 +220,7 @@ static void fence(void)
 }
 
 /* Two lines of one value, whose width is a constant. */
-INLINE void spread(char *line, const char *value, size_t width)
+INLINE void splat(char *line, const char *value, size_t width)
 {
     for (size_t i = 0; i < 2 * LINE; i += width)
         memcpy(line + i, value, width);
@@ -232,19 +232,19 @@ static void fill(char *d, const char *value, int width_log2, int64_t n, int stre
     char line[2 * LINE]; /* the value over and over; any phase of it can be read as one line */
     switch (width_log2) {
     case 0:
-        spread(line, value, 1);
+        splat(line, value, 1);
         break;
     case 1:
-        spread(line, value, 2);
+        splat(line, value, 2);
         break;
     case 2:
-        spread(line, value, 4);
+        splat(line, value, 4);
         break;
     case 3:
-        spread(line, value, 8);
+        splat(line, value, 8);
         break;
     default:
-        spread(line, value, 16);
+        splat(line, value, 16);
     }
     if (bytes < 2 * LINE) {
         memcpy(d, line, (size_t)bytes);

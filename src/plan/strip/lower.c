@@ -264,7 +264,7 @@ static void lower_result(lowering *l, int v, int16_t out)
     x->src[0] = src;
 }
 
-/* What does not change from strip to strip, as far as there is room to keep it. */
+/* What does not change from strip to strip, as far as there is space for it. */
 static void lower_once(lowering *l)
 {
     const tni_program *p = l->p;
