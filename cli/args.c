@@ -107,7 +107,7 @@ static int set(args *a, const struct option *o, const char *value)
         return usage(a, "--%s is given more than %d times", o->name, MOST_SETTINGS);
     else if (o->kind == LIST)
         a->set[a->nset++] = value;
-    else if (read_size(value, (int64_t *)(void *)at) != DONE)
+    else if (read_size(value, (int64_t *)(void *)at) != DONE || !*(int64_t *)(void *)at)
         return usage(a, "--%s takes a size such as 512M, got \"%s\"", o->name, value);
     return DONE;
 }

@@ -106,7 +106,8 @@ int edit_check(const edit *e)
     for (int64_t i = 1; code == DONE && i < e->n; i++)
         if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
             code = fail("two tensors are named \"%s\": one of %s, one of %s", sorted[i]->name,
-                        sorted[i - 1]->from->path, sorted[i]->from->path);
+                        tn_file_path(sorted[i - 1]->from->f, sorted[i - 1]->i),
+                        tn_file_path(sorted[i]->from->f, sorted[i]->i));
     free(sorted);
     return code;
 }

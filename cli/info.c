@@ -213,7 +213,9 @@ static int print_table(const source *s, const int64_t *which, int64_t n)
     for (int64_t i = 0; i < n; i++)
         print_line(&w, &lines[i]);
     if (tn_file_skipped(s->f))
-        printf("(and %lld values that are no tensors)\n", (long long)tn_file_skipped(s->f));
+        printf(tn_file_skipped(s->f) == 1 ? "(and 1 value that is not a tensor)\n"
+                                          : "(and %lld values that are not tensors)\n",
+               (long long)tn_file_skipped(s->f));
     if (!strcmp(tn_file_format(s->f), "gguf"))
         printf(
             "(shapes are in NumPy's order, the fastest axis last; .gguf stores them the other "

@@ -84,9 +84,36 @@ typedef struct made {
     int ninputs;
 } made;
 
+/* OUTDIR.partial (reshard_resume.c): a hash of everything that the plan depends on; begin the
+ * folder, or go on with the one that is there, with so many files done; note one that is complete,
+ * or with NULL begin the list. */
+uint64_t plan_hash(const reshard *p);
+int begin_folder(const reshard *p, const layout *l, out_folder *out, uint64_t hash,
+                 int64_t *done);
+int note_done(const args *a, const out_folder *out, const char *name, uint64_t hash);
+
+/* Files beside the inputs that --also names (reshard_also.c). */
+typedef struct also_files {
+    char **paths;
+    int n;
+} also_files;
+
+/* List them; one that has the name of a result is refused. */
+int find_also(const reshard *p, const layout *l, also_files *files);
+int copy_also(const args *a, const out_folder *out, const also_files *files);
+void free_also(also_files *files);
+
 int make_output(const reshard *p, const out_tensor *t, made *m);
 void made_free(made *m);
 int check_copies(const reshard *p);
-int verify_file(const reshard *p, const layout *l, int64_t k);
+int verify_folder(const reshard *p, const layout *l);
+
+/* The text of the index of a folder of shards; user is a shard_index. */
+typedef struct shard_index {
+    const reshard *p;
+    const layout *l;
+} shard_index;
+int print_shard_index(void *out, const void *user);
+bool has_index(const reshard *p, const layout *l);
 
 #endif

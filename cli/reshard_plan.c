@@ -55,7 +55,8 @@ static int check_names(const reshard *p)
         int rank = p->ranks > 1 ? k / p->each : 0, other = find_input(p, rank, p->ins[k].name);
         if (other != k)
             return fail("tensor \"%s\" is in %s and in %s", p->ins[k].name,
-                        p->ins[other].from->path, p->ins[k].from->path);
+                        tn_file_path(p->ins[other].from->f, p->ins[other].i),
+                        tn_file_path(p->ins[k].from->f, p->ins[k].i));
         if (p->ranks > 1 && find_input(p, 0, p->ins[k].name) < 0)
             return fail("%s: tensor \"%s\" is not in %s", p->ins[k].from->path, p->ins[k].name,
                         p->sources[0].path);

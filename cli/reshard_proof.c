@@ -55,7 +55,7 @@ int make_layout(const reshard *p, layout *l)
                   calloc((size_t)files, sizeof *l->files), 0};
     if (!l->order || !l->files)
         return fail("no memory");
-    if (p->a->out_ranks > 1)
+    if (p->a->out_ranks)
         lay_out_ranks(p, l);
     else
         lay_out_shards(p, l);

@@ -1,5 +1,8 @@
 /* reshard_verify.c - reshard: the elements of an output, inputs that must be copies of each other,
  * and the comparison of a written folder with what the plan says. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,20 +235,89 @@ static int verify_tensor(const reshard *p, const out_tensor *t, const tn_file *f
     return code;
 }
 
-int verify_file(const reshard *p, const layout *l, int64_t k)
+/* A tensor of the file that the plan does not have in it; NULL: none. */
+static const char *tensor_too_many(const reshard *p, const layout *l, const out_file *of,
+                                   const tn_file *f)
+{
+    for (int64_t k = 0; k < tn_file_count(f); k++) {
+        bool known = false;
+        for (int64_t i = 0; i < of->n && !known; i++)
+            known = !strcmp(tn_file_name(f, k), p->outs[l->order[of->first + i]].name);
+        if (!known)
+            return tn_file_name(f, k);
+    }
+    return NULL;
+}
+
+static int verify_file(const reshard *p, const layout *l, int64_t k)
 {
     char *path = NULL;
+    const char *more;
     tn_file *f = NULL;
     const out_file *of = &l->files[k];
     if (asprintf(&path, "%s/%s", p->a->out, of->name) < 0)
         return fail("no memory");
     int code = tn_file_open(&f, path) == TN_OK ? DONE : fail("%s", tn_error());
-    if (code == DONE && tn_file_count(f) != of->n)
-        code = fail("%s has %lld tensors, expected %lld", path, (long long)tn_file_count(f),
-                    (long long)of->n);
+    if (code == DONE && tn_file_count(f) > of->n && (more = tensor_too_many(p, l, of, f)))
+        code = fail("%s: tensor \"%s\" is too many: %lld tensors, expected %lld", path, more,
+                    (long long)tn_file_count(f), (long long)of->n);
     for (int64_t i = 0; code == DONE && i < of->n; i++)
         code = verify_tensor(p, &p->outs[l->order[of->first + i]], f, path);
     tn_file_close(f);
     free(path);
     return code;
+}
+
+/* The index of the shards is the one that would be written. */
+static int verify_index(const reshard *p, const layout *l)
+{
+    char *path = NULL, *want = NULL;
+    size_t n = 0;
+    FILE *text = open_memstream(&want, &n);
+    int code =
+        text && asprintf(&path, "%s/" INDEX_FILE, p->a->out) >= 0 ? DONE : fail("no memory");
+    if (code == DONE)
+        code = print_shard_index(text, &(shard_index){p, l});
+    if (text && fclose(text) != 0 && code == DONE)
+        code = fail("no memory");
+    FILE *f = code == DONE ? fopen(path, "rb") : NULL;
+    if (code == DONE && !f)
+        code = fail("%s: %s", path, strerror(errno));
+    for (size_t i = 0; code == DONE && i <= n; i++)
+        if (getc(f) != (i < n ? (unsigned char)want[i] : EOF))
+            code = fail("%s: differs at byte %zu", path, i);
+    if (f)
+        fclose(f);
+    free(want);
+    free(path);
+    return code;
+}
+
+/* A folder with another .safetensors cannot be read as one set. */
+static int verify_names(const reshard *p, const layout *l)
+{
+    DIR *d = opendir(p->a->out);
+    int code = d ? DONE : fail("%s: %s", p->a->out, strerror(errno));
+    for (struct dirent *e; code == DONE && (e = readdir(d));) {
+        bool known = fnmatch("*.safetensors", e->d_name, 0) != 0 ||
+                     (p->a->also && fnmatch(p->a->also, e->d_name, FNM_PERIOD) == 0);
+        for (int64_t k = 0; k < l->n && !known; k++)
+            known = !strcmp(e->d_name, l->files[k].name);
+        if (!known)
+            code = fail("%s/%s: is too many", p->a->out, e->d_name);
+    }
+    if (d)
+        closedir(d);
+    return code;
+}
+
+int verify_folder(const reshard *p, const layout *l)
+{
+    for (int64_t k = 0; k < l->n; k++)
+        TRY(verify_file(p, l, k));
+    if (has_index(p, l))
+        TRY(verify_index(p, l));
+    TRY(verify_names(p, l));
+    printf("verified: %lld files, every byte\n", (long long)l->n);
+    return DONE;
 }

@@ -60,7 +60,9 @@ int open_target(const args *a, target *t)
     if (!t->path)
         return fail("no memory");
     t->format = format_of(t->path, len);
-    int code = may_write(a, t->path);
+    int code = a->compress && strcmp(t->format->suffix, ".npz") != 0
+                   ? usage(a, "--compress is for a result in .npz, got -o %s", a->out)
+                   : may_write(a, t->path);
     if (code != DONE)
         close_target(t);
     return code;

@@ -1,4 +1,5 @@
 /* show.c - the elements of tensors as text, long axes elided. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,6 +65,8 @@ int run_show(const args *a)
         code = usage(a, "missing argument: FILE");
     if (code == DONE && a->image && (a->n > 1 || a->tensors))
         code = usage(a, "--image takes one tensor");
+    if (code == DONE && a->image && fnmatch("*.png", a->image, FNM_CASEFOLD) != 0)
+        code = usage(a, "--image writes a .png, got %s", a->image);
     for (int i = 0; i < a->n && code == DONE; i++)
         code = show_word(a, a->operands[i], text);
     free(text);

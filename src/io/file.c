@@ -63,6 +63,17 @@ static tn_status fail_pickle(tn_file *f)
     return tni_fail(TN_EUNSUPPORTED, "%s: a bare pickle, not a PyTorch archive", f->path);
 }
 
+/* Torch before 0.2 wrote tar archives. */
+static bool is_tar(const uint8_t *head, size_t n)
+{
+    return n >= 262 && !memcmp(head + 257, "ustar", 5);
+}
+
+static tn_status fail_tar(tn_file *f)
+{
+    return tni_fail(TN_EUNSUPPORTED, "%s: a tar archive", f->path);
+}
+
 static const struct {
     const char *name;
     bool (*is)(const uint8_t *head, size_t n);
@@ -75,6 +86,7 @@ static const struct {
     {"pt", is_old_torch, fail_old_torch},
     {"pt", is_pickle, fail_pickle},
     {"safetensors", is_safetensors, tni_safetensors_open},
+    {"pt", is_tar, fail_tar},
 };
 
 /* A sentence has 511 bytes; the end of a path says more than its beginning. */
@@ -176,7 +188,7 @@ tn_status tni_file_index(tn_file *f)
 
 static tn_status load(tn_file *f)
 {
-    uint8_t head[16];
+    uint8_t head[264];
     int64_t n = f->size < (int64_t)sizeof head ? f->size : (int64_t)sizeof head;
     TRY(tni_file_bytes(f, head, n, 0));
     for (int i = 0; i < COUNT(formats); i++)

@@ -62,7 +62,7 @@ $ tenon rename 'nobody=x' data/set -o y.safetensors
 2> tenon: data/set: no tensor matches "nobody"; nearest: step, layers.0.bias, layers.1.bias
 ? 1
 $ tenon rename 'layers.{i}.bias=bias' data/set -o y.safetensors
-2> tenon: two tensors are named "bias": one of data/set, one of data/set
+2> tenon: two tensors are named "bias": one of data/set/model-00001-of-00002.safetensors, one of data/set/model-00002-of-00002.safetensors
 ? 1
 $ tenon rename 'layers.{i}.bias={j}' data/set -o y.safetensors
 2> tenon: "layers.{i}.bias={j}": the new name has a wildcard that the old one lacks
@@ -86,11 +86,17 @@ $ tenon merge data/set data/line.npy data/stored.npz:w -o all.safetensors && ten
 > line             i32    (9,)          36      4  C
 > w                f32    (2, 3, 5)    120     64  C
 $ tenon merge data/set data/set/model-00001-of-00002.safetensors -o twice.safetensors
-2> tenon: two tensors are named "layers.0.bias": one of data/set, one of data/set/model-00001-of-00002.safetensors
+2> tenon: two tensors are named "layers.0.bias": one of data/set/model-00001-of-00002.safetensors, one of data/set/model-00001-of-00002.safetensors
 ? 1
+$ tenon merge data/set -o all2.safetensors; tenon merge data/set all2.safetensors -o twice.safetensors; rm all2.safetensors
+2> tenon: two tensors are named "layers.0.bias": one of data/set/model-00001-of-00002.safetensors, one of all2.safetensors
 $ tenon merge data/some.gguf -o q.safetensors
 2> tenon: data/some.gguf: tensor "t.q8": unsupported element type Q8_0
 ? 1
+$ tenon merge data/set --compress -o x.safetensors
+2> tenon merge: --compress is for a result in .npz, got -o x.safetensors
+2> usage: tenon merge IN... -o OUT
+? 2
 $ tenon merge -o x.safetensors
 2> tenon merge: missing argument: IN
 2> usage: tenon merge IN... -o OUT
@@ -155,6 +161,10 @@ $ tenon split -f --shard-size 100 whole.safetensors -o one/ && ls one | wc -l; l
 > whole.safetensors
 $ tenon split whole.safetensors -o x
 2> tenon split: missing --shard-size SIZE
+2> usage: tenon split --shard-size SIZE IN -o OUTDIR
+? 2
+$ tenon split --shard-size 0 whole.safetensors -o x
+2> tenon split: --shard-size takes a size such as 512M, got "0"
 2> usage: tenon split --shard-size SIZE IN -o OUTDIR
 ? 2
 $ tenon split --dry-run --shard-size 150 whole.safetensors -o x; ls x

@@ -117,6 +117,7 @@ with tempfile.TemporaryDirectory() as folder:
             sys.exit(f"{words}: not refused as {said}")
     tenon("show", "--image", "no.png", "--colour", "red", "u8.npy", code=2)
     tenon("show", "--image", "no.png", "u8.npy", "f.npy", code=2)
+    tenon("show", "--image", "no.jpg", "u8.npy", code=2)
     if os.path.exists("no.png") or any("." + str(os.getpid()) in n for n in os.listdir(".")):
         sys.exit("something is left behind")
 print("pictures of 12 dtypes, grey, colours and channels, as the elements say")

@@ -189,7 +189,7 @@ $ tenon info data/checkpoint.pt
 > opt.state.1.step     f32    ()             4    256  C
 > list.0               i8     (2, 3, 5)     30    128  C
 > list.1.0             i8     (2, 3, 5)     30   2048  C
-> (and 8 values that are no tensors)
+> (and 8 values that are not tensors)
 $ tenon show data/single.pt | head -2
 > data/single.pt: f32 (2, 3, 5)
 > [[[-3., -2., -1.,  0.,  1.],

@@ -38,6 +38,63 @@ $ tenon reshard r.txt data/set --dry-run --proof p.jsonl && head -c 60 p.jsonl &
 > proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
 > {"tenon":"reshard proof","version":1,"inputs":[{"id":0,"file{"sum":{"inputs":5,"outputs":5,"bytes_out":144,"dropped":0}}
 
+What is verified: each file, each tensor, the index, and that there is nothing else.
+
+$ tenon reshard r.txt data/set -q -o v --shard-size 64 >p.txt; rm v/model-00003-of-00004.safetensors; tenon reshard r.txt data/set -o v --shard-size 64 --verify
+> proof: 5 inputs, 4 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: v/model-00003-of-00004.safetensors: No such file or directory
+? 1
+$ tenon reshard r.txt data/set -f -o v --shard-size 64 >p.txt; sed -i s/144/145/ v/model.safetensors.index.json; tenon reshard r.txt data/set -o v --shard-size 64 --verify
+> proof: 5 inputs, 4 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: v/model.safetensors.index.json: differs at byte 30
+? 1
+$ tenon reshard r.txt data/set -f -o v --shard-size 64 >p.txt; rm v/*.json; tenon reshard r.txt data/set -o v --shard-size 64 --verify
+> proof: 5 inputs, 4 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: v/model.safetensors.index.json: No such file or directory
+? 1
+$ tenon reshard r.txt data/set -f -o v >p.txt; tenon merge v data/line.npy -f -o v/model.safetensors; tenon reshard r.txt data/set -o v --verify
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: v/model.safetensors: tensor "line" is too many: 6 tensors, expected 5
+? 1
+$ tenon reshard r.txt data/set -f -o v >p.txt; tenon drop step v -f -o v/model.safetensors; tenon reshard r.txt data/set -o v --verify
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: v/model.safetensors: tensor "step" is missing
+? 1
+$ tenon reshard r.txt data/set -f -o v >p.txt; tenon convert data/line.npy -o v/more.safetensors; tenon reshard r.txt data/set -o v --verify
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+2> tenon: v/more.safetensors: is too many
+? 1
+
+Other files of the inputs' folders: never those that are read, never over a result.
+
+$ cp -r data/set model; echo {} >model/config.json; echo note >model/notes.txt; tenon reshard r.txt model --also '*' -o w >p.txt; ls -A w
+> config.json
+> model.safetensors
+> notes.txt
+$ tenon reshard r.txt model --also '*' -o w --verify
+> proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
+> verified: 1 files, every byte
+$ mkdir one; cp w/model.safetensors one/; echo '** -> = : cast f32' >wide.txt; tenon reshard wide.txt one --also '*' -o x >p.txt; tenon info x | head -3
+> x: set, 5 tensors, 284 B
+> name      dtype  shape      bytes  align  order
+> weight.0  f32    (2, 3, 5)    120      8  C
+$ cp w/model.safetensors one/in.safetensors; tenon reshard wide.txt one/in.safetensors --also '*.safetensors' -o y; ls -d y y.partial
+> proof: 5 inputs, 1 outputs files, 284 bytes, every output element from one input element, 0 dropped
+2> tenon: one/model.safetensors: --also would write it over the result of this name
+2> ls: cannot access 'y': No such file or directory
+2> ls: cannot access 'y.partial': No such file or directory
+? 2
+
+Ranks.
+
+$ echo '** -> = ranks=' >c.txt; tenon reshard c.txt data/set --out-ranks 1 -o r1 && ls r1
+> proof: 5 inputs, 1 outputs files, 284 bytes, every output element from one input element, 0 dropped
+> rank-0000-of-0001.safetensors
+$ tenon reshard c.txt data/set --out-ranks 0 -o r0
+2> tenon reshard: --out-ranks takes a size such as 512M, got "0"
+2> usage: tenon reshard RULES IN... -o OUTDIR
+? 2
+
 Refused with the place.
 
 $ echo 'layers.** -> =' >a.txt; tenon reshard a.txt data/set -o no
@@ -73,7 +130,7 @@ $ printf '** -> = ranks@0\n' >a.txt; tenon reshard a.txt data/set --out-ranks 2 
 2> tenon: a.txt:1: 2 ranks do not divide an axis of extent 5 of "layers.0.bias"
 ? 1
 $ printf '** -> =\n' >a.txt; tenon reshard a.txt data/set data/set/model-00001-of-00002.safetensors -o no
-2> tenon: tensor "layers.0.weight" is in data/set and in data/set/model-00001-of-00002.safetensors
+2> tenon: tensor "layers.0.weight" is in data/set/model-00001-of-00002.safetensors and in data/set/model-00001-of-00002.safetensors
 ? 1
 $ tenon reshard a.txt data/set/model-00001-of-00002.safetensors data/set/model-00002-of-00002.safetensors --in-ranks -o no
 2> tenon: data/set/model-00002-of-00002.safetensors has 3 tensors, data/set/model-00001-of-00002.safetensors has 2

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import shutil
 import struct
 import subprocess
@@ -196,6 +197,52 @@ def killed_runs_go_on():
         tenon(*words[1:], "--verify")
 
 
+def stop_behind_first(*words):
+    """A run whose second file is refused: OUTDIR.partial is left with the first one."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+    run = subprocess.run([TENON, *words], capture_output=True, preexec_fn=limit)
+    left = sorted(os.listdir(words[-1] + ".partial"))
+    if run.returncode != 1 or left != [".plan", "model-00001-of-00002.safetensors"]:
+        sys.exit(f"{run.returncode} {left} {run.stderr}")
+
+
+def stopped_runs():
+    """Going on takes files as they are only if their headers are those that were written, and only
+    for the inputs that they were made of."""
+    def begin(out):
+        shutil.rmtree("set", ignore_errors=True)
+        os.mkdir("set")
+        save("set/a.safetensors", {"a": numbers([8, 16], 0)})
+        save("set/b.safetensors", {"b": numbers([64, 64], 5)})
+        words = ["reshard", rules("** -> = : permute 1,0\n"), "set", "--shard-size", "4k", "-o", out]
+        stop_behind_first(*words)
+        return words, f"{out}.partial/model-00001-of-00002.safetensors"
+
+    words, first = begin("go")
+    kept = os.stat(first).st_ino
+    tenon(*words)
+    if os.stat("go/model-00001-of-00002.safetensors").st_ino != kept:
+        sys.exit("the complete file was written again")
+    tenon(*words, "--verify")
+    words, first = begin("go2")
+    with open(first, "r+b") as f:  # as long as before
+        f.seek(20)
+        f.write(b"\0")
+    tenon(*words)
+    tenon(*words, "--verify")
+    words, first = begin("go3")
+    save("set/b.safetensors", {"b": numbers([64, 64], 6)})
+    why = tenon(*words, fails=True)
+    if "is left from another plan" not in why:
+        sys.exit(why)
+    words, first = begin("go4")
+    rules("** -> = : permute 1,0 # the same but for a remark\n")
+    tenon(*words, fails=True)
+    words, first = begin("set/inside")
+    tenon(*words)
+    tenon(*words, "--verify")
+
+
 def many_tensors():
     """A plan of 10,000 tensors, with its proof."""
     save("many.safetensors", {f"l.{i}.{x}": numbers([2, 2], i) for i in range(5000) for x in "ab"})
@@ -262,6 +309,7 @@ def main():
         there_and_back()
         sliced_inputs()
         killed_runs_go_on()
+        stopped_runs()
         many_tensors()
         rounds = int(os.environ.get("TEST_CASES", "25"))
         for _ in range(rounds):

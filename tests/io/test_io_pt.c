@@ -168,6 +168,13 @@ static void other_formats(void **state)
                          known ? TN_EUNSUPPORTED : TN_EFORMAT);
         assert_true(!known || strstr(tn_error(), "a bare pickle"));
     }
+    char tar[512] = "version";
+    memcpy(tar + 257, "ustar", 5);
+    spit(in_folder("old.tar"), tar, sizeof tar);
+    assert_int_equal(tn_file_open(&f, in_folder("old.tar")), TN_EUNSUPPORTED);
+    assert_non_null(strstr(tn_error(), "a tar archive"));
+    spit(in_folder("old.tar"), tar, 261);
+    assert_int_equal(tn_file_open(&f, in_folder("old.tar")), TN_EFORMAT);
 }
 
 /* ---- pickles that torch does not write ---- */
