@@ -52,7 +52,7 @@ $ printf '%s\n' 'nothing -> x' >bad.txt; tenon rename --rules bad.txt data/set -
 $ printf '%s\n' '? nothing -> x' >ok.txt; tenon rename --rules ok.txt data/set -o same.safetensors && tenon diff data/set same.safetensors
 > 5 equal, 0 different, 0 only in A, 0 only in B, 0 renamed
 $ printf '%s\n' '** -> x' >bad.txt; tenon rename --rules bad.txt data/set -o no.safetensors
-2> tenon: two tensors are named "x": one of data/set, one of data/set
+2> tenon: two tensors are named "x": one of data/set/model-00001-of-00002.safetensors, one of data/set/model-00001-of-00002.safetensors
 ? 1
 $ tenon diff --rules bad.txt data/set r.safetensors >/dev/null; tenon rename layers.0.bias=x data/set -o x.safetensors; tenon diff --rules bad.txt data/set x.safetensors
 2> tenon: bad.txt: two tensors become "x"

@@ -41,7 +41,10 @@ begin()
 begin ''
 while IFS= read -r line; do
     case $line in
-    '$ '*) check && begin "${line#??}" ;;
+    '$ '*)
+        check
+        begin "${line#??}"
+        ;;
     '> '* | '>') line=${line#>} && printf '%s\n' "${line# }" >>"$work/want_out" ;;
     '2> '*) printf '%s\n' "${line#2> }" >>"$work/want_err" ;;
     '? '*) code=${line#??} ;;
