@@ -6,7 +6,7 @@ set -eu
 # No OpenMP and no SLEEF: the sanitizer cannot follow them.
 cmake -S . -B build/msan -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_C_COMPILER=clang-19 \
     -DCMAKE_C_FLAGS=-O1 -DTENON_SANITIZE=memory -DTENON_OPENMP=OFF -DTENON_SLEEF=OFF \
-    -DTENON_TESTS=ON -DTENON_TEST_PREFIX=msan/
+    -DTENON_ISA_LEVELS=base -DTENON_TESTS=ON -DTENON_TEST_PREFIX=msan/
 cmake --build build/msan --target fuzz_targets
 export MSAN_OPTIONS=poison_in_malloc=0:poison_in_free=0:allocator_may_return_null=1
 data=tests/data
