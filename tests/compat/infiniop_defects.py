@@ -312,7 +312,7 @@ def fails():
         child = os.fork()
         if child == 0:
             os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
-            signal.alarm(20)
+            signal.alarm(60)
             try:
                 defect()
             except AssertionError as why:

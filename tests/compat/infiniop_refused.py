@@ -339,7 +339,7 @@ def test_fork():
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(60)
         C.memset(y, 0, 4 * n)
         good = fn("Relu")(d, None, size(0), y, x, None) == OK and y.raw == x.raw
         os._exit(0 if good else 1)

@@ -374,7 +374,7 @@ static void test_threads_and_fork(void **state)
     }
     const pid_t child = fork();
     if (child == 0) {
-        alarm(30);
+        alarm(60);
         work(&w[0]);
         _exit(w[0].good ? 0 : 1);
     }
