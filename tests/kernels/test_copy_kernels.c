@@ -170,6 +170,9 @@ static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s
     for (int64_t i = 0; i < t->n[0]; i++)
         at[i] = i * t->s_step[0];
     begin_carry(&c, d, t->n[1], t->d_step[1], t->n[0] << w);
+    c.packs = t->n[0] <= TNI_CARRY_LIST && t->n[1] % 2; /* source rows side by side first */
+    for (int64_t i = 0; i < TNI_CARRY_LIST; i++)
+        c.side_at[i] = i * LINE;
     if (cut && t->n[0] - cut >= each)
         k->transpose_carried[w](&c, s, at, cut, t->n[1], 1, 0, s, at, cut);
     else

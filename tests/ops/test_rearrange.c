@@ -175,23 +175,26 @@ static void short_axes_are_indexed(void **state)
 }
 
 /* Beyond the cache, rows that are whole lines leave from registers; others do where two lines
- * can be shuffled into one, and through a buffer where not. */
+ * can be shuffled into one (short rows that join, where a line is one vector), and through a
+ * buffer where not. */
 static void lines_are_whole(void **state)
 {
     (void)state;
-    const bool wide = strcmp(tn_isa(), "avx512") == 0;
+    const bool whole = tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
+    const bool pairs = strcmp(tn_isa(), "base") != 0; /* and neon */
+    const char *any = pairs ? "transpose carried" : "transpose staged";
     const struct {
         tn_dtype dtype;
         int64_t m, n;
         const char *way;
     } of[] = {{TN_F32, 2000320, 320, "transpose lines"}, /* short rows of whole lines */
               {TN_F32, 3, 50000001, "transpose staged"}, /* less than a block */
-              {TN_F32, 2000001, 100, wide ? "transpose carried" : "transpose staged"},
+              {TN_F32, 2000001, 100, whole ? "transpose carried" : "transpose staged"},
               {TN_F32, 20032, 20032, "transpose lines"},
-              {TN_F32, 20001, 20001, wide ? "transpose carried" : "transpose staged"},
-              {TN_F16, 30001, 30001, wide ? "transpose carried" : "transpose staged"},
-              {TN_C128, 10001, 10001, wide ? "transpose carried" : "transpose staged"},
-              {TN_U8, 40001, 40001, wide ? "transpose carried" : "transpose staged"}};
+              {TN_F32, 20001, 20001, any},
+              {TN_F16, 30001, 30001, any},
+              {TN_C128, 10001, 10001, any},
+              {TN_U8, 40001, 40001, any}};
     for (int i = 0; i < 8; i++) {
         const int64_t shape[] = {of[i].m, of[i].n};
         tn_tensor d = layout_of(of[i].dtype, 2, shape, "01");
@@ -204,6 +207,33 @@ static void lines_are_whole(void **state)
                      f.way, of[i].way);
         tn_plan_free(plan);
     }
+}
+
+/* Copies into memory 16 bytes into a line, as malloc gives it, in every width: listed source rows
+ * where the level has the shuffles, a buffer where it has not. */
+static void any_address_has_its_way(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        int64_t shape[4];
+        const char *dst, *src, *way;
+    } of[] = {{2, {3331, 33333}, "01", "10", "transpose carried"},
+              {4, {71, 73, 79, 83}, "0123", "3210", "transpose carried"},
+              {3, {1501, 1703, 96}, "012", "102", "rows carried"}};
+    const bool pairs = strcmp(tn_isa(), "base") != 0; /* and neon */
+    for (int i = 0; i < 3; i++)
+        for (int w = 0; w < WIDTHS; w++) {
+            tn_tensor d = layout_of(dtype_of_width[w], of[i].ndim, of[i].shape, of[i].dst);
+            tn_tensor s = layout_of(dtype_of_width[w], of[i].ndim, of[i].shape, of[i].src);
+            tni_copy c;
+            tni_copy_plan_at(&c, &d, &s, 16);
+            const bool long_rows = of[i].way[0] == 'r' && 96 << w >= 1024; /* are streamed */
+            if (!c.beyond || long_rows)
+                continue;
+            if (pairs ? strcmp(c.way->name, of[i].way) != 0 : !strstr(c.way->name, "staged"))
+                fail_msg("case %d of %d bytes: %s", i, 1 << w, c.way->name);
+        }
 }
 
 /* What two threads write in a cache has few lines in common: not two at each short row. */
@@ -326,6 +356,7 @@ int main(void)
         cmocka_unit_test(every_way_in_every_width),
         cmocka_unit_test(short_axes_are_indexed),
         cmocka_unit_test(lines_are_whole),
+        cmocka_unit_test(any_address_has_its_way),
         cmocka_unit_test(threads_share_out_the_outside),
         cmocka_unit_test(every_tail),
         cmocka_unit_test(every_offset),

@@ -2,6 +2,7 @@
  *
  * The only symbol that leaves this object is the table. */
 #include "copy_table.h"
+#include "kernels/simd/line.h"
 #include "kernels/simd/simd.h"
 #include "kernels/table.h"
 
@@ -263,28 +264,39 @@ static void fill(char *d, const char *value, int width_log2, int64_t n, int stre
     memcpy(d + bytes - LINE, line + LINE - LINE % width, LINE);
 }
 
-#if defined(__AVX512VBMI__)
-/* For each byte of a line, where it is in two blocks: after `lag` bytes of the first one's end. */
-INLINE vec_4 carry_mask(int64_t lag)
-{
-    uint8_t at[64];
-    for (int i = 0; i < 64; i++)
-        at[i] = (uint8_t)(i + 64 - lag);
-    return _mm512_loadu_si512(at);
-}
-
+#if defined(HAVE_LINE)
 /* A line's bytes of each listed row, side by side: rows whose addresses share cache sets push
  * each other out before their lines are used up. */
 static void carry_pack(tni_carry *c, const char *s, const int64_t *s_at, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        _mm512_store_si512((void *)c->side[i], _mm512_loadu_si512(s + s_at[i]));
+        line_store(c->side[i], line_load(s + s_at[i]));
 }
 
 /* Whether row r begins in a line that the row before it completes. */
 INLINE int carry_joined(const tni_carry *c, int64_t r)
 {
     return r > 0 && c->joins[r - 1] && c->lag[r];
+}
+
+/* The last line of row r, of which there are `bytes`: alone, or with the next row's beginning. */
+INLINE void carry_line(const tni_carry *c, int64_t r, char *to, line64 end, int64_t bytes)
+{
+    if (c->joins[r])
+        line_stream(to, line_first(bytes, end, line_rotate(line_load(c->first[r + 1]), bytes)));
+    else
+        line_store_some(to, 0, bytes, end);
+}
+
+/* What waits of rows [b, end), whose lists are at their end. */
+static void carry_last(const tni_carry *c, int64_t b, int64_t end)
+{
+    for (; b < end; b++) {
+        const line_shift by = line_shift_by(c->lag[b]);
+        const line64 last = line_load(c->last[b]);
+        if (c->lag[b])
+            carry_line(c, b, c->at[b], line_pair(last, by, last), c->lag[b]);
+    }
 }
 #endif
 
@@ -321,6 +333,7 @@ typedef struct wide {
 #define TEXT_(x) #x
 const tni_copy_kernels TNI_TABLE(copy) = {
     .isa = TEXT(TNI_ISA),
+    .line_parts = 4 / WIDEST,
     .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
     .transpose = {transpose_1, transpose_2, transpose_4, transpose_8, transpose_16},
     .transpose_many = {transpose_many_1, transpose_many_2, transpose_many_4, transpose_many_8,
@@ -336,10 +349,10 @@ const tni_copy_kernels TNI_TABLE(copy) = {
 #if defined(__AVX512VBMI__)
     .interleave = {interleave_lines_1, interleave_lines_2, interleave_lines_4,
                    interleave_lines_8, interleave_lines_16},
+#endif
+#if defined(HAVE_LINE)
     .transpose_carried = {transpose_carried_1, transpose_carried_2, transpose_carried_4,
                           transpose_carried_8, transpose_carried_16},
-#endif
-#if defined(__AVX512BW__)
     .join_rows = join_rows,
     .rows_carried = rows_carried,
 #endif

@@ -44,6 +44,7 @@ typedef struct tni_carry {
 
 typedef struct tni_copy_kernels {
     const char *isa;
+    int line_parts; /* vectors of a line */
     tni_tile_fn tile[TNI_WIDTHS];
 
     /* Transpose na x nb elements: a is dense in d, b is dense in s; d_step is the step of b in d,

@@ -15,6 +15,8 @@ enum {
     PIECE = 1024,         /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,           /* bytes of a run from which it takes in no further axis */
     RUN_LEAST = 128,      /* units of a run: its two ends are partial lines */
+    JOINED_PARTS = 448,   /* bytes of runs that join where a line is several vectors: with AVX2
+                           * shorter ones are at 0.63 to 0.88 of a buffer's speed */
     SEGMENT = 2048,       /* units of a run in an item */
     ROWS_LEAST = 64,      /* bytes of rows that are dense on both sides */
     SEGMENT_ROWS = 65536, /* bytes of a run of such rows in an item */
@@ -76,17 +78,19 @@ static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 
 static bool carried_plan(tni_copy *c, const tni_copy_case *of)
 {
-    const bool kernel = tni_kernels_of(tni_isa_level())->copy->transpose_carried[c->log2_width];
+    const tni_copy_kernels *kernels = tni_kernels_of(tni_isa_level())->copy;
     const tni_axis *b = &of->nest->axis[of->b];
     const bool lines = tni_lines_fit(c, of), thin = b->n * c->unit <= 64;
     const bool held = tni_rows_held(of->nest->axis[of->a].step[1], HELD) >= HELD;
-    if (!kernel || (lines && (c->packs || (of->address && (thin || !held)))))
+    const bool whole = kernels->line_parts == 1;
+    if (!kernels->transpose_carried[c->log2_width] ||
+        (lines && (c->packs || (of->address && (thin || !held || !whole)))))
         return false;
     c->ntile = 0;
     c->carried = (tni_carried){0};
     uint64_t used = tni_run_take(c, of, of->b, RUN);
     const bool joins = b->step[0] == c->carried.run * c->unit;
-    if (c->carried.run < (joins ? 64 / c->unit : RUN_LEAST))
+    if (c->carried.run < (joins ? (whole ? 64 : JOINED_PARTS) / c->unit : RUN_LEAST))
         return false;
     used = take_piece(c, of, used);
     if (lines && !of->address && !beats_lines(c, of))
