@@ -94,47 +94,58 @@ static uint64_t hash_box(const pictures *p, const tn_tensor *t, const int64_t *a
 
 /* ---- counts ---- */
 
-/* The high 16 bits of n elements, or their 8, as a tensor to be counted. */
-static tn_status high_bits(tn_tensor *out, void *data, tn_dtype dtype, int64_t n)
-{
-    size_t width = tn_dtype_size(dtype);
-    if (is_complex(dtype)) {
-        width /= 2;
-        n *= 2;
-    }
-    if (width == 1)
-        return tn_init(out, data, TN_U8, 1, &n);
-    const int64_t shape[2] = {n, (int64_t)width / 2};
-    tn_status status = tn_init(out, data, TN_U16, 2, shape);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return status == TN_OK ? tn_select(out, out, 1, 0) : status;
+enum { HIGH_LAST = 0 };
 #else
-    return status == TN_OK ? tn_select(out, out, 1, shape[1] - 1) : status;
+enum { HIGH_LAST = 1 };
 #endif
+
+/* Count n elements by their high 16 bits, or their 8: neighbours in two tables, because equal ones
+ * would wait for each other's store. */
+static void count_high(const char *at, int64_t n, size_t width, int64_t step, uint32_t *counts)
+{
+    const size_t apart = width * (size_t)step;
+    if (width == 1) {
+        for (int64_t i = 0; i < n; i += step)
+            counts[(i & 1) * PICTURE_COUNTS + (unsigned char)at[i]]++;
+        return;
+    }
+    at += HIGH_LAST ? width - 2 : 0;
+    for (int64_t i = 0; i < n; i += step, at += apart) {
+        uint16_t high;
+        memcpy(&high, at, sizeof high);
+        counts[(i & 1) * PICTURE_COUNTS + high]++;
+    }
 }
 
-static tn_status count_box(pictures *p, const tn_tensor *t, int64_t *counts)
+static tn_status count_box(const pictures *p, const tn_tensor *t, int64_t *counts)
 {
+    enum { AT_ONCE = 1 << 30 }; /* which 32 bits count */
     const tn_dtype as = counted_as(t->dtype);
-    const int64_t n = tn_numel(t), bins = PICTURE_COUNTS;
-    tn_tensor flat, cast = {0}, bits, dst;
-    tn_status status = tn_init(&flat, t->data, t->dtype, 1, &n);
+    const int64_t numel = tn_numel(t), step = p->sample < 1 ? (int64_t)(1 / p->sample) : 1;
+    const int parts = is_complex(as) ? 2 : 1;
+    const size_t width = tn_dtype_size(as) / (size_t)parts;
+    uint32_t *tables = calloc(2 * PICTURE_COUNTS, sizeof *tables);
+    tn_tensor flat, cast = {0};
+    tn_status status = tables ? tn_init(&flat, t->data, t->dtype, 1, &numel)
+                              : tn_set_error(TN_ENOMEM, "report: no memory");
     if (status == TN_OK && as != t->dtype) {
-        status = tn_alloc(&cast, as, 1, &n);
+        status = tn_alloc(&cast, as, 1, &numel);
         if (status == TN_OK)
             status = tn_cast(&cast, &flat);
     }
-    if (status == TN_OK)
-        status = high_bits(&bits, as != t->dtype ? cast.data : t->data, as, n);
-    const int64_t step = p->sample < 1 ? (int64_t)(1 / p->sample) : 1;
-    if (status == TN_OK && step > 1)
-        status = tn_slice(&bits, &bits, 0, 0, INT64_MAX, step);
-    if (status == TN_OK)
-        status = tn_init(&dst, counts, TN_I64, 1, &bins);
-    if (status == TN_OK)
-        status = tn_bincount(&dst, &bits);
+    const char *data = cast.data ? cast.data : t->data;
+    for (int64_t done = 0, n; status == TN_OK && done < numel * parts; done += n) {
+        n = numel * parts - done < AT_ONCE ? numel * parts - done : AT_ONCE;
+        count_high(data + (size_t)done * width, n, width, step, tables);
+        for (int i = 0; i < 2 * PICTURE_COUNTS; i++) {
+            counts[i % PICTURE_COUNTS] += tables[i];
+            tables[i] = 0;
+        }
+    }
     if (cast.data)
         tn_free(&cast);
+    free(tables);
     return status;
 }
 
@@ -267,7 +278,7 @@ static tn_status look(pictures *p, const tn_tensor *t, const int64_t *at)
 {
     int64_t zero_rows = 0;
     uint64_t hash = p->wants_hash ? hash_box(p, t, at) : 0;
-    int64_t *counts = malloc(PICTURE_COUNTS * sizeof *counts);
+    int64_t *counts = calloc(PICTURE_COUNTS, sizeof *counts);
     tn_status status =
         counts ? count_box(p, t, counts) : tn_set_error(TN_ENOMEM, "report: no memory");
     if (status == TN_OK)

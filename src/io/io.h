@@ -160,6 +160,12 @@ tn_status tni_writer_end_direct(tn_writer *w, bool keep);
  * written without a copy. */
 int64_t tni_writer_position(const tn_writer *w);
 
+/* Whether entry i lies on a file system that is memory: no way past the page cache is faster. */
+bool tni_file_in_memory(const tn_file *f, int64_t i);
+
+/* Let the system begin to read n bytes from at on. */
+void tni_file_ahead(const tn_file *f, int64_t at, int64_t n);
+
 /* Let the system drop from its memory what has been read of entry i, and what is written and on
  * the disk, so that a long job leaves other programs theirs. */
 void tni_file_forget(const tn_file *f, int64_t i);

@@ -89,7 +89,7 @@ static void forget_file(tni_queue *q)
     if (q->fd >= 0)
         (void)tni_sys_close(q->fd);
     else if (q->file)
-        tni_sys_advise(q->file->fd, TNI_NORMAL);
+        tni_sys_advise(q->file->fd, TNI_NORMAL, 0, 0);
     q->fd = -1;
     q->file = NULL;
 }
@@ -104,7 +104,8 @@ static void use_file(tni_queue *q, const tn_file *f)
     if (tni_sys_direct(f->fd, &q->fd, &q->block) != 0) {
         q->fd = -1;
         q->block = 1;
-        tni_sys_advise(f->fd, TNI_RANDOM); /* short reads: what follows each is not needed */
+        tni_sys_advise(f->fd, TNI_RANDOM, 0,
+                       0); /* short reads: what follows each is not needed */
     }
 }
 

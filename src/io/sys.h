@@ -56,13 +56,18 @@ int tni_sys_direct(int fd, int *direct, int64_t *block);
 /* Let writes to fd go past the page cache, in multiples of TNI_DISK_BLOCK bytes, or through it. */
 int tni_sys_set_direct(int fd, bool on);
 
+/* Whether the file system keeps files in memory alone, as tmpfs does; also where it does not say. */
+bool tni_sys_is_memory(int fd);
+
 /* What the system should do with its copy of a file in memory. */
 typedef enum tni_advice {
     TNI_NORMAL, /* read ahead */
     TNI_RANDOM, /* read what is asked for */
+    TNI_WANTED, /* begin to read these bytes */
     TNI_FORGET  /* drop what is on the disk already */
 } tni_advice;
-void tni_sys_advise(int fd, tni_advice advice);
+/* Of n bytes from at on; n of 0 are all. */
+void tni_sys_advise(int fd, tni_advice advice, int64_t at, int64_t n);
 
 /* Take space for n bytes from at on; 0 also where the file system cannot. */
 int tni_sys_reserve(int fd, int64_t at, int64_t n);

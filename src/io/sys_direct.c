@@ -12,12 +12,16 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+bool tni_sys_is_memory(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
+}
+
 /* The block that offsets, lengths and addresses are multiples of; 0: there is none. */
 static int64_t direct_block(int fd)
 {
-    struct statfs fs;
-    /* tmpfs is memory: the page cache is the file itself */
-    if (fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC)
+    if (tni_sys_is_memory(fd)) /* the page cache is the file itself */
         return 0;
 #ifdef STATX_DIOALIGN
     struct statx x;
@@ -52,13 +56,14 @@ int tni_sys_set_direct(int fd, bool on)
     return 0;
 }
 
-void tni_sys_advise(int fd, tni_advice advice)
+void tni_sys_advise(int fd, tni_advice advice, int64_t at, int64_t n)
 {
     static const int kinds[] = {[TNI_NORMAL] = POSIX_FADV_NORMAL,
                                 [TNI_RANDOM] = POSIX_FADV_RANDOM,
+                                [TNI_WANTED] = POSIX_FADV_WILLNEED,
                                 [TNI_FORGET] = POSIX_FADV_DONTNEED};
     if (tni_sys_ask("fadvise", NULL) == 0)
-        (void)posix_fadvise(fd, 0, 0, kinds[advice]);
+        (void)posix_fadvise(fd, at, n, kinds[advice]);
 }
 
 int tni_sys_reserve(int fd, int64_t at, int64_t n)

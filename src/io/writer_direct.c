@@ -28,13 +28,26 @@ tn_status tni_writer_reserve(tn_writer *w, int64_t n)
 void tni_file_forget(const tn_file *f, int64_t i)
 {
     const tn_file *owner = f->entries[i].owner;
-    tni_sys_advise((owner ? owner : f)->fd, TNI_FORGET);
+    tni_sys_advise((owner ? owner : f)->fd, TNI_FORGET, 0, 0);
+}
+
+bool tni_file_in_memory(const tn_file *f, int64_t i)
+{
+    const tn_file *owner = i >= 0 && i < f->count ? f->entries[i].owner : NULL;
+    return tni_sys_is_memory((owner ? owner : f)->fd);
+}
+
+void tni_file_ahead(const tn_file *f, int64_t at, int64_t n)
+{
+    enum { PIECE = 128 << 10 }; /* what Linux takes of one call, at the usual settings */
+    for (int64_t done = 0; done < n; done += PIECE)
+        tni_sys_advise(f->fd, TNI_WANTED, at + done, n - done < PIECE ? n - done : PIECE);
 }
 
 void tni_writer_forget(const tn_writer *w)
 {
     if (!w->pipe)
-        tni_sys_advise(w->fd, TNI_FORGET);
+        tni_sys_advise(w->fd, TNI_FORGET, 0, 0);
 }
 
 int64_t tni_writer_position(const tn_writer *w)

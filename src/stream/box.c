@@ -16,6 +16,7 @@ enum {
     LONG_READ = 32 << 10, /* bytes of a read that has nearly the sequential rate */
     LONG_RUN = 1 << 20,   /* bytes of a read that is in order, for the disk and its readahead */
     MOST_RUN = 64 << 20,  /* bytes of a box that is made larger for such reads */
+    MANY = 4 << 20,       /* bytes of files from which short reads are worth preparing */
     BLOCK = 512,          /* bytes that a disk reads at least */
     MOST_THREADS = 16,    /* readers of one disk; more only shorten the boxes */
     LOOKED_AT = 8         /* sources whose reads are measured: a pad has thousands alike */
@@ -112,12 +113,15 @@ static int64_t grow_to_runs(const tn_stream *job, int64_t elements, int64_t most
     return elements;
 }
 
-static int64_t file_bytes(const tn_stream *job)
+/* Bytes that are read from disks: tmpfs is memory, which no other way than usual makes faster. */
+static int64_t disk_bytes(const tn_stream *job)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < job->n; i++)
-        if (job->sources[i].file)
-            bytes += tni_numel(&job->sources[i].view) * tni_width(job->sources[i].view.dtype);
+    for (int i = 0; i < job->n; i++) {
+        const tn_stream_source *s = &job->sources[i];
+        if (s->file && !tni_file_in_memory(s->file, s->tensor))
+            bytes += tni_numel(&s->view) * tni_width(s->view.dtype);
+    }
     return bytes;
 }
 
@@ -126,7 +130,7 @@ static int64_t file_bytes(const tn_stream *job)
 static bool reads_scattered(const tn_stream *job, int64_t budget, int64_t elements)
 {
     bool whole;
-    return file_bytes(job) > budget && tni_shortest_read(job, elements, &whole) < LONG_READ &&
+    return disk_bytes(job) > budget && tni_shortest_read(job, elements, &whole) < LONG_READ &&
            !whole;
 }
 
@@ -200,10 +204,14 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
         p.elements *= 2;
     p.elements = grow_to_runs(job, p.elements < most ? p.elements : most, most, bytes);
     p.shortest = INT64_MAX;
-    p.tidy = file_bytes(job) > budget;
+    p.tidy = disk_bytes(job) > budget;
     if (!job->box && reads_scattered(job, budget, p.elements)) {
         each = budget - 2 * (int64_t)TNI_FETCH_STAGE;
         schedule_direct(job, (each > SMALLEST ? each : SMALLEST) / bytes, &p);
+    } else {
+        bool whole;
+        p.scattered =
+            disk_bytes(job) >= MANY && tni_shortest_read(job, p.elements, &whole) < LONG_READ;
     }
     if (job->box)
         p.elements = job->box;

@@ -234,6 +234,22 @@ tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor
     return TN_OK;
 }
 
+bool tni_fetch_ahead(const tn_stream_source *s)
+{
+    enum { SPARSE = 16 }; /* bytes that are read for one that is used */
+    const tn_file *f = s->file;
+    const tni_entry *e = NULL;
+    int64_t at, low, high;
+    if (tni_file_entry(&f, s->tensor, "stream", &e) != TN_OK ||
+        tni_fetch_locate(f, e, &s->view, &at) != TN_OK)
+        return true; /* the read will say what is wrong */
+    tni_extent(&s->view, &low, &high);
+    if (tn_nbytes(&s->view) < (high - low) / SPARSE || !tni_stays_cached(f->size))
+        return false;
+    tni_file_ahead(f, at + low, high - low);
+    return true;
+}
+
 static tn_status fetch_dense(const tn_file *f, const tni_entry *e, const tn_tensor *dst,
                              int64_t at, tni_queue *q)
 {

@@ -98,6 +98,20 @@ static bool is_copied(const tn_stream *job, const tn_file **f, int64_t *at)
            tni_writer_copies(job->writer, e) && tni_fetch_locate(*f, e, &s->view, at) == TN_OK;
 }
 
+/* Short reads that miss the page cache one after another wait for the disk each: the system reads
+ * ahead, or many are in flight. */
+static void prepare_scattered(const tn_stream *job, tni_schedule *p)
+{
+    bool ahead = true;
+    for (int k = 0; k < job->n; k++)
+        ahead = (!job->sources[k].file || tni_fetch_ahead(&job->sources[k])) && ahead;
+    if (ahead)
+        return;
+    p->queued = true;
+    p->threads = 1;
+    p->buffers = p->buffers > 1 ? 2 : 1;
+}
+
 static tn_status copied(void *user, int64_t done)
 {
     const tn_stream *job = user;
@@ -129,6 +143,8 @@ tn_status tn_stream_run(const tn_stream *job)
         TRY(tni_writer_reserve(job->writer, numel * tni_width(job->out.dtype)));
     if (tni_two_pass_plan(job, &plan, &two))
         return tni_two_pass_run(job, &two);
+    if (plan.scattered)
+        prepare_scattered(job, &plan);
     return tni_stream_pipeline(job, &plan);
 }
 

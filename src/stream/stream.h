@@ -135,6 +135,7 @@ typedef struct tni_schedule {
     int64_t elements; /* of a box */
     bool queued;      /* files are read with many reads in flight, past the page cache */
     bool direct;      /* the result is written past the page cache */
+    bool scattered;   /* reads are short, and no larger box would lengthen them enough */
     bool tidy;        /* files are longer than the budget: the page cache is to forget them */
     int64_t shortest; /* bytes of the shortest read of a box */
 } tni_schedule;
@@ -151,6 +152,10 @@ tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_
 /* Place in the file of the first element of a view of entry e, inside which it lies. */
 tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor *view,
                            int64_t *at);
+
+/* Let the system begin to read all that a source takes, before short reads ask for it; false where
+ * that would be too much: reads far from each other, or a file that the page cache cannot hold. */
+bool tni_fetch_ahead(const tn_stream_source *s);
 
 /* ---- the pipeline (pipeline.c) ---- */
 
@@ -170,6 +175,9 @@ typedef struct tni_two_pass {
 
 /* Bytes of memory that nobody uses; tests set it, -1 asks the system. */
 extern int64_t tni_free_memory;
+
+/* Whether a file of so many bytes stays in the page cache while a job uses it. */
+bool tni_stays_cached(int64_t bytes);
 
 /* Whether two passes read longer than one does: false also where one is long enough. */
 bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pass *plan);

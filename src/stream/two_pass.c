@@ -30,7 +30,7 @@ int64_t tni_free_memory = -1;
 
 /* A quarter of what is free: the system begins to write a file back when a tenth or so of its
  * memory waits for that, and other programs need some as well. */
-static bool stays_cached(int64_t bytes)
+bool tni_stays_cached(int64_t bytes)
 {
     const int64_t unused = tni_free_memory >= 0 ? tni_free_memory
                                                 : (int64_t)sysconf(_SC_AVPHYS_PAGES) *
@@ -53,7 +53,7 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     if (job->n != 1) /* a map may have no source */
         return false;
     const tn_tensor *v = &job->sources[0].view;
-    const bool cached = stays_cached(tn_nbytes(v));
+    const bool cached = tni_stays_cached(tn_nbytes(v));
     if (!one->direct || one->shortest >= (cached ? SHORT_CACHED : SHORT_READ) ||
         job->recipe != TN_STREAM_COPY || job->args || !job->sources[0].file ||
         v->ndim == TN_MAX_NDIM || v->dtype == TN_C128) /* the nameless file has no such dtype */

@@ -387,7 +387,7 @@ static void blocks_of_the_file_system(void **state)
     assert_int_equal(tni_sys_reserve(other, 0, 1), 0);
     assert_int_equal(tni_sys_reserve(memory, 0, 1), 0);
     refuse("fadvise", 0, 1); /* advice may be refused, too */
-    tni_sys_advise(fd, TNI_FORGET);
+    tni_sys_advise(fd, TNI_FORGET, 0, 0);
     assert_int_equal(seen, 1);
     refuse(NULL, 0, 0);
     close(other);

@@ -251,6 +251,73 @@ static void test_reserve(void **state)
     matrix_free(&m);
 }
 
+/* long.npy: u8 of this shape, all of it a hole. */
+static void make_hole(const char *shape, int64_t bytes)
+{
+    char head[HEADER];
+    const int fd = open("long.npy", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    memset(head, ' ', sizeof head);
+    memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
+    head[10 + snprintf(head + 10, sizeof head - 10,
+                       "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }", shape)] = ' ';
+    head[HEADER - 1] = '\n';
+    assert_int_equal(pwrite(fd, head, HEADER, 0), HEADER);
+    assert_int_equal(ftruncate(fd, HEADER + bytes), 0);
+    close(fd);
+}
+
+/* Calls of a system call while columns of the file are written. */
+static int64_t count_calls(const char *call, const tn_tensor *view, const tn_file *f,
+                           int threads)
+{
+    tn_stream_facts facts;
+    use(&settings[0]);
+    watched = call;
+    calls = 0;
+    OK(convert(view, f, 256 << 20, threads, &facts));
+    const int64_t n = calls;
+    use_none();
+    assert_string_equal(facts.way, "boxes");
+    return n;
+}
+
+/* Columns of a matrix that fits: the system reads ahead where it can hold the file, else many
+ * reads are in flight. */
+static void test_columns(void **state)
+{
+    (void)state;
+    matrix m;
+    tn_tensor places;
+    tn_file *f = NULL;
+    const int64_t n = INT64_C(8192) * 9000;
+    matrix_make(&m, TN_U8, 2, (int64_t[]){4096, 2048}, (int[]){0, 1});
+    OK(tn_slice(&m.view, &m.view, 1, 500, 1600, 1));
+    tn_free(&m.want);
+    OK(tn_slice(&places, &m.t, 1, 500, 1600, 1));
+    OK(tn_alloc(&m.want, TN_U8, 2, places.shape));
+    OK(tn_rearrange(&m.want, &places));
+    for (int threads = 1; threads < 3; threads++) {
+        tni_free_memory = INT64_MAX;
+        assert_int_equal(count_calls("fadvise", &m.view, m.f, threads), 64); /* of 8 MiB */
+        check_out(&m);
+        tni_free_memory = 0;
+        assert_int_equal(count_calls("io_uring", &m.view, m.f, threads), 1);
+        check_out(&m);
+        assert_int_equal(count_calls("fadvise", &m.view, m.f, threads), 0);
+    }
+    matrix_free(&m);
+    make_hole("(8192, 9000)", n);
+    OK(tn_file_open(&f, "long.npy"));
+    OK(tn_file_places(f, 0, &places));
+    OK(tn_slice(&places, &places, 1, 0, 530, 1));
+    tni_free_memory = INT64_MAX;
+    assert_int_equal(count_calls("io_uring", &places, f, 2), 1); /* too far from each other */
+    tni_free_memory = -1;
+    tn_file_close(f);
+    unlink("long.npy");
+    unlink("out.npy");
+}
+
 /* The page cache forgets the files of jobs that are longer than the budget, and of no others. */
 static void test_tidy(void **state)
 {
@@ -258,16 +325,7 @@ static void test_tidy(void **state)
     const int64_t n = 70 << 20, budgets[] = {16 << 20, 1 << 30};
     tn_tensor places;
     tn_file *f = NULL;
-    int fd = open("long.npy", O_RDWR | O_CREAT, 0666);
-    static const char header[] =
-        "\x93NUMPY\1\0\x76\0{'descr': '|u1', 'fortran_order': False, 'shape': (73400320,), }";
-    char head[128];
-    memset(head, ' ', sizeof head);
-    memcpy(head, header, sizeof header - 1);
-    head[127] = '\n';
-    assert_int_equal(pwrite(fd, head, 128, 0), 128);
-    assert_int_equal(ftruncate(fd, 128 + n), 0);
-    close(fd);
+    make_hole("(73400320,)", n);
     OK(tn_file_open(&f, "long.npy"));
     OK(tn_file_places(f, 0, &places));
     for (int i = 0; i < 2; i++) {
@@ -293,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_ways),     cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_two_pass), cmocka_unit_test(test_faults),
         cmocka_unit_test(test_reserve),  cmocka_unit_test(test_tidy),
+        cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
