@@ -64,4 +64,33 @@ static inline int tni_walk_next(tni_walk *w)
     return w->ndim;
 }
 
+/* Indices from here to the end of the last loop, which there is. */
+static inline int64_t tni_walk_left(const tni_walk *w)
+{
+    return w->axis[w->ndim - 1].n - w->at[w->ndim - 1];
+}
+
+/* Go on by `by` indices of the last loop, which has as many left: behind its end the next loop
+ * goes on. */
+static inline void tni_walk_advance(tni_walk *w, int64_t by)
+{
+    const int64_t left = tni_walk_left(w);
+    ASSERT(by >= 1 && by <= left);
+    tni_walk_skip(w, by < left ? by : left - 1);
+    if (by == left)
+        tni_walk_next(w);
+}
+
+/* Stand where another walk stands; what its loops and operands do not use is not copied. */
+static inline void tni_walk_copy(tni_walk *w, const tni_walk *from)
+{
+    w->axis = from->axis;
+    w->ndim = from->ndim;
+    w->nop = from->nop;
+    for (int k = 0; k < from->nop; k++)
+        w->offset[k] = from->offset[k];
+    for (int i = 0; i < from->ndim; i++)
+        w->at[i] = from->at[i];
+}
+
 #endif

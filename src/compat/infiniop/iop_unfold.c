@@ -15,17 +15,6 @@ typedef struct windows {
     int64_t taps;               /* in a window */
 } windows;
 
-/* Row-major counting; false after the last index. */
-static bool next(int nd, const int64_t *n, int64_t *index)
-{
-    for (int i = nd - 1; i >= 0; i--) {
-        if (++index[i] < n[i])
-            return true;
-        index[i] = 0;
-    }
-    return false;
-}
-
 static tn_status read_axis(windows *w, int i)
 {
     if (w->kernel[i] < 1 || w->stride[i] < 1 || w->padding[i] < 0 || w->dilation[i] < 1)
@@ -144,10 +133,12 @@ static tn_status add_taps(tni_iop_parted *p, const windows *w)
     const tn_tensor y = tni_iop_anchored(&p->ts[0]);
     tn_tensor to;
     TRY(split(&to, w, &y, p->ts[1].shape[1]));
-    int64_t tap[MOST] = {0};
-    do
+    for (int64_t number = 0; number < w->taps; number++) {
+        int64_t tap[MOST];
+        for (int64_t i = w->nd - 1, rest = number; i >= 0; rest /= w->kernel[i--])
+            tap[i] = rest % w->kernel[i];
         TRY(add_tap(p, w, &to, tap));
-    while (next(w->nd, w->kernel, tap));
+    }
     return TN_OK;
 }
 
@@ -160,7 +151,7 @@ static tn_status make(const tni_iop_request *q, const tni_iop_tensor *ts,
             return tni_fail(TN_ENULL, "Unfold: array %d of the window is NULL", k);
     TRY(tni_iop_takes(q->name, ts[0]));
     TRY(tni_iop_same_dtype(q->name, ts[0], ts[1]));
-    windows w;
+    windows w = {.taps = 0};
     tn_tensor to;
     const tn_tensor *y = &ts[0]->t, *x = &ts[1]->t;
     TRY(read(&w, y, x, arrays));

@@ -192,22 +192,24 @@ tn_status tni_iop_plan_conv(tni_iop_program *p)
 static tn_status each_cell(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
 {
     const int n = (int)s->whole[0], first = t[0].ndim - n;
-    int64_t at[SPATIAL] = {0};
+    int64_t cells = 1;
     int axes[SPATIAL];
     (void)env;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         axes[i] = first + i;
-    for (int i = 0; i >= 0;) {
+        cells *= t[0].shape[first + i];
+    }
+    for (int64_t cell = 0; cell < cells; cell++) {
         tn_tensor y = t[0], x = t[1];
-        for (int k = 0; k < n; k++) {
+        int64_t rest = cell;
+        for (int k = n - 1; k >= 0; k--) {
             const int64_t in = t[1].shape[first + k], out = t[0].shape[first + k];
-            const int64_t low = at[k] * in / out, high = ((at[k] + 1) * in + out - 1) / out;
-            TRY(tn_slice(&y, &y, first + k, at[k], at[k] + 1, 1));
-            TRY(tn_slice(&x, &x, first + k, low, high, 1));
+            const int64_t at = rest % out;
+            rest /= out;
+            TRY(tn_slice(&y, &y, first + k, at, at + 1, 1));
+            TRY(tn_slice(&x, &x, first + k, at * in / out, ((at + 1) * in + out - 1) / out, 1));
         }
         TRY(tn_reduce((tn_reduction)s->whole[1], NULL, &y, &x, n, axes));
-        for (i = n - 1; i >= 0 && ++at[i] == t[0].shape[first + i]; i--)
-            at[i] = 0;
     }
     return TN_OK;
 }

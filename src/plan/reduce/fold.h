@@ -234,14 +234,22 @@ struct tni_fold_scratch {
     } u;
 };
 
+/* A walk over the elements of one sequence. */
 typedef struct tni_fold_cursor {
     const tni_fold *f;
-    int64_t i[TN_MAX_NDIM + 1];
-    const char *p[TNI_FOLD_SOURCES];
+    const char *begin[TNI_FOLD_SOURCES]; /* of the sequence */
+    tni_walk walk;
+    tni_axis axis[TN_MAX_NDIM + 1]; /* f->fold with the steps of its sources */
 } tni_fold_cursor;
 
-/* Element number at of the sequence that begins at p. */
-void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *p, int64_t at);
+/* Stand at element number at of the sequence that begins at x. */
+void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *x, int64_t at);
+
+/* Where the cursor stands in source k. */
+static inline const char *tni_fold_at(const tni_fold_cursor *c, int k)
+{
+    return c->begin[k] + c->walk.offset[k];
+}
 
 /* The next n elements, dense: where they are, or in buf. */
 const char *tni_fold_take(tni_fold_cursor *c, int k, int64_t n, char *buf);

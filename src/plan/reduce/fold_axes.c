@@ -1,10 +1,10 @@
-/* fold_axes.c - the axes of a reduction, taken from its nest, and walking a sequence.
+/* fold_axes.c - the axes of a reduction, taken from its nest, and the walk over a sequence.
  *
  * The nest is led by the source.  FOLD axes keep the order of the sequence unless it does not
  * matter to the reduction. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "fold_run.h"
 
 static void take_axis(tni_fold *f, const tni_axis *from)
 {
@@ -52,85 +52,27 @@ void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *sr
                                  (f->nsrc == 1 || f->fold[0].src[1] == f->width));
 }
 
-/* ---- walking ---- */
+/* ---- walking a sequence ---- */
 
-void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *p, int64_t at)
+void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *x, int64_t at)
 {
     c->f = f;
     for (int k = 0; k < f->nsrc; k++)
-        c->p[k] = p[k];
-    for (int j = f->nfold - 1; j >= 0; j--) {
-        c->i[j] = at % f->fold[j].n;
-        at /= f->fold[j].n;
+        c->begin[k] = x[k];
+    for (int j = 0; j < f->nfold; j++) {
+        c->axis[j].n = f->fold[j].n;
         for (int k = 0; k < f->nsrc; k++)
-            c->p[k] += c->i[j] * f->fold[j].src[k];
+            c->axis[j].step[k] = f->fold[j].src[k];
     }
-}
-
-/* n elements further on the innermost axis, which has as many left. */
-static void advance(tni_fold_cursor *c, int64_t n)
-{
-    const tni_fold *f = c->f;
-    int j = f->nfold - 1;
-    for (int k = 0; k < f->nsrc; k++)
-        c->p[k] += n * f->fold[j].src[k];
-    c->i[j] += n;
-    for (; j > 0 && c->i[j] == f->fold[j].n; j--) {
-        c->i[j] = 0;
-        c->i[j - 1]++;
-        for (int k = 0; k < f->nsrc; k++)
-            c->p[k] += f->fold[j - 1].src[k] - f->fold[j].n * f->fold[j].src[k];
-    }
-}
-
-static int64_t left_of_run(const tni_fold_cursor *c)
-{
-    const int j = c->f->nfold - 1;
-    return c->f->fold[j].n - c->i[j];
+    tni_walk_seek(&c->walk, c->axis, f->nfold, f->nsrc, at);
 }
 
 void tni_fold_skip(tni_fold_cursor *c, int64_t n)
 {
-    if (c->f->nfold == 0)
-        return;
-    while (n > 0) {
-        const int64_t run = left_of_run(c), m = run < n ? run : n;
-        advance(c, m);
-        n -= m;
-    }
-}
-
-/* n elements at the cursor into dense memory; the cursor stays. */
-static void gather(const tni_fold_cursor *from, int k, int64_t n, char *d)
-{
-    const tni_fold *f = from->f;
-    const tni_copy_kernels *kernels = tni_kernels_of(f->isa)->copy;
-    const tni_tile_fn tile = kernels->tile[tni_log2_width(f->width)];
-    const int last = f->nfold - 1;
-    const int64_t inner = f->fold[last].n, step = f->fold[last].src[k];
-    tni_fold_cursor c;
-    c.f = f;
-    memcpy(c.i, from->i, (size_t)f->nfold * sizeof c.i[0]);
-    memcpy(c.p, from->p, sizeof c.p);
-    while (n > 0) {
-        int64_t rows = 1, m = left_of_run(&c);
-        if (m > n)
-            m = n;
-        if (m == inner && last > 0) { /* whole runs, as many as follow each other */
-            const int64_t follow = f->fold[last - 1].n - c.i[last - 1];
-            rows = n / inner < follow ? n / inner : follow;
-        }
-        const int64_t d_step[2] = {m * f->width, f->width};
-        const int64_t s_step[2] = {last > 0 ? f->fold[last - 1].src[k] : 0, step};
-        if (rows > 1 && s_step[0] == f->width)
-            kernels->transpose[tni_log2_width(f->width)](d, d_step[0], c.p[k], step, m, rows,
-                                                         0);
-        else
-            tile(d, d_step, c.p[k], s_step, (const int64_t[2]){rows, m});
-        d += rows * m * f->width;
-        n -= rows * m;
-        for (int64_t r = 0; r < rows; r++)
-            advance(&c, m);
+    for (int64_t m; n > 0 && c->f->nfold > 0; n -= m) {
+        const int64_t left = tni_walk_left(&c->walk);
+        m = left < n ? left : n;
+        tni_walk_advance(&c->walk, m);
     }
 }
 
@@ -138,25 +80,26 @@ const char *tni_fold_take(tni_fold_cursor *c, int k, int64_t n, char *buf)
 {
     const tni_fold *f = c->f;
     if (f->nfold == 0)
-        return c->p[k];
-    if (f->fold[f->nfold - 1].src[k] == f->width && left_of_run(c) >= n)
-        return c->p[k];
-    gather(c, k, n, buf);
+        return c->begin[k];
+    if (f->fold[f->nfold - 1].src[k] == f->width && tni_walk_left(&c->walk) >= n)
+        return tni_fold_at(c, k);
+    tni_walk_gather(buf, c->begin[k], &c->walk, k, n, f->width, f->isa);
     return buf;
 }
 
 void tni_fold_rows(tni_fold_cursor *c, const char **row, int64_t n)
 {
     if (c->f->nfold == 0) {
-        row[0] = c->p[0];
+        row[0] = c->begin[0];
         return;
     }
     const int64_t step = c->f->fold[c->f->nfold - 1].src[0];
-    for (int64_t i = 0; i < n;) {
-        const int64_t left = left_of_run(c), m = left < n - i ? left : n - i;
+    for (int64_t i = 0, m; i < n; i += m) {
+        const int64_t left = tni_walk_left(&c->walk);
+        const char *x = tni_fold_at(c, 0);
+        m = left < n - i ? left : n - i;
         for (int64_t j = 0; j < m; j++)
-            row[i + j] = c->p[0] + j * step;
-        advance(c, m);
-        i += m;
+            row[i + j] = x + j * step;
+        tni_walk_advance(&c->walk, m);
     }
 }

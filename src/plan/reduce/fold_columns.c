@@ -161,8 +161,8 @@ static void packed_part(void *arg, int part)
                  (const int64_t[2]){f->count, w});
         } else {
             for (int64_t k = 0; k < f->count; k++) {
-                tile(buf + k * w * f->width, (const int64_t[2]){m * f->width, f->width}, c.p[0],
-                     (const int64_t[2]){b ? b->src[0] : 0, a->src[0]},
+                tile(buf + k * w * f->width, (const int64_t[2]){m * f->width, f->width},
+                     tni_fold_at(&c, 0), (const int64_t[2]){b ? b->src[0] : 0, a->src[0]},
                      (const int64_t[2]){rows, m});
                 tni_fold_skip(&c, 1);
             }

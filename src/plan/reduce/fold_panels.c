@@ -178,6 +178,6 @@ void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
         p.w = beside < p.w ? beside : p.w;
         tni_fold_cursor column;
         tni_fold_seek(&column, f, x, p.first * rows);
-        panel_run(&p, pairs, column.p[0]);
+        panel_run(&p, pairs, tni_fold_at(&column, 0));
     }
 }

@@ -31,6 +31,11 @@ typedef struct fold_job {
     int64_t w, at;     /* columns of this strip */
 } fold_job;
 
+/* n elements of operand k from where a walk stands, in its order, into dense memory; s is where
+ * its offsets count from (walk_gather.c). */
+void tni_walk_gather(char *d, const char *s, const tni_walk *from, int k, int64_t n,
+                     int64_t width, int isa);
+
 /* Columns read what is absent from scratch. */
 void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch);
 

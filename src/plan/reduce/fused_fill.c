@@ -23,55 +23,13 @@ static void go_on(tni_fused_part *p, int64_t n)
     }
 }
 
-/* Go on by n indices of the last loop, at most to its end. */
-static void walk_on(tni_walk *w, int64_t n)
-{
-    const int last = w->ndim - 1;
-    const int64_t left = w->axis[last].n - w->at[last];
-    tni_walk_skip(w, n < left ? n : left - 1);
-    if (n >= left)
-        tni_walk_next(w);
-}
-
-/* n elements of source k in the order of the nest, into dense memory. */
-static void gather(const tni_fused_part *p, int k, int64_t n, char *d)
-{
-    const tni_fused *u = p->j->u;
-    const int64_t width = u->src_width[k];
-    const tni_tile_fn tile =
-        tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
-    tni_walk w = p->walk;
-    const int last = w.ndim - 1;
-    const tni_axis *in = &w.axis[last], *out = last > 0 ? in - 1 : NULL;
-    while (n > 0) {
-        int64_t m = in->n - w.at[last], rows = 1;
-        m = m < n ? m : n;
-        if (m == in->n && out) { /* whole runs, as many as follow each other */
-            const int64_t follow = out->n - w.at[last - 1];
-            rows = n / m < follow ? n / m : follow;
-        }
-        tile(d, (const int64_t[2]){m * width, width}, p->j->at[k] + w.offset[k + 1],
-             (const int64_t[2]){out ? out->step[k + 1] : 0, in->step[k + 1]},
-             (const int64_t[2]){rows, m});
-        d += rows * m * width;
-        n -= rows * m;
-        if (rows > 1) {
-            w.ndim--;
-            walk_on(&w, rows);
-            w.ndim++;
-        } else {
-            walk_on(&w, m);
-        }
-    }
-}
-
 /* Where the next n elements of source k are, dense. */
 static const char *take(const tni_fused_part *p, int k, int64_t n, char *buffer)
 {
     const tni_fused *u = p->j->u;
     if (u->still >> k & 1 || u->dense[k] - p->at % u->dense[k] >= n)
         return p->j->at[k] + p->walk.offset[k + 1];
-    gather(p, k, n, buffer);
+    tni_walk_gather(buffer, p->j->at[k], &p->walk, k + 1, n, u->src_width[k], tni_isa_level());
     return buffer;
 }
 
