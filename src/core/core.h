@@ -131,6 +131,22 @@ static inline bool tni_is_narrow(tn_dtype known)
     return tni_is_float(known) && tni_real_of(known) != known;
 }
 
+/* What floats have besides (element.c; one list, floats.def). */
+typedef struct tni_float_facts {
+    int8_t digits;   /* of the significand, base 2 */
+    int64_t largest; /* bits of the largest magnitude that is no NaN */
+} tni_float_facts;
+
+extern const tni_float_facts tni_floats[TNI_DTYPES]; /* digits 0: no float */
+
+/* One element of a float dtype as f64, and f64 as such an element: rounded once, a NaN is the
+ * positive quiet one. */
+double tni_load_real(const char *at, tn_dtype dtype);
+void tni_store_real(char *d, tn_dtype dtype, double x);
+
+/* The low bytes of x as an element; bool: whether it is not 0. */
+void tni_store_integer(char *d, tn_dtype dtype, uint64_t x);
+
 /* ---- facts of ops (op.c; one list, ops.def) ---- */
 
 #include "op.h"

@@ -24,6 +24,13 @@ static inline float tni_f32_from_bits(uint32_t bits)
     return x;
 }
 
+static inline double tni_f64_from_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* The bits, without sign, of a finite f32 (also without sign) in a format of mant mantissa bits
  * and this bias.  Above its range they go on counting, past infinity. */
 static inline uint32_t tni_small_round(uint32_t x, int mant, int bias)

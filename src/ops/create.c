@@ -101,10 +101,6 @@ tn_status tn_randn(const tn_tensor *dst, uint64_t seed)
 /* The integers from low to high that a dtype holds, each exactly; false: it has none. */
 static bool integers_of(tn_dtype dtype, int64_t *low, int64_t *high)
 {
-    static const int8_t float_bits[TNI_DTYPES] = {
-        [TN_F8E4M3] = 4, [TN_F8E5M2] = 3, [TN_F16] = 11,
-        [TN_BF16] = 8,   [TN_F32] = 24,   [TN_F64] = 53,
-    };
     const tni_dtype_facts *facts = &tni_dtypes[dtype];
     const int bits = 8 * facts->width;
     switch (facts->kind) {
@@ -121,7 +117,7 @@ static bool integers_of(tn_dtype dtype, int64_t *low, int64_t *high)
         *high = bits == 64 ? INT64_MAX : ((int64_t)1 << bits) - 1;
         return true;
     case TNI_FLOAT:
-        *high = (int64_t)1 << float_bits[dtype];
+        *high = (int64_t)1 << tni_floats[dtype].digits;
         *low = -*high;
         return true;
     default:

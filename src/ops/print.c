@@ -33,20 +33,10 @@ typedef struct page {
 /* Do a and b round to the same element of a float dtype? */
 static bool same(tn_dtype dtype, double a, double b)
 {
-    switch (dtype) {
-    case TN_F8E4M3:
-        return tni_f8e4m3_of_f64(a) == tni_f8e4m3_of_f64(b);
-    case TN_F8E5M2:
-        return tni_f8e5m2_of_f64(a) == tni_f8e5m2_of_f64(b);
-    case TN_F16:
-        return tni_f16_of_f64(a) == tni_f16_of_f64(b);
-    case TN_BF16:
-        return tni_bf16_of_f64(a) == tni_bf16_of_f64(b);
-    case TN_F32:
-        return (float)a == (float)b;
-    default:
-        return a == b;
-    }
+    char x[8], y[8];
+    tni_store_real(x, dtype, a);
+    tni_store_real(y, dtype, b);
+    return tni_load_real(x, dtype) == tni_load_real(y, dtype);
 }
 
 /* The shortest digits that mean x in dtype, or x rounded to 8 digits; "1.", "-1.5e-07", "nan".
@@ -80,31 +70,6 @@ static void write_float(char *text, tn_dtype dtype, double x)
     text[kept] = 0;
 }
 
-static double read_float(tn_dtype dtype, const char *at)
-{
-    uint16_t h;
-    float f;
-    double d;
-    switch (dtype) {
-    case TN_F8E4M3:
-        return (double)tni_f32_of_f8e4m3((uint8_t)*at);
-    case TN_F8E5M2:
-        return (double)tni_f32_of_f8e5m2((uint8_t)*at);
-    case TN_F16:
-        memcpy(&h, at, sizeof h);
-        return (double)tni_f32_of_f16(h);
-    case TN_BF16:
-        memcpy(&h, at, sizeof h);
-        return (double)tni_f32_of_bf16(h);
-    case TN_F32:
-        memcpy(&f, at, sizeof f);
-        return (double)f;
-    default:
-        memcpy(&d, at, sizeof d);
-        return d;
-    }
-}
-
 /* An integer of any width, as its 64-bit pattern. */
 static uint64_t read_integer(int width, bool is_signed, const char *at)
 {
@@ -132,8 +97,8 @@ static uint64_t read_integer(int width, bool is_signed, const char *at)
 static void write_complex(char *text, tn_dtype part, const char *at)
 {
     char real[FLOAT], imaginary[FLOAT];
-    write_float(real, part, read_float(part, at));
-    write_float(imaginary, part, read_float(part, at + tni_width(part)));
+    write_float(real, part, tni_load_real(at, part));
+    write_float(imaginary, part, tni_load_real(at + tni_width(part), part));
     snprintf(text, NUMBER, "%s%s%sj", real, imaginary[0] == '-' ? "" : "+", imaginary);
 }
 
@@ -151,7 +116,7 @@ static void write_element(char *text, tn_dtype dtype, const char *at)
         snprintf(text, NUMBER, "%llu", (unsigned long long)read_integer(width, false, at));
         break;
     case TNI_FLOAT:
-        write_float(text, dtype, read_float(dtype, at));
+        write_float(text, dtype, tni_load_real(at, dtype));
         break;
     default:
         write_complex(text, tni_real_of(dtype), at);

@@ -123,18 +123,11 @@ void tni_meet(int op, tn_dtype dtype, char *d, const char *s)
         INTEGER(uint32_t)
     case TN_U64:
         INTEGER(uint64_t)
-    case TN_F8E4M3:
-        SMALL(tni_f32_of_f8e4m3, tni_f8e4m3_of_f64, uint8_t)
-    case TN_F8E5M2:
-        SMALL(tni_f32_of_f8e5m2, tni_f8e5m2_of_f64, uint8_t)
-    case TN_F16:
-        SMALL(tni_f32_of_f16, tni_f16_of_f64, uint16_t)
-    case TN_BF16:
-        SMALL(tni_f32_of_bf16, tni_bf16_of_f64, uint16_t)
-    case TN_F32:
-        SMALL((float), (float), float)
-    case TN_F64:
-        SMALL((double), (double), double)
+#define FLOAT(ENUM, T, DIGITS, LARGEST, QUIET, TO, FROM)                                       \
+    case TN_##ENUM:                                                                            \
+        SMALL(TO, FROM, T)
+#include "core/floats.def"
+#undef FLOAT
     case TN_C64:
         COMPLEX(float)
     default:

@@ -48,7 +48,7 @@ uint64_t tni_order_key(tn_dtype dtype, const char *x, bool descending)
         b ^= top;
     else if (kind == TNI_FLOAT) {
         const uint64_t size = b & (top - 1);
-        if (size > (uint64_t)tni_fold_infinity(dtype))
+        if (size > (uint64_t)tni_floats[dtype].largest)
             b = all;
         else if (size == 0)
             b = top;
@@ -170,7 +170,7 @@ static tni_key_rule first_rule(tn_dtype dtype, bool descending)
         .mask = -1,
         .zero = -1,
         .flip = (descending ? 0 : -1) ^ (kind == TNI_UNSIGNED ? -most - 1 : 0),
-        .inf = kind == TNI_FLOAT ? tni_fold_infinity(dtype) : 0,
+        .inf = kind == TNI_FLOAT ? tni_floats[dtype].largest : 0,
         .nan = descending ? most : -most - 1,
     };
 }

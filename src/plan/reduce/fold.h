@@ -288,13 +288,6 @@ static inline void tni_fold_ahead(const tni_fold_columns *c, int64_t i, int64_t 
             __builtin_prefetch(tni_fold_row(c, i * join, NULL) + b);
 }
 
-/* The bits of the largest magnitude of a float that is no NaN. */
-int64_t tni_fold_infinity(tn_dtype t);
-
-/* Write a number as dtype; a NaN is the positive quiet one. */
-void tni_store_real(char *d, tn_dtype dtype, double x);
-void tni_store_integer(char *d, tn_dtype dtype, uint64_t x);
-
 /* States of runs of blocks that wait for their partner, in the order of the sequence; state holds
  * depth of them, words * w each, and one more fits.  Blocks [first, blocks) have come. */
 typedef struct tni_fold_pairs {

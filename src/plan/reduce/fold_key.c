@@ -98,25 +98,9 @@ static double float_of_key(const tni_fold *f, const tni_key_rule *rule, int64_t 
         return (double)NAN;
     if (k < 0)
         k ^= most;
-    const uint64_t bits = (uint64_t)k;
-    float f32;
-    double f64;
-    switch (f->src) {
-    case TN_F8E4M3:
-        return (double)tni_f32_of_f8e4m3((uint8_t)bits);
-    case TN_F8E5M2:
-        return (double)tni_f32_of_f8e5m2((uint8_t)bits);
-    case TN_F16:
-        return (double)tni_f32_of_f16((uint16_t)bits);
-    case TN_BF16:
-        return (double)tni_f32_of_bf16((uint16_t)bits);
-    case TN_F32:
-        f32 = tni_f32_from_bits((uint32_t)bits);
-        return (double)f32;
-    default:
-        memcpy(&f64, &bits, sizeof f64);
-        return f64;
-    }
+    char bits[8];
+    tni_store_integer(bits, f->src, (uint64_t)k);
+    return tni_load_real(bits, f->src);
 }
 
 /* Of f32 to f32, the usual ones, without a choice for each. */

@@ -15,24 +15,6 @@ static int64_t greatest(int64_t width)
     return width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
 }
 
-int64_t tni_fold_infinity(tn_dtype t)
-{
-    switch (t) {
-    case TN_F8E4M3:
-        return 0x7e; /* the largest number: there is no infinity */
-    case TN_F8E5M2:
-        return 0x7c;
-    case TN_F16:
-        return 0x7c00;
-    case TN_BF16:
-        return 0x7f80;
-    case TN_F32:
-        return 0x7f800000;
-    default:
-        return 0x7ff0000000000000;
-    }
-}
-
 /* Keys whose largest is the smallest or the largest element; skip: NaN is below all others. */
 static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indices)
 {
@@ -45,7 +27,7 @@ static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indice
         .mask = magnitude ? most : -1,
         .zero = indices ? -1 : -most - 1, /* the other is no number's key */
         .flip = smallest ? -1 : 0,
-        .inf = tni_fold_infinity(f->src),
+        .inf = tni_floats[f->src].largest,
         .nan = f->skip ? -most - 1 : most,
     };
     if (is_kind(f->src, TNI_UNSIGNED))
