@@ -49,11 +49,12 @@ static int choose_axes(const input *in, image *m)
     if (t->ndim == 3 && t->shape[2] != 3 && t->shape[0] == 3)
         LIB(tn_permute(&m->v, t, (const int[]){1, 2, 0}));
     if ((t->ndim != 2 && t->ndim != 3) || (m->channels && m->v.shape[2] != 3))
-        return fail("%s: %s is no picture; expected (height, width), (height, width, 3) or (3, "
-                    "height, width)",
-                    in->from->path, shape_text(shape, t->ndim, t->shape));
+        return fail(
+            "%s: %s is not a picture; expected (height, width), (height, width, 3) or (3, "
+            "height, width)",
+            in->from->path, shape_text(shape, t->ndim, t->shape));
     if (is_complex(t->dtype))
-        return fail("%s: complex numbers are no picture", in->from->path);
+        return fail("%s: complex numbers are not a picture", in->from->path);
     if (m->v.shape[0] < 1 || m->v.shape[1] < 1 || m->v.shape[0] > MOST_PIXELS ||
         m->v.shape[1] > MOST_PIXELS)
         return fail("%s: a picture has 1 to %d pixels on a side, got %s", in->from->path,

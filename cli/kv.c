@@ -158,7 +158,7 @@ static int read_text(const char *path, char **text)
     }
     int code = !*text                ? fail("%s: no memory", path)
                : ferror(f)           ? fail("%s: %s", path, strerror(errno))
-               : memchr(*text, 0, n) ? fail("%s: neither a .gguf nor JSON", path)
+               : memchr(*text, 0, n) ? fail("%s: not a .gguf or JSON file", path)
                : n + 1 >= capacity   ? fail("%s: more than %d bytes", path, LONGEST)
                                      : DONE;
     fclose(f);

@@ -28,7 +28,7 @@ static const char *put_number(FILE *f, uint32_t type, const char *text)
     if (type == KV_BOOL) {
         bool yes = !strcmp(text, "true");
         put(f, yes, 1);
-        return yes || !strcmp(text, "false") ? NULL : "is neither true nor false";
+        return yes || !strcmp(text, "false") ? NULL : "is not true or false";
     }
     if (name[0] == 'f') {
         double x = strtod(text, &end);
@@ -37,7 +37,7 @@ static const char *put_number(FILE *f, uint32_t type, const char *text)
         memcpy(&bits, width == 4 ? (void *)&single : (void *)&x, (size_t)width);
         put(f, bits, width);
         bool lost = width == 4 && isfinite(x) && !isfinite(single);
-        return end == text || *end ? "is no number" : lost ? "does not fit" : NULL;
+        return end == text || *end ? "is not a number" : lost ? "does not fit" : NULL;
     }
     bool negative = text[0] == '-', fits;
     int64_t i = strtoll(text, &end, 10);
@@ -51,7 +51,7 @@ static const char *put_number(FILE *f, uint32_t type, const char *text)
         fits = !errno && i <= most && i >= -most - 1;
         put(f, (uint64_t)i, width);
     }
-    return end == text || *end ? "is no whole number" : fits ? NULL : "does not fit";
+    return end == text || *end ? "is not an integer" : fits ? NULL : "does not fit";
 }
 
 static const char *put_scalar(FILE *f, uint32_t type, const char *text)
@@ -208,7 +208,7 @@ static bool take_scalar(scan *s, FILE *f, uint32_t type)
     bool quoted = *s->at == '"', number = kv_types[type][0] == 'f';
     if (quoted != (type == KV_TEXT) && !(quoted && number)) /* "nan", "inf" */
         return wrong(s, quoted ? "a text where a number is expected"
-                               : "a number where a text is expected");
+                               : "expected a string, got a number");
     char *word = take_word(s);
     const char *why = word ? put_scalar(f, type, word) : "is missing";
     free(word);

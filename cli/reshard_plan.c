@@ -169,10 +169,10 @@ static int join_group(reshard *p, const rule *r, const group *g, virtual *v)
         const in_tensor *t = &p->ins[g->ids[i]];
         int code = join_ranks(p, r, g->ids[i], &one);
         if (code == DONE && s->new_axis)
-            code = s->axis > one.ndim ? fail_rule(p, r, "no such axis of", t->name)
+            code = s->axis > one.ndim ? fail_rule(p, r, "axis out of range of", t->name)
                                       : virtual_unsqueeze(&one, s->axis);
         if (code == DONE && g->n > 1 && (!s->has_axis || s->axis >= one.ndim))
-            code = fail_rule(p, r, "no such axis of", t->name);
+            code = fail_rule(p, r, "axis out of range of", t->name);
         for (int k = 0; code == DONE && i > 0 && (k < one.ndim || one.ndim != v->ndim); k++)
             if (one.ndim != v->ndim || one.dtype != v->dtype ||
                 (k != s->axis && one.shape[k] != v->shape[k]))

@@ -64,7 +64,7 @@ static int join_cut_ranks(reshard *p, const rule *r, int id, virtual *v)
     int64_t sizes[MOST_SIZES], at = 0;
     int n;
     if (pl->axis >= t->desc.ndim)
-        return fail_rule(p, r, "no such axis of tensor", t->name);
+        return fail_rule(p, r, "axis out of range of tensor", t->name);
     TRY(block_sizes(p, r, pl, t->desc.shape[pl->axis] * p->ranks, p->ranks, t->name, sizes,
                     &n));
     for (int b = 0; b < n; b++) {
@@ -220,7 +220,7 @@ static int take_rank(const reshard *p, const rule *r, const virtual *v, int k, c
     int n, ranks = (int)p->a->out_ranks;
     *part = (virtual){0};
     if (pl->axis >= v->ndim)
-        return fail_rule(p, r, "no such axis of result", name);
+        return fail_rule(p, r, "axis out of range of result", name);
     TRY(block_sizes(p, r, pl, v->shape[pl->axis], ranks, name, sizes, &n));
     for (int b = 0; b < n; b++) {
         virtual one;

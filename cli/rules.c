@@ -218,7 +218,7 @@ static int read_rule(line_words *w, rule *r)
     if (peek(w))
         return bad_rule(w, "not understood:", peek(w));
     if (r->right.n && !strcmp(r->right.names[0], "=") && r->left.n > 1)
-        return bad_rule(w, "= stands for one name, there are several", NULL);
+        return bad_rule(w, "= stands for one name, got several", NULL);
     return DONE;
 }
 

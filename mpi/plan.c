@@ -17,7 +17,7 @@ tn_status tnm_options_check(const tn_mpi_options *o, const char *call)
     if (!o)
         return TN_OK;
     if ((unsigned)o->way > TN_MPI_NODES)
-        return tnm_fail(TN_EARG, "%s: way is %d, which there is not", call, (int)o->way);
+        return tnm_fail(TN_EARG, "%s: unknown way %d", call, (int)o->way);
     if (o->flags & ~(uint32_t)TN_MPI_TRUST)
         return tnm_fail(TN_EARG, "%s: flags are %u, expected 0 or TN_MPI_TRUST", call,
                         o->flags);

@@ -23,7 +23,7 @@
  * TN_EDTYPE     the sources have no common dtype, dst does not fit them, tn_gemm of bool
  * TN_ESHAPE     axes or extents do not fit
  * TN_EOVERFLOW  a size does not fit 64 bits
- * TN_ESTRIDE    dst names an element twice
+ * TN_ESTRIDE    two indices of dst share an element
  * TN_ENULL      data is NULL while there are elements
  * TN_EOVERLAP   dst shares a byte with a or b; or with c, unless c is exactly dst
  * TN_ENOMEM     no memory for what a call needs beside its operands */

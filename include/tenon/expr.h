@@ -56,7 +56,7 @@ TN_API TN_NODISCARD tn_status tn_expr_result(const tn_expr *e, int n,
  * TN_EUNSUPPORTED  more than TN_EXPR_STEPS steps
  * TN_ESHAPE        sources do not broadcast to dst
  * TN_EOVERFLOW     a constant is beyond i64
- * TN_ESTRIDE       dst names one element twice
+ * TN_ESTRIDE       two indices of dst share an element
  * TN_EOVERLAP      dst shares a byte with a source that is not exactly dst */
 TN_API TN_NODISCARD tn_status tn_expr_run(const tn_expr *e, const tn_tensor *dst, int n,
                                           const tn_tensor *const *srcs);

@@ -133,7 +133,7 @@ TN_API void tn_file_close(tn_file *f);
  * is named "arr_0", in .safetensors "tensor".
  *
  * The bytes go to a temporary file in the same folder, which is synced and renamed: path is the
- * old file or the whole new one at every moment, and the old one after a failure.
+ * old file or the whole new one at any moment, and the old one after a failure.
  *
  * bf16 is written to .npy and .npz as '<V2', f8 as '<V1', with the dtype's name in a comment of
  * the header: np.load(path).view(ml_dtypes.bfloat16) reads it. */

@@ -88,7 +88,7 @@ TN_API TN_NODISCARD tn_status tn_reduce_shape(const tn_tensor *src, int naxes, c
  * TN_EDTYPE    the reduction does not take src's dtype, or dst's does not fit
  * TN_ESHAPE    dst has another shape; min, max, argmin, argmax (also nan...) of no elements
  *              while dst has some
- * TN_ESTRIDE   dst names one element twice
+ * TN_ESTRIDE   two indices of dst share an element
  * TN_EOVERLAP  dst shares a byte with src */
 TN_API TN_NODISCARD tn_status tn_reduce(tn_reduction op, const double *params,
                                         const tn_tensor *dst, const tn_tensor *src, int naxes,

@@ -190,7 +190,7 @@ TN_API TN_NODISCARD tn_status tn_stream_explain(const tn_stream *job, char *buf,
  * compute, and need the alignment of uint64_t.
  *
  * TN_ENULL, TN_ENOMEM, and what tn_stream_run returns
- * TN_EARG  another recipe; no such piece; all pieces have met */
+ * TN_EARG  another recipe; no such piece; all pieces are merged */
 typedef struct tn_partial tn_partial;
 TN_API TN_NODISCARD tn_status tn_partial_create(tn_partial **p, const tn_stream *job);
 TN_API int64_t tn_partial_count(const tn_partial *p); /* pieces; 0 for NULL */

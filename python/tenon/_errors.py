@@ -14,7 +14,7 @@ class ShapeError(TenonError, ValueError):
 
 
 class LayoutError(TenonError, ValueError):
-    """Strides cannot do what is asked: an output names an element twice, no such view."""
+    """Strides cannot do what is asked: two indices of an output share an element, no such view."""
 
     status = "TN_ESTRIDE"
 

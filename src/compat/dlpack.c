@@ -153,7 +153,8 @@ tn_status tn_to_dlpack_old(struct DLManagedTensor **m, const tn_tensor *t,
     if (!m || !t)
         return tni_fail(TN_ENULL, "to_dlpack_old: %s is NULL", m ? "t" : "m");
     if (t->flags & TN_READONLY)
-        return tni_fail(TN_EARG, "to_dlpack_old: t is read-only, which this form cannot say");
+        return tni_fail(TN_EARG, "to_dlpack_old: t is read-only, expected a writable tensor: "
+                                 "this form has no flag for it");
     TRY(tni_check(t, "to_dlpack_old: t"));
     TRY(tni_check_data(t, "to_dlpack_old: t"));
 

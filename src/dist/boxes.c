@@ -59,8 +59,7 @@ static tn_status boxes_check(int ndim, const int64_t *shape, int nranks, int64_t
 {
     for (int64_t i = 0; i < nboxes; i++) {
         if (owners[i] < 0 || owners[i] >= nranks)
-            return tni_fail(TN_EARG,
-                            "dist_boxes: box %lld belongs to rank %d, and there are %d ranks",
+            return tni_fail(TN_EARG, "dist_boxes: box %lld: rank %d is out of range [0, %d)",
                             (long long)i, owners[i], nranks);
         for (int k = 0; k < ndim; k++) {
             int64_t start = starts[i * ndim + k], n = extents[i * ndim + k];
@@ -177,7 +176,7 @@ tn_status tn_dist_whole(tn_dist **d, int ndim, const int64_t *shape, int nranks,
     tn_dist made;
     TRY(boxes_shape(&made, ndim, shape, nranks, "dist_whole"));
     if (rank < 0 || rank >= nranks)
-        return tni_fail(TN_EARG, "dist_whole: rank is %d, and there are %d", rank, nranks);
+        return tni_fail(TN_EARG, "dist_whole: rank %d is out of range [0, %d)", rank, nranks);
     static const int64_t zeros[TN_MAX_NDIM];
     TRY(tn_dist_boxes(d, ndim, shape, nranks, 1, &rank, zeros, shape));
     (*d)->whole = rank;

@@ -51,7 +51,7 @@ static tn_status dist_part_of(const tn_dist *d, int rank, int64_t part, const ch
                               int64_t *box)
 {
     if (rank < 0 || rank >= d->nranks)
-        return tni_fail(TN_EARG, "%s: rank is %d, and there are %d", call, rank, d->nranks);
+        return tni_fail(TN_EARG, "%s: rank %d is out of range [0, %d)", call, rank, d->nranks);
     int64_t first = 0, last = 1;
     if (d->boxes)
         tni_boxes_of(d->boxes, rank, &first, &last);

@@ -174,10 +174,11 @@ static tn_status halo_check(const tn_dist *d, const int64_t *before, const int64
         return tni_fail(TN_EUNSUPPORTED, "route_halo: d is made of boxes");
     for (int i = 0; i < d->mesh_ndim; i++)
         if (d->placements[i].axis >= 0 && d->placements[i].cut == TN_CUT_CYCLIC)
-            return tni_fail(TN_EUNSUPPORTED, "route_halo: axis %d is cut cyclic",
+            return tni_fail(TN_EUNSUPPORTED,
+                            "route_halo: axis %d is distributed cyclically, expected blocks",
                             d->placements[i].axis);
     if ((unsigned)mode > TN_PAD_WRAP)
-        return tni_fail(TN_EARG, "route_halo: mode is %d, which there is not", (int)mode);
+        return tni_fail(TN_EARG, "route_halo: unknown mode %d", (int)mode);
     for (int i = 0; i < d->ndim; i++) {
         int64_t n;
         if (before[i] < 0 || after[i] < 0)
@@ -228,7 +229,7 @@ tn_status tn_route_halo(tn_route **out, int rank, const tn_dist *d, tn_dtype dty
                         : !before ? "before"
                                   : "after");
     if (rank < 0)
-        return tni_fail(TN_EARG, "route_halo: rank is %d", rank);
+        return tni_fail(TN_EARG, "route_halo: rank is %d, expected at least 0", rank);
     TRY(halo_check(d, before, after, mode));
     tn_route *r;
     TRY(tni_route_begin(&r, rank, d, dtype, d, dtype, "route_halo"));

@@ -12,7 +12,7 @@ static tn_status mesh_placement(int i, const tn_placement *p, int extent, int nd
         return tni_fail(TN_EARG, "dist_mesh: placement %d cuts axis %d, the tensor has %d", i,
                         p->axis, ndim);
     if (p->cut != TN_CUT_BLOCK && p->cut != TN_CUT_EVEN && p->cut != TN_CUT_CYCLIC)
-        return tni_fail(TN_EARG, "dist_mesh: placement %d has cut %d, which there is not", i,
+        return tni_fail(TN_EARG, "dist_mesh: placement %d has the unknown cut %d", i,
                         (int)p->cut);
     const bool cyclic = p->cut == TN_CUT_CYCLIC;
     if (cyclic ? p->block < 1 : p->block != 0)

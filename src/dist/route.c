@@ -260,7 +260,7 @@ tn_status tni_route_begin(tn_route **out, int rank, const tn_dist *dst, tn_dtype
     const tn_dtype dtypes[] = {dst_dtype, src_dtype};
     for (int k = 0; k < 2; k++)
         if (!tni_dtype_known(dtypes[k]))
-            return tni_fail(TN_EDTYPE, "%s: %s has dtype %d, which there is not", call,
+            return tni_fail(TN_EDTYPE, "%s: %s has the unknown dtype %d", call,
                             k ? "src" : "dst", (int)dtypes[k]);
     const bool narrower = tni_width(dst_dtype) < tni_width(src_dtype);
     if (!tni_shape_size(dst->ndim, dst->shape, tni_width(narrower ? src_dtype : dst_dtype),
@@ -324,7 +324,7 @@ static tn_status route_make(tn_route **out, int rank, const tn_dist *dst, tn_dty
     if (!out || !dst || !src)
         return tni_fail(TN_ENULL, "route: %s is NULL", !out ? "r" : !dst ? "dst" : "src");
     if (rank < 0)
-        return tni_fail(TN_EARG, "route: rank is %d", rank);
+        return tni_fail(TN_EARG, "route: rank is %d, expected at least 0", rank);
     TRY(route_axes(order, dst, src, axes));
     tn_route *r;
     TRY(tni_route_begin(&r, rank, dst, dst_dtype, src, src_dtype, "route"));

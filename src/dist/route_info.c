@@ -71,8 +71,8 @@ tn_status tn_route_peer(const tn_route *r, bool send, int64_t i, int *rank, int6
                                 : "elements");
     const tni_side *s = &r->side[send];
     if (i < 0 || i >= s->messages)
-        return tni_fail(TN_EARG, "route_peer: message %lld, there are %lld", (long long)i,
-                        (long long)s->messages);
+        return tni_fail(TN_EARG, "route_peer: message %lld is out of range [0, %lld)",
+                        (long long)i, (long long)s->messages);
     int64_t first, last, n = 0;
     tni_message(s, i, &first, &last);
     const tni_product *p = s->products.at;

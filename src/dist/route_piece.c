@@ -173,8 +173,9 @@ tn_status tn_route_piece(const tn_route *r, int64_t i, int64_t k, const tn_tenso
                                       : "src");
     const tni_side *s = &r->side[0];
     if (i < -1 || i >= s->messages || k < 0)
-        return tni_fail(TN_EARG, "route_piece: piece %lld of message %lld, there are %lld",
-                        (long long)k, (long long)i, (long long)s->messages);
+        return tni_fail(
+            TN_EARG, "route_piece: piece %lld of message %lld, expected a message in [0, %lld)",
+            (long long)k, (long long)i, (long long)s->messages);
     const tni_list *list = i < 0 ? &r->keep : &s->products;
     int64_t first = 0, last = list->n;
     if (i >= 0)
@@ -199,8 +200,8 @@ tn_status tn_route_before(const tn_route *r, bool send, int64_t i, int64_t part,
         return tni_fail(TN_ENULL, "route_before: %s is NULL", r ? "elements" : "r");
     const tni_side *s = &r->side[send];
     if (i < 0 || i >= s->messages)
-        return tni_fail(TN_EARG, "route_before: message %lld, there are %lld", (long long)i,
-                        (long long)s->messages);
+        return tni_fail(TN_EARG, "route_before: message %lld is out of range [0, %lld)",
+                        (long long)i, (long long)s->messages);
     int64_t first, last, sum = 0;
     tni_message(s, i, &first, &last);
     for (int64_t n = first; n < last; n++) {

@@ -271,7 +271,7 @@ static tn_status check_names(const char *call, int n, const char *const *names)
         return tni_fail(TN_EARG, "%s: n is %d, expected at least 0", call, n);
     for (int i = 0; i < n; i++) {
         if (!tni_expr_is_name(names[i]))
-            return tni_fail(TN_EARG, "%s: \"%.40s\" is no name of a tensor", call, names[i]);
+            return tni_fail(TN_EARG, "%s: \"%.40s\" is not a name", call, names[i]);
         for (int j = 0; j < i; j++)
             if (!strcmp(names[i], names[j]))
                 return tni_fail(TN_EARG, "%s: the name %.40s is given twice", call, names[i]);

@@ -154,8 +154,8 @@ tn_status tni_expr_finish_call(tni_expr_parser *p, const tni_expr_waiting *w)
     for (int i = arity; i < args; i++)
         if (tni_expr_is_variable(p, p->values - args + i))
             return tni_fail_at(TN_EFORMAT, w->column,
-                               "%s: a parameter of %.*s is no number at column %d", p->call,
-                               w->size, s, w->column);
+                               "%s: expected a number as parameter of %.*s at column %d",
+                               p->call, w->size, s, w->column);
     item.kind = TNI_EXPR_OP;
     item.what = op;
     return tni_expr_hand_on(p, &item, args, 1);

@@ -30,7 +30,8 @@ static tn_status ldexp_types(tni_op_signature *sig, const char *call, tn_op op,
     if (tni_kind_of(in[0]) != TNI_FLOAT)
         return refuse(call, op, in[0]);
     if (in[1] != in[0] && in[1] != TN_I32 && in[1] != TN_I64)
-        return tni_fail(TN_EDTYPE, "%s: op %s of %s takes i32, i64 or %s beside it, not %s",
+        return tni_fail(TN_EDTYPE,
+                        "%s: op %s of %s takes i32, i64 or %s as its second operand, got %s",
                         call, tni_ops[op].name, tn_dtype_name(in[0]), tn_dtype_name(in[0]),
                         tn_dtype_name(in[1]));
     sig->result = sig->promoted[1] = in[0];

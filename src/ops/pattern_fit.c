@@ -74,7 +74,8 @@ static tn_status split(left_axes *l, const tni_pattern *p, const tn_tensor *src,
     if (unknown < 0 && known != extent)
         return fail_split(p, src, axis, known);
     if (unknown >= 0 && known == 0)
-        return tni_fail(TN_ESHAPE, "pattern: \"%s\": '%.*s' has no one size beside a size of 0",
+        return tni_fail(TN_ESHAPE,
+                        "pattern: \"%s\": '%.*s' has no single size beside a size of 0",
                         tni_quoted(p->text).text, p->left.name[unknown].len,
                         p->text + p->left.name[unknown].at);
     if (unknown >= 0 && extent % known != 0)

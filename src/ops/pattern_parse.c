@@ -117,7 +117,7 @@ static tn_status read_ellipsis(reader *r, int at)
 {
     const tni_side *left = &r->p->left;
     if (r->side->ellipsis >= 0)
-        return wrong(r, at, 3, "is there already at", r->side->name[r->side->ellipsis].at + 1);
+        return wrong(r, at, 3, "repeats the one at", r->side->name[r->side->ellipsis].at + 1);
     if (r->side == left && r->group >= 0)
         return wrong(r, at, 3, "is in a group on the left", -1);
     if (r->side != left && left->ellipsis < 0)
@@ -135,7 +135,7 @@ static tn_status read_number(reader *r, int at, int len)
     if (!number(r->p->text + at, len, &n))
         return fault(TN_EOVERFLOW, r->p->text, at, len, "does not fit", -1);
     if (n == 0)
-        return wrong(r, at, len, "is no extent", -1);
+        return wrong(r, at, len, "is not an extent", -1);
     if (n == 1)
         return add_dim(r, at, len);
     if (r->side == &r->p->left)
@@ -150,7 +150,7 @@ static tn_status read_name(reader *r, int at, int len)
         return wrong(r, at, len, "begins or ends with '_'", -1);
     int twin = find(r->side, r->p->text, name, len);
     if (twin >= 0)
-        return wrong(r, at, len, "is there already at", r->side->name[twin].at + 1);
+        return wrong(r, at, len, "repeats the one at", r->side->name[twin].at + 1);
     return add_name(r, at, len, -1);
 }
 
@@ -171,7 +171,7 @@ static tn_status read_word(reader *r)
     if (digits == len)
         return read_number(r, at, len);
     if (digit(text[0]))
-        return wrong(r, at, len, "is neither a name nor a number", -1);
+        return wrong(r, at, len, "is not a name or a number", -1);
     return read_name(r, at, len);
 }
 
@@ -301,7 +301,7 @@ static tn_status read_size(tni_pattern *p, const char *sizes, int *pos)
     while (digit(sizes[stop]))
         stop++;
     if (stop == value || (sizes[stop] && sizes[stop] != ' '))
-        return fault(TN_EFORMAT, sizes, stop, 1, "is no digit", -1);
+        return fault(TN_EFORMAT, sizes, stop, 1, "is not a digit", -1);
     int64_t n;
     if (!number(sizes + value, stop - value, &n))
         return fault(TN_EOVERFLOW, sizes, value, stop - value, "does not fit", -1);

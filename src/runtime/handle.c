@@ -28,16 +28,17 @@ tn_status tn_handle_create(tn_handle **h, tn_device device, int device_id,
         return tni_fail(TN_ENULL, "handle_create: h is NULL");
     tn_config c = config ? *config : (tn_config){0};
     if (c.threads < 0)
-        return tni_fail(TN_EARG, "handle_create: threads is %d, not 0 or more", c.threads);
+        return tni_fail(TN_EARG, "handle_create: threads is %d, expected at least 0",
+                        c.threads);
     if (!c.alloc != !c.free)
-        return tni_fail(TN_EARG, "handle_create: alloc and free come together, %s is NULL",
+        return tni_fail(TN_EARG, "handle_create: alloc and free are given together, %s is NULL",
                         c.alloc ? "free" : "alloc");
     for (int i = 0; i < COUNT(c.reserved); i++)
         if (c.reserved[i])
             return tni_fail(TN_EARG, "handle_create: reserved[%d] is not NULL", i);
     if (device != TN_CPU || device_id != 0)
         return tni_fail(TN_EDEVICE,
-                        "handle_create: device %d with id %d, there is %d with id 0",
+                        "handle_create: got device %d with id %d, expected %d with id 0",
                         (int)device, device_id, (int)TN_CPU);
 
     tn_handle *made = tni_alloc(sizeof *made);

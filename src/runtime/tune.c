@@ -94,14 +94,14 @@ static tn_status parse(char *text, const char *path)
     for (int at = 2; *line; at++) {
         char *end = strchr(line, '\n');
         if (!end)
-            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d is cut", path, at);
+            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d is truncated", path, at);
         *end = 0;
         if (!strncmp(line, "cpu ", 4)) {
             if (strcmp(line + 4, name) != 0)
                 return tni_fail(TN_EUNSUPPORTED, "tune_load: %s: made on %.48s, this is %s",
                                 path, line + 4, name);
         } else if (*line != '#' && !take_line(line, found)) {
-            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d is no number in its range",
+            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d: the value is out of range",
                             path, at);
         }
         line = end + 1;

@@ -127,7 +127,7 @@ tn_status tn_stream_run(const tn_stream *job)
 {
     TRY(check_job(job));
     if (!job->writer && !job->put)
-        return tni_fail(TN_ENULL, "stream: neither writer nor put is given");
+        return tni_fail(TN_ENULL, "stream: expected a writer or put, both are NULL");
     for (int k = 0; k < job->n; k++)
         if (!job->sources[k].file && !job->sources[k].read)
             TRY(tni_check_data(&job->sources[k].view, "stream: source"));

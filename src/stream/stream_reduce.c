@@ -280,8 +280,8 @@ tn_status tn_partial_compute(tn_partial *p, int64_t i, const void **states)
     if (!p || !states)
         return tni_fail(TN_ENULL, "partial_compute: %s is NULL", p ? "states" : "p");
     if (i < 0 || i >= tn_partial_count(p))
-        return tni_fail(TN_EARG, "partial_compute: piece %lld, there are %lld", (long long)i,
-                        (long long)tn_partial_count(p));
+        return tni_fail(TN_EARG, "partial_compute: piece %lld is out of range [0, %lld)",
+                        (long long)i, (long long)tn_partial_count(p));
     const int64_t words = box_words(&p->r), at[] = {i / p->r.runs.runs, i % p->r.runs.runs, 0};
     TRY(tn_init(&box, p->box, TN_U64, 1, &words));
     TRY(reduce_box(&p->r, &box, 0, NULL, at));
@@ -294,9 +294,11 @@ tn_status tn_partial_merge(tn_partial *p, const void *states)
     if (!p || !states)
         return tni_fail(TN_ENULL, "partial_merge: %s is NULL", p ? "states" : "p");
     if (!p->r.job->writer && !p->r.job->put)
-        return tni_fail(TN_ENULL, "partial_merge: the job has neither writer nor put");
+        return tni_fail(TN_ENULL,
+                        "partial_merge: expected a writer or put in the job, both are NULL");
     if (p->next == tn_partial_count(p))
-        return tni_fail(TN_EARG, "partial_merge: all %lld pieces have met", (long long)p->next);
+        return tni_fail(TN_EARG, "partial_merge: all %lld pieces are merged already",
+                        (long long)p->next);
     const int64_t at[] = {p->next / p->r.runs.runs, p->next % p->r.runs.runs};
     const tn_tensor box = {.data = (void *)(uintptr_t)states};
     p->next++;

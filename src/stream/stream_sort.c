@@ -18,7 +18,7 @@ tn_status tni_temp_open(tni_temp *t, tn_dtype dtype, int ndim, const int64_t *sh
     if (f)
         fclose(f);
     if (t->fd < 0)
-        return tni_fail(TN_EIO, "stream: the system gives no temporary file");
+        return tni_fail(TN_EIO, "stream: cannot create a temporary file");
     TRY(tn_init(&t->view, NULL, dtype, ndim, shape));
     return tn_writer_open_fd(&t->writer, t->fd, "temporary file", &t->view);
 }

@@ -1,6 +1,6 @@
 /* facts.c - what a tensor is: counts, contiguity, the bytes it touches, one element's address.
  *
- * A public fact about a broken tensor is 0, false or NULL, and the sentence says what is
+ * A public fact about an invalid tensor is 0, false or NULL, and the sentence says what is
  * wrong. */
 #include "view.h"
 

@@ -96,7 +96,7 @@ static tn_status next(scan *s, item *it)
         if (take(s, ":"))
             TRY(read_range(s, it));
         else if (!none && !it->has_start)
-            return bad(s, "neither a number nor a slice, ..., None");
+            return bad(s, "expected a number, a slice, ... or None");
     }
     s->comma = take(s, ",");
     return TN_OK;

@@ -95,13 +95,13 @@ $ tenon meta --set u8=256 all.gguf -o no.gguf
 2> tenon: all.gguf: u8: "256" does not fit; it is of type u8
 ? 1
 $ tenon meta --set b=1 all.gguf -o no.gguf
-2> tenon: all.gguf: b: "1" is neither true nor false; it is of type bool
+2> tenon: all.gguf: b: "1" is not true or false; it is of type bool
 ? 1
 $ tenon meta --set f32=1e99 all.gguf -o no.gguf
 2> tenon: all.gguf: f32: "1e99" does not fit; it is of type f32
 ? 1
 $ tenon meta --set i32=x all.gguf -o no.gguf
-2> tenon: all.gguf: i32: "x" is no whole number; it is of type i32
+2> tenon: all.gguf: i32: "x" is not an integer; it is of type i32
 ? 1
 $ tenon meta --set flags=true all.gguf -o no.gguf
 2> tenon: all.gguf: flags is a list; --kv FILE sets lists
@@ -127,7 +127,7 @@ $ tenon convert data/c_f32.npy --kv missing.json -o no.gguf
 2> tenon: missing.json: No such file or directory
 ? 1
 $ tenon convert data/c_f32.npy --kv data/c_f32.npy -o no.gguf
-2> tenon: data/c_f32.npy: neither a .gguf nor JSON
+2> tenon: data/c_f32.npy: not a .gguf or JSON file
 ? 1
 $ for text in '' '[]' '{' '{"a"}' '{"a": 1}' '{"a": {"u9": 1}}' '{"a": {"u8": 300}}' '{"a": {"u8": "1"}}' '{"a": {"string": [1]}}' '{"a": "\ud800"}' '{"a": "b' '{"a": "b"} x' '{"a": "b", "a": "c"}' '{"a": {"u8": [1}}' '{"general.alignment": {"u32": 48}}' '{"general.alignment": "x"}'; do printf '%s' "$text" >bad.json; tenon convert data/c_f32.npy --kv bad.json -o no.gguf; done; ls no.gguf
 2> tenon: bad.json: byte 1: no object
@@ -138,7 +138,7 @@ $ for text in '' '[]' '{' '{"a"}' '{"a": 1}' '{"a": {"u9": 1}}' '{"a": {"u8": 30
 2> tenon: bad.json: byte 12: no type of .gguf
 2> tenon: bad.json: byte 17: does not fit
 2> tenon: bad.json: byte 14: a text where a number is expected
-2> tenon: bad.json: byte 19: a number where a text is expected
+2> tenon: bad.json: byte 19: expected a string, got a number
 2> tenon: bad.json: byte 14: \u names no letter
 2> tenon: bad.json: byte 9: a text does not end
 2> tenon: bad.json: byte 12: text behind the object

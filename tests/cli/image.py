@@ -108,8 +108,8 @@ with tempfile.TemporaryDirectory() as folder:
     check("large", b"".join(read_png("b.png")[3]), big)
     for words, said in (
         (["c.png", "first.npy"], "c.png already exists; use -f to overwrite"),
-        (["no.png", f"{DATA}/line.npy"], "is no picture"),
-        (["no.png", f"{DATA}/c_c64.npy"], "is no picture"),
+        (["no.png", f"{DATA}/line.npy"], "not a picture"),
+        (["no.png", f"{DATA}/c_c64.npy"], "not a picture"),
         (["nowhere/no.png", "u8.npy"], "No such file"),
         (["no.png", f"{DATA}/state.pt"], "name one as"),
     ):

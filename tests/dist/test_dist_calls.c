@@ -276,12 +276,12 @@ static void refused_dists(void **state)
     SAYS(TN_EOVERLAP, "(2, 0)", tn_dist_boxes(&d, 2, s, 2, 2, twice, same, over));
     SAYS(TN_EARG, "-1 boxes", tn_dist_boxes(&d, 2, s, 2, -1, owners, starts, extents));
     SAYS(TN_EARG, "0 ranks", tn_dist_boxes(&d, 2, s, 0, 2, owners, starts, extents));
-    SAYS(TN_EARG, "rank is 2", tn_dist_whole(&d, 2, s, 2, 2));
+    SAYS(TN_EARG, "rank 2 is", tn_dist_whole(&d, 2, s, 2, 2));
     assert_null(d);
     OK(tn_dist_mesh(&d, 2, s, 2, m, p, ranks));
     int64_t n[2], part;
     int rank;
-    SAYS(TN_EARG, "rank is 4", tn_dist_part(d, 4, 0, n));
+    SAYS(TN_EARG, "rank 4 is", tn_dist_part(d, 4, 0, n));
     SAYS(TN_EARG, "part is 1", tn_dist_part(d, 0, 1, n));
     SAYS(TN_EARG, "local[0] is 3", tn_dist_where(d, 0, 0, (const int64_t[]){3, 0}, n));
     SAYS(TN_EARG, "index[1] is 6", tn_dist_find(d, (const int64_t[]){0, 6}, &rank, &part, n));
@@ -316,7 +316,7 @@ static void refused_routes(void **state)
     tn_tensor src, dst;
     OK(tn_init(&src, x, TN_F32, 2, (const int64_t[]){3, 4}));
     OK(tn_init(&dst, y, TN_F32, 2, (const int64_t[]){2, 6}));
-    SAYS(TN_EARG, "there are 1", tn_route_peer(r, true, 1, &peer, &n));
+    SAYS(TN_EARG, "out of range [0, 1)", tn_route_peer(r, true, 1, &peer, &n));
     SAYS(TN_EARG, "message 0 has 6", tn_route_pack(r, 0, 3, 4, message, &src));
     SAYS(TN_ENULL, "message", tn_route_pack(r, 0, 0, 6, NULL, &src));
     SAYS(TN_ESHAPE, "part 0", tn_route_pack(r, 0, 0, 6, message, &dst));

@@ -38,7 +38,7 @@ static void npy_texts(void **state)
          "x: header, 0 bytes before its end: shape has a non-integer extent"},
         {"{'shape'   ", 8, TN_EFORMAT, "x: header, 0 bytes before its end: no key"},
         {"{'fortran_order': Tru", 8, TN_EFORMAT,
-         "x: header, 3 bytes before its end: fortran_order is neither True nor False"},
+         "x: header, 3 bytes before its end: fortran_order: expected True or False"},
         {"", 8, TN_EFORMAT, "x: header, 0 bytes before its end: no dictionary"},
         {"{'fortran_order': True, 'shape': (2,)}", 8, TN_EFORMAT,
          "x: header, 0 bytes before its end: descr, fortran_order or shape is missing"},

@@ -459,7 +459,7 @@ static void test_refused(void **state)
     REFUSED(tn_stream_run(&job), TN_ENULL, "sources is NULL");
     job = good;
     job.put = NULL;
-    REFUSED(tn_stream_run(&job), TN_ENULL, "neither writer nor put");
+    REFUSED(tn_stream_run(&job), TN_ENULL, "expected a writer or put");
     job = good;
     source.at[0] = 1;
     REFUSED(tn_stream_run(&job), TN_EARG, "source 0 covers [1, 9) of axis 0");

@@ -214,11 +214,11 @@ static void test_refused(void **state)
     job.put = NULL;
     OK(tn_partial_create(&p, &job));
     assert_int_equal(tn_partial_count(p), 1);
-    REFUSED(tn_partial_compute(p, 1, &states), TN_EARG, "piece 1, there are 1");
+    REFUSED(tn_partial_compute(p, 1, &states), TN_EARG, "piece 1 is out of range [0, 1)");
     REFUSED(tn_partial_compute(NULL, 0, &states), TN_ENULL, "p is NULL");
     OK(tn_partial_compute(p, 0, &states));
     REFUSED(tn_partial_merge(p, NULL), TN_ENULL, "states is NULL");
-    REFUSED(tn_partial_merge(p, states), TN_ENULL, "neither writer nor put");
+    REFUSED(tn_partial_merge(p, states), TN_ENULL, "expected a writer or put");
     tn_partial_free(p);
     tn_partial_free(NULL);
     assert_int_equal(tn_partial_count(NULL) + tn_partial_bytes(NULL), 0);

@@ -7,7 +7,7 @@
 
 static infiniStatus_t refuse(const char *name, const void *first)
 {
-    return tni_iop_status(first ? tni_fail(TN_EDEVICE, "%s: the CPU does not have it", name)
+    return tni_iop_status(first ? tni_fail(TN_EDEVICE, "%s: not available on the CPU", name)
                                 : tni_fail(TN_ENULL, "%s: the first argument is NULL", name));
 }
 

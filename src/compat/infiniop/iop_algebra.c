@@ -48,7 +48,7 @@ tn_status tni_iop_plan_inner(tni_iop_program *p)
         return tni_iop_fail(p, TN_ESHAPE, "axes do not fit");
     for (int i = 0; i < out->ndim; i++)
         if (out->shape[i] != (i < a->ndim - 1 ? a->shape[i] : b->shape[i - (a->ndim - 1)]))
-            return tni_iop_fail(p, TN_ESHAPE, "the output does not have the axes of both");
+            return tni_iop_fail(p, TN_ESHAPE, "output: expected the axes of both inputs");
     if (out->ndim > 48)
         return tni_iop_fail(p, TN_ESHAPE, "there are more than 48 axes");
     static const char names[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy";

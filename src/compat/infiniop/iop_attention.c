@@ -117,14 +117,14 @@ static tn_status check_ffn(tni_iop_program *p, ffn *f)
     if (f->gate_up.shape[1] == f->d)
         TRY(tn_transpose(&f->gate_up, &f->gate_up, 0, 1));
     if (f->gate_up.shape[0] != f->d || f->gate_up.shape[1] % 2)
-        return tni_iop_fail(p, TN_ESHAPE, "gate_up has neither (2 di, d) nor (d, 2 di)");
+        return tni_iop_fail(p, TN_ESHAPE, "gate_up: expected shape (2 di, d) or (d, 2 di)");
     f->di = f->gate_up.shape[1] / 2;
     TRY(tni_iop_rank(p, DOWN, 2));
     f->down = p->t[DOWN];
     if (f->down.shape[0] == f->d && f->down.shape[1] == f->di)
         TRY(tn_transpose(&f->down, &f->down, 0, 1));
     if (f->down.shape[0] != f->di || f->down.shape[1] != f->d)
-        return tni_iop_fail(p, TN_ESHAPE, "down has neither (d, di) nor (di, d)");
+        return tni_iop_fail(p, TN_ESHAPE, "down: expected shape (d, di) or (di, d)");
     if (p->given[RESIDUAL]) {
         TRY(tni_iop_like(p, RESIDUAL, 0));
         TRY(tni_iop_is(p, RESIDUAL, p->t[0].dtype));

@@ -121,8 +121,8 @@ static tn_status describe(infiniopTensorDescriptor_t *out, size_t ndim, const si
         return tni_fail(TN_ENULL, "CreateTensorDescriptor: %s is NULL",
                         out ? "shape" : "desc_ptr");
     if (ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "CreateTensorDescriptor: ndim is %zu, more than %d", ndim,
-                        TN_MAX_NDIM);
+        return tni_fail(TN_EARG, "CreateTensorDescriptor: ndim is %zu, expected at most %d",
+                        ndim, TN_MAX_NDIM);
     if ((unsigned)dtype >= (unsigned)COUNT(dtypes) || !dtypes[dtype])
         return tni_fail(TN_EDTYPE, "CreateTensorDescriptor: dtype %d is unknown", (int)dtype);
     struct InfiniopTensorDescriptor d = {.dtype = dtype};

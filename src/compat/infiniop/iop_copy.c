@@ -102,12 +102,13 @@ static tn_status make_shuffle(const tni_iop_request *q, const tni_iop_tensor *ts
 {
     TRY(tni_iop_check(q, 2, ts));
     if (factor < 1)
-        return tni_fail(TN_EARG, "PixelShuffle: upscale_factor is %d, less than 1", factor);
+        return tni_fail(TN_EARG, "PixelShuffle: upscale_factor is %d, expected at least 1",
+                        factor);
     TRY(check_pair(q, ts));
     const tn_tensor *y = &ts[0]->t, *x = &ts[1]->t;
     if (y->ndim != 4 || x->ndim != 4)
-        return tni_fail(TN_ESHAPE, "PixelShuffle: %d axes become %d, not 4 and 4", x->ndim,
-                        y->ndim);
+        return tni_fail(TN_ESHAPE, "PixelShuffle: expected 4-d input and output, got %d and %d",
+                        x->ndim, y->ndim);
     const int64_t r = factor;
     const int64_t grown[] = {1, r * r, r, r};
     for (int i = 0; i < 4; i++) {

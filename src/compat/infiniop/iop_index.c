@@ -47,7 +47,7 @@ static tn_status plan_index(tni_iop_program *p, tn_put_op op, double alpha)
     TRY(tni_iop_alike(p, 1, 1 | 8));
     TRY(tni_iop_index(p, 2));
     if (!(p->args->num[0] >= 0 && p->args->num[0] < x->ndim))
-        return tni_iop_fail(p, TN_ESHAPE, "there is no such axis");
+        return tni_iop_fail(p, TN_ESHAPE, "the axis is out of range");
     const int dim = (int)p->args->num[0];
     TRY(tni_iop_rank(p, 2, 1));
     int64_t shape[TN_MAX_NDIM];
@@ -87,7 +87,7 @@ tn_status tni_iop_plan_scatter(tni_iop_program *p)
     const double given = p->args->num[0];
     const int axis = (int)(given < 0 ? given + x->ndim : given);
     if (axis < 0 || axis >= x->ndim)
-        return tni_iop_fail(p, TN_EARG, "there is no such axis");
+        return tni_iop_fail(p, TN_EARG, "the axis is out of range");
     TRY(tni_iop_like(p, 0, 1));
     TRY(tni_iop_like(p, 3, 2));
     tn_tensor target = p->t[0];
@@ -101,7 +101,7 @@ tn_status tni_iop_plan_scatter(tni_iop_program *p)
     TRY(tni_iop_index(p, 2));
     const double reduction = p->args->num[1];
     if (reduction != 0 && reduction != 1 && reduction != 2)
-        return tni_iop_fail(p, TN_EARG, "the reduction is none of 0, 1 and 2");
+        return tni_iop_fail(p, TN_EARG, "the reduction is out of range, expected 0, 1 or 2");
     TRY(IOP_CALL(p, tni_iop_in_range, 0, -x->shape[axis], x->shape[axis], index));
     TRY(plan_start(p));
     return IOP_CALL(p, tni_iop_put_along, 0, axis, ops[(int)reduction], &target, index,

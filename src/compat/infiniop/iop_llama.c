@@ -110,10 +110,10 @@ static tn_status check_rope(tni_iop_program *p)
     const tn_tensor *y = &p->t[0], *pos = &p->t[2], *table = &p->t[3];
     TRY(tni_iop_alike(p, 0, 1 << 1 | 1 << 3 | 1 << 4));
     if (!tni_is_integer(pos->dtype))
-        return tni_iop_fail(p, TN_EDTYPE, "positions are no integers");
+        return tni_iop_fail(p, TN_EDTYPE, "positions: expected an integer dtype");
     const double algo = p->args->num[0];
     if (algo != INFINIOP_ROPE_ALGO_GPT_J && algo != INFINIOP_ROPE_ALGO_GPT_NEOX)
-        return tni_iop_fail(p, TN_ENULL, "there is no such algorithm");
+        return tni_iop_fail(p, TN_ENULL, "the algorithm is unknown");
     if (y->ndim != 3)
         TRY(tni_iop_rank(p, 0, 4));
     TRY(tni_iop_like(p, 1, 0));
@@ -236,7 +236,7 @@ tn_status tni_iop_plan_select_last(tni_iop_program *p)
     TRY(tni_iop_alike(p, 1, 1));
     const int64_t rows = hidden->shape[0] * hidden->shape[1];
     if (rows == 0 || hidden->shape[2] == 0)
-        return tni_iop_fail(p, TN_ESHAPE, "there are no tokens");
+        return tni_iop_fail(p, TN_ESHAPE, "input: there are 0 tokens");
     tn_tensor dst, src, ends;
     TRY(tn_select(&dst, out, 0, 0));
     TRY(tn_reshape(&src, hidden, 2, (const int64_t[]){rows, hidden->shape[2]}));

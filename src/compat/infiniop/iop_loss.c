@@ -11,7 +11,7 @@ static tn_status check_reduction(const tni_iop_program *p, double reduction)
 {
     if (reduction == NONE || reduction == MEAN || reduction == SUM)
         return TN_OK;
-    return tni_iop_fail(p, TN_EARG, "the reduction is none of 0, 1 and 2");
+    return tni_iop_fail(p, TN_EARG, "the reduction is out of range, expected 0, 1 or 2");
 }
 
 /* Operand 0 takes the losses of this shape: as they are, or one number.  loss is where they are to
@@ -111,7 +111,8 @@ tn_status tni_iop_plan_bce(tni_iop_program *p)
         const tn_tensor *x = &p->t[1];
         const int64_t count = tni_numel(&p->t[3]);
         if (count != tni_numel(x) && !(x->ndim > 0 && count == x->shape[x->ndim - 1]))
-            return tni_iop_fail(p, TN_ESHAPE, "weight: neither all of the logits nor a row");
+            return tni_iop_fail(p, TN_ESHAPE,
+                                "weight: expected the shape of the logits or of a row");
         TRY(broadcast_weight(p, 3, &weight));
     }
     if (p->given[4])
@@ -154,7 +155,7 @@ tn_status tni_iop_plan_cross_entropy(tni_iop_program *p)
     TRY(tni_iop_shape(p, 2, last, x->shape));
     TRY(tni_iop_shape(p, 0, last, x->shape));
     if (x->shape[last] == 0)
-        return tni_iop_fail(p, TN_ESHAPE, "there are no classes");
+        return tni_iop_fail(p, TN_ESHAPE, "input: the axis of classes has extent 0");
     tn_tensor there, at, all, own, row;
     TRY(plan_targets(p, target, x->shape[last], &there, &at));
     TRY(tni_iop_temp(p, &all, p->wide, last, x->shape));
@@ -178,9 +179,9 @@ tn_status tni_iop_plan_multi_margin(tni_iop_program *p)
     if (p->given[3])
         TRY(tni_iop_shape(p, 3, 1, &x->shape[1]));
     if (num[1] != 1 && num[1] != 2)
-        return tni_iop_fail(p, TN_EARG, "p is neither 1 nor 2");
+        return tni_iop_fail(p, TN_EARG, "p: expected 1 or 2");
     if (x->shape[1] == 0)
-        return tni_iop_fail(p, TN_ESHAPE, "there are no classes");
+        return tni_iop_fail(p, TN_ESHAPE, "input: the axis of classes has extent 0");
     tn_tensor loss, there, at, own, column, each, sum, weight, class;
     void *classes;
     TRY(loss_output(p, num[0], 1, x->shape, &loss));

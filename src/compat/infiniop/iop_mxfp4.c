@@ -128,7 +128,7 @@ static tn_status check_moe(tni_iop_program *p)
     const tn_tensor *x = &p->t[IN], *w13 = &p->t[W13];
     const double act = p->args->num[0];
     if (act != INFINIOP_FUSED_MOE_ACT_SWIGLU && act != INFINIOP_FUSED_MOE_ACT_SITUGLU)
-        return tni_iop_fail(p, TN_EARG, "there is no such activation");
+        return tni_iop_fail(p, TN_EARG, "the activation is unknown");
     TRY(tni_iop_alike(p, IN, 1));
     TRY(tni_iop_is(p, EXPERTS, TN_I32));
     TRY(tni_iop_is(p, ROUTING, TN_F32));

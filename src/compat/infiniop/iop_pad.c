@@ -18,7 +18,7 @@ static tn_status read_widths(int64_t *before, int64_t *after, const tn_tensor *x
         int width;
         memcpy(&width, widths + k, sizeof width);
         if (width < 0)
-            return tni_fail(TN_EARG, "Pad: width %zu is %d, less than 0", k, width);
+            return tni_fail(TN_EARG, "Pad: width %zu is %d, expected at least 0", k, width);
         (k % 2 ? after : before)[x->ndim - 1 - (int)(k / 2)] = width;
     }
     return TN_OK;
@@ -38,7 +38,7 @@ static tn_status read_mode(tn_pad_mode *mode, const char *name)
             *mode = modes[i].mode;
             return TN_OK;
         }
-    return tni_fail(TN_EARG, "Pad: no mode is named \"%.40s\"", name);
+    return tni_fail(TN_EARG, "Pad: unknown mode \"%.40s\"", name);
 }
 
 static tn_status check_reflect(const tn_tensor *x, const int64_t *before, const int64_t *after)
@@ -59,7 +59,8 @@ static tn_status make_pad(const tni_iop_request *q, const tni_iop_tensor *ts, co
     if (!pad && pad_size > 0)
         return tni_fail(TN_ENULL, "Pad: pad is NULL");
     if (pad_size % sizeof(int))
-        return tni_fail(TN_EARG, "Pad: pad_size is %zu bytes, not whole numbers", pad_size);
+        return tni_fail(TN_EARG, "Pad: pad_size is %zu bytes, expected a multiple of 4",
+                        pad_size);
     TRY(read_widths(before, after, &ts[1]->t, pad, pad_size / sizeof(int)));
     TRY(read_mode(&mode, name));
     if (mode == TN_PAD_REFLECT)
@@ -104,14 +105,15 @@ static tn_status check_blocks(const tni_iop_request *q, tni_iop_tensor y,
             return tni_fail(TN_ENULL, "BlockDiag: x[%zu] is NULL", k);
         TRY(tni_iop_same_dtype(q->name, y, x[k]));
         if (x[k]->t.ndim != 2)
-            return tni_fail(TN_ESHAPE, "BlockDiag: x[%zu] has %d axes, not 2", k, x[k]->t.ndim);
+            return tni_fail(TN_ESHAPE, "BlockDiag: x[%zu]: got %d axes, expected 2", k,
+                            x[k]->t.ndim);
         for (int i = 0; i < 2; i++)
             if (!tni_add(sum[i], x[k]->t.shape[i], &sum[i]))
                 return tni_fail(TN_EOVERFLOW, "BlockDiag: the matrices are too large");
     }
     if (y->t.ndim != 2 || y->t.shape[0] != sum[0] || y->t.shape[1] != sum[1])
-        return tni_fail(TN_ESHAPE, "BlockDiag: y is not (%lld, %lld)", (long long)sum[0],
-                        (long long)sum[1]);
+        return tni_fail(TN_ESHAPE, "BlockDiag: y: expected shape (%lld, %lld)",
+                        (long long)sum[0], (long long)sum[1]);
     return tni_check_injective(&y->t, "BlockDiag");
 }
 

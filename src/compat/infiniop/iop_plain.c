@@ -31,7 +31,7 @@ static tn_status check_test(const tni_iop_request *q, const tni_iop_tensor *ts)
     const char *name = tni_iop_rows[q->name].name;
     TRY(tni_iop_check(q, 3, ts));
     if (ts[0]->dtype != INFINI_DTYPE_BOOL)
-        return tni_fail(TN_EDTYPE, "%s: the output has dtype %d, not BOOL", name,
+        return tni_fail(TN_EDTYPE, "%s: output: got dtype %d, expected BOOL", name,
                         (int)ts[0]->dtype);
     TRY(tni_iop_takes(q->name, ts[1]));
     TRY(tni_iop_same_dtype(q->name, ts[1], ts[2]));

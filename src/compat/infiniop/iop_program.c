@@ -33,7 +33,7 @@ tn_status tni_iop_temp(tni_iop_program *p, tn_tensor *t, tn_dtype dtype, int ndi
     set_base(t, WORKSPACE, (int64_t)p->memory);
     const int64_t bytes = tn_nbytes(t);
     if ((uint64_t)bytes > (uint64_t)PTRDIFF_MAX - p->memory - 4 * LINE)
-        return tni_iop_fail(p, TN_EOVERFLOW, "what it needs beside its operands does not fit");
+        return tni_iop_fail(p, TN_EOVERFLOW, "the size of the workspace exceeds 64 bits");
     p->memory += ((size_t)bytes + LINE - 1) / LINE * LINE;
     return TN_OK;
 }

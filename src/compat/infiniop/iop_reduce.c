@@ -23,7 +23,7 @@ static tn_status read_axes(const tni_iop_program *p, over *o, const tn_tensor *x
     o->naxes = (int)n;
     for (int i = 0; i < o->naxes; i++) {
         if (dim[i] >= (size_t)x->ndim || seen >> dim[i] & 1)
-            return tni_iop_fail(p, TN_EARG, "an axis of dim is out of range, or twice in it");
+            return tni_iop_fail(p, TN_EARG, "dim: an axis is out of range or repeated");
         seen |= (uint64_t)1 << dim[i];
         o->axes[i] = (int)dim[i];
     }
@@ -198,7 +198,7 @@ tn_status tni_iop_plan_log_softmax(tni_iop_program *p)
     const int dim = (int)(p->args->num[0] < 0 ? p->args->num[0] + ndim : p->args->num[0]);
     TRY(tni_iop_alike(p, 1, 1));
     if (dim < 0 || dim >= ndim)
-        return tni_iop_fail(p, TN_EARG, "there is no such axis");
+        return tni_iop_fail(p, TN_EARG, "the axis is out of range");
     TRY(tni_iop_like(p, 0, 1));
     return tni_iop_row_function(p, TN_ROW_LOG_SOFTMAX, dim, 0, &p->t[0], &p->t[1], NULL, NULL);
 }
@@ -220,7 +220,7 @@ tn_status tni_iop_plan_log_cum_sum_exp(tni_iop_program *p)
     TRY(tni_iop_like(p, 0, 1));
     TRY(tni_iop_is(p, 0, x.dtype));
     if (!(num[0] >= 0 && num[0] < x.ndim))
-        return tni_iop_fail(p, TN_EARG, "there is no such axis");
+        return tni_iop_fail(p, TN_EARG, "the axis is out of range");
     const int axis = (int)num[0];
     if (num[2] != 0) {
         TRY(tn_flip(&y, &y, axis));

@@ -118,7 +118,7 @@ tn_status tni_iop_plan_upsample_nearest(tni_iop_program *p)
     const int ndim = p->t[1].ndim;
     TRY(tni_iop_alike(p, 1, 1));
     if (ndim < 2 || ndim > 4)
-        return tni_iop_fail(p, TN_ESHAPE, "the input has neither 2, 3 nor 4 axes");
+        return tni_iop_fail(p, TN_ESHAPE, "input: expected 2, 3 or 4 axes");
     const int n = ndim == 3 ? 1 : 2;
     TRY(check_resize(p, n));
     return plan_axes(p, n, NEAREST, false);
@@ -160,16 +160,16 @@ tn_status tni_iop_plan_interpolate(tni_iop_program *p)
     TRY(tni_iop_alike(p, 1, 1));
     const int n = x->ndim - 2;
     if (n < 1 || n > 3)
-        return tni_iop_fail(p, TN_ESHAPE, "the input has neither 3, 4 nor 5 axes");
+        return tni_iop_fail(p, TN_ESHAPE, "input: expected 3, 4 or 5 axes");
     if (!array[1] == !array[2])
-        return tni_iop_fail(p, TN_EARG, "one of size and scale_factor is to be given");
+        return tni_iop_fail(p, TN_EARG, "expected one of size and scale_factor");
     TRY(check_resize(p, n));
     for (int i = 2; array[2] && i < x->ndim; i++)
         if (y->shape[i] != (int64_t)((double)x->shape[i] * *(const double *)array[2]))
             return tni_iop_fail(p, TN_ESHAPE, "y does not fit scale_factor");
     const int mode = read_mode(array[0]);
     if (mode < 0)
-        return tni_iop_fail(p, TN_EARG, "there is no such mode");
+        return tni_iop_fail(p, TN_EARG, "the mode is unknown");
     if (mode == AREA)
         return tni_iop_plan_cells(p, n, TN_REDUCE_MEAN);
     return plan_axes(p, n, mode, p->args->num[0] != 0);

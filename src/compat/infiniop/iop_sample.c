@@ -75,7 +75,7 @@ tn_status tni_iop_plan_random_sample(tni_iop_program *p)
 {
     const tn_tensor *logits = &p->t[1];
     if (!tni_is_integer(p->t[0].dtype))
-        return tni_iop_fail(p, TN_EDTYPE, "the result is no integer");
+        return tni_iop_fail(p, TN_EDTYPE, "result: expected an integer dtype");
     TRY(tni_iop_alike(p, 1, 0));
     TRY(tni_iop_rank(p, 0, 0));
     TRY(tni_iop_rank(p, 1, 1));
@@ -113,7 +113,7 @@ tn_status tni_iop_plan_topk(tni_iop_program *p)
     TRY(tni_iop_alike(p, 2, 1));
     TRY(tni_iop_is(p, 1, TN_I32));
     if (!(num[1] < x->ndim))
-        return tni_iop_fail(p, TN_EARG, "there is no such axis");
+        return tni_iop_fail(p, TN_EARG, "the axis is out of range");
     const int dim = (int)num[1];
     if (x->shape[dim] > INT32_MAX)
         return tni_iop_fail(p, TN_ESHAPE, "the axis has more elements than I32 can count");

@@ -37,7 +37,10 @@ static tn_status read(windows *w, const tn_tensor *y, const tn_tensor *x,
                       const int *const arrays[4])
 {
     if (x->ndim < 3 || x->ndim - 2 > MOST || y->ndim != 3)
-        return tni_fail(TN_ESHAPE, "Unfold: %d axes become %d", x->ndim, y->ndim);
+        return tni_fail(
+            TN_ESHAPE,
+            "Unfold: expected an input of 3 or more axes and an output of 3, got %d and %d",
+            x->ndim, y->ndim);
     *w = (windows){.nd = x->ndim - 2, .taps = 1};
     int64_t columns = 1, rows;
     bool fits = true;
@@ -56,7 +59,8 @@ static tn_status read(windows *w, const tn_tensor *y, const tn_tensor *x,
     const int64_t want[] = {x->shape[0], rows, columns};
     for (int i = 0; i < 3; i++)
         if (y->shape[i] != want[i])
-            return tni_fail(TN_ESHAPE, "Unfold: axis %d of the output is %lld, not %lld", i,
+            return tni_fail(TN_ESHAPE,
+                            "Unfold: output: axis %d: got extent %lld, expected %lld", i,
                             (long long)y->shape[i], (long long)want[i]);
     return TN_OK;
 }

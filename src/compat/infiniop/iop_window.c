@@ -222,7 +222,7 @@ tn_status tni_iop_plan_cells(tni_iop_program *p, int n, tn_reduction op)
         if (!divided && y->shape[i] != x->shape[i])
             return tni_iop_fail(p, TN_ESHAPE, "the axes before the cells differ");
         if (divided && (x->shape[i] == 0 || x->shape[i] > INT32_MAX || y->shape[i] > INT32_MAX))
-            return tni_iop_fail(p, TN_ESHAPE, "an axis has nothing to divide");
+            return tni_iop_fail(p, TN_ESHAPE, "input: an axis that is divided has extent 0");
     }
     return tni_numel(y) == 0 ? TN_OK : IOP_CALL(p, each_cell, 0, n, op, y, x);
 }
@@ -243,7 +243,7 @@ tn_status tni_iop_plan_adaptive_max1d(tni_iop_program *p)
         return tni_iop_fail(p, TN_ESHAPE, "the input has no axis");
     TRY(tni_iop_rank(p, 0, p->t[1].ndim));
     if ((double)p->t[0].shape[p->t[0].ndim - 1] != p->args->num[0])
-        return tni_iop_fail(p, TN_ESHAPE, "the last axis is not output_size");
+        return tni_iop_fail(p, TN_ESHAPE, "y: expected a last axis of output_size");
     return tni_iop_plan_cells(p, 1, TN_REDUCE_MAX);
 }
 
@@ -257,6 +257,6 @@ tn_status tni_iop_plan_adaptive3d(tni_iop_program *p)
     TRY(tni_iop_rank(p, 0, 5));
     for (int i = 0; i < 3; i++)
         if ((size_t)p->t[0].shape[2 + i] != size[i])
-            return tni_iop_fail(p, TN_ESHAPE, "y has not the extents of output_size");
+            return tni_iop_fail(p, TN_ESHAPE, "y: expected the extents of output_size");
     return tni_iop_plan_cells(p, 3, TN_REDUCE_MEAN);
 }

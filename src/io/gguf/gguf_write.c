@@ -36,7 +36,7 @@ static uint64_t load(const uint8_t *at, int bytes)
 static tn_status take(pairs *p, int bytes, uint64_t *out)
 {
     if (p->end - p->at < bytes)
-        return bad_pairs(p, "a number is cut");
+        return bad_pairs(p, "a number is truncated");
     *out = load(p->at, bytes);
     p->at += bytes;
     return TN_OK;
@@ -46,7 +46,7 @@ static tn_status take_text(pairs *p, const char **text, uint64_t *n)
 {
     TRY(take(p, 8, n));
     if (*n > (uint64_t)(p->end - p->at))
-        return bad_pairs(p, "a text is cut");
+        return bad_pairs(p, "a string is truncated");
     *text = (const char *)p->at;
     p->at += *n;
     return TN_OK;
@@ -64,7 +64,7 @@ static tn_status take_values(pairs *p, uint64_t type, uint64_t count)
     if (!bytes)
         return bad_pairs(p, "an unknown type");
     if (count > (uint64_t)(p->end - p->at) / bytes)
-        return bad_pairs(p, "a value is cut");
+        return bad_pairs(p, "a value is truncated");
     p->at += count * bytes;
     return TN_OK;
 }

@@ -185,7 +185,7 @@ static tn_status dictionary(scan *s, tni_npy *h)
         } else if (which == 1) {
             h->fortran = take(s, "True");
             if (!h->fortran && !take(s, "False"))
-                return fail_header(s, "fortran_order is neither True nor False");
+                return fail_header(s, "fortran_order: expected True or False");
         } else {
             TRY(shape(s, h));
         }

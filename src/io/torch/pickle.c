@@ -59,7 +59,7 @@ static tn_status push_global(tni_pickle *p, const uint8_t *module, int64_t nm,
         text[n++] = c >= ' ' && c < 0x7f ? (char)c : '?';
     }
     text[n] = 0;
-    return tni_fail(TN_EUNSUPPORTED, "%s: asks for %s, which is not read", p->path, text);
+    return tni_fail(TN_EUNSUPPORTED, "%s: needs %s, which is not supported", p->path, text);
 }
 
 static tn_status take_line(tni_pickle *p, const uint8_t **line, int64_t *n)
@@ -104,7 +104,7 @@ static tn_status push_dict(tni_pickle *p, uint32_t pairs)
     for (uint32_t i = 0, cell = p->values[pairs].head; i < n; i++, cell = p->cells[cell].next) {
         uint32_t pair = p->cells[cell].value;
         if (p->values[pair].kind != TNI_PK_LIST || p->values[pair].n != 2)
-            return tni_fail_pickle(p, "a dict of what are no pairs");
+            return tni_fail_pickle(p, "a dict of something other than pairs");
         TRY(tni_pk_append(p, dict, tni_pickle_item(p, pair, 0)));
         TRY(tni_pk_append(p, dict, tni_pickle_item(p, pair, 1)));
     }
@@ -117,7 +117,7 @@ static tn_status push_result(tni_pickle *p, uint32_t function, uint32_t args)
     for (;;) {
         const tni_pickle_value *f = &p->values[function];
         if (f->kind != TNI_PK_GLOBAL || p->values[args].kind != TNI_PK_LIST)
-            return tni_fail_pickle(p, "a call of what is no function");
+            return tni_fail_pickle(p, "a call of something that is not a function");
         switch (tni_pickle_globals[f->global].role) {
         case TNI_PK_REBUILD:
         case TNI_PK_REBUILD_V3:
@@ -155,7 +155,7 @@ static tn_status persistent_id(tni_pickle *p, int unused)
     uint32_t id = 0;
     TRY(tni_pk_pop(p, &id));
     if (p->values[id].kind != TNI_PK_LIST || p->values[id].n < 5)
-        return tni_fail_pickle(p, "a storage that is no tuple of five");
+        return tni_fail_pickle(p, "a storage that is not a tuple of 5");
     return tni_pk_push(p, (tni_pickle_value){TNI_PK_STORAGE, .head = id});
 }
 
@@ -186,8 +186,8 @@ static tn_status add_items(tni_pickle *p, int64_t first, int kind)
     if (pairs && (p->nstack - first) % 2)
         return tni_fail_pickle(p, "a key without a value");
     if (p->values[into].kind != kind && p->values[into].kind != TNI_PK_NOTHING)
-        return tni_fail_pickle(p,
-                               pairs ? "items of what is no dict" : "items of what is no list");
+        return tni_fail_pickle(p, pairs ? "items of something that is not a dict"
+                                        : "items of something that is not a list");
     for (int64_t i = first; p->values[into].kind == kind && i < p->nstack; i++)
         TRY(tni_pk_append(p, into, p->stack[i]));
     p->nstack = first;
