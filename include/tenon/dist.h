@@ -108,7 +108,7 @@ typedef struct tn_route_sum {
  * Work and memory grow with the pieces that touch this rank, not with the number of ranks
  * squared.  rank may be beyond the ranks of either distribution: it then has no part.
  *
- * TN_EARG         rank is negative, axes is no permutation
+ * TN_EARG         rank is negative, axes is not a permutation
  * TN_EDTYPE       a dtype is unknown
  * TN_ESHAPE       the shape of dst is not that of src permuted
  * TN_EOVERFLOW    the tensor has more than 2^63 - 1 bytes

@@ -30,7 +30,7 @@ typedef struct tn_expr tn_expr; /* immutable; many threads may use one */
 /* Check the grammar of a text, without dtypes or shapes.  Release it with tn_expr_free.
  *
  * TN_ENULL         e or text is NULL
- * TN_EFORMAT       the text is no expression; tn_error_column says where
+ * TN_EFORMAT       the text is not an expression; tn_error_column says where
  * TN_EUNSUPPORTED  it is beyond a limit above
  * TN_ENOMEM        no memory */
 TN_API TN_NODISCARD tn_status tn_expr_parse(tn_expr **e, const char *text);

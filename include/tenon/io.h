@@ -2,9 +2,9 @@
  *
  * Files are untrusted: headers are parsed and checked against the size of the file before
  * anything is allocated, and Python objects are never read.  Failures name the file and the
- * offset: "x.npy: header says (7, 33) f32 = 924 bytes, the file has 72".  A
- * malformed file is TN_EFORMAT, a recognised but unsupported feature TN_EUNSUPPORTED, an error
- * of the system TN_EIO.  Many threads may use one open file. */
+ * offset: "x.npy: header says (7, 33) f32 = 924 bytes, the file has 72".  A malformed file is
+ * TN_EFORMAT, a recognised but unsupported feature TN_EUNSUPPORTED, an error of the system
+ * TN_EIO.  Many threads may use one open file. */
 #ifndef TENON_IO_H
 #define TENON_IO_H
 
@@ -24,7 +24,7 @@ typedef struct tn_file tn_file;
  * Several files open as one: path may be the index.json of a sharded model or a folder, which
  * has one or else stands for all its .safetensors files.  The tensors are those of the files,
  * files in the order of their names.  The index must agree with them: TN_EFORMAT names a tensor
- * that is not in its file or in another one, TN_EIO a file that is not there. */
+ * that is missing from its file or found in another one, TN_EIO a missing file. */
 TN_API TN_NODISCARD tn_status tn_file_open(tn_file **f, const char *path);
 
 /* The same on an open descriptor of a regular file, which stays the caller's; name is used
@@ -37,7 +37,7 @@ TN_API const char *tn_file_format(const tn_file *f);
 /* Tensors in the file, in the order of their offsets; 0 for NULL. */
 TN_API int64_t tn_file_count(const tn_file *f);
 
-/* Values of a .pt that are no tensors, and are passed over; 0 for other formats. */
+/* Values of a .pt that are not tensors and are skipped; 0 for other formats. */
 TN_API int64_t tn_file_skipped(const tn_file *f);
 
 /* Name, descriptor (data is NULL) and offset of tensor i; each pointer but f may be NULL.

@@ -123,9 +123,9 @@ TN_API TN_NODISCARD tn_status tn_apply_copy(tn_tensor *out, tn_op op, const doub
 /* Convert every element of src to dst's dtype, in one pass.
  *
  * Shapes are equal; either side may have any strides.  Between equal dtypes it copies, as
- * tn_rearrange.  Float to integer truncates, NaN is 0, out of
- * range saturates; integer to integer keeps the low bits; to bool is "not zero"; bool reads 0
- * or 1; to a float rounds once to nearest even, overflow is infinity (f8e4m3: NaN); complex to
+ * tn_rearrange does.  Float to integer truncates; NaN becomes 0 and what is out of range
+ * saturates.  Integer to integer keeps the low bits.  To bool is "not zero", and bool reads as 0
+ * or 1.  To a float rounds once, to nearest even; overflow is infinity (f8e4m3: NaN).  Complex to
  * real drops the imaginary part.
  *
  * TN_ESHAPE    shapes differ
@@ -135,8 +135,8 @@ TN_API TN_NODISCARD tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src
 
 /* An op of the caller's own.  fn is called on 1-d strips of n >= 1 elements, by several threads
  * at once and in any order; strides are in bytes, of any sign, 0 for a broadcast source, with
- * no alignment guaranteed.  Pointers may refer to a packed copy of a tile; dst is write-only.
- * */
+ * no alignment guaranteed.  Pointers may refer to packed copies of a tile.  fn writes all n
+ * elements of dst and reads none of them. */
 typedef void (*tn_strip_fn)(void *user, int64_t n, void *dst, int64_t dst_step,
                             const void *const *src, const int64_t *src_step);
 

@@ -155,7 +155,7 @@ TN_API TN_NODISCARD tn_status tn_pattern_reduce_axes(tn_tensor *view, int *naxes
  * The first element is one of the block, so q is at most m M and no more than 11 bits are lost.
  * An element that is not finite makes NaN.  var = M / max(n - correction, 0). */
 
-/* ---- running ones ---- */
+/* ---- scans: running reductions ---- */
 
 typedef enum tn_scan_op {
     TN_SCAN_SUM,
@@ -172,9 +172,9 @@ TN_API const char *tn_scan_name(tn_scan_op op);
  *
  * dst has src's shape, and dtypes as in tn_reduce (max, min: the same; logsumexp: floats;
  * complex: sum and prod).  For sum, prod and logsumexp dst may be longer by one on dim: it then
- * begins with 0, 1 or -inf.  dst
- * may be exactly src; otherwise they share no byte.  A running maximum is NaN from the first
- * NaN on.  Backwards: flip both.
+ * begins with 0, 1 or -inf.  dst may be exactly src; otherwise they share no byte.  A running
+ * maximum or minimum is NaN from the first NaN on.  To scan backwards, flip both.
+ *
  *
  * Floats run in f64 and are rounded once: blocks of 2048 along dim, groups of 8 in a block.  In
  * a group p[i] takes p[i - 1], then p[i - 2], then p[i - 4] of the step before, where there is

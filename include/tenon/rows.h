@@ -1,7 +1,7 @@
 /* rows.h - functions of whole rows that models use, in one or two passes through the cache.
  *
  * Floats only (f8 … f64); dst has src's dtype and shape, any strides, and may be exactly src;
- * otherwise they share no byte.  A row without elements is no work. */
+ * otherwise they share no byte.  An empty row is not an error. */
 #ifndef TENON_ROWS_H
 #define TENON_ROWS_H
 
@@ -33,7 +33,7 @@ TN_API TN_NODISCARD tn_status tn_causal_softmax(const tn_tensor *dst, const tn_t
  * is one of the two; NULL is ones.  eps >= 0.
  *
  * TN_EARG    eps is negative or not finite; src has no axis
- * TN_EDTYPE  src is no float, dst or weight do not fit
+ * TN_EDTYPE  src is not a float, dst or weight do not fit
  * TN_ESHAPE  dst or weight have other shapes */
 TN_API TN_NODISCARD tn_status tn_rms_norm(const tn_tensor *dst, const tn_tensor *src,
                                           const tn_tensor *weight, double eps);

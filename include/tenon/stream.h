@@ -31,7 +31,7 @@ TN_BEGIN
  * read          without a file: fill dst with the elements of the source from index at on.
  *               Called by several threads at once; only dtype, shape and strides of 0 (which
  *               repeat one index) of view count
- * view          with neither, a tensor in memory
+ * view          without a file or read, a tensor in memory
  * at            TN_STREAM_COPY: the index of the result at which element (0, …) of view goes */
 typedef struct tn_stream_source {
     const tn_file *file;
@@ -93,15 +93,15 @@ typedef struct tn_stream_scan {
     int dim;
 } tn_stream_scan;
 
-/* values, or indices (i64, or i32 where they fit).  Where boxes of whole sequences exceed max_mem,
- * and sequences that are longer than it, they are sorted by temporary files. */
+/* values, or indices (i64, or i32 where they fit).  Temporary files are used where a box of
+ * whole sequences, or one sequence, exceeds max_mem. */
 typedef struct tn_stream_sort {
     int dim;
     unsigned flags; /* 0 or TN_DESCENDING */
     bool indices;
 } tn_stream_sort;
 
-/* index is in memory, all of it is checked before the first box. */
+/* index is in memory; all of it is checked before the first box. */
 typedef struct tn_stream_take {
     int dim;
     const tn_tensor *index;
@@ -116,8 +116,8 @@ typedef struct tn_stream_take {
  * n, sources    operands of TN_STREAM_APPLY in order; TN_STREAM_COPY takes any number
  * writer        takes the elements of its next tensor; not committed
  * put           without a writer: gets the boxes in order; block is dense, at its first index
- * max_mem       bytes for elements; 0 is a quarter of the machine's memory.  What a job cannot do
- *               without, 64 KiB for a box and 4 MiB for reading, it takes all the same
+ * max_mem       bytes for elements; 0 is a quarter of the machine's memory.  The least that a job
+ *               needs, 64 KiB for a box and 4 MiB for reading, is taken even if max_mem is less
  * box           elements of each box but the last ones of an axis; 0 lets the planner choose
  *               by max_mem.  With it the boxes, too, do not depend on max_mem
  * threads       0 is that of the calling thread's handle, 1 computes in the calling thread

@@ -1,5 +1,5 @@
-/* tenon.h - CPU tensors in C: zero-copy views, strided copy, pad and broadcast elementwise
- * work.
+/* tenon.h - tensors on the CPU: views, copies, elementwise ops, reductions, contractions,
+ * expressions and files, on any strides.
  *
  * A ten-line tour:
  *
