@@ -175,7 +175,6 @@ TN_API const char *tn_scan_name(tn_scan_op op);
  * begins with 0, 1 or -inf.  dst may be exactly src; otherwise they share no byte.  A running
  * maximum or minimum is NaN from the first NaN on.  To scan backwards, flip both.
  *
- *
  * Floats run in f64 and are rounded once: blocks of 2048 along dim, groups of 8 in a block.  In
  * a group p[i] takes p[i - 1], then p[i - 2], then p[i - 4] of the step before, where there is
  * one; c is the chain of the groups' last p before it in the block, b the chain of the blocks'

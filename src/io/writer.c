@@ -7,6 +7,8 @@
 #include "sys.h"
 #include "write.h"
 
+/* Bytes after which the system is asked to begin writing: the sync at the end then waits for no
+ * more than these. */
 enum { FLOW = 8 << 20 };
 
 static const tni_format *const formats[] = {&tni_npy_format, &tni_npz_format,

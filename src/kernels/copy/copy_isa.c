@@ -130,7 +130,9 @@ INLINE void long_row(char *d, const char *s, int64_t bytes)
     memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
 }
 
-enum { DST_AHEAD = 768 }; /* bytes that lines of dst are prefetched ahead of their stores */
+/* Bytes that lines of dst are prefetched ahead of their stores, as for rows of a pad
+ * (docs/investigations/pad-rows.md). */
+enum { DST_AHEAD = 768 };
 
 /* What copies one row of unit bytes. */
 typedef void row_fn(char *d, const char *s, int64_t unit);

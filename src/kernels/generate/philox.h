@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { TNI_STRIP = 128 }; /* counters of one strip */
+enum { TNI_STRIP = 128 }; /* counters of one strip: their words, 2 KiB, stay in L1 */
 
 /* Replace n <= TNI_STRIP counters c[0..3][i] by their random words. */
 static inline void tni_philox(uint32_t c[4][TNI_STRIP], int n, uint64_t key)

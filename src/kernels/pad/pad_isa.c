@@ -6,6 +6,8 @@
 #include "kernels/table.h"
 #include "pad_table.h"
 
+/* AHEAD: bytes that lines of dst are prefetched ahead of their stores, and CHUNK: bytes of rows
+ * that are read before they go out; docs/investigations/pad-rows.md has what they gave. */
 enum { LINE = 64, AHEAD = 768, CHUNK = 768 };
 
 /* ---- rows ---- */

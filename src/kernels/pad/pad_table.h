@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+/* Elements of both borders of a row that are listed; bytes of rows that wait for whole lines: a
+ * part of L1, from which they go out a quarter at a time. */
 enum { TNI_PAD_EDGES = 32, TNI_PAD_BUFFER = 12 * 1024 };
 
 /* A row of dst: body bytes of src between two borders, whose elements are listed. */

@@ -170,7 +170,7 @@ void tni_contract_copy(const tn_tensor *dst, char *d, const tn_tensor *src, cons
 
 /* ---- strips: up to TNI_SUM_STRIP elements, dense in the compute type ---- */
 
-enum { TNI_SUM_STRIP = 1024 };
+enum { TNI_SUM_STRIP = 1024 }; /* two factors and their sums, 24 KiB of f64, stay in L1 */
 
 typedef struct tni_strip_io {
     tni_cast cast; /* between the tensor's dtype and the compute type */

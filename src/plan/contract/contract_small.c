@@ -6,6 +6,8 @@
 
 #include "plan/plan.h"
 
+/* Products of one matrix product that are made without tiles, whose planning takes longer; elements
+ * of an operand that are packed on the stack: 8 KiB of f64. */
 enum { SMALL_MOST = 16 * 16 * 16, SMALL_SIDE = 1024 };
 
 typedef struct small_job {
