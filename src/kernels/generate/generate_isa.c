@@ -150,14 +150,21 @@ static void make_arange_i64(strip *out, const tni_generate *m, uint64_t index, i
 
 /* ---- a strip stored as its dtype ---- */
 
+typedef void (*put_fn)(char *d, const strip *in, int i);
+
+INLINE void store_each(char *d, int64_t d_step, const strip *in, int n, put_fn put)
+{
+    for (int i = 0; i < n; i++)
+        put(d + i * d_step, in, i);
+}
+
+/* clang-format off */
 #define STORE(NAME, TYPE, VALUE)                                                               \
+    INLINE void put_##NAME(char *d, const strip *in, int i)                                    \
+    { const TYPE x = VALUE; memcpy(d, &x, sizeof x); }                                         \
     static void store_##NAME(char *d, int64_t d_step, const strip *in, int n)                  \
-    {                                                                                          \
-        for (int i = 0; i < n; i++) {                                                          \
-            const TYPE x = VALUE;                                                              \
-            memcpy(d + i * d_step, &x, sizeof x);                                              \
-        }                                                                                      \
-    }
+    { store_each(d, d_step, in, n, put_##NAME); }
+/* clang-format on */
 STORE(bool, uint8_t, in->i[i] != 0)
 STORE(i8, uint8_t, (uint8_t)in->i[i])
 STORE(i16, uint16_t, (uint16_t)in->i[i])

@@ -8,63 +8,94 @@
 
 enum { AHEAD = 16 }; /* elements; random reads of this many are under way at once on Zen 4 */
 
-#define MOVE(BYTES)                                                                            \
-    for (int64_t k = 0; k < n; k++) {                                                          \
-        if (k + AHEAD < n)                                                                     \
-            __builtin_prefetch(s + (k + AHEAD) * s_step + (gather ? at[k + AHEAD] : 0));       \
-        memcpy(d + k * d_step + (gather ? 0 : at[k]), s + k * s_step + (gather ? at[k] : 0),   \
-               BYTES);                                                                         \
-    }                                                                                          \
-    break
+/* Constant arguments make a loop of moves of it. */
+static inline __attribute__((always_inline)) void copy_each(char *d, int64_t d_step,
+                                                            const char *s, int64_t s_step,
+                                                            const int64_t *at, int64_t n,
+                                                            size_t bytes, bool gather)
+{
+    for (int64_t k = 0; k < n; k++) {
+        if (k + AHEAD < n)
+            __builtin_prefetch(s + (k + AHEAD) * s_step + (gather ? at[k + AHEAD] : 0));
+        memcpy(d + k * d_step + (gather ? 0 : at[k]), s + k * s_step + (gather ? at[k] : 0),
+               bytes);
+    }
+}
 
-static inline void copy_each(char *d, int64_t d_step, const char *s, int64_t s_step,
-                             const int64_t *at, int64_t n, int width_log2, bool gather)
+static inline __attribute__((always_inline)) void copy_width(char *d, int64_t d_step,
+                                                             const char *s, int64_t s_step,
+                                                             const int64_t *at, int64_t n,
+                                                             int width_log2, bool gather)
 {
     switch (width_log2) {
     case 0:
-        MOVE(1);
+        copy_each(d, d_step, s, s_step, at, n, 1, gather);
+        break;
     case 1:
-        MOVE(2);
+        copy_each(d, d_step, s, s_step, at, n, 2, gather);
+        break;
     case 2:
-        MOVE(4);
+        copy_each(d, d_step, s, s_step, at, n, 4, gather);
+        break;
     case 3:
-        MOVE(8);
+        copy_each(d, d_step, s, s_step, at, n, 8, gather);
+        break;
     default:
-        MOVE(16);
+        copy_each(d, d_step, s, s_step, at, n, 16, gather);
     }
 }
 
 void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
                 int64_t n, int width_log2)
 {
-    copy_each(d, d_step, s, s_step, at, n, width_log2, true);
+    copy_width(d, d_step, s, s_step, at, n, width_log2, true);
 }
 
 void tni_scatter(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
                  int64_t n, int width_log2)
 {
-    copy_each(d, d_step, s, s_step, at, n, width_log2, false);
+    copy_width(d, d_step, s, s_step, at, n, width_log2, false);
 }
 
 /* ---- what meets ---- */
 
 enum { ADD = 1, MUL, MIN, MAX };
 
-#define READ(T, p)                                                                             \
-    T x, y;                                                                                    \
-    memcpy(&x, d, sizeof x);                                                                   \
-    memcpy(&y, s, sizeof y)
-
-#define INTEGER(T)                                                                             \
-    {                                                                                          \
-        READ(T, p);                                                                            \
-        const T r = op == ADD   ? (T)((uint64_t)x + (uint64_t)y)                               \
-                    : op == MUL ? (T)((uint64_t)x * (uint64_t)y)                               \
-                    : op == MIN ? (y < x ? y : x)                                              \
-                                : (y > x ? y : x);                                             \
-        memcpy(d, &r, sizeof r);                                                               \
-        return;                                                                                \
+/* An integer of so many bytes in 64 bits, and its low bytes back; both are constants. */
+static inline __attribute__((always_inline)) uint64_t load_integer(const char *p, int width,
+                                                                   bool is_signed)
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (width) {
+    case 1:
+        memcpy(&u8, p, sizeof u8);
+        return is_signed ? (uint64_t)(int8_t)u8 : u8;
+    case 2:
+        memcpy(&u16, p, sizeof u16);
+        return is_signed ? (uint64_t)(int16_t)u16 : u16;
+    case 4:
+        memcpy(&u32, p, sizeof u32);
+        return is_signed ? (uint64_t)(int32_t)u32 : u32;
+    default:
+        memcpy(&u64, p, sizeof u64);
+        return u64;
     }
+}
+
+static inline __attribute__((always_inline)) void
+meet_integer(int op, char *d, const char *s, tn_dtype dtype, int width, bool is_signed)
+{
+    const uint64_t x = load_integer(d, width, is_signed), y = load_integer(s, width, is_signed);
+    const bool less = is_signed ? (int64_t)y < (int64_t)x : y < x;
+    const uint64_t r = op == ADD   ? x + y
+                       : op == MUL ? x * y
+                       : op == MIN ? (less ? y : x)
+                                   : (less ? x : y);
+    tni_store_integer(d, dtype, r);
+}
 
 /* A computed NaN is the positive quiet one. */
 static double settled(double x)
@@ -72,6 +103,7 @@ static double settled(double x)
     return isnan(x) ? (double)NAN : x;
 }
 
+/* Two f64 hold every sum and product of small floats: rounding twice rounds once. */
 static double meet_real(int op, double x, double y)
 {
     const double r = op == ADD     ? x + y
@@ -82,55 +114,71 @@ static double meet_real(int op, double x, double y)
     return settled(r);
 }
 
-/* Two f64 hold every sum and product of small floats: rounding twice rounds once. */
-#define SMALL(TO, FROM, T)                                                                     \
-    {                                                                                          \
-        READ(T, p);                                                                            \
-        const T r = FROM(meet_real(op, (double)TO(x), (double)TO(y)));                         \
-        memcpy(d, &r, sizeof r);                                                               \
-        return;                                                                                \
-    }
+static void meet_f32(int op, char *d, const char *s)
+{
+    float x, y;
+    memcpy(&x, d, sizeof x);
+    memcpy(&y, s, sizeof y);
+    const float r = (float)meet_real(op, (double)x, (double)y);
+    memcpy(d, &r, sizeof r);
+}
+
+static void meet_f64(int op, char *d, const char *s)
+{
+    double x, y;
+    memcpy(&x, d, sizeof x);
+    memcpy(&y, s, sizeof y);
+    x = meet_real(op, x, y);
+    memcpy(d, &x, sizeof x);
+}
 
 /* Products in f64, as the op's. */
-#define COMPLEX(T)                                                                             \
-    {                                                                                          \
-        T x[2], y[2], r[2];                                                                    \
-        memcpy(x, d, sizeof x);                                                                \
-        memcpy(y, s, sizeof y);                                                                \
-        const double a = (double)x[0], b = (double)x[1], c = (double)y[0], e = (double)y[1];   \
-        r[0] = (T)settled(op == ADD ? a + c : a * c - b * e);                                  \
-        r[1] = (T)settled(op == ADD ? b + e : a * e + b * c);                                  \
-        memcpy(d, r, sizeof r);                                                                \
-        return;                                                                                \
-    }
+static void meet_complex(int op, char *d, const char *s, tn_dtype part)
+{
+    const int64_t im = tni_width(part);
+    const double a = tni_load_real(d, part), b = tni_load_real(d + im, part);
+    const double c = tni_load_real(s, part), e = tni_load_real(s + im, part);
+    tni_store_real(d, part, op == ADD ? a + c : a * c - b * e);
+    tni_store_real(d + im, part, op == ADD ? b + e : a * e + b * c);
+}
 
 void tni_meet(int op, tn_dtype dtype, char *d, const char *s)
 {
     switch (dtype) {
     case TN_I8:
-        INTEGER(int8_t)
+        meet_integer(op, d, s, dtype, 1, true);
+        break;
     case TN_I16:
-        INTEGER(int16_t)
+        meet_integer(op, d, s, dtype, 2, true);
+        break;
     case TN_I32:
-        INTEGER(int32_t)
-    case TN_I64:
-        INTEGER(int64_t)
+        meet_integer(op, d, s, dtype, 4, true);
+        break;
     case TN_U8:
-        INTEGER(uint8_t)
+        meet_integer(op, d, s, dtype, 1, false);
+        break;
     case TN_U16:
-        INTEGER(uint16_t)
+        meet_integer(op, d, s, dtype, 2, false);
+        break;
     case TN_U32:
-        INTEGER(uint32_t)
+        meet_integer(op, d, s, dtype, 4, false);
+        break;
+    case TN_I64:
     case TN_U64:
-        INTEGER(uint64_t)
-#define FLOAT(ENUM, T, DIGITS, LARGEST, QUIET, TO, FROM)                                       \
-    case TN_##ENUM:                                                                            \
-        SMALL(TO, FROM, T)
-#include "core/floats.def"
-#undef FLOAT
+        meet_integer(op, d, s, dtype, 8, dtype == TN_I64);
+        break;
+    case TN_F32: /* the usual ones, without a choice for each number */
+        meet_f32(op, d, s);
+        break;
+    case TN_F64:
+        meet_f64(op, d, s);
+        break;
     case TN_C64:
-        COMPLEX(float)
+    case TN_C128:
+        meet_complex(op, d, s, tni_real_of(dtype));
+        break;
     default:
-        COMPLEX(double)
+        tni_store_real(d, dtype,
+                       meet_real(op, tni_load_real(d, dtype), tni_load_real(s, dtype)));
     }
 }

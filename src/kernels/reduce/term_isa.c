@@ -34,46 +34,18 @@ TERM(square64, f64, f64, x *x)
 TERM(nonzero32, f32, f32, x != x ? x : x != 0 ? 1.0f : 0.0f)
 TERM(nonzero64, f64, f64, x != x ? x : x != 0 ? 1.0 : 0.0)
 
-#define TERMS_BY_WIDTH(W, T, COUNTER)                                                          \
-    static void mul##W(char *d, const char *a, const char *b, int64_t n)                       \
-    {                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(f64, d) =                              \
-            (double)GET(T, a) * (double)GET(T, b);                                             \
-    }                                                                                          \
-    static int64_t numbers##W(char *d, const char *s, int64_t n, double instead)               \
-    {                                                                                          \
-        COUNTER count = 0; /* n is at most a block */                                          \
-        const loose_##T other = (loose_##T)instead;                                            \
-        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
-        {                                                                                      \
-            const loose_##T x = GET(T, s);                                                     \
-            count += x == x;                                                                   \
-            PUT(T, d) = x == x ? x : other;                                                    \
-        }                                                                                      \
-        return count;                                                                          \
-    }                                                                                          \
-    static void tally##W(int64_t *count, const char *s, int64_t n)                             \
-    {                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++) count[i] += GET(T, s) == GET(T, s);        \
-    }                                                                                          \
-    static void distance##W(char *d, const char *s, int64_t n, double c, bool skip)            \
-    {                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
-        {                                                                                      \
-            const double x = (double)GET(T, s) - c;                                            \
-            PUT(f64, d) = (skip & (GET(T, s) != GET(T, s))) ? -0.0 : x;                        \
-        }                                                                                      \
-    }                                                                                          \
-    static void distances##W(char *d, const char *s, int64_t n, const double *c, bool skip)    \
-    {                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
-        {                                                                                      \
-            const double x = (double)GET(T, s) - c[i];                                         \
-            PUT(f64, d) = (skip & (GET(T, s) != GET(T, s))) ? -0.0 : x;                        \
-        }                                                                                      \
-    }
-TERMS_BY_WIDTH(32, f32, int32_t)
-TERMS_BY_WIDTH(64, f64, int64_t)
+/* LOAD and STORE: element i of type LOOSE. */
+#define LOAD(p)  (((const LOOSE *)(const void *)(p))[i])
+#define STORE(p) (((LOOSE *)(void *)(p))[i])
+
+#define NAME(f) f##32
+#define LOOSE   loose_f32
+#define COUNTER int32_t
+#include "term.inc"
+#define NAME(f) f##64
+#define LOOSE   loose_f64
+#define COUNTER int64_t
+#include "term.inc"
 
 /* The parts of element i of c64 or c128. */
 INLINE void parts(const char *s, int64_t i, bool wide, double *re, double *im)
