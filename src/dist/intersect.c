@@ -31,8 +31,8 @@ bool tni_run_add(tni_list *runs, tni_list *agains, const tni_run *run, const tni
 
 /* Append one interval; equal ones at equal distances become one run.  Runs before `first` are
  * of others. */
-static bool append(tni_list *runs, tni_list *agains, int64_t first, int64_t dst, int64_t src,
-                   int64_t n)
+static bool runs_append(tni_list *runs, tni_list *agains, int64_t first, int64_t dst,
+                        int64_t src, int64_t n)
 {
     tni_run *last = last_run(runs, first);
     if (!last || last->n != n)
@@ -79,7 +79,8 @@ static tn_status walk(tni_list *runs, tni_list *agains, const tni_set *a, const 
             int64_t in_a = a->base + l + where - at, in_b = b->base + k;
             if (runs->n - first >= TNI_MOST_PIECES)
                 return too_many();
-            if (!append(runs, agains, first, a_is_dst ? in_a : in_b, a_is_dst ? in_b : in_a, n))
+            if (!runs_append(runs, agains, first, a_is_dst ? in_a : in_b,
+                             a_is_dst ? in_b : in_a, n))
                 return tni_list_full("route");
             k += n;
         }
@@ -108,7 +109,7 @@ static tn_status clip(tni_list *runs, tni_list *agains, const tni_set *range,
             continue;
         }
         r.n = run = least(run, end - l);
-        if (!append(runs, agains, first, r.dst, r.src, r.n))
+        if (!runs_append(runs, agains, first, r.dst, r.src, r.n))
             return tni_list_full("route");
         l += run;
     }

@@ -14,7 +14,7 @@ typedef struct offer {
     unsigned marked; /* what its hits are */
 } offer;
 
-static tn_status add(tni_generator *m, tni_list *products, int rank, const offer *o)
+static tn_status route_add(tni_generator *m, tni_list *products, int rank, const offer *o)
 {
     tni_product *p = tni_list_add(products);
     if (!p)
@@ -65,10 +65,10 @@ static tn_status receive_mesh(tni_generator *m, const offer *o)
 {
     const int64_t zero = o->position;
     if (m->copy >= 0) /* the rank follows when the order of positions is known */
-        return add(m, &m->side->products, (int)zero, o);
+        return route_add(m, &m->side->products, (int)zero, o);
     if (zero == m->own_zero)
-        return add(m, &m->r->keep, m->r->rank, o);
-    return add(m, &m->side->products, tni_mesh_rank(m->src, zero + m->take_step), o);
+        return route_add(m, &m->r->keep, m->r->rank, o);
+    return route_add(m, &m->side->products, tni_mesh_rank(m->src, zero + m->take_step), o);
 }
 
 static bool boxes_have(const tni_boxes *b, const tni_cell *cell, int rank, int64_t *box)
@@ -109,7 +109,7 @@ static tn_status send_mesh(tni_generator *m, const tni_group *g, const offer *o)
         const int64_t step = k ? tni_mesh_copy_step(m->dst, k) : 0;
         const int q = tni_mesh_rank(m->dst, o->position + step);
         if (takes(m, g, q))
-            TRY(add(m, &m->side->products, q, o));
+            TRY(route_add(m, &m->side->products, q, o));
     }
     return TN_OK;
 }
@@ -120,17 +120,17 @@ static tn_status emit_one(tni_generator *m, const offer *o)
     if (o->marked == 1u << TNI_MARK_MIDDLE)
         return TN_OK; /* src itself */
     if (o->marked & 1u << TNI_MARK_FILL)
-        return add(m, &m->r->fill, m->r->rank, o);
+        return route_add(m, &m->r->fill, m->r->rank, o);
     if (m->sending && m->dst->boxes) {
         const int q = m->dst->boxes->owner[g->box];
-        return takes(m, g, q) ? add(m, &m->side->products, q, o) : TN_OK;
+        return takes(m, g, q) ? route_add(m, &m->side->products, q, o) : TN_OK;
     }
     if (m->sending)
         return send_mesh(m, g, o);
     if (!m->src->boxes)
         return receive_mesh(m, o);
     const int rank = m->src->boxes->owner[g->holder];
-    return add(m, rank == m->r->rank ? &m->r->keep : &m->side->products, rank, o);
+    return route_add(m, rank == m->r->rank ? &m->r->keep : &m->side->products, rank, o);
 }
 
 /* What of the copies of a mesh this rank has and takes. */

@@ -116,7 +116,7 @@ tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
     return TN_OK;
 }
 
-static tn_status grow(tn_file *f)
+static tn_status file_grow(tn_file *f)
 {
     int64_t capacity = f->capacity ? 2 * f->capacity : 4;
     tni_entry *more = tni_alloc((size_t)capacity * sizeof *more);
@@ -133,7 +133,7 @@ static tn_status grow(tn_file *f)
 tn_status tni_file_add(tn_file *f, const tni_entry *e)
 {
     if (f->count == f->capacity)
-        TRY(grow(f));
+        TRY(file_grow(f));
     ASSERT(f->count < f->capacity && e->ndim >= 0 && e->nbytes >= 0);
     size_t bytes = (size_t)e->ndim * sizeof *e->shape;
     int64_t *shape = tni_arena_take(&f->arena, bytes);

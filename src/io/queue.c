@@ -71,7 +71,7 @@ bool tni_queue_is_direct(const tni_queue *q)
 }
 
 /* Divide the memory into slots of at least `bytes`; nothing is in flight. */
-static void shape(tni_queue *q, int64_t bytes)
+static void queue_shape(tni_queue *q, int64_t bytes)
 {
     ASSERT(q->flying == 0);
     q->slot = (bytes + LARGEST_BLOCK - 1) & -(int64_t)LARGEST_BLOCK;
@@ -109,7 +109,7 @@ static void use_file(tni_queue *q, const tn_file *f)
     }
 }
 
-static void finish(tni_queue *q, tni_request *r)
+static void queue_finish(tni_queue *q, tni_request *r)
 {
     tni_reads *b = r->batch;
     q->flying--;
@@ -131,12 +131,12 @@ static void reap(tni_queue *q, int64_t least)
     tni_request *r = q->ops->reap(q->own, (int)(least < q->flying ? least : q->flying));
     while (r) {
         tni_request *next = r->next;
-        finish(q, r);
+        queue_finish(q, r);
         r = next;
     }
 }
 
-static void add(tni_queue *q, char *to, int64_t n, int64_t at, tni_reads *batch)
+static void queue_add(tni_queue *q, char *to, int64_t n, int64_t at, tni_reads *batch)
 {
     while (!q->idle)
         reap(q, q->count / 4);
@@ -163,10 +163,10 @@ tn_status tni_queue_read(tni_queue *q, const tn_file *f, char *to, int64_t n, in
     if (q->slot < piece + 2 * LARGEST_BLOCK) {
         while (q->flying > 0)
             reap(q, q->flying);
-        shape(q, piece + 2 * LARGEST_BLOCK);
+        queue_shape(q, piece + 2 * LARGEST_BLOCK);
     }
     for (int64_t done = 0; done < n; done += LONGEST)
-        add(q, to + done, n - done < LONGEST ? n - done : LONGEST, at + done, batch);
+        queue_add(q, to + done, n - done < LONGEST ? n - done : LONGEST, at + done, batch);
     return batch->status;
 }
 

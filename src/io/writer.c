@@ -149,8 +149,8 @@ tn_status tni_writer_enter(tn_writer *w)
     return TN_OK;
 }
 
-static tn_status begin(tn_writer *w, int n, const char *const *names,
-                       const tn_tensor *const *ts)
+static tn_status writer_begin(tn_writer *w, int n, const char *const *names,
+                              const tn_tensor *const *ts)
 {
     TRY(fill_slots(w, n, names, ts));
     if (!w->pipe && !w->sink && w->fd < 0) {
@@ -214,7 +214,8 @@ tn_status tn_writer_open(tn_writer **out, const char *path, int n, const char *c
     if (options)
         w->options = *options;
     w->target = tni_arena_text(&w->arena, target, strlen(target));
-    tn_status status = w->target ? begin(w, n, names, ts) : tni_no_memory(w->path, PATH_MAX);
+    tn_status status =
+        w->target ? writer_begin(w, n, names, ts) : tni_no_memory(w->path, PATH_MAX);
     if (status != TN_OK)
         tn_writer_abort(w);
     else
@@ -232,7 +233,7 @@ tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_
         return tni_no_memory(tni_path_shown(name), PATH_MAX);
     w->fd = fd;
     w->pipe = true;
-    tn_status status = begin(w, 1, NULL, &t);
+    tn_status status = writer_begin(w, 1, NULL, &t);
     if (status != TN_OK)
         tn_writer_abort(w);
     else
@@ -250,7 +251,7 @@ tn_status tni_writer_open_scratch(tn_writer **out, const tn_writer *beside, int 
         return tni_no_memory(tni_path_shown(path), PATH_MAX);
     const int error = tni_sys_scratch(path, &w->fd);
     w->options.no_sync = true;
-    tn_status status = error ? fail_system(w->path, error) : begin(w, n, names, ts);
+    tn_status status = error ? fail_system(w->path, error) : writer_begin(w, n, names, ts);
     if (status != TN_OK)
         tn_writer_abort(w);
     else
@@ -287,7 +288,7 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
     w->sink = true;
     w->held = header;
     w->held_size = size;
-    tn_status status = begin(w, n, names, ts);
+    tn_status status = writer_begin(w, n, names, ts);
     if (status == TN_OK) {
         *bytes = w->at;
         for (int64_t i = 0, at = w->at; i < n; at += w->slots[i++].nbytes)
@@ -297,7 +298,7 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
     return status;
 }
 
-static tn_status finish(tn_writer *w)
+static tn_status writer_finish(tn_writer *w)
 {
     if (w->broken)
         return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
@@ -318,7 +319,7 @@ tn_status tn_writer_commit(tn_writer *w)
 {
     if (!w)
         return tni_fail(TN_ENULL, "writer_commit: w is NULL");
-    tn_status status = finish(w);
+    tn_status status = writer_finish(w);
     tn_writer_abort(w);
     return status;
 }

@@ -60,7 +60,7 @@ tn_status tni_writer_took(tn_writer *w, int64_t numel)
     return tni_writer_enter(w);
 }
 
-static tn_status put(tn_writer *w, const tn_tensor *t, int64_t numel)
+static tn_status writer_put_one(tn_writer *w, const tn_tensor *t, int64_t numel)
 {
     if (tn_is_contiguous(t) && !TNI_NEVER(w->format->swaps))
         TRY(w->format->bytes(w, t->data, numel * tni_width(t->dtype)));
@@ -93,7 +93,7 @@ tn_status tn_writer_put(tn_writer *w, const tn_tensor *piece)
         return TN_OK;
     TRY(tni_check_data(piece, "writer_put: piece"));
     TRY(tni_writer_expects(w, piece->dtype, numel));
-    tn_status status = put(w, piece, numel);
+    tn_status status = writer_put_one(w, piece, numel);
     w->broken = status != TN_OK;
     return status;
 }

@@ -53,7 +53,7 @@ tn_status tn_squeeze_inplace(tn_tensor *t, int dim)
 }
 
 /* t without its unit axes. */
-static void long_axes(tn_tensor *out, const tn_tensor *t)
+static void dims_long_axes(tn_tensor *out, const tn_tensor *t)
 {
     tni_inherit(out, t, t->data, 0);
     for (int i = 0; i < t->ndim; i++)
@@ -70,8 +70,8 @@ typedef struct long_pair {
 static tn_status into_shapes(const tni_call *call)
 {
     long_pair *p = call->own;
-    long_axes(&p->d, call->dst);
-    long_axes(&p->s, call->srcs[0]);
+    dims_long_axes(&p->d, call->dst);
+    dims_long_axes(&p->s, call->srcs[0]);
     if (p->d.ndim != p->s.ndim)
         return tni_fail(TN_ESHAPE, "%s: dst has %d axes longer than 1, src has %d", call->name,
                         p->d.ndim, p->s.ndim);

@@ -137,8 +137,8 @@ __attribute__((noinline)) static tn_status run_strips(const eval *v, const char 
     return TN_OK;
 }
 
-static tn_status run(eval *v, const char *name, const tn_tensor *dst, int n,
-                     const tn_tensor *const *srcs)
+static tn_status expr_evaluate(eval *v, const char *name, const tn_tensor *dst, int n,
+                               const tn_tensor *const *srcs)
 {
     TRY(eval_check(v, name, TNI_ALLOW_ALIAS, dst, n, srcs));
     if (tni_numel(dst) == 0)
@@ -184,7 +184,7 @@ tn_status tn_expr_run(const tn_expr *e, const tn_tensor *dst, int n,
     TRY(names_of(&names, "expr_run", e, n));
     v.text = e->text;
     v.names = &names;
-    return run(&v, "expr_run", dst, n, srcs);
+    return expr_evaluate(&v, "expr_run", dst, n, srcs);
 }
 
 static tn_status result_types(const tni_call *call)
@@ -313,7 +313,7 @@ tn_status tn_eval(const tn_tensor *dst, const char *text, int n, const char *con
     TRY(find_sources(&found, "eval", dst, text, n, names, srcs, used));
     v.text = text;
     v.names = &found;
-    return run(&v, "eval", dst, found.count, used);
+    return expr_evaluate(&v, "eval", dst, found.count, used);
 }
 
 tn_status tn_eval_copy(tn_tensor *out, const char *text, int n, const char *const *names,
@@ -333,7 +333,7 @@ tn_status tn_eval_copy(tn_tensor *out, const char *text, int n, const char *cons
     TRY(result(&v, "eval_copy", found.count, used, &dtype, &ndim, shape));
     tn_tensor made;
     TRY(tn_alloc(&made, dtype, ndim, shape));
-    const tn_status status = run(&v, "eval_copy", &made, found.count, used);
+    const tn_status status = expr_evaluate(&v, "eval_copy", &made, found.count, used);
     if (status != TN_OK)
         tn_free(&made);
     else

@@ -164,7 +164,7 @@ static bool same_axes(const tni_expr_program *e, const tni_expr_item *x)
 }
 
 /* The axes of the common shape along which some of these sources have more than one element. */
-static uint64_t long_axes(const tni_expr_program *e, uint16_t names)
+static uint64_t expr_long_axes(const tni_expr_program *e, uint16_t names)
 {
     uint64_t set = 0;
     for (int k = 0; k < e->nsrc; k++)
@@ -191,7 +191,7 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
                            x->column);
     if (!same_axes(e, x))
         return fail_reduction(e, x, "another axis than that of the reduction before it");
-    if (long_axes(e, v->names) != long_axes(e, UINT16_MAX))
+    if (expr_long_axes(e, v->names) != expr_long_axes(e, UINT16_MAX))
         return tni_fail_at(TN_EUNSUPPORTED, x->column,
                            "%s: the argument of a reduction is smaller than the common shape "
                            "at column %d",
@@ -312,7 +312,7 @@ static int final_value(int v, int built, int nsrc, int nnum)
                         : v;
 }
 
-static tni_program finish(const tni_expr_program *e, tni_builder *b, int nsrc, int value)
+static tni_program expr_finish(const tni_expr_program *e, tni_builder *b, int nsrc, int value)
 {
     for (int i = 0; i < b->nstep; i++)
         for (int k = 0; k < b->step[i].nsrc; k++)
@@ -355,7 +355,7 @@ tn_status tni_expr_end(tni_expr_program *e, tn_dtype dst)
                                e->call, TNI_FUSED_BYTES / TNI_TREE_BLOCK, e->reduce[r].column);
     }
     if (e->nreduce)
-        e->around = finish(e, &e->outer, e->nreduce, value);
-    e->program = finish(e, &e->build, e->nsrc, e->nreduce ? 0 : value);
+        e->around = expr_finish(e, &e->outer, e->nreduce, value);
+    e->program = expr_finish(e, &e->build, e->nsrc, e->nreduce ? 0 : value);
     return TN_OK;
 }

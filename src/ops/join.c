@@ -182,8 +182,8 @@ static tn_status times_shapes(const tni_call *call)
 
 /* Append an axis, unless it is a unit one, to views of dst and src; `inner` indices of dst's
  * axis make one step of it. */
-static void append(tn_tensor *d, tn_tensor *s, int64_t n, int64_t inner, int64_t d_stride,
-                   int64_t s_stride)
+static void join_append(tn_tensor *d, tn_tensor *s, int64_t n, int64_t inner, int64_t d_stride,
+                        int64_t s_stride)
 {
     if (n == 1)
         return;
@@ -204,10 +204,10 @@ static void copy_times(const tn_tensor *dst, const tn_tensor *src, const int64_t
     for (int i = 0; i < dst->ndim; i++) {
         const int64_t n = src->shape[i], r = reps[i];
         if (whole)
-            append(&d, &s, r, n, dst->stride[i], 0);
-        append(&d, &s, n, whole ? 1 : r, dst->stride[i], src->stride[i]);
+            join_append(&d, &s, r, n, dst->stride[i], 0);
+        join_append(&d, &s, n, whole ? 1 : r, dst->stride[i], src->stride[i]);
         if (!whole)
-            append(&d, &s, r, 1, dst->stride[i], 0);
+            join_append(&d, &s, r, 1, dst->stride[i], 0);
     }
     tni_copy_tensor(&d, &s);
 }

@@ -62,8 +62,8 @@ static bool known_product(const tni_pattern *p, int from, int to, int64_t *produ
 }
 
 /* Extents of the names [from, to) that share one dimension of extent src->shape[axis]. */
-static tn_status split(left_axes *l, const tni_pattern *p, const tn_tensor *src, int axis,
-                       int from, int to)
+static tn_status pattern_split(left_axes *l, const tni_pattern *p, const tn_tensor *src,
+                               int axis, int from, int to)
 {
     const int64_t extent = src->shape[axis];
     int64_t known;
@@ -99,7 +99,7 @@ static tn_status split_all(left_axes *l, const tni_pattern *p, const tn_tensor *
             i++;
         if (p->left.ellipsis >= 0 && dim == l->first)
             continue;
-        TRY(split(l, p, src, axis_of(p, l, dim), from, i));
+        TRY(pattern_split(l, p, src, axis_of(p, l, dim), from, i));
     }
     return TN_OK;
 }

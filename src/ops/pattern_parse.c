@@ -71,7 +71,7 @@ static int letter_bytes(const char *text)
 }
 
 /* digits as a number; false: does not fit. */
-static bool number(const char *digits, int len, int64_t *out)
+static bool pattern_number(const char *digits, int len, int64_t *out)
 {
     int64_t n = 0;
     for (int i = 0; i < len; i++)
@@ -132,7 +132,7 @@ static tn_status read_ellipsis(reader *r, int at)
 static tn_status read_number(reader *r, int at, int len)
 {
     int64_t n;
-    if (!number(r->p->text + at, len, &n))
+    if (!pattern_number(r->p->text + at, len, &n))
         return fault(TN_EOVERFLOW, r->p->text, at, len, "does not fit", -1);
     if (n == 0)
         return wrong(r, at, len, "is not an extent", -1);
@@ -303,7 +303,7 @@ static tn_status read_size(tni_pattern *p, const char *sizes, int *pos)
     if (stop == value || (sizes[stop] && sizes[stop] != ' '))
         return fault(TN_EFORMAT, sizes, stop, 1, "is not a digit", -1);
     int64_t n;
-    if (!number(sizes + value, stop - value, &n))
+    if (!pattern_number(sizes + value, stop - value, &n))
         return fault(TN_EOVERFLOW, sizes, value, stop - value, "does not fit", -1);
     *pos = stop;
     return give_size(p, sizes, at, end - at, n);

@@ -130,7 +130,7 @@ static bool full(const page *p)
     return p->writing ? p->used == p->size - 1 : p->unseen == 0;
 }
 
-static void put(page *p, const char *text)
+static void print_put(page *p, const char *text)
 {
     for (; p->writing && *text && !full(p); text++, p->used++)
         if (p->buf)
@@ -140,7 +140,7 @@ static void put(page *p, const char *text)
 static void put_times(page *p, const char *text, int times)
 {
     for (int i = 0; i < times && p->writing && !full(p); i++)
-        put(p, text);
+        print_put(p, text);
 }
 
 /* Numbers meet at their decimal points, all else at its right end. */
@@ -153,7 +153,7 @@ static void show_element(page *p, const char *at)
     const int left = point ? (int)strcspn(text, ".e") : length;
     if (p->writing) {
         put_times(p, " ", p->left - left);
-        put(p, text);
+        print_put(p, text);
         put_times(p, " ", p->right - (length - left));
         return;
     }
@@ -166,7 +166,7 @@ static void show_element(page *p, const char *at)
 static void put_gap(page *p, int axis)
 {
     const int inner = p->t->ndim - 1 - axis;
-    put(p, inner == 0 ? ", " : ",");
+    print_put(p, inner == 0 ? ", " : ",");
     if (inner > 0) {
         put_times(p, "\n", inner);
         put_times(p, " ", axis + 1);
@@ -181,18 +181,18 @@ static void show_axis(page *p, int axis, uintptr_t at)
     }
     const int64_t n = p->t->shape[axis], stride = p->t->stride[axis];
     const bool elide = n > LONG || (p->large && n > 2 * EDGE);
-    put(p, "[");
+    print_put(p, "[");
     for (int64_t i = 0; i < n && !full(p); i++) {
         if (i > 0)
             put_gap(p, axis);
         if (elide && i == EDGE) {
-            put(p, "...");
+            print_put(p, "...");
             i = n - EDGE - 1;
         } else {
             show_axis(p, axis + 1, at + (uintptr_t)i * (uintptr_t)stride);
         }
     }
-    put(p, "]");
+    print_put(p, "]");
 }
 
 /* Write at most size bytes, the 0 not counted, to buf, or to nowhere; give back how many. */

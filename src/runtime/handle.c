@@ -108,7 +108,7 @@ typedef struct job {
     void *arg;
 } job;
 
-static void run_part(void *arg, int part)
+static void handle_run_part(void *arg, int part)
 {
     const job *j = arg;
     bool before = in_part;
@@ -127,7 +127,7 @@ void tni_parallel(int parts, void (*body)(void *arg, int part), void *arg)
     }
     job j = {body, arg};
     if (current && current->config.parallel_for)
-        current->config.parallel_for(current->config.user, parts, run_part, &j);
+        current->config.parallel_for(current->config.user, parts, handle_run_part, &j);
     else
-        tni_team_run(parts, threads, run_part, &j);
+        tni_team_run(parts, threads, handle_run_part, &j);
 }

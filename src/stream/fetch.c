@@ -163,7 +163,7 @@ static tn_status stage_fill(const fetch *w, stage *g, const tni_walk *walk)
 }
 
 /* With several stages one is carried while the reads of the others are in flight. */
-static tn_status run(const fetch *w, stage *stages, int n)
+static tn_status fetch_run(const fetch *w, stage *stages, int n)
 {
     tni_axis axes[TN_MAX_NDIM];
     tni_walk walk;
@@ -189,7 +189,7 @@ static tn_status run_staged(const fetch *w)
         return tni_no_memory(w->f->path, n * w->bytes);
     for (int i = 0; i < n; i++)
         stages[i] = (stage){.at = memory + i * w->bytes};
-    tn_status status = run(w, stages, n);
+    tn_status status = fetch_run(w, stages, n);
     for (int i = 0; i < n && w->queue; i++)
         (void)tni_queue_wait(w->queue, &stages[i].batch);
     tni_free(memory);

@@ -34,7 +34,7 @@ static tn_status check_numbers(const tn_stream *job)
 }
 
 /* The axes of boxes hold as many elements as out. */
-static tn_status check_shape(const tn_stream *job)
+static tn_status stream_check_shape(const tn_stream *job)
 {
     int64_t size;
     if (job->ndim < 0 || job->ndim > TN_MAX_NDIM)
@@ -72,7 +72,7 @@ static tn_status check_job(const tn_stream *job)
         return tni_fail(TN_ENULL, "stream: job is NULL");
     TRY(check_numbers(job));
     TRY(tni_check(&job->out, "stream: out"));
-    TRY(check_shape(job));
+    TRY(stream_check_shape(job));
     TRY(check_sources(job));
     return tni_recipe_of(job->recipe)->check(job);
 }

@@ -104,7 +104,7 @@ static tn_status progress(void *user, int64_t done, int64_t total)
                          all);
 }
 
-static tn_status put(void *user, const tn_tensor *block, const int64_t *at)
+static tn_status pass_put(void *user, const tn_tensor *block, const int64_t *at)
 {
     const passes *p = user;
     return p->job->put(p->job->user, block, at);
@@ -177,7 +177,7 @@ static tn_status second_pass(passes *p, const tn_file *f)
     job.n = n;
     job.sources = pieces;
     job.progress = p->job->progress ? progress : NULL;
-    job.put = p->job->put ? put : NULL;
+    job.put = p->job->put ? pass_put : NULL;
     job.user = p;
     tn_status status = tn_file_places(f, 0, &whole);
     for (int i = 0; i < n && status == TN_OK; i++) {

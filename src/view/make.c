@@ -30,8 +30,8 @@ static tn_status check_parts(const tn_tensor *t, tn_dtype dtype, int ndim, const
     return TN_OK;
 }
 
-static void put(tn_tensor *t, void *data, tn_dtype dtype, int ndim, const int64_t *shape,
-                const int64_t *stride, uint32_t flags)
+static void make_put(tn_tensor *t, void *data, tn_dtype dtype, int ndim, const int64_t *shape,
+                     const int64_t *stride, uint32_t flags)
 {
     t->data = data;
     t->dtype = dtype;
@@ -50,7 +50,7 @@ static void put(tn_tensor *t, void *data, tn_dtype dtype, int ndim, const int64_
 tn_status tn_init(tn_tensor *t, void *data, tn_dtype dtype, int ndim, const int64_t *shape)
 {
     TRY(check_parts(t, dtype, ndim, shape, NULL, "init"));
-    put(t, data, dtype, ndim, shape, NULL, 0);
+    make_put(t, data, dtype, ndim, shape, NULL, 0);
     return TN_OK;
 }
 
@@ -60,7 +60,7 @@ tn_status tn_init_strided(tn_tensor *t, void *data, tn_dtype dtype, int ndim,
     if (t && !stride && ndim > 0)
         return tni_fail(TN_ENULL, "init_strided: stride is NULL, expected %d entries", ndim);
     TRY(check_parts(t, dtype, ndim, shape, stride, "init_strided"));
-    put(t, data, dtype, ndim, shape, stride, 0);
+    make_put(t, data, dtype, ndim, shape, stride, 0);
     return TN_OK;
 }
 
@@ -68,7 +68,7 @@ tn_status tn_init_const(tn_tensor *t, const void *data, tn_dtype dtype, int ndim
                         const int64_t *shape, const int64_t *stride)
 {
     TRY(check_parts(t, dtype, ndim, shape, stride, "init_const"));
-    put(t, (void *)(uintptr_t)data, dtype, ndim, shape, stride, TN_READONLY);
+    make_put(t, (void *)(uintptr_t)data, dtype, ndim, shape, stride, TN_READONLY);
     return TN_OK;
 }
 
@@ -76,6 +76,6 @@ tn_status tni_init_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *
                          const char *call)
 {
     TRY(check_parts(t, dtype, ndim, shape, NULL, call));
-    put(t, NULL, dtype, ndim, shape, NULL, 0);
+    make_put(t, NULL, dtype, ndim, shape, NULL, 0);
     return TN_OK;
 }

@@ -4,7 +4,7 @@
  * written. */
 #include "view.h"
 
-static tn_status check_shape(int ndim, const int64_t *shape, const char *call)
+static tn_status offset_check_shape(int ndim, const int64_t *shape, const char *call)
 {
     for (int i = 0; i < ndim; i++)
         if (shape[i] < 0)
@@ -33,7 +33,7 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
     if (flat < 0)
         return tni_fail(TN_EARG, "index_to_offset: flat index %lld is negative",
                         (long long)flat);
-    TRY(check_shape(ndim, shape, "index_to_offset"));
+    TRY(offset_check_shape(ndim, shape, "index_to_offset"));
 
     int64_t rest = flat, sum = 0;
     bool fits = true, empty = false;
@@ -73,7 +73,7 @@ static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, int
         if (pads[i - 2] < 0)
             return tni_fail(TN_EARG, "%s: pads[%d] is %lld, expected at least 0", call, i - 2,
                             (long long)pads[i - 2]);
-    TRY(check_shape(ndim, shape, call));
+    TRY(offset_check_shape(ndim, shape, call));
     for (int i = 0; i < ndim; i++) {
         grown[i] = shape[i];
         int64_t both;

@@ -27,7 +27,7 @@ static int64_t gcd(int64_t a, int64_t b)
 }
 
 /* Put one more term into the rising list; equal factors become one.  false: does not fit. */
-static bool put(term *terms, int *count, int64_t a, int64_t u)
+static bool overlap_put(term *terms, int *count, int64_t a, int64_t u)
 {
     int i = *count;
     while (i > 0 && terms[i - 1].a > a)
@@ -56,8 +56,8 @@ static answer solve(const term *terms, int count, int64_t reach, int64_t low, in
 
 /* Where the upper terms are multiples of more than the lower ones can span, the upper sum is
  * known: the one multiple that is near enough.  *done says whether there is such a place. */
-static answer split(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
-                    int *work, bool *done)
+static answer overlap_split(const term *terms, int count, int64_t reach, int64_t low,
+                            int64_t high, int *work, bool *done)
 {
     int64_t common = 0, under = reach;
     *done = true;
@@ -101,7 +101,7 @@ static answer solve(const term *terms, int count, int64_t reach, int64_t low, in
         return YES;
     *work -= count;
     bool done;
-    const answer parts = split(terms, count, reach, low, high, work, &done);
+    const answer parts = overlap_split(terms, count, reach, low, high, work, &done);
     if (done)
         return parts;
     const term top = terms[count - 1];
@@ -238,7 +238,7 @@ static bool put_axes(term *terms, int *count, const tn_tensor *t)
         if (t->shape[i] < 2 || t->stride[i] == 0)
             continue;
         const int64_t step = t->stride[i] < 0 ? -t->stride[i] : t->stride[i];
-        if (!put(terms, count, step, t->shape[i] - 1))
+        if (!overlap_put(terms, count, step, t->shape[i] - 1))
             return false;
     }
     return true;

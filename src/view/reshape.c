@@ -5,7 +5,7 @@
 #include "view.h"
 
 /* in's axes that are longer than 1. */
-static int long_axes(const tn_tensor *in, int64_t *shape, int64_t *stride)
+static int reshape_long_axes(const tn_tensor *in, int64_t *shape, int64_t *stride)
 {
     int count = 0;
     for (int i = 0; i < in->ndim; i++)
@@ -21,7 +21,7 @@ static int long_axes(const tn_tensor *in, int64_t *shape, int64_t *stride)
 static bool restride(const tn_tensor *in, int ndim, const int64_t *shape, int64_t *stride)
 {
     int64_t old_shape[TN_MAX_NDIM], old_stride[TN_MAX_NDIM];
-    int old = long_axes(in, old_shape, old_stride), next = ndim;
+    int old = reshape_long_axes(in, old_shape, old_stride), next = ndim;
     while (old > 0) {
         const int end = old, new_end = next;
         int64_t have = old_shape[--old], want = 1;

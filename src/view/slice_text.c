@@ -30,7 +30,7 @@ static void blanks(scan *s)
         s->at++;
 }
 
-static bool take(scan *s, const char *word)
+static bool slice_take(scan *s, const char *word)
 {
     size_t n = strlen(word);
     blanks(s);
@@ -41,7 +41,7 @@ static bool take(scan *s, const char *word)
 }
 
 /* A whole number with a sign; beyond 64 bits it is the largest or the smallest. */
-static bool number(scan *s, int64_t *out)
+static bool slice_number(scan *s, int64_t *out)
 {
     blanks(s);
     const char *p = s->at + (*s->at == '-' || *s->at == '+');
@@ -61,14 +61,14 @@ static bool number(scan *s, int64_t *out)
 /* A bound that is left out, in the word or without. */
 static bool bound(scan *s, int64_t *out)
 {
-    return !take(s, "None") && number(s, out);
+    return !slice_take(s, "None") && slice_number(s, out);
 }
 
 static tn_status read_range(scan *s, item *it)
 {
     it->kind = SLICE;
     it->has_stop = bound(s, &it->stop);
-    if (take(s, ":"))
+    if (slice_take(s, ":"))
         it->has_step = bound(s, &it->step);
     if (it->has_step && it->step == 0)
         return bad(s, "the step is 0");
@@ -79,33 +79,33 @@ static tn_status read_range(scan *s, item *it)
 static tn_status next(scan *s, item *it)
 {
     *it = (item){.kind = END};
-    bool closed = s->bracket ? take(s, "]") : false;
+    bool closed = s->bracket ? slice_take(s, "]") : false;
     blanks(s);
     if (closed || !*s->at)
         return closed == s->bracket && !*s->at ? TN_OK : bad(s, "brackets do not match");
     if (!s->comma)
         return bad(s, "no comma between two items");
-    if (take(s, "...") || take(s, "Ellipsis")) {
+    if (slice_take(s, "...") || slice_take(s, "Ellipsis")) {
         it->kind = ELLIPSIS;
-    } else if (take(s, "np.newaxis") || take(s, "newaxis")) {
+    } else if (slice_take(s, "np.newaxis") || slice_take(s, "newaxis")) {
         it->kind = NEW_AXIS;
     } else {
-        bool none = take(s, "None");
-        it->has_start = !none && number(s, &it->start);
+        bool none = slice_take(s, "None");
+        it->has_start = !none && slice_number(s, &it->start);
         it->kind = none ? NEW_AXIS : INDEX;
-        if (take(s, ":"))
+        if (slice_take(s, ":"))
             TRY(read_range(s, it));
         else if (!none && !it->has_start)
             return bad(s, "expected a number, a slice, ... or None");
     }
-    s->comma = take(s, ",");
+    s->comma = slice_take(s, ",");
     return TN_OK;
 }
 
-static tn_status begin(scan *s, const char *text)
+static tn_status slice_begin(scan *s, const char *text)
 {
     *s = (scan){.text = text, .at = text, .comma = true};
-    s->bracket = take(s, "[");
+    s->bracket = slice_take(s, "[");
     blanks(s);
     return !*s->at || *s->at == ']' ? bad(s, "nothing is asked for") : TN_OK;
 }
@@ -116,7 +116,7 @@ static tn_status measure(const char *text, int ndim, int *rest)
     scan s;
     item it;
     int named = 0, made = 0, dots = 0;
-    TRY(begin(&s, text));
+    TRY(slice_begin(&s, text));
     do {
         TRY(next(&s, &it));
         named += it.kind == INDEX || it.kind == SLICE;
@@ -160,7 +160,7 @@ tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in, const char *text)
     scan s;
     item it;
     tn_tensor t = *in;
-    TRY(TNI_NEVER(begin(&s, text))); /* measure has read it all */
+    TRY(TNI_NEVER(slice_begin(&s, text))); /* measure has read it all */
     for (;;) {
         TRY(TNI_NEVER(next(&s, &it)));
         if (it.kind == END)

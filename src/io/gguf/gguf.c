@@ -57,7 +57,7 @@ static tn_status skip(reader *r, uint64_t n)
     return TN_OK;
 }
 
-static tn_status take(reader *r, void *out, int64_t n)
+static tn_status gguf_take(reader *r, void *out, int64_t n)
 {
     if (n > r->f->size - r->at)
         return ends(r);
@@ -78,7 +78,7 @@ static tn_status take(reader *r, void *out, int64_t n)
 static tn_status take_u32(reader *r, uint32_t *out)
 {
     *out = 0;
-    TRY(take(r, out, 4));
+    TRY(gguf_take(r, out, 4));
     if (r->swapped)
         *out = __builtin_bswap32(*out);
     return TN_OK;
@@ -87,7 +87,7 @@ static tn_status take_u32(reader *r, uint32_t *out)
 static tn_status take_u64(reader *r, uint64_t *out)
 {
     *out = 0;
-    TRY(take(r, out, 8));
+    TRY(gguf_take(r, out, 8));
     if (r->swapped)
         *out = __builtin_bswap64(*out);
     return TN_OK;
@@ -125,7 +125,7 @@ static tn_status take_pair(reader *r, uint64_t *align)
     TRY(take_u64(r, &n));
     bool is_align = n == sizeof alignment - 1;
     if (is_align)
-        TRY(take(r, key, (int64_t)n));
+        TRY(gguf_take(r, key, (int64_t)n));
     else
         TRY(skip(r, n));
     TRY(take_u32(r, &type));
@@ -193,7 +193,7 @@ static tn_status take_tensor(reader *r)
     char *name = tni_arena_take(&r->f->arena, (size_t)length + 1);
     if (!name)
         return tni_no_memory(r->f->path, (int64_t)length + 1);
-    TRY(take(r, name, (int64_t)length));
+    TRY(gguf_take(r, name, (int64_t)length));
     name[length] = 0;
     TRY(take_shape(r, name, shape, &ndim));
     TRY(take_u32(r, &type));

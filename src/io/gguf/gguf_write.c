@@ -33,7 +33,7 @@ static uint64_t load(const uint8_t *at, int bytes)
     return x;
 }
 
-static tn_status take(pairs *p, int bytes, uint64_t *out)
+static tn_status gguf_take(pairs *p, int bytes, uint64_t *out)
 {
     if (p->end - p->at < bytes)
         return bad_pairs(p, "a number is truncated");
@@ -44,7 +44,7 @@ static tn_status take(pairs *p, int bytes, uint64_t *out)
 
 static tn_status take_text(pairs *p, const char **text, uint64_t *n)
 {
-    TRY(take(p, 8, n));
+    TRY(gguf_take(p, 8, n));
     if (*n > (uint64_t)(p->end - p->at))
         return bad_pairs(p, "a string is truncated");
     *text = (const char *)p->at;
@@ -74,15 +74,15 @@ static tn_status take_pair(pairs *p)
     const char *key = NULL;
     uint64_t n = 0, type = 0, count = 1;
     TRY(take_text(p, &key, &n));
-    TRY(take(p, 4, &type));
+    TRY(gguf_take(p, 4, &type));
     const bool align = n == sizeof align_key - 1 && !memcmp(key, align_key, n);
     if (align && (type != TNI_GGUF_U32 || p->end - p->at < 4))
         return bad_pairs(p, "general.alignment is not a u32");
     if (align)
         p->align = (int64_t)load(p->at, 4);
     if (type == TNI_GGUF_LIST) {
-        TRY(take(p, 4, &type));
-        TRY(take(p, 8, &count));
+        TRY(gguf_take(p, 4, &type));
+        TRY(gguf_take(p, 8, &count));
     }
     return take_values(p, type, count);
 }
@@ -111,7 +111,7 @@ typedef struct sink {
     int64_t n;
 } sink;
 
-static void put(sink *s, const void *data, int64_t n)
+static void gguf_put(sink *s, const void *data, int64_t n)
 {
     if (s->out && n)
         memcpy(s->out + s->n, data, (size_t)n);
@@ -123,14 +123,14 @@ static void put_number(sink *s, uint64_t x, int bytes)
     uint8_t out[8];
     for (int i = 0; i < bytes; i++)
         out[i] = (uint8_t)(x >> 8 * i);
-    put(s, out, bytes);
+    gguf_put(s, out, bytes);
 }
 
 static void put_text(sink *s, const char *text)
 {
     const size_t n = strlen(text);
     put_number(s, n, 8);
-    put(s, text, (int64_t)n);
+    gguf_put(s, text, (int64_t)n);
 }
 
 static int64_t padded(int64_t n, int64_t align)
@@ -160,11 +160,11 @@ static void put_header(sink *s, const tn_writer *w, const pairs *p, int64_t alig
 {
     const bool extra = !p->align && align != ALIGN;
     int64_t offset = 0;
-    put(s, "GGUF\3\0\0\0", 8);
+    gguf_put(s, "GGUF\3\0\0\0", 8);
     put_number(s, (uint64_t)w->n, 8);
     put_number(s, (uint64_t)(p->count + extra), 8);
     if (p->count)
-        put(s, (const char *)w->options.values + 8, w->options.values_size - 8);
+        gguf_put(s, (const char *)w->options.values + 8, w->options.values_size - 8);
     if (extra) {
         put_text(s, align_key);
         put_number(s, TNI_GGUF_U32, 4);
@@ -175,7 +175,7 @@ static void put_header(sink *s, const tn_writer *w, const pairs *p, int64_t alig
         offset += padded(w->slots[i].nbytes, align);
     }
     while (s->n % align)
-        put(s, "", 1);
+        gguf_put(s, "", 1);
 }
 
 static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *at)
@@ -208,7 +208,7 @@ static tn_status choose_align(const tn_writer *w, const pairs *p, int64_t *align
     return TN_OK;
 }
 
-static tn_status begin(tn_writer *w)
+static tn_status gguf_begin(tn_writer *w)
 {
     pairs p;
     sink s = {0};
@@ -242,7 +242,7 @@ static tn_status pad(tn_writer *w)
     return TN_OK;
 }
 
-static tn_status enter(tn_writer *w, const tni_slot *slot)
+static tn_status gguf_enter(tn_writer *w, const tni_slot *slot)
 {
     (void)slot;
     return pad(w);
@@ -251,7 +251,7 @@ static tn_status enter(tn_writer *w, const tni_slot *slot)
 const tni_format tni_gguf_format = {.suffix = ".gguf",
                                     .many = true,
                                     .swaps = TNI_HOST_BIG,
-                                    .begin = begin,
-                                    .enter = enter,
+                                    .begin = gguf_begin,
+                                    .enter = gguf_enter,
                                     .bytes = tni_append,
                                     .finish = pad};

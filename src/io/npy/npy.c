@@ -38,7 +38,7 @@ static void blanks(scan *s)
         s->at++;
 }
 
-static bool take(scan *s, const char *word)
+static bool npy_take(scan *s, const char *word)
 {
     size_t n = strlen(word);
     blanks(s);
@@ -51,7 +51,7 @@ static bool take(scan *s, const char *word)
 /* A quoted text of fewer than size bytes, without escapes. */
 static bool quoted(scan *s, char *out, size_t size)
 {
-    char quote = take(s, "'") ? '\'' : take(s, "\"") ? '"' : 0;
+    char quote = npy_take(s, "'") ? '\'' : npy_take(s, "\"") ? '"' : 0;
     size_t n = 0;
     while (quote && s->at < s->end && n + 1 < size) {
         char c = *s->at++;
@@ -67,10 +67,10 @@ static bool quoted(scan *s, char *out, size_t size)
 }
 
 /* A whole number >= 0: 3, 3L, np.int64(3), numpy.int64(3). */
-static bool number(scan *s, int64_t *out)
+static bool npy_number(scan *s, int64_t *out)
 {
-    bool call = take(s, "np.") || take(s, "numpy.");
-    if (call && !take(s, "int64(") && !take(s, "int32(") && !take(s, "intp("))
+    bool call = npy_take(s, "np.") || npy_take(s, "numpy.");
+    if (call && !npy_take(s, "int64(") && !npy_take(s, "int32(") && !npy_take(s, "intp("))
         return false;
     blanks(s);
     int64_t value = 0;
@@ -80,7 +80,7 @@ static bool number(scan *s, int64_t *out)
             return false;
     if (s->at == first)
         return false;
-    if (call && !take(s, ")"))
+    if (call && !npy_take(s, ")"))
         return false;
     if (!call && s->at < s->end && *s->at == 'L')
         s->at++;
@@ -88,21 +88,21 @@ static bool number(scan *s, int64_t *out)
     return true;
 }
 
-static tn_status shape(scan *s, tni_npy *h)
+static tn_status npy_shape(scan *s, tni_npy *h)
 {
-    if (!take(s, "("))
+    if (!npy_take(s, "("))
         return fail_header(s, "shape is not a tuple");
     h->ndim = 0;
     bool comma = true;
-    while (!take(s, ")")) {
+    while (!npy_take(s, ")")) {
         if (!comma)
             return fail_header(s, "shape lacks a comma");
         if (h->ndim == TN_MAX_NDIM)
             return fail_header(s, "shape has more than 64 axes");
-        if (!number(s, &h->shape[h->ndim]))
+        if (!npy_number(s, &h->shape[h->ndim]))
             return fail_header(s, "shape has a non-integer extent");
         h->ndim++;
-        comma = take(s, ",");
+        comma = npy_take(s, ",");
     }
     if (h->ndim == 1 && !comma)
         return fail_header(s, "shape is not a tuple");
@@ -119,7 +119,7 @@ static tn_dtype by_long_name(const char *name)
 
 static tn_status dtype(scan *s, tni_npy *h)
 {
-    if (take(s, "[")) {
+    if (npy_take(s, "[")) {
         memcpy(h->descr, "records", 8);
         return tni_fail(TN_EUNSUPPORTED, "%s: structured dtypes are not supported", s->who);
     }
@@ -167,10 +167,10 @@ static tn_status dictionary(scan *s, tni_npy *h)
 {
     bool have[3] = {false};
     char key[16];
-    if (!take(s, "{"))
+    if (!npy_take(s, "{"))
         return fail_header(s, "no dictionary");
-    for (bool comma = true; !take(s, "}"); comma = take(s, ",")) {
-        if (!comma || !quoted(s, key, sizeof key) || !take(s, ":"))
+    for (bool comma = true; !npy_take(s, "}"); comma = npy_take(s, ",")) {
+        if (!comma || !quoted(s, key, sizeof key) || !npy_take(s, ":"))
             return fail_header(s, "no key");
         int which = !strcmp(key, "descr")           ? 0
                     : !strcmp(key, "fortran_order") ? 1
@@ -183,16 +183,16 @@ static tn_status dictionary(scan *s, tni_npy *h)
         if (which == 0) {
             TRY(dtype(s, h));
         } else if (which == 1) {
-            h->fortran = take(s, "True");
-            if (!h->fortran && !take(s, "False"))
+            h->fortran = npy_take(s, "True");
+            if (!h->fortran && !npy_take(s, "False"))
                 return fail_header(s, "fortran_order: expected True or False");
         } else {
-            TRY(shape(s, h));
+            TRY(npy_shape(s, h));
         }
     }
     if (!have[0] || !have[1] || !have[2])
         return fail_header(s, "descr, fortran_order or shape is missing");
-    if (take(s, "#"))
+    if (npy_take(s, "#"))
         comment(s, h);
     blanks(s);
     return s->at == s->end ? TN_OK : fail_header(s, "text after the dictionary");

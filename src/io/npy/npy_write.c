@@ -37,7 +37,7 @@ int64_t tni_npy_header(char *buf, tn_dtype dtype, int ndim, const int64_t *shape
     return (int64_t)n;
 }
 
-static tn_status enter(tn_writer *w, const tni_slot *slot)
+static tn_status npy_enter(tn_writer *w, const tni_slot *slot)
 {
     char header[TNI_NPY_WRITTEN];
     return tni_append(w, header, tni_npy_header(header, slot->dtype, slot->ndim, slot->shape));
@@ -46,5 +46,5 @@ static tn_status enter(tn_writer *w, const tni_slot *slot)
 const tni_format tni_npy_format = {.suffix = ".npy",
                                    .swaps = TNI_HOST_BIG,
                                    .joined = true,
-                                   .enter = enter,
+                                   .enter = npy_enter,
                                    .bytes = tni_append};

@@ -135,7 +135,7 @@ static bool read_facts(parse *p, facts *x)
 }
 
 /* Extents make up exactly the bytes from begin to end. */
-static tn_status check_shape(tn_file *f, row *r, const facts *x)
+static tn_status safetensors_check_shape(tn_file *f, row *r, const facts *x)
 {
     int64_t bits = r->type->bits;
     int64_t *shape = tni_arena_take(&f->arena, (size_t)r->ndim * sizeof *shape);
@@ -189,7 +189,7 @@ static tn_status read_row(parse *p, row *r)
     if (r->begin < 0 || r->end < r->begin)
         return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": offsets %lld to %lld", path, r->name,
                         (long long)r->begin, (long long)r->end);
-    return check_shape(p->f, r, &x);
+    return safetensors_check_shape(p->f, r, &x);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -230,7 +230,7 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
     return TN_OK;
 }
 
-static tn_status grow(parse *p)
+static tn_status safetensors_grow(parse *p)
 {
     int64_t capacity = p->capacity ? 2 * p->capacity : 16;
     row *more = tni_alloc((size_t)capacity * sizeof *more);
@@ -261,7 +261,7 @@ static tn_status read_pair(parse *p)
         return tni_json_texts(&p->j, &f->arena, &f->metadata) ? TN_OK : fail_header(p);
     }
     if (p->n == p->capacity)
-        TRY(grow(p));
+        TRY(safetensors_grow(p));
     row *r = &p->rows[p->n];
     *r = (row){.order = p->n++, .name = name};
     return read_row(p, r);

@@ -24,7 +24,7 @@ typedef struct sink {
     int64_t n;
 } sink;
 
-static void put(sink *s, const char *text)
+static void safetensors_put(sink *s, const char *text)
 {
     size_t n = strlen(text);
     if (s->out)
@@ -41,40 +41,40 @@ static void put_number(sink *s, int64_t x)
 {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)x);
-    put(s, text);
+    safetensors_put(s, text);
 }
 
 static void put_slot(sink *s, const tni_slot *slot, int64_t at)
 {
     put_quoted(s, slot->name);
-    put(s, ":{\"dtype\":");
+    safetensors_put(s, ":{\"dtype\":");
     put_quoted(s, name_of(slot->dtype));
-    put(s, ",\"shape\":[");
+    safetensors_put(s, ",\"shape\":[");
     for (int i = 0; i < slot->ndim; i++) {
-        put(s, i ? "," : "");
+        safetensors_put(s, i ? "," : "");
         put_number(s, slot->shape[i]);
     }
-    put(s, "],\"data_offsets\":[");
+    safetensors_put(s, "],\"data_offsets\":[");
     put_number(s, at);
-    put(s, ",");
+    safetensors_put(s, ",");
     put_number(s, at + slot->nbytes);
-    put(s, "]}");
+    safetensors_put(s, "]}");
 }
 
 static void put_header(sink *s, const tn_writer *w, const char *metadata)
 {
     int64_t at = 0;
-    put(s, "{");
+    safetensors_put(s, "{");
     if (metadata) {
-        put(s, "\"__metadata__\":");
-        put(s, metadata);
+        safetensors_put(s, "\"__metadata__\":");
+        safetensors_put(s, metadata);
     }
     for (int i = 0; i < w->n; i++) {
-        put(s, i > 0 || metadata ? "," : "");
+        safetensors_put(s, i > 0 || metadata ? "," : "");
         put_slot(s, &w->slots[i], at);
         at += w->slots[i].nbytes;
     }
-    put(s, "}");
+    safetensors_put(s, "}");
 }
 
 static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *at)
@@ -129,7 +129,7 @@ static tn_status write_text(tn_writer *w, const char *text, int64_t n)
     return TN_OK;
 }
 
-static tn_status begin(tn_writer *w)
+static tn_status safetensors_begin(tn_writer *w)
 {
     const char *metadata = NULL;
     int64_t at = 0;
@@ -153,5 +153,5 @@ const tni_format tni_safetensors_format = {.suffix = ".safetensors",
                                            .swaps = TNI_HOST_BIG,
                                            .joined = true,
                                            .widest_first = true,
-                                           .begin = begin,
+                                           .begin = safetensors_begin,
                                            .bytes = tni_append};

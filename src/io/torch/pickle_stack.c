@@ -14,7 +14,7 @@ tn_status tni_fail_pickle(const tni_pickle *p, const char *what)
 }
 
 /* Let array `which` hold one more than n rows of width bytes. */
-static tn_status grow(tni_pickle *p, int which, void *array, int64_t n, size_t width)
+static tn_status pickle_grow(tni_pickle *p, int which, void *array, int64_t n, size_t width)
 {
     void **at = array;
     if (n < p->capacity[which])
@@ -36,14 +36,14 @@ static tn_status grow(tni_pickle *p, int which, void *array, int64_t n, size_t w
 
 tn_status tni_pk_push_index(tni_pickle *p, uint32_t value)
 {
-    TRY(grow(p, STACK, &p->stack, p->nstack, sizeof *p->stack));
+    TRY(pickle_grow(p, STACK, &p->stack, p->nstack, sizeof *p->stack));
     p->stack[p->nstack++] = value;
     return TN_OK;
 }
 
 tn_status tni_pk_push(tni_pickle *p, tni_pickle_value v)
 {
-    TRY(grow(p, VALUES, &p->values, p->nvalues, sizeof *p->values));
+    TRY(pickle_grow(p, VALUES, &p->values, p->nvalues, sizeof *p->values));
     p->values[p->nvalues] = v;
     return tni_pk_push_index(p, (uint32_t)p->nvalues++);
 }
@@ -66,7 +66,7 @@ tn_status tni_pk_append(tni_pickle *p, uint32_t list, uint32_t value)
 {
     if (p->ncells > 2 * p->n + 64) /* every item has been pushed by a byte or more */
         return tni_fail_pickle(p, "more items than values");
-    TRY(grow(p, CELLS, &p->cells, p->ncells, sizeof *p->cells));
+    TRY(pickle_grow(p, CELLS, &p->cells, p->ncells, sizeof *p->cells));
     uint32_t cell = (uint32_t)p->ncells++;
     p->cells[cell] = (tni_pickle_cell){value, 0};
     tni_pickle_value *v = &p->values[list];
@@ -116,7 +116,7 @@ tn_status tni_pk_take_number(tni_pickle *p, int bytes, uint64_t *x)
 
 tn_status tni_pk_push_mark(tni_pickle *p)
 {
-    TRY(grow(p, MARKS, &p->marks, p->nmarks, sizeof *p->marks));
+    TRY(pickle_grow(p, MARKS, &p->marks, p->nmarks, sizeof *p->marks));
     p->marks[p->nmarks++] = (uint32_t)p->nstack;
     return TN_OK;
 }
@@ -136,7 +136,7 @@ tn_status tni_pk_memo_put(tni_pickle *p, uint64_t at)
     if (at > (uint64_t)p->at) /* there have been no more opcodes */
         return tni_fail_pickle(p, "a memo that is too far");
     while ((int64_t)at >= p->capacity[MEMO])
-        TRY(grow(p, MEMO, &p->memo, p->capacity[MEMO], sizeof *p->memo));
+        TRY(pickle_grow(p, MEMO, &p->memo, p->capacity[MEMO], sizeof *p->memo));
     p->memo[at] = p->stack[p->nstack - 1] + 1;
     return TN_OK;
 }
@@ -151,8 +151,8 @@ tn_status tni_pk_memo_get(tni_pickle *p, uint64_t at)
 tn_status tni_pk_start(tni_pickle *p)
 {
     p->at = p->nstack = p->nmarks = 0;
-    TRY(grow(p, VALUES, &p->values, 0, sizeof *p->values));
-    TRY(grow(p, CELLS, &p->cells, 0, sizeof *p->cells));
+    TRY(pickle_grow(p, VALUES, &p->values, 0, sizeof *p->values));
+    TRY(pickle_grow(p, CELLS, &p->cells, 0, sizeof *p->cells));
     p->nvalues = p->ncells = 1;
     return TN_OK;
 }

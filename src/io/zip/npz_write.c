@@ -26,7 +26,7 @@ static tni_zip_written *present(const tn_writer *w)
     return ((npz *)w->own)->members + w->now;
 }
 
-static tn_status begin(tn_writer *w)
+static tn_status npz_begin(tn_writer *w)
 {
     int64_t size = (int64_t)sizeof(npz) + w->n * (int64_t)sizeof(tni_zip_written);
     npz *own = tni_arena_take(&w->arena, sizeof *own);
@@ -83,7 +83,7 @@ static tn_status start_deflate(tn_writer *w)
     return TN_OK;
 }
 
-static tn_status enter(tn_writer *w, const tni_slot *slot)
+static tn_status npz_enter(tn_writer *w, const tni_slot *slot)
 {
     char header[TNI_NPY_WRITTEN];
     int64_t head = tni_npy_header(header, slot->dtype, slot->ndim, slot->shape);
@@ -115,7 +115,7 @@ static tn_status leave(tn_writer *w, const tni_slot *slot)
     return tni_zip_leave(w, present(w));
 }
 
-static tn_status finish(tn_writer *w)
+static tn_status npz_finish(tn_writer *w)
 {
     const npz *own = w->own;
     int64_t list = w->at;
@@ -134,9 +134,9 @@ static void release(tn_writer *w)
 const tni_format tni_npz_format = {.suffix = ".npz",
                                    .many = true,
                                    .swaps = TNI_HOST_BIG,
-                                   .begin = begin,
-                                   .enter = enter,
+                                   .begin = npz_begin,
+                                   .enter = npz_enter,
                                    .bytes = append_bytes,
                                    .leave = leave,
-                                   .finish = finish,
+                                   .finish = npz_finish,
                                    .release = release};

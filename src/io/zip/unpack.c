@@ -75,7 +75,7 @@ static tn_status inflate_some(source *s, uint8_t *out, int64_t n, int64_t *got)
     return TN_OK;
 }
 
-static tn_status take(source *s, uint8_t *out, int64_t n, int64_t *got)
+static tn_status unpack_take(source *s, uint8_t *out, int64_t n, int64_t *got)
 {
     if (s->deflated) {
         TRY(inflate_some(s, out, n, got));
@@ -96,7 +96,7 @@ static tn_status pass(source *s, int64_t n, bool to_end)
     uint8_t waste[1024];
     while (n > 0 || to_end) {
         int64_t want = n > 0 && n < (int64_t)sizeof waste ? n : (int64_t)sizeof waste, got;
-        TRY(take(s, waste, want, &got));
+        TRY(unpack_take(s, waste, want, &got));
         n -= got;
         if (got < want)
             break;
@@ -119,7 +119,7 @@ static tn_status unpack(source *s, const tni_entry *e, uint8_t *out)
     int64_t got, head = e->offset - (e->packing == TNI_DEFLATED ? 0 : e->member);
     ASSERT(head >= 0 && e->nbytes >= 0);
     TRY(pass(s, head, false));
-    TRY(take(s, out, e->nbytes, &got));
+    TRY(unpack_take(s, out, e->nbytes, &got));
     if (got < e->nbytes)
         return fail_unpack(s, "member ends inside its elements");
     return end(s, e);
@@ -130,7 +130,7 @@ static tn_status unpack_to(source *s, const tni_entry *e, int fd)
 {
     for (int64_t left = e->offset + e->nbytes, got; left > 0; left -= got) {
         int64_t n = left < PIECE ? left : PIECE;
-        TRY(take(s, s->out, n, &got));
+        TRY(unpack_take(s, s->out, n, &got));
         if (got < n)
             return fail_unpack(s, "member ends inside its elements");
         int error = tni_sys_pwrite(fd, s->out, (size_t)got, -1);
@@ -177,7 +177,7 @@ tn_status tni_unpack_head(const tn_file *f, int64_t at, int64_t packed, uint8_t 
 {
     source *s = NULL;
     TRY(with_source(f, at, packed, true, &s));
-    tn_status status = take(s, out, n, got);
+    tn_status status = unpack_take(s, out, n, got);
     stop(s);
     return status;
 }

@@ -36,7 +36,7 @@ static tn_status note_damage(tn_file *f, tni_zip_member *m, const char *what)
     return m->why ? TN_OK : tni_no_memory(f->path, 200);
 }
 
-static uint64_t number(const uint8_t *at, int bytes)
+static uint64_t zip_number(const uint8_t *at, int bytes)
 {
     uint64_t x = 0;
     for (int i = 0; i < bytes; i++)
@@ -51,18 +51,18 @@ static bool long_numbers(tni_zip_member *m, const uint8_t *extra, int left)
     uint64_t *const wanted[] = {&m->length, &m->packed, &m->local};
     bool any = m->length == UINT32_MAX || m->packed == UINT32_MAX || m->local == UINT32_MAX;
     for (int size; any && left >= 4; left -= 4 + size, extra += 4 + size) {
-        size = (int)number(extra + 2, 2);
+        size = (int)zip_number(extra + 2, 2);
         if (size > left - 4)
             return false;
         const uint8_t *at = extra + 4, *end = at + size;
-        for (int i = 0; number(extra, 2) == 1 && i < COUNT(wanted); i++)
+        for (int i = 0; zip_number(extra, 2) == 1 && i < COUNT(wanted); i++)
             if (*wanted[i] == UINT32_MAX) {
                 if (end - at < 8)
                     return false;
-                *wanted[i] = number(at, 8);
+                *wanted[i] = zip_number(at, 8);
                 at += 8;
             }
-        if (number(extra, 2) == 1)
+        if (zip_number(extra, 2) == 1)
             return true;
     }
     return !any;
@@ -81,14 +81,14 @@ static tn_status read_record(tn_file *f, uint64_t *at, tni_zip_member *m, uint8_
     if (!has(f, *at, TNI_ZIP_CENTRAL))
         return fail_zip(f, damaged);
     TRY(tni_file_bytes(f, raw, TNI_ZIP_CENTRAL, (int64_t)*at));
-    *m = (tni_zip_member){.packed = number(raw + 20, 4),
-                          .length = number(raw + 24, 4),
-                          .local = number(raw + 42, 4),
-                          .crc = (uint32_t)number(raw + 16, 4),
-                          .flags = (int)number(raw + 8, 2),
-                          .method = (int)number(raw + 10, 2),
-                          .name_length = (int)number(raw + 28, 2)};
-    int extra = (int)number(raw + 30, 2), comment = (int)number(raw + 32, 2);
+    *m = (tni_zip_member){.packed = zip_number(raw + 20, 4),
+                          .length = zip_number(raw + 24, 4),
+                          .local = zip_number(raw + 42, 4),
+                          .crc = (uint32_t)zip_number(raw + 16, 4),
+                          .flags = (int)zip_number(raw + 8, 2),
+                          .method = (int)zip_number(raw + 10, 2),
+                          .name_length = (int)zip_number(raw + 28, 2)};
+    int extra = (int)zip_number(raw + 30, 2), comment = (int)zip_number(raw + 32, 2);
     uint64_t rest = (uint64_t)m->name_length + (uint64_t)extra;
     if (memcmp(raw, "PK\1\2", 4) != 0 || !has(f, *at + TNI_ZIP_CENTRAL, rest))
         return fail_zip(f, damaged);
@@ -116,10 +116,10 @@ static tn_status find_data(tn_file *f, tni_zip_member *m, uint8_t *scratch)
         return note_damage(f, m, "file ends before member");
     TRY(tni_file_bytes(f, raw, TNI_ZIP_LOCAL, (int64_t)m->local));
     TRY(tni_file_bytes(f, scratch, m->name_length, (int64_t)m->local + TNI_ZIP_LOCAL));
-    if (memcmp(raw, "PK\3\4", 4) != 0 || (int)number(raw + 8, 2) != m->method ||
-        number(raw + 26, 2) != name || memcmp(scratch, m->name, (size_t)name) != 0)
+    if (memcmp(raw, "PK\3\4", 4) != 0 || (int)zip_number(raw + 8, 2) != m->method ||
+        zip_number(raw + 26, 2) != name || memcmp(scratch, m->name, (size_t)name) != 0)
         return note_damage(f, m, "no local header where the central directory says: member");
-    m->data = m->local + TNI_ZIP_LOCAL + name + number(raw + 28, 2);
+    m->data = m->local + TNI_ZIP_LOCAL + name + zip_number(raw + 28, 2);
     if (!has(f, m->data, m->packed))
         return note_damage(f, m, "file ends inside member");
     if (m->method ? m->length / MOST_RATIO > m->packed + 1 : m->length != m->packed)
@@ -154,7 +154,7 @@ static tn_status find_end(const tn_file *f, uint8_t *scratch, int64_t *at, uint8
         TRY(tni_file_bytes(f, scratch, n, f->size - n));
         for (int64_t i = n - TNI_ZIP_END; i >= 0; i--)
             if (!memcmp(scratch + i, "PK\5\6", 4) &&
-                (int64_t)number(scratch + i + 20, 2) <= n - TNI_ZIP_END - i) {
+                (int64_t)zip_number(scratch + i + 20, 2) <= n - TNI_ZIP_END - i) {
                 *at = f->size - n + i;
                 memcpy(end, scratch + i, TNI_ZIP_END);
                 return TN_OK;
@@ -175,19 +175,19 @@ static tn_status find_directory(const tn_file *f, uint8_t *scratch, directory *d
     uint8_t end[TNI_ZIP_END], more[TNI_ZIP_LONG_END];
     int64_t at = 0;
     TRY(find_end(f, scratch, &at, end));
-    *d = (directory){number(end + 16, 4), number(end + 10, 2), (uint64_t)at};
-    uint64_t bytes = number(end + 12, 4);
+    *d = (directory){zip_number(end + 16, 4), zip_number(end + 10, 2), (uint64_t)at};
+    uint64_t bytes = zip_number(end + 12, 4);
     if (at >= TNI_ZIP_LOCATOR) {
         TRY(tni_file_bytes(f, more, TNI_ZIP_LOCATOR, at - TNI_ZIP_LOCATOR));
-        uint64_t offset = number(more + 8, 8);
+        uint64_t offset = zip_number(more + 8, 8);
         if (!memcmp(more, "PK\6\7", 4)) {
             if (!has(f, offset, TNI_ZIP_LONG_END))
                 return fail_zip(f, damaged);
             TRY(tni_file_bytes(f, more, TNI_ZIP_LONG_END, (int64_t)offset));
             if (memcmp(more, "PK\6\6", 4) != 0)
                 return fail_zip(f, damaged);
-            *d = (directory){number(more + 48, 8), number(more + 32, 8), offset};
-            bytes = number(more + 40, 8);
+            *d = (directory){zip_number(more + 48, 8), zip_number(more + 32, 8), offset};
+            bytes = zip_number(more + 40, 8);
         }
     }
     if (d->at > d->end || bytes > d->end - d->at || d->count > bytes / TNI_ZIP_CENTRAL)

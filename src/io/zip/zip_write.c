@@ -17,7 +17,7 @@ enum {
 };
 
 /* x as n bytes; a number that does not fit is all ones, and stands in long form elsewhere. */
-static uint8_t *put(uint8_t *to, uint64_t x, int n)
+static uint8_t *zip_put(uint8_t *to, uint64_t x, int n)
 {
     uint64_t most = n < 8 ? ((uint64_t)1 << 8 * n) - 1 : UINT64_MAX;
     for (int i = 0; i < n; i++)
@@ -35,14 +35,14 @@ static bool is_long(const tni_zip_written *m)
 static uint8_t *put_facts(uint8_t *to, const tni_zip_written *m, bool wide, size_t name)
 {
     bool lengths_long = is_long(m);
-    to = put(to, wide ? LONG : SHORT, 2);
-    to = put(to, UTF8, 2);
-    to = put(to, (uint64_t)m->method, 2);
-    to = put(to, (uint64_t)DATE << 16, 4);
-    to = put(to, m->crc, 4);
-    to = put(to, lengths_long ? UINT32_MAX : (uint64_t)m->packed, 4);
-    to = put(to, lengths_long ? UINT32_MAX : (uint64_t)m->length, 4);
-    return put(to, name, 2);
+    to = zip_put(to, wide ? LONG : SHORT, 2);
+    to = zip_put(to, UTF8, 2);
+    to = zip_put(to, (uint64_t)m->method, 2);
+    to = zip_put(to, (uint64_t)DATE << 16, 4);
+    to = zip_put(to, m->crc, 4);
+    to = zip_put(to, lengths_long ? UINT32_MAX : (uint64_t)m->packed, 4);
+    to = zip_put(to, lengths_long ? UINT32_MAX : (uint64_t)m->length, 4);
+    return zip_put(to, name, 2);
 }
 
 static tn_status append_name(tn_writer *w, const char *name, const char *suffix)
@@ -64,14 +64,14 @@ tn_status tni_zip_enter(tn_writer *w, tni_zip_written *m, const char *name, cons
     m->at = w->at;
     m->name_length = (int64_t)n;
     if (is_long(m)) {
-        end = put(put(end, 1, 2), TNI_ZIP_LONG_EXTRA - 4, 2);
-        end = put(put(end, (uint64_t)m->length, 8), (uint64_t)m->packed, 8);
+        end = zip_put(zip_put(end, 1, 2), TNI_ZIP_LONG_EXTRA - 4, 2);
+        end = zip_put(zip_put(end, (uint64_t)m->length, 8), (uint64_t)m->packed, 8);
     }
     int64_t unaligned = w->at + TNI_ZIP_LOCAL + (int64_t)n + (end - extra) + 4;
     int64_t pad = (align - unaligned % align) % align;
-    end = put(put(end, 'T' | 'N' << 8, 2), (uint64_t)pad, 2) + pad;
+    end = zip_put(zip_put(end, 'T' | 'N' << 8, 2), (uint64_t)pad, 2) + pad;
     memcpy(local, "PK\3\4", 4);
-    put(put_facts(local + 4, m, is_long(m), n), (uint64_t)(end - extra), 2);
+    zip_put(put_facts(local + 4, m, is_long(m), n), (uint64_t)(end - extra), 2);
     TRY(tni_append(w, local, TNI_ZIP_LOCAL));
     TRY(append_name(w, name, suffix));
     return tni_append(w, extra, end - extra);
@@ -80,8 +80,8 @@ tn_status tni_zip_enter(tn_writer *w, tni_zip_written *m, const char *name, cons
 tn_status tni_zip_leave(tn_writer *w, const tni_zip_written *m)
 {
     uint8_t crc[4], packed[8];
-    put(crc, m->crc, 4);
-    put(packed, (uint64_t)m->packed, 8);
+    zip_put(crc, m->crc, 4);
+    zip_put(packed, (uint64_t)m->packed, 8);
     TRY(tni_write_at(w, crc, 4, m->at + CRC_AT));
     if (!m->method) /* as long as it was said to be */
         return TN_OK;
@@ -96,13 +96,13 @@ tn_status tni_zip_record(tn_writer *w, const tni_zip_written *m, const char *nam
     uint8_t raw[TNI_ZIP_CENTRAL] = "PK\1\2", extra[TNI_ZIP_LONG_EXTRA + 8], *end = extra + 4;
     bool far = m->at >= UINT32_MAX, wide = is_long(m) || far;
     if (is_long(m))
-        end = put(put(end, (uint64_t)m->length, 8), (uint64_t)m->packed, 8);
+        end = zip_put(zip_put(end, (uint64_t)m->length, 8), (uint64_t)m->packed, 8);
     if (far)
-        end = put(end, (uint64_t)m->at, 8);
-    put(put(extra, 1, 2), (uint64_t)(end - extra - 4), 2);
-    put(put_facts(raw + 6, m, wide, strlen(name) + strlen(suffix)),
-        wide ? (uint64_t)(end - extra) : 0, 2);
-    put(raw + 42, (uint64_t)m->at, 4);
+        end = zip_put(end, (uint64_t)m->at, 8);
+    zip_put(zip_put(extra, 1, 2), (uint64_t)(end - extra - 4), 2);
+    zip_put(put_facts(raw + 6, m, wide, strlen(name) + strlen(suffix)),
+            wide ? (uint64_t)(end - extra) : 0, 2);
+    zip_put(raw + 42, (uint64_t)m->at, 4);
     TRY(tni_append(w, raw, TNI_ZIP_CENTRAL));
     TRY(append_name(w, name, suffix));
     return wide ? tni_append(w, extra, end - extra) : TN_OK;
@@ -113,16 +113,16 @@ tn_status tni_zip_finish(tn_writer *w, int64_t list, int64_t n)
     uint8_t wide[TNI_ZIP_LONG_END] = "PK\6\6", locator[TNI_ZIP_LOCATOR] = "PK\6\7";
     uint8_t end[TNI_ZIP_END] = "PK\5\6";
     uint64_t count = (uint64_t)n, bytes = (uint64_t)(w->at - list);
-    put(end + 8, count, 2);
-    put(end + 10, count, 2);
-    put(put(end + 12, bytes, 4), (uint64_t)list, 4);
+    zip_put(end + 8, count, 2);
+    zip_put(end + 10, count, 2);
+    zip_put(zip_put(end + 12, bytes, 4), (uint64_t)list, 4);
     if (count >= UINT16_MAX || w->at >= UINT32_MAX) {
-        put(wide + 4, TNI_ZIP_LONG_END - 12, 8);
-        put(put(wide + 12, LONG, 2), LONG, 2);
-        put(put(wide + 24, count, 8), count, 8);
-        put(put(wide + 40, bytes, 8), (uint64_t)list, 8);
-        put(locator + 8, (uint64_t)w->at, 8);
-        put(locator + 16, 1, 4);
+        zip_put(wide + 4, TNI_ZIP_LONG_END - 12, 8);
+        zip_put(zip_put(wide + 12, LONG, 2), LONG, 2);
+        zip_put(zip_put(wide + 24, count, 8), count, 8);
+        zip_put(zip_put(wide + 40, bytes, 8), (uint64_t)list, 8);
+        zip_put(locator + 8, (uint64_t)w->at, 8);
+        zip_put(locator + 16, 1, 4);
         TRY(tni_append(w, wide, TNI_ZIP_LONG_END));
         TRY(tni_append(w, locator, TNI_ZIP_LOCATOR));
     }

@@ -11,7 +11,7 @@ static int native_slot(tn_dtype t)
     return tni_is_float(t) ? TNI_INT_SLOTS + slot - TNI_NARROW : slot;
 }
 
-static void add(tni_cast *c, tni_cast_fn fn, tn_dtype gives)
+static void cast_add(tni_cast *c, tni_cast_fn fn, tn_dtype gives)
 {
     ASSERT(fn && c->steps < TNI_CAST_STEPS);
     c->fn[c->steps] = fn;
@@ -32,27 +32,27 @@ tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to)
     if (from == to && from != TN_BOOL)
         return c;
     if (tni_is_complex(from) && tni_is_complex(to)) {
-        add(&c, k->across[at], to);
+        cast_add(&c, k->across[at], to);
         return c;
     }
     if (tni_is_complex(from)) {
         const tn_dtype part = tni_real_of(from);
         const bool truth = to == TN_BOOL;
-        add(&c, truth ? k->truth[at] : k->real[at], truth ? to : part);
+        cast_add(&c, truth ? k->truth[at] : k->real[at], truth ? to : part);
         from = truth ? to : part;
     } else if (tni_is_narrow(from)) {
-        add(&c, k->widen[at], TN_F32);
+        cast_add(&c, k->widen[at], TN_F32);
         from = TN_F32;
     } else if (from == TN_BOOL && to == TN_BOOL) {
-        add(&c, k->native[0][0], to);
+        cast_add(&c, k->native[0][0], to);
     }
     const tn_dtype aim = tni_real_of(to);
     const bool odd = tni_is_narrow(to) && wide(from);
     if (from != aim)
-        add(&c, k->native[native_slot(from)][odd ? TNI_ODD : native_slot(aim)], aim);
+        cast_add(&c, k->native[native_slot(from)][odd ? TNI_ODD : native_slot(aim)], aim);
     if (tni_is_narrow(to))
-        add(&c, k->narrow[tni_dtypes[to].slot], to);
+        cast_add(&c, k->narrow[tni_dtypes[to].slot], to);
     else if (tni_is_complex(to))
-        add(&c, k->pair[tni_dtypes[to].slot], to);
+        cast_add(&c, k->pair[tni_dtypes[to].slot], to);
     return c;
 }

@@ -224,7 +224,8 @@ static void make_strip(strip *out, const tni_generate *m, bool integer, uint64_t
         to_floats(out, n);
 }
 
-static void run(const tni_generate *m, char *d, int64_t d_step, int64_t n, uint64_t index)
+static void generate_run(const tni_generate *m, char *d, int64_t d_step, int64_t n,
+                         uint64_t index)
 {
     const bool integer = stores[m->dtype].integer;
     for (int64_t i = 0; i < n; i += TNI_STRIP) {
@@ -235,4 +236,4 @@ static void run(const tni_generate *m, char *d, int64_t d_step, int64_t n, uint6
     }
 }
 
-const tni_generate_kernels TNI_TABLE(generate) = {.run = run};
+const tni_generate_kernels TNI_TABLE(generate) = {.run = generate_run};

@@ -70,8 +70,8 @@ void tni_op_splat(char *d, const char *value, int width)
 }
 
 /* count elements of a block that begin at its index first, by way of pads. */
-static void run_part(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
-                     int first, int64_t count)
+static void op_run_part(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
+                        int first, int64_t count)
 {
     _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_MATH_BLOCK * WIDEST];
     const char *from[TNI_MAX_ARITY];
@@ -90,8 +90,8 @@ static void run_part(const tni_op_strip *op, char *d, const char *const *s, unsi
     memcpy(d, pad[0] + first * op->width[0], (size_t)(count * op->width[0]));
 }
 
-static void run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n,
-                int64_t ahead)
+static void op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
+                   int64_t n, int64_t ahead)
 {
     const char *from[TNI_MAX_ARITY];
     int64_t step[TNI_MAX_ARITY];
@@ -105,12 +105,12 @@ static void run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
         return;
     for (int k = 0; k < op->nsrc; k++)
         from[k] = s[k] + blocks * step[k];
-    run_part(op, d + blocks * op->block * op->width[0], from, one, 0, rest);
+    op_run_part(op, d + blocks * op->block * op->width[0], from, one, 0, rest);
 }
 
 void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n)
 {
-    run(op, d, s, one, n, 0);
+    op_run(op, d, s, one, n, 0);
 }
 
 /* The elements before the first whole line go first, at the indices of a block that they have
@@ -121,13 +121,13 @@ void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsign
     const int64_t before = -(int64_t)(uintptr_t)d & 63, width = op->width[0];
     const char *from[TNI_MAX_ARITY];
     if (!tni_op_streams(op) || before % width || before / width >= n) {
-        run(op, d, s, one, n, 0);
+        op_run(op, d, s, one, n, 0);
         return;
     }
     const int64_t first = before / width;
     if (first)
-        run_part(op, d, s, one, op->block - (int)first, first);
+        op_run_part(op, d, s, one, op->block - (int)first, first);
     for (int k = 0; k < op->nsrc; k++)
         from[k] = s[k] + (one >> k & 1 ? 0 : first * op->width[k + 1]);
-    run(op, d + before, from, one, n - first, TNI_AHEAD);
+    op_run(op, d + before, from, one, n - first, TNI_AHEAD);
 }

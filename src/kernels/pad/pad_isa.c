@@ -279,8 +279,8 @@ static void put_edged(char *d, const tni_pad_row *row, const char *s, int64_t s_
 
 /* Streaming stores take their time, in which the next rows can be read: rows go out CHUNK bytes
  * at a time. */
-static void append(tni_pad_buffer *k, const tni_pad_row *row, const char *s, int64_t s_step,
-                   int64_t n, const char *value)
+static void pad_append(tni_pad_buffer *k, const tni_pad_row *row, const char *s, int64_t s_step,
+                       int64_t n, const char *value)
 {
     const int64_t most = row->bytes < CHUNK ? CHUNK / row->bytes : 1;
     while (n > 0) {
@@ -303,5 +303,5 @@ const tni_pad_kernels TNI_TABLE(pad) = {
     .gapped = gapped,
     .column = column,
     .edges = edges,
-    .append = append,
+    .append = pad_append,
     .flush = flush};

@@ -10,7 +10,8 @@ static bool nothing_fits(tni_product_plan *s)
     return !p->size[TNI_BATCH] || !p->size[TNI_ROWS] || !p->size[TNI_COLS];
 }
 
-static void nothing_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
+static void contract_nothing_run(const tni_product_plan *s, char *const at[TNI_SIDES],
+                                 char *workspace)
 {
     (void)s;
     (void)at;
@@ -91,7 +92,7 @@ static bool rest_fits(tni_product_plan *s)
 }
 
 static const tni_contract_way ways[] = {
-    {"nothing", nothing_fits, nothing_run},
+    {"nothing", nothing_fits, contract_nothing_run},
     {"scale", scale_fits, tni_lanes_run},
     {"copy", copy_fits, copy_run},
     {"lanes", tni_lanes_fit, tni_lanes_run},

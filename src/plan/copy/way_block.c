@@ -13,7 +13,7 @@ static bool nothing_plan(tni_copy *c, const tni_copy_case *of)
     return true;
 }
 
-static void nothing_run(const tni_copy_job *j, int64_t first, int64_t last)
+static void copy_nothing_run(const tni_copy_job *j, int64_t first, int64_t last)
 {
     (void)j, (void)first, (void)last;
 }
@@ -51,7 +51,7 @@ const tni_copy_way tni_way_nothing = {
     .why = "there are no elements",
     .kind = TNI_COPY_NOTHING,
     .plan = nothing_plan,
-    .run = nothing_run,
+    .run = copy_nothing_run,
 };
 const tni_copy_way tni_way_block = {
     .name = "block",

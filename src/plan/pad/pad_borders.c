@@ -39,7 +39,7 @@ static char *corner(const tni_pad *p, char *d, const region *g)
     return d;
 }
 
-static void shape(tn_tensor *t, const tni_pad *p, const region *g)
+static void pad_shape(tn_tensor *t, const tni_pad *p, const region *g)
 {
     *t = (tn_tensor){.dtype = p->dtype, .ndim = p->nest.ndim};
     for (int i = 0; i < p->nest.ndim; i++) {
@@ -63,7 +63,7 @@ static void fill_segment(const tni_pad *p, char *d, region *g, int k, int64_t at
     tn_tensor dst, src;
     g->from[k] = at;
     g->n[k] = run->n;
-    shape(&dst, p, g);
+    pad_shape(&dst, p, g);
     src = dst;
     if (run->value) {
         for (int i = 0; i < p->nest.ndim; i++)
@@ -99,7 +99,7 @@ static void pad_one(const tni_pad *p, char *d, const char *s)
         g.from[i] = i < outer ? 0 : p->nest.axis[i].before;
         g.n[i] = i < outer ? 1 : p->nest.axis[i].held;
     }
-    shape(&dst, p, &g);
+    pad_shape(&dst, p, &g);
     src = dst;
     for (int i = 0; i < p->nest.ndim; i++)
         src.stride[i] = p->nest.axis[i].step[1];

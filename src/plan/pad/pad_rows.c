@@ -152,7 +152,7 @@ static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_
 
 /* ---- the same through a buffer, for blocks of whole rows that lie dense in dst ---- */
 
-static void begin(tni_pad_buffer *k, char *d)
+static void pad_begin(tni_pad_buffer *k, char *d)
 {
     k->first = k->end = (int64_t)((uintptr_t)d % LINE);
     k->d = d - k->first;
@@ -185,7 +185,7 @@ static void append_block(const job *j, tni_pad_buffer *k, char *d, const char *s
     const int64_t bytes = r->n * p->width;
     if (k->d + k->end != d) {
         drain(j, k);
-        begin(k, d);
+        pad_begin(k, d);
     }
     if (!s) {
         append_values(j, k, rows * bytes);
@@ -250,7 +250,7 @@ static void rows_run_part(void *arg, int part)
     tni_walk w;
     tni_walk_seek(&w, loop, block_loops(p, loop), 1, first);
     tni_pad_buffer k;
-    begin(&k, j->d + w.offset[0]);
+    pad_begin(&k, j->d + w.offset[0]);
     const char *s = outer_source(j, w.at);
     for (int64_t item = first; item < last; item++) {
         const int64_t row = w.at[outer] * p->rows, column = w.at[outer + 1] * p->columns;

@@ -39,7 +39,7 @@ static void fill_run(const tni_pad *p, char *d, const char *s)
     tni_copy_run(&copy, d, p->value);
 }
 
-static void nothing_run(const tni_pad *p, char *d, const char *s)
+static void pad_nothing_run(const tni_pad *p, char *d, const char *s)
 {
     (void)p, (void)d, (void)s;
 }
@@ -56,7 +56,7 @@ static bool fill_plan(tni_pad *p)
 }
 
 static const tni_pad_way ways[] = {
-    {"nothing", "there are no elements", nothing_plan, nothing_run},
+    {"nothing", "there are no elements", nothing_plan, pad_nothing_run},
     {"fill", "src is empty: the value over all of dst", fill_plan, fill_run},
     {"rows", "dst and src are walked fastest along the same axis: blocks of rows",
      tni_pad_rows_plan, tni_pad_rows_run},

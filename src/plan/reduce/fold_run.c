@@ -183,7 +183,7 @@ static void sequences_part(void *arg, int part)
 
 /* ---- runs of blocks by threads ---- */
 
-static void run_part(void *arg, int part)
+static void fold_run_part(void *arg, int part)
 {
     const fold_job *j = arg;
     const tni_fold *f = j->f;
@@ -230,7 +230,7 @@ static void run_few(fold_job *j)
         tni_fold_map(f, i, &dst, off);
         for (int k = 0; k < f->nsrc; k++)
             at[k] = src[k] + off[k];
-        tni_parallel(one.parts, run_part, &one);
+        tni_parallel(one.parts, fold_run_part, &one);
         tni_fold_join(f, results, j->runs, 1);
         tni_fold_finish(f, j->dst + dst, 0, results, 1);
     }

@@ -24,7 +24,7 @@ static void go_on(tni_fused_part *p, int64_t n)
 }
 
 /* Where the next n elements of source k are, dense. */
-static const char *take(const tni_fused_part *p, int k, int64_t n, char *buffer)
+static const char *fused_take(const tni_fused_part *p, int k, int64_t n, char *buffer)
 {
     const tni_fused *u = p->j->u;
     if (u->still >> k & 1 || u->dense[k] - p->at % u->dense[k] >= n)
@@ -41,7 +41,7 @@ void tni_fused_fill(tni_fused_part *p, int64_t from, int64_t n)
         const char *src[TNI_MAX_SOURCES];
         char *out[TNI_MAX_RESULTS], *buffer = p->gather;
         for (int k = 0; k < u->nest.nop - 1; k++) {
-            src[k] = take(p, k, m, buffer);
+            src[k] = fused_take(p, k, m, buffer);
             buffer += m * u->src_width[k];
         }
         for (int r = 0; r < u->nvalue; r++)

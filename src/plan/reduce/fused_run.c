@@ -29,7 +29,7 @@ static tni_word *next_state(part *p, int t)
     return p->pairs[t].state + p->pairs[t].depth * words * p->w * parts_of(p->j->u, t);
 }
 
-static void begin(part *p)
+static void fused_begin(part *p)
 {
     const tni_fused *u = p->j->u;
     for (int t = 0; t < u->nterm; t++)
@@ -94,7 +94,7 @@ static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
  * Sequences begin at element `sequence` of the nest; in columns each column is one. */
 static void item_sequences(part *p, int64_t sequence, int64_t first, int64_t n)
 {
-    begin(p);
+    fused_begin(p);
     if (n > 0)
         tni_fused_seek(p, sequence * p->j->u->count + first);
     for (int64_t i = 0; i < n || i == 0; i += TNI_TREE_BLOCK) {
@@ -108,7 +108,7 @@ static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, 
 {
     const tni_fused *u = p->j->u;
     const int64_t row = u->nest.axis[u->nest.ndim - 1].n;
-    begin(p);
+    fused_begin(p);
     for (int64_t i = 0; i < n; i += TNI_TREE_BLOCK) {
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
         for (int64_t t = 0; t < m; t += TNI_TILE) {
@@ -188,7 +188,7 @@ static void store(const job *j, int64_t i, const char *value, int64_t n)
 }
 
 /* States of p->w results become elements of dst; states[t] are those of a term. */
-static void finish(part *p, int64_t item, tni_word *const *states)
+static void fused_finish(part *p, int64_t item, tni_word *const *states)
 {
     const tni_fused *u = p->j->u;
     int64_t w, column;
@@ -245,7 +245,7 @@ static void items_part(void *arg, int number)
         make_states(&p, i, 0, j->u->count);
         for (int t = 0; t < j->u->nterm; t++)
             states[t] = p.pairs[t].state;
-        finish(&p, i, states);
+        fused_finish(&p, i, states);
     }
 }
 
@@ -292,7 +292,7 @@ static void finish_part(void *arg, int number)
         states[t] = j->results + words_of(j->u, w, t) * j->runs;
         tni_fold_join(&j->u->fold[t], states[t], j->runs, w * parts_of(j->u, t));
     }
-    finish(&p, j->item, states);
+    fused_finish(&p, j->item, states);
 }
 
 /* Few results, long sequences: each is cut into runs of blocks. */
