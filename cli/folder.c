@@ -113,7 +113,8 @@ int write_text(const args *a, const char *path, int (*print)(void *out, const vo
     if (!f)
         return fail("%s: %s", path, strerror(errno));
     int code = print(f, user);
-    bool bad = fflush(f) != 0 || (!a->no_sync && fsync(fileno(f)) != 0);
+    bool bad = fflush(f) != 0 ||
+               (!a->no_sync && fsync(fileno(f)) != 0 && errno != EINVAL); /* a pipe */
     if (fclose(f) != 0 || bad)
         code = code == DONE ? fail("%s: %s", path, strerror(errno)) : code;
     return code;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "reshard.h"
 
@@ -164,9 +165,15 @@ static int print_proof_lines(void *out, const void *user)
     return DONE;
 }
 
+/* A run that goes on writes it again; pipes and devices take it as it comes. */
 int write_proof(const reshard *p, const layout *l)
 {
-    return write_text(p->a, p->a->proof, print_proof_lines, &(proof_job){p, l});
+    struct stat s;
+    args again = *p->a;
+    const bool file = stat(again.proof, &s) != 0 || S_ISREG(s.st_mode);
+    again.force = true;
+    return (file ? write_whole : write_text)(&again, again.proof, print_proof_lines,
+                                             &(proof_job){p, l});
 }
 
 void say_proof(const reshard *p, const layout *l)

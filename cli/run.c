@@ -37,6 +37,8 @@ int may_write(const args *a, const char *path)
         return DONE;
     if (S_ISDIR(s.st_mode))
         return fail("%s: Is a directory", path);
+    if (!S_ISREG(s.st_mode)) /* a rename would replace the device itself */
+        return fail("%s: not a regular file", path);
     return a->force ? DONE : fail("%s already exists; use -f to overwrite", path);
 }
 

@@ -98,3 +98,9 @@ $ tenon report --tensors nothing data/set -o x.html
 $ ls x.html
 2> ls: cannot access 'x.html': No such file or directory
 ? 2
+
+A pipe or a device is not replaced.
+
+$ mkfifo pipe.html; tenon report data/set -f -o pipe.html; [ -p pipe.html ] && echo a pipe
+> a pipe
+2> tenon: pipe.html: not a regular file

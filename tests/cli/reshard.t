@@ -38,6 +38,15 @@ $ tenon reshard r.txt data/set --dry-run --proof p.jsonl && head -c 60 p.jsonl &
 > proof: 5 inputs, 1 outputs files, 144 bytes, every output element from one input element, 0 dropped
 > {"tenon":"reshard proof","version":1,"inputs":[{"id":0,"file{"sum":{"inputs":5,"outputs":5,"bytes_out":144,"dropped":0}}
 
+A proof is written whole, or goes to a pipe.
+
+$ echo old >p.jsonl; (ulimit -f 1; tenon reshard r.txt data/set --dry-run --proof p.jsonl >o.txt); cat p.jsonl; ls -A | grep p.jsonl
+> old
+> p.jsonl
+2> tenon: p.jsonl: File too large
+$ tenon reshard r.txt data/set --dry-run --proof /dev/stderr 2>&1 >o.txt | wc -l
+> 7
+
 What is verified: each file, each tensor, the index, and that there is nothing else.
 
 $ tenon reshard r.txt data/set -q -o v --shard-size 64 >p.txt; rm v/model-00003-of-00004.safetensors; tenon reshard r.txt data/set -o v --shard-size 64 --verify
