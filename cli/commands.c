@@ -1,4 +1,5 @@
-/* commands.c - the table of commands: a command is a row, and the function in it. */
+/* commands.c - the table of commands: a command is a row, and the function in it (CONTRIBUTING.md,
+ * "Add a command"). */
 #include <string.h>
 
 #include "cli.h"

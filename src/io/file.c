@@ -74,6 +74,8 @@ static tn_status fail_tar(tn_file *f)
     return tni_fail(TN_EUNSUPPORTED, "%s: a tar archive", f->path);
 }
 
+/* The formats that are read, by their first bytes; writer.c has those that are written
+ * (CONTRIBUTING.md, "Add a file format"). */
 static const struct {
     const char *name;
     bool (*is)(const uint8_t *head, size_t n);
