@@ -188,7 +188,7 @@ int64_t einsum_work(const einsum_job *e)
 
 /* ---- computing ---- */
 
-static tn_status renew(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
+static tn_status reallocate(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
 {
     tn_free(t);
     return tn_alloc(t, dtype, ndim, shape);
@@ -209,7 +209,7 @@ static tn_status read_window(factor *f, const int64_t *at, const int64_t *n)
         return TN_OK;
     tn_tensor part;
     f->held = false;
-    tn_status status = renew(&f->window, t->dtype, t->ndim, count);
+    tn_status status = reallocate(&f->window, t->dtype, t->ndim, count);
     if (status == TN_OK)
         status = tn_view(&part, t, count, first, NULL, 0);
     if (status == TN_OK && f->in.in_memory)
@@ -241,7 +241,7 @@ static tn_status cut_window(factor *f, int along, int64_t first, int64_t n,
     *out = &f->window;
     if (!cut)
         return TN_OK;
-    tn_status status = renew(&f->tile, part.dtype, part.ndim, part.shape);
+    tn_status status = reallocate(&f->tile, part.dtype, part.ndim, part.shape);
     *out = &f->tile;
     return status == TN_OK ? tn_rearrange(&f->tile, &part) : status;
 }
@@ -253,7 +253,7 @@ static tn_status make_tile(einsum_job *e, const tn_tensor *dst, const tn_tensor 
     if (first)
         return tn_einsum(dst, e->spec, e->n, srcs);
     const tn_op op = dst->dtype == TN_BOOL ? TN_LOGICAL_OR : TN_ADD;
-    tn_status status = renew(&e->addend, dst->dtype, dst->ndim, dst->shape);
+    tn_status status = reallocate(&e->addend, dst->dtype, dst->ndim, dst->shape);
     if (status == TN_OK)
         status = tn_einsum(&e->addend, e->spec, e->n, srcs);
     return status == TN_OK
@@ -334,7 +334,7 @@ tn_status einsum_box(void *user, const tn_tensor *dst, const int64_t *at)
     einsum_job *e = user;
     if (!sums_are_wider(e))
         return make_columns(e, dst, at);
-    tn_status status = renew(&e->sums, TN_F32, dst->ndim, dst->shape);
+    tn_status status = reallocate(&e->sums, TN_F32, dst->ndim, dst->shape);
     if (status == TN_OK)
         status = make_columns(e, &e->sums, at);
     return status == TN_OK ? tn_cast(dst, &e->sums) : status;

@@ -104,14 +104,14 @@ enum { HIGH_LAST = 1 };
  * would wait for each other's store. */
 static void count_high(const char *at, int64_t n, size_t width, int64_t step, uint32_t *counts)
 {
-    const size_t apart = width * (size_t)step;
+    const size_t pitch = width * (size_t)step;
     if (width == 1) {
         for (int64_t i = 0; i < n; i += step)
             counts[(i & 1) * PICTURE_COUNTS + (unsigned char)at[i]]++;
         return;
     }
     at += HIGH_LAST ? width - 2 : 0;
-    for (int64_t i = 0; i < n; i += step, at += apart) {
+    for (int64_t i = 0; i < n; i += step, at += pitch) {
         uint16_t high;
         memcpy(&high, at, sizeof high);
         counts[(i & 1) * PICTURE_COUNTS + high]++;

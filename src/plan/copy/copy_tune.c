@@ -1,6 +1,6 @@
 /* copy_tune.c - choosing numbers of the machine by measuring copies.
  *
- * Candidates are run in turns and the least time of each counts: a neighbour's load slows some
+ * Candidates are interleaved and the least time of each counts: a neighbour's load slows some
  * runs, never speeds one up. */
 #include <string.h>
 #include <time.h>
