@@ -61,41 +61,30 @@ void tni_scatter(char *d, int64_t d_step, const char *s, int64_t s_step, const i
 
 enum { ADD = 1, MUL, MIN, MAX };
 
-/* An integer of so many bytes in 64 bits, and its low bytes back; both are constants. */
-static inline __attribute__((always_inline)) uint64_t load_integer(const char *p, int width,
-                                                                   bool is_signed)
-{
-    uint8_t u8;
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-    switch (width) {
-    case 1:
-        memcpy(&u8, p, sizeof u8);
-        return is_signed ? (uint64_t)(int8_t)u8 : u8;
-    case 2:
-        memcpy(&u16, p, sizeof u16);
-        return is_signed ? (uint64_t)(int16_t)u16 : u16;
-    case 4:
-        memcpy(&u32, p, sizeof u32);
-        return is_signed ? (uint64_t)(int32_t)u32 : u32;
-    default:
-        memcpy(&u64, p, sizeof u64);
-        return u64;
-    }
-}
-
-static inline __attribute__((always_inline)) void
-meet_integer(int op, char *d, const char *s, tn_dtype dtype, int width, bool is_signed)
-{
-    const uint64_t x = load_integer(d, width, is_signed), y = load_integer(s, width, is_signed);
-    const bool less = is_signed ? (int64_t)y < (int64_t)x : y < x;
-    const uint64_t r = op == ADD   ? x + y
-                       : op == MUL ? x * y
-                       : op == MIN ? (less ? y : x)
-                                   : (less ? x : y);
-    tni_store_integer(d, dtype, r);
-}
+#define NAME meet_i8
+#define T    int8_t
+#include "index_meet.inc"
+#define NAME meet_i16
+#define T    int16_t
+#include "index_meet.inc"
+#define NAME meet_i32
+#define T    int32_t
+#include "index_meet.inc"
+#define NAME meet_i64
+#define T    int64_t
+#include "index_meet.inc"
+#define NAME meet_u8
+#define T    uint8_t
+#include "index_meet.inc"
+#define NAME meet_u16
+#define T    uint16_t
+#include "index_meet.inc"
+#define NAME meet_u32
+#define T    uint32_t
+#include "index_meet.inc"
+#define NAME meet_u64
+#define T    uint64_t
+#include "index_meet.inc"
 
 /* A computed NaN is the positive quiet one. */
 static double settled(double x)
@@ -146,26 +135,28 @@ void tni_meet(int op, tn_dtype dtype, char *d, const char *s)
 {
     switch (dtype) {
     case TN_I8:
-        meet_integer(op, d, s, dtype, 1, true);
+        meet_i8(op, d, s);
         break;
     case TN_I16:
-        meet_integer(op, d, s, dtype, 2, true);
+        meet_i16(op, d, s);
         break;
     case TN_I32:
-        meet_integer(op, d, s, dtype, 4, true);
-        break;
-    case TN_U8:
-        meet_integer(op, d, s, dtype, 1, false);
-        break;
-    case TN_U16:
-        meet_integer(op, d, s, dtype, 2, false);
-        break;
-    case TN_U32:
-        meet_integer(op, d, s, dtype, 4, false);
+        meet_i32(op, d, s);
         break;
     case TN_I64:
+        meet_i64(op, d, s);
+        break;
+    case TN_U8:
+        meet_u8(op, d, s);
+        break;
+    case TN_U16:
+        meet_u16(op, d, s);
+        break;
+    case TN_U32:
+        meet_u32(op, d, s);
+        break;
     case TN_U64:
-        meet_integer(op, d, s, dtype, 8, dtype == TN_I64);
+        meet_u64(op, d, s);
         break;
     case TN_F32: /* the usual ones, without a choice for each number */
         meet_f32(op, d, s);
