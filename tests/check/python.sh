@@ -3,7 +3,7 @@
 # cluster of two processes, under the address sanitizer with the debug interpreter; einops' own
 # tests on tenon; the limited API, and other versions of Python (TENON_PYTHONS); installing from the
 # source without what can be done without; and data-apis/array-api-tests from a checkout in DIR.
-# A part whose component is missing is named.
+# A part whose component is missing is named, and once more in the last line.
 set -eu
 cd "$(dirname "$0")/../.."
 dir=
@@ -17,12 +17,20 @@ python=$venv/bin/python
 pytest="$python -m pytest -q --no-header -p no:cacheprovider"
 packages=$($python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
+# not_run COMPONENT: what needs it is not run.
+missing=
+not_run()
+{
+    echo "not run: $1"
+    missing="$missing${missing:+, }$1"
+}
+
 # has MODULE [PACKAGE]: is it there, or can it be fetched?  PyTorch is too large to fetch.
 has()
 {
     [ $# = 1 ] || $python -c "import $1" 2>/dev/null ||
         "$venv/bin/pip" install -q "$2" 2>/dev/null || :
-    $python -c "import $1" 2>/dev/null || { echo "not run: $1" && return 1; }
+    $python -c "import $1" 2>/dev/null || { not_run "$1" && return 1; }
 }
 
 ! has torch || $pytest python/tests/test_exchange.py
@@ -54,7 +62,7 @@ if [ -n "$debug" ] && [ -f "$(gcc -print-file-name=libasan.so)" ]; then
         PYTHONMALLOC=malloc TENON_EXAMPLES=10 PYTHONPATH=$site:$packages "$debug" -m pytest -q --no-header -p no:cacheprovider \
         python/tests -k 'not command and not interpreter and not light'
 else
-    echo "not run: python3-dbg"
+    not_run "python3-dbg"
 fi
 
 # The symbols of the wheel against the limited API; the source against the whole one, which an
@@ -64,7 +72,7 @@ $tools/python -c 'import abi3audit' 2>/dev/null || $tools/pip install -q abi3aud
 if [ -x $tools/abi3audit ]; then
     $tools/abi3audit --strict "$build"/wheel/tenon-*.whl
 else
-    echo "not run: abi3audit"
+    not_run "abi3audit"
 fi
 gcc -std=c17 -fsyntax-only -Wall -Wextra -Werror -D_GNU_SOURCE -DTPY_SLEEF=0 -DTPY_OPENMP=0 \
     -DTPY_URING=0 -DTPY_PNG=0 -Iinclude -isystem \
@@ -77,7 +85,7 @@ for other in ${TENON_PYTHONS-python3.12 python3.13 python3.14}; do
         "$later/bin/pip" install -q --no-index --no-deps "$build"/wheel/tenon-*.whl
         "$later/bin/python" -m pytest -q --no-header -p no:cacheprovider python/tests
     else
-        echo "not run: $other"
+        not_run "$other"
     fi
 done
 
@@ -119,7 +127,8 @@ assert abs(float(tn.exp(tn.ones(9))[8]) - 2.718281828459045) < 1e-15' $lacks
 done
 
 if [ -z "$dir" ]; then
-    echo "not run: array-api-tests (./dev check python --array-api DIR)"
+    not_run "array-api-tests (./dev check python --array-api DIR)"
+    echo "the module, its wheel and its source distribution; not run: $missing"
     exit 0
 fi
 "$venv/bin/pip" install -q -r "$dir/requirements.txt"
@@ -127,3 +136,4 @@ fi
 (cd "$dir" && ARRAY_API_TESTS_MODULE=tenon ARRAY_API_TESTS_VERSION=2024.12 $pytest \
     -k 'not (test_has_names and (linalg or fft))' --disable-extension linalg fft \
     --xfails-file "$OLDPWD/python/tests/array_api_exceptions.txt" array_api_tests)
+echo "the module, its wheel and its source distribution${missing:+; not run: $missing}"
