@@ -262,6 +262,8 @@ static tn_status add_picture(pictures *p, const tn_tensor *t, const int64_t *at)
         from[0] = at[t->ndim - 2];
         from[1] = at[t->ndim - 1];
     }
+    if (v.dtype == TN_F32)
+        return add_matrix(p, &v, from);
     tn_status status = tn_alloc(&as, TN_F32, 2, v.shape);
     if (status != TN_OK)
         return status;
