@@ -17,20 +17,22 @@
 #include <cpuid.h>
 #endif
 
-/* The list is the format: a name, the range of its values, and the value without a file. */
+/* The list is the format: a name, the range of its values, and the value without a file, which
+ * AMD's CPUs may have to themselves. */
 static const struct {
     const char *name;
-    int64_t least, most, fallback;
+    int64_t least, most, fallback, amd;
 } numbers[TNI_TUNED] = {
-    [TNI_ROWS_DIRECT] = {"rows_direct", 64, 1 << 20, 1024},
-    [TNI_LINE_PIECE] = {"line_piece", 64, 4096, 128},
-    [TNI_CARRIED_RUN] = {"carried_run", 16, 1 << 30, 1000},
+    [TNI_ROWS_DIRECT] = {"rows_direct", 64, 1 << 20, 1024, 1024},
+    [TNI_LINE_PIECE] = {"line_piece", 64, 4096, 128, 512},
+    [TNI_CARRIED_RUN] = {"carried_run", 16, 1 << 30, 1000, 1000},
 };
 
 static const char head[] = "tenon tune 1\n";
 
 static atomic_int_least64_t values[TNI_TUNED]; /* 0: not set */
 static atomic_int looked;                      /* 1: the file has been looked for */
+static atomic_int amd; /* 1: the CPU is one of AMD's; set before looked */
 
 /* The CPU's own name; a file of another one does not count. */
 static void cpu_name(char name[64])
@@ -47,12 +49,25 @@ static void cpu_name(char name[64])
 #endif
 }
 
+static bool made_by_amd(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    unsigned a, b, c, d;
+    return __get_cpuid(0, &a, &b, &c, &d) && !memcmp(&b, "Auth", 4) && !memcmp(&c, "cAMD", 4);
+#else
+    return false;
+#endif
+}
+
 int64_t tni_tuned(tni_tuned_number which)
 {
     if (UNLIKELY(!atomic_load_explicit(&looked, memory_order_acquire)))
         tni_tune_first();
     int64_t v = atomic_load_explicit(&values[which], memory_order_relaxed);
-    return v ? v : numbers[which].fallback;
+    if (v)
+        return v;
+    return atomic_load_explicit(&amd, memory_order_relaxed) ? numbers[which].amd
+                                                            : numbers[which].fallback;
 }
 
 const char *tni_tuned_name(tni_tuned_number which)
@@ -112,6 +127,12 @@ static tn_status parse(char *text, const char *path)
     return TN_OK;
 }
 
+static void now_looked(void)
+{
+    atomic_store_explicit(&amd, made_by_amd(), memory_order_relaxed);
+    atomic_store_explicit(&looked, 1, memory_order_release);
+}
+
 tn_status tn_tune_load(const char *path)
 {
     char text[4096];
@@ -128,7 +149,7 @@ tn_status tn_tune_load(const char *path)
         return tni_fail(TN_EFORMAT, "tune_load: %s: not a tune file of version 1", path);
     text[n] = 0;
     TRY(parse(text, path));
-    atomic_store_explicit(&looked, 1, memory_order_release);
+    now_looked();
     return TN_OK;
 }
 
@@ -170,5 +191,5 @@ void tni_tune_first(void)
         if (tn_tune_load(path) != TN_OK)
             (void)tni_fail(TN_OK, "%s", before);
     }
-    atomic_store_explicit(&looked, 1, memory_order_release);
+    now_looked();
 }

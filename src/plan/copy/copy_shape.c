@@ -5,10 +5,9 @@
 #include "kernels/kernels.h"
 #include "runtime/runtime.h"
 
-/* Most trips around the axis that is divided over threads: at each one two threads have two
- * lines of dst in common.  Found on an Intel Xeon (12-way L1): 24 trips cost nothing, 60 cost
- * a tenth. */
-enum { TRIPS = 40 };
+/* Lines of dst that two threads may both ask for before another axis is divided: each costs what
+ * a line of 2 to 3 KB does (AMD Zen 4: 96 of them in 0.5 MB take a third of the speed). */
+enum { SHARED = 80 };
 
 uint64_t tni_tile_begin(tni_copy *c, const tni_copy_case *of)
 {
@@ -167,14 +166,6 @@ void tni_copy_order(tni_copy *c, const tni_copy_case *of, uint64_t used, tni_loo
 
 /* ---- the axis that threads divide ---- */
 
-static int64_t trips_around(const tni_copy *c, const tni_nest *nest, const tni_copy_loop *x)
-{
-    int64_t trips = 1, step = tni_abs_step(x->tile < 0 ? x->d : c->tile[x->tile].d);
-    for (int i = 0; i < nest->ndim && tni_abs_step(nest->axis[i].step[0]) > step; i++)
-        trips *= nest->axis[i].n;
-    return trips;
-}
-
 static tni_tile_axis *in_tile(tni_copy *c, const tni_axis *x)
 {
     for (int k = 0; k < c->ntile; k++)
@@ -183,28 +174,48 @@ static tni_tile_axis *in_tile(tni_copy *c, const tni_axis *x)
     return NULL;
 }
 
-/* Choose another axis to divide: one that is walked already, or else the outermost one of the
- * tile, which is cut. */
+/* Lines that both threads ask for when an axis is divided: two at each of so many trips around it
+ * and, where the rows of a tile are divided, one of each column of lines, since hardware that
+ * prefetches by the step from row to row goes on beyond the last. */
+static int64_t shared_lines(const tni_copy *c, int64_t trips, const tni_tile_axis *t)
+{
+    return 2 * trips + (t == &c->tile[TNI_SRC_FAST] ? c->bytes / t->n / 64 : 0);
+}
+
+/* The same for a loop that is there already. */
+static int64_t shared_by_loop(const tni_copy *c, const tni_nest *nest, const tni_copy_loop *x)
+{
+    const tni_tile_axis *t = x->tile < 0 ? NULL : &c->tile[x->tile];
+    int64_t trips = 1, step = tni_abs_step(t ? t->d : x->d);
+    for (int i = 0; i < nest->ndim && tni_abs_step(nest->axis[i].step[0]) > step; i++)
+        trips *= nest->axis[i].n;
+    return shared_lines(c, trips, t);
+}
+
+/* Choose the axis to divide that shares the fewest lines among those that are walked already;
+ * where they are many, the outermost one of the tile may be cut instead. */
 static void choose_split(tni_copy *c, const tni_nest *nest, int64_t parts)
 {
-    tni_tile_axis *cut = NULL;
     tni_tile_axis *last = &c->tile[c->tile[TNI_SRC_NEXT].n > 1 ? TNI_SRC_NEXT : TNI_SRC_FAST];
-    int64_t trips = 1;
-    for (int i = 0; i < nest->ndim && trips <= TRIPS; i++) {
+    int64_t trips = 1, least = INT64_MAX, cut = INT64_MAX;
+    for (int i = 0; i < nest->ndim; i++) {
         const tni_axis *x = &nest->axis[i];
-        tni_tile_axis *t = in_tile(c, x);
-        bool fair = x->n % parts == 0 || x->n >= 3 * parts;
-        if (fair && (!t || t->block * parts <= t->n)) {
-            c->split = x->step[0];
-            return;
-        }
-        if (fair && t == last)
-            cut = t;
+        const tni_tile_axis *t = in_tile(c, x);
+        const bool walked = !t || t->block * parts <= t->n;
+        const int64_t shared = shared_lines(c, trips, t);
         trips *= x->n;
+        if (x->n % parts != 0 && x->n < 3 * parts)
+            continue;
+        if (walked && shared < least) {
+            least = shared;
+            c->split = x->step[0];
+        } else if (!walked && t == last) {
+            cut = shared;
+        }
     }
-    if (cut) {
-        cut->block = tni_ceil_div(cut->n, parts);
-        c->split = cut->d;
+    if (least > SHARED && cut < least) {
+        last->block = tni_ceil_div(last->n, parts);
+        c->split = last->d;
     }
 }
 
@@ -215,7 +226,7 @@ void tni_copy_order_split(tni_copy *c, const tni_copy_case *of, uint64_t used,
     loops_collect(&l, c, of->nest, used);
     loops_key(&l, c, key);
     int64_t parts = tni_plan_parts(tni_mul_saturated(c->bytes, 2), loops_items(&l));
-    if (parts > 1 && trips_around(c, of->nest, loops_outermost(&l)) > TRIPS) {
+    if (parts > 1 && shared_by_loop(c, of->nest, loops_outermost(&l)) > SHARED) {
         choose_split(c, of->nest, parts);
         loops_collect(&l, c, of->nest, used);
         loops_key(&l, c, key);

@@ -72,8 +72,9 @@ static bool lines_shape(tni_copy *c, const tni_copy_case *of, int64_t lines, int
 
 static bool lines_plan(tni_copy *c, const tni_copy_case *of)
 {
+    const int64_t piece = c->packs ? LINES : of->tuning.number[TNI_LINE_PIECE];
     return tni_stage_fits(c, of) && tni_lines_fit(c, of) && tni_stage_next(c, of, LINE) < 0 &&
-           lines_shape(c, of, of->tuning.number[TNI_LINE_PIECE], LINES);
+           lines_shape(c, of, piece, LINES);
 }
 
 static bool shifted_plan(tni_copy *c, const tni_copy_case *of)
