@@ -31,10 +31,17 @@ static const setup setups[] = {
     {"others", "shapes not among the 57", &list_others, false, false, 0, 0.72, 0, 0, 30, 3},
     {"others+16", "others, at + 16", &list_others, false, false, 16, 0.68, 0, 0, 30, 3},
     {"alone", "the 57, f32", &list_57_f32, true, false, 0, 0.69, 0, 0, 40, 1.5},
+    {"alone+16", "the 57, f32, at + 16", &list_57_f32, true, false, 16, 0, 0, 0, 20, 1},
     {"4k", "the 57, f32, 4K pages", &list_57_f32, false, true, 0, 0.80, 0.72, 0.52, 40, 1.5},
+    {"4k+16", "the same at + 16", &list_57_f32, false, true, 16, 0, 0, 0, 20, 1},
     {"half", "the 57 of 0.5 MB", &list_57_half_mb, true, false, 0, 0.60, 0, 0, 6, 1},
+    {"half+16", "the same at + 16", &list_57_half_mb, true, false, 16, 0, 0, 0, 3, 0.5},
     {"half-all", "the 57 of 0.5 MB", &list_57_half_mb, false, false, 0, 0.60, 0, 0, 6, 1},
-    {"images", "u8 images in the cache", &list_images, true, false, 0, 0.88, 0, 0, 1, 0.3},
+    {"2mb", "the 57 of 2 MB", &list_57_2_mb, true, false, 0, 0.60, 0, 0, 6, 1},
+    {"2mb-all", "the 57 of 2 MB", &list_57_2_mb, false, false, 0, 0.60, 0, 0, 6, 1},
+    {"8mb", "the 57 of 8 MB", &list_57_8_mb, true, false, 0, 0.60, 0, 0, 6, 1},
+    {"8mb-all", "the 57 of 8 MB", &list_57_8_mb, false, false, 0, 0.60, 0, 0, 6, 1},
+    {"images", "3 channels in the cache", &list_images, true, false, 0, 0.88, 0, 0, 1, 0.3},
     {"cached", "in L1, L2 and L3", &list_cached, true, false, 0, 0, 0, 0, 3, 0.5},
 };
 enum { SETUPS = sizeof setups / sizeof *setups };

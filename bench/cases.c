@@ -111,11 +111,12 @@ static void get_f64(int i, copy_case *out)
     from_list(&fifty_seven[i], TN_F64, out);
 }
 
-/* Halve the longest axis until 0.5 MB are left. */
-static void get_half_mb(int i, copy_case *out)
+/* Halve the longest axis until so many KB are left. */
+static void get_cut(int i, int64_t kilobytes, copy_case *out)
 {
     transposition t = fifty_seven[i];
-    for (from_list(&t, TN_F32, out); case_bytes(out) > 600 << 10; from_list(&t, TN_F32, out)) {
+    for (from_list(&t, TN_F32, out); case_bytes(out) > kilobytes << 10;
+         from_list(&t, TN_F32, out)) {
         int longest = 0;
         for (int k = 1; k < t.ndim; k++)
             longest = t.n[k] > t.n[longest] ? k : longest;
@@ -123,9 +124,26 @@ static void get_half_mb(int i, copy_case *out)
     }
 }
 
+static void get_half_mb(int i, copy_case *out)
+{
+    get_cut(i, 600, out);
+}
+
+static void get_2_mb(int i, copy_case *out)
+{
+    get_cut(i, 2400, out);
+}
+
+static void get_8_mb(int i, copy_case *out)
+{
+    get_cut(i, 9600, out);
+}
+
 const copy_list list_57_f32 = {FIFTY_SEVEN, get_f32};
 const copy_list list_57_f64 = {FIFTY_SEVEN, get_f64};
 const copy_list list_57_half_mb = {FIFTY_SEVEN, get_half_mb};
+const copy_list list_57_2_mb = {FIFTY_SEVEN, get_2_mb};
+const copy_list list_57_8_mb = {FIFTY_SEVEN, get_8_mb};
 
 /* ---- the others ---- */
 
@@ -189,8 +207,12 @@ static const copy_case cached[] = {
 };
 
 static const copy_case images[] = {
-    {"u8 224x224x3 to planes",   TN_U8, 3, {224, 224, 3},     {2, 0, 1}},
-    {"u8 3x224x224 to channels", TN_U8, 3, {3, 224, 224},     {1, 2, 0}},
+    {"u8  224x224x3 to planes",   TN_U8,  3, {224, 224, 3},   {2, 0, 1}},
+    {"u8  3x224x224 to channels", TN_U8,  3, {3, 224, 224},   {1, 2, 0}},
+    {"f16 224x224x3 to planes",   TN_F16, 3, {224, 224, 3},   {2, 0, 1}},
+    {"f16 3x224x224 to channels", TN_F16, 3, {3, 224, 224},   {1, 2, 0}},
+    {"f32 224x224x3 to planes",   TN_F32, 3, {224, 224, 3},   {2, 0, 1}},
+    {"f32 3x224x224 to channels", TN_F32, 3, {3, 224, 224},   {1, 2, 0}},
 };
 /* clang-format on */
 

@@ -19,11 +19,11 @@ typedef struct copy_list {
 } copy_list;
 
 extern const copy_list list_57_f32, list_57_f64; /* of the literature on transposition */
-extern const copy_list list_57_half_mb;          /* the same, cut to 0.5 MB */
-extern const copy_list list_narrow;              /* narrow and wide elements */
-extern const copy_list list_others;              /* shapes that are not among the 57 */
-extern const copy_list list_cached;              /* sizes for L1, L2 and L3 */
-extern const copy_list list_images;              /* 3 channels of u8 in the cache */
+extern const copy_list list_57_half_mb, list_57_2_mb, list_57_8_mb; /* the same, cut */
+extern const copy_list list_narrow; /* narrow and wide elements */
+extern const copy_list list_others; /* shapes that are not among the 57 */
+extern const copy_list list_cached; /* sizes for L1, L2 and L3 */
+extern const copy_list list_images; /* 3 channels in the cache */
 
 int64_t case_bytes(const copy_case *c);
 

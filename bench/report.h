@@ -5,7 +5,7 @@
 #include "cases.h"
 #include "measure.h"
 
-enum { MOST_ROWS = 64, MOST_GROUPS = 16, MOST_FACTS = 8 };
+enum { MOST_ROWS = 64, MOST_GROUPS = 24, MOST_FACTS = 8 };
 
 typedef struct row {
     copy_case what;
