@@ -146,7 +146,11 @@ static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
     start.buffer_bytes = tnm_round_up(sizeof start) + tnm_round_up(sizeof *b) +
                          tnm_round_up(slots * (int64_t)sizeof(MPI_Request)) + slots * piece +
                          2 * sums;
-    const tn_status given = tn_alloc(&start.block, TN_U8, 1, &start.buffer_bytes);
+    const tn_status given =
+        start.buffer_bytes > max_bytes
+            ? tnm_fail(TN_EARG, "mpi_plan_reduce: max_bytes is %lld, %lld messages need %lld",
+                       (long long)max_bytes, (long long)slots, (long long)start.buffer_bytes)
+            : tn_alloc(&start.block, TN_U8, 1, &start.buffer_bytes);
     const tn_status status = tnm_agree(r->c, given, NULL, NULL);
     if (status != TN_OK && given == TN_OK)
         tn_free(&start.block);

@@ -167,8 +167,13 @@ tn_status tn_mpi_start(tn_mpi_plan *p, const tn_tensor *dst_parts, const tn_tens
     if (!p)
         return tnm_fail(TN_ENULL, "mpi_run: plan is NULL");
     tn_status status = run_check(p, dst_parts, &src_parts);
-    if (!(p->flags & TN_MPI_TRUST))
-        status = tnm_agree(p->c, status, NULL, NULL);
+    if (!(p->flags & TN_MPI_TRUST)) {
+        tnm_notes notes;
+        notes.n = 0;
+        tnm_note_text(&notes, "call", "mpi_run");
+        tnm_note_number(&notes, "the plan's number", p->tag / 3);
+        status = tnm_agree(p->c, status, &notes, NULL);
+    }
     TRY(status);
     p->active = true;
     if (p->combine)

@@ -20,6 +20,7 @@ enum { GRAIN = 4 << 20, LEAST_RANGE = 16 << 20, MOST_RANGES = 256 };
 typedef struct saver {
     tnm_comm *c;
     const char *path;
+    char target[PATH_MAX]; /* of rank 0: where the file lies, symbolic links followed */
     char temp[PATH_MAX + 64];
     int fd;
     int n;
@@ -41,13 +42,16 @@ static tn_status system_fail(const saver *s)
 
 /* ---- the order of tensors, and what everybody must know ---- */
 
-static const tn_dtype *sort_dtypes; /* by which qsort compares; calls are made by one thread */
+typedef struct place {
+    int index;
+    tn_dtype dtype;
+} place;
 
 static int wider_first(const void *a, const void *b)
 {
-    const int x = *(const int *)a, y = *(const int *)b;
-    const size_t v = tn_dtype_size(sort_dtypes[x]), w = tn_dtype_size(sort_dtypes[y]);
-    return v != w ? (v > w ? -1 : 1) : (x > y) - (x < y);
+    const place *x = a, *y = b;
+    const size_t v = tn_dtype_size(x->dtype), w = tn_dtype_size(y->dtype);
+    return v != w ? (v > w ? -1 : 1) : (x->index > y->index) - (x->index < y->index);
 }
 
 static tn_status save_check(tnm_comm *c, const char *path, int n, const char *const *names,
@@ -98,7 +102,7 @@ static tn_status save_agree(tnm_comm *c, const char *path, int n, const char *co
 
 /* Dtypes of all tensors, which ranks without a part learn. */
 static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor *const *parts,
-                             tn_dtype *dtypes)
+                             place *places)
 {
     tnm_comm *c = s->c;
     tn_status status = TN_OK;
@@ -108,12 +112,12 @@ static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor
         mine[i] = tn_dist_parts(ds[i], c->rank) > 0 ? (int)parts[i][0].dtype : 0;
     MPITRY("mpi_save", MPI_Allreduce(mine, most, s->n, MPI_INT, MPI_MAX, c->comm));
     for (int i = 0; i < s->n; i++) {
-        dtypes[i] = (tn_dtype)most[i];
+        const tn_dtype dtype = (tn_dtype)most[i];
+        places[i] = (place){i, dtype};
         for (int64_t k = 0; k < tn_dist_parts(ds[i], c->rank) && status == TN_OK; k++)
-            if (parts[i][k].dtype != dtypes[i] || tn_dtype_size(dtypes[i]) == 0)
-                status =
-                    tnm_fail(TN_EDTYPE, "mpi_save: tensor %d is %s here and %s elsewhere", i,
-                             tn_dtype_name(parts[i][k].dtype), tn_dtype_name(dtypes[i]));
+            if (parts[i][k].dtype != dtype || tn_dtype_size(dtype) == 0)
+                status = tnm_fail(TN_EDTYPE, "mpi_save: tensor %d is %s here and %s elsewhere",
+                                  i, tn_dtype_name(parts[i][k].dtype), tn_dtype_name(dtype));
     }
     free(mine);
     return tnm_agree(c, status, NULL, NULL);
@@ -121,15 +125,30 @@ static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor
 
 /* ---- the temporary file ---- */
 
-static tn_status temp_make(saver *s, const void *header)
+/* Where a write to path goes: through symbolic links, as tenon does it. */
+static tn_status target_find(saver *s)
 {
     struct stat old;
-    const char *slash = strrchr(s->path, '/');
-    const int folder = slash ? (int)(slash - s->path) + 1 : 0;
-    if (stat(s->path, &old) == 0 && !S_ISREG(old.st_mode))
+    const int n = snprintf(s->target, sizeof s->target, "%s", s->path);
+    errno = ENAMETOOLONG;
+    if (n >= (int)sizeof s->target)
+        return system_fail(s);
+    if (lstat(s->path, &old) != 0)
+        return errno == ENOENT ? TN_OK : system_fail(s);
+    if (S_ISLNK(old.st_mode) && (!realpath(s->path, s->target) || stat(s->target, &old) != 0))
+        return system_fail(s);
+    if (!S_ISREG(old.st_mode))
         return tnm_fail(TN_EIO, "%.300s: not a regular file", s->path);
-    snprintf(s->temp, sizeof s->temp, "%.*s.tenon-%ld-%s.tmp", folder, s->path, (long)getpid(),
-             s->path + folder);
+    return TN_OK;
+}
+
+static tn_status temp_make(saver *s, const void *header)
+{
+    TRY(target_find(s));
+    const char *slash = strrchr(s->target, '/');
+    const int folder = slash ? (int)(slash - s->target) + 1 : 0;
+    snprintf(s->temp, sizeof s->temp, "%.*s.tenon-%ld-%.200s.tmp", folder, s->target,
+             (long)getpid(), s->target + folder); /* a name has at most 255 bytes */
     s->fd = open(s->temp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (s->fd < 0) {
         s->temp[0] = 0;
@@ -380,12 +399,12 @@ static tn_status save_publish(saver *s)
     tn_status status = s->late == TN_OK ? TN_OK : tn_set_error(s->late, s->late_words);
     TRY(tnm_agree(s->c, status, NULL, NULL));
     if (s->c->rank == 0) {
-        if (rename(s->temp, s->path) != 0) {
+        if (rename(s->temp, s->target) != 0) {
             status = system_fail(s);
         } else {
             s->temp[0] = 0;
             char folder[PATH_MAX];
-            snprintf(folder, sizeof folder, "%s", s->path);
+            memcpy(folder, s->target, sizeof folder);
             const int fd = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
             if (fd >= 0) {
                 (void)!fsync(fd);
@@ -438,34 +457,30 @@ tn_status tn_mpi_save(MPI_Comm comm, const char *path, int n, const char *const 
     TRY(save_agree(c, path, n, names, ds, parts, metadata));
     saver s = {.c = c, .path = path, .fd = -1, .n = n};
     const size_t rows = (size_t)n, length = strlen(path);
-    tn_dtype *dtypes = malloc(rows * sizeof *dtypes);
-    int *order = malloc(rows * sizeof *order);
+    place *order = malloc(rows * sizeof *order);
     s.ds = malloc(rows * sizeof *s.ds);
     s.parts = malloc(rows * sizeof *s.parts);
     s.names = names ? malloc(rows * sizeof *s.names) : NULL;
     s.ts = malloc(rows * sizeof *s.ts);
     s.list = malloc(rows * sizeof *s.list);
     s.offsets = malloc(rows * sizeof *s.offsets);
-    const bool good = dtypes && order && s.ds && s.parts && (s.names || !names) && s.ts &&
-                      s.list && s.offsets;
+    const bool good =
+        order && s.ds && s.parts && (s.names || !names) && s.ts && s.list && s.offsets;
     tn_status status =
         tnm_agree(c, good ? TN_OK : tnm_fail(TN_ENOMEM, "mpi_save: no memory"), NULL, NULL);
     if (status == TN_OK)
-        status = save_dtypes(&s, ds, parts, dtypes);
+        status = save_dtypes(&s, ds, parts, order);
     if (status == TN_OK)
         status = tnm_comm_nodes(c, "mpi_save");
     if (status == TN_OK) {
-        for (int i = 0; i < n; i++)
-            order[i] = i;
-        sort_dtypes = dtypes;
         if (length > 12 && !strcmp(path + length - 12, ".safetensors"))
             qsort(order, rows, sizeof *order, wider_first);
         for (int i = 0; i < n; i++) {
-            s.ds[i] = ds[order[i]];
-            s.parts[i] = parts[order[i]];
-            s.ts[i].dtype = dtypes[order[i]];
+            s.ds[i] = ds[order[i].index];
+            s.parts[i] = parts[order[i].index];
+            s.ts[i].dtype = order[i].dtype;
             if (names)
-                s.names[i] = names[order[i]];
+                s.names[i] = names[order[i].index];
         }
         status = save_run(&s, metadata);
     }
@@ -473,7 +488,6 @@ tn_status tn_mpi_save(MPI_Comm comm, const char *path, int n, const char *const 
         close(s.fd);
     if (c->rank == 0 && s.temp[0])
         unlink(s.temp);
-    free(dtypes);
     free(order);
     free(s.ds);
     free(s.parts);

@@ -90,6 +90,16 @@ for n in "${@:-2}"; do
     run "$n" rearrange 'a b (c d) -> d a b c' c=5 "$data"/c_f32.npy -o many.npy -f
     cmp one.npy many.npy
 
+    # Through a symbolic link, and by the longest name that there is.
+    longest=$(printf '%0251d' 0).npy
+    cp c_f32.npy linked.npy
+    ln -sf linked.npy link.npy
+    run "$n" rearrange 'a b (c d) -> d a b c' c=5 "$data"/c_f32.npy -o link.npy -f
+    [ -L link.npy ] && cmp one.npy linked.npy
+    run "$n" rearrange 'a b (c d) -> d a b c' c=5 "$data"/c_f32.npy -o "$longest"
+    cmp one.npy "$longest"
+    rm link.npy linked.npy "$longest"
+
     # The bytes of one process: over every set of axes, in one piece and in many.
     while read -r op file more; do
         due || continue

@@ -269,7 +269,7 @@ static void many_plans(MPI_Comm comm, int n)
 
 int main(int argc, char **argv)
 {
-    const int world = test_begin(&argc, &argv, 120);
+    const int world = test_begin(&argc, &argv, 170);
     const int rounds_asked = argc > 1 ? atoi(argv[1]) : 60;
     rng r = {2026};
     for (int i = 0; i < rounds_asked; i++)

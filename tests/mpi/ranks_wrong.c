@@ -194,6 +194,18 @@ static void wrong_runs(scene *s, int bad)
         same_everywhere(s, tn_mpi_run(plan, d, r), want[k], bad);
         good_run(s);
     }
+    if (test_size > 1) { /* another plan, another call */
+        tn_mpi_plan *other = NULL, *third = NULL;
+        const bool me = test_rank == bad;
+        OK(tn_mpi_plan_move(&other, MPI_COMM_WORLD, s->d, TN_I32, s->d, TN_I32, NULL, NULL));
+        same_everywhere(s, tn_mpi_run(me ? other : plan, &s->dst, &s->src), TN_ERANKS, bad);
+        same_everywhere(s,
+                        me ? tn_mpi_plan_move(&third, MPI_COMM_WORLD, s->d, TN_I32, s->d,
+                                              TN_I32, NULL, NULL)
+                           : tn_mpi_run(plan, &s->dst, &s->src),
+                        TN_ERANKS, bad);
+        tn_mpi_plan_free(other);
+    }
     OK(tn_mpi_run(plan, &s->dst, &s->src)); /* the plan is as good as before */
     memset(s->to, 0x5a, sizeof s->to);
     tn_mpi_plan_free(plan);
@@ -370,7 +382,7 @@ int main(int argc, char **argv)
 {
     char folder[] = "/tmp/tenon-wrong-XXXXXX";
     static scene s;
-    test_begin(&argc, &argv, 60);
+    test_begin(&argc, &argv, 150); /* of the clock, on a busy machine too */
     tn_mpi_plan *plan = NULL;
     scene_make(&s);
     CHECK(tn_mpi_plan_move(&plan, MPI_COMM_NULL, s.d, TN_I32, s.d, TN_I32, NULL, NULL) ==

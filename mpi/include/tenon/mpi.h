@@ -9,6 +9,7 @@
  *
  * MPI is initialised and finalised by the program.  A rank that dies, or that never makes a call
  * which the others make, cannot be seen by the others: they wait, and the launcher ends the job.
+ * A plan that is NULL and MPI_COMM_NULL name no communicator: such a call fails on its rank alone.
  * Intercommunicators are TN_EUNSUPPORTED.  Calls on different communicators may be made by
  * several threads under MPI_THREAD_MULTIPLE.  Packing uses the threads of the current handle. */
 #ifndef TENON_MPI_H
