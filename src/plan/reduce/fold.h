@@ -15,12 +15,15 @@ enum {
     TNI_FOLD_SOURCES = 2,
     TNI_FOLD_WORDS = 5,      /* of the largest state */
     TNI_FOLD_WIDTH = 1024,   /* columns side by side: 16 lanes of f64 are 128 KiB of stack */
+    TNI_FOLD_ROW = 8192,     /* bytes of a row of a strip */
+    TNI_FOLD_DEEP = 5,       /* lanes that wait when one is made after the other */
     TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
     TNI_FOLD_BATCH = 64,     /* short sequences that one call of a kernel reduces */
     TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
     TNI_FOLD_STACK = 6144,   /* words of waiting states, all columns */
-    TNI_FOLD_RESULTS = 2048, /* words of states of parts, all columns */
-    TNI_FOLD_PARTS = 64
+    TNI_FOLD_RESULTS = 4096, /* words of states of parts, all columns */
+    TNI_FOLD_PARTS = 64,
+    TNI_FOLD_SPACE = TNI_FOLD_STACK + 16 * TNI_FOLD_WIDTH /* waiting states, accumulators */
 };
 
 typedef union tni_word {
@@ -63,7 +66,8 @@ typedef struct tni_fold_sequences {
 /* w sequences side by side: row i, of n <= 2048, begins at row[i], or at x + i * step when row
  * is NULL.  Ordered classes take the rows of a block in pieces: `begun` is the number of rows
  * consumed before, a multiple of TNI_TILE; with `more` others follow and out is not written
- * yet.  Accumulators are kept from word `acc` of scratch on. */
+ * yet.  Accumulators are kept from word `acc` of scratch on; addresses of rows may be the last
+ * ones of them. */
 typedef struct tni_fold_columns {
     const char *const *row;
     const char *x;
@@ -75,10 +79,10 @@ typedef struct tni_fold_columns {
 /* States are arrays of words: word k of sequence c is s[k * w + c]. */
 typedef struct tni_fold_class {
     const char *name;
-    int words;     /* of a state */
-    int lanes;     /* accumulators of a column that is not joined with others */
-    int acc_words; /* of a lane, and once more for what a column keeps */
-    bool ordered;  /* whether elements meet in their order */
+    int words;    /* of a state */
+    int acc;      /* words in which a column of a whole block accumulates */
+    bool ordered; /* whether elements meet in their order */
+    bool chains;  /* whether states may meet one after the other */
     void (*sequence)(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                      tni_fold_scratch *scratch);
     void (*columns)(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
@@ -209,29 +213,34 @@ void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word 
 
 /* What one part works in.  Sequences are gathered and made terms; columns accumulate. */
 struct tni_fold_scratch {
-    tni_word stack[TNI_FOLD_STACK];
     union {
+        tni_word space[TNI_FOLD_SPACE]; /* the stack and the accumulators of columns */
         struct {
-            char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 24]; /* or a panel */
-            char elems[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 8], terms[TNI_TREE_BLOCK * 8];
-        } sequence;
-        struct {
+            tni_word stack[TNI_FOLD_STACK];
             union {
-                double f[TNI_LANES * TNI_FOLD_WIDTH];
-                int32_t i32[TNI_LANES * TNI_FOLD_WIDTH * 2];
-                int64_t i[TNI_LANES * TNI_FOLD_WIDTH];
-                uint64_t u[TNI_LANES * TNI_FOLD_WIDTH];
-                tni_word w[TNI_LANES * TNI_FOLD_WIDTH];
-                char bytes[TNI_LANES * TNI_FOLD_WIDTH * 8];
-            } acc;
-            char elems[TNI_FOLD_TERMS * 8], terms[TNI_TILE_ROWS][TNI_FOLD_TERMS * 8];
-            union {
-                double f64[TNI_FOLD_WIDTH];
-                float f32[TNI_FOLD_WIDTH];
-                char bytes[TNI_FOLD_WIDTH * 8];
-            } absent;
-        } columns;
-    } u;
+                struct {
+                    char gather[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 24]; /* or a panel */
+                    char elems[TNI_FOLD_SOURCES][TNI_TREE_BLOCK * 8], terms[TNI_TREE_BLOCK * 8];
+                } sequence;
+                struct {
+                    union {
+                        double f[TNI_LANES * TNI_FOLD_WIDTH];
+                        int32_t i32[TNI_LANES * TNI_FOLD_WIDTH * 2];
+                        int64_t i[TNI_LANES * TNI_FOLD_WIDTH];
+                        uint64_t u[TNI_LANES * TNI_FOLD_WIDTH];
+                        tni_word w[TNI_LANES * TNI_FOLD_WIDTH];
+                        char bytes[TNI_LANES * TNI_FOLD_WIDTH * 8];
+                    } acc;
+                    char elems[TNI_FOLD_TERMS * 8], terms[TNI_TILE_ROWS][TNI_FOLD_TERMS * 8];
+                    union {
+                        double f64[TNI_FOLD_ROW / 8];
+                        float f32[TNI_FOLD_ROW / 4];
+                        char bytes[TNI_FOLD_ROW];
+                    } absent;
+                } columns;
+            } u;
+        };
+    };
 };
 
 /* A walk over the elements of one sequence. */
@@ -277,15 +286,41 @@ static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, con
     return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
 }
 
-/* The eight rows from row i on, of rows that are `join` apart, are prefetched in the order of
- * memory: kernels read them side by side, which the hardware does not follow where rows are short
- * (bytes in 1024 columns, one thread of a busy Zen 4: 1.3 to 2.4 times the speed). */
-static inline void tni_fold_ahead(const tni_fold_columns *c, int64_t i, int64_t rows,
-                                  int64_t join, int64_t bytes)
+/* Where order does not matter, row j of group i, of eight rows each, stands `groups` rows behind
+ * row j - 1: eight long streams, which the hardware follows where rows are short (bytes in 1024
+ * columns, two threads of a Zen 4: 61 GB/s, and 27 of eight rows side by side). */
+static inline int64_t tni_fold_apart(int64_t i, int j, int64_t groups)
 {
-    for (int64_t last = i + TNI_TILE_ROWS < rows ? i + TNI_TILE_ROWS : rows; i < last; i++)
-        for (int64_t b = 0; b < bytes; b += 64)
-            __builtin_prefetch(tni_fold_row(c, i * join, NULL) + b);
+    return i + j * groups;
+}
+
+/* The lanes of a block, so that they meet by halves as soon as they are made: lane number j is
+ * merged with those before as often as j ends in ones. */
+static inline int tni_fold_lane(int j)
+{
+    return (j & 1) << 3 | (j & 2) << 1 | (j & 4) >> 1 | (j & 8) >> 3;
+}
+
+/* Whether lanes are made one after the other, `words` accumulators each: strips may be wide, and
+ * are read in long pieces of rows, which is faster where they are not whole rows (Zen 4, 4 KiB of
+ * 32 KiB: 51.7 GB/s, and 42.2 tile by tile). */
+static inline bool tni_fold_lanes_apart(const tni_fold *f, const tni_fold_columns *c,
+                                        int64_t words)
+{
+    const bool whole = c->row == NULL && c->step == c->w * f->width;
+    const int64_t space = TNI_LANES * TNI_FOLD_WIDTH - (c->row ? TNI_TREE_BLOCK : 0);
+    const bool fits = c->acc + words * TNI_LANES * c->w <= space;
+    return c->begun == 0 && !c->more && !f->joined &&
+           (!fits || (!whole && c->w * f->width >= TNI_FOLD_ROW / 4));
+}
+
+/* Every line of a tile of joined rows is read in the order of addresses before a kernel reads
+ * eight of them side by side, which the hardware does not follow within a page. */
+static inline void tni_fold_touch_tile(const tni_fold_columns *c, int64_t t)
+{
+    const volatile char *x = c->x + t * c->step;
+    for (int64_t i = 0; i < TNI_TILE * c->step && TNI_LANES * c->step < 4096; i += 64)
+        (void)x[i];
 }
 
 /* States of runs of blocks that wait for their partner, in the order of the sequence; state holds

@@ -16,14 +16,14 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
         char *p = scratch->u.columns.absent.bytes;
         memset(p, 0, sizeof scratch->u.columns.absent);
         if (f->product)
-            for (int64_t i = 0; i < TNI_FOLD_WIDTH; i++)
+            for (int64_t i = 0; i < TNI_FOLD_ROW / f->width; i++)
                 tni_store_integer(p + i * f->width, f->src, 1);
     } else if (f->wide) {
-        for (int i = 0; i < TNI_FOLD_WIDTH; i++)
+        for (int i = 0; i < TNI_FOLD_ROW / 8; i++)
             scratch->u.columns.absent.f64[i] = d;
     } else {
         float *p = scratch->u.columns.absent.f32;
-        for (int i = 0; i < TNI_FOLD_WIDTH; i++)
+        for (int i = 0; i < TNI_FOLD_ROW / 4; i++)
             p[i] = (float)d;
     }
 }
@@ -32,13 +32,17 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
 static void columns_run(const tni_fold *f, tni_word *out, const char *x, int64_t first,
                         int64_t n, int64_t w, tni_fold_scratch *scratch)
 {
-    const char *row[TNI_TREE_BLOCK];
+    const char **row =
+        (const char **)(void *)(scratch->space + TNI_FOLD_SPACE - TNI_TREE_BLOCK);
     tni_fold_cursor c;
-    tni_fold_pairs pairs = {.state = scratch->stack};
+    tni_fold_pairs pairs = {.state = scratch->space};
+    /* accumulators begin behind the states that may wait */
+    int64_t waiting = tni_fold_levels(f) * f->class->words * w - TNI_FOLD_STACK;
+    waiting = waiting > 0 ? waiting : 0;
     tni_fold_seek(&c, f, (const char *const[]){x, x}, first);
     for (int64_t i = 0; i < n; i += TNI_TREE_BLOCK) {
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
-        tni_fold_columns cols = {.n = m, .w = w, .at = first + i};
+        tni_fold_columns cols = {.n = m, .w = w, .at = first + i, .acc = waiting};
         if (f->nfold == 1) {
             cols.x = x + (first + i) * f->fold[0].src[0];
             cols.step = f->fold[0].src[0];
@@ -48,27 +52,23 @@ static void columns_run(const tni_fold *f, tni_word *out, const char *x, int64_t
         }
         f->class->columns(f, pairs.state + pairs.depth * f->class->words * w, &cols, scratch);
         tni_fold_push(f, &pairs, w);
+        if (f->class->chains)
+            tni_fold_close(f, &pairs, w);
     }
     tni_fold_close(f, &pairs, w);
     if (out != pairs.state)
         memcpy(out, pairs.state, (size_t)(f->class->words * w) * sizeof *out);
 }
 
-/* The columns of a strip: f->strip of them, or what the innermost map axis has left. */
-static int64_t strips_of(const tni_fold *f)
-{
-    return f->nmap ? (f->map[f->nmap - 1].n - 1) / f->strip + 1 : 1;
-}
-
 static int64_t find_strip(const fold_job *j, int64_t item, int64_t *dst, const char **x)
 {
     const tni_fold *f = j->f;
-    const int64_t strips = strips_of(f), n = f->map[f->nmap - 1].n;
-    const int64_t first = item % strips * f->strip;
+    const int64_t n = f->map[f->nmap - 1].n, strips = tni_ceil_div(n, j->strip);
+    const int64_t first = item % strips * j->strip;
     int64_t src[TNI_FOLD_SOURCES];
     tni_fold_map(f, item / strips * n + first, dst, src);
     *x = j->src[0] + src[0];
-    return n - first < f->strip ? n - first : f->strip;
+    return n - first < j->strip ? n - first : j->strip;
 }
 
 static void strips_part(void *arg, int part)
@@ -179,6 +179,13 @@ static void packed_part(void *arg, int part)
     }
 }
 
+/* Columns of so many strips: whole lines of f32. */
+static int64_t even_strip(const tni_fold *f, int64_t strips)
+{
+    const int64_t each = tni_ceil_div(tni_ceil_div(f->map[f->nmap - 1].n, strips), 16) * 16;
+    return each < f->strip ? each : f->strip;
+}
+
 void tni_fold_run_columns(fold_job *j, int threads)
 {
     const tni_fold *f = j->f;
@@ -188,15 +195,19 @@ void tni_fold_run_columns(fold_job *j, int threads)
         tni_parallel(j->parts, packed_part, j);
         return;
     }
-    const int64_t n = f->map[f->nmap - 1].n, items = f->outputs / n * strips_of(f);
-    const int64_t widest = n < f->strip ? n : f->strip;
-    const int64_t most = TNI_FOLD_RESULTS / (f->class->words * widest);
-    if (threads > 1 && items < 4 * threads && tni_fold_blocks(f->count) >= threads &&
-        most >= threads) {
-        run_strips_by_rows(j, items, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
+    const int64_t n = f->map[f->nmap - 1].n, outer = f->outputs / n;
+    int64_t strips = tni_ceil_div(n, f->strip);
+    j->strip = even_strip(f, strips);
+    const int64_t most = TNI_FOLD_RESULTS / (f->class->words * j->strip);
+    const bool few = threads > 1 && outer * strips < 4 * threads;
+    if (few && tni_fold_blocks(f->count) >= threads && most >= threads) {
+        run_strips_by_rows(j, outer * strips, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
         return;
     }
-    j->runs = items;
-    j->parts = tni_run_parts(bytes, items);
+    while (few && outer * strips % threads && n / strips >= 16)
+        strips++;
+    j->strip = even_strip(f, strips);
+    j->runs = outer * tni_ceil_div(n, j->strip);
+    j->parts = tni_run_parts(bytes, j->runs);
     tni_parallel(j->parts, strips_part, j);
 }

@@ -44,17 +44,20 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
                                                         : f->term == TNI_TERM_SQUARE
                                                             ? k->rows_sumsq
                                                             : k->rows_sum;
-    uint64_t *acc = scratch->u.columns.acc.u;
+    uint64_t *acc = scratch->u.columns.acc.u + c->acc;
+    int32_t *small = scratch->u.columns.acc.i32 + 2 * c->acc;
     const char *absent = scratch->u.columns.absent.bytes;
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     const char *row[TNI_TILE_ROWS];
     const bool narrow = add == k->rows_sum && f->width <= 2; /* sums of 32 bits */
     for (int64_t i = 0; i < w * join; i++)
         acc[i] = f->product;
-    for (int64_t i = 0; i < rows; i += TNI_TILE_ROWS) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++)
-            row[j] = i + j < rows ? tni_fold_row(c, (i + j) * join, absent) : absent;
-        tni_fold_ahead(c, i + TNI_TILE_ROWS, rows, join, w * join * f->width);
+    const int64_t groups = tni_ceil_div(rows, TNI_TILE_ROWS);
+    for (int64_t i = 0; i < groups; i++) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++) {
+            const int64_t at = tni_fold_apart(i, j, groups);
+            row[j] = at < rows ? tni_fold_row(c, at * join, absent) : absent;
+        }
         add(acc, row, w * join);
     }
     for (int64_t i = rows * join; i < c->n; i++) {
@@ -63,9 +66,10 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
         add(acc, row, w);
     }
     for (int64_t i = w * join - 1; i >= 0 && narrow; i--) /* from the end: they share memory */
-        scratch->u.columns.acc.i[i] = scratch->u.columns.acc.i32[i];
+        acc[i] = (uint64_t)(int64_t)small[i];
+    tni_word *words = scratch->u.columns.acc.w + c->acc;
     for (int64_t l = 1; l < join; l++)
-        wrap_merge(f, scratch->u.columns.acc.w, scratch->u.columns.acc.w + l * w, w);
+        wrap_merge(f, words, words + l * w, w);
     memcpy(out, acc, (size_t)w * sizeof *acc);
 }
 
@@ -83,9 +87,9 @@ static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
 
 const tni_fold_class tni_fold_wrap = {
     .name = "integers modulo 2^64",
+    .chains = true,
     .words = 1,
-    .lanes = 1,
-    .acc_words = 1,
+    .acc = 1,
     .sequence = wrap_sequence,
     .columns = wrap_columns,
     .merge = wrap_merge,
@@ -170,6 +174,7 @@ static void wide_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
 
 const tni_fold_class tni_fold_wide = {
     .name = "integers of 128 bits",
+    .chains = true,
     .words = 2,
     .sequence = wide_sequence,
     .merge = wide_merge,
@@ -230,20 +235,21 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
                           tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = &tni_kernels_of(f->isa)->key->key[tni_log2_width(f->width)];
-    int64_t *count = scratch->u.columns.acc.i;
+    int64_t *count = scratch->u.columns.acc.i + c->acc;
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     char *acc = (char *)(count + w * join);
     const char *absent = scratch->u.columns.absent.bytes, *row[TNI_TILE_ROWS];
     memset(count, 0, (size_t)(w * join) * sizeof *count);
-    enum { MOST = 120 }; /* rows that a counter of 8 bits counts */
-    for (int64_t i = 0; i < rows; i += MOST) {
-        for (int64_t g = i; g < rows && g < i + MOST; g += TNI_TILE_ROWS) {
-            for (int j = 0; j < TNI_TILE_ROWS; j++)
-                row[j] = g + j < rows ? tni_fold_row(c, (g + j) * join, absent) : absent;
-            tni_fold_ahead(c, g + TNI_TILE_ROWS, rows, join, w * join * f->width);
-            k->rows_count(acc, row, w * join, g == i, f->rule.mask);
+    enum { MOST = 120 / TNI_TILE_ROWS }; /* groups of rows that a counter of 8 bits counts */
+    const int64_t groups = tni_ceil_div(rows, TNI_TILE_ROWS);
+    for (int64_t i = 0; i < groups; i++) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++) {
+            const int64_t at = tni_fold_apart(i, j, groups);
+            row[j] = at < rows ? tni_fold_row(c, at * join, absent) : absent;
         }
-        read_counters(count, acc, w * join, f->width);
+        k->rows_count(acc, row, w * join, i % MOST == 0, f->rule.mask);
+        if (i % MOST == MOST - 1 || i == groups - 1)
+            read_counters(count, acc, w * join, f->width);
     }
     for (int64_t i = rows * join; i < c->n; i++) {
         for (int j = 0; j < TNI_TILE_ROWS; j++)
@@ -277,9 +283,9 @@ static void count_finish(const tni_fold *f, char *dst, int64_t step, const tni_w
 
 const tni_fold_class tni_fold_count = {
     .name = "what is not zero",
+    .chains = true,
     .words = 1,
-    .lanes = 1,
-    .acc_words = 2,
+    .acc = 2,
     .sequence = count_sequence,
     .columns = count_columns,
     .merge = count_merge,
@@ -288,6 +294,7 @@ const tni_fold_class tni_fold_count = {
 
 const tni_fold_class tni_fold_count_pairs = {
     .name = "what is not zero",
+    .chains = true,
     .words = 1,
     .sequence = count_sequence,
     .merge = count_merge,

@@ -62,12 +62,15 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
                        const tni_fold_columns *c, tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = key_kernels(f);
-    char *acc = scratch->u.columns.acc.bytes;
+    char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     const char *row[TNI_TILE_ROWS];
-    for (int64_t i = 0; i < rows; i += TNI_TILE_ROWS) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++) /* a row twice changes nothing */
-            row[j] = tni_fold_row(c, (i + j < rows ? i + j : i) * join, NULL);
+    const int64_t groups = tni_ceil_div(rows, TNI_TILE_ROWS);
+    for (int64_t i = 0; i < groups; i++) {
+        for (int j = 0; j < TNI_TILE_ROWS; j++) { /* a row twice changes nothing */
+            const int64_t at = tni_fold_apart(i, j, groups);
+            row[j] = tni_fold_row(c, (at < rows ? at : i) * join, NULL);
+        }
         k->rows_max(acc, row, w * join, i == 0, rule);
     }
     for (int64_t i = rows * join; i < c->n; i++) {
@@ -139,9 +142,9 @@ static void key_finish(const tni_fold *f, char *dst, int64_t step, const tni_wor
 
 const tni_fold_class tni_fold_key = {
     .name = "keys",
+    .chains = true,
     .words = 1,
-    .lanes = 1,
-    .acc_words = 1,
+    .acc = 1,
     .sequence = key_sequence,
     .columns = key_columns,
     .merge = key_merge,
@@ -205,9 +208,9 @@ static void ends_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
 
 const tni_fold_class tni_fold_ends = {
     .name = "keys of both ends",
+    .chains = true,
     .words = 2,
-    .lanes = 1,
-    .acc_words = 1,
+    .acc = 1,
     .sequence = ends_sequence,
     .columns = ends_columns,
     .merge = ends_merge,
@@ -260,7 +263,7 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     const tni_key_kernels *k = key_kernels(f);
     enum { MOST = 120 }; /* numbers of rows fit 8 bits */
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
-    char *best = scratch->u.columns.acc.bytes, *which = best + w * join * f->width;
+    char *best = scratch->u.columns.acc.bytes + 8 * c->acc, *which = best + w * join * f->width;
     const char *row[TNI_TILE_ROWS];
     for (int64_t j = 0; j < w; j++) {
         out[j].i = least_key(f);
@@ -297,9 +300,9 @@ static void arg_finish(const tni_fold *f, char *dst, int64_t step, const tni_wor
 
 const tni_fold_class tni_fold_arg = {
     .name = "keys and indices",
+    .chains = true,
     .words = 2,
-    .lanes = 1,
-    .acc_words = 2,
+    .acc = 2,
     .ordered = true,
     .sequence = arg_sequence,
     .columns = arg_columns,

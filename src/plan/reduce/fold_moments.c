@@ -76,11 +76,13 @@ typedef struct
     int64_t *tally;
 } area;
 
-static area area_of(tni_fold_scratch *scratch, const tni_fold_columns *c)
+/* Of so many lanes; a centre for each of them where they are joined. */
+static area area_of(tni_fold_scratch *scratch, const tni_fold_columns *c, int64_t lanes,
+                    int64_t centres)
 {
     double *acc = scratch->u.columns.acc.f + c->acc;
-    return (area){acc, acc + TNI_LANES * c->w, acc + 2 * TNI_LANES * c->w,
-                  scratch->u.columns.acc.i + c->acc + 3 * TNI_LANES * c->w};
+    return (area){acc, acc + lanes * c->w, acc + 2 * lanes * c->w,
+                  scratch->u.columns.acc.i + c->acc + (2 * lanes + centres) * c->w};
 }
 
 /* The first number of each column. */
@@ -145,23 +147,36 @@ static void add_distances(const tni_fold *f, const area *a, int64_t lane,
     }
 }
 
-static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
-                            tni_fold_scratch *scratch)
+static void lanes_apart(const tni_fold *f, area a, const tni_fold_columns *c,
+                        tni_fold_scratch *scratch)
 {
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const char *absent = scratch->u.columns.absent.bytes;
-    const int64_t w = c->w;
-    const area a = area_of(scratch, c);
-    const bool joined = f->joined && !f->skip;
-    if (c->begun == 0) {
-        find_centres(f, a.centre, c, scratch);
-        for (int l = 1; joined && l < TNI_LANES; l++)
-            memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
-        memset(a.tally, 0, (size_t)w * sizeof *a.tally);
+    int64_t top = 0;
+    for (int j = 0; j < TNI_LANES; j++, top += c->w) {
+        for (int64_t at = tni_fold_lane(j), t = 0; t < c->n; t += TNI_TILE, at += TNI_TILE) {
+            const char *row[TNI_TILE_ROWS];
+            for (int i = 0; i < TNI_TILE_ROWS; i++)
+                row[i] = tni_fold_row(c, at + TNI_LANES * i, absent);
+            add_distances(f, &a, top, row, c->w, t == 0, scratch);
+        }
+        for (int ones = j; ones & 1; ones >>= 1) {
+            top -= c->w;
+            tree->lanes_sum(a.sum + top, c->w, 2);
+            tree->lanes_sum(a.squares + top, c->w, 2);
+        }
     }
+}
+
+static void lanes_together(const tni_fold *f, area a, const tni_fold_columns *c,
+                           tni_fold_scratch *scratch)
+{
+    const char *absent = scratch->u.columns.absent.bytes;
+    const int64_t w = c->w;
     for (int64_t t = 0; t < c->n; t += TNI_TILE) {
         const char *row[TNI_TILE_ROWS];
-        if (joined && t + TNI_TILE <= c->n) {
+        if (f->joined && !f->skip && t + TNI_TILE <= c->n) {
+            tni_fold_touch_tile(c, t);
             for (int i = 0; i < TNI_TILE_ROWS; i++)
                 row[i] = c->x + (t + TNI_LANES * i) * c->step;
             add_distances(f, &a, 0, row, TNI_LANES * w, c->begun + t == 0, scratch);
@@ -173,10 +188,26 @@ static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_col
             add_distances(f, &a, l * w, row, w, c->begun + t == 0, scratch);
         }
     }
+}
+
+static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                            tni_fold_scratch *scratch)
+{
+    const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
+    const int64_t w = c->w, n = c->begun + c->n;
+    const bool apart = tni_fold_lanes_apart(f, c, 4), joined = f->joined && !f->skip;
+    const area a = apart ? area_of(scratch, c, TNI_FOLD_DEEP, 1)
+                         : area_of(scratch, c, TNI_LANES, TNI_LANES);
+    if (c->begun == 0) {
+        find_centres(f, a.centre, c, scratch);
+        for (int l = 1; joined && l < TNI_LANES; l++)
+            memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
+        memset(a.tally, 0, (size_t)w * sizeof *a.tally);
+    }
+    (apart ? lanes_apart : lanes_together)(f, a, c, scratch);
     if (c->more)
         return;
-    const int64_t n = c->begun + c->n;
-    const int lanes = n < TNI_LANES ? (int)n : TNI_LANES;
+    const int lanes = apart ? 1 : n < TNI_LANES ? (int)n : TNI_LANES;
     tree->lanes_sum(a.sum, w, lanes);
     tree->lanes_sum(a.squares, w, lanes);
     for (int64_t j = 0; j < w; j++)
@@ -223,8 +254,7 @@ static void moments_finish(const tni_fold *f, char *dst, int64_t step, const tni
 const tni_fold_class tni_fold_moments = {
     .name = "moments",
     .words = 3,
-    .lanes = TNI_LANES,
-    .acc_words = 4, /* sums, squares, centres and tallies of sixteen lanes */
+    .acc = 2 * TNI_FOLD_DEEP + 2, /* sums, squares, a centre and a tally */
     .ordered = true,
     .sequence = moments_sequence,
     .columns = moments_columns,

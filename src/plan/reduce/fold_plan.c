@@ -1,7 +1,7 @@
 /* fold_plan.c - which class and which way a reduction takes. */
 #include <math.h>
 
-#include "plan/plan.h"
+#include "fold_run.h"
 
 /* ---- the class ---- */
 
@@ -139,23 +139,34 @@ const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
 
 /* ---- the way ---- */
 
-static int levels_of(int64_t count)
+int64_t tni_fold_levels(const tni_fold *f)
 {
-    int levels = 2;
-    for (int64_t blocks = (count - 1) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
+    int64_t levels = 1;
+    for (int64_t blocks = (f->count - 1) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
         levels++;
-    return levels;
+    return f->class->chains && levels > 2 ? 2 : levels;
 }
+
+enum {
+    SHORT = 16,  /* shorter sequences are transposed into columns; measured on Zen 4 */
+    NARROW = 64, /* fewer columns than these are joined or transposed */
+    SIDE = 8     /* fewer columns of one sequence than these are gathered one by one */
+};
 
 /* As many columns as accumulators and waiting states have space for. */
 static int64_t widest_strip(const tni_fold *f)
 {
-    const int64_t joined = f->joined ? TNI_LANES : 1;
-    const int64_t lanes = f->class->lanes > joined ? f->class->lanes : joined;
-    const int64_t by_acc = TNI_LANES * TNI_FOLD_WIDTH / (lanes * f->class->acc_words);
-    const int64_t by_stack = TNI_FOLD_STACK / (f->class->words * levels_of(f->count));
-    int64_t w = by_acc < by_stack ? by_acc : by_stack;
-    w = w < TNI_FOLD_WIDTH / joined ? w : TNI_FOLD_WIDTH / joined;
+    const int64_t states = f->class->words * tni_fold_levels(f);
+    const int64_t rows = f->nfold == 1 ? 0 : TNI_TREE_BLOCK; /* addresses behind all */
+    const int64_t by_acc = (TNI_FOLD_SPACE - TNI_FOLD_STACK - rows) / f->class->acc;
+    int64_t w = (TNI_FOLD_SPACE - rows) / (states + f->class->acc),
+            most = TNI_FOLD_ROW / f->width;
+    w = w < by_acc ? w : by_acc;
+    if (f->joined) /* every lane of every column, in words of its own */
+        w = most = NARROW;
+    if (f->class == &tni_fold_ends && most > TNI_FOLD_WIDTH)
+        most = TNI_FOLD_WIDTH;
+    w = w < most ? w : most;
     return w > 16 ? w / 16 * 16 : w;
 }
 
@@ -165,12 +176,6 @@ static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
     return f->class == &tni_fold_tree && f->src == TN_F32 && f->term == TNI_TERM_SAME &&
            !f->wide && f->dense && f->count <= 8 && map->src[0] == f->count * f->width;
 }
-
-enum {
-    SHORT = 16,  /* shorter sequences are transposed into columns; measured on Zen 4 */
-    NARROW = 64, /* fewer columns than these are joined or transposed */
-    SIDE = 8     /* fewer columns of one sequence than these are gathered one by one */
-};
 
 static int64_t packed_strip(const tni_fold *f)
 {
@@ -193,8 +198,7 @@ static bool blocks_stand(const tni_fold *f)
 {
     if (f->nfold > 2 || f->fold[1].n % TNI_TREE_BLOCK)
         return false;
-    const int64_t each = f->fold[1].n / TNI_TREE_BLOCK * f->class->words;
-    return each * NARROW <= TNI_FOLD_STACK / 2;
+    return tni_fold_standing_strip(f) >= 4 * NARROW;
 }
 
 static void choose_way(tni_fold *f)

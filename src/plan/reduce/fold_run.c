@@ -16,8 +16,8 @@ static void push_run(const tni_fold *f, tni_fold_pairs *p, int64_t w, int64_t bl
     const int words = f->class->words;
     p->depth++;
     p->blocks += blocks;
-    for (int64_t two = 2 * blocks; p->blocks % two == 0 && p->blocks - two >= p->first;
-         two *= 2) {
+    for (int64_t two = 2 * blocks;
+         p->depth > 1 && p->blocks % two == 0 && p->blocks - two >= p->first; two *= 2) {
         p->depth--;
         tni_word *a = p->state + (p->depth - 1) * words * w;
         f->class->merge(f, a, a + words * w, w);

@@ -10,6 +10,9 @@ int64_t tni_fold_blocks(int64_t n);
 /* Offsets of result number i, and how many results follow on the innermost map axis. */
 int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src);
 
+/* States of columns that wait at once, with a new one. */
+int64_t tni_fold_levels(const tni_fold *f);
+
 /* The power of two of blocks that makes at most so many runs, in elements. */
 int64_t tni_fold_cut(int64_t count, int64_t most);
 
@@ -25,10 +28,10 @@ typedef struct fold_job {
     char *dst;
     const char *const *src;
     int parts;
-    int64_t run, runs, strip;
-    tni_fold_one one;  /* reduces a run */
-    tni_word *results; /* of runs */
-    int64_t w, at;     /* columns of this strip */
+    int64_t run, runs, strip; /* strip: its columns */
+    tni_fold_one one;         /* reduces a run */
+    tni_word *results;        /* of runs */
+    int64_t w, at;            /* columns of this strip */
 } fold_job;
 
 /* n elements of operand k from where a walk stands, in its order, into dense memory; s is where
@@ -52,6 +55,9 @@ typedef void (*tni_fold_down)(const tni_fold *f, tni_fold_pairs *pairs, const ch
 /* Columns are multiples of a block: blocks stand side by side. */
 void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                            int64_t first, int64_t last, tni_fold_scratch *scratch);
+
+/* The columns of a strip of them. */
+int64_t tni_fold_standing_strip(const tni_fold *f);
 
 /* Columns are longer than a block. */
 void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,

@@ -15,12 +15,26 @@ typedef struct standing {
     int64_t each; /* blocks of a column */
 } standing;
 
+/* Words of the states of the sequence: two of each size. */
+enum { STANDING_PAIRS = TNI_FOLD_LEVELS * TNI_FOLD_WORDS };
+
+int64_t tni_fold_standing_strip(const tni_fold *f)
+{
+    const int64_t each = f->fold[1].n / TNI_TREE_BLOCK * f->class->words;
+    int64_t w = (TNI_FOLD_SPACE - STANDING_PAIRS) / (each + f->class->acc);
+    int64_t most = (TNI_FOLD_SPACE - TNI_FOLD_STACK) / f->class->acc;
+    most = most < TNI_FOLD_ROW / f->width ? most : TNI_FOLD_ROW / f->width;
+    w = w < most ? w : most;
+    return w / 16 * 16;
+}
+
 /* w columns from column first on: their blocks into made, then into the pairs in order. */
 static void strip(standing *s, int64_t first, int64_t w)
 {
     const tni_fold *f = s->f;
     const int words = f->class->words;
-    tni_word *made = s->scratch->stack + TNI_FOLD_STACK / 2;
+    tni_word *made = s->scratch->space + STANDING_PAIRS;
+    const int64_t acc = STANDING_PAIRS + s->each * words * w - TNI_FOLD_STACK;
     for (int64_t h = 0; h < s->each; h++) {
         const tni_fold_columns c = {
             .x = s->x + first * f->fold[0].src[0] + h * TNI_TREE_BLOCK * f->fold[1].src[0],
@@ -28,6 +42,7 @@ static void strip(standing *s, int64_t first, int64_t w)
             .n = TNI_TREE_BLOCK,
             .w = w,
             .at = h * TNI_TREE_BLOCK,
+            .acc = acc > 0 ? acc : 0,
         };
         f->class->columns(f, made + h * words * w, &c, s->scratch);
     }
@@ -46,8 +61,7 @@ void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char 
                            int64_t first, int64_t last, tni_fold_scratch *scratch)
 {
     standing s = {f, pairs, scratch, x[0], f->fold[1].n / TNI_TREE_BLOCK};
-    int64_t most = TNI_FOLD_STACK / 2 / (s.each * f->class->words);
-    most = most < f->strip ? most : f->strip;
+    const int64_t most = tni_fold_standing_strip(f);
     pairs->first = pairs->blocks = first * s.each;
     tni_fold_prepare(f, scratch);
     for (int64_t c = first; c < last; c += most)

@@ -116,6 +116,26 @@ static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
     }
 }
 
+static void lanes_apart(const tni_fold *f, double *acc, const tni_fold_columns *c,
+                        tni_fold_scratch *scratch, int64_t *tally)
+{
+    const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
+    const char *absent = scratch->u.columns.absent.bytes;
+    double *top = acc;
+    for (int j = 0; j < TNI_LANES; j++, top += c->w) {
+        for (int64_t at = tni_fold_lane(j), t = 0; t < c->n; t += TNI_TILE, at += TNI_TILE) {
+            const char *row[TNI_TILE_ROWS];
+            for (int i = 0; i < TNI_TILE_ROWS; i++)
+                row[i] = tni_fold_row(c, at + TNI_LANES * i, absent);
+            add_rows(f, top, row, c->w, t == 0, scratch, tally);
+        }
+        for (int ones = j; ones & 1; ones >>= 1) {
+            top -= c->w;
+            (f->product ? k->lanes_prod : k->lanes_sum)(top, c->w, 2);
+        }
+    }
+}
+
 static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -126,12 +146,18 @@ static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_column
     int64_t *tally = counted(f) ? &out[w].i : NULL;
     if (tally)
         memset(tally, 0, (size_t)w * sizeof *tally);
+    if (tni_fold_lanes_apart(f, c, 1)) {
+        lanes_apart(f, acc, c, scratch, tally);
+        memcpy(out, acc, (size_t)w * sizeof *acc);
+        return;
+    }
     const bool few = c->begun + c->n <= TNI_LANES && !c->more && direct(f);
     if (few)
         few_rows(f, c, acc);
     for (int64_t t = 0; t < c->n && !few; t += TNI_TILE) {
         const char *row[TNI_TILE_ROWS];
         if (f->joined && t + TNI_TILE <= c->n && !tally) {
+            tni_fold_touch_tile(c, t);
             for (int i = 0; i < TNI_TILE_ROWS; i++)
                 row[i] = c->x + (t + TNI_LANES * i) * c->step;
             add_rows(f, acc, row, TNI_LANES * w, c->begun + t == 0, scratch, NULL);
@@ -204,8 +230,7 @@ static void tree_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
 const tni_fold_class tni_fold_tree = {
     .name = "tree",
     .words = 1,
-    .lanes = TNI_LANES,
-    .acc_words = 1,
+    .acc = TNI_FOLD_DEEP,
     .ordered = true,
     .sequence = tree_sequence,
     .columns = tree_columns,
@@ -216,8 +241,7 @@ const tni_fold_class tni_fold_tree = {
 const tni_fold_class tni_fold_tree_counted = {
     .name = "tree",
     .words = 2,
-    .lanes = TNI_LANES,
-    .acc_words = 1,
+    .acc = TNI_FOLD_DEEP,
     .ordered = true,
     .sequence = tree_sequence,
     .columns = tree_columns,
