@@ -1,10 +1,11 @@
-/* bench_reduce.c - tenon_bench_reduce [--quick] [--threads N] [--only WORD] [--list]
+/* bench_reduce.c - tenon_bench_reduce [--quick] [--threads N] [--only WORD] [--list] [--sweep]
  *                                       [--peers bench/peers_reduce.py]
  *
  * Reductions, rows, scans and takes beside a pass that only reads (or copies) the same bytes
  * with the same threads, interleaved in one run.  Best times count; reached is the share of that
  * limit and stands beside its goal: "<" is below it, "<<" below half of it.  --peers runs the
- * cases in NumPy and PyTorch before, where they are installed; their figures are GB/s. */
+ * cases in NumPy and PyTorch before, where they are installed; their figures are GB/s.  --sweep
+ * looks for cliffs instead: every axis of widths around powers of two, of several dtypes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,48 @@ static void race(const work *w, arena *a, int threads, double duration)
         tn_free(&r.index);
 }
 
+/* An array of about as many bytes as the others, whose rows have `width` elements. */
+static void sweep_one(int op, tn_dtype dtype, int64_t width, int axis, arena *a, int threads)
+{
+    static const char *const axes[] = {"first", "middle", "last", "of .T"};
+    const double goals[] = {0.85, 0.85, width < 16 ? 0.6 : 0.9, 0.7};
+    const int64_t rows = ((int64_t)64 << 20) / (int64_t)tn_dtype_size(dtype) / width;
+    char name[64];
+    work w = {.name = name,
+              .kind = REDUCE,
+              .dtype = dtype,
+              .shape = {1, rows, width},
+              .order = ROWS,
+              .op = op,
+              .axes = axis == 2   ? 4
+                      : axis == 3 ? 6
+                                  : 2,
+              .every = 1,
+              .goal = width < 16 ? 0.6 : goals[axis]};
+    if (op == TN_REDUCE_VAR || op == TN_REDUCE_ARGMAX)
+        w.goal = axis == 2 ? 0.85 : 0.7;
+    if (axis == 1)
+        w.shape[0] = 16, w.shape[1] = rows / 16;
+    if (axis == 3) /* rows of the memory are columns of the sequence */
+        memcpy(w.order, (int[]){0, 2, 1}, sizeof w.order);
+    snprintf(name, sizeof name, "%s %s %s %lld", tn_reduction_name((tn_reduction)op),
+             tn_dtype_name(dtype), axes[axis], (long long)width);
+    race(&w, a, threads, 0.06);
+}
+
+static void sweep(const char *only, arena *a, int threads)
+{
+    static const int64_t widths[] = {3, 31, 33, 127, 4096, 4097};
+    static const tn_dtype dtypes[] = {TN_F32, TN_F16, TN_BF16, TN_F64, TN_I8, TN_I32};
+    static const int ops[] = {TN_REDUCE_SUM, TN_REDUCE_MAX, TN_REDUCE_VAR, TN_REDUCE_ARGMAX};
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+        for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+            for (int axis = 0; axis < 4; axis++)
+                for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+                    if (!only || !strcmp(only, tn_reduction_name((tn_reduction)ops[o])))
+                        sweep_one(ops[o], dtypes[d], widths[i], axis, a, threads);
+}
+
 /* A line for peers_reduce.py: name, kind, dtype, shape, axes. */
 static void print_case(const work *w)
 {
@@ -241,13 +284,15 @@ static void print_case(const work *w)
 int main(int argc, char **argv)
 {
     const char *only = NULL, *script = NULL;
-    bool quick = false, list = false;
+    bool quick = false, list = false, cliffs = false;
     int threads = 2;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--quick"))
             quick = true;
         else if (!strcmp(argv[i], "--list"))
             list = true;
+        else if (!strcmp(argv[i], "--sweep"))
+            cliffs = true;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
         else if (!strcmp(argv[i], "--peers") && i + 1 < argc)
@@ -255,8 +300,9 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
             threads = atoi(argv[++i]);
         else
-            give_up("tenon_bench_reduce",
-                    "[--quick] [--threads N] [--only WORD] [--list] [--peers SCRIPT]");
+            give_up(
+                "tenon_bench_reduce",
+                "[--quick] [--threads N] [--only WORD] [--list] [--sweep] [--peers SCRIPT]");
     if (script)
         peers_read(argv[0], only, script, quick);
     tn_handle *h;
@@ -271,7 +317,9 @@ int main(int argc, char **argv)
     if (!list)
         printf("%-22s %7s %7s  %5s  %s %8s %8s  %s\n", "", "GB/s", "limit", "goal", "reached",
                "NumPy", "PyTorch", "way");
-    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+    if (cliffs)
+        sweep(only, &a, threads);
+    for (size_t i = 0; i < sizeof works / sizeof *works && !cliffs; i++) {
         if (only && !strstr(works[i].name, only))
             continue;
         if (list)

@@ -321,6 +321,44 @@ static void test_sort(void **state)
     }
 }
 
+/* A few of many: the first of the whole order, which test_sort compares with the oracle. */
+static void test_first_of_many(void **state)
+{
+    (void)state;
+    enum { N = 20011, MOST = 200 };
+    static const int64_t few[] = {1, 7, 50, MOST};
+    float *x = malloc(N * sizeof *x), *all = malloc(N * sizeof *all), some[MOST];
+    int64_t *all_at = malloc(N * sizeof *all_at), some_at[MOST];
+    rng r = {seed_asked()};
+    tn_tensor src, values, indices, first, first_at;
+    OK(tn_init(&src, x, TN_F32, 1, (int64_t[]){N}));
+    OK(tn_init(&values, all, TN_F32, 1, (int64_t[]){N}));
+    OK(tn_init(&indices, all_at, TN_I64, 1, (int64_t[]){N}));
+    for (int kind = 0; kind < 7; kind++) {
+        for (int64_t i = 0; i < N; i++) {
+            const float any = (float)pick(&r, -1000000, 1000000) / 1000;
+            x[i] = kind == 1   ? (float)pick(&r, -2, 2) /* many equal ones */
+                   : kind == 2 ? (float)i               /* in order, and backwards */
+                   : kind == 3 ? (float)(N - i)
+                   : kind == 4 ? (pick(&r, 0, 400) ? any : NAN)
+                   : kind == 5 ? (pick(&r, 0, 1) ? 0.0f : -0.0f)
+                   : kind == 6 ? NAN
+                               : any;
+        }
+        for (unsigned flags = 0; flags <= TN_DESCENDING; flags++) {
+            OK(tn_sort(&values, &indices, &src, 0, flags));
+            for (size_t k = 0; k < sizeof few / sizeof *few; k++) {
+                OK(tn_init(&first, some, TN_F32, 1, &few[k]));
+                OK(tn_init(&first_at, some_at, TN_I64, 1, &few[k]));
+                OK(tn_sort(&first, &first_at, &src, 0, flags));
+                assert_memory_equal(some, all, (size_t)few[k] * sizeof *some);
+                assert_memory_equal(some_at, all_at, (size_t)few[k] * sizeof *some_at);
+            }
+        }
+    }
+    free(x), free(all), free(all_at);
+}
+
 static void test_search_unique(void **state)
 {
     (void)state;
@@ -447,11 +485,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_put),       cmocka_unit_test(test_along),
-        cmocka_unit_test(test_index_errors),   cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_sort),           cmocka_unit_test(test_search_unique),
-        cmocka_unit_test(test_unique_complex), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_take_put),      cmocka_unit_test(test_along),
+        cmocka_unit_test(test_index_errors),  cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_sort),          cmocka_unit_test(test_first_of_many),
+        cmocka_unit_test(test_search_unique), cmocka_unit_test(test_unique_complex),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

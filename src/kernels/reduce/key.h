@@ -51,6 +51,9 @@ typedef struct tni_wrap_kernels {
 typedef struct tni_key_table {
     tni_key_kernels key[TNI_KEY_WIDTHS];
     tni_wrap_kernels wrap[TNI_INTEGERS];
+    /* The indices of n < 2^32 elements of f32 that are not less than bound, NaN among them; below:
+     * of those that are not greater, without NaN.  Their number. */
+    int64_t (*reach32)(uint32_t *at, const char *x, int64_t n, float bound, bool below);
 } tni_key_table;
 
 #endif

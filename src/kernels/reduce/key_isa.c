@@ -91,6 +91,50 @@
 #define TOTAL     uint64_t
 #include "wrap.inc"
 
+/* ---- what reaches a bound ---- */
+
+typedef float loose_f32 __attribute__((aligned(1), may_alias));
+
+/* A bit for each of 32 elements. */
+INLINE uint32_t reach_bits(const char *x, float bound, bool below)
+{
+#if defined(__AVX512F__)
+    const __m512 b = _mm512_set1_ps(bound), v = _mm512_loadu_ps(x), w = _mm512_loadu_ps(x + 64);
+    if (below)
+        return _mm512_cmp_ps_mask(v, b, _CMP_LE_OQ) |
+               (uint32_t)_mm512_cmp_ps_mask(w, b, _CMP_LE_OQ) << 16;
+    return _mm512_cmp_ps_mask(v, b, _CMP_NLT_UQ) |
+           (uint32_t)_mm512_cmp_ps_mask(w, b, _CMP_NLT_UQ) << 16;
+#else
+    const loose_f32 *p = (const loose_f32 *)(const void *)x;
+    int any = 0;
+    for (int j = 0; j < 32; j++)
+        any |= below ? p[j] <= bound : !(p[j] < bound);
+    uint32_t found = 0;
+    for (int j = 0; any && j < 32; j++)
+        found |= (uint32_t)(below ? p[j] <= bound : !(p[j] < bound)) << j;
+    return found;
+#endif
+}
+
+INLINE int64_t reach_by(uint32_t *at, const char *x, int64_t n, float bound, bool below)
+{
+    const loose_f32 *p = (const loose_f32 *)(const void *)x;
+    int64_t have = 0, i = 0;
+    for (; i + 32 <= n; i += 32)
+        for (uint32_t b = reach_bits(x + 4 * i, bound, below); b; b &= b - 1)
+            at[have++] = (uint32_t)(i + __builtin_ctz(b));
+    for (; i < n; i++)
+        if (below ? p[i] <= bound : !(p[i] < bound))
+            at[have++] = (uint32_t)i;
+    return have;
+}
+
+static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool below)
+{
+    return below ? reach_by(at, x, n, bound, true) : reach_by(at, x, n, bound, false);
+}
+
 #define KEYS(W)                                                                                \
     {                                                                                          \
         max##W, find##W, rows_max##W, rows_arg##W, count##W, rows_count##W                     \
@@ -103,4 +147,5 @@ const tni_key_table TNI_TABLE(key) = {
     {KEYS(8), KEYS(16), KEYS(32), KEYS(64)},
     {WRAP(bool), WRAP(i8), WRAP(i16), WRAP(i32), WRAP(i64), WRAP(u8), WRAP(u16), WRAP(u32),
      WRAP(u64)},
+    reach32,
 };

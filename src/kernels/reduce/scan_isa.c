@@ -29,7 +29,7 @@ typedef double group __attribute__((vector_size(64)));
 /* ---- f32 straight from memory to memory ---- */
 
 typedef float half __attribute__((vector_size(32)));
-typedef int64_t bits __attribute__((vector_size(64)));
+typedef int32_t bits32 __attribute__((vector_size(32)));
 
 static inline void put_half(char *d, const half *f, bool stream)
 {
@@ -43,11 +43,11 @@ static inline void put_half(char *d, const half *f, bool stream)
     memcpy(d, f, sizeof *f);
 }
 
-static inline void settle(group *v)
+/* A NaN is the positive quiet one. */
+static inline void quiet(half *f)
 {
-    const bits number = *v == *v;
-    *v = *v + 0.0; /* -0 becomes +0 */
-    *v = (group)(((bits)*v & number) | ((bits)((group){0} + (double)NAN) & ~number));
+    const bits32 number = *f == *f;
+    *f = (half)(((bits32)*f & number) | ((bits32)((half){0} + NAN) & ~number));
 }
 
 /* p[i] takes p[i - 1], then p[i - 2], then p[i - 4]. */
@@ -59,12 +59,11 @@ static inline void run_group(group *v)
     *v = *v + __builtin_shufflevector(*v, none, 8, 8, 8, 8, 0, 1, 2, 3);
 }
 
-/* Whole groups stay in registers: a part of one goes through memory by itself, because a loop
- * that does so for all runs from store to load (Zen 4: 4 cycles an element). */
-static double sequence_sum32(char *d, const char *x, int64_t n, double before, double chain,
-                             bool stream)
+/* Whole groups of n elements; settled: a sum cannot be -0. */
+INLINE int64_t run_groups(char *d, const char *x, int64_t n, double before, group *chain,
+                          bool stream, bool settled)
 {
-    group run = {chain, chain, chain, chain, chain, chain, chain, chain};
+    group run = *chain;
     int64_t i = 0;
     for (; i + TNI_SCAN_GROUP <= n; i += TNI_SCAN_GROUP) {
         half f;
@@ -73,11 +72,28 @@ static double sequence_sum32(char *d, const char *x, int64_t n, double before, d
         run_group(&v);
         const group last = __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
         group made = before + (run + v);
-        settle(&made);
+        if (!settled)
+            made = made + 0.0;
         f = __builtin_convertvector(made, half);
+        quiet(&f);
         run = run + last;
         put_half(d + 4 * i, &f, stream);
     }
+    *chain = run;
+    return i;
+}
+
+/* Whole groups stay in registers: a part of one goes through memory by itself, because a loop
+ * that does so for all runs from store to load (Zen 4: 4 cycles an element).  What is added to
+ * anything but -0 is not -0. */
+static double sequence_sum32(char *d, const char *x, int64_t n, double before, double chain,
+                             bool stream)
+{
+    group run = {chain, chain, chain, chain, chain, chain, chain, chain};
+    const bool settled = before != 0 || !signbit(before);
+    const int64_t i = settled && stream ? run_groups(d, x, n, before, &run, true, true)
+                      : settled         ? run_groups(d, x, n, before, &run, false, true)
+                                        : run_groups(d, x, n, before, &run, stream, false);
     if (i == n)
         return run[0];
     double part[TNI_SCAN_GROUP] = {0};
@@ -94,11 +110,31 @@ static double sequence_sum32(char *d, const char *x, int64_t n, double before, d
     return after;
 }
 
-/* p[7] of each group, in the order of run_group. */
+/* p[7] of each group, in the order of run_group: eight groups are added as they are
+ * transposed. */
 static double total_sum32(const char *x, int64_t n)
 {
     double chain = -0.0;
-    for (int64_t i = 0; i < n; i += TNI_SCAN_GROUP) {
+    int64_t i = 0;
+    for (; i + 8 * TNI_SCAN_GROUP <= n; i += 8 * TNI_SCAN_GROUP) {
+        group v[8];
+        for (int k = 0; k < 8; k++) {
+            half f;
+            memcpy(&f, x + 4 * (i + TNI_SCAN_GROUP * k), sizeof f);
+            v[k] = __builtin_convertvector(f, group);
+        }
+        for (int k = 0; k < 8; k += 2)
+            v[k] = __builtin_shufflevector(v[k], v[k + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
+                   __builtin_shufflevector(v[k], v[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        for (int k = 0; k < 8; k += 4)
+            v[k] = __builtin_shufflevector(v[k], v[k + 2], 0, 1, 8, 9, 4, 5, 12, 13) +
+                   __builtin_shufflevector(v[k], v[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        v[0] = __builtin_shufflevector(v[0], v[4], 0, 1, 2, 3, 8, 9, 10, 11) +
+               __builtin_shufflevector(v[0], v[4], 4, 5, 6, 7, 12, 13, 14, 15);
+        for (int k = 0; k < 8; k++)
+            chain += v[0][k];
+    }
+    for (; i < n; i += TNI_SCAN_GROUP) {
         half f;
         memcpy(&f, x + 4 * i, sizeof f);
         const group v = __builtin_convertvector(f, group);
@@ -125,8 +161,9 @@ static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, i
                 v[k] = v[k] + v[k - by];
         for (int k = 0; k < 8; k++) {
             group made = b + (run + v[k]);
-            settle(&made);
+            made = made + 0.0;
             f = __builtin_convertvector(made, half);
+            quiet(&f);
             put_half(d + k * d_step + 4 * c, &f, stream);
         }
         run = run + v[7];

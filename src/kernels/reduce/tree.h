@@ -32,6 +32,12 @@ typedef struct tni_tree_kernels {
     void (*rows_sum64)(double *acc, const char *const *row, int64_t w, bool first);
     void (*rows_prod64)(double *acc, const char *const *row, int64_t w, bool first);
 
+    /* One lane of w columns whose tiles begin at different rows: acc[c] takes the tile of f32 at
+     * row[8 - ((phase[c] + slot) >> 4)] and the seven rows after it; 16 rows, 0 <= phase < 128,
+     * 0 <= slot < 16. */
+    void (*skewed_sum32)(double *acc, const char *const *row, const int32_t *phase, int64_t w,
+                         int slot);
+
     /* Trees of d = x - c and of d * d, in f64: of n <= 2048 elements of f32, and one lane of
      * columns, each with its own c. */
     void (*moments32)(double *sum, double *squares, const char *x, int64_t n, double c);

@@ -72,6 +72,32 @@ INLINE double few32(const char *x, int n)
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
+/* Eight sequences of three at a time. */
+static void three32(double *out, const char *x, int64_t count)
+{
+    typedef float f8 __attribute__((vector_size(32)));
+    typedef double d8 __attribute__((vector_size(64)));
+    int64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        f8 v[3], t;
+        for (int k = 0; k < 3; k++) {
+            memcpy(&v[k], x + 12 * i + 32 * k, sizeof v[k]);
+            in_order();
+        }
+        t = __builtin_shufflevector(v[0], v[1], 0, 3, 6, 9, 12, 15, 0, 0);
+        const f8 a = __builtin_shufflevector(t, v[2], 0, 1, 2, 3, 4, 5, 10, 13);
+        t = __builtin_shufflevector(v[0], v[1], 1, 4, 7, 10, 13, 0, 0, 0);
+        const f8 b = __builtin_shufflevector(t, v[2], 0, 1, 2, 3, 4, 8, 11, 14);
+        t = __builtin_shufflevector(v[0], v[1], 2, 5, 8, 11, 14, 0, 0, 0);
+        const f8 c = __builtin_shufflevector(t, v[2], 0, 1, 2, 3, 4, 9, 12, 15);
+        const d8 s = (__builtin_convertvector(a, d8) + __builtin_convertvector(c, d8)) +
+                     __builtin_convertvector(b, d8);
+        memcpy(out + i, &s, sizeof s);
+    }
+    for (; i < count; i++)
+        out[i] = few32(x + 12 * i, 3);
+}
+
 /* Short sequences one after the other, as the last axis of (N, 3); false: too long. */
 static bool short32(double *out, const char *x, int64_t n, int64_t count)
 {
@@ -82,13 +108,15 @@ static bool short32(double *out, const char *x, int64_t n, int64_t count)
             out[i] = few32(x + 4 * (N)*i, N);                                                  \
         return true
         SHORT(2);
-        SHORT(3);
         SHORT(4);
         SHORT(5);
         SHORT(6);
         SHORT(7);
         SHORT(8);
 #undef SHORT
+    case 3:
+        three32(out, x, count);
+        return true;
     default:
         return false;
     }
@@ -131,6 +159,47 @@ static void rows_sum32(double *acc, const char *const *row, int64_t w, bool firs
             memcpy(&r[k], row[k] + 4 * c, sizeof r[k]);
         const float t = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
         acc[c] = first ? (double)t : acc[c] + (double)t;
+    }
+}
+
+#if defined(__AVX512F__)
+/* Sixteen columns: rows are shifted by bits of each column's distance. */
+INLINE vf skewed_tile(const char *const *row, int64_t c, __m512i d)
+{
+    const __mmask16 by8 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(128)),
+                    by4 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(64)),
+                    by2 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(32)),
+                    by1 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(16));
+    vf x[16], a[16], b[16], r[8];
+    UNROLLED for (int k = 0; k < 16; k++) x[k] = load_vf(row[k] + 4 * c);
+    UNROLLED for (int k = 5; k < 16; k++) a[k] = _mm512_mask_mov_ps(x[k], by4, x[k - 4]);
+    UNROLLED for (int k = 7; k < 16; k++) b[k] = _mm512_mask_mov_ps(a[k], by2, a[k - 2]);
+    UNROLLED for (int k = 0; k < 8; k++) r[k] = _mm512_mask_mov_ps(b[k + 8], by1, b[k + 7]);
+    UNROLLED for (int k = 0; k < 8; k++) r[k] = _mm512_mask_mov_ps(r[k], by8, x[k]);
+    return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+}
+#endif
+
+static void skewed_sum32(double *acc, const char *const *row, const int32_t *phase, int64_t w,
+                         int slot)
+{
+    int64_t c = 0;
+#if defined(__AVX512F__)
+    for (; c + VF <= w; c += VF) {
+        const __m512i d =
+            _mm512_add_epi32(_mm512_loadu_si512(phase + c), _mm512_set1_epi32(slot));
+        const vf t = skewed_tile(row, c, d);
+        store_vd(acc + c, load_vd(acc + c) + low_vd(t));
+        store_vd(acc + c + VD, load_vd(acc + c + VD) + high_vd(t));
+    }
+#endif
+    for (; c < w; c++) {
+        const char *const *at = row + 8 - ((phase[c] + slot) >> 4);
+        float r[8];
+        for (int k = 0; k < 8; k++)
+            memcpy(&r[k], at[k] + 4 * c, sizeof r[k]);
+        const float t = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        acc[c] += (double)t;
     }
 }
 
@@ -293,6 +362,7 @@ const tni_tree_kernels TNI_TABLE(tree) = {
 #endif
     .rows_sum32 = rows_sum32,
     .rows_sum64 = rows_sum64,
+    .skewed_sum32 = skewed_sum32,
     .rows_prod64 = rows_prod64,
     .moments32 = moments32,
     .rows_moments32 = rows_moments32,

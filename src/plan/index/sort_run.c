@@ -5,7 +5,7 @@
  * keeps equal ones in their order. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "sort_run.h"
 #include "view/view.h"
 
 enum {
@@ -100,7 +100,7 @@ static item *sort_items(item *a, item *spare, int64_t n, int bits)
 
 /* Words with the key above and the index below: as the words' own order, for all are different,
  * but only the key's digits are looked at. */
-static uint64_t *sort_words(uint64_t *a, uint64_t *spare, int64_t n, int bits)
+uint64_t *tni_sort_words(uint64_t *a, uint64_t *spare, int64_t n, int bits)
 {
     if (n <= FEW_WORDS) {
         for (int64_t i = 1; i < n; i++) {
@@ -134,17 +134,6 @@ static uint64_t *sort_words(uint64_t *a, uint64_t *spare, int64_t n, int bits)
 
 /* ---- a sequence ---- */
 
-typedef struct sort_job {
-    const tn_tensor *values, *indices, *src;
-    int dim, parts, isa;
-    int64_t n, first, k, sequences, width;
-    size_t bytes; /* of scratch for a part */
-    bool descending, words;
-    tni_nest nest; /* src, then values and indices where they are */
-    int bits, value_op, index_op;
-    char *at[3], *scratch;
-} sort_job;
-
 /* The elements of a sequence, dense; then keys twice. */
 static size_t sort_scratch(const tn_tensor *src, int dim)
 {
@@ -158,96 +147,6 @@ static void put_index(char *d, tn_dtype dtype, uint64_t at)
     tni_store_integer(d, dtype, at);
 }
 
-/* The same order for kernels: the largest key is the first element. */
-static tni_key_rule first_rule(tn_dtype dtype, bool descending)
-{
-    const int64_t width = tni_width(dtype), kind = tni_dtypes[dtype].kind;
-    const int64_t most = width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
-    return (tni_key_rule){
-        .kind = kind == TNI_BOOL    ? TNI_KEY_BOOL
-                : kind == TNI_FLOAT ? TNI_KEY_FLOAT
-                                    : TNI_KEY_INTEGER,
-        .mask = -1,
-        .zero = -1,
-        .flip = (descending ? 0 : -1) ^ (kind == TNI_UNSIGNED ? -most - 1 : 0),
-        .inf = kind == TNI_FLOAT ? tni_floats[dtype].largest : 0,
-        .nan = descending ? most : -most - 1,
-    };
-}
-
-/* Elements that one maximum stands for, and those near a first one; one of RARE is wanted at most
- * where they pay (Zen 4). */
-enum { PIECE = 256, NEAR = 16, RARE = 4 * NEAR };
-
-static uint64_t sort_word(const sort_job *j, const char *raw, int64_t i)
-{
-    return tni_order_key(j->src->dtype, raw + i * j->width, j->descending) << 32 | (uint64_t)i;
-}
-
-/* The greatest word is heap[0]; x takes its place. */
-static void sink(uint64_t *heap, int64_t k, int64_t at, uint64_t x)
-{
-    for (int64_t under; (under = 2 * at + 1) < k; at = under) {
-        under += under + 1 < k && heap[under + 1] > heap[under];
-        if (heap[under] <= x)
-            break;
-        heap[at] = heap[under];
-    }
-    heap[at] = x;
-}
-
-/* The k-th of n words in their order, by a heap of k. */
-static uint64_t kth_word(const uint64_t *a, int64_t n, int64_t k, uint64_t *heap)
-{
-    memcpy(heap, a, (size_t)k * sizeof *heap);
-    for (int64_t i = k / 2; i-- > 0;)
-        sink(heap, k, i, heap[i]);
-    for (int64_t i = k; i < n; i++)
-        if (a[i] < heap[0])
-            sink(heap, k, 0, a[i]);
-    return heap[0];
-}
-
-/* The words of the first k of a sequence and of some others, in order; k is much smaller than n.
- *
- * Of k pieces the first elements come no later than the k-th first element of a piece: what comes
- * later than that is passed over.  a and spare have a word for each element. */
-static uint64_t *first_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
-                             uint64_t *spare)
-{
-    const tni_key_rule rule = first_rule(j->src->dtype, j->descending);
-    const tni_key_kernels *kernels =
-        &tni_kernels_of(j->isa)->key->key[tni_log2_width(j->width)];
-    /* less a key it is the number of tni_order_key */
-    const int64_t most = rule.kind != TNI_KEY_BOOL ? ((int64_t)1 << (j->bits - 1)) - 1
-                         : j->descending           ? UINT8_MAX
-                                                   : -1;
-    int64_t piece = PIECE, pieces = 0, have = 0;
-    while (piece > NEAR && j->n / piece < 2 * k)
-        piece /= 2;
-    for (int64_t at = 0; at < j->n; at += piece) {
-        const int64_t m = j->n - at < piece ? j->n - at : piece;
-        spare[pieces++] = (uint64_t)(most - kernels->max(raw + at * j->width, m, &rule));
-    }
-    const uint64_t worst = kth_word(spare, pieces, k, a);
-    for (int64_t i = 0; i < pieces; i++) {
-        const int64_t begin = i * piece, end = j->n - begin < piece ? j->n : begin + piece;
-        if (spare[i] > worst)
-            continue;
-        for (int64_t at = begin; at < end; at += NEAR) {
-            const int64_t m = end - at < NEAR ? end - at : NEAR;
-            if ((uint64_t)(most - kernels->max(raw + at * j->width, m, &rule)) > worst)
-                continue;
-            for (int64_t e = at; e < at + m; e++) {
-                const uint64_t word = sort_word(j, raw, e);
-                if (word >> 32 <= worst)
-                    a[have++] = word;
-            }
-        }
-    }
-    return sort_words(a, spare, have, j->bits);
-}
-
 static void sort_sequence(const sort_job *j, const char *s, char *value, char *index,
                           char *scratch)
 {
@@ -257,7 +156,7 @@ static void sort_sequence(const sort_job *j, const char *s, char *value, char *i
     uint64_t *words = (uint64_t *)(void *)keys;
     item *items = (item *)(void *)keys;
     const int64_t wanted = j->first + j->k;
-    const bool few = j->words && n >= 1024 && wanted <= n / RARE;
+    const bool few = j->words && n >= 1024 && wanted <= n / TNI_SORT_RARE;
     if (few && step == w) { /* values is not src: it is shorter */
         raw = s;
     } else {
@@ -266,11 +165,11 @@ static void sort_sequence(const sort_job *j, const char *s, char *value, char *i
                                                               trips);
     }
     if (few) {
-        words = first_words(j, raw, wanted, words, words + n);
+        words = tni_first_words(j, raw, wanted, words, words + n);
     } else if (j->words) {
         for (int64_t i = 0; i < n; i++)
-            words[i] = sort_word(j, raw, i);
-        words = sort_words(words, words + n, n, j->bits);
+            words[i] = tni_sort_word(j, raw, i);
+        words = tni_sort_words(words, words + n, n, j->bits);
     } else {
         for (int64_t i = 0; i < n; i++)
             items[i] =

@@ -18,7 +18,7 @@ enum {
     TNI_FOLD_ROW = 8192,     /* bytes of a row of a strip */
     TNI_FOLD_DEEP = 5,       /* lanes that wait when one is made after the other */
     TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
-    TNI_FOLD_BATCH = 64,     /* short sequences that one call of a kernel reduces */
+    TNI_FOLD_BATCH = 256,    /* short sequences that one call of a kernel reduces */
     TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
     TNI_FOLD_STACK = 6144,   /* words of waiting states, all columns */
     TNI_FOLD_RESULTS = 4096, /* words of states of parts, all columns */

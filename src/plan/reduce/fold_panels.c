@@ -36,8 +36,7 @@ static int64_t rows_of(const tni_fold *f)
     return f->fold[f->nfold - 1].n;
 }
 
-/* Blocks that begin before column c. */
-static int64_t panel_before(const tni_fold *f, int64_t c)
+int64_t tni_fold_before(const tni_fold *f, int64_t c)
 {
     return (c * rows_of(f) - 1) / TNI_TREE_BLOCK + (c > 0);
 }
@@ -120,12 +119,13 @@ static void panel_run(panel *p, tni_fold_pairs *pairs, const char *x)
     const int64_t each = panel_states(f) * f->class->words;
     int64_t first = INT64_MAX, last = 0;
     for (int64_t c = 0; c < p->w; c++) {
-        const int64_t at = (p->first + c) * rows_of(f), block = panel_before(f, p->first + c);
+        const int64_t at = (p->first + c) * rows_of(f),
+                      block = tni_fold_before(f, p->first + c);
         p->of[c] = (tni_fold_pairs){.state = p->scratch->stack + TNI_FOLD_STACK / 2 + c * each,
                                     .first = block,
                                     .blocks = block};
         p->begin[c] = block * TNI_TREE_BLOCK - at;
-        p->end[c] = panel_before(f, p->first + c + 1) * TNI_TREE_BLOCK - at;
+        p->end[c] = tni_fold_before(f, p->first + c + 1) * TNI_TREE_BLOCK - at;
         first = p->begin[c] < first ? p->begin[c] : first;
         last = p->end[c] > last ? p->end[c] : last;
     }
@@ -163,14 +163,15 @@ void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
                          int64_t first, int64_t last, tni_fold_scratch *scratch)
 {
     panel p = {.f = f, .scratch = scratch};
-    const int64_t rows = rows_of(f), side = f->fold[f->nfold - 2].n, most = panel_space(&p);
-    pairs->first = pairs->blocks = panel_before(f, first);
+    const int64_t rows = rows_of(f), side = f->fold[f->nfold - 2].n;
+    const int64_t skewed = tni_fold_skewed_strip(f), most = skewed ? skewed : panel_space(&p);
+    pairs->first = pairs->blocks = tni_fold_before(f, first);
     for (p.first = first; p.first < last; p.first += p.w) {
         const int64_t beside = side - 1 - p.first % side; /* columns on the right */
         if (beside == 0) {
-            const int64_t end = panel_before(f, p.first + 1) * TNI_TREE_BLOCK;
+            const int64_t end = tni_fold_before(f, p.first + 1) * TNI_TREE_BLOCK;
             p.w = 1;
-            tni_fold_gather(f, pairs, x, panel_before(f, p.first) * TNI_TREE_BLOCK,
+            tni_fold_gather(f, pairs, x, tni_fold_before(f, p.first) * TNI_TREE_BLOCK,
                             end < f->count ? end : f->count, scratch);
             continue;
         }
@@ -178,6 +179,9 @@ void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
         p.w = beside < p.w ? beside : p.w;
         tni_fold_cursor column;
         tni_fold_seek(&column, f, x, p.first * rows);
-        panel_run(&p, pairs, tni_fold_at(&column, 0));
+        if (skewed)
+            tni_fold_skewed(f, pairs, tni_fold_at(&column, 0), p.first, p.w, scratch);
+        else
+            panel_run(&p, pairs, tni_fold_at(&column, 0));
     }
 }

@@ -59,6 +59,16 @@ void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char 
 /* The columns of a strip of them. */
 int64_t tni_fold_standing_strip(const tni_fold *f);
 
+/* Columns are longer than a block and sums of f32: tiles are added as the columns stand, each from
+ * its own row on.  Columns [first, first + w) beside each other, and one more, the first at x;
+ * w is at most tni_fold_skewed_strip, which is 0 where this is not possible. */
+int64_t tni_fold_skewed_strip(const tni_fold *f);
+void tni_fold_skewed(const tni_fold *f, tni_fold_pairs *pairs, const char *x, int64_t first,
+                     int64_t w, tni_fold_scratch *scratch);
+
+/* Blocks that begin before column c. */
+int64_t tni_fold_before(const tni_fold *f, int64_t c);
+
 /* Columns are longer than a block. */
 void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                          int64_t first, int64_t last, tni_fold_scratch *scratch);

@@ -197,14 +197,28 @@ static double norm_of(const tni_fold *f, double s)
     return p == 0 || p == 1 ? s : p == 2 ? sqrt(s) : pow(s, 1 / p);
 }
 
+enum { FINISHED = 64 };
+
 /* Sums and means to f32, the usual ones, without a choice for each. */
 static void finish32(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
 {
     const double zero = f->product ? -0.0 : 0.0, n = f->mean ? (double)f->count : 1;
-    for (int64_t c = 0; c < w; c++) {
-        const double x = (s[c].f + zero) / n;
-        const float y = x == x ? (float)x : NAN;
-        memcpy(dst + c * step, &y, sizeof y);
+    for (int64_t at = 0; at < w; at += FINISHED) {
+        const int64_t m = w - at < FINISHED ? w - at : FINISHED;
+        float y[FINISHED];
+        if (f->mean)
+            for (int64_t c = 0; c < m; c++)
+                y[c] = (float)((s[at + c].f + zero) / n);
+        else
+            for (int64_t c = 0; c < m; c++)
+                y[c] = (float)(s[at + c].f + zero);
+        for (int64_t c = 0; c < m; c++)
+            y[c] = y[c] == y[c] ? y[c] : NAN;
+        if (step == sizeof *y)
+            memcpy(dst + at * step, y, (size_t)m * sizeof *y);
+        else
+            for (int64_t c = 0; c < m; c++)
+                memcpy(dst + (at + c) * step, &y[c], sizeof *y);
     }
 }
 

@@ -1,0 +1,159 @@
+/* first_run.c - the first few of an order, without sorting the others.
+ *
+ * A bound is found that at least k elements reach; only those become words. */
+#include <string.h>
+
+#include "sort_run.h"
+
+/* The same order for kernels: the largest key is the first element. */
+static tni_key_rule first_rule(tn_dtype dtype, bool descending)
+{
+    const int64_t width = tni_width(dtype), kind = tni_dtypes[dtype].kind;
+    const int64_t most = width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
+    return (tni_key_rule){
+        .kind = kind == TNI_BOOL    ? TNI_KEY_BOOL
+                : kind == TNI_FLOAT ? TNI_KEY_FLOAT
+                                    : TNI_KEY_INTEGER,
+        .mask = -1,
+        .zero = -1,
+        .flip = (descending ? 0 : -1) ^ (kind == TNI_UNSIGNED ? -most - 1 : 0),
+        .inf = kind == TNI_FLOAT ? tni_floats[dtype].largest : 0,
+        .nan = descending ? most : -most - 1,
+    };
+}
+
+/* Elements that one maximum stands for, and those near a first one; one of RARE is wanted at most
+ * where they pay (Zen 4). */
+enum { PIECE = 256, NEAR = TNI_SORT_RARE / 4 };
+
+uint64_t tni_sort_word(const sort_job *j, const char *raw, int64_t i)
+{
+    return tni_order_key(j->src->dtype, raw + i * j->width, j->descending) << 32 | (uint64_t)i;
+}
+
+/* The greatest word is heap[0]; x takes its place. */
+static void sink(uint64_t *heap, int64_t k, int64_t at, uint64_t x)
+{
+    for (int64_t under; (under = 2 * at + 1) < k; at = under) {
+        under += under + 1 < k && heap[under + 1] > heap[under];
+        if (heap[under] <= x)
+            break;
+        heap[at] = heap[under];
+    }
+    heap[at] = x;
+}
+
+/* The k-th of n words in their order, by a heap of k. */
+static uint64_t kth_word(const uint64_t *a, int64_t n, int64_t k, uint64_t *heap)
+{
+    memcpy(heap, a, (size_t)k * sizeof *heap);
+    for (int64_t i = k / 2; i-- > 0;)
+        sink(heap, k, i, heap[i]);
+    for (int64_t i = k; i < n; i++)
+        if (a[i] < heap[0])
+            sink(heap, k, 0, a[i]);
+    return heap[0];
+}
+
+enum {
+    SAMPLE_ROWS =
+        32, /* of SAMPLE_COLUMNS elements, all over the sequence; of each column the */
+    SAMPLE_COLUMNS = 128, /* first one is taken */
+    SAMPLE_MOST = SAMPLE_COLUMNS / 2
+};
+
+/* A float of which about three times k elements come no later, as a sample of n tells; false: it
+ * is NaN, or the sample is too small. */
+static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *bound)
+{
+    const tni_key_rule rule = first_rule(TN_F32, j->descending);
+    const int64_t rank = 3 * k * SAMPLE_ROWS * SAMPLE_COLUMNS / j->n + 4;
+    int32_t best[SAMPLE_COLUMNS];
+    uint64_t word[SAMPLE_COLUMNS], heap[SAMPLE_COLUMNS];
+    if (rank > SAMPLE_MOST || j->n < 2 * SAMPLE_ROWS * SAMPLE_COLUMNS)
+        return false;
+    for (int64_t i = 0; i < SAMPLE_ROWS; i += TNI_TILE_ROWS) {
+        const char *row[TNI_TILE_ROWS];
+        for (int r = 0; r < TNI_TILE_ROWS; r++)
+            row[r] = raw + j->n / SAMPLE_ROWS * (i + r) * j->width;
+        tni_kernels_of(j->isa)->key->key[2].rows_max((char *)best, row, SAMPLE_COLUMNS, i == 0,
+                                                     &rule);
+    }
+    for (int i = 0; i < SAMPLE_COLUMNS; i++) /* the greatest key first */
+        word[i] = (uint64_t)(INT64_C(0x80000000) - best[i]);
+    const int32_t key =
+        (int32_t)(INT64_C(0x80000000) - (int64_t)kth_word(word, SAMPLE_COLUMNS, rank, heap));
+    const int32_t flipped = key ^ (int32_t)rule.flip;
+    *bound = tni_f32_from_bits((uint32_t)(flipped < 0 ? flipped ^ INT32_MAX : flipped));
+    return key != (int32_t)rule.nan;
+}
+
+/* The words of the first k of a sequence of f32, in order, by a bound that a sample gives; NULL:
+ * fewer reach it. */
+static uint64_t *sampled_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
+                               uint64_t *spare)
+{
+    uint32_t *at = (uint32_t *)(void *)spare;
+    float bound;
+    if (j->src->dtype != TN_F32 || !sample_bound(j, raw, k, &bound))
+        return NULL;
+    const int64_t found =
+        tni_kernels_of(j->isa)->key->reach32(at, raw, j->n, bound, !j->descending);
+    if (found < k)
+        return NULL;
+    for (int64_t i = 0; i < found; i++)
+        a[i] = tni_sort_word(j, raw, at[i]);
+    const uint64_t worst = kth_word(a, found, k, spare); /* words are all different */
+    int64_t have = 0;
+    for (int64_t i = 0; i < found; i++)
+        if (a[i] <= worst)
+            a[have++] = a[i];
+    return tni_sort_words(a, spare, have, j->bits);
+}
+
+/* The words of the first k of a sequence and of some others, in order; k is much smaller than n.
+ *
+ * Of k pieces the first elements come no later than the k-th first element of a piece: what comes
+ * later than that is passed over.  a and spare have a word for each element. */
+static uint64_t *piece_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
+                             uint64_t *spare)
+{
+    const tni_key_rule rule = first_rule(j->src->dtype, j->descending);
+    const tni_key_kernels *kernels =
+        &tni_kernels_of(j->isa)->key->key[tni_log2_width(j->width)];
+    /* less a key it is the number of tni_order_key */
+    const int64_t most = rule.kind != TNI_KEY_BOOL ? ((int64_t)1 << (j->bits - 1)) - 1
+                         : j->descending           ? UINT8_MAX
+                                                   : -1;
+    int64_t piece = PIECE, pieces = 0, have = 0;
+    while (piece > NEAR && j->n / piece < 2 * k)
+        piece /= 2;
+    for (int64_t at = 0; at < j->n; at += piece) {
+        const int64_t m = j->n - at < piece ? j->n - at : piece;
+        spare[pieces++] = (uint64_t)(most - kernels->max(raw + at * j->width, m, &rule));
+    }
+    const uint64_t worst = kth_word(spare, pieces, k, a);
+    for (int64_t i = 0; i < pieces; i++) {
+        const int64_t begin = i * piece, end = j->n - begin < piece ? j->n : begin + piece;
+        if (spare[i] > worst)
+            continue;
+        for (int64_t at = begin; at < end; at += NEAR) {
+            const int64_t m = end - at < NEAR ? end - at : NEAR;
+            if ((uint64_t)(most - kernels->max(raw + at * j->width, m, &rule)) > worst)
+                continue;
+            for (int64_t e = at; e < at + m; e++) {
+                const uint64_t word = tni_sort_word(j, raw, e);
+                if (word >> 32 <= worst)
+                    a[have++] = word;
+            }
+        }
+    }
+    return tni_sort_words(a, spare, have, j->bits);
+}
+
+uint64_t *tni_first_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
+                          uint64_t *spare)
+{
+    uint64_t *words = sampled_words(j, raw, k, a, spare);
+    return words ? words : piece_words(j, raw, k, a, spare);
+}
