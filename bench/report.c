@@ -25,20 +25,20 @@ void cpu_name(char *name, size_t size)
 summary group_summary(const group *g)
 {
     enum { FAST = 60 }; /* GB/s */
-    summary s = {0, 0, 0, g->goal_mean, 0};
+    summary s = {0};
     for (int i = 0; i < g->count; i++) {
         const figures *f = &g->rows[i].f;
         if (f->moved)
             continue;
         s.mean += log(f->ratio);
         s.limit += f->limit;
+        s.goal += f->limit > FAST ? g->goal_fast : g->goal_mean; /* R moves between cases */
         s.worst = s.n == 0 || f->ratio < s.worst ? f->ratio : s.worst;
         s.n++;
     }
     s.mean = s.n ? exp(s.mean / s.n) : 0;
     s.limit = s.n ? s.limit / s.n : 0;
-    if (s.limit > FAST)
-        s.goal = g->goal_fast;
+    s.goal = s.n ? s.goal / s.n : g->goal_mean;
     return s;
 }
 
