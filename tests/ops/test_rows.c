@@ -161,13 +161,78 @@ static void test_softmax_columns(void **state)
             }
             assert_memory_equal(first.data, dst.data, (size_t)tn_nbytes(&dst));
         }
-        if (!dense) { /* in place, the same bits */
+        if (!dense) { /* the bits of dense rows, and in place the same */
+            tn_tensor turned, rows, back_again;
+            OK(tn_permute(&turned, &src, back));
+            OK(tn_contiguous(&rows, &turned));
+            OK((logs ? tn_log_softmax : tn_softmax)(&rows, &rows, 2));
+            OK(tn_permute(&turned, &rows, back));
+            OK(tn_contiguous(&back_again, &turned));
+            assert_memory_equal(first.data, back_again.data, (size_t)tn_nbytes(&dst));
+            tn_free(&rows), tn_free(&back_again);
             OK((logs ? tn_log_softmax : tn_softmax)(&src, &src, 1));
             assert_memory_equal(first.data, src.data, (size_t)tn_nbytes(&dst));
         }
         OK(tn_handle_use(NULL));
         tn_free(&src), tn_free(&dst), tn_free(&first);
     }
+}
+
+/* Short rows in groups, long ones, and what is left of a vector: rows with gaps have the same bits. */
+static void dense_rows(tn_dtype t, int64_t n)
+{
+    enum { ROWS = 37 };
+    const int64_t wide[] = {2, ROWS, n, 2}, shape[] = {2, ROWS, n};
+    rng r = {seed_asked() + (uint64_t)n};
+    tn_tensor src, gaps, dst, want, w[2], x, y;
+    OK(tn_alloc(&src, t, 3, shape));
+    OK(tn_alloc(&gaps, t, 4, wide));
+    OK(tn_alloc(&dst, t, 3, shape));
+    OK(tn_alloc(&want, t, 4, wide));
+    OK(tn_select(&x, &gaps, 3, 0));
+    OK(tn_select(&y, &want, 3, 0));
+    for (int k = 0; k < 2; k++) {
+        OK(tn_alloc(&w[k], k ? TN_F32 : t, 1, &n));
+        fill_rows(&r, &w[k], false);
+    }
+    fill_rows(&r, &src, false);
+    const double odd[] = {NAN, INFINITY,
+                          -INFINITY}; /* in the second row, the fourth, the sixth */
+    for (int k = 0; k < 3; k++)
+        put_real(element(&src, (int64_t[]){0, 1 + 2 * k, n / (k + 2)}), t, odd[k]);
+    OK(tn_rearrange(&x, &src));
+    for (int kind = 0; kind < 5; kind++) {
+        const tn_tensor *const pair[2][2] = {{&dst, &src}, {&y, &x}};
+        tn_tensor packed;
+        if (kind == 2 && n < ROWS)
+            continue;
+        for (int k = 0; k < 2; k++) {
+            const tn_tensor *d = pair[k][0], *s = pair[k][1];
+            OK(kind == 0   ? tn_softmax(d, s, 2)
+               : kind == 1 ? tn_log_softmax(d, s, 2)
+               : kind == 2 ? tn_causal_softmax(d, s)
+               : kind == 3 ? tn_rms_norm(d, s, &w[0], 1e-5)
+                           : tn_layer_norm(d, s, &w[0], &w[1], 1e-5));
+        }
+        OK(tn_contiguous(&packed, &y));
+        if (memcmp(packed.data, dst.data, (size_t)tn_nbytes(&dst)))
+            fail_msg("function %d of rows of %lld %s differs", kind, (long long)n,
+                     tn_dtype_name(t));
+        tn_free(&packed);
+    }
+    tn_tensor *all[] = {&src, &gaps, &dst, &want, &w[0], &w[1]};
+    for (int i = 0; i < 6; i++)
+        tn_free(all[i]);
+}
+
+static void test_dense_rows(void **state)
+{
+    (void)state;
+    static const int64_t extents[] = {1, 3, 15, 17, 100, 128, 700, 2048, 2049, 4500};
+    static const tn_dtype dtypes[] = {TN_F32, TN_F16, TN_BF16};
+    for (size_t e = 0; e < COUNT(extents); e++)
+        for (size_t t = 0; t < COUNT(dtypes); t++)
+            dense_rows(dtypes[t], extents[e]);
 }
 
 static void test_norms(void **state)
@@ -474,10 +539,11 @@ static void test_nan_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_softmax), cmocka_unit_test(test_softmax_columns),
-        cmocka_unit_test(test_norms),   cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_rotate),
-        cmocka_unit_test(test_plans),   cmocka_unit_test(test_nan_bits),
+        cmocka_unit_test(test_softmax),    cmocka_unit_test(test_softmax_columns),
+        cmocka_unit_test(test_dense_rows), cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_in_place),   cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_rotate),     cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_nan_bits),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

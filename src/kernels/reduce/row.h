@@ -12,12 +12,19 @@ typedef struct tni_row_kernels {
     /* The largest; NaN when there is one; n >= 1. */
     double (*max32)(const char *x, int64_t n);
     double (*max64)(const char *x, int64_t n);
-    void (*rise32)(char *most, const char *x, int64_t n); /* each the larger; NaN is not */
-    void (*exp32)(char *d, const char *x, int64_t n, double c); /* exp(x - c) */
+    void (*rise32)(char *most, const char *x, int64_t n); /* each the larger; NaN stays */
+    /* exp(x - c) of a block, c not less than x, and the block's sum by the tree; what lies ahead
+     * bytes from x is fetched. */
+    double (*exps32)(char *d, const char *x, int64_t n, double c, int64_t ahead);
+    void (*exp32)(char *d, const char *x, const char *c, int64_t n); /* exp(x + c) */
+    /* exp(x + c) * by, c and by a number for each. */
+    void (*exp_by32)(char *d, const char *x, const char *c, const char *by, int64_t n,
+                     bool stream);
     void (*scale32)(char *d, const char *x, int64_t n, double by, bool stream);
     void (*scale64)(char *d, const char *x, int64_t n, double by, bool stream);
-    void (*shift32)(char *d, const char *x, int64_t n, double c, double l); /* (x - c) - l */
-    void (*shift64)(char *d, const char *x, int64_t n, double c, double l);
+    /* (x - c) - l */
+    void (*shift32)(char *d, const char *x, int64_t n, double c, double l, bool stream);
+    void (*shift64)(char *d, const char *x, int64_t n, double c, double l, bool stream);
     void (*add32)(char *d, const char *a, const char *b, int64_t n);
     void (*add64)(char *d, const char *a, const char *b, int64_t n);
     /* (x * r) * w; w may be NULL. */
@@ -32,11 +39,12 @@ typedef struct tni_row_kernels {
                     bool stream);
     void (*pairs64)(char *d, const char *x, const char *s, const char *c, int64_t n,
                     bool stream);
-    /* t * w + b, t = (x - mean) * r in f64, rounded; w and b may be NULL. */
+    /* t * w + b, t = (x - mean) * r in f64, rounded; w and b may be NULL; what lies
+     * ahead bytes from x is fetched. */
     void (*norm32)(char *d, const char *x, const char *w, const char *b, int64_t n, double mean,
-                   double r, bool stream);
+                   double r, bool stream, int64_t ahead);
     void (*norm64)(char *d, const char *x, const char *w, const char *b, int64_t n, double mean,
-                   double r, bool stream);
+                   double r, bool stream, int64_t ahead);
 } tni_row_kernels;
 
 #endif

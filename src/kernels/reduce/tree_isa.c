@@ -260,13 +260,15 @@ static void moments32(double *sum, double *squares, const char *x, int64_t n, do
     for (; t + TNI_TILE <= n; t += TNI_TILE) {
         UNROLLED for (int g = 0; g < ROW32; g++)
         {
-            vf v[8];
-            vd d[8];
-            UNROLLED for (int k = 0; k < 8; k++) v[k] = load_vf(x + 4 * t + 64 * k + g * V);
-            UNROLLED for (int k = 0; k < 8; k++) d[k] = low_vd(v[k]);
-            add_moments(&s[2 * g], &q[2 * g], d, centre);
-            UNROLLED for (int k = 0; k < 8; k++) d[k] = high_vd(v[k]);
-            add_moments(&s[2 * g + 1], &q[2 * g + 1], d, centre);
+            const char *p = x + 4 * t + g * V;
+            vd d[2][8];
+            UNROLLED for (int k = 0; k < 8; k++)
+            {
+                d[0][k] = load_wide(p + 64 * k);
+                d[1][k] = load_wide(p + 64 * k + V / 2);
+            }
+            add_moments(&s[2 * g], &q[2 * g], d[0], centre);
+            add_moments(&s[2 * g + 1], &q[2 * g + 1], d[1], centre);
         }
     }
     if (t < n) {
@@ -285,6 +287,23 @@ static void moments32(double *sum, double *squares, const char *x, int64_t n, do
     *squares = meet_sum(q);
 }
 
+/* acc += the squares of the tile at x, lane by lane. */
+INLINE void tile_squares32(vd *acc, const char *x)
+{
+    UNROLLED for (int g = 0; g < ROW32; g++, x += V)
+    {
+        vd pair[2][4];
+        UNROLLED for (int k = 0; k < 4; k++)
+        {
+            const vd a = load_wide(x + 128 * k), b = load_wide(x + 128 * k + V / 2);
+            pair[0][k] = squares_vd(a, load_wide(x + 128 * k + 64));
+            pair[1][k] = squares_vd(b, load_wide(x + 128 * k + 64 + V / 2));
+        }
+        UNROLLED for (int h = 0; h < 2; h++) acc[2 * g + h] +=
+            (pair[h][0] + pair[h][1]) + (pair[h][2] + pair[h][3]);
+    }
+}
+
 static void squares32(double *out, const char *x, int64_t n, int64_t step, int64_t count)
 {
     for (int64_t i = 0; i < count; i++, x += step) {
@@ -292,16 +311,7 @@ static void squares32(double *out, const char *x, int64_t n, int64_t step, int64
         UNROLLED for (int g = 0; g < 2 * ROW32; g++) q[g] = splat_vd(-0.0);
         int64_t t = 0;
         for (; t + TNI_TILE <= n; t += TNI_TILE)
-            UNROLLED for (int g = 0; g < ROW32; g++)
-            {
-                vf v[8];
-                vd d[8];
-                UNROLLED for (int k = 0; k < 8; k++) v[k] = load_vf(x + 4 * t + 64 * k + g * V);
-                UNROLLED for (int k = 0; k < 8; k++) d[k] = low_vd(v[k]) * low_vd(v[k]);
-                q[2 * g] += tree8(d);
-                UNROLLED for (int k = 0; k < 8; k++) d[k] = high_vd(v[k]) * high_vd(v[k]);
-                q[2 * g + 1] += tree8(d);
-            }
+            tile_squares32(q, x + 4 * t);
         if (t < n) {
             double square[TNI_TILE];
             for (int64_t k = 0; k < TNI_TILE; k++) {

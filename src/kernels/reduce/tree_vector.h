@@ -72,6 +72,12 @@ INLINE vd high_vd(vf v)
 {
     return _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1));
 }
+INLINE vd load_wide(const char *p)
+{
+    const vd v = _mm512_cvtps_pd(_mm256_loadu_ps((const void *)p));
+    in_order();
+    return v;
+}
 /* The first left floats, then -0. */
 INLINE vf load_some(const char *p, int64_t left)
 {
@@ -110,6 +116,12 @@ INLINE vf brain_vf(const char *p)
 
 #elif defined(__AVX2__)
 
+INLINE vd load_wide(const char *p)
+{
+    const vd v = _mm256_cvtps_pd(_mm_loadu_ps((const void *)p));
+    in_order();
+    return v;
+}
 INLINE vd low_vd(vf v)
 {
     return _mm256_cvtps_pd(_mm256_castps256_ps128(v));
@@ -147,6 +159,13 @@ INLINE vf brain_vf(const char *p)
 
 #else
 
+INLINE vd load_wide(const char *p)
+{
+    float f[2];
+    memcpy(f, p, sizeof f);
+    in_order();
+    return (vd){(double)f[0], (double)f[1]};
+}
 INLINE vd low_vd(vf v)
 {
     return (vd){(double)v[0], (double)v[1]};
@@ -172,6 +191,19 @@ INLINE vf narrow_vf(vd low, vd high)
     }
 
 #endif
+
+/* a * a + b * b of numbers that were f32: their squares are exact, so a fused one rounds as well as
+ * two steps. */
+INLINE vd squares_vd(vd a, vd b)
+{
+#if defined(__AVX512F__)
+    return _mm512_fmadd_pd(b, b, a * a);
+#elif defined(__AVX2__)
+    return _mm256_fmadd_pd(b, b, a * a);
+#else
+    return a * a + b * b;
+#endif
+}
 
 /* The sixteen lanes of a block meet by halves. */
 MEET_LANES(meet_sum, add)

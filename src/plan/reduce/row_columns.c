@@ -1,8 +1,10 @@
 /* row_columns.c - softmax along an axis with a stride, of rows that stand side by side in memory.
  *
  * A strip of rows is walked as its memory lies, three times: the largest of each row,
- * exponentials and their sums by the tree, results.  What a row is computed with is a number for
- * each column; the steps are those of dense rows, with the same bits. */
+ * exponentials and their sums by the tree, results.  Exponentials stay in dst where the caches
+ * keep it; otherwise they are made twice, and dst is written once, past the caches.  What a row is
+ * computed with is a number for each column; the steps are those of dense rows, with the same
+ * bits. */
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@ enum {
     STRIP_MOST = 192,         /* columns: exponentials of a tile fit beside their lanes */
     STRIP_LEAST = 64,         /* columns of a line of memory and its neighbours, at least */
     STRIP_ELEMENTS = 1 << 20, /* of a strip: 4 MiB, which an L3 keeps until they are written */
+    STRIP_AHEAD = 8           /* rows */
 };
 
 typedef struct strip {
@@ -31,34 +34,44 @@ bool tni_row_columns(const tni_rows *r)
            in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width;
 }
 
+/* A row of the strip further on: rows are pages apart, which the hardware does not follow. */
+static void strip_prefetch(const strip *s, const char *p)
+{
+    p += STRIP_AHEAD * s->r->step[TNI_ROW_SRC];
+    for (int64_t i = 0; i < s->w * s->r->width; i += 64)
+        __builtin_prefetch(p + i);
+}
+
 static void strip_largest(strip *s, const char *p)
 {
     const tni_rows *r = s->r;
     memcpy(s->least, p, (size_t)(s->w * r->width));
-    for (int64_t i = 1; i < r->n; i++)
+    for (int64_t i = 1; i < r->n; i++) {
+        strip_prefetch(s, p + i * r->step[TNI_ROW_SRC]);
         tni_kernels_of(r->isa)->row->rise32((char *)s->least, p + i * r->step[TNI_ROW_SRC],
                                             s->w);
+    }
     for (int64_t c = 0; c < s->w; c++)
         s->least[c] = -s->least[c];
 }
 
-/* Exponentials of a tile of rows, in dst or aside where the logarithm needs the elements again,
- * and what they add to the sums. */
+/* Exponentials of a tile of rows, in dst or aside where the elements are needed again, and what they
+ * add to the sums. */
 static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
                        tni_fold_pairs *pairs)
 {
     const tni_rows *r = s->r;
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
-    const bool logs = r->kind == TNI_ROW_LOG_SOFTMAX;
+    const bool aside = r->stream || r->kind == TNI_ROW_LOG_SOFTMAX;
     char *e = d + at * r->step[TNI_ROW_DST];
     int64_t step = r->step[TNI_ROW_DST];
-    if (logs) {
+    if (aside) {
         e = (char *)(s->scratch->u.columns.acc.f + TNI_LANES * s->w);
         step = s->w * r->width;
     }
     for (int64_t i = 0; i < n; i++) {
-        k->add32(e + i * step, p + (at + i) * r->step[TNI_ROW_SRC], (char *)s->least, s->w);
-        k->exp32(e + i * step, e + i * step, s->w, 0);
+        strip_prefetch(s, p + (at + i) * r->step[TNI_ROW_SRC]);
+        k->exp32(e + i * step, p + (at + i) * r->step[TNI_ROW_SRC], (char *)s->least, s->w);
     }
     const int64_t begun = at % TNI_TREE_BLOCK;
     const tni_fold_columns c = {.x = e,
@@ -76,13 +89,18 @@ static void strip_write(const strip *s, char *d, const char *p)
 {
     const tni_rows *r = s->r;
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
-    for (int64_t i = 0; i < r->n; i++, d += r->step[TNI_ROW_DST], p += r->step[TNI_ROW_SRC])
+    for (int64_t i = 0; i < r->n; i++, d += r->step[TNI_ROW_DST], p += r->step[TNI_ROW_SRC]) {
+        const bool stream = r->stream && (uintptr_t)d % 64 == 0;
+        strip_prefetch(s, p);
         if (r->kind == TNI_ROW_LOG_SOFTMAX) {
             k->add32(d, p, (const char *)s->least, s->w);
             k->add32(d, d, (const char *)s->by, s->w);
+        } else if (r->stream) {
+            k->exp_by32(d, p, (const char *)s->least, (const char *)s->by, s->w, stream);
         } else {
             k->rms32(d, d, (const char *)s->by, s->w, 1, false);
         }
+    }
 }
 
 static void strip_run(strip *s, char *d, const char *p)
@@ -94,8 +112,7 @@ static void strip_run(strip *s, char *d, const char *p)
         strip_tile(s, d, p, at, r->n - at < TNI_TILE ? r->n - at : TNI_TILE, &pairs);
     tni_fold_close(&s->sum, &pairs, s->w);
     for (int64_t c = 0; c < s->w; c++) {
-        const double sum = pairs.state[c].f;
-        /* NaN for what is not finite: its exponentials are not, or x - max is not */
+        const double sum = isfinite(s->least[c]) ? pairs.state[c].f : (double)NAN;
         s->by[c] = r->kind == TNI_ROW_LOG_SOFTMAX ? -(float)log(sum) : (float)(1 / sum);
     }
     strip_write(s, d, p);
@@ -139,6 +156,8 @@ static void columns_part(void *arg, int part)
         if (i % j->strips == j->strips - 1)
             tni_walk_next(&walk);
     }
+    if (r->stream)
+        tni_kernels_of(r->isa)->copy->fence();
 }
 
 void tni_row_columns_run(const tni_rows *r, char *const *at, int64_t rows)

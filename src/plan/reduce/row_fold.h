@@ -79,6 +79,12 @@ tn_plan *tni_rows_new(tni_row_kind kind, const char *call, const tn_tensor *cons
 /* Row number item of its matrix, whose operands are at. */
 void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s);
 
+/* Whether rows are f32, f16 or bf16 and dense in every operand, and rows [first, last) of such ones,
+ * the first of all of which is at `at`. */
+bool tni_row_is_dense(const tni_rows *r);
+void tni_row_dense_run(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                       tni_fold_scratch *s);
+
 /* How many neighbouring rows are transposed together; 0: none. */
 int64_t tni_row_panel(const tni_rows *r);
 

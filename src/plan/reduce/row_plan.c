@@ -81,20 +81,17 @@ typedef struct row_job {
     int64_t items;
 } row_job;
 
-static void rows_part(void *arg, int part)
+/* Rows [first, last), one after the other, or neighbours together. */
+static void rows_run(const row_job *j, int64_t first, int64_t last, tni_fold_scratch *scratch)
 {
-    const row_job *j = arg;
     const tni_rows *r = j->r;
     const tni_nest *nest = r->nest;
-    tni_fold_scratch scratch;
-    int64_t first, last;
     tni_walk walk;
     tni_rows dense;
     tni_fold fold;
     const int64_t panel = tni_row_panel(r);
     if (panel)
         tni_row_dense(&dense, &fold, r);
-    tni_split_range(j->items, j->parts, part, &first, &last);
     tni_walk_seek(&walk, nest->axis, nest->ndim, nest->nop, first);
     for (int64_t i = first; i < last; i++) {
         char *at[TNI_ROW_OPERANDS];
@@ -104,14 +101,27 @@ static void rows_part(void *arg, int part)
             const int64_t n = nest->axis[nest->ndim - 1].n;
             int64_t rows = n - i % n < panel ? n - i % n : panel;
             rows = last - i < rows ? last - i : rows;
-            tni_row_some(r, &dense, at, rows, &scratch);
+            tni_row_some(r, &dense, at, rows, scratch);
             for (i += rows - 1; rows > 1; rows--)
                 tni_walk_next(&walk);
         } else {
-            tni_row_one(r, at, i, &scratch);
+            tni_row_one(r, at, i, scratch);
         }
         tni_walk_next(&walk);
     }
+}
+
+static void rows_part(void *arg, int part)
+{
+    const row_job *j = arg;
+    const tni_rows *r = j->r;
+    tni_fold_scratch scratch;
+    int64_t first, last;
+    tni_split_range(j->items, j->parts, part, &first, &last);
+    if (tni_row_is_dense(r))
+        tni_row_dense_run(r, j->at, first, last, &scratch);
+    else
+        rows_run(j, first, last, &scratch);
     if (r->stream)
         tni_kernels_of(r->isa)->copy->fence();
 }

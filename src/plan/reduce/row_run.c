@@ -88,11 +88,16 @@ static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scr
     return most;
 }
 
-/* exp(x - most) of a piece into d. */
-static void row_exp(const tni_rows *r, char *d, const char *x, int64_t n, double most)
+/* exp(x - most) of a block into d, and their sum. */
+static double row_exp(const tni_rows *r, char *d, const char *x, int64_t n, double most)
 {
     const tni_kernels *k = tni_kernels_of(r->isa);
-    (row_f64(r) ? k->term->exp64 : k->row->exp32)(d, x, n, most);
+    if (!row_f64(r))
+        return k->row->exps32(d, x, n, most, 0);
+    double sum;
+    k->term->exp64(d, x, n, most);
+    k->tree->sum64(&sum, d, n, 0, 1);
+    return sum;
 }
 
 /* Exponentials of a row stay in memory until it is written: in the gathering buffers, which
@@ -118,15 +123,12 @@ static char *row_exps(const tni_rows *r, const char *p, int64_t at, tni_fold_scr
 static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double most,
                           tni_fold_scratch *s)
 {
-    const tni_tree_kernels *tree = tni_kernels_of(r->isa)->tree;
     tni_fold_pairs pairs = {.state = s->stack};
     for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
         const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
                                  s->u.sequence.gather[0], s->u.sequence.elems[0]);
-        char *exps = row_exps(r, p, at, s);
-        row_exp(r, exps, x, m, most);
-        (row_f64(r) ? tree->sum64 : tree->sum32)(&pairs.state[pairs.depth].f, exps, m, 0, 1);
+        pairs.state[pairs.depth].f = row_exp(r, row_exps(r, p, at, s), x, m, most);
         tni_fold_push(r->fold, &pairs, 1);
     }
     tni_fold_close(r->fold, &pairs, 1);
@@ -161,12 +163,12 @@ static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int
         (f64 ? k->scale64 : k->scale32)(d, x, n, q->by, stream);
         break;
     case TNI_ROW_LOG_SOFTMAX:
-        (f64 ? k->shift64 : k->shift32)(d, x, n, q->most, q->by);
+        (f64 ? k->shift64 : k->shift32)(d, x, n, q->most, q->by, stream);
         break;
     case TNI_ROW_LAYER: {
         const char *w = row_param(r, &r->param[0], at, n, w_gather, w_elems);
         const char *b = row_param(r, &r->param[1], at, n, b_gather, b_elems);
-        (f64 ? k->norm64 : k->norm32)(d, x, w, b, n, q->mean, q->by, stream);
+        (f64 ? k->norm64 : k->norm32)(d, x, w, b, n, q->mean, q->by, stream, 0);
         break;
     }
     default:
