@@ -49,28 +49,56 @@ static tn_status extend(tni_iop_program *p, const heads *h, int k, tn_tensor *ou
     return tn_unsqueeze(out, out, 1);
 }
 
-/* Scores and sums are f32 until the one rounding into out. */
+/* Queries [at, end) and the keys that they see: scores, which are f32 until the one rounding into
+ * out, their softmax, and what it makes of the values.  space is memory for both, of any shape. */
+static tn_status attend(tni_iop_program *p, const heads *h, int64_t at, int64_t end,
+                        const tn_tensor *keys, const tn_tensor *values, const tn_tensor *space)
+{
+    const int64_t g = h->nq / h->nkv, n = end - at, seen = h->pos + end;
+    tn_tensor q, k, v, scores, rows, sums, out;
+    TRY(tn_slice(&q, &p->t[Q], 1, at, end, 1));
+    TRY(tn_reshape(&q, &q, 4, (const int64_t[]){h->nkv, g, n, h->hd}));
+    TRY(tn_slice(&k, keys, 3, 0, seen, 1));
+    TRY(tn_slice(&v, values, 2, 0, seen, 1));
+    TRY(tn_slice(&rows, &space[0], 0, 0, h->nq * n * seen, 1));
+    TRY(tn_reshape(&rows, &rows, 3, (const int64_t[]){h->nq, n, seen}));
+    TRY(tn_reshape(&scores, &rows, 4, (const int64_t[]){h->nkv, g, n, seen}));
+    TRY(tni_iop_gemm(p, &scores, 1 / sqrt((double)h->hd), &q, &k, 0, NULL));
+    TRY(tni_iop_row_function(p, TN_ROW_CAUSAL_SOFTMAX, 0, 0, &rows, &rows, NULL, NULL));
+    TRY(tn_slice(&out, &p->t[OUT], 0, at, end, 1));
+    TRY(tn_permute(&out, &out, (const int[]){1, 0, 2}));
+    TRY(tn_reshape(&out, &out, 4, (const int64_t[]){h->nkv, g, n, h->hd}));
+    if (out.dtype == TN_F32)
+        return tni_iop_gemm(p, &out, 1, &scores, &v, 0, NULL);
+    TRY(tn_slice(&sums, &space[1], 0, 0, h->nq * n * h->hd, 1));
+    TRY(tn_reshape(&sums, &sums, 4, out.shape));
+    TRY(tni_iop_gemm(p, &sums, 1, &scores, &v, 0, NULL));
+    return tni_iop_copy(p, &out, &sums);
+}
+
+/* A block of queries needs no product with keys that none of them sees: up to 16 blocks, of at
+ * least so many queries as products are worth while. */
+enum { ATTENTION_BLOCKS = 16, ATTENTION_QUERIES = 128 };
+
 tn_status tni_iop_plan_attention(tni_iop_program *p)
 {
     heads h = {0};
     TRY(check_attention(p, &h));
-    const int64_t g = h.nq / h.nkv;
-    tn_tensor keys, values, q, scores, rows, sums, out;
+    tn_tensor keys, values, space[2];
     TRY(extend(p, &h, K, &keys));
     TRY(extend(p, &h, V, &values));
     TRY(tn_transpose(&keys, &keys, 2, 3));
-    TRY(tn_reshape(&q, &p->t[Q], 4, (const int64_t[]){h.nkv, g, h.seq, h.hd}));
-    TRY(tni_iop_temp(p, &scores, TN_F32, 4, (const int64_t[]){h.nkv, g, h.seq, h.total}));
-    TRY(tni_iop_gemm(p, &scores, 1 / sqrt((double)h.hd), &q, &keys, 0, NULL));
-    TRY(tn_reshape(&rows, &scores, 3, (const int64_t[]){h.nq, h.seq, h.total}));
-    TRY(tni_iop_row_function(p, TN_ROW_CAUSAL_SOFTMAX, 0, 0, &rows, &rows, NULL, NULL));
-    TRY(tn_permute(&out, &p->t[OUT], (const int[]){1, 0, 2}));
-    TRY(tn_reshape(&out, &out, 4, (const int64_t[]){h.nkv, g, h.seq, h.hd}));
-    if (out.dtype == TN_F32)
-        return tni_iop_gemm(p, &out, 1, &scores, &values, 0, NULL);
-    TRY(tni_iop_temp(p, &sums, TN_F32, 4, out.shape));
-    TRY(tni_iop_gemm(p, &sums, 1, &scores, &values, 0, NULL));
-    return tni_iop_copy(p, &out, &sums);
+    int64_t n = (h.seq - 1) / ATTENTION_BLOCKS + 1;
+    n = n < ATTENTION_QUERIES ? ATTENTION_QUERIES : n;
+    n = n < h.seq ? n : h.seq;
+    const int64_t wide[2] = {h.total, h.hd};
+    for (int k = 0; k < (p->t[OUT].dtype == TN_F32 ? 1 : 2); k++) {
+        TRY(tni_iop_temp(p, &space[k], TN_F32, 3, (const int64_t[]){h.nq, n, wide[k]}));
+        TRY(tn_reshape(&space[k], &space[k], 1, (const int64_t[]){tni_numel(&space[k])}));
+    }
+    for (int64_t at = 0; at < h.seq; at += n)
+        TRY(attend(p, &h, at, h.seq - at < n ? h.seq : at + n, &keys, &values, space));
+    return TN_OK;
 }
 
 /* ---- FusedFFN: out, in, residual, norm, gate_up, down ---- */
