@@ -8,6 +8,12 @@
 #define F(f) PASTE(f, N)
 #define W    double
 
+#if defined(__FMA__) || defined(__aarch64__)
+enum { QUICK_FMA = true };
+#else
+enum { QUICK_FMA = false }; /* a call of the C library */
+#endif
+
 /* 1 / sqrt(x), rounded once. */
 static inline float rsqrt_F32(float x)
 {

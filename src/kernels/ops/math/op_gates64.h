@@ -5,6 +5,7 @@
 #ifndef TNI_OP_GATES64_H
 #define TNI_OP_GATES64_H
 
+#include "op_erf64.h"
 #include "op_math64.h"
 
 /* r = v g(u + low), g the logistic function, v and u of the same sign; low is what rounding
@@ -86,39 +87,8 @@ BLOCK64(gelu_tanh)
         low[j] = FUSE(a, s, -u[j]) + a * s_low + a_low * s;
     }
     gate_f64(r, x, u, low);
-    EACH r[j] = x[j] < -40 ? -0.0 : r[j];
-}
-
-/* Far left: -e^(-x x / 2) (1 - a + 3 a a - 15 a^3 + …) / sqrt(2 pi) with a = 1 / (x x). */
-static inline double gelu_left(double x, double quarter_exp)
-{
-    const double square = x * x, rest = 0.5 * FUSE(x, x, -square), a = 1 / square;
-    double s = 0;
-    for (int i = 19; i > 0; i -= 2)
-        s = 1 - i * a * s;
-    const double k = 0x1.9884533d43651p-2 * s * (1 - rest);
-    return -(k * quarter_exp) * quarter_exp;
-}
-
-/* x erfc(-x / sqrt 2) / 2; the slope of erfc mends what rounding its argument dropped. */
-BLOCK64(gelu)
-{
-    UNUSED;
-    double z[MATH_BLOCK], c[MATH_BLOCK], s[MATH_BLOCK], h[MATH_BLOCK];
-    EACH z[j] = -x[j] * 0x1.6a09e667f3bcdp-1;
-    EACH s[j] = -z[j] * z[j];
-    EACH h[j] = -0.25 * x[j] * x[j];
-    v_erfc_f64(c, z);
-    v_exp_f64(s, s);
-    v_exp_f64(h, h);
-    EACH
-    {
-        const double rest =
-            FUSE(-x[j], 0x1.6a09e667f3bcdp-1, -z[j]) + x[j] * 0x1.bdd3413b26456p-55;
-        const double mended = c[j] - (s[j] > 0 ? 0x1.20dd750429b6dp+0 * s[j] * rest : 0);
-        const double left = x[j] < -40 ? -0.0 : gelu_left(x[j], h[j]);
-        r[j] = x[j] < -20 ? left : 0.5 * x[j] * mended;
-    }
+    if (any_above(x, 40))
+        EACH r[j] = x[j] < -40 ? -0.0 : r[j];
 }
 
 BLOCK64(softplus)
@@ -131,12 +101,8 @@ BLOCK64(softplus)
     {
         const double v = -SIZE(x[j] * p[0]), rest = FUSE(-SIZE(x[j]), SIZE(p[0]), -v);
         t[j] += SIZE(v) < 1000 ? t[j] * rest : 0;
-    }
-    v_log1p_f64(t, t);
-    EACH
-    {
-        const double v = x[j] * p[0];
-        r[j] = v > p[1] ? x[j] : ((v > 0 ? v : 0) + t[j]) / p[0];
+        const double u = x[j] * p[0], soft = (u > 0 ? u : 0) + log1p_unit(t[j]);
+        r[j] = u > p[1] ? x[j] : soft / p[0];
     }
 }
 
@@ -170,27 +136,12 @@ BLOCK64(mish)
     }
 }
 
-/* A polynomial in x x where x and tanh x are close. */
 BLOCK64(tanhshrink)
 {
     UNUSED;
-    double t[MATH_BLOCK];
-    v_tanh_f64(t, x);
-    EACH
-    {
-        static const double c[] = {
-            0x1.5555555555555p-2,   -0x1.11111111110d1p-3,  0x1.ba1ba1ba1540cp-5,
-            -0x1.664f4880bf9b9p-6,  0x1.226e3509ebbd8p-7,   -0x1.d6d3c028a5d35p-9,
-            0x1.7da250ab74191p-10,  -0x1.354c04fc7ce73p-11, 0x1.f4bd8d50d3208p-13,
-            -0x1.9241be6cb72bap-14, 0x1.3855597eb7a7ap-15,  -0x1.b30cb9f7f5b73p-17,
-            0x1.cf2825f4c3a67p-19,  -0x1.0aa5e66b540c4p-21,
-        };
-        const double q = x[j] * x[j];
-        double s = 0;
-        for (int i = (int)(sizeof c / sizeof *c) - 1; i >= 0; i--)
-            s = s * q + c[i];
-        r[j] = q < 0.64 ? x[j] * q * s : x[j] - t[j];
-    }
+    double less[MATH_BLOCK];
+    tanh_parts(less, r, x);
+    EACH r[j] = SIZE(x[j]) < 0.8 ? less[j] : x[j] - __builtin_copysign(r[j], x[j]);
 }
 
 #endif

@@ -21,6 +21,28 @@
         UNUSED;                                                                                \
         v_##name##_f64(r, x);                                                                  \
     }
+/* c[0] + c[1] x + …: in two chains, of even and of odd powers. */
+static inline double poly64(const double *c, int n, double x)
+{
+    const double q = x * x;
+    double even = c[(n - 1) & ~1], odd = c[(n - 2) | 1];
+    for (int i = ((n - 1) & ~1) - 2; i >= 0; i -= 2)
+        even = MAD(even, q, c[i]);
+    for (int i = ((n - 2) | 1) - 2; i >= 1; i -= 2)
+        odd = MAD(odd, q, c[i]);
+    return MAD(odd, x, even);
+}
+#define POLY64(c, x) poly64(c, (int)(sizeof(c) / sizeof *(c)), x)
+
+/* Whether a block has a number beyond a bound: what only such ones need is not computed for
+ * others. */
+static inline bool any_above(const double *x, double bound)
+{
+    uint64_t any = 0;
+    EACH any |= SIZE(x[j]) > bound;
+    return any;
+}
+
 DIRECT(exp)
 DIRECT(exp2)
 DIRECT(expm1)
@@ -65,25 +87,60 @@ BLOCK64(erf)
         EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];                                        \
     }
 FROM_ZERO(tan)
-FROM_ZERO(tanh)
 FROM_ZERO(atanh)
+
+/* x - tanh x for |x| < 0.8 as a polynomial, tanh |x| above by e^(2 |x|). */
+static inline void tanh_parts(double *less, double *far, const double *x)
+{
+    static const double c[] = {
+        0x1.5555555555555p-2,   -0x1.11111111110d1p-3,  0x1.ba1ba1ba1540cp-5,
+        -0x1.664f4880bf9b9p-6,  0x1.226e3509ebbd8p-7,   -0x1.d6d3c028a5d35p-9,
+        0x1.7da250ab74191p-10,  -0x1.354c04fc7ce73p-11, 0x1.f4bd8d50d3208p-13,
+        -0x1.9241be6cb72bap-14, 0x1.3855597eb7a7ap-15,  -0x1.b30cb9f7f5b73p-17,
+        0x1.cf2825f4c3a67p-19,  -0x1.0aa5e66b540c4p-21,
+    };
+    EACH far[j] = 2 * SIZE(x[j]);
+    v_exp_f64(far, far);
+    EACH
+    {
+        const double q = x[j] * x[j];
+        double s = 0;
+        for (int i = (int)(sizeof c / sizeof *c) - 1; i >= 0; i--)
+            s = MAD(s, q, c[i]);
+        less[j] = x[j] * q * s;
+        far[j] = 1 - 2 / (far[j] + 1);
+    }
+}
+
+BLOCK64(tanh)
+{
+    UNUSED;
+    double less[MATH_BLOCK];
+    tanh_parts(less, r, x);
+    EACH r[j] = SIZE(x[j]) < 0.8 ? x[j] - less[j] : __builtin_copysign(r[j], x[j]);
+}
 
 BLOCK64(log1p)
 {
     UNUSED;
-    double t[MATH_BLOCK];
-    v_log_f64(t, x);
     v_log1p_f64(r, x);
-    EACH r[j] = x[j] > 0x1p500 ? t[j] : SIZE(x[j]) < 0x1p-54 ? x[j] : r[j];
+    EACH r[j] = SIZE(x[j]) < 0x1p-54 ? x[j] : r[j];
+    if (any_above(x, 0x1p500)) {
+        double t[MATH_BLOCK];
+        v_log_f64(t, x);
+        EACH r[j] = x[j] > 0x1p500 ? t[j] : r[j];
+    }
 }
 
 BLOCK64(lgamma)
 {
     UNUSED;
-    double t[MATH_BLOCK];
-    v_log_f64(t, x);
     v_lgamma_f64(r, x);
-    EACH r[j] = x[j] > 0x1p500 ? x[j] * (t[j] - 1) : r[j];
+    if (any_above(x, 0x1p500)) {
+        double t[MATH_BLOCK];
+        v_log_f64(t, x);
+        EACH r[j] = x[j] > 0x1p500 ? x[j] * (t[j] - 1) : r[j];
+    }
 }
 
 /* x 2^y; an integral y is exact, for no factor but the last rounds a number that counts. */
@@ -124,43 +181,49 @@ static inline void half_exp_f64(double *r, const double *x)
 BLOCK64(sinh)
 {
     UNUSED;
-    double h[MATH_BLOCK];
-    half_exp_f64(h, x);
     v_sinh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) > 708 && SIZE(x[j]) < 711 ? __builtin_copysign(h[j], x[j]) : r[j];
+    if (any_above(x, 708)) {
+        double h[MATH_BLOCK];
+        half_exp_f64(h, x);
+        EACH r[j] =
+            SIZE(x[j]) > 708 && SIZE(x[j]) < 711 ? __builtin_copysign(h[j], x[j]) : r[j];
+    }
 }
 
 BLOCK64(cosh)
 {
     UNUSED;
-    double h[MATH_BLOCK];
-    half_exp_f64(h, x);
     v_cosh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) > 708 && SIZE(x[j]) < 711 ? h[j] : r[j];
+    if (any_above(x, 708)) {
+        double h[MATH_BLOCK];
+        half_exp_f64(h, x);
+        EACH r[j] = SIZE(x[j]) > 708 && SIZE(x[j]) < 711 ? h[j] : r[j];
+    }
 }
 
 /* Of numbers whose square overflows, asinh and acosh are log(2 x). */
 BLOCK64(asinh)
 {
     UNUSED;
-    double t[MATH_BLOCK];
-    EACH t[j] = SIZE(x[j]);
-    v_log_f64(t, t);
     v_asinh_f64(r, x);
-    EACH
-    {
-        const double size = SIZE(x[j]), far = __builtin_copysign(t[j] + LN2, x[j]);
-        r[j] = size > 0x1p500 ? far : size < 0x1p-28 ? x[j] : r[j];
+    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
+    if (any_above(x, 0x1p500)) {
+        double t[MATH_BLOCK];
+        EACH t[j] = SIZE(x[j]);
+        v_log_f64(t, t);
+        EACH r[j] = SIZE(x[j]) > 0x1p500 ? __builtin_copysign(t[j] + LN2, x[j]) : r[j];
     }
 }
 
 BLOCK64(acosh)
 {
     UNUSED;
-    double t[MATH_BLOCK];
-    v_log_f64(t, x);
     v_acosh_f64(r, x);
-    EACH r[j] = x[j] > 0x1p500 ? t[j] + LN2 : r[j];
+    if (any_above(x, 0x1p500)) {
+        double t[MATH_BLOCK];
+        v_log_f64(t, x);
+        EACH r[j] = x[j] > 0x1p500 ? t[j] + LN2 : r[j];
+    }
 }
 
 /* A ratio near the least numbers is its own arc. */
@@ -175,14 +238,25 @@ BLOCK64(atan2)
     }
 }
 
+/* log(1 + t) for t in [0, 1]: 2 atanh(s), s = t / (2 + t). */
+static inline double log1p_unit(double t)
+{
+    static const double c[] = {
+        0x1.5555555555555p-1, 0x1.999999999a3ddp-2, 0x1.24924923d44c6p-2, 0x1.c71c727143318p-3,
+        0x1.745cf0b0e03bdp-3, 0x1.3b18b294bebf9p-3, 0x1.10ac75dc602b1p-3, 0x1.eb905e8575054p-4,
+        0x1.687a6e7c95176p-4, 0x1.4b0a26c5f2aefp-3,
+    };
+    const double s = t / (2 + t), q = s * s;
+    return MAD(s * q, POLY64(c, q), 2 * s);
+}
+
 BLOCK64(logaddexp)
 {
     UNUSED;
     double t[MATH_BLOCK];
     EACH t[j] = x[j] == y[j] ? 0 : -SIZE(x[j] - y[j]);
     v_exp_f64(t, t);
-    v_log1p_f64(t, t);
-    EACH r[j] = (x[j] > y[j] ? x[j] : y[j]) + t[j];
+    EACH r[j] = (x[j] > y[j] ? x[j] : y[j]) + log1p_unit(t[j]);
 }
 
 BLOCK64(logaddexp2)
@@ -191,41 +265,7 @@ BLOCK64(logaddexp2)
     double t[MATH_BLOCK];
     EACH t[j] = x[j] == y[j] ? 0 : -SIZE(x[j] - y[j]);
     v_exp2_f64(t, t);
-    v_log1p_f64(t, t);
-    EACH r[j] = (x[j] > y[j] ? x[j] : y[j]) + t[j] * 0x1.71547652b82fep+0;
-}
-
-/* Winitzki's estimate of erf's inverse, then Halley's steps on erf, or on erfc near 1. */
-BLOCK64(erfinv)
-{
-    UNUSED;
-    double g[MATH_BLOCK], e[MATH_BLOCK], c[MATH_BLOCK], s[MATH_BLOCK];
-    EACH g[j] = -x[j] * x[j];
-    v_log1p_f64(g, g);
-    EACH
-    {
-        const double k = 0.147, half = 2 / (3.14159265358979 * k) + 0.5 * g[j];
-        const double root = __builtin_sqrt(half * half - g[j] / k);
-        r[j] = __builtin_sqrt((-g[j] / k) / (root + half));
-    }
-    for (int i = 0; i < 2; i++) {
-        EACH s[j] = -r[j] * r[j];
-        v_erf_f64(e, r);
-        v_erfc_f64(c, r);
-        v_exp_f64(s, s);
-        EACH
-        {
-            const double a = SIZE(x[j]), off = a < 0.5 ? e[j] - a : (1 - a) - c[j];
-            const double step = off / (s[j] * 0x1.20dd750429b6dp+0);
-            r[j] -= step / (1 + r[j] * step);
-        }
-    }
-    EACH
-    {
-        const double a = SIZE(x[j]);
-        const double inside = __builtin_copysign(r[j], x[j]);
-        r[j] = a < 1 ? inside : a == 1 ? __builtin_copysign(INFINITY, x[j]) : NAN;
-    }
+    EACH r[j] = (x[j] > y[j] ? x[j] : y[j]) + log1p_unit(t[j]) * 0x1.71547652b82fep+0;
 }
 
 #endif
