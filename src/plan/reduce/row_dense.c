@@ -2,6 +2,7 @@
  * rows for a kernel, short ones in groups, and the next ones prefetched where memory is idle.
  * Rows of 16-bit floats become such ones in a buffer, once for all passes. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -164,7 +165,8 @@ static void wide_make(wide *w, const tni_rows *r, tni_fold_scratch *s)
     w->rows.dtype = TN_F32;
     w->rows.width = 4;
     w->rows.stream = false;
-    w->fold = *r->fold;
+    memcpy(&w->fold, r->fold, offsetof(tni_fold, fold)); /* 4 KB of axes are behind */
+    w->fold.fold[0] = r->fold->fold[0];
     w->fold.src = TN_F32;
     w->fold.width = w->fold.fold[0].src[0] = 4;
     w->rows.fold = &w->fold;
