@@ -5,8 +5,8 @@
 #include "kernels/kernels.h"
 #include "runtime/runtime.h"
 
-/* Lines of dst that two threads may both ask for before another axis is divided: each costs what
- * a line of 2 to 3 KB does (AMD Zen 4: 96 of them in 0.5 MB take a third of the speed). */
+/* Lines of dst that two threads may both ask for before another axis is divided: such a line
+ * goes from core to core (docs/investigations/copies-in-cache.md). */
 enum { SHARED = 80 };
 
 uint64_t tni_tile_begin(tni_copy *c, const tni_copy_case *of)
