@@ -2,6 +2,7 @@
  *
  * The duplicate separates tenon's messages from the user's and returns errors.  It lives as
  * long as the communicator or a plan that uses it. */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -100,6 +101,18 @@ static tn_status comm_make(tnm_comm **out, MPI_Comm user, const char *call)
     return TN_OK;
 }
 
+/* Threads with communicators of their own may all come here first. */
+static int keyval_make(void)
+{
+    static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+    int error = MPI_SUCCESS;
+    pthread_mutex_lock(&alone);
+    if (keyval == MPI_KEYVAL_INVALID)
+        error = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+    pthread_mutex_unlock(&alone);
+    return error;
+}
+
 tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call)
 {
     int flag = 0;
@@ -115,8 +128,7 @@ tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call)
     MPITRY(call, MPI_Comm_test_inter(user, &flag));
     if (flag)
         return tnm_fail(TN_EUNSUPPORTED, "%s: the communicator is an intercommunicator", call);
-    if (keyval == MPI_KEYVAL_INVALID)
-        MPITRY(call, MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL));
+    MPITRY(call, keyval_make());
     MPITRY(call, MPI_Comm_get_attr(user, keyval, &value, &flag));
     if (flag) {
         *c = value;

@@ -20,8 +20,9 @@ for mpi in openmpi mpich; do
         tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_move_$mpi 200
         tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_calls_$mpi
         tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_wrong_$mpi
+        tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_threads_$mpi
         tests/mpi/mpirun.sh $mpi "$n" $build/tests/mpi/ranks_random_$mpi 300 "$n"
-        runs=$((runs + 4))
+        runs=$((runs + 5))
     done
     # As if every two ranks, or each, were a node of their own.
     for each in 1 2; do
