@@ -95,7 +95,8 @@ for n in "${@:-2}"; do
     cp c_f32.npy linked.npy
     ln -sf linked.npy link.npy
     run "$n" rearrange 'a b (c d) -> d a b c' c=5 "$data"/c_f32.npy -o link.npy -f
-    [ -L link.npy ] && cmp one.npy linked.npy
+    [ -L link.npy ]
+    cmp one.npy linked.npy
     run "$n" rearrange 'a b (c d) -> d a b c' c=5 "$data"/c_f32.npy -o "$longest"
     cmp one.npy "$longest"
     rm link.npy linked.npy "$longest"
