@@ -146,6 +146,29 @@ static void odd_tensors(void **state)
     tn_file_close(f);
 }
 
+/* Tensors under a tuple, None or a float as key are listed and refused, at every depth; values
+ * there that are not tensors are skipped, and tensors beside them are read. */
+static void odd_keys(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "}(U\1a" FOUR_OF(PLAIN) "q\0K\1K\2\x86}(U\1bh\0U\1cK\1uN]h\0aG\0\0\0\0\0\0\0\0Nu.";
+    static const char *const names[] = {"a", "(key 1).b", "(key 2).0"};
+    tn_file *f;
+    tn_tensor t;
+    OK(open_pickle(text, sizeof text - 1, &f));
+    assert_int_equal(tn_file_count(f), 3);
+    assert_int_equal(tn_file_skipped(f), 2);
+    for (int64_t k = 0; k < 3; k++) {
+        assert_string_equal(tn_file_name(f, k), names[k]);
+        assert_int_equal(tn_file_read(f, k, &t), k ? TN_EUNSUPPORTED : TN_OK);
+        assert_true(!k || strstr(tn_error(), "a key that is neither text nor an integer"));
+        if (!k)
+            tn_free(&t);
+    }
+    tn_file_close(f);
+}
+
 static void other_formats(void **state)
 {
     (void)state;
@@ -222,6 +245,11 @@ static void tensors_by_hand(void **state)
         ROW("\x80\2}U\1aK\1s.", TN_OK, ""),
         ROW("\x80\2}U\2\xff\xffK\1s.", TN_EFORMAT, "a key is not UTF-8"),
         ROW("\x80\2}U\2a\0K\1s.", TN_EFORMAT, "a key contains"),
+        ROW("}NN(s.", TN_EFORMAT, "the stack is empty"),
+        ROW("}N]q\0h\0as.", TN_EUNSUPPORTED, "nested more than 1000 deep"), /* below None */
+        ROW("}N" FOUR_OF(STORAGE("0", "\x10")) "s.", TN_OK, ""),
+        ROW("}N" TENSOR("N", "K\0", "K\4\x85", "K\1\x85") "s.", TN_EFORMAT,
+            "no storage or no offset"),
         /* what a pickle can do elsewhere */
         ROW("cposix\nsystem\n(U\4echotR.", TN_EUNSUPPORTED, "needs posix.system, which is not"),
         ROW("cposix\nsystem\n.", TN_EUNSUPPORTED, "needs posix.system"),
@@ -408,8 +436,7 @@ int main(void)
         cmocka_unit_test(odd_tensors),       cmocka_unit_test(other_formats),
         cmocka_unit_test(tensors_by_hand),   cmocka_unit_test(bombs),
         cmocka_unit_test(reads_that_fail),   cmocka_unit_test(names_twice),
-        cmocka_unit_test(every_flipped_bit),
-
+        cmocka_unit_test(every_flipped_bit), cmocka_unit_test(odd_keys),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -221,12 +221,15 @@ static tn_status check_numbers(const archive *a, const about *x, const tni_zip_m
     return TN_OK;
 }
 
-static tn_status add_tensor(archive *a, const tni_pickle_value *t)
+/* odd_key: a key above the tensor is neither text nor an integer. */
+static tn_status add_tensor(archive *a, const tni_pickle_value *t, bool odd_key)
 {
     about x;
     int64_t stride[TN_MAX_NDIM];
     const tni_zip_member *m = NULL;
     TRY(read_about(a, t, &x, a->name));
+    if (odd_key)
+        x.unsupported = "(under a key that is neither text nor an integer)";
     tni_entry e = {.name = a->name, .type = x.unsupported, .shape = x.shape};
     e.ndim = (int8_t)x.ndim;
     e.no_shape = tni_pickle_globals[t->global].role == TNI_PK_UNSUPPORTED;
@@ -250,7 +253,7 @@ static tn_status add_tensor(archive *a, const tni_pickle_value *t)
 
 typedef struct frame {
     uint32_t cell, left;
-    bool dict;
+    bool dict, odd_key; /* a key of the path to it is neither text nor an integer */
     int64_t index;
     size_t name; /* length of the name of the container */
 } frame;
@@ -276,21 +279,21 @@ static tn_status set_name(archive *a, size_t length, const char *part, size_t n)
     return TN_OK;
 }
 
-/* Name and value of the next item; *skip: its key is neither text nor a number. */
-static tn_status next_item(archive *a, frame *at, uint32_t *value, bool *skip)
+/* Name and value of the next item; one with a key that is neither text nor an integer is named by
+ * its place. */
+static tn_status next_item(archive *a, frame *at, uint32_t *value, bool *odd_key)
 {
-    char digits[24];
+    char digits[32];
     const tni_pickle_cell *c = &a->p.cells[at->cell];
     const tni_pickle_value *key = &a->p.values[c->value];
-    *skip = at->dict && key->kind != TNI_PK_TEXT && key->kind != TNI_PK_INT;
-    int64_t number = at->dict ? key->number : at->index++;
+    const bool odd = at->dict && key->kind != TNI_PK_TEXT && key->kind != TNI_PK_INT;
+    *odd_key = odd || at->odd_key;
+    const int64_t place = at->index++, number = at->dict ? key->number : place;
     if (at->dict)
         c = &a->p.cells[c->next];
     *value = c->value;
     at->cell = c->next;
     at->left--;
-    if (*skip)
-        return TN_OK;
     if (at->dict && key->kind == TNI_PK_TEXT) {
         const char *text = (const char *)a->p.bytes + key->number;
         if (memchr(text, 0, key->n))
@@ -300,7 +303,8 @@ static tn_status next_item(archive *a, frame *at, uint32_t *value, bool *skip)
                    ? TN_OK
                    : tni_fail(TN_EFORMAT, "%s: a key is not UTF-8", a->f->path);
     }
-    int n = snprintf(digits, sizeof digits, "%lld", (long long)number);
+    int n = odd ? snprintf(digits, sizeof digits, "(key %lld)", (long long)place)
+                : snprintf(digits, sizeof digits, "%lld", (long long)number);
     return set_name(a, at->name, digits, (size_t)n);
 }
 
@@ -310,20 +314,20 @@ static tn_status list_tensors(archive *a, frame *frames)
     int depth = 0;
     uint32_t value = a->p.root;
     TRY(set_name(a, 0, "", 0));
-    for (bool skip = false;;) {
+    for (bool odd_key = false;;) {
         const tni_pickle_value *v = &a->p.values[value];
         if (++a->steps > most)
             return tni_fail(TN_EUNSUPPORTED, "%s: the pickle names more than it holds",
                             a->f->path);
-        if (!skip && v->kind == TNI_PK_TENSOR) {
-            TRY(add_tensor(a, v));
-        } else if (!skip && (v->kind == TNI_PK_LIST || v->kind == TNI_PK_DICT)) {
+        if (v->kind == TNI_PK_TENSOR) {
+            TRY(add_tensor(a, v, odd_key));
+        } else if (v->kind == TNI_PK_LIST || v->kind == TNI_PK_DICT) {
             if (depth == DEEPEST)
                 return tni_fail(TN_EUNSUPPORTED, "%s: the pickle is nested more than %d deep",
                                 a->f->path, DEEPEST);
             bool dict = v->kind == TNI_PK_DICT;
             frames[depth++] =
-                (frame){v->head, dict ? v->n / 2 : v->n, dict, 0, strlen(a->name)};
+                (frame){v->head, dict ? v->n / 2 : v->n, dict, odd_key, 0, strlen(a->name)};
         } else {
             a->f->skipped++;
         }
@@ -331,7 +335,7 @@ static tn_status list_tensors(archive *a, frame *frames)
             depth--;
         if (!depth)
             return TN_OK;
-        TRY(next_item(a, &frames[depth - 1], &value, &skip));
+        TRY(next_item(a, &frames[depth - 1], &value, &odd_key));
     }
 }
 
