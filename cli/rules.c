@@ -162,7 +162,9 @@ static int read_step(line_words *w, rule_side *s)
             s->steps[s->nsteps++] = step;
             return DONE;
         }
-    return bad_rule(w, name ? "unknown step" : "missing step", name);
+    return bad_rule(
+        w, name ? "expected permute, cast, rearrange, slice or reshape before" : "missing step",
+        name);
 }
 
 static int read_names(line_words *w, rule_side *s, bool right)

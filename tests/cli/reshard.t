@@ -157,7 +157,7 @@ $ echo 'a ->' >b.txt; tenon reshard b.txt data/set -o no
 2> tenon: b.txt:1: missing name
 ? 2
 $ printf '\n\na -> b : turn 1\n' >b.txt; tenon reshard b.txt data/set -o no
-2> tenon: b.txt:3: unknown step "turn"
+2> tenon: b.txt:3: expected permute, cast, rearrange, slice or reshape before "turn"
 ? 2
 $ echo 'a + b -> c' >b.txt; tenon reshard b.txt data/set -o no
 2> tenon: b.txt:1: several names need an axis such as @0
