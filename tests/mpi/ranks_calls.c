@@ -262,6 +262,40 @@ static void own_boxes(void)
     CHECK(!d);
 }
 
+/* What a plan says of itself: each rank of a transpose sends to every other one. */
+static void explains(void)
+{
+    const int64_t shape[] = {64 * test_size, 64 * test_size};
+    const long long peers = test_size - 1;
+    const tn_placement cut = {0, TN_CUT_BLOCK, 0, 0};
+    char said[1000], want[100], few[20];
+    tn_dist *d = NULL;
+    tn_mpi_plan *plan = NULL;
+    tn_mpi_sum sum;
+    OK(tn_dist_mesh(&d, 2, shape, 1, &test_size, &cut, NULL));
+    OK(tn_mpi_plan_move(&plan, MPI_COMM_WORLD, d, TN_F32, d, TN_F32, (int[]){1, 0}, NULL));
+    OK(tn_mpi_explain(plan, said, sizeof said));
+    snprintf(want, sizeof want, "move f32 (%lld, %lld)", (long long)shape[0],
+             (long long)shape[1]);
+    CHECK(!strncmp(said, want, strlen(want)));
+    snprintf(want, sizeof want, "rank %-3d sends %lld message%s, ", test_rank, peers,
+             peers == 1 ? "" : "s");
+    CHECK(strstr(said, want));
+    snprintf(want, sizeof want, "all      %lld messages, ", peers * test_size);
+    CHECK(strstr(said, want) && strstr(said, "keeps 16.0 KiB;") && strstr(said, ", 1 step\n"));
+    OK(tn_mpi_info(plan, &sum));
+    CHECK(sum.route.sends == peers && sum.route.receives == peers);
+    CHECK(sum.route.keep_bytes == 16384 && sum.route.send_bytes == peers * 16384);
+    CHECK(sum.all_bytes == peers * test_size * 16384 && sum.most_sends == peers);
+    OK(tn_mpi_explain(plan, few, sizeof few)); /* cut, and ended */
+    CHECK(strlen(few) == sizeof few - 1 && !strncmp(few, said, sizeof few - 1));
+    CHECK(tn_mpi_explain(NULL, said, sizeof said) == TN_ENULL);
+    CHECK(tn_mpi_explain(plan, NULL, 9) == TN_ENULL);
+    CHECK(tn_mpi_explain(plan, said, 0) == TN_EARG && tn_mpi_info(plan, NULL) == TN_ENULL);
+    tn_mpi_plan_free(plan);
+    tn_dist_free(d);
+}
+
 /* ---- files ---- */
 
 static bool same_file(const char *a, const char *b)
@@ -362,6 +396,7 @@ int main(int argc, char **argv)
     reductions();
     gathers();
     own_boxes();
+    explains();
     files(folder, false);
     files(folder, true);
     if (test_rank == 0) {
