@@ -183,12 +183,13 @@ static void draw_axes(rng *r, int ndim, int *axes)
     }
 }
 
+/* max_bytes differs between ranks: the smallest counts. */
 static tn_mpi_options draw_options(rng *r)
 {
     static const tn_mpi_way ways[] = {TN_MPI_AUTO, TN_MPI_P2P, TN_MPI_NODES};
     return (tn_mpi_options){.way = ways[next(r) % 3],
                             .flags = next(r) % 4 ? 0 : TN_MPI_TRUST,
-                            .max_bytes = next(r) % 2 ? 65536 : 0};
+                            .max_bytes = next(r) % 2 ? 65536 + 5000 * test_rank : 0};
 }
 
 /* ---- the cases ---- */
