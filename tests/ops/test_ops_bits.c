@@ -97,7 +97,7 @@ static void levels(void **state)
                                    past[1] + 64 + step};
                     for (int k = 0; k < 2; k++) {
                         memset(past[k], 0, sizeof past[k]);
-                        tni_op_stream(&s, to[k], from, 0, N);
+                        tni_op_stream(&s, to[k], from, 0, N, TNI_AHEAD);
                         tni_op_run(&s, out[1], from, 0, N);
                         same_bits("streams", (tn_op)op, gives, out[1], to[k], N, 0);
                         assert_int_equal(to[k][-1], 0);

@@ -116,7 +116,7 @@ void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
 /* The elements before the first whole line go first, at the indices of a block that they have
  * when another one comes before them. */
 void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
-                   int64_t n)
+                   int64_t n, int64_t ahead)
 {
     const int64_t before = -(int64_t)(uintptr_t)d & 63, width = op->width[0];
     const char *from[TNI_MAX_ARITY];
@@ -129,5 +129,5 @@ void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsign
         op_run_part(op, d, s, one, op->block - (int)first, first);
     for (int k = 0; k < op->nsrc; k++)
         from[k] = s[k] + (one >> k & 1 ? 0 : first * op->width[k + 1]);
-    op_run(op, d + before, from, one, n - first, TNI_AHEAD);
+    op_run(op, d + before, from, one, n - first, ahead);
 }

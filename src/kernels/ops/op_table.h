@@ -48,9 +48,10 @@ void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
 /* Repeat an element over TNI_SPLAT_BYTES, which hold any kernel's block. */
 void tni_op_splat(char *d, const char *value, int width);
 
-/* The same with streaming stores of whole lines; d is none of the sources. */
+/* The same with streaming stores of whole lines; d is none of the sources, whose lines are
+ * fetched ahead bytes before they are used. */
 void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
-                   int64_t n);
+                   int64_t n, int64_t ahead);
 
 /* Whether it does stream. */
 static inline bool tni_op_streams(const tni_op_strip *op)

@@ -1,6 +1,9 @@
 /* strip_exec.c - the instructions of elementwise plans on one strip, and the prefetch of the next. */
 #include "strip_work.h"
 
+/* For TNI_AHEAD, where rows are short: the next line, which is there. */
+enum { NOTHING = 64 };
+
 /* ---- instructions ---- */
 
 static char *strip_ref(const tni_strip_work *w, int16_t ref)
@@ -51,7 +54,10 @@ static void strip_do_apply(const tni_strip_work *w, const tni_instr *x, bool str
     char *to = strip_ref(w, x->out) + i * x->width;
     for (int k = 0; k < x->op.nsrc; k++)
         from[k] = strip_ref(w, x->src[k]) + (x->ones >> k & 1 ? 0 : i * x->op.width[k + 1]);
-    (stream ? tni_op_stream : tni_op_run)(&x->op, to, from, x->ones, n);
+    if (stream)
+        tni_op_stream(&x->op, to, from, x->ones, n, w->j->s->down ? NOTHING : TNI_AHEAD);
+    else
+        tni_op_run(&x->op, to, from, x->ones, n);
 }
 
 static void strip_do_cast(const tni_strip_work *w, const tni_instr *x, bool stream, int64_t i,
@@ -106,6 +112,38 @@ static void strip_do_prefetching(tni_strip_work *w, const tni_instr *x, bool str
         const int64_t n = w->row - i < each ? w->row - i : each;
         strip_prefetch(w, w->row - i <= each ? all : w->prefetched + BURST);
         (x->kind == TNI_DO_APPLY ? strip_do_apply : strip_do_cast)(w, x, stream, i, n);
+    }
+}
+
+void tni_strip_exec_rows(tni_strip_work *w)
+{
+    const tni_strip_job *j = w->j;
+    const tni_strips *p = j->s;
+    const tni_instr *x = &p->instr[p->once];
+    const tni_axis *rows = &p->nest.axis[p->axis[0]];
+    const int64_t n = w->row;
+    const char *from[TNI_MAX_ARITY];
+    int64_t by[TNI_MAX_ARITY];
+    char *to = w->at[0];
+    for (int k = 0; k < x->op.nsrc; k++) {
+        const int ref = x->src[k];
+        const bool packed = ref < TNI_REFS && p->operand[ref].form == TNI_PACKED;
+        from[k] = ref >= TNI_REFS ? strip_ref(w, (int16_t)ref)
+                  : packed        ? w->arena + p->operand[ref].buffer
+                                  : w->at[ref];
+        by[k] = ref >= TNI_REFS ? 0 : packed ? p->operand[ref].pitch : rows->step[ref];
+    }
+    for (int64_t r = 0; r < w->rows; r++, to += rows->step[0]) {
+        for (int k = 1; k < p->nest.nop && w->lines; k++)
+            w->next[k] = w->at[k] + r * rows->step[k] + (p->down ? w->ahead[k] : rows->step[k]);
+        w->prefetched = 0;
+        strip_prefetch(w, w->lines);
+        if (j->stream)
+            tni_op_stream(&x->op, to, from, x->ones, n, p->down ? NOTHING : TNI_AHEAD);
+        else
+            tni_op_run(&x->op, to, from, x->ones, n);
+        for (int k = 0; k < x->op.nsrc; k++)
+            from[k] += by[k];
     }
 }
 

@@ -3,7 +3,7 @@
  * The strip runs along the axis that most operands walk densely.  An operand that is dense
  * along another axis brings that axis into the block, so that it is transposed there.  The
  * passes follow each other: pick_inner, classify, lower (how many registers?), size_buffers and
- * cut_blocks, classify again where blocks are one strip, place_buffers. */
+ * cut_blocks, classify again where blocks are one strip, lay_out (strip_arena.c). */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
@@ -16,8 +16,10 @@ enum {
     STAGE = 48 * 1024, /* bytes of a transposed operand's buffer: beyond L1, but rows of dst are
                            longer; (x + t)*0.5 reaches 0.50 of a pass with 32 KB, 0.54 so */
     NEAR = 24 * 1024,  /* bytes of all registers: strips of 512 to 1024 f32 are best */
-    LINE = 64,         /* bytes of a run in an operand that is transposed: with two lines, and
-                           rows of dst half as long, 0.45 of a pass */
+    PIECE = 128, /* bytes of a run in an operand that is transposed: with one line, and rows
+                           of dst twice as long, a + b.T of 4096 x 4096 f32 is at 0.67 of a loop,
+                           with two at 0.83 */
+    LEAST_PIECE = 16, /* elements of it: a vector of any width */
     STREAM_LEAST =
         1024 /* bytes of a row that is worth streaming: its ends are not whole lines */
 };
@@ -78,6 +80,18 @@ static int strip_second(const tni_strips *s)
             if (tni_abs_step(s->nest.axis[i].step[k]) == s->operand[k].width)
                 return i;
     return last - 1;
+}
+
+/* Elements that a block takes of the n along the axis that goes with the inner one: whole lines of
+ * the operand that is transposed. */
+static int64_t strip_piece(const tni_strips *s, int64_t n)
+{
+    int64_t piece = LEAST_PIECE;
+    for (int k = s->nest.nop - 1; k >= 0; k--)
+        if (strip_needs_packing(s, k))
+            piece = PIECE / s->operand[k].width;
+    piece = piece < LEAST_PIECE ? LEAST_PIECE : piece;
+    return piece < n ? piece : n;
 }
 
 /* Cut n into equal blocks of at most most, multiples of 16 where they can be. */
@@ -193,11 +207,11 @@ static void strip_cut_blocks(tni_strips *s)
     const int last = nest->ndim - 1;
     const tni_axis *in = &nest->axis[last];
     const int second = last > 0 ? strip_second(s) : 0;
-    int64_t run = LINE / s->operand[0].width > 16 ? LINE / s->operand[0].width : 16;
-    run = strip_least(run, last > 0 ? nest->axis[second].n : 1);
+    const int64_t run = last > 0 ? strip_piece(s, nest->axis[second].n) : 1;
     int64_t strip, most;
     strip_size_buffers(s, run, &strip, &most);
     s->nblock = 1;
+    s->down = false;
     s->axis[0] = last;
     for (int i = 0; i < last; i++)
         s->block[i] = 1;
@@ -211,7 +225,8 @@ static void strip_cut_blocks(tni_strips *s)
         const tni_axis *out = &nest->axis[second];
         s->block[last] =
             strip_cut(in->n, s->flat ? most / run : strip_least(strip, most / run));
-        s->block[second] = strip_cut(out->n, most / s->block[last]);
+        s->block[second] = strip_least(most / s->block[last] / run * run, out->n);
+        s->down = !s->flat && s->bytes >= tni_cache_sizes()->stream;
         s->axis[0] = second;
         s->axis[1] = last;
         s->nblock = 2;
@@ -224,48 +239,6 @@ static void strip_cut_blocks(tni_strips *s)
         s->items *= tni_ceil_div(nest->axis[i].n, s->block[i]);
     }
     ASSERT(s->nblock <= TNI_BLOCK_AXES && s->items >= 1 && s->items <= s->count);
-}
-
-static int16_t strip_slot_offset(const tni_strips *s, int16_t slot, int32_t registers)
-{
-    if (slot < TNI_SLOT_SMALL)
-        return slot;
-    const int32_t at = slot < TNI_SLOT_REG ? (slot - TNI_SLOT_SMALL) * TNI_SPLAT_BYTES
-                                           : registers + (slot - TNI_SLOT_REG) * s->reg_size;
-    ASSERT(slot < TNI_SLOT_REG ? slot - TNI_SLOT_SMALL < s->nsmall
-                               : slot - TNI_SLOT_REG < s->nreg);
-    ASSERT(at % 64 == 0 && at < TNI_ARENA);
-    return (int16_t)(TNI_REFS + at / 64);
-}
-
-/* Small blocks, packed operands, registers: their offsets in the arena. */
-static void strip_lay_out_buffers(tni_strips *s)
-{
-    int64_t block = 1, strip = s->block[s->nest.ndim - 1];
-    for (int q = 0; q < s->nblock; q++)
-        block *= s->block[s->axis[q]];
-    int64_t at = (int64_t)s->nsmall * TNI_SPLAT_BYTES;
-    for (int k = 0; k < s->nest.nop; k++) {
-        tni_operand *o = &s->operand[k];
-        o->transpose = false;
-        for (int j = 0; j + 1 < s->nblock && o->form == TNI_PACKED; j++)
-            o->transpose |= tni_abs_step(s->nest.axis[s->axis[j]].step[k]) == o->width;
-        if (o->form != TNI_PACKED)
-            continue;
-        o->buffer = (int32_t)at;
-        at += (block * o->width + 63) & ~(int64_t)63;
-    }
-    /* Two lines between registers: at a distance of 4 KB loads wait for stores. */
-    s->reg_size = (int32_t)(((s->flat ? block : strip) * s->widest + 63) & ~(int64_t)63);
-    s->reg_size += s->reg_size >= 2048 && s->reg_size % 4096 < 128 ? 128 : 0;
-    ASSERT(at + (int64_t)s->nreg * s->reg_size <= TNI_ARENA);
-    for (int i = 0; i < s->ninstr; i++) {
-        tni_instr *x = &s->instr[i];
-        const int nsrc = x->kind == TNI_DO_APPLY ? x->op.nsrc : 1;
-        x->out = strip_slot_offset(s, x->out, (int32_t)at);
-        for (int k = 0; k < nsrc; k++)
-            x->src[k] = strip_slot_offset(s, x->src[k], (int32_t)at);
-    }
 }
 
 static void strip_measure(tni_strips *s)
@@ -335,8 +308,11 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     if (s->flat && strip_classify(s, true))
         tni_strips_lower(s, p);
     s->single = strip_is_single(s);
-    s->prefetch = s->nreg > 0 && s->bytes >= TNI_PREFETCH_LEAST;
-    strip_lay_out_buffers(s);
+    s->prefetch = (s->nreg > 0 || s->down) && s->bytes >= TNI_PREFETCH_LEAST;
+    s->op_alone = s->nblock == 2 && !s->flat && s->ninstr - s->once == 1 &&
+                  s->instr[s->once].kind == TNI_DO_APPLY && !s->instr[s->once].one &&
+                  s->instr[s->once].out == 0 && s->operand[0].form == TNI_DIRECT;
+    tni_strips_lay_out(s);
 }
 
 /* ---- dense strips, several results ---- */
@@ -361,7 +337,7 @@ int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program
     s->map = NULL;
     s->steps = p->nstep;
     s->results = p->nvalue;
-    s->stream = s->prefetch = s->flat = s->nest.empty = false;
+    s->stream = s->prefetch = s->flat = s->down = s->op_alone = s->nest.empty = false;
     tni_strips_lower(s, p);
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1);
     const int64_t capacity =
@@ -369,6 +345,6 @@ int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program
     int64_t n = registers ? strip_least(NEAR, capacity) / registers : TNI_TREE_BLOCK;
     n = n >= 64 ? strip_least(n / 64 * 64, TNI_TREE_BLOCK) : n > 1 ? n : 1;
     s->nest.axis[0].n = s->block[0] = n;
-    strip_lay_out_buffers(s);
+    tni_strips_lay_out(s);
     return n;
 }

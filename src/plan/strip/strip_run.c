@@ -46,9 +46,8 @@ static void strip_pack(const tni_strip_work *w, int k, char *buffer, bool out)
             a->step[0] = bytes;
             a->step[1] = step;
         }
-        bytes *= w->n[j];
+        bytes = j == last ? (p->flat ? bytes * w->n[j] : p->operand[k].pitch) : bytes * w->n[j];
     }
-    ASSERT(bytes == w->total * p->operand[k].width);
     ASSERT(buffer + bytes <= w->arena + TNI_ARENA); /* the block fits its buffer */
     const bool transposed = !out && p->nblock == 2 && t[1] == p->operand[k].width;
     tni_walk walk;
@@ -76,6 +75,14 @@ static bool strip_cache_miss(tni_strip_work *w, int k, const char *at)
     return !same;
 }
 
+/* Where the strip after this one is, by offsets from this block. */
+static void strip_next(tni_strip_work *w, const int64_t *offset, const int64_t *more)
+{
+    w->prefetched = 0;
+    for (int k = 1; k < w->j->s->nest.nop; k++)
+        w->next[k] = w->at[k] + offset[k] + (more ? more[k] : 0);
+}
+
 static void strip_run_block(tni_strip_work *w)
 {
     const tni_strips *p = w->j->s;
@@ -94,24 +101,55 @@ static void strip_run_block(tni_strip_work *w)
         for (int k = 0; k < p->nest.nop; k++)
             axis[j].step[k] = p->nest.axis[p->axis[j]].step[k];
     }
-    tni_walk walk;
-    tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
     if (w->j->prefetch)
         tni_strip_prefetch_begin(w);
+    if (p->op_alone) {
+        tni_strip_exec_rows(w);
+        return;
+    }
+    tni_walk walk;
+    tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
     for (int64_t r = 0; r < w->rows; r++) {
         for (int k = 0; k < p->nest.nop; k++) {
             const tni_operand *o = &p->operand[k];
-            w->strip[k] = o->form == TNI_PACKED ? w->arena + o->buffer + r * w->row * o->width
+            w->strip[k] = o->form == TNI_PACKED ? w->arena + o->buffer + r * o->pitch
                                                 : w->at[k] + walk.offset[k];
         }
+        if (w->lines && p->down) /* the same row of the next block, or the next row */
+            strip_next(w, w->ahead, walk.offset);
         tni_walk_next(&walk);
-        w->prefetched = 0;
-        for (int k = 1; k < p->nest.nop && w->lines; k++)
-            w->next[k] = w->at[k] + (r + 1 < w->rows ? walk.offset[k] : w->ahead[k]);
+        if (w->lines && !p->down)
+            strip_next(w, r + 1 < w->rows ? walk.offset : w->ahead, NULL);
         tni_strip_exec(w, p->once, p->ninstr);
     }
     if (p->operand[0].form == TNI_PACKED)
         strip_pack(w, 0, w->arena + p->operand[0].buffer, true);
+}
+
+/* Elements by which strips begin earlier, so that they begin with lines of dst, where the rows of
+ * dst are lines apart: the ends of strips that are not whole lines are slow to stream. */
+static int64_t strip_back(const tni_strip_job *j)
+{
+    const tni_strips *p = j->s;
+    const int last = p->nest.ndim - 1, width = p->operand[0].width;
+    int64_t phase = p->block[last] * width;
+    for (int i = 0; i < last; i++)
+        phase |= p->nest.axis[i].step[0];
+    const int64_t into = (int64_t)((uintptr_t)j->at[0] & 63);
+    return j->stream && p->slack && phase % 64 == 0 && into % width == 0 ? into / width : 0;
+}
+
+/* The block begins back elements earlier unless it is the first of its loop, and ends earlier
+ * unless it is the last. */
+static void strip_move_back(tni_strip_work *w, const tni_axis *loop, int64_t at)
+{
+    const tni_strips *p = w->j->s;
+    const int q = p->nblock - 1;
+    const int64_t before = at > 0 ? w->j->back : 0, after = at + 1 < loop->n ? w->j->back : 0;
+    w->total = w->total / w->n[q] * (w->n[q] + before - after);
+    w->n[q] += before - after;
+    for (int k = 0; k < p->nest.nop; k++)
+        w->at[k] -= before * p->nest.axis[p->nest.ndim - 1].step[k];
 }
 
 /* Blocks [first, last): the extents of each, and the way to the next one. */
@@ -120,11 +158,14 @@ static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t f
 {
     const tni_strips *p = j->s;
     const tni_nest *nest = &p->nest;
-    tni_axis axis[TN_MAX_NDIM]; /* the loops over blocks */
+    tni_axis axis[TN_MAX_NDIM]; /* the loops over blocks, */
+    int loop[TN_MAX_NDIM];      /* and which of them an axis is */
     for (int i = 0; i < nest->ndim; i++) {
-        axis[i].n = tni_ceil_div(nest->axis[i].n, p->block[i]);
+        const bool after = p->down && i > p->axis[0];
+        const int q = loop[i] = p->down && i == p->axis[0] ? nest->ndim - 1 : i - after;
+        axis[q].n = tni_ceil_div(nest->axis[i].n, p->block[i]);
         for (int k = 0; k < nest->nop; k++)
-            axis[i].step[k] = p->block[i] * nest->axis[i].step[k];
+            axis[q].step[k] = p->block[i] * nest->axis[i].step[k];
     }
     tni_walk walk;
     tni_walk_seek(&walk, axis, nest->ndim, nest->nop, first);
@@ -132,7 +173,7 @@ static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t f
         w->total = 1;
         for (int q = 0; q < p->nblock; q++) {
             const int i = p->axis[q];
-            const int64_t left = nest->axis[i].n - walk.at[i] * p->block[i];
+            const int64_t left = nest->axis[i].n - walk.at[loop[i]] * p->block[i];
             w->n[q] = left < p->block[i] ? left : p->block[i];
             w->total *= w->n[q];
         }
@@ -140,6 +181,8 @@ static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t f
             w->at[k] = j->at[k] + walk.offset[k];
             w->ahead[k] = -walk.offset[k];
         }
+        if (j->back)
+            strip_move_back(w, &axis[loop[nest->ndim - 1]], walk.at[loop[nest->ndim - 1]]);
         ASSERT(w->total > 0 && w->total <= p->count);
         tni_walk_next(&walk);
         for (int k = 0; k < nest->nop; k++)
@@ -206,6 +249,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         j.at[k] = (char *)at;
         j.stream &= srcs[k - 1] != dst; /* in place the lines are in the cache already */
     }
+    j.back = s->down ? strip_back(&j) : 0;
     j.parts = tni_run_parts(s->bytes, s->items);
     if (j.parts > 1)
         tni_parallel(j.parts, strip_run_part, &j);
@@ -221,6 +265,7 @@ void tni_strips_run_dense(const tni_strips *s, char *arena, bool first, char *co
     j.s = s;
     j.k = tni_kernels_of(tni_isa_level())->copy;
     j.stream = false;
+    j.back = 0;
     w.j = &j;
     w.arena = arena;
     w.row = n;

@@ -9,6 +9,7 @@ typedef struct tni_strip_job {
     const tni_copy_kernels *k;
     char *at[TNI_MAX_OPERANDS]; /* element (0, …, 0) of the nest; sources are not written */
     int parts;
+    int64_t back; /* elements by which strips of all blocks but the first begin earlier */
     bool stream, prefetch;
 } tni_strip_job;
 
@@ -29,6 +30,9 @@ typedef struct tni_strip_work {
 
 /* Run instructions [first, last) on the strip of w. */
 void tni_strip_exec(tni_strip_work *w, int first, int last);
+
+/* Run the one op of a plan on all rows of the block of w. */
+void tni_strip_exec_rows(tni_strip_work *w);
 
 /* Where the next strip lies in the sources is known before this one is computed.  Its lines are
  * prefetched in equal shares by all steps of this one, so that memory works while the later ones

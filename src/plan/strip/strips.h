@@ -31,7 +31,8 @@ typedef struct tni_operand {
     int8_t width;   /* bytes of an element */
     int8_t dtype;   /* tn_dtype */
     bool transpose; /* packed, and dense along another axis of the block */
-    int32_t buffer; /* packed: its offset in the arena */
+    int32_t buffer; /* packed: its offset in the arena, */
+    int32_t pitch;  /* and the bytes from one of its rows to the next */
 } tni_operand;
 
 typedef enum tni_do {
@@ -68,6 +69,8 @@ typedef struct tni_strips {
     bool single;   /* nothing is packed and a part is one strip */
     bool stream;   /* dst is written past the caches */
     bool prefetch; /* sources come from memory: those of the next strip are prefetched */
+    bool down;     /* blocks follow each other along axis[0], not along the last axis */
+    int slack; /* elements that a strip may be longer, so that blocks end with lines of dst */
     int nblock;
     int axis[TNI_BLOCK_AXES];    /* the block's axes, outermost first */
     int64_t block[TN_MAX_NDIM];  /* extent of a block along each axis of the nest */
@@ -75,6 +78,7 @@ typedef struct tni_strips {
     tni_operand operand[TNI_MAX_OPERANDS];
     tni_instr *instr; /* of one strip; the first `once` of them for a part */
     int ninstr, once;
+    bool op_alone;    /* one op is all that a row of two axes needs */
     int nsmall, nreg; /* blocks of repeated values, registers */
     int widest;       /* bytes of the widest element that a register holds */
     int32_t reg_size; /* bytes of a register */
@@ -93,6 +97,11 @@ typedef struct tni_strips {
  * counted, out and src name them by number (TNI_SLOT_SMALL, TNI_SLOT_REG). */
 enum { TNI_SLOT_SMALL = 1 << 10, TNI_SLOT_REG = 1 << 12 };
 void tni_strips_lower(tni_strips *s, const tni_program *p);
+
+/* ---- strip_arena.c ---- */
+
+/* Place the buffers, and let instructions name them by their offsets. */
+void tni_strips_lay_out(tni_strips *s);
 
 /* ---- dense strips (strip_plan.c, strip_run.c) ---- */
 
