@@ -161,6 +161,7 @@ typedef struct tn_stream_facts {
  * TN_ENULL     no job, no sources, no sink, no args where they are needed
  * TN_EARG      a source leaves the shape, a box or size is negative, reserved is not NULL
  * TN_EDTYPE, TN_ESHAPE  sources and result do not fit
+ * TN_EOVERFLOW a shape of 2^59 elements or more
  * TN_ENOMEM, and what sources, sink, progress and ops return; the writer is then to be aborted
  */
 TN_API TN_NODISCARD tn_status tn_stream_run(const tn_stream *job);

@@ -1,7 +1,8 @@
 /* plan.h - by which way, by which kernel, in how many parts?
  *
- * A plan is a nest and what was chosen for it, a value without pointers to data.  Nothing here
- * can fail: operands are checked before. */
+ * A plan is a nest and what was chosen for it, a value without pointers to data.  Planning
+ * and running cannot fail, for operands are checked before; a public plan can lack memory, and
+ * checks the addresses it is run on. */
 #ifndef TNI_PLAN_H
 #define TNI_PLAN_H
 
@@ -42,8 +43,9 @@ void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...);
 
 /* ---- copies (copy/copy_ways.c) ---- */
 
-/* Plan dst[i…] = src[i…]; shapes and dtypes are equal.  The plan is for dst's address,
- * or for lowest addresses in dst that are `address` modulo 64; it runs on any. */
+/* Plan dst[i…] = src[i…]; shapes and dtypes are equal.  The plan is for dst's address;
+ * that of _at is for addresses that are `address` modulo 64, or for dst's where it is negative.
+ * Either runs on any. */
 void tni_copy_plan(tni_copy *c, const tn_tensor *dst, const tn_tensor *src);
 void tni_copy_plan_at(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, int64_t address);
 

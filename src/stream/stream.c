@@ -20,16 +20,21 @@ const int64_t *tni_stream_shape(const tn_stream *job)
 static tn_status check_numbers(const tn_stream *job)
 {
     if (!tni_recipe_of(job->recipe))
-        return tni_fail(TN_EARG, "stream: unknown recipe %d", (int)job->recipe);
-    if (job->n < 0 || job->max_mem < 0 || job->box < 0 || job->threads < 0)
-        return tni_fail(TN_EARG, "stream: %s is negative",
-                        job->n < 0         ? "n"
-                        : job->max_mem < 0 ? "max_mem"
-                        : job->box < 0     ? "box"
-                                           : "threads");
+        return tni_fail(TN_EARG, "stream: recipe: unknown, got %d", (int)job->recipe);
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {{"n", job->n},
+                   {"max_mem", job->max_mem},
+                   {"box", job->box},
+                   {"threads", job->threads}};
+    for (int i = 0; i < COUNT(numbers); i++)
+        if (numbers[i].value < 0)
+            return tni_fail(TN_EARG, "stream: %s: negative, got %lld, expected 0 or more",
+                            numbers[i].name, (long long)numbers[i].value);
     for (int i = 0; i < COUNT(job->reserved); i++)
         if (job->reserved[i])
-            return tni_fail(TN_EARG, "stream: reserved[%d] is not NULL", i);
+            return tni_fail(TN_EARG, "stream: reserved[%d]: expected NULL", i);
     return TN_OK;
 }
 
@@ -38,15 +43,16 @@ static tn_status stream_check_shape(const tn_stream *job)
 {
     int64_t size;
     if (job->ndim < 0 || job->ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "stream: ndim is %d", job->ndim);
+        return tni_fail(TN_EARG, "stream: ndim: got %d, expected 0 to %d", job->ndim,
+                        TN_MAX_NDIM);
     for (int i = 0; i < job->ndim; i++)
         if (job->shape[i] < 0)
-            return tni_fail(TN_ESHAPE, "stream: axis %d has extent %lld", i,
+            return tni_fail(TN_ESHAPE, "stream: shape[%d]: negative, got %lld", i,
                             (long long)job->shape[i]);
     if (!tni_shape_size(tni_stream_ndim(job), tni_stream_shape(job), 16, &size))
-        return tni_fail(TN_EOVERFLOW, "stream: the result exceeds 2^63 - 1 bytes");
+        return tni_fail(TN_EOVERFLOW, "stream: shape: got 2^59 elements or more, expected fewer");
     if (tni_shape_count(tni_stream_ndim(job), tni_stream_shape(job)) != tni_numel(&job->out))
-        return tni_fail(TN_ESHAPE, "stream: shape has %lld elements, out has %lld",
+        return tni_fail(TN_ESHAPE, "stream: shape: got %lld elements, expected out's %lld",
                         (long long)tni_shape_count(job->ndim, job->shape),
                         (long long)tni_numel(&job->out));
     return TN_OK;
@@ -60,7 +66,7 @@ static tn_status check_sources(const tn_stream *job)
         const tn_stream_source *s = &job->sources[k];
         TRY(tni_check(&s->view, "stream: source"));
         if (!tni_recipe_of(job->recipe)->own_axes && s->view.ndim != tni_stream_ndim(job))
-            return tni_fail(TN_ESHAPE, "stream: source %d has %d axes, the result %d", k,
+            return tni_fail(TN_ESHAPE, "stream: source %d: got %d axes, expected %d", k,
                             s->view.ndim, tni_stream_ndim(job));
     }
     return TN_OK;
@@ -187,7 +193,7 @@ typedef struct prediction {
 static prediction predict(const tn_stream *job, const tni_schedule *plan, double read,
                           double written)
 {
-    const double sequential = 1.4e9;
+    const double sequential = 1.4e9; /* bytes a second of the same disk, in order */
     prediction p = {.two_passes = 0};
     p.two = tni_two_pass_plan(job, plan, &p.plan);
     p.one_pass = read / read_rate(plan->shortest) + written / sequential;
@@ -198,18 +204,46 @@ static prediction predict(const tn_stream *job, const tni_schedule *plan, double
     return p;
 }
 
-/* What holds of the direct ways. */
+/* Bytes that a schedule holds at once: stages of fetches, which are two with a queue, and boxes. */
+static int64_t schedule_bytes(const tni_schedule *plan, int64_t each)
+{
+    return plan->threads * (int64_t)TNI_FETCH_STAGE * (plan->direct ? 2 : 1) +
+           plan->buffers * plan->elements * each;
+}
+
+/* The facts of boxes made by `plan`. */
+static void box_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_facts *f)
+{
+    tni_boxes b;
+    tni_box first = {0};
+    bool whole;
+    tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), plan->elements);
+    if (b.count > 0)
+        tni_boxes_get(&b, 0, &first);
+    f->way = b.count == 0 ? "nothing" : in_order(job) ? "in order" : "boxes";
+    f->boxes = b.count;
+    f->box = b.count == 0 ? 0 : tni_shape_count(b.ndim, first.n);
+    f->threads = plan->threads;
+    f->buffers = plan->buffers;
+    f->memory = schedule_bytes(plan, tni_recipe_bytes(job));
+    f->shortest_read = b.count && job->n ? tni_shortest_read(job, plan->elements, &whole) : 0;
+}
+
+/* The facts of a direct job: two passes are those of the second one, and of what the larger of
+ * them holds. */
 static void direct_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_facts *f)
 {
     const prediction p = predict(job, plan, (double)f->read, (double)f->written);
-    f->way = p.two ? "two-pass" : "direct";
-    f->queue = TNI_QUEUE_DEPTH;
-    f->memory += plan->threads * (int64_t)TNI_FETCH_STAGE;
-    f->seconds = p.two ? p.two_passes : p.one_pass;
     if (p.two) {
-        f->buffers = p.plan.second.buffers;
+        const int64_t width = tni_width(job->sources[0].view.dtype);
+        const int64_t first = schedule_bytes(&p.plan.first, width);
+        box_facts(job, &p.plan.second, f);
+        f->memory = f->memory > first ? f->memory : first;
         f->shortest_read = p.plan.second.shortest;
     }
+    f->way = p.two ? "two-pass" : "direct";
+    f->queue = TNI_QUEUE_DEPTH;
+    f->seconds = p.two ? p.two_passes : p.one_pass;
 }
 
 tn_status tni_unplanned(tn_status status)
@@ -242,27 +276,10 @@ tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
         *facts = f;
         return TN_OK;
     }
-    tni_schedule plan = tni_stream_schedule(job);
-    tni_boxes b;
-    tni_box first = {0};
-    bool whole;
-    tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), plan.elements);
-    if (b.count > 0)
-        tni_boxes_get(&b, 0, &first);
-    tn_stream_facts f = {
-        .recipe = tni_recipe_of(job->recipe)->name,
-        .way = b.count == 0    ? "nothing"
-               : in_order(job) ? "in order"
-                               : "boxes",
-        .boxes = b.count,
-        .box = b.count == 0 ? 0 : tni_shape_count(b.ndim, first.n),
-        .threads = plan.threads,
-        .buffers = plan.buffers,
-        .memory = plan.threads * (int64_t)TNI_FETCH_STAGE +
-                  plan.buffers * plan.elements * tni_recipe_bytes(job),
-        .written = tn_nbytes(&job->out),
-        .shortest_read = b.count && job->n ? tni_shortest_read(job, plan.elements, &whole) : 0,
-    };
+    const tni_schedule plan = tni_stream_schedule(job);
+    tn_stream_facts f = {.recipe = tni_recipe_of(job->recipe)->name,
+                         .written = tn_nbytes(&job->out)};
+    box_facts(job, &plan, &f);
     for (int k = 0; k < job->n; k++)
         f.read += source_bytes(&job->sources[k]);
     if (plan.direct)

@@ -1,6 +1,6 @@
 /* stream.h - how are results made that do not fit into memory?  Boxes, recipes, the pipeline.
  *
- * A job that passed tni_stream_check is consistent: every source lies inside the shape and
+ * A job that stream.c has checked is consistent: every source lies inside the shape and
  * every size fits 64 bits. */
 #ifndef TNI_STREAM_H
 #define TNI_STREAM_H
@@ -61,7 +61,7 @@ typedef struct tni_scratch {
  * arguments in <tenon/stream.h>, and a row. */
 typedef struct tni_recipe {
     const char *name;
-    /* Beyond what holds for every job (tni_stream_check). */
+    /* Beyond what holds for every job. */
     tn_status (*check)(const tn_stream *job);
     /* Bytes of scratch for each element of a box; 64 for each source come on top. */
     int64_t (*scratch)(const tn_stream *job);
