@@ -5,6 +5,7 @@
 #ifndef CONTRACT_ORACLE_H
 #define CONTRACT_ORACLE_H
 
+#include <float.h>
 #include <math.h>
 
 #include "core/core.h"
@@ -218,11 +219,17 @@ static inline bool oracle_close(const oracle_sum *s, tn_dtype met, tn_dtype dst,
         return *at == (char)s->any;
     if (tni_dtypes[dst].kind <= TNI_UNSIGNED)
         return !memcmp(at, &s->sum.bits, tn_dtype_size(dst));
-    const long double most = dst == TN_F16 ? 65504 : dst == TN_F8E4M3 ? 448 : 57344;
+    const bool wide = met == TN_F64 || met == TN_C128;
+    const long double most = dst == TN_F16      ? 65504
+                             : dst == TN_F8E4M3 ? 448
+                             : dst == TN_F8E5M2 ? 57344
+                                                : FLT_MAX;
     const long double bound = oracle_bound(s, met, dst);
-    if ((dst == TN_F16 || dst == TN_F8E4M3 || dst == TN_F8E5M2) &&
-        fabsl(s->sum.re) + bound > most) /* may have overflowed */
-        return isnan(got.re) || isinf(got.re) || fabsl(got.re - s->sum.re) <= bound;
+    const bool narrow = dst != TN_F64 && dst != TN_C128;
+    if ((narrow && fabsl(s->sum.re) + fabsl(s->sum.im) + bound > most) ||
+        (!wide && s->growth > FLT_MAX)) /* the result or a product may have overflowed */
+        return !isfinite(got.re) || !isfinite(got.im) ||
+               (fabsl(got.re - s->sum.re) <= bound && fabsl(got.im - s->sum.im) <= bound);
     return fabsl(got.re - s->sum.re) <= bound && fabsl(got.im - s->sum.im) <= bound;
 }
 
