@@ -111,7 +111,7 @@ typedef struct tn_route_sum {
  * TN_EARG         rank is negative, axes is not a permutation
  * TN_EDTYPE       a dtype is unknown
  * TN_ESHAPE       the shape of dst is not that of src permuted
- * TN_EOVERFLOW    the tensor has more than 2^63 - 1 bytes
+ * TN_EOVERFLOW    the tensor, or what this rank moves, has more than 2^63 - 1 bytes
  * TN_EUNSUPPORTED more than 10^7 pieces on one axis */
 TN_API TN_NODISCARD tn_status tn_route_create(tn_route **r, int rank, const tn_dist *dst,
                                               tn_dtype dst_dtype, const tn_dist *src,

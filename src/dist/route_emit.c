@@ -20,9 +20,15 @@ static tn_status route_add(tni_generator *m, tni_list *products, int rank, const
     if (!p)
         return tni_list_full("route");
     *p = (tni_product){rank, (int32_t)o->group, o->combination};
-    *(products == &m->side->products ? &m->side->elements : &m->r->keep_elements) +=
-        o->elements;
-    m->r->pieces += o->pieces;
+    tn_route *r = m->r;
+    const int64_t width = tni_width(r->wire) > tni_width(r->dst_dtype)
+                              ? tni_width(r->wire)
+                              : tni_width(r->dst_dtype);
+    int64_t bytes;
+    int64_t *sum = products == &m->side->products ? &m->side->elements : &m->r->keep_elements;
+    if (!tni_add(*sum, o->elements, sum) || !tni_mul(*sum, width, &bytes) ||
+        !tni_add(r->pieces, o->pieces, &r->pieces))
+        return tni_fail(TN_EOVERFLOW, "route: rank %d moves more than 2^63 - 1 bytes", r->rank);
     return TN_OK;
 }
 

@@ -267,6 +267,21 @@ static void refused_dists(void **state)
         q = bad[i].p;
         SAYS(TN_EARG, bad[i].words, tn_dist_mesh(&d, 2, s, 1, m, &q, NULL));
     }
+    /* a rank that sends 2^60 bytes to each of many */
+    tn_dist *one = NULL, *copies = NULL;
+    tn_route *route = NULL;
+    const int64_t huge = (int64_t)1 << 60;
+    const tn_placement whole = {-1, TN_CUT_BLOCK, 0, 0};
+    OK(tn_dist_mesh(&one, 1, &huge, 1, (const int[]){1}, &whole, NULL));
+    OK(tn_dist_mesh(&copies, 1, &huge, 1, (const int[]){8}, &whole, NULL));
+    OK(tn_route_create(&route, 0, copies, TN_U8, one, TN_U8, NULL));
+    tn_route_free(route);
+    tn_dist_free(copies);
+    OK(tn_dist_mesh(&copies, 1, &huge, 1, (const int[]){9}, &whole, NULL));
+    SAYS(TN_EOVERFLOW, "rank 0 moves more than 2^63 - 1 bytes",
+         tn_route_create(&route, 0, copies, TN_U8, one, TN_U8, NULL));
+    tn_dist_free(copies);
+    tn_dist_free(one);
     const int owners[] = {0, 1}, out[] = {0, 2};
     const int64_t starts[] = {0, 0, 3, 0}, extents[] = {3, 6, 3, 6}, hole[] = {3, 6, 2, 6};
     const int64_t over[] = {3, 6, 4, 6}, same[] = {0, 0, 2, 0};

@@ -97,6 +97,23 @@ static void test_scans(void **state)
     }
 }
 
+/* Where the scanned axis has no elements, dst may repeat along another one. */
+static void test_scan_of_nothing(void **state)
+{
+    (void)state;
+    char byte = 7;
+    tn_tensor dst, src;
+    const int64_t shape[] = {3, 0, 4}, stride[] = {0, 1, 0};
+    tn_plan *plan;
+    OK(tn_init_strided(&dst, &byte, TN_U8, 3, shape, stride));
+    OK(tn_init_strided(&src, &byte, TN_U8, 3, shape, stride));
+    OK(tn_scan(TN_SCAN_MAX, &dst, &src, 1));
+    OK(tn_plan_scan(&plan, TN_SCAN_MAX, &dst, &src, 1));
+    OK(tn_plan_run(plan, &byte, (const void *[]){&byte}));
+    tn_plan_free(plan);
+    assert_int_equal(byte, 7);
+}
+
 static void test_diff(void **state)
 {
     (void)state;
@@ -294,9 +311,10 @@ static void test_long_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scans), cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_diff),  cmocka_unit_test(test_minmax),
-        cmocka_unit_test(test_dot),   cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_scans),           cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_scan_of_nothing), cmocka_unit_test(test_diff),
+        cmocka_unit_test(test_minmax),          cmocka_unit_test(test_dot),
+        cmocka_unit_test(test_pattern),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

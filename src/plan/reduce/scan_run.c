@@ -265,7 +265,10 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
     }
     if (carries)
         carry_states(&sequences[2], &sequences[0]);
-    tni_nest_normal(&s->nest, 2 + carries, ts);
+    if (dst->shape[dim] == 0) /* the other axes of dst may repeat: no nest holds */
+        s->nest = (tni_nest){.nop = 2 + carries, .empty = true};
+    else
+        tni_nest_normal(&s->nest, 2 + carries, ts);
     const tni_axis *last = s->nest.ndim ? &s->nest.axis[s->nest.ndim - 1] : NULL;
     s->columns = !s->nest.empty && last && s->type == TNI_SCAN_REAL &&
                  (op == TN_SCAN_SUM || op == TN_SCAN_PROD) && last->step[0] == s->width[0] &&
