@@ -24,10 +24,8 @@ static tn_status check_numbers(const tn_stream *job)
     const struct {
         const char *name;
         int64_t value;
-    } numbers[] = {{"n", job->n},
-                   {"max_mem", job->max_mem},
-                   {"box", job->box},
-                   {"threads", job->threads}};
+    } numbers[] = {
+        {"n", job->n}, {"max_mem", job->max_mem}, {"box", job->box}, {"threads", job->threads}};
     for (int i = 0; i < COUNT(numbers); i++)
         if (numbers[i].value < 0)
             return tni_fail(TN_EARG, "stream: %s: negative, got %lld, expected 0 or more",
@@ -50,7 +48,8 @@ static tn_status stream_check_shape(const tn_stream *job)
             return tni_fail(TN_ESHAPE, "stream: shape[%d]: negative, got %lld", i,
                             (long long)job->shape[i]);
     if (!tni_shape_size(tni_stream_ndim(job), tni_stream_shape(job), 16, &size))
-        return tni_fail(TN_EOVERFLOW, "stream: shape: got 2^59 elements or more, expected fewer");
+        return tni_fail(TN_EOVERFLOW,
+                        "stream: shape: got 2^59 elements or more, expected fewer");
     if (tni_shape_count(tni_stream_ndim(job), tni_stream_shape(job)) != tni_numel(&job->out))
         return tni_fail(TN_ESHAPE, "stream: shape: got %lld elements, expected out's %lld",
                         (long long)tni_shape_count(job->ndim, job->shape),

@@ -117,7 +117,7 @@ BLOCK64(tanh)
     UNUSED;
     double less[MATH_BLOCK];
     tanh_parts(less, r, x);
-    EACH r[j] = SIZE(x[j]) < 0.8 ? x[j] - less[j] : __builtin_copysign(r[j], x[j]);
+    EACH r[j] = __builtin_copysign(SIZE(x[j]) < 0.8 ? x[j] - less[j] : r[j], x[j]);
 }
 
 BLOCK64(log1p)
