@@ -50,8 +50,8 @@ INLINE vf exp_vf(vf y)
     p = FUSED(p, r, splat_vf(0x1.fffffcp-2f));
     p = FUSED(p, r, splat_vf(1.0f));
     p = FUSED(p, r, splat_vf(1.0f));
-    /* k is in the low bits of shifted and becomes part of the exponent */
-    const vf_bits bits = (vf_bits)p + ((vf_bits)shifted << 23);
+    /* k is in the low bits of shifted and becomes part of the exponent; unsigned, for it wraps */
+    const vf_bits bits = (vf_bits)((vf_words)p + ((vf_words)shifted << 23));
 #if defined(__AVX512F__)
     return (vf)_mm512_maskz_mov_epi32(_mm512_cmp_ps_mask(y, splat_vf(-87.0f), _CMP_GE_OQ),
                                       (__m512i)bits);

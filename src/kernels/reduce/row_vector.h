@@ -8,6 +8,7 @@
 #include "tree_vector.h"
 
 typedef int32_t vf_bits __attribute__((vector_size(V)));
+typedef uint32_t vf_words __attribute__((vector_size(V)));
 typedef int64_t vd_bits __attribute__((vector_size(V)));
 
 /* a where the mask is set, else b. */

@@ -204,8 +204,8 @@ void tni_fold_run_columns(fold_job *j, int threads)
         run_strips_by_rows(j, outer * strips, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
         return;
     }
-    while (few && outer * strips % threads && n / strips >= 16)
-        strips++;
+    while (few && !f->joined && outer * strips % threads && n / strips >= 16)
+        strips++; /* joined rows are whole */
     j->strip = even_strip(f, strips);
     j->runs = outer * tni_ceil_div(n, j->strip);
     j->parts = tni_run_parts(bytes, j->runs);
