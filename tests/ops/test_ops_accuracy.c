@@ -315,6 +315,7 @@ static void special_values(void **state)
         {TN_SOFTSIGN, -inf, 0, -1},
         {TN_HARD_SWISH, -inf, 0, 0},
         {TN_ELU, -inf, 0, -1},
+        {TN_LDEXP, 0x0.000000000403cp-1022, 204.21553023344728217, 0x1.2a5686829af77p-856},
         {TN_LDEXP, 1, 3, 8},
         {TN_LDEXP, 0, inf, 0},
         {TN_LDEXP, 3, -1, 1.5},

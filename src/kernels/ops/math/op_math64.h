@@ -153,7 +153,10 @@ BLOCK64(ldexp)
     EACH
     {
         const double v = y[j] < -2200 ? -2200 : y[j] > 2200 ? 2200 : y[j];
-        double k = __builtin_rint(v), s = x[j] * (v == k ? 1 : part[j]);
+        const bool small = SIZE(x[j]) < 0x1p-1000; /* would be rounded by 2^part already */
+        double k = __builtin_rint(v);
+        double s = x[j] * (small ? 0x1p54 : 1) * (v == k ? 1 : part[j]);
+        k -= small ? 54 : 0;
         for (int i = 0; i < 2; i++) {
             const double by = k > 1023 ? 1023 : k < -1022 ? -969 : 0;
             s = by == 0 ? s : s * (by > 0 ? 0x1p1023 : 0x1p-969);
