@@ -182,7 +182,7 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
     if (s->nest.empty || (s->n == 0 && !s->initial))
         return;
     j.dst = dst + s->nest.shift[0];
-    j.src = s->n ? src + s->nest.shift[1] : NULL;
+    j.src = s->n ? src + s->nest.shift[1] : j.dst; /* of no elements: an address, not read */
     j.carry = s->carries ? (char *)carry + s->nest.shift[2] : NULL;
     for (int i = 0; i < s->nest.ndim - s->columns; i++)
         j.items *= s->nest.axis[i].n;
@@ -248,6 +248,8 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
     s->count = tni_numel(src);
     tni_drop_axis(&sequences[0], dst, dim, NULL);
     tni_drop_axis(&sequences[1], src, dim, NULL);
+    for (int i = 0; i < sequences[1].ndim && s->n == 0; i++)
+        sequences[1].stride[i] = 0; /* src may have no address to go on from */
     s->width[0] = tni_width(dst->dtype);
     s->width[1] = tni_width(src->dtype);
     s->step[0] = dst->shape[dim] > 1 ? dst->stride[dim] : s->width[0];
