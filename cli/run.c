@@ -13,7 +13,7 @@
 
 /* ---- the output ---- */
 
-static const out_format formats[] = {
+static const out_format out_formats[] = {
     {".npz", .many = true},
     {".safetensors", .many = true, .widest_first = true, .metadata = true},
     {".gguf", .many = true, .values = true},
@@ -23,7 +23,7 @@ static const out_format formats[] = {
 /* The format of a path of len bytes. */
 static const out_format *format_of(const char *path, size_t len)
 {
-    const out_format *f = formats;
+    const out_format *f = out_formats;
     for (size_t n = strlen(f->suffix); len < n || strncmp(path + len - n, f->suffix, n) != 0;
          n = strlen(f->suffix))
         f++;

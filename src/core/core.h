@@ -53,6 +53,26 @@ bool tni_is_utf8(const char *text);
  * and the statement it guards. */
 #define TNI_NEVER(x) (x)
 
+/* ---- sizes ---- */
+
+/* n / each, rounded up; n is at least 1, so that nothing overflows. */
+static inline int64_t tni_ceil_div(int64_t n, int64_t each)
+{
+    return (n - 1) / each + 1;
+}
+
+/* n rounded up to a multiple of each; 0 stays 0. */
+static inline int64_t tni_round_up(int64_t n, int64_t each)
+{
+    return n > 0 ? tni_ceil_div(n, each) * each : 0;
+}
+
+/* n * by, saturated at INT64_MAX; n is not negative, by is positive. */
+static inline int64_t tni_mul_saturated(int64_t n, int64_t by)
+{
+    return n > INT64_MAX / by ? INT64_MAX : n * by;
+}
+
 /* ---- dtype facts (dtype.c; one list, dtypes.def) ---- */
 
 typedef enum tni_kind { /* rising: two dtypes promote to the higher kind */

@@ -84,7 +84,7 @@ int64_t tni_set_spans(const tni_set *s)
         return 0;
     if (s->spans)
         return s->nspans;
-    return (s->skip + s->n - 1) / s->block - s->skip / s->block + 1;
+    return tni_ceil_div(s->skip + s->n, s->block) - s->skip / s->block;
 }
 
 int64_t tni_set_low(const tni_set *s)

@@ -169,9 +169,9 @@ static bool intersect_runs(tni_list *runs, tni_list *agains, const meeting *m, i
     /* The first block of dst whose interval ends above low. */
     int64_t need = m->low - d->at - from - n + 1;
     if (need > 0) {
-        int64_t blocks = (need - 1) / d->period + 1;
+        int64_t blocks = tni_ceil_div(need, d->period);
         if (blocks > i) {
-            int64_t rounds = (blocks - i - 1) / modulus + 1;
+            int64_t rounds = tni_ceil_div(blocks - i, modulus);
             if (m->far == INT64_MAX)
                 return true;
             i += rounds * modulus;

@@ -80,7 +80,7 @@ static const struct {
     const char *name;
     bool (*is)(const uint8_t *head, size_t n);
     tn_status (*open)(tn_file *f);
-} formats[] = {
+} readers[] = {
     {"npy", is_npy, tni_npy_open},
     {"npz", is_zip, tni_npz_open},
     {"gguf", is_gguf, tni_gguf_open},
@@ -193,10 +193,10 @@ static tn_status load(tn_file *f)
     uint8_t head[264];
     int64_t n = f->size < (int64_t)sizeof head ? f->size : (int64_t)sizeof head;
     TRY(tni_file_bytes(f, head, n, 0));
-    for (int i = 0; i < COUNT(formats); i++)
-        if (formats[i].is(head, (size_t)n)) {
-            f->format = formats[i].name;
-            TRY(formats[i].open(f));
+    for (int i = 0; i < COUNT(readers); i++)
+        if (readers[i].is(head, (size_t)n)) {
+            f->format = readers[i].name;
+            TRY(readers[i].open(f));
             return tni_file_index(f);
         }
     return tni_fail(TN_EFORMAT, "%s: not a .npy, .npz, .safetensors, .gguf or .pt file",

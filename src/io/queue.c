@@ -145,7 +145,7 @@ static void queue_add(tni_queue *q, char *to, int64_t n, int64_t at, tni_reads *
     r->fd = q->fd >= 0 ? q->fd : q->file->fd;
     r->skip = at % q->block;
     r->at = at - r->skip;
-    r->bytes = (r->skip + n + q->block - 1) / q->block * q->block;
+    r->bytes = tni_round_up(r->skip + n, q->block);
     r->to = to;
     r->n = n;
     r->batch = batch;

@@ -11,7 +11,7 @@
  * more than these. */
 enum { FLOW = 8 << 20 };
 
-static const tni_format *const formats[] = {&tni_npy_format, &tni_npz_format,
+static const tni_format *const writers[] = {&tni_npy_format, &tni_npz_format,
                                             &tni_safetensors_format, &tni_gguf_format};
 
 static tn_status fail_system(const char *path, int error)
@@ -57,10 +57,10 @@ tn_status tni_append(tn_writer *w, const void *data, int64_t n)
 const tni_format *tni_format_of(const char *path)
 {
     size_t len = strlen(path);
-    for (int i = 0; i < COUNT(formats); i++) {
-        size_t k = strlen(formats[i]->suffix);
-        if (len >= k && !strcmp(path + len - k, formats[i]->suffix))
-            return formats[i];
+    for (int i = 0; i < COUNT(writers); i++) {
+        size_t k = strlen(writers[i]->suffix);
+        if (len >= k && !strcmp(path + len - k, writers[i]->suffix))
+            return writers[i];
     }
     return NULL;
 }

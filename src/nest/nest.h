@@ -17,18 +17,6 @@ static inline int64_t tni_abs_step(int64_t step)
     return step < 0 ? -step : step;
 }
 
-/* n / each, rounded up; n is at least 1, so that nothing overflows. */
-static inline int64_t tni_ceil_div(int64_t n, int64_t each)
-{
-    return (n - 1) / each + 1;
-}
-
-/* n * by, saturated at INT64_MAX; n is not negative, by is positive. */
-static inline int64_t tni_mul_saturated(int64_t n, int64_t by)
-{
-    return n > INT64_MAX / by ? INT64_MAX : n * by;
-}
-
 /* ---- the nest (nest.c) ---- */
 
 enum { TNI_MAX_OPERANDS = 17 }; /* dst and sixteen sources */

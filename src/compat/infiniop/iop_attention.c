@@ -88,7 +88,7 @@ tn_status tni_iop_plan_attention(tni_iop_program *p)
     TRY(extend(p, &h, K, &keys));
     TRY(extend(p, &h, V, &values));
     TRY(tn_transpose(&keys, &keys, 2, 3));
-    int64_t n = (h.seq - 1) / ATTENTION_BLOCKS + 1;
+    int64_t n = tni_ceil_div(h.seq, ATTENTION_BLOCKS);
     n = n < ATTENTION_QUERIES ? ATTENTION_QUERIES : n;
     n = n < h.seq ? n : h.seq;
     const int64_t wide[2] = {h.total, h.hd};

@@ -107,8 +107,8 @@ static int64_t inside(const windows *w, int i, int64_t tap, int64_t *before, int
 {
     const int64_t out = w->out[i], stride = w->stride[i];
     const int64_t shift = w->padding[i] - tap * w->dilation[i]; /* window 0 reads at -shift */
-    int64_t first = shift > 0 ? (shift - 1) / stride + 1 : 0;
-    int64_t end = w->n[i] + shift > 0 ? (w->n[i] + shift - 1) / stride + 1 : 0;
+    int64_t first = shift > 0 ? tni_ceil_div(shift, stride) : 0;
+    int64_t end = w->n[i] + shift > 0 ? tni_ceil_div(w->n[i] + shift, stride) : 0;
     end = end < out ? end : out;
     first = first < end ? first : end;
     *before = first;

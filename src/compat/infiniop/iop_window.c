@@ -207,7 +207,8 @@ static tn_status each_cell(const tni_iop_env *env, const tni_iop_step *s, const 
             const int64_t at = rest % out;
             rest /= out;
             TRY(tn_slice(&y, &y, first + k, at, at + 1, 1));
-            TRY(tn_slice(&x, &x, first + k, at * in / out, ((at + 1) * in + out - 1) / out, 1));
+            TRY(tn_slice(&x, &x, first + k, at * in / out, tni_ceil_div((at + 1) * in, out),
+                         1));
         }
         TRY(tn_reduce((tn_reduction)s->whole[1], NULL, &y, &x, n, axes));
     }

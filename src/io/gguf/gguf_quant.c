@@ -122,7 +122,7 @@ static tn_status read_range(const tn_file *f, const tni_entry *e, const struct q
     const int64_t width = tni_width(out->dtype);
     for (int64_t done = 0; done < n;) {
         int64_t block = (first + done) / q->block, skip = (first + done) % q->block;
-        int64_t blocks = (n - done + skip + q->block - 1) / q->block;
+        int64_t blocks = tni_ceil_div(n - done + skip, q->block);
         blocks = blocks < STAGE_BLOCKS ? blocks : STAGE_BLOCKS;
         TRY(tni_file_bytes(f, s->raw, blocks * q->bytes, e->offset + block * q->bytes));
         for (int64_t i = 0; i < blocks; i++)

@@ -112,7 +112,7 @@ static tn_status read_metadata(tn_writer *w, const char **out)
 static tn_status write_text(tn_writer *w, const char *text, int64_t n)
 {
     int64_t align = w->options.align ? w->options.align : 8;
-    int64_t whole = (8 + n + align - 1) / align * align;
+    int64_t whole = tni_round_up(8 + n, align);
     uint8_t length[8];
     char spaces[256];
     if (whole - 8 > LONGEST)

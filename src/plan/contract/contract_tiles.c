@@ -37,7 +37,7 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_ROLES])
     int64_t piece = 512;
     while (piece > 128 && tni_mul_saturated(p->size[TNI_BATCH], tni_ceil_div(wide, piece)) < 4)
         piece /= 2;
-    const int64_t fours = (tni_ceil_div(wide, piece) + 3) / 4 * 4;
+    const int64_t fours = tni_round_up(tni_ceil_div(wide, piece), 4);
     if (p->size[TNI_BATCH] < 4 && wide / fours >= 128) /* few threads get as many each */
         piece = tni_ceil_div(wide, fours);
     const int64_t fits = TILE_PANEL / (tni_width(p->compute) * (thin + k));
@@ -162,7 +162,7 @@ static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
                          : 0;
     const int64_t bytes =
         t->tile[x->role[0]] * t->tile[x->role[1]] * tni_width(tni_product_inside(p, side));
-    x->bytes = x->packed ? (bytes + 63) / 64 * 64 : 0;
+    x->bytes = x->packed ? tni_round_up(bytes, 64) : 0;
 }
 
 /* ---- loops around the tiles ---- */

@@ -163,7 +163,7 @@ static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
 static int64_t vector_width(const vector_job *j)
 {
     int64_t each = tni_ceil_div(j->cols.n, j->outer < j->parts ? 2 * j->parts : 1);
-    each = (each + 63) / 64 * 64;
+    each = tni_round_up(each, 64);
     return each < j->most ? each : j->most;
 }
 
