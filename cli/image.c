@@ -117,7 +117,7 @@ static void paint(const image *m, uint8_t *out, float x)
     const bool none = isnan(y);
     y = none ? 0 : fmin(fmax(y, 0), 255);
     if (!m->colours) {
-        *out = (uint8_t)(y + 0.5);
+        *out = (uint8_t)lround(y);
         return;
     }
     const int k = (int)(y / 16) < 15 ? (int)(y / 16) : 15;
@@ -125,7 +125,7 @@ static void paint(const image *m, uint8_t *out, float x)
     static const uint8_t magenta[3] = {216, 27, 140};
     for (int c = 0; c < 3; c++)
         out[c] = none ? magenta[c]
-                      : (uint8_t)(stops[k][c] * (1 - share) + stops[k + 1][c] * share + 0.5);
+                      : (uint8_t)lround(stops[k][c] * (1 - share) + stops[k + 1][c] * share);
 }
 
 static void refuse(png_structp png, png_const_charp why)

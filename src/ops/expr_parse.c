@@ -86,7 +86,7 @@ tn_status tni_expr_hand_on(tni_expr_parser *p, const tni_expr_item *item, int po
 /* A group, a sign, a not or a power: the text bounds how many of them are open. */
 static bool counts(const tni_expr_waiting *w)
 {
-    return w->row == TNI_EXPR_GROUP || w->row >= WORDS || rows[w->row].op == -1;
+    return w->row >= WORDS || rows[w->row].op == -1; /* a group's row is the largest */
 }
 
 /* The row of the operator on top, NULL where that is a group. */

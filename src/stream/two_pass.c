@@ -98,10 +98,9 @@ static tn_status progress(void *user, int64_t done, int64_t total)
 {
     const passes *p = user;
     const tn_stream *job = p->job;
-    const int64_t all = tn_nbytes(&job->out);
+    const int64_t all = tn_nbytes(&job->out), half = all / 2;
     const double share = (double)done / (double)(total > 0 ? total : 1);
-    return job->progress(job->user, p->half * (all / 2) + (int64_t)(share * (double)(all / 2)),
-                         all);
+    return job->progress(job->user, p->half * half + (int64_t)(share * (double)half), all);
 }
 
 static tn_status pass_put(void *user, const tn_tensor *block, const int64_t *at)
