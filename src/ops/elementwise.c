@@ -3,7 +3,6 @@
  * Everything is checked before the first element is written. */
 #include <string.h>
 
-#include "expr_reduce.h"
 #include "op_types.h"
 #include "plan/plan.h"
 #include "view/view.h"
@@ -91,9 +90,9 @@ static tn_status apply_dtypes(const tni_call *call)
         in[k] = call->srcs[k]->dtype;
     TRY(tni_op_types(&o->sig, call->name, o->op, in));
     if (call->dst->dtype != o->sig.result)
-        return tni_fail(TN_EDTYPE, "%s: dst: op %s gives another dtype, got %s, expected %s",
-                        call->name, tni_ops[o->op].name, tn_dtype_name(call->dst->dtype),
-                        tn_dtype_name(o->sig.result));
+        return tni_fail(TN_EDTYPE, "%s: dst: got %s, expected %s from op %s", call->name,
+                        tn_dtype_name(call->dst->dtype), tn_dtype_name(o->sig.result),
+                        tni_ops[o->op].name);
     return TN_OK;
 }
 
@@ -244,7 +243,7 @@ static tn_status copy_dtypes(const tni_call *call)
 static tn_status copy_shapes(const tni_call *call)
 {
     result *r = call->own;
-    return tni_expr_meet(call->name, call->n, call->srcs, &r->ndim, r->shape);
+    return tni_broadcast_sources(call->name, call->n, call->srcs, &r->ndim, r->shape);
 }
 
 /* Whether sources need data depends on whether the result has elements: apply checks that. */

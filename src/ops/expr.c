@@ -204,7 +204,7 @@ static tn_status result(eval *v, const char *call, int n, const tn_tensor *const
                                    .dtypes = result_types,
                                    .own = v}));
     TRY(v->e.nreduce ? tni_expr_reduced(&v->e, n, srcs, &axes, extent)
-                     : tni_expr_meet(call, n, srcs, &axes, extent));
+                     : tni_broadcast_sources(call, n, srcs, &axes, extent));
     *dtype = v->e.result;
     *ndim = axes;
     for (int i = 0; i < axes; i++)

@@ -5,27 +5,6 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-tn_status tni_expr_meet(const char *call, int n, const tn_tensor *const *srcs, int *ndim,
-                        int64_t *shape)
-{
-    *ndim = 0;
-    for (int k = 0; k < n; k++)
-        *ndim = srcs[k]->ndim > *ndim ? srcs[k]->ndim : *ndim;
-    for (int i = 0; i < *ndim; i++)
-        shape[i] = 1;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < srcs[k]->ndim; i++) {
-            int64_t *have = &shape[*ndim - srcs[k]->ndim + i];
-            const int64_t mine = srcs[k]->shape[i];
-            if (mine != 1 && *have != 1 && mine != *have)
-                return tni_fail(TN_ESHAPE,
-                                "%s: axis %d: extents %lld and %lld do not broadcast", call,
-                                *ndim - srcs[k]->ndim + i, (long long)*have, (long long)mine);
-            *have = mine == 1 ? *have : mine;
-        }
-    return TN_OK;
-}
-
 /* The axes of all reductions, counted from 0; none twice. */
 static tn_status axes_of(const tni_expr_program *e, int ndim, int *axes)
 {
@@ -52,7 +31,7 @@ tn_status tni_expr_reduced(const tni_expr_program *e, int n, const tn_tensor *co
     int64_t whole[TN_MAX_NDIM];
     uint64_t folded = e->naxes < 0 ? UINT64_MAX : 0;
     TRY(axes_of(e, e->ndim, axes));
-    TRY(tni_expr_meet(e->call, n, srcs, &all, whole));
+    TRY(tni_broadcast_sources(e->call, n, srcs, &all, whole));
     for (int i = 0; i < e->naxes; i++)
         folded |= (uint64_t)1 << axes[i];
     *ndim = 0;
@@ -81,7 +60,7 @@ static tn_status fuse(const tni_expr_program *e, tni_fused *u, tni_instr *instr,
     tn_tensor common = {.dtype = dst->dtype, .device = TN_CPU}, repeated[TN_EXPR_NAMES];
     const tn_tensor *ts[TNI_MAX_OPERANDS];
     uint64_t folded = e->naxes < 0 ? UINT64_MAX : 0;
-    TRY(tni_expr_meet(e->call, n, srcs, &ndim, common.shape));
+    TRY(tni_broadcast_sources(e->call, n, srcs, &ndim, common.shape));
     TRY(axes_of(e, ndim, axes));
     for (int i = 0; i < e->naxes; i++)
         folded |= (uint64_t)1 << axes[i];

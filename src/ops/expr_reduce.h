@@ -6,10 +6,6 @@
 #include "expr_types.h"
 #include "plan/plan.h"
 
-/* The shape where the sources meet. */
-tn_status tni_expr_meet(const char *call, int n, const tn_tensor *const *srcs, int *ndim,
-                        int64_t *shape);
-
 /* The shape of the value of a text with reductions. */
 tn_status tni_expr_reduced(const tni_expr_program *e, int n, const tn_tensor *const *srcs,
                            int *ndim, int64_t *shape);

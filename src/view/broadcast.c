@@ -37,9 +37,9 @@ static void repeat(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t 
     tni_inherit(out, in, in->data, ndim);
 }
 
-/* The axis along which t and the common shape so far conflict, or -1; then *ndim and shape grow
- * to the shape that both broadcast to. */
-static int meet(const tn_tensor *t, int *ndim, int64_t *shape)
+/* Grow shape, of *ndim axes, to the shape that it and t broadcast to: -1, or the axis along which
+ * they conflict. */
+static int grow_shape(const tn_tensor *t, int *ndim, int64_t *shape)
 {
     const int more = t->ndim - *ndim;
     if (more > 0) {
@@ -106,7 +106,7 @@ tn_status tn_broadcast_shape(int n, const tn_tensor *const *ts, int *ndim, int64
     int axes = 0;
     int64_t common[TN_MAX_NDIM], count;
     for (int k = 0; k < n; k++) {
-        const int bad = meet(ts[k], &axes, common);
+        const int bad = grow_shape(ts[k], &axes, common);
         if (bad >= 0)
             return tni_fail(TN_ESHAPE,
                             "broadcast_shape: axis %d: tensor %d has extent %lld, those before "
@@ -125,19 +125,27 @@ tn_status tn_broadcast_shape(int n, const tn_tensor *const *ts, int *ndim, int64
 
 /* ---- operands of a call ---- */
 
+tn_status tni_broadcast_sources(const char *call, int n, const tn_tensor *const *srcs,
+                                int *ndim, int64_t *shape)
+{
+    *ndim = 0;
+    for (int k = 0; k < n; k++) {
+        const int bad = grow_shape(srcs[k], ndim, shape);
+        if (bad >= 0)
+            return tni_fail(TN_ESHAPE, "%s: axis %d: extents %lld and %lld do not broadcast",
+                            call, bad, (long long)shape[bad],
+                            (long long)aligned(srcs[k], bad, *ndim));
+    }
+    return TN_OK;
+}
+
 /* Why the sources do not broadcast to dst: the first two that conflict, or dst itself. */
 static tn_status fail_operands(const char *call, const tn_tensor *dst, int n,
                                const tn_tensor *const *srcs)
 {
-    int ndim = 0;
+    int ndim;
     int64_t common[TN_MAX_NDIM];
-    for (int k = 0; k < n; k++) {
-        const int bad = meet(srcs[k], &ndim, common);
-        if (bad >= 0)
-            return tni_fail(TN_ESHAPE, "%s: axis %d: extents %lld and %lld do not broadcast",
-                            call, bad, (long long)common[bad],
-                            (long long)aligned(srcs[k], bad, ndim));
-    }
+    TRY(tni_broadcast_sources(call, n, srcs, &ndim, common));
     if (ndim > dst->ndim)
         return tni_fail(TN_ESHAPE, "%s: dst has %d axes, the sources broadcast to %d", call,
                         dst->ndim, ndim);

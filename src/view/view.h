@@ -110,6 +110,10 @@ tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, cons
 tn_status tni_broadcast_check(const char *call, const tn_tensor *dst, int n,
                               const tn_tensor *const *srcs);
 
+/* The shape that the sources broadcast to; TN_ESHAPE as above.  shape has TN_MAX_NDIM places. */
+tn_status tni_broadcast_sources(const char *call, int n, const tn_tensor *const *srcs,
+                                int *ndim, int64_t *shape);
+
 /* ---- shared bytes (overlap.c); operands are checked ones ---- */
 
 /* TN_ESTRIDE when dst names a byte twice, or when that cannot be decided within the limit. */
