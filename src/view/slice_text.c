@@ -1,13 +1,15 @@
 /* slice_text.c - Python's subscript grammar: "[0, ::2, 2:8, ..., None]".
  *
- * The text is read twice by the same scanner: first to count the axes that it names, so that
- * the ellipsis knows its length, then to apply it item by item.  Nothing nests. */
+ * The text is read twice by the same scanner: first to count the axes that it names and makes, so
+ * that the ellipsis knows its length and the result fits, then to apply it item by item.  Nothing
+ * nests. */
 #include <string.h>
 
 #include "view.h"
 
 typedef struct item {
     enum { END, INDEX, SLICE, ELLIPSIS, NEW_AXIS } kind;
+    int column; /* of its first character */
     int64_t start, stop, step;
     bool has_start, has_stop, has_step;
 } item;
@@ -18,10 +20,20 @@ typedef struct scan {
     bool comma;   /* one stands before the next item */
 } scan;
 
+static int column_of(const scan *s)
+{
+    return (int)(s->at - s->text) + 1;
+}
+
+static tn_status bad_at(const scan *s, int column, const char *what)
+{
+    return tni_fail_at(TN_EFORMAT, column, "slice_text: \"%.60s\", character %d: %s", s->text,
+                       column, what);
+}
+
 static tn_status bad(const scan *s, const char *what)
 {
-    return tni_fail(TN_EFORMAT, "slice: \"%.60s\", character %d: %s", s->text,
-                    (int)(s->at - s->text) + 1, what);
+    return bad_at(s, column_of(s), what);
 }
 
 static void blanks(scan *s)
@@ -81,6 +93,7 @@ static tn_status next(scan *s, item *it)
     *it = (item){.kind = END};
     bool closed = s->bracket ? slice_take(s, "]") : false;
     blanks(s);
+    it->column = column_of(s);
     if (closed || !*s->at)
         return closed == s->bracket && !*s->at ? TN_OK : bad(s, "brackets do not match");
     if (!s->comma)
@@ -115,68 +128,90 @@ static tn_status measure(const char *text, int ndim, int *rest)
 {
     scan s;
     item it;
-    int named = 0, made = 0, dots = 0;
+    int named = 0, dropped = 0, dots = 0;
+    int64_t made = 0;
     TRY(slice_begin(&s, text));
     do {
         TRY(next(&s, &it));
         named += it.kind == INDEX || it.kind == SLICE;
+        dropped += it.kind == INDEX;
         made += it.kind == NEW_AXIS;
         if (it.kind == ELLIPSIS && dots++)
-            return bad(&s, "a second ...");
+            return bad_at(&s, it.column, "a second ...");
         if (named > ndim)
-            return tni_fail(TN_ESHAPE, "slice: \"%.60s\" names more than %d axes", text, ndim);
-        if (made > TN_MAX_NDIM)
-            return tni_fail(TN_ESHAPE, "slice: \"%.60s\" makes more than 64 axes", text);
+            return tni_fail_at(TN_ESHAPE, it.column,
+                               "slice_text: \"%.60s\" names more than %d axes", text, ndim);
     } while (it.kind != END);
+    if (ndim - dropped + made > TN_MAX_NDIM)
+        return tni_fail(TN_ESHAPE, "slice_text: the result has %lld axes, expected at most %d",
+                        (long long)(ndim - dropped + made), TN_MAX_NDIM);
     *rest = ndim - named;
     return TN_OK;
 }
 
-static tn_status select_index(tn_tensor *t, int axis, int dim, int64_t index)
+static void add_axis(tn_tensor *t, int64_t n, int64_t stride)
 {
-    int64_t n = t->shape[dim], at = index < 0 && index != INT64_MIN ? index + n : index;
-    if (at < 0 || at >= n)
-        return tni_fail(TN_EARG, "slice: index %lld of axis %d, which has extent %lld",
-                        (long long)index, axis, (long long)n);
-    return tn_select(t, t, dim, at);
+    tni_set_axis(t, t->ndim++, n, stride);
 }
 
-static tn_status select_range(tn_tensor *t, int dim, const item *it)
+/* The bytes from index 0 of an axis to another one. */
+static int64_t shift_along(const tn_tensor *in, int axis, int64_t index)
 {
-    int64_t step = it->has_step ? it->step : 1;
+    return in->shape[axis] > 1 ? index * in->stride[axis] : 0;
+}
+
+static tn_status take_index(const tn_tensor *in, int axis, const item *it, int64_t *shift)
+{
+    const int64_t n = in->shape[axis], at = it->start < 0 ? it->start + n : it->start;
+    if (at < 0 || at >= n)
+        return tni_fail_at(TN_EARG, it->column,
+                           "slice_text: index %lld of axis %d is out of range [%lld, %lld)",
+                           (long long)it->start, axis, (long long)-n, (long long)n);
+    *shift += shift_along(in, axis, at);
+    return TN_OK;
+}
+
+static void take_range(tn_tensor *t, const tn_tensor *in, int axis, const item *it,
+                       int64_t *shift)
+{
+    const int64_t step = it->has_step ? it->step : 1, stride = in->stride[axis];
+    const int64_t stop = it->has_stop ? it->stop : step > 0 ? INT64_MAX : INT64_MIN;
     int64_t start = it->has_start ? it->start : step > 0 ? 0 : INT64_MAX;
-    int64_t stop = it->has_stop ? it->stop : step > 0 ? INT64_MAX : INT64_MIN;
-    return tn_slice(t, t, dim, start, stop, step);
+    const int64_t count = tni_shape_slice(in->shape[axis], &start, stop, step);
+    if (count > 0)
+        *shift += shift_along(in, axis, start);
+    add_axis(t, count, count > 1 ? stride * step : stride);
 }
 
 tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in, const char *text)
 {
-    TRY(tni_check_pair(out, in, "slice"));
-    if (!text)
-        return tni_fail(TN_ENULL, "slice: text is NULL");
-    TRY(tni_check(in, "slice: in"));
-    int rest = 0, axis = 0, dim = 0; /* axis of in, of the result */
+    if (out && in && !text)
+        return tni_fail(TN_ENULL, "slice_text: text is NULL");
+    TRY(tni_check_pair(out, in, "slice_text"));
+    TRY(tni_check_sound(in, "slice_text: in"));
+    int rest = 0, axis = 0;
     TRY(measure(text, in->ndim, &rest));
     scan s;
     item it;
-    tn_tensor t = *in;
+    int64_t shift = 0; /* of the first element */
+    tn_tensor t;
+    tni_inherit(&t, in, in->data, 0);
     TRY(TNI_NEVER(slice_begin(&s, text))); /* measure has read it all */
-    for (;;) {
+    do {
         TRY(TNI_NEVER(next(&s, &it)));
-        if (it.kind == END)
-            break;
-        if (it.kind == INDEX) {
-            TRY(select_index(&t, axis++, dim, it.start));
-        } else if (it.kind == SLICE) {
-            TRY(TNI_NEVER(select_range(&t, dim++, &it)));
-            axis++;
-        } else if (it.kind == NEW_AXIS) {
-            TRY(tn_unsqueeze(&t, &t, dim++));
-        } else {
-            axis += rest;
-            dim += rest;
-        }
-    }
-    *out = t;
+        if (it.kind == INDEX)
+            TRY(take_index(in, axis++, &it, &shift));
+        else if (it.kind == SLICE)
+            take_range(&t, in, axis++, &it, &shift);
+        else if (it.kind == NEW_AXIS)
+            add_axis(&t, 1, 0);
+        else /* "...", or the end, which stands for one that is not there */
+            for (; rest > 0; rest--, axis++)
+                add_axis(&t, in->shape[axis], in->stride[axis]);
+    } while (it.kind != END);
+    void *data = tni_numel(&t) > 0 ? tni_offset(in->data, shift) : in->data;
+    for (int i = 0; i < t.ndim; i++)
+        tni_set_axis(out, i, t.shape[i], t.stride[i]);
+    tni_inherit(out, &t, data, t.ndim);
     return TN_OK;
 }

@@ -128,11 +128,11 @@ $ tenon permute 0,x data/f_f32.npy -o d.npy
 ? 2
 
 $ tenon slice "[7]" a.npy -o d.npy
-2> tenon: a.npy: slice: index 7 of axis 0, which has extent 3
+2> tenon: a.npy: slice_text: index 7 of axis 0 is out of range [-3, 3)
 ? 1
 
 $ tenon slice "[0" a.npy -o d.npy
-2> tenon: a.npy: slice: "[0", character 3: brackets do not match
+2> tenon: a.npy: slice_text: "[0", character 3: brackets do not match
 ? 1
 
 $ tenon rearrange "h w -> w" a.npy -o d.npy

@@ -93,62 +93,69 @@ static void what_is_refused(void **state)
     static const struct {
         const char *text;
         tn_status status;
+        int column;
     } bad[] = {
-        {"", TN_EFORMAT},
-        {"[]", TN_EFORMAT},
-        {" ", TN_EFORMAT},
-        {"[", TN_EFORMAT},
-        {"]", TN_EFORMAT},
-        {"[0", TN_EFORMAT},
-        {"0]", TN_EFORMAT},
-        {"[0]]", TN_EFORMAT},
-        {"[0] x", TN_EFORMAT},
-        {"[,]", TN_EFORMAT},
-        {"[0,,1]", TN_EFORMAT},
-        {"[0 1]", TN_EFORMAT},
-        {"[a]", TN_EFORMAT},
-        {"[1.5]", TN_EFORMAT},
-        {"[-]", TN_EFORMAT},
-        {"[::0]", TN_EFORMAT},
-        {"[:::]", TN_EFORMAT},
-        {"[1:2:3:4]", TN_EFORMAT},
-        {"[..]", TN_EFORMAT},
-        {"[..., ...]", TN_EFORMAT},
-        {"[[0]]", TN_EFORMAT},
-        {"[(0)]", TN_EFORMAT},
-        {"[True]", TN_EFORMAT},
-        {"[newaxis:3]", TN_EFORMAT},
-        {"[None 3]", TN_EFORMAT},
-        {"[- 1]", TN_EFORMAT},
-        {"[0x1]", TN_EFORMAT},
-        {"[1+1]", TN_EFORMAT},
-        {"[1_]", TN_EFORMAT},
-        {"[1_ ]", TN_EFORMAT},
-        {"[4]", TN_EARG},
-        {"[-5]", TN_EARG},
-        {"[0, 5]", TN_EARG},
-        {"[99999999999999999999]", TN_EARG},
-        {"[-99999999999999999999]", TN_EARG},
-        {"[0, 0, 0, 0]", TN_ESHAPE},
-        {"[:, :, :, :]", TN_ESHAPE},
+        {"", TN_EFORMAT, 1},
+        {"[]", TN_EFORMAT, 2},
+        {" ", TN_EFORMAT, 2},
+        {"[", TN_EFORMAT, 2},
+        {"]", TN_EFORMAT, 1},
+        {"[0", TN_EFORMAT, 3},
+        {"0]", TN_EFORMAT, 2},
+        {"[0]]", TN_EFORMAT, 4},
+        {"[0] x", TN_EFORMAT, 5},
+        {"[,]", TN_EFORMAT, 2},
+        {"[0,,1]", TN_EFORMAT, 4},
+        {"[0 1]", TN_EFORMAT, 4},
+        {"[a]", TN_EFORMAT, 2},
+        {"[1.5]", TN_EFORMAT, 3},
+        {"[-]", TN_EFORMAT, 2},
+        {"[::0]", TN_EFORMAT, 5},
+        {"[:::]", TN_EFORMAT, 4},
+        {"[1:2:3:4]", TN_EFORMAT, 7},
+        {"[..]", TN_EFORMAT, 2},
+        {"[..., ...]", TN_EFORMAT, 7},
+        {"[[0]]", TN_EFORMAT, 2},
+        {"[(0)]", TN_EFORMAT, 2},
+        {"[True]", TN_EFORMAT, 2},
+        {"[newaxis:3]", TN_EFORMAT, 9},
+        {"[None 3]", TN_EFORMAT, 7},
+        {"[- 1]", TN_EFORMAT, 2},
+        {"[0x1]", TN_EFORMAT, 3},
+        {"[1+1]", TN_EFORMAT, 3},
+        {"[1_]", TN_EFORMAT, 3},
+        {"[1_ ]", TN_EFORMAT, 3},
+        {"[4]", TN_EARG, 2},
+        {"[-5]", TN_EARG, 2},
+        {"[0, 5]", TN_EARG, 5},
+        {"[99999999999999999999]", TN_EARG, 2},
+        {"[-99999999999999999999]", TN_EARG, 2},
+        {"[0, 0, 0, 0]", TN_ESHAPE, 11},
+        {"[:, :, :, :]", TN_ESHAPE, 11},
     };
     tn_tensor t, v = {.ndim = 7};
     assert_int_equal(tn_init(&t, data, TN_I32, 3, (int64_t[]){4, 5, 6}), TN_OK);
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         tn_status got = tn_slice_text(&v, &t, bad[k].text);
-        if (got != bad[k].status)
-            fail_msg("%s gives %s: %s", bad[k].text, tn_status_name(got), tn_error());
+        if (got != bad[k].status || tn_error_column() != bad[k].column)
+            fail_msg("%s gives %s at %d: %s", bad[k].text, tn_status_name(got),
+                     tn_error_column(), tn_error());
         assert_int_equal(v.ndim, 7);
     }
     assert_int_equal(tn_slice_text(&v, &t, NULL), TN_ENULL);
     assert_int_equal(tn_slice_text(NULL, &t, "0"), TN_ENULL);
     assert_int_equal(tn_slice_text(&v, &t, "[0, 5]"), TN_EARG);
-    assert_string_equal(tn_error(), "slice: index 5 of axis 1, which has extent 5");
+    assert_string_equal(tn_error(), "slice_text: index 5 of axis 1 is out of range [-5, 5)");
 
     char many[70 * 5 + 1] = "";
     for (int i = 0; i < 62; i++)
         strcat(many, "None,");
-    assert_true(tn_slice_text(&v, &t, many) != TN_OK);
+    assert_int_equal(tn_slice_text(&v, &t, many), TN_ESHAPE);
+    assert_string_equal(tn_error(), "slice_text: the result has 65 axes, expected at most 64");
+    assert_int_equal(tn_error_column(), 0);
+    strcat(many, "0");
+    assert_int_equal(tn_slice_text(&v, &t, many), TN_OK);
+    assert_int_equal(v.ndim, 64);
     many[61 * 5] = 0;
     assert_int_equal(tn_slice_text(&v, &t, many), TN_OK);
     assert_int_equal(v.ndim, 64);
@@ -161,9 +168,11 @@ static void what_is_refused(void **state)
     assert_int_equal(tn_init(&one, data, TN_I32, 0, NULL), TN_OK);
     assert_int_equal(tn_slice_text(&one, &one, many), TN_OK);
     assert_int_equal(one.ndim, 64);
-    t.device = 99;
-    assert_int_equal(tn_slice_text(&v, &t, "0"), TN_EDEVICE);
-    assert_int_equal(v.ndim, 7);
+    assert_int_equal(tn_slice_text(&one, &one, "None, 0"), TN_OK);
+    assert_int_equal(one.ndim, 64);
+    t.device = 99; /* no element is touched */
+    assert_int_equal(tn_slice_text(&v, &t, "0"), TN_OK);
+    assert_int_equal(v.device, 99);
 }
 
 int main(void)
