@@ -6,11 +6,11 @@
 #include "copy_tensor.h"
 
 /* Read the text and lay it over src; the arguments are not NULL, src is checked. */
-static tn_status fit_text(tni_fit *fit, const tn_tensor *src, const char *pattern,
-                          const char *sizes)
+static tn_status fit_text(tni_fit *fit, const char *call, const tn_tensor *src,
+                          const char *pattern, const char *sizes)
 {
     tni_pattern p;
-    TRY(tni_pattern_parse(&p, pattern, sizes));
+    TRY(tni_pattern_parse(&p, call, pattern, sizes, false));
     return tni_pattern_fit(fit, &p, src);
 }
 
@@ -24,7 +24,7 @@ tn_status tn_pattern_shape(const char *pattern, const char *sizes, const tn_tens
     TRY(tni_check_given(src, "pattern_shape: src"));
     TRY(tni_check_sound(src, "pattern_shape: src"));
     tni_fit fit;
-    TRY(fit_text(&fit, src, pattern, sizes));
+    TRY(fit_text(&fit, "pattern_shape", src, pattern, sizes));
     *ndim = fit.ndim;
     for (int i = 0; i < fit.ndim; i++)
         shape[i] = fit.shape[i];
@@ -58,7 +58,7 @@ tn_status tn_pattern_view(tn_tensor *out, const tn_tensor *src, const char *patt
     TRY(tni_check_given(src, "pattern_view: src"));
     TRY(tni_check_sound(src, "pattern_view: src"));
     tni_fit fit;
-    TRY(fit_text(&fit, src, pattern, sizes));
+    TRY(fit_text(&fit, "pattern_view", src, pattern, sizes));
     int64_t stride[TN_MAX_NDIM];
     if (fit.empty)
         tni_shape_dense(fit.ndim, fit.shape, tni_width(src->dtype), stride);
@@ -109,7 +109,7 @@ static tn_status pattern_shapes(const tni_call *call)
     pattern_call *p = call->own;
     const tn_tensor *dst = call->dst, *src = call->srcs[0];
     TRY(tni_check_sound(src, "pattern_into: src"));
-    TRY(fit_text(&p->fit, src, p->pattern, p->sizes));
+    TRY(fit_text(&p->fit, call->name, src, p->pattern, p->sizes));
     if (dst->ndim != p->fit.ndim)
         return tni_fail(TN_ESHAPE, "pattern_into: dst has %d axes, the pattern gives %d",
                         dst->ndim, p->fit.ndim);
@@ -150,7 +150,7 @@ tn_status tn_pattern_copy(tn_tensor *out, const tn_tensor *src, const char *patt
         return tni_fail(TN_ENULL, "pattern_copy: out is NULL");
     TRY(tni_check(src, "pattern_copy: src"));
     tni_fit fit;
-    TRY(fit_text(&fit, src, pattern, sizes));
+    TRY(fit_text(&fit, "pattern_copy", src, pattern, sizes));
     TRY(tni_check_data(src, "pattern_copy: src"));
     tn_tensor made;
     TRY(tn_alloc(&made, src->dtype, fit.ndim, fit.shape));

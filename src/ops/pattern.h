@@ -4,7 +4,7 @@
 #ifndef TNI_PATTERN_H
 #define TNI_PATTERN_H
 
-#include <tenon/dims.h>
+#include <tenon/copy.h>
 
 #include "core/core.h"
 
@@ -21,23 +21,26 @@ typedef struct tni_name {
 
 typedef struct tni_side {
     int ndim;     /* dimensions, "..." outside a group counted as one */
-    int n;        /* names */
+    int n;        /* names; on the right those that are reduced come last, as dimension ndim */
     int ellipsis; /* which of them is "..."; -1: none */
-    bool grouped; /* the "..." stands in a group */
+    bool grouped; /* the "..." stands in a group, or is reduced */
     tni_name name[TNI_PATTERN_AXES];
 } tni_side;
 
 typedef struct tni_pattern {
+    const char *call; /* begins sentences */
     const char *text;
     tni_side left, right;
 } tni_pattern;
 
 /* Read pattern and sizes.  Afterwards each name of the left has its index on the right, each
- * new name of the right has a size, and no dimension of the left has two unknown sizes.
+ * new name of the right has a size, and no dimension of the left has two unknown sizes.  With
+ * reduces the left may have numbers, and names that the right lacks: these are reduced.
  *
  * TN_EFORMAT    the text
  * TN_EOVERFLOW  a number in it */
-tn_status tni_pattern_parse(tni_pattern *p, const char *text, const char *sizes);
+tn_status tni_pattern_parse(tni_pattern *p, const char *call, const char *text,
+                            const char *sizes, bool reduces);
 
 /* An axis of the result before merging: its extent, the step of src along it, and the dimension
  * of the result that it is merged into. */
@@ -47,11 +50,12 @@ typedef struct tni_piece {
 } tni_piece;
 
 /* The result of a pattern on one tensor.  Pieces are outermost first; pieces of extent 1 are
- * left out.  Steps are meaningless when the result is empty. */
+ * left out; those that are reduced come last, as dimension ndim.  Steps are meaningless when a
+ * piece is empty. */
 typedef struct tni_fit {
     int ndim, n;
     bool empty;
-    int64_t shape[TN_MAX_NDIM];
+    int64_t shape[TN_MAX_NDIM + 1];
     int64_t shift; /* bytes from src's element (0, …, 0) to the first one of the result */
     tni_piece piece[2 * TN_MAX_NDIM];
 } tni_fit;

@@ -25,8 +25,9 @@ static tn_status place_ellipsis(left_axes *l, const tni_pattern *p, const tn_ten
     const bool open = p->left.ellipsis >= 0;
     const int fixed = p->left.ndim - open;
     if (open ? src->ndim < fixed : src->ndim != fixed)
-        return tni_fail(TN_ESHAPE, "pattern: \"%s\": the left has %s%d dimensions, src has %d",
-                        tni_quoted(p->text).text, open ? "at least " : "", fixed, src->ndim);
+        return tni_fail(TN_ESHAPE, "%s: \"%s\": the left has %s%d dimensions, src has %d",
+                        p->call, tni_quoted(p->text).text, open ? "at least " : "", fixed,
+                        src->ndim);
     l->first = open ? p->left.name[p->left.ellipsis].dim : 0;
     l->more = open ? src->ndim - fixed : 0;
     return TN_OK;
@@ -34,8 +35,8 @@ static tn_status place_ellipsis(left_axes *l, const tni_pattern *p, const tn_ten
 
 static tn_status fail_split(const tni_pattern *p, const tn_tensor *src, int axis, int64_t known)
 {
-    return tni_fail(TN_ESHAPE, "pattern: \"%s\": axis %d of src has extent %lld, not %s%lld",
-                    tni_quoted(p->text).text, axis, (long long)src->shape[axis],
+    return tni_fail(TN_ESHAPE, "%s: \"%s\": axis %d of src has extent %lld, not %s%lld",
+                    p->call, tni_quoted(p->text).text, axis, (long long)src->shape[axis],
                     known < 0 ? "a multiple of " : "", (long long)(known < 0 ? -known : known));
 }
 
@@ -69,14 +70,13 @@ static tn_status pattern_split(left_axes *l, const tni_pattern *p, const tn_tens
     int64_t known;
     int unknown;
     if (!known_product(p, from, to, &known, &unknown))
-        return tni_fail(TN_EOVERFLOW, "pattern: \"%s\": the sizes in dimension %d do not fit",
-                        tni_quoted(p->text).text, p->left.name[from].dim);
+        return tni_fail(TN_EOVERFLOW, "%s: \"%s\": the sizes in dimension %d do not fit",
+                        p->call, tni_quoted(p->text).text, p->left.name[from].dim);
     if (unknown < 0 && known != extent)
         return fail_split(p, src, axis, known);
     if (unknown >= 0 && known == 0)
-        return tni_fail(TN_ESHAPE,
-                        "pattern: \"%s\": '%.*s' has no single size beside a size of 0",
-                        tni_quoted(p->text).text, p->left.name[unknown].len,
+        return tni_fail(TN_ESHAPE, "%s: \"%s\": '%.*s' has no single size beside a size of 0",
+                        p->call, tni_quoted(p->text).text, p->left.name[unknown].len,
                         p->text + p->left.name[unknown].at);
     if (unknown >= 0 && extent % known != 0)
         return fail_split(p, src, axis, -known);
@@ -168,18 +168,18 @@ tn_status tni_pattern_fit(tni_fit *fit, const tni_pattern *p, const tn_tensor *s
     const bool expands = p->right.ellipsis >= 0 && !p->right.grouped;
     fit->ndim = p->right.ndim + (expands ? l.more - 1 : 0);
     if (fit->ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "pattern: \"%s\": the result has %d axes, more than %d",
+        return tni_fail(TN_EARG, "%s: \"%s\": the result has %d axes, more than %d", p->call,
                         tni_quoted(p->text).text, fit->ndim, TN_MAX_NDIM);
     TRY(split_all(&l, p, src));
 
     fit->n = 0;
     fit->shift = 0;
     fit->empty = false;
-    for (int i = 0; i < fit->ndim; i++)
+    for (int i = 0; i <= fit->ndim; i++)
         fit->shape[i] = 1;
     reverse(fit, p, &l);
     if (!add_pieces(fit, p, &l, src))
-        return tni_fail(TN_EOVERFLOW, "pattern: \"%s\": the result exceeds 2^63 - 1 bytes",
+        return tni_fail(TN_EOVERFLOW, "%s: \"%s\": the result exceeds 2^63 - 1 bytes", p->call,
                         tni_quoted(p->text).text);
     return TN_OK;
 }

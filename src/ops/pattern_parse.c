@@ -13,6 +13,7 @@ typedef struct reader {
     int pos;      /* next character */
     int group;    /* where the open group begins; -1: none */
     bool reverse; /* a '-' stands directly before */
+    bool reduces; /* the left may have numbers, and names that the right lacks */
 } reader;
 
 tni_quote tni_quoted(const char *text)
@@ -25,25 +26,27 @@ tni_quote tni_quoted(const char *text)
     return q;
 }
 
-/* What is wrong with the len characters at an offset; other, unless negative, ends the sentence.
- */
-static tn_status fault(tn_status status, const char *text, int at, int len, const char *what,
-                       int other)
+/* What is wrong with the len characters at an offset of the pattern or of its sizes; other, unless
+ * negative, ends the sentence.  The column is that of the pattern. */
+static tn_status fault(tn_status status, const tni_pattern *p, const char *text, int at,
+                       int len, const char *what, int other)
 {
+    const int column = text == p->text ? at + 1 : 0;
     char number[16] = "";
     if (other >= 0)
         snprintf(number, sizeof number, " %d", other);
     if (!text[at])
-        return tni_fail(status, "pattern: \"%s\": the end at %d %s%s", tni_quoted(text).text,
-                        at + 1, what, number);
-    return tni_fail(status, "pattern: \"%s\": '%.*s' at %d %s%s", tni_quoted(text).text,
-                    len < 40 ? len : 40, tni_quoted(text + at).text, at + 1, what, number);
+        return tni_fail_at(status, column, "%s: \"%s\": the end at %d %s%s", p->call,
+                           tni_quoted(text).text, at + 1, what, number);
+    return tni_fail_at(status, column, "%s: \"%s\": '%.*s' at %d %s%s", p->call,
+                       tni_quoted(text).text, len < 40 ? len : 40, tni_quoted(text + at).text,
+                       at + 1, what, number);
 }
 
-/* The same about the text that r reads. */
+/* The same about the pattern that r reads. */
 static tn_status wrong(const reader *r, int at, int len, const char *what, int other)
 {
-    return fault(TN_EFORMAT, r->p->text, at, len, what, other);
+    return fault(TN_EFORMAT, r->p, r->p->text, at, len, what, other);
 }
 
 static bool letter(char c)
@@ -128,17 +131,18 @@ static tn_status read_ellipsis(reader *r, int at)
     return TN_OK;
 }
 
-/* A number: 1 is a dimension of its own, more is a new axis on the right. */
+/* A number: 1 is a dimension of its own; more is a new axis on the right, and one that is reduced
+ * on the left. */
 static tn_status read_number(reader *r, int at, int len)
 {
     int64_t n;
     if (!pattern_number(r->p->text + at, len, &n))
-        return fault(TN_EOVERFLOW, r->p->text, at, len, "does not fit", -1);
+        return fault(TN_EOVERFLOW, r->p, r->p->text, at, len, "does not fit", -1);
     if (n == 0)
         return wrong(r, at, len, "is not an extent", -1);
     if (n == 1)
         return add_dim(r, at, len);
-    if (r->side == &r->p->left)
+    if (r->side == &r->p->left && !r->reduces)
         return wrong(r, at, len, "is a number on the left", -1);
     return add_name(r, at, len, n);
 }
@@ -249,6 +253,26 @@ static tn_status read_text(reader *r)
     return TN_OK;
 }
 
+/* A name of the left that the right lacks: an axis behind the dimensions of the right. */
+static tn_status reduce_name(const reader *r, int i)
+{
+    const tni_side *left = &r->p->left;
+    tni_side *right = &r->p->right;
+    tni_name name = left->name[i];
+    if (!r->reduces)
+        return wrong(r, name.at, name.len, "is missing on the right", -1);
+    if (right->n == TNI_PATTERN_AXES)
+        return wrong(r, name.at, name.len, "is one more axis than", TNI_PATTERN_AXES);
+    if (i == left->ellipsis) {
+        right->ellipsis = right->n;
+        right->grouped = true;
+    }
+    name.dim = right->ndim;
+    name.from = i;
+    right->name[right->n++] = name;
+    return TN_OK;
+}
+
 /* Join the sides by name; a number of the right is always new. */
 static tn_status match(const reader *r)
 {
@@ -257,13 +281,15 @@ static tn_status match(const reader *r)
     uint64_t used = 0;
     for (int i = 0; i < right->n; i++) {
         tni_name *name = &right->name[i];
+        if (digit(r->p->text[name->at]))
+            continue;
         name->from = find(left, r->p->text, r->p->text + name->at, name->len);
         if (name->from >= 0)
             used |= (uint64_t)1 << name->from;
     }
     for (int i = 0; i < left->n; i++)
         if (!(used >> i & 1))
-            return wrong(r, left->name[i].at, left->name[i].len, "is missing on the right", -1);
+            TRY(reduce_name(r, i));
     return TN_OK;
 }
 
@@ -278,11 +304,11 @@ static tn_status give_size(tni_pattern *p, const char *sizes, int at, int len, i
         if (i < 0)
             continue;
         if (!used && sides[k]->name[i].size >= 0)
-            return fault(TN_EFORMAT, sizes, at, len, "has a size already", -1);
+            return fault(TN_EFORMAT, p, sizes, at, len, "has a size already", -1);
         sides[k]->name[i].size = size;
         used = true;
     }
-    return used ? TN_OK : fault(TN_EFORMAT, sizes, at, len, "is not in the pattern", -1);
+    return used ? TN_OK : fault(TN_EFORMAT, p, sizes, at, len, "is not in the pattern", -1);
 }
 
 /* One name=number that begins at *pos, which moves behind it. */
@@ -293,18 +319,18 @@ static tn_status read_size(tni_pattern *p, const char *sizes, int *pos)
     while (letter(sizes[end]) || digit(sizes[end]) || sizes[end] == '_')
         end++;
     if (end == at || digit(sizes[at]))
-        return fault(TN_EFORMAT, sizes, at, 1, "begins no name", -1);
+        return fault(TN_EFORMAT, p, sizes, at, 1, "begins no name", -1);
     if (sizes[end] != '=')
-        return fault(TN_EFORMAT, sizes, end, 1, "is no '='", -1);
+        return fault(TN_EFORMAT, p, sizes, end, 1, "is no '='", -1);
     const int value = end + 1;
     int stop = value;
     while (digit(sizes[stop]))
         stop++;
     if (stop == value || (sizes[stop] && sizes[stop] != ' '))
-        return fault(TN_EFORMAT, sizes, stop, 1, "is not a digit", -1);
+        return fault(TN_EFORMAT, p, sizes, stop, 1, "is not a digit", -1);
     int64_t n;
     if (!pattern_number(sizes + value, stop - value, &n))
-        return fault(TN_EOVERFLOW, sizes, value, stop - value, "does not fit", -1);
+        return fault(TN_EOVERFLOW, p, sizes, value, stop - value, "does not fit", -1);
     *pos = stop;
     return give_size(p, sizes, at, end - at, n);
 }
@@ -328,14 +354,14 @@ static tn_status check_known(const tni_pattern *p)
         if (name->size >= 0)
             continue;
         if (unknown && unknown->dim == name->dim)
-            return fault(TN_EFORMAT, p->text, name->at, name->len,
+            return fault(TN_EFORMAT, p, p->text, name->at, name->len,
                          "has no size, nor has the name at", unknown->at + 1);
         unknown = name;
     }
     for (int i = 0; i < p->right.n; i++) {
         const tni_name *name = &p->right.name[i];
         if (name->from < 0 && name->size < 0)
-            return fault(TN_EFORMAT, p->text, name->at, name->len, "is new and has no size",
+            return fault(TN_EFORMAT, p, p->text, name->at, name->len, "is new and has no size",
                          -1);
     }
     return TN_OK;
@@ -349,19 +375,26 @@ static void begin_side(tni_side *side)
     side->grouped = false;
 }
 
-tn_status tni_pattern_parse(tni_pattern *p, const char *text, const char *sizes)
+static tn_status check_length(const char *call, const char *who, const char *text)
 {
-    if (!memchr(text, 0, TNI_PATTERN_TEXT + 1))
-        return tni_fail(TN_EFORMAT, "pattern: the text is longer than %d", TNI_PATTERN_TEXT);
-    if (sizes && !memchr(sizes, 0, TNI_PATTERN_TEXT + 1))
-        return tni_fail(TN_EFORMAT, "pattern: the sizes are longer than %d", TNI_PATTERN_TEXT);
+    if (memchr(text, 0, TNI_PATTERN_TEXT + 1))
+        return TN_OK;
+    return tni_fail(TN_EFORMAT, "%s: %s is longer than %d bytes", call, who, TNI_PATTERN_TEXT);
+}
+
+tn_status tni_pattern_parse(tni_pattern *p, const char *call, const char *text,
+                            const char *sizes, bool reduces)
+{
+    const char *given = sizes ? sizes : "";
+    TRY(check_length(call, "pattern", text));
+    TRY(check_length(call, "sizes", given));
+    p->call = call;
     p->text = text;
     begin_side(&p->left);
     begin_side(&p->right);
-    reader r = {.p = p, .side = &p->left, .group = -1};
+    reader r = {.p = p, .side = &p->left, .group = -1, .reduces = reduces};
     TRY(read_text(&r));
     TRY(match(&r));
-    if (sizes)
-        TRY(read_sizes(p, sizes));
+    TRY(read_sizes(p, given));
     return check_known(p);
 }

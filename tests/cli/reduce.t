@@ -175,20 +175,20 @@ $ tenon reduce sum "h w -> h w" p.npy
 2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
 ? 2
 $ tenon reduce sum "h (w 7) -> h" a.npy
-2> tenon: a.npy: pattern: "h (w 7) -> h": axis 1 of src has extent 5, not a multiple of 7
+2> tenon: a.npy: pattern_reduce_shape: "h (w 7) -> h": axis 1 of src has extent 5, not a multiple of 7
 ? 1
 $ tenon reduce sum "h w -> w" -a 0 a.npy
 2> tenon reduce: a pattern says which axes stay; -a is for axes without one
 2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
 ? 2
 $ tenon reduce sum "h w w" a.npy
-2> tenon: a.npy: pattern_reduce: "h w w" has no '->'
+2> tenon: a.npy: pattern_reduce_shape: "h w w": 'w' at 5 repeats the one at 3
 ? 1
 $ tenon reduce sum "h w -> (w" a.npy
-2> tenon: a.npy: pattern: "h w -> (w": '(' at 8 is not closed
+2> tenon: a.npy: pattern_reduce_shape: "h w -> (w": '(' at 8 is not closed
 ? 1
 $ tenon reduce sum "h 4 -> h" a.npy
-2> tenon: a.npy: pattern: "h 4 -> h": axis 1 of src has extent 5, not 4
+2> tenon: a.npy: pattern_reduce_shape: "h 4 -> h": axis 1 of src has extent 5, not 4
 ? 1
 $ tenon scan cumsun -a 0 a.npy -o x.npy
 2> tenon scan: unknown scan "cumsun": cumsum, cumprod, cummax, cummin or logcumsumexp

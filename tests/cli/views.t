@@ -136,11 +136,11 @@ $ tenon slice "[0" a.npy -o d.npy
 ? 1
 
 $ tenon rearrange "h w -> w" a.npy -o d.npy
-2> tenon: a.npy: pattern: "h w -> w": 'h' at 1 is missing on the right
+2> tenon: a.npy: pattern_shape: "h w -> w": 'h' at 1 is missing on the right
 ? 1
 
 $ tenon rearrange "h (w p) -> h w p" p=2 a.npy -o d.npy
-2> tenon: a.npy: pattern: "h (w p) -> h w p": axis 1 of src has extent 5, not a multiple of 2
+2> tenon: a.npy: pattern_shape: "h (w p) -> h w p": axis 1 of src has extent 5, not a multiple of 2
 ? 1
 
 $ tenon flip -a 2 a.npy -o d.npy

@@ -204,6 +204,7 @@ static void malformed_patterns(void **state)
     float dummy[1024];
     OK(tn_init(&src, dummy, TN_F32, 2, (int64_t[]){4, 6}));
     assert_true(sizeof malformed / sizeof *malformed >= 60);
+    int columns = 0;
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
         int ndim = -7;
         int64_t shape[TN_MAX_NDIM];
@@ -214,12 +215,24 @@ static void malformed_patterns(void **state)
         if (!strstr(tn_error(), malformed[i].sentence))
             fail_msg("\"%s\": %s", malformed[i].pattern, tn_error());
         assert_int_equal(ndim, -7);
+        /* the column is that of the pattern, and 0 of a fault in the sizes */
+        char head[128];
+        snprintf(head, sizeof head, "pattern_shape: \"%.60s", malformed[i].pattern);
+        for (char *c = head; *c; c++)
+            *c = *c == '\t' || *c == '\n' ? '?' : *c;
+        const char *at = strstr(malformed[i].sentence, " at ");
+        const bool own = !strncmp(tn_error(), head, strlen(head));
+        if (tn_error_column() != (own && at ? atoi(at + 4) : 0))
+            fail_msg("column %d: %s", tn_error_column(), tn_error());
+        columns += own && at;
     }
+    assert_true(columns > 40);
     /* the whole sentence, once */
     int ndim;
     int64_t shape[TN_MAX_NDIM];
     assert_int_equal(tn_pattern_shape("b (h w -> b h w", NULL, &src, &ndim, shape), TN_EFORMAT);
-    assert_string_equal(tn_error(), "pattern: \"b (h w -> b h w\": '(' at 3 is not closed");
+    assert_string_equal(tn_error(),
+                        "pattern_shape: \"b (h w -> b h w\": '(' at 3 is not closed");
 }
 
 static void limits(void **state)
@@ -241,7 +254,9 @@ static void limits(void **state)
     text[1024] = ' ';
     text[1025] = 0;
     assert_int_equal(tn_pattern_shape(text, NULL, &src, &ndim, shape), TN_EFORMAT);
+    assert_string_equal(tn_error(), "pattern_shape: pattern is longer than 1024 bytes");
     assert_int_equal(tn_pattern_shape("->", text, &src, &ndim, shape), TN_EFORMAT);
+    assert_string_equal(tn_error(), "pattern_shape: sizes is longer than 1024 bytes");
 
     /* 64 dimensions of a side, not 65; 64 names, not 65 */
     strcpy(text, "->");

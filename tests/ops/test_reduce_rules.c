@@ -207,12 +207,16 @@ static void test_pattern_sentences(void **state)
     tn_tensor src, dst;
     static const struct {
         const char *pattern, *sizes, *want;
+        int column;
     } cases[] = {
-        {"h (w 7) -> h", NULL, "\"h (w 7) -> h\": axis 1 of src has extent 5"},
-        {"h 4 -> h", NULL, "\"h 4 -> h\": axis 1 of src has extent 5, not 4"},
-        {"3 (w 5) -> (w", NULL, "\"3 (w 5) -> (w\": '(' at 12 is not closed"},
-        {"h w h -> h", NULL, "\"h w h -> h\": 'h' at 5"},
-        {"h w", NULL, "\"h w\" has no '->'"},
+        {"h (w 7) -> h", NULL, "\"h (w 7) -> h\": axis 1 of src has extent 5", 0},
+        {"h 4 -> h", NULL, "\"h 4 -> h\": axis 1 of src has extent 5, not 4", 0},
+        {"3 (w 5) -> (w", NULL, "\"3 (w 5) -> (w\": '(' at 12 is not closed", 12},
+        {"h w h -> h", NULL, "\"h w h -> h\": 'h' at 5", 5},
+        {"h w", NULL, "\"h w\": the end at 4 comes before a '->'", 4},
+        {"h 0 -> h", NULL, "'0' at 3 is not an extent", 3},
+        {"h w -> h r", NULL, "'r' at 10 is new and has no size", 10},
+        {"h w -> h", "h=x", "\"h=x\": 'x' at 3 is not a digit", 0},
     };
     OK(tn_init(&src, x, TN_F32, 2, (const int64_t[]){3, 5}));
     OK(tn_init(&dst, y, TN_F32, 1, (const int64_t[]){3}));
@@ -222,7 +226,59 @@ static void test_pattern_sentences(void **state)
                              TN_OK);
         if (!strstr(tn_error(), cases[i].want))
             fail_msg("\"%s\" is not in \"%s\"", cases[i].want, tn_error());
+        assert_int_equal(strncmp(tn_error(), "pattern_reduce: ", 16), 0);
+        assert_int_equal(tn_error_column(), cases[i].column);
     }
+}
+
+/* Numbers on the left take no name from the user, numbers on the right are new, and a pattern has
+ * the length that pattern.h promises. */
+static void test_pattern_texts(void **state)
+{
+    (void)state;
+    float x[15], y[60];
+    tn_tensor src, dst;
+    char text[1026], sizes[1026];
+    for (int i = 0; i < 15; i++)
+        x[i] = (float)i;
+    OK(tn_init(&src, x, TN_F32, 2, (const int64_t[]){3, 5}));
+    OK(tn_init(&dst, y, TN_F32, 1, (const int64_t[]){5}));
+    OK(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &dst, &src, "3 number0q -> number0q", NULL));
+    for (int i = 0; i < 5; i++)
+        assert_true(y[i] == (float)(15 + 3 * i));
+
+    OK(tn_init(&dst, y, TN_F32, 2, (const int64_t[]){3, 5}));
+    OK(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &dst, &src, "h 5 -> h 5", NULL));
+    for (int i = 0; i < 15; i++) /* 5 on the right is another one: it repeats */
+        assert_true(y[i] == (float)(25 * (i / 5) + 10));
+
+    memset(text, ' ', sizeof text);
+    memset(sizes, ' ', sizeof sizes);
+    memcpy(text, "h w -> h", 8);
+    memcpy(sizes, "w=5", 3);
+    text[1024] = sizes[1024] = 0;
+    OK(tn_init(&dst, y, TN_F32, 1, (const int64_t[]){3}));
+    OK(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &dst, &src, text, sizes));
+    text[1024] = ' ', text[1025] = 0;
+    assert_int_equal(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &dst, &src, text, sizes),
+                     TN_EFORMAT);
+    assert_string_equal(tn_error(), "pattern_reduce: pattern is longer than 1024 bytes");
+    sizes[1024] = ' ', sizes[1025] = 0;
+    assert_int_equal(tn_pattern_reduce(TN_REDUCE_SUM, NULL, &dst, &src, "h w -> h", sizes),
+                     TN_EFORMAT);
+    assert_string_equal(tn_error(), "pattern_reduce: sizes is longer than 1024 bytes");
+
+    /* names that are reduced do not count as axes of the result */
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
+    memcpy(text, "h w ->", 6);
+    for (int i = 0; i < 64; i++)
+        memcpy(text + 6 + 2 * i, " 1", 2);
+    text[6 + 2 * 64] = 0;
+    OK(tn_pattern_reduce_shape(text, NULL, &src, &ndim, shape));
+    assert_int_equal(ndim, 64);
+    strcat(text, " 1");
+    assert_int_equal(tn_pattern_reduce_shape(text, NULL, &src, &ndim, shape), TN_EFORMAT);
 }
 
 /* The axes of a pattern are those that tn_pattern_reduce reduces. */
@@ -253,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_special_values), cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_bounds),         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_ways),           cmocka_unit_test(test_pattern_sentences),
-        cmocka_unit_test(test_pattern_axes),
+        cmocka_unit_test(test_pattern_texts),  cmocka_unit_test(test_pattern_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
