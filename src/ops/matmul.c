@@ -225,9 +225,9 @@ static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype comput
         matmul_add(p, m, TNI_ROWS, batch, a->stride[a->ndim - 2], 0);
     if (col)
         matmul_add(p, m, TNI_COLS, batch + row, 0, b->stride[b->ndim - 1]);
-    const int64_t deep[TNI_SIDES] = {0, a->stride[a->ndim - 1],
-                                     b->stride[col ? b->ndim - 2 : 0], 0};
-    tni_product_add(p, TNI_DEEP, a->shape[a->ndim - 1], deep);
+    const int64_t depth[TNI_SIDES] = {0, a->stride[a->ndim - 1],
+                                      b->stride[col ? b->ndim - 2 : 0], 0};
+    tni_product_add(p, TNI_DEPTH, a->shape[a->ndim - 1], depth);
     tni_product_normal(p);
 }
 

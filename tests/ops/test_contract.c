@@ -458,8 +458,8 @@ static void overlapping_rows(void **state)
         }
 }
 
-/* Panels of 16 MiB and more are multiplied in pieces of the deep axis. */
-static void deep_in_pieces(void **state)
+/* Panels of 16 MiB and more are multiplied in pieces of the depth axis. */
+static void depth_in_pieces(void **state)
 {
     (void)state;
     enum { M = 40, N = 41, K = 110000 };
@@ -533,7 +533,7 @@ int main(void)
         cmocka_unit_test(every_way),        cmocka_unit_test(gemm_numbers),
         cmocka_unit_test(infinities),       cmocka_unit_test(chains),
         cmocka_unit_test(crowds),           cmocka_unit_test(children),
-        cmocka_unit_test(overlapping_rows), cmocka_unit_test(deep_in_pieces),
+        cmocka_unit_test(overlapping_rows), cmocka_unit_test(depth_in_pieces),
         cmocka_unit_test(memory),           cmocka_unit_test(blas_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ tni_sum tni_sum_of(tn_dtype compute)
 /* The operand that decides the order of a role. */
 static int product_leader(int role)
 {
-    return role == TNI_DEEP ? TNI_LEFT : TNI_DST;
+    return role == TNI_DEPTH ? TNI_LEFT : TNI_DST;
 }
 
 static void product_forward(tni_product *p, tni_contract_axis *x, int leader)
@@ -148,8 +148,8 @@ static void product_forget_empty(tni_product *p)
 {
     bool dst = false;
     for (int c = 0; c < TNI_ROLES; c++)
-        dst |= c != TNI_DEEP && p->size[c] == 0;
-    if (!dst && p->size[TNI_DEEP] != 0)
+        dst |= c != TNI_DEPTH && p->size[c] == 0;
+    if (!dst && p->size[TNI_DEPTH] != 0)
         return;
     for (int c = 0; c < TNI_ROLES; c++)
         for (int i = 0; i < p->count[c]; i++)
@@ -170,6 +170,6 @@ void tni_product_normal(tni_product *p)
     }
     if (product_is_transposed(p)) {
         tni_product_swap(p);
-        product_sort(p->axis[TNI_DEEP], p->count[TNI_DEEP], TNI_LEFT);
+        product_sort(p->axis[TNI_DEPTH], p->count[TNI_DEPTH], TNI_LEFT);
     }
 }

@@ -91,7 +91,7 @@ static void chain_product(tni_product *p, const tni_contraction *x, const tni_te
             step[TNI_RIGHT] = chain_step(sides[1], label, &in_right);
             if (s && in_left)
                 continue;
-            const int role = !in_dst               ? TNI_DEEP
+            const int role = !in_dst               ? TNI_DEPTH
                              : in_left && in_right ? TNI_BATCH
                              : in_left             ? TNI_ROWS
                                                    : TNI_COLS;

@@ -49,7 +49,7 @@ double tni_tiles_cost(const tni_tiles *t, const tni_product *p)
     const tni_panel_axes *rows = &t->in[TNI_ROWS], *cols = &t->in[TNI_COLS];
     const double m = (double)(t->split ? tni_panel_inner(rows) : t->tile[TNI_ROWS]),
                  n = (double)(t->split ? tni_panel_inner(cols) : t->tile[TNI_COLS]),
-                 k = (double)t->tile[TNI_DEEP], rate = p->take == TN_BF16 ? 170 : 100;
+                 k = (double)t->tile[TNI_DEPTH], rate = p->take == TN_BF16 ? 170 : 100;
     const double gemms =
         (double)t->items * (double)t->tile[TNI_ROWS] / m * (double)t->tile[TNI_COLS] / n;
     double ns = gemms * (300 + 2 * m * n * k / rate * (1 + 4 / m + 4 / n + 6 / k));

@@ -27,11 +27,11 @@ static void facts_transposed(char *text, size_t size, const tni_product_plan *s)
     const tni_panel *left = &s->tiles.panel[TNI_LEFT], *right = &s->tiles.panel[TNI_RIGHT];
     const int64_t w = tni_width(s->p.take);
     const bool rows_of_left = !left->packed && left->step[0] == w,
-               deep_of_left = !left->packed && left->step[1] == w,
-               deep_of_right = !right->packed && right->step[0] == w,
+               depth_of_left = !left->packed && left->step[1] == w,
+               depth_of_right = !right->packed && right->step[0] == w,
                cols_of_right = !right->packed && right->step[1] == w;
     const bool a = s->p.swapped ? cols_of_right : rows_of_left,
-               b = s->p.swapped ? deep_of_left : deep_of_right;
+               b = s->p.swapped ? depth_of_left : depth_of_right;
     snprintf(text, size, "%s%s", a ? ", a transposed" : "", b ? ", b transposed" : "");
 }
 
@@ -57,7 +57,7 @@ static void facts_step(const tni_product_plan *s, tn_facts *f)
     }
     if (f->nmore < TN_FACTS_MORE - 1)
         tni_facts_add(f, "gemm", "%lld x %lld x %lld, %lld time%s%s%s", (long long)m,
-                      (long long)n, (long long)p->size[TNI_DEEP], (long long)times,
+                      (long long)n, (long long)p->size[TNI_DEPTH], (long long)times,
                       times == 1 ? "" : "s", packed, transposed);
 }
 

@@ -15,7 +15,7 @@ typedef struct lanes_job {
     tni_contract_axis inner;
     const tni_contract_axis *outer[LANES_AXES];
     int nouter, parts;
-    int64_t items, blocks, deep; /* deep is 0 where nothing is multiplied */
+    int64_t items, blocks, depth; /* depth is 0 where nothing is multiplied */
     char *at[TNI_SIDES];
 } lanes_job;
 
@@ -23,13 +23,13 @@ typedef struct lanes_job {
 static void lanes_axes(lanes_job *j)
 {
     const tni_contract_axis *best = NULL;
-    for (int c = 0; c < TNI_DEEP; c++)
+    for (int c = 0; c < TNI_DEPTH; c++)
         for (int i = 0; i < j->p->count[c]; i++) {
             const tni_contract_axis *x = &j->p->axis[c][i];
             if (!best || x->step[TNI_DST] < best->step[TNI_DST])
                 best = x;
         }
-    for (int c = 0; c < TNI_DEEP; c++)
+    for (int c = 0; c < TNI_DEPTH; c++)
         for (int i = 0; i < j->p->count[c]; i++)
             if (&j->p->axis[c][i] != best)
                 j->outer[j->nouter++] = &j->p->axis[c][i];
@@ -45,11 +45,11 @@ static void lanes_sum(const lanes_job *j, char *acc, const char *left, const cha
 {
     _Alignas(64) char scratch[2][TNI_SUM_STRIP * 16];
     const tni_product *p = j->p;
-    for (int64_t o = 0; o < j->deep; o++) {
+    for (int64_t o = 0; o < j->depth; o++) {
         const char *l = left, *r = right;
         int64_t index = o, l_step = j->inner.step[TNI_LEFT], r_step = j->inner.step[TNI_RIGHT];
-        for (int i = p->count[TNI_DEEP] - 1; i >= 0; i--) {
-            const tni_contract_axis *x = &p->axis[TNI_DEEP][i];
+        for (int i = p->count[TNI_DEPTH] - 1; i >= 0; i--) {
+            const tni_contract_axis *x = &p->axis[TNI_DEPTH][i];
             l += index % x->n * x->step[TNI_LEFT];
             r += index % x->n * x->step[TNI_RIGHT];
             index /= x->n;
@@ -86,8 +86,8 @@ static void lanes_item(const lanes_job *j, int64_t item)
     const char *c = NULL;
     if (j->p->beta != 0)
         c = tni_strip_read(&j->addend, scratch, at[TNI_ADDEND], n, j->inner.step[TNI_ADDEND]);
-    if (j->deep == 0 || j->p->alpha != 1 || c)
-        j->row->finish(acc, acc, c, n, j->deep ? j->p->alpha : 0, j->p->beta);
+    if (j->depth == 0 || j->p->alpha != 1 || c)
+        j->row->finish(acc, acc, c, n, j->depth ? j->p->alpha : 0, j->p->beta);
     tni_strip_write(&j->dst, at[TNI_DST], acc, n, j->inner.step[TNI_DST]);
 }
 
@@ -117,12 +117,12 @@ void tni_lanes_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
         j.addend = lanes_io(p->dtype[TNI_ADDEND], p->compute, p->dtype[TNI_ADDEND]);
     for (int k = 0; k < TNI_SIDES; k++)
         j.at[k] = at[k];
-    j.deep = p->alpha != 0 ? p->size[TNI_DEEP] : 0;
+    j.depth = p->alpha != 0 ? p->size[TNI_DEPTH] : 0;
     lanes_axes(&j);
     const int64_t each = tni_width(p->dtype[TNI_LEFT]) + tni_width(p->dtype[TNI_RIGHT]);
     const int64_t count = p->size[TNI_BATCH] * p->size[TNI_ROWS] * p->size[TNI_COLS];
     j.parts =
-        tni_run_parts(tni_mul_saturated(tni_mul_saturated(count, j.deep + 1), each), j.items);
+        tni_run_parts(tni_mul_saturated(tni_mul_saturated(count, j.depth + 1), each), j.items);
     tni_parallel(j.parts, lanes_part, &j);
 }
 
@@ -130,7 +130,7 @@ void tni_lanes_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
 bool tni_lanes_fit(tni_product_plan *s)
 {
     enum { SHORT = 32 };
-    if (s->p.count[TNI_ROWS] || s->p.count[TNI_COLS] || s->p.size[TNI_DEEP] > SHORT)
+    if (s->p.count[TNI_ROWS] || s->p.count[TNI_COLS] || s->p.size[TNI_DEPTH] > SHORT)
         return false;
     s->why = "each product is one short sum: sums lie side by side";
     return true;

@@ -1,7 +1,7 @@
 /* contract_plan.h - the plan of one product of two tensors, and of a chain of them.
  *
- * A product is dst[batch, rows, cols] = alpha * sum over deep of left[batch, rows, deep] *
- * right[batch, deep, cols] + beta * addend[batch, rows, cols], where each of the four roles
+ * A product is dst[batch, rows, cols] = alpha * sum over depth of left[batch, rows, depth] *
+ * right[batch, depth, cols] + beta * addend[batch, rows, cols], where each of the four roles
  * is any number of axes.  Steps are bytes, 0 where an operand does not have the axis. */
 #ifndef TNI_CONTRACT_PLAN_H
 #define TNI_CONTRACT_PLAN_H
@@ -11,7 +11,7 @@
 #include "kernels/kernels.h"
 
 enum { TNI_DST, TNI_LEFT, TNI_RIGHT, TNI_ADDEND, TNI_SIDES };
-enum { TNI_BATCH, TNI_ROWS, TNI_COLS, TNI_DEEP, TNI_ROLES };
+enum { TNI_BATCH, TNI_ROWS, TNI_COLS, TNI_DEPTH, TNI_ROLES };
 
 typedef struct tni_contract_axis {
     int64_t n;
@@ -48,7 +48,7 @@ static inline void tni_product_add(tni_product *p, int role, int64_t n,
         x->step[k] = step[k];
 }
 
-/* Bring it to its normal form: steps of dst positive, axes of a role ordered by dst (deep: by
+/* Bring it to its normal form: steps of dst positive, axes of a role ordered by dst (depth: by
  * left), neighbours that every operand walks as one merged, dst's fastest axis in cols. */
 void tni_product_normal(tni_product *p);
 
@@ -102,7 +102,7 @@ typedef struct tni_panel {
     bool packed;     /* in a buffer: dense, in the compute type */
     bool whole;      /* every panel is packed before the first tile; else one in each part */
     bool transposed; /* a packed one is dense along its first index, not its second */
-    int role[2];     /* left: rows, deep; right: deep, cols; dst: rows, cols */
+    int role[2];     /* left: rows, depth; right: depth, cols; dst: rows, cols */
     int64_t step[2]; /* along them, where it is not packed */
     int64_t bytes;   /* of a buffer */
     int64_t count;   /* of different panels */
@@ -110,11 +110,11 @@ typedef struct tni_panel {
 } tni_panel;
 
 typedef struct tni_tiles {
-    tni_panel_axes in[TNI_ROLES]; /* rows, cols, deep */
+    tni_panel_axes in[TNI_ROLES]; /* rows, cols, depth */
     int64_t tile[TNI_ROLES];      /* largest extents of one gemm */
     bool split;                   /* a gemm for each index of all but the last axes of rows and
                                      * cols, straight into dst */
-    bool deep_cut;                /* deep is summed in several gemms */
+    bool depth_cut;               /* depth is summed in several gemms */
     int64_t items;
     tni_panel panel[TNI_ADDEND]; /* dst, left, right */
     int slots;                   /* parts that have buffers of their own */

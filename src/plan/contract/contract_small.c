@@ -16,8 +16,8 @@ typedef struct small_job {
     tni_strip_io io[TNI_SIDES];
     bool packed[TNI_SIDES];
     tni_gemm g;
-    const tni_contract_axis *rows, *cols, *deep, *batch; /* batch: its innermost axis */
-    int64_t outer;                                       /* the others */
+    const tni_contract_axis *rows, *cols, *depth, *batch; /* batch: its innermost axis */
+    int64_t outer;                                        /* the others */
     char *at[TNI_SIDES];
     int parts;
 } small_job;
@@ -32,10 +32,10 @@ static const tni_contract_axis *small_axis(const tni_product *p, int role)
 bool tni_small_fits(tni_product_plan *s)
 {
     const tni_product *p = &s->p;
-    const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEEP];
+    const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEPTH];
     if (p->sum == TNI_SUM_C64 || p->sum == TNI_SUM_C128 || !p->count[TNI_COLS])
         return false;
-    if (p->count[TNI_ROWS] > 1 || p->count[TNI_COLS] > 1 || p->count[TNI_DEEP] > 1)
+    if (p->count[TNI_ROWS] > 1 || p->count[TNI_COLS] > 1 || p->count[TNI_DEPTH] > 1)
         return false;
     if (m > SMALL_SIDE || n > SMALL_SIDE || k > SMALL_SIDE || m * n > SMALL_SIDE ||
         n * k > SMALL_SIDE || m * k > SMALL_SIDE || m * n * k > SMALL_MOST)
@@ -69,9 +69,9 @@ static void small_one(const small_job *j, char *const at[TNI_SIDES])
     g.b = at[TNI_RIGHT];
     g.d = at[TNI_DST];
     if (j->packed[TNI_LEFT])
-        g.a = small_pack(j, TNI_LEFT, scratch[0], g.a, j->rows, j->deep);
+        g.a = small_pack(j, TNI_LEFT, scratch[0], g.a, j->rows, j->depth);
     if (j->packed[TNI_RIGHT])
-        g.b = small_pack(j, TNI_RIGHT, scratch[1], g.b, j->deep, j->cols);
+        g.b = small_pack(j, TNI_RIGHT, scratch[1], g.b, j->depth, j->cols);
     if (j->packed[TNI_DST]) {
         if (g.beta != 0)
             small_pack(j, TNI_ADDEND, scratch[2], at[TNI_ADDEND], j->rows, j->cols);
@@ -149,12 +149,12 @@ static void small_operands(small_job *j)
                 tni_width(t)};
     }
     tni_gemm *g = &j->g;
-    *g = (tni_gemm){.m = j->rows->n, .n = j->cols->n, .k = j->deep->n};
+    *g = (tni_gemm){.m = j->rows->n, .n = j->cols->n, .k = j->depth->n};
     g->alpha = p->alpha;
     g->beta = p->beta;
-    g->a_m = j->packed[TNI_LEFT] ? j->deep->n * width : j->rows->step[TNI_LEFT];
-    g->a_k = j->packed[TNI_LEFT] ? width : j->deep->step[TNI_LEFT];
-    g->b_k = j->packed[TNI_RIGHT] ? j->cols->n * width : j->deep->step[TNI_RIGHT];
+    g->a_m = j->packed[TNI_LEFT] ? j->depth->n * width : j->rows->step[TNI_LEFT];
+    g->a_k = j->packed[TNI_LEFT] ? width : j->depth->step[TNI_LEFT];
+    g->b_k = j->packed[TNI_RIGHT] ? j->cols->n * width : j->depth->step[TNI_RIGHT];
     g->b_n = g->d_n = width;
     g->d_m = j->packed[TNI_DST] ? j->cols->n * width : j->rows->step[TNI_DST];
 }
@@ -168,7 +168,7 @@ void tni_small_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
     j.row = &tni_kernels_of(tni_isa_level())->contract->row[p->sum];
     j.rows = small_axis(p, TNI_ROWS);
     j.cols = small_axis(p, TNI_COLS);
-    j.deep = small_axis(p, TNI_DEEP);
+    j.depth = small_axis(p, TNI_DEPTH);
     j.batch = small_axis(p, TNI_BATCH);
     j.outer = p->size[TNI_BATCH] / j.batch->n;
     for (int k = 0; k < TNI_SIDES; k++)

@@ -1,6 +1,6 @@
 /* contract_tiles.c - how a product is cut into tiles, and which operands are packed for them.
  *
- * A tile is some axes of rows, of cols and all of deep.  An operand whose axes of a tile merge
+ * A tile is some axes of rows, of cols and all of depth.  An operand whose axes of a tile merge
  * into a matrix with a unit stride is used where it is; others are packed, halves and integers
  * widened on the way.  Candidates are compared by the model of contract_cost.c.  Nothing but
  * shapes, steps and dtypes enters, so bits do not depend on threads. */
@@ -11,7 +11,7 @@
 enum {
     TILE_PANEL = 512 << 10, /* bytes of a tile's thin panels: half of L2 on Zen 4 */
     TILE_WIDE = 4096,       /* the most rows or cols of a packed tile */
-    TILE_DEEP = 16 << 20,   /* bytes of a panel beyond which deep is cut */
+    TILE_DEPTH = 16 << 20,  /* bytes of a panel beyond which depth is cut */
     TILE_WHOLE = 32 << 20,  /* bytes of panels that are packed before the first tile */
     TILE_SINGLES = 5,       /* axes of a role that are tried alone, */
     TILE_MORE = 3,          /* and together with the fastest ones */
@@ -32,7 +32,7 @@ typedef struct tiles_choice {
  * 2 cores of Zen 4 with 512, 130 in squares of 256. */
 static void tiles_want(const tni_product *p, int64_t want[TNI_ROLES])
 {
-    const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEEP];
+    const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEPTH];
     const int64_t wide = m > n ? m : n, thin = m > n ? n : m;
     int64_t piece = 512;
     while (piece > 128 && tni_mul_saturated(p->size[TNI_BATCH], tni_ceil_div(wide, piece)) < 4)
@@ -82,7 +82,7 @@ static bool tiles_take(tni_panel_axes *in, const tni_product *p, int role, uint6
     }
     for (int i = 1; i < in->count; i++)
         in->inside *= in->axis[i].n;
-    if (in->inside > 2 * TILE_WIDE && role != TNI_DEEP)
+    if (in->inside > 2 * TILE_WIDE && role != TNI_DEPTH)
         return false;
     if (in->count) {
         const int64_t each = want / in->inside > 1 ? want / in->inside : 1;
@@ -149,7 +149,7 @@ static int64_t tiles_least(const tni_panel_axes *in, int side)
 static void tiles_panel(tni_tiles *t, const tni_product *p, int side)
 {
     static const int roles[TNI_ADDEND][2] = {
-        {TNI_ROWS, TNI_COLS}, {TNI_ROWS, TNI_DEEP}, {TNI_DEEP, TNI_COLS}};
+        {TNI_ROWS, TNI_COLS}, {TNI_ROWS, TNI_DEPTH}, {TNI_DEPTH, TNI_COLS}};
     tni_panel *x = &t->panel[side];
     for (int i = 0; i < 2; i++)
         x->role[i] = roles[side][i];
@@ -230,7 +230,7 @@ static void tiles_number(tni_tiles *t)
             t->loop[i].panel[side] = changes ? x->count : 0;
             x->count *= changes ? t->loop[i].n : 1;
         }
-        x->whole = x->packed && side != TNI_DST && !t->deep_cut && x->count < t->items &&
+        x->whole = x->packed && side != TNI_DST && !t->depth_cut && x->count < t->items &&
                    tni_mul_saturated(x->count, x->bytes) <= TILE_WHOLE;
     }
 }
@@ -246,24 +246,25 @@ static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
         t->tile[role] = t->in[role].block * t->in[role].inside;
     }
     const int64_t side = t->tile[TNI_ROWS] + t->tile[TNI_COLS];
-    if (!tiles_take(&t->in[TNI_DEEP], p, TNI_DEEP, c->mask[TNI_DEEP], c->order[TNI_DEEP],
+    if (!tiles_take(&t->in[TNI_DEPTH], p, TNI_DEPTH, c->mask[TNI_DEPTH], c->order[TNI_DEPTH],
                     INT64_MAX))
         return false;
-    t->tile[TNI_DEEP] = p->size[TNI_DEEP];
-    t->deep_cut = false;
+    t->tile[TNI_DEPTH] = p->size[TNI_DEPTH];
+    t->depth_cut = false;
     t->split = c->split;
     if (c->split && !tiles_split(t, p))
         return false;
     for (int k = 0; k < TNI_ADDEND; k++)
         tiles_panel(t, p, k);
-    const int64_t deep = TILE_DEEP / (side * tni_width(p->compute));
-    if ((t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed) && p->size[TNI_DEEP] > deep) {
-        if (!tiles_take(&t->in[TNI_DEEP], p, TNI_DEEP, c->mask[TNI_DEEP], c->order[TNI_DEEP],
-                        deep) ||
-            t->in[TNI_DEEP].inside > 2 * deep)
+    const int64_t depth = TILE_DEPTH / (side * tni_width(p->compute));
+    if ((t->panel[TNI_LEFT].packed || t->panel[TNI_RIGHT].packed) &&
+        p->size[TNI_DEPTH] > depth) {
+        if (!tiles_take(&t->in[TNI_DEPTH], p, TNI_DEPTH, c->mask[TNI_DEPTH],
+                        c->order[TNI_DEPTH], depth) ||
+            t->in[TNI_DEPTH].inside > 2 * depth)
             return false;
-        t->tile[TNI_DEEP] = t->in[TNI_DEEP].block * t->in[TNI_DEEP].inside;
-        t->deep_cut = t->tile[TNI_DEEP] < p->size[TNI_DEEP];
+        t->tile[TNI_DEPTH] = t->in[TNI_DEPTH].block * t->in[TNI_DEPTH].inside;
+        t->depth_cut = t->tile[TNI_DEPTH] < p->size[TNI_DEPTH];
         for (int k = TNI_LEFT; k <= TNI_RIGHT; k++)
             tiles_panel(t, p, k);
     }
@@ -336,16 +337,16 @@ static void tiles_try(tiles_search *s, const tiles_choice *c)
 static void tiles_try_orders(tiles_search *s, uint64_t rows, uint64_t cols)
 {
     const int many_rows = (rows & (rows - 1)) != 0, many_cols = (cols & (cols - 1)) != 0,
-              many_deep = s->p->count[TNI_DEEP] > 1;
+              many_depth = s->p->count[TNI_DEPTH] > 1;
     static const int row_orders[] = {TNI_DST, TNI_LEFT, TILE_BOTH},
                      col_orders[] = {TNI_DST, TNI_RIGHT, TILE_BOTH};
     for (int r = 0; r <= 2 * many_rows; r++)
         for (int c = 0; c <= 2 * many_cols; c++)
-            for (int k = 0; k <= many_deep; k++) {
+            for (int k = 0; k <= many_depth; k++) {
                 tiles_choice choice = {.mask = {0, rows, cols, ~(uint64_t)0}};
                 choice.order[TNI_ROWS] = row_orders[r];
                 choice.order[TNI_COLS] = col_orders[c];
-                choice.order[TNI_DEEP] = k ? TNI_RIGHT : TNI_LEFT;
+                choice.order[TNI_DEPTH] = k ? TNI_RIGHT : TNI_LEFT;
                 tiles_try(s, &choice);
                 choice.split = true;
                 if (many_rows || many_cols)

@@ -26,7 +26,7 @@ typedef struct tiles_cursor {
 static void tiles_find(const tni_tiles *t, int64_t item, tiles_cursor *x)
 {
     *x = (tiles_cursor){{0}, {0}, {0}};
-    for (int role = TNI_ROWS; role <= TNI_DEEP; role++)
+    for (int role = TNI_ROWS; role <= TNI_DEPTH; role++)
         x->block[role] = t->in[role].block;
     for (int i = t->nloop - 1; i >= 0; i--) {
         const tni_tile_loop *l = &t->loop[i];
@@ -125,24 +125,24 @@ typedef struct tiles_slot {
     int64_t has[TNI_ADDEND]; /* the number of the panel; -1: none */
 } tiles_slot;
 
-/* The address of a side's panel for `block` of deep's first axis from `deep` on, packed now
+/* The address of a side's panel for `block` of depth's first axis from `depth` on, packed now
  * unless it is there. */
 static const char *tiles_source(const tiles_job *j, const tiles_cursor *x, tiles_slot *slot,
-                                int side, int64_t deep, int64_t block)
+                                int side, int64_t depth, int64_t block)
 {
     const tni_tiles *t = &j->s->tiles;
     const tni_panel *panel = &t->panel[side];
     const char *at = j->at[side] + x->offset[side];
-    if (deep)
-        at += deep * t->in[TNI_DEEP].axis[0].step[side];
+    if (depth)
+        at += depth * t->in[TNI_DEPTH].axis[0].step[side];
     if (!panel->packed)
         return at;
     if (panel->whole)
         return j->workspace + panel->at + x->panel[side] * panel->bytes;
     char *to = slot->scratch + panel->at;
-    if (t->deep_cut || slot->has[side] != x->panel[side]) {
+    if (t->depth_cut || slot->has[side] != x->panel[side]) {
         tiles_cursor here = *x;
-        here.block[TNI_DEEP] = block;
+        here.block[TNI_DEPTH] = block;
         tiles_pack(j, &here, side, at, to);
         slot->has[side] = x->panel[side];
     }
@@ -214,7 +214,7 @@ static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
 {
     const tni_tiles *t = &j->s->tiles;
     const tni_product *p = &j->s->p;
-    const tni_panel_axes *deep = &t->in[TNI_DEEP];
+    const tni_panel_axes *depth = &t->in[TNI_DEPTH];
     tiles_cursor x;
     tiles_find(t, item, &x);
     tni_gemm g = {.m = tiles_extent(t, &x, TNI_ROWS), .n = tiles_extent(t, &x, TNI_COLS)};
@@ -228,10 +228,10 @@ static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
     g.beta = p->beta;
     if (p->beta != 0)
         tiles_load(j, &x, g.d, packed);
-    const int64_t all = deep->count ? deep->axis[0].n : 1;
-    for (int64_t at = 0; at < all; at += deep->block) {
-        const int64_t block = all - at < deep->block ? all - at : deep->block;
-        g.k = block * deep->inside;
+    const int64_t all = depth->count ? depth->axis[0].n : 1;
+    for (int64_t at = 0; at < all; at += depth->block) {
+        const int64_t block = all - at < depth->block ? all - at : depth->block;
+        g.k = block * depth->inside;
         g.a = tiles_source(j, &x, slot, TNI_LEFT, at, block);
         g.b = tiles_source(j, &x, slot, TNI_RIGHT, at, block);
         tiles_steps(j, TNI_LEFT, g.m, g.k, step);

@@ -1,15 +1,15 @@
 /* contract_vector.c - a few rows of dst: vectors times a matrix that is read once.
  *
- * The matrix is dense along deep or along cols where it can be; halves are widened in
+ * The matrix is dense along depth or along cols where it can be; halves are widened in
  * registers for one row, and a few strips at a time into L1 for more.  A block of dst is summed
- * in a buffer over all of deep, so that its bits do not depend on how blocks are shared out. */
+ * in a buffer over all of depth, so that its bits do not depend on how blocks are shared out. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
 
 enum {
     VECTOR_ROWS = 6,        /* the most rows: 8 x 2048 x 2560 of f32 were slower than sgemm's */
-    VECTOR_MOST = 1024,     /* elements of a stretch of deep, and columns of a block */
+    VECTOR_MOST = 1024,     /* elements of a stretch of depth, and columns of a block */
     VECTOR_SCRATCH = 16384, /* bytes of all vectors' stretches, and of all sums: half of L1 */
     VECTOR_STRIPS = 4, /* strips of the matrix that a kernel reads at once, in this scratch: */
     VECTOR_HOLD = 32 << 10
@@ -65,18 +65,18 @@ static const char *vector_strips(const vector_job *j, char *scratch, const char 
     return scratch;
 }
 
-/* acc += x times the matrix of one stretch of deep's innermost axis. */
+/* acc += x times the matrix of one stretch of depth's innermost axis. */
 static void vector_stretch(const vector_job *j, char *acc, const char *left, const char *right,
-                           int64_t n, int64_t k, const tni_contract_axis *deep)
+                           int64_t n, int64_t k, const tni_contract_axis *depth)
 {
     _Alignas(64) char x_scratch[VECTOR_SCRATCH], scratch[VECTOR_HOLD];
-    const int64_t b_n = j->cols.step[TNI_RIGHT], b_k = deep->step[TNI_RIGHT];
+    const int64_t b_n = j->cols.step[TNI_RIGHT], b_k = depth->step[TNI_RIGHT];
     const int64_t width = tni_width(j->s->p.compute), rows = j->rows.n;
     const char *x[VECTOR_ROWS];
     for (int64_t r = 0; r < rows; r++) {
         char *own = x_scratch + r * j->most * width;
         x[r] = tni_strip_read(&j->left, own, left + r * j->rows.step[TNI_LEFT], k,
-                              deep->step[TNI_LEFT]);
+                              depth->step[TNI_LEFT]);
         if ((uintptr_t)x[r] % 16) /* kernels take vectors of the compute type */
             x[r] = memcpy(own, x[r], (size_t)(k * width));
     }
@@ -103,26 +103,27 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
     }
 }
 
-/* All of deep, its outer axes by their number. */
+/* All of depth, its outer axes by their number. */
 static void vector_sum(const vector_job *j, char *acc, const char *left, const char *right,
                        int64_t n)
 {
     const tni_product *p = &j->s->p;
-    const int count = p->count[TNI_DEEP];
+    const int count = p->count[TNI_DEPTH];
     const tni_contract_axis one = {1, {0}};
-    const tni_contract_axis *deep = count ? &p->axis[TNI_DEEP][count - 1] : &one;
-    for (int64_t outer = p->size[TNI_DEEP] / deep->n, o = 0; o < outer; o++) {
+    const tni_contract_axis *depth = count ? &p->axis[TNI_DEPTH][count - 1] : &one;
+    for (int64_t outer = p->size[TNI_DEPTH] / depth->n, o = 0; o < outer; o++) {
         const char *l = left, *r = right;
         int64_t index = o;
         for (int i = count - 2; i >= 0; i--) {
-            const tni_contract_axis *x = &p->axis[TNI_DEEP][i];
+            const tni_contract_axis *x = &p->axis[TNI_DEPTH][i];
             l += index % x->n * x->step[TNI_LEFT];
             r += index % x->n * x->step[TNI_RIGHT];
             index /= x->n;
         }
-        for (int64_t k = 0; k < deep->n; k += j->most)
-            vector_stretch(j, acc, l + k * deep->step[TNI_LEFT], r + k * deep->step[TNI_RIGHT],
-                           n, deep->n - k < j->most ? deep->n - k : j->most, deep);
+        for (int64_t k = 0; k < depth->n; k += j->most)
+            vector_stretch(j, acc, l + k * depth->step[TNI_LEFT],
+                           r + k * depth->step[TNI_RIGHT], n,
+                           depth->n - k < j->most ? depth->n - k : j->most, depth);
     }
 }
 
@@ -217,7 +218,7 @@ void tni_vector_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *
         j.at[i] = at[i];
     j.outer = p->size[TNI_BATCH] * (p->size[TNI_COLS] / j.cols.n);
     const int64_t count = tni_mul_saturated(p->size[TNI_BATCH], p->size[TNI_COLS]);
-    const int64_t bytes = tni_mul_saturated(tni_mul_saturated(count, p->size[TNI_DEEP] + 1),
+    const int64_t bytes = tni_mul_saturated(tni_mul_saturated(count, p->size[TNI_DEPTH] + 1),
                                             tni_width(p->dtype[TNI_RIGHT]));
     j.parts = tni_run_parts(bytes, count);
     vector_shared shared = {.job = &j, .width = vector_width(&j)};
@@ -235,7 +236,7 @@ static bool vector_rows_fit(const tni_product *p)
     enum { FAR = 4 << 20 }; /* bytes that two cores' L2 does not hold */
     const bool same = p->dtype[TNI_RIGHT] == p->compute && tni_product_by_blas(p);
     const int64_t bytes =
-        tni_mul_saturated(tni_mul_saturated(p->size[TNI_COLS], p->size[TNI_DEEP]),
+        tni_mul_saturated(tni_mul_saturated(p->size[TNI_COLS], p->size[TNI_DEPTH]),
                           tni_width(p->dtype[TNI_RIGHT]));
     return p->count[TNI_ROWS] == 1 && p->size[TNI_ROWS] <= VECTOR_ROWS &&
            p->sum != TNI_SUM_C64 && p->sum != TNI_SUM_C128 && !tni_product_pairs(p) &&

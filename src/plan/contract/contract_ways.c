@@ -21,14 +21,14 @@ static void contract_nothing_run(const tni_product_plan *s, char *const at[TNI_S
 static bool scale_fits(tni_product_plan *s)
 {
     s->why = "nothing is summed: beta * c";
-    return !s->p.size[TNI_DEEP];
+    return !s->p.size[TNI_DEPTH];
 }
 
 /* A tensor alone, and nothing to sum: a copy or a cast. */
 static bool copy_fits(tni_product_plan *s)
 {
     s->why = "nothing is multiplied or summed";
-    return s->p.alone && !s->p.count[TNI_DEEP] && s->p.alpha == 1 && s->p.beta == 0;
+    return s->p.alone && !s->p.count[TNI_DEPTH] && s->p.alpha == 1 && s->p.beta == 0;
 }
 
 static void copy_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace)
