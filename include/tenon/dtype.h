@@ -1,4 +1,4 @@
-/* dtype.h - the seventeen element types: names, sizes, promotion. */
+/* dtype.h - the element types: names, sizes, promotion. */
 #ifndef TENON_DTYPE_H
 #define TENON_DTYPE_H
 

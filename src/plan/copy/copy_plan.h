@@ -1,7 +1,8 @@
 /* copy_plan.h - the plan of a copy: which bytes stay together, which tile, which loops around,
  * and the way in which tiles get to dst.
  *
- * A way is a row of copy_ways.c and a file way_*.c; a new one is both, and nothing else. */
+ * A way is a row in a file way_*.c, declared in copy_walk.h and listed in copy_ways.c in the order of
+ * preference; a new one is these three (CONTRIBUTING.md, "Add a way to copy"). */
 #ifndef TNI_COPY_PLAN_H
 #define TNI_COPY_PLAN_H
 

@@ -1,6 +1,6 @@
 /* copy_ways.c - how a copy is done: its unit, its kind, and the first way that fits.
  *
- * A new way is a file way_<name>.c and a row here (CONTRIBUTING.md, "Add a copy strategy"). */
+ * CONTRIBUTING.md, "Add a way to copy", says what a new one consists of. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
