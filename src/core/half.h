@@ -1,6 +1,6 @@
-/* half.h - the small floats f16, bf16, f8e4m3, f8e5m2 as bits, to and from f32 and f64.
+/* half.h - the narrow floats f16, bf16, f8e4m3, f8e5m2 as bits, to and from f32 and f64.
  *
- * To f32 is exact.  To a small float rounds once, to nearest even: f64 and 64-bit integers go
+ * To f32 is exact.  To a narrow float rounds once, to nearest even: f64 and 64-bit integers go
  * through a value rounded to odd, which no second rounding can mislead.  NaN stays NaN and
  * keeps its sign; overflow is infinity, or NaN in f8e4m3, which has no infinity.  No branch
  * depends on the value, so loops over these functions become vector code. */

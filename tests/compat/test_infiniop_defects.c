@@ -111,7 +111,7 @@ static void two_halves(infiniDtype_t dtype, uint16_t a, uint16_t b, uint16_t sum
     assert_int_equal(c, prod);
 }
 
-/* Small floats round to nearest even, overflow to infinity, and keep NaN. */
+/* Narrow floats round to nearest even, overflow to infinity, and keep NaN. */
 static void test_small_floats(void **state)
 {
     (void)state;

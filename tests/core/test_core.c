@@ -433,7 +433,7 @@ static void failing_allocations_leave_everything(void **state)
 
 /* ---- facts of ops ---- */
 
-/* An op computes in the dtype itself, in f32 for a small float without a kernel, or not at all;
+/* An op computes in the dtype itself, in f32 for a narrow float without a kernel, or not at all;
  * integers divide in the smaller float that holds them. */
 static void ops_compute_in_a_dtype(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_cast.c - every pair of dtypes in every layout, and the small floats in full. */
+/* test_cast.c - every pair of dtypes in every layout, and the narrow floats in full. */
 #include "layout.h"
 #include "ops_oracle.h"
 
@@ -100,7 +100,7 @@ static void halves(void **state)
     }
 }
 
-/* Each f32 pattern in steps, at and beside the ties of every small float. */
+/* Each f32 pattern in steps, at and beside the ties of every narrow float. */
 static void ties(void **state)
 {
     (void)state;

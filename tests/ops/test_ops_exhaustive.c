@@ -5,7 +5,7 @@
 
 enum { HALVES = 65536 };
 
-static float magnitudes[32768]; /* of the small float in hand, by bits; NaN is above all */
+static float magnitudes[32768]; /* of the narrow float in hand, by bits; NaN is above all */
 
 static void list_magnitudes(tn_dtype t)
 {
@@ -14,7 +14,7 @@ static void list_magnitudes(tn_dtype t)
         magnitudes[b] = (float)small_value(t, b, width);
 }
 
-/* Bits of the small float that x rounds to: the neighbours of x by bisection, the nearer one
+/* Bits of the narrow float that x rounds to: the neighbours of x by bisection, the nearer one
  * of them, the even one at a tie.  Past the largest number the next step would be 2^(high + 1),
  * or 480 for f8e4m3. */
 static unsigned nearest_bits(tn_dtype t, float x)

@@ -1,7 +1,7 @@
 /* reduce_oracle.h - reductions one element at a time: the tree as the header describes it.
  *
  * A sequence is collected element by element; nothing here is shared with the library but the
- * conversions of small floats. */
+ * conversions of narrow floats. */
 #ifndef REDUCE_ORACLE_H
 #define REDUCE_ORACLE_H
 

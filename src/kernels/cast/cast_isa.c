@@ -140,7 +140,7 @@ INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64
 #define CAST U64_ODD, uint64_t, float, tni_f32_odd(tni_f64_odd_u64(x))
 #include "cast_loop.inc"
 
-/* Small floats. */
+/* Narrow floats. */
 #define CAST F8E4M3_F32, uint8_t, float, tni_f32_of_f8e4m3(x)
 #include "cast_loop.inc"
 #define CAST F8E5M2_F32, uint8_t, float, tni_f32_of_f8e5m2(x)

@@ -92,7 +92,7 @@ static double settled(double x)
     return isnan(x) ? (double)NAN : x;
 }
 
-/* Two f64 hold every sum and product of small floats: rounding twice rounds once. */
+/* Two f64 hold every sum and product of narrow floats: rounding twice rounds once. */
 static double meet_real(int op, double x, double y)
 {
     const double r = op == ADD     ? x + y

@@ -23,7 +23,7 @@ typedef void (*tni_op_fn)(char *d, const char *const *s, const int64_t *step, in
                           const double *params, int64_t ahead);
 
 /* The kernel of an op whose sources have this dtype, at a level of tni_isa (a level that was
- * not compiled gives the one below); NULL when there is none.  Small floats without a kernel of
+ * not compiled gives the one below); NULL when there is none.  Narrow floats without a kernel of
  * their own compute in f32. */
 tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype dtype);
 

@@ -1,6 +1,6 @@
 /* fold_terms.c - elements of any dtype as terms of f32 or f64.
  *
- * Small floats are read as f32, integers as f64; then comes what the reduction adds of them. */
+ * Narrow floats are read as f32, integers as f64; then comes what the reduction adds of them. */
 #include <math.h>
 
 #include "plan/plan.h"
@@ -10,7 +10,7 @@ const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *bu
     if (f->elem == f->src || tni_is_complex(f->src))
         return x;
     const tni_cast cast = tni_cast_chain(f->isa, f->src, f->elem);
-    cast.fn[0](buf, x, n, 0, false); /* small floats and integers take one step */
+    cast.fn[0](buf, x, n, 0, false); /* narrow floats and integers take one step */
     return buf;
 }
 
