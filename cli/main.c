@@ -13,8 +13,9 @@ static void list_commands(FILE *out)
     fprintf(out, "tenon - tensors in files\n\n");
     for (int i = 0; i < command_count; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
-    fprintf(out, "\nFiles: x.npy, x.npz:name, x.safetensors:name, x.gguf:name, - for a\n"
-                 "pipe of .npy.  tenon help COMMAND says more; so does man tenon.\n");
+    fprintf(out, "\nFiles: x.npy, x.npz:name, x.safetensors:name, x.gguf:name, x.pt:name, a\n"
+                 "folder or index.json of shards, - for a pipe of .npy.  tenon help COMMAND\n"
+                 "says more; so does man tenon.\n");
 }
 
 static const char *op_name(int i)

@@ -3,7 +3,7 @@
  * dst has the dtype T that the sources promote to; or f32 where T is a float of 8 or 16 bits (the
  * sums as they are); or a wider integer dtype that T promotes to, where T is an integer or bool.
  *
- * f64, f32, c128, c64 are computed in T; smaller floats in f32, from the first product to the
+ * f64, f32, c128, c64 are computed in T; f8, f16, bf16 in f32, from the first product to the
  * one rounding into dst; integers wrap as dst's dtype does, the sources converted to it first;
  * bool is "or" of "and".  |got - exact| is at most (k + 16) 2^-24 times the sum of the products'
  * magnitudes (2^-53 for f64 and c128; 3 times that for complex), and one rounding into dst.
@@ -17,7 +17,7 @@
  * Failures of every call here, the first that applies:
  *
  * TN_ENULL      a pointer is NULL
- * TN_EARG       n, an ndim, dst is TN_READONLY, alpha or beta of integers is not a whole number
+ * TN_EARG       n or an ndim is out of range, dst is TN_READONLY, alpha or beta of integers is not a whole number
  * TN_EFORMAT    the text (tn_error_column says where), or its number of terms
  * TN_EDEVICE
  * TN_EDTYPE     the sources have no common dtype, dst does not fit them, tn_gemm of bool

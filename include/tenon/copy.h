@@ -4,12 +4,13 @@
  * Rules of every call that writes a dst, here and in create.h, pad.h, join.h and pattern.h:
  *
  * - dst is not TN_READONLY (TN_EARG), no two of its indices share a byte (TN_ESTRIDE), and it
- *   shares no byte with a source (TN_EOVERLAP);
+ *   shares no byte with a source (TN_EOVERLAP), unless the call says otherwise;
  * - every tensor is on TN_CPU (TN_EDEVICE), has a known dtype (TN_EDTYPE), a size and a byte
  *   range below 2^63 (TN_EOVERFLOW), and data if it has elements (TN_ENULL);
  * - any operand may be strided, reversed or misaligned; a source may be broadcast (stride 0);
  * - a call named _copy allocates its result, dense and row-major, with the calling thread's
- *   handle (TN_ENOMEM); release it with tn_free.  The other calls allocate nothing.
+ *   handle (TN_ENOMEM); release it with tn_free.  So do tn_contiguous, tn_like, tn_full and
+ *   tn_pad_hw_inplace; the other calls allocate nothing.
  *
  * The comments below list only the failures that a call has beyond these. */
 #ifndef TENON_COPY_H

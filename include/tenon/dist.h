@@ -34,7 +34,8 @@ typedef struct tn_placement {
  * lists the mesh's ranks in row-major order (each of 0 .. product - 1 once), NULL is 0, 1, 2
  * ... Each rank has one part: a dense index space, its indices in rising global order.
  *
- * TN_EARG      ndim, mesh_ndim, an extent of the mesh < 1, axis, cut, block, first, ranks
+ * TN_EARG      ndim or mesh_ndim is out of range, an extent of the mesh is < 1, a placement's
+ *              axis, cut, block or first does not fit, ranks is no permutation
  * TN_ESHAPE    a negative extent
  * TN_EOVERFLOW more than INT_MAX ranks, more than 2^63 - 1 elements
  * TN_EUNSUPPORTED a nested TN_CUT_CYCLIC that leaves more than 10^7 pieces to one rank (reported by

@@ -12,7 +12,7 @@ TN_BEGIN
  *
  * TN_EARG    n < 1, or dim is out of range
  * TN_EDTYPE  dtypes differ
- * TN_ESHAPE  ranks differ, other extents differ, or the extents along dim do not add up */
+ * TN_ESHAPE  numbers of axes differ, other extents differ, or the extents along dim do not add up */
 TN_API TN_NODISCARD tn_status tn_concat(const tn_tensor *dst, int dim, int n,
                                         const tn_tensor *const *srcs);
 

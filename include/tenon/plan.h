@@ -95,9 +95,9 @@ TN_API size_t tn_plan_explain_size(const tn_plan *plan);
 TN_API TN_NODISCARD tn_status tn_plan_json(const tn_plan *plan, char *buf, size_t size);
 TN_API size_t tn_plan_json_size(const tn_plan *plan);
 
-/* Make a second plan by measuring candidates for about so many milliseconds on this data: dst is
+/* Make a second plan by measuring candidates for about `milliseconds` ms on this data: dst is
  * written, by every candidate alike.  A plan that has nothing to choose is returned itself,
- * held once more.  Release both.
+ * with one more reference.  Release both.
  *
  * TN_ENULL     out, plan or an address is NULL
  * TN_EARG      milliseconds is negative or NaN

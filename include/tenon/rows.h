@@ -9,10 +9,10 @@
 
 TN_BEGIN
 
-/* exp(x - max) / sum within 4 + |x - max| ulp, and x - max - log(sum) within 4 ulp of the
- * largest of |x|, |result| and 1, along axis dim, sum by the tree; smaller floats rounded once
- * from f32, numbers below 2^-126 may be 0.  NaN or +inf in a row, or nothing but -inf, make the
- * row NaN.
+/* softmax is exp(x - max) / sum along axis dim, within 4 + |x - max| ulp.  log_softmax is
+ * x - max - log(sum), within 4 ulp of the largest of |x|, |result| and 1.  sum is by the tree;
+ * f8, f16 and bf16 are rounded once from f32; numbers below 2^-126 may be 0.  NaN or +inf in a
+ * row, or nothing but -inf, make the row NaN.
  *
  * TN_EARG   dim out of range */
 TN_API TN_NODISCARD tn_status tn_softmax(const tn_tensor *dst, const tn_tensor *src, int dim);
@@ -51,7 +51,7 @@ TN_API TN_NODISCARD tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_ten
                                               const tn_tensor *weight, double eps);
 
 /* Each pair (x, y) of a row becomes (x cos - y sin, x sin + y cos), rounded after each product
- * and after the sum, smaller floats once from f32: rotary positions.  Pairs are elements i and
+ * and after the sum, f8, f16 and bf16 once from f32: rotary positions.  Pairs are elements i and
  * i + n / 2 of the last axis of src, n long, or 2 i and 2 i + 1 when pairs is true.
  *
  * sin and cos have one dtype, as weight above, and broadcast to src's shape with n / 2 for n.

@@ -61,7 +61,7 @@ TN_API const char *tn_isa(void);
  * configuration folder (TENON_TUNE set and empty: from nowhere).  A file that is damaged or was
  * made on another CPU is ignored there.  They affect speed only, never results.
  *
- * tn_tune measures them for about so many milliseconds, on 64 MB that it allocates.
+ * tn_tune measures them for about `milliseconds` ms, on 64 MB that it allocates.
  *
  * TN_ENULL         path is NULL
  * TN_EARG          milliseconds is negative or NaN

@@ -17,10 +17,10 @@
 #ifndef TENON_STREAM_H
 #define TENON_STREAM_H
 
-#include <tenon/elementwise.h>
 #include <tenon/expr.h>
 #include <tenon/index.h>
 #include <tenon/io.h>
+#include <tenon/ops.h>
 
 TN_BEGIN
 
@@ -121,8 +121,8 @@ typedef struct tn_stream_take {
  * box           elements of each box but the last ones of an axis; 0 lets the planner choose
  *               by max_mem.  With it the boxes, too, do not depend on max_mem
  * threads       0 is that of the calling thread's handle, 1 computes in the calling thread
- * progress      is passed the bytes of the result that the sink has, or half of them and what the
- *               first of two passes has done; a status that is not TN_OK ends the job with it */
+ * progress      is passed the bytes delivered so far and all of them; in a job of two passes each
+ *               pass counts as half; a status that is not TN_OK ends the job with it */
 typedef struct tn_stream {
     tn_stream_recipe recipe;
     const void *args;
@@ -146,7 +146,8 @@ typedef struct tn_stream_facts {
     const char *way;          /* "nothing": no elements; "in order": sources are read as they
                                 * lie; "boxes": through the page cache; "direct": past it, with
                                 * many reads in flight; "two-pass": direct, by a temporary file
-                                * of the size of the source */
+                                * of the size of the source; "temporary file": a sort whose
+                                * sequences do not fit into memory, by one of the result's size */
     int64_t boxes, box;       /* how many, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
     int64_t memory;           /* bytes for elements */
@@ -234,7 +235,7 @@ typedef struct tn_difference {
  * fit into memory are compared piece by piece, in order.  NaN equals NaN, an infinity itself;
  * complex numbers are compared part by part.
  *
- * TN_ENULL, TN_ESHAPE, and TN_EARG when one of two different dtypes is complex */
+ * TN_ENULL, TN_ESHAPE, TN_ENOMEM, and TN_EARG when one of two different dtypes is complex */
 TN_API TN_NODISCARD tn_status tn_compare(const tn_tensor *a, const tn_tensor *b, double atol,
                                          double rtol, tn_difference *d);
 

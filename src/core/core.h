@@ -55,7 +55,7 @@ bool tni_is_utf8(const char *text);
 
 /* ---- sizes ---- */
 
-/* n / each, rounded up; n is at least 1, so that nothing overflows. */
+/* n / each, rounded up, without overflow; n is at least 1 (0 may make 1). */
 static inline int64_t tni_ceil_div(int64_t n, int64_t each)
 {
     return (n - 1) / each + 1;

@@ -15,8 +15,7 @@
 static _Thread_local char sentence[512];
 static _Thread_local int column; /* of the text that the failing call was given; 0: none */
 
-/* Indexed by the enumerator, so a row out of order or missing leaves a NULL that test_core
- * finds. */
+/* Indexed by the enumerator, so a missing row leaves a NULL that test_core finds. */
 static const char *const names[] = {
 #define STATUS(name) [name] = #name,
 #include "status.def"

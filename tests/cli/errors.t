@@ -41,8 +41,9 @@ $ tenon
 2>   help       this list, or one command
 2>   version    print the version
 2> 
-2> Files: x.npy, x.npz:name, x.safetensors:name, x.gguf:name, - for a
-2> pipe of .npy.  tenon help COMMAND says more; so does man tenon.
+2> Files: x.npy, x.npz:name, x.safetensors:name, x.gguf:name, x.pt:name, a
+2> folder or index.json of shards, - for a pipe of .npy.  tenon help COMMAND
+2> says more; so does man tenon.
 ? 2
 $ tenon frobnicate
 2> tenon: unknown command "frobnicate"; see tenon help
