@@ -5,6 +5,7 @@
  * every number as it was. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,49 +83,89 @@ void tni_tune_set(tni_tuned_number which, int64_t value)
 
 /* ---- the file ---- */
 
-/* One line "name value"; false: it is none of ours, or out of range. */
-static bool take_line(const char *line, int64_t *found)
+/* Why a file is not used: a status, and what its sentence says behind the path. */
+typedef struct refusal {
+    tn_status status;
+    char why[160];
+} refusal;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static bool
+refuse(refusal *r, tn_status status, const char *fmt, ...)
 {
-    char name[32];
-    long long value;
-    int used = 0;
-    if (sscanf(line, "%31s %lld%n", name, &value, &used) != 2 || line[used] != 0)
-        return false;
-    for (int i = 0; i < TNI_TUNED; i++)
-        if (!strcmp(name, numbers[i].name) && value >= numbers[i].least &&
-            value <= numbers[i].most && !found[i]) {
-            found[i] = value;
-            return true;
-        }
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->why, sizeof r->why, fmt, args);
+    va_end(args);
+    r->status = status;
     return false;
 }
 
-static tn_status parse(char *text, const char *path)
+/* Line number `at`, "name value". */
+static bool take_line(const char *line, int at, int64_t *found, refusal *r)
+{
+    char name[32];
+    long long value;
+    int used = 0, i = 0;
+    if (sscanf(line, "%31s %lld%n", name, &value, &used) != 2 || line[used] != 0)
+        return refuse(r, TN_EFORMAT, "line %d: expected a name and a number", at);
+    while (i < TNI_TUNED && strcmp(name, numbers[i].name) != 0)
+        i++;
+    if (i == TNI_TUNED)
+        return refuse(r, TN_EFORMAT, "line %d: unknown name \"%s\"", at, name);
+    if (found[i])
+        return refuse(r, TN_EFORMAT, "line %d: %s is there twice", at, name);
+    if (value < numbers[i].least || value > numbers[i].most)
+        return refuse(r, TN_EFORMAT, "line %d: %s: got %lld, expected %lld to %lld", at, name,
+                      value, (long long)numbers[i].least, (long long)numbers[i].most);
+    found[i] = value;
+    return true;
+}
+
+static bool parse(char *text, refusal *r)
 {
     int64_t found[TNI_TUNED] = {0};
     char name[64], *line = text + sizeof head - 1;
     cpu_name(name);
     if (strncmp(text, head, sizeof head - 1) != 0)
-        return tni_fail(TN_EFORMAT, "tune_load: %s: not a tune file of version 1", path);
+        return refuse(r, TN_EFORMAT, "not a tune file of version 1");
     for (int at = 2; *line; at++) {
         char *end = strchr(line, '\n');
         if (!end)
-            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d is truncated", path, at);
+            return refuse(r, TN_EFORMAT, "line %d is truncated", at);
         *end = 0;
         if (!strncmp(line, "cpu ", 4)) {
             if (strcmp(line + 4, name) != 0)
-                return tni_fail(TN_EUNSUPPORTED, "tune_load: %s: made on %.48s, this is %s",
-                                path, line + 4, name);
-        } else if (*line != '#' && !take_line(line, found)) {
-            return tni_fail(TN_EFORMAT, "tune_load: %s: line %d: the value is out of range",
-                            path, at);
+                return refuse(r, TN_EUNSUPPORTED, "made on %.48s, this is %s", line + 4, name);
+        } else if (*line != '#' && !take_line(line, at, found, r)) {
+            return false;
         }
         line = end + 1;
     }
     for (int i = 0; i < TNI_TUNED; i++)
         if (found[i])
             tni_tune_set((tni_tuned_number)i, found[i]);
-    return TN_OK;
+    return true;
+}
+
+/* Use the numbers of a file; the calling thread's sentence stays as it is. */
+static bool load(const char *path, refusal *r)
+{
+    char text[4096];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return refuse(r, TN_EIO, "%s", strerror(errno));
+    ssize_t n = read(fd, text, sizeof text);
+    const int error = errno;
+    close(fd);
+    if (n < 0)
+        return refuse(r, TN_EIO, "%s", strerror(error));
+    if (n == (ssize_t)sizeof text || memchr(text, 0, (size_t)n))
+        return refuse(r, TN_EFORMAT, "not a tune file of version 1");
+    text[n] = 0;
+    return parse(text, r);
 }
 
 static void now_looked(void)
@@ -135,20 +176,11 @@ static void now_looked(void)
 
 tn_status tn_tune_load(const char *path)
 {
-    char text[4096];
+    refusal r;
     if (!path)
         return tni_fail(TN_ENULL, "tune_load: path is NULL");
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return tni_fail(TN_EIO, "tune_load: %s: %s", path, strerror(errno));
-    ssize_t n = read(fd, text, sizeof text);
-    close(fd);
-    if (n < 0)
-        return tni_fail(TN_EIO, "tune_load: %s: %s", path, strerror(errno));
-    if (n == (ssize_t)sizeof text || memchr(text, 0, (size_t)n))
-        return tni_fail(TN_EFORMAT, "tune_load: %s: not a tune file of version 1", path);
-    text[n] = 0;
-    TRY(parse(text, path));
+    if (!load(path, &r))
+        return tni_fail(r.status, "tune_load: %s: %s", path, r.why);
     now_looked();
     return TN_OK;
 }
@@ -185,11 +217,8 @@ void tni_tune_first(void)
         snprintf(path, sizeof path, "%s/tenon/tune", config);
     else if (home && *home)
         snprintf(path, sizeof path, "%s/.config/tenon/tune", home);
-    if (path[0] && access(path, R_OK) == 0) {
-        char before[256];
-        snprintf(before, sizeof before, "%s", tn_error());
-        if (tn_tune_load(path) != TN_OK)
-            (void)tni_fail(TN_OK, "%s", before);
-    }
+    refusal ignored;
+    if (path[0])
+        (void)load(path, &ignored);
     now_looked();
 }

@@ -50,24 +50,31 @@ static void ignored(void **state)
     static const struct {
         const char *text;
         tn_status status;
+        const char *says;
     } of[] = {
-        {"", TN_EFORMAT},
-        {"tenon tune 2\nline_piece 256\n", TN_EFORMAT},
-        {"tenon tune 1\nline_piece 256", TN_EFORMAT},
-        {"tenon tune 1\nline_piece\n", TN_EFORMAT},
-        {"tenon tune 1\nline_piece 256 512\n", TN_EFORMAT},
-        {"tenon tune 1\nline_piece -256\n", TN_EFORMAT},
-        {"tenon tune 1\nline_piece 0\n", TN_EFORMAT},
-        {"tenon tune 1\nline_piece 99999999999999999999\n", TN_EFORMAT},
-        {"tenon tune 1\nline_piece 256\nline_piece 512\n", TN_EFORMAT},
-        {"tenon tune 1\nline_piece 256\nno_number 1\n", TN_EFORMAT},
-        {"tenon tune 1\ncpu of another kind\nline_piece 256\n", TN_EUNSUPPORTED},
+        {"", TN_EFORMAT, "not a tune file of version 1"},
+        {"tenon tune 2\nline_piece 256\n", TN_EFORMAT, "not a tune file of version 1"},
+        {"tenon tune 1\nline_piece 256", TN_EFORMAT, "line 2 is truncated"},
+        {"tenon tune 1\nline_piece\n", TN_EFORMAT, "line 2: expected a name and a number"},
+        {"tenon tune 1\nline_piece 256 512\n", TN_EFORMAT,
+         "line 2: expected a name and a number"},
+        {"tenon tune 1\nline_piece -256\n", TN_EFORMAT,
+         "line 2: line_piece: got -256, expected 64 to 4096"},
+        {"tenon tune 1\nline_piece 0\n", TN_EFORMAT,
+         "line 2: line_piece: got 0, expected 64 to 4096"},
+        {"tenon tune 1\nline_piece 99999999999999999999\n", TN_EFORMAT, "expected 64 to 4096"},
+        {"tenon tune 1\nline_piece 256\nline_piece 512\n", TN_EFORMAT,
+         "line 3: line_piece is there twice"},
+        {"tenon tune 1\nline_piece 256\nno_number 1\n", TN_EFORMAT,
+         "line 3: unknown name \"no_number\""},
+        {"tenon tune 1\ncpu of another kind\nline_piece 256\n", TN_EUNSUPPORTED,
+         "made on of another kind, this is "},
     };
     char path[512], long_text[8192] = "tenon tune 1\n";
     snprintf(path, sizeof path, "%s", in_folder("tune_bad"));
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         write_text(path, of[i].text);
-        if (tn_tune_load(path) != of[i].status)
+        if (tn_tune_load(path) != of[i].status || !strstr(tn_error(), of[i].says))
             fail_msg("%s: %s", of[i].text, tn_error());
         assert_int_equal(tni_tuned(TNI_LINE_PIECE), 128);
     }
@@ -78,6 +85,24 @@ static void ignored(void **state)
     write_text(path, "tenon tune 1\n# a remark\n");
     OK(tn_tune_load(path));
     assert_int_equal(tni_tuned(TNI_LINE_PIECE), 128);
+    remove(path);
+}
+
+/* The first plan looks for a file; one that is damaged leaves the sentence and the column of the
+ * failure before it. */
+static void quiet_at_first(void **state)
+{
+    (void)state;
+    char path[512], before[512];
+    snprintf(path, sizeof path, "%s", in_folder("tune_quiet"));
+    write_text(path, "tenon tune 1\nline_piece 0\n");
+    setenv("TENON_TUNE", path, 1);
+    assert_int_equal(tni_fail_at(TN_EFORMAT, 7, "%0400d", 1), TN_EFORMAT);
+    snprintf(before, sizeof before, "%s", tn_error());
+    tni_tune_first();
+    assert_string_equal(tn_error(), before);
+    assert_int_equal(tn_error_column(), 7);
+    unsetenv("TENON_TUNE");
     remove(path);
 }
 
@@ -190,7 +215,7 @@ int main(void)
         cmocka_unit_test(saved_and_loaded), cmocka_unit_test(ignored),
         cmocka_unit_test(tuned_plans),      cmocka_unit_test(others_come_back),
         cmocka_unit_test(long_rows),        cmocka_unit_test(explained),
-        cmocka_unit_test(measured),
+        cmocka_unit_test(measured),         cmocka_unit_test(quiet_at_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
