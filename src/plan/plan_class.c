@@ -32,7 +32,8 @@ tn_plan *tni_plan_new_more(const tni_plan_class *class, size_t more, const char 
 }
 
 /* Byte ranges meet: decide exactly, on the planned layouts with these addresses. */
-static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, int k)
+static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, int k,
+                               const char *call)
 {
     const bool allowed = plan->allow_alias && k >= plan->alias_from;
     if (allowed && dst == src && plan->same >> k & 1)
@@ -40,7 +41,7 @@ static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, 
     tn_tensor d = plan->ts[0], s = plan->ts[k];
     d.data = dst;
     memcpy(&s.data, &src, sizeof src);
-    return tni_check_disjoint(&d, &s, allowed, plan->call);
+    return tni_check_disjoint(&d, &s, allowed, call);
 }
 
 tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const void *const *srcs,
@@ -54,14 +55,14 @@ tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const vo
         return tni_fail(TN_ENULL, "%s: dst is NULL", call);
     for (int k = 1; k <= nsrc; k++)
         if (!srcs[k - 1] && plan->low[k] != plan->high[k])
-            return tni_fail(TN_ENULL, "%s: source %d is NULL", call, k - 1);
+            return tni_fail(TN_ENULL, "%s: src %d is NULL", call, k - 1);
     uintptr_t d = (uintptr_t)dst;
     for (int k = 1; k <= nsrc; k++) {
         uintptr_t s = (uintptr_t)srcs[k - 1];
         bool meet = d + (uintptr_t)plan->low[0] < s + (uintptr_t)plan->high[k] &&
                     s + (uintptr_t)plan->low[k] < d + (uintptr_t)plan->high[0];
         if (UNLIKELY(meet))
-            TRY(plan_disjoint(plan, dst, srcs[k - 1], k));
+            TRY(plan_disjoint(plan, dst, srcs[k - 1], k, call));
     }
     return TN_OK;
 }
@@ -131,8 +132,8 @@ tn_status tn_plan_run_in(const tn_plan *plan, void *dst, const void *const *srcs
     return TN_OK;
 }
 
-/* Copies are planned anew; others are immutable and have nothing to choose: the same plan is held
- * once more. */
+/* Copies are planned anew; others are immutable and have nothing to choose: the same plan gets
+ * one more reference. */
 tn_status tn_plan_tuned(tn_plan **out, const tn_plan *plan, void *dst, const void *const *srcs,
                         double milliseconds)
 {

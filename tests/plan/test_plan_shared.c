@@ -126,9 +126,9 @@ static void refused_runs(void **state)
     assert_int_equal(tn_plan_run(plan, NULL, (const void *const[]){x}), TN_ENULL);
     assert_string_equal(tn_error(), "plan_run: dst is NULL");
     assert_int_equal(tn_plan_run(plan, room, (const void *const[]){NULL}), TN_ENULL);
-    assert_string_equal(tn_error(), "plan_run: source 0 is NULL");
+    assert_string_equal(tn_error(), "plan_run: src 0 is NULL");
     assert_int_equal(tn_plan_run(plan, room, (const void *const[]){room}), TN_EOVERLAP);
-    assert_string_equal(tn_error(), "rearrange: dst and src share bytes");
+    assert_string_equal(tn_error(), "plan_run: dst and src share bytes");
     assert_int_equal(tn_plan_run(plan, room, (const void *const[]){room + 11}), TN_EOVERLAP);
     assert_int_equal(tn_plan_run(plan, room + 11, (const void *const[]){room}), TN_EOVERLAP);
     for (int i = 0; i < 40; i++)
@@ -166,6 +166,24 @@ static void explained(void **state)
     assert_int_equal(tn_plan_explain(plan, NULL, 10), TN_ENULL);
     assert_int_equal(tn_plan_explain(NULL, cut, 10), TN_ENULL);
     tn_plan_free(plan);
+}
+
+/* A text of the user may hold any blank; a string of JSON has no control bytes. */
+static void json_of_a_text(void **state)
+{
+    (void)state;
+    tn_expr *e;
+    tn_plan *plan;
+    char json[4000];
+    tn_tensor x = layout_of(TN_F32, 1, (int64_t[]){6}, "0");
+    OK(tn_expr_parse(&e, "x +\r\n\tx"));
+    OK(tn_plan_expr(&plan, e, &x, 1, (const tn_tensor *const[]){&x}));
+    OK(tn_plan_json(plan, json, sizeof json));
+    assert_non_null(strstr(json, "\"x +   x\""));
+    for (const char *c = json; c[1]; c++)
+        assert_true((unsigned char)*c >= ' ');
+    tn_plan_free(plan);
+    tn_expr_free(e);
 }
 
 /* Programs read fields; JSON has the same ones. */
@@ -211,6 +229,7 @@ int main(void)
         cmocka_unit_test(any_alignment),
         cmocka_unit_test(refused_runs),
         cmocka_unit_test(explained),
+        cmocka_unit_test(json_of_a_text),
         cmocka_unit_test(facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
