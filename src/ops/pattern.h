@@ -4,7 +4,7 @@
 #ifndef TNI_PATTERN_H
 #define TNI_PATTERN_H
 
-#include <tenon/copy.h>
+#include <tenon/pattern.h>
 
 #include "core/core.h"
 
