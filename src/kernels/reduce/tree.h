@@ -24,13 +24,18 @@ typedef struct tni_tree_kernels {
     /* Sums of f16 and bf16, as sum32 and rows_sum32 of their values; NULL: not with this
      * instruction set. */
     void (*sum16[2])(double *out, const char *x, int64_t n, int64_t step, int64_t count);
-    void (*rows_sum16[2])(double *acc, const char *const *row, int64_t w, bool first);
+    void (*rows_sum16[2])(double *acc, const char *const *row, const char *const *next,
+                          int64_t w, bool first);
 
     /* One lane of w sequences that stand side by side: acc[c] takes the tile of the eight rows
-     * at row[k] + c * width; first: acc holds nothing yet. */
-    void (*rows_sum32)(double *acc, const char *const *row, int64_t w, bool first);
-    void (*rows_sum64)(double *acc, const char *const *row, int64_t w, bool first);
-    void (*rows_prod64)(double *acc, const char *const *row, int64_t w, bool first);
+     * at row[k] + c * width; first: acc holds nothing yet.  The eight rows at next, unless it is
+     * NULL, are prefetched. */
+    void (*rows_sum32)(double *acc, const char *const *row, const char *const *next, int64_t w,
+                       bool first);
+    void (*rows_sum64)(double *acc, const char *const *row, const char *const *next, int64_t w,
+                       bool first);
+    void (*rows_prod64)(double *acc, const char *const *row, const char *const *next, int64_t w,
+                        bool first);
 
     /* One lane of w columns whose tiles begin at different rows: acc[c] takes the tile of f32 at
      * row[8 - ((phase[c] + slot) >> 4)] and the seven rows after it; 16 rows, 0 <= phase < 128,
@@ -42,7 +47,7 @@ typedef struct tni_tree_kernels {
      * columns, each with its own c. */
     void (*moments32)(double *sum, double *squares, const char *x, int64_t n, double c);
     void (*rows_moments32)(double *sum, double *squares, const char *const *row,
-                           const double *c, int64_t w, bool first);
+                           const char *const *next, const double *c, int64_t w, bool first);
 
     /* The first lanes of acc[l * w + c] meet in acc[c]; the others are absent. */
     void (*lanes_sum)(double *acc, int64_t w, int lanes);

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ahead.h"
 #include "core/core.h"
 #include "kernels/table.h"
 #include "tree_vector.h"
@@ -138,11 +139,14 @@ static void sum32(double *out, const char *x, int64_t n, int64_t step, int64_t c
     }
 }
 
-static void rows_sum32(double *acc, const char *const *row, int64_t w, bool first)
+static void rows_sum32(double *acc, const char *const *row, const char *const *next, int64_t w,
+                       bool first)
 {
+    ahead then = ahead_of(next, 4 * w);
     int64_t c = 0;
     for (; c + VF <= w; c += VF) {
         vf r[8];
+        ahead_step(&then, 8 * V);
         UNROLLED for (int k = 0; k < 8; k++) r[k] = load_vf(row[k] + 4 * c);
         const vf t = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
         vd a = low_vd(t), b = high_vd(t);
@@ -327,11 +331,13 @@ static void squares32(double *out, const char *x, int64_t n, int64_t step, int64
 }
 
 static void rows_moments32(double *sum, double *squares, const char *const *row,
-                           const double *c, int64_t w, bool first)
+                           const char *const *next, const double *c, int64_t w, bool first)
 {
+    ahead then = ahead_of(next, 4 * w);
     int64_t i = 0;
     for (; i + VF <= w; i += VF) {
         vf v[8];
+        ahead_step(&then, 8 * V);
         UNROLLED for (int k = 0; k < 8; k++) v[k] = load_vf(row[k] + 4 * i);
         UNROLLED for (int half = 0; half < 2; half++)
         {

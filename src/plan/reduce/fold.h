@@ -67,13 +67,14 @@ typedef struct tni_fold_sequences {
  * is NULL.  Ordered classes take the rows of a block in pieces: `begun` is the number of rows
  * consumed before, a multiple of TNI_TILE; with `more` others follow and out is not written
  * yet.  Accumulators are kept from word `acc` of scratch on; addresses of rows may be the last
- * ones of them. */
+ * ones of them.  fetch: rows are prefetched before they are read, and so are `follow` rows at
+ * x + n * step, which are read next. */
 typedef struct tni_fold_columns {
     const char *const *row;
     const char *x;
     int64_t step, n, w, at;
-    int64_t begun, acc;
-    bool more;
+    int64_t begun, acc, follow;
+    bool more, fetch;
 } tni_fold_columns;
 
 /* States are arrays of words: word k of sequence c is s[k * w + c]. */
@@ -171,9 +172,10 @@ struct tni_fold {
     int64_t strip;                       /* columns of a strip */
     bool dense;                          /* a sequence is dense in memory */
     bool joined;                         /* rows of columns are dense: 16 are one row */
-    int64_t plane;                       /* > 0: states are stored, their words so far apart */
-    int64_t first;                       /* number of the first element in the sequence */
-    int64_t high;                        /* minmax: from a result to the largest's */
+    bool fetch;    /* more than a core's L2: what is read next is fetched */
+    int64_t plane; /* > 0: states are stored, their words so far apart */
+    int64_t first; /* number of the first element in the sequence */
+    int64_t high;  /* minmax: from a result to the largest's */
     /* behind all that is cleared: 4 KB, of which nfold and nmap are used */
     tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
 };
@@ -280,49 +282,6 @@ const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *bu
 const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,
                            char *more, char *terms, int64_t *numbers);
 
-/* Row i; `absent` behind the last one, so that kernels always get whole groups. */
-static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, const char *absent)
-{
-    return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
-}
-
-/* Where order does not matter, row j of group i, of eight rows each, stands `groups` rows behind
- * row j - 1: eight long streams, which the hardware follows where rows are short (bytes in 1024
- * columns, two threads of a Zen 4: 61 GB/s, and 27 of eight rows side by side). */
-static inline int64_t tni_fold_apart(int64_t i, int j, int64_t groups)
-{
-    return i + j * groups;
-}
-
-/* The lanes of a block, so that they meet by halves as soon as they are made: lane number j is
- * merged with those before as often as j ends in ones. */
-static inline int tni_fold_lane(int j)
-{
-    return (j & 1) << 3 | (j & 2) << 1 | (j & 4) >> 1 | (j & 8) >> 3;
-}
-
-/* Whether lanes are made one after the other, `words` accumulators each: strips may be wide, and
- * are read in long pieces of rows, which is faster where they are not whole rows (Zen 4, 4 KiB of
- * 32 KiB: 51.7 GB/s, and 42.2 tile by tile). */
-static inline bool tni_fold_lanes_apart(const tni_fold *f, const tni_fold_columns *c,
-                                        int64_t words)
-{
-    const bool whole = c->row == NULL && c->step == c->w * f->width;
-    const int64_t space = TNI_LANES * TNI_FOLD_WIDTH - (c->row ? TNI_TREE_BLOCK : 0);
-    const bool fits = c->acc + words * TNI_LANES * c->w <= space;
-    return c->begun == 0 && !c->more && !f->joined &&
-           (!fits || (!whole && c->w * f->width >= TNI_FOLD_ROW / 4));
-}
-
-/* Every line of a tile of joined rows is read in the order of addresses before a kernel reads
- * eight of them side by side, which the hardware does not follow within a page. */
-static inline void tni_fold_touch_tile(const tni_fold_columns *c, int64_t t)
-{
-    const volatile char *x = c->x + t * c->step;
-    for (int64_t i = 0; i < TNI_TILE * c->step && TNI_LANES * c->step < 4096; i += 64)
-        (void)x[i];
-}
-
 /* States of runs of blocks that wait for their partner, in the order of the sequence; state holds
  * depth of them, words * w each, and one more fits.  Blocks [first, blocks) have come. */
 typedef struct tni_fold_pairs {
@@ -334,7 +293,11 @@ typedef struct tni_fold_pairs {
 /* The state behind the waiting ones is that of the next block. */
 void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w);
 
-/* The states that wait in q are those of the next blocks. */
+/* The blocks from `at` on, up to end, that are one node of the tree: a power of two of them. */
+int64_t tni_fold_node(int64_t at, int64_t end);
+
+/* The states that wait in q are those of the next blocks; they may lie in p's own memory, behind its
+ * states. */
 void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w);
 
 /* All that wait become one, in state[0]. */

@@ -28,22 +28,46 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
     }
 }
 
-/* n elements from first on of each of w sequences at x. */
-static void columns_run(const tni_fold *f, tni_word *out, const char *x, int64_t first,
-                        int64_t n, int64_t w, tni_fold_scratch *scratch)
+/* States of blocks [first, last) that wait at once, with a new one; *left: those in the end. */
+static int64_t most_waiting(const tni_fold *f, int64_t first, int64_t last, int64_t *left)
+{
+    int64_t most = 0;
+    *left = 0;
+    if (f->class->chains) {
+        *left = 1;
+        return last - first > 1 ? 2 : 1;
+    }
+    for (int64_t at = first, node; at < last; at += node) {
+        int64_t levels = 1;
+        node = tni_fold_node(at, last);
+        for (int64_t n = node; n > 1; n /= 2)
+            levels++;
+        most = *left + levels > most ? *left + levels : most;
+        ++*left;
+    }
+    return most;
+}
+
+/* n elements from first on of each of w sequences at x, into states at the beginning of scratch. */
+static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t first, int64_t n,
+                                  int64_t w, tni_fold_scratch *scratch)
 {
     const char **row =
         (const char **)(void *)(scratch->space + TNI_FOLD_SPACE - TNI_TREE_BLOCK);
+    const int64_t block = first / TNI_TREE_BLOCK;
     tni_fold_cursor c;
-    tni_fold_pairs pairs = {.state = scratch->space};
+    tni_fold_pairs pairs = {.state = scratch->space, .first = block, .blocks = block};
     /* accumulators begin behind the states that may wait */
-    int64_t waiting = tni_fold_levels(f) * f->class->words * w - TNI_FOLD_STACK;
+    int64_t left, waiting = most_waiting(f, block, block + tni_fold_blocks(n), &left);
+    waiting = waiting * f->class->words * w - TNI_FOLD_STACK;
     waiting = waiting > 0 ? waiting : 0;
     tni_fold_seek(&c, f, (const char *const[]){x, x}, first);
     for (int64_t i = 0; i < n; i += TNI_TREE_BLOCK) {
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
-        tni_fold_columns cols = {.n = m, .w = w, .at = first + i, .acc = waiting};
+        tni_fold_columns cols = {
+            .n = m, .w = w, .at = first + i, .acc = waiting, .fetch = f->fetch};
         if (f->nfold == 1) {
+            cols.follow = n - i - m;
             cols.x = x + (first + i) * f->fold[0].src[0];
             cols.step = f->fold[0].src[0];
         } else {
@@ -55,9 +79,7 @@ static void columns_run(const tni_fold *f, tni_word *out, const char *x, int64_t
         if (f->class->chains)
             tni_fold_close(f, &pairs, w);
     }
-    tni_fold_close(f, &pairs, w);
-    if (out != pairs.state)
-        memcpy(out, pairs.state, (size_t)(f->class->words * w) * sizeof *out);
+    return pairs;
 }
 
 static int64_t find_strip(const fold_job *j, int64_t item, int64_t *dst, const char **x)
@@ -83,45 +105,113 @@ static void strips_part(void *arg, int part)
         int64_t dst;
         const char *x;
         const int64_t w = find_strip(j, u, &dst, &x);
-        columns_run(f, scratch.stack, x, 0, f->count, w, &scratch);
-        tni_fold_finish(f, j->dst + dst, f->map[f->nmap - 1].dst, scratch.stack, w);
+        tni_fold_pairs pairs = columns_run(f, x, 0, f->count, w, &scratch);
+        tni_fold_close(f, &pairs, w);
+        tni_fold_finish(f, j->dst + dst, f->map[f->nmap - 1].dst, pairs.state, w);
     }
 }
 
 /* ---- runs of blocks ---- */
 
-static void runs_part(void *arg, int part)
+/* Part p makes blocks [begin[p], begin[p + 1]), which leave left[p] states. */
+typedef struct cuts {
+    int parts;
+    int64_t begin[TNI_FOLD_PARTS + 1], left[TNI_FOLD_PARTS];
+} cuts;
+
+/* Cuts at multiples of `each` blocks: the states that they leave, 0 when there are no such cuts. */
+static int64_t cut_at(cuts *c, const tni_fold *f, int64_t blocks, int64_t each)
 {
-    const fold_job *j = arg;
-    const tni_fold *f = j->f;
-    tni_fold_scratch scratch;
-    int64_t first, last;
-    tni_fold_prepare(f, &scratch);
-    tni_split_range(j->runs, j->parts, part, &first, &last);
-    for (int64_t r = first; r < last; r++) {
-        const int64_t at = r * j->run, n = f->count - at < j->run ? f->count - at : j->run;
-        columns_run(f, j->results + r * f->class->words * j->w, j->src[0], at, n, j->w,
-                    &scratch);
+    const int64_t levels = tni_fold_levels(f);
+    int64_t all = 0;
+    for (int p = 0; p <= c->parts; p++)
+        c->begin[p] = (blocks * p / c->parts + each / 2) / each * each;
+    c->begin[c->parts] = blocks;
+    for (int p = 0; p < c->parts; p++) {
+        if (c->begin[p] >= c->begin[p + 1] ||
+            most_waiting(f, c->begin[p], c->begin[p + 1], &c->left[p]) > levels)
+            return 0;
+        all += c->left[p];
     }
+    return all;
 }
 
-static void run_strips_by_rows(const fold_job *all, int64_t items, int64_t most)
+/* Cut the blocks of a strip of w columns evenly: the share of time in which all parts work, 0 when
+ * their states have no space. */
+static double cut(cuts *c, const tni_fold *f, int64_t w, int threads)
+{
+    const int64_t blocks = tni_fold_blocks(f->count),
+                  most = TNI_FOLD_RESULTS / (f->class->words * w);
+    c->parts = threads < TNI_FOLD_PARTS ? threads : TNI_FOLD_PARTS;
+    for (int64_t each = 1; each <= blocks; each *= 2) {
+        const int64_t states = cut_at(c, f, blocks, each);
+        if (states == 0 || states > most)
+            continue;
+        int64_t longest = 1;
+        for (int p = 0; p < c->parts; p++) {
+            const int64_t end = c->begin[p + 1] * TNI_TREE_BLOCK,
+                          n = (end < f->count ? end : f->count) - c->begin[p] * TNI_TREE_BLOCK;
+            longest = n > longest ? n : longest;
+        }
+        return (double)f->count / (double)(c->parts * longest);
+    }
+    return 0;
+}
+
+typedef struct runs {
+    const tni_fold *f;
+    const cuts *cuts;
+    const char *x;
+    int64_t w;
+    tni_word *results;
+    tni_fold_pairs of[TNI_FOLD_PARTS];
+} runs;
+
+static void runs_part(void *arg, int part)
+{
+    runs *r = arg;
+    const tni_fold *f = r->f;
+    const int64_t first = r->cuts->begin[part] * TNI_TREE_BLOCK,
+                  end = r->cuts->begin[part + 1] * TNI_TREE_BLOCK,
+                  each = f->class->words * r->w;
+    tni_fold_scratch scratch;
+    tni_fold_prepare(f, &scratch);
+    tni_fold_pairs *to = &r->of[part];
+    *to =
+        columns_run(f, r->x, first, (end < f->count ? end : f->count) - first, r->w, &scratch);
+    ASSERT(to->depth == r->cuts->left[part]);
+    tni_word *results = r->results;
+    for (int p = 0; p < part; p++)
+        results += r->cuts->left[p] * each;
+    memcpy(results, to->state, (size_t)(to->depth * each) * sizeof *results);
+    to->state = results;
+}
+
+/* States that may meet one after the other do. */
+static void chain(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w)
+{
+    if (p->depth++)
+        f->class->merge(f, p->state, q->state, w);
+    p->depth = 1;
+}
+
+static void run_strips_by_rows(const fold_job *all, int64_t items, const cuts *c)
 {
     const tni_fold *f = all->f;
     tni_word results[TNI_FOLD_RESULTS];
-    fold_job j = *all;
-    const char *x;
-    j.src = &x;
-    j.results = results;
-    j.run = tni_fold_cut(f->count, most);
-    j.runs = (f->count - 1) / j.run + 1;
+    runs r = {.f = f, .cuts = c, .results = results};
     for (int64_t u = 0; u < items; u++) {
         int64_t dst;
-        j.w = find_strip(all, u, &dst, &x);
-        j.parts = tni_run_parts(tni_mul_saturated(f->count, j.w * f->width), j.runs);
-        tni_parallel(j.parts, runs_part, &j);
-        tni_fold_join(f, results, j.runs, j.w);
-        tni_fold_finish(f, all->dst + dst, f->map[f->nmap - 1].dst, results, j.w);
+        r.w = find_strip(all, u, &dst, &r.x);
+        tni_parallel(c->parts, runs_part, &r);
+        tni_fold_pairs pairs = {.state = results};
+        for (int p = 0; p < c->parts; p++)
+            if (f->class->chains)
+                chain(f, &pairs, &r.of[p], r.w);
+            else
+                tni_fold_append(f, &pairs, &r.of[p], r.w);
+        tni_fold_close(f, &pairs, r.w);
+        tni_fold_finish(f, all->dst + dst, f->map[f->nmap - 1].dst, results, r.w);
     }
 }
 
@@ -179,6 +269,11 @@ static void packed_part(void *arg, int part)
     }
 }
 
+enum {
+    NARROW = 256 /* bytes of a row that are not worth a thread of their own */
+};
+static const double ENOUGH = 0.85; /* of the threads work: half rows cost about as much */
+
 /* Columns of so many strips: whole lines of f32. */
 static int64_t even_strip(const tni_fold *f, int64_t strips)
 {
@@ -198,14 +293,17 @@ void tni_fold_run_columns(fold_job *j, int threads)
     const int64_t n = f->map[f->nmap - 1].n, outer = f->outputs / n;
     int64_t strips = tni_ceil_div(n, f->strip);
     j->strip = even_strip(f, strips);
-    const int64_t most = TNI_FOLD_RESULTS / (f->class->words * j->strip);
     const bool few = threads > 1 && outer * strips < 4 * threads;
-    if (few && tni_fold_blocks(f->count) >= threads && most >= threads) {
-        run_strips_by_rows(j, outer * strips, most < TNI_FOLD_PARTS ? most : TNI_FOLD_PARTS);
+    const bool narrow =
+        f->joined || n * f->width < threads * NARROW; /* joined rows are whole */
+    cuts c;
+    const double busy = few ? cut(&c, f, j->strip, threads) : 0;
+    if (busy > (narrow ? 0 : ENOUGH)) {
+        run_strips_by_rows(j, outer * strips, &c);
         return;
     }
-    while (few && !f->joined && outer * strips % threads && n / strips >= 16)
-        strips++; /* joined rows are whole */
+    while (few && !narrow && outer * strips % threads)
+        strips++;
     j->strip = even_strip(f, strips);
     j->runs = outer * tni_ceil_div(n, j->strip);
     j->parts = tni_run_parts(bytes, j->runs);

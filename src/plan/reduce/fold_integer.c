@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/plan.h"
+#include "fold_rows.h"
 
 /* ---- modulo 2^64 ---- */
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/plan.h"
+#include "fold_rows.h"
 
 static const tni_key_kernels *key_kernels(const tni_fold *f)
 {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/plan.h"
+#include "fold_rows.h"
 
 /* A block of m elements around centre, whose distances have sum s and squares q. */
 static void moments_of(tni_word *out, int64_t w, double m, double centre, double s, double q)
@@ -110,24 +110,28 @@ static void find_centres(const tni_fold *f, double *centre, const tni_fold_colum
             centre[j] = 0;
 }
 
+/* The sums of some lanes, from word `lane` on, take eight rows of w columns. */
 static void add_distances(const tni_fold *f, const area *a, int64_t lane,
-                          const char *const *row, int64_t w, bool first,
+                          const tni_fold_tiles *g, int64_t w, bool first,
                           tni_fold_scratch *scratch)
 {
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const bool f64 = f->elem == TN_F64;
-    const char *absent = scratch->u.columns.absent.bytes;
-    if (f->src == TN_F32 && !f->skip && row[TNI_TILE_ROWS - 1] != absent) {
-        tree->rows_moments32(a->sum + lane, a->squares + lane, row, a->centre, w, first);
+    const char *const *row = g->row;
+    if (f->src == TN_F32 && !f->skip && row[TNI_TILE_ROWS - 1] != g->absent) {
+        tree->rows_moments32(a->sum + lane, a->squares + lane, row, g->next, a->centre, w,
+                             first);
         return;
     }
     for (int64_t at = 0; at < w; at += TNI_FOLD_TERMS) {
         const int64_t m = w - at < TNI_FOLD_TERMS ? w - at : TNI_FOLD_TERMS;
         const char *made[TNI_TILE_ROWS];
         for (int i = 0; i < TNI_TILE_ROWS; i++) {
-            made[i] = absent;
-            if (row[i] == absent)
+            made[i] = g->absent;
+            if (g->next)
+                tni_fold_fetch(g->next[i] + at * f->width, m * f->width);
+            if (row[i] == g->absent)
                 continue;
             const char *x = row[i] + at * f->width;
             int64_t none;
@@ -139,54 +143,35 @@ static void add_distances(const tni_fold *f, const area *a, int64_t lane,
                 (f64 ? k->tally64 : k->tally32)(a->tally + at, e, m);
             made[i] = d;
         }
-        tree->rows_sum64(a->sum + lane + at, made, m, first);
+        tree->rows_sum64(a->sum + lane + at, made, NULL, m, first);
         for (int i = 0; i < TNI_TILE_ROWS; i++)
-            if (made[i] != absent)
+            if (made[i] != g->absent)
                 k->square64(scratch->u.columns.terms[i], made[i], m);
-        tree->rows_sum64(a->squares + lane + at, made, m, first);
+        tree->rows_sum64(a->squares + lane + at, made, NULL, m, first);
     }
 }
 
-static void lanes_apart(const tni_fold *f, area a, const tni_fold_columns *c,
-                        tni_fold_scratch *scratch)
+static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool apart,
+                      tni_fold_scratch *scratch)
 {
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
-    const char *absent = scratch->u.columns.absent.bytes;
-    int64_t top = 0;
-    for (int j = 0; j < TNI_LANES; j++, top += c->w) {
-        for (int64_t at = tni_fold_lane(j), t = 0; t < c->n; t += TNI_TILE, at += TNI_TILE) {
-            const char *row[TNI_TILE_ROWS];
-            for (int i = 0; i < TNI_TILE_ROWS; i++)
-                row[i] = tni_fold_row(c, at + TNI_LANES * i, absent);
-            add_distances(f, &a, top, row, c->w, t == 0, scratch);
-        }
-        for (int ones = j; ones & 1; ones >>= 1) {
-            top -= c->w;
-            tree->lanes_sum(a.sum + top, c->w, 2);
-            tree->lanes_sum(a.squares + top, c->w, 2);
-        }
-    }
-}
-
-static void lanes_together(const tni_fold *f, area a, const tni_fold_columns *c,
-                           tni_fold_scratch *scratch)
-{
-    const char *absent = scratch->u.columns.absent.bytes;
     const int64_t w = c->w;
-    for (int64_t t = 0; t < c->n; t += TNI_TILE) {
-        const char *row[TNI_TILE_ROWS];
-        if (f->joined && !f->skip && t + TNI_TILE <= c->n) {
-            tni_fold_touch_tile(c, t);
-            for (int i = 0; i < TNI_TILE_ROWS; i++)
-                row[i] = c->x + (t + TNI_LANES * i) * c->step;
-            add_distances(f, &a, 0, row, TNI_LANES * w, c->begun + t == 0, scratch);
+    int64_t top = 0;
+    tni_fold_tiles g;
+    /* joined rows have a centre for each lane */
+    tni_fold_begin_tiles(&g, f, c, apart, !f->joined || f->skip,
+                         scratch->u.columns.absent.bytes);
+    while (tni_fold_next_tile(&g)) {
+        add_distances(f, &a, apart ? top : g.now.lane * w, &g, g.lanes * w,
+                      c->begun + g.now.tile == 0, scratch);
+        if (!tni_fold_lane_ends(&g))
             continue;
+        for (int64_t j = g.now.lane; j & 1; j >>= 1) {
+            top -= w;
+            tree->lanes_sum(a.sum + top, w, 2);
+            tree->lanes_sum(a.squares + top, w, 2);
         }
-        for (int l = 0; l < TNI_LANES && t + l < c->n; l++) {
-            for (int i = 0; i < TNI_TILE_ROWS; i++)
-                row[i] = tni_fold_row(c, t + l + TNI_LANES * i, absent);
-            add_distances(f, &a, l * w, row, w, c->begun + t == 0, scratch);
-        }
+        top += w;
     }
 }
 
@@ -204,7 +189,7 @@ static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_col
             memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
         memset(a.tally, 0, (size_t)w * sizeof *a.tally);
     }
-    (apart ? lanes_apart : lanes_together)(f, a, c, scratch);
+    add_tiles(f, a, c, apart, scratch);
     if (c->more)
         return;
     const int lanes = apart ? 1 : n < TNI_LANES ? (int)n : TNI_LANES;

@@ -207,6 +207,7 @@ static void choose_way(tni_fold *f)
     const tni_fold_axis *fold = f->nfold ? &f->fold[f->nfold - 1] : NULL;
     const bool many = f->class->columns && f->nsrc == 1 && map && f->count > 0;
     const bool row_dense = map && map->src[0] == f->width;
+    f->fetch = f->outputs > tni_cache_sizes()->l2 / f->width / (f->count ? f->count : 1);
     f->way = TNI_FOLD_LINE;
     f->why =
         f->dense ? "a sequence is dense in memory" : "a sequence is gathered block by block";

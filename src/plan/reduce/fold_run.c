@@ -29,16 +29,22 @@ void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w)
     push_run(f, p, w, 1);
 }
 
+int64_t tni_fold_node(int64_t at, int64_t end)
+{
+    int64_t blocks = 1;
+    while (at % (2 * blocks) == 0 && at + 2 * blocks <= end)
+        blocks *= 2;
+    return blocks;
+}
+
 void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w)
 {
     const int64_t each = f->class->words * w;
     int64_t at = q->first;
     for (int i = 0; i < q->depth; i++) {
-        int64_t blocks = 1;
-        while (at % (2 * blocks) == 0 && at + 2 * blocks <= q->blocks)
-            blocks *= 2;
-        memcpy(p->state + p->depth * each, q->state + i * each,
-               (size_t)each * sizeof *p->state);
+        const int64_t blocks = tni_fold_node(at, q->blocks);
+        memmove(p->state + p->depth * each, q->state + i * each,
+                (size_t)each * sizeof *p->state);
         push_run(f, p, w, blocks);
         at += blocks;
     }

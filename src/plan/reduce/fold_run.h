@@ -31,7 +31,6 @@ typedef struct fold_job {
     int64_t run, runs, strip; /* strip: its columns */
     tni_fold_one one;         /* reduces a run */
     tni_word *results;        /* of runs */
-    int64_t w, at;            /* columns of this strip */
 } fold_job;
 
 /* n elements of operand k from where a walk stands, in its order, into dense memory; s is where

@@ -43,6 +43,8 @@ static void strip(standing *s, int64_t first, int64_t w)
             .w = w,
             .at = h * TNI_TREE_BLOCK,
             .acc = acc > 0 ? acc : 0,
+            .fetch = f->fetch,
+            .follow = f->fold[1].n - (h + 1) * TNI_TREE_BLOCK,
         };
         f->class->columns(f, made + h * words * w, &c, s->scratch);
     }

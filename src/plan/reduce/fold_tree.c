@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/plan.h"
+#include "fold_rows.h"
 
 static bool counted(const tni_fold *f)
 {
@@ -62,30 +62,33 @@ static void tree_sequence(const tni_fold *f, tni_word *out, const tni_fold_seque
 /* ---- columns ---- */
 
 /* acc[c] takes the tile of eight rows, w columns of it. */
-static void add_rows(const tni_fold *f, double *acc, const char *const *row, int64_t w,
+static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, int64_t w,
                      bool first, tni_fold_scratch *scratch, int64_t *tally)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
     const tni_term_kernels *terms = tni_kernels_of(f->isa)->term;
-    const char *absent = scratch->u.columns.absent.bytes;
-    void (*add)(double *, const char *const *, int64_t, bool) = f->product ? k->rows_prod64
-                                                                : f->wide  ? k->rows_sum64
-                                                                           : k->rows_sum32;
+    const char *const *row = g->row;
+    void (*add)(double *, const char *const *, const char *const *, int64_t, bool) =
+        f->product ? k->rows_prod64
+        : f->wide  ? k->rows_sum64
+                   : k->rows_sum32;
     if (direct(f)) {
-        add(acc, row, w, first);
+        add(acc, row, g->next, w, first);
         return;
     }
     int which;
-    if (!tally && row[TNI_TILE_ROWS - 1] != absent && direct16(f, &which)) {
-        k->rows_sum16[which](acc, row, w, first);
+    if (!tally && row[TNI_TILE_ROWS - 1] != g->absent && direct16(f, &which)) {
+        k->rows_sum16[which](acc, row, g->next, w, first);
         return;
     }
     for (int64_t c = 0; c < w; c += TNI_FOLD_TERMS) {
         const int64_t m = w - c < TNI_FOLD_TERMS ? w - c : TNI_FOLD_TERMS;
         const char *made[TNI_TILE_ROWS];
         for (int i = 0; i < TNI_TILE_ROWS; i++) {
-            made[i] = absent;
-            if (row[i] == absent)
+            made[i] = g->absent;
+            if (g->next)
+                tni_fold_fetch(g->next[i] + c * f->width, m * f->width);
+            if (row[i] == g->absent)
                 continue;
             const char *x = row[i] + c * f->width;
             int64_t numbers;
@@ -99,7 +102,7 @@ static void add_rows(const tni_fold *f, double *acc, const char *const *row, int
                 (f64 ? terms->tally64 : terms->tally32)(tally + c, e, m);
             }
         }
-        add(acc + c, made, m, first);
+        add(acc + c, made, NULL, m, first);
     }
 }
 
@@ -116,23 +119,29 @@ static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
     }
 }
 
-static void lanes_apart(const tni_fold *f, double *acc, const tni_fold_columns *c,
-                        tni_fold_scratch *scratch, int64_t *tally)
+/* Lane number j is at top, those that wait for it before: where the next one is made. */
+static double *lane_made(const tni_fold *f, double *top, int64_t w, int64_t j)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
-    const char *absent = scratch->u.columns.absent.bytes;
+    for (; j & 1; j >>= 1) {
+        top -= w;
+        (f->product ? k->lanes_prod : k->lanes_sum)(top, w, 2);
+    }
+    return top + w;
+}
+
+static void add_tiles(const tni_fold *f, double *acc, const tni_fold_columns *c, bool apart,
+                      tni_fold_scratch *scratch, int64_t *tally)
+{
+    const int64_t w = c->w;
     double *top = acc;
-    for (int j = 0; j < TNI_LANES; j++, top += c->w) {
-        for (int64_t at = tni_fold_lane(j), t = 0; t < c->n; t += TNI_TILE, at += TNI_TILE) {
-            const char *row[TNI_TILE_ROWS];
-            for (int i = 0; i < TNI_TILE_ROWS; i++)
-                row[i] = tni_fold_row(c, at + TNI_LANES * i, absent);
-            add_rows(f, top, row, c->w, t == 0, scratch, tally);
-        }
-        for (int ones = j; ones & 1; ones >>= 1) {
-            top -= c->w;
-            (f->product ? k->lanes_prod : k->lanes_sum)(top, c->w, 2);
-        }
+    tni_fold_tiles g;
+    tni_fold_begin_tiles(&g, f, c, apart, tally != NULL, scratch->u.columns.absent.bytes);
+    while (tni_fold_next_tile(&g)) {
+        double *to = apart ? top : acc + g.now.lane * w;
+        add_rows(f, to, &g, g.lanes * w, c->begun + g.now.tile == 0, scratch, tally);
+        if (tni_fold_lane_ends(&g))
+            top = lane_made(f, top, w, g.now.lane);
     }
 }
 
@@ -140,39 +149,21 @@ static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_column
                          tni_fold_scratch *scratch)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
-    const char *absent = scratch->u.columns.absent.bytes;
     double *acc = scratch->u.columns.acc.f + c->acc;
     const int64_t w = c->w;
     int64_t *tally = counted(f) ? &out[w].i : NULL;
     if (tally)
         memset(tally, 0, (size_t)w * sizeof *tally);
-    if (tni_fold_lanes_apart(f, c, 1)) {
-        lanes_apart(f, acc, c, scratch, tally);
-        memcpy(out, acc, (size_t)w * sizeof *acc);
-        return;
-    }
-    const bool few = c->begun + c->n <= TNI_LANES && !c->more && direct(f);
-    if (few)
+    const bool apart = tni_fold_lanes_apart(f, c, 1);
+    if (c->begun + c->n <= TNI_LANES && !c->more && !apart && direct(f))
         few_rows(f, c, acc);
-    for (int64_t t = 0; t < c->n && !few; t += TNI_TILE) {
-        const char *row[TNI_TILE_ROWS];
-        if (f->joined && t + TNI_TILE <= c->n && !tally) {
-            tni_fold_touch_tile(c, t);
-            for (int i = 0; i < TNI_TILE_ROWS; i++)
-                row[i] = c->x + (t + TNI_LANES * i) * c->step;
-            add_rows(f, acc, row, TNI_LANES * w, c->begun + t == 0, scratch, NULL);
-            continue;
-        }
-        for (int l = 0; l < TNI_LANES && t + l < c->n; l++) {
-            for (int i = 0; i < TNI_TILE_ROWS; i++)
-                row[i] = tni_fold_row(c, t + l + TNI_LANES * i, absent);
-            add_rows(f, acc + l * w, row, w, c->begun + t == 0, scratch, tally);
-        }
-    }
+    else
+        add_tiles(f, acc, c, apart, scratch, tally);
     if (c->more)
         return;
     const int lanes = c->begun + c->n < TNI_LANES ? (int)c->n : TNI_LANES;
-    (f->product ? k->lanes_prod : k->lanes_sum)(acc, w, lanes);
+    if (!apart)
+        (f->product ? k->lanes_prod : k->lanes_sum)(acc, w, lanes);
     memcpy(out, acc, (size_t)w * sizeof *acc);
 }
 
