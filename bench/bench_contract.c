@@ -390,7 +390,7 @@ int main(int argc, char **argv)
         left[i] = right[i] = (float)(i % 251) / 251 - 0.5f;
     memset(out, 0, MOST * sizeof *out);
     if (o.peers && !o.list)
-        peers_read(argv[0], o.only, o.peers, o.quick);
+        peers_read(argv[0], o.only, o.peers, o.quick ? "--quick" : "");
     if (!o.list)
         printf("tenon %s, blas %s, kernels %s\n", tn_version(), tn_blas(), tn_isa());
     if (!o.list)

@@ -4,8 +4,10 @@
  * Reductions, rows, scans and takes beside a pass that only reads (or copies) the same bytes
  * with the same threads, interleaved in one run.  Best times count; reached is the share of that
  * limit and stands beside its goal: "<" is below it, "<<" below half of it.  --peers runs the
- * cases in NumPy and PyTorch before, where they are installed; their figures are GB/s.  --sweep
- * looks for cliffs instead: every axis of widths around powers of two, of several dtypes. */
+ * cases in NumPy and PyTorch before, where they are installed; their figures are GB/s.  The goal of
+ * a sort is twice NumPy's speed, which is measured before in any case: "-" where there is none.
+ * --sweep looks for cliffs instead: every axis of widths around powers of two, of several
+ * dtypes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,11 +220,15 @@ static void race(const work *w, arena *a, int threads, double duration)
     if (r.plan)
         MUST(tn_plan_facts(&facts, r.plan));
     const peer *p = peer_of(w->name);
-    printf("%-22s %7.1f %7.1f  %5.2f  %5.2f %s %8s %8s  %s\n", w->name, moved / best,
-           moved / limit, w->goal, share,
-           share >= w->goal       ? "  "
-           : share >= w->goal / 2 ? "< "
-                                  : "<<",
+    const double goal = w->kind == SORT ? 2 * atof(p->numpy) / (moved / limit) : w->goal;
+    char text[16] = "-";
+    if (goal > 0)
+        snprintf(text, sizeof text, "%.2f", goal);
+    printf("%-22s %7.1f %7.1f  %5s  %5.2f %s %8s %8s  %s\n", w->name, moved / best,
+           moved / limit, text, share,
+           share >= goal       ? "  "
+           : share >= goal / 2 ? "< "
+                               : "<<",
            p->numpy, p->torch, facts.way);
     fflush(stdout);
     tn_plan_free(r.plan);
@@ -311,7 +317,12 @@ int main(int argc, char **argv)
                 "tenon_bench_reduce",
                 "[--quick] [--threads N] [--only WORD] [--list] [--sweep] [--peers SCRIPT]");
     if (script)
-        peers_read(argv[0], only, script, quick);
+        peers_read(argv[0], only, script, quick ? "--quick" : "");
+    else if (!list && !cliffs)
+        for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+            if (works[i].kind == SORT && (!only || strstr(works[i].name, only)))
+                peers_read(argv[0], works[i].name, BENCH_PEERS,
+                           quick ? "--numpy --quick" : "--numpy");
     tn_handle *h;
     MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
     MUST(tn_handle_use(h));

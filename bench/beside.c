@@ -19,11 +19,11 @@ const peer *peer_of(const char *name)
     return &none;
 }
 
-void peers_read(const char *self, const char *only, const char *script, bool quick)
+void peers_read(const char *self, const char *only, const char *script, const char *options)
 {
     char command[1024], text[256];
-    snprintf(command, sizeof command, "'%s' --list --only '%s' | python3 '%s'%s", self,
-             only ? only : "", script, quick ? " --quick" : "");
+    snprintf(command, sizeof command, "'%s' --list --only '%s' | python3 '%s' %s", self,
+             only ? only : "", script, options);
     FILE *f = popen(command, "r");
     if (!f)
         give_up("peers", "cannot run the script");

@@ -11,7 +11,7 @@ typedef struct peer {
 
 /* Run the cases of self that contain only, or all, through the script; a line of it is a name of
  * 30 columns and two figures. */
-void peers_read(const char *self, const char *only, const char *script, bool quick);
+void peers_read(const char *self, const char *only, const char *script, const char *options);
 
 const peer *peer_of(const char *name);
 

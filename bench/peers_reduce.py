@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""tenon_bench_reduce --list | peers_reduce.py [--quick] - the same cases in NumPy and PyTorch.
+"""tenon_bench_reduce --list | peers_reduce.py [--quick] [--numpy] - the same cases in NumPy and
+PyTorch, or in NumPy alone.
 
 Each line is a name, a kind, a dtype, a shape, the reduced axes or the axis, the order of the axes
 in memory, and how manieth element of axis 1 counts.  NumPy has one thread,
@@ -32,7 +33,7 @@ def by_numpy(kind, dtype, shape, axes, order, every):
         out = np.empty_like(x)
         return lambda: np.cumsum(x, axis=axes[0], out=out)
     if kind == "sort":
-        return lambda: np.sort(x, axis=axes[0], kind="stable")
+        return lambda: np.sort(x, axis=axes[0])
     if kind == "topk":
         return lambda: np.partition(x, shape[axes[0]] - 50, axis=axes[0])
     if kind == "take":
@@ -75,7 +76,10 @@ def by_torch(kind, dtype, shape, axes, order, every):
 
 
 def main():
+    global torch
     seconds = 0.15 if "--quick" in sys.argv else 0.8
+    if "--numpy" in sys.argv:
+        torch = None
     if torch:
         torch.set_num_threads(2)
     if np is None and torch is None:

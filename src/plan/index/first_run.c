@@ -5,6 +5,16 @@
 
 #include "sort_run.h"
 
+/* Words with the key above the index, which has 32 bits, in order; the index stays. */
+static void sort_first(const sort_job *j, uint64_t *a, uint64_t *spare, int64_t n)
+{
+    int64_t *words = (int64_t *)(void *)a;
+    for (int64_t i = 0; i < n; i++)
+        words[i] = (int64_t)(a[i] ^ (uint64_t)INT64_MIN);
+    tni_kernels_of(j->isa)->order->words[1].sort(
+        &(tni_order_run){.x = words, .other = spare, .n = n, .high = n, .from = 32});
+}
+
 /* The same order for kernels: the largest key is the first element. */
 static tni_key_rule first_rule(tn_dtype dtype, bool descending)
 {
@@ -26,9 +36,10 @@ static tni_key_rule first_rule(tn_dtype dtype, bool descending)
  * where they pay (Zen 4). */
 enum { PIECE = 256, NEAR = TNI_SORT_RARE / 4 };
 
-uint64_t tni_sort_word(const sort_job *j, const char *raw, int64_t i)
+/* The key of element i above i. */
+static uint64_t first_word(const sort_job *j, const char *raw, int64_t i)
 {
-    return tni_order_key(j->src->dtype, raw + i * j->width, j->descending) << 32 | (uint64_t)i;
+    return tni_order_key(j->dtype, raw + i * j->width, j->descending) << 32 | (uint64_t)i;
 }
 
 /* The greatest word is heap[0]; x takes its place. */
@@ -88,41 +99,42 @@ static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *b
     return key != (int32_t)rule.nan;
 }
 
-/* The words of the first k of a sequence of f32, in order, by a bound that a sample gives; NULL:
+/* The words of the first k of a sequence of f32, in order, by a bound that a sample gives; false:
  * fewer reach it. */
-static uint64_t *sampled_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
-                               uint64_t *spare)
+static bool sampled_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
+                          uint64_t *spare)
 {
     uint32_t *at = (uint32_t *)(void *)spare;
     float bound;
-    if (j->src->dtype != TN_F32 || !sample_bound(j, raw, k, &bound))
-        return NULL;
+    if (j->dtype != TN_F32 || !sample_bound(j, raw, k, &bound))
+        return false;
     const int64_t found =
         tni_kernels_of(j->isa)->key->reach32(at, raw, j->n, bound, !j->descending);
     if (found < k)
-        return NULL;
+        return false;
     for (int64_t i = 0; i < found; i++)
-        a[i] = tni_sort_word(j, raw, at[i]);
+        a[i] = first_word(j, raw, at[i]);
     const uint64_t worst = kth_word(a, found, k, spare); /* words are all different */
     int64_t have = 0;
     for (int64_t i = 0; i < found; i++)
         if (a[i] <= worst)
             a[have++] = a[i];
-    return tni_sort_words(a, spare, have, j->bits);
+    sort_first(j, a, spare, have);
+    return true;
 }
 
 /* The words of the first k of a sequence and of some others, in order; k is much smaller than n.
  *
  * Of k pieces the first elements come no later than the k-th first element of a piece: what comes
  * later than that is passed over.  a and spare have a word for each element. */
-static uint64_t *piece_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
-                             uint64_t *spare)
+static void piece_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
+                        uint64_t *spare)
 {
-    const tni_key_rule rule = first_rule(j->src->dtype, j->descending);
+    const tni_key_rule rule = first_rule(j->dtype, j->descending);
     const tni_key_kernels *kernels =
         &tni_kernels_of(j->isa)->key->key[tni_log2_width(j->width)];
     /* less a key it is the number of tni_order_key */
-    const int64_t most = rule.kind != TNI_KEY_BOOL ? ((int64_t)1 << (j->bits - 1)) - 1
+    const int64_t most = rule.kind != TNI_KEY_BOOL ? ((int64_t)1 << (8 * j->width - 1)) - 1
                          : j->descending           ? UINT8_MAX
                                                    : -1;
     int64_t piece = PIECE, pieces = 0, have = 0;
@@ -142,18 +154,18 @@ static uint64_t *piece_words(const sort_job *j, const char *raw, int64_t k, uint
             if ((uint64_t)(most - kernels->max(raw + at * j->width, m, &rule)) > worst)
                 continue;
             for (int64_t e = at; e < at + m; e++) {
-                const uint64_t word = tni_sort_word(j, raw, e);
+                const uint64_t word = first_word(j, raw, e);
                 if (word >> 32 <= worst)
                     a[have++] = word;
             }
         }
     }
-    return tni_sort_words(a, spare, have, j->bits);
+    sort_first(j, a, spare, have);
 }
 
-uint64_t *tni_first_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
-                          uint64_t *spare)
+void tni_first_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
+                     uint64_t *spare)
 {
-    uint64_t *words = sampled_words(j, raw, k, a, spare);
-    return words ? words : piece_words(j, raw, k, a, spare);
+    if (!sampled_words(j, raw, k, a, spare))
+        piece_words(j, raw, k, a, spare);
 }

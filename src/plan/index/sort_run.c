@@ -1,23 +1,9 @@
-/* sort_run.c - sequences put in order: keys and indices sorted by digits, or the first few kept.
- *
- * A key is an unsigned integer whose order is that of the elements.  Keys of up to 32 bits stand
- * above their index in one word, longer ones beside it; sorting by digits from the last one on
- * keeps equal ones in their order. */
+/* sort_run.c - the sequences of a tensor put in order, many by threads of their own or long ones by
+ * all. */
 #include <string.h>
 
 #include "sort_run.h"
 #include "view/view.h"
-
-enum {
-    DIGIT = 11, /* bits: three digits of a 32-bit key; 2048 counters stay in the L1 */
-    DIGITS = 1 << DIGIT,
-    FEW = 32,       /* shorter sequences are sorted by insertion, */
-    FEW_WORDS = 128 /* of words: three passes over 2048 counters take about as long */
-};
-
-typedef struct item {
-    uint64_t key, at;
-} item;
 
 uint64_t tni_order_key(tn_dtype dtype, const char *x, bool descending)
 {
@@ -58,147 +44,125 @@ uint64_t tni_order_key(tn_dtype dtype, const char *x, bool descending)
     return descending ? all - b : b;
 }
 
-/* ---- sorting ---- */
-
-static void insert(item *a, int64_t n)
+static tni_order_rule order_rule(tn_dtype dtype, bool descending)
 {
-    for (int64_t i = 1; i < n; i++) {
-        const item x = a[i];
-        int64_t j = i;
-        for (; j > 0 && a[j - 1].key > x.key; j--)
-            a[j] = a[j - 1];
-        a[j] = x;
-    }
+    const int kind = tni_dtypes[dtype].kind;
+    return (tni_order_rule){
+        .kind = kind == TNI_BOOL    ? TNI_ORDER_BOOL
+                : kind == TNI_FLOAT ? TNI_ORDER_FLOAT
+                                    : TNI_ORDER_INTEGER,
+        .top = kind == TNI_UNSIGNED ? (int64_t)((uint64_t)1 << (8 * tni_width(dtype) - 1)) : 0,
+        .flip = descending ? -1 : 0,
+        .largest = kind == TNI_FLOAT ? tni_floats[dtype].largest : 0};
 }
 
-/* By the key alone; the result is in a or in spare. */
-static item *sort_items(item *a, item *spare, int64_t n, int bits)
+/* ---- scratch: the elements of a sequence, dense; then words twice ---- */
+
+static size_t raw_bytes(int64_t n, int64_t width)
 {
-    if (n <= FEW) {
-        insert(a, n);
-        return a;
-    }
-    for (int shift = 0; shift < bits; shift += DIGIT) {
-        int64_t count[DIGITS] = {0}, at = 0;
-        for (int64_t i = 0; i < n; i++)
-            count[a[i].key >> shift & (DIGITS - 1)]++;
-        if (count[a[0].key >> shift & (DIGITS - 1)] == n)
-            continue;
-        for (int d = 0; d < DIGITS; d++) {
-            const int64_t here = count[d];
-            count[d] = at;
-            at += here;
-        }
-        for (int64_t i = 0; i < n; i++)
-            spare[count[a[i].key >> shift & (DIGITS - 1)]++] = a[i];
-        item *swap = a;
-        a = spare;
-        spare = swap;
-    }
-    return a;
+    return (size_t)(n * width + 63) / 64 * 64;
 }
 
-/* Words with the key above and the index below: as the words' own order, for all are different,
- * but only the key's digits are looked at. */
-uint64_t *tni_sort_words(uint64_t *a, uint64_t *spare, int64_t n, int bits)
+static size_t sort_scratch(const tn_tensor *src, int dim)
 {
-    if (n <= FEW_WORDS) {
-        for (int64_t i = 1; i < n; i++) {
-            const uint64_t x = a[i];
-            int64_t j = i;
-            for (; j > 0 && a[j - 1] > x; j--)
-                a[j] = a[j - 1];
-            a[j] = x;
-        }
-        return a;
-    }
-    for (int shift = 32; shift < 32 + bits; shift += DIGIT) {
-        uint32_t count[DIGITS] = {0}, at = 0;
-        for (int64_t i = 0; i < n; i++)
-            count[a[i] >> shift & (DIGITS - 1)]++;
-        if (count[a[0] >> shift & (DIGITS - 1)] == (uint32_t)n)
-            continue;
-        for (int d = 0; d < DIGITS; d++) {
-            const uint32_t here = count[d];
-            count[d] = at;
-            at += here;
-        }
-        for (int64_t i = 0; i < n; i++)
-            spare[count[a[i] >> shift & (DIGITS - 1)]++] = a[i];
-        uint64_t *swap = a;
-        a = spare;
-        spare = swap;
-    }
-    return a;
+    const int64_t n = src->shape[dim];
+    return raw_bytes(n, tni_width(src->dtype)) + 2 * (size_t)n * sizeof(int64_t) + 64;
+}
+
+/* Sequences with a stride, dense: all of some lines of memory, which the hardware follows, if the L2
+ * keeps them (Zen 4). */
+enum { PANEL_BYTES = 1 << 19, PANEL_LINES = 4 };
+
+static int64_t sort_panel(const tn_tensor *src, int dim)
+{
+    const int64_t n = src->shape[dim], width = tni_width(src->dtype);
+    const int64_t lines = PANEL_BYTES / 64 / n;
+    return src->stride[dim] == width || n < 2
+               ? 0
+               : (lines < PANEL_LINES ? lines : PANEL_LINES) * 64 / width;
+}
+
+static size_t part_scratch(const tn_tensor *src, int dim)
+{
+    return sort_scratch(src, dim) +
+           (size_t)sort_panel(src, dim) * raw_bytes(src->shape[dim], tni_width(src->dtype));
 }
 
 /* ---- a sequence ---- */
 
-/* The elements of a sequence, dense; then keys twice. */
-static size_t sort_scratch(const tn_tensor *src, int dim)
-{
-    const size_t n = (size_t)src->shape[dim], width = (size_t)tni_width(src->dtype);
-    const size_t raw = (n * width + 63) / 64 * 64;
-    return raw + 2 * n * (width <= 4 && n < UINT32_MAX ? sizeof(uint64_t) : sizeof(item)) + 64;
-}
+typedef struct elements {
+    char *d;
+    const char *s;
+} elements;
 
-static void put_index(char *d, tn_dtype dtype, uint64_t at)
+static void copy_piece(const sort_job *j, void *arg, int64_t first, int64_t n)
 {
-    tni_store_integer(d, dtype, at);
+    const elements *e = arg;
+    const int64_t step = j->src_step;
+    tni_sort_copy(j, e->d + first * j->width, j->width, e->s + first * step, step, n);
 }
 
 static void sort_sequence(const sort_job *j, const char *s, char *value, char *index,
                           char *scratch)
 {
-    const int64_t n = j->n, w = j->width, step = j->src->stride[j->dim];
-    const char *raw = scratch;
-    char *keys = scratch + (n * w + 63) / 64 * 64;
-    uint64_t *words = (uint64_t *)(void *)keys;
-    item *items = (item *)(void *)keys;
-    const int64_t wanted = j->first + j->k;
-    const bool few = j->words && n >= 1024 && wanted <= n / TNI_SORT_RARE;
-    if (few && step == w) { /* values is not src: it is shorter */
-        raw = s;
-    } else {
-        const int64_t d_step[2] = {0, w}, s_step[2] = {0, n > 1 ? step : w}, trips[2] = {1, n};
-        tni_kernels_of(j->isa)->copy->tile[tni_log2_width(w)](scratch, d_step, s, s_step,
-                                                              trips);
+    const int64_t n = j->n, w = j->width, wanted = j->first + j->k;
+    const bool dense = j->src_step == w || n == 1;
+    const bool few = w <= 4 && n >= 1024 && n < UINT32_MAX && wanted <= n / TNI_SORT_RARE;
+    char *words = scratch + raw_bytes(n, w);
+    if (!dense)
+        tni_sort_each(j, n, copy_piece, &(elements){scratch, s});
+    const char *raw = dense ? s : scratch;
+    if (!few && !index && tni_sort_values(j, raw, value, words))
+        return;
+    if (value && raw == value) { /* where they are written */
+        tni_sort_each(j, n, copy_piece, &(elements){scratch, s});
+        raw = scratch;
     }
-    if (few) {
-        words = tni_first_words(j, raw, wanted, words, words + n);
-    } else if (j->words) {
-        for (int64_t i = 0; i < n; i++)
-            words[i] = tni_sort_word(j, raw, i);
-        words = tni_sort_words(words, words + n, n, j->bits);
-    } else {
-        for (int64_t i = 0; i < n; i++)
-            items[i] =
-                (item){tni_order_key(j->src->dtype, raw + i * w, j->descending), (uint64_t)i};
-        items = sort_items(items, items + n, n, j->bits);
+    tni_sort_chosen(j, few, raw, value, index, words);
+}
+
+/* Neighbouring sequences: transposed into dense ones, sorted there, transposed back. */
+static void sort_neighbours(const sort_job *j, int64_t rows, const char *s, char *value,
+                            char *index, char *scratch)
+{
+    const tni_copy_kernels *copy = tni_kernels_of(j->isa)->copy;
+    const int log2 = tni_log2_width(j->width);
+    const int64_t pitch = (int64_t)raw_bytes(j->n, j->width);
+    const int64_t next = j->index_op ? j->nest.axis[j->nest.ndim - 1].step[j->index_op] : 0;
+    char *panel = scratch + j->bytes;
+    sort_job dense = *j;
+    dense.src_step = dense.value_step = j->width;
+    copy->transpose[log2](panel, pitch, s, j->src_step, j->n, rows, 0);
+    for (int64_t i = 0; i < rows; i++) {
+        char *row = panel + i * pitch;
+        sort_sequence(&dense, row, value ? row : NULL, index ? index + i * next : NULL,
+                      scratch);
     }
-    for (int64_t i = 0; i < j->k; i++) {
-        const uint64_t at =
-            j->words ? words[j->first + i] & UINT32_MAX : items[j->first + i].at;
-        if (value)
-            memcpy(value + i * j->values->stride[j->dim], raw + (int64_t)at * w, (size_t)w);
-        if (index)
-            put_index(index + i * j->indices->stride[j->dim], j->indices->dtype, at);
-    }
+    if (value)
+        copy->transpose[log2](value, j->value_step, panel, pitch, rows, j->k, 0);
 }
 
 static void sort_part(void *arg, int part)
 {
     const sort_job *j = arg;
+    const int64_t inner = j->nest.ndim ? j->nest.axis[j->nest.ndim - 1].n : 1;
+    char *scratch = j->scratch + (size_t)part * j->stride;
     int64_t first, last;
     tni_walk w;
     tni_split_range(j->sequences, j->parts, part, &first, &last);
     tni_walk_seek(&w, j->nest.axis, j->nest.ndim, j->nest.nop, first);
-    for (int64_t i = first; i < last; i++) {
+    for (int64_t i = first, rows; i < last; i += rows) {
+        const char *s = j->at[0] + w.offset[0];
         char *value = j->value_op ? j->at[j->value_op] + w.offset[j->value_op] : NULL;
         char *index = j->index_op ? j->at[j->index_op] + w.offset[j->index_op] : NULL;
-        sort_sequence(j, j->at[0] + w.offset[0], value, index,
-                      j->scratch + (size_t)part * j->bytes);
-        tni_walk_next(&w);
+        rows = inner - i % inner < j->panel ? inner - i % inner : j->panel;
+        rows = rows < last - i ? rows : last - i;
+        if (j->panel > 1)
+            sort_neighbours(j, rows, s, value, index, scratch);
+        else
+            sort_sequence(j, s, value, index, scratch);
+        for (int64_t k = 0; k < rows; k++)
+            tni_walk_next(&w);
     }
 }
 
@@ -215,7 +179,7 @@ size_t tni_sort_least(const tn_tensor *src, int dim)
 
 size_t tni_sort_bytes(const tn_tensor *src, int dim)
 {
-    return tni_numel(src) ? sort_scratch(src, dim) * (size_t)sort_parts(src, dim) : 0;
+    return tni_numel(src) ? part_scratch(src, dim) * (size_t)sort_parts(src, dim) : 0;
 }
 
 void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
@@ -227,11 +191,12 @@ void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_te
     const int nop = 1 + (values != NULL) + (indices != NULL);
     if (tni_numel(src) == 0 || k == 0)
         return;
-    sort_job j = {.values = values,
-                  .indices = indices,
-                  .src = src,
-                  .dim = dim,
+    sort_job j = {.dtype = src->dtype,
+                  .index_dtype = indices ? indices->dtype : TN_I64,
                   .isa = tni_isa_level(),
+                  .src_step = src->stride[dim],
+                  .value_step = values ? values->stride[dim] : 0,
+                  .index_step = indices ? indices->stride[dim] : 0,
                   .n = src->shape[dim],
                   .first = first,
                   .k = k,
@@ -241,8 +206,9 @@ void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_te
                   .value_op = values ? 1 : 0,
                   .index_op = indices ? nop - 1 : 0,
                   .scratch = scratch};
-    j.bits = (int)(8 * j.width);
-    j.words = j.width <= 4 && j.n < UINT32_MAX;
+    j.rule = order_rule(src->dtype, descending);
+    while (j.shift < 62 && (j.n - 1) >> j.shift)
+        j.shift++;
     for (int i = 0; i < nop; i++) {
         tni_drop_axis(&sequences[i], ts[i], dim, NULL);
         list[i] = &sequences[i];
@@ -253,7 +219,24 @@ void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_te
         j.at[i] = (char *)ts[i]->data + j.nest.shift[i];
     j.sequences = tni_numel(src) / j.n;
     j.parts = sort_parts(src, dim);
-    if ((size_t)j.parts > size / j.bytes)
-        j.parts = (int)(size / j.bytes);
-    tni_parallel(j.parts, sort_part, &j);
+    j.inner = 1;
+    j.panel = 1;
+    j.stride = j.bytes;
+    const tni_axis *in = j.nest.ndim ? &j.nest.axis[j.nest.ndim - 1] : NULL;
+    if (in && in->n > 1 && in->step[0] == j.width && (!values || in->step[1] == j.width) &&
+        size >= part_scratch(src, dim) * (size_t)j.parts && sort_panel(src, dim)) {
+        j.panel = sort_panel(src, dim);
+        j.stride = part_scratch(src, dim);
+    }
+    if ((size_t)j.parts > size / j.stride)
+        j.parts = (int)(size / j.stride);
+    const int threads = tni_plan_parts(tni_mul_saturated(tni_numel(src), 16), TNI_SORT_INNER);
+    if (j.sequences < threads && j.n >= TNI_SORT_LONG) {
+        j.inner = threads;
+        j.parts = 1;
+    }
+    if (j.parts == 1)
+        sort_part(&j, 0);
+    else
+        tni_parallel(j.parts, sort_part, &j);
 }

@@ -1,0 +1,49 @@
+/* order_isa.c - keys of elements, and words put in order, for one instruction set. */
+#include "order_table.h"
+
+#include "kernels/table.h"
+#include "order_vector.h"
+
+/* Bits of a digit: 2048 counters stay in the L1, 32 bits are three digits; few words are not worth
+ * that many counters (Zen 4, SSE2). */
+enum { DIGIT = 11, SHORT_DIGIT = 8, SHORT = 1024 };
+
+/* Words whose median divides long runs; shorter ones are divided by a quarter of them. */
+enum { SAMPLE = 64 };
+
+#define W     32
+#define LANES LANES_32
+#include "order_digits.inc"
+#include "order_few.inc"
+#include "order_quick.inc"
+#undef LANES
+#undef W
+
+#define W     64
+#define LANES LANES_64
+#include "order_digits.inc"
+#include "order_few.inc"
+#include "order_quick.inc"
+#undef LANES
+#undef W
+
+#define BITS 8
+#define K    int32_t
+#include "order_keys.inc"
+#define BITS 16
+#define K    int32_t
+#include "order_keys.inc"
+#define BITS 32
+#define K    int32_t
+#include "order_keys.inc"
+#define BITS 64
+#define K    int64_t
+#include "order_keys.inc"
+
+const tni_order_kernels TNI_TABLE(order) = {
+    {{keys8, back8, range8, words328, words648},
+     {keys16, back16, range16, words3216, words6416},
+     {keys32, back32, range32, NULL, words6432},
+     {keys64, back64, range64, NULL, words6464}},
+    {{sort32, split32}, {sort64, split64}},
+};
