@@ -6,18 +6,20 @@
 
 #include "local.h"
 
+typedef enum maker { OTHER, INTEL, AMD } maker;
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 
 /* Data and unified caches as the CPU lists them, in bytes of one instance.  The system's own
  * figure for the third level may be the sum over a package, which no thread ever sees. */
-static void ask_cpu(int64_t size[4], bool *intel)
+static void ask_cpu(int64_t size[4], maker *by)
 {
     unsigned a, b, c, d;
     if (!__get_cpuid(0, &a, &b, &c, &d))
         return;
-    *intel = !memcmp(&b, "Genu", 4);
-    unsigned leaf = *intel ? 4 : 0x8000001d;
+    *by = !memcmp(&b, "Genu", 4) ? INTEL : !memcmp(&b, "Auth", 4) ? AMD : OTHER;
+    unsigned leaf = *by == INTEL ? 4 : 0x8000001d;
     for (unsigned i = 0; i < 16 && __get_cpuid_count(leaf, i, &a, &b, &c, &d); i++) {
         unsigned type = a & 31, level = a >> 5 & 7;
         if (type == 0)
@@ -28,10 +30,10 @@ static void ask_cpu(int64_t size[4], bool *intel)
     }
 }
 #else
-static void ask_cpu(int64_t size[4], bool *intel)
+static void ask_cpu(int64_t size[4], maker *by)
 {
     (void)size;
-    (void)intel;
+    (void)by;
 }
 #endif
 
@@ -50,16 +52,16 @@ static void ask_system(int64_t size[4])
  * output next.  On Intel servers (a large private L2 before a slow shared L3) they win as soon
  * as the output leaves L2; where L3 is near and fast (AMD's core complexes, desktops) only
  * once the output does not fit beside its input in L3. */
-static int64_t where_streaming_pays(const tni_caches *c, bool intel)
+static int64_t where_streaming_pays(const tni_caches *c, maker by)
 {
-    return intel && c->l2 >= 1 << 20 ? c->l2 : c->l3 / 2 > c->l2 ? c->l3 / 2 : c->l2;
+    return by == INTEL && c->l2 >= 1 << 20 ? c->l2 : c->l3 / 2 > c->l2 ? c->l3 / 2 : c->l2;
 }
 
 tni_caches tni_caches_detect(void)
 {
     int64_t size[4] = {0};
-    bool intel = false;
-    ask_cpu(size, &intel);
+    maker by = OTHER;
+    ask_cpu(size, &by);
     ask_system(size);
 
     tni_caches c;
@@ -67,6 +69,10 @@ tni_caches tni_caches_detect(void)
     c.l2 = size[2] > 0 ? size[2] : 512 << 10;
     c.l2 = c.l2 > c.l1 ? c.l2 : c.l1;
     c.l3 = size[3] > c.l2 ? size[3] : c.l2;
-    c.stream = tni_env_number("TENON_STREAM", where_streaming_pays(&c, intel));
+    c.stream = tni_env_number("TENON_STREAM", where_streaming_pays(&c, by));
+    /* A store that crosses two lines outside L1 waits for both on an Intel Xeon, where prefetching
+     * them doubles the speed of transposes; on AMD Zen 4 it costs 3 to 30 percent
+     * (docs/investigations/copies-in-cache.md). */
+    c.prefetch_dst = by != AMD;
     return c;
 }

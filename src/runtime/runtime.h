@@ -14,9 +14,11 @@ int tni_isa_level(void);
 bool tni_cpu_bf16(void);
 
 /* Bytes of the caches that one thread sees, read once; sensible guesses where the system does
- * not say. stream is the size of an output above which streaming stores pay. */
+ * not say.  stream is the size of an output above which streaming stores pay.  prefetch_dst: in
+ * a cache, lines are prefetched before they are written. */
 typedef struct tni_caches {
     int64_t l1, l2, l3, stream;
+    bool prefetch_dst;
 } tni_caches;
 const tni_caches *tni_cache_sizes(void);
 

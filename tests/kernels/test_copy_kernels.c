@@ -104,11 +104,16 @@ static void try_transpose_ahead(const tni_copy_kernels *k, int w, char *d, const
     k->transpose[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
 }
 
-static const tni_trips once = {{1, 1}, {0, 0}, {0, 0}};
+/* One trip; every other tile has its lines prefetched. */
+static tni_trips one_trip(const tile *t)
+{
+    return (tni_trips){{1, 1}, {0, 0}, {0, 0}, (int)(t->n[0] + t->n[1]) % 2};
+}
 
 static void try_transpose_many(const tni_copy_kernels *k, int w, char *d, const char *s,
                                const tile *t)
 {
+    const tni_trips once = one_trip(t);
     k->transpose_many[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], &once);
 }
 
@@ -120,7 +125,7 @@ static void try_indexed(const tni_copy_kernels *k, int w, char *d, const char *s
         s_at[i] = i * t->s_step[0];
     for (int64_t i = 0; i < t->n[1]; i++)
         d_at[i] = i * t->d_step[1];
-    k->transpose_indexed[w](d, d_at, s, s_at, t->n[0], t->n[1]);
+    k->transpose_indexed[w](d, d_at, s, s_at, t->n[0], t->n[1], one_trip(t).prefetch);
 }
 
 static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char *s,
@@ -202,6 +207,7 @@ static void try_stream_units(const tni_copy_kernels *k, int w, char *d, const ch
 static void try_rows(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     (void)w;
+    const tni_trips once = one_trip(t);
     k->rows(d, t->d_step, s, t->s_step, t->n, t->unit, &once);
 }
 
@@ -335,7 +341,7 @@ static void units_of(const tni_copy_kernels *k, int w)
             at_all_edges("units with gaps", k, w, &t, try_units);
             at_all_edges("streamed units with gaps", k, w, &t, try_stream_units);
             at_all_edges("rows with gaps", k, w, &t, try_rows);
-            int64_t more = unit + 15 * LINE;
+            int64_t more = unit + 63 * LINE; /* around 4 KB, where rows are left to memcpy */
             t = (tile){{n0, n1}, {n1 * more, more}, {more, n0 * more}, more};
             at_all_edges("long rows", k, w, &t, try_rows);
         }

@@ -244,7 +244,7 @@ static void threads_share_out_the_outside(void **state)
         int ndim;
         int64_t shape[5];
         int64_t trips, step; /* of the outermost loop */
-    } of[] = {{4, {19, 12, 19, 24}, 12, 19 * 24 * 4},
+    } of[] = {{4, {19, 12, 19, 24}, 2, 6 * 19 * 24 * 4},
               {5, {12, 7, 7, 14, 12}, 2, 4 * 7 * 14 * 12 * 4},
               {5, {11, 4, 14, 14, 12}, 2, 2 * 14 * 14 * 12 * 4}};
     for (int i = 0; i < 3; i++) {

@@ -134,6 +134,9 @@ INLINE void long_row(char *d, const char *s, int64_t bytes)
  * (docs/investigations/pad-rows.md). */
 enum { DST_AHEAD = 768 };
 
+/* Rows up to here are copied by lines of dst; from here on memcpy is as quick. */
+enum { LONG_ROW = 4096 };
+
 /* What copies one row of unit bytes. */
 typedef void row_fn(char *d, const char *s, int64_t unit);
 
@@ -164,23 +167,33 @@ INLINE void row_below_line(char *d, const char *s, int64_t unit)
     two_ends(d, s, unit, 32);
 }
 
+INLINE void row_of_two_lines(char *d, const char *s, int64_t unit)
+{
+    two_ends(d, s, unit, LINE);
+}
+
 INLINE void row_by_memcpy(char *d, const char *s, int64_t unit)
 {
     memcpy(d, s, (size_t)unit);
 }
 
-/* Rows one after the other in dst, in two loops and a third. */
+/* Rows one after the other in dst, in two loops and two more.  Extents and steps are copied first:
+ * the stores might change them, for all that the compiler knows. */
 INLINE void each_row(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                      const int64_t n[2], int64_t unit, const tni_trips *t, row_fn *row)
 {
-    const int64_t dst_ahead = (DST_AHEAD / unit + 1) * d_step[0];
-    for (int64_t k = 0; k < t->n[1]; k++)
-        for (int64_t j = 0; j < t->n[0]; j++)
-            for (int64_t b = 0; b < n[1]; b++) {
-                char *to = d + k * t->d[1] + j * t->d[0] + b * d_step[1];
-                const char *from = s + k * t->s[1] + j * t->s[0] + b * s_step[1];
-                for (int64_t a = 0; a < n[0]; a++, to += d_step[0], from += s_step[0]) {
-                    for (int64_t i = 0; i < unit; i += LINE)
+    const int64_t da = d_step[0], db = d_step[1], sa = s_step[0], sb = s_step[1];
+    const int64_t na = n[0], nb = n[1];
+    const tni_trips by = *t;
+    const int64_t dst_ahead = (DST_AHEAD / unit + 1) * da;
+    const int64_t prefetched = by.prefetch ? unit : 0; /* bytes of a row */
+    for (int64_t k = 0; k < by.n[1]; k++)
+        for (int64_t j = 0; j < by.n[0]; j++)
+            for (int64_t b = 0; b < nb; b++) {
+                char *to = d + k * by.d[1] + j * by.d[0] + b * db;
+                const char *from = s + k * by.s[1] + j * by.s[0] + b * sb;
+                for (int64_t a = 0; a < na; a++, to += da, from += sa) {
+                    for (int64_t i = 0; i < prefetched; i += LINE)
                         __builtin_prefetch(to + dst_ahead + i, 1);
                     row(to, from, unit);
                 }
@@ -202,7 +215,9 @@ static void rows(char *d, const int64_t d_step[2], const char *s, const int64_t 
         each_row(d, d_step, s, s_step, n, unit, t, row_of_16);
     else if (unit < LINE)
         each_row(d, d_step, s, s_step, n, unit, t, row_below_line);
-    else if (unit <= 16 * LINE)
+    else if (unit <= 2 * LINE)
+        each_row(d, d_step, s, s_step, n, unit, t, row_of_two_lines);
+    else if (unit <= LONG_ROW)
         each_row(d, d_step, s, s_step, n, unit, t, long_row);
     else
         each_row(d, d_step, s, s_step, n, unit, t, row_by_memcpy);

@@ -18,9 +18,11 @@ static inline int tni_log2_width(int64_t width)
 typedef void (*tni_tile_fn)(char *d, const int64_t d_step[2], const char *s,
                             const int64_t s_step[2], const int64_t n[2]);
 
-/* Two loops around a tile, the inner one first: their trip counts, and what one trip adds. */
+/* Two loops around a tile, the inner one first: their trip counts, and what one trip adds.
+ * prefetch: lines of dst are prefetched before they are written. */
 typedef struct tni_trips {
     int64_t n[2], d[2], s[2];
+    int prefetch;
 } tni_trips;
 
 /* Rows of dst that are written line by line, from call to call: the latest 64 bytes of each,
@@ -58,9 +60,10 @@ typedef struct tni_copy_kernels {
                                        int64_t na, int64_t nb, const tni_trips *t);
 
     /* Transpose na x nb elements whose offsets are listed: (a, b) goes from s + s_at[a] + b * W to
-     * d + d_at[b] + a * W. */
+     * d + d_at[b] + a * W.  prefetch as in tni_trips. */
     void (*transpose_indexed[TNI_WIDTHS])(char *d, const int64_t *d_at, const char *s,
-                                          const int64_t *s_at, int64_t na, int64_t nb);
+                                          const int64_t *s_at, int64_t na, int64_t nb,
+                                          int prefetch);
 
     /* n rows of `groups` elements, s_step bytes apart, to groups of n elements that lie one after
      * the other in d, a multiple of 64; streamed.  0: too few groups, nothing is done.  NULL: not

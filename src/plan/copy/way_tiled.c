@@ -1,6 +1,7 @@
 /* way_tiled.c - tiles that go from src straight to dst, without a buffer. */
 #include "copy_shape.h"
 #include "copy_walk.h"
+#include "runtime/runtime.h"
 
 /* Sizes of tiles in a cache, found on an Intel Xeon with 48 KB of L1 and an L2 of 1.25 MB
  * (docs/investigations/0001) and confirmed on AMD Zen 4 (32 KB, 1 MB) to 5 percent. */
@@ -9,6 +10,8 @@ enum {
     DIRECT_RUN = 4096, /* bytes of a row of dst: a page */
     ROWS = 64,         /* most rows of a tile: more do not fit L1 */
     LONG_TILE = 65536, /* bytes of a tile beside a short axis, so that its call is paid for */
+    SHORT_ROW = 512,   /* bytes of rows that are copied in source pieces of */
+    ROWS_PIECE = 1024, /* so many: 256 and 512 lose up to a tenth, AMD Zen 4 */
 };
 
 /* ---- shapes ---- */
@@ -67,14 +70,16 @@ static int64_t key_by_dst(const tni_copy *c, const tni_copy_loop *loop)
     return tni_abs_step(loop->d);
 }
 
-/* Rows one after the other in dst. */
+/* Rows one after the other in dst; where they are short, for each row of a source piece in turn:
+ * a line of it holds parts of several, and is read while it is in L1. */
 static bool rows_plan(tni_copy *c, const tni_copy_case *of)
 {
     uint64_t used = tni_tile_begin(c, of);
-    tni_tile_axis *a = &c->tile[TNI_DST_FAST];
+    tni_tile_axis *a = &c->tile[TNI_DST_FAST], *b = &c->tile[TNI_SRC_FAST];
+    const bool pieces = c->unit < SHORT_ROW && tni_abs_step(b->s) < tni_abs_step(a->s);
     if (c->bytes > TNI_SMALL_COPY) {
-        a->block = tni_even_block(a->n, LONG_TILE / c->unit, 1);
-        c->tile[TNI_SRC_FAST].block = 1;
+        a->block = tni_even_block(a->n, pieces ? ROWS : LONG_TILE / c->unit, 1);
+        b->block = pieces ? tni_even_block(b->n, ROWS_PIECE / c->unit, 1) : 1;
     }
     tni_copy_order(c, of, used, key_by_dst);
     return true;
@@ -86,7 +91,7 @@ static bool rows_plan(tni_copy *c, const tni_copy_case *of)
  * blocks of a tile, whose extents may change, and loops that are under way count as one. */
 static void trips_at(const tni_copy *c, const tni_walk *w, int64_t most, tni_trips *t)
 {
-    *t = (tni_trips){{1, 1}, {0, 0}, {0, 0}};
+    *t = (tni_trips){{1, 1}, {0, 0}, {0, 0}, tni_cache_sizes()->prefetch_dst};
     for (int i = 0; i < c->free_loops; i++) {
         const int at = c->nloop - 1 - i;
         const tni_axis *loop = &c->loop[at];
