@@ -1,8 +1,7 @@
 /* cast.c - conversion of every element, in one pass over any strides.
  *
  * Equal dtypes are a copy. */
-#include "plan/plan.h"
-#include "view/view.h"
+#include "copy_tensor.h"
 
 static bool plain_copy(const tn_tensor *dst, const tn_tensor *src)
 {
@@ -29,13 +28,10 @@ static tn_status check_cast(const char *name, unsigned flags, const tn_tensor *d
 tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
 {
     TRY(check_cast("cast", 0, dst, src));
-    if (plain_copy(dst, src)) {
-        tni_copy copy;
-        tni_copy_plan(&copy, dst, src);
-        tni_copy_run(&copy, dst->data, src->data);
-        return TN_OK;
-    }
-    tni_strips_cast(dst, dst->data, src, src->data);
+    if (plain_copy(dst, src))
+        tni_copy_tensor(dst, src);
+    else
+        tni_strips_cast(dst, dst->data, src, src->data);
     return TN_OK;
 }
 

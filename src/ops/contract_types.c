@@ -35,22 +35,6 @@ tn_status tni_contract_types(tn_dtype *compute, const char *call, tn_dtype dst, 
     return TN_OK;
 }
 
-tn_status tni_contract_data(const char *call, const tn_tensor *dst, int n,
-                            const tn_tensor *const *srcs)
-{
-    if (tni_numel(dst) == 0)
-        return TN_OK;
-    if (!dst->data)
-        return tni_fail(TN_ENULL, "%s: dst has elements and its data is NULL", call);
-    for (int k = 0; k < n; k++)
-        if (!srcs[k]->data && tni_numel(srcs[k]))
-            return tni_fail(TN_ENULL, "%s: src %d has elements and its data is NULL", call, k);
-    for (int k = 0; k < n; k++)
-        if (srcs[k]->data)
-            TRY(tni_check_disjoint(dst, srcs[k], false, call));
-    return TN_OK;
-}
-
 tn_status tni_contract_run(const char *call, const tni_chain *c, char *dst,
                            const char *const *srcs)
 {

@@ -1,23 +1,11 @@
 /* create.c - new tensors: uninitialised, of one value, of a range, of random numbers. */
-#include <string.h>
-
 #include <tenon/create.h>
 
 #include "copy_tensor.h"
 
-/* The checks of tn_init, then memory of the calling thread's handle. */
 tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
 {
-    tn_tensor made;
-    TRY(tni_init_dense(t ? &made : NULL, dtype, ndim, shape, "alloc"));
-    const int64_t bytes = tni_numel(&made) * tni_width(dtype);
-    void *data = TNI_NEVER((uint64_t)bytes > SIZE_MAX) ? NULL : tni_alloc((size_t)bytes);
-    if (!data)
-        return tni_fail(TN_ENOMEM, "alloc: no memory for %lld bytes", (long long)bytes);
-    tni_inherit(t, &made, data, ndim);
-    for (int i = 0; i < ndim; i++)
-        tni_set_axis(t, i, made.shape[i], made.stride[i]);
-    return TN_OK;
+    return tni_alloc_dense(t, dtype, ndim, shape, "alloc");
 }
 
 void tn_free(tn_tensor *t)
@@ -33,7 +21,7 @@ tn_status tn_like(tn_tensor *out, const tn_tensor *in)
     if (!out)
         return tni_fail(TN_ENULL, "like: out is NULL");
     TRY(tni_check(in, "like: in"));
-    return tn_alloc(out, in->dtype, in->ndim, in->shape);
+    return tni_alloc_dense(out, in->dtype, in->ndim, in->shape, "like");
 }
 
 tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape,
@@ -41,17 +29,9 @@ tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape
 {
     if (!out)
         return tni_fail(TN_ENULL, "full: out is NULL");
-    tn_tensor made, one;
-    TRY(tn_alloc(&made, dtype, ndim, shape));
-    char element[16] = {0};
-    if (value)
-        memcpy(element, value, (size_t)tni_width(dtype));
-    tni_inherit(&one, &made, element, ndim);
-    for (int i = 0; i < ndim; i++) {
-        one.shape[i] = shape[i];
-        one.stride[i] = 0;
-    }
-    tni_copy_tensor(&made, &one);
+    tn_tensor made;
+    TRY(tni_alloc_dense(&made, dtype, ndim, shape, "full"));
+    tni_splat(&made, value);
     *out = made;
     return TN_OK;
 }

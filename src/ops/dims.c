@@ -3,10 +3,10 @@
 #include "copy_tensor.h"
 
 /* A dense copy of a view that is checked, in memory of its own. */
-static tn_status copy_of(tn_tensor *out, const tn_tensor *view)
+static tn_status copy_of(tn_tensor *out, const tn_tensor *view, const char *call)
 {
     tn_tensor made;
-    TRY(tn_alloc(&made, view->dtype, view->ndim, view->shape));
+    TRY(tni_alloc_dense(&made, view->dtype, view->ndim, view->shape, call));
     tni_copy_tensor(&made, view);
     *out = made;
     return TN_OK;
@@ -25,7 +25,7 @@ tn_status tn_unsqueeze_copy(tn_tensor *out, const tn_tensor *in, int dim)
     TRY(tni_check_data(in, "unsqueeze_copy: in"));
     tn_tensor view;
     TRY(tn_unsqueeze(&view, in, dim));
-    return copy_of(out, &view);
+    return copy_of(out, &view, "unsqueeze_copy");
 }
 
 tn_status tn_squeeze_copy(tn_tensor *out, const tn_tensor *in, int dim)
@@ -39,7 +39,7 @@ tn_status tn_squeeze_copy(tn_tensor *out, const tn_tensor *in, int dim)
     TRY(tni_check_data(in, "squeeze_copy: in"));
     tn_tensor view;
     TRY(tn_squeeze(&view, in, dim));
-    return copy_of(out, &view);
+    return copy_of(out, &view, "squeeze_copy");
 }
 
 tn_status tn_unsqueeze_inplace(tn_tensor *t, int dim)

@@ -5,67 +5,85 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* Pointers, counts, the text: what needs no tensor's shape. */
-static tn_status einsum_check_text(tni_einsum *e, const char *call, const tn_tensor *dst,
-                                   bool with_dst, const char *spec, int n,
-                                   const tn_tensor *const *srcs)
+/* What a call is given, and what its checks find. */
+typedef struct einsum_call {
+    const char *spec;
+    int n;
+    const tn_tensor *const *srcs;
+    tni_einsum e;
+    tni_contraction *x;
+    int ndim; /* of the result */
+    int64_t shape[TN_MAX_NDIM];
+} einsum_call;
+
+static tn_status einsum_nulls(const tni_call *call)
 {
-    const int seen = n < 0 || n > TN_EINSUM_SOURCES ? 0 : n;
-    if ((with_dst && !dst) || !spec || !srcs)
-        return tni_fail(TN_ENULL, "%s: %s is NULL", call,
-                        with_dst && !dst ? "dst"
-                        : !spec          ? "spec"
-                                         : "srcs");
-    for (int k = 0; k < seen; k++)
-        if (!srcs[k])
-            return tni_fail(TN_ENULL, "%s: src %d is NULL", call, k);
-    if (n < 1 || n > TN_EINSUM_SOURCES)
-        return tni_fail(TN_EARG, "%s: n is %d, expected 1 to %d", call, n, TN_EINSUM_SOURCES);
-    TRY(with_dst ? tni_check_all(TNI_NDIM, call, dst, n, srcs)
-                 : tni_check_srcs(TNI_NDIM, call, n, srcs));
-    return tni_einsum_parse(e, call, spec, n);
+    const einsum_call *c = call->own;
+    if (!c->spec || !c->srcs)
+        return tni_fail(TN_ENULL, "%s: %s is NULL", call->name, c->spec ? "srcs" : "spec");
+    return TN_OK;
 }
 
-/* The result's size fits. */
-static tn_status einsum_check_size(const char *call, tn_dtype dtype, int ndim,
-                                   const int64_t *shape)
+static tn_status einsum_args(const tni_call *call)
 {
-    int64_t size;
-    if (!tni_shape_size(ndim, shape, tni_width(dtype), &size))
-        return tni_fail(TN_EOVERFLOW, "%s: the result has more than 2^63 - 1 bytes", call);
-    return TN_OK;
+    einsum_call *c = call->own;
+    if (c->n < 1 || c->n > TN_EINSUM_SOURCES)
+        return tni_fail(TN_EARG, "%s: n is %d, expected 1 to %d", call->name, c->n,
+                        TN_EINSUM_SOURCES);
+    return tni_einsum_parse(&c->e, call->name, c->spec, c->n);
+}
+
+static tn_status einsum_dtypes(const tni_call *call)
+{
+    const einsum_call *c = call->own;
+    return tni_contract_types(&c->x->compute, call->name, call->dst->dtype, call->n,
+                              call->srcs);
+}
+
+static tn_status einsum_shapes(const tni_call *call)
+{
+    einsum_call *c = call->own;
+    TRY(tni_einsum_fit(c->x, &c->e, call->name, call->srcs, &c->ndim, c->shape));
+    return call->flags & TNI_NO_DST
+               ? TN_OK
+               : tni_check_shape(call->dst, c->ndim, c->shape, call->name, "dst");
+}
+
+static tn_status einsum_check_call(einsum_call *c, const char *name, unsigned flags,
+                                   const tn_tensor *dst)
+{
+    const bool counted = c->n >= 1 && c->n <= TN_EINSUM_SOURCES && c->srcs;
+    return tni_check_call(&(tni_call){.name = name,
+                                      .flags = flags,
+                                      .dst = dst,
+                                      .n = counted ? c->n : 0,
+                                      .srcs = c->srcs,
+                                      .nulls = einsum_nulls,
+                                      .args = einsum_args,
+                                      .dtypes = flags & TNI_NO_DST ? NULL : einsum_dtypes,
+                                      .shapes = einsum_shapes,
+                                      .own = c});
 }
 
 tn_status tn_einsum_shape(const char *spec, int n, const tn_tensor *const *srcs, int *ndim,
                           int64_t *shape)
 {
     const char *call = "einsum_shape";
-    tni_einsum e;
     tni_contraction x;
-    int64_t found[TN_MAX_NDIM];
-    int count;
+    einsum_call c;
+    int64_t size;
     if (!ndim || !shape)
         return tni_fail(TN_ENULL, "%s: %s is NULL", call, ndim ? "shape" : "ndim");
-    TRY(einsum_check_text(&e, call, NULL, false, spec, n, srcs));
-    TRY(tni_check_srcs(TNI_DEVICE | TNI_DTYPE | TNI_SHAPE, call, n, srcs));
-    TRY(tni_einsum_fit(&x, &e, call, srcs, &count, found));
-    TRY(tni_check_srcs(TNI_SIZE, call, n, srcs));
-    TRY(einsum_check_size(call, TN_BOOL, count, found));
-    *ndim = count;
-    for (int i = 0; i < count; i++)
-        shape[i] = found[i];
-    return TN_OK;
-}
-
-static tn_status einsum_check_shape(const char *call, const tn_tensor *dst, int ndim,
-                                    const int64_t *shape)
-{
-    if (dst->ndim != ndim)
-        return tni_fail(TN_ESHAPE, "%s: dst has %d axes, expected %d", call, dst->ndim, ndim);
-    for (int i = 0; i < ndim; i++)
-        if (dst->shape[i] != shape[i])
-            return tni_fail(TN_ESHAPE, "%s: dst: axis %d has extent %lld, expected %lld", call,
-                            i, (long long)dst->shape[i], (long long)shape[i]);
+    c.spec = spec;
+    c.n = n;
+    c.srcs = srcs;
+    c.x = &x;
+    TRY(einsum_check_call(&c, call, TNI_NO_DST | TNI_NO_DATA, NULL));
+    if (!tni_shape_size(c.ndim, c.shape, 1, &size))
+        return tni_fail(TN_EOVERFLOW, "%s: the result has more than 2^63 - 1 bytes", call);
+    *ndim = c.ndim;
+    for (int i = 0; i < c.ndim; i++)
+        shape[i] = c.shape[i];
     return TN_OK;
 }
 
@@ -73,38 +91,28 @@ static tn_status einsum_check_shape(const char *call, const tn_tensor *dst, int 
 static void einsum_dst(tni_contraction *x, const tni_einsum *e, const tn_tensor *dst)
 {
     tni_term *t = &x->term[0];
-    const tni_einsum_term *right = &e->term[0];
-    const int more = dst->ndim - right->n;
     t->count = 0;
     t->dtype = dst->dtype;
     for (int i = 0; i < dst->ndim; i++) {
-        const bool dots = right->ellipsis >= 0 && i >= right->ellipsis;
-        const int label = dots && i < right->ellipsis + more
-                              ? e->nname + (right->ellipsis + more - 1 - i)
-                              : right->name[dots ? i - more : i];
         if (dst->shape[i] == 1)
             continue;
-        t->label[t->count] = (int16_t)label;
+        t->label[t->count] = (int16_t)tni_einsum_label(e, &e->term[0], dst->ndim, i);
         t->step[t->count++] = dst->stride[i];
     }
 }
 
-/* Every check but those of data; x is ready to be planned. */
-static tn_status einsum_check(tni_contraction *x, const char *call, const tn_tensor *dst,
-                              const char *spec, int n, const tn_tensor *const *srcs)
+/* Every check; x is ready to be planned. */
+static tn_status einsum_check(tni_contraction *x, const char *call, unsigned flags,
+                              const tn_tensor *dst, const char *spec, int n,
+                              const tn_tensor *const *srcs)
 {
-    tni_einsum e;
-    int64_t shape[TN_MAX_NDIM];
-    int ndim;
-    TRY(einsum_check_text(&e, call, dst, true, spec, n, srcs));
-    TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, call, dst, n, srcs));
-    TRY(tni_contract_types(&x->compute, call, dst->dtype, n, srcs));
-    TRY(tni_check_all(TNI_SHAPE, call, dst, n, srcs));
-    TRY(tni_einsum_fit(x, &e, call, srcs, &ndim, shape));
-    TRY(einsum_check_shape(call, dst, ndim, shape));
-    TRY(tni_check_all(TNI_SIZE, call, dst, n, srcs));
-    TRY(tni_check_injective(dst, call));
-    einsum_dst(x, &e, dst);
+    einsum_call c;
+    c.spec = spec;
+    c.n = n;
+    c.srcs = srcs;
+    c.x = x;
+    TRY(einsum_check_call(&c, call, flags, dst));
+    einsum_dst(x, &c.e, dst);
     return TN_OK;
 }
 
@@ -129,8 +137,7 @@ static tn_status einsum_run(const tni_contraction *x, tni_link *links, const tn_
 tn_status tn_einsum(const tn_tensor *dst, const char *spec, int n, const tn_tensor *const *srcs)
 {
     tni_contraction x;
-    TRY(einsum_check(&x, "einsum", dst, spec, n, srcs));
-    TRY(tni_contract_data("einsum", dst, n, srcs));
+    TRY(einsum_check(&x, "einsum", 0, dst, spec, n, srcs));
     if (tni_numel(dst) == 0)
         return TN_OK;
     const int length = tni_chain_length(&x);
@@ -152,7 +159,7 @@ tn_status tn_plan_einsum(tn_plan **plan, const tn_tensor *dst, const char *spec,
         return tni_fail(TN_ENULL, "plan_einsum: plan is NULL");
     tni_contraction x;
     tni_chain *chain;
-    TRY(einsum_check(&x, "plan_einsum", dst, spec, n, srcs));
+    TRY(einsum_check(&x, "plan_einsum", TNI_NO_DATA, dst, spec, n, srcs));
     tn_plan *p = tni_contract_new(&chain, "einsum", tni_chain_length(&x), tni_quoted(spec).text,
                                   n, dst, srcs);
     if (!p)

@@ -29,6 +29,9 @@ typedef struct tni_einsum {
 /* Read a text for n sources.  TN_EFORMAT, with the column. */
 tn_status tni_einsum_parse(tni_einsum *e, const char *call, const char *text, int n);
 
+/* The label of axis i of a term on a tensor with ndim axes (einsum_fit.c). */
+int tni_einsum_label(const tni_einsum *e, const tni_einsum_term *t, int ndim, int i);
+
 /* Fit it to the sources: every label's extent, every source's steps, and the result's shape.
  *
  * TN_ESHAPE  axes or extents do not fit */
@@ -40,10 +43,6 @@ tn_status tni_einsum_fit(tni_contraction *x, const tni_einsum *e, const char *ca
 /* The compute type of sources and dst.  TN_EDTYPE */
 tn_status tni_contract_types(tn_dtype *compute, const char *call, tn_dtype dst, int n,
                              const tn_tensor *const *srcs);
-
-/* NULL data, then bytes that dst shares with the first n sources. */
-tn_status tni_contract_data(const char *call, const tn_tensor *dst, int n,
-                            const tn_tensor *const *srcs);
 
 /* Run a chain in a workspace from the allocator.  TN_ENOMEM */
 tn_status tni_contract_run(const char *call, const tni_chain *c, char *dst,

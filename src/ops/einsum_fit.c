@@ -6,8 +6,7 @@
 
 #include "view/view.h"
 
-/* The label of axis i of a term on a tensor with ndim axes. */
-static int fit_label(const tni_einsum *e, const tni_einsum_term *t, int ndim, int i)
+int tni_einsum_label(const tni_einsum *e, const tni_einsum_term *t, int ndim, int i)
 {
     const int more = ndim - t->n; /* axes of "..." */
     if (t->ellipsis < 0 || i < t->ellipsis)
@@ -56,7 +55,7 @@ static tn_status fit_axes(tni_contraction *x, const tni_einsum *e, const char *c
             return tni_fail(TN_ESHAPE, "%s: src %d: its term has %d axes%s, got %d", call, k,
                             t->n, t->ellipsis < 0 ? "" : " or more", srcs[k]->ndim);
         for (int i = 0; i < srcs[k]->ndim; i++) {
-            const int label = fit_label(e, t, srcs[k]->ndim, i);
+            const int label = tni_einsum_label(e, t, srcs[k]->ndim, i);
             if (label >= x->nlabel)
                 for (; x->nlabel <= label; x->nlabel++)
                     x->extent[x->nlabel] = 1;
@@ -73,7 +72,7 @@ static void fit_term(tni_contraction *x, const tni_einsum *e, int k, const tn_te
     t->count = 0;
     t->dtype = src->dtype;
     for (int i = 0; i < src->ndim; i++) {
-        const int label = fit_label(e, &e->term[k + 1], src->ndim, i);
+        const int label = tni_einsum_label(e, &e->term[k + 1], src->ndim, i);
         if (src->shape[i] != 1)
             fit_add(t, label, src->stride[i]);
     }
@@ -96,6 +95,6 @@ tn_status tni_einsum_fit(tni_contraction *x, const tni_einsum *e, const char *ca
                         right->n + more, TN_MAX_NDIM);
     *ndim = right->n + more;
     for (int i = 0; i < *ndim; i++)
-        shape[i] = x->extent[fit_label(e, right, *ndim, i)];
+        shape[i] = x->extent[tni_einsum_label(e, right, *ndim, i)];
     return TN_OK;
 }

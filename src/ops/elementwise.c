@@ -263,7 +263,7 @@ tn_status tn_apply_copy(tn_tensor *out, tn_op op, const double *params, int nsrc
                                    .shapes = copy_shapes,
                                    .own = &r}));
     tn_tensor made;
-    TRY(tn_alloc(&made, r.dtype, r.ndim, r.shape));
+    TRY(tni_alloc_dense(&made, r.dtype, r.ndim, r.shape, "apply_copy"));
     const tn_status status = apply("apply_copy", op, params, &made, nsrc, srcs);
     if (status != TN_OK) {
         tn_free(&made);

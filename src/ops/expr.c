@@ -332,7 +332,7 @@ tn_status tn_eval_copy(tn_tensor *out, const char *text, int n, const char *cons
     int64_t shape[TN_MAX_NDIM];
     TRY(result(&v, "eval_copy", found.count, used, &dtype, &ndim, shape));
     tn_tensor made;
-    TRY(tn_alloc(&made, dtype, ndim, shape));
+    TRY(tni_alloc_dense(&made, dtype, ndim, shape, "eval_copy"));
     const tn_status status = expr_evaluate(&v, "eval_copy", &made, found.count, used);
     if (status != TN_OK)
         tn_free(&made);

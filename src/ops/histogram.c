@@ -56,7 +56,8 @@ static tn_status histogram_args(const tni_call *call)
 {
     const double *range = call->own;
     if (!isfinite(range[0]) || !isfinite(range[1]) || !(range[0] < range[1]))
-        return tni_fail(TN_EARG, "histogram: low is %g and high is %g, expected low < high",
+        return tni_fail(TN_EARG,
+                        "histogram: low is %g and high is %g, expected finite low < high",
                         range[0], range[1]);
     if (call->dst->ndim == 1 && call->dst->shape[0] == 0)
         return tni_fail(TN_EARG, "histogram: dst has no bins");

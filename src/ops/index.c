@@ -56,13 +56,11 @@ static int walked_shape(const index_call *x, const tn_tensor *from, int64_t *sha
 {
     int ndim = 0;
     for (int i = 0; i < from->ndim; i++) {
+        const int own = i - from->ndim + x->index->ndim; /* of index, aligned at the end */
         if (i != x->dim)
             shape[ndim++] = from->shape[i];
         else if (x->along)
-            shape[ndim++] = x->index->ndim > i - from->ndim + x->index->ndim &&
-                                    i - from->ndim + x->index->ndim >= 0
-                                ? x->index->shape[i - from->ndim + x->index->ndim]
-                                : 1;
+            shape[ndim++] = own < 0 ? 1 : x->index->shape[own];
         else
             for (int k = 0; k < x->index->ndim; k++)
                 shape[ndim++] = x->index->shape[k];
@@ -104,27 +102,21 @@ static tn_status index_shapes(const tni_call *call)
         return tni_fail(TN_ESHAPE, "%s: index: got %d axes, expected %d", call->name,
                         x->index->ndim, ndim);
     if (x->put) {
-        TRY(tni_check_sound(other, "put: src"));
+        TRY(tni_call_sizes(call));
         if (tn_broadcast_to(&x->view[rest], other, ndim, shape) != TN_OK)
             return tni_fail(TN_ESHAPE,
                             "%s: src does not broadcast to the %d axes of dst with "
                             "those of index",
                             call->name, ndim);
     } else {
-        if (other->ndim != ndim)
-            return tni_fail(TN_ESHAPE, "%s: dst: got %d axes, expected %d", call->name,
-                            other->ndim, ndim);
-        for (int i = 0; i < ndim; i++)
-            if (other->shape[i] != shape[i])
-                return tni_fail(TN_ESHAPE, "%s: dst: axis %d: got extent %lld, expected %lld",
-                                call->name, i, (long long)other->shape[i], (long long)shape[i]);
+        TRY(tni_check_shape(other, ndim, shape, call->name, "dst"));
         x->view[rest] = *other;
     }
     view_chosen(&x->view[chosen], x, from, ndim, shape);
     if (!x->along) {
         view_index(&x->view[2], x, ndim, shape);
     } else {
-        TRY(tni_check_sound(x->index, "index"));
+        TRY(tni_call_sizes(call));
         if (tn_broadcast_to(&x->view[2], x->index, ndim, shape) != TN_OK)
             return tni_fail(TN_ESHAPE, "%s: index does not broadcast off axis %d", call->name,
                             x->dim);
@@ -158,12 +150,14 @@ static tn_status check_indices(const char *call, const tn_tensor *index, int64_t
 static tn_status choose(index_call *x, const char *name, const tn_tensor *dst,
                         const tn_tensor *src, const tn_tensor *index)
 {
+    static const char *const names[] = {"dst", "src", "index"};
     const tn_tensor *const srcs[] = {src, index};
     x->index = index;
     TRY(tni_check_call(&(tni_call){.name = name,
                                    .dst = dst,
                                    .n = 2,
                                    .srcs = srcs,
+                                   .names = names,
                                    .args = index_args,
                                    .dtypes = index_dtypes,
                                    .shapes = index_shapes,

@@ -5,14 +5,16 @@
 #include "view/view.h"
 
 /* mask in t's shape. */
-static tn_status fit_mask(tn_tensor *out, const char *call, const tn_tensor *t,
-                          const tn_tensor *mask)
+static tn_status fit_mask(tn_tensor *out, const char *call, const char *operand,
+                          const tn_tensor *t, const tn_tensor *mask)
 {
     if (tn_broadcast_to(out, mask, t->ndim, t->shape) != TN_OK)
         return tni_fail(TN_ESHAPE, "%s: mask does not broadcast to the shape of %s", call,
-                        call[7] == 'p' ? "dst" : "src");
+                        operand);
     return TN_OK;
 }
+
+static const char *const mask_names[] = {"dst", "src", "mask"};
 
 static tn_status fail_count(const char *call, const char *who, int64_t got, int64_t want)
 {
@@ -38,8 +40,9 @@ static tn_status mask_dtypes(const tni_call *call)
 
 static tn_status select_shapes(const tni_call *call)
 {
-    TRY(one_axis(call->name, "dst", call->dst));
-    return fit_mask(call->own, call->name, call->srcs[0], call->srcs[1]);
+    if (!(call->flags & TNI_NO_DST))
+        TRY(one_axis(call->name, "dst", call->dst));
+    return fit_mask(call->own, call->name, "src", call->srcs[0], call->srcs[1]);
 }
 
 tn_status tn_masked_select(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *mask)
@@ -49,6 +52,7 @@ tn_status tn_masked_select(const tn_tensor *dst, const tn_tensor *src, const tn_
                                    .dst = dst,
                                    .n = 2,
                                    .srcs = (const tn_tensor *const[]){src, mask},
+                                   .names = mask_names,
                                    .dtypes = mask_dtypes,
                                    .shapes = select_shapes,
                                    .own = &wide}));
@@ -65,12 +69,15 @@ tn_status tn_masked_select_copy(tn_tensor *out, const tn_tensor *src, const tn_t
     tn_tensor wide, made;
     if (!out)
         return tni_fail(TN_ENULL, "%s: out is NULL", call);
-    TRY(tni_check_srcs(TNI_EVERY, call, 2, (const tn_tensor *const[]){src, mask}));
-    TRY(fit_mask(&wide, "masked_select", src, mask));
-    TRY(tni_check_data(src, call));
-    TRY(tni_check_data(mask, call));
+    TRY(tni_check_call(&(tni_call){.name = call,
+                                   .flags = TNI_NO_DST,
+                                   .n = 2,
+                                   .srcs = (const tn_tensor *const[]){src, mask},
+                                   .names = mask_names,
+                                   .shapes = select_shapes,
+                                   .own = &wide}));
     const int64_t count = tni_mask_count(&wide);
-    TRY(tn_alloc(&made, src->dtype, 1, &count));
+    TRY(tni_alloc_dense(&made, src->dtype, 1, &count, call));
     tni_mask_select(&made, src, &wide);
     *out = made;
     return TN_OK;
@@ -80,7 +87,7 @@ static tn_status put_shapes(const tni_call *call)
 {
     if (call->srcs[0]->ndim > 1)
         TRY(one_axis(call->name, "src", call->srcs[0]));
-    return fit_mask(call->own, call->name, call->dst, call->srcs[1]);
+    return fit_mask(call->own, call->name, "dst", call->dst, call->srcs[1]);
 }
 
 tn_status tn_masked_put(const tn_tensor *dst, const tn_tensor *mask, const tn_tensor *src)
@@ -90,6 +97,7 @@ tn_status tn_masked_put(const tn_tensor *dst, const tn_tensor *mask, const tn_te
                                    .dst = dst,
                                    .n = 2,
                                    .srcs = (const tn_tensor *const[]){src, mask},
+                                   .names = mask_names,
                                    .dtypes = mask_dtypes,
                                    .shapes = put_shapes,
                                    .own = &wide}));
@@ -143,7 +151,8 @@ tn_status tn_nonzero_copy(tn_tensor *out, const tn_tensor *src)
         return tni_fail(TN_ENULL, "nonzero_copy: out is NULL");
     TRY(tni_check(src, "nonzero_copy: src"));
     TRY(tni_check_data(src, "nonzero_copy: src"));
-    TRY(tn_alloc(&made, TN_I64, 2, (const int64_t[]){tni_mask_count(src), src->ndim}));
+    TRY(tni_alloc_dense(&made, TN_I64, 2, (const int64_t[]){tni_mask_count(src), src->ndim},
+                        "nonzero_copy"));
     tni_mask_indices(&made, src);
     *out = made;
     return TN_OK;

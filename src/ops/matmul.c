@@ -15,15 +15,17 @@ typedef struct matmul_call {
     const tn_tensor *dst, *a, *b, *c; /* c NULL: none */
     double alpha, beta;
     bool gemm;
+    tn_dtype compute; /* found by matmul_check */
 } matmul_call;
 
 /* ---- shapes ---- */
 
-/* The axes of t counted from the end of the batch: -1 is the last of them. */
-static int64_t matmul_extent(const tn_tensor *t, int from_end)
+/* The axes of t before its matrix, as a tensor of nothing but a shape. */
+static void matmul_batch(tn_tensor *batch, const tn_tensor *t)
 {
-    const int i = t->ndim - 2 - from_end;
-    return t->ndim < 2 || i < 0 ? 1 : t->shape[i];
+    batch->ndim = t->ndim > 2 ? t->ndim - 2 : 0;
+    for (int i = 0; i < batch->ndim; i++)
+        batch->shape[i] = t->shape[i];
 }
 
 /* dst's shape; TN_ESHAPE. */
@@ -37,18 +39,13 @@ static tn_status matmul_shape(const char *call, const tn_tensor *a, const tn_ten
                   inner_b = b->shape[b->ndim > 1 ? b->ndim - 2 : 0];
     if (inner_a != inner_b)
         return tni_fail(TN_ESHAPE,
-                        "%s: a has %lld columns and b has %lld rows, expected as many", call,
-                        (long long)inner_a, (long long)inner_b);
-    const int batch_a = a->ndim > 2 ? a->ndim - 2 : 0, batch_b = b->ndim > 2 ? b->ndim - 2 : 0;
-    const int batch = batch_a > batch_b ? batch_a : batch_b;
-    for (int i = 0; i < batch; i++) {
-        const int64_t x = matmul_extent(a, batch - i), y = matmul_extent(b, batch - i);
-        if (x != y && x != 1 && y != 1)
-            return tni_fail(TN_ESHAPE, "%s: axis %d: %lld and %lld do not broadcast", call, i,
-                            (long long)x, (long long)y);
-        shape[i] = x == 1 ? y : x;
-    }
-    *ndim = batch;
+                        "%s: a has %lld columns and b has %lld rows, expected equal numbers",
+                        call, (long long)inner_a, (long long)inner_b);
+    tn_tensor batch[2];
+    matmul_batch(&batch[0], a);
+    matmul_batch(&batch[1], b);
+    TRY(tni_broadcast_sources(call, 2, (const tn_tensor *const[]){&batch[0], &batch[1]}, ndim,
+                              shape));
     if (a->ndim > 1)
         shape[(*ndim)++] = a->shape[a->ndim - 2];
     if (b->ndim > 1)
@@ -81,31 +78,26 @@ tn_status tn_matmul_shape(const tn_tensor *a, const tn_tensor *b, int *ndim, int
 }
 
 /* dst has the shape of a @ b, and c broadcasts to it. */
-static tn_status matmul_check_shape(const matmul_call *m)
+static tn_status matmul_shapes(const tni_call *call)
 {
+    const matmul_call *m = call->own;
     int64_t shape[TN_MAX_NDIM + 2];
     int ndim;
     const tn_tensor *flat = m->a->ndim < 2 ? m->a : m->b->ndim < 2 ? m->b : NULL;
     if (m->gemm && flat)
-        return tni_fail(TN_ESHAPE, "%s: %s has %d axes, expected 2 or more", m->name,
+        return tni_fail(TN_ESHAPE, "%s: %s: got %d axes, expected 2 or more", m->name,
                         flat == m->a ? "a" : "b", flat->ndim);
     TRY(matmul_shape(m->name, m->a, m->b, &ndim, shape));
-    if (m->dst->ndim != ndim)
-        return tni_fail(TN_ESHAPE, "%s: dst has %d axes, expected %d", m->name, m->dst->ndim,
-                        ndim);
-    for (int i = 0; i < ndim; i++)
-        if (m->dst->shape[i] != shape[i])
-            return tni_fail(TN_ESHAPE, "%s: dst: axis %d has extent %lld, expected %lld",
-                            m->name, i, (long long)m->dst->shape[i], (long long)shape[i]);
+    TRY(tni_check_shape(m->dst, ndim, shape, m->name, "dst"));
     if (!m->c)
         return TN_OK;
     if (m->c->ndim > ndim)
-        return tni_fail(TN_ESHAPE, "%s: c has %d axes, expected at most %d", m->name,
+        return tni_fail(TN_ESHAPE, "%s: c: got %d axes, expected at most %d", m->name,
                         m->c->ndim, ndim);
     for (int i = 0; i < m->c->ndim; i++) {
         const int64_t n = m->c->shape[i], want = shape[ndim - m->c->ndim + i];
         if (n != want && n != 1)
-            return tni_fail(TN_ESHAPE, "%s: c: axis %d has extent %lld, expected %lld or 1",
+            return tni_fail(TN_ESHAPE, "%s: c: axis %d: got extent %lld, expected %lld or 1",
                             m->name, i, (long long)n, (long long)want);
     }
     return TN_OK;
@@ -126,11 +118,16 @@ static tn_status matmul_check_numbers(const matmul_call *m)
     return TN_OK;
 }
 
-static tn_status matmul_check_types(const matmul_call *m, tn_dtype *compute)
+static tn_status matmul_args(const tni_call *call)
 {
-    const tn_tensor *const srcs[] = {m->a, m->b};
+    return matmul_check_numbers(call->own);
+}
+
+static tn_status matmul_dtypes(const tni_call *call)
+{
+    matmul_call *m = call->own;
     tn_dtype both;
-    TRY(tni_contract_types(compute, m->name, m->dst->dtype, 2, srcs));
+    TRY(tni_contract_types(&m->compute, m->name, m->dst->dtype, 2, call->srcs));
     if (m->gemm && m->dst->dtype == TN_BOOL)
         return tni_fail(TN_EDTYPE, "%s: dst is bool, expected numbers", m->name);
     if (m->c &&
@@ -140,36 +137,25 @@ static tn_status matmul_check_types(const matmul_call *m, tn_dtype *compute)
     return TN_OK;
 }
 
-/* Every check but those of data.  Sound operands pass in one go; for others the order of the
- * rules decides. */
-static tn_status matmul_check(const matmul_call *m, tn_dtype *compute)
+/* c may be dst itself, and needs data only where it is read. */
+static tn_status matmul_check(matmul_call *m, bool planned)
 {
-    const tn_tensor *const srcs[] = {m->a, m->b, m->c};
-    const int n = m->c ? 3 : 2;
-    if (!m->dst || !m->a || !m->b)
-        return tni_fail(TN_ENULL, "%s: %s is NULL", m->name,
-                        !m->dst ? "dst"
-                        : !m->a ? "a"
-                                : "b");
-    const bool sound = tni_check_all(TNI_EVERY, m->name, m->dst, n, srcs) == TN_OK;
-    if (UNLIKELY(!sound))
-        TRY(tni_check_all(TNI_NDIM, m->name, m->dst, n, srcs));
-    TRY(matmul_check_numbers(m));
-    if (UNLIKELY(!sound))
-        TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, m->name, m->dst, n, srcs));
-    TRY(matmul_check_types(m, compute));
-    if (UNLIKELY(!sound))
-        TRY(tni_check_all(TNI_SHAPE, m->name, m->dst, n, srcs));
-    TRY(matmul_check_shape(m));
-    if (UNLIKELY(!sound))
-        TRY(tni_check_all(TNI_SIZE, m->name, m->dst, n, srcs));
-    return tni_check_injective(m->dst, m->name);
-}
-
-static tn_status matmul_check_data(const matmul_call *m)
-{
-    const tn_tensor *const srcs[] = {m->a, m->b};
-    TRY(tni_contract_data(m->name, m->dst, 2, srcs));
+    static const char *const names[] = {"dst", "a", "b", "c"};
+    tni_call call = {.name = m->name,
+                     .flags = TNI_NO_DATA,
+                     .dst = m->dst,
+                     .n = m->c ? 3 : 2,
+                     .srcs = (const tn_tensor *const[]){m->a, m->b, m->c},
+                     .names = names,
+                     .args = matmul_args,
+                     .dtypes = matmul_dtypes,
+                     .shapes = matmul_shapes,
+                     .own = m};
+    TRY(tni_check_call(&call));
+    if (planned)
+        return TN_OK;
+    call.n = 2;
+    TRY(tni_call_data(&call));
     if (!m->c || m->beta == 0 || !tni_numel(m->dst))
         return TN_OK;
     TRY(tni_check_data(m->c, "gemm: c"));
@@ -201,14 +187,14 @@ static void matmul_add(tni_product *p, const matmul_call *m, int role, int axis,
     tni_product_add(p, role, m->dst->shape[axis], step);
 }
 
-static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype compute)
+static void matmul_product(tni_product *p, const matmul_call *m)
 {
     const tn_tensor *a = m->a, *b = m->b, *dst = m->dst;
     const bool row = a->ndim > 1, col = b->ndim > 1;
     const tn_dtype types[TNI_SIDES] = {dst->dtype, a->dtype, b->dtype,
                                        matmul_reads_c(m) ? m->c->dtype : dst->dtype};
     const int batch = dst->ndim - row - col;
-    tni_product_begin(p, types, compute);
+    tni_product_begin(p, types, m->compute);
     p->alpha = m->alpha;
     p->beta = m->beta;
     for (int i = 0; i < batch; i++) {
@@ -231,44 +217,41 @@ static void matmul_product(tni_product *p, const matmul_call *m, tn_dtype comput
     tni_product_normal(p);
 }
 
-static void matmul_link(tni_chain *c, const matmul_call *m, tn_dtype compute)
+static void matmul_link(tni_chain *c, const matmul_call *m)
 {
     tni_link *l = &c->link[0];
     const int addend = matmul_reads_c(m) ? 2 : TNI_FROM_DST;
     const int from[TNI_SIDES] = {TNI_FROM_DST, 0, 1, addend};
     for (int k = 0; k < TNI_SIDES; k++)
         l->from[k] = from[k];
-    matmul_product(&l->plan.p, m, compute);
+    matmul_product(&l->plan.p, m);
     tni_chain_plan_one(c);
 }
 
-static tn_status matmul_run(const matmul_call *m)
+static tn_status matmul_run(matmul_call *m)
 {
-    tn_dtype compute;
-    TRY(matmul_check(m, &compute));
-    TRY(matmul_check_data(m));
+    TRY(matmul_check(m, false));
     if (tni_numel(m->dst) == 0)
         return TN_OK;
     tni_link link;
     tni_chain chain = {.link = &link};
-    matmul_link(&chain, m, compute);
+    matmul_link(&chain, m);
     const char *const srcs[] = {m->a->data, m->b->data, m->c ? m->c->data : NULL};
     return tni_contract_run(m->name, &chain, m->dst->data, srcs);
 }
 
-static tn_status matmul_plan(tn_plan **plan, const matmul_call *m)
+static tn_status matmul_plan(tn_plan **plan, matmul_call *m)
 {
     if (!plan)
         return tni_fail(TN_ENULL, "%s: plan is NULL", m->name);
-    tn_dtype compute;
     tni_chain *chain;
-    TRY(matmul_check(m, &compute));
+    TRY(matmul_check(m, true));
     const tn_tensor *const srcs[] = {m->a, m->b, m->c ? m->c : m->dst};
     tn_plan *p = tni_contract_new(&chain, m->gemm ? "gemm" : "matmul", 1, "",
                                   m->gemm && m->beta != 0 ? 3 : 2, m->dst, srcs);
     if (!p)
         return tni_fail(TN_ENOMEM, "%s: no memory for the plan", m->name);
-    matmul_link(chain, m, compute);
+    matmul_link(chain, m);
     if (m->gemm && m->beta != 0)
         chain->link[0].from[TNI_ADDEND] = 2;
     tni_contract_ready(p);
@@ -289,25 +272,27 @@ static tn_status gemm_check_addend(const tn_plan *plan, void *dst, const void *c
 
 tn_status tn_matmul(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
 {
-    return matmul_run(&(matmul_call){"matmul", dst, a, b, NULL, 1, 0, false});
+    return matmul_run(&(matmul_call){.name = "matmul", .dst = dst, .a = a, .b = b, .alpha = 1});
 }
 
 tn_status tn_gemm(const tn_tensor *dst, double alpha, const tn_tensor *a, const tn_tensor *b,
                   double beta, const tn_tensor *c)
 {
-    return matmul_run(&(matmul_call){"gemm", dst, a, b, c, alpha, beta, true});
+    return matmul_run(&(matmul_call){"gemm", dst, a, b, c, alpha, beta, true, TN_BOOL});
 }
 
 tn_status tn_plan_matmul(tn_plan **plan, const tn_tensor *dst, const tn_tensor *a,
                          const tn_tensor *b)
 {
-    return matmul_plan(plan, &(matmul_call){"plan_matmul", dst, a, b, NULL, 1, 0, false});
+    return matmul_plan(
+        plan, &(matmul_call){.name = "plan_matmul", .dst = dst, .a = a, .b = b, .alpha = 1});
 }
 
 tn_status tn_plan_gemm(tn_plan **plan, const tn_tensor *dst, double alpha, const tn_tensor *a,
                        const tn_tensor *b, double beta, const tn_tensor *c)
 {
-    return matmul_plan(plan, &(matmul_call){"plan_gemm", dst, a, b, c, alpha, beta, true});
+    return matmul_plan(plan,
+                       &(matmul_call){"plan_gemm", dst, a, b, c, alpha, beta, true, TN_BOOL});
 }
 
 tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha, const void *a,
@@ -322,8 +307,8 @@ tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha, const v
     const tni_chain *chain = tni_contract_gemm(plan);
     if (!chain)
         return tni_fail(TN_EARG, "%s: the plan is of %s, expected of gemm", call, plan->call);
-    TRY(matmul_check_numbers(
-        &(matmul_call){call, &plan->ts[0], NULL, NULL, NULL, alpha, beta, true}));
+    TRY(matmul_check_numbers(&(matmul_call){
+        .name = call, .dst = &plan->ts[0], .alpha = alpha, .beta = beta, .gemm = true}));
     if (workspace || size)
         TRY(tni_plan_check_workspace(plan, workspace, size, call));
     TRY(tni_plan_check_some(plan, beta != 0 ? plan->nsrc : 2, dst, srcs, call));

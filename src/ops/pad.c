@@ -124,7 +124,7 @@ static tn_status pad_copy(pad_request *q, const char *name, tn_tensor *out,
     if (!tni_shape_size(src->ndim, q->shape, tni_width(src->dtype), &bytes))
         return tni_fail(TN_EOVERFLOW, "%s: the result exceeds 2^63 - 1 bytes", name);
     tn_tensor made;
-    TRY(tn_alloc(&made, src->dtype, src->ndim, q->shape));
+    TRY(tni_alloc_dense(&made, src->dtype, src->ndim, q->shape, name));
     pad_once(q, &made, src, value);
     *out = made;
     return TN_OK;

@@ -107,19 +107,9 @@ typedef struct pattern_call {
 static tn_status pattern_shapes(const tni_call *call)
 {
     pattern_call *p = call->own;
-    const tn_tensor *dst = call->dst, *src = call->srcs[0];
-    TRY(tni_check_sound(src, "pattern_into: src"));
-    TRY(fit_text(&p->fit, call->name, src, p->pattern, p->sizes));
-    if (dst->ndim != p->fit.ndim)
-        return tni_fail(TN_ESHAPE, "pattern_into: dst has %d axes, the pattern gives %d",
-                        dst->ndim, p->fit.ndim);
-    for (int i = 0; i < p->fit.ndim; i++)
-        if (dst->shape[i] != p->fit.shape[i])
-            return tni_fail(TN_ESHAPE,
-                            "pattern_into: dst: axis %d has extent %lld, the pattern gives "
-                            "%lld",
-                            i, (long long)dst->shape[i], (long long)p->fit.shape[i]);
-    return TN_OK;
+    TRY(tni_call_sizes(call));
+    TRY(fit_text(&p->fit, call->name, call->srcs[0], p->pattern, p->sizes));
+    return tni_check_shape(call->dst, p->fit.ndim, p->fit.shape, call->name, "dst");
 }
 
 tn_status tn_pattern_into(const tn_tensor *dst, const tn_tensor *src, const char *pattern,
@@ -153,7 +143,7 @@ tn_status tn_pattern_copy(tn_tensor *out, const tn_tensor *src, const char *patt
     TRY(fit_text(&fit, "pattern_copy", src, pattern, sizes));
     TRY(tni_check_data(src, "pattern_copy: src"));
     tn_tensor made;
-    TRY(tn_alloc(&made, src->dtype, fit.ndim, fit.shape));
+    TRY(tni_alloc_dense(&made, src->dtype, fit.ndim, fit.shape, "pattern_copy"));
     copy_pieces(&made, src, &fit);
     *out = made;
     return TN_OK;

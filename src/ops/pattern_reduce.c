@@ -6,7 +6,6 @@
 #include "pattern.h"
 #include "plan/plan.h"
 #include "reduce_check.h"
-#include "view/view.h"
 
 static tn_status fit_reduce(tni_fit *fit, const char *call, const char *pattern,
                             const char *sizes, const tn_tensor *src)
@@ -86,28 +85,55 @@ tn_status tn_pattern_reduce_axes(tn_tensor *view, int *naxes, int *axes, const t
     return split_src(view, naxes, axes, call, &fit, src);
 }
 
+typedef struct reduce_texts {
+    tn_reduction op;
+    const double *params;
+    const char *pattern, *sizes;
+    tni_fit fit;
+} reduce_texts;
+
+static tn_status reduce_text_args(const tni_call *call)
+{
+    const reduce_texts *t = call->own;
+    return tni_reduce_params(call->name, t->op, t->params);
+}
+
+static tn_status reduce_text_dtypes(const tni_call *call)
+{
+    const reduce_texts *t = call->own;
+    return tni_reduce_dtypes(call->name, t->op, call->srcs[0]->dtype, call->dst->dtype);
+}
+
+static tn_status reduce_text_shapes(const tni_call *call)
+{
+    reduce_texts *t = call->own;
+    TRY(tni_call_sizes(call));
+    TRY(fit_reduce(&t->fit, call->name, t->pattern, t->sizes, call->srcs[0]));
+    return tni_check_shape(call->dst, t->fit.ndim, t->fit.shape, call->name, "dst");
+}
+
 tn_status tn_pattern_reduce(tn_reduction op, const double *params, const tn_tensor *dst,
                             const tn_tensor *src, const char *pattern, const char *sizes)
 {
     const char *call = "pattern_reduce";
-    tni_fit fit;
+    reduce_texts t;
     int naxes, axes[TN_MAX_NDIM];
     tn_tensor d, s;
     if (!pattern)
         return tni_fail(TN_ENULL, "pattern_reduce: pattern is NULL");
-    TRY(tni_check_all(TNI_EVERY, call, dst, 1, &src));
-    TRY(fit_reduce(&fit, call, pattern, sizes, src));
-    if (dst->ndim != fit.ndim)
-        return tni_fail(TN_ESHAPE, "pattern_reduce: dst: got %d axes, expected %d", dst->ndim,
-                        fit.ndim);
-    for (int i = 0; i < fit.ndim; i++)
-        if (dst->shape[i] != fit.shape[i])
-            return tni_fail(TN_ESHAPE,
-                            "pattern_reduce: dst: axis %d: got extent %lld, expected %lld", i,
-                            (long long)dst->shape[i], (long long)fit.shape[i]);
-    TRY(tni_check_injective(dst, call));
-    TRY(tni_check_disjoint(dst, src, false, call));
-    TRY(split_src(&s, &naxes, axes, call, &fit, src));
-    split_dst(&d, &fit, dst);
-    return tn_reduce(op, params, &d, &s, naxes, axes);
+    t.op = op;
+    t.params = params;
+    t.pattern = pattern;
+    t.sizes = sizes;
+    TRY(tni_check_call(&(tni_call){.name = call,
+                                   .dst = dst,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .args = reduce_text_args,
+                                   .dtypes = reduce_text_dtypes,
+                                   .shapes = reduce_text_shapes,
+                                   .own = &t}));
+    TRY(split_src(&s, &naxes, axes, call, &t.fit, src));
+    split_dst(&d, &t.fit, dst);
+    return tni_reduce_into(call, op, params, &d, &s, naxes, axes);
 }

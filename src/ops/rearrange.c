@@ -1,8 +1,5 @@
 /* rearrange.c - copying between layouts: checks, then a plan that cannot fail. */
-#include "plan/plan.h"
-#include "view/view.h"
-
-#include <string.h>
+#include "copy_tensor.h"
 
 static tn_status check_copy(const char *name, unsigned flags, const tn_tensor *dst,
                             const tn_tensor *src)
@@ -24,28 +21,14 @@ tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
     if (tni_copy_small(dst, src))
         return TN_OK;
 
-    tni_copy copy;
-    tni_copy_plan(&copy, dst, src);
-    tni_copy_run(&copy, dst->data, src->data);
+    tni_copy_tensor(dst, src);
     return TN_OK;
 }
 
 tn_status tn_fill(const tn_tensor *dst, const void *value)
 {
     TRY(tni_check_call(&(tni_call){.name = "fill", .dst = dst}));
-
-    char one[16] = {0};
-    if (value)
-        memcpy(one, value, (size_t)tni_width(dst->dtype));
-    tn_tensor src;
-    tni_inherit(&src, dst, one, dst->ndim);
-    for (int i = 0; i < dst->ndim; i++) {
-        src.shape[i] = dst->shape[i];
-        src.stride[i] = 0;
-    }
-    tni_copy copy;
-    tni_copy_plan(&copy, dst, &src);
-    tni_copy_run(&copy, dst->data, one);
+    tni_splat(dst, value);
     return TN_OK;
 }
 
@@ -56,11 +39,8 @@ tn_status tn_contiguous(tn_tensor *out, const tn_tensor *in)
     TRY(tni_check(in, "contiguous: in"));
     TRY(tni_check_data(in, "contiguous: in"));
     tn_tensor dense;
-    TRY(tn_alloc(&dense, in->dtype, in->ndim, in->shape));
-
-    tni_copy copy;
-    tni_copy_plan(&copy, &dense, in);
-    tni_copy_run(&copy, dense.data, in->data);
+    TRY(tni_alloc_dense(&dense, in->dtype, in->ndim, in->shape, "contiguous"));
+    tni_copy_tensor(&dense, in);
     *out = dense;
     return TN_OK;
 }
@@ -113,8 +93,10 @@ tn_status tn_meta_distribute(tn_meta *out, const tn_meta *in, const int64_t *can
                         : !in ? "in"
                               : "candidates");
     if (in->ndim < 0 || in->ndim > TN_MAX_NDIM || in->unit <= 0 || in->count < 0)
-        return tni_fail(TN_EARG, "meta_distribute: in has ndim %d, unit %lld", in->ndim,
-                        (long long)in->unit);
+        return tni_fail(TN_EARG,
+                        "meta_distribute: in: got ndim %d, unit %lld, count %lld, expected [0, "
+                        "%d], at least 1 and at least 0",
+                        in->ndim, (long long)in->unit, (long long)in->count, TN_MAX_NDIM);
     int64_t best = 0;
     for (int i = 0; i < n; i++)
         if (candidates[i] > best && in->unit % candidates[i] == 0)
@@ -124,15 +106,18 @@ tn_status tn_meta_distribute(tn_meta *out, const tn_meta *in, const int64_t *can
                         n, (long long)in->unit);
     int64_t more = in->unit / best;
     if (more > 1 && in->ndim == TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "meta_distribute: %d axes and one more", in->ndim);
+        return tni_fail(TN_EARG, "meta_distribute: out would have %d axes, expected at most %d",
+                        in->ndim + 1, TN_MAX_NDIM);
     if (in->count > INT64_MAX / more)
-        return tni_fail(TN_EOVERFLOW, "meta_distribute: %lld blocks of %lld pieces",
+        return tni_fail(TN_EOVERFLOW,
+                        "meta_distribute: count: %lld times %lld exceeds 2^63 - 1",
                         (long long)in->count, (long long)more);
     int64_t scaled;
     for (int i = 0; i < in->ndim; i++)
         if (!tni_mul(in->idx[i], more, &scaled))
-            return tni_fail(TN_EOVERFLOW, "meta_distribute: idx[%d] is %lld, for %lld pieces",
-                            i, (long long)in->idx[i], (long long)more);
+            return tni_fail(TN_EOVERFLOW,
+                            "meta_distribute: idx[%d]: %lld times %lld does not fit", i,
+                            (long long)in->idx[i], (long long)more);
     *out = *in;
     out->unit = best;
     out->count *= more;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plan/plan.h"
-#include "view/view.h"
 
 /* ---- facts ---- */
 
@@ -177,7 +176,7 @@ static bool dst_fits(tn_reduction op, tn_dtype src, tn_dtype result, tn_dtype ds
            (kind == TNI_SIGNED || kind == TNI_UNSIGNED);
 }
 
-static tn_status check_params(const char *call, tn_reduction op, const double *params)
+tn_status tni_reduce_params(const char *call, tn_reduction op, const double *params)
 {
     if (!known(op))
         return tni_fail(TN_EARG, "%s: reduction %d is unknown", call, (int)op);
@@ -202,60 +201,121 @@ tn_status tni_reduce_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_
     return TN_OK;
 }
 
-/* The elements of a sequence; those of an empty one are 0. */
-static int64_t sequence(const tn_tensor *src, uint64_t folded)
+tn_status tni_reduce_nulls(const tni_call *call)
 {
-    int64_t n = 1;
-    for (int i = 0; i < src->ndim; i++)
-        if (folded >> i & 1)
-            n *= src->shape[i];
-    return n;
+    const tni_reduce_call *r = call->own;
+    if (!r->axes && r->naxes > 0)
+        return tni_fail(TN_ENULL, "%s: axes is NULL, expected %d entries", call->name,
+                        r->naxes);
+    return TN_OK;
 }
 
-tn_status tni_reduce_check(tni_reduce_call *r, const char *call, tn_reduction op,
-                           const double *params, const tn_tensor *dst, const tn_tensor *src,
-                           int naxes, const int *axes)
+static tn_status reduce_args(const tni_call *call)
 {
-    TRY(tni_check_all(TNI_NULL, call, dst, 1, &src));
-    if (!axes && naxes > 0)
-        return tni_fail(TN_ENULL, "%s: axes is NULL", call);
-    TRY(check_params(call, op, params));
-    TRY(tni_check_all(TNI_NDIM, call, dst, 1, &src));
-    TRY(tni_reduce_axes(call, src->ndim, naxes, axes, &r->folded));
-    TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, call, dst, 1, &src));
-    TRY(tni_reduce_dtypes(call, op, src->dtype, dst->dtype));
-    TRY(tni_check_all(TNI_SHAPE, call, dst, 1, &src));
-    TRY(tni_reduce_full(&r->full, call, dst, src, r->folded));
-    TRY(tni_check_all(TNI_SIZE, call, dst, 1, &src));
-    const int64_t n = sequence(src, r->folded);
-    if (n == 0 && tni_reductions[op].needs_one && tni_numel(dst) > 0)
+    tni_reduce_call *r = call->own;
+    TRY(tni_reduce_params(call->name, r->op, r->params));
+    return tni_reduce_axes(call->name, call->srcs[0]->ndim, r->naxes, r->axes, &r->folded);
+}
+
+static tn_status reduce_dtypes(const tni_call *call)
+{
+    const tni_reduce_call *r = call->own;
+    return tni_reduce_dtypes(call->name, r->op, call->srcs[0]->dtype, call->dst->dtype);
+}
+
+/* A reduction that has no result of no elements is asked for none, or gives none. */
+static tn_status check_sequence(const char *call, tn_reduction op, const tn_tensor *src,
+                                uint64_t folded)
+{
+    bool none = false, wanted = true;
+    for (int i = 0; i < src->ndim; i++) {
+        none |= src->shape[i] == 0 && folded >> i & 1;
+        wanted &= src->shape[i] > 0 || folded >> i & 1;
+    }
+    if (none && wanted && tni_reductions[op].needs_one)
         return tni_fail(TN_ESHAPE, "%s: %s of no elements", call, tni_reductions[op].name);
-    if (tni_reductions[op].result == TNI_RESULT_INDEX && dst->dtype == TN_I32 && n > INT32_MAX)
-        return tni_fail(TN_EDTYPE, "%s: dst: got i32, expected i64 for %lld elements", call,
-                        (long long)n);
-    return tni_check_injective(dst, call);
+    return TN_OK;
+}
+
+/* Whether the index of an element exceeds i32; sizes are not checked yet. */
+static bool long_sequence(const tn_tensor *src, uint64_t folded)
+{
+    int64_t n = 1;
+    bool fits = true;
+    for (int i = 0; i < src->ndim; i++)
+        if (folded >> i & 1) {
+            if (src->shape[i] == 0)
+                return false;
+            fits = fits && tni_mul(n, src->shape[i], &n);
+        }
+    return !fits || n > INT32_MAX;
+}
+
+static tn_status reduce_shapes(const tni_call *call)
+{
+    tni_reduce_call *r = call->own;
+    const tn_tensor *src = call->srcs[0];
+    TRY(tni_reduce_full(&r->full, call->name, call->dst, src, r->folded));
+    TRY(check_sequence(call->name, r->op, src, r->folded));
+    if (tni_reductions[r->op].result == TNI_RESULT_INDEX && call->dst->dtype == TN_I32 &&
+        long_sequence(src, r->folded))
+        return tni_fail(TN_EDTYPE, "%s: %s: got i32, expected i64 for more than %d elements",
+                        call->name, tni_dst_name(call), INT32_MAX);
+    return TN_OK;
+}
+
+tn_status tni_reduce_check(tni_reduce_call *r, const char *call, const char *const *names,
+                           unsigned flags, const tn_tensor *dst, const tn_tensor *src)
+{
+    return tni_check_call(&(tni_call){.name = call,
+                                      .flags = flags,
+                                      .dst = dst,
+                                      .n = 1,
+                                      .srcs = &src,
+                                      .names = names,
+                                      .nulls = tni_reduce_nulls,
+                                      .args = reduce_args,
+                                      .dtypes = reduce_dtypes,
+                                      .shapes = reduce_shapes,
+                                      .own = r});
 }
 
 /* ---- calls ---- */
 
-static tn_status run_checked(const tni_reduce_call *r, const char *call, tn_reduction op,
-                             const double *params, const tn_tensor *dst, const tn_tensor *src)
+static void reduce_run(const tni_reduce_call *r, const tn_tensor *dst, const tn_tensor *src)
 {
-    TRY(tni_check_data(dst, call));
-    TRY(tni_check_data(src, call));
-    TRY(tni_check_disjoint(dst, src, false, call));
     tni_fold f;
-    tni_fold_plan(&f, op, params, &r->full, src, r->folded);
+    tni_fold_plan(&f, r->op, r->params, &r->full, src, r->folded);
     tni_fold_run(&f, dst->data, (const char *const[]){src->data});
+}
+
+tn_status tni_reduce_into(const char *call, tn_reduction op, const double *params,
+                          const tn_tensor *dst, const tn_tensor *src, int naxes,
+                          const int *axes)
+{
+    tni_reduce_call r;
+    tni_reduce_ask(&r, op, params, naxes, axes);
+    TRY(tni_reduce_check(&r, call, NULL, 0, dst, src));
+    reduce_run(&r, dst, src);
     return TN_OK;
 }
 
 tn_status tn_reduce(tn_reduction op, const double *params, const tn_tensor *dst,
                     const tn_tensor *src, int naxes, const int *axes)
 {
-    tni_reduce_call r;
-    TRY(tni_reduce_check(&r, "reduce", op, params, dst, src, naxes, axes));
-    return run_checked(&r, "reduce", op, params, dst, src);
+    return tni_reduce_into("reduce", op, params, dst, src, naxes, axes);
+}
+
+static tn_status copy_dtypes(const tni_call *call)
+{
+    tni_reduce_call *r = call->own;
+    return result_of(call->name, r->op, call->srcs[0]->dtype, &r->full.dtype);
+}
+
+static tn_status copy_shapes(const tni_call *call)
+{
+    const tni_reduce_call *r = call->own;
+    return check_sequence(call->name, r->op, call->srcs[0], r->folded);
 }
 
 tn_status tn_reduce_copy(tn_tensor *out, tn_reduction op, const double *params,
@@ -263,25 +323,24 @@ tn_status tn_reduce_copy(tn_tensor *out, tn_reduction op, const double *params,
 {
     const char *call = "reduce_copy";
     tni_reduce_call r;
-    tn_tensor made = {0};
-    if (!out || (!axes && naxes > 0))
-        return tni_fail(TN_ENULL, "%s: %s is NULL", call, out ? "axes" : "out");
-    TRY(tni_check_given(src, "reduce_copy: src"));
-    TRY(check_params(call, op, params));
-    TRY(tni_reduce_axes(call, src->ndim, naxes, axes, &r.folded));
-    TRY(tni_check(src, "reduce_copy: src"));
-    TRY(result_of(call, op, src->dtype, &made.dtype));
-    made.ndim = reduced_shape(src, r.folded, keep, made.shape);
-    tni_shape_dense(made.ndim, made.shape, tni_width(made.dtype), made.stride);
-    TRY(tni_reduce_check(&r, call, op, params, &made, src, naxes, axes));
-    TRY(tni_check_data(src, call));
-    TRY(tn_alloc(&made, made.dtype, made.ndim, made.shape));
-    r.full.data = made.data;
-    const tn_status status = run_checked(&r, call, op, params, &made, src);
-    if (TNI_NEVER(status != TN_OK)) {
-        tn_free(&made);
-        return status;
-    }
+    tn_tensor made;
+    if (!out)
+        return tni_fail(TN_ENULL, "%s: out is NULL", call);
+    tni_reduce_ask(&r, op, params, naxes, axes);
+    TRY(tni_check_call(&(tni_call){.name = call,
+                                   .flags = TNI_NO_DST,
+                                   .n = 1,
+                                   .srcs = &src,
+                                   .nulls = tni_reduce_nulls,
+                                   .args = reduce_args,
+                                   .dtypes = copy_dtypes,
+                                   .shapes = copy_shapes,
+                                   .own = &r}));
+    int64_t shape[TN_MAX_NDIM];
+    const int ndim = reduced_shape(src, r.folded, keep, shape);
+    TRY(tni_alloc_dense(&made, r.full.dtype, ndim, shape, call));
+    (void)tni_reduce_full(&r.full, call, &made, src, r.folded); /* made has the shape */
+    reduce_run(&r, &made, src);
     *out = made;
     return TN_OK;
 }
@@ -289,11 +348,11 @@ tn_status tn_reduce_copy(tn_tensor *out, tn_reduction op, const double *params,
 tn_status tn_plan_reduce(tn_plan **plan, tn_reduction op, const double *params,
                          const tn_tensor *dst, const tn_tensor *src, int naxes, const int *axes)
 {
-    const char *call = "plan_reduce";
     tni_reduce_call r;
     if (!plan)
         return tni_fail(TN_ENULL, "plan_reduce: plan is NULL");
-    TRY(tni_reduce_check(&r, call, op, params, dst, src, naxes, axes));
+    tni_reduce_ask(&r, op, params, naxes, axes);
+    TRY(tni_reduce_check(&r, "plan_reduce", NULL, TNI_NO_DATA, dst, src));
     tni_fold f;
     tni_fold_plan(&f, op, params, &r.full, src, r.folded);
     tn_plan *p = tni_fold_new(&f, tni_reductions[op].name, dst, src);

@@ -134,6 +134,16 @@ static tn_status check_param(const tni_call *call, int k)
     return tni_check(r->param[k], who);
 }
 
+static tn_status param_data(const tni_call *call, int k)
+{
+    const rows_call *r = call->own;
+    char who[64];
+    if (LIKELY(r->param[k]->data != NULL))
+        return TN_OK;
+    snprintf(who, sizeof who, "%s: %s", call->name, param_name(r, k));
+    return tni_check_data(r->param[k], who);
+}
+
 static tn_status rows_check(const tni_call *call)
 {
     rows_call *r = call->own;
@@ -147,7 +157,7 @@ static tn_status rows_check(const tni_call *call)
     for (int k = 0; k < 2 && !r->planned; k++) {
         if (!r->param[k])
             continue;
-        TRY(tni_check_data(r->param[k], param_name(r, k)));
+        TRY(param_data(call, k));
         TRY(tni_check_disjoint(call->dst, r->param[k], false, call->name));
     }
     return TN_OK;
@@ -262,6 +272,7 @@ tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_tensor *sum, const tn_t
                      .dst = dst,
                      .n = 2,
                      .srcs = srcs,
+                     .names = (const char *const[]){"dst", "a", "b"},
                      .args = rows_args,
                      .dtypes = rows_dtypes,
                      .shapes = rows_shapes,
@@ -270,6 +281,7 @@ tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_tensor *sum, const tn_t
         return tni_fail(TN_ENULL, "add_rms_norm: sum is NULL");
     TRY(rows_check(&call));
     call.dst = sum;
+    call.names = (const char *const[]){"sum", "a", "b"};
     TRY(rows_check(&call));
     TRY(tni_check_disjoint(dst, sum, false, "add_rms_norm"));
     const tn_tensor *ts[TNI_ROW_OPERANDS] = {dst, a, sum, b};

@@ -6,7 +6,6 @@
 
 #include "plan/plan.h"
 #include "reduce_check.h"
-#include "view/view.h"
 
 static const char *const scan_names[] = {[TN_SCAN_SUM] = "cumsum",
                                          [TN_SCAN_PROD] = "cumprod",
@@ -63,17 +62,13 @@ static tn_status scan_shapes(const tni_call *call)
 {
     const scan_call *s = call->own;
     const tn_tensor *src = call->srcs[0], *dst = call->dst;
-    const bool longer = s->op != TN_SCAN_MAX && s->op != TN_SCAN_MIN;
-    if (dst->ndim != src->ndim)
-        return tni_fail(TN_ESHAPE, "%s: dst: got %d axes, expected %d", call->name, dst->ndim,
-                        src->ndim);
-    for (int i = 0; i < src->ndim; i++) {
-        const int64_t want = src->shape[i], got = dst->shape[i];
-        if (got != want && !(i == s->dim && longer && got - 1 == want))
-            return tni_fail(TN_ESHAPE, "%s: dst: axis %d: got extent %lld, expected %lld",
-                            call->name, i, (long long)got, (long long)want);
-    }
-    return TN_OK;
+    const bool longer = s->op != TN_SCAN_MAX && s->op != TN_SCAN_MIN &&
+                        dst->ndim == src->ndim && dst->shape[s->dim] > 0 &&
+                        dst->shape[s->dim] - 1 == src->shape[s->dim];
+    int64_t shape[TN_MAX_NDIM];
+    for (int i = 0; i < src->ndim; i++)
+        shape[i] = src->shape[i] + (longer && i == s->dim);
+    return tni_check_shape(dst, src->ndim, shape, call->name, "dst");
 }
 
 static tn_status check_scan(scan_call *s, const char *name, unsigned flags,
@@ -130,17 +125,12 @@ static tn_status diff_dtypes(const tni_call *call)
 
 static tn_status diff_shapes(const tni_call *call)
 {
-    const tn_tensor *src = call->srcs[0], *dst = call->dst;
+    const tn_tensor *src = call->srcs[0];
     const int dim = *(const int *)call->own;
-    if (dst->ndim != src->ndim)
-        return tni_fail(TN_ESHAPE, "diff: dst: got %d axes, expected %d", dst->ndim, src->ndim);
-    for (int i = 0; i < src->ndim; i++) {
-        const int64_t want = src->shape[i] - (i == dim && src->shape[i] > 0);
-        if (dst->shape[i] != want)
-            return tni_fail(TN_ESHAPE, "diff: dst: axis %d: got extent %lld, expected %lld", i,
-                            (long long)dst->shape[i], (long long)want);
-    }
-    return TN_OK;
+    int64_t shape[TN_MAX_NDIM];
+    for (int i = 0; i < src->ndim; i++)
+        shape[i] = src->shape[i] - (i == dim && src->shape[i] > 0);
+    return tni_check_shape(call->dst, src->ndim, shape, call->name, "dst");
 }
 
 tn_status tn_diff(const tn_tensor *dst, const tn_tensor *src, int dim)
@@ -177,15 +167,14 @@ tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high, const tn_tensor
 {
     const tn_tensor *const dst[] = {low, high};
     static const tn_reduction ops[] = {TN_REDUCE_MIN, TN_REDUCE_MAX};
+    static const char *const names[][2] = {{"low", "src"}, {"high", "src"}};
     tni_reduce_call r[2];
     if (!low && !high)
         return tni_fail(TN_ENULL, "minmax: low and high are NULL");
     for (int k = 0; k < 2; k++)
         if (dst[k]) {
-            TRY(tni_reduce_check(&r[k], "minmax", ops[k], NULL, dst[k], src, naxes, axes));
-            TRY(tni_check_data(dst[k], "minmax: dst"));
-            TRY(tni_check_data(src, "minmax: src"));
-            TRY(tni_check_disjoint(dst[k], src, false, "minmax"));
+            tni_reduce_ask(&r[k], ops[k], NULL, naxes, axes);
+            TRY(tni_reduce_check(&r[k], "minmax", names[k], 0, dst[k], src));
         }
     if (low && high)
         TRY(tni_check_disjoint(low, high, false, "minmax"));
@@ -203,44 +192,58 @@ tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high, const tn_tensor
     return TN_OK;
 }
 
-static tn_status check_dot(tni_reduce_call *r, tn_tensor *wide, const tn_tensor *dst,
-                           const tn_tensor *a, const tn_tensor *b, int naxes, const int *axes)
+typedef struct dot_call {
+    tni_reduce_call r; /* first: own of tni_reduce_nulls */
+    tn_tensor wide[2]; /* a and b in their common shape */
+} dot_call;
+
+static tn_status dot_args(const tni_call *call)
 {
-    const tn_tensor *const ab[] = {a, b};
+    tni_reduce_call *r = call->own;
+    const int a = call->srcs[0]->ndim, b = call->srcs[1]->ndim;
+    return tni_reduce_axes(call->name, a > b ? a : b, r->naxes, r->axes, &r->folded);
+}
+
+static tn_status dot_dtypes(const tni_call *call)
+{
+    const tn_dtype a = call->srcs[0]->dtype, b = call->srcs[1]->dtype;
+    if (a != b)
+        return tni_fail(TN_EDTYPE, "dot: a is %s and b is %s", tn_dtype_name(a),
+                        tn_dtype_name(b));
+    return tni_reduce_dtypes(call->name, TN_REDUCE_SUM, a, call->dst->dtype);
+}
+
+static tn_status dot_shapes(const tni_call *call)
+{
+    dot_call *d = call->own;
     int ndim;
-    int64_t shape[TN_MAX_NDIM];
-    TRY(tni_check_all(TNI_NULL, "dot", dst, 2, ab));
-    if (!axes && naxes > 0)
-        return tni_fail(TN_ENULL, "dot: axes is NULL");
-    TRY(tni_check_all(TNI_NDIM, "dot", dst, 2, ab));
-    TRY(tni_reduce_axes("dot", a->ndim > b->ndim ? a->ndim : b->ndim, naxes, axes, &r->folded));
-    TRY(tni_check_all(TNI_DEVICE | TNI_DTYPE, "dot", dst, 2, ab));
-    if (a->dtype != b->dtype)
-        return tni_fail(TN_EDTYPE, "dot: a is %s and b is %s", tn_dtype_name(a->dtype),
-                        tn_dtype_name(b->dtype));
-    TRY(tni_reduce_dtypes("dot", TN_REDUCE_SUM, a->dtype, dst->dtype));
-    TRY(tni_check_all(TNI_SHAPE | TNI_SIZE, "dot", dst, 2, ab));
-    TRY(tn_broadcast_shape(2, ab, &ndim, shape));
-    TRY(tn_broadcast_to(&wide[0], a, ndim, shape));
-    TRY(tn_broadcast_to(&wide[1], b, ndim, shape));
-    TRY(tni_reduce_full(&r->full, "dot", dst, &wide[0], r->folded));
-    TRY(tni_check_injective(dst, "dot"));
-    TRY(tni_check_data(dst, "dot: dst"));
+    int64_t shape[TN_MAX_NDIM], bytes;
+    TRY(tni_call_sizes(call));
+    TRY(tni_broadcast_sources(call->name, 2, call->srcs, &ndim, shape));
+    if (!tni_shape_size(ndim, shape, tni_width(call->srcs[0]->dtype), &bytes))
+        return tni_fail(TN_EOVERFLOW, "dot: a and b broadcast to more than 2^63 - 1 bytes");
     for (int k = 0; k < 2; k++)
-        TRY(tni_check_data(ab[k], k ? "dot: b" : "dot: a"));
-    for (int k = 0; k < 2; k++)
-        TRY(tni_check_disjoint(dst, ab[k], false, "dot"));
-    return TN_OK;
+        TRY(tn_broadcast_to(&d->wide[k], call->srcs[k], ndim, shape));
+    return tni_reduce_full(&d->r.full, call->name, call->dst, &d->wide[0], d->r.folded);
 }
 
 tn_status tn_dot(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b, int naxes,
                  const int *axes)
 {
-    tni_reduce_call r;
-    tn_tensor wide[2];
-    TRY(check_dot(&r, wide, dst, a, b, naxes, axes));
+    dot_call d;
+    tni_reduce_ask(&d.r, TN_REDUCE_SUM, NULL, naxes, axes);
+    TRY(tni_check_call(&(tni_call){.name = "dot",
+                                   .dst = dst,
+                                   .n = 2,
+                                   .srcs = (const tn_tensor *const[]){a, b},
+                                   .names = (const char *const[]){"dst", "a", "b"},
+                                   .nulls = tni_reduce_nulls,
+                                   .args = dot_args,
+                                   .dtypes = dot_dtypes,
+                                   .shapes = dot_shapes,
+                                   .own = &d}));
     tni_fold f;
-    tni_fold_plan_dot(&f, &r.full, &wide[0], &wide[1], r.folded);
-    tni_fold_run(&f, dst->data, (const char *const[]){wide[0].data, wide[1].data});
+    tni_fold_plan_dot(&f, &d.r.full, &d.wide[0], &d.wide[1], d.r.folded);
+    tni_fold_run(&f, dst->data, (const char *const[]){d.wide[0].data, d.wide[1].data});
     return TN_OK;
 }

@@ -15,16 +15,25 @@ typedef struct sort_call {
     int dim;
     unsigned flags;
     const tn_tensor *values, *indices;
-    int64_t k;
+    int64_t k; /* of kth: which; of sort, found: how many */
+    bool kth;
 } sort_call;
+
+static const char *const sort_names[2][2][2] = {{{"values", "src"}, {"indices", "src"}},
+                                                {{"value", "src"}, {"index", "src"}}};
 
 static tn_status sort_args(const tni_call *call)
 {
     const sort_call *s = call->own;
+    const tn_tensor *src = call->srcs[0];
     if (s->flags & ~TN_DESCENDING)
         return tni_fail(TN_EARG, "%s: flags are 0x%x, expected 0 or TN_DESCENDING", call->name,
                         s->flags);
-    return tni_check_axis(s->dim, call->srcs[0]->ndim, call->name);
+    TRY(tni_check_axis(s->dim, src->ndim, call->name));
+    if (s->kth && (s->k < 0 || s->k >= src->shape[s->dim]))
+        return tni_fail(TN_EARG, "%s: k is %lld, expected [0, %lld)", call->name,
+                        (long long)s->k, (long long)src->shape[s->dim]);
+    return TN_OK;
 }
 
 static tn_status sort_dtypes(const tni_call *call)
@@ -34,41 +43,47 @@ static tn_status sort_dtypes(const tni_call *call)
     if (tni_is_complex(src))
         return tni_fail(TN_EDTYPE, "%s: src: %s has no order", call->name, tn_dtype_name(src));
     if (call->dst == s->values && s->values->dtype != src)
-        return tni_fail(TN_EDTYPE, "%s: values: got %s, expected %s", call->name,
-                        tn_dtype_name(s->values->dtype), tn_dtype_name(src));
+        return tni_fail(TN_EDTYPE, "%s: %s: got %s, expected %s", call->name,
+                        tni_dst_name(call), tn_dtype_name(s->values->dtype),
+                        tn_dtype_name(src));
     if (call->dst == s->indices && s->indices->dtype != TN_I64 && s->indices->dtype != TN_I32)
-        return tni_fail(TN_EDTYPE, "%s: indices: got %s, expected i64 or i32", call->name,
-                        tn_dtype_name(s->indices->dtype));
+        return tni_fail(TN_EDTYPE, "%s: %s: got %s, expected i64 or i32", call->name,
+                        tni_dst_name(call), tn_dtype_name(s->indices->dtype));
     return TN_OK;
 }
 
+/* Of sort, src's shape with at most its extent along dim; of kth, with 1 there, or without dim. */
 static tn_status sort_shapes(const tni_call *call)
 {
     const sort_call *s = call->own;
     const tn_tensor *src = call->srcs[0], *dst = call->dst;
-    if (dst->ndim != src->ndim)
-        return tni_fail(TN_ESHAPE, "%s: dst: got %d axes, expected %d", call->name, dst->ndim,
-                        src->ndim);
-    for (int i = 0; i < src->ndim; i++) {
-        const bool fits =
-            i == s->dim ? dst->shape[i] <= src->shape[i] : dst->shape[i] == src->shape[i];
-        if (!fits)
-            return tni_fail(TN_ESHAPE, "%s: dst: axis %d: got extent %lld, expected %s%lld",
-                            call->name, i, (long long)dst->shape[i],
-                            i == s->dim ? "at most " : "", (long long)src->shape[i]);
-    }
-    if (call->dst == s->indices && dst->dtype == TN_I32 && src->shape[s->dim] > INT32_MAX)
-        return tni_fail(TN_EDTYPE, "%s: indices: got i32, expected i64 for %lld elements",
-                        call->name, (long long)src->shape[s->dim]);
+    const int64_t n = src->shape[s->dim];
+    const bool all = dst->ndim == src->ndim;
+    int64_t shape[TN_MAX_NDIM];
+    int ndim = 0;
+    for (int i = 0; i < src->ndim; i++)
+        if (i != s->dim)
+            shape[ndim++] = src->shape[i];
+        else if (all || !s->kth)
+            shape[ndim++] = s->kth ? 1 : all ? dst->shape[i] : n;
+    TRY(tni_check_shape(dst, ndim, shape, call->name, tni_dst_name(call)));
+    if (!s->kth && dst->shape[s->dim] > n)
+        return tni_fail(TN_ESHAPE, "%s: %s: axis %d: got extent %lld, expected at most %lld",
+                        call->name, tni_dst_name(call), s->dim, (long long)dst->shape[s->dim],
+                        (long long)n);
+    if (dst == s->indices && dst->dtype == TN_I32 && n > INT32_MAX)
+        return tni_fail(TN_EDTYPE, "%s: %s: got i32, expected i64 for %lld elements",
+                        call->name, tni_dst_name(call), (long long)n);
     return TN_OK;
 }
 
 /* Both outputs, one after the other. */
-static tn_status check_sort(sort_call *s, const char *name, const tn_tensor *src)
+static tn_status check_sort(const sort_call *s, const char *name, const tn_tensor *src)
 {
     const tn_tensor *const dst[] = {s->values, s->indices};
+    const char *const(*names)[2] = sort_names[s->kth];
     if (!s->values && !s->indices)
-        return tni_fail(TN_ENULL, "%s: values and indices are NULL", name);
+        return tni_fail(TN_ENULL, "%s: %s and %s are NULL", name, names[0][0], names[1][0]);
     for (int i = 0; i < 2; i++)
         if (dst[i])
             TRY(tni_check_call(&(tni_call){.name = name,
@@ -76,33 +91,39 @@ static tn_status check_sort(sort_call *s, const char *name, const tn_tensor *src
                                            .dst = dst[i],
                                            .n = 1,
                                            .srcs = &src,
+                                           .names = names[i],
                                            .args = sort_args,
                                            .dtypes = sort_dtypes,
                                            .shapes = sort_shapes,
-                                           .own = s}));
-    if (s->values && s->indices) {
-        if (s->values->shape[s->dim] != s->indices->shape[s->dim])
-            return tni_fail(
-                TN_ESHAPE, "%s: values and indices have different extents %lld, %lld", name,
-                (long long)s->values->shape[s->dim], (long long)s->indices->shape[s->dim]);
-        TRY(tni_check_disjoint(s->values, s->indices, false, name));
-    }
-    s->k = (s->values ? s->values : s->indices)->shape[s->dim];
-    return TN_OK;
+                                           .own = (void *)(uintptr_t)s}));
+    if (!s->values || !s->indices)
+        return TN_OK;
+    if (!s->kth && s->values->shape[s->dim] != s->indices->shape[s->dim])
+        return tni_fail(TN_ESHAPE, "%s: values and indices have different extents %lld, %lld",
+                        name, (long long)s->values->shape[s->dim],
+                        (long long)s->indices->shape[s->dim]);
+    return tni_check_disjoint(s->values, s->indices, false, name);
+}
+
+/* How many elements of each sequence a sort gives. */
+static int64_t sorted_count(const sort_call *s)
+{
+    return (s->values ? s->values : s->indices)->shape[s->dim];
 }
 
 tn_status tn_sort(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
                   int dim, unsigned flags)
 {
-    sort_call s = {dim, flags, values, indices, 0};
+    const sort_call s = {.dim = dim, .flags = flags, .values = values, .indices = indices};
     TRY(check_sort(&s, "sort", src));
     const size_t size = tni_sort_bytes(src, dim);
-    if (size == 0 || s.k == 0)
+    const int64_t count = sorted_count(&s);
+    if (size == 0 || count == 0)
         return TN_OK;
     void *scratch = tni_alloc(size);
     if (!scratch)
         return tni_fail(TN_ENOMEM, "sort: no memory for %zu bytes of keys", size);
-    tni_sort_run(values, indices, src, dim, 0, s.k, flags & TN_DESCENDING, scratch, size);
+    tni_sort_run(values, indices, src, dim, 0, count, flags & TN_DESCENDING, scratch, size);
     tni_free(scratch);
     return TN_OK;
 }
@@ -119,9 +140,10 @@ size_t tn_sort_workspace(const tn_tensor *values, const tn_tensor *indices,
 tn_status tn_sort_in(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
                      int dim, unsigned flags, void *workspace, size_t size)
 {
-    sort_call s = {dim, flags, values, indices, 0};
+    const sort_call s = {.dim = dim, .flags = flags, .values = values, .indices = indices};
     TRY(check_sort(&s, "sort_in", src));
-    if (tni_sort_least(src, dim) == 0 || s.k == 0)
+    const int64_t count = sorted_count(&s);
+    if (tni_sort_least(src, dim) == 0 || count == 0)
         return TN_OK;
     if (!workspace)
         return tni_fail(TN_ENULL, "sort_in: workspace is NULL");
@@ -129,50 +151,38 @@ tn_status tn_sort_in(const tn_tensor *values, const tn_tensor *indices, const tn
         return tni_fail(TN_EARG,
                         "sort_in: workspace: got %zu bytes, expected %zu, 64-byte aligned",
                         size, tni_sort_bytes(src, dim));
-    tni_sort_run(values, indices, src, dim, 0, s.k, flags & TN_DESCENDING, workspace, size);
+    tni_sort_run(values, indices, src, dim, 0, count, flags & TN_DESCENDING, workspace, size);
     return TN_OK;
 }
 
 /* ---- one of the order ---- */
 
-/* dst, with or without axis dim, as a tensor with src's axes and extent 1 on dim. */
-static tn_status with_axis(tn_tensor *out, const tn_tensor *dst, const tn_tensor *src, int dim)
+/* *dst, a checked one, gets axis dim where it lacks it. */
+static tn_status with_axis(const tn_tensor **dst, tn_tensor *place, const tn_tensor *src,
+                           int dim)
 {
-    TRY(tni_check(dst, "kth: dst"));
-    if (dst->ndim == src->ndim || dim > dst->ndim)
-        *out = *dst;
-    else
-        TRY(tn_unsqueeze(out, dst, dim));
+    if (!*dst || (*dst)->ndim == src->ndim)
+        return TN_OK;
+    TRY(TNI_NEVER(tn_unsqueeze(place, *dst, dim))); /* src has an axis more */
+    *dst = place;
     return TN_OK;
 }
 
 tn_status tn_kth(const tn_tensor *value, const tn_tensor *index, const tn_tensor *src, int dim,
                  int64_t k, unsigned flags)
 {
+    const sort_call s = {dim, flags, value, index, k, true};
     tn_tensor v, x;
-    sort_call s = {dim, flags, value ? &v : NULL, index ? &x : NULL, 0};
-    if (!value && !index)
-        return tni_fail(TN_ENULL, "kth: value and index are NULL");
-    TRY(tni_check(src, "kth: src"));
-    TRY(tni_check_axis(dim, src->ndim, "kth"));
-    if (k < 0 || k >= src->shape[dim])
-        return tni_fail(TN_EARG, "kth: k is %lld, expected [0, %lld)", (long long)k,
-                        (long long)src->shape[dim]);
-    if (value)
-        TRY(with_axis(&v, value, src, dim));
-    if (index)
-        TRY(with_axis(&x, index, src, dim));
     TRY(check_sort(&s, "kth", src));
-    if (s.k != 1)
-        return tni_fail(TN_ESHAPE, "kth: dst: axis %d: got extent %lld, expected 1", dim,
-                        (long long)s.k);
+    TRY(with_axis(&value, &v, src, dim));
+    TRY(with_axis(&index, &x, src, dim));
     const size_t size = tni_sort_bytes(src, dim);
     if (size == 0)
         return TN_OK;
     void *scratch = tni_alloc(size);
     if (!scratch)
         return tni_fail(TN_ENOMEM, "kth: no memory for %zu bytes of keys", size);
-    tni_sort_run(s.values, s.indices, src, dim, k, 1, flags & TN_DESCENDING, scratch, size);
+    tni_sort_run(value, index, src, dim, k, 1, flags & TN_DESCENDING, scratch, size);
     tni_free(scratch);
     return TN_OK;
 }
@@ -196,7 +206,8 @@ static tn_status search_shapes(const tni_call *call)
     if (call->srcs[0]->ndim != 1)
         return tni_fail(TN_ESHAPE, "searchsorted: sorted: got %d axes, expected 1",
                         call->srcs[0]->ndim);
-    return tni_same_shape(call->dst, call->srcs[1], "searchsorted");
+    return tni_check_shape(call->dst, call->srcs[1]->ndim, call->srcs[1]->shape, call->name,
+                           "dst");
 }
 
 tn_status tn_searchsorted(const tn_tensor *dst, const tn_tensor *sorted,
@@ -240,6 +251,11 @@ static void unique_drop(unique_work *u, bool failed)
     }
 }
 
+static tn_status unique_alloc(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
+{
+    return tni_alloc_dense(t, dtype, ndim, shape, "unique_copy");
+}
+
 static tn_status unique_sort_flat(unique_work *u, const tn_tensor *values,
                                   const tn_tensor *indices, const tn_tensor *flat)
 {
@@ -260,11 +276,11 @@ static tn_status unique_sort_pairs(unique_work *u, int64_t n)
 {
     const int64_t width = tni_width(u->flat.dtype);
     const tn_dtype dtype = width == 8 ? TN_F32 : TN_F64;
-    TRY(tn_alloc(&u->nan, TN_BOOL, 1, &n));
-    TRY(tn_alloc(&u->part, dtype, 1, &n));
-    TRY(tn_alloc(&u->key, dtype, 1, &n));
-    TRY(tn_alloc(&u->order, TN_I64, 1, &n));
-    TRY(tn_alloc(&u->next, TN_I64, 1, &n));
+    TRY(unique_alloc(&u->nan, TN_BOOL, 1, &n));
+    TRY(unique_alloc(&u->part, dtype, 1, &n));
+    TRY(unique_alloc(&u->key, dtype, 1, &n));
+    TRY(unique_alloc(&u->order, TN_I64, 1, &n));
+    TRY(unique_alloc(&u->next, TN_I64, 1, &n));
     TRY(tn_unary(TN_ISNAN, &u->nan, &u->flat));
     TRY(tn_arange(&u->at, 0, 1));
     for (int k = 1; k >= 0; k--) {
@@ -285,11 +301,11 @@ static tn_status unique_sort(unique_work *u, const tn_tensor *src)
 {
     const int64_t n = tni_numel(src);
     tn_tensor shaped;
-    TRY(tn_alloc(&u->flat, src->dtype, 1, &n));
+    TRY(unique_alloc(&u->flat, src->dtype, 1, &n));
     TRY(tn_init(&shaped, u->flat.data, src->dtype, src->ndim, src->shape));
     TRY(tn_rearrange(&shaped, src));
-    TRY(tn_alloc(&u->sorted, src->dtype, 1, &n));
-    TRY(tn_alloc(&u->at, TN_I64, 1, &n));
+    TRY(unique_alloc(&u->sorted, src->dtype, 1, &n));
+    TRY(unique_alloc(&u->at, TN_I64, 1, &n));
     return tni_is_complex(src->dtype) ? unique_sort_pairs(u, n)
                                       : unique_sort_flat(u, &u->sorted, &u->at, &u->flat);
 }
@@ -300,13 +316,13 @@ static tn_status unique_fill(unique_work *u, const tn_tensor *src, bool first, b
     TRY(unique_sort(u, src));
     const int64_t n = tni_numel(src),
                   groups = tni_group_count(u->sorted.data, src->dtype, n, each);
-    TRY(tn_alloc(&u->values, src->dtype, 1, &groups));
+    TRY(unique_alloc(&u->values, src->dtype, 1, &groups));
     if (first)
-        TRY(tn_alloc(&u->first, TN_I64, 1, &groups));
+        TRY(unique_alloc(&u->first, TN_I64, 1, &groups));
     if (counts)
-        TRY(tn_alloc(&u->counts, TN_I64, 1, &groups));
+        TRY(unique_alloc(&u->counts, TN_I64, 1, &groups));
     if (inverse)
-        TRY(tn_alloc(&u->inverse, TN_I64, src->ndim, src->shape));
+        TRY(unique_alloc(&u->inverse, TN_I64, src->ndim, src->shape));
     tni_group_fill(u->sorted.data, src->dtype, n, each, u->at.data, u->values.data,
                    u->first.data, u->inverse.data, u->counts.data);
     return TN_OK;

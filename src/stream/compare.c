@@ -108,7 +108,7 @@ tn_status tn_compare(const tn_tensor *a, const tn_tensor *b, double atol, double
         return tni_fail(TN_ENULL, "compare: d is NULL");
     TRY(tni_check(a, "compare: a"));
     TRY(tni_check(b, "compare: b"));
-    TRY(tni_same_shape(a, b, "compare"));
+    TRY(tni_check_shape(b, a->ndim, a->shape, "compare", "b"));
     TRY(tni_check_data(a, "compare: a"));
     TRY(tni_check_data(b, "compare: b"));
     tn_tensor x = *a, y = *b;

@@ -181,7 +181,7 @@ static tn_status sort_check(const tn_stream *job)
         return tni_fail(TN_EARG, "stream: sort: ndim is %d, expected 0", job->ndim);
     tn_tensor src = job->sources[0].view, dst = job->out;
     TRY(tni_check_axis(x->dim, src.ndim, "sort"));
-    TRY(tni_same_shape(&dst, &src, "sort"));
+    TRY(tni_check_shape(&dst, src.ndim, src.shape, "sort", "out"));
     /* the rest by a sort of no elements */
     tni_inherit(&src, &src, NULL, 1);
     tni_inherit(&dst, &dst, NULL, 1);

@@ -160,16 +160,6 @@ static tn_status fail_operands(const char *call, const tn_tensor *dst, int n,
                     (long long)aligned(srcs[src], bad, dst->ndim));
 }
 
-static bool same_shape(const tn_tensor *a, const tn_tensor *b)
-{
-    if (a->ndim != b->ndim)
-        return false;
-    for (int i = 0; i < a->ndim; i++)
-        if (a->shape[i] != b->shape[i])
-            return false;
-    return true;
-}
-
 static bool fits_dst(const tn_tensor *src, const tn_tensor *dst)
 {
     return src->ndim <= dst->ndim && misfit(src, dst->ndim, dst->shape) >= dst->ndim;
@@ -190,7 +180,7 @@ tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, cons
     ts[0] = dst;
     for (int k = 0; k < n; k++) {
         ts[k + 1] = srcs[k];
-        if (LIKELY(same_shape(dst, srcs[k])))
+        if (LIKELY(tni_has_shape(srcs[k], dst->ndim, dst->shape)))
             continue;
         if (!fits_dst(srcs[k], dst))
             return fail_operands(call, dst, n, srcs);

@@ -1,7 +1,7 @@
 /* call.c - the order in which a call checks its arguments and reports the first failure.
  *
- * Every call that touches elements goes through tni_check_call, so the order is a property of
- * this file and not of each call. */
+ * Calls that touch elements go through tni_check_call, so the order is a property of this file
+ * and not of each call. */
 #include "view.h"
 
 static bool call_writes(const tni_call *call)
@@ -24,10 +24,7 @@ static bool call_sound(const tni_call *call)
 
 static tn_status call_rules(const tni_call *call, bool sound, unsigned rules)
 {
-    if (LIKELY(sound))
-        return TN_OK;
-    return call_writes(call) ? tni_check_all(rules, call->name, call->dst, call->n, call->srcs)
-                             : tni_check_srcs(rules, call->name, call->n, call->srcs);
+    return LIKELY(sound) ? TN_OK : tni_check_rules(rules, call);
 }
 
 static tn_status call_hook(const tni_call *call, tni_call_hook hook)
@@ -38,12 +35,12 @@ static tn_status call_hook(const tni_call *call, tni_call_hook hook)
 static tn_status fail_data(const tni_call *call, const tn_tensor *t, int k)
 {
     char who[TNI_WHO];
-    return tni_fail(TN_ENULL, "%s has %lld elements but data is NULL",
-                    tni_operand_name(who, call->name, k, call->n), (long long)tni_numel(t));
+    return tni_fail(TN_ENULL, "%s: %s has %lld elements but data is NULL", call->name,
+                    tni_operand_name(who, call, k), (long long)tni_numel(t));
 }
 
 /* A dst without elements means that nothing is read either. */
-static tn_status call_data(const tni_call *call)
+tn_status tni_call_data(const tni_call *call)
 {
     if (call_writes(call) && UNLIKELY(!call->dst->data)) {
         if (tni_numel(call->dst) == 0)
@@ -76,7 +73,7 @@ tn_status tni_check_call(const tni_call *call)
     TRY(call_rules(call, sound, TNI_SIZE));
     if (call_writes(call))
         TRY(tni_check_injective(call->dst, call->name));
-    return call->flags & TNI_NO_DATA ? TN_OK : call_data(call);
+    return call->flags & TNI_NO_DATA ? TN_OK : tni_call_data(call);
 }
 
 tn_status tni_call_same_dtypes(const tni_call *call)
@@ -85,18 +82,27 @@ tn_status tni_call_same_dtypes(const tni_call *call)
         if (UNLIKELY(call->srcs[k]->dtype != call->dst->dtype)) {
             char who[TNI_WHO];
             return tni_fail(TN_EDTYPE,
-                            "%s: dtype differs from dst, got %s, expected %s; "
+                            "%s: %s: dtype differs from %s, got %s, expected %s; "
                             "tn_cast converts",
-                            tni_operand_name(who, call->name, k, call->n),
+                            call->name, tni_operand_name(who, call, k), tni_dst_name(call),
                             tn_dtype_name(call->srcs[k]->dtype),
                             tn_dtype_name(call->dst->dtype));
         }
     return TN_OK;
 }
 
+/* dst follows the first source, the others follow dst. */
 tn_status tni_call_same_shapes(const tni_call *call)
 {
-    for (int k = 0; k < call->n; k++)
-        TRY(tni_same_shape(call->dst, call->srcs[k], call->name));
+    char who[TNI_WHO];
+    for (int k = 0; k < call->n; k++) {
+        const tn_tensor *dst = call->dst, *src = call->srcs[k];
+        if (LIKELY(tni_has_shape(src, dst->ndim, dst->shape)))
+            continue;
+        return k == 0
+                   ? tni_check_shape(dst, src->ndim, src->shape, call->name, tni_dst_name(call))
+                   : tni_check_shape(src, dst->ndim, dst->shape, call->name,
+                                     tni_operand_name(who, call, k));
+    }
     return TN_OK;
 }

@@ -120,37 +120,38 @@ tn_status tni_fail_axis(int dim, int ndim, const char *call)
     return tni_fail(TN_EARG, "%s: axis %d is out of range [0, %d)", call, dim, ndim);
 }
 
-const char *tni_operand_name(char *who, const char *call, int k, int n)
+const char *tni_operand_name(char *who, const tni_call *call, int k)
 {
-    if (k < 0)
-        snprintf(who, TNI_WHO, "%s: dst", call);
-    else if (n == 1)
-        snprintf(who, TNI_WHO, "%s: src", call);
-    else
-        snprintf(who, TNI_WHO, "%s: src %d", call, k);
+    if (call->names || k < 0)
+        return call->names ? call->names[k + 1] : "dst";
+    if (call->n == 1)
+        return "src";
+    snprintf(who, TNI_WHO, "src %d", k);
     return who;
 }
 
-static tn_status fail_operand(unsigned rule, const tn_tensor *t, const char *call, int k, int n)
+static tn_status fail_operand(unsigned rule, const tn_tensor *t, const tni_call *call, int k)
 {
-    char who[TNI_WHO];
-    return fail_rule(rule, t, tni_operand_name(who, call, k, n));
+    char name[TNI_WHO], who[2 * TNI_WHO];
+    snprintf(who, sizeof who, "%s: %s", call->name, tni_operand_name(name, call, k));
+    return fail_rule(rule, t, who);
 }
 
 /* Rule by rule, operand by operand. */
-static tn_status check_each(unsigned rules, const char *call, bool with_dst,
-                            const tn_tensor *dst, int n, const tn_tensor *const *srcs)
+tn_status tni_check_rules(unsigned rules, const tni_call *call)
 {
+    const bool writes = !(call->flags & TNI_NO_DST);
     for (unsigned rule = 1; rule < TNI_EVERY; rule <<= 1) {
         if (!(rules & rule))
             continue;
-        if (with_dst && !keeps(rule, dst, true))
-            return fail_operand(rule, dst, call, -1, n);
-        if (rule == TNI_NULL && n > 0 && !srcs)
-            return tni_fail(TN_ENULL, "%s: srcs is NULL, expected %d tensors", call, n);
-        for (int k = 0; k < n; k++)
-            if (!keeps(rule, srcs[k], false))
-                return fail_operand(rule, srcs[k], call, k, n);
+        if (writes && !keeps(rule, call->dst, true))
+            return fail_operand(rule, call->dst, call, -1);
+        if (rule == TNI_NULL && call->n > 0 && !call->srcs)
+            return tni_fail(TN_ENULL, "%s: srcs is NULL, expected %d tensors", call->name,
+                            call->n);
+        for (int k = 0; k < call->n; k++)
+            if (!keeps(rule, call->srcs[k], false))
+                return fail_operand(rule, call->srcs[k], call, k);
     }
     return TN_OK;
 }
@@ -166,24 +167,28 @@ tn_status tni_check_all(unsigned rules, const char *call, const tn_tensor *dst, 
         if (LIKELY(k >= n))
             return TN_OK;
     }
-    return check_each(rules, call, true, dst, n, srcs);
+    return tni_check_rules(rules, &(tni_call){.name = call, .dst = dst, .n = n, .srcs = srcs});
 }
 
 tn_status tni_check_srcs(unsigned rules, const char *call, int n, const tn_tensor *const *srcs)
 {
-    return check_each(rules, call, false, NULL, n, srcs);
+    return tni_check_rules(
+        rules, &(tni_call){.name = call, .flags = TNI_NO_DST, .n = n, .srcs = srcs});
 }
 
-tn_status tni_same_shape(const tn_tensor *a, const tn_tensor *b, const char *call)
+tn_status tni_check_shape(const tn_tensor *t, int ndim, const int64_t *shape, const char *call,
+                          const char *operand)
 {
-    if (UNLIKELY(a->ndim != b->ndim))
-        return tni_fail(TN_ESHAPE, "%s: dst and src have %d and %d axes", call, a->ndim,
-                        b->ndim);
-    for (int i = 0; i < a->ndim; i++)
-        if (UNLIKELY(a->shape[i] != b->shape[i]))
-            return tni_fail(TN_ESHAPE, "%s: axis %d has extents %lld and %lld", call, i,
-                            (long long)a->shape[i], (long long)b->shape[i]);
-    return TN_OK;
+    if (LIKELY(tni_has_shape(t, ndim, shape)))
+        return TN_OK;
+    if (t->ndim != ndim)
+        return tni_fail(TN_ESHAPE, "%s: %s: got %d axes, expected %d", call, operand, t->ndim,
+                        ndim);
+    int i = 0;
+    while (t->shape[i] == shape[i])
+        i++;
+    return tni_fail(TN_ESHAPE, "%s: %s: axis %d: got extent %lld, expected %lld", call, operand,
+                    i, (long long)t->shape[i], (long long)shape[i]);
 }
 
 tn_status tni_check_data(const tn_tensor *t, const char *who)

@@ -1,4 +1,4 @@
-/* make.c - tensors from a shape and given memory.
+/* make.c - tensors from a shape and given or new memory.
  *
  * *t is written only when nothing can fail any more. */
 #include "view.h"
@@ -72,10 +72,14 @@ tn_status tn_init_const(tn_tensor *t, const void *data, tn_dtype dtype, int ndim
     return TN_OK;
 }
 
-tn_status tni_init_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape,
-                         const char *call)
+tn_status tni_alloc_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape,
+                          const char *call)
 {
     TRY(check_parts(t, dtype, ndim, shape, NULL, call));
-    make_put(t, NULL, dtype, ndim, shape, NULL, 0);
+    const int64_t bytes = tni_shape_count(ndim, shape) * tni_width(dtype);
+    void *data = TNI_NEVER((uint64_t)bytes > SIZE_MAX) ? NULL : tni_alloc((size_t)bytes);
+    if (!data)
+        return tni_fail(TN_ENOMEM, "%s: no memory for %lld bytes", call, (long long)bytes);
+    make_put(t, data, dtype, ndim, shape, NULL, 0);
     return TN_OK;
 }

@@ -54,9 +54,10 @@ tn_status tni_check_all(unsigned rules, const char *call, const tn_tensor *dst, 
 /* The same of a call that has no dst. */
 tn_status tni_check_srcs(unsigned rules, const char *call, int n, const tn_tensor *const *srcs);
 
-/* "concat: dst" for k -1, "concat: src" of one source, "concat: src 2" of several. */
-enum { TNI_WHO = 64 };
-const char *tni_operand_name(char *who, const char *call, int k, int n);
+/* t has this shape: "matmul: dst: got 3 axes, expected 2", "take: dst: axis 1: got extent 5,
+ * expected 6".  operand is t's name. */
+tn_status tni_check_shape(const tn_tensor *t, int ndim, const int64_t *shape, const char *call,
+                          const char *operand);
 
 /* ---- the checks of a whole call (call.c) ---- */
 
@@ -79,21 +80,37 @@ struct tni_call {
     const tn_tensor *dst;
     int n;
     const tn_tensor *const *srcs;
-    tni_call_hook nulls;  /* pointers beside the operands */
-    tni_call_hook args;   /* axes, counts, modes */
-    tni_call_hook dtypes; /* how dtypes must agree */
-    tni_call_hook shapes; /* how shapes must agree */
-    void *own;            /* the hooks' arguments and results */
+    const char *const *names; /* of dst and of each source; NULL: "dst", and "src" or "src k" */
+    tni_call_hook nulls;      /* pointers beside the operands */
+    tni_call_hook args;       /* axes, counts, modes */
+    tni_call_hook dtypes;     /* how dtypes must agree */
+    tni_call_hook shapes;     /* how shapes must agree */
+    void *own;                /* the hooks' arguments and results */
 };
 
 tn_status tni_check_call(const tni_call *call);
 
+/* Its last step: operands with elements have data, and dst shares no byte with a source. */
+tn_status tni_call_data(const tni_call *call);
+
+/* Some of the rules, of the operands of a call (check.c). */
+tn_status tni_check_rules(unsigned rules, const tni_call *call);
+
+/* The name of source k in sentences, or of dst for -1; who is a place for it. */
+enum { TNI_WHO = 64 };
+const char *tni_operand_name(char *who, const tni_call *call, int k);
+
+static inline const char *tni_dst_name(const tni_call *call)
+{
+    return call->names ? call->names[0] : "dst";
+}
+
+/* The sizes of the sources before their turn, for hooks of shapes that compute with them. */
+static inline tn_status tni_call_sizes(const tni_call *call);
+
 /* Hooks that several calls share: every source has dst's dtype, or dst's shape. */
 tn_status tni_call_same_dtypes(const tni_call *call);
 tn_status tni_call_same_shapes(const tni_call *call);
-
-/* Same ndim and extents: "rearrange: axis 2: extents differ, dst has 6, src has 5". */
-tn_status tni_same_shape(const tn_tensor *a, const tn_tensor *b, const char *call);
 
 /* TN_ENULL when t has elements and no data. */
 tn_status tni_check_data(const tn_tensor *t, const char *who);
@@ -132,9 +149,10 @@ bool tni_same(const tn_tensor *a, const tn_tensor *b);
 int64_t tni_numel(const tn_tensor *t);
 void tni_extent(const tn_tensor *t, int64_t *low, int64_t *high); /* empty: 0, 0 */
 
-/* A dense tensor without data, checked as tn_init checks it (make.c). */
-tn_status tni_init_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape,
-                         const char *call);
+/* A dense tensor in memory of the calling thread's handle, which tn_free releases (make.c).  The
+ * shape is checked as by tn_init; sentences name the call. */
+tn_status tni_alloc_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape,
+                          const char *call);
 
 /* ---- parts of views ---- */
 
@@ -209,6 +227,16 @@ tn_status tni_fail_pair(const tn_tensor *out, const tn_tensor *in, const char *c
 tn_status tni_fail_sound(const tn_tensor *t, const char *who);
 tn_status tni_fail_axis(int dim, int ndim, const char *call);
 
+static inline bool tni_has_shape(const tn_tensor *t, int ndim, const int64_t *shape)
+{
+    if (t->ndim != ndim)
+        return false;
+    for (int i = 0; i < ndim; i++)
+        if (t->shape[i] != shape[i])
+            return false;
+    return true;
+}
+
 static inline bool tni_ndim_fine(const tn_tensor *t)
 {
     return (unsigned)t->ndim <= TN_MAX_NDIM;
@@ -248,6 +276,14 @@ static inline tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in
 static inline tn_status tni_check_sound(const tn_tensor *t, const char *who)
 {
     return LIKELY(tni_sound(t)) ? TN_OK : tni_fail_sound(t, who);
+}
+
+static inline tn_status tni_call_sizes(const tni_call *call)
+{
+    for (int k = 0; k < call->n; k++)
+        if (UNLIKELY(!tni_sound(call->srcs[k])))
+            return tni_check_rules(TNI_SIZE, call);
+    return TN_OK;
 }
 
 static inline tn_status tni_check_axis(int dim, int ndim, const char *call)

@@ -301,7 +301,7 @@ def test_quiet():
 
     expect(printed(test_fitting), "")
     os.environ["INFINIOP_VERBOSE"] = "1"
-    expect(printed(refused), "infiniop: Add: axis 1 has extents 2 and 3\n")
+    expect(printed(refused), "infiniop: Add: input: axis 1: got extent 3, expected 2\n")
     os.environ["INFINIOP_VERBOSE"] = "0"
     expect(printed(refused), "")
     del os.environ["INFINIOP_VERBOSE"]

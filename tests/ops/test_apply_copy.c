@@ -164,7 +164,7 @@ static void failures(void **state)
     assert_fails(TN_ESHAPE, "apply_copy: src", TN_NEG, 1, SRCS(&negative));
     assert_fails(TN_ESHAPE, "apply_copy: axis 1: extents 3 and 2 do not broadcast", TN_ADD, 2,
                  SRCS(&a, &pair));
-    assert_fails(TN_EOVERFLOW, "alloc: ", TN_ADD, 2, SRCS(&wide, &tall));
+    assert_fails(TN_EOVERFLOW, "apply_copy: ", TN_ADD, 2, SRCS(&wide, &tall));
     assert_fails(TN_ENULL, "apply_copy: src 0 has 3 elements but data is NULL", TN_ADD, 2,
                  SRCS(&missing, &a));
     assert_int_equal(tn_apply_copy(NULL, TN_NEG, NULL, 1, SRCS(&a)), TN_ENULL);
@@ -178,7 +178,7 @@ static void memory_runs_out(void **state)
     tn_handle *weak = use_weak();
     tn_tensor out = {.ndim = 7};
     calls = fail_at = 0;
-    assert_fails(TN_ENOMEM, "alloc: no memory for 24 bytes", TN_ADD, 2, SRCS(&a, &row));
+    assert_fails(TN_ENOMEM, "apply_copy: no memory for 24 bytes", TN_ADD, 2, SRCS(&a, &row));
     calls = 0;
     assert_int_equal(tn_like(&out, &a), TN_ENOMEM);
     assert_int_equal(out.ndim, 7);

@@ -213,7 +213,8 @@ tn_status tni_iop_same_dtype(tni_iop_name name, tni_iop_tensor a, tni_iop_tensor
 tn_status tni_iop_same_shapes(tni_iop_name name, int n, const tni_iop_tensor *ts)
 {
     for (int k = 1; k < n; k++)
-        TRY(tni_same_shape(&ts[0]->t, &ts[k]->t, tni_iop_rows[name].name));
+        TRY(tni_check_shape(&ts[k]->t, ts[0]->t.ndim, ts[0]->t.shape, tni_iop_rows[name].name,
+                            "input"));
     return TN_OK;
 }
 
