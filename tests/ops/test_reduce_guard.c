@@ -208,8 +208,33 @@ static void between_pages(void **state)
     }
 }
 
+/* Rows of three that are joined, sixteen as one: of the last block fifteen are left. */
+static void few_rows_left(void **state)
+{
+    (void)state;
+    static const tn_reduction ops[] = {TN_REDUCE_MAX, TN_REDUCE_ARGMAX, TN_REDUCE_SUM,
+                                       TN_REDUCE_COUNT_NONZERO};
+    const int64_t shape[2] = {4111, 3}, kept[2] = {1, 3};
+    const fenced f = fence_off();
+    watch_fences();
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        for (tn_dtype t = TN_BOOL; t <= TN_F64; t++) {
+            char got[3 * 8];
+            tn_tensor dst, src;
+            tn_dtype out;
+            snprintf(now, sizeof now, "%s of %s", tn_reduction_name(ops[i]), tn_dtype_name(t));
+            OK(tn_reduction_result(ops[i], t, &out));
+            OK(tn_init(&dst, got, out, 2, kept));
+            OK(tn_init(&src, NULL, t, 2, shape));
+            src.data = at_edge(&f, tn_nbytes(&src), true);
+            memset(src.data, 1, (size_t)tn_nbytes(&src));
+            OK(tn_reduce(ops[i], NULL, &dst, &src, 1, (int[]){0}));
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(between_pages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(between_pages),
+                                       cmocka_unit_test(few_rows_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     const char *row[TNI_TILE_ROWS];
-    const int64_t groups = tni_ceil_div(rows, TNI_TILE_ROWS);
+    const int64_t groups = rows > 0 ? tni_ceil_div(rows, TNI_TILE_ROWS) : 0;
     for (int64_t i = 0; i < groups; i++) {
         for (int j = 0; j < TNI_TILE_ROWS; j++) { /* a row twice changes nothing */
             const int64_t at = tni_fold_apart(i, j, groups);
