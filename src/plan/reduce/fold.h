@@ -19,6 +19,7 @@ enum {
     TNI_FOLD_DEEP = 5,       /* lanes that wait when one is made after the other */
     TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
     TNI_FOLD_BATCH = 256,    /* short sequences that one call of a kernel reduces */
+    TNI_FOLD_STORED = 256,   /* results that are converted at once */
     TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
     TNI_FOLD_STACK = 6144,   /* words of waiting states, all columns */
     TNI_FOLD_RESULTS = 4096, /* words of states of parts, all columns */
@@ -212,6 +213,18 @@ const tni_fold *tni_fold_of(const tn_plan *plan);
 void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w);
 
 /* ---- inside ---- */
+
+/* n <= TNI_FOLD_STORED dense numbers of dtype from become elements of dst, step bytes apart; of
+ * reals, which are changed, NaN becomes the positive one. */
+void tni_fold_store(const tni_fold *f, tn_dtype from, char *dst, int64_t step, const char *made,
+                    int64_t n);
+void tni_fold_store_reals(const tni_fold *f, char *dst, int64_t step, double *y, int64_t n);
+
+/* How many of n results from number at on are stored at once. */
+static inline int64_t tni_fold_some(int64_t n, int64_t at)
+{
+    return n - at < TNI_FOLD_STORED ? n - at : TNI_FOLD_STORED;
+}
 
 /* What one part works in.  Sequences are gathered and made terms; columns accumulate. */
 struct tni_fold_scratch {

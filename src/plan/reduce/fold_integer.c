@@ -77,12 +77,17 @@ static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
                         int64_t w)
 {
     const bool sign = tni_dtypes[f->src].kind != TNI_UNSIGNED;
-    for (int64_t c = 0; c < w; c++, dst += step)
-        if (f->mean)
-            tni_store_real(dst, f->dst,
-                           (sign ? (double)s[c].i : (double)s[c].u) / (double)f->count);
-        else
-            tni_store_integer(dst, f->dst, s[c].u);
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        double y[TNI_FOLD_STORED];
+        if (!f->mean) {
+            tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)s, m);
+            continue;
+        }
+        for (int64_t c = 0; c < m; c++)
+            y[c] = (sign ? (double)s[c].i : (double)s[c].u) / (double)f->count;
+        tni_fold_store_reals(f, dst + at * step, step, y, m);
+    }
 }
 
 const tni_fold_class tni_fold_wrap = {
@@ -272,12 +277,12 @@ static void count_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64
 static void count_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                          int64_t w)
 {
-    for (int64_t c = 0; c < w; c++, dst += step) {
-        const int64_t n = s[c].i;
-        tni_store_integer(dst, f->dst,
-                          (uint64_t)(f->op == TN_REDUCE_ANY   ? n > 0
-                                     : f->op == TN_REDUCE_ALL ? n == f->count
-                                                              : n));
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        int64_t y[TNI_FOLD_STORED];
+        for (int64_t c = 0; c < m; c++)
+            y[c] = f->op == TN_REDUCE_ALL ? s[c].i == f->count : s[c].i; /* bool: not zero */
+        tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)y, m);
     }
 }
 

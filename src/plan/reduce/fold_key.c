@@ -92,47 +92,46 @@ static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     columns_by(f, &f->rule, out, c, scratch);
 }
 
-/* A key as the bits it was made of; what is no number is NaN. */
-static double float_of_key(const tni_fold *f, const tni_key_rule *rule, int64_t key)
+/* The bits that keys of floats were made of; what is no number is NaN. */
+static void bits_of_keys(const tni_fold *f, const tni_key_rule *rule, int64_t *bits,
+                         const tni_word *s, int64_t n)
 {
-    const int64_t most = f->width == 8 ? INT64_MAX : ((int64_t)1 << (8 * f->width - 1)) - 1;
-    int64_t k = key ^ rule->flip;
-    if (key == rule->nan) /* also what is absent, where NaN is left out */
-        return (double)NAN;
-    if (k < 0)
-        k ^= most;
-    char bits[8];
-    tni_store_integer(bits, f->src, (uint64_t)k);
-    return tni_load_real(bits, f->src);
-}
-
-/* Of f32 to f32, the usual ones, without a choice for each. */
-static void key_finish32(const tni_key_rule *rule, char *dst, int64_t step, const tni_word *s,
-                         int64_t w)
-{
-    for (int64_t c = 0; c < w; c++) {
-        const int32_t key = (int32_t)s[c].i, k = key ^ (int32_t)rule->flip;
-        const int32_t bits = k < 0 ? k ^ INT32_MAX : k;
-        const int32_t made = s[c].i == rule->nan ? 0x7fc00000 : bits;
-        memcpy(dst + c * step, &made, sizeof made);
+    const int64_t most = -1 - least_key(f);
+    char quiet[8];
+    tni_store_real(quiet, f->src, (double)NAN);
+    const int64_t nan = read_key(quiet, 0, f->width);
+    for (int64_t c = 0; c < n; c++) {
+        const int64_t k = s[c].i ^ rule->flip;
+        bits[c] = s[c].i == rule->nan ? nan : k ^ (k < 0 ? most : 0);
     }
 }
 
 static void finish_by(const tni_fold *f, const tni_key_rule *rule, char *dst, int64_t step,
                       const tni_word *s, int64_t w)
 {
+    static const tn_dtype integer[] = {TN_I8, TN_I16, TN_I32, TN_I64};
     const bool real = rule->kind == TNI_KEY_FLOAT;
-    if (f->src == TN_F32 && f->dst == TN_F32 && f->count > 0) {
-        key_finish32(rule, dst, step, s, w);
-        return;
+    const tni_cast narrow = tni_cast_chain(f->isa, TN_I64, integer[tni_log2_width(f->width)]);
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        int64_t bits[TNI_FOLD_STORED];
+        char elems[TNI_FOLD_STORED * 8];
+        if (real && f->count == 0) { /* norms of infinite order of nothing */
+            for (int64_t c = 0; c < m; c++)
+                tni_store_real(dst + (at + c) * step, f->dst,
+                               f->param > 0 ? 0 : (double)INFINITY);
+        } else if (real) {
+            bits_of_keys(f, rule, bits, s, m);
+            if (narrow.steps)
+                narrow.fn[0](elems, (const char *)bits, m, 0, false);
+            tni_fold_store(f, f->src, dst + at * step, step,
+                           narrow.steps ? elems : (const char *)bits, m);
+        } else {
+            for (int64_t c = 0; c < m; c++)
+                bits[c] = s[c].i ^ rule->flip;
+            tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)bits, m);
+        }
     }
-    for (int64_t c = 0; c < w; c++, dst += step)
-        if (real && f->count == 0) /* norms of infinite order of nothing */
-            tni_store_real(dst, f->dst, f->param > 0 ? 0 : (double)INFINITY);
-        else if (real)
-            tni_store_real(dst, f->dst, float_of_key(f, rule, s[c].i));
-        else
-            tni_store_integer(dst, f->dst, (uint64_t)(s[c].i ^ rule->flip));
 }
 
 static void key_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
@@ -294,8 +293,9 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
 
 static void arg_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
 {
-    for (int64_t c = 0; c < w; c++, dst += step)
-        tni_store_integer(dst, f->dst, s[w + c].u);
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED)
+        tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)(s + w + at),
+                       tni_fold_some(w, at));
 }
 
 const tni_fold_class tni_fold_arg = {

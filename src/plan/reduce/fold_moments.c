@@ -232,8 +232,13 @@ static double spread_of(const tni_fold *f, double n, double M)
 static void moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                            int64_t w)
 {
-    for (int64_t c = 0; c < w; c++, dst += step)
-        tni_store_real(dst, f->dst, spread_of(f, s[c].f, s[2 * w + c].f));
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        double y[TNI_FOLD_STORED];
+        for (int64_t c = 0; c < m; c++)
+            y[c] = spread_of(f, s[c].f, s[2 * w + c].f);
+        tni_fold_store_reals(f, dst + at * step, step, y, m);
+    }
 }
 
 const tni_fold_class tni_fold_moments = {

@@ -43,6 +43,9 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch);
 
 void tni_fold_run_columns(fold_job *j, int threads);
 
+/* A share of the results of a job of short sequences. */
+void tni_fold_packed_part(void *job, int part);
+
 /* Elements [first, last) of a sequence, gathered a block at a time, into the pairs. */
 void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                      int64_t first, int64_t last, tni_fold_scratch *scratch);

@@ -182,53 +182,28 @@ static void tree_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
             a[c].i += b[c].i;
 }
 
-static double norm_of(const tni_fold *f, double s)
-{
-    const double p = f->param;
-    return p == 0 || p == 1 ? s : p == 2 ? sqrt(s) : pow(s, 1 / p);
-}
-
-enum { FINISHED = 64 };
-
-/* Sums and means to f32, the usual ones, without a choice for each. */
-static void finish32(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
-{
-    const double zero = f->product ? -0.0 : 0.0, n = f->mean ? (double)f->count : 1;
-    for (int64_t at = 0; at < w; at += FINISHED) {
-        const int64_t m = w - at < FINISHED ? w - at : FINISHED;
-        float y[FINISHED];
-        if (f->mean)
-            for (int64_t c = 0; c < m; c++)
-                y[c] = (float)((s[at + c].f + zero) / n);
-        else
-            for (int64_t c = 0; c < m; c++)
-                y[c] = (float)(s[at + c].f + zero);
-        for (int64_t c = 0; c < m; c++)
-            y[c] = y[c] == y[c] ? y[c] : NAN;
-        if (step == sizeof *y)
-            memcpy(dst + at * step, y, (size_t)m * sizeof *y);
-        else
-            for (int64_t c = 0; c < m; c++)
-                memcpy(dst + (at + c) * step, &y[c], sizeof *y);
-    }
-}
-
 static void tree_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                         int64_t w)
 {
-    if (f->dst == TN_F32 && !counted(f) && f->op != TN_REDUCE_NORM) {
-        finish32(f, dst, step, s, w);
-        return;
-    }
-    for (int64_t c = 0; c < w; c++, dst += step) {
-        double x = s[c].f;
-        if (!f->product)
-            x += 0.0; /* what is -0 becomes +0 */
-        if (f->mean)
-            x /= (double)(counted(f) ? s[w + c].i : f->count);
-        if (f->op == TN_REDUCE_NORM)
-            x = norm_of(f, x);
-        tni_store_real(dst, f->dst, x);
+    const double zero = f->product ? -0.0 : 0.0; /* a sum that is -0 becomes +0 */
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        double y[TNI_FOLD_STORED];
+        for (int64_t c = 0; c < m; c++)
+            y[c] = s[c].f + zero;
+        if (counted(f))
+            for (int64_t c = 0; c < m; c++)
+                y[c] /= (double)s[w + c].i;
+        else if (f->mean)
+            for (int64_t c = 0; c < m; c++)
+                y[c] /= (double)f->count;
+        if (f->op == TN_REDUCE_NORM && f->param == 2)
+            for (int64_t c = 0; c < m; c++)
+                y[c] = sqrt(y[c]);
+        else if (f->op == TN_REDUCE_NORM && f->param != 0 && f->param != 1)
+            for (int64_t c = 0; c < m; c++)
+                y[c] = pow(y[c], 1 / f->param);
+        tni_fold_store_reals(f, dst + at * step, step, y, m);
     }
 }
 

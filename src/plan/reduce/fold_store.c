@@ -1,0 +1,35 @@
+/* fold_store.c - results of reductions, many at a time: converted by the kernels of casts, then
+ * stored where dst has them. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+void tni_fold_store(const tni_fold *f, tn_dtype from, char *dst, int64_t step, const char *made,
+                    int64_t n)
+{
+    const int64_t width = tni_width(f->dst);
+    const tni_cast cast = tni_cast_chain(f->isa, from, f->dst);
+    char between[TNI_CAST_STEPS][TNI_FOLD_STORED * 8];
+    ASSERT(n <= TNI_FOLD_STORED);
+    for (int i = 0; i < cast.steps; i++) {
+        char *to = i == cast.steps - 1 && step == width ? dst : between[i];
+        cast.fn[i](to, made, n, 0, false);
+        made = to;
+    }
+    if (made == dst)
+        return;
+    if (step == width)
+        memcpy(dst, made, (size_t)(n * width));
+    else
+        tni_kernels_of(f->isa)->copy->tile[tni_log2_width(width)](
+            dst, (const int64_t[2]){0, step}, made, (const int64_t[2]){0, width},
+            (const int64_t[2]){1, n});
+}
+
+void tni_fold_store_reals(const tni_fold *f, char *dst, int64_t step, double *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = y[i] == y[i] ? y[i] : (double)NAN;
+    tni_fold_store(f, TN_F64, dst, step, (const char *)y, n);
+}
