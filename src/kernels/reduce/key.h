@@ -32,6 +32,9 @@ typedef struct tni_key_kernels {
     void (*rows_arg)(char *best, char *which, const char *const *row, int64_t w, int64_t at,
                      const tni_key_rule *rule);
     int64_t (*count)(const char *x, int64_t n, int64_t mask); /* of (b & mask) != 0 */
+    /* The elements of n keys; of floats, the key of what is no number becomes quiet. */
+    void (*elements)(char *d, const int64_t *key, int64_t n, const tni_key_rule *rule,
+                     int64_t quiet);
     void (*rows_count)(char *acc, const char *const *row, int64_t w, bool first, int64_t mask);
 } tni_key_kernels;
 

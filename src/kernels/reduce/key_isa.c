@@ -137,7 +137,7 @@ static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool
 
 #define KEYS(W)                                                                                \
     {                                                                                          \
-        max##W, find##W, rows_max##W, rows_arg##W, count##W, rows_count##W                     \
+        max##W, find##W, rows_max##W, rows_arg##W, count##W, elements##W, rows_count##W        \
     }
 #define WRAP(N)                                                                                \
     {                                                                                          \

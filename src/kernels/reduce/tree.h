@@ -52,6 +52,11 @@ typedef struct tni_tree_kernels {
     /* The first lanes of acc[l * w + c] meet in acc[c]; the others are absent. */
     void (*lanes_sum)(double *acc, int64_t w, int lanes);
     void (*lanes_prod)(double *acc, int64_t w, int lanes);
+
+    /* Results of n states: s[i] + zero, divided by `by`, or by count[i] unless that is NULL; root:
+     * the square root of it.  NaN becomes the positive one.  y may be s. */
+    void (*results)(double *y, const double *s, int64_t n, double zero, double by,
+                    const int64_t *count, bool root);
 } tni_tree_kernels;
 
 #endif

@@ -367,6 +367,37 @@ static void rows_moments32(double *sum, double *squares, const char *const *row,
     }
 }
 
+/* ---- results ---- */
+
+/* Inlined with constants: what is not asked for is not in the loop. */
+INLINE void results_by(double *y, const double *s, int64_t n, double zero, double by,
+                       const int64_t *count, bool divide, bool root)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double x = s[i] + zero;
+        if (count)
+            x /= (double)count[i];
+        else if (divide)
+            x /= by;
+        if (root)
+            x = __builtin_sqrt(x);
+        y[i] = x == x ? x : __builtin_nan("");
+    }
+}
+
+static void results(double *y, const double *s, int64_t n, double zero, double by,
+                    const int64_t *count, bool root)
+{
+    if (count)
+        results_by(y, s, n, zero, by, count, false, root);
+    else if (root)
+        results_by(y, s, n, zero, by, NULL, true, true);
+    else if (by == 1)
+        results_by(y, s, n, zero, by, NULL, false, false);
+    else
+        results_by(y, s, n, zero, by, NULL, true, false);
+}
+
 const tni_tree_kernels TNI_TABLE(tree) = {
     .sum32 = sum32,
     .sum64 = sum64,
@@ -384,4 +415,5 @@ const tni_tree_kernels TNI_TABLE(tree) = {
     .rows_moments32 = rows_moments32,
     .lanes_sum = lanes_sum,
     .lanes_prod = lanes_prod,
+    .results = results,
 };

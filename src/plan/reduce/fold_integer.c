@@ -77,16 +77,17 @@ static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
                         int64_t w)
 {
     const bool sign = tni_dtypes[f->src].kind != TNI_UNSIGNED;
+    const tni_cast widen = tni_cast_chain(f->isa, sign ? TN_I64 : TN_U64, TN_F64);
     for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
         const int64_t m = tni_fold_some(w, at);
         double y[TNI_FOLD_STORED];
-        if (!f->mean) {
-            tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)s, m);
-            continue;
+        const char *made = (const char *)s;
+        if (f->mean) {
+            widen.fn[0]((char *)y, made, m, 0, false);
+            tni_kernels_of(f->isa)->tree->results(y, y, m, -0.0, (double)f->count, NULL, false);
+            made = (const char *)y;
         }
-        for (int64_t c = 0; c < m; c++)
-            y[c] = (sign ? (double)s[c].i : (double)s[c].u) / (double)f->count;
-        tni_fold_store_reals(f, dst + at * step, step, y, m);
+        tni_fold_store(f, f->mean ? TN_F64 : TN_I64, dst + at * step, step, made, m);
     }
 }
 
@@ -138,42 +139,46 @@ static void wide_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
         wide_add(&a[c], &a[w + c], b[c].u, b[w + c].i);
 }
 
-/* (high, low) / n, rounded once: 66 bits of the quotient from its first one on, the last of
- * which is set when something is left. */
+/* (high, low) / n, rounded once: the quotient takes as many bits at a time as words have room for,
+ * until it has two more than a double, the last of which is set when something is left. */
 static double wide_quotient(uint64_t high, uint64_t low, uint64_t n)
 {
-    uint64_t q = 0, r = 0;
-    int exponent = 128, kept = 0;
-    for (; exponent > -128 && kept < 64; exponent--) {
-        const uint64_t bit = exponent > 64  ? high >> (exponent - 65) & 1
-                             : exponent > 0 ? low >> (exponent - 1) & 1
-                                            : 0;
-        const bool carry = r >> 63;
-        r = r << 1 | bit;
-        const bool one = carry || r >= n;
-        if (one)
-            r -= n;
-        if (kept || one)
-            q = q << 1 | one, kept++;
+    if (high == 0 && (low | n) >> 53 == 0)
+        return (double)low / (double)n; /* both exact */
+    uint64_t q = high / n, r = high % n;
+    int exponent = 64;
+    while ((r | low) && q >> 55 == 0) { /* n is below 2^63, and so is r */
+        const int room = __builtin_clzll(q | 1) - 1, most = __builtin_clzll(r | 1);
+        const int by = room < most ? room : most;
+        r = r << by | low >> (64 - by);
+        low <<= by;
+        q = q << by | r / n;
+        r %= n;
+        exponent -= by;
     }
-    bool rest = r != 0;
-    for (int e = exponent; e > 0 && !rest; e--)
-        rest = e > 64 ? high >> (e - 65) & 1 : low >> (e - 1) & 1;
-    return ldexp((double)(q | rest), exponent);
+    return ldexp((double)(q | (r | low ? 1 : 0)), exponent);
+}
+
+static double wide_mean(uint64_t high, uint64_t low, uint64_t n)
+{
+    if (n == 0)
+        return (double)NAN;
+    if (high >> 63) {
+        high = ~high + (low == 0);
+        return -wide_quotient(high, 0 - low, n);
+    }
+    return wide_quotient(high, low, n);
 }
 
 static void wide_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                         int64_t w)
 {
-    for (int64_t c = 0; c < w; c++, dst += step) {
-        uint64_t low = s[c].u, high = s[w + c].u;
-        const bool minus = high >> 63;
-        if (minus) {
-            high = ~high + (low == 0);
-            low = 0 - low;
-        }
-        double x = f->count ? wide_quotient(high, low, (uint64_t)f->count) : (double)NAN;
-        tni_store_real(dst, f->dst, minus ? -x : x);
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        double y[TNI_FOLD_STORED];
+        for (int64_t c = 0; c < m; c++)
+            y[c] = wide_mean(s[w + c].u, s[c].u, (uint64_t)f->count);
+        tni_fold_store_reals(f, dst + at * step, step, y, m);
     }
 }
 

@@ -9,7 +9,7 @@
 
 static const tni_key_kernels *key_kernels(const tni_fold *f)
 {
-    return &tni_kernels_of(f->isa)->key->key[tni_log2_width(f->width)];
+    return &tni_kernels_of(f->isa)->key->key[tni_log2_width(f->width) % TNI_KEY_WIDTHS];
 }
 
 static int64_t least_key(const tni_fold *f)
@@ -92,45 +92,22 @@ static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     columns_by(f, &f->rule, out, c, scratch);
 }
 
-/* The bits that keys of floats were made of; what is no number is NaN. */
-static void bits_of_keys(const tni_fold *f, const tni_key_rule *rule, int64_t *bits,
-                         const tni_word *s, int64_t n)
-{
-    const int64_t most = -1 - least_key(f);
-    char quiet[8];
-    tni_store_real(quiet, f->src, (double)NAN);
-    const int64_t nan = read_key(quiet, 0, f->width);
-    for (int64_t c = 0; c < n; c++) {
-        const int64_t k = s[c].i ^ rule->flip;
-        bits[c] = s[c].i == rule->nan ? nan : k ^ (k < 0 ? most : 0);
-    }
-}
-
 static void finish_by(const tni_fold *f, const tni_key_rule *rule, char *dst, int64_t step,
                       const tni_word *s, int64_t w)
 {
-    static const tn_dtype integer[] = {TN_I8, TN_I16, TN_I32, TN_I64};
     const bool real = rule->kind == TNI_KEY_FLOAT;
-    const tni_cast narrow = tni_cast_chain(f->isa, TN_I64, integer[tni_log2_width(f->width)]);
+    char quiet[8] = {0};
+    if (real)
+        tni_store_real(quiet, f->src, (double)NAN);
     for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
         const int64_t m = tni_fold_some(w, at);
-        int64_t bits[TNI_FOLD_STORED];
         char elems[TNI_FOLD_STORED * 8];
-        if (real && f->count == 0) { /* norms of infinite order of nothing */
+        key_kernels(f)->elements(elems, &s->i, m, rule, read_key(quiet, 0, f->width));
+        if (real && f->count == 0) /* norms of infinite order of nothing */
             for (int64_t c = 0; c < m; c++)
-                tni_store_real(dst + (at + c) * step, f->dst,
+                tni_store_real(elems + c * f->width, f->src,
                                f->param > 0 ? 0 : (double)INFINITY);
-        } else if (real) {
-            bits_of_keys(f, rule, bits, s, m);
-            if (narrow.steps)
-                narrow.fn[0](elems, (const char *)bits, m, 0, false);
-            tni_fold_store(f, f->src, dst + at * step, step,
-                           narrow.steps ? elems : (const char *)bits, m);
-        } else {
-            for (int64_t c = 0; c < m; c++)
-                bits[c] = s[c].i ^ rule->flip;
-            tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)bits, m);
-        }
+        tni_fold_store(f, f->src, dst + at * step, step, elems, m);
     }
 }
 

@@ -232,12 +232,17 @@ static double spread_of(const tni_fold *f, double n, double M)
 static void moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                            int64_t w)
 {
+    const bool root = tni_reductions[f->op].facts & TNI_FOLD_ROOT;
+    const double n = s->f, by = n > 0 && n > f->param ? n - f->param : 0; /* unless skipped */
     for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
         const int64_t m = tni_fold_some(w, at);
         double y[TNI_FOLD_STORED];
-        for (int64_t c = 0; c < m; c++)
-            y[c] = spread_of(f, s[c].f, s[2 * w + c].f);
-        tni_fold_store_reals(f, dst + at * step, step, y, m);
+        if (f->skip)
+            for (int64_t c = 0; c < m; c++)
+                y[c] = spread_of(f, s[c].f, s[2 * w + c].f);
+        tni_kernels_of(f->isa)->tree->results(y, f->skip ? y : &s[2 * w].f, m, -0.0,
+                                              f->skip ? 1 : by, NULL, root && !f->skip);
+        tni_fold_store(f, TN_F64, dst + at * step, step, (const char *)y, m);
     }
 }
 

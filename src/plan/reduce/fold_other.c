@@ -49,8 +49,13 @@ static void logsumexp_merge(const tni_fold *f, tni_word *a, const tni_word *b, i
 static void logsumexp_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                              int64_t w)
 {
-    for (int64_t c = 0; c < w; c++, dst += step)
-        tni_store_real(dst, f->dst, isfinite(s[c].f) ? s[c].f + log(s[w + c].f) : s[c].f);
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        double y[TNI_FOLD_STORED];
+        for (int64_t c = 0; c < m; c++)
+            y[c] = isfinite(s[c].f) ? s[c].f + log(s[w + c].f) : s[c].f;
+        tni_fold_store_reals(f, dst + at * step, step, y, m);
+    }
 }
 
 const tni_fold_class tni_fold_logsumexp = {
@@ -214,8 +219,12 @@ static void extreme_merge(const tni_fold *f, tni_word *a, const tni_word *b, int
 static void extreme_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                            int64_t w)
 {
-    for (int64_t c = 0; c < w; c++, dst += step)
-        tni_store_real(dst, f->dst, s[c].f);
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
+        const int64_t m = tni_fold_some(w, at);
+        double y[TNI_FOLD_STORED];
+        memcpy(y, s, (size_t)m * sizeof *y);
+        tni_fold_store_reals(f, dst + at * step, step, y, m);
+    }
 }
 
 const tni_fold_class tni_fold_extreme = {

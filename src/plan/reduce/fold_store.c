@@ -1,6 +1,5 @@
 /* fold_store.c - results of reductions, many at a time: converted by the kernels of casts, then
  * stored where dst has them. */
-#include <math.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -29,7 +28,6 @@ void tni_fold_store(const tni_fold *f, tn_dtype from, char *dst, int64_t step, c
 
 void tni_fold_store_reals(const tni_fold *f, char *dst, int64_t step, double *y, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = y[i] == y[i] ? y[i] : (double)NAN;
+    tni_kernels_of(f->isa)->tree->results(y, y, n, -0.0, 1, NULL, false);
     tni_fold_store(f, TN_F64, dst, step, (const char *)y, n);
 }

@@ -186,24 +186,17 @@ static void tree_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
                         int64_t w)
 {
     const double zero = f->product ? -0.0 : 0.0; /* a sum that is -0 becomes +0 */
+    const double by = f->mean ? (double)f->count : 1, p = f->param;
+    const bool norm = f->op == TN_REDUCE_NORM;
     for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
         const int64_t m = tni_fold_some(w, at);
         double y[TNI_FOLD_STORED];
-        for (int64_t c = 0; c < m; c++)
-            y[c] = s[c].f + zero;
-        if (counted(f))
+        tni_kernels_of(f->isa)->tree->results(y, &s->f, m, zero, by,
+                                              counted(f) ? &s[w].i : NULL, norm && p == 2);
+        if (norm && p != 0 && p != 1 && p != 2)
             for (int64_t c = 0; c < m; c++)
-                y[c] /= (double)s[w + c].i;
-        else if (f->mean)
-            for (int64_t c = 0; c < m; c++)
-                y[c] /= (double)f->count;
-        if (f->op == TN_REDUCE_NORM && f->param == 2)
-            for (int64_t c = 0; c < m; c++)
-                y[c] = sqrt(y[c]);
-        else if (f->op == TN_REDUCE_NORM && f->param != 0 && f->param != 1)
-            for (int64_t c = 0; c < m; c++)
-                y[c] = pow(y[c], 1 / f->param);
-        tni_fold_store_reals(f, dst + at * step, step, y, m);
+                y[c] = pow(y[c], 1 / p);
+        tni_fold_store(f, TN_F64, dst + at * step, step, (const char *)y, m);
     }
 }
 
