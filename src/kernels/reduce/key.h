@@ -36,7 +36,18 @@ typedef struct tni_key_kernels {
     void (*elements)(char *d, const int64_t *key, int64_t n, const tni_key_rule *rule,
                      int64_t quiet);
     void (*rows_count)(char *acc, const char *const *row, int64_t w, bool first, int64_t mask);
+    /* n rows of w columns in a buffer, step bytes apart, n < TNI_SIDE: the largest key of each
+     * column, with the first row that has it, and what is not zero. */
+    void (*side_max)(int64_t *key, const char *x, int64_t step, int64_t n, int64_t w,
+                     const tni_key_rule *rule);
+    void (*side_arg)(int64_t *key, int64_t *which, const char *x, int64_t step, int64_t n,
+                     int64_t w, const tni_key_rule *rule);
+    void (*side_count)(int64_t *count, const char *x, int64_t step, int64_t n, int64_t w,
+                       int64_t mask);
 } tni_key_kernels;
+
+/* Rows of columns that a counter of 8 bits, or a sum of 16 bits of bytes, holds. */
+enum { TNI_SIDE = 128 };
 
 /* For one integer dtype, TN_BOOL first.  Arithmetic modulo 2^64; any n. */
 enum { TNI_INTEGERS = 9 };
@@ -49,6 +60,10 @@ typedef struct tni_wrap_kernels {
     void (*rows_sum)(void *acc, const char *const *row, int64_t w);
     void (*rows_prod)(void *acc, const char *const *row, int64_t w);
     void (*rows_sumsq)(void *acc, const char *const *row, int64_t w);
+    /* n < TNI_SIDE rows of w columns in a buffer, step bytes apart. */
+    void (*side_sum)(uint64_t *sum, const char *x, int64_t step, int64_t n, int64_t w);
+    void (*side_prod)(uint64_t *prod, const char *x, int64_t step, int64_t n, int64_t w);
+    void (*side_sumsq)(uint64_t *sum, const char *x, int64_t step, int64_t n, int64_t w);
 } tni_wrap_kernels;
 
 typedef struct tni_key_table {

@@ -27,12 +27,15 @@
 #define BITS 64
 #include "key.inc"
 
+enum { SIDE_SOME = 64 };
+
 #define T         uint8_t
 #define NAME_T(f) f##_bool
 #define VALUE(x)  ((x) != 0)
 #define SMALL     int32_t
 #define EIGHT     int16_t
 #define TOTAL     int32_t
+#define SQUARES   int32_t
 #include "wrap.inc"
 #define T         int8_t
 #define NAME_T(f) f##_i8
@@ -40,6 +43,7 @@
 #define SMALL     int32_t
 #define EIGHT     int16_t
 #define TOTAL     int32_t
+#define SQUARES   int32_t
 #include "wrap.inc"
 #define T         int16_t
 #define NAME_T(f) f##_i16
@@ -47,6 +51,7 @@
 #define SMALL     int32_t
 #define EIGHT     int32_t
 #define TOTAL     int32_t
+#define SQUARES   int64_t
 #include "wrap.inc"
 #define T         int32_t
 #define NAME_T(f) f##_i32
@@ -54,6 +59,7 @@
 #define SMALL     int64_t
 #define EIGHT     int64_t
 #define TOTAL     uint64_t
+#define SQUARES   uint64_t
 #include "wrap.inc"
 #define T         int64_t
 #define NAME_T(f) f##_i64
@@ -61,6 +67,7 @@
 #define SMALL     uint64_t
 #define EIGHT     uint64_t
 #define TOTAL     uint64_t
+#define SQUARES   uint64_t
 #include "wrap.inc"
 #define T         uint8_t
 #define NAME_T(f) f##_u8
@@ -68,6 +75,7 @@
 #define SMALL     int32_t
 #define EIGHT     int16_t
 #define TOTAL     int32_t
+#define SQUARES   int32_t
 #include "wrap.inc"
 #define T         uint16_t
 #define NAME_T(f) f##_u16
@@ -75,6 +83,7 @@
 #define SMALL     int32_t
 #define EIGHT     int32_t
 #define TOTAL     int32_t
+#define SQUARES   int64_t
 #include "wrap.inc"
 #define T         uint32_t
 #define NAME_T(f) f##_u32
@@ -82,6 +91,7 @@
 #define SMALL     int64_t
 #define EIGHT     int64_t
 #define TOTAL     uint64_t
+#define SQUARES   uint64_t
 #include "wrap.inc"
 #define T         uint64_t
 #define NAME_T(f) f##_u64
@@ -89,6 +99,7 @@
 #define SMALL     uint64_t
 #define EIGHT     uint64_t
 #define TOTAL     uint64_t
+#define SQUARES   uint64_t
 #include "wrap.inc"
 
 /* ---- what reaches a bound ---- */
@@ -137,11 +148,13 @@ static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool
 
 #define KEYS(W)                                                                                \
     {                                                                                          \
-        max##W, find##W, rows_max##W, rows_arg##W, count##W, elements##W, rows_count##W        \
+        max##W, find##W, rows_max##W, rows_arg##W, count##W, elements##W, rows_count##W,       \
+            side_max##W, side_arg##W, side_count##W                                            \
     }
 #define WRAP(N)                                                                                \
     {                                                                                          \
-        sum_##N, prod_##N, sumsq_##N, dot_##N, rows_sum_##N, rows_prod_##N, rows_sumsq_##N     \
+        sum_##N, prod_##N, sumsq_##N, dot_##N, rows_sum_##N, rows_prod_##N, rows_sumsq_##N,    \
+            side_sum_##N, side_prod_##N, side_sumsq_##N                                        \
     }
 const tni_key_table TNI_TABLE(key) = {
     {KEYS(8), KEYS(16), KEYS(32), KEYS(64)},

@@ -20,6 +20,7 @@ enum {
     TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
     TNI_FOLD_BATCH = 256,    /* short sequences that one call of a kernel reduces */
     TNI_FOLD_STORED = 256,   /* results that are converted at once */
+    TNI_FOLD_PACKED_WIDTH = 1024, /* short sequences that are transposed at once */
     TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
     TNI_FOLD_STACK = 6144,   /* words of waiting states, all columns */
     TNI_FOLD_RESULTS = 4096, /* words of states of parts, all columns */
@@ -76,6 +77,7 @@ typedef struct tni_fold_columns {
     int64_t step, n, w, at;
     int64_t begun, acc, follow;
     bool more, fetch;
+    bool packed; /* fewer than TNI_SIDE rows of one buffer */
 } tni_fold_columns;
 
 /* States are arrays of words: word k of sequence c is s[k * w + c]. */

@@ -40,6 +40,12 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
                          tni_fold_scratch *scratch)
 {
     const tni_wrap_kernels *k = wrap_kernels(f);
+    if (c->packed) {
+        (f->product                   ? k->side_prod
+         : f->term == TNI_TERM_SQUARE ? k->side_sumsq
+                                      : k->side_sum)(&out->u, c->x, c->step, c->n, c->w);
+        return;
+    }
     void (*add)(void *, const char *const *, int64_t) = f->product ? k->rows_prod
                                                         : f->term == TNI_TERM_SQUARE
                                                             ? k->rows_sumsq
@@ -245,6 +251,10 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
                           tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = &tni_kernels_of(f->isa)->key->key[tni_log2_width(f->width)];
+    if (c->packed) {
+        k->side_count(&out->i, c->x, c->step, c->n, c->w, f->rule.mask);
+        return;
+    }
     int64_t *count = scratch->u.columns.acc.i + c->acc;
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     char *acc = (char *)(count + w * join);

@@ -62,6 +62,10 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
                        const tni_fold_columns *c, tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = key_kernels(f);
+    if (c->packed) {
+        k->side_max(&out->i, c->x, c->step, c->n, c->w, rule);
+        return;
+    }
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     const char *row[TNI_TILE_ROWS];
@@ -159,6 +163,11 @@ static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_column
                          tni_fold_scratch *scratch)
 {
     const tni_key_rule most = other_end(f);
+    if (c->packed) {
+        columns_by(f, &f->rule, out, c, scratch);
+        columns_by(f, &most, out + c->w, c, scratch);
+        return;
+    }
     tni_word part[2 * TNI_FOLD_WIDTH];
     int64_t rows = ((int64_t)1 << 19) / (c->w * f->width) / TNI_TILE * TNI_TILE;
     rows = rows ? rows : TNI_TILE;
@@ -237,6 +246,10 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
                         tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = key_kernels(f);
+    if (c->packed) {
+        k->side_arg(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
+        return;
+    }
     enum { MOST = 120 }; /* numbers of rows fit 8 bits */
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     char *best = scratch->u.columns.acc.bytes + 8 * c->acc, *which = best + w * join * f->width;

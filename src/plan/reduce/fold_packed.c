@@ -43,10 +43,16 @@ void tni_fold_packed_part(void *arg, int part)
                 tni_fold_skip(&c, 1);
             }
         }
-        const tni_fold_columns cols = {.x = buf, .step = w * f->width, .n = f->count, .w = w};
+        const tni_fold_columns cols = {.x = buf,
+                                       .step = w * f->width,
+                                       .n = f->count,
+                                       .w = w,
+                                       .packed = f->count < TNI_SIDE};
         f->class->columns(f, scratch.stack, &cols, &scratch);
-        for (int64_t r = 0; r < rows; r++) {
-            tni_word state[TNI_FOLD_WORDS * TNI_FOLD_TERMS];
+        if (rows == 1)
+            tni_fold_finish(f, j->dst + dst, a->dst, scratch.stack, w);
+        for (int64_t r = 0; r < rows && rows > 1; r++) {
+            tni_word state[TNI_FOLD_WORDS * TNI_FOLD_PACKED_WIDTH];
             for (int k = 0; k < f->class->words; k++)
                 memcpy(state + k * m, scratch.stack + k * w + r * m, (size_t)m * sizeof *state);
             tni_fold_finish(f, j->dst + dst + (b ? r * b->dst : 0), a->dst, state, m);

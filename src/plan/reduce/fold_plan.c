@@ -150,7 +150,9 @@ int64_t tni_fold_levels(const tni_fold *f)
 enum {
     SHORT = 16,  /* shorter sequences are transposed into columns; measured on Zen 4 */
     NARROW = 64, /* fewer columns than these are joined or transposed */
-    SIDE = 8     /* fewer columns of one sequence than these are gathered one by one */
+    SIDE = 8,    /* fewer columns of one sequence than these are gathered one by one */
+    PACKED_BYTES =
+        32768 /* Zen 4: half of it makes no difference, twice as much loses a tenth */
 };
 
 /* As many columns as accumulators and waiting states have space for. */
@@ -177,14 +179,24 @@ static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
            !f->wide && f->dense && f->count <= 8 && map->src[0] == f->count * f->width;
 }
 
+/* Buffer and states, which stay in the L1 with what is read. */
 static int64_t packed_strip(const tni_fold *f)
 {
     const int64_t each = f->count * f->width + (int64_t)sizeof(tni_word) * f->class->words;
-    int64_t w = TNI_FOLD_STACK * (int64_t)sizeof(tni_word) / each;
+    int64_t w = PACKED_BYTES / each;
     const int64_t widest = widest_strip(f);
     w = w < widest ? w : widest;
-    w = w < TNI_FOLD_TERMS ? w : TNI_FOLD_TERMS;
-    return w > 16 ? w / 16 * 16 : w;
+    w = w < TNI_FOLD_PACKED_WIDTH ? w : TNI_FOLD_PACKED_WIDTH;
+    return w > 64 ? w / 64 * 64 : w > 16 ? w / 16 * 16 : w;
+}
+
+/* Whether sequences of this length are transposed; those of order-free classes have kernels for
+ * columns of a buffer. */
+static bool short_sequences(const tni_fold *f)
+{
+    return f->count < SHORT || (f->count < TNI_SIDE && !f->class->ordered) ||
+           (f->count < TNI_SIDE && f->class == &tni_fold_arg) ||
+           (!f->dense && f->count < NARROW);
 }
 
 /* One sequence down columns that lie side by side in memory. */
@@ -218,8 +230,7 @@ static void choose_way(tni_fold *f)
         f->way = TNI_FOLD_COLUMNS;
         f->why = f->joined ? "narrow rows are dense: sixteen are one"
                            : "results are dense in memory";
-    } else if (many && f->outputs >= NARROW && !few_elements(f, map) &&
-               (f->count < SHORT || (!f->dense && f->count < NARROW))) {
+    } else if (many && f->outputs >= NARROW && !few_elements(f, map) && short_sequences(f)) {
         f->way = TNI_FOLD_PACKED;
         f->why = "short sequences are transposed";
         f->joined = false;
