@@ -24,6 +24,10 @@ enum { TNI_KEY_WIDTHS = 4 }; /* of 1, 2, 4, 8 bytes */
  * width. */
 typedef struct tni_key_kernels {
     int64_t (*max)(const char *x, int64_t n, const tni_key_rule *rule); /* n >= 1 */
+    void (*ends)(int64_t *key, int64_t *other, const char *x, int64_t n,
+                 const tni_key_rule *rule); /* and the key of the other end, flip reversed */
+    int64_t (*arg)(int64_t *first, const char *x, int64_t n,
+                   const tni_key_rule *rule); /* and where it is first; n <= 2048 */
     int64_t (*find)(const char *x, int64_t n, const tni_key_rule *rule, int64_t key);
     void (*rows_max)(char *acc, const char *const *row, int64_t w, bool first,
                      const tni_key_rule *rule); /* eight rows */
@@ -37,9 +41,11 @@ typedef struct tni_key_kernels {
                      int64_t quiet);
     void (*rows_count)(char *acc, const char *const *row, int64_t w, bool first, int64_t mask);
     /* n rows of w columns in a buffer, step bytes apart, n < TNI_SIDE: the largest key of each
-     * column, with the first row that has it, and what is not zero. */
+     * column, with that of the other end or the first row that has it, and what is not zero. */
     void (*side_max)(int64_t *key, const char *x, int64_t step, int64_t n, int64_t w,
                      const tni_key_rule *rule);
+    void (*side_ends)(int64_t *key, int64_t *other, const char *x, int64_t step, int64_t n,
+                      int64_t w, const tni_key_rule *rule);
     void (*side_arg)(int64_t *key, int64_t *which, const char *x, int64_t step, int64_t n,
                      int64_t w, const tni_key_rule *rule);
     void (*side_count)(int64_t *count, const char *x, int64_t step, int64_t n, int64_t w,

@@ -2,7 +2,7 @@
  * dtype. */
 #include "key.h"
 
-#include "kernels/simd/nontemporal.h"
+#include "byte_sum.h"
 #include "kernels/table.h"
 
 #if defined(__clang__)
@@ -14,31 +14,41 @@
 #define JOIN_KEY_(a, b) a##b
 #define JOIN_KEY(a, b)  JOIN_KEY_(a, b)
 
-#define T    int8_t
-#define BITS 8
+#define T      int8_t
+#define UT     uint8_t
+#define PLACED int32_t
+#define BITS   8
 #include "key.inc"
-#define T    int16_t
-#define BITS 16
+#define T      int16_t
+#define UT     uint16_t
+#define PLACED int32_t
+#define BITS   16
 #include "key.inc"
-#define T    int32_t
-#define BITS 32
+#define T      int32_t
+#define UT     uint32_t
+#define PLACED int64_t
+#define BITS   32
 #include "key.inc"
-#define T    int64_t
-#define BITS 64
+#define T      int64_t
+#define UT     uint64_t
+#define PLACED int64_t
+#define BITS   64
 #include "key.inc"
 
 enum { SIDE_SOME = 64 };
 
 #define T         uint8_t
 #define NAME_T(f) f##_bool
-#define VALUE(x)  ((x) != 0)
-#define SMALL     int32_t
-#define EIGHT     int16_t
-#define TOTAL     int32_t
-#define SQUARES   int32_t
+#define TRUTHS
+#define VALUE(x) ((x) != 0)
+#define SMALL    int32_t
+#define EIGHT    int16_t
+#define TOTAL    int32_t
+#define SQUARES  int32_t
 #include "wrap.inc"
 #define T         int8_t
 #define NAME_T(f) f##_i8
+#define FLIP      0x80
 #define VALUE(x)  (x)
 #define SMALL     int32_t
 #define EIGHT     int16_t
@@ -71,6 +81,7 @@ enum { SIDE_SOME = 64 };
 #include "wrap.inc"
 #define T         uint8_t
 #define NAME_T(f) f##_u8
+#define FLIP      0
 #define VALUE(x)  (x)
 #define SMALL     int32_t
 #define EIGHT     int16_t
@@ -148,8 +159,8 @@ static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool
 
 #define KEYS(W)                                                                                \
     {                                                                                          \
-        max##W, find##W, rows_max##W, rows_arg##W, count##W, elements##W, rows_count##W,       \
-            side_max##W, side_arg##W, side_count##W                                            \
+        max##W, ends_max##W, arg##W, find##W, rows_max##W, rows_arg##W, count##W, elements##W, \
+            rows_count##W, side_max##W, side_ends##W, side_arg##W, side_count##W               \
     }
 #define WRAP(N)                                                                                \
     {                                                                                          \

@@ -13,17 +13,18 @@
 
 enum {
     TNI_FOLD_SOURCES = 2,
-    TNI_FOLD_WORDS = 5,      /* of the largest state */
-    TNI_FOLD_WIDTH = 1024,   /* columns side by side: 16 lanes of f64 are 128 KiB of stack */
-    TNI_FOLD_ROW = 8192,     /* bytes of a row of a strip */
-    TNI_FOLD_DEEP = 5,       /* lanes that wait when one is made after the other */
-    TNI_FOLD_TERMS = 256,    /* columns whose terms are made at once, to stay in the L1 */
-    TNI_FOLD_BATCH = 256,    /* short sequences that one call of a kernel reduces */
-    TNI_FOLD_STORED = 256,   /* results that are converted at once */
+    TNI_FOLD_WORDS = 5,     /* of the largest state */
+    TNI_FOLD_WIDTH = 1024,  /* columns side by side: 16 lanes of f64 are 128 KiB of stack */
+    TNI_FOLD_ROW = 8192,    /* bytes of a row of a strip */
+    TNI_FOLD_DEEP = 5,      /* lanes that wait when one is made after the other */
+    TNI_FOLD_TERMS = 256,   /* columns whose terms are made at once, to stay in the L1 */
+    TNI_FOLD_BATCH = 256,   /* short sequences that one call of a kernel reduces */
+    TNI_FOLD_PIECE = 32768, /* bytes that a class without order takes at once: L1 */
+    TNI_FOLD_STORED = 256,  /* results that are converted at once */
     TNI_FOLD_PACKED_WIDTH = 1024, /* short sequences that are transposed at once */
-    TNI_FOLD_LEVELS = 64,    /* states that wait for their partner */
-    TNI_FOLD_STACK = 6144,   /* words of waiting states, all columns */
-    TNI_FOLD_RESULTS = 4096, /* words of states of parts, all columns */
+    TNI_FOLD_LEVELS = 64,         /* states that wait for their partner */
+    TNI_FOLD_STACK = 6144,        /* words of waiting states, all columns */
+    TNI_FOLD_RESULTS = 4096,      /* words of states of parts, all columns */
     TNI_FOLD_PARTS = 64,
     TNI_FOLD_SPACE = TNI_FOLD_STACK + 16 * TNI_FOLD_WIDTH /* waiting states, accumulators */
 };
@@ -58,11 +59,13 @@ typedef enum tni_fold_term {
 typedef struct tni_fold tni_fold;
 typedef struct tni_fold_scratch tni_fold_scratch;
 
-/* count sequences of n <= 2048 elements, each dense, step bytes apart; at is the number of
- * their first element in the whole sequence. */
+/* count sequences of n <= 2048 elements (any n, if states of the class chain), each dense, step
+ * bytes apart; at is the number of their first element in the whole sequence.  before, unless
+ * NULL, is the state of what came before a single one, for classes that chain. */
 typedef struct tni_fold_sequences {
     const char *x[TNI_FOLD_SOURCES];
     int64_t step[TNI_FOLD_SOURCES], n, count, at;
+    const tni_word *before;
 } tni_fold_sequences;
 
 /* w sequences side by side: row i, of n <= 2048, begins at row[i], or at x + i * step when row

@@ -140,16 +140,15 @@ static tni_key_rule other_end(const tni_fold *f)
     return rule;
 }
 
-/* A block is in L1 when it is read again. */
 static void ends_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                           tni_fold_scratch *scratch)
 {
-    const tni_key_rule most = other_end(f);
     (void)scratch;
     for (int64_t i = 0; i < l->count; i++) {
-        const char *x = l->x[0] + i * l->step[0];
-        out[i].i = l->n ? key_kernels(f)->max(x, l->n, &f->rule) : least_key(f);
-        out[l->count + i].i = l->n ? key_kernels(f)->max(x, l->n, &most) : least_key(f);
+        out[i].i = out[l->count + i].i = least_key(f);
+        if (l->n)
+            key_kernels(f)->ends(&out[i].i, &out[l->count + i].i, l->x[0] + i * l->step[0],
+                                 l->n, &f->rule);
     }
 }
 
@@ -164,8 +163,7 @@ static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_column
 {
     const tni_key_rule most = other_end(f);
     if (c->packed) {
-        columns_by(f, &f->rule, out, c, scratch);
-        columns_by(f, &most, out + c->w, c, scratch);
+        key_kernels(f)->side_ends(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
     tni_word part[2 * TNI_FOLD_WIDTH];
@@ -211,9 +209,15 @@ static void arg_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequen
     const tni_key_kernels *k = key_kernels(f);
     for (int64_t i = 0; i < l->count; i++) {
         const char *x = l->x[0] + i * l->step[0];
-        const int64_t key = k->max(x, l->n, &f->rule);
-        out[i].i = key;
-        out[l->count + i].i = l->at + k->find(x, l->n, &f->rule, key);
+        int64_t first = 0;
+        if (l->n <= TNI_TREE_BLOCK) {
+            out[i].i = k->arg(&first, x, l->n, &f->rule);
+        } else { /* a place is looked for where the key rises */
+            out[i].i = k->max(x, l->n, &f->rule);
+            if (!l->before || out[i].i > l->before->i)
+                first = k->find(x, l->n, &f->rule, out[i].i);
+        }
+        out[l->count + i].i = l->at + first;
     }
 }
 

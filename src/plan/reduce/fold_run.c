@@ -103,9 +103,31 @@ int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src)
 
 /* ---- one sequence ---- */
 
+/* Elements of a dense sequence whose states chain: pieces are larger than blocks. */
+static void chain_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                      int64_t first, int64_t last, tni_fold_scratch *scratch)
+{
+    const int64_t most = TNI_FOLD_PIECE / f->width;
+    for (int64_t at = first, m; at < last; at += m) {
+        m = last - at < most ? last - at : most;
+        const tni_fold_sequences l = {.x = {x[0] + at * f->width},
+                                      .n = m,
+                                      .count = 1,
+                                      .at = at,
+                                      .before = pairs->depth ? pairs->state : NULL};
+        f->class->sequence(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
+        tni_fold_push(f, pairs, 1);
+        tni_fold_close(f, pairs, 1);
+    }
+}
+
 void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                      int64_t first, int64_t last, tni_fold_scratch *scratch)
 {
+    if (f->class->chains && f->dense && f->nsrc == 1 && f->nfold == 1) {
+        chain_run(f, pairs, x, first, last, scratch);
+        return;
+    }
     tni_fold_cursor c;
     if (first < last)
         tni_fold_seek(&c, f, x, first);
