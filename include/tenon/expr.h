@@ -8,7 +8,8 @@
  *
  * sum, prod, mean, min, max, any and all of one argument reduce, over all axes or axis=…; what
  * surrounds them is made of ops, numbers and reductions along the same axes.  They are tn_reduce
- * to the bit, in the same pass.  At most 16 of them, of 64 bytes of values for each element.
+ * to the bit, in the same pass.  At most 16; the elements of their arguments have at most 64
+ * bytes together, and what surrounds them has at most 64 steps (TN_EUNSUPPORTED).
  *
  * The text is data: it names ops, dtypes, numbers and the given tensors and nothing else. */
 #ifndef TENON_EXPR_H
@@ -53,7 +54,7 @@ TN_API TN_NODISCARD tn_status tn_expr_result(const tn_expr *e, int n,
  * TN_ENULL         a pointer is NULL, or an operand with elements has no data
  * TN_EARG          n is not the number of names, or dst is TN_READONLY
  * TN_EDTYPE        an op does not take its operands; tn_error_column says which
- * TN_EUNSUPPORTED  more than TN_EXPR_STEPS steps
+ * TN_EUNSUPPORTED  more than TN_EXPR_STEPS steps, or a limit of reductions
  * TN_ESHAPE        sources do not broadcast to dst
  * TN_EOVERFLOW     a constant is beyond i64
  * TN_ESTRIDE       two indices of dst share an element

@@ -38,6 +38,7 @@ typedef struct tni_expr_item {
     int name_size;
     bool imaginary, whole; /* of a number: with j; an integer, */
     bool beyond;           /* of digits that i64 does not hold */
+    bool truth;            /* true or false */
     int64_t i;
     double f;
     int naxes; /* of a reduction; -1: all */

@@ -1,6 +1,8 @@
 /* expr_call.c - the functions of expressions: ops, casts, and reductions with their axes. */
 #include "expr_parse.h"
 
+#include <stdio.h>
+
 #include <tenon/reduce.h>
 
 /* Functions of one argument that are reductions; with two, min and max are ops. */
@@ -96,8 +98,8 @@ static tn_status next_argument(const tni_expr_parser *p, tni_expr_waiting *w)
     if (++w->args < TNI_EXPR_ARGS)
         return TN_OK;
     return tni_fail_at(TN_EFORMAT, w->column,
-                       "%s: %.*s takes fewer than %d arguments at column %d", p->call, w->size,
-                       p->text + w->column - 1, TNI_EXPR_ARGS + 1, w->column);
+                       "%s: %.*s takes at most %d arguments at column %d", p->call, w->size,
+                       p->text + w->column - 1, TNI_EXPR_ARGS, w->column);
 }
 
 tn_status tni_expr_read_comma(tni_expr_parser *p, bool *operand)
@@ -110,10 +112,7 @@ tn_status tni_expr_read_comma(tni_expr_parser *p, bool *operand)
         w->args || reduction_of(s, w->size) < 0)
         return next_argument(p, w);
     tni_expr_item item = {0};
-    const int before = p->pos;
-    int after = before + 4;
-    while (p->text[after] == ' ')
-        after++;
+    const int after = p->pos + 4 + tni_expr_blanks(p->text + p->pos + 4);
     if (p->text[after] != '=' || p->text[after + 1] == '=') /* a tensor called axis */
         return next_argument(p, w);
     TRY(read_axes(p, &item));
@@ -124,6 +123,18 @@ tn_status tni_expr_read_comma(tni_expr_parser *p, bool *operand)
     p->depth--;
     *operand = false;
     return finish_reduction(p, &call, &item);
+}
+
+static tn_status fail_count(const tni_expr_parser *p, const tni_expr_waiting *w, int arity,
+                            int params, int got)
+{
+    char more[16] = "";
+    if (params)
+        snprintf(more, sizeof more, " or %d", arity + params);
+    return tni_fail_at(TN_EFORMAT, w->column,
+                       "%s: %.*s takes %d%s argument%s, got %d, at column %d", p->call, w->size,
+                       p->text + w->column - 1, arity, more, arity + params > 1 ? "s" : "", got,
+                       w->column);
 }
 
 tn_status tni_expr_finish_call(tni_expr_parser *p, const tni_expr_waiting *w)
@@ -148,9 +159,7 @@ tn_status tni_expr_finish_call(tni_expr_parser *p, const tni_expr_waiting *w)
     }
     const int arity = tni_ops[op].arity, params = tni_ops[op].params;
     if (args != arity && args != arity + params)
-        return tni_fail_at(TN_EFORMAT, w->column,
-                           "%s: %.*s takes %d argument%s, got %d, at column %d", p->call,
-                           w->size, s, arity, arity > 1 ? "s" : "", args, w->column);
+        return fail_count(p, w, arity, params, args);
     for (int i = arity; i < args; i++)
         if (tni_expr_is_variable(p, p->values - args + i))
             return tni_fail_at(TN_EFORMAT, w->column,

@@ -17,7 +17,7 @@ static tni_expr_value number_of(tn_dtype dtype, bool weak)
 tni_expr_value tni_expr_literal(const tni_expr_item *x)
 {
     tni_expr_value v = number_of(x->imaginary ? TN_C128 : x->whole ? TN_I64 : TN_F64, true);
-    if (x->nargs) { /* true, false */
+    if (x->truth) {
         v = number_of(TN_BOOL, false);
         v.bytes[0] = x->f != 0;
     } else if (x->imaginary) {

@@ -2,6 +2,7 @@
 #include "expr_parse.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,11 +51,14 @@ tn_status tni_expr_fail_token(const tni_expr_parser *p)
                        size ? size : 1, p->text + p->pos, p->column);
 }
 
+int tni_expr_blanks(const char *s)
+{
+    return (int)strspn(s, " \t\n\r");
+}
+
 void tni_expr_next_token(tni_expr_parser *p)
 {
-    while (p->text[p->pos] == ' ' || p->text[p->pos] == '\t' || p->text[p->pos] == '\n' ||
-           p->text[p->pos] == '\r')
-        p->pos++;
+    p->pos += tni_expr_blanks(p->text + p->pos);
     p->column = p->pos + 1;
 }
 
@@ -152,7 +156,7 @@ bool tni_expr_read_constant(tni_expr_parser *p, const char *s, int size, tni_exp
         bool truth;
     } constants[] = {{"pi", 3.14159265358979323846, false},
                      {"inf", 1.0 / 0.0, false},
-                     {"nan", 0.0, false},
+                     {"nan", (double)NAN, false},
                      {"true", 1, true},
                      {"false", 0, true},
                      {"True", 1, true},
@@ -161,9 +165,7 @@ bool tni_expr_read_constant(tni_expr_parser *p, const char *s, int size, tni_exp
         if (tni_expr_is_word(s, size, constants[i].word)) {
             *item = (tni_expr_item){
                 .kind = TNI_EXPR_NUMBER, .column = p->column, .f = constants[i].value};
-            if (i == 2)
-                item->f = (double)__builtin_nanf("");
-            item->nargs = constants[i].truth; /* a bool */
+            item->truth = constants[i].truth;
             p->pos += size;
             return true;
         }

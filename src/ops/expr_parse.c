@@ -184,10 +184,8 @@ static tn_status read_name(tni_expr_parser *p, bool *opened)
 {
     const char *s = p->text + p->pos;
     const int size = tni_expr_name_size(s);
-    int after = p->pos + size, number, op, dtype;
-    while (p->text[after] == ' ' || p->text[after] == '\t' || p->text[after] == '\n' ||
-           p->text[after] == '\r')
-        after++;
+    const int after = p->pos + size + tni_expr_blanks(s + size);
+    int number, op, dtype;
     *opened = false;
     if (tni_expr_is_reserved(s, size))
         return tni_expr_fail_token(p);

@@ -47,7 +47,10 @@ int tni_expr_name_size(const char *s);
 bool tni_expr_is_word(const char *s, int size, const char *word);
 bool tni_expr_is_reserved(const char *s, int size);
 
-/* Pass spaces; the column is that of what follows. */
+/* The bytes of the blanks that s begins with. */
+int tni_expr_blanks(const char *s);
+
+/* Pass blanks; the column is that of what follows. */
 void tni_expr_next_token(tni_expr_parser *p);
 tn_status tni_expr_fail_token(const tni_expr_parser *p);
 

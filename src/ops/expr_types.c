@@ -68,7 +68,6 @@ static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
         src[k] = v[k].value;
         if (!tni_expr_is_number(&v[k]))
             continue;
-        in[k] = sig.promoted[k + 1];
         const tni_expr_value mine = tni_expr_converted(
             &v[k], v[k].weak ? sig.promoted[k + 1] : tni_expr_dtype_of(&v[k]));
         const tni_expr_value there = tni_expr_converted(&mine, sig.promoted[k + 1]);
@@ -98,20 +97,23 @@ static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
 
 static tn_status fail_steps(const tni_expr_program *e)
 {
+    if (e->outer.full)
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: the text has more than %d steps around reductions", e->call,
+                        TNI_EXPR_OUTER);
     return tni_fail(TN_EUNSUPPORTED, "%s: the text has more than %d steps", e->call,
                     TN_EXPR_STEPS);
 }
 
-static tn_status cast(tni_expr_program *e, tn_dtype to, tni_expr_value *v)
+static void cast(tni_expr_program *e, tn_dtype to, tni_expr_value *v)
 {
     if (tni_expr_is_number(v)) {
         *v = tni_expr_converted(v, to);
-        return TN_OK;
+        return;
     }
     v->value = (int16_t)tni_build_cast(v->reduced ? &e->outer : &e->build, v->value,
                                        tni_expr_dtype_of(v), to);
     v->dtype = (uint8_t)to;
-    return TN_OK;
 }
 
 static tn_status power(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v,
@@ -203,7 +205,9 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
     while (r < e->nreduce && !(e->reduce[r].op == op && e->reduce[r].value == v->value))
         r++;
     if (r == TNI_EXPR_REDUCTIONS)
-        return fail_reduction(e, x, "more than 16 reductions");
+        return tni_fail_at(TN_EUNSUPPORTED, x->column,
+                           "%s: more than %d reductions at column %d", e->call,
+                           TNI_EXPR_REDUCTIONS, x->column);
     if (r == e->nreduce)
         e->reduce[e->nreduce++] = (tni_expr_reduction){.op = op,
                                                        .value = v->value,
@@ -257,7 +261,7 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
         break;
     case TNI_EXPR_CAST:
         out = *--v;
-        TRY(cast(e, (tn_dtype)x->what, &out));
+        cast(e, (tn_dtype)x->what, &out);
         break;
     case TNI_EXPR_REDUCE:
         out = *--v;

@@ -221,6 +221,17 @@ static void refused(void **state)
             fail_msg("%s: %d, column %d: %s", of[i].text, (int)got, tn_error_column(),
                      tn_error());
     }
+    /* a limit is reported with its number; blanks before = are those of the grammar */
+    char around[800] = "sum(p)", many[800] = "0";
+    for (int i = 0; i < 65; i++)
+        snprintf(around + strlen(around), 16, " * 2 - %d", i);
+    assert_int_equal(tn_eval(&out, around, 3, letters, srcs), TN_EUNSUPPORTED);
+    assert_string_equal(tn_error(), "eval: the text has more than 64 steps around reductions");
+    for (int i = 0; i < 17; i++)
+        snprintf(many + strlen(many), 24, " + sum(p - %d)", i + 3);
+    assert_int_equal(tn_eval(&out, many, 3, letters, srcs), TN_EUNSUPPORTED);
+    assert_non_null(strstr(tn_error(), "eval: more than 16 reductions at column "));
+    OK(tn_eval(&out, "sum(p,\taxis\t=\r\n(0, 1))", 3, letters, srcs));
     OK(tn_eval(&out, "sum(p) + sum(p, axis=(1, -2)) + sum(p, axis=(0, -1))", 3, letters, srcs));
     OK(tn_eval(&out, "sum(s) + 3", 3, letters, srcs));
     assert_true(d[0] == 3);

@@ -109,6 +109,14 @@ static void rest(void **state)
     FAILS(tn_matmul(&a, &a, NULL), TN_ENULL, "matmul: b is NULL");
     FAILS(tn_rearrange(&a, &half), TN_EDTYPE,
           "rearrange: src: dtype differs from dst, got f64, expected f32; tn_cast converts");
+    const char *const names[] = {"a"};
+    const tn_tensor *const srcs[] = {&a};
+    FAILS(tn_eval(&a, "leaky_relu(a, 1, 2)", 1, names, srcs), TN_EFORMAT,
+          "eval: leaky_relu takes 1 or 2 arguments, got 3, at column 1");
+    FAILS(tn_eval(&a, "add(a)", 1, names, srcs), TN_EFORMAT,
+          "eval: add takes 2 arguments, got 1, at column 1");
+    FAILS(tn_eval(&a, "add(a, a, a, a, a, a)", 1, names, srcs), TN_EFORMAT,
+          "eval: add takes at most 5 arguments at column 1");
     FAILS(tn_dot(&line, &a, &a, 1, NULL), TN_ENULL, "dot: axes is NULL, expected 1 entries");
 
     large.stride[0] = INT64_MAX;
