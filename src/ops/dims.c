@@ -32,7 +32,13 @@ tn_status tn_squeeze_copy(tn_tensor *out, const tn_tensor *in, int dim)
 {
     TRY(tni_check_pair(out, in, "squeeze_copy"));
     TRY(tni_check_axis(dim, in->ndim, "squeeze_copy"));
-    if (in->device == TN_CPU && tni_dtype_known(in->dtype) && in->shape[dim] != 1)
+    TRY(tni_check_rules(TNI_DEVICE | TNI_DTYPE,
+                        &(tni_call){.name = "squeeze_copy",
+                                    .flags = TNI_NO_DST,
+                                    .n = 1,
+                                    .srcs = &in,
+                                    .names = (const char *const[]){"out", "in"}}));
+    if (in->shape[dim] != 1)
         return tni_fail(TN_ESHAPE, "squeeze_copy: axis %d has extent %lld, expected 1", dim,
                         (long long)in->shape[dim]);
     TRY(tni_check(in, "squeeze_copy: in"));

@@ -32,7 +32,8 @@ tn_status tn_squeeze(tn_tensor *out, const tn_tensor *in, int dim)
 {
     TRY(tni_check_pair(out, in, "squeeze"));
     TRY(tni_check_axis(dim, in->ndim, "squeeze"));
-    if (UNLIKELY(in->shape[dim] != 1 && tni_dtype_known(in->dtype)))
+    TRY(tni_check_dtype(in, "squeeze: in"));
+    if (UNLIKELY(in->shape[dim] != 1))
         return tni_fail(TN_ESHAPE, "squeeze: axis %d has extent %lld, expected 1", dim,
                         (long long)in->shape[dim]);
     TRY(tni_check_sound(in, "squeeze: in"));

@@ -85,8 +85,8 @@ tn_status tn_broadcast_to(tn_tensor *out, const tn_tensor *in, int ndim, const i
     if (ndim < 0 || ndim > TN_MAX_NDIM)
         return tni_fail(TN_EARG, "broadcast_to: ndim %d is out of range [0, %d]", ndim,
                         TN_MAX_NDIM);
-    if (tni_dtype_known(in->dtype))
-        TRY(check_target(in, ndim, shape));
+    TRY(tni_check_dtype(in, "broadcast_to: in"));
+    TRY(check_target(in, ndim, shape));
     TRY(tni_check_sound(in, "broadcast_to: in"));
     int64_t bytes;
     if (!tni_shape_size(ndim, shape, tni_width(in->dtype), &bytes))

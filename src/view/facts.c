@@ -71,8 +71,8 @@ bool tn_is_mergeable(const tn_tensor *t, int first, int last)
     if (tni_check_given(t, "is_mergeable: t") != TN_OK)
         return false;
     if (first < 0 || last >= t->ndim || first > last) {
-        (void)tni_fail(TN_EARG, "is_mergeable: axes %d to %d of a tensor of %d", first, last,
-                       t->ndim);
+        (void)tni_fail(TN_EARG, "is_mergeable: axes %d to %d are out of range [0, %d)", first,
+                       last, t->ndim);
         return false;
     }
     if (tni_check_sound(t, "is_mergeable: t") != TN_OK)

@@ -51,7 +51,8 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
         return tni_fail(TN_EARG, "index_to_offset: flat index %lld is out of range [0, %lld)",
                         (long long)flat, empty ? 0LL : (long long)count);
     if (!counts)
-        return tni_fail(TN_EOVERFLOW, "index_to_offset: size exceeds 2^63 - 1 bytes");
+        return tni_fail(TN_EOVERFLOW,
+                        "index_to_offset: the shape has more than 2^63 - 1 elements");
     if (!fits)
         return tni_fail(TN_EOVERFLOW,
                         "index_to_offset: the offset of flat index %lld exceeds 2^63 - 1",
@@ -103,7 +104,8 @@ tn_status tn_padded_size(int ndim, const int64_t *shape, const int64_t *pads, in
         return tni_fail(TN_ENULL, "padded_size: count is NULL");
     TRY(padded(ndim, shape, pads, grown, "padded_size"));
     if (!tni_shape_size(ndim, grown, 1, &size))
-        return tni_fail(TN_EOVERFLOW, "padded_size: size exceeds 2^63 - 1 bytes");
+        return tni_fail(TN_EOVERFLOW,
+                        "padded_size: the result has more than 2^63 - 1 elements");
     *count = tni_shape_count(ndim, grown);
     return TN_OK;
 }

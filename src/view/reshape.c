@@ -96,8 +96,8 @@ tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim, const int64_
     TRY(tni_check_pair(out, in, "reshape"));
     if (ndim < 0 || ndim > TN_MAX_NDIM)
         return tni_fail(TN_EARG, "reshape: ndim %d is out of range [0, %d]", ndim, TN_MAX_NDIM);
-    if (tni_dtype_known(in->dtype))
-        TRY(check_extents(ndim, shape));
+    TRY(tni_check_dtype(in, "reshape: in"));
+    TRY(check_extents(ndim, shape));
     TRY(tni_check_sound(in, "reshape: in"));
 
     const int64_t width = tni_width(in->dtype);

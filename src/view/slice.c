@@ -70,8 +70,7 @@ static tn_status check_window(const tn_tensor *in, const int64_t *shape, const i
             return tni_fail(TN_EARG, "view: axis %d: offset %lld plus extent %lld exceeds %lld",
                             i, (long long)offset[i], (long long)shape[i], (long long)n);
     }
-    if (!tni_dtype_known(in->dtype))
-        return TN_OK; /* that comes before shapes, and tni_check_sound reports it */
+    TRY(tni_check_dtype(in, "view: in"));
     for (int i = 0; i < in->ndim; i++) {
         if (shape[i] < 0)
             return tni_fail(TN_ESHAPE, "view: axis %d has a negative extent, got %lld", i,
@@ -119,7 +118,8 @@ tn_status tn_windows(tn_tensor *out, const tn_tensor *in, int dim, int64_t size,
     if (size < 0 || step < 1)
         return tni_fail(TN_EARG, "windows: size %lld and step %lld, expected at least 0 and 1",
                         (long long)size, (long long)step);
-    if (size > in->shape[dim] && tni_dtype_known(in->dtype))
+    TRY(tni_check_dtype(in, "windows: in"));
+    if (size > in->shape[dim])
         return tni_fail(TN_ESHAPE, "windows: size %lld exceeds the extent %lld of axis %d",
                         (long long)size, (long long)in->shape[dim], dim);
     TRY(tni_check_sound(in, "windows: in"));

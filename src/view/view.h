@@ -24,6 +24,9 @@ static inline tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in
                                        const char *call);
 static inline tn_status tni_check_sound(const tn_tensor *t, const char *who);
 
+/* The dtype alone, before a shape that does not fit. */
+static inline tn_status tni_check_dtype(const tn_tensor *t, const char *who);
+
 /* 0 <= dim < ndim. */
 static inline tn_status tni_check_axis(int dim, int ndim, const char *call);
 
@@ -271,6 +274,11 @@ static inline tn_status tni_check_pair(const tn_tensor *out, const tn_tensor *in
                                        const char *call)
 {
     return LIKELY(out && in && tni_ndim_fine(in)) ? TN_OK : tni_fail_pair(out, in, call);
+}
+
+static inline tn_status tni_check_dtype(const tn_tensor *t, const char *who)
+{
+    return LIKELY(tni_dtype_known(t->dtype)) ? TN_OK : tni_fail_sound(t, who);
 }
 
 static inline tn_status tni_check_sound(const tn_tensor *t, const char *who)
