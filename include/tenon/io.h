@@ -157,8 +157,9 @@ typedef struct tn_writer tn_writer;
 /* What a writer needs to know beyond the tensors; zero means default. */
 typedef struct tn_write_options {
     const char *metadata; /* JSON object of strings, for .safetensors */
-    int64_t align;        /* .safetensors: data starts at a multiple of it; 8 by default.
-                           * .gguf: each tensor does; 32 by default, or what values say */
+    int64_t align;        /* at most 2^20.  .safetensors: data starts at a multiple of it; 8 by
+                           * default.  .gguf: each tensor does; 32 by default, or what values
+                           * say */
     int64_t no_sync;      /* not 0: do not wait for the disk: survives a crash of the process,
                            * not of the machine */
     int64_t compress;     /* .npz: not 0: deflate the members */
@@ -176,6 +177,7 @@ typedef struct tn_write_options {
  * .gguf takes f16, bf16, f32, f64, i8, i16, i32 and i64, at most 4 axes, names of at most 63
  * bytes.
  *
+ * TN_EARG     align is out of range, reserved is not NULL
  * TN_EFORMAT  metadata or values cannot be read */
 TN_API TN_NODISCARD tn_status tn_writer_open(tn_writer **w, const char *path, int n,
                                              const char *const *names,

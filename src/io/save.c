@@ -1,4 +1,5 @@
 /* save.c - whole tensors into a file, by the writer. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,20 +18,16 @@ static int wider_first(const void *a, const void *b)
     return x->width != y->width ? (x->width > y->width ? -1 : 1) : x->i - y->i;
 }
 
-static tn_status check(int n, const tn_tensor *const *ts)
+static tn_status check(const tn_tensor *t, const char *who)
 {
-    for (int i = 0; i < n; i++) {
-        TRY(tni_check(ts[i], "save: tensor"));
-        TRY(tni_check_data(ts[i], "save: tensor"));
-    }
-    return TN_OK;
+    TRY(tni_check(t, who));
+    return tni_check_data(t, who);
 }
 
 static tn_status save(const char *path, int n, const char *const *names,
                       const tn_tensor *const *ts, const tn_write_options *options)
 {
     tn_writer *w = NULL;
-    TRY(check(n, ts));
     TRY(tn_writer_open(&w, path, n, names, ts, options));
     for (int i = 0; i < n; i++) {
         tn_status status = tn_writer_put(w, ts[i]);
@@ -46,6 +43,7 @@ tn_status tn_save(const char *path, const tn_tensor *t)
 {
     if (!path || !t)
         return tni_fail(TN_ENULL, "save: %s is NULL", path ? "t" : "path");
+    TRY(check(t, "save: t"));
     return save(path, 1, NULL, &t, NULL);
 }
 
@@ -76,10 +74,15 @@ tn_status tn_save_many(const char *path, int n, const char *const *names,
                         : !names ? "names"
                                  : "ts");
     if (n < 0)
-        return tni_fail(TN_EARG, "save_many: %d tensors", n);
+        return tni_fail(TN_EARG, "save_many: n: negative, got %d", n);
     for (int i = 0; i < n; i++)
         if (!names[i] || !ts[i])
             return tni_fail(TN_ENULL, "save_many: %s %d is NULL", ts[i] ? "name" : "tensor", i);
+    for (int i = 0; i < n; i++) {
+        char who[48];
+        snprintf(who, sizeof who, "save_many: tensor %d", i);
+        TRY(check(ts[i], who));
+    }
     tn_write_options options = {.metadata = metadata};
     tni_arena arena = {0};
     const int64_t count = n ? n : 1;

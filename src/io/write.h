@@ -16,6 +16,7 @@ typedef struct tni_slot {
 
 typedef struct tni_format {
     const char *suffix;
+    const char *only;                 /* name of the one tensor of a file that names none */
     bool many;                        /* may hold another number of tensors than one */
     bool swaps;                       /* little endian on every host */
     bool joined;                      /* elements follow one header, tensor after tensor */

@@ -124,10 +124,7 @@ static tn_status fill_slots(tn_writer *w, int n, const char *const *names,
     if (!w->slots)
         return tni_no_memory(w->path, n * (int64_t)sizeof *w->slots);
     for (int i = 0; i < n; i++) {
-        const char *given = names                          ? names[i]
-                            : w->format == &tni_npz_format ? "arr_0"
-                                                           : "tensor";
-        TRY(fill_slot(w, &w->slots[i], given, ts[i]));
+        TRY(fill_slot(w, &w->slots[i], names ? names[i] : w->format->only, ts[i]));
     }
     return w->format->many ? check_names(w) : TN_OK;
 }
@@ -179,17 +176,28 @@ static tn_writer *new_writer(const tni_format *format, const char *path)
     return NULL;
 }
 
-static tn_status check_all(int n, const char *const *names, const tn_tensor *const *ts)
+static tn_status check_all(const char *call, int n, const char *const *names,
+                           const tn_tensor *const *ts, const tn_write_options *options)
 {
+    char who[48];
     if (n < 0)
-        return tni_fail(TN_EARG, "save: %d tensors", n);
+        return tni_fail(TN_EARG, "%s: n: negative, got %d", call, n);
     if (n > 0 && (!ts || (n > 1 && !names)))
-        return tni_fail(TN_ENULL, "save: %s is NULL", ts ? "names" : "ts");
+        return tni_fail(TN_ENULL, "%s: %s is NULL", call, ts ? "names" : "ts");
     for (int i = 0; i < n; i++) {
         if (!ts[i] || (names && !names[i]))
-            return tni_fail(TN_ENULL, "save: %s %d is NULL", ts[i] ? "name" : "tensor", i);
-        TRY(tni_check(ts[i], "save: tensor"));
+            return tni_fail(TN_ENULL, "%s: %s %d is NULL", call, ts[i] ? "name" : "tensor", i);
+        snprintf(who, sizeof who, "%s: tensor %d", call, i);
+        TRY(tni_check(ts[i], who));
     }
+    if (!options)
+        return TN_OK;
+    if (options->align < 0 || options->align > 1 << 20)
+        return tni_fail(TN_EARG, "%s: options: align: got %lld, expected 0 to 2^20", call,
+                        (long long)options->align);
+    for (int i = 0; i < COUNT(options->reserved); i++)
+        if (options->reserved[i])
+            return tni_fail(TN_EARG, "%s: options: reserved[%d] is not NULL", call, i);
     return TN_OK;
 }
 
@@ -200,10 +208,7 @@ tn_status tn_writer_open(tn_writer **out, const char *path, int n, const char *c
     char target[PATH_MAX];
     if (!out || !path)
         return tni_fail(TN_ENULL, "writer_open: %s is NULL", out ? "path" : "w");
-    TRY(check_all(n, names, ts));
-    if (options && (options->align < 0 || options->align > 1 << 20))
-        return tni_fail(TN_EARG, "writer_open: an alignment of %lld",
-                        (long long)options->align);
+    TRY(check_all("writer_open", n, names, ts, options));
     TRY(find_format(path, n, &format));
     int error = tni_sys_target(path, target, sizeof target);
     if (error)
@@ -227,7 +232,7 @@ tn_status tn_writer_open_fd(tn_writer **out, int fd, const char *name, const tn_
 {
     if (!out || !name)
         return tni_fail(TN_ENULL, "writer_open_fd: %s is NULL", out ? "name" : "w");
-    TRY(check_all(1, NULL, &t));
+    TRY(check_all("writer_open_fd", 1, NULL, &t, NULL));
     tn_writer *w = new_writer(&tni_npy_format, name);
     if (!w)
         return tni_no_memory(tni_path_shown(name), PATH_MAX);
@@ -275,7 +280,7 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
                         : !bytes ? "bytes"
                         : header ? "offsets"
                                  : "header");
-    TRY(check_all(n, names, ts));
+    TRY(check_all("writer_layout", n, names, ts, options));
     TRY(find_format(path, n, &format));
     if (!format->joined)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensors of a %s do not lie one after the other",

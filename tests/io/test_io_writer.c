@@ -23,19 +23,34 @@ static void writers_name_what_is_missing(void **state)
     const char *names[] = {"a", "a", "b"}, *unnamed[] = {"a", NULL};
     const char *path = in_folder("x.npz");
     assert_int_equal(tn_writer_open(&w, path, 2, unnamed, ts, NULL), TN_ENULL);
-    assert_string_equal(tn_error(), "save: name 1 is NULL");
+    assert_string_equal(tn_error(), "writer_open: name 1 is NULL");
     assert_int_equal(tn_writer_open(&w, path, 2, names, holes, NULL), TN_ENULL);
-    assert_string_equal(tn_error(), "save: tensor 1 is NULL");
+    assert_string_equal(tn_error(), "writer_open: tensor 1 is NULL");
     assert_int_equal(tn_writer_open(&w, path, 2, names, bad, NULL), TN_EARG);
+    assert_string_equal(tn_error(), "writer_open: tensor 1: ndim 65 is out of range [0, 64]");
     assert_int_equal(tn_writer_open(&w, path, 3, names, ts, NULL), TN_EARG);
     assert_non_null(strstr(tn_error(), "two tensors are named \"a\""));
     assert_int_equal(tn_save_many(path, 2, names, holes, NULL), TN_ENULL);
     assert_string_equal(tn_error(), "save_many: tensor 1 is NULL");
     assert_int_equal(tn_save_many(path, 2, unnamed, ts, NULL), TN_ENULL);
     assert_string_equal(tn_error(), "save_many: name 1 is NULL");
+    assert_int_equal(tn_save_many(path, -1, names, ts, NULL), TN_EARG);
+    assert_string_equal(tn_error(), "save_many: n: negative, got -1");
+    assert_int_equal(tn_save_many(path, 2, names, bad, NULL), TN_EARG);
+    assert_string_equal(tn_error(), "save_many: tensor 1: ndim 65 is out of range [0, 64]");
+    assert_int_equal(tn_save(in_folder("x.npy"), &broken), TN_EARG);
+    assert_string_equal(tn_error(), "save: t: ndim 65 is out of range [0, 64]");
     const tn_write_options wide = {.align = (1 << 20) + 1}, most = {.align = 1 << 20};
+    const tn_write_options minus = {.align = -1}, future = {.reserved = {x}};
     assert_int_equal(tn_writer_open(&w, path, 1, names, ts, &wide), TN_EARG);
+    assert_string_equal(tn_error(),
+                        "writer_open: options: align: got 1048577, expected 0 to 2^20");
+    assert_int_equal(tn_writer_open(&w, path, 1, names, ts, &minus), TN_EARG);
+    assert_int_equal(tn_writer_open(&w, path, 1, names, ts, &future), TN_EARG);
+    assert_string_equal(tn_error(), "writer_open: options: reserved[0] is not NULL");
     assert_int_equal(tn_writer_open_fd(&w, 1, "-", &broken), TN_EARG);
+    assert_string_equal(tn_error(),
+                        "writer_open_fd: tensor 0: ndim 65 is out of range [0, 64]");
     assert_null(w);
     OK(tn_writer_open(&w, in_folder("x.safetensors"), 1, names, ts, &most));
     assert_int_equal(tn_writer_put(w, &broken), TN_EARG);
@@ -418,7 +433,7 @@ static void layouts_that_are_refused(void **state)
         {"x.npy", "writer_layout: bytes is NULL", 1, true, false, true, TN_ENULL},
         {"x.npy", "writer_layout: header is NULL", 1, false, true, true, TN_ENULL},
         {"x.npy", "writer_layout: offsets is NULL", 1, true, true, false, TN_ENULL},
-        {"x.npy", "save: -1 tensors", -1, true, true, true, TN_EARG},
+        {"x.npy", "writer_layout: n: negative, got -1", -1, true, true, true, TN_EARG},
         {"x.txt", NULL, 1, true, true, true, TN_EUNSUPPORTED},
         {"x.npz", NULL, 1, true, true, true, TN_EUNSUPPORTED},
     };
@@ -431,6 +446,11 @@ static void layouts_that_are_refused(void **state)
         if (rows[i].sentence)
             assert_string_equal(tn_error(), rows[i].sentence);
     }
+    const tn_write_options refused[] = {{.align = -1}, {.align = 1 << 21}, {.reserved = {&x}}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        assert_int_equal(tn_writer_layout("x.safetensors", 1, NULL, ts, &refused[i], header,
+                                          sizeof header, &bytes, &offset),
+                         TN_EARG);
     assert_true(bytes == 7 && offset == 7);
     OK(tn_writer_layout("x.safetensors", 0, NULL, NULL, NULL, NULL, 0, &bytes, NULL));
 }

@@ -249,6 +249,7 @@ static tn_status gguf_enter(tn_writer *w, const tni_slot *slot)
 }
 
 const tni_format tni_gguf_format = {.suffix = ".gguf",
+                                    .only = "tensor",
                                     .many = true,
                                     .swaps = TNI_HOST_BIG,
                                     .begin = gguf_begin,

@@ -44,6 +44,7 @@ static tn_status npy_enter(tn_writer *w, const tni_slot *slot)
 }
 
 const tni_format tni_npy_format = {.suffix = ".npy",
+                                   .only = "tensor",
                                    .swaps = TNI_HOST_BIG,
                                    .joined = true,
                                    .enter = npy_enter,

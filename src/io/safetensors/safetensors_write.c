@@ -149,6 +149,7 @@ static tn_status safetensors_begin(tn_writer *w)
 }
 
 const tni_format tni_safetensors_format = {.suffix = ".safetensors",
+                                           .only = "tensor",
                                            .many = true,
                                            .swaps = TNI_HOST_BIG,
                                            .joined = true,

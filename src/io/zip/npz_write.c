@@ -132,6 +132,7 @@ static void release(tn_writer *w)
 }
 
 const tni_format tni_npz_format = {.suffix = ".npz",
+                                   .only = "arr_0",
                                    .many = true,
                                    .swaps = TNI_HOST_BIG,
                                    .begin = npz_begin,
