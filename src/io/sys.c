@@ -218,22 +218,20 @@ static int open_nameless(const char *path, int mode, int *fd)
     return *fd < 0 ? errno : 0;
 }
 
-int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
+/* A file without a name or, where the system has none, with a new one; mode is how it is opened. */
+static int open_temp(const char *path, int mode, char *name, size_t size, int *fd)
 {
-    int error = tni_sys_ask("create", NULL);
-    if (error)
-        return error;
     name[0] = 0;
-    error = tni_sys_ask("nameless", NULL);
+    int error = tni_sys_ask("nameless", NULL);
     if (!error)
-        error = open_nameless(path, O_WRONLY, fd);
+        error = open_nameless(path, mode, fd);
     if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL)
         return error;
     for (int i = 0; i < TRIES; i++) {
         error = temp_name(path, name, size);
         if (error)
             break;
-        *fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        *fd = open(name, O_CREAT | O_EXCL | mode | O_CLOEXEC, 0666);
         if (*fd >= 0)
             return 0;
         error = errno;
@@ -244,10 +242,21 @@ int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
     return error;
 }
 
+int tni_sys_temp(const char *path, char *name, size_t size, int *fd)
+{
+    int error = tni_sys_ask("create", NULL);
+    return error ? error : open_temp(path, O_WRONLY, name, size, fd);
+}
+
 int tni_sys_scratch(const char *path, int *fd)
 {
+    char name[PATH_MAX];
     int error = tni_sys_ask("scratch", NULL);
-    return error ? error : open_nameless(path, O_RDWR, fd);
+    if (!error)
+        error = open_temp(path, O_RDWR, name, sizeof name, fd);
+    if (!error)
+        tni_sys_forget(name);
+    return error;
 }
 
 /* Give the nameless file a name. */

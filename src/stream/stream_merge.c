@@ -95,8 +95,8 @@ static tn_status make_runs(merge *m, int64_t sequences)
                        .box = slots,
                        .threads = job->threads};
     TRY(tn_init(&inner.out, NULL, TN_I64, 3, shape));
-    TRY(tni_temp_open(&m->values, m->dtype, 1, &n));
-    TRY(tni_temp_open(&m->indices, TN_I64, 1, &n));
+    TRY(tni_temp_open(&m->values, job->writer, m->dtype, 1, &n));
+    TRY(tni_temp_open(&m->indices, job->writer, TN_I64, 1, &n));
     TRY(tn_stream_run(&inner));
     TRY(tni_temp_reopen(&m->values));
     return tni_temp_reopen(&m->indices);
@@ -261,9 +261,7 @@ tn_status tni_sort_merged(tni_sorting *s, const tn_stream_source *sequences, tni
                .sequences = sequences,
                .dtype = v->dtype,
                .width = tni_width(v->dtype),
-               .runs = tni_ceil_div(s->n, s->most),
-               .values = {.fd = -1},
-               .indices = {.fd = -1}};
+               .runs = tni_ceil_div(s->n, s->most)};
     const int64_t count = tni_shape_count(v->ndim - 1, v->shape);
     tn_status status = take_memory(&m);
     if (status == TN_OK)

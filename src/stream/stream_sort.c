@@ -3,42 +3,28 @@
  * Where boxes of whole sequences fit, they are sorted one by one.  Otherwise they are sorted into a
  * temporary file, and those that are too long by themselves are made of sorted runs there
  * (stream_merge.c); the result is then read from it. */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "stream_sort.h"
 
 /* ---- temporary files ---- */
 
-tn_status tni_temp_open(tni_temp *t, tn_dtype dtype, int ndim, const int64_t *shape)
+tn_status tni_temp_open(tni_temp *t, const tn_writer *beside, tn_dtype dtype, int ndim,
+                        const int64_t *shape)
 {
-    FILE *f = tmpfile();
-    t->fd = f ? dup(fileno(f)) : -1;
-    if (f)
-        fclose(f);
-    if (t->fd < 0)
-        return tni_fail(TN_EIO, "stream: cannot create a temporary file");
     TRY(tn_init(&t->view, NULL, dtype, ndim, shape));
-    return tn_writer_open_fd(&t->writer, t->fd, "temporary file", &t->view);
+    return tni_writer_open_scratch(&t->writer, beside, 1, NULL,
+                                   (const tn_tensor *[]){&t->view});
 }
 
 tn_status tni_temp_reopen(tni_temp *t)
 {
-    tn_writer *w = t->writer;
-    t->writer = NULL;
-    TRY(tn_writer_commit(w));
-    TRY(tn_file_open_fd(&t->file, t->fd, "temporary file"));
+    TRY(tni_writer_reopen(t->writer, &t->file));
     return tn_file_places(t->file, 0, &t->view);
 }
 
 void tni_temp_close(tni_temp *t)
 {
-    if (t->writer)
-        tn_writer_abort(t->writer);
     tn_file_close(t->file);
-    if (t->fd >= 0)
-        close(t->fd);
+    tn_writer_abort(t->writer);
 }
 
 /* ---- whole sequences ---- */
@@ -146,11 +132,11 @@ static tn_status sort_by_temp(tni_sorting *s)
     TRY(sequences_last(&sequences.view, s->args->dim, &sequences.view));
     if (reversed)
         TRY(tn_flip(&sequences.view, &sequences.view, sequences.view.ndim - 1));
-    tni_temp t = {.fd = -1};
+    tni_temp t = {0};
     tn_stream_map map;
     s->dim = sequences.view.ndim - 1;
-    tn_status status =
-        tni_temp_open(&t, s->job->out.dtype, sequences.view.ndim, sequences.view.shape);
+    tn_status status = tni_temp_open(&t, s->job->writer, s->job->out.dtype, sequences.view.ndim,
+                                     sequences.view.shape);
     if (status == TN_OK && runs) {
         status = tni_sort_merged(s, &sequences, &t);
     } else if (status == TN_OK) {

@@ -12,15 +12,16 @@ typedef struct tni_sorting {
     int64_t most; /* elements that are sorted at once */
 } tni_sorting;
 
-/* A tensor in a file without a name: written in order, then read.  fd is -1 to begin with. */
+/* A tensor in a file without a name: written in order, then read.  Zero to begin with. */
 typedef struct tni_temp {
-    int fd;
     tn_writer *writer;
     tn_file *file;
     tn_tensor view;
 } tni_temp;
 
-tn_status tni_temp_open(tni_temp *t, tn_dtype dtype, int ndim, const int64_t *shape);
+/* The file is where tni_writer_open_scratch makes it. */
+tn_status tni_temp_open(tni_temp *t, const tn_writer *beside, tn_dtype dtype, int ndim,
+                        const int64_t *shape);
 tn_status tni_temp_reopen(tni_temp *t);
 void tni_temp_close(tni_temp *t);
 

@@ -198,6 +198,36 @@ static void test_two_pass(void **state)
     matrix_free(&m);
 }
 
+/* A sort that needs a temporary file has it beside its result, and says why there is none. */
+static void test_sort(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    tn_tensor t;
+    tn_stream_facts facts;
+    OK(tn_alloc(&t, TN_U32, 1, (int64_t[]){N}));
+    for (uint32_t i = 0; i < N; i++)
+        ((uint32_t *)t.data)[i] = i * 2654435761u;
+    const tn_stream_source in = {.view = t};
+    const tn_stream_sort args = {0};
+    tn_stream job = {.recipe = TN_STREAM_SORT,
+                     .args = &args,
+                     .out = t,
+                     .n = 1,
+                     .sources = &in,
+                     .max_mem = 1};
+    OK(tn_stream_plan(&job, &facts));
+    assert_string_equal(facts.way, "temporary file");
+    OK(tn_writer_open(&job.writer, "out.npy", 1, NULL, (const tn_tensor *[]){&t}, NULL));
+    refused = "scratch";
+    tni_sys_hook = hook;
+    assert_int_equal(tn_stream_run(&job), TN_EIO);
+    assert_string_equal(tn_error(), "out.npy: Function not implemented");
+    use_none();
+    tn_writer_abort(job.writer);
+    tn_free(&t);
+}
+
 /* Every system call of one kind fails once, or is cut short: a status, or the right bytes. */
 static void test_faults(void **state)
 {
@@ -349,9 +379,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ways),     cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_two_pass), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_reserve),  cmocka_unit_test(test_tidy),
-        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_two_pass), cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_faults),   cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_tidy),     cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
