@@ -10,10 +10,8 @@
 #include "queue.h"
 #include "sys.h"
 
-enum {
-    LONGEST = 1 << 20, /* bytes of one read: longer ones are no faster and need longer slots */
-    LARGEST_BLOCK = 4096
-};
+/* Bytes of one read: longer ones are no faster and need longer slots. */
+enum { LONGEST = 1 << 20 };
 
 const char *tni_queue_prefer;
 
@@ -39,13 +37,13 @@ static const tni_queue_ops *const ways[] = {
 tn_status tni_queue_open(tni_queue **out)
 {
     tni_queue *q = tni_alloc(sizeof *q);
-    char *memory = q ? tni_alloc(TNI_QUEUE_BYTES + LARGEST_BLOCK) : NULL;
+    char *memory = q ? tni_alloc(TNI_QUEUE_BYTES + TNI_DISK_BLOCK) : NULL;
     if (!memory) {
         tni_free(q);
         return tni_fail(TN_ENOMEM, "stream: no memory for reads of %d bytes", TNI_QUEUE_BYTES);
     }
     *q = (tni_queue){.memory = memory, .fd = -1};
-    q->aligned = memory + (-(uintptr_t)memory & (LARGEST_BLOCK - 1));
+    q->aligned = memory + (-(uintptr_t)memory & (TNI_DISK_BLOCK - 1));
     for (int i = 0; i < COUNT(ways) && !q->own; i++) {
         if (tni_queue_prefer && strcmp(tni_queue_prefer, ways[i]->name) != 0)
             continue;
@@ -74,7 +72,7 @@ bool tni_queue_is_direct(const tni_queue *q)
 static void queue_shape(tni_queue *q, int64_t bytes)
 {
     ASSERT(q->flying == 0);
-    q->slot = (bytes + LARGEST_BLOCK - 1) & -(int64_t)LARGEST_BLOCK;
+    q->slot = (bytes + TNI_DISK_BLOCK - 1) & -(int64_t)TNI_DISK_BLOCK;
     q->count = (int)(TNI_QUEUE_BYTES / q->slot);
     q->count = q->count < TNI_QUEUE_DEPTH ? q->count : TNI_QUEUE_DEPTH;
     q->idle = NULL;
@@ -160,10 +158,10 @@ tn_status tni_queue_read(tni_queue *q, const tn_file *f, char *to, int64_t n, in
 {
     const int64_t piece = n < LONGEST ? n : LONGEST;
     use_file(q, f);
-    if (q->slot < piece + 2 * LARGEST_BLOCK) {
+    if (q->slot < piece + 2 * TNI_DISK_BLOCK) {
         while (q->flying > 0)
             reap(q, q->flying);
-        queue_shape(q, piece + 2 * LARGEST_BLOCK);
+        queue_shape(q, piece + 2 * TNI_DISK_BLOCK);
     }
     for (int64_t done = 0; done < n; done += LONGEST)
         queue_add(q, to + done, n - done < LONGEST ? n - done : LONGEST, at + done, batch);

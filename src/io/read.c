@@ -10,7 +10,7 @@
 #include "io.h"
 #include "sys.h"
 
-int64_t tni_stage_bytes = 4 << 20;
+int64_t tni_stage_bytes = TNI_STAGE;
 
 const char *tni_shape_text(char *buf, int ndim, const int64_t *shape, const char *dtype)
 {

@@ -7,10 +7,7 @@
 #include "sys.h"
 #include "write.h"
 
-enum {
-    PIECE = 64 << 20, /* bytes between two calls of progress */
-    STAGE = 4 << 20   /* bytes in memory where the system does not copy */
-};
+enum { PIECE = 64 << 20 }; /* bytes between two calls of progress */
 
 bool tni_writer_copies(const tn_writer *w, const tni_entry *e)
 {
@@ -21,12 +18,12 @@ bool tni_writer_copies(const tn_writer *w, const tni_entry *e)
 /* Up to n bytes by way of memory. */
 static tn_status pass_through(tn_writer *w, const tn_file *f, int64_t at, int64_t n)
 {
-    char *stage = tni_alloc(STAGE);
+    char *stage = tni_alloc(TNI_STAGE);
     if (!stage)
-        return tni_no_memory(w->path, STAGE);
+        return tni_no_memory(w->path, TNI_STAGE);
     tn_status status = TN_OK;
-    for (int64_t done = 0; done < n && status == TN_OK; done += STAGE) {
-        int64_t piece = n - done < STAGE ? n - done : STAGE;
+    for (int64_t done = 0; done < n && status == TN_OK; done += TNI_STAGE) {
+        int64_t piece = n - done < TNI_STAGE ? n - done : TNI_STAGE;
         status = tni_file_bytes(f, stage, piece, at + done);
         if (status == TN_OK)
             status = tni_append(w, stage, piece);

@@ -11,15 +11,14 @@
 #include "stream.h"
 
 enum {
-    SMALLEST = 64 << 10,  /* bytes of a box, whatever the budget: below it calls dominate */
-    LEAST = 256 << 20,    /* bytes of memory that are taken unasked */
-    LONG_READ = 32 << 10, /* bytes of a read that has nearly the sequential rate */
-    LONG_RUN = 1 << 20,   /* bytes of a read that is in order, for the disk and its readahead */
-    MOST_RUN = 64 << 20,  /* bytes of a box that is made larger for such reads */
-    MANY = 4 << 20,       /* bytes of files from which short reads are worth preparing */
-    BLOCK = 512,          /* bytes that a disk reads at least */
-    MOST_THREADS = 16,    /* readers of one disk; more only shorten the boxes */
-    LOOKED_AT = 8         /* sources whose reads are measured: a pad has thousands alike */
+    SMALLEST = 64 << 10, /* bytes of a box, whatever the budget: below it calls dominate */
+    LEAST = 256 << 20,   /* bytes of memory that are taken unasked */
+    SEQUENTIAL_READ = 32 << 10, /* bytes of a read that has nearly the sequential rate */
+    LONG_RUN = 1 << 20,  /* bytes of a read that is in order, for the disk and its readahead */
+    MOST_RUN = 64 << 20, /* bytes of a box that is made larger for such reads */
+    MANY = 4 << 20,      /* bytes of files from which short reads are worth preparing */
+    BLOCK = 512,         /* bytes that a disk reads at least */
+    LOOKED_AT = 8        /* sources whose reads are measured: a pad has thousands alike */
 };
 
 void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
@@ -98,7 +97,7 @@ int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
 static bool reads_long(const tn_stream *job, int64_t elements)
 {
     bool whole;
-    return tni_shortest_read(job, elements, &whole) >= TNI_LONG_READ || whole;
+    return tni_shortest_read(job, elements, &whole) >= TNI_ENOUGH_READ || whole;
 }
 
 /* So many elements, or some times as many where reads are then in order: a box that has all
@@ -130,13 +129,13 @@ static int64_t disk_bytes(const tn_stream *job)
 static bool reads_scattered(const tn_stream *job, int64_t budget, int64_t elements)
 {
     bool whole;
-    return disk_bytes(job) > budget && tni_shortest_read(job, elements, &whole) < LONG_READ &&
-           !whole;
+    return disk_bytes(job) > budget &&
+           tni_shortest_read(job, elements, &whole) < SEQUENTIAL_READ && !whole;
 }
 
 /* Fewer elements, so that boxes begin at multiples of BLOCK bytes along the axis that is cut, if
- * they are long enough: a read that is a bit longer than a power of two takes as long as half
- * as long a one again. */
+ * they are long enough: a read that is a bit longer than a power of two takes 1.5 times as
+ * long. */
 static int64_t whole_blocks(const tn_stream *job, int64_t elements)
 {
     tni_boxes b;
@@ -158,9 +157,9 @@ static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
     p->queued = p->direct = true;
     p->threads = 1;
     p->buffers =
-        job->threads == 1 || tni_shortest_read(job, most / 2, &whole) < LONG_READ ? 1 : 2;
+        job->threads == 1 || tni_shortest_read(job, most / 2, &whole) < SEQUENTIAL_READ ? 1 : 2;
     most /= p->buffers;
-    while (p->elements < most && tni_shortest_read(job, p->elements, &whole) < LONG_READ)
+    while (p->elements < most && tni_shortest_read(job, p->elements, &whole) < SEQUENTIAL_READ)
         p->elements *= 2;
     p->elements = whole_blocks(job, p->elements < most ? p->elements : most);
     p->shortest = tni_shortest_read(job, p->elements, &whole);
@@ -179,11 +178,11 @@ static int64_t share(const tn_stream *job, tni_schedule *p)
 {
     int64_t budget = tn_stream_budget(job->max_mem);
     p->threads = job->threads ? job->threads : tni_threads();
-    p->threads = p->threads < MOST_THREADS ? p->threads : MOST_THREADS;
-    while (p->threads > 1 && budget / p->threads < 4 * (int64_t)TNI_FETCH_STAGE)
+    p->threads = p->threads < TNI_STREAM_THREADS ? p->threads : TNI_STREAM_THREADS;
+    while (p->threads > 1 && budget / p->threads < 4 * (int64_t)TNI_STAGE)
         p->threads--;
     p->buffers = p->threads > 1 ? p->threads + 1 : 1;
-    int64_t each = (budget - p->threads * (int64_t)TNI_FETCH_STAGE) / p->buffers;
+    int64_t each = (budget - p->threads * (int64_t)TNI_STAGE) / p->buffers;
     return each > SMALLEST ? each : SMALLEST;
 }
 
@@ -206,12 +205,12 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
     p.shortest = INT64_MAX;
     p.tidy = disk_bytes(job) > budget;
     if (!job->box && reads_scattered(job, budget, p.elements)) {
-        each = budget - 2 * (int64_t)TNI_FETCH_STAGE;
+        each = budget - 2 * (int64_t)TNI_STAGE;
         schedule_direct(job, (each > SMALLEST ? each : SMALLEST) / bytes, &p);
     } else {
         bool whole;
-        p.scattered =
-            disk_bytes(job) >= MANY && tni_shortest_read(job, p.elements, &whole) < LONG_READ;
+        p.scattered = disk_bytes(job) >= MANY &&
+                      tni_shortest_read(job, p.elements, &whole) < SEQUENTIAL_READ;
     }
     if (job->box)
         p.elements = job->box;

@@ -277,7 +277,7 @@ tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_
     if (tn_is_contiguous(places) && tn_is_contiguous(dst))
         return fetch_dense(f, e, dst, at, q);
     fetch w = {.f = f, .e = e, .width = tni_width(places->dtype), .queue = q};
-    w.capacity = q ? tni_stage_bytes * 2 / STAGES : tni_stage_bytes;
+    w.capacity = tni_stage_bytes;
     tni_nest_build(&w.nest, OPERANDS, (const tn_tensor *[]){dst, places},
                    &(tni_nest_rules){.lead = FROM});
     w.dst = (char *)dst->data + w.nest.shift[TO];

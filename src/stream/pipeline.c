@@ -11,7 +11,6 @@
 #include "stream.h"
 
 enum {
-    MOST_THREADS = 16,
     SENTENCE = 512,
     TIDIED = 64 << 20 /* bytes of the result after which the page cache forgets: as many are a
                        * small part of any memory, and a tenth of a second of a disk */
@@ -180,7 +179,7 @@ static tn_status run_threads(pipeline *p, int threads)
     /* with a queue also the only buffer is filled by a worker, which computes alone: threads
      * that spin for work would take the time of the disk's driver */
     const bool ahead = p->n > 1 || (p->queued && p->job->threads != 1);
-    pthread_t ids[MOST_THREADS];
+    pthread_t ids[TNI_STREAM_THREADS];
     int started = 0;
     if (ahead) {
         pthread_mutex_init(&p->lock, NULL);
@@ -226,7 +225,7 @@ static int64_t whole_blocks(int64_t bytes)
 
 tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
 {
-    ASSERT(plan->threads >= 1 && plan->threads <= MOST_THREADS && plan->elements >= 1);
+    ASSERT(plan->threads >= 1 && plan->threads <= TNI_STREAM_THREADS && plan->elements >= 1);
     ASSERT(plan->buffers > plan->threads || plan->buffers == 1);
     const int64_t result = whole_blocks(plan->elements * tni_width(job->out.dtype)) +
                            (plan->direct ? TNI_DISK_BLOCK : 0);

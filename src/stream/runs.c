@@ -100,7 +100,7 @@ void tni_runs_plan(tni_runs *r, const tn_stream_source *source, uint64_t folded,
     for (int64_t take = TNI_BOX_USUAL;; take *= 2) {
         cut(r, take < bytes ? take : bytes);
         r->span = r->outputs ? shortest_read(r) : 0;
-        if (take >= bytes || r->span >= TNI_LONG_READ || r->span >= all)
+        if (take >= bytes || r->span >= TNI_ENOUGH_READ || r->span >= all)
             return;
     }
 }

@@ -206,7 +206,7 @@ static prediction predict(const tn_stream *job, const tni_schedule *plan, double
 /* Bytes that a schedule holds at once: stages of fetches, which are two with a queue, and boxes. */
 static int64_t schedule_bytes(const tni_schedule *plan, int64_t each)
 {
-    return plan->threads * (int64_t)TNI_FETCH_STAGE * (plan->direct ? 2 : 1) +
+    return plan->threads * (int64_t)TNI_STAGE * (plan->direct ? 2 : 1) +
            plan->buffers * plan->elements * each;
 }
 

@@ -18,9 +18,10 @@
 enum {
     TNI_BOX_USUAL = 8 << 20, /* bytes of a box whose reads are long anyway: 8 MiB are 8 ms of a
                               * 1 GB/s disk, long beside a system call and short beside memory */
-    TNI_LONG_READ = 8 << 10  /* bytes that a read should have: half of the sequential rate with
-                              * a deep queue (ext4 on a virtual disk,
-                              * docs/investigations/files.md) */
+    /* bytes that a read should have: half of the sequential rate with a deep queue (ext4 on a
+     * virtual disk, docs/investigations/files.md) */
+    TNI_ENOUGH_READ = 8 << 10,
+    TNI_STREAM_THREADS = 16 /* readers of one disk; more only shorten the boxes */
 };
 
 typedef struct tni_box {
@@ -142,10 +143,8 @@ typedef struct tni_schedule {
 
 tni_schedule tni_stream_schedule(const tn_stream *job);
 
-/* Bytes that a fetch holds beside its destination; twice as many with a queue. */
-enum { TNI_FETCH_STAGE = 4 << 20 };
-
-/* tn_file_fetch, by a queue when q is not NULL (fetch.c). */
+/* tn_file_fetch, by a queue when q is not NULL (fetch.c).  It holds TNI_STAGE bytes beside its
+ * destination, twice as many with a queue. */
 tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_tensor *places,
                     tni_queue *q);
 
