@@ -19,7 +19,13 @@
 #endif
 
 /* The list is the format: a name, the range of its values, and the value without a file, which
- * AMD's CPUs may have to themselves. */
+ * AMD's CPUs may have to themselves.
+ *
+ * rows_direct  on Zen 4 rows of 1.5 KB fall from 1.05 to 0.90 of R when they are carried instead
+ * line_piece   on Zen 4 512 bytes reach 0.75 of R, 128 bytes 0.70; others keep two lines
+ * carried_run  shorter runs are not carried where aligned lines fit: 0.65 to 0.95 of their
+ *              speed on Zen 4; the limit is no measured optimum
+ * The first two are from docs/investigations/copies-at-any-address.md. */
 static const struct {
     const char *name;
     int64_t least, most, fallback, amd;

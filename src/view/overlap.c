@@ -12,7 +12,8 @@ typedef struct term {
 
 typedef enum answer { NO, YES, UNDECIDED } answer;
 
-enum { TERMS = 2 * TN_MAX_NDIM, WORK = 1 << 16 }; /* some milliseconds */
+/* WORK: terms that one question looks at before it is left undecided. */
+enum { TERMS = 2 * TN_MAX_NDIM, WORK = 1 << 16 };
 
 /* ---- the question about integers ---- */
 
