@@ -71,7 +71,7 @@ static bool is_tar(const uint8_t *head, size_t n)
 
 static tn_status fail_tar(tn_file *f)
 {
-    return tni_fail(TN_EUNSUPPORTED, "%s: a tar archive", f->path);
+    return tni_fail(TN_EUNSUPPORTED, "%s: a tar archive, not a PyTorch archive", f->path);
 }
 
 /* The formats that are read, by their first bytes; writer.c has those that are written
@@ -373,7 +373,8 @@ tn_status tn_file_values(const tn_file *f, void *buf, size_t size, size_t *need)
     const tn_file *from = f->nparts ? f->parts[0] : f;
     *need = (size_t)from->values_size;
     if (!from->values_size)
-        return tni_fail(TN_EUNSUPPORTED, "%s: has no key-values in this byte order", f->path);
+        return tni_fail(TN_EUNSUPPORTED, "%s: no key-values, expected a little-endian .gguf",
+                        f->path);
     const int64_t n = size < *need ? (int64_t)size : from->values_size;
     return n ? tni_file_bytes(from, buf, n, from->values_at) : TN_OK;
 }

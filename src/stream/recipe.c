@@ -225,7 +225,7 @@ static tn_status eval_check(const tn_stream *job)
         srcs[k] = &job->sources[k].view;
     TRY(tn_expr_result(eval->expr, job->n, srcs, &dtype, &ndim, shape));
     if (job->n && ndim != tni_stream_ndim(job))
-        return tni_fail(TN_EUNSUPPORTED, "stream: an expression with reductions");
+        return tni_fail(TN_EUNSUPPORTED, "stream: expr: reductions are not streamed");
     return TN_OK;
 }
 
