@@ -103,56 +103,6 @@ int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src)
 
 /* ---- one sequence ---- */
 
-/* Elements of a dense sequence whose states chain: pieces are larger than blocks. */
-static void chain_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
-                      int64_t first, int64_t last, tni_fold_scratch *scratch)
-{
-    const int64_t most = TNI_FOLD_PIECE / f->width;
-    for (int64_t at = first, m; at < last; at += m) {
-        m = last - at < most ? last - at : most;
-        const tni_fold_sequences l = {.x = {x[0] + at * f->width},
-                                      .n = m,
-                                      .count = 1,
-                                      .at = at,
-                                      .before = pairs->depth ? pairs->state : NULL};
-        f->class->sequence(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
-        tni_fold_push(f, pairs, 1);
-        tni_fold_close(f, pairs, 1);
-    }
-}
-
-void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
-                     int64_t first, int64_t last, tni_fold_scratch *scratch)
-{
-    if (f->class->chains && f->dense && f->nsrc == 1 && f->nfold == 1) {
-        chain_run(f, pairs, x, first, last, scratch);
-        return;
-    }
-    tni_fold_cursor c;
-    if (first < last)
-        tni_fold_seek(&c, f, x, first);
-    /* one source with a stride: as many blocks at once as fit, so that whole lines are read of
-     * columns side by side */
-    const bool strided =
-        f->nsrc == 1 && f->nfold > 1 && f->fold[f->nfold - 1].src[0] != f->width;
-    const int64_t most =
-        strided ? (int64_t)sizeof scratch->u.sequence.gather / f->width / TNI_TREE_BLOCK : 1;
-    for (int64_t at = first; at < last;) {
-        const int64_t fit = most * TNI_TREE_BLOCK, m = last - at < fit ? last - at : fit;
-        tni_fold_sequences l = {.count = 1};
-        for (int k = 0; k < f->nsrc; k++)
-            l.x[k] = tni_fold_take(&c, k, m, scratch->u.sequence.gather[k]);
-        tni_fold_skip(&c, m);
-        for (const int64_t end = at + m; at < end; at += l.n) {
-            l.at = at;
-            l.n = end - at < TNI_TREE_BLOCK ? end - at : TNI_TREE_BLOCK;
-            f->class->sequence(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
-            tni_fold_push(f, pairs, 1);
-            l.x[0] += TNI_TREE_BLOCK * f->width;
-        }
-    }
-}
-
 void tni_fold_sequence_run(const tni_fold *f, tni_word *out, const char *const *x,
                            int64_t first, int64_t n, tni_fold_scratch *scratch)
 {

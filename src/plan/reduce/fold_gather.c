@@ -1,0 +1,168 @@
+/* fold_gather.c - a sequence that is not dense in memory, made dense some blocks at a time.
+ *
+ * Columns that lie side by side are transposed together, whole ones, and what is left of the last
+ * block waits at the beginning of the buffer for the next columns. */
+#include <string.h>
+
+#include "fold_rows.h"
+#include "fold_run.h"
+
+enum {
+    PAIRS = (TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS, /* states that callers keep in the stack */
+    LINE = 64,
+    LEAST = 8 /* columns that are worth a transposition */
+};
+
+/* The block of n elements at x, number `at` on. */
+static void reduce_block(const tni_fold *f, tni_fold_pairs *pairs, const char *x, int64_t at,
+                         int64_t n, tni_fold_scratch *scratch)
+{
+    const tni_fold_sequences l = {.x = {x}, .n = n, .count = 1, .at = at};
+    f->class->sequence(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
+    tni_fold_push(f, pairs, 1);
+}
+
+/* ---- columns side by side ---- */
+
+typedef struct gatherer {
+    const tni_fold *f;
+    const char *const *x;
+    char *buffer;
+    int64_t rows, side;   /* of a column; columns beside each other */
+    int64_t space, width; /* elements of the buffer, columns at once */
+} gatherer;
+
+/* Columns of up to a block, of which several fit. */
+static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
+                          tni_fold_scratch *scratch)
+{
+    if (f->nsrc != 1 || f->nfold < 2 || f->fold[f->nfold - 2].src[0] != f->width)
+        return false;
+    *g = (gatherer){.f = f, .x = x, .buffer = (char *)(scratch->stack + PAIRS)};
+    g->rows = f->fold[f->nfold - 1].n;
+    g->side = f->fold[f->nfold - 2].n;
+    g->space = (scratch->u.sequence.elems[0] - g->buffer) / f->width;
+    g->width = (g->space - TNI_TREE_BLOCK) / g->rows;
+    const int64_t line = LINE / f->width;
+    if (g->width > line)
+        g->width -= g->width % line; /* whole lines */
+    return g->width >= LEAST;
+}
+
+/* Columns from column c on, at most `most`, behind `have` elements of the buffer: how many. */
+static int64_t gather_columns(const gatherer *g, int64_t c, int64_t most, int64_t have)
+{
+    const tni_fold *f = g->f;
+    const int64_t beside = g->side - c % g->side, step = f->fold[f->nfold - 1].src[0];
+    int64_t w = g->width < beside ? g->width : beside;
+    w = w < most ? w : most;
+    const bool more = f->fetch && w < beside && w < most;
+    tni_fold_cursor at;
+    tni_fold_seek(&at, f, g->x, c * g->rows);
+    tni_kernels_of(f->isa)->copy->transpose[tni_log2_width(f->width)](
+        g->buffer + have * f->width, g->rows * f->width, tni_fold_at(&at, 0), step, g->rows, w,
+        more ? w * f->width : 0);
+    return w;
+}
+
+static void gather_transposed(const gatherer *g, tni_fold_pairs *pairs, int64_t first,
+                              int64_t last, tni_fold_scratch *scratch)
+{
+    const tni_fold *f = g->f;
+    const int64_t end = tni_ceil_div(last, g->rows); /* columns */
+    int64_t have = 0, at = first;
+    for (int64_t c = first / g->rows; at < last;) {
+        const int64_t skip = have == 0 && c * g->rows < at ? at - c * g->rows : 0;
+        const int64_t w = gather_columns(g, c, end - c, have);
+        const char *x = g->buffer + skip * f->width;
+        c += w;
+        have += w * g->rows - skip;
+        while (at < last && (have >= TNI_TREE_BLOCK || c == end)) {
+            const int64_t n = last - at < TNI_TREE_BLOCK ? last - at : TNI_TREE_BLOCK;
+            reduce_block(f, pairs, x, at, n, scratch);
+            x += n * f->width;
+            at += n;
+            have -= n;
+        }
+        memmove(g->buffer, x, (size_t)(have * f->width));
+    }
+}
+
+/* ---- runs of dense elements ---- */
+
+/* The next n elements, whose runs are dense: each is copied while the next one is fetched. */
+static void gather_runs(tni_fold_cursor *c, int64_t n, char *d)
+{
+    enum { PIECE = 512 };
+    const tni_fold *f = c->f;
+    const tni_copy_kernels *copy = tni_kernels_of(f->isa)->copy;
+    while (n > 0) {
+        const int64_t left = tni_walk_left(&c->walk), m = left < n ? left : n;
+        const char *x = tni_fold_at(c, 0);
+        tni_walk_advance(&c->walk, m);
+        const char *next = tni_fold_at(c, 0);
+        for (int64_t i = 0; i < m * f->width; i += PIECE) {
+            const int64_t bytes = m * f->width - i < PIECE ? m * f->width - i : PIECE;
+            tni_fold_fetch(next + i, bytes);
+            copy->copy(d, x + i, bytes);
+            d += bytes;
+        }
+        n -= m;
+    }
+}
+
+/* ---- any ---- */
+
+/* Elements of a dense sequence whose states chain: pieces are larger than blocks. */
+static void chain_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                      int64_t first, int64_t last, tni_fold_scratch *scratch)
+{
+    const int64_t most = TNI_FOLD_PIECE / f->width;
+    for (int64_t at = first, m; at < last; at += m) {
+        m = last - at < most ? last - at : most;
+        const tni_fold_sequences l = {.x = {x[0] + at * f->width},
+                                      .n = m,
+                                      .count = 1,
+                                      .at = at,
+                                      .before = pairs->depth ? pairs->state : NULL};
+        f->class->sequence(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
+        tni_fold_push(f, pairs, 1);
+        tni_fold_close(f, pairs, 1);
+    }
+}
+
+void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                     int64_t first, int64_t last, tni_fold_scratch *scratch)
+{
+    tni_fold_cursor c;
+    gatherer g;
+    if (first >= last)
+        return;
+    if (f->class->chains && f->dense && f->nsrc == 1 && f->nfold == 1) {
+        chain_run(f, pairs, x, first, last, scratch);
+        return;
+    }
+    if (gatherer_make(&g, f, x, scratch)) {
+        gather_transposed(&g, pairs, first, last, scratch);
+        return;
+    }
+    tni_fold_seek(&c, f, x, first);
+    const bool runs = f->fetch && f->nsrc == 1 && f->nfold > 1 &&
+                      f->fold[f->nfold - 1].src[0] == f->width &&
+                      f->fold[f->nfold - 1].n < 4 * TNI_TREE_BLOCK;
+    for (int64_t at = first; at < last;) {
+        const int64_t m = last - at < TNI_TREE_BLOCK ? last - at : TNI_TREE_BLOCK;
+        tni_fold_sequences l = {.count = 1, .n = m, .at = at};
+        if (runs) {
+            gather_runs(&c, m, scratch->u.sequence.gather[0]);
+            l.x[0] = scratch->u.sequence.gather[0];
+        } else {
+            for (int k = 0; k < f->nsrc; k++)
+                l.x[k] = tni_fold_take(&c, k, m, scratch->u.sequence.gather[k]);
+            tni_fold_skip(&c, m);
+        }
+        f->class->sequence(f, pairs->state + pairs->depth * f->class->words, &l, scratch);
+        tni_fold_push(f, pairs, 1);
+        at += m;
+    }
+}
