@@ -10,7 +10,10 @@
 enum {
     PAIRS = (TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS, /* states that callers keep in the stack */
     LINE = 64,
-    LEAST = 8 /* columns that are worth a transposition */
+    LEAST = 4,   /* columns that are worth a transposition */
+    BAND = 32,   /* rows at once: whole lines of 16-bit columns */
+    PIECE = 256, /* bytes of a row in a band; longer ones are transposed as they are */
+    ALIAS = 1024 /* bytes: rows so far apart use a sixteenth of the sets of a L1 */
 };
 
 /* The block of n elements at x, number `at` on. */
@@ -27,7 +30,7 @@ static void reduce_block(const tni_fold *f, tni_fold_pairs *pairs, const char *x
 typedef struct gatherer {
     const tni_fold *f;
     const char *const *x;
-    char *buffer;
+    char *buffer, *pack;
     int64_t rows, side;   /* of a column; columns beside each other */
     int64_t space, width; /* elements of the buffer, columns at once */
 } gatherer;
@@ -39,6 +42,8 @@ static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
     if (f->nsrc != 1 || f->nfold < 2 || f->fold[f->nfold - 2].src[0] != f->width)
         return false;
     *g = (gatherer){.f = f, .x = x, .buffer = (char *)(scratch->stack + PAIRS)};
+    g->pack = scratch->u.sequence.terms; /* none are made meanwhile */
+    _Static_assert(BAND * (PIECE + LINE) <= sizeof scratch->u.sequence.terms, "a band fits");
     g->rows = f->fold[f->nfold - 1].n;
     g->side = f->fold[f->nfold - 2].n;
     g->space = (scratch->u.sequence.elems[0] - g->buffer) / f->width;
@@ -49,6 +54,33 @@ static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
     return g->width >= LEAST;
 }
 
+/* w columns at s, a band of rows at a time, while the columns beside them are fetched.  Rows that
+ * are a multiple of ALIAS apart share sets of the caches: their lines are packed first. */
+static void gather_bands(const gatherer *g, char *d, const char *s, int64_t w, bool more)
+{
+    const tni_fold *f = g->f;
+    const tni_copy_kernels *k = tni_kernels_of(f->isa)->copy;
+    const int log2 = tni_log2_width(f->width);
+    const int64_t step = f->fold[f->nfold - 1].src[0], bytes = w * f->width;
+    int64_t s_at[BAND], d_at[PIECE];
+    for (int64_t i = 0; i < BAND; i++)
+        s_at[i] = step % ALIAS ? i * step : i * (bytes + LINE);
+    for (int64_t j = 0; j < w; j++)
+        d_at[j] = j * g->rows * f->width;
+    for (int64_t i = 0; i < g->rows; i += BAND) {
+        const int64_t n = g->rows - i < BAND ? g->rows - i : BAND;
+        const char *band = s + i * step;
+        for (int64_t r = 0; r < n; r++) {
+            if (more)
+                tni_fold_fetch(band + r * step + bytes, bytes);
+            if (step % ALIAS == 0)
+                k->copy(g->pack + s_at[r], band + r * step, bytes);
+        }
+        k->transpose_indexed[log2](d + i * f->width, d_at, step % ALIAS ? band : g->pack, s_at,
+                                   n, w);
+    }
+}
+
 /* Columns from column c on, at most `most`, behind `have` elements of the buffer: how many. */
 static int64_t gather_columns(const gatherer *g, int64_t c, int64_t most, int64_t have)
 {
@@ -57,11 +89,15 @@ static int64_t gather_columns(const gatherer *g, int64_t c, int64_t most, int64_
     int64_t w = g->width < beside ? g->width : beside;
     w = w < most ? w : most;
     const bool more = f->fetch && w < beside && w < most;
+    char *d = g->buffer + have * f->width;
     tni_fold_cursor at;
     tni_fold_seek(&at, f, g->x, c * g->rows);
-    tni_kernels_of(f->isa)->copy->transpose[tni_log2_width(f->width)](
-        g->buffer + have * f->width, g->rows * f->width, tni_fold_at(&at, 0), step, g->rows, w,
-        more ? w * f->width : 0);
+    const char *s = tni_fold_at(&at, 0);
+    if (f->fetch && g->rows >= BAND && w * f->width <= PIECE)
+        gather_bands(g, d, s, w, more);
+    else
+        tni_kernels_of(f->isa)->copy->transpose[tni_log2_width(f->width)](
+            d, g->rows * f->width, s, step, g->rows, w, more ? w * f->width : 0);
     return w;
 }
 
@@ -93,7 +129,6 @@ static void gather_transposed(const gatherer *g, tni_fold_pairs *pairs, int64_t 
 /* The next n elements, whose runs are dense: each is copied while the next one is fetched. */
 static void gather_runs(tni_fold_cursor *c, int64_t n, char *d)
 {
-    enum { PIECE = 512 };
     const tni_fold *f = c->f;
     const tni_copy_kernels *copy = tni_kernels_of(f->isa)->copy;
     while (n > 0) {
