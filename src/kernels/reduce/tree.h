@@ -12,6 +12,15 @@
 
 enum { TNI_LANES = 16, TNI_TILE_ROWS = 8, TNI_TILE = 128, TNI_TREE_BLOCK = 2048 };
 
+typedef enum tni_skewed_type {
+    TNI_SKEWED_F32,
+    TNI_SKEWED_F64,
+    TNI_SKEWED_F16,
+    TNI_SKEWED_BF16,
+    TNI_SKEWED_TYPES
+} tni_skewed_type;
+enum { TNI_SKEWED = 16 };
+
 /* Kernels of one instruction set.  x are dense elements of any alignment. */
 typedef struct tni_tree_kernels {
     /* out[i] is the tree of the sequence of n <= 2048 elements at x + i * step. */
@@ -37,11 +46,12 @@ typedef struct tni_tree_kernels {
     void (*rows_prod64)(double *acc, const char *const *row, const char *const *next, int64_t w,
                         bool first);
 
-    /* One lane of w columns whose tiles begin at different rows: acc[c] takes the tile of f32 at
-     * row[8 - ((phase[c] + slot) >> 4)] and the seven rows after it; 16 rows, 0 <= phase < 128,
-     * 0 <= slot < 16. */
-    void (*skewed_sum32)(double *acc, const char *const *row, const int32_t *phase, int64_t w,
-                         int slot);
+    /* One lane of w columns, a multiple of TNI_SKEWED, whose tiles begin at different rows: acc[c]
+     * takes the tile that ends in the eight rows at row[k] + c * width, of which phase[c] < 8 rows came
+     * before; what waits for its partner is in part[c], part[w + c] and part[2 * w + c], of the
+     * tile's type.  By tni_skewed_type; NULL: not with this instruction set. */
+    void (*skewed[TNI_SKEWED_TYPES])(double *acc, void *part, const char *const *row,
+                                     const char *const *next, const int32_t *phase, int64_t w);
 
     /* Trees of d = x - c and of d * d, in f64: of n <= 2048 elements of f32, and one lane of
      * columns, each with its own c. */

@@ -166,47 +166,6 @@ static void rows_sum32(double *acc, const char *const *row, const char *const *n
     }
 }
 
-#if defined(__AVX512F__)
-/* Sixteen columns: rows are shifted by bits of each column's distance. */
-INLINE vf skewed_tile(const char *const *row, int64_t c, __m512i d)
-{
-    const __mmask16 by8 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(128)),
-                    by4 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(64)),
-                    by2 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(32)),
-                    by1 = _mm512_test_epi32_mask(d, _mm512_set1_epi32(16));
-    vf x[16], a[16], b[16], r[8];
-    UNROLLED for (int k = 0; k < 16; k++) x[k] = load_vf(row[k] + 4 * c);
-    UNROLLED for (int k = 5; k < 16; k++) a[k] = _mm512_mask_mov_ps(x[k], by4, x[k - 4]);
-    UNROLLED for (int k = 7; k < 16; k++) b[k] = _mm512_mask_mov_ps(a[k], by2, a[k - 2]);
-    UNROLLED for (int k = 0; k < 8; k++) r[k] = _mm512_mask_mov_ps(b[k + 8], by1, b[k + 7]);
-    UNROLLED for (int k = 0; k < 8; k++) r[k] = _mm512_mask_mov_ps(r[k], by8, x[k]);
-    return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
-}
-#endif
-
-static void skewed_sum32(double *acc, const char *const *row, const int32_t *phase, int64_t w,
-                         int slot)
-{
-    int64_t c = 0;
-#if defined(__AVX512F__)
-    for (; c + VF <= w; c += VF) {
-        const __m512i d =
-            _mm512_add_epi32(_mm512_loadu_si512(phase + c), _mm512_set1_epi32(slot));
-        const vf t = skewed_tile(row, c, d);
-        store_vd(acc + c, load_vd(acc + c) + low_vd(t));
-        store_vd(acc + c + VD, load_vd(acc + c + VD) + high_vd(t));
-    }
-#endif
-    for (; c < w; c++) {
-        const char *const *at = row + 8 - ((phase[c] + slot) >> 4);
-        float r[8];
-        for (int k = 0; k < 8; k++)
-            memcpy(&r[k], at[k] + 4 * c, sizeof r[k]);
-        const float t = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
-        acc[c] += (double)t;
-    }
-}
-
 /* ---- tiles of f16 and bf16, as f32 ---- */
 
 #if defined(__AVX2__)
@@ -238,6 +197,117 @@ static void skewed_sum32(double *acc, const char *const *row, const int32_t *pha
 #define PUBLIC_ROW   rows_prod64
 #define PUBLIC_LANES lanes_prod
 #include "tree64.inc"
+
+/* ---- columns whose tiles begin at different rows ---- */
+
+INLINE void add_tile32(double *acc, vf t)
+{
+    store_vd(acc, load_vd(acc) + low_vd(t));
+    store_vd(acc + VD, load_vd(acc + VD) + high_vd(t));
+}
+INLINE void add_tile64(double *acc, vd t)
+{
+    store_vd(acc, load_vd(acc) + t);
+}
+
+/* PICK(m, a, b): a where m is set, else b.  MASK_OF(p, bit): whether the numbers at p have a bit. */
+#if defined(__AVX512F__)
+INLINE vf pick_vf(__mmask16 m, vf a, vf b)
+{
+    return _mm512_mask_mov_ps(b, m, a);
+}
+INLINE vd pick_vd(__mmask8 m, vd a, vd b)
+{
+    return _mm512_mask_mov_pd(b, m, a);
+}
+INLINE __mmask16 mask_vf(const int32_t *p, int bit)
+{
+    return _mm512_test_epi32_mask(_mm512_loadu_si512(p), _mm512_set1_epi32(bit));
+}
+INLINE __mmask8 mask_vd(const int32_t *p, int bit)
+{
+    return _mm256_test_epi32_mask(_mm256_loadu_si256((const void *)p), _mm256_set1_epi32(bit));
+}
+typedef __mmask16 mask32;
+typedef __mmask8 mask64;
+#else
+typedef int32_t mask32 __attribute__((vector_size(V)));
+typedef int64_t mask64 __attribute__((vector_size(V)));
+typedef int32_t half32 __attribute__((vector_size(V / 2)));
+INLINE vf pick_vf(mask32 m, vf a, vf b)
+{
+#if defined(__AVX2__)
+    return _mm256_blendv_ps(b, a, (__m256)m);
+#else
+    return (vf)(((mask32)a & m) | ((mask32)b & ~m));
+#endif
+}
+INLINE vd pick_vd(mask64 m, vd a, vd b)
+{
+#if defined(__AVX2__)
+    return _mm256_blendv_pd(b, a, (__m256d)m);
+#else
+    return (vd)(((mask64)a & m) | ((mask64)b & ~m));
+#endif
+}
+INLINE mask32 mask_vf(const int32_t *p, int bit)
+{
+    mask32 v;
+    memcpy(&v, p, sizeof v);
+    return (v & bit) != 0;
+}
+INLINE mask64 mask_vd(const int32_t *p, int bit)
+{
+    half32 v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector((v & bit) != 0, mask64);
+}
+#endif
+
+#define PICK       pick_vf
+#define MASK       mask32
+#define MASK_OF    mask_vf
+#define ELEM       float
+#define VEC        vf
+#define VN         VF
+#define ADD_SKEWED add_tile32
+
+#define SKEWED(f)      f##_f32
+#define LOAD_SKEWED(p) load_vf(p)
+#define WIDE           4
+#include "skewed.inc"
+
+#if defined(__AVX2__)
+#define SKEWED(f)      f##_f16
+#define LOAD_SKEWED(p) half_vf(p)
+#define WIDE           2
+#include "skewed.inc"
+
+#define SKEWED(f)      f##_bf16
+#define LOAD_SKEWED(p) brain_vf(p)
+#define WIDE           2
+#include "skewed.inc"
+#endif
+
+#undef PICK
+#undef MASK
+#undef MASK_OF
+#undef ELEM
+#undef VEC
+#undef VN
+#undef ADD_SKEWED
+#define PICK       pick_vd
+#define MASK       mask64
+#define MASK_OF    mask_vd
+#define ELEM       double
+#define VEC        vd
+#define VN         VD
+#define ADD_SKEWED add_tile64
+
+#define SKEWED(f)      f##_f64
+#define LOAD_SKEWED(p) load_vd(p)
+#define WIDE           8
+#include "skewed.inc"
 
 /* ---- distances and their squares ---- */
 
@@ -285,7 +355,12 @@ const tni_tree_kernels TNI_TABLE(tree) = {
 #endif
     .rows_sum32 = rows_sum32,
     .rows_sum64 = rows_sum64,
-    .skewed_sum32 = skewed_sum32,
+    .skewed[TNI_SKEWED_F32] = skewed_f32,
+    .skewed[TNI_SKEWED_F64] = skewed_f64,
+#if defined(__AVX2__)
+    .skewed[TNI_SKEWED_F16] = skewed_f16,
+    .skewed[TNI_SKEWED_BF16] = skewed_bf16,
+#endif
     .rows_prod64 = rows_prod64,
     .moments32 = moments32,
     .rows_moments32 = rows_moments32,

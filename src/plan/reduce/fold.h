@@ -300,6 +300,13 @@ const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *bu
 const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,
                            char *more, char *terms, int64_t *numbers);
 
+/* The lanes of a block, so that they meet by halves as soon as they are made: lane number j is
+ * merged with those before as often as j ends in ones. */
+static inline int tni_fold_lane(int j)
+{
+    return (j & 1) << 3 | (j & 2) << 1 | (j & 4) >> 1 | (j & 8) >> 3;
+}
+
 /* States of runs of blocks that wait for their partner, in the order of the sequence; state holds
  * depth of them, words * w each, and one more fits.  Blocks [first, blocks) have come. */
 typedef struct tni_fold_pairs {

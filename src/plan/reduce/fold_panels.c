@@ -164,7 +164,8 @@ void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
 {
     panel p = {.f = f, .scratch = scratch};
     const int64_t rows = rows_of(f), side = f->fold[f->nfold - 2].n;
-    const int64_t skewed = tni_fold_skewed_strip(f), most = skewed ? skewed : panel_space(&p);
+    const int64_t skewed = tni_fold_skewed_strip(f), panels = panel_space(&p),
+                  most = skewed ? skewed : panels;
     pairs->first = pairs->blocks = tni_fold_before(f, first);
     for (p.first = first; p.first < last; p.first += p.w) {
         const int64_t beside = side - 1 - p.first % side; /* columns on the right */
@@ -179,9 +180,12 @@ void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
         p.w = beside < p.w ? beside : p.w;
         tni_fold_cursor column;
         tni_fold_seek(&column, f, x, p.first * rows);
-        if (skewed)
+        if (skewed && p.w >= TNI_SKEWED) {
+            p.w -= p.w % TNI_SKEWED;
             tni_fold_skewed(f, pairs, tni_fold_at(&column, 0), p.first, p.w, scratch);
-        else
+        } else {
+            p.w = p.w < panels ? p.w : panels;
             panel_run(&p, pairs, tni_fold_at(&column, 0));
+        }
     }
 }

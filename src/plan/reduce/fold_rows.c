@@ -15,13 +15,6 @@ enum {
     STREAM = 4096 /* bytes of each of eight rows at once, where rows are dense and short */
 };
 
-/* The lanes of a block, so that they meet by halves as soon as they are made: lane number j is
- * merged with those before as often as j ends in ones. */
-static int64_t lane_made(int64_t j)
-{
-    return (j & 1) << 3 | (j & 2) << 1 | (j & 4) >> 1 | (j & 8) >> 3;
-}
-
 static bool ended(const tni_fold_tiles *g)
 {
     return g->apart ? g->then.lane >= TNI_LANES : g->then.tile >= g->c->n;
@@ -64,7 +57,7 @@ static void rows_at(const tni_fold_tiles *g, const char **row, int64_t at)
 
 static int64_t first_row(const tni_fold_tiles *g)
 {
-    return g->then.tile + (g->apart ? lane_made(g->then.lane) : g->then.lane);
+    return g->then.tile + (g->apart ? tni_fold_lane((int)g->then.lane) : g->then.lane);
 }
 
 void tni_fold_begin_tiles(tni_fold_tiles *g, const tni_fold *f, const tni_fold_columns *c,

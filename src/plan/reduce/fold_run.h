@@ -61,9 +61,10 @@ void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char 
 /* The columns of a strip of them. */
 int64_t tni_fold_standing_strip(const tni_fold *f);
 
-/* Columns are longer than a block and sums of f32: tiles are added as the columns stand, each from
- * its own row on.  Columns [first, first + w) beside each other, and one more, the first at x;
- * w is at most tni_fold_skewed_strip, which is 0 where this is not possible. */
+/* Columns are longer than a block, and sums of floats: tiles are added as the columns stand, each
+ * from its own row on.  Columns [first, first + w) beside each other, and one more, the first at x;
+ * w is a multiple of TNI_SKEWED and at most tni_fold_skewed_strip, which is 0 where this is not
+ * possible. */
 int64_t tni_fold_skewed_strip(const tni_fold *f);
 void tni_fold_skewed(const tni_fold *f, tni_fold_pairs *pairs, const char *x, int64_t first,
                      int64_t w, tni_fold_scratch *scratch);

@@ -1,24 +1,35 @@
-/* fold_skewed.c - sums of f32 down columns that are longer than a block, without transposing them.
+/* fold_skewed.c - sums down columns that are longer than a block, without transposing them.
  *
- * Columns stand side by side, and their blocks begin at different rows.  Rows are taken in windows
- * of a tile; in each of them every column adds the tile that contains the window's first row, which
- * began in the window before.  Rows that are a multiple of sixteen apart share a slot, which is one
- * lane of each column.  Wide strips are read in long pieces of rows, and once. */
+ * Columns stand side by side, and their blocks begin at different rows.  Rows that are a multiple of
+ * sixteen apart share a slot, which is one lane of each column: slots are taken one after the other,
+ * so that strips are wide, and in each of them eight rows at a time.  Which slot a lane is differs from
+ * column to column, but lanes meet by halves, and slots that are eight, four, two and one apart are
+ * lanes that are so, too.  Wide strips are read in long pieces of rows, and once. */
+#include <string.h>
+
 #include "fold_run.h"
 
 enum {
     SKEWED_PAIRS = TNI_FOLD_LEVELS * TNI_FOLD_WORDS, /* states of the sequence */
-    SKEWED_LEAST = 128                               /* columns, or panels are as good */
+    SKEWED_LEAST = 128,                              /* columns, or panels are as good */
+    SKEWED_WORDS =
+        6 /* of a column besides its blocks: accumulator, three parts, four numbers */
 };
 
 typedef struct skewed {
     const tni_fold *f;
+    const char *x;
     int64_t first, w, each; /* columns, blocks that begin in one at most */
-    int64_t last;           /* row behind all blocks */
-    tni_word *made;         /* block h of column c is made[h * w + c] */
-    double *acc;            /* slot s of column c is acc[s * w + c] */
-    int32_t *phase;         /* of the first row of a window in a tile */
+    int64_t origin, last;   /* first row, row behind all blocks */
+    tni_word *made;         /* block h of column c is made[h * w + c], for each waiting lane */
+    double *acc;            /* of column c */
+    tni_word *part;         /* of unfinished tiles */
     int32_t *begin;         /* row where the first block of a column begins */
+    int32_t *phase;         /* rows of a tile that came before the first row of a slot */
+    int32_t *order;         /* columns by the window in which their blocks end */
+    int32_t *tile;          /* number of the tile that ends in the first window */
+    int64_t
+        ends[TNI_LANES + 1]; /* where those of each window, modulo sixteen, begin in order */
 } skewed;
 
 static int64_t skewed_rows(const tni_fold *f)
@@ -33,88 +44,125 @@ static int64_t skewed_begin(const skewed *s, int64_t c)
     return tni_fold_before(s->f, q) * TNI_TREE_BLOCK - q * skewed_rows(s->f);
 }
 
+/* The kernel of its elements, or NULL. */
+static void (*skewed_kernel(const tni_fold *f))(double *, void *, const char *const *,
+                                                const char *const *, const int32_t *, int64_t)
+{
+    const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
+    if (f->class != &tni_fold_tree || f->term != TNI_TERM_SAME || f->product)
+        return NULL;
+    return f->src == TN_F32    ? k->skewed[TNI_SKEWED_F32]
+           : f->src == TN_F64  ? k->skewed[TNI_SKEWED_F64]
+           : f->src == TN_F16  ? k->skewed[TNI_SKEWED_F16]
+           : f->src == TN_BF16 ? k->skewed[TNI_SKEWED_BF16]
+                               : NULL;
+}
+
+static int64_t skewed_each(const tni_fold *f)
+{
+    return skewed_rows(f) / TNI_TREE_BLOCK + 1;
+}
+
 int64_t tni_fold_skewed_strip(const tni_fold *f)
 {
-    const int64_t each = skewed_rows(f) / TNI_TREE_BLOCK + 1;
-    int64_t w = (TNI_FOLD_SPACE - SKEWED_PAIRS) / (each + TNI_LANES + 1) / 16 * 16;
+    const int64_t words = TNI_FOLD_DEEP * skewed_each(f) + SKEWED_WORDS;
+    int64_t w = (TNI_FOLD_SPACE - SKEWED_PAIRS) / words / TNI_SKEWED * TNI_SKEWED;
     w = w < TNI_FOLD_WIDTH ? w : TNI_FOLD_WIDTH;
-    const bool sums = f->class == &tni_fold_tree && f->src == TN_F32 &&
-                      f->term == TNI_TERM_SAME && !f->product && !f->wide;
-    return sums && w >= SKEWED_LEAST ? w : 0;
-}
-
-/* The lanes of column c meet by halves. */
-static double skewed_meet(const skewed *s, int64_t c)
-{
-    double v[TNI_LANES];
-    for (int slot = 0; slot < TNI_LANES; slot++)
-        v[(s->phase[c] + slot) % TNI_LANES] = s->acc[slot * s->w + c];
-    for (int half = TNI_LANES / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++)
-            v[l] += v[l + half];
-    return v[0];
-}
-
-/* Blocks that end with the tiles of the window from row on; the next ones begin with nothing. */
-static void skewed_end_blocks(const skewed *s, int64_t row)
-{
-    for (int64_t c = 0; c < s->w; c++) {
-        const int64_t end = row - s->phase[c] + TNI_TILE - s->begin[c];
-        if (end % TNI_TREE_BLOCK)
-            continue;
-        const int64_t h = end / TNI_TREE_BLOCK - 1;
-        if (h >= 0 && h < s->each)
-            s->made[h * s->w + c].f = skewed_meet(s, c);
-        for (int slot = 0; slot < TNI_LANES; slot++)
-            s->acc[slot * s->w + c] = -0.0;
-    }
+    return skewed_kernel(f) && w >= SKEWED_LEAST ? w : 0;
 }
 
 /* Where row number j of the columns is; those behind the last one are not looked at. */
-static const char *skewed_row(const skewed *s, const char *x, int64_t j)
+static const char *skewed_row(const skewed *s, int64_t j)
 {
     const tni_fold *f = s->f;
     const int64_t rows = skewed_rows(f), at = j < s->last ? j : s->last - 1;
-    return x + at / rows * f->width + at % rows * f->fold[f->nfold - 1].src[0];
+    return s->x + at / rows * f->width + at % rows * f->fold[f->nfold - 1].src[0];
 }
 
-static void skewed_windows(const skewed *s, const char *x, int64_t origin)
+/* Make ready for the rows of a slot: phases, and in which window each column ends its blocks. */
+static void skewed_seek(skewed *s, int64_t slot)
+{
+    int64_t many[TNI_LANES] = {0};
+    for (int64_t c = 0; c < s->w; c++) {
+        const int64_t from = s->origin - s->begin[c], phase = (from & (TNI_TILE - 1)) + slot;
+        s->phase[c] = (int32_t)(phase / TNI_LANES % TNI_TILE_ROWS);
+        s->tile[c] = (int32_t)((from - (from & (TNI_TILE - 1))) / TNI_TILE + phase / TNI_TILE);
+        many[(TNI_LANES - 1 - s->tile[c]) & (TNI_LANES - 1)]++;
+        s->acc[c] = -0.0;
+    }
+    s->ends[0] = 0;
+    for (int e = 0; e < TNI_LANES; e++) {
+        s->ends[e + 1] = s->ends[e] + many[e];
+        many[e] = s->ends[e];
+    }
+    for (int64_t c = 0; c < s->w; c++)
+        s->order[many[(TNI_LANES - 1 - s->tile[c]) & (TNI_LANES - 1)]++] = (int32_t)c;
+    memset(s->part, 0, (size_t)(3 * s->w) * sizeof *s->part);
+}
+
+/* Blocks that end with the tiles of a window; the next ones begin with nothing. */
+static void skewed_end_blocks(const skewed *s, tni_word *made, int64_t window)
+{
+    const int64_t e = window % TNI_LANES;
+    for (int64_t i = s->ends[e]; i < s->ends[e + 1]; i++) {
+        const int64_t c = s->order[i], h = (window + s->tile[c] + 1) / TNI_LANES - 1;
+        if (h >= 0 && h < s->each)
+            made[h * s->w + c].f = s->acc[c];
+        s->acc[c] = -0.0;
+    }
+}
+
+static void skewed_slot(skewed *s, tni_word *made, int64_t slot)
+{
+    const int64_t windows = tni_ceil_div(s->last - s->origin, TNI_TILE);
+    const char *rows[2][TNI_TILE_ROWS];
+    skewed_seek(s, slot);
+    for (int64_t v = 0; v <= windows; v++) { /* the rows of a window are found one before */
+        for (int i = 0; i < TNI_TILE_ROWS; i++)
+            rows[v & 1][i] = skewed_row(s, s->origin + slot + v * TNI_TILE + i * TNI_LANES);
+        if (v == 0)
+            continue;
+        skewed_kernel(s->f)(s->acc, s->part, rows[~v & 1],
+                            s->f->fetch && v < windows ? rows[v & 1] : NULL, s->phase, s->w);
+        skewed_end_blocks(s, made, v - 1);
+    }
+}
+
+static void skewed_slots(skewed *s)
 {
     const tni_tree_kernels *k = tni_kernels_of(s->f->isa)->tree;
-    for (int64_t row = origin; row < s->last; row += TNI_TILE) {
-        for (int slot = 0; slot < TNI_LANES; slot++) {
-            const char *at[2 * TNI_TILE_ROWS];
-            for (int i = 0; i < 2 * TNI_TILE_ROWS; i++) {
-                const int64_t j = row - TNI_TILE + TNI_LANES * i + slot;
-                at[i] = skewed_row(s, x, j < origin ? j + TNI_TILE : j);
-            }
-            k->skewed_sum32(s->acc + slot * s->w, at, s->phase, s->w, slot);
+    const int64_t one = s->each * s->w;
+    tni_word *top = s->made;
+    memset(s->made, 0, (size_t)(TNI_FOLD_DEEP * one) * sizeof *s->made);
+    for (int j = 0; j < TNI_LANES; j++, top += one) {
+        skewed_slot(s, top, tni_fold_lane(j));
+        for (int ones = j; ones & 1; ones >>= 1) {
+            top -= one;
+            k->lanes_sum(&top->f, one, 2);
         }
-        skewed_end_blocks(s, row);
     }
 }
 
 void tni_fold_skewed(const tni_fold *f, tni_fold_pairs *pairs, const char *x, int64_t first,
                      int64_t w, tni_fold_scratch *scratch)
 {
-    skewed s = {.f = f, .first = first, .w = w, .each = skewed_rows(f) / TNI_TREE_BLOCK + 1};
-    int64_t origin = INT64_MAX;
+    skewed s = {.f = f, .x = x, .first = first, .w = w, .each = skewed_each(f)};
+    s.origin = INT64_MAX;
     s.made = scratch->space + SKEWED_PAIRS;
-    s.acc = &s.made[s.each * w].f;
-    s.phase = (int32_t *)(void *)(s.acc + TNI_LANES * w);
-    s.begin = s.phase + w;
+    s.acc = &s.made[TNI_FOLD_DEEP * s.each * w].f;
+    s.part = s.made + (TNI_FOLD_DEEP * s.each + 1) * w;
+    s.begin = (int32_t *)(void *)(s.part + 3 * w);
+    s.phase = s.begin + w;
+    s.order = s.phase + w;
+    s.tile = s.order + w;
     for (int64_t c = 0; c < w; c++) {
         const int64_t begin = skewed_begin(&s, c),
                       end = skewed_begin(&s, c + 1) + skewed_rows(f);
         s.begin[c] = (int32_t)begin;
-        origin = begin < origin ? begin : origin;
+        s.origin = begin < s.origin ? begin : s.origin;
         s.last = end > s.last ? end : s.last;
     }
-    for (int64_t c = 0; c < w; c++)
-        s.phase[c] = ((int32_t)origin - s.begin[c]) & (TNI_TILE - 1);
-    for (int64_t i = 0; i < TNI_LANES * w; i++)
-        s.acc[i] = -0.0;
-    skewed_windows(&s, x, origin);
+    skewed_slots(&s);
     for (int64_t c = 0; c < w; c++) {
         const int64_t blocks =
             tni_fold_before(f, first + c + 1) - tni_fold_before(f, first + c);
