@@ -77,7 +77,7 @@ static void gather_bands(const gatherer *g, char *d, const char *s, int64_t w, b
                 k->copy(g->pack + s_at[r], band + r * step, bytes);
         }
         k->transpose_indexed[log2](d + i * f->width, d_at, step % ALIAS ? band : g->pack, s_at,
-                                   n, w);
+                                   n, w, 1);
     }
 }
 
