@@ -27,6 +27,7 @@ enum {
     FLOAT_MATH = FLOAT_SLEEF,
     FLOAT_VIA_F64 = FLOAT_SLEEF,
     FLOAT_LOOP = BIT(F16) | BIT(BF16) | BIT(F32) | BIT(F64),
+    FLOAT_QUOTIENT = FLOAT_LOOP,
     FLOAT_STEP = BIT(F8E4M3) | BIT(F8E5M2) | FLOAT_LOOP,
     COMPLEX_NONE = 0,
     COMPLEX_PAIR = BIT(C64) | BIT(C128)
@@ -40,6 +41,7 @@ enum {
 enum {
     MATH_NONE = false,
     MATH_LOOP = false,
+    MATH_QUOTIENT = false,
     MATH_STEP = false,
     MATH_SLEEF = true,
     MATH_SIMD32 = true,

@@ -8,10 +8,26 @@
 #define F(f) PASTE(f, N)
 #define W    double
 
+/* a - q b without rounding, for a whole number q near a / b that is at most MOST_TIMES.  Where fma is
+ * a call of the C library, q times either half of b's digits is exact, and so are both differences,
+ * which are less than b; -infinity where the product overflows. */
 #if defined(__FMA__) || defined(__aarch64__)
-enum { QUICK_FMA = true };
+#define MOST_TIMES 0x1p51
+static inline double left_of(double a, double q, double b)
+{
+    return __builtin_fma(-q, b, a);
+}
 #else
-enum { QUICK_FMA = false }; /* a call of the C library */
+#define MOST_TIMES 0x1p24
+static inline double left_of(double a, double q, double b)
+{
+    uint64_t bits;
+    double high;
+    memcpy(&bits, &b, sizeof bits);
+    bits &= ~(uint64_t)0x3ffffff;
+    memcpy(&high, &bits, sizeof high);
+    return (a - q * high) - q * (b - high);
+}
 #endif
 
 /* 1 / sqrt(x), rounded once. */
@@ -125,6 +141,7 @@ INLINE void half_block(BLOCK_HEAD, int gives, half_widen *widen, half_round *nar
     KERNEL(ENUM##_##HALF_DT, ARITY, TNI_BLOCK / 2 * BYTES_##DT)
 #define ON_LOOP(ENUM, ARITY, DT, PARAMS, RULE) \
     HALF(ENUM, ARITY, DT, F16) HALF(ENUM, ARITY, DT, BF16)
+#define ON_QUOTIENT ON_LOOP
 #define OP_FLOAT
 #include "op_rows.h"
 
@@ -133,6 +150,7 @@ INLINE void half_block(BLOCK_HEAD, int gives, half_widen *widen, half_round *nar
     SLOT(F16) = ENUM##_F16, SLOT(BF16) = ENUM##_BF16, SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64
 const tni_float_ops TNI_TABLE(float_ops) = {
 #define ON_LOOP(ENUM, ...) [TN_##ENUM] = {HALVES_AND_FLOATS(ENUM)},
+#define ON_QUOTIENT        ON_LOOP
 #define ON_STEP(ENUM, ...) \
     [TN_##ENUM] = {SLOT(F8E4M3) = ENUM##_F8E4M3, SLOT(F8E5M2) = ENUM##_F8E5M2, \
                    HALVES_AND_FLOATS(ENUM)},

@@ -24,6 +24,9 @@
 #ifndef ON_LOOP
 #define ON_LOOP(...)
 #endif
+#ifndef ON_QUOTIENT
+#define ON_QUOTIENT(...)
+#endif
 #ifndef ON_SLEEF
 #define ON_SLEEF(...)
 #endif
@@ -72,6 +75,7 @@
 #undef ON_TRUE
 #undef ON_PICK
 #undef ON_LOOP
+#undef ON_QUOTIENT
 #undef ON_SLEEF
 #undef ON_SIMD32
 #undef ON_MATH
