@@ -6,6 +6,7 @@
 #include "kernels/ops/math/op_gates32.h"
 #include "kernels/ops/math/op_gates64.h"
 #include "kernels/ops/math/op_lanes32.h"
+#include "kernels/ops/math/op_log64.h"
 #include "kernels/ops/math/op_math32.h"
 #include "kernels/ops/math/op_math64.h"
 
@@ -66,13 +67,22 @@ INLINE void lanes_loop(BLOCK_HEAD, lanes_rule *rule)
  * reads vectors of 64 bytes that were just written as two of 32, which no store buffer forwards:
  * 46 us instead of 12 for the sines of 20,000 f32 (Zen 4, AVX-512). */
 
+INLINE void read_block(void *d, const char *s, int bytes)
+{
+    for (int i = 0; i < bytes; i += (int)sizeof(wide)) {
+        wide v;
+        memcpy(&v, s + i, sizeof v);
+        memcpy((char *)d + i, &v, sizeof v);
+    }
+}
+
 INLINE void f64_arrays(BLOCK_HEAD, f64_array *f)
 {
     LOOSE(double, double);
     double x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
     (void)c;
-    memcpy(x, a, sizeof x);
-    memcpy(y, b, sizeof y);
+    read_block(x, a, sizeof x);
+    read_block(y, b, sizeof y);
     f(r, x, y, param);
     INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
     {
@@ -85,8 +95,8 @@ INLINE void f32_arrays(BLOCK_HEAD, f32_array *f)
     LOOSE(float, float);
     float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
     (void)c;
-    memcpy(x, a, sizeof x);
-    memcpy(y, b, sizeof y);
+    read_block(x, a, sizeof x);
+    read_block(y, b, sizeof y);
     f(r, x, y, param);
     INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
     {
@@ -101,8 +111,8 @@ INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
     float x[MATH_BLOCK], y[MATH_BLOCK];
     double u[MATH_BLOCK], v[MATH_BLOCK], w[MATH_BLOCK];
     (void)c;
-    memcpy(x, a, sizeof x);
-    memcpy(y, b, sizeof y);
+    read_block(x, a, sizeof x);
+    read_block(y, b, sizeof y);
     for (int j = 0; j < MATH_BLOCK; j++) {
         u[j] = (double)x[j];
         v[j] = (double)y[j];

@@ -1,8 +1,73 @@
-/* op_erf64.h - gelu and the inverse of erf of f64 on blocks of 16; the inverse of f32. */
+/* op_erf64.h - erf, erfc, gelu and the inverse of erf of f64 on blocks of 16; the inverse of f32. */
 #ifndef TNI_OP_ERF64_H
 #define TNI_OP_ERF64_H
 
+#include "op_log64.h"
 #include "op_math64.h"
+#include "op_pieces64.h"
+
+/* p0 + p1 t + … of piece i, in two chains; rows are those of p0, p1, … */
+INLINE wide erf_poly(const double (*rows)[WIDE_ENTRIES], int n, wide t, wide_ints i)
+{
+    const wide q = t * t;
+    wide even = wide_lookup(rows[(n - 1) & ~1], i), odd = wide_lookup(rows[(n - 2) | 1], i);
+    for (int k = ((n - 1) & ~1) - 2; k >= 0; k -= 2)
+        even = wide_mad(even, q, wide_lookup(rows[k], i));
+    for (int k = ((n - 2) | 1) - 2; k >= 1; k -= 2)
+        odd = wide_mad(odd, q, wide_lookup(rows[k], i));
+    return wide_mad(odd, t, even);
+}
+
+/* Within 0.8 ulp. */
+INLINE wide erf_wide(wide x)
+{
+    const wide v = wide_most(wide_abs(x), 5.93);
+    const wide z = wide_mad(v, wide_splat(1 / ERF_STEP), wide_splat(WIDE_SHIFT));
+    const wide n = z - WIDE_SHIFT, t = wide_mad(n, wide_splat(-ERF_STEP), v);
+    const wide_ints i = (wide_ints)z;
+    const wide two = wide_splat(2), u = wide_less(n, two, v, t);
+    const wide p = erf_poly(erf_pieces + 2, 12, wide_less(n, two, v * v, t), i);
+    const wide c = wide_less(n, two, v, wide_lookup(erf_pieces[0], i));
+    return wide_signed(c + wide_mad(u, p, wide_lookup(erf_pieces[1], i)), x);
+}
+
+/* Within 1.2 ulp: e^(-v v) times a polynomial, 2 less that below 0. */
+INLINE wide erfc_wide(wide x)
+{
+    const wide v = wide_most(wide_abs(x), 27.5), square = v * v, half = wide_splat(0.5);
+    const wide_ints i = (wide_ints)(v + 2.0) >> 50;
+    const wide from = v - wide_lookup(erfc_pieces[0], i), t = wide_less(v, half, square, from);
+    const wide p = erf_poly(erfc_pieces + 3, 14, t, i), less = 1.0 - v, none = wide_splat(0);
+    wide n, rest;
+    wide e = exp_pair(-square, -wide_low_product(v, v, square), &n, &rest);
+    n = wide_less(v, half, none, n);
+    rest = wide_less(v, half, none, rest);
+    e = wide_less(v, half, wide_splat(1), e);
+    const wide c = wide_less(v, half, less, wide_lookup(erfc_pieces[1], i));
+    const wide lost = wide_less(v, half, (1.0 - less) - v, wide_lookup(erfc_pieces[2], i));
+    const wide low = wide_mad(from, p, lost);
+#if defined(WIDE_UNFUSED)
+    const wide high = wide_high(e), small = c * (e - high) + (low * e + c * rest);
+    const wide r = wide_scale(c * high + small, n);
+#else
+    const wide r = wide_scale(wide_mad(c, e, wide_mad(low, e, c * rest)), n);
+#endif
+    return wide_less(x, none, 2.0 - r, r);
+}
+
+BLOCK64(erf)
+{
+    UNUSED;
+    for (int j = 0; j < MATH_BLOCK; j += WIDE_LANES)
+        wide_store(r + j, erf_wide(wide_load(x + j)));
+}
+
+BLOCK64(erfc)
+{
+    UNUSED;
+    for (int j = 0; j < MATH_BLOCK; j += WIDE_LANES)
+        wide_store(r + j, erfc_wide(wide_load(x + j)));
+}
 
 /* erfc(z) e^(z z) for z in [0, 28], to 2^-52: a polynomial is that times z + 4. */
 static inline double scaled_erfc(double z)
@@ -56,8 +121,8 @@ static inline void erfinv_far(double *r, const double *x)
     }
     for (int i = 0; i < 2; i++) {
         EACH s[j] = -r[j] * r[j];
-        v_erf_f64(e, r);
-        v_erfc_f64(c, r);
+        erf_f64(e, r, NULL, NULL);
+        erfc_f64(c, r, NULL, NULL);
         v_exp_f64(s, s);
         EACH
         {

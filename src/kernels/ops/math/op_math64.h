@@ -54,28 +54,11 @@ DIRECT(cos)
 DIRECT(asin)
 DIRECT(acos)
 DIRECT(atan)
-DIRECT(erfc)
 
 BLOCK64(hypot)
 {
     UNUSED;
     v_hypot_f64(r, x, y);
-}
-
-/* What is rounded up does not leave the largest number. */
-BLOCK64(pow)
-{
-    UNUSED;
-    v_pow_f64(r, x, y);
-    EACH r[j] = y[j] == 1 ? x[j] : r[j];
-}
-
-/* The least numbers go by the slope at 0, the largest by the logarithm. */
-BLOCK64(erf)
-{
-    UNUSED;
-    v_erf_f64(r, x);
-    EACH r[j] = SIZE(x[j]) < 0x1p-500 ? FUSE(x[j], 0x1.06eba8214db69p-3, x[j]) : r[j];
 }
 
 /* x + O(x^3): the least numbers are their own value. */
@@ -87,7 +70,6 @@ BLOCK64(erf)
         EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];                                        \
     }
 FROM_ZERO(tan)
-FROM_ZERO(atanh)
 
 /* x - tanh x for |x| < 0.8 as a polynomial, tanh |x| above by e^(2 |x|). */
 static inline void tanh_parts(double *less, double *far, const double *x)
@@ -204,20 +186,7 @@ BLOCK64(cosh)
     }
 }
 
-/* Of numbers whose square overflows, asinh and acosh are log(2 x). */
-BLOCK64(asinh)
-{
-    UNUSED;
-    v_asinh_f64(r, x);
-    EACH r[j] = SIZE(x[j]) < 0x1p-28 ? x[j] : r[j];
-    if (any_above(x, 0x1p500)) {
-        double t[MATH_BLOCK];
-        EACH t[j] = SIZE(x[j]);
-        v_log_f64(t, t);
-        EACH r[j] = SIZE(x[j]) > 0x1p500 ? __builtin_copysign(t[j] + LN2, x[j]) : r[j];
-    }
-}
-
+/* Of numbers whose square overflows, acosh is log(2 x). */
 BLOCK64(acosh)
 {
     UNUSED;

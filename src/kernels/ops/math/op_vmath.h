@@ -98,15 +98,7 @@ enum { MATH_BLOCK = 16 };
 #include "op_vmath1.inc"
 #define VMATH tanh, u10
 #include "op_vmath1.inc"
-#define VMATH asinh, u10
-#include "op_vmath1.inc"
 #define VMATH acosh, u10
-#include "op_vmath1.inc"
-#define VMATH atanh, u10
-#include "op_vmath1.inc"
-#define VMATH erf, u10
-#include "op_vmath1.inc"
-#define VMATH erfc, u15
 #include "op_vmath1.inc"
 #define VMATH lgamma, u10
 #include "op_vmath1.inc"
