@@ -174,6 +174,30 @@ static void short_axes_are_indexed(void **state)
     }
 }
 
+/* Rows that share cache sets on both sides are transposed by whole lines, where a line is one vector;
+ * where one side's do not, it keeps its lines in L1. */
+static void shared_sets_are_whole_lines(void **state)
+{
+    (void)state;
+    const bool whole = tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
+    static const struct {
+        int64_t shape[2];
+        bool both;
+    } of[] = {{{1024, 1024}, true},
+              {{1025, 1023}, true},
+              {{1000, 1024}, false},
+              {{1024, 1000}, false}};
+    for (int i = 0; i < 4; i++) {
+        tn_tensor d = layout_of(TN_F32, 2, of[i].shape, "01");
+        tn_tensor s = layout_of(TN_F32, 2, of[i].shape, "10");
+        tni_copy c;
+        tni_copy_plan(&c, &d, &s);
+        if (!c.beyond)
+            assert_string_equal(c.way->name,
+                                whole && of[i].both ? "transpose whole" : "transpose");
+    }
+}
+
 /* Beyond the cache, rows that are whole lines leave from registers; others do where two lines
  * can be shuffled into one (short rows that join, where a line is one vector), and through a
  * buffer where not. */
@@ -298,6 +322,8 @@ static void large(void **state)
     static const named big[] = {
         {"a large matrix transposed", 2, {811, 813}, "01", "10", "transpose", 0, NULL},
         {"1024 x 1536 transposed", 2, {1024, 768}, "01", "10", "transpose", 0, NULL},
+        {"rows that share cache sets", 2, {512, 1024}, "01", "10", "transpose", 0, NULL},
+        {"rows that nearly do", 2, {1023, 513}, "01", "10", "transpose", 0, NULL},
         {"a large image", 4, {2, 3, 311, 313}, "0123", "0231", "transpose", 0, NULL},
         {"a large image back", 4, {2, 311, 313, 3}, "0123", "0312", "transpose", 0, NULL},
         {"a large reversal", 5, {15, 14, 13, 16, 15}, "01234", "43210", "transpose", 0, NULL},
@@ -355,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_in_every_width),
         cmocka_unit_test(short_axes_are_indexed),
+        cmocka_unit_test(shared_sets_are_whole_lines),
         cmocka_unit_test(lines_are_whole),
         cmocka_unit_test(any_address_has_its_way),
         cmocka_unit_test(threads_share_out_the_outside),

@@ -49,6 +49,6 @@ void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char
 extern const tni_copy_way tni_way_nothing, tni_way_block, tni_way_fill, tni_way_interleave,
     tni_way_carried, tni_way_rows_carried, tni_way_lines, tni_way_shifted,
     tni_way_transpose_staged, tni_way_rows_staged, tni_way_strided_staged, tni_way_indexed,
-    tni_way_transpose, tni_way_rows_streamed, tni_way_rows, tni_way_strided;
+    tni_way_whole, tni_way_transpose, tni_way_rows_streamed, tni_way_rows, tni_way_strided;
 
 #endif

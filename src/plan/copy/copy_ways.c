@@ -7,14 +7,11 @@
 
 /* The order is the preference within each kind: beyond the cache first, then what fits anywhere. */
 static const tni_copy_way *const ways[] = {
-    &tni_way_nothing,        &tni_way_block,
-    &tni_way_fill,           &tni_way_interleave,
-    &tni_way_carried,        &tni_way_lines,
-    &tni_way_shifted,        &tni_way_transpose_staged,
-    &tni_way_indexed,        &tni_way_transpose,
-    &tni_way_rows_carried,   &tni_way_rows_staged,
-    &tni_way_rows_streamed,  &tni_way_rows,
-    &tni_way_strided_staged, &tni_way_strided,
+    &tni_way_nothing,     &tni_way_block,         &tni_way_fill,      &tni_way_interleave,
+    &tni_way_carried,     &tni_way_lines,         &tni_way_shifted,   &tni_way_transpose_staged,
+    &tni_way_whole,       &tni_way_indexed,       &tni_way_transpose, &tni_way_rows_carried,
+    &tni_way_rows_staged, &tni_way_rows_streamed, &tni_way_rows,      &tni_way_strided_staged,
+    &tni_way_strided,
 };
 
 static bool by_width(int64_t unit)
