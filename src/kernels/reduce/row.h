@@ -45,6 +45,11 @@ typedef struct tni_row_kernels {
                    double r, bool stream, int64_t ahead);
     void (*norm64)(char *d, const char *x, const char *w, const char *b, int64_t n, double mean,
                    double r, bool stream, int64_t ahead);
+
+    /* Of f16 and bf16: the tree of the squares of n <= 2048, and (x * r) * w, w f32 or NULL, rounded
+     * once.  NULL: not with this instruction set. */
+    double (*squares16[2])(const char *x, int64_t n);
+    void (*rms16[2])(char *d, const char *x, const char *w, int64_t n, double r, bool stream);
 } tni_row_kernels;
 
 #endif

@@ -198,6 +198,33 @@ INLINE vd normal_vd(const char *x, int64_t bytes, double mean, double r)
 NORM(norm32, float, vf)
 NORM(norm64, double, vd)
 
+/* ---- floats of 16 bits ---- */
+
+#if defined(__AVX2__)
+#include "row_half.h"
+
+#define HALF(f)           f##_f16
+#define LOAD_HALF(p)      half_vf(p)
+#define LOAD_HALF_WIDE(p) half_vd(p)
+#define NARROW(a, b)      halves_of(a, b)
+#include "row16.inc"
+#define HALF(f)           f##_bf16
+#define LOAD_HALF(p)      brain_vf(p)
+#define LOAD_HALF_WIDE(p) brain_vd(p)
+#define NARROW(a, b)      brains_of(a, b)
+#include "row16.inc"
+#define HALVES(f)                                                                              \
+    {                                                                                          \
+        f##_f16, f##_bf16                                                                      \
+    }
+#else
+#define HALVES(f)                                                                              \
+    {                                                                                          \
+        NULL, NULL                                                                             \
+    }
+#endif
+
 const tni_row_kernels TNI_TABLE(row) = {
-    max32, max64, rise32, exps32, exp32,    exp_by32, scale32, scale64, shift32, shift64,
-    add32, add64, rms32,  rms64,  halves32, halves64, pairs32, pairs64, norm32,  norm64};
+    max32,   max64,   rise32, exps32, exp32,           exp_by32,   scale32,  scale64,
+    shift32, shift64, add32,  add64,  rms32,           rms64,      halves32, halves64,
+    pairs32, pairs64, norm32, norm64, HALVES(squares), HALVES(rms)};

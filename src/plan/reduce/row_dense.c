@@ -178,8 +178,29 @@ static void wide_make(wide *w, const tni_rows *r, tni_fold_scratch *s)
     }
 }
 
+/* Rows of 16 bits as they are: squares, then results. */
+static void narrow_rms(const wide *w, const group *g)
+{
+    const tni_rows *r = w->r;
+    const int half = r->dtype == TN_BF16;
+    tni_fold_pairs pairs = {.state = g->scratch->stack};
+    for (int64_t at = 0; at < r->n; at += TNI_TREE_BLOCK) {
+        const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
+        pairs.state[pairs.depth].f = g->k->row->squares16[half](g->x + 2 * at, m);
+        tni_fold_push(r->fold, &pairs, 1);
+    }
+    tni_fold_close(r->fold, &pairs, 1);
+    const double squares = pairs.state[0].f + 0.0;
+    g->k->row->rms16[half](g->d, g->x, w->rows.param[0].at, r->n,
+                           1 / sqrt(squares / (double)r->n + r->eps), group_streams(g, g->d));
+}
+
 static void wide_run(const wide *w, const group *g)
 {
+    if (w->r->kind == TNI_ROW_RMS && g->k->row->rms16[0]) {
+        narrow_rms(w, g);
+        return;
+    }
     char *row = g->scratch->u.sequence.gather[1];
     group one = *g;
     one.r = &w->rows;
