@@ -149,7 +149,7 @@ INLINE void test_block(BLOCK_HEAD, size_t width, test_rule *rule)
 #define LOOP_COMPARE(RULE)  test_block, TNI_BLOCK / WIDTH, RULE
 #define PAIRS(NAME, ARITY, X, LOOP, BYTES, RULE) \
     INLINE void NAME##_block(BLOCK_HEAD) { enum { WIDTH = sizeof(X) }; LOOP(BLOCK_ARGS, WIDTH, RULE); } \
-    static void NAME(HEAD) { enum { WIDTH = sizeof(X) }; op_blocks(HEAD_ARGS, ARITY, BYTES, NAME##_block); }
+    static void NAME(HEAD) { enum { WIDTH = sizeof(X) }; op_blocks_either(HEAD_ARGS, ARITY, BYTES, NAME##_block); }
 #define PAIRS_(...) PAIRS(__VA_ARGS__)
 #define ON_PAIR(ENUM, ARITY, DT, PARAMS, RULE) \
     PAIRS_(ENUM##_C64, ARITY, c64, LOOP_##DT(RULE##_c128)) \

@@ -86,19 +86,48 @@ INLINE void prefetch_block(const char *s, int64_t bytes, int64_t ahead)
         __builtin_prefetch(s + ahead + i);
 }
 
+/* What a kernel's loops move: sources, and the bytes from block to block. */
+#define OPERANDS                                                                               \
+    const char *a = s[0], *b = arity > 1 ? s[1] : a, *c = arity > 2 ? s[2] : a;                \
+    const int64_t d_step = step[0], a_step = step[1], b_step = arity > 1 ? step[2] : 0,        \
+                  c_step = arity > 2 ? step[3] : 0;                                            \
+    const double param[TNI_MAX_PARAMS] = {params[0], params[1]}
+#define ADVANCE d += d_step, a += a_step, b += b_step, c += c_step
+
 /* All blocks of a kernel of `arity` sources whose blocks of d have `bytes`.  Inlined with constant
- * arguments, it is the kernel's loop.  Streamed blocks are made beside d; the lines that come
- * ahead bytes later are prefetched meanwhile. */
-INLINE void op_blocks(HEAD, int arity, int64_t bytes, op_block *block)
+ * arguments, these are its loops: stores, and streaming stores of lines that come from registers,
+ * because a plain store between two of them costs a tenth of the speed of a + b.T. */
+INLINE void op_blocks(HEAD, int arity, op_block *block)
 {
-    const char *a = s[0], *b = arity > 1 ? s[1] : a, *c = arity > 2 ? s[2] : a;
-    const int64_t a_step = step[0], b_step = arity > 1 ? step[1] : 0,
-                  c_step = arity > 2 ? step[2] : 0;
-    const double param[TNI_MAX_PARAMS] = {params[0], params[1]};
-    for (; blocks > 0; blocks--, d += bytes, a += a_step, b += b_step, c += c_step) {
+    OPERANDS;
+    (void)ahead;
+    for (; blocks > 0; blocks--, ADVANCE)
+        block(d, a, b, c, param);
+}
+
+INLINE void op_blocks_past(HEAD, int arity, int64_t bytes, op_block *block)
+{
+    OPERANDS;
+    const int64_t fetch = ahead == TNI_NOT_AHEAD ? 0 : -1; /* all bits */
+    for (; blocks > 0; blocks--, ADVANCE) {
+        _Alignas(LINE_BYTES) char line[TNI_SPLAT_BYTES];
+        prefetch_block(a, a_step & fetch, ahead);
+        prefetch_block(b, b_step & fetch, ahead);
+        prefetch_block(c, c_step & fetch, ahead);
+        block(line, a, b, c, param);
+        for (int64_t i = 0; i < bytes; i += LINE_BYTES)
+            stream_line(d + i, line + i);
+    }
+}
+
+/* Both in one loop, for blocks that are large. */
+INLINE void op_blocks_either(HEAD, int arity, int64_t bytes, op_block *block)
+{
+    OPERANDS;
+    for (; blocks > 0; blocks--, ADVANCE) {
         _Alignas(LINE_BYTES) char line[TNI_SPLAT_BYTES];
         const int64_t past = bytes % LINE_BYTES == 0 ? opaque(ahead) : 0;
-        if (past) {
+        if (past && past != TNI_NOT_AHEAD) {
             prefetch_block(a, a_step, past);
             prefetch_block(b, b_step, past);
             prefetch_block(c, c_step, past);
@@ -112,9 +141,21 @@ INLINE void op_blocks(HEAD, int arity, int64_t bytes, op_block *block)
 
 /* The kernel NAME from the function NAME_block. */
 #define KERNEL(NAME, ARITY, BYTES)                                                             \
+    static __attribute__((noinline)) void PASTE(NAME, _past)(HEAD)                             \
+    {                                                                                          \
+        op_blocks_past(HEAD_ARGS, ARITY, BYTES, PASTE(NAME, _block));                          \
+    }                                                                                          \
     static void NAME(HEAD)                                                                     \
     {                                                                                          \
-        op_blocks(HEAD_ARGS, ARITY, BYTES, PASTE(NAME, _block));                               \
+        if ((BYTES) % LINE_BYTES == 0 && UNLIKELY(ahead))                                      \
+            PASTE(NAME, _past)(HEAD_ARGS);                                                     \
+        else                                                                                   \
+            op_blocks(HEAD_ARGS, ARITY, PASTE(NAME, _block));                                  \
+    }
+#define KERNEL_OF_LARGE_BLOCKS(NAME, ARITY, BYTES)                                             \
+    static void NAME(HEAD)                                                                     \
+    {                                                                                          \
+        op_blocks_either(HEAD_ARGS, ARITY, BYTES, PASTE(NAME, _block));                        \
     }
 
 #endif

@@ -75,7 +75,7 @@ static void op_run_part(const tni_op_strip *op, char *d, const char *const *s, u
 {
     _Alignas(64) char pad[TNI_MAX_ARITY + 1][TNI_MATH_BLOCK * WIDEST];
     const char *from[TNI_MAX_ARITY];
-    const int64_t step[TNI_MAX_ARITY] = {0};
+    const int64_t step[TNI_MAX_ARITY + 1] = {0};
     ASSERT(first >= 0 && count > 0 && first + count <= op->block);
     ASSERT(op->block * op->width[0] <= (int)sizeof pad[0]);
     for (int k = 0; k < op->nsrc; k++) {
@@ -94,18 +94,19 @@ static void op_run(const tni_op_strip *op, char *d, const char *const *s, unsign
                    int64_t n, int64_t ahead)
 {
     const char *from[TNI_MAX_ARITY];
-    int64_t step[TNI_MAX_ARITY];
+    int64_t step[TNI_MAX_ARITY + 1];
     const int64_t blocks = n >> __builtin_ctz((unsigned)op->block), rest = n & (op->block - 1);
     ASSERT(op->block > 0 && (op->block & (op->block - 1)) == 0); /* no division: small calls */
+    step[0] = op->block * op->width[0];
     for (int k = 0; k < op->nsrc; k++)
-        step[k] = one >> k & 1 ? 0 : op->block * op->width[k + 1];
+        step[k + 1] = one >> k & 1 ? 0 : op->block * op->width[k + 1];
     if (blocks)
         op->fn(d, s, step, blocks, op->params, ahead);
     if (!rest)
         return;
     for (int k = 0; k < op->nsrc; k++)
-        from[k] = s[k] + blocks * step[k];
-    op_run_part(op, d + blocks * op->block * op->width[0], from, one, 0, rest);
+        from[k] = s[k] + blocks * step[k + 1];
+    op_run_part(op, d + blocks * step[0], from, one, 0, rest);
 }
 
 void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n)

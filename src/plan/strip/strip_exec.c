@@ -29,7 +29,7 @@ static void strip_cast_streamed(tni_cast_fn fn, char *d, int d_width, const char
 static void strip_do_one(const tni_strip_work *w, const tni_instr *x)
 {
     _Alignas(64) char value[TNI_SPLAT_BYTES];
-    const int64_t still[TNI_MAX_ARITY] = {0};
+    const int64_t still[TNI_MAX_ARITY + 1] = {0};
     const char *from[TNI_MAX_ARITY];
     const char *got = value;
     if (x->kind == TNI_DO_SPLAT) {
