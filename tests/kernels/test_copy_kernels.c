@@ -104,6 +104,17 @@ static void try_transpose_ahead(const tni_copy_kernels *k, int w, char *d, const
     k->transpose[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
 }
 
+static void try_pack(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    k->pack[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 0);
+}
+
+static void try_pack_ahead(const tni_copy_kernels *k, int w, char *d, const char *s,
+                           const tile *t)
+{
+    k->pack[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
+}
+
 /* One trip; every other tile has its lines prefetched. */
 static tni_trips one_trip(const tile *t)
 {
@@ -255,12 +266,14 @@ static void turns_of(const tni_copy_kernels *k, int w)
                 int64_t na = swap ? beside[i] : many, nb = swap ? many : beside[i];
                 tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
                 at_all_edges("transpose", k, w, &t, try_transpose);
+                at_all_edges("pack", k, w, &t, try_pack);
                 at_all_edges("transpose_many", k, w, &t, try_transpose_many);
                 at_all_edges("indexed", k, w, &t, try_indexed);
                 at_all_edges("interleave", k, w, &t, try_interleave);
                 t.d_step[1] += 5;
                 t.s_step[0] += 3;
                 at_all_edges("transpose with gaps", k, w, &t, try_transpose_ahead);
+                at_all_edges("pack with gaps", k, w, &t, try_pack_ahead);
                 t.d_step[1] = -t.d_step[1];
                 t.s_step[0] = -t.s_step[0];
                 at_all_edges("transpose backwards", k, w, &t, try_transpose);

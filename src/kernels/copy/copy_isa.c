@@ -353,6 +353,7 @@ const tni_copy_kernels TNI_TABLE(copy) = {
     .line_parts = 4 / WIDEST,
     .tile = {tile_1, tile_2, tile_4, tile_8, tile_16},
     .transpose = {transpose_1, transpose_2, transpose_4, transpose_8, transpose_16},
+    .pack = {pack_1, pack_2, pack_4, pack_8, pack_16},
     .transpose_many = {transpose_many_1, transpose_many_2, transpose_many_4, transpose_many_8,
                        transpose_many_16},
     .transpose_indexed = {transpose_indexed_1, transpose_indexed_2, transpose_indexed_4,

@@ -55,7 +55,11 @@ typedef struct tni_copy_kernels {
     void (*transpose[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
                                   int64_t na, int64_t nb, int64_t ahead);
 
-    /* The same for each trip of two loops, when dst lies in a cache. */
+    /* The same where s is in no cache. */
+    void (*pack[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
+                             int64_t nb, int64_t ahead);
+
+    /* As transpose for each trip of two loops, when dst lies in a cache. */
     void (*transpose_many[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
                                        int64_t na, int64_t nb, const tni_trips *t);
 
