@@ -105,11 +105,63 @@ static void programs(void **state)
     }
 }
 
+/* A conversion into narrower elements: a line of dst is several lines of the buffer, at every
+ * address, where blocks end with the rows. */
+static void narrower(void **state)
+{
+    (void)state;
+    static const tn_dtype to[] = {TN_F16, TN_U8};
+    enum { N = 1280 };
+    tn_tensor b = rows_of(b_data, TN_F32, N, ROWS, ROWS * 4), turned;
+    tn_tensor t = rows_of(t_data, TN_F32, ROWS, N, N * 4);
+    numbers(&b, 5);
+    OK(tn_transpose(&turned, &b, 0, 1));
+    OK(tn_rearrange(&t, &turned));
+    for (int i = 0; i < 2; i++)
+        for (int64_t into = 0; into < 64; into += (int64_t)tn_dtype_size(to[i]))
+            for (int64_t gap = 0; gap < 128; gap += 62) {
+                const int64_t step = N * (int64_t)tn_dtype_size(to[i]) + gap;
+                memset(got, 1, sizeof got);
+                memset(want, 1, sizeof want);
+                const tn_tensor d = rows_of(got + into, to[i], ROWS, N, step);
+                const tn_tensor w = rows_of(want + into, to[i], ROWS, N, step);
+                OK(tn_cast(&d, &turned));
+                OK(tn_cast(&w, &t));
+                assert_memory_equal(got, want, sizeof got);
+            }
+}
+
+/* Two sources of three are transposed, rows and columns of any number. */
+static void two_of_three(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][2] = {{67, 1293}, {64, 1024}, {1, 97}, {65, 127}, {16, 1030}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const int64_t m = shapes[i][0], n = shapes[i][1];
+        tn_tensor a = rows_of(a_data, TN_F32, m, n, n * 4),
+                  b = rows_of(b_data, TN_F32, n, m, m * 4), turned;
+        tn_tensor t = rows_of(t_data, TN_F32, m, n, n * 4);
+        const tn_tensor d = rows_of(got, TN_F32, m, n, n * 4),
+                        w = rows_of(want, TN_F32, m, n, n * 4);
+        numbers(&a, 3);
+        numbers(&b, 5);
+        OK(tn_transpose(&turned, &b, 0, 1));
+        OK(tn_rearrange(&t, &turned));
+        memset(got, 1, sizeof got);
+        memset(want, 1, sizeof want);
+        OK(tn_ternary(TN_FMA, &d, &turned, &a, &turned));
+        OK(tn_ternary(TN_FMA, &w, &t, &a, &t));
+        assert_memory_equal(got, want, sizeof got);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses),
         cmocka_unit_test(programs),
+        cmocka_unit_test(narrower),
+        cmocka_unit_test(two_of_three),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,18 +18,31 @@ static int64_t strip_lines(int64_t bytes)
     return (bytes + 63) & ~(int64_t)63;
 }
 
-/* Small blocks, packed operands, registers: their offsets in the arena.  Rows of a packed operand
- * are whole lines and one more where there is room: at a distance of a power of two they share
- * sets of L1. */
+/* Bytes of a row of a packed operand: whole lines and one more where there is room, because at a
+ * distance of a power of two rows share sets of L1; a strip may begin slack elements earlier. */
+static int64_t strip_pitch(const tni_strips *s, int64_t strip, int width, int64_t rows,
+                           int64_t *room)
+{
+    const int64_t dense = strip * width;
+    const int64_t apart = strip_lines((strip + s->slack) * width) + 64;
+    if (s->flat || s->map || s->columns || rows * (apart - dense) > *room)
+        return dense;
+    *room -= rows * (apart - dense);
+    return apart;
+}
+
+/* Small blocks, packed operands, registers: their offsets in the arena. */
 void tni_strips_lay_out(tni_strips *s)
 {
-    const int64_t strip = s->block[s->nest.ndim - 1];
+    const int64_t last = s->block[s->nest.ndim - 1];
+    const int64_t strip = s->columns ? s->instr[s->once].op.block : last;
     int64_t block = 1, at = (int64_t)s->nsmall * TNI_SPLAT_BYTES;
     for (int q = 0; q < s->nblock; q++)
         block *= s->block[s->axis[q]];
-    /* Two lines between registers: at a distance of 4 KB loads wait for stores. */
-    s->slack = s->down ? 64 / s->operand[0].width : 0;
+    block = block / last * strip;
+    s->slack = s->down && strip * s->operand[0].width >= 64 ? 64 / s->operand[0].width : 0;
     s->reg_size = (int32_t)strip_lines((s->flat ? block : strip + s->slack) * s->widest);
+    /* Two lines between registers: at a distance of 4 KB loads wait for stores. */
     s->reg_size += s->reg_size >= 2048 && s->reg_size % 4096 < 128 ? 128 : 0;
     int64_t room = TNI_ARENA - at - (int64_t)s->nreg * s->reg_size;
     for (int k = 0; k < s->nest.nop; k++) {
@@ -39,19 +52,18 @@ void tni_strips_lay_out(tni_strips *s)
             o->transpose |= tni_abs_step(s->nest.axis[s->axis[j]].step[k]) == o->width;
         room -= o->form == TNI_PACKED ? strip_lines(block * o->width) : 0;
     }
+    int slack = s->slack;
     for (int k = 0; k < s->nest.nop; k++) {
         tni_operand *o = &s->operand[k];
         if (o->form != TNI_PACKED)
             continue;
-        const int64_t rows = block / strip, dense = strip * o->width;
-        const int64_t more = rows * (strip_lines(dense) + 64 - dense);
-        const bool apart = !s->flat && !s->map && more <= room;
-        room -= apart ? more : 0;
-        s->slack = apart ? s->slack : 0;
-        o->pitch = (int32_t)(apart ? strip_lines(dense) + 64 : dense);
+        const int64_t rows = block / strip;
+        o->pitch = (int32_t)strip_pitch(s, strip, o->width, rows, &room);
+        slack = o->pitch < (strip + slack) * o->width ? 0 : slack;
         o->buffer = (int32_t)at;
         at += strip_lines(rows * o->pitch);
     }
+    s->slack = slack;
     ASSERT(at + (int64_t)s->nreg * s->reg_size <= TNI_ARENA);
     for (int i = 0; i < s->ninstr; i++) {
         tni_instr *x = &s->instr[i];

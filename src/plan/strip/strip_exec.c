@@ -1,9 +1,6 @@
 /* strip_exec.c - the instructions of elementwise plans on one strip, and the prefetch of the next. */
 #include "strip_work.h"
 
-/* For TNI_AHEAD, where rows are short: the next line, which is there. */
-enum { NOTHING = 64 };
-
 /* ---- instructions ---- */
 
 static char *strip_ref(const tni_strip_work *w, int16_t ref)
@@ -55,7 +52,7 @@ static void strip_do_apply(const tni_strip_work *w, const tni_instr *x, bool str
     for (int k = 0; k < x->op.nsrc; k++)
         from[k] = strip_ref(w, x->src[k]) + (x->ones >> k & 1 ? 0 : i * x->op.width[k + 1]);
     if (stream)
-        tni_op_stream(&x->op, to, from, x->ones, n, w->j->s->down ? NOTHING : TNI_AHEAD);
+        tni_op_stream(&x->op, to, from, x->ones, n, w->j->s->down ? TNI_NOT_AHEAD : TNI_AHEAD);
     else
         tni_op_run(&x->op, to, from, x->ones, n);
 }
@@ -115,35 +112,100 @@ static void strip_do_prefetching(tni_strip_work *w, const tni_instr *x, bool str
     }
 }
 
+/* The one op of a block: where its operands are, and what a row and a block of the kernel add. */
+typedef struct strip_op {
+    const tni_instr *x;
+    char *to;
+    const char *from[TNI_MAX_ARITY];
+    int64_t by[TNI_MAX_ARITY + 1], step[TNI_MAX_ARITY + 1]; /* dst, sources */
+    bool packed[TNI_MAX_ARITY];
+} strip_op;
+
+static strip_op strip_op_of(const tni_strip_work *w)
+{
+    const tni_strips *p = w->j->s;
+    const tni_axis *rows = &p->nest.axis[p->axis[0]];
+    strip_op o;
+    o.x = &p->instr[p->once];
+    o.to = w->at[0];
+    o.by[0] = rows->step[0];
+    o.step[0] = o.x->op.block * o.x->op.width[0];
+    for (int k = 0; k < o.x->op.nsrc; k++) {
+        const int ref = o.x->src[k];
+        const bool one = ref >= TNI_REFS;
+        o.packed[k] = !one && p->operand[ref].form == TNI_PACKED;
+        o.from[k] = one           ? strip_ref(w, (int16_t)ref)
+                    : o.packed[k] ? w->arena + p->operand[ref].buffer
+                                  : w->at[ref];
+        o.by[k + 1] = one ? 0 : o.packed[k] ? p->operand[ref].pitch : rows->step[ref];
+        o.step[k + 1] = o.x->ones >> k & 1 ? 0 : o.x->op.block * o.x->op.width[k + 1];
+    }
+    return o;
+}
+
 void tni_strip_exec_rows(tni_strip_work *w)
 {
     const tni_strip_job *j = w->j;
     const tni_strips *p = j->s;
-    const tni_instr *x = &p->instr[p->once];
     const tni_axis *rows = &p->nest.axis[p->axis[0]];
-    const int64_t n = w->row;
-    const char *from[TNI_MAX_ARITY];
-    int64_t by[TNI_MAX_ARITY];
-    char *to = w->at[0];
-    for (int k = 0; k < x->op.nsrc; k++) {
-        const int ref = x->src[k];
-        const bool packed = ref < TNI_REFS && p->operand[ref].form == TNI_PACKED;
-        from[k] = ref >= TNI_REFS ? strip_ref(w, (int16_t)ref)
-                  : packed        ? w->arena + p->operand[ref].buffer
-                                  : w->at[ref];
-        by[k] = ref >= TNI_REFS ? 0 : packed ? p->operand[ref].pitch : rows->step[ref];
-    }
-    for (int64_t r = 0; r < w->rows; r++, to += rows->step[0]) {
-        for (int k = 1; k < p->nest.nop && w->lines; k++)
-            w->next[k] = w->at[k] + r * rows->step[k] + (p->down ? w->ahead[k] : rows->step[k]);
-        w->prefetched = 0;
-        strip_prefetch(w, w->lines);
-        if (j->stream)
-            tni_op_stream(&x->op, to, from, x->ones, n, p->down ? NOTHING : TNI_AHEAD);
+    strip_op o = strip_op_of(w);
+    const tni_op_strip *op = &o.x->op;
+    const int64_t n = w->row, ahead = !j->stream ? 0 : p->down ? TNI_NOT_AHEAD : TNI_AHEAD;
+    for (int64_t r = 0; r < w->rows; r++, o.to += o.by[0]) {
+        const tni_strip_shift by = tni_strip_shift_of(w, o.to, n);
+        const char *from[TNI_MAX_ARITY];
+        char *to = o.to - by.begin * op->width[0];
+        for (int k = 0; k < op->nsrc; k++) {
+            const int64_t first = (o.packed[k] ? w->early : 0) - by.begin;
+            from[k] = o.from[k] + (o.x->ones >> k & 1 ? 0 : first * op->width[k + 1]);
+            o.from[k] += o.by[k + 1];
+        }
+        if (w->lines) {
+            for (int k = 1; k < p->nest.nop; k++)
+                w->next[k] =
+                    w->at[k] + r * rows->step[k] + (p->down ? w->ahead[k] : rows->step[k]);
+            w->prefetched = 0;
+            strip_prefetch(w, w->lines);
+        }
+        const int64_t count = n + by.begin - by.end;
+        if (count % op->block == 0 && (!ahead || (uintptr_t)to % 64 == 0))
+            op->fn(to, from, o.step, count / op->block, op->params, ahead);
+        else if (j->stream)
+            tni_op_stream(op, to, from, o.x->ones, count, ahead);
         else
-            tni_op_run(&x->op, to, from, x->ones, n);
-        for (int k = 0; k < x->op.nsrc; k++)
-            from[k] += by[k];
+            tni_op_run(op, to, from, o.x->ones, count);
+    }
+}
+
+void tni_strip_exec_columns(tni_strip_work *w)
+{
+    const tni_strips *p = w->j->s;
+    const tni_axis *in = &p->nest.axis[p->axis[1]];
+    strip_op o = strip_op_of(w);
+    const tni_op_strip *op = &o.x->op;
+    for (int64_t i = 0; i < w->n[1]; i += op->block, o.to += o.step[0]) {
+        const int64_t n = w->n[1] - i < op->block ? w->n[1] - i : op->block;
+        const char *from[TNI_MAX_ARITY];
+        for (int k = 0; k < op->nsrc; k++) {
+            const int ref = o.x->src[k];
+            from[k] = o.from[k];
+            if (!o.packed[k])
+                o.from[k] += o.step[k + 1];
+            else
+                w->j->k->transpose[tni_log2_width(op->width[k + 1])](
+                    w->arena + p->operand[ref].buffer, o.by[k + 1],
+                    w->at[ref] + i * in->step[ref], in->step[ref], n, w->n[0], 0);
+        }
+        char *to = o.to;
+        if (n == op->block) {
+            op->fn(to, from, o.by, w->n[0], op->params, 0);
+            continue;
+        }
+        for (int64_t r = 0; r < w->n[0]; r++, to += o.by[0]) {
+            tni_op_run(op, to, from, o.x->ones, n);
+            for (int k = 0; k < op->nsrc; k++)
+                from[k] += o.by[k + 1];
+        }
     }
 }
 

@@ -13,13 +13,18 @@ enum {
                            much as 50 to 100 elements */
     LONG = 32 * 1024,  /* elements of a block without buffers: far beyond the cost of a call */
     MAPPED = 4096,     /* elements of a block for a strip function of the user */
-    STAGE = 48 * 1024, /* bytes of a transposed operand's buffer: beyond L1, but rows of dst are
-                           longer; (x + t)*0.5 reaches 0.50 of a pass with 32 KB, 0.54 so */
-    NEAR = 24 * 1024,  /* bytes of all registers: strips of 512 to 1024 f32 are best */
+    STAGE = 32 * 1024, /* bytes of a transposed operand's buffer: L1, in which 32 x 256 f32 are
+                           faster than 32 x 128 and 32 x 384; */
+    STAGE_OUT = 48 * 1024, /* and of dst, which is better off with longer rows of the sources */
+    NEAR = 24 * 1024,      /* bytes of all registers: strips of 512 to 1024 f32 are best */
     PIECE = 128, /* bytes of a run in an operand that is transposed: with one line, and rows
                            of dst twice as long, a + b.T of 4096 x 4096 f32 is at 0.67 of a loop,
-                           with two at 0.83 */
+                           with two at 0.83; */
+    ROWS = 64,   /* most rows of a block: one line of u8 is better than two */
     LEAST_PIECE = 16, /* elements of it: a vector of any width */
+    MANY = 1024,      /* elements of a row of a block that is done by columns */
+    ALIASED = 512, /* rows so many bytes apart, or a multiple, share sets of L1: 64 of them do
+                           not fit it */
     STREAM_LEAST =
         1024 /* bytes of a row that is worth streaming: its ends are not whole lines */
 };
@@ -82,28 +87,42 @@ static int strip_second(const tni_strips *s)
     return last - 1;
 }
 
-/* Elements that a block takes of the n along the axis that goes with the inner one: whole lines of
- * the operand that is transposed. */
+/* The instructions of a strip are one op, from operands to dst. */
+static bool strip_is_one_op(const tni_strips *s)
+{
+    const tni_instr *x = &s->instr[s->once];
+    return !s->flat && s->ninstr - s->once == 1 && x->kind == TNI_DO_APPLY && !x->one &&
+           x->out == 0 && s->operand[0].form == TNI_DIRECT;
+}
+
+/* Elements that a block takes of the n along the axis that goes with the inner one: two lines of the
+ * widest operand, but no less than one of what is transposed, and no more than ROWS. */
 static int64_t strip_piece(const tni_strips *s, int64_t n)
 {
-    int64_t piece = LEAST_PIECE;
-    for (int k = s->nest.nop - 1; k >= 0; k--)
-        if (strip_needs_packing(s, k))
-            piece = PIECE / s->operand[k].width;
-    piece = piece < LEAST_PIECE ? LEAST_PIECE : piece;
+    int widest = 1, packed = 1;
+    for (int k = 0; k < s->nest.nop; k++) {
+        const int width = s->operand[k].width;
+        widest = width > widest ? width : widest;
+        packed = strip_needs_packing(s, k) && width > packed ? width : packed;
+    }
+    int64_t piece = PIECE / widest;
+    if (!s->far && strip_is_one_op(s))
+        piece = 2 * piece;
+    piece = piece < 64 / packed ? 64 / packed : piece;
+    piece = piece < LEAST_PIECE ? LEAST_PIECE : piece < ROWS ? piece : ROWS;
     return piece < n ? piece : n;
 }
 
-/* Cut n into equal blocks of at most most, multiples of 16 where they can be. */
+/* Cut n into equal blocks of at most most, which end with lines of any operand where they can. */
 static int64_t strip_cut(int64_t n, int64_t most)
 {
+    const int64_t even = most >= 64 ? 64 : most >= 16 ? 16 : 1;
     if (most < 1)
         most = 1;
     if (n <= most)
         return n;
-    int64_t each = tni_ceil_div(n, tni_ceil_div(n, most));
-    int64_t even = (each + 15) & ~(int64_t)15;
-    return even <= most ? even : each;
+    const int64_t each = tni_ceil_div(n, tni_ceil_div(n, most / even * even));
+    return (each + even - 1) / even * even;
 }
 
 /* Operand k is one value in every block. */
@@ -171,8 +190,9 @@ static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip,
     *strip = registers ? NEAR / registers : LONG;
     *block = s->map ? MAPPED : LONG;
     if (packed) {
-        *block = capacity / (packed + (s->flat ? registers : registers / run + 1));
-        *block = *block < STAGE / widest ? *block : STAGE / widest;
+        *block = capacity / (packed + (s->flat ? registers : registers / run)) / 16 * 15;
+        const int64_t stage = s->operand[0].form == TNI_PACKED ? STAGE_OUT : STAGE;
+        *block = *block < stage / widest ? *block : stage / widest;
     }
     if (s->flat && registers && !packed)
         *block = *strip;
@@ -226,17 +246,34 @@ static void strip_cut_blocks(tni_strips *s)
         s->block[last] =
             strip_cut(in->n, s->flat ? most / run : strip_least(strip, most / run));
         s->block[second] = strip_least(most / s->block[last] / run * run, out->n);
-        s->down = !s->flat && s->bytes >= tni_cache_sizes()->stream;
+        s->down = !s->flat && s->far;
         s->axis[0] = second;
         s->axis[1] = last;
         s->nblock = 2;
         if (s->block[last] == in->n && s->block[second] == out->n)
             strip_grow(s, in->n * out->n, most, 1ull << last | 1ull << second);
     }
+}
+
+/* The op takes what is transposed by columns: in a cache, where rows of dst do not share sets. */
+static bool strip_takes_columns(const tni_strips *s)
+{
+    const tni_axis *rows = &s->nest.axis[s->axis[0]];
+    bool packs = false, squares = true;
+    for (int k = 1; k < s->nest.nop; k++) {
+        const bool packed = s->operand[k].form == TNI_PACKED;
+        packs |= packed;
+        squares &= !packed || rows->step[k] == s->operand[k].width;
+    }
+    return s->op_alone && packs && squares && !s->far && rows->step[0] % ALIASED;
+}
+
+static void strip_count_items(tni_strips *s)
+{
     s->items = 1;
-    for (int i = 0; i < nest->ndim; i++) {
-        ASSERT(s->block[i] >= 1 && s->block[i] <= nest->axis[i].n);
-        s->items *= tni_ceil_div(nest->axis[i].n, s->block[i]);
+    for (int i = 0; i < s->nest.ndim; i++) {
+        ASSERT(s->block[i] >= 1 && s->block[i] <= s->nest.axis[i].n);
+        s->items *= tni_ceil_div(s->nest.axis[i].n, s->block[i]);
     }
     ASSERT(s->nblock <= TNI_BLOCK_AXES && s->items >= 1 && s->items <= s->count);
 }
@@ -251,6 +288,7 @@ static void strip_measure(tni_strips *s)
     for (int k = 0; k < nest->nop; k++)
         width += s->operand[k].width;
     s->bytes = tni_mul_saturated(s->count, width);
+    s->far = s->bytes >= tni_cache_sizes()->stream;
 }
 
 /* Whether the result is large, and its rows are worth streaming. */
@@ -307,11 +345,13 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
     strip_cut_blocks(s);
     if (s->flat && strip_classify(s, true))
         tni_strips_lower(s, p);
+    s->op_alone = s->nblock == 2 && strip_is_one_op(s);
+    s->columns = strip_takes_columns(s);
+    if (s->columns)
+        s->block[nest->ndim - 1] = strip_cut(in->n, MANY);
+    strip_count_items(s);
     s->single = strip_is_single(s);
     s->prefetch = (s->nreg > 0 || s->down) && s->bytes >= TNI_PREFETCH_LEAST;
-    s->op_alone = s->nblock == 2 && !s->flat && s->ninstr - s->once == 1 &&
-                  s->instr[s->once].kind == TNI_DO_APPLY && !s->instr[s->once].one &&
-                  s->instr[s->once].out == 0 && s->operand[0].form == TNI_DIRECT;
     tni_strips_lay_out(s);
 }
 
@@ -337,7 +377,8 @@ int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program
     s->map = NULL;
     s->steps = p->nstep;
     s->results = p->nvalue;
-    s->stream = s->prefetch = s->flat = s->down = s->op_alone = s->nest.empty = false;
+    s->stream = s->prefetch = s->flat = s->down = s->op_alone = s->columns = s->nest.empty =
+        false;
     tni_strips_lower(s, p);
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1);
     const int64_t capacity =

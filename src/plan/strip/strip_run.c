@@ -31,13 +31,14 @@ static void strip_pack(const tni_strip_work *w, int k, char *buffer, bool out)
     const int last = p->nblock - 1, second = last > 0 ? strip_beside(p, k) : -1;
     const int log2 = tni_log2_width(p->operand[k].width);
     int64_t n[2] = {1, 1}, b[2] = {0, 0}, t[2] = {0, 0}; /* last, second: buffer, tensor */
+    const int64_t early = out ? 0 : w->early;
     int64_t bytes = p->operand[k].width;
     tni_axis axis[TNI_BLOCK_AXES];
     int loops = 0;
     for (int j = last; j >= 0; j--) {
         const int64_t step = p->nest.axis[p->axis[j]].step[k];
         if (j == last || j == second) {
-            n[j != last] = w->n[j];
+            n[j != last] = w->n[j] + (j == last ? early : 0);
             b[j != last] = bytes;
             t[j != last] = step;
         } else {
@@ -53,9 +54,10 @@ static void strip_pack(const tni_strip_work *w, int k, char *buffer, bool out)
     tni_walk walk;
     tni_walk_seek(&walk, axis + TNI_BLOCK_AXES - loops, loops, 2, 0);
     do {
-        char *in_buffer = buffer + walk.offset[0], *in_tensor = w->at[k] + walk.offset[1];
-        if (transposed)
-            w->j->k->transpose[log2](in_buffer, b[1], in_tensor, t[0], n[0], n[1], w->ahead[k]);
+        char *in_buffer = buffer + walk.offset[0],
+             *in_tensor = w->at[k] - early * t[0] + walk.offset[1];
+        if (transposed && p->far)
+            w->j->k->pack[log2](in_buffer, b[1], in_tensor, t[0], n[0], n[1], w->ahead[k]);
         else if (out)
             w->j->k->tile[log2](in_tensor, t, in_buffer, b, n);
         else
@@ -90,6 +92,10 @@ static void strip_run_block(tni_strip_work *w)
     w->row = p->flat ? w->total : w->n[last];
     w->rows = p->flat ? 1 : w->total / w->row;
     ASSERT(w->rows * w->row == w->total);
+    if (p->columns) {
+        tni_strip_exec_columns(w);
+        return;
+    }
     for (int k = 1; k < p->nest.nop; k++)
         if (p->operand[k].form == TNI_PACKED && strip_cache_miss(w, k, w->at[k]))
             strip_pack(w, k, w->arena + p->operand[k].buffer, false);
@@ -101,6 +107,7 @@ static void strip_run_block(tni_strip_work *w)
         for (int k = 0; k < p->nest.nop; k++)
             axis[j].step[k] = p->nest.axis[p->axis[j]].step[k];
     }
+    const int64_t n = w->row;
     if (w->j->prefetch)
         tni_strip_prefetch_begin(w);
     if (p->op_alone) {
@@ -110,10 +117,15 @@ static void strip_run_block(tni_strip_work *w)
     tni_walk walk;
     tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
     for (int64_t r = 0; r < w->rows; r++) {
+        const tni_strip_shift by = tni_strip_shift_of(w, w->at[0] + walk.offset[0], n);
+        w->row = n + by.begin - by.end;
         for (int k = 0; k < p->nest.nop; k++) {
             const tni_operand *o = &p->operand[k];
-            w->strip[k] = o->form == TNI_PACKED ? w->arena + o->buffer + r * o->pitch
-                                                : w->at[k] + walk.offset[k];
+            w->strip[k] =
+                o->form == TNI_PACKED
+                    ? w->arena + o->buffer + r * o->pitch + (w->early - by.begin) * o->width
+                    : w->at[k] + walk.offset[k] -
+                          by.begin * p->nest.axis[p->axis[last]].step[k];
         }
         if (w->lines && p->down) /* the same row of the next block, or the next row */
             strip_next(w, w->ahead, walk.offset);
@@ -126,30 +138,19 @@ static void strip_run_block(tni_strip_work *w)
         strip_pack(w, 0, w->arena + p->operand[0].buffer, true);
 }
 
-/* Elements by which strips begin earlier, so that they begin with lines of dst, where the rows of
- * dst are lines apart: the ends of strips that are not whole lines are slow to stream. */
-static int64_t strip_back(const tni_strip_job *j)
+/* Elements by which strips may begin earlier: as many as lie between the beginning of a line of dst
+ * and that of a block, in any row.  The ends of strips that are not whole lines are slow to stream. */
+static int strip_early(const tni_strip_job *j)
 {
     const tni_strips *p = j->s;
     const int last = p->nest.ndim - 1, width = p->operand[0].width;
-    int64_t phase = p->block[last] * width;
+    const uintptr_t into = (uintptr_t)j->at[0] & 63;
+    if (!j->stream || !p->slack || into % (uintptr_t)width)
+        return 0;
+    int64_t phases = p->block[last] * width;
     for (int i = 0; i < last; i++)
-        phase |= p->nest.axis[i].step[0];
-    const int64_t into = (int64_t)((uintptr_t)j->at[0] & 63);
-    return j->stream && p->slack && phase % 64 == 0 && into % width == 0 ? into / width : 0;
-}
-
-/* The block begins back elements earlier unless it is the first of its loop, and ends earlier
- * unless it is the last. */
-static void strip_move_back(tni_strip_work *w, const tni_axis *loop, int64_t at)
-{
-    const tni_strips *p = w->j->s;
-    const int q = p->nblock - 1;
-    const int64_t before = at > 0 ? w->j->back : 0, after = at + 1 < loop->n ? w->j->back : 0;
-    w->total = w->total / w->n[q] * (w->n[q] + before - after);
-    w->n[q] += before - after;
-    for (int k = 0; k < p->nest.nop; k++)
-        w->at[k] -= before * p->nest.axis[p->nest.ndim - 1].step[k];
+        phases |= p->nest.axis[i].step[0];
+    return phases % 64 ? p->slack : (int)into / width;
 }
 
 /* Blocks [first, last): the extents of each, and the way to the next one. */
@@ -159,10 +160,12 @@ static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t f
     const tni_strips *p = j->s;
     const tni_nest *nest = &p->nest;
     tni_axis axis[TN_MAX_NDIM]; /* the loops over blocks, */
-    int loop[TN_MAX_NDIM];      /* and which of them an axis is */
+    int loop[TN_MAX_NDIM];      /* and which of them an axis is, */
+    int along = 0;              /* and the last one */
     for (int i = 0; i < nest->ndim; i++) {
         const bool after = p->down && i > p->axis[0];
         const int q = loop[i] = p->down && i == p->axis[0] ? nest->ndim - 1 : i - after;
+        along = q;
         axis[q].n = tni_ceil_div(nest->axis[i].n, p->block[i]);
         for (int k = 0; k < nest->nop; k++)
             axis[q].step[k] = p->block[i] * nest->axis[i].step[k];
@@ -181,8 +184,10 @@ static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t f
             w->at[k] = j->at[k] + walk.offset[k];
             w->ahead[k] = -walk.offset[k];
         }
-        if (j->back)
-            strip_move_back(w, &axis[loop[nest->ndim - 1]], walk.at[loop[nest->ndim - 1]]);
+        if (j->early) {
+            w->early = walk.at[along] > 0 ? j->early : 0;
+            w->more = walk.at[along] + 1 < axis[along].n;
+        }
         ASSERT(w->total > 0 && w->total <= p->count);
         tni_walk_next(&walk);
         for (int k = 0; k < nest->nop; k++)
@@ -218,7 +223,8 @@ static void strip_run_part(void *arg, int part)
     w.j = j;
     w.arena = arena;
     w.row = 1;
-    w.lines = 0;
+    w.lines = w.early = 0;
+    w.more = false;
     const int64_t begin = p->single && p->items > 1 ? first * p->block[0] : 0;
     for (int k = 0; k < p->nest.nop; k++)
         w.strip[k] = j->at[k] + begin * p->nest.axis[0].step[k];
@@ -249,7 +255,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs)
         j.at[k] = (char *)at;
         j.stream &= srcs[k - 1] != dst; /* in place the lines are in the cache already */
     }
-    j.back = s->down ? strip_back(&j) : 0;
+    j.early = strip_early(&j);
     j.parts = tni_run_parts(s->bytes, s->items);
     if (j.parts > 1)
         tni_parallel(j.parts, strip_run_part, &j);
@@ -265,7 +271,7 @@ void tni_strips_run_dense(const tni_strips *s, char *arena, bool first, char *co
     j.s = s;
     j.k = tni_kernels_of(tni_isa_level())->copy;
     j.stream = false;
-    j.back = 0;
+    j.early = 0;
     w.j = &j;
     w.arena = arena;
     w.row = n;

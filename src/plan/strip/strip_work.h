@@ -9,8 +9,9 @@ typedef struct tni_strip_job {
     const tni_copy_kernels *k;
     char *at[TNI_MAX_OPERANDS]; /* element (0, …, 0) of the nest; sources are not written */
     int parts;
-    int64_t back; /* elements by which strips of all blocks but the first begin earlier */
     bool stream, prefetch;
+    int early; /* elements by which strips may begin earlier, so that they begin and end with lines
+                  of dst; 0: they do so anyway, or need not */
 } tni_strip_job;
 
 /* One block of one part. */
@@ -21,6 +22,8 @@ typedef struct tni_strip_work {
     int64_t ahead[TNI_MAX_OPERANDS];    /* bytes from there to the next block's */
     int64_t n[TNI_BLOCK_AXES], total;   /* its extents, its elements */
     int64_t row, rows;                  /* elements of a strip, strips */
+    int64_t early;                      /* elements that are packed before the block, */
+    bool more;                          /* and whether another one follows in its rows */
     char *strip[TNI_REFS];              /* where each operand or result is in this strip */
     const char *next[TNI_MAX_OPERANDS]; /* and where in the next one */
     int64_t prefetched, lines;          /* lines of the next strip: prefetched, all */
@@ -33,6 +36,23 @@ void tni_strip_exec(tni_strip_work *w, int first, int last);
 
 /* Run the one op of a plan on all rows of the block of w. */
 void tni_strip_exec_rows(tni_strip_work *w);
+
+/* The same, columns of blocks: what is transposed goes from L1 straight into the op. */
+void tni_strip_exec_columns(tni_strip_work *w);
+
+/* The strip of the row at d, n elements: how many elements earlier it begins and ends. */
+typedef struct tni_strip_shift {
+    int64_t begin, end;
+} tni_strip_shift;
+
+static inline tni_strip_shift tni_strip_shift_of(const tni_strip_work *w, const char *d,
+                                                 int64_t n)
+{
+    const int width = w->j->s->operand[0].width;
+    const char *end = d + n * width;
+    return (tni_strip_shift){w->early ? (int64_t)((uintptr_t)d & 63) / width : 0,
+                             w->more ? (int64_t)((uintptr_t)end & 63) / width : 0};
+}
 
 /* Where the next strip lies in the sources is known before this one is computed.  Its lines are
  * prefetched in equal shares by all steps of this one, so that memory works while the later ones

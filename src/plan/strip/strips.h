@@ -69,8 +69,11 @@ typedef struct tni_strips {
     bool single;   /* nothing is packed and a part is one strip */
     bool stream;   /* dst is written past the caches */
     bool prefetch; /* sources come from memory: those of the next strip are prefetched */
-    bool down;     /* blocks follow each other along axis[0], not along the last axis */
-    int slack; /* elements that a strip may be longer, so that blocks end with lines of dst */
+    bool far;      /* operands are in no cache, */
+    bool down;     /* and blocks follow each other along axis[0], not along the last axis */
+    bool
+        columns; /* the op of a block is done by columns: TNI_BLOCK bytes of each of its rows */
+    int slack;   /* elements that a strip may be longer, so that it begins with a line of dst */
     int nblock;
     int axis[TNI_BLOCK_AXES];    /* the block's axes, outermost first */
     int64_t block[TN_MAX_NDIM];  /* extent of a block along each axis of the nest */
