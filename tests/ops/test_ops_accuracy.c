@@ -140,6 +140,23 @@ static void check_special(tn_op op, double x, double y, double want, int isa, tn
                  tn_dtype_name(t), isa, x, y, got.f, want);
 }
 
+/* Sizes that are no normal numbers. */
+static void sign_of_complex(void **state)
+{
+    (void)state;
+    static const double xs[][2] = {
+        {3e-310, 4e-310}, {-3e-320, 4e-320}, {0.75e308, -1e308 * 1.6}};
+    for (int i = 0; i < COUNT(xs); i++) {
+        double from[2] = {xs[i][0], xs[i][1]}, got[2];
+        tn_tensor x, d;
+        assert_int_equal(tn_init(&x, from, TN_C128, 0, NULL), TN_OK);
+        assert_int_equal(tn_init(&d, got, TN_C128, 0, NULL), TN_OK);
+        assert_int_equal(tn_unary(TN_SIGN, &d, &x), TN_OK);
+        const long double re = xs[i][0], im = xs[i][1], size = sqrtl(re * re + im * im);
+        assert_true(fabsl(got[0] - re / size) < 1e-15L && fabsl(got[1] - im / size) < 1e-15L);
+    }
+}
+
 /* Values at the ends, as the Array API standard has them where it speaks. */
 static void special_values(void **state)
 {
@@ -384,6 +401,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(every_function, &f32),
         cmocka_unit_test_prestate(every_function, &f64),
+        cmocka_unit_test(sign_of_complex),
         cmocka_unit_test(special_values),
         cmocka_unit_test(complex_ends),
     };

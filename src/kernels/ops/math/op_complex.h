@@ -94,10 +94,16 @@ static inline c128 expm1_c128(c128 x, c128 y)
                   x.im == 0 ? x.im : exp(x.re) * sin(x.im)};
 }
 
-/* x / |x|, and 0 of 0. */
+/* x / |x|, and 0 of 0.  A size below the normal numbers has lost digits, and one beyond them is
+ * infinite: x is scaled by a power of two first. */
 static inline c128 sign_c128(c128 x, c128 y)
 {
-    const double size = abs_c128(x, y);
+    double size = abs_c128(x, y);
+    if (size < 0x1p-1000 || (isinf(size) && finite_c128(x))) {
+        const double scale = size < 1 ? 0x1p100 : 0x1p-2;
+        x = (c128){x.re * scale, x.im * scale};
+        size = abs_c128(x, y);
+    }
     return size == 0 ? (c128){0, 0} : (c128){x.re / size, x.im / size};
 }
 
