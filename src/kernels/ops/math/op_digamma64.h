@@ -1,11 +1,14 @@
 /* op_digamma64.h - digamma of f64 on blocks of 16.
  *
- * Below 0 digamma has a zero between any two integers, where large terms cancel: the logarithm
- * and the cotangent are therefore computed as sums of two f64. */
+ * Above 0 it is a table of polynomials.  Below, it has a zero between any two integers, where large
+ * terms cancel: the logarithm and the cotangent are therefore computed as sums of two f64, one
+ * element after the other. */
 #ifndef TNI_OP_DIGAMMA64_H
 #define TNI_OP_DIGAMMA64_H
 
+#include "op_log64.h"
 #include "op_math64.h"
+#include "op_pieces64.h"
 
 /* high + low, low being much smaller. */
 typedef struct pair64 {
@@ -74,25 +77,6 @@ static inline pair64 pair_cotangent(double x)
     return part < 0 ? (pair64){-r.high, -r.low} : r;
 }
 
-/* Around its zero digamma is (x - zero) times a polynomial in x - 1.6, for x in [1, 2.2]. */
-static inline double digamma_near(double x)
-{
-    static const double c[] = {
-        0x1.d2693a39f00ccp-1,   -0x1.84bb0e139c1fcp-2,  0x1.9bf839e740201p-3,
-        -0x1.da9c50c3d4de4p-4,  0x1.1be442996a485p-4,   -0x1.5a31a4a897d55p-5,
-        0x1.aa94e98f5dbabp-6,   -0x1.085dc37608d4ep-6,  0x1.48ca52be6a8dcp-7,
-        -0x1.99bce02f102afp-8,  0x1.ff3a19a0a790ap-9,   -0x1.3f22143e9b45fp-9,
-        0x1.8ea1e13151c3fp-10,  -0x1.f2c994a64bccap-11, 0x1.37c3ec1bb0d57p-11,
-        -0x1.7eeae22e72e50p-12, 0x1.dd38766237d35p-13,  -0x1.54025bbed8020p-13,
-        0x1.aeb4d9e778cacp-14,  -0x1.a98fce1d46280p-16, 0x1.de84ba67d3626p-17,
-        -0x1.b47a238526d42p-15, 0x1.178accdd1d97cp-15,
-    };
-    double q = c[sizeof c / sizeof *c - 1];
-    for (int i = (int)(sizeof c / sizeof *c) - 2; i >= 0; i--)
-        q = q * (x - 1.6) + c[i];
-    return ((x - 0x1.762d86356be3fp+0) - 0x1.b86a722197829p-54) * q;
-}
-
 /* sum += 1 / (y + y_low), with the part that rounding drops. */
 static inline void add_inverse(double *sum, double *rest, double y, double y_low)
 {
@@ -102,39 +86,75 @@ static inline void add_inverse(double *sum, double *rest, double y, double y_low
     *sum = s;
 }
 
-/* From x, steps of one up to where the asymptotic series holds; far below 0 by reflection. */
+/* Of what is not in (0, infinity): from x, steps of one up to where the asymptotic series holds;
+ * far below 0 by reflection. */
+static double digamma_below(double x)
+{
+    const bool far = x < -22;
+    const double from = far ? 1 - x : x;
+    double up = from, up_low = far ? (1 - from) - x : 0, sum = 0, rest = 0;
+    if (!(x < 0))
+        return x == 0 ? -__builtin_copysign(INFINITY, x) : x;
+    if (x == __builtin_floor(x))
+        return NAN;
+    for (int i = 1; i <= 33 && up < 10; i++) {
+        add_inverse(&sum, &rest, up, up_low);
+        up = from + i;
+        up_low = SIZE(from) < i ? from - (up - i) : i - (up - from);
+    }
+    const double q = 1 / (up * up);
+    double s = q * (1.0 / 12);
+    s = q * (691.0 / 32760 - s);
+    s = q * (1.0 / 132 - s);
+    s = q * (1.0 / 240 - s);
+    s = q * (1.0 / 252 - s);
+    s = q * (1.0 / 120 - s);
+    s = q * (1.0 / 12 - s);
+    const pair64 log = pair_log(up), cot = pair_cotangent(x);
+    const double left = rest == rest ? rest - log.low - up_low / up : 0;
+    const double less = 0.5 / up + s + left;
+    return far ? (log.high - cot.high) - (less + cot.low) : (log.high - sum) - less;
+}
+
+/* log(x) and the asymptotic series, for x from 16 on. */
+INLINE wide digamma_far(wide x)
+{
+    static const double c[] = {1.0 / 12,   -1.0 / 120, 1.0 / 252,
+                               -1.0 / 240, 1.0 / 132,  -691.0 / 32760};
+    const wide inverse = 1.0 / x, q = inverse * inverse, zero = wide_splat(0);
+    wide low;
+    const wide high = log_pair(x, zero, zero, &low);
+    return high - (wide_mad(q, WIDE_POLY(c, q), 0.5 * inverse) - low);
+}
+
+/* Of x in (0, infinity): a polynomial on [1, 16), one step up below 1. */
+INLINE wide digamma_wide(wide x)
+{
+    const wide one = wide_splat(1), zero = wide_splat(0), step = wide_less(x, one, one, zero);
+    const wide up = wide_most(x + step, 0x1.fffffffffffffp+3),
+               up_low = wide_less(x, one, x - (up - 1.0), zero);
+    const wide_ints i = (wide_ints)up >> 50;
+    const wide middle = wide_lookup(digamma_pieces[0], i);
+    const wide less =
+        wide_same(middle, wide_splat(DIGAMMA_ZERO), wide_splat(DIGAMMA_ZERO_LOW), zero);
+    const wide t = (up - middle) - (less - up_low);
+    const wide p = pieces_poly(digamma_pieces + 3, 13, t, i);
+    const wide near =
+        wide_lookup(digamma_pieces[1], i) + wide_mad(t, p, wide_lookup(digamma_pieces[2], i));
+    const wide value = near - step / x;
+    if (wide_all(x, 16))
+        return value;
+    return wide_less(x, wide_splat(16), value, digamma_far(x));
+}
+
 BLOCK64(digamma)
 {
     UNUSED;
-    EACH
-    {
-        const bool far = x[j] < -22;
-        const double from = far ? 1 - x[j] : x[j];
-        double up = from, up_low = far ? (1 - from) - x[j] : 0, sum = 0, rest = 0;
-        for (int i = 1; i <= 33 && up < 10; i++) {
-            add_inverse(&sum, &rest, up, up_low);
-            up = from + i;
-            up_low = SIZE(from) < i ? from - (up - i) : i - (up - from);
-        }
-        const double q = 1 / (up * up);
-        double s = q * (1.0 / 12);
-        s = q * (691.0 / 32760 - s);
-        s = q * (1.0 / 132 - s);
-        s = q * (1.0 / 240 - s);
-        s = q * (1.0 / 252 - s);
-        s = q * (1.0 / 120 - s);
-        s = q * (1.0 / 12 - s);
-        const pair64 log = pair_log(up), cot = pair_cotangent(x[j]);
-        const double left = rest == rest ? rest - log.low - up_low / up : 0;
-        const double less = 0.5 / up + s + left;
-        const double value =
-            far ? (log.high - cot.high) - (less + cot.low) : (log.high - sum) - less;
-        const bool pole = x[j] < 0 && x[j] == __builtin_floor(x[j]);
-        r[j] = x[j] == 0                          ? -__builtin_copysign(INFINITY, x[j])
-               : x[j] == INFINITY || x[j] != x[j] ? x[j]
-               : pole                             ? NAN
-               : x[j] > 1 && x[j] < 2.2           ? digamma_near(x[j])
-                                                  : value;
+    for (int j = 0; j < MATH_BLOCK; j += WIDE_LANES) {
+        const wide v = wide_load(x + j);
+        wide_store(r + j, digamma_wide(v));
+        for (int k = j; k < j + WIDE_LANES && !(wide_all(-v, 0) && wide_all(v, INFINITY)); k++)
+            r[k] = x[k] > 0 && x[k] < INFINITY ? r[k] : digamma_below(x[k]);
     }
 }
 

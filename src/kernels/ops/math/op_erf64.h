@@ -6,18 +6,6 @@
 #include "op_math64.h"
 #include "op_pieces64.h"
 
-/* p0 + p1 t + … of piece i, in two chains; rows are those of p0, p1, … */
-INLINE wide erf_poly(const double (*rows)[WIDE_ENTRIES], int n, wide t, wide_ints i)
-{
-    const wide q = t * t;
-    wide even = wide_lookup(rows[(n - 1) & ~1], i), odd = wide_lookup(rows[(n - 2) | 1], i);
-    for (int k = ((n - 1) & ~1) - 2; k >= 0; k -= 2)
-        even = wide_mad(even, q, wide_lookup(rows[k], i));
-    for (int k = ((n - 2) | 1) - 2; k >= 1; k -= 2)
-        odd = wide_mad(odd, q, wide_lookup(rows[k], i));
-    return wide_mad(odd, t, even);
-}
-
 /* Within 0.8 ulp. */
 INLINE wide erf_wide(wide x)
 {
@@ -26,7 +14,7 @@ INLINE wide erf_wide(wide x)
     const wide n = z - WIDE_SHIFT, t = wide_mad(n, wide_splat(-ERF_STEP), v);
     const wide_ints i = (wide_ints)z;
     const wide two = wide_splat(2), u = wide_less(n, two, v, t);
-    const wide p = erf_poly(erf_pieces + 2, 12, wide_less(n, two, v * v, t), i);
+    const wide p = pieces_poly(erf_pieces + 2, 12, wide_less(n, two, v * v, t), i);
     const wide c = wide_less(n, two, v, wide_lookup(erf_pieces[0], i));
     return wide_signed(c + wide_mad(u, p, wide_lookup(erf_pieces[1], i)), x);
 }
@@ -37,7 +25,7 @@ INLINE wide erfc_wide(wide x)
     const wide v = wide_most(wide_abs(x), 27.5), square = v * v, half = wide_splat(0.5);
     const wide_ints i = (wide_ints)(v + 2.0) >> 50;
     const wide from = v - wide_lookup(erfc_pieces[0], i), t = wide_less(v, half, square, from);
-    const wide p = erf_poly(erfc_pieces + 3, 14, t, i), less = 1.0 - v, none = wide_splat(0);
+    const wide p = pieces_poly(erfc_pieces + 3, 14, t, i), less = 1.0 - v, none = wide_splat(0);
     wide n, rest;
     wide e = exp_pair(-square, -wide_low_product(v, v, square), &n, &rest);
     n = wide_less(v, half, none, n);

@@ -8,13 +8,30 @@
  *                 the first two t is v and the polynomial is one of v v: erf(v) = v + v p(v v)
  * erfc_pieces     erfc(v) e^(v v) for v in [0, 30]: middle, c (26 digits), low, p0 …  The piece is in
  *                 the lower digits of the exponent and the upper ones of the fraction of v + 2; for
- *                 v in [0, 0.5], the first one, erfc(v) = 1 - v + v p(v v) */
+ *                 v in [0, 0.5], the first one, erfc(v) = 1 - v + v p(v v)
+ * digamma_pieces  digamma(v) for v in [1, 16): middle, c, low, p0 …  The piece is in the lower digits of
+ *                 the exponent and the upper ones of the fraction of v; the middle of the one that has
+ *                 its zero is the zero, to DIGAMMA_ZERO_LOW */
 #ifndef TNI_OP_PIECES64_H
 #define TNI_OP_PIECES64_H
 
 #include "kernels/ops/op_lanes64.h"
 
-#define ERF_STEP 0.3828125
+/* p0 + p1 t + … of piece i, in two chains; rows are those of p0, p1, … */
+INLINE wide pieces_poly(const double (*rows)[WIDE_ENTRIES], int n, wide t, wide_ints i)
+{
+    const wide q = t * t;
+    wide even = wide_lookup(rows[(n - 1) & ~1], i), odd = wide_lookup(rows[(n - 2) | 1], i);
+    for (int k = ((n - 1) & ~1) - 2; k >= 0; k -= 2)
+        even = wide_mad(even, q, wide_lookup(rows[k], i));
+    for (int k = ((n - 2) | 1) - 2; k >= 1; k -= 2)
+        odd = wide_mad(odd, q, wide_lookup(rows[k], i));
+    return wide_mad(odd, t, even);
+}
+
+#define ERF_STEP         0.3828125
+#define DIGAMMA_ZERO     0x1.762d86356be3fp+0
+#define DIGAMMA_ZERO_LOW 0x1.b86a722197829p-54
 
 /* clang-format off */
 static _Alignas(64) const double erf_pieces[][WIDE_ENTRIES] = {
@@ -177,6 +194,86 @@ static _Alignas(64) const double erfc_pieces[][WIDE_ENTRIES] = {
      0x1.9f87a101bfbe8p-41, 0x1.864f911316af2p-45, 0x1.a3b221a5837ffp-50,
      0x1.6f59ca5e0c352p-54, 0x1.793a7c7be97a8p-57, 0x1.e530132627db4p-62,
      0x1.26b5eb2ea50bap-66, 0x1.259379d149081p-70, 0x1.0756d34ae8e3fp-72},
+};
+static _Alignas(64) const double digamma_pieces[][WIDE_ENTRIES] = {
+    {0x1.2p+1, 0x1.6p+1, 0x1.ap+1, 0x1.ep+1, 0x1.2p+2, 0x1.6p+2, 0x1.ap+2, 0x1.ep+2, 0x1.2p+3,
+     0x1.6p+3, 0x1.ap+3, 0x1.ep+3, 0x1.2p+0, 0x1.762d86356be3fp+0, 0x1.ap+0, 0x1.ep+0},
+    {0x1.2524cf7b2db82p-1, 0x1.a346fec1dc587p-1, 0x1.0459842f5df88p+0, 0x1.2ebac53262895p+0,
+     0x1.638d0b871453ap+0, 0x1.9c7099bff7e1ep+0, 0x1.cafc3ca8b2106p+0, 0x1.f25eb2d014869p+0,
+     0x1.12008a3a23e5dp+1, 0x1.2d063a9529962p+1, 0x1.4353cdfa02cc7p+1, 0x1.5650fdccfffc4p+1,
+     -0x1.8dd1054e5dd5ep-2, 0, 0x1.2da706f90c756p-3, 0x1.5af8e44364bfp-2},
+    {0x1.c69951a8e1057p-55, -0x1.44c9a224e701cp-57, 0x1.608938340f3ffp-54,
+     -0x1.5a72b8c115477p-56, -0x1.bdf051e95cee4p-57, -0x1.f915851b60cf2p-54,
+     0x1.dfc73e6b9a801p-55, -0x1.377a680107fap-54, -0x1.fdbd29a616c5dp-53,
+     0x1.8ad95e424b19cp-54, 0x1.52b44122a1b62p-56, 0x1.d34cd31b62e0dp-54,
+     -0x1.2d0e2bacb72b4p-56, 0, 0x1.de77a792a871ap-57, -0x1.e9e08ecde1c16p-57},
+    {0x1.1d5a3f376e453p-1, 0x1.c012ae051645p-2, 0x1.706ef688253b6p-2, 0x1.38ab02a5e1608p-2,
+     0x1.fd639639f967bp-3, 0x1.9840d2469dc03p-3, 0x1.548cfc97034dfp-3, 0x1.2413cda19dd03p-3,
+     0x1.e154473ff78c3p-4, 0x1.85cd22b6ed8f7p-4, 0x1.478170c2ae8f4p-4, 0x1.1a5ef8a0cccb2p-4,
+     0x1.635cb6a4b519bp+0, 0x1.ef72bc8ee38acp-1, 0x1.aeaf8f944ee16p-1, 0x1.663465af31633p-1},
+    {-0x1.37079a28d72a4p-3, -0x1.827cd1492b2b3p-4, -0x1.06772645bdd99p-4,
+     -0x1.7b11de94a533bp-5, -0x1.f84602cd6cbfdp-6, -0x1.4479fbc774826p-6,
+     -0x1.c400159010736p-7, -0x1.4cae66e53e02ep-7, -0x1.c3fabf6cafaaep-8,
+     -0x1.288b849dece52p-8, -0x1.a2c30545e8c4p-9, -0x1.3755e34dcaed9p-9, -0x1.c0dac45439012p-1,
+     -0x1.c563b54aa1a3ep-2, -0x1.5a68dffaeaa6ap-2, -0x1.e4e39acf9a4e5p-3},
+    {0x1.bb1c5a5dbe42ep-5, 0x1.b696cf9d9fa6p-6, 0x1.ede2fea1da83bp-7, 0x1.3039996d2689p-7,
+     0x1.4b33e116470afp-8, 0x1.56c427774673fp-9, 0x1.8f0e4c0780865p-10, 0x1.f86738e0adfaep-11,
+     0x1.1aa036fc771e6p-11, 0x1.2c9314f1da25bp-12, 0x1.64c6647cd0957p-13,
+     0x1.c983b7ee939b9p-14, 0x1.61925ede8bd39p-1, 0x1.08b4294d4fbcfp-2, 0x1.6627edfcc9bd4p-3,
+     0x1.a96aeb1de5109p-4},
+    {-0x1.5ce3b7d01afecp-6, -0x1.148e44f410003p-7, -0x1.0310476571bfap-8,
+     -0x1.10d622a45dfa7p-9, -0x1.e72ada4a2324ep-11, -0x1.961668a6c8ep-12,
+     -0x1.8b7b58b7a108fp-13, -0x1.ad79ed84ff117p-14, -0x1.8d30f5a07afbep-15,
+     -0x1.567c99030d967p-16, -0x1.55c77076a73adp-17, -0x1.7a09342a92edbp-18,
+     -0x1.2a5b19d18f187p-1, -0x1.4fc13172543ep-3, -0x1.9444eff46062dp-4, -0x1.99f04d1b9e411p-5},
+    {0x1.207dd780062afp-7, 0x1.6fe2888ba8467p-9, 0x1.1f7f75266cea2p-10, 0x1.03574f04ff74dp-11,
+     0x1.7c7679a2f03c9p-13, 0x1.ffa2431ede938p-15, 0x1.a12b1ca8ecf49p-16,
+     0x1.856de5b069d95p-17, 0x1.295fc53421dafp-18, 0x1.9ff3c909a8c2bp-20,
+     0x1.5d0ed64eedd3ep-21, 0x1.4d0ee41eb801dp-22, 0x1.02d07644e3476p-1, 0x1.b9a5b63e302bbp-4,
+     0x1.dad613b22e39p-5, 0x1.9cd5c5183261p-6},
+    {-0x1.ea358edf71b12p-9, -0x1.f89c53ba4cc63p-11, -0x1.49ca3879c0265p-12,
+     -0x1.fe7d5014a69f8p-14, -0x1.342e51e6def7fp-15, -0x1.4ec0b7fb966cap-17,
+     -0x1.c9698c7dce032p-19, -0x1.6f3f00ec95c23p-20, -0x1.cf53b7ca64bb9p-22,
+     -0x1.06eb9319f3c66p-23, -0x1.7326eeb0e328bp-25, -0x1.3189f780f124p-26,
+     -0x1.c6a324c3b483p-2, -0x1.27bab9f889effp-4, -0x1.1c9350dbb1db2p-5, -0x1.a9981c0bd1a6ap-7},
+    {0x1.a73e8c1958405p-10, 0x1.60b2aef159beap-12, 0x1.825689a6830abp-14,
+     0x1.00eeb69e71c33p-15, 0x1.ff6b37d5aebp-18, 0x1.c148515b433b6p-20, 0x1.0166f27a4c81fp-21,
+     0x1.63aa91b591fe8p-23, 0x1.72dafcc46d4d7p-25, 0x1.55a0c596881edp-27,
+     0x1.95b5a7ecc129fp-29, 0x1.2030bb81e2cffp-30, 0x1.91b04f5bc299p-2, 0x1.8fcdf0c2d07f5p-5,
+     0x1.58e3cbd95a74ep-6, 0x1.bc9d3b2a62467p-8},
+    {-0x1.71195725b7cedp-11, -0x1.f321034e01089p-14, -0x1.caf7c3116ab1cp-16,
+     -0x1.069f5b9a707a6p-17, -0x1.af7d77ae8dd51p-20, -0x1.32ef7a092dda8p-22,
+     -0x1.2723b96800a0bp-24, -0x1.5f16f14646f5dp-26, -0x1.2eb3486b4abfbp-28,
+     -0x1.c4d1e738d9a1ap-31, -0x1.c47dd8c87fb21p-33, -0x1.1561d50348137p-34,
+     -0x1.63f46950d6eb9p-2, -0x1.0fa90db230211p-5, -0x1.a49dbe7ed90dcp-7,
+     -0x1.d426c500eaf5ap-9},
+    {0x1.43f0f6d531a46p-12, 0x1.6418879636fecp-15, 0x1.13477ddf7f78cp-17,
+     0x1.0f76ca8a85d9cp-19, 0x1.707407c7f8843p-22, 0x1.a8ea66d08d1c8p-25,
+     0x1.5725317847f0dp-27, 0x1.5f81a1738d723p-29, 0x1.f57439b80e213p-32,
+     0x1.30a210011f87ep-34, 0x1.0040f7762e977p-36, 0x1.0efb9fb6ffb2ap-38, 0x1.3be5a362b3fb9p-2,
+     0x1.723c619ea936ap-6, 0x1.016a6e4fb519bp-7, 0x1.ef451c6e3692ap-10},
+    {-0x1.1d47b507be137p-13, -0x1.fec4b1a927976p-17, -0x1.4c65b6346624fp-19,
+     -0x1.1a857306ff4acp-21, -0x1.3d33f9b4b9dedp-24, -0x1.28ef0f9b20905p-27,
+     -0x1.930645435035ap-30, -0x1.63d67aa7836ffp-32, -0x1.a3d541a2a98c8p-35,
+     -0x1.9ea2ad23792efp-38, -0x1.2592778f3155ep-40, -0x1.0c2cebd04ea1p-42,
+     -0x1.1858cd9641377p-2, -0x1.f7890f4415a6cp-7, -0x1.3bb840f98b7a2p-8,
+     -0x1.06c35c4daf04ep-10},
+    {0x1.f8365d00cfd81p-15, 0x1.6f1180efdb4d8p-18, 0x1.91beda3dfc0a1p-21, 0x1.11df42fd8945p-23,
+     0x1.130c468f65a0ep-26, 0x1.a14974d517bfap-30, 0x1.d635e61176d4dp-33,
+     0x1.72abb465c384fp-35, 0x1.62d251ec9acafp-38, 0x1.1e36779f8361ep-41,
+     0x1.4afd6217da734p-44, 0x1.247dacf001e88p-46, 0x1.f221e757ff503p-3, 0x1.6caced7482a29p-7,
+     0x1.851d6a3421f86p-9, 0x1.1a373a715f414p-11},
+    {-0x1.d28416b9080ffp-16, -0x1.11863acceeaa4p-19, -0x1.f55e3428c0218p-23,
+     -0x1.3c7aab517cb7ep-25, -0x1.f4b5e1556365fp-29, -0x1.30dc1e0f7aac5p-32,
+     -0x1.225ed7d63fbf6p-35, -0x1.7c021d23ce96p-38, -0x1.3af0ac590449fp-41,
+     -0x1.9543cbfc2d156p-45, -0x1.93e715138907p-48, -0x1.118226be20db3p-50,
+     -0x1.ceb75d2cd559fp-3, -0x1.2a5b84bac39b9p-8, -0x1.e6de67781b5dbp-10,
+     -0x1.2e43fad084373p-12},
+    {0x1.9e14fcc219c7bp-17, 0x1.a9a681de35703p-21, 0x1.6fc6d84681d4ap-24,
+     0x1.ea5007ea326d7p-25, 0x1.b8af64dffd1ebp-31, 0x1.d79b9925b983p-35, 0x1.32867d22fe24cp-37,
+     -0x1.2a78af298b9efp-42, 0x1.0f9bf750f882bp-44, 0x1.d37f1eadf5a57p-49,
+     0x1.16dbcef25bf26p-50, -0x1.81f3c9a80f612p-52, 0x1.9c201f5d09a8dp-3, 0x1.57417f58958a7p-7,
+     0x1.f4dd65101eda9p-11, 0x1.b8067987e6a1p-15},
 };
 /* clang-format on */
 
