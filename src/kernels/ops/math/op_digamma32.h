@@ -75,7 +75,7 @@ static inline void v_digamma_f32(float *r, const float *x)
         u[j] = (double)x[j];
     for (int j = 0; j < MATH_BLOCK; j += WIDE_LANES) {
         const wide w = wide_load(u + j);
-        odd |= !wide_all(-w, 0) | !wide_all(w, INFINITY);
+        odd |= !(wide_all(-w, 0) && wide_all(w, INFINITY));
         wide_store(v + j, digamma_wide(w));
     }
     if (odd) {

@@ -140,7 +140,7 @@ BLOCK64(pow)
         wide size;
         wide_store(r + j, pow_core(a, wide_load(y + j), wide_splat(0), &size));
         plain &=
-            wide_all(size, 708) & wide_all(a, INFINITY) & wide_all(0x1p-1022 - a, 0x1p-1074);
+            wide_all(size, 708) && wide_all(a, INFINITY) && wide_all(0x1p-1022 - a, 0x1p-1074);
         above &= wide_all(-v, 0);
     }
     for (int j = 0; !plain && j < MATH_BLOCK; j += WIDE_LANES)
