@@ -153,18 +153,12 @@ extern const tni_reduce_row tni_reductions[TNI_REDUCTIONS];
 
 /* ---- a plan ---- */
 
-typedef enum tni_fold_way {
-    TNI_FOLD_LINE,     /* one sequence after the other */
-    TNI_FOLD_COLUMNS,  /* sequences side by side, a row at a time */
-    TNI_FOLD_PACKED,   /* short sequences transposed into columns */
-    TNI_FOLD_STANDING, /* blocks of one long sequence stand side by side */
-    TNI_FOLD_PANELS    /* columns of one long sequence are transposed, a panel at a time */
-} tni_fold_way;
+typedef struct tni_fold_way tni_fold_way; /* how memory is walked: a row of fold_ways.c */
 
 struct tni_fold {
     tn_reduction op;
     const tni_fold_class *class;
-    tni_fold_way way;
+    const tni_fold_way *way;
     const char *why;
     tn_dtype src, dst, elem; /* elem: f32 or f64, what terms are made of */
     tni_fold_term term;
@@ -175,7 +169,7 @@ struct tni_fold {
     int isa, nsrc, nfold, nmap;
     int64_t shift[1 + TNI_FOLD_SOURCES]; /* from element (0, …, 0) to the first address */
     int64_t count, outputs;              /* elements of a sequence, results */
-    int64_t strip;                       /* columns of a strip */
+    int64_t strip;                       /* columns of a strip, 0: there are none */
     bool dense;                          /* a sequence is dense in memory */
     bool joined;                         /* rows of columns are dense: 16 are one row */
     bool fetch;    /* more than a core's L2: what is read next is fetched */

@@ -230,12 +230,6 @@ static int64_t even_strip(const tni_fold *f, int64_t strips)
 void tni_fold_run_columns(fold_job *j, int threads)
 {
     const tni_fold *f = j->f;
-    const int64_t bytes = tni_mul_saturated(tni_mul_saturated(f->outputs, f->count), f->width);
-    if (f->way == TNI_FOLD_PACKED) {
-        j->parts = tni_run_parts(bytes, f->outputs);
-        tni_parallel(j->parts, tni_fold_packed_part, j);
-        return;
-    }
     const int64_t n = f->map[f->nmap - 1].n, outer = f->outputs / n;
     int64_t strips = tni_ceil_div(n, f->strip);
     j->strip = even_strip(f, strips);
@@ -252,6 +246,6 @@ void tni_fold_run_columns(fold_job *j, int threads)
         strips++;
     j->strip = even_strip(f, strips);
     j->runs = outer * tni_ceil_div(n, j->strip);
-    j->parts = tni_run_parts(bytes, j->runs);
+    j->parts = tni_run_parts(j->bytes, j->runs);
     tni_parallel(j->parts, strips_part, j);
 }

@@ -1,17 +1,11 @@
 /* fold_handle.c - reductions as a public plan, and the facts of it. */
-#include "plan/plan.h"
-
-static const char *const fold_ways[] = {
-    [TNI_FOLD_LINE] = "line",        [TNI_FOLD_COLUMNS] = "columns",
-    [TNI_FOLD_PACKED] = "transpose", [TNI_FOLD_STANDING] = "standing blocks",
-    [TNI_FOLD_PANELS] = "panels",
-};
+#include "fold_run.h"
 
 void tni_fold_facts(const tni_fold *f, tn_facts *facts)
 {
     const int64_t bytes =
         tni_mul_saturated(tni_mul_saturated(f->outputs, f->count ? f->count : 1), f->width);
-    FACT(facts->way, "%s", f->outputs ? fold_ways[f->way] : "nothing");
+    FACT(facts->way, "%s", f->outputs ? f->way->name : "nothing");
     if (f->outputs == 0)
         return;
     FACT(facts->why, "%s", f->why);
@@ -25,7 +19,7 @@ void tni_fold_facts(const tni_fold *f, tn_facts *facts)
     if (f->count)
         tni_facts_add(facts, "blocks", "%lld of %d elements",
                       (long long)tni_ceil_div(f->count, TNI_TREE_BLOCK), TNI_TREE_BLOCK);
-    if (f->way == TNI_FOLD_COLUMNS || f->way == TNI_FOLD_PACKED)
+    if (f->strip)
         tni_facts_add(facts, "strips", "of %lld columns%s", (long long)f->strip,
                       f->joined ? ", sixteen rows as one" : "");
 }

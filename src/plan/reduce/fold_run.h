@@ -19,6 +19,7 @@ int64_t tni_fold_cut(int64_t count, int64_t most);
 /* The states of consecutive runs become one, in results[0]. */
 void tni_fold_join(const tni_fold *f, tni_word *results, int64_t runs, int64_t w);
 
+/* Reduces n elements from first on of one sequence to a state. */
 typedef void (*tni_fold_one)(const tni_fold *f, tni_word *out, const char *const *x,
                              int64_t first, int64_t n, tni_fold_scratch *scratch);
 
@@ -27,11 +28,42 @@ typedef struct fold_job {
     const tni_fold *f;
     char *dst;
     const char *const *src;
+    int64_t bytes; /* that are read */
     int parts;
     int64_t run, runs, strip; /* strip: its columns */
-    tni_fold_one one;         /* reduces a run */
-    tni_word *results;        /* of runs */
+    tni_fold_one one;
+    tni_word *results; /* of runs */
 } fold_job;
+
+/* The blocks that begin in columns [first, last) of one sequence that goes down columns. */
+typedef void (*tni_fold_down)(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
+                              int64_t first, int64_t last, tni_fold_scratch *scratch);
+
+/* A way is a row of fold_ways.c.  plan: whether it is taken, and then f->why and what else the way
+ * needs are set.  run: all results, by at most so many threads. */
+struct tni_fold_way {
+    const char *name;
+    bool (*plan)(tni_fold *f);
+    void (*run)(fold_job *j, int threads);
+    tni_fold_down down; /* of ways that go down columns */
+};
+
+/* Choose the way of a fold whose class and axes are set. */
+void tni_fold_choose(tni_fold *f);
+
+void tni_fold_run_lines(fold_job *j, int threads);
+void tni_fold_run_columns(fold_job *j, int threads);
+void tni_fold_run_packed(fold_job *j, int threads);
+void tni_fold_run_down(fold_job *j, int threads);
+
+/* Threads take results, each made by j->one (fold_line.c). */
+void tni_fold_run_results(fold_job *j);
+
+/* Whether results are too few for the threads, but have blocks enough. */
+static inline bool tni_fold_few(const fold_job *j, int threads)
+{
+    return j->f->outputs < 4 * threads && tni_fold_blocks(j->f->count) > j->f->outputs;
+}
 
 /* n elements of operand k from where a walk stands, in its order, into dense memory; s is where
  * its offsets count from (walk_gather.c). */
@@ -41,18 +73,9 @@ void tni_walk_gather(char *d, const char *s, const tni_walk *from, int k, int64_
 /* Columns read what is absent from scratch. */
 void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch);
 
-void tni_fold_run_columns(fold_job *j, int threads);
-
-/* A share of the results of a job of short sequences. */
-void tni_fold_packed_part(void *job, int part);
-
 /* Elements [first, last) of a sequence, gathered a block at a time, into the pairs. */
 void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                      int64_t first, int64_t last, tni_fold_scratch *scratch);
-
-/* The blocks that begin in columns [first, last) of one sequence that goes down columns. */
-typedef void (*tni_fold_down)(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
-                              int64_t first, int64_t last, tni_fold_scratch *scratch);
 
 /* Columns are multiples of a block: blocks stand side by side. */
 void tni_fold_standing_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,

@@ -1,0 +1,169 @@
+/* fold_ways.c - how a reduction walks memory: the first way that can be taken is. */
+#include "fold_run.h"
+#include "runtime/runtime.h"
+
+int64_t tni_fold_levels(const tni_fold *f)
+{
+    int64_t levels = 1;
+    for (int64_t blocks = (f->count - 1) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
+        levels++;
+    return f->class->chains && levels > 2 ? 2 : levels;
+}
+
+enum {
+    SHORT = 16,          /* shorter sequences are transposed into columns; measured on Zen 4 */
+    NARROW = 64,         /* fewer columns than these are joined or transposed */
+    SIDE = 8,            /* fewer columns of one sequence than these are gathered one by one */
+    PACKED_BYTES = 32768 /* as large as the L1 of Zen 4; other sizes were not measured */
+};
+
+/* As many columns as accumulators and waiting states have space for. */
+static int64_t widest_strip(const tni_fold *f)
+{
+    const int64_t states = f->class->words * tni_fold_levels(f);
+    const int64_t rows = f->nfold == 1 ? 0 : TNI_TREE_BLOCK; /* addresses behind all */
+    const int64_t by_acc = (TNI_FOLD_SPACE - TNI_FOLD_STACK - rows) / f->class->acc;
+    int64_t w = (TNI_FOLD_SPACE - rows) / (states + f->class->acc),
+            most = TNI_FOLD_ROW / f->width;
+    w = w < by_acc ? w : by_acc;
+    if (f->joined) /* every lane of every column, in words of its own */
+        w = most = NARROW;
+    if (f->class == &tni_fold_ends && most > TNI_FOLD_WIDTH)
+        most = TNI_FOLD_WIDTH;
+    w = w < most ? w : most;
+    return w > 16 ? w / 16 * 16 : w;
+}
+
+/* Whether sequences are added one after the other by a kernel for their very length. */
+static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
+{
+    return f->class == &tni_fold_tree && f->src == TN_F32 && f->term == TNI_TERM_SAME &&
+           !f->wide && f->dense && f->count <= 8 && map->src[0] == f->count * f->width;
+}
+
+/* Buffer and states, which stay in the L1 with what is read. */
+static int64_t packed_strip(const tni_fold *f)
+{
+    const int64_t each = f->count * f->width + (int64_t)sizeof(tni_word) * f->class->words;
+    int64_t w = PACKED_BYTES / each;
+    const int64_t widest = widest_strip(f);
+    w = w < widest ? w : widest;
+    w = w < TNI_FOLD_PACKED_WIDTH ? w : TNI_FOLD_PACKED_WIDTH;
+    return w > 64 ? w / 64 * 64 : w > 16 ? w / 16 * 16 : w;
+}
+
+/* Whether sequences of this length are transposed; those of order-free classes have kernels for
+ * columns of a buffer. */
+static bool short_sequences(const tni_fold *f)
+{
+    return f->count < SHORT || (f->count < TNI_SIDE && !f->class->ordered) ||
+           (f->count < TNI_SIDE && f->class == &tni_fold_arg) ||
+           (!f->dense && f->count < NARROW);
+}
+
+/* One sequence down columns that lie side by side in memory. */
+static bool runs_down(const tni_fold *f)
+{
+    return f->nsrc == 1 && f->nfold >= 2 && f->class->ordered &&
+           f->fold[f->nfold - 2].src[0] == f->width && f->fold[f->nfold - 2].n >= SIDE;
+}
+
+static bool blocks_stand(const tni_fold *f)
+{
+    if (f->nfold > 2 || f->fold[1].n % TNI_TREE_BLOCK)
+        return false;
+    return tni_fold_standing_strip(f) >= 4 * NARROW;
+}
+
+/* ---- the ways ---- */
+
+/* The innermost map axis, and whether many results can be made side by side along it. */
+static const tni_fold_axis *side_by_side(const tni_fold *f)
+{
+    const bool many = f->class->columns && f->nsrc == 1 && f->nmap && f->count > 0;
+    return many ? &f->map[f->nmap - 1] : NULL;
+}
+
+/* Sequences side by side, a row at a time. */
+static bool plan_columns(tni_fold *f)
+{
+    const tni_fold_axis *map = side_by_side(f);
+    if (!map || map->src[0] != f->width)
+        return false;
+    f->joined = map->n < NARROW && f->nfold == 1 && f->fold[0].src[0] == map->n * f->width &&
+                f->count >= 2 * TNI_LANES;
+    if (!f->joined && map->n < NARROW)
+        return false;
+    f->strip = widest_strip(f);
+    f->why =
+        f->joined ? "narrow rows are dense: sixteen are one" : "results are dense in memory";
+    return true;
+}
+
+/* Short sequences, transposed into columns. */
+static bool plan_packed(tni_fold *f)
+{
+    const tni_fold_axis *map = side_by_side(f);
+    if (!map || f->outputs < NARROW || few_elements(f, map) || !short_sequences(f))
+        return false;
+    f->strip = packed_strip(f);
+    f->why = "short sequences are transposed";
+    return true;
+}
+
+/* Blocks of one long sequence. */
+static bool plan_standing(tni_fold *f)
+{
+    f->why = "blocks of the sequence stand side by side";
+    return f->class->columns && runs_down(f) && f->fold[0].n >= NARROW && blocks_stand(f);
+}
+
+/* Columns of one long sequence, a panel of them at a time. */
+static bool plan_panels(tni_fold *f)
+{
+    if (!runs_down(f) || f->fold[f->nfold - 1].n <= TNI_TREE_BLOCK)
+        return false;
+    f->why = "columns of the sequence are transposed, some at a time";
+    /* tiles of a column are rows of sixteen */
+    f->joined = f->class == &tni_fold_tree || (f->class == &tni_fold_moments && !f->skip);
+    return true;
+}
+
+/* One sequence after the other. */
+static bool plan_line(tni_fold *f)
+{
+    f->why =
+        f->dense ? "a sequence is dense in memory" : "a sequence is gathered block by block";
+    return true;
+}
+
+static const tni_fold_way ways[] = {
+    {"columns", plan_columns, tni_fold_run_columns, NULL},
+    {"transpose", plan_packed, tni_fold_run_packed, NULL},
+    {"standing blocks", plan_standing, tni_fold_run_down, tni_fold_standing_run},
+    {"panels", plan_panels, tni_fold_run_down, tni_fold_panels_run},
+    {"line", plan_line, tni_fold_run_lines, NULL},
+};
+
+void tni_fold_choose(tni_fold *f)
+{
+    f->fetch = f->outputs > tni_cache_sizes()->l2 / f->width / (f->count ? f->count : 1);
+    f->joined = false;
+    f->strip = 0;
+    for (f->way = ways; !f->way->plan(f); f->way++)
+        ASSERT(f->way + 1 < ways + COUNT(ways));
+}
+
+void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
+{
+    static const char nothing[16]; /* the address of a source without elements: never read */
+    const char *src[TNI_FOLD_SOURCES] = {NULL};
+    if (f->outputs == 0)
+        return;
+    for (int k = 0; k < f->nsrc; k++)
+        src[k] = f->count > 0 ? srcs[k] + f->shift[1 + k] : nothing;
+    fold_job j = {.f = f, .dst = dst + f->shift[0], .src = src};
+    j.bytes =
+        tni_mul_saturated(tni_mul_saturated(f->outputs, f->count ? f->count : 1), f->width);
+    f->way->run(&j, tni_run_parts(j.bytes, INT64_MAX));
+}
