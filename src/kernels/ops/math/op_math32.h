@@ -96,11 +96,22 @@ static inline double log1p_near(double f)
     return MAD(p * f, f, f);
 }
 
-/* log(1 + t) for t in [0, 1]. */
+/* log(1 + t) for t in [0, 1] to 2^-32, in two chains: of even powers and of odd ones. */
 static inline double log1p_core(double t)
 {
-    const int high = t > 0x1.a827999fcef32p-2;
-    return log1p_near(high ? (t - 1) * 0.5 : t) + (high ? LN2 : 0);
+    const double q = t * t;
+    double even = 0x1.2990787f92385p-7, odd = -0x1.4fb35753d0c2bp-10;
+    even = MAD(even, q, 0x1.062d0cd06d749p-4);
+    odd = MAD(odd, q, -0x1.ee58989513be1p-6);
+    even = MAD(even, q, 0x1.12f9c755f2341p-3);
+    odd = MAD(odd, q, -0x1.9eb1bfc55ed33p-4);
+    even = MAD(even, q, 0x1.98e3b13321175p-3);
+    odd = MAD(odd, q, -0x1.50f4756df0488p-3);
+    even = MAD(even, q, 0x1.5554e12e4739ep-2);
+    odd = MAD(odd, q, -0x1.ffee3eb64a2bep-3);
+    even = MAD(even, q, 0x1.fffffffefc9b7p-1);
+    odd = MAD(odd, q, -0x1.fffffda6e8641p-2);
+    return t * MAD(odd, t, even);
 }
 
 /* log(x) * scale + exponent * of_two, for a normal x > 0. */
@@ -185,16 +196,23 @@ static inline float atanh_f32(float x)
     return x == 0 ? x : __builtin_copysignf(t < 1 ? r : edge, x);
 }
 
+/* -|x - y|, which is NaN for equal infinities, and -700 below that. */
+static inline double apart(float x, float y)
+{
+    const double d = -__builtin_fabs((double)x - (double)y);
+    return d < -700 ? -700 : d;
+}
+
 static inline float logaddexp_f32(float x, float y)
 {
-    const double m = x > y ? x : y, d = x == y ? 0 : -__builtin_fabs((double)x - (double)y);
-    return (float)(m + log1p_core(exp_core(within(d, -700, 0))));
+    const double t = exp_core(apart(x, y));
+    return (float)((x > y ? x : y) + log1p_core(x == y ? 1 : t));
 }
 
 static inline float logaddexp2_f32(float x, float y)
 {
-    const double m = x > y ? x : y, d = x == y ? 0 : -__builtin_fabs((double)x - (double)y);
-    return (float)(m + LOG2E * log1p_core(exp_core(LN2 * within(d, -700, 0))));
+    const double t = exp_core(LN2 * apart(x, y));
+    return (float)(MAD(LOG2E, log1p_core(x == y ? 1 : t), x > y ? x : y));
 }
 
 static inline float sinh_f32(float x)
