@@ -11,7 +11,10 @@ python=${PYTHON-/usr/bin/python3}
 "$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "not run: python3-venv" && exit 77; }
 [ -f "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
     { echo "not run: python3-dev" && exit 77; }
-# The flags of the tests' own build: a compiler cache then has every object of the library.
+# The compiler and the flags of the tests' own build: a compiler cache then has every object of the
+# library.  Python's own name of the compiler would be another one to it.
+compiler=$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' "$build/CMakeCache.txt" 2>/dev/null) || :
+[ -z "$compiler" ] || export CC="$compiler"
 TENON_WHEEL_OPTIONS="--config-settings=cmake.define.TENON_WERROR=ON ${TENON_WHEEL_OPTIONS-}" \
     python/wheel.sh "$build/wheel"
 venv=$build/python-venv
