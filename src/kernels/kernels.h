@@ -13,6 +13,7 @@
 #include "kernels/copy/copy_table.h"
 #include "kernels/generate/generate_table.h"
 #include "kernels/index/index_table.h"
+#include "kernels/index/mask_table.h"
 #include "kernels/index/order_table.h"
 #include "kernels/ops/op_table.h"
 #include "kernels/pad/pad_table.h"

@@ -48,6 +48,7 @@ static tn_status select_shapes(const tni_call *call)
 tn_status tn_masked_select(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *mask)
 {
     tn_tensor wide;
+    tni_mask_counts counts;
     TRY(tni_check_call(&(tni_call){.name = "masked_select",
                                    .dst = dst,
                                    .n = 2,
@@ -56,10 +57,10 @@ tn_status tn_masked_select(const tn_tensor *dst, const tn_tensor *src, const tn_
                                    .dtypes = mask_dtypes,
                                    .shapes = select_shapes,
                                    .own = &wide}));
-    const int64_t count = tni_mask_count(&wide);
+    const int64_t count = tni_mask_count(&counts, &wide);
     if (dst->shape[0] != count)
         return fail_count("masked_select", "dst", dst->shape[0], count);
-    tni_mask_select(dst, src, &wide);
+    tni_mask_select(&counts, dst, src, &wide);
     return TN_OK;
 }
 
@@ -67,6 +68,7 @@ tn_status tn_masked_select_copy(tn_tensor *out, const tn_tensor *src, const tn_t
 {
     const char *call = "masked_select_copy";
     tn_tensor wide, made;
+    tni_mask_counts counts;
     if (!out)
         return tni_fail(TN_ENULL, "%s: out is NULL", call);
     TRY(tni_check_call(&(tni_call){.name = call,
@@ -76,9 +78,9 @@ tn_status tn_masked_select_copy(tn_tensor *out, const tn_tensor *src, const tn_t
                                    .names = mask_names,
                                    .shapes = select_shapes,
                                    .own = &wide}));
-    const int64_t count = tni_mask_count(&wide);
+    const int64_t count = tni_mask_count(&counts, &wide);
     TRY(tni_alloc_dense(&made, src->dtype, 1, &count, call));
-    tni_mask_select(&made, src, &wide);
+    tni_mask_select(&counts, &made, src, &wide);
     *out = made;
     return TN_OK;
 }
@@ -93,6 +95,7 @@ static tn_status put_shapes(const tni_call *call)
 tn_status tn_masked_put(const tn_tensor *dst, const tn_tensor *mask, const tn_tensor *src)
 {
     tn_tensor wide;
+    tni_mask_counts counts;
     TRY(tni_check_call(&(tni_call){.name = "masked_put",
                                    .dst = dst,
                                    .n = 2,
@@ -101,10 +104,10 @@ tn_status tn_masked_put(const tn_tensor *dst, const tn_tensor *mask, const tn_te
                                    .dtypes = mask_dtypes,
                                    .shapes = put_shapes,
                                    .own = &wide}));
-    const int64_t count = tni_mask_count(&wide);
+    const int64_t count = tni_mask_count(&counts, &wide);
     if (src->ndim == 1 && src->shape[0] != count)
         return fail_count("masked_put", "src", src->shape[0], count);
-    tni_mask_put(dst, &wide, src);
+    tni_mask_put(&counts, dst, &wide, src);
     return TN_OK;
 }
 
@@ -131,29 +134,32 @@ static tn_status nonzero_shapes(const tni_call *call)
 
 tn_status tn_nonzero(const tn_tensor *dst, const tn_tensor *src)
 {
+    tni_mask_counts counts;
     TRY(tni_check_call(&(tni_call){.name = "nonzero",
                                    .dst = dst,
                                    .n = 1,
                                    .srcs = &src,
                                    .dtypes = nonzero_dtypes,
                                    .shapes = nonzero_shapes}));
-    const int64_t count = tni_mask_count(src);
+    const int64_t count = tni_mask_count(&counts, src);
     if (dst->shape[0] != count)
         return fail_count("nonzero", "dst", dst->shape[0], count);
-    tni_mask_indices(dst, src);
+    tni_mask_indices(&counts, dst, src);
     return TN_OK;
 }
 
 tn_status tn_nonzero_copy(tn_tensor *out, const tn_tensor *src)
 {
     tn_tensor made;
+    tni_mask_counts counts;
     if (!out)
         return tni_fail(TN_ENULL, "nonzero_copy: out is NULL");
     TRY(tni_check(src, "nonzero_copy: src"));
     TRY(tni_check_data(src, "nonzero_copy: src"));
-    TRY(tni_alloc_dense(&made, TN_I64, 2, (const int64_t[]){tni_mask_count(src), src->ndim},
+    TRY(tni_alloc_dense(&made, TN_I64, 2,
+                        (const int64_t[]){tni_mask_count(&counts, src), src->ndim},
                         "nonzero_copy"));
-    tni_mask_indices(&made, src);
+    tni_mask_indices(&counts, &made, src);
     *out = made;
     return TN_OK;
 }

@@ -175,13 +175,43 @@ static void sort_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
         free(g.memory[k]);
 }
 
+static void mask_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
+{
+    guarded g = {0};
+    int64_t count = 0;
+    lay(r, &g, 1, t, 3, shape);
+    lay(r, &g, 2, dim == 0 ? TN_BOOL : t, 3, shape);
+    fill(r, &g, 1);
+    fill(r, &g, 2);
+    if (dim == 0)
+        for (int64_t i = 0; i < tn_numel(&g.t[2]); i++)
+            ((char *)g.t[2].data)[i] = next(r) % 3 == 0;
+    same_bytes(&g, 2);
+    tn_tensor total;
+    OK(tn_init(&total, &count, TN_I64, 0, NULL));
+    OK(tn_reduce(TN_REDUCE_COUNT_NONZERO, NULL, &total, &g.t[2], TN_ALL_AXES, NULL));
+    lay(r, &g, 0, t, 1, &count);
+    BOTH(1, tn_masked_select(&t[0], &t[1], &t[2]));
+    BOTH(2, tn_masked_put(&t[1], &t[2], &t[0]));
+    free(g.memory[0]);
+    const int64_t rows = count < 200 ? count : 0;
+    if (rows) {
+        lay(r, &g, 0, TN_I64, 2, (const int64_t[]){rows, 3});
+        BOTH(1, tn_nonzero(&t[0], &t[2]));
+        free(g.memory[0]);
+    }
+    free(g.memory[1]);
+    free(g.memory[2]);
+}
+
 static void between_pages(void **state)
 {
     (void)state;
-    static void (*const cases[])(rng *, tn_dtype, const int64_t *, int) = {
-        reduce_case, reduce_case, scan_case, rows_case, rows_case, take_case, sort_case};
+    static void (*const cases[])(rng *, tn_dtype, const int64_t *,
+                                 int) = {reduce_case, reduce_case, scan_case, rows_case,
+                                         rows_case,   take_case,   sort_case, mask_case};
     static const char *const names[] = {"reduce", "reduce", "scan", "rows",
-                                        "rows",   "take",   "sort"};
+                                        "rows",   "take",   "sort", "mask"};
     static const int64_t widths[] = {1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 65, 127, 130, 300};
     const uint64_t seed = seed_asked(), count = number_asked("TEST_CASES", CASES);
     for (int i = 0; i < OPERANDS; i++)

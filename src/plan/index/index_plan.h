@@ -29,10 +29,23 @@ void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts);
 
 /* ---- by mask (mask_run.c), in row-major order ---- */
 
-int64_t tni_mask_count(const tn_tensor *mask);
-void tni_mask_select(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *mask);
-void tni_mask_put(const tn_tensor *dst, const tn_tensor *mask, const tn_tensor *src);
-void tni_mask_indices(const tn_tensor *dst, const tn_tensor *src);
+/* Elements that are set, counted by parts of equal shares of the mask. */
+enum { TNI_MASK_PARTS = 64 };
+
+typedef struct tni_mask_counts {
+    int parts;
+    int64_t before[TNI_MASK_PARTS + 1]; /* set in the parts before it */
+} tni_mask_counts;
+
+/* All that are set. */
+int64_t tni_mask_count(tni_mask_counts *c, const tn_tensor *mask);
+
+/* The counts are those of the mask. */
+void tni_mask_select(const tni_mask_counts *c, const tn_tensor *dst, const tn_tensor *src,
+                     const tn_tensor *mask);
+void tni_mask_put(const tni_mask_counts *c, const tn_tensor *dst, const tn_tensor *mask,
+                  const tn_tensor *src);
+void tni_mask_indices(const tni_mask_counts *c, const tn_tensor *dst, const tn_tensor *src);
 
 /* ---- by order (sort_run.c) ---- */
 

@@ -1,124 +1,208 @@
-/* mask_run.c - elements chosen by a mask, in row-major order. */
+/* mask_run.c - elements chosen by a mask, in row-major order.
+ *
+ * Parts take equal shares of the elements; how many each has chosen is counted before, so that a
+ * part knows where in the result it begins. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "pieces.h"
 #include "view/view.h"
 
-/* A walk of a mask and perhaps an operand of its shape, element by element. */
-typedef struct mask_walk {
-    tni_nest nest;
-    tni_walk walk;
-    const char *mask;
-    char *other;
-    tn_dtype dtype;
-    bool empty;
-} mask_walk;
-
-static bool is_set(const char *p, tn_dtype dtype)
+/* The bits of an element that make it "not zero": all but the signs of zeros. */
+static uint64_t kept_bits(tn_dtype dtype)
 {
-    static const char zero[16] = {0};
-    const size_t width = (size_t)tni_width(dtype);
     const int kind = tni_dtypes[dtype].kind;
+    const int bits = 8 * (int)tni_width(kind == TNI_COMPLEX ? tni_real_of(dtype) : dtype);
     if (kind != TNI_FLOAT && kind != TNI_COMPLEX)
-        return memcmp(p, zero, width) != 0;
-    char x[16];
-    memcpy(x, p, width);
-    const size_t part = kind == TNI_COMPLEX ? width / 2 : width;
-    const uint16_t one = 1;
-    const bool little = *(const char *)&one == 1;
-    for (size_t i = 0; i < width; i += part) /* the sign of a zero does not count */
-        x[i + (little ? part - 1 : 0)] &= 0x7f;
-    return memcmp(x, zero, width) != 0;
+        return UINT64_MAX;
+    const uint64_t sign = (uint64_t)1 << (bits - 1);
+    return dtype == TN_C64 ? ~(sign | sign << 32) : ~sign;
 }
 
-static void mask_begin(mask_walk *m, const tn_tensor *mask, const tn_tensor *other)
+/* The bits of n elements of a mask, operand k. */
+static void mask_bits(const tni_pieces *p, int k, tn_dtype dtype, int64_t n, uint64_t *bits)
 {
-    const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
-    const tn_tensor *ts[2] = {mask, other};
-    tni_nest_build(&m->nest, other ? 2 : 1, ts, &rules);
-    m->empty = m->nest.empty;
-    m->dtype = mask->dtype;
-    if (m->empty)
-        return;
-    m->mask = (const char *)mask->data + m->nest.shift[0];
-    m->other = other ? (char *)other->data + m->nest.shift[1] : NULL;
-    tni_walk_seek(&m->walk, m->nest.axis, m->nest.ndim, m->nest.nop, 0);
+    _Alignas(64) char raw[TNI_PIECE * 16];
+    tni_kernels_of(p->isa)->mask->bits[tni_log2_width(p->width[k])](
+        bits, tni_pieces_dense(p, k, n, raw), n, kept_bits(dtype));
 }
 
-static bool mask_here(const mask_walk *m)
-{
-    return is_set(m->mask + m->walk.offset[0], m->dtype);
-}
+typedef struct mask_job mask_job;
 
-static bool mask_next(mask_walk *m)
-{
-    return tni_walk_next(&m->walk) != m->nest.ndim;
-}
+/* n elements from number `first` on; what they choose begins at place `at` of the list, of which
+ * the part has `room`. */
+typedef void (*mask_piece_fn)(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
+                              const uint64_t *bits, int64_t at, int64_t room);
 
-int64_t tni_mask_count(const tn_tensor *mask)
-{
-    int64_t count = 0;
-    tn_tensor dst, full = *mask;
-    tni_fold f;
-    if (tni_numel(mask) == 0 || tn_init(&dst, &count, TN_I64, 0, NULL) != TN_OK)
-        return 0;
-    for (int i = 0; i < full.ndim; i++)
-        full.stride[i] = 0;
-    full.dtype = TN_I64;
-    const uint64_t all = mask->ndim == 64 ? UINT64_MAX : ((uint64_t)1 << mask->ndim) - 1;
-    tni_fold_plan(&f, TN_REDUCE_COUNT_NONZERO, NULL, &full, mask, all);
-    tni_fold_run(&f, (char *)&count, (const char *const[]){mask->data});
-    return count;
-}
+struct mask_job {
+    const tni_mask_counts *c;
+    const tn_tensor *mask, *other, *list; /* list: what is chosen, one after the other */
+    int64_t n;
+    int64_t *counts;
+    mask_piece_fn piece;
+};
 
-void tni_mask_select(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *mask)
+/* ---- how many ---- */
+
+static void count_part(void *arg, int part)
 {
-    mask_walk m;
-    mask_begin(&m, mask, src);
-    const size_t width = (size_t)tni_width(src->dtype);
-    char *d = dst->data;
-    if (m.empty)
-        return;
-    do
-        if (mask_here(&m)) {
-            memcpy(d, m.other + m.walk.offset[1], width);
-            d += dst->stride[0];
+    const mask_job *j = arg;
+    tni_pieces p;
+    uint64_t bits[TNI_PIECE_WORDS];
+    int64_t first, last, count = 0;
+    tni_split_range(j->n, j->c->parts, part, &first, &last);
+    if (tni_pieces_begin(&p, 1, &j->mask, first, last))
+        for (bool more = true; more;) {
+            const int64_t n = tni_pieces_size(&p);
+            mask_bits(&p, 0, j->mask->dtype, n, bits);
+            count += tni_kernels_of(p.isa)->mask->count(bits, n);
+            more = tni_pieces_next(&p, n);
         }
-    while (mask_next(&m));
+    j->counts[part] = count;
 }
 
-void tni_mask_put(const tn_tensor *dst, const tn_tensor *mask, const tn_tensor *src)
+int64_t tni_mask_count(tni_mask_counts *c, const tn_tensor *mask)
 {
-    mask_walk m;
-    mask_begin(&m, mask, dst);
-    const size_t width = (size_t)tni_width(dst->dtype);
-    const int64_t step = src->ndim ? src->stride[0] : 0;
-    const char *s = src->data;
-    if (m.empty)
+    mask_job j = {.c = c, .mask = mask, .n = tni_numel(mask), .counts = c->before + 1};
+    const int64_t bytes = tni_mul_saturated(j.n, 4 + tni_width(mask->dtype));
+    c->parts = tni_run_parts(bytes, j.n < TNI_MASK_PARTS ? j.n : TNI_MASK_PARTS);
+    c->before[0] = 0;
+    tni_parallel(c->parts, count_part, &j);
+    for (int i = 0; i < c->parts; i++)
+        c->before[i + 1] += c->before[i];
+    return c->before[c->parts];
+}
+
+/* ---- what is done with them ---- */
+
+static void mask_part(void *arg, int part)
+{
+    const mask_job *j = arg;
+    const tn_tensor *ts[2] = {j->mask, j->other};
+    tni_pieces p;
+    uint64_t bits[TNI_PIECE_WORDS];
+    int64_t first, last, at = j->c->before[part];
+    const int64_t end = j->c->before[part + 1];
+    tni_split_range(j->n, j->c->parts, part, &first, &last);
+    if (!tni_pieces_begin(&p, j->other ? 2 : 1, ts, first, last))
         return;
-    do
-        if (mask_here(&m)) {
-            memcpy(m.other + m.walk.offset[1], s, width);
-            s += step;
-        }
-    while (mask_next(&m));
+    while (at < end) {
+        const int64_t n = tni_pieces_size(&p);
+        mask_bits(&p, 0, j->mask->dtype, n, bits);
+        j->piece(j, &p, last - p.left, n, bits, at, end - at);
+        at += tni_kernels_of(p.isa)->mask->count(bits, n);
+        tni_pieces_next(&p, n);
+    }
 }
 
-void tni_mask_indices(const tn_tensor *dst, const tn_tensor *src)
+static void mask_run(const tni_mask_counts *c, const tn_tensor *mask, const tn_tensor *other,
+                     const tn_tensor *list, mask_piece_fn piece)
 {
-    tni_axis axes[TN_MAX_NDIM];
+    mask_job j = {.c = c, .mask = mask, .other = other, .list = list, .piece = piece};
+    j.n = tni_numel(mask);
+    tni_parallel(c->parts, mask_part, &j);
+}
+
+static void select_piece(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
+                         const uint64_t *bits, int64_t at, int64_t room)
+{
+    (void)first;
+    const tni_kernels *kernels = tni_kernels_of(p->isa);
+    const int64_t width = p->width[1], step = j->list->stride[0];
+    const int log2 = tni_log2_width(width);
+    _Alignas(64) char raw[TNI_PIECE * 16];
+    const char *s = tni_pieces_dense(p, 1, n, raw);
+    char *d = (char *)j->list->data + at * step;
+    if (step == width) {
+        kernels->mask->pack[log2](d, s, bits, n, room);
+        return;
+    }
+    _Alignas(64) char packed[TNI_PIECE * 16];
+    const int64_t chosen = kernels->mask->count(bits, n);
+    kernels->mask->pack[log2](packed, s, bits, n, TNI_PIECE);
+    kernels->copy->tile[log2](d, (const int64_t[2]){0, step}, packed,
+                              (const int64_t[2]){0, width}, (const int64_t[2]){1, chosen});
+}
+
+void tni_mask_select(const tni_mask_counts *c, const tn_tensor *dst, const tn_tensor *src,
+                     const tn_tensor *mask)
+{
+    mask_run(c, mask, src, dst, select_piece);
+}
+
+static void put_piece(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
+                      const uint64_t *bits, int64_t at, int64_t room)
+{
+    (void)first, (void)room;
+    const int64_t step = j->list->ndim ? j->list->stride[0] : 0;
+    const char *s = (const char *)j->list->data + at * step;
+    if (n <= tni_walk_left(&p->walk)) {
+        tni_kernels_of(p->isa)->mask->spread[tni_log2_width(p->width[1])](
+            tni_pieces_at(p, 1), tni_pieces_step(p, 1), s, step, bits, n);
+        return;
+    }
     tni_walk w;
-    char *d = dst->data;
-    if (tni_numel(src) == 0)
-        return;
-    for (int i = 0; i < src->ndim; i++)
-        axes[i] = (tni_axis){.n = src->shape[i], .step = {src->stride[i]}};
-    tni_walk_seek(&w, axes, src->ndim, 1, 0);
-    do
-        if (is_set((const char *)src->data + w.offset[0], src->dtype)) {
-            for (int i = 0; i < src->ndim; i++)
-                memcpy(d + i * dst->stride[1], &w.at[i], sizeof w.at[i]);
-            d += dst->stride[0];
+    tni_walk_copy(&w, &p->walk);
+    for (int64_t i = 0, here = 0; i < n; i += 64)
+        for (uint64_t b = bits[i / 64]; b; b &= b - 1, s += step) {
+            const int64_t place = i + __builtin_ctzll(b);
+            while (here < place) {
+                const int64_t left = tni_walk_left(&w);
+                const int64_t by = place - here < left ? place - here : left;
+                tni_walk_advance(&w, by);
+                here += by;
+            }
+            memcpy(p->at[1] + w.offset[1], s, (size_t)p->width[1]);
         }
-    while (tni_walk_next(&w) < src->ndim);
+}
+
+void tni_mask_put(const tni_mask_counts *c, const tn_tensor *dst, const tn_tensor *mask,
+                  const tn_tensor *src)
+{
+    mask_run(c, mask, dst, src, put_piece);
+}
+
+/* ---- indices ---- */
+
+/* Indices of the elements whose row-major numbers are at[0..n), rising, into rows of dst. */
+static void split_places(const tn_tensor *dst, char *d, const tn_tensor *src, const int64_t *at,
+                         int64_t n)
+{
+    const int last = src->ndim - 1;
+    const int64_t row = src->shape[last];
+    int64_t index[TN_MAX_NDIM], begun = -row; /* the number of the row's first element */
+    for (int i = 0; i < last; i++)
+        index[i] = 0;
+    for (int64_t k = 0; k < n; k++, d += dst->stride[0]) {
+        if (k == 0 || at[k] - begun >= row) {
+            int64_t rest = at[k] / row;
+            begun = rest * row;
+            for (int i = last - 1; i >= 0; rest /= src->shape[i], i--)
+                index[i] = i == 0 ? rest : rest % src->shape[i];
+        }
+        index[last] = at[k] - begun;
+        for (int i = 0; i <= last; i++)
+            memcpy(d + i * dst->stride[1], &index[i], sizeof index[i]);
+    }
+}
+
+static void indices_piece(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
+                          const uint64_t *bits, int64_t at, int64_t room)
+{
+    const tni_mask_kernels *kernels = tni_kernels_of(p->isa)->mask;
+    const tn_tensor *dst = j->list, *src = j->mask;
+    char *d = (char *)dst->data + at * dst->stride[0];
+    int64_t place[TNI_PIECE];
+    if (src->ndim == 0)
+        return;
+    if (src->ndim == 1 && dst->stride[0] == sizeof *place) {
+        kernels->places((int64_t *)(void *)d, bits, n, first, room);
+        return;
+    }
+    kernels->places(place, bits, n, first, TNI_PIECE);
+    split_places(dst, d, src, place, kernels->count(bits, n));
+}
+
+void tni_mask_indices(const tni_mask_counts *c, const tn_tensor *dst, const tn_tensor *src)
+{
+    mask_run(c, src, NULL, dst, indices_piece);
 }
