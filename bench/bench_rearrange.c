@@ -4,13 +4,15 @@
  * How near do copies come to the speed of memory?  Every case is interleaved with memcpy and a
  * streaming copy of the same bytes, threads and pages; R is the better of the two.  A case
  * during which R moves is repeated, and is marked unstable when it keeps moving.  --all measures
- * every case of the long lists, also where time is short: bench/charts.py draws them. */
+ * every case of the long lists, also where time is short: bench/charts.py draws them.  --wake is
+ * what the program calls itself with for the group "threads". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "report.h"
+#include "wake.h"
 
 /* One group of the report.  Where memory is fast a core can fill less of it: goal_fast is the mean
  * to reach while R is above 60 GB/s, where it is not 0. */
@@ -47,7 +49,7 @@ static const setup setups[] = {
 enum { SETUPS = sizeof setups / sizeof *setups };
 
 typedef struct options {
-    bool quick, all;
+    bool quick, all, wake;
     int threads;
     const char *json, *only;
 } options;
@@ -263,6 +265,25 @@ static void run_calls(report *r)
     tn_plan_free(small_plan);
 }
 
+/* ---- one thread and several ---- */
+
+static void run_wake(const options *o, report *r, const char *self)
+{
+    static const struct {
+        const char *policy, *title;
+    } policies[] = {{"", "as by default"}, {"active", "actively"}, {"passive", "passively"}};
+    enum { POLICIES = sizeof policies / sizeof *policies };
+    static char names[POLICIES][128];
+    for (int i = 0; i < POLICIES && asked(o, "threads"); i++) {
+        printf("\nworkers wait %-31s %8s %8s %7s\n", policies[i].title, "us, one", "several",
+               "slower");
+        const wake_worst w = wake_beside(self, policies[i].policy, o->threads, o->quick);
+        snprintf(names[i], sizeof names[i], "slower than one thread, waiting %s: %s",
+                 policies[i].title, w.what);
+        add_fact(r, names[i], "times", w.ratio, 1.10);
+    }
+}
+
 /* Sizes around a power of two run alike. */
 static void compare_neighbours(report *r)
 {
@@ -314,6 +335,8 @@ int main(int argc, char **argv)
             o.all = true;
         else if (!strcmp(word, "--list"))
             return print_lists(), 0;
+        else if (!strcmp(word, "--wake"))
+            o.wake = true;
         else if (!value)
             return usage();
         else if (!strcmp(word, "--json"))
@@ -325,12 +348,15 @@ int main(int argc, char **argv)
         else
             return usage();
     }
+    if (o.wake)
+        return wake_measure(o.threads, o.quick), 0;
     r.threads = o.threads;
     spare = o.quick ? 1 : 30;
     cpu_name(r.cpu, sizeof r.cpu);
     printf("tenon %s, kernels %s, %d threads, %s\n", tn_version(), tn_isa(), o.threads, r.cpu);
     run_groups(&o, &r);
     run_calls(&r);
+    run_wake(&o, &r, argv[0]);
     compare_neighbours(&r);
     print_summary(&r);
     if (o.json && !write_json(&r, o.json))

@@ -89,7 +89,7 @@ void print_summary(const report *r)
     }
     for (int i = 0; i < r->facts; i++) {
         const fact *f = &r->fact[i];
-        printf("%-44s %5.*f %s", f->name, f->value < 10 ? 2 : 0, f->value, f->unit);
+        printf("%-72s %5.*f %s", f->name, f->value < 10 ? 2 : 0, f->value, f->unit);
         if (f->goal > 0)
             printf(", goal %g%s", f->goal, f->value <= f->goal ? "  ok" : "  MISSED");
         printf("\n");

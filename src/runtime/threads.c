@@ -63,24 +63,29 @@ bool tni_team_alone(void)
 
 /* When a second thread pays.  Work of b bytes takes b / RATE ns on one thread and half of that on
  * two, but a parallel region costs time, too: about 1 us while workers spin, 9 when they have
- * just gone to sleep, 50 to 70 when they slept for longer (AMD Zen 4, 2 vCPUs, libgomp, which lets
+ * just gone to sleep, 50 to 190 when they slept for longer (AMD Zen 4, 2 vCPUs, libgomp, which lets
  * workers spin for 4 ms unless it is set to be passive).  So the cost of regions is measured, of
  * those that follow each other and of others. */
 enum {
-    COLD_NS = 70000, /* what a region after a pause is taken to cost until it is measured, */
-    HOT_NS = 1000,   /* and what one that follows another is */
+    HOT_NS =
+        1000, /* what a region that follows another is taken to cost until it is measured, */
+    COLD_NS = 70000,  /* and what one after a pause is */
+    AWAKE_NS = 4000,  /* a region that costs more had to wake its workers, */
+    BUSY_NS = 300000, /* and one that costs this much met a core that was busy with others */
+    HELD_UP = 4, /* times the time of another thread: a process that is not ours has its core */
     RECENT_NS = 2000000, /* between regions that follow each other */
-    RATE = 80,        /* bytes per ns that one core reads and writes in its caches: 95 when it
-                         copies or adds, 70 to 80 when it transposes */
-    ENOUGH = 7 << 20, /* bytes for which others are woken in any case */
-    /* How often calls on one thread have lost a region's cost before others are woken; the
-     * second when that did not help the last times. */
-    TRY = 8,
-    PATIENT = 64
+    RATE = 80, /* bytes per ns that one core reads and writes in its caches: 95 when it
+                  copies or adds, 70 to 80 when it transposes */
+    /* Calls on one thread lose up to half of their time.  Others are woken after so many times
+     * the cost of waking were lost: it adds 1 / 16 to the time of these calls where it does
+     * not help, and 1 / 128 where it did not help the last times. */
+    EAGER = 8,
+    PATIENT = 64,
+    FORGET = 64 /* refused calls after which a cost that was measured is forgotten, about */
 };
 
-static atomic_int_least64_t last_end, last_asked, lost_time;
-static atomic_int_least64_t hot_cost = HOT_NS, cold_cost = COLD_NS, patience = TRY;
+static atomic_int_least64_t last_end, last_asked, lost_time, patience = EAGER;
+static atomic_int_least64_t hot_cost = HOT_NS, cold_cost = COLD_NS, last_cold = COLD_NS;
 
 static int64_t nanoseconds(void)
 {
@@ -115,17 +120,47 @@ static bool always_divide(void)
 bool tni_team_pays(int64_t bytes)
 {
     const int64_t saved = bytes / (2 * RATE);
-    if (bytes >= ENOUGH || always_divide())
+    if (always_divide())
         return true;
     const int64_t now = nanoseconds(), asked = get(&last_asked), cold = get(&cold_cost);
+    const bool hot = now - get(&last_end) < RECENT_NS;
     set(&last_asked, now);
-    if (saved >= (now - get(&last_end) < RECENT_NS ? get(&hot_cost) : cold))
+    if (saved >= (hot ? get(&hot_cost) : cold))
         return true;
-    const int64_t sum = now - asked < RECENT_NS ? get(&lost_time) + saved : saved;
-    const bool enough = sum >= get(&patience) * cold;
+    if (now - asked >= RECENT_NS) { /* workers that it wakes sleep again before the next call */
+        set(&cold_cost, cold - cold / FORGET);
+        return false;
+    }
+    const int64_t sum = get(&lost_time) + saved;
+    const bool enough = sum >= EAGER * cold && sum >= get(&patience) * COLD_NS;
     set(&lost_time, enough ? 0 : sum);
     return enough;
 }
+
+/* What a region has cost, for the next ones.  A worker that has to be woken also finds its caches
+ * without the data, so that it pays from twice the cost on.  After a pause one region shows
+ * little, whether it was cheap (others kept the workers awake) or dear (others had the core): the
+ * less of two counts. */
+static void learn(int64_t cost, bool follows)
+{
+    const int64_t cold = get(&cold_cost), before = get(&last_cold), times = get(&patience);
+    const int64_t less = cost < before ? cost : before;
+    const bool awake = cost < AWAKE_NS;
+    if (follows) {
+        set(&hot_cost, awake ? cost : 2 * cost);
+        set(&patience, awake ? EAGER : times < PATIENT ? 2 * times : PATIENT);
+    } else {
+        set(&cold_cost, less < cold / 2 ? cold / 2 : less);
+        set(&last_cold, cost);
+        set(&hot_cost, cost < BUSY_NS ? HOT_NS : cost);
+    }
+}
+
+/* When the threads of a region worked. */
+typedef struct region_times {
+    atomic_int_least64_t begun, done;       /* the last one's beginning and end */
+    atomic_int_least64_t shortest, longest; /* time of one */
+} region_times;
 
 static void at_least(atomic_int_least64_t *x, int64_t value)
 {
@@ -135,34 +170,50 @@ static void at_least(atomic_int_least64_t *x, int64_t value)
         ;
 }
 
+static void at_most(atomic_int_least64_t *x, int64_t value)
+{
+    int_least64_t had = get(x);
+    while (had > value && !atomic_compare_exchange_weak_explicit(
+                              x, &had, value, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+static void thread_done(region_times *r, int64_t begun)
+{
+    const int64_t now = nanoseconds();
+    at_least(&r->begun, begun);
+    at_least(&r->done, now);
+    at_least(&r->longest, now - begun);
+    at_most(&r->shortest, now - begun);
+}
+
+/* The time until the last thread has begun, the time from the last part's end to the region's, and
+ * what a thread that was held up took longer. */
+static int64_t region_cost(region_times *r, int64_t begin, int64_t end)
+{
+    const int64_t longest = get(&r->longest), shortest = get(&r->shortest);
+    return get(&r->begun) - begin + end - get(&r->done) +
+           (longest / HELD_UP > shortest ? longest - shortest : 0);
+}
+
 /* Thread t begins with part t, so that a repeated call finds its data in the same caches; the
- * parts beyond the team go to whoever is free.  A region costs the time until its last thread
- * has begun, and the time from its last part's end to its own. */
+ * parts beyond the team go to whoever is free. */
 void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), void *arg)
 {
     atomic_int next = 0;
     const int64_t begin = nanoseconds();
-    atomic_int_least64_t begun = begin, done = begin;
+    region_times times = {begin, begin, INT64_MAX, 0};
 #pragma omp parallel num_threads(threads < parts ? threads : parts)
     {
         const int team = omp_get_num_threads();
-        if (omp_get_thread_num() == team - 1)
-            set(&begun, nanoseconds());
+        const int64_t begun = nanoseconds();
         for (int part = omp_get_thread_num(); part < parts;
              part = team + atomic_fetch_add_explicit(&next, 1, memory_order_relaxed))
             body(arg, part);
-        at_least(&done, nanoseconds());
+        thread_done(&times, begun);
     }
     const int64_t end = nanoseconds();
-    const int64_t cost = get(&begun) - begin + end - get(&done), cold = get(&cold_cost);
-    if (begin - get(&last_end) < RECENT_NS) {
-        const int64_t times = get(&patience);
-        set(&hot_cost, cost);
-        set(&patience, cost < 4 * HOT_NS ? TRY : times < PATIENT ? 2 * times : PATIENT);
-    } else { /* one cheap region shows little: workers may have been kept awake by others */
-        set(&cold_cost, cost < cold / 2 ? cold / 2 : cost < COLD_NS ? cost : COLD_NS);
-        set(&hot_cost, HOT_NS);
-    }
+    learn(region_cost(&times, begin, end), begin - get(&last_end) < RECENT_NS);
     set(&last_end, end);
 }
 
