@@ -8,18 +8,36 @@
 #define F(f) PASTE(f, N)
 #define W    double
 
-/* a - q b without rounding, for a whole number q near a / b that is at most MOST_TIMES.  Where fma is
- * a call of the C library, q times either half of b's digits is exact, and so are both differences,
- * which are less than b; -infinity where the product overflows. */
+/* How quotients of f32 and f64 are computed in f64, and small ones of f32 in f32 (op_quotient.inc):
+ * a sum with SHIFT leaves a whole number, left is a - q b without rounding for a q near a / b that is
+ * less than MOST_TIMES.  Where fma is a call of the C library, f32 are short enough for one product;
+ * q times either half of the digits of a f64 is exact, and so are both differences, which are less
+ * than b; -infinity where the product overflows. */
+#define SHIFT_F32      0x1.8p52
+#define SHIFT_F64      0x1.8p52
+#define SHIFT_NEAR_F32 0x1.8p23f
 #if defined(__FMA__) || defined(__aarch64__)
-#define MOST_TIMES 0x1p51
-static inline double left_of(double a, double q, double b)
+#define NEAR_F32            _NEAR_F32
+#define MOST_TIMES_F32      0x1p51
+#define MOST_TIMES_F64      0x1p51
+#define MOST_TIMES_NEAR_F32 0x1p22f
+static inline double left_F64(double a, double q, double b)
 {
     return __builtin_fma(-q, b, a);
 }
+static inline double left_F32(double a, double q, double b)
+{
+    return left_F64(a, q, b);
+}
+static inline float left_NEAR_F32(float a, float q, float b)
+{
+    return __builtin_fmaf(-q, b, a);
+}
 #else
-#define MOST_TIMES 0x1p24
-static inline double left_of(double a, double q, double b)
+#define NEAR_F32       _F32
+#define MOST_TIMES_F32 0x1p29
+#define MOST_TIMES_F64 0x1p24
+static inline double left_F64(double a, double q, double b)
 {
     uint64_t bits;
     double high;
@@ -27,6 +45,10 @@ static inline double left_of(double a, double q, double b)
     bits &= ~(uint64_t)0x3ffffff;
     memcpy(&high, &bits, sizeof high);
     return (a - q * high) - q * (b - high);
+}
+static inline double left_F32(double a, double q, double b)
+{
+    return a - q * b;
 }
 #endif
 
@@ -71,15 +93,23 @@ static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top,
 #define STEP    uint64_t, F64, 0x8000000000000000, 0x7ff0000000000000, 0x7ff8000000000000
 #include "op_step.inc"
 
-#define T    float
-#define N    _F32
-#define B(g) __builtin_##g##f
-#define BITS int32_t
+#define T       float
+#define N       _F32
+#define B(g)    __builtin_##g##f
+#define BITS    int32_t
+#define NEAR(f) PASTE(f, NEAR_F32)
+#if defined(MOST_TIMES_NEAR_F32)
+#define V       float
+#define V_BITS  int32_t
+#define M       _NEAR_F32
+#include "op_quotient.inc"
+#endif
 #include "op_float.inc"
-#define T    double
-#define N    _F64
-#define B(g) __builtin_##g
-#define BITS int64_t
+#define T       double
+#define N       _F64
+#define B(g)    __builtin_##g
+#define BITS    int64_t
+#define NEAR(f) F(f)
 #include "op_float.inc"
 /* clang-format on */
 
