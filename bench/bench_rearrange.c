@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "report.h"
 #include "wake.h"
 
@@ -153,12 +154,12 @@ static int thin_out(const setup *s, const options *o, const arena *a, int thread
     return all < 3.6 * have ? 3 : all < 7.2 * have ? 6 : 12;
 }
 
-static int64_t most_bytes(const setup *s)
+static int64_t most_bytes(const copy_list *list)
 {
     int64_t most = 0;
     copy_case c;
-    for (int i = 0; i < s->list->count; i++) {
-        s->list->get(i, &c);
+    for (int i = 0; i < list->count; i++) {
+        list->get(i, &c);
         most = case_bytes(&c) > most ? case_bytes(&c) : most;
     }
     return most;
@@ -212,7 +213,7 @@ static void run_groups(const options *o, report *r)
         int64_t bytes = 0;
         for (int i = 0; i < SETUPS; i++)
             if (setups[i].small_pages == small && asked(o, setups[i].key))
-                bytes = most_bytes(&setups[i]) > bytes ? most_bytes(&setups[i]) : bytes;
+                bytes = most_bytes(setups[i].list) > bytes ? most_bytes(setups[i].list) : bytes;
         if (!bytes)
             continue;
         arena a = arena_make(bytes + 64, !small);
@@ -248,7 +249,7 @@ static void call_unsqueeze(void *arg)
 
 static void add_fact(report *r, const char *name, const char *unit, double value, double goal)
 {
-    r->fact[r->facts++] = (fact){name, unit, value, goal};
+    r->fact[r->facts++] = (fact){name, unit, value, goal, false};
 }
 
 static void run_calls(report *r)
@@ -263,6 +264,26 @@ static void run_calls(report *r)
     add_fact(r, "tn_plan_run of 4x4 f32", "ns", call_time(call_plan, srcs), 22);
     add_fact(r, "tn_unsqueeze", "ns", call_time(call_unsqueeze, NULL), 0);
     tn_plan_free(small_plan);
+}
+
+/* ---- at any address ---- */
+
+static void run_address(const options *o, report *r)
+{
+    static char worst[128];
+    tn_handle *handle = NULL;
+    if (!asked(o, "address"))
+        return;
+    arena a = arena_make(most_bytes(&list_57_f32) + 64, true);
+    use_threads(&handle, o->threads);
+    const address_result x =
+        address_measure(&list_57_f32, o->all ? 1 : 3, &a, o->quick ? 2 : 6);
+    snprintf(worst, sizeof worst, "worst of them: %s", x.what);
+    r->fact[r->facts++] =
+        (fact){"the 57, f32, at any address beside aligned ones, mean", "", x.mean, 0.90, true};
+    r->fact[r->facts++] = (fact){worst, "", x.worst, 0.80, true};
+    tn_handle_destroy(handle);
+    arena_free(&a);
 }
 
 /* ---- one thread and several ---- */
@@ -355,6 +376,7 @@ int main(int argc, char **argv)
     cpu_name(r.cpu, sizeof r.cpu);
     printf("tenon %s, kernels %s, %d threads, %s\n", tn_version(), tn_isa(), o.threads, r.cpu);
     run_groups(&o, &r);
+    run_address(&o, &r);
     run_calls(&r);
     run_wake(&o, &r, argv[0]);
     compare_neighbours(&r);

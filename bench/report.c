@@ -91,7 +91,9 @@ void print_summary(const report *r)
         const fact *f = &r->fact[i];
         printf("%-72s %5.*f %s", f->name, f->value < 10 ? 2 : 0, f->value, f->unit);
         if (f->goal > 0)
-            printf(", goal %g%s", f->goal, f->value <= f->goal ? "  ok" : "  MISSED");
+            printf(", goal %g%s", f->goal,
+                   (f->at_least ? f->value >= f->goal : f->value <= f->goal) ? "  ok"
+                                                                             : "  MISSED");
         printf("\n");
     }
     if (without)

@@ -5,7 +5,7 @@
 #include "cases.h"
 #include "measure.h"
 
-enum { MOST_ROWS = 64, MOST_GROUPS = 24, MOST_FACTS = 8 };
+enum { MOST_ROWS = 64, MOST_GROUPS = 24, MOST_FACTS = 16 };
 
 typedef struct row {
     copy_case what;
@@ -24,6 +24,7 @@ typedef struct group {
 typedef struct fact {
     const char *name, *unit;
     double value, goal; /* at most; 0: none */
+    bool at_least;      /* the goal is */
 } fact;
 
 typedef struct report {

@@ -67,9 +67,8 @@ bool tni_team_alone(void)
  * workers spin for 4 ms unless it is set to be passive).  So the cost of regions is measured, of
  * those that follow each other and of others. */
 enum {
-    HOT_NS =
-        1000, /* what a region that follows another is taken to cost until it is measured, */
-    COLD_NS = 70000,  /* and what one after a pause is */
+    HOT_NS = 1000,    /* what a region that follows another costs until it is measured, */
+    COLD_NS = 70000,  /* and what one after a pause does */
     AWAKE_NS = 4000,  /* a region that costs more had to wake its workers, */
     BUSY_NS = 300000, /* and one that costs this much met a core that was busy with others */
     HELD_UP = 4, /* times the time of another thread: a process that is not ours has its core */
