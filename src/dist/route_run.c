@@ -28,7 +28,7 @@ static tn_status check_part(const tn_route *r, int k, const tn_tensor *t, int64_
             return tni_fail(TN_ESHAPE, "%s has extent %lld on axis %d, expected %lld", who,
                             (long long)t->shape[i], i, (long long)extents[i]);
     if (k == 0)
-        TRY(tni_check_injective(t, call));
+        TRY(tni_check_injective(t, call, "a part of dst"));
     return tni_check_data(t, who);
 }
 
@@ -51,9 +51,11 @@ tn_status tn_route_check(const tn_route *r, const tn_tensor *dst_parts,
     TRY(check_parts(r, 1, src_parts, "route_check"));
     for (int64_t d = 0; d < r->parts[0]; d++) {
         for (int64_t k = 0; k < d; k++)
-            TRY(tni_check_disjoint(&dst_parts[d], &dst_parts[k], false, "route_check"));
+            TRY(tni_check_disjoint(&dst_parts[d], &dst_parts[k], false, "route_check",
+                                   (const char *const[]){"a part of dst", "another"}));
         for (int64_t s = 0; s < r->parts[1] && !r->halo; s++)
-            TRY(tni_check_disjoint(&dst_parts[d], &src_parts[s], false, "route_check"));
+            TRY(tni_check_disjoint(&dst_parts[d], &src_parts[s], false, "route_check",
+                                   (const char *const[]){"a part of dst", "a part of src"}));
     }
     return TN_OK;
 }
@@ -96,8 +98,10 @@ static tn_status message_parts(const tn_route *r, bool sent, int64_t i, int64_t 
             continue;
         TRY(check_part(r, sent, &parts[part], part, call));
         if (message->data)
-            TRY(sent ? tni_check_disjoint(message, &parts[part], false, call)
-                     : tni_check_disjoint(&parts[part], message, false, call));
+            TRY(sent ? tni_check_disjoint(message, &parts[part], false, call,
+                                          (const char *const[]){"message", "a part of src"})
+                     : tni_check_disjoint(&parts[part], message, false, call,
+                                          (const char *const[]){"a part of dst", "message"}));
         before = part;
     }
     return TN_OK;

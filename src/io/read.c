@@ -106,7 +106,7 @@ tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out)
     if (!out)
         return tni_fail(TN_ENULL, "file_read: out is NULL");
     tn_tensor block, t;
-    TRY(tn_alloc(&block, e->dtype, e->ndim, e->shape));
+    TRY(tni_alloc_dense(&block, e->dtype, e->ndim, e->shape, "file_read"));
     tn_status status = read_elements(f, e, &block, &t);
     if (status != TN_OK) {
         tn_free(&block);

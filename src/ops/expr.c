@@ -144,7 +144,7 @@ static tn_status expr_evaluate(eval *v, const char *name, const tn_tensor *dst, 
     if (tni_numel(dst) == 0)
         return TN_OK;
     for (int k = 0; k < n && v->e.nreduce; k++)
-        TRY(tni_check_disjoint(dst, srcs[k], false, name));
+        TRY(tni_check_disjoint(dst, srcs[k], false, name, NULL));
     return v->e.nreduce ? tni_expr_reduce(&v->e, dst, n, srcs)
                         : run_strips(v, name, dst, n, srcs);
 }

@@ -159,7 +159,7 @@ static tn_status matmul_check(matmul_call *m, bool planned)
     if (!m->c || m->beta == 0 || !tni_numel(m->dst))
         return TN_OK;
     TRY(tni_check_data(m->c, "gemm: c"));
-    return tni_check_disjoint(m->dst, m->c, true, m->name);
+    return tni_check_disjoint(m->dst, m->c, true, m->name, (const char *const[]){"dst", "c"});
 }
 
 /* ---- the product ---- */
@@ -265,7 +265,7 @@ static tn_status gemm_check_addend(const tn_plan *plan, void *dst, const void *c
     tn_tensor d = plan->ts[0], s = plan->ts[0];
     d.data = dst;
     memcpy(&s.data, &c, sizeof c);
-    return tni_check_disjoint(&d, &s, true, "plan_gemm_run");
+    return tni_check_disjoint(&d, &s, true, "plan_gemm_run", (const char *const[]){"dst", "c"});
 }
 
 /* ---- calls ---- */

@@ -158,7 +158,8 @@ static tn_status rows_check(const tni_call *call)
         if (!r->param[k])
             continue;
         TRY(param_data(call, k));
-        TRY(tni_check_disjoint(call->dst, r->param[k], false, call->name));
+        TRY(tni_check_disjoint(call->dst, r->param[k], false, call->name,
+                               (const char *const[]){tni_dst_name(call), param_name(r, k)}));
     }
     return TN_OK;
 }
@@ -283,7 +284,8 @@ tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_tensor *sum, const tn_t
     call.dst = sum;
     call.names = (const char *const[]){"sum", "a", "b"};
     TRY(rows_check(&call));
-    TRY(tni_check_disjoint(dst, sum, false, "add_rms_norm"));
+    TRY(tni_check_disjoint(dst, sum, false, "add_rms_norm",
+                           (const char *const[]){"dst", "sum"}));
     const tn_tensor *ts[TNI_ROW_OPERANDS] = {dst, a, sum, b};
     rows_go(TNI_ROW_ADD_RMS, ts, a->ndim - 1, r.param, eps);
     return TN_OK;

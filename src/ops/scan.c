@@ -177,7 +177,8 @@ tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high, const tn_tensor
             TRY(tni_reduce_check(&r[k], "minmax", names[k], 0, dst[k], src));
         }
     if (low && high)
-        TRY(tni_check_disjoint(low, high, false, "minmax"));
+        TRY(tni_check_disjoint(low, high, false, "minmax",
+                               (const char *const[]){"low", "high"}));
     tni_fold f;
     if (low && high && same_strides(&r[0].full, &r[1].full)) {
         tni_fold_plan_minmax(&f, &r[0].full, &r[1].full, src, r[0].folded);

@@ -102,7 +102,8 @@ static tn_status check_sort(const sort_call *s, const char *name, const tn_tenso
         return tni_fail(TN_ESHAPE, "%s: values and indices have different extents %lld, %lld",
                         name, (long long)s->values->shape[s->dim],
                         (long long)s->indices->shape[s->dim]);
-    return tni_check_disjoint(s->values, s->indices, false, name);
+    return tni_check_disjoint(s->values, s->indices, false, name,
+                              (const char *const[]){"values", "indices"});
 }
 
 /* How many elements of each sequence a sort gives. */

@@ -207,7 +207,7 @@ static tn_status check(const tni_entry *e, const tn_tensor *dst, const tn_tensor
                         tn_dtype_name(dst->dtype), tn_dtype_name(src->dtype),
                         tn_dtype_name(e->dtype));
     TRY(tni_check_shape(src, dst->ndim, dst->shape, "file_fetch", "places"));
-    TRY(tni_check_injective(dst, "file_fetch"));
+    TRY(tni_check_injective(dst, "file_fetch", "dst"));
     TRY(tni_check_data(dst, "file_fetch: dst"));
     return tni_check_data(src, "file_fetch: places");
 }

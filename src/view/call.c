@@ -53,9 +53,15 @@ tn_status tni_call_data(const tni_call *call)
             return fail_data(call, call->srcs[k], k);
     if (!call_writes(call))
         return TN_OK;
-    for (int k = 0; k < call->n; k++)
-        TRY(tni_check_disjoint(call->dst, call->srcs[k], call->flags & TNI_ALLOW_ALIAS,
-                               call->name));
+    for (int k = 0; k < call->n; k++) {
+        const tni_shared found =
+            tni_shared_bytes(call->dst, call->srcs[k], call->flags & TNI_ALLOW_ALIAS);
+        if (UNLIKELY(found != TNI_APART)) {
+            char who[TNI_WHO];
+            return tni_fail_shared(found, call->name, tni_dst_name(call),
+                                   tni_operand_name(who, call, k));
+        }
+    }
     return TN_OK;
 }
 
@@ -72,7 +78,7 @@ tn_status tni_check_call(const tni_call *call)
     TRY(call_hook(call, call->shapes));
     TRY(call_rules(call, sound, TNI_SIZE));
     if (call_writes(call))
-        TRY(tni_check_injective(call->dst, call->name));
+        TRY(tni_check_injective(call->dst, call->name, tni_dst_name(call)));
     return call->flags & TNI_NO_DATA ? TN_OK : tni_call_data(call);
 }
 

@@ -10,8 +10,6 @@ typedef struct term {
     int64_t a, u; /* a > 0, u > 0 */
 } term;
 
-typedef enum answer { NO, YES, UNDECIDED } answer;
-
 /* WORK: terms that one question looks at before it is left undecided. */
 enum { TERMS = 2 * TN_MAX_NDIM, WORK = 1 << 16 };
 
@@ -52,13 +50,13 @@ static bool reach_of(const term *terms, int count, int64_t *reach)
     return true;
 }
 
-static answer solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
-                    int *work);
+static tni_shared solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
+                        int *work);
 
 /* Where the upper terms are multiples of more than the lower ones can span, the upper sum is
  * known: the one multiple that is near enough.  *done says whether there is such a place. */
-static answer overlap_split(const term *terms, int count, int64_t reach, int64_t low,
-                            int64_t high, int *work, bool *done)
+static tni_shared overlap_split(const term *terms, int count, int64_t reach, int64_t low,
+                                int64_t high, int *work, bool *done)
 {
     int64_t common = 0, under = reach;
     *done = true;
@@ -71,38 +69,38 @@ static answer overlap_split(const term *terms, int count, int64_t reach, int64_t
             continue;
         const int64_t upper = high / common * common;
         if (upper < low - under)
-            return NO;
-        const answer below = solve(terms, i, under, low - upper, high - upper, work);
-        if (below == NO)
-            return NO;
-        const answer above = solve(terms + i, count - i, reach - under, upper, upper, work);
-        return above == YES ? below : above;
+            return TNI_APART;
+        const tni_shared below = solve(terms, i, under, low - upper, high - upper, work);
+        if (below == TNI_APART)
+            return TNI_APART;
+        const tni_shared above = solve(terms + i, count - i, reach - under, upper, upper, work);
+        return above == TNI_SHARED ? below : above;
     }
     *done = false;
-    return NO;
+    return TNI_APART;
 }
 
 /* Is there a sum in [low, high]?  reach is the largest one. */
-static answer solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
-                    int *work)
+static tni_shared solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
+                        int *work)
 {
     if (TNI_NEVER(high < 0 || low > reach))
-        return NO;
+        return TNI_APART;
     if (low <= 0)
-        return YES;
+        return TNI_SHARED;
     if (--*work < 0)
-        return UNDECIDED;
+        return TNI_UNDECIDED;
     high = high > reach ? reach : high;
     int64_t common = 0;
     for (int i = 0; i < count && (common == 0 || common > high - low + 1); i++)
         common = gcd(common, terms[i].a);
     if (high / common * common < low)
-        return NO;
+        return TNI_APART;
     if (count == 1)
-        return YES;
+        return TNI_SHARED;
     *work -= count;
     bool done;
-    const answer parts = overlap_split(terms, count, reach, low, high, work, &done);
+    const tni_shared parts = overlap_split(terms, count, reach, low, high, work, &done);
     if (done)
         return parts;
     const term top = terms[count - 1];
@@ -111,13 +109,13 @@ static answer solve(const term *terms, int count, int64_t reach, int64_t low, in
         const int64_t part = x * top.a;
         if (low - part > under)
             break;
-        const answer one = solve(terms, count - 1, under, low - part, high - part, work);
-        if (one == YES)
-            return YES;
+        const tni_shared one = solve(terms, count - 1, under, low - part, high - part, work);
+        if (one == TNI_SHARED)
+            return TNI_SHARED;
         if (*work < 0)
-            return UNDECIDED;
+            return TNI_UNDECIDED;
     }
-    return NO;
+    return TNI_APART;
 }
 
 /* ---- a byte named twice ---- */
@@ -174,15 +172,15 @@ static bool nests(const sorted *axes, int64_t width)
 /* Two indices differ by d; call the axis of the largest stride where they do the top.  Their
  * elements share a byte when the sum of d * stride is less than a width: one question for each
  * axis as the top, where d is at least 1, with the axes below it, where d may have any sign. */
-static answer names_twice(const sorted *axes, int64_t width)
+static tni_shared names_twice(const sorted *axes, int64_t width)
 {
     for (int k = 0; k < axes->count; k++)
         if (axes->step[k] < (k > 0 ? axes->step[k - 1] + 1 : width))
-            return YES;
+            return TNI_SHARED;
     int work = WORK;
     int64_t under = 0;
     term below[TN_MAX_NDIM];
-    answer all = NO;
+    tni_shared all = TNI_APART;
     for (int top = 0; top < axes->count; top++) {
         const int64_t step = axes->step[top], last = axes->last[top];
         if (step < width + under) {
@@ -191,13 +189,13 @@ static answer names_twice(const sorted *axes, int64_t width)
             const int64_t target = under - step;
             int64_t reach;
             if (!reach_of(below, used, &reach))
-                return UNDECIDED;
-            const answer one =
+                return TNI_UNDECIDED;
+            const tni_shared one =
                 solve(below, used, reach, target - (width - 1), target + (width - 1), &work);
-            if (one == YES)
-                return YES;
-            if (one == UNDECIDED)
-                all = UNDECIDED;
+            if (one == TNI_SHARED)
+                return TNI_SHARED;
+            if (one == TNI_UNDECIDED)
+                all = TNI_UNDECIDED;
         }
         below[top] = (term){step, 2 * last}; /* fits: another axis is 2 long or more */
         under += step * last;
@@ -205,7 +203,7 @@ static answer names_twice(const sorted *axes, int64_t width)
     return all;
 }
 
-tn_status tni_check_injective(const tn_tensor *t, const char *call)
+tn_status tni_check_injective(const tn_tensor *t, const char *call, const char *who)
 {
     const int64_t width = tni_width(t->dtype);
     if (LIKELY(in_rows(t, width)))
@@ -218,16 +216,16 @@ tn_status tni_check_injective(const tn_tensor *t, const char *call)
     int64_t low, high;
     tni_extent(t, &low, &high);
     const bool crowded = count * width > high - low;
-    switch (crowded ? YES : names_twice(&axes, width)) {
-    case NO:
+    switch (crowded ? TNI_SHARED : names_twice(&axes, width)) {
+    case TNI_APART:
         return TN_OK;
-    case YES:
-        return tni_fail(TN_ESTRIDE, "%s: two indices of dst share an element (self-overlap)",
-                        call);
+    case TNI_SHARED:
+        return tni_fail(TN_ESTRIDE, "%s: two indices of %s share an element (self-overlap)",
+                        call, who);
     default:
         return tni_fail(TN_ESTRIDE,
-                        "%s: self-overlap of dst is undecided within the work limit; refused",
-                        call);
+                        "%s: self-overlap of %s is undecided within the work limit; refused",
+                        call, who);
     }
 }
 
@@ -247,7 +245,7 @@ static bool put_axes(term *terms, int *count, const tn_tensor *t)
 
 /* With every axis of a counted from its lowest byte and every axis of b from its highest, a
  * shared byte is a sum of steps, plus a byte of each element, that is the distance between. */
-static answer shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
+static tni_shared shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
 {
     term terms[TERMS];
     int count = 0, work = WORK;
@@ -255,15 +253,14 @@ static answer shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
     const tn_tensor *const both[] = {a, b};
     for (int k = 0; k < COUNT(both); k++)
         if (!put_axes(terms, &count, both[k]))
-            return UNDECIDED;
+            return TNI_UNDECIDED;
     if (!reach_of(terms, count, &reach))
-        return UNDECIDED;
+        return TNI_UNDECIDED;
     const int64_t bytes = tni_width(a->dtype) + tni_width(b->dtype) - 2;
     return solve(terms, count, reach, distance - bytes, distance, &work);
 }
 
-tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
-                             const char *call)
+tni_shared tni_shared_bytes(const tn_tensor *dst, const tn_tensor *src, bool allow_alias)
 {
     int64_t low, high, src_low, src_high;
     tni_shape_range(dst->ndim, dst->shape, dst->stride, tni_width(dst->dtype), &low, &high);
@@ -273,22 +270,29 @@ tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool al
     const uint64_t from = (uint64_t)(uintptr_t)dst->data + (uint64_t)low;
     const uint64_t src_from = (uint64_t)(uintptr_t)src->data + (uint64_t)src_low;
     if (LIKELY(src_from - from >= (uint64_t)length && from - src_from >= (uint64_t)src_length))
-        return TN_OK;
+        return TNI_APART;
     if (length == 0 || src_length == 0 || (allow_alias && tni_same(dst, src)))
-        return TN_OK;
-
+        return TNI_APART;
     int64_t distance;
-    answer found = UNDECIDED;
-    if (tni_add((int64_t)(src_from - from), src_length - 1, &distance))
-        found = shares(dst, src, distance);
-    switch (found) {
-    case NO:
+    if (!tni_add((int64_t)(src_from - from), src_length - 1, &distance))
+        return TNI_UNDECIDED;
+    return shares(dst, src, distance);
+}
+
+tn_status tni_fail_shared(tni_shared found, const char *call, const char *dst, const char *src)
+{
+    if (found == TNI_SHARED)
+        return tni_fail(TN_EOVERLAP, "%s: %s and %s share bytes", call, dst, src);
+    return tni_fail(TN_EOVERLAP,
+                    "%s: overlap of %s and %s is undecided within the work limit; refused",
+                    call, dst, src);
+}
+
+tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
+                             const char *call, const char *const names[2])
+{
+    const tni_shared found = tni_shared_bytes(dst, src, allow_alias);
+    if (LIKELY(found == TNI_APART))
         return TN_OK;
-    case YES:
-        return tni_fail(TN_EOVERLAP, "%s: dst and src share bytes", call);
-    default:
-        return tni_fail(
-            TN_EOVERLAP,
-            "%s: overlap of dst and src is undecided within the work limit; refused", call);
-    }
+    return tni_fail_shared(found, call, names ? names[0] : "dst", names ? names[1] : "src");
 }

@@ -136,13 +136,21 @@ tn_status tni_broadcast_sources(const char *call, int n, const tn_tensor *const 
 
 /* ---- shared bytes (overlap.c); operands are checked ones ---- */
 
-/* TN_ESTRIDE when dst names a byte twice, or when that cannot be decided within the limit. */
-tn_status tni_check_injective(const tn_tensor *dst, const char *call);
+/* TN_ESTRIDE when t, called who, names a byte twice, or when that cannot be decided within the
+ * limit. */
+tn_status tni_check_injective(const tn_tensor *t, const char *call, const char *who);
 
-/* TN_EOVERLAP when dst and src share a byte (or that cannot be decided); with allow_alias a
- * src that is exactly dst (data, dtype, shape, strides of axes longer than 1) passes. */
+/* Whether dst and src share a byte; with allow_alias a src that is exactly dst (data, dtype, shape,
+ * strides of axes longer than 1) does not. */
+typedef enum tni_shared { TNI_APART, TNI_SHARED, TNI_UNDECIDED } tni_shared;
+tni_shared tni_shared_bytes(const tn_tensor *dst, const tn_tensor *src, bool allow_alias);
+
+/* TN_EOVERLAP of what is not TNI_APART, with the names of both. */
+tn_status tni_fail_shared(tni_shared found, const char *call, const char *dst, const char *src);
+
+/* Both in one; names NULL: "dst" and "src". */
 tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
-                             const char *call);
+                             const char *call, const char *const names[2]);
 
 /* Exactly the same elements at the same addresses: data, dtype, shape, strides where n > 1. */
 bool tni_same(const tn_tensor *a, const tn_tensor *b);

@@ -52,7 +52,7 @@ static const struct {
     const char *sentence;
 } order[] = {
     {0, TN_OK, NULL},
-    {OVERLAP, TN_EOVERLAP, "x: dst and src share bytes"},
+    {OVERLAP, TN_EOVERLAP, "x: dst and src 0 share bytes"},
     {SRC_NO_DATA | OVERLAP, TN_ENULL, "x: src 0 has 6 elements but data is NULL"},
     {DST_NO_DATA | SRC_NO_DATA, TN_ENULL, "x: dst has 6 elements but data is NULL"},
     {SELF_OVERLAP | DST_NO_DATA, TN_ESTRIDE, NULL},

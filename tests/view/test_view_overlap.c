@@ -61,7 +61,7 @@ static void a_byte_named_twice_is_found(void **state)
             continue;
         memset(map, 0, sizeof map);
         const bool want = mark(&t, map) > 1;
-        const tn_status got = tni_check_injective(&t, "t");
+        const tn_status got = tni_check_injective(&t, "t", "dst");
         if (got != (want ? TN_ESTRIDE : TN_OK))
             fail_msg("%s x %s%s: %s", tn_dtype_name(t.dtype), want ? "twice" : "once",
                      layout_text(&t), tn_status_name(got));
@@ -97,13 +97,13 @@ static void a_shared_byte_is_found(void **state)
         bool want = false;
         for (int i = 0; i < BYTES; i++)
             want |= map[i] && other[i];
-        const tn_status got = tni_check_disjoint(&a, &b, false, "x");
+        const tn_status got = tni_check_disjoint(&a, &b, false, "x", NULL);
         if (got != (want ? TN_EOVERLAP : TN_OK))
             fail_msg("%s at %p%s: not %s", tn_dtype_name(a.dtype), a.data, layout_text(&a),
                      want ? "shared" : "disjoint");
         if (want)
             assert_string_equal(tn_error(), "x: dst and src share bytes");
-        assert_int_equal(tni_check_disjoint(&b, &a, false, "x"), got);
+        assert_int_equal(tni_check_disjoint(&b, &a, false, "x", NULL), got);
         int64_t a_low, a_high, b_low, b_high;
         tni_extent(&a, &a_low, &a_high);
         tni_extent(&b, &b_low, &b_high);
@@ -190,7 +190,7 @@ static void real_sizes_are_decided(void **state)
         tn_tensor dst, src;
         make(&dst, &pairs[k].dst, 0);
         make(&src, &pairs[k].src, pairs[k].src_at);
-        const tn_status status = tni_check_disjoint(&dst, &src, true, "x");
+        const tn_status status = tni_check_disjoint(&dst, &src, true, "x", NULL);
         if (status != pairs[k].status)
             fail_msg("%s: %s, %s", pairs[k].says, tn_status_name(status), tn_error());
     }
@@ -224,7 +224,7 @@ static void layouts_name_a_byte_twice_or_not(void **state)
     for (int k = 0; k < COUNT(singles); k++) {
         tn_tensor t;
         make(&t, &singles[k].t, 0);
-        const tn_status status = tni_check_injective(&t, "t");
+        const tn_status status = tni_check_injective(&t, "t", "dst");
         if (status != singles[k].status)
             fail_msg("%s: %s, %s", singles[k].says, tn_status_name(status), tn_error());
     }
@@ -242,7 +242,7 @@ static void what_takes_too_long_is_refused(void **state)
             t.shape[i] = 2;
             t.stride[i] = (INT64_C(1) << 52) + between(&d, 0, INT64_C(1) << 51);
         }
-        const tn_status status = tni_check_injective(&t, "t");
+        const tn_status status = tni_check_injective(&t, "t", "dst");
         if (status == TN_ESTRIDE && strstr(tn_error(), "undecided"))
             refused++;
     }
@@ -257,13 +257,13 @@ static void what_does_not_fit_is_refused(void **state)
     tn_tensor a, b;
     assert_int_equal(tn_init_strided(&a, (void *)4096, TN_I8, 2, two, wide), TN_OK);
     assert_int_equal(tn_init_strided(&b, (void *)4100, TN_I8, 2, two, wide), TN_OK);
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     assert_string_equal(
         tn_error(), "x: overlap of dst and src is undecided within the work limit; refused");
 
     /* strides that differ: each span fits, their sum does not */
     a.stride[0] -= 64;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     assert_string_equal(
         tn_error(), "x: overlap of dst and src is undecided within the work limit; refused");
 
@@ -271,29 +271,29 @@ static void what_does_not_fit_is_refused(void **state)
     const int64_t long_axis[] = {(INT64_C(1) << 62) + 1};
     assert_int_equal(tn_init(&a, (void *)4096, TN_I8, 1, long_axis), TN_OK);
     assert_int_equal(tn_init(&b, (void *)4100, TN_I8, 1, long_axis), TN_OK);
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     assert_string_equal(
         tn_error(), "x: overlap of dst and src is undecided within the work limit; refused");
 
     /* side by side they share nothing, however long they are */
     if (sizeof(void *) == sizeof *long_axis) {
         b.data = (void *)(uintptr_t)(4096 + long_axis[0]);
-        assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_OK);
-        assert_int_equal(tni_check_disjoint(&b, &a, true, "x"), TN_OK);
+        assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_OK);
+        assert_int_equal(tni_check_disjoint(&b, &a, true, "x", NULL), TN_OK);
     }
 
     /* the distance to the end of src does not fit */
     const int64_t all[] = {INT64_MAX - 1}, half[] = {INT64_C(1) << 62};
     assert_int_equal(tn_init_strided(&a, (void *)4096, TN_I8, 1, two, all), TN_OK);
     assert_int_equal(tn_init_strided(&b, (void *)(4196 + half[0]), TN_I8, 1, two, half), TN_OK);
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     assert_string_equal(
         tn_error(), "x: overlap of dst and src is undecided within the work limit; refused");
 
     /* an axis below the top, counted twice, does not fit */
     const int64_t rows[] = {2, 3}, skewed[] = {half[0] / 2 + 8, half[0] / 2};
     assert_int_equal(tn_init_strided(&a, (void *)4096, TN_F32, 2, rows, skewed), TN_OK);
-    assert_int_equal(tni_check_injective(&a, "x"), TN_ESTRIDE);
+    assert_int_equal(tni_check_injective(&a, "x", "dst"), TN_ESTRIDE);
     assert_string_equal(tn_error(),
                         "x: self-overlap of dst is undecided within the work limit; refused");
 }
@@ -306,29 +306,29 @@ static void the_same_is_fine_when_asked(void **state)
     assert_int_equal(tn_init(&a, x, TN_F32, 3, (int64_t[]){3, 1, 4}), TN_OK);
     b = a;
     b.stride[1] = -99;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_OK);
-    assert_int_equal(tni_check_disjoint(&a, &b, false, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_OK);
+    assert_int_equal(tni_check_disjoint(&a, &b, false, "x", NULL), TN_EOVERLAP);
     b.dtype = TN_I32;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     b = a;
     b.ndim = 1;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     b = a;
     b.shape[2] = 3;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     b = a;
     b.shape[0] = 2;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     a.shape[0] = 2;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_OK);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_OK);
     b.stride[0] = 20;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     b = a;
     b.stride[2] = 8;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
     b = a;
     b.data = x + 1;
-    assert_int_equal(tni_check_disjoint(&a, &b, true, "x"), TN_EOVERLAP);
+    assert_int_equal(tni_check_disjoint(&a, &b, true, "x", NULL), TN_EOVERLAP);
 }
 
 int main(void)

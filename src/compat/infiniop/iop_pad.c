@@ -114,7 +114,7 @@ static tn_status check_blocks(const tni_iop_request *q, tni_iop_tensor y,
     if (y->t.ndim != 2 || y->t.shape[0] != sum[0] || y->t.shape[1] != sum[1])
         return tni_fail(TN_ESHAPE, "BlockDiag: y: expected shape (%lld, %lld)",
                         (long long)sum[0], (long long)sum[1]);
-    return tni_check_injective(&y->t, "BlockDiag");
+    return tni_check_injective(&y->t, "BlockDiag", "y");
 }
 
 static tn_status add_blocks(tni_iop_parted *p)

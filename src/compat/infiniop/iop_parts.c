@@ -39,7 +39,7 @@ static tn_status run_parts(const tni_iop *iop, void *dst, const void *const *src
         tn_tensor x = p->ts[k + 1];
         memcpy(&x.data, &srcs[k], sizeof x.data);
         TRY(tni_check_data(&x, name));
-        TRY(tni_check_disjoint(&y, &x, false, name));
+        TRY(tni_check_disjoint(&y, &x, false, name, (const char *const[]){"y", "x"}));
     }
     for (size_t i = 0; i < iop->nparts; i++) {
         const tni_iop_part *part = &iop->parts[i];

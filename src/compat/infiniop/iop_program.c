@@ -233,7 +233,7 @@ static tn_status make(const tni_iop_request *q, const tni_iop_args *args)
     tn_status status = row->plan(p);
     for (int k = 0; k < p->n && status == TN_OK; k++)
         if (row->written >> k & 1 && p->given[k])
-            status = tni_check_injective(&p->t[k], row->name);
+            status = tni_check_injective(&p->t[k], row->name, "an output");
     if (status != TN_OK) {
         tni_iop_free(made);
         return status;
@@ -280,7 +280,9 @@ static tn_status check_shared(const tni_iop_program *p, const tni_iop_row *row, 
             tn_tensor x, y;
             settle(&x, &p->t[i], at[i + 1]);
             settle(&y, &p->t[k], at[k + 1]);
-            TRY(tni_check_disjoint(&x, &y, row->alias && !both, row->name));
+            TRY(tni_check_disjoint(
+                &x, &y, row->alias && !both, row->name,
+                (const char *const[]){"an output", both ? "another" : "an input"}));
         }
     return TN_OK;
 }

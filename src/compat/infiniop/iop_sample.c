@@ -194,9 +194,12 @@ static tn_status check_routed(env_t *env, step_t *s, const tn_tensor *t)
     TRY(routed_outputs(env, &values, &indices, t[0].shape[0], t[0].shape[1], env->num[0]));
     if (!values.data)
         return TN_OK;
-    TRY(tni_check_disjoint(&values, &indices, false, IOP_NAME(env->program)));
-    TRY(tni_check_disjoint(&values, &t[0], false, IOP_NAME(env->program)));
-    return tni_check_disjoint(&indices, &t[0], false, IOP_NAME(env->program));
+    TRY(tni_check_disjoint(&values, &indices, false, IOP_NAME(env->program),
+                           (const char *const[]){"values", "indices"}));
+    TRY(tni_check_disjoint(&values, &t[0], false, IOP_NAME(env->program),
+                           (const char *const[]){"values", "x"}));
+    return tni_check_disjoint(&indices, &t[0], false, IOP_NAME(env->program),
+                              (const char *const[]){"indices", "x"});
 }
 
 /* values = factor * values / (their sum + tiny); sums is (rows, 1). */

@@ -163,7 +163,7 @@ static tn_status make(const tni_iop_request *q, const tni_iop_tensor *ts,
         TRY(split(&to, &w, y, x->shape[1]));
         return make_whole(q, &w, &to, x);
     }
-    TRY(tni_check_injective(y, "Unfold"));
+    TRY(tni_check_injective(y, "Unfold", "y"));
     tni_iop_parted *p;
     const bool work = tni_numel(y) > 0;
     TRY(tni_iop_make_parted(&p, q, ts[0], 1, &ts[1], work ? (size_t)w.taps : 0));
