@@ -298,7 +298,8 @@ static tn_status unique_sort_pairs(unique_work *u, int64_t n)
     return tn_take(&u->sorted, &u->flat, 0, &u->at);
 }
 
-static tn_status unique_sort(unique_work *u, const tn_tensor *src)
+/* where: u->at is wanted. */
+static tn_status unique_sort(unique_work *u, const tn_tensor *src, bool where)
 {
     const int64_t n = tni_numel(src);
     tn_tensor shaped;
@@ -306,17 +307,20 @@ static tn_status unique_sort(unique_work *u, const tn_tensor *src)
     TRY(tn_init(&shaped, u->flat.data, src->dtype, src->ndim, src->shape));
     TRY(tn_rearrange(&shaped, src));
     TRY(unique_alloc(&u->sorted, src->dtype, 1, &n));
-    TRY(unique_alloc(&u->at, TN_I64, 1, &n));
-    return tni_is_complex(src->dtype) ? unique_sort_pairs(u, n)
-                                      : unique_sort_flat(u, &u->sorted, &u->at, &u->flat);
+    if (where || tni_is_complex(src->dtype))
+        TRY(unique_alloc(&u->at, TN_I64, 1, &n));
+    return tni_is_complex(src->dtype)
+               ? unique_sort_pairs(u, n)
+               : unique_sort_flat(u, &u->sorted, where ? &u->at : NULL, &u->flat);
 }
 
 static tn_status unique_fill(unique_work *u, const tn_tensor *src, bool first, bool inverse,
                              bool counts, bool each)
 {
-    TRY(unique_sort(u, src));
-    const int64_t n = tni_numel(src),
-                  groups = tni_group_count(u->sorted.data, src->dtype, n, each);
+    TRY(unique_sort(u, src, first || inverse));
+    tni_groups g = {
+        .x = u->sorted.data, .dtype = src->dtype, .n = tni_numel(src), .each = each};
+    const int64_t groups = tni_group_count(&g);
     TRY(unique_alloc(&u->values, src->dtype, 1, &groups));
     if (first)
         TRY(unique_alloc(&u->first, TN_I64, 1, &groups));
@@ -324,8 +328,8 @@ static tn_status unique_fill(unique_work *u, const tn_tensor *src, bool first, b
         TRY(unique_alloc(&u->counts, TN_I64, 1, &groups));
     if (inverse)
         TRY(unique_alloc(&u->inverse, TN_I64, src->ndim, src->shape));
-    tni_group_fill(u->sorted.data, src->dtype, n, each, u->at.data, u->values.data,
-                   u->first.data, u->inverse.data, u->counts.data);
+    tni_group_fill(&g, u->at.data, u->values.data, u->first.data, u->inverse.data,
+                   u->counts.data);
     return TN_OK;
 }
 

@@ -247,47 +247,6 @@ static void test_masks(void **state)
     }
 }
 
-/* Parts of threads begin where those before them end. */
-static void test_masks_threads(void **state)
-{
-    (void)state;
-    enum { N = 1 << 20 };
-    uint16_t *x = malloc(N * sizeof *x), *want = malloc(N * sizeof *want);
-    char *set = malloc(N);
-    int64_t *at = malloc(N * sizeof *at);
-    assert_true(x && want && set && at);
-    for (int threads = 1; threads <= 5; threads += 2) {
-        rng r = {seed_asked() + (uint64_t)threads};
-        int64_t count = 0;
-        for (int64_t i = 0; i < N; i++) {
-            x[i] = (uint16_t)next(&r);
-            set[i] = next(&r) % (1 + (uint64_t)(i >> 17)) == 0; /* dense first, then rare */
-            if (set[i])
-                want[count] = x[i], at[count++] = i;
-        }
-        tn_handle *h;
-        tn_tensor src, mask, out, index;
-        OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
-        OK(tn_handle_use(h));
-        OK(tn_init(&src, x, TN_U16, 1, (int64_t[]){N}));
-        OK(tn_init(&mask, set, TN_BOOL, 1, (int64_t[]){N}));
-        OK(tn_masked_select_copy(&out, &src, &mask));
-        OK(tn_nonzero_copy(&index, &mask));
-        assert_int_equal(out.shape[0], count);
-        assert_memory_equal(out.data, want, (size_t)count * sizeof *want);
-        assert_memory_equal(index.data, at, (size_t)count * sizeof *at);
-        memset(out.data, 0x77, (size_t)count * sizeof *want);
-        OK(tn_masked_put(&src, &mask, &out));
-        for (int64_t i = 0, k = 0; i < N; i++)
-            if (set[i] && k++ < count)
-                assert_int_equal(x[i], 0x7777);
-        tn_free(&out), tn_free(&index);
-        OK(tn_handle_use(NULL));
-        tn_handle_destroy(h);
-    }
-    free(x), free(want), free(set), free(at);
-}
-
 /* ---- order ---- */
 
 static void test_sort(void **state)
@@ -528,12 +487,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_put),       cmocka_unit_test(test_along),
-        cmocka_unit_test(test_index_errors),   cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_masks_threads),  cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_first_of_many),  cmocka_unit_test(test_search_unique),
-        cmocka_unit_test(test_unique_complex), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_take_put),      cmocka_unit_test(test_along),
+        cmocka_unit_test(test_index_errors),  cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_sort),          cmocka_unit_test(test_first_of_many),
+        cmocka_unit_test(test_search_unique), cmocka_unit_test(test_unique_complex),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

@@ -3,6 +3,7 @@
 
 #include "kernels/table.h"
 #include "order_vector.h"
+#include "signs.h"
 
 /* Bits of a digit: 2048 counters stay in the L1, 32 bits are three digits; few words are not worth
  * that many counters (Zen 4, SSE2). */
@@ -10,6 +11,9 @@ enum { DIGIT = 11, SHORT_DIGIT = 8, SHORT = 1024 };
 
 /* Words whose median divides long runs; shorter ones are divided by a quarter of them. */
 enum { SAMPLE = 64 };
+
+/* Searches at a time: their loads from memory are under way together (Zen 4). */
+enum { SEARCHES = 32 };
 
 #define W     32
 #define LANES LANES_32
@@ -40,10 +44,21 @@ enum { SAMPLE = 64 };
 #define K    int64_t
 #include "order_keys.inc"
 
+static void bins_of(int64_t *bin, const double *x, int64_t n, double low, double high,
+                    double by, int64_t bins)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double at = (x[i] - low) * by;
+        const double held = at < (double)bins ? at : (double)(bins - 1);
+        bin[i] = (int64_t)((x[i] >= low) & (x[i] <= high) ? held : -1.0);
+    }
+}
+
 const tni_order_kernels TNI_TABLE(order) = {
-    {{keys8, back8, range8, words328, words648},
-     {keys16, back16, range16, words3216, words6416},
-     {keys32, back32, range32, NULL, words6432},
-     {keys64, back64, range64, NULL, words6464}},
+    {{keys8, back8, range8, words328, words648, samples8, search8, begins8},
+     {keys16, back16, range16, words3216, words6416, samples16, search16, begins16},
+     {keys32, back32, range32, NULL, words6432, samples32, search32, begins32},
+     {keys64, back64, range64, NULL, words6464, samples64, search64, begins64}},
     {{sort32, split32}, {sort64, split64}},
+    bins_of,
 };

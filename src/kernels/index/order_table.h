@@ -26,6 +26,16 @@ typedef struct tni_order_word {
     int cut, shift;
 } tni_order_word;
 
+/* n elements in order, step bytes apart, in which others are searched: keys of every so manieth of
+ * them, `apart` <= n, from the first on are samples. */
+typedef struct tni_search {
+    const char *sorted;
+    int64_t n, step, samples, apart;
+    const void *sample;
+    const tni_order_rule *rule;
+    bool or_equal;
+} tni_search;
+
 /* Elements of one width, dense, of any alignment; keys of up to 32 bits are int32_t, others
  * int64_t. */
 typedef struct tni_order_elements {
@@ -40,6 +50,13 @@ typedef struct tni_order_elements {
                     const tni_order_word *form, const tni_order_rule *rule);
     bool (*words64)(int64_t *word, const char *x, int64_t n, int64_t at,
                     const tni_order_word *form, const tni_order_rule *rule);
+    /* found[i]: how many of those in order are less than element i of x, or equal. */
+    void (*samples)(void *key, const tni_search *s);
+    void (*search)(int64_t *found, const char *x, int64_t n, const tni_search *s);
+    /* Bit i (of 64 in a word): element i differs from the one before it, which there is; each: or
+     * is a NaN. */
+    void (*begins)(uint64_t *bits, const char *x, int64_t n, const tni_order_rule *rule,
+                   bool each);
 } tni_order_elements;
 
 /* Words that are being sorted: n of them at x, in order to `other` if they move, else to x; both
@@ -63,6 +80,10 @@ typedef struct tni_order_words {
 typedef struct tni_order_kernels {
     tni_order_elements elements[4]; /* of 1, 2, 4, 8 bytes */
     tni_order_words words[2];       /* of 4 and 8 bytes */
+    /* The one of `bins` equal parts of [low, high] in which x[i] is: trunc((x - low) * by), at most
+     * the last; -1 outside. */
+    void (*bins)(int64_t *bin, const double *x, int64_t n, double low, double high, double by,
+                 int64_t bins);
 } tni_order_kernels;
 
 #endif

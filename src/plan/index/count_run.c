@@ -1,77 +1,82 @@
-/* count_run.c - searching a sorted sequence, counting elements, groups of equal ones. */
-#include <math.h>
+/* count_run.c - searching a sorted sequence, and counting elements. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "pieces.h"
 #include "view/view.h"
 
-/* ---- visiting every element of one or two operands, row-major ---- */
+/* ---- searching ---- */
 
-typedef struct visit {
-    tni_nest nest;
-    tni_walk walk;
-    char *at[2];
-} visit;
+/* Keys of 8 bytes are half of the L1, and fewer than the elements that are searched. */
+enum { SEARCH_SAMPLES = 2048 };
 
-static bool visit_begin(visit *v, int n, const tn_tensor *const *ts)
+typedef struct search_job {
+    const tn_tensor *dst, *sorted, *values;
+    bool or_equal;
+    int parts;
+} search_job;
+
+static void search_part(void *arg, int part)
 {
-    const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
-    tni_nest_build(&v->nest, n, ts, &rules);
-    if (v->nest.empty)
-        return false;
-    for (int k = 0; k < n; k++)
-        v->at[k] = (char *)ts[k]->data + v->nest.shift[k];
-    tni_walk_seek(&v->walk, v->nest.axis, v->nest.ndim, n, 0);
-    return true;
-}
-
-static char *visit_at(const visit *v, int k)
-{
-    return v->at[k] + v->walk.offset[k];
-}
-
-static bool visit_next(visit *v)
-{
-    return tni_walk_next(&v->walk) != v->nest.ndim;
+    const search_job *j = arg;
+    const tn_tensor *ts[2] = {j->dst, j->values};
+    const tni_order_rule rule = tni_order_rule_of(j->values->dtype, false);
+    _Alignas(64) int64_t samples[SEARCH_SAMPLES], found[TNI_PIECE];
+    _Alignas(64) char raw[TNI_PIECE * 8];
+    tni_search s = {.sorted = j->sorted->data,
+                          .n = j->sorted->shape[0],
+                          .step = j->sorted->stride[0],
+                          .sample = samples,
+                          .rule = &rule,
+                          .or_equal = j->or_equal};
+    tni_pieces p;
+    int64_t first, last;
+    tni_split_range(tni_numel(j->values), j->parts, part, &first, &last);
+    if (!tni_pieces_begin(&p, 2, ts, first, last))
+        return;
+    const tni_order_elements *elements =
+        &tni_kernels_of(p.isa)->order->elements[tni_log2_width(p.width[1])];
+    const int64_t most = last - first < SEARCH_SAMPLES ? last - first : SEARCH_SAMPLES;
+    s.apart = (s.n + most - 1) / most;
+    s.samples = s.n ? (s.n + s.apart - 1) / s.apart : 0;
+    elements->samples(samples, &s);
+    for (bool more = true; more;) {
+        const int64_t n = tni_pieces_size(&p);
+        elements->search(found, tni_pieces_dense(&p, 1, n, raw), n, &s);
+        tni_pieces_store(&p, 0, n, (const char *)found);
+        more = tni_pieces_next(&p, n);
+    }
 }
 
 void tni_search_run(const tn_tensor *dst, const tn_tensor *sorted, const tn_tensor *values,
                     bool or_equal)
 {
-    visit v;
-    const tn_tensor *ts[2] = {dst, values};
-    if (!visit_begin(&v, 2, ts))
-        return;
-    do {
-        const uint64_t key = tni_order_key(values->dtype, visit_at(&v, 1), false);
-        int64_t low = 0, high = sorted->shape[0];
-        while (low < high) {
-            const int64_t mid = low + (high - low) / 2;
-            const char *x = (const char *)sorted->data + mid * sorted->stride[0];
-            const uint64_t here = tni_order_key(sorted->dtype, x, false);
-            if (here < key || (or_equal && here == key))
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        memcpy(visit_at(&v, 0), &low, sizeof low);
-    } while (visit_next(&v));
+    search_job j = {.dst = dst, .sorted = sorted, .values = values, .or_equal = or_equal};
+    const int64_t n = tni_numel(values); /* a search takes as long as a line of memory */
+    j.parts = tni_run_parts(tni_mul_saturated(n, 64), n);
+    tni_parallel(j.parts, search_part, &j);
 }
 
 /* ---- counting ---- */
 
 int64_t tni_count_outside(const tn_tensor *src, int64_t n)
 {
-    visit v;
-    int64_t i = 0;
-    if (!visit_begin(&v, 1, &src))
+    tni_pieces p;
+    _Alignas(64) char raw[TNI_PIECE * 8];
+    int64_t at[TNI_PIECE];
+    const int64_t all = tni_numel(src);
+    if (!tni_pieces_begin(&p, 1, &src, 0, all))
         return -1;
-    do {
-        const int64_t x = tni_index_at(visit_at(&v, 0), src->dtype);
-        if (x < 0 || x >= n)
-            return i;
-        i++;
-    } while (visit_next(&v));
+    for (bool more = true; more;) {
+        const int64_t size = tni_pieces_size(&p);
+        uint64_t outside = 0;
+        tni_index_load(at, tni_pieces_dense(&p, 0, size, raw), src->dtype, size, p.isa);
+        for (int64_t i = 0; i < size; i++)
+            outside |= (uint64_t)at[i] | (uint64_t)(n - 1 - at[i]);
+        for (int64_t i = 0; i < size && outside >> 63; i++)
+            if (at[i] < 0 || at[i] >= n)
+                return all - p.left + i;
+        more = tni_pieces_next(&p, size);
+    }
     return -1;
 }
 
@@ -81,109 +86,123 @@ static void clear(const tn_tensor *dst)
         memset((char *)dst->data + i * dst->stride[0], 0, sizeof(int64_t));
 }
 
-static void count_one(const tn_tensor *dst, int64_t bin)
+static void count_some(const tn_tensor *dst, int64_t bin, int64_t by)
 {
     char *p = (char *)dst->data + bin * dst->stride[0];
     int64_t n;
     memcpy(&n, p, sizeof n);
-    n++;
+    n += by;
     memcpy(p, &n, sizeof n);
 }
 
 void tni_bincount_run(const tn_tensor *dst, const tn_tensor *src)
 {
-    visit v;
+    tni_pieces p;
+    _Alignas(64) char raw[TNI_PIECE * 8];
+    int64_t at[TNI_PIECE];
     clear(dst);
-    if (!visit_begin(&v, 1, &src))
+    if (!tni_pieces_begin(&p, 1, &src, 0, tni_numel(src)))
         return;
-    do
-        count_one(dst, tni_index_at(visit_at(&v, 0), src->dtype));
-    while (visit_next(&v));
+    for (bool more = true; more;) {
+        const int64_t n = tni_pieces_size(&p);
+        tni_index_load(at, tni_pieces_dense(&p, 0, n, raw), src->dtype, n, p.isa);
+        for (int64_t i = 0; i < n; i++)
+            count_some(dst, at[i], 1);
+        more = tni_pieces_next(&p, n);
+    }
 }
 
-/* Elements that are converted at once: three buffers of 4 KiB stay in L1. */
-enum { HIST_PIECE = 512 };
+/* ---- bins of equal width ---- */
+
+enum {
+    BINS_OWN = 1024,       /* of a part, four times as 32-bit counters: half of the L1 */
+    BINS_PIECES = 1 << 20, /* after so many pieces a counter of 32 bits may be full */
+    BINS_PARTS = 16
+};
+
+typedef struct bins_job {
+    const tn_tensor *dst, *src;
+    double low, high;
+    int parts;
+    int64_t (*own)[BINS_OWN]; /* counters of each part; NULL: bins are too many, dst counts */
+} bins_job;
+
+/* Neighbours that are equal go to different counters: adding to one twice takes a store and a load
+ * in turn. */
+static void bins_add(uint32_t own[4][BINS_OWN], const int64_t *bin, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (bin[i] >= 0)
+            own[i & 3][bin[i]]++;
+}
+
+static void bins_flush(const bins_job *j, int part, uint32_t own[4][BINS_OWN])
+{
+    for (int64_t b = 0; b < j->dst->shape[0]; b++)
+        for (int k = 0; k < 4; k++) {
+            j->own[part][b] += own[k][b];
+            own[k][b] = 0;
+        }
+}
+
+/* A piece in f64. */
+static void bins_load(double *x, const tni_pieces *p, tn_dtype dtype, int64_t n)
+{
+    _Alignas(64) char raw[TNI_PIECE * 8], between[TNI_PIECE * 8];
+    const tni_cast cast = tni_cast_chain(p->isa, dtype, TN_F64);
+    const char *from = tni_pieces_dense(p, 0, n, raw);
+    for (int i = 0; i < cast.steps; i++) {
+        char *to = i == cast.steps - 1 ? (char *)x : between;
+        cast.fn[i](to, from, n, 0, false);
+        from = to;
+    }
+    if (cast.steps == 0)
+        memcpy(x, from, (size_t)n * sizeof *x);
+}
+
+static void bins_part(void *arg, int part)
+{
+    const bins_job *j = arg;
+    const int64_t bins = j->dst->shape[0];
+    const double by = (double)bins / (j->high - j->low);
+    tni_pieces p;
+    uint32_t own[4][BINS_OWN] = {{0}};
+    double x[TNI_PIECE];
+    int64_t bin[TNI_PIECE];
+    int64_t first, last;
+    tni_split_range(tni_numel(j->src), j->parts, part, &first, &last);
+    if (!tni_pieces_begin(&p, 1, &j->src, first, last))
+        return;
+    bool more = true;
+    for (int64_t pieces = 1; more; pieces++) {
+        const int64_t n = tni_pieces_size(&p);
+        bins_load(x, &p, j->src->dtype, n);
+        tni_kernels_of(p.isa)->order->bins(bin, x, n, j->low, j->high, by, bins);
+        more = tni_pieces_next(&p, n);
+        if (j->own)
+            bins_add(own, bin, n);
+        else
+            for (int64_t i = 0; i < n; i++)
+                if (bin[i] >= 0)
+                    count_some(j->dst, bin[i], 1);
+        if (j->own && (!more || pieces % BINS_PIECES == 0))
+            bins_flush(j, part, own);
+    }
+}
 
 void tni_histogram_run(const tn_tensor *dst, const tn_tensor *src, double low, double high)
 {
-    visit v;
-    const int isa = tni_isa_level();
-    const int64_t bins = dst->shape[0], width = tni_width(src->dtype);
-    const double by = (double)bins / (high - low);
-    char raw[HIST_PIECE * 8], between[HIST_PIECE * 8];
-    double x[HIST_PIECE];
-    const tni_cast cast = tni_cast_chain(isa, src->dtype, TN_F64);
+    int64_t own[BINS_PARTS][BINS_OWN];
+    const int64_t bins = dst->shape[0], n = tni_numel(src);
+    bins_job j = {.dst = dst, .src = src, .low = low, .high = high, .parts = 1};
     clear(dst);
-    if (!visit_begin(&v, 1, &src))
-        return;
-    for (bool more = true; more;) {
-        int64_t n = 0;
-        for (; n < HIST_PIECE && more; n++) {
-            memcpy(raw + n * width, visit_at(&v, 0), (size_t)width);
-            more = visit_next(&v);
-        }
-        const char *from = raw;
-        for (int i = 0; i < cast.steps; i++) {
-            char *to = i == cast.steps - 1 ? (char *)x : between;
-            cast.fn[i](to, from, n, 0, false);
-            from = to;
-        }
-        if (cast.steps == 0)
-            memcpy(x, raw, (size_t)n * sizeof *x);
-        for (int64_t i = 0; i < n; i++)
-            if (x[i] >= low && x[i] <= high) {
-                const double bin = trunc((x[i] - low) * by);
-                count_one(dst, bin < (double)bins ? (int64_t)bin : bins - 1);
-            }
+    if (bins <= BINS_OWN) {
+        j.own = own;
+        j.parts = tni_run_parts(tni_mul_saturated(n, 16), n < BINS_PARTS ? n : BINS_PARTS);
+        memset(own, 0, (size_t)j.parts * sizeof *own);
     }
-}
-
-/* ---- groups ---- */
-
-/* Does element i of a sorted sequence begin a group?  A complex NaN has a part that is NaN. */
-static bool begins(const char *x, tn_dtype dtype, int64_t i, bool each)
-{
-    const bool pair = tni_is_complex(dtype);
-    const tn_dtype part = !pair ? dtype : dtype == TN_C64 ? TN_F32 : TN_F64;
-    const int64_t width = tni_width(part), parts = pair ? 2 : 1;
-    const uint64_t most = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
-    const bool real = tni_is_float(part);
-    bool differs = i == 0, nan = false, was = false;
-    for (int64_t k = 0; k < parts && i > 0; k++) {
-        const uint64_t a = tni_order_key(part, x + ((i - 1) * parts + k) * width, false);
-        const uint64_t b = tni_order_key(part, x + (i * parts + k) * width, false);
-        differs |= a != b;
-        was |= real && a == most;
-        nan |= real && b == most;
-    }
-    return was && nan ? each : differs;
-}
-
-int64_t tni_group_count(const char *x, tn_dtype dtype, int64_t n, bool each)
-{
-    int64_t groups = 0;
-    for (int64_t i = 0; i < n; i++)
-        groups += begins(x, dtype, i, each);
-    return groups;
-}
-
-void tni_group_fill(const char *x, tn_dtype dtype, int64_t n, bool each, const int64_t *at,
-                    char *values, int64_t *first, int64_t *inverse, int64_t *counts)
-{
-    const int64_t width = tni_width(dtype);
-    int64_t g = -1;
-    for (int64_t i = 0; i < n; i++) {
-        if (begins(x, dtype, i, each)) {
-            g++;
-            memcpy(values + g * width, x + i * width, (size_t)width);
-            if (first)
-                first[g] = at[i];
-            if (counts)
-                counts[g] = 0;
-        }
-        if (inverse)
-            inverse[at[i]] = g;
-        if (counts)
-            counts[g]++;
-    }
+    tni_parallel(j.parts, bins_part, &j);
+    for (int part = 0; part < j.parts && j.own; part++)
+        for (int64_t b = 0; b < bins; b++)
+            count_some(dst, b, own[part][b]);
 }

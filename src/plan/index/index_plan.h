@@ -15,6 +15,9 @@ int64_t tni_index_outside(const tn_tensor *index, int64_t n);
 /* An element of a tensor of integers as int64; u64 above its range is the most. */
 int64_t tni_index_at(const char *p, tn_dtype dtype);
 
+/* n dense elements of a tensor of integers, in the same way. */
+void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int isa);
+
 /* Walk ts = {dst, src, index}, which have one shape: dst = src[chosen], or with put
  * dst[chosen] op= src.  The operand that is chosen from has stride 0 where index has its own
  * axes, and its chosen axis has `extent` elements `step` bytes apart.  Checked, indices too. */
@@ -52,6 +55,9 @@ void tni_mask_indices(const tni_mask_counts *c, const tn_tensor *dst, const tn_t
 /* A number whose order is that of elements: NaN is greatest, -0 equals +0; ~ when descending. */
 uint64_t tni_order_key(tn_dtype dtype, const char *x, bool descending);
 
+/* The same for kernels. */
+tni_order_rule tni_order_rule_of(tn_dtype dtype, bool descending);
+
 /* Elements [first, first + k) of the order along dim; values or indices may be NULL.  scratch
  * has size bytes: tni_sort_bytes, or enough for one sequence. */
 size_t tni_sort_least(const tn_tensor *src, int dim);
@@ -71,9 +77,21 @@ int64_t tni_count_outside(const tn_tensor *src, int64_t n);
 void tni_bincount_run(const tn_tensor *dst, const tn_tensor *src);
 void tni_histogram_run(const tn_tensor *dst, const tn_tensor *src, double low, double high);
 
-/* Groups of equal elements of a dense sorted sequence of n; each NaN by itself when each. */
-int64_t tni_group_count(const char *x, tn_dtype dtype, int64_t n, bool each);
-void tni_group_fill(const char *x, tn_dtype dtype, int64_t n, bool each, const int64_t *at,
-                    char *values, int64_t *first, int64_t *inverse, int64_t *counts);
+/* ---- groups (group_run.c) ---- */
+
+/* A dense sorted sequence; each NaN is a group by itself when each. */
+typedef struct tni_groups {
+    const char *x;
+    tn_dtype dtype;
+    int64_t n;
+    bool each;
+    tni_mask_counts begin; /* groups that begin, by parts; by tni_group_count */
+} tni_groups;
+
+int64_t tni_group_count(tni_groups *g);
+
+/* at: where each element comes from; it is not read where first and inverse are NULL. */
+void tni_group_fill(const tni_groups *g, const int64_t *at, char *values, int64_t *first,
+                    int64_t *inverse, int64_t *counts);
 
 #endif

@@ -38,6 +38,17 @@ int64_t tni_index_at(const char *p, tn_dtype dtype)
     }
 }
 
+void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int isa)
+{
+    const tni_cast cast = tni_cast_chain(isa, dtype, TN_I64);
+    if (cast.steps == 0)
+        memcpy(d, s, (size_t)n * sizeof *d);
+    else
+        cast.fn[0]((char *)d, s, n, 0, false);
+    for (int64_t i = 0; i < n && dtype == TN_U64; i++)
+        d[i] = d[i] < 0 ? INT64_MAX : d[i];
+}
+
 int64_t tni_index_outside(const tn_tensor *index, int64_t n)
 {
     tni_nest nest;

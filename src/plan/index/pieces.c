@@ -42,3 +42,28 @@ bool tni_pieces_next(tni_pieces *p, int64_t n)
     }
     return p->left > 0;
 }
+
+void tni_pieces_store(const tni_pieces *p, int k, int64_t n, const char *dense)
+{
+    const tni_tile_fn tile = tni_kernels_of(p->isa)->copy->tile[tni_log2_width(p->width[k])];
+    const int last = p->walk.ndim - 1;
+    const tni_axis *in = &p->walk.axis[last], *out = last > 0 ? in - 1 : NULL;
+    const int64_t step[2] = {out ? out->step[k] : 0, in->step[k]};
+    tni_walk w;
+    tni_walk_copy(&w, &p->walk);
+    while (n > 0) {
+        int64_t m = tni_walk_left(&w), rows = 1;
+        m = m < n ? m : n;
+        if (m == in->n && out) { /* whole rows, as many as follow each other */
+            const int64_t follow = out->n - w.at[last - 1];
+            rows = n / m < follow ? n / m : follow;
+        }
+        tile(p->at[k] + w.offset[k], step, dense,
+             (const int64_t[2]){m * p->width[k], p->width[k]}, (const int64_t[2]){rows, m});
+        dense += rows * m * p->width[k];
+        n -= rows * m;
+        w.ndim -= rows > 1;
+        tni_walk_advance(&w, rows > 1 ? rows : m);
+        w.ndim = last + 1;
+    }
+}

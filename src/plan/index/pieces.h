@@ -52,6 +52,9 @@ static inline int64_t tni_pieces_step(const tni_pieces *p, int k)
 /* n elements of operand k, dense; buffer has room for them. */
 const char *tni_pieces_dense(const tni_pieces *p, int k, int64_t n, char *buffer);
 
+/* The other way: dense elements to their places. */
+void tni_pieces_store(const tni_pieces *p, int k, int64_t n, const char *dense);
+
 /* Go on by n elements, at most tni_pieces_size; false: none are left. */
 bool tni_pieces_next(tni_pieces *p, int64_t n);
 

@@ -44,7 +44,7 @@ uint64_t tni_order_key(tn_dtype dtype, const char *x, bool descending)
     return descending ? all - b : b;
 }
 
-static tni_order_rule order_rule(tn_dtype dtype, bool descending)
+tni_order_rule tni_order_rule_of(tn_dtype dtype, bool descending)
 {
     const int kind = tni_dtypes[dtype].kind;
     return (tni_order_rule){
@@ -206,7 +206,7 @@ void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_te
                   .value_op = values ? 1 : 0,
                   .index_op = indices ? nop - 1 : 0,
                   .scratch = scratch};
-    j.rule = order_rule(src->dtype, descending);
+    j.rule = tni_order_rule_of(src->dtype, descending);
     while (j.shift < 62 && (j.n - 1) >> j.shift)
         j.shift++;
     for (int i = 0; i < nop; i++) {
