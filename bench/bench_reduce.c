@@ -326,7 +326,8 @@ int main(int argc, char **argv)
     tn_handle *h;
     MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
     MUST(tn_handle_use(h));
-    arena a = arena_make((int64_t)136 << 20, true);
+    /* eight bytes for every three of rows of three */
+    arena a = arena_make((int64_t)(cliffs ? 192 : 136) << 20, true);
     memset(a.src, 0x3c, (size_t)a.bytes); /* ordinary numbers in every float */
     for (int64_t i = 0; i < a.bytes; i += 4) {
         const float x = (float)(i * 2654435761u % 1000) / 500 - 1;

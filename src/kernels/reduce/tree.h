@@ -12,13 +12,14 @@
 
 enum { TNI_LANES = 16, TNI_TILE_ROWS = 8, TNI_TILE = 128, TNI_TREE_BLOCK = 2048 };
 
-typedef enum tni_skewed_type {
-    TNI_SKEWED_F32,
-    TNI_SKEWED_F64,
-    TNI_SKEWED_F16,
-    TNI_SKEWED_BF16,
-    TNI_SKEWED_TYPES
-} tni_skewed_type;
+/* Elements that kernels read as they are. */
+typedef enum tni_tree_type {
+    TNI_TREE_F32,
+    TNI_TREE_F64,
+    TNI_TREE_F16,
+    TNI_TREE_BF16,
+    TNI_TREE_TYPES
+} tni_tree_type;
 enum { TNI_SKEWED = 16 };
 
 /* Kernels of one instruction set.  x are dense elements of any alignment. */
@@ -49,15 +50,18 @@ typedef struct tni_tree_kernels {
     /* One lane of w columns, a multiple of TNI_SKEWED, whose tiles begin at different rows: acc[c]
      * takes the tile that ends in the eight rows at row[k] + c * width, of which phase[c] < 8 rows came
      * before; what waits for its partner is in part[c], part[w + c] and part[2 * w + c], of the
-     * tile's type.  By tni_skewed_type; NULL: not with this instruction set. */
-    void (*skewed[TNI_SKEWED_TYPES])(double *acc, void *part, const char *const *row,
-                                     const char *const *next, const int32_t *phase, int64_t w);
+     * tile's type.  By tni_tree_type; NULL: not with this instruction set. */
+    void (*skewed[TNI_TREE_TYPES])(double *acc, void *part, const char *const *row,
+                                   const char *const *next, const int32_t *phase, int64_t w);
 
-    /* Trees of d = x - c and of d * d, in f64: of n <= 2048 elements of f32, and one lane of
-     * columns, each with its own c. */
-    void (*moments32)(double *sum, double *squares, const char *x, int64_t n, double c);
-    void (*rows_moments32)(double *sum, double *squares, const char *const *row,
-                           const char *const *next, const double *c, int64_t w, bool first);
+    /* Trees of d = x - c and of d * d, in f64: of the sequences of n <= 2048 elements at
+     * x + i * step, c their first one, which is stored; and of one lane of columns, each with its
+     * own c.  By tni_tree_type; NULL: not with this instruction set. */
+    void (*moments[TNI_TREE_TYPES])(double *sum, double *squares, double *c, const char *x,
+                                    int64_t n, int64_t step, int64_t count);
+    void (*rows_moments[TNI_TREE_TYPES])(double *sum, double *squares, const char *const *row,
+                                         const char *const *next, const double *c, int64_t w,
+                                         bool first);
 
     /* The first lanes of acc[l * w + c] meet in acc[c]; the others are absent. */
     void (*lanes_sum)(double *acc, int64_t w, int lanes);

@@ -246,15 +246,23 @@ const tni_tree_kernels TNI_TABLE(tree) = {
 #endif
     .rows_sum32 = rows_sum32,
     .rows_sum64 = rows_sum64,
-    .skewed[TNI_SKEWED_F32] = skewed_f32,
-    .skewed[TNI_SKEWED_F64] = skewed_f64,
+    .skewed[TNI_TREE_F32] = skewed_f32,
+    .skewed[TNI_TREE_F64] = skewed_f64,
 #if defined(__AVX2__)
-    .skewed[TNI_SKEWED_F16] = skewed_f16,
-    .skewed[TNI_SKEWED_BF16] = skewed_bf16,
+    .skewed[TNI_TREE_F16] = skewed_f16,
+    .skewed[TNI_TREE_BF16] = skewed_bf16,
 #endif
     .rows_prod64 = rows_prod64,
-    .moments32 = moments32,
-    .rows_moments32 = rows_moments32,
+    .moments[TNI_TREE_F32] = moments_f32,
+    .moments[TNI_TREE_F64] = moments_f64,
+    .rows_moments[TNI_TREE_F32] = rows_moments_f32,
+    .rows_moments[TNI_TREE_F64] = rows_moments_f64,
+#if defined(__AVX2__)
+    .moments[TNI_TREE_F16] = moments_f16,
+    .moments[TNI_TREE_BF16] = moments_bf16,
+    .rows_moments[TNI_TREE_F16] = rows_moments_f16,
+    .rows_moments[TNI_TREE_BF16] = rows_moments_bf16,
+#endif
     .lanes_sum = lanes_sum,
     .lanes_prod = lanes_prod,
     .results = results,

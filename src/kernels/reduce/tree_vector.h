@@ -78,11 +78,25 @@ INLINE vd load_wide(const char *p)
     in_order();
     return v;
 }
+/* The first left of n lanes; left may be anything. */
+INLINE unsigned first_lanes(int64_t left, int n)
+{
+    return left <= 0 ? 0 : left >= n ? (1u << n) - 1 : (1u << left) - 1;
+}
 /* The first left floats, then -0. */
 INLINE vf load_some(const char *p, int64_t left)
 {
-    const __mmask16 m = (__mmask16)(left <= 0 ? 0 : left >= 16 ? 0xffff : (1u << left) - 1);
-    return _mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), m, p);
+    return _mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), (__mmask16)first_lanes(left, 16), p);
+}
+/* The first left doubles, then absent. */
+INLINE vd load_some_vd(const char *p, int64_t left, vd absent)
+{
+    return _mm512_mask_loadu_pd(absent, (__mmask8)first_lanes(left, 8), p);
+}
+/* The first left lanes of v, then -0. */
+INLINE vd keep_vd(vd v, int64_t left)
+{
+    return _mm512_mask_mov_pd(_mm512_set1_pd(-0.0), (__mmask8)first_lanes(left, 8), v);
 }
 INLINE vf narrow_vf(vd low, vd high)
 {
@@ -102,6 +116,21 @@ INLINE vf brain_vf(const char *p)
         _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
     in_order();
     return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+}
+/* The first left, then -0. */
+INLINE __m256i load_some_16(const char *p, int64_t left)
+{
+    return _mm256_mask_loadu_epi16(_mm256_set1_epi16((short)0x8000),
+                                   (__mmask16)first_lanes(left, 16), p);
+}
+INLINE vf half_some(const char *p, int64_t left)
+{
+    return _mm512_cvtph_ps(load_some_16(p, left));
+}
+INLINE vf brain_some(const char *p, int64_t left)
+{
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(load_some_16(p, left)), 16));
 }
 #define MEET_LANES(NAME, OP)                                                                   \
     INLINE double NAME(const vd *acc)                                                          \
@@ -191,6 +220,56 @@ INLINE vf narrow_vf(vd low, vd high)
     }
 
 #endif
+
+#if !defined(__AVX512F__)
+INLINE vd keep_vd(vd v, int64_t left)
+{
+    typedef int64_t vi __attribute__((vector_size(V)));
+    vi lane;
+    for (int i = 0; i < VD; i++)
+        lane[i] = i < left ? -1 : 0;
+    return (vd)(((vi)v & lane) | ((vi)splat_vd(-0.0) & ~lane));
+}
+#endif
+
+/* The rows of a tile that an end of n elements has: 0, 1, 2, 4 or 8, so that kernels are compiled
+ * for each; what is behind the end is absent. */
+INLINE int end_rows(int64_t n)
+{
+    const int64_t left = n % 128;
+    return left == 0 ? 0 : left <= 16 ? 1 : left <= 32 ? 2 : left <= 64 ? 4 : 8;
+}
+
+/* CALL(rows) with the constant that end_rows gives. */
+#define BY_END_ROWS(N, CALL)                                                                   \
+    switch (end_rows(N)) {                                                                     \
+    case 0:                                                                                    \
+        CALL(0);                                                                               \
+        break;                                                                                 \
+    case 1:                                                                                    \
+        CALL(1);                                                                               \
+        break;                                                                                 \
+    case 2:                                                                                    \
+        CALL(2);                                                                               \
+        break;                                                                                 \
+    case 4:                                                                                    \
+        CALL(4);                                                                               \
+        break;                                                                                 \
+    default:                                                                                   \
+        CALL(8);                                                                               \
+    }
+
+/* The tree of 1, 2, 4 or 8 rows: absent rows change nothing. */
+INLINE vf tree_vf(const vf *r, int rows)
+{
+    const vf two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 2 ? two + (r[2] + r[3]) : two;
+    return rows > 4 ? four + ((r[4] + r[5]) + (r[6] + r[7])) : four;
+}
+INLINE vd tree_vd(const vd *r, int rows)
+{
+    const vd two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 2 ? two + (r[2] + r[3]) : two;
+    return rows > 4 ? four + ((r[4] + r[5]) + (r[6] + r[7])) : four;
+}
 
 /* a * a + b * b of numbers that were f32: their squares are exact, so a fused one rounds as well as
  * two steps. */

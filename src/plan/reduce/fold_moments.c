@@ -32,40 +32,90 @@ static double elem_at(const tni_fold *f, const char *e, int64_t i)
     return (double)x;
 }
 
-static void moments_one(const tni_fold *f, tni_word *out, int64_t w, const char *x, int64_t n,
-                        tni_fold_scratch *scratch)
+/* One sequence, of which NaN is left out. */
+static void moments_of_numbers(const tni_fold *f, tni_word *out, int64_t w, const char *x,
+                               int64_t n, tni_fold_scratch *scratch)
 {
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const bool f64 = f->elem == TN_F64;
     char *d = scratch->u.sequence.terms;
-    int64_t none;
-    const char *e = tni_fold_terms(f, &x, n, scratch->u.sequence.elems[0], NULL, d, &none);
-    int64_t first = 0, m = n;
-    if (f->skip) {
-        m = (f64 ? k->numbers64 : k->numbers32)(d, e, n, 0);
-        while (first < n && isnan(elem_at(f, e, first)))
-            first++;
-    }
+    const char *e = tni_fold_elems(f, x, n, scratch->u.sequence.elems[0]);
+    const int64_t m = (f64 ? k->numbers64 : k->numbers32)(d, e, n, 0);
+    int64_t first = 0;
+    while (first < n && isnan(elem_at(f, e, first)))
+        first++;
     const double centre = first < n ? elem_at(f, e, first) : 0;
     double s, q;
-    if (!f64 && !f->skip) {
-        tree->moments32(&s, &q, e, n, centre);
-        moments_of(out, w, (double)m, centre, s, q);
-        return;
-    }
-    (f64 ? k->distance64 : k->distance32)(d, e, n, centre, f->skip);
+    (f64 ? k->distance64 : k->distance32)(d, e, n, centre, true);
     tree->sum64(&s, d, n, 0, 1);
     k->square64(d, d, n);
     tree->sum64(&q, d, n, 0, 1);
     moments_of(out, w, (double)m, centre, s, q);
 }
 
+/* How kernels read elements: as they are, or converted to f32 or f64. */
+static tni_tree_type type_of(tn_dtype dtype)
+{
+    return dtype == TN_F64    ? TNI_TREE_F64
+           : dtype == TN_F16  ? TNI_TREE_F16
+           : dtype == TN_BF16 ? TNI_TREE_BF16
+           : dtype == TN_F32  ? TNI_TREE_F32
+                              : TNI_TREE_TYPES;
+}
+
+static bool direct(const tni_fold *f)
+{
+    const tni_tree_type type = type_of(f->src);
+    return type < TNI_TREE_TYPES && tni_kernels_of(f->isa)->tree->moments[type];
+}
+
+enum { SOME = 64 }; /* sequences at once: three numbers each */
+
+/* Up to SOME sequences of n elements, step bytes apart, into states of w; n > 0. */
+static void moments_some(const tni_fold *f, tni_word *out, int64_t w, const char *x, int64_t n,
+                         int64_t step, int64_t count, tn_dtype dtype)
+{
+    double sum[SOME], squares[SOME], centre[SOME];
+    tni_kernels_of(f->isa)->tree->moments[type_of(dtype)](sum, squares, centre, x, n, step,
+                                                          count);
+    for (int64_t i = 0; i < count; i++)
+        moments_of(out + i, w, (double)n, centre[i], sum[i], squares[i]);
+}
+
+/* The same of elements that are converted first. */
+static void moments_converted(const tni_fold *f, tni_word *out, int64_t w, const char *x,
+                              int64_t n, int64_t step, int64_t count, char *elems)
+{
+    const int64_t width = tni_width(f->elem);
+    if (step == n * f->width)
+        (void)tni_fold_elems(f, x, n * count, elems);
+    for (int64_t i = 0; i < count && step != n * f->width; i++)
+        (void)tni_fold_elems(f, x + i * step, n, elems + i * n * width);
+    moments_some(f, out, w, elems, n, n * width, count, f->elem);
+}
+
 static void moments_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                              tni_fold_scratch *scratch)
 {
-    for (int64_t i = 0; i < l->count; i++)
-        moments_one(f, out + i, l->count, l->x[0] + i * l->step[0], l->n, scratch);
+    const int64_t n = l->n, step = l->step[0];
+    const bool as_is = direct(f);
+    int64_t most = as_is || n == 0 ? SOME : TNI_TREE_BLOCK / n;
+    most = f->skip ? 1 : most < SOME ? most : SOME;
+    for (int64_t i = 0; i < l->count; i += most) {
+        const char *x = l->x[0] + i * step;
+        const int64_t m = l->count - i < most ? l->count - i : most;
+        if (n == 0)
+            for (int64_t j = i; j < i + m; j++)
+                moments_of(out + j, l->count, 0, 0, 0, 0);
+        else if (f->skip)
+            moments_of_numbers(f, out + i, l->count, x, n, scratch);
+        else if (as_is)
+            moments_some(f, out + i, l->count, x, n, step, m, f->src);
+        else
+            moments_converted(f, out + i, l->count, x, n, step, m,
+                              scratch->u.sequence.elems[0]);
+    }
 }
 
 /* ---- columns ---- */
@@ -94,10 +144,8 @@ static void find_centres(const tni_fold *f, double *centre, const tni_fold_colum
         found = true;
         for (int64_t at = 0; at < c->w; at += TNI_FOLD_TERMS) {
             const int64_t m = c->w - at < TNI_FOLD_TERMS ? c->w - at : TNI_FOLD_TERMS;
-            const char *x = tni_fold_row(c, i, NULL) + at * f->width;
-            int64_t none;
-            const char *e =
-                tni_fold_terms(f, &x, m, scratch->u.columns.elems, NULL, NULL, &none);
+            const char *e = tni_fold_elems(f, tni_fold_row(c, i, NULL) + at * f->width, m,
+                                           scratch->u.columns.elems);
             for (int64_t j = 0; j < m; j++)
                 if (i == 0 || isnan(centre[at + j]))
                     centre[at + j] = elem_at(f, e, j);
@@ -119,9 +167,10 @@ static void add_distances(const tni_fold *f, const area *a, int64_t lane,
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const bool f64 = f->elem == TN_F64;
     const char *const *row = g->row;
-    if (f->src == TN_F32 && !f->skip && row[TNI_TILE_ROWS - 1] != g->absent) {
-        tree->rows_moments32(a->sum + lane, a->squares + lane, row, g->next, a->centre, w,
-                             first);
+    const bool whole = !f->skip && row[TNI_TILE_ROWS - 1] != g->absent;
+    if (whole && direct(f)) {
+        tree->rows_moments[type_of(f->src)](a->sum + lane, a->squares + lane, row, g->next,
+                                            a->centre, w, first);
         return;
     }
     for (int64_t at = 0; at < w; at += TNI_FOLD_TERMS) {
@@ -133,15 +182,19 @@ static void add_distances(const tni_fold *f, const area *a, int64_t lane,
                 tni_fold_fetch(g->next[i] + at * f->width, m * f->width);
             if (row[i] == g->absent)
                 continue;
-            const char *x = row[i] + at * f->width;
-            int64_t none;
-            const char *e =
-                tni_fold_terms(f, &x, m, scratch->u.columns.elems, NULL, NULL, &none);
             char *d = scratch->u.columns.terms[i];
-            (f64 ? k->distances64 : k->distances32)(d, e, m, a->centre + at, f->skip);
+            const char *e = tni_fold_elems(f, row[i] + at * f->width, m,
+                                           whole ? d : scratch->u.columns.elems);
+            if (!whole)
+                (f64 ? k->distances64 : k->distances32)(d, e, m, a->centre + at, f->skip);
             if (f->skip)
                 (f64 ? k->tally64 : k->tally32)(a->tally + at, e, m);
             made[i] = d;
+        }
+        if (whole) {
+            tree->rows_moments[type_of(f->elem)](a->sum + lane + at, a->squares + lane + at,
+                                                 made, NULL, a->centre + at, m, first);
+            continue;
         }
         tree->rows_sum64(a->sum + lane + at, made, NULL, m, first);
         for (int i = 0; i < TNI_TILE_ROWS; i++)
@@ -175,9 +228,39 @@ static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool
     }
 }
 
+/* Up to sixteen rows, each a lane by itself. */
+static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                     tni_fold_scratch *scratch)
+{
+    enum { PIECE = 64 }; /* columns, whose lanes stay in the L1 */
+    const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
+    const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
+    const bool f64 = f->elem == TN_F64;
+    double sum[TNI_LANES * PIECE], squares[TNI_LANES * PIECE], centre[PIECE];
+    for (int64_t at = 0; at < c->w; at += PIECE) {
+        const int64_t m = c->w - at < PIECE ? c->w - at : PIECE;
+        for (int64_t l = 0; l < c->n; l++) {
+            const char *e = tni_fold_elems(f, tni_fold_row(c, l, NULL) + at * f->width, m,
+                                           scratch->u.columns.elems);
+            for (int64_t j = 0; l == 0 && j < m; j++)
+                centre[j] = elem_at(f, e, j);
+            (f64 ? k->distances64 : k->distances32)((char *)(sum + l * m), e, m, centre, false);
+        }
+        k->square64((char *)squares, (const char *)sum, c->n * m);
+        tree->lanes_sum(sum, m, (int)c->n);
+        tree->lanes_sum(squares, m, (int)c->n);
+        for (int64_t j = 0; j < m; j++)
+            moments_of(out + at + j, c->w, (double)c->n, centre[j], sum[j], squares[j]);
+    }
+}
+
 static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                             tni_fold_scratch *scratch)
 {
+    if (c->begun == 0 && c->n <= TNI_LANES && !c->more && !f->skip) {
+        few_rows(f, out, c, scratch);
+        return;
+    }
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const int64_t w = c->w, n = c->begun + c->n;
     const bool apart = tni_fold_lanes_apart(f, c, 4), joined = f->joined && !f->skip;
@@ -273,7 +356,8 @@ static void complex_sequence(const tni_fold *f, tni_word *out, const tni_fold_se
             tile(x, (const int64_t[2]){0, part.width},
                  l->x[0] + i * l->step[0] + im * part.width, (const int64_t[2]){0, f->width},
                  (const int64_t[2]){1, l->n});
-            moments_one(&part, s, 1, x, l->n, scratch);
+            moments_sequence(&part, s, &(tni_fold_sequences){.x = {x}, .n = l->n, .count = 1},
+                             scratch);
             out[i] = s[0];
             out[(1 + 2 * im) * l->count + i] = s[1];
             out[(2 + 2 * im) * l->count + i] = s[2];

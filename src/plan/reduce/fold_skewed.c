@@ -51,10 +51,10 @@ static void (*skewed_kernel(const tni_fold *f))(double *, void *, const char *co
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
     if (f->class != &tni_fold_tree || f->term != TNI_TERM_SAME || f->product)
         return NULL;
-    return f->src == TN_F32    ? k->skewed[TNI_SKEWED_F32]
-           : f->src == TN_F64  ? k->skewed[TNI_SKEWED_F64]
-           : f->src == TN_F16  ? k->skewed[TNI_SKEWED_F16]
-           : f->src == TN_BF16 ? k->skewed[TNI_SKEWED_BF16]
+    return f->src == TN_F32    ? k->skewed[TNI_TREE_F32]
+           : f->src == TN_F64  ? k->skewed[TNI_TREE_F64]
+           : f->src == TN_F16  ? k->skewed[TNI_TREE_F16]
+           : f->src == TN_BF16 ? k->skewed[TNI_TREE_BF16]
                                : NULL;
 }
 
