@@ -337,7 +337,8 @@ static void large(void **state)
             check(&big[c], dtype_of_width[w], &r);
 }
 
-/* Every address of dst and of src in a line, in every width: transposes of long and of short axes,
+/* Every address of dst and of src in a line, in every width, in another order of src's for each case
+ * and width, so that each of dst's meets several: transposes of long and of short axes,
  * rows that join, channels; by the call, which plans for the address, and by a plan made without
  * one. */
 static void every_offset(void **state)
@@ -358,7 +359,8 @@ static void every_offset(void **state)
             for (int at = 0; at < 64; at += TEST_WATCHED ? 7 : 1) {
                 tn_tensor d = layout_of(dtype_of_width[w], of[c].ndim, of[c].shape, of[c].dst);
                 tn_tensor s = layout_of(dtype_of_width[w], of[c].ndim, of[c].shape, of[c].src);
-                ground src = ground_make(&r, &s, at * 5 % 64), dst = ground_make(&r, &d, at);
+                const int k = (int)c * WIDTHS + w, src_at = (at * (2 * k + 1) + 13 * k) % 64;
+                ground src = ground_make(&r, &s, src_at), dst = ground_make(&r, &d, at);
                 ground want = ground_twin(&dst), again = ground_twin(&dst);
                 tn_plan *plan;
                 copy_oracle(&want.t, &src.t);
@@ -368,7 +370,8 @@ static void every_offset(void **state)
                 OK(tn_plan_run(plan, again.t.data, (const void *const[]){src.t.data}));
                 tn_plan_free(plan);
                 if (!same_ground(&dst, &want) || !same_ground(&again, &want))
-                    fail_msg("case %d, %d bytes wide, dst at %d", (int)c, 1 << w, at);
+                    fail_msg("case %d, %d bytes wide, dst at %d, src at %d", (int)c, 1 << w, at,
+                             src_at);
                 ground_free(&src);
                 ground_free(&dst);
                 ground_free(&want);
