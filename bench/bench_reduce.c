@@ -17,7 +17,7 @@
 #include "beside.h"
 #include "measure.h"
 
-typedef enum kind { REDUCE, SOFTMAX, RMS, LAYER, SCAN, TAKE, SORT, TOPK } kind;
+typedef enum kind { REDUCE, SOFTMAX, RMS, LAYER, SCAN, TAKE, SORT, TOPK, LOG_SOFTMAX } kind;
 
 typedef struct work {
     const char *name;
@@ -140,6 +140,9 @@ static void run_work(runner *r)
         break;
     case SOFTMAX:
         MUST(tn_softmax(&r->dst, &r->src, dim));
+        break;
+    case LOG_SOFTMAX:
+        MUST(tn_log_softmax(&r->dst, &r->src, dim));
         break;
     case RMS:
         MUST(tn_rms_norm(&r->dst, &r->src, NULL, 1e-6));
@@ -265,6 +268,49 @@ static void sweep_one(int op, tn_dtype dtype, int64_t width, int axis, arena *a,
     race(&w, a, threads, 0.06);
 }
 
+/* Rows and scans of any width: along the last axis, and down the first. */
+static void sweep_rows(const char *only, arena *a, int threads)
+{
+    static const struct {
+        const char *name;
+        kind kind;
+        int op;
+        double goal[2];
+    } rows[] = {
+        {"softmax", SOFTMAX, 0, {0.6, 0.6}},
+        {"log_softmax", LOG_SOFTMAX, 0, {0.6, 0.6}},
+        {"rms_norm", RMS, 0, {0.75, 0}},
+        {"layer_norm", LAYER, 0, {0.75, 0}},
+        {"cumsum", SCAN, TN_SCAN_SUM, {0.55, 0.7}},
+        {"cummax", SCAN, TN_SCAN_MAX, {0.55, 0.7}},
+    };
+    static const int64_t widths[] = {3, 7, 15, 31, 33, 64, 127, 1000, 4096};
+    static const tn_dtype dtypes[] = {TN_F32, TN_BF16, TN_F64, TN_I64};
+    for (size_t o = 0; o < sizeof rows / sizeof *rows; o++)
+        for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+            for (int axis = 2; axis > 0; axis--)
+                for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+                    char name[64];
+                    const int64_t bytes = (int64_t)tn_dtype_size(dtypes[d]) * widths[i];
+                    const work w = {.name = name,
+                                    .kind = rows[o].kind,
+                                    .dtype = dtypes[d],
+                                    .shape = {1, ((int64_t)64 << 20) / bytes, widths[i]},
+                                    .order = ROWS,
+                                    .op = rows[o].op,
+                                    .axes = (unsigned)axis,
+                                    .every = 1,
+                                    .goal = rows[o].goal[2 - axis]};
+                    if (w.goal == 0 || (dtypes[d] == TN_I64 && w.kind != SCAN))
+                        continue;
+                    snprintf(name, sizeof name, "%s %s %s %lld", rows[o].name,
+                             tn_dtype_name(dtypes[d]), axis == 2 ? "last" : "first",
+                             (long long)widths[i]);
+                    if (!only || strstr(name, only))
+                        race(&w, a, threads, 0.06);
+                }
+}
+
 static void sweep(const char *only, arena *a, int threads)
 {
     static const int64_t widths[] = {3, 31, 33, 127, 4096, 4097};
@@ -276,6 +322,7 @@ static void sweep(const char *only, arena *a, int threads)
                 for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
                     if (!only || !strcmp(only, tn_reduction_name((tn_reduction)ops[o])))
                         sweep_one(ops[o], dtypes[d], widths[i], axis, a, threads);
+    sweep_rows(only, a, threads);
 }
 
 /* A line for peers_reduce.py: name, kind, dtype, shape, axes. */

@@ -228,7 +228,8 @@ static void dense_rows(tn_dtype t, int64_t n)
 static void test_dense_rows(void **state)
 {
     (void)state;
-    static const int64_t extents[] = {1, 3, 15, 17, 100, 128, 700, 2048, 2049, 4500};
+    static const int64_t extents[] = {1,  3,   15,  16,  17,   33,   48,
+                                      49, 100, 128, 700, 2048, 2049, 4500};
     static const tn_dtype dtypes[] = {TN_F32, TN_F16, TN_BF16};
     for (size_t e = 0; e < COUNT(extents); e++)
         for (size_t t = 0; t < COUNT(dtypes); t++)

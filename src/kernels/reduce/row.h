@@ -50,6 +50,17 @@ typedef struct tni_row_kernels {
      * once.  NULL: not with this instruction set. */
     double (*squares16[2])(const char *x, int64_t n);
     void (*rms16[2])(char *d, const char *x, const char *w, int64_t n, double r, bool stream);
+
+    /* Rows of n <= 128 elements of f32 side by side, results in their place: element j of row c is
+     * at x + j * pitch + 4 * c, and memory has as many rows as fill vectors (TNI_ROW_TOGETHER).
+     * softmax keeps exponentials in e, which is x unless logarithms are asked for. */
+    void (*softmax_narrow)(char *x, char *e, int64_t n, int64_t rows, int64_t pitch, bool logs);
+    void (*rms_narrow)(char *x, const float *w, int64_t n, int64_t rows, int64_t pitch,
+                       double eps);
+    void (*layer_narrow)(char *x, const float *w, const float *b, int64_t n, int64_t rows,
+                         int64_t pitch, double eps);
 } tni_row_kernels;
+
+enum { TNI_ROW_TOGETHER = 16 };
 
 #endif

@@ -198,6 +198,8 @@ INLINE vd normal_vd(const char *x, int64_t bytes, double mean, double r)
 NORM(norm32, float, vf)
 NORM(norm64, double, vd)
 
+#include "row_narrow.h"
+
 /* ---- floats of 16 bits ---- */
 
 #if defined(__AVX2__)
@@ -225,6 +227,7 @@ NORM(norm64, double, vd)
 #endif
 
 const tni_row_kernels TNI_TABLE(row) = {
-    max32,   max64,   rise32, exps32, exp32,           exp_by32,   scale32,  scale64,
-    shift32, shift64, add32,  add64,  rms32,           rms64,      halves32, halves64,
-    pairs32, pairs64, norm32, norm64, HALVES(squares), HALVES(rms)};
+    max32,       max64,          rise32,     exps32,      exp32,  exp_by32, scale32,
+    scale64,     shift32,        shift64,    add32,       add64,  rms32,    rms64,
+    halves32,    halves64,       pairs32,    pairs64,     norm32, norm64,   HALVES(squares),
+    HALVES(rms), softmax_narrow, rms_narrow, layer_narrow};

@@ -23,11 +23,11 @@ static void search_part(void *arg, int part)
     _Alignas(64) int64_t samples[SEARCH_SAMPLES], found[TNI_PIECE];
     _Alignas(64) char raw[TNI_PIECE * 8];
     tni_search s = {.sorted = j->sorted->data,
-                          .n = j->sorted->shape[0],
-                          .step = j->sorted->stride[0],
-                          .sample = samples,
-                          .rule = &rule,
-                          .or_equal = j->or_equal};
+                    .n = j->sorted->shape[0],
+                    .step = j->sorted->stride[0],
+                    .sample = samples,
+                    .rule = &rule,
+                    .or_equal = j->or_equal};
     tni_pieces p;
     int64_t first, last;
     tni_split_range(tni_numel(j->values), j->parts, part, &first, &last);

@@ -85,6 +85,12 @@ bool tni_row_is_dense(const tni_rows *r);
 void tni_row_dense_run(const tni_rows *r, char *const *at, int64_t first, int64_t last,
                        tni_fold_scratch *s);
 
+/* Whether rows are short and dense and there are many, and rows [first, last) of such ones, as
+ * above. */
+bool tni_row_narrow(const tni_rows *r);
+void tni_row_narrow_run(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                        tni_fold_scratch *s);
+
 /* How many neighbouring rows are transposed together; 0: none. */
 int64_t tni_row_panel(const tni_rows *r);
 

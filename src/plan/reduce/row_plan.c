@@ -118,7 +118,9 @@ static void rows_part(void *arg, int part)
     tni_fold_scratch scratch;
     int64_t first, last;
     tni_split_range(j->items, j->parts, part, &first, &last);
-    if (tni_row_is_dense(r))
+    if (tni_row_narrow(r))
+        tni_row_narrow_run(r, j->at, first, last, &scratch);
+    else if (tni_row_is_dense(r))
         tni_row_dense_run(r, j->at, first, last, &scratch);
     else
         rows_run(j, first, last, &scratch);
