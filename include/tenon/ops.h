@@ -66,7 +66,8 @@ TN_API TN_NODISCARD tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin
 /* dst[i…] = op(a[i…], …), each source broadcast to dst's shape by NumPy's rule.
  *
  * Operands may have any strides; dst may be exactly one of the sources.  f8, f16 and bf16
- * compute in f32 and round once (nextafter steps through their own numbers).  Integers
+ * compute in f32 and round once (pow of f16 and bf16 in f64; nextafter steps through their own
+ * numbers).  Integers
  * wrap; x / 0 and x % 0 are 0; floor_divide and remainder have Python's signs; min and max
  * propagate NaN, fmin and fmax ignore it.  A NaN that an op computes is the positive quiet one
  * without payload (where copies what it picks).  The bits depend neither on the number of threads

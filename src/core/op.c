@@ -28,6 +28,7 @@ enum {
     FLOAT_VIA_F64 = FLOAT_SLEEF,
     FLOAT_LOOP = BIT(F16) | BIT(BF16) | BIT(F32) | BIT(F64),
     FLOAT_QUOTIENT = FLOAT_LOOP,
+    FLOAT_ONCE = FLOAT_LOOP,
     FLOAT_STEP = BIT(F8E4M3) | BIT(F8E5M2) | FLOAT_LOOP,
     COMPLEX_NONE = 0,
     COMPLEX_PAIR = BIT(C64) | BIT(C128)
@@ -47,6 +48,7 @@ enum {
     MATH_SIMD32 = true,
     MATH_MATH = true,
     MATH_VIA_F64 = true,
+    MATH_ONCE = true,
     MATH_F64_ONLY = true
 };
 

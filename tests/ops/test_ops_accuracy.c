@@ -140,6 +140,36 @@ static void check_special(tn_op op, double x, double y, double want, int isa, tn
                  tn_dtype_name(t), isa, x, y, got.f, want);
 }
 
+/* Powers of halves are those of f64, rounded once: any two numbers, whole exponents, and squares,
+ * of which some lie between two halves. */
+static void powers_of_halves(void **state)
+{
+    (void)state;
+    static const tn_dtype halves[] = {TN_F16, TN_BF16};
+    rng r = {1};
+    uint16_t x[64], y[64], got[64];
+    for (int i = 0; i < points / 4; i++) {
+        const tn_dtype t = halves[i % 2];
+        for (int j = 0; j < 64; j++) {
+            const float whole = (float)(i % 16 < 4 ? 2 : (int)(next(&r) % 9) - 4);
+            x[j] = (uint16_t)(next(&r) & (i % 4 ? 0x7fff : 0xffff));
+            y[j] = i % 16 < 8 ? t == TN_F16 ? tni_f16_of_f32(whole) : tni_bf16_of_f32(whole)
+                              : (uint16_t)next(&r);
+        }
+        tni_op_strip s = {.block = tni_op_block(TN_POW, t), .nsrc = 2, .width = {2, 2, 2}};
+        s.fn = tni_op_kernel(i % (tni_isa_level() + 1), TN_POW, t);
+        tni_op_run(&s, (char *)got, (const char *const[]){(char *)x, (char *)y}, 0, 64);
+        for (int j = 0; j < 64; j++) {
+            const number a = number_at(t, (char *)(x + j)), b = number_at(t, (char *)(y + j));
+            const float once = tni_f32_odd(pow((double)a.f, (double)b.f));
+            const uint16_t want = t == TN_F16 ? tni_f16_of_f32(once) : tni_bf16_of_f32(once);
+            if (once == once ? got[j] != want : got[j] != (t == TN_F16 ? 0x7e00 : 0x7fc0))
+                fail_msg("%s of %Lg and %Lg: %x, want %x", tn_dtype_name(t), a.f, b.f, got[j],
+                         want);
+        }
+    }
+}
+
 /* Sizes that are no normal numbers. */
 static void sign_of_complex(void **state)
 {
@@ -401,6 +431,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(every_function, &f32),
         cmocka_unit_test_prestate(every_function, &f64),
         cmocka_unit_test(sign_of_complex),
+        cmocka_unit_test(powers_of_halves),
         cmocka_unit_test(special_values),
         cmocka_unit_test(complex_ends),
     };

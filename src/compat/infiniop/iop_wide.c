@@ -73,6 +73,20 @@ static tn_status make(const tni_iop_request *q, int n, const tni_iop_tensor *ts,
     return TN_OK;
 }
 
+/* Of tensors alone, in their dtype. */
+static tn_status make_plain(const tni_iop_request *q, int n, const tni_iop_tensor *ts)
+{
+    const tn_tensor *srcs[MOST];
+    tn_plan *plan;
+    tni_iop *made;
+    for (int k = 1; k < n; k++)
+        srcs[k - 1] = &ts[k]->t;
+    TRY(tn_plan_op(&plan, tni_iop_rows[q->name].op, NULL, &ts[0]->t, n - 1, srcs));
+    TRY(tni_iop_make(&made, q, sizeof *made, plan));
+    *q->out = &made->base;
+    return TN_OK;
+}
+
 static tn_status make_lerp(const tni_iop_request *q, int n, const tni_iop_tensor *ts,
                            float weight)
 {
@@ -80,16 +94,10 @@ static tn_status make_lerp(const tni_iop_request *q, int n, const tni_iop_tensor
     TRY(tni_iop_takes(q->name, ts[0]));
     for (int k = 1; k < n; k++)
         TRY(tni_iop_same_dtype(q->name, ts[0], ts[k]));
-    if (n == 3)
-        return make(q, n, ts, (number){true, true, true, (double)weight},
-                    "lerp(f64(x), f64(y), f64(w))");
-    tn_plan *whole;
-    tni_iop *made;
-    TRY(tn_plan_op(&whole, TN_LERP, NULL, &ts[0]->t, 3,
-                   (const tn_tensor *const[]){&ts[1]->t, &ts[2]->t, &ts[3]->t}));
-    TRY(tni_iop_make(&made, q, sizeof *made, whole));
-    *q->out = &made->base;
-    return TN_OK;
+    if (n == 4)
+        return make_plain(q, n, ts);
+    return make(q, n, ts, (number){true, true, true, (double)weight},
+                "lerp(f64(x), f64(y), f64(w))");
 }
 
 infiniStatus_t infiniopCreateLerpDescriptor(infiniopHandle_t handle,
@@ -112,7 +120,9 @@ static tn_status make_power(const tni_iop_request *q, int n, const tni_iop_tenso
     if (n == 3)
         TRY(tni_iop_same_dtype(q->name, ts[1], ts[2]));
     TRY(tni_iop_same_shapes(q->name, n, ts));
-    return make(q, n, ts, (number){n == 2, n == 2, false, (double)exponent},
+    if (n == 3 && ts[0]->dtype == ts[1]->dtype) /* TN_POW rounds once */
+        return make_plain(q, n, ts);
+    return make(q, n, ts, (number){n == 2, n == 2, true, (double)exponent},
                 "float_power(f64(x), f64(y))");
 }
 

@@ -1,4 +1,5 @@
 /* op_math_isa.c - the ops on floats that are functions, for one instruction set. */
+#include "kernels/simd/half_lanes.h"
 #include "op_loop.h"
 
 #include "kernels/ops/math/op_digamma32.h"
@@ -9,10 +10,12 @@
 #include "kernels/ops/math/op_log64.h"
 #include "kernels/ops/math/op_math32.h"
 #include "kernels/ops/math/op_math64.h"
+#include "kernels/ops/math/op_pow32.h"
 
 typedef float f32_rule(RULE_HEAD(float));
 typedef void f32_array(float *r, const float *x, const float *y, const double *param);
 typedef void f64_array(double *r, const double *x, const double *y, const double *param);
+typedef void once_array(float *r, const float *x, const float *y, bool odd);
 
 /* A NaN that is computed is the positive quiet one without payload. */
 INLINE float quiet_f32(float r)
@@ -124,6 +127,67 @@ INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
     }
 }
 
+/* f32 and halves by a function that rounds once. */
+INLINE void f32_once(BLOCK_HEAD, once_array *f)
+{
+    LOOSE(float, float);
+    float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
+    (void)c, (void)param;
+    read_block(x, a, sizeof x);
+    read_block(y, b, sizeof y);
+    f(r, x, y, false);
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        SET(d, j) = quiet_f32(AT(r, j));
+    }
+}
+
+INLINE void f16_once(BLOCK_HEAD, once_array *f)
+{
+    float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
+    (void)c, (void)param;
+    for (int j = 0; j < MATH_BLOCK; j += HALVES) {
+        f16_f32((char *)(x + j), a + 2 * j);
+        f16_f32((char *)(y + j), b + 2 * j);
+    }
+    f(r, x, y, true);
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        r[j] = quiet_f32(r[j]);
+    }
+    for (int j = 0; j < MATH_BLOCK; j += HALVES)
+        f32_f16_half(d + 2 * j, (const char *)(r + j));
+}
+
+typedef uint16_t bf16_lanes __attribute__((vector_size(2 * MATH_BLOCK)));
+typedef uint32_t f32_bits __attribute__((vector_size(4 * MATH_BLOCK)));
+
+INLINE void bf16_widen(float *d, const char *s)
+{
+    bf16_lanes x;
+    memcpy(&x, s, sizeof x);
+    const f32_bits bits = __builtin_convertvector(x, f32_bits) << 16;
+    memcpy(d, &bits, sizeof bits);
+}
+
+INLINE void bf16_once(BLOCK_HEAD, once_array *f)
+{
+    float x[MATH_BLOCK], y[MATH_BLOCK], r[MATH_BLOCK];
+    f32_bits bits;
+    (void)c, (void)param;
+    bf16_widen(x, a);
+    bf16_widen(y, b);
+    f(r, x, y, true);
+    INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
+    {
+        r[j] = quiet_f32(r[j]);
+    }
+    memcpy(&bits, r, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) >> 16; /* tni_bf16_rounded */
+    const bf16_lanes rounded = __builtin_convertvector(bits, bf16_lanes);
+    memcpy(d, &rounded, sizeof rounded);
+}
+
 /* clang-format off */
 #define CALL1_0(f) f(x)
 #define CALL1_1(f) f(x, P(0))
@@ -152,6 +216,11 @@ INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
 #define ON_VIA_F64(ENUM, ARITY, DT, PARAMS, RULE) \
     ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
     BLOCKS(ENUM##_F32, ARITY, 4, f32_via_f64, RULE##_f64)
+#define ON_ONCE(ENUM, ARITY, DT, PARAMS, RULE) \
+    ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
+    BLOCKS(ENUM##_F32, ARITY, 4, f32_once, RULE##_once) \
+    BLOCKS(ENUM##_F16, ARITY, 2, f16_once, RULE##_once) \
+    BLOCKS(ENUM##_BF16, ARITY, 2, bf16_once, RULE##_once)
 #define ON_MATH(ENUM, ARITY, DT, PARAMS, RULE) \
     ON_F64_ONLY(ENUM, ARITY, DT, PARAMS, RULE) \
     INLINE float ENUM##_rule(RULE_HEAD(float)) { return CALLED(ARITY, PARAMS)(RULE##_f32); } \
@@ -169,6 +238,9 @@ const tni_float_ops TNI_TABLE(math_ops) = {
 #define ON_VIA_F64 ON_SLEEF
 #define ON_SIMD32  ON_SLEEF
 #define ON_MATH    ON_SLEEF
+#define ON_ONCE(ENUM, ...) \
+    [TN_##ENUM] = {SLOT(F16) = ENUM##_F16, SLOT(BF16) = ENUM##_BF16, \
+                   SLOT(F32) = ENUM##_F32, SLOT(F64) = ENUM##_F64},
 #define OP_FLOAT
 #include "op_rows.h"
 };

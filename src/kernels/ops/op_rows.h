@@ -39,6 +39,9 @@
 #ifndef ON_VIA_F64
 #define ON_VIA_F64(...)
 #endif
+#ifndef ON_ONCE
+#define ON_ONCE(...)
+#endif
 #ifndef ON_F64_ONLY
 #define ON_F64_ONLY(...)
 #endif
@@ -80,6 +83,7 @@
 #undef ON_SIMD32
 #undef ON_MATH
 #undef ON_VIA_F64
+#undef ON_ONCE
 #undef ON_F64_ONLY
 #undef ON_STEP
 #undef ON_PAIR

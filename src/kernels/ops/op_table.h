@@ -32,7 +32,7 @@ tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype dtype);
 /* Elements of its block. */
 static inline int tni_op_block(tn_op op, tn_dtype dtype)
 {
-    const bool math = tni_ops[op].math && (dtype == TN_F32 || dtype == TN_F64);
+    const bool math = tni_ops[op].math && tni_is_float(dtype);
     return math ? TNI_MATH_BLOCK : TNI_BLOCK / (int)tni_width(dtype);
 }
 

@@ -1,7 +1,7 @@
 /* half_lanes.h - f16 and bf16 to f32 and back, a vector at a time.
  *
- * f16_f32 reads HALVES elements, f32_f16 reads TWO_HALVES, the others a block; every value is
- * converted as half.h defines it. */
+ * f16_f32 and f32_f16_half read HALVES elements, f32_f16 reads TWO_HALVES, the others a block;
+ * every value is converted as half.h defines it. */
 #ifndef TNI_HALF_LANES_H
 #define TNI_HALF_LANES_H
 
@@ -17,6 +17,11 @@ INLINE void f16_f32(char *d, const char *s)
 {
     const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)s);
     _mm512_storeu_ps((void *)d, _mm512_cvtph_ps(x));
+}
+INLINE void f32_f16_half(char *d, const char *s)
+{
+    const __m512 x = _mm512_loadu_ps((const void *)s);
+    _mm256_storeu_si256((__m256i *)(void *)d, _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
 }
 INLINE void f32_f16(char *d, const char *s)
 {
@@ -35,6 +40,11 @@ INLINE void f16_f32(char *d, const char *s)
 {
     const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)s);
     _mm256_storeu_ps((float *)(void *)d, _mm256_cvtph_ps(x));
+}
+INLINE void f32_f16_half(char *d, const char *s)
+{
+    const __m256 x = _mm256_loadu_ps((const float *)(const void *)s);
+    _mm_storeu_si128((__m128i *)(void *)d, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
 }
 INLINE void f32_f16(char *d, const char *s)
 {
@@ -66,6 +76,10 @@ INLINE void f32_f16(char *d, const char *s)
     for (int j = 0; j < TWO_HALVES; j++)
         r[j] = tni_f16_of_f32(x[j]);
     memcpy(d, r, sizeof r);
+}
+INLINE void f32_f16_half(char *d, const char *s)
+{
+    f32_f16(d, s);
 }
 #endif
 

@@ -102,8 +102,6 @@ enum { MATH_BLOCK = 16 };
 #include "op_vmath1.inc"
 #define VMATH lgamma, u10
 #include "op_vmath1.inc"
-#define VMATH pow, u10
-#include "op_vmath2.inc"
 #define VMATH atan2, u10
 #include "op_vmath2.inc"
 #define VMATH hypot, u05
