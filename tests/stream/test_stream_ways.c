@@ -311,6 +311,15 @@ static int64_t count_calls(const char *call, const tn_tensor *view, const tn_fil
     return n;
 }
 
+static bool has_io_uring(void)
+{
+    tni_queue *q = NULL;
+    OK(tni_queue_open(&q));
+    const bool has = !strcmp(tni_queue_way(q), "io_uring");
+    tni_queue_close(q);
+    return has;
+}
+
 /* Columns of a matrix that fits: the system reads ahead where it can hold the file, else many
  * reads are in flight. */
 static void test_columns(void **state)
@@ -331,8 +340,11 @@ static void test_columns(void **state)
         assert_int_equal(count_calls("fadvise", &m.view, m.f, threads), 64); /* of 8 MiB */
         check_out(&m);
         tni_free_memory = 0;
-        assert_int_equal(count_calls("io_uring", &m.view, m.f, threads), 1);
+        const int64_t queues = count_calls("io_uring", &m.view, m.f, threads);
         check_out(&m);
+        if (!has_io_uring()) /* where it is refused threads read, as above */
+            continue;
+        assert_int_equal(queues, 1);
         assert_int_equal(count_calls("fadvise", &m.view, m.f, threads), 0);
     }
     matrix_free(&m);
