@@ -34,27 +34,28 @@ INLINE void tile32(vd *acc, const char *x)
     }
 }
 
-INLINE void tail32(vd *acc, const char *x, int64_t n)
+/* acc += the last rows of a block, of which left elements are there. */
+INLINE void end32(vd *acc, const char *x, int64_t left, int rows)
 {
-#if defined(__AVX512F__)
-    if (n <= 32) { /* the other rows of the tile are absent */
-        const vf t = load_some(x, n) + load_some(x + 64, n - 16);
-        acc[0] += low_vd(t);
-        acc[1] += high_vd(t);
-        return;
-    }
-    vf v[8];
-    UNROLLED for (int k = 0; k < 8; k++) v[k] = load_some(x + 64 * k, n - 16 * k);
-    const vf t = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
-    acc[0] += low_vd(t);
-    acc[1] += high_vd(t);
-#else
-    float tile[TNI_TILE];
-    for (int i = 0; i < TNI_TILE; i++)
-        tile[i] = -0.0f;
-    memcpy(tile, x, (size_t)n * sizeof(float));
-    tile32(acc, (const char *)tile);
+#if !defined(__AVX512F__)
+    float end[TNI_TILE];
+    for (int i = 0; i < TNI_LANES * rows; i++)
+        end[i] = -0.0f;
+    memcpy(end, x, (size_t)left * sizeof *end);
+    x = (const char *)end;
 #endif
+    UNROLLED for (int g = 0; g < ROW32; g++)
+    {
+        vf v[8];
+        UNROLLED for (int k = 0; k < rows; k++)
+        {
+            const char *p = x + 64 * k + g * V;
+            v[k] = k < rows / 2 ? load_vf(p) : LOAD_END(p, left - 16 * k);
+        }
+        const vf t = tree_vf(v, rows);
+        acc[2 * g] += low_vd(t);
+        acc[2 * g + 1] += high_vd(t);
+    }
 }
 
 /* n < 16 elements are a lane each: they meet by halves at once. */
@@ -123,20 +124,29 @@ static bool short32(double *out, const char *x, int64_t n, int64_t count)
     }
 }
 
-static void sum32(double *out, const char *x, int64_t n, int64_t step, int64_t count)
+INLINE void sum32_by(double *out, const char *x, int64_t n, int64_t step, int64_t count,
+                     int rows)
 {
-    if (step == 4 * n && short32(out, x, n, count))
-        return;
+    const int64_t left = n % TNI_TILE;
     for (int64_t i = 0; i < count; i++, x += step) {
         vd acc[2 * ROW32];
         UNROLLED for (int g = 0; g < 2 * ROW32; g++) acc[g] = splat_vd(-0.0);
         int64_t t = 0;
         for (; t + TNI_TILE <= n; t += TNI_TILE)
             tile32(acc, x + 4 * t);
-        if (t < n)
-            tail32(acc, x + 4 * t, n - t);
+        if (rows > 0)
+            end32(acc, x + 4 * t, left, rows);
         out[i] = meet_sum(acc);
     }
+}
+
+static void sum32(double *out, const char *x, int64_t n, int64_t step, int64_t count)
+{
+    if (step == 4 * n && short32(out, x, n, count))
+        return;
+#define CALL(ROWS) sum32_by(out, x, n, step, count, ROWS)
+    BY_END_ROWS(n, CALL)
+#undef CALL
 }
 
 static void rows_sum32(double *acc, const char *const *row, const char *const *next, int64_t w,
@@ -171,10 +181,20 @@ static void rows_sum32(double *acc, const char *const *row, const char *const *n
 #if defined(__AVX2__)
 #define HALF(f)      f##_f16
 #define LOAD_HALF(p) half_vf(p)
+#if defined(__AVX512F__)
+#define LOAD_HALF_END(p, left) half_some(p, left)
+#else
+#define LOAD_HALF_END(p, left) half_vf(p)
+#endif
 #include "tree16.inc"
 
 #define HALF(f)      f##_bf16
 #define LOAD_HALF(p) brain_vf(p)
+#if defined(__AVX512F__)
+#define LOAD_HALF_END(p, left) brain_some(p, left)
+#else
+#define LOAD_HALF_END(p, left) brain_vf(p)
+#endif
 #include "tree16.inc"
 #endif
 

@@ -259,6 +259,16 @@ INLINE int end_rows(int64_t n)
         CALL(8);                                                                               \
     }
 
+/* Rows at the end of a sequence, of which left elements are there: without masks they are read from
+ * a copy. */
+#if defined(__AVX512F__)
+#define LOAD_END(p, left)            load_some(p, left)
+#define LOAD_END_VD(p, left, ABSENT) load_some_vd(p, left, ABSENT)
+#else
+#define LOAD_END(p, left)            load_vf(p)
+#define LOAD_END_VD(p, left, ABSENT) load_vd(p)
+#endif
+
 /* The tree of 1, 2, 4 or 8 rows: absent rows change nothing. */
 INLINE vf tree_vf(const vf *r, int rows)
 {
