@@ -7,9 +7,12 @@
 /* Bytes, found on an Intel Xeon (docs/investigations/0001); AMD Zen 4 agrees within its noise. */
 enum {
     LINE = 64,
-    LONG_ROW = 4096,     /* bytes of a row of dst that may begin inside a line */
-    LINES = 128,         /* of either side of a tile of aligned lines: pairs of lines */
-    SHIFTED_ROWS = 64,   /* source rows of a shifted tile, */
+    LONG_ROW = 4096,   /* bytes of a row of dst that may begin inside a line */
+    LINES = 128,       /* of either side of a tile of aligned lines: pairs of lines */
+    WIDE = 256,        /* of its rows of dst where axes and source pieces are long: from 0.76 to
+                          * 0.92 of R on one thread, AMD Zen 4; 512 falls to 0.84 */
+    LONG_AXIS = 1024,  /* shorter ones lose up to a half with it */
+    SHIFTED_ROWS = 64, /* source rows of a shifted tile, */
     SHIFTED_RUN = 1024,  /* bytes of its rows in dst where source rows share cache sets, */
     SHIFTED_LINES = 192, /* and bytes of a source row in it */
 };
@@ -72,9 +75,13 @@ static bool lines_shape(tni_copy *c, const tni_copy_case *of, int64_t lines, int
 
 static bool lines_plan(tni_copy *c, const tni_copy_case *of)
 {
+    if (!tni_stage_fits(c, of) || !tni_lines_fit(c, of) || tni_stage_next(c, of, LINE) >= 0)
+        return false;
+    const tni_axis *a = &of->nest->axis[of->a], *b = &of->nest->axis[of->b];
     const int64_t piece = c->packs ? LINES : of->tuning.number[TNI_LINE_PIECE];
-    return tni_stage_fits(c, of) && tni_lines_fit(c, of) && tni_stage_next(c, of, LINE) < 0 &&
-           lines_shape(c, of, piece, LINES);
+    const int64_t shorter = a->n < b->n ? a->n : b->n;
+    return lines_shape(c, of, piece,
+                       piece > LINES && shorter * c->unit >= LONG_AXIS ? WIDE : LINES);
 }
 
 static bool shifted_plan(tni_copy *c, const tni_copy_case *of)
