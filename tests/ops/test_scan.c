@@ -98,6 +98,46 @@ static void test_scans(void **state)
 }
 
 /* Where the scanned axis has no elements, dst may repeat along another one. */
+/* Many short sequences, and columns, have the bits of sequences one by one. */
+static void test_many_short(void **state)
+{
+    (void)state;
+    enum { MANY = 600 };
+    static const int64_t lengths[] = {2, 3, 7, 8, 9, 31, 47, 48, 70};
+    static const tn_dtype dtypes[] = {TN_F32,  TN_F64, TN_F16,   TN_BF16, TN_F8E4M3,
+                                      TN_BOOL, TN_I8,  TN_U8,    TN_I32,  TN_U32,
+                                      TN_I64,  TN_U64, TN_F8E5M2};
+    for (size_t c = 0; c < COUNT(lengths) * COUNT(dtypes) * 4; c++) {
+        rng r = {seed_asked() + c};
+        const tn_dtype t = dtypes[c / 4 % COUNT(dtypes)];
+        const tn_scan_op op = (tn_scan_op)(c % 4);
+        const int64_t n = lengths[c / 4 / COUNT(dtypes)];
+        const int64_t longer = op < TN_SCAN_MAX && next(&r) % 2;
+        const int dim = (int)(next(&r) % 2);
+        const int64_t shape[2] = {dim ? MANY : n, dim ? n : MANY};
+        const int64_t made[2] = {shape[0] + (dim ? 0 : longer), shape[1] + (dim ? longer : 0)};
+        const tn_dtype dt = !is_int(t) || op >= TN_SCAN_MAX  ? t
+                            : is_unsigned(t) && t != TN_BOOL ? TN_U64
+                                                             : TN_I64;
+        tn_tensor src, all, one, x, y;
+        OK(tn_alloc(&src, t, 2, shape));
+        OK(tn_alloc(&all, dt, 2, made));
+        OK(tn_alloc(&one, dt, 1, &made[dim]));
+        for (int64_t i = 0; i < tn_nbytes(&src); i++)
+            ((char *)src.data)[i] = (char)(t == TN_BOOL ? next(&r) % 2 : next(&r));
+        fill_small(&r, &src, true);
+        OK(tn_scan(op, &all, &src, dim));
+        for (int64_t i = 0; i < MANY; i += 37) {
+            OK(tn_select(&x, &src, 1 - dim, i));
+            OK(tn_select(&y, &all, 1 - dim, i));
+            OK(tn_scan(op, &one, &x, 0));
+            for (int64_t k = 0; k < made[dim]; k++)
+                assert_memory_equal(element(&y, &k), element(&one, &k), tn_dtype_size(dt));
+        }
+        tn_free(&src), tn_free(&all), tn_free(&one);
+    }
+}
+
 static void test_scan_of_nothing(void **state)
 {
     (void)state;
@@ -311,10 +351,10 @@ static void test_long_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scans),           cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_scan_of_nothing), cmocka_unit_test(test_diff),
-        cmocka_unit_test(test_minmax),          cmocka_unit_test(test_dot),
-        cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_scans),      cmocka_unit_test(test_many_short),
+        cmocka_unit_test(test_long_lines), cmocka_unit_test(test_scan_of_nothing),
+        cmocka_unit_test(test_diff),       cmocka_unit_test(test_minmax),
+        cmocka_unit_test(test_dot),        cmocka_unit_test(test_pattern),
     };
     return cmocka_run_group_tests(tests, make_handles, drop_handles);
 }

@@ -184,5 +184,142 @@ static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, i
     }
 }
 
+/* ---- what has no order: integers, and keys of what is largest ---- */
+
+enum { SCAN_PIECE = 1024 }; /* keys: of 8 bytes a quarter of the L1 */
+
+#define JOIN_SCAN_(a, b) a##b
+#define JOIN_SCAN(a, b)  JOIN_SCAN_(a, b)
+
+typedef int64_t words64 __attribute__((vector_size(64)));
+typedef int32_t words32 __attribute__((vector_size(64)));
+typedef uint64_t group_words __attribute__((vector_size(64)));
+
+INLINE void rise64(words64 *a, const words64 *b)
+{
+#if defined(__AVX512F__)
+    *a = (words64)_mm512_max_epi64((__m512i)*a, (__m512i)*b);
+#else
+    const words64 more = *a > *b;
+    *a = (*a & more) | (*b & ~more);
+#endif
+}
+INLINE void rise32(words32 *a, const words32 *b)
+{
+#if defined(__AVX512F__)
+    *a = (words32)_mm512_max_epi32((__m512i)*a, (__m512i)*b);
+#else
+    const words32 more = *a > *b;
+    *a = (*a & more) | (*b & ~more);
+#endif
+}
+
+#define SHIFT64_1(v, none) __builtin_shufflevector(v, none, 8, 0, 1, 2, 3, 4, 5, 6)
+#define SHIFT64_2(v, none) __builtin_shufflevector(v, none, 8, 8, 0, 1, 2, 3, 4, 5)
+#define SHIFT64_4(v, none) __builtin_shufflevector(v, none, 8, 8, 8, 8, 0, 1, 2, 3)
+#define SHIFT32(v, none, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)                       \
+    __builtin_shufflevector(v, none, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+
+static int64_t line_int(int64_t *x, int64_t n, int64_t run)
+{
+    words64 all = (words64){0} + run;
+    const words64 none = {0};
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        words64 v;
+        memcpy(&v, x + i, sizeof v);
+        v = (words64)((group_words)v + (group_words)SHIFT64_1(v, none));
+        v = (words64)((group_words)v + (group_words)SHIFT64_2(v, none));
+        v = (words64)((group_words)v + (group_words)SHIFT64_4(v, none));
+        const words64 made = (words64)((group_words)v + (group_words)all);
+        all = (words64)((group_words)all +
+                        (group_words)__builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7));
+        memcpy(x + i, &made, sizeof made);
+    }
+    for (run = all[0]; i < n; i++)
+        x[i] = run = (int64_t)((uint64_t)run + (uint64_t)x[i]);
+    return run;
+}
+
+static void row_int(int64_t *x, int64_t *state, int64_t w)
+{
+    for (int64_t c = 0; c < w; c++)
+        x[c] = state[c] = (int64_t)((uint64_t)state[c] + (uint64_t)x[c]);
+}
+
+static int64_t max_scan64(int64_t *x, int64_t n, int64_t run)
+{
+    words64 all = (words64){0} + run;
+    const words64 none = (words64){0} + INT64_MIN;
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        words64 v, w;
+        memcpy(&v, x + i, sizeof v);
+        w = SHIFT64_1(v, none), rise64(&v, &w);
+        w = SHIFT64_2(v, none), rise64(&v, &w);
+        w = SHIFT64_4(v, none), rise64(&v, &w);
+        w = __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
+        rise64(&v, &all);
+        rise64(&all, &w);
+        memcpy(x + i, &v, sizeof v);
+    }
+    for (run = all[0]; i < n; i++)
+        x[i] = run = x[i] > run ? x[i] : run;
+    return run;
+}
+
+static int64_t max_scan32(int32_t *x, int64_t n, int32_t run)
+{
+    words32 all = (words32){0} + run;
+    const words32 none = (words32){0} + INT32_MIN;
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        words32 v, w;
+        memcpy(&v, x + i, sizeof v);
+        w = SHIFT32(v, none, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+        rise32(&v, &w);
+        w = SHIFT32(v, none, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+        rise32(&v, &w);
+        w = SHIFT32(v, none, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+        rise32(&v, &w);
+        w = SHIFT32(v, none, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
+        rise32(&v, &w);
+        w = SHIFT32(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
+        rise32(&v, &all);
+        rise32(&all, &w);
+        memcpy(x + i, &v, sizeof v);
+    }
+    for (run = all[0]; i < n; i++)
+        x[i] = run = x[i] > run ? x[i] : run;
+    return run;
+}
+
+#define BITS     8
+#define K        int32_t
+#define MAX_SCAN max_scan32
+#include "scan_keys.inc"
+#define BITS     16
+#define K        int32_t
+#define MAX_SCAN max_scan32
+#include "scan_keys.inc"
+#define BITS     32
+#define K        int32_t
+#define MAX_SCAN max_scan32
+#include "scan_keys.inc"
+#define BITS     64
+#define K        int64_t
+#define MAX_SCAN max_scan64
+#include "scan_keys.inc"
+
 const tni_scan_kernels TNI_TABLE(scan) = {
-    sequence_sum, sequence_prod, sequence_sum32, total_sum32, rows_sum32, rows_sum, rows_prod};
+    sequence_sum,
+    sequence_prod,
+    sequence_sum32,
+    total_sum32,
+    rows_sum32,
+    rows_sum,
+    rows_prod,
+    {{line8, columns8}, {line16, columns16}, {line32, columns32}, {line64, columns64}},
+    line_int,
+    row_int,
+};

@@ -72,13 +72,15 @@ static void scan_integers(const tni_scan *s, tni_scan_block *b, int64_t n, int64
                           tni_scan_state *run)
 {
     bool begun = at > 0;
+    if (s->op == TN_SCAN_SUM) {
+        run->i = tni_kernels_of(s->isa)->scan->line_int(b->i, n, begun ? run->i : 0);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         const uint64_t a = (uint64_t)run->i, x = b->u[i];
         const bool less = s->type == TNI_SCAN_UNSIGNED ? a < x : run->i < b->i[i];
         if (!begun)
             run->i = b->i[i];
-        else if (s->op == TN_SCAN_SUM)
-            run->i = (int64_t)(a + x);
         else if (s->op == TN_SCAN_PROD)
             run->i = (int64_t)(a * x);
         else if (less == (s->op == TN_SCAN_MAX))

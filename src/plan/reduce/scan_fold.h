@@ -29,7 +29,9 @@ typedef struct tni_scan {
     tn_dtype src, dst, wide; /* wide: the dtype that runs */
     int isa;
     bool initial, columns;
-    bool direct;  /* f32 from memory to memory */
+    bool direct; /* f32 from memory to memory */
+    bool keyed;  /* running maxima of keys, by rule; state.i is a key */
+    tni_scan_rule rule;
     bool stream;  /* its results go past the caches */
     bool carries; /* sequences begin and end with a state each: arrive in parts */
     int64_t at;   /* elements of each sequence that came before, a multiple of a group */
@@ -63,6 +65,22 @@ void tni_scan_settle(double *x, int64_t n, bool sum);
 
 /* One sequence; carry: its state before and after, or NULL. */
 void tni_scan_sequence(const tni_scan *s, char *d, const char *p, tni_scan_state *carry);
+
+/* n dense elements of another dtype. */
+void tni_scan_cast(int isa, tn_dtype from, tn_dtype to, char *d, const char *s, int64_t n);
+
+/* Columns side by side (scan_strip.c): as many as eight rows of f64 stay in the L1 with; where only a
+ * number or two of each are kept, strips are as wide as threads allow. */
+enum { TNI_SCAN_COLUMNS = 512, TNI_SCAN_WIDEST = 2048 };
+
+/* w <= TNI_SCAN_WIDEST dense columns; carry: their states before and after, or NULL. */
+void tni_scan_strip(const tni_scan *s, char *d, const char *p, int64_t w,
+                    tni_scan_state *carry);
+
+/* Whether sequences are short and dense and there are many, and all of them, the first of which are at
+ * dst and src (scan_narrow.c). */
+bool tni_scan_narrow(const tni_scan *s);
+void tni_scan_narrow_run(const tni_scan *s, char *dst, const char *src);
 
 /* The element in front of a sequence that is longer by one. */
 void tni_scan_initial(const tni_scan *s, char *d);

@@ -7,13 +7,11 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* Columns side by side: as many as eight rows of f64 stay in the L1 with; of f32 from memory to
- * memory only two numbers of each are kept, and strips are as wide as threads allow. */
-enum { SCAN_BLOCK = TNI_TREE_BLOCK, SCAN_COLUMNS = 512, SCAN_WIDEST = 2048 };
+enum { SCAN_BLOCK = TNI_TREE_BLOCK };
 
 /* ---- reading and writing ---- */
 
-static void scan_cast(int isa, tn_dtype from, tn_dtype to, char *d, const char *s, int64_t n)
+void tni_scan_cast(int isa, tn_dtype from, tn_dtype to, char *d, const char *s, int64_t n)
 {
     const tni_cast c = tni_cast_chain(isa, from, to);
     char between[2][SCAN_BLOCK * 16];
@@ -40,7 +38,7 @@ void tni_scan_initial(const tni_scan *s, char *d)
     double f[2] = {prod ? 1 : s->op == TN_SCAN_LOGSUMEXP ? -(double)INFINITY : 0, 0};
     int64_t i = prod;
     const bool integer = s->type == TNI_SCAN_SIGNED || s->type == TNI_SCAN_UNSIGNED;
-    scan_cast(s->isa, s->wide, s->dst, d, integer ? (char *)&i : (char *)f, 1);
+    tni_scan_cast(s->isa, s->wide, s->dst, d, integer ? (char *)&i : (char *)f, 1);
 }
 
 /* Sums of f32 in f32, both dense: no buffer between. */
@@ -56,6 +54,15 @@ static void scan_direct(const tni_scan *s, char *d, const char *x, int64_t n, in
         run->f = run->f + run->chain;
         run->chain = absent;
     }
+}
+
+static void scan_keys(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                      tni_scan_state *run)
+{
+    const int log2 = tni_log2_width(s->width[1]);
+    if (at == 0)
+        run->i = log2 < 3 ? INT32_MIN : INT64_MIN;
+    run->i = tni_kernels_of(s->isa)->scan->extremes[log2].line(d, x, n, run->i, &s->rule);
 }
 
 void tni_scan_sequence(const tni_scan *s, char *d, const char *p, tni_scan_state *carry)
@@ -79,61 +86,18 @@ void tni_scan_sequence(const tni_scan *s, char *d, const char *p, tni_scan_state
             scan_copy(s, s->width[1], buf, s->width[1], x, s->step[1], m);
             x = buf;
         }
-        scan_cast(s->isa, s->src, s->wide, b.bytes, x, m);
-        tni_scan_one_block(s, &b, m, s->at + at, run);
         char *to = d + at * s->step[0];
         const bool dense = s->step[0] == s->width[0];
-        scan_cast(s->isa, s->wide, s->dst, dense ? to : buf, b.bytes, m);
+        if (s->keyed) {
+            scan_keys(s, dense ? to : buf, x, m, s->at + at, run);
+        } else {
+            tni_scan_cast(s->isa, s->src, s->wide, b.bytes, x, m);
+            tni_scan_one_block(s, &b, m, s->at + at, run);
+            tni_scan_cast(s->isa, s->wide, s->dst, dense ? to : buf, b.bytes, m);
+        }
         if (!dense)
             scan_copy(s, s->width[0], to, s->step[0], buf, s->width[0], m);
     }
-}
-
-/* ---- columns: sums and products of floats, w <= SCAN_WIDEST dense ones ---- */
-
-static void scan_strip(const tni_scan *s, char *d, const char *p, int64_t w,
-                       tni_scan_state *carry)
-{
-    const tni_scan_kernels *k = tni_kernels_of(s->isa)->scan;
-    double v[TNI_SCAN_GROUP * SCAN_COLUMNS], before[SCAN_WIDEST], chain[SCAN_WIDEST];
-    const bool stream = s->stream && ((uintptr_t)d | (uintptr_t)s->step[0]) % 32 == 0;
-    const bool sum = s->op == TN_SCAN_SUM;
-    const double absent = tni_scan_absent(s);
-    for (int64_t c = 0; c < w; c++) {
-        before[c] = s->at > 0 ? carry[c].f : absent;
-        chain[c] = s->at > 0 ? carry[c].chain : absent;
-    }
-    if (s->initial) {
-        for (int64_t c = 0; c < w; c++)
-            tni_scan_initial(s, d + c * s->width[0]);
-        d += s->step[0];
-    }
-    for (int64_t i = 0; i < s->n; i += TNI_SCAN_GROUP) {
-        const int64_t rows = s->n - i < TNI_SCAN_GROUP ? s->n - i : TNI_SCAN_GROUP;
-        if (s->at + i > 0 && (s->at + i) % SCAN_BLOCK == 0)
-            for (int64_t c = 0; c < w; c++) {
-                before[c] = sum ? before[c] + chain[c] : before[c] * chain[c];
-                chain[c] = absent;
-            }
-        if (s->direct && rows == TNI_SCAN_GROUP) {
-            k->rows_sum32(d + i * s->step[0], s->step[0], p + i * s->step[1], s->step[1], w,
-                          before, chain, stream);
-            continue;
-        }
-        for (int64_t c = 0; c < w; c += SCAN_COLUMNS) {
-            const int64_t m = w - c < SCAN_COLUMNS ? w - c : SCAN_COLUMNS;
-            const char *x = p + i * s->step[1] + c * s->width[1];
-            char *to = d + i * s->step[0] + c * s->width[0];
-            for (int64_t r = 0; r < rows; r++)
-                scan_cast(s->isa, s->src, TN_F64, (char *)(v + r * m), x + r * s->step[1], m);
-            (sum ? k->rows_sum : k->rows_prod)(v, rows, m, before + c, chain + c);
-            tni_scan_settle(v, rows * m, sum);
-            for (int64_t r = 0; r < rows; r++)
-                scan_cast(s->isa, TN_F64, s->dst, to + r * s->step[0], (char *)(v + r * m), m);
-        }
-    }
-    for (int64_t c = 0; carry && c < w; c++)
-        carry[c] = (tni_scan_state){.f = before[c], .chain = chain[c]};
 }
 
 /* ---- threads ---- */
@@ -164,8 +128,8 @@ static void scan_part(void *arg, int part)
             const int64_t n = s->nest.axis[outer].n, at = strip * j->strip;
             const int64_t w = n - at < j->strip ? n - at : j->strip;
             tni_scan_state *states = (tni_scan_state *)(void *)kept;
-            scan_strip(s, d + at * s->width[0], p + at * s->width[1], w,
-                       states ? states + at : NULL);
+            tni_scan_strip(s, d + at * s->width[0], p + at * s->width[1], w,
+                           states ? states + at : NULL);
         } else {
             tni_scan_sequence(s, d, p, (tni_scan_state *)(void *)kept);
         }
@@ -184,16 +148,20 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
     j.dst = dst + s->nest.shift[0];
     j.src = s->n ? src + s->nest.shift[1] : j.dst; /* of no elements: an address, not read */
     j.carry = s->carries ? (char *)carry + s->nest.shift[2] : NULL;
+    if (tni_scan_narrow(s)) {
+        tni_scan_narrow_run(s, j.dst, j.src);
+        return;
+    }
     for (int i = 0; i < s->nest.ndim - s->columns; i++)
         j.items *= s->nest.axis[i].n;
     if (s->columns) {
         const int64_t n = s->nest.axis[s->nest.ndim - 1].n, bytes = 4 * s->width[1];
-        j.strip = SCAN_COLUMNS;
-        if (s->direct) {
+        j.strip = TNI_SCAN_COLUMNS;
+        if (s->direct || s->type != TNI_SCAN_REAL || s->keyed) {
             j.strip = n / tni_run_parts(tni_mul_saturated(s->count, bytes), n) / 16 * 16;
-            j.strip = j.strip < SCAN_COLUMNS  ? SCAN_COLUMNS
-                      : j.strip < SCAN_WIDEST ? j.strip
-                                              : SCAN_WIDEST;
+            j.strip = j.strip < TNI_SCAN_COLUMNS  ? TNI_SCAN_COLUMNS
+                      : j.strip < TNI_SCAN_WIDEST ? j.strip
+                                                  : TNI_SCAN_WIDEST;
         }
         j.strips = tni_ceil_div(n, j.strip);
     }
@@ -221,6 +189,23 @@ static void carry_states(tn_tensor *out, const tn_tensor *sequences)
         tni_set_axis(out, i, sequences->shape[i], step);
         step *= sequences->shape[i];
     }
+}
+
+/* least: of running minima. */
+static tni_scan_rule extreme_rule(tn_dtype dtype, bool least)
+{
+    const int kind = tni_dtypes[dtype].kind, bits = 8 * (int)tni_width(dtype);
+    tni_scan_rule r = {.flip = least ? -1 : 0, .real = kind == TNI_FLOAT};
+    if (kind == TNI_UNSIGNED)
+        r.flip ^= (int64_t)((uint64_t)1 << (bits - 1));
+    if (r.real) {
+        static const tn_dtype words[] = {TN_U8, TN_U16, TN_U32, TN_U64};
+        char nan[8];
+        tni_store_real(nan, dtype, (double)NAN);
+        r.nan = tni_index_at(nan, words[tni_log2_width(bits / 8)]);
+        r.largest = tni_floats[dtype].largest;
+    }
+    return r;
 }
 
 void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_tensor *src,
@@ -272,10 +257,14 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
     else
         tni_nest_normal(&s->nest, 2 + carries, ts);
     const tni_axis *last = s->nest.ndim ? &s->nest.axis[s->nest.ndim - 1] : NULL;
-    s->columns = !s->nest.empty && last && s->type == TNI_SCAN_REAL &&
-                 (op == TN_SCAN_SUM || op == TN_SCAN_PROD) && last->step[0] == s->width[0] &&
-                 last->step[1] == s->width[1] && last->n >= 16 &&
-                 (!carries || last->step[2] == (int64_t)sizeof(tni_scan_state));
+    s->keyed = (op == TN_SCAN_MAX || op == TN_SCAN_MIN) && kind != TNI_BOOL;
+    if (s->keyed)
+        s->rule = extreme_rule(src->dtype, op == TN_SCAN_MIN);
+    s->columns =
+        !s->nest.empty && last &&
+        (s->keyed || op == TN_SCAN_SUM || (op == TN_SCAN_PROD && s->type == TNI_SCAN_REAL)) &&
+        last->step[0] == s->width[0] && last->step[1] == s->width[1] && last->n >= 16 &&
+        (!carries || last->step[2] == (int64_t)sizeof(tni_scan_state));
     s->direct = op == TN_SCAN_SUM && s->src == TN_F32 && s->dst == TN_F32 &&
                 (s->columns || (s->step[0] == s->width[0] && s->step[1] == s->width[1]));
     s->stream = s->direct && s->count * s->width[0] >= tni_cache_sizes()->stream;
