@@ -260,10 +260,11 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
     s->keyed = (op == TN_SCAN_MAX || op == TN_SCAN_MIN) && kind != TNI_BOOL;
     if (s->keyed)
         s->rule = extreme_rule(src->dtype, op == TN_SCAN_MIN);
+    const int64_t least = s->keyed || s->type != TNI_SCAN_REAL ? 4 : 16;
     s->columns =
         !s->nest.empty && last &&
         (s->keyed || op == TN_SCAN_SUM || (op == TN_SCAN_PROD && s->type == TNI_SCAN_REAL)) &&
-        last->step[0] == s->width[0] && last->step[1] == s->width[1] && last->n >= 16 &&
+        last->step[0] == s->width[0] && last->step[1] == s->width[1] && last->n >= least &&
         (!carries || last->step[2] == (int64_t)sizeof(tni_scan_state));
     s->direct = op == TN_SCAN_SUM && s->src == TN_F32 && s->dst == TN_F32 &&
                 (s->columns || (s->step[0] == s->width[0] && s->step[1] == s->width[1]));
