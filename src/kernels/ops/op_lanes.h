@@ -25,7 +25,10 @@
  * LANE_POSITIVE(a)       a that is >= +0 or a quiet NaN
  * LANE_RAMP(x)           x where it is >= 0, +0 below
  * LANE_SCALE_AS(p, z, x) LANE_SCALE(p, z) where p was computed from LANE_CLAMP(x) */
-#define LANE_SHIFT 0x1.8p23f
+
+/* Adding it leaves the nearest integer n in the low bits, which are n + 254: the biases of two
+ * factors. */
+#define LANE_SHIFT (0x1.8p23f + 254)
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -149,11 +152,6 @@ static inline float lane_of_bits(int32_t n)
 #define LANE_POSITIVE(a) LANE_QUIET(a)
 #endif
 
-static inline lanes lane_power(lane_ints n)
-{
-    return LANE_OF_INTS(LANE_ADD_INTS(LANE_UP(n, 23), LANE_INT(0x3f800000)));
-}
-
 /* In two factors, of which the first product is exact. */
 static inline lanes lane_scale(lanes p, lanes z)
 {
@@ -161,7 +159,8 @@ static inline lanes lane_scale(lanes p, lanes z)
     return _mm512_scalef_ps(p, z - SPLAT(LANE_SHIFT));
 #else
     const lane_ints n = LANE_INTS(z), half = LANE_DOWN(n, 1);
-    return p * lane_power(half) * lane_power(LANE_SUB_INTS(n, half));
+    return p * LANE_OF_INTS(LANE_UP(half, 23)) *
+           LANE_OF_INTS(LANE_UP(LANE_SUB_INTS(n, half), 23));
 #endif
 }
 #define LANE_SCALE(p, z) lane_scale(p, z)

@@ -21,16 +21,19 @@ static inline lanes exp_parts(lanes x, lanes *z)
 {
     *z = mad(x, SPLAT(0x1.715476p+0f), LANE_SHIFT);
     const lanes n = *z - SPLAT(LANE_SHIFT), a = LANE_MAD(n, SPLAT(-0x1.62e4p-1f), x);
-    const lanes b = n * SPLAT(-0x1.7f7d1cp-20f);
+#if defined(LANE_UNFUSED)
+    /* r is not exact enough; a chain of products and sums is longer than one of fused ones */
+    const lanes b = n * SPLAT(-0x1.7f7d1cp-20f), r = a + b, s = r * r;
+    const lanes low = mad(r, SPLAT(0x1.55548cp-3f), 0x1.fffffcp-2f);
+    const lanes high =
+        s * SPLAT(0x1.6acb06p-10f) + mad(r, SPLAT(0x1.123dfap-7f), 0x1.555858p-5f);
+    return a + ((high * s + low) * s + b) + SPLAT(1.0f);
+#else
     const lanes r = LANE_MAD(n, SPLAT(-0x1.7f7d1cp-20f), a);
     lanes q = mad(r, SPLAT(0x1.6acb06p-10f), 0x1.123dfap-7f);
     q = mad(q, r, 0x1.555858p-5f);
     q = mad(q, r, 0x1.55548cp-3f);
     q = mad(q, r, 0x1.fffffcp-2f);
-#if defined(LANE_UNFUSED)
-    return a + (q * (r * r) + b) + SPLAT(1.0f); /* r is not exact enough */
-#else
-    (void)b;
     return mad(mad(q, r, 1.0f), r, 1.0f);
 #endif
 }

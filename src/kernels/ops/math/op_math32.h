@@ -137,11 +137,17 @@ static inline double log1p_wide(double t)
     return log_core(u, 1, LN2) + rest;
 }
 
-/* 1 / d to 2^-45, for d whose reciprocal f32 holds; 0 for larger ones. */
+/* 1 / d to 2^-45, for d in [2^-120, 2^120]. */
 static inline double inverse(double d)
 {
     const double y = (double)(1 / (float)d);
-    return y == 0 ? 0 : y * MAD(-d, y, 2);
+    return y * MAD(-d, y, 2);
+}
+
+/* The same, and 0 for d that is beyond f32. */
+static inline double inverse_or_0(double d)
+{
+    return (float)d == INFINITY ? 0 : inverse(d);
 }
 
 /* ---- the ops ---- */
@@ -218,18 +224,18 @@ static inline float logaddexp2_f32(float x, float y)
 static inline float sinh_f32(float x)
 {
     const double t = expm1_core(within(__builtin_fabs((double)x), 0, 95));
-    return x == 0 ? x : __builtin_copysignf((float)(0.5 * MAD(t, inverse(t + 1), t)), x);
+    return x == 0 ? x : __builtin_copysignf((float)(0.5 * MAD(t, inverse_or_0(t + 1), t)), x);
 }
 
 static inline float cosh_f32(float x)
 {
     const double e = exp_core(within(__builtin_fabs((double)x), 0, 95));
-    return (float)(0.5 * (e + inverse(e)));
+    return (float)(0.5 * (e + inverse_or_0(e)));
 }
 
 static inline double tanh_core(double size) /* of a number from 0 on */
 {
-    const double t = expm1_core(within(2 * size, 0, 40));
+    const double u = 2 * size, t = expm1_core(u > 40 ? 40 : u);
     return t * inverse(t + 2);
 }
 
