@@ -46,14 +46,29 @@ int tni_source_next(const tni_copy *c, const tni_copy_case *of, int64_t enough)
     return -1;
 }
 
-int64_t tni_rows_held(int64_t step, int64_t most)
+/* Rows in a cache whose ways have so many bytes, a power of two, when each set gives `half`. */
+static int64_t rows_held(int64_t step, int64_t most, int64_t way, int64_t half)
 {
-    int64_t k = 1, half = tni_cache_sizes()->l1 / TNI_L1_WAY / 2;
+    int64_t k = 1;
     half = half > 1 ? half : 1;
-    step &= TNI_L1_WAY - 1;
-    while (k * half < most && ((k * step + 64) & (TNI_L1_WAY - 1)) > 128)
+    step &= way - 1;
+    while (k * half < most && ((k * step + 64) & (way - 1)) > 128)
         k++;
     return k * half;
+}
+
+int64_t tni_rows_held(int64_t step, int64_t most)
+{
+    return rows_held(step, most, TNI_L1_WAY, tni_cache_sizes()->l1 / TNI_L1_WAY / 2);
+}
+
+int64_t tni_rows_held_l2(int64_t step, int64_t most)
+{
+    enum { WAYS = 8 }; /* of Zen's L2; others have more */
+    int64_t way = TNI_L1_WAY;
+    while (2 * way * WAYS <= tni_cache_sizes()->l2)
+        way *= 2;
+    return rows_held(step, most, way, WAYS / 2);
 }
 
 /* ---- keys ---- */

@@ -53,9 +53,10 @@ int64_t tni_even_block(int64_t n, int64_t want, int64_t grain);
 /* The axis that goes on in src where b ends; -1: there is none, or b has `enough` bytes. */
 int tni_source_next(const tni_copy *c, const tni_copy_case *of, int64_t enough);
 
-/* How many rows, step bytes apart, have a line each in L1 and leave half of it to
+/* How many rows, step bytes apart, have a line each in L1, or in L2, and leave half of it to
  * others; the search ends at `most`. */
 int64_t tni_rows_held(int64_t step, int64_t most);
+int64_t tni_rows_held_l2(int64_t step, int64_t most);
 
 /* Put the loops around the tile in order: `used` are the nest's axes that are in it. */
 void tni_copy_order(tni_copy *c, const tni_copy_case *of, uint64_t used, tni_loop_key *key);

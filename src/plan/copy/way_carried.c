@@ -21,7 +21,8 @@ enum {
     ROWS_LEAST = 64,      /* bytes of rows that are dense on both sides */
     SEGMENT_ROWS = 65536, /* bytes of a run of such rows in an item */
     CHUNK = 64,           /* listed rows of a call: their lines stay in L1 */
-    HELD = 16,            /* rows that L1 has to hold, or they are packed */
+    HELD = 16,            /* rows that L1 has to hold, or they are packed, */
+    HELD_L2 = CHUNK,      /* and L2: what is prefetched for the next call goes there */
     LIST = TNI_CARRY_LIST
 };
 
@@ -70,10 +71,22 @@ static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
  * speed there, 0.65 to 0.95 elsewhere; 0.4 when rows of dst are whole pages apart). */
 static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 {
-    return of->nest->axis[of->b].step[0] % TNI_L1_WAY != 0 &&
+    return of->nest->axis[of->b].step[0] % TNI_L1_WAY != 0 && !c->packs &&
            of->nest->axis[of->b].n * c->unit < PIECE / 2 &&
            c->carried.run >= of->tuning.number[TNI_CARRIED_RUN] &&
            c->carried.rows * c->unit >= PIECE / 2;
+}
+
+/* Nor where L1 does not hold the source rows of a block of lines, while L2 holds those of a call: 1.0
+ * to 1.7 times the speed there (AMD Zen 4, docs/investigations/copies-at-any-address.md). */
+static bool beats_lines_not_held(const tni_copy *c, const tni_copy_case *of)
+{
+    const int64_t step = of->nest->axis[of->a].step[1],
+                  run = of->tuning.number[TNI_CARRIED_RUN];
+    return of->nest->axis[of->b].n * c->unit > 64 && tni_rows_held(step, HELD) < HELD &&
+           tni_rows_held_l2(step, HELD_L2) >= HELD_L2 &&
+           c->carried.run >= (c->packs ? 4 * run : run / 2) &&
+           tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
 }
 
 static bool carried_plan(tni_copy *c, const tni_copy_case *of)
@@ -84,7 +97,7 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     const bool held = tni_rows_held(of->nest->axis[of->a].step[1], HELD) >= HELD;
     const bool whole = kernels->line_parts == 1;
     if (!kernels->transpose_carried[c->log2_width] ||
-        (lines && (c->packs || (of->address && (thin || !held || !whole)))))
+        (lines && of->address && (c->packs || thin || !held || !whole)))
         return false;
     c->ntile = 0;
     c->carried = (tni_carried){0};
@@ -93,7 +106,7 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     if (c->carried.run < (joins ? (whole ? 64 : JOINED_PARTS) / c->unit : RUN_LEAST))
         return false;
     used = take_piece(c, of, used);
-    if (lines && !of->address && !beats_lines(c, of))
+    if (lines && !of->address && !beats_lines(c, of) && !beats_lines_not_held(c, of))
         return false;
     const tni_tile_axis *last = &c->tile[c->ntile - 1];
     int64_t least = c->carried.rows / last->block; /* rows of a piece that ends with its axis */
