@@ -44,6 +44,63 @@ static void test_masks_threads(void **state)
     free(x), free(want), free(set), free(at);
 }
 
+/* Threads divide what is put by its place: the order of what meets in one element stays. */
+static void test_put_threads(void **state)
+{
+    (void)state;
+    enum { N = 1 << 18, PLACES = 3000 };
+    static const int64_t widths[] = {1, 3, 16, 40};
+    int64_t *at = malloc(N * sizeof *at);
+    assert_non_null(at);
+    for (int c = 0; c < 4 * 5 * 2; c++) {
+        rng r = {seed_asked() + (uint64_t)c};
+        const int64_t w = widths[c % 4], n = N / w, shape[2] = {n, w}, places[2] = {PLACES, w};
+        const tn_put_op op = (tn_put_op)(c / 4 % 5);
+        tn_tensor src, index, dst, want, turned;
+        tn_handle *h;
+        OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = 1 + c % 5}));
+        OK(tn_handle_use(h));
+        OK(tn_alloc(&src, TN_F32, w > 1 ? 2 : 1, shape));
+        OK(tn_alloc(&dst, TN_F32, w > 1 ? 2 : 1, places));
+        OK(tn_alloc(&want, TN_F32, w > 1 ? 2 : 1, places));
+        OK(tn_randn(&src, (uint64_t)c));
+        OK(tn_randn(&dst, 1));
+        memcpy(want.data, dst.data, (size_t)tn_nbytes(&dst));
+        OK(tn_init(&index, at, TN_I64, 1, &n));
+        OK(tn_flip(&turned, &dst, 0));
+        const bool back = c >= 20;
+        const float *x = src.data;
+        float *y = want.data;
+        for (int64_t i = 0; i < n; i++) {
+            at[i] = pick(&r, -PLACES, PLACES - 1);
+            const int64_t to = at[i] < 0 ? at[i] + PLACES : at[i];
+            float *d = y + (back ? PLACES - 1 - to : to) * w;
+            for (int64_t k = 0; k < w; k++) {
+                const float v = x[i * w + k];
+                d[k] = op == TN_PUT_SET   ? v
+                       : op == TN_PUT_ADD ? d[k] + v
+                       : op == TN_PUT_MUL ? d[k] * v
+                       : op == TN_PUT_MIN ? (v < d[k] ? v : d[k])
+                                          : (v > d[k] ? v : d[k]);
+            }
+        }
+        OK(tn_put(op, back ? &turned : &dst, 0, &index, &src));
+        assert_memory_equal(dst.data, want.data, (size_t)tn_nbytes(&dst));
+        if (op == TN_PUT_SET) { /* what was put, taken again: the last of each place */
+            OK(tn_take(&src, back ? &turned : &dst, 0, &index));
+            for (int64_t i = 0; i < n; i++) {
+                const int64_t to = at[i] < 0 ? at[i] + PLACES : at[i];
+                assert_memory_equal(x + i * w, y + (back ? PLACES - 1 - to : to) * w,
+                                    (size_t)w * 4);
+            }
+        }
+        tn_free(&src), tn_free(&dst), tn_free(&want);
+        OK(tn_handle_use(NULL));
+        tn_handle_destroy(h);
+    }
+    free(at);
+}
+
 /* Numbers of which some are equal, with NaN and zeros. */
 static void fill_values(rng *r, const tn_tensor *t)
 {
@@ -128,6 +185,7 @@ static void test_search_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_masks_threads),
+                                       cmocka_unit_test(test_put_threads),
                                        cmocka_unit_test(test_search_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

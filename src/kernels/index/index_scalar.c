@@ -9,88 +9,118 @@
 enum { AHEAD = 16 }; /* elements; random reads of this many are under way at once on Zen 4 */
 
 /* Constant arguments make a loop of moves of it. */
-static inline __attribute__((always_inline)) void copy_each(char *d, int64_t d_step,
-                                                            const char *s, int64_t s_step,
-                                                            const int64_t *at, int64_t n,
-                                                            size_t bytes, bool gather)
+static inline __attribute__((always_inline)) void gather_each(char *d, int64_t d_step,
+                                                              const char *s, int64_t s_step,
+                                                              const int64_t *at, int64_t n,
+                                                              size_t bytes)
 {
     for (int64_t k = 0; k < n; k++) {
         if (k + AHEAD < n)
-            __builtin_prefetch(s + (k + AHEAD) * s_step + (gather ? at[k + AHEAD] : 0));
-        memcpy(d + k * d_step + (gather ? 0 : at[k]), s + k * s_step + (gather ? at[k] : 0),
-               bytes);
+            __builtin_prefetch(s + (k + AHEAD) * s_step + at[k + AHEAD]);
+        memcpy(d + k * d_step, s + k * s_step + at[k], bytes);
     }
 }
 
-static inline __attribute__((always_inline)) void copy_width(char *d, int64_t d_step,
-                                                             const char *s, int64_t s_step,
-                                                             const int64_t *at, int64_t n,
-                                                             int width_log2, bool gather)
+static inline __attribute__((always_inline)) void scatter_each(char *d, const char *s,
+                                                               const int64_t *to,
+                                                               const int64_t *from, int64_t n,
+                                                               size_t bytes)
 {
-    switch (width_log2) {
-    case 0:
-        copy_each(d, d_step, s, s_step, at, n, 1, gather);
-        break;
-    case 1:
-        copy_each(d, d_step, s, s_step, at, n, 2, gather);
-        break;
-    case 2:
-        copy_each(d, d_step, s, s_step, at, n, 4, gather);
-        break;
-    case 3:
-        copy_each(d, d_step, s, s_step, at, n, 8, gather);
-        break;
-    default:
-        copy_each(d, d_step, s, s_step, at, n, 16, gather);
+    for (int64_t k = 0; k < n; k++) {
+        if (k + AHEAD < n)
+            __builtin_prefetch(d + to[k + AHEAD], 1);
+        memcpy(d + to[k], s + from[k], bytes);
     }
 }
+
+/* CALL(bytes) for each width. */
+#define EACH_WIDTH(CALL)                                                                       \
+    switch (width_log2) {                                                                      \
+    case 0:                                                                                    \
+        CALL(1);                                                                               \
+        break;                                                                                 \
+    case 1:                                                                                    \
+        CALL(2);                                                                               \
+        break;                                                                                 \
+    case 2:                                                                                    \
+        CALL(4);                                                                               \
+        break;                                                                                 \
+    case 3:                                                                                    \
+        CALL(8);                                                                               \
+        break;                                                                                 \
+    case 4:                                                                                    \
+        CALL(16);                                                                              \
+        break;                                                                                 \
+    default:                                                                                   \
+        CALL(32);                                                                              \
+    }
 
 void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
                 int64_t n, int width_log2)
 {
-    copy_width(d, d_step, s, s_step, at, n, width_log2, true);
+#define CALL(bytes) gather_each(d, d_step, s, s_step, at, n, bytes)
+    EACH_WIDTH(CALL)
+#undef CALL
 }
 
-void tni_scatter(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
-                 int64_t n, int width_log2)
+void tni_scatter(char *d, const char *s, const int64_t *to, const int64_t *from, int64_t n,
+                 int width_log2)
 {
-    copy_width(d, d_step, s, s_step, at, n, width_log2, false);
+#define CALL(bytes) scatter_each(d, s, to, from, n, bytes)
+    EACH_WIDTH(CALL)
+#undef CALL
 }
 
 /* ---- what meets ---- */
 
 enum { ADD = 1, MUL, MIN, MAX };
 
-#define NAME meet_i8
-#define T    int8_t
+/* Integers wrap; narrow ones are unsigned in between, so that nothing overflows. */
+#define SUM(x, y)     (T)((uint64_t)(x) + (uint64_t)(y))
+#define PRODUCT(x, y) (T)((uint64_t)(x) * (uint64_t)(y))
+#define LESS(x, y)    ((y) < (x) ? (y) : (x))
+#define MORE(x, y)    ((y) > (x) ? (y) : (x))
+#define NAME(f)       meet_i8##f
+#define T             int8_t
 #include "index_meet.inc"
-#define NAME meet_i16
-#define T    int16_t
+#define NAME(f) meet_i16##f
+#define T       int16_t
 #include "index_meet.inc"
-#define NAME meet_i32
-#define T    int32_t
+#define NAME(f) meet_i32##f
+#define T       int32_t
 #include "index_meet.inc"
-#define NAME meet_i64
-#define T    int64_t
+#define NAME(f) meet_i64##f
+#define T       int64_t
 #include "index_meet.inc"
-#define NAME meet_u8
-#define T    uint8_t
+#define NAME(f) meet_u8##f
+#define T       uint8_t
 #include "index_meet.inc"
-#define NAME meet_u16
-#define T    uint16_t
+#define NAME(f) meet_u16##f
+#define T       uint16_t
 #include "index_meet.inc"
-#define NAME meet_u32
-#define T    uint32_t
+#define NAME(f) meet_u32##f
+#define T       uint32_t
 #include "index_meet.inc"
-#define NAME meet_u64
-#define T    uint64_t
+#define NAME(f) meet_u64##f
+#define T       uint64_t
 #include "index_meet.inc"
+#undef SUM
+#undef PRODUCT
+#undef LESS
+#undef MORE
 
-/* A computed NaN is the positive quiet one. */
-static double settled(double x)
-{
-    return isnan(x) ? (double)NAN : x;
-}
+/* A computed NaN is the positive quiet one; a NaN that is there or comes stays. */
+#define SETTLED(r)    ((r) != (r) ? (T)NAN : (r))
+#define SUM(x, y)     SETTLED((T)((x) + (y)))
+#define PRODUCT(x, y) SETTLED((T)((x) * (y)))
+#define LESS(x, y)    SETTLED((y) < (x) || (y) != (y) ? (y) : (x))
+#define MORE(x, y)    SETTLED((y) > (x) || (y) != (y) ? (y) : (x))
+#define NAME(f)       meet_f32##f
+#define T             float
+#include "index_meet.inc"
+#define NAME(f) meet_f64##f
+#define T       double
+#include "index_meet.inc"
 
 /* Two f64 hold every sum and product of narrow floats: rounding twice rounds once. */
 static double meet_real(int op, double x, double y)
@@ -100,25 +130,7 @@ static double meet_real(int op, double x, double y)
                      : isnan(y)    ? y
                      : (op == MIN) ? (y < x ? y : x)
                                    : (y > x ? y : x);
-    return settled(r);
-}
-
-static void meet_f32(int op, char *d, const char *s)
-{
-    float x, y;
-    memcpy(&x, d, sizeof x);
-    memcpy(&y, s, sizeof y);
-    const float r = (float)meet_real(op, (double)x, (double)y);
-    memcpy(d, &r, sizeof r);
-}
-
-static void meet_f64(int op, char *d, const char *s)
-{
-    double x, y;
-    memcpy(&x, d, sizeof x);
-    memcpy(&y, s, sizeof y);
-    x = meet_real(op, x, y);
-    memcpy(d, &x, sizeof x);
+    return isnan(r) ? (double)NAN : r;
 }
 
 /* Products in f64, as the op's. */
@@ -131,45 +143,30 @@ static void meet_complex(int op, char *d, const char *s, tn_dtype part)
     tni_store_real(d + im, part, op == ADD ? b + e : a * e + b * c);
 }
 
-void tni_meet(int op, tn_dtype dtype, char *d, const char *s)
+typedef void (*meet_fn)(int op, char *d, const char *s, const int64_t *to, const int64_t *from,
+                        int64_t n);
+
+static const meet_fn meets[TNI_DTYPES] = {
+    [TN_I8] = meet_i8,   [TN_I16] = meet_i16, [TN_I32] = meet_i32, [TN_I64] = meet_i64,
+    [TN_U8] = meet_u8,   [TN_U16] = meet_u16, [TN_U32] = meet_u32, [TN_U64] = meet_u64,
+    [TN_F32] = meet_f32, [TN_F64] = meet_f64,
+};
+
+void tni_meet(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
+              const int64_t *from, int64_t n)
 {
-    switch (dtype) {
-    case TN_I8:
-        meet_i8(op, d, s);
-        break;
-    case TN_I16:
-        meet_i16(op, d, s);
-        break;
-    case TN_I32:
-        meet_i32(op, d, s);
-        break;
-    case TN_I64:
-        meet_i64(op, d, s);
-        break;
-    case TN_U8:
-        meet_u8(op, d, s);
-        break;
-    case TN_U16:
-        meet_u16(op, d, s);
-        break;
-    case TN_U32:
-        meet_u32(op, d, s);
-        break;
-    case TN_U64:
-        meet_u64(op, d, s);
-        break;
-    case TN_F32: /* the usual ones, without a choice for each number */
-        meet_f32(op, d, s);
-        break;
-    case TN_F64:
-        meet_f64(op, d, s);
-        break;
-    case TN_C64:
-    case TN_C128:
-        meet_complex(op, d, s, tni_real_of(dtype));
-        break;
-    default:
-        tni_store_real(d, dtype,
-                       meet_real(op, tni_load_real(d, dtype), tni_load_real(s, dtype)));
+    if (meets[dtype]) {
+        meets[dtype](op, d, s, to, from, n);
+        return;
+    }
+    const int64_t width = tni_width(dtype);
+    for (int64_t k = 0; k < n; k++) {
+        char *x = d + (to ? to[k] : k * width);
+        const char *y = s + (to ? from[k] : k * width);
+        if (tni_is_complex(dtype))
+            meet_complex(op, x, y, tni_real_of(dtype));
+        else
+            tni_store_real(x, dtype,
+                           meet_real(op, tni_load_real(x, dtype), tni_load_real(y, dtype)));
     }
 }

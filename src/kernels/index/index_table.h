@@ -7,15 +7,17 @@
 
 #include <tenon/dtype.h>
 
-/* d[k * d_step] = s[k * s_step + at[k]] for elements of a width (as log2); all in bytes. */
+/* d[k * d_step] = s[k * s_step + at[k]] for elements of up to 32 bytes (as log2); all in bytes. */
 void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
                 int64_t n, int width_log2);
 
-/* d[k * d_step + at[k]] = s[k * s_step], in order. */
-void tni_scatter(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
-                 int64_t n, int width_log2);
+/* d[to[k]] = s[from[k]], in order. */
+void tni_scatter(char *d, const char *s, const int64_t *to, const int64_t *from, int64_t n,
+                 int width_log2);
 
-/* op: 1 add, 2 mul, 3 min, 4 max; d = d op s, rounded to dtype. */
-void tni_meet(int op, tn_dtype dtype, char *d, const char *s);
+/* op: 1 add, 2 mul, 3 min, 4 max; d = d op s, rounded to dtype, in order: at to[k] and from[k], or
+ * of dense elements where these are NULL. */
+void tni_meet(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
+              const int64_t *from, int64_t n);
 
 #endif

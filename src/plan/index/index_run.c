@@ -1,74 +1,11 @@
 /* index_run.c - take and put: rows where index repeats inside, elements where it does not. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "pieces.h"
 #include "view/view.h"
 
-enum { CHOICE_PIECE = 512, CHOICE_AHEAD = 16 }; /* indices at once; rows prefetched, Zen 4 */
-
-int64_t tni_index_at(const char *p, tn_dtype dtype)
-{
-    int8_t i8;
-    int16_t i16;
-    int32_t i32;
-    int64_t i64;
-    uint16_t u16;
-    uint32_t u32;
-    switch (dtype) {
-    case TN_I8:
-        memcpy(&i8, p, sizeof i8);
-        return i8;
-    case TN_U8:
-        return *(const uint8_t *)p;
-    case TN_I16:
-        memcpy(&i16, p, sizeof i16);
-        return i16;
-    case TN_U16:
-        memcpy(&u16, p, sizeof u16);
-        return u16;
-    case TN_I32:
-        memcpy(&i32, p, sizeof i32);
-        return i32;
-    case TN_U32:
-        memcpy(&u32, p, sizeof u32);
-        return u32;
-    default:
-        memcpy(&i64, p, sizeof i64);
-        return dtype == TN_U64 && i64 < 0 ? INT64_MAX : i64;
-    }
-}
-
-void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int isa)
-{
-    const tni_cast cast = tni_cast_chain(isa, dtype, TN_I64);
-    if (cast.steps == 0)
-        memcpy(d, s, (size_t)n * sizeof *d);
-    else
-        cast.fn[0]((char *)d, s, n, 0, false);
-    for (int64_t i = 0; i < n && dtype == TN_U64; i++)
-        d[i] = d[i] < 0 ? INT64_MAX : d[i];
-}
-
-int64_t tni_index_outside(const tn_tensor *index, int64_t n)
-{
-    tni_nest nest;
-    const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
-    tni_nest_build(&nest, 1, &index, &rules);
-    if (nest.empty)
-        return -1;
-    tni_walk w;
-    const char *p = (const char *)index->data + nest.shift[0];
-    tni_walk_seek(&w, nest.axis, nest.ndim, 1, 0);
-    for (int64_t i = 0;; i++) {
-        const int64_t v = tni_index_at(p + w.offset[0], index->dtype);
-        if (v < -n || v >= n)
-            return i;
-        if (tni_walk_next(&w) == nest.ndim)
-            return -1;
-    }
-}
-
-/* ---- running ---- */
+/* Indices at once; rows prefetched, of put fewer: two of each (Zen 4). */
+enum { CHOICE_PIECE = 512, CHOICE_AHEAD = 16, PUT_AHEAD = 8 };
 
 typedef struct choice_job {
     const tni_choice *c;
@@ -81,6 +18,8 @@ typedef struct choice_job {
     int64_t ahead; /* bytes of a row that are prefetched: the rest follows by itself */
     int64_t whole; /* bytes of a row of take that is dense on both sides, or 0 */
     bool joins;    /* they follow one another in dst, beyond the cache */
+    bool cut;      /* the one sequence is divided: by its elements, of put by their places, */
+    int64_t low, high; /* which are these */
     char *at[3];
     tni_nest nest; /* dst, src, index; 11 KB, of which few are used: it is not cleared */
 } choice_job;
@@ -95,8 +34,19 @@ static int64_t chosen(const choice_job *j, const char *p)
 static void meet_sequence(const choice_job *j, char *d, int64_t d_step, const char *s,
                           int64_t s_step, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        tni_meet((int)j->c->op, j->dtype, d + i * d_step, s + i * s_step);
+    int64_t to[CHOICE_PIECE], from[CHOICE_PIECE];
+    if (d_step == j->width && s_step == j->width) {
+        tni_meet((int)j->c->op, j->dtype, d, s, NULL, NULL, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i += CHOICE_PIECE) {
+        const int64_t m = n - i < CHOICE_PIECE ? n - i : CHOICE_PIECE;
+        for (int64_t k = 0; k < m; k++) {
+            to[k] = (i + k) * d_step;
+            from[k] = (i + k) * s_step;
+        }
+        tni_meet((int)j->c->op, j->dtype, d, s, to, from, m);
+    }
 }
 
 /* One row: all inner axes. */
@@ -125,26 +75,81 @@ static void choice_row(const choice_job *j, char *d, const char *s)
     } while (tni_walk_next(&w) != loops);
 }
 
-/* A sequence along which index moves. */
-static void choice_sequence(const choice_job *j, char *d, const char *s, const char *index)
+/* Where n indices, is bytes apart, lead to. */
+static void choose(const choice_job *j, int64_t *at, const char *index, int64_t is, int64_t n)
+{
+    const int64_t extent = j->c->extent, step = j->c->step;
+    if (is == tni_width(j->index_dtype)) {
+        tni_index_load(at, index, j->index_dtype, n, j->isa);
+        for (int64_t k = 0; k < n; k++)
+            at[k] = (at[k] + (at[k] < 0 ? extent : 0)) * step;
+    } else {
+        for (int64_t k = 0; k < n; k++)
+            at[k] = chosen(j, index + k * is);
+    }
+}
+
+/* Elements that are put, those whose chosen place is in [low, high) of the part. */
+static void put_piece(const choice_job *j, char *d, int64_t ds, const char *s, int64_t ss,
+                      const int64_t *at, int64_t n)
+{
+    int64_t to[CHOICE_PIECE], from[CHOICE_PIECE], m = 0;
+    for (int64_t k = 0; k < n; k++) {
+        to[m] = k * ds + at[k];
+        from[m] = k * ss;
+        m += at[k] >= j->low && at[k] < j->high;
+    }
+    if (j->c->op == TN_PUT_SET)
+        tni_scatter(d, s, to, from, m, tni_log2_width(j->width));
+    else
+        tni_meet((int)j->c->op, j->dtype, d, s, to, from, m);
+}
+
+/* The same for dense rows. */
+static void put_rows(const choice_job *j)
+{
+    const tni_axis *a = &j->nest.axis[0];
+    const int64_t n = j->nest.axis[1].n, bytes = n * j->width;
+    int64_t at[CHOICE_PIECE], from[CHOICE_PIECE];
+    for (int64_t i = 0; i < a->n; i += CHOICE_PIECE) {
+        const int64_t size = a->n - i < CHOICE_PIECE ? a->n - i : CHOICE_PIECE;
+        int64_t m = 0;
+        choose(j, at, j->at[2] + i * a->step[2], a->step[2], size);
+        for (int64_t k = 0; k < size; k++) {
+            const int64_t to = at[k];
+            at[m] = to;
+            from[m] = (i + k) * a->step[1];
+            m += to >= j->low && to < j->high;
+        }
+        for (int64_t k = 0; k < m; k++) {
+            for (int64_t b = 0; b < j->ahead && k + PUT_AHEAD < m; b += 64) {
+                __builtin_prefetch(j->at[0] + at[k + PUT_AHEAD] + b, 1);
+                __builtin_prefetch(j->at[1] + from[k + PUT_AHEAD] + b);
+            }
+            if (j->c->op == TN_PUT_SET)
+                memcpy(j->at[0] + at[k], j->at[1] + from[k], (size_t)bytes);
+            else
+                tni_meet((int)j->c->op, j->dtype, j->at[0] + at[k], j->at[1] + from[k], NULL,
+                         NULL, n);
+        }
+    }
+}
+
+/* Elements [first, last) of a sequence along which index moves. */
+static void choice_sequence(const choice_job *j, char *d, const char *s, const char *index,
+                            int64_t first, int64_t last)
 {
     const tni_axis *a = &j->nest.axis[j->outer];
     const int64_t ds = a->step[0], ss = a->step[1], is = a->step[2];
-    const int log2 = tni_log2_width(j->width);
     int64_t at[CHOICE_PIECE];
-    for (int64_t i = 0; i < a->n; i += CHOICE_PIECE) {
-        const int64_t n = a->n - i < CHOICE_PIECE ? a->n - i : CHOICE_PIECE;
-        char *to = d + i * ds;
-        const char *from = s + i * ss;
-        for (int64_t k = 0; k < n; k++)
-            at[k] = chosen(j, index + (i + k) * is);
-        if (!j->c->put)
-            tni_gather(to, ds, from, ss, at, n, log2);
-        else if (j->c->op == TN_PUT_SET)
-            tni_scatter(to, ds, from, ss, at, n, log2);
+    for (int64_t i = first; i < last; i += CHOICE_PIECE) {
+        const int64_t n = last - i < CHOICE_PIECE ? last - i : CHOICE_PIECE;
+        choose(j, at, index + i * is, is, n);
+        if (j->c->put)
+            put_piece(j, d + i * ds, ds, s + i * ss, ss, at, n);
         else
-            for (int64_t k = 0; k < n; k++)
-                tni_meet((int)j->c->op, j->dtype, to + k * ds + at[k], from + k * ss);
+            tni_gather(d + i * ds, ds, s + i * ss, ss, at, n,
+                       j->width == 32 ? 5 : tni_log2_width(j->width));
     }
 }
 
@@ -172,7 +177,7 @@ static void choice_items(const choice_job *j, int64_t first, int64_t last)
             else
                 choice_row(j, j->c->put ? d + off : d, j->c->put ? s : s + off);
         } else {
-            choice_sequence(j, d, s, index);
+            choice_sequence(j, d, s, index, 0, j->nest.axis[j->outer].n);
         }
         tni_walk_next(&w);
     }
@@ -201,6 +206,11 @@ static void choice_part(void *arg, int part)
 {
     const choice_job *j = arg;
     int64_t first, last;
+    if (j->cut) {
+        tni_split_range(j->nest.axis[0].n, j->parts, part, &first, &last);
+        choice_sequence(j, j->at[0], j->at[1], j->at[2], first, last);
+        return;
+    }
     tni_split_range(j->items, j->parts, part, &first, &last);
     if (first < last)
         (j->joins ? join_items : choice_items)(j, first, last);
@@ -211,8 +221,19 @@ static void choice_part(void *arg, int part)
 static void put_part(void *arg, int part)
 {
     choice_job j = *(const choice_job *)arg;
-    tni_axis *a = &j.nest.axis[j.shared];
     int64_t first, last;
+    if (j.cut) {
+        const int64_t step = tni_abs_step(j.c->step);
+        tni_split_range(j.c->extent, j.parts, part, &first, &last);
+        j.low = (j.c->step < 0 ? 1 - last : first) * step;
+        j.high = (j.c->step < 0 ? 1 - first : last) * step;
+        if (j.rows)
+            put_rows(&j);
+        else
+            choice_sequence(&j, j.at[0], j.at[1], j.at[2], 0, j.nest.axis[0].n);
+        return;
+    }
+    tni_axis *a = &j.nest.axis[j.shared];
     tni_split_range(a->n, j.parts, part, &first, &last);
     if (first == last)
         return;
@@ -241,52 +262,78 @@ static bool choice_repeats(const tni_axis *a, bool put)
     return a->step[2] == 0 && !(put && a->step[0] == 0);
 }
 
+/* The one element of operands without axes. */
+static void choice_single(const choice_job *j)
+{
+    const bool put = j->c->put;
+    const int64_t off = chosen(j, j->at[2]);
+    char *d = j->at[0] + (put ? off : 0);
+    const char *s = j->at[1] + (put ? 0 : off);
+    if (j->c->op == TN_PUT_SET)
+        memcpy(d, s, (size_t)j->width);
+    else
+        tni_meet((int)j->c->op, j->dtype, d, s, NULL, NULL, 1);
+}
+
+/* What is moved at once: rows, or elements, which a row of up to 32 bytes is, too. */
+static void choice_shape(choice_job *j)
+{
+    const tni_nest *nest = &j->nest;
+    const tni_axis *row = &nest->axis[nest->ndim - 1];
+    const bool put = j->c->put;
+    const bool dense = row->step[0] == j->width && row->step[1] == j->width;
+    j->rows = 0;
+    while (j->rows < nest->ndim && choice_repeats(&nest->axis[nest->ndim - 1 - j->rows], put))
+        j->rows++;
+    j->outer = nest->ndim - (j->rows ? j->rows : 1);
+    j->items = 1;
+    for (int i = 0; i < j->outer; i++)
+        j->items *= nest->axis[i].n;
+    j->ahead = dense && row->n < 512 / j->width ? row->n * j->width : 512;
+    j->whole = !put && j->rows == 1 && dense ? row->n * j->width : 0;
+    j->joins = j->whole >= 64 && j->outer == 1 && nest->axis[0].step[0] == j->whole &&
+               nest->axis[0].step[1] == 0 && j->items * j->whole >= tni_cache_sizes()->stream &&
+               tni_kernels_of(j->isa)->copy->join_rows;
+    const bool rows_cut = put && dense && j->rows == 1 && j->outer == 1 &&
+                          nest->axis[0].step[0] == 0 && j->c->step != 0;
+    if (j->outer > 0 && j->whole > 1 && j->whole <= 32 && (j->whole & (j->whole - 1)) == 0) {
+        j->width = j->whole;
+        j->whole = j->rows = 0;
+        j->outer--;
+        j->items /= nest->axis[j->outer].n;
+    }
+    j->shared = put ? put_shared(nest) : -1;
+    j->cut = rows_cut ||
+             (j->rows == 0 && j->outer == 0 && j->shared < 0 && (!put || j->c->step != 0));
+}
+
 void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts)
 {
     choice_job j;
     j.c = c;
-    j.rows = 0;
     j.dtype = ts[0]->dtype;
     j.index_dtype = ts[2]->dtype;
     j.isa = tni_isa_level();
     j.width = tni_width(ts[0]->dtype);
-    j.items = 1;
+    j.low = INT64_MIN;
+    j.high = INT64_MAX;
     const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
     tni_nest_build(&j.nest, 3, ts, &rules);
     if (j.nest.empty)
         return;
     for (int k = 0; k < 3; k++)
         j.at[k] = (char *)ts[k]->data + j.nest.shift[k];
-    while (j.rows < j.nest.ndim &&
-           choice_repeats(&j.nest.axis[j.nest.ndim - 1 - j.rows], c->put))
-        j.rows++;
-    if (j.nest.ndim == 0)
-        j.rows = 0;
-    j.outer = j.nest.ndim - (j.rows ? j.rows : 1);
-    if (j.nest.ndim == 0) { /* one element */
-        const int64_t off = chosen(&j, j.at[2]);
-        char *d = j.at[0] + (c->put ? off : 0);
-        const char *s = j.at[1] + (c->put ? 0 : off);
-        if (c->op == TN_PUT_SET)
-            memcpy(d, s, (size_t)j.width);
-        else
-            tni_meet((int)c->op, j.dtype, d, s);
+    if (j.nest.ndim == 0) {
+        choice_single(&j);
         return;
     }
-    for (int i = 0; i < j.outer; i++)
-        j.items *= j.nest.axis[i].n;
-    const tni_axis *row = &j.nest.axis[j.nest.ndim - 1];
-    const bool dense = row->step[0] == j.width && row->step[1] == j.width;
-    j.ahead = dense && row->n < 512 / j.width ? row->n * j.width : 512;
-    j.whole = !c->put && j.rows == 1 && dense ? row->n * j.width : 0;
     const int64_t bytes =
         tni_mul_saturated(tni_numel(ts[0]->ndim ? ts[1] : ts[0]), 2 * j.width);
-    j.joins = j.whole >= 64 && j.outer == 1 && j.nest.axis[0].step[0] == j.whole &&
-              j.nest.axis[0].step[1] == 0 && j.items * j.whole >= tni_cache_sizes()->stream &&
-              tni_kernels_of(j.isa)->copy->join_rows;
-    j.shared = c->put ? put_shared(&j.nest) : -1;
-    j.parts = tni_run_parts(bytes, !c->put        ? j.items
-                                   : j.shared < 0 ? 1
-                                                  : j.nest.axis[j.shared].n);
-    tni_parallel(j.parts, j.shared < 0 ? choice_part : put_part, &j);
+    choice_shape(&j);
+    const int64_t divided = j.cut          ? (c->put ? c->extent : j.nest.axis[0].n)
+                            : !c->put      ? j.items
+                            : j.shared < 0 ? 1
+                                           : j.nest.axis[j.shared].n;
+    j.parts = tni_run_parts(bytes, divided);
+    tni_parallel(j.parts, c->put && (j.cut || j.shared >= 0) ? put_part : choice_part, &j);
 }

@@ -1,0 +1,70 @@
+/* index_load.c - integers of any dtype as indices, and those that are outside. */
+#include <string.h>
+
+#include "pieces.h"
+#include "view/view.h"
+
+int64_t tni_index_at(const char *p, tn_dtype dtype)
+{
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    uint16_t u16;
+    uint32_t u32;
+    switch (dtype) {
+    case TN_I8:
+        memcpy(&i8, p, sizeof i8);
+        return i8;
+    case TN_U8:
+        return *(const uint8_t *)p;
+    case TN_I16:
+        memcpy(&i16, p, sizeof i16);
+        return i16;
+    case TN_U16:
+        memcpy(&u16, p, sizeof u16);
+        return u16;
+    case TN_I32:
+        memcpy(&i32, p, sizeof i32);
+        return i32;
+    case TN_U32:
+        memcpy(&u32, p, sizeof u32);
+        return u32;
+    default:
+        memcpy(&i64, p, sizeof i64);
+        return dtype == TN_U64 && i64 < 0 ? INT64_MAX : i64;
+    }
+}
+
+void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int isa)
+{
+    const tni_cast cast = tni_cast_chain(isa, dtype, TN_I64);
+    if (cast.steps == 0)
+        memcpy(d, s, (size_t)n * sizeof *d);
+    else
+        cast.fn[0]((char *)d, s, n, 0, false);
+    for (int64_t i = 0; i < n && dtype == TN_U64; i++)
+        d[i] = d[i] < 0 ? INT64_MAX : d[i];
+}
+
+int64_t tni_index_outside(const tn_tensor *index, int64_t n)
+{
+    tni_pieces p;
+    _Alignas(64) char raw[TNI_PIECE * 8];
+    int64_t at[TNI_PIECE];
+    const int64_t all = tni_numel(index);
+    if (!tni_pieces_begin(&p, 1, &index, 0, all))
+        return -1;
+    for (bool more = true; more;) {
+        const int64_t size = tni_pieces_size(&p);
+        bool outside = false;
+        tni_index_load(at, tni_pieces_dense(&p, 0, size, raw), index->dtype, size, p.isa);
+        for (int64_t i = 0; i < size; i++)
+            outside |= (at[i] < -n) | (at[i] >= n);
+        for (int64_t i = 0; i < size && outside; i++)
+            if (at[i] < -n || at[i] >= n)
+                return all - p.left + i;
+        more = tni_pieces_next(&p, size);
+    }
+    return -1;
+}
