@@ -70,8 +70,10 @@ static inline double scaled_erfc(double z)
         0x1.cbee8d57dfdcfp-28,  0x1.8dd7168a5d370p-29,  -0x1.867658a3e6554p-31,
         -0x1.a1804901e61e2p-33, 0x1.a76b2e1ec3c39p-35,
     };
-    const double inverse = 1 / (z + 4);
-    return inverse * POLY64(c, MAD(z * inverse, 16.0 / 7, -1));
+    /* fused on every level where the terms nearly cancel */
+    const double inverse = 1 / (z + 4), u = FUSE(z * inverse, 16.0 / 7, -1);
+    const double s = poly64(c + 2, (int)(sizeof c / sizeof *c) - 2, u);
+    return inverse * FUSE(FUSE(s, u, c[1]), u, c[0]);
 }
 
 /* x (1 - t) or x t, t = erfc(|x| / sqrt 2) / 2; e^(-x x / 2) is a square, so that x t keeps its
@@ -89,7 +91,7 @@ BLOCK64(gelu)
     EACH
     {
         const double v = SIZE(x[j]) > 40 ? 40 : SIZE(x[j]), rest = 0.5 * FUSE(v, v, -(v * v));
-        const double t = (0.5 - 0.5 * rest) * scaled_erfc(v * 0x1.6a09e667f3bcdp-1);
+        const double e = scaled_erfc(v * 0x1.6a09e667f3bcdp-1), t = 0.5 * (e - e * rest);
         const double right = x[j] * (1 - t * h[j] * h[j]), left = -(v * t * h[j]) * h[j];
         r[j] = x[j] < -40 ? -0.0 : x[j] < 0 ? left : right;
     }
