@@ -13,6 +13,7 @@ typedef struct tni_row_kernels {
     double (*max32)(const char *x, int64_t n);
     double (*max64)(const char *x, int64_t n);
     void (*rise32)(char *most, const char *x, int64_t n); /* each the larger; NaN stays */
+    void (*rise64)(char *most, const char *x, int64_t n);
     /* exp(x - c) of a block, c not less than x, and the block's sum by the tree; what lies ahead
      * bytes from x is fetched. */
     double (*exps32)(char *d, const char *x, int64_t n, double c, int64_t ahead);
@@ -55,9 +56,9 @@ typedef struct tni_row_kernels {
      * at x + j * pitch + 4 * c, and memory has as many rows as fill vectors (TNI_ROW_TOGETHER).
      * softmax keeps exponentials in e, which is x unless logarithms are asked for. */
     void (*softmax_narrow)(char *x, char *e, int64_t n, int64_t rows, int64_t pitch, bool logs);
-    void (*rms_narrow)(char *x, const float *w, int64_t n, int64_t rows, int64_t pitch,
+    void (*rms_narrow)(char *x, const char *w, int64_t n, int64_t rows, int64_t pitch,
                        double eps);
-    void (*layer_narrow)(char *x, const float *w, const float *b, int64_t n, int64_t rows,
+    void (*layer_narrow)(char *x, const char *w, const char *b, int64_t n, int64_t rows,
                          int64_t pitch, double eps);
 } tni_row_kernels;
 

@@ -139,18 +139,6 @@ static void exp_by32(char *d, const char *x, const char *c, const char *by, int6
 #undef STEP
 }
 
-static void rise32(char *d, const char *x, int64_t n)
-{
-#define STEP(at, bytes)                                                                        \
-    do {                                                                                       \
-        const vf most = some_vf(d + (at), bytes), v = some_vf(x + (at), bytes);                \
-        const vf made = pick_vf((v > most) | (v != v), v, most);                               \
-        put_bytes(d + (at), &made, bytes, false);                                              \
-    } while (0)
-    ALL(float, vf, STEP);
-#undef STEP
-}
-
 #define T    float
 #define VT   vf
 #define W(f) f##32
@@ -227,7 +215,7 @@ NORM(norm64, double, vd)
 #endif
 
 const tni_row_kernels TNI_TABLE(row) = {
-    max32,       max64,          rise32,     exps32,      exp32,  exp_by32, scale32,
-    scale64,     shift32,        shift64,    add32,       add64,  rms32,    rms64,
-    halves32,    halves64,       pairs32,    pairs64,     norm32, norm64,   HALVES(squares),
-    HALVES(rms), softmax_narrow, rms_narrow, layer_narrow};
+    max32,           max64,       rise32,         rise64,     exps32,      exp32,  exp_by32,
+    scale32,         scale64,     shift32,        shift64,    add32,       add64,  rms32,
+    rms64,           halves32,    halves64,       pairs32,    pairs64,     norm32, norm64,
+    HALVES(squares), HALVES(rms), softmax_narrow, rms_narrow, layer_narrow};

@@ -123,7 +123,15 @@ INLINE vd root_vd(vd v)
 #endif
 }
 
-static void rms_narrow(char *x, const float *w, int64_t n, int64_t rows, int64_t pitch,
+/* Number j of a weight, of any alignment. */
+INLINE float number_at(const char *w, int64_t j)
+{
+    float x;
+    memcpy(&x, w + 4 * j, sizeof x);
+    return x;
+}
+
+static void rms_narrow(char *x, const char *w, int64_t n, int64_t rows, int64_t pitch,
                        double eps)
 {
     for (int64_t c = 0; c < rows; c += VF, x += V) {
@@ -134,12 +142,12 @@ static void rms_narrow(char *x, const float *w, int64_t n, int64_t rows, int64_t
         const vf r = narrow_vf(by[0], by[1]);
         for (int64_t j = 0; j < n; j++) {
             const vf v = load_vf(x + j * pitch) * r;
-            put_line(x, j * pitch, number_vf(w ? v * w[j] : v));
+            put_line(x, j * pitch, number_vf(w ? v * number_at(w, j) : v));
         }
     }
 }
 
-static void layer_narrow(char *x, const float *w, const float *b, int64_t n, int64_t rows,
+static void layer_narrow(char *x, const char *w, const char *b, int64_t n, int64_t rows,
                          int64_t pitch, double eps)
 {
     for (int64_t c = 0; c < rows; c += VF, x += V) {
@@ -157,8 +165,8 @@ static void layer_narrow(char *x, const float *w, const float *b, int64_t n, int
         for (int64_t j = 0; j < n; j++) {
             const vf a = load_vf(x + j * pitch);
             vf v = narrow_vf((low_vd(a) - mean[0]) * by[0], (high_vd(a) - mean[1]) * by[1]);
-            v = w ? v * w[j] : v;
-            put_line(x, j * pitch, number_vf(b ? v + b[j] : v));
+            v = w ? v * number_at(w, j) : v;
+            put_line(x, j * pitch, number_vf(b ? v + number_at(b, j) : v));
         }
     }
 }

@@ -11,27 +11,54 @@
 #include "fold_run.h"
 
 enum {
-    STRIP_MOST = 192,         /* columns: exponentials of a tile fit beside their lanes */
-    STRIP_LEAST = 64,         /* columns of a line of memory and its neighbours, at least */
+    STRIP_MOST = 192,   /* columns of f32: exponentials of a tile fit beside their lanes, */
+    STRIP_MOST_64 = 96, /* and of f64 */
+    STRIP_LEAST = 64,   /* columns of a line of memory and its neighbours, at least */
+    STRIP_FEW =
+        8, /* columns: fewer, or twice as few that are cast, are rows one by one (Zen 4) */
     STRIP_ELEMENTS = 1 << 20, /* of a strip: 4 MiB, which an L3 keeps until they are written */
     STRIP_AHEAD = 8           /* rows */
 };
 
 typedef struct strip {
     const tni_rows *r;
+    const tni_row_kernels *k;
     tni_fold_scratch *scratch;
     tni_fold sum;
+    tni_cast_fn up, down; /* of 16-bit floats and narrower; else NULL */
     int64_t w;
-    float least[STRIP_MOST]; /* of each column: minus the largest, */
-    float by[STRIP_MOST];    /* then 1 / sum, or minus its logarithm */
+    bool f64, aside;            /* aside: exponentials do not stay in dst, and are made twice */
+    char least[STRIP_MOST * 4]; /* of each column: minus the largest, */
+    char by[STRIP_MOST * 4];    /* then 1 / sum, or minus its logarithm */
+    char row[2][STRIP_MOST * 4];
 } strip;
 
 bool tni_row_columns(const tni_rows *r)
 {
     const tni_axis *in = r->nest->ndim ? &r->nest->axis[r->nest->ndim - 1] : NULL;
-    return in && (r->kind == TNI_ROW_SOFTMAX || r->kind == TNI_ROW_LOG_SOFTMAX) &&
-           r->dtype == TN_F32 && r->n > 1 && in->n >= STRIP_LEAST &&
+    return in && (r->kind == TNI_ROW_SOFTMAX || r->kind == TNI_ROW_LOG_SOFTMAX) && r->n > 1 &&
+           in->n >= (r->dtype == r->elem ? STRIP_FEW : 2 * STRIP_FEW) &&
            in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width;
+}
+
+/* A row as elements that are computed with. */
+static const char *strip_read(strip *s, const char *p)
+{
+    if (!s->up)
+        return p;
+    s->up(s->row[0], p, s->w, 0, false);
+    return s->row[0];
+}
+
+/* exp(x + least) */
+static void strip_exp(const strip *s, char *e, const char *x)
+{
+    if (!s->f64) {
+        s->k->exp32(e, x, s->least, s->w);
+        return;
+    }
+    s->k->add64(e, x, s->least, s->w);
+    tni_kernels_of(s->r->isa)->term->exp64(e, e, s->w, 0);
 }
 
 /* A row of the strip further on: rows are pages apart, which the hardware does not follow. */
@@ -45,33 +72,34 @@ static void strip_prefetch(const strip *s, const char *p)
 static void strip_largest(strip *s, const char *p)
 {
     const tni_rows *r = s->r;
-    memcpy(s->least, p, (size_t)(s->w * r->width));
+    const int64_t bytes = s->w * tni_width(r->elem);
+    memcpy(s->least, strip_read(s, p), (size_t)bytes);
     for (int64_t i = 1; i < r->n; i++) {
         strip_prefetch(s, p + i * r->step[TNI_ROW_SRC]);
-        tni_kernels_of(r->isa)->row->rise32((char *)s->least, p + i * r->step[TNI_ROW_SRC],
-                                            s->w);
+        const char *x = strip_read(s, p + i * r->step[TNI_ROW_SRC]);
+        (s->f64 ? s->k->rise64 : s->k->rise32)(s->least, x, s->w);
     }
-    for (int64_t c = 0; c < s->w; c++)
-        s->least[c] = -s->least[c];
+    for (int64_t c = 0; c < s->w; c++) {
+        const int64_t width = tni_width(r->elem);
+        tni_store_real(s->least + c * width, r->elem,
+                       -tni_load_real(s->least + c * width, r->elem));
+    }
 }
 
-/* Exponentials of a tile of rows, in dst or aside where the elements are needed again, and what they
- * add to the sums. */
+/* Exponentials of a tile of rows, in dst or aside, and what they add to the sums. */
 static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
                        tni_fold_pairs *pairs)
 {
     const tni_rows *r = s->r;
-    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
-    const bool aside = r->stream || r->kind == TNI_ROW_LOG_SOFTMAX;
     char *e = d + at * r->step[TNI_ROW_DST];
     int64_t step = r->step[TNI_ROW_DST];
-    if (aside) {
+    if (s->aside) {
         e = (char *)(s->scratch->u.columns.acc.f + TNI_LANES * s->w);
-        step = s->w * r->width;
+        step = s->w * tni_width(r->elem);
     }
     for (int64_t i = 0; i < n; i++) {
         strip_prefetch(s, p + (at + i) * r->step[TNI_ROW_SRC]);
-        k->exp32(e + i * step, p + (at + i) * r->step[TNI_ROW_SRC], (char *)s->least, s->w);
+        strip_exp(s, e + i * step, strip_read(s, p + (at + i) * r->step[TNI_ROW_SRC]));
     }
     const int64_t begun = at % TNI_TREE_BLOCK;
     const tni_fold_columns c = {.x = e,
@@ -85,35 +113,49 @@ static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
         tni_fold_push(&s->sum, pairs, s->w);
 }
 
-static void strip_write(const strip *s, char *d, const char *p)
+/* A row of results at d, which may be x. */
+static void strip_result(const strip *s, char *d, const char *x, bool stream)
+{
+    const tni_row_kernels *k = s->k;
+    if (s->r->kind == TNI_ROW_LOG_SOFTMAX) {
+        (s->f64 ? k->add64 : k->add32)(d, x, s->least, s->w);
+        (s->f64 ? k->add64 : k->add32)(d, d, s->by, s->w);
+    } else if (s->aside && !s->f64) {
+        k->exp_by32(d, x, s->least, s->by, s->w, stream);
+    } else {
+        if (s->aside)
+            strip_exp(s, d, x);
+        (s->f64 ? k->rms64 : k->rms32)(d, d, s->by, s->w, 1, false);
+    }
+}
+
+static void strip_write(strip *s, char *d, const char *p)
 {
     const tni_rows *r = s->r;
-    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
     for (int64_t i = 0; i < r->n; i++, d += r->step[TNI_ROW_DST], p += r->step[TNI_ROW_SRC]) {
-        const bool stream = r->stream && (uintptr_t)d % 64 == 0;
         strip_prefetch(s, p);
-        if (r->kind == TNI_ROW_LOG_SOFTMAX) {
-            k->add32(d, p, (const char *)s->least, s->w);
-            k->add32(d, d, (const char *)s->by, s->w);
-        } else if (r->stream) {
-            k->exp_by32(d, p, (const char *)s->least, (const char *)s->by, s->w, stream);
-        } else {
-            k->rms32(d, d, (const char *)s->by, s->w, 1, false);
-        }
+        const char *x = strip_read(s, p);
+        const bool stream = r->stream && !s->down && (uintptr_t)d % 64 == 0;
+        strip_result(s, s->down ? s->row[1] : d, x, stream);
+        if (s->down)
+            s->down(d, s->row[1], s->w, 0, false);
     }
 }
 
 static void strip_run(strip *s, char *d, const char *p)
 {
     const tni_rows *r = s->r;
+    const int64_t width = tni_width(r->elem);
     tni_fold_pairs pairs = {.state = s->scratch->stack};
     strip_largest(s, p);
     for (int64_t at = 0; at < r->n; at += TNI_TILE)
         strip_tile(s, d, p, at, r->n - at < TNI_TILE ? r->n - at : TNI_TILE, &pairs);
     tni_fold_close(&s->sum, &pairs, s->w);
     for (int64_t c = 0; c < s->w; c++) {
-        const double sum = isfinite(s->least[c]) ? pairs.state[c].f : (double)NAN;
-        s->by[c] = r->kind == TNI_ROW_LOG_SOFTMAX ? -(float)log(sum) : (float)(1 / sum);
+        const bool whole = isfinite(tni_load_real(s->least + c * width, r->elem));
+        const double sum = whole ? pairs.state[c].f : (double)NAN;
+        tni_store_real(s->by + c * width, r->elem,
+                       r->kind == TNI_ROW_LOG_SOFTMAX ? -log(sum) : 1 / sum);
     }
     strip_write(s, d, p);
 }
@@ -122,7 +164,8 @@ static int64_t strip_width(const tni_rows *r, int parts)
 {
     const int64_t n = r->nest->axis[r->nest->ndim - 1].n, each = (n - 1) / parts + 1;
     int64_t w = STRIP_ELEMENTS / r->n;
-    w = w > STRIP_MOST ? STRIP_MOST : w < STRIP_LEAST ? STRIP_LEAST : w;
+    const int64_t most = r->elem == TN_F64 ? STRIP_MOST_64 : STRIP_MOST;
+    w = w > most ? most : w < STRIP_LEAST ? STRIP_LEAST : w;
     return (w < each ? w : each + 15) / 16 * 16;
 }
 
@@ -138,13 +181,20 @@ static void columns_part(void *arg, int part)
     const columns_job *j = arg;
     const tni_rows *r = j->r;
     tni_fold_scratch scratch;
-    strip s = {.r = r, .scratch = &scratch};
+    strip s = {.r = r, .k = tni_kernels_of(r->isa)->row, .scratch = &scratch};
     tni_walk walk;
     int64_t first, last;
     s.sum = *r->fold;
     s.sum.term = TNI_TERM_SAME;
     s.sum.class = &tni_fold_tree;
-    s.sum.wide = false;
+    s.sum.wide = s.f64 = r->elem == TN_F64;
+    s.aside = r->stream || r->kind == TNI_ROW_LOG_SOFTMAX || r->dtype != r->elem;
+    if (r->dtype != r->elem) {
+        s.up = tni_cast_chain(r->isa, r->dtype, r->elem).fn[0];
+        s.down = tni_cast_chain(r->isa, r->elem, r->dtype).fn[0];
+        s.sum.src = r->elem;
+        s.sum.width = tni_width(r->elem);
+    }
     tni_fold_prepare(&s.sum, &scratch);
     tni_split_range(j->items, j->parts, part, &first, &last);
     tni_walk_seek(&walk, r->nest->axis, r->nest->ndim - 1, r->nest->nop, first / j->strips);

@@ -30,8 +30,7 @@ bool tni_row_narrow(const tni_rows *r)
 static void narrow_compute(const tni_rows *r, char *x, char *e, int64_t rows, int64_t pitch)
 {
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
-    const float *w = (const float *)(const void *)r->param[0].at;
-    const float *b = (const float *)(const void *)r->param[1].at;
+    const char *w = r->param[0].at, *b = r->param[1].at;
     const int64_t whole = (rows + TNI_ROW_TOGETHER - 1) / TNI_ROW_TOGETHER * TNI_ROW_TOGETHER;
     for (int64_t j = 0; j < r->n && whole > rows; j++)
         memset(x + j * pitch + rows * 4, 0, (size_t)(whole - rows) * 4);
