@@ -277,7 +277,7 @@ static void run_address(const options *o, report *r)
     arena a = arena_make(most_bytes(&list_57_f32) + 64, true);
     use_threads(&handle, o->threads);
     const address_result x =
-        address_measure(&list_57_f32, o->all ? 1 : 3, &a, o->quick ? 2 : 6);
+        address_measure(&list_57_f32, o->all ? 1 : 3, &a, o->quick ? 4 : 8);
     snprintf(worst, sizeof worst, "worst of them: %s", x.what);
     r->fact[r->facts++] =
         (fact){"the 57, f32, at any address beside aligned ones, mean", "", x.mean, 0.90, true};
