@@ -282,67 +282,7 @@ static void fill(char *d, const char *value, int width_log2, int64_t n, int stre
 }
 
 #if defined(HAVE_LINE)
-/* A line's bytes of each listed row, side by side: rows whose addresses share cache sets push
- * each other out before their lines are used up. */
-static void carry_pack(tni_carry *c, const char *s, const int64_t *s_at, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        line_store(c->side[i], line_load(s + s_at[i]));
-}
-
-/* Lines that a group of columns prefetches for the next call: of the listed rows of each block, from
- * one third to another. */
-typedef struct carry_ahead {
-    const char *s;
-    const int64_t *at;
-    int64_t n;
-    int64_t third[2];
-} carry_ahead;
-
-/* The share of the 16 bytes at `from` in a piece of so many bytes that begins at s.  A group that
- * touches a line first waits for it and prefetches nothing; the three that follow ask for a third of
- * the rows each.  The first and the last line of the piece are asked for at once.  Asking
- * for all rows in the group that touches the line first costs a tenth to a quarter (AMD Zen 4,
- * docs/investigations/copies-at-any-address.md). */
-INLINE carry_ahead carry_share(carry_ahead a, const char *s, int64_t from, int64_t bytes)
-{
-    const uintptr_t at = (uintptr_t)s + (uintptr_t)from;
-    const int64_t g = (int64_t)(at / 16 % 4);
-    const int first = from == 0, last = from + 16 >= bytes / 16 * 16;
-    const int again = !first && at / LINE == (uintptr_t)s / LINE;
-    if (!a.n)
-        return a;
-    a.s += last && !first ? bytes - 1 : from;
-    a.third[0] = first || last || g == 0 ? 0 : g - 1;
-    a.third[1] = first || last ? 3 : again ? 0 : g;
-    return a;
-}
-
-/* Whether row r begins in a line that the row before it completes. */
-INLINE int carry_joined(const tni_carry *c, int64_t r)
-{
-    return r > 0 && c->joins[r - 1] && c->lag[r];
-}
-
-/* The last line of row r, of which there are `bytes`: alone, or with the next row's beginning. */
-INLINE void carry_line(const tni_carry *c, int64_t r, char *to, line64 end, int64_t bytes)
-{
-    if (c->joins[r])
-        line_stream(to, line_first(bytes, end, line_rotate(line_load(c->first[r + 1]), bytes)));
-    else
-        line_store_some(to, 0, bytes, end);
-}
-
-/* What waits of rows [b, end), whose lists are at their end. */
-static void carry_last(const tni_carry *c, int64_t b, int64_t end)
-{
-    for (; b < end; b++) {
-        const line_shift by = line_shift_by(c->lag[b]);
-        const line64 last = line_load(c->last[b]);
-        if (c->lag[b])
-            carry_line(c, b, c->at[b], line_pair(last, by, last), c->lag[b]);
-    }
-}
+#include "carry.inc"
 #endif
 
 typedef struct wide {
