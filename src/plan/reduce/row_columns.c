@@ -16,7 +16,7 @@ enum {
     STRIP_LEAST = 64,   /* columns of a line of memory and its neighbours, at least */
     STRIP_FEW =
         8, /* columns: fewer, or twice as few that are cast, are rows one by one (Zen 4) */
-    STRIP_ELEMENTS = 1 << 20, /* of a strip: 4 MiB, which an L3 keeps until they are written */
+    STRIP_ELEMENTS = 1 << 19, /* of a strip: 2 MiB, which an L3 keeps until they are written */
     STRIP_AHEAD = 8           /* rows */
 };
 
