@@ -36,8 +36,15 @@ int64_t tni_index_at(const char *p, tn_dtype dtype)
     }
 }
 
+enum { FEW = 8 }; /* fewer than these are read one by one, which costs less than to find how */
+
 void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int isa)
 {
+    if (n < FEW) {
+        for (int64_t i = 0; i < n; i++)
+            d[i] = tni_index_at(s + i * tni_width(dtype), dtype);
+        return;
+    }
     const tni_cast cast = tni_cast_chain(isa, dtype, TN_I64);
     if (cast.steps == 0)
         memcpy(d, s, (size_t)n * sizeof *d);
@@ -53,6 +60,16 @@ int64_t tni_index_outside(const tn_tensor *index, int64_t n)
     _Alignas(64) char raw[TNI_PIECE * 8];
     int64_t at[TNI_PIECE];
     const int64_t all = tni_numel(index);
+    if (index->ndim <= 1 && all < FEW) {
+        for (int64_t i = 0; i < all; i++) {
+            const char *x =
+                (const char *)index->data + (index->ndim ? i * index->stride[0] : 0);
+            const int64_t v = tni_index_at(x, index->dtype);
+            if (v < -n || v >= n)
+                return i;
+        }
+        return -1;
+    }
     if (!tni_pieces_begin(&p, 1, &index, 0, all))
         return -1;
     for (bool more = true; more;) {
