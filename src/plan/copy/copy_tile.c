@@ -6,27 +6,37 @@
  * line of pitch puts neighbours into different sets. */
 enum { PACK = 256, PACK_PITCH = PACK + 64, PACK_ROWS = 64 };
 
-void tni_transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
-                        const int64_t n[2], int64_t ahead, bool lines)
+typedef void (*transpose_fn)(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
+                             int64_t nb, int64_t ahead);
+
+/* By way of the buffer, which costs the stack of no other tile. */
+static __attribute__((noinline)) void packed_tile(const tni_copy_job *j, transpose_fn kernel,
+                                                  char *d, int64_t d_step, const char *s,
+                                                  const int64_t n[2], int64_t ahead)
 {
     const tni_copy *c = j->c;
-    void (*kernel)(char *, int64_t, const char *, int64_t, int64_t, int64_t, int64_t) =
-        lines ? j->k->transpose_lines[c->log2_width] : j->k->transpose[c->log2_width];
-    int64_t s_step = c->tile[TNI_DST_FAST].s;
-    if (!c->packs) {
-        kernel(d, d_step, s, s_step, n[TNI_DST_FAST], n[TNI_SRC_FAST], ahead);
-        return;
-    }
+    const int64_t s_step = c->tile[TNI_DST_FAST].s, piece = PACK / c->unit;
     _Alignas(64) char side[PACK_ROWS][PACK_PITCH];
-    for (int64_t b = 0; b < n[TNI_SRC_FAST]; b += PACK / c->unit)
+    for (int64_t b = 0; b < n[TNI_SRC_FAST]; b += piece)
         for (int64_t a = 0; a < n[TNI_DST_FAST]; a += PACK_ROWS) {
-            int64_t nb =
-                n[TNI_SRC_FAST] - b < PACK / c->unit ? n[TNI_SRC_FAST] - b : PACK / c->unit;
+            int64_t nb = n[TNI_SRC_FAST] - b < piece ? n[TNI_SRC_FAST] - b : piece;
             int64_t na = n[TNI_DST_FAST] - a < PACK_ROWS ? n[TNI_DST_FAST] - a : PACK_ROWS;
             j->k->units(side[0], (int64_t[2]){PACK_PITCH, 0}, s + a * s_step + b * c->unit,
                         (int64_t[2]){s_step, 0}, (int64_t[2]){na, 1}, nb * c->unit, ahead);
             kernel(d + a * c->unit + b * d_step, d_step, side[0], PACK_PITCH, na, nb, 0);
         }
+}
+
+void tni_transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
+                        const int64_t n[2], int64_t ahead, bool lines)
+{
+    const tni_copy *c = j->c;
+    const transpose_fn kernel =
+        lines ? j->k->transpose_lines[c->log2_width] : j->k->transpose[c->log2_width];
+    if (c->packs)
+        packed_tile(j, kernel, d, d_step, s, n, ahead);
+    else
+        kernel(d, d_step, s, c->tile[TNI_DST_FAST].s, n[TNI_DST_FAST], n[TNI_SRC_FAST], ahead);
 }
 
 void tni_copy_tile(const tni_copy_job *j, char *d, const int64_t d_step[2], const char *s,

@@ -191,7 +191,8 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
         return;
     tni_copy_job j = {c, tni_kernels_of(tni_isa_level())->copy, dst + c->shift_d,
                       src + c->shift_s, 1};
-    j.parts = tni_run_parts(tni_mul_saturated(c->bytes, 2), c->items);
+    if (c->items > 1)
+        j.parts = tni_run_parts(tni_mul_saturated(c->bytes, 2), c->items);
     if (j.parts == 1)
         copy_run_items(&j, 0, c->items);
     else
