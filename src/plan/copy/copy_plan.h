@@ -82,6 +82,7 @@ typedef struct tni_carried {
  * further axes that continue a dense run of dst. */
 struct tni_copy {
     const tni_copy_way *way;
+    const struct tni_copy_kernels *kernels;
     int log2_width; /* of the unit, for kernels that are chosen by width */
     bool beyond;    /* dst is larger than the cache */
     bool streams;   /* stores go past the caches */

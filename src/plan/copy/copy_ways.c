@@ -128,6 +128,7 @@ void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
     tni_nest nest;
     tni_nest_normal(&nest, 2, (const tn_tensor *const[]){dst, src});
     int64_t width = tni_width(dst->dtype);
+    c->kernels = tni_kernels_of(tni_isa_level())->copy;
     c->streams = c->packs = false;
     c->ntile = c->nloop = c->free_loops = 0;
     c->shift_d = nest.shift[0];
@@ -189,8 +190,7 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
 {
     if (c->items == 0)
         return;
-    tni_copy_job j = {c, tni_kernels_of(tni_isa_level())->copy, dst + c->shift_d,
-                      src + c->shift_s, 1};
+    tni_copy_job j = {c, c->kernels, dst + c->shift_d, src + c->shift_s, 1};
     if (c->items > 1)
         j.parts = tni_run_parts(tni_mul_saturated(c->bytes, 2), c->items);
     if (j.parts == 1)
