@@ -389,14 +389,15 @@ static inline outcome reduce_numbers(tn_reduction op, const double *params, tn_d
         r.re = p == 0 || p == 1 ? r.re : p == 2 ? sqrt(r.re) : pow(r.re, 1 / p);
         break;
     case TN_REDUCE_LOGSUMEXP: {
-        long double most = -(long double)INFINITY, s = 0;
+        /* in f64: memcheck's expl is none of 80 bits */
+        double most = -(double)INFINITY, s = 0;
         for (int64_t i = 0; i < n; i++)
-            most = isnan(x[i].re) || isnan(most) ? (long double)NAN
-                   : x[i].re > (double)most      ? (long double)x[i].re
+            most = isnan(x[i].re) || isnan(most) ? (double)NAN
+                   : x[i].re > most              ? x[i].re
                                                  : most;
         for (int64_t i = 0; i < n && isfinite(most); i++)
-            s += expl((long double)x[i].re - most);
-        r.re = (double)(isfinite(most) ? most + logl(s) : most);
+            s += exp(x[i].re - most);
+        r.re = isfinite(most) ? most + log(s) : most;
         break;
     }
     default: {
