@@ -262,9 +262,37 @@ static void few_rows_left(void **state)
         }
 }
 
+/* Rows that end inside a tile of the summation tree, at the end of the memory. */
+static void short_rows(void **state)
+{
+    (void)state;
+    static const tn_reduction ops[] = {TN_REDUCE_SUM, TN_REDUCE_SUMSQ, TN_REDUCE_PROD,
+                                       TN_REDUCE_VAR, TN_REDUCE_NANSUM};
+    static const tn_dtype types[] = {TN_F16, TN_BF16, TN_F32, TN_F64};
+    const fenced f = fence_off();
+    watch_fences();
+    for (size_t i = 0; i < sizeof ops / sizeof *ops * (sizeof types / sizeof *types); i++)
+        for (int64_t n = 1; n <= 300; n += n < 140 ? 1 : 37) {
+            const tn_reduction op = ops[i % (sizeof ops / sizeof *ops)];
+            const tn_dtype t = types[i / (sizeof ops / sizeof *ops)];
+            char got[3 * 8];
+            tn_tensor dst, src;
+            tn_dtype out;
+            snprintf(now, sizeof now, "%s of %s, rows of %lld", tn_reduction_name(op),
+                     tn_dtype_name(t), (long long)n);
+            OK(tn_reduction_result(op, t, &out));
+            OK(tn_init(&dst, got, out, 2, (int64_t[]){3, 1}));
+            OK(tn_init(&src, NULL, t, 2, (int64_t[]){3, n}));
+            src.data = at_edge(&f, tn_nbytes(&src), true);
+            memset(src.data, 1, (size_t)tn_nbytes(&src));
+            OK(tn_reduce(op, NULL, &dst, &src, 1, (int[]){1}));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(between_pages),
-                                       cmocka_unit_test(few_rows_left)};
+                                       cmocka_unit_test(few_rows_left),
+                                       cmocka_unit_test(short_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
