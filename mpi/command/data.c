@@ -75,8 +75,12 @@ static tn_status apply_word(job *j)
     j->dtype = j->view.dtype;
     if (!strcmp(word, "slice"))
         TRY(of_input(j, tn_slice_text(&j->view, &j->view, what)));
-    if (!strcmp(word, "rearrange"))
+    if (!strcmp(word, "rearrange")) { /* the first fault is that of the shape, as for tenon */
+        int ndim;
+        int64_t shape[TN_MAX_NDIM];
+        TRY(of_input(j, tn_pattern_shape(what, sizes_of(j->a, sizes), &j->view, &ndim, shape)));
         TRY(of_input(j, tn_pattern_view(&j->view, &j->view, what, sizes_of(j->a, sizes))));
+    }
     if (!strcmp(word, "cast"))
         TRY(tn_dtype_parse(&j->dtype, what));
     for (int i = 0; i < j->view.ndim; i++)
