@@ -1,15 +1,9 @@
-/* row_half.h - vectors of f32 to and from floats of 16 bits, as half.h rounds them. */
+/* row_half.h - vectors of f32 to and from floats of 16 bits, as half.h rounds them
+ * (bf16 with AVX-512: row_brain.h). */
 #ifndef TNI_ROW_HALF_H
 #define TNI_ROW_HALF_H
 
 #include "row_vector.h"
-
-/* Bits of f32, no NaN with a payload among them, so that the upper halves are bf16. */
-INLINE vf_words brain_bits(vf v)
-{
-    const vf_words bits = (vf_words)v;
-    return bits + 0x7fffu + (bits >> 16 & 1u);
-}
 
 #if defined(__AVX512F__)
 
@@ -19,12 +13,6 @@ INLINE vd half_vd(const char *p)
     in_order();
     return _mm512_cvtps_pd(v);
 }
-INLINE vd brain_vd(const char *p)
-{
-    const __m256i v = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
-    in_order();
-    return _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(v, 16)));
-}
 
 /* The elements of a, then those of b. */
 INLINE vf_bits halves_of(vf a, vf b)
@@ -33,14 +21,15 @@ INLINE vf_bits halves_of(vf a, vf b)
     const __m256i high = _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT);
     return (vf_bits)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-INLINE vf_bits brains_of(vf a, vf b)
-{
-    const __m256i low = _mm512_cvtepi32_epi16((__m512i)(brain_bits(a) >> 16));
-    const __m256i high = _mm512_cvtepi32_epi16((__m512i)(brain_bits(b) >> 16));
-    return (vf_bits)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-}
 
 #else
+
+/* Bits of f32, no NaN with a payload among them, so that the upper halves are bf16. */
+INLINE vf_words brain_bits(vf v)
+{
+    const vf_words bits = (vf_words)v;
+    return bits + 0x7fffu + (bits >> 16 & 1u);
+}
 
 INLINE vd half_vd(const char *p)
 {

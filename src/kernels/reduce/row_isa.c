@@ -198,11 +198,15 @@ NORM(norm64, double, vd)
 #define LOAD_HALF_WIDE(p) half_vd(p)
 #define NARROW(a, b)      halves_of(a, b)
 #include "row16.inc"
+#if defined(__AVX512F__)
+#include "row_brain.h"
+#else
 #define HALF(f)           f##_bf16
 #define LOAD_HALF(p)      brain_vf(p)
 #define LOAD_HALF_WIDE(p) brain_vd(p)
 #define NARROW(a, b)      brains_of(a, b)
 #include "row16.inc"
+#endif
 #define HALVES(f)                                                                              \
     {                                                                                          \
         f##_f16, f##_bf16                                                                      \
