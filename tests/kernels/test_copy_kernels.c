@@ -87,6 +87,21 @@ static void at_all_edges(const char *what, const tni_copy_kernels *k, int w, con
     }
 }
 
+/* At so many bytes of dst and src into a line, among bytes that stay as they are. */
+static void at_address(const char *what, const tni_copy_kernels *k, int w, const tile *t,
+                       try_fn try, int d_at, int s_at)
+{
+    int64_t first;
+    char *d = d_fence.low + 4 * LINE + d_at;
+    const char *s = s_fence.low + s_at;
+    snprintf(now, sizeof now, "%s %s, width %d, %lld x %lld, dst at %d, src at %d", k->isa,
+             what, 1 << w, (long long)t->n[0], (long long)t->n[1], d_at, s_at);
+    copy_tile_slowly(w_fence.low + (d - d_fence.low), s, t);
+    try(k, w, d, s, t);
+    k->fence();
+    compare(d, extent(t->n, t->d_step, t->unit, &first));
+}
+
 static void try_tile(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
 {
     k->tile[w](d, t->d_step, s, t->s_step, t->n);
@@ -196,6 +211,27 @@ static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s
     k->transpose_carried[w](&c, s, at + cut, t->n[0] - cut, t->n[1], cut == 0, 1, NULL, at, 0);
 }
 
+/* In one call; of rows that could join some do not. */
+static void try_short(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+{
+    static tni_carry c;
+    static int64_t at[TNI_CARRY_LIST];
+    const int64_t na = t->n[0], nb = t->n[1];
+    if (!k->transpose_carried[w] || na < LINE >> w || na > TNI_CARRY_LIST || nb << w < 16) {
+        copy_tile_slowly(d, s, t); /* not for this kernel */
+        return;
+    }
+    for (int64_t i = 0; i < na; i++)
+        at[i] = i * t->s_step[0];
+    begin_carry(&c, d, nb, t->d_step[1], na << w);
+    for (int64_t b = 5; b < nb; b += 7)
+        c.joins[b] = 0;
+    c.packs = nb % 2;
+    for (int64_t i = 0; i < TNI_CARRY_LIST; i++)
+        c.side_at[i] = i * LINE;
+    k->transpose_carried[w](&c, s, at, na, nb, 1, 1, nb % 3 ? s : NULL, at, na);
+}
+
 static void try_interleave(const tni_copy_kernels *k, int w, char *d, const char *s,
                            const tile *t)
 {
@@ -298,10 +334,33 @@ static void turned_lines_of(const tni_copy_kernels *k, int w)
                 t.d_step[1] = na * width;
                 at_all_edges("shifted", k, w, &t, try_shifted);
                 at_all_edges("carried", k, w, &t, try_carried);
+                at_all_edges("short", k, w, &t, try_short);
                 t.d_step[1] = -t.d_step[1] - 3 * width;
                 at_all_edges("shifted backwards", k, w, &t, try_shifted);
                 at_all_edges("carried backwards", k, w, &t, try_carried);
             }
+}
+
+/* Rows that begin and end in one call, of a line and more, at every address of dst and src. */
+static void short_rows_of(const tni_copy_kernels *k, int w)
+{
+    const int64_t width = 1 << w, each = LINE / width, few = 16 / width;
+    const int64_t run[] = {each, each + 1, 2 * each, 3 * each - 1};
+    const int64_t rows[] = {few, 2 * few + 1, 4 * few + few / 2};
+    for (int i = 0; i < COUNT(run); i++)
+        for (int j = 0; j < COUNT(rows); j++) {
+            const int64_t na = run[i], nb = rows[j];
+            tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
+            at_all_edges("short", k, w, &t, try_short);
+            for (int at = 0; at < LINE * LINE; at += STEP)
+                at_address("short", k, w, &t, try_short, at % LINE, at / LINE);
+            t.d_step[1] += 5;
+            t.s_step[0] += 3;
+            at_all_edges("short with gaps", k, w, &t, try_short);
+            t.s_step[0] = -t.s_step[0];
+            t.d_step[1] = -t.d_step[1];
+            at_all_edges("short backwards", k, w, &t, try_short);
+        }
 }
 
 static void tiles_of(const tni_copy_kernels *k, int w)
@@ -415,6 +474,12 @@ static void transposed_lines(void **state)
     on_every_level(turned_lines_of);
 }
 
+static void short_rows(void **state)
+{
+    (void)state;
+    on_every_level(short_rows_of);
+}
+
 static void tiles(void **state)
 {
     (void)state;
@@ -443,8 +508,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transposes), cmocka_unit_test(transposed_lines),
-        cmocka_unit_test(tiles),      cmocka_unit_test(units),
-        cmocka_unit_test(rows),       cmocka_unit_test(fills),
+        cmocka_unit_test(short_rows), cmocka_unit_test(tiles),
+        cmocka_unit_test(units),      cmocka_unit_test(rows),
+        cmocka_unit_test(fills),
     };
     return cmocka_run_group_tests(tests, build, NULL);
 }

@@ -213,7 +213,7 @@ static void lines_are_whole(void **state)
         const char *way;
     } of[] = {{TN_F32, 2000320, 320, "transpose lines"}, /* short rows of whole lines */
               {TN_F32, 3, 50000001, "transpose staged"}, /* less than a block */
-              {TN_F32, 2000001, 100, whole ? "transpose carried" : "transpose staged"},
+              {TN_F32, 2000001, 90, whole ? "transpose carried" : "transpose staged"},
               {TN_F32, 20032, 20032, "transpose lines"},
               {TN_F32, 20001, 20001, any},
               {TN_F16, 30001, 30001, any},
