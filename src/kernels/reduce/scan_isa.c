@@ -50,13 +50,44 @@ static inline void quiet(half *f)
     *f = (half)(((bits32)*f & number) | ((bits32)((half){0} + NAN) & ~number));
 }
 
+/* Eight floats as f64. */
+INLINE void load_group(group *v, const char *x)
+{
+#if defined(__AVX512F__)
+    *v = _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)x));
+#else
+    half f;
+    memcpy(&f, x, sizeof f);
+    *v = __builtin_convertvector(f, group);
+#endif
+}
+
+/* a + b where multiplications are made, which is idle otherwise (Zen 4). */
+INLINE void plus(group *a, const group *b)
+{
+#if defined(__AVX512F__)
+    *a = _mm512_fmadd_pd(*a, _mm512_set1_pd(1.0), *b);
+#else
+    *a = *a + *b;
+#endif
+}
+
 /* p[i] takes p[i - 1], then p[i - 2], then p[i - 4]. */
-static inline void run_group(group *v)
+INLINE void run_group(group *v)
 {
     const group none = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0};
+#if defined(__AVX512F__)
+    group w = (group)_mm512_alignr_epi64((__m512i)*v, (__m512i)none, 7);
+    plus(v, &w);
+    w = (group)_mm512_alignr_epi64((__m512i)*v, (__m512i)none, 6);
+    plus(v, &w);
+    w = (group)_mm512_alignr_epi64((__m512i)*v, (__m512i)none, 4);
+    plus(v, &w);
+#else
     *v = *v + __builtin_shufflevector(*v, none, 8, 0, 1, 2, 3, 4, 5, 6);
     *v = *v + __builtin_shufflevector(*v, none, 8, 8, 0, 1, 2, 3, 4, 5);
     *v = *v + __builtin_shufflevector(*v, none, 8, 8, 8, 8, 0, 1, 2, 3);
+#endif
 }
 
 /* Whole groups of n elements; settled: a sum cannot be -0. */
@@ -67,8 +98,8 @@ INLINE int64_t run_groups(char *d, const char *x, int64_t n, double before, grou
     int64_t i = 0;
     for (; i + TNI_SCAN_GROUP <= n; i += TNI_SCAN_GROUP) {
         half f;
-        memcpy(&f, x + 4 * i, sizeof f);
-        group v = __builtin_convertvector(f, group);
+        group v;
+        load_group(&v, x + 4 * i);
         run_group(&v);
         const group last = __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
         group made = before + (run + v);
@@ -110,34 +141,33 @@ static double sequence_sum32(char *d, const char *x, int64_t n, double before, d
     return after;
 }
 
-/* p[7] of each group, in the order of run_group: eight groups are added as they are
- * transposed. */
+/* p[7] of each group, in the order of run_group: eight groups are added as they are transposed,
+ * one half of two vectors in its place (a blend), the other moved beside it. */
 static double total_sum32(const char *x, int64_t n)
 {
     double chain = -0.0;
     int64_t i = 0;
     for (; i + 8 * TNI_SCAN_GROUP <= n; i += 8 * TNI_SCAN_GROUP) {
         group v[8];
-        for (int k = 0; k < 8; k++) {
-            half f;
-            memcpy(&f, x + 4 * (i + TNI_SCAN_GROUP * k), sizeof f);
-            v[k] = __builtin_convertvector(f, group);
-        }
-        for (int k = 0; k < 8; k += 2)
-            v[k] = __builtin_shufflevector(v[k], v[k + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
-                   __builtin_shufflevector(v[k], v[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-        for (int k = 0; k < 8; k += 4)
-            v[k] = __builtin_shufflevector(v[k], v[k + 2], 0, 1, 8, 9, 4, 5, 12, 13) +
-                   __builtin_shufflevector(v[k], v[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-        v[0] = __builtin_shufflevector(v[0], v[4], 0, 1, 2, 3, 8, 9, 10, 11) +
-               __builtin_shufflevector(v[0], v[4], 4, 5, 6, 7, 12, 13, 14, 15);
         for (int k = 0; k < 8; k++)
-            chain += v[0][k];
+            load_group(&v[k], x + 4 * (i + TNI_SCAN_GROUP * k));
+        for (int k = 0; k < 8; k += 2)
+            v[k] = __builtin_shufflevector(v[k], v[k + 1], 0, 9, 2, 11, 4, 13, 6, 15) +
+                   __builtin_shufflevector(v[k], v[k + 1], 1, 8, 3, 10, 5, 12, 7, 14);
+        for (int k = 0; k < 8; k += 4)
+            v[k] = __builtin_shufflevector(v[k], v[k + 2], 0, 1, 10, 11, 4, 5, 14, 15) +
+                   __builtin_shufflevector(v[k], v[k + 2], 2, 3, 8, 9, 6, 7, 12, 13);
+        v[0] = __builtin_shufflevector(v[0], v[4], 0, 1, 2, 3, 12, 13, 14, 15) +
+               __builtin_shufflevector(v[0], v[4], 4, 5, 6, 7, 8, 9, 10, 11);
+        double last[8];
+        memcpy(last, v, sizeof last);
+        __asm__("" : "+m"(last)); /* from memory: vectors have no path to spare */
+        for (int k = 0; k < 8; k++)
+            chain += last[k];
     }
     for (; i < n; i += TNI_SCAN_GROUP) {
-        half f;
-        memcpy(&f, x + 4 * i, sizeof f);
-        const group v = __builtin_convertvector(f, group);
+        group v;
+        load_group(&v, x + 4 * i);
         chain += ((v[7] + v[6]) + (v[5] + v[4])) + ((v[3] + v[2]) + (v[1] + v[0]));
     }
     return chain;
@@ -152,10 +182,8 @@ static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, i
         half f;
         memcpy(&b, before + c, sizeof b);
         memcpy(&run, chain + c, sizeof run);
-        for (int k = 0; k < 8; k++) {
-            memcpy(&f, x + k * x_step + 4 * c, sizeof f);
-            v[k] = __builtin_convertvector(f, group);
-        }
+        for (int k = 0; k < 8; k++)
+            load_group(&v[k], x + k * x_step + 4 * c);
         for (int by = 1; by < 8; by *= 2)
             for (int k = 7; k >= by; k--)
                 v[k] = v[k] + v[k - by];
