@@ -94,6 +94,43 @@ static void means_of_integers(void **state)
     assert_true(all_of(TN_REDUCE_MEAN, NULL, TN_I64, large, 3, TN_F64) == 0x1p63);
 }
 
+/* Small integers have the variance of the same numbers as f64, to the bit, also the farthest apart. */
+static void spreads_of_small_integers(void **state)
+{
+    (void)state;
+    enum { MOST = 4100 * 127 };
+    static const tn_dtype dtypes[] = {TN_BOOL, TN_I8, TN_U8, TN_I16, TN_U16};
+    static const int64_t shapes[][2] = {{4100, 3},  {4100, 127}, {100, 40}, {127, 4100},
+                                        {5000, 31}, {3, 4100},   {40, 600}, {600, 600}};
+    char *x = malloc(2 * MOST), *same = malloc(8 * MOST),
+         *y[2] = {malloc(8 * 5000), malloc(8 * 5000)};
+    assert_true(x && same && y[0] && y[1]);
+    for (int d = 0; d < 5; d++)
+        for (int k = 0; k < 8; k++) {
+            const int64_t n = shapes[k][0] * shapes[k][1];
+            rng r = {(uint64_t)(8 * d + k)};
+            for (int64_t i = 0; i < 2 * n; i++) /* most are ends of the range */
+                x[i] = (char)(dtypes[d] == TN_BOOL ? next(&r) % 2
+                              : next(&r) % 8       ? (i % 2 ? 0x80 : 0x00) - (next(&r) % 2)
+                                                   : next(&r));
+            const tn_tensor small = tensor(x, dtypes[d], 2, shapes[k]),
+                            wide = tensor(same, TN_F64, 2, shapes[k]);
+            OK(tn_cast(&wide, &small));
+            for (int axis = 0; axis < 3; axis++) {
+                const tn_tensor *const src[] = {&small, &wide};
+                const int64_t results = axis < 2 ? shapes[k][1 - axis] : 1;
+                for (int j = 0; j < 2; j++) {
+                    const tn_tensor dst = line(y[j], TN_F64, results);
+                    const tn_tensor one = tensor(y[j], TN_F64, 0, NULL);
+                    OK(tn_reduce(TN_REDUCE_VAR, NULL, axis < 2 ? &dst : &one, src[j],
+                                 axis < 2 ? 1 : TN_ALL_AXES, &axis));
+                }
+                assert_memory_equal(y[0], y[1], (size_t)(8 * results));
+            }
+        }
+    free(x), free(same), free(y[0]), free(y[1]);
+}
+
 static void small_floats_do_not_stop(void **state)
 {
     (void)state;
@@ -279,6 +316,7 @@ int main(void)
         cmocka_unit_test(all_axes_and_none),
         cmocka_unit_test(sums_of_small_integers),
         cmocka_unit_test(means_of_integers),
+        cmocka_unit_test(spreads_of_small_integers),
         cmocka_unit_test(small_floats_do_not_stop),
         cmocka_unit_test(f32_sums_do_not_stop),
         cmocka_unit_test(same_bits),

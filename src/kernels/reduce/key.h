@@ -62,10 +62,12 @@ typedef struct tni_wrap_kernels {
     uint64_t (*prod)(const char *x, int64_t n);
     uint64_t (*sumsq)(const char *x, int64_t n);
     uint64_t (*dot)(const char *a, const char *b, int64_t n);
-    /* Eight rows.  acc of elements of up to 16 bits is int32_t, which holds 2048 of them. */
+    /* Eight rows.  acc is uint64_t; sums of elements of up to 16 bits and squares of 8 bits:
+     * int32_t, which holds 2048 of them. */
     void (*rows_sum)(void *acc, const char *const *row, int64_t w);
     void (*rows_prod)(void *acc, const char *const *row, int64_t w);
     void (*rows_sumsq)(void *acc, const char *const *row, int64_t w);
+    void (*rows_moments)(void *sum, void *squares, const char *const *row, int64_t w);
     /* n < TNI_SIDE rows of w columns in a buffer, step bytes apart. */
     void (*side_sum)(uint64_t *sum, const char *x, int64_t step, int64_t n, int64_t w);
     void (*side_prod)(uint64_t *prod, const char *x, int64_t step, int64_t n, int64_t w);

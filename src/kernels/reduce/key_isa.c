@@ -44,6 +44,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL    int32_t
 #define EIGHT    int16_t
 #define TOTAL    int32_t
+#define SQUARE   int32_t
+#define TWO      uint16_t
 #define SQUARES  int32_t
 #include "wrap.inc"
 #define T         int8_t
@@ -53,6 +55,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     int32_t
 #define EIGHT     int16_t
 #define TOTAL     int32_t
+#define SQUARE    int32_t
+#define TWO       uint16_t
 #define SQUARES   int32_t
 #include "wrap.inc"
 #define T         int16_t
@@ -61,6 +65,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     int32_t
 #define EIGHT     int32_t
 #define TOTAL     int32_t
+#define SQUARE    int32_t
+#define TWO       uint32_t
 #define SQUARES   int64_t
 #include "wrap.inc"
 #define T         int32_t
@@ -69,6 +75,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     int64_t
 #define EIGHT     int64_t
 #define TOTAL     uint64_t
+#define SQUARE    uint64_t
+#define TWO       uint64_t
 #define SQUARES   uint64_t
 #include "wrap.inc"
 #define T         int64_t
@@ -77,6 +85,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     uint64_t
 #define EIGHT     uint64_t
 #define TOTAL     uint64_t
+#define SQUARE    uint64_t
+#define TWO       uint64_t
 #define SQUARES   uint64_t
 #include "wrap.inc"
 #define T         uint8_t
@@ -86,6 +96,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     int32_t
 #define EIGHT     int16_t
 #define TOTAL     int32_t
+#define SQUARE    int32_t
+#define TWO       int32_t
 #define SQUARES   int32_t
 #include "wrap.inc"
 #define T         uint16_t
@@ -94,6 +106,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     int32_t
 #define EIGHT     int32_t
 #define TOTAL     int32_t
+#define SQUARE    uint32_t
+#define TWO       uint64_t
 #define SQUARES   int64_t
 #include "wrap.inc"
 #define T         uint32_t
@@ -102,6 +116,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     int64_t
 #define EIGHT     int64_t
 #define TOTAL     uint64_t
+#define SQUARE    uint64_t
+#define TWO       uint64_t
 #define SQUARES   uint64_t
 #include "wrap.inc"
 #define T         uint64_t
@@ -110,6 +126,8 @@ enum { SIDE_SOME = 64 };
 #define SMALL     uint64_t
 #define EIGHT     uint64_t
 #define TOTAL     uint64_t
+#define SQUARE    uint64_t
+#define TWO       uint64_t
 #define SQUARES   uint64_t
 #include "wrap.inc"
 
@@ -165,7 +183,7 @@ static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool
 #define WRAP(N)                                                                                \
     {                                                                                          \
         sum_##N, prod_##N, sumsq_##N, dot_##N, rows_sum_##N, rows_prod_##N, rows_sumsq_##N,    \
-            side_sum_##N, side_prod_##N, side_sumsq_##N                                        \
+            rows_moments_##N, side_sum_##N, side_prod_##N, side_sumsq_##N                      \
     }
 const tni_key_table TNI_TABLE(key) = {
     {KEYS(8), KEYS(16), KEYS(32), KEYS(64)},

@@ -63,6 +63,14 @@ typedef struct tni_tree_kernels {
                                          const char *const *next, const double *c, int64_t w,
                                          bool first);
 
+    /* The moments of count sequences of n elements around c, whose distances have sums s and squares
+     * q: out[i] is n, out[w + i] the mean, out[2 * w + i] the squares around it.  exact: sum and
+     * squares are of the elements themselves, integers of up to 16 bits, n at most 2048. */
+    void (*spread)(double *out, int64_t w, int64_t n, const double *c, const double *s,
+                   const double *q, int64_t count);
+    void (*exact_spread)(double *out, int64_t w, int64_t n, const double *c, const int64_t *sum,
+                         const int64_t *squares, int64_t count);
+
     /* The first lanes of acc[l * w + c] meet in acc[c]; the others are absent. */
     void (*lanes_sum)(double *acc, int64_t w, int lanes);
     void (*lanes_prod)(double *acc, int64_t w, int lanes);

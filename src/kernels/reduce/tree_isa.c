@@ -283,6 +283,8 @@ const tni_tree_kernels TNI_TABLE(tree) = {
     .rows_moments[TNI_TREE_F16] = rows_moments_f16,
     .rows_moments[TNI_TREE_BF16] = rows_moments_bf16,
 #endif
+    .spread = spread,
+    .exact_spread = exact_spread,
     .lanes_sum = lanes_sum,
     .lanes_prod = lanes_prod,
     .results = results,

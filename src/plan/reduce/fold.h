@@ -99,9 +99,14 @@ typedef struct tni_fold_class {
 } tni_fold_class;
 
 extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_moments,
-    tni_fold_ends, tni_fold_logsumexp, tni_fold_wrap, tni_fold_wide, tni_fold_key, tni_fold_arg,
-    tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments, tni_fold_complex_prod,
-    tni_fold_complex_dot, tni_fold_extreme;
+    tni_fold_exact_moments, tni_fold_ends, tni_fold_logsumexp, tni_fold_wrap, tni_fold_wide,
+    tni_fold_key, tni_fold_arg, tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments,
+    tni_fold_complex_prod, tni_fold_complex_dot, tni_fold_extreme;
+
+/* How states of moments meet, and their results (fold_moments.c). */
+void tni_fold_moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w);
+void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                             int64_t w);
 
 /* ---- the list of reductions (reductions.def, fold_plan.c) ---- */
 

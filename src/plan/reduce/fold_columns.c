@@ -11,7 +11,8 @@
 void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
 {
     const double d = f->product ? 1.0 : -0.0;
-    if (f->class == &tni_fold_wrap || f->class == &tni_fold_count) {
+    if (f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
+        f->class == &tni_fold_exact_moments) {
         /* integers: 0, or 1 in every dtype for products */
         char *p = scratch->u.columns.absent.bytes;
         memset(p, 0, sizeof scratch->u.columns.absent);

@@ -21,7 +21,7 @@ void tni_fold_facts(const tni_fold *f, tn_facts *facts)
                       (long long)tni_ceil_div(f->count, TNI_TREE_BLOCK), TNI_TREE_BLOCK);
     if (f->strip)
         tni_facts_add(facts, "strips", "of %lld columns%s", (long long)f->strip,
-                      f->joined ? ", sixteen rows as one" : "");
+                      f->joined ? ", rows joined" : "");
 }
 
 typedef struct fold_plan {

@@ -40,24 +40,26 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
                          tni_fold_scratch *scratch)
 {
     const tni_wrap_kernels *k = wrap_kernels(f);
+    const bool square = f->term == TNI_TERM_SQUARE;
     if (c->packed) {
-        (f->product                   ? k->side_prod
-         : f->term == TNI_TERM_SQUARE ? k->side_sumsq
-                                      : k->side_sum)(&out->u, c->x, c->step, c->n, c->w);
+        (f->product ? k->side_prod
+         : square   ? k->side_sumsq
+                    : k->side_sum)(&out->u, c->x, c->step, c->n, c->w);
         return;
     }
     void (*add)(void *, const char *const *, int64_t) = f->product ? k->rows_prod
-                                                        : f->term == TNI_TERM_SQUARE
-                                                            ? k->rows_sumsq
-                                                            : k->rows_sum;
+                                                        : square   ? k->rows_sumsq
+                                                                   : k->rows_sum;
     uint64_t *acc = scratch->u.columns.acc.u + c->acc;
     int32_t *small = scratch->u.columns.acc.i32 + 2 * c->acc;
     const char *absent = scratch->u.columns.absent.bytes;
-    const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
+    const int64_t join = tni_fold_joined(f, c), w = c->w, rows = c->n / join;
     const char *row[TNI_TILE_ROWS];
-    const bool narrow = add == k->rows_sum && f->width <= 2; /* sums of 32 bits */
-    for (int64_t i = 0; i < w * join; i++)
-        acc[i] = f->product;
+    const bool narrow = !f->product && f->width <= (square ? 1 : 2); /* sums of 32 bits */
+    for (int64_t i = 0; i < w * join && f->product; i++)
+        acc[i] = 1;
+    if (!f->product)
+        memset(acc, 0, (size_t)(w * join) * (narrow ? sizeof *small : sizeof *acc));
     const int64_t groups = tni_ceil_div(rows, TNI_TILE_ROWS);
     for (int64_t i = 0; i < groups; i++) {
         for (int j = 0; j < TNI_TILE_ROWS; j++) {
@@ -71,12 +73,16 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
             row[j] = j ? absent : tni_fold_row(c, i, absent);
         add(acc, row, w);
     }
-    for (int64_t i = w * join - 1; i >= 0 && narrow; i--) /* from the end: they share memory */
-        acc[i] = (uint64_t)(int64_t)small[i];
-    tni_word *words = scratch->u.columns.acc.w + c->acc;
-    for (int64_t l = 1; l < join; l++)
-        wrap_merge(f, words, words + l * w, w);
-    memcpy(out, acc, (size_t)w * sizeof *acc);
+    for (int64_t half = join / 2; half > 0; half /= 2)
+        for (int64_t i = 0; i < half * w; i++)
+            if (narrow)
+                small[i] += small[half * w + i];
+            else
+                acc[i] = f->product ? acc[i] * acc[half * w + i] : acc[i] + acc[half * w + i];
+    for (int64_t i = 0; i < w && narrow; i++)
+        out[i].i = small[i];
+    if (!narrow)
+        memcpy(out, acc, (size_t)w * sizeof *acc);
 }
 
 static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
@@ -256,7 +262,7 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
         return;
     }
     int64_t *count = scratch->u.columns.acc.i + c->acc;
-    const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
+    const int64_t join = tni_fold_joined(f, c), w = c->w, rows = c->n / join;
     char *acc = (char *)(count + w * join);
     const char *absent = scratch->u.columns.absent.bytes, *row[TNI_TILE_ROWS];
     memset(count, 0, (size_t)(w * join) * sizeof *count);
@@ -277,8 +283,9 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
         k->rows_count(acc, row, w, true, f->rule.mask);
         read_counters(count, acc, w, f->width);
     }
-    for (int64_t i = w; i < w * join; i++)
-        count[i % w] += count[i];
+    for (int64_t half = join / 2; half > 0; half /= 2)
+        for (int64_t i = 0; i < half * w; i++)
+            count[i] += count[half * w + i];
     memcpy(out, count, (size_t)w * sizeof *count);
 }
 

@@ -299,7 +299,7 @@ static void meet(tni_word *a, const tni_word *b, int64_t w)
     a[2 * w].f = (a[2 * w].f + b[2 * w].f) + d * d * (na * (nb / n));
 }
 
-static void moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+void tni_fold_moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
 {
     (void)f;
     for (int64_t c = 0; c < w; c++)
@@ -312,8 +312,8 @@ static double spread_of(const tni_fold *f, double n, double M)
     return tni_reductions[f->op].facts & TNI_FOLD_ROOT ? sqrt(var) : var;
 }
 
-static void moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                           int64_t w)
+void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                             int64_t w)
 {
     const bool root = tni_reductions[f->op].facts & TNI_FOLD_ROOT;
     const double n = s->f, by = n > 0 && n > f->param ? n - f->param : 0; /* unless skipped */
@@ -336,8 +336,8 @@ const tni_fold_class tni_fold_moments = {
     .ordered = true,
     .sequence = moments_sequence,
     .columns = moments_columns,
-    .merge = moments_merge,
-    .finish = moments_finish,
+    .merge = tni_fold_moments_merge,
+    .finish = tni_fold_moments_finish,
 };
 
 /* ---- complex: the moments of both parts, which have one count ---- */

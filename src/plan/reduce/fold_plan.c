@@ -64,9 +64,16 @@ static void use_norm(tni_fold *f)
     }
 }
 
+static bool is_integer(tn_dtype t)
+{
+    return !is_kind(t, TNI_FLOAT) && !is_kind(t, TNI_COMPLEX);
+}
+
 static void use_moments(tni_fold *f)
 {
-    f->class = is_kind(f->src, TNI_COMPLEX) ? &tni_fold_complex_moments : &tni_fold_moments;
+    f->class = is_kind(f->src, TNI_COMPLEX)          ? &tni_fold_complex_moments
+               : is_integer(f->src) && f->width <= 2 ? &tni_fold_exact_moments
+                                                     : &tni_fold_moments;
     f->term = TNI_TERM_SAME;
     f->wide = true;
 }
@@ -90,11 +97,6 @@ static void use_integers(tni_fold *f, tni_fold_term term)
     const bool wide = f->mean && (f->width == 8 || f->count > INT64_C(1) << 31);
     f->class = wide ? &tni_fold_wide : &tni_fold_wrap;
     f->term = term;
-}
-
-static bool is_integer(tn_dtype t)
-{
-    return !is_kind(t, TNI_FLOAT) && !is_kind(t, TNI_COMPLEX);
 }
 
 static void use_tree(tni_fold *f)

@@ -29,6 +29,17 @@ static inline int64_t tni_fold_apart(int64_t i, int j, int64_t groups)
     return i + j * groups;
 }
 
+/* Dense rows of columns that are taken as one row where order does not matter: a power of two of
+ * them, for some vectors at once, and eight times as many are there. */
+static inline int64_t tni_fold_joined(const tni_fold *f, const tni_fold_columns *c)
+{
+    enum { ENOUGH = 384 }; /* columns of all */
+    int64_t join = 1;
+    while (f->joined && 2 * join * TNI_TILE_ROWS <= c->n && join * c->w < ENOUGH)
+        join *= 2;
+    return join;
+}
+
 /* Whether the lanes of a block are made one after the other, `words` accumulators each: strips may
  * be wide, and are read in long pieces of rows, which is faster where they are not whole rows
  * (Zen 4, 4 KiB of 32 KiB: 51.7 GB/s, and 42.2 tile by tile). */

@@ -11,11 +11,21 @@ int64_t tni_fold_levels(const tni_fold *f)
 }
 
 enum {
-    SHORT = 16,          /* shorter sequences are transposed into columns; measured on Zen 4 */
-    NARROW = 64,         /* fewer columns than these are joined or transposed */
-    SIDE = 8,            /* fewer columns of one sequence than these are gathered one by one */
+    SHORT = 16,  /* shorter sequences are transposed into columns; measured on Zen 4 */
+    NARROW = 64, /* fewer columns than these are joined or transposed */
+    NARROW_FREE =
+        512,  /* the same of sums and counts without order, whose accumulators are few */
+    SIDE = 8, /* fewer columns of one sequence than these are gathered one by one */
     PACKED_BYTES = 32768 /* as large as the L1 of Zen 4; other sizes were not measured */
 };
+
+/* Fewer dense columns than these are joined. */
+static int64_t narrow(const tni_fold *f)
+{
+    const bool adds = f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
+                      f->class == &tni_fold_exact_moments;
+    return adds ? NARROW_FREE : NARROW;
+}
 
 /* As many columns as accumulators and waiting states have space for. */
 static int64_t widest_strip(const tni_fold *f)
@@ -27,7 +37,7 @@ static int64_t widest_strip(const tni_fold *f)
             most = TNI_FOLD_ROW / f->width;
     w = w < by_acc ? w : by_acc;
     if (f->joined) /* every lane of every column, in words of its own */
-        w = most = NARROW;
+        w = most = narrow(f);
     if (f->class == &tni_fold_ends && most > TNI_FOLD_WIDTH)
         most = TNI_FOLD_WIDTH;
     w = w < most ? w : most;
@@ -56,8 +66,9 @@ static int64_t packed_strip(const tni_fold *f)
  * columns of a buffer. */
 static bool short_sequences(const tni_fold *f)
 {
-    return f->count < SHORT || (f->count < TNI_SIDE && !f->class->ordered) ||
-           (f->count < TNI_SIDE && f->class == &tni_fold_arg) ||
+    const bool side =
+        !f->class->ordered || f->class == &tni_fold_arg || f->class == &tni_fold_exact_moments;
+    return f->count < SHORT || (f->count < TNI_SIDE && side) ||
            (!f->dense && f->count < NARROW);
 }
 
@@ -90,13 +101,12 @@ static bool plan_columns(tni_fold *f)
     const tni_fold_axis *map = side_by_side(f);
     if (!map || map->src[0] != f->width)
         return false;
-    f->joined = map->n < NARROW && f->nfold == 1 && f->fold[0].src[0] == map->n * f->width &&
+    f->joined = map->n < narrow(f) && f->nfold == 1 && f->fold[0].src[0] == map->n * f->width &&
                 f->count >= 2 * TNI_LANES;
     if (!f->joined && map->n < NARROW)
         return false;
     f->strip = widest_strip(f);
-    f->why =
-        f->joined ? "narrow rows are dense: sixteen are one" : "results are dense in memory";
+    f->why = f->joined ? "narrow rows are dense: some are one" : "results are dense in memory";
     return true;
 }
 
@@ -125,7 +135,8 @@ static bool plan_panels(tni_fold *f)
         return false;
     f->why = "columns of the sequence are transposed, some at a time";
     /* tiles of a column are rows of sixteen */
-    f->joined = f->class == &tni_fold_tree || (f->class == &tni_fold_moments && !f->skip);
+    f->joined = f->class == &tni_fold_tree || f->class == &tni_fold_exact_moments ||
+                (f->class == &tni_fold_moments && !f->skip);
     return true;
 }
 
