@@ -7,7 +7,7 @@ case $(uname -m) in
 x86_64) levels="base avx2 avx512" highest=avx512 ;;
 *) levels=base highest=base ;;
 esac
-what='/test_(cast|contract|dims|einsum|expr|float_env|index|infiniop|join|ops|pad|pattern|plan_shared|rearrange|reduce|rows|scan|threads)'
+what='/(infiniop_ctypes|test_(cast|contract|dims|einsum|expr|float_env|index|infiniop|join|ops|pad|pattern|plan_shared|rearrange|reduce|rows|scan|threads))'
 itself='_(base|avx2|stream|none|accuracy)$' # goes by levels and ways of its own
 said=0
 for preset in asan asan-clang; do
