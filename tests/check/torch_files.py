@@ -91,7 +91,7 @@ def main():
     torch.save(tensors["float32"], "old.pt", _use_new_zipfile_serialization=False)
     convert("old.pt", fails="before 1.6")
     torch.save(model, "whole.pt")
-    convert("whole.pt", fails="which is not read")
+    convert("whole.pt", fails="which is not supported")
     torch.jit.save(torch.jit.script(model), "script.pt")
     convert("script.pt", fails="a TorchScript archive")
     print(f"torch {torch.__version__}: {files} files read, 3 refused")
