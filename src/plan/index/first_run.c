@@ -79,8 +79,7 @@ static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *b
 {
     const tni_key_rule rule = first_rule(TN_F32, j->descending);
     const int64_t rank = 3 * k * SAMPLE_ROWS * SAMPLE_COLUMNS / j->n + 4;
-    int32_t best[SAMPLE_COLUMNS];
-    uint64_t word[SAMPLE_COLUMNS], heap[SAMPLE_COLUMNS];
+    int32_t best[SAMPLE_COLUMNS], spare[SAMPLE_COLUMNS];
     if (rank > SAMPLE_MOST || j->n < 2 * SAMPLE_ROWS * SAMPLE_COLUMNS)
         return false;
     for (int64_t i = 0; i < SAMPLE_ROWS; i += TNI_TILE_ROWS) {
@@ -90,10 +89,9 @@ static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *b
         tni_kernels_of(j->isa)->key->key[2].rows_max((char *)best, row, SAMPLE_COLUMNS, i == 0,
                                                      &rule);
     }
-    for (int i = 0; i < SAMPLE_COLUMNS; i++) /* the greatest key first */
-        word[i] = (uint64_t)(INT64_C(0x80000000) - best[i]);
-    const int32_t key =
-        (int32_t)(INT64_C(0x80000000) - (int64_t)kth_word(word, SAMPLE_COLUMNS, rank, heap));
+    tni_kernels_of(j->isa)->order->words[0].sort(&(tni_order_run){
+        .x = best, .other = spare, .n = SAMPLE_COLUMNS, .high = SAMPLE_COLUMNS});
+    const int32_t key = best[SAMPLE_COLUMNS - rank]; /* the greatest key is the last */
     const int32_t flipped = key ^ (int32_t)rule.flip;
     *bound = tni_f32_from_bits((uint32_t)(flipped < 0 ? flipped ^ INT32_MAX : flipped));
     return key != (int32_t)rule.nan;
@@ -104,7 +102,10 @@ static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *b
 static bool sampled_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
                           uint64_t *spare)
 {
+    const tni_order_kernels *order = tni_kernels_of(j->isa)->order;
     uint32_t *at = (uint32_t *)(void *)spare;
+    char *value = (char *)(at + j->n);
+    int64_t *words = (int64_t *)(void *)a;
     float bound;
     if (j->dtype != TN_F32 || !sample_bound(j, raw, k, &bound))
         return false;
@@ -113,13 +114,13 @@ static bool sampled_words(const sort_job *j, const char *raw, int64_t k, uint64_
     if (found < k)
         return false;
     for (int64_t i = 0; i < found; i++)
-        a[i] = first_word(j, raw, at[i]);
-    const uint64_t worst = kth_word(a, found, k, spare); /* words are all different */
-    int64_t have = 0;
-    for (int64_t i = 0; i < found; i++)
-        if (a[i] <= worst)
-            a[have++] = a[i];
-    sort_first(j, a, spare, have);
+        memcpy(value + 4 * i, raw + 4 * (int64_t)at[i], 4);
+    order->elements[2].words64(words, value, found, 0, &(tni_order_word){.shift = 32},
+                               &j->rule);
+    for (int64_t i = 0; i < found; i++) /* the index of the element instead of its number */
+        words[i] += (int64_t)at[i] - i;
+    order->words[1].sort(
+        &(tni_order_run){.x = words, .other = spare, .n = found, .high = k, .from = 32});
     return true;
 }
 
