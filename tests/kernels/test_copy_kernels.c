@@ -178,8 +178,10 @@ static void try_shifted(const tni_copy_kernels *k, int w, char *d, const char *s
 }
 
 /* n rows of dst, which join where one ends at the next. */
-static void begin_carry(tni_carry *c, char *d, int64_t n, int64_t step, int64_t run)
+static void begin_carry(tni_carry *c, char *d, int64_t n, int64_t step, int64_t run,
+                        int64_t s_step)
 {
+    c->steps = s_step;
     for (int64_t b = 0; b < n; b++) {
         char *row = d + b * step;
         c->lag[b] = (uint8_t)((uintptr_t)row & 63);
@@ -200,7 +202,7 @@ static void try_carried(const tni_copy_kernels *k, int w, char *d, const char *s
     }
     for (int64_t i = 0; i < t->n[0]; i++)
         at[i] = i * t->s_step[0];
-    begin_carry(&c, d, t->n[1], t->d_step[1], t->n[0] << w);
+    begin_carry(&c, d, t->n[1], t->d_step[1], t->n[0] << w, t->s_step[0]);
     c.packs = t->n[0] <= TNI_CARRY_LIST && t->n[1] % 2; /* source rows side by side first */
     for (int64_t i = 0; i < TNI_CARRY_LIST; i++)
         c.side_at[i] = i * LINE;
@@ -223,7 +225,7 @@ static void try_short(const tni_copy_kernels *k, int w, char *d, const char *s, 
     }
     for (int64_t i = 0; i < na; i++)
         at[i] = i * t->s_step[0];
-    begin_carry(&c, d, nb, t->d_step[1], na << w);
+    begin_carry(&c, d, nb, t->d_step[1], na << w, t->s_step[0]);
     for (int64_t b = 5; b < nb; b += 7)
         c.joins[b] = 0;
     c.packs = nb % 2;
@@ -270,7 +272,7 @@ static void try_rows_carried(const tni_copy_kernels *k, int w, char *d, const ch
     }
     for (int64_t i = 0; i < t->n[1]; i++)
         at[i] = i * t->s_step[1];
-    begin_carry(&c, d, t->n[0], t->d_step[0], t->n[1] * t->unit);
+    begin_carry(&c, d, t->n[0], t->d_step[0], t->n[1] * t->unit, t->s_step[1]);
     k->rows_carried(&c, s, at, cut, t->n[0], t->unit, 1, 0, s, at, w ? cut : 0);
     k->rows_carried(&c, s, at + cut, t->n[1] - cut, t->n[0], t->unit, 0, 1, NULL, at, 0);
 }
@@ -361,6 +363,21 @@ static void short_rows_of(const tni_copy_kernels *k, int w)
             t.d_step[1] = -t.d_step[1];
             at_all_edges("short backwards", k, w, &t, try_short);
         }
+}
+
+/* Rows that go on from call to call, at every address: source rows that agree about where lines
+ * begin, or about 16 bytes, packed or not. */
+static void carried_rows_of(const tni_copy_kernels *k, int w)
+{
+    const int64_t width = 1 << w, na = 2 * LINE / width + 3;
+    for (int i = 0; i < 4; i++) {
+        const int64_t nb = 8 * (16 / width) + (i & 1); /* odd: packed */
+        const int64_t step = 3 * LINE + (i & 2 ? 16 : 0);
+        const tile t = {{na, nb}, {width, na * width}, {step, width}, width};
+        at_all_edges("carried", k, w, &t, try_carried);
+        for (int at = 0; at < LINE * LINE; at += STEP)
+            at_address("carried", k, w, &t, try_carried, at % LINE, at / LINE);
+    }
 }
 
 static void tiles_of(const tni_copy_kernels *k, int w)
@@ -480,6 +497,12 @@ static void short_rows(void **state)
     on_every_level(short_rows_of);
 }
 
+static void carried_rows(void **state)
+{
+    (void)state;
+    on_every_level(carried_rows_of);
+}
+
 static void tiles(void **state)
 {
     (void)state;
@@ -508,9 +531,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transposes), cmocka_unit_test(transposed_lines),
-        cmocka_unit_test(short_rows), cmocka_unit_test(tiles),
-        cmocka_unit_test(units),      cmocka_unit_test(rows),
-        cmocka_unit_test(fills),
+        cmocka_unit_test(short_rows), cmocka_unit_test(carried_rows),
+        cmocka_unit_test(tiles),      cmocka_unit_test(units),
+        cmocka_unit_test(rows),       cmocka_unit_test(fills),
     };
     return cmocka_run_group_tests(tests, build, NULL);
 }

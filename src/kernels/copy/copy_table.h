@@ -38,6 +38,7 @@ typedef struct tni_carry {
     _Alignas(64) char last[TNI_CARRY_ROWS][64], first[TNI_CARRY_ROWS][64];
     char *at[TNI_CARRY_ROWS];
     uint8_t lag[TNI_CARRY_ROWS], joins[TNI_CARRY_ROWS];
+    int64_t steps; /* bits of the steps from one listed source row to another */
     int packs; /* source rows share cache sets: they are packed in side, which side_at lists */
     _Alignas(64) char side[TNI_CARRY_LIST][64];
     int64_t side_at[TNI_CARRY_LIST];

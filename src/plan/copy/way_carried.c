@@ -239,6 +239,9 @@ static void carried_run(const tni_copy_job *j, int64_t first, int64_t last)
     const tni_copy *c = j->c;
     tni_carry state;
     state.packs = c->packs;
+    state.steps = 0;
+    for (int i = 0; i < c->carried.run_axes; i++)
+        state.steps |= c->carried.run_axis[i].step[1];
     for (int64_t i = 0; c->packs && i < LIST; i++)
         state.side_at[i] = i * 64;
     chunk two[2];
