@@ -131,6 +131,32 @@ static void spreads_of_small_integers(void **state)
     free(x), free(same), free(y[0]), free(y[1]);
 }
 
+/* Rows of three have the sums of the same numbers down columns. */
+static void rows_of_three(void **state)
+{
+    (void)state;
+    enum { ROWS = 1003 };
+    static const tn_dtype dtypes[] = {TN_F16, TN_BF16, TN_F32, TN_F64};
+    static char x[8 * 3 * ROWS], turned[8 * 3 * ROWS], y[2][8 * ROWS];
+    for (int d = 0; d < 4; d++) {
+        const int64_t width = (int64_t)tn_dtype_size(dtypes[d]);
+        rng r = {(uint64_t)d};
+        for (int64_t i = 0; i < 3 * ROWS; i++)
+            put_real(x + i * width, dtypes[d],
+                     ldexp((double)pick(&r, -999, 999) / 7, (int)pick(&r, -8, 5)));
+        const tn_tensor rows = tensor(x, dtypes[d], 2, (int64_t[]){ROWS, 3}),
+                        columns = tensor(turned, dtypes[d], 2, (int64_t[]){3, ROWS});
+        tn_tensor view;
+        OK(tn_transpose(&view, &rows, 0, 1));
+        OK(tn_cast(&columns, &view));
+        for (int k = 0; k < 2; k++) {
+            const tn_tensor dst = line(y[k], dtypes[d], ROWS);
+            OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, k ? &columns : &rows, 1, (int[]){!k}));
+        }
+        assert_memory_equal(y[0], y[1], (size_t)(ROWS * width));
+    }
+}
+
 static void small_floats_do_not_stop(void **state)
 {
     (void)state;
@@ -317,6 +343,7 @@ int main(void)
         cmocka_unit_test(sums_of_small_integers),
         cmocka_unit_test(means_of_integers),
         cmocka_unit_test(spreads_of_small_integers),
+        cmocka_unit_test(rows_of_three),
         cmocka_unit_test(small_floats_do_not_stop),
         cmocka_unit_test(f32_sums_do_not_stop),
         cmocka_unit_test(same_bits),

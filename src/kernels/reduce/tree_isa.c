@@ -74,27 +74,34 @@ INLINE double few32(const char *x, int n)
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-/* Eight sequences of three at a time. */
+typedef float f8 __attribute__((vector_size(32)));
+typedef double d8 __attribute__((vector_size(64)));
+
+/* The sums of eight sequences of three, which lie in v. */
+INLINE void threes(double *out, const f8 *v)
+{
+    const f8 a = v[0], b = v[1], c = v[2];
+    f8 t = __builtin_shufflevector(a, b, 0, 3, 6, 9, 12, 15, 0, 0);
+    const f8 first = __builtin_shufflevector(t, c, 0, 1, 2, 3, 4, 5, 10, 13);
+    t = __builtin_shufflevector(a, b, 1, 4, 7, 10, 13, 0, 0, 0);
+    const f8 second = __builtin_shufflevector(t, c, 0, 1, 2, 3, 4, 8, 11, 14);
+    t = __builtin_shufflevector(a, b, 2, 5, 8, 11, 14, 0, 0, 0);
+    const f8 third = __builtin_shufflevector(t, c, 0, 1, 2, 3, 4, 9, 12, 15);
+    const d8 s = (__builtin_convertvector(first, d8) + __builtin_convertvector(third, d8)) +
+                 __builtin_convertvector(second, d8);
+    memcpy(out, &s, sizeof s);
+}
+
 static void three32(double *out, const char *x, int64_t count)
 {
-    typedef float f8 __attribute__((vector_size(32)));
-    typedef double d8 __attribute__((vector_size(64)));
     int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        f8 v[3], t;
+        f8 v[3];
         for (int k = 0; k < 3; k++) {
             memcpy(&v[k], x + 12 * i + 32 * k, sizeof v[k]);
             in_order();
         }
-        t = __builtin_shufflevector(v[0], v[1], 0, 3, 6, 9, 12, 15, 0, 0);
-        const f8 a = __builtin_shufflevector(t, v[2], 0, 1, 2, 3, 4, 5, 10, 13);
-        t = __builtin_shufflevector(v[0], v[1], 1, 4, 7, 10, 13, 0, 0, 0);
-        const f8 b = __builtin_shufflevector(t, v[2], 0, 1, 2, 3, 4, 8, 11, 14);
-        t = __builtin_shufflevector(v[0], v[1], 2, 5, 8, 11, 14, 0, 0, 0);
-        const f8 c = __builtin_shufflevector(t, v[2], 0, 1, 2, 3, 4, 9, 12, 15);
-        const d8 s = (__builtin_convertvector(a, d8) + __builtin_convertvector(c, d8)) +
-                     __builtin_convertvector(b, d8);
-        memcpy(out + i, &s, sizeof s);
+        threes(out + i, v);
     }
     for (; i < count; i++)
         out[i] = few32(x + 12 * i, 3);
@@ -179,7 +186,18 @@ static void rows_sum32(double *acc, const char *const *row, const char *const *n
 /* ---- tiles of f16 and bf16, as f32 ---- */
 
 #if defined(__AVX2__)
+INLINE f8 half_f8(const char *p)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+INLINE f8 brain_f8(const char *p)
+{
+    const __m256i v = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
+}
+
 #define HALF(f)      f##_f16
+#define LOAD_F8(p)   half_f8(p)
 #define LOAD_HALF(p) half_vf(p)
 #if defined(__AVX512F__)
 #define LOAD_HALF_END(p, left) half_some(p, left)
@@ -189,6 +207,7 @@ static void rows_sum32(double *acc, const char *const *row, const char *const *n
 #include "tree16.inc"
 
 #define HALF(f)      f##_bf16
+#define LOAD_F8(p)   brain_f8(p)
 #define LOAD_HALF(p) brain_vf(p)
 #if defined(__AVX512F__)
 #define LOAD_HALF_END(p, left) brain_some(p, left)
@@ -199,6 +218,8 @@ static void rows_sum32(double *acc, const char *const *row, const char *const *n
 #endif
 
 /* ---- tiles of f64: sums and products ---- */
+
+typedef double loose_f64 __attribute__((aligned(1), may_alias));
 
 #define NAME(f)      f##_sum64
 #define PUBLIC       sum64

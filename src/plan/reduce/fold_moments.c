@@ -79,8 +79,7 @@ static void moments_some(const tni_fold *f, tni_word *out, int64_t w, const char
     double sum[SOME], squares[SOME], centre[SOME];
     tni_kernels_of(f->isa)->tree->moments[type_of(dtype)](sum, squares, centre, x, n, step,
                                                           count);
-    for (int64_t i = 0; i < count; i++)
-        moments_of(out + i, w, (double)n, centre[i], sum[i], squares[i]);
+    tni_kernels_of(f->isa)->tree->spread(&out->f, w, n, centre, sum, squares, count);
 }
 
 /* The same of elements that are converted first. */
@@ -233,6 +232,7 @@ static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c
                      tni_fold_scratch *scratch)
 {
     enum { PIECE = 64 }; /* columns, whose lanes stay in the L1 */
+    static const double none[PIECE];
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const bool f64 = f->elem == TN_F64;
@@ -242,15 +242,14 @@ static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c
         for (int64_t l = 0; l < c->n; l++) {
             const char *e = tni_fold_elems(f, tni_fold_row(c, l, NULL) + at * f->width, m,
                                            scratch->u.columns.elems);
-            for (int64_t j = 0; l == 0 && j < m; j++)
-                centre[j] = elem_at(f, e, j);
+            if (l == 0) /* from 0: as it is */
+                (f64 ? k->distances64 : k->distances32)((char *)centre, e, m, none, false);
             (f64 ? k->distances64 : k->distances32)((char *)(sum + l * m), e, m, centre, false);
         }
         k->square64((char *)squares, (const char *)sum, c->n * m);
         tree->lanes_sum(sum, m, (int)c->n);
         tree->lanes_sum(squares, m, (int)c->n);
-        for (int64_t j = 0; j < m; j++)
-            moments_of(out + at + j, c->w, (double)c->n, centre[j], sum[j], squares[j]);
+        tree->spread(&out[at].f, c->w, c->n, centre, sum, squares, m);
     }
 }
 

@@ -44,11 +44,21 @@ static int64_t widest_strip(const tni_fold *f)
     return w > 16 ? w / 16 * 16 : w;
 }
 
-/* Whether sequences are added one after the other by a kernel for their very length. */
+/* The longest sequences that are added one after the other by a kernel for their very length. */
+static int64_t longest_few(const tni_fold *f)
+{
+    const bool halves = f->src == TN_F16 || f->src == TN_BF16;
+    if (f->src == TN_F64 || (halves && tni_kernels_of(f->isa)->tree->sum16[0]))
+        return 3;
+    return f->src == TN_F32 ? 8 : 0;
+}
+
 static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
 {
-    return f->class == &tni_fold_tree && f->src == TN_F32 && f->term == TNI_TERM_SAME &&
-           !f->wide && f->dense && f->count <= 8 && map->src[0] == f->count * f->width;
+    const int64_t most = longest_few(f);
+    return f->class == &tni_fold_tree && f->term == TNI_TERM_SAME && !f->product && f->dense &&
+           f->count <= most && (most > 3 || f->count == 3) &&
+           map->src[0] == f->count * f->width;
 }
 
 /* Buffer and states, which stay in the L1 with what is read. */
