@@ -58,6 +58,13 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
             a[c].i = b[c].i;
 }
 
+/* Rows that are taken as one: every key of them is read in the end. */
+static int64_t rows_joined(const tni_fold *f, const tni_fold_columns *c)
+{
+    enum { FEW = 64 };
+    return c->w >= FEW ? tni_fold_joined(f, c) : f->joined ? TNI_LANES : 1;
+}
+
 static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *out,
                        const tni_fold_columns *c, tni_fold_scratch *scratch)
 {
@@ -67,7 +74,7 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
         return;
     }
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
-    const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
+    const int64_t join = rows_joined(f, c), w = c->w, rows = c->n / join;
     const char *row[TNI_TILE_ROWS];
     const int64_t groups = rows > 0 ? tni_ceil_div(rows, TNI_TILE_ROWS) : 0;
     for (int64_t i = 0; i < groups; i++) {

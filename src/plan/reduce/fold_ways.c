@@ -11,20 +11,19 @@ int64_t tni_fold_levels(const tni_fold *f)
 }
 
 enum {
-    SHORT = 16,  /* shorter sequences are transposed into columns; measured on Zen 4 */
-    NARROW = 64, /* fewer columns than these are joined or transposed */
-    NARROW_FREE =
-        512,  /* the same of sums and counts without order, whose accumulators are few */
-    SIDE = 8, /* fewer columns of one sequence than these are gathered one by one */
+    SHORT = 16,          /* shorter sequences are transposed into columns; measured on Zen 4 */
+    NARROW = 64,         /* fewer columns than these are joined or transposed */
+    NARROW_FREE = 256,   /* the same without order: accumulators are few */
+    SIDE = 8,            /* fewer columns of one sequence than these are gathered one by one */
     PACKED_BYTES = 32768 /* as large as the L1 of Zen 4; other sizes were not measured */
 };
 
 /* Fewer dense columns than these are joined. */
 static int64_t narrow(const tni_fold *f)
 {
-    const bool adds = f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
-                      f->class == &tni_fold_exact_moments;
-    return adds ? NARROW_FREE : NARROW;
+    const bool in_any_order = f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
+                              f->class == &tni_fold_exact_moments || f->class == &tni_fold_key;
+    return in_any_order ? NARROW_FREE : NARROW;
 }
 
 /* As many columns as accumulators and waiting states have space for. */
