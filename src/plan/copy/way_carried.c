@@ -23,8 +23,11 @@ enum {
                            * for 1.9 KB; 0.75 where L2 still has them, for 1.5 KB */
     SEGMENT_ROWS = 65536, /* bytes of a run of such rows in an item */
     CHUNK = 64,           /* listed rows of a call: their lines stay in L1 */
-    HELD = 16,            /* rows that L1 has to hold, or they are packed, */
-    HELD_L2 = CHUNK,      /* and L2: what is prefetched for the next call goes there */
+    CHUNK_1 = 128,   /* the same of single bytes, which are two lines of dst then: 1.06 times */
+    UNIT_LEAST = 4,  /* bytes of a unit where carrying may beat aligned lines: squares of
+                           * powers of two fall to 0.69 (u8) and 0.81 (f16) */
+    HELD = 16,       /* rows that L1 has to hold, or they are packed, */
+    HELD_L2 = CHUNK, /* and L2: what is prefetched for the next call goes there */
     LIST = TNI_CARRY_LIST
 };
 
@@ -85,8 +88,8 @@ static bool beats_lines_not_held(const tni_copy *c, const tni_copy_case *of)
 {
     const int64_t step = of->nest->axis[of->a].step[1],
                   run = of->tuning.number[TNI_CARRIED_RUN];
-    return of->nest->axis[of->b].n * c->unit > 64 && tni_rows_held(step, HELD) < HELD &&
-           tni_rows_held_l2(step, HELD_L2) >= HELD_L2 &&
+    return c->unit >= UNIT_LEAST && of->nest->axis[of->b].n * c->unit > 64 &&
+           tni_rows_held(step, HELD) < HELD && tni_rows_held_l2(step, HELD_L2) >= HELD_L2 &&
            c->carried.run >= (c->packs ? 4 * run : run / 2) &&
            tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
 }
@@ -200,7 +203,8 @@ static bool chunks_next(chunks *q, chunk *k)
     k->d = q->d;
     k->nb = q->nb;
     k->begins = q->fresh;
-    k->na = q->left < CHUNK + CHUNK / 2 + 64 ? q->left : CHUNK;
+    const int64_t each = c->unit == 1 ? CHUNK_1 : CHUNK, most = each + CHUNK / 2 + 64;
+    k->na = q->left < (most < LIST ? most : LIST) ? q->left : each;
     for (int i = 0; i < c->carried.piece_axes; i++)
         k->n[i] = q->n[i];
     tni_run_list(&q->run, k->at, k->na);
