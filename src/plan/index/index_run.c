@@ -4,8 +4,9 @@
 #include "pieces.h"
 #include "view/view.h"
 
-/* Indices at once; rows prefetched, of put fewer: two of each (Zen 4). */
-enum { CHOICE_PIECE = 512, CHOICE_AHEAD = 16, PUT_AHEAD = 8 };
+/* Indices at once; rows prefetched, of put fewer: two of each; of rows that are joined as many as
+ * the kernel asks for, 6 KiB of 64 bytes each (Zen 4). */
+enum { CHOICE_PIECE = 512, CHOICE_AHEAD = 16, PUT_AHEAD = 8, JOIN_AHEAD = 97 };
 
 typedef struct choice_job {
     const tni_choice *c;
@@ -188,10 +189,10 @@ static void join_items(const choice_job *j, int64_t first, int64_t last)
 {
     const tni_copy_kernels *copy = tni_kernels_of(j->isa)->copy;
     const tni_axis *a = &j->nest.axis[0];
-    int64_t at[CHOICE_PIECE + CHOICE_AHEAD], have = 0;
+    int64_t at[CHOICE_PIECE + JOIN_AHEAD], have = 0;
     for (int64_t i = first; i < last;) {
         const int64_t left = last - i, n = left < CHOICE_PIECE ? left : CHOICE_PIECE;
-        const int64_t most = left < n + CHOICE_AHEAD ? left : n + CHOICE_AHEAD;
+        const int64_t most = left < n + JOIN_AHEAD ? left : n + JOIN_AHEAD;
         for (; have < most; have++)
             at[have] = chosen(j, j->at[2] + (i + have) * a->step[2]);
         copy->join_rows(j->at[0] + i * j->whole, j->at[1], at, n, j->whole, most - n);
