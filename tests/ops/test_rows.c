@@ -131,11 +131,15 @@ static bool same_numbers(const block *want, const block *got)
 static void test_softmax_columns(void **state)
 {
     (void)state;
-    static const tn_dtype dtypes[] = {TN_F32, TN_BF16, TN_F64, TN_F32, TN_F16};
-    for (int c = 0; c < 40; c++) {
+    static const tn_dtype dtypes[] = {TN_F32, TN_BF16, TN_F64, TN_F32, TN_F16, TN_F32, TN_BF16};
+    for (int c = 0; c < 56; c++) {
         rng r = {seed_asked() + (uint64_t)c};
-        const int64_t n = c % 2 ? pick(&r, 2, 300) : pick(&r, 2049, 2200);
-        const int64_t shape[3] = {2, n, pick(&r, c < 20 ? 64 : 8, 200)};
+        const bool few = c >= 40; /* columns, and rows of many blocks */
+        const int64_t n = few     ? pick(&r, 1024, 9000)
+                          : c % 2 ? pick(&r, 2, 300)
+                                  : pick(&r, 2049, 2200);
+        const int64_t w = few ? pick(&r, 1, 9) : pick(&r, c < 20 ? 64 : 8, 200);
+        const int64_t shape[3] = {c % 8 == 7 ? 1 : 2, n, w};
         const tn_dtype t = dtypes[c / 8];
         const int back[3] = {0, 2, 1};
         const bool logs = c & 2, dense = c & 4;

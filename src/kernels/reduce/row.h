@@ -21,6 +21,13 @@ typedef struct tni_row_kernels {
     /* exp(x + c) * by, c and by a number for each. */
     void (*exp_by32)(char *d, const char *x, const char *c, const char *by, int64_t n,
                      bool stream);
+    /* (x + c) + by */
+    void (*plus_by32)(char *d, const char *x, const char *c, const char *by, int64_t n,
+                      bool stream);
+    /* acc[i] + the sum of exp(x + c) of 1 to 8 rows of n floats, step bytes apart, as a tile adds
+     * them; acc has a vector more, which is rewritten. */
+    void (*exp_sum32)(double *acc, const char *x, int64_t step, const char *c, int64_t n,
+                      int64_t rows);
     void (*scale32)(char *d, const char *x, int64_t n, double by, bool stream);
     void (*scale64)(char *d, const char *x, int64_t n, double by, bool stream);
     /* (x - c) - l */

@@ -139,6 +139,47 @@ static void exp_by32(char *d, const char *x, const char *c, const char *by, int6
 #undef STEP
 }
 
+static void plus_by32(char *d, const char *x, const char *c, const char *by, int64_t n,
+                      bool stream)
+{
+#define STEP(at, bytes)                                                                        \
+    do {                                                                                       \
+        const vf v = some_vf(x + (at), bytes) + some_vf(c + (at), bytes);                      \
+        const vf made = number_vf(v + some_vf(by + (at), bytes));                              \
+        put_bytes(d + (at), &made, bytes, stream);                                             \
+    } while (0)
+    ALL(float, vf, STEP);
+#undef STEP
+}
+
+/* The rows of a tile for bytes of a vector; absent ones are -0. */
+INLINE void exp_sum_step(double *acc, const char *x, int64_t step, const char *c, int64_t bytes,
+                         int64_t rows)
+{
+    const vf least = some_vf(c, bytes);
+    vf row[8];
+    UNROLLED for (int k = 0; k < 8; k++) row[k] =
+        k < rows ? exp_vf(some_vf(x + k * step, bytes) + least) : splat_vf(-0.0f);
+    UNROLLED for (int k = 8; k < 16; k++) __builtin_prefetch(x + k * step);
+    const vf t = tree_vf(row, 8);
+    vd low, high;
+    memcpy(&low, acc, V);
+    memcpy(&high, acc + VD, V);
+    store_vd(acc, low + keep_vd(low_vd(t), bytes / 4));
+    store_vd(acc + VD, high + keep_vd(high_vd(t), bytes / 4 - VD));
+}
+
+static void exp_sum32(double *acc, const char *x, int64_t step, const char *c, int64_t n,
+                      int64_t rows)
+{
+    int64_t i = 0;
+    if (rows == 8)
+        for (; i + VF <= n; i += VF)
+            exp_sum_step(acc + i, x + 4 * i, step, c + 4 * i, V, 8);
+    for (; i < n; i += VF)
+        exp_sum_step(acc + i, x + 4 * i, step, c + 4 * i, n - i < VF ? 4 * (n - i) : V, rows);
+}
+
 #define T    float
 #define VT   vf
 #define W(f) f##32
@@ -219,7 +260,8 @@ NORM(norm64, double, vd)
 #endif
 
 const tni_row_kernels TNI_TABLE(row) = {
-    max32,           max64,       rise32,         rise64,     exps32,      exp32,  exp_by32,
-    scale32,         scale64,     shift32,        shift64,    add32,       add64,  rms32,
-    rms64,           halves32,    halves64,       pairs32,    pairs64,     norm32, norm64,
-    HALVES(squares), HALVES(rms), softmax_narrow, rms_narrow, layer_narrow};
+    max32,       max64,          rise32,     rise64,      exps32,  exp32,
+    exp_by32,    plus_by32,      exp_sum32,  scale32,     scale64, shift32,
+    shift64,     add32,          add64,      rms32,       rms64,   halves32,
+    halves64,    pairs32,        pairs64,    norm32,      norm64,  HALVES(squares),
+    HALVES(rms), softmax_narrow, rms_narrow, layer_narrow};

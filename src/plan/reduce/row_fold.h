@@ -102,6 +102,10 @@ void tni_row_dense(tni_rows *dense, tni_fold *fold, const tni_rows *r);
 bool tni_row_columns(const tni_rows *r);
 void tni_row_columns_run(const tni_rows *r, char *const *at, int64_t rows);
 
+/* The same for columns so few that threads divide the elements of rows. */
+bool tni_row_down(const tni_rows *r);
+void tni_row_down_run(const tni_rows *r, char *const *at, int64_t rows);
+
 /* Neighbouring rows, as many as fit. */
 void tni_row_some(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,
                   tni_fold_scratch *s);

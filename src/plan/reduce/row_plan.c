@@ -139,6 +139,10 @@ void tni_row_plan_run(const tni_row_plan *p, char *const *at, const char *const 
     for (int k = 0; k < p->nest.nop; k++)
         j.at[k] = at[k] + p->nest.shift[k];
     r.stream = p->bytes >= tni_cache_sizes()->stream && at[TNI_ROW_DST] != at[TNI_ROW_SRC];
+    if (tni_row_down(&r)) {
+        tni_row_down_run(&r, j.at, j.items);
+        return;
+    }
     if (tni_row_columns(&r)) {
         tni_row_columns_run(&r, j.at, j.items);
         return;

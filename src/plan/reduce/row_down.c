@@ -1,0 +1,327 @@
+/* row_down.c - softmax down few columns: threads take runs of rows, three times with all of them
+ * waiting in between: the largest of each column, sums of exponentials by the tree, results.
+ *
+ * Where rows are dense, a line is many of them joined, so that kernels see long pieces however few
+ * the columns are; the sixteen lanes of a tile are then one piece of memory.  Exponentials are made
+ * twice.  The additions are those of the tree. */
+#include <math.h>
+#include <string.h>
+
+#include "fold_run.h"
+
+enum {
+    LINE = 2048, /* elements of a line at most: what is known of them is 16 KiB (Zen 4) */
+    JOINED = LINE / TNI_LANES, /* columns at most of which rows are joined */
+    STRIP = 512,               /* columns at most, which leave room for eight runs */
+    RUNS = 32,                 /* at most: their number is divided evenly enough */
+    ROWS_LEAST = 1024,         /* rows that pay for what lines need */
+    CACHED = 64 /* columns from which on exponentials of small arrays stay in dst */
+};
+
+/* A strip of columns and what threads know of it. */
+typedef struct strip {
+    const tni_rows *r;
+    tni_cast_fn up, down; /* of 16-bit floats and narrower; else NULL */
+    char *d;
+    const char *x;
+    int64_t w, joined; /* columns, rows of a line */
+    int64_t run, runs; /* rows of a run, and how many there are */
+    int parts;
+    tni_fold sum;
+    tni_word results[TNI_FOLD_RESULTS]; /* of runs: the largest, then sums */
+    _Alignas(64) float least[LINE];     /* for each of a line: minus the largest, */
+    _Alignas(64) float by[LINE];        /* then 1 / sum, or minus its logarithm */
+} strip;
+
+/* What one thread works in. */
+typedef struct room {
+    /* lanes, and a vector that is written without change */
+    _Alignas(64) double acc[TNI_LANES * STRIP + TNI_LANES];
+    _Alignas(64) char rows[TNI_TILE_ROWS * (LINE * 4 + 128)];
+    tni_word stack[TNI_FOLD_STACK];
+} room;
+
+static const tni_row_kernels *kernels(const strip *s)
+{
+    return tni_kernels_of(s->r->isa)->row;
+}
+
+/* n elements of a line as f32, in memory or in buf. */
+static const char *line_read(const strip *s, const char *x, int64_t n, char *buf)
+{
+    if (!s->up)
+        return x;
+    s->up(buf, x, n, n * s->r->width, false);
+    return buf;
+}
+
+static int64_t run_end(const strip *s, int64_t run)
+{
+    const int64_t end = (run + 1) * s->run;
+    return end < s->r->n ? end : s->r->n;
+}
+
+/* The larger; NaN stays. */
+static float larger(float a, float b)
+{
+    return b > a || b != b ? b : a;
+}
+
+static void run_largest(strip *s, int64_t run, room *m)
+{
+    const int64_t line = s->joined * s->w, end = run_end(s, run);
+    float *most = (float *)(void *)(m->rows + LINE * 4);
+    for (int64_t c = 0; c < line; c++)
+        most[c] = -INFINITY;
+    for (int64_t i = run * s->run; i < end; i += s->joined) {
+        const int64_t n = (end - i < s->joined ? end - i : s->joined) * s->w;
+        const char *x = line_read(s, s->x + i * s->r->step[TNI_ROW_SRC], n, m->rows);
+        kernels(s)->rise32((char *)most, x, n);
+    }
+    for (int64_t c = s->w; c < line; c++)
+        most[c % s->w] = larger(most[c % s->w], most[c]);
+    for (int64_t c = 0; c < s->w; c++)
+        s->results[run * s->w + c].f = (double)most[c];
+}
+
+/* Columns [first, first + w) of a lane or of joined ones: rows of a tile, 16 apart, the first of
+ * which is at x. */
+static void tile_add(const strip *s, double *acc, const char *x, int64_t first, int64_t w,
+                     int64_t rows, room *m)
+{
+    int64_t step = TNI_LANES * s->r->step[TNI_ROW_SRC];
+    if (w == 0 || rows == 0)
+        return;
+    x += first * s->r->width;
+    if (s->up) { /* rows a line of the L1 and more apart, so that they do not share its sets */
+        const int64_t pitch = (w * 4 / 64 + 2) * 64;
+        for (int64_t k = 0; k < rows; k++)
+            s->up(m->rows + k * pitch, x + k * step, w, TNI_TILE_ROWS * step, false);
+        x = m->rows;
+        step = pitch;
+    }
+    kernels(s)->exp_sum32(acc + first, x, step, (const char *)(s->least + first), w, rows);
+}
+
+/* A tile of n rows from x on. */
+static void tile_run(const strip *s, const char *x, int64_t n, room *m)
+{
+    const int64_t whole = n / TNI_LANES, rest = n % TNI_LANES, w = s->w;
+    if (s->joined > 1) {
+        tile_add(s, m->acc, x, 0, rest * w, whole + 1, m);
+        tile_add(s, m->acc, x, rest * w, (TNI_LANES - rest) * w, whole, m);
+        return;
+    }
+    for (int64_t l = 0; l < TNI_LANES && l < n; l++)
+        tile_add(s, m->acc + l * w, x + l * s->r->step[TNI_ROW_SRC], 0, w, whole + (l < rest),
+                 m);
+}
+
+/* Lanes meet by halves. */
+static void lanes_meet(double *acc, int64_t w)
+{
+    for (int64_t half = TNI_LANES / 2; half > 0; half /= 2)
+        for (int64_t i = 0; i < half * w; i++)
+            acc[i] += acc[i + half * w];
+}
+
+static void run_sums(strip *s, int64_t run, room *m)
+{
+    const int64_t w = s->w, end = run_end(s, run);
+    tni_fold_pairs pairs = {.state = m->stack};
+    for (int64_t block = run * s->run; block < end; block += TNI_TREE_BLOCK) {
+        const int64_t n = end - block < TNI_TREE_BLOCK ? end - block : TNI_TREE_BLOCK;
+        for (int64_t c = 0; c < TNI_LANES * w + TNI_LANES; c++)
+            m->acc[c] = -0.0;
+        for (int64_t t = 0; t < n; t += TNI_TILE)
+            tile_run(s, s->x + (block + t) * s->r->step[TNI_ROW_SRC],
+                     n - t < TNI_TILE ? n - t : TNI_TILE, m);
+        lanes_meet(m->acc, w);
+        memcpy(pairs.state + pairs.depth * w, m->acc, (size_t)w * sizeof *pairs.state);
+        tni_fold_push(&s->sum, &pairs, w);
+    }
+    tni_fold_close(&s->sum, &pairs, w);
+    memcpy(s->results + run * w, pairs.state, (size_t)w * sizeof *pairs.state);
+}
+
+static void run_write(strip *s, int64_t run, room *m)
+{
+    const tni_rows *r = s->r;
+    const tni_row_kernels *k = kernels(s);
+    const char *least = (const char *)s->least, *by = (const char *)s->by;
+    const int64_t end = run_end(s, run);
+    for (int64_t i = run * s->run; i < end; i += s->joined) {
+        const int64_t n = (end - i < s->joined ? end - i : s->joined) * s->w;
+        const char *x = line_read(s, s->x + i * r->step[TNI_ROW_SRC], n, m->rows);
+        char *d = s->d + i * r->step[TNI_ROW_DST], *to = s->down ? m->rows + LINE * 4 : d;
+        const bool stream = r->stream && (uintptr_t)d % 64 == 0;
+        (r->kind == TNI_ROW_LOG_SOFTMAX ? k->plus_by32 : k->exp_by32)(to, x, least, by, n,
+                                                                      stream && !s->down);
+        if (s->down)
+            s->down(d, to, n, 0, stream);
+    }
+}
+
+/* ---- threads ---- */
+
+typedef struct phase {
+    strip *s;
+    void (*run)(strip *s, int64_t run, room *m);
+} phase;
+
+static void phase_part(void *arg, int part)
+{
+    const phase *p = arg;
+    int64_t first, last;
+    room m;
+    tni_split_range(p->s->runs, p->s->parts, part, &first, &last);
+    for (int64_t run = first; run < last; run++)
+        p->run(p->s, run, &m);
+    if (p->s->r->stream)
+        tni_kernels_of(p->s->r->isa)->copy->fence();
+}
+
+static void phase_run(strip *s, void (*run)(strip *s, int64_t run, room *m))
+{
+    phase p = {s, run};
+    tni_parallel(s->parts, phase_part, &p);
+}
+
+static void strip_run(strip *s)
+{
+    const int64_t w = s->w, line = s->joined * w;
+    phase_run(s, run_largest);
+    for (int64_t c = 0; c < w; c++) {
+        float most = (float)s->results[c].f;
+        for (int64_t run = 1; run < s->runs; run++)
+            most = larger(most, (float)s->results[run * w + c].f);
+        s->least[c] = -most;
+    }
+    for (int64_t c = w; c < line; c++)
+        s->least[c] = s->least[c - w];
+    phase_run(s, run_sums);
+    tni_fold_join(&s->sum, s->results, s->runs, w);
+    for (int64_t c = 0; c < w; c++) {
+        const double sum = isfinite(s->least[c]) ? s->results[c].f : (double)NAN;
+        s->by[c] = (float)(s->r->kind == TNI_ROW_LOG_SOFTMAX ? -log(sum) : 1 / sum);
+    }
+    for (int64_t c = w; c < line; c++)
+        s->by[c] = s->by[c - w];
+    phase_run(s, run_write);
+}
+
+/* ---- all of them ---- */
+
+static const tni_axis *columns_of(const tni_rows *r)
+{
+    return &r->nest->axis[r->nest->ndim - 1];
+}
+
+/* Columns that are not joined are as many strips as threads, or a multiple. */
+static int64_t strip_width(const tni_rows *r)
+{
+    const int64_t n = columns_of(r)->n, threads = tni_threads();
+    if (n <= JOINED)
+        return n;
+    const int64_t strips = tni_ceil_div(n, STRIP * threads) * threads;
+    return (tni_ceil_div(n, strips) + 15) / 16 * 16;
+}
+
+static int64_t run_rows(const tni_rows *r)
+{
+    const int64_t most = TNI_FOLD_RESULTS / strip_width(r);
+    return tni_fold_cut(r->n, most < RUNS ? most : RUNS);
+}
+
+bool tni_row_down(const tni_rows *r)
+{
+    if (r->nest->ndim == 0 || r->elem != TN_F32 || r->n < ROWS_LEAST ||
+        (r->kind != TNI_ROW_SOFTMAX && r->kind != TNI_ROW_LOG_SOFTMAX))
+        return false;
+    const tni_axis *in = columns_of(r);
+    int64_t levels = 2;
+    for (int64_t n = run_rows(r); n > TNI_TREE_BLOCK; n /= 2)
+        levels++;
+    return in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width &&
+           levels * strip_width(r) <= TNI_FOLD_STACK &&
+           (r->dtype != r->elem || in->n < CACHED || (r->stream && in->n <= JOINED));
+}
+
+/* Rows of a line: all lanes of a tile, and more while there is room. */
+static int64_t rows_joined(const tni_rows *r)
+{
+    const int64_t n = columns_of(r)->n;
+    if (n > JOINED || r->step[TNI_ROW_DST] != n * r->width ||
+        r->step[TNI_ROW_SRC] != n * r->width)
+        return 1;
+    int64_t rows = TNI_LANES;
+    while (2 * rows * n <= LINE && 2 * rows <= r->n)
+        rows *= 2;
+    return rows;
+}
+
+/* Strips of all matrices. */
+typedef struct down_job {
+    const tni_rows *r;
+    char *const *at;
+    int64_t items, strips, width;
+    int parts, rows_parts; /* threads that take strips, and those that take rows of one */
+} down_job;
+
+static void strip_make(strip *s, const down_job *j)
+{
+    const tni_rows *r = j->r;
+    s->r = r;
+    s->up = s->down = NULL;
+    memcpy(&s->sum, r->fold, offsetof(tni_fold, fold)); /* 4 KB of axes are behind */
+    s->sum.term = TNI_TERM_SAME;
+    s->sum.class = &tni_fold_tree;
+    s->sum.wide = false;
+    if (r->dtype != TN_F32) {
+        s->up = tni_cast_chain(r->isa, r->dtype, TN_F32).fn[0];
+        s->down = tni_cast_chain(r->isa, TN_F32, r->dtype).fn[0];
+    }
+    s->joined = rows_joined(r);
+    s->run = run_rows(r);
+    s->runs = tni_ceil_div(r->n, s->run);
+    s->parts = j->rows_parts;
+}
+
+static void down_part(void *arg, int part)
+{
+    const down_job *j = arg;
+    const tni_rows *r = j->r;
+    const int64_t n = columns_of(r)->n;
+    int64_t first, last;
+    strip s; /* results are written before they are read */
+    tni_walk walk;
+    strip_make(&s, j);
+    tni_split_range(j->items, j->parts, part, &first, &last);
+    tni_walk_seek(&walk, r->nest->axis, r->nest->ndim - 1, r->nest->nop, first / j->strips);
+    for (int64_t i = first; i < last; i++) {
+        const int64_t c = i % j->strips * j->width;
+        s.d = j->at[TNI_ROW_DST] + walk.offset[TNI_ROW_DST] + c * r->width;
+        s.x = j->at[TNI_ROW_SRC] + walk.offset[TNI_ROW_SRC] + c * r->width;
+        s.w = n - c < j->width ? n - c : j->width;
+        strip_run(&s);
+        if (i % j->strips == j->strips - 1)
+            tni_walk_next(&walk);
+    }
+}
+
+void tni_row_down_run(const tni_rows *r, char *const *at, int64_t rows)
+{
+    const int64_t n = columns_of(r)->n;
+    down_job j = {.r = r, .at = at, .width = strip_width(r), .parts = 1, .rows_parts = 1};
+    j.strips = tni_ceil_div(n, j.width);
+    j.items = rows / n * j.strips;
+    const int64_t bytes = tni_mul_saturated(rows * r->n, 4 * r->width);
+    const int parts = tni_run_parts(bytes, INT64_MAX);
+    if (j.items >= parts) {
+        j.parts = parts;
+        tni_parallel(parts, down_part, &j);
+        return;
+    }
+    j.rows_parts = tni_run_parts(bytes / j.items, tni_ceil_div(r->n, run_rows(r)));
+    down_part(&j, 0);
+}
