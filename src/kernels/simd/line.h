@@ -202,5 +202,14 @@ INLINE void line_store_some(char *d, int64_t from, int64_t end, line64 v)
 #endif
 }
 
+/* Bytes [from, 64) of v to the line at d: a whole line is streamed. */
+INLINE void line_stream_from(char *d, int64_t from, line64 v)
+{
+    if (from)
+        line_store_some(d, from, 64, v);
+    else
+        line_stream(d, v);
+}
+
 #endif
 #endif

@@ -15,6 +15,7 @@ enum {
     PIECE = 1024,       /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,         /* bytes of a run from which it takes in no further axis */
     RUN_LEAST = 128,    /* units of a run: its two ends are partial lines */
+    RUN_NARROW = 4096, /* bytes of a run from which narrow elements may go other ways */
     JOINED_PARTS = 384, /* bytes of runs that join where a line is several vectors: with AVX2
                            * those of 128 bytes are at 0.77 to 1.3 of a buffer's speed */
     SEGMENT = 2048,     /* units of a run in an item */
@@ -94,6 +95,16 @@ static bool beats_lines_not_held(const tni_copy *c, const tni_copy_case *of)
            tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
 }
 
+/* Where 16 bytes of a source row lie in two lines they are two loads: long rows of narrow elements
+ * are faster by the ways that follow, 1.15 to 1.35 times with AVX-512 (AMD Zen 4,
+ * docs/investigations/copies-at-any-address.md). */
+static bool beaten_when_narrow(const tni_copy *c, const tni_copy_case *of)
+{
+    return c->unit < UNIT_LEAST && !c->packs && of->nest->axis[of->a].step[1] % 16 != 0 &&
+           c->carried.run_axes == 1 && c->carried.run * c->unit >= RUN_NARROW &&
+           tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
+}
+
 static bool carried_plan(tni_copy *c, const tni_copy_case *of)
 {
     const tni_copy_kernels *kernels = tni_kernels_of(tni_isa_level())->copy;
@@ -118,8 +129,10 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     least *= last->n % last->block ? last->n % last->block : last->block;
     if (least * c->unit < 16)
         return false;
-    c->streams = true;
     c->packs = c->packs || !held;
+    if (beaten_when_narrow(c, of))
+        return false;
+    c->streams = true;
     tni_copy_order(c, of, used, key_carried);
     tni_run_segments(c, SEGMENT);
     return true;
