@@ -15,7 +15,7 @@ enum {
     PIECE = 1024,       /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,         /* bytes of a run from which it takes in no further axis */
     RUN_LEAST = 128,    /* units of a run: its two ends are partial lines */
-    RUN_NARROW = 4096, /* bytes of a run from which narrow elements may go other ways */
+    RUN_NARROW = 4096,  /* bytes of a run from which narrow elements may go other ways */
     JOINED_PARTS = 384, /* bytes of runs that join where a line is several vectors: with AVX2
                            * those of 128 bytes are at 0.77 to 1.3 of a buffer's speed */
     SEGMENT = 2048,     /* units of a run in an item */
