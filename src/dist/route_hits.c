@@ -49,8 +49,8 @@ static void intervals(tni_generator *m, int i, const tni_set *own, const tni_set
     tni_run *run = (tni_run *)m->side->runs.at + m->side->runs.n;
     int64_t begin = outer->at + each * first + (first < rest ? first : rest);
     for (int k = first; k < first + count; k++) {
-        int64_t end = begin + each + (k < rest);
-        end = end < outer->at + outer->n ? end : outer->at + outer->n;
+        const int64_t n = each + (k < rest), left = outer->at + outer->n - begin;
+        const int64_t end = begin + (n < left ? n : left);
         const int64_t low = begin > own->at ? begin : own->at;
         const int64_t high = end < own->at + own->n ? end : own->at + own->n;
         const int64_t mine = own->base + low - own->at, others = low - begin;

@@ -81,7 +81,7 @@ INLINE uint64_t sum_of_bytes(const char *x, int64_t n, uint8_t flip)
         } else {
             memset(rest, 0, BYTES);
             memset(rest + BYTES, 0xff, BYTES);
-            s = bytes_add(s, (bytes_at(x + n - BYTES) ^ flips) & bytes_at(rest + n - i));
+            s = bytes_add(s, (bytes_at(x + n - BYTES) ^ flips) & bytes_at(rest + (n - i)));
         }
     }
     memcpy(word, &s, sizeof word);
