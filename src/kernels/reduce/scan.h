@@ -39,10 +39,15 @@ typedef struct tni_scan_kernels {
     /* The chain of sum32 alone, n a multiple of a group. */
     double (*total32)(const char *x, int64_t n);
 
-    /* Eight rows of w columns of f32, d_step and x_step bytes apart, likewise; stream: d_step is
-     * such a multiple, too. */
-    void (*rows_sum32)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t w,
-                       const double *before, double *chain, bool stream);
+    /* Up to eight rows of w columns of f32, d_step and x_step bytes apart, likewise; stream: d_step
+     * is such a multiple, too. */
+    void (*rows_sum32)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
+                       int64_t w, const double *before, double *chain, bool stream);
+
+    /* Both of f16 and bf16; stream is not looked at.  NULL: not with this instruction set. */
+    double (*sum16[2])(char *d, const char *x, int64_t n, double before, double chain);
+    void (*rows_sum16[2])(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
+                          int64_t w, const double *before, double *chain, bool stream);
 
     /* The same for w columns: a group of rows <= 8, v[i * w + c], in place. */
     void (*rows_sum)(double *v, int64_t rows, int64_t w, const double *before, double *chain);

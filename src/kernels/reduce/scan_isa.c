@@ -173,44 +173,36 @@ static double total_sum32(const char *x, int64_t n)
     return chain;
 }
 
-static void rows_sum32(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t w,
-                       const double *before, double *chain, bool stream)
-{
-    int64_t c = 0;
-    for (; c + 8 <= w; c += 8) {
-        group v[8], b, run;
-        half f;
-        memcpy(&b, before + c, sizeof b);
-        memcpy(&run, chain + c, sizeof run);
-        for (int k = 0; k < 8; k++)
-            load_group(&v[k], x + k * x_step + 4 * c);
-        for (int by = 1; by < 8; by *= 2)
-            for (int k = 7; k >= by; k--)
-                v[k] = v[k] + v[k - by];
-        for (int k = 0; k < 8; k++) {
-            group made = b + (run + v[k]);
-            made = made + 0.0;
-            f = __builtin_convertvector(made, half);
-            quiet(&f);
-            put_half(d + k * d_step + 4 * c, &f, stream);
-        }
-        run = run + v[7];
-        memcpy(chain + c, &run, sizeof run);
-    }
-    for (; c < w; c++) {
-        double v[8];
-        for (int k = 0; k < 8; k++) {
-            float one;
-            memcpy(&one, x + k * x_step + 4 * c, sizeof one);
-            v[k] = (double)one;
-        }
-        rows_sum(v, 8, 1, before + c, chain + c);
-        for (int k = 0; k < 8; k++) {
-            const float one = v[k] != v[k] ? NAN : (float)(v[k] + 0.0);
-            memcpy(d + k * d_step + 4 * c, &one, sizeof one);
-        }
-    }
-}
+#include "scan_move.h"
+
+#define NAME(f)              f##_sum32
+#define WIDTH                4
+#define LOAD(v, p, w)        load_f32(v, p, w)
+#define PUT(p, v, w, stream) put_f32(p, v, w, stream)
+#include "scan_rows.inc"
+
+/* ---- floats of 16 bits ---- */
+
+#include "scan_half.h"
+
+#define NAME(f)              f##_bf16
+#define WIDTH                2
+#define LOAD(v, p, w)        load_bf16(v, p, w)
+#define PUT(p, v, w, stream) put_bf16(p, v, w, stream)
+#include "scan16.inc"
+#include "scan_rows.inc"
+
+#if defined(__AVX2__)
+#define NAME(f)              f##_f16
+#define WIDTH                2
+#define LOAD(v, p, w)        load_f16(v, p, w)
+#define PUT(p, v, w, stream) put_f16(p, v, w, stream)
+#include "scan16.inc"
+#include "scan_rows.inc"
+#else
+#define sequence_f16 NULL
+#define rows_f16     NULL
+#endif
 
 /* ---- what has no order: integers, and keys of what is largest ---- */
 
@@ -345,6 +337,8 @@ const tni_scan_kernels TNI_TABLE(scan) = {
     sequence_sum32,
     total_sum32,
     rows_sum32,
+    {sequence_f16, sequence_bf16},
+    {rows_f16, rows_bf16},
     rows_sum,
     rows_prod,
     {{line8, columns8}, {line16, columns16}, {line32, columns32}, {line64, columns64}},

@@ -30,6 +30,7 @@ typedef struct tni_scan {
     int isa;
     bool initial, columns;
     bool direct; /* f32 from memory to memory */
+    bool half;   /* the same of f16 or bf16 */
     bool keyed;  /* running maxima of keys, by rule; state.i is a key */
     tni_scan_rule rule;
     bool stream;  /* its results go past the caches */

@@ -41,15 +41,17 @@ void tni_scan_initial(const tni_scan *s, char *d)
     tni_scan_cast(s->isa, s->wide, s->dst, d, integer ? (char *)&i : (char *)f, 1);
 }
 
-/* Sums of f32 in f32, both dense: no buffer between. */
+/* Sums of f32 in f32, or of 16-bit floats, both dense: no buffer between. */
 static void scan_direct(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
                         tni_scan_state *run)
 {
     const double absent = tni_scan_absent(s);
     if (at == 0)
         run->f = run->chain = absent;
-    run->chain = tni_kernels_of(s->isa)->scan->sum32(d, x, n, run->f, run->chain,
-                                                     s->stream && (uintptr_t)d % 32 == 0);
+    const tni_scan_kernels *k = tni_kernels_of(s->isa)->scan;
+    run->chain =
+        s->half ? k->sum16[s->src == TN_BF16](d, x, n, run->f, run->chain)
+                : k->sum32(d, x, n, run->f, run->chain, s->stream && (uintptr_t)d % 32 == 0);
     if ((at + n) % SCAN_BLOCK == 0) {
         run->f = run->f + run->chain;
         run->chain = absent;
@@ -78,7 +80,7 @@ void tni_scan_sequence(const tni_scan *s, char *d, const char *p, tni_scan_state
         m = SCAN_BLOCK - (s->at + at) % SCAN_BLOCK;
         m = s->n - at < m ? s->n - at : m;
         const char *x = p + at * s->step[1];
-        if (s->direct) {
+        if (s->direct || s->half) {
             scan_direct(s, d + at * s->step[0], x, m, s->at + at, run);
             continue;
         }
@@ -157,7 +159,7 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
     if (s->columns) {
         const int64_t n = s->nest.axis[s->nest.ndim - 1].n, bytes = 4 * s->width[1];
         j.strip = TNI_SCAN_COLUMNS;
-        if (s->direct || s->type != TNI_SCAN_REAL || s->keyed) {
+        if (s->direct || s->half || s->type != TNI_SCAN_REAL || s->keyed) {
             j.strip = n / tni_run_parts(tni_mul_saturated(s->count, bytes), n) / 16 * 16;
             j.strip = j.strip < TNI_SCAN_COLUMNS  ? TNI_SCAN_COLUMNS
                       : j.strip < TNI_SCAN_WIDEST ? j.strip
@@ -260,14 +262,19 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
     s->keyed = (op == TN_SCAN_MAX || op == TN_SCAN_MIN) && kind != TNI_BOOL;
     if (s->keyed)
         s->rule = extreme_rule(src->dtype, op == TN_SCAN_MIN);
-    const int64_t least = s->keyed || s->type != TNI_SCAN_REAL ? 4 : 16;
+    const bool half = s->src == TN_F16 || s->src == TN_BF16;
+    const bool moves =
+        op == TN_SCAN_SUM && s->src == s->dst &&
+        (s->src == TN_F32 || (half && tni_kernels_of(s->isa)->scan->sum16[s->src == TN_BF16]));
+    const int64_t least = moves ? 2 : s->keyed || s->type != TNI_SCAN_REAL ? 4 : 16;
     s->columns =
         !s->nest.empty && last &&
         (s->keyed || op == TN_SCAN_SUM || (op == TN_SCAN_PROD && s->type == TNI_SCAN_REAL)) &&
         last->step[0] == s->width[0] && last->step[1] == s->width[1] && last->n >= least &&
         (!carries || last->step[2] == (int64_t)sizeof(tni_scan_state));
-    s->direct = op == TN_SCAN_SUM && s->src == TN_F32 && s->dst == TN_F32 &&
-                (s->columns || (s->step[0] == s->width[0] && s->step[1] == s->width[1]));
+    const bool dense = s->columns || (s->step[0] == s->width[0] && s->step[1] == s->width[1]);
+    s->direct = moves && dense && !half;
+    s->half = moves && dense && half;
     s->stream = s->direct && s->count * s->width[0] >= tni_cache_sizes()->stream;
 }
 

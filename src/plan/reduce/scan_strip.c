@@ -74,9 +74,10 @@ static void strip_real(const tni_scan *s, char *d, const char *p, int64_t w,
                 before[c] = sum ? before[c] + chain[c] : before[c] * chain[c];
                 chain[c] = absent;
             }
-        if (s->direct && rows == TNI_SCAN_GROUP) {
-            k->rows_sum32(d + i * s->step[0], s->step[0], p + i * s->step[1], s->step[1], w,
-                          before, chain, stream);
+        if (s->direct || s->half) {
+            (s->half ? k->rows_sum16[s->src == TN_BF16]
+                     : k->rows_sum32)(d + i * s->step[0], s->step[0], p + i * s->step[1],
+                                      s->step[1], rows, w, before, chain, stream);
             continue;
         }
         for (int64_t c = 0; c < w; c += TNI_SCAN_COLUMNS) {
