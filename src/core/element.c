@@ -10,39 +10,31 @@ const tni_float_facts tni_floats[TNI_DTYPES] = {
 #undef FLOAT
 };
 
-double tni_load_real(const char *at, tn_dtype dtype)
-{
-    ASSERT(tni_is_float(dtype));
-    switch (dtype) {
 #define FLOAT(ENUM, TYPE, DIGITS, LARGEST, QUIET, TO, FROM)                                    \
-    case TN_##ENUM: {                                                                          \
+    if (dtype == TN_##ENUM) {                                                                  \
         TYPE x;                                                                                \
         memcpy(&x, at, sizeof x);                                                              \
         return (double)TO(x);                                                                  \
     }
+double tni_load_real(const char *at, tn_dtype dtype)
+{
+    ASSERT(tni_is_float(dtype));
 #include "floats.def"
-#undef FLOAT
-    default:
-        return (double)NAN;
-    }
+    return (double)NAN;
 }
+#undef FLOAT
 
+#define FLOAT(ENUM, TYPE, DIGITS, LARGEST, QUIET, TO, FROM)                                    \
+    if (dtype == TN_##ENUM) {                                                                  \
+        const TYPE y = isnan(x) ? QUIET : FROM(x);                                             \
+        memcpy(d, &y, sizeof y);                                                               \
+    }
 void tni_store_real(char *d, tn_dtype dtype, double x)
 {
     ASSERT(tni_is_float(dtype));
-    switch (dtype) {
-#define FLOAT(ENUM, TYPE, DIGITS, LARGEST, QUIET, TO, FROM)                                    \
-    case TN_##ENUM: {                                                                          \
-        const TYPE y = isnan(x) ? QUIET : FROM(x);                                             \
-        memcpy(d, &y, sizeof y);                                                               \
-        break;                                                                                 \
-    }
 #include "floats.def"
-#undef FLOAT
-    default:
-        break;
-    }
 }
+#undef FLOAT
 
 void tni_store_integer(char *d, tn_dtype dtype, uint64_t x)
 {

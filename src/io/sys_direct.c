@@ -15,7 +15,7 @@
 bool tni_sys_is_memory(int fd)
 {
     struct statfs fs;
-    return fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
+    return fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC;
 }
 
 /* The block that offsets, lengths and addresses are multiples of; 0: there is none. */

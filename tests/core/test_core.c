@@ -1,4 +1,5 @@
 /* test_core.c - statuses and sentences, dtypes and promotion, checked arithmetic, memory. */
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -468,6 +469,47 @@ static void failures_have_columns(void **state)
     assert_string_equal(tn_error(), "");
 }
 
+/* ---- single elements ---- */
+
+static void elements_are_read_and_written(void **state)
+{
+    (void)state;
+    for (int t = TN_BOOL; t <= TN_F64; t++) {
+        uint64_t bits = 0;
+        char *at = (char *)&bits;
+        if (tni_is_float((tn_dtype)t)) {
+            tni_store_real(at, (tn_dtype)t, -1.5);
+            assert_true(tni_load_real(at, (tn_dtype)t) == -1.5);
+            tni_store_real(at, (tn_dtype)t, NAN);
+            assert_true(isnan(tni_load_real(at, (tn_dtype)t)));
+            continue;
+        }
+        uint64_t want = 0;
+        const uint64_t value = 0x123456789abcdef0;
+        memcpy(&want, t == TN_BOOL ? &(uint64_t){1} : &value, (size_t)tni_width((tn_dtype)t));
+        tni_store_integer(at, (tn_dtype)t, value);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        assert_true(bits == want);
+#endif
+    }
+#ifndef TENON_ASSERTS
+    float none = 5;
+    assert_true(isnan(tni_load_real((char *)&none, TN_I32)));
+    tni_store_real((char *)&none, TN_I32, 7);
+    assert_true(none == 5);
+#endif
+}
+
+static void sizes_are_rounded_and_saturated(void **state)
+{
+    (void)state;
+    assert_int_equal(tni_round_up(0, 64), 0);
+    assert_int_equal(tni_round_up(64, 64), 64);
+    assert_int_equal(tni_round_up(65, 64), 128);
+    assert_int_equal(tni_mul_saturated(INT64_MAX / 2, 2), INT64_MAX - 1);
+    assert_int_equal(tni_mul_saturated(INT64_MAX / 2 + 1, 2), INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +525,8 @@ int main(void)
         cmocka_unit_test(unknown_dtypes_are_refused),
         cmocka_unit_test(every_pair_promotes_as_in_the_table),
         cmocka_unit_test(sums_and_products_are_exact_or_refused),
+        cmocka_unit_test(elements_are_read_and_written),
+        cmocka_unit_test(sizes_are_rounded_and_saturated),
         cmocka_unit_test(blocks_remember_their_allocator),
         cmocka_unit_test(blocks_are_asked_for_in_lines),
         cmocka_unit_test(too_much_memory_is_none),

@@ -250,6 +250,23 @@ static void without_memory(void **state)
     tn_handle_destroy(weak);
 }
 
+/* What is asked for ahead is read as well; whether a file is memory is told for each tensor. */
+static void files_are_asked_for_ahead(void **state)
+{
+    (void)state;
+    tn_file *f = NULL;
+    tn_tensor t;
+    OK(tn_init(&t, bytes, TN_U8, 1, (int64_t[]){N}));
+    OK(tn_save(in_folder("x.npy"), &t));
+    OK(tn_file_open(&f, in_folder("x.npy")));
+    for (int64_t i = -1; i < 2; i++)
+        assert_int_equal(tni_file_in_memory(f, i), tni_file_in_memory(f, 0));
+    tni_file_ahead(f, 0, 0);
+    tni_file_ahead(f, 0, (128 << 10) + 1);
+    tn_file_close(f);
+    clean();
+}
+
 static int make(void **state)
 {
     bytes = malloc(N);
@@ -272,6 +289,7 @@ int main(void)
         cmocka_unit_test(space_is_taken_first),
         cmocka_unit_test(writers_that_have_no_such_way),
         cmocka_unit_test(scratch),
+        cmocka_unit_test(files_are_asked_for_ahead),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, make, drop);

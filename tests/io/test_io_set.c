@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "io/io.h"
 #include "io_fail.h"
 
 static void spit_text(const char *name, const char *text)
@@ -161,6 +162,7 @@ static void paths_of_sets(void **state)
     assert_int_equal(chdir(folder), 0);
     OK(tn_file_open(&f, "m.index.json"));
     assert_string_equal(tn_file_path(f, 0), "m-1.safetensors");
+    assert_int_equal(tni_file_in_memory(f, 0), tni_file_in_memory(f, -1));
     assert_null(tn_file_path(f, -1));
     assert_null(tn_file_path(f, 4));
     size_t need = 1;

@@ -144,6 +144,10 @@ static void what_is_refused(void **state)
     }
     assert_int_equal(tn_slice_text(&v, &t, NULL), TN_ENULL);
     assert_int_equal(tn_slice_text(NULL, &t, "0"), TN_ENULL);
+    assert_int_equal(tn_slice_text(&v, NULL, "0"), TN_ENULL);
+    tn_tensor large = t;
+    large.stride[0] = large.stride[1] = INT64_MAX / 2;
+    assert_int_equal(tn_slice_text(&v, &large, "0"), TN_EOVERFLOW);
     assert_int_equal(tn_slice_text(&v, &t, "[0, 5]"), TN_EARG);
     assert_string_equal(tn_error(), "slice_text: index 5 of axis 1 is out of range [-5, 5)");
 

@@ -204,12 +204,49 @@ static void sources_broadcast_to_dst(void **state)
     }
 }
 
+/* Operands may have names of their own; each is named where it fails. */
+static void operands_have_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"out", "a", "b"};
+    tn_tensor dst = matrix(), a = matrix(), b = matrix();
+    const tn_tensor *srcs[] = {&a, &b};
+    dst.data = cells + 32;
+    tni_call call = {.name = "x",
+                     .dst = &dst,
+                     .n = 2,
+                     .srcs = srcs,
+                     .names = names,
+                     .shapes = tni_call_same_shapes};
+    b.shape[1] = 4;
+    assert_int_equal(tni_check_call(&call), TN_ESHAPE);
+    assert_string_equal(tn_error(), "x: b: axis 1: got extent 4, expected 3");
+    call.names = NULL;
+    assert_int_equal(tni_check_call(&call), TN_ESHAPE);
+    assert_string_equal(tn_error(), "x: src 1: axis 1: got extent 4, expected 3");
+    call.names = names;
+    a.shape[1] = 4;
+    assert_int_equal(tni_check_call(&call), TN_ESHAPE);
+    assert_string_equal(tn_error(), "x: out: axis 1: got extent 3, expected 4");
+    dst.flags = TN_READONLY;
+    assert_int_equal(tni_check_call(&call), TN_EARG);
+    assert_string_equal(tn_error(), "x: out is read-only (TN_READONLY)");
+    assert_int_equal(tni_check_disjoint(&a, &b, false, "x", names), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "x: out and a share bytes");
+    assert_int_equal(tni_check_disjoint(&a, &b, false, "x", NULL), TN_EOVERLAP);
+    assert_string_equal(tn_error(), "x: dst and src share bytes");
+    assert_int_equal(tni_call_sizes(&call), TN_OK);
+    b.stride[0] = b.stride[1] = INT64_MAX / 2;
+    assert_int_equal(tni_call_sizes(&call), TN_EOVERFLOW);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_come_in_order),
         cmocka_unit_test(calls_of_other_kinds),
         cmocka_unit_test(sources_broadcast_to_dst),
+        cmocka_unit_test(operands_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
