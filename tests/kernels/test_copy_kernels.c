@@ -282,7 +282,7 @@ static void try_rows_carried(const tni_copy_kernels *k, int w, char *d, const ch
 /* The extents that are tried beside every tail: below, at and above the sizes of blocks. */
 static const int64_t beside[] = {1,  2,  3,  4,  5,  6,  7,  8,  9, 10,
                                  11, 12, 13, 14, 15, 16, 17, 33, 64};
-enum { BESIDE = sizeof beside / sizeof *beside, TAILS = 64, STEP = TEST_WATCHED ? 21 : 1 };
+enum { BESIDE = sizeof beside / sizeof *beside, TAILS = 64, STEP = TEST_WATCHED ? 37 : 1 };
 
 typedef void (*kernel_test)(const tni_copy_kernels *k, int w);
 

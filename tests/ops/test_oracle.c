@@ -10,7 +10,7 @@
 #include "trial_ops.h"
 #include "trial_reduce.h"
 
-enum { USUAL_CALLS = TEST_WATCHED ? 50000 : 1000000 };
+enum { USUAL_CALLS = TEST_WATCHED ? 30000 : 1000000 };
 
 /* ---- the program ---- */
 
