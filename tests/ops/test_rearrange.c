@@ -198,6 +198,23 @@ static void shared_sets_are_whole_lines(void **state)
     }
 }
 
+/* Source rows that neither L1 nor L2 holds are packed, in every width whose lines are several elements;
+ * rows that L1 holds are not. */
+static void shared_sets_are_packed(void **state)
+{
+    (void)state;
+    for (int w = 0; w < 4; w++)
+        for (int shared = 0; shared < 2; shared++) {
+            const int64_t n = (32768 + (shared ? 0 : 192)) >> w, shape[] = {n, 8192};
+            tn_tensor d = layout_of(dtype_of_width[w], 2, shape, "01");
+            tn_tensor s = layout_of(dtype_of_width[w], 2, shape, "10");
+            tni_copy c;
+            tni_copy_plan_at(&c, &d, &s, 16);
+            if (c.beyond && c.packs != shared)
+                fail_msg("%d bytes, %d: %s", 1 << w, shared, c.way->name);
+        }
+}
+
 /* Beyond the cache, rows that are whole lines leave from registers; others do where two lines
  * can be shuffled into one (short rows that join, where a line is one vector), and through a
  * buffer where not; narrow elements of source rows that begin anywhere go other ways. */
@@ -391,6 +408,7 @@ int main(void)
         cmocka_unit_test(every_way_in_every_width),
         cmocka_unit_test(short_axes_are_indexed),
         cmocka_unit_test(shared_sets_are_whole_lines),
+        cmocka_unit_test(shared_sets_are_packed),
         cmocka_unit_test(lines_are_whole),
         cmocka_unit_test(any_address_has_its_way),
         cmocka_unit_test(threads_share_out_the_outside),
