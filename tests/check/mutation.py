@@ -33,10 +33,11 @@ KNOWN = ROOT / "tests" / "check" / "mutation_survivors.txt"
 LEAST = {"core": 95, "view": 95, "io": 95}  # percent
 MODULES = {  # tests of a module, the quick ones first
     "core": ["core", "view_errors", "core_half"],
-    "view": ["view_errors", "view_examples", "slice_text", "view_print", "view_shape",
-             "view_reshape", "view_overlap", "view_oracle"],
+    "view": ["view_errors", "view_call", "view_arguments", "view_examples", "slice_text",
+             "view_print", "view_shape", "view_reshape", "view_overlap", "view_oracle"],
     "io": ["io_reference", "io_json", "io_gguf", "io_npy", "io_npz", "io_safetensors", "io_zip",
-           "io_open", "io_writer", "io_memory", "io_fetch", "io_quant", "io_pt", "io_set",
+           "io_open", "io_writer", "io_memory", "io_fetch", "io_quant", "io_pt", "io_pt_archive",
+           "io_set", "io_gguf_write", "io_queue", "io_direct",
            "faults_memory", "faults_io", "io_copy", "io_npz_members", "io_damaged", "io_save",
            "io_save_faults"],
 }
@@ -234,7 +235,17 @@ def sample(everything, known, module, seed):
     return sorted(own, key=lambda m: hashlib.sha256(f"{seed} {m.name}".encode()).digest())
 
 
+def check_tests():
+    """Every test of a module is in its list: a new one kills mutants, too."""
+    for module, names in MODULES.items():
+        there = {p.stem[len("test_"):] for p in (ROOT / "tests" / module).glob("test_*.c")}
+        missed = there - set(names) - {"faults_command"}
+        if missed:
+            sys.exit(f"{module}: not in MODULES: {', '.join(sorted(missed))}")
+
+
 def main():
+    check_tests()
     words = argparse.ArgumentParser()
     words.add_argument("--all", action="store_true")
     words.add_argument("--listed", action="store_true")
