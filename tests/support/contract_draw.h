@@ -181,7 +181,8 @@ static inline void draw_matmul(rng *r, draw_case *c, double most)
     double work = 1;
     c->n = 2;
     for (const char *l = "jikyx"; *l; l++) {
-        int64_t n = pick(r, next(r) % 16 != 0, next(r) % 4 ? 6 : 40);
+        const int64_t most_here = next(r) % 4 ? 6 : 40, least = next(r) % 16 != 0;
+        int64_t n = pick(r, least, most_here);
         while (n > 1 && work * (double)n > most)
             n /= 2;
         c->extent[(int)*l] = n;

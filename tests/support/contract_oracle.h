@@ -107,7 +107,8 @@ static inline void oracle_fill(rng *r, const tn_tensor *t, bool wrap)
     do {
         char *e = element(t, at);
         for (size_t i = 0; i < tn_dtype_size(t->dtype); i += tn_dtype_size(part)) {
-            const float f = (float)pick(r, -64, 64) / (float)(1 << pick(r, 0, 4));
+            const int64_t over = pick(r, -64, 64), shift = pick(r, 0, 4); /* in this order */
+            const float f = (float)over / (float)(1 << shift);
             const double d = f;
             const uint64_t bits = wrap ? next(r) : (uint64_t)pick(r, 0, 64);
             const uint16_t half = part == TN_F16 ? tni_f16_of_f32(f) : tni_bf16_of_f32(f);
