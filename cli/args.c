@@ -137,6 +137,12 @@ int options_before(int argc, char **argv)
     return i;
 }
 
+/* Plans of results, which have names, are explained in JSON, too. */
+static bool explains(const command *c, const struct option *o)
+{
+    return o->bit == OPT_JSON && (c->options & OPT_NAME);
+}
+
 int read_args(args *a, const command *c, int argc, char **argv)
 {
     bool no_more = false;
@@ -150,7 +156,7 @@ int read_args(args *a, const command *c, int argc, char **argv)
         const char *equals = word[0] && word[1] == '-' ? strchr(word, '=') : NULL;
         size_t len = equals ? (size_t)(equals - word) : strlen(word);
         const struct option *o = find_option(word, len);
-        bool known = o && (c->options & o->bit);
+        bool known = o && ((c->options & o->bit) || (a->explain && explains(c, o)));
         if (no_more || !is_option(word) || (c->text_first && a->n == 0 && !known)) {
             a->operands[a->n++] = word;
             continue;

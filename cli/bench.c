@@ -13,11 +13,11 @@ typedef struct setting {
     tn_dtype dtype;
     int ndim;
     int64_t shape[6];
-    int axes[6]; /* of a permutation */
+    int axes[6]; /* a permutation */
     tn_status (*run)(const struct setting *s, const tn_tensor *dst, const tn_tensor *a,
                      const tn_tensor *b);
     int operands;
-    tn_dtype to; /* of the result, if not dtype */
+    tn_dtype to; /* dtype of the result, if not the same */
 } setting;
 
 static tn_status rearrange(const setting *s, const tn_tensor *dst, const tn_tensor *a,

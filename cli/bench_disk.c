@@ -17,7 +17,7 @@ enum { BLOCK = 8 << 20, ALIGN = 4096, ROUNDS = 3 };
 typedef struct disk {
     const args *a;
     char in[512], out[512];
-    int64_t rows, columns; /* of u32 */
+    int64_t rows, columns; /* of the matrix of u32 */
     char *block;           /* aligned */
 } disk;
 
@@ -25,7 +25,7 @@ typedef struct disk_case {
     const char *name;
     double goal;
     int64_t max_mem;
-    int axes[4]; /* of (64, rows / 64, 32, columns / 32), or the two of the matrix */
+    int axes[4]; /* permutation of (64, rows / 64, 32, columns / 32), or of the matrix */
     int ndim;
     tn_dtype to; /* a cast */
     bool pad;

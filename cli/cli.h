@@ -27,11 +27,11 @@ enum { DONE = 0, FAILED = 1, USAGE = 2 };
             return try_code;                                                                   \
     } while (0)
 
-/* A library call; a failure is its sentence. */
+/* A library call; a failure is its sentence, which begins with the command's name. */
 #define LIB(call)                                                                              \
     do {                                                                                       \
         if ((call) != TN_OK)                                                                   \
-            return fail("%s", tn_error());                                                     \
+            return fail_call(#call);                                                           \
     } while (0)
 
 /* ---- commands (commands.c), and what they are called with (args.c) ---- */
@@ -125,7 +125,7 @@ typedef struct command {
         text_first; /* the first argument may begin with a minus, if it is no option as it is */
     bool whole_file;  /* takes every tensor of a file without --tensors */
     bool dequantises; /* reads quantised tensors as f32 */
-    bool new_axis;    /* of joins: along an axis that the inputs lack */
+    bool new_axis;    /* joins: along an axis that the inputs lack */
     bool prints;      /* without -o a small result is printed */
 } command;
 
@@ -184,7 +184,9 @@ int run_demo(const args *a);
 /* ---- saying what went wrong, and numbers as text (text.c) ---- */
 
 int fail(const char *fmt, ...) PRINTF(1, 2);
+int fail_call(const char *call); /* call begins with the name of a library call: "tn_slice(" */
 void set_error_subject(const char *path); /* the file that failures are about, or NULL */
+void set_error_command(const char *name); /* the command that runs */
 int usage(const args *a, const char *fmt, ...) PRINTF(2, 3);
 
 /* "4.6 MB" of bytes, "(2, 3)" of a shape, an escaped JSON text of UTF-8 on out. */
@@ -231,7 +233,7 @@ typedef struct source {
     tn_file *f;
     char *path;    /* without the name of a tensor */
     int64_t which; /* the tensor that was named, or -1 */
-    int fd;        /* of standard input, or -1 */
+    int fd;        /* copy of standard input, or -1 */
 } source;
 
 typedef struct input {
@@ -239,7 +241,7 @@ typedef struct input {
     int64_t i;
     tn_tensor t;       /* places in the file, or memory */
     bool in_memory;    /* compressed, and unpacked there; or a number */
-    bool quantised;    /* of .gguf: read as f32 */
+    bool quantised;    /* in .gguf: read as f32 */
     bool spilled;      /* compressed, and unpacked to a temporary file */
     tn_file *unpacked; /* that file, unless it is only looked at */
     int fd;
@@ -269,19 +271,19 @@ enum { MOST_PARAMS = 8, MOST_OPERANDS = 3 };
 typedef struct recipe {
     tn_stream job;
     tn_stream_source *sources;
-    const input **inputs; /* of the sources, one by one */
+    const input **inputs; /* the input of each source */
     int capacity;
     tn_stream_fill fill;
-    char value[16]; /* of fill */
-    int64_t work;   /* its sources tell progress_at of this many bytes; 0: the job does */
+    char value[16]; /* what fill repeats */
     tn_stream_eval eval;
-    tn_expr *expr;  /* of eval; owned */
+    tn_expr *expr;  /* what eval computes; owned */
     const char *op; /* the only step of expr, or NULL */
     tn_stream_reduce reduce;
     tn_stream_scan scan;
     tn_stream_sort sort;
     tn_stream_take take;
-    int axes[TN_MAX_NDIM]; /* of reduce */
+    tn_stream_einsum einsum;
+    int axes[TN_MAX_NDIM]; /* axes of reduce */
     double params[MOST_PARAMS];
     input numbers[MOST_OPERANDS]; /* operands that are no files */
     char number_bytes[MOST_OPERANDS][16];
@@ -297,12 +299,7 @@ void recipe_free(recipe *r);
 int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
                    const input *const *from);
 
-/* Run an expression with reductions of n tensors; out is its result, text what it was parsed
- * from. */
-int eval_reductions(const args *a, const char *text, const tn_expr *expr, const tn_tensor *out,
-                    int n, const tn_tensor *const *ts, const input *const *from);
-
-/* Bytes that progress counts. */
+/* Bytes that progress counts; -1: the job says how many. */
 int64_t recipe_work(const recipe *r);
 
 /* Run a job without -o and print its result. */
@@ -329,7 +326,7 @@ typedef struct out_format {
     const char *suffix;
     bool many;         /* tensors have names: -o x.npz:name */
     bool widest_first; /* so that each is aligned */
-    bool metadata;     /* of tenon meta --set */
+    bool metadata;     /* it has the metadata of tenon meta --set */
     bool values;       /* key-values of --kv */
 } out_format;
 
@@ -442,13 +439,21 @@ int explain_expr(const args *a, const tn_expr *expr, const tn_tensor *out, int n
 
 /* Tensors of a command on many: each is counted, then their sum is said. */
 void explain_count(const recipe *r, bool changed);
-void explain_sum(void);
+void explain_sum(const args *a);
+
+/* What tenon stats would do. */
+int explain_stats(const args *a, const recipe *r, const char *name);
+
+/* A tensor as JSON; name NULL: without one. */
+void json_tensor(const char *path, const char *name, const tn_tensor *t);
 
 /* ---- progress (progress.c) ---- */
 
-void progress_start(const args *a, int64_t total);
-void progress_at(int64_t done); /* bytes of the present tensor */
-void progress_next(void);       /* it is complete */
+void progress_start(const args *a, int64_t total); /* bytes; -1: the job says how many */
+void progress_at(int64_t done);                    /* bytes of the present tensor */
+
+void progress_of(int64_t done, int64_t total); /* the same, by a job that says how many */
+void progress_next(void);                      /* it is complete */
 void progress_end(void);
 
 double seconds(void);

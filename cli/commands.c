@@ -128,7 +128,8 @@ const command commands[] = {
      "    tenon sort -a 0 --indices in.npy -o order.npy\n"},
     {"take", "-a AXIS INDEX IN -o OUT", "choose indices of an axis, as an embedding does",
      OPT_RESULT | OPT_AXIS, run_take, .more =
-     "INDEX is a file of integers; negative ones count from the end.  Its axes replace AXIS.\n\n"
+     "INDEX is a file of integers; negative ones count from the end.  Its axes replace AXIS.\n"
+     "All of INDEX is read into memory; the rest of --max-mem is for IN and OUT.\n\n"
      "    tenon take -a 0 tokens.npy model.safetensors:wte.weight -o rows.npy\n"},
     {"stats", "FILE...", "min, max, mean, std, zeros, NaN and infinities of tensors",
      OPT_JSON | OPT_TENSORS | OPT_DTYPE | OPT_BINS | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
@@ -212,8 +213,10 @@ const command commands[] = {
     {"explain", "COMMAND ...", "say what a command would do",
      0, NULL, .more =
      "View or copy, the plan, bytes read and written, memory, predicted time.\n"
-     "Nothing is written; -o may be left out.\n\n"
-     "    tenon explain permute 2,0,1 in.npy -o out.npy\n"},
+     "Nothing is written; -o may be left out.  With --json each tensor is one JSON object on\n"
+     "a line: facts of the stream, and the plan of the same work in memory.\n\n"
+     "    tenon explain permute 2,0,1 in.npy -o out.npy\n"
+     "    tenon explain reduce sum -a 0 in.npy --json | jq .stream.way\n"},
     {"bench", "", "measure this machine and the standard cases",
      OPT_JSON | OPT_QUICK | OPT_DISK, run_bench, .more =
      "Every figure stands beside the limits for as many bytes in the same run: memcpy by\n"

@@ -45,6 +45,7 @@ typedef struct operands {
     tn_op op;
     int n;
     const input *files[MOST_OPERANDS];
+    const char *about; /* what failures are about, where they have no subject */
 } operands;
 
 /* The dtype of fractions beside integers: the smaller of two that holds them exactly. */
@@ -146,8 +147,11 @@ static int build_op(const args *a, const operands *o, recipe *r)
         ts[i] = &from[i]->t;
         in[i] = ts[i]->dtype;
     }
-    if (tn_op_result(o->op, in, o->n, &out) != TN_OK)
-        return fail("%s: %s", a->operands[1], tn_error());
+    if (tn_op_result(o->op, in, o->n, &out) != TN_OK) {
+        if (o->about)
+            set_error_subject(o->about);
+        return fail_call("tn_op_result");
+    }
     if (tn_broadcast_shape(o->n, ts, &ndim, shape) != TN_OK)
         return no_broadcast(a, o->n, ts);
     TRY(op_text(a, o->op, text, sizeof text));
@@ -170,7 +174,7 @@ static int build_op_of_one(const args *a, const input *in, recipe *r)
 
 static int run_files(const args *a, tn_op op)
 {
-    operands o = {.op = op, .n = a->n - 1};
+    operands o = {.op = op, .n = a->n - 1, .about = a->operands[1]};
     source sources[MOST_OPERANDS];
     input inputs[MOST_OPERANDS];
     recipe r = {0};

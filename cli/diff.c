@@ -300,7 +300,7 @@ static int compare_files(comparison *c)
     for (int64_t i = 0; i < c->n; i++) {
         tn_tensor t;
         if (c->rows[i].what == SAME && diff_describe(&c->s[0], c->rows[i].a, &t))
-            bytes += tn_numel(&t); /* of the job's result, u8 */
+            bytes += tn_numel(&t); /* the job's result is u8 */
     }
     progress_start(c->a, c->a->structure ? 0 : bytes);
     for (int64_t i = 0; i < c->n; i++)

@@ -2,9 +2,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "einsum.h"
+#include "cli.h"
 
-static int describe_result(einsum_job *e)
+/* One source. */
+typedef struct factor {
+    source s;
+    input in;
+    bool opened;
+} factor;
+
+typedef struct einsum_job {
+    const char *spec;
+    int n;
+    factor f[TN_EINSUM_SOURCES];
+    recipe r;
+} einsum_job;
+
+static int build_einsum(einsum_job *e)
 {
     const tn_tensor *srcs[TN_EINSUM_SOURCES];
     int64_t shape[TN_MAX_NDIM];
@@ -15,69 +29,40 @@ static int describe_result(einsum_job *e)
         LIB(tn_promote(&dtype, dtype, srcs[k]->dtype));
     }
     LIB(tn_einsum_shape(e->spec, e->n, srcs, &ndim, shape));
-    LIB(tn_init(&e->out, NULL, dtype, ndim, shape));
-    return einsum_match(e);
-}
-
-/* The plan of a tile that is whole. */
-static int plan_tile(const einsum_job *e, tn_plan **plan)
-{
-    tn_tensor dst, parts[TN_EINSUM_SOURCES];
-    const tn_tensor *srcs[TN_EINSUM_SOURCES];
-    LIB(tn_init(&dst, NULL, e->out.dtype, e->out.ndim, e->tile));
-    for (int k = 0; k < e->n; k++) {
-        const tn_tensor *t = &e->f[k].in.t;
-        int64_t shape[TN_MAX_NDIM];
-        for (int i = 0; i < t->ndim; i++)
-            shape[i] = e->f[k].of[i] < 0 ? 1 : e->tile[e->f[k].of[i]];
-        LIB(tn_init(&parts[k], NULL, t->dtype, t->ndim, shape));
-        srcs[k] = &parts[k];
-    }
-    LIB(tn_plan_einsum(plan, &dst, e->spec, e->n, srcs));
+    LIB(tn_init(&e->r.job.out, NULL, dtype, ndim, shape));
+    e->r.job.recipe = TN_STREAM_EINSUM;
+    e->r.einsum.spec = e->spec;
+    for (int k = 0; k < e->n; k++)
+        TRY(recipe_add(&e->r, srcs[k], &e->f[k].in, NULL));
     return DONE;
 }
 
-static void print_tensor_json(const char *path, const tn_tensor *t)
-{
-    printf("{\"path\": ");
-    json_text(stdout, path ? path : "");
-    printf(", \"dtype\": \"%s\", \"shape\": [", tn_dtype_name(t->dtype));
-    for (int i = 0; i < t->ndim; i++)
-        printf("%s%lld", i ? ", " : "", (long long)t->shape[i]);
-    printf("], \"bytes\": %lld}", (long long)tn_nbytes(t));
-}
+/* ---- explain ---- */
 
-static int explain_json(const args *a, const einsum_job *e)
+static void explain_json(const args *a, const einsum_job *e, const tn_stream_facts *facts,
+                         const tn_facts *tile, const char *plan)
 {
-    char text[8192] = "";
-    tn_plan *plan;
-    TRY(plan_tile(e, &plan));
-    const tn_status status = tn_plan_json(plan, text, sizeof text);
-    tn_plan_free(plan);
-    LIB(status);
     printf("{\"command\": \"einsum\", \"text\": ");
     json_text(stdout, e->spec);
     printf(", \"in\": [");
     for (int k = 0; k < e->n; k++) {
         fputs(k ? ", " : "", stdout);
-        print_tensor_json(e->f[k].in.from->path, &e->f[k].in.t);
+        json_tensor(e->f[k].in.from->path, NULL, &e->f[k].in.t);
     }
     printf("], \"out\": ");
-    print_tensor_json(a->out, &e->out);
+    json_tensor(a->out, NULL, &e->r.job.out);
     printf(", \"tile\": [");
-    for (int i = 0; i < e->out.ndim; i++)
-        printf("%s%lld", i ? ", " : "", (long long)e->tile[i]);
-    printf("], \"boxes\": %.0f, \"blas\": \"%s\",\n \"plan\": %s}\n", einsum_boxes(e),
-           tn_blas(), text);
-    return DONE;
+    for (int i = 0; i < tile->ndim; i++)
+        printf("%s%lld", i ? ", " : "", (long long)tile->shape[i]);
+    printf("], \"boxes\": %lld, \"blas\": \"%s\",\n \"plan\": %s}\n", (long long)facts->boxes,
+           tn_blas(), plan);
 }
 
-static int explain_einsum(const args *a, const einsum_job *e)
+static void explain_text(const args *a, const einsum_job *e, const tn_stream_facts *facts,
+                         const tn_facts *tile)
 {
     char shape[512], bytes[32];
-    const double boxes = einsum_boxes(e);
-    if (a->json)
-        return explain_json(a, e);
+    const tn_tensor *out = &e->r.job.out;
     printf("einsum %s\n", e->spec);
     for (int k = 0; k < e->n; k++) {
         const input *in = &e->f[k].in;
@@ -89,41 +74,38 @@ static int explain_einsum(const args *a, const einsum_job *e)
     }
     printf("  out     ");
     print_name(a->out ? a->out : "(no -o)");
-    printf(": %s %s, %s\n", tn_dtype_name(e->out.dtype),
-           shape_text(shape, e->out.ndim, e->out.shape),
-           bytes_text(bytes, (double)tn_nbytes(&e->out)));
-    printf("  tile    %s, in %.0f box%s\n", shape_text(shape, e->out.ndim, e->tile), boxes,
-           boxes == 1 ? "" : "es");
+    printf(": %s %s, %s\n", tn_dtype_name(out->dtype), shape_text(shape, out->ndim, out->shape),
+           bytes_text(bytes, (double)tn_nbytes(out)));
+    printf("  tile    %s, in %lld box%s\n", shape_text(shape, tile->ndim, tile->shape),
+           (long long)facts->boxes, facts->boxes == 1 ? "" : "es");
     printf("  read    %s at most: a source is read again for each box that needs it\n",
-           bytes_text(bytes, (double)einsum_work(e)));
-    printf("  write   %s\n", bytes_text(bytes, (double)tn_nbytes(&e->out)));
+           bytes_text(bytes, (double)facts->read));
+    printf("  write   %s\n", bytes_text(bytes, (double)tn_nbytes(out)));
     printf("  blas    %s\n", tn_blas());
+}
+
+static int explain_einsum(const args *a, const einsum_job *e)
+{
+    char text[8192] = "";
+    const tn_stream job = recipe_job(&e->r, a, NULL);
+    tn_stream_facts facts;
+    tn_facts tile;
+    tn_plan *plan;
+    LIB(tn_stream_plan(&job, &facts));
+    LIB(tn_stream_in_memory(&plan, &job));
+    tn_status status = tn_plan_facts(&tile, plan);
+    if (status == TN_OK && a->json)
+        status = tn_plan_json(plan, text, sizeof text);
+    tn_plan_free(plan);
+    LIB(status);
+    if (a->json)
+        explain_json(a, e, &facts, &tile, text);
+    else
+        explain_text(a, e, &facts, &tile);
     return DONE;
 }
 
-static int make_result(const args *a, einsum_job *e)
-{
-    recipe r = {0};
-    TRY(describe_result(e));
-    einsum_cut(e, a->max_mem);
-    if (a->explain)
-        return explain_einsum(a, e);
-    int code = recipe_of_view(&r, &e->out, &e->f[0].in);
-    if (code == DONE) {
-        r.sources[0] = (tn_stream_source){.read = einsum_box, .user = e, .view = e->out};
-        r.work = einsum_work(e);
-        r.job.threads = 1;
-        r.job.box = 1;
-        for (int i = e->along < 0 ? 0 : e->along; i < e->out.ndim; i++) {
-            /* at most one index of the axes before: a tile is the same in every box */
-            const int64_t n = e->out.shape[i];
-            r.job.box *= i > e->along || e->box > n / e->tile[i] ? n : e->box * e->tile[i];
-        }
-        code = run_recipe(a, &r, &e->f[0].in);
-    }
-    recipe_free(&r);
-    return code;
-}
+/* ---- the command ---- */
 
 int run_einsum(const args *a)
 {
@@ -144,18 +126,17 @@ int run_einsum(const args *a)
         f->opened = code == DONE;
     }
     if (code == DONE)
-        code = make_result(a, e);
+        code = build_einsum(e);
+    if (code == DONE)
+        code = a->explain ? explain_einsum(a, e) : run_recipe(a, &e->r, &e->f[0].in);
+    recipe_free(&e->r);
     for (int k = 0; k < e->n; k++) {
         factor *f = &e->f[k];
-        tn_free(&f->window);
-        tn_free(&f->tile);
         if (f->opened) {
             close_input(&f->in);
             close_source(&f->s);
         }
     }
-    tn_free(&e->sums);
-    tn_free(&e->addend);
     free(e);
     return code;
 }

@@ -129,32 +129,27 @@ static void close_operands(eval_job *e)
 
 /* ---- the command ---- */
 
-static int describe_result(eval_job *e, bool *reduces)
+static int describe_result(eval_job *e)
 {
     tn_dtype dtype;
-    int ndim, common;
-    int64_t shape[TN_MAX_NDIM], extents[TN_MAX_NDIM];
+    int ndim;
+    int64_t shape[TN_MAX_NDIM];
     if (tn_expr_result(e->expr, e->n, e->ts, &dtype, &ndim, shape) != TN_OK)
         return fail_text(e->text);
     LIB(tn_init(&e->out, NULL, dtype, ndim, shape));
-    LIB(tn_broadcast_shape(e->n, e->ts, &common, extents));
-    *reduces = ndim != common;
     return DONE;
 }
 
 static int make_result(const args *a, eval_job *e)
 {
-    bool reduces = false;
     recipe r = {0};
     const input *from[TN_EXPR_NAMES];
     TRY(open_operands(a, e));
-    TRY(describe_result(e, &reduces));
+    TRY(describe_result(e));
     if (a->explain)
         return explain_expr(a, e->expr, &e->out, e->n, e->ts);
     for (int k = 0; k < e->n; k++)
         from[k] = &e->of[k]->in;
-    if (reduces)
-        return eval_reductions(a, e->text, e->expr, &e->out, e->n, e->ts, from);
     tn_expr *expr = e->expr;
     e->expr = NULL; /* the recipe's now */
     int code = recipe_of_expr(&r, expr, e->n, e->ts, from);

@@ -40,10 +40,21 @@ static double copy_speed(void)
     return best;
 }
 
+/* Bytes of the index of a take, which is in memory. */
+static double index_bytes(const recipe *r)
+{
+    return r->job.recipe == TN_STREAM_TAKE ? (double)tn_nbytes(r->take.index) : 0;
+}
+
 static void print_inputs(const recipe *r)
 {
     char shape[512], bytes[32];
     const input *last = NULL;
+    if (r->job.recipe == TN_STREAM_TAKE) {
+        const tn_tensor *t = r->take.index;
+        printf("  index   %s %s, %s, read into memory first\n", tn_dtype_name(t->dtype),
+               shape_text(shape, t->ndim, t->shape), bytes_text(bytes, index_bytes(r)));
+    }
     for (int i = 0; i < r->job.n; i++) {
         const input *in = r->inputs[i];
         if (in == last)
@@ -67,20 +78,18 @@ static void print_inputs(const recipe *r)
     }
 }
 
-/* The first line of the plan that carries src to a dense tensor. */
-static void print_plan(const tn_tensor *view)
+/* The first line of the plan of the job in memory, and why; of a sort or a take there is none. */
+static void print_plan(const tn_stream *job)
 {
-    tn_tensor dst;
     tn_plan *plan = NULL;
+    tn_facts facts;
     char text[512];
-    if (tn_init(&dst, NULL, view->dtype, view->ndim, view->shape) != TN_OK)
+    if (tn_stream_in_memory(&plan, job) != TN_OK)
         return;
-    tn_tensor src = *view;
-    src.data = NULL;
-    if (tn_plan_rearrange(&plan, &dst, &src) != TN_OK)
-        return;
-    if (tn_plan_explain(plan, text, sizeof text) == TN_OK)
-        printf("  plan    %.*s\n", (int)strcspn(text, "\n"), text);
+    if (tn_plan_explain(plan, text, sizeof text) == TN_OK &&
+        tn_plan_facts(&facts, plan) == TN_OK)
+        printf("  plan    %.*s%s%s\n", (int)strcspn(text, "\n"), text, *facts.why ? ": " : "",
+               facts.why);
     tn_plan_free(plan);
 }
 
@@ -90,7 +99,15 @@ static bool casts(const recipe *r)
            r->sources[0].view.dtype != r->job.out.dtype;
 }
 
-static void print_how(const recipe *r, const tn_stream_facts *facts)
+static void print_boxes(const tn_stream_facts *facts)
+{
+    printf("  how     %s: %lld box%s of up to %lld elements%s\n", facts->recipe,
+           (long long)facts->boxes, facts->boxes == 1 ? "" : "es", (long long)facts->box,
+           !strcmp(facts->way, "temporary file") ? ", by a temporary file" : "");
+    printf("  way     %s: %s\n", facts->way, tn_stream_why(facts));
+}
+
+static void print_how(const recipe *r, const tn_stream *job, const tn_stream_facts *facts)
 {
     int n = r->job.n;
     const char *s = n == 1 ? "" : "s";
@@ -101,9 +118,7 @@ static void print_how(const recipe *r, const tn_stream_facts *facts)
         printf("  how     %s over %d operand%s, block by block\n", r->op ? r->op : "eval", n,
                s);
     else if (!copy)
-        printf("  how     %s: %lld box%s of up to %lld elements%s\n", facts->recipe,
-               (long long)facts->boxes, facts->boxes == 1 ? "" : "es", (long long)facts->box,
-               !strcmp(facts->way, "temporary file") ? ", by a temporary file" : "");
+        print_boxes(facts);
     else if (ordered)
         printf("  how     a view: the elements are in order, read and written %s\n",
                casts(r) ? "block by block" : "as they are");
@@ -113,8 +128,8 @@ static void print_how(const recipe *r, const tn_stream_facts *facts)
     if (casts(r))
         printf("  cast    %s to %s\n", tn_dtype_name(r->sources[0].view.dtype),
                tn_dtype_name(r->job.out.dtype));
-    if (n && copy && !ordered)
-        print_plan(&r->sources[0].view);
+    if (n && !ordered && r->job.recipe != TN_STREAM_EVAL)
+        print_plan(job);
 }
 
 /* Bytes of what is compressed and goes, as a whole, into memory or into a temporary file. */
@@ -133,7 +148,7 @@ static double unpacked(const recipe *r, bool spilled)
 /* Bytes that are read: repeated axes count once, numbers not, compressed tensors whole. */
 static double bytes_read(const recipe *r)
 {
-    double all = unpacked(r, false) + unpacked(r, true);
+    double all = unpacked(r, false) + unpacked(r, true) + index_bytes(r);
     for (int i = 0; i < r->job.n; i++) {
         const tn_tensor *v = &r->sources[i].view;
         double n = (double)tn_dtype_size(v->dtype);
@@ -172,9 +187,9 @@ void explain_count(const recipe *r, bool changed)
     sum.time += predicted(r);
 }
 
-void explain_sum(void)
+void explain_sum(const args *a)
 {
-    if (sum.n < 2)
+    if (sum.n < 2 || a->json)
         return;
     printf("all %lld tensors, %lld of them as above\n", (long long)sum.n,
            (long long)sum.changed);
@@ -204,16 +219,93 @@ int explain_expr(const args *a, const tn_expr *expr, const tn_tensor *out, int n
     return DONE;
 }
 
+/* ---- JSON ---- */
+
+void json_tensor(const char *path, const char *name, const tn_tensor *t)
+{
+    printf("{\"path\": ");
+    json_text(stdout, path ? path : "");
+    if (name) {
+        printf(", \"name\": ");
+        json_text(stdout, name);
+    }
+    printf(", \"dtype\": \"%s\", \"shape\": [", tn_dtype_name(t->dtype));
+    for (int i = 0; i < t->ndim; i++)
+        printf("%s%lld", i ? ", " : "", (long long)t->shape[i]);
+    printf("], \"bytes\": %lld}", (long long)tn_nbytes(t));
+}
+
+static void json_inputs(const recipe *r)
+{
+    const input *last = NULL;
+    printf(", \"in\": [");
+    for (int i = 0; i < r->job.n; i++) {
+        const input *in = r->inputs[i];
+        if (in == last)
+            continue;
+        fputs(last ? ", " : "", stdout);
+        const char *name = in->from ? tn_file_name(in->from->f, in->i) : "";
+        json_tensor(in->from ? in->from->path : "", name ? name : "", &in->t);
+        last = in;
+    }
+    printf("]");
+}
+
+/* One object on one line: facts of the stream, and the plan of the job in memory, or null. */
+static int explain_json(const args *a, const recipe *r, const tn_stream *job,
+                        const tn_stream_facts *facts)
+{
+    char stream[1024], text[8192] = "null";
+    tn_plan *plan = NULL;
+    LIB(tn_stream_facts_json(facts, stream, sizeof stream));
+    if (job && tn_stream_in_memory(&plan, job) == TN_OK) {
+        const tn_status status = tn_plan_json(plan, text, sizeof text);
+        tn_plan_free(plan);
+        LIB(status);
+    }
+    printf("{\"command\": \"%s\"", a->command->name);
+    json_inputs(r);
+    if (job) {
+        printf(", \"out\": ");
+        json_tensor(a->out, NULL, &r->job.out);
+    }
+    printf(", \"stream\": %s, \"plan\": %s}\n", stream, text);
+    return DONE;
+}
+
+/* ---- a job ---- */
+
+static void print_head(const args *a, const char *name)
+{
+    printf("%s%s", a->command->name, *name ? " of " : "");
+    print_name(name);
+    printf("\n");
+}
+
+static int print_disk(const tn_stream *job, const tn_stream_facts *facts)
+{
+    char all[1024], text[32];
+    LIB(tn_stream_explain(job, all, sizeof all));
+    const char *time = strstr(all, "about ");
+    printf("  disk    %s: reads of %s, %lld in flight, %s; at 1.4 GB/s %s", facts->way,
+           bytes_text(text, (double)facts->shortest_read), (long long)facts->queue,
+           !strcmp(facts->way, "two-pass") ? "by a temporary file of the input's size"
+           : facts->buffers > 1            ? "two boxes"
+                                           : "one box",
+           time ? time : "\n");
+    return DONE;
+}
+
 int explain_recipe(const args *a, const recipe *r, const char *name, const char *path)
 {
     char shape[512], text[32];
     tn_stream job = recipe_job(r, a, NULL);
     tn_stream_facts facts;
     LIB(tn_stream_plan(&job, &facts));
+    if (a->json)
+        return explain_json(a, r, &job, &facts);
     bool there = path && !a->force && strcmp(path, "-") != 0 && access(path, F_OK) == 0;
-    printf("%s%s", a->command->name, *name ? " of " : "");
-    print_name(name);
-    printf("\n");
+    print_head(a, name);
     print_inputs(r);
     printf("  out     ");
     print_name(path ? path : "(no -o)");
@@ -221,19 +313,25 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
            shape_text(shape, r->job.out.ndim, r->job.out.shape),
            bytes_text(text, (double)tn_nbytes(&r->job.out)),
            there ? "; already exists, needs -f" : "");
-    print_how(r, &facts);
-    if (facts.queue) {
-        char all[1024];
-        LIB(tn_stream_explain(&job, all, sizeof all));
-        const char *time = strstr(all, "about ");
-        printf("  disk    %s: reads of %s, %lld in flight, %s; at 1.4 GB/s %s", facts.way,
-               bytes_text(text, (double)facts.shortest_read), (long long)facts.queue,
-               !strcmp(facts.way, "two-pass") ? "by a temporary file of the input's size"
-               : facts.buffers > 1            ? "two boxes"
-                                              : "one box",
-               time ? time : "\n");
-    }
+    print_how(r, &job, &facts);
+    if (facts.queue)
+        TRY(print_disk(&job, &facts));
     print_cost(bytes_read(r), (double)tn_nbytes(&r->job.out),
-               (double)facts.memory + unpacked(r, false), predicted(r));
+               (double)facts.memory + unpacked(r, false) + index_bytes(r), predicted(r));
+    return DONE;
+}
+
+int explain_stats(const args *a, const recipe *r, const char *name)
+{
+    const tn_stream job = recipe_job(r, a, NULL);
+    tn_stream_facts facts;
+    LIB(tn_stream_stats_plan(&job, a->bins, &facts));
+    if (a->json)
+        return explain_json(a, r, NULL, &facts);
+    const double read = facts.read ? (double)facts.read : bytes_read(r);
+    print_head(a, name);
+    print_inputs(r);
+    print_boxes(&facts);
+    print_cost(read, 0, (double)facts.memory + unpacked(r, false), read / copy_speed());
     return DONE;
 }

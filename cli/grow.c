@@ -103,27 +103,28 @@ static int take_run(tn_tensor *v, int dim, const run *r)
 /* Every combination of one run for each axis is a piece. */
 static int add_products(const input *in, const runs *rs, recipe *r)
 {
-    int64_t index[TN_MAX_NDIM] = {0}, at[TN_MAX_NDIM];
-    int ndim = in->t.ndim, i;
+    int64_t count[TN_MAX_NDIM], unit[TN_MAX_NDIM] = {0}, at[TN_MAX_NDIM];
+    const int ndim = in->t.ndim;
     double pieces = 1;
-    for (i = 0; i < ndim; i++)
-        pieces *= (double)rs[i].n;
+    for (int i = 0; i < ndim; i++) {
+        count[i] = rs[i].n;
+        pieces *= (double)count[i];
+    }
     if (pieces > MOST_PIECES)
         return fail("pad: the border consists of %.0f pieces, at most %d are supported", pieces,
                     MOST_PIECES);
-    if (pieces == 0)
-        return DONE;
-    do {
+    for (int64_t piece = 0; piece < (int64_t)pieces; piece++) {
         tn_tensor v = in->t;
-        for (i = 0; i < ndim; i++) {
-            const run *one = &rs[i].list[index[i]];
-            at[i] = one->to;
-            TRY(take_run(&v, i, one));
+        for (int i = 0; i < ndim; i++) {
+            int64_t number; /* which run: the index of the piece along axis i */
+            unit[i] = 1;
+            LIB(tn_index_to_offset(piece, ndim, count, unit, &number));
+            unit[i] = 0;
+            at[i] = rs[i].list[number].to;
+            TRY(take_run(&v, i, &rs[i].list[number]));
         }
         TRY(recipe_add(r, &v, in, at));
-        for (i = ndim - 1; i >= 0 && ++index[i] == rs[i].n; i--)
-            index[i] = 0;
-    } while (i >= 0);
+    }
     return DONE;
 }
 

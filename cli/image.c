@@ -36,8 +36,8 @@ typedef struct image {
     tn_tensor v; /* (height, width) or (height, width, 3) */
     bool channels, colours, scaled;
     double low, scale;
-    float *values;  /* of a line */
-    uint8_t *bytes; /* of a line, as the file has them */
+    float *values;  /* a line */
+    uint8_t *bytes; /* a line as the file has it */
 } image;
 
 static int choose_axes(const input *in, image *m)

@@ -11,7 +11,7 @@ typedef struct joined {
     source s;
     input in;
     bool open;
-    char *path; /* of a file that is closed again, with the index and the new axis (or -1) */
+    char *path; /* the file, which is closed again; the index and the new axis (or -1) follow */
     int64_t i;
     int new_axis;
 } joined;

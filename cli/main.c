@@ -114,12 +114,13 @@ static char **command_first(int argc, char **argv)
 static int run_found(const command *c, bool explain, int argc, char **argv)
 {
     args a = {.explain = explain, .command = c};
-    if (!c->run || (explain && !(c->options & OPT_OUT)))
+    if (!c->run || (explain && !(c->options & (OPT_OUT | OPT_BINS))))
         return usage(&a, explain ? "only commands that make a file can be explained"
                                  : "missing argument: COMMAND");
     a.operands = malloc((size_t)argc * sizeof *a.operands);
     if (!a.operands)
         return fail("no memory");
+    set_error_command(c->name);
     int code = read_args(&a, c, argc - 1, argv + 1);
     if (code == DONE)
         code = c->run(&a);

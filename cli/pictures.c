@@ -421,7 +421,7 @@ int64_t pictures_subnormal(const pictures *p, const tn_stats *s)
 {
     static const struct {
         tn_dtype dtype;
-        int high; /* of the sign's 15 bits, those of the fraction: an exponent of 0 is below */
+        int high; /* numbers of upper bits below it are subnormal: their exponent is 0 */
         int sign;
     } rows[] = {{TN_F16, 1 << 10, 1 << 15},  {TN_BF16, 1 << 7, 1 << 15},
                 {TN_F32, 1 << 7, 1 << 15},   {TN_F64, 1 << 4, 1 << 15},

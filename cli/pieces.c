@@ -231,76 +231,89 @@ static void drop_loop(nest_piece *p, int k)
     memmove(&p->loops[k], &p->loops[k + 1], (size_t)(--p->nloops - k) * sizeof p->loops[0]);
 }
 
+/* What is behind the first trips of loop k. */
+static flat behind_trips(const flat *f, int k, int64_t trips)
+{
+    flat next = *f;
+    next.at += trips * f->p.loops[k].step;
+    next.p.in_at += trips * f->p.loops[k].in_step;
+    next.p.loops[k].n -= trips;
+    return next;
+}
+
+/* Add a piece whose loops all have axes. */
+static int add_fitted(virtual *to, const flat *f, const int64_t *step)
+{
+    nest_piece p = f->p;
+    int64_t at = f->at;
+    for (int i = 0; i < to->ndim; i++) {
+        p.at[i] = at / step[i];
+        at %= step[i];
+    }
+    for (int i = 0; i < p.nloops; i++)
+        p.loops[i].step /= step[p.loops[i].axis];
+    return virtual_add(to, &p);
+}
+
+static int fit_loops(virtual *to, const flat *f, int k, const int64_t *step);
+
+/* Whole rounds of the axis, of `trips` each, become a loop outside it; what is left a piece of its
+ * own. */
+static int fit_rounds(virtual *to, const flat *f, int k, const int64_t *step, int axis,
+                      int64_t trips)
+{
+    const loop l = f->p.loops[k];
+    const int64_t rounds = l.n / trips;
+    if (rounds) {
+        flat whole = *f;
+        whole.p.loops[k] = (loop){axis, trips, l.step, l.in_step};
+        whole.p.loops[whole.p.nloops++] = (loop){0, rounds, l.step * trips, l.in_step * trips};
+        TRY(fit_loops(to, &whole, k + 1, step));
+    }
+    if (l.n % trips == 0)
+        return DONE;
+    flat rest = behind_trips(f, k, rounds * trips);
+    rest.p.loops[k].axis = axis;
+    return fit_loops(to, &rest, k + 1, step);
+}
+
 /* Give loop k and those behind it axes of the shape, splitting where they cross one. */
 static int fit_loops(virtual *to, const flat *f, int k, const int64_t *step)
 {
-    nest_piece p = f->p;
-    if (k == p.nloops) {
-        int64_t at = f->at;
-        for (int i = 0; i < to->ndim; i++) {
-            p.at[i] = at / step[i];
-            at %= step[i];
-        }
-        for (int i = 0; i < p.nloops; i++)
-            p.loops[i].step /= step[p.loops[i].axis];
-        return virtual_add(to, &p);
-    }
-    const loop l = p.loops[k];
+    const nest_piece *p = &f->p;
+    if (k == p->nloops)
+        return add_fitted(to, f, step);
+    const loop l = p->loops[k];
     int axis = 0;
     while (axis < to->ndim - 1 && (l.step < step[axis] || to->shape[axis] == 1))
         axis++;
     /* from the first to the last element that the loops inside it reach, on one round of the axis */
     int64_t round = to->shape[axis] * step[axis], offset = f->at % round, inside = 0;
-    for (int i = 0; i < p.nloops; i++)
-        if (i != k && p.loops[i].step < l.step)
-            inside += (p.loops[i].n - 1) * p.loops[i].step;
+    for (int i = 0; i < p->nloops; i++)
+        if (i != k && p->loops[i].step < l.step)
+            inside += (p->loops[i].n - 1) * p->loops[i].step;
     bool straight = l.step % step[axis] == 0;
     int64_t trips =
         straight && offset + inside < round ? (round - 1 - offset - inside) / l.step + 1 : 0;
     flat next = *f;
-    if (trips >= l.n) { /* stays on the axis */
-        next.p.loops[k].axis = axis;
+    next.p.loops[k].axis = axis;
+    if (trips >= l.n) /* stays on the axis */
         return fit_loops(to, &next, k + 1, step);
-    }
     if (straight && round % l.step == 0 && offset < l.step && trips == round / l.step &&
-        p.nloops < MOST_LOOPS) {
-        /* whole rounds of the axis become a loop outside it; what is left a piece of its own */
-        int64_t rounds = l.n / trips, rest = l.n % trips;
-        if (rounds) {
-            next.p.loops[k] = (loop){axis, trips, l.step, l.in_step};
-            next.p.loops[next.p.nloops++] =
-                (loop){0, rounds, l.step * trips, l.in_step * trips};
-            TRY(fit_loops(to, &next, k + 1, step));
-        }
-        if (!rest)
-            return DONE;
-        next = *f;
-        next.at += rounds * trips * l.step;
-        next.p.in_at += rounds * trips * l.in_step;
-        next.p.loops[k].n = rest;
-        next.p.loops[k].axis = axis;
-        return fit_loops(to, &next, k + 1, step);
-    }
+        p->nloops < MOST_LOOPS)
+        return fit_rounds(to, f, k, step, axis, trips);
     /* up to the end of the axis, or one trip, and then the rest */
-    int64_t first = trips > 0 ? trips : 1;
-    for (int64_t done = 0; done < l.n; done += first, first = l.n - done) {
-        next = *f;
-        next.at += done * l.step;
-        next.p.in_at += done * l.in_step;
-        if (done == 0) {
-            next.p.loops[k].n = first;
-            next.p.loops[k].axis = axis;
-            if (first == 1)
-                drop_loop(&next.p, k);
-            TRY(fit_loops(to, &next, first == 1 ? k : k + 1, step));
-        } else {
-            next.p.loops[k].n = l.n - done;
-            if (next.p.loops[k].n == 1)
-                drop_loop(&next.p, k);
-            return fit_loops(to, &next, k, step);
-        }
-    }
-    return DONE;
+    const int64_t first = trips > 0 ? trips : 1;
+    next.p.loops[k].n = first;
+    if (first == 1)
+        drop_loop(&next.p, k);
+    TRY(fit_loops(to, &next, first == 1 ? k : k + 1, step));
+    if (first == l.n)
+        return DONE;
+    next = behind_trips(f, k, first);
+    if (next.p.loops[k].n == 1)
+        drop_loop(&next.p, k);
+    return fit_loops(to, &next, k, step);
 }
 
 static int by_step(const void *a, const void *b)

@@ -154,9 +154,10 @@ int virtual_rearrange(virtual *v, const char *pattern, const char *sizes)
     if (!open)
         return fail("no memory");
     int code = stand_in(&t, v, &base);
-    if (code == DONE && (tn_pattern_shape(pattern, sizes, &t, &ndim, shape) != TN_OK ||
-                         tn_pattern_view(&view, &t, open, sizes) != TN_OK))
-        code = fail("%s", tn_error());
+    if (code == DONE && tn_pattern_shape(pattern, sizes, &t, &ndim, shape) != TN_OK)
+        code = fail_call("tn_pattern_shape");
+    else if (code == DONE && tn_pattern_view(&view, &t, open, sizes) != TN_OK)
+        code = fail_call("tn_pattern_view");
     free(open);
     TRY(code);
     if (tn_numel(&t))

@@ -20,7 +20,7 @@ void progress_start(const args *a, int64_t total)
 {
     memset(&now, 0, sizeof now);
     now.lines = a->progress;
-    now.on = total > 0 && !a->quiet && (a->progress || isatty(STDERR_FILENO));
+    now.on = total != 0 && !a->quiet && (a->progress || isatty(STDERR_FILENO));
     now.total = total;
     now.start = seconds();
     now.next = now.start + (now.lines ? 0 : 1);
@@ -54,6 +54,14 @@ void progress_at(int64_t done)
         return;
     now.next = t + (now.lines ? 1 : 0.1);
     draw(t);
+}
+
+void progress_of(int64_t done, int64_t total)
+{
+    if (now.total < 0)
+        now.total = total;
+    if (now.total > 0)
+        progress_at(done);
 }
 
 void progress_next(void)

@@ -65,16 +65,17 @@ int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
                    const input *const *from)
 {
     tn_dtype dtype;
-    int ndim;
-    int64_t shape[TN_MAX_NDIM];
+    int ndim, common;
+    int64_t shape[TN_MAX_NDIM], extents[TN_MAX_NDIM];
     r->expr = expr;
     r->eval.expr = expr;
     LIB(tn_expr_result(expr, n, ts, &dtype, &ndim, shape));
     LIB(tn_init(&r->job.out, NULL, dtype, ndim, shape));
+    LIB(tn_broadcast_shape(n, ts, &common, extents));
     r->job.recipe = TN_STREAM_EVAL;
     for (int k = 0; k < n; k++) {
         tn_tensor v;
-        LIB(tn_broadcast_to(&v, ts[k], ndim, shape));
+        LIB(tn_broadcast_to(&v, ts[k], common, extents));
         TRY(recipe_add(r, &v, from[k], NULL));
     }
     return DONE;
@@ -93,16 +94,17 @@ void recipe_free(recipe *r)
 static tn_status step(void *user, int64_t done, int64_t total)
 {
     (void)user;
-    (void)total;
-    progress_at(done);
+    progress_of(done, total);
     return TN_OK;
 }
 
 int64_t recipe_work(const recipe *r)
 {
-    return r->work                             ? r->work
-           : r->job.recipe == TN_STREAM_REDUCE ? tn_nbytes(&r->sources[0].view)
-                                               : tn_nbytes(&r->job.out);
+    const bool einsum = r->job.recipe == TN_STREAM_EINSUM;
+    if (einsum || (r->job.recipe == TN_STREAM_EVAL && !r->op))
+        return -1;
+    return r->job.recipe == TN_STREAM_REDUCE ? tn_nbytes(&r->sources[0].view)
+                                             : tn_nbytes(&r->job.out);
 }
 
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
@@ -110,7 +112,7 @@ tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
     tn_stream job = r->job;
     job.sources = r->sources;
     job.writer = w;
-    job.progress = r->work ? NULL : step;
+    job.progress = step;
     job.max_mem = a->max_mem;
     switch (job.recipe) {
     case TN_STREAM_EVAL:
@@ -127,6 +129,9 @@ tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w)
         break;
     case TN_STREAM_TAKE:
         job.args = &r->take;
+        break;
+    case TN_STREAM_EINSUM:
+        job.args = &r->einsum;
         break;
     default:
         if (r->fill.value)

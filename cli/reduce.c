@@ -15,12 +15,18 @@ static bool has_pattern(const args *a)
     return a->n > 2 || (a->n > 1 && strstr(a->operands[1], "->"));
 }
 
-static int result_dtype(const args *a, tn_reduction op, tn_dtype in, tn_dtype *out)
+/* --result, where it is given. */
+static int asked_dtype(const args *a, tn_dtype *out)
 {
-    LIB(tn_reduction_result(op, in, out));
     if (a->result && tn_dtype_parse(out, a->result) != TN_OK)
         return usage(a, "unknown dtype \"%s\"", a->result);
     return DONE;
+}
+
+static int result_dtype(const args *a, tn_reduction op, tn_dtype in, tn_dtype *out)
+{
+    LIB(tn_reduction_result(op, in, out));
+    return asked_dtype(a, out);
 }
 
 static int reduce_params(const args *a, tn_reduction op, recipe *r)
@@ -161,10 +167,17 @@ static int build_scan(const args *a, const input *in, recipe *r)
     static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
                                         TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
     tn_dtype dtype;
+    tn_tensor src = in->t;
+    tn_plan *plan = NULL;
+    src.data = NULL;
     LIB(tn_scan_parse(&r->scan.op, a->operands[0]));
     TRY(one_axis(a, in->t.ndim, &r->scan.dim));
-    TRY(result_dtype(a, like[r->scan.op], in->t.dtype, &dtype));
+    if (tn_reduction_result(like[r->scan.op], in->t.dtype, &dtype) != TN_OK)
+        dtype = in->t.dtype; /* which the plan refuses */
+    TRY(asked_dtype(a, &dtype));
     LIB(tn_init(&r->job.out, NULL, dtype, in->t.ndim, in->t.shape));
+    LIB(tn_plan_scan(&plan, r->scan.op, &r->job.out, &src, r->scan.dim));
+    tn_plan_free(plan);
     r->job.recipe = TN_STREAM_SCAN;
     return recipe_add(r, &in->t, in, NULL);
 }
@@ -228,7 +241,10 @@ int run_take(const args *a)
 {
     TRY(need_operands(a, 2));
     TRY(load_index(a, a->operands[0]));
-    int code = run_unary(a, a->operands[1], build_take);
+    args rest = *a; /* the memory beside the index */
+    const int64_t left = tn_stream_budget(a->max_mem) - tn_nbytes(&take_index);
+    rest.max_mem = left > 1 ? left : 1;
+    int code = run_unary(&rest, a->operands[1], build_take);
     tn_free(&take_index);
     return code;
 }

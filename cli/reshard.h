@@ -17,7 +17,7 @@ typedef struct in_tensor {
     /* by which rule, as which of its names, with which captures */
     int rule, part;
     char *key;
-    int64_t number; /* of {x*}; -1: none */
+    int64_t number; /* what {x*} matched; -1: none */
     bool grouped;
 } in_tensor;
 

@@ -25,8 +25,8 @@ static int fail_extent(const reshard *p, const rule *r, int64_t n, const char *w
 }
 
 /* Cut points of an axis in blocks over n ranks: sizes of whole blocks. */
-static int block_sizes(const reshard *p, const rule *r, const rule_place *pl, int64_t extent,
-                       int parts, const char *name, int64_t *sizes, int *n)
+static int block_sizes(const reshard *p, const rule *r, const rule_placement *pl,
+                       int64_t extent, int parts, const char *name, int64_t *sizes, int *n)
 {
     int64_t sum = 0;
     *n = pl->nblocks > 1 ? pl->nblocks : pl->count ? (int)pl->count : 1;
@@ -59,7 +59,7 @@ static bool same_kind(const tn_tensor *a, const tn_tensor *b)
 /* Block b of every rank, one rank behind the other, for each b. */
 static int join_cut_ranks(reshard *p, const rule *r, int id, virtual *v)
 {
-    const rule_place *pl = &r->left.place;
+    const rule_placement *pl = &r->left.placement;
     const in_tensor *t = &p->ins[id];
     int64_t sizes[MOST_SIZES], at = 0;
     int n;
@@ -92,14 +92,14 @@ int join_ranks(reshard *p, const rule *r, int id, virtual *v)
         in_tensor *other = &p->ins[find_input(p, k, t->name)];
         if (!same_kind(&t->desc, &other->desc))
             return fail_rule(p, r, "ranks differ in shape or dtype of tensor", t->name);
-        if (r->left.place.kind == COPY_ON_EVERY) {
+        if (r->left.placement.kind == REPLICATED) {
             other->use = COPIED;
             other->like = id;
         }
     }
-    if (p->ranks > 1 && r->left.place.kind == NO_PLACE)
+    if (p->ranks > 1 && r->left.placement.kind == UNSPECIFIED)
         return fail_rule(p, r, "no place (ranks= or ranks@k) for tensor", t->name);
-    if (p->ranks > 1 && r->left.place.kind == CUT_OVER)
+    if (p->ranks > 1 && r->left.placement.kind == SHARDED)
         return join_cut_ranks(p, r, id, v);
     t->use = USED;
     return virtual_input(v, id, &t->desc);
@@ -215,7 +215,7 @@ static int add_output(reshard *p, const rule *r, const char *name, int rank, boo
 static int take_rank(const reshard *p, const rule *r, const virtual *v, int k, const char *name,
                      virtual *part)
 {
-    const rule_place *pl = &r->right.place;
+    const rule_placement *pl = &r->right.placement;
     int64_t sizes[MOST_SIZES], at = 0;
     int n, ranks = (int)p->a->out_ranks;
     *part = (virtual){0};
@@ -241,11 +241,11 @@ static int split_over_ranks(reshard *p, const rule *r, const char *name, virtual
     int ranks = (int)p->a->out_ranks;
     if (ranks < 2)
         return add_output(p, r, name, 0, false, v);
-    if (r->right.place.kind == NO_PLACE)
+    if (r->right.placement.kind == UNSPECIFIED)
         return fail_rule(p, r, "no place (ranks= or ranks@k) for result", name);
     for (int k = 0; k < ranks; k++) {
         virtual part;
-        bool copies = r->right.place.kind == COPY_ON_EVERY;
+        bool copies = r->right.placement.kind == REPLICATED;
         int code = copies ? virtual_copy(&part, v) : take_rank(p, r, v, k, name, &part);
         if (code == DONE)
             code = add_output(p, r, name, k, copies && k > 0, &part);

@@ -95,7 +95,7 @@ static int read_axis_word(line_words *w, rule_side *s)
     return DONE;
 }
 
-static int read_place(line_words *w, rule_side *s)
+static int read_placement(line_words *w, rule_side *s)
 {
     const char *text = peek(w), *end;
     int64_t axis;
@@ -103,20 +103,20 @@ static int read_place(line_words *w, rule_side *s)
         return DONE;
     w->at++;
     if (!strcmp(text, "ranks=")) {
-        s->place.kind = COPY_ON_EVERY;
+        s->placement.kind = REPLICATED;
         return DONE;
     }
     if (text[5] != '@' || !whole_number(text + 6, &end, &axis) || axis >= TN_MAX_NDIM ||
         (*end && *end != '/'))
         return bad_rule(w, "not a place such as ranks= or ranks@0/2:", text);
-    s->place.kind = CUT_OVER;
-    s->place.axis = (int)axis;
+    s->placement.kind = SHARDED;
+    s->placement.axis = (int)axis;
     if (!*end)
         return DONE;
-    TRY(read_sizes(w, end + 1, s->place.sizes, &s->place.nblocks));
-    if (s->place.nblocks == 1) {
-        s->place.count = s->place.sizes[0];
-        if (s->place.count < 1)
+    TRY(read_sizes(w, end + 1, s->placement.sizes, &s->placement.nblocks));
+    if (s->placement.nblocks == 1) {
+        s->placement.count = s->placement.sizes[0];
+        if (s->placement.count < 1)
             return bad_rule(w, "not a number of blocks:", text);
     }
     return DONE;
@@ -194,7 +194,7 @@ static int read_side(line_words *w, rule_side *s, bool right)
         if (s->nsizes != s->n)
             return bad_rule(w, "as many sizes as names are needed:", text);
     }
-    TRY(read_place(w, s));
+    TRY(read_placement(w, s));
     while (next_is(w, ":"))
         TRY(read_step(w, s));
     if (s->n > 1 && !s->has_axis)

@@ -20,13 +20,14 @@ typedef struct rule_step {
     const char *sizes; /* of a pattern: "p=2 q=3" */
 } rule_step;
 
-/* "ranks=", "ranks@k", "ranks@k/2", "ranks@k/4096,1024" */
-typedef struct rule_place {
-    enum { NO_PLACE, COPY_ON_EVERY, CUT_OVER } kind;
+/* Over ranks: "ranks=" replicated, "ranks@k" sharded along axis k, "ranks@k/2" and
+ * "ranks@k/4096,1024" in blocks. */
+typedef struct rule_placement {
+    enum { UNSPECIFIED, REPLICATED, SHARDED } kind;
     int axis;
     int nblocks; /* 0: one; count is set instead of sizes for "/2" */
     int64_t count, sizes[MOST_SIZES];
-} rule_place;
+} rule_placement;
 
 typedef struct rule_side {
     const char *names[MOST_NAMES];
@@ -35,7 +36,7 @@ typedef struct rule_side {
     int axis;
     int nsizes;
     int64_t sizes[MOST_SIZES];
-    rule_place place;
+    rule_placement placement;
     rule_step steps[MOST_STEPS];
     int nsteps;
     bool drop;

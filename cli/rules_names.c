@@ -10,7 +10,8 @@ static bool only_names(const rule *r)
     const rule_side *sides[] = {&r->left, &r->right};
     for (int i = 0; i < 2; i++) {
         const rule_side *s = sides[i];
-        if (!s->drop && (s->n != 1 || s->has_axis || s->place.kind != NO_PLACE || s->nsteps))
+        if (!s->drop &&
+            (s->n != 1 || s->has_axis || s->placement.kind != UNSPECIFIED || s->nsteps))
             return false;
     }
     return true;

@@ -276,7 +276,7 @@ static int explain_all(const job *j)
         close_input(&in);
         TRY(code);
     }
-    explain_sum();
+    explain_sum(j->a);
     return DONE;
 }
 

@@ -5,7 +5,7 @@
 
 #include "image.h"
 
-enum { ROOM = 1 << 20 };
+enum { CAPACITY = 1 << 20 };
 
 /* Mapped where the file can be; the text touches only what it shows. */
 static int show(const source *s, const input *in, char *text)
@@ -20,7 +20,7 @@ static int show(const source *s, const input *in, char *text)
     else if (!mapped)
         LIB(tn_file_read(f, i, &t));
     t.dtype = in->t.dtype;
-    int code = tn_print(&t, text, ROOM) == TN_OK ? DONE : fail("%s", tn_error());
+    int code = tn_print(&t, text, CAPACITY) == TN_OK ? DONE : fail("%s", tn_error());
     if (code == DONE) {
         print_name(s->path);
         print_name(s->which < 0 ? "" : ":");
@@ -59,7 +59,7 @@ static int show_word(const args *a, const char *word, char *text)
 
 int run_show(const args *a)
 {
-    char *text = malloc(ROOM);
+    char *text = malloc(CAPACITY);
     int code = text ? DONE : fail("no memory");
     if (code == DONE && a->n == 0)
         code = usage(a, "missing argument: FILE");

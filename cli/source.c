@@ -13,7 +13,7 @@
 
 #include "cli.h"
 
-/* What is read from `from` as a file that can be read anywhere: itself, or a nameless copy. */
+/* What is read from `from` as a file that can be read anywhere: itself, or an unlinked copy. */
 static int spool(int from, const char *who, int *fd)
 {
     struct stat s;

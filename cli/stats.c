@@ -130,6 +130,15 @@ static int stats_of(const args *a, const source *s, int64_t i, int64_t *counts, 
     TRY(open_input(a, &in, s, i));
     const char *name = tn_file_name(s->f, i);
     facts f = {.counts = counts, .name = name ? name : "", .t = in.t};
+    if (a->explain) {
+        recipe r = {0};
+        int explained = recipe_of_view(&r, &in.t, &in);
+        if (explained == DONE)
+            explained = explain_stats(a, &r, f.name);
+        recipe_free(&r);
+        close_input(&in);
+        return explained;
+    }
     progress_start(a, tn_nbytes(&in.t));
     int code = measure(a, &in, &f);
     progress_end();
@@ -150,7 +159,7 @@ static int stats_of_file(const args *a, const char *word, int64_t *counts, bool 
     bool none = true;
     TRY(open_source(&s, word));
     int code = chosen_tensors(a, &s, &which, &n);
-    if (code == DONE && a->json) {
+    if (code == DONE && a->json && !a->explain) {
         printf(first ? "{\"file\": " : ",\n{\"file\": ");
         json_text(stdout, s.path);
         printf(", \"tensors\": [");
@@ -161,7 +170,7 @@ static int stats_of_file(const args *a, const char *word, int64_t *counts, bool 
         none = none && got != DONE;
         code = got > code ? got : code;
     }
-    if (opened && a->json)
+    if (opened && a->json && !a->explain)
         printf("]}");
     free(which);
     close_source(&s);
@@ -180,14 +189,14 @@ int run_stats(const args *a)
     int64_t *counts = calloc(TN_STATS_MOST_BINS, sizeof *counts);
     if (!counts)
         return fail("no memory");
-    if (a->json)
+    if (a->json && !a->explain)
         printf("[");
     for (int i = 0; i < a->n; i++) {
         const int got = stats_of_file(a, a->operands[i], counts, first);
         first = first && got < 0;
         code = abs(got) > code ? abs(got) : code;
     }
-    if (a->json)
+    if (a->json && !a->explain)
         printf("]\n");
     free(counts);
     return code;

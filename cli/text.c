@@ -9,11 +9,16 @@
 
 #include "cli.h"
 
-static const char *about;
+static const char *about, *running = "";
 
 void set_error_subject(const char *path)
 {
     about = path;
+}
+
+void set_error_command(const char *name)
+{
+    running = name;
 }
 
 /* Bytes of the letter at text: 1 to 4 of UTF-8, or 0 when it begins none. */
@@ -79,6 +84,17 @@ int fail(const char *fmt, ...)
     print_safe(stderr, sentence);
     fputc('\n', stderr);
     return FAILED;
+}
+
+/* Sentences of the library begin with the name of the call, and users know the command's. */
+int fail_call(const char *call)
+{
+    const char *why = tn_error();
+    const size_t n = strcspn(call, "(");
+    if (n > 3 && !strncmp(call, "tn_", 3) && !strncmp(why, call + 3, n - 3) &&
+        why[n - 3] == ':')
+        return fail("%s%s", running, why + n - 3);
+    return fail("%s", why);
 }
 
 int usage(const args *a, const char *fmt, ...)

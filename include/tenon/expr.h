@@ -41,6 +41,9 @@ TN_API void tn_expr_free(tn_expr *e); /* NULL is fine */
 TN_API int tn_expr_count(const tn_expr *e);
 TN_API const char *tn_expr_name(const tn_expr *e, int i);
 
+/* The text that was parsed, as long as e is there; NULL for NULL. */
+TN_API const char *tn_expr_text(const tn_expr *e);
+
 /* The dtype and the shape of the value; shape holds up to TN_MAX_NDIM entries, data may be NULL. */
 TN_API TN_NODISCARD tn_status tn_expr_result(const tn_expr *e, int n,
                                              const tn_tensor *const *srcs, tn_dtype *dtype,

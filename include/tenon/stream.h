@@ -17,6 +17,7 @@
 #ifndef TENON_STREAM_H
 #define TENON_STREAM_H
 
+#include <tenon/contract.h>
 #include <tenon/expr.h>
 #include <tenon/index.h>
 #include <tenon/io.h>
@@ -48,13 +49,15 @@ typedef enum tn_stream_recipe {
                       * tn_stream_fill, needed where sources leave elements of out uncovered */
     TN_STREAM_APPLY, /* an op over sources broadcast to the shape; args: tn_stream_op */
     TN_STREAM_MAP,   /* a function of the same boxes of all sources; args: tn_stream_map */
-    TN_STREAM_EVAL,  /* an expression without reductions, of sources broadcast to the shape in
-                      * the order of tn_expr_name; args: tn_stream_eval */
+    TN_STREAM_EVAL,  /* an expression of sources in the order of tn_expr_name, broadcast to the
+                      * shape; args: tn_stream_eval */
     /* Of one source, which has axes of its own; the bytes are those of the call in memory: */
     TN_STREAM_REDUCE, /* tn_reduce; args: tn_stream_reduce */
     TN_STREAM_SCAN,   /* tn_scan, as long as the source; args: tn_stream_scan */
     TN_STREAM_SORT,   /* tn_sort, as long as the source; args: tn_stream_sort */
     TN_STREAM_TAKE,   /* tn_take; args: tn_stream_take */
+    /* Of 1 to TN_EINSUM_SOURCES sources, which have axes of their own: */
+    TN_STREAM_EINSUM, /* tn_einsum; args: tn_stream_einsum */
 } tn_stream_recipe;
 
 /* What elements have that no source covers: one element at value, of this dtype. */
@@ -76,9 +79,13 @@ typedef struct tn_stream_map {
     void *user;
 } tn_stream_map;
 
+/* out may have another dtype, as in tn_expr_run.  With reductions the sources have one shape, to
+ * which they are broadcast, and out has the shape of the value; the bytes are those of tn_eval, and
+ * progress is passed the bytes of the arguments of all reductions. */
 typedef struct tn_stream_eval {
     const tn_expr *expr;
 } tn_stream_eval;
+
 /* As in tn_reduce.  progress is passed the bytes of the source. */
 typedef struct tn_stream_reduce {
     tn_reduction op;
@@ -107,6 +114,16 @@ typedef struct tn_stream_take {
     const tn_tensor *index;
 } tn_stream_take;
 
+/* spec as in tn_einsum, and so is out's dtype.  The result, and sums that are long, are cut into
+ * tiles by shapes alone; each tile is a tn_einsum of dense copies, and pieces of a sum are added up
+ * in order: in f32 where out is a float of 8 or 16 bits.  The bytes do not depend on max_mem or on
+ * strides; where sums are not cut they are those of tn_einsum of such a tile.  More memory makes
+ * boxes longer, so that sources are read less often; box does not count.  progress is passed the
+ * bytes of the parts of sources that tiles need. */
+typedef struct tn_stream_einsum {
+    const char *spec;
+} tn_stream_einsum;
+
 /* A job; zero means default.
  *
  * recipe, args  see tn_stream_recipe
@@ -134,7 +151,7 @@ typedef struct tn_stream {
     tn_writer *writer;
     tn_status (*put)(void *user, const tn_tensor *block, const int64_t *at);
     tn_status (*progress)(void *user, int64_t done, int64_t total);
-    void *user; /* of put and progress */
+    void *user; /* given to put and progress */
     int64_t max_mem, box;
     int threads;
     void *reserved[8]; /* NULL */
@@ -151,7 +168,8 @@ typedef struct tn_stream_facts {
     int64_t boxes, box;       /* how many, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
     int64_t memory;           /* bytes for elements */
-    int64_t read, written;    /* bytes; repeated axes of a source count once */
+    int64_t read, written;    /* bytes; repeated axes of a source count once; an einsum counts
+                               * what it reads again */
     int64_t shortest_read;    /* bytes that lie beside each other in the file, within a box */
     int64_t queue;            /* reads in flight at most; 0: one for each thread */
     double seconds; /* what a disk of 1.4 GB/s would take; 0: "in order" and "boxes" */
@@ -176,6 +194,23 @@ TN_API int64_t tn_stream_budget(int64_t max_mem);
 TN_API TN_NODISCARD tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts);
 TN_API TN_NODISCARD tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size);
 
+/* What made the way of facts fit, in a few words; "" for NULL. */
+TN_API const char *tn_stream_why(const tn_stream_facts *facts);
+
+/* Facts as one JSON object on one line, whose keys are the members of tn_stream_facts, and why; cut
+ * to size and ended by 0.
+ *
+ * TN_ENULL  facts is NULL, or buf while size is not 0 */
+TN_API TN_NODISCARD tn_status tn_stream_facts_json(const tn_stream_facts *facts, char *buf,
+                                                   size_t size);
+
+/* The plan of the call that a job makes in memory, as if all of it were there: of a whole tile of
+ * TN_STREAM_EINSUM, of the first source of TN_STREAM_COPY.  Release it with tn_plan_free.
+ *
+ * TN_EUNSUPPORTED  TN_STREAM_MAP, _SORT and _TAKE, and copies without sources, which have none
+ * and what tn_stream_run returns before it reads */
+TN_API TN_NODISCARD tn_status tn_stream_in_memory(tn_plan **plan, const tn_stream *job);
+
 /* A reduction in pieces that several processes compute.  The pieces of a job are the same in each
  * process whose job has the same max_mem and threads, neither of them 0; states of pieces meet
  * in their order, and the result has the bits of tn_stream_run whatever the number of pieces.
@@ -196,7 +231,7 @@ TN_API TN_NODISCARD tn_status tn_stream_explain(const tn_stream *job, char *buf,
 typedef struct tn_partial tn_partial;
 TN_API TN_NODISCARD tn_status tn_partial_create(tn_partial **p, const tn_stream *job);
 TN_API int64_t tn_partial_count(const tn_partial *p); /* pieces; 0 for NULL */
-TN_API int64_t tn_partial_bytes(const tn_partial *p); /* of the states of each; 0 for NULL */
+TN_API int64_t tn_partial_bytes(const tn_partial *p); /* states of a piece; 0 for NULL */
 TN_API TN_NODISCARD tn_status tn_partial_compute(tn_partial *p, int64_t i, const void **states);
 TN_API TN_NODISCARD tn_status tn_partial_merge(tn_partial *p, const void *states);
 TN_API void tn_partial_free(tn_partial *p);
@@ -204,7 +239,7 @@ TN_API void tn_partial_free(tn_partial *p);
 /* Facts of all elements of a tensor. */
 typedef struct tn_stats {
     int64_t n, finite, zeros, nan, inf; /* nan and inf of complex numbers: of either part */
-    double min, max, mean, std; /* of the finite ones; NaN when there are none, or complex */
+    double min, max, mean, std; /* of finite elements; NaN when there are none, or complex */
     int64_t low, high;          /* min and max of integers: as i64, or the bits of u64 */
 } tn_stats;
 
@@ -219,15 +254,20 @@ enum { TN_STATS_MOST_BINS = 4096 };
 TN_API TN_NODISCARD tn_status tn_stream_stats(const tn_stream *job, tn_stats *stats,
                                               int64_t bins, int64_t *counts);
 
+/* What tn_stream_stats would do, without data: the recipe is "stats", nothing is written, and a
+ * source of two passes is read twice. */
+TN_API TN_NODISCARD tn_status tn_stream_stats_plan(const tn_stream *job, int64_t bins,
+                                                   tn_stream_facts *facts);
+
 /* How two tensors differ; all zero to begin with. */
 typedef struct tn_difference {
     int64_t n;               /* elements that have been compared */
-    int64_t unequal;         /* of them: other bits, or in other dtypes another value */
+    int64_t unequal;         /* elements with other bits, or in other dtypes another value */
     int64_t beyond;          /* |a - b| > atol + rtol * |b|, or NaN on one side */
     int64_t nan_a, nan_b;    /* NaN in a alone, in b alone */
-    double max_abs, max_rel; /* of |a - b| and of |a - b| / |b| where b is not 0 */
+    double max_abs, max_rel; /* largest |a - b|, and |a - b| / |b| where b is not 0 */
     int64_t at;        /* row-major index at which |a - b| is largest; -1: never above 0 */
-    double sum_abs;    /* of |a - b|; the mean is sum_abs / n */
+    double sum_abs;    /* sum of |a - b|; the mean is sum_abs / n */
     double aa, bb, ab; /* sums of a * a, b * b, a * b; the cosine is ab / sqrt(aa * bb) */
 } tn_difference;
 

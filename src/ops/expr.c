@@ -64,6 +64,11 @@ const char *tn_expr_name(const tn_expr *e, int i)
     return e && i >= 0 && i < e->count ? e->name[i] : NULL;
 }
 
+const char *tn_expr_text(const tn_expr *e)
+{
+    return e ? e->text : NULL;
+}
+
 /* ---- operands ---- */
 
 /* What the checks of a call need, and find. */

@@ -36,12 +36,12 @@ typedef struct tni_expr_item {
     int what, nargs, column;
     const char *name; /* of the function or operator, for sentences */
     int name_size;
-    bool imaginary, whole; /* of a number: with j; an integer, */
-    bool beyond;           /* of digits that i64 does not hold */
+    bool imaginary, whole; /* a number with j; an integer, */
+    bool beyond;           /* with digits that i64 does not hold */
     bool truth;            /* true or false */
     int64_t i;
     double f;
-    int naxes; /* of a reduction; -1: all */
+    int naxes; /* axes of a reduction; -1: all */
     int axes[TN_MAX_NDIM];
 } tni_expr_item;
 

@@ -12,8 +12,8 @@ enum {
 /* An operator or an open group whose operands are not all read. */
 typedef struct tni_expr_waiting {
     int16_t column;
-    uint8_t row;  /* of the operators of expr_parse.c */
-    uint8_t size; /* of a function's name; 0: a parenthesis */
+    uint8_t row;  /* in the table of operators (expr_parse.c) */
+    uint8_t size; /* length of a function's name; 0: a parenthesis */
     uint8_t args; /* before this one */
     bool chained;
 } tni_expr_waiting;

@@ -97,7 +97,7 @@ tn_status tni_expr_reduce(const tni_expr_program *e, const tn_tensor *dst, int n
     TRY(tni_expr_reduced(e, n, srcs, &ndim, shape));
     TRY(fuse(e, &u, instr, dst, n, srcs));
     tni_fused_run(&u, dst->data, at);
-    tni_fused_spread(dst, dst->data, ndim, shape);
+    tni_fused_broadcast(dst, dst->data, ndim, shape);
     return TN_OK;
 }
 

@@ -42,42 +42,57 @@ static tn_status number_value(tni_expr_program *e, const tni_expr_item *x,
     return TN_OK;
 }
 
-static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
-                       const double *params, tni_expr_value *v, tni_expr_value *out)
+/* The dtypes that an op sees of its operands, and what it makes of them. */
+static tn_status signature_of(tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                              tni_expr_value *v, tn_dtype *in, tni_op_signature *sig)
 {
     const int n = tni_ops[op].arity;
-    tn_dtype in[TNI_MAX_ARITY];
-    bool numbers = true, weak = true;
-    for (int k = 0; k < n; k++) {
-        numbers &= tni_expr_is_number(&v[k]);
+    bool weak = true;
+    for (int k = 0; k < n; k++)
         weak &= v[k].weak;
-    }
     TRY(tni_expr_settle(e, x, op, v, in));
     const bool negative = op == TN_POW && weak && v[1].dtype == TN_I64 && v[1].i < 0;
     for (int k = 0; k < n && weak; k++) /* functions that take no integers see f64 */
         if (in[k] == TN_I64 && (!tni_op_computes(op, TN_I64) || negative) &&
             tni_op_computes(op, TN_F64))
             in[k] = TN_F64;
-    tni_op_signature sig;
-    if (tni_op_types(&sig, e->call, op, in) != TN_OK)
+    if (tni_op_types(sig, e->call, op, in) != TN_OK)
         return tni_expr_fail_types(e, x, op, in);
-    if (numbers)
-        return tni_expr_const(e, x, op, params, &sig, v, in, out);
-    int src[TNI_MAX_ARITY];
-    for (int k = 0; k < n; k++) {
+    return TN_OK;
+}
+
+/* The values that a step reads: numbers have the dtype in which it computes. */
+static tn_status step_sources(tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                              const tni_expr_value *v, tni_op_signature *sig, int *src,
+                              tn_dtype *in)
+{
+    for (int k = 0; k < tni_ops[op].arity; k++) {
         src[k] = v[k].value;
         if (!tni_expr_is_number(&v[k]))
             continue;
         const tni_expr_value mine = tni_expr_converted(
-            &v[k], v[k].weak ? sig.promoted[k + 1] : tni_expr_dtype_of(&v[k]));
-        const tni_expr_value there = tni_expr_converted(&mine, sig.promoted[k + 1]);
-        in[k] = sig.compute[k + 1];
-        TRY(number_value(e, x, &there, sig.compute[k + 1], &src[k]));
+            &v[k], v[k].weak ? sig->promoted[k + 1] : tni_expr_dtype_of(&v[k]));
+        const tni_expr_value there = tni_expr_converted(&mine, sig->promoted[k + 1]);
+        in[k] = sig->promoted[k + 1] = sig->compute[k + 1];
+        TRY(number_value(e, x, &there, sig->compute[k + 1], &src[k]));
     }
-    tni_op_signature bare = sig;
+    return TN_OK;
+}
+
+static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
+                       const double *params, tni_expr_value *v, tni_expr_value *out)
+{
+    const int n = tni_ops[op].arity;
+    tn_dtype in[TNI_MAX_ARITY];
+    int src[TNI_MAX_ARITY];
+    bool numbers = true;
     for (int k = 0; k < n; k++)
-        if (tni_expr_is_number(&v[k]))
-            bare.promoted[k + 1] = sig.compute[k + 1];
+        numbers &= tni_expr_is_number(&v[k]);
+    tni_op_signature sig;
+    TRY(signature_of(e, x, op, v, in, &sig));
+    if (numbers)
+        return tni_expr_const(e, x, op, params, &sig, v, in, out);
+    TRY(step_sources(e, x, op, v, &sig, src, in));
     *out = (tni_expr_value){.dtype = (uint8_t)sig.result};
     bool elementwise = false;
     for (int k = 0; k < n; k++) {
@@ -91,7 +106,7 @@ static tn_status apply(tni_expr_program *e, const tni_expr_item *x, tn_op op,
                            "%s: %.*s of a reduction and a tensor is not supported at column %d",
                            e->call, x->name_size, x->name, x->column);
     tni_builder *b = out->reduced ? &e->outer : &e->build;
-    out->value = (int16_t)tni_build_apply(b, op, params, &bare, src, in);
+    out->value = (int16_t)tni_build_apply(b, op, params, &sig, src, in);
     return TN_OK;
 }
 
@@ -242,11 +257,44 @@ void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
         (tni_builder){.step = e->step, .most = TNI_MAX_STEPS, .nsrc = nsrc, .share = true};
 }
 
+/* [t] a b: [t and] a op b, b */
+static tn_status chain(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v)
+{
+    const tni_expr_value both = v[x->nargs - 1];
+    tni_expr_value out;
+    TRY(apply(e, x, (tn_op)x->what, NULL, v + x->nargs - 2, &out));
+    if (x->nargs == 3) {
+        v[1] = out;
+        TRY(apply(e, x, TN_LOGICAL_AND, NULL, v, &out));
+    }
+    v[1] = both;
+    v[0] = out;
+    e->top = (int)(v - e->stack) + 2;
+    return TN_OK;
+}
+
+/* t b c: t and b op c */
+static tn_status chained(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v,
+                         tni_expr_value *out)
+{
+    TRY(apply(e, x, (tn_op)x->what, NULL, v + 1, out));
+    v[1] = *out;
+    return apply(e, x, TN_LOGICAL_AND, NULL, v, out);
+}
+
+static tn_status call_op(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v,
+                         tni_expr_value *out)
+{
+    double params[TNI_MAX_PARAMS];
+    take_params(x, v, params);
+    return apply(e, x, (tn_op)x->what, x->nargs > tni_ops[x->what].arity ? params : NULL, v,
+                 out);
+}
+
 tn_status tni_expr_type(void *program, const tni_expr_item *x)
 {
     tni_expr_program *e = program;
-    tni_expr_value *v = e->stack + e->top, out = {0}, both;
-    double params[TNI_MAX_PARAMS];
+    tni_expr_value *v = e->stack + e->top, out = {0};
     switch (x->kind) {
     case TNI_EXPR_TENSOR:
         out = (tni_expr_value){.value = (int16_t)x->what,
@@ -277,29 +325,15 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
         v -= 2;
         TRY(power(e, x, v, &out));
         break;
-    case TNI_EXPR_CHAIN: /* [t] a b: [t and] a op b, b */
-        v -= x->nargs;
-        both = v[x->nargs - 1];
-        TRY(apply(e, x, (tn_op)x->what, NULL, v + x->nargs - 2, &out));
-        if (x->nargs == 3) {
-            v[1] = out;
-            TRY(apply(e, x, TN_LOGICAL_AND, NULL, v, &out));
-        }
-        v[1] = both;
-        v[0] = out;
-        e->top = (int)(v - e->stack) + 2;
-        return TN_OK;
-    case TNI_EXPR_CHAINED: /* t b c */
+    case TNI_EXPR_CHAIN:
+        return chain(e, x, v - x->nargs);
+    case TNI_EXPR_CHAINED:
         v -= 3;
-        TRY(apply(e, x, (tn_op)x->what, NULL, v + 1, &out));
-        v[1] = out;
-        TRY(apply(e, x, TN_LOGICAL_AND, NULL, v, &out));
+        TRY(chained(e, x, v, &out));
         break;
     default:
         v -= x->nargs;
-        take_params(x, v, params);
-        TRY(apply(e, x, (tn_op)x->what, x->nargs > tni_ops[x->what].arity ? params : NULL, v,
-                  &out));
+        TRY(call_op(e, x, v, &out));
     }
     e->top = (int)(v - e->stack) + 1;
     if ((char *)(v + 1) > (char *)(number_at(e, e->nnum) + 1))

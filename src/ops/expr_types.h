@@ -9,8 +9,8 @@
 
 /* A value of the expression: a tensor or a step, or a number, which may be weak. */
 typedef struct tni_expr_value {
-    int16_t value; /* of the program; -1: a number */
-    uint8_t dtype; /* of a weak number i64, f64 or c128 */
+    int16_t value; /* its number in the program; -1: a constant */
+    uint8_t dtype; /* i64, f64 or c128 for a weak number */
     bool weak : 1;
     bool reduced : 1; /* it has the axes that remain; */
     int16_t column;   /* then where its last reduction is in the text */
@@ -38,7 +38,7 @@ enum { TNI_EXPR_NUMBERS = TNI_EXPR_STACK * sizeof(tni_expr_value) / sizeof(tni_n
 typedef struct tni_expr_program {
     const char *call;
     tni_program program;
-    tni_builder build, outer; /* of the text, or of what surrounds its reductions */
+    tni_builder build, outer; /* builders of the text, and of what surrounds its reductions */
     tni_program around;       /* the outer program, where there are reductions */
     int ndim;                 /* of the shape that the sources broadcast to */
     int nreduce, naxes, axes[TN_MAX_NDIM];

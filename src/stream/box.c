@@ -73,7 +73,7 @@ int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
 {
     tni_boxes b;
     tni_box first;
-    const bool own = tni_recipe_of(job->recipe)->own_axes;
+    const bool own = tni_recipe_of(job)->own_axes;
     int64_t shortest = INT64_MAX;
     *whole = true;
     tni_boxes_cut(&b, tni_stream_ndim(job), tni_stream_shape(job), elements);

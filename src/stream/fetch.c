@@ -27,19 +27,19 @@ typedef struct fetch {
     const tni_entry *e;
     tni_nest nest;
     char *dst;  /* the first address */
-    int64_t at; /* of the first element in the file */
+    int64_t at; /* offset of the first element in the file */
     int64_t width;
     bool near[TN_MAX_NDIM];
     int64_t piece[TN_MAX_NDIM];  /* indices in one stage */
     int64_t staged[TN_MAX_NDIM]; /* step in the stage */
-    int64_t capacity, bytes;     /* of a stage: the most, and what it takes */
+    int64_t capacity, bytes;     /* bytes of a stage: at most, and as used */
     tni_queue *queue;            /* NULL: reads are waited for one by one */
 } fetch;
 
 /* A stage that is being filled. */
 typedef struct stage {
     char *at;
-    char *dst; /* of its first element */
+    char *dst; /* where its first element goes */
     int64_t n[TN_MAX_NDIM];
     tni_reads batch;
 } stage;

@@ -37,8 +37,8 @@ typedef struct pipeline {
     int64_t scheduled; /* boxes that have been put into buffers */
     bool stop;
     int64_t done, total; /* bytes of the result that the sink has; all of them */
-    int64_t tidied;      /* of those that it has, when the page cache last forgot */
-    int64_t start; /* of the result in the file, where it is written past the page cache; -1 */
+    int64_t tidied;      /* bytes that it had when the page cache was last told to forget */
+    int64_t start; /* offset of the result in a file written past the page cache; else -1 */
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } pipeline;
@@ -57,7 +57,7 @@ static int64_t skew(const pipeline *p, const tni_box *box)
 static void make_box(const pipeline *p, buffer *b, tni_queue *q)
 {
     const tn_stream *job = p->job;
-    const tni_recipe *r = tni_recipe_of(job->recipe);
+    const tni_recipe *r = tni_recipe_of(job);
     b->status = tn_init(&b->out, b->result + skew(p, &b->box), job->out.dtype,
                         tni_stream_ndim(job), b->box.n);
     tni_scratch scratch = b->scratch;
@@ -229,9 +229,8 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
     ASSERT(plan->buffers > plan->threads || plan->buffers == 1);
     const int64_t result = whole_blocks(plan->elements * tni_width(job->out.dtype)) +
                            (plan->direct ? TNI_DISK_BLOCK : 0);
-    const int64_t scratch =
-        whole_blocks(plan->elements * tni_recipe_of(job->recipe)->scratch(job) +
-                     64 * ((int64_t)job->n < 64 ? job->n : 64));
+    const int64_t scratch = whole_blocks(plan->elements * tni_recipe_of(job)->scratch(job) +
+                                         64 * ((int64_t)job->n < 64 ? job->n : 64));
     const int64_t all = (result + scratch) * plan->buffers + TNI_DISK_BLOCK;
     pipeline p = {.job = job,
                   .queued = plan->queued,
@@ -240,7 +239,7 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
                   .total = tn_nbytes(&job->out),
                   .start = -1};
     char *memory = tni_alloc((size_t)all);
-    p.buffers = tni_alloc((size_t)plan->buffers * sizeof *p.buffers);
+    p.buffers = memory ? tni_alloc((size_t)plan->buffers * sizeof *p.buffers) : NULL;
     tn_status status = TN_OK;
     if (memory && p.buffers) {
         if (!plan->direct)

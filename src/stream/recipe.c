@@ -219,14 +219,9 @@ static tn_status eval_check(const tn_stream *job)
     int ndim;
     int64_t shape[TN_MAX_NDIM];
     TRY(operands_check(job));
-    if (!eval->expr)
-        return tni_fail(TN_ENULL, "stream: expr is NULL");
     for (int k = 0; k < job->n; k++)
         srcs[k] = &job->sources[k].view;
-    TRY(tn_expr_result(eval->expr, job->n, srcs, &dtype, &ndim, shape));
-    if (job->n && ndim != tni_stream_ndim(job))
-        return tni_fail(TN_EUNSUPPORTED, "stream: expr: reductions are not streamed");
-    return TN_OK;
+    return tn_expr_result(eval->expr, job->n, srcs, &dtype, &ndim, shape);
 }
 
 static tn_status eval_make(const tn_stream *job, const tni_box *box, const tn_tensor *out,
@@ -240,20 +235,74 @@ static tn_status eval_make(const tn_stream *job, const tni_box *box, const tn_te
     return tn_expr_run(eval->expr, out, job->n, srcs);
 }
 
+/* ---- plans in memory ---- */
+
+/* A source as it would lie in memory. */
+static tn_tensor bare_view(const tn_stream_source *s)
+{
+    tn_tensor v = s->view;
+    v.data = NULL;
+    v.flags = 0;
+    return v;
+}
+
+static tn_status copy_plan(const tn_stream *job, tn_plan **plan)
+{
+    tn_tensor src, dst;
+    if (job->n == 0)
+        return tni_fail(TN_EUNSUPPORTED, "stream: a copy without sources has no plan");
+    src = bare_view(&job->sources[0]);
+    TRY(tn_init(&dst, NULL, job->out.dtype, src.ndim, src.shape));
+    return copy_casts(job) ? tn_plan_cast(plan, &dst, &src)
+                           : tn_plan_rearrange(plan, &dst, &src);
+}
+
+/* dst and the operands of a job in its axes, or in those of out. */
+static tn_status bare_operands(const tn_stream *job, bool own, tn_tensor *dst,
+                               tn_tensor operands[MOST_OPERANDS], const tn_tensor **srcs)
+{
+    for (int k = 0; k < job->n; k++) {
+        operands[k] = bare_view(&job->sources[k]);
+        srcs[k] = &operands[k];
+    }
+    return tn_init(dst, NULL, job->out.dtype, own ? job->out.ndim : tni_stream_ndim(job),
+                   own ? job->out.shape : tni_stream_shape(job));
+}
+
+static tn_status apply_plan(const tn_stream *job, tn_plan **plan)
+{
+    const tn_stream_op *op = job->args;
+    tn_tensor operands[MOST_OPERANDS], dst;
+    const tn_tensor *srcs[MOST_OPERANDS];
+    TRY(bare_operands(job, false, &dst, operands, srcs));
+    return tn_plan_op(plan, op->op, op->params, &dst, job->n, srcs);
+}
+
+tn_status tni_eval_plan(const tn_stream *job, tn_plan **plan)
+{
+    tn_tensor operands[MOST_OPERANDS], dst;
+    const tn_tensor *srcs[MOST_OPERANDS];
+    TRY(bare_operands(job, tni_recipe_of(job)->own_axes, &dst, operands, srcs));
+    return tn_plan_expr(plan, ((const tn_stream_eval *)job->args)->expr, &dst, job->n, srcs);
+}
+
 /* In the order of tn_stream_recipe. */
 static const tni_recipe recipes[] = {
-    {"copy", copy_check, copy_scratch, copy_make, NULL, false},
-    {"apply", apply_check, operands_scratch, apply_make, NULL, false},
-    {"map", map_check, operands_scratch, map_make, NULL, false},
-    {"eval", eval_check, operands_scratch, eval_make, NULL, false},
+    {"copy", copy_check, copy_scratch, copy_make, .plan = copy_plan},
+    {"apply", apply_check, operands_scratch, apply_make, .plan = apply_plan},
+    {"map", map_check, operands_scratch, map_make, .plan = NULL},
+    {"eval", eval_check, operands_scratch, eval_make, .plan = tni_eval_plan},
 };
 
 static const tni_recipe *const more[] = {&tni_stream_reduce_row, &tni_stream_scan_row,
-                                         &tni_stream_sort_row, &tni_stream_take_row};
+                                         &tni_stream_sort_row, &tni_stream_take_row,
+                                         &tni_stream_einsum_row};
 
-const tni_recipe *tni_recipe_of(tn_stream_recipe recipe)
+const tni_recipe *tni_recipe_of(const tn_stream *job)
 {
-    const unsigned i = (unsigned)recipe;
+    const unsigned i = (unsigned)job->recipe;
+    if (job->recipe == TN_STREAM_EVAL && tni_stream_eval_reduces(job))
+        return &tni_stream_eval_row;
     if (i < COUNT(recipes))
         return &recipes[i];
     return i < COUNT(recipes) + COUNT(more) ? more[i - COUNT(recipes)] : NULL;
@@ -261,5 +310,5 @@ const tni_recipe *tni_recipe_of(tn_stream_recipe recipe)
 
 int64_t tni_recipe_bytes(const tn_stream *job)
 {
-    return tni_width(job->out.dtype) + tni_recipe_of(job->recipe)->scratch(job);
+    return tni_width(job->out.dtype) + tni_recipe_of(job)->scratch(job);
 }

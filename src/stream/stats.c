@@ -26,7 +26,7 @@ typedef struct stats {
     tn_dtype result[FOLDS];
     int first; /* fold */
     bool floats;
-    int64_t words; /* of the head */
+    int64_t words; /* number of words of the head */
     tni_fold_pairs pairs[FOLDS];
     tni_word state[FOLDS][TNI_FOLD_LEVELS * TNI_FOLD_WORDS];
     int64_t counter[COUNTERS];
@@ -159,10 +159,12 @@ static tn_status stats_progress(void *user, int64_t done, int64_t total)
     return s->job->progress(s->job->user, (int64_t)(now * all), (int64_t)all);
 }
 
+/* Run a pass, or with facts only say how. */
 static tn_status run_pass(stats *s,
                           tn_status (*fn)(void *, const tn_tensor *, int,
                                           const tn_tensor *const *, const int64_t *),
-                          tn_status (*put)(void *, const tn_tensor *, const int64_t *))
+                          tn_status (*put)(void *, const tn_tensor *, const int64_t *),
+                          tn_stream_facts *facts)
 {
     const int64_t slots =
         s->words + MASK / (int64_t)sizeof(tni_word) + tni_ceil_div(s->runs.piece, 8);
@@ -176,7 +178,7 @@ static tn_status run_pass(stats *s,
                        .box = slots,
                        .threads = s->job->threads};
     TRY(tn_init(&inner.out, NULL, TN_U64, 2, (const int64_t[]){s->runs.runs, slots}));
-    return tn_stream_run(&inner);
+    return tni_stream_inner(&inner, facts);
 }
 
 static tn_status plan_folds(stats *s, const tn_tensor *view)
@@ -208,7 +210,7 @@ static tn_status result_of(stats *s, int k, tn_dtype as, void *to)
 {
     char bytes[16];
     tn_tensor from, d;
-    s->fold[k].class->finish(&s->fold[k], bytes, 0, s->pairs[k].state, 1);
+    tni_fold_results(&s->fold[k], bytes, 0, s->pairs[k].state, 1);
     TRY(tn_init(&from, bytes, s->result[k], 0, NULL));
     TRY(tn_init(&d, to, as, 0, NULL));
     return tn_cast(&d, &from);
@@ -217,7 +219,7 @@ static tn_status result_of(stats *s, int k, tn_dtype as, void *to)
 static tn_status first_pass(stats *s, tn_stats *made)
 {
     int64_t nonzero;
-    TRY(run_pass(s, stats_box, stats_put));
+    TRY(run_pass(s, stats_box, stats_put, NULL));
     for (int k = s->first; k < FOLDS; k++)
         tni_fold_close(&s->fold[k], &s->pairs[k], 1);
     TRY(result_of(s, FOLDS - 1, TN_I64, &nonzero));
@@ -246,7 +248,29 @@ static tn_status second_pass(stats *s, const tn_stats *made)
     }
     s->pass = 1;
     s->words = s->bins;
-    return run_pass(s, bins_box, bins_put);
+    return run_pass(s, bins_box, bins_put, NULL);
+}
+
+static tn_status check_stats(const tn_stream *job, int64_t bins)
+{
+    if (job->n != 1 || !job->sources)
+        return tni_fail(TN_EARG, "stream_stats: got %d sources, expected 1", job->n);
+    if (bins < 0 || bins > TN_STATS_MOST_BINS)
+        return tni_fail(TN_EARG, "stream_stats: got %lld bins, expected [0, %d]",
+                        (long long)bins, TN_STATS_MOST_BINS);
+    return tni_check(&job->sources[0].view, "stream_stats: source");
+}
+
+/* Folds, pieces and passes of a source that has elements. */
+static tn_status plan_passes(stats *s)
+{
+    const tn_stream *job = s->job;
+    const tn_tensor *view = &job->sources[0].view;
+    const bool ranged = s->bins > 0 && !tni_is_complex(view->dtype) && view->dtype != TN_BOOL;
+    s->passes = 1 + ranged;
+    TRY(plan_folds(s, view));
+    tni_runs_plan(&s->runs, &job->sources[0], UINT64_MAX, true, 64, tni_stream_share(job));
+    return TN_OK;
 }
 
 tn_status tn_stream_stats(const tn_stream *job, tn_stats *out, int64_t bins, int64_t *counts)
@@ -256,13 +280,8 @@ tn_status tn_stream_stats(const tn_stream *job, tn_stats *out, int64_t bins, int
                         !job   ? "job"
                         : !out ? "stats"
                                : "counts");
-    if (job->n != 1 || !job->sources)
-        return tni_fail(TN_EARG, "stream_stats: got %d sources, expected 1", job->n);
-    if (bins < 0 || bins > TN_STATS_MOST_BINS)
-        return tni_fail(TN_EARG, "stream_stats: got %lld bins, expected [0, %d]",
-                        (long long)bins, TN_STATS_MOST_BINS);
+    TRY(check_stats(job, bins));
     const tn_tensor *view = &job->sources[0].view;
-    TRY(tni_check(view, "stream_stats: source"));
     if (!job->sources[0].file && !job->sources[0].read)
         TRY(tni_check_data(view, "stream_stats: source"));
     stats s = {.job = job, .bins = bins, .counts = counts};
@@ -271,14 +290,31 @@ tn_status tn_stream_stats(const tn_stream *job, tn_stats *out, int64_t bins, int
     for (int64_t i = 0; i < bins; i++)
         counts[i] = 0;
     if (made.n > 0) {
-        const bool ranged = bins > 0 && !tni_is_complex(view->dtype) && view->dtype != TN_BOOL;
-        s.passes = 1 + ranged;
-        TRY(plan_folds(&s, view));
-        tni_runs_plan(&s.runs, &job->sources[0], UINT64_MAX, true, 64, tni_stream_share(job));
+        TRY(plan_passes(&s));
         TRY(first_pass(&s, &made));
-        if (ranged && made.finite > 0)
+        if (s.passes > 1 && made.finite > 0)
             TRY(second_pass(&s, &made));
     }
     *out = made;
+    return TN_OK;
+}
+
+tn_status tn_stream_stats_plan(const tn_stream *job, int64_t bins, tn_stream_facts *facts)
+{
+    tn_stream_facts f = {.way = "nothing"};
+    if (!job || !facts)
+        return tni_fail(TN_ENULL, "stream_stats_plan: %s is NULL", job ? "facts" : "job");
+    TRY(check_stats(job, bins));
+    if (tni_numel(&job->sources[0].view) > 0) {
+        stats s = {.job = job, .bins = bins};
+        TRY(plan_passes(&s));
+        TRY(run_pass(&s, stats_box, stats_put, &f));
+        f.box = s.runs.piece / tni_width(job->sources[0].view.dtype);
+        f.shortest_read = s.runs.span;
+        f.read = s.passes * tni_stream_read(job);
+    }
+    f.recipe = "stats";
+    f.written = 0;
+    *facts = f;
     return TN_OK;
 }

@@ -19,7 +19,7 @@ const int64_t *tni_stream_shape(const tn_stream *job)
 
 static tn_status check_numbers(const tn_stream *job)
 {
-    if (!tni_recipe_of(job->recipe))
+    if (!tni_recipe_of(job))
         return tni_fail(TN_EARG, "stream: recipe: unknown, got %d", (int)job->recipe);
     const struct {
         const char *name;
@@ -64,7 +64,7 @@ static tn_status check_sources(const tn_stream *job)
     for (int k = 0; k < job->n; k++) {
         const tn_stream_source *s = &job->sources[k];
         TRY(tni_check(&s->view, "stream: source"));
-        if (!tni_recipe_of(job->recipe)->own_axes && s->view.ndim != tni_stream_ndim(job))
+        if (!tni_recipe_of(job)->own_axes && s->view.ndim != tni_stream_ndim(job))
             return tni_fail(TN_ESHAPE, "stream: source %d: got %d axes, expected %d", k,
                             s->view.ndim, tni_stream_ndim(job));
     }
@@ -79,7 +79,7 @@ static tn_status check_job(const tn_stream *job)
     TRY(tni_check(&job->out, "stream: out"));
     TRY(stream_check_shape(job));
     TRY(check_sources(job));
-    return tni_recipe_of(job->recipe)->check(job);
+    return tni_recipe_of(job)->check(job);
 }
 
 /* ---- elements that stay as they are: from file to file ---- */
@@ -136,8 +136,8 @@ tn_status tn_stream_run(const tn_stream *job)
     for (int k = 0; k < job->n; k++)
         if (!job->sources[k].file && !job->sources[k].read)
             TRY(tni_check_data(&job->sources[k].view, "stream: source"));
-    if (tni_recipe_of(job->recipe)->run)
-        return tni_recipe_of(job->recipe)->run(job, NULL);
+    if (tni_recipe_of(job)->run)
+        return tni_recipe_of(job)->run(job, NULL);
     const tn_file *f;
     int64_t at, numel = tni_numel(&job->out);
     if (numel && is_copied(job, &f, &at))
@@ -155,13 +155,36 @@ tn_status tn_stream_run(const tn_stream *job)
 
 /* ---- facts ---- */
 
-/* Bytes of a source that are read: repeated axes count once, memory not at all. */
 static int64_t source_bytes(const tn_stream_source *s)
 {
     int64_t n = s->file || s->read ? tni_width(s->view.dtype) : 0;
     for (int i = 0; i < s->view.ndim; i++)
         n *= s->view.stride[i] == 0 && s->view.shape[i] > 1 ? 1 : s->view.shape[i];
     return n;
+}
+
+int64_t tni_stream_read(const tn_stream *job)
+{
+    int64_t n = 0;
+    for (int k = 0; k < job->n; k++)
+        n += source_bytes(&job->sources[k]);
+    return n;
+}
+
+const char *tn_stream_why(const tn_stream_facts *facts)
+{
+    static const char *const whys[][2] = {
+        {"nothing", "there are no elements"},
+        {"in order", "the elements lie in the order of the result"},
+        {"boxes", "a few boxes fit into memory, and the page cache serves their reads"},
+        {"direct", "files exceed the memory, and reads are short: many are in flight"},
+        {"two-pass", "files exceed the memory, and reads are too short for one pass"},
+        {"temporary file", "whole sequences do not fit into memory"},
+    };
+    for (int i = 0; facts && facts->way && i < COUNT(whys); i++)
+        if (!strcmp(facts->way, whys[i][0]))
+            return whys[i][1];
+    return "";
 }
 
 /* Bytes a second of reads of this length, many in flight, on the disk that the
@@ -197,7 +220,7 @@ static prediction predict(const tn_stream *job, const tni_schedule *plan, double
     p.two = tni_two_pass_plan(job, plan, &p.plan);
     p.one_pass = read / read_rate(plan->shortest) + written / sequential;
     p.two_passes = (read + written) / sequential;
-    if (!p.two || !p.plan.cached) /* the nameless file is written and read */
+    if (!p.two || !p.plan.cached) /* the temporary file is written and read */
         p.two_passes +=
             read / sequential + read / read_rate(p.two ? p.plan.second.shortest : 64 << 10);
     return p;
@@ -228,8 +251,8 @@ static void box_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_
     f->shortest_read = b.count && job->n ? tni_shortest_read(job, plan->elements, &whole) : 0;
 }
 
-/* The facts of a direct job: two passes are those of the second one, and of what the larger of
- * them holds. */
+/* The facts of a direct job.  Two passes have the boxes of the second one, and the memory of the one
+ * that holds more. */
 static void direct_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_facts *f)
 {
     const prediction p = predict(job, plan, (double)f->read, (double)f->written);
@@ -264,26 +287,48 @@ tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
     TRY(check_job(job));
     if (!facts)
         return tni_fail(TN_ENULL, "stream_plan: facts is NULL");
-    if (tni_recipe_of(job->recipe)->run) {
-        tn_stream_facts f;
-        TRY(tni_recipe_of(job->recipe)->run(job, &f));
-        f.recipe = tni_recipe_of(job->recipe)->name;
+    const tni_recipe *row = tni_recipe_of(job);
+    tn_stream_facts f = {.written = tn_nbytes(&job->out), .read = tni_stream_read(job)};
+    if (row->run) {
+        const int64_t read = f.read;
+        TRY(row->run(job, &f));
+        f.read = row->reads ? f.read : read;
         f.written = tn_nbytes(&job->out);
-        f.read = 0;
-        for (int k = 0; k < job->n; k++)
-            f.read += source_bytes(&job->sources[k]);
-        *facts = f;
-        return TN_OK;
+    } else {
+        const tni_schedule plan = tni_stream_schedule(job);
+        box_facts(job, &plan, &f);
+        if (plan.direct)
+            direct_facts(job, &plan, &f);
     }
-    const tni_schedule plan = tni_stream_schedule(job);
-    tn_stream_facts f = {.recipe = tni_recipe_of(job->recipe)->name,
-                         .written = tn_nbytes(&job->out)};
-    box_facts(job, &plan, &f);
-    for (int k = 0; k < job->n; k++)
-        f.read += source_bytes(&job->sources[k]);
-    if (plan.direct)
-        direct_facts(job, &plan, &f);
+    f.recipe = row->name;
     *facts = f;
+    return TN_OK;
+}
+
+tn_status tn_stream_in_memory(tn_plan **plan, const tn_stream *job)
+{
+    TRY(check_job(job));
+    if (!plan)
+        return tni_fail(TN_ENULL, "stream_in_memory: plan is NULL");
+    const tni_recipe *row = tni_recipe_of(job);
+    if (!row->plan)
+        return tni_fail(TN_EUNSUPPORTED, "stream_in_memory: recipe: %s has no plan", row->name);
+    return row->plan(job, plan);
+}
+
+tn_status tn_stream_facts_json(const tn_stream_facts *f, char *buf, size_t size)
+{
+    if (!f || (!buf && size))
+        return tni_fail(TN_ENULL, "stream_facts_json: %s is NULL", f ? "buf" : "facts");
+    snprintf(buf, size,
+             "{\"recipe\": \"%s\", \"way\": \"%s\", \"why\": \"%s\", \"boxes\": %lld, "
+             "\"box\": %lld, \"threads\": %lld, \"buffers\": %lld, \"memory\": %lld, "
+             "\"read\": %lld, \"written\": %lld, \"shortest_read\": %lld, \"queue\": %lld, "
+             "\"seconds\": %.3g}",
+             f->recipe, f->way, tn_stream_why(f), (long long)f->boxes, (long long)f->box,
+             (long long)f->threads, (long long)f->buffers, (long long)f->memory,
+             (long long)f->read, (long long)f->written, (long long)f->shortest_read,
+             (long long)f->queue, f->seconds);
     return TN_OK;
 }
 
@@ -294,11 +339,12 @@ tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size)
         return tni_fail(TN_ENULL, "stream_explain: buf is NULL");
     TRY(tn_stream_plan(job, &f));
     snprintf(buf, size,
-             "stream %s: %s\n  boxes    %lld of %lld elements\n  memory   %lld bytes, %lld "
+             "stream %s: %s\n  why      %s\n  boxes    %lld of %lld elements\n  memory   %lld "
+             "bytes, %lld "
              "buffers, %lld threads\n  read     %lld bytes, in spans of %lld or more\n"
              "  written  %lld bytes\n",
-             f.recipe, f.way, (long long)f.boxes, (long long)f.box, (long long)f.memory,
-             (long long)f.buffers, (long long)f.threads, (long long)f.read,
+             f.recipe, f.way, tn_stream_why(&f), (long long)f.boxes, (long long)f.box,
+             (long long)f.memory, (long long)f.buffers, (long long)f.threads, (long long)f.read,
              (long long)f.shortest_read, (long long)f.written);
     if (f.queue && size) {
         const tni_schedule plan = tni_stream_schedule(job);

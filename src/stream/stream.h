@@ -73,10 +73,14 @@ typedef struct tni_recipe {
      * the job, or with facts only say how. */
     tn_status (*run)(const tn_stream *job, tn_stream_facts *facts);
     bool own_axes; /* the source has other axes than the result */
+    bool reads;    /* run says how many bytes are read */
+    /* The plan of the job in memory (tn_stream_in_memory); NULL: there is none. */
+    tn_status (*plan)(const tn_stream *job, tn_plan **plan);
 } tni_recipe;
 
-/* The row of a checked recipe; NULL when there is none. */
-const tni_recipe *tni_recipe_of(tn_stream_recipe recipe);
+/* The row of a job's recipe, which an expression with reductions has for itself; NULL when there is
+ * none. */
+const tni_recipe *tni_recipe_of(const tn_stream *job);
 
 /* Bytes of all buffers for one element of the result. */
 int64_t tni_recipe_bytes(const tn_stream *job);
@@ -92,10 +96,21 @@ tn_status tni_stream_deliver(const tn_stream *job, const tn_tensor *block, const
 /* Run the job that a job comes down to, or say how: facts are then of the inner one. */
 tn_status tni_stream_inner(const tn_stream *inner, tn_stream_facts *facts);
 
+/* A stream to the sink of job, by one thread, whose boxes a callback makes. */
+static inline tn_stream tni_stream_of_boxes(const tn_stream *job, tn_stream_source *boxes)
+{
+    return (tn_stream){.n = 1,
+                       .sources = boxes,
+                       .writer = job->writer,
+                       .put = job->put,
+                       .user = job->user,
+                       .threads = 1};
+}
+
 /* The failure of a plan that stands for a call: its sentence is that of the call. */
 tn_status tni_unplanned(tn_status status);
 
-/* ---- reductions (runs.c, stream_reduce.c), scans, orders, indices ---- */
+/* ---- reductions (runs.c, stream_reduce.c), scans, orders, indices, products ---- */
 
 /* The sequences of a source over the folded axes, in pieces. */
 typedef struct tni_runs {
@@ -103,7 +118,7 @@ typedef struct tni_runs {
     uint64_t folded;
     int nfold, nmap, fold[TN_MAX_NDIM], map[TN_MAX_NDIM]; /* axes, in the order of sequences */
     bool near;                    /* results lie nearer to each other than their elements */
-    int64_t count, outputs, each; /* of a sequence; of them; bytes of a result beside them */
+    int64_t count, outputs, each; /* elements of a sequence; results; bytes that one needs */
     int64_t run, runs;            /* elements of a run, how many */
     tni_boxes windows;
     int64_t window, piece; /* results of a window, bytes of a piece: the most */
@@ -119,7 +134,18 @@ tn_status tni_runs_read(const tni_runs *r, const tni_box *window, int64_t run, c
                         tn_tensor *piece);
 
 extern const tni_recipe tni_stream_reduce_row, tni_stream_scan_row, tni_stream_sort_row,
-    tni_stream_take_row;
+    tni_stream_take_row, tni_stream_einsum_row;
+
+/* TN_STREAM_EVAL: whether its expression has reductions, and the row of such jobs
+ * (stream_eval.c). */
+bool tni_stream_eval_reduces(const tn_stream *job);
+extern const tni_recipe tni_stream_eval_row;
+
+/* Bytes that are read of all sources: repeated axes count once, memory not at all. */
+int64_t tni_stream_read(const tn_stream *job);
+
+/* The plan of TN_STREAM_EVAL in memory, with reductions or without (recipe.c). */
+tn_status tni_eval_plan(const tn_stream *job, tn_plan **plan);
 
 /* ---- jobs (stream.c) ---- */
 
@@ -133,7 +159,7 @@ const int64_t *tni_stream_shape(const tn_stream *job);
 /* How a job is cut. */
 typedef struct tni_schedule {
     int threads, buffers;
-    int64_t elements; /* of a box */
+    int64_t elements; /* most elements of a box */
     bool queued;      /* files are read with many reads in flight, past the page cache */
     bool direct;      /* the result is written past the page cache */
     bool scattered;   /* reads are short, and no larger box would lengthen them enough */

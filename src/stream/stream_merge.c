@@ -9,7 +9,7 @@
 
 typedef struct run {
     int64_t next, end; /* in the sequence: not read yet */
-    int64_t first, n;  /* of what is in memory */
+    int64_t first, n;  /* in the sequence: elements [first, first + n) are in memory */
     char *values;
     int64_t *indices;
 } run;

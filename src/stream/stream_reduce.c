@@ -83,7 +83,7 @@ static tn_status merge_box(void *user, const tn_tensor *block, const int64_t *at
     if (at[1] + 1 < r->runs.runs)
         return TN_OK;
     tni_fold_close(&r->fold, &r->pairs, w);
-    r->fold.class->finish(&r->fold, r->result, tni_width(r->fold.dst), r->pairs.state, w);
+    tni_fold_results(&r->fold, r->result, tni_width(r->fold.dst), r->pairs.state, w);
     return deliver_window(r, &window);
 }
 
@@ -153,7 +153,7 @@ static tn_status merge_begin(reduction *r)
 {
     const int64_t results = r->runs.window * r->parts;
     r->pairs.state = tni_alloc((size_t)waiting_bytes(r));
-    r->result = tni_alloc((size_t)(results * tni_width(r->fold.dst)));
+    r->result = r->pairs.state ? tni_alloc((size_t)(results * tni_width(r->fold.dst))) : NULL;
     return r->pairs.state && r->result
                ? TN_OK
                : tni_fail(TN_ENOMEM, "stream: no memory for %lld results", (long long)results);
@@ -218,7 +218,8 @@ static tn_status reduce_run(const tn_stream *job, tn_stream_facts *facts)
     return run_planned(&r, facts);
 }
 
-const tni_recipe tni_stream_reduce_row = {"reduce", reduce_check, NULL, NULL, reduce_run, true};
+const tni_recipe tni_stream_reduce_row = {"reduce",   reduce_check,     NULL,           NULL,
+                                          reduce_run, .own_axes = true, .plan = plan_of};
 
 /* ---- pieces of a reduction, for several processes ---- */
 

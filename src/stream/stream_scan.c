@@ -33,24 +33,28 @@ static tn_status scan_progress(void *user, int64_t done, int64_t total)
     return x->job->progress(x->job->user, done / from * to, total / from * to);
 }
 
-static tn_status scan_check(const tn_stream *job)
+static tn_status scan_plan(const tn_stream *job, tn_plan **plan)
 {
     const tn_stream_scan *x = job->args;
+    tn_tensor dst, src = job->sources[0].view;
+    src.data = NULL;
+    src.flags = 0;
+    TRY(tn_init(&dst, NULL, job->out.dtype, job->out.ndim, job->out.shape));
+    return tni_unplanned(tn_plan_scan(plan, x->op, &dst, &src, x->dim));
+}
+
+static tn_status scan_check(const tn_stream *job)
+{
     tn_plan *plan = NULL;
-    tn_tensor dst, src;
-    if (!x)
+    if (!job->args)
         return tni_fail(TN_ENULL, "stream: args is NULL");
     if (job->n != 1)
         return tni_fail(TN_EARG, "stream: scan: got %d sources, expected 1", job->n);
     if (job->ndim)
         return tni_fail(TN_EARG, "stream: scan: ndim is %d, expected 0", job->ndim);
-    src = job->sources[0].view;
-    src.data = NULL;
-    src.flags = 0;
-    TRY(tn_init(&dst, NULL, job->out.dtype, job->out.ndim, job->out.shape));
-    TRY(tni_unplanned(tn_plan_scan(&plan, x->op, &dst, &src, x->dim)));
+    TRY(scan_plan(job, &plan));
     tn_plan_free(plan);
-    if (tni_numel(&dst) != tni_numel(&src))
+    if (tni_numel(&job->out) != tni_numel(&job->sources[0].view))
         return tni_fail(TN_ESHAPE, "stream: scan: out is longer than the source");
     return TN_OK;
 }
@@ -101,7 +105,7 @@ static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
         return TN_OK;
     }
     x.result = tni_alloc((size_t)result);
-    x.carry = states ? tni_alloc((size_t)states) : NULL;
+    x.carry = states && x.result ? tni_alloc((size_t)states) : NULL;
     tn_status status =
         x.result && (x.carry || !states)
             ? tn_stream_run(&inner)
@@ -111,4 +115,5 @@ static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
     return status;
 }
 
-const tni_recipe tni_stream_scan_row = {"scan", scan_check, NULL, NULL, scan_run, true};
+const tni_recipe tni_stream_scan_row = {
+    "scan", scan_check, NULL, NULL, scan_run, .own_axes = true, .plan = scan_plan};

@@ -203,4 +203,5 @@ static tn_status sort_run(const tn_stream *job, tn_stream_facts *facts)
     return tni_stream_inner(&inner, facts);
 }
 
-const tni_recipe tni_stream_sort_row = {"sort", sort_check, NULL, NULL, sort_run, true};
+const tni_recipe tni_stream_sort_row = {"sort", sort_check, NULL,
+                                        NULL,   sort_run,   .own_axes = true};

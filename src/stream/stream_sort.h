@@ -7,8 +7,8 @@
 typedef struct tni_sorting {
     const tn_stream *job;
     const tn_stream_sort *args;
-    int dim;      /* of the sequences in what is sorted at present */
-    int64_t n;    /* of a sequence */
+    int dim;      /* axis of the sequences in the tensor that is sorted */
+    int64_t n;    /* elements of a sequence */
     int64_t most; /* elements that are sorted at once */
 } tni_sorting;
 

@@ -12,10 +12,10 @@ enum { SLACK = 2 }; /* a read may take so many times the bytes that are needed *
 typedef struct choice {
     const tn_stream_take *args;
     const tn_tensor *view;
-    int64_t first, n;                            /* of the index, row-major */
-    int64_t low, high;                           /* the least index and the greatest */
-    int64_t *index;                              /* n of them, not negative */
-    int64_t at[TN_MAX_NDIM], shape[TN_MAX_NDIM]; /* of what is read; [dim] is free */
+    int64_t first, n;  /* elements [first, first + n) of the index, row-major */
+    int64_t low, high; /* the least index and the greatest */
+    int64_t *index;    /* n of them, not negative */
+    int64_t at[TN_MAX_NDIM], shape[TN_MAX_NDIM]; /* the box that is read; [dim] is free */
 } choice;
 
 static tn_status take_check(const tn_stream *job)
@@ -147,5 +147,5 @@ static tn_status take_make(const tn_stream *job, const tni_box *box, const tn_te
     return take_runs(&c, job, out);
 }
 
-const tni_recipe tni_stream_take_row = {"take",    take_check, take_scratch,
-                                        take_make, NULL,       true};
+const tni_recipe tni_stream_take_row = {"take", take_check, take_scratch, take_make,
+                                        .own_axes = true};

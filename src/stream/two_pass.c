@@ -1,8 +1,8 @@
 /* two_pass.c - a view whose reads are too short, brought near to its result in a first pass.
  *
  * The first pass reads pieces of the view along the axis that is slowest in the file, each of
- * them one long run, rearranges each in memory to the order of the result, and writes it to a
- * nameless file.  There the second pass finds each box of the result as one long run in every
+ * them one long run, rearranges each in memory to the order of the result, and writes it to an
+ * unlinked temporary file.  There the second pass finds each box of the result as one long run in every
  * piece.  Twice the bytes in long reads beat once the bytes in short ones. */
 #include <string.h>
 #include <unistd.h>
@@ -56,7 +56,7 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     const bool cached = tni_stays_cached(tn_nbytes(v));
     if (!one->direct || one->shortest >= (cached ? SHORT_CACHED : SHORT_READ) ||
         job->recipe != TN_STREAM_COPY || job->args || !job->sources[0].file ||
-        v->ndim == TN_MAX_NDIM || v->dtype == TN_C128) /* the nameless file has no such dtype */
+        v->ndim == TN_MAX_NDIM || v->dtype == TN_C128) /* the temporary file has no c128 */
         return false;
     const int axis = slowest_axis(v);
     const int64_t width = tni_width(v->dtype), budget = tn_stream_budget(job->max_mem);
@@ -90,7 +90,7 @@ typedef struct passes {
     const tn_stream *job;
     const tni_two_pass *plan;
     int64_t count, rest; /* whole pieces; indices of the last one */
-    int half;            /* of the progress */
+    int half;            /* the pass that runs, 0 or 1: half of the progress */
 } passes;
 
 /* Either pass is half of the work. */
@@ -109,7 +109,7 @@ static tn_status pass_put(void *user, const tn_tensor *block, const int64_t *at)
     return p->job->put(p->job->user, block, at);
 }
 
-/* The shapes of the nameless file: whole pieces, numbered along a new first axis, and the rest. */
+/* The shapes of the temporary file: whole pieces, numbered along a new first axis, and the rest. */
 static tn_status shapes(const passes *p, tn_tensor *whole, tn_tensor *rest)
 {
     const tn_tensor *v = &p->job->sources[0].view;

@@ -40,13 +40,13 @@ $ tenon einsum "ij,kl,mn->ijklmn" a.npy a.npy a.npy
 Text that does not fit, and files that do not.
 
 $ tenon einsum "ij,jk->ik" a.npy a.npy -o x.npy
-2> tenon: einsum_shape: src 1: axis 0 ("j") has extent 3, expected 5
+2> tenon: einsum: src 1: axis 0 ("j") has extent 3, expected 5
 ? 1
 $ tenon einsum "ij,jk->iz" a.npy a.npy -o x.npy
-2> tenon: einsum_shape: "ij,jk->iz": 'z' at column 9 is on the right and not on the left
+2> tenon: einsum: "ij,jk->iz": 'z' at column 9 is on the right and not on the left
 ? 1
 $ tenon einsum "ij->i" a.npy a.npy -o x.npy
-2> tenon: einsum_shape: "ij->i": '->' at column 3 makes 1 terms for 2 sources
+2> tenon: einsum: "ij->i": '->' at column 3 makes 1 terms for 2 sources
 ? 1
 $ tenon einsum "ij,kj->ik" a.npy nothing.npy -o x.npy
 2> tenon: nothing.npy: No such file or directory

@@ -111,10 +111,10 @@ $ tenon rearrange "h w -> w h" p data/c_i32.npy -o o.npy
 2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
 ? 2
 $ tenon rearrange "a b c" data/c_i32.npy -o o.npy
-2> tenon: data/c_i32.npy: pattern_shape: "a b c": the end at 6 comes before a '->'
+2> tenon: data/c_i32.npy: rearrange: "a b c": the end at 6 comes before a '->'
 ? 1
 $ tenon rearrange "-> a" data/c_i32.npy -o o.npy
-2> tenon: data/c_i32.npy: pattern_shape: "-> a": 'a' at 4 is new and has no size
+2> tenon: data/c_i32.npy: rearrange: "-> a": 'a' at 4 is new and has no size
 ? 1
 
 Options belong to commands.

@@ -109,7 +109,7 @@ $ tenon cast f64 data/many.safetensors --tensors 'nothing*' -o x.safetensors
 2> tenon: data/many.safetensors: no tensor matches "nothing*"
 ? 1
 $ tenon slice "[5]" data/many.safetensors --tensors '*' -o x.safetensors
-2> tenon: data/many.safetensors:layer.u64: slice_text: index 5 of axis 0 is out of range [-2, 2)
+2> tenon: data/many.safetensors:layer.u64: slice: index 5 of axis 0 is out of range [-2, 2)
 ? 1
 
 Raw elements are what --dtype says.

@@ -119,19 +119,60 @@ $ for m in 10k 1M 1G; do for c in "sort -a 0" "sort -a 1 --descending"; do tenon
 
 What would be done.
 
-$ tenon explain reduce sum -a 0 w.npy -o x.npy | grep -v time
+$ tenon explain reduce sum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 > reduce
 >   in      w.npy: f32 (303, 205), 248 kB
 >   out     x.npy: f32 (205,), 820 B
 >   how     reduce: 1 box of up to 62115 elements
+>   way     boxes: a few boxes fit into memory, and the page cache serves their reads
 >   read    248 kB
 >   write   820 B
 >   memory  at most 4.4 MB for elements
-$ tenon explain sort -a 0 w.npy --max-mem 10k | grep how
+$ tenon explain reduce sum -a 0 w.npy | grep plan | cut -d: -f1
+>   plan    sum f32 (205)
+$ tenon explain sort -a 0 w.npy --max-mem 10k | grep 'how\|way'
 >   how     sort: 61 boxes of up to 1025 elements, by a temporary file
-$ tenon explain stats w.npy
-2> tenon stats: only commands that make a file can be explained
-2> usage: tenon stats FILE...
+>   way     temporary file: whole sequences do not fit into memory
+$ tenon explain scan cumsum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
+> scan
+>   in      w.npy: f32 (303, 205), 248 kB
+>   out     x.npy: f32 (303, 205), 248 kB
+>   how     scan: 1 box of up to 62115 elements
+>   way     in order: the elements lie in the order of the result
+>   read    248 kB
+>   write   248 kB
+>   memory  at most 4.7 MB for elements
+$ tenon slice "[0]" i.npy -o order.npy
+$ tenon explain take -a 0 order.npy w.npy -o x.npy | grep -v 'time\|plan'
+> take
+>   index   i64 (5,), 40 B, read into memory first
+>   in      w.npy: f32 (303, 205), 248 kB
+>   out     x.npy: f32 (5, 205), 4.1 kB
+>   how     take: 1 box of up to 1025 elements
+>   way     boxes: a few boxes fit into memory, and the page cache serves their reads
+>   read    248 kB
+>   write   4.1 kB
+>   memory  at most 4.2 MB for elements
+$ tenon explain stats w.npy | grep -v time
+> stats
+>   in      w.npy: f32 (303, 205), 248 kB
+>   how     stats: 1 box of up to 62115 elements
+>   way     boxes: a few boxes fit into memory, and the page cache serves their reads
+>   read    248 kB
+>   write   0 B
+>   memory  at most 4.5 MB for elements
+$ tenon explain stats --bins 8 w.npy | grep '^  read'
+>   read    497 kB
+$ for c in "reduce sum -a 0" "scan cumsum -a 0" "sort -a 0" "take -a 0 order.npy" "stats" "permute 1,0"; do tenon explain $c --json w.npy | python3 -c "import json, sys; x = json.load(sys.stdin); print(x['command'], x['in'][0]['path'], x.get('out', {}).get('shape'), x['stream']['recipe'], x['stream']['way'], x['stream']['boxes'], (x['plan'] or {}).get('call'))"; done
+> reduce w.npy [205] reduce boxes 1 sum
+> scan w.npy [303, 205] scan in order 1 cumsum
+> sort w.npy [303, 205] sort boxes 1 None
+> take w.npy [5, 205] take boxes 1 None
+> stats w.npy None stats boxes 1 None
+> permute w.npy [205, 303] copy boxes 1 rearrange
+$ tenon sort --json -a 0 w.npy -o x.npy
+2> tenon sort: unknown option --json
+2> usage: tenon sort -a AXIS IN -o OUT
 ? 2
 
 Bad input.
@@ -152,10 +193,10 @@ $ tenon reduce sum -a 2 a.npy
 2> tenon: a.npy: reduce: axis 2 is out of range for a 2-d tensor
 ? 1
 $ tenon reduce sum -a 0,0 a.npy
-2> tenon: a.npy: reduce_shape: axis 0 is named twice
+2> tenon: a.npy: reduce: axes: got axis 0 twice, expected each once
 ? 1
 $ tenon reduce norm a.npy
-2> tenon: a.npy: reduction_result: norm does not take i32
+2> tenon: a.npy: reduce: src: got i32, expected floats or complex numbers for norm
 ? 1
 $ tenon reduce var --params 1,2 a.npy
 2> tenon reduce: var takes 1 parameter, --params has 2
@@ -175,21 +216,25 @@ $ tenon reduce sum "h w -> h w" p.npy
 2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
 ? 2
 $ tenon reduce sum "h (w 7) -> h" a.npy
-2> tenon: a.npy: pattern_reduce_shape: "h (w 7) -> h": axis 1 of src has extent 5, not a multiple of 7
+2> tenon: a.npy: reduce: "h (w 7) -> h": axis 1 of src has extent 5, not a multiple of 7
 ? 1
 $ tenon reduce sum "h w -> w" -a 0 a.npy
 2> tenon reduce: a pattern says which axes stay; -a is for axes without one
 2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
 ? 2
 $ tenon reduce sum "h w w" a.npy
-2> tenon: a.npy: pattern_reduce_shape: "h w w": 'w' at 5 repeats the one at 3
+2> tenon: a.npy: reduce: "h w w": 'w' at 5 repeats the one at 3
 ? 1
 $ tenon reduce sum "h w -> (w" a.npy
-2> tenon: a.npy: pattern_reduce_shape: "h w -> (w": '(' at 8 is not closed
+2> tenon: a.npy: reduce: "h w -> (w": '(' at 8 is not closed
 ? 1
 $ tenon reduce sum "h 4 -> h" a.npy
-2> tenon: a.npy: pattern_reduce_shape: "h 4 -> h": axis 1 of src has extent 5, not 4
+2> tenon: a.npy: reduce: "h 4 -> h": axis 1 of src has extent 5, not 4
 ? 1
+$ tenon reduce sum --tensors '*' data/many.safetensors
+2> tenon reduce: --tensors needs -o OUT
+2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
+? 2
 $ tenon scan cumsun -a 0 a.npy -o x.npy
 2> tenon scan: unknown scan "cumsun": cumsum, cumprod, cummax, cummin or logcumsumexp
 2> usage: tenon scan OP -a AXIS IN -o OUT
@@ -207,7 +252,7 @@ $ tenon scan cumsum -a 0 a.npy
 2> usage: tenon scan OP -a AXIS IN -o OUT
 ? 2
 $ tenon scan logcumsumexp -a 0 a.npy -o x.npy
-2> tenon: a.npy: reduction_result: logsumexp does not take i32
+2> tenon: a.npy: scan: src: got i32, expected floats for logcumsumexp
 ? 1
 $ tenon sort a.npy -o x.npy
 2> tenon sort: missing -a AXES

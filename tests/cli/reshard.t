@@ -133,7 +133,7 @@ $ printf 'step : permute 1,0 -> =\n** -> =\n' >a.txt; tenon reshard a.txt data/s
 2> tenon: a.txt:1: not a permutation of the axes: "1,0"
 ? 1
 $ printf 'layers.0.weight : rearrange "a b c -> a b" -> =\n** -> =\n' >a.txt; tenon reshard a.txt data/set -o no
-2> tenon: a.txt:1: pattern_shape: "a b c -> a b": 'c' at 5 is missing on the right
+2> tenon: a.txt:1: reshard: "a b c -> a b": 'c' at 5 is missing on the right
 ? 1
 $ printf '** -> = ranks@0\n' >a.txt; tenon reshard a.txt data/set --out-ranks 2 -o no
 2> tenon: a.txt:1: 2 ranks do not divide an axis of extent 5 of "layers.0.bias"

@@ -10,10 +10,10 @@ $ tenon tune --check -o t.txt
 $ TENON_TUNE=t.txt tenon tune --check
 > t.txt: in use
 $ sed 's/^cpu .*/cpu of another kind/' t.txt > u.txt; tenon tune --check -o u.txt 2>&1 | sed 's/, this is.*//'
-> tenon: tune_load: u.txt: made on of another kind
+> tenon: tune: u.txt: made on of another kind
 $ tenon tune --check -o none.txt
-2> tenon: tune_load: none.txt: No such file or directory
+2> tenon: tune: none.txt: No such file or directory
 ? 1
 $ echo hello > h.txt; tenon tune --check -o h.txt
-2> tenon: tune_load: h.txt: not a tune file of version 1
+2> tenon: tune: h.txt: not a tune file of version 1
 ? 1

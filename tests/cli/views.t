@@ -128,19 +128,19 @@ $ tenon permute 0,x data/f_f32.npy -o d.npy
 ? 2
 
 $ tenon slice "[7]" a.npy -o d.npy
-2> tenon: a.npy: slice_text: index 7 of axis 0 is out of range [-3, 3)
+2> tenon: a.npy: slice: index 7 of axis 0 is out of range [-3, 3)
 ? 1
 
 $ tenon slice "[0" a.npy -o d.npy
-2> tenon: a.npy: slice_text: "[0", character 3: brackets do not match
+2> tenon: a.npy: slice: "[0", character 3: brackets do not match
 ? 1
 
 $ tenon rearrange "h w -> w" a.npy -o d.npy
-2> tenon: a.npy: pattern_shape: "h w -> w": 'h' at 1 is missing on the right
+2> tenon: a.npy: rearrange: "h w -> w": 'h' at 1 is missing on the right
 ? 1
 
 $ tenon rearrange "h (w p) -> h w p" p=2 a.npy -o d.npy
-2> tenon: a.npy: pattern_shape: "h (w p) -> h w p": axis 1 of src has extent 5, not a multiple of 2
+2> tenon: a.npy: rearrange: "h (w p) -> h w p": axis 1 of src has extent 5, not a multiple of 2
 ? 1
 
 $ tenon flip -a 2 a.npy -o d.npy

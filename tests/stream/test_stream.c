@@ -6,35 +6,9 @@
 
 #include "io_oracle.h"
 
-#include <tenon/stream.h>
+#include "stream_sink.h"
 
 #include "io/sys.h"
-
-#define REFUSED(call, status, part)                                                            \
-    do {                                                                                       \
-        assert_int_equal(call, status);                                                        \
-        if (!strstr(tn_error(), part))                                                         \
-            fail_msg("\"%s\" is not in \"%s\"", part, tn_error());                             \
-    } while (0)
-
-/* What a sink has gathered. */
-typedef struct sink {
-    char *bytes;
-    int64_t size, calls, reported, fail_at;
-} sink;
-
-static tn_status gather(void *user, const tn_tensor *block, const int64_t *at)
-{
-    sink *s = user;
-    (void)at;
-    assert_true(tn_is_contiguous(block));
-    s->calls++;
-    if (s->calls == s->fail_at)
-        return TN_EIO;
-    memcpy(s->bytes + s->size, block->data, (size_t)tn_nbytes(block));
-    s->size += tn_nbytes(block);
-    return TN_OK;
-}
 
 static tn_status count(void *user, int64_t done, int64_t total)
 {
@@ -79,14 +53,6 @@ static void make_input(tn_tensor *t, int ndim, const int64_t *shape)
 }
 
 /* ---- recipes, sources from files, callbacks and memory ---- */
-
-static tn_status read_memory(void *user, const tn_tensor *dst, const int64_t *at)
-{
-    const tn_tensor *all = user;
-    tn_tensor v;
-    tn_status status = tn_view(&v, all, dst->shape, at, NULL, 0);
-    return status == TN_OK ? tn_rearrange(dst, &v) : status;
-}
 
 static void test_view(void **state)
 {

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool armed, no_nameless, short_transfers, renamed;
+static bool armed, no_tmpfile, short_transfers, renamed;
 static const char *always; /* this call fails each time */
 static int calls, fail_at, trouble;
 static const char *failed;
@@ -80,7 +80,7 @@ int __wrap_open64(const char *path, int flags, ...)
     va_end(list);
     if (fails(flags & O_EXCL ? "create" : "open"))
         return -1;
-    if (armed && no_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+    if (armed && no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
         errno = EOPNOTSUPP;
         return -1;
     }
