@@ -49,12 +49,9 @@ static tn_status scan_dtypes(const tni_call *call)
     const tn_dtype src = call->srcs[0]->dtype, dst = call->dst->dtype;
     static const tn_reduction like[] = {TN_REDUCE_SUM, TN_REDUCE_PROD, TN_REDUCE_MAX,
                                         TN_REDUCE_MIN, TN_REDUCE_LOGSUMEXP};
-    if (s->op == TN_SCAN_MAX || s->op == TN_SCAN_MIN) {
-        if (tni_is_complex(src))
-            return tni_fail(TN_EDTYPE, "%s: %s does not take %s", call->name, scan_names[s->op],
-                            tn_dtype_name(src));
+    TRY(tni_reduce_takes(call->name, scan_names[s->op], like[s->op], src));
+    if (s->op == TN_SCAN_MAX || s->op == TN_SCAN_MIN)
         return tni_call_same_dtypes(call);
-    }
     return tni_reduce_dtypes(call->name, like[s->op], src, dst);
 }
 

@@ -24,40 +24,48 @@ typedef struct tni_scan_extremes {
     /* Rows of w elements; state has a key for each column. */
     void (*columns)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
                     int64_t w, void *state, const tni_scan_rule *r);
+    /* The states alone. */
+    void (*totals)(const char *x, int64_t x_step, int64_t rows, int64_t w, void *state,
+                   const tni_scan_rule *r);
 } tni_scan_extremes;
+
+/* Running sums of one dtype of floats in f64, from memory to memory; rounded once: NaN is the positive
+ * quiet one, a zero +0.  NULL: not with this instruction set. */
+typedef struct tni_scan_sums {
+    /* d[i] = before + (chain + p[i]) for n <= 2048 elements of a block, d may be x; gives the chain.
+     * stream: d is a multiple of 32, and whole groups may be written past the caches. */
+    double (*line)(char *d, const char *x, int64_t n, double before, double chain, bool stream);
+    /* The chain alone, n a multiple of a group. */
+    double (*total)(const char *x, int64_t n);
+    /* Rows of a block of w columns, d_step and x_step bytes apart, likewise; stream: d_step is such a
+     * multiple, too. */
+    void (*rows)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
+                 int64_t w, const double *before, double *chain, bool stream);
+    /* The chains of w columns alone, rows a multiple of a group. */
+    void (*totals)(const char *x, int64_t x_step, int64_t rows, int64_t w, double *chain);
+} tni_scan_sums;
+
+enum { TNI_SCAN_F16, TNI_SCAN_BF16, TNI_SCAN_F32, TNI_SCAN_F64, TNI_SCAN_FLOATS };
 
 typedef struct tni_scan_kernels {
     /* d[i] = before + (chain + p[i]) for n <= 2048 elements of a block; gives the chain. */
     double (*sum)(double *d, const double *x, int64_t n, double before, double chain);
     double (*prod)(double *d, const double *x, int64_t n, double before, double chain);
 
-    /* The same of f32, to f32: NaN is the positive quiet one, a zero +0.  stream: d is a multiple
-     * of 32, and whole groups are written past the caches. */
-    double (*sum32)(char *d, const char *x, int64_t n, double before, double chain,
-                    bool stream);
-
-    /* The chain of sum32 alone, n a multiple of a group. */
-    double (*total32)(const char *x, int64_t n);
-
-    /* Up to eight rows of w columns of f32, d_step and x_step bytes apart, likewise; stream: d_step
-     * is such a multiple, too. */
-    void (*rows_sum32)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
-                       int64_t w, const double *before, double *chain, bool stream);
-
-    /* Both of f16 and bf16; stream is not looked at.  NULL: not with this instruction set. */
-    double (*sum16[2])(char *d, const char *x, int64_t n, double before, double chain);
-    void (*rows_sum16[2])(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
-                          int64_t w, const double *before, double *chain, bool stream);
+    tni_scan_sums sums[TNI_SCAN_FLOATS];
 
     /* The same for w columns: a group of rows <= 8, v[i * w + c], in place. */
     void (*rows_sum)(double *v, int64_t rows, int64_t w, const double *before, double *chain);
     void (*rows_prod)(double *v, int64_t rows, int64_t w, const double *before, double *chain);
 
-    tni_scan_extremes extremes[4]; /* of 1, 2, 4, 8 bytes */
+    tni_scan_extremes extremes[4]; /* elements of 1, 2, 4, 8 bytes */
 
-    /* Sums of integers, which wrap, in place: n of a sequence after run, or w columns of a row. */
-    int64_t (*line_int)(int64_t *x, int64_t n, int64_t run);
-    void (*row_int)(int64_t *x, int64_t *state, int64_t w);
+    /* Sums of integers of 64 bits, which wrap: n of a sequence after run, or rows of w columns after
+     * their state, d_step and x_step bytes apart; d may be x. */
+    int64_t (*line_int)(char *d, const char *x, int64_t n, int64_t run);
+    void (*rows_int)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
+                     int64_t w, int64_t *state);
+    void (*totals_int)(const char *x, int64_t x_step, int64_t rows, int64_t w, int64_t *state);
 } tni_scan_kernels;
 
 #endif

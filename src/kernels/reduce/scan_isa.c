@@ -14,6 +14,12 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+
 typedef double group __attribute__((vector_size(64)));
 
 #define NAME(f) f##_sum
@@ -26,187 +32,117 @@ typedef double group __attribute__((vector_size(64)));
 #define ABSENT  1.0
 #include "scan.inc"
 
-/* ---- f32 straight from memory to memory ---- */
-
-typedef float half __attribute__((vector_size(32)));
-typedef int32_t bits32 __attribute__((vector_size(32)));
-
-static inline void put_half(char *d, const half *f, bool stream)
-{
-#if defined(__AVX2__)
-    if (stream) {
-        _mm256_stream_ps((float *)(void *)d, *f);
-        return;
-    }
-#endif
-    (void)stream;
-    memcpy(d, f, sizeof *f);
-}
-
-/* A NaN is the positive quiet one. */
-static inline void quiet(half *f)
-{
-    const bits32 number = *f == *f;
-    *f = (half)(((bits32)*f & number) | ((bits32)((half){0} + NAN) & ~number));
-}
-
-/* Eight floats as f64. */
-INLINE void load_group(group *v, const char *x)
-{
-#if defined(__AVX512F__)
-    *v = _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(const void *)x));
-#else
-    half f;
-    memcpy(&f, x, sizeof f);
-    *v = __builtin_convertvector(f, group);
-#endif
-}
-
-/* a + b where multiplications are made, which is idle otherwise (Zen 4). */
-INLINE void plus(group *a, const group *b)
-{
-#if defined(__AVX512F__)
-    *a = _mm512_fmadd_pd(*a, _mm512_set1_pd(1.0), *b);
-#else
-    *a = *a + *b;
-#endif
-}
-
-/* p[i] takes p[i - 1], then p[i - 2], then p[i - 4]. */
-INLINE void run_group(group *v)
-{
-    const group none = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0};
-#if defined(__AVX512F__)
-    group w = (group)_mm512_alignr_epi64((__m512i)*v, (__m512i)none, 7);
-    plus(v, &w);
-    w = (group)_mm512_alignr_epi64((__m512i)*v, (__m512i)none, 6);
-    plus(v, &w);
-    w = (group)_mm512_alignr_epi64((__m512i)*v, (__m512i)none, 4);
-    plus(v, &w);
-#else
-    *v = *v + __builtin_shufflevector(*v, none, 8, 0, 1, 2, 3, 4, 5, 6);
-    *v = *v + __builtin_shufflevector(*v, none, 8, 8, 0, 1, 2, 3, 4, 5);
-    *v = *v + __builtin_shufflevector(*v, none, 8, 8, 8, 8, 0, 1, 2, 3);
-#endif
-}
-
-/* Whole groups of n elements; settled: a sum cannot be -0. */
-INLINE int64_t run_groups(char *d, const char *x, int64_t n, double before, group *chain,
-                          bool stream, bool settled)
-{
-    group run = *chain;
-    int64_t i = 0;
-    for (; i + TNI_SCAN_GROUP <= n; i += TNI_SCAN_GROUP) {
-        half f;
-        group v;
-        load_group(&v, x + 4 * i);
-        run_group(&v);
-        const group last = __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
-        group made = before + (run + v);
-        if (!settled)
-            made = made + 0.0;
-        f = __builtin_convertvector(made, half);
-        quiet(&f);
-        run = run + last;
-        put_half(d + 4 * i, &f, stream);
-    }
-    *chain = run;
-    return i;
-}
-
-/* Whole groups stay in registers: a part of one goes through memory by itself, because a loop
- * that does so for all runs from store to load (Zen 4: 4 cycles an element).  What is added to
- * anything but -0 is not -0. */
-static double sequence_sum32(char *d, const char *x, int64_t n, double before, double chain,
-                             bool stream)
-{
-    group run = {chain, chain, chain, chain, chain, chain, chain, chain};
-    const bool settled = before != 0 || !signbit(before);
-    const int64_t i = settled && stream ? run_groups(d, x, n, before, &run, true, true)
-                      : settled         ? run_groups(d, x, n, before, &run, false, true)
-                                        : run_groups(d, x, n, before, &run, stream, false);
-    if (i == n)
-        return run[0];
-    double part[TNI_SCAN_GROUP] = {0};
-    for (int64_t k = 0; k < n - i; k++) {
-        float one;
-        memcpy(&one, x + 4 * (i + k), sizeof one);
-        part[k] = (double)one;
-    }
-    const double after = sequence_sum(part, part, n - i, before, run[0]);
-    for (int64_t k = 0; k < n - i; k++) {
-        const float one = part[k] != part[k] ? NAN : (float)(part[k] + 0.0);
-        memcpy(d + 4 * (i + k), &one, sizeof one);
-    }
-    return after;
-}
-
-/* p[7] of each group, in the order of run_group: eight groups are added as they are transposed,
- * one half of two vectors in its place (a blend), the other moved beside it. */
-static double total_sum32(const char *x, int64_t n)
-{
-    double chain = -0.0;
-    int64_t i = 0;
-    for (; i + 8 * TNI_SCAN_GROUP <= n; i += 8 * TNI_SCAN_GROUP) {
-        group v[8];
-        for (int k = 0; k < 8; k++)
-            load_group(&v[k], x + 4 * (i + TNI_SCAN_GROUP * k));
-        for (int k = 0; k < 8; k += 2)
-            v[k] = __builtin_shufflevector(v[k], v[k + 1], 0, 9, 2, 11, 4, 13, 6, 15) +
-                   __builtin_shufflevector(v[k], v[k + 1], 1, 8, 3, 10, 5, 12, 7, 14);
-        for (int k = 0; k < 8; k += 4)
-            v[k] = __builtin_shufflevector(v[k], v[k + 2], 0, 1, 10, 11, 4, 5, 14, 15) +
-                   __builtin_shufflevector(v[k], v[k + 2], 2, 3, 8, 9, 6, 7, 12, 13);
-        v[0] = __builtin_shufflevector(v[0], v[4], 0, 1, 2, 3, 12, 13, 14, 15) +
-               __builtin_shufflevector(v[0], v[4], 4, 5, 6, 7, 8, 9, 10, 11);
-        double last[8];
-        memcpy(last, v, sizeof last);
-        __asm__("" : "+m"(last)); /* from memory: vectors have no path to spare */
-        for (int k = 0; k < 8; k++)
-            chain += last[k];
-    }
-    for (; i < n; i += TNI_SCAN_GROUP) {
-        group v;
-        load_group(&v, x + 4 * i);
-        chain += ((v[7] + v[6]) + (v[5] + v[4])) + ((v[3] + v[2]) + (v[1] + v[0]));
-    }
-    return chain;
-}
-
-#include "scan_move.h"
-
-#define NAME(f)              f##_sum32
-#define WIDTH                4
-#define LOAD(v, p, w)        load_f32(v, p, w)
-#define PUT(p, v, w, stream) put_f32(p, v, w, stream)
-#include "scan_rows.inc"
-
-/* ---- floats of 16 bits ---- */
-
-#include "scan_half.h"
-
-#define NAME(f)              f##_bf16
-#define WIDTH                2
-#define LOAD(v, p, w)        load_bf16(v, p, w)
-#define PUT(p, v, w, stream) put_bf16(p, v, w, stream)
-#include "scan16.inc"
-#include "scan_rows.inc"
+/* ---- sums from memory to memory ---- */
 
 #if defined(__AVX2__)
-#define NAME(f)              f##_f16
-#define WIDTH                2
-#define LOAD(v, p, w)        load_f16(v, p, w)
-#define PUT(p, v, w, stream) put_f16(p, v, w, stream)
-#include "scan16.inc"
-#include "scan_rows.inc"
+#include "scan_quad.h"
+
+#define NAME(f)    f##_quad_f16
+#define WIDTH      2
+#define LOAD(x)    quad_f16(x)
+#define SOME(x, w) some_f16(x, w)
+#if !defined(__AVX512F__)
+#define UNUSUAL(a, b)            nan_in(a, b)
+#define PUT(d, v, odd)           put_quad_f16(d, v, odd)
+#define FEW(d, v, odd, w)        put_some_f16(d, v, odd, w)
+#define PAIR(d, lo, hi, odd, nt) put_pair_f16(d, lo, hi, odd, nt)
+#include "scan_quad.inc"
+#endif
+#include "scan_totals.inc"
+
+#define NAME(f)    f##_quad_bf16
+#define WIDTH      2
+#define LOAD(x)    quad_bf16(x)
+#define SOME(x, w) some_bf16(x, w)
+#if !defined(__AVX512F__)
+#define UNUSUAL(a, b)            odd_bf16(a, b)
+#define PUT(d, v, odd)           put_quad_bf16(d, v, odd)
+#define FEW(d, v, odd, w)        put_some_bf16(d, v, odd, w)
+#define PAIR(d, lo, hi, odd, nt) put_pair_bf16(d, lo, hi, odd, nt)
+#include "scan_quad.inc"
+#endif
+#include "scan_totals.inc"
+
+#define NAME(f)    f##_quad_f32
+#define WIDTH      4
+#define LOAD(x)    quad_f32(x)
+#define SOME(x, w) some_f32(x, w)
+#if !defined(__AVX512F__)
+#define UNUSUAL(a, b)            nan_in(a, b)
+#define PUT(d, v, odd)           put_quad_f32(d, v, odd)
+#define FEW(d, v, odd, w)        put_some_f32(d, v, odd, w)
+#define PAIR(d, lo, hi, odd, nt) put_pair_f32(d, lo, hi, odd, nt)
+#include "scan_quad.inc"
+#endif
+#include "scan_totals.inc"
+
+#define NAME(f)                  f##_quad_f64
+#define WIDTH                    8
+#define LOAD(x)                  quad_f64(x)
+#define SOME(x, w)               some_f64(x, w)
+#define UNUSUAL(a, b)            nan_in(a, b)
+#define PUT(d, v, odd)           put_quad_f64(d, v, odd)
+#define FEW(d, v, odd, w)        put_some_f64(d, v, odd, w)
+#define PAIR(d, lo, hi, odd, nt) put_pair_f64(d, lo, hi, odd, nt)
+#include "scan_quad.inc"
+#include "scan_totals.inc"
+
+#define QUADS(t)                                                                               \
+    {                                                                                          \
+        sequence_quad_##t, total_quad_##t, rows_quad_##t, totals_quad_##t                      \
+    }
+#endif
+
+#if defined(__AVX512F__)
+#include "scan_wide.h"
+#define SUMS_F16                                                                               \
+    {                                                                                          \
+        sequence_f16, total_quad_f16, rows_f16, totals_quad_f16                                \
+    }
+#define SUMS_BF16                                                                              \
+    {                                                                                          \
+        sequence_bf16, total_quad_bf16, rows_bf16, totals_quad_bf16                            \
+    }
+#define SUMS_F32                                                                               \
+    {                                                                                          \
+        sequence_sum32, total_sum32, rows_sum32, totals_quad_f32                               \
+    }
+#define SUMS_F64 QUADS(f64)
+#elif defined(__AVX2__)
+#define SUMS_F16  QUADS(f16)
+#define SUMS_BF16 QUADS(bf16)
+#define SUMS_F32  QUADS(f32)
+#define SUMS_F64  QUADS(f64)
 #else
-#define sequence_f16 NULL
-#define rows_f16     NULL
+#include "scan_wide.h"
+#define SUMS_F16                                                                               \
+    {                                                                                          \
+        NULL, NULL, NULL, NULL                                                                 \
+    }
+#define SUMS_BF16                                                                              \
+    {                                                                                          \
+        sequence_bf16, NULL, rows_bf16, NULL                                                   \
+    }
+#define SUMS_F32                                                                               \
+    {                                                                                          \
+        sequence_sum32, total_sum32, rows_sum32, NULL                                          \
+    }
+#define SUMS_F64                                                                               \
+    {                                                                                          \
+        NULL, NULL, NULL, NULL                                                                 \
+    }
 #endif
 
 /* ---- what has no order: integers, and keys of what is largest ---- */
 
-enum { SCAN_PIECE = 1024 }; /* keys: of 8 bytes a quarter of the L1 */
+enum {
+    SCAN_PIECE = 1024, /* keys: of 8 bytes a quarter of the L1 */
+    /* Dense rows of fewer columns become keys together: vectors of them would not be filled, and
+     * elements that are narrower than their keys gain by it longer (Zen 3, one thread: bf16 down 31
+     * columns 8.1 GB/s beside 3.1, f32 13.7 beside 17.4). */
+    SCAN_FEW = 16,
+    SCAN_FEW_NARROW = 128
+};
 
 #define JOIN_SCAN_(a, b) a##b
 #define JOIN_SCAN(a, b)  JOIN_SCAN_(a, b)
@@ -215,133 +151,74 @@ typedef int64_t words64 __attribute__((vector_size(64)));
 typedef int32_t words32 __attribute__((vector_size(64)));
 typedef uint64_t group_words __attribute__((vector_size(64)));
 
-INLINE void rise64(words64 *a, const words64 *b)
-{
-#if defined(__AVX512F__)
-    *a = (words64)_mm512_max_epi64((__m512i)*a, (__m512i)*b);
-#else
-    const words64 more = *a > *b;
-    *a = (*a & more) | (*b & ~more);
-#endif
-}
-INLINE void rise32(words32 *a, const words32 *b)
-{
-#if defined(__AVX512F__)
-    *a = (words32)_mm512_max_epi32((__m512i)*a, (__m512i)*b);
-#else
-    const words32 more = *a > *b;
-    *a = (*a & more) | (*b & ~more);
-#endif
-}
+#include "scan_words.h"
 
-#define SHIFT64_1(v, none) __builtin_shufflevector(v, none, 8, 0, 1, 2, 3, 4, 5, 6)
-#define SHIFT64_2(v, none) __builtin_shufflevector(v, none, 8, 8, 0, 1, 2, 3, 4, 5)
-#define SHIFT64_4(v, none) __builtin_shufflevector(v, none, 8, 8, 8, 8, 0, 1, 2, 3)
-#define SHIFT32(v, none, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)                       \
-    __builtin_shufflevector(v, none, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+typedef uint64_t loose_words __attribute__((aligned(1), may_alias));
 
-static int64_t line_int(int64_t *x, int64_t n, int64_t run)
+static void rows_int(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
+                     int64_t w, int64_t *state)
 {
-    words64 all = (words64){0} + run;
-    const words64 none = {0};
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        words64 v;
-        memcpy(&v, x + i, sizeof v);
-        v = (words64)((group_words)v + (group_words)SHIFT64_1(v, none));
-        v = (words64)((group_words)v + (group_words)SHIFT64_2(v, none));
-        v = (words64)((group_words)v + (group_words)SHIFT64_4(v, none));
-        const words64 made = (words64)((group_words)v + (group_words)all);
-        all = (words64)((group_words)all +
-                        (group_words)__builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7));
-        memcpy(x + i, &made, sizeof made);
+    for (int64_t i = 0; i < rows; i++, d += d_step, x += x_step) {
+        const loose_words *from = (const loose_words *)(const void *)x;
+        loose_words *to = (loose_words *)(void *)d;
+        INDEPENDENT for (int64_t c = 0; c < w; c++)
+        {
+            const uint64_t sum = (uint64_t)state[c] + from[c];
+            state[c] = (int64_t)sum;
+            to[c] = sum;
+        }
     }
-    for (run = all[0]; i < n; i++)
-        x[i] = run = (int64_t)((uint64_t)run + (uint64_t)x[i]);
-    return run;
 }
 
-static void row_int(int64_t *x, int64_t *state, int64_t w)
+/* The states alone. */
+static void totals_int(const char *x, int64_t x_step, int64_t rows, int64_t w, int64_t *state)
 {
-    for (int64_t c = 0; c < w; c++)
-        x[c] = state[c] = (int64_t)((uint64_t)state[c] + (uint64_t)x[c]);
-}
-
-static int64_t max_scan64(int64_t *x, int64_t n, int64_t run)
-{
-    words64 all = (words64){0} + run;
-    const words64 none = (words64){0} + INT64_MIN;
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        words64 v, w;
-        memcpy(&v, x + i, sizeof v);
-        w = SHIFT64_1(v, none), rise64(&v, &w);
-        w = SHIFT64_2(v, none), rise64(&v, &w);
-        w = SHIFT64_4(v, none), rise64(&v, &w);
-        w = __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
-        rise64(&v, &all);
-        rise64(&all, &w);
-        memcpy(x + i, &v, sizeof v);
+    for (int64_t i = 0; i < rows; i++, x += x_step) {
+        const loose_words *from = (const loose_words *)(const void *)x;
+        for (int64_t c = 0; c < w; c++)
+            state[c] = (int64_t)((uint64_t)state[c] + from[c]);
     }
-    for (run = all[0]; i < n; i++)
-        x[i] = run = x[i] > run ? x[i] : run;
-    return run;
 }
 
-static int64_t max_scan32(int32_t *x, int64_t n, int32_t run)
-{
-    words32 all = (words32){0} + run;
-    const words32 none = (words32){0} + INT32_MIN;
-    int64_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        words32 v, w;
-        memcpy(&v, x + i, sizeof v);
-        w = SHIFT32(v, none, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
-        rise32(&v, &w);
-        w = SHIFT32(v, none, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
-        rise32(&v, &w);
-        w = SHIFT32(v, none, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-        rise32(&v, &w);
-        w = SHIFT32(v, none, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
-        rise32(&v, &w);
-        w = SHIFT32(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
-        rise32(&v, &all);
-        rise32(&all, &w);
-        memcpy(x + i, &v, sizeof v);
-    }
-    for (run = all[0]; i < n; i++)
-        x[i] = run = x[i] > run ? x[i] : run;
-    return run;
-}
+#define K        int32_t
+#define MAX_ROWS max_rows32
+#include "scan_max_rows.inc"
+#define K        int64_t
+#define MAX_ROWS max_rows64
+#include "scan_max_rows.inc"
 
 #define BITS     8
 #define K        int32_t
 #define MAX_SCAN max_scan32
+#define MAX_ROWS max_rows32
 #include "scan_keys.inc"
 #define BITS     16
 #define K        int32_t
 #define MAX_SCAN max_scan32
+#define MAX_ROWS max_rows32
 #include "scan_keys.inc"
 #define BITS     32
 #define K        int32_t
 #define MAX_SCAN max_scan32
+#define MAX_ROWS max_rows32
 #include "scan_keys.inc"
 #define BITS     64
 #define K        int64_t
 #define MAX_SCAN max_scan64
+#define MAX_ROWS max_rows64
 #include "scan_keys.inc"
 
 const tni_scan_kernels TNI_TABLE(scan) = {
     sequence_sum,
     sequence_prod,
-    sequence_sum32,
-    total_sum32,
-    rows_sum32,
-    {sequence_f16, sequence_bf16},
-    {rows_f16, rows_bf16},
+    {SUMS_F16, SUMS_BF16, SUMS_F32, SUMS_F64},
     rows_sum,
     rows_prod,
-    {{line8, columns8}, {line16, columns16}, {line32, columns32}, {line64, columns64}},
+    {{line8, columns8, totals8},
+     {line16, columns16, totals16},
+     {line32, columns32, totals32},
+     {line64, columns64, totals64}},
     line_int,
-    row_int,
+    rows_int,
+    totals_int,
 };

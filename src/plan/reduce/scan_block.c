@@ -1,14 +1,21 @@
 /* scan_block.c - running reductions of one block: groups of eight and their chain, in f64 or in
  * integers of 64 bits.
  *
- * A block may arrive in parts; at says how many elements came before in the sequence. */
+ * A block may arrive in parts; `at` is the number of elements before them in the sequence. */
 #include <math.h>
 
-#include "plan/plan.h"
+#include "scan_run.h"
 
-double tni_scan_absent(const tni_scan *s)
+/* Elements as they run. */
+typedef union wide_block {
+    double f[2 * TNI_TREE_BLOCK];
+    int64_t i[TNI_TREE_BLOCK];
+    char bytes[2 * TNI_TREE_BLOCK * 8];
+} wide_block;
+
+static bool in_one_block(int64_t at, int64_t n)
 {
-    return s->op == TN_SCAN_SUM ? -0.0 : 1.0;
+    return at % TNI_SCAN_GROUP == 0 && n > 0 && at % TNI_TREE_BLOCK + n <= TNI_TREE_BLOCK;
 }
 
 static bool block_ends(int64_t at, int64_t n)
@@ -16,46 +23,135 @@ static bool block_ends(int64_t at, int64_t n)
     return (at + n) % TNI_TREE_BLOCK == 0;
 }
 
-static void scan_real(const tni_scan *s, double *d, const double *x, int64_t n, int64_t at,
-                      tni_scan_state *run)
+static void load_block(const tni_scan *s, wide_block *b, const char *x, int64_t n)
+{
+    tni_scan_cast(s->isa, s->src, s->wide, b->bytes, x, n);
+}
+
+static void store_block(const tni_scan *s, char *d, const wide_block *b, int64_t n)
+{
+    tni_scan_cast(s->isa, s->wide, s->dst, d, b->bytes, n);
+}
+
+void tni_scan_settle(double *x, int64_t n, bool sum)
+{
+    const double zero = sum ? 0.0 : -0.0;
+    for (int64_t i = 0; i < n; i++)
+        x[i] = isnan(x[i]) ? (double)NAN : x[i] + zero;
+}
+
+/* ---- sums and products of floats ---- */
+
+static void begin_real(const tni_scan *s, int64_t at, int64_t n, tni_scan_state *run)
+{
+    ASSERT(in_one_block(at, n));
+    if (at == 0)
+        run->f = run->chain = tni_scan_absent(s);
+}
+
+static void end_real(const tni_scan *s, int64_t at, int64_t n, tni_scan_state *run)
+{
+    if (!block_ends(at, n))
+        return;
+    run->f = s->op == TN_SCAN_SUM ? run->f + run->chain : run->f * run->chain;
+    run->chain = tni_scan_absent(s);
+}
+
+void tni_scan_block_moved(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                          tni_scan_state *run)
+{
+    const bool stream = s->stream && (uintptr_t)d % 32 == 0;
+    begin_real(s, at, n, run);
+    run->chain = tni_scan_sums_of(s)->line(d, x, n, run->f, run->chain, stream);
+    end_real(s, at, n, run);
+}
+
+void tni_scan_block_real(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                         tni_scan_state *run)
 {
     const tni_scan_kernels *k = tni_kernels_of(s->isa)->scan;
     const bool sum = s->op == TN_SCAN_SUM;
-    if (at == 0)
-        run->f = run->chain = tni_scan_absent(s);
-    run->chain = (sum ? k->sum : k->prod)(d, x, n, run->f, run->chain);
-    if (block_ends(at, n)) {
-        run->f = sum ? run->f + run->chain : run->f * run->chain;
-        run->chain = tni_scan_absent(s);
-    }
+    wide_block b;
+    load_block(s, &b, x, n);
+    begin_real(s, at, n, run);
+    run->chain = (sum ? k->sum : k->prod)(b.f, b.f, n, run->f, run->chain);
+    end_real(s, at, n, run);
+    tni_scan_settle(b.f, n, sum);
+    store_block(s, d, &b, n);
 }
 
-/* NaN from the first one on; -0 is less than +0. */
-static double further(double a, double b, bool most)
-{
-    if (isnan(a) || isnan(b))
-        return (double)NAN;
-    if (a == b)
-        return !signbit(a) == most ? a : b;
-    return (a > b) == most ? a : b;
-}
+/* ---- running reductions in which order is free ---- */
 
-static void scan_extreme(const tni_scan *s, double *x, int64_t n, int64_t at,
+void tni_scan_block_keys(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
                          tni_scan_state *run)
 {
+    const int log2 = tni_log2_width(s->width[1]);
+    ASSERT(in_one_block(at, n));
     if (at == 0)
-        run->f = x[0];
-    for (int64_t i = 0; i < n; i++)
-        x[i] = run->f = further(run->f, x[i], s->op == TN_SCAN_MAX);
+        run->i = log2 < 3 ? INT32_MIN : INT64_MIN;
+    run->i = tni_kernels_of(s->isa)->scan->extremes[log2].line(d, x, n, run->i, &s->rule);
 }
 
-/* f is the largest, chain the sum. */
-static void scan_logsumexp(double *x, int64_t n, int64_t at, tni_scan_state *run)
+void tni_scan_block_int(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                        tni_scan_state *run)
 {
+    wide_block b;
+    ASSERT(in_one_block(at, n));
+    load_block(s, &b, x, n);
+    run->i = tni_kernels_of(s->isa)->scan->line_int(b.bytes, b.bytes, n, at > 0 ? run->i : 0);
+    store_block(s, d, &b, n);
+}
+
+void tni_scan_block_words(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                          tni_scan_state *run)
+{
+    ASSERT(in_one_block(at, n));
+    run->i = tni_kernels_of(s->isa)->scan->line_int(d, x, n, at > 0 ? run->i : 0);
+}
+
+void tni_scan_block_product(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                            tni_scan_state *run)
+{
+    wide_block b;
+    ASSERT(in_one_block(at, n));
+    load_block(s, &b, x, n);
+    uint64_t product = at > 0 ? (uint64_t)run->i : 1;
+    for (int64_t i = 0; i < n; i++) {
+        product *= (uint64_t)b.i[i];
+        b.i[i] = (int64_t)product;
+    }
+    run->i = (int64_t)product;
+    store_block(s, d, &b, n);
+}
+
+/* Of bool, the maximum says whether one was true, the minimum whether all were. */
+void tni_scan_block_bool(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                         tni_scan_state *run)
+{
+    const bool any = s->op == TN_SCAN_MAX;
+    wide_block b;
+    ASSERT(in_one_block(at, n));
+    load_block(s, &b, x, n);
+    int64_t so_far = at > 0 ? run->i : !any;
+    for (int64_t i = 0; i < n; i++)
+        b.i[i] = so_far = any ? so_far | b.i[i] : so_far & b.i[i];
+    run->i = so_far;
+    store_block(s, d, &b, n);
+}
+
+/* ---- logarithms of sums ---- */
+
+/* f is the largest, chain the sum. */
+void tni_scan_block_logsumexp(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                              tni_scan_state *run)
+{
+    wide_block b;
+    ASSERT(in_one_block(at, n));
+    load_block(s, &b, x, n);
     if (at == 0)
         run->f = -(double)INFINITY;
     for (int64_t i = 0; i < n; i++) {
-        const double v = x[i];
+        const double v = b.f[i];
         if (isnan(v) || isnan(run->f)) {
             run->f = (double)NAN;
         } else if (v > run->f) {
@@ -64,90 +160,56 @@ static void scan_logsumexp(double *x, int64_t n, int64_t at, tni_scan_state *run
         } else if (!isinf(run->f)) {
             run->chain += exp(v - run->f);
         }
-        x[i] = isfinite(run->f) ? run->f + log(run->chain) : run->f;
+        b.f[i] = isfinite(run->f) ? run->f + log(run->chain) : run->f;
     }
+    tni_scan_settle(b.f, n, false);
+    store_block(s, d, &b, n);
 }
 
-static void scan_integers(const tni_scan *s, tni_scan_block *b, int64_t n, int64_t at,
-                          tni_scan_state *run)
+/* ---- products of complex numbers, by the same groups and chains ---- */
+
+static inline void times(double *r, const double *a, const double *b)
 {
-    bool begun = at > 0;
-    if (s->op == TN_SCAN_SUM) {
-        run->i = tni_kernels_of(s->isa)->scan->line_int(b->i, n, begun ? run->i : 0);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t a = (uint64_t)run->i, x = b->u[i];
-        const bool less = s->type == TNI_SCAN_UNSIGNED ? a < x : run->i < b->i[i];
-        if (!begun)
-            run->i = b->i[i];
-        else if (s->op == TN_SCAN_PROD)
-            run->i = (int64_t)(a * x);
-        else if (less == (s->op == TN_SCAN_MAX))
-            run->i = b->i[i];
-        begun = true;
-        b->i[i] = run->i;
-    }
+    const double re = a[0] * b[0] - a[1] * b[1];
+    const double im = a[0] * b[1] + a[1] * b[0];
+    r[0] = re, r[1] = im;
 }
 
-/* Products of complex numbers, by the same groups and chains. */
-static void scan_complex(double *x, int64_t n, int64_t at, tni_scan_state *run)
+/* m <= TNI_SCAN_GROUP numbers. */
+static void complex_group(double *p, int64_t m, const double *before, double *chain)
+{
+    for (int64_t by = 1; by < TNI_SCAN_GROUP; by *= 2)
+        for (int64_t i = m - 1; i >= by; i--)
+            times(p + 2 * i, p + 2 * i, p + 2 * (i - by));
+    const double last[2] = {p[2 * m - 2], p[2 * m - 1]};
+    for (int64_t i = 0; i < m; i++) {
+        double both[2];
+        times(both, chain, p + 2 * i);
+        times(p + 2 * i, before, both);
+    }
+    times(chain, chain, last);
+}
+
+void tni_scan_block_complex(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
+                            tni_scan_state *run)
 {
     double before[2] = {1, 0}, chain[2] = {1, 0};
+    wide_block b;
+    ASSERT(in_one_block(at, n));
+    load_block(s, &b, x, n);
     if (at > 0) {
         before[0] = run->f, before[1] = run->im;
         chain[0] = run->chain, chain[1] = run->chain_im;
     }
-#define TIMES(r, a, b)                                                                         \
-    do {                                                                                       \
-        const double re = (a)[0] * (b)[0] - (a)[1] * (b)[1];                                   \
-        const double im = (a)[0] * (b)[1] + (a)[1] * (b)[0];                                   \
-        (r)[0] = re, (r)[1] = im;                                                              \
-    } while (0)
-    for (int64_t g = 0; g < n; g += TNI_SCAN_GROUP) {
-        double *p = x + 2 * g;
-        const int64_t m = n - g < TNI_SCAN_GROUP ? n - g : TNI_SCAN_GROUP;
-        for (int64_t by = 1; by < TNI_SCAN_GROUP; by *= 2)
-            for (int64_t i = m - 1; i >= by; i--)
-                TIMES(p + 2 * i, p + 2 * i, p + 2 * (i - by));
-        const double last[2] = {p[2 * m - 2], p[2 * m - 1]};
-        for (int64_t i = 0; i < m; i++) {
-            double both[2];
-            TIMES(both, chain, p + 2 * i);
-            TIMES(p + 2 * i, before, both);
-        }
-        TIMES(chain, chain, last);
-    }
+    for (int64_t g = 0; g < n; g += TNI_SCAN_GROUP)
+        complex_group(b.f + 2 * g, n - g < TNI_SCAN_GROUP ? n - g : TNI_SCAN_GROUP, before,
+                      chain);
     if (block_ends(at, n)) {
-        TIMES(before, before, chain);
+        times(before, before, chain);
         chain[0] = 1, chain[1] = 0;
     }
     *run = (tni_scan_state){
         .f = before[0], .im = before[1], .chain = chain[0], .chain_im = chain[1]};
-}
-
-/* A computed NaN has one bit pattern, a sum that is zero one sign. */
-void tni_scan_settle(double *x, int64_t n, bool sum)
-{
-    const double zero = sum ? 0.0 : -0.0;
-    for (int64_t i = 0; i < n; i++)
-        x[i] = isnan(x[i]) ? (double)NAN : x[i] + zero;
-}
-
-void tni_scan_one_block(const tni_scan *s, tni_scan_block *b, int64_t n, int64_t at,
-                        tni_scan_state *run)
-{
-    if (s->type == TNI_SCAN_SIGNED || s->type == TNI_SCAN_UNSIGNED) {
-        scan_integers(s, b, n, at, run);
-        return;
-    }
-    if (s->type == TNI_SCAN_COMPLEX)
-        scan_complex(b->f, n, at, run);
-    else if (s->op == TN_SCAN_MAX || s->op == TN_SCAN_MIN)
-        scan_extreme(s, b->f, n, at, run);
-    else if (s->op == TN_SCAN_LOGSUMEXP)
-        scan_logsumexp(b->f, n, at, run);
-    else
-        scan_real(s, b->f, b->f, n, at, run);
-    tni_scan_settle(b->f, s->type == TNI_SCAN_COMPLEX ? 2 * n : n, s->op == TN_SCAN_SUM);
+    tni_scan_settle(b.f, 2 * n, false);
+    store_block(s, d, &b, n);
 }

@@ -1,20 +1,9 @@
 /* scan_narrow.c - short dense sequences: many are transposed, run as columns side by side, and are
  * transposed back. */
-#include "plan/plan.h"
+#include "scan_run.h"
 
-/* Elements of a sequence from which on it fills vectors by itself, sequences that pay, and elements
- * of a block of them: of 8 bytes the L1 (Zen 4). */
-enum { NARROW_MOST = 48, NARROW_SEQUENCES = 32, NARROW_ELEMENTS = 1 << 12 };
-
-bool tni_scan_narrow(const tni_scan *s)
-{
-    const tni_nest *nest = &s->nest;
-    const bool runs = s->keyed || (s->op == TN_SCAN_SUM && s->type != TNI_SCAN_COMPLEX) ||
-                      (s->op == TN_SCAN_PROD && s->type == TNI_SCAN_REAL);
-    return runs && !s->columns && !s->carries && s->n > 1 && s->n < NARROW_MOST &&
-           nest->ndim > 0 && nest->axis[nest->ndim - 1].n >= NARROW_SEQUENCES &&
-           s->step[0] == s->width[0] && s->step[1] == s->width[1];
-}
+/* Elements of a block of sequences: of 8 bytes they fill the L1 (measured on Zen 4). */
+enum { NARROW_ELEMENTS = 1 << 12 };
 
 typedef struct narrow_job {
     const tni_scan *s;
@@ -33,6 +22,7 @@ static void narrow_part(void *arg, int part)
     const int64_t n = j->s->n, made = n + j->s->initial;
     const int64_t most = NARROW_ELEMENTS / made / 16 * 16;
     _Alignas(64) char from[NARROW_ELEMENTS * 8], to[NARROW_ELEMENTS * 8];
+    ASSERT(most >= 16 && most <= TNI_SCAN_WIDEST && most * made <= NARROW_ELEMENTS);
     tni_scan s = *j->s;
     tni_walk walk;
     int64_t first, last;
@@ -48,7 +38,7 @@ static void narrow_part(void *arg, int part)
         copy->transpose[tni_log2_width(s.width[1])](from, s.step[1],
                                                     j->src + walk.offset[1] + c * in->step[1],
                                                     in->step[1], rows, n, rows * in->step[1]);
-        tni_scan_strip(&s, to, from, rows, NULL);
+        s.class->strip(&s, to, from, rows, NULL);
         copy->transpose[tni_log2_width(s.width[0])](j->dst + walk.offset[0] + c * in->step[0],
                                                     in->step[0], to, s.step[0], made, rows, 0);
         if (c + rows == in->n)
@@ -56,9 +46,11 @@ static void narrow_part(void *arg, int part)
     }
 }
 
-void tni_scan_narrow_run(const tni_scan *s, char *dst, const char *src)
+void tni_scan_run_narrow(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
 {
-    narrow_job j = {.s = s, .dst = dst, .src = src, .items = s->count / s->n};
-    j.parts = tni_run_parts(tni_mul_saturated(s->count, 4 * s->width[1]), j.items);
+    narrow_job j = {.s = s, .dst = dst, .src = src, .items = tni_scan_sequences(s)};
+    ASSERT(!carry);
+    (void)carry;
+    j.parts = tni_run_parts(tni_scan_work(s), j.items);
     tni_parallel(j.parts, narrow_part, &j);
 }

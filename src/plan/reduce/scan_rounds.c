@@ -3,7 +3,7 @@
  *
  * Totals of the next round are made between the blocks of this one, so that memory is read while
  * it is written. */
-#include "plan/plan.h"
+#include "scan_run.h"
 
 /* Blocks of a round: two rounds are 8 MiB of f32, which the caches keep until they are read
  * again (Zen 4). */
@@ -35,11 +35,20 @@ static void round_block(tni_scan *s, const round_job *j, int64_t block, char *d,
 static void round_total(const round_job *j, int64_t i)
 {
     const int64_t block = j->next->first + i, at = block * TNI_TREE_BLOCK;
+    const char *x = j->src + at * j->s.step[1];
     tni_scan_state *own = &j->next->before[i];
     *own = (tni_scan_state){0};
-    if (j->s.direct && j->s.n - at >= TNI_TREE_BLOCK) {
-        const char *x = j->src + at * j->s.step[1];
-        own->f = tni_kernels_of(j->s.isa)->scan->total32(x, TNI_TREE_BLOCK);
+    const tni_scan_sums *k = tni_scan_sums_of(&j->s);
+    const bool dense = j->s.step[1] == j->s.width[1];
+    const bool whole = dense && j->s.n - at >= TNI_TREE_BLOCK;
+    if (whole && j->s.op == TN_SCAN_SUM && k && k->total) {
+        own->f = k->total(x, TNI_TREE_BLOCK);
+        return;
+    }
+    if (whole && j->s.class->totals == tni_scan_totals_keys) {
+        tni_scan_word key;
+        tni_scan_totals_keys(&j->s, &key, x, 1);
+        own->i = key.i;
         return;
     }
     tni_scan s = j->s;
@@ -70,26 +79,18 @@ static void round_part(void *arg, int part)
         tni_kernels_of(s.isa)->copy->fence();
 }
 
-/* What came before each block; run goes on. */
+/* Set what came before each block, and carry run on to the next round. */
 static void round_chain(const tni_scan *s, scan_round *round, tni_scan_state *run)
 {
-    const bool sum = s->op == TN_SCAN_SUM;
     for (int64_t i = 0; i < round->blocks; i++) {
-        const tni_scan_state own = round->before[i];
+        const tni_scan_word own = {.i = round->before[i].i}, before = {.i = run->i};
         round->before[i] = *run;
-        if (s->type == TNI_SCAN_REAL) {
-            const double f = round->first + i == 0 ? own.f
-                             : sum                 ? run->f + own.f
-                                                   : run->f * own.f;
-            *run = (tni_scan_state){.f = f, .chain = tni_scan_absent(s)};
-        } else {
-            const uint64_t a = (uint64_t)run->i, b = (uint64_t)own.i;
-            run->i = round->first + i == 0 ? own.i : (int64_t)(sum ? a + b : a * b);
-        }
+        const tni_scan_word next = round->first + i == 0 ? own : tni_scan_both(s, before, own);
+        *run = (tni_scan_state){.i = next.i, .chain = tni_scan_absent(s)};
     }
 }
 
-void tni_scan_rounds(const tni_scan *s, char *d, const char *p)
+static void one_sequence(const tni_scan *s, char *d, const char *p)
 {
     scan_round rounds[2];
     round_job j = {.s = *s, .dst = d, .src = p, .now = &rounds[0], .next = &rounds[1]};
@@ -105,6 +106,7 @@ void tni_scan_rounds(const tni_scan *s, char *d, const char *p)
         const int64_t left = first < blocks ? blocks - first : 0;
         j.next->first = first;
         j.next->blocks = left < SCAN_ROUND ? left : SCAN_ROUND;
+        ASSERT(j.now->blocks == 0 || j.now->first + j.now->blocks == first || left == 0);
         const int64_t work = j.now->blocks + j.next->blocks;
         j.parts = tni_run_parts(work * TNI_TREE_BLOCK * 4 * s->width[1], work);
         tni_parallel(j.parts, round_part, &j);
@@ -115,9 +117,15 @@ void tni_scan_rounds(const tni_scan *s, char *d, const char *p)
     }
 }
 
-bool tni_scan_divides(const tni_scan *s, int64_t items)
+void tni_scan_run_rounds(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
 {
-    const int threads = tni_run_parts(tni_mul_saturated(s->count, 4 * s->width[1]), INT64_MAX);
-    return !s->columns && !s->carries && items < threads && s->op <= TN_SCAN_PROD &&
-           s->type != TNI_SCAN_COMPLEX && s->n >= 4 * threads * TNI_TREE_BLOCK;
+    tni_walk walk;
+    if (tni_run_parts(tni_scan_work(s), INT64_MAX) == 1) { /* nothing is read twice */
+        tni_scan_run_lines(s, dst, src, carry);
+        return;
+    }
+    tni_walk_seek(&walk, s->nest.axis, s->nest.ndim, 2, 0);
+    do
+        one_sequence(s, dst + walk.offset[0], src + walk.offset[1]);
+    while (tni_walk_next(&walk) != s->nest.ndim);
 }

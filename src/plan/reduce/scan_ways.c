@@ -1,0 +1,131 @@
+/* scan_ways.c - how a running reduction walks memory: the first way that applies is taken. */
+#include "scan_run.h"
+
+/* The innermost axis over the sequences, or NULL. */
+static const tni_axis *innermost(const tni_scan *s)
+{
+    return s->nest.ndim ? &s->nest.axis[s->nest.ndim - 1] : NULL;
+}
+
+static bool dense(const tni_scan *s)
+{
+    return s->step[0] == s->width[0] && s->step[1] == s->width[1];
+}
+
+int64_t tni_scan_sequences(const tni_scan *s)
+{
+    int64_t all = 1;
+    for (int i = 0; i < s->nest.ndim; i++)
+        all *= s->nest.axis[i].n;
+    return all;
+}
+
+/* ---- the ways ---- */
+
+static bool plan_nothing(tni_scan *s)
+{
+    s->why = "there are no elements";
+    s->stream = false;
+    return s->nest.empty || (s->n == 0 && !s->initial);
+}
+
+/* Sequences side by side, some rows at a time. */
+static bool plan_columns(tni_scan *s)
+{
+    const tni_axis *in = innermost(s);
+    s->why = "sequences stand side by side";
+    s->stream = true;
+    return in && s->class->strip && in->n >= s->class->fewest && in->step[0] == s->width[0] &&
+           in->step[1] == s->width[1] &&
+           (!s->carries || in->step[2] == (int64_t)sizeof(tni_scan_state));
+}
+
+/* Blocks for each thread from which on reading them twice pays. */
+enum { ROUNDS_BLOCKS = 4 };
+
+/* Whether all threads run each sequence, or each strip of columns, of which there are so many. */
+static bool few_and_long(const tni_scan *s, int64_t items)
+{
+    const int threads = tni_plan_parts(tni_scan_work(s), INT64_MAX);
+    return s->class->chains && !s->carries && items < threads &&
+           s->n >= ROUNDS_BLOCKS * threads * TNI_TREE_BLOCK;
+}
+
+/* Whether the kernels of this instruction set make totals of columns alone. */
+static bool has_totals(const tni_scan *s)
+{
+    const tni_scan_sums *k = tni_scan_sums_of(s);
+    return s->class->totals && (s->class->totals != tni_scan_totals_moved || (k && k->totals));
+}
+
+/* Fewer columns than a strip for each thread, whose rows are many. */
+static bool plan_column_rounds(tni_scan *s)
+{
+    const bool side_by_side = plan_columns(s);
+    const tni_axis *in = innermost(s);
+    s->why = "columns are fewer than threads have use for: blocks of rows are divided";
+    return side_by_side && in->n <= TNI_SCAN_COLUMNS && has_totals(s) &&
+           few_and_long(s, tni_scan_sequences(s) / in->n);
+}
+
+/* Sequences of fewer elements than NARROW_MOST do not fill vectors by themselves; fewer of them
+ * than NARROW_SEQUENCES do not pay for two transpositions (measured on Zen 4). */
+enum { NARROW_MOST = 48, NARROW_SEQUENCES = 32 };
+
+/* Short sequences, transposed into columns. */
+static bool plan_narrow(tni_scan *s)
+{
+    const tni_axis *in = innermost(s);
+    s->why = "short sequences are transposed";
+    s->stream = false;
+    return in && s->class->strip && !s->carries && s->n > 1 && s->n < NARROW_MOST &&
+           in->n >= NARROW_SEQUENCES && dense(s);
+}
+
+/* Few long sequences, each by all threads. */
+static bool plan_rounds(tni_scan *s)
+{
+    s->why = "sequences are fewer than threads: blocks are divided";
+    s->stream = s->step[0] == s->width[0];
+    return few_and_long(s, tni_scan_sequences(s));
+}
+
+/* One sequence after the other. */
+static bool plan_lines(tni_scan *s)
+{
+    s->why = dense(s) ? "a sequence is dense in memory" : "a sequence is moved block by block";
+    s->stream = s->step[0] == s->width[0];
+    return true;
+}
+
+static void run_nothing(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
+{
+    (void)s, (void)dst, (void)src, (void)carry;
+}
+
+static const tni_scan_way ways[] = {
+    {"nothing", plan_nothing, run_nothing},
+    {"column rounds", plan_column_rounds, tni_scan_run_column_rounds},
+    {"columns", plan_columns, tni_scan_run_columns},
+    {"transpose", plan_narrow, tni_scan_run_narrow},
+    {"rounds", plan_rounds, tni_scan_run_rounds},
+    {"line", plan_lines, tni_scan_run_lines},
+};
+
+void tni_scan_choose(tni_scan *s)
+{
+    for (s->way = ways; !s->way->plan(s); s->way++)
+        ASSERT(s->way + 1 < ways + COUNT(ways));
+    s->stream =
+        s->stream && s->class->streams && s->count * s->width[0] >= tni_cache_sizes()->stream;
+}
+
+void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
+{
+    ASSERT(s->carries == (carry != NULL));
+    ASSERT(s->at % TNI_SCAN_GROUP == 0 && (s->carries || s->at == 0));
+    char *d = dst + s->nest.shift[0];
+    const char *p = s->n ? src + s->nest.shift[1] : d; /* without elements: not read */
+    char *states = s->carries ? (char *)carry + s->nest.shift[2] : NULL;
+    s->way->run(s, d, p, (tni_scan_state *)(void *)states);
+}
