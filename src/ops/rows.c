@@ -9,7 +9,7 @@
 
 typedef struct rows_call {
     tni_row_kind kind;
-    int dim; /* of kinds that have one: those of softmax */
+    int dim; /* the axis, for the kinds of softmax */
     double eps;
     const tn_tensor *param[2]; /* weight and bias, or sin and cos; NULL: none */
     bool planned;              /* there is no data yet */
@@ -84,10 +84,11 @@ static tn_status rotate_shape(const tni_call *call, int k)
     bool fits = missing >= 0 && t->ndim > 0 && src->shape[last] % 2 == 0 &&
                 t->shape[t->ndim - 1] == src->shape[last] / 2;
     for (int i = 0; fits && i < t->ndim - 1; i++)
-        fits = t->shape[i] == 1 || t->shape[i] == src->shape[missing + i];
+        fits = tni_broadcasts(t->shape[i], src->shape[missing + i]);
     if (!fits)
         return tni_fail(TN_ESHAPE,
-                        "%s: %s: does not broadcast to src with half of its last axis, %lld",
+                        "%s: %s: does not broadcast to src with half of its last axis, which "
+                        "has extent %lld",
                         call->name, param_name(r, k), (long long)src->shape[last]);
     return TN_OK;
 }

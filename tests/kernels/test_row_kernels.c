@@ -32,7 +32,8 @@ static void test_rms16(void **state)
             const int brain = (int)(next(&r) % 2);
             const int64_t n = c < 200 ? c + 1 : pick(&r, 1, TNI_TREE_BLOCK);
             const bool odd = next(&r) % 8 == 0, weighted = next(&r) % 2;
-            if (!k->row->rms16[brain])
+            const tni_row_typed *half = &k->row->of[brain ? TNI_TREE_BF16 : TNI_TREE_F16];
+            if (!half->rms)
                 continue;
             uint16_t *x = malloc((size_t)n * 2), *d = malloc((size_t)n * 2);
             float *wide = malloc((size_t)n * 4), *w = malloc((size_t)n * 4),
@@ -49,8 +50,8 @@ static void test_rms16(void **state)
                 assert_memory_equal(&got, &(double){want + 0.0}, sizeof got);
             const double by = (double)pick(&r, 1, 1000) / 333;
             const char *weight = weighted ? (const char *)w : NULL;
-            k->row->rms32((char *)y, (const char *)wide, weight, n, by, false);
-            k->row->rms16[brain]((char *)d, (const char *)x, weight, n, by, false);
+            k->row->of[TNI_TREE_F32].rms((char *)y, (const char *)wide, weight, n, by, false);
+            half->rms((char *)d, (const char *)x, weight, n, by, false);
             for (int64_t i = 0; i < n; i++)
                 assert_int_equal(d[i], brain ? tni_bf16_of_f32(y[i]) : tni_f16_of_f32(y[i]));
             free(x), free(d), free(wide), free(w), free(y);

@@ -53,8 +53,8 @@ static double squares_bf16(const char *x, int64_t n)
     return brain_meet(q[0]) + brain_meet(q[1]);
 }
 
-/* even and odd as bf16 in turn.  A half of 16 bits rounds up where it is more than a half, or a half
- * and the upper one is odd; no NaN has a payload. */
+/* even and odd interleaved as bf16.  A half of 16 bits rounds up where it is more than a half, or a
+ * half and the upper one is odd; no NaN has a payload. */
 INLINE __m512i brain_round(vf even, vf odd)
 {
     const __mmask32 second = 0xaaaaaaaa;

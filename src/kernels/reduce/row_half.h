@@ -5,7 +5,45 @@
 
 #include "row_vector.h"
 
+/* Bits of f32, no NaN with a payload among them, so that the upper halves are bf16. */
+INLINE vf_words brain_bits(vf v)
+{
+    const vf_words bits = (vf_words)v;
+    return bits + 0x7fffu + (bits >> 16 & 1u);
+}
+
+/* The first n < VF elements, zeros behind them. */
+INLINE vf half_part(const char *p, int64_t n)
+{
+    char some[V / 2] = {0};
+    few_bytes(some, p, 2 * n);
+    return half_vf(some);
+}
+INLINE vf brain_part(const char *p, int64_t n)
+{
+    char some[V / 2] = {0};
+    few_bytes(some, p, 2 * n);
+    return brain_vf(some);
+}
+
 #if defined(__AVX512F__)
+
+typedef __m256i half_bits;
+INLINE half_bits halves_one(vf v)
+{
+    return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
+}
+INLINE half_bits brains_one(vf v)
+{
+    return _mm512_cvtepi32_epi16((__m512i)(brain_bits(v) >> 16));
+}
+INLINE void put_half(char *d, half_bits v, bool stream)
+{
+    if (stream)
+        _mm256_stream_si256((__m256i *)(void *)d, v);
+    else
+        memcpy(d, &v, sizeof v);
+}
 
 INLINE vd half_vd(const char *p)
 {
@@ -24,11 +62,22 @@ INLINE vf_bits halves_of(vf a, vf b)
 
 #else
 
-/* Bits of f32, no NaN with a payload among them, so that the upper halves are bf16. */
-INLINE vf_words brain_bits(vf v)
+typedef __m128i half_bits;
+INLINE half_bits halves_one(vf v)
 {
-    const vf_words bits = (vf_words)v;
-    return bits + 0x7fffu + (bits >> 16 & 1u);
+    return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
+}
+INLINE half_bits brains_one(vf v)
+{
+    const __m256i upper = (__m256i)(brain_bits(v) >> 16);
+    return _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
+}
+INLINE void put_half(char *d, half_bits v, bool stream)
+{
+    if (stream)
+        _mm_stream_si128((__m128i *)(void *)d, v);
+    else
+        memcpy(d, &v, sizeof v);
 }
 
 INLINE vd half_vd(const char *p)
@@ -56,4 +105,25 @@ INLINE vf_bits brains_of(vf a, vf b)
 }
 
 #endif
+
+INLINE void halves_put(char *d, vf v, bool stream)
+{
+    put_half(d, halves_one(v), stream);
+}
+INLINE void brains_put(char *d, vf v, bool stream)
+{
+    put_half(d, brains_one(v), stream);
+}
+/* The first n < VF of them. */
+INLINE void halves_put_some(char *d, vf v, int64_t n)
+{
+    const half_bits made = halves_one(v);
+    few_bytes(d, (const char *)&made, 2 * n);
+}
+INLINE void brains_put_some(char *d, vf v, int64_t n)
+{
+    const half_bits made = brains_one(v);
+    few_bytes(d, (const char *)&made, 2 * n);
+}
+
 #endif

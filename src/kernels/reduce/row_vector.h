@@ -7,24 +7,40 @@
 
 #include "tree_vector.h"
 
+/* Of a line of short rows; TNI_ROW_TOGETHER rows are whole lines. */
+#if defined(__AVX512F__)
+enum { LINE_VECTORS = 1 };
+#else
+enum { LINE_VECTORS = 2 };
+#endif
+
 typedef int32_t vf_bits __attribute__((vector_size(V)));
 typedef uint32_t vf_words __attribute__((vector_size(V)));
 typedef int64_t vd_bits __attribute__((vector_size(V)));
+typedef uint64_t vd_words __attribute__((vector_size(V)));
 
 /* a where the mask is set, else b. */
 INLINE vf pick_vf(vf_bits mask, vf a, vf b)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return _mm256_blendv_ps(b, a, (vf)mask);
+#else
     return (vf)(((vf_bits)a & mask) | ((vf_bits)b & ~mask));
+#endif
 }
 INLINE vd pick_vd(vd_bits mask, vd a, vd b)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return _mm256_blendv_pd(b, a, (vd)mask);
+#else
     return (vd)(((vd_bits)a & mask) | ((vd_bits)b & ~mask));
+#endif
 }
 
 /* A computed NaN is the positive quiet one. */
 #if defined(__AVX512F__)
 #define NOT_NAN                                                                                \
-    0x11111100 /* of vfixupimm: NaN becomes the first operand, all else the second */
+    0x11111100 /* for vfixupimm: NaN becomes the first operand, all else the second */
 INLINE vf number_vf(vf v)
 {
     return _mm512_fixupimm_ps(_mm512_set1_ps(NAN), v, _mm512_set1_epi32(NOT_NAN), 0);
@@ -44,15 +60,23 @@ INLINE vd number_vd(vd v)
 }
 #endif
 
-/* ---- elements: whole vectors, then what is left through a buffer ---- */
+/* ---- parts of vectors ---- */
 
-#define ALL(T, VT, STEP)                                                                       \
-    int64_t i = 0;                                                                             \
-    enum { WIDTH = sizeof(T), EACH = V / sizeof(T) };                                          \
-    for (; i + EACH <= n; i += EACH)                                                           \
-        STEP(i *WIDTH, V);                                                                     \
-    if (i < n)                                                                                 \
-    STEP(i *WIDTH, (n - i) * WIDTH)
+/* Set in the first n elements. */
+INLINE vf_bits before_vf(int64_t n)
+{
+    vf_bits lane;
+    for (int k = 0; k < VF; k++)
+        lane[k] = k;
+    return lane < (int32_t)n;
+}
+INLINE vd_bits before_vd(int64_t n)
+{
+    vd_bits lane;
+    for (int k = 0; k < VD; k++)
+        lane[k] = k;
+    return lane < n;
+}
 
 /* The first bytes of a vector, zeros behind them. */
 INLINE vf some_vf(const char *p, int64_t bytes)
@@ -63,6 +87,8 @@ INLINE vf some_vf(const char *p, int64_t bytes)
     else
 #if defined(__AVX512F__)
         v = _mm512_maskz_loadu_ps((__mmask16)((1u << bytes / 4) - 1), p);
+#elif defined(__AVX2__)
+        v = _mm256_maskload_ps((const float *)(const void *)p, (__m256i)before_vf(bytes / 4));
 #else
         memcpy(&v, p, (size_t)bytes);
 #endif
@@ -76,22 +102,35 @@ INLINE vd some_vd(const char *p, int64_t bytes)
     else
 #if defined(__AVX512F__)
         v = _mm512_maskz_loadu_pd((__mmask8)((1u << bytes / 8) - 1), p);
+#elif defined(__AVX2__)
+        v = _mm256_maskload_pd((const double *)(const void *)p, (__m256i)before_vd(bytes / 8));
 #else
         memcpy(&v, p, (size_t)bytes);
 #endif
     return v;
 }
 
-/* The same, with what is in other behind them. */
-INLINE vf some_or_vf(const char *p, int64_t bytes, vf other)
+/* The first n of v, then those of other. */
+INLINE vf first_vf(vf v, int64_t n, vf other)
 {
-    memcpy(&other, p, (size_t)bytes);
-    return other;
+    return pick_vf(before_vf(n), v, other);
 }
-INLINE vd some_or_vd(const char *p, int64_t bytes, vd other)
+INLINE vd first_vd(vd v, int64_t n, vd other)
 {
-    memcpy(&other, p, (size_t)bytes);
-    return other;
+    return pick_vd(before_vd(n), v, other);
+}
+
+/* Fewer bytes than a vector has, an even number of them. */
+INLINE void few_bytes(char *d, const char *s, int64_t bytes)
+{
+    UNROLLED for (int piece = V / 2; piece > 1; piece /= 2)
+    {
+        if (bytes & piece) {
+            memcpy(d, s, (size_t)piece);
+            d += piece;
+            s += piece;
+        }
+    }
 }
 
 /* ---- the largest: of two the second where one is NaN, which the flags remember ---- */
@@ -123,6 +162,15 @@ INLINE bool any_vd(flags_vd f)
 {
     return f != 0;
 }
+/* a where the flag is set, else b. */
+INLINE vf flagged_vf(flags_vf f, vf a, vf b)
+{
+    return _mm512_mask_blend_ps(f, b, a);
+}
+INLINE vd flagged_vd(flags_vd f, vd a, vd b)
+{
+    return _mm512_mask_blend_pd(f, b, a);
+}
 INLINE float top_vf(vf v)
 {
     return _mm512_reduce_max_ps(v);
@@ -132,33 +180,108 @@ INLINE double top_vd(vd v)
     return _mm512_reduce_max_pd(v);
 }
 #else
-#define LARGEST(VT, T)                                                                         \
-    typedef VT##_bits flags_##VT;                                                              \
-    INLINE VT larger_##VT(VT a, VT b)                                                          \
-    {                                                                                          \
-        return pick_##VT(a > b, a, b);                                                         \
-    }                                                                                          \
-    INLINE flags_##VT unordered_##VT(VT a, VT b)                                               \
-    {                                                                                          \
-        return (a != a) | (b != b);                                                            \
-    }                                                                                          \
-    INLINE bool any_##VT(flags_##VT f)                                                         \
-    {                                                                                          \
-        bool any = false;                                                                      \
-        for (int k = 0; k < (int)(V / sizeof(T)); k++)                                         \
-            any |= f[k] != 0;                                                                  \
-        return any;                                                                            \
-    }                                                                                          \
-    INLINE T top_##VT(VT v)                                                                    \
-    {                                                                                          \
-        T most = v[0];                                                                         \
-        for (int k = 1; k < (int)(V / sizeof(T)); k++)                                         \
-            most = v[k] > most ? v[k] : most;                                                  \
-        return most;                                                                           \
-    }
-LARGEST(vf, float)
-LARGEST(vd, double)
+typedef vf_bits flags_vf;
+typedef vd_bits flags_vd;
+INLINE flags_vf unordered_vf(vf a, vf b)
+{
+#if defined(__AVX2__)
+    return (flags_vf)_mm256_cmp_ps(a, b, _CMP_UNORD_Q);
+#else
+    return (a != a) | (b != b);
 #endif
+}
+INLINE flags_vd unordered_vd(vd a, vd b)
+{
+#if defined(__AVX2__)
+    return (flags_vd)_mm256_cmp_pd(a, b, _CMP_UNORD_Q);
+#else
+    return (a != a) | (b != b);
+#endif
+}
+INLINE vf flagged_vf(flags_vf f, vf a, vf b)
+{
+    return pick_vf(f, a, b);
+}
+INLINE vd flagged_vd(flags_vd f, vd a, vd b)
+{
+    return pick_vd(f, a, b);
+}
+#if defined(__AVX2__)
+INLINE vf larger_vf(vf a, vf b)
+{
+    return _mm256_max_ps(a, b);
+}
+INLINE vd larger_vd(vd a, vd b)
+{
+    return _mm256_max_pd(a, b);
+}
+INLINE bool any_vf(flags_vf f)
+{
+    return _mm256_movemask_ps((vf)f) != 0;
+}
+INLINE bool any_vd(flags_vd f)
+{
+    return _mm256_movemask_pd((vd)f) != 0;
+}
+INLINE float top_vf(vf v)
+{
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+INLINE double top_vd(vd v)
+{
+    const __m128d two = _mm_max_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)));
+}
+#else
+INLINE vf larger_vf(vf a, vf b)
+{
+    return pick_vf(a > b, a, b);
+}
+INLINE vd larger_vd(vd a, vd b)
+{
+    return pick_vd(a > b, a, b);
+}
+INLINE bool any_vf(flags_vf f)
+{
+    return (f[0] | f[1] | f[2] | f[3]) != 0;
+}
+INLINE bool any_vd(flags_vd f)
+{
+    return (f[0] | f[1]) != 0;
+}
+INLINE float top_vf(vf v)
+{
+    const float low = v[0] > v[1] ? v[0] : v[1], high = v[2] > v[3] ? v[2] : v[3];
+    return low > high ? low : high;
+}
+INLINE double top_vd(vd v)
+{
+    return v[0] > v[1] ? v[0] : v[1];
+}
+#endif
+#endif
+
+/* ---- as f64 ---- */
+
+INLINE vd part_vf(vf v, int h)
+{
+    return h ? high_vd(v) : low_vd(v);
+}
+INLINE vd part_vd(vd v, int h)
+{
+    (void)h;
+    return v;
+}
+INLINE vf join_vf(const vd *parts)
+{
+    return narrow_vf(parts[0], parts[1]);
+}
+INLINE vd join_vd(const vd *parts)
+{
+    return parts[0];
+}
 
 /* ---- pairs of neighbours ---- */
 
@@ -225,7 +348,7 @@ INLINE void put_bytes(char *d, const void *v, int64_t bytes, bool stream)
     }
 #else
     if (bytes != V) {
-        memcpy(d, v, (size_t)bytes);
+        few_bytes(d, v, bytes);
         return;
     }
 #endif
@@ -247,6 +370,23 @@ INLINE void put_bytes(char *d, const void *v, int64_t bytes, bool stream)
 #endif
     (void)stream;
     memcpy(d, v, V);
+}
+
+INLINE void put_vf(char *d, vf v, bool stream)
+{
+    put_bytes(d, &v, V, stream);
+}
+INLINE void put_vd(char *d, vd v, bool stream)
+{
+    put_bytes(d, &v, V, stream);
+}
+INLINE void put_some_vf(char *d, vf v, int64_t bytes)
+{
+    put_bytes(d, &v, bytes, false);
+}
+INLINE void put_some_vd(char *d, vd v, int64_t bytes)
+{
+    put_bytes(d, &v, bytes, false);
 }
 
 #endif

@@ -1,47 +1,51 @@
-/* row_columns.c - softmax along an axis with a stride, of rows that stand side by side in memory.
+/* row_columns.c - softmax along an axis with a stride, of rows that are columns in memory.
  *
- * A strip of rows is walked as its memory lies, three times: the largest of each row,
- * exponentials and their sums by the tree, results.  Exponentials stay in dst where the caches
- * keep it; otherwise they are made twice, and dst is written once, past the caches.  What a row is
- * computed with is a number for each column; the steps are those of dense rows, with the same
- * bits. */
+ * A strip of columns is read three times in the order of memory: for the largest element of each
+ * column, for exponentials and their sums by the tree, and for results.  Exponentials stay in dst
+ * where the caches keep it; otherwise they are computed twice, and dst is written once, past the
+ * caches.  The steps are those of dense rows, and so are the bits. */
 #include <math.h>
 #include <string.h>
 
 #include "fold_run.h"
 
+/* Figures are in docs/investigations/reductions.md, "Softmax along a stride" and "Rows, scans and
+ * indices: the third round". */
 enum {
-    STRIP_MOST = 192,   /* columns of f32: exponentials of a tile fit beside their lanes, */
-    STRIP_MOST_64 = 96, /* and of f64 */
-    STRIP_LEAST = 64,   /* columns of a line of memory and its neighbours, at least */
-    STRIP_FEW =
-        8, /* columns: fewer, or twice as few that are cast, are rows one by one (Zen 4) */
+    STRIP_MOST = 192, /* columns of f32: 16 lanes of f64 and 128 rows of exponentials fit in the
+                         * accumulators, 128 KiB */
+    STRIP_MOST_64 = 96, /* the same of f64 */
+    STRIP_LEAST = 64,   /* columns: four lines of a row, which the hardware follows */
+    STRIP_FEW = 8, /* columns: fewer fill no vector of f32, and half of one where they are cast,
+                         * and rows one by one are quicker */
     STRIP_ELEMENTS = 1 << 19, /* of a strip: 2 MiB, which an L3 keeps until they are written */
-    STRIP_AHEAD = 8           /* rows */
+    STRIP_AHEAD = 8           /* rows that are prefetched: 4 and 16 were slower */
 };
 
 typedef struct strip {
     const tni_rows *r;
     const tni_row_kernels *k;
+    const tni_row_typed *t; /* of what is computed with */
     tni_fold_scratch *scratch;
     tni_fold sum;
-    tni_cast_fn up, down; /* of 16-bit floats and narrower; else NULL */
+    tni_cast_fn up, down; /* casts to f32 and back, of 16-bit floats and narrower; else NULL */
     int64_t w;
     bool f64, aside;            /* aside: exponentials do not stay in dst, and are made twice */
-    char least[STRIP_MOST * 4]; /* of each column: minus the largest, */
+    char least[STRIP_MOST * 4]; /* for each column: minus the largest, */
     char by[STRIP_MOST * 4];    /* then 1 / sum, or minus its logarithm */
     char row[2][STRIP_MOST * 4];
 } strip;
 
-bool tni_row_columns(const tni_rows *r)
+bool tni_row_plan_columns(tni_rows *r)
 {
     const tni_axis *in = r->nest->ndim ? &r->nest->axis[r->nest->ndim - 1] : NULL;
+    r->why = "rows stand side by side in memory: a strip of them is walked together";
     return in && (r->kind == TNI_ROW_SOFTMAX || r->kind == TNI_ROW_LOG_SOFTMAX) && r->n > 1 &&
            in->n >= (r->dtype == r->elem ? STRIP_FEW : 2 * STRIP_FEW) &&
            in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width;
 }
 
-/* A row as elements that are computed with. */
+/* A row of the strip, cast to the type of the computation where that is another. */
 static const char *strip_read(strip *s, const char *p)
 {
     if (!s->up)
@@ -53,15 +57,10 @@ static const char *strip_read(strip *s, const char *p)
 /* exp(x + least) */
 static void strip_exp(const strip *s, char *e, const char *x)
 {
-    if (!s->f64) {
-        s->k->exp32(e, x, s->least, s->w);
-        return;
-    }
-    s->k->add64(e, x, s->least, s->w);
-    tni_kernels_of(s->r->isa)->term->exp64(e, e, s->w, 0);
+    (s->f64 ? s->k->exp64 : s->k->exp32)(e, x, s->least, s->w);
 }
 
-/* A row of the strip further on: rows are pages apart, which the hardware does not follow. */
+/* Prefetch a later row of the strip: the hardware does not follow rows that are pages apart. */
 static void strip_prefetch(const strip *s, const char *p)
 {
     p += STRIP_AHEAD * s->r->step[TNI_ROW_SRC];
@@ -77,7 +76,7 @@ static void strip_largest(strip *s, const char *p)
     for (int64_t i = 1; i < r->n; i++) {
         strip_prefetch(s, p + i * r->step[TNI_ROW_SRC]);
         const char *x = strip_read(s, p + i * r->step[TNI_ROW_SRC]);
-        (s->f64 ? s->k->rise64 : s->k->rise32)(s->least, x, s->w);
+        s->t->rise(s->least, x, s->w);
     }
     for (int64_t c = 0; c < s->w; c++) {
         const int64_t width = tni_width(r->elem);
@@ -86,7 +85,7 @@ static void strip_largest(strip *s, const char *p)
     }
 }
 
-/* Exponentials of a tile of rows, in dst or aside, and what they add to the sums. */
+/* Compute the exponentials of a tile of rows, in dst or aside, and add them to the sums. */
 static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
                        tni_fold_pairs *pairs)
 {
@@ -116,17 +115,12 @@ static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
 /* A row of results at d, which may be x. */
 static void strip_result(const strip *s, char *d, const char *x, bool stream)
 {
-    const tni_row_kernels *k = s->k;
-    if (s->r->kind == TNI_ROW_LOG_SOFTMAX) {
-        (s->f64 ? k->add64 : k->add32)(d, x, s->least, s->w);
-        (s->f64 ? k->add64 : k->add32)(d, d, s->by, s->w);
-    } else if (s->aside && !s->f64) {
-        k->exp_by32(d, x, s->least, s->by, s->w, stream);
-    } else {
-        if (s->aside)
-            strip_exp(s, d, x);
-        (s->f64 ? k->rms64 : k->rms32)(d, d, s->by, s->w, 1, false);
-    }
+    if (s->r->kind == TNI_ROW_LOG_SOFTMAX)
+        s->t->plus_by(d, x, s->least, s->by, s->w, stream);
+    else if (s->aside)
+        s->t->exp_by(d, x, s->least, s->by, s->w, stream);
+    else
+        s->t->rms(d, d, s->by, s->w, 1, false);
 }
 
 static void strip_write(strip *s, char *d, const char *p)
@@ -155,7 +149,7 @@ static void strip_run(strip *s, char *d, const char *p)
         const bool whole = isfinite(tni_load_real(s->least + c * width, r->elem));
         const double sum = whole ? pairs.state[c].f : (double)NAN;
         tni_store_real(s->by + c * width, r->elem,
-                       r->kind == TNI_ROW_LOG_SOFTMAX ? -log(sum) : 1 / sum);
+                       r->kind == TNI_ROW_LOG_SOFTMAX ? -tni_row_log(r, sum) : 1 / sum);
     }
     strip_write(s, d, p);
 }
@@ -184,6 +178,7 @@ static void columns_part(void *arg, int part)
     strip s = {.r = r, .k = tni_kernels_of(r->isa)->row, .scratch = &scratch};
     tni_walk walk;
     int64_t first, last;
+    s.t = tni_row_kernels_of(r, r->elem);
     s.sum = *r->fold;
     s.sum.term = TNI_TERM_SAME;
     s.sum.class = &tni_fold_tree;
@@ -210,7 +205,7 @@ static void columns_part(void *arg, int part)
         tni_kernels_of(r->isa)->copy->fence();
 }
 
-void tni_row_columns_run(const tni_rows *r, char *const *at, int64_t rows)
+void tni_row_run_columns(const tni_rows *r, char *const *at, int64_t rows)
 {
     const int64_t n = r->nest->axis[r->nest->ndim - 1].n;
     columns_job j = {.r = r, .at = at};

@@ -1,16 +1,21 @@
-/* row_dense.c - rows of f32 that are dense in every operand: no buffer but for exponentials, whole
+/* row_dense.c - rows that are dense in every operand: no buffer but for exponentials, whole
  * rows for a kernel, short ones in groups, and the next ones prefetched where memory is idle.
- * Rows of 16-bit floats become such ones in a buffer, once for all passes. */
+ * Rows of 16-bit floats are read as they are; an instruction set that cannot makes them f32 in
+ * a buffer, once for all passes. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "plan/plan.h"
 
+/* Groups are measured in docs/investigations/reductions.md, "Rows" (Zen 4): a row of 128 waits for
+ * its maximum and its sum longer than it computes, and sixteen or more rows in turn hide that. */
 enum {
-    KEPT = (int)sizeof(((tni_fold_scratch *)0)->u.sequence.gather) / 4, /* exponentials */
-    GROUP = 32,              /* rows that are computed step by step together, at most, */
-    GROUP_ELEMENTS = 1 << 11 /* and what they have together */
+    KEPT = (int)sizeof(((tni_fold_scratch *)0)->u.sequence.gather), /* bytes of exponentials */
+    GROUP = 32, /* rows of a group at most: two numbers of each are on the stack */
+    GROUP_ELEMENTS =
+        1 << 11 /* and what they have together: a quarter of an L1 of 32 KiB, with as
+                              * much for exponentials and for results */
 };
 
 static bool narrow(tn_dtype t)
@@ -22,27 +27,32 @@ static bool narrow(tn_dtype t)
 static bool dense_weight(const tni_rows *r)
 {
     const tni_row_param *p = &r->param[0];
-    return !p->at || (p->dtype == TN_F32 && p->step == 4) ||
+    return !p->given || (p->dtype == r->elem && p->step == tni_width(r->elem)) ||
            (narrow(r->dtype) && narrow(p->dtype) && p->step == 2);
 }
 
-bool tni_row_is_dense(const tni_rows *r)
+bool tni_row_plan_dense(tni_rows *r)
 {
     const tni_row_param *bias = &r->param[1];
     const bool buffered = r->kind <= TNI_ROW_CAUSAL || narrow(r->dtype);
-    return r->kind <= TNI_ROW_LAYER && (r->dtype == TN_F32 || narrow(r->dtype)) &&
+    const int64_t width = tni_width(r->elem),
+                  kept = (narrow(r->dtype) ? KEPT / 2 : KEPT) / width;
+    r->why = tni_row_kernels_of(r, r->dtype) ? "rows are dense: kernels take them whole"
+                                             : "rows are dense, and f32 in a buffer";
+    return r->kind <= TNI_ROW_LAYER && tni_row_type(r->dtype) < TNI_TREE_TYPES &&
            r->step[TNI_ROW_DST] == r->width && r->step[TNI_ROW_SRC] == r->width &&
-           (!buffered || r->n <= (narrow(r->dtype) ? KEPT / 2 : KEPT)) && dense_weight(r) &&
-           (!bias->at || (bias->dtype == TN_F32 && bias->step == 4));
+           (!buffered || r->n <= kept) && dense_weight(r) &&
+           (!bias->given || (bias->dtype == r->elem && bias->step == width));
 }
 
 /* Neighbouring rows, the first of which is number item. */
 typedef struct group {
     const tni_rows *r;
     const tni_kernels *k;
+    const tni_row_typed *t;
     tni_fold_scratch *scratch;
-    char *d;
-    const char *x;
+    char *d, *exps; /* exps: where exponentials are kept */
+    const char *x, *weight;
     int64_t d_step, x_step, item, rows;
     int64_t ahead; /* bytes to the group that is prefetched; 0: none */
 } group;
@@ -61,13 +71,14 @@ static bool group_streams(const group *g, const char *d)
 /* Exponentials of a row into e, and their sum. */
 static double row_exps(const group *g, char *e, const char *x, int64_t n, double most)
 {
-    const tni_row_kernels *k = g->k->row;
+    const int64_t width = tni_width(g->r->elem);
     if (n <= TNI_TREE_BLOCK)
-        return k->exps32(e, x, n, most, g->ahead);
+        return g->t->exps(e, x, n, most, g->ahead);
     tni_fold_pairs pairs = {.state = g->scratch->stack};
     for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
-        pairs.state[pairs.depth].f = k->exps32(e + 4 * at, x + 4 * at, m, most, g->ahead);
+        pairs.state[pairs.depth].f =
+            g->t->exps(e + width * at, x + g->r->width * at, m, most, g->ahead);
         tni_fold_push(g->r->fold, &pairs, 1);
     }
     tni_fold_close(g->r->fold, &pairs, 1);
@@ -81,60 +92,96 @@ static void row_softmax(const group *g, char *d, const char *x, const char *e, i
     const bool stream = group_streams(g, d);
     if (!isfinite(most))
         for (int64_t i = 0; i < seen; i++)
-            memcpy(d + 4 * i, &(float){NAN}, 4);
+            tni_store_real(d + r->width * i, r->dtype, (double)NAN);
     else if (r->kind == TNI_ROW_LOG_SOFTMAX)
-        g->k->row->shift32(d, x, seen, most, log(sum), stream);
+        g->t->shift(d, x, seen, most, tni_row_log(r, sum), stream);
     else
-        g->k->row->scale32(d, e, seen, 1 / sum, stream);
+        g->t->scale(d, e, seen, 1 / sum, stream);
     if (seen < r->n)
-        memset(d + 4 * seen, 0, (size_t)(r->n - seen) * 4);
+        memset(d + r->width * seen, 0, (size_t)((r->n - seen) * r->width));
 }
 
-/* Step by step, so that rows do not wait for the largest and the sum of the one before. */
+/* Each step for all rows of the group: other rows hide the wait for a maximum and a sum. */
 static void group_softmax(const group *g)
 {
-    const int64_t pitch = g->r->n * 4;
-    char *e = g->scratch->u.sequence.gather[0]; /* both, or the first of rows of 16 bits */
+    const int64_t pitch = g->r->n * tni_width(g->r->elem);
     double most[GROUP], sum[GROUP];
     for (int64_t i = 0; i < g->rows; i++)
-        most[i] = g->k->row->max32(g->x + i * g->x_step, group_seen(g, i));
+        most[i] = g->t->max(g->x + i * g->x_step, group_seen(g, i));
     for (int64_t i = 0; i < g->rows; i++)
-        sum[i] = row_exps(g, e + i * pitch, g->x + i * g->x_step, group_seen(g, i), most[i]);
+        sum[i] =
+            row_exps(g, g->exps + i * pitch, g->x + i * g->x_step, group_seen(g, i), most[i]);
     for (int64_t i = 0; i < g->rows; i++)
-        row_softmax(g, g->d + i * g->d_step, g->x + i * g->x_step, e + i * pitch,
+        row_softmax(g, g->d + i * g->d_step, g->x + i * g->x_step, g->exps + i * pitch,
                     group_seen(g, i), most[i], sum[i]);
+}
+
+/* The squares of a row: by kernels for their type, or by the walk over any sequence. */
+static double row_squares(const group *g, const char *x)
+{
+    const tni_rows *r = g->r;
+    if (!narrow(r->dtype)) {
+        tni_word state[TNI_FOLD_WORDS];
+        tni_fold_sequence_run(r->fold, state, &x, 0, r->n, g->scratch);
+        return state[0].f;
+    }
+    tni_fold_pairs pairs = {.state = g->scratch->stack};
+    for (int64_t at = 0; at < r->n; at += TNI_TREE_BLOCK) {
+        const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
+        pairs.state[pairs.depth].f = g->k->row->squares16[r->dtype == TN_BF16](x + 2 * at, m);
+        tni_fold_push(r->fold, &pairs, 1);
+    }
+    tni_fold_close(r->fold, &pairs, 1);
+    return pairs.state[0].f;
 }
 
 static void group_rms(const group *g)
 {
     const tni_rows *r = g->r;
     double squares[GROUP];
-    if (r->n <= TNI_TREE_BLOCK) {
+    if (r->n <= TNI_TREE_BLOCK && r->dtype == TN_F32)
         g->k->tree->squares32(squares, g->x, r->n, g->x_step, g->rows);
-    } else {
-        tni_word state[TNI_FOLD_WORDS];
-        tni_fold_sequence_run(r->fold, state, &g->x, 0, r->n, g->scratch);
-        squares[0] = state[0].f;
-    }
+    else
+        for (int64_t i = 0; i < g->rows; i++)
+            squares[i] = row_squares(g, g->x + i * g->x_step);
     for (int64_t i = 0; i < g->rows; i++) {
         char *d = g->d + i * g->d_step;
         const double by = 1 / sqrt((squares[i] + 0.0) / (double)r->n + r->eps);
-        g->k->row->rms32(d, g->x + i * g->x_step, r->param[0].at, r->n, by,
-                         group_streams(g, d));
+        g->t->rms(d, g->x + i * g->x_step, g->weight, r->n, by, group_streams(g, d));
+    }
+}
+
+/* The mean and the squares around it of each row. */
+static void group_moments(const group *g, double *mean, double *around)
+{
+    const tni_rows *r = g->r;
+    if (r->n <= TNI_TREE_BLOCK) {
+        double sum[GROUP], squares[GROUP], centre[GROUP], out[3][GROUP];
+        g->k->tree->moments[tni_row_type(r->dtype)](sum, squares, centre, g->x, r->n, g->x_step,
+                                                    g->rows);
+        g->k->tree->spread(out[0], GROUP, r->n, centre, sum, squares, g->rows);
+        memcpy(mean, out[1], (size_t)g->rows * sizeof *mean);
+        memcpy(around, out[2], (size_t)g->rows * sizeof *around);
+        return;
+    }
+    for (int64_t i = 0; i < g->rows; i++) {
+        const char *x = g->x + i * g->x_step;
+        tni_word state[TNI_FOLD_WORDS];
+        tni_fold_sequence_run(r->fold, state, &x, 0, r->n, g->scratch);
+        mean[i] = state[1].f;
+        around[i] = state[2].f;
     }
 }
 
 static void group_layer(const group *g)
 {
     const tni_rows *r = g->r;
+    double mean[GROUP], around[GROUP];
+    group_moments(g, mean, around);
     for (int64_t i = 0; i < g->rows; i++) {
         char *d = g->d + i * g->d_step;
-        const char *x = g->x + i * g->x_step;
-        tni_word state[TNI_FOLD_WORDS];
-        tni_fold_sequence_run(r->fold, state, &x, 0, r->n, g->scratch);
-        g->k->row->norm32(d, x, r->param[0].at, r->param[1].at, r->n, state[1].f,
-                          1 / sqrt(state[2].f / (double)r->n + r->eps), group_streams(g, d),
-                          g->ahead);
+        g->t->norm(d, g->x + i * g->x_step, g->weight, r->param[1].at, r->n, mean[i],
+                   1 / sqrt(around[i] / (double)r->n + r->eps), group_streams(g, d), g->ahead);
     }
 }
 
@@ -148,17 +195,17 @@ static void group_run(const group *g)
     runs[g->r->kind](g);
 }
 
-/* r as rows of f32 in the second half of the buffers, the weight in the first. */
+/* ---- without kernels for 16 bits ---- */
+
+/* r as rows of f32 in the second half of the buffers; the weight is in the first. */
 typedef struct wide {
-    const tni_rows *r;
     tni_rows rows;
     tni_fold fold;
     tni_cast_fn up, down;
 } wide;
 
-static void wide_make(wide *w, const tni_rows *r, tni_fold_scratch *s)
+static void wide_make(wide *w, const tni_rows *r)
 {
-    w->r = r;
     w->up = tni_cast_chain(r->isa, r->dtype, TN_F32).fn[0];
     w->down = tni_cast_chain(r->isa, TN_F32, r->dtype).fn[0];
     w->rows = *r;
@@ -170,65 +217,59 @@ static void wide_make(wide *w, const tni_rows *r, tni_fold_scratch *s)
     w->fold.src = TN_F32;
     w->fold.width = w->fold.fold[0].src[0] = 4;
     w->rows.fold = &w->fold;
-    const tni_row_param *weight = &r->param[0];
-    if (weight->at && weight->dtype != TN_F32) {
-        char *here = s->u.sequence.gather[0];
-        tni_cast_chain(r->isa, weight->dtype, TN_F32).fn[0](here, weight->at, r->n, 0, false);
-        w->rows.param[0] = (tni_row_param){here, 4, TN_F32};
-    }
 }
 
-/* Rows of 16 bits as they are: squares, then results. */
-static void narrow_rms(const wide *w, const group *g)
-{
-    const tni_rows *r = w->r;
-    const int half = r->dtype == TN_BF16;
-    tni_fold_pairs pairs = {.state = g->scratch->stack};
-    for (int64_t at = 0; at < r->n; at += TNI_TREE_BLOCK) {
-        const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
-        pairs.state[pairs.depth].f = g->k->row->squares16[half](g->x + 2 * at, m);
-        tni_fold_push(r->fold, &pairs, 1);
-    }
-    tni_fold_close(r->fold, &pairs, 1);
-    const double squares = pairs.state[0].f + 0.0;
-    g->k->row->rms16[half](g->d, g->x, w->rows.param[0].at, r->n,
-                           1 / sqrt(squares / (double)r->n + r->eps), group_streams(g, g->d));
-}
-
+/* One row. */
 static void wide_run(const wide *w, const group *g)
 {
-    if (w->r->kind == TNI_ROW_RMS && g->k->row->rms16[0]) {
-        narrow_rms(w, g);
-        return;
-    }
     char *row = g->scratch->u.sequence.gather[1];
     group one = *g;
     one.r = &w->rows;
+    one.t = tni_row_kernels_of(&w->rows, TN_F32);
     one.d = row;
     one.x = row;
+    one.exps = g->scratch->u.sequence.gather[0];
     one.ahead = 0;
-    w->up(row, g->x, w->r->n, 0, false);
+    w->up(row, g->x, g->r->n, 0, false);
     group_run(&one);
-    w->down(g->d, row, w->r->n, 0, group_streams(g, g->d));
+    w->down(g->d, row, g->r->n, 0, group_streams(g, g->d));
 }
 
-void tni_row_dense_run(const tni_rows *r, char *const *at, int64_t first, int64_t last,
-                       tni_fold_scratch *s)
+/* ---- all rows ---- */
+
+/* Weights of 16 bits become f32 in the first half of the buffers, and exponentials are then in the
+ * second half; otherwise exponentials begin in the first. */
+static void group_make(group *g, const tni_rows *r, tni_fold_scratch *s)
+{
+    const tni_row_param *weight = &r->param[0];
+    const int64_t ndim = r->nest->ndim;
+    *g = (group){.r = r, .k = tni_kernels_of(r->isa), .scratch = s, .weight = weight->at};
+    g->t = tni_row_kernels_of(r, r->dtype);
+    g->exps = s->u.sequence.gather[narrow(r->dtype)];
+    if (weight->at && weight->dtype != r->elem) {
+        char *here = s->u.sequence.gather[0];
+        tni_cast_chain(r->isa, weight->dtype, r->elem).fn[0](here, weight->at, r->n, 0, false);
+        g->weight = here;
+    }
+    if (ndim > 0) {
+        g->d_step = r->nest->axis[ndim - 1].step[TNI_ROW_DST];
+        g->x_step = r->nest->axis[ndim - 1].step[TNI_ROW_SRC];
+    }
+}
+
+void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                        tni_fold_scratch *s)
 {
     const tni_nest *nest = r->nest;
-    const tni_axis *in = nest->ndim > 0 ? &nest->axis[nest->ndim - 1] : NULL;
-    const bool widened = r->dtype != TN_F32;
-    const int64_t inner = in ? in->n : 1, room = widened ? 1 : GROUP_ELEMENTS / r->n;
-    const int64_t most = room < 1 ? 1 : room < GROUP ? room : GROUP;
-    group g = {.r = r, .k = tni_kernels_of(r->isa), .scratch = s};
+    const int64_t inner = nest->ndim > 0 ? nest->axis[nest->ndim - 1].n : 1;
+    group g;
     wide w;
     tni_walk walk;
-    if (in) {
-        g.d_step = in->step[TNI_ROW_DST];
-        g.x_step = in->step[TNI_ROW_SRC];
-    }
-    if (widened)
-        wide_make(&w, r, s);
+    group_make(&g, r, s);
+    if (!g.t)
+        wide_make(&w, r);
+    const int64_t room = g.t ? GROUP_ELEMENTS / r->n : 1;
+    const int64_t most = room < 1 ? 1 : room < GROUP ? room : GROUP;
     tni_walk_seek(&walk, nest->axis, nest->ndim > 0 ? nest->ndim - 1 : 0, nest->nop,
                   first / inner);
     for (int64_t i = first; i < last; i += g.rows) {
@@ -239,10 +280,10 @@ void tni_row_dense_run(const tni_rows *r, char *const *at, int64_t first, int64_
         g.d = at[TNI_ROW_DST] + walk.offset[TNI_ROW_DST] + c * g.d_step;
         g.x = at[TNI_ROW_SRC] + walk.offset[TNI_ROW_SRC] + c * g.x_step;
         g.ahead = r->stream ? g.rows * g.x_step : 0;
-        if (widened)
-            wide_run(&w, &g);
-        else
+        if (g.t)
             group_run(&g);
+        else
+            wide_run(&w, &g);
         if (c + g.rows == inner)
             tni_walk_next(&walk);
     }

@@ -1,52 +1,65 @@
-/* row_down.c - softmax down few columns: threads take runs of rows, three times with all of them
- * waiting in between: the largest of each column, sums of exponentials by the tree, results.
+/* row_down.c - softmax down few columns: threads take runs of rows in three passes with a
+ * barrier after each: the largest element of each column, sums of exponentials by the tree,
+ * results.
  *
- * Where rows are dense, a line is many of them joined, so that kernels see long pieces however few
- * the columns are; the sixteen lanes of a tile are then one piece of memory.  Exponentials are made
- * twice.  The additions are those of the tree. */
+ * Where rows are dense, many of them are joined to a line, so that kernels get long pieces
+ * however few columns there are; the sixteen lanes of a tile are then one piece of memory.
+ * Exponentials are computed twice.  The additions are those of the tree. */
 #include <math.h>
 #include <string.h>
 
 #include "fold_run.h"
 
+/* Figures are in docs/investigations/reductions.md, "Softmax down few columns" and "Rows on Zen 3".
+ * Fewer than LEAST rows, half a block for each of two threads, do not pay for waiting three times.
+ * A strip of 64 columns of more than MANY rows is beyond 2 MiB of f32, which the L3 keeps between
+ * the passes of row_columns.c.  From CACHED columns on a row is four lines and more, and
+ * exponentials of small arrays stay in dst. */
 enum {
-    LINE = 2048, /* elements of a line at most: what is known of them is 16 KiB (Zen 4) */
+    LINE = 2048, /* elements of a line at most: what is known of them is 16 KiB of f32 */
     JOINED = LINE / TNI_LANES, /* columns at most of which rows are joined */
-    STRIP = 512,               /* columns at most, which leave room for eight runs */
-    RUNS = 32,                 /* at most: their number is divided evenly enough */
-    ROWS_LEAST = 1024,         /* rows that pay for what lines need */
-    CACHED = 64 /* columns from which on exponentials of small arrays stay in dst */
+    STRIP = 512, /* columns at most: eight runs of them fill the results (TNI_FOLD_RESULTS) */
+    RUNS = 32,   /* at most: threads get as many, or one less, a thirtieth of the work */
+    LEAST = 1024,
+    MANY = 8192,
+    CACHED = 64
 };
 
 /* A strip of columns and what threads know of it. */
 typedef struct strip {
     const tni_rows *r;
-    tni_cast_fn up, down; /* of 16-bit floats and narrower; else NULL */
+    const tni_row_typed *t; /* of elements as they are in memory, or of cast ones */
+    tni_cast_fn up, down;   /* casts to elem and back, where there are no kernels; else NULL */
     char *d;
     const char *x;
     int64_t w, joined; /* columns, rows of a line */
     int64_t run, runs; /* rows of a run, and how many there are */
     int parts;
     tni_fold sum;
-    tni_word results[TNI_FOLD_RESULTS]; /* of runs: the largest, then sums */
-    _Alignas(64) float least[LINE];     /* for each of a line: minus the largest, */
-    _Alignas(64) float by[LINE];        /* then 1 / sum, or minus its logarithm */
+    tni_word results[TNI_FOLD_RESULTS]; /* for each run: the largest, then sums */
+    _Alignas(64) char least[LINE * 8];  /* for each of a line: minus the largest, */
+    _Alignas(64) char by[LINE * 8];     /* then 1 / sum, or minus its logarithm */
 } strip;
 
-/* What one thread works in. */
-typedef struct room {
+/* The buffers of one thread. */
+typedef struct workspace {
     /* lanes, and a vector that is written without change */
     _Alignas(64) double acc[TNI_LANES * STRIP + TNI_LANES];
-    _Alignas(64) char rows[TNI_TILE_ROWS * (LINE * 4 + 128)];
+    _Alignas(64) char rows[TNI_TILE_ROWS * (LINE * 4 + 128)]; /* cast rows of f32 */
     tni_word stack[TNI_FOLD_STACK];
-} room;
+} workspace;
 
-static const tni_row_kernels *kernels(const strip *s)
+/* Number c of a line. */
+static double line_get(const tni_rows *r, const char *line, int64_t c)
 {
-    return tni_kernels_of(s->r->isa)->row;
+    return tni_load_real(line + c * tni_width(r->elem), r->elem);
+}
+static void line_put(const tni_rows *r, char *line, int64_t c, double x)
+{
+    tni_store_real(line + c * tni_width(r->elem), r->elem, x);
 }
 
-/* n elements of a line as f32, in memory or in buf. */
+/* n elements of a line as kernels take them, in memory or in buf. */
 static const char *line_read(const strip *s, const char *x, int64_t n, char *buf)
 {
     if (!s->up)
@@ -62,32 +75,33 @@ static int64_t run_end(const strip *s, int64_t run)
 }
 
 /* The larger; NaN stays. */
-static float larger(float a, float b)
+static double larger(double a, double b)
 {
     return b > a || b != b ? b : a;
 }
 
-static void run_largest(strip *s, int64_t run, room *m)
+static void run_largest(strip *s, int64_t run, workspace *m)
 {
     const int64_t line = s->joined * s->w, end = run_end(s, run);
-    float *most = (float *)(void *)(m->rows + LINE * 4);
+    char *most = m->rows + LINE * 4;
     for (int64_t c = 0; c < line; c++)
-        most[c] = -INFINITY;
+        line_put(s->r, most, c, -(double)INFINITY);
     for (int64_t i = run * s->run; i < end; i += s->joined) {
         const int64_t n = (end - i < s->joined ? end - i : s->joined) * s->w;
         const char *x = line_read(s, s->x + i * s->r->step[TNI_ROW_SRC], n, m->rows);
-        kernels(s)->rise32((char *)most, x, n);
+        s->t->rise(most, x, n);
     }
-    for (int64_t c = s->w; c < line; c++)
-        most[c % s->w] = larger(most[c % s->w], most[c]);
+    tni_word *out = s->results + run * s->w;
     for (int64_t c = 0; c < s->w; c++)
-        s->results[run * s->w + c].f = (double)most[c];
+        out[c].f = line_get(s->r, most, c);
+    for (int64_t c = s->w; c < line; c++)
+        out[c % s->w].f = larger(out[c % s->w].f, line_get(s->r, most, c));
 }
 
 /* Columns [first, first + w) of a lane or of joined ones: rows of a tile, 16 apart, the first of
  * which is at x. */
 static void tile_add(const strip *s, double *acc, const char *x, int64_t first, int64_t w,
-                     int64_t rows, room *m)
+                     int64_t rows, workspace *m)
 {
     int64_t step = TNI_LANES * s->r->step[TNI_ROW_SRC];
     if (w == 0 || rows == 0)
@@ -100,11 +114,11 @@ static void tile_add(const strip *s, double *acc, const char *x, int64_t first, 
         x = m->rows;
         step = pitch;
     }
-    kernels(s)->exp_sum32(acc + first, x, step, (const char *)(s->least + first), w, rows);
+    s->t->exp_sum(acc + first, x, step, s->least + first * tni_width(s->r->elem), w, rows);
 }
 
 /* A tile of n rows from x on. */
-static void tile_run(const strip *s, const char *x, int64_t n, room *m)
+static void tile_run(const strip *s, const char *x, int64_t n, workspace *m)
 {
     const int64_t whole = n / TNI_LANES, rest = n % TNI_LANES, w = s->w;
     if (s->joined > 1) {
@@ -117,7 +131,7 @@ static void tile_run(const strip *s, const char *x, int64_t n, room *m)
                  m);
 }
 
-/* Lanes meet by halves. */
+/* Add lanes by halves. */
 static void lanes_meet(double *acc, int64_t w)
 {
     for (int64_t half = TNI_LANES / 2; half > 0; half /= 2)
@@ -125,7 +139,7 @@ static void lanes_meet(double *acc, int64_t w)
             acc[i] += acc[i + half * w];
 }
 
-static void run_sums(strip *s, int64_t run, room *m)
+static void run_sums(strip *s, int64_t run, workspace *m)
 {
     const int64_t w = s->w, end = run_end(s, run);
     tni_fold_pairs pairs = {.state = m->stack};
@@ -144,19 +158,17 @@ static void run_sums(strip *s, int64_t run, room *m)
     memcpy(s->results + run * w, pairs.state, (size_t)w * sizeof *pairs.state);
 }
 
-static void run_write(strip *s, int64_t run, room *m)
+static void run_write(strip *s, int64_t run, workspace *m)
 {
     const tni_rows *r = s->r;
-    const tni_row_kernels *k = kernels(s);
-    const char *least = (const char *)s->least, *by = (const char *)s->by;
     const int64_t end = run_end(s, run);
     for (int64_t i = run * s->run; i < end; i += s->joined) {
         const int64_t n = (end - i < s->joined ? end - i : s->joined) * s->w;
         const char *x = line_read(s, s->x + i * r->step[TNI_ROW_SRC], n, m->rows);
         char *d = s->d + i * r->step[TNI_ROW_DST], *to = s->down ? m->rows + LINE * 4 : d;
         const bool stream = r->stream && (uintptr_t)d % 64 == 0;
-        (r->kind == TNI_ROW_LOG_SOFTMAX ? k->plus_by32 : k->exp_by32)(to, x, least, by, n,
-                                                                      stream && !s->down);
+        (r->kind == TNI_ROW_LOG_SOFTMAX ? s->t->plus_by : s->t->exp_by)(to, x, s->least, s->by,
+                                                                        n, stream && !s->down);
         if (s->down)
             s->down(d, to, n, 0, stream);
     }
@@ -166,14 +178,14 @@ static void run_write(strip *s, int64_t run, room *m)
 
 typedef struct phase {
     strip *s;
-    void (*run)(strip *s, int64_t run, room *m);
+    void (*run)(strip *s, int64_t run, workspace *m);
 } phase;
 
 static void phase_part(void *arg, int part)
 {
     const phase *p = arg;
     int64_t first, last;
-    room m;
+    workspace m;
     tni_split_range(p->s->runs, p->s->parts, part, &first, &last);
     for (int64_t run = first; run < last; run++)
         p->run(p->s, run, &m);
@@ -181,36 +193,44 @@ static void phase_part(void *arg, int part)
         tni_kernels_of(p->s->r->isa)->copy->fence();
 }
 
-static void phase_run(strip *s, void (*run)(strip *s, int64_t run, room *m))
+static void phase_run(strip *s, void (*run)(strip *s, int64_t run, workspace *m))
 {
     phase p = {s, run};
     tni_parallel(s->parts, phase_part, &p);
 }
 
+/* Repeat the first w elements of a line for each of the joined rows. */
+static void line_repeat(const strip *s, char *line)
+{
+    const int64_t bytes = s->w * tni_width(s->r->elem);
+    for (int64_t k = 1; k < s->joined; k++)
+        memcpy(line + k * bytes, line, (size_t)bytes);
+}
+
 static void strip_run(strip *s)
 {
-    const int64_t w = s->w, line = s->joined * w;
+    const tni_rows *r = s->r;
+    const int64_t w = s->w;
     phase_run(s, run_largest);
     for (int64_t c = 0; c < w; c++) {
-        float most = (float)s->results[c].f;
+        double most = s->results[c].f;
         for (int64_t run = 1; run < s->runs; run++)
-            most = larger(most, (float)s->results[run * w + c].f);
-        s->least[c] = -most;
+            most = larger(most, s->results[run * w + c].f);
+        line_put(r, s->least, c, -most);
     }
-    for (int64_t c = w; c < line; c++)
-        s->least[c] = s->least[c - w];
+    line_repeat(s, s->least);
     phase_run(s, run_sums);
     tni_fold_join(&s->sum, s->results, s->runs, w);
     for (int64_t c = 0; c < w; c++) {
-        const double sum = isfinite(s->least[c]) ? s->results[c].f : (double)NAN;
-        s->by[c] = (float)(s->r->kind == TNI_ROW_LOG_SOFTMAX ? -log(sum) : 1 / sum);
+        const bool whole = isfinite(line_get(r, s->least, c));
+        const double sum = whole ? s->results[c].f : (double)NAN;
+        line_put(r, s->by, c, r->kind == TNI_ROW_LOG_SOFTMAX ? -tni_row_log(r, sum) : 1 / sum);
     }
-    for (int64_t c = w; c < line; c++)
-        s->by[c] = s->by[c - w];
+    line_repeat(s, s->by);
     phase_run(s, run_write);
 }
 
-/* ---- all of them ---- */
+/* ---- all strips ---- */
 
 static const tni_axis *columns_of(const tni_rows *r)
 {
@@ -227,24 +247,34 @@ static int64_t strip_width(const tni_rows *r)
     return (tni_ceil_div(n, strips) + 15) / 16 * 16;
 }
 
-static int64_t run_rows(const tni_rows *r)
+/* Rows of a run, for strips of w columns. */
+static int64_t run_rows(const tni_rows *r, int64_t w)
 {
-    const int64_t most = TNI_FOLD_RESULTS / strip_width(r);
+    const int64_t most = TNI_FOLD_RESULTS / w;
     return tni_fold_cut(r->n, most < RUNS ? most : RUNS);
 }
 
-bool tni_row_down(const tni_rows *r)
+/* Whether waiting states fit their space for any number of threads. */
+static bool states_fit(const tni_rows *r)
 {
-    if (r->nest->ndim == 0 || r->elem != TN_F32 || r->n < ROWS_LEAST ||
+    const int64_t n = columns_of(r)->n, widest = n < STRIP ? n : STRIP;
+    int64_t levels = 2;
+    for (int64_t rows = run_rows(r, STRIP); rows > TNI_TREE_BLOCK; rows /= 2)
+        levels++;
+    return levels * widest <= TNI_FOLD_STACK;
+}
+
+bool tni_row_plan_down(tni_rows *r)
+{
+    if (r->nest->ndim == 0 || r->n < LEAST ||
         (r->kind != TNI_ROW_SOFTMAX && r->kind != TNI_ROW_LOG_SOFTMAX))
         return false;
     const tni_axis *in = columns_of(r);
-    int64_t levels = 2;
-    for (int64_t n = run_rows(r); n > TNI_TREE_BLOCK; n /= 2)
-        levels++;
+    r->why = "rows are long and stand side by side: threads divide their elements";
     return in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width &&
-           levels * strip_width(r) <= TNI_FOLD_STACK &&
-           (r->dtype != r->elem || in->n < CACHED || (r->stream && in->n <= JOINED));
+           states_fit(r) &&
+           (r->dtype != r->elem || in->n < CACHED ||
+            (r->large && (in->n <= JOINED || r->n > MANY)));
 }
 
 /* Rows of a line: all lanes of a tile, and more while there is room. */
@@ -276,13 +306,15 @@ static void strip_make(strip *s, const down_job *j)
     memcpy(&s->sum, r->fold, offsetof(tni_fold, fold)); /* 4 KB of axes are behind */
     s->sum.term = TNI_TERM_SAME;
     s->sum.class = &tni_fold_tree;
-    s->sum.wide = false;
-    if (r->dtype != TN_F32) {
-        s->up = tni_cast_chain(r->isa, r->dtype, TN_F32).fn[0];
-        s->down = tni_cast_chain(r->isa, TN_F32, r->dtype).fn[0];
+    s->sum.wide = r->elem == TN_F64;
+    s->t = tni_row_kernels_of(r, r->dtype);
+    if (!s->t) {
+        s->t = tni_row_kernels_of(r, r->elem);
+        s->up = tni_cast_chain(r->isa, r->dtype, r->elem).fn[0];
+        s->down = tni_cast_chain(r->isa, r->elem, r->dtype).fn[0];
     }
     s->joined = rows_joined(r);
-    s->run = run_rows(r);
+    s->run = run_rows(r, j->width);
     s->runs = tni_ceil_div(r->n, s->run);
     s->parts = j->rows_parts;
 }
@@ -309,7 +341,7 @@ static void down_part(void *arg, int part)
     }
 }
 
-void tni_row_down_run(const tni_rows *r, char *const *at, int64_t rows)
+void tni_row_run_down(const tni_rows *r, char *const *at, int64_t rows)
 {
     const int64_t n = columns_of(r)->n;
     down_job j = {.r = r, .at = at, .width = strip_width(r), .parts = 1, .rows_parts = 1};
@@ -322,6 +354,6 @@ void tni_row_down_run(const tni_rows *r, char *const *at, int64_t rows)
         tni_parallel(parts, down_part, &j);
         return;
     }
-    j.rows_parts = tni_run_parts(bytes / j.items, tni_ceil_div(r->n, run_rows(r)));
+    j.rows_parts = tni_run_parts(bytes / j.items, tni_ceil_div(r->n, run_rows(r, j.width)));
     down_part(&j, 0);
 }

@@ -30,19 +30,25 @@ enum {
     TNI_ROW_COS = TNI_ROW_B
 };
 
-/* A weight or a bias, the same for all rows; at NULL: none. */
+/* A weight or a bias, the same for all rows; without data while rows are planned. */
 typedef struct tni_row_param {
     const char *at;
     int64_t step;
     tn_dtype dtype;
+    bool given;
 } tni_row_param;
+
+typedef struct tni_row_way tni_row_way; /* a strategy: a row of row_ways.c */
 
 typedef struct tni_rows {
     tni_row_kind kind;
+    const tni_row_way *way;
+    const char *why;
     tn_dtype dtype, elem, table; /* table: of sin and cos */
     int isa;
-    bool stream;
-    bool packed; /* rows are in the buffers for gathering, written where they are read */
+    bool large;  /* larger than the caches: dst is streamed unless it is src */
+    bool stream; /* whether dst is streamed; set at run time */
+    bool packed; /* rows are in the gathering buffers and are computed in place */
     double eps;
     int64_t n, width, queries, extra; /* causal: queries are the rows of a matrix */
     int64_t step[TNI_ROW_OPERANDS];   /* along a row */
@@ -55,59 +61,80 @@ typedef struct tni_rows {
 typedef struct tni_row_plan {
     tni_rows rows;
     int64_t items, bytes;
-    /* 15 KB, of which few are used: they are not cleared */
+    /* 15 KB, of which little is used, so they are not cleared */
     tni_nest nest;
     tni_fold fold;
 } tni_row_plan;
 
-/* Operands have one shape and dtype; rows run along dim, which has an element.  ts has dst and
- * src, for TNI_ROW_ADD_RMS sum and b, for rotations sin and cos, which are half as long along
- * dim; params are weight and bias, NULL where there is none. */
+/* Operands have one shape and dtype; rows run along dim, which is not empty.  ts has dst and src,
+ * then sum and b for TNI_ROW_ADD_RMS, or sin and cos for rotations, which are half as long along
+ * dim.  params are weight and bias, NULL where there is none. */
 void tni_row_plan_make(tni_row_plan *p, tni_row_kind kind, const tn_tensor *const *ts, int dim,
                        const tn_tensor *const *params, double eps);
 
 /* Addresses of elements (0, …, 0). */
 void tni_row_plan_run(const tni_row_plan *p, char *const *at, const char *const *params);
 
-/* A plan of checked operands: sources are src, then what else ts or params has.  NULL when memory
- * is out. */
+/* A public plan of checked operands: its sources are src, then the others of ts and params.  NULL
+ * when out of memory. */
 tn_plan *tni_rows_new(tni_row_kind kind, const char *call, const tn_tensor *const *ts, int dim,
                       const tn_tensor *const *params, double eps);
 
-/* ---- inside ---- */
+/* ---- ways (row_ways.c) ----
+ *
+ * plan says whether the way applies, and then sets r->why.  run computes all rows, the first
+ * of which is at `at`.  part computes rows [first, last), for ways that divide rows over
+ * threads. */
+struct tni_row_way {
+    const char *name;
+    bool (*plan)(tni_rows *r);
+    void (*run)(const tni_rows *r, char *const *at, int64_t rows);
+    void (*part)(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                 tni_fold_scratch *s);
+};
 
-/* Row number item of its matrix, whose operands are at. */
-void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s);
+/* Choose the first way that applies. */
+void tni_row_choose(tni_rows *r);
 
-/* Whether rows are f32, f16 or bf16 and dense in every operand, and rows [first, last) of such ones,
- * the first of all of which is at `at`. */
-bool tni_row_is_dense(const tni_rows *r);
-void tni_row_dense_run(const tni_rows *r, char *const *at, int64_t first, int64_t last,
-                       tni_fold_scratch *s);
+/* Softmax of rows that are columns in memory: many are computed side by side; where they are few,
+ * threads divide their elements. */
+bool tni_row_plan_down(tni_rows *r);
+void tni_row_run_down(const tni_rows *r, char *const *at, int64_t rows);
+bool tni_row_plan_columns(tni_rows *r);
+void tni_row_run_columns(const tni_rows *r, char *const *at, int64_t rows);
 
-/* Whether rows are short and dense and there are many, and rows [first, last) of such ones, as
- * above. */
-bool tni_row_narrow(const tni_rows *r);
-void tni_row_narrow_run(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+/* Many short dense rows. */
+bool tni_row_plan_narrow(tni_rows *r);
+void tni_row_narrow_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                         tni_fold_scratch *s);
+
+/* Rows of f32, f16 or bf16 that are dense in every operand. */
+bool tni_row_plan_dense(tni_rows *r);
+void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
                         tni_fold_scratch *s);
 
-/* How many neighbouring rows are transposed together; 0: none. */
-int64_t tni_row_panel(const tni_rows *r);
+/* Neighbouring rows with strides, transposed together. */
+bool tni_row_plan_panel(tni_rows *r);
+void tni_row_panel_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                        tni_fold_scratch *s);
 
-/* r, for rows of a panel; fold becomes that of such a row. */
-void tni_row_dense(tni_rows *dense, tni_fold *fold, const tni_rows *r);
+/* One row after the other, of any strides. */
+bool tni_row_plan_single(tni_rows *r);
+void tni_row_single_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                         tni_fold_scratch *s);
 
-/* Whether rows stand side by side and are walked together, and doing so: all of them, the first of
- * which is at `at`. */
-bool tni_row_columns(const tni_rows *r);
-void tni_row_columns_run(const tni_rows *r, char *const *at, int64_t rows);
+/* ---- inside ---- */
 
-/* The same for columns so few that threads divide the elements of rows. */
-bool tni_row_down(const tni_rows *r);
-void tni_row_down_run(const tni_rows *r, char *const *at, int64_t rows);
+/* The type of kernels for a dtype; TNI_TREE_TYPES: none. */
+tni_tree_type tni_row_type(tn_dtype dtype);
 
-/* Neighbouring rows, as many as fit. */
-void tni_row_some(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,
-                  tni_fold_scratch *s);
+/* The kernels of rows of this dtype as they are in memory; NULL: they are cast. */
+const tni_row_typed *tni_row_kernels_of(const tni_rows *r, tn_dtype dtype);
+
+/* The logarithm of a sum of exponentials, the same in every way. */
+double tni_row_log(const tni_rows *r, double sum);
+
+/* Compute row number `item` of its matrix; `at` has the addresses of its operands. */
+void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scratch *s);
 
 #endif

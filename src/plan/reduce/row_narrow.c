@@ -6,25 +6,97 @@
 
 /* Elements of a row from which on a row by itself fills vectors well enough, rows that pay, and
  * elements of a block of them: 16 KiB, half of the L1 (Zen 4). */
-enum { NARROW_MOST = 48, NARROW_ROWS = 32, NARROW_ELEMENTS = 1 << 12 };
+enum {
+    NARROW_MOST = 48,
+    NARROW_ROWS = 32,
+    NARROW_ELEMENTS = 1 << 12,
+    SHORT_VECTOR = 32, /* bytes: kernels that transpose in registers are those of AVX2 */
+    SHORT_LEAST = 8    /* elements of 16 bits: shorter rows are quicker as f32 (Zen 3) */
+};
 
-static bool param_fits(const tni_row_param *p)
+/* Whether there are kernels that transpose rows in registers, and rows are long enough. */
+static bool in_registers(const tni_rows *r)
 {
-    return !p->at || (p->dtype == TN_F32 && p->step == 4);
+    const tni_row_typed *k = tni_row_kernels_of(r, r->dtype);
+    return k && k->short_rows && (r->dtype == TN_F64 || r->n >= SHORT_LEAST);
 }
 
-bool tni_row_narrow(const tni_rows *r)
+static bool param_fits(const tni_rows *r, const tni_row_param *p)
+{
+    return !p->given || (p->dtype == r->elem && p->step == tni_width(r->elem));
+}
+
+bool tni_row_plan_narrow(tni_rows *r)
 {
     const tni_axis *in = r->nest->ndim > 0 ? &r->nest->axis[r->nest->ndim - 1] : NULL;
-    if (!in || in->n < NARROW_ROWS || r->n > NARROW_MOST || r->kind == TNI_ROW_CAUSAL ||
-        r->kind > TNI_ROW_LAYER || r->elem != TN_F32 || !param_fits(&r->param[0]) ||
-        !param_fits(&r->param[1]))
+    const bool here = in_registers(r);
+    if (!in || in->n < NARROW_ROWS || r->n > (here ? TNI_ROW_SHORT : NARROW_MOST) ||
+        r->kind == TNI_ROW_CAUSAL || r->kind > TNI_ROW_LAYER || !param_fits(r, &r->param[0]) ||
+        !param_fits(r, &r->param[1]) || (!here && r->elem != TN_F32))
         return false;
     for (int k = TNI_ROW_DST; k <= TNI_ROW_SRC; k++)
-        if (r->step[k] != r->width || (r->dtype != TN_F32 && in->step[k] != r->n * r->width))
+        if (r->step[k] != r->width ||
+            (!here && r->dtype != TN_F32 && in->step[k] != r->n * r->width))
             return false;
+    r->why = "rows are short: many are transposed and computed side by side";
     return true;
 }
+
+/* ---- transposed in registers ---- */
+
+/* rows x n elements from rows that are s_step bytes apart to ones that are d_step apart. */
+static void copy_rows(const tni_rows *r, char *d, int64_t d_step, const char *s, int64_t s_step,
+                      int64_t rows)
+{
+    const int64_t dense = r->n * r->width;
+    if (d_step == dense && s_step == dense) {
+        memcpy(d, s, (size_t)(rows * dense));
+        return;
+    }
+    const int64_t to[2] = {d_step, r->width}, from[2] = {s_step, r->width};
+    tni_kernels_of(r->isa)->copy->tile[tni_log2_width(r->width)](
+        d, to, s, from, (const int64_t[2]){rows, r->n});
+}
+
+/* Rows that fill no vector are read and written beyond their ends: in buffers. */
+static void short_block(const tni_rows *r, char *d, int64_t d_step, const char *s,
+                        int64_t s_step, int64_t rows, tni_fold_scratch *scratch)
+{
+    static const tni_row_short kinds[] = {[TNI_ROW_SOFTMAX] = TNI_SHORT_SOFTMAX,
+                                          [TNI_ROW_LOG_SOFTMAX] = TNI_SHORT_LOG_SOFTMAX,
+                                          [TNI_ROW_RMS] = TNI_SHORT_RMS,
+                                          [TNI_ROW_LAYER] = TNI_SHORT_LAYER};
+    const int64_t dense = r->n * r->width;
+    const bool beyond = r->n * tni_width(r->elem) < SHORT_VECTOR,
+               streams = r->stream && d_step == dense;
+    char *in = scratch->u.sequence.gather[0], *out = scratch->u.sequence.gather[1];
+    tni_short_rows w = {.kind = kinds[r->kind],
+                        .d = d,
+                        .x = s,
+                        .w = r->param[0].at,
+                        .b = r->param[1].at,
+                        .d_step = d_step,
+                        .x_step = s_step,
+                        .n = r->n,
+                        .rows = rows,
+                        .eps = r->eps};
+    if (beyond) {
+        copy_rows(r, in, dense, s, s_step, rows);
+        w.x = in;
+        w.x_step = dense;
+    }
+    if (beyond || streams) {
+        w.d = out;
+        w.d_step = dense;
+    }
+    tni_row_kernels_of(r, r->dtype)->short_rows(&w);
+    if (streams)
+        tni_kernels_of(r->isa)->copy->stream(d, out, rows * dense);
+    else if (beyond)
+        copy_rows(r, d, d_step, out, dense, rows);
+}
+
+/* ---- transposed by the kernels of copies ---- */
 
 /* rows x n elements at x, of the same pitch as lines. */
 static void narrow_compute(const tni_rows *r, char *x, char *e, int64_t rows, int64_t pitch)
@@ -69,12 +141,14 @@ static void narrow_block(const tni_rows *r, char *d, int64_t d_step, const char 
         copy->stream(d, aside, rows * dense);
 }
 
-void tni_row_narrow_run(const tni_rows *r, char *const *at, int64_t first, int64_t last,
-                        tni_fold_scratch *s)
+void tni_row_narrow_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                         tni_fold_scratch *s)
 {
     const tni_nest *nest = r->nest;
     const tni_axis *in = &nest->axis[nest->ndim - 1];
     const int64_t most = NARROW_ELEMENTS / r->n / TNI_ROW_TOGETHER * TNI_ROW_TOGETHER;
+    void (*const block)(const tni_rows *, char *, int64_t, const char *, int64_t, int64_t,
+                        tni_fold_scratch *) = in_registers(r) ? short_block : narrow_block;
     const int64_t d_step = in->step[TNI_ROW_DST], s_step = in->step[TNI_ROW_SRC];
     tni_walk walk;
     tni_walk_seek(&walk, nest->axis, nest->ndim - 1, nest->nop, first / in->n);
@@ -82,8 +156,8 @@ void tni_row_narrow_run(const tni_rows *r, char *const *at, int64_t first, int64
         const int64_t c = i % in->n;
         rows = in->n - c < last - i ? in->n - c : last - i;
         rows = rows < most ? rows : most;
-        narrow_block(r, at[TNI_ROW_DST] + walk.offset[TNI_ROW_DST] + c * d_step, d_step,
-                     at[TNI_ROW_SRC] + walk.offset[TNI_ROW_SRC] + c * s_step, s_step, rows, s);
+        block(r, at[TNI_ROW_DST] + walk.offset[TNI_ROW_DST] + c * d_step, d_step,
+              at[TNI_ROW_SRC] + walk.offset[TNI_ROW_SRC] + c * s_step, s_step, rows, s);
         if (c + rows == in->n)
             tni_walk_next(&walk);
     }

@@ -1,5 +1,5 @@
-/* row_plan.c - rows are planned once and run on other data: the walk over rows, the parts for
- * threads, and the public plan. */
+/* row_plan.c - rows are planned once and run on other data: their operands, and the public
+ * plan. */
 #include <stddef.h>
 #include <string.h>
 
@@ -59,6 +59,7 @@ void tni_row_plan_make(tni_row_plan *p, tni_row_kind kind, const tn_tensor *cons
             const int64_t width = tni_width(params[k]->dtype);
             r->param[k].dtype = params[k]->dtype;
             r->param[k].step = params[k]->shape[0] > 1 ? params[k]->stride[0] : width;
+            r->param[k].given = true;
         }
     r->table = nop > 2 ? ts[TNI_ROW_SIN]->dtype : r->dtype;
     if (kind == TNI_ROW_CAUSAL) {
@@ -70,85 +71,24 @@ void tni_row_plan_make(tni_row_plan *p, tni_row_kind kind, const tn_tensor *cons
         p->fold.fold[0].src[0] = r->step[TNI_ROW_SUM];
     const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
     tni_nest_build(&p->nest, nop, list, &rules);
-}
-
-/* ---- running ---- */
-
-typedef struct row_job {
-    const tni_rows *r;
-    char *at[TNI_ROW_OPERANDS];
-    int parts;
-    int64_t items;
-} row_job;
-
-/* Rows [first, last), one after the other, or neighbours together. */
-static void rows_run(const row_job *j, int64_t first, int64_t last, tni_fold_scratch *scratch)
-{
-    const tni_rows *r = j->r;
-    const tni_nest *nest = r->nest;
-    tni_walk walk;
-    tni_rows dense;
-    tni_fold fold;
-    const int64_t panel = tni_row_panel(r);
-    if (panel)
-        tni_row_dense(&dense, &fold, r);
-    tni_walk_seek(&walk, nest->axis, nest->ndim, nest->nop, first);
-    for (int64_t i = first; i < last; i++) {
-        char *at[TNI_ROW_OPERANDS];
-        for (int k = 0; k < nest->nop; k++)
-            at[k] = j->at[k] + walk.offset[k];
-        if (panel) { /* neighbours along the innermost axis */
-            const int64_t n = nest->axis[nest->ndim - 1].n;
-            int64_t rows = n - i % n < panel ? n - i % n : panel;
-            rows = last - i < rows ? last - i : rows;
-            tni_row_some(r, &dense, at, rows, scratch);
-            for (i += rows - 1; rows > 1; rows--)
-                tni_walk_next(&walk);
-        } else {
-            tni_row_one(r, at, i, scratch);
-        }
-        tni_walk_next(&walk);
-    }
-}
-
-static void rows_part(void *arg, int part)
-{
-    const row_job *j = arg;
-    const tni_rows *r = j->r;
-    tni_fold_scratch scratch;
-    int64_t first, last;
-    tni_split_range(j->items, j->parts, part, &first, &last);
-    if (tni_row_narrow(r))
-        tni_row_narrow_run(r, j->at, first, last, &scratch);
-    else if (tni_row_is_dense(r))
-        tni_row_dense_run(r, j->at, first, last, &scratch);
-    else
-        rows_run(j, first, last, &scratch);
-    if (r->stream)
-        tni_kernels_of(r->isa)->copy->fence();
+    r->nest = &p->nest;
+    r->fold = &p->fold;
+    r->large = p->bytes >= tni_cache_sizes()->stream;
+    tni_row_choose(r);
 }
 
 void tni_row_plan_run(const tni_row_plan *p, char *const *at, const char *const *params)
 {
     tni_rows r = p->rows;
-    row_job j = {.r = &r, .items = p->items};
+    char *first[TNI_ROW_OPERANDS];
     r.nest = &p->nest;
     r.fold = &p->fold;
     for (int k = 0; k < 2; k++)
         r.param[k].at = params[k];
     for (int k = 0; k < p->nest.nop; k++)
-        j.at[k] = at[k] + p->nest.shift[k];
-    r.stream = p->bytes >= tni_cache_sizes()->stream && at[TNI_ROW_DST] != at[TNI_ROW_SRC];
-    if (tni_row_down(&r)) {
-        tni_row_down_run(&r, j.at, j.items);
-        return;
-    }
-    if (tni_row_columns(&r)) {
-        tni_row_columns_run(&r, j.at, j.items);
-        return;
-    }
-    j.parts = tni_run_parts(tni_mul_saturated(p->bytes, 4), j.items);
-    tni_parallel(j.parts, rows_part, &j);
+        first[k] = at[k] + p->nest.shift[k];
+    r.stream = r.large && at[TNI_ROW_DST] != at[TNI_ROW_SRC];
+    r.way->run(&r, first, p->items);
 }
 
 /* ---- the public plan ---- */
@@ -177,10 +117,11 @@ static void row_handle_run(const tn_plan *plan, char *dst, const char *const *sr
 static void row_handle_facts(const tn_plan *plan, tn_facts *facts)
 {
     const row_handle *h = (const row_handle *)plan;
-    FACT(facts->way, "%s", plan->low[0] == plan->high[0] ? "nothing" : "rows");
-    if (plan->low[0] == plan->high[0])
+    const bool nothing = plan->low[0] == plan->high[0];
+    FACT(facts->way, "%s", nothing ? "nothing" : h->plan.rows.way->name);
+    if (nothing)
         return;
-    FACT(facts->why, "each row is reduced, then written from the cache");
+    FACT(facts->why, "%s", h->plan.rows.why);
     facts->read = facts->written = h->plan.bytes;
     facts->buffer = (int64_t)sizeof(tni_fold_scratch);
     facts->threads = tni_plan_parts(tni_mul_saturated(h->plan.bytes, 4), h->plan.items);

@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* What a row is written with. */
+/* The numbers with which a row is written. */
 typedef struct row_facts {
     double most, by, mean;
     bool broken; /* the row becomes NaN */
@@ -38,7 +38,7 @@ static const char *row_read(const tni_rows *r, const char *p, int64_t step, tn_d
     return x;
 }
 
-/* Where n elements of an operand that is written are made: in place, or in buf. */
+/* Where n elements of an operand are computed before they are written: in place, or in buf. */
 static char *row_target(const tni_rows *r, int k, char *p, int64_t at, int64_t n, char *buf)
 {
     return r->dtype == r->elem && (r->step[k] == r->width || n == 1) ? p + at * r->step[k]
@@ -74,13 +74,13 @@ static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
 
 static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scratch *s)
 {
-    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
+    const tni_row_typed *k = tni_row_kernels_of(r, r->elem);
     double most = -(double)INFINITY;
     for (int64_t at = 0; at < n; at += TNI_TREE_BLOCK) {
         const int64_t m = n - at < TNI_TREE_BLOCK ? n - at : TNI_TREE_BLOCK;
         const char *x = row_read(r, p, r->step[TNI_ROW_SRC], r->dtype, at, m,
                                  s->u.sequence.gather[0], s->u.sequence.elems[0]);
-        const double here = (row_f64(r) ? k->max64 : k->max32)(x, m);
+        const double here = k->max(x, m);
         if (isnan(here))
             return here;
         most = here > most ? here : most;
@@ -91,13 +91,7 @@ static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scr
 /* exp(x - most) of a block into d, and their sum. */
 static double row_exp(const tni_rows *r, char *d, const char *x, int64_t n, double most)
 {
-    const tni_kernels *k = tni_kernels_of(r->isa);
-    if (!row_f64(r))
-        return k->row->exps32(d, x, n, most, 0);
-    double sum;
-    k->term->exp64(d, x, n, most);
-    k->tree->sum64(&sum, d, n, 0, 1);
-    return sum;
+    return tni_row_kernels_of(r, r->elem)->exps(d, x, n, most, 0);
 }
 
 /* Exponentials of a row stay in memory until it is written: in the gathering buffers, which
@@ -147,8 +141,7 @@ static const char *row_param(const tni_rows *r, const tni_row_param *p, int64_t 
 static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int64_t n,
                       const row_facts *q, bool made_exp, tni_fold_scratch *s, bool stream)
 {
-    const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
-    const bool f64 = row_f64(r);
+    const tni_row_typed *k = tni_row_kernels_of(r, r->elem);
     char *w_elems = s->u.sequence.elems[1], *w_gather = s->u.sequence.gather[1];
     /* halves that blocks of up to eight bytes leave free */
     char *b_elems = w_gather + TNI_TREE_BLOCK * 8;
@@ -160,20 +153,19 @@ static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int
             row_exp(r, s->u.sequence.terms, x, n, q->most);
             x = s->u.sequence.terms;
         }
-        (f64 ? k->scale64 : k->scale32)(d, x, n, q->by, stream);
+        k->scale(d, x, n, q->by, stream);
         break;
     case TNI_ROW_LOG_SOFTMAX:
-        (f64 ? k->shift64 : k->shift32)(d, x, n, q->most, q->by, stream);
+        k->shift(d, x, n, q->most, q->by, stream);
         break;
     case TNI_ROW_LAYER: {
         const char *w = row_param(r, &r->param[0], at, n, w_gather, w_elems);
         const char *b = row_param(r, &r->param[1], at, n, b_gather, b_elems);
-        (f64 ? k->norm64 : k->norm32)(d, x, w, b, n, q->mean, q->by, stream, 0);
+        k->norm(d, x, w, b, n, q->mean, q->by, stream, 0);
         break;
     }
     default:
-        (f64 ? k->rms64 : k->rms32)(d, x, row_param(r, &r->param[0], at, n, w_gather, w_elems),
-                                    n, q->by, stream);
+        k->rms(d, x, row_param(r, &r->param[0], at, n, w_gather, w_elems), n, q->by, stream);
     }
 }
 
@@ -299,7 +291,7 @@ void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scra
         q.broken = !isfinite(q.most);
         if (!q.broken) {
             const double sum = row_exp_sum(r, p, seen, q.most, s);
-            q.by = r->kind == TNI_ROW_LOG_SOFTMAX ? log(sum) : 1 / sum;
+            q.by = r->kind == TNI_ROW_LOG_SOFTMAX ? tni_row_log(r, sum) : 1 / sum;
         }
     } else {
         tni_word state[TNI_FOLD_WORDS];
@@ -320,4 +312,27 @@ void tni_row_one(const tni_rows *r, char *const *at, int64_t item, tni_fold_scra
             q.by = (double)(float)q.by;
     }
     row_write_all(r, at[TNI_ROW_DST], p, seen, &q, s);
+}
+
+bool tni_row_plan_single(tni_rows *r)
+{
+    const bool reduces = r->kind < TNI_ROW_ROTATE_HALVES;
+    r->why = reduces ? "each row is reduced, then written from the cache"
+                     : "each row is rotated by itself";
+    return true;
+}
+
+void tni_row_single_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
+                         tni_fold_scratch *s)
+{
+    const tni_nest *nest = r->nest;
+    tni_walk walk;
+    tni_walk_seek(&walk, nest->axis, nest->ndim, nest->nop, first);
+    for (int64_t i = first; i < last; i++) {
+        char *row[TNI_ROW_OPERANDS];
+        for (int k = 0; k < nest->nop; k++)
+            row[k] = at[k] + walk.offset[k];
+        tni_row_one(r, row, i, s);
+        tni_walk_next(&walk);
+    }
 }

@@ -1,0 +1,137 @@
+/* row_exp.h - exponentials and logarithms of vectors, as softmax needs them: within its bounds, of
+ * any bits. */
+#ifndef TNI_ROW_EXP_H
+#define TNI_ROW_EXP_H
+
+#include "exp_lanes.h"
+#include "row_vector.h"
+
+/* ---- exp ---- */
+
+/* a * b + c: fused where there is an instruction for it.  Softmax promises bounds, not bits. */
+INLINE vf fused(vf a, vf b, vf c)
+{
+#if defined(__AVX512F__)
+    return _mm512_fmadd_ps(a, b, c);
+#elif defined(__AVX2__)
+    return _mm256_fmadd_ps(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+INLINE vf splat_vf(float x)
+{
+    return (vf){0} + x;
+}
+
+/* y - k ln(2).  A fused product is exact, and the error of ln(2) as f32 is k 2^-29: less than the
+ * bounds of softmax allow for y - max. */
+INLINE vf less_ln2(vf y, vf k)
+{
+#if defined(__AVX2__)
+    return fused(k, splat_vf(-0x1.62e430p-1f), y);
+#else
+    return (y - k * 0x1.62e400p-1f) - k * 0x1.7f7d1cp-20f;
+#endif
+}
+
+/* exp of y <= 0: 2^k * exp(r), 0 where that is below 2^-125.  NaN becomes anything. */
+INLINE vf exp_vf(vf y)
+{
+    const vf shifted = fused(y, splat_vf(0x1.715476p0f), splat_vf(ROUND32));
+    const vf r = less_ln2(y, shifted - ROUND32);
+    /* the polynomial of least relative error, 2^-28, for |r| <= ln(2) / 2 */
+    vf p = splat_vf(0x1.6a23cep-10f);
+    p = fused(p, r, splat_vf(0x1.123a20p-7f));
+    p = fused(p, r, splat_vf(0x1.5558f2p-5f));
+    p = fused(p, r, splat_vf(0x1.555492p-3f));
+    p = fused(p, r, splat_vf(0x1.fffffcp-2f));
+    p = fused(p, r, splat_vf(1.0f));
+    p = fused(p, r, splat_vf(1.0f));
+    /* k is in the low bits of shifted and becomes part of the exponent; unsigned, for it wraps */
+    const vf_bits bits = (vf_bits)((vf_words)p + ((vf_words)shifted << 23));
+#if defined(__AVX512F__)
+    return (vf)_mm512_maskz_mov_epi32(_mm512_cmp_ps_mask(y, splat_vf(-87.0f), _CMP_GE_OQ),
+                                      (__m512i)bits);
+#else
+    return (vf)(bits & (y >= splat_vf(-87.0f)));
+#endif
+}
+
+INLINE vd fused_vd(vd a, vd b, vd c)
+{
+#if defined(__AVX512F__)
+    return _mm512_fmadd_pd(a, b, c);
+#elif defined(__AVX2__)
+    return _mm256_fmadd_pd(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* The same of f64, 0 where it is below 2^-1021. */
+INLINE vd exp_vd(vd y)
+{
+    const vd shifted = fused_vd(y, splat_vd(0x1.71547652b82fep0), splat_vd(ROUND64));
+    const vd k = shifted - ROUND64;
+    vd r = fused_vd(k, splat_vd(-0x1.62e42fee00000p-1), y);
+    r = fused_vd(k, splat_vd(-0x1.a39ef35793c76p-33), r);
+    /* the relative error is below 2^-55 */
+    const vd r2 = r * r, r4 = r2 * r2;
+    const vd a = fused_vd(splat_vd(0x1.5555555555556p-3), r, splat_vd(0x1.0000000000001p-1));
+    const vd b = fused_vd(splat_vd(0x1.11111111109b3p-7), r, splat_vd(0x1.5555555553d63p-5));
+    const vd c = fused_vd(splat_vd(0x1.a01a01a7c41d5p-13), r, splat_vd(0x1.6c16c1788bd90p-10));
+    const vd d = fused_vd(splat_vd(0x1.71de0dae63bb3p-19), r, splat_vd(0x1.a019b90d2ae7ap-16));
+    const vd e = fused_vd(splat_vd(0x1.af38a9b0ec855p-26), r, splat_vd(0x1.289185613a3d6p-22));
+    const vd low = fused_vd(b, r2, a), high = fused_vd(e, r4, fused_vd(d, r2, c));
+    const vd p = fused_vd(fused_vd(high, r4, low), r2, r) + 1.0;
+    const vd_bits bits = (vd_bits)((vd_words)p + ((vd_words)shifted << 52));
+    return (vd)(bits & (y >= splat_vd(-707.0)));
+}
+
+/* ---- log ---- */
+
+/* The logarithm of x >= 1, within 2^-40 of it; NaN stays. */
+INLINE vd log_vd(vd x)
+{
+    /* x = 2^k m, m from sqrt(1 / 2) on; k is not negative */
+    const vd_words bits = (vd_words)x, k = (bits - 0x3fe6a09e667f3bcdu) >> 52;
+    const vd m = (vd)(bits - (k << 52)), exponent = (vd)(k | 0x4330000000000000u) - 0x1p52;
+    /* log(m) = 2 atanh(s) */
+    const vd s = (m - 1.0) / (m + 1.0), z = s * s;
+    vd p = splat_vd(0x1.8c8c11e54d389p-3);
+    p = fused_vd(p, z, splat_vd(0x1.c67ada017cf97p-3));
+    p = fused_vd(p, z, splat_vd(0x1.249323e4d7fc7p-2));
+    p = fused_vd(p, z, splat_vd(0x1.999998cafbf2ap-2));
+    p = fused_vd(p, z, splat_vd(0x1.5555555564e96p-1));
+    p = s * fused_vd(p, z, splat_vd(2.0));
+    return pick_vd(x == x, fused_vd(exponent, splat_vd(0x1.62e42fefa39efp-1), p), x);
+}
+
+/* What log_softmax subtracts, of both parts of a vector of f32, or of f64. */
+INLINE void logs_vf(vd *sum)
+{
+    sum[0] = log_vd(sum[0]);
+    sum[1] = log_vd(sum[1]);
+}
+INLINE void logs_vd(vd *sum)
+{
+    for (int k = 0; k < VD; k++)
+        sum[0][k] = log(sum[0][k]);
+}
+
+INLINE vd root_vd(vd v)
+{
+#if defined(__AVX512F__)
+    return _mm512_sqrt_pd(v);
+#elif defined(__AVX2__)
+    return _mm256_sqrt_pd(v);
+#else
+    for (int k = 0; k < VD; k++)
+        v[k] = sqrt(v[k]);
+    return v;
+#endif
+}
+
+#endif
