@@ -4,7 +4,7 @@
 
 int main(void)
 {
-    tn_tensor x, mean, turned, a, b;
+    tn_tensor x, mean, transposed, a, b;
     TN_MUST(tn_alloc(&x, TN_F32, 3, (int64_t[]){4, 50, 60}));
     TN_MUST(tn_randn(&x, 7));
 
@@ -14,8 +14,8 @@ int main(void)
     tn_free(&mean);
 
     /* the same numbers in another order of memory: the same bits */
-    TN_MUST(tn_alloc(&turned, TN_F32, 3, (int64_t[]){60, 50, 4}));
-    TN_MUST(tn_permute(&a, &turned, (int[]){2, 1, 0}));
+    TN_MUST(tn_alloc(&transposed, TN_F32, 3, (int64_t[]){60, 50, 4}));
+    TN_MUST(tn_permute(&a, &transposed, (int[]){2, 1, 0}));
     TN_MUST(tn_rearrange(&a, &x));
     float one, two;
     TN_MUST(tn_init(&b, &one, TN_F32, 0, NULL));
@@ -42,6 +42,6 @@ int main(void)
     TN_EXPECT(run[0] == 0 && run[4] == 9);
 
     tn_free(&x);
-    tn_free(&turned);
+    tn_free(&transposed);
     return 0;
 }

@@ -35,18 +35,34 @@ int tn_reduction_params(tn_reduction op)
     return known(op) ? tni_reductions[op].params : 0;
 }
 
+/* The bit of a dtype in what reductions take. */
+static int takes_of(tn_dtype in)
+{
+    const int kind = tni_dtypes[in].kind;
+    return kind == TNI_COMPLEX ? TNI_TAKES_COMPLEX
+           : kind == TNI_FLOAT ? TNI_TAKES_FLOAT
+                               : TNI_TAKES_INT;
+}
+
+tn_status tni_reduce_takes(const char *call, const char *name, tn_reduction op, tn_dtype in)
+{
+    const int takes = tni_reductions[op].takes;
+    if (takes & takes_of(in))
+        return TN_OK;
+    return tni_fail(TN_EDTYPE, "%s: src: got %s, expected %s for %s", call, tn_dtype_name(in),
+                    takes & TNI_TAKES_INT       ? "real numbers"
+                    : takes & TNI_TAKES_COMPLEX ? "floats or complex numbers"
+                                                : "floats",
+                    name);
+}
+
 /* The dtype that a known reduction of a known dtype gives; TN_EDTYPE when it does not take it. */
 static tn_status result_of(const char *call, tn_reduction op, tn_dtype in, tn_dtype *out)
 {
     const tni_reduce_row *row = &tni_reductions[op];
-    const int kind = tni_dtypes[in].kind;
-    const int takes = kind == TNI_COMPLEX ? TNI_TAKES_COMPLEX
-                      : kind == TNI_FLOAT ? TNI_TAKES_FLOAT
-                                          : TNI_TAKES_INT;
+    const int kind = tni_dtypes[in].kind, takes = takes_of(in);
     const tn_dtype real = kind == TNI_COMPLEX ? tni_real_of(in) : in;
-    if (!(row->takes & takes))
-        return tni_fail(TN_EDTYPE, "%s: %s does not take %s", call, row->name,
-                        tn_dtype_name(in));
+    TRY(tni_reduce_takes(call, row->name, op, in));
     switch (row->result) {
     case TNI_RESULT_SUM:
     case TNI_RESULT_SQUARES:
@@ -103,7 +119,8 @@ tn_status tni_reduce_axes(const char *call, int ndim, int naxes, const int *axes
     for (int i = 0; i < naxes; i++) {
         TRY(tni_check_axis(axes[i], ndim, call));
         if (*folded >> axes[i] & 1)
-            return tni_fail(TN_EARG, "%s: axis %d is named twice", call, axes[i]);
+            return tni_fail(TN_EARG, "%s: axes: got axis %d twice, expected each once", call,
+                            axes[i]);
         *folded |= (uint64_t)1 << axes[i];
     }
     return TN_OK;

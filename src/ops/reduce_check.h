@@ -41,7 +41,10 @@ tn_status tni_reduce_nulls(const tni_call *call);
 tn_status tni_reduce_full(tn_tensor *full, const char *call, const tn_tensor *dst,
                           const tn_tensor *like, uint64_t folded);
 
-/* The reduction takes src, and dst fits its result. */
+/* The reduction takes src; name is what it is called in the sentence. */
+tn_status tni_reduce_takes(const char *call, const char *name, tn_reduction op, tn_dtype src);
+
+/* The same, and dst fits its result. */
 tn_status tni_reduce_dtypes(const char *call, tn_reduction op, tn_dtype src, tn_dtype dst);
 
 /* tn_reduce as another call. */

@@ -4,7 +4,7 @@
 #include "draw.h"
 #include "fence.h"
 
-enum { CASES = TEST_WATCHED ? 300 : 1500, OPERANDS = 3 };
+enum { CASES = TEST_WATCHED ? 500 : 2500, OPERANDS = 4 };
 
 typedef struct guarded {
     tn_tensor t[OPERANDS]; /* between pages; dst first */
@@ -51,11 +51,15 @@ static void fill(rng *r, const guarded *g, int k)
     same_bytes(g, k);
 }
 
-static void fill_indices(rng *r, const guarded *g, int k, int64_t n)
+/* Integers of any width, in [low, high]. */
+static void fill_indices(rng *r, const guarded *g, int k, int64_t low, int64_t high)
 {
-    int64_t *p = g->t[k].data;
-    for (int64_t i = 0; i < tn_numel(&g->t[k]); i++)
-        p[i] = pick(r, -n, n - 1);
+    char *p = g->t[k].data;
+    const size_t width = tn_dtype_size(g->t[k].dtype);
+    for (int64_t i = 0; i < tn_numel(&g->t[k]); i++) {
+        const int64_t x = pick(r, low, high);
+        memcpy(p + (size_t)i * width, &x, width);
+    }
     same_bytes(g, k);
 }
 
@@ -72,12 +76,24 @@ static void fill_indices(rng *r, const guarded *g, int k, int64_t n)
             assert_memory_equal(g.t[i_].data, g.memory[i_], (size_t)tn_nbytes(&g.t[i_]));      \
     } while (0)
 
+static void drop(guarded *g)
+{
+    for (int k = 0; k < OPERANDS; k++)
+        free(g->memory[k]);
+}
+
+/* ---- reductions and scans ---- */
+
 static void reduce_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
 {
+    static const char *const patterns[] = {"a b c -> b c", "a b c -> a c", "a b c -> a b"};
     guarded g = {0};
     int64_t kept[3];
     tn_dtype out;
-    const tn_reduction op = (tn_reduction)(next(r) % (TN_REDUCE_NANMAX + 1));
+    const uint64_t kind = next(r) % 8; /* mostly tn_reduce */
+    const tn_reduction op = kind == 1   ? TN_REDUCE_MIN
+                            : kind == 2 ? TN_REDUCE_SUM
+                                        : (tn_reduction)(next(r) % (TN_REDUCE_NANMAX + 1));
     if (tn_reduction_result(op, t, &out) != TN_OK)
         return;
     memcpy(kept, shape, sizeof kept);
@@ -85,32 +101,57 @@ static void reduce_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
     lay(r, &g, 0, out, 3, kept);
     lay(r, &g, 1, t, 3, shape);
     fill(r, &g, 1);
-    BOTH(1, tn_reduce(op, NULL, &t[0], &t[1], 1, &dim));
-    free(g.memory[0]);
-    free(g.memory[1]);
+    if (kind == 1) {
+        lay(r, &g, 2, out, 3, kept);
+        BOTH(1, tn_minmax(&t[0], &t[2], &t[1], 1, &dim));
+        assert_memory_equal(g.t[2].data, g.memory[2], (size_t)tn_nbytes(&g.t[2]));
+    } else if (kind == 2) {
+        const bool broadcast = next(r) % 2;
+        lay(r, &g, 2, t, broadcast ? 1 : 3, broadcast ? &shape[2] : shape);
+        fill(r, &g, 2);
+        BOTH(1, tn_dot(&t[0], &t[1], &t[2], 1, &dim));
+    } else if (kind == 3) {
+        free(g.memory[0]);
+        memmove(kept + dim, kept + dim + 1, (size_t)(2 - dim) * sizeof *kept);
+        lay(r, &g, 0, out, 2, kept);
+        BOTH(1, tn_pattern_reduce(op, NULL, &t[0], &t[1], patterns[dim], NULL));
+    } else {
+        BOTH(1, tn_reduce(op, NULL, &t[0], &t[1], 1, &dim));
+    }
+    drop(&g);
 }
 
 static void scan_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
 {
     guarded g = {0};
-    int64_t longer[3];
-    const tn_scan_op op = (tn_scan_op)(next(r) % 2);
-    memcpy(longer, shape, sizeof longer);
-    longer[dim] += next(r) % 2;
-    if (t < TN_F16) /* integers have a wider result */
-        t = TN_F32;
-    lay(r, &g, 0, t, 3, longer);
+    int64_t made[3];
+    const tn_scan_op op = (tn_scan_op)(next(r) % 6); /* the last stands for tn_diff */
+    const bool diff = op > TN_SCAN_LOGSUMEXP, ends = op == TN_SCAN_MAX || op == TN_SCAN_MIN;
+    tn_dtype out = t;
+    memcpy(made, shape, sizeof made);
+    if (diff ? t == TN_BOOL : ends && (t == TN_C64 || t == TN_C128))
+        return;
+    if (op <= TN_SCAN_PROD)
+        OK(tn_reduction_result(op ? TN_REDUCE_PROD : TN_REDUCE_SUM, t, &out));
+    if (op == TN_SCAN_LOGSUMEXP && tn_reduction_result(TN_REDUCE_LOGSUMEXP, t, &out) != TN_OK)
+        return;
+    made[dim] += diff ? -1 : !ends && next(r) % 2;
+    lay(r, &g, 0, out, 3, made);
     lay(r, &g, 1, t, 3, shape);
     fill(r, &g, 1);
-    BOTH(1, tn_scan(op, &t[0], &t[1], dim));
-    free(g.memory[0]);
-    free(g.memory[1]);
+    if (diff)
+        BOTH(1, tn_diff(&t[0], &t[1], dim));
+    else
+        BOTH(1, tn_scan(op, &t[0], &t[1], dim));
+    drop(&g);
 }
+
+/* ---- rows ---- */
 
 static void rows_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
 {
     guarded g = {0};
-    const uint64_t kind = next(r) % 5;
+    const uint64_t kind = next(r) % 7;
     const int64_t half = shape[2] / 2;
     t = t == TN_F16 || t == TN_BF16 || t == TN_F64 ? t : TN_F32;
     lay(r, &g, 0, t, 3, shape);
@@ -126,53 +167,49 @@ static void rows_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
         BOTH(1, tn_rms_norm(&t[0], &t[1], &t[2], 1e-6));
     else if (kind == 3)
         BOTH(1, tn_layer_norm(&t[0], &t[1], &t[2], &t[2], 1e-6));
-    else if (half * 2 == shape[2])
+    else if (kind == 4 && half * 2 == shape[2])
         BOTH(1, tn_rotate(&t[0], &t[1], &t[2], &t[2], dim == 0));
-    for (int k = 0; k < 3; k++)
-        free(g.memory[k]);
+    else if (kind == 5 && shape[1] <= shape[2])
+        BOTH(1, tn_causal_softmax(&t[0], &t[1]));
+    else if (kind == 6) { /* sum is exactly b, in place */
+        lay(r, &g, 3, t, 3, shape);
+        fill(r, &g, 3);
+        BOTH(1, tn_add_rms_norm(&t[0], &t[3], &t[1], &t[3], &t[2], 1e-6));
+        assert_memory_equal(g.t[3].data, g.memory[3], (size_t)tn_nbytes(&g.t[3]));
+    }
+    drop(&g);
 }
+
+/* ---- by data ---- */
 
 static void take_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
 {
     guarded g = {0};
     int64_t many[3];
-    const bool put = next(r) % 2;
-    const tn_put_op op = t == TN_BOOL ? TN_PUT_SET : (tn_put_op)(next(r) % 3);
+    const bool put = next(r) % 2, along = next(r) % 2;
+    const tn_put_op op =
+        t == TN_BOOL ? TN_PUT_SET
+                     : (tn_put_op)(next(r) %
+                                   (t == TN_C64 || t == TN_C128 ? TN_PUT_MIN : TN_PUT_MAX + 1));
     memcpy(many, shape, sizeof many);
     many[dim] = pick(r, 1, 40);
     while (many[0] * many[1] * many[2] * 16 > ROOM)
         many[dim]--;
     lay(r, &g, 0, t, 3, put ? shape : many);
     lay(r, &g, 1, t, 3, put ? many : shape);
-    lay(r, &g, 2, TN_I64, 1, &many[dim]);
+    lay(r, &g, 2, TN_I64, along ? 3 : 1, along ? many : &many[dim]);
     fill(r, &g, 0);
     fill(r, &g, 1);
-    fill_indices(r, &g, 2, shape[dim]);
-    if (put)
+    fill_indices(r, &g, 2, -shape[dim], shape[dim] - 1);
+    if (along && put)
+        BOTH(1, tn_put_along(op, &t[0], dim, &t[2], &t[1]));
+    else if (along)
+        BOTH(1, tn_take_along(&t[0], &t[1], dim, &t[2]));
+    else if (put)
         BOTH(1, tn_put(op, &t[0], dim, &t[2], &t[1]));
     else
         BOTH(1, tn_take(&t[0], &t[1], dim, &t[2]));
-    for (int k = 0; k < 3; k++)
-        free(g.memory[k]);
-}
-
-static void sort_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
-{
-    guarded g = {0};
-    int64_t some[3];
-    const unsigned flags = next(r) % 2 ? TN_DESCENDING : 0;
-    if (t == TN_C64 || t == TN_C128)
-        return;
-    memcpy(some, shape, sizeof some);
-    some[dim] = next(r) % 2 ? shape[dim] : pick(r, 1, shape[dim]);
-    lay(r, &g, 0, t, 3, some);
-    lay(r, &g, 2, TN_I64, 3, some);
-    lay(r, &g, 1, t, 3, shape);
-    fill(r, &g, 1);
-    BOTH(1, tn_sort(&t[0], &t[2], &t[1], dim, flags));
-    assert_memory_equal(g.t[2].data, g.memory[2], (size_t)tn_nbytes(&g.t[2]));
-    for (int k = 0; k < 3; k++)
-        free(g.memory[k]);
+    drop(&g);
 }
 
 static void mask_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
@@ -193,25 +230,108 @@ static void mask_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
     lay(r, &g, 0, t, 1, &count);
     BOTH(1, tn_masked_select(&t[0], &t[1], &t[2]));
     BOTH(2, tn_masked_put(&t[1], &t[2], &t[0]));
-    free(g.memory[0]);
-    const int64_t rows = count < 200 ? count : 0;
-    if (rows) {
-        lay(r, &g, 0, TN_I64, 2, (const int64_t[]){rows, 3});
-        BOTH(1, tn_nonzero(&t[0], &t[2]));
-        free(g.memory[0]);
+    lay(r, &g, 3, TN_I64, 2, (const int64_t[]){count, 3});
+    BOTH(0, tn_nonzero(&t[3], &t[2]));
+    assert_memory_equal(g.t[3].data, g.memory[3], (size_t)tn_nbytes(&g.t[3]));
+    drop(&g);
+}
+
+/* ---- order ---- */
+
+static void sort_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
+{
+    guarded g = {0};
+    int64_t some[3];
+    const uint64_t kind = next(r) % 3;
+    const unsigned flags = next(r) % 2 ? TN_DESCENDING : 0;
+    const int64_t place = pick(r, 0, shape[dim] - 1);
+    if (t == TN_C64 || t == TN_C128)
+        return;
+    memcpy(some, shape, sizeof some);
+    some[dim] = kind == 1 ? 1 : next(r) % 2 ? shape[dim] : pick(r, 1, shape[dim]);
+    lay(r, &g, 0, t, 3, some);
+    lay(r, &g, 2, TN_I64, 3, some);
+    lay(r, &g, 1, t, 3, shape);
+    fill(r, &g, 1);
+    if (kind == 0) {
+        BOTH(1, tn_sort(&t[0], &t[2], &t[1], dim, flags));
+    } else if (kind == 1) {
+        BOTH(1, tn_kth(&t[0], &t[2], &t[1], dim, place, flags));
+    } else { /* the workspace, too, ends at the page, but for its alignment */
+        const int64_t size = (int64_t)tn_sort_workspace(&g.t[0], &g.t[2], &g.t[1], dim, flags);
+        if (size > ROOM) {
+            drop(&g);
+            return;
+        }
+        g.memory[3] = aligned_alloc(64, ((size_t)size + 64) / 64 * 64);
+        assert_non_null(g.memory[3]);
+        char *room = fence[3].high - (size + 63) / 64 * 64;
+        BOTH(1, tn_sort_in(&t[0], &t[2], &t[1], dim, flags, t == g.t ? room : g.memory[3],
+                           (size_t)size));
     }
-    free(g.memory[1]);
-    free(g.memory[2]);
+    assert_memory_equal(g.t[2].data, g.memory[2], (size_t)tn_nbytes(&g.t[2]));
+    drop(&g);
+}
+
+/* The groups of equal elements, as four digests. */
+static tn_status unique_digest(const tn_tensor *dst, const tn_tensor *src, bool each)
+{
+    tn_tensor made[4];
+    uint64_t *digest = dst->data;
+    const tn_status status = (each ? tn_unique_each_copy : tn_unique_copy)(
+        &made[0], &made[1], &made[2], &made[3], src);
+    for (int k = 0; k < 4 && status == TN_OK; k++) {
+        const unsigned char *p = made[k].data;
+        digest[k] = (uint64_t)tn_numel(&made[k]);
+        for (int64_t i = 0; i < tn_nbytes(&made[k]); i++)
+            digest[k] = (digest[k] ^ p[i]) * 0x100000001b3u;
+        tn_free(&made[k]);
+    }
+    return status;
+}
+
+static void count_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
+{
+    guarded g = {0};
+    const uint64_t kind = next(r) % 4;
+    const int64_t bins = pick(r, 1, 120), four = 4;
+    if (kind < 3 && (t == TN_C64 || t == TN_C128))
+        return;
+    if (kind == 0 && (t == TN_BOOL || t > TN_U64))
+        t = TN_I16;
+    lay(r, &g, 1, t, 3, shape);
+    fill(r, &g, 1);
+    lay(r, &g, 2, t, 1, &shape[2]);
+    fill(r, &g, 2);
+    if (kind == 0) {
+        lay(r, &g, 0, TN_I64, 1, &bins);
+        fill_indices(r, &g, 1, 0, bins - 1);
+        BOTH(1, tn_bincount(&t[0], &t[1]));
+    } else if (kind == 1) {
+        lay(r, &g, 0, TN_I64, 1, &bins);
+        BOTH(1, tn_histogram(&t[0], &t[1], -20, 20));
+    } else if (kind == 2) {
+        OK(tn_sort(&g.t[2], NULL, &g.t[2], 0, 0));
+        same_bytes(&g, 2);
+        lay(r, &g, 0, TN_I64, 3, shape);
+        BOTH(1, tn_searchsorted(&t[0], &t[2], &t[1], dim == 0));
+    } else {
+        lay(r, &g, 0, TN_U64, 1, &four);
+        BOTH(1, unique_digest(&t[0], &t[1], dim == 0));
+    }
+    drop(&g);
 }
 
 static void between_pages(void **state)
 {
     (void)state;
-    static void (*const cases[])(rng *, tn_dtype, const int64_t *,
-                                 int) = {reduce_case, reduce_case, scan_case, rows_case,
-                                         rows_case,   take_case,   sort_case, mask_case};
-    static const char *const names[] = {"reduce", "reduce", "scan", "rows",
-                                        "rows",   "take",   "sort", "mask"};
+    static const struct {
+        const char *name;
+        void (*run)(rng *, tn_dtype, const int64_t *, int);
+    } cases[] = {{"reduce", reduce_case}, {"reduce", reduce_case}, {"reduce", reduce_case},
+                 {"scan", scan_case},     {"rows", rows_case},     {"rows", rows_case},
+                 {"take", take_case},     {"take", take_case},     {"mask", mask_case},
+                 {"sort", sort_case},     {"count", count_case},   {"count", count_case}};
     static const int64_t widths[] = {1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 65, 127, 130, 300};
     const uint64_t seed = seed_asked(), count = number_asked("TEST_CASES", CASES);
     for (int i = 0; i < OPERANDS; i++)
@@ -232,9 +352,9 @@ static void between_pages(void **state)
         const int dim = (int)pick(&r, 0, 2);
         const uint64_t kind = next(&r) % (sizeof cases / sizeof *cases);
         snprintf(now, sizeof now, "seed %llu: %s %s (%lld, %lld, %lld) axis %d",
-                 (unsigned long long)(seed + c), names[kind], tn_dtype_name(t),
+                 (unsigned long long)(seed + c), cases[kind].name, tn_dtype_name(t),
                  (long long)shape[0], (long long)shape[1], (long long)shape[2], dim);
-        cases[kind](&r, t, shape, dim);
+        cases[kind].run(&r, t, shape, dim);
     }
 }
 

@@ -70,6 +70,8 @@ static void test_nothing(void **state)
     assert_true(reduce_all(TN_REDUCE_COUNT_NONZERO, NULL, TN_F32, NULL, 0, TN_I64) == 0);
     const double order = -2;
     assert_true(isinf(reduce_all(TN_REDUCE_NORM, &order, TN_F32, NULL, 0, TN_F32)));
+    const double least = -INFINITY; /* of a dtype that has no infinity itself */
+    assert_true(isinf(reduce_all(TN_REDUCE_NORM, &least, TN_F8E4M3, NULL, 0, TN_F32)));
     tn_tensor src, dst, empty;
     float y;
     OK(tn_init(&src, NULL, TN_F32, 2, (int64_t[]){0, 3}));
@@ -118,6 +120,98 @@ static void test_bounds(void **state)
     }
     free(x);
 }
+
+/* ---- bounds of f64, in integers ----
+ *
+ * An element is an integer of 53 bits times 2^-40, so that sums of them, and sums of squares of
+ * small ones, are exact in 128 bits. */
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 wide;
+
+static wide magnitude_of(wide x)
+{
+    return x < 0 ? -x : x;
+}
+
+/* Elements of like size, of one sign, of sizes 2^0 ... 2^53, and such that most of them cancel. */
+static int64_t drawn(rng *r, int kind, int64_t i)
+{
+    const int64_t any = pick(r, -((int64_t)1 << 53), (int64_t)1 << 53);
+    switch (kind) {
+    case 0:
+        return any;
+    case 1:
+        return any < 0 ? -any : any;
+    case 2:
+        return any >> pick(r, 0, 52);
+    default:
+        return i % 2 ? ((int64_t)1 << 53) - pick(r, 0, 99) : -((int64_t)1 << 53);
+    }
+}
+
+/* At most (23 + log2(n / 2048)) units of 2^-53 of the sum of |x|. */
+static void test_f64_bounds(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 100, 2048, 2049, 5000, 65536, 300001};
+    double *x = malloc(300001 * sizeof *x);
+    for (size_t c = 0; c < 4 * sizeof sizes / sizeof *sizes; c++) {
+        const int64_t n = sizes[c / 4];
+        rng r = {c};
+        wide exact = 0, size = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t v = drawn(&r, (int)(c % 4), i);
+            x[i] = (double)v * 0x1p-40;
+            exact += v;
+            size += magnitude_of(v);
+        }
+        const double got = reduce_all(TN_REDUCE_SUM, NULL, TN_F64, x, n, TN_F64);
+        const wide off =
+            magnitude_of((wide)(got * 0x1p40) - exact); /* got is an integer there */
+        int levels = 0;
+        while ((int64_t)2048 << levels < n)
+            levels++;
+        if (off > ((23 + levels) * size >> 53))
+            fail_msg("kind %d of %lld elements: off by %g units of 2^-53", (int)(c % 4),
+                     (long long)n, (double)off / (double)size * 0x1p53);
+    }
+    free(x);
+}
+
+/* In a block the squares of distances from the first element are at most 2048 times those from the
+ * mean, where it alone is far from the others, so that 11 bits are lost; of elements of like size 2.
+ * Blocks meet at means that are rounded.  n M is n sum(v^2) - sum(v)^2, wherever the elements
+ * are. */
+static void test_var_bounds(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {2, 100, 2048, 2049, 5000, 65536, 300001};
+    static const int64_t centres[] = {0, 1000, 1 << 20, (int64_t)1 << 40, -((int64_t)1 << 52)};
+    double *x = malloc(300001 * sizeof *x);
+    for (size_t c = 0; c < 20 * sizeof sizes / sizeof *sizes; c++) {
+        const tn_reduction op = c % 2 ? TN_REDUCE_VAR : TN_REDUCE_NANVAR;
+        const int64_t n = sizes[c / 20], centre = centres[c % 5], far = 500000,
+                      near = c % 20 < 10 ? far : 3;
+        rng r = {c};
+        wide sum = 0, squares = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t v = i % 2048 ? pick(&r, -near, near) : far;
+            x[i] = (double)(centre + v);
+            sum += v;
+            squares += (wide)v * v;
+        }
+        const double want = (double)(n * squares - sum * sum) / ((double)n * (double)n),
+                     got = reduce_all(op, NULL, TN_F64, x, n, TN_F64),
+                     units = 32 * (near == far ? 4 : 2048), /* 32: the sum's own */
+            means = n > 2048 ? 2 * fabs((double)centre) * (double)far : 0;
+        if (!(fabs(got - want) <= 0x1p-53 * (want * units + means)))
+            fail_msg("%lld elements around %lld: %.17g, exactly %.17g", (long long)n,
+                     (long long)centre, got, want);
+    }
+    free(x);
+}
+#endif
 
 static void test_errors(void **state)
 {
@@ -172,30 +266,79 @@ static void test_ways(void **state)
         const char *way;
         int64_t shape[2], stride[2];
         int axis; /* -1: all */
+        tn_reduction op;
     } rows[] = {
-        {"line", {100, 500}, {2000, 4}, 1},
-        {"line", {100, 500}, {2000, 4}, -1},
-        {"columns", {500, 100}, {400, 4}, 0},
-        {"columns", {5000, 3}, {12, 4}, 0},
-        {"line", {5000, 3}, {12, 4}, 1},
-        {"transpose", {5000, 12}, {48, 4}, 1},
-        {"standing blocks", {100, 4096}, {4, 400}, -1},
-        {"panels", {100, 4000}, {4, 400}, -1},
-        {"line", {100, 2000}, {4, 400}, -1},
+        {"line", {100, 500}, {2000, 4}, 1, TN_REDUCE_SUM},
+        {"line", {100, 500}, {2000, 4}, -1, TN_REDUCE_SUM},
+        {"columns", {500, 100}, {400, 4}, 0, TN_REDUCE_SUM},
+        {"columns", {5000, 3}, {12, 4}, 0, TN_REDUCE_SUM},
+        {"line", {5000, 3}, {12, 4}, 1, TN_REDUCE_SUM},
+        {"transpose", {5000, 12}, {48, 4}, 1, TN_REDUCE_SUM},
+        {"standing blocks", {100, 4096}, {4, 400}, -1, TN_REDUCE_SUM},
+        {"panels", {100, 4000}, {4, 400}, -1, TN_REDUCE_SUM},
+        {"line", {100, 2000}, {4, 400}, -1, TN_REDUCE_SUM},
+        {"across", {200, 4000}, {4, 800}, -1, TN_REDUCE_ARGMAX},
+        {"panels", {100, 4000}, {4, 400}, -1, TN_REDUCE_ARGMAX},
+        {"short rows", {5000, 12}, {48, 4}, 1, TN_REDUCE_MAX},
+        {"short rows", {5000, 12}, {48, 4}, 1, TN_REDUCE_ARGMIN},
+        {"short rows", {5000, 12}, {48, 4}, 1, TN_REDUCE_COUNT_NONZERO},
+        {"transpose", {5000, 3}, {12, 4}, 1, TN_REDUCE_ARGMIN},
+        {"line", {5000, 200}, {800, 4}, 1, TN_REDUCE_MAX},
     };
+    const bool base = !strcmp(tn_isa(), "base"); /* has no kernels for short rows */
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         tn_tensor src, dst;
         tn_plan *plan;
         tn_facts facts;
         int64_t kept = rows[k].axis < 0 ? 1 : rows[k].shape[1 - rows[k].axis];
         OK(tn_init_strided(&src, NULL, TN_F32, 2, rows[k].shape, rows[k].stride));
-        OK(tn_init(&dst, NULL, TN_F32, rows[k].axis >= 0, &kept));
-        OK(tn_plan_reduce(&plan, TN_REDUCE_SUM, NULL, &dst, &src,
+        tn_dtype result;
+        OK(tn_reduction_result(rows[k].op, TN_F32, &result));
+        OK(tn_init(&dst, NULL, result, rows[k].axis >= 0, &kept));
+        OK(tn_plan_reduce(&plan, rows[k].op, NULL, &dst, &src,
                           rows[k].axis < 0 ? TN_ALL_AXES : 1, &rows[k].axis));
         OK(tn_plan_facts(&facts, plan));
-        assert_string_equal(facts.way, rows[k].way);
+        if (base && !strcmp(rows[k].way, "short rows"))
+            assert_string_equal(facts.way, "transpose");
+        else
+            assert_string_equal(facts.way, rows[k].way);
         assert_true(facts.why[0] != 0);
         tn_plan_free(plan);
+    }
+}
+
+/* Of equal elements the first counts, however they lie in memory. */
+static void test_equal_elements(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][2] = {{64, 6144}, {8, 5000}, {700, 2100}, {3000, 7}};
+    static const tn_dtype dtypes[] = {TN_F8E5M2, TN_F16, TN_F32, TN_F64};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes * 4; k++) {
+        const int64_t *shape = shapes[k / 4], n = shape[0] * shape[1];
+        const tn_dtype t = dtypes[k % 4];
+        const int64_t width = (int64_t)tn_dtype_size(t);
+        char *x = calloc((size_t)n, (size_t)width);
+        for (int64_t i = 0; i < 40; i++) {
+            /* two equal elements, two orders in memory */
+            const int64_t one = (i * 7919 * 31 + 5) % n, other = (i * 104729 + 11) % n;
+            const int64_t stride[2] = {i % 2 ? width : shape[1] * width,
+                                       i % 2 ? shape[0] * width : width};
+            int64_t index;
+            tn_tensor src, dst;
+            OK(tn_init_strided(&src, x, t, 2, shape, stride));
+            OK(tn_init(&dst, &index, TN_I64, 0, NULL));
+            OK(tn_reduce(TN_REDUCE_ARGMAX, NULL, &dst, &src, TN_ALL_AXES, NULL));
+            assert_int_equal(index, 0);
+            char *places[] = {x + one / shape[1] * stride[0] + one % shape[1] * stride[1],
+                              x + other / shape[1] * stride[0] + other % shape[1] * stride[1]};
+            for (int j = 0; j < 2; j++)
+                put_real(places[j], t, 1);
+            OK(tn_reduce(TN_REDUCE_ARGMAX, NULL, &dst, &src, TN_ALL_AXES, NULL));
+            assert_int_equal(index, one < other ? one : other);
+            for (int j = 0; j < 2; j++)
+                put_real(places[j], t, 0);
+        }
+        free(x);
     }
 }
 
@@ -306,10 +449,19 @@ static void test_pattern_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_special_values), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_ways),           cmocka_unit_test(test_pattern_sentences),
-        cmocka_unit_test(test_pattern_texts),  cmocka_unit_test(test_pattern_axes),
+        cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_errors),
+#ifdef __SIZEOF_INT128__
+        cmocka_unit_test(test_f64_bounds),
+        cmocka_unit_test(test_var_bounds),
+#endif
+        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_equal_elements),
+        cmocka_unit_test(test_pattern_sentences),
+        cmocka_unit_test(test_pattern_texts),
+        cmocka_unit_test(test_pattern_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

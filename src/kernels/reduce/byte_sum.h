@@ -1,4 +1,4 @@
-/* byte_sum.h - sums of dense bytes, by the instructions that add groups of them. */
+/* byte_sum.h - sums of dense bytes and of their squares, by the instructions that add groups of them. */
 #ifndef TNI_BYTE_SUM_H
 #define TNI_BYTE_SUM_H
 
@@ -92,5 +92,36 @@ INLINE uint64_t sum_of_bytes(const char *x, int64_t n, uint8_t flip)
         total += word[k];
     return total;
 }
+
+#if defined(__AVX2__)
+/* s and the squares of 16 bytes, two in each word of 32 bits. */
+INLINE __m256i bytes_squared(__m256i s, const char *x, bool sign)
+{
+    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)x);
+    const __m256i v = sign ? _mm256_cvtepi8_epi16(b) : _mm256_cvtepu8_epi16(b);
+    return _mm256_add_epi32(s, _mm256_madd_epi16(v, v));
+}
+
+/* The sum of the squares of n <= 2048 bytes. */
+INLINE int32_t squares_of_bytes(const char *x, int64_t n, bool sign)
+{
+    __m256i s = _mm256_setzero_si256(), t = s;
+    char rest[32] = {0};
+    int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        s = bytes_squared(s, x + i, sign);
+        t = bytes_squared(t, x + i + 16, sign);
+    }
+    if (i < n) {
+        memcpy(rest, x + i, (size_t)(n - i));
+        s = bytes_squared(s, rest, sign);
+        t = bytes_squared(t, rest + 16, sign);
+    }
+    s = _mm256_add_epi32(s, t);
+    __m128i q = _mm_add_epi32(_mm256_castsi256_si128(s), _mm256_extracti128_si256(s, 1));
+    q = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(q, _mm_shuffle_epi32(q, 0xb1)));
+}
+#endif
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/core.h"
+
 enum { TNI_KEY_INTEGER, TNI_KEY_FLOAT, TNI_KEY_BOOL };
 
 /* How bits b become a key.  Integers: b ^ flip; bool: (b != 0) ^ flip.  Floats: m = b & mask,
@@ -18,7 +20,7 @@ typedef struct tni_key_rule {
     int64_t mask, zero, flip, inf, nan;
 } tni_key_rule;
 
-enum { TNI_KEY_WIDTHS = 4 }; /* of 1, 2, 4, 8 bytes */
+enum { TNI_KEY_WIDTHS = 4 }; /* elements of 1, 2, 4, 8 bytes */
 
 /* For one width.  Elements are dense, of any alignment; accumulators have the element's
  * width. */
@@ -35,7 +37,7 @@ typedef struct tni_key_kernels {
      * kept. */
     void (*rows_arg)(char *best, char *which, const char *const *row, int64_t w, int64_t at,
                      const tni_key_rule *rule);
-    int64_t (*count)(const char *x, int64_t n, int64_t mask); /* of (b & mask) != 0 */
+    int64_t (*count)(const char *x, int64_t n, int64_t mask); /* elements with a bit of mask */
     /* The elements of n keys; of floats, the key of what is no number becomes quiet. */
     void (*elements)(char *d, const int64_t *key, int64_t n, const tni_key_rule *rule,
                      int64_t quiet);
@@ -55,8 +57,7 @@ typedef struct tni_key_kernels {
 /* Rows of columns that a counter of 8 bits, or a sum of 16 bits of bytes, holds. */
 enum { TNI_SIDE = 128 };
 
-/* For one integer dtype, TN_BOOL first.  Arithmetic modulo 2^64; any n. */
-enum { TNI_INTEGERS = 9 };
+/* For one integer dtype.  Arithmetic modulo 2^64; any n. */
 typedef struct tni_wrap_kernels {
     uint64_t (*sum)(const char *x, int64_t n);
     uint64_t (*prod)(const char *x, int64_t n);
@@ -76,7 +77,7 @@ typedef struct tni_wrap_kernels {
 
 typedef struct tni_key_table {
     tni_key_kernels key[TNI_KEY_WIDTHS];
-    tni_wrap_kernels wrap[TNI_INTEGERS];
+    tni_wrap_kernels wrap[TNI_INT_SLOTS]; /* by slot */
     /* The indices of n < 2^32 elements of f32 that are not less than bound, NaN among them; below:
      * of those that are not greater, without NaN.  Their number. */
     int64_t (*reach32)(uint32_t *at, const char *x, int64_t n, float bound, bool below);

@@ -3,6 +3,7 @@
 #define TNI_REDUCE_TABLE_H
 
 #include "key.h"
+#include "key_short.h"
 #include "row.h"
 #include "scan.h"
 #include "term.h"

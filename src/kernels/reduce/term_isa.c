@@ -17,23 +17,6 @@ typedef double loose_f64 __attribute__((aligned(1), may_alias));
 #define GET(T, p) (((const loose_##T *)(const void *)(p))[i])
 #define PUT(T, p) (((loose_##T *)(void *)(p))[i])
 
-/* NAME: d[i], of type TO, is RULE of x = s[i], of type FROM. */
-#define TERM(NAME, FROM, TO, RULE)                                                             \
-    static void NAME(char *d, const char *s, int64_t n)                                        \
-    {                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++)                                            \
-        {                                                                                      \
-            const loose_##FROM x = GET(FROM, s);                                               \
-            PUT(TO, d) = RULE;                                                                 \
-        }                                                                                      \
-    }
-TERM(abs32, f32, f32, __builtin_fabsf(x))
-TERM(abs64, f64, f64, __builtin_fabs(x))
-TERM(square32, f32, f64, (double)x *(double)x)
-TERM(square64, f64, f64, x *x)
-TERM(nonzero32, f32, f32, x != x ? x : x != 0 ? 1.0f : 0.0f)
-TERM(nonzero64, f64, f64, x != x ? x : x != 0 ? 1.0 : 0.0)
-
 /* LOAD and STORE: element i of type LOOSE. */
 #define LOAD(p)  (((const LOOSE *)(const void *)(p))[i])
 #define STORE(p) (((LOOSE *)(void *)(p))[i])

@@ -3,7 +3,11 @@
  * Element 16 k + l of a tile is in row k, lane l.  A tile adds its rows lane by lane, as
  * ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), in its own type; a block adds its tiles
  * one after the other in f64; its lanes meet by halves.  Absent elements are -0 (products:
- * 1). */
+ * 1).
+ *
+ * These numbers are part of every result's bits (docs/decisions/0010-same-bits.md) and so of no CPU:
+ * sixteen f32 are the widest vector, eight rows three levels of pairs, and the sixteen tiles of a
+ * block its longest chain of sums. */
 #ifndef TNI_TREE_H
 #define TNI_TREE_H
 
@@ -18,9 +22,10 @@ typedef enum tni_tree_type {
     TNI_TREE_F64,
     TNI_TREE_F16,
     TNI_TREE_BF16,
+    TNI_TREE_I32, /* of moments alone */
     TNI_TREE_TYPES
 } tni_tree_type;
-enum { TNI_SKEWED = 16 };
+enum { TNI_SKEWED = 16 }; /* the f32 of the widest vector */
 
 /* Kernels of one instruction set.  x are dense elements of any alignment. */
 typedef struct tni_tree_kernels {
@@ -29,7 +34,7 @@ typedef struct tni_tree_kernels {
     void (*sum64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*prod64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*squares32)(double *out, const char *x, int64_t n, int64_t step,
-                      int64_t count); /* of x * x in f64, x f32 */
+                      int64_t count); /* sums of x * x in f64, x f32 */
 
     /* Sums of f16 and bf16, as sum32 and rows_sum32 of their values; NULL: not with this
      * instruction set. */

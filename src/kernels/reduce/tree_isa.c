@@ -37,7 +37,7 @@ INLINE void tile32(vd *acc, const char *x)
 /* acc += the last rows of a block, of which left elements are there. */
 INLINE void end32(vd *acc, const char *x, int64_t left, int rows)
 {
-#if !defined(__AVX512F__)
+#if !defined(__AVX2__)
     float end[TNI_TILE];
     for (int i = 0; i < TNI_LANES * rows; i++)
         end[i] = -0.0f;
@@ -50,7 +50,7 @@ INLINE void end32(vd *acc, const char *x, int64_t left, int rows)
         UNROLLED for (int k = 0; k < rows; k++)
         {
             const char *p = x + 64 * k + g * V;
-            v[k] = k < rows / 2 ? load_vf(p) : LOAD_END(p, left - 16 * k);
+            v[k] = k < full_rows(rows) ? load_vf(p) : LOAD_END(p, left - 16 * k - g * VF);
         }
         const vf t = tree_vf(v, rows);
         acc[2 * g] += low_vd(t);
@@ -77,9 +77,29 @@ INLINE double few32(const char *x, int n)
 typedef float f8 __attribute__((vector_size(32)));
 typedef double d8 __attribute__((vector_size(64)));
 
+/* Element number k of eight sequences of three, which lie in v. */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+INLINE f8 every_third(const f8 *v, int k)
+{
+    /* each lane of one of the three has what is asked for */
+    const __m256 x = k == 0   ? _mm256_blend_ps(_mm256_blend_ps(v[0], v[1], 0x92), v[2], 0x24)
+                     : k == 1 ? _mm256_blend_ps(_mm256_blend_ps(v[0], v[1], 0x24), v[2], 0x49)
+                              : _mm256_blend_ps(_mm256_blend_ps(v[0], v[1], 0x49), v[2], 0x92);
+    const __m256i order = k == 0   ? _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5)
+                          : k == 1 ? _mm256_setr_epi32(1, 4, 7, 2, 5, 0, 3, 6)
+                                   : _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7);
+    return _mm256_permutevar8x32_ps(x, order);
+}
+#endif
+
 /* The sums of eight sequences of three, which lie in v. */
 INLINE void threes(double *out, const f8 *v)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const f8 first = every_third(v, 0), second = every_third(v, 1), third = every_third(v, 2);
+    store_vd(out, (low_vd(first) + low_vd(third)) + low_vd(second));
+    store_vd(out + VD, (high_vd(first) + high_vd(third)) + high_vd(second));
+#else
     const f8 a = v[0], b = v[1], c = v[2];
     f8 t = __builtin_shufflevector(a, b, 0, 3, 6, 9, 12, 15, 0, 0);
     const f8 first = __builtin_shufflevector(t, c, 0, 1, 2, 3, 4, 5, 10, 13);
@@ -90,42 +110,52 @@ INLINE void threes(double *out, const f8 *v)
     const d8 s = (__builtin_convertvector(first, d8) + __builtin_convertvector(third, d8)) +
                  __builtin_convertvector(second, d8);
     memcpy(out, &s, sizeof s);
+#endif
 }
 
 static void three32(double *out, const char *x, int64_t count)
 {
     int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
+        const char *p = x + 12 * i;
+#if defined(__AVX2__) && !defined(__AVX512F__) /* vectors that never are an array */
+        threes(out + i, (const f8[]){load_vf(p), load_vf(p + 32), load_vf(p + 64)});
+#else
         f8 v[3];
-        for (int k = 0; k < 3; k++) {
-            memcpy(&v[k], x + 12 * i + 32 * k, sizeof v[k]);
-            in_order();
-        }
+        memcpy(v, p, sizeof v);
         threes(out + i, v);
+#endif
     }
     for (; i < count; i++)
         out[i] = few32(x + 12 * i, 3);
+}
+
+INLINE bool fews32(double *out, const char *x, int n, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        out[i] = few32(x + 4 * n * i, n);
+    return true;
 }
 
 /* Short sequences one after the other, as the last axis of (N, 3); false: too long. */
 static bool short32(double *out, const char *x, int64_t n, int64_t count)
 {
     switch (n) {
-#define SHORT(N)                                                                               \
-    case N:                                                                                    \
-        for (int64_t i = 0; i < count; i++)                                                    \
-            out[i] = few32(x + 4 * (N)*i, N);                                                  \
-        return true
-        SHORT(2);
-        SHORT(4);
-        SHORT(5);
-        SHORT(6);
-        SHORT(7);
-        SHORT(8);
-#undef SHORT
+    case 2:
+        return fews32(out, x, 2, count);
     case 3:
         three32(out, x, count);
         return true;
+    case 4:
+        return fews32(out, x, 4, count);
+    case 5:
+        return fews32(out, x, 5, count);
+    case 6:
+        return fews32(out, x, 6, count);
+    case 7:
+        return fews32(out, x, 7, count);
+    case 8:
+        return fews32(out, x, 8, count);
     default:
         return false;
     }
@@ -196,24 +226,23 @@ INLINE f8 brain_f8(const char *p)
     return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
 }
 
-#define HALF(f)      f##_f16
-#define LOAD_F8(p)   half_f8(p)
-#define LOAD_HALF(p) half_vf(p)
+/* Ends of fewer elements are read from a copy. */
 #if defined(__AVX512F__)
-#define LOAD_HALF_END(p, left) half_some(p, left)
+enum { ENDS16 = 0 };
 #else
-#define LOAD_HALF_END(p, left) half_vf(p)
+enum { ENDS16 = 8 };
 #endif
+
+#define HALF(f)                f##_f16
+#define LOAD_F8(p)             half_f8(p)
+#define LOAD_HALF(p)           half_vf(p)
+#define LOAD_HALF_END(p, left) half_some(p, left)
 #include "tree16.inc"
 
-#define HALF(f)      f##_bf16
-#define LOAD_F8(p)   brain_f8(p)
-#define LOAD_HALF(p) brain_vf(p)
-#if defined(__AVX512F__)
+#define HALF(f)                f##_bf16
+#define LOAD_F8(p)             brain_f8(p)
+#define LOAD_HALF(p)           brain_vf(p)
 #define LOAD_HALF_END(p, left) brain_some(p, left)
-#else
-#define LOAD_HALF_END(p, left) brain_vf(p)
-#endif
 #include "tree16.inc"
 #endif
 
@@ -298,6 +327,8 @@ const tni_tree_kernels TNI_TABLE(tree) = {
     .moments[TNI_TREE_F64] = moments_f64,
     .rows_moments[TNI_TREE_F32] = rows_moments_f32,
     .rows_moments[TNI_TREE_F64] = rows_moments_f64,
+    .moments[TNI_TREE_I32] = moments_i32,
+    .rows_moments[TNI_TREE_I32] = rows_moments_i32,
 #if defined(__AVX2__)
     .moments[TNI_TREE_F16] = moments_f16,
     .moments[TNI_TREE_BF16] = moments_bf16,

@@ -132,16 +132,6 @@ INLINE vf brain_some(const char *p, int64_t left)
     return _mm512_castsi512_ps(
         _mm512_slli_epi32(_mm512_cvtepu16_epi32(load_some_16(p, left)), 16));
 }
-#define MEET_LANES(NAME, OP)                                                                   \
-    INLINE double NAME(const vd *acc)                                                          \
-    {                                                                                          \
-        const __m512d s = _mm512_##OP##_pd(acc[0], acc[1]);                                    \
-        const __m256d q =                                                                      \
-            _mm256_##OP##_pd(_mm512_castpd512_pd256(s), _mm512_extractf64x4_pd(s, 1));         \
-        const __m128d d =                                                                      \
-            _mm_##OP##_pd(_mm256_castpd256_pd128(q), _mm256_extractf128_pd(q, 1));             \
-        return _mm_cvtsd_f64(_mm_##OP##_sd(d, _mm_unpackhi_pd(d, d)));                         \
-    }
 
 #elif defined(__AVX2__)
 
@@ -175,16 +165,60 @@ INLINE vf brain_vf(const char *p)
     in_order();
     return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
 }
-#define MEET_LANES(NAME, OP)                                                                   \
-    INLINE double NAME(const vd *acc)                                                          \
-    {                                                                                          \
-        const __m256d a = _mm256_##OP##_pd(acc[0], acc[2]);                                    \
-        const __m256d b = _mm256_##OP##_pd(acc[1], acc[3]);                                    \
-        const __m256d q = _mm256_##OP##_pd(a, b);                                              \
-        const __m128d d =                                                                      \
-            _mm_##OP##_pd(_mm256_castpd256_pd128(q), _mm256_extractf128_pd(q, 1));             \
-        return _mm_cvtsd_f64(_mm_##OP##_sd(d, _mm_unpackhi_pd(d, d)));                         \
-    }
+/* Lanes of which the first left are set; left may be anything. */
+INLINE __m256i some_lanes32(int64_t left)
+{
+    static const int32_t lane[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    const int64_t set = left <= 0 ? 0 : left >= 8 ? 8 : left;
+    return _mm256_loadu_si256((const __m256i *)(const void *)(lane + 8 - set));
+}
+INLINE __m256i some_lanes64(int64_t left)
+{
+    static const int64_t lane[8] = {-1, -1, -1, -1};
+    const int64_t set = left <= 0 ? 0 : left >= 4 ? 4 : left;
+    return _mm256_loadu_si256((const __m256i *)(const void *)(lane + 4 - set));
+}
+INLINE vd keep_vd(vd v, int64_t left)
+{
+    return _mm256_blendv_pd(splat_vd(-0.0), v, _mm256_castsi256_pd(some_lanes64(left)));
+}
+/* The first left floats, then -0. */
+INLINE vf load_some(const char *p, int64_t left)
+{
+    const __m256i lanes = some_lanes32(left);
+    const vf v = _mm256_maskload_ps((const float *)(const void *)p, lanes);
+    return _mm256_blendv_ps(_mm256_set1_ps(-0.0f), v, _mm256_castsi256_ps(lanes));
+}
+/* The first left doubles, then absent. */
+INLINE vd load_some_vd(const char *p, int64_t left, vd absent)
+{
+    const __m256i lanes = some_lanes64(left);
+    const vd v = _mm256_maskload_pd((const double *)(const void *)p, lanes);
+    return _mm256_blendv_pd(absent, v, _mm256_castsi256_pd(lanes));
+}
+/* The first left of eight numbers of 16 bits, then -0: of the eight that end where they do, all of
+ * which are there. */
+INLINE __m128i load_some_16(const char *p, int64_t left)
+{
+    static const uint8_t from[32] = {0,    1,    2,    3,    4,    5,    6,    7,
+                                     8,    9,    10,   11,   12,   13,   14,   15,
+                                     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+    const int64_t set = left <= 0 ? 0 : left >= 8 ? 8 : left;
+    const __m128i by = _mm_loadu_si128((const __m128i *)(const void *)(from + 16 - 2 * set));
+    const char *q = left >= 8 ? p : p + 2 * left - 16;
+    const __m128i v = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)q), by);
+    return _mm_or_si128(v, _mm_and_si128(by, _mm_set1_epi16((short)0x8000)));
+}
+INLINE vf half_some(const char *p, int64_t left)
+{
+    return _mm256_cvtph_ps(load_some_16(p, left));
+}
+INLINE vf brain_some(const char *p, int64_t left)
+{
+    return _mm256_castsi256_ps(
+        _mm256_slli_epi32(_mm256_cvtepu16_epi32(load_some_16(p, left)), 16));
+}
 
 #else
 
@@ -207,21 +241,10 @@ INLINE vf narrow_vf(vd low, vd high)
 {
     return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
 }
-#define SIGN_add +
-#define SIGN_mul *
-#define MEET_LANES(NAME, OP)                                                                   \
-    INLINE double NAME(const vd *acc)                                                          \
-    {                                                                                          \
-        vd s[4];                                                                               \
-        for (int i = 0; i < 4; i++)                                                            \
-            s[i] = acc[i] SIGN_##OP acc[i + 4];                                                \
-        const vd q = (s[0] SIGN_##OP s[2])SIGN_##OP(s[1] SIGN_##OP s[3]);                      \
-        return q[0] SIGN_##OP q[1];                                                            \
-    }
 
 #endif
 
-#if !defined(__AVX512F__)
+#if !defined(__AVX2__)
 INLINE vd keep_vd(vd v, int64_t left)
 {
     typedef int64_t vi __attribute__((vector_size(V)));
@@ -232,12 +255,18 @@ INLINE vd keep_vd(vd v, int64_t left)
 }
 #endif
 
-/* The rows of a tile that an end of n elements has: 0, 1, 2, 4 or 8, so that kernels are compiled
- * for each; what is behind the end is absent. */
+/* The rows of a tile that an end of n elements has: 0 to 4, 6 or 8, so that kernels are compiled for
+ * each; what is behind the end is absent. */
 INLINE int end_rows(int64_t n)
 {
-    const int64_t left = n % 128;
-    return left == 0 ? 0 : left <= 16 ? 1 : left <= 32 ? 2 : left <= 64 ? 4 : 8;
+    const int rows = (int)((n % 128 + 15) / 16);
+    return rows <= 4 ? rows : rows <= 6 ? 6 : 8;
+}
+
+/* How many of them are there in full. */
+INLINE int full_rows(int rows)
+{
+    return rows <= 4 ? rows - 1 : rows - 2;
 }
 
 /* CALL(rows) with the constant that end_rows gives. */
@@ -252,8 +281,14 @@ INLINE int end_rows(int64_t n)
     case 2:                                                                                    \
         CALL(2);                                                                               \
         break;                                                                                 \
+    case 3:                                                                                    \
+        CALL(3);                                                                               \
+        break;                                                                                 \
     case 4:                                                                                    \
         CALL(4);                                                                               \
+        break;                                                                                 \
+    case 6:                                                                                    \
+        CALL(6);                                                                               \
         break;                                                                                 \
     default:                                                                                   \
         CALL(8);                                                                               \
@@ -261,7 +296,7 @@ INLINE int end_rows(int64_t n)
 
 /* Rows at the end of a sequence, of which left elements are there: without masks they are read from
  * a copy. */
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #define LOAD_END(p, left)            load_some(p, left)
 #define LOAD_END_VD(p, left, ABSENT) load_some_vd(p, left, ABSENT)
 #else
@@ -269,16 +304,24 @@ INLINE int end_rows(int64_t n)
 #define LOAD_END_VD(p, left, ABSENT) load_vd(p)
 #endif
 
-/* The tree of 1, 2, 4 or 8 rows: absent rows change nothing. */
+/* The tree of so many rows: absent ones change nothing. */
 INLINE vf tree_vf(const vf *r, int rows)
 {
-    const vf two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 2 ? two + (r[2] + r[3]) : two;
-    return rows > 4 ? four + ((r[4] + r[5]) + (r[6] + r[7])) : four;
+    const vf two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 3   ? two + (r[2] + r[3])
+                                                         : rows > 2 ? two + r[2]
+                                                                    : two;
+    return rows > 6   ? four + ((r[4] + r[5]) + (r[6] + r[7]))
+           : rows > 4 ? four + (r[4] + r[5])
+                      : four;
 }
 INLINE vd tree_vd(const vd *r, int rows)
 {
-    const vd two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 2 ? two + (r[2] + r[3]) : two;
-    return rows > 4 ? four + ((r[4] + r[5]) + (r[6] + r[7])) : four;
+    const vd two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 3   ? two + (r[2] + r[3])
+                                                         : rows > 2 ? two + r[2]
+                                                                    : two;
+    return rows > 6   ? four + ((r[4] + r[5]) + (r[6] + r[7]))
+           : rows > 4 ? four + (r[4] + r[5])
+                      : four;
 }
 
 /* a * a + b * b of numbers that were f32: their squares are exact, so a fused one rounds as well as
@@ -294,8 +337,13 @@ INLINE vd squares_vd(vd a, vd b)
 #endif
 }
 
-/* The sixteen lanes of a block meet by halves. */
-MEET_LANES(meet_sum, add)
-MEET_LANES(meet_prod, mul)
+#define MEET     meet_sum
+#define OP       +
+#define MM(m, t) m##_add_##t
+#include "tree_meet.inc"
+#define MEET     meet_prod
+#define OP       *
+#define MM(m, t) m##_mul_##t
+#include "tree_meet.inc"
 
 #endif

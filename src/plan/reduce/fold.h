@@ -1,9 +1,9 @@
-/* fold.h - reductions: many elements of a sequence to one state, states to one result.
+/* fold.h - reductions: the elements of a sequence become states, and states become one result.
  *
- * The elements that meet in one result are a sequence, row-major over the fold axes; a result
- * is a function of that sequence alone.  Blocks of 2048 elements become states, states meet in
- * pairs, a state becomes an element of dst.  A class says how; a way says how memory is walked.
- */
+ * The elements that are reduced to one result form a sequence, row-major over the fold axes; a
+ * result is a function of that sequence alone.  Each block of 2048 elements becomes a state, states
+ * are merged in pairs, and the last state becomes an element of dst.  A class says how; a way says
+ * how memory is walked. */
 #ifndef TNI_FOLD_H
 #define TNI_FOLD_H
 
@@ -11,20 +11,39 @@
 
 #include "kernels/kernels.h"
 
+/* All memory of a reduction is on the stack of its threads, so most of these bound a stack frame.
+ * Where no measurement is named, none of other values is recorded. */
 enum {
-    TNI_FOLD_SOURCES = 2,
-    TNI_FOLD_WORDS = 5,     /* of the largest state */
-    TNI_FOLD_WIDTH = 1024,  /* columns side by side: 16 lanes of f64 are 128 KiB of stack */
-    TNI_FOLD_ROW = 8192,    /* bytes of a row of a strip */
-    TNI_FOLD_DEEP = 5,      /* lanes that wait when one is made after the other */
-    TNI_FOLD_TERMS = 256,   /* columns whose terms are made at once, to stay in the L1 */
-    TNI_FOLD_BATCH = 256,   /* short sequences that one call of a kernel reduces */
-    TNI_FOLD_PIECE = 32768, /* bytes that a class without order takes at once: L1 */
-    TNI_FOLD_STORED = 256,  /* results that are converted at once */
-    TNI_FOLD_PACKED_WIDTH = 1024, /* short sequences that are transposed at once */
-    TNI_FOLD_LEVELS = 64,         /* states that wait for their partner */
-    TNI_FOLD_STACK = 6144,        /* words of waiting states, all columns */
-    TNI_FOLD_RESULTS = 4096,      /* words of states of parts, all columns */
+    TNI_FOLD_SOURCES = 2, /* dot has two */
+    /* words of the largest state: complex moments have a count, two means, two sums of squares */
+    TNI_FOLD_WORDS = 5,
+    /* columns side by side: 16 lanes of f64 for each are 128 KiB of stack */
+    TNI_FOLD_WIDTH = 1024,
+    /* bytes of a row of a strip: 8 of 32 KiB at a time are read at 0.89 of the speed of a pass in
+     * order (Zen 4, "Columns: how memory is read" in docs/investigations/reductions.md) */
+    TNI_FOLD_ROW = 8192,
+    /* lanes that are kept when they are made one after the other: one for each of the four levels
+     * in which 16 lanes meet, and the one being made */
+    TNI_FOLD_DEEP = 5,
+    /* columns whose terms are made at once: nine rows of 2 KiB stay in an L1 of 32 KiB */
+    TNI_FOLD_TERMS = 256,
+    /* short sequences that one call of a kernel reduces: their states take at most 10 KiB */
+    TNI_FOLD_BATCH = 256,
+    /* bytes that a class without order takes at once: the L1 of Zen 4 */
+    TNI_FOLD_PIECE = 32768,
+    /* results that are converted at once: 2 KiB of f64, which stay in the L1 */
+    TNI_FOLD_STORED = 256,
+    /* short sequences that are transposed at once: their states take at most 40 KiB of stack */
+    TNI_FOLD_PACKED_WIDTH = 1024,
+    /* states of one sequence that wait for a partner: 2^63 elements are 2^52 blocks */
+    TNI_FOLD_LEVELS = 64,
+    /* words of the waiting states of all columns, 48 KiB: six of one word for each of
+     * TNI_FOLD_WIDTH columns */
+    TNI_FOLD_STACK = 6144,
+    /* words of the states that parts hand over, 32 KiB: four of one word for each of
+     * TNI_FOLD_WIDTH columns */
+    TNI_FOLD_RESULTS = 4096,
+    /* parts of one sequence, which bounds arrays on the stack: more threads get none of it */
     TNI_FOLD_PARTS = 64,
     TNI_FOLD_SPACE = TNI_FOLD_STACK + 16 * TNI_FOLD_WIDTH /* waiting states, accumulators */
 };
@@ -40,17 +59,17 @@ typedef struct tni_fold_axis {
     int64_t src[TNI_FOLD_SOURCES]; /* steps, bytes */
 } tni_fold_axis;
 
-/* What becomes of an element before the tree adds it; f32 and f64 are the tree's type. */
+/* What is done to an element before the tree adds it; the tree adds f32 or f64. */
 typedef enum tni_fold_term {
     TNI_TERM_SAME,
     TNI_TERM_WIDEN, /* as f64 */
     TNI_TERM_ABS,
     TNI_TERM_SQUARE, /* f64 */
     TNI_TERM_NONZERO,
-    TNI_TERM_NUMBERS,       /* NaN is absent */
+    TNI_TERM_NUMBERS,       /* NaN is left out */
     TNI_TERM_NUMBERS_WIDEN, /* the same as f64, for products */
     TNI_TERM_POWER,         /* |x|^p, f64 */
-    TNI_TERM_MUL,           /* of two sources, f64 */
+    TNI_TERM_MUL,           /* the product of two sources, f64 */
     TNI_TERM_COMPLEX_SQUARE,
     TNI_TERM_COMPLEX_ABS,
     TNI_TERM_COMPLEX_POWER
@@ -59,9 +78,9 @@ typedef enum tni_fold_term {
 typedef struct tni_fold tni_fold;
 typedef struct tni_fold_scratch tni_fold_scratch;
 
-/* count sequences of n <= 2048 elements (any n, if states of the class chain), each dense, step
- * bytes apart; at is the number of their first element in the whole sequence.  before, unless
- * NULL, is the state of what came before a single one, for classes that chain. */
+/* `count` dense sequences of n <= 2048 elements (any n if the class chains), step bytes apart; `at`
+ * is the index of their first element in the whole sequence.  For a single sequence of a class that
+ * chains, `before` may point to the state of all elements before it. */
 typedef struct tni_fold_sequences {
     const char *x[TNI_FOLD_SOURCES];
     int64_t step[TNI_FOLD_SOURCES], n, count, at;
@@ -69,11 +88,11 @@ typedef struct tni_fold_sequences {
 } tni_fold_sequences;
 
 /* w sequences side by side: row i, of n <= 2048, begins at row[i], or at x + i * step when row
- * is NULL.  Ordered classes take the rows of a block in pieces: `begun` is the number of rows
- * consumed before, a multiple of TNI_TILE; with `more` others follow and out is not written
- * yet.  Accumulators are kept from word `acc` of scratch on; addresses of rows may be the last
- * ones of them.  fetch: rows are prefetched before they are read, and so are `follow` rows at
- * x + n * step, which are read next. */
+ * is NULL.  Ordered classes can take a block in several calls: `begun` is the number of rows of
+ * it that earlier calls took, a multiple of TNI_TILE; with `more` set, later calls take the
+ * rest, and out is not written yet.  Accumulators begin at word `acc` of those in scratch; the
+ * array `row` may be at the end of them.  With `fetch` set, rows are prefetched, and so are the
+ * `follow` rows at x + n * step, which are read next. */
 typedef struct tni_fold_columns {
     const char *const *row;
     const char *x;
@@ -87,15 +106,17 @@ typedef struct tni_fold_columns {
 typedef struct tni_fold_class {
     const char *name;
     int words;    /* of a state */
-    int acc;      /* words in which a column of a whole block accumulates */
-    bool ordered; /* whether elements meet in their order */
-    bool chains;  /* whether states may meet one after the other */
+    int acc;      /* words of the accumulators of a column */
+    bool ordered; /* whether the order of elements matters */
+    bool chains;  /* whether states may be merged one after the other instead of in pairs */
     void (*sequence)(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                      tni_fold_scratch *scratch);
     void (*columns)(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                     tni_fold_scratch *scratch); /* NULL: only sequences */
     void (*merge)(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w); /* a = a, b */
-    void (*finish)(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w);
+    /* results of n <= TNI_FOLD_STORED states at s, whose words are w apart */
+    void (*finish)(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w,
+                   int64_t n);
 } tni_fold_class;
 
 extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_moments,
@@ -103,24 +124,24 @@ extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_momen
     tni_fold_key, tni_fold_arg, tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments,
     tni_fold_complex_prod, tni_fold_complex_dot, tni_fold_extreme;
 
-/* How states of moments meet, and their results (fold_moments.c). */
+/* Merging the states of moments, and their results (fold_moments.c). */
 void tni_fold_moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w);
 void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                             int64_t w);
+                             int64_t w, int64_t n);
 
 /* ---- the list of reductions (reductions.def, fold_plan.c) ---- */
 
 /* The dtype of a result. */
 typedef enum tni_reduce_result {
     TNI_RESULT_SUM,     /* i64, u64, or the same */
-    TNI_RESULT_SQUARES, /* of complex its real part */
-    TNI_RESULT_MEAN,    /* f64 of integers */
-    TNI_RESULT_SPREAD,  /* the same, of complex its real part */
+    TNI_RESULT_SQUARES, /* the real dtype of a complex one */
+    TNI_RESULT_MEAN,    /* f64 for integers */
+    TNI_RESULT_SPREAD,  /* the same; the real dtype of a complex one */
     TNI_RESULT_SAME,
     TNI_RESULT_INDEX,
     TNI_RESULT_BOOL,
     TNI_RESULT_COUNT,
-    TNI_RESULT_SIZE /* the same, of complex its real part */
+    TNI_RESULT_SIZE /* the same; the real dtype of a complex one */
 } tni_reduce_result;
 
 enum { TNI_TAKES_INT = 1, TNI_TAKES_FLOAT = 2, TNI_TAKES_COMPLEX = 4, TNI_TAKES_ANY = 7 };
@@ -128,7 +149,7 @@ enum { TNI_TAKES_INT = 1, TNI_TAKES_FLOAT = 2, TNI_TAKES_COMPLEX = 4, TNI_TAKES_
 /* Facts of a reduction. */
 enum {
     TNI_FOLD_NONE = 0,
-    TNI_FOLD_SKIP = 1,    /* NaN is no element */
+    TNI_FOLD_SKIP = 1,    /* NaN is left out */
     TNI_FOLD_MEAN = 2,    /* divided by the number of elements */
     TNI_FOLD_PRODUCT = 4, /* elements are multiplied */
     TNI_FOLD_ROOT = 8,    /* the square root of the spread */
@@ -142,9 +163,9 @@ struct tni_fold;
 typedef struct tni_reduce_row {
     const char *name;
     int8_t params, takes, result;
-    bool needs_one;                  /* nothing is no result */
+    bool needs_one;                  /* an empty sequence has no result */
     void (*use)(struct tni_fold *f); /* choose class and term */
-    double param;                    /* when none is given */
+    double param;                    /* its default */
     int facts;
 } tni_reduce_row;
 
@@ -173,15 +194,15 @@ struct tni_fold {
     int64_t width; /* of an element of src */
     int isa, nsrc, nfold, nmap;
     int64_t shift[1 + TNI_FOLD_SOURCES]; /* from element (0, …, 0) to the first address */
-    int64_t count, outputs;              /* elements of a sequence, results */
-    int64_t strip;                       /* columns of a strip, 0: there are none */
+    int64_t count, outputs;              /* elements of a sequence, number of results */
+    int64_t strip;                       /* columns of a strip; 0: the way has no strips */
     bool dense;                          /* a sequence is dense in memory */
-    bool joined;                         /* rows of columns are dense: 16 are one row */
-    bool fetch;    /* more than a core's L2: what is read next is fetched */
-    int64_t plane; /* > 0: states are stored, their words so far apart */
-    int64_t first; /* number of the first element in the sequence */
-    int64_t high;  /* minmax: from a result to the largest's */
-    /* behind all that is cleared: 4 KB, of which nfold and nmap are used */
+    bool joined;                         /* several dense rows of columns are taken as one */
+    bool fetch;    /* the sources exceed an L2: what is read next is prefetched */
+    int64_t plane; /* > 0: states are stored instead of results, their words this far apart */
+    int64_t first; /* index of the first element in the sequence */
+    int64_t high;  /* minmax: bytes from the smallest element to the largest in dst */
+    /* at the end, so that they need not be cleared: 4 KB, of which nfold and nmap are used */
     tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
 };
 
@@ -213,24 +234,20 @@ void tni_fold_plan_run(tni_fold *f, const tni_fold *whole, const tn_tensor *dst,
 /* The fold of a plan of tn_plan_reduce. */
 const tni_fold *tni_fold_of(const tn_plan *plan);
 
-/* Results of w states in rows (word k of result c is s[k * w + c]): written to dst, or stored. */
+/* Results of w states in rows (word k of result c is s[k * w + c]) are written to dst; finish
+ * stores the states instead where the plan asks for them. */
+void tni_fold_results(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w);
 void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w);
 
 /* ---- inside ---- */
 
-/* n <= TNI_FOLD_STORED dense numbers of dtype from become elements of dst, step bytes apart; of
- * reals, which are changed, NaN becomes the positive one. */
+/* Convert n <= TNI_FOLD_STORED dense numbers of dtype `from` to elements of dst, step bytes apart.
+ * store_reals overwrites y and stores every NaN as the positive one. */
 void tni_fold_store(const tni_fold *f, tn_dtype from, char *dst, int64_t step, const char *made,
                     int64_t n);
 void tni_fold_store_reals(const tni_fold *f, char *dst, int64_t step, double *y, int64_t n);
 
-/* How many of n results from number at on are stored at once. */
-static inline int64_t tni_fold_some(int64_t n, int64_t at)
-{
-    return n - at < TNI_FOLD_STORED ? n - at : TNI_FOLD_STORED;
-}
-
-/* What one part works in.  Sequences are gathered and made terms; columns accumulate. */
+/* The memory of one part: sequences are gathered there and made into terms, columns accumulate. */
 struct tni_fold_scratch {
     union {
         tni_word space[TNI_FOLD_SPACE]; /* the stack and the accumulators of columns */
@@ -270,64 +287,64 @@ typedef struct tni_fold_cursor {
     tni_axis axis[TN_MAX_NDIM + 1]; /* f->fold with the steps of its sources */
 } tni_fold_cursor;
 
-/* Stand at element number at of the sequence that begins at x. */
+/* Move to element number `at` of the sequence that begins at x. */
 void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *x, int64_t at);
 
-/* Where the cursor stands in source k. */
+/* The address of the present element in source k. */
 static inline const char *tni_fold_at(const tni_fold_cursor *c, int k)
 {
     return c->begin[k] + c->walk.offset[k];
 }
 
-/* The next n elements, dense: where they are, or in buf. */
+/* The next n elements as dense memory: in place where they are dense, otherwise in buf. */
 const char *tni_fold_take(tni_fold_cursor *c, int k, int64_t n, char *buf);
 void tni_fold_skip(tni_fold_cursor *c, int64_t n);
 
 /* The addresses of the next n elements. */
 void tni_fold_rows(tni_fold_cursor *c, const char **row, int64_t n);
 
-/* Normal form: fold axes in sequence order unless free, map axes by falling steps; as_parts
- * adds a map axis over the two parts of complex numbers. */
+/* Set the axes in normal form: fold axes in the order of the sequence unless order is free, map
+ * axes by descending steps.  as_parts adds a map axis over the two parts of complex numbers. */
 void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
                    uint64_t folded, bool as_parts);
 
-/* n dense elements as elem, where they are or in buf. */
+/* n dense elements as elem: in place where src is elem, otherwise in buf. */
 const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *buf);
 
-/* n dense elements as terms: where they are, or in elems or terms; *numbers counts what is not
- * NaN when NaN is left out. */
+/* n dense elements as terms: in place, in elems or in terms.  Where NaN is left out, *numbers
+ * is the number of other elements. */
 const char *tni_fold_terms(const tni_fold *f, const char *const *x, int64_t n, char *elems,
                            char *more, char *terms, int64_t *numbers);
 
-/* The lanes of a block, so that they meet by halves as soon as they are made: lane number j is
- * merged with those before as often as j ends in ones. */
+/* The order in which lanes are made one by one, so that halves are merged as early as possible:
+ * after lane number j, as many merges follow as j has trailing ones. */
 static inline int tni_fold_lane(int j)
 {
     return (j & 1) << 3 | (j & 2) << 1 | (j & 4) >> 1 | (j & 8) >> 3;
 }
 
-/* States of runs of blocks that wait for their partner, in the order of the sequence; state holds
- * depth of them, words * w each, and one more fits.  Blocks [first, blocks) have come. */
+/* States of nodes of the tree that wait for a partner, in the order of the sequence: `state` holds
+ * `depth` of them, words * w each, and has space for one more.  Blocks [first, blocks) are in. */
 typedef struct tni_fold_pairs {
     tni_word *state;
     int depth;
     int64_t first, blocks;
 } tni_fold_pairs;
 
-/* The state behind the waiting ones is that of the next block. */
+/* Add the state of the next block, which the caller has written behind the waiting ones. */
 void tni_fold_push(const tni_fold *f, tni_fold_pairs *p, int64_t w);
 
 /* The blocks from `at` on, up to end, that are one node of the tree: a power of two of them. */
 int64_t tni_fold_node(int64_t at, int64_t end);
 
-/* The states that wait in q are those of the next blocks; they may lie in p's own memory, behind its
- * states. */
+/* Add the states that wait in q, which are those of the next blocks.  They may be in p's own
+ * memory, behind its states. */
 void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w);
 
-/* All that wait become one, in state[0]. */
+/* Merge all waiting states into state[0]. */
 void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w);
 
-/* n elements from first on of one sequence, into one state. */
+/* Reduce n elements of one sequence, from `first` on, to one state. */
 void tni_fold_sequence_run(const tni_fold *f, tni_word *out, const char *const *x,
                            int64_t first, int64_t n, tni_fold_scratch *scratch);
 

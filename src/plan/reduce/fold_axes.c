@@ -1,7 +1,7 @@
 /* fold_axes.c - the axes of a reduction, taken from its nest, and the walk over a sequence.
  *
- * The nest is led by the source.  FOLD axes keep the order of the sequence unless it does not
- * matter to the reduction. */
+ * The strides of the source decide the order of the nest.  Fold axes keep the order of the sequence
+ * unless the reduction does not depend on it. */
 #include <string.h>
 
 #include "fold_run.h"

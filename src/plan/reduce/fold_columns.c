@@ -1,19 +1,20 @@
-/* fold_columns.c - sequences that stand side by side: strips of columns, a row at a time.
+/* fold_columns.c - the way "columns": src is dense along an axis of results, and a strip of
+ * results is reduced at once, row by row.
  *
- * A strip is as wide as its accumulators allow, because narrow ones waste the memory's rows;
- * threads take strips, or where there are few, runs of blocks. */
+ * A strip is as wide as its accumulators allow, because short pieces of rows are read
+ * slowly.  Threads take strips, or runs of blocks where there are few strips. */
 #include <string.h>
 
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
-/* Rows that are not there, in the type of the terms. */
+/* The row that stands for absent ones, in the type of the terms. */
 void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
 {
     const double d = f->product ? 1.0 : -0.0;
     if (f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
         f->class == &tni_fold_exact_moments) {
-        /* integers: 0, or 1 in every dtype for products */
+        /* elements of src: 0, or 1 for products */
         char *p = scratch->u.columns.absent.bytes;
         memset(p, 0, sizeof scratch->u.columns.absent);
         if (f->product)
@@ -29,7 +30,8 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
     }
 }
 
-/* States of blocks [first, last) that wait at once, with a new one; *left: those in the end. */
+/* States of blocks [first, last) that wait at once, including a new one; *left: those at the
+ * end. */
 static int64_t most_waiting(const tni_fold *f, int64_t first, int64_t last, int64_t *left)
 {
     int64_t most = 0;
@@ -39,17 +41,16 @@ static int64_t most_waiting(const tni_fold *f, int64_t first, int64_t last, int6
         return last - first > 1 ? 2 : 1;
     }
     for (int64_t at = first, node; at < last; at += node) {
-        int64_t levels = 1;
         node = tni_fold_node(at, last);
-        for (int64_t n = node; n > 1; n /= 2)
-            levels++;
+        const int64_t levels = 1 + tni_fold_height(node);
         most = *left + levels > most ? *left + levels : most;
         ++*left;
     }
     return most;
 }
 
-/* n elements from first on of each of w sequences at x, into states at the beginning of scratch. */
+/* Reduce n elements, from `first` on, of each of w sequences at x to states at the start of
+ * scratch. */
 static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t first, int64_t n,
                                   int64_t w, tni_fold_scratch *scratch)
 {
@@ -62,6 +63,8 @@ static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t firs
     int64_t left, waiting = most_waiting(f, block, block + tni_fold_blocks(n), &left);
     waiting = waiting * f->class->words * w - TNI_FOLD_STACK;
     waiting = waiting > 0 ? waiting : 0;
+    ASSERT(TNI_FOLD_STACK + waiting + f->class->acc * w <=
+           TNI_FOLD_SPACE - (f->nfold == 1 ? 0 : TNI_TREE_BLOCK));
     tni_fold_seek(&c, f, (const char *const[]){x, x}, first);
     for (int64_t i = 0; i < n; i += TNI_TREE_BLOCK) {
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
@@ -114,13 +117,13 @@ static void strips_part(void *arg, int part)
 
 /* ---- runs of blocks ---- */
 
-/* Part p makes blocks [begin[p], begin[p + 1]), which leave left[p] states. */
+/* Part p reduces blocks [begin[p], begin[p + 1]) and leaves left[p] states. */
 typedef struct cuts {
     int parts;
     int64_t begin[TNI_FOLD_PARTS + 1], left[TNI_FOLD_PARTS];
 } cuts;
 
-/* Cuts at multiples of `each` blocks: the states that they leave, 0 when there are no such cuts. */
+/* Cut at multiples of `each` blocks: the number of states left, or 0 where that is not possible. */
 static int64_t cut_at(cuts *c, const tni_fold *f, int64_t blocks, int64_t each)
 {
     const int64_t levels = tni_fold_levels(f);
@@ -137,8 +140,8 @@ static int64_t cut_at(cuts *c, const tni_fold *f, int64_t blocks, int64_t each)
     return all;
 }
 
-/* Cut the blocks of a strip of w columns evenly: the share of time in which all parts work, 0 when
- * their states have no space. */
+/* Cut the blocks of a strip of w columns evenly: the share of time in which all parts work, or 0
+ * where there is no space for their states. */
 static double cut(cuts *c, const tni_fold *f, int64_t w, int threads)
 {
     const int64_t blocks = tni_fold_blocks(f->count),
@@ -188,7 +191,7 @@ static void runs_part(void *arg, int part)
     to->state = results;
 }
 
-/* States that may meet one after the other do. */
+/* Merge states one after the other. */
 static void chain(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w)
 {
     if (p->depth++)
@@ -216,12 +219,17 @@ static void run_strips_by_rows(const fold_job *all, int64_t items, const cuts *c
     }
 }
 
-enum {
-    NARROW = 256 /* bytes of a row that are not worth a thread of their own */
-};
-static const double ENOUGH = 0.85; /* of the threads work: half rows cost about as much */
+/* Bytes of a row that are worth a thread of their own: four lines of each row are read at 0.48 of
+ * the memory's speed, two at 0.28 (Zen 4, docs/investigations/reductions.md, the section on
+ * transposed arrays). */
+enum { NARROW = 256 };
 
-/* Columns of so many strips: whole lines of f32. */
+/* The least share of time in which all parts work for which blocks are cut instead of rows.
+ * Pieces of 4 and 8 KiB of rows are read at 0.82 and 0.89 of the speed of a pass in order (Zen
+ * 4, "Columns: how memory is read" in docs/investigations/reductions.md); not measured finely. */
+static const double ENOUGH = 0.85;
+
+/* The width of so many equal strips, a multiple of a line of f32. */
 static int64_t even_strip(const tni_fold *f, int64_t strips)
 {
     const int64_t each = tni_ceil_div(tni_ceil_div(f->map[f->nmap - 1].n, strips), 16) * 16;

@@ -1,4 +1,5 @@
-/* fold_down.c - sequences that go down columns side by side in memory: threads take columns. */
+/* fold_down.c - threads of the ways "across", "standing blocks" and "panels": they divide the
+ * columns of a long sequence that is column-major in memory. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -33,22 +34,21 @@ static void down_part(void *arg, int part)
     int64_t first, last;
     tni_split_range(columns_of(j->f), j->parts, part, &first, &last);
     j->f->way->down(j->f, &j->of[part], j->src, first, last, &scratch);
+    ASSERT(j->of[part].depth < tni_fold_run_states(tni_fold_blocks(j->f->count)));
 }
 
 static void run_by_columns(const fold_job *all)
 {
     const tni_fold *f = all->f;
     tni_word results[TNI_FOLD_RESULTS], total[(TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS];
-    int64_t each = 3; /* states of a part: two of each size, and a new one */
-    for (int64_t blocks = tni_fold_blocks(f->count); blocks > 1; blocks /= 2)
-        each += 2;
-    each *= f->class->words;
+    const int64_t each = tni_fold_run_states(tni_fold_blocks(f->count)) * f->class->words;
     const int64_t most = TNI_FOLD_RESULTS / each, columns = columns_of(f);
     const char *x[1];
     down_job j = {.f = f, .src = x};
     j.parts =
         tni_run_parts(tni_mul_saturated(f->count, f->width), most < columns ? most : columns);
     j.parts = j.parts < TNI_FOLD_PARTS ? j.parts : TNI_FOLD_PARTS;
+    ASSERT(j.parts > 0 && j.parts * each <= TNI_FOLD_RESULTS);
     for (int64_t i = 0; i < f->outputs; i++) {
         int64_t dst, off[TNI_FOLD_SOURCES];
         tni_fold_map(f, i, &dst, off);

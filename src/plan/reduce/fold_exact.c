@@ -1,13 +1,13 @@
 /* fold_exact.c - var and std of integers of up to 16 bits.
  *
- * Distances of a block of them, their squares and the sums of both are exact in f64, in any order.
- * So they follow from sums of the elements and of their squares, which are exact in integers, to
- * the bit. */
+ * In a block of them, distances from the centre, their squares and the sums of both are exact
+ * in f64 in any order.  So integer sums of the elements and of their squares give the same
+ * bits. */
 #include <string.h>
 
 #include "fold_rows.h"
 
-enum { SOME = 64 }; /* sequences at once: three numbers each */
+enum { SOME = 64 }; /* sequences at once: three numbers each, 1.5 KiB */
 
 static const tni_wrap_kernels *kernels(const tni_fold *f)
 {
@@ -42,30 +42,19 @@ static void exact_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequ
     }
 }
 
-/* Both sums of the rows of a block; kernels accumulate from word `at` of scratch on: squares of 64
- * bits (of bytes: 32), then sums of 32. */
+/* Both sums of the rows of a block.  Kernels accumulate from word `at` of scratch on: squares in 64
+ * bits (those of bytes in 32), then sums in 32. */
 static void add_rows(const tni_fold *f, int64_t *sum, int64_t *squares,
                      const tni_fold_columns *c, int64_t at, tni_fold_scratch *scratch)
 {
-    const int64_t join = tni_fold_joined(f, c), w = c->w, all = w * join, rows = c->n / join,
-                  groups = tni_ceil_div(rows, TNI_TILE_ROWS);
+    const int64_t join = tni_fold_joined(f, c), w = c->w, all = w * join;
     int64_t *const wide = scratch->u.columns.acc.i + at;
     int32_t *const narrow = scratch->u.columns.acc.i32 + 2 * at, *const small =
                                                                      narrow + 2 * all;
-    const char *absent = scratch->u.columns.absent.bytes, *row[TNI_TILE_ROWS];
     memset(narrow, 0, (size_t)(3 * all) * sizeof *small);
-    for (int64_t i = 0; i < groups; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++) {
-            const int64_t k = tni_fold_apart(i, j, groups);
-            row[j] = k < rows ? tni_fold_row(c, k * join, absent) : absent;
-        }
-        kernels(f)->rows_moments(small, wide, row, all);
-    }
-    for (int64_t i = rows * join; i < c->n; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++)
-            row[j] = j ? absent : tni_fold_row(c, i, absent);
-        kernels(f)->rows_moments(small, wide, row, w);
-    }
+    tni_fold_groups g = tni_fold_in_groups(c, join, scratch->u.columns.absent.bytes);
+    while (tni_fold_next_group(&g))
+        kernels(f)->rows_moments(small, wide, g.row, g.w);
     for (int64_t half = all / 2; half >= w; half /= 2)
         for (int64_t i = 0; i < half; i++) {
             small[i] += small[half + i];
@@ -106,7 +95,7 @@ static void exact_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
 const tni_fold_class tni_fold_exact_moments = {
     .name = "exact moments",
     .words = 3,
-    .acc = 5, /* both sums, a centre, what kernels make */
+    .acc = 5, /* both sums, a centre, the accumulators of kernels */
     .ordered = true,
     .sequence = exact_sequence,
     .columns = exact_columns,

@@ -1,22 +1,32 @@
-/* fold_gather.c - a sequence that is not dense in memory, made dense some blocks at a time.
+/* fold_gather.c - a sequence that is not dense in memory, made dense a few blocks at a time.
  *
- * Columns that lie side by side are transposed together, whole ones, and what is left of the last
- * block waits at the beginning of the buffer for the next columns. */
+ * Neighbouring columns are transposed together, always whole; an unfinished block stays at the
+ * beginning of the buffer until the next columns complete it. */
 #include <string.h>
 
 #include "fold_rows.h"
 #include "fold_run.h"
 
 enum {
-    PAIRS = (TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS, /* states that callers keep in the stack */
+    /* words of the states that callers keep at the beginning of the stack */
+    PAIRS = (TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS,
+    /* bytes of a cache line */
     LINE = 64,
-    LEAST = 4,   /* columns that are worth a transposition */
-    BAND = 32,   /* rows at once: whole lines of 16-bit columns */
-    PIECE = 256, /* bytes of a row in a band; longer ones are transposed as they are */
-    ALIAS = 1024 /* bytes: rows so far apart use a sixteenth of the sets of a L1 */
+    /* columns that are worth a transposition: 16 bytes of f32; not measured finely */
+    LEAST = 4,
+    /* rows at once: in the buffer they are whole lines of elements of 16 bits */
+    BAND = 32,
+    /* bytes of a row at once, four lines: a packed band takes 10 KiB, a third of an L1 */
+    PIECE = 256,
+    /* bytes: rows a multiple of these apart fall into a sixteenth of the 64 sets of an L1 */
+    ALIAS = 1024,
+    /* elements of dense runs for which the next run is prefetched; the hardware follows longer
+     * ones by itself.  Rows of 4 KiB gain by it (Zen 4, docs/investigations/reductions.md, the
+     * last lines on transposed arrays); the bound is not measured finely. */
+    RUN = 4 * TNI_TREE_BLOCK
 };
 
-/* The block of n elements at x, number `at` on. */
+/* Reduce a block: n elements at x, the first of which has index `at`. */
 static void reduce_block(const tni_fold *f, tni_fold_pairs *pairs, const char *x, int64_t at,
                          int64_t n, tni_fold_scratch *scratch)
 {
@@ -31,11 +41,11 @@ typedef struct gatherer {
     const tni_fold *f;
     const char *const *x;
     char *buffer, *pack;
-    int64_t rows, side;   /* of a column; columns beside each other */
-    int64_t space, width; /* elements of the buffer, columns at once */
+    int64_t rows, side;   /* rows of a column; neighbouring columns */
+    int64_t space, width; /* elements that the buffer holds; columns at once */
 } gatherer;
 
-/* Columns of up to a block, of which several fit. */
+/* Whether columns are short enough for several of them to fit the buffer. */
 static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
                           tni_fold_scratch *scratch)
 {
@@ -54,8 +64,9 @@ static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
     return g->width >= LEAST;
 }
 
-/* w columns at s, a band of rows at a time, while the columns beside them are fetched.  Rows that
- * are a multiple of ALIAS apart share sets of the caches: their lines are packed first. */
+/* Transpose w columns at s, a band of rows at a time, and prefetch the columns beside them.
+ * Rows that are a multiple of ALIAS apart share sets of the caches, so their lines are packed
+ * first. */
 static void gather_bands(const gatherer *g, char *d, const char *s, int64_t w, bool more)
 {
     const tni_fold *f = g->f;
@@ -81,7 +92,8 @@ static void gather_bands(const gatherer *g, char *d, const char *s, int64_t w, b
     }
 }
 
-/* Columns from column c on, at most `most`, behind `have` elements of the buffer: how many. */
+/* Transpose columns from c on, at most `most`, behind `have` elements of the buffer: their
+ * number. */
 static int64_t gather_columns(const gatherer *g, int64_t c, int64_t most, int64_t have)
 {
     const tni_fold *f = g->f;
@@ -90,6 +102,7 @@ static int64_t gather_columns(const gatherer *g, int64_t c, int64_t most, int64_
     w = w < most ? w : most;
     const bool more = f->fetch && w < beside && w < most;
     char *d = g->buffer + have * f->width;
+    ASSERT(have + w * g->rows <= g->space);
     tni_fold_cursor at;
     tni_fold_seek(&at, f, g->x, c * g->rows);
     const char *s = tni_fold_at(&at, 0);
@@ -126,7 +139,7 @@ static void gather_transposed(const gatherer *g, tni_fold_pairs *pairs, int64_t 
 
 /* ---- runs of dense elements ---- */
 
-/* The next n elements, whose runs are dense: each is copied while the next one is fetched. */
+/* Copy the next n elements, which are dense runs: while one is copied, the next is prefetched. */
 static void gather_runs(tni_fold_cursor *c, int64_t n, char *d)
 {
     const tni_fold *f = c->f;
@@ -146,9 +159,9 @@ static void gather_runs(tni_fold_cursor *c, int64_t n, char *d)
     }
 }
 
-/* ---- any ---- */
+/* ---- any layout ---- */
 
-/* Elements of a dense sequence whose states chain: pieces are larger than blocks. */
+/* A dense sequence of a class that chains: pieces may be larger than blocks. */
 static void chain_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                       int64_t first, int64_t last, tni_fold_scratch *scratch)
 {
@@ -183,8 +196,7 @@ void tni_fold_gather(const tni_fold *f, tni_fold_pairs *pairs, const char *const
     }
     tni_fold_seek(&c, f, x, first);
     const bool runs = f->fetch && f->nsrc == 1 && f->nfold > 1 &&
-                      f->fold[f->nfold - 1].src[0] == f->width &&
-                      f->fold[f->nfold - 1].n < 4 * TNI_TREE_BLOCK;
+                      f->fold[f->nfold - 1].src[0] == f->width && f->fold[f->nfold - 1].n < RUN;
     for (int64_t at = first; at < last;) {
         const int64_t m = last - at < TNI_TREE_BLOCK ? last - at : TNI_TREE_BLOCK;
         tni_fold_sequences l = {.count = 1, .n = m, .at = at};

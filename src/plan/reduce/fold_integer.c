@@ -1,4 +1,4 @@
-/* fold_integer.c - sums and products of integers modulo 2^64, exact means, what is not zero.
+/* fold_integer.c - sums and products of integers modulo 2^64, exact means, counts of nonzeros.
  *
  * Nothing here depends on the order of the elements. */
 #include <math.h>
@@ -35,7 +35,7 @@ static void wrap_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
         a[c].u = f->product ? a[c].u * b[c].u : a[c].u + b[c].u;
 }
 
-/* Groups of eight rows; joined rows count as columns of their own until the end. */
+/* Groups of eight rows; joined rows have accumulators of their own, which are merged at the end. */
 static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -52,27 +52,15 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
                                                                    : k->rows_sum;
     uint64_t *acc = scratch->u.columns.acc.u + c->acc;
     int32_t *small = scratch->u.columns.acc.i32 + 2 * c->acc;
-    const char *absent = scratch->u.columns.absent.bytes;
-    const int64_t join = tni_fold_joined(f, c), w = c->w, rows = c->n / join;
-    const char *row[TNI_TILE_ROWS];
+    const int64_t join = tni_fold_joined(f, c), w = c->w;
     const bool narrow = !f->product && f->width <= (square ? 1 : 2); /* sums of 32 bits */
     for (int64_t i = 0; i < w * join && f->product; i++)
         acc[i] = 1;
     if (!f->product)
         memset(acc, 0, (size_t)(w * join) * (narrow ? sizeof *small : sizeof *acc));
-    const int64_t groups = tni_ceil_div(rows, TNI_TILE_ROWS);
-    for (int64_t i = 0; i < groups; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++) {
-            const int64_t at = tni_fold_apart(i, j, groups);
-            row[j] = at < rows ? tni_fold_row(c, at * join, absent) : absent;
-        }
-        add(acc, row, w * join);
-    }
-    for (int64_t i = rows * join; i < c->n; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++)
-            row[j] = j ? absent : tni_fold_row(c, i, absent);
-        add(acc, row, w);
-    }
+    tni_fold_groups g = tni_fold_in_groups(c, join, scratch->u.columns.absent.bytes);
+    while (tni_fold_next_group(&g))
+        add(acc, g.row, g.w);
     for (int64_t half = join / 2; half > 0; half /= 2)
         for (int64_t i = 0; i < half * w; i++)
             if (narrow)
@@ -86,21 +74,19 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
 }
 
 static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                        int64_t w)
+                        int64_t w, int64_t n)
 {
+    (void)w;
     const bool sign = tni_dtypes[f->src].kind != TNI_UNSIGNED;
     const tni_cast widen = tni_cast_chain(f->isa, sign ? TN_I64 : TN_U64, TN_F64);
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        double y[TNI_FOLD_STORED];
-        const char *made = (const char *)s;
-        if (f->mean) {
-            widen.fn[0]((char *)y, made, m, 0, false);
-            tni_kernels_of(f->isa)->tree->results(y, y, m, -0.0, (double)f->count, NULL, false);
-            made = (const char *)y;
-        }
-        tni_fold_store(f, f->mean ? TN_F64 : TN_I64, dst + at * step, step, made, m);
+    double y[TNI_FOLD_STORED];
+    const char *made = (const char *)s;
+    if (f->mean) {
+        widen.fn[0]((char *)y, made, n, 0, false);
+        tni_kernels_of(f->isa)->tree->results(y, y, n, -0.0, (double)f->count, NULL, false);
+        made = (const char *)y;
     }
+    tni_fold_store(f, f->mean ? TN_F64 : TN_I64, dst, step, made, n);
 }
 
 const tni_fold_class tni_fold_wrap = {
@@ -151,8 +137,8 @@ static void wide_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
         wide_add(&a[c], &a[w + c], b[c].u, b[w + c].i);
 }
 
-/* (high, low) / n, rounded once: the quotient takes as many bits at a time as words have room for,
- * until it has two more than a double, the last of which is set when something is left. */
+/* (high, low) / n, rounded once.  Each step adds as many bits to the quotient as fit a word,
+ * until it has two more than a double; the last bit is set when there is a remainder. */
 static double wide_quotient(uint64_t high, uint64_t low, uint64_t n)
 {
     if (high == 0 && (low | n) >> 53 == 0)
@@ -183,15 +169,12 @@ static double wide_mean(uint64_t high, uint64_t low, uint64_t n)
 }
 
 static void wide_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                        int64_t w)
+                        int64_t w, int64_t n)
 {
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        double y[TNI_FOLD_STORED];
-        for (int64_t c = 0; c < m; c++)
-            y[c] = wide_mean(s[w + c].u, s[c].u, (uint64_t)f->count);
-        tni_fold_store_reals(f, dst + at * step, step, y, m);
-    }
+    double y[TNI_FOLD_STORED];
+    for (int64_t c = 0; c < n; c++)
+        y[c] = wide_mean(s[w + c].u, s[c].u, (uint64_t)f->count);
+    tni_fold_store_reals(f, dst, step, y, n);
 }
 
 const tni_fold_class tni_fold_wide = {
@@ -203,7 +186,7 @@ const tni_fold_class tni_fold_wide = {
     .finish = wide_finish,
 };
 
-/* ---- what is not zero ---- */
+/* ---- counts of nonzeros ---- */
 
 static int64_t count_wide(const char *x, int64_t n, uint64_t mask)
 {
@@ -229,7 +212,7 @@ static void count_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequ
     }
 }
 
-/* Counters of the element's width, read before they wrap. */
+/* Add up counters of the element's width before they can wrap. */
 static void read_counters(int64_t *count, const char *acc, int64_t w, int64_t width)
 {
     for (int64_t c = 0; c < w; c++) {
@@ -262,26 +245,16 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
         return;
     }
     int64_t *count = scratch->u.columns.acc.i + c->acc;
-    const int64_t join = tni_fold_joined(f, c), w = c->w, rows = c->n / join;
+    const int64_t join = tni_fold_joined(f, c), w = c->w;
     char *acc = (char *)(count + w * join);
-    const char *absent = scratch->u.columns.absent.bytes, *row[TNI_TILE_ROWS];
     memset(count, 0, (size_t)(w * join) * sizeof *count);
-    enum { MOST = 120 / TNI_TILE_ROWS }; /* groups of rows that a counter of 8 bits counts */
-    const int64_t groups = tni_ceil_div(rows, TNI_TILE_ROWS);
-    for (int64_t i = 0; i < groups; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++) {
-            const int64_t at = tni_fold_apart(i, j, groups);
-            row[j] = at < rows ? tni_fold_row(c, at * join, absent) : absent;
-        }
-        k->rows_count(acc, row, w * join, i % MOST == 0, f->rule.mask);
-        if (i % MOST == MOST - 1 || i == groups - 1)
-            read_counters(count, acc, w * join, f->width);
-    }
-    for (int64_t i = rows * join; i < c->n; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++)
-            row[j] = j ? absent : tni_fold_row(c, i, absent);
-        k->rows_count(acc, row, w, true, f->rule.mask);
-        read_counters(count, acc, w, f->width);
+    enum { MOST = 127 / TNI_TILE_ROWS }; /* groups of rows that a signed byte can count */
+    tni_fold_groups g = tni_fold_in_groups(c, join, scratch->u.columns.absent.bytes);
+    while (tni_fold_next_group(&g)) {
+        const bool single = g.at >= g.groups;
+        k->rows_count(acc, g.row, g.w, single || g.at % MOST == 0, f->rule.mask);
+        if (single || g.at % MOST == MOST - 1 || g.at == g.groups - 1)
+            read_counters(count, acc, g.w, f->width);
     }
     for (int64_t half = join / 2; half > 0; half /= 2)
         for (int64_t i = 0; i < half * w; i++)
@@ -297,15 +270,13 @@ static void count_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64
 }
 
 static void count_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                         int64_t w)
+                         int64_t w, int64_t n)
 {
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        int64_t y[TNI_FOLD_STORED];
-        for (int64_t c = 0; c < m; c++)
-            y[c] = f->op == TN_REDUCE_ALL ? s[c].i == f->count : s[c].i; /* bool: not zero */
-        tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)y, m);
-    }
+    (void)w;
+    int64_t y[TNI_FOLD_STORED];
+    for (int64_t c = 0; c < n; c++)
+        y[c] = f->op == TN_REDUCE_ALL ? s[c].i == f->count : s[c].i; /* bool: not zero */
+    tni_fold_store(f, TN_I64, dst, step, (const char *)y, n);
 }
 
 const tni_fold_class tni_fold_count = {

@@ -1,7 +1,7 @@
-/* fold_key.c - the largest key, and the first index where it is.
+/* fold_key.c - the largest key, and its first index.
  *
- * min, max and their arguments for all real dtypes, by integers of the element's width whose
- * order is the one asked for. */
+ * min, max, argmin and argmax of all real dtypes compare keys: integers of the element's
+ * width in the order that the reduction asks for. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,9 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
             a[c].i = b[c].i;
 }
 
-/* Rows that are taken as one: every key of them is read in the end. */
+/* Dense rows that are taken as one.  Every key of a joined row is read by itself in the end, so of
+ * few columns sixteen rows are joined and not as many as make tni_fold_joined's bound.  64 is the
+ * width below which fold_ways.c joins rows of any class; not measured finely. */
 static int64_t rows_joined(const tni_fold *f, const tni_fold_columns *c)
 {
     enum { FEW = 64 };
@@ -74,22 +76,11 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
         return;
     }
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
-    const int64_t join = rows_joined(f, c), w = c->w, rows = c->n / join;
-    const char *row[TNI_TILE_ROWS];
-    const int64_t groups = rows > 0 ? tni_ceil_div(rows, TNI_TILE_ROWS) : 0;
-    for (int64_t i = 0; i < groups; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++) { /* a row twice changes nothing */
-            const int64_t at = tni_fold_apart(i, j, groups);
-            row[j] = tni_fold_row(c, (at < rows ? at : i) * join, NULL);
-        }
-        k->rows_max(acc, row, w * join, i == 0, rule);
-    }
-    for (int64_t i = rows * join; i < c->n; i++) {
-        for (int j = 0; j < TNI_TILE_ROWS; j++)
-            row[j] = tni_fold_row(c, i, NULL);
-        k->rows_max(acc, row, w, i == 0, rule);
-    }
-    const int64_t made = rows > 0 ? w * join : w;
+    const int64_t join = rows_joined(f, c), w = c->w;
+    tni_fold_groups g = tni_fold_in_groups(c, join, NULL); /* a row twice changes nothing */
+    while (tni_fold_next_group(&g))
+        k->rows_max(acc, g.row, g.w, g.at == 0, rule);
+    const int64_t made = g.groups > 0 ? w * join : w;
     for (int64_t i = 0; i < made; i++) {
         const int64_t key = read_key(acc, i, f->width);
         if (i < w || key > out[i % w].i)
@@ -104,27 +95,34 @@ static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
 }
 
 static void finish_by(const tni_fold *f, const tni_key_rule *rule, char *dst, int64_t step,
-                      const tni_word *s, int64_t w)
+                      const tni_word *s, int64_t n)
 {
     const bool real = rule->kind == TNI_KEY_FLOAT;
     char quiet[8] = {0};
     if (real)
         tni_store_real(quiet, f->src, (double)NAN);
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        char elems[TNI_FOLD_STORED * 8];
-        key_kernels(f)->elements(elems, &s->i, m, rule, read_key(quiet, 0, f->width));
-        if (real && f->count == 0) /* norms of infinite order of nothing */
-            for (int64_t c = 0; c < m; c++)
-                tni_store_real(elems + c * f->width, f->src,
-                               f->param > 0 ? 0 : (double)INFINITY);
-        tni_fold_store(f, f->src, dst + at * step, step, elems, m);
-    }
+    char elems[TNI_FOLD_STORED * 8];
+    key_kernels(f)->elements(elems, &s->i, n, rule, read_key(quiet, 0, f->width));
+    tni_fold_store(f, f->src, dst, step, elems, n);
 }
 
-static void key_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
+/* Norms of infinite order of no elements, in f64 because src may have no infinity. */
+static void finish_nothing(const tni_fold *f, char *dst, int64_t step, int64_t n)
 {
-    finish_by(f, &f->rule, dst, step, s, w);
+    double y[TNI_FOLD_STORED];
+    for (int64_t c = 0; c < n; c++)
+        y[c] = f->param > 0 ? 0 : (double)INFINITY;
+    tni_fold_store_reals(f, dst, step, y, n);
+}
+
+static void key_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w,
+                       int64_t n)
+{
+    (void)w;
+    if (f->count == 0)
+        finish_nothing(f, dst, step, n);
+    else
+        finish_by(f, &f->rule, dst, step, s, n);
 }
 
 const tni_fold_class tni_fold_key = {
@@ -164,7 +162,7 @@ static void ends_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
     key_merge(f, a, b, 2 * w);
 }
 
-/* Rows of half of L2 at a time, twice: Zen 4 has 1 MiB. */
+/* Each piece of rows is read twice, so it is half of an L2: Zen 4 has 1 MiB. */
 static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -173,8 +171,9 @@ static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_column
         key_kernels(f)->side_ends(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
+    enum { PIECE = 512 * 1024 }; /* bytes */
     tni_word part[2 * TNI_FOLD_WIDTH];
-    int64_t rows = ((int64_t)1 << 19) / (c->w * f->width) / TNI_TILE * TNI_TILE;
+    int64_t rows = PIECE / (c->w * f->width) / TNI_TILE * TNI_TILE;
     rows = rows ? rows : TNI_TILE;
     for (int64_t i = 0; i < c->n; i += rows) {
         tni_fold_columns some = *c;
@@ -189,11 +188,11 @@ static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_column
 }
 
 static void ends_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                        int64_t w)
+                        int64_t w, int64_t n)
 {
     const tni_key_rule most = other_end(f);
-    finish_by(f, &f->rule, dst, step, s, w);
-    finish_by(f, &most, dst + f->high, step, s + w, w);
+    finish_by(f, &f->rule, dst, step, s, n);
+    finish_by(f, &most, dst + f->high, step, s + w, n);
 }
 
 const tni_fold_class tni_fold_ends = {
@@ -219,7 +218,7 @@ static void arg_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequen
         int64_t first = 0;
         if (l->n <= TNI_TREE_BLOCK) {
             out[i].i = k->arg(&first, x, l->n, &f->rule);
-        } else { /* a place is looked for where the key rises */
+        } else { /* the index is searched only where the key rises */
             out[i].i = k->max(x, l->n, &f->rule);
             if (!l->before || out[i].i > l->before->i)
                 first = k->find(x, l->n, &f->rule, out[i].i);
@@ -238,8 +237,8 @@ static void arg_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
         }
 }
 
-/* Rows of a group stand at first, first + join, …; keep what exceeds out, or meets it
- * earlier. */
+/* Rows of a group are first, first + join, and so on.  Keep keys that exceed those of out, or equal
+ * them at a lower index. */
 static void arg_keep(const tni_fold *f, tni_word *out, const char *best, const char *which,
                      int64_t made, int64_t w, int64_t first, int64_t join)
 {
@@ -261,7 +260,7 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
         k->side_arg(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
-    enum { MOST = 120 }; /* numbers of rows fit 8 bits */
+    enum { MOST = 120 }; /* whole groups of rows whose numbers fit a signed byte */
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     char *best = scratch->u.columns.acc.bytes + 8 * c->acc, *which = best + w * join * f->width;
     const char *row[TNI_TILE_ROWS];
@@ -292,11 +291,10 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     }
 }
 
-static void arg_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
+static void arg_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w,
+                       int64_t n)
 {
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED)
-        tni_fold_store(f, TN_I64, dst + at * step, step, (const char *)(s + w + at),
-                       tni_fold_some(w, at));
+    tni_fold_store(f, TN_I64, dst, step, (const char *)(s + w), n);
 }
 
 const tni_fold_class tni_fold_arg = {

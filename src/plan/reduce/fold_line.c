@@ -1,7 +1,7 @@
-/* fold_line.c - reductions one sequence after the other.
+/* fold_line.c - the way "line": one sequence after the other.
  *
- * Threads take results, or where there are few, runs of blocks that are aligned to a power of
- * two: each run ends in one state, so cutting changes no bit. */
+ * Threads take results, or where there are few, runs of blocks aligned to a power of two.
+ * Such a run is a node of the tree, so dividing a sequence changes no bit. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -15,7 +15,7 @@ void tni_fold_sequence_run(const tni_fold *f, tni_word *out, const char *const *
     tni_fold_pairs pairs = {.state = scratch->stack};
     if (n > 0) {
         tni_fold_gather(f, &pairs, x, first, first + n, scratch);
-    } else { /* nothing is a block, too */
+    } else { /* no elements are one empty block */
         tni_fold_sequences l = {.count = 1, .at = first};
         for (int k = 0; k < f->nsrc; k++)
             l.x[k] = x[k];
@@ -89,6 +89,7 @@ static void run_few(fold_job *j)
     j->results = results;
     j->run = tni_fold_cut(f->count, TNI_FOLD_PARTS);
     j->runs = (f->count - 1) / j->run + 1;
+    ASSERT(j->runs <= TNI_FOLD_PARTS);
     fold_job one = *j;
     one.src = at;
     one.parts = tni_run_parts(tni_mul_saturated(f->count, f->width), j->runs);

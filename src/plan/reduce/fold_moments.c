@@ -1,7 +1,7 @@
 /* fold_moments.c - var and std: distances from the first element of each block, in f64.
  *
- * A state is the number of elements, their mean, and the sum of squares of distances from it.
- * The centre is an element of its block, so that no more than 11 bits are lost. */
+ * A state is the number of elements, their mean, and the sum of squared distances from it.  The
+ * centre is an element of its block, so at most 11 bits are lost. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static double elem_at(const tni_fold *f, const char *e, int64_t i)
     return (double)x;
 }
 
-/* One sequence, of which NaN is left out. */
+/* One sequence without its NaNs. */
 static void moments_of_numbers(const tni_fold *f, tni_word *out, int64_t w, const char *x,
                                int64_t n, tni_fold_scratch *scratch)
 {
@@ -60,6 +60,7 @@ static tni_tree_type type_of(tn_dtype dtype)
     return dtype == TN_F64    ? TNI_TREE_F64
            : dtype == TN_F16  ? TNI_TREE_F16
            : dtype == TN_BF16 ? TNI_TREE_BF16
+           : dtype == TN_I32  ? TNI_TREE_I32
            : dtype == TN_F32  ? TNI_TREE_F32
                               : TNI_TREE_TYPES;
 }
@@ -70,7 +71,7 @@ static bool direct(const tni_fold *f)
     return type < TNI_TREE_TYPES && tni_kernels_of(f->isa)->tree->moments[type];
 }
 
-enum { SOME = 64 }; /* sequences at once: three numbers each */
+enum { SOME = 64 }; /* sequences at once: three numbers each, 1.5 KiB */
 
 /* Up to SOME sequences of n elements, step bytes apart, into states of w; n > 0. */
 static void moments_some(const tni_fold *f, tni_word *out, int64_t w, const char *x, int64_t n,
@@ -125,7 +126,7 @@ typedef struct
     int64_t *tally;
 } area;
 
-/* Of so many lanes; a centre for each of them where they are joined. */
+/* The area of so many lanes; where rows are joined, each lane has a centre. */
 static area area_of(tni_fold_scratch *scratch, const tni_fold_columns *c, int64_t lanes,
                     int64_t centres)
 {
@@ -157,7 +158,7 @@ static void find_centres(const tni_fold *f, double *centre, const tni_fold_colum
             centre[j] = 0;
 }
 
-/* The sums of some lanes, from word `lane` on, take eight rows of w columns. */
+/* Add eight rows of w columns to the sums of lanes from word `lane` on. */
 static void add_distances(const tni_fold *f, const area *a, int64_t lane,
                           const tni_fold_tiles *g, int64_t w, bool first,
                           tni_fold_scratch *scratch)
@@ -203,7 +204,7 @@ static void add_distances(const tni_fold *f, const area *a, int64_t lane,
     }
 }
 
-static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool apart,
+static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool lane_by_lane,
                       tni_fold_scratch *scratch)
 {
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
@@ -211,10 +212,10 @@ static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool
     int64_t top = 0;
     tni_fold_tiles g;
     /* joined rows have a centre for each lane */
-    tni_fold_begin_tiles(&g, f, c, apart, !f->joined || f->skip,
+    tni_fold_begin_tiles(&g, f, c, lane_by_lane, !f->joined || f->skip,
                          scratch->u.columns.absent.bytes);
     while (tni_fold_next_tile(&g)) {
-        add_distances(f, &a, apart ? top : g.now.lane * w, &g, g.lanes * w,
+        add_distances(f, &a, lane_by_lane ? top : g.now.lane * w, &g, g.lanes * w,
                       c->begun + g.now.tile == 0, scratch);
         if (!tni_fold_lane_ends(&g))
             continue;
@@ -227,11 +228,11 @@ static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool
     }
 }
 
-/* Up to sixteen rows, each a lane by itself. */
+/* Up to sixteen rows: each is a lane of its own. */
 static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                      tni_fold_scratch *scratch)
 {
-    enum { PIECE = 64 }; /* columns, whose lanes stay in the L1 */
+    enum { PIECE = 64 }; /* columns: 16 lanes of both sums are 16 KiB, half of an L1 */
     static const double none[PIECE];
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
@@ -262,19 +263,19 @@ static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_col
     }
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const int64_t w = c->w, n = c->begun + c->n;
-    const bool apart = tni_fold_lanes_apart(f, c, 4), joined = f->joined && !f->skip;
-    const area a = apart ? area_of(scratch, c, TNI_FOLD_DEEP, 1)
-                         : area_of(scratch, c, TNI_LANES, TNI_LANES);
+    const bool lane_by_lane = tni_fold_lane_by_lane(f, c, 4), joined = f->joined && !f->skip;
+    const area a = lane_by_lane ? area_of(scratch, c, TNI_FOLD_DEEP, 1)
+                                : area_of(scratch, c, TNI_LANES, TNI_LANES);
     if (c->begun == 0) {
         find_centres(f, a.centre, c, scratch);
         for (int l = 1; joined && l < TNI_LANES; l++)
             memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
         memset(a.tally, 0, (size_t)w * sizeof *a.tally);
     }
-    add_tiles(f, a, c, apart, scratch);
+    add_tiles(f, a, c, lane_by_lane, scratch);
     if (c->more)
         return;
-    const int lanes = apart ? 1 : n < TNI_LANES ? (int)n : TNI_LANES;
+    const int lanes = lane_by_lane ? 1 : n < TNI_LANES ? (int)n : TNI_LANES;
     tree->lanes_sum(a.sum, w, lanes);
     tree->lanes_sum(a.squares, w, lanes);
     for (int64_t j = 0; j < w; j++)
@@ -312,20 +313,18 @@ static double spread_of(const tni_fold *f, double n, double M)
 }
 
 void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                             int64_t w)
+                             int64_t w, int64_t n)
 {
     const bool root = tni_reductions[f->op].facts & TNI_FOLD_ROOT;
-    const double n = s->f, by = n > 0 && n > f->param ? n - f->param : 0; /* unless skipped */
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        double y[TNI_FOLD_STORED];
-        if (f->skip)
-            for (int64_t c = 0; c < m; c++)
-                y[c] = spread_of(f, s[c].f, s[2 * w + c].f);
-        tni_kernels_of(f->isa)->tree->results(y, f->skip ? y : &s[2 * w].f, m, -0.0,
-                                              f->skip ? 1 : by, NULL, root && !f->skip);
-        tni_fold_store(f, TN_F64, dst + at * step, step, (const char *)y, m);
-    }
+    const double count = s->f; /* of all, unless some are skipped */
+    const double by = count > 0 && count > f->param ? count - f->param : 0;
+    double y[TNI_FOLD_STORED];
+    if (f->skip)
+        for (int64_t c = 0; c < n; c++)
+            y[c] = spread_of(f, s[c].f, s[2 * w + c].f);
+    tni_kernels_of(f->isa)->tree->results(y, f->skip ? y : &s[2 * w].f, n, -0.0,
+                                          f->skip ? 1 : by, NULL, root && !f->skip);
+    tni_fold_store(f, TN_F64, dst, step, (const char *)y, n);
 }
 
 const tni_fold_class tni_fold_moments = {
@@ -339,7 +338,7 @@ const tni_fold_class tni_fold_moments = {
     .finish = tni_fold_moments_finish,
 };
 
-/* ---- complex: the moments of both parts, which have one count ---- */
+/* ---- complex numbers: the moments of both parts, which share a count ---- */
 
 static void complex_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                              tni_fold_scratch *scratch)
@@ -382,9 +381,9 @@ static void complex_merge(const tni_fold *f, tni_word *a, const tni_word *b, int
 }
 
 static void complex_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                           int64_t w)
+                           int64_t w, int64_t n)
 {
-    for (int64_t c = 0; c < w; c++, dst += step)
+    for (int64_t c = 0; c < n; c++, dst += step)
         tni_store_real(dst, f->dst, spread_of(f, s[c].f, s[2 * w + c].f + s[4 * w + c].f));
 }
 

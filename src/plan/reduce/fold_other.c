@@ -1,5 +1,5 @@
-/* fold_other.c - what is computed by sequences only: logsumexp, products and dots of complex
- * numbers, the largest magnitude of complex numbers; and storing results. */
+/* fold_other.c - reductions that have no kernels for columns: logsumexp, products and dot
+ * products of complex numbers, and their largest magnitude. */
 #include <math.h>
 #include <string.h>
 
@@ -47,15 +47,12 @@ static void logsumexp_merge(const tni_fold *f, tni_word *a, const tni_word *b, i
 }
 
 static void logsumexp_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                             int64_t w)
+                             int64_t w, int64_t n)
 {
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        double y[TNI_FOLD_STORED];
-        for (int64_t c = 0; c < m; c++)
-            y[c] = isfinite(s[c].f) ? s[c].f + log(s[w + c].f) : s[c].f;
-        tni_fold_store_reals(f, dst + at * step, step, y, m);
-    }
+    double y[TNI_FOLD_STORED];
+    for (int64_t c = 0; c < n; c++)
+        y[c] = isfinite(s[c].f) ? s[c].f + log(s[w + c].f) : s[c].f;
+    tni_fold_store_reals(f, dst, step, y, n);
 }
 
 const tni_fold_class tni_fold_logsumexp = {
@@ -131,11 +128,11 @@ static void complex_prod_merge(const tni_fold *f, tni_word *a, const tni_word *b
 }
 
 static void complex_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                           int64_t w)
+                           int64_t w, int64_t n)
 {
     const bool wide = f->dst == TN_C128;
     const double zero = f->product ? -0.0 : 0.0; /* a sum that is -0 becomes +0 */
-    for (int64_t c = 0; c < w; c++, dst += step) {
+    for (int64_t c = 0; c < n; c++, dst += step) {
         tni_store_real(dst, wide ? TN_F64 : TN_F32, s[c].f + zero);
         tni_store_real(dst + (wide ? 8 : 4), wide ? TN_F64 : TN_F32, s[w + c].f + zero);
     }
@@ -217,14 +214,12 @@ static void extreme_merge(const tni_fold *f, tni_word *a, const tni_word *b, int
 }
 
 static void extreme_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                           int64_t w)
+                           int64_t w, int64_t n)
 {
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        double y[TNI_FOLD_STORED];
-        memcpy(y, s, (size_t)m * sizeof *y);
-        tni_fold_store_reals(f, dst + at * step, step, y, m);
-    }
+    (void)w;
+    double y[TNI_FOLD_STORED];
+    memcpy(y, s, (size_t)n * sizeof *y);
+    tni_fold_store_reals(f, dst, step, y, n);
 }
 
 const tni_fold_class tni_fold_extreme = {

@@ -1,13 +1,14 @@
-/* fold_pairs.c - the pairs in which the states of blocks meet, and where results are. */
+/* fold_pairs.c - merging the states of blocks in pairs, and the addresses of results. */
 #include <string.h>
 
 #include "fold_run.h"
 
-/* The state behind the waiting ones is that of the next blocks, a power of two that divides their
- * number. */
+/* Add the state of the next `blocks` blocks, which is behind the waiting ones.  They are a node
+ * of the tree: their number is a power of two and divides that of the blocks before. */
 static void push_run(const tni_fold *f, tni_fold_pairs *p, int64_t w, int64_t blocks)
 {
     const int words = f->class->words;
+    ASSERT(p->depth < TNI_FOLD_LEVELS && p->blocks % blocks == 0);
     p->depth++;
     p->blocks += blocks;
     for (int64_t two = 2 * blocks;
@@ -42,11 +43,13 @@ void tni_fold_append(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs 
         push_run(f, p, w, blocks);
         at += blocks;
     }
+    ASSERT(at == q->blocks);
 }
 
 void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w)
 {
     const int words = f->class->words;
+    ASSERT(p->depth > 0);
     while (p->depth > 1) {
         p->depth--;
         tni_word *a = p->state + (p->depth - 1) * words * w;
@@ -54,10 +57,17 @@ void tni_fold_close(const tni_fold *f, tni_fold_pairs *p, int64_t w)
     }
 }
 
+void tni_fold_results(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
+{
+    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED)
+        f->class->finish(f, dst + at * step, step, s + at, w,
+                         w - at < TNI_FOLD_STORED ? w - at : TNI_FOLD_STORED);
+}
+
 void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w)
 {
     if (!f->plane) {
-        f->class->finish(f, dst, step, s, w);
+        tni_fold_results(f, dst, step, s, w);
         return;
     }
     for (int64_t c = 0; c < w; c++, dst += step)
@@ -74,7 +84,7 @@ int64_t tni_fold_blocks(int64_t n)
     return n ? (n - 1) / TNI_TREE_BLOCK + 1 : 1;
 }
 
-/* Runs meet as blocks do. */
+/* Runs are merged in the order of blocks. */
 void tni_fold_join(const tni_fold *f, tni_word *results, int64_t runs, int64_t w)
 {
     const int64_t each = f->class->words * w;
@@ -91,7 +101,7 @@ int64_t tni_fold_cut(int64_t count, int64_t most)
     return run;
 }
 
-/* ---- where result number i is ---- */
+/* ---- addresses of results ---- */
 
 int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src)
 {

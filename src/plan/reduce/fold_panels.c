@@ -1,32 +1,40 @@
-/* fold_panels.c - a long sequence down columns that are longer than a block.
+/* fold_panels.c - the way "panels": a long sequence down columns of memory, whose blocks begin
+ * in any row of a column; a few columns at once are transposed into a buffer.
  *
- * A panel is a number of columns side by side.  Its rows are transposed into a buffer for each
- * column, a window at a time, as they lie in memory.  Columns are reduced by groups of
- * rows: tiles, so that panels are wide, or blocks where the class knows nothing smaller.  Every
- * column makes the blocks that begin in it: the last of them ends in the next column, whose first
- * rows follow as rows of this one.  Then the blocks meet in the order of the sequence. */
+ * A panel is a number of neighbouring columns.  A window of rows at a time is transposed, so
+ * that each column is dense in a buffer of its own.  Columns are reduced in groups of rows:
+ * tiles, so that panels are wide, or blocks where the class needs whole ones.  Each column
+ * reduces the blocks that begin in it; the last of these ends in the next column, whose first
+ * rows are taken as further rows of this one.  The states are then merged in the order of the
+ * sequence. */
 #include <string.h>
 
 #include "fold_run.h"
 
 enum {
-    PANEL_MOST = 64,             /* columns of tiles: four lines of f32 a row, which run at
-                                      * 0.5 of the memory's speed; one line at 0.2 (Zen 4) */
-    PANEL_WINDOW = 2 * TNI_TILE, /* rows of tiles at a time */
-    PANEL_AHEAD = 32, /* rows until one that is prefetched: few, because rows that are a
-                                  * power of two apart share sets of a cache */
-    PANEL_LANES = 4 * TNI_LANES /* accumulators of a column, in words */
+    /* columns: four lines of f32 of each row, which are read at 0.48 of the memory's speed, a
+     * single line at 0.18; 96 and 110 columns made no difference (Zen 4, the section on
+     * transposed arrays in docs/investigations/reductions.md, which also has the next two) */
+    PANEL_MOST = 64,
+    /* rows that are transposed at a time where tiles are reduced */
+    PANEL_WINDOW = 2 * TNI_TILE,
+    /* rows to prefetch ahead: 0, 16, 32 and 256 made no difference, and rows that are a power of
+     * two apart share sets of a cache, so they are few */
+    PANEL_AHEAD = 32,
+    /* words in which a column accumulates: moments have two sums and a centre of each lane, and a
+     * tally */
+    PANEL_LANES = 4 * TNI_LANES
 };
 
-/* Rows are numbered in each column by itself, and go on in the next one. */
+/* Rows are numbered from the top of each column; the numbers continue in the next column. */
 typedef struct panel {
     const tni_fold *f;
     tni_fold_scratch *scratch;
-    char *buffer;              /* for each column the group before the window, and the window */
+    char *buffer;              /* of each column: a group, then the window behind it */
     int64_t pitch;             /* bytes of a column's buffer */
-    int64_t group, window;     /* rows that are reduced at once, a multiple of them */
+    int64_t group, window;     /* rows that are reduced, and transposed, at once */
     int64_t first, w;          /* columns */
-    int64_t begin[PANEL_MOST]; /* rows whose blocks a column makes */
+    int64_t begin[PANEL_MOST]; /* rows of the blocks that begin in a column */
     int64_t end[PANEL_MOST];
     tni_fold_pairs of[PANEL_MOST];
 } panel;
@@ -41,16 +49,13 @@ int64_t tni_fold_before(const tni_fold *f, int64_t c)
     return (c * rows_of(f) - 1) / TNI_TREE_BLOCK + (c > 0);
 }
 
-/* States of a column that wait at once: two of each size, and a new one. */
-static int64_t panel_states(const tni_fold *f)
+/* Words of the states of a column. */
+static int64_t panel_words(const tni_fold *f)
 {
-    int64_t states = 3;
-    for (int64_t blocks = rows_of(f) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
-        states += 2;
-    return states;
+    return tni_fold_run_states(rows_of(f) / TNI_TREE_BLOCK + 1) * f->class->words;
 }
 
-/* n rows of column c from row on, at x in its buffer: groups of one block. */
+/* Reduce n rows of column c, from `row` on, which are groups of one block at x in its buffer. */
 static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_t n)
 {
     const tni_fold *f = p->f;
@@ -75,7 +80,7 @@ static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_
         tni_fold_push(f, &p->of[c], 1);
 }
 
-/* The groups of column c that end in the window from row on; origin is the first window's. */
+/* Reduce the groups of column c that end in the window at `row`; the first window is at origin. */
 static void panel_groups(panel *p, int64_t c, int64_t row, int64_t origin)
 {
     const tni_fold *f = p->f;
@@ -95,7 +100,7 @@ static void panel_groups(panel *p, int64_t c, int64_t row, int64_t origin)
     memcpy(buffer, buffer + p->window * f->width, (size_t)(p->group * f->width));
 }
 
-/* n rows from row on of the columns at x into the window. */
+/* Transpose n rows, from `row` on, of the columns at x into the window. */
 static void panel_fill(const panel *p, const char *x, int64_t row, int64_t n)
 {
     const tni_fold *f = p->f;
@@ -112,12 +117,13 @@ static void panel_fill(const panel *p, const char *x, int64_t row, int64_t n)
     }
 }
 
-/* The blocks that begin in columns [first, first + w), the first of which is at x. */
+/* Reduce the blocks that begin in columns [first, first + w), the first of which is at x. */
 static void panel_run(panel *p, tni_fold_pairs *pairs, const char *x)
 {
     const tni_fold *f = p->f;
-    const int64_t each = panel_states(f) * f->class->words;
+    const int64_t each = panel_words(f);
     int64_t first = INT64_MAX, last = 0;
+    ASSERT(p->w > 0 && p->w <= PANEL_MOST && p->w * each <= TNI_FOLD_STACK / 2);
     for (int64_t c = 0; c < p->w; c++) {
         const int64_t at = (p->first + c) * rows_of(f),
                       block = tni_fold_before(f, p->first + c);
@@ -134,12 +140,14 @@ static void panel_run(panel *p, tni_fold_pairs *pairs, const char *x)
         for (int64_t c = 0; c < p->w; c++)
             panel_groups(p, c, row, first);
     }
-    for (int64_t c = 0; c < p->w; c++)
+    for (int64_t c = 0; c < p->w; c++) {
+        ASSERT(p->of[c].blocks == tni_fold_before(f, p->first + c + 1));
         tni_fold_append(f, pairs, &p->of[c], 1);
+    }
 }
 
-/* Buffers are in the accumulators behind those of the columns, or where sequences are gathered:
- * the number of columns that fit. */
+/* Place the buffers behind the accumulators of the columns, or where sequences are gathered: the
+ * number of columns that fit. */
 static int64_t panel_space(panel *p)
 {
     const tni_fold *f = p->f;
@@ -154,7 +162,7 @@ static int64_t panel_space(panel *p)
         p->window = PANEL_WINDOW;
     }
     p->pitch = (p->group + p->window) * f->width;
-    const int64_t by_states = TNI_FOLD_STACK / 2 / (panel_states(f) * f->class->words);
+    const int64_t by_states = TNI_FOLD_STACK / 2 / panel_words(f);
     const int64_t most = space / p->pitch < PANEL_MOST ? space / p->pitch : PANEL_MOST;
     return most < by_states ? most : by_states;
 }

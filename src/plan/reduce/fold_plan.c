@@ -15,7 +15,7 @@ static int64_t greatest(int64_t width)
     return width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
 }
 
-/* Keys whose largest is the smallest or the largest element; skip: NaN is below all others. */
+/* Keys, the largest of which is that of the result; with skip, NaN has the least key. */
 static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indices)
 {
     const int64_t most = greatest(f->width);
@@ -93,7 +93,7 @@ static void use_count(tni_fold *f)
 /* Sums, products and means of integers. */
 static void use_integers(tni_fold *f, tni_fold_term term)
 {
-    /* up to 2^31 elements of 32 bits have a sum of 64 */
+    /* the sum of up to 2^31 elements of 32 bits fits 64 bits */
     const bool wide = f->mean && (f->width == 8 || f->count > INT64_C(1) << 31);
     f->class = wide ? &tni_fold_wide : &tni_fold_wrap;
     f->term = term;
@@ -139,7 +139,7 @@ const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
 #undef REDUCTION
 };
 
-/* Of dot: sums of products. */
+/* dot: sums of products. */
 static void use_products(tni_fold *f)
 {
     if (is_kind(f->src, TNI_COMPLEX))
@@ -150,7 +150,7 @@ static void use_products(tni_fold *f)
         use_integers(f, TNI_TERM_SAME);
 }
 
-/* Of minmax: the keys of min, and those of max beside them. */
+/* minmax: the keys of min, and those of max beside them. */
 static void use_ends(tni_fold *f)
 {
     use_keys(f);
@@ -197,7 +197,7 @@ static void plan_class(tni_fold *f, tn_reduction op, void (*use)(tni_fold *f),
 void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_tensor *dst,
                    const tn_tensor *src, uint64_t folded)
 {
-    /* sums of complex numbers are those of their parts, an axis of two */
+    /* a sum of complex numbers is the sums of their parts, which are an axis of two */
     const bool as_parts =
         is_kind(src->dtype, TNI_COMPLEX) && (op == TN_REDUCE_SUM || op == TN_REDUCE_MEAN);
     f->nsrc = 1;

@@ -1,7 +1,7 @@
-/* fold_rows.c - the rows of columns, eight at a time, and which ones are fetched meanwhile. */
+/* fold_rows.c - the rows of columns, eight at a time, and which ones are prefetched meanwhile. */
 #include "fold_rows.h"
 
-bool tni_fold_lanes_apart(const tni_fold *f, const tni_fold_columns *c, int64_t words)
+bool tni_fold_lane_by_lane(const tni_fold *f, const tni_fold_columns *c, int64_t words)
 {
     const bool whole = c->row == NULL && c->step == c->w * f->width;
     const int64_t space = TNI_LANES * TNI_FOLD_WIDTH - (c->row ? TNI_TREE_BLOCK : 0);
@@ -11,16 +11,16 @@ bool tni_fold_lanes_apart(const tni_fold *f, const tni_fold_columns *c, int64_t 
 }
 
 enum {
-    PAGE = 4096,  /* a tile that is no longer is read in order by the hardware */
-    STREAM = 4096 /* bytes of each of eight rows at once, where rows are dense and short */
+    PAGE = 4096,  /* bytes of a tile that is read in order instead of being prefetched */
+    STREAM = 4096 /* bytes, a page, to which dense and short rows are joined */
 };
 
 static bool ended(const tni_fold_tiles *g)
 {
-    return g->apart ? g->then.lane >= TNI_LANES : g->then.tile >= g->c->n;
+    return g->lane_by_lane ? g->then.lane >= TNI_LANES : g->then.tile >= g->c->n;
 }
 
-/* Lanes of the group that comes next. */
+/* Lanes of the next group. */
 static int64_t lanes_of(const tni_fold_tiles *g)
 {
     return g->then.tile + TNI_TILE <= g->c->n ? g->each : 1;
@@ -29,7 +29,7 @@ static int64_t lanes_of(const tni_fold_tiles *g)
 static void step(tni_fold_tiles *g)
 {
     const int64_t n = g->c->n;
-    if (g->apart) {
+    if (g->lane_by_lane) {
         g->then.tile += TNI_TILE;
         if (g->then.tile >= n)
             g->then.tile = 0, g->then.lane++;
@@ -40,7 +40,7 @@ static void step(tni_fold_tiles *g)
         g->then.lane = 0, g->then.tile += TNI_TILE;
 }
 
-/* The rows at and after `at`, sixteen apart, into row. */
+/* Eight rows from `at` on, sixteen apart. */
 static void rows_at(const tni_fold_tiles *g, const char **row, int64_t at)
 {
     const tni_fold_columns *c = g->c;
@@ -57,25 +57,25 @@ static void rows_at(const tni_fold_tiles *g, const char **row, int64_t at)
 
 static int64_t first_row(const tni_fold_tiles *g)
 {
-    return g->then.tile + (g->apart ? tni_fold_lane((int)g->then.lane) : g->then.lane);
+    return g->then.tile + (g->lane_by_lane ? tni_fold_lane((int)g->then.lane) : g->then.lane);
 }
 
 void tni_fold_begin_tiles(tni_fold_tiles *g, const tni_fold *f, const tni_fold_columns *c,
-                          bool apart, bool alone, const char *absent)
+                          bool lane_by_lane, bool alone, const char *absent)
 {
     const int64_t bytes = c->w * f->width;
     g->c = c;
     g->absent = absent;
-    g->apart = apart;
+    g->lane_by_lane = lane_by_lane;
     g->each = 1;
     g->then.tile = g->then.lane = 0; /* rows are found later */
-    if (c->row == NULL && c->step == bytes && !apart && !alone)
+    if (c->row == NULL && c->step == bytes && !lane_by_lane && !alone)
         while (g->each < TNI_LANES && g->each * bytes < STREAM)
             g->each *= 2;
     g->fetch = c->fetch && (g->each < TNI_LANES || TNI_TILE * bytes > PAGE);
 }
 
-/* Whole tiles in which all lanes are one row. */
+/* The next group where it is a whole tile, all lanes of which are one row. */
 static bool next_whole(tni_fold_tiles *g)
 {
     const int64_t n = g->c->n, by = TNI_TILE * g->c->step;
@@ -91,8 +91,8 @@ static bool next_whole(tni_fold_tiles *g)
     return true;
 }
 
-/* Read every line of a short tile in the order of addresses: the hardware does not follow eight
- * rows within a page. */
+/* Read every line of a short tile in the order of addresses, because the hardware does not follow
+ * eight streams within a page. */
 static void touch(const tni_fold_tiles *g)
 {
     const volatile char *x = g->row[0];

@@ -1,35 +1,37 @@
-/* fold_skewed.c - sums down columns that are longer than a block, without transposing them.
+/* fold_skewed.c - sums of floats in the shape of "panels", row by row and without a buffer.
  *
- * Columns stand side by side, and their blocks begin at different rows.  Rows that are a multiple of
- * sixteen apart share a slot, which is one lane of each column: slots are taken one after the other,
- * so that strips are wide, and in each of them eight rows at a time.  Which slot a lane is differs from
- * column to column, but lanes meet by halves, and slots that are eight, four, two and one apart are
- * lanes that are so, too.  Wide strips are read in long pieces of rows, and once. */
+ * Blocks begin at different rows of neighbouring columns.  Rows whose distance is a multiple
+ * of sixteen share a slot, which is one lane of each column.  Slots are taken one after the
+ * other, so that strips are wide, and each of them eight rows at a time.  Columns differ in
+ * which slot is which lane; but lanes are added by halves, and slots that are eight, four, two
+ * and one apart are lanes at the same distances.  Wide strips are read once, in long pieces of
+ * rows. */
 #include <string.h>
 
 #include "fold_run.h"
 
 enum {
     SKEWED_PAIRS = TNI_FOLD_LEVELS * TNI_FOLD_WORDS, /* states of the sequence */
-    SKEWED_LEAST = 128,                              /* columns, or panels are as good */
-    SKEWED_WORDS =
-        6 /* of a column besides its blocks: accumulator, three parts, four numbers */
+    /* columns: in narrower strips panels are as good; not measured finely */
+    SKEWED_LEAST = 128,
+    /* words of a column besides its blocks: an accumulator, three parts, four numbers of 32 bits */
+    SKEWED_WORDS = 6
 };
 
 typedef struct skewed {
     const tni_fold *f;
     const char *x;
-    int64_t first, w, each; /* columns, blocks that begin in one at most */
-    int64_t origin, last;   /* first row, row behind all blocks */
-    tni_word *made;         /* block h of column c is made[h * w + c], for each waiting lane */
-    double *acc;            /* of column c */
-    tni_word *part;         /* of unfinished tiles */
+    int64_t first, w, each; /* columns; blocks that begin in one, at most */
+    int64_t origin, last;   /* first row; row behind the last block */
+    tni_word *made;         /* of each waiting lane: block h of column c is made[h * w + c] */
+    double *acc;            /* accumulators of columns */
+    tni_word *part;         /* sums of unfinished tiles (skewed.inc) */
     int32_t *begin;         /* row where the first block of a column begins */
-    int32_t *phase;         /* rows of a tile that came before the first row of a slot */
+    int32_t *phase;         /* rows of a tile before the first row of a slot */
     int32_t *order;         /* columns by the window in which their blocks end */
     int32_t *tile;          /* number of the tile that ends in the first window */
-    int64_t
-        ends[TNI_LANES + 1]; /* where those of each window, modulo sixteen, begin in order */
+    /* where in order the columns of each window, modulo sixteen, begin */
+    int64_t ends[TNI_LANES + 1];
 } skewed;
 
 static int64_t skewed_rows(const tni_fold *f)
@@ -44,7 +46,7 @@ static int64_t skewed_begin(const skewed *s, int64_t c)
     return tni_fold_before(s->f, q) * TNI_TREE_BLOCK - q * skewed_rows(s->f);
 }
 
-/* The kernel of its elements, or NULL. */
+/* The kernel for f, or NULL. */
 static void (*skewed_kernel(const tni_fold *f))(double *, void *, const char *const *,
                                                 const char *const *, const int32_t *, int64_t)
 {
@@ -71,7 +73,8 @@ int64_t tni_fold_skewed_strip(const tni_fold *f)
     return skewed_kernel(f) && w >= SKEWED_LEAST ? w : 0;
 }
 
-/* Where row number j of the columns is; those behind the last one are not looked at. */
+/* The address of row j, or of the last row: what is read of rows behind the last block is
+ * unused. */
 static const char *skewed_row(const skewed *s, int64_t j)
 {
     const tni_fold *f = s->f;
@@ -79,7 +82,7 @@ static const char *skewed_row(const skewed *s, int64_t j)
     return s->x + at / rows * f->width + at % rows * f->fold[f->nfold - 1].src[0];
 }
 
-/* Make ready for the rows of a slot: phases, and in which window each column ends its blocks. */
+/* Prepare for the rows of a slot: phases, and the window in which blocks of each column end. */
 static void skewed_seek(skewed *s, int64_t slot)
 {
     int64_t many[TNI_LANES] = {0};
@@ -100,7 +103,7 @@ static void skewed_seek(skewed *s, int64_t slot)
     memset(s->part, 0, (size_t)(3 * s->w) * sizeof *s->part);
 }
 
-/* Blocks that end with the tiles of a window; the next ones begin with nothing. */
+/* Store the blocks that end with the tiles of a window, and clear their accumulators. */
 static void skewed_end_blocks(const skewed *s, tni_word *made, int64_t window)
 {
     const int64_t e = window % TNI_LANES;
@@ -117,7 +120,7 @@ static void skewed_slot(skewed *s, tni_word *made, int64_t slot)
     const int64_t windows = tni_ceil_div(s->last - s->origin, TNI_TILE);
     const char *rows[2][TNI_TILE_ROWS];
     skewed_seek(s, slot);
-    for (int64_t v = 0; v <= windows; v++) { /* the rows of a window are found one before */
+    for (int64_t v = 0; v <= windows; v++) { /* rows are looked up one window ahead */
         for (int i = 0; i < TNI_TILE_ROWS; i++)
             rows[v & 1][i] = skewed_row(s, s->origin + slot + v * TNI_TILE + i * TNI_LANES);
         if (v == 0)
@@ -147,6 +150,7 @@ void tni_fold_skewed(const tni_fold *f, tni_fold_pairs *pairs, const char *x, in
                      int64_t w, tni_fold_scratch *scratch)
 {
     skewed s = {.f = f, .x = x, .first = first, .w = w, .each = skewed_each(f)};
+    ASSERT(w % TNI_SKEWED == 0 && w <= tni_fold_skewed_strip(f));
     s.origin = INT64_MAX;
     s.made = scratch->space + SKEWED_PAIRS;
     s.acc = &s.made[TNI_FOLD_DEEP * s.each * w].f;

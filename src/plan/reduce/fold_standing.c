@@ -1,8 +1,8 @@
-/* fold_standing.c - a long sequence whose blocks stand side by side.
+/* fold_standing.c - the way "standing blocks": a long sequence down columns of memory whose
+ * length is a multiple of a block, so that blocks begin in the same rows.
  *
- * The sequence runs down columns of memory whose length is a multiple of a block: the blocks of
- * a strip of columns are reduced a row at a time, and then meet in the order of the
- * sequence. */
+ * The blocks of a strip of columns are reduced row by row; their states are then merged in
+ * the order of the sequence. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -28,13 +28,14 @@ int64_t tni_fold_standing_strip(const tni_fold *f)
     return w / 16 * 16;
 }
 
-/* w columns from column first on: their blocks into made, then into the pairs in order. */
+/* Reduce the blocks of w columns, from column `first` on, and add them to the pairs in order. */
 static void strip(standing *s, int64_t first, int64_t w)
 {
     const tni_fold *f = s->f;
     const int words = f->class->words;
     tni_word *made = s->scratch->space + STANDING_PAIRS;
     const int64_t acc = STANDING_PAIRS + s->each * words * w - TNI_FOLD_STACK;
+    ASSERT(STANDING_PAIRS + (s->each * words + f->class->acc) * w <= TNI_FOLD_SPACE);
     for (int64_t h = 0; h < s->each; h++) {
         const tni_fold_columns c = {
             .x = s->x + first * f->fold[0].src[0] + h * TNI_TREE_BLOCK * f->fold[1].src[0],
@@ -53,7 +54,7 @@ static void strip(standing *s, int64_t first, int64_t w)
             tni_word *state = s->pairs->state + s->pairs->depth * words;
             for (int k = 0; k < words; k++)
                 state[k] = made[(h * words + k) * w + j];
-            if (f->class == &tni_fold_arg) /* numbered in the column */
+            if (f->class == &tni_fold_arg) /* indices count from the top of the column */
                 state[1].i += (first + j) * f->fold[1].n;
             tni_fold_push(f, s->pairs, 1);
         }

@@ -1,5 +1,5 @@
-/* fold_store.c - results of reductions, many at a time: converted by the kernels of casts, then
- * stored where dst has them. */
+/* fold_store.c - storing results of reductions, many at a time: cast kernels convert them, copy
+ * kernels write them to dst. */
 #include <string.h>
 
 #include "plan/plan.h"

@@ -1,6 +1,6 @@
 /* fold_terms.c - elements of any dtype as terms of f32 or f64.
  *
- * Narrow floats are read as f32, integers as f64; then comes what the reduction adds of them. */
+ * Narrow floats are read as f32, integers as f64; terms are computed from these. */
 #include <math.h>
 
 #include "plan/plan.h"
@@ -35,7 +35,7 @@ static void complex_terms(const tni_fold *f, const char *x, int64_t n, char *d)
         powers(d, n, f->param);
 }
 
-/* |x|^p, made of |x| as f64. */
+/* |x|^p in f64. */
 static void power_terms(const tni_fold *f, const char *x, int64_t n, char *d)
 {
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
@@ -45,7 +45,7 @@ static void power_terms(const tni_fold *f, const char *x, int64_t n, char *d)
     powers(d, n, f->param);
 }
 
-/* Products of NaN leave 1 behind. */
+/* NaN becomes the neutral element: -0 in sums, 1 in products. */
 static int64_t number_terms(const tni_fold *f, const char *x, int64_t n, char *d)
 {
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;

@@ -1,7 +1,7 @@
-/* fold_tree.c - sums and products of floats: the tree over blocks, by sequences and by columns.
+/* fold_tree.c - sums and products of floats: the tree over blocks, for sequences and for columns.
  *
- * A state is the sum of a run of blocks, and where NaN is left out of a mean, how many elements
- * are numbers. */
+ * A state is the sum of a run of blocks and, for means without NaN, the number of elements that are
+ * no NaN. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool direct(const tni_fold *f)
                                  (f->wide && f->term == TNI_TERM_WIDEN && f->elem == TN_F64));
 }
 
-/* Whether sums of 16-bit floats are read as they are; which: 0 f16, 1 bf16. */
+/* Whether a kernel sums 16-bit floats without conversion to f32; which: 0 f16, 1 bf16. */
 static bool direct16(const tni_fold *f, int *which)
 {
     *which = f->src == TN_BF16;
@@ -61,7 +61,7 @@ static void tree_sequence(const tni_fold *f, tni_word *out, const tni_fold_seque
 
 /* ---- columns ---- */
 
-/* acc[c] takes the tile of eight rows, w columns of it. */
+/* Add eight rows of w columns to acc. */
 static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, int64_t w,
                      bool first, tni_fold_scratch *scratch, int64_t *tally)
 {
@@ -93,7 +93,7 @@ static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, in
             const char *x = row[i] + c * f->width;
             int64_t numbers;
             char *d = scratch->u.columns.terms[i];
-            /* elements of f32 may be terms themselves: they need rows of their own */
+            /* where elements are the terms, each row needs a buffer of its own */
             char *elems = f->term == TNI_TERM_SAME ? d : scratch->u.columns.elems;
             made[i] = tni_fold_terms(f, &x, m, elems, NULL, d, &numbers);
             if (tally) {
@@ -106,7 +106,7 @@ static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, in
     }
 }
 
-/* Up to sixteen rows: each is a lane by itself. */
+/* Up to sixteen rows: each is a lane of its own. */
 static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
 {
     const tni_cast widen = tni_cast_chain(f->isa, f->src, TN_F64);
@@ -119,7 +119,7 @@ static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
     }
 }
 
-/* Lane number j is at top, those that wait for it before: where the next one is made. */
+/* Merge lane number j, at top, with the lanes waiting before it: the place of the next lane. */
 static double *lane_made(const tni_fold *f, double *top, int64_t w, int64_t j)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
@@ -130,15 +130,16 @@ static double *lane_made(const tni_fold *f, double *top, int64_t w, int64_t j)
     return top + w;
 }
 
-static void add_tiles(const tni_fold *f, double *acc, const tni_fold_columns *c, bool apart,
-                      tni_fold_scratch *scratch, int64_t *tally)
+static void add_tiles(const tni_fold *f, double *acc, const tni_fold_columns *c,
+                      bool lane_by_lane, tni_fold_scratch *scratch, int64_t *tally)
 {
     const int64_t w = c->w;
     double *top = acc;
     tni_fold_tiles g;
-    tni_fold_begin_tiles(&g, f, c, apart, tally != NULL, scratch->u.columns.absent.bytes);
+    tni_fold_begin_tiles(&g, f, c, lane_by_lane, tally != NULL,
+                         scratch->u.columns.absent.bytes);
     while (tni_fold_next_tile(&g)) {
-        double *to = apart ? top : acc + g.now.lane * w;
+        double *to = lane_by_lane ? top : acc + g.now.lane * w;
         add_rows(f, to, &g, g.lanes * w, c->begun + g.now.tile == 0, scratch, tally);
         if (tni_fold_lane_ends(&g))
             top = lane_made(f, top, w, g.now.lane);
@@ -154,15 +155,15 @@ static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_column
     int64_t *tally = counted(f) ? &out[w].i : NULL;
     if (tally)
         memset(tally, 0, (size_t)w * sizeof *tally);
-    const bool apart = tni_fold_lanes_apart(f, c, 1);
-    if (c->begun + c->n <= TNI_LANES && !c->more && !apart && direct(f))
+    const bool lane_by_lane = tni_fold_lane_by_lane(f, c, 1);
+    if (c->begun + c->n <= TNI_LANES && !c->more && !lane_by_lane && direct(f))
         few_rows(f, c, acc);
     else
-        add_tiles(f, acc, c, apart, scratch, tally);
+        add_tiles(f, acc, c, lane_by_lane, scratch, tally);
     if (c->more)
         return;
     const int lanes = c->begun + c->n < TNI_LANES ? (int)c->n : TNI_LANES;
-    if (!apart)
+    if (!lane_by_lane)
         (f->product ? k->lanes_prod : k->lanes_sum)(acc, w, lanes);
     memcpy(out, acc, (size_t)w * sizeof *acc);
 }
@@ -183,21 +184,18 @@ static void tree_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
 }
 
 static void tree_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                        int64_t w)
+                        int64_t w, int64_t n)
 {
     const double zero = f->product ? -0.0 : 0.0; /* a sum that is -0 becomes +0 */
     const double by = f->mean ? (double)f->count : 1, p = f->param;
     const bool norm = f->op == TN_REDUCE_NORM;
-    for (int64_t at = 0; at < w; at += TNI_FOLD_STORED, s += TNI_FOLD_STORED) {
-        const int64_t m = tni_fold_some(w, at);
-        double y[TNI_FOLD_STORED];
-        tni_kernels_of(f->isa)->tree->results(y, &s->f, m, zero, by,
-                                              counted(f) ? &s[w].i : NULL, norm && p == 2);
-        if (norm && p != 0 && p != 1 && p != 2)
-            for (int64_t c = 0; c < m; c++)
-                y[c] = pow(y[c], 1 / p);
-        tni_fold_store(f, TN_F64, dst + at * step, step, (const char *)y, m);
-    }
+    double y[TNI_FOLD_STORED];
+    tni_kernels_of(f->isa)->tree->results(y, &s->f, n, zero, by, counted(f) ? &s[w].i : NULL,
+                                          norm && p == 2);
+    if (norm && p != 0 && p != 1 && p != 2)
+        for (int64_t c = 0; c < n; c++)
+            y[c] = pow(y[c], 1 / p);
+    tni_fold_store(f, TN_F64, dst, step, (const char *)y, n);
 }
 
 const tni_fold_class tni_fold_tree = {

@@ -1,20 +1,39 @@
-/* fold_ways.c - how a reduction walks memory: the first way that can be taken is. */
+/* fold_ways.c - how a reduction walks memory: the first way that applies is taken.
+ *
+ *   way              file             what is reduced, and how
+ *   columns          fold_columns.c   src is dense along results: a strip of them at once, row by row
+ *   transpose        fold_packed.c    short sequences: many transposed into a buffer, then as columns
+ *   standing blocks  fold_standing.c  a long sequence down columns of whole blocks: the blocks of
+ *                                     neighbouring columns at once, row by row
+ *   panels           fold_panels.c    the same where blocks begin anywhere in a column: some columns
+ *                                     transposed into a buffer, each reduced there
+ *                    fold_skewed.c    sums of floats of that shape: row by row without a buffer
+ *   line             fold_line.c      anything: one sequence after the other, those with a stride
+ *                                     gathered block by block (fold_gather.c)
+ *
+ * "Down columns": the order of the sequence is column-major in memory, as in the sum of a transposed
+ * matrix.  fold_down.c divides the columns of such a sequence over threads.  A block is
+ * TNI_TREE_BLOCK elements of a sequence. */
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
 int64_t tni_fold_levels(const tni_fold *f)
 {
-    int64_t levels = 1;
-    for (int64_t blocks = (f->count - 1) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
-        levels++;
+    const int64_t levels = 1 + tni_fold_height(tni_fold_blocks(f->count));
     return f->class->chains && levels > 2 ? 2 : levels;
 }
 
 enum {
-    SHORT = 16,          /* shorter sequences are transposed into columns; measured on Zen 4 */
-    NARROW = 64,         /* fewer columns than these are joined or transposed */
-    NARROW_FREE = 256,   /* the same without order: accumulators are few */
-    SIDE = 8,            /* fewer columns of one sequence than these are gathered one by one */
+    SHORT = 16, /* shorter sequences are transposed into columns; measured on Zen 4 */
+    /* fewer columns are joined or transposed: a line of bytes, four vectors of f32 with AVX-512;
+     * not measured finely */
+    NARROW = 64,
+    /* the same where order does not matter: 127 columns of bytes gain by it and 300 lose (Zen 4,
+     * "Var of integers, rows of three, narrow rows" in docs/investigations/reductions.md) */
+    NARROW_FREE = 256,
+    /* fewer columns of one sequence are gathered one by one: half a line of f32; not measured
+     * finely */
+    SIDE = 8,
     PACKED_BYTES = 32768 /* as large as the L1 of Zen 4; other sizes were not measured */
 };
 
@@ -26,24 +45,25 @@ static int64_t narrow(const tni_fold *f)
     return in_any_order ? NARROW_FREE : NARROW;
 }
 
-/* As many columns as accumulators and waiting states have space for. */
+/* The number of columns for whose accumulators and waiting states there is space. */
 static int64_t widest_strip(const tni_fold *f)
 {
     const int64_t states = f->class->words * tni_fold_levels(f);
-    const int64_t rows = f->nfold == 1 ? 0 : TNI_TREE_BLOCK; /* addresses behind all */
+    const int64_t rows = f->nfold == 1 ? 0 : TNI_TREE_BLOCK; /* addresses of rows, at the end */
     const int64_t by_acc = (TNI_FOLD_SPACE - TNI_FOLD_STACK - rows) / f->class->acc;
     int64_t w = (TNI_FOLD_SPACE - rows) / (states + f->class->acc),
             most = TNI_FOLD_ROW / f->width;
     w = w < by_acc ? w : by_acc;
-    if (f->joined) /* every lane of every column, in words of its own */
+    if (f->joined) /* every lane of every column has words of its own */
         w = most = narrow(f);
     if (f->class == &tni_fold_ends && most > TNI_FOLD_WIDTH)
         most = TNI_FOLD_WIDTH;
     w = w < most ? w : most;
+    ASSERT(w > 0);
     return w > 16 ? w / 16 * 16 : w;
 }
 
-/* The longest sequences that are added one after the other by a kernel for their very length. */
+/* The longest sequences for which there are kernels of exactly their length. */
 static int64_t longest_few(const tni_fold *f)
 {
     const bool halves = f->src == TN_F16 || f->src == TN_BF16;
@@ -60,7 +80,7 @@ static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
            map->src[0] == f->count * f->width;
 }
 
-/* Buffer and states, which stay in the L1 with what is read. */
+/* Columns of a strip whose buffer and states stay in the L1. */
 static int64_t packed_strip(const tni_fold *f)
 {
     const int64_t each = f->count * f->width + (int64_t)sizeof(tni_word) * f->class->words;
@@ -71,8 +91,8 @@ static int64_t packed_strip(const tni_fold *f)
     return w > 64 ? w / 64 * 64 : w > 16 ? w / 16 * 16 : w;
 }
 
-/* Whether sequences of this length are transposed; those of order-free classes have kernels for
- * columns of a buffer. */
+/* Whether sequences of this length are transposed; classes that are free of order have kernels for
+ * the columns of a buffer. */
 static bool short_sequences(const tni_fold *f)
 {
     const bool side =
@@ -97,7 +117,7 @@ static bool blocks_stand(const tni_fold *f)
 
 /* ---- the ways ---- */
 
-/* The innermost map axis, and whether many results can be made side by side along it. */
+/* The innermost map axis, or NULL where results cannot be reduced side by side along it. */
 static const tni_fold_axis *side_by_side(const tni_fold *f)
 {
     const bool many = f->class->columns && f->nsrc == 1 && f->nmap && f->count > 0;
@@ -119,6 +139,13 @@ static bool plan_columns(tni_fold *f)
     return true;
 }
 
+/* Short dense rows, some at a time. */
+static bool plan_short(tni_fold *f)
+{
+    f->why = "rows are short and dense: vectors of some of them meet";
+    return tni_fold_short_rows(f);
+}
+
 /* Short sequences, transposed into columns. */
 static bool plan_packed(tni_fold *f)
 {
@@ -128,6 +155,15 @@ static bool plan_packed(tni_fold *f)
     f->strip = packed_strip(f);
     f->why = "short sequences are transposed";
     return true;
+}
+
+/* The index of the largest element of one long sequence. */
+static bool plan_across(tni_fold *f)
+{
+    enum { LEAST = 512 }; /* bytes of a row, eight lines: worth a call; not measured finely */
+    f->why = "an index follows from a place in memory";
+    return f->class == &tni_fold_arg && runs_down(f) &&
+           f->fold[f->nfold - 2].n * f->width >= LEAST;
 }
 
 /* Blocks of one long sequence. */
@@ -143,7 +179,7 @@ static bool plan_panels(tni_fold *f)
     if (!runs_down(f) || f->fold[f->nfold - 1].n <= TNI_TREE_BLOCK)
         return false;
     f->why = "columns of the sequence are transposed, some at a time";
-    /* tiles of a column are rows of sixteen */
+    /* classes that can take a column tile by tile */
     f->joined = f->class == &tni_fold_tree || f->class == &tni_fold_exact_moments ||
                 (f->class == &tni_fold_moments && !f->skip);
     return true;
@@ -159,7 +195,9 @@ static bool plan_line(tni_fold *f)
 
 static const tni_fold_way ways[] = {
     {"columns", plan_columns, tni_fold_run_columns, NULL},
+    {"short rows", plan_short, tni_fold_run_short, NULL},
     {"transpose", plan_packed, tni_fold_run_packed, NULL},
+    {"across", plan_across, tni_fold_run_down, tni_fold_across_run},
     {"standing blocks", plan_standing, tni_fold_run_down, tni_fold_standing_run},
     {"panels", plan_panels, tni_fold_run_down, tni_fold_panels_run},
     {"line", plan_line, tni_fold_run_lines, NULL},
@@ -176,7 +214,7 @@ void tni_fold_choose(tni_fold *f)
 
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
 {
-    static const char nothing[16]; /* the address of a source without elements: never read */
+    static const char nothing[16]; /* stands for a source without elements; never read */
     const char *src[TNI_FOLD_SOURCES] = {NULL};
     if (f->outputs == 0)
         return;

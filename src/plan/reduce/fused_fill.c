@@ -1,5 +1,5 @@
-/* fused_fill.c - the values of fused reductions: sources made dense, and the program run on them,
- * strip by strip. */
+/* fused_fill.c - the values of fused reductions: sources are made dense and the program runs on
+ * them, strip by strip. */
 #include "fused_run.h"
 #include "runtime/runtime.h"
 
@@ -10,8 +10,8 @@ void tni_fused_seek(tni_fused_part *p, int64_t at)
     p->at = at;
 }
 
-/* n elements further. */
-static void go_on(tni_fused_part *p, int64_t n)
+/* Advance by n elements. */
+static void advance(tni_fused_part *p, int64_t n)
 {
     tni_walk *w = &p->walk;
     const int last = w->ndim - 1;
@@ -23,11 +23,11 @@ static void go_on(tni_fused_part *p, int64_t n)
     }
 }
 
-/* Where the next n elements of source k are, dense. */
+/* The next n elements of source k as dense memory. */
 static const char *fused_take(const tni_fused_part *p, int k, int64_t n, char *buffer)
 {
     const tni_fused *u = p->j->u;
-    if (u->still >> k & 1 || u->dense[k] - p->at % u->dense[k] >= n)
+    if (u->broadcast >> k & 1 || u->dense[k] - p->at % u->dense[k] >= n)
         return p->j->at[k] + p->walk.offset[k + 1];
     tni_walk_gather(buffer, p->j->at[k], &p->walk, k + 1, n, u->src_width[k], tni_isa_level());
     return buffer;
@@ -48,6 +48,6 @@ void tni_fused_fill(tni_fused_part *p, int64_t from, int64_t n)
             out[r] = p->values + u->value[r] * u->capacity + (from + i) * u->width[r];
         tni_strips_run_dense(&u->inside, p->arena, p->first, out, src, m);
         p->first = false;
-        go_on(p, m);
+        advance(p, m);
     }
 }

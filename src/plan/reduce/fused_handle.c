@@ -1,14 +1,14 @@
-/* fused_handle.c - fused reductions as a public plan, and results that are repeated over dst. */
+/* fused_handle.c - fused reductions as a public plan, and broadcasting of results over dst. */
 #include <string.h>
 
 #include "plan/plan.h"
 
-void tni_fused_spread(const tn_tensor *dst, char *data, int ndim, const int64_t *shape)
+void tni_fused_broadcast(const tn_tensor *dst, char *data, int ndim, const int64_t *shape)
 {
     const int more = dst->ndim - ndim;
     tn_tensor to = *dst, from;
     to.data = data;
-    for (int i = 0; i < dst->ndim; i++) /* index 0 of what is repeated, at first */
+    for (int i = 0; i < dst->ndim; i++) /* at first, index 0 of the axes to fill */
         to.shape[i] = i < more ? 1 : shape[i - more];
     for (int i = 0; i < dst->ndim; i++) {
         const int64_t n = dst->shape[i];
@@ -41,7 +41,7 @@ static void fused_plan_run(const tn_plan *plan, char *dst, const char *const *sr
     if (p->fused.outputs == 0)
         return;
     tni_fused_run(&p->fused, dst, srcs);
-    tni_fused_spread(&plan->ts[0], dst, p->ndim, p->shape);
+    tni_fused_broadcast(&plan->ts[0], dst, p->ndim, p->shape);
 }
 
 static void fused_plan_facts(const tn_plan *plan, tn_facts *f)

@@ -1,12 +1,14 @@
-/* fused_plan.c - how the values of fused reductions are walked, and what is chosen for it. */
+/* fused_plan.c - planning fused reductions: the order of the nest, buffers, strips and batches. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "fold_run.h"
 
 enum {
-    GATHER = 32 * 1024, /* bytes of sources that are made dense for one strip: a half of L1 */
-    ROWS = 64 * 1024,   /* bytes of a tile of rows in columns: it stays in a part of L2 */
-    NARROW = 16         /* fewer columns are not worth a strip */
+    /* bytes of a tile of rows in columns: half of the buffer of values, a part of any L2; not
+     * measured finely */
+    ROWS = TNI_FUSED_BYTES / 2,
+    /* fewer columns are not worth a strip: a line of f32; not measured finely */
+    NARROW = 16
 };
 
 /* How many sources walk an axis densely. */
@@ -18,8 +20,9 @@ static int dense_sources(const tni_fused *u, const tni_axis *a)
     return n;
 }
 
-/* Sequences side by side: the last map axis is denser than the last fold axis. */
-static bool stands(const tni_fused *u)
+/* Whether sequences are reduced side by side: the last map axis is denser than the last fold
+ * axis. */
+static bool side_by_side(const tni_fused *u)
 {
     const int nmap = u->nest.ndim - u->nfold;
     if (nmap == 0 || u->nfold == 0 || u->nest.axis[nmap - 1].n < NARROW)
@@ -31,7 +34,7 @@ static bool stands(const tni_fused *u)
            dense_sources(u, &u->nest.axis[u->nest.ndim - 1]);
 }
 
-/* Elements that follow each other in memory in the order of the nest. */
+/* Elements of source k that are dense in the order of the nest. */
 static int64_t dense_run(const tni_fused *u, int k)
 {
     int64_t n = 1;
@@ -43,27 +46,19 @@ static int64_t dense_run(const tni_fused *u, int k)
     return n;
 }
 
-static int levels_of(int64_t count)
-{
-    int levels = 2;
-    for (int64_t blocks = (count - 1) / TNI_TREE_BLOCK + 1; blocks > 1; blocks /= 2)
-        levels++;
-    return levels;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-/* Columns of a strip: accumulators, waiting states and the tile of rows have space. */
+/* Columns of a strip: the number for which accumulators, waiting states and a tile of rows fit. */
 static int64_t widest_strip(const tni_fused *u, int64_t bytes)
 {
+    const int levels = 2 + tni_fold_height(tni_fold_blocks(u->count)); /* with a new state */
     int64_t w = least(TNI_FUSED_BATCH, ROWS / (TNI_TILE * bytes));
     w = least(w, TNI_FOLD_WIDTH / (2 * (u->nterm + 1)));
     for (int t = 0; t < u->nterm; t++)
-        w = least(w, TNI_FOLD_STACK / u->nterm /
-                         (2 * u->fold[t].class->words * levels_of(u->count)));
+        w = least(w, TNI_FOLD_STACK / u->nterm / (2 * u->fold[t].class->words * levels));
     return w > 16 ? w / 16 * 16 : w > 1 ? w : 1;
 }
 
@@ -80,11 +75,14 @@ static void plan_terms(tni_fused *u, int nterm, const tni_fused_term *term)
         dst.stride[0] = 0;
         tni_fold_plan(&u->fold[t], term[t].op, NULL, &dst, &src, 1);
         u->fold[t].joined = false;
+        /* where order matters, tiles of columns keep a word for each lane and no more */
+        ASSERT(!u->fold[t].class->ordered || !u->fold[t].class->columns ||
+               u->fold[t].class == &tni_fold_tree);
     }
 }
 
-/* The last map axis goes behind the fold axes. */
-static void turn_axes(tni_nest *nest, int nfold)
+/* The last map axis becomes the innermost one, inside the fold axes. */
+static void move_map_axis_innermost(tni_nest *nest, int nfold)
 {
     const int at = nest->ndim - nfold - 1;
     const tni_axis map = nest->axis[at];
@@ -92,13 +90,66 @@ static void turn_axes(tni_nest *nest, int nfold)
     nest->axis[nest->ndim - 1] = map;
 }
 
+/* Widths of the sources and which of them are broadcast, then the order of the nest: bytes of an
+ * element of all sources. */
+static int64_t plan_sources(tni_fused *u, tn_dtype *dtype, int nsrc, const tn_tensor *const *ts)
+{
+    int64_t each = 0;
+    u->nfold = 0;
+    u->broadcast = 0;
+    for (int i = 0; i < u->nest.ndim; i++)
+        u->nfold += u->nest.axis[i].role == TNI_FOLD;
+    for (int k = 0; k < nsrc; k++) {
+        bool broadcast = true;
+        dtype[k] = ts[k + 1]->dtype;
+        u->src_width[k] = (int8_t)tni_width(dtype[k]);
+        for (int i = 0; i < u->nest.ndim; i++)
+            broadcast &= u->nest.axis[i].step[k + 1] == 0;
+        u->broadcast |= (uint32_t)broadcast << k;
+        each += tni_width(dtype[k]);
+    }
+    u->bytes = tni_mul_saturated(tni_mul_saturated(u->outputs, u->count ? u->count : 1), each);
+    u->columns = u->count > 0 && side_by_side(u);
+    if (u->columns)
+        move_map_axis_innermost(&u->nest, u->nfold);
+    for (int k = 0; k < nsrc; k++)
+        u->dense[k] = dense_run(u, k);
+    return each;
+}
+
+/* Where each value is in the buffer: bytes of an element of all values. */
+static int64_t plan_values(tni_fused *u, int nvalue)
+{
+    int64_t bytes = 0;
+    u->nvalue = nvalue;
+    for (int r = 0; r < nvalue; r++) {
+        for (int t = 0; t < u->nterm; t++)
+            if (u->term[t].value == r)
+                u->width[r] = (int8_t)tni_width(u->term[t].dtype);
+        u->value[r] = bytes;
+        bytes += u->width[r];
+    }
+    ASSERT(bytes * TNI_TREE_BLOCK <= TNI_FUSED_BYTES);
+    return bytes;
+}
+
+/* Sequences of a batch: their values fit a block, their states the stack. */
+static int64_t widest_batch(const tni_fused *u)
+{
+    int64_t w = u->count > 0 ? TNI_TREE_BLOCK / u->count : TNI_FOLD_BATCH;
+    w = least(w > 1 ? w : 1, TNI_FOLD_BATCH);
+    for (int t = 0; t < u->nterm; t++)
+        w = least(w, TNI_FOLD_STACK / u->nterm / (4 * u->fold[t].class->words));
+    return w;
+}
+
 void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
                     const tni_program *around, int nterm, const tni_fused_term *term,
                     const tn_tensor *const *ts, uint64_t folded)
 {
-    const int nsrc = values->nsrc;
     tn_dtype dtype[TNI_MAX_SOURCES], given[TNI_MAX_RESULTS];
-    tni_nest_build(&u->nest, nsrc + 1, ts, &(tni_nest_rules){.fold = folded, .lead = 1});
+    tni_nest_build(&u->nest, values->nsrc + 1, ts,
+                   &(tni_nest_rules){.fold = folded, .lead = 1});
     u->dtype = ts[0]->dtype;
     u->instr = instr;
     u->outputs = u->count = 1;
@@ -110,51 +161,21 @@ void tni_fused_plan(tni_fused *u, tni_instr *instr, const tni_program *values,
     u->inside.ninstr = u->around.ninstr = 0;
     if (u->outputs == 0)
         return;
-    u->nfold = 0;
-    u->still = 0;
-    for (int i = 0; i < u->nest.ndim; i++)
-        u->nfold += u->nest.axis[i].role == TNI_FOLD;
-    int64_t each = 0;
-    for (int k = 0; k < nsrc; k++) {
-        bool still = true;
-        dtype[k] = ts[k + 1]->dtype;
-        u->src_width[k] = (int8_t)tni_width(dtype[k]);
-        for (int i = 0; i < u->nest.ndim; i++)
-            still &= u->nest.axis[i].step[k + 1] == 0;
-        u->still |= (uint32_t)still << k;
-        each += tni_width(dtype[k]);
-    }
-    u->bytes = tni_mul_saturated(tni_mul_saturated(u->outputs, u->count ? u->count : 1), each);
-    u->columns = u->count > 0 && stands(u);
-    if (u->columns)
-        turn_axes(&u->nest, u->nfold);
-    for (int k = 0; k < nsrc; k++)
-        u->dense[k] = dense_run(u, k);
-    u->nvalue = values->nvalue;
-    int64_t bytes = 0;
-    for (int r = 0; r < u->nvalue; r++) {
-        for (int t = 0; t < nterm; t++)
-            if (term[t].value == r)
-                u->width[r] = (int8_t)tni_width(term[t].dtype);
-        u->value[r] = bytes;
-        bytes += u->width[r];
-    }
-    ASSERT(bytes * TNI_TREE_BLOCK <= TNI_FUSED_BYTES);
-    u->piece =
-        least(tni_strips_plan_dense(&u->inside, instr, values, dtype, u->still), GATHER / each);
+    const int64_t each = plan_sources(u, dtype, values->nsrc, ts),
+                  bytes = plan_values(u, values->nvalue);
+    u->piece = least(tni_strips_plan_dense(&u->inside, instr, values, dtype, u->broadcast),
+                     TNI_FUSED_GATHER / each);
     u->inside.prefetch = u->bytes >= TNI_PREFETCH_LEAST;
     for (int t = 0; t < nterm; t++)
         given[t] = term[t].gives;
     u->last =
         least(tni_strips_plan_dense(&u->around, instr + u->inside.ninstr, around, given, 0),
               TNI_FUSED_BATCH);
-    int64_t fits = u->count > 0 ? TNI_TREE_BLOCK / u->count : TNI_FOLD_BATCH;
-    fits = least(fits > 1 ? fits : 1, TNI_FOLD_BATCH);
-    for (int t = 0; t < nterm; t++)
-        fits = least(fits, TNI_FOLD_STACK / nterm / (4 * u->fold[t].class->words));
-    u->strip =
-        u->columns ? least(widest_strip(u, bytes), u->nest.axis[u->nest.ndim - 1].n) : fits;
+    u->strip = u->columns ? least(widest_strip(u, bytes), u->nest.axis[u->nest.ndim - 1].n)
+                          : widest_batch(u);
     u->capacity = u->columns ? TNI_TILE * u->strip : TNI_TREE_BLOCK;
+    ASSERT(u->strip > 0 && u->strip <= TNI_FUSED_BATCH);
+    ASSERT(u->capacity * bytes <= TNI_FUSED_BYTES);
 }
 
 void tni_fused_facts(const tni_fused *u, tn_facts *f)

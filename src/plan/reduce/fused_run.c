@@ -1,14 +1,14 @@
 /* fused_run.c - running fused reductions: values into a buffer, the buffer into states,
  * results into dst.
  *
- * Threads take results, or where there are few, runs of blocks that are aligned to a power of
- * two, as in fold_run.c. */
+ * Threads take results, or where there are few, runs of blocks aligned to a power of two, as in
+ * fold_line.c. */
 #include <string.h>
 
 #include "fused_run.h"
 #include "runtime/runtime.h"
 
-enum { RESULTS = 8192 }; /* words of states of runs */
+enum { RESULTS = 8192 }; /* words of states of runs: 64 KiB of stack; not measured finely */
 
 typedef tni_fused_job job;
 typedef tni_fused_part part;
@@ -25,8 +25,10 @@ static int parts_of(const tni_fused *u, int t)
 
 static tni_word *next_state(part *p, int t)
 {
-    const int words = p->j->u->fold[t].class->words;
-    return p->pairs[t].state + p->pairs[t].depth * words * p->w * parts_of(p->j->u, t);
+    const tni_fused *u = p->j->u;
+    const int64_t each = u->fold[t].class->words * p->w * parts_of(u, t);
+    ASSERT((p->pairs[t].depth + 1) * each <= TNI_FOLD_STACK / u->nterm);
+    return p->pairs[t].state + p->pairs[t].depth * each;
 }
 
 static void fused_begin(part *p)
@@ -37,7 +39,7 @@ static void fused_begin(part *p)
             (tni_fold_pairs){.state = p->scratch->stack + TNI_FOLD_STACK / u->nterm * t};
 }
 
-/* A block of n elements of each of p->w sequences becomes a state of every term. */
+/* Reduce a block of n elements of each of p->w sequences to a state of every term. */
 static void fold_values(part *p, int64_t n, int64_t at)
 {
     const tni_fused *u = p->j->u;
@@ -61,7 +63,7 @@ static void fold_values(part *p, int64_t n, int64_t at)
     }
 }
 
-/* Rows [first, first + n) of the values' tile, of a block of which `begun` rows went before. */
+/* Reduce a tile of n rows of a block; `begun` rows came before, and with `more` others follow. */
 static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
 {
     const tni_fused *u = p->j->u;
@@ -90,8 +92,8 @@ static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
     }
 }
 
-/* The states of elements [first, first + n) of the sequences of an item, in pairs[t].state[0].
- * Sequences begin at element `sequence` of the nest; in columns each column is one. */
+/* Reduce elements [first, first + n) of the p->w sequences of an item, the first of which is number
+ * `sequence`. */
 static void item_sequences(part *p, int64_t sequence, int64_t first, int64_t n)
 {
     fused_begin(p);
@@ -104,6 +106,7 @@ static void item_sequences(part *p, int64_t sequence, int64_t first, int64_t n)
     }
 }
 
+/* The same of the p->w columns from `column` on; `outer` counts all map axes but the innermost. */
 static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, int64_t n)
 {
     const tni_fused *u = p->j->u;
@@ -127,7 +130,7 @@ static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, 
     }
 }
 
-/* Which results item number i has: their first, and in columns where they stand. */
+/* The first result of item i, the number of its results and, in columns, their first column. */
 static int64_t find_item(const tni_fused *u, int64_t i, int64_t *w, int64_t *column)
 {
     if (!u->columns) {
@@ -156,7 +159,7 @@ static void make_states(part *p, int64_t item, int64_t first, int64_t n)
 
 /* ---- results ---- */
 
-/* Elements of dst from result number i on; only map axes count. */
+/* Store n results in dst, from number i on. */
 static void store(const job *j, int64_t i, const char *value, int64_t n)
 {
     const tni_fused *u = j->u;
@@ -187,7 +190,7 @@ static void store(const job *j, int64_t i, const char *value, int64_t n)
     }
 }
 
-/* States of p->w results become elements of dst; states[t] are those of a term. */
+/* Make the results of an item from its states; states[t] are those of term t. */
 static void fused_finish(part *p, int64_t item, tni_word *const *states)
 {
     const tni_fused *u = p->j->u;
@@ -198,8 +201,8 @@ static void fused_finish(part *p, int64_t item, tni_word *const *states)
     for (int t = 0; t < u->nterm; t++) {
         const int parts = parts_of(u, t);
         char *to = p->values + (int64_t)t * TNI_FUSED_BATCH * 16;
-        u->fold[t].class->finish(&u->fold[t], to, tni_width(u->term[t].gives) / parts,
-                                 states[t], w * parts);
+        tni_fold_results(&u->fold[t], to, tni_width(u->term[t].gives) / parts, states[t],
+                         w * parts);
         from[t] = to;
     }
     for (int64_t i = 0; i < w; i += u->last) {
@@ -210,14 +213,14 @@ static void fused_finish(part *p, int64_t item, tni_word *const *states)
         tni_strips_run_dense(&u->around, p->arena, true, &out, src, m);
         store(p->j, result + i, out, m);
     }
-    p->first = true; /* the arena is that of the values, too */
+    p->first = true; /* both programs use the arena */
 }
 
 /* ---- parts ---- */
 
 typedef struct space {
     _Alignas(64) char arena[TNI_ARENA];
-    _Alignas(64) char gather[32 * 1024];
+    _Alignas(64) char gather[TNI_FUSED_GATHER];
     _Alignas(64) char values[TNI_FUSED_BYTES];
     tni_fold_scratch scratch;
 } space;
@@ -249,7 +252,7 @@ static void items_part(void *arg, int number)
     }
 }
 
-/* Words of the states of a run, term by term; where those of term t begin. */
+/* Words of the states of a run of w sequences, of terms before `to`. */
 static int64_t words_of(const tni_fused *u, int64_t w, int to)
 {
     int64_t words = 0;
@@ -295,7 +298,7 @@ static void finish_part(void *arg, int number)
     fused_finish(&p, j->item, states);
 }
 
-/* Few results, long sequences: each is cut into runs of blocks. */
+/* For few results of long sequences: each is cut into runs of blocks. */
 static void run_by_runs(job *j, int64_t most)
 {
     const tni_fused *u = j->u;
@@ -303,6 +306,7 @@ static void run_by_runs(job *j, int64_t most)
     j->results = results;
     j->run = tni_fold_cut(u->count, most);
     j->runs = tni_ceil_div(u->count, j->run);
+    ASSERT(j->runs * words_of(u, u->strip, u->nterm) <= RESULTS);
     j->parts = tni_plan_parts(u->bytes / j->items, j->runs);
     for (j->item = 0; j->item < j->items; j->item++) {
         tni_parallel(j->parts, runs_part, j);
@@ -312,7 +316,7 @@ static void run_by_runs(job *j, int64_t most)
 
 void tni_fused_run(const tni_fused *u, char *dst, const char *const *srcs)
 {
-    static const char nothing[16]; /* the address of a source without elements: never read */
+    static const char nothing[16]; /* stands for a source without elements; never read */
     if (u->outputs == 0)
         return;
     job j = {.u = u, .dst = dst + u->nest.shift[0]};

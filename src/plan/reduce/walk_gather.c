@@ -1,7 +1,7 @@
 /* walk_gather.c - elements in the order of a walk, made dense.
  *
- * Runs of the last loop that follow each other along the loop before it go to one call of a
- * kernel: a tile, or a transpose where they lie side by side. */
+ * Consecutive whole runs of the last loop are copied by one call of a kernel: a tile, or a
+ * transpose where they are side by side in memory. */
 #include "fold_run.h"
 
 void tni_walk_gather(char *d, const char *s, const tni_walk *from, int k, int64_t n,
@@ -16,7 +16,7 @@ void tni_walk_gather(char *d, const char *s, const tni_walk *from, int k, int64_
     while (n > 0) {
         int64_t m = tni_walk_left(&w), rows = 1;
         m = m < n ? m : n;
-        if (m == in->n && out) { /* whole runs, as many as follow each other */
+        if (m == in->n && out) { /* as many whole runs as the loop before has left */
             const int64_t follow = out->n - w.at[last - 1];
             rows = n / m < follow ? n / m : follow;
         }

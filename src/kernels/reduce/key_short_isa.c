@@ -1,0 +1,124 @@
+/* key_short_isa.c - short dense rows, reduced in any order, by vectors of 32 bytes.
+ *
+ * Where rows are shorter than the vectors that read them, these go on into the rows behind; the last
+ * group of rows is read from a copy. */
+#include "key_short.h"
+
+#include <string.h>
+
+#include "kernels/simd/nontemporal.h"
+#include "kernels/table.h"
+
+#if defined(__AVX2__)
+
+#define JOIN_KEY_(a, b) a##b
+#define JOIN_KEY(a, b)  JOIN_KEY_(a, b)
+
+/* Of a group: 32 rows of bytes, or as many bytes of rows of wider elements; and a vector. */
+enum { COPIED = 32 * TNI_SIDE + 32 };
+
+/* The rows of a group, if so many follow that vectors may read on; otherwise a copy. */
+INLINE const char *group_at(char *copy, const char *x, int64_t bytes, int64_t rows,
+                            int64_t count, int64_t unit)
+{
+    const int64_t beyond = bytes < unit ? unit - bytes : 0;
+    if (count * bytes >= rows * bytes + beyond)
+        return x;
+    const int64_t some = count < rows ? count : rows;
+    memcpy(copy, x, (size_t)(some * bytes));
+    memset(copy + some * bytes, 0, (size_t)((rows - some) * bytes + beyond));
+    return copy;
+}
+
+INLINE __m128i load_quarter(const char *x)
+{
+    return _mm_loadl_epi64((const __m128i *)(const void *)x);
+}
+INLINE __m128i load_half(const char *x)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)x);
+}
+
+/* Where the parts of a vector are: from one half to the other, from a quarter to the next. */
+typedef struct apart {
+    int64_t half, quarter;
+} apart;
+
+/* A whole vector, or parts of `unit` bytes each. */
+INLINE __m256i load_parts(const char *x, apart by, int unit)
+{
+    if (unit == 32)
+        return _mm256_loadu_si256((const __m256i *)(const void *)x);
+    if (unit == 16)
+        return _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(x)),
+                                       load_half(x + by.half), 1);
+    const char *y = x + by.half;
+    const __m128i low = _mm_unpacklo_epi64(load_quarter(x), load_quarter(x + by.quarter)),
+                  high = _mm_unpacklo_epi64(load_quarter(y), load_quarter(y + by.quarter));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+INLINE __m256i load_whole(const char *x)
+{
+    return load_parts(x, (apart){0, 0}, 32);
+}
+
+/* The low, or the high halves of the quarters of a, then those of b, in blocks of 16 bytes. */
+INLINE __m256i low_quarters(__m256i a, __m256i b)
+{
+    return (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
+}
+INLINE __m256i high_quarters(__m256i a, __m256i b)
+{
+    return (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
+}
+
+/* Elements of `size` bytes of a and b interleaved: those of the low, or of the high halves of blocks
+ * of 16 bytes; or the halves themselves. */
+INLINE __m256i low_parts(__m256i a, __m256i b, int size)
+{
+    return size == 1   ? _mm256_unpacklo_epi8(a, b)
+           : size == 2 ? _mm256_unpacklo_epi16(a, b)
+           : size == 4 ? _mm256_unpacklo_epi32(a, b)
+           : size == 8 ? _mm256_unpacklo_epi64(a, b)
+                       : _mm256_permute2x128_si256(a, b, 0x20);
+}
+INLINE __m256i high_parts(__m256i a, __m256i b, int size)
+{
+    return size == 1   ? _mm256_unpackhi_epi8(a, b)
+           : size == 2 ? _mm256_unpackhi_epi16(a, b)
+           : size == 4 ? _mm256_unpackhi_epi32(a, b)
+           : size == 8 ? _mm256_unpackhi_epi64(a, b)
+                       : _mm256_permute2x128_si256(a, b, 0x31);
+}
+
+#define T    int8_t
+#define BITS 8
+#include "key_short.inc"
+#define T    int16_t
+#define BITS 16
+#include "key_short.inc"
+#define T    int32_t
+#define BITS 32
+#include "key_short.inc"
+#define T    int64_t
+#define BITS 64
+#include "key_short.inc"
+
+#include "wrap_short.inc"
+
+#define BY_WIDTH(F)                                                                            \
+    {                                                                                          \
+        F##8, F##16, F##32, F##64                                                              \
+    }
+const tni_key_short TNI_TABLE(key_short) = {
+    .max = BY_WIDTH(max),
+    .arg = BY_WIDTH(arg),
+    .nonzero = BY_WIDTH(nonzero),
+    .sum = {sum_bool, sum_i8, sum_i16, sum_i32, sum_i64, sum_u8, sum_u16, sum_u32, sum_i64},
+};
+
+#else
+
+const tni_key_short TNI_TABLE(key_short) = {0};
+
+#endif
