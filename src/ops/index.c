@@ -68,7 +68,7 @@ static int walked_shape(const index_call *x, const tn_tensor *from, int64_t *sha
     return ndim;
 }
 
-/* t in the shape that is walked, standing still where index has its axes. */
+/* t in the shape that is walked, with stride 0 where index has its axes. */
 static void view_chosen(tn_tensor *out, const index_call *x, const tn_tensor *t, int ndim,
                         const int64_t *shape)
 {

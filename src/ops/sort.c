@@ -15,7 +15,7 @@ typedef struct sort_call {
     int dim;
     unsigned flags;
     const tn_tensor *values, *indices;
-    int64_t k; /* of kth: which; of sort, found: how many */
+    int64_t k; /* kth: which element; sort: how many */
     bool kth;
 } sort_call;
 
@@ -228,7 +228,7 @@ tn_status tn_searchsorted(const tn_tensor *dst, const tn_tensor *sorted,
 
 typedef struct unique_work {
     tn_tensor flat, sorted, at;            /* src flat and dense; in order; where from */
-    tn_tensor nan, part, key, order, next; /* of a pass over complex numbers */
+    tn_tensor nan, part, key, order, next; /* buffers of a pass over complex numbers */
     void *scratch;
     tn_tensor values, first, inverse, counts;
 } unique_work;

@@ -104,9 +104,12 @@ INLINE unsigned lanes_of32(unsigned m)
 
 /* ---- the rest ---- */
 
-static void places(int64_t *d, const uint64_t *bits, int64_t n, int64_t first, int64_t room)
+typedef int64_t loose_index __attribute__((aligned(1), may_alias));
+
+static void indices(char *out, const uint64_t *bits, int64_t n, int64_t first, int64_t capacity)
 {
-    const int64_t *end = d + room;
+    loose_index *d = (loose_index *)(void *)out;
+    const loose_index *end = d + capacity;
     for (int64_t i = 0; i < n; i += 64, first += 64) {
         uint64_t b = *bits++;
         if (end - d < 64 || __builtin_popcountll(b) < FEW) {
@@ -142,6 +145,6 @@ const tni_mask_kernels TNI_TABLE(mask) = {
     {bits8, bits16, bits32, bits64, bits128},
     {pack8, pack16, pack32, pack64, pack128},
     {spread8, spread16, spread32, spread64, spread128},
-    places,
+    indices,
     count,
 };

@@ -17,7 +17,7 @@ typedef struct tni_order_rule {
     int kind;
     int64_t top;     /* the highest bit of unsigned elements, or 0 */
     int64_t flip;    /* -1: descending */
-    int64_t largest; /* of floats: the bits of the largest magnitude that is no NaN */
+    int64_t largest; /* floats: the bits of the largest magnitude that is no NaN */
 } tni_order_rule;
 
 /* A word is (key - least >> cut) << shift | index. */
@@ -78,8 +78,8 @@ typedef struct tni_order_words {
 } tni_order_words;
 
 typedef struct tni_order_kernels {
-    tni_order_elements elements[4]; /* of 1, 2, 4, 8 bytes */
-    tni_order_words words[2];       /* of 4 and 8 bytes */
+    tni_order_elements elements[4]; /* elements of 1, 2, 4, 8 bytes */
+    tni_order_words words[2];       /* words of 4 and 8 bytes */
     /* The one of `bins` equal parts of [low, high] in which x[i] is: trunc((x - low) * by), at most
      * the last; -1 outside. */
     void (*bins)(int64_t *bin, const double *x, int64_t n, double low, double high, double by,

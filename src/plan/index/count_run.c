@@ -6,7 +6,8 @@
 
 /* ---- searching ---- */
 
-/* Keys of 8 bytes are half of the L1, and fewer than the elements that are searched. */
+/* Keys of 8 bytes are half of an L1 of 32 KiB, the other half is for what is searched and found; they
+ * are fewer than the elements that are searched. */
 enum { SEARCH_SAMPLES = 2048 };
 
 typedef struct search_job {
@@ -38,6 +39,7 @@ static void search_part(void *arg, int part)
     const int64_t most = last - first < SEARCH_SAMPLES ? last - first : SEARCH_SAMPLES;
     s.apart = (s.n + most - 1) / most;
     s.samples = s.n ? (s.n + s.apart - 1) / s.apart : 0;
+    ASSERT(s.samples <= SEARCH_SAMPLES && s.samples <= most);
     elements->samples(samples, &s);
     for (bool more = true; more;) {
         const int64_t n = tni_pieces_size(&p);
@@ -115,9 +117,9 @@ void tni_bincount_run(const tn_tensor *dst, const tn_tensor *src)
 /* ---- bins of equal width ---- */
 
 enum {
-    BINS_OWN = 1024,       /* of a part, four times as 32-bit counters: half of the L1 */
-    BINS_PIECES = 1 << 20, /* after so many pieces a counter of 32 bits may be full */
-    BINS_PARTS = 16
+    BINS_OWN = 1024,       /* bins of a part, four times as 32-bit counters: half of the L1 */
+    BINS_PIECES = 1 << 20, /* of 2048 elements: then a counter of 32 bits may be half full */
+    BINS_PARTS = 16        /* counters of all parts are 128 KiB of the stack */
 };
 
 typedef struct bins_job {
@@ -199,6 +201,7 @@ void tni_histogram_run(const tn_tensor *dst, const tn_tensor *src, double low, d
     if (bins <= BINS_OWN) {
         j.own = own;
         j.parts = tni_run_parts(tni_mul_saturated(n, 16), n < BINS_PARTS ? n : BINS_PARTS);
+        ASSERT(j.parts >= 1 && j.parts <= BINS_PARTS);
         memset(own, 0, (size_t)j.parts * sizeof *own);
     }
     tni_parallel(j.parts, bins_part, &j);

@@ -32,8 +32,9 @@ static tni_key_rule first_rule(tn_dtype dtype, bool descending)
     };
 }
 
-/* Elements that one maximum stands for, and those near a first one; one of RARE is wanted at most
- * where they pay (Zen 4). */
+/* Elements that one maximum stands for (docs/investigations/reductions.md, "topk"), and those near a
+ * first one, the least that a piece is made of: one of TNI_SORT_RARE is wanted at most, so that pieces
+ * are four times as many as what is wanted. */
 enum { PIECE = 256, NEAR = TNI_SORT_RARE / 4 };
 
 /* The key of element i above i. */
@@ -66,12 +67,9 @@ static uint64_t kth_word(const uint64_t *a, int64_t n, int64_t k, uint64_t *heap
     return heap[0];
 }
 
-enum {
-    SAMPLE_ROWS =
-        32, /* of SAMPLE_COLUMNS elements, all over the sequence; of each column the */
-    SAMPLE_COLUMNS = 128, /* first one is taken */
-    SAMPLE_MOST = SAMPLE_COLUMNS / 2
-};
+/* A sample of 4096 elements (docs/investigations/reductions.md, "topk"): rows all over the sequence, of
+ * each column the first one is taken; a rank in the other half of those would say little. */
+enum { SAMPLE_ROWS = 32, SAMPLE_COLUMNS = 128, SAMPLE_MOST = SAMPLE_COLUMNS / 2 };
 
 /* A float of which about three times k elements come no later, as a sample of n tells; false: it
  * is NaN, or the sample is too small. */
@@ -82,6 +80,7 @@ static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *b
     int32_t best[SAMPLE_COLUMNS], spare[SAMPLE_COLUMNS];
     if (rank > SAMPLE_MOST || j->n < 2 * SAMPLE_ROWS * SAMPLE_COLUMNS)
         return false;
+    ASSERT(rank >= 1 && rank <= SAMPLE_COLUMNS);
     for (int64_t i = 0; i < SAMPLE_ROWS; i += TNI_TILE_ROWS) {
         const char *row[TNI_TILE_ROWS];
         for (int r = 0; r < TNI_TILE_ROWS; r++)
@@ -145,6 +144,7 @@ static void piece_words(const sort_job *j, const char *raw, int64_t k, uint64_t 
         const int64_t m = j->n - at < piece ? j->n - at : piece;
         spare[pieces++] = (uint64_t)(most - kernels->max(raw + at * j->width, m, &rule));
     }
+    ASSERT(pieces <= j->n && k <= pieces);
     const uint64_t worst = kth_word(spare, pieces, k, a);
     for (int64_t i = 0; i < pieces; i++) {
         const int64_t begin = i * piece, end = j->n - begin < piece ? j->n : begin + piece;
@@ -161,6 +161,7 @@ static void piece_words(const sort_job *j, const char *raw, int64_t k, uint64_t 
             }
         }
     }
+    ASSERT(have >= k && have <= j->n);
     sort_first(j, a, spare, have);
 }
 

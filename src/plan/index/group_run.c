@@ -36,6 +36,7 @@ static void group_bits(const group_job *j, int64_t i, int64_t n, uint64_t *bits)
 {
     const tni_groups *g = j->g;
     const int64_t width = tni_width(g->dtype);
+    ASSERT(n >= 1 && n <= TNI_PIECE && i + n <= g->n);
     if (tni_is_complex(g->dtype)) {
         memset(bits, 0, TNI_PIECE_WORDS * sizeof *bits);
         for (int64_t k = 0; k < n; k++)
@@ -77,6 +78,7 @@ int64_t tni_group_count(tni_groups *g)
     const group_job j = {.g = g, .isa = tni_isa_level(), .found = c->before + 1};
     c->parts = tni_run_parts(tni_mul_saturated(g->n, 2 * tni_width(g->dtype)),
                              g->n < TNI_MASK_PARTS ? g->n : TNI_MASK_PARTS);
+    ASSERT(c->parts >= 1 && c->parts <= TNI_MASK_PARTS);
     c->before[0] = 0;
     tni_parallel(c->parts, count_groups, (void *)&j);
     for (int i = 0; i < c->parts; i++)
@@ -112,11 +114,12 @@ static void fill_groups(void *arg, int part)
             kernels->pack[3]((char *)(j->first + to), (const char *)(j->at + i), bits, n,
                              end - to);
         if (j->counts) /* where they begin, for now */
-            kernels->places(j->counts + to, bits, n, i, end - to);
+            kernels->indices((char *)(j->counts + to), bits, n, i, end - to);
         if (j->inverse)
             fill_inverse(j->inverse, j->at + i, bits, n, to - 1);
         to += kernels->count(bits, n);
     }
+    ASSERT(to == end);
 }
 
 void tni_group_fill(const tni_groups *g, const int64_t *at, char *values, int64_t *first,

@@ -36,7 +36,8 @@ int64_t tni_index_at(const char *p, tn_dtype dtype)
     }
 }
 
-enum { FEW = 8 }; /* fewer than these are read one by one, which costs less than to find how */
+/* Fewer than a vector of AVX-512 are read one by one, which costs less than to find how. */
+enum { FEW = 8 };
 
 void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int isa)
 {

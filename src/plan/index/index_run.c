@@ -4,13 +4,18 @@
 #include "pieces.h"
 #include "view/view.h"
 
-/* Indices at once; rows prefetched, of put fewer: two of each; of rows that are joined as many as
- * the kernel asks for, 6 KiB of 64 bytes each (Zen 4). */
-enum { CHOICE_PIECE = 512, CHOICE_AHEAD = 16, PUT_AHEAD = 8, JOIN_AHEAD = 97 };
+enum {
+    CHOICE_PIECE = 512, /* indices at once: places and sources of them are 8 KiB of the L1 */
+    CHOICE_AHEAD = 16,  /* rows prefetched: as many reads are under way at once on Zen 4 */
+    PUT_AHEAD = 8,      /* half of them: a row that is put has two addresses */
+    /* what the kernel of joined rows prefetches, 6 KiB of 64 bytes each and one; lists of 16 to 256
+     * rows were measured (docs/investigations/reductions.md, "the third round", take) */
+    JOIN_AHEAD = 97
+};
 
 typedef struct choice_job {
     const tni_choice *c;
-    int rows;  /* inner axes along which index stands still */
+    int rows;  /* inner axes along which index has step 0 */
     int outer; /* loops of the walk */
     tn_dtype dtype, index_dtype;
     int isa, parts;
@@ -80,6 +85,7 @@ static void choice_row(const choice_job *j, char *d, const char *s)
 static void choose(const choice_job *j, int64_t *at, const char *index, int64_t is, int64_t n)
 {
     const int64_t extent = j->c->extent, step = j->c->step;
+    ASSERT(n >= 0 && n <= CHOICE_PIECE);
     if (is == tni_width(j->index_dtype)) {
         tni_index_load(at, index, j->index_dtype, n, j->isa);
         for (int64_t k = 0; k < n; k++)
@@ -95,6 +101,7 @@ static void put_piece(const choice_job *j, char *d, int64_t ds, const char *s, i
                       const int64_t *at, int64_t n)
 {
     int64_t to[CHOICE_PIECE], from[CHOICE_PIECE], m = 0;
+    ASSERT(n <= CHOICE_PIECE);
     for (int64_t k = 0; k < n; k++) {
         to[m] = k * ds + at[k];
         from[m] = k * ss;
@@ -193,6 +200,7 @@ static void join_items(const choice_job *j, int64_t first, int64_t last)
     for (int64_t i = first; i < last;) {
         const int64_t left = last - i, n = left < CHOICE_PIECE ? left : CHOICE_PIECE;
         const int64_t most = left < n + JOIN_AHEAD ? left : n + JOIN_AHEAD;
+        ASSERT(have <= most && most <= CHOICE_PIECE + JOIN_AHEAD);
         for (; have < most; have++)
             at[have] = chosen(j, j->at[2] + (i + have) * a->step[2]);
         copy->join_rows(j->at[0] + i * j->whole, j->at[1], at, n, j->whole, most - n);
@@ -234,6 +242,7 @@ static void put_part(void *arg, int part)
             choice_sequence(&j, j.at[0], j.at[1], j.at[2], 0, j.nest.axis[0].n);
         return;
     }
+    ASSERT(j.shared >= 0 && j.shared < j.nest.ndim);
     tni_axis *a = &j.nest.axis[j.shared];
     tni_split_range(a->n, j.parts, part, &first, &last);
     if (first == last)

@@ -22,16 +22,17 @@ static uint64_t kept_bits(tn_dtype dtype)
 static void mask_bits(const tni_pieces *p, int k, tn_dtype dtype, int64_t n, uint64_t *bits)
 {
     _Alignas(64) char raw[TNI_PIECE * 16];
+    ASSERT(n <= TNI_PIECE && p->width[k] <= 16);
     tni_kernels_of(p->isa)->mask->bits[tni_log2_width(p->width[k])](
         bits, tni_pieces_dense(p, k, n, raw), n, kept_bits(dtype));
 }
 
 typedef struct mask_job mask_job;
 
-/* n elements from number `first` on; what they choose begins at place `at` of the list, of which
- * the part has `room`. */
+/* n elements from number `first` on; what they choose begins at element `at` of the list, of
+ * which the part has `capacity`. */
 typedef void (*mask_piece_fn)(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
-                              const uint64_t *bits, int64_t at, int64_t room);
+                              const uint64_t *bits, int64_t at, int64_t capacity);
 
 struct mask_job {
     const tni_mask_counts *c;
@@ -65,6 +66,7 @@ int64_t tni_mask_count(tni_mask_counts *c, const tn_tensor *mask)
     mask_job j = {.c = c, .mask = mask, .n = tni_numel(mask), .counts = c->before + 1};
     const int64_t bytes = tni_mul_saturated(j.n, 4 + tni_width(mask->dtype));
     c->parts = tni_run_parts(bytes, j.n < TNI_MASK_PARTS ? j.n : TNI_MASK_PARTS);
+    ASSERT(c->parts >= 1 && c->parts <= TNI_MASK_PARTS);
     c->before[0] = 0;
     tni_parallel(c->parts, count_part, &j);
     for (int i = 0; i < c->parts; i++)
@@ -90,6 +92,7 @@ static void mask_part(void *arg, int part)
         mask_bits(&p, 0, j->mask->dtype, n, bits);
         j->piece(j, &p, last - p.left, n, bits, at, end - at);
         at += tni_kernels_of(p.isa)->mask->count(bits, n);
+        ASSERT(at <= end); /* or the counts are of another mask */
         tni_pieces_next(&p, n);
     }
 }
@@ -102,18 +105,24 @@ static void mask_run(const tni_mask_counts *c, const tn_tensor *mask, const tn_t
     tni_parallel(c->parts, mask_part, &j);
 }
 
+/* Bytes from one element of the list to the next: the stride of a single one has no meaning. */
+static int64_t list_step(const tn_tensor *list)
+{
+    return list->ndim && list->shape[0] > 1 ? list->stride[0] : 0;
+}
+
 static void select_piece(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
-                         const uint64_t *bits, int64_t at, int64_t room)
+                         const uint64_t *bits, int64_t at, int64_t capacity)
 {
     (void)first;
     const tni_kernels *kernels = tni_kernels_of(p->isa);
-    const int64_t width = p->width[1], step = j->list->stride[0];
+    const int64_t width = p->width[1], step = list_step(j->list);
     const int log2 = tni_log2_width(width);
     _Alignas(64) char raw[TNI_PIECE * 16];
     const char *s = tni_pieces_dense(p, 1, n, raw);
     char *d = (char *)j->list->data + at * step;
     if (step == width) {
-        kernels->mask->pack[log2](d, s, bits, n, room);
+        kernels->mask->pack[log2](d, s, bits, n, capacity);
         return;
     }
     _Alignas(64) char packed[TNI_PIECE * 16];
@@ -130,10 +139,10 @@ void tni_mask_select(const tni_mask_counts *c, const tn_tensor *dst, const tn_te
 }
 
 static void put_piece(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
-                      const uint64_t *bits, int64_t at, int64_t room)
+                      const uint64_t *bits, int64_t at, int64_t capacity)
 {
-    (void)first, (void)room;
-    const int64_t step = j->list->ndim ? j->list->stride[0] : 0;
+    (void)first, (void)capacity;
+    const int64_t step = list_step(j->list);
     const char *s = (const char *)j->list->data + at * step;
     if (n <= tni_walk_left(&p->walk)) {
         tni_kernels_of(p->isa)->mask->spread[tni_log2_width(p->width[1])](
@@ -144,10 +153,10 @@ static void put_piece(const mask_job *j, const tni_pieces *p, int64_t first, int
     tni_walk_copy(&w, &p->walk);
     for (int64_t i = 0, here = 0; i < n; i += 64)
         for (uint64_t b = bits[i / 64]; b; b &= b - 1, s += step) {
-            const int64_t place = i + __builtin_ctzll(b);
-            while (here < place) {
+            const int64_t index = i + __builtin_ctzll(b);
+            while (here < index) {
                 const int64_t left = tni_walk_left(&w);
-                const int64_t by = place - here < left ? place - here : left;
+                const int64_t by = index - here < left ? index - here : left;
                 tni_walk_advance(&w, by);
                 here += by;
             }
@@ -164,15 +173,16 @@ void tni_mask_put(const tni_mask_counts *c, const tn_tensor *dst, const tn_tenso
 /* ---- indices ---- */
 
 /* Indices of the elements whose row-major numbers are at[0..n), rising, into rows of dst. */
-static void split_places(const tn_tensor *dst, char *d, const tn_tensor *src, const int64_t *at,
-                         int64_t n)
+static void split_indices(const tn_tensor *dst, char *d, const tn_tensor *src,
+                          const int64_t *at, int64_t n)
 {
+    const int64_t step = list_step(dst);
     const int last = src->ndim - 1;
     const int64_t row = src->shape[last];
     int64_t index[TN_MAX_NDIM], begun = -row; /* the number of the row's first element */
     for (int i = 0; i < last; i++)
         index[i] = 0;
-    for (int64_t k = 0; k < n; k++, d += dst->stride[0]) {
+    for (int64_t k = 0; k < n; k++, d += step) {
         if (k == 0 || at[k] - begun >= row) {
             int64_t rest = at[k] / row;
             begun = rest * row;
@@ -186,20 +196,21 @@ static void split_places(const tn_tensor *dst, char *d, const tn_tensor *src, co
 }
 
 static void indices_piece(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
-                          const uint64_t *bits, int64_t at, int64_t room)
+                          const uint64_t *bits, int64_t at, int64_t capacity)
 {
     const tni_mask_kernels *kernels = tni_kernels_of(p->isa)->mask;
     const tn_tensor *dst = j->list, *src = j->mask;
-    char *d = (char *)dst->data + at * dst->stride[0];
-    int64_t place[TNI_PIECE];
+    const int64_t step = list_step(dst);
+    char *d = (char *)dst->data + at * step;
+    int64_t index[TNI_PIECE];
     if (src->ndim == 0)
         return;
-    if (src->ndim == 1 && dst->stride[0] == sizeof *place) {
-        kernels->places((int64_t *)(void *)d, bits, n, first, room);
+    if (src->ndim == 1 && step == sizeof *index) {
+        kernels->indices(d, bits, n, first, capacity);
         return;
     }
-    kernels->places(place, bits, n, first, TNI_PIECE);
-    split_places(dst, d, src, place, kernels->count(bits, n));
+    kernels->indices((char *)index, bits, n, first, TNI_PIECE);
+    split_indices(dst, d, src, index, kernels->count(bits, n));
 }
 
 void tni_mask_indices(const tni_mask_counts *c, const tn_tensor *dst, const tn_tensor *src)

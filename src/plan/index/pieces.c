@@ -8,6 +8,7 @@ bool tni_pieces_begin(tni_pieces *p, int n, const tn_tensor *const *ts, int64_t 
                       int64_t last)
 {
     const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
+    ASSERT((n == 1 || n == 2) && first >= 0);
     p->left = last - first;
     if (p->left <= 0)
         return false;
@@ -26,6 +27,7 @@ bool tni_pieces_begin(tni_pieces *p, int n, const tn_tensor *const *ts, int64_t 
 
 const char *tni_pieces_dense(const tni_pieces *p, int k, int64_t n, char *buffer)
 {
+    ASSERT(n >= 1 && n <= tni_pieces_size(p));
     if (n == 1 || (n <= tni_walk_left(&p->walk) && tni_pieces_step(p, k) == p->width[k]))
         return tni_pieces_at(p, k);
     tni_walk_gather(buffer, p->at[k], &p->walk, k, n, p->width[k], p->isa);
@@ -34,6 +36,7 @@ const char *tni_pieces_dense(const tni_pieces *p, int k, int64_t n, char *buffer
 
 bool tni_pieces_next(tni_pieces *p, int64_t n)
 {
+    ASSERT(n >= 1 && n <= tni_pieces_size(p));
     p->left -= n;
     while (n > 0 && p->left > 0) {
         const int64_t row = tni_walk_left(&p->walk), by = n < row ? n : row;
@@ -50,6 +53,7 @@ void tni_pieces_store(const tni_pieces *p, int k, int64_t n, const char *dense)
     const tni_axis *in = &p->walk.axis[last], *out = last > 0 ? in - 1 : NULL;
     const int64_t step[2] = {out ? out->step[k] : 0, in->step[k]};
     tni_walk w;
+    ASSERT(n >= 1 && n <= tni_pieces_size(p));
     tni_walk_copy(&w, &p->walk);
     while (n > 0) {
         int64_t m = tni_walk_left(&w), rows = 1;

@@ -7,8 +7,8 @@
 #include "plan/plan.h"
 
 enum {
-    TNI_PIECE =
-        2048, /* elements: buffers of two operands of 16 bytes are 64 KiB of the stack */
+    /* elements: buffers of two operands of 16 bytes are 64 KiB of the stack, of 8 bytes the L1 */
+    TNI_PIECE = 2048,
     TNI_PIECE_WORDS = TNI_PIECE / 64
 };
 

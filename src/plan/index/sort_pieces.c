@@ -31,6 +31,7 @@ static void each_piece(pieces *p, void (*body)(void *arg, int part))
 static int64_t piece_of(const pieces *p, int64_t n, int part, int64_t *first)
 {
     int64_t last;
+    ASSERT(part >= 0 && part < p->j->inner && p->j->inner <= TNI_SORT_INNER);
     tni_split_range(n, p->j->inner, part, first, &last);
     return last - *first;
 }
@@ -145,6 +146,7 @@ void tni_sort_words(const sort_job *j, const tni_order_run *run, int width)
         return;
     }
     runs r = {.k = k, .count = 1};
+    ASSERT(j->inner <= TNI_SORT_INNER);
     for (r.run[0] = *run; r.count < RUNS_EACH * j->inner; r.count *= 2)
         tni_parallel(r.count, split_run, &r);
     tni_parallel(r.count, sort_run, &r);

@@ -69,13 +69,15 @@ static size_t sort_scratch(const tn_tensor *src, int dim)
     return raw_bytes(n, tni_width(src->dtype)) + 2 * (size_t)n * sizeof(int64_t) + 64;
 }
 
-/* Sequences with a stride, dense: all of some lines of memory, which the hardware follows, if the L2
- * keeps them (Zen 4). */
+/* Sequences with a stride, dense: all of PANEL_LINES lines of memory, which the hardware follows
+ * (docs/investigations/reductions.md, "All of a transposed array": from four lines of a row on half of
+ * the limit and more is read), if they are at most PANEL_BYTES, half of an L2 of 1 MiB. */
 enum { PANEL_BYTES = 1 << 19, PANEL_LINES = 4 };
 
 static int64_t sort_panel(const tn_tensor *src, int dim)
 {
     const int64_t n = src->shape[dim], width = tni_width(src->dtype);
+    ASSERT(n > 0);
     const int64_t lines = PANEL_BYTES / 64 / n;
     return src->stride[dim] == width || n < 2
                ? 0
@@ -157,6 +159,7 @@ static void sort_part(void *arg, int part)
         char *index = j->index_op ? j->at[j->index_op] + w.offset[j->index_op] : NULL;
         rows = inner - i % inner < j->panel ? inner - i % inner : j->panel;
         rows = rows < last - i ? rows : last - i;
+        ASSERT(rows >= 1 && rows <= j->panel);
         if (j->panel > 1)
             sort_neighbours(j, rows, s, value, index, scratch);
         else
@@ -182,13 +185,60 @@ size_t tni_sort_bytes(const tn_tensor *src, int dim)
     return tni_numel(src) ? part_scratch(src, dim) * (size_t)sort_parts(src, dim) : 0;
 }
 
+/* Sequences of src, and of values and indices where they are. */
+static void sort_operands(sort_job *j, const tn_tensor *values, const tn_tensor *indices,
+                          const tn_tensor *src, int dim)
+{
+    const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
+    const tn_tensor *ts[3] = {src, values ? values : indices, indices}, *list[3];
+    const int nop = 1 + (values != NULL) + (indices != NULL);
+    tn_tensor sequences[3];
+    j->value_op = values ? 1 : 0;
+    j->index_op = indices ? nop - 1 : 0;
+    for (int i = 0; i < nop; i++) {
+        tni_drop_axis(&sequences[i], ts[i], dim, NULL);
+        list[i] = &sequences[i];
+    }
+    tni_nest_build(&j->nest, nop, list, &rules);
+    for (int i = 0; i < nop; i++)
+        j->at[i] = (char *)ts[i]->data + j->nest.shift[i];
+}
+
+/* Whether neighbouring sequences lie side by side in what is read and written. */
+static bool sort_side_by_side(const sort_job *j)
+{
+    const tni_axis *in = j->nest.ndim ? &j->nest.axis[j->nest.ndim - 1] : NULL;
+    return in && in->n > 1 && in->step[0] == j->width &&
+           (!j->value_op || in->step[1] == j->width);
+}
+
+/* Panels where there is scratch for them, and threads: a sequence each, or all for a long one. */
+static void sort_divide(sort_job *j, const tn_tensor *src, int dim, size_t size)
+{
+    const int threads = tni_plan_parts(tni_mul_saturated(tni_numel(src), 16), TNI_SORT_INNER);
+    j->parts = sort_parts(src, dim);
+    j->inner = 1;
+    j->panel = 1;
+    j->stride = j->bytes;
+    if (sort_side_by_side(j) && sort_panel(src, dim) &&
+        size >= part_scratch(src, dim) * (size_t)j->parts) {
+        j->panel = sort_panel(src, dim);
+        j->stride = part_scratch(src, dim);
+    }
+    if ((size_t)j->parts > size / j->stride)
+        j->parts = (int)(size / j->stride);
+    if (j->sequences < threads && j->n >= TNI_SORT_LONG) {
+        j->inner = threads;
+        j->parts = 1;
+    }
+    ASSERT(j->parts >= 1 && (size_t)j->parts * j->stride <= size);
+    ASSERT(j->inner >= 1 && j->inner <= TNI_SORT_INNER);
+}
+
 void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_tensor *src,
                   int dim, int64_t first, int64_t k, bool descending, void *scratch,
                   size_t size)
 {
-    tn_tensor sequences[3];
-    const tn_tensor *ts[3] = {src, values ? values : indices, indices}, *list[3];
-    const int nop = 1 + (values != NULL) + (indices != NULL);
     if (tni_numel(src) == 0 || k == 0)
         return;
     sort_job j = {.dtype = src->dtype,
@@ -200,41 +250,17 @@ void tni_sort_run(const tn_tensor *values, const tn_tensor *indices, const tn_te
                   .n = src->shape[dim],
                   .first = first,
                   .k = k,
+                  .sequences = tni_numel(src) / src->shape[dim],
                   .width = tni_width(src->dtype),
                   .bytes = sort_scratch(src, dim),
                   .descending = descending,
-                  .value_op = values ? 1 : 0,
-                  .index_op = indices ? nop - 1 : 0,
+                  .rule = tni_order_rule_of(src->dtype, descending),
                   .scratch = scratch};
-    j.rule = tni_order_rule_of(src->dtype, descending);
+    ASSERT(first >= 0 && k > 0 && first + k <= j.n && (uintptr_t)scratch % 64 == 0);
     while (j.shift < 62 && (j.n - 1) >> j.shift)
         j.shift++;
-    for (int i = 0; i < nop; i++) {
-        tni_drop_axis(&sequences[i], ts[i], dim, NULL);
-        list[i] = &sequences[i];
-    }
-    const tni_nest_rules rules = {.keep_order = true, .keep_signs = true};
-    tni_nest_build(&j.nest, nop, list, &rules);
-    for (int i = 0; i < nop; i++)
-        j.at[i] = (char *)ts[i]->data + j.nest.shift[i];
-    j.sequences = tni_numel(src) / j.n;
-    j.parts = sort_parts(src, dim);
-    j.inner = 1;
-    j.panel = 1;
-    j.stride = j.bytes;
-    const tni_axis *in = j.nest.ndim ? &j.nest.axis[j.nest.ndim - 1] : NULL;
-    if (in && in->n > 1 && in->step[0] == j.width && (!values || in->step[1] == j.width) &&
-        size >= part_scratch(src, dim) * (size_t)j.parts && sort_panel(src, dim)) {
-        j.panel = sort_panel(src, dim);
-        j.stride = part_scratch(src, dim);
-    }
-    if ((size_t)j.parts > size / j.stride)
-        j.parts = (int)(size / j.stride);
-    const int threads = tni_plan_parts(tni_mul_saturated(tni_numel(src), 16), TNI_SORT_INNER);
-    if (j.sequences < threads && j.n >= TNI_SORT_LONG) {
-        j.inner = threads;
-        j.parts = 1;
-    }
+    sort_operands(&j, values, indices, src, dim);
+    sort_divide(&j, src, dim, size);
     if (j.parts == 1)
         sort_part(&j, 0);
     else

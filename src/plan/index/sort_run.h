@@ -6,8 +6,9 @@
 
 enum {
     TNI_SORT_RARE = 64,      /* one of so many is wanted at most where a search pays (Zen 4) */
-    TNI_SORT_LONG = 1 << 16, /* elements that threads share: beyond the L2 of one (Zen 4) */
-    TNI_SORT_INNER = 64      /* threads for a sequence, at most */
+    TNI_SORT_LONG = 1 << 16, /* elements that threads share: with two words of 8 bytes each they
+                              * are 1 MiB, as large as the L2 of one (Zen 4) */
+    TNI_SORT_INNER = 64      /* threads for a sequence: states of each are on the stack */
 };
 
 typedef struct sort_job {
@@ -18,7 +19,7 @@ typedef struct sort_job {
     int64_t n, first, k, sequences, width;
     int64_t src_step, value_step, index_step; /* along a sequence */
     int64_t panel;        /* neighbouring sequences that are transposed together */
-    size_t bytes, stride; /* of scratch for a sequence, for a part */
+    size_t bytes, stride; /* scratch of a sequence, and from one part's to the next */
     bool descending;
     tni_nest nest; /* src, then values and indices where they are */
     tni_order_rule rule;

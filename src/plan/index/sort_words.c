@@ -5,7 +5,7 @@
 #include "sort_run.h"
 #include "view/view.h"
 
-enum { SORT_PIECE = 512 }; /* indices at a time: 4 KiB */
+enum { SORT_PIECE = 512 }; /* indices at a time: 4 KiB, and 4 KiB of keys or elements */
 
 static const tni_order_elements *elements_of(const sort_job *j)
 {
@@ -80,6 +80,7 @@ static void sort_tied(const sort_job *j, const char *raw, int64_t *words, int64_
                       int64_t n, int left)
 {
     const int most = 63 - j->shift, take = left < most ? left : most;
+    ASSERT(left > 0 && take > 0);
     const uint64_t index = ((uint64_t)1 << j->shift) - 1, mask = ((uint64_t)1 << take) - 1;
     for (int64_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && words[end] >> j->shift == words[i] >> j->shift;)
@@ -114,6 +115,7 @@ static void sort_long_words(const sort_job *j, chosen *c, int64_t *words)
 {
     const char *raw = c->raw;
     const int bits = (int)(8 * j->width);
+    ASSERT(j->shift < 63 && (j->n - 1) >> j->shift == 0);
     int64_t low = j->first, high = j->first + j->k, *other = words + j->n;
     tni_order_word form = {.shift = j->shift};
     if (bits + j->shift > 64) {
@@ -149,6 +151,7 @@ static void sort_long_words(const sort_job *j, chosen *c, int64_t *words)
 static void sort_short_words(const sort_job *j, chosen *c, int32_t *words)
 {
     const tni_order_word form = {.shift = j->shift};
+    ASSERT(8 * j->width + j->shift <= 32);
     c->shorter = words;
     c->tells = elements_of(j)->words32(words, c->raw, j->n, 0, &form, &j->rule);
     tni_sort_words(
@@ -177,6 +180,7 @@ static void write_values(const sort_job *j, char *d, const chosen *c, int64_t fr
         int32_t shorter[SORT_PIECE];
         int64_t longer[SORT_PIECE];
     } key;
+    ASSERT(n <= SORT_PIECE);
     if (c->shorter)
         for (int64_t k = 0; k < n; k++)
             key.shorter[k] = c->shorter[from + k] >> j->shift;
