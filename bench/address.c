@@ -1,4 +1,4 @@
-/* address.c - the same copy at several addresses, in turns; the best round of each counts. */
+/* address.c - the same copy at several addresses, interleaved; the best round of each counts. */
 #include "address.h"
 
 #include <math.h>

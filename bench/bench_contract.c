@@ -1,7 +1,7 @@
 /* bench_contract.c - tenon_bench_contract [--quick] [--threads N] [--only WORD] [--list]
  *                                         [--peers bench/peers_contract.py]
  *
- * Contractions beside one sgemm of the same m, n, k by the BLAS with its own threads, in turns
+ * Contractions beside one sgemm of the same m, n, k by the BLAS with its own threads, interleaved
  * in one run: TCCG's 24 contractions (Springer and Bientinesi) on tensors of 16 MB, attention,
  * matrices, batches of small products, one-row products of every dtype.  Batches stand beside an
  * sgemm of 1024^3, small ones also beside a loop of cblas calls.  Best times count; reached is the

@@ -36,22 +36,22 @@ static struct blas {
 static pthread_once_t loading = PTHREAD_ONCE_INIT;
 static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 
-/* A function's address by way of the pointer that dlsym gives. */
-#define FIND(to, library, symbol)                                                              \
-    do {                                                                                       \
-        void *found = dlsym(library, symbol);                                                  \
-        memcpy(&(to), &found, sizeof found);                                                   \
-    } while (0)
+/* to, a function's pointer, is the address that dlsym gives. */
+static void blas_find(void *to, void *library, const char *symbol)
+{
+    void *found = dlsym(library, symbol);
+    memcpy(to, &found, sizeof found);
+}
 
 /* The OpenMP that the library itself calls, found in the order in which it was linked: what the
  * process has, then what it brought along. */
 static void blas_find_openmp(void *library)
 {
-    FIND(blas.omp_count, RTLD_DEFAULT, "omp_get_max_threads");
-    FIND(blas.omp_set_count, RTLD_DEFAULT, "omp_set_num_threads");
+    blas_find(&blas.omp_count, RTLD_DEFAULT, "omp_get_max_threads");
+    blas_find(&blas.omp_set_count, RTLD_DEFAULT, "omp_set_num_threads");
     if (!blas.omp_count || !blas.omp_set_count) {
-        FIND(blas.omp_count, library, "omp_get_max_threads");
-        FIND(blas.omp_set_count, library, "omp_set_num_threads");
+        blas_find(&blas.omp_count, library, "omp_get_max_threads");
+        blas_find(&blas.omp_set_count, library, "omp_set_num_threads");
     }
     if (!blas.omp_count || !blas.omp_set_count)
         blas.flavour = FLAVOUR_UNKNOWN;
@@ -61,8 +61,8 @@ static void blas_describe(void *library, const char *path)
 {
     int (*parallel)(void);
     const char *(*config)(void);
-    FIND(parallel, library, "openblas_get_parallel");
-    FIND(config, library, "openblas_get_config");
+    blas_find(&parallel, library, "openblas_get_parallel");
+    blas_find(&config, library, "openblas_get_config");
     const char *slash = strrchr(path, '/');
     char version[24] = "";
     snprintf(blas.name, sizeof blas.name, "%.40s", slash ? slash + 1 : path);
@@ -85,10 +85,10 @@ static bool blas_open(const char *path)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
-    FIND(blas.f32, library, "cblas_sgemm");
-    FIND(blas.f64, library, "cblas_dgemm");
-    FIND(blas.c64, library, "cblas_cgemm");
-    FIND(blas.c128, library, "cblas_zgemm");
+    blas_find(&blas.f32, library, "cblas_sgemm");
+    blas_find(&blas.f64, library, "cblas_dgemm");
+    blas_find(&blas.c64, library, "cblas_cgemm");
+    blas_find(&blas.c128, library, "cblas_zgemm");
     if (!blas.f32 || !blas.f64 || !blas.c64 || !blas.c128) {
         dlclose(library);
         return false;

@@ -6,8 +6,8 @@
 static tn_status refuse(const char *call, tn_op op, tn_dtype t)
 {
     const bool floats = tni_kind_of(t) <= TNI_UNSIGNED && tni_op_computes(op, TN_F32);
-    return tni_fail(TN_EDTYPE, "%s: op %s does not support %s%s", call, tni_ops[op].name,
-                    tn_dtype_name(t), floats ? "; cast to f32 first" : "");
+    return tni_fail(TN_EDTYPE, "%s: src: %s does not take %s%s", call, tni_ops[op].name,
+                    tn_dtype_name(t), floats ? ", expected a float; cast to f32 first" : "");
 }
 
 static tn_status promote_sources(tn_dtype *out, const char *call, tn_op op, const tn_dtype *in,
@@ -17,7 +17,7 @@ static tn_status promote_sources(tn_dtype *out, const char *call, tn_op op, cons
     for (int k = from + 1; k < tni_ops[op].arity; k++) {
         const tn_dtype with = m;
         if (m != in[k] && tn_promote(&m, with, in[k]) != TN_OK)
-            return tni_fail(TN_EDTYPE, "%s: op %s: %s and %s do not promote to a common dtype",
+            return tni_fail(TN_EDTYPE, "%s: %s: %s and %s do not promote to a common dtype",
                             call, tni_ops[op].name, tn_dtype_name(with), tn_dtype_name(in[k]));
     }
     *out = m;
@@ -30,10 +30,9 @@ static tn_status ldexp_types(tni_op_signature *sig, const char *call, tn_op op,
     if (tni_kind_of(in[0]) != TNI_FLOAT)
         return refuse(call, op, in[0]);
     if (in[1] != in[0] && in[1] != TN_I32 && in[1] != TN_I64)
-        return tni_fail(TN_EDTYPE,
-                        "%s: op %s of %s takes i32, i64 or %s as its second operand, got %s",
-                        call, tni_ops[op].name, tn_dtype_name(in[0]), tn_dtype_name(in[0]),
-                        tn_dtype_name(in[1]));
+        return tni_fail(TN_EDTYPE, "%s: src 1: got %s, expected i32, i64 or %s for %s of %s",
+                        call, tn_dtype_name(in[1]), tn_dtype_name(in[0]), tni_ops[op].name,
+                        tn_dtype_name(in[0]));
     sig->result = sig->promoted[1] = in[0];
     sig->compute[0] = sig->compute[1] = sig->compute[2] = tni_op_computes(op, in[0]);
     sig->promoted[2] = sig->compute[2];

@@ -42,13 +42,13 @@ static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, 
     tn_tensor d = plan->ts[0], s = plan->ts[k];
     d.data = dst;
     memcpy(&s.data, &src, sizeof src);
-    const tni_shared found = tni_shared_bytes(&d, &s, allowed);
-    if (found == TNI_APART)
+    const tni_overlap found = tni_find_overlap(&d, &s, allowed);
+    if (found == TNI_DISJOINT)
         return TN_OK;
     char who[TNI_WHO] = "src";
     if (plan->nsrc > 1)
         snprintf(who, sizeof who, "src %d", k - 1);
-    return tni_fail_shared(found, call, "dst", who);
+    return tni_fail_overlap(found, call, "dst", who);
 }
 
 tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const void *const *srcs,

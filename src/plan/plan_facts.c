@@ -25,7 +25,7 @@ void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(more->text, sizeof more->text, fmt, args);
     va_end(args);
-    for (char *c = more->text; *c; c++) /* of texts of the user: a fact is one line, */
+    for (char *c = more->text; *c; c++) /* texts of the user: a fact is one line, */
         if ((unsigned char)*c < ' ')    /* and a string of JSON has no control bytes */
             *c = ' ';
 }

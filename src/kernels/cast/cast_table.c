@@ -8,7 +8,7 @@
 static int native_slot(tn_dtype t)
 {
     const int slot = tni_dtypes[t].slot;
-    return tni_is_float(t) ? TNI_INT_SLOTS + slot - TNI_NARROW : slot;
+    return tni_is_float(t) ? TNI_INT_SLOTS + slot - TNI_NARROW_SLOTS : slot;
 }
 
 static void cast_add(tni_cast *c, tni_cast_fn fn, tn_dtype gives)

@@ -28,18 +28,18 @@ tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to);
 /* ---- the table of one instruction set (cast_isa.c) ---- */
 
 enum {
-    TNI_NATIVE = 11,      /* bool, i8 … u64, f32, f64: their slots */
-    TNI_ODD = TNI_NATIVE, /* one more slot to cast to: f32, rounded to odd */
-    TNI_NARROW = 4        /* f8e4m3, f8e5m2, f16, bf16 */
+    TNI_NATIVE = TNI_INT_SLOTS + 2, /* bool, i8 … u64, f32, f64: their slots */
+    TNI_ODD = TNI_NATIVE            /* one more slot to cast to: f32, rounded to odd */
 };
 
 typedef struct tni_cast_kernels {
     tni_cast_fn native[TNI_NATIVE][TNI_NATIVE + 1];
-    tni_cast_fn widen[TNI_NARROW], narrow[TNI_NARROW]; /* to f32, from f32 */
-    tni_cast_fn real[2];                               /* c64 to f32, c128 to f64 */
-    tni_cast_fn pair[2];                               /* f32 to c64, f64 to c128 */
-    tni_cast_fn truth[2];                              /* c64 to bool, c128 to bool */
-    tni_cast_fn across[2];                             /* c64 to c128, c128 to c64 */
+    tni_cast_fn widen[TNI_NARROW_SLOTS];  /* to f32 */
+    tni_cast_fn narrow[TNI_NARROW_SLOTS]; /* from f32 */
+    tni_cast_fn real[2];                  /* c64 to f32, c128 to f64 */
+    tni_cast_fn pair[2];                  /* f32 to c64, f64 to c128 */
+    tni_cast_fn truth[2];                 /* c64 to bool, c128 to bool */
+    tni_cast_fn across[2];                /* c64 to c128, c128 to c64 */
 } tni_cast_kernels;
 
 #endif

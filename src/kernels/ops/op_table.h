@@ -1,7 +1,7 @@
 /* op_table.h - the kernels that compute ops on strips.
  *
  * There is one strip shape: whole blocks of dense elements in the compute dtype, where a source
- * may stand still (one value, repeated over one block).  Staging makes every layout and every
+ * may be a splat (one value, repeated over one block).  Staging makes every layout and every
  * other dtype into this shape. */
 #ifndef TNI_OP_TABLE_H
 #define TNI_OP_TABLE_H
@@ -62,8 +62,6 @@ static inline bool tni_op_streams(const tni_op_strip *op)
 }
 
 /* ---- the tables of one instruction set (op_*_isa.c) ---- */
-
-enum { TNI_INT_SLOTS = 9, TNI_FLOAT_SLOTS = 6, TNI_COMPLEX_SLOTS = 2 };
 
 typedef tni_op_fn tni_int_ops[TNI_OPS][TNI_INT_SLOTS];         /* bool, i8 … u64 */
 typedef tni_op_fn tni_float_ops[TNI_OPS][TNI_FLOAT_SLOTS];     /* f8e4m3 … f64 */

@@ -4,7 +4,7 @@
  *     now                         |bbbbbbbbbbbbbbbb|
  *     line_pair          |aaaaaabbbbbbbbbb|           the last n bytes of one, then the other
  *
- * n may be anything below 64.  A line_shift says how far; line_turn brings lines into the form
+ * n may be anything below 64.  A line_shift says how far; line_prepare brings lines into the form
  * in which line_pair takes them for that shift.  HAVE_LINE: this instruction set has a shuffle of
  * bytes to do it with. */
 #ifndef TNI_LINE_H
@@ -66,7 +66,7 @@ INLINE line_shift line_shift_by(int64_t n)
     return at;
 }
 
-INLINE line64 line_turn(line64 v, line_shift by)
+INLINE line64 line_prepare(line64 v, line_shift by)
 {
     (void)by;
     return v;
@@ -110,7 +110,7 @@ INLINE line_shift line_shift_by(int64_t n)
     };
 }
 
-INLINE line64 line_turn(line64 v, line_shift by)
+INLINE line64 line_prepare(line64 v, line_shift by)
 {
     UNROLL
     for (int i = 0; i < LINE_PARTS; i++) {
@@ -153,7 +153,7 @@ INLINE line_shift line_shift_by(int64_t n)
     return at;
 }
 
-INLINE line64 line_turn(line64 v, line_shift by)
+INLINE line64 line_prepare(line64 v, line_shift by)
 {
     (void)by;
     return v;
@@ -185,8 +185,8 @@ INLINE line64 line_first(int64_t n, line64 a, line64 b)
 INLINE line64 line_rotate(line64 v, int64_t n)
 {
     const line_shift by = line_shift_by(n);
-    const line64 turned = line_turn(v, by);
-    return line_pair(turned, by, turned);
+    const line64 prepared = line_prepare(v, by);
+    return line_pair(prepared, by, prepared);
 }
 
 /* Bytes [from, end) of v to d + from: at most 64. */

@@ -56,10 +56,10 @@ void tni_chain_run(const tni_chain *c, char *dst, const char *const *srcs, char 
 void tni_chain_run_gemm(const tni_chain *c, char *dst, const char *const *srcs, double alpha,
                         double beta, char *workspace);
 
-/* Which two of the sources come first, and so on: the split of each set of sources (a bit each)
- * that costs least in flops, then in elements of results. */
+/* Which two of the sources come first, and so on: for each set of two or more sources (a bit each)
+ * one half of the split that costs least in flops, then in elements of results. */
 typedef struct tni_order {
-    uint8_t left[1 << TN_EINSUM_SOURCES]; /* of a set of two or more: one of its two halves */
+    uint8_t left[1 << TN_EINSUM_SOURCES];
 } tni_order;
 typedef struct tni_labels {
     uint64_t word[TNI_LABELS / 64];

@@ -18,6 +18,22 @@ typedef struct tni_contract_axis {
     int64_t step[TNI_SIDES];
 } tni_contract_axis;
 
+/* Move the addresses that are not NULL to an index of these axes, the last one fastest; gives what is
+ * left of the index. */
+static inline int64_t tni_contract_seek(char *at[TNI_SIDES], const tni_contract_axis *axis,
+                                        int count, int64_t index)
+{
+    ASSERT(index >= 0);
+    for (int i = count - 1; i >= 0; i--) {
+        const int64_t j = index % axis[i].n;
+        index /= axis[i].n;
+        for (int k = 0; k < TNI_SIDES; k++)
+            if (at[k])
+                at[k] += j * axis[i].step[k];
+    }
+    return index;
+}
+
 typedef struct tni_product {
     int count[TNI_ROLES];
     int64_t size[TNI_ROLES];
@@ -39,6 +55,7 @@ void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype
 static inline void tni_product_add(tni_product *p, int role, int64_t n,
                                    const int64_t step[TNI_SIDES])
 {
+    ASSERT(role >= 0 && role < TNI_ROLES && n >= 0 && p->count[role] < TN_MAX_NDIM);
     p->size[role] *= n;
     if (n == 1)
         return;

@@ -115,16 +115,11 @@ static void small_part(void *arg, int part)
     while (first < last) {
         const int64_t from = first % j->batch->n, left = last - first;
         const int64_t to = j->batch->n - from < left ? j->batch->n : from + left;
-        int64_t index = first / j->batch->n;
         char *at[TNI_SIDES];
         for (int k = 0; k < TNI_SIDES; k++)
             at[k] = j->at[k];
-        for (int i = j->p->count[TNI_BATCH] - 2; i >= 0; i--) {
-            const tni_contract_axis *x = &j->p->axis[TNI_BATCH][i];
-            for (int k = 0; k < TNI_SIDES; k++)
-                at[k] = at[k] ? at[k] + index % x->n * x->step[k] : NULL;
-            index /= x->n;
-        }
+        tni_contract_seek(at, j->p->axis[TNI_BATCH], j->p->count[TNI_BATCH] - 1,
+                          first / j->batch->n);
         small_row(j, at, from, to);
         first += to - from;
     }

@@ -10,12 +10,15 @@
 
 enum {
     TILE_PANEL = 512 << 10, /* bytes of a tile's thin panels: half of L2 on Zen 4 */
-    TILE_WIDE = 4096,       /* the most rows or cols of a packed tile */
-    TILE_DEPTH = 16 << 20,  /* bytes of a panel beyond which depth is cut */
-    TILE_WHOLE = 32 << 20,  /* bytes of panels that are packed before the first tile */
-    TILE_SINGLES = 5,       /* axes of a role that are tried alone, */
-    TILE_MORE = 3,          /* and together with the fastest ones */
-    TILE_BOTH = TNI_SIDES   /* an order: axes that are slow in dst and in the source first */
+    /* Not measured, bounds of memory: the panels of 512 x 4096 of f32 have a depth of 910 in
+     * TILE_DEPTH, and whole ones take no more than those of two parts. */
+    TILE_WIDE = 4096,      /* the most rows or cols of a packed tile */
+    TILE_DEPTH = 16 << 20, /* bytes of a tile's panels beyond which depth is cut */
+    TILE_WHOLE = 32 << 20, /* bytes of panels that are packed before the first tile */
+    /* Not measured, a bound of planning: ten sets of rows, as many of cols. */
+    TILE_SINGLES = 5,     /* axes of a role that are tried alone, */
+    TILE_MORE = 3,        /* and together with the fastest ones */
+    TILE_BOTH = TNI_SIDES /* an order: axes that are slow in dst and in the source first */
 };
 
 /* Which axes of rows and cols are in the tile, and whose order they have there. */
@@ -358,6 +361,7 @@ static void tiles_slots(tni_product_plan *s)
 {
     tni_tiles *t = &s->tiles;
     const int threads = tni_threads();
+    ASSERT(t->items >= 1 && t->nloop <= TNI_LOOP_MOST);
     t->slots = t->items < threads ? (int)t->items : threads;
     t->slot = t->shared = 0;
     for (int side = 0; side < TNI_ADDEND; side++) {
@@ -378,6 +382,7 @@ bool tni_tiles_fit(tni_product_plan *s)
         s->p.take = TN_BF16;
     const int nrows = tiles_sets(&s->p, TNI_ROWS, rows);
     const int ncols = tiles_sets(&s->p, TNI_COLS, cols);
+    ASSERT(nrows <= COUNT(rows) && ncols <= COUNT(cols));
     for (int i = 0; i < nrows; i++)
         for (int j = 0; j < ncols; j++)
             tiles_try_orders(&search, rows[i], cols[j]);

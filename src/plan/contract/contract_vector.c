@@ -30,23 +30,6 @@ typedef struct vector_job {
     int parts;
 } vector_job;
 
-/* Steps of everything around a block: batch, and the outer axes of cols. */
-static void vector_offset(const tni_product *p, int64_t index, char *const at[TNI_SIDES],
-                          char *out[TNI_SIDES])
-{
-    for (int k = 0; k < TNI_SIDES; k++)
-        out[k] = at[k];
-    for (int c = TNI_COLS; c >= 0; c--)
-        for (int i = p->count[c] - 1 - (c == TNI_COLS); i >= 0 && c != TNI_ROWS; i--) {
-            const tni_contract_axis *x = &p->axis[c][i];
-            const int64_t j = index % x->n;
-            index /= x->n;
-            for (int k = 0; k < TNI_SIDES; k++)
-                if (out[k])
-                    out[k] += j * x->step[k];
-        }
-}
-
 /* `count` strips of n elements, `pitch` bytes from one to the next, where they are or in scratch;
  * *pitch becomes what it is there. */
 static const char *vector_strips(const vector_job *j, char *scratch, const char *s,
@@ -104,25 +87,18 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
 }
 
 /* All of depth, its outer axes by their number. */
-static void vector_sum(const vector_job *j, char *acc, const char *left, const char *right,
-                       int64_t n)
+static void vector_sum(const vector_job *j, char *acc, char *left, char *right, int64_t n)
 {
     const tni_product *p = &j->s->p;
     const int count = p->count[TNI_DEPTH];
     const tni_contract_axis one = {1, {0}};
     const tni_contract_axis *depth = count ? &p->axis[TNI_DEPTH][count - 1] : &one;
     for (int64_t outer = p->size[TNI_DEPTH] / depth->n, o = 0; o < outer; o++) {
-        const char *l = left, *r = right;
-        int64_t index = o;
-        for (int i = count - 2; i >= 0; i--) {
-            const tni_contract_axis *x = &p->axis[TNI_DEPTH][i];
-            l += index % x->n * x->step[TNI_LEFT];
-            r += index % x->n * x->step[TNI_RIGHT];
-            index /= x->n;
-        }
+        char *at[TNI_SIDES] = {[TNI_LEFT] = left, [TNI_RIGHT] = right};
+        tni_contract_seek(at, p->axis[TNI_DEPTH], count - 1, o);
         for (int64_t k = 0; k < depth->n; k += j->most)
-            vector_stretch(j, acc, l + k * depth->step[TNI_LEFT],
-                           r + k * depth->step[TNI_RIGHT], n,
+            vector_stretch(j, acc, at[TNI_LEFT] + k * depth->step[TNI_LEFT],
+                           at[TNI_RIGHT] + k * depth->step[TNI_RIGHT], n,
                            depth->n - k < j->most ? depth->n - k : j->most, depth);
     }
 }
@@ -150,10 +126,10 @@ static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
     const int64_t width = tni_width(p->compute), first = item % j->blocks * per_block;
     const int64_t n = j->cols.n - first < per_block ? j->cols.n - first : per_block;
     char *at[TNI_SIDES];
-    vector_offset(p, item / j->blocks, j->at, at);
     for (int k = 0; k < TNI_SIDES; k++)
-        if (at[k])
-            at[k] += first * j->cols.step[k];
+        at[k] = j->at[k] ? j->at[k] + first * j->cols.step[k] : NULL;
+    item = tni_contract_seek(at, p->axis[TNI_COLS], p->count[TNI_COLS] - 1, item / j->blocks);
+    tni_contract_seek(at, p->axis[TNI_BATCH], p->count[TNI_BATCH], item);
     memset(acc, 0, (size_t)(((j->rows.n - 1) * j->most + n) * width));
     vector_sum(j, acc, at[TNI_LEFT], at[TNI_RIGHT], n);
     for (int64_t r = 0; r < j->rows.n; r++)
@@ -222,6 +198,8 @@ void tni_vector_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *
                                             tni_width(p->dtype[TNI_RIGHT]));
     j.parts = tni_run_parts(bytes, count);
     vector_shared shared = {.job = &j, .width = vector_width(&j)};
+    ASSERT(shared.width >= 1 && shared.width <= j.most);
+    ASSERT(j.rows.n * j.most * tni_width(p->compute) <= VECTOR_SCRATCH);
     j.blocks = tni_ceil_div(j.cols.n, shared.width);
     shared.items = j.outer * j.blocks;
     if (j.parts > shared.items)

@@ -128,6 +128,7 @@ void tni_product_run(const tni_product_plan *s, char *const at[TNI_SIDES], char 
 {
     const tni_product *p = &s->p;
     char *shifted[TNI_SIDES];
+    ASSERT(workspace || s->workspace == 0);
     for (int k = 0; k < TNI_SIDES; k++) {
         const int from = p->swapped && k == TNI_LEFT    ? TNI_RIGHT
                          : p->swapped && k == TNI_RIGHT ? TNI_LEFT

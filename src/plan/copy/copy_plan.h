@@ -2,7 +2,8 @@
  * and the way in which tiles get to dst.
  *
  * A way is a row in a file way_*.c, declared in copy_walk.h and listed in copy_ways.c in the order of
- * preference; a new one is these three (CONTRIBUTING.md, "Add a way to copy"). */
+ * preference, with a kernel of kernels/copy for its tile and a case of tests/ops/test_rearrange.c that
+ * expects it (CONTRIBUTING.md, "Add a way to copy"). */
 #ifndef TNI_COPY_PLAN_H
 #define TNI_COPY_PLAN_H
 

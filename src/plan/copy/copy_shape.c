@@ -46,29 +46,30 @@ int tni_source_next(const tni_copy *c, const tni_copy_case *of, int64_t enough)
     return -1;
 }
 
-/* Rows in a cache whose ways have so many bytes, a power of two, when each set gives `half`. */
-static int64_t rows_held(int64_t step, int64_t most, int64_t way, int64_t half)
+/* Rows in a cache in which addresses a multiple of alias apart share a set, a power of two, when
+ * `half` lines of each set are used. */
+static int64_t rows_held(int64_t step, int64_t most, int64_t alias, int64_t half)
 {
     int64_t k = 1;
     half = half > 1 ? half : 1;
-    step &= way - 1;
-    while (k * half < most && ((k * step + 64) & (way - 1)) > 128)
+    step &= alias - 1;
+    while (k * half < most && ((k * step + 64) & (alias - 1)) > 128)
         k++;
     return k * half;
 }
 
 int64_t tni_rows_held(int64_t step, int64_t most)
 {
-    return rows_held(step, most, TNI_L1_WAY, tni_cache_sizes()->l1 / TNI_L1_WAY / 2);
+    return rows_held(step, most, TNI_L1_ALIAS, tni_cache_sizes()->l1 / TNI_L1_ALIAS / 2);
 }
 
 int64_t tni_rows_held_l2(int64_t step, int64_t most)
 {
-    enum { WAYS = 8 }; /* of Zen's L2; others have more */
-    int64_t way = TNI_L1_WAY;
-    while (2 * way * WAYS <= tni_cache_sizes()->l2)
-        way *= 2;
-    return rows_held(step, most, way, WAYS / 2);
+    enum { ASSOCIATIVITY = 8 }; /* of Zen's L2; others have more */
+    int64_t alias = TNI_L1_ALIAS;
+    while (2 * alias * ASSOCIATIVITY <= tni_cache_sizes()->l2)
+        alias *= 2;
+    return rows_held(step, most, alias, ASSOCIATIVITY / 2);
 }
 
 /* ---- keys ---- */

@@ -18,8 +18,8 @@ struct tni_copy_case {
 enum {
     TNI_SMALL_COPY = 8192, /* bytes of a copy that is one tile whatever its shape: planning it
                             * costs more than a better tile brings */
-    TNI_L1_WAY = 4096,     /* bytes of a way of L1 on every x86-64 and most others: addresses so
-                            * far apart share a set */
+    TNI_L1_ALIAS = 4096, /* bytes: addresses a multiple of it apart share a set of L1; its size
+                            * over its associativity, on every x86-64 and most others */
 };
 
 /* A loop around the tile, while loops are put in order: it walks an axis of the nest, or the

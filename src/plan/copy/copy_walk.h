@@ -1,4 +1,4 @@
-/* copy_walk.h - what runs the items of a copy plan. */
+/* copy_walk.h - what runs the items of a copy plan, and the declarations of all ways. */
 #ifndef TNI_COPY_WALK_H
 #define TNI_COPY_WALK_H
 

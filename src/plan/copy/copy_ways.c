@@ -45,8 +45,8 @@ static int source_fastest(const tni_nest *nest)
     return best;
 }
 
-/* Walk axis b forwards in src; dst may then walk it backwards. */
-static void face_source(tni_copy *c, tni_axis *b)
+/* Make the step of axis b in src positive; that in dst may then be negative. */
+static void make_source_ascending(tni_copy *c, tni_axis *b)
 {
     if (b->step[1] >= 0)
         return;
@@ -64,29 +64,29 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
     return unit;
 }
 
-/* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of
- * L1 that they push each other out before their lines are used up: half as many again
- * as a set has ways, or as many where L2 does not hold what is prefetched either (AMD Zen 4: 1.45
- * times for squares of f64 whose sides are powers of two, 0.72 where L2 holds it). */
+/* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of L1 that
+ * they evict each other before their lines are used up: more than 1.5 times the associativity in a
+ * set, or as many as the associativity where L2 does not hold what is prefetched either (AMD Zen 4:
+ * 1.45 times the speed for squares of f64 whose sides are powers of two, 0.72 where L2 holds it). */
 static bool rows_alias(int64_t unit, int64_t n, int64_t step)
 {
     enum { PREFETCHED = 64 }; /* rows */
-    int64_t distance = step & -step, associativity = tni_cache_sizes()->l1 / TNI_L1_WAY;
+    int64_t distance = step & -step, associativity = tni_cache_sizes()->l1 / TNI_L1_ALIAS;
     int64_t rows = n < 64 / unit ? n : 64 / unit;
-    rows = rows * (distance < TNI_L1_WAY ? distance : TNI_L1_WAY) / TNI_L1_WAY;
+    rows = rows * (distance < TNI_L1_ALIAS ? distance : TNI_L1_ALIAS) / TNI_L1_ALIAS;
     return 2 * rows > 3 * associativity ||
            (rows >= associativity && tni_rows_held_l2(step, PREFETCHED) < PREFETCHED);
 }
 
-/* Find the two axes of the tile, and from them the kind. */
-static void look_at_axes(tni_copy *c, tni_nest *nest, tni_copy_case *of)
+/* Find the two axes of the tile, dst's fastest and the source's, and from them the kind of copy. */
+static void classify_axes(tni_copy *c, tni_nest *nest, tni_copy_case *of)
 {
     of->a = nest->ndim - 1;
     of->b = source_fastest(nest);
     if (of->b == of->a)
         of->b = nest->ndim - 2; /* both sides agree; the next axis makes the tile 2-d */
     if (of->b >= 0)
-        face_source(c, &nest->axis[of->b]);
+        make_source_ascending(c, &nest->axis[of->b]);
     const tni_axis *a = &nest->axis[of->a], *b = of->b >= 0 ? &nest->axis[of->b] : NULL;
     if (!by_width(c->unit))
         of->kind = TNI_COPY_ROWS;
@@ -153,7 +153,7 @@ void tni_copy_plan_with(tni_copy *c, const tn_tensor *dst, const tn_tensor *src,
     if (address < 0)
         of.address = (int64_t)(((uintptr_t)dst->data + (uintptr_t)c->shift_d) & 63);
     if (of.kind == TNI_COPY_STRIDED)
-        look_at_axes(c, &nest, &of);
+        classify_axes(c, &nest, &of);
     c->way = NULL;
     for (int i = 0; i < COUNT(ways); i++)
         if (ways[i]->kind == of.kind && (of.beyond || !ways[i]->beyond) &&

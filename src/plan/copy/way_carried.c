@@ -77,7 +77,7 @@ static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
  * speed there, 0.65 to 0.95 elsewhere; 0.4 when rows of dst are whole pages apart). */
 static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 {
-    return of->nest->axis[of->b].step[0] % TNI_L1_WAY != 0 && !c->packs &&
+    return of->nest->axis[of->b].step[0] % TNI_L1_ALIAS != 0 && !c->packs &&
            of->nest->axis[of->b].n * c->unit < PIECE / 2 &&
            c->carried.run >= of->tuning.number[TNI_CARRIED_RUN] &&
            c->carried.rows * c->unit >= PIECE / 2;

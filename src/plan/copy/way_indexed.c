@@ -9,14 +9,15 @@
 /* Bytes, found on an Intel Xeon (docs/investigations/0001); the source's on AMD Zen 4, where
  * 64 and 256 bytes leave reversals at 0.52 to 0.64 of memcpy, 256 and 512 take them to 0.7. */
 enum {
-    SHORT = 128, /* a row of dst that is shorter than two lines is joined with the next ones, */
-    RUN = 512,   /* until they have this many bytes together */
-    SOURCE = 512,    /* the same for rows of the source, */
-    SRC_LEAST = 256, /* which need no others from here on: lines are shared by few tiles */
-    WHOLE = 16,      /* rows of a block of whole lines of f32 */
-    WHOLE_RUN = 256, /* units of dst's row, and bytes of a source row, where both sides share */
-    WHOLE_PIECE = 128, /* cache sets: 1024 squared 0.30 -> 0.39 of memcpy; 64 bytes or 64 units
-                        * are slower by a twentieth, AMD Zen 4 */
+    SHORT = 128,     /* two lines: shorter rows of dst are joined with those that follow */
+    RUN = 512,       /* until they are this long together */
+    SOURCE = 512,    /* that joined rows of the source aim at */
+    SRC_LEAST = 256, /* longer rows of the source are not joined: few tiles share their lines */
+    /* "transpose whole", where rows share cache sets on both sides: 1024 squared goes from 0.30 to
+     * 0.39 of memcpy on AMD Zen 4; 64 units or 64 bytes of a row are slower by a twentieth */
+    WHOLE = 16,        /* rows of a block: its lines of f32 are whole */
+    WHOLE_RUN = 256,   /* units of a row of dst in a tile */
+    WHOLE_PIECE = 128, /* bytes of a source row in a tile */
 };
 
 /* Take axis x into the tile as its axis k, as much of it as makes `had` units `want`. */

@@ -6,7 +6,7 @@
 
 /* Sizes in bytes, found on an Intel Xeon (docs/investigations/0001). */
 enum {
-    RUN_LEAST = 128,   /* a shorter run is not worth a buffer: half of it are partial lines */
+    RUN_LEAST = 128,   /* a shorter run is not worth a buffer: half of its lines are partial */
     RUN = 512,         /* that a run aims at: memory takes eight lines of a row at full speed */
     RUN_ROWS = 2048,   /* the same where rows are dense on both sides */
     SOURCE = 256,      /* of a source row in a tile */

@@ -9,14 +9,14 @@ enum {
     DIRECT = 256,      /* bytes of a source row: four lines feed the hardware's prefetcher */
     DIRECT_RUN = 4096, /* bytes of a row of dst: a page */
     ROWS = 64,         /* most rows of a tile: more do not fit L1 */
-    LONG_TILE = 65536, /* bytes of a tile beside a short axis, so that its call is paid for */
-    SHORT_ROW = 512,   /* bytes of rows that are copied in source pieces of */
-    ROWS_PIECE = 1024, /* so many: 256 and 512 lose up to a tenth, AMD Zen 4 */
+    LONG_TILE = 65536, /* bytes of a tile with a short axis: they pay for the kernel call */
+    SHORT_ROW = 512,   /* bytes: shorter rows are copied a piece of the source at a time, */
+    ROWS_PIECE = 1024, /* of so many bytes: 256 and 512 lose up to a tenth, AMD Zen 4 */
 };
 
 /* ---- shapes ---- */
 
-/* A long run of dst beside so many rows of it as the cache holds; next to a short axis the other
+/* A tile of `rows` rows of dst, `run` bytes of each; where one axis is short, the block of the other
  * one is longer. */
 static void tiled_shape(tni_copy *c, int64_t rows, int64_t run)
 {

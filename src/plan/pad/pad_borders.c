@@ -131,7 +131,7 @@ static void borders_run_part(void *arg, int part)
 void tni_pad_borders_run(const tni_pad *p, char *d, const char *s)
 {
     borders_job j = {p, d, s, 1};
-    if (p->items >= tni_threads()) /* of fewer pads each one is divided itself */
+    if (p->items >= tni_threads()) /* fewer pads are divided themselves */
         j.parts = tni_run_parts(tni_mul_saturated(p->bytes, 2), p->items);
     if (j.parts > 1)
         tni_parallel(j.parts, borders_run_part, &j);

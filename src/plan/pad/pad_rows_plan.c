@@ -4,7 +4,7 @@
 
 /* Bytes (docs/investigations/pad-rows.md has the measurements). */
 enum {
-    BLOCK = 12 * 1024,    /* of dst in a block of several rows: a row buffer, a quarter of L1 */
+    BLOCK = 12 * 1024,    /* a block of several rows of dst: a row buffer, a quarter of L1 */
     LONG_ROW = 4 * 1024,  /* rows from here on are streamed as they are */
     WHOLE_ROW = 64 * 1024 /* longer rows are cut */
 };

@@ -15,7 +15,7 @@
 
 enum {
     TNI_MAX_SOURCES = 16,
-    TNI_MAX_RESULTS = 16, /* of a program on dense strips */
+    TNI_MAX_RESULTS = 16, /* results of a program on dense strips */
     TNI_MAX_NUMBERS = 512,
     TNI_MAX_STEPS = 264, /* those of an expression and the conversions to dst */
     TNI_MAX_VALUES = TNI_MAX_SOURCES + TNI_MAX_NUMBERS + TNI_MAX_STEPS
@@ -45,11 +45,11 @@ typedef struct tni_program {
     const char *name; /* for facts: "add", "cast", "eval" */
     int nsrc, nnum, nstep;
     int value;  /* the result; of dst's dtype */
-    int nvalue; /* of a program on dense strips: several results instead, */
+    int nvalue; /* programs on dense strips have several results instead, */
     int16_t values[TNI_MAX_RESULTS];
     const tni_number *num;
     const tni_strip_step *step;
-    const char *text; /* of an expression: it, and the names of the sources, each with its 0 */
+    const char *text; /* an expression and the names of its sources, each with its 0 */
     size_t text_size;
     tn_strip_fn map; /* instead of steps: the user's function, of all sources as they are */
     void *user;

@@ -18,17 +18,17 @@ static int64_t strip_lines(int64_t bytes)
     return (bytes + 63) & ~(int64_t)63;
 }
 
-/* Bytes of a row of a packed operand: whole lines and one more where there is room, because at a
- * distance of a power of two rows share sets of L1; a strip may begin slack elements earlier. */
+/* Bytes of a row of a packed operand: whole lines and one more while bytes are to spare, because at
+ * a distance of a power of two rows share sets of L1; a strip may begin slack elements earlier. */
 static int64_t strip_pitch(const tni_strips *s, int64_t strip, int width, int64_t rows,
-                           int64_t *room)
+                           int64_t *spare)
 {
     const int64_t dense = strip * width;
-    const int64_t apart = strip_lines((strip + s->slack) * width) + 64;
-    if (s->flat || s->map || s->columns || rows * (apart - dense) > *room)
+    const int64_t padded = strip_lines((strip + s->slack) * width) + 64;
+    if (s->flat || s->map || s->columns || rows * (padded - dense) > *spare)
         return dense;
-    *room -= rows * (apart - dense);
-    return apart;
+    *spare -= rows * (padded - dense);
+    return padded;
 }
 
 /* Small blocks, packed operands, registers: their offsets in the arena. */
@@ -44,13 +44,13 @@ void tni_strips_lay_out(tni_strips *s)
     s->reg_size = (int32_t)strip_lines((s->flat ? block : strip + s->slack) * s->widest);
     /* Two lines between registers: at a distance of 4 KB loads wait for stores. */
     s->reg_size += s->reg_size >= 2048 && s->reg_size % 4096 < 128 ? 128 : 0;
-    int64_t room = TNI_ARENA - at - (int64_t)s->nreg * s->reg_size;
+    int64_t spare = TNI_ARENA - at - (int64_t)s->nreg * s->reg_size;
     for (int k = 0; k < s->nest.nop; k++) {
         tni_operand *o = &s->operand[k];
         o->transpose = false;
         for (int j = 0; j + 1 < s->nblock && o->form == TNI_PACKED; j++)
             o->transpose |= tni_abs_step(s->nest.axis[s->axis[j]].step[k]) == o->width;
-        room -= o->form == TNI_PACKED ? strip_lines(block * o->width) : 0;
+        spare -= o->form == TNI_PACKED ? strip_lines(block * o->width) : 0;
     }
     int slack = s->slack;
     for (int k = 0; k < s->nest.nop; k++) {
@@ -58,7 +58,7 @@ void tni_strips_lay_out(tni_strips *s)
         if (o->form != TNI_PACKED)
             continue;
         const int64_t rows = block / strip;
-        o->pitch = (int32_t)strip_pitch(s, strip, o->width, rows, &room);
+        o->pitch = (int32_t)strip_pitch(s, strip, o->width, rows, &spare);
         slack = o->pitch < (strip + slack) * o->width ? 0 : slack;
         o->buffer = (int32_t)at;
         at += strip_lines(rows * o->pitch);

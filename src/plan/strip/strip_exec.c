@@ -26,7 +26,7 @@ static void strip_cast_streamed(tni_cast_fn fn, char *d, int d_width, const char
 static void strip_do_one(const tni_strip_work *w, const tni_instr *x)
 {
     _Alignas(64) char value[TNI_SPLAT_BYTES];
-    const int64_t still[TNI_MAX_ARITY + 1] = {0};
+    const int64_t no_step[TNI_MAX_ARITY + 1] = {0};
     const char *from[TNI_MAX_ARITY];
     const char *got = value;
     if (x->kind == TNI_DO_SPLAT) {
@@ -38,7 +38,7 @@ static void strip_do_one(const tni_strip_work *w, const tni_instr *x)
     } else {
         for (int k = 0; k < x->op.nsrc; k++)
             from[k] = strip_ref(w, x->src[k]);
-        x->op.fn(value, from, still, 1, x->op.params, 0);
+        x->op.fn(value, from, no_step, 1, x->op.params, 0);
     }
     tni_op_splat(strip_ref(w, x->out), got, x->width);
 }

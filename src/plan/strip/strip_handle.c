@@ -8,7 +8,7 @@ typedef struct strip_plan {
     tn_plan base;
     tni_strips strips;
     char list[96];     /* names of the steps */
-    tni_instr instr[]; /* of strips; then its text */
+    tni_instr instr[]; /* instructions of strips; then its text */
 } strip_plan;
 
 static void strip_plan_run(const tn_plan *plan, char *dst, const char *const *srcs)

@@ -29,7 +29,7 @@ enum {
         1024 /* bytes of a row that is worth streaming: its ends are not whole lines */
 };
 
-/* Along axis a, operand k is dense or stands still. */
+/* Along axis a, operand k is dense or broadcast. */
 static bool strip_is_unit_stride(const tni_strips *s, const tni_axis *a, int k)
 {
     return a->step[k] == s->operand[k].width || (k > 0 && a->step[k] == 0);
@@ -126,12 +126,12 @@ static int64_t strip_cut(int64_t n, int64_t most)
 }
 
 /* Operand k is one value in every block. */
-static bool strip_stands_still(const tni_strips *s, int k)
+static bool strip_is_broadcast(const tni_strips *s, int k)
 {
-    bool still = k > 0;
+    bool broadcast = k > 0;
     for (int i = 0; i < s->nest.ndim; i++)
-        still &= s->nest.axis[i].step[k] == 0;
-    return still;
+        broadcast &= s->nest.axis[i].step[k] == 0;
+    return broadcast;
 }
 
 /* Operand k lies in the block as one dense strip, or is one value (first 0). */
@@ -162,13 +162,13 @@ static bool strip_classify(tni_strips *s, bool cut)
         const bool dense = whole     ? strip_is_whole(s, k, o->width)
                            : s->flat ? false
                                      : in->step[k] == o->width;
-        const bool still = k > 0 && (whole     ? strip_is_whole(s, k, 0)
-                                     : s->flat ? strip_stands_still(s, k)
-                                               : in->step[k] == 0);
-        const bool packed = s->map ? strip_needs_packing(s, k) : !dense && !still;
-        const int8_t form = (int8_t)(packed             ? TNI_PACKED
-                                     : still && !s->map ? TNI_SPLAT
-                                                        : TNI_DIRECT);
+        const bool broadcast = k > 0 && (whole     ? strip_is_whole(s, k, 0)
+                                         : s->flat ? strip_is_broadcast(s, k)
+                                                   : in->step[k] == 0);
+        const bool packed = s->map ? strip_needs_packing(s, k) : !dense && !broadcast;
+        const int8_t form = (int8_t)(packed                 ? TNI_PACKED
+                                     : broadcast && !s->map ? TNI_SPLAT
+                                                            : TNI_DIRECT);
         changed |= cut && form != o->form;
         o->form = form;
     }
@@ -358,7 +358,7 @@ void tni_strips_plan(tni_strips *s, tni_instr *instr, const tni_program *p,
 /* ---- dense strips, several results ---- */
 
 int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program *p,
-                              const tn_dtype *dtype, uint32_t still)
+                              const tn_dtype *dtype, uint32_t broadcast)
 {
     s->nest.nop = p->nsrc + 1;
     s->nest.ndim = s->nblock = 1;
@@ -366,7 +366,7 @@ int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program
     s->axis[0] = 0;
     s->operand[0] = (tni_operand){.form = TNI_DIRECT, .width = 1};
     for (int k = 0; k < p->nsrc; k++) {
-        const bool one = still >> k & 1;
+        const bool one = broadcast >> k & 1;
         s->operand[k + 1] = (tni_operand){.form = one ? TNI_SPLAT : TNI_DIRECT,
                                           .width = (int8_t)tni_width(dtype[k]),
                                           .dtype = (int8_t)dtype[k]};

@@ -85,6 +85,21 @@ static void strip_next(tni_strip_work *w, const int64_t *offset, const int64_t *
         w->next[k] = w->at[k] + offset[k] + (more ? more[k] : 0);
 }
 
+/* Where the strips of row number r of the block begin; offset is that of the row. */
+static void strip_begin_row(tni_strip_work *w, const int64_t *offset, int64_t r, int64_t n)
+{
+    const tni_strips *p = w->j->s;
+    const tni_axis *along = &p->nest.axis[p->axis[p->nblock - 1]];
+    const tni_strip_shift by = tni_strip_shift_of(w, w->at[0] + offset[0], n);
+    w->row = n + by.begin - by.end;
+    for (int k = 0; k < p->nest.nop; k++) {
+        const tni_operand *o = &p->operand[k];
+        w->strip[k] = o->form == TNI_PACKED ? w->arena + o->buffer + r * o->pitch +
+                                                  (w->early - by.begin) * o->width
+                                            : w->at[k] + offset[k] - by.begin * along->step[k];
+    }
+}
+
 static void strip_run_block(tni_strip_work *w)
 {
     const tni_strips *p = w->j->s;
@@ -117,16 +132,7 @@ static void strip_run_block(tni_strip_work *w)
     tni_walk walk;
     tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
     for (int64_t r = 0; r < w->rows; r++) {
-        const tni_strip_shift by = tni_strip_shift_of(w, w->at[0] + walk.offset[0], n);
-        w->row = n + by.begin - by.end;
-        for (int k = 0; k < p->nest.nop; k++) {
-            const tni_operand *o = &p->operand[k];
-            w->strip[k] =
-                o->form == TNI_PACKED
-                    ? w->arena + o->buffer + r * o->pitch + (w->early - by.begin) * o->width
-                    : w->at[k] + walk.offset[k] -
-                          by.begin * p->nest.axis[p->axis[last]].step[k];
-        }
+        strip_begin_row(w, walk.offset, r, n);
         if (w->lines && p->down) /* the same row of the next block, or the next row */
             strip_next(w, w->ahead, walk.offset);
         tni_walk_next(&walk);
@@ -231,7 +237,7 @@ static void strip_run_part(void *arg, int part)
     if (p->once)
         tni_strip_exec(&w, 0, p->once);
     for (int k = 0; k < p->nest.nop && !(p->single && p->nest.ndim == 1); k++)
-        w.cached_src[k] = NULL; /* of one strip nothing is used again */
+        w.cached_src[k] = NULL; /* one strip uses nothing again */
     if (p->single)
         strip_run_single(j, &w, first, last);
     else

@@ -11,11 +11,11 @@
 #include "plan/strip/program.h"
 
 enum {
-    TNI_BLOCK_AXES = 4,
-    TNI_ARENA = 64 * 1024,        /* bytes of all buffers of one part */
+    TNI_BLOCK_AXES = 4,    /* not measured: two of a transpose, two around them */
+    TNI_ARENA = 64 * 1024, /* bytes of all buffers of a part: a quarter of Haswell's L2 */
     TNI_PREFETCH_LEAST = 4 << 20, /* bytes of operands that come from memory: prefetching from
                                   L3 made 1.3 MB slower, 42 GB/s instead of 63 */
-    TNI_OP_INSTRS = 24,           /* instructions of any program of one op, */
+    TNI_OP_INSTRS = 24,           /* instructions of any program of one op, as asserted, */
     TNI_MAX_INSTRS = TNI_MAX_VALUES + 2 * TNI_MAX_STEPS, /* and of any program */
     TNI_REFS = TNI_MAX_OPERANDS + TNI_MAX_RESULTS
 };
@@ -79,7 +79,7 @@ typedef struct tni_strips {
     int64_t block[TN_MAX_NDIM];  /* extent of a block along each axis of the nest */
     int64_t items, count, bytes; /* blocks; elements; bytes of all operands in dst's shape */
     tni_operand operand[TNI_MAX_OPERANDS];
-    tni_instr *instr; /* of one strip; the first `once` of them for a part */
+    tni_instr *instr; /* instructions of one strip; the first `once` run once for a part */
     int ninstr, once;
     bool op_alone;    /* one op is all that a row of two axes needs */
     int nsmall, nreg; /* blocks of repeated values, registers */
@@ -89,7 +89,7 @@ typedef struct tni_strips {
     int results;      /* of a program on dense strips */
     tn_dtype compute; /* of its last op; 0: none */
     const char *name;
-    const char *text, *list; /* of a plan of an expression: see tni_program; its steps */
+    const char *text, *list; /* plans of expressions: see tni_program; the steps */
     tn_strip_fn map;
     void *user;
 } tni_strips;
@@ -109,9 +109,9 @@ void tni_strips_lay_out(tni_strips *s);
 /* ---- dense strips (strip_plan.c, strip_run.c) ---- */
 
 /* Plan a program of several results for single strips: sources are dense, or one value for all
- * where still marks them.  Gives the elements of the longest strip. */
+ * where broadcast marks them.  Gives the elements of the longest strip. */
 int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program *p,
-                              const tn_dtype *dtype, uint32_t still);
+                              const tn_dtype *dtype, uint32_t broadcast);
 
 /* n elements of each result.  What strips share is in the arena after the first of them. */
 void tni_strips_run_dense(const tni_strips *s, char *arena, bool first, char *const *out,

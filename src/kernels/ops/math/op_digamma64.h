@@ -62,7 +62,7 @@ static inline pair64 pair_cotangent(double x)
     const bool swapped = size > 0.25;
     const pair64 t = pair_product(pi, (pair64){swapped ? 0.5 - size : size, 0});
     const pair64 z = pair_product(t, t), w = pair_product(z, sixth);
-    double c = 0, s = 0; /* of cosine and sine, what follows 1 - z / 2 and 1 - z / 6 */
+    double c = 0, s = 0; /* the terms of cosine and sine after 1 - z / 2 and 1 - z / 6 */
     for (int i = 20; i > 2; i -= 2) {
         c = 1.0 / (i * (i - 1)) * (1 - z.high * c);
         s = 1.0 / (i * (i + 1)) * (1 - z.high * s);

@@ -134,18 +134,18 @@ INLINE wide pow_far(wide x, wide y)
 BLOCK64(pow)
 {
     UNUSED;
-    bool plain = true, above = true;
+    bool ordinary = true, above = true;
     for (int j = 0; j < MATH_BLOCK; j += WIDE_LANES) {
         const wide v = wide_load(x + j), a = wide_abs(v);
         wide size;
         wide_store(r + j, pow_core(a, wide_load(y + j), wide_splat(0), &size));
-        plain &=
+        ordinary &=
             wide_all(size, 708) && wide_all(a, INFINITY) && wide_all(0x1p-1022 - a, 0x1p-1074);
         above &= wide_all(-v, 0);
     }
-    for (int j = 0; !plain && j < MATH_BLOCK; j += WIDE_LANES)
+    for (int j = 0; !ordinary && j < MATH_BLOCK; j += WIDE_LANES)
         wide_store(r + j, pow_far(wide_load(x + j), wide_load(y + j)));
-    for (int j = 0; !(plain && above) && j < MATH_BLOCK; j += WIDE_LANES)
+    for (int j = 0; !(ordinary && above) && j < MATH_BLOCK; j += WIDE_LANES)
         wide_store(r + j, pow_ends(wide_load(x + j), wide_load(y + j), wide_load(r + j)));
 }
 

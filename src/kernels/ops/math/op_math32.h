@@ -203,7 +203,7 @@ static inline float atanh_f32(float x)
 }
 
 /* -|x - y|, which is NaN for equal infinities, and -700 below that. */
-static inline double apart(float x, float y)
+static inline double minus_distance(float x, float y)
 {
     const double d = -__builtin_fabs((double)x - (double)y);
     return d < -700 ? -700 : d;
@@ -211,13 +211,13 @@ static inline double apart(float x, float y)
 
 static inline float logaddexp_f32(float x, float y)
 {
-    const double t = exp_core(apart(x, y));
+    const double t = exp_core(minus_distance(x, y));
     return (float)((x > y ? x : y) + log1p_core(x == y ? 1 : t));
 }
 
 static inline float logaddexp2_f32(float x, float y)
 {
-    const double t = exp_core(LN2 * apart(x, y));
+    const double t = exp_core(LN2 * minus_distance(x, y));
     return (float)(MAD(LOG2E, log1p_core(x == y ? 1 : t), x > y ? x : y));
 }
 
@@ -233,7 +233,7 @@ static inline float cosh_f32(float x)
     return (float)(0.5 * (e + inverse_or_0(e)));
 }
 
-static inline double tanh_core(double size) /* of a number from 0 on */
+static inline double tanh_core(double size) /* size >= 0 */
 {
     const double u = 2 * size, t = expm1_core(u > 40 ? 40 : u);
     return t * inverse(t + 2);

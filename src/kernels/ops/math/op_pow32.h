@@ -65,7 +65,7 @@ static inline float pow_end(float x, float y, float number)
 static inline void pow_once(float *r, const float *x, const float *y, bool odd)
 {
     double u[MATH_BLOCK], v[MATH_BLOCK];
-    bool plain = true;
+    bool ordinary = true;
     INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
     {
         u[j] = (double)x[j];
@@ -73,7 +73,7 @@ static inline void pow_once(float *r, const float *x, const float *y, bool odd)
     }
     for (int j = 0; j < MATH_BLOCK; j += WIDE_LANES) {
         const wide s = wide_load(u + j), t = wide_load(v + j);
-        plain &= wide_all(-s, 0) && wide_all(s, INFINITY) && wide_all(wide_abs(t), INFINITY);
+        ordinary &= wide_all(-s, 0) && wide_all(s, INFINITY) && wide_all(wide_abs(t), INFINITY);
         const wide power = exp2_wide(t * log2_wide(wide_abs(s)));
         wide_store(u + j, odd ? odd_wide(power) : power);
     }
@@ -81,7 +81,7 @@ static inline void pow_once(float *r, const float *x, const float *y, bool odd)
     {
         r[j] = (float)u[j];
     }
-    if (plain)
+    if (ordinary)
         return;
     INDEPENDENT for (int j = 0; j < MATH_BLOCK; j++)
     {
