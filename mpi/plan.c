@@ -118,6 +118,27 @@ static void lane_slots(tnm_lane *l, int64_t pieces, int64_t slot_bytes, int64_t 
         l->slots = 0;
 }
 
+/* Requests and indices of both lanes at `at`, their buffers at the end of the block. */
+static void lay_out_lanes(tn_mpi_plan *p, char *at, int64_t slots, int64_t slot)
+{
+    p->all = (MPI_Request *)at;
+    at += slots * (int64_t)sizeof(MPI_Request);
+    for (int k = 0; k < 2; k++) {
+        tnm_lane *l = &p->lane[k];
+        l->requests = p->all + (k ? p->lane[0].slots : 0);
+        l->message = (int64_t *)at;
+        l->first = l->message + l->slots;
+        l->count = l->first + l->slots;
+        at = (char *)(l->count + l->slots);
+    }
+    p->indices = (int *)at;
+    at = (char *)p->block.data + p->buffer_bytes - slots * slot;
+    for (int k = 0; k < 2; k++) {
+        p->lane[k].buffers = at;
+        at += p->lane[k].slots * slot;
+    }
+}
+
 static tn_status plan_memory(tn_mpi_plan *start, const sums *s, int64_t max_bytes,
                              tn_mpi_plan **out)
 {
@@ -153,23 +174,7 @@ static tn_status plan_memory(tn_mpi_plan *start, const sums *s, int64_t max_byte
     at += tnm_round_up((int64_t)sizeof *p);
     if (shared)
         TRY(tnm_shared_make(p, at, s->parts));
-    at += tnm_round_up(shared);
-    p->all = (MPI_Request *)at;
-    at += slots * (int64_t)sizeof(MPI_Request);
-    for (int k = 0; k < 2; k++) {
-        tnm_lane *l = &p->lane[k];
-        l->requests = p->all + (k ? p->lane[0].slots : 0);
-        l->message = (int64_t *)at;
-        l->first = l->message + l->slots;
-        l->count = l->first + l->slots;
-        at = (char *)(l->count + l->slots);
-    }
-    p->indices = (int *)at;
-    at = (char *)block.data + p->buffer_bytes - slots * slot;
-    for (int k = 0; k < 2; k++) {
-        p->lane[k].buffers = at;
-        at += p->lane[k].slots * slot;
-    }
+    lay_out_lanes(p, at + tnm_round_up(shared), slots, slot);
     return TN_OK;
 }
 

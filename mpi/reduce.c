@@ -99,15 +99,51 @@ static tn_status largest_message(const tn_route *route, bool send, int64_t messa
     return TN_OK;
 }
 
-/* Pieces so small that one of every message fits, both ways, and two for combining. */
+/* Pieces so small that one of every message fits, both ways, and two for combining; most[0]
+ * messages of most[1] elements. */
+static void reduce_pieces(tnm_combine *b, const int64_t *most, int64_t max_bytes)
+{
+    const int64_t width = (int64_t)tn_dtype_size(b->src);
+    const int64_t wide = 2 * (int64_t)tn_dtype_size(b->acc);
+    const int64_t fixed = tnm_round_up(sizeof(tn_mpi_plan)) + tnm_round_up(sizeof *b) +
+                          tnm_round_up(most[0] * (int64_t)sizeof(MPI_Request)) + 6 * 64;
+    const int64_t each = (max_bytes - fixed - (most[0] + 2) * 64) / (most[0] * width + wide);
+    b->elements = each < 1 ? 1 : each < most[1] ? each : most[1] ? most[1] : 1;
+    if (b->elements > (1 << 30) / 16)
+        b->elements = (1 << 30) / 16;
+    b->rounds = most[1] ? (most[1] - 1) / b->elements + 1 : 0;
+}
+
+/* The plan, its requests and its buffers in the block that start has: all ranks have got theirs. */
+static void reduce_lay_out(tn_mpi_plan **plan, const tn_mpi_plan *start, const reducer *r,
+                           tnm_combine *b)
+{
+    const int64_t piece = tnm_round_up(b->elements * (int64_t)tn_dtype_size(b->src));
+    const int64_t in = r->messages * b->copies, slots = in + b->send_messages;
+    char *at = start->block.data;
+    tn_mpi_plan *p = *plan = (tn_mpi_plan *)at;
+    *p = *start;
+    at += tnm_round_up(sizeof *p);
+    p->combine = (tnm_combine *)at;
+    at += tnm_round_up(sizeof *b);
+    b->requests = (MPI_Request *)at;
+    at += tnm_round_up(slots * (int64_t)sizeof(MPI_Request));
+    b->in = at;
+    b->out_buffers = at + in * piece;
+    b->sum = b->out_buffers + b->send_messages * piece;
+    b->spare = b->sum + tnm_round_up(b->elements * (int64_t)tn_dtype_size(b->acc));
+    b->sends = r->sends;
+    b->check = r->check;
+    b->peers = r->peers;
+    *p->combine = *b;
+}
+
 static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
                              const tn_mpi_options *options, int64_t max_bytes,
                              tn_mpi_plan **plan)
 {
     tn_route_sum sum = {0}, got = {0};
     int64_t mine[4] = {0}, most[4], total[2];
-    const int64_t width = (int64_t)tn_dtype_size(b->src);
-    const int64_t wide = 2 * (int64_t)tn_dtype_size(b->acc);
     if (r->sends)
         TRY(tn_route_info(r->sends, &sum));
     TRY(tn_route_info(r->unpack, &got));
@@ -120,14 +156,8 @@ static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
     MPITRY("mpi_plan_reduce", MPI_Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, r->c->comm));
     MPITRY("mpi_plan_reduce",
            MPI_Allreduce(mine + 2, total, 2, MPI_INT64_T, MPI_SUM, r->c->comm));
-    const int64_t fixed = tnm_round_up(sizeof(tn_mpi_plan)) + tnm_round_up(sizeof *b) +
-                          tnm_round_up(most[0] * (int64_t)sizeof(MPI_Request)) + 6 * 64;
-    const int64_t each = (max_bytes - fixed - (most[0] + 2) * 64) / (most[0] * width + wide);
-    b->elements = each < 1 ? 1 : each < most[1] ? each : most[1] ? most[1] : 1;
-    if (b->elements > (1 << 30) / 16)
-        b->elements = (1 << 30) / 16;
-    b->rounds = most[1] ? (most[1] - 1) / b->elements + 1 : 0;
-    const int64_t piece = tnm_round_up(b->elements * width);
+    reduce_pieces(b, most, max_bytes);
+    const int64_t piece = tnm_round_up(b->elements * (int64_t)tn_dtype_size(b->src));
     const int64_t slots = r->messages * b->copies + sum.sends;
     tn_mpi_plan start = {.c = r->c,
                          .route = r->unpack,
@@ -155,23 +185,8 @@ static tn_status reduce_plan(reducer *r, tnm_combine *b, const tnm_about *about,
     if (status != TN_OK && given == TN_OK)
         tn_free(&start.block);
     TRY(status);
-    char *at = start.block.data;
-    tn_mpi_plan *p = *plan = (tn_mpi_plan *)at;
-    *p = start;
-    at += tnm_round_up(sizeof *p);
-    p->combine = (tnm_combine *)at;
-    at += tnm_round_up(sizeof *b);
-    b->requests = (MPI_Request *)at;
-    at += tnm_round_up(slots * (int64_t)sizeof(MPI_Request));
-    b->in = at;
-    b->out_buffers = at + r->messages * b->copies * piece;
-    b->sum = b->out_buffers + sum.sends * piece;
-    b->spare = b->sum + sums;
-    b->sends = r->sends;
-    b->check = r->check;
-    b->peers = r->peers;
-    *p->combine = *b;
-    p->tag = r->c->tag;
+    reduce_lay_out(plan, &start, r, b);
+    (*plan)->tag = r->c->tag;
     r->c->tag = r->c->tag + 3 > 32760 ? 0 : r->c->tag + 3;
     tnm_comm_hold(r->c);
     return TN_OK;

@@ -23,7 +23,7 @@ typedef enum tn_cut {
 
 /* What one axis of the mesh does. */
 typedef struct tn_placement {
-    int axis;      /* of the tensor, which is cut; -1: each rank along it has a copy */
+    int axis;      /* axis of the tensor that is cut; -1: each rank along it has a copy */
     tn_cut cut;    /* ignored for a copy, as are block and first */
     int64_t block; /* TN_CUT_CYCLIC: at least 1; otherwise 0 */
     int first;     /* TN_CUT_CYCLIC: coordinate that gets the first block; otherwise 0 */
@@ -63,7 +63,7 @@ TN_API TN_NODISCARD tn_status tn_dist_whole(tn_dist **d, int ndim, const int64_t
 TN_API void tn_dist_free(tn_dist *d);
 
 TN_API int tn_dist_ranks(const tn_dist *d);               /* 0 for NULL */
-TN_API int64_t tn_dist_parts(const tn_dist *d, int rank); /* of that rank; 0 beyond the ranks */
+TN_API int64_t tn_dist_parts(const tn_dist *d, int rank); /* 0 beyond the ranks */
 
 /* The tensor: its number of axes (0 for NULL) and its extents (NULL for NULL). */
 TN_API int tn_dist_ndim(const tn_dist *d);
@@ -97,7 +97,7 @@ typedef struct tn_route tn_route;
 typedef struct tn_route_sum {
     int64_t sends, receives;           /* messages, one for each peer */
     int64_t send_bytes, receive_bytes; /* on the wire */
-    int64_t keep_bytes;                /* of dst that need no message */
+    int64_t keep_bytes;                /* bytes of dst that need no message */
     int64_t boxes;                     /* regular pieces of all of them */
     int64_t plan_bytes;                /* memory of the route */
     int64_t reserved[8];

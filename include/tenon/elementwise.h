@@ -1,4 +1,4 @@
-/* elementwise.h - the former name of <tenon/ops.h>. */
+/* elementwise.h - deprecated alias of <tenon/ops.h>. */
 #ifndef TENON_ELEMENTWISE_H
 #define TENON_ELEMENTWISE_H
 

@@ -1,4 +1,4 @@
-/* move.h - the former name of <tenon/copy.h>. */
+/* move.h - deprecated alias of <tenon/copy.h>. */
 #ifndef TENON_MOVE_H
 #define TENON_MOVE_H
 

@@ -66,7 +66,7 @@ typedef struct tn_facts {
     char why[112];   /* what made it fit */
     char stores[80]; /* how dst is written */
     char isa[16];    /* level of the kernels */
-    tn_dtype dtype;  /* of dst, as ndim and shape */
+    tn_dtype dtype;  /* dtype, ndim and shape are those of dst */
     int ndim;
     int64_t shape[TN_MAX_NDIM];
     int64_t read, written; /* bytes of memory that one run touches */
@@ -75,9 +75,9 @@ typedef struct tn_facts {
     int64_t tile[TN_FACTS_TILE], tiles; /* extents of one tile in units or elements; how many */
     int64_t run;                        /* bytes of dst that leave a buffer at a time */
     int64_t buffer;                     /* bytes of buffers, on the stack of each thread */
-    int64_t flops, workspace;           /* of contractions: tn_plan_workspace */
-    int steps;                          /* of expressions: ops and conversions of a block */
-    int threads;                        /* of the calling thread's handle */
+    int64_t flops, workspace;           /* contractions: operations, and tn_plan_workspace */
+    int steps;                          /* expressions: ops and conversions of a block */
+    int threads;                        /* that a run takes with the calling thread's handle */
     bool streams;                       /* dst is written past the caches */
     bool scalar;                        /* elements are handled one at a time */
     int nmore;

@@ -58,6 +58,7 @@ bool tni_is_utf8(const char *text);
 /* n / each, rounded up, without overflow; n is at least 1 (0 may make 1). */
 static inline int64_t tni_ceil_div(int64_t n, int64_t each)
 {
+    ASSERT(n >= 0 && each > 0);
     return (n - 1) / each + 1;
 }
 
@@ -106,6 +107,24 @@ enum { /* slots as constants, for the tables */
 #include "dtypes.def"
 #undef DTYPE
 };
+
+/* clang-format off */
+enum { /* how many slots there are */
+    TNI_INT_SLOTS = 0 /* bool, i8 … u64 */
+#define DTYPE(ENUM, NAME, LONG, WIDTH, KIND, REAL, SLOT) + (TNI_##KIND <= TNI_UNSIGNED)
+#include "dtypes.def"
+#undef DTYPE
+    , TNI_FLOAT_SLOTS = 0 /* f8e4m3 … f64 */
+#define DTYPE(ENUM, NAME, LONG, WIDTH, KIND, REAL, SLOT) + (TNI_##KIND == TNI_FLOAT)
+#include "dtypes.def"
+#undef DTYPE
+    , TNI_COMPLEX_SLOTS = 0 /* c64, c128 */
+#define DTYPE(ENUM, NAME, LONG, WIDTH, KIND, REAL, SLOT) + (TNI_##KIND == TNI_COMPLEX)
+#include "dtypes.def"
+#undef DTYPE
+    , TNI_NARROW_SLOTS = TNI_SLOT_F32 /* narrow floats are the first */
+};
+/* clang-format on */
 
 extern const tni_dtype_facts tni_dtypes[TNI_DTYPES]; /* width 0: unknown */
 

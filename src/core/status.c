@@ -23,27 +23,22 @@ static const char *const names[] = {
 };
 
 /* The sentence is UTF-8 whatever the names in it: bytes that are none, and letters that a
- * precision has cut, are written as \xff. */
+ * precision has cut, are written as \xff.  What does not fit is left out, from a letter on. */
 static void set_sentence(const char *fmt, va_list args)
 {
-    char raw[sizeof sentence];
-    int n = vsnprintf(raw, sizeof raw, fmt, args);
-    const bool cut = n >= (int)sizeof raw;
-    if (TNI_NEVER(n < 0)) /* no format of ours fails */
-        n = 0;
-    const char *end = raw + (cut ? (int)sizeof raw - 1 : n);
+    char raw[sizeof sentence] = "";
+    (void)vsnprintf(raw, sizeof raw, fmt, args);
     size_t to = 0;
-    for (const char *p = raw; p < end;) {
-        int letter = tni_utf8_letter(p, end);
-        if (letter == 0 && cut && end - p < 4)
-            break; /* the cut is here */
-        if (to + (size_t)(letter ? letter : 4) >= sizeof sentence)
+    for (const char *p = raw, *end = raw + strlen(raw); p < end;) {
+        const int letter = tni_utf8_letter(p, end);
+        const size_t length = letter ? (size_t)letter : strlen("\\xff");
+        if (to + length >= sizeof sentence)
             break;
         if (letter)
-            memcpy(sentence + to, p, (size_t)letter);
+            memcpy(sentence + to, p, length);
         else
-            snprintf(sentence + to, 5, "\\x%02x", (unsigned char)*p);
-        to += (size_t)(letter ? letter : 4);
+            snprintf(sentence + to, length + 1, "\\x%02x", (unsigned char)*p);
+        to += length;
         p += letter ? letter : 1;
     }
     sentence[to] = 0;

@@ -94,9 +94,9 @@ bool tni_run_add(tni_list *runs, tni_list *agains, const tni_run *run, const tni
 typedef struct tni_tree {
     int ndim;
     int64_t n;
-    const int64_t *low, *high; /* of box i at i * ndim; borrowed */
+    const int64_t *low, *high; /* bounds of box i are at i * ndim; borrowed */
     int64_t *order;            /* boxes by leaf */
-    int64_t *bounds;           /* of node k at k * 2 * ndim: low, high; the root is 1 */
+    int64_t *bounds;           /* low and high of node k are at k * 2 * ndim; the root is 1 */
 } tni_tree;
 
 bool tni_tree_build(tni_tree *t, int ndim, int64_t n, const int64_t *low, const int64_t *high,
@@ -109,7 +109,7 @@ bool tni_tree_query(const tni_tree *t, const int64_t *low, const int64_t *high, 
 
 typedef struct tni_boxes {
     int64_t n;  /* sorted by owner, then in the order of the list */
-    int *owner; /* of each */
+    int *owner; /* rank that holds each */
     int64_t *low, *high;
     tni_tree tree;
     bool copies;  /* some overlap: cells are not the boxes */

@@ -35,6 +35,7 @@ static bool runs_append(tni_list *runs, tni_list *agains, int64_t first, int64_t
                         int64_t src, int64_t n)
 {
     tni_run *last = last_run(runs, first);
+    ASSERT(n > 0 && dst >= 0 && src >= 0);
     if (!last || last->n != n)
         return tni_run_add(runs, agains, &(tni_run){dst, src, n, -1}, NULL);
     if (last->again < 0) {
@@ -150,7 +151,7 @@ static int64_t common(int64_t a, int64_t b, int64_t *x)
 
 typedef struct meeting {
     const tni_set *dst, *src;
-    int64_t gcd, inverse;       /* of dst->period / gcd modulo src->period / gcd */
+    int64_t gcd, inverse;       /* inverse of dst->period / gcd modulo src->period / gcd */
     int64_t dst_skip, src_skip; /* blocks of dst and of src between equal meetings */
     int64_t far;                /* indices between them; INT64_MAX: beyond any */
     int64_t low, high;          /* both sets lie here */

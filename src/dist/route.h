@@ -43,8 +43,8 @@ struct tn_route {
     tni_list fill;    /* products of side 0 that are `value` */
     bool halo;        /* dst parts enclose src parts */
     char value[16];
-    int64_t parts[2];    /* of this rank: dst, src */
-    int64_t *extents[2]; /* of each part, ndim each */
+    int64_t parts[2];    /* number of parts of this rank: dst, src */
+    int64_t *extents[2]; /* ndim extents of each part */
     int64_t keep_elements, pieces;
     char words[2][120]; /* dst, src */
 };
@@ -56,9 +56,9 @@ typedef struct tni_generator {
     bool sending;
     const tn_dist *own, *other;
     tni_side *side;
-    tni_set sets[TN_MAX_NDIM]; /* of this rank's part, by dst axis */
+    tni_set sets[TN_MAX_NDIM]; /* indices of this rank's part, by dst axis */
     int64_t copy;              /* -1: a rank's own copy first */
-    const uint8_t *marks;      /* of each hit (TNI_MARK_), NULL: none */
+    const uint8_t *marks;      /* TNI_MARK_ of each hit, NULL: none */
     int64_t own_zero;          /* copy 0 of this rank's own position in src, -1: none */
     int64_t take_step;         /* from copy 0 to the copy that this rank takes */
 } tni_generator;
@@ -97,7 +97,7 @@ typedef struct tni_job {
     const tn_route *r;
     const tni_side *side;
     const tn_tensor *part[2]; /* dst, src: the parts of this product, or NULL */
-    tn_dtype dtype[2];        /* of both ends */
+    tn_dtype dtype[2];        /* dst, src */
     char *message;            /* where element `first` is */
     int64_t first, count;     /* elements still to skip, and to copy */
     bool fill;

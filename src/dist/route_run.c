@@ -93,6 +93,7 @@ static tn_status message_parts(const tn_route *r, bool sent, int64_t i, int64_t 
         const tni_product *p = (const tni_product *)s->products.at + n;
         const tni_group *g = (const tni_group *)s->groups.at + p->group;
         const int64_t part = sent ? g->src_part : g->dst_part;
+        ASSERT(part >= 0 && part < r->parts[sent]);
         at += tni_product_elements(s, r->ndim, p);
         if (part == before || at <= from)
             continue;
@@ -111,6 +112,7 @@ static tn_status message_copy(tni_job *j, int64_t i, const tn_tensor *dst, const
 {
     int64_t first, last;
     tni_message(j->side, i, &first, &last);
+    ASSERT(first <= last && last <= j->side->products.n);
     for (int64_t n = first; n < last; n++) {
         const tni_product *p = (const tni_product *)j->side->products.at + n;
         const tni_group *g = (const tni_group *)j->side->groups.at + p->group;

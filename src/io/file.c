@@ -108,7 +108,7 @@ tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
 {
     char words[80];
     size_t got = 0;
-    ASSERT(n >= 0 && at >= 0 && n <= f->size - at); /* of a checked header */
+    ASSERT(n >= 0 && at >= 0 && n <= f->size - at); /* the header has been checked */
     int error = tni_sys_pread(f->fd, buf, (size_t)n, at, &got);
     if (error)
         return tni_fail(TN_EIO, "%s: %s", f->path, tni_sys_words(error, words, sizeof words));

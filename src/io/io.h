@@ -53,7 +53,7 @@ typedef struct tni_entry {
     tn_dtype dtype;         /* 0: understood and not offered */
     int8_t ndim, packing;
     bool fortran, swapped, no_shape;
-    const struct tn_file *owner; /* of a set: the file that holds it; NULL: the file itself */
+    const struct tn_file *owner; /* in a set: the file that holds it; NULL: the file itself */
 } tni_entry;
 
 struct tn_file {
@@ -71,7 +71,7 @@ struct tn_file {
     _Atomic(void *) places;         /* as many addresses that are not memory; likewise */
     int64_t skipped;                /* values of a .pt that are no tensors */
     int64_t values_at, values_size; /* key-values of a .gguf; size 0: there are none */
-    struct tn_file **parts;         /* of a set */
+    struct tn_file **parts;         /* the files of a set */
     int64_t nparts;
 };
 
@@ -112,7 +112,7 @@ tn_status tni_npy_open(tn_file *f);
 tn_status tni_npz_open(tn_file *f);
 tn_status tni_safetensors_open(tn_file *f);
 tn_status tni_gguf_open(tn_file *f);
-tn_status tni_set_open(tn_file *f);        /* of an index.json */
+tn_status tni_set_open(tn_file *f);        /* from an index.json */
 tn_status tni_set_open_folder(tn_file *f); /* at f->where */
 
 /* .npy headers, in files and in members (npy.c) */
@@ -122,11 +122,11 @@ typedef struct tni_npy {
     int ndim;
     int64_t shape[TN_MAX_NDIM];
     char descr[24];
-    int64_t size, nbytes; /* of the header with its magic; of the elements */
+    int64_t size, nbytes; /* bytes of the header with its magic; bytes of the elements */
 } tni_npy;
 
 #define TNI_NPY_PREFIX  12      /* enough bytes to know the length of the header */
-#define TNI_NPY_LONGEST 1048576 /* of a header */
+#define TNI_NPY_LONGEST 1048576 /* bytes of a header */
 
 /* Length of the whole header from its first bytes; n of them are there. */
 tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int64_t *length);

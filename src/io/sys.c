@@ -205,7 +205,7 @@ static int temp_name(const char *path, char *name, size_t size)
     return (size_t)n >= size ? ENAMETOOLONG : 0;
 }
 
-static int open_nameless(const char *path, int mode, int *fd)
+static int open_unlinked(const char *path, int mode, int *fd)
 {
     char dir[PATH_MAX];
     int len;
@@ -218,13 +218,14 @@ static int open_nameless(const char *path, int mode, int *fd)
     return *fd < 0 ? errno : 0;
 }
 
-/* A file without a name or, where the system has none, with a new one; mode is how it is opened. */
+/* An unlinked file (O_TMPFILE) or, where the system has none, one with a new name; mode is how it is
+ * opened. */
 static int open_temp(const char *path, int mode, char *name, size_t size, int *fd)
 {
     name[0] = 0;
-    int error = tni_sys_ask("nameless", NULL);
+    int error = tni_sys_ask("tmpfile", NULL);
     if (!error)
-        error = open_nameless(path, mode, fd);
+        error = open_unlinked(path, mode, fd);
     if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL)
         return error;
     for (int i = 0; i < TRIES; i++) {
@@ -259,7 +260,7 @@ int tni_sys_scratch(const char *path, int *fd)
     return error;
 }
 
-/* Give the nameless file a name. */
+/* Link the file to a name. */
 static int name_it(int fd, const char *path, char *name, size_t size)
 {
     char self[64];

@@ -43,13 +43,13 @@ struct tn_writer {
     int fd;
     bool pipe, broken;
     int64_t at;   /* bytes written in order */
-    int64_t flow; /* of them, those that are on their way to the disk */
+    int64_t flow; /* bytes of them that are on their way to the disk */
     int n, now;   /* tensors; the one that is not complete */
     tni_slot *slots;
     int64_t left; /* elements that tensor `now` still lacks */
     tn_write_options options;
     char *stage;
-    void *own; /* of the format, in the arena */
+    void *own; /* what the format keeps, in the arena */
     tni_arena arena;
     tni_direct *direct; /* bytes go past the page cache (writer_direct.c); NULL: through it */
     bool sink;          /* nothing is written: the first `held_size` bytes go to held */

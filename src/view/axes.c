@@ -44,6 +44,7 @@ tn_status tn_squeeze(tn_tensor *out, const tn_tensor *in, int dim)
 void tni_drop_axis(tn_tensor *out, const tn_tensor *in, int dim, void *data)
 {
     const int ndim = in->ndim;
+    ASSERT(dim >= 0 && dim < ndim);
     for (int i = 0; i < dim; i++)
         copy_axis(out, i, in, i);
     for (int i = dim + 1; i < ndim; i++)
@@ -115,7 +116,7 @@ tn_status tn_flip(tn_tensor *out, const tn_tensor *in, int dim)
 
     const int64_t n = in->shape[dim], stride = in->stride[dim];
     void *data = in->data;
-    if (n > 1 && tni_numel(in) > 0)
+    if (tni_numel(in) > 1)
         data = tni_offset(data, (n - 1) * stride);
     for (int i = 0; i < ndim; i++)
         copy_axis(out, i, in, i);

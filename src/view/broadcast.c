@@ -1,13 +1,8 @@
 /* broadcast.c - NumPy's rule: shapes align at their last axes, and an axis of extent 1 repeats.
  *
- * The rule is stated once, in broadcasts(); a repeated axis has stride 0 and is otherwise like
+ * The rule is stated once, in tni_broadcasts(); a repeated axis has stride 0 and is otherwise like
  * any other. */
 #include "view.h"
-
-static bool broadcasts(int64_t n, int64_t to)
-{
-    return n == to || n == 1;
-}
 
 /* The extent of t along axis i of ndim; axes that t lacks have extent 1. */
 static int64_t aligned(const tn_tensor *t, int i, int ndim)
@@ -20,7 +15,7 @@ static int64_t aligned(const tn_tensor *t, int i, int ndim)
 static int misfit(const tn_tensor *t, int ndim, const int64_t *shape)
 {
     int i = 0;
-    while (i < ndim && broadcasts(aligned(t, i, ndim), shape[i]))
+    while (i < ndim && tni_broadcasts(aligned(t, i, ndim), shape[i]))
         i++;
     return i;
 }
@@ -29,6 +24,7 @@ static int misfit(const tn_tensor *t, int ndim, const int64_t *shape)
 static void repeat(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t *shape)
 {
     const int more = ndim - in->ndim;
+    ASSERT(more >= 0 && misfit(in, ndim, shape) == ndim);
     for (int i = ndim - 1; i >= 0; i--) {
         const int64_t n = shape[i];
         const bool repeats = i < more || in->shape[i - more] != n;
@@ -51,7 +47,7 @@ static int grow_shape(const tn_tensor *t, int *ndim, int64_t *shape)
     }
     for (int i = 0; i < *ndim; i++) {
         const int64_t n = aligned(t, i, *ndim);
-        if (!broadcasts(n, shape[i]) && !broadcasts(shape[i], n))
+        if (!tni_broadcasts(n, shape[i]) && !tni_broadcasts(shape[i], n))
             return i;
         shape[i] = shape[i] == 1 ? n : shape[i];
     }

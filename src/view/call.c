@@ -54,12 +54,12 @@ tn_status tni_call_data(const tni_call *call)
     if (!call_writes(call))
         return TN_OK;
     for (int k = 0; k < call->n; k++) {
-        const tni_shared found =
-            tni_shared_bytes(call->dst, call->srcs[k], call->flags & TNI_ALLOW_ALIAS);
-        if (UNLIKELY(found != TNI_APART)) {
+        const tni_overlap found =
+            tni_find_overlap(call->dst, call->srcs[k], call->flags & TNI_ALLOW_ALIAS);
+        if (UNLIKELY(found != TNI_DISJOINT)) {
             char who[TNI_WHO];
-            return tni_fail_shared(found, call->name, tni_dst_name(call),
-                                   tni_operand_name(who, call, k));
+            return tni_fail_overlap(found, call->name, tni_dst_name(call),
+                                    tni_operand_name(who, call, k));
         }
     }
     return TN_OK;

@@ -45,7 +45,7 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
         fits = fits && tni_mul(rest % shape[i], stride[i], &part) && tni_add(sum, part, &sum);
         rest /= shape[i];
     }
-    int64_t count = 0;
+    int64_t count;
     const bool counts = tni_shape_size(ndim, shape, 1, &count);
     if (empty || rest > 0)
         return tni_fail(TN_EARG, "index_to_offset: flat index %lld is out of range [0, %lld)",

@@ -50,13 +50,13 @@ static bool reach_of(const term *terms, int count, int64_t *reach)
     return true;
 }
 
-static tni_shared solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
-                        int *work);
+static tni_overlap solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
+                         int *work);
 
-/* Where the upper terms are multiples of more than the lower ones can span, the upper sum is
- * known: the one multiple that is near enough.  *done says whether there is such a place. */
-static tni_shared overlap_split(const term *terms, int count, int64_t reach, int64_t low,
-                                int64_t high, int *work, bool *done)
+/* Where a common divisor of the upper terms is more than the lower terms can span, the sum of the
+ * upper ones is known: the one multiple that is near enough.  *done: whether terms can be split so. */
+static tni_overlap overlap_split(const term *terms, int count, int64_t reach, int64_t low,
+                                 int64_t high, int *work, bool *done)
 {
     int64_t common = 0, under = reach;
     *done = true;
@@ -69,25 +69,26 @@ static tni_shared overlap_split(const term *terms, int count, int64_t reach, int
             continue;
         const int64_t upper = high / common * common;
         if (upper < low - under)
-            return TNI_APART;
-        const tni_shared below = solve(terms, i, under, low - upper, high - upper, work);
-        if (below == TNI_APART)
-            return TNI_APART;
-        const tni_shared above = solve(terms + i, count - i, reach - under, upper, upper, work);
-        return above == TNI_SHARED ? below : above;
+            return TNI_DISJOINT;
+        const tni_overlap below = solve(terms, i, under, low - upper, high - upper, work);
+        if (below == TNI_DISJOINT)
+            return TNI_DISJOINT;
+        const tni_overlap above =
+            solve(terms + i, count - i, reach - under, upper, upper, work);
+        return above == TNI_OVERLAPS ? below : above;
     }
     *done = false;
-    return TNI_APART;
+    return TNI_DISJOINT;
 }
 
 /* Is there a sum in [low, high]?  reach is the largest one. */
-static tni_shared solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
-                        int *work)
+static tni_overlap solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
+                         int *work)
 {
     if (TNI_NEVER(high < 0 || low > reach))
-        return TNI_APART;
+        return TNI_DISJOINT;
     if (low <= 0)
-        return TNI_SHARED;
+        return TNI_OVERLAPS;
     if (--*work < 0)
         return TNI_UNDECIDED;
     high = high > reach ? reach : high;
@@ -95,12 +96,12 @@ static tni_shared solve(const term *terms, int count, int64_t reach, int64_t low
     for (int i = 0; i < count && (common == 0 || common > high - low + 1); i++)
         common = gcd(common, terms[i].a);
     if (high / common * common < low)
-        return TNI_APART;
+        return TNI_DISJOINT;
     if (count == 1)
-        return TNI_SHARED;
+        return TNI_OVERLAPS;
     *work -= count;
     bool done;
-    const tni_shared parts = overlap_split(terms, count, reach, low, high, work, &done);
+    const tni_overlap parts = overlap_split(terms, count, reach, low, high, work, &done);
     if (done)
         return parts;
     const term top = terms[count - 1];
@@ -109,18 +110,18 @@ static tni_shared solve(const term *terms, int count, int64_t reach, int64_t low
         const int64_t part = x * top.a;
         if (low - part > under)
             break;
-        const tni_shared one = solve(terms, count - 1, under, low - part, high - part, work);
-        if (one == TNI_SHARED)
-            return TNI_SHARED;
+        const tni_overlap one = solve(terms, count - 1, under, low - part, high - part, work);
+        if (one == TNI_OVERLAPS)
+            return TNI_OVERLAPS;
         if (*work < 0)
             return TNI_UNDECIDED;
     }
-    return TNI_APART;
+    return TNI_DISJOINT;
 }
 
 /* ---- a byte named twice ---- */
 
-/* Each axis, from the last to the first, steps over all that the ones behind it reach. */
+/* Row-major without overlap: the stride of each axis is at least the bytes that later axes span. */
 static bool in_rows(const tn_tensor *t, int64_t width)
 {
     int64_t reach = width;
@@ -157,7 +158,7 @@ static void sort_axes(sorted *axes, const tn_tensor *t)
     }
 }
 
-/* Each axis steps over all that the smaller ones reach. */
+/* The same for axes in any order, by rising |stride|. */
 static bool nests(const sorted *axes, int64_t width)
 {
     int64_t reach = width;
@@ -172,15 +173,15 @@ static bool nests(const sorted *axes, int64_t width)
 /* Two indices differ by d; call the axis of the largest stride where they do the top.  Their
  * elements share a byte when the sum of d * stride is less than a width: one question for each
  * axis as the top, where d is at least 1, with the axes below it, where d may have any sign. */
-static tni_shared names_twice(const sorted *axes, int64_t width)
+static tni_overlap names_twice(const sorted *axes, int64_t width)
 {
     for (int k = 0; k < axes->count; k++)
         if (axes->step[k] < (k > 0 ? axes->step[k - 1] + 1 : width))
-            return TNI_SHARED;
+            return TNI_OVERLAPS;
     int work = WORK;
     int64_t under = 0;
     term below[TN_MAX_NDIM];
-    tni_shared all = TNI_APART;
+    tni_overlap all = TNI_DISJOINT;
     for (int top = 0; top < axes->count; top++) {
         const int64_t step = axes->step[top], last = axes->last[top];
         if (step < width + under) {
@@ -190,10 +191,10 @@ static tni_shared names_twice(const sorted *axes, int64_t width)
             int64_t reach;
             if (!reach_of(below, used, &reach))
                 return TNI_UNDECIDED;
-            const tni_shared one =
+            const tni_overlap one =
                 solve(below, used, reach, target - (width - 1), target + (width - 1), &work);
-            if (one == TNI_SHARED)
-                return TNI_SHARED;
+            if (one == TNI_OVERLAPS)
+                return TNI_OVERLAPS;
             if (one == TNI_UNDECIDED)
                 all = TNI_UNDECIDED;
         }
@@ -216,10 +217,10 @@ tn_status tni_check_injective(const tn_tensor *t, const char *call, const char *
     int64_t low, high;
     tni_extent(t, &low, &high);
     const bool crowded = count * width > high - low;
-    switch (crowded ? TNI_SHARED : names_twice(&axes, width)) {
-    case TNI_APART:
+    switch (crowded ? TNI_OVERLAPS : names_twice(&axes, width)) {
+    case TNI_DISJOINT:
         return TN_OK;
-    case TNI_SHARED:
+    case TNI_OVERLAPS:
         return tni_fail(TN_ESTRIDE, "%s: two indices of %s share an element (self-overlap)",
                         call, who);
     default:
@@ -245,7 +246,7 @@ static bool put_axes(term *terms, int *count, const tn_tensor *t)
 
 /* With every axis of a counted from its lowest byte and every axis of b from its highest, a
  * shared byte is a sum of steps, plus a byte of each element, that is the distance between. */
-static tni_shared shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
+static tni_overlap shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
 {
     term terms[TERMS];
     int count = 0, work = WORK;
@@ -260,7 +261,7 @@ static tni_shared shares(const tn_tensor *a, const tn_tensor *b, int64_t distanc
     return solve(terms, count, reach, distance - bytes, distance, &work);
 }
 
-tni_shared tni_shared_bytes(const tn_tensor *dst, const tn_tensor *src, bool allow_alias)
+tni_overlap tni_find_overlap(const tn_tensor *dst, const tn_tensor *src, bool allow_alias)
 {
     int64_t low, high, src_low, src_high;
     tni_shape_range(dst->ndim, dst->shape, dst->stride, tni_width(dst->dtype), &low, &high);
@@ -270,18 +271,19 @@ tni_shared tni_shared_bytes(const tn_tensor *dst, const tn_tensor *src, bool all
     const uint64_t from = (uint64_t)(uintptr_t)dst->data + (uint64_t)low;
     const uint64_t src_from = (uint64_t)(uintptr_t)src->data + (uint64_t)src_low;
     if (LIKELY(src_from - from >= (uint64_t)length && from - src_from >= (uint64_t)src_length))
-        return TNI_APART;
+        return TNI_DISJOINT;
     if (length == 0 || src_length == 0 || (allow_alias && tni_same(dst, src)))
-        return TNI_APART;
+        return TNI_DISJOINT;
     int64_t distance;
     if (!tni_add((int64_t)(src_from - from), src_length - 1, &distance))
         return TNI_UNDECIDED;
     return shares(dst, src, distance);
 }
 
-tn_status tni_fail_shared(tni_shared found, const char *call, const char *dst, const char *src)
+tn_status tni_fail_overlap(tni_overlap found, const char *call, const char *dst,
+                           const char *src)
 {
-    if (found == TNI_SHARED)
+    if (found == TNI_OVERLAPS)
         return tni_fail(TN_EOVERLAP, "%s: %s and %s share bytes", call, dst, src);
     return tni_fail(TN_EOVERLAP,
                     "%s: overlap of %s and %s is undecided within the work limit; refused",
@@ -291,8 +293,8 @@ tn_status tni_fail_shared(tni_shared found, const char *call, const char *dst, c
 tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,
                              const char *call, const char *const names[2])
 {
-    const tni_shared found = tni_shared_bytes(dst, src, allow_alias);
-    if (LIKELY(found == TNI_APART))
+    const tni_overlap found = tni_find_overlap(dst, src, allow_alias);
+    if (LIKELY(found == TNI_DISJOINT))
         return TN_OK;
-    return tni_fail_shared(found, call, names ? names[0] : "dst", names ? names[1] : "src");
+    return tni_fail_overlap(found, call, names ? names[0] : "dst", names ? names[1] : "src");
 }

@@ -36,7 +36,7 @@ static bool restride(const tn_tensor *in, int ndim, const int64_t *shape, int64_
         int64_t step = old_stride[end - 1];
         for (int i = new_end - 1; i >= next; i--) {
             stride[i] = shape[i] > 1 ? step : 0;
-            if (i > next && shape[i] > 1)
+            if (i > next) /* the whole group need not fit */
                 step *= shape[i];
         }
     }

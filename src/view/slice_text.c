@@ -193,7 +193,7 @@ tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in, const char *text)
     TRY(measure(text, in->ndim, &rest));
     scan s;
     item it;
-    int64_t shift = 0; /* of the first element */
+    int64_t shift = 0; /* bytes to the first element */
     tn_tensor t;
     tni_inherit(&t, in, in->data, 0);
     TRY(TNI_NEVER(slice_begin(&s, text))); /* measure has read it all */

@@ -99,7 +99,7 @@ tn_status tni_call_data(const tni_call *call);
 /* Some of the rules, of the operands of a call (check.c). */
 tn_status tni_check_rules(unsigned rules, const tni_call *call);
 
-/* The name of source k in sentences, or of dst for -1; who is a place for it. */
+/* The name of source k in sentences, or of dst for -1; who is a buffer of TNI_WHO bytes for it. */
 enum { TNI_WHO = 64 };
 const char *tni_operand_name(char *who, const tni_call *call, int k);
 
@@ -108,7 +108,7 @@ static inline const char *tni_dst_name(const tni_call *call)
     return call->names ? call->names[0] : "dst";
 }
 
-/* The sizes of the sources before their turn, for hooks of shapes that compute with them. */
+/* Check the sizes of the sources ahead of their rule, for hooks of shapes that compute with them. */
 static inline tn_status tni_call_sizes(const tni_call *call);
 
 /* Hooks that several calls share: every source has dst's dtype, or dst's shape. */
@@ -117,6 +117,12 @@ tn_status tni_call_same_shapes(const tni_call *call);
 
 /* TN_ENULL when t has elements and no data. */
 tn_status tni_check_data(const tn_tensor *t, const char *who);
+
+/* An axis of extent n repeats to `to`, or has it. */
+static inline bool tni_broadcasts(int64_t n, int64_t to)
+{
+    return n == to || n == 1;
+}
 
 /* Bring n sources to dst's shape (broadcast.c): ts[0] is dst, ts[k + 1] is source k itself, or
  * repeated[k] when an axis of it repeats.
@@ -130,7 +136,7 @@ tn_status tni_broadcast_operands(const tn_tensor **ts, tn_tensor *repeated, cons
 tn_status tni_broadcast_check(const char *call, const tn_tensor *dst, int n,
                               const tn_tensor *const *srcs);
 
-/* The shape that the sources broadcast to; TN_ESHAPE as above.  shape has TN_MAX_NDIM places. */
+/* The shape that the sources broadcast to; TN_ESHAPE as above.  shape has space for TN_MAX_NDIM. */
 tn_status tni_broadcast_sources(const char *call, int n, const tn_tensor *const *srcs,
                                 int *ndim, int64_t *shape);
 
@@ -140,13 +146,14 @@ tn_status tni_broadcast_sources(const char *call, int n, const tn_tensor *const 
  * limit. */
 tn_status tni_check_injective(const tn_tensor *t, const char *call, const char *who);
 
-/* Whether dst and src share a byte; with allow_alias a src that is exactly dst (data, dtype, shape,
- * strides of axes longer than 1) does not. */
-typedef enum tni_shared { TNI_APART, TNI_SHARED, TNI_UNDECIDED } tni_shared;
-tni_shared tni_shared_bytes(const tn_tensor *dst, const tn_tensor *src, bool allow_alias);
+/* Whether dst and src overlap, that is, share a byte; with allow_alias a src that is exactly dst
+ * (data, dtype, shape, strides of axes longer than 1) is disjoint. */
+typedef enum tni_overlap { TNI_DISJOINT, TNI_OVERLAPS, TNI_UNDECIDED } tni_overlap;
+tni_overlap tni_find_overlap(const tn_tensor *dst, const tn_tensor *src, bool allow_alias);
 
-/* TN_EOVERLAP of what is not TNI_APART, with the names of both. */
-tn_status tni_fail_shared(tni_shared found, const char *call, const char *dst, const char *src);
+/* TN_EOVERLAP for what is not TNI_DISJOINT, with the names of both. */
+tn_status tni_fail_overlap(tni_overlap found, const char *call, const char *dst,
+                           const char *src);
 
 /* Both in one; names NULL: "dst" and "src". */
 tn_status tni_check_disjoint(const tn_tensor *dst, const tn_tensor *src, bool allow_alias,

@@ -208,11 +208,11 @@ static void each_system_call_of_the_library(void **state)
     int points = 0;
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         for (int way = 0; way < 6; way++) {
-            no_nameless = way >= 3;
-            if (scenarios[i].writes || !no_nameless)
+            no_tmpfile = way >= 3;
+            if (scenarios[i].writes || !no_tmpfile)
                 points += fail_each(&scenarios[i], troubles[way % 3]);
         }
-    no_nameless = false;
+    no_tmpfile = false;
     printf("%d system calls of the library failed\n", points);
     assert_true(points > 400);
 }
@@ -268,7 +268,7 @@ static void names_that_are_taken(void **state)
 {
     (void)state;
     for (int named = 0; named < 2; named++) {
-        no_nameless = named;
+        no_tmpfile = named;
         always = named ? "create" : "linkat";
         arm(-1, EEXIST);
         assert_int_equal(tn_save("x.npy", &t), TN_EIO);
@@ -287,7 +287,7 @@ static void names_that_are_taken(void **state)
             unlink("x.npy");
         }
     }
-    no_nameless = false;
+    no_tmpfile = false;
 }
 
 /* A folder that cannot be synced holds the new file all the same. */
@@ -310,17 +310,17 @@ static void folders_that_cannot_be_synced(void **state)
 }
 
 /* The name fits, that of a named temporary file beside it does not. */
-static void long_names_without_nameless_files(void **state)
+static void long_names_without_tmpfile(void **state)
 {
     (void)state;
     char path[PATH_MAX];
     for (size_t i = 0; i < PATH_MAX - 8; i++)
         path[i] = i % 2 ? '/' : '.';
     strcpy(path + PATH_MAX - 8, "/xx.npy");
-    no_nameless = true;
+    no_tmpfile = true;
     arm(-1, 0);
     assert_int_equal(tn_save(path, &t), TN_EIO);
-    armed = no_nameless = false;
+    armed = no_tmpfile = false;
     assert_non_null(strstr(tn_error(), strerror(ENAMETOOLONG)));
     assert_int_equal(files(), 0);
 }
@@ -443,7 +443,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_looked_at_stays),
         cmocka_unit_test(names_that_are_taken),
         cmocka_unit_test(folders_that_cannot_be_synced),
-        cmocka_unit_test(long_names_without_nameless_files),
+        cmocka_unit_test(long_names_without_tmpfile),
         cmocka_unit_test(exclusive_names),
         cmocka_unit_test(folders_are_listed),
         cmocka_unit_test(links_to_what_cannot_be_looked_at),

@@ -193,8 +193,8 @@ static void scratch(void **state)
     const tn_tensor *ts[] = {&t, &t};
     OK(open_writer(&w, "x.npy", 100));
     for (int k = 0; k < 4; k++) {
-        if (k & 2) /* a file system without nameless files: the name is gone at once */
-            refuse("nameless", EOPNOTSUPP, 0, 1);
+        if (k & 2) /* a file system without O_TMPFILE: the name is gone at once */
+            refuse("tmpfile", EOPNOTSUPP, 0, 1);
         OK(tni_writer_open_scratch(&s, k & 1 ? w : NULL, 1, names, ts));
         refuse(NULL, 0, 0, 0);
         OK(tn_writer_put(s, &t));

@@ -79,10 +79,10 @@ static void a_broken_writer_stays_broken(void **state)
     tn_free(&t);
 }
 
-static int nameless(const char *call, size_t *n)
+static int refuse_tmpfile(const char *call, size_t *n)
 {
     (void)n;
-    return !strcmp(call, "nameless") ? EOPNOTSUPP : !strcmp(call, fail_call) ? EIO : 0;
+    return !strcmp(call, "tmpfile") ? EOPNOTSUPP : !strcmp(call, fail_call) ? EIO : 0;
 }
 
 static void a_named_temporary_file_goes_too(void **state)
@@ -90,7 +90,7 @@ static void a_named_temporary_file_goes_too(void **state)
     (void)state;
     tn_tensor t;
     make_golden(&t, TN_F32, 2, (int64_t[]){5, 4});
-    tni_sys_hook = nameless;
+    tni_sys_hook = refuse_tmpfile;
     fail_call = "";
     OK(tn_save(in_folder("x.npy"), &t));
     assert_holds(in_folder("x.npy"), &t);

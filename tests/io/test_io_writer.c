@@ -65,15 +65,15 @@ static void writers_name_what_is_missing(void **state)
     unlink(in_folder("x.safetensors"));
 }
 
-static int nameless_error, link_error;
+static int tmpfile_error, link_error;
 
 static int refuse(const char *call, size_t *n)
 {
     (void)n;
-    return !strcmp(call, "nameless") ? nameless_error : !strcmp(call, "link") ? link_error : 0;
+    return !strcmp(call, "tmpfile") ? tmpfile_error : !strcmp(call, "link") ? link_error : 0;
 }
 
-static void file_systems_without_nameless_files(void **state)
+static void file_systems_without_tmpfile(void **state)
 {
     (void)state;
     static const int errors[] = {EOPNOTSUPP, EISDIR, EINVAL};
@@ -82,15 +82,15 @@ static void file_systems_without_nameless_files(void **state)
     OK(tn_init(&t, x, TN_F32, 1, (int64_t[]){2}));
     tni_sys_hook = refuse;
     for (int i = 0; i < 3; i++) {
-        nameless_error = errors[i];
+        tmpfile_error = errors[i];
         OK(tn_save(in_folder("x.npy"), &t));
         assert_int_equal(unlink(in_folder("x.npy")), 0);
         assert_int_equal(tn_save(in_folder("none/x.npy"), &t), TN_EIO);
     }
-    nameless_error = EACCES;
+    tmpfile_error = EACCES;
     assert_int_equal(tn_save(in_folder("x.npy"), &t), TN_EIO);
     assert_non_null(strstr(tn_error(), "Permission denied"));
-    nameless_error = 0;
+    tmpfile_error = 0;
     link_error = EPERM;
     assert_int_equal(tn_save(in_folder("x.npy"), &t), TN_EIO);
     assert_non_null(strstr(tn_error(), "Operation not permitted"));
@@ -250,10 +250,10 @@ static void short_paths(void **state)
     assert_int_equal(chdir(before), 0);
 }
 
-static int no_nameless(const char *call, size_t *n)
+static int no_tmpfile(const char *call, size_t *n)
 {
     (void)n;
-    return strcmp(call, "nameless") == 0 ? EOPNOTSUPP : 0;
+    return strcmp(call, "tmpfile") == 0 ? EOPNOTSUPP : 0;
 }
 
 /* Make or remove the files that temporary names [from, to) would be. */
@@ -278,7 +278,7 @@ static void temporary_names(void **state)
     char target[256], name[256], next[256];
     int fd;
     strcpy(target, path);
-    tni_sys_hook = no_nameless;
+    tni_sys_hook = no_tmpfile;
     assert_int_equal(tni_sys_temp(target, name, sizeof name, &fd), 0);
     close(fd);
     unlink(name);
@@ -289,7 +289,7 @@ static void temporary_names(void **state)
     for (int named = 0; named < 2; named++)
         for (unsigned taken = 99; taken <= 100; taken++) {
             int error;
-            tni_sys_hook = named ? NULL : no_nameless;
+            tni_sys_hook = named ? NULL : no_tmpfile;
             if (named)
                 assert_int_equal(tni_sys_temp(target, next, sizeof next, &fd), 0);
             occupy(name, last + 1, last + 1 + taken, true);
@@ -332,7 +332,7 @@ static void descriptor_zero(void **state)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             tn_file *f = NULL;
             close(0);
-            tni_sys_hook = named ? no_nameless : NULL;
+            tni_sys_hook = named ? no_tmpfile : NULL;
             OK(tn_save(in_folder(names[i]), &t));
             assert_int_equal(fcntl(0, F_GETFD), -1);
             tn_writer *w = NULL;
@@ -461,7 +461,7 @@ int main(void)
         cmocka_unit_test(layouts_are_those_of_files),
         cmocka_unit_test(layouts_that_are_refused),
         cmocka_unit_test(writers_name_what_is_missing),
-        cmocka_unit_test(file_systems_without_nameless_files),
+        cmocka_unit_test(file_systems_without_tmpfile),
         cmocka_unit_test(empty_tensors_fail_too),
         cmocka_unit_test(sizes_that_do_not_fit),
         cmocka_unit_test(long_targets_are_refused),

@@ -142,6 +142,10 @@ static void facts_refuse(void **state)
     ts[1] = &u;
     REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_ESHAPE,
             "broadcast_shape: axis 1: tensor 1 has extent 4, those before it have 3");
+    u.shape[0] = 5;
+    u.shape[1] = 3;
+    REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_ESHAPE,
+            "broadcast_shape: axis 0: tensor 1 has extent 5, those before it have 2");
     u.shape[1] = -1;
     REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_ESHAPE,
             "broadcast_shape: src 1: axis 1 has a negative extent, got -1");
@@ -150,6 +154,18 @@ static void facts_refuse(void **state)
     REFUSED(tn_broadcast_shape(2, ts, &ndim, shape), TN_EOVERFLOW,
             "broadcast_shape: the shape exceeds 2^63 - 1 elements");
     assert_int_equal(ndim, 3);
+    t.shape[1] = 1;
+    assert_int_equal(tn_broadcast_shape(2, ts, &ndim, shape), TN_OK);
+    assert_true(ndim == 2 && shape[0] == INT64_MAX && shape[1] == 1);
+    t.ndim = TN_MAX_NDIM;
+    for (int i = 0; i < TN_MAX_NDIM; i++)
+        t.shape[i] = 1 + (i == 5);
+    ts[1] = &t;
+    ts[0] = &(tn_tensor){.dtype = TN_I8, .ndim = 1, .shape = {7}};
+    assert_int_equal(tn_broadcast_shape(2, ts, &ndim, shape), TN_OK);
+    assert_int_equal(ndim, TN_MAX_NDIM);
+    for (int i = 0; i < TN_MAX_NDIM; i++)
+        assert_int_equal(shape[i], i == TN_MAX_NDIM - 1 ? 7 : t.shape[i]);
 }
 
 static void geometry_refuses(void **state)
@@ -321,6 +337,10 @@ static void views_refuse_their_arguments(void **state)
             "broadcast_to: axis 0: 2 does not broadcast to 1");
     REFUSED(tn_broadcast_to(&out, &t, 3, (int64_t[]){-1, 2, 3}), TN_ESHAPE,
             "broadcast_to: axis 0 has a negative extent, got -1");
+    REFUSED(tn_broadcast_to(&out, &t, 2, (int64_t[]){2, -1}), TN_ESHAPE,
+            "broadcast_to: axis 1 has a negative extent, got -1");
+    REFUSED(tn_broadcast_to(&out, &t, 2, (int64_t[]){5, -1}), TN_ESHAPE,
+            "broadcast_to: axis 0: 2 does not broadcast to 5");
     REFUSED(tn_broadcast_to(&out, &t, 3, (int64_t[]){INT64_MAX, 2, 3}), TN_EOVERFLOW,
             "broadcast_to: the result exceeds 2^63 - 1 bytes");
     REFUSED(tn_broadcast_to(&out, &t, 4, (int64_t[]){0, INT64_MAX, 2, 3}), TN_EOVERFLOW, NULL);
@@ -346,6 +366,8 @@ static void views_refuse_their_arguments(void **state)
             "reshape: axis 1 has extent -1, only one extent may be -1");
     REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){INT64_MAX, 2}), TN_ESHAPE,
             "reshape: in has 6 elements, out more than 2^63 - 1");
+    REFUSED(tn_reshape(&out, &(tn_tensor){.dtype = TN_F32}, 2, (int64_t[]){INT64_MAX, 2}),
+            TN_ESHAPE, "reshape: in has 1 elements, out more than 2^63 - 1");
     t.stride[0] = 100;
     REFUSED(
         tn_reshape(&out, &t, 1, (int64_t[]){6}), TN_ESTRIDE,

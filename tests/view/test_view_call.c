@@ -1,5 +1,7 @@
 /* test_view_call.c - the order in which a call checks its arguments, and how sources are brought
  * to dst's shape. */
+#include <stdlib.h>
+
 #include "view_oracle.h"
 
 #include "view/view.h"
@@ -145,6 +147,9 @@ static void calls_of_other_kinds(void **state)
     assert_int_equal(tni_check_call(&call), TN_OK);
     call.dst = &a;
     assert_int_equal(tni_check_call(&call), TN_ENULL);
+    none.ndim = 0; /* one element is one that is read */
+    assert_int_equal(tni_check_call(&call), TN_ENULL);
+    assert_string_equal(tn_error(), "x: src has 1 elements but data is NULL");
 }
 
 /* ---- sources brought to dst's shape ---- */
@@ -161,7 +166,10 @@ static const struct {
     {"34", "234", "34", "x: dst has 2 axes, the sources broadcast to 3"},
     {"234", "334", "1", "x: axis 0: dst has extent 2, src 0 has 3"},
     {"234", "34", "254", "x: axis 1: extents 3 and 5 do not broadcast"},
+    {"234", "334", "234", "x: axis 0: extents 3 and 2 do not broadcast"},
     {"234", "1", "254", "x: axis 1: dst has extent 3, src 1 has 5"},
+    {"234", "254", "254", "x: axis 1: dst has extent 3, src 0 has 5"},
+    {"234", "235", "254", "x: axis 1: extents 3 and 5 do not broadcast"},
     {"134", "134", "234", "x: axis 0: dst has extent 1, src 1 has 2"},
 };
 
@@ -182,18 +190,24 @@ static void sources_broadcast_to_dst(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tn_tensor dst = of_digits(rows[i].dst), a = of_digits(rows[i].a),
                   b = of_digits(rows[i].b), repeated[2];
-        const tn_tensor *srcs[] = {&a, &b}, *ts[3];
+        const tn_tensor **srcs = malloc(2 * sizeof *srcs), *ts[3]; /* two places, no more */
+        assert_non_null(srcs);
+        srcs[0] = &a;
+        srcs[1] = &b;
         const tn_status got = tni_broadcast_operands(ts, repeated, "x", &dst, 2, srcs);
         assert_int_equal(got, rows[i].sentence ? TN_ESHAPE : TN_OK);
         assert_int_equal(tni_broadcast_check("x", &dst, 2, srcs), got);
         if (rows[i].sentence) {
             assert_string_equal(tn_error(), rows[i].sentence);
+            free(srcs);
             continue;
         }
         assert_ptr_equal(ts[0], &dst);
         for (int k = 0; k < 2; k++) {
             tn_tensor want;
             assert_int_equal(tn_broadcast_to(&want, srcs[k], dst.ndim, dst.shape), TN_OK);
+            const bool same = tni_has_shape(srcs[k], dst.ndim, dst.shape);
+            assert_ptr_equal(ts[k + 1], same ? srcs[k] : &repeated[k]);
             assert_int_equal(ts[k + 1]->ndim, dst.ndim);
             for (int j = 0; j < dst.ndim; j++) {
                 assert_int_equal(ts[k + 1]->shape[j], dst.shape[j]);
@@ -201,6 +215,7 @@ static void sources_broadcast_to_dst(void **state)
                     assert_int_equal(ts[k + 1]->stride[j], want.stride[j]);
             }
         }
+        free(srcs);
     }
 }
 
@@ -208,7 +223,7 @@ static void sources_broadcast_to_dst(void **state)
 static void operands_have_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"out", "a", "b"};
+    static const char *const list[] = {"not a name", "out", "a", "b"}, *const *names = list + 1;
     tn_tensor dst = matrix(), a = matrix(), b = matrix();
     const tn_tensor *srcs[] = {&a, &b};
     dst.data = cells + 32;
@@ -231,6 +246,9 @@ static void operands_have_names(void **state)
     dst.flags = TN_READONLY;
     assert_int_equal(tni_check_call(&call), TN_EARG);
     assert_string_equal(tn_error(), "x: out is read-only (TN_READONLY)");
+    dst.data = NULL;
+    assert_int_equal(tni_call_data(&call), TN_ENULL);
+    assert_string_equal(tn_error(), "x: out has 6 elements but data is NULL");
     assert_int_equal(tni_check_disjoint(&a, &b, false, "x", names), TN_EOVERLAP);
     assert_string_equal(tn_error(), "x: out and a share bytes");
     assert_int_equal(tni_check_disjoint(&a, &b, false, "x", NULL), TN_EOVERLAP);

@@ -174,6 +174,21 @@ static const struct {
      {0, {0}, {0}},
      (INT64_C(40) << 39) + 8,
      TN_OK},
+    {"rows between rows, whose planes are far apart",
+     {3, {100, 1000, 100}, {10000000, 1004, 4}},
+     {3, {100, 1000, 100}, {10000000, 1004, 4}},
+     500,
+     TN_OK},
+    {"an element in the gap that three steps leave",
+     {4, {2, 2, 3, 61}, {2400, 1600, 400, 4}},
+     {0, {0}, {0}},
+     1320,
+     TN_OK},
+    {"an element in the row behind that gap",
+     {4, {2, 2, 3, 61}, {2400, 1600, 400, 4}},
+     {0, {0}, {0}},
+     1720,
+     TN_EOVERLAP},
 };
 
 static void make(tn_tensor *t, const layout *l, int64_t at)

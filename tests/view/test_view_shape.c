@@ -184,12 +184,45 @@ static void axes_merge_when_they_walk_as_one(void **state)
             fail_msg("%s", rows[k].says);
 }
 
+/* Row-major order counts like an odometer; the offset of an element is a walk along its axes. */
+static void elements_are_counted_like_an_odometer(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        int64_t shape[4], stride[4];
+    } counted[] = {
+        {0, {9}, {9}},
+        {1, {5}, {4}},
+        {2, {3, 2}, {-8, 100}},
+        {3, {2, 1, 3}, {12, INT64_MAX, 4}},
+        {4, {2, 3, 1, 4}, {1, -7, INT64_MIN, 0}},
+    };
+    for (int k = 0; k < COUNT(counted); k++) {
+        tn_tensor t = {.ndim = counted[k].ndim};
+        memcpy(t.shape, counted[k].shape, sizeof counted[k].shape);
+        memcpy(t.stride, counted[k].stride, sizeof counted[k].stride);
+        int64_t want[4] = {0};
+        for (int64_t flat = 0; flat < slow_count(t.ndim, t.shape); flat++) {
+            int64_t index[5] = {77, 77, 77, 77, 77};
+            tni_unravel(t.ndim, t.shape, flat, index);
+            for (int i = 0; i < 4; i++)
+                assert_int_equal(index[i], i < t.ndim ? want[i] : 77);
+            assert_int_equal((uint64_t)tni_element_offset(&t, index), slow_address(&t, index));
+            int i = t.ndim - 1;
+            while (i >= 0 && ++want[i] == t.shape[i])
+                want[i--] = 0;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_reaches_are_exact_or_refused),
         cmocka_unit_test(sound_is_what_fits_and_is_not_negative),
         cmocka_unit_test(dense_strides_counts_and_ranges),
+        cmocka_unit_test(elements_are_counted_like_an_odometer),
         cmocka_unit_test(axes_merge_when_they_walk_as_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

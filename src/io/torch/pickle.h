@@ -1,15 +1,15 @@
 /* pickle.h - the pickles of torch files, as a tree of tagged values.
  *
- * Nothing is ever called: names of Python objects are compared with a list of those that
- * describe tensors, and any other refuses the file.  Memory is bounded by the pickle: at most
- * two values or cells for each opcode and pair. */
+ * No code of a pickle is executed: the globals that it names are compared with a list of those that
+ * describe tensors, and a file with any other is refused.  Memory is bounded by the size of the
+ * pickle: at most two values or cells for each opcode, and for each pair of a dict. */
 #ifndef TNI_PICKLE_H
 #define TNI_PICKLE_H
 
 #include "io/io.h"
 
 typedef enum tni_pickle_kind {
-    TNI_PK_NOTHING, /* None, or a value that nobody asks for */
+    TNI_PK_NOTHING, /* None, or a value that is not used */
     TNI_PK_INT,     /* and bool */
     TNI_PK_TEXT,    /* bytes of the pickle */
     TNI_PK_LIST,    /* list, tuple, set */
@@ -21,9 +21,9 @@ typedef enum tni_pickle_kind {
 
 typedef struct tni_pickle_value {
     uint8_t kind, global; /* tni_pickle_kind; row of tni_pickle_globals */
-    uint32_t n;           /* of items, or of bytes of a text */
-    uint32_t head, tail;  /* of a list: cells; 0 is none.  TENSOR, STORAGE: head is the tuple */
-    int64_t number;       /* INT; of a TEXT: where its bytes are */
+    uint32_t n;           /* LIST, DICT: number of items; TEXT: number of bytes */
+    uint32_t head, tail;  /* LIST, DICT: cells; 0: none.  TENSOR, STORAGE: head is the tuple */
+    int64_t number;       /* INT: the value; TEXT: offset of its bytes in the pickle */
 } tni_pickle_value;
 
 /* A value in a list; keys and values of a dict alternate. */
@@ -31,17 +31,17 @@ typedef struct tni_pickle_cell {
     uint32_t value, next;
 } tni_pickle_cell;
 
-/* What a name of a Python object stands for. */
+/* What a global, a function or class of Python, stands for. */
 typedef enum tni_pickle_role {
     TNI_PK_REBUILD,    /* (storage, offset, size, stride, …) */
     TNI_PK_REBUILD_V3, /* (storage, offset, size, stride, grad, hooks, dtype, …) */
     TNI_PK_FIRST,      /* its first argument: parameters, torch.Size */
     TNI_PK_FROM_TYPE,  /* (function, type, arguments, state) */
     TNI_PK_MAKES_DICT,
-    TNI_PK_OPAQUE,       /* a value that nobody asks for */
-    TNI_PK_UNSUPPORTED,  /* a tensor that is listed and not read */
-    TNI_PK_STORAGE_TYPE, /* of dtype; 0: of bytes */
-    TNI_PK_DTYPE         /* of dtype; 0: one that we lack */
+    TNI_PK_OPAQUE,       /* a value that is not used */
+    TNI_PK_UNSUPPORTED,  /* a tensor that is listed, and cannot be read */
+    TNI_PK_STORAGE_TYPE, /* a storage of elements of dtype; 0: of bytes */
+    TNI_PK_DTYPE         /* the dtype; 0: one that tenon lacks */
 } tni_pickle_role;
 
 typedef struct tni_pickle_global {
@@ -61,7 +61,7 @@ typedef struct tni_pickle {
     tni_pickle_cell *cells;   /* cells[0] is none */
     uint32_t *stack, *marks, *memo;
     int64_t nvalues, ncells, nstack, nmarks;
-    int64_t capacity[5]; /* of the five arrays */
+    int64_t capacity[5]; /* elements that values, cells, stack, marks and memo have space for */
     uint64_t memoized;   /* values that MEMOIZE has numbered */
     uint32_t root;
 } tni_pickle;

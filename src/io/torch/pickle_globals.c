@@ -1,6 +1,6 @@
 /* pickle_globals.c - the names of Python objects that torch files may ask for.
  *
- * They are compared as text and never looked up; a name that is not here refuses the file. */
+ * They are compared as text and never imported; a file with a name that is not here is refused. */
 #include "pickle.h"
 
 #define UTILS "torch._utils"

@@ -14,7 +14,7 @@
 enum {
     DEEPEST = 1000,
     LONGEST_PICKLE = 1 << 28, /* bytes: names and shapes of millions of tensors */
-    RATIO = 64                /* of work and names to the bytes of the pickle */
+    RATIO = 64                /* most steps for each byte of the pickle */
 };
 
 int64_t tni_torch_most = 10000000;
@@ -24,10 +24,10 @@ typedef struct archive {
     tni_pickle p;
     const tni_zip_member **by_name;
     int64_t members;
-    const char *top; /* of the names, with its slash */
+    const char *top; /* the folder in which all members are, with its slash */
     int top_length;
     bool swapped;
-    char *name; /* of the value that is looked at */
+    char *name; /* of the value that is visited */
     int64_t name_capacity, names, steps;
 } archive;
 

@@ -11,7 +11,7 @@
 
 enum {
     ALIGN = 64,     /* a cache line, as .npy headers align their elements */
-    PIECE = 1 << 16 /* of deflated bytes on their way to the file */
+    PIECE = 1 << 16 /* deflated bytes that are written at a time */
 };
 
 typedef struct npz {

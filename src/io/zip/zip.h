@@ -15,7 +15,7 @@ enum {
     TNI_ZIP_CENTRAL = 46,
     TNI_ZIP_END = 22,
     TNI_ZIP_LONG_END = 56, /* with numbers of 64 bits */
-    TNI_ZIP_LOCATOR = 20,  /* of the long end record */
+    TNI_ZIP_LOCATOR = 20,  /* says where the long end record is */
     TNI_ZIP_LONG_EXTRA = 20,
     TNI_ZIP_LONGEST_NAME = 4096,
     TNI_ZIP_DEFLATE = 8 /* method; 0 is stored */
@@ -41,8 +41,8 @@ const char *tni_zip_sentence(tn_file *f, const char *what, const char *name);
 /* ---- writing (zip_write.c) ---- */
 
 typedef struct tni_zip_written {
-    int64_t at, name_length; /* of the local header; of name and suffix */
-    int64_t length, packed;  /* of the member; as it lies there */
+    int64_t at, name_length; /* offset of the local header; bytes of name and suffix */
+    int64_t length, packed;  /* bytes of the member unpacked; in the file */
     uint32_t crc;
     int method;
 } tni_zip_written;

@@ -11,7 +11,7 @@ enum {
     LONG = 45,
     UTF8 = 1 << 11,
     DATE = 1 << 5 | 1, /* the first day that a zip can name */
-    CRC_AT = 14,       /* of the checksum in a local header; the packed length follows */
+    CRC_AT = 14,       /* offset of the checksum in a local header; the packed length follows */
     LONGEST_NAME = 4000,
     MOST_ALIGN = 64
 };
