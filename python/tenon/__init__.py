@@ -17,12 +17,13 @@ from ._base import (__array_namespace_info__, arange, astype, can_cast, config, 
                     tril, triu, zeros, zeros_like)
 from ._math import clip, conj, copy, fill_, gelu, imag, positive, real, view
 from ._math import contains as _contains
-from ._move import (array_split, atleast_1d, atleast_2d, atleast_3d, broadcast_arrays,
-                    broadcast_shapes, column_stack, concat, diagonal, dsplit, dstack, expand,
-                    expand_dims, flatten, flip, fliplr, flipud, hsplit, hstack, matrix_transpose,
-                    moveaxis, pack, pad, parse_shape, ravel, rearrange, repeat, roll, rot90,
-                    sliding_window_view, split, squeeze, stack, swapaxes, tile, transpose, unbind,
-                    unpack, unstack, vsplit, vstack, windows)
+from ._manipulation import (array_split, atleast_1d, atleast_2d, atleast_3d, broadcast_arrays,
+                            broadcast_shapes, column_stack, concat, diagonal, dsplit, dstack,
+                            expand, expand_dims, flatten, flip, fliplr, flipud, hsplit, hstack,
+                            matrix_transpose, moveaxis, pack, pad, parse_shape, ravel, rearrange,
+                            repeat, roll, rot90, sliding_window_view, split, squeeze, stack,
+                            swapaxes, tile, transpose, unbind, unpack, unstack, vsplit, vstack,
+                            windows)
 from ._stat import (TopK, UniqueAll, UniqueCounts, UniqueInverse, all, any, argmax, argmin, argsort, argwhere, bincount, causal_softmax,
                     compress, count_nonzero, cross, cummax, cummin, cumprod, cumsum,
                     cumulative_prod, cumulative_sum, diff, einsum, histogram, layer_norm,

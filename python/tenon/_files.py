@@ -60,7 +60,7 @@ class File(_Mapping):
             raise KeyError(name)
         return f, self._names[name]
 
-    format = property(lambda self: self._open().format(), doc="npy, npz, safetensors or gguf.")
+    format = property(lambda self: self._open().format(), doc="npy, npz, safetensors, gguf or pt.")
 
     @property
     def metadata(self):
@@ -116,7 +116,7 @@ class File(_Mapping):
 
 
 def open(path):
-    """Open a .npy, .npz, .safetensors or .gguf file."""
+    """Open a .npy, .npz, .safetensors, .gguf or .pt file."""
     return File(path)
 
 

@@ -1,6 +1,6 @@
 """Plans: the same work again on other data, and what the library chooses."""
 
-from . import _core, _math, _move
+from . import _core, _manipulation, _math
 from ._base import _NUMBERS, _dtype, as_tensor, asarray, astype
 from ._core import Tensor
 
@@ -73,7 +73,7 @@ def plan(fn, /, *args, out=None, **kwargs):
         dst = out
     else:
         dst = asarray(out, copy=False)
-    if fn is _move.rearrange or fn is _move.repeat:
+    if fn is _manipulation.rearrange or fn is _manipulation.repeat:
         x = as_tensor(args[0])
         result = fn(x, *args[1:], **kwargs)
         shared = result._address == x._address or result.base is not None
@@ -87,7 +87,7 @@ def plan(fn, /, *args, out=None, **kwargs):
         x = as_tensor(args[0])
         axes = args[1] if len(args) > 1 else kwargs["axes"]
         return _Through(_core._plan_copy(fn(x, axes), dst), lambda y: fn(y, axes))
-    if fn is _move.pad:
+    if fn is _manipulation.pad:
         return _plan_pad(dst, *args, **kwargs)
     if fn is astype:
         return _core._plan_cast(as_tensor(args[0]), _dtype(args[1]), dst)
@@ -109,17 +109,17 @@ def _pattern_plan(x, left, right, sizes, dst):
     """A pattern that needs a copy: its axes as a view, copied into the merged shape."""
     flat = right.replace("(", " ").replace(")", " ")
     names = flat.split()
-    spread = _move.rearrange(x, f"{left}->{' '.join(names)}", **sizes)
-    shape = _core._pattern_shape(x, f"{left}->{right}", _move._sizes(sizes, "rearrange"))
+    pattern = f"{left}->{' '.join(names)}"
+    spread = _manipulation.rearrange(x, pattern, **sizes)
+    shape = _core._pattern_shape(x, f"{left}->{right}", _manipulation._sizes(sizes, "rearrange"))
     if dst is not None:
         if dst.shape != shape:
             raise ValueError(f"plan: out has shape {dst.shape}, expected {shape}")
-        target = _move.reshape(dst, spread.shape, copy=False)
+        target = _manipulation.reshape(dst, spread.shape, copy=False)
     else:
         target = None
     inner = _core._plan_copy(spread, target)
-    return _Pattern(inner, lambda y: _move.rearrange(y, f"{left}->{' '.join(names)}", **sizes),
-                    shape)
+    return _Pattern(inner, lambda y: _manipulation.rearrange(y, pattern, **sizes), shape)
 
 
 class _Pattern(_Through):
@@ -133,8 +133,9 @@ class _Pattern(_Through):
         """Do the work on an array of the planned layout."""
         view = self._view(as_tensor(x))
         if out is None:
-            return _move.reshape(self._plan.run(view), self.shape)
-        self._plan.run(view, out=_move.reshape(asarray(out, copy=False), view.shape, copy=False))
+            return _manipulation.reshape(self._plan.run(view), self.shape)
+        dst = _manipulation.reshape(asarray(out, copy=False), view.shape, copy=False)
+        self._plan.run(view, out=dst)
         return out
 
     __call__ = run
@@ -142,8 +143,8 @@ class _Pattern(_Through):
 
 def _plan_pad(dst, x, pad_width, mode="constant", *, constant_values=0):
     x = as_tensor(x)
-    before, after = _move._widths(pad_width, x.ndim)
-    return _core._plan_pad(x, before, after, _move._MODES[mode], constant_values, dst)
+    before, after = _manipulation._widths(pad_width, x.ndim)
+    return _core._plan_pad(x, before, after, _manipulation._MODES[mode], constant_values, dst)
 
 
 def explain(fn, /, *args, **kwargs):

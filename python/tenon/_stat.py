@@ -155,7 +155,7 @@ def logcumsumexp(x, /, axis):
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     """Differences of neighbours along an axis, n times."""
-    from ._move import concat
+    from ._manipulation import concat
     x = as_tensor(x)
     axis = axis_of(axis, x.ndim, "diff")
     if n < 0:
@@ -439,13 +439,13 @@ def outer(x1, x2, /):
 
 def trace(x, /, *, offset=0, axis1=0, axis2=1, dtype=None):
     """The sum of a diagonal."""
-    from ._move import diagonal
+    from ._manipulation import diagonal
     return sum(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 def cross(x1, x2, /, *, axis=-1):
     """The cross product of vectors of three along an axis."""
-    from ._move import stack
+    from ._manipulation import stack
     x1, x2 = as_tensor(x1), as_tensor(x2)
     a, b = axis_of(axis, x1.ndim, "cross"), axis_of(axis, x2.ndim, "cross")
     if x1.shape[a] != 3 or x2.shape[b] != 3:
@@ -483,7 +483,7 @@ def einsum(*operands, out=None):
 
 def reduce(x, pattern, /, reduction, **sizes):
     """einops.reduce: reduce(x, "b (h 2) (w 2) -> b h w", "max"); a name or a callable."""
-    from ._move import _pattern, _sizes, stack
+    from ._manipulation import _pattern, _sizes, stack
     if isinstance(x, (list, tuple)):
         x = stack(x)
     x = as_tensor(x)
@@ -495,7 +495,7 @@ def reduce(x, pattern, /, reduction, **sizes):
 
 def _core_split(pattern, x, sizes):
     """For a callable: x with an axis for each name, the pattern after it, the reduced axes."""
-    from ._move import rearrange
+    from ._manipulation import rearrange
     from ._errors import PatternError
     if pattern.count("->") != 1:
         raise PatternError(f"reduce: {pattern!r} needs one ->")

@@ -42,9 +42,9 @@ typedef struct tni_iop_program tni_iop_program;
 typedef struct tni_iop_row {
     const char *name;
     uint32_t dtypes; /* bit i: infiniDtype_t i */
-    tn_op op;        /* of an OP */
-    /* of a PROGRAM: its tensors, as bits those that it writes and those that may be NULL; whether
-     * what it writes may be exactly what it reads; how it is made */
+    tn_op op;        /* rows of iop.def: the op */
+    /* rows of iop_programs.def: number of tensors, as bits those that it writes and those that may
+     * be NULL; whether what it writes may be exactly what it reads; how it is made */
     int n;
     unsigned written, optional;
     bool alias;

@@ -59,7 +59,7 @@ struct tni_iop_step {
     int64_t whole[2];
     int n;
     tni_iop_ref ref[TNI_IOP_STEP_TENSORS];
-    tn_tensor t[]; /* of a call */
+    tn_tensor t[]; /* operands of a call */
 };
 
 struct tni_iop_program {
@@ -70,7 +70,7 @@ struct tni_iop_program {
     bool given[TNI_IOP_TENSORS]; /* the descriptor was not NULL */
     tni_iop_step *first, **end;
     void *constants;          /* a list */
-    size_t memory;            /* of temporaries */
+    size_t memory;            /* bytes of temporaries */
     size_t scratch;           /* the most that a step needs besides */
     tn_dtype wide;            /* what sums are made in: f64 for F64, else f32 */
     const tni_iop_args *args; /* while it is made */

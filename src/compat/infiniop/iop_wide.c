@@ -73,8 +73,8 @@ static tn_status make(const tni_iop_request *q, int n, const tni_iop_tensor *ts,
     return TN_OK;
 }
 
-/* Of tensors alone, in their dtype. */
-static tn_status make_plain(const tni_iop_request *q, int n, const tni_iop_tensor *ts)
+/* The op of the row on tensors alone, in their dtype. */
+static tn_status make_op(const tni_iop_request *q, int n, const tni_iop_tensor *ts)
 {
     const tn_tensor *srcs[MOST];
     tn_plan *plan;
@@ -95,7 +95,7 @@ static tn_status make_lerp(const tni_iop_request *q, int n, const tni_iop_tensor
     for (int k = 1; k < n; k++)
         TRY(tni_iop_same_dtype(q->name, ts[0], ts[k]));
     if (n == 4)
-        return make_plain(q, n, ts);
+        return make_op(q, n, ts);
     return make(q, n, ts, (number){true, true, true, (double)weight},
                 "lerp(f64(x), f64(y), f64(w))");
 }
@@ -121,7 +121,7 @@ static tn_status make_power(const tni_iop_request *q, int n, const tni_iop_tenso
         TRY(tni_iop_same_dtype(q->name, ts[1], ts[2]));
     TRY(tni_iop_same_shapes(q->name, n, ts));
     if (n == 3 && ts[0]->dtype == ts[1]->dtype) /* TN_POW rounds once */
-        return make_plain(q, n, ts);
+        return make_op(q, n, ts);
     return make(q, n, ts, (number){n == 2, n == 2, true, (double)exponent},
                 "float_power(f64(x), f64(y))");
 }

@@ -1,5 +1,5 @@
-/* iop_plain.c - the functions of all operators that iop.def alone describes, and of those that
- * take a few numbers besides. */
+/* iop_elementwise.c - the functions of elementwise operators: those that iop.def alone describes, and
+ * those that take a few numbers besides. */
 #include "iop.h"
 
 /* ---- making ---- */

@@ -1,4 +1,4 @@
-"""Moving elements and axes: manipulation, pad, einops' patterns."""
+"""Manipulation functions: shapes and axes, joining and splitting, pad, einops' patterns."""
 
 import builtins as _b
 
