@@ -38,6 +38,9 @@ if(TENON_SANITIZE MATCHES "fuzzer")
     set_source_files_properties(src/kernels/contract/contract_isa.c PROPERTIES COMPILE_OPTIONS -O0)
 endif()
 
+# ./dev test has the sanitizers watch the highest level that runs, check sanitizers all of them.
+set(TENON_SANITIZE_LEVELS ${tenon_levels} CACHE STRING "instruction sets whose kernels sanitizers watch")
+
 function(tenon_isa_objects target)
     foreach(level ${tenon_levels})
         if(NOT level STREQUAL "base" AND NOT level IN_LIST TENON_ISA_LEVELS)
@@ -60,6 +63,9 @@ function(tenon_isa_objects target)
         target_compile_options(${target}_${level} PRIVATE ${tenon_kernel_opt} -ffp-contract=off
             -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}}
             $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # some loops that may be vectors are not
+        if(TENON_SANITIZE AND NOT level IN_LIST TENON_SANITIZE_LEVELS)
+            target_compile_options(${target}_${level} PRIVATE -fno-sanitize=all)
+        endif()
         target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_${level}>)
     endforeach()
 endfunction()

@@ -456,8 +456,10 @@ static op_fn *const ops[] = {op_rearrange, op_fill,       op_compute, op_add,
 
 static void run_op(machine *p, const slot *d, const slot *s)
 {
-    if (d->in && s->in)
-        ops[take_below(&p->b, sizeof ops / sizeof *ops)](p, d, s);
+    if (!d->in || !s->in)
+        return;
+    const int which = take(&p->b);
+    (which >= 250 ? op_chosen : ops[which % (int)(sizeof ops / sizeof *ops)])(p, d, s);
 }
 
 /* ---- descriptors of any numbers, without data ---- */

@@ -94,7 +94,7 @@ static void ops(void **state)
     (void)state;
     for (int isa = 0; isa < levels(); isa++)
         for (int op = 0; op < TNI_OPS; op++)
-            for (int t = TN_BOOL; t <= TN_C128; t++) {
+            for (int t = TN_BOOL; t < TNI_DTYPES; t++) {
                 const tn_dtype in[3] = {(tn_dtype)t, (tn_dtype)t, (tn_dtype)t};
                 tn_dtype gives;
                 if (!tni_op_kernel(isa, (tn_op)op, (tn_dtype)t) ||
@@ -129,8 +129,8 @@ static void casts(void **state)
 {
     (void)state;
     for (int isa = 0; isa < levels(); isa++)
-        for (int from = TN_BOOL; from <= TN_C128; from++)
-            for (int to = TN_BOOL; to <= TN_C128; to++)
+        for (int from = TN_BOOL; from < TNI_DTYPES; from++)
+            for (int to = TN_BOOL; to < TNI_DTYPES; to++)
                 for (int64_t tail = to % STEP; tail < TAILS; tail += STEP)
                     try_cast(isa, from, to, tail + (from + tail) % 3 * TAILS);
 }
@@ -157,9 +157,10 @@ static void makers(void **state)
     (void)state;
     for (int isa = 0; isa < levels(); isa++)
         for (int maker = TNI_ARANGE; maker <= TNI_RANDINT; maker++)
-            for (int t = TN_BOOL; t <= TN_C128; t++) {
-                const bool floats = t >= TN_F8E4M3 && t <= TN_F64;
-                if ((maker == TNI_RANDN && !floats) || (maker == TNI_RANDINT && t >= TN_C64))
+            for (int t = TN_BOOL; t < TNI_DTYPES; t++) {
+                const bool floats = tni_is_float((tn_dtype)t);
+                if ((maker == TNI_RANDN && !floats) ||
+                    (maker == TNI_RANDINT && tni_is_complex((tn_dtype)t)))
                     continue;
                 const tni_generate m = {.maker = (tni_generator)maker,
                                         .dtype = (tn_dtype)t,

@@ -20,7 +20,9 @@ enum { N = 48 }; /* a matrix of N x N: above the sizes that are computed on the 
 static float numbers[N][N], others[N][N], result[N][N], more[N][N];
 static int64_t whole[N][N], counts[N];
 static bool chosen[N][N];
-static tn_tensor a, b, d, e, ints, rows, mask, line, ends, halves;
+static tn_tensor a, b, d, e, ints, rows, mask, line, ends, halves, fewer, some, places;
+static void *workspace;
+static size_t workspace_size;
 static tn_tensor made[4];
 static tn_plan *plan;
 static struct DLManagedTensorVersioned *managed;
@@ -90,6 +92,7 @@ CALL(minmax, tn_minmax(&line, &ends, &a, 1, axis))
 CALL(dot, tn_dot(&line, &a, &b, 1, axis))
 CALL(pattern_reduce, tn_pattern_reduce(TN_REDUCE_MEAN, NULL, &line, &a, "i j -> i", NULL))
 CALL(scan, tn_scan(TN_SCAN_SUM, &d, &a, 0))
+CALL(diff, tn_diff(&fewer, &a, 0))
 CALL(plan_reduce, tn_plan_reduce(&plan, TN_REDUCE_SUM, NULL, &line, &a, 1, axis))
 CALL(plan_scan, tn_plan_scan(&plan, TN_SCAN_MAX, &d, &a, 1))
 CALL(softmax, tn_softmax(&d, &a, 0))
@@ -105,9 +108,12 @@ CALL(take_along, tn_take_along(&d, &a, 0, &ints))
 CALL(put, tn_put(TN_PUT_SET, &d, 0, &rows, &a))
 CALL(put_along, tn_put_along(TN_PUT_SET, &d, 0, &ints, &a))
 CALL(masked_select_copy, tn_masked_select_copy(&made[0], &a, &mask))
+CALL(masked_select, tn_masked_select(&some, &a, &mask))
 CALL(masked_put, tn_masked_put(&d, &mask, &(tn_tensor){.data = numbers, .dtype = TN_F32}))
+CALL(nonzero, tn_nonzero(&places, &mask))
 CALL(nonzero_copy, tn_nonzero_copy(&made[0], &mask))
 CALL(sort, tn_sort(&d, &ints, &a, 0, 0))
+CALL(sort_in, tn_sort_in(&d, &ints, &a, 0, 0, workspace, workspace_size))
 CALL(kth, tn_kth(&line, NULL, &a, 1, 5, 0))
 CALL(searchsorted, tn_searchsorted(&ints, &line, &a, false))
 CALL(unique_copy, tn_unique_copy(&made[0], &made[1], &made[2], &made[3], &a))
@@ -156,6 +162,7 @@ static const struct {
     {"tn_dot", call_dot, drop_nothing, false},
     {"tn_pattern_reduce", call_pattern_reduce, drop_nothing, false},
     {"tn_scan", call_scan, drop_nothing, false},
+    {"tn_diff", call_diff, drop_nothing, false},
     {"tn_plan_reduce", call_plan_reduce, drop_plan, true},
     {"tn_plan_scan", call_plan_scan, drop_plan, true},
     {"tn_softmax", call_softmax, drop_nothing, false},
@@ -171,9 +178,12 @@ static const struct {
     {"tn_put", call_put, drop_nothing, false},
     {"tn_put_along", call_put_along, drop_nothing, false},
     {"tn_masked_select_copy", call_masked_select_copy, drop_made, true},
+    {"tn_masked_select", call_masked_select, drop_nothing, false},
     {"tn_masked_put", call_masked_put, drop_nothing, false},
+    {"tn_nonzero", call_nonzero, drop_nothing, false},
     {"tn_nonzero_copy", call_nonzero_copy, drop_made, true},
     {"tn_sort", call_sort, drop_nothing, false},
+    {"tn_sort_in", call_sort_in, drop_nothing, false},
     {"tn_kth", call_kth, drop_nothing, false},
     {"tn_searchsorted", call_searchsorted, drop_nothing, false},
     {"tn_unique_copy", call_unique_copy, drop_made, true},
@@ -263,6 +273,12 @@ static void every_allocation_may_fail(void **state)
     OK(tn_init(&line, result, TN_F32, 1, square));
     OK(tn_init(&halves, more, TN_F32, 1, (const int64_t[]){N / 2}));
     OK(tn_init(&ends, more, TN_F32, 1, square));
+    OK(tn_init(&fewer, result, TN_F32, 2, (const int64_t[]){N - 1, N}));
+    OK(tn_init(&some, result, TN_F32, 1, (const int64_t[]){N * N / 3})); /* as the mask has */
+    OK(tn_init(&places, whole, TN_I64, 2, (const int64_t[]){N * N / 3, 2}));
+    workspace_size = tn_sort_workspace(&d, &ints, &a, 0, 0);
+    workspace = aligned_alloc(64, (workspace_size + 64) / 64 * 64);
+    assert_non_null(workspace);
     int points = 0;
     for (int i = 0; i < (int)(sizeof table / sizeof table[0]); i++) {
         int64_t k = 0;
@@ -275,6 +291,7 @@ static void every_allocation_may_fail(void **state)
     assert_true(points > 20);
     OK(tn_handle_use(NULL));
     tn_handle_destroy(weak);
+    free(workspace);
     tn_expr_free(parsed);
     tn_dist_free(blocks);
 }

@@ -66,10 +66,17 @@ static const call table[] = {
     {"tn_compare", call_compare, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_file_open set", call_file_open, NULL, drop_file, DATA("set"), true, false},
     {"tn_stream_stats", call_stream_stats, open_path, close_view, DATA("c_f32.npy"), true, false},
+    {"tn_stream_stats_plan", call_stream_stats_plan, open_path, close_view, DATA("c_f32.npy"), true, false},
+    {"tn_stream_in_memory", call_stream_in_memory, open_path, close_plan, DATA("c_f32.npy"), true, false},
     {"tn_partial_create", call_partial, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_partial_compute", call_partial, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_partial_merge", call_partial, open_path, close_view, DATA("c_f32.npy"), true, false},
     {"tn_stream_run", call_stream_run, open_path, close_view, DATA("c_f32.npy"), true, false},
+    {"tn_stream_run reduce", call_stream_reduce, NULL, drop_nothing, NULL, true, false},
+    {"tn_stream_run scan", call_stream_scan, NULL, drop_nothing, NULL, true, false},
+    {"tn_stream_run sort", call_stream_sort, NULL, drop_nothing, NULL, true, false},
+    {"tn_stream_run sort by a temporary file", call_stream_sort_long, NULL, drop_nothing, NULL, true, false},
+    {"tn_stream_run take", call_stream_take, NULL, drop_nothing, NULL, true, false},
     {"tn_file_open_fd", call_file_open_fd, open_fd, drop_fd, DATA("big.gguf"), true, false},
     {"tn_file_read npy", call_file_read, open_path, close_path, DATA("f_f32.npy"), true, false},
     {"tn_file_read swapped", call_file_read, open_path, close_path, DATA("be_f64.npy"), true, false},
@@ -102,7 +109,7 @@ static const char *const takes_nothing[] = {
     "tn_dtype_size", "tn_error", "tn_error_column", "tn_extent", "tn_file_close", "tn_file_count", "tn_file_find",
     "tn_file_format", "tn_file_info", "tn_file_metadata", "tn_file_name", "tn_file_path", "tn_file_shape", "tn_file_skipped", "tn_file_type", "tn_file_values",
     "tn_flip", "tn_free", "tn_handle_destroy", "tn_handle_device", "tn_handle_use", "tn_has_broadcast",
-    "tn_partial_bytes", "tn_partial_count", "tn_partial_free", "tn_stream_budget", "tn_stream_explain", "tn_stream_plan", "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
+    "tn_partial_bytes", "tn_partial_count", "tn_partial_free", "tn_stream_budget", "tn_stream_explain", "tn_stream_facts_json", "tn_stream_plan", "tn_stream_why", "tn_index_to_offset", "tn_init", "tn_init_const", "tn_init_strided", "tn_is_contiguous",
     "tn_is_mergeable", "tn_isa", "tn_meta_distribute", "tn_nbytes", "tn_numel", "tn_op_arity", "tn_op_name",
     "tn_op_params", "tn_op_parse", "tn_op_result", "tn_padded_shape", "tn_padded_size", "tn_pattern_shape",
     "tn_pattern_view", "tn_permute", "tn_plan_explain", "tn_plan_explain_size",
@@ -222,6 +229,8 @@ static void views_and_facts(tn_file *f, const tn_plan *plan)
     OK(tn_stream_plan(&job, &stream));
     char words[200];
     OK(tn_stream_explain(&job, words, sizeof words));
+    OK(tn_stream_facts_json(&stream, words, sizeof words));
+    assert_true(*tn_stream_why(&stream));
     assert_true(tn_stream_budget(0) > 0);
     assert_true(tn_partial_count(NULL) + tn_partial_bytes(NULL) == 0);
     tn_partial_free(NULL);

@@ -7,17 +7,19 @@
  * run, with TENON_ISA and TENON_STREAM.  The calls are drawn in trial_*.h. */
 #include "trial_contract.h"
 #include "trial_copy.h"
+#include "trial_index.h"
 #include "trial_ops.h"
-#include "trial_reduce.h"
+#include "trial_rows.h"
 
 enum { USUAL_CALLS = TEST_WATCHED ? 30000 : 1000000 };
 
 /* ---- the program ---- */
 
 static bool (*const tries[])(trial *) = {
-    try_views,  try_views,  try_move, try_move,    try_join,  try_pattern, try_cast,
-    try_cast,   try_op,     try_op,   try_op,      try_map,   try_fill,    try_contract,
-    try_reduce, try_reduce, try_line, try_softmax, try_choose};
+    try_views,   try_views,    try_move,   try_move,   try_join, try_pattern,
+    try_cast,    try_cast,     try_op,     try_op,     try_op,   try_map,
+    try_fill,    try_contract, try_reduce, try_reduce, try_dot,  try_line,
+    try_softmax, try_add_norm, try_rotate, try_choose, try_mask, try_count};
 
 static int run_program(void)
 {
@@ -91,13 +93,16 @@ static void tell_first(way a, way b, uint64_t seed, uint64_t cases)
 static void same_bits_by_every_way(void **state)
 {
     (void)state;
-    static const way ways[] = {{"base", ""},  {"base", "0"},  {"avx2", ""},
-                               {"avx2", "0"}, {"avx512", ""}, {"avx512", "0"}};
+    static const way ways[] = {
+#define LEVEL(ENUM, NAME) {#NAME, ""}, {#NAME, "0"},
+#include "core/isa.def"
+    };
+    const int all = sizeof ways / sizeof *ways;
     const bool one_level = !strcmp(tn_isa(), "neon");
     int n = 0; /* ways up to the level of this machine */
     do
         n += 2;
-    while (n < 6 && !one_level && strcmp(ways[n - 1].level, tn_isa()) != 0);
+    while (n < all && !one_level && strcmp(ways[n - 1].level, tn_isa()) != 0);
     const uint64_t seed = seed_asked(), calls = number_asked("TEST_CALLS", USUAL_CALLS);
     const uint64_t cases = number_asked("TEST_CASES", (calls + (uint64_t)n - 1) / (uint64_t)n);
     const uint64_t first = digest_by(ways[0], seed, cases);

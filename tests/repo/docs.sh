@@ -20,8 +20,11 @@ for doc in *.md docs/*.md docs/*/*.md; do
         grep -qrw "$name" include mpi/include || { echo "$doc: no header has $name" && bad=1; }
     done
 done
-for name in $(grep -rhoE '(getenv|tni_env_[a-z]+|number_asked)\("[A-Z_]+"' src cli tests bench |
-    sed 's/.*("//; s/"//' | sort -u); do
+# As C, Python and the shell ask for one.
+for name in $( (grep -rhoE '(getenv|tni_env_[a-z]+|number_asked)\("[A-Z_]+"' src cli mpi tests bench
+    grep -rhoE 'environ(\.get\(|\[)"[A-Z_]+"' tests bench python mpi tools --include=*.py
+    grep -hoE '\$\{[A-Z_]+:?-' dev $(find tests python mpi cmake bench -name '*.sh')) |
+    sed 's/^[^A-Z]*//; s/[^A-Z_].*//' | sort -u); do
     n=$((n + 1))
     grep -q "^| .*\`$name\`" docs/testing.md || { echo "docs/testing.md lacks $name" && bad=1; }
 done

@@ -13,8 +13,9 @@ Run from the root.  The rules:
   be reached through the header of another; public calls may be listed besides;
 - programs outside the library include public headers and each other's, public headers include no
   module;
-- files of src/ and include/ stay below 400 lines, those of programs and tests below 600, no two
-  files of src/ share a name, and every file opens with its own name and a sentence.
+- files of src/ and include/ stay below 400 lines, those of programs and tests below 600, functions
+  of the library and its commands below 51, no two files of src/ share a name, and every file opens
+  with its own name and a sentence.
 """
 import argparse
 import json
@@ -45,6 +46,7 @@ MODULES = {module: (question, uses.split(), calls.split()) for layer in LAYERS
            for module, (question, uses, calls) in layer.items()}
 OUTSIDE = ["cli", "python", "mpi", "examples", "bench"]
 CEILING, CEILING_OUTSIDE = 400, 600
+CEILING_FUNCTION = 50
 SOURCE = (".c", ".h", ".inc", ".def", ".cc", ".hpp", ".cpp")
 
 
@@ -110,7 +112,20 @@ def faults_of_form(tree):
             yield f"{path}: does not open with its name"
 
 
+def faults_of_functions(tree):
+    for path in sorted(p for p in tree if p.startswith(("src/", "include/", "cli/", "mpi/"))):
+        opened = None
+        for number, line in enumerate(tree[path], 1):
+            if line == "{":
+                opened = number
+            elif line == "}" and opened:
+                length, opened = number - opened - 1, None
+                if length > CEILING_FUNCTION:
+                    yield f"{path}:{number}: ends a function of {length} lines, the ceiling is {CEILING_FUNCTION}"
+
+
 def faults(tree):
+    yield from faults_of_functions(tree)
     yield from faults_of_form(tree)
     yield from faults_of_form(read_files(["tests"]))
     for path in sorted(tree):

@@ -25,7 +25,7 @@ typedef struct draw_case {
 static inline tn_dtype accumulator(rng *r, tn_dtype met)
 {
     static const tn_dtype wide[] = {TN_I16, TN_I32, TN_I64, TN_U32};
-    if (met >= TN_F8E4M3 && met <= TN_BF16)
+    if (tni_is_narrow(met))
         return next(r) % 2 ? TN_F32 : met;
     tn_dtype to = wide[next(r) % 4], both;
     if (tni_dtypes[met].kind <= TNI_UNSIGNED && next(r) % 2 &&

@@ -100,7 +100,7 @@ static inline tn_tensor layout_of(const way_case *c, int k)
 static inline tn_tensor tensor_of(rng *r, const way_case *c, int k)
 {
     tn_tensor t = layout_of(c, k);
-    if (k && c->dtype >= TN_F8E4M3 && c->dtype <= TN_F64)
+    if (k && tni_is_float(c->dtype))
         OK(tn_randn(&t, next(r))); /* numbers whose sums round, so that their order is seen */
     else if (k)
         oracle_fill(r, &t, tni_dtypes[c->dst].kind <= TNI_UNSIGNED);

@@ -88,6 +88,64 @@ static tn_status call_stream_run(void)
     return tn_stream_run(&job);
 }
 
+/* ---- recipes of memory ---- */
+
+static tn_status run_recipe(tn_stream_recipe recipe, const void *args, tn_dtype to,
+                            const tn_tensor *src)
+{
+    tn_stream_source source = {.view = *src};
+    tn_stream job = {.recipe = recipe,
+                     .args = args,
+                     .n = 1,
+                     .sources = &source,
+                     .put = take_block,
+                     .max_mem = 1,
+                     .threads = 1};
+    tn_stream_facts facts;
+    OK(tn_init(&job.out, NULL, to, recipe == TN_STREAM_REDUCE ? 0 : src->ndim, src->shape));
+    const tn_status status = tn_stream_plan(&job, &facts);
+    if (status != TN_OK)
+        return status;
+    assert_int_equal(!strcmp(facts.way, "temporary file"), tn_numel(src) > 1000);
+    return tn_stream_run(&job);
+}
+
+static tn_status call_stream_reduce(void)
+{
+    return run_recipe(TN_STREAM_REDUCE,
+                      &(tn_stream_reduce){.op = TN_REDUCE_VAR, .naxes = TN_ALL_AXES}, TN_F32,
+                      &transposed);
+}
+
+static tn_status call_stream_scan(void)
+{
+    return run_recipe(TN_STREAM_SCAN, &(tn_stream_scan){TN_SCAN_SUM, 1}, TN_F32, &transposed);
+}
+
+static tn_status call_stream_sort(void)
+{
+    return run_recipe(TN_STREAM_SORT, &(tn_stream_sort){.dim = 1}, TN_F32, &transposed);
+}
+
+/* A sequence that is longer than the boxes of the least memory: through a temporary file. */
+static tn_status call_stream_sort_long(void)
+{
+    static float memory[2500];
+    tn_tensor line;
+    for (int i = 0; i < 2500; i++)
+        memory[i] = (float)(i * 37 % 1009);
+    OK(tn_init(&line, memory, TN_F32, 1, (int64_t[]){2500}));
+    return run_recipe(TN_STREAM_SORT, &(tn_stream_sort){.indices = true}, TN_I32, &line);
+}
+
+static tn_status call_stream_take(void)
+{
+    int64_t places[] = {1, -1, 0, 0};
+    tn_tensor index;
+    OK(tn_init(&index, places, TN_I64, 1, &transposed.shape[0]));
+    return run_recipe(TN_STREAM_TAKE, &(tn_stream_take){0, &index}, TN_F32, &transposed);
+}
+
 static float quant_memory[512 * 3];
 
 static tn_status call_dequantize(void)
@@ -122,6 +180,30 @@ static tn_status call_stream_stats(void)
     int64_t counts[8];
     OK(tn_file_places(opened, 0, &source.view));
     return tn_stream_stats(&job, &stats, 8, counts);
+}
+
+static tn_status call_stream_stats_plan(void)
+{
+    tn_stream_source source = {.file = opened};
+    tn_stream job = {.n = 1, .sources = &source, .max_mem = 1 << 26, .threads = 2};
+    tn_stream_facts facts;
+    OK(tn_file_places(opened, 0, &source.view));
+    return tn_stream_stats_plan(&job, 8, &facts);
+}
+
+static tn_status call_stream_in_memory(void)
+{
+    tn_stream_source source = {.file = opened};
+    tn_stream job = {.n = 1, .sources = &source};
+    OK(tn_file_places(opened, 0, &source.view));
+    OK(tn_init(&job.out, NULL, TN_F32, source.view.ndim, source.view.shape));
+    return tn_stream_in_memory(&out.plan, &job);
+}
+
+static void close_plan(void)
+{
+    tn_plan_free(out.plan);
+    tn_file_close(opened);
 }
 
 static tn_status call_partial(void)

@@ -171,6 +171,33 @@ static inline void norm_all(const tn_tensor *dst, const tn_tensor *src, const tn
     } while (index_next(at, src->ndim, lines));
 }
 
+/* ---- rotation: bit for bit ---- */
+
+static inline void rotate_all(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *sine,
+                              const tn_tensor *cosine, bool pairs)
+{
+    int64_t at[TN_MAX_NDIM] = {0}, half[TN_MAX_NDIM], x[TN_MAX_NDIM], y[TN_MAX_NDIM];
+    const int last = src->ndim - 1;
+    const bool f64 = src->dtype == TN_F64;
+    memcpy(half, src->shape, sizeof half);
+    half[last] /= 2;
+    if (tn_numel(src) == 0)
+        return;
+    do {
+        memcpy(x, at, sizeof x), memcpy(y, at, sizeof y);
+        x[last] = pairs ? 2 * at[last] : at[last];
+        y[last] = pairs ? x[last] + 1 : at[last] + half[last];
+        const double a = scalar_at(element(src, x), src->dtype).re,
+                     b = scalar_at(element(src, y), src->dtype).re,
+                     s = scalar_at(element(sine, at), sine->dtype).re,
+                     c = scalar_at(element(cosine, at), cosine->dtype).re;
+        const float fa = (float)a, fb = (float)b, fs = (float)s, fc = (float)c;
+        const float p = fa * fc, q = fb * fs, v = fa * fs, w = fb * fc;
+        put_real(element(dst, x), dst->dtype, f64 ? a * c - b * s : (double)(p - q));
+        put_real(element(dst, y), dst->dtype, f64 ? a * s + b * c : (double)(v + w));
+    } while (index_next(at, src->ndim, half));
+}
+
 /* ---- softmax ---- */
 
 /* softmax, log_softmax or causal_softmax of seen elements, in long double. */

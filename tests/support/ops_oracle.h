@@ -40,19 +40,19 @@ static inline bool is_complex(tn_dtype t)
     return t == TN_C64 || t == TN_C128;
 }
 
-static inline bool is_float(tn_dtype t)
-{
-    return t >= TN_F8E4M3 && t <= TN_F64;
-}
-
 static inline bool is_signed(tn_dtype t)
 {
-    return t >= TN_I8 && t <= TN_I64;
+    return t == TN_I8 || t == TN_I16 || t == TN_I32 || t == TN_I64;
 }
 
 static inline bool is_small(tn_dtype t)
 {
-    return t >= TN_F8E4M3 && t <= TN_BF16;
+    return t == TN_F8E4M3 || t == TN_F8E5M2 || t == TN_F16 || t == TN_BF16;
+}
+
+static inline bool is_float(tn_dtype t)
+{
+    return is_small(t) || t == TN_F32 || t == TN_F64;
 }
 
 /* Mantissa bits, least and largest exponent, of the float dtypes. */

@@ -15,13 +15,14 @@ typedef struct scalar { /* an element as everything it may be */
     int64_t i; /* integers: the low 64 bits */
 } scalar;
 
-static inline bool is_int(tn_dtype t)
-{
-    return t < TN_F8E4M3;
-}
 static inline bool is_unsigned(tn_dtype t)
 {
-    return t >= TN_U8 && t <= TN_U64;
+    return t == TN_U8 || t == TN_U16 || t == TN_U32 || t == TN_U64;
+}
+static inline bool is_int(tn_dtype t)
+{
+    return t == TN_BOOL || t == TN_I8 || t == TN_I16 || t == TN_I32 || t == TN_I64 ||
+           is_unsigned(t);
 }
 static inline bool is_wide(tn_dtype t) /* terms are f64 */
 {
@@ -389,15 +390,18 @@ static inline outcome reduce_numbers(tn_reduction op, const double *params, tn_d
         r.re = p == 0 || p == 1 ? r.re : p == 2 ? sqrt(r.re) : pow(r.re, 1 / p);
         break;
     case TN_REDUCE_LOGSUMEXP: {
-        /* in f64: memcheck's expl is none of 80 bits */
-        double most = -(double)INFINITY, s = 0;
+        /* in f64, because memcheck's expl is none of 80 bits; lost bits are added at the end */
+        double most = -(double)INFINITY, s = 0, lost = 0;
         for (int64_t i = 0; i < n; i++)
             most = isnan(x[i].re) || isnan(most) ? (double)NAN
                    : x[i].re > most              ? x[i].re
                                                  : most;
-        for (int64_t i = 0; i < n && isfinite(most); i++)
-            s += exp(x[i].re - most);
-        r.re = isfinite(most) ? most + log(s) : most;
+        for (int64_t i = 0; i < n && isfinite(most); i++) {
+            const double e = exp(x[i].re - most), next = s + e;
+            lost += s > e ? (s - next) + e : (e - next) + s;
+            s = next;
+        }
+        r.re = isfinite(most) ? most + log(s + lost) : most;
         break;
     }
     default: {
@@ -449,6 +453,27 @@ static inline void put_real(char *d, tn_dtype t, double x)
     default:
         memcpy(d, &bits, 8);
     }
+}
+
+/* Elements of two values: of many equal ones the first counts. */
+static inline void fill_equal(rng *r, const tn_tensor *t)
+{
+    const tn_dtype part = t->dtype == TN_C64 ? TN_F32 : t->dtype == TN_C128 ? TN_F64 : t->dtype;
+    const size_t width = tn_dtype_size(part);
+    int64_t at[TN_MAX_NDIM] = {0};
+    if (tn_numel(t) == 0)
+        return;
+    do
+        for (size_t k = 0; k < tn_dtype_size(t->dtype); k += width) {
+            char *d = element(t, at) + k;
+            const int one = (int)(next(r) % 2);
+            memset(d, 0, width);
+            if (is_int(part))
+                *d = (char)one;
+            else
+                put_real(d, part, one);
+        }
+    while (index_next(at, t->ndim, t->shape));
 }
 
 static inline void put_outcome(char *d, tn_dtype t, const outcome *r)

@@ -1,4 +1,4 @@
-/* trial_reduce.h - random reductions, scans, norms of rows, takes, puts and sorts beside the slow
+/* trial_reduce.h - random reductions, dot products, scans, norms of rows and sorts beside the slow
  * oracles. */
 #ifndef TRIAL_REDUCE_H
 #define TRIAL_REDUCE_H
@@ -6,13 +6,17 @@
 #include "line_oracle.h"
 #include "trial_copy.h"
 
-/* Numbers in floats; integers and bool keep their random bytes. */
+/* Numbers in floats, integers and bool keep their random bytes; or two values in all. */
 static void fill_scalars(rng *r, const tn_tensor *t)
 {
     static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40, 448, -1};
     const tn_dtype part = t->dtype == TN_C64 ? TN_F32 : t->dtype == TN_C128 ? TN_F64 : t->dtype;
     const bool special = next(r) % 4 == 0;
     int64_t at[TN_MAX_NDIM] = {0};
+    if (next(r) % 4 == 0) {
+        fill_equal(r, t);
+        return;
+    }
     if (is_int(t->dtype) || tn_numel(t) == 0)
         return;
     do
@@ -27,23 +31,96 @@ static void fill_scalars(rng *r, const tn_tensor *t)
 
 /* ---- reductions ---- */
 
+/* How a reduction is asked for. */
+typedef enum asked {
+    BY_CALL,
+    BY_PLAN,
+    BY_COPY,
+    BY_PATTERN,
+    BY_ENDS, /* tn_minmax */
+    ASKED
+} asked;
+
 typedef struct reducing {
     tn_reduction op;
     const double *params;
     const tn_tensor *src;
     int naxes, axes[AXES];
-    bool plan;
+    asked by;
+    const tn_tensor *other; /* BY_ENDS: the other end, or NULL */
+    tn_tensor merged;       /* BY_PATTERN: src, two axes of it perhaps one */
+    int order[AXES];        /* axes of dst in the pattern */
+    char pattern[100], sizes[20];
 } reducing;
+
+/* What was made is of this shape, and is copied to dst; or the status of the making. */
+static tn_status copy_made(tn_status made, tn_tensor *from, const tn_tensor *dst)
+{
+    if (made != TN_OK)
+        return made;
+    const tn_status status = tn_rearrange(dst, from);
+    tn_free(from);
+    return status;
+}
 
 static tn_status call_reduce(const tn_tensor *dst, const void *about)
 {
     const reducing *x = about;
     tn_plan *plan = NULL;
-    if (!x->plan)
+    tn_tensor made;
+    tn_status status;
+    switch (x->by) {
+    case BY_PLAN:
+        status = tn_plan_reduce(&plan, x->op, x->params, dst, x->src, x->naxes, x->axes);
+        return run_once(status, plan, dst, 1, &x->src);
+    case BY_COPY:
+        return copy_made(
+            tn_reduce_copy(&made, x->op, x->params, x->src, x->naxes, x->axes, true), &made,
+            dst);
+    case BY_PATTERN:
+        OK(tn_permute(&made, dst, x->order));
+        return tn_pattern_reduce(x->op, x->params, &made, &x->merged, x->pattern, x->sizes);
+    case BY_ENDS:
+        return x->op == TN_REDUCE_MIN ? tn_minmax(dst, x->other, x->src, x->naxes, x->axes)
+                                      : tn_minmax(x->other, dst, x->src, x->naxes, x->axes);
+    default:
         return tn_reduce(x->op, x->params, dst, x->src, x->naxes, x->axes);
-    const tn_status made =
-        tn_plan_reduce(&plan, x->op, x->params, dst, x->src, x->naxes, x->axes);
-    return run_once(made, plan, dst, 1, &x->src);
+    }
+}
+
+/* Axes as letters: "a (b c) -> c 1 b", where axis a is reduced and b and c lie so that they are
+ * one. */
+static void draw_pattern(rng *r, reducing *x, uint64_t folded)
+{
+    const int n = x->src->ndim, first = n > 1 ? (int)pick(r, 0, n - 2) : 0;
+    int64_t shape[TN_MAX_NDIM];
+    bool one = n > 1;
+    size_t used = 0;
+    for (int i = 0; i < n; i++) {
+        one = one && x->src->shape[i] > 0;
+        shape[i] = x->src->shape[i];
+    }
+    if (one) {
+        shape[first] *= shape[first + 1];
+        memmove(shape + first + 1, shape + first + 2, (size_t)(n - 2 - first) * sizeof *shape);
+        one = tn_reshape(&x->merged, x->src, n - 1, shape) == TN_OK;
+    }
+    if (!one)
+        x->merged = *x->src;
+    if (one)
+        snprintf(x->sizes, sizeof x->sizes, "%c=%lld", 'b' + first,
+                 (long long)x->src->shape[first + 1]);
+    for (int i = 0; i < n; i++) {
+        x->order[i] = i;
+        used += (size_t)snprintf(x->pattern + used, sizeof x->pattern - used, "%s%c%s ",
+                                 one && i == first ? "(" : "", 'a' + i,
+                                 one && i == first + 1 ? ")" : "");
+    }
+    shuffle(r, x->order, n);
+    used += (size_t)snprintf(x->pattern + used, sizeof x->pattern - used, "->");
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(x->pattern + used, sizeof x->pattern - used, " %c",
+                                 folded >> x->order[i] & 1 ? '1' : 'a' + x->order[i]);
 }
 
 /* Reductions whose bits depend on the level: the oracle is near them. */
@@ -74,7 +151,8 @@ static bool try_reduce(trial *t)
     rng *r = &t->r;
     int64_t shape[TN_MAX_NDIM], kept[TN_MAX_NDIM];
     const int ndim = draw_shape(r, shape, 16);
-    reducing x = {.op = (tn_reduction)(next(r) % (TN_REDUCE_NANMAX + 1)), .plan = next(r) % 2};
+    reducing x = {.op = (tn_reduction)(next(r) % (TN_REDUCE_NANMAX + 1)),
+                  .by = (asked)(next(r) % ASKED)};
     tn_dtype dtype = pick_dtype(r), out;
     while (tn_reduction_result(x.op, dtype, &out) != TN_OK)
         dtype = pick_dtype(r);
@@ -92,7 +170,13 @@ static bool try_reduce(trial *t)
     ground src = draw_ground(r, dtype, ndim, shape, true);
     fill_scalars(r, &src.t);
     x.src = &src.t;
-    ground dst = draw_ground(r, out, ndim, kept, false), want = ground_twin(&dst);
+    ground dst = draw_ground(r, out, ndim, kept, false), want = ground_twin(&dst),
+           other = next(r) % 2 ? ground_twin(&dst) : draw_ground(r, out, ndim, kept, false);
+    if (x.by == BY_ENDS && x.op != TN_REDUCE_MIN && x.op != TN_REDUCE_MAX)
+        x.by = BY_PATTERN;
+    if (x.by == BY_PATTERN)
+        draw_pattern(r, &x, folded);
+    x.other = next(r) % 2 ? &other.t : NULL;
     oracle_reduce(x.op, x.params, &want.t, &src.t, folded);
     const bool near = any_bits(&x);
     bool good =
@@ -104,48 +188,178 @@ static bool try_reduce(trial *t)
     ground_free(&src);
     ground_free(&dst);
     ground_free(&want);
+    ground_free(&other);
+    return good;
+}
+
+/* ---- dot ---- */
+
+typedef struct dotting {
+    const tn_tensor *a, *b;
+    int naxes, axes[AXES];
+} dotting;
+
+static tn_status call_dot(const tn_tensor *dst, const void *about)
+{
+    const dotting *x = about;
+    return tn_dot(dst, x->a, x->b, x->naxes, x->axes);
+}
+
+/* The tree of products; a and b have one shape, dst its ndim. */
+static void want_dot(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
+{
+    int64_t inner[TN_MAX_NDIM], at[TN_MAX_NDIM] = {0}, n = 1;
+    for (int i = 0; i < a->ndim; i++) {
+        inner[i] = dst->shape[i] == 1 ? a->shape[i] : 1;
+        n *= inner[i];
+    }
+    if (tn_numel(dst) == 0)
+        return;
+    double *re = malloc((size_t)(n + 1) * sizeof *re),
+           *im = malloc((size_t)(n + 1) * sizeof *im);
+    assert_true(re && im);
+    do {
+        int64_t in[TN_MAX_NDIM] = {0}, both[TN_MAX_NDIM], k = 0;
+        outcome o = {0};
+        if (n > 0)
+            do {
+                for (int i = 0; i < a->ndim; i++)
+                    both[i] = at[i] + in[i];
+                const scalar x = scalar_at(element(a, both), a->dtype),
+                             y = scalar_at(element(b, both), a->dtype);
+                o.u += (uint64_t)x.i * (uint64_t)y.i;
+                re[k] = has_parts(a->dtype) ? x.re * y.re - x.im * y.im : x.re * y.re;
+                im[k++] = x.re * y.im + x.im * y.re;
+            } while (index_next(in, a->ndim, inner));
+        o.re = tree(re, n, false, false) + 0.0;
+        o.im = tree(im, n, false, false) + 0.0;
+        put_outcome(element(dst, at), dst->dtype, &o);
+    } while (index_next(at, dst->ndim, dst->shape));
+    free(re);
+    free(im);
+}
+
+/* Each of the two may lack an axis, or have 1 on it, where the other has more. */
+static bool try_dot(trial *t)
+{
+    rng *r = &t->r;
+    int64_t shape[TN_MAX_NDIM], kept[TN_MAX_NDIM], own[2][TN_MAX_NDIM];
+    const int ndim = draw_shape(r, shape, 16), lacks = (int)pick(r, 0, ndim);
+    const tn_dtype dtype = pick_dtype(r);
+    tn_dtype out;
+    dotting x = {.naxes = 0};
+    OK(tn_reduction_result(TN_REDUCE_SUM, dtype, &out));
+    for (int i = 0; i < ndim; i++) {
+        const uint64_t who = i < lacks ? 1 : next(r) % 4; /* whose extent is 1 */
+        own[0][i] = who == 0 ? 1 : shape[i];
+        own[1][i] = who == 1 ? 1 : shape[i];
+        kept[i] = shape[i];
+        if (next(r) % 2 && shape[i] > 0)
+            kept[x.axes[x.naxes++] = i] = 1;
+    }
+    shuffle(r, x.axes, x.naxes);
+    ground a = draw_ground(r, dtype, ndim, own[0], true),
+           b = draw_ground(r, dtype, ndim - lacks, own[1] + lacks, true),
+           dst = draw_ground(r, out, ndim, kept, false), want = ground_twin(&dst);
+    fill_scalars(r, &a.t);
+    fill_scalars(r, &b.t);
+    tn_tensor whole[2];
+    OK(tn_broadcast_to(&whole[0], &a.t, ndim, shape));
+    OK(tn_broadcast_to(&whole[1], &b.t, ndim, shape));
+    want_dot(&want.t, &whole[0], &whole[1]);
+    x.a = &a.t;
+    x.b = &b.t;
+    const bool good = settle(t, "dot", &dst, &want, call_dot, &x, &a.t);
+    digest_bytes(t, dst.bytes, dst.size);
+    ground_free(&a);
+    ground_free(&b);
+    ground_free(&dst);
+    ground_free(&want);
     return good;
 }
 
 /* ---- along one axis: scans, norms, order ---- */
 
-typedef enum along {
-    CUMSUM,
-    CUMPROD,
-    CUMMAX,
-    RMS_NORM,
-    LAYER_NORM,
-    SORT,
-    ARGSORT,
-    ALONG
+typedef enum along { /* running reductions in the order of tn_scan_op */
+                     CUMSUM,
+                     CUMPROD,
+                     CUMMAX,
+                     CUMMIN,
+                     LOGCUMSUMEXP,
+                     DIFF,
+                     RMS_NORM,
+                     LAYER_NORM,
+                     SORT,
+                     ARGSORT,
+                     ALONG
 } along;
 
 typedef struct lining {
     along kind;
     int dim;
     unsigned flags;
+    bool other; /* scans and norms by plan, sorts in a workspace */
     const tn_tensor *src, *weight;
 } lining;
+
+static tn_status call_sort(const tn_tensor *values, const tn_tensor *places, const lining *x)
+{
+    if (!x->other)
+        return tn_sort(values, places, x->src, x->dim, x->flags);
+    const size_t size = tn_sort_workspace(values, places, x->src, x->dim, x->flags);
+    void *room = aligned_alloc(64, (size + 64) / 64 * 64);
+    assert_non_null(room);
+    const tn_status status = tn_sort_in(values, places, x->src, x->dim, x->flags, room, size);
+    free(room);
+    return status;
+}
 
 static tn_status call_line(const tn_tensor *dst, const void *about)
 {
     const lining *x = about;
     switch (x->kind) {
-    case CUMSUM:
-        return tn_scan(TN_SCAN_SUM, dst, x->src, x->dim);
-    case CUMPROD:
-        return tn_scan(TN_SCAN_PROD, dst, x->src, x->dim);
-    case CUMMAX:
-        return tn_scan(TN_SCAN_MAX, dst, x->src, x->dim);
+    case DIFF:
+        return tn_diff(dst, x->src, x->dim);
     case RMS_NORM:
         return tn_rms_norm(dst, x->src, x->weight, 1e-5);
     case LAYER_NORM:
         return tn_layer_norm(dst, x->src, x->weight, NULL, 1e-5);
     case SORT:
-        return tn_sort(dst, NULL, x->src, x->dim, x->flags);
+        return call_sort(dst, NULL, x);
+    case ARGSORT:
+        return call_sort(NULL, dst, x);
     default:
-        return tn_sort(NULL, dst, x->src, x->dim, x->flags);
+        return tn_scan((tn_scan_op)x->kind, dst, x->src, x->dim);
     }
+}
+
+/* A scan or a norm by a plan. */
+static tn_status call_line_plan(const tn_tensor *dst, const void *about)
+{
+    const lining *x = about;
+    const tn_tensor *srcs[] = {x->src, x->weight};
+    tn_plan *plan = NULL;
+    const tn_status made =
+        x->kind <= LOGCUMSUMEXP
+            ? tn_plan_scan(&plan, (tn_scan_op)x->kind, dst, x->src, x->dim)
+            : tn_plan_rows(&plan, x->kind == RMS_NORM ? TN_ROW_RMS_NORM : TN_ROW_LAYER_NORM,
+                           dst, x->src, 0, x->weight, NULL, 1e-5);
+    return run_once(made, plan, dst, x->kind > LOGCUMSUMEXP && x->weight ? 2 : 1, srcs);
+}
+
+/* One difference after the other, by the op itself. */
+static void diff_all(const tn_tensor *dst, const tn_tensor *src, int dim)
+{
+    int64_t at[TN_MAX_NDIM] = {0};
+    if (tn_numel(dst) == 0)
+        return;
+    do {
+        tn_tensor d, after, here;
+        OK(tn_init(&d, element(dst, at), dst->dtype, 0, NULL));
+        OK(tn_init(&here, element(src, at), src->dtype, 0, NULL));
+        OK(tn_init(&after, element(src, at) + src->stride[dim], src->dtype, 0, NULL));
+        OK(tn_sub(&d, &after, &here));
+    } while (index_next(at, dst->ndim, dst->shape));
 }
 
 /* dst has the first elements of src's order along dim, or their indices. */
@@ -180,8 +394,10 @@ static void order_all(const tn_tensor *dst, const lining *x)
 
 static void want_line(const tn_tensor *dst, const lining *x)
 {
-    if (x->kind <= CUMMAX)
+    if (x->kind <= LOGCUMSUMEXP)
         naive_scan((tn_scan_op)x->kind, dst, x->src, x->dim);
+    else if (x->kind == DIFF)
+        diff_all(dst, x->src, x->dim);
     else if (x->kind <= LAYER_NORM)
         norm_all(dst, x->src, x->weight, NULL, 1e-5, x->kind == LAYER_NORM);
     else
@@ -190,18 +406,31 @@ static void want_line(const tn_tensor *dst, const lining *x)
 
 static bool line_takes(along kind, tn_dtype t)
 {
-    return kind < CUMMAX                    ? true
-           : kind == CUMMAX || kind >= SORT ? !has_parts(t)
-                                            : !is_int(t) && !has_parts(t);
+    switch (kind) {
+    case CUMSUM:
+    case CUMPROD:
+        return true;
+    case DIFF:
+        return t != TN_BOOL;
+    case LOGCUMSUMEXP:
+    case RMS_NORM:
+    case LAYER_NORM:
+        return !is_int(t) && !has_parts(t);
+    default:
+        return !has_parts(t);
+    }
 }
 
 static bool try_line(trial *t)
 {
-    static const char *const names[ALONG] = {"cumsum",     "cumprod", "cummax", "rms_norm",
-                                             "layer_norm", "sort",    "argsort"};
+    static const char *const names[ALONG] = {
+        "cumsum", "cumprod",  "cummax",     "cummin", "logcumsumexp",
+        "diff",   "rms_norm", "layer_norm", "sort",   "argsort"};
     rng *r = &t->r;
     int64_t shape[TN_MAX_NDIM], made[TN_MAX_NDIM];
-    lining x = {.kind = (along)(next(r) % ALONG), .flags = next(r) % 2 ? TN_DESCENDING : 0};
+    lining x = {.kind = (along)(next(r) % ALONG),
+                .flags = next(r) % 2 ? TN_DESCENDING : 0,
+                .other = next(r) % 2};
     tn_dtype dtype = pick_dtype(r), out;
     while (!line_takes(x.kind, dtype))
         dtype = pick_dtype(r);
@@ -212,10 +441,12 @@ static bool try_line(trial *t)
     x.dim = x.kind == RMS_NORM || x.kind == LAYER_NORM ? ndim - 1 : (int)pick(r, 0, ndim - 1);
     memcpy(made, shape, sizeof made);
     out = x.kind == ARGSORT ? TN_I64 : dtype;
-    if (x.kind < CUMMAX) {
+    if (x.kind < CUMMAX)
         OK(tn_reduction_result(x.kind ? TN_REDUCE_PROD : TN_REDUCE_SUM, dtype, &out));
+    if (x.kind < CUMMAX || x.kind == LOGCUMSUMEXP)
         made[x.dim] += next(r) % 3 == 0;
-    }
+    if (x.kind == DIFF)
+        made[x.dim] -= made[x.dim] > 0;
     if (x.kind >= SORT && next(r) % 2)
         made[x.dim] = pick(r, 0, shape[x.dim]);
     ground src = draw_ground(r, dtype, ndim, shape, true),
@@ -225,141 +456,20 @@ static bool try_line(trial *t)
     x.src = &src.t;
     x.weight = next(r) % 2 ? &weight.t : NULL;
     ground dst = draw_ground(r, out, ndim, made, false), want = ground_twin(&dst);
+    const bool near = x.kind == LOGCUMSUMEXP;
+    OK(tn_handle_use(team[1]));
     want_line(&want.t, &x);
-    const bool good = settle(t, names[x.kind], &dst, &want, call_line, &x, &src.t);
-    digest_bytes(t, dst.bytes, dst.size);
+    const bool plan = x.other && x.kind <= LAYER_NORM && x.kind != DIFF;
+    bool good = settle(t, names[x.kind], &dst, near ? NULL : &want,
+                       plan ? call_line_plan : call_line, &x, &src.t);
+    if (near)
+        good = good && near_scalars(t, names[x.kind], &dst.t, &want.t);
+    else if (x.kind == DIFF)
+        digest_elements(t, &dst.t);
+    else
+        digest_bytes(t, dst.bytes, dst.size);
     ground_free(&src);
     ground_free(&weight);
-    ground_free(&dst);
-    ground_free(&want);
-    return good;
-}
-
-/* ---- softmax: near the exact one, the same by every number of threads ---- */
-
-static tn_status call_softmax(const tn_tensor *dst, const void *about)
-{
-    const lining *x = about;
-    return tn_softmax(dst, x->src, x->dim);
-}
-
-static void softmax_line(const tn_tensor *dst, const tn_tensor *src, const int64_t *at, int dim)
-{
-    const int64_t n = src->shape[dim];
-    double *x = row_of(src, at, dim);
-    long double *y = malloc((size_t)n * sizeof *y);
-    assert_non_null(y);
-    softmax_row(y, x, n, n, false);
-    for (int64_t i = 0; i < n; i++)
-        put_real(element(dst, at) + i * dst->stride[dim], dst->dtype, (double)y[i]);
-    free(x);
-    free(y);
-}
-
-static bool try_softmax(trial *t)
-{
-    rng *r = &t->r;
-    int64_t shape[TN_MAX_NDIM];
-    int ndim;
-    static const tn_dtype floats[] = {TN_F32, TN_F64, TN_F16, TN_BF16};
-    const tn_dtype dtype = floats[next(r) % 4];
-    do
-        ndim = draw_shape(r, shape, 16);
-    while (ndim == 0);
-    lining x = {.dim = (int)pick(r, 0, ndim - 1)};
-    ground src = draw_ground(r, dtype, ndim, shape, true),
-           dst = draw_ground(r, dtype, ndim, shape, false);
-    fill_scalars(r, &src.t);
-    x.src = &src.t;
-    bool good = settle(t, "softmax", &dst, NULL, call_softmax, &x, &src.t);
-    ground want = ground_twin(&dst);
-    int64_t at[TN_MAX_NDIM] = {0}, lines[TN_MAX_NDIM];
-    memcpy(lines, shape, sizeof lines);
-    lines[x.dim] = 1;
-    if (tn_numel(&src.t) > 0)
-        do {
-            softmax_line(&want.t, &src.t, at, x.dim);
-        } while (index_next(at, ndim, lines));
-    good = good && near_scalars(t, "softmax", &dst.t, &want.t);
-    ground_free(&src);
-    ground_free(&dst);
-    ground_free(&want);
-    return good;
-}
-
-/* ---- by data ---- */
-
-typedef struct choosing {
-    bool put;
-    int dim;
-    tn_put_op op;
-    const tn_tensor *src, *index;
-} choosing;
-
-static tn_status call_choose(const tn_tensor *dst, const void *about)
-{
-    const choosing *x = about;
-    return x->put ? tn_put_along(x->op, dst, x->dim, x->index, x->src)
-                  : tn_take_along(dst, x->src, x->dim, x->index);
-}
-
-/* old op new of one element, by the ops themselves. */
-static void meet_one(tn_put_op op, tn_dtype t, char *d, char *s)
-{
-    static const tn_op ops[] = {0, TN_ADD, TN_MUL, TN_MIN, TN_MAX};
-    tn_tensor x, y;
-    OK(tn_init(&x, d, t, 0, NULL));
-    OK(tn_init(&y, s, t, 0, NULL));
-    OK(tn_binary(ops[op], &x, &x, &y));
-}
-
-static bool try_choose(trial *t)
-{
-    rng *r = &t->r;
-    int64_t shape[TN_MAX_NDIM], walked[TN_MAX_NDIM], at[TN_MAX_NDIM] = {0}, far[TN_MAX_NDIM];
-    const tn_dtype dtype = pick_dtype(r);
-    int ndim;
-    do
-        ndim = draw_shape(r, shape, 16);
-    while (ndim == 0 || count_of(ndim, shape) == 0);
-    choosing x = {.put = next(r) % 2, .dim = (int)pick(r, 0, ndim - 1)};
-    if (dtype != TN_BOOL && x.put)
-        x.op = (tn_put_op)(next(r) % (has_parts(dtype) ? 3 : 5));
-    memcpy(walked, shape, sizeof walked);
-    walked[x.dim] = pick(r, 0, 2 * shape[x.dim]);
-    /* no two indices share bytes */
-    ground index = draw_ground(r, TN_I64, ndim, walked, false),
-           src = draw_ground(r, dtype, ndim, x.put ? walked : shape, true),
-           dst = draw_ground(r, dtype, ndim, x.put ? shape : walked, false);
-    fill_scalars(r, &src.t);
-    fill_scalars(r, &dst.t);
-    if (tn_numel(&index.t) > 0)
-        do {
-            const int64_t i = pick(r, -shape[x.dim], shape[x.dim] - 1);
-            memcpy(element(&index.t, at), &i, sizeof i);
-        } while (index_next(at, ndim, walked));
-    ground want = ground_twin(&dst);
-    OK(tn_handle_use(team[1]));
-    if (tn_numel(&index.t) > 0)
-        do {
-            int64_t i;
-            memcpy(&i, element(&index.t, at), sizeof i);
-            memcpy(far, at, sizeof far);
-            far[x.dim] = i < 0 ? i + shape[x.dim] : i;
-            char *d = element(&want.t, x.put ? far : at),
-                 *s = element(&src.t, x.put ? at : far);
-            if (x.op == TN_PUT_SET)
-                memcpy(d, s, tn_dtype_size(dtype));
-            else
-                meet_one(x.op, dtype, d, s);
-        } while (index_next(at, ndim, walked));
-    x.src = &src.t;
-    x.index = &index.t;
-    const bool good =
-        settle(t, x.put ? "put_along" : "take_along", &dst, &want, call_choose, &x, &src.t);
-    digest_elements(t, &dst.t);
-    ground_free(&index);
-    ground_free(&src);
     ground_free(&dst);
     ground_free(&want);
     return good;
