@@ -213,6 +213,30 @@ static void test_var_bounds(void **state)
 }
 #endif
 
+/* Zeros with signs show each factor (1, 0) of a product of complex numbers, however long it is. */
+static void test_complex_zeros(void **state)
+{
+    (void)state;
+    enum { MOST = 2400 };
+    static double x[2 * MOST];
+    static const double parts[] = {0.0, -0.0, 1.0, -1.0};
+    for (int64_t n = 1; n <= MOST; n += n < 300 ? 1 : 37) {
+        rng r = {(uint64_t)n};
+        double got[2], want[2];
+        tn_tensor src, dst, by_oracle;
+        for (int64_t i = 0; i < 2 * n; i++)
+            x[i] = parts[next(&r) % (n % 2 ? 2 : 4)];
+        OK(tn_init(&src, x, TN_C128, 1, &n));
+        OK(tn_init(&dst, got, TN_C128, 0, NULL));
+        OK(tn_init(&by_oracle, want, TN_C128, 1, (int64_t[]){1}));
+        OK(tn_reduce(TN_REDUCE_PROD, NULL, &dst, &src, TN_ALL_AXES, NULL));
+        oracle_reduce(TN_REDUCE_PROD, NULL, &by_oracle, &src, 1);
+        if (memcmp(got, want, sizeof got))
+            fail_msg("%lld elements: (%g, %g), expected (%g, %g)", (long long)n, got[0], got[1],
+                     want[0], want[1]);
+    }
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -452,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_complex_zeros),
         cmocka_unit_test(test_errors),
 #ifdef __SIZEOF_INT128__
         cmocka_unit_test(test_f64_bounds),

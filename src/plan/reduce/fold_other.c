@@ -87,7 +87,8 @@ static pair times(pair a, pair b)
     return (pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* The tree with lanes of pairs. */
+/* The tree with lanes of pairs.  A lane without an element is multiplied by (1, 0), too: that is no
+ * identity for zeros with a sign and for infinities. */
 static void complex_prod_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                                   tni_fold_scratch *scratch)
 {
@@ -98,7 +99,7 @@ static void complex_prod_sequence(const tni_fold *f, tni_word *out, const tni_fo
         for (int lane = 0; lane < TNI_LANES; lane++)
             s[lane] = (pair){1, 0};
         for (int64_t t = 0; t < l->n; t += TNI_TILE)
-            for (int lane = 0; lane < TNI_LANES && t + lane < l->n; lane++) {
+            for (int lane = 0; lane < TNI_LANES; lane++) {
                 pair r[TNI_TILE_ROWS];
                 for (int k = 0; k < TNI_TILE_ROWS; k++) {
                     const int64_t at = t + lane + TNI_LANES * k;
