@@ -57,7 +57,8 @@ static void counting_free(void *user, void *p, size_t size)
     used = taken ? used : 0;
 }
 
-/* One rank's slab transpose: at most 5 ms and 8 MiB, while it is made too. */
+/* One rank's slab transpose: at most 8 MiB, while it is made too.  The time is printed; tenon-mpi bench
+ * compares it with its goal. */
 static void slab_of_65536(void **state)
 {
     (void)state;
@@ -95,7 +96,6 @@ static void slab_of_65536(void **state)
     tn_handle_destroy(h);
     tn_dist_free(d);
     print_message("slab, 65,536 ranks: %.2f ms, %zu bytes\n", 1e3 * best, most_taken);
-    assert_true(TEST_WATCHED || best <= 5e-3);
 }
 
 static void pencil_of_65536(void **state)
@@ -117,7 +117,6 @@ static void pencil_of_65536(void **state)
         assert_int_equal(sum.boxes, 255 + 255 + 1);
     }
     print_message("pencil, 65,536 ranks: %.1f us\n", 1e6 * best);
-    assert_true(TEST_WATCHED || best <= 100e-6);
     tn_dist_free(from);
     tn_dist_free(to);
 }
@@ -323,7 +322,7 @@ static void bricks(void **state)
     sum = sum_of(BOXES + 777, twice, once, NULL);
     assert_int_equal(sum.receives, 1);
     print_message("40,000 and 80,000 boxes: %.0f ms\n", 1e3 * (now() - start));
-    assert_true(TEST_WATCHED || now() - start < 3);
+
     tn_dist_free(once);
     tn_dist_free(twice);
     free(owners);
