@@ -38,8 +38,10 @@ if(TENON_SANITIZE MATCHES "fuzzer")
     set_source_files_properties(src/kernels/contract/contract_isa.c PROPERTIES COMPILE_OPTIONS -O0)
 endif()
 
-# ./dev test has the sanitizers watch the highest level that runs, check sanitizers all of them.
-set(TENON_SANITIZE_LEVELS ${tenon_levels} CACHE STRING "instruction sets whose kernels sanitizers watch")
+# Kernels take most of the time of a build, and under sanitizers most of that of the tests: ./dev test
+# links those of the release into the sanitized build, where pages without access guard their operands;
+# check sanitizers compiles its own.
+set(TENON_KERNELS "" CACHE PATH "folder of a build whose kernels are linked instead of compiling any")
 
 function(tenon_isa_objects target)
     foreach(level ${tenon_levels})
@@ -55,6 +57,13 @@ function(tenon_isa_objects target)
         return()
     endif()
     foreach(level ${levels})
+        if(TENON_KERNELS)
+            list(TRANSFORM sources REPLACE "^${CMAKE_CURRENT_SOURCE_DIR}(.*)$"
+                 "${TENON_KERNELS}/CMakeFiles/${target}_${level}.dir\\1.o" OUTPUT_VARIABLE objects)
+            set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+            target_sources(${target} INTERFACE ${objects})
+            continue()
+        endif()
         add_library(${target}_${level} OBJECT ${sources})
         tenon_warnings(${target}_${level})
         target_include_directories(${target}_${level} PRIVATE include src)
@@ -63,9 +72,6 @@ function(tenon_isa_objects target)
         target_compile_options(${target}_${level} PRIVATE ${tenon_kernel_opt} -ffp-contract=off
             -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}}
             $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # some loops that may be vectors are not
-        if(TENON_SANITIZE AND NOT level IN_LIST TENON_SANITIZE_LEVELS)
-            target_compile_options(${target}_${level} PRIVATE -fno-sanitize=all)
-        endif()
         target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_${level}>)
     endforeach()
 endfunction()

@@ -154,8 +154,8 @@ static void try_indexed(const tni_copy_kernels *k, int w, char *d, const char *s
     k->transpose_indexed[w](d, d_at, s, s_at, t->n[0], t->n[1], one_trip(t).prefetch);
 }
 
-static void try_turn_lines(const tni_copy_kernels *k, int w, char *d, const char *s,
-                           const tile *t)
+static void try_transpose_lines(const tni_copy_kernels *k, int w, char *d, const char *s,
+                                const tile *t)
 {
     if ((uintptr_t)d % LINE == 0)
         k->transpose_lines[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 1 << 20);
@@ -282,7 +282,11 @@ static void try_rows_carried(const tni_copy_kernels *k, int w, char *d, const ch
 /* The extents that are tried beside every tail: below, at and above the sizes of blocks. */
 static const int64_t beside[] = {1,  2,  3,  4,  5,  6,  7,  8,  9, 10,
                                  11, 12, 13, 14, 15, 16, 17, 33, 64};
-enum { BESIDE = sizeof beside / sizeof *beside, TAILS = 64, STEP = TEST_WATCHED ? 37 : 1 };
+enum {
+    BESIDE = sizeof beside / sizeof *beside,
+    TAILS = 64,
+    STEP = TEST_WATCHED ? 37 : 3 /* odd: every remainder of a vector is among the tails */
+};
 
 typedef void (*kernel_test)(const tni_copy_kernels *k, int w);
 
@@ -294,7 +298,7 @@ static void on_every_level(kernel_test test)
             test(tni_kernels_of(level)->copy, w);
 }
 
-static void turns_of(const tni_copy_kernels *k, int w)
+static void transposes_of(const tni_copy_kernels *k, int w)
 {
     int64_t width = 1 << w;
     for (int64_t tail = 0; tail < TAILS; tail += STEP)
@@ -319,7 +323,7 @@ static void turns_of(const tni_copy_kernels *k, int w)
             }
 }
 
-static void turned_lines_of(const tni_copy_kernels *k, int w)
+static void transposed_lines_of(const tni_copy_kernels *k, int w)
 {
     int64_t width = 1 << w;
     for (int64_t tail = 0; tail < TAILS; tail += STEP)
@@ -329,10 +333,10 @@ static void turned_lines_of(const tni_copy_kernels *k, int w)
                 int64_t nb = i % 2 ? beside[i] : tail;
                 int64_t step = (na * width + LINE - 1) / LINE * LINE;
                 tile t = {{na, nb}, {width, step}, {nb * width, width}, width};
-                at_all_edges("transpose_lines", k, w, &t, try_turn_lines);
+                at_all_edges("transpose_lines", k, w, &t, try_transpose_lines);
                 t.s_step[0] += 1;
                 t.d_step[1] += LINE;
-                at_all_edges("transpose_lines with gaps", k, w, &t, try_turn_lines);
+                at_all_edges("transpose_lines with gaps", k, w, &t, try_transpose_lines);
                 t.d_step[1] = na * width;
                 at_all_edges("shifted", k, w, &t, try_shifted);
                 at_all_edges("carried", k, w, &t, try_carried);
@@ -482,13 +486,13 @@ static void fills_of(const tni_copy_kernels *k, int w)
 static void transposes(void **state)
 {
     (void)state;
-    on_every_level(turns_of);
+    on_every_level(transposes_of);
 }
 
 static void transposed_lines(void **state)
 {
     (void)state;
-    on_every_level(turned_lines_of);
+    on_every_level(transposed_lines_of);
 }
 
 static void short_rows(void **state)

@@ -5,7 +5,7 @@
 #include "runtime/runtime.h"
 
 #ifndef ROUNDS
-#define ROUNDS (TEST_WATCHED ? 4000 : 100000)
+#define ROUNDS (TEST_WATCHED ? 2000 : 40000)
 #endif
 
 enum { AXES = 5 };

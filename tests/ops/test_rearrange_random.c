@@ -5,7 +5,7 @@
 #include "draw.h"
 #include "plan/plan.h"
 
-enum { USUAL_CASES = TEST_WATCHED ? 8500 : 170000 };
+enum { USUAL_CASES = TEST_WATCHED ? 8500 : 60000 };
 
 static int64_t scalar_plans; /* of copies that have no other way */
 

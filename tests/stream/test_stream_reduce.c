@@ -142,7 +142,7 @@ static void test_random(void **state)
 {
     (void)state;
     const uint64_t seed = seed_asked(),
-                   cases = number_asked("TEST_CASES", TEST_WATCHED ? 60 : 600);
+                   cases = number_asked("TEST_CASES", TEST_WATCHED ? 40 : 250);
     for (uint64_t i = 0; i < cases; i++)
         random_case(seed + i, i % 8 ? 20000 : 200000);
 }
