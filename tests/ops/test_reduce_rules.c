@@ -308,6 +308,9 @@ static void test_ways(void **state)
         {"short rows", {5000, 12}, {48, 4}, 1, TN_REDUCE_COUNT_NONZERO},
         {"transpose", {5000, 3}, {12, 4}, 1, TN_REDUCE_ARGMIN},
         {"line", {5000, 200}, {800, 4}, 1, TN_REDUCE_MAX},
+        {"column blocks", {500, 100}, {400, 4}, 0, TN_REDUCE_LOGSUMEXP},
+        {"line", {500, 40}, {160, 4}, 0, TN_REDUCE_LOGSUMEXP},
+        {"line", {500, 100}, {400, 4}, 1, TN_REDUCE_LOGSUMEXP},
     };
     const bool base = !strcmp(tn_isa(), "base"); /* has no kernels for short rows */
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {

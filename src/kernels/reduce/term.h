@@ -37,6 +37,9 @@ typedef struct tni_term_kernels {
     void (*distances32)(char *d, const char *s, int64_t n, const double *c, bool skip);
     void (*distances64)(char *d, const char *s, int64_t n, const double *c, bool skip);
 
+    /* The largest element, -infinity of none; NaN where there is one. */
+    double (*max64)(const char *s, int64_t n);
+
     /* exp(x - c) within 2 ulp, below 2^-1022 it is 0. */
     void (*exp64)(char *d, const char *s, int64_t n, double c);
 } tni_term_kernels;

@@ -68,6 +68,30 @@ static void complex_abs(char *d, const char *s, int64_t n, bool wide)
     }
 }
 
+static double max64(const char *s, int64_t n)
+{
+    enum { LANES = 16 }; /* accumulators that do not wait for each other */
+    double most[LANES], nan[LANES];
+    for (int l = 0; l < LANES; l++)
+        most[l] = -__builtin_inf(), nan[l] = 0;
+    for (int64_t at = 0; at + LANES <= n; at += LANES)
+        for (int l = 0; l < LANES; l++) {
+            const int64_t i = at + l;
+            const double x = GET(f64, s);
+            most[l] = x > most[l] ? x : most[l];
+            nan[l] = x == x ? nan[l] : x;
+        }
+    for (int64_t i = n / LANES * LANES; i < n; i++) {
+        most[0] = GET(f64, s) > most[0] ? GET(f64, s) : most[0];
+        nan[0] = GET(f64, s) == GET(f64, s) ? nan[0] : GET(f64, s);
+    }
+    for (int l = 0; l < LANES; l++) {
+        most[0] = most[l] > most[0] ? most[l] : most[0];
+        nan[0] = nan[l] == nan[l] ? nan[0] : nan[l];
+    }
+    return nan[0] == nan[0] ? most[0] : nan[0];
+}
+
 static void exp64(char *d, const char *s, int64_t n, double c)
 {
     INDEPENDENT for (int64_t i = 0; i < n; i++) PUT(f64, d) = exp_lane64(GET(f64, s) - c);
@@ -76,4 +100,4 @@ static void exp64(char *d, const char *s, int64_t n, double c)
 const tni_term_kernels TNI_TABLE(term) = {
     abs32,      abs64,          square32,    square64,    mul32,     mul64,   nonzero32,
     nonzero64,  complex_square, complex_abs, numbers32,   numbers64, tally32, tally64,
-    distance32, distance64,     distances32, distances64, exp64};
+    distance32, distance64,     distances32, distances64, max64,     exp64};

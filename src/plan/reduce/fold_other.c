@@ -16,14 +16,7 @@ static void logsumexp_sequence(const tni_fold *f, tni_word *out, const tni_fold_
         int64_t none;
         const char *e = tni_fold_terms(f, &x, l->n, scratch->u.sequence.elems[0], NULL,
                                        scratch->u.sequence.terms, &none);
-        double most = -(double)INFINITY;
-        for (int64_t j = 0; j < l->n; j++) {
-            double v;
-            memcpy(&v, e + 8 * j, sizeof v);
-            most = v > most || isnan(v) ? v : most;
-            if (isnan(most))
-                break;
-        }
+        const double most = k->max64(e, l->n);
         tni_word *m = &out[i], *s = &out[l->count + i];
         m->f = most;
         s->f = -0.0;

@@ -67,9 +67,13 @@ void tni_fold_choose(tni_fold *f);
 
 void tni_fold_run_lines(fold_job *j, int threads);
 void tni_fold_run_columns(fold_job *j, int threads);
+void tni_fold_run_column_blocks(fold_job *j, int threads);
 void tni_fold_run_packed(fold_job *j, int threads);
 void tni_fold_run_short(fold_job *j, int threads);
 void tni_fold_run_down(fold_job *j, int threads);
+
+/* Whether some columns of the innermost map axis fit a buffer. */
+bool tni_fold_column_blocks(const tni_fold *f);
 
 /* Whether rows are short and dense, and there are kernels that make results of them. */
 bool tni_fold_short_rows(const tni_fold *f);

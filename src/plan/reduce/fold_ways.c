@@ -2,6 +2,9 @@
  *
  *   way              file             what is reduced, and how
  *   columns          fold_columns.c   src is dense along results: a strip of them at once, row by row
+ *   column blocks    fold_column_blocks.c
+ *                                     the same for classes that only have sequences: a block of
+ *                                     some columns at a time, transposed into a buffer
  *   transpose        fold_packed.c    short sequences: many transposed into a buffer, then as columns
  *   standing blocks  fold_standing.c  a long sequence down columns of whole blocks: the blocks of
  *                                     neighbouring columns at once, row by row
@@ -139,6 +142,15 @@ static bool plan_columns(tni_fold *f)
     return true;
 }
 
+/* Sequences side by side, of a class without kernels for rows. */
+static bool plan_column_blocks(tni_fold *f)
+{
+    f->why = "results are dense in memory, sequences are reduced one by one";
+    return !f->class->columns && f->nsrc == 1 && f->nmap && f->count > 1 &&
+           f->outputs >= NARROW && f->map[f->nmap - 1].src[0] == f->width &&
+           tni_fold_column_blocks(f);
+}
+
 /* Short dense rows, some at a time. */
 static bool plan_short(tni_fold *f)
 {
@@ -195,6 +207,7 @@ static bool plan_line(tni_fold *f)
 
 static const tni_fold_way ways[] = {
     {"columns", plan_columns, tni_fold_run_columns, NULL},
+    {"column blocks", plan_column_blocks, tni_fold_run_column_blocks, NULL},
     {"short rows", plan_short, tni_fold_run_short, NULL},
     {"transpose", plan_packed, tni_fold_run_packed, NULL},
     {"across", plan_across, tni_fold_run_down, tni_fold_across_run},
