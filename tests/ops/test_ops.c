@@ -112,7 +112,8 @@ static void draw(rng *r, const block *b, const op_rule *rule)
 
 /* ---- the walk ---- */
 
-enum { SHARE = TEST_EMULATED ? 4 : 1 }; /* every layout, or one of so many for each op */
+/* Every layout, or one of so many for each op. */
+enum { SHARE = TEST_EMULATED ? 4 : TEST_WATCHED ? 2 : 1 };
 
 static int bad, reported = -1;
 

@@ -11,7 +11,7 @@
 #include "trial_ops.h"
 #include "trial_rows.h"
 
-enum { USUAL_CALLS = TEST_WATCHED ? 30000 : 1000000 };
+enum { USUAL_CALLS = TEST_WATCHED ? 16000 : 1000000 };
 
 /* ---- the program ---- */
 

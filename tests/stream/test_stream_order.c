@@ -238,7 +238,7 @@ static void test_random(void **state)
 {
     (void)state;
     const uint64_t seed = seed_asked(),
-                   cases = number_asked("TEST_CASES", TEST_WATCHED ? 15 : 120);
+                   cases = number_asked("TEST_CASES", TEST_WATCHED ? 10 : 120);
     for (uint64_t i = 0; i < cases; i++)
         random_case(seed + i, i % 8 ? 6000 : 100000);
 }
