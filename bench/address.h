@@ -11,7 +11,7 @@ typedef struct address_result {
     char what[96];      /* the worst */
 } address_result;
 
-/* One of every `every` cases of a list, each at all offsets interleaved, so many rounds; prints a line
+/* One of every `every` cases of a list, each at all offsets interleaved, `rounds` times; prints a line
  * for each case.  The arena has 64 bytes more than the largest case. */
 address_result address_measure(const copy_list *list, int every, const arena *a, int rounds);
 

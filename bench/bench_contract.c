@@ -35,7 +35,7 @@ typedef struct race {
     double goal;  /* share of sgemm; 0: none */
     bool of_1024; /* the limit is sgemm of 1024^3 */
     bool loop;    /* beside it a loop of cblas calls, one a product */
-    int step;     /* every so many elements of the last axes */
+    int step;     /* between neighbours along the last axes, in elements */
 } race;
 
 typedef struct runner {

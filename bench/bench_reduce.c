@@ -27,7 +27,7 @@ typedef struct work {
     int order[3];     /* memory, outermost first */
     int op;           /* a tn_reduction */
     unsigned axes;    /* reduced ones, a bit each; or the axis */
-    int every;        /* every so manieth of axis 1 */
+    int every;        /* step along axis 1 */
     double goal;
 } work;
 

@@ -111,7 +111,7 @@ static void get_f64(int i, copy_case *out)
     from_list(&fifty_seven[i], TN_F64, out);
 }
 
-/* Halve the longest axis until so many KB are left. */
+/* Halve the longest axis until the case has no more than this number of KB. */
 static void get_cut(int i, int64_t kilobytes, copy_case *out)
 {
     transposition t = fifty_seven[i];

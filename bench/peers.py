@@ -200,7 +200,7 @@ NAMES = ["tenon", "NumPy", "PyTorch", "memcpy"]
 
 def measure(work, least, duration):
     """The best GB/s of each call, and of memcpy of as many bytes by one thread; None: no call.
-    Rounds go on for this many seconds, and are at least so many."""
+    Rounds go on for `duration` seconds, and are never fewer than `least`."""
     bytes_moved, calls = work
     a, b = np.ones(bytes_moved // 2, "uint8"), np.empty(bytes_moved // 2, "uint8")
     calls = list(calls) + [lambda: ctypes.memmove(b.ctypes.data, a.ctypes.data, a.nbytes)]

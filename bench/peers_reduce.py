@@ -16,7 +16,7 @@ COPIES = ("softmax", "rms", "layer", "scan", "take")
 
 
 def laid(x, shape, order, every):
-    """x, dense in the order of memory, as a tensor of this shape, every so manieth of axis 1."""
+    """x, dense in the order of memory, as a tensor of this shape, with a step along axis 1."""
     back = [order.index(i) for i in range(3)]
     x = x.reshape([shape[i] for i in order])
     x = x.permute(back) if torch and isinstance(x, torch.Tensor) else x.transpose(back)

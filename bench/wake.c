@@ -55,7 +55,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static arena one, two;
 
-/* Square f32 arrays of about so many bytes. */
+/* Square f32 arrays of about this number of bytes. */
 static call make_call(int kind, int64_t bytes)
 {
     int64_t n = 1;

@@ -85,8 +85,8 @@ typedef struct made {
 } made;
 
 /* OUTDIR.partial (reshard_resume.c): a hash of everything that the plan depends on; begin the
- * folder, or go on with the one that is there, with so many files done; note one that is complete,
- * or with NULL begin the list. */
+ * folder, or go on with the one that is there, of which `done` files are complete; note one that
+ * is complete, or with NULL begin the list. */
 uint64_t plan_hash(const reshard *p);
 int begin_folder(const reshard *p, const layout *l, out_folder *out, uint64_t hash,
                  int64_t *done);

@@ -10,8 +10,8 @@
 
 #include "ranks.h"
 
-/* Above so many peers, with messages below so many bytes: 2 us for a message beside 4 KiB at
- * 2 GB/s, by the model of docs/distributed.md; not measured on a network. */
+/* Two levels pay above PAY_PEERS peers with messages below PAY_BYTES: 2 us for a message beside
+ * 4 KiB at 2 GB/s, by the model of docs/distributed.md; not measured on a network. */
 enum { PAY_PEERS = 4000, PAY_BYTES = 4096 };
 
 enum { MOST_PAIR = 1 << 30 }; /* a count is an int */
@@ -51,7 +51,7 @@ static tn_status sum_ranks(const layout *y, int64_t *const sums[2], int n)
     return TN_OK;
 }
 
-/* Lay the pairs out for rounds of so many elements. */
+/* Lay the pairs out for rounds of `elements` elements. */
 static tn_status layout_make(layout *y, int64_t elements)
 {
     const tn_mpi_plan *p = y->p;

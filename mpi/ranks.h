@@ -180,7 +180,7 @@ int64_t tnm_max_bytes(const tn_mpi_options *options);
 
 /* ---- memory of the node (shared.c) ---- */
 
-/* A window of so many bytes over the ranks of the node, open for loads and stores.  Together. */
+/* A window of `bytes` bytes over the ranks of the node, open for loads and stores.  Together. */
 tn_status tnm_window_make(tnm_comm *c, int64_t bytes, tnm_window *w, const char *call);
 void tnm_window_free(tnm_window *w);
 

@@ -36,7 +36,7 @@ static const char help_text[] =
     "  --params X           reduce: correction of var and std (0), order of norm (2)\n"
     "  --name NAME          of the tensor in OUT\n"
     "  --max-mem SIZE       memory for elements on each rank: 512M, 2G\n"
-    "  --ranks N            explain: so many ranks\n"
+    "  --ranks N            explain: number of ranks\n"
     "  --shape N,N          explain: of the tensor\n"
     "  --dtype DTYPE        explain: of its elements, f32 by default\n"
     "  --src DIST           explain: where it lies, block:0 by default\n"

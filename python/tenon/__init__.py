@@ -170,7 +170,7 @@ for _name, _f in _methods().items():
 
 
 def _round(self, decimals=0):
-    """The nearest numbers of so many decimals, halves to even."""
+    """The nearest numbers with this many decimals, halves to even."""
     scale = 10.0**decimals
     return _core.round(self) if decimals == 0 else _core.round(self * scale) / scale
 

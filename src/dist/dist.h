@@ -103,7 +103,8 @@ bool tni_tree_build(tni_tree *t, int ndim, int64_t n, const int64_t *low, const 
                     const int64_t *ids); /* ids NULL: all n */
 void tni_tree_free(tni_tree *t);
 
-/* Append the ids (int64_t) that intersect [low, high), rising; most > 0 stops after so many. */
+/* Append the ids (int64_t) that intersect [low, high), rising; at most `most` of them unless that
+ * is 0. */
 bool tni_tree_query(const tni_tree *t, const int64_t *low, const int64_t *high, int64_t most,
                     tni_list *ids);
 

@@ -3,7 +3,7 @@
  * The choice of the method depends on the two sets alone, and so do the runs. */
 #include "dist.h"
 
-/* Below so many intervals they are walked one by one; blocks at equal distances on both sides
+/* Fewer intervals than WALK are walked one by one; blocks at equal distances on both sides
  * repeat after the least common multiple of the two, which is found by number theory. */
 enum { WALK = 64 };
 

@@ -74,7 +74,7 @@ tn_status tni_expr_finish_call(tni_expr_parser *p, const tni_expr_waiting *w);
 
 /* ---- expr_parse.c ---- */
 
-/* Give an item to the sink, which pops and pushes so many values. */
+/* Give an item to the sink, which pops and pushes that number of values. */
 tn_status tni_expr_hand_on(tni_expr_parser *p, const tni_expr_item *item, int pops, int pushes);
 
 #endif

@@ -75,8 +75,8 @@ enum {
     RECENT_NS = 2000000, /* between regions that follow each other */
     RATE = 80, /* bytes per ns that one core reads and writes in its caches: 95 when it
                   copies or adds, 70 to 80 when it transposes */
-    /* Calls on one thread lose up to half of their time.  Others are woken after so many times
-     * the cost of waking were lost: it adds 1 / 16 to the time of these calls where it does
+    /* Calls on one thread lose up to half of their time.  Others are woken when this multiple of
+     * the cost of waking is lost: it adds 1 / 16 to the time of these calls where it does
      * not help, and 1 / 128 where it did not help the last times. */
     EAGER = 8,
     PATIENT = 64,

@@ -92,7 +92,7 @@ int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
     return shortest;
 }
 
-/* Whether boxes of so many elements are read in long spans: a transposed view takes few
+/* Whether boxes of this size are read in long spans: a transposed view takes few
  * neighbours for each row of the result, and more rows at a time make longer spans. */
 static bool reads_long(const tn_stream *job, int64_t elements)
 {

@@ -44,7 +44,7 @@ static bool map_is_near(const tni_runs *r)
     return near >= 0 && !folds(r, near);
 }
 
-/* The windows and the length of runs for so many bytes of a piece. */
+/* The windows and the length of runs for pieces of `bytes` bytes. */
 static void cut(tni_runs *r, int64_t bytes)
 {
     const int64_t width = tni_width(r->source->view.dtype);

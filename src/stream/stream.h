@@ -45,7 +45,7 @@ void tni_boxes_get(const tni_boxes *b, int64_t number, tni_box *box);
  * view. */
 int64_t tni_span(const tn_tensor *view, const int64_t *n);
 
-/* The shortest such span among the sources for boxes of so many elements; *whole: none of them
+/* The shortest such span among the sources for boxes of `elements` elements; *whole: none of them
  * would be longer in one box of everything. */
 int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole);
 
@@ -125,7 +125,7 @@ typedef struct tni_runs {
     int64_t span;          /* bytes beside each other in the file */
 } tni_runs;
 
-/* Plan pieces of about so many bytes; ordered: sequences are row-major. */
+/* Plan pieces of about `bytes` bytes; ordered: sequences are row-major. */
 void tni_runs_plan(tni_runs *r, const tn_stream_source *source, uint64_t folded, bool ordered,
                    int64_t each, int64_t bytes);
 
@@ -201,7 +201,7 @@ typedef struct tni_two_pass {
 /* Bytes of memory that nobody uses; tests set it, -1 asks the system. */
 extern int64_t tni_free_memory;
 
-/* Whether a file of so many bytes stays in the page cache while a job uses it. */
+/* Whether a file of `bytes` bytes stays in the page cache while a job uses it. */
 bool tni_stays_cached(int64_t bytes);
 
 /* Whether two passes read longer than one does: false also where one is long enough. */

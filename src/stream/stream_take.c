@@ -6,7 +6,7 @@
 
 #include "stream.h"
 
-enum { SLACK = 2 }; /* a read may take so many times the bytes that are needed */
+enum { SLACK = 2 }; /* most bytes of a read, as a multiple of those that are needed */
 
 /* The axes of the box: those before the index, the index as one, those after it. */
 typedef struct choice {

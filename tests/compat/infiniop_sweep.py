@@ -75,7 +75,7 @@ class Spec:
 
 
 def close(op, y, want, units):
-    """Within so many units of rounding of the larger of |want| and the scale of all of them."""
+    """Within this many units of rounding of the larger of |want| and the scale of all of them."""
     kind = DTYPES[y.dtype][2]
     finite = [abs(w) for w in want if kind == "f" and math.isfinite(w)]
     scale = max(finite, default=0)

@@ -94,7 +94,7 @@ static void put_zip(const uint8_t *packed, uint64_t n, uint64_t length, uint64_t
     free(zip);
 }
 
-/* A .npy of n bytes that are i * i, with a header of so many bytes. */
+/* A .npy of n bytes that are i * i, with a header of `header` bytes. */
 static uint8_t *plain_npy(uint64_t header, uint64_t n)
 {
     uint8_t *plain = calloc(1, (size_t)(header + n));

@@ -87,7 +87,7 @@ static void at_all_edges(const char *what, const tni_copy_kernels *k, int w, con
     }
 }
 
-/* At so many bytes of dst and src into a line, among bytes that stay as they are. */
+/* At offsets of dst and src into a line, among bytes that stay as they are. */
 static void at_address(const char *what, const tni_copy_kernels *k, int w, const tile *t,
                        try_fn try, int d_at, int s_at)
 {

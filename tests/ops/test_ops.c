@@ -112,7 +112,7 @@ static void draw(rng *r, const block *b, const op_rule *rule)
 
 /* ---- the walk ---- */
 
-/* Every layout, or one of so many for each op. */
+/* Every layout, or a share of them for each op. */
 enum { SHARE = TEST_EMULATED ? 4 : TEST_WATCHED ? 2 : 1 };
 
 static int bad, reported = -1;

@@ -150,7 +150,7 @@ static tn_status call_mask(const tn_tensor *dst, const void *about)
     }
 }
 
-/* One of so many elements is set. */
+/* About one of `one_of` elements is set. */
 static void fill_mask(rng *r, const tn_tensor *mask, uint64_t one_of)
 {
     int64_t at[TN_MAX_NDIM] = {0};

@@ -76,8 +76,8 @@ static tn_status attend(tni_iop_program *p, const heads *h, int64_t at, int64_t 
     return tni_iop_copy(p, &out, &sums);
 }
 
-/* A block of queries needs no product with keys that none of them sees: up to 16 blocks, of at
- * least so many queries as products are worth while. */
+/* A block of queries needs no product with keys that none of them sees: up to 16 blocks, of
+ * enough queries each for a product to be worth while. */
 enum { ATTENTION_BLOCKS = 16, ATTENTION_QUERIES = 128 };
 
 tn_status tni_iop_plan_attention(tni_iop_program *p)

@@ -144,7 +144,7 @@ static inline void tni_iop_hold(tni_iop_step *s)
         s->held = true;
 }
 
-/* Run s, its tensors offset by so many bytes. */
+/* Run s, its tensors offset by these bytes. */
 tn_status tni_iop_run_held(const tni_iop_env *env, const tni_iop_step *s,
                            const int64_t *offset);
 

@@ -30,7 +30,7 @@ typedef struct tni_trips {
  * ends where the next one begins: the line that they share is made of the end of one and the
  * first 64 bytes of the other. */
 enum {
-    TNI_CARRY_ROWS = 256, /* lines of so many rows are half of L1 */
+    TNI_CARRY_ROWS = 256, /* a line of each is half of L1 */
     TNI_CARRY_LIST = 192  /* listed source rows of a call */
 };
 

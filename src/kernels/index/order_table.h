@@ -26,11 +26,11 @@ typedef struct tni_order_word {
     int cut, shift;
 } tni_order_word;
 
-/* n elements in order, step bytes apart, in which others are searched: keys of every so manieth of
- * them, `apart` <= n, from the first on are samples. */
+/* n elements in order, step bytes apart, in which others are searched.  Samples are the keys of
+ * every interval-th of them, from the first on; interval <= n. */
 typedef struct tni_search {
     const char *sorted;
-    int64_t n, step, samples, apart;
+    int64_t n, step, samples, interval;
     const void *sample;
     const tni_order_rule *rule;
     bool or_equal;

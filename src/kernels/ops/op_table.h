@@ -10,7 +10,7 @@
 
 enum {
     TNI_BLOCK = 64,        /* bytes of a block of sources, */
-    TNI_MATH_BLOCK = 16,   /* but a block of the functions has so many elements */
+    TNI_MATH_BLOCK = 16,   /* elements of a block of the functions */
     TNI_SPLAT_BYTES = 128, /* of the longest block: one element repeated fills it */
     TNI_AHEAD = 2048, /* bytes that sources are prefetched; decision 22 says what it gave */
     TNI_NOT_AHEAD = 1 /* instead: none is */
@@ -19,7 +19,7 @@ enum {
 /* Compute blocks whole blocks.  step[0] is the bytes from block to block of d, step[k + 1] those
  * of source k: the bytes of a block, 0 for one value, or those from row to row of a column of
  * blocks.  d may be exactly a source.  ahead is 0, or d is streamed (a multiple of 64, none of the
- * sources) and sources are prefetched so many bytes before they are used, unless it is
+ * sources) and sources are prefetched `ahead` bytes before they are used, unless it is
  * TNI_NOT_AHEAD; where a block of d is no whole line, ahead means nothing. */
 typedef void (*tni_op_fn)(char *d, const char *const *s, const int64_t *step, int64_t blocks,
                           const double *params, int64_t ahead);

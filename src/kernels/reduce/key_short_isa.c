@@ -17,7 +17,7 @@
 /* Of a group: 32 rows of bytes, or as many bytes of rows of wider elements; and a vector. */
 enum { COPIED = 32 * TNI_SIDE + 32 };
 
-/* The rows of a group, if so many follow that vectors may read on; otherwise a copy. */
+/* The rows of a group where vectors may read beyond them; otherwise a copy. */
 INLINE const char *group_at(char *copy, const char *x, int64_t bytes, int64_t rows,
                             int64_t count, int64_t unit)
 {

@@ -58,7 +58,7 @@ typedef struct tni_row_typed {
                     int64_t rows);
 
     /* Short rows.  Those of fewer elements than V bytes of f32 or f64 have are read and written as
-     * if they had so many, in the order of rows.  NULL: not with this instruction set. */
+     * whole vectors, in the order of rows.  NULL: not with this instruction set. */
     void (*short_rows)(const tni_short_rows *s);
 } tni_row_typed;
 

@@ -304,7 +304,7 @@ INLINE int full_rows(int rows)
 #define LOAD_END_VD(p, left, ABSENT) load_vd(p)
 #endif
 
-/* The tree of so many rows: absent ones change nothing. */
+/* The tree of up to eight rows: absent ones change nothing. */
 INLINE vf tree_vf(const vf *r, int rows)
 {
     const vf two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 3   ? two + (r[2] + r[3])

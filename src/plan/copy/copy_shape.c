@@ -190,7 +190,7 @@ static tni_tile_axis *in_tile(tni_copy *c, const tni_axis *x)
     return NULL;
 }
 
-/* Lines that both threads ask for when an axis is divided: two at each of so many trips around it
+/* Lines that both threads ask for when an axis is divided: two at each trip of the loops around it
  * and, where the rows of a tile are divided, one of each column of lines, since hardware that
  * prefetches by the step from row to row goes on beyond the last. */
 static int64_t shared_lines(const tni_copy *c, int64_t trips, const tni_tile_axis *t)

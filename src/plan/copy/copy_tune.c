@@ -20,7 +20,7 @@ static double copy_seconds(const tni_copy *c, char *d, const char *s)
     return (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
 }
 
-/* The quickest of n plans within about so many milliseconds; the first one unless another is
+/* The quickest of n plans within about that number of milliseconds; the first one unless another is
  * quicker by 3 percent. */
 static int quickest(int n, const tni_copy *c, char *d, const char *s, double milliseconds)
 {

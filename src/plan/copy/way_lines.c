@@ -26,7 +26,7 @@ static int64_t rows_begin(const tni_nest *nest)
     return bits;
 }
 
-/* What the address of dst has to be a multiple of, for rows of so many bytes: the line in which
+/* What the address of dst has to be a multiple of, for rows of `row` bytes: the line in which
  * a row begins is stored plainly, which long rows do not notice. */
 static int64_t rows_align(const tni_copy *c, int64_t row)
 {
@@ -97,7 +97,7 @@ static bool shifted_plan(tni_copy *c, const tni_copy_case *of)
 }
 
 /* Where the side that is dense along an axis begins `lag` units into a line, tiles begin and end
- * so much earlier, but for the first and the last one: how much this one, which has *n units from
+ * `lag` units earlier, but for the first and the last one: how much this one, which has *n units from
  * `from` on, begins earlier. */
 static int64_t lines_earlier(const tni_tile_axis *x, const int64_t *at, int64_t lag, int64_t *n)
 {

@@ -10,8 +10,8 @@ enum {
     DIRECT_RUN = 4096, /* bytes of a row of dst: a page */
     ROWS = 64,         /* most rows of a tile: more do not fit L1 */
     LONG_TILE = 65536, /* bytes of a tile with a short axis: they pay for the kernel call */
-    SHORT_ROW = 512,   /* bytes: shorter rows are copied a piece of the source at a time, */
-    ROWS_PIECE = 1024, /* of so many bytes: 256 and 512 lose up to a tenth, AMD Zen 4 */
+    SHORT_ROW = 512,   /* bytes: shorter rows are copied a piece of the source at a time */
+    ROWS_PIECE = 1024, /* bytes of such a piece: 256 and 512 lose up to a tenth, AMD Zen 4 */
 };
 
 /* ---- shapes ---- */
@@ -173,7 +173,7 @@ static void rows_tiles(const tni_copy_job *j, char *d, const char *s, const int6
                t);
 }
 
-/* A row that is prefetched 4 KiB ahead has so many bytes at least. */
+/* Bytes of the shortest row that is prefetched 4 KiB ahead. */
 enum { LONG_ROW = 4096 };
 
 static void streamed_tiles(const tni_copy_job *j, char *d, const char *s, const int64_t *n,

@@ -37,8 +37,8 @@ static void search_part(void *arg, int part)
     const tni_order_elements *elements =
         &tni_kernels_of(p.isa)->order->elements[tni_log2_width(p.width[1])];
     const int64_t most = last - first < SEARCH_SAMPLES ? last - first : SEARCH_SAMPLES;
-    s.apart = (s.n + most - 1) / most;
-    s.samples = s.n ? (s.n + s.apart - 1) / s.apart : 0;
+    s.interval = (s.n + most - 1) / most;
+    s.samples = s.n ? (s.n + s.interval - 1) / s.interval : 0;
     ASSERT(s.samples <= SEARCH_SAMPLES && s.samples <= most);
     elements->samples(samples, &s);
     for (bool more = true; more;) {

@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 enum {
-    TNI_SORT_RARE = 64,      /* one of so many is wanted at most where a search pays (Zen 4) */
+    TNI_SORT_RARE = 64,      /* a search pays where at most one element in 64 is wanted (Zen 4) */
     TNI_SORT_LONG = 1 << 16, /* elements that threads share: with two words of 8 bytes each they
                               * are 1 MiB, as large as the L2 of one (Zen 4) */
     TNI_SORT_INNER = 64      /* threads for a sequence: states of each are on the stack */

@@ -229,7 +229,7 @@ enum { NARROW = 256 };
  * 4, "Columns: how memory is read" in docs/investigations/reductions.md); not measured finely. */
 static const double ENOUGH = 0.85;
 
-/* The width of so many equal strips, a multiple of a line of f32. */
+/* The width of one of `strips` equal strips, a multiple of a line of f32. */
 static int64_t even_strip(const tni_fold *f, int64_t strips)
 {
     const int64_t each = tni_ceil_div(tni_ceil_div(f->map[f->nmap - 1].n, strips), 16) * 16;

@@ -126,7 +126,7 @@ typedef struct
     int64_t *tally;
 } area;
 
-/* The area of so many lanes; where rows are joined, each lane has a centre. */
+/* The area of some lanes; where rows are joined, each lane has a centre. */
 static area area_of(tni_fold_scratch *scratch, const tni_fold_columns *c, int64_t lanes,
                     int64_t centres)
 {

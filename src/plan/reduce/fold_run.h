@@ -54,7 +54,7 @@ typedef void (*tni_fold_down)(const tni_fold *f, tni_fold_pairs *pairs, const ch
                               int64_t first, int64_t last, tni_fold_scratch *scratch);
 
 /* A way is a row of fold_ways.c.  plan says whether it applies, and then sets f->why and
- * whatever else the way needs.  run makes all results with at most so many threads. */
+ * whatever else the way needs.  run makes all results with at most `threads` threads. */
 struct tni_fold_way {
     const char *name;
     bool (*plan)(tni_fold *f);

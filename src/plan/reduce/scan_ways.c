@@ -43,7 +43,7 @@ static bool plan_columns(tni_scan *s)
 /* Blocks for each thread from which on reading them twice pays. */
 enum { ROUNDS_BLOCKS = 4 };
 
-/* Whether all threads run each sequence, or each strip of columns, of which there are so many. */
+/* Whether all threads run each sequence, or each strip of columns; `items`: how many there are. */
 static bool few_and_long(const tni_scan *s, int64_t items)
 {
     const int threads = tni_plan_parts(tni_scan_work(s), INT64_MAX);

@@ -23,7 +23,7 @@ enum {
     ROWS = 64,   /* most rows of a block: one line of u8 is better than two */
     LEAST_PIECE = 16, /* elements of it: a vector of any width */
     MANY = 1024,      /* elements of a row of a block that is done by columns */
-    ALIASED = 512, /* rows so many bytes apart, or a multiple, share sets of L1: 64 of them do
+    ALIASED = 512,    /* rows a multiple of 512 bytes apart share sets of L1: 64 of them do
                            not fit it */
     STREAM_LEAST =
         1024 /* bytes of a row that is worth streaming: its ends are not whole lines */
