@@ -1,6 +1,6 @@
 /* copy_isa.c - the copying kernels, compiled once for each instruction set.
  *
- * The only symbol that leaves this object is the table. */
+ * The object file exports its table and nothing else. */
 #include "copy_table.h"
 #include "kernels/simd/line.h"
 #include "kernels/simd/simd.h"
@@ -8,7 +8,7 @@
 
 enum { LINE = 64 };
 
-/* 0..63 bytes. */
+/* Copy 0 to 63 bytes. */
 INLINE void edge_copy(char *d, const char *s, int64_t bytes)
 {
     if (bytes >= 32) {
@@ -29,7 +29,7 @@ INLINE void edge_copy(char *d, const char *s, int64_t bytes)
     }
 }
 
-/* Short rows without a call, long ones by memcpy. */
+/* Copy short rows inline, long rows by memcpy. */
 INLINE void row_copy(char *d, const char *s, int64_t bytes)
 {
     if (bytes < LINE) {
@@ -48,13 +48,14 @@ static void copy(char *d, const char *s, int64_t bytes)
     row_copy(d, s, bytes);
 }
 
-/* Bytes by which long rows are prefetched, across the gap to the next row, where the hardware
- * does not follow: 16 MiB in rows of 8 KiB, 16 KiB apart, take 0.78 ms instead of 0.97 on one
- * core of a Zen 4 (docs/investigations/distributed.md). */
+/* Distance in bytes at which long rows are prefetched.  The prefetch continues into the next
+ * row, across the gap that the hardware prefetcher does not cross: 16 MiB in rows of 8 KiB, 16
+ * KiB apart, take 0.78 ms instead of 0.97 on one core of a Zen 4
+ * (docs/investigations/distributed.md). */
 enum { ROW_AHEAD = 4096 };
 
-/* Whole lines of d are streamed, the bytes before and after them are stored plainly.  next: the
- * row that follows, NULL for none. */
+/* Stream the whole lines of d; the bytes before and after them use ordinary stores.  next is
+ * the row that follows, for the prefetch, or NULL. */
 INLINE void by_lines(char *d, const char *s, int64_t bytes, const char *next)
 {
     int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
@@ -81,7 +82,7 @@ static void stream(char *d, const char *s, int64_t bytes)
     by_lines(d, s, bytes, NULL);
 }
 
-/* Blocks whose size is a constant, or any size when it is 0. */
+/* The body of units and stream_units, inlined with a constant unit for common sizes. */
 INLINE void units_of(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                      const int64_t n[2], int64_t unit, int64_t ahead, int streaming)
 {
@@ -113,14 +114,14 @@ static void units(char *d, const int64_t d_step[2], const char *s, const int64_t
     }
 }
 
-/* size..2 * size bytes. */
+/* Copy size to 2 * size bytes by two overlapping moves. */
 INLINE void two_ends(char *d, const char *s, int64_t bytes, int64_t size)
 {
     memcpy(d, s, (size_t)size);
     memcpy(d + bytes - size, s + bytes - size, (size_t)size);
 }
 
-/* A row of more than a line: only its two ends are stored across lines. */
+/* Copy a row longer than a line; only the stores at its two ends may cross a line of d. */
 INLINE void long_row(char *d, const char *s, int64_t bytes)
 {
     int64_t i = (int64_t)(-(uintptr_t)d & (LINE - 1));
@@ -130,14 +131,14 @@ INLINE void long_row(char *d, const char *s, int64_t bytes)
     memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
 }
 
-/* Bytes that lines of dst are prefetched ahead of their stores, as for rows of a pad
- * (docs/investigations/pad-rows.md). */
+/* Distance in bytes at which lines of dst are prefetched before they are stored, as for the
+ * rows of a pad (docs/investigations/pad-rows.md). */
 enum { DST_AHEAD = 768 };
 
-/* Rows up to here are copied by lines of dst; from here on memcpy is as quick. */
+/* Rows up to this many bytes are copied line by line of dst; beyond it, memcpy is as fast. */
 enum { LONG_ROW = 4096 };
 
-/* What copies one row of unit bytes. */
+/* Copies one row of unit bytes. */
 typedef void row_fn(char *d, const char *s, int64_t unit);
 
 INLINE void row_of_32(char *d, const char *s, int64_t unit)
@@ -177,8 +178,8 @@ INLINE void row_by_memcpy(char *d, const char *s, int64_t unit)
     memcpy(d, s, (size_t)unit);
 }
 
-/* Rows one after the other in dst, in two loops and two more.  Extents and steps are copied first:
- * the stores might change them, for all that the compiler knows. */
+/* Copy rows in two loops and the two loops of t around them.  Extents and steps are copied to
+ * locals first, since the compiler must assume that the stores modify them. */
 INLINE void each_row(char *d, const int64_t d_step[2], const char *s, const int64_t s_step[2],
                      const int64_t n[2], int64_t unit, const tni_trips *t, row_fn *row)
 {
@@ -237,7 +238,7 @@ static void fence(void)
     stream_fence();
 }
 
-/* Two lines of one value, whose width is a constant. */
+/* Fill two lines with one value of constant width. */
 INLINE void splat(char *line, const char *value, size_t width)
 {
     for (size_t i = 0; i < 2 * LINE; i += width)
@@ -247,7 +248,7 @@ INLINE void splat(char *line, const char *value, size_t width)
 static void fill(char *d, const char *value, int width_log2, int64_t n, int streaming)
 {
     int64_t width = 1 << width_log2, bytes = n << width_log2;
-    char line[2 * LINE]; /* the value over and over; any phase of it can be read as one line */
+    char line[2 * LINE]; /* the repeated value; a line can be read at any phase of it */
     switch (width_log2) {
     case 0:
         splat(line, value, 1);
