@@ -19,13 +19,14 @@
 #include "kernels/pad/pad_table.h"
 #include "kernels/reduce/reduce_table.h"
 
-/* The tables of one level, a pointer for each row of families.def. */
+/* The tables of one level: one pointer per row of families.def. */
 typedef struct tni_kernels {
 #define FAMILY(NAME, TYPE) const TYPE *NAME;
 #include "kernels/families.def"
 } tni_kernels;
 
-/* The tables of a level of tni_isa; a level that was not compiled gives the one below. */
+/* The tables of a level of tni_isa; a level that is not compiled falls back to the highest one
+ * that is. */
 const tni_kernels *tni_kernels_of(int isa);
 
 #endif

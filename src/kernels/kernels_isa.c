@@ -1,4 +1,4 @@
-/* kernels_isa.c - every family's table, for one instruction set. */
+/* kernels_isa.c - the tables of all families, for one instruction set. */
 #include "kernels.h"
 #include "table.h"
 

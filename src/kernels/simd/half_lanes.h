@@ -1,4 +1,4 @@
-/* half_lanes.h - f16 and bf16 to f32 and back, a vector at a time.
+/* half_lanes.h - conversion of f16 and bf16 to f32 and back, a vector at a time.
  *
  * f16_f32 and f32_f16_half read HALVES elements, f32_f16 reads TWO_HALVES, the others a block;
  * every value is converted as half.h defines it. */
@@ -57,7 +57,7 @@ INLINE void f32_f16(char *d, const char *s)
 
 #else
 
-/* Loops of constant length, which become vectors. */
+/* Loops of constant length, which the compiler vectorizes. */
 enum { HALVES = 16, TWO_HALVES = 16 };
 INLINE void f16_f32(char *d, const char *s)
 {
@@ -83,8 +83,8 @@ INLINE void f32_f16_half(char *d, const char *s)
 }
 #endif
 
-/* A bf16 is the upper half of a f32.  Loops on memory of any alignment, which become vectors.
- */
+/* A bf16 is the upper half of an f32.  The loops access memory of any alignment; the compiler
+ * vectorizes them. */
 enum { PAIRS = TNI_BLOCK / 4 };
 typedef uint16_t loose16 __attribute__((aligned(1), may_alias));
 typedef uint32_t loose32 __attribute__((aligned(1), may_alias));
@@ -97,7 +97,8 @@ INLINE void bf16_f32(char *d, const char *s)
         PLACE(loose32, d)[j] = (uint32_t)LOOK(loose16, s)[j] << 16;
 }
 
-/* One half of each pair, then the other halves: no element leaves its lane. */
+/* Widen the lower element of each pair, then the upper ones: no element leaves its 32-bit
+ * lane. */
 INLINE void bf16_split_lanes(char *d, const char *s)
 {
     for (int j = 0; j < PAIRS; j++)
@@ -106,7 +107,8 @@ INLINE void bf16_split_lanes(char *d, const char *s)
         PLACE(loose32, d)[PAIRS + j] = LOOK(loose32, s)[j] & 0xffff0000u;
 }
 
-/* Back from there.  A NaN that an op computes has no payload, so rounding keeps it. */
+/* Round the output of bf16_split_lanes back to bf16.  A NaN that an op computes has no payload,
+ * so rounding preserves it. */
 INLINE void bf16_together(char *d, const char *s)
 {
     const loose32 *x = LOOK(loose32, s), *y = x + PAIRS;

@@ -1,12 +1,12 @@
-/* line.h - a cache line in registers, and lines that are made of the bytes of two.
+/* line.h - a cache line in registers, and lines assembled from the bytes of two others.
  *
  *     last       |aaaaaaaaaaaaaaaa|
  *     now                         |bbbbbbbbbbbbbbbb|
  *     line_pair          |aaaaaabbbbbbbbbb|           the last n bytes of one, then the other
  *
- * n may be anything below 64.  A line_shift says how far; line_prepare brings lines into the form
- * in which line_pair takes them for that shift.  HAVE_LINE: this instruction set has a shuffle of
- * bytes to do it with. */
+ * n is any number below 64.  A line_shift encodes n; line_prepare converts a line to the form
+ * that line_pair takes for that shift.  HAVE_LINE: the instruction set has the byte shuffles
+ * for it. */
 #ifndef TNI_LINE_H
 #define TNI_LINE_H
 
@@ -44,7 +44,7 @@ INLINE void line_stream(char *d, line64 v)
         JOIN(stream, WIDEST)(d + i * PART_BYTES, v.part[i]);
 }
 
-/* 0, 1, 2... 63 */
+/* The bytes 0, 1, 2, …, 63. */
 INLINE line64 line_iota(void)
 {
     static const uint8_t iota[64] = {
@@ -57,7 +57,7 @@ INLINE line64 line_iota(void)
 
 #if defined(__AVX512VBMI__)
 
-typedef line64 line_shift; /* for each byte, where it is in the two lines */
+typedef line64 line_shift; /* for each byte, its index in the two lines */
 
 INLINE line_shift line_shift_by(int64_t n)
 {
@@ -78,7 +78,7 @@ INLINE line64 line_pair(line64 last, line_shift by, line64 now)
     return now;
 }
 
-/* The first n bytes of a, then those of b. */
+/* The first n bytes of a, then the remaining bytes of b. */
 INLINE line64 line_first(int64_t n, line64 a, line64 b)
 {
     b.part[0] = _mm512_mask_mov_epi8(b.part[0], ((uint64_t)1 << n) - 1, a.part[0]);
@@ -87,12 +87,12 @@ INLINE line64 line_first(int64_t n, line64 a, line64 b)
 
 #elif defined(__AVX2__)
 
-/* Halves are rotated by n % 32 bytes once; then a half of a pair is two of them blended, and n / 32
- * says which. */
+/* Each half is rotated by n % 32 bytes once; a half of a pair is then a blend of two of them,
+ * and n / 32 selects which. */
 typedef struct line_shift {
-    vec_2 stay, cross; /* a rotated half: bytes of the same lane, and of the other */
-    vec_2 keep;        /* bytes of the earlier half */
-    vec_2 far;         /* all bits: n is 32 or more */
+    vec_2 stay, cross; /* of a rotated half: bytes from the same lane, and from the other */
+    vec_2 keep;        /* bytes taken from the earlier half */
+    vec_2 far;         /* all ones if n is 32 or more */
 } line_shift;
 
 INLINE line_shift line_shift_by(int64_t n)
@@ -142,7 +142,7 @@ INLINE line64 line_first(int64_t n, line64 a, line64 b)
 
 #else
 
-typedef line64 line_shift; /* for each byte, where it is in the two lines */
+typedef line64 line_shift; /* for each byte, its index in the two lines */
 
 INLINE line_shift line_shift_by(int64_t n)
 {
@@ -164,7 +164,8 @@ INLINE line64 line_pair(line64 last, line_shift by, line64 now)
     const uint8x16x4_t a = {{last.part[0], last.part[1], last.part[2], last.part[3]}};
     const uint8x16x4_t b = {{now.part[0], now.part[1], now.part[2], now.part[3]}};
     UNROLL
-    for (int i = 0; i < LINE_PARTS; i++) /* an index beyond a line gives 0, or what was there */
+    for (int i = 0; i < LINE_PARTS; i++) /* vqtbl gives 0 and vqtbx keeps its operand for an
+                                            index out of range */
         now.part[i] = vqtbx4q_u8(vqtbl4q_u8(a, by.part[i]), b, by.part[i] - 64);
     return now;
 }
@@ -181,7 +182,7 @@ INLINE line64 line_first(int64_t n, line64 a, line64 b)
 
 #endif
 
-/* The last n bytes, then the others. */
+/* Rotate: the last n bytes of v, then the others. */
 INLINE line64 line_rotate(line64 v, int64_t n)
 {
     const line_shift by = line_shift_by(n);
@@ -189,7 +190,7 @@ INLINE line64 line_rotate(line64 v, int64_t n)
     return line_pair(prepared, by, prepared);
 }
 
-/* Bytes [from, end) of v to d + from: at most 64. */
+/* Store bytes [from, end) of v, at most 64, to d + from. */
 INLINE void line_store_some(char *d, int64_t from, int64_t end, line64 v)
 {
 #if defined(__AVX512VBMI__)
@@ -202,7 +203,7 @@ INLINE void line_store_some(char *d, int64_t from, int64_t end, line64 v)
 #endif
 }
 
-/* Bytes [from, 64) of v to the line at d: a whole line is streamed. */
+/* Store bytes [from, 64) of v to the line at d; a whole line is streamed. */
 INLINE void line_stream_from(char *d, int64_t from, line64 v)
 {
     if (from)

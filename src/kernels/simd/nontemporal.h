@@ -1,6 +1,7 @@
-/* nontemporal.h - storing whole cache lines past the caches.
+/* nontemporal.h - non-temporal stores of whole cache lines.
  *
- * Lines begin at multiples of 64; a fence orders them before what follows. */
+ * Lines begin at multiples of 64; stream_fence orders the stores before everything that
+ * follows. */
 #ifndef TNI_NONTEMPORAL_H
 #define TNI_NONTEMPORAL_H
 

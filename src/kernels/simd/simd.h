@@ -1,9 +1,9 @@
-/* simd.h - the small vector vocabulary of the copying kernels.
+/* simd.h - the vector operations of the copying kernels.
  *
  * A vector is K blocks of 16 bytes (vec_1, vec_2, vec_4).  gather_K loads block l from s + l *
  * step; lo_W_K and hi_W_K interleave, inside each block, the W-byte elements of the low or the
- * high halves of a and b; store_K writes 16 * K bytes.  No alignment is assumed but in
- * stream_line. */
+ * high halves of a and b; store_K writes 16 * K bytes.  Only stream_K and stream_line require
+ * alignment. */
 #ifndef TNI_SIMD_H
 #define TNI_SIMD_H
 
@@ -12,10 +12,10 @@
 
 #include "nontemporal.h"
 
-/* The loop that follows is unrolled whole. */
+/* Unroll the following loop completely. */
 #if defined(__clang__)
 #define UNROLL     _Pragma("clang loop unroll(full)")
-#define UNROLL_GCC /* clang unrolls loops that end early by itself, or says that it cannot */
+#define UNROLL_GCC /* clang unrolls early-exit loops by itself, or warns that it cannot */
 #else
 #define UNROLL     _Pragma("GCC unroll 16")
 #define UNROLL_GCC UNROLL
@@ -204,8 +204,9 @@ INLINE vec_2 shuffle_2(vec_2 v, const uint8_t mask[16])
 
 #if defined(__AVX512BW__)
 typedef __m512i vec_4;
-/* Halves of 32 bytes, then both: three inserts into 64 bytes take the shuffles that the transposition
- * needs, too (a 16 x 4 block of f32 in L1: 100 -> 140 GB/s, AMD Zen 4). */
+/* Two halves of 32 bytes, then one insert: three inserts into 64 bytes compete with the
+ * transposition for the shuffle ports (a 16 x 4 block of f32 in L1: 100 -> 140 GB/s, AMD Zen
+ * 4). */
 INLINE vec_4 both_halves(vec_2 low, vec_2 high)
 {
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
@@ -222,7 +223,7 @@ INLINE void store_4(char *d, vec_4 v)
 {
     _mm512_storeu_si512((void *)d, v);
 }
-/* Two lines and, for each element of the result, its index in them. */
+/* Permute two lines: mask holds, for each element of the result, its index in them. */
 #if defined(__AVX512VBMI__)
 INLINE vec_4 pair_1(vec_4 a, vec_4 mask, vec_4 b)
 {
@@ -245,7 +246,7 @@ INLINE vec_4 pair_16(vec_4 a, vec_4 mask, vec_4 b)
 {
     return _mm512_permutex2var_epi64(a, mask, b);
 }
-/* The bytes of v that mask names. */
+/* Store the bytes of v that mask selects. */
 INLINE void store_some(char *d, uint64_t mask, vec_4 v)
 {
     _mm512_mask_storeu_epi8((void *)d, mask, v);
