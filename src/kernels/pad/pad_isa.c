@@ -1,18 +1,19 @@
-/* pad_isa.c - the rows of pads, compiled once for each instruction set.
+/* pad_isa.c - copying the rows of pads, compiled once for each instruction set.
  *
- * The last piece of a row ends with it and may overlap the one before.  The only symbol that
- * leaves this object is the table. */
+ * The last vector of a row is aligned to the end of the row and may overlap the one before it.
+ * The object file exports its table and nothing else. */
 #include "kernels/simd/simd.h"
 #include "kernels/table.h"
 #include "pad_table.h"
 
-/* AHEAD: bytes that lines of dst are prefetched ahead of their stores, and CHUNK: bytes of rows
- * that are read before they go out; docs/investigations/pad-rows.md has what they gave. */
+/* AHEAD is the distance in bytes at which lines of d are prefetched before they are stored;
+ * CHUNK is the number of bytes that append collects before it streams them.
+ * docs/investigations/pad-rows.md has the measurements. */
 enum { LINE = 64, AHEAD = 768, CHUNK = 768 };
 
 /* ---- rows ---- */
 
-/* Rows of at least one vector and at most two. */
+/* Copy rows of one to two vectors. */
 INLINE void two(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
                 int64_t bytes, size_t vector)
 {
@@ -23,7 +24,7 @@ INLINE void two(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t 
     }
 }
 
-/* Rows shorter than a line. */
+/* Copy rows shorter than a line. */
 INLINE void short_rows(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
                        int64_t bytes)
 {
@@ -41,8 +42,8 @@ INLINE void short_rows(char *d, int64_t d_step, const char *s, int64_t s_step, i
         two(d, d_step, s, s_step, n, bytes, 1);
 }
 
-/* Prefetch for ownership a line that will be written.  A CPU of this kind that does not know the instruction
- * passes over it. */
+/* Prefetch for ownership a line that will be written.  x86 CPUs without prefetchw execute it as
+ * a no-op. */
 INLINE void prefetch_dst(const char *d)
 {
 #if defined(__x86_64__)
@@ -52,9 +53,9 @@ INLINE void prefetch_dst(const char *d)
 #endif
 }
 
-/* Rows of a line or more: between the first 64 bytes and the last ones, stores fill whole
- * lines, because a store that crosses a line costs two.  Lines of d are prefetched AHEAD bytes
- * before they are written. */
+/* Copy rows of a line or more.  Between the first 64 bytes and the last 64, stores are aligned
+ * to lines, because a store that crosses a line costs two.  Lines of d are prefetched AHEAD
+ * bytes before they are written. */
 static void long_rows(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
                       int64_t bytes)
 {
@@ -78,15 +79,16 @@ static void rows(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t
         long_rows(d, d_step, s, s_step, n, bytes);
 }
 
-/* Rows whose gaps are overwritten here: by the value, or by whatever is cheapest when the
- * caller writes them next.  A line in which one row ends and the next begins is one store. */
+/* Copy rows and overwrite the gaps between them: with the value, or with anything if the caller
+ * writes them next.  A line that holds the end of one row and the beginning of the next is one
+ * store. */
 #if defined(__AVX512BW__)
 INLINE __mmask64 first_bytes(int64_t n)
 {
     return n >= LINE ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
 }
 
-/* v with the bytes of `some` from a line that begins n bytes before p. */
+/* v, with the bytes in `some` replaced from a line that begins n bytes before p. */
 INLINE __m512i take(__m512i v, __mmask64 some, const char *p, int64_t n)
 {
     return _mm512_mask_loadu_epi8(v, some, (const void *)((uintptr_t)p - (uintptr_t)n));
@@ -102,14 +104,16 @@ static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64
             rows(d + bytes, d_step, value, 0, n - 1, gap);
         return;
     }
-    int64_t k = LINE - (int64_t)((uintptr_t)d % LINE); /* the next line of d, in the row */
+    int64_t k = LINE - (int64_t)((uintptr_t)d % LINE); /* offset in the row of the next line of
+                                                          d */
     memcpy(d, s, LINE);
     for (int64_t i = 0;; i++, d += d_step, s += s_step) {
         for (; k + LINE <= bytes; k += LINE) {
             prefetch_dst(d + k);
             memcpy(d + k, s + k, LINE);
         }
-        const int64_t tail = bytes - k, next = tail + gap; /* in the line at k */
+        const int64_t tail = bytes - k, next = tail + gap; /* bytes in the line at k: of this
+                                                              row, and up to the next one */
         __m512i v = take(_mm512_setzero_si512(), first_bytes(tail), s + k, 0);
         if (i == n - 1) {
             _mm512_mask_storeu_epi8(d + k, first_bytes(tail), v);
@@ -121,7 +125,7 @@ static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64
         v = take(v, ~first_bytes(next), s + s_step, next);
         _mm512_storeu_si512(d + k, v);
         k = LINE - next;
-        if (k < 0) { /* the gap goes on in the line after this one */
+        if (k < 0) { /* the gap continues in the next line */
             if (value)
                 v = take(v, first_bytes(-k), value, tail - LINE);
             v = take(v, ~first_bytes(-k), s + s_step, -k);
@@ -172,7 +176,7 @@ static void column(char *d, int64_t d_step, const char *s, int64_t s_step, int64
 
 /* ---- borders ---- */
 
-/* Two at a time; a single last one is copied twice. */
+/* Copy two border elements at a time; an odd last one is copied twice. */
 INLINE void edges_of(char *d, int64_t d_step, const tni_pad_row *row, const char *s,
                      int64_t s_step, int64_t n, size_t width)
 {
@@ -208,7 +212,7 @@ static void edges(char *d, int64_t d_step, const tni_pad_row *row, const char *s
     }
 }
 
-/* ---- rows past the cache ---- */
+/* ---- non-temporal rows ---- */
 
 static void flush(tni_pad_buffer *k)
 {
@@ -232,8 +236,8 @@ static void flush(tni_pad_buffer *k)
     k->end -= whole;
 }
 
-/* Rows of at least one vector into a buffer, which is near.  With a value, 16 bytes of it
- * follow each row: what is too much is overwritten by the next row. */
+/* Copy rows of at least one vector into the buffer.  With a value, 16 bytes of it are stored
+ * after each row; what exceeds the gap is overwritten by the next row. */
 INLINE void near_rows(char *d, const tni_pad_row *row, const char *s, int64_t s_step, int64_t n,
                       const char *value, size_t vector)
 {
@@ -248,7 +252,7 @@ INLINE void near_rows(char *d, const tni_pad_row *row, const char *s, int64_t s_
     }
 }
 
-/* Rows with a border of the value before each of them and behind the last one; d holds
+/* Write rows with the value in the gap before each of them and after the last; d has space for
  * 16 bytes more. */
 static void put_valued(char *d, const tni_pad_row *row, const char *s, int64_t s_step,
                        int64_t n, const char *value)
@@ -277,8 +281,8 @@ static void put_edged(char *d, const tni_pad_row *row, const char *s, int64_t s_
     edges(d, row->bytes, row, s, s_step, n);
 }
 
-/* Streaming stores take their time, in which the next rows can be read: rows go out CHUNK bytes
- * at a time. */
+/* Append rows and stream them CHUNK bytes at a time: while the streaming stores drain, the next
+ * rows are read. */
 static void pad_append(tni_pad_buffer *k, const tni_pad_row *row, const char *s, int64_t s_step,
                        int64_t n, const char *value)
 {
