@@ -1,6 +1,7 @@
 /* cast_isa.c - conversions between dtypes on dense strips, for one instruction set.
  *
- * Each element is converted exactly as defined, so bits depend on nothing but the value. */
+ * Each element is converted exactly as cast_table.h defines, so the bits of a result depend on
+ * the value alone. */
 #include "cast_table.h"
 #include "core/core.h"
 #include "kernels/ops/op_loop.h"
@@ -11,9 +12,9 @@
 typedef void cast_some(char *d, const char *s, int64_t n);
 typedef void cast_step(char *d, const char *s);
 
-/* A kernel of elements of `from` bytes that become `to` bytes, made of a loop over n of them.
- * Pieces of a few vectors come first when d is streamed, or when sources are prefetched.  Inlined
- * with constant arguments. */
+/* The body of a kernel that converts elements of `from` bytes to elements of `to` bytes, by a
+ * loop `some` over n of them.  If d is streamed or sources are prefetched, it proceeds in
+ * pieces of a few vectors.  Inlined with constant arguments. */
 INLINE void cast_pieces(char *d, const char *s, int64_t n, int64_t ahead, bool stream,
                         int64_t from, int64_t to, cast_some *some)
 {
@@ -35,7 +36,7 @@ INLINE void cast_pieces(char *d, const char *s, int64_t n, int64_t ahead, bool s
     some(d, s, n);
 }
 
-/* A loop by vectors of `count` elements, the rest one by one. */
+/* Convert vectors of `count` elements, and the remaining elements one by one. */
 INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64_t from,
                          int64_t to, cast_step *vector, cast_step *one)
 {
@@ -45,14 +46,16 @@ INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64
         one(d, s);
 }
 
-/* ---- element by element: CAST is a name, the types of s and d, and the rule of an element x ---- */
+/* ---- element by element: CAST is a name, the types of s and d, and the rule for an element x
+ * ---- */
 
-/* Float to integer.  A bound that the float holds clamps; the others choose. */
+/* Float to integer.  CLAMP is for bounds that the float type represents exactly, CHOOSE for
+ * others. */
 #define CLAMP(x, LOW, HIGH) ((x) != (x) ? 0 : (x) < (LOW) ? (LOW) : (x) > (HIGH) ? (HIGH) : (x))
 #define CHOOSE(x, LOW, TOP, TYPE, MIN, MAX)                                                    \
     ((x) != (x) ? 0 : (x) < (LOW) ? (MIN) : (x) >= (TOP) ? (MAX) : (TYPE)(x))
 
-/* For unsigned dtypes NaN falls on the low bound by itself. */
+/* For unsigned dtypes: a NaN fails the comparison and yields the lower bound. */
 #define FLOOR0(x, HIGH) ((x) > 0 ? (x) < (HIGH) ? (x) : (HIGH) : 0)
 
 /* clang-format off */
@@ -110,7 +113,7 @@ INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64
 #define VALUE x
 #include "cast_int.inc"
 
-/* To f32; u8 is further down. */
+/* To f32; u8 follows further down. */
 #define CAST BOOL_F32, uint8_t, float, x != 0
 #include "cast_loop.inc"
 #define CAST I8_F32, int8_t, float, x
@@ -128,7 +131,7 @@ INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64
 #define CAST U64_F32, uint64_t, float, x
 #include "cast_loop.inc"
 
-/* To f32, rounded to odd. */
+/* To f32, rounded to odd (see cast_table.c). */
 #define CAST F64_ODD, double, float, tni_f32_odd(x)
 #include "cast_loop.inc"
 #define CAST I32_ODD, int32_t, float, tni_f32_odd((double)x)
@@ -199,7 +202,7 @@ INLINE void u8_f32(char *d, const char *s)
     const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)s);
     _mm512_storeu_ps((void *)d, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(x)));
 }
-INLINE __m512i whole(const char *s) /* at most 255; NaN and what is too small are INT_MIN */
+INLINE __m512i whole(const char *s) /* at most 255; NaN and values below INT_MIN give INT_MIN */
 {
     const __m512 x = _mm512_loadu_ps((const void *)s);
     return _mm512_cvttps_epi32(_mm512_min_ps(_mm512_set1_ps(255), x));
@@ -219,7 +222,7 @@ INLINE void u8_f32(char *d, const char *s)
     const __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)s);
     _mm256_storeu_ps((float *)(void *)d, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x)));
 }
-INLINE __m256i whole(const char *s) /* at most 255; NaN and what is too small are INT_MIN */
+INLINE __m256i whole(const char *s) /* at most 255; NaN and values below INT_MIN give INT_MIN */
 {
     const __m256 x = _mm256_loadu_ps((const float *)(const void *)s);
     return _mm256_cvttps_epi32(_mm256_min_ps(_mm256_set1_ps(255), x));
@@ -292,7 +295,7 @@ static void c128_c64(char *d, const char *s, int64_t n, int64_t ahead, bool stre
     F64_F32(d, s, 2 * n, ahead, stream);
 }
 
-/* Signed and unsigned have the same low bits. */
+/* Conversions to signed and unsigned integers are the same: both keep the low bits. */
 #define INT_ROW(FROM)                                                                          \
     {                                                                                          \
         FROM##_BOOL, FROM##_I8, FROM##_I16, FROM##_I32, FROM##_I64, FROM##_I8, FROM##_I16,     \

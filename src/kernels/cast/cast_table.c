@@ -1,10 +1,11 @@
-/* cast_table.c - which conversions lead from one dtype to another.
+/* cast_table.c - the chain of conversions from one dtype to another.
  *
- * Narrow floats go through f32, which holds them; what is wider than f32 is rounded to odd on
- * the way, so that the last rounding is the only one. */
+ * Narrow floats are converted through f32, which represents all their values.  On the way to a
+ * narrow float, a dtype wider than f32 is rounded to odd first, so that only the last rounding
+ * counts. */
 #include "kernels/kernels.h"
 
-/* The slot of a dtype that is its own real one. */
+/* The slot of a dtype among the native ones: bool, integers, f32 and f64. */
 static int native_slot(tn_dtype t)
 {
     const int slot = tni_dtypes[t].slot;
@@ -18,7 +19,7 @@ static void cast_add(tni_cast *c, tni_cast_fn fn, tn_dtype gives)
     c->width[c->steps++] = (int8_t)tni_width(gives);
 }
 
-/* Whether f32 may not hold a number of t. */
+/* Can t hold numbers that f32 does not represent exactly? */
 static bool wide(tn_dtype t)
 {
     return t == TN_F64 || t == TN_I32 || t == TN_U32 || t == TN_I64 || t == TN_U64;

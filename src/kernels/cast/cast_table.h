@@ -1,22 +1,23 @@
-/* cast_table.h - conversions between dtypes: kernels on dense strips, and the chains of them.
+/* cast_table.h - conversions between dtypes: kernels on dense strips, and chains of them.
  *
- * Float to integer truncates, NaN is 0, out of range saturates; integer to integer keeps the
- * low bits; to bool is "not zero"; bool reads 0 or 1; to a float rounds once to nearest even;
+ * Float to integer truncates, maps NaN to 0 and saturates; integer to integer keeps the low
+ * bits; to bool is "not zero"; bool reads as 0 or 1; to a float rounds once to nearest even;
  * complex to real drops the imaginary part. */
 #ifndef TNI_CAST_TABLE_H
 #define TNI_CAST_TABLE_H
 
 #include "core/core.h"
 
-/* Convert n dense elements; d and s share no byte and have any alignment.  Sources are prefetched
- * ahead bytes before they are used, unless that is 0; then stream stores whole lines past the
- * caches where it can, and d is a multiple of 64. */
+/* Convert n dense elements; d and s share no byte and have any alignment.  If ahead is not 0,
+ * sources are prefetched `ahead` bytes before they are used.  If stream is also set, whole
+ * lines are written with non-temporal stores where possible, and d is a multiple of 64. */
 typedef void (*tni_cast_fn)(char *d, const char *s, int64_t n, int64_t ahead, bool stream);
 
 enum { TNI_CAST_STEPS = 3 };
 
-/* The conversions from one dtype to another, done one after the other; none for equal dtypes
- * (but bool, which is made 0 or 1).  width[i] is that of an element after step i. */
+/* The conversions from one dtype to another, applied in order.  There are none for equal
+ * dtypes, except bool, which is normalized to 0 or 1.  width[i] is the width of an element
+ * after step i. */
 typedef struct tni_cast {
     int steps;
     tni_cast_fn fn[TNI_CAST_STEPS];
@@ -28,8 +29,8 @@ tni_cast tni_cast_chain(int isa, tn_dtype from, tn_dtype to);
 /* ---- the table of one instruction set (cast_isa.c) ---- */
 
 enum {
-    TNI_NATIVE = TNI_INT_SLOTS + 2, /* bool, i8 … u64, f32, f64: their slots */
-    TNI_ODD = TNI_NATIVE            /* one more slot to cast to: f32, rounded to odd */
+    TNI_NATIVE = TNI_INT_SLOTS + 2, /* slots of bool, i8 … u64, f32, f64 */
+    TNI_ODD = TNI_NATIVE            /* one more target slot: f32, rounded to odd */
 };
 
 typedef struct tni_cast_kernels {
