@@ -1,4 +1,4 @@
-/* index_scalar.c - elements copied by indices, one at a time. */
+/* index_scalar.c - gather, scatter, and scatter with an operation, one element at a time. */
 #include "index_table.h"
 
 #include <math.h>
@@ -6,9 +6,10 @@
 
 #include "core/core.h"
 
-enum { AHEAD = 16 }; /* elements; random reads of this many are under way at once on Zen 4 */
+/* Prefetch distance in elements: Zen 4 keeps this many random reads in flight. */
+enum { AHEAD = 16 };
 
-/* Constant arguments make a loop of moves of it. */
+/* With constant arguments this compiles to a loop of moves. */
 static inline __attribute__((always_inline)) void gather_each(char *d, int64_t d_step,
                                                               const char *s, int64_t s_step,
                                                               const int64_t *at, int64_t n,
@@ -33,7 +34,7 @@ static inline __attribute__((always_inline)) void scatter_each(char *d, const ch
     }
 }
 
-/* CALL(bytes) for each width. */
+/* Expands CALL(bytes) for the width. */
 #define EACH_WIDTH(CALL)                                                                       \
     switch (width_log2) {                                                                      \
     case 0:                                                                                    \
@@ -71,11 +72,11 @@ void tni_scatter(char *d, const char *s, const int64_t *to, const int64_t *from,
 #undef CALL
 }
 
-/* ---- what meets ---- */
+/* ---- scatter with an operation ---- */
 
 enum { ADD = 1, MUL, MIN, MAX };
 
-/* Integers wrap; narrow ones are unsigned in between, so that nothing overflows. */
+/* Integers wrap; they are unsigned 64-bit in between, so that nothing overflows. */
 #define SUM(x, y)     (T)((uint64_t)(x) + (uint64_t)(y))
 #define PRODUCT(x, y) (T)((uint64_t)(x) * (uint64_t)(y))
 #define LESS(x, y)    ((y) < (x) ? (y) : (x))
@@ -109,7 +110,7 @@ enum { ADD = 1, MUL, MIN, MAX };
 #undef LESS
 #undef MORE
 
-/* A computed NaN is the positive quiet one; a NaN that is there or comes stays. */
+/* A computed NaN is the positive quiet one; a NaN in either operand propagates. */
 #define SETTLED(r)    ((r) != (r) ? (T)NAN : (r))
 #define SUM(x, y)     SETTLED((T)((x) + (y)))
 #define PRODUCT(x, y) SETTLED((T)((x) * (y)))
@@ -122,7 +123,8 @@ enum { ADD = 1, MUL, MIN, MAX };
 #define T       double
 #include "index_meet.inc"
 
-/* Two f64 hold every sum and product of narrow floats: rounding twice rounds once. */
+/* f64 has more than twice the digits of a narrow float, so rounding a sum or product to f64
+ * first does not change the final rounding. */
 static double meet_real(int op, double x, double y)
 {
     const double r = op == ADD     ? x + y
@@ -133,7 +135,7 @@ static double meet_real(int op, double x, double y)
     return isnan(r) ? (double)NAN : r;
 }
 
-/* Products in f64, as the op's. */
+/* The product is computed in f64, as by the op mul. */
 static void meet_complex(int op, char *d, const char *s, tn_dtype part)
 {
     const int64_t im = tni_width(part);

@@ -1,4 +1,4 @@
-/* index_table.h - elements chosen by indices: gathers, scatters, and what meets in one element. */
+/* index_table.h - access by index: gather, scatter, and scatter with an operation. */
 #ifndef TNI_INDEX_TABLE_H
 #define TNI_INDEX_TABLE_H
 
@@ -7,7 +7,8 @@
 
 #include <tenon/dtype.h>
 
-/* d[k * d_step] = s[k * s_step + at[k]] for elements of up to 32 bytes (as log2); all in bytes. */
+/* d[k * d_step] = s[k * s_step + at[k]] for elements of up to 32 bytes (given as log2); steps
+ * and indices are in bytes. */
 void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const int64_t *at,
                 int64_t n, int width_log2);
 
@@ -15,8 +16,8 @@ void tni_gather(char *d, int64_t d_step, const char *s, int64_t s_step, const in
 void tni_scatter(char *d, const char *s, const int64_t *to, const int64_t *from, int64_t n,
                  int width_log2);
 
-/* op: 1 add, 2 mul, 3 min, 4 max; d = d op s, rounded to dtype, in order: at to[k] and from[k], or
- * of dense elements where these are NULL. */
+/* d = d op s, rounded to dtype, for n elements in order; op is 1 add, 2 mul, 3 min, 4 max.
+ * Elements are at the offsets to[k] and from[k], or dense if these are NULL. */
 void tni_meet(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
               const int64_t *from, int64_t n);
 

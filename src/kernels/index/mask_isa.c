@@ -1,19 +1,19 @@
-/* mask_isa.c - elements chosen by a mask, for one instruction set.
+/* mask_isa.c - selecting elements by a bit mask, for one instruction set.
  *
- * A word of bits is taken whole, by vectors or without a branch for each bit, where dst has room
- * for all of its elements: then nothing behind them is touched. */
+ * A word of 64 bits is packed as a whole, by vectors or without a branch per bit, as long as
+ * dst has space for 64 more elements: stores of unselected elements then stay inside dst. */
 #include "mask_table.h"
 
 #include "kernels/table.h"
 #include "order_vector.h"
 #include "signs.h"
 
-/* Bits of a word that are taken one by one: so few take less time than vectors (Zen 4). */
+/* Words with fewer set bits are packed bit by bit, which is faster than vectors (Zen 4). */
 enum { FEW = 12 };
 
 typedef uint64_t pair_mask __attribute__((vector_size(16)));
 
-/* ---- vectors of LANES elements, which become lanes of 32 or 64 bits ---- */
+/* ---- vectors of LANES elements, widened to lanes of 32 or 64 bits ---- */
 
 #if defined(__AVX512F__)
 
@@ -58,7 +58,7 @@ INLINE void narrowed64(void *p, v64 a)
     memcpy(p, &a, sizeof a);
 }
 
-/* The set of lanes that packed64 takes. */
+/* Convert one bit per lane to the set of lanes that packed64 expects. */
 INLINE unsigned lanes_of64(unsigned m)
 {
     return LANES_64 == 8 ? m : (unsigned)_pdep_u32(m, 0x55) * 3;

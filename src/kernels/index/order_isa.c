@@ -1,4 +1,4 @@
-/* order_isa.c - keys of elements, and words put in order, for one instruction set. */
+/* order_isa.c - sort keys of elements, and sorting words, for one instruction set. */
 #include "order_table.h"
 
 #include "kernels/table.h"
@@ -6,19 +6,21 @@
 #include "signs.h"
 
 enum {
-    DIGIT = 11, /* bits of a digit: 2048 counters of 8 bytes are half of an L1 of 32 KiB, and
-                      * 32 bits are three digits */
-    SHORT_DIGIT =
-        8,       /* bytes, of fewer words than SHORT: clearing and adding up 2048 counters */
-    SHORT = 1024 /* would take longer than counting these (measured on Zen 4, SSE2) */
+    /* Bits of a radix digit: 2048 counters of 8 bytes take half of an L1 of 32 KiB, and 32 bits
+     * are three digits. */
+    DIGIT = 11,
+    /* Runs of fewer words than SHORT use digits of 8 bits, because clearing and summing 2048
+     * counters would take longer than counting the words (measured on Zen 4, SSE2). */
+    SHORT_DIGIT = 8,
+    SHORT = 1024
 };
 
-/* Words whose median divides long runs: in two of three draws it is within a sixteenth of the middle
- * of the run; shorter ones are divided by the median of a quarter of them. */
+/* Number of words sampled for the pivot of a long run; in two of three draws their median is
+ * within a sixteenth of the middle of the run.  Shorter runs sample a quarter as many. */
 enum { SAMPLE = 64 };
 
-/* Searches at a time, whose loads from memory are under way together: whole vectors, and more than the
- * 24 misses that the L1 of Zen 3 and Zen 4 keeps under way. */
+/* Number of searches run in lockstep, so that their loads are in flight together: whole
+ * vectors, and more than the 24 misses that the L1 of Zen 3 and Zen 4 keeps in flight. */
 enum { SEARCHES = 32 };
 
 #define W     32

@@ -1,7 +1,8 @@
-/* order_vector.h - vectors of words: the shuffles of bitonic networks, and lanes packed together.
+/* order_vector.h - vectors of words: the shuffles of bitonic networks, and packing of selected
+ * lanes.
  *
- * HAVE_ORDER: this instruction set has them.  MIRRORk reverses blocks of k lanes, SWAPk exchanges
- * neighbouring blocks of k; the suffix is the number of lanes of a vector. */
+ * HAVE_ORDER: the instruction set has them.  MIRRORk reverses blocks of k lanes, SWAPk
+ * exchanges neighbouring blocks of k lanes; the suffix is the number of lanes of a vector. */
 #ifndef TNI_ORDER_VECTOR_H
 #define TNI_ORDER_VECTOR_H
 
@@ -39,7 +40,7 @@
 #define REVERSE_4(v)  MIX(v, v, 3, 2, 1, 0)
 #define SWAP2_4(v)    MIX(v, v, 2, 3, 0, 1)
 
-/* a, and b in the lanes whose number has the bit k */
+/* UPPERk takes the lanes whose number has bit k from b, the others from a. */
 #define UPPER1_8(a, b) MIX(a, b, 0, 9, 2, 11, 4, 13, 6, 15)
 #define UPPER2_8(a, b) MIX(a, b, 0, 1, 10, 11, 4, 5, 14, 15)
 #define UPPER4_8(a, b) MIX(a, b, 0, 1, 2, 3, 12, 13, 14, 15)
@@ -47,7 +48,8 @@
 #define UPPER2_4(a, b) MIX(a, b, 0, 1, 6, 7)
 
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, VECTORS = 16 }; /* VECTORS of a network: half of the registers */
+/* VECTORS: the vectors of a sorting network, half of the registers. */
+enum { VECTOR_BYTES = 64, VECTORS = 16 };
 #define LANES_32 16
 #define LANES_64 8
 #else
@@ -55,7 +57,7 @@ enum { VECTOR_BYTES = 32, VECTORS = 8 };
 #define LANES_32       8
 #define LANES_64       4
 
-/* For each byte the places of its ones, in order. */
+/* For each byte, the positions of its set bits in ascending order. */
 #define PLACE(m, p, k) (((m) >> (p)&1) && __builtin_popcount((m) & ((1 << (p)) - 1)) == (k))
 #define ONE(m, k)                                                                              \
     (uint8_t)(1 * PLACE(m, 1, k) + 2 * PLACE(m, 2, k) + 3 * PLACE(m, 3, k) +                   \

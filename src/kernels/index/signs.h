@@ -1,4 +1,4 @@
-/* signs.h - a word of the highest bits of 64 bytes. */
+/* signs.h - collecting the highest bits of 64 bytes in a word (movemask). */
 #ifndef TNI_SIGNS_H
 #define TNI_SIGNS_H
 
@@ -6,7 +6,7 @@
 
 #include "kernels/simd/nontemporal.h"
 
-/* The highest bits of 64 bytes. */
+/* Bit i of the result is the highest bit of set[i]. */
 INLINE uint64_t signs(const uint8_t *set)
 {
     uint64_t word = 0;
