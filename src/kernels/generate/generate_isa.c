@@ -1,7 +1,8 @@
 /* generate_isa.c - ranges and random numbers, compiled once for each instruction set.
  *
  * Only additions, multiplications, divisions and square roots are used, each rounded once, so
- * that the bits agree everywhere.  The only symbol that leaves this object is the table. */
+ * that results are bit-identical everywhere.  The object file exports its table and nothing
+ * else. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -55,13 +56,13 @@ static void draw(words *w, uint64_t seed, uint64_t index, int n)
     }
 }
 
-/* 52 random bits as a number in [1, 2). */
+/* Convert 52 random bits to a number in [1, 2). */
 INLINE double one_to_two(uint64_t bits)
 {
     return from_bits(bits >> 12 | (uint64_t)1023 << 52);
 }
 
-/* ---- normal numbers: Box and Muller's method ---- */
+/* ---- normal numbers: the Box-Muller method ---- */
 
 /* The natural logarithm of x in (0, 1], within 2 ulp: x = m * 2^e with m near 1, and the series
  * of the inverse hyperbolic tangent for m. */
@@ -148,7 +149,7 @@ static void make_arange_i64(strip *out, const tni_generate *m, uint64_t index, i
         out->i[i] = (int64_t)((uint64_t)m->first + (index + (uint64_t)i) * (uint64_t)m->more);
 }
 
-/* ---- a strip stored as its dtype ---- */
+/* ---- storing a strip as its dtype ---- */
 
 typedef void (*put_fn)(char *d, const strip *in, int i);
 
@@ -191,7 +192,7 @@ typedef void (*store_fn)(char *d, int64_t d_step, const strip *in, int n);
 
 static const struct {
     store_fn store;
-    bool integer; /* stored from i64, otherwise from f64 */
+    bool integer; /* converted from i64, otherwise from f64 */
 } stores[] = {
     [TN_BOOL] = {store_bool, true},      [TN_I8] = {store_i8, true},
     [TN_I16] = {store_i16, true},        [TN_I32] = {store_i32, true},

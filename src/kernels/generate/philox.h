@@ -1,13 +1,13 @@
-/* philox.h - Philox 4x32-10, a random number generator without state: ten rounds of a bijection
+/* philox.h - Philox 4x32-10, a counter-based random number generator: ten rounds of a bijection
  * on a 128-bit counter under a 64-bit key.
  *
- * Works on strips of counters, word by word, so that a compiler makes vector code of it. */
+ * It works on strips of counters, word by word, so that the compiler vectorizes it. */
 #ifndef TNI_PHILOX_H
 #define TNI_PHILOX_H
 
 #include <stdint.h>
 
-enum { TNI_STRIP = 128 }; /* counters of one strip: their words, 2 KiB, stay in L1 */
+enum { TNI_STRIP = 128 }; /* counters in a strip: their words, 2 KiB, stay in L1 */
 
 /* Replace n <= TNI_STRIP counters c[0..3][i] by their random words. */
 static inline void tni_philox(uint32_t c[4][TNI_STRIP], int n, uint64_t key)
