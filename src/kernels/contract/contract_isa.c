@@ -9,12 +9,12 @@
 #include "kernels/table.h"
 
 enum {
-    KC = 256,          /* steps of k in a panel: 32 KiB of b for f32, which is this CPU's L1 */
+    KC = 256,          /* steps of k in a panel: 32 KiB of b for f32, the size of L1 */
     PANEL_A = 60 << 10 /* bytes of a's panel: on the stack, in L2 */
 };
 
-/* Bytes of a vector; rows and vectors of a block of a gemm, which fill the registers; rows that
- * are multiplied by a vector at once. */
+/* WIDE: bytes of a vector.  ROWS x VECS vectors: the register block of a gemm.  AT_ONCE: rows
+ * of a matrix that a gemv multiplies at once. */
 #if defined(__AVX512F__)
 enum { WIDE = 64, ROWS = 12, VECS = 2, AT_ONCE = 4 };
 #elif defined(__AVX2__)
@@ -23,7 +23,7 @@ enum { WIDE = 32, ROWS = 6, VECS = 2, AT_ONCE = 2 };
 enum { WIDE = 16, ROWS = 4, VECS = 2, AT_ONCE = 2 };
 #endif
 
-/* ---- a vector of which only the first n elements are touched ---- */
+/* ---- partial vectors: only the first n elements are accessed ---- */
 
 #if defined(__AVX512F__)
 #define BITS(n)             (((uint64_t)1 << (n)) - 1)
@@ -75,15 +75,15 @@ INLINE __m256i first(int64_t dwords)
 #define SUM(a, b)        ((a) + (b))
 #define EITHER(a, b)     ((a) | (b))
 #define TIMES(a, b)      ((T)((a) * (b)))
-#define TIMES16(a, b)    ((uint16_t)((uint32_t)(a) * (b))) /* not in int, which overflows */
+#define TIMES16(a, b)    ((uint16_t)((uint32_t)(a) * (b))) /* not in int: it overflows */
 #define BOTH(a, b)       ((uint8_t)((a) & (b)))
 #define WRAPS(s, x, y)   ((s) + (x) * (y))
 #define WRAPS16(s, x, y) ((uint16_t)((s) + (uint32_t)(x) * (y)))
 #define ANY(s, x, y)     ((s) | ((x) & (y)))
 
 #if defined(__AVX512F__)
-/* 16 rows of 16 elements of 32 bits, `step` bytes apart, as 16 rows of their columns, `side`
- * elements apart. */
+/* Transpose 16 x 16 elements of 32 bits: rows of s are `step` bytes apart, rows of the result
+ * `side` elements. */
 static void transpose16(void *to, const char *s, int64_t step, int side)
 {
     uint32_t *out = to;
@@ -220,7 +220,7 @@ static void transpose16(void *to, const char *s, int64_t step, int side)
 #endif
 #include "gemm_real.inc"
 
-/* ---- matrices of halves ---- */
+/* ---- matrices of f16 and bf16 ---- */
 
 #define T      float
 #define V      f32_vec

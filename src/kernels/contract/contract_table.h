@@ -1,13 +1,15 @@
-/* contract_table.h - products of matrices and vectors: the kernels that contractions are made of.
+/* contract_table.h - products of matrices and vectors: the kernels that contractions are built
+ * from.
  *
- * Every kernel takes one compute type; other dtypes are converted before.  Steps are bytes of
- * any sign, addresses have any alignment.  alpha and beta of integers are whole numbers. */
+ * Each kernel handles one compute type; other dtypes are converted beforehand.  Steps are in
+ * bytes and of any sign; addresses have any alignment.  For integers alpha and beta are whole
+ * numbers. */
 #ifndef TNI_CONTRACT_TABLE_H
 #define TNI_CONTRACT_TABLE_H
 
 #include "core/core.h"
 
-/* What sums are made in.  Integers wrap; bool is "or" of "and". */
+/* The type of the accumulators.  Integers wrap; bool computes the "or" of "and"s. */
 typedef enum tni_sum {
     TNI_SUM_F32,
     TNI_SUM_F64,
@@ -31,15 +33,15 @@ typedef struct tni_gemm {
 
 typedef struct tni_contract_row {
     void (*gemm)(const tni_gemm *g);
-    bool fast; /* it is as fast as a BLAS */
+    bool fast; /* gemm is as fast as a BLAS */
 
-    /* The same for count products whose operands are a_step, b_step, d_step apart; b and d are
-     * dense along n.  For products that fit the registers; NULL: there is none. */
+    /* As gemm, for count products whose operands are a_step, b_step, d_step apart; b and d are
+     * dense along n.  For products that fit the registers; NULL if there is no such kernel. */
     void (*small)(const tni_gemm *g, int64_t count, int64_t a_step, int64_t b_step,
                   int64_t d_step);
 
-    /* acc[j] += sum of x[p] * b[j, p] over p < k, for j < n; acc and x are dense.  An element's
-     * bits do not depend on n. */
+    /* acc[j] += sum of x[p] * b[j, p] over p < k, for j < n; acc and x are dense.  The bits of
+     * an element do not depend on n. */
     void (*gemv)(char *acc, const char *x, const char *b, int64_t n, int64_t k, int64_t b_n,
                  int64_t b_k);
 
@@ -55,18 +57,18 @@ typedef struct tni_contract_row {
 typedef struct tni_contract_kernels {
     tni_contract_row row[TNI_SUMS];
 
-    /* gemv into f32 from a matrix of halves, widened in registers. */
+    /* gemv into f32 from a matrix of f16 or bf16, widened in registers. */
     void (*gemv_f16)(char *acc, const char *x, const char *b, int64_t n, int64_t k, int64_t b_n,
                      int64_t b_k);
     void (*gemv_bf16)(char *acc, const char *x, const char *b, int64_t n, int64_t k,
                       int64_t b_n, int64_t b_k);
 
-    /* A product of bf16 into f32 by AVX512_BF16, which takes subnormal bf16 as 0.  NULL, or for
-     * CPUs that have it (tni_cpu_bf16). */
+    /* Product of bf16 matrices into f32 by AVX512_BF16, which treats subnormal bf16 as 0.  NULL
+     * if not compiled; otherwise callable only on CPUs that have it (tni_cpu_bf16). */
     void (*gemm_bf16)(const tni_gemm *g);
 } tni_contract_kernels;
 
-/* x modulo 2^64, of a whole number. */
+/* A whole number x modulo 2^64. */
 static inline uint64_t tni_whole_bits(double x)
 {
     const double wrap = 18446744073709551616.0;
