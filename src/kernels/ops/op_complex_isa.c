@@ -1,13 +1,13 @@
-/* op_complex_isa.c - the ops on complex numbers, and the choice between elements of 16 bytes,
+/* op_complex_isa.c - the ops on complex numbers, and selection between elements of 16 bytes,
  * for one instruction set.
  *
- * c64 computes in f64 and rounds each part once; both divide by Smith's rule, which does not
- * overflow on the way: by zero each part is divided, and by infinity a finite number is zero.
- */
+ * c64 computes in f64 and rounds each part once.  Both dtypes divide by Smith's method, which
+ * does not overflow in between: by zero each part is divided, and a finite number divided by
+ * infinity is zero. */
 #include "op_loop.h"
 
-/* Side by side, products and sums of the two parts become fmaddsub in gcc 12 even with
- * -ffp-contract=off, and bits would depend on the level. */
+/* gcc 12 combines adjacent products and sums of the two parts into fmaddsub even with
+ * -ffp-contract=off, which would make bits depend on the level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
@@ -71,7 +71,7 @@ static inline double abs_c128(c128 x, c128 y)
     (void)y;
     const double a = __builtin_fabs(x.re), b = __builtin_fabs(x.im);
     const double big = a > b ? a : b, small = a > b ? b : a;
-    /* Powers of two keep the squares in range and change no bit. */
+    /* Scaling by a power of two keeps the squares in range and is exact. */
     const double up = big > 0x1p500 ? 0x1p-600 : big < 0x1p-500 ? 0x1p600 : 1;
     const double p = big * up, q = small * up;
     const bool infinite = a == INFINITY || b == INFINITY;
@@ -90,8 +90,8 @@ static inline bool ne_c128(c128 x, c128 y)
 
 #include "math/op_complex.h"
 
-/* Kernels: structs move by copies, so that elements have any alignment.  A NaN part that is
- * computed is the positive quiet one without payload. */
+/* Kernels.  Structs are accessed by memcpy, so elements have any alignment.  A computed NaN
+ * part is the positive quiet one without payload. */
 typedef c128 pair_rule(c128 x, c128 y);
 typedef double real_rule(c128 x, c128 y);
 typedef bool test_rule(c128 x, c128 y);
@@ -113,7 +113,7 @@ INLINE c128 pair_at(const char *s, size_t j, size_t width)
     return x;
 }
 
-/* Blocks of elements of `width` bytes: c64 or c128. */
+/* Loops over blocks of elements of `width` bytes: c64 or c128. */
 INLINE void pair_block(BLOCK_HEAD, size_t width, pair_rule *rule)
 {
     (void)c, (void)param;

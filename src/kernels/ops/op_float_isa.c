@@ -1,6 +1,7 @@
-/* op_float_isa.c - the ops on floats that are expressions, for one instruction set.
+/* op_float_isa.c - the float ops that are expressions, for one instruction set.
  *
- * No product is fused with a sum here unless the op is fma: bits are the same everywhere. */
+ * No product is fused with a sum unless the op is fma, so results are bit-identical
+ * everywhere. */
 #include "core/core.h"
 #include "kernels/simd/half_lanes.h"
 #include "op_loop.h"
@@ -8,11 +9,11 @@
 #define F(f) PASTE(f, N)
 #define W    double
 
-/* How quotients of f32 and f64 are computed in f64, and small ones of f32 in f32 (op_quotient.inc):
- * a sum with SHIFT leaves a whole number, left is a - q b without rounding for a q near a / b that is
- * less than MOST_TIMES.  Where fma is a call of the C library, f32 are short enough for one product;
- * q times either half of the digits of a f64 is exact, and so are both differences, which are less
- * than b; -infinity where the product overflows. */
+/* How op_quotient.inc divides: f32 and f64 in f64, small quotients of f32 in f32.  Adding SHIFT
+ * leaves a whole number.  left is a - q b without rounding, for a q near a / b and less than
+ * MOST_TIMES.  Where fma would be a call of the C library, f32 operands are short enough for
+ * one product; for f64, q times either half of the digits of b is exact, and so are both
+ * differences, which are less than b.  left is -infinity if the product overflows. */
 #define SHIFT_F32      0x1.8p52
 #define SHIFT_F64      0x1.8p52
 #define SHIFT_NEAR_F32 0x1.8p23f
@@ -66,8 +67,8 @@ static inline double rsqrt_F64(double x)
     return x > 0 && x < INFINITY ? y + 0.5 * y * rest : y;
 }
 
-/* The next number after x towards y, in sign and magnitude bits; magnitudes above top are NaN,
- * of which nan is the one that is computed. */
+/* The neighbour of x towards y, all as sign and magnitude bits.  Magnitudes above top are NaN;
+ * a computed NaN is `nan`. */
 static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top, uint64_t nan)
 {
     const uint64_t size = x & (sign - 1), aim = y & (sign - 1);
@@ -113,8 +114,9 @@ static inline uint64_t next(uint64_t x, uint64_t y, uint64_t sign, uint64_t top,
 #include "op_float.inc"
 /* clang-format on */
 
-/* Two bytes are widened to two blocks of f32, and what they give is rounded; where a byte for
- * each is stored, their order is kept. */
+/* f16 and bf16 compute in f32: a block is widened to two blocks of f32, whose results are
+ * rounded back.  split_lanes allows bf16_split_lanes, which changes the order of elements; ops
+ * that store one byte per element need the order kept. */
 typedef void half_widen(char *d, const char *s, bool split_lanes);
 typedef void half_round(char *d, const char *s);
 
@@ -144,8 +146,8 @@ INLINE void round_BF16(char *d, const char *s)
     bf16_together(d, s);
 }
 
-/* One block of halves by two blocks of the f32 kernel; gives says how many bytes an element of
- * the result has: 2 is a half, 1 the answer of a comparison. */
+/* Compute one block of f16 or bf16 by two blocks of the f32 kernel.  gives is the number of
+ * bytes of a result: 2 for a number, 1 for a comparison. */
 INLINE void half_block(BLOCK_HEAD, int gives, half_widen *widen, half_round *narrow,
                        op_block *whole)
 {

@@ -1,9 +1,9 @@
 /* op_int_isa.c - the ops on bool and integers, for one instruction set.
  *
- * Every rule is defined for every operand; signed arithmetic is done unsigned. */
+ * Every rule is defined for all operands; signed arithmetic is done in unsigned types. */
 #include "op_loop.h"
 
-/* A parameter of an integer op: truncated and saturated; NaN is 0. */
+/* Convert a parameter of an integer op: truncated and saturated; NaN becomes 0. */
 static inline uint64_t whole(double v)
 {
     return (uint64_t)(v != v        ? 0
@@ -59,7 +59,7 @@ static inline uint64_t whole(double v)
 #include "op_int.inc"
 /* clang-format on */
 
-/* bool: one bit of the rule. */
+/* bool ops use the lowest bit of the rule's result. */
 typedef uint32_t bool_rule(RULE_HEAD(uint32_t));
 
 INLINE void bool_loop(BLOCK_HEAD, bool_rule *rule)

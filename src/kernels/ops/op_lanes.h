@@ -1,7 +1,8 @@
-/* op_lanes.h - a few f32 at a time: as many as a vector of this instruction set holds, or one.
+/* op_lanes.h - operations on a few f32 at a time: a vector of the instruction set, or one
+ * element.
  *
- * Sums, products and quotients of lanes are written with operators; below is what has no
- * operator.  Each word gives the same bits at every width but LANE_MAD, which fuses where the
+ * Lanes are added, multiplied and divided by operators; the macros below are what has no
+ * operator.  Each gives the same bits at every width except LANE_MAD, which fuses where the
  * instruction set does. */
 #ifndef TNI_OP_LANES_H
 #define TNI_OP_LANES_H
@@ -11,23 +12,23 @@
 
 #include "core/core.h"
 
-/* LANE_MAX, LANE_MIN     the second one where either is NaN
+/* LANE_MAX, LANE_MIN     return the second operand if either is NaN
  * LANE_LESS(x, y, a, b)  a where x < y, else b; LANE_SAME for x == y
  * LANE_SIGNED(a, x)      a >= +0 with the sign of x; LANE_MINUS(x) is -|x|
- * LANE_SCALE(p, z)       p 2^n rounded once, for any n that matters; p is 2^-100 to 2^100
+ * LANE_SCALE(p, z)       p 2^n rounded once, for any relevant n; p is 2^-100 to 2^100
  * LANE_SPLIT(x, e)       x 2^-e in [sqrt(1/2), sqrt(2)), for a normal x > 0
  * LANE_LOOKUP(table, n)  table[n % LANE_ENTRIES]
- * LANE_CLAMP(x, m)       x within [-m, m]; where x is NaN, NaN or a number
- * LANE_BELOW(x, a)       a where x < 0, else x; LANE_BELOW_1 else 1, or some NaN where x is NaN
+ * LANE_CLAMP(x, m)       x within [-m, m]; if x is NaN, NaN or some number
+ * LANE_BELOW(x, a)       a where x < 0, else x; LANE_BELOW_1 else 1; some NaN where x is NaN
  *
- * A NaN that is computed is the positive quiet one without payload; these make it so:
- * LANE_QUIET(a)          a that is any number or NaN
- * LANE_POSITIVE(a)       a that is >= +0 or a quiet NaN
+ * A computed NaN is the positive quiet one without payload; these macros make it so:
+ * LANE_QUIET(a)          a, which is any number or NaN
+ * LANE_POSITIVE(a)       a, which is >= +0 or a quiet NaN
  * LANE_RAMP(x)           x where it is >= 0, +0 below
  * LANE_SCALE_AS(p, z, x) LANE_SCALE(p, z) where p was computed from LANE_CLAMP(x) */
 
-/* Adding it leaves the nearest integer n in the low bits, which are n + 254: the biases of two
- * factors. */
+/* Adding it leaves n + 254, n being the nearest integer, in the low bits: the sum of the biases
+ * of two factors. */
 #define LANE_SHIFT (0x1.8p23f + 254)
 
 #if defined(__AVX512F__)
@@ -58,12 +59,12 @@ enum { LANES = 16, LANE_ENTRIES = 16 };
 #define LANE_LESS(x, y, a, b) _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_LT_OQ), b, a)
 #define LANE_SAME(x, y, a, b) _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ), b, a)
 #define LANE_LOOKUP(t, n)     _mm512_permutexvar_ps(n, _mm512_loadu_ps(t))
-#define LANE_CLAMP(x, m)      _mm512_range_ps(x, SPLAT(m), 2) /* the smaller one, signed as x */
+#define LANE_CLAMP(x, m)      _mm512_range_ps(x, SPLAT(m), 2) /* smaller one, sign of x */
 typedef __m512i lane_ints;
 
-/* One instruction chooses by the kind of x: the hexadecimal digits belong to, from the right,
- * quiet NaN, signalling NaN, 0, 1, -inf, inf, negative and positive numbers, and say what they
- * give: 0 the first argument, 1 x, 2 x as a quiet NaN, 8 is +0, a is 1. */
+/* fixupimm chooses by the class of x.  The hexadecimal digits of the table belong, from the
+ * right, to quiet NaN, signalling NaN, 0, 1, -inf, inf, negative and positive numbers, and
+ * select the result: 0 the first argument, 1 x, 2 x as a quiet NaN, 8 +0, a 1. */
 #define LANE_QUIET(x)      _mm512_fixupimm_ps(SPLAT(NAN), x, LANE_INT(0x11111100), 0)
 #define LANE_POSITIVE(x)   LANE_QUIET(x)
 #define LANE_RAMP(x)       _mm512_fixupimm_ps(SPLAT(NAN), x, LANE_INT(0x18181100), 0)
@@ -103,7 +104,7 @@ typedef __m256i lane_ints;
 
 #else
 
-/* One: loops over these functions become vectors. */
+/* One element: the compiler vectorizes loops over these functions. */
 typedef float lanes;
 typedef int32_t lane_ints;
 enum { LANES = 1, LANE_ENTRIES = 16 };
@@ -152,7 +153,7 @@ static inline float lane_of_bits(int32_t n)
 #define LANE_POSITIVE(a) LANE_QUIET(a)
 #endif
 
-/* In two factors, of which the first product is exact. */
+/* Scale by two factors; the first product is exact. */
 static inline lanes lane_scale(lanes p, lanes z)
 {
 #if defined(__AVX512F__)

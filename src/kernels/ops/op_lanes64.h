@@ -1,8 +1,8 @@
-/* op_lanes64.h - a few f64 at a time: as many as a vector of this instruction set holds.
+/* op_lanes64.h - operations on a vector of f64.
  *
- * Sums, products and quotients are written with operators, where a number stands for as many
- * copies of it; below is what has no operator.  wide_mad and wide_low_product fuse where the
- * instruction set does; everything else has the same bits at every width. */
+ * Vectors are added, multiplied and divided by operators, where a scalar stands for a vector of
+ * copies; the functions below are what has no operator.  wide_mad and wide_low_product fuse
+ * where the instruction set does; everything else gives the same bits at every width. */
 #ifndef TNI_OP_LANES64_H
 #define TNI_OP_LANES64_H
 
@@ -38,8 +38,8 @@ INLINE wide wide_pick(wide_ints mask, wide a, wide b)
 /* wide_mad(a, b, c)      a b + c
  * wide_less(x, y, a, b)  a where x < y, else b
  * wide_same(x, y, a, b)  a where x == y, else b
- * wide_sqrt(x)           the root of x
- * wide_scale(p, n)       p 2^n rounded once, for a whole n between -1100 and 1100 */
+ * wide_sqrt(x)           the square root of x
+ * wide_scale(p, n)       p 2^n rounded once, for an integral n between -1100 and 1100 */
 #if defined(__AVX512F__)
 INLINE wide wide_mad(wide a, wide b, wide c)
 {
@@ -135,7 +135,7 @@ INLINE wide wide_signed(wide a, wide x)
     return (wide)((wide_ints)a | ((wide_ints)x & (uint64_t)INT64_MIN));
 }
 
-/* The smaller one; where x is NaN, x. */
+/* The minimum of x and most; x if x is NaN. */
 INLINE wide wide_most(wide x, double most)
 {
     return wide_less(wide_splat(most), x, wide_splat(most), x);
@@ -147,7 +147,7 @@ INLINE wide wide_high(wide x)
     return (wide)((wide_ints)x & ~(uint64_t)0x7ffffff);
 }
 
-/* a b - p, for p = a b as it is rounded. */
+/* The rounding error a b - p of the product p = a b. */
 INLINE wide wide_low_product(wide a, wide b, wide p)
 {
 #if defined(WIDE_UNFUSED)
@@ -212,7 +212,7 @@ INLINE wide wide_lookup32(const double *row, wide_ints i)
 #endif
 }
 
-/* Whether all of x are less. */
+/* Are all lanes of x less than `than`? */
 INLINE bool wide_all(wide x, double than)
 {
 #if defined(__AVX512F__)
@@ -224,7 +224,7 @@ INLINE bool wide_all(wide x, double than)
 #endif
 }
 
-/* c[0] + c[1] x + …: in two chains, of even and of odd powers. */
+/* c[0] + c[1] x + …, evaluated in two chains, of even and of odd powers. */
 INLINE wide wide_poly(const double *c, int n, wide x)
 {
     const wide q = x * x;

@@ -1,5 +1,5 @@
-/* op_loop.h - the loops of op kernels: whole blocks, each a short loop of constant length that
- * the compiler turns into vectors.
+/* op_loop.h - the loops of op kernels: over whole blocks, each a short loop of constant length
+ * that the compiler vectorizes.
  *
  * d may be exactly a source, so the loops promise that iterations are independent, not that
  * pointers are distinct.  Elements have any alignment. */
@@ -14,22 +14,22 @@
 #include "kernels/table.h"
 #include "op_table.h"
 
-/* Unrolled before it is seen by the vectoriser, so short a loop would stay scalar. */
+/* A loop this short must not be unrolled before the vectorizer sees it, or it stays scalar. */
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #endif
 
-/* Inside a kernel: elements are read as from, stored as to. */
+/* Declares the element types of a kernel: `from` for reading, `to` for storing. */
 #define LOOSE(FROM, TO)                                                                        \
     typedef FROM from __attribute__((aligned(1), may_alias));                                  \
     typedef TO to __attribute__((aligned(1), may_alias))
 #define AT(base, j)  (((const from *)(const void *)(base))[j])
 #define SET(base, j) (((to *)(void *)(base))[j])
 
-/* The arguments of a kernel (tni_op_fn), and of the function that computes one of its blocks at d
- * from blocks at a, b and c. */
+/* The parameters of a kernel (tni_op_fn), and of the function that computes one block at d from
+ * blocks at a, b and c. */
 #define HEAD                                                                                   \
     char *d, const char *const *s, const int64_t *step, int64_t blocks, const double *params,  \
         int64_t ahead
@@ -38,20 +38,22 @@
 #define BLOCK_ARGS d, a, b, c, param
 typedef void op_block(BLOCK_HEAD);
 
-/* A rule of ops.def is a function of the three sources and the parameters, most unused. */
+/* A rule of ops.def is a function of the three sources and the parameters; most use only some
+ * of them. */
 #define OPTIONAL     __attribute__((unused))
 #define RULE_HEAD(X) OPTIONAL X x, OPTIONAL X y, OPTIONAL X z, OPTIONAL const double *param
 #define P(i)         param[i]
 
-/* The same number, but the compiler makes no second loop for one of its values. */
+/* x, hidden from the optimizer, so that it does not specialize a loop for one of its values. */
 INLINE int64_t opaque(int64_t x)
 {
     __asm__ volatile("" : "+r"(x));
     return x;
 }
 
-/* The answers of a block, 0 or 1 in elements as wide as those compared, become bytes.  A loop
- * that compares and narrows has vectors as short as its bytes; two loops have whole ones. */
+/* Narrow the results of a comparison, 0 or 1 in elements as wide as those compared, to bytes.
+ * A single loop that compares and narrows would use vectors as short as its bytes; two loops
+ * use full vectors. */
 #if defined(__AVX512BW__)
 INLINE void store_answers(char *d, const void *answer, int width)
 {
@@ -79,14 +81,14 @@ INLINE void store_answers(char *d, const void *answer, int width)
 }
 #endif
 
-/* The lines of a block that comes later; a splat has none. */
+/* Prefetch the lines of a later block; bytes is 0 for a splat. */
 INLINE void prefetch_block(const char *s, int64_t bytes, int64_t ahead)
 {
     for (int64_t i = 0; i < bytes; i += LINE_BYTES)
         __builtin_prefetch(s + ahead + i);
 }
 
-/* What a kernel's loops move: sources, and the bytes from block to block. */
+/* The loop variables of a kernel: the sources, and the steps from block to block. */
 #define OPERANDS                                                                               \
     const char *a = s[0], *b = arity > 1 ? s[1] : a, *c = arity > 2 ? s[2] : a;                \
     const int64_t d_step = step[0], a_step = step[1], b_step = arity > 1 ? step[2] : 0,        \
@@ -94,9 +96,10 @@ INLINE void prefetch_block(const char *s, int64_t bytes, int64_t ahead)
     const double param[TNI_MAX_PARAMS] = {params[0], params[1]}
 #define ADVANCE d += d_step, a += a_step, b += b_step, c += c_step
 
-/* All blocks of a kernel of `arity` sources whose blocks of d have `bytes`.  Inlined with constant
- * arguments, these are its loops: stores, and streaming stores of lines that come from registers,
- * because a plain store between two of them costs a tenth of the speed of a + b.T. */
+/* The loops of a kernel of `arity` sources whose blocks of d have `bytes` bytes, inlined with
+ * constant arguments: op_blocks uses ordinary stores.  op_blocks_past streams lines from
+ * registers, because an ordinary store between two streaming stores costs a tenth of the speed
+ * of a + b.T. */
 INLINE void op_blocks(HEAD, int arity, op_block *block)
 {
     OPERANDS;
@@ -108,7 +111,7 @@ INLINE void op_blocks(HEAD, int arity, op_block *block)
 INLINE void op_blocks_past(HEAD, int arity, int64_t bytes, op_block *block)
 {
     OPERANDS;
-    const int64_t fetch = ahead == TNI_NOT_AHEAD ? 0 : -1; /* all bits */
+    const int64_t fetch = ahead == TNI_NOT_AHEAD ? 0 : -1; /* all ones */
     for (; blocks > 0; blocks--, ADVANCE) {
         _Alignas(LINE_BYTES) char line[TNI_SPLAT_BYTES];
         prefetch_block(a, a_step & fetch, ahead);
@@ -120,7 +123,7 @@ INLINE void op_blocks_past(HEAD, int arity, int64_t bytes, op_block *block)
     }
 }
 
-/* Both in one loop, for blocks that are large. */
+/* Both kinds of stores in one loop, for large blocks. */
 INLINE void op_blocks_either(HEAD, int arity, int64_t bytes, op_block *block)
 {
     OPERANDS;
@@ -139,7 +142,7 @@ INLINE void op_blocks_either(HEAD, int arity, int64_t bytes, op_block *block)
     }
 }
 
-/* The kernel NAME from the function NAME_block. */
+/* Defines the kernel NAME from the block function NAME_block. */
 #define KERNEL(NAME, ARITY, BYTES)                                                             \
     static __attribute__((noinline)) void PASTE(NAME, _past)(HEAD)                             \
     {                                                                                          \

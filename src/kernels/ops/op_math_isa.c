@@ -1,4 +1,4 @@
-/* op_math_isa.c - the ops on floats that are functions, for one instruction set. */
+/* op_math_isa.c - the float ops that are math functions, for one instruction set. */
 #include "kernels/simd/half_lanes.h"
 #include "op_loop.h"
 
@@ -17,7 +17,7 @@ typedef void f32_array(float *r, const float *x, const float *y, const double *p
 typedef void f64_array(double *r, const double *x, const double *y, const double *param);
 typedef void once_array(float *r, const float *x, const float *y, bool odd);
 
-/* A NaN that is computed is the positive quiet one without payload. */
+/* A computed NaN is the positive quiet one without payload. */
 INLINE float quiet_f32(float r)
 {
     return r == r ? r : NAN;
@@ -40,7 +40,7 @@ INLINE void f32_loop(BLOCK_HEAD, f32_rule *rule)
     }
 }
 
-/* ---- f32: a few at a time; their functions quiet NaN themselves ---- */
+/* ---- f32: vectors of lanes; their functions quiet NaN themselves ---- */
 
 #if defined(LANE_LOAD)
 typedef lanes lanes_rule(lanes x);
@@ -66,9 +66,9 @@ INLINE void lanes_loop(BLOCK_HEAD, lanes_rule *rule)
 
 /* ---- blocks of 16: sources are read into arrays, so that d may be one of them ----
  *
- * Results go from the array to d in one pass.  Quieting them in the array and copying that to d
- * reads vectors of 64 bytes that were just written as two of 32, which no store buffer forwards:
- * 46 us instead of 12 for the sines of 20,000 f32 (Zen 4, AVX-512). */
+ * Results are moved from the array to d in one pass.  Quieting them in the array and then
+ * copying it to d would read vectors of 64 bytes that were just written as two of 32, which no
+ * store buffer forwards: 46 us instead of 12 for the sines of 20,000 f32 (Zen 4, AVX-512). */
 
 INLINE void read_block(void *d, const char *s, int bytes)
 {
@@ -107,7 +107,7 @@ INLINE void f32_arrays(BLOCK_HEAD, f32_array *f)
     }
 }
 
-/* f32 by way of the f64 function. */
+/* f32 through the f64 function. */
 INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
 {
     LOOSE(double, float);
@@ -127,7 +127,7 @@ INLINE void f32_via_f64(BLOCK_HEAD, f64_array *f)
     }
 }
 
-/* f32 and halves by a function that rounds once. */
+/* f32, f16 and bf16 by a function that rounds once. */
 INLINE void f32_once(BLOCK_HEAD, once_array *f)
 {
     LOOSE(float, float);

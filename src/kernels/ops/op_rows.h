@@ -1,8 +1,9 @@
-/* op_rows.h - every row of ops.def through the kind of one column.
+/* op_rows.h - expands every row of ops.def through the kind in one of its columns.
  *
- * The includer defines OP_INT, OP_FLOAT or OP_COMPLEX to choose the column, and for the kinds
- * that it knows ON_kind(ENUM, ARITY, DTYPE_RULE, PARAMS, RULE).  Other kinds expand to nothing.
- * Everything is undefined at the end, so that each inclusion begins afresh; there is no guard. */
+ * The includer defines OP_INT, OP_FLOAT or OP_COMPLEX to choose the column, and ON_kind(ENUM,
+ * ARITY, DTYPE_RULE, PARAMS, RULE) for each kind it handles.  Other kinds expand to nothing.
+ * Everything is undefined at the end, so each inclusion starts afresh; there is no include
+ * guard. */
 #ifndef ON_WRAP
 #define ON_WRAP(...)
 #endif

@@ -1,11 +1,13 @@
-/* op_table.c - the kernel of an op and dtype, and strips of any length. */
+/* op_table.c - choosing the kernel of an op and dtype, and running it on strips of any
+ * length. */
 #include <string.h>
 
 #include "kernels/kernels.h"
 
 /* ---- tables by level ---- */
 
-/* An integer dtype of the same width: a choice looks at no value. */
+/* A dtype whose kernel selects elements of the same width: a selection does not look at
+ * values. */
 static tn_dtype by_width(tn_dtype t)
 {
     static const tn_dtype words[] = {TN_U8, TN_U16, TN_U32, TN_U64, TN_C128};
@@ -35,8 +37,8 @@ tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype t)
 
 enum { WIDEST = 16 };
 
-/* Words of a repeated element: narrow ones fill a word by a product.  Storing whole words from
- * registers keeps clear of loads that would wait for narrower stores. */
+/* Build words of the repeated element; narrow elements fill a word by a multiplication.
+ * Storing whole words from registers avoids loads that would stall on narrower stores. */
 void tni_op_splat(char *d, const char *value, int width)
 {
     static const uint64_t ones[] = {[1] = 0x0101010101010101u,
@@ -69,7 +71,7 @@ void tni_op_splat(char *d, const char *value, int width)
         memcpy(d + i, word, sizeof word);
 }
 
-/* count elements of a block that begin at its index first, by way of pads. */
+/* Compute count elements of a block, beginning at index first of it, through padded copies. */
 static void op_run_part(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
                         int first, int64_t count)
 {
@@ -96,7 +98,8 @@ static void op_run(const tni_op_strip *op, char *d, const char *const *s, unsign
     const char *from[TNI_MAX_ARITY];
     int64_t step[TNI_MAX_ARITY + 1];
     const int64_t blocks = n >> __builtin_ctz((unsigned)op->block), rest = n & (op->block - 1);
-    ASSERT(op->block > 0 && (op->block & (op->block - 1)) == 0); /* no division: small calls */
+    /* The block is a power of two, so small calls need no division. */
+    ASSERT(op->block > 0 && (op->block & (op->block - 1)) == 0);
     step[0] = op->block * op->width[0];
     for (int k = 0; k < op->nsrc; k++)
         step[k + 1] = one >> k & 1 ? 0 : op->block * op->width[k + 1];
@@ -114,8 +117,8 @@ void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned 
     op_run(op, d, s, one, n, 0);
 }
 
-/* The elements before the first whole line go first, at the indices of a block that they have
- * when another one comes before them. */
+/* The elements before the first whole line are computed first, at the indices that they would
+ * have in a full block that ends at the line. */
 void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
                    int64_t n, int64_t ahead)
 {

@@ -1,44 +1,44 @@
 /* op_table.h - the kernels that compute ops on strips.
  *
- * There is one strip shape: whole blocks of dense elements in the compute dtype, where a source
- * may be a splat (one value, repeated over one block).  Staging makes every layout and every
- * other dtype into this shape. */
+ * There is one form of strip: whole blocks of dense elements in the compute dtype, where a
+ * source may be a splat (one value, repeated over one block).  Packing brings every layout and
+ * every other dtype into this form. */
 #ifndef TNI_OP_TABLE_H
 #define TNI_OP_TABLE_H
 
 #include "core/core.h"
 
 enum {
-    TNI_BLOCK = 64,        /* bytes of a block of sources, */
-    TNI_MATH_BLOCK = 16,   /* elements of a block of the functions */
-    TNI_SPLAT_BYTES = 128, /* of the longest block: one element repeated fills it */
-    TNI_AHEAD = 2048, /* bytes that sources are prefetched; decision 22 says what it gave */
-    TNI_NOT_AHEAD = 1 /* instead: none is */
+    TNI_BLOCK = 64,        /* bytes of a source block */
+    TNI_MATH_BLOCK = 16,   /* elements of a block of the math functions */
+    TNI_SPLAT_BYTES = 128, /* bytes of a splat, which fills the longest block */
+    TNI_AHEAD = 2048,      /* prefetch distance of sources in bytes, measured in decision 22 */
+    TNI_NOT_AHEAD = 1      /* instead of a distance: no prefetch */
 };
 
-/* Compute blocks whole blocks.  step[0] is the bytes from block to block of d, step[k + 1] those
- * of source k: the bytes of a block, 0 for one value, or those from row to row of a column of
- * blocks.  d may be exactly a source.  ahead is 0, or d is streamed (a multiple of 64, none of the
- * sources) and sources are prefetched `ahead` bytes before they are used, unless it is
- * TNI_NOT_AHEAD; where a block of d is no whole line, ahead means nothing. */
+/* Compute `blocks` whole blocks.  step[0] is the distance in bytes between blocks of d, step[k
+ * + 1] that of source k: the size of a block, 0 for a splat, or the row step of a column of
+ * blocks.  d may be exactly a source.  If ahead is not 0, d is streamed (it is a multiple of 64
+ * and none of the sources), and sources are prefetched `ahead` bytes before they are used
+ * unless ahead is TNI_NOT_AHEAD.  ahead is ignored if a block of d is not whole lines. */
 typedef void (*tni_op_fn)(char *d, const char *const *s, const int64_t *step, int64_t blocks,
                           const double *params, int64_t ahead);
 
-/* The kernel of an op whose sources have this dtype, at a level of tni_isa (a level that was
- * not compiled gives the one below); NULL when there is none.  Narrow floats without a kernel of
+/* The kernel of an op whose sources have this dtype, at a level of tni_isa (a level that is not
+ * compiled gives the one below); NULL if there is none.  Narrow floats without a kernel of
  * their own compute in f32. */
 tni_op_fn tni_op_kernel(int isa, tn_op op, tn_dtype dtype);
 
-/* Elements of its block. */
+/* The number of elements in a block of this kernel. */
 static inline int tni_op_block(tn_op op, tn_dtype dtype)
 {
     const bool math = tni_ops[op].math && tni_is_float(dtype);
     return math ? TNI_MATH_BLOCK : TNI_BLOCK / (int)tni_width(dtype);
 }
 
-/* Compute n elements of any number: whole blocks, then the tail through the same kernel,
- * padded. width[0] is dst's, width[k + 1] that of source k; bit k of one marks a source that is
- * one value, repeated by tni_op_splat. */
+/* Compute any number n of elements: whole blocks, then the tail, padded, by the same kernel.
+ * width[0] is the element width of dst, width[k + 1] that of source k; bit k of `one` marks
+ * source k as a splat made by tni_op_splat. */
 typedef struct tni_op_strip {
     tni_op_fn fn;
     int block, nsrc;
@@ -47,15 +47,15 @@ typedef struct tni_op_strip {
 } tni_op_strip;
 void tni_op_run(const tni_op_strip *op, char *d, const char *const *s, unsigned one, int64_t n);
 
-/* Repeat an element over TNI_SPLAT_BYTES, which hold any kernel's block. */
+/* Repeat an element over TNI_SPLAT_BYTES, which covers the block of any kernel. */
 void tni_op_splat(char *d, const char *value, int width);
 
-/* The same with streaming stores of whole lines; d is none of the sources, whose lines are
- * fetched ahead bytes before they are used. */
+/* As tni_op_run, with streaming stores of whole lines; d is none of the sources, which are
+ * prefetched `ahead` bytes before they are used. */
 void tni_op_stream(const tni_op_strip *op, char *d, const char *const *s, unsigned one,
                    int64_t n, int64_t ahead);
 
-/* Whether it does stream. */
+/* Does tni_op_stream use streaming stores for this op? */
 static inline bool tni_op_streams(const tni_op_strip *op)
 {
     return op->block * op->width[0] % 64 == 0;

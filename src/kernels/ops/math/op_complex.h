@@ -1,14 +1,15 @@
 /* op_complex.h - functions of complex numbers, for op_complex_isa.c.
  *
- * The C library follows Annex G of C for infinities, NaN and signed zeros.  What it lacks is made
- * of its functions so that the same holds: log2, log1p, expm1, and powers of zero. */
+ * The C library follows Annex G of C for infinities, NaN and signed zeros.  The functions that
+ * it lacks are composed of its own so that the same holds: log2, log1p, expm1, and powers of
+ * zero. */
 #ifndef TNI_OP_COMPLEX_H
 #define TNI_OP_COMPLEX_H
 
 #include <complex.h>
 #include <math.h>
 
-/* glibc hides CMPLX from clang, which names another version of gcc. */
+/* glibc hides CMPLX from clang, which reports an old version of gcc. */
 #ifndef CMPLX
 #define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
 #endif
@@ -60,7 +61,7 @@ static inline c128 log10_c128(c128 x, c128 y)
     return (c128){r.re * M_LOG10E, r.im * M_LOG10E};
 }
 
-/* Near zero |1 + x|^2 - 1 is small and is added up as such. */
+/* Near zero |1 + x|^2 - 1 is small and is computed directly. */
 static inline c128 log1p_c128(c128 x, c128 y)
 {
     (void)y;
@@ -70,8 +71,8 @@ static inline c128 log1p_c128(c128 x, c128 y)
     return (c128){0.5 * log1p(x.re * (2 + x.re) + x.im * x.im), atan2(x.im, 1 + x.re)};
 }
 
-/* The sign of a zero imaginary part at an infinity is that of x, as C99 has it; C11 asks for
- * that of sin(2b). */
+/* At an infinity the sign of a zero imaginary part is that of x, as in C99; C11 specifies that
+ * of sin(2b). */
 static inline c128 tanh_c128(c128 x, c128 y)
 {
     (void)y;
@@ -81,7 +82,7 @@ static inline c128 tanh_c128(c128 x, c128 y)
 }
 
 /* e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2), which does not cancel near zero.  The real
- * part of zero is +0, as that of exp(0) - 1. */
+ * part at zero is +0, like that of exp(0) - 1. */
 static inline c128 expm1_c128(c128 x, c128 y)
 {
     (void)y;
@@ -94,8 +95,8 @@ static inline c128 expm1_c128(c128 x, c128 y)
                   x.im == 0 ? x.im : exp(x.re) * sin(x.im)};
 }
 
-/* x / |x|, and 0 of 0.  A size below the normal numbers has lost digits, and one beyond them is
- * infinite: x is scaled by a power of two first. */
+/* x / |x|, and 0 for 0.  A size below the normal numbers has lost digits, and one above them is
+ * infinite; in both cases x is scaled by a power of two first. */
 static inline c128 sign_c128(c128 x, c128 y)
 {
     double size = abs_c128(x, y);
@@ -107,7 +108,7 @@ static inline c128 sign_c128(c128 x, c128 y)
     return size == 0 ? (c128){0, 0} : (c128){x.re / size, x.im / size};
 }
 
-/* Each part to the nearest whole number, halves to even. */
+/* Round each part to the nearest integer, halves to even. */
 static inline c128 round_c128(c128 x, c128 y)
 {
     (void)y;

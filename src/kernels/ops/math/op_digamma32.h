@@ -1,8 +1,8 @@
 /* op_digamma32.h - digamma of f32, computed in f64.
  *
- * Above 0 it is that of f64.  Below it is reflected, and eight steps up lead to where the asymptotic
- * series holds: sums of two f64 are not needed, because the f32 nearest to a zero there is so far
- * from it that 2^-29 of the result are left when the terms have cancelled. */
+ * Above 0 it is the f64 function.  Below 0 it is reflected, and eight recurrence steps lead to
+ * where the asymptotic series holds.  Sums of two f64 are not needed: the f32 nearest to a zero
+ * is far enough from it that 2^-29 of the result remain after cancellation. */
 #ifndef TNI_OP_DIGAMMA32_H
 #define TNI_OP_DIGAMMA32_H
 
@@ -10,14 +10,14 @@
 #include "op_math32.h"
 #include "op_vmath.h"
 
-/* c[0] + c[1] x + … + c[7] x^7: in pairs, so that the chain is short. */
+/* c[0] + c[1] x + … + c[7] x^7, evaluated in pairs to shorten the chain. */
 static inline double poly7(const double c[8], double x)
 {
     const double q = x * x, low = MAD(MAD(c[3], x, c[2]), q, MAD(c[1], x, c[0]));
     return MAD(MAD(MAD(c[7], x, c[6]), q, MAD(c[5], x, c[4])), q * q, low);
 }
 
-/* Of x < 0: finite where digamma is, and nowhere else. */
+/* digamma for x < 0: finite exactly where digamma is. */
 static inline double digamma_reflected(double x)
 {
     static const double sine[8] = {0x1.fffffffffffffp-1,  -0x1.a51a6625306cbp+0,
@@ -33,13 +33,13 @@ static inline double digamma_reflected(double x)
         0x1.c722cd66db5e4p-3, 0x1.73231117055a2p-3, 0x1.58d69524af400p-3, 0};
     static const double series[8] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
                                      1.0 / 132, -691.0 / 32760, 1.0 / 12,  0};
-    /* pi cot(pi x) = over / under, of the distance to the nearest integer */
+    /* pi cot(pi x) = over / under, as functions of the distance to the nearest integer */
     const double part = x - ((x + SHIFT) - SHIFT); /* 0 above 2^51 */
     const double z = part * part, z4 = z * z * (z * z);
     const double over = MAD(0x1.1678f9078a9b3p-18, z4 * z4, poly7(cosine, z));
     const double under = part * poly7(sine, z);
     /* 1 / y + 1 / (y + 1) + … + 1 / (y + 7) = sum / all, in pairs of first and last */
-    /* 1 or 0 from a sign: a select would become a branch, and the loop no vectors */
+    /* 1 or 0 computed from a sign: a select would become a branch and prevent vectorization */
     const double y = 1 - x, few = 0.5 - __builtin_copysign(0.5, y - 16);
     const double g = few * y + (1 - few) * 16, w = g * (g + 7), up = y + 8 * few;
     const double a = w * (w + 6), b = (w + 10) * (w + 12), all = a * b;
@@ -57,7 +57,7 @@ static inline double digamma_reflected(double x)
     return (logs - less) - tail;
 }
 
-/* Poles, infinities and NaN. */
+/* digamma at poles, infinities and NaN. */
 static inline double digamma_edge(double x)
 {
     if (x == 0)
@@ -65,8 +65,8 @@ static inline double digamma_edge(double x)
     return x == (double)INFINITY ? x : (double)NAN;
 }
 
-/* Of a block: in arrays of f64, for a loop of one width.  What is below 0 or not finite comes
- * afterwards, where there is any. */
+/* digamma of a block, in arrays of f64 so that the loop has one width.  Elements that are not
+ * positive and finite are recomputed afterwards, if there are any. */
 static inline void v_digamma_f32(float *r, const float *x)
 {
     double u[MATH_BLOCK], v[MATH_BLOCK];

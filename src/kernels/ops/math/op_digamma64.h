@@ -1,8 +1,8 @@
 /* op_digamma64.h - digamma of f64 on blocks of 16.
  *
- * Above 0 it is a table of polynomials.  Below, it has a zero between any two integers, where large
- * terms cancel: the logarithm and the cotangent are therefore computed as sums of two f64, one
- * element after the other. */
+ * Above 0 it is a table of polynomials.  Below 0 it has a zero between any two integers, where
+ * large terms cancel; there the logarithm and the cotangent are computed as sums of two f64,
+ * one element at a time. */
 #ifndef TNI_OP_DIGAMMA64_H
 #define TNI_OP_DIGAMMA64_H
 
@@ -10,12 +10,12 @@
 #include "op_math64.h"
 #include "op_pieces64.h"
 
-/* high + low, low being much smaller. */
+/* high + low, where low is much smaller. */
 typedef struct pair64 {
     double high, low;
 } pair64;
 
-/* a + b where a is not smaller than b, or 0. */
+/* The sum a + b with its rounding error, for |a| >= |b| or a = 0. */
 static inline pair64 pair_sum(double a, double b)
 {
     const double s = a + b;
@@ -34,7 +34,7 @@ static inline pair64 pair_quotient(pair64 a, pair64 b)
     return (pair64){q, (FUSE(-q, b.high, a.high) + a.low - q * b.low) / b.high};
 }
 
-/* log(y) for a normal y > 0, to 2^-65: e log 2 + 2 (s + s^3 / 3 + s^5 / 5 + …). */
+/* log(y) = e log 2 + 2 (s + s^3 / 3 + s^5 / 5 + …) for a normal y > 0, to 2^-65. */
 static inline pair64 pair_log(double y)
 {
     const uint64_t half = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
@@ -52,8 +52,8 @@ static inline pair64 pair_log(double y)
     return pair_sum(r.high, r.low + (2 * s.low + rest));
 }
 
-/* pi cot(pi x), to 2^-60, for x that is no integer: the nearest integer goes first, exactly,
- * then the nearest quarter period. */
+/* pi cot(pi x) for a non-integral x, to 2^-60.  The nearest integer is subtracted first,
+ * exactly, then the nearest quarter period. */
 static inline pair64 pair_cotangent(double x)
 {
     const pair64 pi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
@@ -77,7 +77,7 @@ static inline pair64 pair_cotangent(double x)
     return part < 0 ? (pair64){-r.high, -r.low} : r;
 }
 
-/* sum += 1 / (y + y_low), with the part that rounding drops. */
+/* sum += 1 / (y + y_low); the rounding error is added to *rest. */
 static inline void add_inverse(double *sum, double *rest, double y, double y_low)
 {
     const double v = 1 / y, v_low = (FUSE(-y, v, 1) - y_low * v) * v, s = *sum + v;
@@ -86,8 +86,8 @@ static inline void add_inverse(double *sum, double *rest, double y, double y_low
     *sum = s;
 }
 
-/* Of what is not in (0, infinity): from x, steps of one up to where the asymptotic series holds;
- * far below 0 by reflection. */
+/* digamma of an element outside (0, infinity): recurrence steps of one lead from x up to where
+ * the asymptotic series holds; far below 0, x is reflected first. */
 static double digamma_below(double x)
 {
     const bool far = x < -22;
@@ -116,7 +116,7 @@ static double digamma_below(double x)
     return far ? (log.high - cot.high) - (less + cot.low) : (log.high - sum) - less;
 }
 
-/* log(x) and the asymptotic series, for x from 16 on. */
+/* digamma for x >= 16: log(x) and the asymptotic series. */
 INLINE wide digamma_far(wide x)
 {
     static const double c[] = {1.0 / 12,   -1.0 / 120, 1.0 / 252,
@@ -127,7 +127,7 @@ INLINE wide digamma_far(wide x)
     return high - (wide_mad(q, WIDE_POLY(c, q), 0.5 * inverse) - low);
 }
 
-/* Of x in (0, infinity): a polynomial on [1, 16), one step up below 1. */
+/* digamma for x in (0, infinity): a polynomial on [1, 16), one recurrence step below 1. */
 INLINE wide digamma_wide(wide x)
 {
     const wide one = wide_splat(1), zero = wide_splat(0), step = wide_less(x, one, one, zero);

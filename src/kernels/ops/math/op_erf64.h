@@ -1,4 +1,5 @@
-/* op_erf64.h - erf, erfc, gelu and the inverse of erf of f64 on blocks of 16; the inverse of f32. */
+/* op_erf64.h - erf, erfc, gelu and the inverse of erf for f64 on blocks of 16, and the inverse
+ * of erf for f32. */
 #ifndef TNI_OP_ERF64_H
 #define TNI_OP_ERF64_H
 
@@ -6,7 +7,7 @@
 #include "op_math64.h"
 #include "op_pieces64.h"
 
-/* Within 0.8 ulp. */
+/* erf within 0.8 ulp. */
 INLINE wide erf_wide(wide x)
 {
     const wide v = wide_most(wide_abs(x), 5.93);
@@ -19,7 +20,7 @@ INLINE wide erf_wide(wide x)
     return wide_signed(c + wide_mad(u, p, wide_lookup(erf_pieces[1], i)), x);
 }
 
-/* Within 1.2 ulp: e^(-v v) times a polynomial, 2 less that below 0. */
+/* erfc within 1.2 ulp: e^(-v v) times a polynomial; below 0, 2 minus that. */
 INLINE wide erfc_wide(wide x)
 {
     const wide v = wide_most(wide_abs(x), 27.5), square = v * v, half = wide_splat(0.5);
@@ -57,7 +58,7 @@ BLOCK64(erfc)
         wide_store(r + j, erfc_wide(wide_load(x + j)));
 }
 
-/* erfc(z) e^(z z) for z in [0, 28], to 2^-52: a polynomial is that times z + 4. */
+/* erfc(z) e^(z z) for z in [0, 28], to 2^-52; the polynomial approximates it times z + 4. */
 static inline double scaled_erfc(double z)
 {
     static const double c[] = {
@@ -70,14 +71,14 @@ static inline double scaled_erfc(double z)
         0x1.cbee8d57dfdcfp-28,  0x1.8dd7168a5d370p-29,  -0x1.867658a3e6554p-31,
         -0x1.a1804901e61e2p-33, 0x1.a76b2e1ec3c39p-35,
     };
-    /* fused on every level where the terms nearly cancel */
+    /* always fused, because the terms nearly cancel */
     const double inverse = 1 / (z + 4), u = FUSE(z * inverse, 16.0 / 7, -1);
     const double s = poly64(c + 2, (int)(sizeof c / sizeof *c) - 2, u);
     return inverse * FUSE(FUSE(s, u, c[1]), u, c[0]);
 }
 
-/* x (1 - t) or x t, t = erfc(|x| / sqrt 2) / 2; e^(-x x / 2) is a square, so that x t keeps its
- * digits to the last number. */
+/* x (1 - t) or x t with t = erfc(|x| / sqrt 2) / 2.  e^(-x x / 2) is computed as a square, so
+ * that x t keeps its digits down to the smallest number. */
 BLOCK64(gelu)
 {
     UNUSED;
@@ -97,7 +98,7 @@ BLOCK64(gelu)
     }
 }
 
-/* Winitzki's estimate, then Halley's steps on erf, or on erfc near 1. */
+/* Winitzki's estimate, refined by Halley steps on erf, or on erfc near 1. */
 static inline void erfinv_far(double *r, const double *x)
 {
     double g[MATH_BLOCK], e[MATH_BLOCK], c[MATH_BLOCK], s[MATH_BLOCK];
@@ -123,7 +124,7 @@ static inline void erfinv_far(double *r, const double *x)
     }
 }
 
-/* x p(w), w = -log(1 - x x), as far as w < 6.25: |x| < 0.99903. */
+/* x p(w) with w = -log(1 - x x), used for w < 6.25, that is |x| < 0.99903. */
 BLOCK64(erfinv)
 {
     UNUSED;
@@ -153,7 +154,8 @@ BLOCK64(erfinv)
     }
 }
 
-/* The same in f32; beyond it is a polynomial in the root of w, which is below 4.2. */
+/* The inverse of erf in f32; for larger w it is a polynomial in the square root of w, which is
+ * below 4.2. */
 static inline void v_erfinv_f32(float *r, const float *x)
 {
     static const float near[] = {0x1.a755e8p+0f,   0x1.8040cap-1f,  -0x1.e2b1d4p-5f,

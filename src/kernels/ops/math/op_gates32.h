@@ -1,4 +1,4 @@
-/* op_gates32.h - activations of f32, as op_math32.h computes. */
+/* op_gates32.h - activation functions of f32, computed in f64 as in op_math32.h. */
 #ifndef TNI_OP_GATES32_H
 #define TNI_OP_GATES32_H
 

@@ -1,15 +1,16 @@
-/* op_gates64.h - activations of f64 on blocks of 16, composed of the vector math library.
+/* op_gates64.h - activation functions of f64 on blocks of 16, composed of the vector math
+ * library.
  *
- * Where a rounded argument would lose digits, the part that rounding dropped is carried along.
- */
+ * Where rounding an argument would lose digits, the rounding error is carried along. */
 #ifndef TNI_OP_GATES64_H
 #define TNI_OP_GATES64_H
 
 #include "op_erf64.h"
 #include "op_math64.h"
 
-/* r = v g(u + low), g the logistic function, v and u of the same sign; low is what rounding
- * dropped from u.  e^u is a square, so that v e^u keeps its digits to the last number. */
+/* r = v g(u + low), where g is the logistic function and v and u have the same sign; low is the
+ * rounding error of u.  e^u is computed as a square, so that v e^u keeps its digits down to the
+ * smallest number. */
 static inline void gate_f64(double *r, const double *v, const double *u, const double *low)
 {
     double h[MATH_BLOCK];
@@ -40,7 +41,7 @@ BLOCK64(silu)
     gate_f64(r, x, x, no_rest);
 }
 
-/* Both factors shrink by half of e^y each: neither is lost before the other grows it. */
+/* Each factor is multiplied by e^(y / 2): neither underflows before the other scales it up. */
 BLOCK64(swiglu)
 {
     UNUSED;
@@ -75,7 +76,7 @@ BLOCK64(gelu_tanh)
     double u[MATH_BLOCK], low[MATH_BLOCK];
     EACH
     {
-        /* k (x + c x^3), k = 2 sqrt(2 / pi), as k x (1 + c x x), each product with its rest */
+        /* k (x + c x^3), k = 2 sqrt(2 / pi), as k x (1 + c x x), each product with its error */
         const double k = 0x1.9884533d43651p+0, k_low = -0x1.cbc0d30ebfd15p-54, c = 0.044715,
                      c_low = 0x1.441355475a31ap-59;
         const double v = x[j] < -40 ? -40 : x[j] > 40 ? 40 : x[j];

@@ -1,8 +1,9 @@
 /* op_lanes32.h - the most used functions of f32, computed in f32 alone.
  *
  * exp and log stay within 0.9 ulp, tanh within 1, sigmoid within 2.5, silu and gelu within 3.7.
- * What f32 cannot hold is carried beside it in a second number.  There is no branch.  On Zen 4
- * the time is the number of instructions, so NaN is made quiet where a function chooses anyway. */
+ * What f32 cannot represent is carried in a second number.  There are no branches.  On Zen 4
+ * the time is proportional to the number of instructions, so NaN is quieted by instructions
+ * that select anyway. */
 #ifndef TNI_OP_LANES32_H
 #define TNI_OP_LANES32_H
 
@@ -15,14 +16,15 @@
 _Static_assert(PIECES == (int)LANE_ENTRIES, "a row of a table is looked up at once");
 #endif
 
-/* e^x is p 2^n for x in [-112, 112]; returns p and gives LANE_SHIFT + n.  n ln2 goes in two
- * parts, of which the first difference is exact. */
+/* e^x = p 2^n for x in [-112, 112]; returns p and sets *z to LANE_SHIFT + n.  n ln2 is
+ * subtracted in two parts; the first difference is exact. */
 static inline lanes exp_parts(lanes x, lanes *z)
 {
     *z = mad(x, SPLAT(0x1.715476p+0f), LANE_SHIFT);
     const lanes n = *z - SPLAT(LANE_SHIFT), a = LANE_MAD(n, SPLAT(-0x1.62e4p-1f), x);
 #if defined(LANE_UNFUSED)
-    /* r is not exact enough; a chain of products and sums is longer than one of fused ones */
+    /* Unfused, r is not exact enough, and a chain of products and sums is longer than one of
+     * fused operations. */
     const lanes b = n * SPLAT(-0x1.7f7d1cp-20f), r = a + b, s = r * r;
     const lanes low = mad(r, SPLAT(0x1.55548cp-3f), 0x1.fffffcp-2f);
     const lanes high =
@@ -45,7 +47,7 @@ static inline lanes exp_lanes(lanes x)
     return LANE_SCALE_AS(p, z, x);
 }
 
-/* log(2^e (1 + f)) is e ln2 + f - f f / 2 + f f f p; e ln2 + f is summed without loss. */
+/* log(2^e (1 + f)) = e ln2 + f - f f / 2 + f f f p; e ln2 + f is summed without loss. */
 static inline lanes log_lanes(lanes x)
 {
     const lanes least = SPLAT(0x1p-126f);
@@ -84,7 +86,8 @@ static inline lanes silu_lanes(lanes x)
 
 #if !defined(LANE_UNFUSED)
 
-/* tanh and gelu look up polynomials (op_pieces32.h): that of piece i, at v. */
+/* tanh and gelu look up polynomials (op_pieces32.h).  Evaluate the polynomial of piece i at
+ * v. */
 INLINE lanes piece(const float (*table)[LANE_ENTRIES], int degree, lanes v, lane_ints i)
 {
     const lanes r = v - LANE_LOOKUP(table[0], i);
@@ -94,7 +97,8 @@ INLINE lanes piece(const float (*table)[LANE_ENTRIES], int degree, lanes v, lane
     return p;
 }
 
-/* Two binary digits of the exponent of x, then the others of its fraction. */
+/* The index of a piece: the lowest bits of the exponent of x and the highest bits of its
+ * fraction. */
 INLINE lane_ints piece_of(lanes x)
 {
     return LANE_DOWN(LANE_INTS(x), 25 - PIECE_BITS);
@@ -107,9 +111,10 @@ static inline lanes tanh_lanes(lanes x)
     return LANE_QUIET(LANE_SIGNED(piece(tanh_pieces, TANH_DEGREE, v, i), x));
 }
 
-/* x Phi(x) is max(x, 0) - v erfc(v / sqrt(2)) / 2 with v = |x|, and the product is g(v) times
- * 2^(-v v / GELU_LN2).  The exponent is n - r / GELU_LN2, n in parts of PIECES; n GELU_LN2 is
- * exact.  2^n carries a factor of 2^64, so that tiny results are rounded once, at the end. */
+/* x Phi(x) = max(x, 0) - v erfc(v / sqrt(2)) / 2 with v = |x|, and the product is g(v) 2^(-v v
+ * / GELU_LN2).  The exponent is n - r / GELU_LN2, where n is a multiple of 1 / PIECES; n
+ * GELU_LN2 is exact.  2^n carries a factor of 2^64, so that tiny results are rounded once, at
+ * the end. */
 static inline lanes gelu_lanes(lanes x)
 {
     const lanes v = LANE_MIN(LANE_ABS(x), SPLAT(14.9f));

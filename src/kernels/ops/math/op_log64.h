@@ -1,5 +1,5 @@
-/* op_log64.h - pow, asinh and atanh of f64 on blocks of 16, by logarithms and exponentials of more
- * digits than a f64 has. */
+/* op_log64.h - pow, asinh and atanh of f64 on blocks of 16, by logarithms and exponentials with
+ * more digits than an f64 has. */
 #ifndef TNI_OP_LOG64_H
 #define TNI_OP_LOG64_H
 
@@ -9,7 +9,8 @@
 #define LN2_HIGH 0x1.62e42fefa38p-1   /* a multiple of 2^-42: exponents times it are exact */
 #define LN2_LOW  0x1.ef35793c7673p-45 /* the rest of log(2) */
 
-/* Rows of c = 1 / (1 + j / 32) to 26 digits, and -log(c): a multiple of 2^-42, the rest. */
+/* Rows: c = 1 / (1 + j / 32) to 26 digits, -log(c) as a multiple of 2^-42, and the rest of
+ * -log(c). */
 /* clang-format off */
 static _Alignas(64) const double log_pieces[][2 * WIDE_ENTRIES] = {
     {0x1p+0, 0x1.f07c1fp-1, 0x1.e1e1e2p-1, 0x1.d41d42p-1, 0x1.c71c72p-1, 0x1.bacf918p-1,
@@ -40,9 +41,9 @@ static _Alignas(64) const double log_pieces[][2 * WIDE_ENTRIES] = {
 };
 /* clang-format on */
 
-/* log(2^shift y (1 + part)) to 2^-64 of it, low being added, for a normal y and a part below 2^-50.
- * Of m = y 2^-e, which is from 1 - 1 / 128 on, the nearest 1 + j / 32 goes first; e and j are 0
- * around 1. */
+/* log(2^shift y (1 + part)) as the sum of the result and *low, with a relative error of 2^-64,
+ * for a normal y and a part below 2^-50.  m = y 2^-e is at least 1 - 1 / 128; it is divided by
+ * the nearest 1 + j / 32 first.  e and j are 0 around 1. */
 INLINE wide log_pair(wide y, wide part, wide shift, wide *low)
 {
     static const double c[] = {
@@ -66,7 +67,8 @@ INLINE wide log_pair(wide y, wide part, wide shift, wide *low)
     return high;
 }
 
-/* e^(high + low) 2^-n, rest being added, for high in [-1000, 1000] and a low much smaller. */
+/* e^(high + low) 2^-n as the sum of the result and *rest, for high in [-1000, 1000] and a much
+ * smaller low. */
 INLINE wide exp_pair(wide high, wide low, wide *n, wide *rest)
 {
     static const double c[] = {
@@ -84,7 +86,8 @@ INLINE wide exp_pair(wide high, wide low, wide *n, wide *rest)
     return e;
 }
 
-/* (2^shift x)^y for a normal x > 0, and |y log(x)|; from 760 on that is 760. */
+/* (2^shift x)^y for a normal x > 0; *size is |y log(x)|, which is treated as 760 from there
+ * on. */
 INLINE wide pow_core(wide x, wide y, wide shift, wide *size)
 {
     wide low, n, rest;
@@ -97,7 +100,7 @@ INLINE wide pow_core(wide x, wide y, wide shift, wide *size)
     return wide_scale(e, n);
 }
 
-/* x^y as Annex F of C has it, number being |x|^y where neither is 0, infinite or NaN. */
+/* x^y by Annex F of C; number is |x|^y if neither is 0, infinite or NaN. */
 INLINE wide pow_ends(wide x, wide y, wide number)
 {
     const wide zero = wide_splat(0), one = wide_splat(1), inf = wide_splat(INFINITY);
@@ -105,7 +108,8 @@ INLINE wide pow_ends(wide x, wide y, wide number)
     const wide ends = wide_less(zero, wide_less(one, a, y, -y), inf, zero);
     const wide_ints end =
         (wide_ints)(a == zero) | (wide_ints)(a == inf) | (wide_ints)(b == inf);
-    /* whole numbers, and even ones: those beyond 2^52 and 2^53 are */
+    /* whole: b is an integer, as all numbers from 2^52 on; even: an even one, as all from 2^53
+     * on */
     const wide_ints whole = (wide_ints)((b + 0x1p52) - 0x1p52 == b) | (wide_ints)(b >= 0x1p52);
     const wide_ints even =
         (wide_ints)((half + 0x1p52) - 0x1p52 == half) | (wide_ints)(b >= 0x1p53);
@@ -116,10 +120,11 @@ INLINE wide pow_ends(wide x, wide y, wide number)
     r = wide_pick((wide_ints)(x == x) & (wide_ints)(y == y), r, wide_splat((double)NAN));
     const wide_ints ones = (wide_ints)(y == zero) | (wide_ints)(x == one) |
                            ((wide_ints)(a == one) & (wide_ints)(b == inf));
-    return wide_pick(ones, one, wide_same(y, one, x, r)); /* rounding does not leave DBL_MAX */
+    return wide_pick(ones, one, wide_same(y, one, x, r)); /* x^1 is x: r overflows for
+                                                             DBL_MAX */
 }
 
-/* |x|^y for any numbers. */
+/* x|^y for any numbers, subnormal ones included. */
 INLINE wide pow_far(wide x, wide y)
 {
     const wide a = wide_abs(x), least = wide_splat(0x1p-1022), zero = wide_splat(0);
@@ -129,8 +134,8 @@ INLINE wide pow_far(wide x, wide y)
                     wide_less(a, least, wide_splat(-54), zero), &size);
 }
 
-/* What only numbers below the normal ones, results near the ends and negative x need is left out
- * of other blocks. */
+/* Special handling of subnormal numbers, results near the limits and negative x is skipped for
+ * blocks that have none. */
 BLOCK64(pow)
 {
     UNUSED;
@@ -149,7 +154,7 @@ BLOCK64(pow)
         wide_store(r + j, pow_ends(wide_load(x + j), wide_load(y + j), wide_load(r + j)));
 }
 
-/* log(|x| + sqrt(1 + x x)); a polynomial below 1 / 2, log(2 |x|) from 2^28 on. */
+/* log(|x| + sqrt(1 + x x)); a polynomial below 1 / 2, and log(2 |x|) from 2^28 on. */
 INLINE wide asinh_wide(wide x)
 {
     static const double c[] = {
@@ -171,7 +176,7 @@ INLINE wide asinh_wide(wide x)
     return wide_signed(wide_less(v, wide_splat(INFINITY), r, v), x);
 }
 
-/* log((1 + |x|) / (1 - |x|)) / 2, and a polynomial below 1 / 2. */
+/* log((1 + |x|) / (1 - |x|)) / 2; a polynomial below 1 / 2. */
 INLINE wide atanh_wide(wide x)
 {
     static const double c[] = {
@@ -182,7 +187,7 @@ INLINE wide atanh_wide(wide x)
     };
     const wide v = wide_abs(x), q = v * v, near = wide_mad(v * q, WIDE_POLY(c, q), v);
     const wide n = v + 1.0, d = 1.0 - v, u = n / d, lost = (1.0 - n) + v, one = wide_splat(1);
-    /* what the quotient lost, times 1 / n, of which two digits are enough */
+    /* the rounding error of the quotient, times 1 / n, of which two digits suffice */
     const wide part = (wide_left(n, u, d) + lost) * (1.1607 - n * (1.0 / 3));
     wide low;
     const wide high = log_pair(u, part, wide_splat(0), &low), far = 0.5 * (high + low);

@@ -1,8 +1,8 @@
 /* op_math32.h - functions of f32, computed in f64 and rounded to f32 at the end.
  *
- * The cores are good to 2^-29 of the result or better, so a rounded result is within 0.6 ulp.
- * There is no branch and no table: a loop over such a function is vector code.  Products and
- * sums are fused where the instruction set fuses them. */
+ * The cores have a relative error of at most 2^-29, so a rounded result is within 0.6 ulp.
+ * There are no branches and no tables: the compiler vectorizes loops over these functions.
+ * Products and sums are fused where the instruction set fuses them. */
 #ifndef TNI_OP_MATH32_H
 #define TNI_OP_MATH32_H
 
@@ -34,14 +34,14 @@ static inline uint64_t to_bits(double x)
     return bits;
 }
 
-/* x within [low, high]; NaN stays. */
+/* x clamped to [low, high]; NaN stays NaN. */
 static inline double within(double x, double low, double high)
 {
     const double up = x < low ? low : x;
     return up > high ? high : up;
 }
 
-/* e^r on [-ln2 / 2, ln2 / 2] to 2^-29. */
+/* e^r for r in [-ln2 / 2, ln2 / 2] to 2^-29. */
 static inline double exp_near(double r)
 {
     const double p = MAD(r, 0x1.6ab95be01b14bp-10, 0x1.126d0d2dd62a2p-7), q = r * r;
@@ -50,7 +50,7 @@ static inline double exp_near(double r)
     return MAD(MAD(MAD(p, q, s), q, t), r, 0x1.0000000262159p+0);
 }
 
-/* (e^r - 1) / r there, to 2^-43. */
+/* (e^r - 1) / r in the same range, to 2^-43. */
 static inline double expm1_near(double r)
 {
     double p = 0x1.71de4b6740106p-19;
@@ -79,7 +79,7 @@ static inline double expm1_core(double x)
     return MAD(scale, r * expm1_near(r), scale - 1);
 }
 
-/* log(1 + f) on [sqrt(1/2) - 1, sqrt(2) - 1] to 2^-32. */
+/* log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1] to 2^-32. */
 static inline double log1p_near(double f)
 {
     double p = -0x1.13507fec37972p-4;
@@ -96,7 +96,7 @@ static inline double log1p_near(double f)
     return MAD(p * f, f, f);
 }
 
-/* log(1 + t) for t in [0, 1] to 2^-32, in two chains: of even powers and of odd ones. */
+/* log(1 + t) for t in [0, 1] to 2^-32, evaluated in two chains, of even and of odd powers. */
 static inline double log1p_core(double t)
 {
     const double q = t * t;
@@ -130,7 +130,7 @@ static inline float log_of(float x, double scale, double of_two)
     return x == INFINITY ? x : x > 0 ? r : x == 0 ? -INFINITY : NAN;
 }
 
-/* log(1 + t) for t in (-1, 2^1000): the log of the rounded sum, and what rounding dropped. */
+/* log(1 + t) for t in (-1, 2^1000): the log of the rounded sum, plus the rounding error. */
 static inline double log1p_wide(double t)
 {
     const double u = 1 + t, rest = u < 0x1p60 ? (t - (u - 1)) / u : 0;
@@ -144,7 +144,7 @@ static inline double inverse(double d)
     return y * MAD(-d, y, 2);
 }
 
-/* The same, and 0 for d that is beyond f32. */
+/* As inverse, and 0 for d beyond the range of f32. */
 static inline double inverse_or_0(double d)
 {
     return (float)d == INFINITY ? 0 : inverse(d);
@@ -202,7 +202,7 @@ static inline float atanh_f32(float x)
     return x == 0 ? x : __builtin_copysignf(t < 1 ? r : edge, x);
 }
 
-/* -|x - y|, which is NaN for equal infinities, and -700 below that. */
+/* -|x - y|, at least -700; NaN for equal infinities. */
 static inline double minus_distance(float x, float y)
 {
     const double d = -__builtin_fabs((double)x - (double)y);
@@ -281,7 +281,7 @@ static inline float erfc_f32(float x)
     return (float)(x < 0 ? 2 - right : right);
 }
 
-/* A f64 holds every sum of squares of f32 that counts. */
+/* f64 represents every sum of squares of f32 accurately enough. */
 static inline float hypot_f32(float x, float y)
 {
     const double a = x, b = y;
@@ -289,7 +289,7 @@ static inline float hypot_f32(float x, float y)
     return infinite ? INFINITY : (float)__builtin_sqrt(a * a + b * b);
 }
 
-/* x 2^y; an integral y is exact. */
+/* x 2^y, exact for an integral y. */
 static inline float ldexp_f32(float x, float y)
 {
     const double v = within((double)y, -400, 400), z = v + SHIFT, rest = v - (z - SHIFT);

@@ -1,5 +1,5 @@
-/* op_math64.h - functions of f64 on blocks of 16: the vector math library, and what is composed
- * of it.
+/* op_math64.h - functions of f64 on blocks of 16: those of the vector math library, and
+ * functions composed of them.
  *
  * name_f64(r, x, y, p) reads sources x and y and parameters p; r is none of them. */
 #ifndef TNI_OP_MATH64_H
@@ -21,7 +21,7 @@
         UNUSED;                                                                                \
         v_##name##_f64(r, x);                                                                  \
     }
-/* c[0] + c[1] x + …: in two chains, of even and of odd powers. */
+/* c[0] + c[1] x + …, evaluated in two chains, of even and of odd powers. */
 static inline double poly64(const double *c, int n, double x)
 {
     const double q = x * x;
@@ -34,8 +34,8 @@ static inline double poly64(const double *c, int n, double x)
 }
 #define POLY64(c, x) poly64(c, (int)(sizeof(c) / sizeof *(c)), x)
 
-/* Whether a block has a number beyond a bound: what only such ones need is not computed for
- * others. */
+/* Does a block have a number beyond a bound?  Handling that only such numbers need is skipped
+ * for other blocks. */
 static inline bool any_above(const double *x, double bound)
 {
     uint64_t any = 0;
@@ -61,7 +61,7 @@ BLOCK64(hypot)
     v_hypot_f64(r, x, y);
 }
 
-/* x + O(x^3): the least numbers are their own value. */
+/* Functions x + O(x^3): tiny arguments are their own result. */
 #define FROM_ZERO(name)                                                                        \
     BLOCK64(name)                                                                              \
     {                                                                                          \
@@ -71,7 +71,7 @@ BLOCK64(hypot)
     }
 FROM_ZERO(tan)
 
-/* x - tanh x for |x| < 0.8 as a polynomial, tanh |x| above by e^(2 |x|). */
+/* x - tanh x as a polynomial for |x| < 0.8, and tanh |x| from e^(2 |x|) above. */
 static inline void tanh_parts(double *less, double *far, const double *x)
 {
     static const double c[] = {
@@ -102,7 +102,7 @@ BLOCK64(tanh)
     tanh_parts(less, r, x);
     EACH r[j] = __builtin_copysign(SIZE(x[j]) < 0.8 ? x[j] - less[j] : r[j], x[j]);
 }
-#else /* unfused they are off by up to 1.03 ulp */
+#else /* unfused, the parts have errors of up to 1.03 ulp */
 FROM_ZERO(tanh)
 #endif
 
@@ -129,7 +129,7 @@ BLOCK64(lgamma)
     }
 }
 
-/* x 2^y; an integral y is exact, for no factor but the last rounds a number that counts. */
+/* x 2^y.  An integral y is exact: no factor but the last rounds a result that matters. */
 BLOCK64(ldexp)
 {
     UNUSED;
@@ -139,7 +139,7 @@ BLOCK64(ldexp)
     EACH
     {
         const double v = y[j] < -2200 ? -2200 : y[j] > 2200 ? 2200 : y[j];
-        const bool small = SIZE(x[j]) < 0x1p-1000; /* would be rounded by 2^part already */
+        const bool small = SIZE(x[j]) < 0x1p-1000; /* 2^part would already round it */
         double k = __builtin_rint(v);
         double s = x[j] * (small ? 0x1p54 : 1) * (v == k ? 1 : part[j]);
         k -= small ? 54 : 0;
@@ -154,7 +154,7 @@ BLOCK64(ldexp)
     }
 }
 
-/* e^(size - log 2): half of e^x also where e^x itself overflows. */
+/* e^(|x| - log 2): half of e^|x|, even where e^|x| itself overflows. */
 static inline void half_exp_f64(double *r, const double *x)
 {
     EACH r[j] = SIZE(x[j]) - LN2;
@@ -190,7 +190,7 @@ BLOCK64(cosh)
     }
 }
 
-/* Of numbers whose square overflows, acosh is log(2 x). */
+/* acosh is log(2 x) for numbers whose square overflows. */
 BLOCK64(acosh)
 {
     UNUSED;
@@ -202,7 +202,7 @@ BLOCK64(acosh)
     }
 }
 
-/* A ratio near the least numbers is its own arc. */
+/* A ratio near the smallest numbers is its own arc tangent. */
 BLOCK64(atan2)
 {
     UNUSED;
@@ -214,7 +214,7 @@ BLOCK64(atan2)
     }
 }
 
-/* log(1 + t) for t in [0, 1]: 2 atanh(s), s = t / (2 + t). */
+/* log(1 + t) = 2 atanh(s) with s = t / (2 + t), for t in [0, 1]. */
 static inline double log1p_unit(double t)
 {
     static const double c[] = {

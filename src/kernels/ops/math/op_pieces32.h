@@ -1,19 +1,19 @@
-/* op_pieces32.h - tables of polynomials for op_lanes32.h: functions in PIECES pieces.
+/* op_pieces32.h - tables of piecewise polynomials for op_lanes32.h, in PIECES pieces.
  *
  * Column j of a table belongs to piece j: the middle of the piece, then the coefficients of the
- * powers of the distance from it.  A row is what one permutation looks up; the more pieces, the
- * fewer rows.
+ * powers of the distance from it.  One permutation looks up a row; the more pieces, the fewer
+ * rows.
  *
- * tanh_pieces  tanh(v) for v in [0, 9.03], to 2^-26; tanh of a middle is nearly a f32
+ * tanh_pieces  tanh(v) for v in [0, 9.03], to 2^-26; tanh of a middle is nearly an f32
  * gelu_pieces  v erfc(v / sqrt(2)) / 2 * 2^(v v / GELU_LN2) for v in [0, 14.9], to 2^-23
- * …_INDEX      a number whose lower bits of the exponent and upper ones of the fraction are
- *              those of the piece
+ * …_INDEX      a number whose lowest exponent bits and highest fraction bits are the index of
+ *              the piece
  * GELU_EXP     powers of r in -2^(-64 - r / GELU_LN2), for |r| <= GELU_LN2 / PIECES / 2
- * exp_pieces   2^(64 + j / PIECES), less the j that is added with the exponent */
+ * exp_pieces   2^(64 + j / PIECES), minus the j that is added with the exponent */
 #ifndef TNI_OP_PIECES32_H
 #define TNI_OP_PIECES32_H
 
-/* 2 log(2), so short that its product with a multiple of 1 / PIECES below 2^8 is exact. */
+/* 2 log(2), rounded so that its product with a multiple of 1 / PIECES below 2^8 is exact. */
 #define GELU_LN2 0x1.63p+0f
 
 #define PIECE_SHIFT (0x1.8p23f / PIECES) /* adding it leaves multiples of 1 / PIECES */

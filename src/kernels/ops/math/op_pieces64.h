@@ -1,23 +1,23 @@
-/* op_pieces64.h - tables of polynomials for f64: functions in 16 pieces.
+/* op_pieces64.h - tables of piecewise polynomials for f64, in 16 pieces.
  *
- * Column j of a table belongs to piece j, and a row is what wide_lookup takes.  A function is c + low
- * + t (p0 + p1 t + …) in a piece, t being the distance from its middle; c + low are more digits
- * than a f64 has.
+ * Column j of a table belongs to piece j; wide_lookup takes a row.  In a piece a function is c
+ * + low + t (p0 + p1 t + …), where t is the distance from the middle; c + low has more digits
+ * than an f64.
  *
- * erf_pieces      erf(v) for v in [0, 5.93]: c, low, p0 …  Piece j has its middle at j ERF_STEP; of
- *                 the first two t is v and the polynomial is one of v v: erf(v) = v + v p(v v)
- * erfc_pieces     erfc(v) e^(v v) for v in [0, 30]: middle, c (26 digits), low, p0 …  The piece is in
- *                 the lower digits of the exponent and the upper ones of the fraction of v + 2; for
- *                 v in [0, 0.5], the first one, erfc(v) = 1 - v + v p(v v)
- * digamma_pieces  digamma(v) for v in [1, 16): middle, c, low, p0 …  The piece is in the lower digits of
- *                 the exponent and the upper ones of the fraction of v; the middle of the one that has
- *                 its zero is the zero, to DIGAMMA_ZERO_LOW */
+ * erf_pieces      erf(v) for v in [0, 5.93]: c, low, p0 …  The middle of piece j is j ERF_STEP;
+ *                 in the first two, t is v and the polynomial is in v v: erf(v) = v + v p(v v)
+ * erfc_pieces     erfc(v) e^(v v) for v in [0, 30]: middle, c (26 digits), low, p0 …  The index
+ *                 of the piece is in the low exponent bits and the high fraction bits of v + 2;
+ *                 in the first piece, v in [0, 0.5], erfc(v) = 1 - v + v p(v v)
+ * digamma_pieces  digamma(v) for v in [1, 16): middle, c, low, p0 …  The index of the piece is
+ *                 in the low exponent bits and the high fraction bits of v; the middle of the
+ *                 piece that holds the zero is the zero, up to DIGAMMA_ZERO_LOW */
 #ifndef TNI_OP_PIECES64_H
 #define TNI_OP_PIECES64_H
 
 #include "kernels/ops/op_lanes64.h"
 
-/* p0 + p1 t + … of piece i, in two chains; rows are those of p0, p1, … */
+/* p0 + p1 t + … of piece i, evaluated in two chains; rows are those of p0, p1, … */
 INLINE wide pieces_poly(const double (*rows)[WIDE_ENTRIES], int n, wide t, wide_ints i)
 {
     const wide q = t * t;

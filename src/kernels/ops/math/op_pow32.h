@@ -6,8 +6,8 @@
 #include "op_math32.h"
 #include "op_vmath.h"
 
-/* log2(x) to 2^-50 of it, for a normal x > 0: m = x 2^-e is in [sqrt(1/2), sqrt(2)), and log(m) a
- * series in s = (m - 1) / (m + 1). */
+/* log2(x) with a relative error of 2^-50, for a normal x > 0: m = x 2^-e is in [sqrt(1/2),
+ * sqrt(2)), and log(m) is a series in s = (m - 1) / (m + 1). */
 INLINE wide log2_wide(wide x)
 {
     static const double c[] = {
@@ -21,8 +21,8 @@ INLINE wide log2_wide(wide x)
     return wide_mad(s, WIDE_POLY(c, s * s), e);
 }
 
-/* 2^v for any number v, as if it were within [-200, 200], to 41 digits: a power that is so short is
- * exact, so that rounding it further finds ties. */
+/* 2^v for any number v, clamped to [-200, 200], rounded to 41 digits: a power that short is
+ * exact, so rounding it further detects ties correctly. */
 INLINE wide exp2_wide(wide v)
 {
     static const double c[] = {
@@ -36,8 +36,9 @@ INLINE wide exp2_wide(wide v)
     return (wide)((p + ((wide_ints)z << 52) + 0x800) & ~(uint64_t)0xfff);
 }
 
-/* x to 13 digits, the last one 1 where any is lost: no second rounding of it to f16 or bf16 is misled,
- * and f32 holds all of it that they can. */
+/* x rounded to odd at 13 digits: the last digit is 1 if any bit is lost.  A second rounding to
+ * f16 or bf16 is then correct, and f32 represents all 13 digits over the range of those
+ * dtypes. */
 INLINE wide odd_wide(wide x)
 {
     const uint64_t rest = ((uint64_t)1 << 40) - 1;
@@ -45,11 +46,12 @@ INLINE wide odd_wide(wide x)
     return (wide)((bits | ((bits & rest) + rest)) & ~rest);
 }
 
-/* x^y as Annex F of C has it, number being |x|^y where neither is 0, infinite or NaN. */
+/* x^y by Annex F of C; number is |x|^y if neither is 0, infinite or NaN. */
 static inline float pow_end(float x, float y, float number)
 {
     const float a = __builtin_fabsf(x), b = __builtin_fabsf(y), half = b * 0.5f;
-    /* whole numbers, and even ones: those beyond 2^23 and 2^24 are */
+    /* whole: b is an integer, as all numbers from 2^23 on; even: an even one, as all from 2^24
+     * on */
     const bool whole = ((b + 0x1p23f) - 0x1p23f == b) | (b >= 0x1p23f);
     const bool even = ((half + 0x1p23f) - 0x1p23f == half) | (b >= 0x1p24f);
     const bool end = (a == 0) | (a == INFINITY) | (b == INFINITY);
@@ -60,8 +62,8 @@ static inline float pow_end(float x, float y, float number)
     return one ? 1 : none ? NAN : with_sign;
 }
 
-/* Rounded to f32, or to odd for halves.  What only negative numbers and ends need is
- * left out of other blocks. */
+/* Rounds to f32, or to odd for f16 and bf16.  The handling of negative x and of special values
+ * is skipped for blocks that have none. */
 static inline void pow_once(float *r, const float *x, const float *y, bool odd)
 {
     double u[MATH_BLOCK], v[MATH_BLOCK];

@@ -1,9 +1,9 @@
-/* op_vmath.h - functions on short arrays: the vector math library, 16 elements at a call.
+/* op_vmath.h - the vector math library: functions on arrays of 16 elements.
  *
- * v_sin_f32(r, x) and v_sin_f64(r, x) compute 16 elements of any alignment; r may be x.  Of
- * SLEEF the reproducible functions are taken: a value depends neither on its neighbours in the
- * vector nor on the vector's width.  Without SLEEF, or where it has no vectors for this
- * machine, they are loops over the C library. */
+ * v_sin_f32(r, x) and v_sin_f64(r, x) compute 16 elements of any alignment; r may be x.
+ * SLEEF's reproducible functions are used: a value depends neither on its neighbours in the
+ * vector nor on the vector's width.  Without SLEEF, or where it has no vectors for the machine,
+ * they are loops over the C library. */
 #ifndef TNI_OP_VMATH_H
 #define TNI_OP_VMATH_H
 
@@ -65,7 +65,7 @@ enum { MATH_BLOCK = 16 };
 #define SLEEF_F64(name, ulp) name
 #endif
 
-/* VMATH is a name and how far SLEEF's function is off: u10 is 1 ulp. */
+/* VMATH is the name of a function and the error bound of SLEEF's version: u10 is 1.0 ulp. */
 #define VMATH exp, u10
 #include "op_vmath1.inc"
 #define VMATH exp2, u10
