@@ -1,4 +1,4 @@
-/* boxes.c - a tensor as boxes that ranks own, or as one box of one rank. */
+/* boxes.c - distributions as boxes owned by ranks, or as one box of one rank. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ void tni_boxes_of(const tni_boxes *b, int rank, int64_t *first, int64_t *last)
     *last = at[1];
 }
 
-/* An index in the caller's list. */
+/* A box by its owner and its index in the caller's list. */
 typedef struct listed {
     int owner;
     int64_t i;

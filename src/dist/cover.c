@@ -1,8 +1,8 @@
-/* cover.c - do boxes cover a tensor, and which of them share what?
+/* cover.c - do boxes cover a tensor, and where do they overlap?
  *
- * Boxes that are disjoint cover the tensor when their volumes sum to its own.  Where boxes of
- * different ranks overlap, the index space is halved along borders of boxes until every cell
- * has the same owners throughout; a cell without owners is a hole. */
+ * Disjoint boxes cover the tensor if their volumes sum to its volume.  Where boxes of different
+ * ranks overlap, the index space is halved along box borders until every cell has the same
+ * owners throughout; a cell without owners is a hole. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "dist.h"
 
-/* "(3, 0, 7)". */
+/* Format an index as "(3, 0, 7)". */
 static const char *index_text(char *buf, size_t size, int ndim, const int64_t *index)
 {
     size_t used = (size_t)snprintf(buf, size, "(");
@@ -58,7 +58,7 @@ static tn_status cover_one_rank(const tni_boxes *b, int ndim, const int64_t *ids
     return status;
 }
 
-/* ids are the boxes that have elements, by owner. */
+/* ids are the boxes that are not empty, by owner. */
 static tn_status cover_ranks(const tni_boxes *b, int ndim, const int64_t *ids, int64_t n)
 {
     tni_list hits = {.width = sizeof(int64_t)};
@@ -109,7 +109,8 @@ static int border_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The axis that has most borders inside, and its middle border.  -1: there is none. */
+/* The axis with the most borders inside the cell, and the middle one of these borders.  -1: no
+ * border is inside; -2: out of memory. */
 static int halving_choose(halving *h, const int64_t *low, const int64_t *high,
                           const int64_t *ids, int64_t n, int64_t *at)
 {
@@ -147,7 +148,7 @@ static int halving_choose(halving *h, const int64_t *low, const int64_t *high,
 static tn_status halve_cell(halving *h, int64_t *low, int64_t *high, const int64_t *ids,
                             int64_t n);
 
-/* One half: the boxes that intersect it, then the same again. */
+/* Recurse into one half, with the boxes that intersect it. */
 static tn_status halve_side(halving *h, int64_t *low, int64_t *high, const int64_t *ids,
                             int64_t n, int axis)
 {
@@ -196,7 +197,7 @@ static tn_status halve_cell(halving *h, int64_t *low, int64_t *high, const int64
     return status;
 }
 
-/* The cells of each box, by counting. */
+/* Build the cells of each box by a counting sort. */
 static bool invert_cells(tni_boxes *b)
 {
     const int64_t *holders = b->holders.at, *first = b->holder0.at;
@@ -239,7 +240,8 @@ static tn_status find_cells(tni_boxes *b, int ndim, const int64_t *shape, const 
     return TN_OK;
 }
 
-/* Are the n boxes disjoint?  *sum is their volume, at most INT64_MAX. */
+/* Are the n boxes disjoint?  *sum is their total volume if they are; a sum beyond INT64_MAX
+ * counts as no. */
 static tn_status disjoint(const tni_boxes *b, int ndim, const int64_t *ids, int64_t n,
                           bool *yes, int64_t *sum)
 {
@@ -291,7 +293,7 @@ tn_status tni_boxes_cover(tni_boxes *b, int ndim, const int64_t *shape)
     return status;
 }
 
-/* Entry i of a list of numbers; a list without entries has no memory. */
+/* Entry i of a list of numbers; an empty list has no memory. */
 static const int64_t *entry(const tni_list *list, int64_t i)
 {
     return list->at ? (const int64_t *)list->at + i : NULL;

@@ -1,4 +1,4 @@
-/* dist.c - what a distribution says about itself: parts, indices, words. */
+/* dist.c - queries on distributions: parts, indices, description, hash. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ int64_t tn_dist_parts(const tn_dist *d, int rank)
     return last - first;
 }
 
-/* The box of a part, or 0 for a mesh. */
+/* Find the box of a part; 0 for a mesh. */
 static tn_status dist_part_of(const tn_dist *d, int rank, int64_t part, const char *call,
                               int64_t *box)
 {
@@ -114,7 +114,7 @@ tn_status tn_dist_where(const tn_dist *d, int rank, int64_t part, const int64_t 
     return TN_OK;
 }
 
-/* ---- who has an index ---- */
+/* ---- the owner of an index ---- */
 
 static tn_status mesh_find(const tn_dist *d, const int64_t *index, int *rank, int64_t *local)
 {
@@ -156,7 +156,7 @@ static tn_status boxes_find(const tn_dist *d, const int64_t *index, int *rank, i
         tni_list_free(&hits);
         return tni_list_full("dist_find");
     }
-    box = *(const int64_t *)hits.at; /* boxes are sorted by owner, and cover everything */
+    box = *(const int64_t *)hits.at; /* boxes are sorted by owner and cover everything */
     tni_list_free(&hits);
     *rank = b->owner[box];
     tni_boxes_of(b, *rank, &first, &last);
@@ -190,7 +190,7 @@ tn_status tn_dist_find(const tn_dist *d, const int64_t *index, int *rank, int64_
     return TN_OK;
 }
 
-/* ---- words and a number for the whole ---- */
+/* ---- description and hash ---- */
 
 typedef struct text {
     char *buf;

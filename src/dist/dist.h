@@ -1,6 +1,6 @@
 /* dist.h - who has which elements, and who sends what to whom?
  *
- * A part of a rank is a product of index sets, one for each axis.  Whatever two parts share is
+ * A part of a rank is a product of index sets, one per axis.  The intersection of two parts is
  * then a product of runs, and a message is a list of such products. */
 #ifndef TNI_DIST_H
 #define TNI_DIST_H
@@ -10,35 +10,37 @@
 #include "core/core.h"
 #include "view/view.h"
 
-/* The most pieces of one axis, and the most steps for a cover of overlapping boxes. */
+/* The largest number of pieces of one axis, and of steps to find the cells of overlapping
+ * boxes. */
 enum { TNI_MOST_PIECES = 10000000 };
 
 /* ---- growing lists (lists.c) ---- */
 
 typedef struct tni_list {
     void *at;
-    int64_t n, size; /* rows used, rows there are */
+    int64_t n, size; /* rows used, and rows allocated */
     int64_t width;   /* bytes of a row */
 } tni_list;
 
-bool tni_list_reserve(tni_list *l, int64_t more); /* false: no memory */
-void *tni_list_add(tni_list *l);                  /* one more row; NULL: no memory */
-void tni_list_trim(tni_list *l); /* give back what is not used, if it is much */
+bool tni_list_reserve(tni_list *l, int64_t more); /* false: out of memory */
+void *tni_list_add(tni_list *l);                  /* appends a row; NULL: out of memory */
+/* Release unused rows if they are many. */
+void tni_list_trim(tni_list *l);
 void tni_list_free(tni_list *l);
 tn_status tni_list_full(const char *call); /* TN_ENOMEM */
 
-/* ---- index sets of one axis (index_set.c, cut.c) ---- */
+/* ---- index sets of one axis (index_set.c) ---- */
 
 typedef struct tni_span {
-    int64_t at, local, n; /* indices at .. at + n are local .. local + n */
+    int64_t at, local, n; /* indices [at, at + n) are local [local, local + n) */
 } tni_span;
 
-/* n indices in rising order.  Without spans, local l is v = l + skip of blocks that begin
- * `period` apart: at + v / block * period + v % block.  One interval has block = period = n.
- * base is where local 0 lies in the part's own index space. */
+/* n indices in ascending order.  Without spans they form blocks that begin `period` apart: with
+ * v = l + skip, local index l is at + v / block * period + v % block.  A single interval has
+ * block = period = n.  base is the position of local 0 in the part's own index space. */
 typedef struct tni_set {
     int64_t n, at, block, period, skip, base;
-    tni_span *spans; /* own memory, NULL for most */
+    tni_span *spans; /* owned; NULL for most sets */
     int64_t nspans;
 } tni_set;
 
@@ -50,39 +52,40 @@ static inline bool tni_set_is_range(const tni_set *s)
 tni_set tni_set_range(int64_t at, int64_t n);
 void tni_set_free(tni_set *s);
 
-/* Global index of local l < n, and how many follow it in a row, itself included. */
+/* The global index of local l < n; *run is the number of consecutive indices from there on. */
 int64_t tni_set_where(const tni_set *s, int64_t l, int64_t *run);
 
-/* How many members are below index. */
+/* The number of members less than index. */
 int64_t tni_set_below(const tni_set *s, int64_t index);
 
-int64_t tni_set_spans(const tni_set *s); /* number of intervals */
-int64_t tni_set_low(const tni_set *s);   /* the first member, and one past the last; n > 0 */
+int64_t tni_set_spans(const tni_set *s); /* the number of intervals */
+int64_t tni_set_low(const tni_set *s);   /* first member, and one past the last; n > 0 */
 int64_t tni_set_high(const tni_set *s);
 
-/* What coordinate c of p gets of s by cut; out is freed by the caller. */
+/* The subset of s that cut gives to coordinate c of p; the caller frees out. */
 tn_status tni_set_cut(tni_set *out, const tni_set *s, const tn_placement *cut, int p, int c);
 
-/* Coordinates whose cut may have local positions [low, high) of n: those of count that begin
- * at *first, modulo p. */
+/* The coordinates whose cut may have local positions [low, high) of n: `count` of them from
+ * *first on, modulo p. */
 void tni_cut_owners(int64_t n, const tn_placement *cut, int p, int64_t low, int64_t high,
                     int *first, int *count);
 
-/* ---- what two sets share (intersect.c) ---- */
+/* ---- intersections of two sets (intersect.c) ---- */
 
 typedef struct tni_run {
-    int64_t dst, src, n; /* local positions of the first, and the length */
-    int64_t again;       /* row of `agains`; -1: once, both sides forward */
+    int64_t dst, src, n; /* local positions of the first element; the length */
+    int64_t again;       /* row of `agains`; -1: not repeated, both sides ascending */
 } tni_run;
 
-/* Positions dst + i * dst_step + j * dst_inner for i < count, j < n; src likewise. */
+/* A repeated run: positions dst + i * dst_step + j * dst_inner for i < count, j < n; src
+ * likewise. */
 typedef struct tni_again {
     int64_t count, dst_step, src_step;
     int64_t dst_inner, src_inner;
 } tni_again;
 
-/* Append the runs of both sets; a function of the two sets alone, so that the sender and the
- * receiver find the same ones in the same order. */
+/* Append the runs of the intersection.  They depend on the two sets alone, so that sender and
+ * receiver find the same runs in the same order. */
 tn_status tni_intersect(tni_list *runs, tni_list *agains, const tni_set *dst,
                         const tni_set *src);
 
@@ -90,7 +93,7 @@ bool tni_run_add(tni_list *runs, tni_list *agains, const tni_run *run, const tni
 
 /* ---- distributions (mesh.c, boxes.c, cover.c, tree.c) ---- */
 
-/* Boxes that are found by index: a balanced tree of bounds over a list of boxes. */
+/* A spatial index of boxes: a balanced tree of bounds over a list of boxes. */
 typedef struct tni_tree {
     int ndim;
     int64_t n;
@@ -100,42 +103,42 @@ typedef struct tni_tree {
 } tni_tree;
 
 bool tni_tree_build(tni_tree *t, int ndim, int64_t n, const int64_t *low, const int64_t *high,
-                    const int64_t *ids); /* ids NULL: all n */
+                    const int64_t *ids); /* ids NULL: all n boxes */
 void tni_tree_free(tni_tree *t);
 
-/* Append the ids (int64_t) that intersect [low, high), rising; at most `most` of them unless that
- * is 0. */
+/* Append the ids (int64_t) of the boxes that intersect [low, high), in ascending order; at most
+ * `most` of them unless most is 0. */
 bool tni_tree_query(const tni_tree *t, const int64_t *low, const int64_t *high, int64_t most,
                     tni_list *ids);
 
 typedef struct tni_boxes {
-    int64_t n;  /* sorted by owner, then in the order of the list */
-    int *owner; /* rank that holds each */
+    int64_t n;  /* sorted by owner, then by position in the list */
+    int *owner; /* the rank that holds each box */
     int64_t *low, *high;
     tni_tree tree;
-    bool copies;  /* some overlap: cells are not the boxes */
-    int64_t most; /* owners of any element */
+    bool copies;  /* boxes overlap: cells differ from boxes */
+    int64_t most; /* largest number of owners of an element */
 
-    /* Cells cover the tensor, do not overlap, and each has the same owners throughout: boxes
-     * holders[holder0[c]] .. holders[holder0[c + 1]], rising.  Without copies cell c is box c
-     * and these lists are empty. */
+    /* Cells are disjoint, cover the tensor, and have the same owners throughout.  The owners of
+     * cell c are the boxes holders[holder0[c]] to holders[holder0[c + 1] - 1], ascending.
+     * Without copies cell c is box c and these lists are empty. */
     tni_list cell_low, cell_high, holders, holder0;
-    int64_t *box_cell0, *box_cells; /* the cells of box b, rising */
+    int64_t *box_cell0, *box_cells; /* cells of box b, ascending */
     tni_tree cell_tree;
 } tni_boxes;
 
 struct tn_dist {
     int ndim, nranks;
     int64_t shape[TN_MAX_NDIM];
-    tni_boxes *boxes; /* NULL: a mesh */
-    int whole;        /* the rank that has everything, -1 */
+    tni_boxes *boxes; /* NULL for a mesh */
+    int whole;        /* the rank that has everything, or -1 */
 
     int mesh_ndim;
     int mesh[TN_MAX_NDIM];
-    int64_t step[TN_MAX_NDIM]; /* positions that a coordinate's step passes over */
+    int64_t step[TN_MAX_NDIM]; /* distance in positions between neighbours along a mesh axis */
     tn_placement placements[TN_MAX_NDIM];
     int64_t copies;
-    int *ranks, *positions; /* rank at a position and the inverse; NULL: equal */
+    int *ranks, *positions; /* rank at a position, and the inverse; NULL: identity */
 };
 
 static inline int tni_mesh_rank(const tn_dist *d, int64_t position)
@@ -153,18 +156,19 @@ static inline int tni_mesh_coordinate(const tn_dist *d, int64_t position, int i)
     return (int)(position / d->step[i] % d->mesh[i]);
 }
 
-/* The indices of axis that a position of the mesh has. */
+/* The indices of an axis that a position of the mesh has. */
 tn_status tni_mesh_set(tni_set *out, const tn_dist *d, int64_t position, int axis);
 
-/* The copies of a position count from 0 in row-major order of the axes that copy: its own
- * number, the position of copy 0, and from there the way to copy k. */
+/* The copies of a position are numbered from 0 in row-major order of the mesh axes that
+ * replicate.  tni_mesh_copy gives the copy number of a position and the position of copy 0;
+ * tni_mesh_copy_step gives the distance from copy 0 to a copy. */
 void tni_mesh_copy(const tn_dist *d, int64_t position, int64_t *number, int64_t *zero);
 int64_t tni_mesh_copy_step(const tn_dist *d, int64_t number);
 
 /* Boxes [*first, *last) of a rank. */
 void tni_boxes_of(const tni_boxes *b, int rank, int64_t *first, int64_t *last);
 
-/* Bounds of a cell, and the boxes that have it. */
+/* The bounds of a cell, and the boxes that contain it. */
 typedef struct tni_cell {
     const int64_t *low, *high;
     const int64_t *holders; /* may be &one */
@@ -172,7 +176,7 @@ typedef struct tni_cell {
 } tni_cell;
 void tni_cell_at(const tni_boxes *b, int ndim, int64_t cell, tni_cell *out);
 
-/* Decide that boxes cover the shape, and find the cells where they overlap (cover.c). */
+/* Check that the boxes cover the shape, and find the cells where they overlap (cover.c). */
 tn_status tni_boxes_cover(tni_boxes *b, int ndim, const int64_t *shape);
 
 void tni_boxes_free(tni_boxes *b);

@@ -1,15 +1,15 @@
-/* halo.c - routes that fill the borders of parts from their neighbours.
+/* halo.c - routes that fill the borders (halos) of parts from their neighbours.
  *
- * On each axis the part with its borders is a list of segments: the middle, what lies in other
- * parts, and beyond the tensor what the mode of the pad says.  A segment is an interval of the
- * tensor walked forward, backward or repeated; segments of all axes multiply. */
+ * Along each axis a part with its borders is a list of segments: its middle, what other parts
+ * hold, and what the pad mode defines outside the tensor.  A segment is an interval of the
+ * tensor traversed forward, backward or repeated; the segments of all axes multiply. */
 #include <string.h>
 
 #include "route.h"
 
 typedef struct segment {
-    int64_t dst, n;    /* positions in the bordered part */
-    int64_t src, step; /* index of the first, and 1, -1 or 0 */
+    int64_t dst, n;    /* positions in the part with borders */
+    int64_t src, step; /* index of the first, and its step: 1, -1 or 0 */
     int mark;
 } segment;
 
@@ -18,7 +18,7 @@ typedef struct border {
     tn_pad_mode mode;
 } border;
 
-/* What stands at index g, which is outside [0, n), and for how many in a row at most. */
+/* The segment that begins at index g outside [0, n); its length is an upper bound. */
 static segment beyond(int64_t g, int64_t n, tn_pad_mode mode)
 {
     const bool mirror = mode == TN_PAD_REFLECT || mode == TN_PAD_SYMMETRIC;
@@ -26,7 +26,7 @@ static segment beyond(int64_t g, int64_t n, tn_pad_mode mode)
         return (segment){.n = INT64_MAX, .mark = TNI_MARK_FILL};
     if (mode == TN_PAD_EDGE || (mode == TN_PAD_REFLECT && n == 1))
         return (segment){.n = INT64_MAX, .src = g < 0 ? 0 : n - 1};
-    const int64_t period = mode == TN_PAD_REFLECT ? n - 1 : n; /* where the direction changes */
+    const int64_t period = mode == TN_PAD_REFLECT ? n - 1 : n; /* indices per direction */
     int64_t k = g / period - (g % period < 0), inside = g - k * period;
     if (mirror && k % 2 != 0)
         return (segment){.n = period - inside,
@@ -35,7 +35,7 @@ static segment beyond(int64_t g, int64_t n, tn_pad_mode mode)
     return (segment){.n = period - inside, .src = inside, .step = 1};
 }
 
-/* The segments of [at, at + part) with its borders, on an axis of n. */
+/* The segments of [at, at + part) and its borders, on an axis of extent n. */
 static tn_status halo_segments(tni_list *out, int64_t at, int64_t part, int64_t n,
                                const border *b)
 {
@@ -65,7 +65,8 @@ static tn_status halo_segments(tni_list *out, int64_t at, int64_t part, int64_t 
     return TN_OK;
 }
 
-/* The run of a segment and the interval [at, at + n) of src; false: they share nothing. */
+/* Intersect a segment with the interval [at, at + n) of src; returns false if they are
+ * disjoint. */
 static bool segment_run(const segment *s, int64_t at, int64_t n, tni_run *run, tni_again *again)
 {
     int64_t low = s->step < 0 ? s->src - s->n + 1 : s->src;
@@ -97,7 +98,8 @@ static tn_status halo_hit(halo *h, const tni_run *run, const tni_again *again, i
     return tni_hit_close(&h->m, run0, position);
 }
 
-/* The hits of `list` with the coordinates' interval on the other side. */
+/* Add the hits of the segments in `list` with the interval [at, at + length) of the other
+ * side. */
 static tn_status halo_hits(halo *h, const segment *list, int64_t n, int64_t at, int64_t length,
                            int64_t position)
 {
@@ -110,7 +112,8 @@ static tn_status halo_hits(halo *h, const segment *list, int64_t n, int64_t at, 
     return TN_OK;
 }
 
-/* Every coordinate of axis from mesh axis i on: outer is what the ones before left. */
+/* Visit every coordinate of axis, from mesh axis i on; outer is the set that the preceding cuts
+ * leave. */
 static tn_status halo_level(halo *h, int axis, int i, const tni_set *outer, int64_t position)
 {
     const tn_dist *d = h->m.src;
@@ -125,7 +128,7 @@ static tn_status halo_level(halo *h, int axis, int i, const tni_set *outer, int6
         return TN_OK;
     }
     const tni_set *own = &h->m.sets[axis];
-    if (!h->m.sending) /* own segments, outer is the sender's part */
+    if (!h->m.sending) /* own segments; outer is the sender's part */
         return halo_hits(h, h->segments.at, h->segments.n, outer->at, outer->n, position);
     const border b = {h->before[axis], h->after[axis], h->mode};
     TRY(halo_segments(&h->segments, outer->at, outer->n, d->shape[axis], &b));

@@ -1,6 +1,6 @@
 /* index_set.c - the indices of one axis that a part has, and how a placement cuts them.
  *
- * Blocks at equal distances stay a formula under every cut but a nested cyclic one, whose
+ * Equally spaced blocks remain a formula under every cut except a nested cyclic one, whose
  * spans are listed. */
 #include <string.h>
 
@@ -17,7 +17,7 @@ void tni_set_free(tni_set *s)
     s->spans = NULL;
 }
 
-/* The span that has local l. */
+/* The span that contains local l. */
 static const tni_span *set_span(const tni_set *s, int64_t l)
 {
     int64_t low = 0, high = s->nspans - 1;
@@ -101,7 +101,7 @@ int64_t tni_set_high(const tni_set *s)
 
 /* ---- cuts ---- */
 
-/* Local positions [low, low + n) of s. */
+/* The subset of local positions [low, low + n) of s. */
 static tn_status set_part(tni_set *out, const tni_set *s, int64_t low, int64_t n)
 {
     if (n == 0) {
@@ -135,7 +135,8 @@ static tn_status set_part(tni_set *out, const tni_set *s, int64_t low, int64_t n
     return TN_OK;
 }
 
-/* Every p-th block of `block` local positions, beginning with number f, listed. */
+/* The subset of every p-th block of `block` local positions, beginning with block f, as a list
+ * of spans. */
 static tn_status set_deal(tni_set *out, const tni_set *s, int64_t block, int64_t p, int64_t f)
 {
     tni_list spans = {.width = sizeof(tni_span)};
@@ -197,7 +198,7 @@ static tn_status set_cyclic(tni_set *out, const tni_set *s, int64_t block, int p
     return set_deal(out, s, block, p, f);
 }
 
-/* Where coordinate c begins when n are cut evenly over p. */
+/* The first position of coordinate c when n are cut evenly over p. */
 static int64_t even_start(int64_t n, int p, int64_t c)
 {
     int64_t rest = n % p;

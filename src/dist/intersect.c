@@ -1,10 +1,10 @@
-/* intersect.c - what two index sets of one axis share, as runs.
+/* intersect.c - the intersection of two index sets of one axis, as runs.
  *
- * The choice of the method depends on the two sets alone, and so do the runs. */
+ * The choice of the method, and with it the runs, depends on the two sets alone. */
 #include "dist.h"
 
-/* Fewer intervals than WALK are walked one by one; blocks at equal distances on both sides
- * repeat after the least common multiple of the two, which is found by number theory. */
+/* Up to WALK intervals are walked one by one.  Equally spaced blocks on both sides repeat after
+ * the least common multiple of the periods; more of them are intersected by number theory. */
 enum { WALK = 64 };
 
 static tni_run *last_run(const tni_list *runs, int64_t first)
@@ -29,8 +29,8 @@ bool tni_run_add(tni_list *runs, tni_list *agains, const tni_run *run, const tni
     return true;
 }
 
-/* Append one interval; equal ones at equal distances become one run.  Runs before `first` are
- * of others. */
+/* Append one interval; intervals of equal length and spacing are combined to one repeated run.
+ * Runs before `first` are left alone. */
 static bool runs_append(tni_list *runs, tni_list *agains, int64_t first, int64_t dst,
                         int64_t src, int64_t n)
 {
@@ -64,7 +64,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Walk the intervals of a, and in each those of b. */
+/* Walk the intervals of a, and within each those of b. */
 static tn_status walk(tni_list *runs, tni_list *agains, const tni_set *a, const tni_set *b,
                       bool a_is_dst)
 {
@@ -89,8 +89,8 @@ static tn_status walk(tni_list *runs, tni_list *agains, const tni_set *a, const 
     return TN_OK;
 }
 
-/* One interval and blocks at equal distances: a first block that may be cut, whole ones, and a
- * last one. */
+/* Intersect one interval with equally spaced blocks: a first block that may be clipped, whole
+ * blocks, and a last one. */
 static tn_status clip(tni_list *runs, tni_list *agains, const tni_set *range,
                       const tni_set *blocks, bool range_is_dst)
 {
@@ -117,9 +117,9 @@ static tn_status clip(tni_list *runs, tni_list *agains, const tni_set *range,
     return TN_OK;
 }
 
-/* ---- blocks at equal distances on both sides ---- */
+/* ---- equally spaced blocks on both sides ---- */
 
-/* a * b mod m without a wider type; a, b < m < 2^62. */
+/* a * b mod m without a wider integer type; a, b < m < 2^62. */
 static int64_t times_mod(int64_t a, int64_t b, int64_t m)
 {
     if (m <= INT32_MAX)
@@ -133,7 +133,7 @@ static int64_t times_mod(int64_t a, int64_t b, int64_t m)
     return sum;
 }
 
-/* gcd of a and b; *x is the inverse of a / gcd modulo b / gcd. */
+/* The gcd of a and b; *x is the inverse of a / gcd modulo b / gcd. */
 static int64_t common(int64_t a, int64_t b, int64_t *x)
 {
     int64_t r0 = a, r1 = b, x0 = 1, x1 = 0;
@@ -152,12 +152,12 @@ static int64_t common(int64_t a, int64_t b, int64_t *x)
 typedef struct meeting {
     const tni_set *dst, *src;
     int64_t gcd, inverse;       /* inverse of dst->period / gcd modulo src->period / gcd */
-    int64_t dst_skip, src_skip; /* blocks of dst and of src between equal meetings */
-    int64_t far;                /* indices between them; INT64_MAX: beyond any */
-    int64_t low, high;          /* both sets lie here */
+    int64_t dst_skip, src_skip; /* blocks of dst and of src per common period */
+    int64_t far;                /* the common period; INT64_MAX: beyond any index */
+    int64_t low, high;          /* bounds of both sets */
 } meeting;
 
-/* The intervals where a block of src begins `delta` after one of dst. */
+/* Add the intervals where a block of src begins `delta` after a block of dst. */
 static bool intersect_runs(tni_list *runs, tni_list *agains, const meeting *m, int64_t delta)
 {
     const tni_set *d = m->dst, *s = m->src;
@@ -167,7 +167,7 @@ static bool intersect_runs(tni_list *runs, tni_list *agains, const meeting *m, i
     const int64_t from = delta > 0 ? delta : 0;
     const int64_t n = least(d->block, delta + s->block) - from;
 
-    /* The first block of dst whose interval ends above low. */
+    /* Skip to the first block of dst whose interval ends above low. */
     int64_t need = m->low - d->at - from - n + 1;
     if (need > 0) {
         int64_t blocks = tni_ceil_div(need, d->period);
@@ -210,12 +210,11 @@ static tn_status number_theory(tni_list *runs, tni_list *agains, meeting *m, boo
     if (!tni_scale(d->period, m->dst_skip, &m->far))
         m->far = INT64_MAX;
     const int64_t difference = s->at - d->at;
-    int64_t delta =
-        (difference % m->gcd + m->gcd) % m->gcd; /* the least that is not negative */
+    int64_t delta = (difference % m->gcd + m->gcd) % m->gcd; /* the smallest non-negative one */
     const int64_t below = delta - m->gcd;
     *done = delta >= d->block && below <= -s->block;
     if (*done)
-        return TN_OK; /* they never intersect */
+        return TN_OK; /* no offset makes blocks intersect */
     const int64_t spans = least(tni_set_spans(d), tni_set_spans(s));
     if (spans <= WALK || (d->block + s->block) / m->gcd >= spans)
         return TN_OK;

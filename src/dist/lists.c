@@ -1,4 +1,4 @@
-/* lists.c - lists that grow, in memory of the calling thread's allocator. */
+/* lists.c - growing lists, in memory from the calling thread's allocator. */
 #include <string.h>
 
 #include "dist.h"

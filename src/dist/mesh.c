@@ -1,4 +1,5 @@
-/* mesh.c - ranks as a mesh, whose axes cut those of the tensor or repeat it. */
+/* mesh.c - distributions over a mesh of ranks, whose axes cut axes of the tensor or replicate
+ * it. */
 #include <limits.h>
 #include <string.h>
 

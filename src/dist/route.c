@@ -1,8 +1,8 @@
-/* route.c - what one rank sends, keeps and receives when a tensor goes from one distribution to
- * another.
+/* route.c - what one rank sends, keeps and receives when a tensor moves from one distribution
+ * to another.
  *
- * Both directions are made alike: this rank's parts on one side, the other distribution on the
- * other; for boxes a tree says which ones can share anything. */
+ * Both directions are built by the same code, from this rank's parts and the other
+ * distribution; a tree finds the boxes that can intersect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static tni_set box_range(const int64_t *low, const int64_t *high, int axis)
     return tni_set_range(low[axis], high[axis] - low[axis]);
 }
 
-/* The set of dst axis i on one side of a pair. */
+/* The index set of dst axis i on one side of a pair. */
 static tni_set group_set(const tni_generator *m, const tni_group *g, bool of_dst, int i)
 {
     const tn_dist *d = of_dst ? m->dst : m->src;
@@ -41,7 +41,7 @@ static int64_t part_number(const tn_dist *d, int64_t box)
     return box - first;
 }
 
-/* Hits of every axis; a group without a product is taken back. */
+/* Build a group: the hits of every axis.  A group whose product is empty is removed again. */
 static tn_status make_group(tni_generator *m, const tni_group *pair)
 {
     tni_side *s = m->side;
@@ -78,7 +78,7 @@ static tn_status make_group(tni_generator *m, const tni_group *pair)
     return tni_emit(m, s->groups.n - 1);
 }
 
-/* ---- pairs: this rank's parts with what can share something ---- */
+/* ---- pairs: this rank's parts with the parts they may intersect ---- */
 
 static bool pair_add(tni_list *pairs, int64_t box, int64_t cell, int64_t holder)
 {
@@ -88,7 +88,7 @@ static bool pair_add(tni_list *pairs, int64_t box, int64_t cell, int64_t holder)
     return g != NULL;
 }
 
-/* The box that this rank takes a cell from. */
+/* The box from which this rank receives a cell. */
 static int64_t choose_holder(const tn_dist *src, int64_t cell, int rank)
 {
     tni_cell c;
@@ -99,7 +99,7 @@ static int64_t choose_holder(const tn_dist *src, int64_t cell, int rank)
     return c.holders[rank % c.n];
 }
 
-/* Everything of the other side that intersects [low, high), given by dst axes. */
+/* Pair [low, high), given in dst axes, with everything on the other side that intersects it. */
 static tn_status pair_up(tni_generator *m, const int64_t *low, const int64_t *high, int64_t own,
                          int64_t holder, tni_list *pairs, tni_list *hits)
 {
@@ -192,7 +192,7 @@ static tn_status own_sets(tni_generator *m)
     return TN_OK;
 }
 
-/* A rank sends of one copy only when it has that copy. */
+/* With a given copy, does this rank hold it?  Only such a rank sends. */
 static bool has_number(const tni_generator *m)
 {
     const tn_dist *src = m->src;
@@ -239,7 +239,7 @@ static tn_status make_side(tn_route *r, const tn_dist *dst, const tn_dist *src, 
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- routes ---- */
 
 static tn_status route_extents(tn_route *r, int k, const tn_dist *d)
 {

@@ -1,17 +1,17 @@
-/* route_emit.c - the products of a group: which rank each belongs to, and in which order.
+/* route_emit.c - the products of a group: the rank that each belongs to, and their order.
  *
- * Sender and receiver follow the same rule about copies: a rank that has an element takes its
- * own, another one takes copy number rank mod R of the R there are. */
+ * Sender and receiver apply the same rule to copies: a rank that holds an element uses its own;
+ * any other rank receives copy number rank mod R of the R copies. */
 #include <stdlib.h>
 
 #include "nest/nest.h"
 #include "route.h"
 
-/* The product at hand. */
+/* The product being emitted. */
 typedef struct offer {
     int64_t group, combination, position;
     int64_t elements, pieces;
-    unsigned marked; /* what its hits are */
+    unsigned marked; /* the marks of its hits, a bit each */
 } offer;
 
 static tn_status route_add(tni_generator *m, tni_list *products, int rank, const offer *o)
@@ -38,7 +38,8 @@ static int rank_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The rank that has number `copy` among those with the copies of a position, by rising rank. */
+/* The rank with number `copy` among the ranks that hold the copies of a position, in ascending
+ * order. */
 static tn_status ranked_copy(const tn_dist *d, int64_t zero, int64_t copy, int *rank)
 {
     if (!d->ranks) {
@@ -56,7 +57,7 @@ static tn_status ranked_copy(const tn_dist *d, int64_t zero, int64_t copy, int *
     return TN_OK;
 }
 
-/* Does rank have the elements of this position of src, as a copy? */
+/* Does rank hold a copy of the elements at this position of src? */
 static bool has_copy(const tn_dist *src, int rank, int64_t zero)
 {
     int64_t number, own;
@@ -66,11 +67,11 @@ static bool has_copy(const tn_dist *src, int rank, int64_t zero)
     return own == zero;
 }
 
-/* Received from a position of a mesh. */
+/* Add a product received from a position of a mesh. */
 static tn_status receive_mesh(tni_generator *m, const offer *o)
 {
     const int64_t zero = o->position;
-    if (m->copy >= 0) /* the rank follows when the order of positions is known */
+    if (m->copy >= 0) /* tni_route_finish replaces the position by the rank */
         return route_add(m, &m->side->products, (int)zero, o);
     if (zero == m->own_zero)
         return route_add(m, &m->r->keep, m->r->rank, o);
@@ -87,12 +88,12 @@ static bool boxes_have(const tni_boxes *b, const tni_cell *cell, int rank, int64
     return false;
 }
 
-/* Does rank q take what this rank sends? */
+/* Does rank q receive this product from this rank? */
 static bool takes(const tni_generator *m, const tni_group *g, int q)
 {
     const tn_dist *src = m->src;
     if (m->copy >= 0)
-        return true; /* the maker has seen that this rank has that copy */
+        return true; /* make_side has checked that this rank has that copy */
     if (q == m->r->rank)
         return false;
     if (src->copies == 1)
@@ -108,7 +109,7 @@ static bool takes(const tni_generator *m, const tni_group *g, int q)
     return !boxes_have(src->boxes, &cell, q, &box) && cell.holders[q % cell.n] == g->holder;
 }
 
-/* Sent to every copy of a position of dst. */
+/* Add a product sent to every copy of a position of dst. */
 static tn_status send_mesh(tni_generator *m, const tni_group *g, const offer *o)
 {
     for (int64_t k = 0; k < m->dst->copies; k++) {
@@ -124,7 +125,7 @@ static tn_status emit_one(tni_generator *m, const offer *o)
 {
     const tni_group *g = (const tni_group *)m->side->groups.at + o->group;
     if (o->marked == 1u << TNI_MARK_MIDDLE)
-        return TN_OK; /* src itself */
+        return TN_OK; /* these are the elements of src itself */
     if (o->marked & 1u << TNI_MARK_FILL)
         return route_add(m, &m->r->fill, m->r->rank, o);
     if (m->sending && m->dst->boxes) {
@@ -139,7 +140,7 @@ static tn_status emit_one(tni_generator *m, const offer *o)
     return route_add(m, rank == m->r->rank ? &m->r->keep : &m->side->products, rank, o);
 }
 
-/* What of the copies of a mesh this rank has and takes. */
+/* Find which copy of a mesh this rank holds, and which it receives. */
 static void emit_copies(tni_generator *m)
 {
     const tn_dist *src = m->src;
@@ -153,13 +154,14 @@ static void emit_copies(tni_generator *m)
     m->take_step = tni_mesh_copy_step(src, m->r->rank % src->copies);
 }
 
-/* The combinations of a group: the first hit of each axis, and what the axes before make. */
+/* The combinations of a group: the first hit of each axis, and the products and sums over the
+ * preceding axes. */
 typedef struct combined {
     const int32_t *first;
     int64_t elements[TN_MAX_NDIM + 1], pieces[TN_MAX_NDIM + 1], position[TN_MAX_NDIM + 1];
 } combined;
 
-/* Axes from `axis` on have other hits than before. */
+/* Update the axes from `axis` on, whose hits have changed. */
 static void combined_read(combined *c, const tni_side *s, const tni_walk *w, int axis, offer *o)
 {
     const tni_hit *hits = s->hits.at;
@@ -191,7 +193,7 @@ tn_status tni_emit(tni_generator *m, int64_t group)
     const int ndim = m->r->ndim;
     const int32_t *first = (const int32_t *)s->hit0.at + group * (ndim + 1);
     offer o = {.group = group};
-    combined c; /* 2 KB, of which few are used: it is not cleared */
+    combined c; /* 2 KB, mostly unused, and therefore not cleared */
     tni_axis axes[TN_MAX_NDIM];
     tni_walk w;
     int64_t total = 1;
@@ -239,7 +241,7 @@ void tni_product_runs(const tni_side *s, int ndim, const tni_product *p, tni_hit
     for (int i = ndim - 1; i >= 0; i--) {
         const int32_t n = first[i + 1] - first[i];
         const tni_hit *hit = hits + first[i];
-        if (n > 1) { /* most axes have one, and a division costs more than the rest */
+        if (n > 1) { /* most axes have one hit, and a division costs more than the rest */
             hit += combination % n;
             combination /= n;
         }

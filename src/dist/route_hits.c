@@ -1,6 +1,6 @@
-/* route_hits.c - the coordinates of a mesh that share something with an index set.
+/* route_hits.c - the coordinates of a mesh that intersect an index set.
  *
- * Which coordinates can is found by division, level by level of the cuts of one axis. */
+ * Candidates are found by division, cut by cut of one axis. */
 #include "route.h"
 
 tn_status tni_hit_close(tni_generator *m, int64_t run0, int64_t position)
@@ -36,8 +36,8 @@ static bool last_cut(const tn_dist *d, int axis, int i)
     return true;
 }
 
-/* Coordinates first .. first + count of an axis that is cut into intervals, where own is one
- * interval too: each hit has one run.  The lists have the rows. */
+/* Add coordinates [first, first + count) of an axis that is cut into intervals, where own is
+ * one interval too: each hit has one run.  The lists have space for the rows. */
 static void intervals(tni_generator *m, int i, const tni_set *own, const tni_set *outer,
                       int first, int count, int64_t position)
 {
@@ -63,7 +63,8 @@ static void intervals(tni_generator *m, int i, const tni_set *own, const tni_set
     }
 }
 
-/* Cuts of `axis` from mesh axis i on; outer is what the ones before left. */
+/* Visit the cuts of `axis` from mesh axis i on; outer is the set that the preceding cuts
+ * leave. */
 static tn_status level(tni_generator *m, int axis, int i, const tni_set *own,
                        const tni_set *outer, int64_t position)
 {
@@ -76,7 +77,7 @@ static tn_status level(tni_generator *m, int axis, int i, const tni_set *own,
     int first, count;
     tni_cut_owners(outer->n, &d->placements[i], p, tni_set_below(outer, tni_set_low(own)),
                    tni_set_below(outer, tni_set_high(own)), &first, &count);
-    /* At once where it is much, and one for each other axis. */
+    /* Reserve at once if the count is large, plus one row for each other axis. */
     const bool contiguous = d->placements[i].cut != TN_CUT_CYCLIC && last_cut(d, axis, i) &&
                             tni_set_is_range(own) && tni_set_is_range(outer);
     if ((contiguous || count >= m->side->hits.n) &&

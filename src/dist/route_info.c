@@ -1,4 +1,4 @@
-/* route_info.c - what a route says about itself. */
+/* route_info.c - queries on routes: sizes, peers, description. */
 #include <stdio.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ tn_status tn_route_peer(const tn_route *r, bool send, int64_t i, int *rank, int6
     return TN_OK;
 }
 
-/* ---- words ---- */
+/* ---- description ---- */
 
 static void bytes_text(char *buf, size_t size, int64_t bytes)
 {

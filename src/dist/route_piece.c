@@ -1,19 +1,19 @@
-/* route_piece.c - the regular pieces of a route, and moving them.
+/* route_piece.c - the regular pieces of a route, and copying them.
  *
- * A product is a grid of pieces, one for each choice of a run on every axis; a piece is a dense
- * nest of loops in the message and a strided one in a part, so that one call of tn_rearrange or
- * tn_cast copies it.  The order of a message is that of its products, of their pieces, and inside
- * a piece the row-major order of dst. */
+ * A product is a grid of pieces, one for each choice of a run on every axis.  A piece is a
+ * dense loop nest in the message and a strided one in a part, so that one call of tn_rearrange
+ * or tn_cast copies it.  The order of a message is that of its products, then of their pieces;
+ * within a piece it is the row-major order of dst. */
 #include "nest/nest.h"
 #include "route.h"
 
-/* The loops of one piece, outermost first, without those of extent 1: at most 63, since their
- * product is the number of elements. */
+/* The loops of one piece, outermost first, without those of extent 1.  There are at most 63,
+ * since their product is the number of elements. */
 typedef struct piece {
     int ndim;
     int64_t n[2 * TN_MAX_NDIM];
     int64_t step[2][2 * TN_MAX_NDIM]; /* bytes in dst and in src */
-    int64_t at[2];                    /* bytes from the part's element (0, ...) */
+    int64_t at[2];                    /* offset in bytes from the part's element (0, ...) */
     int64_t elements;
 } piece;
 
@@ -42,13 +42,13 @@ static void piece_make(piece *p, const tni_job *j, const tni_hit_runs *runs,
         const tni_again *again = run->again < 0 ? &once : agains + run->again;
         piece_loop(p, again->count, again->dst_step * d, again->src_step * s);
         piece_loop(p, run->n, again->dst_inner * d, again->src_inner * s);
-        /* An axis of extent 1 has position 0, and a stride that means nothing. */
+        /* The stride of an axis of extent 1 is arbitrary; the position there is 0. */
         p->at[0] += run->dst ? run->dst * d : 0;
         p->at[1] += run->src ? run->src * s : 0;
     }
 }
 
-/* Loops from `level` on, of m at that level, as a tensor on side k. */
+/* The loops from `level` on, with extent m at that level, as a tensor on side k. */
 static void piece_tensor(const piece *p, const tni_job *j, int k, int level, int64_t m,
                          int64_t offset, tn_tensor *t)
 {
@@ -78,7 +78,7 @@ static tn_status piece_copy(const piece *p, tni_job *j, int level, int64_t m,
     return d.dtype == s.dtype ? tn_rearrange(&d, &s) : tn_cast(&d, &s);
 }
 
-/* Elements [first, first + count) of a piece, as few boxes of whole inner loops. */
+/* Copy elements [first, first + count) of a piece as few boxes of whole inner loops. */
 static tn_status piece_range(const piece *p, tni_job *j, int64_t first, int64_t count)
 {
     if (first == 0 && count == p->elements)
@@ -137,7 +137,8 @@ tn_status tni_product_copy(tni_job *j, const tni_product *product)
 
 /* ---- one piece as two views ---- */
 
-/* Piece number *k of a product; a product that has fewer lowers *k by them. */
+/* Piece *k of a product as views.  If the product has fewer pieces, subtracts their number from
+ * *k and returns false. */
 static bool product_piece(tni_job *j, const tni_product *product, int64_t *k, tn_tensor *dst,
                           tn_tensor *src)
 {
@@ -213,7 +214,7 @@ tn_status tn_route_before(const tn_route *r, bool send, int64_t i, int64_t part,
     return TN_OK;
 }
 
-/* ---- messages that lie in a row ---- */
+/* ---- messages that are contiguous in a part ---- */
 
 void *tn_route_place(const tn_route *r, bool send, int64_t i, const tn_tensor *parts)
 {

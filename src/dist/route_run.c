@@ -1,4 +1,4 @@
-/* route_run.c - packing, unpacking, keeping and pulling, behind checks of the parts. */
+/* route_run.c - packing, unpacking, keeping and pulling elements, after checks of the parts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,7 @@
 
 static const char *const end_name[] = {"dst", "src"};
 
-/* The part number `part` on side k of rank's own parts, against its extents (NULL: a peer's,
- * of which only what a product uses is known). */
+/* Check this rank's part number `part` on side k against the extents of the route. */
 static tn_status check_part(const tn_route *r, int k, const tn_tensor *t, int64_t part,
                             const char *call)
 {
@@ -79,8 +78,8 @@ static tn_status message_check(const tn_route *r, bool sent, int64_t i, int64_t 
     return TN_OK;
 }
 
-/* The parts of this rank that elements [from, from + count) of a message touch, each checked
- * where it is another one than before. */
+/* Check the parts of this rank that elements [from, from + count) of a message touch, each once
+ * per consecutive use. */
 static tn_status message_parts(const tn_route *r, bool sent, int64_t i, int64_t from,
                                const tn_tensor *parts, const tn_tensor *message,
                                const char *call)
@@ -163,7 +162,7 @@ tn_status tn_route_unpack(const tn_route *r, int64_t i, int64_t first, int64_t c
 
 /* ---- memory to memory ---- */
 
-/* Is every position that message i reads inside the peer's parts? */
+/* Check that every position that message i reads is inside the peer's parts. */
 static tn_status check_peer(const tn_route *r, int64_t i, const tn_tensor *parts)
 {
     const tni_side *s = &r->side[0];

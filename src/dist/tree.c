@@ -1,13 +1,13 @@
-/* tree.c - boxes found by where they lie: a balanced tree of bounds.
+/* tree.c - finding boxes by position: a balanced tree of bounds.
  *
  * Node k has children 2 k and 2 k + 1, each with half of its boxes; a node of at most LEAF
- * boxes has none. */
+ * boxes is a leaf. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "dist.h"
 
-/* Few enough that looking at all of them costs no more than another level would. */
+/* Few enough that scanning all of them costs no more than another level. */
 enum { LEAF = 8 };
 
 static int64_t *node_low(const tni_tree *t, int64_t k)
@@ -21,7 +21,8 @@ static int64_t middle_of(const tni_tree *t, int64_t box, int axis)
     return t->low[at] + (t->high[at] - t->low[at]) / 2;
 }
 
-/* Put the boxes with the lower middles on axis into the first half of order[0 .. n). */
+/* Partially sort order[0 .. n) so that the boxes with the lower middles along axis are in the
+ * first half. */
 static void halve(const tni_tree *t, int64_t *order, int64_t n, int axis)
 {
     int64_t low = 0, high = n - 1;
@@ -118,7 +119,7 @@ static bool intersects(int ndim, const int64_t *low, const int64_t *high,
     return true;
 }
 
-/* Where a query stands: a node and its boxes. */
+/* A node to visit, and its boxes. */
 typedef struct visit {
     int64_t node, first, n;
 } visit;
@@ -149,7 +150,7 @@ bool tni_tree_query(const tni_tree *t, const int64_t *low, const int64_t *high, 
         }
         for (int64_t i = v.first; i < v.first + v.n; i++) {
             const int64_t box = t->order[i], at = box * t->ndim;
-            /* boxes of no axes have no bounds: each intersects each */
+            /* boxes without axes have no bounds: they all intersect */
             if (t->ndim > 0 && !intersects(t->ndim, low, high, t->low + at, t->high + at))
                 continue;
             int64_t *id = tni_list_add(ids);
