@@ -1,6 +1,6 @@
 /* cast.c - conversion of every element, in one pass over any strides.
  *
- * Equal dtypes are a copy. */
+ * Between equal dtypes it is a copy. */
 #include "copy_tensor.h"
 
 static bool plain_copy(const tn_tensor *dst, const tn_tensor *src)
@@ -35,7 +35,7 @@ tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src)
     return TN_OK;
 }
 
-/* ---- the same work again ---- */
+/* ---- plans ---- */
 
 tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src)
 {

@@ -1,10 +1,11 @@
-/* contract_types.c - dtypes of contractions, and what their calls do alike. */
+/* contract_types.c - the dtypes of contractions, and what their calls share. */
 #include "einsum.h"
 
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* What sums into dst are made in: integers of 8 bits in 16, which keep the same low bits. */
+/* The dtype of the accumulators for dst.  Integers of 8 bits are summed in 16, which gives the
+ * same low bits. */
 static tn_dtype compute_type(tn_dtype promoted, tn_dtype dst)
 {
     if (tni_is_narrow(promoted))

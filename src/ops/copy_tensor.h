@@ -1,4 +1,4 @@
-/* copy_tensor.h - a copy between checked tensors, and of one element, at once. */
+/* copy_tensor.h - copies between checked tensors, and fills with one element. */
 #ifndef TNI_COPY_TENSOR_H
 #define TNI_COPY_TENSOR_H
 
@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* Copy src to dst: checked tensors of equal shape and dtype that share no byte. */
+/* Copy src to dst; both are checked, agree in shape and dtype and share no byte. */
 static inline void tni_copy_tensor(const tn_tensor *dst, const tn_tensor *src)
 {
     tni_copy copy;
@@ -15,7 +15,7 @@ static inline void tni_copy_tensor(const tn_tensor *dst, const tn_tensor *src)
     tni_copy_run(&copy, dst->data, src->data);
 }
 
-/* Every element of dst, a checked tensor, becomes *value; NULL: 0. */
+/* Set every element of dst, a checked tensor, to *value; NULL means 0. */
 static inline void tni_splat(const tn_tensor *dst, const void *value)
 {
     char one[16] = {0};

@@ -1,4 +1,5 @@
-/* create.c - new tensors: uninitialised, of one value, of a range, of random numbers. */
+/* create.c - new tensors: uninitialised, or filled with one value, a range or random
+ * numbers. */
 #include <tenon/create.h>
 
 #include "copy_tensor.h"
@@ -36,7 +37,7 @@ tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim, const int64_t *shape
     return TN_OK;
 }
 
-/* Truncated; not a number is 0, and what does not fit is the nearest number that does. */
+/* Truncate x to an integer; NaN becomes 0, and out-of-range values saturate. */
 static int64_t to_i64(double x)
 {
     return x != x ? 0 : x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
@@ -78,7 +79,8 @@ tn_status tn_randn(const tn_tensor *dst, uint64_t seed)
     return TN_OK;
 }
 
-/* The integers from low to high that a dtype holds, each exactly; false: it has none. */
+/* The range of integers that a dtype represents exactly, each of them; false if there is
+ * none. */
 static bool integers_of(tn_dtype dtype, int64_t *low, int64_t *high)
 {
     const tni_dtype_facts *facts = &tni_dtypes[dtype];

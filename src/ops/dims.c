@@ -1,8 +1,7 @@
-/* dims.c - squeeze and unsqueeze that copy: into memory of their own, or into a given tensor.
- */
+/* dims.c - squeeze and unsqueeze with a copy: into new memory, or into a given tensor. */
 #include "copy_tensor.h"
 
-/* A dense copy of a view that is checked, in memory of its own. */
+/* A dense copy, in new memory, of a checked view. */
 static tn_status copy_of(tn_tensor *out, const tn_tensor *view, const char *call)
 {
     tn_tensor made;

@@ -5,14 +5,14 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* What a call is given, and what its checks find. */
+/* The arguments of a call, and the results of its checks. */
 typedef struct einsum_call {
     const char *spec;
     int n;
     const tn_tensor *const *srcs;
     tni_einsum e;
     tni_contraction *x;
-    int ndim; /* of the result */
+    int ndim; /* axes of the result */
     int64_t shape[TN_MAX_NDIM];
 } einsum_call;
 
@@ -87,7 +87,7 @@ tn_status tn_einsum_shape(const char *spec, int n, const tn_tensor *const *srcs,
     return TN_OK;
 }
 
-/* Steps of dst, by the right side. */
+/* Find the steps of dst from the right side of the text. */
 static void einsum_dst(tni_contraction *x, const tni_einsum *e, const tn_tensor *dst)
 {
     tni_term *t = &x->term[0];
@@ -101,7 +101,7 @@ static void einsum_dst(tni_contraction *x, const tni_einsum *e, const tn_tensor 
     }
 }
 
-/* Every check; x is ready to be planned. */
+/* Make all checks; on success x is ready to be planned. */
 static tn_status einsum_check(tni_contraction *x, const char *call, unsigned flags,
                               const tn_tensor *dst, const char *spec, int n,
                               const tn_tensor *const *srcs)

@@ -1,7 +1,7 @@
-/* einsum_fit.c - the terms of an einsum on tensors: extents of labels, steps of sources.
+/* einsum_fit.c - fits the terms of an einsum to tensors: extents of labels, steps of sources.
  *
- * The labels of "..." come after the names, the last axis first, so that they meet at their
- * ends.  An axis of extent 1 of a source repeats: the source does not have the label. */
+ * The labels of "..." are numbered after the names, the last axis first, so that they align at
+ * the end.  A source is broadcast along its axes of extent 1: it does not have their labels. */
 #include "einsum.h"
 
 #include "view/view.h"
@@ -65,7 +65,7 @@ static tn_status fit_axes(tni_contraction *x, const tni_einsum *e, const char *c
     return TN_OK;
 }
 
-/* Steps of the labels that are longer than 1, of a source. */
+/* Find the steps of a source for its labels of extent greater than 1. */
 static void fit_term(tni_contraction *x, const tni_einsum *e, int k, const tn_tensor *src)
 {
     tni_term *t = &x->term[k + 1];

@@ -1,8 +1,8 @@
-/* einsum_parse.c - the text of an einsum, read into terms of names.
+/* einsum_parse.c - parses the text of an einsum into terms of names.
  *
- * Names are words where two names of one term have a blank between them; otherwise every letter
- * is a name and blanks mean nothing.  One pass, no recursion, no allocation; every failure has
- * the column of its byte. */
+ * If two names of one term are separated by a blank, names are words; otherwise every letter is
+ * a name and blanks are ignored.  One pass, no recursion, no allocation; every error has the
+ * column of its byte. */
 #include <stdio.h>
 
 #include "einsum.h"
@@ -12,8 +12,8 @@ typedef struct einsum_reader {
     tni_einsum *e;
     const char *call;
     bool words;
-    int pos, terms; /* terms of the left so far */
-    int arrow;      /* where the "->" stands; -1: not yet */
+    int pos, terms; /* terms read so far on the left side */
+    int arrow;      /* offset of the "->"; -1: not read yet */
     int comma[TN_EINSUM_SOURCES];
 } einsum_reader;
 
@@ -43,7 +43,7 @@ static bool einsum_blank(char c)
     return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Whether two names of one term have a blank between them. */
+/* Are two names of one term separated by a blank? */
 static bool einsum_has_words(const char *text)
 {
     bool name = false, blank = false;
@@ -62,7 +62,7 @@ static bool einsum_has_words(const char *text)
     return false;
 }
 
-/* The number of a name: that of its first occurrence, or a new one; -1: there are too many. */
+/* The number of a name, assigned at its first occurrence; -1: there are too many names. */
 static int einsum_number(tni_einsum *e, int at, int len, bool add)
 {
     for (int i = 0; i < e->nname; i++)
@@ -105,7 +105,7 @@ static tn_status einsum_ellipsis(einsum_reader *r, tni_einsum_term *t)
     return TN_OK;
 }
 
-/* A run of word characters: one name, or a name for each letter. */
+/* Read a run of word characters: one name, or one name per letter. */
 static tn_status einsum_run(einsum_reader *r, tni_einsum_term *t)
 {
     const char *text = r->e->text;
@@ -127,7 +127,7 @@ static tn_status einsum_run(einsum_reader *r, tni_einsum_term *t)
     return TN_OK;
 }
 
-/* A term of the left beyond those that can be kept is read, and counted. */
+/* Begin a term.  Terms on the left beyond the limit are read into spare and only counted. */
 static tni_einsum_term *einsum_begin(einsum_reader *r, tni_einsum_term *spare)
 {
     tni_einsum_term *t = r->arrow >= 0                  ? &r->e->term[0]
@@ -180,7 +180,8 @@ static tn_status einsum_read(einsum_reader *r)
     return r->words ? einsum_wrong(r, r->pos, 0, "before a '->'") : TN_OK;
 }
 
-/* Without a right side: "...", then the letters that come once, capitals first. */
+/* Without a right side the result is "...", then the letters that occur once, in ASCII
+ * order. */
 static void einsum_imply(einsum_reader *r)
 {
     tni_einsum_term *right = &r->e->term[0];

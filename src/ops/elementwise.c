@@ -63,14 +63,15 @@ tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin, tn_dtype *out)
 
 /* ---- operands ---- */
 
-enum { TNI_OP_STEPS = 2 * TNI_MAX_ARITY + 2 }; /* conversions of each source, op, of dst */
+/* Conversions of the sources, the op, conversions of the result. */
+enum { TNI_OP_STEPS = 2 * TNI_MAX_ARITY + 2 };
 
-/* What the hooks of a call need, and find. */
+/* The input and results of the hooks. */
 typedef struct operands {
     tn_op op;
     int nsrc;
-    const tn_tensor *ts[TNI_MAX_ARITY + 1]; /* dst, and the sources in dst's shape */
-    tn_tensor repeated[TNI_MAX_ARITY];      /* those that are broadcast */
+    const tn_tensor *ts[TNI_MAX_ARITY + 1]; /* dst, and the sources broadcast to its shape */
+    tn_tensor repeated[TNI_MAX_ARITY];      /* the broadcast sources */
     tni_op_signature sig;
     tni_program program;
     tni_strip_step step[TNI_OP_STEPS];
@@ -103,7 +104,7 @@ static tn_status apply_shapes(const tni_call *call)
                                   call->srcs);
 }
 
-/* The program of one op. */
+/* Build the program of one op. */
 static void program_of(operands *o, const double *params)
 {
     tni_builder b = {.step = o->step, .most = TNI_OP_STEPS, .nsrc = o->nsrc};
@@ -120,7 +121,7 @@ static void program_of(operands *o, const double *params)
                                .step = o->step};
 }
 
-/* Check a call and find what its plan needs.  No more sources are looked at than op takes. */
+/* Check a call and find what its plan needs.  At most as many sources are read as op has. */
 static tn_status check_apply(operands *o, const char *name, unsigned flags, tn_op op,
                              const tn_tensor *dst, int nsrc, const tn_tensor *const *srcs)
 {
@@ -138,7 +139,7 @@ static tn_status check_apply(operands *o, const char *name, unsigned flags, tn_o
                                       .own = o});
 }
 
-/* The kernel does not take the sources as they are, or does not give dst.  A bool is read as 0 or
+/* Does the op need conversions of its sources or of its result?  A bool is normalized to 0 or
  * 1, which is a conversion. */
 static bool apply_converts(const operands *o)
 {
@@ -213,7 +214,7 @@ tn_status tn_div(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
 
 /* ---- a new tensor ---- */
 
-/* What the hooks of tn_apply_copy need, and find. */
+/* The input and results of the hooks of tn_apply_copy. */
 typedef struct result {
     tn_op op;
     int nsrc;
@@ -246,7 +247,7 @@ static tn_status copy_shapes(const tni_call *call)
     return tni_broadcast_sources(call->name, call->n, call->srcs, &r->ndim, r->shape);
 }
 
-/* Whether sources need data depends on whether the result has elements: apply checks that. */
+/* Sources need data only if the result has elements; apply checks that. */
 tn_status tn_apply_copy(tn_tensor *out, tn_op op, const double *params, int nsrc,
                         const tn_tensor *const *srcs)
 {
@@ -273,7 +274,7 @@ tn_status tn_apply_copy(tn_tensor *out, tn_op op, const double *params, int nsrc
     return TN_OK;
 }
 
-/* ---- the same work again ---- */
+/* ---- plans ---- */
 
 tn_status tn_plan_op(tn_plan **plan, tn_op op, const double *params, const tn_tensor *dst,
                      int nsrc, const tn_tensor *const *srcs)

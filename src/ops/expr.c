@@ -1,4 +1,4 @@
-/* expr.c - evaluating texts: parse, type, check operands, plan, run. */
+/* expr.c - evaluating expressions: parse, determine dtypes, check operands, plan, run. */
 #include "expr.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 struct tn_expr {
     int count;
     const char *name[TN_EXPR_NAMES];
-    char *text; /* and behind it the names, each with its 0 */
+    char *text; /* followed by the names, each terminated by 0 */
     size_t text_size;
 };
 
-/* ---- texts ---- */
+/* ---- parsed expressions ---- */
 
 static tn_status ignore_item(void *user, const tni_expr_item *item)
 {
@@ -71,14 +71,14 @@ const char *tn_expr_text(const tn_expr *e)
 
 /* ---- operands ---- */
 
-/* What the checks of a call need, and find. */
+/* The input and results of the checks. */
 typedef struct eval {
     const char *text;
     tni_expr_names *names;
     tni_expr_program e;
 } eval;
 
-/* dst, and the sources in its shape. */
+/* dst, and the sources broadcast to its shape. */
 typedef struct repeated {
     const tn_tensor *ts[TNI_MAX_OPERANDS];
     tn_tensor view[TN_EXPR_NAMES];
@@ -87,7 +87,7 @@ typedef struct repeated {
 static tn_status eval_types(eval *v, const char *call, int n, const tn_tensor *const *srcs,
                             tn_dtype dst)
 {
-    tni_expr_names again = *v->names; /* the same names get the same numbers */
+    tni_expr_names again = *v->names; /* a second parse numbers the names alike */
     tni_expr_begin(&v->e, call, n, srcs);
     TRY(tni_expr_parse(call, v->text, &again, tni_expr_type, &v->e));
     return tni_expr_end(&v->e, dst);
@@ -125,7 +125,8 @@ static tn_status eval_check(eval *v, const char *name, unsigned flags, const tn_
 
 /* ---- work ---- */
 
-/* In a frame of its own: while a text is parsed and typed, the stack holds nothing of the run. */
+/* Not inlined, so that this large frame is not on the stack while a text is parsed and
+ * typed. */
 __attribute__((noinline)) static tn_status run_strips(const eval *v, const char *name,
                                                       const tn_tensor *dst, int n,
                                                       const tn_tensor *const *srcs)
@@ -154,7 +155,7 @@ static tn_status expr_evaluate(eval *v, const char *name, const tn_tensor *dst, 
                         : run_strips(v, name, dst, n, srcs);
 }
 
-/* The names of a parsed expression, in their order. */
+/* Copy the names of a parsed expression, in order. */
 static tn_status names_of(tni_expr_names *names, const char *call, const tn_expr *e, int n)
 {
     if (n != e->count)
@@ -235,7 +236,7 @@ tn_status tn_expr_result(const tn_expr *e, int n, const tn_tensor *const *srcs, 
     return result(&v, "expr_result", n, srcs, dtype, ndim, shape);
 }
 
-/* In a frame of its own, as run_strips. */
+/* Not inlined, for the reason given at run_strips. */
 __attribute__((noinline)) static tn_status plan_strips(tn_plan **plan, const eval *v,
                                                        const tn_tensor *dst, int n,
                                                        const tn_tensor *const *srcs)
@@ -268,7 +269,7 @@ tn_status tn_plan_expr(tn_plan **plan, const tn_expr *e, const tn_tensor *dst, i
     return plan_strips(plan, &v, dst, n, srcs);
 }
 
-/* ---- texts with named tensors ---- */
+/* ---- expressions with named tensors ---- */
 
 static tn_status check_names(const char *call, int n, const char *const *names)
 {
@@ -284,7 +285,7 @@ static tn_status check_names(const char *call, int n, const char *const *names)
     return TN_OK;
 }
 
-/* The tensors that the text uses, in the order of their first appearance. */
+/* Find the tensors that the text uses, in the order of first occurrence. */
 static tn_status find_sources(tni_expr_names *found, const char *call, const tn_tensor *dst,
                               const char *text, int n, const char *const *names,
                               const tn_tensor *const *srcs, const tn_tensor **used)

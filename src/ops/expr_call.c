@@ -1,11 +1,11 @@
-/* expr_call.c - the functions of expressions: ops, casts, and reductions with their axes. */
+/* expr_call.c - function calls in expressions: ops, casts, and reductions with their axes. */
 #include "expr_parse.h"
 
 #include <stdio.h>
 
 #include <tenon/reduce.h>
 
-/* Functions of one argument that are reductions; with two, min and max are ops. */
+/* The functions that with one argument are reductions; with two, min and max are ops. */
 static const struct {
     const char *name;
     tn_reduction op;
@@ -55,7 +55,7 @@ static tn_status read_axis(tni_expr_parser *p, tni_expr_item *item)
     return TN_OK;
 }
 
-/* axis = integer | (integer, …): the text stands behind the comma. */
+/* Parse axis = integer | (integer, …); the position is after the comma. */
 static tn_status read_axes(tni_expr_parser *p, tni_expr_item *item)
 {
     p->pos += 4;
@@ -113,7 +113,7 @@ tn_status tni_expr_read_comma(tni_expr_parser *p, bool *operand)
         return next_argument(p, w);
     tni_expr_item item = {0};
     const int after = p->pos + 4 + tni_expr_blanks(p->text + p->pos + 4);
-    if (p->text[after] != '=' || p->text[after + 1] == '=') /* a tensor called axis */
+    if (p->text[after] != '=' || p->text[after + 1] == '=') /* a tensor named axis */
         return next_argument(p, w);
     TRY(read_axes(p, &item));
     if (p->text[p->pos] != ')')

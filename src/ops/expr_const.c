@@ -1,6 +1,6 @@
-/* expr_const.c - numbers of expressions: literals, conversions, and ops of numbers alone.
+/* expr_const.c - numbers in expressions: literals, conversions, and constant folding.
  *
- * Numbers alone are computed at once, by the ops themselves on one element. */
+ * Ops on numbers alone are folded at once, by running their kernels on one element. */
 #include "expr_types.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to)
         return r;
     }
     if (tni_expr_dtype_of(v) == TN_I64 &&
-        (to == TN_F32 || to == TN_F64)) { /* the common ones, quickly */
+        (to == TN_F32 || to == TN_F64)) { /* fast path for the common cases */
         const double f64 = (double)v->i;
         const float f32 = (float)v->i;
         memcpy(r.bytes, to == TN_F32 ? (const void *)&f32 : &f64, (size_t)tni_width(to));
@@ -50,7 +50,7 @@ tni_expr_value tni_expr_converted(const tni_expr_value *v, tn_dtype to)
 
 /* ---- folding ---- */
 
-/* Integer results beyond i64, which kernels would wrap. */
+/* Does the integer result exceed i64?  Kernels would wrap. */
 static bool overflows(tn_op op, const tni_expr_value *v)
 {
     int64_t r;

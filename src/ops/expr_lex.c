@@ -68,7 +68,7 @@ static tn_status fail_number(const tni_expr_parser *p)
                        p->column);
 }
 
-/* The double nearest to a decimal number, whatever the locale calls the point. */
+/* The double nearest to a decimal number, independent of the locale's decimal point. */
 static double decimal(const char *s, size_t size)
 {
     char text[TN_EXPR_TEXT + 32];

@@ -1,12 +1,13 @@
 /* expr_parse.c - the grammar of expressions: names, groups, and operators by precedence.
  *
- * There is no recursion: operators wait on a stack until one that binds less strongly comes.
- * Depth and length are bounded, work is linear in the text. */
+ * An operator-precedence parser without recursion: operators stay on a stack until one of lower
+ * precedence follows.  Depth and length are bounded, and the work is linear in the length of
+ * the text. */
 #include "expr_parse.h"
 
 #include <string.h>
 
-/* How strongly operators bind, the weakest first. */
+/* The precedence of operators, lowest first. */
 typedef enum precedence {
     P_NONE,
     P_OR,
@@ -25,13 +26,14 @@ typedef enum precedence {
 
 typedef struct op_row {
     const char *text;
-    int op; /* tn_op; -1: the power, -2: plus */
+    int op; /* tn_op; -1: power, -2: unary plus */
     precedence binds;
 } op_row;
 
-enum { BINARY = 18, WORDS = BINARY + 2, PREFIX = WORDS + 3, NOT = PREFIX }; /* ends of kinds */
+/* The ends of the kinds of operators in rows[]. */
+enum { BINARY = 18, WORDS = BINARY + 2, PREFIX = WORDS + 3, NOT = PREFIX };
 
-/* Longer ones before their beginnings. */
+/* An operator precedes its prefixes: "<=" comes before "<". */
 static const op_row rows[] = {
     {"**", -1, P_POWER},
     {"//", TN_FLOOR_DIVIDE, P_TERM},
@@ -66,7 +68,7 @@ static tn_status fail_limit(const tni_expr_parser *p, int column, const char *wh
                        most, what, column);
 }
 
-/* ---- what goes to the sink ---- */
+/* ---- items for the sink ---- */
 
 tn_status tni_expr_hand_on(tni_expr_parser *p, const tni_expr_item *item, int pops, int pushes)
 {
@@ -83,20 +85,20 @@ tn_status tni_expr_hand_on(tni_expr_parser *p, const tni_expr_item *item, int po
     return p->sink(p->user, item);
 }
 
-/* A group, a sign, a not or a power: the text bounds how many of them are open. */
+/* Does w count towards the limit on nesting: a group, a sign, a not or a power? */
 static bool counts(const tni_expr_waiting *w)
 {
-    return w->row >= WORDS || rows[w->row].op == -1; /* a group's row is the largest */
+    return w->row >= WORDS || rows[w->row].op == -1; /* a group has the largest row */
 }
 
-/* The row of the operator on top, NULL where that is a group. */
+/* The operator on top of the stack, or NULL for a group. */
 static const op_row *top_row(const tni_expr_parser *p)
 {
     const int row = p->top ? p->stack[p->top - 1].row : TNI_EXPR_GROUP;
     return row == TNI_EXPR_GROUP ? NULL : &rows[row];
 }
 
-/* The operator on top has its operands. */
+/* Pop the operator on top, which has all its operands. */
 static tn_status finish_top(tni_expr_parser *p)
 {
     const tni_expr_waiting *w = &p->stack[--p->top];
@@ -133,7 +135,8 @@ static tn_status push_binary(tni_expr_parser *p, int number)
         const bool same = t->binds == row->binds;
         if (t->binds < row->binds || (same && row->binds == P_POWER))
             break;
-        if (same && row->binds == P_COMPARE) { /* a < b < c: b is the left one of the next */
+        if (same && row->binds == P_COMPARE) { /* a < b < c: b is also the left operand of the
+                                                  next comparison */
             const tni_expr_waiting *before = &p->stack[p->top - 1];
             tni_expr_item item = {.kind = TNI_EXPR_CHAIN,
                                   .what = t->op,
@@ -155,7 +158,7 @@ static tn_status push_binary(tni_expr_parser *p, int number)
 
 /* ---- names and groups ---- */
 
-/* The number of the name; -1: nobody gave it. */
+/* Find or assign the number of a name; -1 if it is not among the given ones. */
 static tn_status find_name(tni_expr_parser *p, const char *s, int size, int *number)
 {
     tni_expr_names *n = p->names;
@@ -199,7 +202,7 @@ static tn_status read_name(tni_expr_parser *p, bool *opened)
                                           .column = (int16_t)p->column,
                                           .size = (uint8_t)size});
     }
-    if (p->names->ngiven >= 0) { /* a tensor that is called pi wins over the constant */
+    if (p->names->ngiven >= 0) { /* a tensor named pi takes precedence over the constant */
         TRY(find_name(p, s, size, &number));
     } else {
         number = -1;
@@ -234,7 +237,7 @@ static tn_status close_group(tni_expr_parser *p, bool comma, bool *operand)
 
 /* ---- the grammar ---- */
 
-/* An operand, or a prefix of one; *done when a whole operand was read. */
+/* Read an operand or a prefix operator; *done is set after a complete operand. */
 static tn_status read_operand(tni_expr_parser *p, bool *done)
 {
     const char *s = p->text + p->pos;
@@ -268,7 +271,8 @@ static tn_status read_operand(tni_expr_parser *p, bool *done)
     return tni_expr_hand_on(p, &number, 0, 1);
 }
 
-/* What follows an operand: an operator, a comma (then an operand comes), or what closes one. */
+/* Read what follows an operand: an operator, a comma, a closing parenthesis or the end;
+ * *operand is set if an operand must follow. */
 static tn_status read_operator(tni_expr_parser *p, bool *operand, bool *end)
 {
     const char *s = p->text + p->pos;
@@ -302,7 +306,7 @@ static tn_status read_operator(tni_expr_parser *p, bool *operand, bool *end)
 tn_status tni_expr_parse(const char *call, const char *text, tni_expr_names *names,
                          tni_expr_sink sink, void *user)
 {
-    tni_expr_parser p; /* the stacks are not cleared */
+    tni_expr_parser p; /* the stacks are left uninitialized */
     p.call = call;
     p.text = text;
     p.pos = p.top = p.depth = p.values = 0;

@@ -1,11 +1,11 @@
-/* expr_reduce.c - expressions with reductions: their shapes, and the fused fold that runs them.
- */
+/* expr_reduce.c - expressions with reductions: their shapes, and the fused fold that computes
+ * them. */
 #include "expr_reduce.h"
 
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* The axes of all reductions, counted from 0; none twice. */
+/* The axes of the reductions, counted from 0 and checked for repetition. */
 static tn_status axes_of(const tni_expr_program *e, int ndim, int *axes)
 {
     uint64_t seen = 0;
@@ -35,7 +35,7 @@ tn_status tni_expr_reduced(const tni_expr_program *e, int n, const tn_tensor *co
     for (int i = 0; i < e->naxes; i++)
         folded |= (uint64_t)1 << axes[i];
     *ndim = 0;
-    bool none = false, some = true; /* sequences without elements; results */
+    bool none = false, some = true; /* some sequence is empty; the result has elements */
     for (int i = 0; i < all; i++)
         if (folded >> i & 1) {
             none |= whole[i] == 0;

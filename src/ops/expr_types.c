@@ -1,13 +1,13 @@
-/* expr_types.c - the dtypes of an expression and the steps that compute it.
+/* expr_types.c - the dtypes of an expression, and the steps that compute it.
  *
- * Numbers alone are folded; what remains are steps; equal ones are merged. */
+ * Constants are folded, and equal steps are merged. */
 #include "expr_types.h"
 
 #include <string.h>
 
 #include "plan/plan.h"
 
-enum { NUMBER = 1 << 12 }; /* a number in a step, until all of them are counted */
+enum { NUMBER = 1 << 12 }; /* marks a number in a step until all numbers are counted */
 
 static tn_status fail_values(const tni_expr_program *e, const tni_expr_item *x)
 {
@@ -16,7 +16,7 @@ static tn_status fail_values(const tni_expr_program *e, const tni_expr_item *x)
                        e->nnum, x->column);
 }
 
-/* Number i of the steps: they are counted down. */
+/* Number i of the steps; numbers are stored downwards. */
 static tni_number *number_at(tni_expr_program *e, int i)
 {
     return &e->num[TNI_EXPR_NUMBERS - 1 - i];
@@ -42,7 +42,7 @@ static tn_status number_value(tni_expr_program *e, const tni_expr_item *x,
     return TN_OK;
 }
 
-/* The dtypes that an op sees of its operands, and what it makes of them. */
+/* Find the dtypes of an op's operands, and its signature. */
 static tn_status signature_of(tni_expr_program *e, const tni_expr_item *x, tn_op op,
                               tni_expr_value *v, tn_dtype *in, tni_op_signature *sig)
 {
@@ -52,7 +52,7 @@ static tn_status signature_of(tni_expr_program *e, const tni_expr_item *x, tn_op
         weak &= v[k].weak;
     TRY(tni_expr_settle(e, x, op, v, in));
     const bool negative = op == TN_POW && weak && v[1].dtype == TN_I64 && v[1].i < 0;
-    for (int k = 0; k < n && weak; k++) /* functions that take no integers see f64 */
+    for (int k = 0; k < n && weak; k++) /* functions without integer kernels convert to f64 */
         if (in[k] == TN_I64 && (!tni_op_computes(op, TN_I64) || negative) &&
             tni_op_computes(op, TN_F64))
             in[k] = TN_F64;
@@ -61,7 +61,7 @@ static tn_status signature_of(tni_expr_program *e, const tni_expr_item *x, tn_op
     return TN_OK;
 }
 
-/* The values that a step reads: numbers have the dtype in which it computes. */
+/* Find the values that a step reads; numbers are converted to its compute dtype. */
 static tn_status step_sources(tni_expr_program *e, const tni_expr_item *x, tn_op op,
                               const tni_expr_value *v, tni_op_signature *sig, int *src,
                               tn_dtype *in)
@@ -142,7 +142,7 @@ static tn_status power(tni_expr_program *e, const tni_expr_item *x, tni_expr_val
     return apply(e, x, TN_POW, NULL, v, out);
 }
 
-/* The parameters behind the tensors of a function. */
+/* Read the parameters after the tensors of a function call. */
 static void take_params(const tni_expr_item *x, const tni_expr_value *v, double *params)
 {
     for (int i = tni_ops[x->what].arity; i < x->nargs; i++) {
@@ -158,7 +158,7 @@ static tn_status fail_reduction(const tni_expr_program *e, const tni_expr_item *
                        e->call, x->name_size, x->name, what, x->column);
 }
 
-/* The axes as bits; 0 where one is none, which is found when the shapes are checked. */
+/* The axes as bits; 0 if one is out of range, which the check of shapes reports. */
 static uint64_t axes_set(int ndim, int naxes, const int *axes)
 {
     uint64_t set = naxes < 0 && ndim ? UINT64_MAX >> (64 - ndim) : 0;
@@ -171,7 +171,7 @@ static uint64_t axes_set(int ndim, int naxes, const int *axes)
     return set;
 }
 
-/* Whether x folds the axes of the reductions before it. */
+/* Does x fold the same axes as the reductions before it? */
 static bool same_axes(const tni_expr_program *e, const tni_expr_item *x)
 {
     const int before = e->naxes < 0 ? e->ndim : e->naxes,
@@ -180,7 +180,7 @@ static bool same_axes(const tni_expr_program *e, const tni_expr_item *x)
                                                     axes_set(e->ndim, x->naxes, x->axes));
 }
 
-/* The axes of the common shape along which some of these sources have more than one element. */
+/* The axes of the common shape along which one of these sources has an extent other than 1. */
 static uint64_t expr_long_axes(const tni_expr_program *e, uint16_t names)
 {
     uint64_t set = 0;
@@ -257,7 +257,7 @@ void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
         (tni_builder){.step = e->step, .most = TNI_MAX_STEPS, .nsrc = nsrc, .share = true};
 }
 
-/* [t] a b: [t and] a op b, b */
+/* Replace [t] a b by [t and] a op b, b. */
 static tn_status chain(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v)
 {
     const tni_expr_value both = v[x->nargs - 1];
@@ -273,7 +273,7 @@ static tn_status chain(tni_expr_program *e, const tni_expr_item *x, tni_expr_val
     return TN_OK;
 }
 
-/* t b c: t and b op c */
+/* Replace t b c by t and b op c. */
 static tn_status chained(tni_expr_program *e, const tni_expr_item *x, tni_expr_value *v,
                          tni_expr_value *out)
 {
@@ -342,7 +342,8 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
     return TN_OK;
 }
 
-/* A value of the building is one of the program: sources, numbers, steps. */
+/* Convert a value number used while building to that of the program: sources, numbers,
+ * steps. */
 static int final_value(int v, int built, int nsrc, int nnum)
 {
     return v >= NUMBER  ? nsrc + nnum - 1 - (v - NUMBER)

@@ -1,4 +1,4 @@
-/* expr_weak.c - weak numbers: the dtypes that they have beside tensors. */
+/* expr_weak.c - weak numbers: the dtypes they assume next to tensors. */
 #include "expr_types.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@ static int kind(tn_dtype t)
     return tni_dtypes[t].kind;
 }
 
-/* The argument of a function in the text, for sentences; 0 bytes: it is long, or there are
- * several. */
+/* The text of the argument of a function, for error messages; 0 if it is too long or there are
+ * several arguments. */
 static int argument(const tni_expr_item *x, const char **at)
 {
     enum { LONGEST = 40 };
@@ -71,7 +71,7 @@ static tn_dtype complex_of(tn_dtype t)
     return tni_real_of(part) == TN_F64 ? TN_C128 : TN_C64;
 }
 
-/* The dtype that a weak number has beside strong ones that promote to s. */
+/* The dtype that a weak number assumes next to strong operands that promote to s. */
 static tn_dtype beside(const tni_expr_value *v, tn_dtype s)
 {
     if (tni_expr_dtype_of(v) == TN_C128)
@@ -81,7 +81,7 @@ static tn_dtype beside(const tni_expr_value *v, tn_dtype s)
     return s == TN_BOOL ? TN_I64 : s;
 }
 
-/* What strong operands from..n promote to; 0: there are none. */
+/* The dtype that the strong operands in [from, n) promote to; 0 if there are none. */
 static bool strong_dtype(const tni_expr_value *v, int from, int n, tn_dtype *s)
 {
     *s = (tn_dtype)0;
@@ -121,7 +121,7 @@ tn_status tni_expr_settle(const tni_expr_program *e, const tni_expr_item *x, tn_
         in[1] = !v[1].weak ? in[1] : tni_expr_dtype_of(&v[1]) == TN_F64 ? in[0] : TN_I64;
         return TN_OK;
     }
-    for (int k = from; k < n; k++) { /* no strong one: i64, f64 or c128 for all */
+    for (int k = from; k < n; k++) { /* without strong operands: i64, f64 or c128 for all */
         const tn_dtype mine = v[k].weak && s ? beside(&v[k], s) : in[k];
         all = !all ? mine : all;
         if (all != mine)

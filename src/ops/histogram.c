@@ -1,4 +1,4 @@
-/* histogram.c - how many elements have a value, or lie in a bin. */
+/* histogram.c - counts of elements by value (bincount) or by bin (histogram). */
 #include <math.h>
 
 #include <tenon/index.h>

@@ -1,4 +1,5 @@
-/* index.c - take and put: what is asked, checked; indices last. */
+/* index.c - take and put: the checks of their arguments; the values of the indices are checked
+ * last. */
 #include <stdio.h>
 
 #include <tenon/index.h>
@@ -11,11 +12,11 @@ typedef struct index_call {
     tn_put_op op;
     bool put, along;
     const tn_tensor *index;
-    tn_tensor view[3]; /* dst, src, index in the shape that is walked */
+    tn_tensor view[3]; /* dst, src and index, in the shape of the loop */
     tni_choice choice;
 } index_call;
 
-/* The operand that is chosen from. */
+/* The operand that is indexed. */
 static const tn_tensor *chosen_from(const tni_call *call)
 {
     const index_call *x = call->own;
@@ -51,7 +52,7 @@ static tn_status index_dtypes(const tni_call *call)
     return TN_OK;
 }
 
-/* The shape that is walked: from's, with the axes of index in place of dim. */
+/* The shape of the loop: that of `from`, with the axes of index in place of dim. */
 static int walked_shape(const index_call *x, const tn_tensor *from, int64_t *shape)
 {
     int ndim = 0;
@@ -68,7 +69,7 @@ static int walked_shape(const index_call *x, const tn_tensor *from, int64_t *sha
     return ndim;
 }
 
-/* t in the shape that is walked, with stride 0 where index has its axes. */
+/* t in the shape of the loop, with stride 0 along the axes of index. */
 static void view_chosen(tn_tensor *out, const index_call *x, const tn_tensor *t, int ndim,
                         const int64_t *shape)
 {
@@ -128,7 +129,7 @@ static tn_status index_shapes(const tni_call *call)
     return TN_OK;
 }
 
-/* Name the first index that is outside. */
+/* Fail with the first index that is out of range. */
 static tn_status check_indices(const char *call, const tn_tensor *index, int64_t n)
 {
     int64_t at = tni_index_outside(index, n);
@@ -170,7 +171,7 @@ static tn_status choose(index_call *x, const char *name, const tn_tensor *dst,
 
 tn_status tn_take(const tn_tensor *dst, const tn_tensor *src, int dim, const tn_tensor *index)
 {
-    index_call x; /* its views are 3 KB, of which few are used: they are not cleared */
+    index_call x; /* its views are 3 KB, mostly unused, and therefore not cleared */
     x.dim = dim;
     x.op = TN_PUT_SET;
     x.put = x.along = false;

@@ -6,7 +6,7 @@
 #include "copy_tensor.h"
 #include "runtime/runtime.h"
 
-/* The window [first, first + n) of axis dim. */
+/* The slice [first, first + n) of axis dim. */
 static void window(tn_tensor *out, const tn_tensor *t, int dim, int64_t first, int64_t n)
 {
     tni_inherit(out, t, n ? tni_offset(t->data, first * t->stride[dim]) : t->data, t->ndim);
@@ -18,7 +18,7 @@ static void window(tn_tensor *out, const tn_tensor *t, int dim, int64_t first, i
 
 /* ---- concat and stack ---- */
 
-/* Sources side by side along dim of dst.  Stacked ones have no such axis: each fills one index
+/* Sources concatenated along dim of dst.  Stacked sources lack this axis: each fills one index
  * of it. */
 typedef struct joined {
     const tn_tensor *dst;
@@ -67,7 +67,7 @@ static tn_status join_args(const tni_call *call)
     return tni_check_axis(j->dim, j->dst->ndim, call->name);
 }
 
-/* Source k has dst's extents along every axis but dim. */
+/* Check that source k has dst's extents along every axis but dim. */
 static tn_status check_beside(const joined *j, const char *call, int k)
 {
     const tn_tensor *dst = j->dst, *s = j->srcs[k];
@@ -126,11 +126,11 @@ tn_status tn_stack(const tn_tensor *dst, int dim, int n, const tn_tensor *const 
                 "stack");
 }
 
-/* ---- tile and repeat: each axis of dst is reps times that of src ---- */
+/* ---- tile and repeat: each axis of dst is reps times as long as in src ---- */
 
 /* The arguments of tile (dim is -1) and repeat. */
 typedef struct times {
-    const int64_t *reps; /* per axis */
+    const int64_t *reps; /* one per axis */
     int dim;
     int64_t each[TN_MAX_NDIM];
 } times;
@@ -180,8 +180,8 @@ static tn_status times_shapes(const tni_call *call)
     return TN_OK;
 }
 
-/* Append an axis, unless it is a unit one, to views of dst and src; `inner` indices of dst's
- * axis make one step of it. */
+/* Append an axis of extent n, unless it is 1, to views of dst and src; a step along it spans
+ * `inner` indices of dst's axis. */
 static void join_append(tn_tensor *d, tn_tensor *s, int64_t n, int64_t inner, int64_t d_stride,
                         int64_t s_stride)
 {
@@ -192,7 +192,8 @@ static void join_append(tn_tensor *d, tn_tensor *s, int64_t n, int64_t inner, in
     s->stride[s->ndim++] = s_stride;
 }
 
-/* Copy src reps[i] times along each axis: as a whole, or element by element. */
+/* Repeat src reps[i] times along each axis: as a whole (tile), or element by element
+ * (repeat). */
 static void copy_times(const tn_tensor *dst, const tn_tensor *src, const int64_t *reps,
                        bool whole)
 {
@@ -266,7 +267,7 @@ tn_status tn_roll(const tn_tensor *dst, const tn_tensor *src, int dim, int64_t s
     if (tni_numel(dst) == 0)
         return TN_OK;
     const int64_t n = src->shape[dim];
-    int64_t head = shift % n; /* elements that wrap to the front */
+    int64_t head = shift % n; /* number of elements that wrap to the front */
     if (head < 0)
         head += n;
     tn_tensor d, s;

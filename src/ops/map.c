@@ -1,13 +1,13 @@
-/* map.c - an op of the user's own, on strips of any layout. */
+/* map.c - the caller's own op, on strips of any layout. */
 #include "plan/plan.h"
 #include "view/view.h"
 
 enum { MOST = 8 };
 
-/* What the hooks of a call need, and find. */
+/* The input and results of the hooks. */
 typedef struct map_operands {
     int nsrc;
-    const tn_tensor *ts[TNI_MAX_OPERANDS]; /* dst, and the sources in dst's shape */
+    const tn_tensor *ts[TNI_MAX_OPERANDS]; /* dst, and the sources broadcast to its shape */
     tn_tensor repeated[MOST];
 } map_operands;
 

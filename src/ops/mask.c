@@ -1,10 +1,10 @@
-/* mask.c - elements chosen by a mask, and the indices of what is not zero. */
+/* mask.c - selection of elements by a mask, and the indices of nonzero elements. */
 #include <tenon/index.h>
 
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* mask in t's shape. */
+/* Broadcast mask to the shape of t. */
 static tn_status fit_mask(tn_tensor *out, const char *call, const char *operand,
                           const tn_tensor *t, const tn_tensor *mask)
 {
@@ -29,7 +29,7 @@ static tn_status one_axis(const char *call, const char *who, const tn_tensor *t)
     return TN_OK;
 }
 
-/* dst and the first source have one dtype; the mask has any. */
+/* dst and the first source have the same dtype; the mask has any. */
 static tn_status mask_dtypes(const tni_call *call)
 {
     if (call->dst->dtype != call->srcs[0]->dtype)
@@ -111,7 +111,7 @@ tn_status tn_masked_put(const tn_tensor *dst, const tn_tensor *mask, const tn_te
     return TN_OK;
 }
 
-/* ---- indices of what is not zero ---- */
+/* ---- indices of nonzero elements ---- */
 
 static tn_status nonzero_dtypes(const tni_call *call)
 {

@@ -1,7 +1,7 @@
-/* matmul.c - products of matrices by NumPy's rule, alone (matmul) and into a sum (gemm).
+/* matmul.c - matrix products by NumPy's rule: matmul, and gemm, which adds to a matrix.
  *
- * Both are one product of contract_plan.h: the axes before the last two are batch where both
- * sources have them, and more rows or cols where one has. */
+ * Each is one product of contract_plan.h.  The axes before the last two are batch axes if both
+ * sources have them, and otherwise further rows or columns. */
 #include <math.h>
 
 #include "einsum.h"
@@ -9,10 +9,10 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* What a call was given. */
+/* The arguments of a call. */
 typedef struct matmul_call {
     const char *name;
-    const tn_tensor *dst, *a, *b, *c; /* c NULL: none */
+    const tn_tensor *dst, *a, *b, *c; /* c may be NULL */
     double alpha, beta;
     bool gemm;
     tn_dtype compute; /* found by matmul_check */
@@ -20,7 +20,7 @@ typedef struct matmul_call {
 
 /* ---- shapes ---- */
 
-/* The axes of t before its matrix, as a tensor of nothing but a shape. */
+/* The batch axes of t, as a tensor of which only the shape is set. */
 static void matmul_batch(tn_tensor *batch, const tn_tensor *t)
 {
     batch->ndim = t->ndim > 2 ? t->ndim - 2 : 0;
@@ -28,7 +28,7 @@ static void matmul_batch(tn_tensor *batch, const tn_tensor *t)
         batch->shape[i] = t->shape[i];
 }
 
-/* dst's shape; TN_ESHAPE. */
+/* Find the shape of dst.  TN_ESHAPE if a and b do not fit. */
 static tn_status matmul_shape(const char *call, const tn_tensor *a, const tn_tensor *b,
                               int *ndim, int64_t *shape)
 {
@@ -137,7 +137,7 @@ static tn_status matmul_dtypes(const tni_call *call)
     return TN_OK;
 }
 
-/* c may be dst itself, and needs data only where it is read. */
+/* c may be dst itself, and needs data only if it is read. */
 static tn_status matmul_check(matmul_call *m, bool planned)
 {
     static const char *const names[] = {"dst", "a", "b", "c"};
@@ -164,14 +164,14 @@ static tn_status matmul_check(matmul_call *m, bool planned)
 
 /* ---- the product ---- */
 
-/* The step of t along the axis that is `from_end` before dst's last; 0 where it repeats. */
+/* The step of t along the axis `from_end` before the last; 0 if t is broadcast along it. */
 static int64_t matmul_step(const tn_tensor *t, int from_end)
 {
     const int i = t->ndim - 1 - from_end;
     return i < 0 || t->shape[i] == 1 ? 0 : t->stride[i];
 }
 
-/* The addend is laid out as c where that is read, else as dst. */
+/* The addend has the layout of c if c is read, otherwise that of dst. */
 static bool matmul_reads_c(const matmul_call *m)
 {
     return m->c && m->beta != 0;
@@ -259,7 +259,7 @@ static tn_status matmul_plan(tn_plan **plan, matmul_call *m)
     return TN_OK;
 }
 
-/* Another c than dst, laid out as dst: it shares no byte with it. */
+/* Check that c, which has the layout of dst, is dst itself or shares no byte with it. */
 static tn_status gemm_check_addend(const tn_plan *plan, void *dst, const void *c)
 {
     tn_tensor d = plan->ts[0], s = plan->ts[0];

@@ -1,4 +1,4 @@
-/* op_types.c - which dtypes an op takes, computes in and gives, and its steps. */
+/* op_types.c - the dtypes that an op accepts, computes in and results in, and its steps. */
 #include <string.h>
 
 #include "op_types.h"
@@ -80,7 +80,7 @@ static bool same_step(const tni_strip_step *a, const tni_strip_step *b)
     for (int k = 0; k < a->nsrc && same; k++)
         same = a->src[k] == b->src[k];
     for (int i = 0; i < TNI_MAX_PARAMS && same; i++) {
-        uint64_t x, y; /* bits: -0 is not 0, and a NaN is itself */
+        uint64_t x, y; /* compare bits: -0 differs from 0, and a NaN equals itself */
         memcpy(&x, &a->params[i], sizeof x);
         memcpy(&y, &b->params[i], sizeof y);
         same = x == y;

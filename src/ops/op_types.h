@@ -1,33 +1,35 @@
-/* op_types.h - the dtypes of an op, and the steps that compute it. */
+/* op_types.h - the dtypes of an op, and the program steps that compute it. */
 #ifndef TNI_OP_TYPES_H
 #define TNI_OP_TYPES_H
 
 #include "plan/plan.h"
 
-/* What each source is promoted to, what the kernel takes (0 is dst) and what the op gives. */
+/* The dtypes that each source is promoted to, that the kernel computes in (0 is dst), and of
+ * the result. */
 typedef struct tni_op_signature {
     tn_dtype promoted[TNI_MAX_ARITY + 1], compute[TNI_MAX_ARITY + 1], result;
 } tni_op_signature;
 
-/* Find the signature of op on sources of these dtypes; op and the dtypes are known ones.  call
- * begins the sentence.
+/* Find the signature of op on sources of these dtypes; op and the dtypes are valid.  call
+ * begins the error message.
  *
- * TN_EDTYPE  the op does not take them, or they do not promote */
+ * TN_EDTYPE  the op does not support the dtypes, or they do not promote to a common one */
 tn_status tni_op_types(tni_op_signature *sig, const char *call, tn_op op, const tn_dtype *in);
 
-/* A list of steps that grows.  Equal steps are one where share is set. */
+/* A growing list of steps.  With share, equal steps are merged. */
 typedef struct tni_builder {
     tni_strip_step *step;
-    int nstep, most; /* steps; how many there may be */
+    int nstep, most; /* number of steps, and its limit */
     int nsrc, nnum;
-    bool share, full; /* full: there were more than most */
+    bool share, full; /* full: the limit was exceeded */
 } tni_builder;
 
-/* Append a conversion of value v, and give the value of it: v itself where nothing changes.  A
- * bool of a tensor is made 0 or 1. */
+/* Append a conversion of value v and return the number of the result: v itself if nothing
+ * changes.  A bool of a tensor is normalized to 0 or 1. */
 int tni_build_cast(tni_builder *b, int v, tn_dtype from, tn_dtype to);
 
-/* Append op on values of the dtypes in, with conversions around it; gives the result's value. */
+/* Append op on values of the dtypes in, with the conversions around it; returns the number of
+ * the result. */
 int tni_build_apply(tni_builder *b, tn_op op, const double *params, const tni_op_signature *sig,
                     const int *src, const tn_dtype *in);
 

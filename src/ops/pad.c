@@ -1,16 +1,16 @@
-/* pad.c - a tensor with borders, in every mode: checks, then a plan that cannot fail. */
+/* pad.c - pads in every mode: checks, then a plan that cannot fail. */
 #include <string.h>
 
 #include "copy_tensor.h"
 
-/* What a pad call is given; the hooks fill in shape. */
+/* The arguments of a pad call; the hooks fill in shape. */
 typedef struct pad_request {
     const int64_t *before, *after;
     tn_pad_mode mode;
     bool hw;         /* pad_hw: `padding` zeros around the last two axes */
-    int64_t padding; /* with hw; before and after are then width */
+    int64_t padding; /* with hw; before and after then point to width */
     int64_t width[TN_MAX_NDIM];
-    int64_t shape[TN_MAX_NDIM]; /* of the result */
+    int64_t shape[TN_MAX_NDIM]; /* shape of the result */
 } pad_request;
 
 static tn_status pad_nulls(const tni_call *call)
@@ -42,14 +42,14 @@ static tn_status pad_args(const tni_call *call)
     return TN_OK;
 }
 
-/* Axis i of the result; false when it exceeds 2^63 - 1. */
+/* Find extent i of the result; false if it exceeds 2^63 - 1. */
 static bool padded_extent(pad_request *q, const tn_tensor *src, int i)
 {
     return tni_add(src->shape[i], q->before[i], &q->shape[i]) &&
            tni_add(q->shape[i], q->after[i], &q->shape[i]);
 }
 
-/* Find the shape of the result; dst, if there is one, has it. */
+/* Find the shape of the result, and check that dst, if given, has it. */
 static tn_status pad_shapes(const tni_call *call)
 {
     pad_request *q = call->own;
@@ -191,7 +191,7 @@ tn_status tn_pad_hw_inplace(tn_tensor *t, int64_t padding)
     return TN_OK;
 }
 
-/* ---- the same work again ---- */
+/* ---- plans ---- */
 
 tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src,
                       const int64_t *before, const int64_t *after, tn_pad_mode mode,

@@ -1,11 +1,11 @@
-/* pattern.c - einops patterns on tensors: the shape, the view, the copy.
+/* pattern.c - einops patterns on tensors: shape, view, copy.
  *
- * A copy needs no temporary: src's dimensions are split into pieces, and so are dst's, and the
- * pieces are copied. */
+ * A copy needs no temporary: the dimensions of src and dst are split into the same pieces,
+ * which are copied. */
 #include "pattern.h"
 #include "copy_tensor.h"
 
-/* Read the text and lay it over src; the arguments are not NULL, src is checked. */
+/* Parse the text and fit it to src; the arguments are not NULL, src is checked. */
 static tn_status fit_text(tni_fit *fit, const char *call, const tn_tensor *src,
                           const char *pattern, const char *sizes)
 {
@@ -31,7 +31,7 @@ tn_status tn_pattern_shape(const char *pattern, const char *sizes, const tn_tens
     return TN_OK;
 }
 
-/* Merge the pieces of each dimension into one step; false: they do not walk as one. */
+/* Merge the pieces of each dimension into one stride; false if that is impossible. */
 static bool merge(const tni_fit *fit, int64_t *stride)
 {
     for (int i = 0; i < fit->ndim; i++)
@@ -74,13 +74,13 @@ tn_status tn_pattern_view(tn_tensor *out, const tn_tensor *src, const char *patt
     return TN_OK;
 }
 
-/* Copy the pieces of src to the pieces of dst, which has the fitted shape and no byte of src.
- */
+/* Copy the pieces of src to those of dst, which has the fitted shape and shares no byte with
+ * src. */
 static void copy_pieces(const tn_tensor *dst, const tn_tensor *src, const tni_fit *fit)
 {
     if (fit->empty)
         return;
-    /* a piece has an extent of 2 at least and the result fits 2^63 bytes: at most 62 pieces */
+    /* pieces have extents of at least 2 and the result fits 2^63 bytes: at most 62 pieces */
     ASSERT(fit->n <= TN_MAX_NDIM);
     tn_tensor d, s;
     tni_inherit(&d, dst, dst->data, fit->n);
@@ -98,7 +98,7 @@ static void copy_pieces(const tn_tensor *dst, const tn_tensor *src, const tni_fi
     tni_copy_tensor(&d, &s);
 }
 
-/* The texts of a call, and their fit. */
+/* The texts of a call, and the fitted pattern. */
 typedef struct pattern_call {
     const char *pattern, *sizes;
     tni_fit fit;

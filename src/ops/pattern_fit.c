@@ -1,20 +1,19 @@
-/* pattern_fit.c - a pattern laid over a tensor: extents inferred, dimensions split and put in
- * order.
+/* pattern_fit.c - fits a pattern to a tensor: extents are inferred, dimensions split and
+ * reordered.
  *
- * Splitting a dimension is always possible on strided memory; whether pieces merge again is
- * asked by the caller. */
+ * Strided memory allows every split; the caller checks whether pieces can be merged again. */
 #include "pattern.h"
 #include "view/view.h"
 
-/* The left names on src: extent and step of each; "..." stands for `more` dimensions from
- * `first` on. */
+/* The left names on src: extent and step of each; "..." is `more` dimensions from `first`
+ * on. */
 typedef struct left_axes {
     bool empty; /* src has no elements: steps are 0 */
     int first, more;
     int64_t n[TNI_PATTERN_AXES], step[TNI_PATTERN_AXES];
 } left_axes;
 
-/* src's axis under a dimension of the left. */
+/* The axis of src for a dimension of the left. */
 static int axis_of(const tni_pattern *p, const left_axes *l, int dim)
 {
     return p->left.ellipsis >= 0 && dim > l->first ? dim + l->more - 1 : dim;
@@ -40,8 +39,8 @@ static tn_status fail_split(const tni_pattern *p, const tn_tensor *src, int axis
                     known < 0 ? "a multiple of " : "", (long long)(known < 0 ? -known : known));
 }
 
-/* The product of the known sizes of names [from, to); *unknown is the one without, or -1.
- * false: that of the sizes that are not 0 does not fit. */
+/* The product of the known sizes of names [from, to); *unknown is the name without a size, or
+ * -1.  Returns false if the product of the nonzero sizes overflows. */
 static bool known_product(const tni_pattern *p, int from, int to, int64_t *product,
                           int *unknown)
 {
@@ -62,7 +61,8 @@ static bool known_product(const tni_pattern *p, int from, int to, int64_t *produ
     return true;
 }
 
-/* Extents of the names [from, to) that share one dimension of extent src->shape[axis]. */
+/* Find the extents of names [from, to), which share one dimension of extent
+ * src->shape[axis]. */
 static tn_status pattern_split(left_axes *l, const tni_pattern *p, const tn_tensor *src,
                                int axis, int from, int to)
 {
@@ -83,7 +83,7 @@ static tn_status pattern_split(left_axes *l, const tni_pattern *p, const tn_tens
     int64_t inner = 1;
     for (int i = to - 1; i >= from; i--) {
         l->n[i] = i == unknown ? extent / known : p->left.name[i].size;
-        /* inner < extent where l->n[i] > 1, so that the step lies in src's byte range */
+        /* inner < extent if l->n[i] > 1, so the step stays within src's byte range */
         l->step[i] = l->n[i] > 1 && !l->empty ? src->stride[axis] * inner : 0;
         inner *= extent > 0 ? l->n[i] : 1;
     }
@@ -104,7 +104,7 @@ static tn_status split_all(left_axes *l, const tni_pattern *p, const tn_tensor *
     return TN_OK;
 }
 
-/* Result dimension dim grows by the factor n.  *bytes is the product of all factors but 0. */
+/* Multiply dimension dim of the result by n.  *bytes is the product of all nonzero factors. */
 static bool add_piece(tni_fit *fit, int dim, int64_t n, int64_t step, int64_t *bytes)
 {
     if (n != 1)
@@ -117,7 +117,7 @@ static bool add_piece(tni_fit *fit, int dim, int64_t n, int64_t step, int64_t *b
     return true;
 }
 
-/* "..." on the right: dimensions of its own, or pieces of the group that it stands in. */
+/* Add "..." on the right: dimensions of its own, or pieces of the group that contains it. */
 static bool add_ellipsis(tni_fit *fit, const tni_pattern *p, const left_axes *l, int dim,
                          const tn_tensor *src, int64_t *bytes)
 {
@@ -151,7 +151,7 @@ static bool add_pieces(tni_fit *fit, const tni_pattern *p, const left_axes *l,
     return true;
 }
 
-/* Walk reversed names backwards: the first element is their last one. */
+/* Negate the steps of reversed names; the first element becomes their last one. */
 static void reverse(tni_fit *fit, const tni_pattern *p, left_axes *l)
 {
     for (int i = 0; i < p->left.n; i++)

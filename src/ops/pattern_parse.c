@@ -1,7 +1,7 @@
-/* pattern_parse.c - the text of an einops pattern, read into names and dimensions.
+/* pattern_parse.c - parses the text of an einops pattern into names and dimensions.
  *
- * One pass over at most TNI_PATTERN_TEXT characters, no recursion, no allocation; every failure
- * points at a character. */
+ * One pass over at most TNI_PATTERN_TEXT characters, no recursion, no allocation; every error
+ * has a position. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@ typedef struct reader {
     tni_pattern *p;
     tni_side *side;
     int pos;      /* next character */
-    int group;    /* where the open group begins; -1: none */
-    bool reverse; /* a '-' stands directly before */
-    bool reduces; /* the left may have numbers, and names that the right lacks */
+    int group;    /* offset of the open group; -1: none */
+    bool reverse; /* a '-' directly precedes */
+    bool reduces; /* the left may have numbers, and names missing on the right */
 } reader;
 
 tni_quote tni_quoted(const char *text)
@@ -26,8 +26,8 @@ tni_quote tni_quoted(const char *text)
     return q;
 }
 
-/* What is wrong with the len characters at an offset of the pattern or of its sizes; other, unless
- * negative, ends the sentence.  The column is that of the pattern. */
+/* Fail about len characters at an offset of the pattern or of its sizes; other, unless
+ * negative, ends the message.  Only a pattern has a column. */
 static tn_status fault(tn_status status, const tni_pattern *p, const char *text, int at,
                        int len, const char *what, int other)
 {
@@ -43,7 +43,7 @@ static tn_status fault(tn_status status, const tni_pattern *p, const char *text,
                        at + 1, what, number);
 }
 
-/* The same about the pattern that r reads. */
+/* Fail about the pattern that r reads. */
 static tn_status wrong(const reader *r, int at, int len, const char *what, int other)
 {
     return fault(TN_EFORMAT, r->p, r->p->text, at, len, what, other);
@@ -64,7 +64,7 @@ static bool word(char c)
     return letter(c) || digit(c) || c == '_' || c == '.';
 }
 
-/* Bytes of one letter in UTF-8, so that a sentence shows it whole. */
+/* The number of bytes of a character in UTF-8, so that messages show it whole. */
 static int letter_bytes(const char *text)
 {
     int n = 1;
@@ -73,7 +73,7 @@ static int letter_bytes(const char *text)
     return n;
 }
 
-/* digits as a number; false: does not fit. */
+/* Convert digits to a number; false if it overflows. */
 static bool pattern_number(const char *digits, int len, int64_t *out)
 {
     int64_t n = 0;
@@ -92,7 +92,7 @@ static int find(const tni_side *side, const char *text, const char *name, int le
     return -1;
 }
 
-/* Another dimension of the side, unless a group is open, which is one already. */
+/* Add a dimension to the side, unless a group is open, which is one already. */
 static tn_status add_dim(reader *r, int at, int len)
 {
     if (r->group >= 0)
@@ -131,8 +131,8 @@ static tn_status read_ellipsis(reader *r, int at)
     return TN_OK;
 }
 
-/* A number: 1 is a dimension of its own; more is a new axis on the right, and one that is reduced
- * on the left. */
+/* A number: 1 is a dimension without axes; a larger one is a new axis on the right, and a
+ * reduced axis on the left. */
 static tn_status read_number(reader *r, int at, int len)
 {
     int64_t n;
@@ -253,7 +253,7 @@ static tn_status read_text(reader *r)
     return TN_OK;
 }
 
-/* A name of the left that the right lacks: an axis behind the dimensions of the right. */
+/* Add a name of the left that the right lacks, as an axis after the dimensions of the right. */
 static tn_status reduce_name(const reader *r, int i)
 {
     const tni_side *left = &r->p->left;
@@ -273,7 +273,7 @@ static tn_status reduce_name(const reader *r, int i)
     return TN_OK;
 }
 
-/* Join the sides by name; a number of the right is always new. */
+/* Match the sides by name; a number on the right is always new. */
 static tn_status match(const reader *r)
 {
     const tni_side *left = &r->p->left;
@@ -311,7 +311,7 @@ static tn_status give_size(tni_pattern *p, const char *sizes, int at, int len, i
     return used ? TN_OK : fault(TN_EFORMAT, p, sizes, at, len, "is not in the pattern", -1);
 }
 
-/* One name=number that begins at *pos, which moves behind it. */
+/* Read one name=number at *pos and advance *pos past it. */
 static tn_status read_size(tni_pattern *p, const char *sizes, int *pos)
 {
     const int at = *pos;
@@ -367,7 +367,7 @@ static tn_status check_known(const tni_pattern *p)
     return TN_OK;
 }
 
-/* The names themselves are set when they are read. */
+/* The names are set when they are read. */
 static void begin_side(tni_side *side)
 {
     side->ndim = side->n = 0;

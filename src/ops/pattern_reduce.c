@@ -1,6 +1,6 @@
 /* pattern_reduce.c - einops.reduce: names and numbers that are only on the left are reduced.
  *
- * Fitted to src, their pieces come last. */
+ * In the fitted pattern their pieces come last. */
 #include <tenon/reduce.h>
 
 #include "pattern.h"
@@ -33,7 +33,7 @@ tn_status tn_pattern_reduce_shape(const char *pattern, const char *sizes, const 
     return TN_OK;
 }
 
-/* src with an axis for each piece; those that are reduced come last. */
+/* src with an axis for each piece; the reduced ones come last. */
 static tn_status split_src(tn_tensor *s, int *naxes, int *axes, const char *call,
                            const tni_fit *fit, const tn_tensor *src)
 {
@@ -53,7 +53,7 @@ static tn_status split_src(tn_tensor *s, int *naxes, int *axes, const char *call
     return TN_OK;
 }
 
-/* dst with the same axes: 1 for those that are reduced. */
+/* dst with the same axes, of extent 1 where they are reduced. */
 static void split_dst(tn_tensor *d, const tni_fit *fit, const tn_tensor *dst)
 {
     int64_t inner = 1;

@@ -1,9 +1,8 @@
-/* print.c - a tensor as text that people read: nested brackets, aligned columns, long axes
- * elided.
+/* print.c - tensors as text for people: nested brackets, aligned columns, long axes elided.
  *
- * Numbers are the shortest decimals that read back as the same element, of at most 8 digits
- * before rounding sets in, whatever the locale.
- * Nothing is written beyond size, and the work ends when the text is full. */
+ * Numbers are the shortest decimals that read back as the same element, rounded to at most 8
+ * digits, whatever the locale.  Nothing is written beyond size, and the work ends when the text
+ * is full. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +10,9 @@
 #include "view/view.h"
 
 enum {
-    WHOLE = 1000, /* a tensor of more elements is large: each of its long axes is elided */
-    LONG = 12,    /* an axis longer than this is elided in any tensor */
-    EDGE = 3,     /* entries that stay at both ends of an elided axis */
+    WHOLE = 1000, /* in a tensor of more elements every long axis is elided */
+    LONG = 12,    /* a longer axis is elided in any tensor */
+    EDGE = 3,     /* entries kept at both ends of an elided axis */
     FLOAT = 48,   /* bytes for the text of a float */
     NUMBER = 2 * FLOAT + 2,
 };
@@ -21,11 +20,11 @@ enum {
 typedef struct page {
     const tn_tensor *t;
     bool large;
-    int left, right; /* widest text before and from the decimal point */
-    int64_t unseen;  /* while measuring: elements that still matter; 0 when printing */
+    int left, right; /* widest text before, and from, the decimal point */
+    int64_t unseen;  /* while measuring: elements left to measure; 0 when printing */
     bool writing;
-    char *buf;         /* NULL: the bytes are only counted */
-    size_t size, used; /* used < size; while measuring nothing is written */
+    char *buf;         /* NULL: only count the bytes */
+    size_t size, used; /* used < size; nothing is written while measuring */
 } page;
 
 /* ---- one element ---- */
@@ -39,8 +38,8 @@ static bool same(tn_dtype dtype, double a, double b)
     return tni_load_real(x, dtype) == tni_load_real(y, dtype);
 }
 
-/* The shortest digits that mean x in dtype, or x rounded to 8 digits; "1.", "-1.5e-07", "nan".
- */
+/* The shortest digits that round to x in dtype, or x rounded to 8 digits: "1.", "-1.5e-07",
+ * "nan". */
 static void write_float(char *text, tn_dtype dtype, double x)
 {
     if (isnan(x) || isinf(x)) {
@@ -50,7 +49,7 @@ static void write_float(char *text, tn_dtype dtype, double x)
     snprintf(text, FLOAT, "%.7e", x);
     const double rounded = strtod(text, NULL);
     double read = NAN;
-    int digits = -1; /* behind the first one */
+    int digits = -1; /* after the first digit */
     while (digits < 7 && read != rounded && !same(dtype, read, x)) {
         snprintf(text, FLOAT, "%.*e", ++digits, x);
         read = strtod(text, NULL);
@@ -61,7 +60,8 @@ static void write_float(char *text, tn_dtype dtype, double x)
         const int decimals = digits > exponent ? digits - (int)exponent : 0;
         snprintf(text, FLOAT, "%#.*f", decimals, x);
     }
-    size_t kept = 0; /* the locale's decimal point, which may be several bytes, becomes "." */
+    /* Replace the locale's decimal point, which may have several bytes, by ".". */
+    size_t kept = 0;
     for (const char *c = text; *c; c++)
         if (strchr("0123456789+-e", *c))
             text[kept++] = *c;
@@ -70,7 +70,7 @@ static void write_float(char *text, tn_dtype dtype, double x)
     text[kept] = 0;
 }
 
-/* An integer of any width, as its 64-bit pattern. */
+/* Read an integer of any width as 64 bits, sign-extended if is_signed. */
 static uint64_t read_integer(int width, bool is_signed, const char *at)
 {
     uint8_t u8;
@@ -93,7 +93,7 @@ static uint64_t read_integer(int width, bool is_signed, const char *at)
     }
 }
 
-/* "1.+2.j" */
+/* Format a complex number as "1.+2.j". */
 static void write_complex(char *text, tn_dtype part, const char *at)
 {
     char real[FLOAT], imaginary[FLOAT];
@@ -123,7 +123,7 @@ static void write_element(char *text, tn_dtype dtype, const char *at)
     }
 }
 
-/* ---- the page ---- */
+/* ---- layout ---- */
 
 static bool full(const page *p)
 {
@@ -143,7 +143,7 @@ static void put_times(page *p, const char *text, int times)
         print_put(p, text);
 }
 
-/* Numbers meet at their decimal points, all else at its right end. */
+/* Floats are aligned at their decimal points, everything else at the right end. */
 static void show_element(page *p, const char *at)
 {
     char text[NUMBER];
@@ -162,7 +162,7 @@ static void show_element(page *p, const char *at)
     p->unseen--;
 }
 
-/* Between two entries of an axis: the next number, the next row, the next block of rows. */
+/* Write the separator between two entries of an axis: numbers, rows, or blocks of rows. */
 static void put_gap(page *p, int axis)
 {
     const int inner = p->t->ndim - 1 - axis;
@@ -195,10 +195,11 @@ static void show_axis(page *p, int axis, uintptr_t at)
     print_put(p, "]");
 }
 
-/* Write at most size bytes, the 0 not counted, to buf, or to nowhere; give back how many. */
+/* Write at most size bytes, not counting the 0, to buf, or only count them; returns the
+ * number. */
 static size_t show(const tn_tensor *t, char *buf, size_t size)
 {
-    /* an element takes two bytes at least, so those behind size / 2 are never seen */
+    /* an element takes at least two bytes, so those after size / 2 are never shown */
     const int64_t count = tni_numel(t);
     page p = {.t = t, .large = count > WHOLE, .unseen = count};
     if ((uint64_t)count > size / 2 + 1)

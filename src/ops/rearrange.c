@@ -17,7 +17,7 @@ tn_status tn_rearrange(const tn_tensor *dst, const tn_tensor *src)
 {
     TRY(check_copy("rearrange", TNI_ALLOW_ALIAS, dst, src));
     if (UNLIKELY(dst->data == src->data))
-        return TN_OK; /* the very same elements, or none */
+        return TN_OK; /* the same elements, or none */
     if (tni_copy_small(dst, src))
         return TN_OK;
 
@@ -45,7 +45,7 @@ tn_status tn_contiguous(tn_tensor *out, const tn_tensor *in)
     return TN_OK;
 }
 
-/* ---- the same work again ---- */
+/* ---- plans ---- */
 
 tn_status tn_plan_rearrange(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src)
 {
@@ -59,7 +59,7 @@ tn_status tn_plan_rearrange(tn_plan **plan, const tn_tensor *dst, const tn_tenso
     return TN_OK;
 }
 
-/* ---- the normal form as numbers ---- */
+/* ---- the normal form as a public struct ---- */
 
 tn_status tn_rearrange_meta(tn_meta *meta, const tn_tensor *dst, const tn_tensor *src)
 {

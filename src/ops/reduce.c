@@ -1,4 +1,4 @@
-/* reduce.c - reductions over axes: what is asked, checked in the order of statuses. */
+/* reduce.c - reductions over axes: the checks, in the order of statuses, and the calls. */
 #include "reduce_check.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ int tn_reduction_params(tn_reduction op)
     return known(op) ? tni_reductions[op].params : 0;
 }
 
-/* The bit of a dtype in what reductions take. */
+/* The TNI_TAKES bit of a dtype. */
 static int takes_of(tn_dtype in)
 {
     const int kind = tni_dtypes[in].kind;
@@ -56,7 +56,8 @@ tn_status tni_reduce_takes(const char *call, const char *name, tn_reduction op, 
                     name);
 }
 
-/* The dtype that a known reduction of a known dtype gives; TN_EDTYPE when it does not take it. */
+/* The dtype that a known reduction of a known dtype gives; TN_EDTYPE if it does not support
+ * it. */
 static tn_status result_of(const char *call, tn_reduction op, tn_dtype in, tn_dtype *out)
 {
     const tni_reduce_row *row = &tni_reductions[op];
@@ -240,7 +241,7 @@ static tn_status reduce_dtypes(const tni_call *call)
     return tni_reduce_dtypes(call->name, r->op, call->srcs[0]->dtype, call->dst->dtype);
 }
 
-/* A reduction that has no result of no elements is asked for none, or gives none. */
+/* Fail if the op has no result for empty sequences and dst has elements for them. */
 static tn_status check_sequence(const char *call, tn_reduction op, const tn_tensor *src,
                                 uint64_t folded)
 {
@@ -254,7 +255,7 @@ static tn_status check_sequence(const char *call, tn_reduction op, const tn_tens
     return TN_OK;
 }
 
-/* Whether the index of an element exceeds i32; sizes are not checked yet. */
+/* Can the index of an element exceed i32?  Sizes are not checked yet. */
 static bool long_sequence(const tn_tensor *src, uint64_t folded)
 {
     int64_t n = 1;

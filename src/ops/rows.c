@@ -1,4 +1,4 @@
-/* rows.c - the checks of softmax and of the norms of rows. */
+/* rows.c - softmax, norms of rows and rotations: checks, then plans that cannot fail. */
 #include <tenon/rows.h>
 
 #include <math.h>
@@ -9,10 +9,10 @@
 
 typedef struct rows_call {
     tni_row_kind kind;
-    int dim; /* the axis, for the kinds of softmax */
+    int dim; /* the axis, for softmax and log_softmax */
     double eps;
-    const tn_tensor *param[2]; /* weight and bias, or sin and cos; NULL: none */
-    bool planned;              /* there is no data yet */
+    const tn_tensor *param[2]; /* weight and bias, or sin and cos; NULL if absent */
+    bool planned;              /* a plan is made: there is no data yet */
 } rows_call;
 
 static bool rows_rotate(const rows_call *r)
@@ -75,7 +75,7 @@ static tn_status rows_dtypes(const tni_call *call)
     return TN_OK;
 }
 
-/* Sine and cosine have src's shape with half of the last axis, or broadcast to it. */
+/* Check that sine and cosine have, or broadcast to, src's shape with half of the last axis. */
 static tn_status rotate_shape(const tni_call *call, int k)
 {
     const rows_call *r = call->own;
@@ -124,7 +124,7 @@ static tn_status rows_shapes(const tni_call *call)
     return rows_param_shape(call, 1);
 }
 
-/* A parameter is a sound tensor with data, and shares no byte with what is written. */
+/* Check that a parameter is a valid tensor. */
 static tn_status check_param(const tni_call *call, int k)
 {
     const rows_call *r = call->own;
@@ -165,7 +165,7 @@ static tn_status rows_check(const tni_call *call)
     return TN_OK;
 }
 
-/* Sine and cosine as operands of the rows, and the axis along which rows run. */
+/* The operands of a row plan, with sine and cosine among them, and the axis of the rows. */
 typedef struct rows_given {
     tn_tensor wide[2];
     const tn_tensor *ts[TNI_ROW_OPERANDS], *params[2];
@@ -208,7 +208,7 @@ static tn_status rows_checked(const char *name, const tn_tensor *dst, const tn_t
                     .own = r});
 }
 
-/* Plan and run: nothing of it can fail. */
+/* Plan and run, which cannot fail. */
 static void rows_go(tni_row_kind kind, const tn_tensor *const *ts, int dim,
                     const tn_tensor *const *params, double eps)
 {
@@ -300,7 +300,7 @@ tn_status tn_rotate(const tn_tensor *dst, const tn_tensor *src, const tn_tensor 
                                  .param = {sin, cos}});
 }
 
-/* ---- the same as a plan ---- */
+/* ---- plans ---- */
 
 tn_status tn_plan_rows(tn_plan **plan, tn_row op, const tn_tensor *dst, const tn_tensor *src,
                        int dim, const tn_tensor *first, const tn_tensor *second, double eps)

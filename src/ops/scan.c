@@ -1,4 +1,5 @@
-/* scan.c - running reductions, differences, and what is made of reductions: minmax, dot. */
+/* scan.c - scans (running reductions), differences, and calls composed of reductions: minmax,
+ * dot. */
 #include <string.h>
 
 #include <tenon/copy.h>
@@ -150,7 +151,7 @@ tn_status tn_diff(const tn_tensor *dst, const tn_tensor *src, int dim)
 
 /* ---- minmax, dot ---- */
 
-/* Whether two results of one shape lie in memory alike. */
+/* Do two results of one shape have the same strides? */
 static bool same_strides(const tn_tensor *a, const tn_tensor *b)
 {
     for (int i = 0; i < a->ndim; i++)
@@ -191,8 +192,8 @@ tn_status tn_minmax(const tn_tensor *low, const tn_tensor *high, const tn_tensor
 }
 
 typedef struct dot_call {
-    tni_reduce_call r; /* first: own of tni_reduce_nulls */
-    tn_tensor wide[2]; /* a and b in their common shape */
+    tni_reduce_call r; /* first, as own of tni_reduce_nulls */
+    tn_tensor wide[2]; /* a and b, broadcast to their common shape */
 } dot_call;
 
 static tn_status dot_args(const tni_call *call)

@@ -1,4 +1,4 @@
-/* sort.c - order: sort, topk, kth, searchsorted, unique, and counts of values. */
+/* sort.c - sort, topk, kth, searchsorted and unique. */
 #include <math.h>
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ typedef struct sort_call {
     int dim;
     unsigned flags;
     const tn_tensor *values, *indices;
-    int64_t k; /* kth: which element; sort: how many */
+    int64_t k; /* kth: the position of the element */
     bool kth;
 } sort_call;
 
@@ -52,7 +52,8 @@ static tn_status sort_dtypes(const tni_call *call)
     return TN_OK;
 }
 
-/* Of sort, src's shape with at most its extent along dim; of kth, with 1 there, or without dim. */
+/* Check dst's shape: for sort, src's with at most its extent along dim; for kth, src's with
+ * extent 1 along dim, or without dim. */
 static tn_status sort_shapes(const tni_call *call)
 {
     const sort_call *s = call->own;
@@ -77,7 +78,7 @@ static tn_status sort_shapes(const tni_call *call)
     return TN_OK;
 }
 
-/* Both outputs, one after the other. */
+/* Check both outputs, one after the other. */
 static tn_status check_sort(const sort_call *s, const char *name, const tn_tensor *src)
 {
     const tn_tensor *const dst[] = {s->values, s->indices};
@@ -106,7 +107,7 @@ static tn_status check_sort(const sort_call *s, const char *name, const tn_tenso
                               (const char *const[]){"values", "indices"});
 }
 
-/* How many elements of each sequence a sort gives. */
+/* The number of elements of each sequence that a sort returns. */
 static int64_t sorted_count(const sort_call *s)
 {
     return (s->values ? s->values : s->indices)->shape[s->dim];
@@ -156,15 +157,15 @@ tn_status tn_sort_in(const tn_tensor *values, const tn_tensor *indices, const tn
     return TN_OK;
 }
 
-/* ---- one of the order ---- */
+/* ---- the element at a position of the order ---- */
 
-/* *dst, a checked one, gets axis dim where it lacks it. */
+/* Insert axis dim into *dst, which is checked, if it lacks the axis. */
 static tn_status with_axis(const tn_tensor **dst, tn_tensor *place, const tn_tensor *src,
                            int dim)
 {
     if (!*dst || (*dst)->ndim == src->ndim)
         return TN_OK;
-    TRY(TNI_NEVER(tn_unsqueeze(place, *dst, dim))); /* src has an axis more */
+    TRY(TNI_NEVER(tn_unsqueeze(place, *dst, dim))); /* src has one more axis */
     *dst = place;
     return TN_OK;
 }
@@ -224,11 +225,11 @@ tn_status tn_searchsorted(const tn_tensor *dst, const tn_tensor *sorted,
     return TN_OK;
 }
 
-/* ---- different elements ---- */
+/* ---- distinct elements ---- */
 
 typedef struct unique_work {
-    tn_tensor flat, sorted, at;            /* src flat and dense; in order; where from */
-    tn_tensor nan, part, key, order, next; /* buffers of a pass over complex numbers */
+    tn_tensor flat, sorted, at;            /* src flat and dense; sorted; original positions */
+    tn_tensor nan, part, key, order, next; /* buffers for sorting complex numbers */
     void *scratch;
     tn_tensor values, first, inverse, counts;
 } unique_work;
@@ -271,8 +272,8 @@ static tn_status unique_sort_flat(unique_work *u, const tn_tensor *values,
     return TN_OK;
 }
 
-/* Complex numbers by real part, then imaginary part, those with a NaN last in the order of src:
- * two stable passes, the imaginary parts first. */
+/* Sort complex numbers by real part, then imaginary part; those with a NaN come last, in the
+ * order of src.  Two stable passes, the imaginary parts first. */
 static tn_status unique_sort_pairs(unique_work *u, int64_t n)
 {
     const int64_t width = tni_width(u->flat.dtype);
@@ -298,7 +299,7 @@ static tn_status unique_sort_pairs(unique_work *u, int64_t n)
     return tn_take(&u->sorted, &u->flat, 0, &u->at);
 }
 
-/* where: u->at is wanted. */
+/* where: fill u->at with the original positions. */
 static tn_status unique_sort(unique_work *u, const tn_tensor *src, bool where)
 {
     const int64_t n = tni_numel(src);
