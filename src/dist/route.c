@@ -192,7 +192,7 @@ static tn_status own_sets(tni_generator *m)
     return TN_OK;
 }
 
-/* With a given copy, does this rank hold it?  Only such a rank sends. */
+/* Does this rank hold the copy that sends, if one is given?  Other ranks send nothing. */
 static bool has_number(const tni_generator *m)
 {
     const tn_dist *src = m->src;

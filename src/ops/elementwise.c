@@ -139,7 +139,7 @@ static tn_status check_apply(operands *o, const char *name, unsigned flags, tn_o
                                       .own = o});
 }
 
-/* Does the op need conversions of its sources or of its result?  A bool is normalized to 0 or
+/* Does the op need conversions of its sources or of its result?  A bool is normalised to 0 or
  * 1, which is a conversion. */
 static bool apply_converts(const operands *o)
 {

@@ -135,8 +135,7 @@ static tn_status push_binary(tni_expr_parser *p, int number)
         const bool same = t->binds == row->binds;
         if (t->binds < row->binds || (same && row->binds == P_POWER))
             break;
-        if (same && row->binds == P_COMPARE) { /* a < b < c: b is also the left operand of the
-                                                  next comparison */
+        if (same && row->binds == P_COMPARE) { /* a < b < c: b is compared again */
             const tni_expr_waiting *before = &p->stack[p->top - 1];
             tni_expr_item item = {.kind = TNI_EXPR_CHAIN,
                                   .what = t->op,
@@ -306,7 +305,7 @@ static tn_status read_operator(tni_expr_parser *p, bool *operand, bool *end)
 tn_status tni_expr_parse(const char *call, const char *text, tni_expr_names *names,
                          tni_expr_sink sink, void *user)
 {
-    tni_expr_parser p; /* the stacks are left uninitialized */
+    tni_expr_parser p; /* the stacks are left uninitialised */
     p.call = call;
     p.text = text;
     p.pos = p.top = p.depth = p.values = 0;

@@ -25,7 +25,7 @@ typedef struct tni_builder {
 } tni_builder;
 
 /* Append a conversion of value v and return the number of the result: v itself if nothing
- * changes.  A bool of a tensor is normalized to 0 or 1. */
+ * changes.  A bool of a tensor is normalised to 0 or 1. */
 int tni_build_cast(tni_builder *b, int v, tn_dtype from, tn_dtype to);
 
 /* Append op on values of the dtypes in, with the conversions around it; returns the number of

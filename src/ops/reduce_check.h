@@ -17,7 +17,7 @@ typedef struct tni_reduce_call {
     tn_tensor full;
 } tni_reduce_call;
 
-/* Set the arguments; the 1 KB of full is left uninitialized. */
+/* Set the arguments; the 1 KB of full is left uninitialised. */
 static inline void tni_reduce_ask(tni_reduce_call *r, tn_reduction op, const double *params,
                                   int naxes, const int *axes)
 {

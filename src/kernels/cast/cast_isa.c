@@ -194,7 +194,7 @@ static void F32_F16(char *d, const char *s, int64_t n, int64_t ahead, bool strea
     cast_pieces(d, s, n, ahead, stream, 4, 2, F32_F16_some);
 }
 
-/* ---- u8 and f32: pictures ---- */
+/* ---- u8 and f32, as in images ---- */
 
 #if defined(__AVX512F__)
 INLINE void u8_f32(char *d, const char *s)

@@ -9,14 +9,14 @@
 #include "core/core.h"
 
 /* Convert n dense elements; d and s share no byte and have any alignment.  If ahead is not 0,
- * sources are prefetched `ahead` bytes before they are used.  If stream is also set, whole
- * lines are written with non-temporal stores where possible, and d is a multiple of 64. */
+ * sources are prefetched `ahead` bytes before they are used.  If stream is set, d is a multiple
+ * of 64, and whole lines are written with non-temporal stores where possible. */
 typedef void (*tni_cast_fn)(char *d, const char *s, int64_t n, int64_t ahead, bool stream);
 
 enum { TNI_CAST_STEPS = 3 };
 
 /* The conversions from one dtype to another, applied in order.  There are none for equal
- * dtypes, except bool, which is normalized to 0 or 1.  width[i] is the width of an element
+ * dtypes, except bool, which is normalised to 0 or 1.  width[i] is the width of an element
  * after step i. */
 typedef struct tni_cast {
     int steps;

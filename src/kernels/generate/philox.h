@@ -1,7 +1,7 @@
 /* philox.h - Philox 4x32-10, a counter-based random number generator: ten rounds of a bijection
  * on a 128-bit counter under a 64-bit key.
  *
- * It works on strips of counters, word by word, so that the compiler vectorizes it. */
+ * It works on strips of counters, word by word, so that the compiler vectorises it. */
 #ifndef TNI_PHILOX_H
 #define TNI_PHILOX_H
 

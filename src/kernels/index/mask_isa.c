@@ -102,7 +102,7 @@ INLINE unsigned lanes_of32(unsigned m)
 #define T pair_mask
 #include "mask.inc"
 
-/* ---- the rest ---- */
+/* ---- indices and counts ---- */
 
 typedef int64_t loose_index __attribute__((aligned(1), may_alias));
 

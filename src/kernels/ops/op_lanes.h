@@ -1,7 +1,7 @@
 /* op_lanes.h - operations on a few f32 at a time: a vector of the instruction set, or one
  * element.
  *
- * Lanes are added, multiplied and divided by operators; the macros below are what has no
+ * Lanes are added, multiplied and divided by operators; the macros below provide what has no
  * operator.  Each gives the same bits at every width except LANE_MAD, which fuses where the
  * instruction set does. */
 #ifndef TNI_OP_LANES_H
@@ -63,8 +63,9 @@ enum { LANES = 16, LANE_ENTRIES = 16 };
 typedef __m512i lane_ints;
 
 /* fixupimm chooses by the class of x.  The hexadecimal digits of the table belong, from the
- * right, to quiet NaN, signalling NaN, 0, 1, -inf, inf, negative and positive numbers, and
- * select the result: 0 the first argument, 1 x, 2 x as a quiet NaN, 8 +0, a 1. */
+ * right, to quiet NaN, signalling NaN, 0, 1, -inf, inf, negative and positive numbers.  Digit 0
+ * selects the first argument, 1 selects x, 2 x as a quiet NaN, 8 the number +0, and a the
+ * number 1. */
 #define LANE_QUIET(x)      _mm512_fixupimm_ps(SPLAT(NAN), x, LANE_INT(0x11111100), 0)
 #define LANE_POSITIVE(x)   LANE_QUIET(x)
 #define LANE_RAMP(x)       _mm512_fixupimm_ps(SPLAT(NAN), x, LANE_INT(0x18181100), 0)
@@ -104,7 +105,7 @@ typedef __m256i lane_ints;
 
 #else
 
-/* One element: the compiler vectorizes loops over these functions. */
+/* One element: the compiler vectorises loops over these functions. */
 typedef float lanes;
 typedef int32_t lane_ints;
 enum { LANES = 1, LANE_ENTRIES = 16 };

@@ -1,7 +1,7 @@
 /* op_lanes64.h - operations on a vector of f64.
  *
  * Vectors are added, multiplied and divided by operators, where a scalar stands for a vector of
- * copies; the functions below are what has no operator.  wide_mad and wide_low_product fuse
+ * copies; the functions below provide what has no operator.  wide_mad and wide_low_product fuse
  * where the instruction set does; everything else gives the same bits at every width. */
 #ifndef TNI_OP_LANES64_H
 #define TNI_OP_LANES64_H

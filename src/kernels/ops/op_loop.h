@@ -1,5 +1,5 @@
 /* op_loop.h - the loops of op kernels: over whole blocks, each a short loop of constant length
- * that the compiler vectorizes.
+ * that the compiler vectorises.
  *
  * d may be exactly a source, so the loops promise that iterations are independent, not that
  * pointers are distinct.  Elements have any alignment. */
@@ -14,7 +14,7 @@
 #include "kernels/table.h"
 #include "op_table.h"
 
-/* A loop this short must not be unrolled before the vectorizer sees it, or it stays scalar. */
+/* A loop this short must not be unrolled before the vectoriser sees it, or it stays scalar. */
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #else
@@ -44,7 +44,7 @@ typedef void op_block(BLOCK_HEAD);
 #define RULE_HEAD(X) OPTIONAL X x, OPTIONAL X y, OPTIONAL X z, OPTIONAL const double *param
 #define P(i)         param[i]
 
-/* x, hidden from the optimizer, so that it does not specialize a loop for one of its values. */
+/* x, hidden from the optimizer, so that it does not specialise a loop for one of its values. */
 INLINE int64_t opaque(int64_t x)
 {
     __asm__ volatile("" : "+r"(x));
@@ -97,7 +97,7 @@ INLINE void prefetch_block(const char *s, int64_t bytes, int64_t ahead)
 #define ADVANCE d += d_step, a += a_step, b += b_step, c += c_step
 
 /* The loops of a kernel of `arity` sources whose blocks of d have `bytes` bytes, inlined with
- * constant arguments: op_blocks uses ordinary stores.  op_blocks_past streams lines from
+ * constant arguments.  op_blocks uses ordinary stores; op_blocks_past streams lines from
  * registers, because an ordinary store between two streaming stores costs a tenth of the speed
  * of a + b.T. */
 INLINE void op_blocks(HEAD, int arity, op_block *block)

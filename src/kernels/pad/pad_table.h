@@ -14,8 +14,8 @@ enum { TNI_PAD_EDGES = 32, TNI_PAD_BUFFER = 12 * 1024 };
 typedef struct tni_pad_row {
     int64_t bytes, left, body; /* of the whole row, of the left border, of the body */
     int width_log2;
-    /* The border elements: the offset of each in the row, and the offset in src's row of its
-     * source. */
+    /* The number of border elements; edge[] has the offset of each in the row, and that of its
+     * source in src's row. */
     int edges;
     struct {
         int64_t to, from;

@@ -57,7 +57,7 @@ INLINE void f32_f16(char *d, const char *s)
 
 #else
 
-/* Loops of constant length, which the compiler vectorizes. */
+/* Loops of constant length, which the compiler vectorises. */
 enum { HALVES = 16, TWO_HALVES = 16 };
 INLINE void f16_f32(char *d, const char *s)
 {
@@ -84,7 +84,7 @@ INLINE void f32_f16_half(char *d, const char *s)
 #endif
 
 /* A bf16 is the upper half of an f32.  The loops access memory of any alignment; the compiler
- * vectorizes them. */
+ * vectorises them. */
 enum { PAIRS = TNI_BLOCK / 4 };
 typedef uint16_t loose16 __attribute__((aligned(1), may_alias));
 typedef uint32_t loose32 __attribute__((aligned(1), may_alias));

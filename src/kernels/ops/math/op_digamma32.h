@@ -2,7 +2,7 @@
  *
  * Above 0 it is the f64 function.  Below 0 it is reflected, and eight recurrence steps lead to
  * where the asymptotic series holds.  Sums of two f64 are not needed: the f32 nearest to a zero
- * is far enough from it that 2^-29 of the result remain after cancellation. */
+ * is far enough from it that the relative error after cancellation is 2^-29. */
 #ifndef TNI_OP_DIGAMMA32_H
 #define TNI_OP_DIGAMMA32_H
 
@@ -39,7 +39,7 @@ static inline double digamma_reflected(double x)
     const double over = MAD(0x1.1678f9078a9b3p-18, z4 * z4, poly7(cosine, z));
     const double under = part * poly7(sine, z);
     /* 1 / y + 1 / (y + 1) + … + 1 / (y + 7) = sum / all, in pairs of first and last */
-    /* 1 or 0 computed from a sign: a select would become a branch and prevent vectorization */
+    /* 1 or 0 computed from a sign: a select would become a branch and prevent vectorisation */
     const double y = 1 - x, few = 0.5 - __builtin_copysign(0.5, y - 16);
     const double g = few * y + (1 - few) * 16, w = g * (g + 7), up = y + 8 * few;
     const double a = w * (w + 6), b = (w + 10) * (w + 12), all = a * b;

@@ -1,7 +1,7 @@
 /* op_math32.h - functions of f32, computed in f64 and rounded to f32 at the end.
  *
  * The cores have a relative error of at most 2^-29, so a rounded result is within 0.6 ulp.
- * There are no branches and no tables: the compiler vectorizes loops over these functions.
+ * There are no branches and no tables: the compiler vectorises loops over these functions.
  * Products and sums are fused where the instruction set fuses them. */
 #ifndef TNI_OP_MATH32_H
 #define TNI_OP_MATH32_H
