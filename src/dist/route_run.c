@@ -162,6 +162,22 @@ tn_status tn_route_unpack(const tn_route *r, int64_t i, int64_t first, int64_t c
 
 /* ---- memory to memory ---- */
 
+/* The largest index that a product reads along one axis of its src part.  Runs are not in the
+ * order of their indices where blocks of both sides repeat. */
+static int64_t last_read(const tni_side *s, const tni_hit_runs *runs)
+{
+    int64_t most = -1;
+    for (int64_t i = 0; i < runs->n; i++) {
+        const tni_run *run = runs->at + i;
+        const tni_again *a =
+            run->again < 0 ? NULL : (const tni_again *)s->agains.at + run->again;
+        const int64_t high = run->src + (a ? (a->count - 1) * a->src_step : 0) +
+                             (a ? a->src_inner : 1) * (run->n - 1);
+        most = high > most ? high : most;
+    }
+    return most;
+}
+
 /* Check that every position that message i reads is inside the peer's parts. */
 static tn_status check_peer(const tn_route *r, int64_t i, const tn_tensor *parts)
 {
@@ -182,11 +198,7 @@ static tn_status check_peer(const tn_route *r, int64_t i, const tn_tensor *parts
         TRY(tni_check_data(t, "route_pull: peer part"));
         tni_product_runs(s, r->ndim, p, runs);
         for (int k = 0; k < r->ndim; k++) {
-            const tni_run *run = runs[k].at + runs[k].n - 1;
-            const tni_again *a =
-                run->again < 0 ? NULL : (const tni_again *)s->agains.at + run->again;
-            int64_t high = run->src + (a ? (a->count - 1) * a->src_step : 0) +
-                           (a ? a->src_inner : 1) * (run->n - 1);
+            const int64_t high = last_read(s, &runs[k]);
             if (high >= t->shape[r->axes[k]])
                 return tni_fail(TN_ESHAPE,
                                 "route_pull: a peer part has extent %lld on axis %d, expected "

@@ -183,6 +183,66 @@ static void pieces(void **state)
     }
 }
 
+/* The largest local index of rank p of `from` that rank q of `to` needs, plus one; 0: none. */
+static int64_t needed_extent(const tn_dist *to, int q, const tn_dist *from, int p, int64_t n)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t part, there, here;
+        int rank, other;
+        OK(tn_dist_find(to, &i, &rank, &part, &there));
+        OK(tn_dist_find(from, &i, &other, &part, &here));
+        if (rank == q && other == p && here >= most)
+            most = here + 1;
+    }
+    return most;
+}
+
+/* A peer's part may be as short as what is read of it, and no shorter: cyclic blocks on both sides
+ * make runs that are not in the order of their indices. */
+static void short_peer_parts(void **state)
+{
+    (void)state;
+    const int64_t n = 1500;
+    const int ranks[2] = {3, 4};
+    int64_t looked = 0;
+    for (int64_t block = 1; block < 6; block++)
+        for (int64_t other = 1; other < 6; other++) {
+            tn_dist *to = NULL, *from = NULL;
+            OK(tn_dist_mesh(&to, 1, &n, 1, &ranks[0],
+                            &(tn_placement){0, TN_CUT_CYCLIC, block, 1}, NULL));
+            OK(tn_dist_mesh(&from, 1, &n, 1, &ranks[1],
+                            &(tn_placement){0, TN_CUT_CYCLIC, other, 2}, NULL));
+            for (int q = 0; q < ranks[0]; q++) {
+                static uint8_t data[1500], peer_data[1500];
+                tn_route *route = NULL;
+                tn_route_sum sum;
+                int64_t extent;
+                tn_tensor part, peer;
+                OK(tn_route_create(&route, q, to, TN_U8, from, TN_U8, NULL));
+                OK(tn_route_info(route, &sum));
+                OK(tn_dist_part(to, q, 0, &extent));
+                OK(tn_init(&part, data, TN_U8, 1, &extent));
+                for (int64_t i = 0; i < sum.receives; i++, looked++) {
+                    int p;
+                    int64_t count;
+                    OK(tn_route_peer(route, false, i, &p, &count));
+                    int64_t least = needed_extent(to, q, from, p, n);
+                    OK(tn_init(&peer, peer_data, TN_U8, 1, &least));
+                    OK(tn_route_pull(route, i, 0, count, &part, &peer));
+                    least--;
+                    OK(tn_init(&peer, peer_data, TN_U8, 1, &least));
+                    assert_int_equal(tn_route_pull(route, i, 0, count, &part, &peer),
+                                     TN_ESHAPE);
+                }
+                tn_route_free(route);
+            }
+            tn_dist_free(to);
+            tn_dist_free(from);
+        }
+    assert_true(looked > 100);
+}
+
 /* ---- dtypes ---- */
 
 /* The wire has the narrower dtype, and converting twice or once is the same as tn_cast. */
@@ -409,10 +469,10 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders),       cmocka_unit_test(single_copies),
-        cmocka_unit_test(pieces),        cmocka_unit_test(casts),
-        cmocka_unit_test(refused_dists), cmocka_unit_test(refused_routes),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(borders),        cmocka_unit_test(single_copies),
+        cmocka_unit_test(pieces),         cmocka_unit_test(short_peer_parts),
+        cmocka_unit_test(casts),          cmocka_unit_test(refused_dists),
+        cmocka_unit_test(refused_routes), cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
