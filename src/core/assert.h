@@ -1,8 +1,9 @@
 /* assert.h - ASSERT states an invariant that the engine relies on.
  *
- * Builds with TENON_ASSERTS (the presets debug, dev, asan and fuzz) check it while they run and
- * stop at the first that does not hold; in all others it costs nothing and x is not evaluated.
- * Arguments of callers are never asserted: they are checked, and fail with a status. */
+ * Builds with TENON_ASSERTS (the presets debug, dev, asan and fuzz) check it at run time and
+ * trap at the first violation; in other builds it costs nothing and x is not evaluated.  A
+ * caller's arguments are never asserted: they are checked, and a bad one is reported by a
+ * status. */
 #ifndef TNI_ASSERT_H
 #define TNI_ASSERT_H
 

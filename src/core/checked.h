@@ -1,8 +1,9 @@
-/* checked.h - arithmetic on sizes that says when it does not fit.
+/* checked.h - 64-bit arithmetic that detects overflow.
  *
  * Plain C without builtins or pragmas: each test is a comparison or a division that cannot
- * itself overflow.  true means *out holds the exact result; false leaves *out alone.  The
- * contracts are in ACSL, where integers have no bounds; tests/check/proof.sh proves them. */
+ * itself overflow.  A function returns true with the exact result in *out, or false and leaves
+ * *out unchanged.  The contracts are in ACSL, whose integers are unbounded;
+ * tests/check/proof.sh proves them. */
 #ifndef TNI_CHECKED_H
 #define TNI_CHECKED_H
 
@@ -46,7 +47,7 @@ static inline bool tni_mul(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
-/* The same of two numbers that are not negative. */
+/* tni_mul for two numbers that are not negative. */
 /*@ requires \valid(out) && a >= 0 && b >= 0;
     assigns *out;
     ensures \result <==> whole(a * b);
@@ -59,7 +60,7 @@ static inline bool tni_scale(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
-/* |a|, which INT64_MIN does not have. */
+/* |a|; false for INT64_MIN, whose absolute value does not fit. */
 /*@ requires \valid(out);
     assigns *out;
     ensures \result <==> a != INT64_MIN;

@@ -1,5 +1,5 @@
-/* core.h - the words that every module shares: failing, dtype facts, checked arithmetic, small
- * floats, memory.
+/* core.h - what every module shares: errors, checked arithmetic, facts of dtypes and ops,
+ * narrow floats, memory.
  *
  * Nothing here knows a shape. */
 #ifndef TNI_CORE_H
@@ -12,25 +12,27 @@
 #include "checked.h"
 #include "half.h"
 
-/* Record the calling thread's sentence and give status back. */
+/* Set the calling thread's error sentence and return status. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3), cold, noinline))
 #endif
 tn_status
 tni_fail(tn_status status, const char *fmt, ...);
 
-/* The same of a failure that lies at column (1 is the first byte) of the text of the call. */
+/* As tni_fail, for an error at a column of the call's text argument; column 1 is its first
+ * byte. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4), cold, noinline))
 #endif
 tn_status
 tni_fail_at(tn_status status, int column, const char *fmt, ...);
 
-/* Bytes of the letter of UTF-8 at text, which ends no later than end; 0: it is none. */
+/* The length in bytes of the UTF-8 character at text, which must not extend past end; 0 if it
+ * is invalid. */
 int tni_utf8_letter(const char *text, const char *end);
 bool tni_is_utf8(const char *text);
 
-/* Forward the first failure. */
+/* Return the status of call from the enclosing function unless it is TN_OK. */
 #define TRY(call)                                                                              \
     do {                                                                                       \
         tn_status try_status = (call);                                                         \
@@ -48,14 +50,14 @@ bool tni_is_utf8(const char *text);
 #define UNLIKELY(x) (x)
 #endif
 
-/* A defence that no call reaches, kept for what it would prevent, or work that only a host of
- * the other byte order has: x is false, or TN_OK in TRY.  Counting coverage leaves out its line
- * and the statement it guards. */
+/* Marks a condition that never holds: a defensive check that no call can trigger, or work that
+ * only a host of the other byte order has.  x is false, or TN_OK in TRY.  Coverage excludes its
+ * line and the statement it guards. */
 #define TNI_NEVER(x) (x)
 
 /* ---- sizes ---- */
 
-/* n / each, rounded up, without overflow; n is at least 1 (0 may make 1). */
+/* n / each, rounded up, without overflow.  n is at least 1; for n = 0 the result is 0 or 1. */
 static inline int64_t tni_ceil_div(int64_t n, int64_t each)
 {
     ASSERT(n >= 0 && each > 0);
@@ -76,7 +78,7 @@ static inline int64_t tni_mul_saturated(int64_t n, int64_t by)
 
 /* ---- dtype facts (dtype.c; one list, dtypes.def) ---- */
 
-typedef enum tni_kind { /* rising: two dtypes promote to the higher kind */
+typedef enum tni_kind { /* in ascending order: two dtypes promote to the higher kind */
                         TNI_NOTHING,
                         TNI_BOOL,
                         TNI_SIGNED,
@@ -99,7 +101,7 @@ typedef struct tni_dtype_facts {
     int8_t width;          /* bytes */
     int8_t kind;           /* tni_kind */
     int8_t real;           /* the dtype that kernels compute in */
-    int8_t slot;           /* in the tables of kernels of its kind */
+    int8_t slot;           /* its index in the kernel tables of its kind */
 } tni_dtype_facts;
 
 enum { /* slots as constants, for the tables */
@@ -109,7 +111,7 @@ enum { /* slots as constants, for the tables */
 };
 
 /* clang-format off */
-enum { /* how many slots there are */
+enum { /* the number of slots of each kind */
     TNI_INT_SLOTS = 0 /* bool, i8 … u64 */
 #define DTYPE(ENUM, NAME, LONG, WIDTH, KIND, REAL, SLOT) + (TNI_##KIND <= TNI_UNSIGNED)
 #include "dtypes.def"
@@ -122,7 +124,7 @@ enum { /* how many slots there are */
 #define DTYPE(ENUM, NAME, LONG, WIDTH, KIND, REAL, SLOT) + (TNI_##KIND == TNI_COMPLEX)
 #include "dtypes.def"
 #undef DTYPE
-    , TNI_NARROW_SLOTS = TNI_SLOT_F32 /* narrow floats are the first */
+    , TNI_NARROW_SLOTS = TNI_SLOT_F32 /* narrow floats come first */
 };
 /* clang-format on */
 
@@ -170,27 +172,27 @@ static inline bool tni_is_narrow(tn_dtype known)
     return tni_is_float(known) && tni_real_of(known) != known;
 }
 
-/* What floats have besides (element.c; one list, floats.def). */
+/* More facts of floats (element.c; one list, floats.def). */
 typedef struct tni_float_facts {
-    int8_t digits;   /* of the significand, base 2 */
-    int64_t largest; /* bits of the largest magnitude that is no NaN */
+    int8_t digits;   /* of the significand, in base 2 */
+    int64_t largest; /* bits of the largest magnitude that is not NaN */
 } tni_float_facts;
 
-extern const tni_float_facts tni_floats[TNI_DTYPES]; /* digits 0: no float */
+extern const tni_float_facts tni_floats[TNI_DTYPES]; /* digits 0: not a float */
 
-/* One element of a float dtype as f64, and f64 as such an element: rounded once, a NaN is the
- * positive quiet one. */
+/* Load an element of a float dtype as f64; store an f64 as such an element, rounded once.  A
+ * NaN is stored as the positive quiet NaN. */
 double tni_load_real(const char *at, tn_dtype dtype);
 void tni_store_real(char *d, tn_dtype dtype, double x);
 
-/* The low bytes of x as an element; bool: whether it is not 0. */
+/* Store the low bytes of x as an element; a bool element becomes x != 0. */
 void tni_store_integer(char *d, tn_dtype dtype, uint64_t x);
 
 /* ---- facts of ops (op.c; one list, ops.def) ---- */
 
 #include "op.h"
 
-/* ---- instruction set levels, rising (one list, isa.def) ---- */
+/* ---- instruction set levels, lowest first (one list, isa.def) ---- */
 
 typedef enum tni_isa {
 #define LEVEL(ENUM, NAME) TNI_ISA_##ENUM,
@@ -206,11 +208,12 @@ typedef struct tni_allocator {
     void *user;
 } tni_allocator;
 
-/* Make a the allocator of the calling thread; NULL is the system's.  *a is copied. */
+/* Make *a, which is copied, the calling thread's allocator; NULL restores the system's. */
 void tni_allocator_use(const tni_allocator *a);
 
-/* size bytes, 64-byte aligned, from the calling thread's allocator; NULL when there are none.
- * The block remembers its allocator: tni_free works on any thread.  NULL is fine there. */
+/* Allocate size bytes, 64-byte aligned, from the calling thread's allocator; NULL if there is
+ * no memory.  The block remembers its allocator, so tni_free works on any thread; it accepts
+ * NULL. */
 void *tni_alloc(size_t size);
 void tni_free(void *block);
 

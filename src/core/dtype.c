@@ -36,7 +36,7 @@ tn_status tn_dtype_parse(tn_dtype *out, const char *name)
     return tni_fail(TN_EDTYPE, "dtype_parse: unknown dtype \"%.40s\"", name);
 }
 
-/* The complex type of two parts like a real one. */
+/* The complex dtype that a dtype promotes to: c128 if its real dtype is f64, else c64. */
 static tn_dtype complex_of(tn_dtype part)
 {
     return tni_real_of(part) == TN_F64 ? TN_C128 : TN_C64;
@@ -48,7 +48,7 @@ static tn_dtype signed_of(int width)
     return by_width[width];
 }
 
-/* Two different floats. */
+/* The promotion of two different floats. */
 static tn_dtype float_of(tn_dtype a, tn_dtype b)
 {
     const int wa = tni_dtypes[a].width, wb = tni_dtypes[b].width;
@@ -57,7 +57,8 @@ static tn_dtype float_of(tn_dtype a, tn_dtype b)
     return wa == 1 ? TN_F16 : TN_F32;
 }
 
-/* Two dtypes, the one of the lower kind first; 0 when nothing holds both. */
+/* The promotion of a and b, where the kind of a is not the higher one; 0 if no dtype holds
+ * both. */
 static tn_dtype promote_kinds(tn_dtype a, tn_dtype b)
 {
     const tni_dtype_facts *fa = &tni_dtypes[a], *fb = &tni_dtypes[b];

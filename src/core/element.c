@@ -1,4 +1,4 @@
-/* element.c - single elements of any dtype, read and written as f64 or as integers. */
+/* element.c - load and store single elements of any dtype as f64 or as integers. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
-/* half.h - the narrow floats f16, bf16, f8e4m3, f8e5m2 as bits, to and from f32 and f64.
+/* half.h - conversions of the narrow floats f16, bf16, f8e4m3 and f8e5m2, held as bits, to and
+ * from f32 and f64.
  *
- * To f32 is exact.  To a narrow float rounds once, to nearest even: f64 and 64-bit integers go
- * through a value rounded to odd, which no second rounding can mislead.  NaN stays NaN and
- * keeps its sign; overflow is infinity, or NaN in f8e4m3, which has no infinity.  No branch
- * depends on the value, so loops over these functions become vector code. */
+ * A conversion to f32 is exact.  A conversion to a narrow float rounds once, to nearest even:
+ * f64 and 64-bit integers are first rounded to odd, which keeps the second rounding correct.
+ * NaN stays NaN and keeps its sign; overflow gives infinity, or NaN in f8e4m3, which has no
+ * infinity.  No branch depends on the value, so that loops over these functions vectorize. */
 #ifndef TNI_HALF_H
 #define TNI_HALF_H
 
@@ -31,23 +32,26 @@ static inline double tni_f64_from_bits(uint64_t bits)
     return x;
 }
 
-/* The bits, without sign, of a finite f32 (also without sign) in a format of mant mantissa bits
- * and this bias.  Above its range they go on counting, past infinity. */
+/* Round a finite f32 to a format of mant mantissa bits and this bias; x and the result are bits
+ * without the sign.  Values beyond the range of the format give bits above those of
+ * infinity. */
 static inline uint32_t tni_small_round(uint32_t x, int mant, int bias)
 {
     const int shift = 23 - mant;
-    const uint32_t least = (uint32_t)(128 - bias) << 23; /* the least normal number */
+    const uint32_t least = (uint32_t)(128 - bias) << 23; /* the smallest normal number */
     const uint32_t even = (x >> shift) & 1;
     const uint32_t normal =
         (x + ((1u << (shift - 1)) - 1) + even - ((uint32_t)(127 - bias) << 23)) >> shift;
-    /* a float whose last bit is the step of the subnormals: adding it rounds to that step */
+    /* a float whose last bit is worth one step of the subnormals: adding it rounds to that
+     * step */
     const uint32_t magic = (uint32_t)(128 - bias + shift) << 23;
     const uint32_t tiny =
         tni_f32_bits(tni_f32_from_bits(x < least ? x : 0) + tni_f32_from_bits(magic)) - magic;
     return x < least ? tiny : normal;
 }
 
-/* The f32 bits, without sign, of finite bits x (without sign) of a format. */
+/* Widen the bits x of a finite number of such a format to those of f32, both without the
+ * sign. */
 static inline uint32_t tni_small_widen(uint32_t x, int mant, int bias)
 {
     const int shift = 23 - mant;
@@ -93,14 +97,14 @@ static inline uint16_t tni_f16_of_f32(float f)
     return (uint16_t)(sign | (x > 0x7f800000u ? nan : r < 0x7c00u ? r : 0x7c00u));
 }
 
-/* Bits of a f32 that is no NaN, or one whose lower half is 0, rounded so that the upper half is
- * a bf16; the lower half is left over. */
+/* Round the bits of an f32 so that their upper half is a bf16; the lower half becomes garbage.
+ * The f32 is not NaN, or is a NaN whose lower half is 0. */
 static inline uint32_t tni_bf16_rounded(uint32_t bits)
 {
     return bits + 0x7fffu + (bits >> 16 & 1);
 }
 
-/* The same for every f32. */
+/* As tni_bf16_rounded, for any f32. */
 static inline uint32_t tni_bf16_above(uint32_t bits)
 {
     return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : tni_bf16_rounded(bits);
@@ -126,7 +130,7 @@ static inline uint8_t tni_f8e5m2_of_f32(float f)
     return (uint8_t)(sign | (x > 0x7f800000u ? nan : r < 0x7cu ? r : 0x7cu));
 }
 
-/* ---- from wider numbers, by way of an odd one ---- */
+/* ---- from wider numbers, through a value rounded to odd ---- */
 
 /* d as f32, rounded to odd: exact, or the neighbour whose last bit is 1. */
 static inline float tni_f32_odd(double d)
@@ -138,8 +142,8 @@ static inline float tni_f32_odd(double d)
     return far == mag || d != d || (bits & 1) ? f : tni_f32_from_bits(odd);
 }
 
-/* An integer as f64: exact below 2^53, else rounded to an odd multiple of 2^11 or exact, which
- * leaves more bits than f32 has. */
+/* An integer as f64, to be rounded again: exact below 2^53; above, exact or rounded to an odd
+ * multiple of 2^11, which keeps more bits than f32 has. */
 static inline double tni_f64_odd_i64(int64_t i)
 {
     const uint64_t u = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;

@@ -1,7 +1,7 @@
-/* memory.c - blocks from the calling thread's allocator.
+/* memory.c - allocation from the calling thread's allocator.
  *
- * In front of every block stands a label of 64 bytes with its allocator and size, so that a
- * block can be freed on any thread, under any handle, after its handle is gone. */
+ * A label of 64 bytes in front of every block holds its allocator and size, so that a block can
+ * be freed on any thread, under any handle, and after its handle is destroyed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,9 @@ typedef struct label {
 
 _Static_assert(sizeof(label) <= ALIGN, "a label fits in front of an aligned block");
 
-/* Aligned by hand, with malloc's address in front: aligned_alloc of glibc before 2.38 does not
- * reuse its own freed blocks, and a loop over blocks of one size grows without end. */
+/* Align by hand and store malloc's pointer in front of the block: aligned_alloc of glibc before
+ * 2.38 does not reuse blocks that were freed, and a loop over blocks of one size grows without
+ * bound. */
 static void *system_alloc(void *user, size_t size, size_t align)
 {
     (void)user;

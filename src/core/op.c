@@ -9,7 +9,7 @@
 
 #define BIT(T) (1u << TN_##T)
 
-/* The dtypes that the kernels of each kind take. */
+/* The source dtypes of the kernels of each kind. */
 enum {
     INTEGERS =
         BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64) | BIT(U8) | BIT(U16) | BIT(U32) | BIT(U64),
@@ -34,7 +34,7 @@ enum {
     COMPLEX_PAIR = BIT(C64) | BIT(C128)
 };
 
-/* Comparisons of bool are those of u8. */
+/* Comparisons of bool use the kernels of u8. */
 #define BOOLS(RULE, INT)                                                                       \
     (TNI_RULE_##RULE == TNI_RULE_COMPARE && INT_##INT != INT_NONE ? BIT(BOOL) : 0)
 

@@ -1,4 +1,4 @@
-/* op.h - facts of the ops: names, arity, parameters, and which dtypes each takes and gives. */
+/* op.h - facts of the ops: name, arity, parameters, and the dtypes of sources and results. */
 #ifndef TNI_OP_H
 #define TNI_OP_H
 
@@ -16,21 +16,22 @@ enum { TNI_OPS =
 
 enum { TNI_MAX_ARITY = 3, TNI_MAX_PARAMS = 2 };
 
-/* How an op treats the dtypes of its sources, and what it gives. */
+/* How an op treats the dtypes of its sources, and the dtype of its result. */
 typedef enum tni_op_rule {
-    TNI_RULE_SAME,    /* sources are promoted; the result has that dtype */
-    TNI_RULE_DIVIDE,  /* the same, but integers and bool compute in a float and give it */
+    TNI_RULE_SAME,    /* sources are promoted; the result has their common dtype */
+    TNI_RULE_DIVIDE,  /* as SAME, but integers and bool give, and compute in, a float */
     TNI_RULE_COMPARE, /* sources are promoted; the result is bool */
     TNI_RULE_LOGICAL, /* each source is read as "not zero"; the result is bool */
-    TNI_RULE_SELECT,  /* source 0 is read as "not zero", the others are promoted and give it */
-    TNI_RULE_LDEXP,   /* source 0 a float, source 1 the same, i32 or i64; gives the float */
-    TNI_RULE_F64,     /* every real dtype; computes in f64 and gives f64 */
-    TNI_RULE_REAL     /* as SAME, but complex gives its real part's dtype */
+    TNI_RULE_SELECT,  /* source 0 is read as "not zero"; the others are as in SAME */
+    TNI_RULE_LDEXP,   /* source 0 is a float, source 1 that float, i32 or i64; gives source
+                         0's */
+    TNI_RULE_F64,     /* any real dtype; computed in f64, the result's dtype */
+    TNI_RULE_REAL     /* as SAME, but complex sources give the dtype of their parts */
 } tni_op_rule;
 
 typedef struct tni_op_facts {
     const char *name;
-    uint32_t takes; /* bit t: there is a kernel whose sources have dtype t */
+    uint32_t takes; /* bit t: there is a kernel for sources of dtype t */
     int8_t arity, params;
     int8_t rule; /* tni_op_rule */
     bool math;   /* the float kernels are functions, not expressions */
@@ -44,8 +45,8 @@ static inline bool tni_op_known(tn_op op)
     return (unsigned)op < TNI_OPS;
 }
 
-/* The dtype in which op computes on sources of dtype t: t itself, or f32 for a narrow float that
- * has no kernel of its own; 0: the op does not take t. */
+/* The dtype in which op computes on sources of dtype t: t itself, or f32 for a narrow float
+ * without a kernel of its own; 0 if the op does not support t. */
 static inline tn_dtype tni_op_computes(tn_op op, tn_dtype t)
 {
     const uint32_t takes = tni_ops[op].takes;
@@ -54,8 +55,7 @@ static inline tn_dtype tni_op_computes(tn_op op, tn_dtype t)
     return tni_is_narrow(t) && takes >> TN_F32 & 1 ? TN_F32 : (tn_dtype)0;
 }
 
-/* The float in which integers of this dtype (or bool) divide: the smaller of f32 and f64 that
- * holds them. */
+/* The float in which an integer dtype or bool is divided: f32 up to 16 bits, else f64. */
 static inline tn_dtype tni_float_of(tn_dtype integer)
 {
     const bool narrow = integer == TN_BOOL || integer == TN_I8 || integer == TN_I16 ||

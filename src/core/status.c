@@ -1,6 +1,6 @@
-/* status.c - statuses and the calling thread's sentence.
+/* status.c - the names of statuses, and the calling thread's error sentence.
  *
- * The sentence lives in a fixed buffer of the thread: failing allocates nothing. */
+ * The sentence is kept in a fixed thread-local buffer: failing allocates nothing. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,17 +13,18 @@
 #define TEXT_(x) #x
 
 static _Thread_local char sentence[512];
-static _Thread_local int column; /* of the text that the failing call was given; 0: none */
+static _Thread_local int column; /* of the error, in the call's text; 0: none */
 
-/* Indexed by the enumerator, so a missing row leaves a NULL that test_core finds. */
+/* Indexed by the enumerator: a missing row leaves a NULL, which test_core finds. */
 static const char *const names[] = {
 #define STATUS(name) [name] = #name,
 #include "status.def"
 #undef STATUS
 };
 
-/* The sentence is UTF-8 whatever the names in it: bytes that are none, and letters that a
- * precision has cut, are written as \xff.  What does not fit is left out, from a letter on. */
+/* Format the sentence as valid UTF-8 whatever names it contains: bytes that are not, and
+ * characters that a precision has cut, are written as \xff.  A sentence that is too long ends
+ * at a character. */
 static void set_sentence(const char *fmt, va_list args)
 {
     char raw[sizeof sentence] = "";

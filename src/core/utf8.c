@@ -1,4 +1,4 @@
-/* utf8.c - letters of UTF-8 in their shortest form, without surrogates. */
+/* utf8.c - validation of UTF-8: characters in their shortest form, without surrogates. */
 #include <string.h>
 
 #include "core.h"
