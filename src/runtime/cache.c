@@ -1,6 +1,6 @@
-/* cache.c - how large the caches are, and where streaming stores begin to pay.
+/* cache.c - the sizes of the caches, and the output size from which streaming stores pay.
  *
- * Every size is positive and they do not fall from level to level. */
+ * Every size is positive, and no level is smaller than the one below it. */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +11,9 @@ typedef enum maker { OTHER, INTEL, AMD } maker;
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 
-/* Data and unified caches as the CPU lists them, in bytes of one instance.  The system's own
- * figure for the third level may be the sum over a package, which no thread ever sees. */
+/* The sizes of the data and unified caches that the CPU lists, each of one instance.  What the
+ * system reports for the third level may be the sum over a package, which no thread ever
+ * sees. */
 static void ask_cpu(int64_t size[4], maker *by)
 {
     unsigned a, b, c, d;
@@ -48,10 +49,10 @@ static void ask_system(int64_t size[4])
 #endif
 }
 
-/* Streaming stores skip reading the lines they fill, and lose the cache for whoever reads the
- * output next.  On Intel servers (a large private L2 before a slow shared L3) they win as soon
- * as the output leaves L2; where L3 is near and fast (AMD's core complexes, desktops) only
- * once the output does not fit beside its input in L3. */
+/* Streaming stores avoid reading the lines that they fill, but leave the output out of the
+ * cache for its next reader.  On Intel servers (a large private L2 before a slow shared L3)
+ * they pay as soon as the output exceeds L2; where L3 is near and fast (AMD's core complexes,
+ * desktops), only once the output and its input do not fit L3 together. */
 static int64_t where_streaming_pays(const tni_caches *c, maker by)
 {
     return by == INTEL && c->l2 >= 1 << 20 ? c->l2 : c->l3 / 2 > c->l2 ? c->l3 / 2 : c->l2;
@@ -70,9 +71,9 @@ tni_caches tni_caches_detect(void)
     c.l2 = c.l2 > c.l1 ? c.l2 : c.l1;
     c.l3 = size[3] > c.l2 ? size[3] : c.l2;
     c.stream = tni_env_number("TENON_STREAM", where_streaming_pays(&c, by));
-    /* A store that crosses two lines outside L1 waits for both on an Intel Xeon, where prefetching
-     * them doubles the speed of transposes; on AMD Zen 4 it costs 3 to 30 percent
-     * (docs/investigations/copies-in-cache.md). */
+    /* On an Intel Xeon a store that crosses two lines outside L1 waits for both, and
+     * prefetching them doubles the speed of transposes; on AMD Zen 4 the prefetch costs 3 to 30
+     * percent (docs/investigations/copies-in-cache.md). */
     c.prefetch_dst = by != AMD;
     return c;
 }

@@ -1,7 +1,7 @@
-/* cpu.c - which instructions this CPU has, asked once.
+/* cpu.c - detects once which instruction sets this CPU has.
  *
- * A level is in use only when the library was compiled with it, the CPU has every feature that
- * its objects are compiled for (cmake/isa.cmake), and the system saves its registers. */
+ * A level is used only if the library was compiled with it, the CPU has every feature that its
+ * objects are compiled for (cmake/isa.cmake), and the system saves its registers. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -17,7 +17,7 @@ static const char *const names[TNI_ISA_COUNT] = {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool known; /* spares the calls after the first a function call */
+static atomic_bool known; /* saves all calls but the first a call of pthread_once */
 static struct {
     int isa;
     bool bf16;
@@ -27,8 +27,8 @@ static struct {
 #if TNI_LEVELS > 1
 #define BIT(n) (1u << (n))
 
-/* The features of each level, by the register of cpuid that reports them, and the register
- * state in XCR0 that the system saves for it. */
+/* The features that each level needs, by the cpuid register that reports them, and the register
+ * state that the system must save, as bits of XCR0. */
 static const struct {
     unsigned ecx1, ebx7, ecx7, ecx_extended, xcr0;
 } needs[TNI_ISA_COUNT] = {
@@ -78,7 +78,7 @@ static int best(void)
     return level;
 }
 
-/* Products of bf16 are a feature of their own on top of AVX-512. */
+/* Dot products of bf16 (AVX512_BF16) are a separate feature on top of AVX-512. */
 static bool has_bf16(int isa)
 {
 #if TNI_LEVELS > 2

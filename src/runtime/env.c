@@ -1,6 +1,6 @@
-/* env.c - words in the environment.
+/* env.c - environment variables.
  *
- * A value that is not among the words asked for counts as unset: a typo never breaks a run. */
+ * A value that is not one of the accepted words counts as unset: a typo never breaks a run. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

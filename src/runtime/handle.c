@@ -1,7 +1,7 @@
-/* handle.c - device handles, the calling thread's current one, and work in parts on it.
+/* handle.c - device handles, the calling thread's current handle, and parallel work on it.
  *
- * A handle is immutable after creation.  A part never starts parts of its own: whatever a part
- * calls runs on the part's thread.  An executor decides itself what a forked child can do. */
+ * A handle is immutable after creation.  Parallel work does not nest: whatever a part calls
+ * runs on the part's thread.  An executor decides itself what a forked child can do. */
 #include <unistd.h>
 
 #include "local.h"
@@ -12,7 +12,8 @@ struct tn_handle {
     tn_config config;
 };
 
-/* A few bytes per thread, read by every call: placed where one instruction finds them. */
+/* A few thread-local bytes that every call reads: this model reaches them with one
+ * instruction. */
 #if defined(__GNUC__)
 #define NEAR __attribute__((tls_model("initial-exec")))
 #else

@@ -6,31 +6,34 @@
 
 /* ---- env.c ---- */
 
-/* The position in words of the value of an environment variable; -1 when it is unset or none
- * of them. */
+/* The index in words of an environment variable's value; -1 if it is unset or not among
+ * them. */
 int tni_env_word(const char *name, const char *const *words, int n);
 
-/* The value of an environment variable as a whole number; fallback when it is unset or is not
- * one. */
+/* The value of an environment variable as an unsigned integer; fallback if it is unset or not
+ * an integer. */
 int64_t tni_env_number(const char *name, int64_t fallback);
 
 /* ---- cache.c ---- */
 
-/* Ask the machine for its caches. */
+/* Detect the caches of this machine. */
 tni_caches tni_caches_detect(void);
 
 /* ---- threads.c ---- */
 
-/* Threads of the back end when nobody asks for a number. */
+/* The number of threads that the back end uses by default. */
 int tni_team_default(void);
 
-/* The calling thread is inside an active parallel region, its own or the caller's. */
+/* Whether the calling thread is inside an active parallel region, the library's or the
+ * user's. */
 bool tni_team_inside(void);
 
-/* There is no team: compiled without OpenMP, or a forked child of a threaded parent. */
+/* Whether there is no team: the library was compiled without OpenMP, or this is a forked child
+ * of a threaded parent. */
 bool tni_team_alone(void);
 
-/* Work of this many bytes is done sooner by the team, as far as its last regions show. */
+/* Whether the team finishes work of this many bytes sooner than one thread, judged by its last
+ * regions. */
 bool tni_team_pays(int64_t bytes);
 
 /* Run body for each part in [0, parts) on up to threads >= 1 threads. */

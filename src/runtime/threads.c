@@ -1,8 +1,8 @@
-/* threads.c - the team: the one file that knows OpenMP.
+/* threads.c - the team of threads: the only file that knows OpenMP.
  *
- * Compiled without OpenMP it is a team of one.  A team does not survive fork: a child of a
- * threaded parent works alone, because libgomp would wait for threads that the child does not
- * have. */
+ * Compiled without OpenMP, the team is the calling thread.  A team does not survive fork: a
+ * child of a threaded parent works alone, because libgomp would wait for threads that the child
+ * does not have. */
 #include "local.h"
 
 #ifdef TENON_OPENMP
@@ -33,13 +33,14 @@ static void in_child(void)
         atomic_store_explicit(&lost, true, memory_order_relaxed);
 }
 
-/* Registered at load: a parent's team may be there before this library does any work. */
+/* Registered at load time: the parent may have a team before this library does any work. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(before_fork, NULL, in_child);
 }
 
-/* OMP_NUM_THREADS or the cores this process may use, as OpenMP says at the first question. */
+/* OMP_NUM_THREADS, or the number of cores this process may use, as OpenMP reports at the first
+ * call. */
 int tni_team_default(void)
 {
     static atomic_int known;
@@ -61,26 +62,33 @@ bool tni_team_alone(void)
     return atomic_load_explicit(&lost, memory_order_relaxed);
 }
 
-/* When a second thread pays.  Work of b bytes takes b / RATE ns on one thread and half of that on
- * two, but a parallel region costs time, too: about 1 us while workers spin, 9 when they have
- * just gone to sleep, 50 to 190 when they slept for longer (AMD Zen 4, 2 vCPUs, libgomp, which lets
- * workers spin for 4 ms unless it is set to be passive).  So the cost of regions is measured, of
- * those that follow each other and of others. */
+/* When does a second thread pay?  Work on b bytes takes b / RATE ns on one thread and half of
+ * that on two, but a parallel region has a cost of its own: about 1 us while workers spin, 9
+ * when they have just gone to sleep, 50 to 190 when they have slept for longer (AMD Zen 4, 2
+ * vCPUs, libgomp, which lets workers spin for 4 ms unless it is set to be passive).  So the
+ * cost is measured, separately for regions that closely follow another (hot) and for those
+ * after a pause (cold). */
 enum {
-    HOT_NS = 1000,    /* what a region that follows another costs until it is measured, */
-    COLD_NS = 70000,  /* and what one after a pause does */
-    AWAKE_NS = 4000,  /* a region that costs more had to wake its workers, */
-    BUSY_NS = 300000, /* and one that costs this much met a core that was busy with others */
-    HELD_UP = 4, /* times the time of another thread: a process that is not ours has its core */
-    RECENT_NS = 2000000, /* between regions that follow each other */
-    RATE = 80, /* bytes per ns that one core reads and writes in its caches: 95 when it
-                  copies or adds, 70 to 80 when it transposes */
-    /* Calls on one thread lose up to half of their time.  Others are woken when this multiple of
-     * the cost of waking is lost: it adds 1 / 16 to the time of these calls where it does
-     * not help, and 1 / 128 where it did not help the last times. */
+    HOT_NS = 1000,    /* the cost of a hot region until it is measured */
+    COLD_NS = 70000,  /* the cost of a cold region until it is measured */
+    AWAKE_NS = 4000,  /* a region that costs more had to wake its workers */
+    BUSY_NS = 300000, /* a region that costs this much found a core busy with other work */
+    /* A thread that takes this many times as long as another was held up: another process has
+     * its core. */
+    HELD_UP = 4,
+    RECENT_NS = 2000000, /* the longest pause between regions that count as hot */
+    /* Bytes per ns that one core reads and writes in its caches: 95 when it copies or adds, 70
+     * to 80 when it transposes. */
+    RATE = 80,
+    /* Consecutive calls on one thread lose up to half of their time.  The workers are woken
+     * when the loss reaches this multiple of the cost of waking them, which adds 1 / 16 to the
+     * time of these calls if it does not help, and 1 / 128 if it did not help the last
+     * times. */
     EAGER = 8,
     PATIENT = 64,
-    FORGET = 64 /* refused calls after which a cost that was measured is forgotten, about */
+    /* Each isolated call that does not wake the workers lowers the measured cost of a cold
+     * region by this fraction. */
+    FORGET = 64
 };
 
 static atomic_int_least64_t last_end, last_asked, lost_time, patience = EAGER;
@@ -114,8 +122,9 @@ static bool always_divide(void)
     return v > 0;
 }
 
-/* Small calls that follow each other lose what a second thread would have saved them; when that
- * is some times the cost of waking it, it is woken, and the next calls find it awake. */
+/* Consecutive small calls add up the time that a second thread would have saved.  When the sum
+ * reaches a multiple of the cost of waking the workers, they are woken, and the next calls find
+ * them awake. */
 bool tni_team_pays(int64_t bytes)
 {
     const int64_t saved = bytes / (2 * RATE);
@@ -126,7 +135,8 @@ bool tni_team_pays(int64_t bytes)
     set(&last_asked, now);
     if (saved >= (hot ? get(&hot_cost) : cold))
         return true;
-    if (now - asked >= RECENT_NS) { /* workers that it wakes sleep again before the next call */
+    if (now - asked >= RECENT_NS) { /* workers woken now would sleep again before the next
+                                       call */
         set(&cold_cost, cold - cold / FORGET);
         return false;
     }
@@ -136,10 +146,10 @@ bool tni_team_pays(int64_t bytes)
     return enough;
 }
 
-/* What a region has cost, for the next ones.  A worker that has to be woken also finds its caches
- * without the data, so that it pays from twice the cost on.  After a pause one region shows
- * little, whether it was cheap (others kept the workers awake) or dear (others had the core): the
- * less of two counts. */
+/* Update the expected costs with the cost of a region.  A worker that had to be woken also
+ * finds cold caches, so that a hot region that woke workers counts twice.  A single cold region
+ * says little, whether it was cheap (other regions kept the workers awake) or dear (others had
+ * the core): the smaller of the last two costs counts, and halves the expected cost at most. */
 static void learn(int64_t cost, bool follows)
 {
     const int64_t cold = get(&cold_cost), before = get(&last_cold), times = get(&patience);
@@ -155,10 +165,10 @@ static void learn(int64_t cost, bool follows)
     }
 }
 
-/* When the threads of a region worked. */
+/* When the threads of a region began and ended. */
 typedef struct region_times {
-    atomic_int_least64_t begun, done;       /* the last one's beginning and end */
-    atomic_int_least64_t shortest, longest; /* time of one */
+    atomic_int_least64_t begun, done;       /* the latest beginning and end of a thread */
+    atomic_int_least64_t shortest, longest; /* time that a thread took */
 } region_times;
 
 static void at_least(atomic_int_least64_t *x, int64_t value)
@@ -186,8 +196,8 @@ static void thread_done(region_times *r, int64_t begun)
     at_most(&r->shortest, now - begun);
 }
 
-/* The time until the last thread has begun, the time from the last part's end to the region's, and
- * what a thread that was held up took longer. */
+/* The cost of a region: the time until its last thread began, the time from the last thread's
+ * end to the region's end, and the delay of a thread that was held up. */
 static int64_t region_cost(region_times *r, int64_t begin, int64_t end)
 {
     const int64_t longest = get(&r->longest), shortest = get(&r->shortest);
@@ -195,8 +205,8 @@ static int64_t region_cost(region_times *r, int64_t begin, int64_t end)
            (longest / HELD_UP > shortest ? longest - shortest : 0);
 }
 
-/* Thread t begins with part t, so that a repeated call finds its data in the same caches; the
- * parts beyond the team go to whoever is free. */
+/* Thread t begins with part t, so that a repeated call finds its data in the same caches; any
+ * further part goes to the next thread that is free. */
 void tni_team_run(int parts, int threads, void (*body)(void *arg, int part), void *arg)
 {
     atomic_int next = 0;

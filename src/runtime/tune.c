@@ -1,8 +1,9 @@
-/* tune.c - the numbers that a machine may be measured for, and the text file that keeps them.
+/* tune.c - tuning parameters that are measured on a machine, and the text file that stores
+ * them.
  *
- * They change which way a plan takes and how large its tiles are, never a bit of a result.  A
- * file is used whole or not at all: another format, another CPU or a number out of range leaves
- * every number as it was. */
+ * They decide which way a plan chooses and how large its tiles are, and never change a bit of a
+ * result.  A file is applied as a whole or not at all: another format, another CPU or a number
+ * out of range leaves every parameter as it was. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -18,13 +19,15 @@
 #include <cpuid.h>
 #endif
 
-/* The list is the format: a name, the range of its values, and the value without a file, which
- * AMD's CPUs may have to themselves.
+/* The names and ranges in a file, and the values without a file, of which AMD's CPUs may have
+ * their own.
  *
- * rows_direct  on Zen 4 rows of 1.5 KB fall from 1.05 to 0.90 of R when they are carried instead
- * line_piece   on Zen 4 512 bytes reach 0.75 of R, 128 bytes 0.70; others keep two lines
- * carried_run  shorter runs are not carried where aligned lines fit: 0.65 to 0.95 of their
- *              speed on Zen 4; the limit is no measured optimum
+ *   rows_direct  on Zen 4, rows of 1.5 KB fall from 1.05 to 0.90 of R when they are carried
+ *                instead
+ *   line_piece   on Zen 4, 512 bytes reach 0.75 of R, 128 bytes 0.70; other CPUs keep two lines
+ *   carried_run  shorter runs are not carried where aligned lines fit: on Zen 4 that has 0.65
+ *                to 0.95 of their speed; the limit is not a measured optimum
+ *
  * The first two are from docs/investigations/copies-at-any-address.md. */
 static const struct {
     const char *name;
@@ -39,9 +42,9 @@ static const char head[] = "tenon tune 1\n";
 
 static atomic_int_least64_t values[TNI_TUNED]; /* 0: not set */
 static atomic_int looked;                      /* 1: the file has been looked for */
-static atomic_int amd; /* 1: the CPU is one of AMD's; set before looked */
+static atomic_int amd; /* 1: this is one of AMD's CPUs; set before looked */
 
-/* The CPU's own name; a file of another one does not count. */
+/* The brand string of the CPU; a file made on another CPU is not used. */
 static void cpu_name(char name[64])
 {
     snprintf(name, 64, "unknown");
@@ -89,7 +92,7 @@ void tni_tune_set(tni_tuned_number which, int64_t value)
 
 /* ---- the file ---- */
 
-/* Why a file is not used: a status, and what its sentence says behind the path. */
+/* Why a file is not used: a status, and what the error sentence says after the path. */
 typedef struct refusal {
     tn_status status;
     char why[160];
@@ -109,7 +112,7 @@ refuse(refusal *r, tn_status status, const char *fmt, ...)
     return false;
 }
 
-/* Line number `at`, "name value". */
+/* Parse line number `at`, "name value". */
 static bool take_line(const char *line, int at, int64_t *found, refusal *r)
 {
     char name[32];
@@ -156,7 +159,7 @@ static bool parse(char *text, refusal *r)
     return true;
 }
 
-/* Use the numbers of a file; the calling thread's sentence stays as it is. */
+/* Load the numbers of a file, without setting the calling thread's error sentence. */
 static bool load(const char *path, refusal *r)
 {
     char text[4096];
@@ -210,8 +213,8 @@ tn_status tn_tune_save(const char *path)
     return TN_OK;
 }
 
-/* TENON_TUNE, or tenon/tune in the user's configuration folder; a file that does not load is as
- * if there were none, and leaves the caller's sentence alone. */
+/* Load the file that TENON_TUNE names, or else tenon/tune in the user's configuration folder.
+ * A file that does not load is ignored, and the caller's error sentence is left alone. */
 void tni_tune_first(void)
 {
     char path[512] = "";
