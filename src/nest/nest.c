@@ -1,11 +1,13 @@
 /* nest.c - the normal form of a loop nest over N strided operands.
  *
- * Afterwards every extent is at least 2, MAP axes come before FOLD axes, dst steps are positive
- * on MAP axes and fall from outside to inside, and no two neighbours can be walked as one axis. */
+ * In normal form every extent is at least 2, MAP axes are outside FOLD axes, the dst steps of
+ * MAP axes are positive and fall from outside to inside, and no two neighbouring axes can be
+ * walked as one. */
 #include "nest.h"
 
-/* Whether axis a belongs outside axis b: MAP before FOLD, which keep their order unless it is
- * free; then the larger step of the lead operand first, then larger steps of the others. */
+/* Whether axis a belongs outside axis b.  MAP axes are outside FOLD axes, which keep their
+ * order unless free_fold.  Otherwise the axis with the larger step of the lead operand is
+ * outside; the steps of the other operands, then the extents, break ties. */
 static bool nest_outside(const tni_axis *a, const tni_axis *b, int nop,
                          const tni_nest_rules *rules)
 {
@@ -30,8 +32,8 @@ static bool nest_continues(const tni_axis *outer, const tni_axis *inner, int k)
     return tni_mul(inner->n, inner->step[k], &end) && outer->step[k] == end;
 }
 
-/* Whether two neighbours are one axis.  A padded one takes in an inner axis without borders
- * where its own border is a value, which is the same value in smaller steps. */
+/* Whether two neighbours can be walked as one axis.  If borders are a constant value, a PAD
+ * axis absorbs an inner MAP axis: its border is that value in smaller steps. */
 static bool nest_is_one(const tni_axis *outer, const tni_axis *inner, int nop,
                         const tni_nest_rules *rules)
 {
@@ -69,7 +71,7 @@ static void nest_copy_axis(tni_axis *to, const tni_axis *from, int nop)
         to->step[k] = from->step[k];
 }
 
-/* Bring the last axis to its position among the others, which are in order. */
+/* Insert the last axis at its position among the others, which are in order. */
 static void nest_settle_last(tni_nest *nest, const tni_nest_rules *rules)
 {
     int i = nest->ndim - 1, nop = nest->nop;
@@ -107,7 +109,7 @@ static void nest_merge(tni_nest *nest, const tni_nest_rules *rules)
         nest->ndim = last + 1;
 }
 
-/* Axis i of a padded source, or of a fold; false for one that has no loop. */
+/* Fill in axis i of a pad or a fold; false if the axis needs no loop. */
 static bool nest_take_special(tni_nest *nest, tni_axis *a, int i, const tn_tensor *const *ts,
                               const tni_nest_rules *rules)
 {

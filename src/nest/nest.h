@@ -1,8 +1,8 @@
 /* nest.h - which loops visit every element, and in what order?
  *
- * A tni_nest is the loops over all operands in normal form, a value without pointers to data;
- * walk.h visits its items, split.c divides them over threads.  Nothing here can fail: operands
- * are checked before. */
+ * A tni_nest describes the loops over all operands in normal form; it is a value without
+ * pointers to data.  walk.h visits its items, split.c divides them over threads.  Nothing here
+ * can fail: the operands have been checked. */
 #ifndef TNI_NEST_H
 #define TNI_NEST_H
 
@@ -23,13 +23,13 @@ enum { TNI_MAX_OPERANDS = 17 }; /* dst and sixteen sources */
 
 typedef enum tni_role {
     TNI_MAP,  /* each index has its own element of dst */
-    TNI_FOLD, /* all indices meet in one element of dst, whose step is 0 */
-    TNI_PAD   /* as MAP, and source 1 has only indices [before, before + held) */
+    TNI_FOLD, /* all indices share one element of dst, whose step is 0 */
+    TNI_PAD   /* as MAP, but operand 1 has only indices [before, before + held) */
 } tni_role;
 
 typedef struct tni_axis {
     int64_t n;
-    int64_t before, held;           /* the source's indices; [0, n) but on a PAD axis */
+    int64_t before, held;           /* the source's indices; [0, n) unless the role is PAD */
     int32_t role;                   /* tni_role */
     int64_t step[TNI_MAX_OPERANDS]; /* bytes */
 } tni_axis;
@@ -37,20 +37,20 @@ typedef struct tni_axis {
 /* Loops over nop operands, outermost first.  Operand 0 is dst. */
 typedef struct tni_nest {
     int ndim, nop;
-    bool empty;                      /* dst has no elements: nothing else holds */
+    bool empty;                      /* dst has no elements: no other member counts */
     bool no_fold;                    /* an extent of a FOLD axis is 0 */
-    int64_t shift[TNI_MAX_OPERANDS]; /* bytes from element (0, …, 0) to the first address */
+    int64_t shift[TNI_MAX_OPERANDS]; /* bytes from element (0, …, 0) to the walk's first one */
     tni_axis axis[TN_MAX_NDIM];
 } tni_nest;
 
 /* How a nest is built; all zero is the normal form. */
 typedef struct tni_nest_rules {
-    uint64_t fold;     /* axes (bits) that are folded: dst has extent 1 or any stride there */
-    int lead;          /* the operand that orders the axes and walks forwards */
-    bool keep_signs;   /* steps stay as the operands have them */
+    uint64_t fold;     /* mask of the axes to fold; dst's layout there is ignored */
+    int lead;          /* the operand that orders the axes and whose steps become positive */
+    bool keep_signs;   /* steps may be negative, as the operands have them */
     bool keep_order;   /* axes stay in the tensors' order: items are row-major indices */
-    bool free_fold;    /* FOLD axes are ordered and walked forwards like the others */
-    bool value_border; /* before: a border is one value, and may merge with inner axes */
+    bool free_fold;    /* FOLD axes are ordered and made positive like the others */
+    bool value_border; /* if padded: the border is one value, and may merge with inner axes */
     const int64_t *before; /* src is padded to dst's shape: where it begins on each axis */
 } tni_nest_rules;
 
@@ -59,9 +59,9 @@ typedef struct tni_nest_rules {
  * operand walks as one axis merged.  ndim 0 is a single element. */
 void tni_nest_normal(tni_nest *nest, int nop, const tn_tensor *const *ts);
 
-/* The same by other rules.  FOLD axes follow the MAP axes, in the tensors' order and with their
- * signs unless they are free, for the order of a fold may be part of its result; MAP and FOLD
- * axes never merge. */
+/* As tni_nest_normal, by other rules.  FOLD axes follow the MAP axes, in the tensors' order and
+ * with their signs unless free_fold, because the order of a fold may be part of its result; MAP
+ * and FOLD axes never merge. */
 void tni_nest_build(tni_nest *nest, int nop, const tn_tensor *const *ts,
                     const tni_nest_rules *rules);
 
@@ -70,8 +70,9 @@ int64_t tni_nest_count(const tni_nest *nest, tni_role role);
 
 /* ---- dividing work over threads (split.c) ---- */
 
-/* How many parts, at most `threads`, for work that touches this many bytes in this many items:
- * 1 for small work.  Items come from MAP axes: a fold is divided by its own fixed tree. */
+/* The number of parts, at most `threads`, for work that touches this many bytes in this many
+ * items; 1 for small work.  Items come from MAP axes: a fold is divided by its own fixed
+ * tree. */
 int tni_split_parts(int threads, int64_t bytes, int64_t items);
 
 /* Whether work of this many bytes may be worth more than one part. */

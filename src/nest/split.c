@@ -3,9 +3,10 @@
  * Small work stays in one part. */
 #include "nest.h"
 
-/* Bytes of a part below which a thread does not pay even where it is awake: on Zen 4 one core copies
- * or transposes 128 KB in 2.3 to 3.1 us, and the start and end of a region cost 1 to 5 us.  What
- * sleeping workers cost more is measured as they run (docs/investigations/waking-workers.md). */
+/* The bytes of a part below which even a thread that is awake does not pay: on Zen 4 one core
+ * copies or transposes 128 KB in 2.3 to 3.1 us, and the start and end of a region cost 1 to 5
+ * us.  The extra cost of sleeping workers is measured at run time
+ * (docs/investigations/waking-workers.md). */
 enum { GRAIN = 128 * 1024 };
 
 bool tni_split_worth(int64_t bytes)

@@ -1,13 +1,13 @@
-/* walk.h - visiting the items of loops one after the other: the odometer of the library.
+/* walk.h - the odometer of the library: visits the items of a loop nest one after the other.
  *
- * Items are numbered row-major, the last loop fastest.  A walk knows its indices and, for each
- * operand, the offset in bytes that they make; it holds no addresses. */
+ * Items are numbered row-major, the last loop fastest.  A walk holds its indices and, for each
+ * operand, the offset in bytes that they add up to; it holds no addresses. */
 #ifndef TNI_WALK_H
 #define TNI_WALK_H
 
 #include "nest.h"
 
-enum { TNI_WALK_AXES = TN_MAX_NDIM + 4 }; /* all axes, and some that are cut twice */
+enum { TNI_WALK_AXES = TN_MAX_NDIM + 4 }; /* all axes, some of them split in two */
 
 typedef struct tni_walk {
     const tni_axis *axis; /* outermost first */
@@ -16,7 +16,7 @@ typedef struct tni_walk {
     int64_t at[TNI_WALK_AXES];
 } tni_walk;
 
-/* Stand at an item of these loops; item 0 of no loops is the only one. */
+/* Position w at an item of these loops; without loops, item 0 is the only one. */
 static inline void tni_walk_seek(tni_walk *w, const tni_axis *axis, int ndim, int nop,
                                  int64_t item)
 {
@@ -34,7 +34,7 @@ static inline void tni_walk_seek(tni_walk *w, const tni_axis *axis, int ndim, in
     }
 }
 
-/* Go on by `by` indices of the last loop at once, within it; 0 loops: no effect. */
+/* Advance by `by` indices within the last loop; without loops, do nothing. */
 static inline void tni_walk_skip(tni_walk *w, int64_t by)
 {
     if (w->ndim == 0)
@@ -46,8 +46,8 @@ static inline void tni_walk_skip(tni_walk *w, int64_t by)
         w->offset[k] += by * a->step[k];
 }
 
-/* Go to the next item.  Gives the number of loops that began anew: ndim after the last item,
- * when the walk stands at item 0 again. */
+/* Advance to the next item.  Returns the number of loops that began anew: ndim after the last
+ * item, when w is back at item 0. */
 static inline int tni_walk_next(tni_walk *w)
 {
     for (int i = w->ndim - 1; i >= 0; i--) {
@@ -64,14 +64,14 @@ static inline int tni_walk_next(tni_walk *w)
     return w->ndim;
 }
 
-/* Indices from here to the end of the last loop, which there is. */
+/* The indices from here to the end of the last loop; there is at least one loop. */
 static inline int64_t tni_walk_left(const tni_walk *w)
 {
     return w->axis[w->ndim - 1].n - w->at[w->ndim - 1];
 }
 
-/* Go on by `by` indices of the last loop, which has as many left: behind its end the next loop
- * goes on. */
+/* Advance by `by` indices of the last loop, at most as many as are left in it; at its end the
+ * outer loops advance. */
 static inline void tni_walk_advance(tni_walk *w, int64_t by)
 {
     const int64_t left = tni_walk_left(w);
@@ -81,7 +81,7 @@ static inline void tni_walk_advance(tni_walk *w, int64_t by)
         tni_walk_next(w);
 }
 
-/* Stand where another walk stands; what its loops and operands do not use is not copied. */
+/* Copy a walk; entries that its loops and operands do not use are not copied. */
 static inline void tni_walk_copy(tni_walk *w, const tni_walk *from)
 {
     w->axis = from->axis;
