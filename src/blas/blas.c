@@ -1,9 +1,10 @@
-/* blas.c - the one file that knows CBLAS.
+/* blas.c - the only file that knows CBLAS.
  *
- * OpenBLAS's OpenMP flavour runs on the calling thread alone while that thread's OpenMP count is
- * 1, also in a forked child.  Its pthread flavour has one count for the whole process, which is
- * left alone: calls come from one part.  Its serial flavour is not safe for two callers: calls
- * are made one at a time, as those of a BLAS that is not known, which may have threads. */
+ * OpenBLAS's OpenMP flavour runs on the calling thread alone while that thread's OpenMP thread
+ * count is 1, also in a forked child.  Its pthread flavour has one thread count for the whole
+ * process, which is left unchanged: only one part calls it.  Its serial flavour is not safe for
+ * concurrent callers, so that a lock admits one call at a time; the same holds for an unknown
+ * BLAS, which may have threads. */
 #include "blas.h"
 
 #ifdef TENON_BLAS
@@ -36,15 +37,15 @@ static struct blas {
 static pthread_once_t loading = PTHREAD_ONCE_INIT;
 static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 
-/* to, a function's pointer, is the address that dlsym gives. */
+/* Set the function pointer at `to` to the address of a symbol, or to NULL. */
 static void blas_find(void *to, void *library, const char *symbol)
 {
     void *found = dlsym(library, symbol);
     memcpy(to, &found, sizeof found);
 }
 
-/* The OpenMP that the library itself calls, found in the order in which it was linked: what the
- * process has, then what it brought along. */
+/* Find the OpenMP runtime that the BLAS itself calls, in the order of the dynamic linker: the
+ * process's own, then the one that the BLAS was linked with. */
 static void blas_find_openmp(void *library)
 {
     blas_find(&blas.omp_count, RTLD_DEFAULT, "omp_get_max_threads");
@@ -97,7 +98,7 @@ static bool blas_open(const char *path)
     return true;
 }
 
-/* Two calls at a time may go wrong. */
+/* Whether concurrent calls may be unsafe. */
 static bool blas_alone(const struct blas *b)
 {
     return b->flavour == FLAVOUR_SERIAL || b->flavour == FLAVOUR_UNKNOWN;
@@ -118,9 +119,9 @@ static void blas_load(void)
     static const char *const usual[] = {
 #ifdef TENON_BLAS_FOLDER
         TENON_BLAS_FOLDER
-        "/libopenblas.so.0", /* Debian's OpenMP flavour, whatever is default */
+        "/libopenblas.so.0", /* Debian's OpenMP flavour, whichever is the default */
 #endif
-        "libopenblaso.so.0", /* Fedora's name of it */
+        "libopenblaso.so.0", /* Fedora's name for it */
         "libopenblas.so.0",
     };
     const char *asked = getenv("TENON_BLAS");
@@ -182,12 +183,12 @@ void tni_blas_end(const tni_blas_hold *hold)
 
 /* ---- one product ---- */
 
-/* A matrix as CBLAS says it: dense along one axis, `ld` elements apart along the other. */
+/* A matrix as CBLAS describes it: dense along one axis, `ld` elements apart along the other. */
 typedef struct side {
     int order, ld;
 } side;
 
-/* `outer` rows of `inner` elements, dense along each and a whole number of elements apart. */
+/* Whether `outer` rows of `inner` elements are dense, and *ld elements apart. */
 static bool blas_dense(int64_t inner, int64_t outer, int64_t along, int64_t across,
                        int64_t width, int *ld)
 {
@@ -199,7 +200,7 @@ static bool blas_dense(int64_t inner, int64_t outer, int64_t along, int64_t acro
     return true;
 }
 
-/* rows x cols elements; false when no order and ld say it. */
+/* Describe a matrix of rows x cols elements; false if no order and ld can. */
 static bool blas_side(side *s, int64_t rows, int64_t cols, int64_t row, int64_t col,
                       int64_t width)
 {
