@@ -1,17 +1,17 @@
 /* broadcast.c - NumPy's rule: shapes align at their last axes, and an axis of extent 1 repeats.
  *
- * The rule is stated once, in tni_broadcasts(); a repeated axis has stride 0 and is otherwise like
- * any other. */
+ * Only tni_broadcasts() states the rule; a repeated axis has stride 0 and is otherwise like any
+ * other. */
 #include "view.h"
 
-/* The extent of t along axis i of ndim; axes that t lacks have extent 1. */
+/* The extent of t along axis i of ndim aligned axes; an axis that t lacks has extent 1. */
 static int64_t aligned(const tn_tensor *t, int i, int ndim)
 {
     const int own = i - (ndim - t->ndim);
     return own < 0 ? 1 : t->shape[own];
 }
 
-/* The first axis of shape that t does not broadcast to; ndim if there is none. */
+/* The first axis along which t does not broadcast to shape; ndim if there is none. */
 static int misfit(const tn_tensor *t, int ndim, const int64_t *shape)
 {
     int i = 0;
@@ -20,7 +20,7 @@ static int misfit(const tn_tensor *t, int ndim, const int64_t *shape)
     return i;
 }
 
-/* in with the given shape, which it broadcasts to; out may be in. */
+/* Broadcast in to the given shape, which it fits; out may be in. */
 static void repeat(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t *shape)
 {
     const int more = ndim - in->ndim;
@@ -33,8 +33,8 @@ static void repeat(tn_tensor *out, const tn_tensor *in, int ndim, const int64_t 
     tni_inherit(out, in, in->data, ndim);
 }
 
-/* Grow shape, of *ndim axes, to the shape that it and t broadcast to: -1, or the axis along which
- * they conflict. */
+/* Broadcast shape, of *ndim axes, and t to a common shape; return the axis along which they
+ * conflict, or -1. */
 static int grow_shape(const tn_tensor *t, int *ndim, int64_t *shape)
 {
     const int more = t->ndim - *ndim;
@@ -56,7 +56,8 @@ static int grow_shape(const tn_tensor *t, int *ndim, int64_t *shape)
 
 /* ---- public calls ---- */
 
-/* Negative extents, more axes than the target, extents that do not broadcast. */
+/* Refuse negative extents, fewer axes than in has, and extents that in does not broadcast
+ * to. */
 static tn_status check_target(const tn_tensor *in, int ndim, const int64_t *shape)
 {
     if (ndim < in->ndim)
@@ -135,7 +136,8 @@ tn_status tni_broadcast_sources(const char *call, int n, const tn_tensor *const 
     return TN_OK;
 }
 
-/* Why the sources do not broadcast to dst: the first two that conflict, or dst itself. */
+/* Report why the sources do not broadcast to dst: the first two that conflict, or dst
+ * itself. */
 static tn_status fail_operands(const char *call, const tn_tensor *dst, int n,
                                const tn_tensor *const *srcs)
 {

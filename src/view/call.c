@@ -1,7 +1,7 @@
-/* call.c - the order in which a call checks its arguments and reports the first failure.
+/* call.c - checks the arguments of a call in a fixed order and reports the first failure.
  *
- * Calls that touch elements go through tni_check_call, so the order is a property of this file
- * and not of each call. */
+ * Calls that touch elements go through tni_check_call, so that the order is decided in this
+ * file and not in each call. */
 #include "view.h"
 
 static bool call_writes(const tni_call *call)
@@ -9,7 +9,7 @@ static bool call_writes(const tni_call *call)
     return !(call->flags & TNI_NO_DST);
 }
 
-/* Every rule at once: the path of a correct call. */
+/* Every rule at once: the fast path of a correct call. */
 static bool call_sound(const tni_call *call)
 {
     if (call_writes(call) && (!tni_operand_sound(call->dst) || call->dst->flags & TN_READONLY))
@@ -39,7 +39,7 @@ static tn_status fail_data(const tni_call *call, const tn_tensor *t, int k)
                     tni_operand_name(who, call, k), (long long)tni_numel(t));
 }
 
-/* A dst without elements means that nothing is read either. */
+/* If dst has no elements, sources are not read and may lack data. */
 tn_status tni_call_data(const tni_call *call)
 {
     if (call_writes(call) && UNLIKELY(!call->dst->data)) {
@@ -97,7 +97,7 @@ tn_status tni_call_same_dtypes(const tni_call *call)
     return TN_OK;
 }
 
-/* dst follows the first source, the others follow dst. */
+/* dst must have the shape of the first source, the other sources that of dst. */
 tn_status tni_call_same_shapes(const tni_call *call)
 {
     char who[TNI_WHO];

@@ -1,6 +1,6 @@
 /* check.c - is this descriptor one that the library can work with?
  *
- * A sound tensor passes on the short path; for a broken one the rules are asked one by one, in
+ * A sound tensor passes on a fast path; for a broken one the rules are checked one by one, in
  * the order in which failures are reported. */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ static bool extents_fine(const tn_tensor *t)
     return true;
 }
 
-/* Does t keep a rule?  It keeps those before. */
+/* Whether t satisfies a rule, given that it satisfies those before. */
 static bool keeps(unsigned rule, const tn_tensor *t, bool written)
 {
     switch (rule) {
@@ -50,7 +50,7 @@ static tn_status fail_size(const tn_tensor *t, const char *who)
     return tni_fail(TN_EOVERFLOW, "%s: size exceeds 2^63 - 1 bytes", who);
 }
 
-/* The sentence about a rule that t does not keep. */
+/* Report the rule that t breaks. */
 static tn_status fail_rule(unsigned rule, const tn_tensor *t, const char *who)
 {
     switch (rule) {
@@ -74,7 +74,7 @@ static tn_status fail_rule(unsigned rule, const tn_tensor *t, const char *who)
     }
 }
 
-/* t breaks one of the rules: report the first. */
+/* t breaks at least one of the rules: report the first. */
 static tn_status fail_first(unsigned rules, const tn_tensor *t, bool written, const char *who)
 {
     unsigned rule = 1;
@@ -137,7 +137,7 @@ static tn_status fail_operand(unsigned rule, const tn_tensor *t, const tni_call 
     return fail_rule(rule, t, who);
 }
 
-/* Rule by rule, operand by operand. */
+/* Check rule by rule and, within a rule, operand by operand. */
 tn_status tni_check_rules(unsigned rules, const tni_call *call)
 {
     const bool writes = !(call->flags & TNI_NO_DST);

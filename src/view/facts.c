@@ -1,7 +1,7 @@
-/* facts.c - what a tensor is: counts, contiguity, the bytes it touches, one element's address.
+/* facts.c - properties of a tensor: counts, contiguity, byte range, the address of an element.
  *
- * A public fact about an invalid tensor is 0, false or NULL, and the sentence says what is
- * wrong. */
+ * For an invalid tensor a public function returns 0, false or NULL and sets the error
+ * sentence. */
 #include "view.h"
 
 static bool checked(const tn_tensor *t, const char *who)

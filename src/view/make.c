@@ -1,9 +1,9 @@
-/* make.c - tensors from a shape and given or new memory.
+/* make.c - tensors made from a shape and given or new memory.
  *
- * *t is written only when nothing can fail any more. */
+ * *t is written only after every check has passed. */
 #include "view.h"
 
-/* The checks of a shape that is to become a tensor; stride NULL is row-major. */
+/* Check the shape of a new tensor; stride NULL means row-major. */
 static tn_status check_parts(const tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape,
                              const int64_t *stride, const char *call)
 {

@@ -1,7 +1,6 @@
-/* offset.c - geometry without a tensor: flat index to offset, padded shapes.
+/* offset.c - geometry without a tensor: offsets of flat indices, padded shapes.
  *
- * Shapes and strides come as bare arrays; every number is checked before anything is
- * written. */
+ * Shapes and strides are bare arrays; every number is checked before anything is written. */
 #include "view.h"
 
 static tn_status offset_check_shape(int ndim, const int64_t *shape, const char *call)
@@ -61,7 +60,7 @@ tn_status tn_index_to_offset(int64_t flat, int ndim, const int64_t *shape,
     return TN_OK;
 }
 
-/* Arguments of the two padded calls; 2 * pads[i - 2] is added to axis i. */
+/* Check the arguments of the two calls on padded shapes; axis i grows by 2 * pads[i - 2]. */
 static tn_status padded(int ndim, const int64_t *shape, const int64_t *pads, int64_t *grown,
                         const char *call)
 {

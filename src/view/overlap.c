@@ -1,19 +1,19 @@
-/* overlap.c - does a tensor name a byte twice, do two tensors share a byte?
+/* overlap.c - do two indices of a tensor share a byte, do two tensors?
  *
- * Quick bounds answer nearly every call: axes that nest inside each other, byte ranges that do
- * not meet.  The rest is one question about integers, answered exactly within a limit of work:
- * is there a sum of a[k] * x[k], 0 <= x[k] <= u[k], in [low, high]?  What stays undecided is
- * refused like a shared byte. */
+ * Quick bounds answer nearly every call: axes that nest inside each other, byte ranges that are
+ * disjoint.  The rest is a bounded integer problem, decided exactly within a work limit: is
+ * there a sum of a[k] * x[k], 0 <= x[k] <= u[k], in [low, high]?  A case that stays undecided
+ * is refused like a shared byte. */
 #include "view.h"
 
 typedef struct term {
     int64_t a, u; /* a > 0, u > 0 */
 } term;
 
-/* WORK: terms that one question looks at before it is left undecided. */
+/* WORK: the number of terms that one problem may visit before it stays undecided. */
 enum { TERMS = 2 * TN_MAX_NDIM, WORK = 1 << 16 };
 
-/* ---- the question about integers ---- */
+/* ---- the integer problem ---- */
 
 static int64_t gcd(int64_t a, int64_t b)
 {
@@ -25,7 +25,8 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* Put one more term into the rising list; equal factors become one.  false: does not fit. */
+/* Insert a term into the list, sorted by rising factor a; terms of equal factor are merged.
+ * false if u does not fit. */
 static bool overlap_put(term *terms, int *count, int64_t a, int64_t u)
 {
     int i = *count;
@@ -39,7 +40,7 @@ static bool overlap_put(term *terms, int *count, int64_t a, int64_t u)
     return true;
 }
 
-/* The largest sum of the terms. */
+/* The largest sum of the terms; false if it does not fit. */
 static bool reach_of(const term *terms, int count, int64_t *reach)
 {
     int64_t sum = 0, part;
@@ -53,8 +54,9 @@ static bool reach_of(const term *terms, int count, int64_t *reach)
 static tni_overlap solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
                          int *work);
 
-/* Where a common divisor of the upper terms is more than the lower terms can span, the sum of the
- * upper ones is known: the one multiple that is near enough.  *done: whether terms can be split so. */
+/* If a common divisor of the upper terms exceeds what the lower terms can span, the sum of the
+ * upper terms is known: it is the only multiple in reach, and the lower terms must add the
+ * rest.  Sets *done if the terms can be split like this. */
 static tni_overlap overlap_split(const term *terms, int count, int64_t reach, int64_t low,
                                  int64_t high, int *work, bool *done)
 {
@@ -81,7 +83,7 @@ static tni_overlap overlap_split(const term *terms, int count, int64_t reach, in
     return TNI_DISJOINT;
 }
 
-/* Is there a sum in [low, high]?  reach is the largest one. */
+/* Whether a sum is in [low, high]; reach is the largest sum. */
 static tni_overlap solve(const term *terms, int count, int64_t reach, int64_t low, int64_t high,
                          int *work)
 {
@@ -119,9 +121,10 @@ static tni_overlap solve(const term *terms, int count, int64_t reach, int64_t lo
     return TNI_DISJOINT;
 }
 
-/* ---- a byte named twice ---- */
+/* ---- self-overlap ---- */
 
-/* Row-major without overlap: the stride of each axis is at least the bytes that later axes span. */
+/* Whether axes are ordered as in row-major order and do not overlap: each stride is at least
+ * the bytes that the later axes span. */
 static bool in_rows(const tn_tensor *t, int64_t width)
 {
     int64_t reach = width;
@@ -135,7 +138,7 @@ static bool in_rows(const tn_tensor *t, int64_t width)
     return true;
 }
 
-/* Axes longer than 1 by rising |stride|. */
+/* The axes longer than 1, sorted by rising |stride|. */
 typedef struct sorted {
     int count;
     int64_t step[TN_MAX_NDIM], last[TN_MAX_NDIM]; /* |stride|, n - 1 */
@@ -158,7 +161,7 @@ static void sort_axes(sorted *axes, const tn_tensor *t)
     }
 }
 
-/* The same for axes in any order, by rising |stride|. */
+/* As in_rows, for axes in any order and of any sign. */
 static bool nests(const sorted *axes, int64_t width)
 {
     int64_t reach = width;
@@ -170,9 +173,10 @@ static bool nests(const sorted *axes, int64_t width)
     return true;
 }
 
-/* Two indices differ by d; call the axis of the largest stride where they do the top.  Their
- * elements share a byte when the sum of d * stride is less than a width: one question for each
- * axis as the top, where d is at least 1, with the axes below it, where d may have any sign. */
+/* Two indices differ by d; the top is the axis of the largest stride where d is not 0.  The two
+ * elements share a byte if |sum of d * stride| is less than a width.  For each axis as the top,
+ * with d >= 1 there, this is one integer problem over the axes below it, where d may have any
+ * sign. */
 static tni_overlap names_twice(const sorted *axes, int64_t width)
 {
     for (int k = 0; k < axes->count; k++)
@@ -198,7 +202,7 @@ static tni_overlap names_twice(const sorted *axes, int64_t width)
             if (one == TNI_UNDECIDED)
                 all = TNI_UNDECIDED;
         }
-        below[top] = (term){step, 2 * last}; /* fits: another axis is 2 long or more */
+        below[top] = (term){step, 2 * last}; /* fits: another axis has at least 2 indices */
         under += step * last;
     }
     return all;
@@ -230,7 +234,7 @@ tn_status tni_check_injective(const tn_tensor *t, const char *call, const char *
     }
 }
 
-/* ---- a byte of two tensors ---- */
+/* ---- overlap of two tensors ---- */
 
 static bool put_axes(term *terms, int *count, const tn_tensor *t)
 {
@@ -244,8 +248,9 @@ static bool put_axes(term *terms, int *count, const tn_tensor *t)
     return true;
 }
 
-/* With every axis of a counted from its lowest byte and every axis of b from its highest, a
- * shared byte is a sum of steps, plus a byte of each element, that is the distance between. */
+/* Count the axes of a from its lowest byte and those of b from its highest: the tensors share a
+ * byte if a sum of steps, plus the offset of a byte within each element, equals the distance
+ * between the two. */
 static tni_overlap shares(const tn_tensor *a, const tn_tensor *b, int64_t distance)
 {
     term terms[TERMS];

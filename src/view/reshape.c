@@ -1,10 +1,11 @@
 /* reshape.c - the same elements in the same order under another shape, without a copy.
  *
- * Old and new axes longer than 1 fall into the shortest groups of equal product.  A group has a
- * new layout exactly when its old axes walk memory as one axis; otherwise only a copy can. */
+ * Old and new axes longer than 1 are split into the shortest groups of equal product.  A group
+ * can be given its new axes exactly if its old axes walk memory as one axis; otherwise a copy
+ * is needed. */
 #include "view.h"
 
-/* in's axes that are longer than 1. */
+/* The axes of in whose extent is not 1. */
 static int reshape_long_axes(const tn_tensor *in, int64_t *shape, int64_t *stride)
 {
     int count = 0;
@@ -16,8 +17,8 @@ static int reshape_long_axes(const tn_tensor *in, int64_t *shape, int64_t *strid
     return count;
 }
 
-/* Strides of the new shape over the old axes; false: there are none.  Both have the same count,
- * which is not 0. */
+/* Compute strides of the new shape over the memory of in; false if there are none.  Both shapes
+ * have the same number of elements, which is not 0. */
 static bool restride(const tn_tensor *in, int ndim, const int64_t *shape, int64_t *stride)
 {
     int64_t old_shape[TN_MAX_NDIM], old_stride[TN_MAX_NDIM];
@@ -36,7 +37,7 @@ static bool restride(const tn_tensor *in, int ndim, const int64_t *shape, int64_
         int64_t step = old_stride[end - 1];
         for (int i = new_end - 1; i >= next; i--) {
             stride[i] = shape[i] > 1 ? step : 0;
-            if (i > next) /* the whole group need not fit */
+            if (i > next) /* the product of the whole group may not fit */
                 step *= shape[i];
         }
     }
@@ -45,7 +46,8 @@ static bool restride(const tn_tensor *in, int ndim, const int64_t *shape, int64_
     return true;
 }
 
-/* shape with its -1 replaced by what is missing, as many elements as in has. */
+/* Replace the -1 of shape, if any, by the extent that makes the number of elements that of
+ * in. */
 static tn_status complete(int64_t *full, const tn_tensor *in, int ndim, const int64_t *shape)
 {
     const int64_t count = tni_numel(in);
@@ -64,7 +66,8 @@ static tn_status complete(int64_t *full, const tn_tensor *in, int ndim, const in
     if (empty)
         known = 0;
     else if (!fits)
-        known = INT64_MAX; /* any number but 0: only a -1 of extent 0 makes it fit in */
+        known = INT64_MAX; /* any number but 0: in is empty, so only a -1 that becomes 0 can
+                              fit */
     if (missing >= 0 && known > 0 && count % known == 0)
         full[missing] = count / known;
     else if (missing >= 0)

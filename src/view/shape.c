@@ -1,11 +1,13 @@
 /* shape.c - the arithmetic of extents and strides: counts, dense strides, byte ranges, offsets.
  *
- * Every sum and product of unchecked numbers is made here, from checked.h.  A function that
- * returns false has written nothing.  Extents of 0 count as 1 in sizes, so that what fits keeps
- * fitting when an empty axis is dropped or filled; axes of extent 0 or 1 lend no stride.
+ * All sums and products of unchecked numbers are computed here, with checked.h.  A function
+ * that returns false has written nothing.  Extents of 0 count as 1 in sizes, so that what fits
+ * still fits when an empty axis is dropped or filled; axes of extent 0 or 1 contribute no
+ * stride.
  *
- * The contracts are in ACSL; tests/check/proof.sh proves them for any number of axes.  What
- * they speak of is defined over the axes i to ndim - 1, so loops run from the last axis on. */
+ * The contracts are in ACSL; tests/check/proof.sh proves them for any number of axes.  Their
+ * logic functions are defined over the axes i to ndim - 1, so that loops run from the last axis
+ * on. */
 #include "view.h"
 
 /*@ logic integer wide(integer n) = n > 1 ? n : 1;
@@ -93,7 +95,7 @@ bool tni_shape_size(int ndim, const int64_t *shape, int64_t width, int64_t *size
     return true;
 }
 
-/* One more axis, longer than 1. */
+/* Extend the reach by one axis longer than 1. */
 /*@ requires \valid(reach) && *reach >= 1 && n > 1;
     assigns *reach;
     ensures \result <==> far(n, stride) + \old(*reach) <= INT64_MAX;
@@ -310,8 +312,7 @@ int64_t tni_shape_offset(int ndim, const int64_t *shape, const int64_t *stride,
     return sum;
 }
 
-/* Python's reading of a slice bound: negative counts from the end, then clamp to [low,
- * high]. */
+/* Clamp a slice bound to [low, high] as Python does; a negative bound counts from the end. */
 /*@ requires n >= 0 && low <= high;
     assigns \nothing;
     ensures low <= \result <= high; */

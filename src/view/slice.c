@@ -1,8 +1,8 @@
 /* slice.c - views of a part: slices, one index, windows, slices that drop axes.
  *
- * Offsets are sums of index * stride over axes longer than 1, so they lie inside the byte range
- * of in, which fits.  A view without elements keeps in's data: there is no element to point
- * at. */
+ * Offsets are sums of index * stride over axes longer than 1, so they stay inside the byte
+ * range of in, which fits.  A view without elements keeps in's data pointer, as there is no
+ * element to point at. */
 #include "view.h"
 
 static void keep_axes(tn_tensor *out, const tn_tensor *in)
@@ -60,7 +60,7 @@ static tn_status check_drops(const int *drop_dims, int num_drop_dims, int ndim, 
     return TN_OK;
 }
 
-/* Each axis of the window lies inside in; a dropped one is 1 long. */
+/* Check that each axis of the window is inside in, and that a dropped axis has extent 1. */
 static tn_status check_window(const tn_tensor *in, const int64_t *shape, const int64_t *offset,
                               uint64_t drops)
 {

@@ -1,8 +1,8 @@
-/* slice_text.c - Python's subscript grammar: "[0, ::2, 2:8, ..., None]".
+/* slice_text.c - parses Python's subscript syntax: "[0, ::2, 2:8, ..., None]".
  *
- * The text is read twice by the same scanner: first to count the axes that it names and makes, so
- * that the ellipsis knows its length and the result fits, then to apply it item by item.  Nothing
- * nests. */
+ * The same scanner reads the text twice: first to count the axes that it names and adds, so
+ * that the length of the ellipsis is known and the result has room, then to apply it item by
+ * item.  Nothing nests. */
 #include <string.h>
 
 #include "view.h"
@@ -16,8 +16,8 @@ typedef struct item {
 
 typedef struct scan {
     const char *text, *at;
-    bool bracket; /* an opening one was there */
-    bool comma;   /* one stands before the next item */
+    bool bracket; /* the text begins with one */
+    bool comma;   /* one precedes the next item */
 } scan;
 
 static int column_of(const scan *s)
@@ -52,7 +52,7 @@ static bool slice_take(scan *s, const char *word)
     return true;
 }
 
-/* A whole number with a sign; beyond 64 bits it is the largest or the smallest. */
+/* An integer with an optional sign; beyond 64 bits it saturates. */
 static bool slice_number(scan *s, int64_t *out)
 {
     blanks(s);
@@ -70,7 +70,7 @@ static bool slice_number(scan *s, int64_t *out)
     return true;
 }
 
-/* A bound that is left out, in the word or without. */
+/* Read a bound, which may be omitted or "None"; false if it is. */
 static bool bound(scan *s, int64_t *out)
 {
     return !slice_take(s, "None") && slice_number(s, out);
@@ -123,7 +123,7 @@ static tn_status slice_begin(scan *s, const char *text)
     return !*s->at || *s->at == ']' ? bad(s, "nothing is asked for") : TN_OK;
 }
 
-/* How many axes the ellipsis stands for; a text without one has it at its end. */
+/* Count the axes that the ellipsis stands for; a text without one ends in an implicit one. */
 static tn_status measure(const char *text, int ndim, int *rest)
 {
     scan s;
@@ -154,7 +154,7 @@ static void add_axis(tn_tensor *t, int64_t n, int64_t stride)
     tni_set_axis(t, t->ndim++, n, stride);
 }
 
-/* The bytes from index 0 of an axis to another one. */
+/* The bytes from index 0 of an axis to another index. */
 static int64_t shift_along(const tn_tensor *in, int axis, int64_t index)
 {
     return in->shape[axis] > 1 ? index * in->stride[axis] : 0;
@@ -196,7 +196,7 @@ tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in, const char *text)
     int64_t shift = 0; /* bytes to the first element */
     tn_tensor t;
     tni_inherit(&t, in, in->data, 0);
-    TRY(TNI_NEVER(slice_begin(&s, text))); /* measure has read it all */
+    TRY(TNI_NEVER(slice_begin(&s, text))); /* measure has parsed all of it */
     do {
         TRY(TNI_NEVER(next(&s, &it)));
         if (it.kind == INDEX)
@@ -205,7 +205,7 @@ tn_status tn_slice_text(tn_tensor *out, const tn_tensor *in, const char *text)
             take_range(&t, in, axis++, &it, &shift);
         else if (it.kind == NEW_AXIS)
             add_axis(&t, 1, 0);
-        else /* "...", or the end, which stands for one that is not there */
+        else /* "...", or the end of a text without one */
             for (; rest > 0; rest--, axis++)
                 add_axis(&t, in->shape[axis], in->stride[axis]);
     } while (it.kind != END);
