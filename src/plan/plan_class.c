@@ -32,7 +32,8 @@ tn_plan *tni_plan_new_more(const tni_plan_class *class, size_t more, const char 
     return plan;
 }
 
-/* Byte ranges meet: decide exactly, on the planned layouts with these addresses. */
+/* The byte ranges intersect: decide exactly whether the planned layouts overlap at these
+ * addresses. */
 static tn_status plan_disjoint(const tn_plan *plan, void *dst, const void *src, int k,
                                const char *call)
 {
@@ -139,8 +140,8 @@ tn_status tn_plan_run_in(const tn_plan *plan, void *dst, const void *const *srcs
     return TN_OK;
 }
 
-/* Copies are planned anew; others are immutable and have nothing to choose: the same plan gets
- * one more reference. */
+/* A copy is planned again.  Any other plan has nothing to choose and is immutable: the result
+ * is the same plan with one more reference. */
 tn_status tn_plan_tuned(tn_plan **out, const tn_plan *plan, void *dst, const void *const *srcs,
                         double milliseconds)
 {

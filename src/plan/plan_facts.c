@@ -1,6 +1,6 @@
-/* plan_facts.c - what a plan does, as numbers, as text and as JSON.
+/* plan_facts.c - describes a plan as a struct, as text and as JSON.
  *
- * A class fills the struct; text and JSON are made of it alone. */
+ * The class of the plan fills in the struct; text and JSON are generated from it alone. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,8 +25,10 @@ void tni_facts_add(tn_facts *f, const char *name, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(more->text, sizeof more->text, fmt, args);
     va_end(args);
-    for (char *c = more->text; *c; c++) /* texts of the user: a fact is one line, */
-        if ((unsigned char)*c < ' ')    /* and a string of JSON has no control bytes */
+    /* The user's text may contain any byte, but a fact is one line, and a JSON string has no
+     * control bytes. */
+    for (char *c = more->text; *c; c++)
+        if ((unsigned char)*c < ' ')
             *c = ' ';
 }
 
@@ -41,11 +43,11 @@ static void facts_of(const tn_plan *plan, tn_facts *f)
     plan->class->facts(plan, f);
 }
 
-/* ---- a text that is cut where the buffer ends ---- */
+/* ---- text that is truncated at the end of the buffer ---- */
 
 typedef struct facts_text {
     char *buf;
-    size_t size, used; /* used counts what the whole text has */
+    size_t size, used; /* used: bytes of the whole text */
 } facts_text;
 
 #if defined(__GNUC__)

@@ -1,7 +1,7 @@
-/* copy_handle.c - a copy as a public plan; a copy onto itself has nothing to do.
+/* copy_handle.c - a copy as a public plan; a copy of a tensor onto itself does nothing.
  *
- * The best way depends on where dst begins in a cache line: a plan holds one for aligned data
- * and one for any other. */
+ * The best way depends on where in a cache line dst begins: the public plan holds a plan for
+ * aligned data and one for any other address. */
 #include "copy_walk.h"
 #include "plan/plan.h"
 
@@ -39,7 +39,7 @@ tn_plan *tni_copy_new(const char *call, bool allow_alias, const tn_tensor *dst,
     tni_copy_plan_at(&c->aligned, dst, src, 0);
     c->other = c->aligned;
     if (c->aligned.beyond)
-        tni_copy_plan_at(&c->other, dst, src, 16); /* as malloc and NumPy give it */
+        tni_copy_plan_at(&c->other, dst, src, 16); /* the alignment of malloc and NumPy */
     return p;
 }
 

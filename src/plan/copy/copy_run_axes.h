@@ -1,11 +1,13 @@
-/* copy_run_axes.h - the axes along which dst is one dense run, and lists of where they lie in src. */
+/* copy_run_axes.h - the axes along which dst is one dense run, and the offsets of its units in
+ * src. */
 #ifndef TNI_COPY_RUN_AXES_H
 #define TNI_COPY_RUN_AXES_H
 
 #include "copy_shape.h"
 
-/* Take the axes that are dense in dst from a on, but for `without`, until the run has `most`
- * bytes; the axes taken, as bits.  Sets carried's run_axis, run_axes and run. */
+/* Collect the axes along which dst is dense, from a outwards, up to axis `without` or until the
+ * run has `most` bytes; returns them as a mask.  Sets run_axis, run_axes and run of
+ * c->carried. */
 static inline uint64_t tni_run_take(tni_copy *c, const tni_copy_case *of, int without,
                                     int64_t most)
 {
@@ -31,8 +33,8 @@ static inline uint64_t tni_run_take(tni_copy *c, const tni_copy_case *of, int wi
     return used;
 }
 
-/* Divide the run into segments of about `want` units, multiples of 64 but for the last; they are
- * the innermost loop of a plan whose loops are in order. */
+/* Divide the run into segments of about `want` units, multiples of 64 except the last, and add
+ * them to the plan, whose loops are in order, as the innermost loop. */
 static inline void tni_run_segments(tni_copy *c, int64_t want)
 {
     tni_carried *r = &c->carried;
@@ -45,7 +47,7 @@ static inline void tni_run_segments(tni_copy *c, int64_t want)
     }
 }
 
-/* Which segment a walk over the plan's loops is at, and where in the run it begins and ends. */
+/* The segment at which a walk of the plan's loops is; it is [*from, *to) of the run. */
 static inline int64_t tni_run_segment(const tni_copy *c, const tni_walk *w, int64_t *from,
                                       int64_t *to)
 {
@@ -56,7 +58,7 @@ static inline int64_t tni_run_segment(const tni_copy *c, const tni_walk *w, int6
     return k;
 }
 
-/* The offsets in src of the next n units of the run. */
+/* List the offsets in src of the next n units of the run. */
 static inline void tni_run_list(tni_walk *w, int64_t *at, int64_t n)
 {
     const tni_axis *in = &w->axis[w->ndim - 1];

@@ -1,12 +1,12 @@
-/* copy_shape.c - the tile of a copy, and the order of the loops around it.
+/* copy_shape.c - shapes the tile of a copy and orders the loops around it.
  *
- * Loops are collected, each gets a key, and the finished list is sorted once. */
+ * Loops are collected, each is given a key, and the finished list is sorted once. */
 #include "copy_shape.h"
 #include "kernels/kernels.h"
 #include "runtime/runtime.h"
 
-/* Lines of dst that two threads may both ask for before another axis is divided: such a line
- * goes from core to core (docs/investigations/copies-in-cache.md). */
+/* The most lines of dst that two threads may share before another axis is divided: such a line
+ * moves from core to core (docs/investigations/copies-in-cache.md). */
 enum { SHARED = 80 };
 
 uint64_t tni_tile_begin(tni_copy *c, const tni_copy_case *of)
@@ -46,8 +46,8 @@ int tni_source_next(const tni_copy *c, const tni_copy_case *of, int64_t enough)
     return -1;
 }
 
-/* Rows in a cache in which addresses a multiple of alias apart share a set, a power of two, when
- * `half` lines of each set are used. */
+/* tni_rows_held for a cache in which addresses a multiple of alias (a power of two) apart share
+ * a set, of which `half` lines are used. */
 static int64_t rows_held(int64_t step, int64_t most, int64_t alias, int64_t half)
 {
     int64_t k = 1;
@@ -65,7 +65,7 @@ int64_t tni_rows_held(int64_t step, int64_t most)
 
 int64_t tni_rows_held_l2(int64_t step, int64_t most)
 {
-    enum { ASSOCIATIVITY = 8 }; /* of Zen's L2; others have more */
+    enum { ASSOCIATIVITY = 8 }; /* of Zen's L2; other CPUs have more */
     int64_t alias = TNI_L1_ALIAS;
     while (2 * alias * ASSOCIATIVITY <= tni_cache_sizes()->l2)
         alias *= 2;
@@ -85,8 +85,8 @@ int64_t tni_key_in_cache(const tni_copy *c, const tni_copy_loop *loop)
     int64_t step = loop->tile < 0 ? loop->d : c->tile[loop->tile].d;
     if (c->split && step == c->split)
         return INT64_MAX;
-    /* A line of dst is read and written, so its steps count more: four times was the best of
-     * 1, 2, 4 and 8 (docs/investigations/0001). */
+    /* A line of dst is read and written, so its steps count more: a factor of four was the best
+     * of 1, 2, 4 and 8 (docs/investigations/0001). */
     int64_t by_dst = tni_abs_step(loop->d), by_src = tni_abs_step(loop->s);
     return by_dst / 4 < by_src ? by_dst : 4 * by_src;
 }
@@ -130,7 +130,7 @@ static int64_t loops_items(const loop_list *l)
     return items;
 }
 
-/* The loop with the largest key; of equal ones the last. */
+/* The loop with the largest key; the last of equal ones. */
 static const tni_copy_loop *loops_outermost(const loop_list *l)
 {
     const tni_copy_loop *most = &l->loop[0];
@@ -146,7 +146,7 @@ static void loops_key(loop_list *l, const tni_copy *c, tni_loop_key *key)
         l->loop[i].key = key(c, &l->loop[i]);
 }
 
-/* Sort by falling keys, equal ones in reverse of the list, and write the plan's loops. */
+/* Sort by falling keys, equal ones in reverse order of the list, and write the plan's loops. */
 static void loops_finish(loop_list *l, tni_copy *c)
 {
     for (int i = 1; i < l->n; i++) {
@@ -190,15 +190,15 @@ static tni_tile_axis *in_tile(tni_copy *c, const tni_axis *x)
     return NULL;
 }
 
-/* Lines that both threads ask for when an axis is divided: two at each trip of the loops around it
- * and, where the rows of a tile are divided, one of each column of lines, since hardware that
- * prefetches by the step from row to row goes on beyond the last. */
+/* The lines that both threads access if an axis is divided: two at each trip of the loops
+ * around it and, if the rows of a tile are divided, one of each column of lines, because the
+ * hardware's prefetcher follows the step from row to row beyond the last. */
 static int64_t shared_lines(const tni_copy *c, int64_t trips, const tni_tile_axis *t)
 {
     return 2 * trips + (t == &c->tile[TNI_SRC_FAST] ? c->bytes / t->n / 64 : 0);
 }
 
-/* The same for a loop that is there already. */
+/* The same for a loop that exists already. */
 static int64_t shared_by_loop(const tni_copy *c, const tni_nest *nest, const tni_copy_loop *x)
 {
     const tni_tile_axis *t = x->tile < 0 ? NULL : &c->tile[x->tile];
@@ -208,8 +208,8 @@ static int64_t shared_by_loop(const tni_copy *c, const tni_nest *nest, const tni
     return shared_lines(c, trips, t);
 }
 
-/* Choose the axis to divide that shares the fewest lines among those that are walked already;
- * where they are many, the outermost one of the tile may be cut instead. */
+/* Divide the axis that shares the fewest lines among those with enough trips outside the tile;
+ * if it shares many, and splitting the outermost axis of the tile shares fewer, split that. */
 static void choose_split(tni_copy *c, const tni_nest *nest, int64_t parts)
 {
     tni_tile_axis *last = &c->tile[c->tile[TNI_SRC_NEXT].n > 1 ? TNI_SRC_NEXT : TNI_SRC_FAST];

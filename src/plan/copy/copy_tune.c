@@ -1,7 +1,7 @@
-/* copy_tune.c - choosing numbers of the machine by measuring copies.
+/* copy_tune.c - chooses tuning parameters by measuring copies.
  *
- * Candidates are interleaved and the least time of each counts: a neighbour's load slows some
- * runs, never speeds one up. */
+ * Candidates are interleaved and the least time of each counts: the load of other processes
+ * slows some runs and never speeds one up. */
 #include <string.h>
 #include <time.h>
 
@@ -20,8 +20,8 @@ static double copy_seconds(const tni_copy *c, char *d, const char *s)
     return (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
 }
 
-/* The quickest of n plans within about that number of milliseconds; the first one unless another is
- * quicker by 3 percent. */
+/* The fastest of n plans, measured for about this many milliseconds; the first one unless
+ * another is faster by 3 percent. */
 static int quickest(int n, const tni_copy *c, char *d, const char *s, double milliseconds)
 {
     double best[MOST], spent = 0;
@@ -43,14 +43,14 @@ static int quickest(int n, const tni_copy *c, char *d, const char *s, double mil
     return first;
 }
 
-/* Values worth a try, the present one first. */
+/* Values worth trying. */
 static const int64_t tries[TNI_TUNED][3] = {
     [TNI_ROWS_DIRECT] = {128, 512, 1024},
     [TNI_LINE_PIECE] = {128, 256, 512},
     [TNI_CARRIED_RUN] = {16, 1000, 1 << 30},
 };
 
-/* Candidates: the present numbers, and each one changed. */
+/* Candidates: the current parameters, and each of them changed. */
 static int candidates(tni_tuning *t)
 {
     int n = 1;
@@ -69,7 +69,7 @@ void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char
 {
     tni_tuning t[MOST];
     tni_copy all[MOST];
-    if (!c->beyond) /* in a cache there is one way to go */
+    if (!c->beyond) /* in a cache there is nothing to tune */
         return;
     const int n = candidates(t);
     const int64_t address = (int64_t)(((uintptr_t)d + (uintptr_t)c->shift_d) & 63);
@@ -78,9 +78,9 @@ void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char
     *c = all[quickest(n, all, d, s, milliseconds)];
 }
 
-/* ---- the numbers themselves ---- */
+/* ---- tuning each parameter ---- */
 
-/* A copy that shows the number: dst row-major, src with its axes in this order. */
+/* A copy that depends on the parameter: dst is row-major, src has its axes in this order. */
 static const struct {
     tni_tuned_number number;
     int64_t shape[4];

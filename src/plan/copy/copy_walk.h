@@ -1,4 +1,5 @@
-/* copy_walk.h - what runs the items of a copy plan, and the declarations of all ways. */
+/* copy_walk.h - functions that run the items of a copy plan, and the declarations of all
+ * ways. */
 #ifndef TNI_COPY_WALK_H
 #define TNI_COPY_WALK_H
 
@@ -17,7 +18,8 @@ static inline void tni_copy_seek(const tni_copy *c, tni_walk *w, int64_t item)
     tni_walk_seek(w, c->loop, c->nloop, 2, item);
 }
 
-/* The extents of the tile at the outer indices at; false when it lies beyond the last span. */
+/* The extents of the tile at the outer indices at; false if it is empty, beyond the last
+ * span. */
 static inline bool tni_tile_extents(const tni_copy *c, const int64_t *at, int64_t *n)
 {
     for (int k = 0; k < c->ntile; k++) {
@@ -31,16 +33,18 @@ static inline bool tni_tile_extents(const tni_copy *c, const int64_t *at, int64_
     return true;
 }
 
-/* DST_FAST x SRC_FAST units from s to d, whose steps are given, by the kernel of the copy's
- * kind (copy_tile.c).  ahead, unless 0, leads from each source row to the next call's. */
+/* Copy DST_FAST x SRC_FAST units from s to d, which has steps d_step, by the kernel of the
+ * copy's kind (copy_tile.c).  ahead, unless 0, is the distance from each source row to that of
+ * the next call. */
 void tni_copy_tile(const tni_copy_job *j, char *d, const int64_t d_step[2], const char *s,
                    const int64_t n[2], int64_t ahead);
 
-/* A transposed tile, in whole streamed lines or not; source rows are packed if c says so. */
+/* Transpose a tile, with lines into whole lines that are streamed; source rows are packed first
+ * if c->packs. */
 void tni_transpose_tile(const tni_copy_job *j, char *d, int64_t d_step, const char *s,
                         const int64_t n[2], int64_t ahead, bool lines);
 
-/* Replace c by the quickest of some plans of the same copy (copy_tune.c). */
+/* Replace c by the fastest of several plans of the same copy (copy_tune.c). */
 void tni_copy_tune(tni_copy *c, const tn_tensor *dst, const tn_tensor *src, char *d,
                    const char *s, double milliseconds);
 

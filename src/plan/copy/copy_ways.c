@@ -1,11 +1,12 @@
-/* copy_ways.c - how a copy is done: its unit, its kind, and the first way that fits.
+/* copy_ways.c - plans a copy: its unit, its kind, and the first way that fits.
  *
- * CONTRIBUTING.md, "Add a way to copy", says what a new one consists of. */
+ * CONTRIBUTING.md, "Add a way to copy", says what a new way consists of. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* The order is the preference within each kind: beyond the cache first, then what fits anywhere. */
+/* The ways in order of preference within each kind: first those for a dst beyond the cache,
+ * then those for any. */
 static const tni_copy_way *const ways[] = {
     &tni_way_nothing,     &tni_way_block,         &tni_way_fill,      &tni_way_interleave,
     &tni_way_carried,     &tni_way_lines,         &tni_way_shifted,   &tni_way_transpose_staged,
@@ -19,7 +20,7 @@ static bool by_width(int64_t unit)
     return unit <= 16 && !(unit & (unit - 1));
 }
 
-/* Take the innermost axis into the unit when both sides walk it densely. */
+/* Absorb the innermost axis into the unit if it is dense on both sides. */
 static void take_unit(tni_copy *c, tni_nest *nest, int64_t width)
 {
     c->unit = width;
@@ -32,7 +33,7 @@ static void take_unit(tni_copy *c, tni_nest *nest, int64_t width)
     }
 }
 
-/* The axis with the smallest step in src; repeated axes count last. */
+/* The axis with the smallest step in src; broadcast axes (step 0) come last. */
 static int source_fastest(const tni_nest *nest)
 {
     int best = nest->ndim - 1;
@@ -56,7 +57,7 @@ static void make_source_ascending(tni_copy *c, tni_axis *b)
     b->step[1] = -b->step[1];
 }
 
-/* Bytes of dst that lie dense from the unit outwards. */
+/* The bytes of dst that are dense from the unit outwards. */
 static int64_t dense_run(const tni_nest *nest, int64_t unit)
 {
     for (int i = nest->ndim - 1; i >= 0 && nest->axis[i].step[0] == unit; i--)
@@ -64,10 +65,11 @@ static int64_t dense_run(const tni_nest *nest, int64_t unit)
     return unit;
 }
 
-/* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of L1 that
- * they evict each other before their lines are used up: more than 1.5 times the associativity in a
- * set, or as many as the associativity where L2 does not hold what is prefetched either (AMD Zen 4:
- * 1.45 times the speed for squares of f64 whose sides are powers of two, 0.72 where L2 holds it). */
+/* Whether the source rows of a band of blocks, step bytes apart, fall into so few sets of L1
+ * that they evict each other before their lines are used up: more than 1.5 times the
+ * associativity in a set, or as many as the associativity if L2 does not hold the prefetched
+ * rows either.  On AMD Zen 4, packing them then has 1.45 times the speed for squares of f64
+ * whose sides are powers of two, and 0.72 times where L2 does hold them. */
 static bool rows_alias(int64_t unit, int64_t n, int64_t step)
 {
     enum { PREFETCHED = 64 }; /* rows */
@@ -78,7 +80,8 @@ static bool rows_alias(int64_t unit, int64_t n, int64_t step)
            (rows >= associativity && tni_rows_held_l2(step, PREFETCHED) < PREFETCHED);
 }
 
-/* Find the two axes of the tile, dst's fastest and the source's, and from them the kind of copy. */
+/* Find the two axes of the tile, dst's fastest and the source's; they determine the kind of
+ * copy. */
 static void classify_axes(tni_copy *c, tni_nest *nest, tni_copy_case *of)
 {
     of->a = nest->ndim - 1;
@@ -109,7 +112,7 @@ static tni_copy_kind kind_without_tile(const tni_copy *c, const tni_nest *nest)
         return TNI_COPY_BLOCK;
     if (nest->ndim == 1 && in->step[0] == c->unit && in->step[1] == 0 && by_width(c->unit))
         return TNI_COPY_FILL;
-    return TNI_COPY_STRIDED; /* or another with a tile */
+    return TNI_COPY_STRIDED; /* or another kind with a tile */
 }
 
 tni_tuning tni_tuning_now(void)
@@ -226,8 +229,7 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
         f->units = c->bytes / c->unit;
     }
     f->scalar = c->way->kind == TNI_COPY_STRIDED && c->unit == tni_width(f->dtype);
-    for (int k = 0; k < 2 && f->scalar;
-         k++) /* along an axis that is dense on one side it is not */
+    for (int k = 0; k < 2 && f->scalar; k++) /* true if no axis is dense */
         f->scalar = c->tile[k].n < 2 ||
                     (c->tile[k].d != c->unit && tni_abs_step(c->tile[k].s) != c->unit);
     if (c->way->staged)

@@ -1,4 +1,4 @@
-/* line_buffer.c - rows that leave a buffer as whole lines. */
+/* line_buffer.c - streams the rows of a buffer as whole lines. */
 #include "line_buffer.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* line_buffer.h - rows of a tile that wait in a buffer to be streamed as whole cache lines.
  *
- * A row goes on in the next tile of its run, if there is one: the line that it ends in is saved,
- * and restored before that tile's row.  So only the ends of a whole run are partial lines. */
+ * If a row continues in the next tile of its run, the line in which it ends is saved, and
+ * restored in front of that tile's row.  So only the ends of a whole run are partial lines. */
 #ifndef TNI_LINE_BUFFER_H
 #define TNI_LINE_BUFFER_H
 
@@ -11,20 +11,23 @@ enum { TNI_LINE = 64 };
 
 typedef struct tni_line_buffer {
     char *d, *t;                   /* the first row in dst and in the buffer */
-    int64_t d_row, d_group, t_row; /* bytes between rows, and between groups of `each` rows */
+    int64_t d_row, d_group, t_row; /* bytes from row to row, and from group to group of
+                                      `each` rows */
     int64_t rows, each, run;       /* rows of run bytes */
-    int64_t row, done;             /* how far they are written: whole rows, bytes of the next */
-    bool joined, goes_on;          /* the row has a beginning in dst, a rest to come */
+    int64_t row, done;             /* how much has been written: whole rows, and bytes of the
+                                      next */
+    bool joined, goes_on;          /* rows continue an earlier tile's, or are continued by a
+                                      later one */
 } tni_line_buffer;
 
 /* Prefetch for ownership the lines that a row covers only partly: they need a
  * read-modify-write. */
 void tni_lines_prefetch(const tni_line_buffer *b);
 
-/* Stream about quota bytes more, whole lines as far as they go. */
+/* Stream about quota bytes more, in whole lines where rows have them. */
 void tni_lines_flush(tni_line_buffer *b, const tni_copy_kernels *k, int64_t quota);
 
-/* The last line of each row, to and from `saved`: a line for each. */
+/* Copy the last line of each row to `saved`, or from there to the front of each row. */
 void tni_lines_save_partial(const tni_line_buffer *b, char *saved);
 void tni_lines_restore_partial(const tni_line_buffer *b, const char *saved);
 

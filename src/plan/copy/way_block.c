@@ -3,7 +3,8 @@
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* Bytes of one item: several for each thread, none too short to stream at full speed. */
+/* The bytes of one item: several items for each thread, none too short to stream at full
+ * speed. */
 enum { PIECE = 256 * 1024 };
 
 static bool nothing_plan(tni_copy *c, const tni_copy_case *of)
@@ -25,7 +26,7 @@ static bool block_plan(tni_copy *c, const tni_copy_case *of)
     return true;
 }
 
-/* The bytes of items [first, last): whole lines, but for the last piece. */
+/* The bytes of items [first, last): whole lines, except in the last piece. */
 static int64_t block_bytes(const tni_copy *c, int64_t first, int64_t last, int64_t *from)
 {
     int64_t piece = (c->bytes / c->items + 63) & ~(int64_t)63;

@@ -1,45 +1,55 @@
-/* way_carried.c - transposes beyond the cache whose rows of dst begin anywhere, or whose axes are
- * short: rows of dst go on through as many axes as they are dense, over listed source rows, and
- * the line that one tile ends in is completed by the next one from registers.
+/* way_carried.c - transposes beyond the cache whose rows of dst begin anywhere, or whose axes
+ * are short.
  *
- *     source piece   bytes that are dense in src, through the axes S: the rows of dst
- *     run            bytes that are dense in dst, through the axes D: listed source rows
- *     item           a segment of the run of a source piece; segments of one run are neighbours */
+ * Rows of dst continue through all axes along which they are dense, over source rows whose
+ * offsets are listed.  The line in which one tile ends is carried over, and the next tile
+ * completes it in registers.
+ *
+ *     source piece   bytes that are dense in src, along the axes S: its units are rows of dst
+ *     run            bytes that are dense in dst, along the axes D: one unit of each listed
+ *                    source row
+ *     item           a segment of the run of a source piece; segments of a run are
+ * neighbours */
 #include "copy_run_axes.h"
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* Found on AMD Zen 4 (32 KB of L1, 2 threads), by the same copies with 16 byte offsets. */
+/* Measured on AMD Zen 4 (32 KB of L1, 2 threads), with the same copies at offsets of 16
+ * bytes. */
 enum {
-    PIECE = 1024,       /* bytes of a source piece: 512 and 2048 are slower by a tenth */
-    RUN = 8192,         /* bytes of a run from which it takes in no further axis */
-    RUN_LEAST = 128,    /* units of a run: its two ends are partial lines */
-    RUN_NARROW = 4096,  /* bytes of a run from which narrow elements may go other ways */
-    JOINED_PARTS = 384, /* bytes of runs that join where a line is several vectors: with AVX2
-                           * those of 128 bytes are at 0.77 to 1.3 of a buffer's speed */
-    SEGMENT = 2048,     /* units of a run in an item */
-    ROWS_LEAST = 64,    /* bytes of rows that are dense on both sides */
-    ROWS_FAR = 4096,    /* bytes of rows that share lines with rows far away: 0.67 -> 0.87 of R
-                           * for 1.9 KB; 0.75 where L2 still has them, for 1.5 KB */
-    SEGMENT_ROWS = 65536, /* bytes of a run of such rows in an item */
-    CHUNK = 64,           /* listed rows of a call: their lines stay in L1 */
-    CHUNK_1 = 128,   /* the same of single bytes, which are two lines of dst then: 1.06 times */
-    UNIT_LEAST = 4,  /* bytes of a unit where carrying may beat aligned lines: squares of
-                           * powers of two fall to 0.69 (u8) and 0.81 (f16) */
-    HELD = 16,       /* rows that L1 has to hold, or they are packed, */
-    HELD_L2 = CHUNK, /* and L2: what is prefetched for the next call goes there */
+    PIECE = 1024,      /* bytes of a source piece: 512 and 2048 are slower by a tenth */
+    RUN = 8192,        /* bytes of a run that absorbs no further axis */
+    RUN_LEAST = 128,   /* fewest units of a run, whose two ends are partial lines */
+    RUN_NARROW = 4096, /* bytes of a run from which other ways may suit narrow elements */
+    /* Fewest bytes of adjoining runs if a line is several vectors: with AVX2, runs of 128 bytes
+     * have 0.77 to 1.3 times the speed of a buffer. */
+    JOINED_PARTS = 384,
+    SEGMENT = 2048,  /* units of a run in an item */
+    ROWS_LEAST = 64, /* fewest bytes of rows that are dense on both sides */
+    /* Rows of fewer bytes are carried if they share lines with rows far away: from 0.67 to 0.87
+     * of R for 1.9 KB; 0.75 for 1.5 KB while L2 still has those rows. */
+    ROWS_FAR = 4096,
+    SEGMENT_ROWS = 65536, /* bytes of a run of rows in an item */
+    CHUNK = 64,           /* listed rows in a call; their lines stay in L1 */
+    CHUNK_1 = 128, /* the same for single bytes, two lines of dst: 1.06 times the speed */
+    /* Fewest bytes of a unit for which carrying may beat aligned lines: with smaller ones,
+     * squares of powers of two fall to 0.69 (u8) and 0.81 (f16). */
+    UNIT_LEAST = 4,
+    HELD = 16,       /* if L1 holds fewer rows, they are packed */
+    HELD_L2 = CHUNK, /* rows that L2 must hold, where those of the next call are prefetched */
     LIST = TNI_CARRY_LIST
 };
 
 /* ---- the plan ---- */
 
-/* The axes that are dense in src from b on, until the piece is long enough; the last is cut. */
+/* Form a source piece from the axes that are dense in src from b on, until it is long enough;
+ * the last axis may be split.  Returns used with these axes added. */
 static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
 {
     const tni_nest *nest = of->nest;
     int64_t most = PIECE / c->unit < TNI_CARRY_ROWS ? PIECE / c->unit : TNI_CARRY_ROWS, n = 1;
-    most = most > 1 ? most : 1; /* a row may be longer */
+    most = most > 1 ? most : 1; /* a unit may be longer than a piece */
     int i = of->b;
     for (; i >= 0 && c->ntile < TNI_PIECE_AXES; c->ntile++) {
         tni_tile_axis *x = &c->tile[c->ntile];
@@ -65,16 +75,17 @@ static uint64_t take_piece(tni_copy *c, const tni_copy_case *of, uint64_t used)
     return used;
 }
 
-/* The pieces of one run of dst follow each other; other loops by rising steps of dst. */
+/* The pieces of one run of dst come one after the other; the other loops are ordered by their
+ * step in dst. */
 static int64_t key_carried(const tni_copy *c, const tni_copy_loop *loop)
 {
     (void)c;
     return loop->tile >= 0 ? -1 : tni_abs_step(loop->d);
 }
 
-/* Where rows could be written as aligned lines, those are quicker unless the source's own axis
- * is short, others go on where it ends, and dst's run is long (AMD Zen 4: 1.05 to 1.4 times the
- * speed there, 0.65 to 0.95 elsewhere; 0.4 when rows of dst are whole pages apart). */
+/* Whether carrying beats aligned lines where those fit: only if the source's own axis is short,
+ * other axes continue it, and dst's run is long (AMD Zen 4: 1.05 to 1.4 times the speed then,
+ * 0.65 to 0.95 otherwise; 0.4 if rows of dst are whole pages apart). */
 static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
 {
     return of->nest->axis[of->b].step[0] % TNI_L1_ALIAS != 0 && !c->packs &&
@@ -83,8 +94,9 @@ static bool beats_lines(const tni_copy *c, const tni_copy_case *of)
            c->carried.rows * c->unit >= PIECE / 2;
 }
 
-/* Nor where L1 does not hold the source rows of a block of lines, while L2 holds those of a call: 1.0
- * to 1.7 times the speed there (AMD Zen 4, docs/investigations/copies-at-any-address.md). */
+/* Carrying also beats aligned lines if L1 does not hold the source rows of a block of lines but
+ * L2 holds those of a call: 1.0 to 1.7 times the speed (AMD Zen 4,
+ * docs/investigations/copies-at-any-address.md). */
 static bool beats_lines_not_held(const tni_copy *c, const tni_copy_case *of)
 {
     const int64_t step = of->nest->axis[of->a].step[1],
@@ -95,9 +107,9 @@ static bool beats_lines_not_held(const tni_copy *c, const tni_copy_case *of)
            tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
 }
 
-/* Where 16 bytes of a source row lie in two lines they are two loads: long rows of narrow elements
- * are faster by the ways that follow, 1.15 to 1.35 times with AVX-512 (AMD Zen 4,
- * docs/investigations/copies-at-any-address.md). */
+/* Whether the ways that follow are faster: for long rows of narrow elements where 16 bytes of a
+ * source row may cross a line and need two loads, they have 1.15 to 1.35 times the speed with
+ * AVX-512 (AMD Zen 4, docs/investigations/copies-at-any-address.md). */
 static bool beaten_when_narrow(const tni_copy *c, const tni_copy_case *of)
 {
     return c->unit < UNIT_LEAST && !c->packs && of->nest->axis[of->a].step[1] % 16 != 0 &&
@@ -125,7 +137,7 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     if (lines && !of->address && !beats_lines(c, of) && !beats_lines_not_held(c, of))
         return false;
     const tni_tile_axis *last = &c->tile[c->ntile - 1];
-    int64_t least = c->carried.rows / last->block; /* rows of a piece that ends with its axis */
+    int64_t least = c->carried.rows / last->block; /* rows of the last piece along its axis */
     least *= last->n % last->block ? last->n % last->block : last->block;
     if (least * c->unit < 16)
         return false;
@@ -138,8 +150,9 @@ static bool carried_plan(tni_copy *c, const tni_copy_case *of)
     return true;
 }
 
-/* Bytes from which rows are streamed one by one, in the source's order.  Where they begin or end
- * inside a line, and the row that has the rest of it comes when L2 has lost it, this pays later. */
+/* The length in bytes from which rows are streamed one by one, in the source's order.  It is
+ * larger if rows begin or end inside a line and L2 has evicted that line when the row with the
+ * rest of it comes. */
 static int64_t rows_direct_from(const tni_copy *c, const tni_copy_case *of)
 {
     const int64_t direct = of->tuning.number[TNI_ROWS_DIRECT];
@@ -148,7 +161,8 @@ static int64_t rows_direct_from(const tni_copy *c, const tni_copy_case *of)
     return !whole && far && direct < ROWS_FAR ? ROWS_FAR : direct;
 }
 
-/* Rows that are dense on both sides; a source piece is one of them where no others follow it. */
+/* Plan rows that are dense on both sides; a source piece is a single row unless others follow
+ * it in src. */
 static bool rows_carried_plan(tni_copy *c, const tni_copy_case *of)
 {
     if (!tni_kernels_of(tni_isa_level())->copy->rows_carried || c->unit < ROWS_LEAST ||
@@ -168,7 +182,7 @@ static bool rows_carried_plan(tni_copy *c, const tni_copy_case *of)
 
 /* ---- running ---- */
 
-/* One call of the kernel: listed rows from s. */
+/* One call of the kernel: source rows at s + at[i]. */
 typedef struct chunk {
     const char *s;
     char *d;
@@ -178,12 +192,12 @@ typedef struct chunk {
     int64_t at[LIST];
 } chunk;
 
-/* The chunks of items [item, last), one after the other. */
+/* An iterator over the chunks of items [item, last). */
 typedef struct chunks {
     const tni_copy_job *j;
-    int64_t item, last, left; /* left: units of the present segment that are not listed yet */
+    int64_t item, last, left; /* left: units of the current segment that are not listed yet */
     bool fresh;               /* the next chunk begins a run */
-    bool ends_run;            /* the present segment is the run's last */
+    bool ends_run;            /* the current segment is the run's last */
     tni_walk w, run;
     int64_t n[TNI_TILE_AXES], nb;
     char *d;
@@ -206,7 +220,7 @@ static void chunks_item(chunks *q)
         tni_walk_seek(&q->run, c->carried.run_axis, c->carried.run_axes, 2, from);
 }
 
-/* The next chunk; false: there is none. */
+/* Make the next chunk; false if there is none. */
 static bool chunks_next(chunks *q, chunk *k)
 {
     const tni_copy *c = q->j->c;
@@ -233,7 +247,7 @@ static bool chunks_next(chunks *q, chunk *k)
     return true;
 }
 
-/* Rows of dst begin where the piece's units are. */
+/* Set where the rows of dst begin: at the units of the piece. */
 static void begin_rows(const tni_copy *c, const chunk *k, tni_carry *state)
 {
     state->at[0] = k->d;

@@ -1,26 +1,29 @@
-/* way_indexed.c - tiles of short axes that are transposed straight to dst: other axes go on where
- * they end, in dst and in src, and the offsets of the units are listed. */
+/* way_indexed.c - transposes tiles of short axes straight to dst: the axes that continue them,
+ * in dst and in src, are joined to them, and the offsets of the units are listed. */
 #include <string.h>
 
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* Bytes, found on an Intel Xeon (docs/investigations/0001); the source's on AMD Zen 4, where
- * 64 and 256 bytes leave reversals at 0.52 to 0.64 of memcpy, 256 and 512 take them to 0.7. */
+/* Bytes, measured on an Intel Xeon (docs/investigations/0001); those of the source on AMD Zen
+ * 4, where 64 and 256 bytes leave reversals at 0.52 to 0.64 of memcpy, and 256 and 512 raise
+ * them to 0.7. */
 enum {
     SHORT = 128,     /* two lines: shorter rows of dst are joined with those that follow */
-    RUN = 512,       /* until they are this long together */
-    SOURCE = 512,    /* that joined rows of the source aim at */
+    RUN = 512,       /* target of the joined rows */
+    SOURCE = 512,    /* target of joined rows of the source */
     SRC_LEAST = 256, /* longer rows of the source are not joined: few tiles share their lines */
-    /* "transpose whole", where rows share cache sets on both sides: 1024 squared goes from 0.30 to
-     * 0.39 of memcpy on AMD Zen 4; 64 units or 64 bytes of a row are slower by a twentieth */
-    WHOLE = 16,        /* rows of a block: its lines of f32 are whole */
+    /* "transpose whole" is for rows that share cache sets on both sides: a square of 1024 rises
+     * from 0.30 to 0.39 of memcpy on AMD Zen 4; 64 units or 64 bytes of a row are slower by a
+     * twentieth. */
+    WHOLE = 16,        /* rows of a block, which make whole lines of f32 */
     WHOLE_RUN = 256,   /* units of a row of dst in a tile */
     WHOLE_PIECE = 128, /* bytes of a source row in a tile */
 };
 
-/* Take axis x into the tile as its axis k, as much of it as makes `had` units `want`. */
+/* Make axis x the tile's axis k, in blocks that turn `had` units into about `want`; returns how
+ * many they become. */
 static int64_t take_axis(tni_copy *c, int k, const tni_axis *x, int64_t had, int64_t want)
 {
     c->tile[k] = tni_whole_axis(x);
@@ -30,8 +33,8 @@ static int64_t take_axis(tni_copy *c, int k, const tni_axis *x, int64_t had, int
     return had * c->tile[k].block;
 }
 
-/* Whether rows on both sides share cache sets: neither stays in L1 until its lines are used up, and
- * blocks that load and store whole lines need neither to. */
+/* Whether rows share cache sets on both sides: they do not stay in L1 until their lines are
+ * used up, but blocks that load and store whole lines do not need that. */
 static bool both_alias(const tni_copy *c, const tni_copy_case *of)
 {
     const tni_axis *a = &of->nest->axis[of->a], *b = &of->nest->axis[of->b];
@@ -83,9 +86,10 @@ static bool indexed_plan(tni_copy *c, const tni_copy_case *of)
     return true;
 }
 
-/* The offsets of the units of a tile: in src by their order in a run of dst, and the reverse. */
+/* The offsets of a tile's units: s_at in src, in the order of a run of dst, and d_at in dst, in
+ * the order of a run of src. */
 typedef struct offset_lists {
-    int64_t n[TNI_TILE_AXES]; /* the extents that they are made for */
+    int64_t n[TNI_TILE_AXES]; /* the extents for which they were made */
     int64_t na, nb;
     int64_t s_at[TNI_INDEXED], d_at[TNI_INDEXED];
 } offset_lists;

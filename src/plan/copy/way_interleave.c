@@ -1,16 +1,17 @@
-/* way_interleave.c - two to four planes that become channels, beyond the cache: dst is one run of
- * groups, and whole lines of it are made in registers and streamed. */
+/* way_interleave.c - interleaves two to four planes into channels, beyond the cache: dst is one
+ * run of groups, and whole lines of it are formed in registers and streamed. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
 enum {
     LINE = 64,
-    PLANES = 4,   /* the most that the kernels take */
-    TILE = 65536, /* bytes of dst: its first and last lines, stored plainly, are one in 500 */
+    PLANES = 4,   /* the most that the kernels interleave */
+    TILE = 65536, /* bytes of dst: the first and the last line of a tile, stored ordinarily,
+                     are 1 in 500 */
 };
 
-/* Groups from d on until one begins with a line; LINE: none does. */
+/* How many groups from d on come before one that begins at a line; LINE if none does. */
 static int64_t groups_before_line(uintptr_t d, int64_t group)
 {
     int64_t n = 0;

@@ -1,23 +1,26 @@
-/* way_lines.c - tiles that are transposed in registers into whole lines of dst, streamed: where
- * rows of dst begin with a line, or shifted against the blocks where they do not. */
+/* way_lines.c - transposes tiles in registers into whole lines of dst, which are streamed.  If
+ * rows of dst do not begin at a line, the lines are shifted against the blocks. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* Bytes, found on an Intel Xeon (docs/investigations/0001); AMD Zen 4 agrees within its noise. */
+/* Bytes, measured on an Intel Xeon (docs/investigations/0001); AMD Zen 4 agrees within its
+ * noise. */
 enum {
     LINE = 64,
-    LONG_ROW = 4096,   /* bytes of a row of dst that may begin inside a line */
-    LINES = 128,       /* of either side of a tile of aligned lines: pairs of lines */
-    WIDE = 256,        /* of its rows of dst where axes and source pieces are long: from 0.76 to
-                          * 0.92 of R on one thread, AMD Zen 4; 512 falls to 0.84 */
-    LONG_AXIS = 1024,  /* shorter ones lose up to a half with it */
-    SHIFTED_ROWS = 64, /* source rows of a shifted tile, */
-    SHIFTED_RUN = 1024,  /* bytes of its rows in dst where source rows share cache sets, */
-    SHIFTED_LINES = 192, /* and bytes of a source row in it */
+    LONG_ROW = 4096, /* a row of dst that is this long may begin inside a line */
+    LINES = 128,     /* of either side of a tile of aligned lines: pairs of lines */
+    /* Bytes of its rows of dst if axes and source pieces are long: 0.76 becomes 0.92 of R on
+     * one thread of AMD Zen 4; 512 falls to 0.84. */
+    WIDE = 256,
+    LONG_AXIS = 1024,    /* shorter axes lose up to a half with WIDE */
+    SHIFTED_ROWS = 64,   /* source rows of a shifted tile */
+    SHIFTED_RUN = 1024,  /* bytes of its rows in dst if source rows share cache sets */
+    SHIFTED_LINES = 192, /* bytes of a source row in it if they do not */
 };
 
-/* What the addresses of dst's rows, beside the first, are multiples of: their lowest bits. */
+/* The steps of dst from row to row, as one mask: every row's address, relative to the first, is
+ * a multiple of its lowest bit. */
 static int64_t rows_begin(const tni_nest *nest)
 {
     int64_t bits = 0;
@@ -26,8 +29,8 @@ static int64_t rows_begin(const tni_nest *nest)
     return bits;
 }
 
-/* What the address of dst has to be a multiple of, for rows of `row` bytes: the line in which
- * a row begins is stored plainly, which long rows do not notice. */
+/* The alignment that dst needs if its rows have `row` bytes.  A line inside which a row begins
+ * is written with ordinary stores, which long rows can afford. */
 static int64_t rows_align(const tni_copy *c, int64_t row)
 {
     return row >= LONG_ROW ? c->unit : LINE;
@@ -44,7 +47,7 @@ bool tni_lines_fit(const tni_copy *c, const tni_copy_case *of)
            of->address % rows_align(c, of->nest->axis[of->a].n * c->unit) == 0;
 }
 
-/* Lanes of the permutation are units, or halves of those of 16 bytes. */
+/* The lanes of the permutation are units, or halves of units of 16 bytes. */
 static int64_t lane_bytes(const tni_copy *c)
 {
     return c->unit < 8 ? c->unit : 8;
@@ -56,13 +59,13 @@ static bool can_shift(const tni_copy *c)
            tni_kernels_of(tni_isa_level())->copy->transpose_shifted[c->log2_width];
 }
 
-/* As the fallback of aligned lines it may not be possible at all. */
+/* When this is the fallback of aligned lines, shifting may be impossible. */
 static int64_t shifted_align(const tni_copy *c)
 {
     return can_shift(c) ? lane_bytes(c) : LINE;
 }
 
-/* Shape by the rules of the buffer, which is the fallback; the run may not leave DST_FAST. */
+/* Shape the tile for the buffer, which is the fallback; the run must not leave DST_FAST. */
 static bool lines_shape(tni_copy *c, const tni_copy_case *of, int64_t lines, int64_t goal)
 {
     uint64_t used = tni_stage_shape(c, of, -1, lines, goal);
@@ -96,9 +99,9 @@ static bool shifted_plan(tni_copy *c, const tni_copy_case *of)
                        held ? SHIFTED_ROWS * c->unit : SHIFTED_RUN);
 }
 
-/* Where the side that is dense along an axis begins `lag` units into a line, tiles begin and end
- * `lag` units earlier, but for the first and the last one: how much this one, which has *n units from
- * `from` on, begins earlier. */
+/* If the side that is dense along axis x begins `lag` units into a line, every tile but the
+ * first begins, and every tile but the last ends, `lag` units earlier.  Returns how much
+ * earlier the tile at `at` begins, and corrects its extent *n. */
 static int64_t lines_earlier(const tni_tile_axis *x, const int64_t *at, int64_t lag, int64_t *n)
 {
     const int64_t from =
@@ -108,7 +111,8 @@ static int64_t lines_earlier(const tni_tile_axis *x, const int64_t *at, int64_t 
     return back;
 }
 
-/* Units by which src begins inside a line, where all its rows do and tiles have a line of them. */
+/* How many units into a line src begins, if all its rows do so and tiles have a line of each;
+ * otherwise 0. */
 static int64_t source_lag(const tni_copy_job *j)
 {
     const tni_copy *c = j->c;
@@ -118,7 +122,7 @@ static int64_t source_lag(const tni_copy_job *j)
     return even ? lag / c->unit : 0;
 }
 
-/* Each item knows where the next one reads, and prefetches it. */
+/* Each item prefetches what the next one reads. */
 static void lines_run(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;

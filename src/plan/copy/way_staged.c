@@ -1,32 +1,33 @@
-/* way_staged.c - tiles that are gathered in a buffer in dst's order, from where whole runs are
- * streamed: for every kind of copy beyond the cache whose rows of dst are short. */
+/* way_staged.c - gathers tiles in a buffer in dst's order and streams whole runs from there:
+ * for every kind of copy beyond the cache whose rows of dst are short. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "line_buffer.h"
 
-/* Sizes in bytes, found on an Intel Xeon (docs/investigations/0001). */
+/* Sizes in bytes, measured on an Intel Xeon (docs/investigations/0001). */
 enum {
-    RUN_LEAST = 128,   /* a shorter run is not worth a buffer: half of its lines are partial */
-    RUN = 512,         /* that a run aims at: memory takes eight lines of a row at full speed */
-    RUN_ROWS = 2048,   /* the same where rows are dense on both sides */
-    SOURCE = 256,      /* of a source row in a tile */
-    SOURCE_ROWS = 512, /* the same where rows are dense on both sides */
-    SOURCE_LEAST = 128, /* a source row of two lines needs no other axis */
+    RUN_LEAST = 128,    /* a shorter run is not worth a buffer: half of its lines are partial */
+    RUN = 512,          /* target of a run: memory takes eight lines of a row at full speed */
+    RUN_ROWS = 2048,    /* the same if rows are dense on both sides */
+    SOURCE = 256,       /* of a source row in a tile */
+    SOURCE_ROWS = 512,  /* the same if rows are dense on both sides */
+    SOURCE_LEAST = 128, /* a longer source row is not joined with another axis */
     ROWS = 64,          /* most rows of a tile */
-    TILE = 8192,        /* below which a tile does not pay for its call */
+    TILE = 8192,        /* a smaller tile does not pay for its kernel call */
     TILE_RUN = 24576,   /* of a tile that is one run */
-    PIECE = 64,         /* along DST_FAST that are gathered between two pieces of a flush */
-    PIECE_RUN = 16384,  /* the same along SRC_FAST where DST_FAST is short and the tile a run */
-    BUFFER = 40 * 1024, /* of one tile: two of them and the saved lines stay in the second
-                           * cache, and on the stack */
-    PARTIAL_ROWS = 1024, /* rows whose partial lines are saved: the longest span */
-    LEAD_AND_TAIL = 192, /* what a row of the buffer has beside its run: the restored line, and
-                           * the rest of two lines that it begins and ends in */
+    PIECE = 64,         /* along DST_FAST, gathered between two parts of a flush */
+    PIECE_RUN = 16384,  /* along SRC_FAST if the tile is one run, of a short DST_FAST */
+    BUFFER = 40 * 1024, /* of one tile: two of them and the saved lines fit L2, and the stack */
+    PARTIAL_ROWS = 1024, /* most rows whose partial lines are saved: the longest span */
+    /* A row of the buffer has this much beside its run: the restored line, and the rest of the
+     * two lines in which it begins and ends. */
+    LEAD_AND_TAIL = 192,
 };
 
 /* ---- the shape ---- */
 
-/* Gather in the tile the axes that continue dst's run, until it is `want` bytes long. */
+/* Add to the tile the axes that continue dst's run, until it is `want` bytes long; returns them
+ * as a mask. */
 static uint64_t grow_run(tni_copy *c, const tni_copy_case *of, int next, int64_t want)
 {
     const tni_nest *nest = of->nest;
@@ -56,14 +57,15 @@ static uint64_t grow_run(tni_copy *c, const tni_copy_case *of, int next, int64_t
     return used;
 }
 
-/* Cut n into equal spans of at most `most`, in whole blocks: threads get equal shares. */
+/* Divide n into equal spans of at most `most`, in whole blocks, so that threads get equal
+ * shares. */
 static int64_t even_span(int64_t n, int64_t most, int64_t block)
 {
     const int64_t fit = most / block, blocks = tni_ceil_div(n, block);
     return tni_ceil_div(blocks, tni_ceil_div(blocks, fit)) * block;
 }
 
-/* Cut the rows of a tile: all of SRC_FAST and some of the axis after it, or some of SRC_FAST. */
+/* Limit the rows of a tile to a part of SRC_FAST, or to all of it and a part of SRC_NEXT. */
 static void cut_rows(tni_copy *c, int64_t rows, int64_t bytes)
 {
     tni_tile_axis *tb = &c->tile[TNI_SRC_FAST], *tc = &c->tile[TNI_SRC_NEXT];
@@ -110,7 +112,7 @@ uint64_t tni_stage_shape(tni_copy *c, const tni_copy_case *of, int next, int64_t
     return used | (next < 0 ? 0 : (uint64_t)1 << next);
 }
 
-/* Units that one kernel call gathers before a piece of the waiting tile is streamed. */
+/* Set how many units one kernel call gathers before a part of the waiting tile is streamed. */
 void tni_stage_pieces(tni_copy *c)
 {
     c->streams = true;
@@ -119,7 +121,7 @@ void tni_stage_pieces(tni_copy *c)
         c->stage.piece = PIECE_RUN / (c->tile[TNI_DST_FAST].n * c->unit) + 1;
 }
 
-/* A tile walks along the source's rows, then along its own runs. */
+/* Tiles advance along the source's rows first, then along their runs. */
 int64_t tni_key_staged(const tni_copy *c, const tni_copy_loop *loop)
 {
     const tni_tile_axis *b = &c->tile[TNI_SRC_FAST];
@@ -161,7 +163,7 @@ static bool staged_plan(tni_copy *c, const tni_copy_case *of)
 
 /* ---- running ---- */
 
-/* Gather one tile at t, and between its pieces stream the one that waits. */
+/* Gather one tile at t and, between its pieces, stream parts of the waiting tile. */
 static void gather_tile(const tni_copy_job *j, char *t, const char *s, const int64_t *n,
                         int64_t ahead, tni_line_buffer *wait)
 {
@@ -176,7 +178,7 @@ static void gather_tile(const tni_copy_job *j, char *t, const char *s, const int
     tni_walk_seek(&w, more, c->ntile - 2, 2, 0);
     do {
         for (int64_t i = 0, m; i < n[along]; i += m) {
-            const int64_t left = n[along] - i; /* a short rest goes with the last piece */
+            const int64_t left = n[along] - i; /* a short rest joins the last piece */
             m = left - c->stage.piece < c->stage.piece / 2 ? left : c->stage.piece;
             int64_t part[2] = {n[TNI_DST_FAST], n[TNI_SRC_FAST]};
             part[along] = m;
@@ -210,7 +212,7 @@ static void staged_run(const tni_copy_job *j, int64_t first, int64_t last)
     _Alignas(64) char buffer[2][TNI_LINE + BUFFER], saved[PARTIAL_ROWS * TNI_LINE];
     const tni_tile_axis *cut = x[TNI_SRC_FAST].loop >= 0 ? &x[TNI_SRC_FAST] : &x[TNI_SRC_NEXT];
     const bool by_rows = !c->stage.one_run && cut->loop >= 0, carries = c->stage.partial_lines;
-    int64_t period = by_rows ? c->loop[cut->loop].n : 1; /* items until a run goes on */
+    int64_t period = by_rows ? c->loop[cut->loop].n : 1; /* items until a run continues */
     int64_t each = cut == &x[TNI_SRC_FAST] ? TNI_LINE : x[TNI_SRC_FAST].n * TNI_LINE;
     tni_line_buffer wait = {0};
     tni_walk w;

@@ -1,23 +1,23 @@
-/* way_tiled.c - tiles that go from src straight to dst, without a buffer. */
+/* way_tiled.c - copies tiles from src straight to dst, without a buffer. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
-/* Sizes of tiles in a cache, found on an Intel Xeon with 48 KB of L1 and an L2 of 1.25 MB
+/* Sizes of tiles in a cache, measured on an Intel Xeon with 48 KB of L1 and an L2 of 1.25 MB
  * (docs/investigations/0001) and confirmed on AMD Zen 4 (32 KB, 1 MB) to 5 percent. */
 enum {
     DIRECT = 256,      /* bytes of a source row: four lines feed the hardware's prefetcher */
     DIRECT_RUN = 4096, /* bytes of a row of dst: a page */
     ROWS = 64,         /* most rows of a tile: more do not fit L1 */
-    LONG_TILE = 65536, /* bytes of a tile with a short axis: they pay for the kernel call */
+    LONG_TILE = 65536, /* bytes of a tile with a short axis, to pay for the kernel call */
     SHORT_ROW = 512,   /* bytes: shorter rows are copied a piece of the source at a time */
-    ROWS_PIECE = 1024, /* bytes of such a piece: 256 and 512 lose up to a tenth, AMD Zen 4 */
+    ROWS_PIECE = 1024, /* bytes of such a piece: 256 and 512 lose up to a tenth on AMD Zen 4 */
 };
 
 /* ---- shapes ---- */
 
-/* A tile of `rows` rows of dst, `run` bytes of each; where one axis is short, the block of the other
- * one is longer. */
+/* Shape a tile of `rows` rows of dst with `run` bytes of each; if one axis is short, the block
+ * of the other one is longer. */
 static void tiled_shape(tni_copy *c, int64_t rows, int64_t run)
 {
     tni_tile_axis *a = &c->tile[TNI_DST_FAST], *b = &c->tile[TNI_SRC_FAST];
@@ -70,8 +70,8 @@ static int64_t key_by_dst(const tni_copy *c, const tni_copy_loop *loop)
     return tni_abs_step(loop->d);
 }
 
-/* Rows one after the other in dst; where they are short, for each row of a source piece in turn:
- * a line of it holds parts of several, and is read while it is in L1. */
+/* Rows are copied in the order of dst.  Short rows are copied a source piece at a time: a line
+ * of it holds parts of several rows, and is read while it is in L1. */
 static bool rows_plan(tni_copy *c, const tni_copy_case *of)
 {
     uint64_t used = tni_tile_begin(c, of);
@@ -87,8 +87,9 @@ static bool rows_plan(tni_copy *c, const tni_copy_case *of)
 
 /* ---- running ---- */
 
-/* How many of the two innermost loops' trips can be made at once from w on: loops that walk the
- * blocks of a tile, whose extents may change, and loops that are under way count as one. */
+/* How many trips of the two innermost loops a single call can make from w on.  A loop that
+ * walks blocks of the tile, whose extents may change, counts as one trip; so does the outer
+ * loop unless the inner one is run in full. */
 static void trips_at(const tni_copy *c, const tni_walk *w, int64_t most, tni_trips *t)
 {
     *t = (tni_trips){{1, 1}, {0, 0}, {0, 0}, tni_cache_sizes()->prefetch_dst};
@@ -105,7 +106,7 @@ static void trips_at(const tni_copy *c, const tni_walk *w, int64_t most, tni_tri
     }
 }
 
-/* Go on by all the trips of t. */
+/* Advance w by all the trips of t. */
 static void trips_skip(const tni_copy *c, tni_walk *w, const tni_trips *t)
 {
     for (int i = 0; i < 2; i++)
@@ -117,7 +118,7 @@ static void trips_skip(const tni_copy *c, tni_walk *w, const tni_trips *t)
     tni_walk_next(w);
 }
 
-/* One tile, or the same tile for each trip of two loops. */
+/* Copy one tile, or the same tile at each trip of two loops. */
 typedef void tile_fn(const tni_copy_job *j, char *d, const char *s, const int64_t *n,
                      const tni_trips *t);
 
