@@ -1,4 +1,4 @@
-/* batch.c - many copies as one piece of work: joins, and whatever else is a list of copies. */
+/* batch.c - runs many copies as one piece of work: joins, and any other list of copies. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 

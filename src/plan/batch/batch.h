@@ -4,8 +4,8 @@
 
 #include <tenon/tensor.h>
 
-/* n copies.  views describes copy k, which begins at index `first` of whatever the list divides,
- * and gives where copy k + 1 begins; d is NULL when only that is asked. */
+/* n copies.  views describes copy k, which begins at index `first` of whatever the copies
+ * divide, and returns where copy k + 1 begins; if d is NULL, it does only the latter. */
 typedef struct tni_batch {
     int n;
     int64_t bytes, largest; /* of all copies, of the largest one */
@@ -14,7 +14,8 @@ typedef struct tni_batch {
     const void *user;
 } tni_batch;
 
-/* Run them: over threads if they are small, one after the other if one is worth several. */
+/* Run the copies: on several threads if they are small, one after the other if one of them is
+ * worth several threads. */
 void tni_batch_run(const tni_batch *b);
 
 #endif

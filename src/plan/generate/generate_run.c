@@ -1,7 +1,7 @@
-/* generate_run.c - filling a tensor with numbers made from their flat index.
+/* generate_run.c - fills a tensor with numbers that are computed from their flat index.
  *
- * Axes keep their order, for the row-major index is the number's name; neighbours that walk
- * memory as one are merged. */
+ * Axes keep their order, because the row-major index determines the number; neighbours that
+ * walk memory as one axis are merged. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 

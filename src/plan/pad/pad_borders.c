@@ -1,14 +1,14 @@
-/* pad_borders.c - a pad whose source is transposed: the interior first, then axis by axis the
- * borders.
+/* pad_borders.c - pads a source that is transposed: the interior first, then the borders, axis
+ * by axis.
  *
- * A border is copied from dst itself, where the elements lie in dst's order already; each index
- * of dst is written once.  Where outer axes have no border, each of their indices is a pad of
- * its own, whose dst is still in the cache when its borders are read. */
+ * A border is copied from dst itself, where the elements are already in dst's order; each index
+ * of dst is written once.  If outer axes have no border, each of their indices is a pad of its
+ * own, whose dst is still in the cache when its borders are copied. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
-/* The first axes that have no border and lie outside in src, too: each index of them is a pad
- * of its own.  No more of them than make it fit half of L2. */
+/* Separate the outermost axes that have no border and are outermost in src, too: each index of
+ * them is a pad of its own.  Stop once such a pad fits half of L2. */
 bool tni_pad_borders_plan(tni_pad *p)
 {
     const int64_t fit = tni_cache_sizes()->l2 / 2;
@@ -27,7 +27,7 @@ bool tni_pad_borders_plan(tni_pad *p)
     return true;
 }
 
-/* The part of dst that is finished, as indices [from, from + n) of each axis. */
+/* The finished part of dst, as indices [from, from + n) of each axis. */
 typedef struct region {
     int64_t from[TN_MAX_NDIM], n[TN_MAX_NDIM];
 } region;
@@ -55,7 +55,7 @@ static void copy(const tn_tensor *dst, char *d, const tn_tensor *src, const char
     tni_copy_run(&c, d, s);
 }
 
-/* One run of a border: region g is finished but for axis k, where it is to hold the run. */
+/* Fill one segment of a border of axis k; along the other axes, region g is finished. */
 static void fill_segment(const tni_pad *p, char *d, region *g, int k, int64_t at,
                          const tni_segment *run)
 {
@@ -131,7 +131,7 @@ static void borders_run_part(void *arg, int part)
 void tni_pad_borders_run(const tni_pad *p, char *d, const char *s)
 {
     borders_job j = {p, d, s, 1};
-    if (p->items >= tni_threads()) /* fewer pads are divided themselves */
+    if (p->items >= tni_threads()) /* if there are fewer pads than threads, each is divided */
         j.parts = tni_run_parts(tni_mul_saturated(p->bytes, 2), p->items);
     if (j.parts > 1)
         tni_parallel(j.parts, borders_run_part, &j);

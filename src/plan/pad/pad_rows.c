@@ -1,7 +1,7 @@
-/* pad_rows.c - a pad in one walk through dst: blocks of two axes, each made of boxes of runs.
+/* pad_rows.c - pads in one walk through dst: in blocks of two axes, each made of boxes.
  *
- * Beyond the cache, short rows are put together in a buffer and go out in whole lines; the end
- * of a line waits there for the next block. */
+ * Beyond the cache, short rows are assembled in a buffer and streamed in whole lines; a partial
+ * line at the end waits there for the next block. */
 #include <string.h>
 
 #include "plan/plan.h"
@@ -9,8 +9,8 @@
 
 enum {
     LINE = 64,
-    /* A border of so few columns is written column by column.  Not measured: rows of four f32 are
-     * one vector of 16 bytes. */
+    /* A border of at most this many columns is written column by column.  Not measured: rows of
+     * four f32 are one vector of 16 bytes. */
     NARROW = 4
 };
 
@@ -31,7 +31,7 @@ static int64_t less(int64_t a, int64_t b)
 
 /* ---- one block ---- */
 
-/* A box of `rows` x `columns` elements; src steps in bytes. */
+/* Copy a box of rows x columns elements; s_step is in bytes. */
 static void copy_box(const job *j, char *d, const char *s, const int64_t s_step[2],
                      int64_t rows, int64_t columns)
 {
@@ -67,8 +67,7 @@ static void fill_box(const job *j, char *d, int64_t rows, int64_t columns)
         copy_box(j, d, j->p->value, (int64_t[2]){0, 0}, rows, columns);
 }
 
-/* The runs that cover columns [from, to) of the rows of a block whose first column is `column`.
- */
+/* Copy the segments that cover columns [from, to) of a block whose first column is `column`. */
 static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64_t rows,
                       int64_t column, int64_t from, int64_t to)
 {
@@ -86,8 +85,8 @@ static void copy_runs(const job *j, char *d, const char *s, int64_t s_row, int64
     }
 }
 
-/* Rows with narrow borders of the value.  Where they follow each other without a gap, the end
- * of one and the beginning of the next are one piece. */
+/* Write the narrow borders of rows that hold the value.  If rows are joined without a gap, the
+ * borders between them are already written, and only the first and the last one are missing. */
 static void fill_edges(const job *j, char *d, int64_t rows, bool joined)
 {
     const tni_pad_row *row = &j->p->row;
@@ -98,8 +97,8 @@ static void fill_edges(const job *j, char *d, int64_t rows, bool joined)
     j->kernels->rows(d, step, j->p->value, 0, joined ? 1 : rows, right);
 }
 
-/* The interior of rows goes first: it walks through lines in order, and the borders then find
- * them in the cache. */
+/* Copy the rows of a block, the interior first: it walks through lines in order, and the
+ * borders then find them in the cache. */
 static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64_t rows,
                       int64_t column, int64_t columns)
 {
@@ -128,8 +127,8 @@ static void copy_rows(const job *j, char *d, const char *s, int64_t s_row, int64
     copy_runs(j, d, s, s_row, rows, column, out, end);
 }
 
-/* The block of rows x columns from (row, column) on, at d; s is NULL where an outer axis
- * is in a border of the value. */
+/* Copy the block of rows x columns at (row, column) to d; s is NULL if an outer index is in a
+ * border of the value. */
 static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_t rows,
                        int64_t column, int64_t columns)
 {
@@ -152,7 +151,7 @@ static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_
     }
 }
 
-/* ---- the same through a buffer, for blocks of whole rows that lie dense in dst ---- */
+/* ---- the same through a buffer, for blocks of whole rows that are dense in dst ---- */
 
 static void pad_begin(tni_pad_buffer *k, char *d)
 {
@@ -192,7 +191,7 @@ static void append_block(const job *j, tni_pad_buffer *k, char *d, const char *s
     if (!s) {
         append_values(j, k, rows * bytes);
     } else if (!p->edged) {
-        j->kernels->flush(k); /* values may wait there; a block takes the whole buffer */
+        j->kernels->flush(k); /* values may wait in the buffer, all of which a block needs */
         copy_block(j, k->bytes + k->end, s, row, rows, 0, r->n);
         k->end += rows * bytes;
         j->kernels->flush(k);
@@ -212,7 +211,7 @@ static void append_block(const job *j, tni_pad_buffer *k, char *d, const char *s
 
 /* ---- all blocks ---- */
 
-/* The loops over blocks: the outer axes, then the blocks down and across. */
+/* Set the loops over blocks: the outer axes, then the blocks down and across. */
 static int block_loops(const tni_pad *p, tni_axis *loop)
 {
     const int outer = p->nest.ndim - 2;
@@ -226,7 +225,7 @@ static int block_loops(const tni_pad *p, tni_axis *loop)
     return outer + 2;
 }
 
-/* The source of the outer indices; NULL: in a border of the value. */
+/* The source at the outer indices; NULL if one of them is in a border of the value. */
 static const char *outer_source(const job *j, const int64_t *at)
 {
     const char *s = j->s;

@@ -1,12 +1,12 @@
-/* pad_rows_plan.c - a pad by rows: its blocks, its rows, its stores. */
+/* pad_rows_plan.c - plans a pad by rows: its blocks, its rows, its stores. */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
 /* Bytes (docs/investigations/pad-rows.md has the measurements). */
 enum {
-    BLOCK = 12 * 1024,    /* a block of several rows of dst: a row buffer, a quarter of L1 */
-    LONG_ROW = 4 * 1024,  /* rows from here on are streamed as they are */
-    WHOLE_ROW = 64 * 1024 /* longer rows are cut */
+    BLOCK = 12 * 1024,    /* a block of several rows: the row buffer; at most L1 / 4 */
+    LONG_ROW = 4 * 1024,  /* rows of at least this length are streamed directly */
+    WHOLE_ROW = 64 * 1024 /* longer rows are split */
 };
 
 static int64_t less(int64_t a, int64_t b)
@@ -14,7 +14,7 @@ static int64_t less(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Does src walk the last axis fastest, or not at all? */
+/* Whether the last axis is the fastest in src, or broadcast there. */
 static bool same_fastest(const tni_pad *p)
 {
     const int64_t last = tni_abs_step(p->nest.axis[p->nest.ndim - 1].step[1]);
@@ -24,9 +24,9 @@ static bool same_fastest(const tni_pad *p)
     return true;
 }
 
-/* Pixels: an inner axis without borders, all of it dense, makes one row with the axis before
- * it, when the borders stay narrow.  Returns how many elements an index of that axis then has.
- */
+/* Join an inner axis without borders, the channels of pixels, and the axis before it into one
+ * row, if all is dense and the borders stay narrow.  Returns how many elements an index of that
+ * axis then has, and the axis before the join in *pixels. */
 static int64_t join_pixels(tni_pad *p, tni_axis *pixels)
 {
     tni_axis *q = &p->nest.axis[p->nest.ndim - 2], *r = q + 1;
@@ -56,7 +56,7 @@ static void count_items(tni_pad *p)
         p->items *= p->nest.axis[i].n;
 }
 
-/* Describe a row of dst, if it is whole, dense on both sides, and its borders are narrow. */
+/* Describe a row of dst if it is whole, dense on both sides, and has narrow borders. */
 static void find_edges(tni_pad *p, const tni_axis *pixels, int64_t pixel)
 {
     const tni_axis *r = &p->nest.axis[p->nest.ndim - 1];

@@ -1,4 +1,4 @@
-/* pad_segments.c - what an axis of a padded dst is made of: segments that walk the source. */
+/* pad_segments.c - divides an axis of a padded dst into segments that walk the source. */
 #include "plan/plan.h"
 
 /* i modulo n, never negative. */
@@ -11,7 +11,7 @@ static int64_t modulo(int64_t i, int64_t n)
 tni_segment tni_pad_segment(const tni_axis *a, tn_pad_mode mode, int64_t at)
 {
     const int64_t n = a->held, i = at - a->before;
-    const int64_t border = i < 0 ? -i : a->n - at; /* elements to its end */
+    const int64_t border = i < 0 ? -i : a->n - at; /* elements to the border's end */
     if (i >= 0 && i < n)
         return (tni_segment){.n = n - i, .from = i, .by = 1};
     if (mode == TN_PAD_CONSTANT)

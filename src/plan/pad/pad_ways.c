@@ -1,4 +1,4 @@
-/* pad_ways.c - how a pad is done: its nest, and the first way that fits. */
+/* pad_ways.c - plans a pad: its nest, and the first way that fits. */
 #include <string.h>
 
 #include "plan/plan.h"
@@ -24,7 +24,7 @@ static void set_value(tni_pad *p, const void *value)
         memcpy(p->value + n, p->value, n);
 }
 
-/* The value over all of dst. */
+/* Fill all of dst with the value. */
 static void fill_run(const tni_pad *p, char *d, const char *s)
 {
     (void)s;
@@ -88,7 +88,7 @@ void tni_pad_plan(tni_pad *p, const tn_tensor *dst, const tn_tensor *src, const 
 
 void tni_pad_run(const tni_pad *p, char *dst, const char *src)
 {
-    /* a src without elements may have no data: dst is all border */
+    /* a src without elements may have no data: all of dst is border */
     src = src ? src + p->nest.shift[1] : NULL;
     p->way->run(p, dst + p->nest.shift[0], src);
 }
