@@ -1,21 +1,22 @@
-/* lower.c - the instructions of a program: which value lives where, and for how long.
+/* lower.c - lowers a program to instructions and assigns its values to registers.
  *
- * A strip register is free again after the last step that reads it, and a step writes over a
- * source of its own width that dies in it.  What is the same for a whole part comes first and
- * is done once. */
+ * A register is free again after the last step that reads it, and a step overwrites a source of
+ * the result's width whose last use it is.  What is the same for a whole part comes first and
+ * is computed once. */
 #include <string.h>
 
 #include "plan/plan.h"
 
-/* Small blocks that are kept for a whole part.  Further values that could be are computed for
- * each strip: 64 blocks of 128 bytes leave seven eighths of the arena to registers. */
+/* The most small blocks that are kept for a whole part; further values that could be kept are
+ * computed for each strip.  64 blocks of 128 bytes leave seven eighths of the arena to
+ * registers. */
 enum { SMALL_KEPT = 64, NONE = -1, FOREVER = INT16_MAX };
 
 typedef struct lowering {
     tni_strips *s;
     const tni_program *p;
     int isa, live_small, live_reg;
-    uint32_t cached; /* bit k: the strips of operand k are remembered by one cast */
+    uint32_t cached; /* bit k: one cast caches the strips of operand k */
     bool done;       /* the result is in dst */
     int16_t slot[TNI_MAX_VALUES], last[TNI_MAX_VALUES];
     uint8_t one[TNI_MAX_VALUES], uniform[TNI_MAX_VALUES];
@@ -31,7 +32,7 @@ static tn_dtype lower_dtype(const lowering *l, int v)
     return v < p->nnum ? p->num[v].dtype : (tn_dtype)p->step[v - p->nnum].dtype;
 }
 
-/* The first slot that is free. */
+/* Allocate the first free slot. */
 static int lower_take(uint64_t *used, int *count)
 {
     int i = 0;
@@ -53,7 +54,8 @@ static int16_t lower_slot(lowering *l, bool one, int width)
     return (int16_t)(TNI_SLOT_REG + lower_take(l->reg_used, &s->nreg));
 }
 
-/* A register that nothing else uses, before or after: it lasts from strip to strip. */
+/* Allocate a register that no other value uses, before or after: it lasts from strip to
+ * strip. */
 static int16_t lower_kept(lowering *l, int width)
 {
     tni_strips *s = l->s;
@@ -82,7 +84,7 @@ static tni_instr *lower_emit(lowering *l, tni_do kind, bool one, int width)
     return x;
 }
 
-/* Where value v is: a source that is used where it is needs no instruction. */
+/* The slot of value v.  A source that is used in place needs no instruction. */
 static int16_t lower_load(lowering *l, int v)
 {
     const tni_program *p = l->p;
@@ -100,7 +102,7 @@ static int16_t lower_load(lowering *l, int v)
     return l->slot[v] = x->out = lower_slot(l, true, width);
 }
 
-/* Source k is the same for several strips that follow each other. */
+/* Whether source k is the same for several consecutive strips. */
 static bool lower_repeats(const tni_strips *s, int k)
 {
     bool repeats = false;
@@ -109,7 +111,7 @@ static bool lower_repeats(const tni_strips *s, int k)
     return repeats && s->operand[k].form == TNI_DIRECT;
 }
 
-/* Where the result of a step goes straight to: dst, a result of a dense strip, or NONE. */
+/* Where a step writes value v directly: dst, a result of a dense strip, or NONE. */
 static int16_t lower_final(const lowering *l, int v, bool streams)
 {
     if (l->p->nvalue == 0)
@@ -172,7 +174,8 @@ static void lower_kernel(tni_op_strip *op, const tni_strip_step *step, const low
     ASSERT(op->fn);
 }
 
-/* A source that ends in step i, in a register of the right width: it becomes the result. */
+/* The register of a source whose last use is step i, if it has the width of the result, which
+ * then overwrites it. */
 static int16_t lower_in_place(const lowering *l, const tni_strip_step *step, int i, int width)
 {
     for (int k = 0; k < step->nsrc; k++) {
@@ -202,7 +205,7 @@ static void lower_apply(lowering *l, int i, int v, const tni_strip_step *step)
     x->out = final != NONE ? final : over != NONE ? over : lower_slot(l, one, width);
     for (int k = 0; k < step->nsrc && over != NONE; k++)
         if (l->slot[step->src[k]] == over)
-            l->last[step->src[k]] = FOREVER; /* it is the result's now */
+            l->last[step->src[k]] = FOREVER; /* the register is the result's now */
     l->done |= final == 0;
     l->slot[v] = x->out;
     l->s->compute = (tn_dtype)step->compute;
@@ -223,7 +226,8 @@ static void lower_step(lowering *l, int i)
         }
 }
 
-/* Which values are one for each strip, which are the same for all strips, and their last use. */
+/* Find which values are one for each strip, which are the same for all strips, and the last use
+ * of each. */
 static void lower_look(lowering *l)
 {
     const tni_program *p = l->p;
@@ -252,7 +256,8 @@ static void lower_look(lowering *l)
         l->last[p->values[r]] = FOREVER;
 }
 
-/* A result that no step has written where it belongs: one value, a source, or one twice. */
+/* Write a result that no step has written to its place: a single value, a source, or a value
+ * that is two results. */
 static void lower_result(lowering *l, int v, int16_t out)
 {
     const int16_t src = lower_load(l, v);
@@ -264,7 +269,7 @@ static void lower_result(lowering *l, int v, int16_t out)
     x->src[0] = src;
 }
 
-/* What does not change from strip to strip, as far as there is space for it. */
+/* Emit what does not change from strip to strip, as far as there is space to keep it. */
 static void lower_once(lowering *l)
 {
     const tni_program *p = l->p;
@@ -286,7 +291,7 @@ static void lower_once(lowering *l)
 
 void tni_strips_lower(tni_strips *s, const tni_program *p)
 {
-    lowering l; /* as much of it is set as the program has values */
+    lowering l; /* only the entries of the program's values are set */
     l.s = s;
     l.p = p;
     l.isa = tni_isa_level();
@@ -300,7 +305,7 @@ void tni_strips_lower(tni_strips *s, const tni_program *p)
     s->compute = (tn_dtype)0;
     if (p->map) {
         tni_instr *call = lower_emit(&l, TNI_DO_CALL, false, 0);
-        call->out = call->src[0] = 0; /* it takes the operands themselves */
+        call->out = call->src[0] = 0; /* the function reads the operands themselves */
         return;
     }
     lower_look(&l);

@@ -1,4 +1,4 @@
-/* strip_arena.c - where the buffers of an elementwise plan lie in the arena of a part. */
+/* strip_arena.c - lays out the buffers of an elementwise plan in the arena of a part. */
 #include "plan/plan.h"
 
 static int16_t strip_slot_offset(const tni_strips *s, int16_t slot, int32_t registers)
@@ -18,8 +18,9 @@ static int64_t strip_lines(int64_t bytes)
     return (bytes + 63) & ~(int64_t)63;
 }
 
-/* Bytes of a row of a packed operand: whole lines and one more while bytes are to spare, because at
- * a distance of a power of two rows share sets of L1; a strip may begin slack elements earlier. */
+/* The pitch of a packed operand: its rows are whole lines and one more while there are bytes to
+ * spare, because rows a power of two apart share sets of L1.  A strip may begin slack elements
+ * earlier. */
 static int64_t strip_pitch(const tni_strips *s, int64_t strip, int width, int64_t rows,
                            int64_t *spare)
 {
@@ -31,7 +32,7 @@ static int64_t strip_pitch(const tni_strips *s, int64_t strip, int width, int64_
     return padded;
 }
 
-/* Small blocks, packed operands, registers: their offsets in the arena. */
+/* Small blocks come first in the arena, then packed operands, then registers. */
 void tni_strips_lay_out(tni_strips *s)
 {
     const int64_t last = s->block[s->nest.ndim - 1];
@@ -42,7 +43,7 @@ void tni_strips_lay_out(tni_strips *s)
     block = block / last * strip;
     s->slack = s->down && strip * s->operand[0].width >= 64 ? 64 / s->operand[0].width : 0;
     s->reg_size = (int32_t)strip_lines((s->flat ? block : strip + s->slack) * s->widest);
-    /* Two lines between registers: at a distance of 4 KB loads wait for stores. */
+    /* Two lines between registers: a load 4 KB away from a pending store waits for it. */
     s->reg_size += s->reg_size >= 2048 && s->reg_size % 4096 < 128 ? 128 : 0;
     int64_t spare = TNI_ARENA - at - (int64_t)s->nreg * s->reg_size;
     for (int k = 0; k < s->nest.nop; k++) {

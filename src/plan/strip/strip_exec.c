@@ -1,4 +1,5 @@
-/* strip_exec.c - the instructions of elementwise plans on one strip, and the prefetch of the next. */
+/* strip_exec.c - executes the instructions of elementwise plans on one strip, and prefetches
+ * the next strip. */
 #include "strip_work.h"
 
 /* ---- instructions ---- */
@@ -9,7 +10,8 @@ static char *strip_ref(const tni_strip_work *w, int16_t ref)
     return ref < TNI_REFS ? w->strip[ref] : w->arena + (int64_t)(ref - TNI_REFS) * 64;
 }
 
-/* One conversion into the tensor: whole lines are streamed, after the elements before them. */
+/* Convert into the tensor: whole lines are streamed, after the elements before the first of
+ * them. */
 static void strip_cast_streamed(tni_cast_fn fn, char *d, int d_width, const char *s,
                                 int s_width, int64_t n)
 {
@@ -22,7 +24,7 @@ static void strip_cast_streamed(tni_cast_fn fn, char *d, int d_width, const char
         fn(d + first * d_width, s + first * s_width, n - first, TNI_AHEAD, true);
 }
 
-/* One value instead of a strip. */
+/* Compute one value and repeat it. */
 static void strip_do_one(const tni_strip_work *w, const tni_instr *x)
 {
     _Alignas(64) char value[TNI_SPLAT_BYTES];
@@ -43,7 +45,7 @@ static void strip_do_one(const tni_strip_work *w, const tni_instr *x)
     tni_op_splat(strip_ref(w, x->out), got, x->width);
 }
 
-/* Elements [i, i + n) of a strip. */
+/* Apply an op to elements [i, i + n) of a strip. */
 static void strip_do_apply(const tni_strip_work *w, const tni_instr *x, bool stream, int64_t i,
                            int64_t n)
 {
@@ -79,7 +81,7 @@ void tni_strip_prefetch_begin(tni_strip_work *w)
             w->lines += tni_ceil_div(w->row * p->operand[k].width, 64);
 }
 
-/* The lines up to number `to` of all sources, one source after another. */
+/* Prefetch the lines up to number `to`, counted over all sources one after the other. */
 static void strip_prefetch(tni_strip_work *w, int64_t to)
 {
     const tni_strips *p = w->j->s;
@@ -94,11 +96,11 @@ static void strip_prefetch(tni_strip_work *w, int64_t to)
     }
 }
 
-/* Lines that are prefetched at once: with 16 or 64 of them 0.90 and 0.88 of a pass are reached
- * where 32 reach 0.94 (sqrt(x*x + y*y), 2 threads of AMD EPYC Zen 4). */
+/* Lines that are prefetched at a time: 32 reach 0.94 of a pass, 16 and 64 only 0.90 and 0.88
+ * (sqrt(x*x + y*y), 2 threads of AMD EPYC Zen 4). */
 enum { BURST = 32 };
 
-/* Step number `step` of `steps`, and its share of the lines, a burst before each piece. */
+/* Run step `step` of `steps` and prefetch its share of the lines, a burst before each piece. */
 static void strip_do_prefetching(tni_strip_work *w, const tni_instr *x, bool stream, int step,
                                  int steps)
 {
@@ -112,7 +114,8 @@ static void strip_do_prefetching(tni_strip_work *w, const tni_instr *x, bool str
     }
 }
 
-/* The one op of a block: where its operands are, and what a row and a block of the kernel add. */
+/* The only op of a block: where its operands are, and their steps from row to row (by) and from
+ * one block of the kernel to the next (step). */
 typedef struct strip_op {
     const tni_instr *x;
     char *to;
@@ -222,7 +225,8 @@ static void strip_do_call(const tni_strip_work *w)
     p->map(p->user, w->row, w->strip[0], step[0], from, step + 1);
 }
 
-/* The strip of a source that is converted is that of before: its register holds it still. */
+/* Whether the register of a cast still holds the converted strip of its source; records the
+ * strip for the next time. */
 static bool strip_is_cached(tni_strip_work *w, const tni_instr *x)
 {
     const char *at = w->strip[x->cached];

@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
-/* A plan without elements has no operands that were looked at. */
+/* The operands of a plan without elements have not been classified. */
 static const char *strip_way(const tni_strips *s)
 {
     bool packs = false, transposes = false;
@@ -31,7 +31,7 @@ static const char *strip_form(const tni_strips *s, int k)
                                    : "dense, in place";
 }
 
-/* Bytes that operand k has: an axis along which it repeats adds none. */
+/* The bytes of operand k in memory: a broadcast axis adds none. */
 static int64_t strip_bytes(const tni_strips *s, int k)
 {
     int64_t bytes = s->operand[k].width;
@@ -40,7 +40,7 @@ static int64_t strip_bytes(const tni_strips *s, int k)
     return bytes;
 }
 
-/* Conversions of operand k on its way in or out, which follow each other. */
+/* The number of consecutive conversions of operand k on its way in or out. */
 static int strip_casts(const tni_strips *s, int k)
 {
     int steps = 0;

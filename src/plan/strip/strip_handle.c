@@ -8,7 +8,7 @@ typedef struct strip_plan {
     tn_plan base;
     tni_strips strips;
     char list[96];     /* names of the steps */
-    tni_instr instr[]; /* instructions of strips; then its text */
+    tni_instr instr[]; /* instructions of a strip; the text follows them */
 } strip_plan;
 
 static void strip_plan_run(const tn_plan *plan, char *dst, const char *const *srcs)
@@ -24,7 +24,7 @@ static void strip_plan_facts(const tn_plan *plan, tn_facts *facts)
 static const tni_plan_class strip_class = {"elementwise", sizeof(strip_plan), strip_plan_run,
                                            strip_plan_facts, NULL};
 
-/* "f32, div, sub", as far as there is space. */
+/* List the names of the steps, "f32, div, sub", as far as there is space. */
 static void strip_list(char *list, size_t size, const tni_program *p)
 {
     size_t used = 0;

@@ -1,42 +1,45 @@
-/* strip_plan.c - how elementwise work is cut into blocks, and how operands come into strips.
+/* strip_plan.c - cuts elementwise work into blocks and chooses the form of each operand.
  *
- * The strip runs along the axis that most operands walk densely.  An operand that is dense
- * along another axis brings that axis into the block, so that it is transposed there.  The
- * passes follow each other: pick_inner, classify, lower (how many registers?), size_buffers and
- * cut_blocks, classify again where blocks are one strip, lay_out (strip_arena.c). */
+ * The strip runs along the axis along which most operands are dense.  An operand that is dense
+ * along another axis brings that axis into the block, where it is transposed.  The passes are,
+ * in this order: pick_inner, classify, lower (which counts the registers), size_buffers and
+ * cut_blocks, classify again if a block is one strip, lay_out (strip_arena.c). */
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
 /* Measured on a Zen 4 server core (L1 32 KB, L2 1 MB). */
 enum {
-    SHORT = 96,        /* rows with fewer elements are joined: the call of a kernel costs as
-                           much as 50 to 100 elements */
-    LONG = 32 * 1024,  /* elements of a block without buffers: far beyond the cost of a call */
-    MAPPED = 4096,     /* elements of a block for a strip function of the user */
-    STAGE = 32 * 1024, /* bytes of a transposed operand's buffer: L1, in which 32 x 256 f32 are
-                           faster than 32 x 128 and 32 x 384; */
-    STAGE_OUT = 48 * 1024, /* and of dst, which is better off with longer rows of the sources */
+    /* Rows with fewer elements are joined: the call of a kernel costs as much as 50 to 100
+     * elements. */
+    SHORT = 96,
+    LONG = 32 * 1024, /* elements of a block without buffers: far beyond the cost of a call */
+    MAPPED = 4096,    /* elements of a block for the user's strip function */
+    /* Bytes of a transposed operand's buffer, which fits L1: 32 x 256 f32 are faster than 32 x
+     * 128 and 32 x 384. */
+    STAGE = 32 * 1024,
+    STAGE_OUT = 48 * 1024, /* the same for dst, for which longer rows of the sources are
+                              better */
     NEAR = 24 * 1024,      /* bytes of all registers: strips of 512 to 1024 f32 are best */
-    PIECE = 128, /* bytes of a run in an operand that is transposed: with one line, and rows
-                           of dst twice as long, a + b.T of 4096 x 4096 f32 is at 0.67 of a loop,
-                           with two at 0.83; */
-    ROWS = 64,   /* most rows of a block: one line of u8 is better than two */
-    LEAST_PIECE = 16, /* elements of it: a vector of any width */
+    /* Bytes of a run in an operand that is transposed.  a + b.T of 4096 x 4096 f32 is at 0.67
+     * of a loop with one line (and rows of dst twice as long), at 0.83 with two. */
+    PIECE = 128,
+    ROWS = 64,        /* most rows of a block: one line of u8 is better than two */
+    LEAST_PIECE = 16, /* fewest elements of such a run: a vector of any width */
     MANY = 1024,      /* elements of a row of a block that is done by columns */
-    ALIASED = 512,    /* rows a multiple of 512 bytes apart share sets of L1: 64 of them do
-                           not fit it */
-    STREAM_LEAST =
-        1024 /* bytes of a row that is worth streaming: its ends are not whole lines */
+    /* Rows a multiple of this many bytes apart share sets of L1, which does not hold 64 of
+     * them. */
+    ALIASED = 512,
+    STREAM_LEAST = 1024 /* fewest bytes of a row worth streaming: its ends are partial lines */
 };
 
-/* Along axis a, operand k is dense or broadcast. */
+/* Whether operand k is dense, or a broadcast source, along axis a. */
 static bool strip_is_unit_stride(const tni_strips *s, const tni_axis *a, int k)
 {
     return a->step[k] == s->operand[k].width || (k > 0 && a->step[k] == 0);
 }
 
-/* Bring the axis along which most operands have unit stride to the inside; dst counts a little
- * more than a source. */
+/* Make the axis along which most operands have unit stride the innermost one; dst counts a
+ * little more than a source. */
 static void strip_pick_inner(tni_strips *s)
 {
     tni_nest *nest = &s->nest;
@@ -57,8 +60,9 @@ static void strip_pick_inner(tni_strips *s)
     nest->axis[nest->ndim - 1] = inner;
 }
 
-/* Operand k is packed into the block's order because of the inner axis.  A strip function of
- * the user takes any step: for it only what is dense along another axis is worth packing. */
+/* Whether operand k has to be packed because of its step along the inner axis.  A strip
+ * function of the user accepts any step: for it, only an operand that is dense along another
+ * axis is worth packing. */
 static bool strip_needs_packing(const tni_strips *s, int k)
 {
     bool dense = !s->map;
@@ -75,8 +79,8 @@ static bool strip_packs(const tni_strips *s)
     return packs;
 }
 
-/* The axis that goes with the inner one: where the first operand to pack is dense, or the
- * next. */
+/* The axis that joins the inner one in a block: the one along which the first operand to pack
+ * is dense, or else the next one outwards. */
 static int strip_second(const tni_strips *s)
 {
     const int last = s->nest.ndim - 1;
@@ -87,7 +91,7 @@ static int strip_second(const tni_strips *s)
     return last - 1;
 }
 
-/* The instructions of a strip are one op, from operands to dst. */
+/* Whether a strip is a single op, from operands straight to dst. */
 static bool strip_is_one_op(const tni_strips *s)
 {
     const tni_instr *x = &s->instr[s->once];
@@ -95,8 +99,9 @@ static bool strip_is_one_op(const tni_strips *s)
            x->out == 0 && s->operand[0].form == TNI_DIRECT;
 }
 
-/* Elements that a block takes of the n along the axis that goes with the inner one: two lines of the
- * widest operand, but no less than one of what is transposed, and no more than ROWS. */
+/* How many of the n elements along the second axis a block has: two lines of the widest operand
+ * (four if one op runs in a cache), but at least one line of a transposed operand and at most
+ * ROWS. */
 static int64_t strip_piece(const tni_strips *s, int64_t n)
 {
     int widest = 1, packed = 1;
@@ -113,7 +118,8 @@ static int64_t strip_piece(const tni_strips *s, int64_t n)
     return piece < n ? piece : n;
 }
 
-/* Cut n into equal blocks of at most most, which end with lines of any operand where they can. */
+/* The size of equal blocks of n, at most `most`, that end at lines of any operand if they
+ * can. */
 static int64_t strip_cut(int64_t n, int64_t most)
 {
     const int64_t even = most >= 64 ? 64 : most >= 16 ? 16 : 1;
@@ -125,7 +131,7 @@ static int64_t strip_cut(int64_t n, int64_t most)
     return (each + even - 1) / even * even;
 }
 
-/* Operand k is one value in every block. */
+/* Whether operand k is the same single value in every block. */
 static bool strip_is_broadcast(const tni_strips *s, int k)
 {
     bool broadcast = k > 0;
@@ -134,7 +140,8 @@ static bool strip_is_broadcast(const tni_strips *s, int k)
     return broadcast;
 }
 
-/* Operand k lies in the block as one dense strip, or is one value (first 0). */
+/* Whether operand k is one dense strip in a block (first is its width), or one value (first is
+ * 0). */
 static bool strip_is_whole(const tni_strips *s, int k, int64_t first)
 {
     int64_t step = first;
@@ -143,15 +150,15 @@ static bool strip_is_whole(const tni_strips *s, int k, int64_t first)
         if (s->block[i] > 1 && s->nest.axis[i].step[k] != step)
             return false;
         if (s->block[i] < s->nest.axis[i].n && first)
-            step = -1; /* nothing outside a cut axis continues it */
+            step = -1; /* no axis outside a cut one continues it */
         else
             step *= s->block[i];
     }
     return true;
 }
 
-/* The forms of the operands; before the blocks are cut, joined rows are all packed.  True when
- * one changed. */
+/* Set the forms of the operands; until the blocks are cut, operands of joined rows count as
+ * packed unless they are a single value.  True if a form changed. */
 static bool strip_classify(tni_strips *s, bool cut)
 {
     const tni_axis *in = &s->nest.axis[s->nest.ndim - 1];
@@ -175,7 +182,7 @@ static bool strip_classify(tni_strips *s, bool cut)
     return changed;
 }
 
-/* Elements of a block, and of a strip, so that buffers and registers fit the cache. */
+/* The elements of a strip and of a block with which buffers and registers fit the cache. */
 static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip, int64_t *block)
 {
     int64_t packed = 0, widest = s->widest;
@@ -184,7 +191,8 @@ static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip,
         widest = s->operand[k].width > widest ? s->operand[k].width : widest;
     }
     const int64_t small = (int64_t)s->nsmall * TNI_SPLAT_BYTES + (int64_t)s->nreg * 64;
-    const int64_t registers = (int64_t)s->nreg * (s->widest + 1); /* and some lines between */
+    const int64_t registers = (int64_t)s->nreg * (s->widest + 1); /* and some lines between
+                                                                     them */
     const int64_t all = (strip_packs(s) ? TNI_ARENA : NEAR) - 2048;
     const int64_t capacity = all - small > TNI_ARENA / 8 ? all - small : TNI_ARENA / 8;
     *strip = registers ? NEAR / registers : LONG;
@@ -200,7 +208,7 @@ static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip,
         *strip = capacity / registers;
 }
 
-/* Take more axes into the block, from the inside, until it holds enough elements. */
+/* Add axes to the block, from the inside, until it holds enough elements. */
 static void strip_grow(tni_strips *s, int64_t held, int64_t most, unsigned long long used)
 {
     for (int i = s->nest.ndim - 1; i >= 0 && s->nblock < TNI_BLOCK_AXES; i--) {
@@ -255,7 +263,8 @@ static void strip_cut_blocks(tni_strips *s)
     }
 }
 
-/* The op takes what is transposed by columns: in a cache, where rows of dst do not share sets. */
+/* Whether the op reads transposed operands by columns: in a cache, if rows of dst do not share
+ * sets. */
 static bool strip_takes_columns(const tni_strips *s)
 {
     const tni_axis *rows = &s->nest.axis[s->axis[0]];
@@ -291,14 +300,15 @@ static void strip_measure(tni_strips *s)
     s->far = s->bytes >= tni_cache_sizes()->stream;
 }
 
-/* Whether the result is large, and its rows are worth streaming. */
+/* Whether dst is large, and its rows are worth streaming. */
 static bool strip_streams(const tni_strips *s, const tni_axis *in)
 {
     return !s->map && s->count * s->operand[0].width >= tni_cache_sizes()->stream &&
            strip_is_unit_stride(s, in, 0) && in->n * s->operand[0].width >= STREAM_LEAST;
 }
 
-/* Nothing is packed, and a part is one strip: one axis without registers, or a single block. */
+/* Whether nothing is packed and a part is one strip: one axis without registers, or a single
+ * block. */
 static bool strip_is_single(const tni_strips *s)
 {
     bool single = !s->map && ((s->nest.ndim == 1 && s->nreg == 0) ||

@@ -1,14 +1,14 @@
-/* strip_run.c - running elementwise plans: parts to threads, blocks to buffers, strips to
- * strip_exec.c.
+/* strip_run.c - runs elementwise plans: divides them into parts for threads, packs blocks into
+ * buffers, and passes strips to strip_exec.c.
  *
  * A part keeps its buffers on its stack and allocates nothing.  A source block that is the same
- * as the one before it stays packed, a source strip stays converted. */
+ * as the previous one stays packed, and a source strip stays converted. */
 #include "runtime/runtime.h"
 #include "strip_work.h"
 
 /* ---- blocks ---- */
 
-/* The axis beside the last one along which operand k is packed: where its steps are small. */
+/* The axis that is packed together with the last one: where operand k has its smallest step. */
 static int strip_beside(const tni_strips *p, int k)
 {
     int best = -1;
@@ -23,14 +23,15 @@ static int strip_beside(const tni_strips *p, int k)
     return best < 0 ? p->nblock - 2 : best;
 }
 
-/* Pack the block of operand k into a dense buffer, or unpack it from there: tiles of the last
- * axis and the one beside it, walked along the others. */
+/* Pack the block of operand k into a dense buffer, or unpack it from there (out): tiles of the
+ * last axis and the one beside it, walked along the others. */
 static void strip_pack(const tni_strip_work *w, int k, char *buffer, bool out)
 {
     const tni_strips *p = w->j->s;
     const int last = p->nblock - 1, second = last > 0 ? strip_beside(p, k) : -1;
     const int log2 = tni_log2_width(p->operand[k].width);
-    int64_t n[2] = {1, 1}, b[2] = {0, 0}, t[2] = {0, 0}; /* last, second: buffer, tensor */
+    /* Extents, buffer steps and tensor steps of the last axis and the one beside it. */
+    int64_t n[2] = {1, 1}, b[2] = {0, 0}, t[2] = {0, 0};
     const int64_t early = out ? 0 : w->early;
     int64_t bytes = p->operand[k].width;
     tni_axis axis[TNI_BLOCK_AXES];
@@ -65,7 +66,7 @@ static void strip_pack(const tni_strip_work *w, int k, char *buffer, bool out)
     } while (tni_walk_next(&walk) < loops);
 }
 
-/* Remember what the buffer of source k holds; false: it holds this already. */
+/* Record what the buffer of source k is to hold; false if it holds that already. */
 static bool strip_cache_miss(tni_strip_work *w, int k, const char *at)
 {
     bool same = w->cached_src[k] == at;
@@ -77,7 +78,7 @@ static bool strip_cache_miss(tni_strip_work *w, int k, const char *at)
     return !same;
 }
 
-/* Where the strip after this one is, by offsets from this block. */
+/* Set where the next strip is, by offsets from this block. */
 static void strip_next(tni_strip_work *w, const int64_t *offset, const int64_t *more)
 {
     w->prefetched = 0;
@@ -85,7 +86,7 @@ static void strip_next(tni_strip_work *w, const int64_t *offset, const int64_t *
         w->next[k] = w->at[k] + offset[k] + (more ? more[k] : 0);
 }
 
-/* Where the strips of row number r of the block begin; offset is that of the row. */
+/* Set where the strips of row r of the block begin; offset is that of the row. */
 static void strip_begin_row(tni_strip_work *w, const int64_t *offset, int64_t r, int64_t n)
 {
     const tni_strips *p = w->j->s;
@@ -133,7 +134,9 @@ static void strip_run_block(tni_strip_work *w)
     tni_walk_seek(&walk, axis, loops, p->nest.nop, 0);
     for (int64_t r = 0; r < w->rows; r++) {
         strip_begin_row(w, walk.offset, r, n);
-        if (w->lines && p->down) /* the same row of the next block, or the next row */
+        /* The next strip is the same row of the next block if blocks go down, or else the next
+         * row. */
+        if (w->lines && p->down)
             strip_next(w, w->ahead, walk.offset);
         tni_walk_next(&walk);
         if (w->lines && !p->down)
@@ -144,8 +147,8 @@ static void strip_run_block(tni_strip_work *w)
         strip_pack(w, 0, w->arena + p->operand[0].buffer, true);
 }
 
-/* Elements by which strips may begin earlier: as many as lie between the beginning of a line of dst
- * and that of a block, in any row.  The ends of strips that are not whole lines are slow to stream. */
+/* The elements by which strips may begin earlier: the distance from a line of dst to the
+ * beginning of a block, in any row.  Strips that end in partial lines are slow to stream. */
 static int strip_early(const tni_strip_job *j)
 {
     const tni_strips *p = j->s;
@@ -159,15 +162,15 @@ static int strip_early(const tni_strip_job *j)
     return phases % 64 ? p->slack : (int)into / width;
 }
 
-/* Blocks [first, last): the extents of each, and the way to the next one. */
+/* Run blocks [first, last). */
 static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t first,
                             int64_t last)
 {
     const tni_strips *p = j->s;
     const tni_nest *nest = &p->nest;
-    tni_axis axis[TN_MAX_NDIM]; /* the loops over blocks, */
-    int loop[TN_MAX_NDIM];      /* and which of them an axis is, */
-    int along = 0;              /* and the last one */
+    tni_axis axis[TN_MAX_NDIM]; /* the loops over blocks */
+    int loop[TN_MAX_NDIM];      /* the loop of each axis of the nest */
+    int along = 0;              /* the loop of the last axis */
     for (int i = 0; i < nest->ndim; i++) {
         const bool after = p->down && i > p->axis[0];
         const int q = loop[i] = p->down && i == p->axis[0] ? nest->ndim - 1 : i - after;
@@ -202,7 +205,7 @@ static void strip_run_items(const tni_strip_job *j, tni_strip_work *w, int64_t f
     }
 }
 
-/* Blocks [first, last) of the one axis, or the only block, as one strip. */
+/* Run blocks [first, last) of the only axis, or the only block, as one strip. */
 static void strip_run_single(const tni_strip_job *j, tni_strip_work *w, int64_t first,
                              int64_t last)
 {
@@ -237,7 +240,7 @@ static void strip_run_part(void *arg, int part)
     if (p->once)
         tni_strip_exec(&w, 0, p->once);
     for (int k = 0; k < p->nest.nop && !(p->single && p->nest.ndim == 1); k++)
-        w.cached_src[k] = NULL; /* one strip uses nothing again */
+        w.cached_src[k] = NULL; /* a single strip reuses nothing */
     if (p->single)
         strip_run_single(j, &w, first, last);
     else

@@ -1,19 +1,20 @@
-/* strip_small.c - a few elements of one op, computed without a plan; a conversion, planned and
- * run. */
+/* strip_small.c - computes a few elements of one op without a plan; plans and runs a
+ * conversion. */
 #include <string.h>
 
 #include "plan/plan.h"
 #include "runtime/runtime.h"
 
-/* Elements that are computed in the time of a plan; measured on a Zen 4 server core. */
+/* The number of elements that takes as long to compute as planning does, measured on a Zen 4
+ * server core. */
 enum { SMALL = 4096 };
 
-/* The number of elements when dst is row-major and every source is, too, or is one element,
- * whose bit is set in one; else -1. */
+/* The number of elements if dst is row-major and every source is row-major or a single element,
+ * whose bit is then set in *one; else -1. */
 static int64_t strip_row_major(int nop, const tn_tensor *const *ts, unsigned *one)
 {
     const tn_tensor *d = ts[0];
-    unsigned moves = 1, stays = 0; /* by operand; dst is not one element */
+    unsigned moves = 1, stays = 0; /* bits of operands; dst always moves */
     int64_t count = 1;
     for (int i = d->ndim - 1; i >= 0; i--) {
         if (d->shape[i] == 1)
