@@ -1,7 +1,7 @@
 /* contract_axes.c - the normal form of a product.
  *
- * Afterwards extents are at least 2, dst walks forward, neighbours of a role cannot be walked
- * as one axis, and dst's fastest axis of rows and cols is one of cols. */
+ * In normal form extents are at least 2, the steps of dst are positive, no neighbours of a role
+ * can be walked as one axis, and dst's fastest axis of rows and cols belongs to cols. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
@@ -43,7 +43,7 @@ tni_sum tni_sum_of(tn_dtype compute)
     }
 }
 
-/* The operand that decides the order of a role. */
+/* The operand by whose steps a role is ordered. */
 static int product_leader(int role)
 {
     return role == TNI_DEPTH ? TNI_LEFT : TNI_DST;
@@ -133,7 +133,8 @@ void tni_product_swap(tni_product *p)
     p->swapped = !p->swapped;
 }
 
-/* Vectors are one row; otherwise dst's fastest axis is in cols. */
+/* Whether rows and cols must be exchanged: a vector is one row, and dst's fastest axis is in
+ * cols. */
 static bool product_is_transposed(const tni_product *p)
 {
     const int rows = p->count[TNI_ROWS], cols = p->count[TNI_COLS];
@@ -143,7 +144,7 @@ static bool product_is_transposed(const tni_product *p)
            p->axis[TNI_COLS][cols - 1].step[TNI_DST];
 }
 
-/* Strides of operands that have no elements are arbitrary: nothing follows them. */
+/* Clear the strides of operands without elements, which are arbitrary and never followed. */
 static void product_forget_empty(tni_product *p)
 {
     bool dst = false;

@@ -1,8 +1,9 @@
-/* contract_chain.c - a contraction as products of two, planned and run one after the other.
+/* contract_chain.c - a contraction as products of two operands, planned and run one after the
+ * other.
  *
- * Labels that one source alone has and that are summed are summed first.  Results in between
- * are dense in the compute type, in the order that the next product likes: what it has in
- * common with the other side and keeps, what it keeps, what it sums. */
+ * Summed labels that only one source has are summed first.  Intermediate results are dense, in
+ * the compute type, with their labels in the order that suits the next product: those that it
+ * shares with the other side and keeps, then others that it keeps, then those that it sums. */
 #include "contract_chain.h"
 
 #include <stdint.h>
@@ -12,8 +13,8 @@
 typedef struct chain_maker {
     tni_chain *c;
     const tni_contraction *x;
-    tni_labels of[1 + TN_EINSUM_SOURCES]; /* after what is summed first */
-    tni_term term[1 + TN_EINSUM_SOURCES]; /* the same */
+    tni_labels of[1 + TN_EINSUM_SOURCES]; /* the labels left by the first sums */
+    tni_term term[1 + TN_EINSUM_SOURCES]; /* the terms left by the first sums */
     int from[TN_EINSUM_SOURCES];
     tni_order order;
     bool fits;
@@ -71,7 +72,8 @@ int tni_chain_length(const tni_contraction *x)
 
 /* ---- one link ---- */
 
-/* dst = left * right, summed over what dst does not have; right NULL is the number 1. */
+/* Describe dst = left * right, summed over the labels that dst lacks; right NULL is the number
+ * 1. */
 static void chain_product(tni_product *p, const tni_contraction *x, const tni_term *dst,
                           const tni_term *left, const tni_term *right)
 {
@@ -100,7 +102,8 @@ static void chain_product(tni_product *p, const tni_contraction *x, const tni_te
     tni_product_normal(p);
 }
 
-/* A result in between: dense, its labels in this order; false: its size does not fit. */
+/* Make an intermediate result dense, its labels in this order; false if its size does not
+ * fit. */
 static bool chain_dense(tni_term *t, const tni_contraction *x, size_t *bytes)
 {
     int64_t step = tni_width(x->compute);
@@ -136,7 +139,7 @@ static int chain_add(chain_maker *m, tni_term *dst, const tni_term *left, int le
     return TNI_FROM_LINK + c->n++;
 }
 
-/* Sum what source k alone has. */
+/* Sum the labels that only source k has. */
 static void chain_sum_first(chain_maker *m, int k)
 {
     const tni_term *t = &m->x->term[k + 1];
@@ -152,7 +155,7 @@ static void chain_sum_first(chain_maker *m, int k)
 
 /* ---- products of sets ---- */
 
-/* The labels of a set's result, in the order that the next product likes. */
+/* Put the labels of a set's result in the order that suits the next product. */
 static void chain_result(const chain_maker *m, tni_term *t, const tni_labels *kept,
                          const tni_labels *other, const tni_labels *next)
 {
@@ -168,7 +171,8 @@ static void chain_result(const chain_maker *m, tni_term *t, const tni_labels *ke
         }
 }
 
-/* Make the result of a set of sources; *t says how it lies.  Depth is the number of sources. */
+/* Add the links that multiply a set of sources; *t describes the result.  The recursion is no
+ * deeper than the number of sources. */
 static int chain_set(chain_maker *m, unsigned set, tni_term *t, const tni_labels *other,
                      const tni_labels *next)
 {
@@ -195,7 +199,8 @@ static int chain_set(chain_maker *m, unsigned set, tni_term *t, const tni_labels
     return chain_add(m, t, &a, from_left, &b, from_right, last);
 }
 
-/* The bytes of all results and of the largest step; false: they do not fit. */
+/* Set the workspace: the bytes of all results and of the largest link's own; false if they do
+ * not fit. */
 static bool chain_finish(tni_chain *c)
 {
     size_t most = 0;
@@ -239,12 +244,12 @@ void tni_chain_plan_one(tni_chain *c)
     c->n = 1;
     c->results = 0;
     tni_product_choose(&c->link[0].plan);
-    (void)chain_finish(c); /* one step's own bytes */
+    (void)chain_finish(c); /* the bytes of a single link */
 }
 
 /* ---- running ---- */
 
-/* The number 1 of every compute type. */
+/* The address of the number 1 in a compute type. */
 static char *chain_one(tn_dtype compute)
 {
     static const float f32[2] = {1, 0};
@@ -269,7 +274,9 @@ static char *chain_address(const tni_chain *c, int from, tn_dtype compute, char 
     if (from == TNI_FROM_ONE)
         return chain_one(compute);
     if (from >= TNI_FROM_LINK && from < TNI_FROM_DST)
-        return workspace ? workspace + c->link[from - TNI_FROM_LINK].at : NULL; /* empty */
+        return workspace ? workspace + c->link[from - TNI_FROM_LINK].at : NULL; /* NULL:
+                                                                                   there are
+                                                                                   no bytes */
     if (from < TNI_FROM_LINK)
         memcpy(&at, &srcs[from], sizeof at);
     return at;
@@ -298,7 +305,7 @@ void tni_chain_run_gemm(const tni_chain *c, char *dst, const char *const *srcs, 
         chain_run_link(c, &c->link[0], planned, dst, srcs, workspace);
         return;
     }
-    tni_link link = c->link[0]; /* several KB: more than a small product costs */
+    tni_link link = c->link[0]; /* copies several KB: more than a small product costs */
     link.from[TNI_ADDEND] = 2;
     link.plan.p.alpha = alpha;
     link.plan.p.beta = beta;

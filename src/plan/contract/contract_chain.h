@@ -1,7 +1,7 @@
 /* contract_chain.h - a contraction of several tensors as a chain of products.
  *
- * Labels are the axes of the whole contraction, by number.  A term has each of its labels once
- * (a diagonal is a step), and none of extent 1. */
+ * Labels are the axes of the whole contraction, by number.  A term has no label twice (a
+ * diagonal is one step), and none of extent 1. */
 #ifndef TNI_CONTRACT_CHAIN_H
 #define TNI_CONTRACT_CHAIN_H
 
@@ -27,37 +27,38 @@ typedef struct tni_contraction {
 enum { TNI_FROM_SOURCE, TNI_FROM_LINK = 16, TNI_FROM_DST = 64, TNI_FROM_ONE, TNI_FROM_NOWHERE };
 
 typedef struct tni_link {
-    int from[TNI_SIDES]; /* a source, or TNI_FROM_LINK and the number of a link, … */
-    size_t at;           /* its result in the workspace, unless that is dst */
+    int from[TNI_SIDES]; /* a source, TNI_FROM_LINK + the number of a link, … */
+    size_t at;           /* offset of its result in the workspace, unless that is dst */
     tni_product_plan plan;
 } tni_link;
 
 typedef struct tni_chain {
     int n;
     tni_link *link;
-    size_t results;   /* bytes of all results in between; the links' own workspace follows */
-    size_t workspace; /* of the whole */
+    size_t results;   /* bytes of all intermediate results; the links' own workspace follows */
+    size_t workspace; /* of the whole chain */
 } tni_chain;
 
-/* How many links a contraction has: a product less than sources, and one for each source with
- * labels that it alone has and that are summed. */
+/* The number of links of a contraction: one less than sources, and one for each source with
+ * summed labels that no other source has. */
 int tni_chain_length(const tni_contraction *x);
 
-/* Plan it into c->link, which holds that many.  false: a result in between has a size
- * that does not fit 64 bits. */
+/* Plan a contraction into c->link, which has space for all links; false if the size of an
+ * intermediate result does not fit 64 bits. */
 bool tni_chain_plan(tni_chain *c, const tni_contraction *x);
 
-/* Plan the one product that is in c->link[0]. */
+/* Plan a chain of the single product in c->link[0]. */
 void tni_chain_plan_one(tni_chain *c);
 
 void tni_chain_run(const tni_chain *c, char *dst, const char *const *srcs, char *workspace);
 
-/* The one product of a gemm with other numbers; srcs are a, b and, read when beta is not 0, c. */
+/* Run the single product of a gemm with other factors; srcs are a, b and c, which is read
+ * unless beta is 0. */
 void tni_chain_run_gemm(const tni_chain *c, char *dst, const char *const *srcs, double alpha,
                         double beta, char *workspace);
 
-/* Which two of the sources come first, and so on: for each set of two or more sources (a bit each)
- * one half of the split that costs least in flops, then in elements of results. */
+/* The order of the products: for each set of two or more sources (a bit each), one half of the
+ * split that costs the fewest flops, then the fewest elements of results. */
 typedef struct tni_order {
     uint8_t left[1 << TN_EINSUM_SOURCES];
 } tni_order;
@@ -76,18 +77,18 @@ static inline bool tni_labels_has(const tni_labels *l, int label)
 
 /* ---- as a public plan (contract_handle.c) ---- */
 
-/* A plan of a chain of `length` links whose call is "einsum", "matmul" or "gemm"; *chain is its
- * chain, to be planned next.  NULL when memory is out. */
+/* Allocate the plan of a chain of `length` links whose call is "einsum", "matmul" or "gemm";
+ * *chain is its chain, to be planned next.  NULL if there is no memory. */
 tn_plan *tni_contract_new(tni_chain **chain, const char *call, int length, const char *text,
                           int nsrc, const tn_tensor *dst, const tn_tensor *const *srcs);
 
-/* After planning. */
+/* Complete the plan when its chain has been planned. */
 void tni_contract_ready(tn_plan *plan);
 
 /* Fill way, why, gemm lines, flops, workspace and threads (contract_facts.c). */
 void tni_contract_describe(const tni_chain *c, tn_facts *f);
 
-/* The chain of a plan of a gemm; NULL: of another. */
+/* The chain of a plan that is a gemm, else NULL. */
 const tni_chain *tni_contract_gemm(const tn_plan *plan);
 
 #endif

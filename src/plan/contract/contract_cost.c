@@ -1,11 +1,11 @@
-/* contract_cost.c - how long tiles would take: the model that chooses between layouts of tiles.
+/* contract_cost.c - the cost model that chooses between layouts of tiles.
  *
  * Its numbers are measured; a wrong one costs time and nothing else. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
 
-/* Bytes of an operand that lie together in a tile. */
+/* The bytes of an operand that are contiguous in a tile. */
 static int64_t cost_together(const tni_tiles *t, const tni_product *p, int side)
 {
     const tni_panel *x = &t->panel[side];
@@ -37,13 +37,16 @@ static double cost_changes(const tni_tiles *t, int side)
     return changes;
 }
 
-enum { COST_NEAR = 200 << 10 }; /* bytes of a panel that is still near when it is used */
+enum {
+    COST_NEAR = 200 << 10
+}; /* bytes of a panel that is still in a near cache when it is
+                                   used */
 
-/* Nanoseconds for one thread of Zen 4.  A gemm makes 100 flops a nanosecond less what thin sides
- * cost (24 x 48 x 48 ran at 72, 24^3 at 31; 170 in bf16), and takes 300 to begin.  A byte of
- * memory takes 1/12, and more in short pieces: 192 at a time came at 5 bytes a nanosecond.
- * Packing writes to the cache, at 16 bytes a nanosecond, at 5 where a panel is half of L2; a copy
- * takes 1200 to plan. */
+/* The cost in nanoseconds of one thread of Zen 4.  A gemm runs at 100 flops/ns (170 in bf16),
+ * less what thin sides cost (24 x 48 x 48 ran at 72, 24^3 at 31), and takes 300 ns to begin.  A
+ * byte of memory takes 1/12 ns, and more in short pieces: 192 bytes at a time came at 5
+ * bytes/ns.  Packing writes to the cache at 16 bytes/ns, or at 5 if a panel is half of L2; a
+ * copy takes 1200 ns to plan. */
 double tni_tiles_cost(const tni_tiles *t, const tni_product *p)
 {
     const tni_panel_axes *rows = &t->in[TNI_ROWS], *cols = &t->in[TNI_COLS];

@@ -1,4 +1,4 @@
-/* contract_facts.c - what a contraction does, for tn_plan_facts and tn_plan_explain. */
+/* contract_facts.c - describes a contraction for tn_plan_facts and tn_plan_explain. */
 #include <stdio.h>
 
 #include "contract_chain.h"
@@ -6,7 +6,7 @@
 #include "blas/blas.h"
 #include "plan/plan.h"
 
-/* What became of the caller's operands: ", a packed, dst packed". */
+/* List the caller's operands that are packed: ", a packed, dst packed". */
 static void facts_packed(char *text, size_t size, const tni_product_plan *s)
 {
     static const char *const names[] = {"dst", "a", "b"};
@@ -21,7 +21,7 @@ static void facts_packed(char *text, size_t size, const tni_product_plan *s)
     }
 }
 
-/* Which of the caller's operands a gemm takes transposed: ", b transposed". */
+/* List the caller's operands that a gemm takes transposed: ", b transposed". */
 static void facts_transposed(char *text, size_t size, const tni_product_plan *s)
 {
     const tni_panel *left = &s->tiles.panel[TNI_LEFT], *right = &s->tiles.panel[TNI_RIGHT];
@@ -35,7 +35,7 @@ static void facts_transposed(char *text, size_t size, const tni_product_plan *s)
     snprintf(text, size, "%s%s", a ? ", a transposed" : "", b ? ", b transposed" : "");
 }
 
-/* Extents of a role in one gemm, were tiles not cut. */
+/* The extent of a role in one gemm if tiles were not split into blocks. */
 static int64_t facts_extent(const tni_tiles *t, int role)
 {
     const tni_panel_axes *in = &t->in[role];

@@ -1,6 +1,6 @@
 /* contract_handle.c - contractions as public plans.
  *
- * A plan ends with its links, so there is a class for each number of them. */
+ * A plan ends with its links, so each number of links has a class of its own. */
 #include <stdio.h>
 
 #include "contract_chain.h"

@@ -1,6 +1,7 @@
-/* contract_lanes.c - sums side by side: each step multiplies two strips into a strip of sums.
+/* contract_lanes.c - computes sums side by side: each step multiplies two strips into a strip
+ * of sums.
  *
- * The way for products without rows and cols of their own (many short dots), and for what is
+ * This is the way for products without rows and cols (many short dot products), and for what is
  * not a product at all: dst = beta * addend. */
 #include "contract_plan.h"
 
@@ -15,11 +16,11 @@ typedef struct lanes_job {
     tni_contract_axis inner;
     const tni_contract_axis *outer[LANES_AXES];
     int nouter, parts;
-    int64_t items, blocks, depth; /* depth is 0 where nothing is multiplied */
+    int64_t items, blocks, depth; /* depth is 0 if nothing is multiplied */
     char *at[TNI_SIDES];
 } lanes_job;
 
-/* dst's fastest axis, whatever its role, is the strip; the others are loops. */
+/* Make dst's fastest axis, whatever its role, the strip, and the others loops. */
 static void lanes_axes(lanes_job *j)
 {
     const tni_contract_axis *best = NULL;
@@ -121,7 +122,7 @@ void tni_lanes_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
     tni_parallel(j.parts, lanes_part, &j);
 }
 
-/* Short dots in numbers: a call for each would cost more than its work. */
+/* Many short dot products: a kernel call for each would cost more than its work. */
 bool tni_lanes_fit(tni_product_plan *s)
 {
     enum { SHORT = 32 }; /* not measured: four vectors of eight f32 */

@@ -1,6 +1,6 @@
-/* contract_order.c - in which order several sources are multiplied.
+/* contract_order.c - finds the order in which several sources are multiplied.
  *
- * Every way to halve every set of sources is tried: 3^n steps, n at most 8. */
+ * Every split of every set of sources into two is tried: 3^n steps for n sources, at most 8. */
 #include "contract_chain.h"
 
 static double order_size(const tni_contraction *x, const tni_labels *l)
@@ -46,7 +46,7 @@ void tni_order_search(tni_order *o, const tni_contraction *x, const tni_labels *
         for (unsigned left = (set - 1) & set; left; left = (left - 1) & set) {
             const unsigned right = set & ~left;
             if (left < right)
-                break; /* the halves the other way round */
+                break; /* the same two halves, exchanged */
             const tni_labels both = order_join(&kept[left], &kept[right]);
             const double f = flops[left] + flops[right] + order_size(x, &both);
             const double e = elements[left] + elements[right] + here;

@@ -1,8 +1,8 @@
-/* contract_plan.h - the plan of one product of two tensors, and of a chain of them.
+/* contract_plan.h - the plan of one product of two tensors, of which chains are made.
  *
  * A product is dst[batch, rows, cols] = alpha * sum over depth of left[batch, rows, depth] *
- * right[batch, depth, cols] + beta * addend[batch, rows, cols], where each of the four roles
- * is any number of axes.  Steps are bytes, 0 where an operand does not have the axis. */
+ * right[batch, depth, cols] + beta * addend[batch, rows, cols], where each of the four roles is
+ * any number of axes.  Steps are in bytes, and 0 if an operand lacks the axis. */
 #ifndef TNI_CONTRACT_PLAN_H
 #define TNI_CONTRACT_PLAN_H
 
@@ -18,8 +18,8 @@ typedef struct tni_contract_axis {
     int64_t step[TNI_SIDES];
 } tni_contract_axis;
 
-/* Move the addresses that are not NULL to an index of these axes, the last one fastest; gives what is
- * left of the index. */
+/* Advance the addresses that are not NULL to an index of these axes, the last of which is the
+ * fastest; returns the rest of the index. */
 static inline int64_t tni_contract_seek(char *at[TNI_SIDES], const tni_contract_axis *axis,
                                         int count, int64_t index)
 {
@@ -37,13 +37,13 @@ static inline int64_t tni_contract_seek(char *at[TNI_SIDES], const tni_contract_
 typedef struct tni_product {
     int count[TNI_ROLES];
     int64_t size[TNI_ROLES];
-    int64_t shift[TNI_SIDES]; /* bytes to the first address, where axes are reversed */
+    int64_t shift[TNI_SIDES]; /* bytes to the first address, if axes are reversed */
     tn_dtype dtype[TNI_SIDES];
-    tn_dtype compute; /* the dtype of both operands in a kernel, and of sums; */
-    tn_dtype take;    /* in a gemm of bf16 the operands stay bf16 */
+    tn_dtype compute; /* dtype of sums, and of both operands in a kernel */
+    tn_dtype take;    /* dtype of both operands in a gemm: compute, or bf16 */
     tni_sum sum;
     bool swapped;       /* left is the caller's right */
-    bool alone;         /* the caller's right is the number 1: dst is sums of left */
+    bool alone;         /* the caller's right is the number 1: dst is a sum of left */
     double alpha, beta; /* addend is not read when beta is 0 */
     tni_contract_axis axis[TNI_ROLES][TN_MAX_NDIM];
 } tni_product;
@@ -51,7 +51,8 @@ typedef struct tni_product {
 /* Begin a product: no axes, every role of size 1. */
 void tni_product_begin(tni_product *p, const tn_dtype dtype[TNI_SIDES], tn_dtype compute);
 
-/* Add an axis.  Extents of 1 are left out.  Inline, so that the steps go straight to the axis. */
+/* Add an axis, unless its extent is 1.  Inline, so that steps are stored straight into the
+ * axis. */
 static inline void tni_product_add(tni_product *p, int role, int64_t n,
                                    const int64_t step[TNI_SIDES])
 {
@@ -65,11 +66,11 @@ static inline void tni_product_add(tni_product *p, int role, int64_t n,
         x->step[k] = step[k];
 }
 
-/* Bring it to its normal form: steps of dst positive, axes of a role ordered by dst (depth: by
+/* Bring p to its normal form: steps of dst positive, axes of a role ordered by dst (depth: by
  * left), neighbours that every operand walks as one merged, dst's fastest axis in cols. */
 void tni_product_normal(tni_product *p);
 
-/* Left becomes right and rows become cols: the same numbers by the transposed product. */
+/* Transpose the product, which has the same result: left becomes right, rows become cols. */
 void tni_product_swap(tni_product *p);
 
 /* The dtype of a side in a gemm. */
@@ -78,23 +79,23 @@ static inline tn_dtype tni_product_inside(const tni_product *p, int side)
     return side == TNI_LEFT || side == TNI_RIGHT ? p->take : p->compute;
 }
 
-/* Whether pairs of bf16 are multiplied into f32 by this CPU. */
+/* Whether this is a product of bf16 whose pairs this CPU multiplies into f32. */
 bool tni_product_pairs(const tni_product *p);
 
-/* Whether gemms go to a BLAS where there is one: those of floats, but bf16. */
+/* Whether gemms go to a BLAS if there is one: those of floats, except of bf16. */
 static inline bool tni_product_by_blas(const tni_product *p)
 {
     return p->sum <= TNI_SUM_C128 && p->take == p->compute;
 }
 
-/* What sums of a dtype are made in. */
+/* The type in which sums of a dtype are computed. */
 tni_sum tni_sum_of(tn_dtype compute);
 
 /* ---- tiles: products of panels by a gemm ---- */
 
 enum { TNI_LOOP_MOST = TN_MAX_NDIM + 2, TNI_PANEL_AXES = 24 };
 
-/* Axes of one role inside a tile, outermost first; the first one is cut into blocks. */
+/* The axes of one role inside a tile, outermost first; the first one is split into blocks. */
 typedef struct tni_panel_axes {
     int count;
     int64_t block;  /* of the first axis */
@@ -111,26 +112,26 @@ static inline int64_t tni_panel_inner(const tni_panel_axes *in)
 /* A loop around the tiles: over an axis, or over the blocks of the first axis of a role. */
 typedef struct tni_tile_loop {
     int64_t n, step[TNI_SIDES];
-    int role;                  /* whose blocks; -1: an axis */
-    int64_t panel[TNI_ADDEND]; /* how a side's panel number grows; 0: it has none of the loop */
+    int role;                  /* the role whose blocks it walks; -1: an axis */
+    int64_t panel[TNI_ADDEND]; /* added to a side's panel number; 0: the same panel */
 } tni_tile_loop;
 
 typedef struct tni_panel {
     bool packed;     /* in a buffer: dense, in the compute type */
-    bool whole;      /* every panel is packed before the first tile; else one in each part */
-    bool transposed; /* a packed one is dense along its first index, not its second */
+    bool whole;      /* all are packed before the first tile; else each part packs */
+    bool transposed; /* if packed: dense along its first index, not its second */
     int role[2];     /* left: rows, depth; right: depth, cols; dst: rows, cols */
-    int64_t step[2]; /* along them, where it is not packed */
+    int64_t step[2]; /* along these roles, if it is not packed */
     int64_t bytes;   /* of a buffer */
-    int64_t count;   /* of different panels */
-    size_t at;       /* in the shared part of the workspace, or in a slot */
+    int64_t count;   /* number of different panels */
+    size_t at;       /* offset in the shared part of the workspace, or in a slot */
 } tni_panel;
 
 typedef struct tni_tiles {
     tni_panel_axes in[TNI_ROLES]; /* rows, cols, depth */
     int64_t tile[TNI_ROLES];      /* largest extents of one gemm */
-    bool split;                   /* a gemm for each index of all but the last axes of rows and
-                                     * cols, straight into dst */
+    bool split;                   /* one gemm for each index of all but the last axes of rows
+                                     and cols, straight into dst */
     bool depth_cut;               /* depth is summed in several gemms */
     int64_t items;
     tni_panel panel[TNI_ADDEND]; /* dst, left, right */
@@ -160,11 +161,11 @@ struct tni_product_plan {
     const char *why;
     size_t workspace;
     int64_t flops;
-    bool tiled; /* tiles are planned: one of the ways that run them */
+    bool tiled; /* tiles are planned, for a way that runs them */
     tni_tiles tiles;
 };
 
-/* Choose the first way that fits; p is in normal form. */
+/* Choose the first way that fits; s->p is in normal form. */
 void tni_product_choose(tni_product_plan *s);
 
 /* at are the addresses of element (0, …, 0); workspace has s->workspace bytes. */
@@ -172,7 +173,7 @@ void tni_product_run(const tni_product_plan *s, char *const at[TNI_SIDES], char 
 
 /* ---- ways ---- */
 
-/* Plan tiles; false: some axes are too many for a panel. */
+/* Plan tiles; false if no panel can hold the axes. */
 bool tni_tiles_fit(tni_product_plan *s);
 void tni_tiles_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
 bool tni_vector_fits(tni_product_plan *s);
@@ -182,7 +183,7 @@ void tni_lanes_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
 bool tni_small_fits(tni_product_plan *s);
 void tni_small_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *workspace);
 
-/* Copy or convert from s to d, which are laid out as the tensors say. */
+/* Copy or convert s to d, whose layouts are those of src and dst. */
 void tni_contract_copy(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);
 
 /* ---- strips: up to TNI_SUM_STRIP elements, dense in the compute type ---- */
@@ -194,11 +195,11 @@ typedef struct tni_strip_io {
     int64_t width; /* of an element in the tensor */
 } tni_strip_io;
 
-/* n elements at s as a dense strip: where they are, or in buffer. */
+/* Read n elements at s as a dense strip of the compute type: returns s itself, or buffer. */
 const char *tni_strip_read(const tni_strip_io *io, char *buffer, const char *s, int64_t n,
                            int64_t step);
 
-/* A dense strip to n elements at d; the strip is overwritten. */
+/* Write a dense strip to n elements at d. */
 void tni_strip_write(const tni_strip_io *io, char *d, char *strip, int64_t n, int64_t step);
 
 #endif

@@ -1,13 +1,14 @@
-/* contract_small.c - products that fit the registers, a whole batch of them in one call.
+/* contract_small.c - products that fit the registers, many of a batch in one kernel call.
  *
- * An operand that the kernel cannot take where it is (another dtype, not dense along cols) is
+ * An operand that the kernel cannot use in place (of another dtype, or not dense along cols) is
  * packed on the stack, product by product. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
 
-/* Products of one matrix product that are made without tiles, whose planning takes longer; elements
- * of an operand that are packed on the stack: 8 KiB of f64. */
+/* SMALL_MOST: multiplications of a matrix product that is computed without tiles, because
+ * planning them takes longer.  SMALL_SIDE: elements of an operand, which is packed on the stack
+ * in 8 KiB of f64. */
 enum { SMALL_MOST = 16 * 16 * 16, SMALL_SIDE = 1024 };
 
 typedef struct small_job {
@@ -17,12 +18,13 @@ typedef struct small_job {
     bool packed[TNI_SIDES];
     tni_gemm g;
     const tni_contract_axis *rows, *cols, *depth, *batch; /* batch: its innermost axis */
-    int64_t outer;                                        /* the others */
+    int64_t outer;                                        /* indices of its other axes */
     char *at[TNI_SIDES];
     int parts;
 } small_job;
 
-/* By address: copies of axes show in the profile of a 4 x 4 product. */
+/* The innermost axis of a role, by address: copies of axes show in the profile of a 4 x 4
+ * product. */
 static const tni_contract_axis *small_axis(const tni_product *p, int role)
 {
     static const tni_contract_axis one = {1, {0}};
@@ -44,7 +46,7 @@ bool tni_small_fits(tni_product_plan *s)
     return true;
 }
 
-/* rows x cols elements as a dense matrix of the compute type. */
+/* Pack rows x cols elements as a dense matrix of the compute type. */
 static const char *small_pack(const small_job *j, int side, char *scratch, const char *s,
                               const tni_contract_axis *rows, const tni_contract_axis *cols)
 {
@@ -59,7 +61,7 @@ static const char *small_pack(const small_job *j, int side, char *scratch, const
     return scratch;
 }
 
-/* One product, with what must be packed in buffers. */
+/* Compute one product, with buffers for the operands that must be packed. */
 static void small_one(const small_job *j, char *const at[TNI_SIDES])
 {
     _Alignas(64) char scratch[3][SMALL_SIDE * 8];
@@ -84,7 +86,7 @@ static void small_one(const small_job *j, char *const at[TNI_SIDES])
                         j->cols->step[TNI_DST]);
 }
 
-/* Products [first, last) of one row of the batch. */
+/* Compute products [first, last) of one row of the batch. */
 static void small_row(const small_job *j, char *const at[TNI_SIDES], int64_t first,
                       int64_t last)
 {
@@ -125,7 +127,7 @@ static void small_part(void *arg, int part)
     }
 }
 
-/* What is used where it is, and what is packed. */
+/* Choose the operands that are packed, and describe the gemm. */
 static void small_operands(small_job *j)
 {
     const tni_product *p = j->p;
@@ -158,7 +160,7 @@ void tni_small_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
 {
     (void)workspace;
     const tni_product *p = &s->p;
-    small_job j; /* io is filled for what is packed alone */
+    small_job j; /* io is set only for packed operands */
     j.p = p;
     j.row = &tni_kernels_of(tni_isa_level())->contract->row[p->sum];
     j.rows = small_axis(p, TNI_ROWS);
@@ -169,7 +171,7 @@ void tni_small_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
     for (int k = 0; k < TNI_SIDES; k++)
         j.at[k] = at[k];
     small_operands(&j);
-    /* a part is worth starting for its flops: 16 of them take about as long as a byte copied */
+    /* parts are worth their flops, of which 4 count as a byte copied */
     j.parts = tni_run_parts(s->flops / 4 + 1, p->size[TNI_BATCH]);
     tni_parallel(j.parts, small_part, &j);
 }

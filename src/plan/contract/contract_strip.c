@@ -1,5 +1,5 @@
-/* contract_strip.c - elements of any layout and dtype as dense ones of the compute type, and
- * back: tensors by the copy and the cast, short strips by hand. */
+/* contract_strip.c - converts elements of any layout and dtype to dense ones of the compute
+ * type, and back: tensors by copies and casts, short strips by hand. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
@@ -15,7 +15,7 @@ void tni_contract_copy(const tn_tensor *dst, char *d, const tn_tensor *src, cons
     tni_strips_cast(dst, d, src, s);
 }
 
-/* A loop for each width: the compiler makes plain loads and stores of it. */
+/* A loop for each width, of which the compiler makes single loads and stores. */
 static void strip_gather(char *d, const char *s, int64_t n, int64_t step, int64_t width)
 {
     switch (width) {

@@ -1,27 +1,29 @@
-/* contract_tiles.c - how a product is cut into tiles, and which operands are packed for them.
+/* contract_tiles.c - divides a product into tiles and chooses the operands that are packed for
+ * them.
  *
- * A tile is some axes of rows, of cols and all of depth.  An operand whose axes of a tile merge
- * into a matrix with a unit stride is used where it is; others are packed, halves and integers
- * widened on the way.  Candidates are compared by the model of contract_cost.c.  Nothing but
- * shapes, steps and dtypes enters, so bits do not depend on threads. */
+ * A tile has some axes of rows, some of cols and all of depth.  An operand whose axes in a tile
+ * merge into a matrix with a unit stride is used in place; others are packed, and halves and
+ * integers are widened on the way.  Candidates are compared by the model of contract_cost.c.
+ * Only shapes, steps and dtypes enter, so that bits do not depend on threads. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
 
 enum {
     TILE_PANEL = 512 << 10, /* bytes of a tile's thin panels: half of L2 on Zen 4 */
-    /* Not measured, bounds of memory: the panels of 512 x 4096 of f32 have a depth of 910 in
-     * TILE_DEPTH, and whole ones take no more than those of two parts. */
+    /* Not measured, bounds of memory: in TILE_DEPTH, the panels of 512 x 4096 f32 have a depth
+     * of 910, and panels in TILE_WHOLE take no more than those of two parts. */
     TILE_WIDE = 4096,      /* the most rows or cols of a packed tile */
-    TILE_DEPTH = 16 << 20, /* bytes of a tile's panels beyond which depth is cut */
+    TILE_DEPTH = 16 << 20, /* bytes of a tile's panels beyond which depth is split */
     TILE_WHOLE = 32 << 20, /* bytes of panels that are packed before the first tile */
-    /* Not measured, a bound of planning: ten sets of rows, as many of cols. */
-    TILE_SINGLES = 5,     /* axes of a role that are tried alone, */
-    TILE_MORE = 3,        /* and together with the fastest ones */
-    TILE_BOTH = TNI_SIDES /* an order: axes that are slow in dst and in the source first */
+    /* Not measured, a bound of planning: ten sets of rows, and as many of cols. */
+    TILE_SINGLES = 5,     /* axes of a role that are tried alone */
+    TILE_MORE = 3,        /* axes that are tried together with the fastest ones */
+    TILE_BOTH = TNI_SIDES /* an order: by the smaller one of the steps in dst and in the
+                             source */
 };
 
-/* Which axes of rows and cols are in the tile, and whose order they have there. */
+/* The axes of rows and cols in the tile, and the operand whose order they have there. */
 typedef struct tiles_choice {
     uint64_t mask[TNI_ROLES];
     int order[TNI_ROLES];
@@ -30,9 +32,9 @@ typedef struct tiles_choice {
 
 /* ---- sizes of a tile, by shape alone ---- */
 
-/* The long way of dst is cut into pieces of 512, 256 or 128: enough pieces to share out, each
- * large enough for a gemm; more where the other sides are thin.  190 GF/s of 188 at 2048^3 on
- * 2 cores of Zen 4 with 512, 130 in squares of 256. */
+/* Divide the long side of dst into pieces of 512, 256 or 128: enough pieces for the threads,
+ * each large enough for a gemm; larger ones if the other sides are thin.  With 512, 2048^3
+ * reaches 190 GF/s of 188 on 2 cores of Zen 4, and 130 in squares of 256. */
 static void tiles_want(const tni_product *p, int64_t want[TNI_ROLES])
 {
     const int64_t m = p->size[TNI_ROWS], n = p->size[TNI_COLS], k = p->size[TNI_DEPTH];
@@ -41,7 +43,7 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_ROLES])
     while (piece > 128 && tni_mul_saturated(p->size[TNI_BATCH], tni_ceil_div(wide, piece)) < 4)
         piece /= 2;
     const int64_t fours = tni_round_up(tni_ceil_div(wide, piece), 4);
-    if (p->size[TNI_BATCH] < 4 && wide / fours >= 128) /* few threads get as many each */
+    if (p->size[TNI_BATCH] < 4 && wide / fours >= 128) /* a few threads get equally many */
         piece = tni_ceil_div(wide, fours);
     const int64_t fits = TILE_PANEL / (tni_width(p->compute) * (thin + k));
     if (fits > piece && tni_ceil_div(wide, fits) >= 16)
@@ -52,7 +54,8 @@ static void tiles_want(const tni_product *p, int64_t want[TNI_ROLES])
 
 /* ---- the axes of a role in a tile ---- */
 
-/* How slow an axis is in an operand; TILE_BOTH: in the one, dst or source, where it is faster. */
+/* The step by which an axis is ordered: that in one operand, or the smaller one of dst and
+ * source. */
 static int64_t tiles_slowness(const tni_contract_axis *x, int order)
 {
     if (order != TILE_BOTH)
@@ -67,7 +70,8 @@ static bool tiles_before(const tni_contract_axis *a, const tni_contract_axis *b,
     return tiles_slowness(a, order) > tiles_slowness(b, order);
 }
 
-/* The masked axes in the order of an operand, cut to about `want`; false: no block does that. */
+/* Collect the masked axes of a role in this order, and split the first so that about `want`
+ * indices remain; false if the axes do not fit a tile. */
 static bool tiles_take(tni_panel_axes *in, const tni_product *p, int role, uint64_t mask,
                        int order, int64_t want)
 {
@@ -95,7 +99,7 @@ static bool tiles_take(tni_panel_axes *in, const tni_product *p, int role, uint6
     return true;
 }
 
-/* All axes of one operand's role walked as one: their common step. */
+/* Whether an operand walks all axes of a role as one; *step is their common step. */
 static bool tiles_merge(const tni_panel_axes *in, int side, int64_t *step)
 {
     *step = in->count ? in->axis[in->count - 1].step[side] : 0;
@@ -112,7 +116,7 @@ static bool tiles_matrix(int64_t inner, int64_t outer, int64_t along, int64_t st
            (outer == 1 || (step % width == 0 && step >= inner * width));
 }
 
-/* Whether a gemm takes the operand where it is. */
+/* Whether a gemm can use the operand in place. */
 static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
 {
     const tn_dtype inside = tni_product_inside(p, side);
@@ -128,7 +132,7 @@ static bool tiles_direct(const tni_tiles *t, const tni_product *p, int side)
            (side != TNI_DST && tiles_matrix(rows, cols, u, v, w));
 }
 
-/* Whether a gemm of the last axis of rows and of cols writes into dst where it is. */
+/* Whether a gemm over the last axes of rows and cols can write into dst in place. */
 static bool tiles_split(const tni_tiles *t, const tni_product *p)
 {
     const tni_panel_axes *rows = &t->in[TNI_ROWS], *cols = &t->in[TNI_COLS];
@@ -182,7 +186,8 @@ static void tiles_add_loop(tni_tiles *t, int64_t n, const int64_t *step, int64_t
         l->step[side] = step[side] * times;
 }
 
-/* The axes of a role that are not in the tile, then the blocks of the one that is cut. */
+/* Add loops over the axes of a role that are not in the tile, then over the blocks of the axis
+ * that is split. */
 static void tiles_loops(tni_tiles *t, const tni_product *p, int role, uint64_t mask)
 {
     for (int i = 0; i < p->count[role]; i++)
@@ -194,7 +199,8 @@ static void tiles_loops(tni_tiles *t, const tni_product *p, int role, uint64_t m
                        role);
 }
 
-/* The operand with more panels is walked fastest, so that the other's are packed once. */
+/* The role with more tiles is the inner loop, so that the other operand's panels are packed
+ * once. */
 static void tiles_order_loops(tni_tiles *t, const tni_product *p, const tiles_choice *c)
 {
     const int64_t rows = tni_ceil_div(p->size[TNI_ROWS], t->tile[TNI_ROWS]),
@@ -209,8 +215,9 @@ static void tiles_order_loops(tni_tiles *t, const tni_product *p, const tiles_ch
         t->items *= t->loop[i].n;
 }
 
-/* Whether a side has another panel for each index of a loop: its elements are others, or the last
- * block of a cut axis is shorter and packed with other steps, also when the axis is broadcast. */
+/* Whether a side has a different panel for each index of a loop: other elements, or a last
+ * block that is shorter and packed with other steps, which matters even if the axis is
+ * broadcast. */
 static bool tiles_changes_panel(const tni_tiles *t, const tni_tile_loop *l, int side)
 {
     if (l->step[side])
@@ -222,7 +229,7 @@ static bool tiles_changes_panel(const tni_tiles *t, const tni_tile_loop *l, int 
     return in->axis[0].n % in->block != 0;
 }
 
-/* Number the panels of each side, and say which are packed before the tiles. */
+/* Number the panels of each side, and choose those that are packed before the tiles. */
 static void tiles_number(tni_tiles *t)
 {
     for (int side = 0; side < TNI_ADDEND; side++) {
@@ -238,7 +245,7 @@ static void tiles_number(tni_tiles *t)
     }
 }
 
-/* Lay out one choice; false: it cannot be. */
+/* Lay out the tiles of one choice; false if it is impossible. */
 static bool tiles_lay(tni_tiles *t, const tni_product *p, const tiles_choice *c)
 {
     int64_t want[TNI_ROLES];
@@ -285,7 +292,7 @@ bool tni_product_pairs(const tni_product *p)
 
 /* ---- the choice ---- */
 
-/* The axis of a role along which an operand moves least; -1: there is none. */
+/* The axis of a role with the smallest step in an operand; -1 if there is none. */
 static int tiles_fastest(const tni_product *p, int role, int side)
 {
     int best = -1;
@@ -296,8 +303,8 @@ static int tiles_fastest(const tni_product *p, int role, int side)
     return best;
 }
 
-/* Sets of axes worth trying: each alone; the fastest of dst and of the source, and one more; all.
- */
+/* List the sets of axes worth trying: each axis alone; the fastest of dst and of the source,
+ * with none or one more; all. */
 static int tiles_sets(const tni_product *p, int role, uint64_t *sets)
 {
     const int count = p->count[role], source = role == TNI_ROWS ? TNI_LEFT : TNI_RIGHT;
@@ -336,7 +343,7 @@ static void tiles_try(tiles_search *s, const tiles_choice *c)
     }
 }
 
-/* Every order of the axes of a set. */
+/* Try every order of the axes of two sets. */
 static void tiles_try_orders(tiles_search *s, uint64_t rows, uint64_t cols)
 {
     const int many_rows = (rows & (rows - 1)) != 0, many_cols = (cols & (cols - 1)) != 0,

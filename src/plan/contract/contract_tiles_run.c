@@ -1,7 +1,8 @@
-/* contract_tiles_run.c - the tiles of a product: pack what is packed, one gemm, and back.
+/* contract_tiles_run.c - runs the tiles of a product: packs operands, calls a gemm, unpacks
+ * dst.
  *
- * Parts take tiles from one counter; each has its own buffers, and remembers which panels lie
- * in them.  A tile is the same work whoever takes it. */
+ * Parts take tiles from a shared counter.  Each part has its own buffers and remembers the
+ * panels that they hold.  The work of a tile is the same whichever part takes it. */
 #include <stdatomic.h>
 
 #include "contract_plan.h"
@@ -18,7 +19,7 @@ typedef struct tiles_job {
     atomic_llong next;
 } tiles_job;
 
-/* Where a tile lies, and its extents. */
+/* The position of a tile, and its extents. */
 typedef struct tiles_cursor {
     int64_t offset[TNI_SIDES], panel[TNI_ADDEND], block[TNI_ROLES];
 } tiles_cursor;
@@ -51,7 +52,7 @@ static int64_t tiles_extent(const tni_tiles *t, const tiles_cursor *x, int role)
 
 /* ---- panels ---- */
 
-/* The axes of one side in a tile, as a tensor. */
+/* Describe the axes of one side in a tile as a tensor. */
 static void tiles_view(tn_tensor *v, const tni_tiles *t, const tiles_cursor *x,
                        const int role[2], int side, tn_dtype dtype)
 {
@@ -66,7 +67,7 @@ static void tiles_view(tn_tensor *v, const tni_tiles *t, const tiles_cursor *x,
     }
 }
 
-/* The same axes, dense. */
+/* The same axes as a dense tensor. */
 static void tiles_dense(tn_tensor *v, const tn_tensor *like, tn_dtype dtype)
 {
     *v = (tn_tensor){.dtype = dtype, .ndim = like->ndim};
@@ -91,7 +92,7 @@ static void tiles_pack(const tiles_job *j, const tiles_cursor *x, int side, cons
     tni_contract_copy(&dst, to, &src, from);
 }
 
-/* dst's tile takes the addend, unless it is the addend. */
+/* Copy the addend to dst's tile, unless it is there already. */
 static void tiles_load(const tiles_job *j, const tiles_cursor *x, char *d, bool packed)
 {
     const tni_tiles *t = &j->s->tiles;
@@ -119,14 +120,14 @@ static void tiles_store(const tiles_job *j, const tiles_cursor *x, const char *t
 
 /* ---- one tile ---- */
 
-/* What lies in a part's buffers. */
+/* The buffers of a part and the panels that they hold. */
 typedef struct tiles_slot {
     char *scratch;
     int64_t has[TNI_ADDEND]; /* the number of the panel; -1: none */
 } tiles_slot;
 
-/* The address of a side's panel for `block` of depth's first axis from `depth` on, packed now
- * unless it is there. */
+/* The address of a side's panel for `block` of depth's first axis from `depth` on; it is packed
+ * now unless a buffer holds it. */
 static const char *tiles_source(const tiles_job *j, const tiles_cursor *x, tiles_slot *slot,
                                 int side, int64_t depth, int64_t block)
 {
@@ -149,7 +150,7 @@ static const char *tiles_source(const tiles_job *j, const tiles_cursor *x, tiles
     return to;
 }
 
-/* Steps of a panel whose extents are rows x cols. */
+/* The steps of a panel whose extents are rows x cols. */
 static void tiles_steps(const tiles_job *j, int side, int64_t rows, int64_t cols,
                         int64_t step[2])
 {
@@ -159,9 +160,10 @@ static void tiles_steps(const tiles_job *j, int side, int64_t rows, int64_t cols
     step[1] = !panel->packed ? panel->step[1] : panel->transposed ? rows * w : w;
 }
 
-/* Products of f32 that the own kernel computes faster than OpenBLAS 0.3.21 on Zen 4: 512 x 64 x
- * 512 ran at 92 GF/s of 75, 512 x 512 x 64 at 92 of 87, 256^3 at 114 of 105; 64^3 at 100 of
- * 110, and 1024^3, whose rows are 4 KiB apart and share their lines of L1, at 98 of 103. */
+/* Whether the library's own kernel is faster than a BLAS.  Against OpenBLAS 0.3.21 on Zen 4, in
+ * f32, 512 x 64 x 512 ran at 92 GF/s to 75, 512 x 512 x 64 at 92 to 87, 256^3 at 114 to 105;
+ * but 64^3 at 100 to 110, and 1024^3, whose rows are 4 KiB apart and share their lines of L1,
+ * at 98 to 103. */
 static bool tiles_own(const tiles_job *j, const tni_gemm *g)
 {
     enum { HIGH = 128, THIN = 128, WHOLE = 32, PAGE = 4096 };
@@ -180,7 +182,7 @@ static void tiles_gemm(const tiles_job *j, const tni_gemm *g)
         j->k->row[j->s->p.sum].gemm(g);
 }
 
-/* The offset of dst at index i of all but the last axes of a role. */
+/* The offset in dst of index i of all but the last axis of a role. */
 static int64_t tiles_offset(const tni_tiles *t, const tiles_cursor *x, int role, int64_t i)
 {
     const tni_panel_axes *in = &t->in[role];
@@ -193,7 +195,7 @@ static int64_t tiles_offset(const tni_tiles *t, const tiles_cursor *x, int role,
     return offset;
 }
 
-/* A gemm for each index of the outer axes of the tile. */
+/* Run a gemm for each index of the outer axes of the tile. */
 static void tiles_split(const tiles_job *j, const tiles_cursor *x, const tni_gemm *whole)
 {
     const tni_tiles *t = &j->s->tiles;
@@ -250,7 +252,8 @@ static void tiles_item(const tiles_job *j, tiles_slot *slot, int64_t item)
         tiles_store(j, &x, g.d);
 }
 
-/* The next tiles of a part: many at first, which share panels, and one by one at the end. */
+/* Take the next tiles of a part: many at first, which share panels, and one by one at the
+ * end. */
 static bool tiles_next(tiles_job *j, int64_t *first, int64_t *last)
 {
     const int64_t items = j->s->tiles.items;
@@ -289,7 +292,7 @@ typedef struct tiles_whole {
     int side, parts;
 } tiles_whole;
 
-/* The owner of a panel: the tile of least number that it belongs to. */
+/* The first tile that uses a panel. */
 static int64_t tiles_first_item(const tni_tiles *t, int side, int64_t number)
 {
     int64_t item = 0, times = 1;

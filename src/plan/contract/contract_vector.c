@@ -1,17 +1,20 @@
-/* contract_vector.c - a few rows of dst: vectors times a matrix that is read once.
+/* contract_vector.c - products with few rows of dst: vectors times a matrix that is read once.
  *
- * The matrix is dense along depth or along cols where it can be; halves are widened in
- * registers for one row, and a few strips at a time into L1 for more.  A block of dst is summed
- * in a buffer over all of depth, so that its bits do not depend on how blocks are shared out. */
+ * The matrix is read along depth or along cols, where it is dense if it can be.  Halves are
+ * widened in registers for one row, and for more rows a few strips at a time, in L1.  A block
+ * of dst is summed in a buffer over all of depth, so that its bits do not depend on how blocks
+ * are divided over threads. */
 #include "contract_plan.h"
 
 #include "plan/plan.h"
 
 enum {
-    VECTOR_ROWS = 6,        /* the most rows: 8 x 2048 x 2560 of f32 were slower than sgemm's */
+    VECTOR_ROWS = 6,        /* the most rows: 8 x 2048 x 2560 f32 were slower than by sgemm */
     VECTOR_MOST = 1024,     /* elements of a stretch of depth, and columns of a block */
     VECTOR_SCRATCH = 16384, /* bytes of all vectors' stretches, and of all sums: half of L1 */
-    VECTOR_STRIPS = 4, /* strips of the matrix that a kernel reads at once, in this scratch: */
+    /* Strips of the matrix that a kernel reads at once, and the bytes of the scratch for
+     * them. */
+    VECTOR_STRIPS = 4,
     VECTOR_HOLD = 32 << 10
 };
 
@@ -21,17 +24,17 @@ typedef void (*vector_fn)(char *acc, const char *x, const char *b, int64_t n, in
 typedef struct vector_job {
     const tni_product_plan *s;
     const tni_contract_row *row;
-    vector_fn gemv; /* from the matrix as it is; NULL: by strips of the compute type */
+    vector_fn gemv; /* reads the matrix in place; NULL: strips of the compute type are read */
     tni_strip_io left, right, addend, dst;
     tni_contract_axis rows, cols; /* rows, and the innermost axis of cols */
     char *at[TNI_SIDES];
     int64_t most;          /* elements of a stretch, columns of a block */
-    int64_t blocks, outer; /* blocks of cols; all else around them */
+    int64_t blocks, outer; /* blocks of cols; the indices of the loops around them */
     int parts;
 } vector_job;
 
-/* `count` strips of n elements, `pitch` bytes from one to the next, where they are or in scratch;
- * *pitch becomes what it is there. */
+/* The address of `count` strips of n elements, in place or in scratch, in the compute type.
+ * *pitch, the bytes from one strip to the next, becomes that of the strips returned. */
 static const char *vector_strips(const vector_job *j, char *scratch, const char *s,
                                  int64_t count, int64_t n, int64_t step, int64_t *pitch)
 {
@@ -48,7 +51,7 @@ static const char *vector_strips(const vector_job *j, char *scratch, const char 
     return scratch;
 }
 
-/* acc += x times the matrix of one stretch of depth's innermost axis. */
+/* acc += x * matrix, over one stretch of depth's innermost axis. */
 static void vector_stretch(const vector_job *j, char *acc, const char *left, const char *right,
                            int64_t n, int64_t k, const tni_contract_axis *depth)
 {
@@ -86,7 +89,7 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
     }
 }
 
-/* All of depth, its outer axes by their number. */
+/* Sum over all of depth, whose outer axes are walked by number. */
 static void vector_sum(const vector_job *j, char *acc, char *left, char *right, int64_t n)
 {
     const tni_product *p = &j->s->p;
@@ -103,7 +106,7 @@ static void vector_sum(const vector_job *j, char *acc, char *left, char *right, 
     }
 }
 
-/* One row of sums into dst. */
+/* Write one row of sums to dst. */
 static void vector_finish(const vector_job *j, char *acc, char *const at[TNI_SIDES], int64_t r,
                           int64_t n)
 {
@@ -136,7 +139,7 @@ static void vector_block(const vector_job *j, int64_t item, int64_t per_block)
         vector_finish(j, acc + r * j->most * width, at, r, n);
 }
 
-/* Blocks narrow enough that every part has some; their width is no part of the bits. */
+/* The width of blocks, so narrow that every part has some; it does not affect bits. */
 static int64_t vector_width(const vector_job *j)
 {
     int64_t each = tni_ceil_div(j->cols.n, j->outer < j->parts ? 2 * j->parts : 1);
@@ -207,8 +210,9 @@ void tni_vector_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *
     tni_parallel(j.parts, vector_part, &shared);
 }
 
-/* Several rows are worth it where the matrix comes from memory, or would be converted: on Zen 4
- * 6 x 2560 x 2048 of f32 took 0.8 ms and 2.0 by sgemm, but 8 x 512 x 512 46 us and 20. */
+/* Whether several rows are worth it: only if the matrix comes from memory or has to be
+ * converted.  On Zen 4, 6 x 2560 x 2048 f32 took 0.8 ms to sgemm's 2.0, but 8 x 512 x 512 took
+ * 46 us to its 20. */
 static bool vector_rows_fit(const tni_product *p)
 {
     enum { FAR = 4 << 20 }; /* bytes that two cores' L2 does not hold */

@@ -24,7 +24,7 @@ static bool scale_fits(tni_product_plan *s)
     return !s->p.size[TNI_DEPTH];
 }
 
-/* A tensor alone, and nothing to sum: a copy or a cast. */
+/* A single tensor and nothing to sum: a copy or a cast. */
 static bool copy_fits(tni_product_plan *s)
 {
     s->why = "nothing is multiplied or summed";
@@ -84,7 +84,7 @@ static bool panels_fit(tni_product_plan *s)
     return s->tiled;
 }
 
-/* What no panel holds. */
+/* Products whose axes no panel holds. */
 static bool rest_fits(tni_product_plan *s)
 {
     s->why = "too many axes for a panel: sums lie side by side";
@@ -135,7 +135,7 @@ void tni_product_run(const tni_product_plan *s, char *const at[TNI_SIDES], char 
                                                         : k;
         shifted[k] = at[from] ? at[from] + p->shift[k] : NULL;
     }
-    if (UNLIKELY(p->alpha == 0)) /* whatever the plan is: the numbers are those of a run */
+    if (UNLIKELY(p->alpha == 0)) /* alpha is that of this run, whatever the plan is */
         tni_lanes_run(s, shifted, workspace);
     else
         s->way->run(s, shifted, workspace);
