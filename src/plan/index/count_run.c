@@ -1,4 +1,4 @@
-/* count_run.c - searching a sorted sequence, and counting elements. */
+/* count_run.c - searches a sorted sequence, and counts elements. */
 #include <string.h>
 
 #include "pieces.h"
@@ -6,8 +6,8 @@
 
 /* ---- searching ---- */
 
-/* Keys of 8 bytes are half of an L1 of 32 KiB, the other half is for what is searched and found; they
- * are fewer than the elements that are searched. */
+/* The most keys that are sampled: at 8 bytes they are half of an L1 of 32 KiB, whose other half
+ * is for values and results.  There are no more of them than values that a part searches. */
 enum { SEARCH_SAMPLES = 2048 };
 
 typedef struct search_job {
@@ -53,7 +53,7 @@ void tni_search_run(const tn_tensor *dst, const tn_tensor *sorted, const tn_tens
                     bool or_equal)
 {
     search_job j = {.dst = dst, .sorted = sorted, .values = values, .or_equal = or_equal};
-    const int64_t n = tni_numel(values); /* a search takes as long as a line of memory */
+    const int64_t n = tni_numel(values); /* a search costs as much as a line of memory */
     j.parts = tni_run_parts(tni_mul_saturated(n, 64), n);
     tni_parallel(j.parts, search_part, &j);
 }
@@ -117,20 +117,23 @@ void tni_bincount_run(const tn_tensor *dst, const tn_tensor *src)
 /* ---- bins of equal width ---- */
 
 enum {
-    BINS_OWN = 1024,       /* bins of a part, four times as 32-bit counters: half of the L1 */
-    BINS_PIECES = 1 << 20, /* of 2048 elements: then a counter of 32 bits may be half full */
-    BINS_PARTS = 16        /* counters of all parts are 128 KiB of the stack */
+    BINS_OWN = 1024,       /* most bins that parts count themselves, in four 32-bit counters
+                              each: half of L1 */
+    BINS_PIECES = 1 << 20, /* pieces of 2048 elements after which a 32-bit counter may be
+                              half full */
+    BINS_PARTS = 16        /* most parts: their counters are 128 KiB of the stack */
 };
 
 typedef struct bins_job {
     const tn_tensor *dst, *src;
     double low, high;
     int parts;
-    int64_t (*own)[BINS_OWN]; /* counters of each part; NULL: bins are too many, dst counts */
+    int64_t (*own)[BINS_OWN]; /* counters of each part; NULL: too many bins, dst is counted
+                                 in */
 } bins_job;
 
-/* Neighbours that are equal go to different counters: adding to one twice takes a store and a load
- * in turn. */
+/* Neighbouring elements are counted in different counters: to add to the same one twice is to
+ * wait for the store in between. */
 static void bins_add(uint32_t own[4][BINS_OWN], const int64_t *bin, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -147,7 +150,7 @@ static void bins_flush(const bins_job *j, int part, uint32_t own[4][BINS_OWN])
         }
 }
 
-/* A piece in f64. */
+/* Load a piece as f64. */
 static void bins_load(double *x, const tni_pieces *p, tn_dtype dtype, int64_t n)
 {
     _Alignas(64) char raw[TNI_PIECE * 8], between[TNI_PIECE * 8];

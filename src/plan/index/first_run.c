@@ -1,11 +1,11 @@
-/* first_run.c - the first few of an order, without sorting the others.
+/* first_run.c - finds the first k elements of an order without sorting the others.
  *
- * A bound is found that at least k elements reach; only those become words. */
+ * A bound is found that at least k elements reach; only those elements become words. */
 #include <string.h>
 
 #include "sort_run.h"
 
-/* Words with the key above the index, which has 32 bits, in order; the index stays. */
+/* Sort words by the key above their index, which has 32 bits. */
 static void sort_first(const sort_job *j, uint64_t *a, uint64_t *spare, int64_t n)
 {
     int64_t *words = (int64_t *)(void *)a;
@@ -15,7 +15,7 @@ static void sort_first(const sort_job *j, uint64_t *a, uint64_t *spare, int64_t 
         &(tni_order_run){.x = words, .other = spare, .n = n, .high = n, .from = 32});
 }
 
-/* The same order for kernels: the largest key is the first element. */
+/* The order as a rule for kernels of keys: the first element has the largest key. */
 static tni_key_rule first_rule(tn_dtype dtype, bool descending)
 {
     const int64_t width = tni_width(dtype), kind = tni_dtypes[dtype].kind;
@@ -32,18 +32,19 @@ static tni_key_rule first_rule(tn_dtype dtype, bool descending)
     };
 }
 
-/* Elements that one maximum stands for (docs/investigations/reductions.md, "topk"), and those near a
- * first one, the least that a piece is made of: one of TNI_SORT_RARE is wanted at most, so that pieces
- * are four times as many as what is wanted. */
+/* PIECE is the number of elements that one maximum stands for
+ * (docs/investigations/reductions.md, "topk").  NEAR is the smallest piece, and the elements
+ * around a candidate that are tested together: at most one element of TNI_SORT_RARE is wanted,
+ * so that there are at least four times as many pieces. */
 enum { PIECE = 256, NEAR = TNI_SORT_RARE / 4 };
 
-/* The key of element i above i. */
+/* The word of element i: its key above i. */
 static uint64_t first_word(const sort_job *j, const char *raw, int64_t i)
 {
     return tni_order_key(j->dtype, raw + i * j->width, j->descending) << 32 | (uint64_t)i;
 }
 
-/* The greatest word is heap[0]; x takes its place. */
+/* Sift x down from position `at` of a heap, whose greatest word is heap[0]. */
 static void sink(uint64_t *heap, int64_t k, int64_t at, uint64_t x)
 {
     for (int64_t under; (under = 2 * at + 1) < k; at = under) {
@@ -55,7 +56,7 @@ static void sink(uint64_t *heap, int64_t k, int64_t at, uint64_t x)
     heap[at] = x;
 }
 
-/* The k-th of n words in their order, by a heap of k. */
+/* The k-th of n words in rising order, by a heap of k words. */
 static uint64_t kth_word(const uint64_t *a, int64_t n, int64_t k, uint64_t *heap)
 {
     memcpy(heap, a, (size_t)k * sizeof *heap);
@@ -67,12 +68,13 @@ static uint64_t kth_word(const uint64_t *a, int64_t n, int64_t k, uint64_t *heap
     return heap[0];
 }
 
-/* A sample of 4096 elements (docs/investigations/reductions.md, "topk"): rows all over the sequence, of
- * each column the first one is taken; a rank in the other half of those would say little. */
+/* A sample of 4096 elements (docs/investigations/reductions.md, "topk"): rows spread over the
+ * sequence, of which each column counts only with its first element in the order.  A rank in
+ * the second half of these says little. */
 enum { SAMPLE_ROWS = 32, SAMPLE_COLUMNS = 128, SAMPLE_MOST = SAMPLE_COLUMNS / 2 };
 
-/* A float of which about three times k elements come no later, as a sample of n tells; false: it
- * is NaN, or the sample is too small. */
+/* Estimate by a sample a bound that about 3 k elements reach; false if it is NaN or the sample
+ * is too small. */
 static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *bound)
 {
     const tni_key_rule rule = first_rule(TN_F32, j->descending);
@@ -96,8 +98,8 @@ static bool sample_bound(const sort_job *j, const char *raw, int64_t k, float *b
     return key != (int32_t)rule.nan;
 }
 
-/* The words of the first k of a sequence of f32, in order, by a bound that a sample gives; false:
- * fewer reach it. */
+/* Make the words of the first k elements of a sequence of f32, in order, by a sampled bound;
+ * false if there is none, or if fewer than k elements reach it. */
 static bool sampled_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
                           uint64_t *spare)
 {
@@ -116,24 +118,26 @@ static bool sampled_words(const sort_job *j, const char *raw, int64_t k, uint64_
         memcpy(value + 4 * i, raw + 4 * (int64_t)at[i], 4);
     order->elements[2].words64(words, value, found, 0, &(tni_order_word){.shift = 32},
                                &j->rule);
-    for (int64_t i = 0; i < found; i++) /* the index of the element instead of its number */
+    for (int64_t i = 0; i < found; i++) /* the index of the element in place of its number */
         words[i] += (int64_t)at[i] - i;
     order->words[1].sort(
         &(tni_order_run){.x = words, .other = spare, .n = found, .high = k, .from = 32});
     return true;
 }
 
-/* The words of the first k of a sequence and of some others, in order; k is much smaller than n.
+/* Make the words of the first k elements of a sequence, and of some others, in order; k is much
+ * smaller than n.
  *
- * Of k pieces the first elements come no later than the k-th first element of a piece: what comes
- * later than that is passed over.  a and spare have a word for each element. */
+ * The bound is the k-th of the first elements of all pieces.  k elements reach it, one in each
+ * of k pieces, so that elements beyond it are skipped.  a and spare have a word for each
+ * element. */
 static void piece_words(const sort_job *j, const char *raw, int64_t k, uint64_t *a,
                         uint64_t *spare)
 {
     const tni_key_rule rule = first_rule(j->dtype, j->descending);
     const tni_key_kernels *kernels =
         &tni_kernels_of(j->isa)->key->key[tni_log2_width(j->width)];
-    /* less a key it is the number of tni_order_key */
+    /* most - key is the number that tni_order_key gives */
     const int64_t most = rule.kind != TNI_KEY_BOOL ? ((int64_t)1 << (8 * j->width - 1)) - 1
                          : j->descending           ? UINT8_MAX
                                                    : -1;

@@ -1,7 +1,7 @@
-/* group_run.c - groups of equal elements of a sorted sequence.
+/* group_run.c - finds the groups of equal elements of a sorted sequence.
  *
- * Where groups begin are bits: what a group has is packed by them, parts of the sequence by
- * threads. */
+ * A bit for each element marks the first one of a group; values and their indices are packed by
+ * these bits.  Threads have parts of the sequence. */
 #include <string.h>
 
 #include "pieces.h"
@@ -15,7 +15,8 @@ typedef struct group_job {
     int64_t *first, *inverse, *counts;
 } group_job;
 
-/* Does complex number i of a sorted sequence begin a group?  A NaN has a part that is NaN. */
+/* Whether complex number i of a sorted sequence begins a group.  It is NaN if one of its parts
+ * is. */
 static bool pair_begins(const char *x, tn_dtype part, int64_t i, bool each)
 {
     const int64_t width = tni_width(part);
@@ -31,7 +32,7 @@ static bool pair_begins(const char *x, tn_dtype part, int64_t i, bool each)
     return was && nan ? each : differs;
 }
 
-/* Where groups begin among elements [i, i + n). */
+/* Set the bits of the elements [i, i + n) that begin groups. */
 static void group_bits(const group_job *j, int64_t i, int64_t n, uint64_t *bits)
 {
     const tni_groups *g = j->g;
@@ -51,7 +52,7 @@ static void group_bits(const group_job *j, int64_t i, int64_t n, uint64_t *bits)
         elements->begins(bits, g->x + i * width, n, &rule, g->each);
         return;
     }
-    char begun[(TNI_PIECE + 1) * 8]; /* with an element before the first */
+    char begun[(TNI_PIECE + 1) * 8]; /* with a copy of the first element before it */
     memcpy(begun, g->x, (size_t)width);
     memcpy(begun + width, g->x, (size_t)(n * width));
     elements->begins(bits, begun + width, n, &rule, g->each);
@@ -86,7 +87,7 @@ int64_t tni_group_count(tni_groups *g)
     return c->before[c->parts];
 }
 
-/* inverse of n elements that come from `at`; group is the one before the first. */
+/* Set inverse for n elements that come from `at`; group is that of the element before them. */
 static void fill_inverse(int64_t *inverse, const int64_t *at, const uint64_t *bits, int64_t n,
                          int64_t group)
 {
@@ -113,7 +114,7 @@ static void fill_groups(void *arg, int part)
         if (j->first)
             kernels->pack[3]((char *)(j->first + to), (const char *)(j->at + i), bits, n,
                              end - to);
-        if (j->counts) /* where they begin, for now */
+        if (j->counts) /* where groups begin, for now */
             kernels->indices((char *)(j->counts + to), bits, n, i, end - to);
         if (j->inverse)
             fill_inverse(j->inverse, j->at + i, bits, n, to - 1);

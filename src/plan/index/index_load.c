@@ -1,4 +1,5 @@
-/* index_load.c - integers of any dtype as indices, and those that are outside. */
+/* index_load.c - loads integers of any dtype as indices, and finds those that are out of
+ * range. */
 #include <string.h>
 
 #include "pieces.h"
@@ -36,7 +37,8 @@ int64_t tni_index_at(const char *p, tn_dtype dtype)
     }
 }
 
-/* Fewer than a vector of AVX-512 are read one by one, which costs less than to find how. */
+/* Fewer indices than a vector of AVX-512 holds are read one by one, which costs less than
+ * choosing a kernel. */
 enum { FEW = 8 };
 
 void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int isa)

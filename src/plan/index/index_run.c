@@ -1,15 +1,17 @@
-/* index_run.c - take and put: rows where index repeats inside, elements where it does not. */
+/* index_run.c - take and put: by rows if index is broadcast along inner axes, else by
+ * elements. */
 #include <string.h>
 
 #include "pieces.h"
 #include "view/view.h"
 
 enum {
-    CHOICE_PIECE = 512, /* indices at once: places and sources of them are 8 KiB of the L1 */
-    CHOICE_AHEAD = 16,  /* rows prefetched: as many reads are under way at once on Zen 4 */
+    CHOICE_PIECE = 512, /* indices at a time, whose offsets in dst and src are 8 KiB of L1 */
+    CHOICE_AHEAD = 16,  /* rows prefetched: as many reads as Zen 4 has under way at once */
     PUT_AHEAD = 8,      /* half of them: a row that is put has two addresses */
-    /* what the kernel of joined rows prefetches, 6 KiB of 64 bytes each and one; lists of 16 to 256
-     * rows were measured (docs/investigations/reductions.md, "the third round", take) */
+    /* The rows that join_rows prefetches: 6 KiB in rows of 64 bytes, and one more.  Lists of 16
+     * to 256 rows were measured (docs/investigations/reductions.md, "the third round",
+     * take). */
     JOIN_AHEAD = 97
 };
 
@@ -21,13 +23,14 @@ typedef struct choice_job {
     int isa, parts;
     int shared; /* put: the axis that parts divide */
     int64_t width, items;
-    int64_t ahead; /* bytes of a row that are prefetched: the rest follows by itself */
-    int64_t whole; /* bytes of a row of take that is dense on both sides, or 0 */
-    bool joins;    /* they follow one another in dst, beyond the cache */
-    bool cut;      /* the one sequence is divided: by its elements, of put by their places, */
-    int64_t low, high; /* which are these */
+    int64_t ahead; /* bytes of a row that are prefetched: the hardware prefetches the rest */
+    int64_t whole; /* take: bytes of a row that is dense on both sides, else 0 */
+    bool joins;    /* take: rows are contiguous in dst, which is beyond the cache */
+    bool cut;      /* parts divide the only sequence: by elements, or for put by chosen
+                      offsets */
+    int64_t low, high; /* put: the chosen offsets that this part writes */
     char *at[3];
-    tni_nest nest; /* dst, src, index; 11 KB, of which few are used: it is not cleared */
+    tni_nest nest; /* dst, src, index; 11 KB, of which few are used: not cleared */
 } choice_job;
 
 static int64_t chosen(const choice_job *j, const char *p)
@@ -36,7 +39,7 @@ static int64_t chosen(const choice_job *j, const char *p)
     return (v < 0 ? v + j->c->extent : v) * j->c->step;
 }
 
-/* n elements that meet those at d, one after the other. */
+/* Combine n elements with those at d by the op, one after the other. */
 static void meet_sequence(const choice_job *j, char *d, int64_t d_step, const char *s,
                           int64_t s_step, int64_t n)
 {
@@ -55,7 +58,7 @@ static void meet_sequence(const choice_job *j, char *d, int64_t d_step, const ch
     }
 }
 
-/* One row: all inner axes. */
+/* Take or put one row: all inner axes. */
 static void choice_row(const choice_job *j, char *d, const char *s)
 {
     const tni_axis *axis = &j->nest.axis[j->outer];
@@ -81,7 +84,7 @@ static void choice_row(const choice_job *j, char *d, const char *s)
     } while (tni_walk_next(&w) != loops);
 }
 
-/* Where n indices, is bytes apart, lead to. */
+/* The offsets that n indices, `is` bytes apart, choose. */
 static void choose(const choice_job *j, int64_t *at, const char *index, int64_t is, int64_t n)
 {
     const int64_t extent = j->c->extent, step = j->c->step;
@@ -96,7 +99,7 @@ static void choose(const choice_job *j, int64_t *at, const char *index, int64_t 
     }
 }
 
-/* Elements that are put, those whose chosen place is in [low, high) of the part. */
+/* Put the elements whose chosen offset is in [low, high) of the part. */
 static void put_piece(const choice_job *j, char *d, int64_t ds, const char *s, int64_t ss,
                       const int64_t *at, int64_t n)
 {
@@ -113,7 +116,7 @@ static void put_piece(const choice_job *j, char *d, int64_t ds, const char *s, i
         tni_meet((int)j->c->op, j->dtype, d, s, to, from, m);
 }
 
-/* The same for dense rows. */
+/* Put the dense rows whose chosen offset is in [low, high) of the part. */
 static void put_rows(const choice_job *j)
 {
     const tni_axis *a = &j->nest.axis[0];
@@ -143,7 +146,7 @@ static void put_rows(const choice_job *j)
     }
 }
 
-/* Elements [first, last) of a sequence along which index moves. */
+/* Take or put elements [first, last) of a sequence along which index has a step. */
 static void choice_sequence(const choice_job *j, char *d, const char *s, const char *index,
                             int64_t first, int64_t last)
 {
@@ -191,7 +194,7 @@ static void choice_items(const choice_job *j, int64_t first, int64_t last)
     }
 }
 
-/* Rows of take that lie one after the other in dst: whole lines, streamed. */
+/* Take rows that are contiguous in dst: whole lines, streamed. */
 static void join_items(const choice_job *j, int64_t first, int64_t last)
 {
     const tni_copy_kernels *copy = tni_kernels_of(j->isa)->copy;
@@ -225,8 +228,8 @@ static void choice_part(void *arg, int part)
         (j->joins ? join_items : choice_items)(j, first, last);
 }
 
-/* What is put stays in its order: a part walks all indices, for its share of an axis along which
- * dst moves. */
+/* Put for one part.  Elements are put in their order: each part walks all indices, but writes
+ * only its share of an axis along which dst has a step. */
 static void put_part(void *arg, int part)
 {
     choice_job j = *(const choice_job *)arg;
@@ -255,7 +258,7 @@ static void put_part(void *arg, int part)
     choice_items(&j, 0, j.items);
 }
 
-/* The longest axis along which dst moves; -1: none. */
+/* The longest axis along which dst has a step; -1 if there is none. */
 static int put_shared(const tni_nest *nest)
 {
     int best = -1;
@@ -265,14 +268,14 @@ static int put_shared(const tni_nest *nest)
     return best;
 }
 
-/* Whether a row may contain this axis: index repeats along it, and what is put does not meet in
- * one element of dst, where the last one wins and a tile keeps no order. */
+/* Whether a row may contain this axis: index is broadcast along it, and put does not write
+ * several elements to one of dst, where the last one wins but a tile keeps no order. */
 static bool choice_repeats(const tni_axis *a, bool put)
 {
     return a->step[2] == 0 && !(put && a->step[0] == 0);
 }
 
-/* The one element of operands without axes. */
+/* Take or put the single element of operands without axes. */
 static void choice_single(const choice_job *j)
 {
     const bool put = j->c->put;
@@ -285,7 +288,8 @@ static void choice_single(const choice_job *j)
         tni_meet((int)j->c->op, j->dtype, d, s, NULL, NULL, 1);
 }
 
-/* What is moved at once: rows, or elements, which a row of up to 32 bytes is, too. */
+/* Choose what is moved at a time: rows, or elements.  A row of up to 32 bytes is treated as an
+ * element. */
 static void choice_shape(choice_job *j)
 {
     const tni_nest *nest = &j->nest;

@@ -1,13 +1,13 @@
-/* mask_run.c - elements chosen by a mask, in row-major order.
+/* mask_run.c - selects elements by a mask, in row-major order.
  *
- * Parts take equal shares of the elements; how many each has chosen is counted before, so that a
- * part knows where in the result it begins. */
+ * Parts have equal shares of the elements.  The set elements of each part are counted first, so
+ * that a part knows where in the result it begins. */
 #include <string.h>
 
 #include "pieces.h"
 #include "view/view.h"
 
-/* The bits of an element that make it "not zero": all but the signs of zeros. */
+/* The bits of which one is set in an element that is not zero: all but signs, as -0 is zero. */
 static uint64_t kept_bits(tn_dtype dtype)
 {
     const int kind = tni_dtypes[dtype].kind;
@@ -18,7 +18,7 @@ static uint64_t kept_bits(tn_dtype dtype)
     return dtype == TN_C64 ? ~(sign | sign << 32) : ~sign;
 }
 
-/* The bits of n elements of a mask, operand k. */
+/* Load n elements of a mask, operand k, as bits. */
 static void mask_bits(const tni_pieces *p, int k, tn_dtype dtype, int64_t n, uint64_t *bits)
 {
     _Alignas(64) char raw[TNI_PIECE * 16];
@@ -29,20 +29,20 @@ static void mask_bits(const tni_pieces *p, int k, tn_dtype dtype, int64_t n, uin
 
 typedef struct mask_job mask_job;
 
-/* n elements from number `first` on; what they choose begins at element `at` of the list, of
- * which the part has `capacity`. */
+/* Handle n elements from number `first` on.  Those that are set begin at element `at` of the
+ * list, where the part has `capacity` elements left. */
 typedef void (*mask_piece_fn)(const mask_job *j, const tni_pieces *p, int64_t first, int64_t n,
                               const uint64_t *bits, int64_t at, int64_t capacity);
 
 struct mask_job {
     const tni_mask_counts *c;
-    const tn_tensor *mask, *other, *list; /* list: what is chosen, one after the other */
+    const tn_tensor *mask, *other, *list; /* list: the set elements, one after the other */
     int64_t n;
     int64_t *counts;
     mask_piece_fn piece;
 };
 
-/* ---- how many ---- */
+/* ---- counting ---- */
 
 static void count_part(void *arg, int part)
 {
@@ -74,7 +74,7 @@ int64_t tni_mask_count(tni_mask_counts *c, const tn_tensor *mask)
     return c->before[c->parts];
 }
 
-/* ---- what is done with them ---- */
+/* ---- selecting ---- */
 
 static void mask_part(void *arg, int part)
 {
@@ -92,7 +92,7 @@ static void mask_part(void *arg, int part)
         mask_bits(&p, 0, j->mask->dtype, n, bits);
         j->piece(j, &p, last - p.left, n, bits, at, end - at);
         at += tni_kernels_of(p.isa)->mask->count(bits, n);
-        ASSERT(at <= end); /* or the counts are of another mask */
+        ASSERT(at <= end); /* otherwise the counts are of another mask */
         tni_pieces_next(&p, n);
     }
 }
@@ -172,7 +172,8 @@ void tni_mask_put(const tni_mask_counts *c, const tn_tensor *dst, const tn_tenso
 
 /* ---- indices ---- */
 
-/* Indices of the elements whose row-major numbers are at[0..n), rising, into rows of dst. */
+/* Write the indices of the elements whose row-major numbers are at[0..n), rising, to rows of
+ * dst. */
 static void split_indices(const tn_tensor *dst, char *d, const tn_tensor *src,
                           const int64_t *at, int64_t n)
 {

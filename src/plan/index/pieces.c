@@ -1,4 +1,4 @@
-/* pieces.c - the elements of some operands of one shape, row-major, a piece at a time. */
+/* pieces.c - walks the elements of one or two operands of one shape, a piece at a time. */
 #include "pieces.h"
 
 #include "plan/reduce/fold_run.h"
@@ -58,7 +58,7 @@ void tni_pieces_store(const tni_pieces *p, int k, int64_t n, const char *dense)
     while (n > 0) {
         int64_t m = tni_walk_left(&w), rows = 1;
         m = m < n ? m : n;
-        if (m == in->n && out) { /* whole rows, as many as follow each other */
+        if (m == in->n && out) { /* whole rows, as many as follow one another */
             const int64_t follow = out->n - w.at[last - 1];
             rows = n / m < follow ? n / m : follow;
         }

@@ -1,7 +1,7 @@
-/* sort_pieces.c - one sequence by several threads: pieces of its elements become keys or words, words
- * are divided into runs that are sorted by themselves.
+/* sort_pieces.c - sorts one sequence by several threads: pieces of its elements become keys or
+ * words, and words are partitioned into runs that are sorted by themselves.
  *
- * A sequence of its own part is one piece and one run. */
+ * A sequence that has one thread is one piece and one run. */
 #include "sort_run.h"
 
 /* ---- pieces of a sequence ---- */
@@ -27,7 +27,7 @@ static void each_piece(pieces *p, void (*body)(void *arg, int part))
         tni_parallel(p->j->inner, body, p);
 }
 
-/* Elements [*first, *first + n) of a part. */
+/* The part's piece of n elements begins at *first; returns its length. */
 static int64_t piece_of(const pieces *p, int64_t n, int part, int64_t *first)
 {
     int64_t last;

@@ -1,5 +1,5 @@
-/* sort_run.c - the sequences of a tensor put in order, many by threads of their own or long ones by
- * all. */
+/* sort_run.c - sorts the sequences of a tensor: many of them by a thread each, long ones by all
+ * threads. */
 #include <string.h>
 
 #include "sort_run.h"
@@ -39,7 +39,7 @@ uint64_t tni_order_key(tn_dtype dtype, const char *x, bool descending)
         else if (size == 0)
             b = top;
         else
-            b = b & top ? all - b : b | top; /* negative ones count backwards below top */
+            b = b & top ? all - b : b | top; /* negative numbers count backwards below top */
     }
     return descending ? all - b : b;
 }
@@ -56,7 +56,7 @@ tni_order_rule tni_order_rule_of(tn_dtype dtype, bool descending)
         .largest = kind == TNI_FLOAT ? tni_floats[dtype].largest : 0};
 }
 
-/* ---- scratch: the elements of a sequence, dense; then words twice ---- */
+/* ---- scratch: the elements of a sequence, dense; then two words for each ---- */
 
 static size_t raw_bytes(int64_t n, int64_t width)
 {
@@ -69,9 +69,10 @@ static size_t sort_scratch(const tn_tensor *src, int dim)
     return raw_bytes(n, tni_width(src->dtype)) + 2 * (size_t)n * sizeof(int64_t) + 64;
 }
 
-/* Sequences with a stride, dense: all of PANEL_LINES lines of memory, which the hardware follows
- * (docs/investigations/reductions.md, "All of a transposed array": from four lines of a row on half of
- * the limit and more is read), if they are at most PANEL_BYTES, half of an L2 of 1 MiB. */
+/* Sequences with a stride are made dense in panels.  A panel has all sequences of PANEL_LINES
+ * lines of memory, which the hardware's prefetcher follows (docs/investigations/reductions.md,
+ * "All of a transposed array": from four lines of a row on, half of the limit and more is
+ * read), but at most PANEL_BYTES, half of an L2 of 1 MiB. */
 enum { PANEL_BYTES = 1 << 19, PANEL_LINES = 4 };
 
 static int64_t sort_panel(const tn_tensor *src, int dim)
@@ -116,14 +117,15 @@ static void sort_sequence(const sort_job *j, const char *s, char *value, char *i
     const char *raw = dense ? s : scratch;
     if (!few && !index && tni_sort_values(j, raw, value, words))
         return;
-    if (value && raw == value) { /* where they are written */
+    if (value && raw == value) { /* raw is where values are written */
         tni_sort_each(j, n, copy_piece, &(elements){scratch, s});
         raw = scratch;
     }
     tni_sort_chosen(j, few, raw, value, index, words);
 }
 
-/* Neighbouring sequences: transposed into dense ones, sorted there, transposed back. */
+/* Sort neighbouring sequences: transpose them into dense ones, sort those, transpose them
+ * back. */
 static void sort_neighbours(const sort_job *j, int64_t rows, const char *s, char *value,
                             char *index, char *scratch)
 {
@@ -185,7 +187,7 @@ size_t tni_sort_bytes(const tn_tensor *src, int dim)
     return tni_numel(src) ? part_scratch(src, dim) * (size_t)sort_parts(src, dim) : 0;
 }
 
-/* Sequences of src, and of values and indices where they are. */
+/* Build the nest over the sequences of src, and of values and indices if they are wanted. */
 static void sort_operands(sort_job *j, const tn_tensor *values, const tn_tensor *indices,
                           const tn_tensor *src, int dim)
 {
@@ -204,7 +206,7 @@ static void sort_operands(sort_job *j, const tn_tensor *values, const tn_tensor 
         j->at[i] = (char *)ts[i]->data + j->nest.shift[i];
 }
 
-/* Whether neighbouring sequences lie side by side in what is read and written. */
+/* Whether neighbouring sequences are adjacent in src and in values. */
 static bool sort_side_by_side(const sort_job *j)
 {
     const tni_axis *in = j->nest.ndim ? &j->nest.axis[j->nest.ndim - 1] : NULL;
@@ -212,7 +214,8 @@ static bool sort_side_by_side(const sort_job *j)
            (!j->value_op || in->step[1] == j->width);
 }
 
-/* Panels where there is scratch for them, and threads: a sequence each, or all for a long one. */
+/* Use panels if there is scratch for them, and divide the threads: one for each sequence, or
+ * all for a long one. */
 static void sort_divide(sort_job *j, const tn_tensor *src, int dim, size_t size)
 {
     const int threads = tni_plan_parts(tni_mul_saturated(tni_numel(src), 16), TNI_SORT_INNER);

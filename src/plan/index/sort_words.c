@@ -1,5 +1,5 @@
-/* sort_words.c - one sequence in order: keys by themselves where they tell all bits of an element,
- * otherwise words with the key above the element's index, so that equal ones keep their order. */
+/* sort_words.c - sorts one sequence: by keys alone if they determine all bits of an element,
+ * else by words of a key above the element's index, so that equal elements keep their order. */
 #include <string.h>
 
 #include "sort_run.h"
@@ -21,7 +21,7 @@ void tni_sort_copy(const sort_job *j, char *d, int64_t d_step, const char *s, in
     tni_kernels_of(j->isa)->copy->tile[tni_log2_width(j->width)](d, ds, s, ss, trips);
 }
 
-/* n keys as elements of values at d. */
+/* Write n keys as elements of values at d. */
 static void write_keys(const sort_job *j, char *d, const void *key, int64_t n)
 {
     const int64_t step = j->value_step, w = j->width;
@@ -65,17 +65,18 @@ bool tni_sort_values(const sort_job *j, const char *raw, char *value, char *scra
 
 /* ---- with indices ---- */
 
-/* Sorted words, one of both; a key, less what all have, is above the index of its element. */
+/* Sorted words, shorter or longer ones: the key of an element, less what all keys have in
+ * common, above the element's index. */
 typedef struct chosen {
     const char *raw;
     char *value, *index; /* NULL: not wanted */
     const int32_t *shorter;
     const int64_t *longer;
     int64_t least;
-    bool tells; /* keys tell all bits */
+    bool tells; /* keys determine all bits */
 } chosen;
 
-/* Words [i, end) agree in all but the last `left` bits of their keys: go on with those. */
+/* Sort by the last `left` bits of keys the runs of words that agree in all other bits. */
 static void sort_tied(const sort_job *j, const char *raw, int64_t *words, int64_t *other,
                       int64_t n, int left)
 {
@@ -100,7 +101,7 @@ static void sort_tied(const sort_job *j, const char *raw, int64_t *words, int64_
     }
 }
 
-/* How many of n words have the key of word w. */
+/* The number of words, of n, that have the key of word w. */
 static int64_t count_key(const sort_job *j, const int64_t *words, int64_t n, int64_t w)
 {
     int64_t count = 0;
@@ -109,8 +110,8 @@ static int64_t count_key(const sort_job *j, const int64_t *words, int64_t n, int
     return count;
 }
 
-/* Words of 64 bits; keys that are too long for them lose a common part, or wait with their last
- * bits. */
+/* Sort words of 64 bits.  Keys that are too long for them lose the part that they have in
+ * common, or are sorted without their last bits first. */
 static void sort_long_words(const sort_job *j, chosen *c, int64_t *words)
 {
     const char *raw = c->raw;
@@ -133,7 +134,8 @@ static void sort_long_words(const sort_job *j, chosen *c, int64_t *words)
     tni_sort_words(j, &run, 8);
     if (form.cut == 0)
         return;
-    if (high - low < j->n) { /* those that agree with the first or the last may be elsewhere */
+    if (high - low < j->n) { /* words that agree with the first or the last may be outside
+                                the wanted ones */
         const int64_t *wanted = words + low, m = high - low, a = wanted[0], b = wanted[m - 1];
         tni_sort_words64(j, other, raw, &form);
         if (count_key(j, other, j->n, a) != count_key(j, wanted, m, a) ||
@@ -147,7 +149,7 @@ static void sort_long_words(const sort_job *j, chosen *c, int64_t *words)
     sort_tied(j, raw, words + low, other, high - low, form.cut);
 }
 
-/* Words of 32 bits. */
+/* Sort words of 32 bits. */
 static void sort_short_words(const sort_job *j, chosen *c, int32_t *words)
 {
     const tni_order_word form = {.shift = j->shift};
@@ -173,7 +175,7 @@ static void write_indices(const sort_job *j, char *d, const int64_t *at, int64_t
             memcpy(d + k * step, &(int32_t){(int32_t)at[k]}, 4);
 }
 
-/* Elements made of the keys of words from a number on. */
+/* Write n elements, made from the keys of words from number `from` on. */
 static void write_values(const sort_job *j, char *d, const chosen *c, int64_t from, int64_t n)
 {
     union {
@@ -193,7 +195,8 @@ static void write_values(const sort_job *j, char *d, const chosen *c, int64_t fr
     write_keys(j, d, &key, n);
 }
 
-/* The elements and indices that words name, those wanted from first on. */
+/* Write the elements and indices that words name: `count` of the wanted ones, from `first`
+ * on. */
 static void chosen_piece(const sort_job *j, void *arg, int64_t first, int64_t count)
 {
     const chosen *c = arg;
