@@ -23,8 +23,7 @@ typedef enum tni_op_rule {
     TNI_RULE_COMPARE, /* sources are promoted; the result is bool */
     TNI_RULE_LOGICAL, /* each source is read as "not zero"; the result is bool */
     TNI_RULE_SELECT,  /* source 0 is read as "not zero"; the others are as in SAME */
-    TNI_RULE_LDEXP,   /* source 0 is a float, source 1 that float, i32 or i64; gives source
-                         0's */
+    TNI_RULE_LDEXP,   /* source 0 is a float, source 1 that float, i32 or i64; gives a float */
     TNI_RULE_F64,     /* any real dtype; computed in f64, the result's dtype */
     TNI_RULE_REAL     /* as SAME, but complex sources give the dtype of their parts */
 } tni_op_rule;

@@ -135,8 +135,7 @@ bool tni_team_pays(int64_t bytes)
     set(&last_asked, now);
     if (saved >= (hot ? get(&hot_cost) : cold))
         return true;
-    if (now - asked >= RECENT_NS) { /* workers woken now would sleep again before the next
-                                       call */
+    if (now - asked >= RECENT_NS) { /* workers woken now would sleep again by the next call */
         set(&cold_cost, cold - cold / FORGET);
         return false;
     }

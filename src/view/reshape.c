@@ -66,8 +66,7 @@ static tn_status complete(int64_t *full, const tn_tensor *in, int ndim, const in
     if (empty)
         known = 0;
     else if (!fits)
-        known = INT64_MAX; /* any number but 0: in is empty, so only a -1 that becomes 0 can
-                              fit */
+        known = INT64_MAX; /* not 0: in is empty, and only a -1 that becomes 0 can fit */
     if (missing >= 0 && known > 0 && count % known == 0)
         full[missing] = count / known;
     else if (missing >= 0)

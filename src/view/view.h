@@ -85,7 +85,7 @@ struct tni_call {
     int n;
     const tn_tensor *const *srcs;
     const char *const *names; /* of dst and of each source; NULL: "dst", and "src" or "src k" */
-    tni_call_hook nulls;      /* pointers beside the operands */
+    tni_call_hook nulls;      /* other pointers */
     tni_call_hook args;       /* axes, counts, modes */
     tni_call_hook dtypes;     /* how dtypes must agree */
     tni_call_hook shapes;     /* how shapes must agree */
@@ -230,14 +230,12 @@ bool tni_shape_reach(int ndim, const int64_t *shape, const int64_t *stride, int6
 /* Whether no extent is negative and both size and reach fit. */
 bool tni_shape_fits(int ndim, const int64_t *shape, const int64_t *stride, int64_t width);
 
-/* Row-major strides, number of elements, byte range [low, high) around element (0, …, 0), of a
- * shape whose size and reach fit.  The range of an empty shape is 0, 0. */
+/* Row-major strides, number of elements, whether memory is walked as one axis, and the byte
+ * range [low, high) around element (0, …, 0), of a shape whose size and reach fit.  The range
+ * of an empty shape is 0, 0. */
 void tni_shape_dense(int ndim, const int64_t *shape, int64_t width, int64_t *stride);
 int64_t tni_shape_count(int ndim, const int64_t *shape);
-bool tni_shape_merges(int ndim, const int64_t *shape, const int64_t *stride); /* whether
-                                                                                 memory is
-                                                                                 walked as
-                                                                                 one axis */
+bool tni_shape_merges(int ndim, const int64_t *shape, const int64_t *stride);
 void tni_shape_range(int ndim, const int64_t *shape, const int64_t *stride, int64_t width,
                      int64_t *low, int64_t *high);
 

@@ -274,9 +274,7 @@ static char *chain_address(const tni_chain *c, int from, tn_dtype compute, char 
     if (from == TNI_FROM_ONE)
         return chain_one(compute);
     if (from >= TNI_FROM_LINK && from < TNI_FROM_DST)
-        return workspace ? workspace + c->link[from - TNI_FROM_LINK].at : NULL; /* NULL:
-                                                                                   there are
-                                                                                   no bytes */
+        return workspace ? workspace + c->link[from - TNI_FROM_LINK].at : NULL; /* empty */
     if (from < TNI_FROM_LINK)
         memcpy(&at, &srcs[from], sizeof at);
     return at;

@@ -37,10 +37,7 @@ static double cost_changes(const tni_tiles *t, int side)
     return changes;
 }
 
-enum {
-    COST_NEAR = 200 << 10
-}; /* bytes of a panel that is still in a near cache when it is
-                                   used */
+enum { COST_NEAR = 200 << 10 }; /* bytes of a panel that is still cached when it is used */
 
 /* The cost in nanoseconds of one thread of Zen 4.  A gemm runs at 100 flops/ns (170 in bf16),
  * less what thin sides cost (24 x 48 x 48 ran at 72, 24^3 at 31), and takes 300 ns to begin.  A

@@ -130,8 +130,7 @@ typedef struct tni_panel {
 typedef struct tni_tiles {
     tni_panel_axes in[TNI_ROLES]; /* rows, cols, depth */
     int64_t tile[TNI_ROLES];      /* largest extents of one gemm */
-    bool split;                   /* one gemm for each index of all but the last axes of rows
-                                     and cols, straight into dst */
+    bool split;                   /* one gemm per index of the outer axes of rows and cols */
     bool depth_cut;               /* depth is summed in several gemms */
     int64_t items;
     tni_panel panel[TNI_ADDEND]; /* dst, left, right */

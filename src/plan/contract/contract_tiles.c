@@ -19,8 +19,7 @@ enum {
     /* Not measured, a bound of planning: ten sets of rows, and as many of cols. */
     TILE_SINGLES = 5,     /* axes of a role that are tried alone */
     TILE_MORE = 3,        /* axes that are tried together with the fastest ones */
-    TILE_BOTH = TNI_SIDES /* an order: by the smaller one of the steps in dst and in the
-                             source */
+    TILE_BOTH = TNI_SIDES /* an order: by the smaller step of dst and source */
 };
 
 /* The axes of rows and cols in the tile, and the operand whose order they have there. */

@@ -1,6 +1,6 @@
 /* contract_vector.c - products with few rows of dst: vectors times a matrix that is read once.
  *
- * The matrix is read along depth or along cols, where it is dense if it can be.  Halves are
+ * The matrix is read along depth or along cols, whichever has the smaller step.  Halves are
  * widened in registers for one row, and for more rows a few strips at a time, in L1.  A block
  * of dst is summed in a buffer over all of depth, so that its bits do not depend on how blocks
  * are divided over threads. */

@@ -62,8 +62,8 @@ typedef struct tni_copy_way {
 /* How the runs of a tile pass through a buffer (way_staged.c). */
 typedef struct tni_stage {
     int run;            /* the tile axis that ends a run of dst */
-    bool one_run;       /* SRC_FAST is part of the run, and the tile is one run; otherwise it
-                           has one for each unit of SRC_FAST and SRC_NEXT */
+    bool one_run;       /* the tile is one run, which includes SRC_FAST; else it has one for
+                           each unit of SRC_FAST and SRC_NEXT */
     bool partial_lines; /* runs continue from tile to tile; partial lines are saved for that */
     int64_t piece;      /* units of DST_FAST (of SRC_FAST if one_run) in one kernel call */
 } tni_stage;

@@ -11,13 +11,11 @@ enum { TNI_LINE = 64 };
 
 typedef struct tni_line_buffer {
     char *d, *t;                   /* the first row in dst and in the buffer */
-    int64_t d_row, d_group, t_row; /* bytes from row to row, and from group to group of
-                                      `each` rows */
+    int64_t d_row, d_group, t_row; /* bytes between rows, and between groups of `each` rows */
     int64_t rows, each, run;       /* rows of run bytes */
-    int64_t row, done;             /* how much has been written: whole rows, and bytes of the
-                                      next */
-    bool joined, goes_on;          /* rows continue an earlier tile's, or are continued by a
-                                      later one */
+    int64_t row, done;             /* what has been written: whole rows, bytes of the next */
+    bool joined, goes_on;          /* rows continue an earlier tile's; a later one continues
+                                      them */
 } tni_line_buffer;
 
 /* Prefetch for ownership the lines that a row covers only partly: they need a

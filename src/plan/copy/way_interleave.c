@@ -7,8 +7,7 @@
 enum {
     LINE = 64,
     PLANES = 4,   /* the most that the kernels interleave */
-    TILE = 65536, /* bytes of dst: the first and the last line of a tile, stored ordinarily,
-                     are 1 in 500 */
+    TILE = 65536, /* bytes of dst; a tile's first and last line, not streamed, are 1 in 500 */
 };
 
 /* How many groups from d on come before one that begins at a line; LINE if none does. */

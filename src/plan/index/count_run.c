@@ -117,10 +117,8 @@ void tni_bincount_run(const tn_tensor *dst, const tn_tensor *src)
 /* ---- bins of equal width ---- */
 
 enum {
-    BINS_OWN = 1024,       /* most bins that parts count themselves, in four 32-bit counters
-                              each: half of L1 */
-    BINS_PIECES = 1 << 20, /* pieces of 2048 elements after which a 32-bit counter may be
-                              half full */
+    BINS_OWN = 1024,       /* most bins of a part with four 32-bit counters each: half of L1 */
+    BINS_PIECES = 1 << 20, /* pieces of 2048 elements that fill half of a 32-bit counter */
     BINS_PARTS = 16        /* most parts: their counters are 128 KiB of the stack */
 };
 
@@ -128,8 +126,7 @@ typedef struct bins_job {
     const tn_tensor *dst, *src;
     double low, high;
     int parts;
-    int64_t (*own)[BINS_OWN]; /* counters of each part; NULL: too many bins, dst is counted
-                                 in */
+    int64_t (*own)[BINS_OWN]; /* counters of each part; NULL: too many bins, dst counts */
 } bins_job;
 
 /* Neighbouring elements are counted in different counters: to add to the same one twice is to

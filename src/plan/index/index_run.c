@@ -26,8 +26,7 @@ typedef struct choice_job {
     int64_t ahead; /* bytes of a row that are prefetched: the hardware prefetches the rest */
     int64_t whole; /* take: bytes of a row that is dense on both sides, else 0 */
     bool joins;    /* take: rows are contiguous in dst, which is beyond the cache */
-    bool cut;      /* parts divide the only sequence: by elements, or for put by chosen
-                      offsets */
+    bool cut;      /* parts divide the only sequence; for put, by chosen offsets */
     int64_t low, high; /* put: the chosen offsets that this part writes */
     char *at[3];
     tni_nest nest; /* dst, src, index; 11 KB, of which few are used: not cleared */

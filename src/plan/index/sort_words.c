@@ -134,8 +134,7 @@ static void sort_long_words(const sort_job *j, chosen *c, int64_t *words)
     tni_sort_words(j, &run, 8);
     if (form.cut == 0)
         return;
-    if (high - low < j->n) { /* words that agree with the first or the last may be outside
-                                the wanted ones */
+    if (high - low < j->n) { /* equals of the first or the last may not be among them */
         const int64_t *wanted = words + low, m = high - low, a = wanted[0], b = wanted[m - 1];
         tni_sort_words64(j, other, raw, &form);
         if (count_key(j, other, j->n, a) != count_key(j, wanted, m, a) ||

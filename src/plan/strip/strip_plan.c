@@ -17,8 +17,7 @@ enum {
     /* Bytes of a transposed operand's buffer, which fits L1: 32 x 256 f32 are faster than 32 x
      * 128 and 32 x 384. */
     STAGE = 32 * 1024,
-    STAGE_OUT = 48 * 1024, /* the same for dst, for which longer rows of the sources are
-                              better */
+    STAGE_OUT = 48 * 1024, /* the same for dst: longer rows of the sources are better */
     NEAR = 24 * 1024,      /* bytes of all registers: strips of 512 to 1024 f32 are best */
     /* Bytes of a run in an operand that is transposed.  a + b.T of 4096 x 4096 f32 is at 0.67
      * of a loop with one line (and rows of dst twice as long), at 0.83 with two. */
@@ -191,8 +190,7 @@ static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip,
         widest = s->operand[k].width > widest ? s->operand[k].width : widest;
     }
     const int64_t small = (int64_t)s->nsmall * TNI_SPLAT_BYTES + (int64_t)s->nreg * 64;
-    const int64_t registers = (int64_t)s->nreg * (s->widest + 1); /* and some lines between
-                                                                     them */
+    const int64_t registers = (int64_t)s->nreg * (s->widest + 1); /* and lines between */
     const int64_t all = (strip_packs(s) ? TNI_ARENA : NEAR) - 2048;
     const int64_t capacity = all - small > TNI_ARENA / 8 ? all - small : TNI_ARENA / 8;
     *strip = registers ? NEAR / registers : LONG;
