@@ -107,7 +107,7 @@ void tni_strips_run(const tni_strips *s, char *dst, const char *const *srcs);
 /* Convert one element to another dtype by the kernels, without the stack that a plan takes. */
 void tni_cast_element(void *d, tn_dtype to, const void *s, tn_dtype from);
 
-/* Plan and run a conversion to another dtype, or bool to 0 and 1; shapes are equal. */
+/* Plan and run a conversion to another dtype, or of bool to 0 and 1; shapes are equal. */
 void tni_strips_cast(const tn_tensor *dst, char *d, const tn_tensor *src, const char *s);
 
 void tni_strips_facts(const tni_strips *s, tn_facts *f);

@@ -25,9 +25,9 @@ const tni_caches *tni_cache_sizes(void);
 
 /* Tuning parameters (tune.c): measured on the machine and read from a file, or the defaults. */
 typedef enum tni_tuned_number {
-    TNI_ROWS_DIRECT, /* bytes of rows that are streamed one by one */
+    TNI_ROWS_DIRECT, /* bytes from which rows are streamed one by one */
     TNI_LINE_PIECE,  /* bytes of a source row in a tile of aligned lines */
-    TNI_CARRIED_RUN, /* units of a run from which aligned lines are carried over listed rows */
+    TNI_CARRIED_RUN, /* units of a run from which carrying may beat aligned lines */
     TNI_TUNED
 } tni_tuned_number;
 

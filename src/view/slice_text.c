@@ -87,7 +87,7 @@ static tn_status read_range(scan *s, item *it)
     return TN_OK;
 }
 
-/* The next item, or END at the end of the text. */
+/* Read the next item, or END at the end of the text. */
 static tn_status next(scan *s, item *it)
 {
     *it = (item){.kind = END};

@@ -28,7 +28,7 @@ static inline tn_status tni_check_sound(const tn_tensor *t, const char *who);
 /* Check the dtype alone, for calls that report it before a shape that does not fit. */
 static inline tn_status tni_check_dtype(const tn_tensor *t, const char *who);
 
-/* 0 <= dim < ndim. */
+/* Check that 0 <= dim < ndim. */
 static inline tn_status tni_check_axis(int dim, int ndim, const char *call);
 
 /* A call with several operands reports the first rule that any of them breaks; within a rule,
@@ -119,7 +119,7 @@ static inline tn_status tni_call_sizes(const tni_call *call);
 tn_status tni_call_same_dtypes(const tni_call *call);
 tn_status tni_call_same_shapes(const tni_call *call);
 
-/* TN_ENULL when t has elements and no data. */
+/* TN_ENULL if t has elements but no data. */
 tn_status tni_check_data(const tn_tensor *t, const char *who);
 
 /* Whether an axis of extent n broadcasts to extent `to`. */

@@ -63,7 +63,7 @@ static void vector_stretch(const vector_job *j, char *acc, const char *left, con
         char *own = x_scratch + r * j->most * width;
         x[r] = tni_strip_read(&j->left, own, left + r * j->rows.step[TNI_LEFT], k,
                               depth->step[TNI_LEFT]);
-        if ((uintptr_t)x[r] % 16) /* kernels take vectors of the compute type */
+        if ((uintptr_t)x[r] % 16) /* kernels read an aligned array of the compute type */
             x[r] = memcpy(own, x[r], (size_t)(k * width));
     }
     if (j->gemv) {

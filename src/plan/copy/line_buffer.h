@@ -14,8 +14,8 @@ typedef struct tni_line_buffer {
     int64_t d_row, d_group, t_row; /* bytes between rows, and between groups of `each` rows */
     int64_t rows, each, run;       /* rows of run bytes */
     int64_t row, done;             /* what has been written: whole rows, bytes of the next */
-    bool joined, goes_on;          /* rows continue an earlier tile's; a later one continues
-                                      them */
+    /* Rows continue those of an earlier tile; they are continued in a later one. */
+    bool joined, goes_on;
 } tni_line_buffer;
 
 /* Prefetch for ownership the lines that a row covers only partly: they need a

@@ -174,7 +174,7 @@ static void rows_tiles(const tni_copy_job *j, char *d, const char *s, const int6
                t);
 }
 
-/* Bytes of the shortest row that is prefetched 4 KiB ahead. */
+/* The length in bytes from which a row is prefetched 4 KiB ahead. */
 enum { LONG_ROW = 4096 };
 
 static void streamed_tiles(const tni_copy_job *j, char *d, const char *s, const int64_t *n,
