@@ -130,7 +130,7 @@ static int64_t loops_items(const loop_list *l)
     return items;
 }
 
-/* The loop with the largest key; the last of equal ones. */
+/* The loop with the largest key; of equal ones the last. */
 static const tni_copy_loop *loops_outermost(const loop_list *l)
 {
     const tni_copy_loop *most = &l->loop[0];

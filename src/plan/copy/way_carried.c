@@ -8,8 +8,7 @@
  *     source piece   bytes that are dense in src, along the axes S: its units are rows of dst
  *     run            bytes that are dense in dst, along the axes D: one unit of each listed
  *                    source row
- *     item           a segment of the run of a source piece; segments of a run are
- * neighbours */
+ *     item           a segment of the run of a source piece; those of one run are in a row */
 #include "copy_run_axes.h"
 #include "copy_shape.h"
 #include "copy_walk.h"
@@ -21,7 +20,8 @@ enum {
     PIECE = 1024,      /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,        /* bytes of a run that absorbs no further axis */
     RUN_LEAST = 128,   /* fewest units of a run, whose two ends are partial lines */
-    RUN_NARROW = 4096, /* bytes of a run from which other ways may suit narrow elements */
+    RUN_NARROW = 4096, /* bytes of a run from which other ways may beat it for narrow
+                          elements */
     /* Fewest bytes of adjoining runs if a line is several vectors: with AVX2, runs of 128 bytes
      * have 0.77 to 1.3 times the speed of a buffer. */
     JOINED_PARTS = 384,

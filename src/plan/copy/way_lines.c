@@ -59,7 +59,8 @@ static bool can_shift(const tni_copy *c)
            tni_kernels_of(tni_isa_level())->copy->transpose_shifted[c->log2_width];
 }
 
-/* When this is the fallback of aligned lines, shifting may be impossible. */
+/* Shifting may be impossible when this way is the fallback of aligned lines: LINE then leaves
+ * dst to the next fallback. */
 static int64_t shifted_align(const tni_copy *c)
 {
     return can_shift(c) ? lane_bytes(c) : LINE;

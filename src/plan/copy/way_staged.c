@@ -11,7 +11,7 @@ enum {
     RUN_ROWS = 2048,    /* the same if rows are dense on both sides */
     SOURCE = 256,       /* of a source row in a tile */
     SOURCE_ROWS = 512,  /* the same if rows are dense on both sides */
-    SOURCE_LEAST = 128, /* a longer source row is not joined with another axis */
+    SOURCE_LEAST = 128, /* a source row of two lines is not joined with another axis */
     ROWS = 64,          /* most rows of a tile */
     TILE = 8192,        /* a smaller tile does not pay for its kernel call */
     TILE_RUN = 24576,   /* of a tile that is one run */
