@@ -171,7 +171,7 @@ void tni_small_run(const tni_product_plan *s, char *const at[TNI_SIDES], char *w
     for (int k = 0; k < TNI_SIDES; k++)
         j.at[k] = at[k];
     small_operands(&j);
-    /* parts are worth their flops, of which 4 count as a byte copied */
+    /* work is counted in flops, 4 of which stand for a byte copied */
     j.parts = tni_run_parts(s->flops / 4 + 1, p->size[TNI_BATCH]);
     tni_parallel(j.parts, small_part, &j);
 }

@@ -161,9 +161,9 @@ static void tiles_steps(const tiles_job *j, int side, int64_t rows, int64_t cols
 }
 
 /* Whether the library's own kernel is faster than a BLAS.  Against OpenBLAS 0.3.21 on Zen 4, in
- * f32, 512 x 64 x 512 ran at 92 GF/s to 75, 512 x 512 x 64 at 92 to 87, 256^3 at 114 to 105;
- * but 64^3 at 100 to 110, and 1024^3, whose rows are 4 KiB apart and share their lines of L1,
- * at 98 to 103. */
+ * f32, 512 x 64 x 512 ran at 92 GF/s against 75, 512 x 512 x 64 at 92 against 87, 256^3 at 114
+ * against 105; but 64^3 at 100 against 110, and 1024^3, whose rows are 4 KiB apart and share
+ * their lines of L1, at 98 against 103. */
 static bool tiles_own(const tiles_job *j, const tni_gemm *g)
 {
     enum { HIGH = 128, THIN = 128, WHOLE = 32, PAGE = 4096 };

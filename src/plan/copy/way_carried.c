@@ -20,8 +20,7 @@ enum {
     PIECE = 1024,      /* bytes of a source piece: 512 and 2048 are slower by a tenth */
     RUN = 8192,        /* bytes of a run that absorbs no further axis */
     RUN_LEAST = 128,   /* fewest units of a run, whose two ends are partial lines */
-    RUN_NARROW = 4096, /* bytes of a run from which other ways may beat it for narrow
-                          elements */
+    RUN_NARROW = 4096, /* bytes of a run from which narrow elements may do better elsewhere */
     /* Fewest bytes of adjoining runs if a line is several vectors: with AVX2, runs of 128 bytes
      * have 0.77 to 1.3 times the speed of a buffer. */
     JOINED_PARTS = 384,

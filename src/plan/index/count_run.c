@@ -118,7 +118,7 @@ void tni_bincount_run(const tn_tensor *dst, const tn_tensor *src)
 
 enum {
     BINS_OWN = 1024,       /* most bins of a part with four 32-bit counters each: half of L1 */
-    BINS_PIECES = 1 << 20, /* pieces of 2048 elements that fill half of a 32-bit counter */
+    BINS_PIECES = 1 << 20, /* pieces of 2048 elements, which fill at most half of a counter */
     BINS_PARTS = 16        /* most parts: their counters are 128 KiB of the stack */
 };
 

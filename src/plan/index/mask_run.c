@@ -7,7 +7,8 @@
 #include "pieces.h"
 #include "view/view.h"
 
-/* The bits of which one is set in an element that is not zero: all but signs, as -0 is zero. */
+/* The bits of an element that is not zero, of which at least one is set: all but signs, because
+ * -0 is zero. */
 static uint64_t kept_bits(tn_dtype dtype)
 {
     const int kind = tni_dtypes[dtype].kind;

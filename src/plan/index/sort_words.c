@@ -76,7 +76,8 @@ typedef struct chosen {
     bool tells; /* keys determine all bits */
 } chosen;
 
-/* Sort by the last `left` bits of keys the runs of words that agree in all other bits. */
+/* Sort runs of words that agree in all but the last `left` bits of their keys, by those
+ * bits. */
 static void sort_tied(const sort_job *j, const char *raw, int64_t *words, int64_t *other,
                       int64_t n, int left)
 {
