@@ -1,6 +1,6 @@
-/* arena.c - many small pieces of memory with one life: names, shapes, tables.
+/* arena.c - an arena: many small allocations that are freed together (names, shapes, tables).
  *
- * Pieces never move.  A chunk begins with the address of the chunk before it. */
+ * Allocations never move.  Each chunk begins with the address of the previous chunk. */
 #include <string.h>
 
 #include "io.h"

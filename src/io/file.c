@@ -1,7 +1,7 @@
-/* file.c - the open file: which format it is, the table of its tensors, finding one.
+/* file.c - an open file: detecting its format, its table of tensors, finding one by name.
  *
- * After tn_file_open nothing in the table changes; only the two mappings are made later, each
- * at most once. */
+ * The table does not change after tn_file_open.  The two mappings are created on first use,
+ * each at most once. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static bool is_safetensors(const uint8_t *head, size_t n)
     return n >= 9 && head[8] == '{';
 }
 
-/* Text, where the length of a .safetensors header would be. */
+/* True if text stands where a .safetensors file has the length of its header. */
 static bool is_json(const uint8_t *head, size_t n)
 {
     bool text = n >= 2 && head[0] == '{';
@@ -39,7 +39,8 @@ static bool is_json(const uint8_t *head, size_t n)
     return text;
 }
 
-/* Torch before 1.6 wrote its magic number as a pickle of its own; other pickles are no archive. */
+/* Torch before 1.6 began a file with a separate pickle of its magic number; other pickles are
+ * not torch files. */
 static bool is_old_torch(const uint8_t *head, size_t n)
 {
     static const uint8_t magic[] = {0x80, 2, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20};
@@ -74,8 +75,8 @@ static tn_status fail_tar(tn_file *f)
     return tni_fail(TN_EUNSUPPORTED, "%s: a tar archive, not a PyTorch archive", f->path);
 }
 
-/* The formats that are read, by their first bytes; writer.c has those that are written
- * (CONTRIBUTING.md, "Add a file format"). */
+/* Formats that can be read, recognised by their first bytes; writer.c lists those that can be
+ * written (CONTRIBUTING.md, "Add a file format"). */
 static const struct {
     const char *name;
     bool (*is)(const uint8_t *head, size_t n);
@@ -91,7 +92,7 @@ static const struct {
     {"pt", is_tar, fail_tar},
 };
 
-/* A sentence has 511 bytes; the end of a path says more than its beginning. */
+/* Error messages are limited to 511 bytes; the end of a path tells more than its beginning. */
 const char *tni_path_shown(const char *path)
 {
     enum { SHOWN = 200 };
@@ -108,7 +109,7 @@ tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
 {
     char words[80];
     size_t got = 0;
-    ASSERT(n >= 0 && at >= 0 && n <= f->size - at); /* the header has been checked */
+    ASSERT(n >= 0 && at >= 0 && n <= f->size - at); /* by the checked header */
     int error = tni_sys_pread(f->fd, buf, (size_t)n, at, &got);
     if (error)
         return tni_fail(TN_EIO, "%s: %s", f->path, tni_sys_words(error, words, sizeof words));
@@ -203,7 +204,7 @@ static tn_status load(tn_file *f)
                     f->path);
 }
 
-/* Begin with what is known of the file; fd -1 is the folder at path. */
+/* Open a file or, if known->fd is -1, the folder at path; `known` has the fields set so far. */
 static tn_status open_file(tn_file **out, const char *path, const tn_file *known)
 {
     const size_t len = strlen(path);

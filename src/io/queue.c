@@ -1,16 +1,15 @@
-/* queue.c - reads in flight: slots of memory, blocks around unaligned bytes, what went wrong.
+/* queue.c - reads in flight: slots of memory, block alignment, failed reads.
  *
- * Reads past the page cache need offsets and addresses that are multiples of the device's block,
- * so each goes to a slot of its own and its bytes are copied from there: in cache, at ten times
- * the rate of a disk.  A read that does not give all its bytes is repeated by tni_file_bytes,
- * which has the sentences. */
+ * Direct I/O needs offsets and addresses that are multiples of the device's block, so each read
+ * has a slot of its own, from which its bytes are copied: in cache, at ten times the rate of a
+ * disk.  A short or failed read is repeated by tni_file_bytes, which sets the error message. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue.h"
 #include "sys.h"
 
-/* Bytes of one read: longer ones are no faster and need longer slots. */
+/* Maximum bytes of one read: longer ones are no faster and need longer slots. */
 enum { LONGEST = 1 << 20 };
 
 const char *tni_queue_prefer;
@@ -18,11 +17,11 @@ const char *tni_queue_prefer;
 struct tni_queue {
     const tni_queue_ops *ops;
     void *own;
-    const tn_file *file; /* that fd and block belong to */
-    int fd;              /* past the page cache; -1: refused */
+    const tn_file *file; /* the file that fd and block belong to */
+    int fd;              /* opened with O_DIRECT; -1: refused */
     int64_t block;
     char *memory, *aligned;
-    int64_t slot; /* bytes of one slot */
+    int64_t slot; /* size of one slot in bytes */
     tni_request requests[TNI_QUEUE_DEPTH], *idle;
     int count, flying;
 };
@@ -68,7 +67,7 @@ bool tni_queue_is_direct(const tni_queue *q)
     return q->fd >= 0;
 }
 
-/* Divide the memory into slots of at least `bytes`; nothing is in flight. */
+/* Divide the memory into slots of at least `bytes`; nothing may be in flight. */
 static void queue_shape(tni_queue *q, int64_t bytes)
 {
     ASSERT(q->flying == 0);
@@ -102,8 +101,7 @@ static void use_file(tni_queue *q, const tn_file *f)
     if (tni_sys_direct(f->fd, &q->fd, &q->block) != 0) {
         q->fd = -1;
         q->block = 1;
-        tni_sys_advise(f->fd, TNI_RANDOM, 0,
-                       0); /* short reads: what follows each is not needed */
+        tni_sys_advise(f->fd, TNI_RANDOM, 0, 0); /* reads are short: read-ahead is useless */
     }
 }
 
@@ -122,8 +120,8 @@ static void queue_finish(tni_queue *q, tni_request *r)
     q->idle = r;
 }
 
-/* Take reads that are complete out of flight, at least `least` of those that fly: a few at a
- * time, because each wait is a system call. */
+/* Complete at least `least` of the reads in flight: several at a time, because each wait is a
+ * system call. */
 static void reap(tni_queue *q, int64_t least)
 {
     tni_request *r = q->ops->reap(q->own, (int)(least < q->flying ? least : q->flying));

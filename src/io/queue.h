@@ -1,16 +1,17 @@
-/* queue.h - how reads in flight are carried out: the ways of a queue. */
+/* queue.h - the interface of the queue's ways: how reads in flight are carried out. */
 #ifndef TNI_QUEUE_H
 #define TNI_QUEUE_H
 
 #include "io.h"
 
-/* One read: `bytes` at `at` of fd into slot; result is the bytes read or a negative errno. */
+/* One read of `bytes` at offset `at` of fd into slot; result is the bytes read or a negative
+ * errno. */
 typedef struct tni_request {
     int fd;
     char *slot;
     int64_t at, bytes, result;
     struct tni_request *next;
-    /* what the queue makes of it */
+    /* where the queue copies the bytes */
     char *to;
     int64_t skip, n;
     tni_reads *batch;
@@ -20,7 +21,7 @@ typedef struct tni_queue_ops {
     const char *name;
     void *(*open)(void); /* NULL: refused by the system */
     void (*submit)(void *own, tni_request *r);
-    /* Wait until `least` are complete; gives complete ones, at least one, as a list. */
+    /* Wait until `least` reads are complete; return a list of one or more complete reads. */
     tni_request *(*reap)(void *own, int least);
     void (*close)(void *own); /* nothing is in flight */
 } tni_queue_ops;

@@ -1,4 +1,4 @@
-/* queue_threads.c - reads in flight by threads, where the kernel has no io_uring or forbids it. */
+/* queue_threads.c - reads in flight by threads, for kernels that lack or forbid io_uring. */
 #include <errno.h>
 #include <pthread.h>
 

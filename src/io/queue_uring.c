@@ -1,4 +1,4 @@
-/* queue_uring.c - reads in flight by io_uring: the kernel takes them from a ring. */
+/* queue_uring.c - reads in flight by io_uring: the kernel takes them from a submission ring. */
 #ifdef TENON_URING
 #include <errno.h>
 #include <liburing.h>
@@ -6,13 +6,13 @@
 #include "queue.h"
 #include "sys.h"
 
-/* Bytes of a read that is worth a system call of its own: queues have few such slots, and reads
- * that wait for company leave the disk idle. */
+/* A read of this many bytes is submitted at once: queues have few slots of this size, and the
+ * disk would be idle while such reads were collected. */
 enum { LONG_ENOUGH = 256 << 10 };
 
 typedef struct uring {
     struct io_uring ring;
-    int waiting; /* prepared and not submitted */
+    int waiting; /* prepared but not submitted */
     tni_request *failed;
 } uring;
 
@@ -32,7 +32,7 @@ static void uring_submit(void *own, tni_request *r)
 {
     uring *u = own;
     struct io_uring_sqe *sqe = tni_sys_ask("pread", NULL) ? NULL : io_uring_get_sqe(&u->ring);
-    if (!sqe) { /* the ring is as deep as the queue: refused by the hook */
+    if (!sqe) { /* the ring is as deep as the queue, so only the test hook fails */
         r->result = -EIO;
         r->next = u->failed;
         u->failed = r;
@@ -57,7 +57,7 @@ static tni_request *uring_reap(void *own, int least)
     struct io_uring_cqe *cqes[TNI_QUEUE_DEPTH];
     unsigned n = 0;
     u->waiting = 0;
-    while (n == 0) { /* a signal interrupts the wait */
+    while (n == 0) { /* retry if a signal interrupts the wait */
         (void)io_uring_submit_and_wait(&u->ring, (unsigned)least);
         n = io_uring_peek_batch_cqe(&u->ring, cqes, TNI_QUEUE_DEPTH);
     }
@@ -81,5 +81,5 @@ static void uring_close(void *own)
 const tni_queue_ops tni_queue_uring = {"io_uring", uring_open, uring_submit, uring_reap,
                                        uring_close};
 #else
-typedef int tni_queue_uring_is_off; /* a translation unit is not empty */
+typedef int tni_queue_uring_is_off; /* ISO C forbids an empty translation unit */
 #endif

@@ -1,6 +1,6 @@
-/* read.c - the elements of a file: read into memory, or mapped.
+/* read.c - reading the elements of a file into memory, or mapping them.
  *
- * What is allocated is what the checked header says, at most what the file holds. */
+ * Allocations are as large as the checked header says, at most what the file holds. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ tn_status tni_entry_at(const tni_entry *e, void *buf, tn_tensor *out)
     return tn_permute(out, &t, axes);
 }
 
-/* One loop per width: the compiler makes byte shuffles of it. */
+/* One loop per width: the compiler turns it into byte shuffles. */
 #define SWAP(TYPE, REVERSE)                                                                    \
     for (int64_t i = 0; i < n; i++) {                                                          \
         TYPE x;                                                                                \
@@ -70,7 +70,7 @@ void tni_swap(void *data, int64_t n, tn_dtype dtype)
         SWAP(uint64_t, __builtin_bswap64)
 }
 
-/* A strided tensor, whose bytes may be shared or have gaps, as a dense one. */
+/* Read a strided tensor, whose elements may overlap or have gaps, into a dense one. */
 static tn_status read_strided(const tn_file *f, const tni_entry *e, const tn_tensor *dst)
 {
     tn_tensor src;
@@ -118,7 +118,7 @@ tn_status tn_file_read(const tn_file *f, int64_t i, tn_tensor *out)
     return TN_OK;
 }
 
-/* The mapping at *at, made now if it is not there; two threads may race, one mapping stays. */
+/* The mapping at *at, created on first use; if two threads race, one mapping is kept. */
 static tn_status mapping(const tn_file *f, _Atomic(void *) *at, bool readable, char **base)
 {
     char words[80];

@@ -1,12 +1,12 @@
-/* save.c - whole tensors into a file, by the writer. */
+/* save.c - saving whole tensors to a file through the writer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "write.h"
 
-/* Where tensor i of the call goes in a .safetensors: wider dtypes first, so that each is
- * aligned; members of .npz are aligned one by one and keep their order. */
+/* The order of tensors in a .safetensors file: wider dtypes first, so that each is aligned.
+ * Members of .npz are aligned individually and keep their order. */
 typedef struct sort_row {
     int i;
     int64_t width;

@@ -1,7 +1,7 @@
 /* sys.c - the system calls of io: interrupted calls are repeated, short transfers continued.
  *
- * A temporary file has no name where the system can do that, so a process that dies leaves
- * nothing behind; it gets one only for the moment before the rename. */
+ * A temporary file has no name where the system allows that, so a process that dies leaves
+ * nothing behind; the file is given one only for the moment before the rename. */
 #define _FILE_OFFSET_BITS 64
 
 #include "sys.h"
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Longer writes make the system look for long runs of free pages, which takes longer. */
+/* For longer writes the kernel looks for long runs of free pages, which takes longer. */
 enum { READ_PIECE = 1 << 30, WRITE_PIECE = 512 << 10, TRIES = 100 };
 
 int (*tni_sys_hook)(const char *call, size_t *n);
@@ -169,7 +169,7 @@ int tni_sys_copy(int from, int64_t at, int to, int64_t to_at, int64_t n, int64_t
 int tni_sys_map(int fd, int64_t n, bool readable, void **at)
 {
     int error = tni_sys_ask("mmap", NULL);
-    if (TNI_NEVER((uint64_t)n > SIZE_MAX)) /* hosts of 32 bits */
+    if (TNI_NEVER((uint64_t)n > SIZE_MAX)) /* 32-bit hosts */
         error = ENOMEM;
     if (error)
         return error;
@@ -187,7 +187,7 @@ void tni_sys_unmap(void *at, int64_t n)
 
 /* ---- writing: temporary file, rename ---- */
 
-/* The folder of path, "." when it names none; its length goes into *len. */
+/* The folder part of path, "." if there is none; *len is set to its length. */
 static const char *folder(const char *path, int *len)
 {
     const char *slash = strrchr(path, '/');
@@ -210,7 +210,7 @@ static int open_unlinked(const char *path, int mode, int *fd)
     char dir[PATH_MAX];
     int len;
     const char *from = folder(path, &len);
-    if (TNI_NEVER((size_t)len >= sizeof dir)) /* tni_sys_target */
+    if (TNI_NEVER((size_t)len >= sizeof dir)) /* tni_sys_target has checked the length */
         return ENAMETOOLONG;
     memcpy(dir, from, (size_t)len);
     dir[len] = 0;
@@ -218,8 +218,8 @@ static int open_unlinked(const char *path, int mode, int *fd)
     return *fd < 0 ? errno : 0;
 }
 
-/* An unlinked file (O_TMPFILE) or, where the system has none, one with a new name; mode is how it is
- * opened. */
+/* Open an unnamed file (O_TMPFILE) or, where the system has none, one with a new name, in
+ * access mode `mode`. */
 static int open_temp(const char *path, int mode, char *name, size_t size, int *fd)
 {
     name[0] = 0;
@@ -260,7 +260,7 @@ int tni_sys_scratch(const char *path, int *fd)
     return error;
 }
 
-/* Link the file to a name. */
+/* Give the file a name, by a link. */
 static int name_it(int fd, const char *path, char *name, size_t size)
 {
     char self[64];
@@ -289,7 +289,8 @@ static int sync_folder(const char *path)
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return errno;
-    /* Some file systems cannot sync a folder and say EINVAL; the rename stands all the same. */
+    /* Some file systems cannot sync a folder and return EINVAL; the rename is valid all the
+     * same. */
     int error = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
     close(fd);
     return error;
@@ -300,7 +301,7 @@ void tni_sys_flow(int fd, int64_t at, int64_t n)
     (void)sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE);
 }
 
-/* Put the file at path, or leave what is there. */
+/* Rename the file to path; with exclusive, fail if path exists. */
 static int rename_to(const char *name, const char *path, bool exclusive)
 {
     if (!exclusive)
@@ -309,7 +310,7 @@ static int rename_to(const char *name, const char *path, bool exclusive)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    /* A file system without that: a link does not replace either. */
+    /* The file system lacks RENAME_NOREPLACE; a link does not replace a file either. */
     if (link(name, path) != 0)
         return errno;
     return unlink(name) != 0 ? errno : 0;
@@ -363,7 +364,8 @@ int tni_sys_target(const char *path, char *target, size_t size)
     int error = tni_sys_ask("stat", NULL);
     if (error)
         return error;
-    /* What cannot be looked at is not taken for absent: it may be no file, and in the way. */
+    /* If lstat fails for another reason than ENOENT, path may exist and not be a regular
+     * file. */
     if (lstat(path, &s) != 0)
         return errno == ENOENT ? keep(path, target, size) : errno;
     if (S_ISLNK(s.st_mode)) {

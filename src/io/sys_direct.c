@@ -1,4 +1,4 @@
-/* sys_direct.c - the system calls of io past the page cache, and of space on the disk. */
+/* sys_direct.c - the system calls of io for direct I/O, read-ahead and disk space. */
 #define _FILE_OFFSET_BITS 64
 
 #include "io.h"
@@ -18,7 +18,8 @@ bool tni_sys_is_memory(int fd)
     return fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC;
 }
 
-/* The block that offsets, lengths and addresses are multiples of; 0: there is none. */
+/* The block size that direct I/O needs offsets, lengths and addresses to be multiples of; 0:
+ * direct I/O is not possible. */
 static int64_t direct_block(int fd)
 {
     if (tni_sys_is_memory(fd)) /* the page cache is the file itself */

@@ -1,4 +1,4 @@
-/* writer.c - a file written piece by piece: temporary file first, renamed at the end. */
+/* writer.c - writing a file piece by piece: a temporary file first, renamed at the end. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "sys.h"
 #include "write.h"
 
-/* Bytes after which the system is asked to begin writing: the sync at the end then waits for no
- * more than these. */
+/* After this many bytes the system is asked to write them out, so that the final sync waits for
+ * no more than these. */
 enum { FLOW = 8 << 20 };
 
 static const tni_format *const writers[] = {&tni_npy_format, &tni_npz_format,
@@ -20,11 +20,11 @@ static tn_status fail_system(const char *path, int error)
     return tni_fail(TN_EIO, "%s: %s", path, tni_sys_words(error, words, sizeof words));
 }
 
-/* What would be written, kept in memory as far as there is some. */
+/* Store in w->held, as far as it has space, what would be written. */
 static tn_status hold(tn_writer *w, const void *data, int64_t n, int64_t at)
 {
     const int64_t left = (int64_t)w->held_size - at;
-    ASSERT(at == w->at); /* formats that go back have no layout */
+    ASSERT(at == w->at); /* formats that seek back have no layout */
     if (left > 0)
         memcpy(w->held + at, data, (size_t)(n < left ? n : left));
     w->at = at + n;
@@ -83,7 +83,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names are there and differ. */
+/* All names exist and are distinct. */
 static tn_status check_names(tn_writer *w)
 {
     const char **sorted = tni_alloc((size_t)(w->n ? w->n : 1) * sizeof *sorted);

@@ -1,13 +1,13 @@
-/* writer_copy.c - elements that go from one file to another as they are.
+/* writer_copy.c - copying elements unchanged from one file to another.
  *
- * The system copies them (copy_file_range), where file systems can by sharing blocks; where it
- * refuses, they pass through memory. */
+ * The kernel copies them (copy_file_range), sharing blocks if the file system can; where it
+ * refuses, they are copied through memory. */
 #include <errno.h>
 
 #include "sys.h"
 #include "write.h"
 
-enum { PIECE = 64 << 20 }; /* bytes between two calls of progress */
+enum { PIECE = 64 << 20 }; /* bytes between two progress calls */
 
 bool tni_writer_copies(const tn_writer *w, const tni_entry *e)
 {
@@ -15,7 +15,7 @@ bool tni_writer_copies(const tn_writer *w, const tni_entry *e)
            e->swapped == w->format->swaps;
 }
 
-/* Up to n bytes by way of memory. */
+/* Copy up to n bytes through memory. */
 static tn_status pass_through(tn_writer *w, const tn_file *f, int64_t at, int64_t n)
 {
     char *stage = tni_alloc(TNI_STAGE);
@@ -32,7 +32,7 @@ static tn_status pass_through(tn_writer *w, const tn_file *f, int64_t at, int64_
     return status;
 }
 
-/* n bytes; *refused once the system will not copy between these files. */
+/* Copy n bytes; *refused is set once the kernel refuses to copy between these files. */
 static tn_status copy_bytes(tn_writer *w, const tn_file *f, int64_t at, int64_t n,
                             bool *refused)
 {
@@ -44,7 +44,7 @@ static tn_status copy_bytes(tn_writer *w, const tn_file *f, int64_t at, int64_t 
         if (error == ENOSPC || error == EIO || error == EDQUOT || error == EFBIG)
             return tni_fail(TN_EIO, "%s: %s", w->path,
                             tni_sys_words(error, words, sizeof words));
-        *refused = error != 0 || got == 0; /* nothing: the source has become short */
+        *refused = error != 0 || got == 0; /* 0 bytes: the source has shrunk */
         done += got;
         TRY(TNI_NEVER(tni_write_at(w, NULL, 0, w->at + got)));
     }

@@ -1,9 +1,9 @@
-/* writer_direct.c - a run of bytes appended past the page cache.
+/* writer_direct.c - appending with direct I/O, past the page cache.
  *
- * Whole blocks go to the disk in long writes: from where they lie, when their address is as far
- * behind a block boundary as their offset in the file, otherwise from one aligned buffer.  What
- * comes before the first boundary and after the last one goes through the page cache.  So a file
- * may be written in both ways, one after the other, and its bytes are the same. */
+ * Whole blocks are written in long writes: straight from the caller's memory if its address and
+ * the offset in the file are congruent modulo the block size, otherwise from one aligned
+ * buffer.  Bytes before the first block boundary and after the last are written through the
+ * page cache.  Both ways may alternate in one file and produce the same bytes. */
 #include <string.h>
 
 #include "sys.h"
@@ -11,7 +11,7 @@
 
 struct tni_direct {
     char *memory, *aligned;
-    int64_t held; /* bytes in the buffer, which follow those of w->at */
+    int64_t held; /* bytes in the buffer; they follow offset w->at */
 };
 
 tn_status tni_writer_reserve(tn_writer *w, int64_t n)
@@ -39,7 +39,7 @@ bool tni_file_in_memory(const tn_file *f, int64_t i)
 
 void tni_file_ahead(const tn_file *f, int64_t at, int64_t n)
 {
-    enum { PIECE = 128 << 10 }; /* what Linux takes of one call, at the usual settings */
+    enum { PIECE = 128 << 10 }; /* most that Linux accepts in one call by default */
     for (int64_t done = 0; done < n; done += PIECE)
         tni_sys_advise(f->fd, TNI_WANTED, at + done, n - done < PIECE ? n - done : PIECE);
 }
@@ -73,7 +73,8 @@ bool tni_writer_begin_direct(tn_writer *w)
     return true;
 }
 
-/* Append n bytes; whole blocks at a boundary, from aligned memory, go past the page cache. */
+/* Append n bytes, with direct I/O if they are whole blocks at a block boundary (from aligned
+ * memory). */
 static tn_status write_out(tn_writer *w, const char *from, int64_t n)
 {
     char words[80];
@@ -92,7 +93,7 @@ static tn_status write_out(tn_writer *w, const char *from, int64_t n)
     return TN_OK;
 }
 
-/* Write the first n bytes of the buffer. */
+/* Write the first n bytes of the buffer, and move the rest to its start. */
 static tn_status flush(tn_writer *w, int64_t n)
 {
     tni_direct *d = w->direct;
@@ -102,8 +103,8 @@ static tn_status flush(tn_writer *w, int64_t n)
     return TN_OK;
 }
 
-/* Bytes that the buffer is to hold before it is written: to the first boundary; to the boundary
- * from which on data is aligned; or all that it can. */
+/* Bytes to gather in the buffer before it is written: up to the first block boundary; up to the
+ * boundary from which on data is aligned; or all that it can hold. */
 static int64_t gathered(const tn_writer *w, const char *data)
 {
     const int64_t odd = w->at % TNI_DISK_BLOCK, held = w->direct->held;
@@ -119,8 +120,7 @@ tn_status tni_direct_append(tn_writer *w, const char *data, int64_t n)
     tni_direct *d = w->direct;
     while (n > 0) {
         if (w->at % TNI_DISK_BLOCK == 0 && d->held == 0 &&
-            (uintptr_t)data % TNI_DISK_BLOCK == 0 &&
-            n >= TNI_DISK_BLOCK) { /* from where it lies */
+            (uintptr_t)data % TNI_DISK_BLOCK == 0 && n >= TNI_DISK_BLOCK) { /* without a copy */
             const int64_t whole = n / TNI_DISK_BLOCK * TNI_DISK_BLOCK;
             TRY(write_out(w, data, whole));
             data += whole;

@@ -1,13 +1,14 @@
-/* writer_put.c - elements handed to a writer, piece by piece.
+/* writer_put.c - passing elements to a writer, piece by piece.
  *
- * Dense pieces go to the system as they are; others pass through one stage of fixed size. */
+ * Contiguous pieces are written directly; others are packed into a stage of fixed size
+ * first. */
 #include <string.h>
 
 #include <tenon/copy.h>
 
 #include "write.h"
 
-/* n elements of t along axis k from index[k] on, all inside, at fixed indices outside. */
+/* Write n elements of t along axis k, from index[k]: inner axes whole, outer axes at index. */
 static tn_status put_block(tn_writer *w, const tn_tensor *t, int k, const int64_t *index,
                            int64_t n)
 {
@@ -24,7 +25,8 @@ static tn_status put_block(tn_writer *w, const tn_tensor *t, int k, const int64_
     return w->format->bytes(w, w->stage, numel * tni_width(t->dtype));
 }
 
-/* Stage by stage in row-major order: axis k is cut in pieces, those inside it are whole. */
+/* Pack and write t stage by stage in row-major order: axis k is cut into pieces, and the axes
+ * inside it stay whole. */
 static tn_status put_staged(tn_writer *w, const tn_tensor *t)
 {
     int64_t inside = tni_width(t->dtype), index[TN_MAX_NDIM] = {0};
@@ -35,7 +37,7 @@ static tn_status put_staged(tn_writer *w, const tn_tensor *t)
         w->stage = tni_arena_take(&w->arena, (size_t)tni_stage_bytes);
     if (!w->stage)
         return tni_no_memory(w->path, tni_stage_bytes);
-    if (TNI_NEVER(k < 0)) /* a scalar is contiguous */
+    if (TNI_NEVER(k < 0)) /* scalars are contiguous and never come here */
         return put_block(w, t, -1, index, 0);
     const int64_t piece = tni_stage_bytes / inside, outer = tni_shape_count(k, t->shape);
     for (int64_t item = 0; item < outer; item++) {

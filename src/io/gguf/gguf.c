@@ -1,7 +1,7 @@
-/* gguf.c - reading the header of .gguf, versions 2 and 3, in either endian.
+/* gguf.c - reading the header of .gguf, versions 2 and 3, of either endianness.
  *
- * The header is read forward through a small window; every length in it is compared with the
- * file before it is believed, and nothing is allocated for keys and values. */
+ * The header is read sequentially through a small window; every length in it is checked against
+ * the size of the file before it is used, and nothing is allocated for keys and values. */
 #include <string.h>
 
 #include "gguf.h"
@@ -37,8 +37,8 @@ int tni_gguf_value_bytes(uint32_t type)
 
 typedef struct reader {
     tn_file *f;
-    int64_t at;       /* next byte */
-    bool swapped;     /* relative to the host */
+    int64_t at;       /* offset of the next byte */
+    bool swapped;     /* the file has the other byte order than the host */
     int64_t first, n; /* the window holds file bytes [first, first + n), first <= at */
     uint8_t window[WINDOW];
 } reader;
@@ -100,7 +100,7 @@ static tn_status skip_text(reader *r)
     return skip(r, n);
 }
 
-/* Pass over one value of a type that is no list. */
+/* Skip count values of a type other than list. */
 static tn_status skip_scalars(reader *r, uint32_t type, uint64_t count)
 {
     if (type == TNI_GGUF_TEXT) {
@@ -146,7 +146,7 @@ static tn_status take_pair(reader *r, uint64_t *align)
     return skip_scalars(r, type, n);
 }
 
-/* Extents in the order of NumPy. */
+/* Extents in NumPy's order: the slowest axis first. */
 static tn_status take_shape(reader *r, const char *name, int64_t *shape, int *ndim)
 {
     uint32_t n;
@@ -214,7 +214,8 @@ static tn_status take_tensor(reader *r)
     return tni_file_add(r->f, &e);
 }
 
-/* Offsets count from the data, which begins at the next multiple of align. */
+/* Make offsets count from the start of the file: in the header they count from the data, which
+ * begins at the next multiple of align. */
 static tn_status gguf_locate(const reader *r, uint64_t align)
 {
     int64_t data = (int64_t)(((uint64_t)r->at + align - 1) & ~(align - 1));
@@ -252,7 +253,7 @@ tn_status tni_gguf_open(tn_file *f)
     TRY(take_u64(&r, &pairs));
     for (uint64_t i = 0; i < pairs; i++)
         TRY(take_pair(&r, &align));
-    if (!r.swapped) { /* from the number of pairs on */
+    if (!r.swapped) { /* the key-values, beginning with their count */
         f->values_at = COUNTS;
         f->values_size = r.at - COUNTS;
     }

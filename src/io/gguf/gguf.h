@@ -1,10 +1,11 @@
-/* gguf.h - what reading and writing .gguf share. */
+/* gguf.h - what the reader and the writer of .gguf share. */
 #ifndef TNI_GGUF_H
 #define TNI_GGUF_H
 
 #include "io/io.h"
 
-/* A type of tensors by its number: name, elements and bytes of a block, dtype (0: not offered). */
+/* A tensor type, indexed by its number: name, elements and bytes of a block, dtype (0:
+ * recognised but not supported). */
 typedef struct tni_gguf_type {
     const char *name;
     int block, bytes;
@@ -14,7 +15,7 @@ typedef struct tni_gguf_type {
 extern const tni_gguf_type tni_gguf_types[];
 extern const int tni_gguf_type_count;
 
-/* Bytes of a value by its type; 0: text, list or no type. */
+/* Bytes of a value of this type; 0: string, list or unknown type. */
 int tni_gguf_value_bytes(uint32_t type);
 
 enum { TNI_GGUF_U32 = 4, TNI_GGUF_TEXT = 8, TNI_GGUF_LIST = 9, TNI_GGUF_MAX_ALIGN = 1 << 20 };

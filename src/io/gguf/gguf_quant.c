@@ -1,7 +1,7 @@
-/* gguf_quant.c - the elements of quantised tensors of .gguf: Q8_0, Q4_0, Q4_K, Q5_K, Q6_K.
+/* gguf_quant.c - decoding quantised tensors of .gguf: Q8_0, Q4_0, Q4_K, Q5_K, Q6_K.
  *
- * A block is a few scales and small integers; an element is their product in f32, in the order
- * of ggml's reference, and is rounded once when dst is narrower. */
+ * A block is a few scales and many small integers.  An element is their product, computed in
+ * f32 in the order of ggml's reference code, and rounded once if dst is narrower. */
 #include <string.h>
 
 #include <tenon/copy.h>
@@ -42,7 +42,7 @@ static void k_scale(const uint8_t *s, int j, float *scale, float *least)
     *least = (float)m;
 }
 
-/* Q4_K, and Q5_K, whose fifth bits are at `high`. */
+/* Decode Q4_K or, with the fifth bits at `high`, Q5_K. */
 static void read_k(const uint8_t *b, const uint8_t *high, const uint8_t *low, float *y)
 {
     const float d = half_at(b), dmin = half_at(b + 2);
@@ -115,7 +115,7 @@ typedef struct stage {
     float y[STAGE_BLOCKS * LARGE];
 } stage;
 
-/* Elements [first, first + n), which lie inside e, to out, one after the other. */
+/* Decode elements [first, first + n), which are inside e, to out, contiguously. */
 static tn_status read_range(const tn_file *f, const tni_entry *e, const struct quant *q,
                             int64_t first, int64_t n, const tn_tensor *out, stage *s)
 {
@@ -138,7 +138,7 @@ static tn_status read_range(const tn_file *f, const tni_entry *e, const struct q
     return TN_OK;
 }
 
-/* Entry i of f, which has no dtype; *f becomes the file that holds it. */
+/* Entry i of f; it need not have a dtype.  *f becomes the file that holds it. */
 static tn_status quant_entry(const tn_file **f, int64_t i, const tn_tensor *dst,
                              const tni_entry **e)
 {

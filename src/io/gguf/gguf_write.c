@@ -1,7 +1,7 @@
-/* gguf_write.c - .gguf of plain types as it is written: version 3, little endian.
+/* gguf_write.c - writing .gguf, unquantised types only: version 3, little-endian.
  *
- * The header is made in memory; every tensor, and the end of the file, is padded to the alignment
- * that the key-values say. */
+ * The header is built in memory.  Every tensor and the end of the file are padded to the
+ * alignment that the key-values specify. */
 #include <string.h>
 
 #include "gguf.h"
@@ -16,7 +16,7 @@ static const char align_key[] = "general.alignment";
 typedef struct pairs {
     const char *path;
     const uint8_t *at, *end;
-    int64_t count, align; /* align 0: they do not say */
+    int64_t count, align; /* align 0: not specified */
 } pairs;
 
 static tn_status bad_pairs(const pairs *p, const char *what)
@@ -105,7 +105,7 @@ static tn_status read_pairs(const tn_writer *w, pairs *p)
 
 /* ---- the header ---- */
 
-/* Bytes that are counted, and kept where there is memory for them. */
+/* Counts bytes and, unless out is NULL, stores them. */
 typedef struct sink {
     uint8_t *out;
     int64_t n;

@@ -1,7 +1,7 @@
-/* npy.c - the header of .npy: reading versions 1.0, 2.0 and 3.0, and writing.
+/* npy.c - reading the header of .npy, versions 1.0, 2.0 and 3.0.
  *
- * The header is a Python dictionary literal with three keys.  The scanner knows exactly the
- * literals that NumPy writes and reads, goes forward only and never nests. */
+ * The header is a Python dictionary literal with three keys.  The scanner accepts exactly the
+ * literals that NumPy reads and writes, moves only forward and never recurses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-/* What a type string without its order sign means. */
+/* The dtype of a type string without its byte-order sign. */
 static const struct {
     const char *code;
     tn_dtype dtype;
@@ -48,7 +48,7 @@ static bool npy_take(scan *s, const char *word)
     return true;
 }
 
-/* A quoted text of fewer than size bytes, without escapes. */
+/* A quoted string of fewer than size bytes, without escapes. */
 static bool quoted(scan *s, char *out, size_t size)
 {
     char quote = npy_take(s, "'") ? '\'' : npy_take(s, "\"") ? '"' : 0;
@@ -66,7 +66,7 @@ static bool quoted(scan *s, char *out, size_t size)
     return false;
 }
 
-/* A whole number >= 0: 3, 3L, np.int64(3), numpy.int64(3). */
+/* An integer >= 0: 3, 3L, np.int64(3), numpy.int64(3). */
 static bool npy_number(scan *s, int64_t *out)
 {
     bool call = npy_take(s, "np.") || npy_take(s, "numpy.");
@@ -144,7 +144,7 @@ static tn_status dtype(scan *s, tni_npy *h)
     return TN_OK;
 }
 
-/* A comment behind the dictionary may name a dtype that the type string cannot. */
+/* A comment after the dictionary may name a dtype that the type string cannot express. */
 static void comment(scan *s, tni_npy *h)
 {
     char name[16];
@@ -236,7 +236,8 @@ tn_status tni_npy_parse(tni_npy *h, const char *who, const uint8_t *bytes, int64
     return TN_OK;
 }
 
-/* Text, bytes, dates and intervals are listed; objects, and records that may have some, never. */
+/* Text, bytes, dates and intervals are listed; objects, and records, which may contain objects,
+ * are not. */
 static bool is_listed(const char *descr)
 {
     return descr[0] && strchr("<>|=", descr[0]) && descr[1] && strchr("USaMmV", descr[1]);

@@ -1,13 +1,13 @@
-/* npy_write.c - .npy as it is written: version 1.0, row-major, little endian.
+/* npy_write.c - writing .npy: version 1.0, row-major, little-endian.
  *
- * The header's length is a multiple of 64, so the elements are aligned when the file is. */
+ * The length of the header is a multiple of 64, so the elements are aligned if the file is. */
 #include <stdio.h>
 #include <string.h>
 
 #include "io/write.h"
 
-/* Type strings; the f8 and bf16 rows are void to NumPy, and a comment
- * behind the dictionary names them. */
+/* Type strings.  NumPy sees the f8 and bf16 rows as void; a comment after the dictionary names
+ * their dtypes. */
 static const char *const codes[TNI_DTYPES] = {
     [TN_BOOL] = "|b1",  [TN_I8] = "|i1",     [TN_I16] = "<i2",    [TN_I32] = "<i4",
     [TN_I64] = "<i8",   [TN_U8] = "|u1",     [TN_U16] = "<u2",    [TN_U32] = "<u4",

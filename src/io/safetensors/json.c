@@ -1,7 +1,7 @@
-/* json.c - JSON of headers, read one token at a time and without a tree.
+/* json.c - a JSON scanner for headers, one token at a time, without a tree.
  *
- * Nothing is believed: texts are UTF-8 without 0, numbers fit, nesting has a bound.  A text
- * never grows when it is decoded, nor when it is quoted again. */
+ * Input is untrusted: strings must be UTF-8 without NUL, numbers must fit, nesting is bounded.
+ * A string never grows when it is decoded, nor when the result is quoted again. */
 #include "json.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ bool tni_json_sign(tni_json *j, char c)
     return is;
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 static int put_letter(char *to, uint32_t c)
 {
@@ -46,7 +46,7 @@ static int put_letter(char *to, uint32_t c)
     return n;
 }
 
-/* Four digits of base 16 behind "\u". */
+/* The four hex digits after "\u". */
 static bool take_hex(tni_json *j, uint32_t *out)
 {
     *out = 0;
@@ -59,7 +59,7 @@ static bool take_hex(tni_json *j, uint32_t *out)
     return true;
 }
 
-/* What stands behind a backslash. */
+/* The character after a backslash. */
 static bool take_escape(tni_json *j, uint32_t *c)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -89,7 +89,7 @@ static bool take_escape(tni_json *j, uint32_t *c)
     return *c ? true : tni_json_wrong(j, "a string contains \\u0000");
 }
 
-/* Pass over a text, decoding it to out unless that is NULL; *n is its length. */
+/* Scan a string, decoding it to out unless that is NULL; *n is the decoded length. */
 static bool take_text(tni_json *j, char *out, int64_t *n)
 {
     const char *end = j->text + j->length;
@@ -252,7 +252,7 @@ bool tni_json_skip(tni_json *j)
     return skip(j, 0);
 }
 
-/* ---- an object of texts ---- */
+/* ---- an object of strings ---- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -268,7 +268,7 @@ static bool names_differ(tni_json *j, const char **names, int64_t n)
     return true;
 }
 
-/* Pass over members of texts up to the closing brace, and count them. */
+/* Skip members whose values are strings, up to the closing brace, and count them. */
 static bool count_members(tni_json *j, int64_t *count)
 {
     int64_t n;
@@ -287,7 +287,8 @@ static bool count_members(tni_json *j, int64_t *count)
     return true;
 }
 
-/* The same members, which are sound, quoted at out; false: no memory. */
+/* Scan the members again, which are known to be valid, and write them quoted to out; false: out
+ * of memory. */
 static bool copy_members(tni_json *j, int64_t count, tni_arena *arena, const char **names,
                          char *out)
 {

@@ -1,7 +1,7 @@
-/* json.h - JSON of headers, read one token at a time and without a tree.
+/* json.h - a JSON scanner for headers, one token at a time, without a tree.
  *
- * A call that gives false has set why and left `at` where it failed; where it needs memory, why
- * NULL means that there was none. */
+ * A call that returns false has set `why` and left `at` where it failed; in calls that
+ * allocate, a NULL `why` means out of memory. */
 #ifndef TNI_JSON_H
 #define TNI_JSON_H
 
@@ -13,25 +13,26 @@ typedef struct tni_json {
     const char *why;
 } tni_json;
 
-/* False, with the reason. */
+/* Set the reason; return false. */
 bool tni_json_wrong(tni_json *j, const char *why);
 
-/* Whether c comes next, blanks aside; then it is passed. */
+/* Skip blanks; if c comes next, skip it and return true. */
 bool tni_json_sign(tni_json *j, char c);
 
-/* A text, decoded, in the arena. */
+/* A string, decoded into the arena. */
 bool tni_json_string(tni_json *j, tni_arena *arena, const char **out);
 
-/* A whole number of 64 bits. */
+/* An integer that fits 64 bits. */
 bool tni_json_integer(tni_json *j, int64_t *out);
 
-/* Pass over any value. */
+/* Skip any value. */
 bool tni_json_skip(tni_json *j);
 
-/* text as JSON, with its quotes, at out; out NULL only counts.  Gives the length. */
+/* Write text as a JSON string, with its quotes, to out (NULL: only count); return its
+ * length. */
 int64_t tni_json_quote(char *out, const char *text);
 
-/* An object of texts, each name once, in its shortest form; in the arena. */
+/* An object of strings with distinct names; copied to the arena without blanks. */
 bool tni_json_texts(tni_json *j, tni_arena *arena, const char **out);
 
 #endif

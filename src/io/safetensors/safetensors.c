@@ -1,7 +1,7 @@
-/* safetensors.c - reading the header of .safetensors, every rule of the format enforced.
+/* safetensors.c - reading the header of .safetensors, enforcing every rule of the format.
  *
- * The tensors, in the order of their offsets, cover the data without hole or overlap, and each
- * is as long as its shape and dtype say. */
+ * In the order of their offsets the tensors cover the data without holes or overlaps, and each
+ * has the length that its shape and dtype give. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ typedef struct row {
     const int64_t *shape;
 } row;
 
-/* The header while it is read. */
+/* State of reading the header. */
 typedef struct parse {
     tn_file *f;
     tni_json j;
@@ -73,7 +73,7 @@ static const tni_st_type *type_of(const char *name)
     return NULL;
 }
 
-/* "[1, 2]" as at most capacity numbers; *n is -1 beyond that. */
+/* Read "[1, 2]" as at most capacity numbers; *n is -1 if there are more. */
 static bool read_list(tni_json *j, int capacity, int64_t *list, int *n)
 {
     *n = 0;
@@ -93,14 +93,14 @@ static bool read_list(tni_json *j, int capacity, int64_t *list, int *n)
     return tni_json_sign(j, ']') ? true : tni_json_wrong(j, "expected ',' or ']'");
 }
 
-/* What a row is made of, as the header says it. */
+/* The members of a tensor's object, as the header has them. */
 typedef struct facts {
     const char *dtype;
     int64_t shape[TN_MAX_NDIM], offsets[2];
-    int ndim, noffsets; /* -2: not there */
+    int ndim, noffsets; /* -2: missing */
 } facts;
 
-/* One member of a tensor's object. */
+/* Read one member of a tensor's object. */
 static bool read_fact(parse *p, facts *x)
 {
     tni_json *j = &p->j;
@@ -134,7 +134,7 @@ static bool read_facts(parse *p, facts *x)
     return tni_json_sign(j, '}') ? true : tni_json_wrong(j, "expected ',' or '}'");
 }
 
-/* Extents make up exactly the bytes from begin to end. */
+/* The extents account for exactly the bytes from begin to end. */
 static tn_status safetensors_check_shape(tn_file *f, row *r, const facts *x)
 {
     int64_t bits = r->type->bits;
@@ -164,7 +164,7 @@ static tn_status safetensors_check_shape(tn_file *f, row *r, const facts *x)
     return TN_OK;
 }
 
-/* One member of the header, as far as it can be checked alone. */
+/* Read one member of the header and check what concerns it alone. */
 static tn_status read_row(parse *p, row *r)
 {
     const char *path = p->f->path;
@@ -202,7 +202,7 @@ static int by_offset(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Add the rows, which are in the order of their offsets and leave no hole. */
+/* Add the rows, sorted by offset; an error if they leave a hole. */
 static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
 {
     int64_t at = 0;
@@ -244,7 +244,7 @@ static tn_status safetensors_grow(parse *p)
     return TN_OK;
 }
 
-/* "name": value */
+/* Read one "name": value. */
 static tn_status read_pair(parse *p)
 {
     tn_file *f = p->f;

@@ -1,4 +1,5 @@
-/* safetensors.h - what reading and writing .safetensors share: type names and refusals. */
+/* safetensors.h - what the reader and the writer of .safetensors share: type names and
+ * errors. */
 #ifndef TNI_SAFETENSORS_H
 #define TNI_SAFETENSORS_H
 
@@ -8,13 +9,13 @@
 typedef struct tni_st_type {
     const char *name;
     int bits;
-    tn_dtype dtype; /* 0: understood and not offered */
+    tn_dtype dtype; /* 0: recognised but not supported */
 } tni_st_type;
 
-extern const tni_st_type tni_st_types[]; /* ends with a NULL name */
+extern const tni_st_type tni_st_types[]; /* terminated by a NULL name */
 
-/* Why a text is refused: TN_EFORMAT with the offset, which is counted from `from`, or TN_ENOMEM.
- * what names the text. */
+/* Report why the scanner failed: TN_EFORMAT with the offset, counted from `from`, or
+ * TN_ENOMEM.  `what` names the text that was read. */
 tn_status tni_fail_json(const char *path, const char *what, int64_t from, const tni_json *j);
 
 #endif

@@ -1,7 +1,7 @@
-/* safetensors_write.c - .safetensors as it is written: the header first, padded with spaces.
+/* safetensors_write.c - writing .safetensors: the header first, padded with spaces.
  *
- * The tensors lie in the order of the slots, without holes; the data begins at a multiple of
- * the asked alignment. */
+ * Tensors follow one another in the order of the slots, without holes; the data begins at a
+ * multiple of the requested alignment. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const char *name_of(tn_dtype dtype)
     return NULL;
 }
 
-/* Text that is counted, and kept where it fits. */
+/* Counts text and, unless out is NULL, stores it. */
 typedef struct sink {
     char *out;
     int64_t n;
@@ -92,7 +92,7 @@ static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *a
     return TN_OK;
 }
 
-/* The metadata that were asked for, checked and in their shortest form; NULL for none. */
+/* The metadata of the options, validated and without blanks; NULL: none. */
 static tn_status read_metadata(tn_writer *w, const char **out)
 {
     const char *text = w->options.metadata;
@@ -108,7 +108,7 @@ static tn_status read_metadata(tn_writer *w, const char **out)
     return tni_fail_json(w->path, "metadata", 0, &j);
 }
 
-/* Length, text, padding. */
+/* Write the length, the text and the padding. */
 static tn_status write_text(tn_writer *w, const char *text, int64_t n)
 {
     int64_t align = w->options.align ? w->options.align : 8;

@@ -1,8 +1,8 @@
-/* set.c - several files as one: a folder, or the index.json of a sharded model.
+/* set.c - opening several files as one: a folder, or the index.json of a sharded model.
  *
- * The tensors of a set are those of its files, files by name, tensors in the order of each.  An
- * index is checked both ways: every file is there, every tensor is in the file that the index
- * names, and no file holds a tensor that the index puts into another. */
+ * A set lists the tensors of its files: files sorted by name, tensors in each file's order.  An
+ * index is checked in both directions: every file exists, every tensor is in the file that the
+ * index names, and no file holds a tensor that the index assigns to another file. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@
 #include "io/safetensors/safetensors.h"
 #include "io/sys.h"
 
-enum { LONGEST_INDEX = 100000000 }; /* bytes: as long as a header of .safetensors may be */
+enum { LONGEST_INDEX = 100000000 }; /* bytes: the limit for headers of .safetensors */
 
-/* A line of the weight_map. */
+/* An entry of the weight_map. */
 typedef struct map_row {
     const char *tensor, *file;
 } map_row;
 
 typedef struct names {
     tni_arena arena;
-    map_row *rows; /* in a folder only files */
+    map_row *rows; /* for a folder only the files are set */
     int64_t n, capacity;
-    const char *folder; /* with its slash, or "" */
+    const char *folder; /* ends with a slash, or is "" */
 } names;
 
 static tn_status fail_index(const tn_file *f, const tni_json *j)
@@ -51,7 +51,7 @@ static tn_status add_row(const tn_file *f, names *s, map_row row)
 
 /* ---- the index ---- */
 
-/* Files lie beside the index: a path that leads elsewhere is not followed. */
+/* Files are in the folder of the index: a path to another folder is refused. */
 static bool is_file_name(const char *name)
 {
     return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -88,7 +88,7 @@ static tn_status read_weight_map(tn_file *f, tni_json *j, names *s)
 
 static tn_status read_index(tn_file *f, tni_json *j, names *s)
 {
-    (void)tni_json_sign(j, '{'); /* by which an index is known */
+    (void)tni_json_sign(j, '{'); /* is_json has seen it */
     bool found = false, more = !tni_json_sign(j, '}');
     while (more) {
         const char *key;
@@ -114,7 +114,7 @@ static tn_status read_index(tn_file *f, tni_json *j, names *s)
             return fail_index(f, j);
         }
     }
-    (void)tni_json_sign(j, 0); /* blanks */
+    (void)tni_json_sign(j, 0); /* skip blanks */
     if (found && j->at == j->length)
         return TN_OK;
     return tni_fail(TN_EFORMAT, found ? "%s: text after the index" : "%s: no \"weight_map\"",
@@ -157,7 +157,7 @@ static tn_status add_part(tn_file *f, tn_file *part)
     return TN_OK;
 }
 
-/* Open every file once; rows are sorted by file. */
+/* Open every file once, in sorted order. */
 static tn_status open_parts(tn_file *f, names *s)
 {
     f->parts = tni_alloc((size_t)(s->n ? s->n : 1) * sizeof *f->parts);
@@ -181,7 +181,7 @@ static const char *name_of(const tn_file *part)
     return slash ? slash + 1 : part->where;
 }
 
-/* Every tensor of the index is in its file, and no file has one that belongs to another. */
+/* Every tensor of the index is in its file, and no file holds a tensor assigned to another. */
 static tn_status check_index(const tn_file *f, names *s)
 {
     if (s->n)
@@ -251,7 +251,7 @@ static bool ends_with(const char *name, const char *suffix)
     return n >= k && !strcmp(name + n - k, suffix);
 }
 
-/* What a folder holds: indexes, and files of weights. */
+/* Names found in a folder: indexes and .safetensors files. */
 typedef struct folder {
     tn_file *f;
     names *s;
@@ -274,7 +274,7 @@ static bool look_at(void *user, const char *name)
     return in->status == TN_OK;
 }
 
-/* Without an index, all .safetensors files of the folder. */
+/* Open the index of the folder or, without one, all its .safetensors files. */
 static tn_status open_listed(tn_file *f, names *s)
 {
     char *path = tni_arena_take(&s->arena, strlen(f->where) + 2);

@@ -1,7 +1,7 @@
-/* pickle.c - the machine of pickles: a stack, marks and a memo over an arena of values.
+/* pickle.c - the pickle machine: a stack, marks and a memo over an arena of values.
  *
- * Every length is compared with the bytes that are left before it is believed, every index with
- * what it indexes.  Opcodes that torch does not write are refused. */
+ * Every length is checked against the remaining bytes before it is used, and every index
+ * against its array.  Opcodes that torch does not write are refused. */
 #include "pickle_stack.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static tn_status push_int(tni_pickle *p, int bytes)
     return tni_pk_push(p, (tni_pickle_value){.kind = TNI_PK_INT, .number = number});
 }
 
-/* A little-endian number of n bytes with a sign; what 64 bits do not hold is nothing. */
+/* A signed little-endian number of n bytes; None if it does not fit 64 bits. */
 static tn_status push_long(tni_pickle *p, int length_bytes)
 {
     uint64_t n = 0, x = 0;
@@ -34,7 +34,7 @@ static tn_status push_text(tni_pickle *p, int length_bytes)
 {
     uint64_t n = 0;
     TRY(tni_pk_take_number(p, length_bytes, &n));
-    if (n > (uint64_t)(p->n - p->at)) /* which is less than 2^32 */
+    if (n > (uint64_t)(p->n - p->at)) /* n is less than 2^32 */
         return tni_fail_pickle(p, "ends inside a value");
     const int64_t first = p->at;
     p->at += (int64_t)n;
@@ -52,7 +52,7 @@ static tn_status push_global(tni_pickle *p, const uint8_t *module, int64_t nm,
             !memcmp(g->module, module, (size_t)nm) && !memcmp(g->name, name, (size_t)nn))
             return tni_pk_push(p, (tni_pickle_value){TNI_PK_GLOBAL, .global = (uint8_t)i});
     }
-    char text[200]; /* what is asked for, as far as it can be printed */
+    char text[200]; /* the name; '?' for unprintable characters */
     int n = 0;
     for (int64_t i = 0; i < nm + 1 + nn && n < (int)sizeof text - 1; i++) {
         uint8_t c = i < nm ? module[i] : i == nm ? '.' : name[i - nm - 1];
@@ -95,7 +95,7 @@ static tn_status global_of_stack(tni_pickle *p, int unused)
     return push_global(p, p->bytes + m->number, m->n, p->bytes + n->number, n->n);
 }
 
-/* A dict, of pairs where they are given. */
+/* A dict, filled from a list of pairs if there is one. */
 static tn_status push_dict(tni_pickle *p, uint32_t pairs)
 {
     TRY(tni_pk_push(p, (tni_pickle_value){.kind = TNI_PK_DICT}));
@@ -111,7 +111,7 @@ static tn_status push_dict(tni_pickle *p, uint32_t pairs)
     return TN_OK;
 }
 
-/* What a function of the list would give for its arguments. */
+/* The result of calling a listed function with its arguments. */
 static tn_status push_result(tni_pickle *p, uint32_t function, uint32_t args)
 {
     for (;;) {
@@ -125,7 +125,7 @@ static tn_status push_result(tni_pickle *p, uint32_t function, uint32_t args)
             return tni_pk_push(p, (tni_pickle_value){TNI_PK_TENSOR, f->global, .head = args});
         case TNI_PK_FIRST:
             return tni_pk_push_index(p, tni_pickle_item(p, args, 0));
-        case TNI_PK_FROM_TYPE: /* the function that it names, of the arguments that it has */
+        case TNI_PK_FROM_TYPE: /* calls its first argument with its third */
             function = tni_pickle_item(p, args, 0);
             args = tni_pickle_item(p, args, 2);
             if (p->values[function].kind == TNI_PK_GLOBAL &&
@@ -161,7 +161,7 @@ static tn_status persistent_id(tni_pickle *p, int unused)
 
 /* ---- lists, tuples, dicts ---- */
 
-/* The values from `first` on as a new tuple. */
+/* Pop the values from `first` on; push a tuple of them. */
 static tn_status push_tuple(tni_pickle *p, int64_t first)
 {
     int64_t end = p->nstack;
@@ -175,7 +175,7 @@ static tn_status push_tuple(tni_pickle *p, int64_t first)
     return tni_pk_push_index(p, tuple);
 }
 
-/* Values from `first` on go into the list or dict below them. */
+/* Move the values from `first` on to the list or dict below them. */
 static tn_status add_items(tni_pickle *p, int64_t first, int kind)
 {
     ASSERT(first <= p->nstack);
@@ -223,7 +223,7 @@ static tn_status memo_get(tni_pickle *p, int bytes)
     return tni_pk_memo_get(p, at);
 }
 
-/* MEMOIZE: the first index that is free. */
+/* MEMOIZE: store at the next free index. */
 static tn_status memoize(tni_pickle *p, int unused)
 {
     (void)unused;

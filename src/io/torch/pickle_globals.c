@@ -1,6 +1,6 @@
-/* pickle_globals.c - the names of Python objects that torch files may ask for.
+/* pickle_globals.c - the Python objects that torch files may name.
  *
- * They are compared as text and never imported; a file with a name that is not here is refused. */
+ * Names are compared as text and never imported; a file with any other name is refused. */
 #include "pickle.h"
 
 #define UTILS "torch._utils"

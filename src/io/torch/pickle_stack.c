@@ -1,7 +1,7 @@
-/* pickle_stack.c - what the machine of pickles stands on: values, cells, stack, marks, memo, and
- * the bytes that are left.
+/* pickle_stack.c - the state of the pickle machine: values, cells, stack, marks, memo, and the
+ * bytes still to read.
  *
- * Arrays double; none has more rows than the pickle has bytes, doubled. */
+ * Arrays grow by doubling; the size of the pickle bounds every one of them. */
 #include "pickle_stack.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ tn_status tni_fail_pickle(const tni_pickle *p, const char *what)
     return tni_fail(TN_EFORMAT, "%s: pickle, byte %lld: %s", p->path, (long long)p->at, what);
 }
 
-/* Let array `which` hold one more than n rows of width bytes. */
+/* Ensure that array `which` has space for n + 1 rows of width bytes. */
 static tn_status pickle_grow(tni_pickle *p, int which, void *array, int64_t n, size_t width)
 {
     void **at = array;
@@ -48,7 +48,7 @@ tn_status tni_pk_push(tni_pickle *p, tni_pickle_value v)
     return tni_pk_push_index(p, (uint32_t)p->nvalues++);
 }
 
-/* Values above the last mark belong to it. */
+/* Index of the first value above the last mark. */
 int64_t tni_pk_floor_of(const tni_pickle *p)
 {
     return p->nmarks ? p->marks[p->nmarks - 1] : 0;
@@ -64,7 +64,7 @@ tn_status tni_pk_pop(tni_pickle *p, uint32_t *value)
 
 tn_status tni_pk_append(tni_pickle *p, uint32_t list, uint32_t value)
 {
-    if (p->ncells > 2 * p->n + 64) /* every item has been pushed by a byte or more */
+    if (p->ncells > 2 * p->n + 64) /* every item was pushed by at least one byte */
         return tni_fail_pickle(p, "more items than values");
     TRY(pickle_grow(p, CELLS, &p->cells, p->ncells, sizeof *p->cells));
     uint32_t cell = (uint32_t)p->ncells++;
@@ -133,7 +133,7 @@ tn_status tni_pk_memo_put(tni_pickle *p, uint64_t at)
 {
     if (p->nstack <= tni_pk_floor_of(p))
         return tni_fail_pickle(p, "the stack is empty");
-    if (at > (uint64_t)p->at) /* there have been no more opcodes */
+    if (at > (uint64_t)p->at) /* more than opcodes so far */
         return tni_fail_pickle(p, "a memo that is too far");
     while ((int64_t)at >= p->capacity[MEMO])
         TRY(pickle_grow(p, MEMO, &p->memo, p->capacity[MEMO], sizeof *p->memo));

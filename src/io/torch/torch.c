@@ -1,8 +1,8 @@
-/* torch.c - reading .pt, .pth and .bin files of torch 1.6 and later: a zip archive whose data.pkl
- * says what the tensors are and whose members data/0, data/1 … hold their bytes.
+/* torch.c - reading .pt, .pth and .bin files of torch 1.6 and later: a zip archive whose
+ * data.pkl describes the tensors and whose members data/0, data/1 … hold their bytes.
  *
- * Names are the keys on the way from the root, joined by dots.  Numbers of a tensor are checked
- * against the member before it is listed; several tensors may share bytes. */
+ * A tensor's name is the path of keys from the root, joined by dots.  Its offset, shape and
+ * strides are checked against the member before it is listed; tensors may share bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum {
     DEEPEST = 1000,
     LONGEST_PICKLE = 1 << 28, /* bytes: names and shapes of millions of tensors */
-    RATIO = 64                /* most steps for each byte of the pickle */
+    RATIO = 64                /* limit of steps per byte of the pickle */
 };
 
 int64_t tni_torch_most = 10000000;
@@ -24,10 +24,10 @@ typedef struct archive {
     tni_pickle p;
     const tni_zip_member **by_name;
     int64_t members;
-    const char *top; /* the folder in which all members are, with its slash */
+    const char *top; /* the folder that holds all members, with its slash */
     int top_length;
     bool swapped;
-    char *name; /* of the value that is visited */
+    char *name; /* name of the value being visited */
     int64_t name_capacity, names, steps;
 } archive;
 
@@ -44,7 +44,7 @@ static int by_member_name(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* The member of this name below the top folder; NULL: none. */
+/* The member of this name in the top folder; NULL: none. */
 static const tni_zip_member *find_member(const archive *a, const char *name)
 {
     char whole[TNI_ZIP_LONGEST_NAME];
@@ -70,7 +70,7 @@ static tn_status sort_members(archive *a, const tni_zip_member *members, int64_t
     return TN_OK;
 }
 
-/* All bytes of a member, in the file's arena. */
+/* Read a whole member into the file's arena. */
 static tn_status read_member(const archive *a, const tni_zip_member *m, uint8_t **bytes)
 {
     int64_t got = 0;
@@ -95,7 +95,7 @@ static tn_status read_member(const archive *a, const tni_zip_member *m, uint8_t 
 /* ---- one tensor ---- */
 
 typedef struct about {
-    const char *unsupported; /* why it is listed and not read; NULL: it is read */
+    const char *unsupported; /* why it is listed but not readable; NULL: readable */
     tn_dtype dtype;
     int64_t offset, shape[TN_MAX_NDIM], stride[TN_MAX_NDIM]; /* in elements */
     int ndim;
@@ -119,7 +119,7 @@ static bool is_text(const archive *a, const tni_pickle_value *v, const char *tex
            !memcmp(a->p.bytes + v->number, text, v->n);
 }
 
-/* A tuple of whole numbers that are not negative. */
+/* A tuple of integers >= 0. */
 static tn_status read_tuple(const archive *a, const tni_pickle_value *tuple, int64_t *list,
                             int *n, const char *name)
 {
@@ -137,7 +137,7 @@ static tn_status read_tuple(const archive *a, const tni_pickle_value *tuple, int
     return TN_OK;
 }
 
-/* Lazy conjugation and negation stand in a dict behind the other arguments. */
+/* Flags of lazy conjugation and negation are in a dict after the other arguments. */
 static bool is_lazy(const tni_pickle_value *metadata)
 {
     return metadata->kind == TNI_PK_DICT && metadata->n > 0;
@@ -178,7 +178,7 @@ static tn_status read_about(const archive *a, const tni_pickle_value *t, about *
     return TN_OK;
 }
 
-/* The member of a storage, by its key. */
+/* Find the member of a storage by the storage's key. */
 static tn_status find_storage(const archive *a, uint32_t tuple, const char *name,
                               const tni_zip_member **m)
 {
@@ -195,7 +195,8 @@ static tn_status find_storage(const archive *a, uint32_t tuple, const char *name
     return *m ? TN_OK : fail_torch(a, "its storage is not in the archive", name);
 }
 
-/* Strides in bytes; the bytes from the first element to behind the last lie in the member. */
+/* Compute the strides in bytes; check that the first to the last byte used are in the
+ * member. */
 static tn_status check_numbers(const archive *a, const about *x, const tni_zip_member *m,
                                const char *name, int64_t *stride, tni_entry *e)
 {
@@ -221,7 +222,7 @@ static tn_status check_numbers(const archive *a, const about *x, const tni_zip_m
     return TN_OK;
 }
 
-/* odd_key: a key above the tensor is neither text nor an integer. */
+/* List a tensor; with odd_key, a key on its path is neither text nor an integer. */
 static tn_status add_tensor(archive *a, const tni_pickle_value *t, bool odd_key)
 {
     about x;
@@ -253,12 +254,12 @@ static tn_status add_tensor(archive *a, const tni_pickle_value *t, bool odd_key)
 
 typedef struct frame {
     uint32_t cell, left;
-    bool dict, odd_key; /* a key of the path to it is neither text nor an integer */
+    bool dict, odd_key; /* a key on its path is neither text nor an integer */
     int64_t index;
-    size_t name; /* length of the name of the container */
+    size_t name; /* length of the container's name */
 } frame;
 
-/* The name of an item: the container's, a dot, and n bytes. */
+/* Set the name of an item: the container's name, a dot, and n bytes of part. */
 static tn_status set_name(archive *a, size_t length, const char *part, size_t n)
 {
     size_t need = length + n + 2;
@@ -279,8 +280,8 @@ static tn_status set_name(archive *a, size_t length, const char *part, size_t n)
     return TN_OK;
 }
 
-/* Name and value of the next item; one with a key that is neither text nor an integer is named by
- * its place. */
+/* Advance to the next item and set its name; if its key is neither text nor an integer, the
+ * name has its index instead. */
 static tn_status next_item(archive *a, frame *at, uint32_t *value, bool *odd_key)
 {
     char digits[32];

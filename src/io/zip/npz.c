@@ -1,6 +1,6 @@
 /* npz.c - reading .npz: a zip archive whose members are .npy files.
  *
- * A member that is no array, or is damaged, is listed and cannot be read; the others can. */
+ * A member that is damaged or not an array is listed but cannot be read; the others can. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@
 
 enum { HEAD_BYTES = 1 << 16 };
 
-/* Note that the member is damaged, with the sentence of the last failure. */
+/* Mark the member as damaged, with the message of the last failure. */
 static tn_status note_damage(tn_file *f, tni_entry *e)
 {
     const char *why = tn_error();
     ASSERT(!strncmp(why, f->path, strlen(f->path)));
-    why += strlen(f->path) + 2; /* the file's name and a colon begin it */
+    why += strlen(f->path) + 2; /* skip the file's name and a colon */
     char text[400];
     int n = snprintf(text, sizeof text, "member \"%.80s\": %.300s", e->name, why);
     e->damage = tni_arena_text(&f->arena, text, (size_t)n);
@@ -24,7 +24,7 @@ static tn_status note_damage(tn_file *f, tni_entry *e)
     return e->damage ? TN_OK : tni_no_memory(f->path, (int64_t)sizeof text);
 }
 
-/* The first bytes of the member, at most HEAD_BYTES. */
+/* Read the first bytes of the member, at most HEAD_BYTES. */
 static tn_status read_start(const tn_file *f, const tni_entry *e, int64_t length, uint8_t *head,
                             int64_t *got)
 {
@@ -37,8 +37,8 @@ static tn_status read_start(const tn_file *f, const tni_entry *e, int64_t length
     return tni_file_bytes(f, head, *got, e->member);
 }
 
-/* The .npy header of the member; shape and type go into e and h.  A member that is no array of
- * ours is left with dtype 0. */
+/* Read the member's .npy header; shape and type are stored in e and h.  A member that is not a
+ * supported array keeps dtype 0. */
 static tn_status read_head(const tn_file *f, tni_entry *e, int64_t length, uint8_t *head,
                            tni_npy *h)
 {

@@ -1,8 +1,8 @@
-/* npz_write.c - .npz as it is written: a zip archive of .npy members, stored or deflated.
+/* npz_write.c - writing .npz: a zip archive of .npy members, stored or deflated.
  *
- * Stored members are placed so that their elements begin at a multiple of 64 in the file and
- * can be mapped aligned.  Lengths of stored members are known when they begin; checksums, and
- * lengths of deflated ones, are put in when they end. */
+ * Stored members are padded so that their elements begin at a multiple of 64 in the file and
+ * are aligned when mapped.  Lengths of stored members are known when they begin; checksums, and
+ * lengths of deflated members, are patched in when they end. */
 #include <string.h>
 
 #include <zlib.h>
@@ -11,13 +11,13 @@
 
 enum {
     ALIGN = 64,     /* a cache line, as .npy headers align their elements */
-    PIECE = 1 << 16 /* deflated bytes that are written at a time */
+    PIECE = 1 << 16 /* deflated bytes written at a time */
 };
 
 typedef struct npz {
     tni_zip_written *members;
     z_stream z;
-    bool deflating; /* z is in use */
+    bool deflating; /* z is initialised */
     uint8_t out[PIECE];
 } npz;
 
@@ -39,7 +39,7 @@ static tn_status npz_begin(tn_writer *w)
     return TN_OK;
 }
 
-/* Hand bytes to deflate and what it gives to the file; flush ends the member. */
+/* Deflate n bytes and append the output to the file; flush ends the member. */
 static tn_status deflate_bytes(tn_writer *w, const void *data, int64_t n, bool flush)
 {
     npz *own = w->own;
@@ -59,7 +59,7 @@ static tn_status deflate_bytes(tn_writer *w, const void *data, int64_t n, bool f
             present(w)->packed += made;
         } while (own->z.avail_out == 0);
         ASSERT(r == Z_OK || r == Z_STREAM_END || r == Z_BUF_ERROR);
-        at = n ? at + piece : at; /* a tensor without elements may have no data */
+        at = n ? at + piece : at; /* data may be NULL if n is 0 */
         n -= piece;
     } while (n > 0);
     return TN_OK;

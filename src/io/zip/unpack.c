@@ -1,7 +1,7 @@
-/* unpack.c - the bytes of a member of .npz, stored or deflated.
+/* unpack.c - reading members of .npz, stored or deflated.
  *
- * Output goes only where it fits; the checksum is compared when all of the member
- * has passed. */
+ * Output never exceeds the size of its buffer; the checksum is compared at the end of the
+ * member. */
 #include <string.h>
 
 #include <zlib.h>
@@ -9,16 +9,16 @@
 #include "io/io.h"
 #include "io/sys.h"
 
-enum { PIECE = 1 << 16, MOST = 1 << 24 /* bytes that zlib makes at a call */ };
+enum { PIECE = 1 << 16, MOST = 1 << 24 /* MOST: bytes that zlib produces per call */ };
 
-/* One member, read forward. */
+/* A member being read sequentially. */
 typedef struct source {
     const tn_file *f;
-    int64_t at, left; /* packed bytes */
+    int64_t at, left; /* packed bytes: offset of the next one, number left */
     bool deflated, ended;
     z_stream z;
     uint32_t crc;
-    uint8_t in[PIECE], out[PIECE]; /* out: on its way to a descriptor */
+    uint8_t in[PIECE], out[PIECE]; /* out: on its way to a file descriptor */
 } source;
 
 static tn_status fail_unpack(const source *s, const char *what)
@@ -53,7 +53,7 @@ static tn_status refill(source *s)
     return TN_OK;
 }
 
-/* Up to n bytes; fewer only when the member ends. */
+/* Inflate up to n bytes; fewer only at the end of the member. */
 static tn_status inflate_some(source *s, uint8_t *out, int64_t n, int64_t *got)
 {
     int64_t done = 0;
@@ -90,7 +90,7 @@ static tn_status unpack_take(source *s, uint8_t *out, int64_t n, int64_t *got)
     return TN_OK;
 }
 
-/* Pass over the rest of a member whose bytes are counted. */
+/* Skip n bytes or, with to_end, the rest of the member. */
 static tn_status pass(source *s, int64_t n, bool to_end)
 {
     uint8_t waste[1024];
@@ -104,7 +104,7 @@ static tn_status pass(source *s, int64_t n, bool to_end)
     return n > 0 ? fail_unpack(s, "member ends inside its header") : TN_OK;
 }
 
-/* Behind the elements: the rest, and the checksum of all. */
+/* After the elements: read the rest and compare the checksum of the whole member. */
 static tn_status end(source *s, const tni_entry *e)
 {
     TRY(pass(s, 0, true));
@@ -125,7 +125,7 @@ static tn_status unpack(source *s, const tni_entry *e, uint8_t *out)
     return end(s, e);
 }
 
-/* Header and elements, as they are in the member. */
+/* Write the unpacked header and elements to fd. */
 static tn_status unpack_to(source *s, const tni_entry *e, int fd)
 {
     for (int64_t left = e->offset + e->nbytes, got; left > 0; left -= got) {

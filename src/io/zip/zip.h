@@ -1,8 +1,8 @@
-/* zip.h - zip archives: the records they are made of, members as they are listed and written.
+/* zip.h - zip archives: their records, and members as they are listed and written.
  *
- * A member that is listed without `why` has its bytes inside the file, shares them with no
- * other, and, deflated, is no longer than deflate can make of them: all that is read is bounded
- * by the size of the file. */
+ * A listed member without `why` has its bytes inside the file, shares them with no other member
+ * and, if deflated, is no longer than deflate can expand them: what is read is bounded by the
+ * size of the file. */
 #ifndef TNI_ZIP_H
 #define TNI_ZIP_H
 
@@ -14,8 +14,8 @@ enum {
     TNI_ZIP_LOCAL = 30,
     TNI_ZIP_CENTRAL = 46,
     TNI_ZIP_END = 22,
-    TNI_ZIP_LONG_END = 56, /* with numbers of 64 bits */
-    TNI_ZIP_LOCATOR = 20,  /* says where the long end record is */
+    TNI_ZIP_LONG_END = 56, /* with 64-bit numbers */
+    TNI_ZIP_LOCATOR = 20,  /* holds the offset of the long end record */
     TNI_ZIP_LONG_EXTRA = 20,
     TNI_ZIP_LONGEST_NAME = 4096,
     TNI_ZIP_DEFLATE = 8 /* method; 0 is stored */
@@ -28,14 +28,14 @@ typedef struct tni_zip_member {
     uint64_t packed, length, local, data;
     uint32_t crc;
     int flags, method, name_length;
-    const char *why; /* it cannot be read: "encrypted", "packed by method 12", or … */
-    bool damaged;    /* … a sentence about the damage */
+    const char *why; /* why it cannot be read: "encrypted", "packed by method 12" or, */
+    bool damaged;    /* if damaged, a description of the damage */
 } tni_zip_member;
 
-/* The members in the order of the central directory, in the file's arena. */
+/* List the members in the order of the central directory, in the file's arena. */
 tn_status tni_zip_list(tn_file *f, tni_zip_member **members, int64_t *count);
 
-/* "what "name"" as a sentence in the file's arena; NULL: no memory. */
+/* A description `what "name"` in the file's arena; NULL: out of memory. */
 const char *tni_zip_sentence(tn_file *f, const char *what, const char *name);
 
 /* ---- writing (zip_write.c) ---- */
@@ -47,13 +47,15 @@ typedef struct tni_zip_written {
     int method;
 } tni_zip_written;
 
-/* The local header of a member named name + suffix, whose bytes then begin at a multiple of
- * align; lengths and checksum are put in by tni_zip_leave when they become known. */
+/* Write the local header of a member named name + suffix, padded so that the member's bytes
+ * begin at a multiple of align; tni_zip_leave patches in lengths and checksum once they are
+ * known. */
 tn_status tni_zip_enter(tn_writer *w, tni_zip_written *m, const char *name, const char *suffix,
                         int64_t align);
 tn_status tni_zip_leave(tn_writer *w, const tni_zip_written *m);
 
-/* The record of a member in the central directory, and the end of it, which began at `list`. */
+/* tni_zip_record writes a member's record in the central directory; tni_zip_finish ends the
+ * directory, which began at `list`. */
 tn_status tni_zip_record(tn_writer *w, const tni_zip_written *m, const char *name,
                          const char *suffix);
 tn_status tni_zip_finish(tn_writer *w, int64_t list, int64_t n);

@@ -1,6 +1,6 @@
-/* zip_read.c - the members of a zip archive, by the central directory at its end.
+/* zip_read.c - listing the members of a zip archive from the central directory at its end.
  *
- * Damage of the directory fails the file; damage of one member is noted with it. */
+ * A damaged directory is an error of the file; damage of one member is noted in that member. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "zip.h"
 
 enum {
-    MOST_RATIO = 1032, /* bytes that deflate makes of one at most */
+    MOST_RATIO = 1032, /* maximum expansion by deflate */
     SCRATCH = 1 << 16,
     LONGEST_COMMENT = 65535,
     SECRET = 1 << 0 | 1 << 5 | 1 << 6 | 1 << 13 /* flags: encrypted, or a patch */
@@ -44,8 +44,8 @@ static uint64_t zip_number(const uint8_t *at, int bytes)
     return x;
 }
 
-/* Numbers of more than 32 bits stand in an extra field, in this order, where the short ones are
- * all ones. */
+/* Replace each 32-bit number that is all ones by its 64-bit value from the extra field, which
+ * has them in this order. */
 static bool long_numbers(tni_zip_member *m, const uint8_t *extra, int left)
 {
     uint64_t *const wanted[] = {&m->length, &m->packed, &m->local};
@@ -73,7 +73,7 @@ static bool has(const tn_file *f, uint64_t at, uint64_t n)
     return at <= (uint64_t)f->size && n <= (uint64_t)f->size - at;
 }
 
-/* The record at *at of the directory, which moves to the next one. */
+/* Read the record at *at of the directory and advance *at to the next one. */
 static tn_status read_record(tn_file *f, uint64_t *at, tni_zip_member *m, uint8_t *scratch)
 {
     static const char damaged[] = "central directory is damaged";
@@ -107,7 +107,8 @@ static tn_status read_record(tn_file *f, uint64_t *at, tni_zip_member *m, uint8_
     return TN_OK;
 }
 
-/* The local header says again what the record says, and how far the bytes are behind it. */
+/* Find the member's bytes from its local header, which repeats the record and gives their
+ * offset. */
 static tn_status find_data(tn_file *f, tni_zip_member *m, uint8_t *scratch)
 {
     uint8_t raw[TNI_ZIP_LOCAL];
@@ -144,8 +145,8 @@ static tn_status read_member(tn_file *f, uint64_t *at, tni_zip_member *m, uint8_
     return TN_OK;
 }
 
-/* The last end record: before it only a directory, behind it only a comment.  scratch holds all
- * offsets where it may be. */
+/* Find the last end record: nothing but a comment may follow it.  scratch holds every offset
+ * where it may begin. */
 static tn_status find_end(const tn_file *f, uint8_t *scratch, int64_t *at, uint8_t *end)
 {
     const int64_t tails[] = {TNI_ZIP_END, TNI_ZIP_END + LONGEST_COMMENT};
@@ -163,12 +164,12 @@ static tn_status find_end(const tn_file *f, uint8_t *scratch, int64_t *at, uint8
     return fail_zip(f, "central directory is missing or damaged");
 }
 
-/* Where the directory begins, how many records it has, and where it must end. */
+/* Offset of the directory, number of its records, and its end. */
 typedef struct directory {
     uint64_t at, count, end;
 } directory;
 
-/* A long end record stands before the end record of a directory that it alone can describe. */
+/* Find the directory; if a long end record precedes the end record, it has the numbers. */
 static tn_status find_directory(const tn_file *f, uint8_t *scratch, directory *d)
 {
     static const char damaged[] = "central directory is damaged";
@@ -203,7 +204,7 @@ static int by_data(const void *a, const void *b, void *user)
     return x->data != y->data ? (x->data < y->data ? -1 : 1) : 0;
 }
 
-/* No byte is in two members, or in one and in the directory, which begins at end. */
+/* No byte belongs to two members, or to a member and the directory, which begins at end. */
 static tn_status check_disjoint(const tn_file *f, tni_zip_member *ms, int64_t *order, int64_t n,
                                 uint64_t end)
 {

@@ -1,22 +1,23 @@
-/* zip_write.c - the records of a zip archive as they are written.
+/* zip_write.c - writing the records of a zip archive.
  *
- * The date is that of no day, so that equal tensors make equal files.  Numbers that need more
- * than 32 bits stand in long form in extra fields. */
+ * All dates are the same, so that equal tensors make equal files.  Numbers that need more than
+ * 32 bits are stored in extra fields. */
 #include <string.h>
 
 #include "zip.h"
 
 enum {
-    SHORT = 20, /* versions of the format: without, and with 64-bit numbers */
+    SHORT = 20, /* version needed to extract: without, and with 64-bit numbers */
     LONG = 45,
     UTF8 = 1 << 11,
-    DATE = 1 << 5 | 1, /* the first day that a zip can name */
+    DATE = 1 << 5 | 1, /* the earliest date that zip can express */
     CRC_AT = 14,       /* offset of the checksum in a local header; the packed length follows */
     LONGEST_NAME = 4000,
     MOST_ALIGN = 64
 };
 
-/* x as n bytes; a number that does not fit is all ones, and stands in long form elsewhere. */
+/* Store x in n bytes; all ones if it does not fit: an extra field then has the 64-bit
+ * number. */
 static uint8_t *zip_put(uint8_t *to, uint64_t x, int n)
 {
     uint64_t most = n < 8 ? ((uint64_t)1 << 8 * n) - 1 : UINT64_MAX;
@@ -25,13 +26,14 @@ static uint8_t *zip_put(uint8_t *to, uint64_t x, int n)
     return to + n;
 }
 
-/* Deflated members may grow a little: who might need 64 bits gets them. */
+/* True if lengths need 64 bits, or may need them: deflated data can be a little longer. */
 static bool is_long(const tni_zip_written *m)
 {
     return m->length >= UINT32_MAX - (m->method ? m->length / 1000 + 4096 : 0);
 }
 
-/* What the local header and the record in the directory share: version to name's length. */
+/* Write the fields from version to name length, which the local header and the directory's
+ * record share. */
 static uint8_t *put_facts(uint8_t *to, const tni_zip_written *m, bool wide, size_t name)
 {
     bool lengths_long = is_long(m);
@@ -83,7 +85,7 @@ tn_status tni_zip_leave(tn_writer *w, const tni_zip_written *m)
     zip_put(crc, m->crc, 4);
     zip_put(packed, (uint64_t)m->packed, 8);
     TRY(tni_write_at(w, crc, 4, m->at + CRC_AT));
-    if (!m->method) /* as long as it was said to be */
+    if (!m->method) /* its length was known */
         return TN_OK;
     if (is_long(m))
         return tni_write_at(w, packed, 8, m->at + TNI_ZIP_LOCAL + m->name_length + 4 + 8);
