@@ -1,6 +1,6 @@
-/* box.c - the boxes of a result: their order, and how large they are.
+/* box.c - cutting a result into boxes: their order and their size.
  *
- * Boxes are runs of whole rows wherever a row fits, so that the concatenation of boxes is the
+ * A box is a run of whole rows if a row fits, so that the concatenation of all boxes is the
  * result in row-major order. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "stream.h"
 
 enum {
-    SMALLEST = 64 << 10, /* bytes of a box, whatever the budget: below it calls dominate */
-    LEAST = 256 << 20,   /* bytes of memory that are taken unasked */
-    SEQUENTIAL_READ = 32 << 10, /* bytes of a read that has nearly the sequential rate */
-    LONG_RUN = 1 << 20,  /* bytes of a read that is in order, for the disk and its readahead */
-    MOST_RUN = 64 << 20, /* bytes of a box that is made larger for such reads */
-    MANY = 4 << 20,      /* bytes of files from which short reads are worth preparing */
-    BLOCK = 512,         /* bytes that a disk reads at least */
-    LOOKED_AT = 8        /* sources whose reads are measured: a pad has thousands alike */
+    SMALLEST = 64 << 10,        /* minimum bytes of a box: below it call overhead dominates */
+    LEAST = 256 << 20,          /* the least default budget, in bytes */
+    SEQUENTIAL_READ = 32 << 10, /* bytes of a read that nearly reaches the sequential rate */
+    LONG_RUN = 1 << 20,         /* bytes of a read that disk and read-ahead see as sequential */
+    MOST_RUN = 64 << 20,        /* maximum bytes of a box enlarged for such reads */
+    MANY = 4 << 20, /* bytes of files from which on short reads are worth preparing */
+    BLOCK = 512,    /* the least that a disk reads, in bytes */
+    LOOKED_AT = 8   /* sources examined for read lengths: a pad has thousands alike */
 };
 
 void tni_boxes_cut(tni_boxes *b, int ndim, const int64_t *shape, int64_t elements)
@@ -92,17 +92,17 @@ int64_t tni_shortest_read(const tn_stream *job, int64_t elements, bool *whole)
     return shortest;
 }
 
-/* Whether boxes of this size are read in long spans: a transposed view takes few
- * neighbours for each row of the result, and more rows at a time make longer spans. */
+/* True if boxes of this size are read in long runs.  A box of a transposed view needs only a
+ * few neighbours for each row of the result; more rows in a box make longer runs. */
 static bool reads_long(const tn_stream *job, int64_t elements)
 {
     bool whole;
     return tni_shortest_read(job, elements, &whole) >= TNI_ENOUGH_READ || whole;
 }
 
-/* So many elements, or some times as many where reads are then in order: a box that has all
- * of the inner axes of the file.  Swapping the middle axes of (64, 512, 32, 512) has 16 KiB reads
- * in boxes of 8 MiB, and 32 MiB beside each other in those of 32 MiB. */
+/* Return `elements`, or a multiple of it if reads are then sequential because a box has all of
+ * the inner axes of the file.  Example: for swapping the middle axes of (64, 512, 32, 512),
+ * boxes of 8 MiB have reads of 16 KiB, and boxes of 32 MiB are one contiguous read. */
 static int64_t grow_to_runs(const tn_stream *job, int64_t elements, int64_t most, int64_t bytes)
 {
     bool whole;
@@ -112,7 +112,7 @@ static int64_t grow_to_runs(const tn_stream *job, int64_t elements, int64_t most
     return elements;
 }
 
-/* Bytes that are read from disks: tmpfs is memory, which no other way than usual makes faster. */
+/* Bytes that are read from disks.  tmpfs is memory: no other way makes it faster. */
 static int64_t disk_bytes(const tn_stream *job)
 {
     int64_t bytes = 0;
@@ -124,8 +124,8 @@ static int64_t disk_bytes(const tn_stream *job)
     return bytes;
 }
 
-/* Whether files are read in short pieces from all over, and hold more than memory may: then the page
- * cache only costs time and other programs' pages. */
+/* True if files are read in short, scattered pieces and exceed the budget: the page cache then
+ * only costs time and evicts other programs' pages. */
 static bool reads_scattered(const tn_stream *job, int64_t budget, int64_t elements)
 {
     bool whole;
@@ -133,9 +133,8 @@ static bool reads_scattered(const tn_stream *job, int64_t budget, int64_t elemen
            tni_shortest_read(job, elements, &whole) < SEQUENTIAL_READ && !whole;
 }
 
-/* Fewer elements, so that boxes begin at multiples of BLOCK bytes along the axis that is cut, if
- * they are long enough: a read that is a bit longer than a power of two takes 1.5 times as
- * long. */
+/* Round elements down so that boxes begin at multiples of BLOCK bytes along the cut axis, if
+ * they are long enough: a read a bit longer than a power of two takes 1.5 times as long. */
 static int64_t whole_blocks(const tn_stream *job, int64_t elements)
 {
     tni_boxes b;
@@ -147,10 +146,10 @@ static int64_t whole_blocks(const tn_stream *job, int64_t elements)
            tni_shape_count(b.ndim - b.cut - 1, b.shape + b.cut + 1);
 }
 
-/* One box of the whole budget; or two, one of which is written while the next is read, when
- * their reads are long all the same.  A 1 GiB budget for a 2 GiB transpose on a virtual disk:
- * one box of 32 KiB reads 3.4 s, two of 16 KiB 3.6 s, two of 8 KiB 4.7 s.  Boxes are no larger
- * than long reads need, because memory that is touched for the first time has its price. */
+/* Use one box of the whole budget or, if their reads are still long, two: one is written while
+ * the next is read.  With a 1 GiB budget for a 2 GiB transpose on a virtual disk, one box with
+ * reads of 32 KiB takes 3.4 s, two with 16 KiB 3.6 s, two with 8 KiB 4.7 s.  Boxes are no
+ * larger than long reads require, because the first touch of memory is expensive. */
 static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
 {
     bool whole;
@@ -173,7 +172,7 @@ int64_t tn_stream_budget(int64_t max_mem)
     return bytes > LEAST ? bytes : LEAST;
 }
 
-/* Threads and buffers by the budget, and the bytes of a buffer. */
+/* Threads and buffers for the budget; returns the bytes of a buffer. */
 static int64_t share(const tn_stream *job, tni_schedule *p)
 {
     int64_t budget = tn_stream_budget(job->max_mem);

@@ -1,7 +1,7 @@
-/* compare.c - how two tensors differ, added up piece by piece.
+/* compare.c - the difference of two tensors, accumulated piece by piece.
  *
- * Strips of both are converted to f64 by the cast engine; the sums run over elements in
- * row-major order, so that they do not depend on threads or on where a tensor is cut. */
+ * Strips of both are cast to f64.  Sums run over the elements in row-major order, so that they
+ * do not depend on threads or on where a tensor is cut. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #include "stream.h"
 
-enum { STRIP = 1024 }; /* elements: two strips of f64 and two of any dtype stay in L1 */
+enum { STRIP = 1024 }; /* elements: two strips of f64 and two of any dtype fit L1 */
 
 typedef struct strips {
     double x[STRIP], y[STRIP];
@@ -38,7 +38,7 @@ static void add_element(double x, double y, double atol, double rtol, tn_differe
     }
 }
 
-/* n elements of both. */
+/* Add n elements of both tensors to the difference. */
 static void add_strip(const strips *s, int64_t n, int64_t width, bool same_dtype, double atol,
                       double rtol, tn_difference *d)
 {
@@ -51,7 +51,7 @@ static void add_strip(const strips *s, int64_t n, int64_t width, bool same_dtype
     }
 }
 
-/* The complex numbers of t as pairs of reals. */
+/* View complex numbers as pairs of reals. */
 static void split_complex(tn_tensor *t)
 {
     if (!tni_is_complex(t->dtype))
@@ -61,7 +61,7 @@ static void split_complex(tn_tensor *t)
     t->stride[t->ndim++] = tni_width(t->dtype);
 }
 
-/* A box of t, dense, as it is and as f64. */
+/* Load a box of t, dense: as stored to raw and as f64 to out. */
 static tn_status load_box(const tn_tensor *t, const tni_box *box, char *raw, double *out)
 {
     tn_tensor v, dense, flat, wide;
@@ -91,7 +91,7 @@ static tn_status compare_boxes(const tn_tensor *a, const tn_tensor *b, double at
     return TN_OK;
 }
 
-/* Dense tensors are one long axis. */
+/* View contiguous tensors as one axis. */
 static tn_status flatten(tn_tensor *a, tn_tensor *b)
 {
     int64_t n = tni_numel(a);

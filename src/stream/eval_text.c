@@ -1,8 +1,8 @@
-/* eval_text.c - the text of an expression with reductions, taken apart.
+/* eval_text.c - splitting the text of an expression with reductions.
  *
- * Fusing changes no bit: each reduction is one of its argument, which is itself a text without
- * reductions, and what surrounds them is a text of their results.  Reductions that differ in
- * blanks alone are one. */
+ * Each reduction has an argument that is itself a text without reductions, and the text around
+ * the reductions is one of their results.  Fusing changes no bit, so the parts give the bits of
+ * the whole.  Reductions that differ only in blanks are one. */
 #include "stream_eval.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ static bool in_name(char c)
            c == '_' || c == '.';
 }
 
-/* The end of a call whose parenthesis opens at text, and the first comma outside of others;
- * *commas counts them. */
+/* The end of a call whose parenthesis opens at text; *comma is the first comma not nested in an
+ * inner call, *commas their number. */
 static const char *call_end(const char *text, const char **comma, int *commas)
 {
     int depth = 0;
@@ -34,8 +34,8 @@ static const char *call_end(const char *text, const char **comma, int *commas)
     return text;
 }
 
-/* The end of the argument of the reduction whose parenthesis opens at `open`: the comma of axis=,
- * or the end of the call; NULL: it is an op of several arguments. */
+/* The end of the argument of the reduction whose parenthesis opens at `open`: the comma before
+ * axis= or the end of the call; NULL: it is an op with several arguments. */
 static const char *argument_end(const char *open, const char **end)
 {
     const char *comma;
@@ -50,9 +50,9 @@ static const char *argument_end(const char *open, const char **end)
     return commas == 1 && axis && after[0] == '=' && after[1] != '=' ? comma : NULL;
 }
 
-/* Where a word ends, and the call of a reduction that begins with it. */
+/* The end of a word and, if a reduction's call begins with it, the ends of the call's parts. */
 typedef struct word {
-    const char *after, *open; /* open NULL: no reduction */
+    const char *after, *open; /* open NULL: not a reduction */
     const char *stop, *end;   /* ends of the argument and of the call */
 } word;
 
@@ -83,7 +83,7 @@ bool tni_eval_reduces(const char *text)
     return false;
 }
 
-/* Whether two calls differ in blanks at most; those between words count. */
+/* True if two calls differ at most in blanks; a blank that separates two words counts. */
 static bool same_call(const char *a, const char *a_end, const char *b, const char *b_end)
 {
     char last = 0;
@@ -131,7 +131,7 @@ tn_status tni_eval_split(tni_eval_text *t, const char *text)
     *t = (tni_eval_text){.n = 0};
     while (*text) {
         const word w = read_word(text);
-        if (w.open) { /* which is longer than the name for it */
+        if (w.open) { /* the call is longer than the name that replaces it */
             int number = 0;
             TRY(add_reduction(t, text, &w, &number));
             to += sprintf(to, "_%d", number);

@@ -1,10 +1,10 @@
 /* fetch.c - reading any view of a tensor in a file, without mapping it.
  *
  * The loops of the view, longest step in the file first, are cut into pieces that fill a stage
- * in memory.  Inner axes whose gaps are small are "near": one read takes them with their gaps.
- * From each full stage one tn_rearrange carries the elements to dst, so that transposing is done
- * by the copy engine and not by reads; the axis along which dst is dense always has a piece of
- * some lines, so that no line of dst is visited for one element. */
+ * in memory.  Inner axes whose gaps are small are "near": one read covers them and their gaps.
+ * One tn_rearrange copies each full stage to dst, so that the copy engine does the transposing,
+ * not the reads.  Along the dense axis of dst a stage covers at least two cache lines or the
+ * whole axis, so that no line of dst is written for a single element. */
 #include <string.h>
 
 #include <tenon/copy.h>
@@ -14,10 +14,11 @@
 #include "stream.h"
 
 enum {
-    STAGES = 2, /* with a queue: one is carried while the reads of the other are in flight */
+    STAGES = 2, /* with a queue: one is copied while the reads of the other are in flight */
     GAP = 4096, /* bytes that are read and dropped rather than skipped: a page is read anyway */
-    LINES = 128 /* bytes of dst along its dense axis in one stage: two lines, the least that
-                 * lets a copy store whole ones whatever the address */
+    /* Bytes that a stage covers along the dense axis of dst: two lines, the least that lets a
+     * copy store whole ones at any alignment. */
+    LINES = 128
 };
 
 enum { TO, FROM, OPERANDS }; /* dst and the file, the operands of the nest */
@@ -26,25 +27,26 @@ typedef struct fetch {
     const tn_file *f;
     const tni_entry *e;
     tni_nest nest;
-    char *dst;  /* the first address */
+    char *dst;  /* address of its first element */
     int64_t at; /* offset of the first element in the file */
     int64_t width;
     bool near[TN_MAX_NDIM];
     int64_t piece[TN_MAX_NDIM];  /* indices in one stage */
-    int64_t staged[TN_MAX_NDIM]; /* step in the stage */
-    int64_t capacity, bytes;     /* bytes of a stage: at most, and as used */
-    tni_queue *queue;            /* NULL: reads are waited for one by one */
+    int64_t staged[TN_MAX_NDIM]; /* step in bytes in the stage */
+    int64_t capacity, bytes;     /* bytes of a stage: maximum, used */
+    tni_queue *queue;            /* NULL: one read at a time */
 } fetch;
 
-/* A stage that is being filled. */
+/* A stage being filled. */
 typedef struct stage {
     char *at;
-    char *dst; /* where its first element goes */
+    char *dst; /* destination of its first element */
     int64_t n[TN_MAX_NDIM];
     tni_reads batch;
 } stage;
 
-/* The axis along which dst is dense, or nearest to it; -1 when no axis reads. */
+/* The axis along which dst has the shortest step, among those that have a step in the file; -1:
+ * none has. */
 static int dense_axis(const tni_nest *nest)
 {
     int best = -1;
@@ -55,8 +57,8 @@ static int dense_axis(const tni_nest *nest)
     return best;
 }
 
-/* Pieces and steps of all axes; axis `wide` has `count` indices and is never near.  A broadcast
- * axis, whose step in the file is 0, takes no part: all of it is in every stage. */
+/* Set pieces and steps of all axes; axis `wide` (-1: none) gets `count` indices and is never
+ * near.  A broadcast axis, whose step in the file is 0, is whole in every stage. */
 static void divide(fetch *w, int wide, int64_t count)
 {
     int64_t inside = w->width, capacity = w->capacity / count;
@@ -82,7 +84,7 @@ static void divide(fetch *w, int wide, int64_t count)
     w->bytes = inside;
 }
 
-/* Let the stage hold some lines of dst, if it does not anyway. */
+/* Enlarge the stage to cover some lines of dst if it does not already. */
 static void plan_stage(fetch *w)
 {
     const int wide = dense_axis(&w->nest);
@@ -96,8 +98,8 @@ static void plan_stage(fetch *w)
     ASSERT(w->bytes <= w->capacity || w->bytes == w->width || w->capacity < 4096);
 }
 
-/* Read the pieces of a stage from `first` on: one read for each index of the axes that are not
- * near. */
+/* Read one stage, which begins at offset `first`: one read for each index of the axes that are
+ * not near. */
 static tn_status fill(const fetch *w, stage *g, int64_t first)
 {
     tni_axis axes[TN_MAX_NDIM];
@@ -122,7 +124,7 @@ static tn_status fill(const fetch *w, stage *g, int64_t first)
     return TN_OK;
 }
 
-/* Wait for a stage and carry it to its elements in dst. */
+/* Wait for the reads of a stage and copy it to its elements in dst. */
 static tn_status carry(const fetch *w, stage *g)
 {
     if (w->queue)
@@ -139,7 +141,7 @@ static tn_status carry(const fetch *w, stage *g)
     return TNI_NEVER(tn_rearrange(&d, &s));
 }
 
-/* Stand at the first stage: the pieces of every axis are loops themselves. */
+/* Seek to the first stage; the walk loops over the pieces of every axis. */
 static void stages_begin(const fetch *w, tni_axis *axes, tni_walk *walk)
 {
     const tni_nest *nest = &w->nest;
@@ -150,7 +152,7 @@ static void stages_begin(const fetch *w, tni_axis *axes, tni_walk *walk)
     tni_walk_seek(walk, axes, nest->ndim, OPERANDS, 0);
 }
 
-/* Begin to fill the stage at which the walk stands. */
+/* Begin to fill the stage at the walk's position. */
 static tn_status stage_fill(const fetch *w, stage *g, const tni_walk *walk)
 {
     g->dst = w->dst + walk->offset[TO];
@@ -162,7 +164,7 @@ static tn_status stage_fill(const fetch *w, stage *g, const tni_walk *walk)
     return fill(w, g, w->at + walk->offset[FROM]);
 }
 
-/* With several stages one is carried while the reads of the others are in flight. */
+/* With several stages, one is copied while the reads of the others are in flight. */
 static tn_status fetch_run(const fetch *w, stage *stages, int n)
 {
     tni_axis axes[TN_MAX_NDIM];
@@ -179,7 +181,7 @@ static tn_status fetch_run(const fetch *w, stage *stages, int n)
     return TN_OK;
 }
 
-/* After a failure nothing stays in flight. */
+/* On failure, wait for the reads in flight before freeing their stages. */
 static tn_status run_staged(const fetch *w)
 {
     stage stages[STAGES];
@@ -212,7 +214,7 @@ static tn_status check(const tni_entry *e, const tn_tensor *dst, const tn_tensor
     return tni_check_data(src, "file_fetch: places");
 }
 
-/* Place of src's first element in the file; all its elements lie inside e. */
+/* Offset in the file of src's first element; all its elements must lie inside e. */
 tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor *src,
                            int64_t *at)
 {
@@ -236,13 +238,13 @@ tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor
 
 bool tni_fetch_ahead(const tn_stream_source *s)
 {
-    enum { SPARSE = 16 }; /* bytes that are read for one that is used */
+    enum { SPARSE = 16 }; /* bytes read per byte used */
     const tn_file *f = s->file;
     const tni_entry *e = NULL;
     int64_t at, low, high;
     if (tni_file_entry(&f, s->tensor, "stream", &e) != TN_OK ||
         tni_fetch_locate(f, e, &s->view, &at) != TN_OK)
-        return true; /* the read will say what is wrong */
+        return true; /* reading will report the error */
     tni_extent(&s->view, &low, &high);
     if (tn_nbytes(&s->view) < (high - low) / SPARSE || !tni_stays_cached(f->size))
         return false;

@@ -1,8 +1,9 @@
-/* pipeline.c - boxes made ahead by worker threads and handed to the sink in order.
+/* pipeline.c - worker threads make boxes ahead; the calling thread passes them to the sink in
+ * order.
  *
  * A buffer belongs to one box from the moment it is scheduled until the sink has it.  Sink,
- * progress and every failure belong to the calling thread; a worker that fails leaves its
- * sentence in the buffer. */
+ * progress and error reporting belong to the calling thread; a worker that fails leaves its
+ * error message in the buffer. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,9 @@
 
 enum {
     SENTENCE = 512,
-    TIDIED = 64 << 20 /* bytes of the result after which the page cache forgets: as many are a
-                       * small part of any memory, and a tenth of a second of a disk */
+    /* Bytes of the result after which pages are dropped from the page cache: a small part of
+     * any memory, and a tenth of a second of a disk. */
+    TIDIED = 64 << 20
 };
 
 typedef struct buffer {
@@ -28,22 +30,22 @@ typedef struct buffer {
 
 typedef struct pipeline {
     const tn_stream *job;
-    bool queued; /* files are read by queues, one for each thread that reads */
-    bool tidy;   /* the page cache is to forget what has been read and written */
+    bool queued; /* files are read by queues, one per reading thread */
+    bool tidy;   /* drop what has been read and written from the page cache */
     buffer *buffers;
     int n;
     tni_boxes boxes;
     int64_t next;      /* number of the next box to make */
-    int64_t scheduled; /* boxes that have been put into buffers */
+    int64_t scheduled; /* boxes assigned to buffers so far */
     bool stop;
-    int64_t done, total; /* bytes of the result that the sink has; all of them */
-    int64_t tidied;      /* bytes that it had when the page cache was last told to forget */
-    int64_t start; /* offset of the result in a file written past the page cache; else -1 */
+    int64_t done, total; /* bytes of the result: passed to the sink, in total */
+    int64_t tidied;      /* value of done when pages were last dropped */
+    int64_t start;       /* offset of the result in a file written with direct I/O; else -1 */
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } pipeline;
 
-/* Bytes between a block boundary and the first byte of the box in the file. */
+/* Bytes from a block boundary to the first byte of the box in the file. */
 static int64_t skew(const pipeline *p, const tni_box *box)
 {
     int64_t before = 0;
@@ -70,14 +72,14 @@ static void make_box(const pipeline *p, buffer *b, tni_queue *q)
     }
 }
 
-/* A queue where the plan has one; without memory for it reads are short of company, not wrong. */
+/* Open a queue if the plan has one; without memory for it, reads are issued one at a time. */
 static tni_queue *open_queue(const pipeline *p)
 {
     tni_queue *q = NULL;
     return p->queued && tni_queue_open(&q) == TN_OK ? q : NULL;
 }
 
-/* A worker computes alone: the boxes are the parallel part. */
+/* A worker computes on one thread: the boxes are the parallel part. */
 static void *worker(void *user)
 {
     pipeline *p = user;
@@ -107,7 +109,7 @@ static void *worker(void *user)
     return NULL;
 }
 
-/* Now and then: each call looks at all pages that the system holds of the files. */
+/* Drop pages now and then: each call visits all pages that the system caches of the files. */
 static void tidy(pipeline *p)
 {
     const tn_stream *job = p->job;
@@ -176,8 +178,8 @@ static tn_status run_alone(pipeline *p)
 
 static tn_status run_threads(pipeline *p, int threads)
 {
-    /* with a queue also the only buffer is filled by a worker, which computes alone: threads
-     * that spin for work would take the time of the disk's driver */
+    /* With a queue even a single buffer is filled by a worker, which computes on one thread:
+     * idle threads that spin would take time from the disk's driver. */
     const bool ahead = p->n > 1 || (p->queued && p->job->threads != 1);
     pthread_t ids[TNI_STREAM_THREADS];
     int started = 0;
@@ -197,9 +199,9 @@ static tn_status run_threads(pipeline *p, int threads)
     return status;
 }
 
-/* Large pages: boxes are touched once each, and transposed across.  Not where the disk sets the
- * pace: large pages are memory that the host of a virtual machine has taken back, and touching
- * 1 GiB of it takes 1 to 2.7 s, of small pages 0.35 s (docs/investigations/files.md). */
+/* Use huge pages: every box is touched once and transposed.  Not for direct jobs, which the
+ * disk limits: on a virtual machine whose host has reclaimed the memory, touching 1 GiB takes 1
+ * to 2.7 s in huge pages and 0.35 s in small ones (docs/investigations/files.md). */
 static void use_large_pages(char *at, int64_t n)
 {
     const uintptr_t page = 2 << 20;
@@ -209,8 +211,8 @@ static void use_large_pages(char *at, int64_t n)
         (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
-/* Divide the memory among the buffers: each has a result, which may begin anywhere in its first
- * block, and scratch. */
+/* Divide the memory among the buffers.  Each has a result, which may begin anywhere in its
+ * first block, and scratch. */
 static void divide(pipeline *p, char *memory, int64_t result, int64_t scratch)
 {
     char *at = memory + (-(uintptr_t)memory & (TNI_DISK_BLOCK - 1));

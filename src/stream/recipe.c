@@ -1,6 +1,6 @@
-/* recipe.c - how a box of the result is made from its sources: one row for each recipe.
+/* recipe.c - recipes, one row each: how a box of the result is made from its sources.
  *
- * Rows see boxes and never threads, files or sinks. */
+ * Rows deal with boxes only, never with threads, files or sinks. */
 #include <string.h>
 
 #include <tenon/copy.h>
@@ -19,8 +19,8 @@ tn_status tni_source_read(const tn_stream_source *s, const tn_tensor *dst, const
     return s->file ? tni_fetch(s->file, s->tensor, dst, &v, q) : tn_rearrange(dst, &v);
 }
 
-/* The box of a source that is broadcast to the shape, as a tensor of the box's shape; repeated
- * axes are read once.  *scratch is moved on. */
+/* Read the box of a source that is broadcast to the shape, as a tensor of the box's shape;
+ * broadcast axes are read once.  *scratch is advanced. */
 static tn_status read_operand(const tn_stream_source *s, const tni_box *box, tn_tensor *out,
                               tni_scratch *scratch)
 {
@@ -48,7 +48,7 @@ static const tn_stream_fill *copy_fill(const tn_stream *job)
     return job->args;
 }
 
-/* The dtype of the sources, or of the fill value where there are none. */
+/* The dtype of the sources, or of the fill value if there are none. */
 static tn_dtype copy_dtype(const tn_stream *job)
 {
     return job->n           ? job->sources[0].view.dtype
@@ -93,7 +93,7 @@ static int64_t copy_scratch(const tn_stream *job)
     return copy_casts(job) ? tni_width(copy_dtype(job)) : 0;
 }
 
-/* The part of source s that lies in the box goes to its index in dst. */
+/* Copy the part of source s that lies inside the box to its index in dst. */
 static tn_status copy_source(const tn_tensor *dst, const tni_box *b, const tn_stream_source *s,
                              tni_queue *q)
 {
@@ -237,7 +237,7 @@ static tn_status eval_make(const tn_stream *job, const tni_box *box, const tn_te
 
 /* ---- plans in memory ---- */
 
-/* A source as it would lie in memory. */
+/* A source without data, as if it were in memory. */
 static tn_tensor bare_view(const tn_stream_source *s)
 {
     tn_tensor v = s->view;
@@ -257,7 +257,8 @@ static tn_status copy_plan(const tn_stream *job, tn_plan **plan)
                            : tn_plan_rearrange(plan, &dst, &src);
 }
 
-/* dst and the operands of a job in its axes, or in those of out. */
+/* dst and the operands of a job; dst has the axes of out if own is set, else those of the
+ * job. */
 static tn_status bare_operands(const tn_stream *job, bool own, tn_tensor *dst,
                                tn_tensor operands[MOST_OPERANDS], const tn_tensor **srcs)
 {

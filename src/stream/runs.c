@@ -1,21 +1,22 @@
-/* runs.c - the sequences of a reduction, cut into runs and windows that fit into memory.
+/* runs.c - cutting the sequences of a reduction into runs and windows that fit into memory.
  *
- * A window is a box of the axes that stay, a run an aligned power of two of blocks of their
- * sequences: the state of a run does not depend on how long it is, so that neither memory nor
- * threads change a bit. */
+ * A window is a box of the axes that are not folded.  A run is part of its sequences: a power
+ * of two of blocks, aligned to its length.  The state of a run does not depend on its length,
+ * so that neither memory nor threads change a bit. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream.h"
 
-/* ---- what is where ---- */
+/* ---- axes and cuts ---- */
 
 static bool folds(const tni_runs *r, int axis)
 {
     return r->folded >> axis & 1;
 }
 
-/* Where the order does not matter, elements are taken as they lie in the file. */
+/* Order the axes; if the order of elements does not matter, folded axes are sorted by their
+ * step in the file. */
 static void order_axes(tni_runs *r, bool ordered)
 {
     const tn_tensor *v = &r->source->view;
@@ -32,7 +33,7 @@ static void order_axes(tni_runs *r, bool ordered)
     }
 }
 
-/* Whether neighbours in the file belong to different results. */
+/* True if neighbours in the file belong to different results. */
 static bool map_is_near(const tni_runs *r)
 {
     const tn_tensor *v = &r->source->view;
@@ -44,7 +45,7 @@ static bool map_is_near(const tni_runs *r)
     return near >= 0 && !folds(r, near);
 }
 
-/* The windows and the length of runs for pieces of `bytes` bytes. */
+/* Choose the windows and the length of runs for pieces of `bytes` bytes. */
 static void cut(tni_runs *r, int64_t bytes)
 {
     const int64_t width = tni_width(r->source->view.dtype);
@@ -70,7 +71,7 @@ static void cut(tni_runs *r, int64_t bytes)
     r->piece = (r->count < r->run ? r->count : r->run) * r->window * width;
 }
 
-/* Bytes beside each other in the file, of the first piece. */
+/* Bytes of the shortest contiguous read of the first piece. */
 static int64_t shortest_read(const tni_runs *r)
 {
     const tn_tensor *v = &r->source->view;
@@ -107,7 +108,8 @@ void tni_runs_plan(tni_runs *r, const tn_stream_source *source, uint64_t folded,
 
 /* ---- reading ---- */
 
-/* A dense piece: elements of a sequence beside each other, or results where they lie so. */
+/* The strides of a dense piece: along a sequence or, if results are near in the file, along
+ * them. */
 static void piece_strides(const tni_runs *r, int64_t n, int64_t w, int64_t *step)
 {
     const int64_t width = tni_width(r->source->view.dtype);
@@ -115,8 +117,8 @@ static void piece_strides(const tni_runs *r, int64_t n, int64_t w, int64_t *step
     step[1] = r->near ? width : n * width;
 }
 
-/* The largest box of the source that begins at element number at of the sequences and has no
- * more than n: how many it has, and where it is. */
+/* The largest box of the source that begins at element `at` of the sequences and has at most n
+ * of their elements; returns how many it has, and its range along the folded axes. */
 static int64_t next_box(const tni_runs *r, int64_t at, int64_t n, int64_t *first,
                         int64_t *extent)
 {

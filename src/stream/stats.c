@@ -1,8 +1,9 @@
-/* stats.c - facts of all elements of a source in one pass: extremes, mean, deviation, counts.
+/* stats.c - statistics of all elements of a source: extremes, mean, deviation, counts,
+ * histogram.
  *
- * A box is a run of the elements in row-major order; workers reduce it by several folds, and
- * their states meet in the order of runs.  Infinities are taken out as NaN, which the folds of
- * floats leave out. */
+ * A box is a run of the elements in row-major order.  Workers reduce it by several folds, whose
+ * states are merged in the order of runs.  Infinities are replaced by NaN, which the folds of
+ * floats skip. */
 #include <math.h>
 #include <string.h>
 
@@ -10,23 +11,23 @@
 
 enum { FOLDS = 5, MASK = 1 << 16 };
 
-/* Of floats, of the others; complex numbers have the last one alone. */
+/* The folds of floats, and of other dtypes; complex numbers use only the last one. */
 static const tn_reduction fold_ops[2][FOLDS] = {
     {TN_REDUCE_NANMIN, TN_REDUCE_NANMAX, TN_REDUCE_NANMEAN, TN_REDUCE_NANSTD,
      TN_REDUCE_COUNT_NONZERO},
     {TN_REDUCE_MIN, TN_REDUCE_MAX, TN_REDUCE_MEAN, TN_REDUCE_STD, TN_REDUCE_COUNT_NONZERO},
 };
 
-enum { NANS, INFS, COUNTERS }; /* words at the head of a box, before the states */
+enum { NANS, INFS, COUNTERS }; /* words at the start of a box, before the states */
 
 typedef struct stats {
     const tn_stream *job;
     tni_runs runs;
     tni_fold fold[FOLDS];
     tn_dtype result[FOLDS];
-    int first; /* fold */
+    int first; /* the first fold in use */
     bool floats;
-    int64_t words; /* number of words of the head */
+    int64_t words; /* words of the head of a box */
     tni_fold_pairs pairs[FOLDS];
     tni_word state[FOLDS][TNI_FOLD_LEVELS * TNI_FOLD_WORDS];
     int64_t counter[COUNTERS];
@@ -35,7 +36,7 @@ typedef struct stats {
     double low, high;
 } stats;
 
-/* ---- what is not finite ---- */
+/* ---- NaN and infinities ---- */
 
 static tn_status count_where(tn_op op, const tn_tensor *x, const tn_tensor *mask, int64_t *n)
 {
@@ -45,7 +46,7 @@ static tn_status count_where(tn_op op, const tn_tensor *x, const tn_tensor *mask
     return tn_reduce(TN_REDUCE_COUNT_NONZERO, NULL, &number, mask, TN_ALL_AXES, NULL);
 }
 
-/* Count NaN and infinities of a dense piece; the latter become NaN. */
+/* Count NaN and infinities in a dense piece; replace infinities by NaN. */
 static tn_status take_out(const stats *s, const tn_tensor *piece, char *bytes, tni_word *head)
 {
     const int64_t n = tni_numel(piece), width = tni_width(piece->dtype);
@@ -159,7 +160,7 @@ static tn_status stats_progress(void *user, int64_t done, int64_t total)
     return s->job->progress(s->job->user, (int64_t)(now * all), (int64_t)all);
 }
 
-/* Run a pass, or with facts only say how. */
+/* Run one pass or, with facts, only describe it. */
 static tn_status run_pass(stats *s,
                           tn_status (*fn)(void *, const tn_tensor *, int,
                                           const tn_tensor *const *, const int64_t *),
@@ -205,7 +206,7 @@ static tn_status plan_folds(stats *s, const tn_tensor *view)
     return TN_OK;
 }
 
-/* The result of fold k as another dtype. */
+/* The result of fold k, cast to another dtype. */
 static tn_status result_of(stats *s, int k, tn_dtype as, void *to)
 {
     char bytes[16];
@@ -241,7 +242,7 @@ static tn_status second_pass(stats *s, const tn_stats *made)
 {
     s->low = made->min;
     s->high = made->max;
-    if (!(s->low < s->high)) { /* one value: in the middle */
+    if (!(s->low < s->high)) { /* a single value goes in the middle */
         const double half = fabs(s->low) > 1 ? fabs(s->low) / 2 : 0.5;
         s->low -= half;
         s->high += half;
@@ -261,7 +262,7 @@ static tn_status check_stats(const tn_stream *job, int64_t bins)
     return tni_check(&job->sources[0].view, "stream_stats: source");
 }
 
-/* Folds, pieces and passes of a source that has elements. */
+/* Plan the folds, pieces and passes of a source that has elements. */
 static tn_status plan_passes(stats *s)
 {
     const tn_stream *job = s->job;

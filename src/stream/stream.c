@@ -1,10 +1,10 @@
-/* stream.c - jobs: checked, planned, explained, run. */
+/* stream.c - checking, planning, explaining and running jobs. */
 #include <stdio.h>
 #include <string.h>
 
 #include "stream.h"
 
-/* Bytes of a result from which space on the disk is taken before the work begins. */
+/* Bytes of a result from which on disk space is reserved before the work begins. */
 enum { RESERVED = 16 << 20 };
 
 int tni_stream_ndim(const tn_stream *job)
@@ -36,7 +36,7 @@ static tn_status check_numbers(const tn_stream *job)
     return TN_OK;
 }
 
-/* The axes of boxes hold as many elements as out. */
+/* The axes that are cut into boxes hold as many elements as out. */
 static tn_status stream_check_shape(const tn_stream *job)
 {
     int64_t size;
@@ -82,7 +82,7 @@ static tn_status check_job(const tn_stream *job)
     return tni_recipe_of(job)->check(job);
 }
 
-/* ---- elements that stay as they are: from file to file ---- */
+/* ---- elements copied unchanged from file to file ---- */
 
 static bool in_order(const tn_stream *job)
 {
@@ -90,7 +90,8 @@ static bool in_order(const tn_stream *job)
            tn_is_contiguous(&job->sources[0].view);
 }
 
-/* Whether the bytes of the result lie in a file as the writer would write them; then where. */
+/* True if a file has the bytes of the result exactly as the writer would write them; *at is
+ * their offset. */
 static bool is_copied(const tn_stream *job, const tn_file **f, int64_t *at)
 {
     const tn_stream_source *s = job->sources;
@@ -103,8 +104,8 @@ static bool is_copied(const tn_stream *job, const tn_file **f, int64_t *at)
            tni_writer_copies(job->writer, e) && tni_fetch_locate(*f, e, &s->view, at) == TN_OK;
 }
 
-/* Short reads that miss the page cache one after another wait for the disk each: the system reads
- * ahead, or many are in flight. */
+/* Short reads that miss the page cache wait for the disk one by one.  Have the system read
+ * ahead or, if that would read too much, keep many reads in flight. */
 static void prepare_scattered(const tn_stream *job, tni_schedule *p)
 {
     bool ahead = true;
@@ -187,8 +188,8 @@ const char *tn_stream_why(const tn_stream_facts *facts)
     return "";
 }
 
-/* Bytes a second of reads of this length, many in flight, on the disk that the
- * ways were measured on (random reads past the page cache, a virtual disk on ext4). */
+/* Bytes per second for reads of this length with many in flight, on the disk that the ways were
+ * measured on (random direct reads, a virtual disk with ext4). */
 static double read_rate(int64_t bytes)
 {
     static const struct {
@@ -205,17 +206,17 @@ static double read_rate(int64_t bytes)
     return 455e6 * (double)bytes / 4096;
 }
 
-/* Seconds that one pass and two passes would take; the way that is taken. */
+/* Predicted seconds of one pass and of two, and the way chosen. */
 typedef struct prediction {
     bool two;
     double one_pass, two_passes;
-    tni_two_pass plan; /* where two are taken */
+    tni_two_pass plan; /* valid if two */
 } prediction;
 
 static prediction predict(const tn_stream *job, const tni_schedule *plan, double read,
                           double written)
 {
-    const double sequential = 1.4e9; /* bytes a second of the same disk, in order */
+    const double sequential = 1.4e9; /* bytes per second, the same disk */
     prediction p = {.two_passes = 0};
     p.two = tni_two_pass_plan(job, plan, &p.plan);
     p.one_pass = read / read_rate(plan->shortest) + written / sequential;
@@ -226,14 +227,15 @@ static prediction predict(const tn_stream *job, const tni_schedule *plan, double
     return p;
 }
 
-/* Bytes that a schedule holds at once: stages of fetches, which are two with a queue, and boxes. */
+/* Bytes that a schedule holds at once: boxes, and the stages of fetches, two each with a
+ * queue. */
 static int64_t schedule_bytes(const tni_schedule *plan, int64_t each)
 {
     return plan->threads * (int64_t)TNI_STAGE * (plan->direct ? 2 : 1) +
            plan->buffers * plan->elements * each;
 }
 
-/* The facts of boxes made by `plan`. */
+/* The facts of a job whose boxes are made by `plan`. */
 static void box_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_facts *f)
 {
     tni_boxes b;
@@ -251,8 +253,8 @@ static void box_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_
     f->shortest_read = b.count && job->n ? tni_shortest_read(job, plan->elements, &whole) : 0;
 }
 
-/* The facts of a direct job.  Two passes have the boxes of the second one, and the memory of the one
- * that holds more. */
+/* The facts of a direct job.  For two passes: the boxes of the second pass, and the memory of
+ * the pass that needs more. */
 static void direct_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_facts *f)
 {
     const prediction p = predict(job, plan, (double)f->read, (double)f->written);

@@ -1,15 +1,15 @@
-/* stream_einsum.c - products of what does not fit into memory, summed over shared axes.
+/* stream_einsum.c - einsum of operands that do not fit into memory, summed over shared axes.
  *
- * Each tile is computed by tn_einsum from dense copies of the parts of the sources that it needs.
- * Boxes are made one after another; the threads are those of a product. */
+ * tn_einsum computes each tile from dense copies of the parts of the sources that it needs.
+ * Boxes are made one after another; the threads work inside a product. */
 #include <tenon/copy.h>
 
 #include "stream_tiles.h"
 
-/* What of a source is in memory; both tensors are dense. */
+/* The part of a source that is in memory; both tensors are dense. */
 typedef struct held {
-    tn_tensor window, tile; /* tile is the part of window that one product takes */
-    int64_t at[TN_MAX_NDIM], n[TN_MAX_NDIM]; /* what of the source window holds */
+    tn_tensor window, tile; /* tile: the part of window that one product uses */
+    int64_t at[TN_MAX_NDIM], n[TN_MAX_NDIM]; /* the part of the source that window holds */
     bool good;
 } held;
 
@@ -17,8 +17,8 @@ typedef struct einsum {
     const tn_stream *job;
     tni_stream_tiles tiles;
     held held[TN_EINSUM_SOURCES];
-    tn_tensor sums, addend; /* where sums are cut: of a box in f32, and of one tile */
-    int64_t done, work;     /* bytes of windows */
+    tn_tensor sums, addend; /* if sums are cut: of a box in f32, and of one tile */
+    int64_t done, work;     /* bytes of windows used so far; in total */
 } einsum;
 
 /* ---- windows ---- */
@@ -29,7 +29,7 @@ static tn_status reallocate(tn_tensor *t, tn_dtype dtype, int ndim, const int64_
     return tn_alloc(t, dtype, ndim, shape);
 }
 
-/* Read the part of source k that indices [at, at + n) of all axes need, unless it is there. */
+/* Read the part of source k that indices [at, at + n) of all axes need, unless it is cached. */
 static tn_status read_window(einsum *e, int k, const int64_t *at, const int64_t *n)
 {
     const tn_tensor *t = e->tiles.src[k];
@@ -55,7 +55,7 @@ static tn_status read_window(einsum *e, int k, const int64_t *at, const int64_t 
     return TN_OK;
 }
 
-/* The part of the window of source k that [first, first + n) of the boxes' axis needs, dense. */
+/* The part of the window of source k for indices [first, first + n) of the cut axis, dense. */
 static tn_status cut_window(einsum *e, int k, int64_t first, int64_t n, const tn_tensor **out)
 {
     held *h = &e->held[k];
@@ -75,7 +75,7 @@ static tn_status cut_window(einsum *e, int k, int64_t first, int64_t n, const tn
 
 /* ---- tiles ---- */
 
-/* One tile: a product, or a piece of its sums that is added to those before. */
+/* Compute one tile: the first part of its sum, or a further part that is added to dst. */
 static tn_status make_tile(einsum *e, const tn_tensor *dst, const tn_tensor *const *srcs,
                            bool first)
 {
@@ -93,8 +93,8 @@ static tn_status report(const einsum *e)
     return job->progress ? job->progress(job->user, e->done, e->work) : TN_OK;
 }
 
-/* One column of tiles in a box: windows are read once, and cut along the box's axis.  [at, at +
- * n) are indices of all axes; inside is where dst has them. */
+/* Compute one column of tiles of a box: windows are read once and sliced along the cut axis.
+ * [at, at + n) are indices of all axes; inside is the column's position in dst. */
 static tn_status make_column(einsum *e, const tn_tensor *dst, const int64_t *at,
                              const int64_t *n, const int64_t *inside, bool first)
 {
@@ -122,7 +122,8 @@ static tn_status make_column(einsum *e, const tn_tensor *dst, const int64_t *at,
     return report(e);
 }
 
-/* The next column of a box, then the next piece of the sums; false: that was the last. */
+/* Advance to the next column of the box, then to the next part of the sum; false after the
+ * last. */
 static bool next_column(const tni_stream_tiles *t, const tn_tensor *dst, int64_t *inside)
 {
     for (int i = t->out->ndim - 1; i > t->along; i--) {
@@ -145,7 +146,7 @@ static tn_status make_columns(einsum *e, const tn_tensor *dst, const int64_t *at
     const tni_stream_tiles *t = &e->tiles;
     int64_t inside[TNI_STREAM_AXES] = {0}, from[TNI_STREAM_AXES], n[TNI_STREAM_AXES];
     do {
-        bool first = true; /* piece of the sums */
+        bool first = true; /* the first part of the sum */
         for (int o = 0; o < t->naxes; o++) {
             const bool kept = o < dst->ndim;
             const int64_t left = (kept ? dst->shape[o] : t->extent[o]) - inside[o];
@@ -158,7 +159,7 @@ static tn_status make_columns(einsum *e, const tn_tensor *dst, const int64_t *at
     return TN_OK;
 }
 
-/* A box of the result, as a source of the stream of it. */
+/* Make a box of the result; the callback of a stream's source. */
 static tn_status make_box(void *user, const tn_tensor *dst, const int64_t *at)
 {
     einsum *e = user;
@@ -227,7 +228,7 @@ static void einsum_free(einsum *e)
     tni_free(e);
 }
 
-/* The plan of a whole tile. */
+/* The plan of a full tile. */
 static tn_status tile_plan(const tn_stream *job, tn_plan **plan)
 {
     tn_tensor dst, parts[TN_EINSUM_SOURCES];
@@ -246,7 +247,7 @@ static tn_status tile_plan(const tn_stream *job, tn_plan **plan)
     return status;
 }
 
-/* Bytes of windows of all sources, or of those that are not in memory. */
+/* Bytes of the windows of all sources or, without `memory`, of those that are not in memory. */
 static int64_t window_bytes(const einsum *e, bool memory)
 {
     double bytes = 0;

@@ -1,9 +1,9 @@
-/* stream_eval.c - expressions with reductions of what does not fit into memory, to the bits of
+/* stream_eval.c - expressions with reductions of sources that exceed memory, bit-identical to
  * tn_eval.
  *
- * The result is made box by box.  For each box every reduction is a stream of its argument, which
- * is itself an expression of windows of the sources; what surrounds the reductions is computed
- * from their results. */
+ * The result is made box by box.  For each box every reduction is a stream of its argument,
+ * which is itself an expression of windows of the sources; the expression around the reductions
+ * is computed from their results. */
 #include <string.h>
 
 #include <tenon/copy.h>
@@ -14,16 +14,17 @@ typedef struct eval {
     const tn_stream *job;
     tni_eval_text text;
     const tn_stream_source
-        *of[TNI_EVAL_REDUCTIONS][TN_EXPR_NAMES]; /* sources of each argument's names */
+        /* The sources of each argument's names. */
+        *of[TNI_EVAL_REDUCTIONS][TN_EXPR_NAMES];
     tn_dtype takes[TNI_EVAL_REDUCTIONS], gives[TNI_EVAL_REDUCTIONS];
-    int naxes, axes[TN_MAX_NDIM], kept[TN_MAX_NDIM]; /* kept: of the result's axes */
-    int64_t share;                                   /* bytes: a quarter of the budget */
-    int64_t work, done; /* bytes of all arguments, and of those that have been reduced */
+    int naxes, axes[TN_MAX_NDIM], kept[TN_MAX_NDIM]; /* kept: axes in the result */
+    int64_t share;                                   /* a quarter of the budget, in bytes */
+    int64_t work, done; /* bytes of all arguments; of those reduced so far */
 } eval;
 
 /* ---- windows of sources ---- */
 
-/* A source of a callback from an index on. */
+/* A callback source that begins at index `first` of another. */
 typedef struct shifted {
     const tn_stream_source *of;
     int64_t first[TN_MAX_NDIM];
@@ -33,7 +34,7 @@ static tn_status read_shifted(void *user, const tn_tensor *dst, const int64_t *a
 {
     const shifted *s = user;
     int64_t from[TN_MAX_NDIM];
-    for (int i = 0; i < dst->ndim; i++) /* what repeats is read at 0 */
+    for (int i = 0; i < dst->ndim; i++) /* broadcast axes are read at 0 */
         from[i] = s->of->view.stride[i] ? s->first[i] + at[i] : at[i];
     return s->of->read(s->of->user, dst, from);
 }
@@ -53,7 +54,7 @@ static tn_status cut_source(tn_stream_source *part, shifted *s, const tn_stream_
 
 /* ---- streams ---- */
 
-/* Where the blocks of a result go. */
+/* The tensor that receives the blocks of a result. */
 typedef struct sink {
     const eval *e;
     const tn_tensor *whole;
@@ -74,14 +75,14 @@ static tn_status eval_progress(void *user, int64_t done, int64_t total)
     return e->job->progress(e->job->user, e->done + done, e->work);
 }
 
-/* The argument of reduction k for a box of the result, which begins at `at`. */
+/* The argument of reduction k for the box of the result that begins at `at`. */
 typedef struct window {
     const eval *e;
     int k;
     int64_t at[TN_MAX_NDIM], memory;
 } window;
 
-/* A box of the argument, as a source of the stream of the reduction. */
+/* Read a box of the argument; the callback of a stream's source. */
 static tn_status read_argument(void *user, const tn_tensor *dst, const int64_t *at)
 {
     const window *w = user;
@@ -107,7 +108,7 @@ static tn_status read_argument(void *user, const tn_tensor *dst, const int64_t *
     return tn_stream_run(&job);
 }
 
-/* The box of reduction k that belongs to the box of the result which begins at `at`. */
+/* Compute the box of reduction k for the box of the result that begins at `at`. */
 static tn_status reduce_box(eval *e, int k, const tn_tensor *dst, const int64_t *at)
 {
     sink to = {.e = e, .whole = dst};
@@ -141,7 +142,7 @@ static tn_status reduce_box(eval *e, int k, const tn_tensor *dst, const int64_t 
     return TN_OK;
 }
 
-/* A box of the result, as a source of the stream of it. */
+/* Make a box of the result; the callback of a stream's source. */
 static tn_status make_box(void *user, const tn_tensor *dst, const int64_t *at)
 {
     eval *e = user;
@@ -191,7 +192,8 @@ static tn_status eval_check(const tn_stream *job)
     return tni_check_shape(&job->out, ndim, shape, "stream", "out");
 }
 
-/* Which axes of the sources remain: one that is longer than all others shows it. */
+/* Find the axes of the sources that the result keeps: set one extent to 2, all others to 1, and
+ * see whether it is in the shape of the result. */
 static tn_status find_axes(eval *e, const tn_expr *expr)
 {
     const tn_stream *job = e->job;
@@ -221,7 +223,7 @@ static tn_status find_axes(eval *e, const tn_expr *expr)
     return TN_OK;
 }
 
-/* The sources of each argument by name, and the dtypes of arguments and results. */
+/* Bind the names of each argument to sources; find the dtypes of arguments and results. */
 static tn_status bind_arguments(eval *e, const tn_expr *expr)
 {
     const tn_stream_source *sources = e->job->sources;
@@ -244,7 +246,8 @@ static tn_status bind_arguments(eval *e, const tn_expr *expr)
     return TN_OK;
 }
 
-/* A half of the budget is for streams, the rest for a box of everything. */
+/* Half of the budget is for the inner streams, the rest for a box of the result and its
+ * operands. */
 static tn_status run_boxes(eval *e, tn_stream_facts *facts)
 {
     const tn_stream *job = e->job;
@@ -293,7 +296,7 @@ const tni_recipe tni_stream_eval_row = {
 bool tni_stream_eval_reduces(const tn_stream *job)
 {
     const tn_stream_eval *x = job->args;
-    if (!x || !x->expr) /* which the check of such jobs refuses, whatever their axes */
+    if (!x || !x->expr) /* eval_check refuses such jobs, whatever their axes */
         return true;
     return job->n > 0 && job->sources && job->sources[0].view.ndim > 0 &&
            tni_eval_reduces(tn_expr_text(x->expr));

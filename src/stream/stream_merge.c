@@ -1,15 +1,17 @@
-/* stream_merge.c - sequences longer than memory: sorted runs in temporary files, merged.
+/* stream_merge.c - sorting sequences longer than memory: sorted runs in temporary files,
+ * merged.
  *
- * Of each run a part is in memory.  What is not greater than the least of the parts' last
- * elements is complete: it is sorted in the order of runs, which keeps equal ones in theirs, and
- * goes out. */
+ * A part of each run is in memory.  The limit is the least of the last elements of these parts,
+ * apart from runs read to their end: elements up to the limit are complete, because no unread
+ * element is less.  They are gathered in the order of runs, sorted, which keeps equal elements
+ * in that order, and written. */
 #include <string.h>
 
 #include "stream_sort.h"
 
 typedef struct run {
-    int64_t next, end; /* in the sequence: not read yet */
-    int64_t first, n;  /* in the sequence: elements [first, first + n) are in memory */
+    int64_t next, end; /* in the sequence: [next, end) has not been read */
+    int64_t first, n;  /* [first, first + n) of the part in memory is left */
     char *values;
     int64_t *indices;
 } run;
@@ -19,7 +21,7 @@ typedef struct merge {
     const tn_stream_source *sequences;
     tn_dtype dtype;
     int64_t width, sequence, runs;
-    int64_t part; /* elements of a run in memory */
+    int64_t part; /* elements of a run in memory, at most */
     tni_temp values, indices;
     run *run;
     char *memory, *gathered, *sorted;
@@ -28,7 +30,7 @@ typedef struct merge {
 
 /* ---- runs ---- */
 
-/* A box is a run: indices, then values. */
+/* Make a box, which is a run: its indices, then its values. */
 static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tensor *const *srcs,
                           const int64_t *at)
 {
@@ -126,7 +128,7 @@ static tn_status refill(merge *m, run *r)
     return TN_OK;
 }
 
-/* How many of a run are less than x, or with equal not greater. */
+/* Count the elements of a run that are less than x or, with equal, not greater than x. */
 static tn_status count_below(const merge *m, const run *r, char *x, bool equal, int64_t *n)
 {
     tn_tensor sorted, value, count;
@@ -136,7 +138,8 @@ static tn_status count_below(const merge *m, const run *r, char *x, bool equal, 
     return tn_searchsorted(&count, &sorted, &value, equal);
 }
 
-/* The first run whose last element in memory is the least, of those that go on; -1: none. */
+/* Of the runs that are not read to their end, the first whose last element in memory is the
+ * least; -1: none. */
 static tn_status find_limit(const merge *m, int64_t *limit)
 {
     *limit = -1;
@@ -159,7 +162,8 @@ static tn_status find_limit(const merge *m, int64_t *limit)
     return TN_OK;
 }
 
-/* What is complete, in the order of runs; equal to the limit only in runs before its own. */
+/* Gather what is complete, in the order of runs; elements equal to the limit only from runs up
+ * to its own. */
 static tn_status gather(merge *m, int64_t limit, int64_t *total)
 {
     char x[16];

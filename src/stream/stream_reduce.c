@@ -1,8 +1,8 @@
-/* stream_reduce.c - reductions of what does not fit into memory, to the bits of tn_reduce.
+/* stream_reduce.c - reductions of sources that exceed memory, bit-identical to tn_reduce.
  *
- * A box of the inner job is one run of the sequences of a window: workers read it and reduce it
- * to states, which stand at the head of the box, before the elements; the calling thread lets
- * states meet in the order of runs. */
+ * A box of the inner job is one run of the sequences of a window.  Workers read it and reduce
+ * it to states, which are stored at the start of the box, before the elements; the calling
+ * thread merges the states in the order of runs. */
 #include <string.h>
 
 #include "stream.h"
@@ -11,8 +11,8 @@ typedef struct reduction {
     const tn_stream *job;
     tni_fold fold;
     tni_runs runs;
-    int64_t parts;  /* results of an output: 2 for sums of complex numbers */
-    int64_t states; /* words at the head of a box, a multiple of a line */
+    int64_t parts;  /* results per output: 2 for sums of complex numbers */
+    int64_t states; /* words of states at the start of a box, a multiple of a cache line */
     tni_fold_pairs pairs;
     char *result;
 } reduction;
@@ -45,9 +45,9 @@ static tn_status reduce_box(void *user, const tn_tensor *out, int n,
     return TN_OK;
 }
 
-/* ---- states meet ---- */
+/* ---- merging states ---- */
 
-/* The block of the result that a window is. */
+/* Pass a window, which is a block of the result, to the sink. */
 static tn_status deliver_window(const reduction *r, const tni_box *window)
 {
     const tn_stream *job = r->job;
@@ -87,7 +87,7 @@ static tn_status merge_box(void *user, const tn_tensor *block, const int64_t *at
     return deliver_window(r, &window);
 }
 
-/* Progress in bytes of the source. */
+/* Report progress in bytes of the source. */
 static tn_status reduce_progress(void *user, int64_t done, int64_t total)
 {
     const reduction *r = user;
@@ -136,7 +136,7 @@ static int levels(int64_t runs)
     return n;
 }
 
-/* Bytes of the states that wait for those that they meet. */
+/* Bytes of the states that wait to be merged. */
 static int64_t waiting_bytes(const reduction *r)
 {
     return r->runs.window * r->parts * r->fold.class->words * levels(r->runs.runs) *
@@ -225,8 +225,8 @@ const tni_recipe tni_stream_reduce_row = {"reduce",   reduce_check,     NULL,   
 
 struct tn_partial {
     reduction r;
-    int64_t next;  /* the piece whose states meet the others next */
-    tni_word *box; /* states and elements of the piece that is computed */
+    int64_t next;  /* the next piece to merge */
+    tni_word *box; /* states and elements of the piece being computed */
 };
 
 tn_status tn_partial_create(tn_partial **out, const tn_stream *job)

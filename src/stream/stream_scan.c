@@ -1,14 +1,14 @@
-/* stream_scan.c - running reductions of what does not fit into memory, to the bits of tn_scan.
+/* stream_scan.c - scans of sources that exceed memory, bit-identical to tn_scan.
  *
- * Boxes of the source are read ahead; the calling thread lets them run on, in order.  Where
- * sequences are cut, each keeps a state from box to box, and cuts are between groups. */
+ * Boxes of the source are read ahead; the calling thread scans them in order.  If sequences are
+ * cut, each carries a state from box to box, and cuts are between groups. */
 #include "stream.h"
 
 typedef struct scan {
     const tn_stream *job;
     const tn_stream_scan *args;
-    int64_t box, inner; /* elements; of one index of the axis */
-    bool cut;           /* sequences arrive in several boxes */
+    int64_t box, inner; /* elements of a box; of one index of the axis */
+    bool cut;           /* a sequence spans several boxes */
     tni_scan_state *carry;
     char *result;
 } scan;
@@ -59,7 +59,7 @@ static tn_status scan_check(const tn_stream *job)
     return TN_OK;
 }
 
-/* Boxes that cut sequences have whole blocks of each, or where memory is short whole groups. */
+/* Boxes that cut sequences hold whole blocks of each or, if memory is short, whole groups. */
 static void cut_boxes(scan *x, const tn_stream *inner)
 {
     const tn_tensor *v = &inner->out;

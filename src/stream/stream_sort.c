@@ -1,8 +1,8 @@
-/* stream_sort.c - the order of sequences that do not fit into memory together.
+/* stream_sort.c - sorting sequences that do not all fit into memory.
  *
- * Where boxes of whole sequences fit, they are sorted one by one.  Otherwise they are sorted into a
- * temporary file, and those that are too long by themselves are made of sorted runs there
- * (stream_merge.c); the result is then read from it. */
+ * If boxes of whole sequences fit, they are sorted one by one.  Otherwise they are sorted into
+ * a temporary file, in which sequences that do not fit by themselves are merged from sorted
+ * runs (stream_merge.c); the result is then read from it. */
 #include "stream_sort.h"
 
 /* ---- temporary files ---- */
@@ -39,7 +39,8 @@ static tn_status sort_sequences(void *user, const tn_tensor *out, int n,
                    s->dim, s->args->flags);
 }
 
-/* A job over the source or a view of it, in boxes of whole sequences; its sink is the caller's. */
+/* A job over the source or a view of it, in boxes of whole sequences; the caller sets its
+ * sink. */
 static tn_stream sequences_job(tni_sorting *s, const tn_stream_source *source,
                                tn_stream_map *map)
 {
@@ -65,9 +66,9 @@ static tn_stream sequences_job(tni_sorting *s, const tn_stream_source *source,
     return inner;
 }
 
-/* ---- by a temporary file ---- */
+/* ---- through a temporary file ---- */
 
-/* The source with its sequences along the last axis. */
+/* Permute the source so that its sequences are along the last axis. */
 static tn_status sequences_last(const tn_tensor *v, int dim, tn_tensor *out)
 {
     int axes[TN_MAX_NDIM], n = 0;
@@ -78,7 +79,7 @@ static tn_status sequences_last(const tn_tensor *v, int dim, tn_tensor *out)
     return tn_permute(out, v, axes);
 }
 
-/* And back. */
+/* Undo sequences_last. */
 static tn_status sequences_back(const tn_tensor *v, int dim, tn_tensor *out)
 {
     int axes[TN_MAX_NDIM];
@@ -87,7 +88,7 @@ static tn_status sequences_back(const tn_tensor *v, int dim, tn_tensor *out)
     return tn_permute(out, v, axes);
 }
 
-/* The result is in the file; half of the progress is left. */
+/* Report the second half of the progress: the temporary file is written. */
 static tn_status second_half(void *user, int64_t done, int64_t total)
 {
     const tni_sorting *s = user;
@@ -168,7 +169,7 @@ static tn_status sort_check(const tn_stream *job)
     tn_tensor src = job->sources[0].view, dst = job->out;
     TRY(tni_check_axis(x->dim, src.ndim, "sort"));
     TRY(tni_check_shape(&dst, src.ndim, src.shape, "sort", "out"));
-    /* the rest by a sort of no elements */
+    /* a sort without elements checks the rest */
     tni_inherit(&src, &src, NULL, 1);
     tni_inherit(&dst, &dst, NULL, 1);
     src.flags = dst.flags = 0;
@@ -179,7 +180,7 @@ static tn_status sort_check(const tn_stream *job)
 
 static tn_status sort_run(const tn_stream *job, tn_stream_facts *facts)
 {
-    enum { SCRATCH = 48 }; /* bytes of an element: keys and indices twice, and the index */
+    enum { SCRATCH = 48 }; /* bytes per element: keys and indices twice, and the index */
     const tn_tensor *v = &job->sources[0].view;
     tni_sorting s = {.job = job, .args = job->args};
     tn_stream_map map;

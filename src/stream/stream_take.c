@@ -1,21 +1,22 @@
-/* stream_take.c - elements chosen by an index from what does not fit into memory.
+/* stream_take.c - taking elements by index from a source that does not fit into memory.
  *
- * A box of the result needs the source at some indices: all between the least and the greatest
- * are read at once when they fit beside the box, otherwise each run of neighbours by itself. */
+ * A box of the result needs the source at some indices.  All from the least to the greatest are
+ * read at once if they fit beside the box, otherwise each run of consecutive indices
+ * separately. */
 #include <string.h>
 
 #include "stream.h"
 
-enum { SLACK = 2 }; /* most bytes of a read, as a multiple of those that are needed */
+enum { SLACK = 2 }; /* maximum bytes of a read, as a multiple of the bytes needed */
 
-/* The axes of the box: those before the index, the index as one, those after it. */
+/* The axes of a box are those before the index, those of the index, and those after it. */
 typedef struct choice {
     const tn_stream_take *args;
     const tn_tensor *view;
     int64_t first, n;  /* elements [first, first + n) of the index, row-major */
-    int64_t low, high; /* the least index and the greatest */
-    int64_t *index;    /* n of them, not negative */
-    int64_t at[TN_MAX_NDIM], shape[TN_MAX_NDIM]; /* the box that is read; [dim] is free */
+    int64_t low, high; /* the least and the greatest index */
+    int64_t *index;    /* n indices, none negative */
+    int64_t at[TN_MAX_NDIM], shape[TN_MAX_NDIM]; /* the box to read; [dim] is set per read */
 } choice;
 
 static tn_status take_check(const tn_stream *job)
@@ -44,7 +45,7 @@ static tn_status take_check(const tn_stream *job)
         if (shape[i] != job->out.shape[i])
             return tni_fail(TN_ESHAPE, "take: out: axis %d: got extent %lld, expected %lld", i,
                             (long long)job->out.shape[i], (long long)shape[i]);
-    /* the indices, by a take of rows without elements */
+    /* a take of rows without elements checks the indices */
     tn_tensor src, dst;
     TRY(tn_init(&src, NULL, v->dtype, 2, (const int64_t[]){v->shape[x->dim], 0}));
     memcpy(shape, index->shape, (size_t)index->ndim * sizeof *shape);
@@ -58,7 +59,7 @@ static int64_t take_scratch(const tn_stream *job)
     return SLACK * tni_width(job->out.dtype) + (int64_t)sizeof(int64_t);
 }
 
-/* What a box asks for; its part of the index goes to list. */
+/* Describe what a box needs; its part of the index is copied to list. */
 static void describe_box(choice *c, const tni_box *box, int64_t *list)
 {
     const tn_tensor *index = c->args->index, *v = c->view;
@@ -92,7 +93,7 @@ static void describe_box(choice *c, const tni_box *box, int64_t *list)
     }
 }
 
-/* All from the least index to the greatest, then chosen in memory. */
+/* Read all from the least index to the greatest; take from it in memory. */
 static tn_status take_span(const choice *c, const tn_stream *job, const tn_tensor *out,
                            char *to)
 {
@@ -114,7 +115,7 @@ static tn_status take_span(const choice *c, const tn_stream *job, const tn_tenso
     return tn_take(&dst, &span, dim, &index);
 }
 
-/* Neighbours at once, straight into the box. */
+/* Read each run of consecutive indices directly into the box. */
 static tn_status take_runs(const choice *c, const tn_stream *job, const tn_tensor *out)
 {
     const int dim = c->args->dim;

@@ -1,31 +1,36 @@
-/* stream_tiles.c - the tiles of an einsum of what does not fit into memory.
+/* stream_tiles.c - cutting an einsum whose operands exceed memory into tiles.
  *
- * The result, and sums that are long, are cut into tiles by shapes alone: bytes depend neither on
- * max_mem nor on how the sources lay their elements out.  A box of the stream is a row of tiles;
- * more memory makes boxes longer, so that sources are read less often. */
+ * The result, and sums that are long, are cut into tiles by shapes alone: the bytes of the
+ * result depend neither on max_mem nor on the strides of the sources.  A box of the stream is a
+ * row of tiles; more memory makes boxes longer, so that sources are read less often. */
 #include "stream_tiles.h"
 
 #include <string.h>
 
 enum {
-    TILE_BYTES = 2 << 20, /* a tile's part of one source: both sources of a gemm then stay
-                           * in the caches of a Zen 4 core and its share of L3 */
-    ROW_BYTES = 2 << 20,  /* the part of the result that a row of tiles needs */
-    TILE_MOST = 256,      /* extent of a tile along the axis that boxes are cut along */
-    TILE_LEAST = 64, /* extents that are kept as long as a sum can be cut instead: thinner */
-    SUM_LEAST = 1024 /* gemms are slow, and each piece of a sum is added to the result once */
+    /* A tile's part of one source: both sources of a gemm then fit the caches of a Zen 4 core
+     * and its share of L3. */
+    TILE_BYTES = 2 << 20,
+    ROW_BYTES = 2 << 20, /* the part of the result that belongs to a row of tiles */
+    TILE_MOST = 256,     /* extent of a tile along the axis that boxes are cut along */
+    /* Axes of the result are not cut below TILE_LEAST while a sum can be cut instead, because
+     * thin gemms are slow; sums not below SUM_LEAST, because each part of a sum is added to the
+     * result. */
+    TILE_LEAST = 64,
+    SUM_LEAST = 1024
 };
 
 /* ---- axes ---- */
 
-/* Sources of extents 1, which fit each other whatever the text. */
+/* Sources whose extents are all 1, which fit each other whatever the spec. */
 typedef struct probes {
     tn_tensor of[TN_EINSUM_SOURCES];
     const tn_tensor *srcs[TN_EINSUM_SOURCES];
-    int first[TNI_STREAM_AXES][2]; /* the first axis of each summed name */
+    int first[TNI_STREAM_AXES][2]; /* an axis with each summed name */
 } probes;
 
-/* Whether axis i of source k has a name with axis j of source l: extents 2 and 3 do not fit. */
+/* True if axis i of source k and axis j of source l have the same name: extents 2 and 3 then
+ * fail. */
 static bool same_name(const tni_stream_tiles *t, probes *p, const int axis[2],
                       const int other[2])
 {
@@ -39,8 +44,8 @@ static bool same_name(const tni_stream_tiles *t, probes *p, const int axis[2],
     return !fits;
 }
 
-/* Every extent is 1 but that of one axis, which is 2, and so is that of the result's axis of its
- * name. */
+/* Find the axis that axis i of source k is matched with: with extent 2 for this axis and 1 for
+ * all others, the result has extent 2 at the axis of the same name. */
 static tn_status match_axis(tni_stream_tiles *t, probes *p, int k, int i)
 {
     const int axis[] = {k, i};
@@ -62,7 +67,7 @@ static tn_status match_axis(tni_stream_tiles *t, probes *p, int k, int i)
     return TN_OK;
 }
 
-/* Axes of extent 1 repeat, and have no name here. */
+/* Axes of extent 1 are broadcast and need no name here. */
 tn_status tni_stream_tiles_match(tni_stream_tiles *t)
 {
     probes *p = tni_alloc(sizeof *p);
@@ -88,7 +93,7 @@ tn_status tni_stream_tiles_match(tni_stream_tiles *t)
     return status;
 }
 
-/* ---- tiles, by shapes alone ---- */
+/* ---- tiles, from shapes alone ---- */
 
 static double part_bytes(const tni_stream_tiles *t, int k)
 {
@@ -155,20 +160,21 @@ void tni_stream_tiles_cut(tni_stream_tiles *t, int64_t budget)
     t->box = t->box < 1 ? 1 : t->box;
 }
 
-/* ---- what follows from them ---- */
+/* ---- derived numbers ---- */
 
 int64_t tni_stream_tiles_box(const tni_stream_tiles *t)
 {
     int64_t elements = 1;
     for (int i = t->along < 0 ? 0 : t->along; i < t->out->ndim; i++) {
-        /* at most one index of the axes before: a tile is the same in every box */
+        /* one index of the axes before, so that a tile is the same in every box */
         const int64_t n = t->out->shape[i];
         elements *= i > t->along || t->box > n / t->tile[i] ? n : t->box * t->tile[i];
     }
     return elements;
 }
 
-/* How often the windows of sources without axis o are used for it. */
+/* The number of steps along axis o, for each of which sources without this axis are used
+ * again. */
 static double steps_along(const tni_stream_tiles *t, int o)
 {
     const int64_t each = o < t->along ? 1 : o == t->along ? t->box * t->tile[o] : t->tile[o];

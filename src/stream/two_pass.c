@@ -1,9 +1,10 @@
-/* two_pass.c - a view whose reads are too short, brought near to its result in a first pass.
+/* two_pass.c - a view whose reads are too short, reordered by a first pass.
  *
- * The first pass reads pieces of the view along the axis that is slowest in the file, each of
- * them one long run, rearranges each in memory to the order of the result, and writes it to an
- * unlinked temporary file.  There the second pass finds each box of the result as one long run in every
- * piece.  Twice the bytes in long reads beat once the bytes in short ones. */
+ * The first pass reads pieces of the view along the axis with the longest stride in the file,
+ * so that each is one long run; it rearranges each in memory to the order of the result and
+ * writes it to an unlinked temporary file.  In every piece the second pass then finds its box
+ * of the result as one long run.  Moving the bytes twice in long reads is faster than once in
+ * short ones. */
 #include <string.h>
 #include <unistd.h>
 
@@ -13,23 +14,24 @@
 
 #include "stream.h"
 
-/* Bytes of a read below which two passes are faster: 7.7 KB reads in one pass took as long as
- * two passes, 3.6 KB ones half as long again (ext4 on a virtual disk).  When the first pass stays
- * in memory, two passes read and write the disk once each, in order, which beats all reads that
- * are short of the sequential rate (2 GiB within 1 GiB: 3.4 to 4.1 s, 32 KiB reads 4.7 to 6.1). */
+/* Length of a read, in bytes, below which two passes are faster: one pass with reads of 7.7 KB
+ * took as long as two passes, with 3.6 KB half as long again (ext4 on a virtual disk).  If the
+ * temporary file stays in memory, two passes read and write the disk once each, sequentially,
+ * which beats all reads below the sequential rate (2 GiB within 1 GiB: 3.4 to 4.1 s, reads of
+ * 32 KiB 4.7 to 6.1). */
 enum { SHORT_READ = 6 << 10, SHORT_CACHED = 64 << 10 };
 
 enum {
     MOST_PIECES = 4096,
-    MOST_CACHED = 64 << 20 /* bytes of a buffer: 500 MiB ones took 6.3 to 6.9 s, 128 MiB 4.0 to
-                            * 4.9, 64 MiB 3.8 to 4.2, 32 MiB 4.0 to 4.4 (Zen 4, 2 vCPUs), because
-                            * memory that is touched for the first time has its price */
+    /* Bytes of a buffer: 500 MiB took 6.3 to 6.9 s, 128 MiB 4.0 to 4.9, 64 MiB 3.8 to 4.2, 32
+     * MiB 4.0 to 4.4 (Zen 4, 2 vCPUs), because the first touch of memory is expensive. */
+    MOST_CACHED = 64 << 20
 };
 
 int64_t tni_free_memory = -1;
 
-/* A quarter of what is free: the system begins to write a file back when a tenth or so of its
- * memory waits for that, and other programs need some as well. */
+/* The limit is a quarter of free memory: the system begins to write a file back when about a
+ * tenth of its memory is dirty, and other programs need some as well. */
 bool tni_stays_cached(int64_t bytes)
 {
     const int64_t unused = tni_free_memory >= 0 ? tni_free_memory
@@ -80,7 +82,7 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     plan->second.queued = plan->second.tidy = !cached;
     plan->second.buffers = buffers;
     plan->second.elements = most;
-    /* rows of the result have a run of elements of each piece */
+    /* each row of the result has a run of elements in every piece */
     const int64_t rows = most / (tni_numel(v) / v->shape[0]), run = row / v->shape[0] * piece;
     plan->second.shortest = (rows > 1 && axis > 0 ? rows * run : piece) * width;
     return plan->second.shortest > 4 * one->shortest;
@@ -89,11 +91,11 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
 typedef struct passes {
     const tn_stream *job;
     const tni_two_pass *plan;
-    int64_t count, rest; /* whole pieces; indices of the last one */
-    int half;            /* the pass that runs, 0 or 1: half of the progress */
+    int64_t count, rest; /* number of whole pieces; indices of the last one */
+    int half;            /* the current pass, 0 or 1 */
 } passes;
 
-/* Either pass is half of the work. */
+/* Each pass is half of the progress. */
 static tn_status progress(void *user, int64_t done, int64_t total)
 {
     const passes *p = user;
@@ -109,7 +111,8 @@ static tn_status pass_put(void *user, const tn_tensor *block, const int64_t *at)
     return p->job->put(p->job->user, block, at);
 }
 
-/* The shapes of the temporary file: whole pieces, numbered along a new first axis, and the rest. */
+/* The two tensors of the temporary file: the whole pieces, numbered by a new first axis, and
+ * the rest. */
 static tn_status shapes(const passes *p, tn_tensor *whole, tn_tensor *rest)
 {
     const tn_tensor *v = &p->job->sources[0].view;
@@ -122,7 +125,8 @@ static tn_status shapes(const passes *p, tn_tensor *whole, tn_tensor *rest)
     return tn_init(rest, NULL, v->dtype, v->ndim, shape + 1);
 }
 
-/* The view with its axis in two: pieces first, and what is inside one in its old position. */
+/* Split the axis of a view in two: the piece becomes the first axis, the index in a piece
+ * stays. */
 static void split_axis(tn_tensor *out, const tn_tensor *v, int axis, int64_t count,
                        int64_t piece)
 {
