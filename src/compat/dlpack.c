@@ -1,7 +1,8 @@
-/* dlpack.c - tensors in and out by DLPack.
+/* dlpack.c - import and export of tensors by DLPack.
  *
- * An exported tensor is one block: the managed struct, what it owns, shape and strides.  The
- * block comes from the library's allocator, so its deleter works on any thread. */
+ * An exported tensor is described by one allocation: the managed struct, the callback that
+ * releases the data, shape and strides.  It comes from the library's allocator, so its deleter
+ * works on any thread. */
 #include <tenon/dlpack.h>
 
 #include "core/core.h"
@@ -22,7 +23,7 @@ enum {
 static const uint64_t known_flags =
     DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
 
-/* The protocol is a layout in memory: producers and consumers are compiled separately. */
+/* The layout is part of the protocol: producers and consumers are compiled separately. */
 #if UINTPTR_MAX > 0xffffffffu
 _Static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24, "DLPack's layout");
 _Static_assert(sizeof(DLManagedTensor) == 64, "DLPack's layout");
@@ -31,7 +32,7 @@ _Static_assert(sizeof(DLManagedTensorVersioned) == 80 &&
                "DLPack's layout");
 #endif
 
-/* One row for each dtype that crosses the border. */
+/* One row for each dtype that has a DLPack equivalent. */
 static const struct {
     tn_dtype dtype;
     uint8_t code, bits;
@@ -44,7 +45,7 @@ static const struct {
     {TN_C64, COMPLEX, 64}, {TN_C128, COMPLEX, 128},
 };
 
-/* The managed struct of either form comes first, so its address is the block's. */
+/* The managed struct, of either version, comes first: its address is that of the block. */
 typedef struct dl_block {
     union {
         DLManagedTensorVersioned versioned;
@@ -76,7 +77,8 @@ static void dl_delete_old(DLManagedTensor *self)
     dl_free((dl_block *)self);
 }
 
-/* The stride of an axis that is never stepped along means nothing: it gets the dense one. */
+/* Strides in elements; an axis of extent 0 or 1, or of an empty tensor, gets the dense
+ * stride. */
 static tn_status dl_strides(int64_t *strides, const tn_tensor *t, const char *call)
 {
     int64_t width = tni_width(t->dtype), dense = 1;

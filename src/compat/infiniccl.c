@@ -1,4 +1,4 @@
-/* infiniccl.c - InfiniCore's collectives for one rank: each of them is a copy. */
+/* infiniccl.c - InfiniCore's collectives for a single rank: each of them is a copy. */
 #include <infiniccl.h>
 
 #include <stdint.h>
@@ -66,7 +66,7 @@ static size_t width_of(infiniDtype_t dtype)
     return (unsigned)dtype < sizeof widths ? widths[dtype] : 0;
 }
 
-/* What one rank receives of itself. */
+/* Copy what a single rank receives from itself. */
 static infiniStatus_t receive(infinicclComm_t comm, const void *send, void *recv, size_t count,
                               infiniDtype_t dtype)
 {
@@ -93,7 +93,7 @@ static infiniStatus_t reduce(infinicclComm_t comm, const void *send, void *recv,
     return receive(comm, send, recv, count, dtype);
 }
 
-/* The only entry of counts. */
+/* Check that counts has one entry. */
 static infiniStatus_t only_count(infinicclComm_t comm, const size_t *counts, int nranks)
 {
     if (!comm || !counts)

@@ -1,6 +1,6 @@
-/* infinirt.c - InfiniCore's run time, on the CPU.
+/* infinirt.c - InfiniCore's runtime on the CPU.
  *
- * Work is done when a call returns, so a stream is a name and nothing else. */
+ * All work is done when a call returns, so a stream is only a handle. */
 #include <infinirt.h>
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 /* ---- devices ---- */
 
-/* The CPU is what a thread begins with, and there is nothing that it could change to. */
+/* The current device of a thread: always the CPU, because there is no other. */
 static _Thread_local struct {
     infiniDevice_t device;
     int id;
@@ -70,7 +70,7 @@ infiniStatus_t infinirtGetDevice(infiniDevice_t *device_ptr, int *device_id_ptr)
     return INFINI_STATUS_SUCCESS;
 }
 
-/* 32 bits cannot say more than 4 GiB. */
+/* Saturates where size_t has 32 bits. */
 static size_t bytes_of(long pages, long page)
 {
     const uint64_t n = (uint64_t)pages * (uint64_t)page;
@@ -147,7 +147,7 @@ infiniStatus_t infinirtStreamWaitEvent(infinirtStream_t stream, infinirtEvent_t 
     return event ? INFINI_STATUS_SUCCESS : INFINI_STATUS_NULL_POINTER;
 }
 
-/* ---- graphs: a device of its own runs them, and there is none ---- */
+/* ---- graphs: not supported, as the CPU has no device to replay them ---- */
 
 infiniStatus_t infinirtStreamBeginCapture(infinirtStream_t stream,
                                           infinirtStreamCaptureMode_t mode)

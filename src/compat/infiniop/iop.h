@@ -1,7 +1,7 @@
-/* iop.h - how InfiniOp describes a tensor and an operator, inside the library.
+/* iop.h - tensors and operators as InfiniOp describes them, inside the library.
  *
- * Functions here speak tn_status and leave a sentence for tn_error; tni_iop_status turns that
- * into InfiniOp's status at the border. */
+ * Functions here return tn_status and leave a message in tn_error; tni_iop_status converts that
+ * to InfiniOp's status at the public functions. */
 #ifndef TNI_IOP_H
 #define TNI_IOP_H
 
@@ -11,8 +11,8 @@
 #include "core/core.h"
 #include "view/view.h"
 
-/* The dtype by InfiniOp's name, and the layout in tenon's words with NULL data.  A dtype that
- * tenon does not have is the unsigned integer of its width there. */
+/* The dtype as InfiniOp names it, and the layout as a tensor with NULL data.  A dtype that
+ * tenon lacks is the unsigned integer of its width in t. */
 struct InfiniopTensorDescriptor {
     infiniDtype_t dtype;
     tn_tensor t;
@@ -42,9 +42,10 @@ typedef struct tni_iop_program tni_iop_program;
 typedef struct tni_iop_row {
     const char *name;
     uint32_t dtypes; /* bit i: infiniDtype_t i */
-    tn_op op;        /* rows of iop.def: the op */
-    /* rows of iop_programs.def: number of tensors, as bits those that it writes and those that may
-     * be NULL; whether what it writes may be exactly what it reads; how it is made */
+    tn_op op;        /* rows of iop.def only */
+    /* Rows of iop_programs.def only: number of tensors; bit masks of those it writes and those
+     * that may be NULL; whether an output may alias an input exactly; the function that makes
+     * it. */
     int n;
     unsigned written, optional;
     bool alias;
@@ -53,57 +54,57 @@ typedef struct tni_iop_row {
 
 extern const tni_iop_row tni_iop_rows[TNI_IOPS];
 
-/* One of several plans that make an operator: dst and source src, each moved by bytes. */
+/* One of the plans of an operator: dst and source `src`, each offset by bytes. */
 typedef struct tni_iop_part {
     tn_plan *plan;
     size_t src;
     int64_t dst_at, src_at;
 } tni_iop_part;
 
-/* What a public descriptor points to; kinds with more to remember begin with it.  Nothing of it
- * changes after it is made. */
+/* The object behind a public descriptor; structs with more members begin with it.  It does not
+ * change after it has been made. */
 typedef struct tni_iop tni_iop;
 struct tni_iop {
     struct InfiniopDescriptor base;
     tni_iop_name name;
-    tn_plan *plan; /* owned; may be NULL when run is not */
+    tn_plan *plan; /* owned; may be NULL if run is set */
     tn_status (*run)(const tni_iop *iop, void *dst, const void *const *srcs); /* NULL: plan */
     size_t nparts;
-    tni_iop_part *parts; /* owned plans in memory that the operator has anyway */
-    bool program;        /* it is the head of a tni_iop_program */
-    size_t workspace;    /* bytes that a run needs */
+    tni_iop_part *parts; /* owned plans, in the operator's own allocation */
+    bool program;        /* head of a tni_iop_program */
+    size_t workspace;    /* bytes needed by a run */
 };
 
 typedef infiniopTensorDescriptor_t tni_iop_tensor;
 
-/* Which operator is asked for, of which device, and where it is to be given. */
+/* The operator to make, the handle it is made for, and where to store it. */
 typedef struct tni_iop_request {
     tni_iop_name name;
     infiniopHandle_t handle;
     struct InfiniopDescriptor **out;
 } tni_iop_request;
 
-/* tenon's dtype for a known one. */
+/* tenon's dtype for a valid InfiniOp dtype. */
 tn_dtype tni_iop_dtype(infiniDtype_t dtype);
 
-/* A known dtype is more than bytes to copy: tenon computes with it. */
+/* True if tenon computes with a valid dtype, not only copies its bytes. */
 bool tni_iop_has_arithmetic(infiniDtype_t dtype);
 
-/* Nothing is NULL, and the handle is of a device that is there; ts are n tensors. */
+/* Check that nothing is NULL, and that the handle's device exists; ts are n tensors. */
 tn_status tni_iop_check(const tni_iop_request *q, int n, const tni_iop_tensor *ts);
 
-/* t's dtype is one that the row has; a's is b's. */
+/* Check that t has a dtype of the operator's row, or that b has a's dtype. */
 tn_status tni_iop_takes(tni_iop_name name, tni_iop_tensor t);
 tn_status tni_iop_same_dtype(tni_iop_name name, tni_iop_tensor a, tni_iop_tensor b);
 
-/* Shapes of n tensors are equal. */
+/* Check that n tensors have equal shapes. */
 tn_status tni_iop_same_shapes(tni_iop_name name, int n, const tni_iop_tensor *ts);
 
-/* All three of them, for tensors of one dtype and one shape. */
+/* All three checks, for tensors of one dtype and one shape. */
 tn_status tni_iop_check_alike(const tni_iop_request *q, int n, const tni_iop_tensor *ts);
 
-/* Make an operator of size bytes: 0, but for the tni_iop at its head, which owns plan from now
- * on; where memory is out plan is freed. */
+/* Allocate an operator of size bytes: zero, except for the tni_iop at its start, which takes
+ * ownership of plan.  If memory is short, plan is freed. */
 tn_status tni_iop_make(tni_iop **made, const tni_iop_request *q, size_t size, tn_plan *plan);
 void tni_iop_free(tni_iop *iop);
 
@@ -112,41 +113,43 @@ void tni_iop_free(tni_iop *iop);
 typedef struct tni_iop_parted {
     tni_iop head;
     size_t nsrc;
-    tn_tensor *ts; /* output and sources, whole */
+    tn_tensor *ts; /* output and sources, not split */
 } tni_iop_parted;
 
-/* An operator that holds up to nparts parts, of which it has none yet; xs are its nsrc sources. */
+/* Make an operator with capacity for nparts parts and none yet; xs are its nsrc sources. */
 tn_status tni_iop_make_parted(tni_iop_parted **made, const tni_iop_request *q, tni_iop_tensor y,
                               size_t nsrc, const tni_iop_tensor *xs, size_t nparts);
 
-/* t at an address from which parts are measured. */
+/* t at a fixed address, from which the offsets of views are measured. */
 tn_tensor tni_iop_anchored(const tn_tensor *t);
 
-/* One more part: dst, a view of the anchored output, is src with zeros around it, a view of the
- * anchored source k. */
+/* Add a part: dst, a view of the anchored output, becomes src, a view of the anchored source k,
+ * padded with zeros. */
 tn_status tni_iop_add_part(tni_iop_parted *p, const tn_tensor *dst, size_t k,
                            const tn_tensor *src, const int64_t *before, const int64_t *after);
 
-/* Give p out, or free it when status says that it is not whole. */
+/* Return p to the caller or, if status is a failure, free it. */
 tn_status tni_iop_give(const tni_iop_request *q, tni_iop_parted *p, tn_status status);
 
 /* ---- numbers (iop_copy.c) ---- */
 
-/* value as one element of dtype, 16 bytes at most: a complex one is real, F8 is e4m3. */
+/* Store value as one element of dtype, at most 16 bytes: as the real part if complex; F8 is
+ * e4m3. */
 void tni_iop_value(void *out, infiniDtype_t dtype, double value);
 
-/* ---- the border ---- */
+/* ---- public functions ---- */
 
-/* The operator behind a public descriptor. */
+/* The operator of a public descriptor. */
 static inline const tni_iop *tni_iop_of(const struct InfiniopDescriptor *desc)
 {
     return (const tni_iop *)(const void *)desc;
 }
 
-/* InfiniOp's word for status; the sentence goes to stderr where INFINIOP_VERBOSE is 1. */
+/* InfiniOp's status for a tenon status; prints the message to stderr if INFINIOP_VERBOSE is
+ * 1. */
 infiniStatus_t tni_iop_status(tn_status status);
 
-/* desc is NULL, or another operator. */
+/* Fail because desc is NULL or another operator's. */
 tn_status tni_iop_fail_run(tni_iop_name name, const struct InfiniopDescriptor *desc);
 
 static inline infiniStatus_t tni_iop_run(tni_iop_name name,

@@ -1,8 +1,8 @@
-/* iop_absent.c - operators that InfiniOp has for other devices alone.
+/* iop_absent.c - operators that InfiniOp has only for other devices.
  *
- * A program that is loaded with all its functions bound at once needs every name.  What they are
- * given beyond their first argument, a handle or a descriptor, is not looked at: by the calling
- * conventions of C the caller cleans up whatever it passes. */
+ * They are defined so that a program that binds all its symbols at load time can be loaded.
+ * Only the first argument, a handle or a descriptor, is declared: in the calling conventions of
+ * C the caller removes the others. */
 #include "iop.h"
 
 static infiniStatus_t refuse(const char *name, const void *first)

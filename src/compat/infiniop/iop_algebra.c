@@ -1,4 +1,4 @@
-/* iop_algebra.c - products of matrices and vectors, powers, differences, determinants. */
+/* iop_algebra.c - matrix and vector products, powers, differences, determinants. */
 #include "iop_program.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ tn_status tni_iop_plan_addr(tni_iop_program *p)
                     in);
 }
 
-/* out, input, other: the last axes are summed */
+/* out, input, other: the last axes are contracted */
 tn_status tni_iop_plan_inner(tni_iop_program *p)
 {
     const tn_tensor *out = &p->t[0], *a = &p->t[1], *b = &p->t[2];
@@ -67,7 +67,7 @@ tn_status tni_iop_plan_inner(tni_iop_program *p)
     return tni_iop_einsum(p, out, spec, 2, (const tn_tensor *const[]){a, b});
 }
 
-/* y, x1, x2: both seen with two axes for each */
+/* y, x1, x2: all viewed with two axes for each of their own */
 tn_status tni_iop_plan_kron(tni_iop_program *p)
 {
     tn_tensor y = p->t[0], a = p->t[1], b = p->t[2];
@@ -119,7 +119,7 @@ static tn_status plan_identity(tni_iop_program *p)
     return tni_iop_copy(p, &diagonal, &one);
 }
 
-/* Squares from x on; the result takes each that n has a bit for. */
+/* Square x repeatedly; multiply the result by each square whose bit is set in n. */
 tn_status tni_iop_plan_matrix_power(tni_iop_program *p)
 {
     const tn_tensor *x = &p->t[1];
@@ -157,7 +157,7 @@ tn_status tni_iop_plan_matrix_power(tni_iop_program *p)
 
 /* ---- Logdet: y, x ---- */
 
-/* LU with row pivoting in f64; t: y, and x in f64. */
+/* LU factorisation with row pivoting in f64; t: y, and x in f64. */
 static tn_status factor(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
 {
     const int64_t n = t[1].shape[0];
@@ -198,7 +198,8 @@ tn_status tni_iop_plan_logdet(tni_iop_program *p)
     return IOP_CALL(p, factor, 0, 0, 0, &y, &a);
 }
 
-/* ---- Vander: output, input; num: N, increasing.  Running products that begin with 1 ---- */
+/* ---- Vander: output, input; num: N, increasing.  Cumulative products that begin with 1
+ * ---- */
 
 tn_status tni_iop_plan_vander(tni_iop_program *p)
 {
@@ -223,7 +224,8 @@ tn_status tni_iop_plan_vander(tni_iop_program *p)
 
 /* ---- Diff: y, x; num: dim, n ---- */
 
-/* One difference at once; more of them in f64, one after the other. */
+/* A first difference is one expression; higher ones are computed in f64, one after the
+ * other. */
 tn_status tni_iop_plan_diff(tni_iop_program *p)
 {
     const tn_tensor *x = &p->t[1];

@@ -1,5 +1,5 @@
-/* iop_attention.c - Attention and FusedFFN: the two halves of a decoder's layer as programs of
- * products and functions of rows. */
+/* iop_attention.c - Attention and FusedFFN, the two halves of a decoder layer, as programs of
+ * products and row functions. */
 #include "iop_program.h"
 
 #include <math.h>
@@ -37,8 +37,8 @@ static tn_status check_attention(tni_iop_program *p, heads *h)
     return TN_OK;
 }
 
-/* Keys or values go to their rows of the cache; out is what of it is attended to, with an axis
- * for the query heads that share a head of it. */
+/* Append keys or values to their cache; out is the part of the cache that is attended to, with
+ * an extra axis for the query heads that share one of its heads. */
 static tn_status extend(tni_iop_program *p, const heads *h, int k, tn_tensor *out)
 {
     const tn_tensor *cache = &p->t[k + K_CACHE - K];
@@ -49,8 +49,9 @@ static tn_status extend(tni_iop_program *p, const heads *h, int k, tn_tensor *ou
     return tn_unsqueeze(out, out, 1);
 }
 
-/* Queries [at, end) and the keys that they see: scores, which are f32 until the one rounding into
- * out, their softmax, and what it makes of the values.  space is memory for both, of any shape. */
+/* Attention of queries [at, end) to the keys that they see: scores in f32, softmax, and the
+ * product with the values, rounded once into out.  space: memory for the scores and the
+ * product. */
 static tn_status attend(tni_iop_program *p, const heads *h, int64_t at, int64_t end,
                         const tn_tensor *keys, const tn_tensor *values, const tn_tensor *space)
 {
@@ -76,8 +77,8 @@ static tn_status attend(tni_iop_program *p, const heads *h, int64_t at, int64_t 
     return tni_iop_copy(p, &out, &sums);
 }
 
-/* A block of queries needs no product with keys that none of them sees: up to 16 blocks, of
- * enough queries each for a product to be worth while. */
+/* Queries are processed in blocks, so that no product includes keys which a whole block cannot
+ * see: at most 16 blocks, each large enough for an efficient product. */
 enum { ATTENTION_BLOCKS = 16, ATTENTION_QUERIES = 128 };
 
 tn_status tni_iop_plan_attention(tni_iop_program *p)
@@ -168,7 +169,7 @@ static tn_status check_ffn(tni_iop_program *p, ffn *f)
     return TN_OK;
 }
 
-/* out = h @ down (+ residual), by way of f32 where the matrices are wider than the rest. */
+/* out = h @ down (+ residual), through a wider temporary if the matrices are wider than out. */
 static tn_status plan_down(tni_iop_program *p, const ffn *f, const tn_tensor *h)
 {
     const tn_tensor *out = &p->t[0];

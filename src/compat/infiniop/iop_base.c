@@ -1,7 +1,7 @@
-/* iop_base.c - handles, tensor descriptors, and what all operators are checked for.
+/* iop_base.c - handles, tensor descriptors, and the checks common to all operators.
  *
- * Descriptors are checked when they are made: whoever gets one later needs to ask only how
- * several of them fit. */
+ * A descriptor is checked when it is made; later checks concern only how several fit
+ * together. */
 #include "iop_program.h"
 
 #include <infinirt.h>
@@ -64,7 +64,8 @@ infiniStatus_t infiniopDestroyHandle(infiniopHandle_t handle)
 
 /* ---- tensor descriptors ---- */
 
-/* tenon's dtype; where it has none, the unsigned integer of the same width. */
+/* The dtype that represents InfiniOp's: if tenon lacks it, the unsigned integer of its
+ * width. */
 static const tn_dtype dtypes[] = {
     [INFINI_DTYPE_BYTE] = TN_U8,   [INFINI_DTYPE_BOOL] = TN_BOOL, [INFINI_DTYPE_I8] = TN_I8,
     [INFINI_DTYPE_I16] = TN_I16,   [INFINI_DTYPE_I32] = TN_I32,   [INFINI_DTYPE_I64] = TN_I64,
@@ -87,7 +88,7 @@ bool tni_iop_has_arithmetic(infiniDtype_t dtype)
     return !(without >> dtype & 1);
 }
 
-/* Extents, and strides in bytes. */
+/* Set extents, and strides in bytes. */
 static tn_status set_axes(tn_tensor *t, const size_t *shape, const ptrdiff_t *strides)
 {
     const int64_t width = tni_width(t->dtype);

@@ -1,4 +1,4 @@
-/* iop_blas.c - BLAS level 1 on tensors with one axis: element i is at i strides from the first. */
+/* iop_blas.c - BLAS level 1 on tensors with one axis, whose stride is BLAS's increment. */
 #include "iop_program.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 typedef const tni_iop_env env_t;
 typedef const tni_iop_step step_t;
 
-/* Operands of mask have one axis, all as long as operand first. */
+/* Check that the operands of mask have one axis, as long as operand first. */
 static tn_status check_vectors(const tni_iop_program *p, int first, unsigned mask)
 {
     TRY(tni_iop_rank(p, first, 1));
@@ -46,7 +46,7 @@ tn_status tni_iop_plan_asum(tni_iop_program *p) /* x, result */
     return tni_iop_reduce(p, TN_REDUCE_NORM, 1, &one, &p->t[0], TN_ALL_AXES, NULL);
 }
 
-/* t: x, result, and in f64 where squares of x may not be numbers: scaled. */
+/* t: x, result, temporary.  Scale x in f64 so that squares neither overflow nor underflow. */
 static tn_status scaled_norm(env_t *env, step_t *s, const tn_tensor *t)
 {
     double most, norm;
@@ -58,7 +58,7 @@ static tn_status scaled_norm(env_t *env, step_t *s, const tn_tensor *t)
         return tn_cast(&t[1], &top);
     int exponent;
     (void)frexp(most, &exponent);
-    const int half = exponent / 2; /* 2^-exponent may be no number where 2^-half is */
+    const int half = exponent / 2; /* 2^-half is finite even where 2^-exponent is not */
     TRY(tn_mul(&t[2], &t[0], TN_SCALAR_F64(ldexp(1, -half))));
     TRY(tn_mul(&t[2], &t[2], TN_SCALAR_F64(ldexp(1, half - exponent))));
     TRY(tn_reduce(TN_REDUCE_NORM, (const double[]){2}, &sum, &t[2], TN_ALL_AXES, NULL));
@@ -72,7 +72,7 @@ tn_status tni_iop_plan_nrm2(tni_iop_program *p) /* x, result */
     TRY(tni_iop_alike(p, 0, 2));
     TRY(tni_iop_rank(p, 0, 1));
     TRY(tni_iop_one(p, 1, &one));
-    if (p->t[0].dtype != TN_F64) /* squares are f64 */
+    if (p->t[0].dtype != TN_F64) /* squares are computed in f64 */
         return tni_iop_reduce(p, TN_REDUCE_NORM, 2, &one, &p->t[0], TN_ALL_AXES, NULL);
     TRY(tni_iop_temp(p, &scaled, TN_F64, 1, p->t[0].shape));
     return IOP_CALL(p, scaled_norm, 0, 0, 0, &p->t[0], &one, &scaled);
@@ -101,7 +101,7 @@ tn_status tni_iop_plan_dot(tni_iop_program *p) /* y, a, b */
 
 /* ---- BlasAmax, BlasAmin: x, result ---- */
 
-/* t: x, result, |x| with NaN where it never wins.  A NaN in the first place does. */
+/* t: x, result, |x| with NaN replaced by a value that loses.  A NaN at index 0 wins. */
 static tn_status find_extreme(env_t *env, step_t *s, const tn_tensor *t)
 {
     int64_t at = -1;
@@ -144,7 +144,7 @@ tn_status tni_iop_plan_blas_amin(tni_iop_program *p)
     return plan_extreme(p, TN_REDUCE_ARGMIN, "where(isnan(@(a)), 1e999, abs(@(a)))");
 }
 
-/* ---- a number from memory ---- */
+/* ---- scale factors in memory ---- */
 
 tn_status tni_iop_plan_scal(tni_iop_program *p) /* alpha, x */
 {
@@ -194,7 +194,8 @@ tn_status tni_iop_plan_rot(tni_iop_program *p) /* x, y, c, s */
     return plan_rotation(p, &h);
 }
 
-/* t: param, h.  The flag says which entries of h are given; with -2 nothing is written. */
+/* t: param, h.  The flag selects which entries of h are stored; flag -2 is the identity:
+ * nothing is written. */
 static tn_status rotate(env_t *env, step_t *s, const tn_tensor *t)
 {
     double v[5];
@@ -270,13 +271,13 @@ typedef struct modified {
     double flag, h[2][2]; /* h[row][column] */
 } modified;
 
-/* The rotation is none: everything becomes 0. */
+/* No rotation is possible: everything becomes 0. */
 static void give_up(modified *m)
 {
     *m = (modified){.flag = -1, .v = {[Y1] = m->v[Y1]}};
 }
 
-/* All entries of h are written out, before one of them is rescaled. */
+/* Store the implied entries of h before one of them is rescaled. */
 static void full_h(modified *m)
 {
     if (m->flag == 0)
@@ -286,7 +287,7 @@ static void full_h(modified *m)
     m->flag = -1;
 }
 
-/* d1 and d2 are kept between 4096^-2 and 4096^2 by powers of 4096. */
+/* Keep d1 and d2 between 4096^-2 and 4096^2 by scaling with powers of 4096. */
 static void rescale(modified *m)
 {
     const double gamma = 4096, high = 1.67772e7, low = 5.96046e-8;
@@ -338,7 +339,7 @@ static void make_modified(modified *m)
     rescale(m);
 }
 
-/* t: d1, d2, x1, y1, param.  Of param only what the flag uses is written. */
+/* t: d1, d2, x1, y1, param.  Only the entries of param that the flag selects are written. */
 static tn_status make_rotmg(env_t *env, step_t *step, const tn_tensor *t)
 {
     modified m = {.flag = 0};

@@ -1,5 +1,5 @@
-/* iop_border.h - how the public functions of programs are written: the parameters of a function in
- * parentheses, then what of them is handed on. */
+/* iop_border.h - macros that define the public functions of programs: the parameters of a
+ * function in parentheses, then the arguments it passes on. */
 #ifndef TNI_IOP_BORDER_H
 #define TNI_IOP_BORDER_H
 
@@ -9,7 +9,7 @@ typedef tni_iop_tensor T;
 
 #define UNPACK(...) __VA_ARGS__
 
-/* Make Op: its tni_iop_args follow. */
+/* Define the function that makes Op; the initialisers of its tni_iop_args follow. */
 #define CREATE(Op, parameters, ...)                                                            \
     infiniStatus_t infiniopCreate##Op##Descriptor(                                             \
         infiniopHandle_t handle, infiniop##Op##Descriptor_t *desc_ptr, UNPACK parameters)      \
@@ -18,7 +18,8 @@ typedef tni_iop_tensor T;
                               &(const tni_iop_args){__VA_ARGS__});                             \
     }
 
-/* Run Op on data, in the order of its tensors; num are numbers of the run. */
+/* Define the function that runs Op on its tensors' data, in their order; numbers are passed to
+ * the run. */
 #define RUN_NUM(Op, parameters, numbers, ...)                                                  \
     infiniStatus_t infiniop##Op(infiniop##Op##Descriptor_t desc, void *workspace,              \
                                 size_t workspace_size, UNPACK parameters, void *stream)        \

@@ -1,4 +1,5 @@
-/* iop_border_model.c - the public functions of a decoder's operators, and of those that choose. */
+/* iop_border_model.c - the public functions of decoder operators and of sampling and
+ * selection. */
 #include "iop_border.h"
 
 /* clang-format off */

@@ -1,4 +1,4 @@
-/* iop_border_reduce.c - the public functions of reductions, functions of rows, and BLAS level 1. */
+/* iop_border_reduce.c - the public functions of reductions, row functions and BLAS level 1. */
 #include "iop_border.h"
 
 /* clang-format off */

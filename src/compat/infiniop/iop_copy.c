@@ -1,10 +1,9 @@
-/* iop_copy.c - operators that are a copy of a view: the work is one plan of
- * tn_plan_rearrange. */
+/* iop_copy.c - operators that copy a view: their work is one plan of tn_plan_rearrange. */
 #include "iop.h"
 
 #include <string.h>
 
-/* ---- a copy, or a copy of what lies elsewhere than the pointer ---- */
+/* ---- copies, from the source pointer or at an offset from it ---- */
 
 typedef struct copied {
     tni_iop head;
@@ -29,7 +28,7 @@ static tn_status make_copy(const tni_iop_request *q, const tn_tensor *dst, const
     return TN_OK;
 }
 
-/* The two tensors of a copy: not NULL, one dtype. */
+/* Check the two tensors of a copy: not NULL, one dtype. */
 static tn_status check_pair(const tni_iop_request *q, const tni_iop_tensor *ts)
 {
     TRY(tni_iop_check(q, 2, ts));
@@ -80,7 +79,7 @@ static tn_status make_flip(const tni_iop_request *q, const tni_iop_tensor *ts)
     if (ts[1]->t.ndim == 0)
         return tni_fail(TN_ESHAPE, "Flipud: the input has no axis");
     tn_tensor x = ts[1]->t, back;
-    x.data = &x; /* any address: what counts is how far the view is from it */
+    x.data = &x; /* any address: only the offset of the view from it matters */
     TRY(tn_flip(&back, &x, 0));
     TRY(make_copy(q, &ts[0]->t, &back));
     copied *m = (copied *)(void *)*q->out;
@@ -97,7 +96,7 @@ infiniStatus_t infiniopCreateFlipudDescriptor(infiniopHandle_t handle,
     return tni_iop_status(make_flip(&q, (const tni_iop_tensor[]){output, input}));
 }
 
-/* Both in six axes (N, C, H, r, W, r). */
+/* Both tensors are viewed with axes (N, C, H, r, W, r). */
 static tn_status make_shuffle(const tni_iop_request *q, const tni_iop_tensor *ts, int factor)
 {
     TRY(tni_iop_check(q, 2, ts));
@@ -135,7 +134,7 @@ infiniStatus_t infiniopCreatePixelShuffleDescriptor(infiniopHandle_t handle,
     return tni_iop_status(make_shuffle(&q, (const tni_iop_tensor[]){y, x}, upscale_factor));
 }
 
-/* ---- one number everywhere ---- */
+/* ---- fills with one number ---- */
 
 void tni_iop_value(void *out, infiniDtype_t dtype, double value)
 {

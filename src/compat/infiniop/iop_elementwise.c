@@ -1,10 +1,10 @@
-/* iop_elementwise.c - the functions of elementwise operators: those that iop.def alone describes, and
- * those that take a few numbers besides. */
+/* iop_elementwise.c - the public functions of elementwise operators: those that a row of
+ * iop.def describes completely, and those that take additional numbers. */
 #include "iop.h"
 
 /* ---- making ---- */
 
-/* Plan an op of equal shapes and give the operator out. */
+/* Plan an op on equal shapes and return the operator. */
 static tn_status make(const tni_iop_request *q, const double *params, int n,
                       const tni_iop_tensor *ts)
 {
@@ -132,7 +132,7 @@ infiniStatus_t infiniopCreateLdexpDescriptor(infiniopHandle_t handle,
     return tni_iop_status(status == TN_OK ? make(&q, NULL, 3, ts) : status);
 }
 
-/* ---- running, asking, destroying ---- */
+/* ---- running, querying, destroying ---- */
 
 #define RUN(name)                                                                              \
     infiniStatus_t infiniop##name(infiniop##name##Descriptor_t desc, void *workspace,          \

@@ -1,5 +1,5 @@
-/* iop_index.c - elements chosen by indices in data, which are checked before anything is written,
- * and elements chosen by themselves, into memory that the run allocates. */
+/* iop_index.c - operators that select elements: by indices, which are checked before anything
+ * is written, or by the elements' values, into memory that the run allocates. */
 #include "iop_program.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ tn_status tni_iop_plan_take(tni_iop_program *p)
     TRY(tni_iop_alike(p, 1, 1));
     TRY(tni_iop_index(p, 2));
     TRY(tni_iop_like(p, 0, 2));
-    if (tn_reshape(&flat, x, 1, &count) != TN_OK) { /* strides cannot say it */
+    if (tn_reshape(&flat, x, 1, &count) != TN_OK) { /* the strides cannot be merged */
         tn_tensor copy;
         TRY(tni_iop_temp(p, &copy, x->dtype, x->ndim, x->shape));
         TRY(tni_iop_copy(p, &copy, x));
@@ -25,7 +25,7 @@ tn_status tni_iop_plan_take(tni_iop_program *p)
 
 /* ---- IndexAdd, IndexCopy: output, input, index, source; num: dim, alpha ---- */
 
-/* Where output and input are one tensor, there is nothing to copy. */
+/* If output and input are one tensor, the copy is skipped. */
 static tn_status copy_unless_same(const tni_iop_env *env, const tni_iop_step *s,
                                   const tn_tensor *t)
 {
@@ -110,7 +110,7 @@ tn_status tni_iop_plan_scatter(tni_iop_program *p)
 
 /* ---- MaskedSelect: input, mask; Argwhere: input ---- */
 
-/* n elements of width bytes for the caller to free; none is NULL. */
+/* Allocate n elements of width bytes, which the caller frees; NULL if n is 0. */
 static tn_status give_memory(const tni_iop_env *env, void **out, int64_t n, int64_t width)
 {
     *out = NULL;
@@ -119,7 +119,7 @@ static tn_status give_memory(const tni_iop_env *env, void **out, int64_t n, int6
     return TN_OK;
 }
 
-/* How many of t are not zero. */
+/* Count the nonzero elements of t. */
 static tn_status count_of(const tni_iop_env *env, const tn_tensor *t, int64_t *count)
 {
     const tn_tensor one = {.data = count, .dtype = TN_I64};

@@ -1,11 +1,11 @@
-/* iop_llama.c - what a decoder is made of: products, norms, positions, rows of tables. */
+/* iop_llama.c - parts of a decoder: products, norms, rotary positions, table lookups. */
 #include "iop_program.h"
 
 #include <math.h>
 
 /* ---- Gemm: c, a, b ---- */
 
-/* t as (batch, rows, columns), one batch repeated. */
+/* t as (batch, rows, columns); a batch of one is broadcast. */
 static tn_status batched(tn_tensor *out, const tn_tensor *t, int64_t batch)
 {
     const int at = t->ndim - 2;
@@ -52,7 +52,8 @@ tn_status tni_iop_plan_gemm(tni_iop_program *p)
 
 /* ---- norms ---- */
 
-/* Operands from first to last are (…, n) of one shape and dtype, the weight after them (n). */
+/* Check that operands 0 to last are (…, n) of one shape and dtype, and the weight after them
+ * (n). */
 static tn_status check_norm(tni_iop_program *p, int last)
 {
     TRY(tni_iop_alike(p, 0, (2u << last) - 1));
@@ -132,9 +133,9 @@ static tn_status check_rope(tni_iop_program *p)
     return tni_iop_contiguous(p, 4);
 }
 
-/* t is x, the positions as dense i64, both tables and memory for rows of them.  Positions one
- * after the other are rows of the tables as they are; others are gathered.  What follows is the
- * rotation. */
+/* t: x, positions as dense i64, both tables, and memory for gathered rows of them.  Consecutive
+ * positions use the rows of the tables directly; others are gathered first.  Then the held step
+ * rotates. */
 static tn_status run_rope(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
 {
     const int64_t *pos = t[1].data, known = tni_numel(&t[1]), rows = t[2].shape[0];
@@ -170,7 +171,7 @@ tn_status tni_iop_plan_rope(tni_iop_program *p)
     }
     int64_t shape[3] = {pos.shape[0], pos.ndim > 1 ? pos.shape[1] : 0};
     shape[pos.ndim] = p->t[3].shape[1];
-    for (int k = 0; k < 2; k++) { /* the heads of a position share its row */
+    for (int k = 0; k < 2; k++) { /* the heads of a position share a row */
         TRY(tni_iop_temp(p, &gathered[k], p->t[3].dtype, pos.ndim + 1, shape));
         TRY(tn_unsqueeze(&rows[k], &gathered[k], pos.ndim));
     }
@@ -201,7 +202,7 @@ tn_status tni_iop_plan_embedding(tni_iop_program *p)
 
 /* ---- SelectLastTokenHidden: output, hidden, offsets ---- */
 
-/* It has no workspace: indices are made a few at a time. */
+/* The operator has no workspace, so indices are computed a few at a time. */
 static tn_status take_rows_before(const tni_iop_env *env, const tni_iop_step *s,
                                   const tn_tensor *t)
 {

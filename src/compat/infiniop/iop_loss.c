@@ -1,6 +1,6 @@
-/* iop_loss.c - losses: an expression of each element or row, then none, mean or sum of them.
+/* iop_loss.c - losses: an expression of each element or row, then optionally its mean or sum.
  *
- * All is computed in f32, or f64 for F64, and rounded once. */
+ * Everything is computed in f32, or f64 for F64, and rounded once. */
 #include "iop_program.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ static tn_status check_reduction(const tni_iop_program *p, double reduction)
     return tni_iop_fail(p, TN_EARG, "the reduction is out of range, expected 0, 1 or 2");
 }
 
-/* Operand 0 takes the losses of this shape: as they are, or one number.  loss is where they are to
- * be written: the operand itself, or a temporary. */
+/* Check operand 0, which receives losses of this shape or, reduced, one number.  *loss is the
+ * tensor to write the losses to: the operand itself or a temporary. */
 static tn_status loss_output(tni_iop_program *p, double reduction, int ndim,
                              const int64_t *shape, tn_tensor *loss)
 {
@@ -38,7 +38,7 @@ static tn_status fold_loss(tni_iop_program *p, double reduction, const tn_tensor
     return tni_iop_copy(p, &one, &sum);
 }
 
-/* y, then sources of one shape; num[0] is the reduction, the others belong to text. */
+/* y, then sources of one shape; num[0] is the reduction, text uses the others. */
 static tn_status plan_pointwise(tni_iop_program *p, const char *text)
 {
     tn_tensor loss;
@@ -86,7 +86,8 @@ tn_status tni_iop_plan_gaussian(tni_iop_program *p)
 
 /* ---- BCEWithLogits: out, logits, target, weight, pos_weight ---- */
 
-/* Operand k in a shape that broadcasts to logits: all of it, or its last axes. */
+/* Operand k reshaped to broadcast to the logits: it has the extents of all of their axes or of
+ * the last ones. */
 static tn_status broadcast_weight(const tni_iop_program *p, int k, tn_tensor *out)
 {
     const tn_tensor *x = &p->t[1], *t = &p->t[k];
@@ -131,7 +132,8 @@ tn_status tni_iop_plan_bce(tni_iop_program *p)
 
 /* ---- classes by index ---- */
 
-/* in range where target is, and target or 0: *there is 1 or 0 in p->wide, *at an I64. */
+/* *there is 1 in p->wide where target is a valid class, else 0; *at is an I64 with target
+ * there, else 0. */
 static tn_status plan_targets(tni_iop_program *p, const tn_tensor *target, int64_t classes,
                               tn_tensor *there, tn_tensor *at)
 {
@@ -213,9 +215,9 @@ tn_status tni_iop_plan_multi_margin(tni_iop_program *p)
 /* ---- triplets: output, anchor, positive, negative ---- */
 
 typedef struct triplet {
-    int rows, naxes; /* axes of the rows, and those that are summed */
+    int rows, naxes; /* number of row axes; number of summed axes */
     int axes[TN_MAX_NDIM];
-    const char *power, *root; /* what is summed, and what the sum becomes */
+    const char *power, *root; /* the summed expression; the expression of the sum */
     double num[2];            /* eps, p */
 } triplet;
 
@@ -272,8 +274,8 @@ tn_status tni_iop_plan_triplet(tni_iop_program *p)
     return plan_triplet(p, &t, &loss);
 }
 
-/* num: reduction, margin, swap.  Without a reduction the output has the shape of the rows; with
- * the anchor's, a row's loss is in each of its elements. */
+/* num: reduction, margin, swap.  Without a reduction the output has the shape of the rows; if
+ * it has that of the anchor, all elements of a row receive its loss. */
 tn_status tni_iop_plan_triplet_distance(tni_iop_program *p)
 {
     TRY(check_triplet(p));

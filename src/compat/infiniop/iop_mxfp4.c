@@ -1,14 +1,15 @@
-/* iop_mxfp4.c - weights of 4 bits: E2M1 numbers, one E8M0 scale for 32 of them.
+/* iop_mxfp4.c - 4-bit weights: E2M1 numbers with one E8M0 scale for every 32.
  *
- * The low nibble of a byte is the even element.  Numbers and scales are tables that codes are
- * looked up in. */
+ * The low nibble of a byte is the even element.  Numbers and scales are decoded by table
+ * lookup. */
 #include "iop_program.h"
 
 #include <math.h>
 
 enum { BLOCK = 32 };
 
-/* The 16 numbers, or the 256 scales 2^(i - 127), the last of them infinity. */
+/* A table of the 16 numbers, or of the 256 scales 2^(i - 127), the last of which is
+ * infinity. */
 static tn_status table_of(tni_iop_program *p, tn_tensor *t, int64_t n)
 {
     static const float numbers[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
@@ -21,7 +22,7 @@ static tn_status table_of(tni_iop_program *p, tn_tensor *t, int64_t n)
     return TN_OK;
 }
 
-/* out, dense, of any float = packed and scales, dense, flat. */
+/* Decode packed and scales, both dense, into out, which is dense and of any float dtype. */
 static tn_status plan_expand(tni_iop_program *p, const tn_tensor *out, const tn_tensor *packed,
                              const tn_tensor *scales)
 {
@@ -49,7 +50,7 @@ static tn_status plan_expand(tni_iop_program *p, const tn_tensor *out, const tn_
 
 enum { EXPAND_STEPS = 5 };
 
-/* Operands from first on, every second of them, are packed and scales: bytes. */
+/* Check that operands first to last, packed weights and their scales, are bytes. */
 static tn_status check_packed(const tni_iop_program *p, int first, int last)
 {
     for (int k = first; k <= last; k++)
@@ -150,7 +151,7 @@ static tn_status check_moe(tni_iop_program *p)
     return check_dense(p);
 }
 
-/* t: experts, routes, input.  Each expert that a route names is expanded once; then each of its
+/* t: experts, routes, input.  An expert named by a route is decoded once; then each of its
  * routes is computed: gate and up, activation, result. */
 static tn_status each_expert(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
 {

@@ -1,4 +1,4 @@
-/* iop_pad.c - operators that set tensors among other numbers: Pad is one plan of tn_plan_pad,
+/* iop_pad.c - operators that embed tensors in a larger one: Pad is one plan of tn_plan_pad,
  * BlockDiag one for each block. */
 #include "iop.h"
 
@@ -6,7 +6,7 @@
 
 /* ---- Pad ---- */
 
-/* Widths by axis from torch's order: the last axis first, before then after. */
+/* Pad widths by axis from torch's order: last axis first, before then after. */
 static tn_status read_widths(int64_t *before, int64_t *after, const tn_tensor *x,
                              const int *widths, size_t count)
 {
@@ -88,7 +88,7 @@ infiniStatus_t infiniopCreatePadDescriptor(infiniopHandle_t handle,
         make_pad(&q, (const tni_iop_tensor[]){y, x}, pad, pad_size, mode, value));
 }
 
-/* ---- BlockDiag: a band of rows for each block ---- */
+/* ---- BlockDiag: one band of rows for each block ---- */
 
 static tn_status check_blocks(const tni_iop_request *q, tni_iop_tensor y,
                               const tni_iop_tensor *x, size_t n)

@@ -1,11 +1,11 @@
 /* iop_parts.c - operators of several plans, each of which writes a part of the output.
  *
- * Operands are checked as a whole before the first plan runs; after that none can fail. */
+ * All operands are checked before the first plan runs; the plans cannot fail. */
 #include "iop.h"
 
 #include <string.h>
 
-static const char anchor; /* an address to measure views from */
+static const char anchor; /* the address from which views are measured */
 
 tn_tensor tni_iop_anchored(const tn_tensor *t)
 {
@@ -25,7 +25,7 @@ static const void *offset_by(const void *p, int64_t bytes)
     return (const void *)((uintptr_t)p + (uintptr_t)bytes);
 }
 
-/* All checks, then all parts: they cannot fail. */
+/* Check everything, then run all parts, which cannot fail. */
 static tn_status run_parts(const tni_iop *iop, void *dst, const void *const *srcs)
 {
     const tni_iop_parted *p = (const tni_iop_parted *)iop;

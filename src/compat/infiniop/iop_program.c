@@ -1,7 +1,7 @@
-/* iop_program.c - programs of steps: made once, run on other data.
+/* iop_program.c - programs of steps: made once, run with other data each time.
  *
- * All that can be known without data is checked when a program is made.  A run checks its
- * pointers, what they share, and indices; after that no step fails. */
+ * Everything that can be known without data is checked when a program is made.  A run checks
+ * its pointers, their overlap, and indices; after that no step fails. */
 #include "iop_program.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { BASE_SHIFT = 8, LINE = 64, WORKSPACE = TNI_IOP_TENSORS + 1 };
 
-/* Where views are measured from: far from both ends of the addresses. */
+/* The address from which views are measured: far from both ends of the address space. */
 static const uintptr_t anchor = (uintptr_t)1 << (8 * sizeof(uintptr_t) - 2);
 
 static void set_base(tn_tensor *t, int base, int64_t at)
@@ -51,7 +51,7 @@ tn_status tni_iop_constant(tni_iop_program *p, tn_tensor *t, tn_dtype dtype, int
     return TN_OK;
 }
 
-/* One more step; NULL: no memory.  A call keeps its tensors. */
+/* Append a step; NULL: out of memory.  With whole, the step keeps its tensors. */
 static tni_iop_step *add_step(tni_iop_program *p, int n, const tn_tensor *const *ts, bool whole)
 {
     tni_iop_step *s = tni_alloc(sizeof *s + (whole ? (size_t)n * sizeof(tn_tensor) : 0));
@@ -137,7 +137,7 @@ tn_status tni_iop_gemm(tni_iop_program *p, const tn_tensor *dst, double alpha,
                        (const tn_tensor *const[]){a, b, c});
 }
 
-/* text with the name of the dtype and the numbers in it. */
+/* Copy text, replacing @ by the name of the dtype and #i by num[i]. */
 static bool write_text(char *out, size_t size, const char *text, tn_dtype wide,
                        const double *num)
 {
@@ -253,7 +253,7 @@ infiniStatus_t tni_iop_create(tni_iop_name name, infiniopHandle_t handle,
 
 /* ---- running ---- */
 
-/* t at its address: only what it has axes for is copied. */
+/* Copy t, only the axes that it has, with its address. */
 static void settle(tn_tensor *out, const tn_tensor *t, void *data)
 {
     tni_inherit(out, t, data, t->ndim);
@@ -264,7 +264,7 @@ static void settle(tn_tensor *out, const tn_tensor *t, void *data)
     }
 }
 
-/* Only tensors that may share bytes are looked at more closely. */
+/* Only tensors whose byte ranges intersect are checked exactly. */
 static tn_status check_shared(const tni_iop_program *p, const tni_iop_row *row, char *const *at)
 {
     for (int i = 0; i < p->n; i++)
@@ -340,7 +340,8 @@ infiniStatus_t tni_iop_go(tni_iop_name name, const struct InfiniopDescriptor *de
         const infiniStatus_t status = tni_iop_status(
             tni_fail(TN_EARG, "%s: workspace: got %zu bytes, expected %zu",
                      tni_iop_rows[name].name, workspace ? size : 0, iop->workspace));
-        /* InfiniOp tells no workspace from one that is too small in this operator alone */
+        /* For this operator alone InfiniOp distinguishes a missing workspace from one that is
+         * too small. */
         return name == TNI_IOP_MatrixPower && !workspace && size >= iop->workspace
                    ? status
                    : INFINI_STATUS_INSUFFICIENT_WORKSPACE;

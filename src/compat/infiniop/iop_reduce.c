@@ -1,4 +1,4 @@
-/* iop_reduce.c - reductions over axes, functions of rows, distances. */
+/* iop_reduce.c - reductions over axes, row functions, distances. */
 #include "iop_program.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static tn_status read_axes(const tni_iop_program *p, over *o, const tn_tensor *x
     return TN_OK;
 }
 
-/* All listed: one element may also be (1). */
+/* The output of a reduction; if all axes are reduced it may have shape () or (1). */
 static tn_status reduced_output(const tni_iop_program *p, const over *o, int k,
                                 const tn_tensor *x, tn_tensor *out)
 {
@@ -64,7 +64,7 @@ tn_status tni_iop_plan_all(tni_iop_program *p)
     return tni_iop_reduce(p, TN_REDUCE_ALL, 0, &y, &p->t[1], o.naxes, o.axes);
 }
 
-/* The variance, then the mean where there is a tensor for it. */
+/* The variance and, if there is a tensor for it, the mean. */
 static tn_status plan_var(tni_iop_program *p, int outputs)
 {
     over o = {0};
@@ -113,7 +113,7 @@ tn_status tni_iop_plan_dist(tni_iop_program *p)
 
 /* ---- Cdist: y, x1, x2 ---- */
 
-/* One row of x1 with all of x2 at a time; t: y, x1. */
+/* Compute one row of x1 with all of x2 at a time; t: y, x1. */
 static tn_status each_row(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
 {
     const tni_iop_step *take = s->next, *fold = take->next, *give = fold->next;
@@ -164,7 +164,7 @@ tn_status tni_iop_plan_cdist(tni_iop_program *p)
     return TN_OK;
 }
 
-/* ---- functions of rows ---- */
+/* ---- row functions ---- */
 
 /* output, standardization, deviation, input, weight, bias */
 tn_status tni_iop_plan_layer_norm(tni_iop_program *p)
@@ -229,6 +229,6 @@ tn_status tni_iop_plan_log_cum_sum_exp(tni_iop_program *p)
     const int64_t n = x.shape[axis];
     if (num[1] == 0 || n == 0)
         return add_scan(p, &y, &x, axis);
-    TRY(tn_slice(&x, &x, axis, 0, n - 1, 1)); /* y, longer by one, begins with -inf */
+    TRY(tn_slice(&x, &x, axis, 0, n - 1, 1)); /* y is longer by one and begins with -inf */
     return add_scan(p, &y, &x, axis);
 }

@@ -1,4 +1,5 @@
-/* iop_resize.c - interpolation, axis by axis: elements taken by a table, weighted by another. */
+/* iop_resize.c - interpolation, axis by axis: elements are gathered by an index table and
+ * weighted by a second table. */
 #include "iop_program.h"
 
 #include <math.h>
@@ -6,13 +7,13 @@
 
 enum { NEAREST, LINEAR };
 
-/* How output i of one axis reads its input. */
+/* How one axis is resized. */
 typedef struct axis {
     int64_t in, out;
     bool align;
 } axis;
 
-/* The position in the input, in elements. */
+/* Position in the input, in elements, of output i. */
 static double position(const axis *a, int64_t i)
 {
     if (a->align)
@@ -26,7 +27,7 @@ static int64_t within(const axis *a, double at)
     return at < (double)(a->in - 1) ? (int64_t)at : a->in - 1;
 }
 
-/* Indices of all outputs of an axis, as a constant. */
+/* The input index of every output of an axis, as a constant. */
 static tn_status index_table(tni_iop_program *p, const axis *a, int mode, int more,
                              tn_tensor *table)
 {
@@ -51,7 +52,7 @@ static tn_status weight_table(tni_iop_program *p, const axis *a, tn_tensor *tabl
     return TN_OK;
 }
 
-/* A table along axis dim of ndim. */
+/* Reshape a table to broadcast along axis dim of ndim. */
 static tn_status along(tn_tensor *t, int dim, int ndim)
 {
     for (int i = dim + 1; i < ndim; i++)
@@ -59,7 +60,7 @@ static tn_status along(tn_tensor *t, int dim, int ndim)
     return TN_OK;
 }
 
-/* y = x with axis dim taken by the table. */
+/* y = x with axis dim gathered by an index table. */
 static tn_status plan_take(tni_iop_program *p, const tn_tensor *y, const tn_tensor *x, int dim,
                            const axis *a, int mode, int more)
 {
@@ -83,7 +84,8 @@ static tn_status plan_axis(tni_iop_program *p, const tn_tensor *y, const tn_tens
     return IOP_EXPR(p, y, "@(a) * @(1 - c) + @(b) * @(c)", NULL, &low, &high, &weight);
 }
 
-/* The last n axes of x become those of y, the last of them first; numbers between are wide. */
+/* Resize the last n axes of x to those of y, the last axis first; intermediate results are
+ * wide. */
 static tn_status plan_axes(tni_iop_program *p, int n, int mode, bool align)
 {
     const tn_tensor *y = &p->t[0];
@@ -102,7 +104,7 @@ static tn_status plan_axes(tni_iop_program *p, int n, int mode, bool align)
     return TN_OK;
 }
 
-/* Ranks are equal, the axes before the last n too, and no extent is 0. */
+/* Check that the ranks and the axes before the last n are equal, and that no extent is 0. */
 static tn_status check_resize(const tni_iop_program *p, int n)
 {
     TRY(tni_iop_rank(p, 0, p->t[1].ndim));
@@ -177,7 +179,7 @@ tn_status tni_iop_plan_interpolate(tni_iop_program *p)
 
 /* ---- AffineGrid: output (N, H, W, 2), input (N, 2, 3) ---- */
 
-/* The coordinates of n points from -1 to 1 along axis dim of 4. */
+/* The coordinates of n points from -1 to 1, broadcast along axis dim of 4. */
 static tn_status coordinates(tni_iop_program *p, tn_tensor *t, int64_t n, bool align, int dim)
 {
     void *data;

@@ -1,4 +1,5 @@
-/* iop_sample.c - what is chosen from rows by their order: the k largest, the k-th, a draw. */
+/* iop_sample.c - operators that select from rows by order: the k largest, the k-th, a random
+ * sample. */
 #include "iop_program.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 typedef const tni_iop_env env_t;
 typedef const tni_iop_step step_t;
 
-/* Element i of a tensor with one axis, or the only one. */
+/* Element i of a tensor with one axis, or the element of a tensor without axes. */
 static tn_status read_at(double *out, const tn_tensor *t, int64_t i)
 {
     tn_tensor one = *t;
@@ -96,7 +97,7 @@ tn_status tni_iop_plan_random_sample(tni_iop_program *p)
 
 /* ---- TopK: values, indices, input ---- */
 
-/* The run repeats the numbers of the making. */
+/* Check that the run repeats the numbers given when the operator was made. */
 static tn_status same_numbers(env_t *env, step_t *s, const tn_tensor *t)
 {
     (void)t;
@@ -131,7 +132,7 @@ tn_status tni_iop_plan_topk(tni_iop_program *p)
 
 /* ---- Kthvalue: values, indices, input ---- */
 
-/* Operand k, whose axis dim is missing or has extent 1, with an axis of extent 1 there. */
+/* Operand k with an axis of extent 1 at dim, which it may lack. */
 static tn_status with_axis(const tni_iop_program *p, tn_tensor *out, int k, int dim, bool keep)
 {
     const tn_tensor *x = &p->t[2];
@@ -174,7 +175,7 @@ tn_status tni_iop_plan_kthvalue(tni_iop_program *p)
 
 /* ---- Topksoftmax: values F32 and indices I32 without descriptors, x ---- */
 
-/* The outputs of a run, dense (rows, k); k is at most the width of the rows. */
+/* The outputs of a run, dense (rows, k); k must be at most the width of the rows. */
 static tn_status routed_outputs(env_t *env, tn_tensor *values, tn_tensor *indices, int64_t rows,
                                 int64_t width, double topk)
 {
@@ -202,7 +203,7 @@ static tn_status check_routed(env_t *env, step_t *s, const tn_tensor *t)
                               (const char *const[]){"indices", "x"});
 }
 
-/* values = factor * values / (their sum + tiny); sums is (rows, 1). */
+/* values *= factor / (their sum + tiny); sums is (rows, 1). */
 static tn_status normalise(const tn_tensor *values, const tn_tensor *sums, float factor,
                            float tiny)
 {
@@ -245,7 +246,7 @@ tn_status tni_iop_plan_topksoftmax(tni_iop_program *p)
 
 enum { WIDTH = 256, GROUPS = 8, GROUP = WIDTH / GROUPS, KEPT = 4 };
 
-/* t: scores, corrected scores of what is kept, sums. */
+/* t: scores, corrected scores of the selected groups, sums. */
 static tn_status take_routed(env_t *env, step_t *s, const tn_tensor *t)
 {
     tn_tensor values, indices;
@@ -273,7 +274,7 @@ tn_status tni_iop_plan_topkrouter(tni_iop_program *p)
     TRY(tni_iop_shape(p, 3, 1, (const int64_t[]){WIDTH}));
     TRY(tni_iop_dense_last(p, 2));
     TRY(IOP_CALL(p, check_width, 0, 0, 0, x));
-    if (x->shape[1] != WIDTH) /* every run says so */
+    if (x->shape[1] != WIDTH) /* check_width fails in every run */
         return TN_OK;
     const int64_t rows = x->shape[0];
     tn_tensor score, best, two, sums, kept, mask, one, groups, choice, total;

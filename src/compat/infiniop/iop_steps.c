@@ -1,4 +1,4 @@
-/* iop_steps.c - calls of tenon as steps of a program, and what programs are checked for. */
+/* iop_steps.c - calls of tenon as steps of a program, and the checks of programs. */
 #include "iop_program.h"
 
 #include <stdio.h>

@@ -1,18 +1,18 @@
 /* iop_unfold.c - Unfold: every window of an image becomes a column.
  *
- * Without padding it is a copy between views of axes (N, C, tap in the window …, window …);
- * with padding, for each tap in the window the image sliced by the stride, zeros around
- * it. */
+ * Without padding it is one copy between views with axes (N, C, tap in the window …, window
+ * …).  With padding there is one plan for each tap: a strided slice of the image, padded with
+ * zeros. */
 #include "iop.h"
 
 enum { MOST = (TN_MAX_NDIM - 2) / 2 };
 
 typedef struct windows {
-    int nd; /* axes of the image after N and C */
+    int nd; /* number of axes of the image after N and C */
     bool padded;
     int64_t kernel[MOST], stride[MOST], padding[MOST], dilation[MOST];
-    int64_t n[MOST], out[MOST]; /* extents of image and windows */
-    int64_t taps;               /* in a window */
+    int64_t n[MOST], out[MOST]; /* extents of the image; number of windows */
+    int64_t taps;               /* elements of a window */
 } windows;
 
 static tn_status read_axis(windows *w, int i)
@@ -23,7 +23,7 @@ static tn_status read_axis(windows *w, int i)
                         "dilation %lld",
                         i + 2, (long long)w->kernel[i], (long long)w->stride[i],
                         (long long)w->padding[i], (long long)w->dilation[i]);
-    int64_t length; /* int times int fits, and so does the sum of two */
+    int64_t length; /* products of two ints fit 64 bits, and so do their sums */
     if (!tni_add(w->n[i], 2 * w->padding[i] - w->dilation[i] * (w->kernel[i] - 1) - 1, &length))
         return tni_fail(TN_EOVERFLOW, "Unfold: axis %d with padding does not fit", i + 2);
     if (length < 0)
@@ -65,7 +65,7 @@ static tn_status read(windows *w, const tn_tensor *y, const tn_tensor *x,
     return TN_OK;
 }
 
-/* The output in axes (N, C, kernel …, out …). */
+/* The output with axes (N, C, kernel …, out …). */
 static tn_status split(tn_tensor *out, const windows *w, const tn_tensor *y, int64_t channels)
 {
     int64_t shape[TN_MAX_NDIM] = {y->shape[0], channels};
@@ -76,13 +76,13 @@ static tn_status split(tn_tensor *out, const windows *w, const tn_tensor *y, int
     return tn_reshape(out, y, 2 + 2 * w->nd, shape);
 }
 
-/* A step of an axis that is walked; one that is not may have a factor that does not fit. */
+/* The stride of an axis; 0 if it has extent 1, for which the product may overflow. */
 static int64_t step(int64_t n, int64_t stride, int64_t by)
 {
     return n > 1 ? stride * by : 0;
 }
 
-/* The image in the same axes, where no window leaves it. */
+/* The image with the same axes; no window extends past it. */
 static tn_status make_whole(const tni_iop_request *q, const windows *w, const tn_tensor *to,
                             const tn_tensor *x)
 {
@@ -101,8 +101,8 @@ static tn_status make_whole(const tni_iop_request *q, const windows *w, const tn
     return TN_OK;
 }
 
-/* Which windows have this tap inside the image, along one axis: *before of them
- * have not, then come those that have, from *start on. */
+/* Count the windows, along one axis, that have this tap inside the image: *before windows
+ * precede them, and the first one reads index *start. */
 static int64_t inside(const windows *w, int i, int64_t tap, int64_t *before, int64_t *start)
 {
     const int64_t out = w->out[i], stride = w->stride[i];

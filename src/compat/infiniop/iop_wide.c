@@ -1,16 +1,17 @@
-/* iop_wide.c - operators with a number beside their tensors, or an output of another dtype.
+/* iop_wide.c - operators with a number besides their tensors, or with an output of another
+ * dtype.
  *
- * The number is a tensor without axes.  Where it would not survive the dtype of the others, the
- * work is an expression in f64, converted to the output's dtype, which rounds once. */
+ * The number is a tensor without axes.  If the dtype of the others cannot represent it, the
+ * work is an expression in f64 that is rounded once to the output's dtype. */
 #include "iop.h"
 
 enum { MOST = 3 };
 
 typedef struct wide {
     tni_iop head;
-    int nsrc;      /* the number is the last of them */
-    bool kept;     /* it is kept here; otherwise the run brings it */
-    char value[8]; /* one element of its dtype */
+    int nsrc;      /* including the number, which is the last */
+    bool kept;     /* the number is stored here, not passed by the run */
+    char value[8]; /* one element of dtype f32 or f64 */
 } wide;
 
 static tn_status run_wide(const tni_iop *iop, void *dst, const void *const *given)
@@ -24,14 +25,14 @@ static tn_status run_wide(const tni_iop *iop, void *dst, const void *const *give
 
 /* ---- making ---- */
 
-/* A number that follows the tensors: kept or of the run, and of f32 where the others are and it
- * fits. */
+/* The number after the tensors: stored or passed by the run; it is f32 if the tensors are and
+ * it fits. */
 typedef struct number {
     bool there, kept, fits_f32;
     double value;
 } number;
 
-/* The plan of an expression of n sources, named in their order. */
+/* Plan an expression of n sources, which are bound to its names in order. */
 static tn_status plan_text(tn_plan **plan, const char *text, const tn_tensor *dst, int n,
                            const tn_tensor *const *srcs)
 {
@@ -42,7 +43,7 @@ static tn_status plan_text(tn_plan **plan, const char *text, const tn_tensor *ds
     return status;
 }
 
-/* ts are output and tensors; text is the work in f64. */
+/* ts are the output and the tensors; text is the expression in f64. */
 static tn_status make(const tni_iop_request *q, int n, const tni_iop_tensor *ts, number num,
                       const char *text)
 {
@@ -73,7 +74,7 @@ static tn_status make(const tni_iop_request *q, int n, const tni_iop_tensor *ts,
     return TN_OK;
 }
 
-/* The op of the row on tensors alone, in their dtype. */
+/* Plan the row's op on tensors alone, in their dtype. */
 static tn_status make_op(const tni_iop_request *q, int n, const tni_iop_tensor *ts)
 {
     const tn_tensor *srcs[MOST];

@@ -1,9 +1,9 @@
-/* iop_window.c - windows and cells: pooling, convolution. */
+/* iop_window.c - windows and cells: pooling and convolution. */
 #include "iop_program.h"
 
 #include <string.h>
 
-enum { SPATIAL = 16 }; /* axes of a window, at most */
+enum { SPATIAL = 16 }; /* maximum axes of a window */
 
 /* ---- AvgPool1d, AvgPool3d, Conv: windows of equal size ---- */
 
@@ -12,7 +12,8 @@ typedef struct windows {
     int64_t kernel[SPATIAL], stride[SPATIAL], pad[SPATIAL], dilation[SPATIAL], out[SPATIAL];
 } windows;
 
-/* Extents of the outputs; false: a window does not fit, or a number is out of range. */
+/* Compute the extents of the output; false: a window does not fit, or a number is out of
+ * range. */
 static bool fit_windows(windows *w, const tn_tensor *x)
 {
     for (int i = 0; i < w->n; i++) {
@@ -26,7 +27,7 @@ static bool fit_windows(windows *w, const tn_tensor *x)
     return true;
 }
 
-/* x with zeros around it where there is padding. */
+/* x, padded with zeros if there is padding. */
 static tn_status plan_padded(tni_iop_program *p, const windows *w, const tn_tensor *x,
                              tn_tensor *out)
 {
@@ -46,7 +47,7 @@ static tn_status plan_padded(tni_iop_program *p, const windows *w, const tn_tens
     return tni_iop_add(p, status, plan, out, 1, &x);
 }
 
-/* x as (N, C, out …, kernel …). */
+/* View x with axes (N, C, out …, kernel …). */
 static void view_windows(tn_tensor *x, const windows *w)
 {
     for (int i = 0; i < w->n; i++) {
@@ -58,7 +59,7 @@ static void view_windows(tn_tensor *x, const windows *w)
     x->ndim = 2 + 2 * w->n;
 }
 
-/* y, x: means over windows. */
+/* y, x: the mean over each window. */
 static tn_status plan_pool(tni_iop_program *p, windows *w)
 {
     tn_tensor x;
@@ -94,7 +95,7 @@ tn_status tni_iop_plan_avg_pool1d(tni_iop_program *p)
                                    .pad = {clamped(num[2])}});
 }
 
-/* Entry i of an array of the caller's, or what NULL means. */
+/* Entry i of an array from the caller, or the default if the array is NULL. */
 static int64_t entry(const size_t *array, int i, int64_t missing)
 {
     return array ? clamped((double)array[i]) : missing;
@@ -148,7 +149,8 @@ static tn_status read_conv(const tni_iop_program *p, windows *w)
     return p->given[3] ? tni_iop_shape(p, 3, 1, k->shape) : TN_OK;
 }
 
-/* "a b A B C D, c b C D -> a c A B": capitals count windows and places in them. */
+/* "a b A B C D, c b C D -> a c A B": capitals are axes of windows and of positions in a
+ * window. */
 static void write_spec(char *out, int n)
 {
     char *at = out;
@@ -185,10 +187,9 @@ tn_status tni_iop_plan_conv(tni_iop_program *p)
     return IOP_EXPR(p, &p->t[0], "a + f32(b)", NULL, &sums, &bias);
 }
 
-/* ---- cells of a tensor that is divided: cell i of m covers floor(i n / m) to
- * ceil((i + 1) n / m) ---- */
+/* ---- adaptive pooling: cell i of m covers floor(i n / m) to ceil((i + 1) n / m) ---- */
 
-/* t: y, x; whole: how many of the last axes are divided, and by which reduction they meet. */
+/* t: y, x; whole: the number of last axes that are divided, and the reduction of a cell. */
 static tn_status each_cell(const tni_iop_env *env, const tni_iop_step *s, const tn_tensor *t)
 {
     const int n = (int)s->whole[0], first = t[0].ndim - n;
