@@ -1,6 +1,6 @@
-/* args.c - reading the command line by a table of options.
+/* args.c - parsing the command line with a table of options.
  *
- * A command takes the options whose bits its row has.  Negative numbers are no options. */
+ * A command accepts the options whose bits its row has.  Negative numbers are not options. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef enum kind { FLAG, TEXT, BYTES, LIST } kind;
 
 /* clang-format off */
 static const struct option {
-    uint64_t bit;     /* in the rows of commands */
+    uint64_t bit;     /* used in the rows of commands */
     char letter;      /* -x, or 0 */
     const char *name; /* --name */
     kind kind;
@@ -137,7 +137,7 @@ int options_before(int argc, char **argv)
     return i;
 }
 
-/* Plans of results, which have names, are explained in JSON, too. */
+/* With explain, commands with named results accept --json, too. */
 static bool explains(const command *c, const struct option *o)
 {
     return o->bit == OPT_JSON && (c->options & OPT_NAME);
@@ -172,7 +172,8 @@ int read_args(args *a, const command *c, int argc, char **argv)
     return DONE;
 }
 
-/* Argument k of the command as its line calls it; "-a AXIS" and what is in brackets are none. */
+/* The name of positional argument k in the usage line; "-a AXIS" and words in brackets do not
+ * count. */
 static const char *operand_name(const command *c, int k, int *length)
 {
     const char *at = c->line;
@@ -186,7 +187,7 @@ static const char *operand_name(const command *c, int k, int *length)
         if (option && !strncmp(at, "-o", n))
             break;
         at += n + strspn(at + n, " ");
-        if (option) { /* and its value */
+        if (option) { /* skip its value */
             at += strcspn(at, " ");
             at += strspn(at, " ");
         }

@@ -1,7 +1,7 @@
-/* bench.c - the standard cases, each figure beside the machine's limits for as many bytes.
+/* bench.c - standard cases, each compared with the machine's limits for as many bytes.
  *
- * The limits are memcpy by one thread and a dense copy by all of them.  Rounds of the three
- * alternate and the best of each is kept.  Bytes are those that must be read and written. */
+ * The limits are memcpy by one thread and a dense copy by all threads.  Rounds of the three are
+ * interleaved, and the best of each is kept.  Bytes are those that must be read and written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,11 @@ typedef struct setting {
     tn_dtype dtype;
     int ndim;
     int64_t shape[6];
-    int axes[6]; /* a permutation */
+    int axes[6]; /* permutation */
     tn_status (*run)(const struct setting *s, const tn_tensor *dst, const tn_tensor *a,
                      const tn_tensor *b);
     int operands;
-    tn_dtype to; /* dtype of the result, if not the same */
+    tn_dtype to; /* dtype of the result, if different */
 } setting;
 
 static tn_status rearrange(const setting *s, const tn_tensor *dst, const tn_tensor *a,
@@ -108,7 +108,7 @@ static int make(const setting *s, bool quick, tn_tensor *a, tn_tensor *b, tn_ten
     return DONE;
 }
 
-/* One round of the three. */
+/* Run one round of case, memcpy and dense copy. */
 static int round_of(const setting *s, const tn_tensor *ts, const tn_tensor *copy, figure *f)
 {
     double start = seconds();

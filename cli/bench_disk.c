@@ -1,8 +1,8 @@
-/* bench_disk.c - work on files larger than memory beside a copy of the same file past the page
- * cache, as dd does it with 8 MiB blocks.
+/* bench_disk.c - jobs on files larger than memory, compared with a direct copy of the same
+ * file, as dd does with 8 MiB blocks.
  *
- * Every run begins with an input that is not in memory and ends with a result that is on the
- * disk.  Rounds of the copy and of the work alternate; the median of each counts. */
+ * Every run begins with an input that is not cached and ends with a result that is on disk.
+ * Rounds of copy and job are interleaved; the median of each counts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { BLOCK = 8 << 20, ALIGN = 4096, ROUNDS = 3 };
 typedef struct disk {
     const args *a;
     char in[512], out[512];
-    int64_t rows, columns; /* of the matrix of u32 */
+    int64_t rows, columns; /* of the u32 matrix */
     char *block;           /* aligned */
 } disk;
 
@@ -27,11 +27,11 @@ typedef struct disk_case {
     int64_t max_mem;
     int axes[4]; /* permutation of (64, rows / 64, 32, columns / 32), or of the matrix */
     int ndim;
-    tn_dtype to; /* a cast */
+    tn_dtype to; /* dtype of a cast */
     bool pad;
 } disk_case;
 
-/* The goals are shares of the copy's speed. */
+/* The goals are fractions of the copy's speed. */
 static const disk_case cases[] = {
     {"transpose, 1G", 0.95, INT64_C(1) << 30, {1, 0}, 2, TN_U32, false},
     {"transpose, 256M", 0.80, 256 << 20, {1, 0}, 2, TN_U32, false},
@@ -47,7 +47,7 @@ static int fail_errno(const char *path)
     return fail("%s: %s", path, strerror(errno));
 }
 
-/* Let the system forget what it holds of a file. */
+/* Drop a file from the page cache. */
 static int forget(const char *path)
 {
     int fd = open(path, O_RDONLY);
@@ -67,7 +67,7 @@ static int copy_blocks(const disk *d, int from, int to)
             return fail_errno(d->in);
         if (n == 0)
             return DONE;
-        /* the last block is not a whole one */
+        /* the last block may be partial: switch O_DIRECT off */
         if (n % ALIGN != 0 && fcntl(to, F_SETFL, 0) != 0)
             return fail_errno(d->out);
         if (write(to, d->block, (size_t)n) != n)
@@ -94,7 +94,7 @@ static int copy_direct(const disk *d, double *time)
     return code;
 }
 
-/* The view that a case reads, of the matrix in an open file. */
+/* The view of the file's matrix that a case reads. */
 static int view_of(const disk *d, const disk_case *c, const tn_file *f, tn_tensor *v)
 {
     LIB(tn_file_places(f, 0, v));

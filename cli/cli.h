@@ -1,6 +1,7 @@
-/* cli.h - what the files of the command share.  The command stands on the public headers only.
+/* cli.h - what the files of the command share.  The command uses the public headers only.
  *
- * Functions that can fail give an exit code: DONE, FAILED or USAGE, and have said why. */
+ * Functions that can fail return an exit code, DONE, FAILED or USAGE, and have printed the
+ * reason. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -14,12 +15,12 @@
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
-/* The index of a sharded model, as its readers look for it. */
+/* The index of a sharded model, by the name that its readers expect. */
 #define INDEX_FILE "model.safetensors.index.json"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
-/* Forward the first exit code that is not DONE. */
+/* Return the first exit code that is not DONE. */
 #define TRY(call)                                                                              \
     do {                                                                                       \
         int try_code = (call);                                                                 \
@@ -27,14 +28,14 @@ enum { DONE = 0, FAILED = 1, USAGE = 2 };
             return try_code;                                                                   \
     } while (0)
 
-/* A library call; a failure is its sentence, which begins with the command's name. */
+/* A library call; a failure prints its message, beginning with the command's name. */
 #define LIB(call)                                                                              \
     do {                                                                                       \
         if ((call) != TN_OK)                                                                   \
             return fail_call(#call);                                                           \
     } while (0)
 
-/* ---- commands (commands.c), and what they are called with (args.c) ---- */
+/* ---- commands (commands.c) and their arguments (args.c) ---- */
 
 struct command;
 
@@ -47,15 +48,15 @@ typedef struct args {
     const char *out, *name, *tensors, *dtype, *axis, *before, *after, *mode, *value, *params,
         *atol, *rtol;
     const char *also, *proof, *kv, *rules, *result, *disk, *sample, *image, *colour;
-    const char *set[MOST_SETTINGS]; /* --set, in order */
+    const char *set[MOST_SETTINGS]; /* values of --set, in order */
     int nset;
     int64_t max_mem, align, shard_size, out_ranks, bins;
     bool force, quiet, progress, json, quick, no_sync, compress, dry_run, strip, structure,
         in_ranks, verify, check, keep, descending, indices, hash;
-    bool explain; /* say what would happen and do nothing */
+    bool explain; /* describe the work, do nothing */
 } args;
 
-/* An option is a bit, in the rows of commands and in the table of args.c. */
+/* Each option has a bit, used in the rows of commands and in the table of args.c. */
 #define OPT(n)       (UINT64_C(1) << (n))
 #define OPT_OUT      OPT(0)
 #define OPT_FORCE    OPT(1)
@@ -102,46 +103,47 @@ typedef struct args {
 #define OPT_IMAGE    OPT(52)
 #define OPT_COLOUR   OPT(53)
 
-/* Options of every command that makes a file of tensors. */
+/* Options of every command that writes computed tensors. */
 #define OPT_RESULT                                                                             \
     (OPT_OUT | OPT_FORCE | OPT_NAME | OPT_TENSORS | OPT_DTYPE | OPT_ALIGN | OPT_MAX_MEM |      \
      OPT_NO_SYNC | OPT_COMPRESS | OPT_KV | OPT_PROGRESS | OPT_QUIET)
 
-/* Options of commands that write tensors as they are. */
+/* Options of commands that write tensors unchanged. */
 #define OPT_EDIT                                                                               \
     (OPT_OUT | OPT_FORCE | OPT_ALIGN | OPT_MAX_MEM | OPT_NO_SYNC | OPT_COMPRESS | OPT_KV |     \
      OPT_DRY_RUN | OPT_PROGRESS | OPT_QUIET)
 
 typedef struct command {
-    const char *name, *line; /* line: what follows the name */
-    const char *what;        /* in a few words */
+    const char *name, *line; /* line: the arguments, for the usage line */
+    const char *what;        /* a short description */
     uint64_t options;
     int (*run)(const args *a);
-    const char *more; /* for help: how it is used */
-    /* For run_view: positional arguments before the file, and the view that they make. */
+    const char *more; /* details for help */
+    /* For run_view: number of positional arguments before the file; the function that makes the
+     * view. */
     int operands;
     int (*make_view)(const args *a, const tn_tensor *in, tn_tensor *out);
-    bool
-        text_first; /* the first argument may begin with a minus, if it is no option as it is */
-    bool whole_file;  /* takes every tensor of a file without --tensors */
+    bool text_first;  /* the first argument may begin with '-' if it is not an option */
+    bool whole_file;  /* without --tensors, acts on every tensor of a file */
     bool dequantises; /* reads quantised tensors as f32 */
-    bool new_axis;    /* joins: along an axis that the inputs lack */
-    bool prints;      /* without -o a small result is printed */
+    bool new_axis;    /* concatenates along a new axis */
+    bool prints;      /* without -o, prints a small result */
 } command;
 
 extern const command commands[];
 extern const int command_count;
 const command *find_command(const char *name);
-const char *nearest_command(const char *name); /* NULL: none is near */
+const char *nearest_command(const char *name); /* NULL: none is similar */
 int run_command(int argc, char **argv);        /* argv[0] is the command's name */
 
-/* How many words of argv are options, their values and "--" before the first other word. */
+/* The number of words of argv before the first positional one: options, their values and
+ * "--". */
 int options_before(int argc, char **argv);
 
 int read_args(args *a, const command *c, int argc, char **argv);
 void print_options(const command *c);
 
-/* Exactly n positional arguments. */
+/* Check that there are exactly n positional arguments. */
 int need_operands(const args *a, int n);
 
 int view_permute(const args *a, const tn_tensor *in, tn_tensor *out);
@@ -181,69 +183,70 @@ int bench_disk(const args *a);
 int run_tune(const args *a);
 int run_demo(const args *a);
 
-/* ---- saying what went wrong, and numbers as text (text.c) ---- */
+/* ---- error messages, and numbers as text (text.c) ---- */
 
 int fail(const char *fmt, ...) PRINTF(1, 2);
-int fail_call(const char *call); /* call begins with the name of a library call: "tn_slice(" */
-void set_error_subject(const char *path); /* the file that failures are about, or NULL */
-void set_error_command(const char *name); /* the command that runs */
+int fail_call(const char *call); /* call: source text of a library call, "tn_slice(…" */
+void set_error_subject(const char *path); /* the file that failures concern, or NULL */
+void set_error_command(const char *name); /* the running command */
 int usage(const args *a, const char *fmt, ...) PRINTF(2, 3);
 
-/* "4.6 MB" of bytes, "(2, 3)" of a shape, an escaped JSON text of UTF-8 on out. */
+/* Format bytes as "4.6 MB" or a shape as "(2, 3)"; print UTF-8 as an escaped JSON string. */
 const char *bytes_text(char buf[32], double bytes);
 const char *shape_text(char buf[512], int ndim, const int64_t *shape);
 void json_text(void *out, const char *text);
 
-/* The first byte of a text that is not UTF-8; NULL: all of it is. */
+/* The first byte of a text that is not UTF-8; NULL: all of it is valid. */
 const char *not_utf8(const char *text);
 
-/* Names and paths: what would steer a terminal is a '?'.  out is a FILE; print_name is on
+/* Print a name or a path; control characters become '?'.  out is a FILE; print_name uses
  * standard output. */
 void print_safe(void *out, const char *text);
 void print_name(const char *text);
 
-/* "0,3,1" as at most capacity whole numbers; "512M" as bytes; a number as an element of dtype,
- * which must hold it. */
+/* Parse "0,3,1" as at most capacity integers; "512M" as bytes; a number as an element of dtype,
+ * which must be able to represent it. */
 int read_list(const args *a, const char *what, const char *text, int capacity, int64_t *list,
               int *n);
 int read_size(const char *text, int64_t *size);
 int read_number(const char *text, tn_dtype dtype, void *element);
 bool is_number(const char *text);
 bool is_whole(const char *text);
-bool is_too_long(const char *text); /* digits alone, and more than 64 bits hold */
+bool is_too_long(const char *text); /* an integer that exceeds 64 bits */
 
-bool is_integer(tn_dtype dtype); /* signed or unsigned; bool is none */
+bool is_integer(tn_dtype dtype); /* signed or unsigned; not bool */
 bool is_complex(tn_dtype dtype);
 
-/* The axes of -a; "1,2" of --params, want of them for the op of this name. */
+/* Parse the axes of -a, or "1,2" of --params, which must have `want` numbers for the op
+ * `name`. */
 int read_axes(const args *a, int ndim, int *dims, int *n);
 int read_params(const args *a, const char *name, int want, double *params);
 
-/* A pattern at operand number at, sizes after it, then the file; the sizes, "p=2 q=3", from
- * operand number first on, to be freed. */
+/* Check that operand `at` is a pattern, followed by sizes and the file; return the sizes, "p=2
+ * q=3", which begin at operand `first` and which the caller frees. */
 int check_pattern_words(const args *a, int at);
 char *sizes_of(const args *a, int first);
 
-/* An axis that may count from the end, for a tensor of ndim axes. */
+/* Check an axis of a tensor with ndim axes; negative ones count from the end. */
 int read_axis(const args *a, int64_t axis, int ndim, int *dim);
 
-/* ---- what comes in (source.c) ---- */
+/* ---- inputs (source.c) ---- */
 
 typedef struct source {
     tn_file *f;
-    char *path;    /* without the name of a tensor */
-    int64_t which; /* the tensor that was named, or -1 */
-    int fd;        /* copy of standard input, or -1 */
+    char *path;    /* without the tensor's name */
+    int64_t which; /* index of the named tensor, or -1 */
+    int fd;        /* copy of standard input or of a pipe, or -1 */
 } source;
 
 typedef struct input {
     const source *from;
     int64_t i;
-    tn_tensor t;       /* places in the file, or memory */
-    bool in_memory;    /* compressed, and unpacked there; or a number */
-    bool quantised;    /* in .gguf: read as f32 */
-    bool spilled;      /* compressed, and unpacked to a temporary file */
-    tn_file *unpacked; /* that file, unless it is only looked at */
+    tn_tensor t;       /* a view of the file, or in memory */
+    bool in_memory;    /* compressed and unpacked to memory, or a number */
+    bool quantised;    /* of .gguf; read as f32 */
+    bool spilled;      /* compressed and unpacked to a temporary file */
+    tn_file *unpacked; /* that file; NULL if only explained */
     int fd;
 } input;
 
@@ -251,41 +254,41 @@ typedef struct input {
 int open_source(source *s, const char *word);
 void close_source(source *s);
 
-/* Tensor i; --dtype reinterprets it.  Compressed ones are unpacked: into memory, or into a
- * temporary file when they are longer than it may be. */
+/* Open tensor i; --dtype reinterprets it.  A compressed tensor is unpacked to memory or, if it
+ * exceeds the budget, to a temporary file. */
 int open_input(const args *a, input *in, const source *s, int64_t i);
 void close_input(input *in);
 
-/* The tensors of a source that a command which only reads looks at: the one that is named, those
- * that --tensors matches, or all.  To be freed. */
+/* The tensors that a read-only command acts on: the named one, those that match --tensors, or
+ * all.  The caller frees the list. */
 int chosen_tensors(const args *a, const source *s, int64_t **which, int64_t *n);
 
-/* The only tensor of a word. */
+/* Open the only tensor of a word, or the one it names. */
 int open_single(const args *a, source *s, input *in, const char *word);
 
-/* ---- how a result is made (recipe.c) ---- */
+/* ---- jobs (recipe.c) ---- */
 
 enum { MOST_PARAMS = 8, MOST_OPERANDS = 3 };
 
-/* A job of the library while it is put together, with the inputs of its sources. */
+/* A job of the library under construction, with the inputs of its sources. */
 typedef struct recipe {
     tn_stream job;
     tn_stream_source *sources;
     const input **inputs; /* the input of each source */
     int capacity;
     tn_stream_fill fill;
-    char value[16]; /* what fill repeats */
+    char value[16]; /* the value of fill */
     tn_stream_eval eval;
-    tn_expr *expr;  /* what eval computes; owned */
-    const char *op; /* the only step of expr, or NULL */
+    tn_expr *expr;  /* the expression of eval; owned */
+    const char *op; /* the op, if expr is a single one, or NULL */
     tn_stream_reduce reduce;
     tn_stream_scan scan;
     tn_stream_sort sort;
     tn_stream_take take;
     tn_stream_einsum einsum;
-    int axes[TN_MAX_NDIM]; /* axes of reduce */
+    int axes[TN_MAX_NDIM]; /* the axes of reduce */
     double params[MOST_PARAMS];
-    input numbers[MOST_OPERANDS]; /* operands that are no files */
+    input numbers[MOST_OPERANDS]; /* operands that are not files */
     char number_bytes[MOST_OPERANDS][16];
 } recipe;
 
@@ -294,71 +297,72 @@ int recipe_add(recipe *r, const tn_tensor *view, const input *from, const int64_
 int recipe_of_view(recipe *r, const tn_tensor *view, const input *from);
 void recipe_free(recipe *r);
 
-/* The result is this expression of n tensors, in the order of its names; from are their
+/* Make the result an expression of n tensors, in the order of its names; from are their
  * inputs. */
 int recipe_of_expr(recipe *r, tn_expr *expr, int n, const tn_tensor *const *ts,
                    const input *const *from);
 
-/* Bytes that progress counts; -1: the job says how many. */
+/* Total bytes of the progress; -1: the job reports it. */
 int64_t recipe_work(const recipe *r);
 
-/* Run a job without -o and print its result. */
+/* Run a job that has no -o, and print its result. */
 int print_recipe(const args *a, const recipe *r, const input *like);
 
-/* The job as it runs: with the memory, sink and progress of the command. */
+/* The job with the command's memory budget, sink and progress. */
 tn_stream recipe_job(const recipe *r, const args *a, tn_writer *w);
 
 /* ---- from inputs to an output (run.c) ---- */
 
 typedef int build_fn(const args *a, const input *in, recipe *r);
 
-/* One tensor, or with --tensors those that match while the others stay as they are. */
+/* Run a command on one tensor or, with --tensors, on those that match; the others are
+ * copied. */
 int run_unary(const args *a, const char *word, build_fn *build);
 
-/* A result that is not a change of one tensor; like names the input for the result's name. */
+/* Run a recipe whose result is one tensor, by default named after the input `like`. */
 int run_recipe(const args *a, const recipe *r, const input *like);
 
-/* Run the job of a recipe and hand its result to w. */
+/* Run the job of a recipe and write its result to w. */
 int run_job(const recipe *r, const args *a, tn_writer *w);
 
-/* What the command has to know of a format that it writes. */
+/* What the command needs to know about an output format. */
 typedef struct out_format {
     const char *suffix;
     bool many;         /* tensors have names: -o x.npz:name */
-    bool widest_first; /* so that each is aligned */
-    bool metadata;     /* it has the metadata of tenon meta --set */
-    bool values;       /* key-values of --kv */
+    bool widest_first; /* widest dtypes first, so that each tensor is aligned */
+    bool metadata;     /* holds the metadata of tenon meta --set */
+    bool values;       /* holds the key-values of --kv */
 } out_format;
 
-/* Where results go. */
+/* The destination of results. */
 typedef struct target {
     char *path;               /* owned; NULL: standard output */
-    const char *name;         /* of the only tensor, or NULL */
-    const out_format *format; /* never NULL: one of no name where the suffix is unknown */
-    void *values;             /* key-values of a .gguf, as tn_file_values has them; owned */
+    const char *name;         /* of a single tensor, or NULL */
+    const out_format *format; /* never NULL: the last one has no suffix and matches all */
+    void *values;             /* key-values of a .gguf, in the form of tn_file_values; owned */
     size_t values_size;
 } target;
 
-/* "x.npy", "x.npz:name", "-" of -o; what exists stays unless -f. */
+/* Parse -o: "x.npy", "x.npz:name" or "-"; an existing file is an error without -f. */
 int open_target(const args *a, target *t);
 void close_target(target *t);
 
-/* The key-values of a .gguf: of --kv, or those of the file that the result is like. */
+/* Set the key-values of a .gguf: those of --kv, or those of the file `like`. */
 int target_values(const args *a, target *t, const tn_file *like);
 
 int open_writer(const args *a, const target *t, tn_writer **w, int n, const char *const *names,
                 const tn_tensor *const *ts, const char *metadata);
 
-/* The name of a file without folder and suffix; to be freed. */
+/* The name of a file without folder and suffix; the caller frees it. */
 char *file_stem(const char *path);
 
-/* ---- tensors that stay as they are (edit.c, split.c, meta.c) ---- */
+/* ---- unchanged tensors (edit.c, split.c, meta.c) ---- */
 
 typedef struct item {
     const source *from;
     int64_t i;
-    char *name;     /* in the result; owned */
-    tn_tensor desc; /* ndim -1: of a type without dtype */
+    char *name;     /* name in the result; owned */
+    tn_tensor desc; /* ndim -1: its type has no dtype */
     bool marked;
 } item;
 
@@ -369,36 +373,36 @@ typedef struct edit {
     int64_t n;
 } edit;
 
-int edit_open(edit *e, int n, const char *const *words); /* to be closed also on failure */
+int edit_open(edit *e, int n, const char *const *words); /* close even if it fails */
 void edit_close(edit *e);
 int64_t edit_bytes(const edit *e);
-int edit_check(const edit *e); /* names differ, every tensor has a dtype */
+int edit_check(const edit *e); /* names are distinct, every tensor has a dtype */
 int edit_write(const args *a, const target *t, const item *items, int64_t n,
                const char *metadata);
 void edit_list(const edit *e, const char *path, int64_t first, int64_t n);
 
-/* "model-00001-of-00004.safetensors", or "model.safetensors" when there is one. */
+/* "model-00001-of-00004.safetensors", or "model.safetensors" if there is only one. */
 void shard_name(char name[64], int64_t k, int64_t n);
 
 /* ---- folders as results (folder.c) ---- */
 
 typedef struct out_folder {
     char *path, *partial; /* OUTDIR, OUTDIR.partial */
-    bool made;            /* partial is there, and ours */
+    bool made;            /* we have created partial */
 } out_folder;
 
-int folder_begin(const args *a, out_folder *out); /* to be ended also on failure */
+int folder_begin(const args *a, out_folder *out); /* end even if it fails */
 int folder_commit(const args *a, out_folder *out);
-void folder_end(out_folder *out, bool keep); /* keep: leave what is not complete */
+void folder_end(out_folder *out, bool keep); /* keep: do not remove an incomplete folder */
 int folder_file(const out_folder *out, const char *name, char **path);
 bool folder_exists(const char *path);
 int remove_folder(const char *path);
 
-/* A file at path, whole or the old one, printed on out, a FILE (whole_text.c). */
+/* Replace the file at path atomically by what print writes to out, a FILE (whole_text.c). */
 int write_whole(const args *a, const char *path, int (*print)(void *out, const void *user),
                 const void *user);
 
-/* A file of text, printed on out, a FILE. */
+/* Write a text file; print writes to out, a FILE. */
 int write_text(const args *a, const char *path, int (*print)(void *out, const void *user),
                const void *user);
 
@@ -407,7 +411,7 @@ int write_text(const args *a, const char *path, int (*print)(void *out, const vo
 enum { MOST_CAPTURES = 16 };
 
 typedef struct capture {
-    const char *name; /* of the wildcard, in the pattern */
+    const char *name; /* name of the wildcard, in the pattern */
     int name_length;
     const char *text;
     int length;
@@ -418,42 +422,42 @@ typedef struct captures {
     int n;
 } captures;
 
-const char *check_pattern(const char *pattern); /* NULL, or what is wrong with it */
+const char *check_pattern(const char *pattern); /* NULL, or an error message */
 bool match_name(const char *pattern, const char *name, captures *c);
 
-/* The pattern with what its wildcards have taken, to be freed; NULL: a wildcard has not been
- * matched, or no memory. */
+/* The pattern with its wildcards replaced by their captures; the caller frees it.  NULL: a
+ * wildcard has no capture, or out of memory. */
 char *expand_name(const char *pattern, const captures *c);
 
-/* The names of f that are most like text; how many, at most three. */
+/* The names in f most similar to text, at most three; returns how many. */
 int nearest_names(const tn_file *f, const char *text, const char *names[3]);
 
-/* What is there stays unless -f, and folders always. */
+/* Check that path may be written: an existing file needs -f, a folder is always an error. */
 int may_write(const args *a, const char *path);
 
 int explain_recipe(const args *a, const recipe *r, const char *name, const char *path);
 
-/* The plan of the expression of a recipe, as text or with --json as JSON. */
+/* Print the plan of a recipe's expression, as text or with --json as JSON. */
 int explain_expr(const args *a, const tn_expr *expr, const tn_tensor *out, int n,
                  const tn_tensor *const *ts);
 
-/* Tensors of a command on many: each is counted, then their sum is said. */
+/* For a command on several tensors: count each one, then print the totals. */
 void explain_count(const recipe *r, bool changed);
 void explain_sum(const args *a);
 
-/* What tenon stats would do. */
+/* Describe what tenon stats would do. */
 int explain_stats(const args *a, const recipe *r, const char *name);
 
-/* A tensor as JSON; name NULL: without one. */
+/* Print a tensor as JSON, without its name if name is NULL. */
 void json_tensor(const char *path, const char *name, const tn_tensor *t);
 
 /* ---- progress (progress.c) ---- */
 
-void progress_start(const args *a, int64_t total); /* bytes; -1: the job says how many */
-void progress_at(int64_t done);                    /* bytes of the present tensor */
+void progress_start(const args *a, int64_t total); /* bytes; -1: the job reports the total */
+void progress_at(int64_t done);                    /* bytes of the current tensor */
 
-void progress_of(int64_t done, int64_t total); /* the same, by a job that says how many */
-void progress_next(void);                      /* it is complete */
+void progress_of(int64_t done, int64_t total); /* the same, with the total from the job */
+void progress_next(void);                      /* the current tensor is complete */
 void progress_end(void);
 
 double seconds(void);

@@ -1,5 +1,5 @@
-/* commands.c - the table of commands: a command is a row, and the function in it (CONTRIBUTING.md,
- * "Add a command"). */
+/* commands.c - the table of commands: a row has a command's options and function
+ * (CONTRIBUTING.md, "Add a command"). */
 #include <string.h>
 
 #include "cli.h"
@@ -254,8 +254,8 @@ const command *find_command(const char *name)
     return NULL;
 }
 
-/* Letters that must be inserted, removed, replaced or swapped with their neighbour to make b of
- * a; names are short, so the whole table fits the stack. */
+/* Edit distance: letters to insert, remove, replace or swap with a neighbour to turn a into b.
+ * Names are short, so the whole table fits the stack. */
 static int distance(const char *a, const char *b)
 {
     enum { LONGEST = 24 };
@@ -282,7 +282,7 @@ static int distance(const char *a, const char *b)
 const char *nearest_command(const char *name)
 {
     const char *nearest = NULL;
-    int least = 3; /* two letters are a slip, three another word */
+    int least = 3; /* up to two edits are a typo */
     for (int i = 0; i < command_count; i++) {
         int n = distance(name, commands[i].name);
         if (n < least && n < (int)strlen(name)) {

@@ -1,5 +1,5 @@
-/* compute.c - cast, op and convert: results whose elements are computed, or the same in another
- * file. */
+/* compute.c - cast, op and convert: results whose elements are computed, or copied to another
+ * format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,22 +40,23 @@ int run_convert(const args *a)
 
 /* ---- op ---- */
 
-/* The operands: files[i], or NULL where the word is a number. */
+/* Operands: files[i], or NULL if the word is a number. */
 typedef struct operands {
     tn_op op;
     int n;
     const input *files[MOST_OPERANDS];
-    const char *about; /* what failures are about, where they have no subject */
+    const char *about; /* the file that failures concern if they have no subject */
 } operands;
 
-/* The dtype of fractions beside integers: the smaller of two that holds them exactly. */
+/* The float dtype for fractions combined with integers: the smaller of two that represents them
+ * exactly. */
 static tn_dtype float_of(tn_dtype dtype)
 {
     return tn_dtype_size(dtype) <= 2 ? TN_F32 : TN_F64;
 }
 
-/* The dtype of the numbers: the one that the files promote to; a fraction or a division makes
- * integers floats, and an integer beside bool is i64. */
+/* The dtype of numbers: the one that the files promote to.  A fraction or a division turns
+ * integers into floats, and an integer combined with bool is i64. */
 static int common_dtype(const args *a, const operands *o, tn_dtype *common)
 {
     bool any = false, fraction = false;
@@ -80,7 +81,7 @@ static int common_dtype(const args *a, const operands *o, tn_dtype *common)
     return DONE;
 }
 
-/* Number i as a tensor without axes; it lives in the recipe. */
+/* Store number i, as a tensor without axes, in the recipe. */
 static int add_number(const args *a, const operands *o, int i, tn_dtype common, recipe *r)
 {
     tn_dtype dtype = o->op == TN_LDEXP && i == 1 ? TN_I32 : common;
@@ -117,7 +118,7 @@ int read_params(const args *a, const char *name, int want, double *params)
     return DONE;
 }
 
-/* The op as a text: its name, its operands a, b and c, its parameters. */
+/* The op as the text of an expression: its name, operands a, b and c, parameters. */
 static int op_text(const args *a, tn_op op, char *text, size_t size)
 {
     double params[MOST_PARAMS];
@@ -161,7 +162,7 @@ static int build_op(const args *a, const operands *o, recipe *r)
     return recipe_of_expr(r, expr, o->n, ts, from);
 }
 
-/* One file, chosen tensors of it or its only one, and numbers. */
+/* The op with one file, one of its tensors at a time, and numbers. */
 static int build_op_of_one(const args *a, const input *in, recipe *r)
 {
     operands o = {0};

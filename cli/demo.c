@@ -1,4 +1,5 @@
-/* demo.c - a tour on files that it makes itself; every line is a command that can be typed. */
+/* demo.c - a tour with files that it creates itself; every line is a command that can be
+ * typed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 
 #include "cli.h"
 
-/* Lines are split at blanks; '_' inside a word stands for one. */
+/* Lines are split at blanks; '_' in a word stands for a blank. */
 static const char *const tour[] = {
     "info images.npy",
     "explain rearrange b_h_w_c_->_b_c_h_w images.npy -o chw.npy",
@@ -62,7 +63,7 @@ static int run_line(const char *line)
     return code;
 }
 
-/* The padded corner mirrors itself: what is outside equals what is inside. */
+/* The padded corner is reflected: elements of the border equal their mirror images. */
 static int check(void)
 {
     tn_file *f;

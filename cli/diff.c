@@ -1,7 +1,7 @@
-/* diff.c - how two files differ: tensors that only one has, other shapes or dtypes, and by how much
- * the elements differ.
+/* diff.c - the differences of two files: tensors that only one has, other shapes or dtypes, and
+ * by how much elements differ.
  *
- * The exit code is that of diff(1): 0 equal, 1 different, 2 trouble. */
+ * Exit codes are those of diff(1): 0 equal, 1 different, 2 trouble. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static tn_status step(void *user, int64_t done, int64_t total)
     return TN_OK;
 }
 
-/* Read both once, box by box, in order. */
+/* Compare two tensors in one pass, box by box, in order. */
 static int compare_inputs(const comparison *c, const input *x, const input *y, tn_difference *d)
 {
     recipe r;
@@ -59,7 +59,7 @@ static int compare_inputs(const comparison *c, const input *x, const input *y, t
     job.args = &map;
     job.put = pass;
     job.progress = step;
-    job.threads = 1; /* sums are in order */
+    job.threads = 1; /* sums need the order */
     if (code == DONE && tn_stream_run(&job) != TN_OK)
         code = fail("%s", tn_error());
     recipe_free(&r);
@@ -123,8 +123,8 @@ static int judge(comparison *c, diff_row *r)
     return r->what == OTHER_SHAPE ? DONE : judge_elements(c, r, same_dtype);
 }
 
-/* The tensor of B that tensor i of A is called by the rules, if there are any; *skip: they drop
- * it, and B need not have it. */
+/* Find the tensor of B that corresponds to tensor i of A, after renaming by the rules, if any.
+ * *skip: a rule drops it and B lacks it. */
 static int find_in_b(const comparison *c, rules *rs, int64_t i, int64_t *b, bool *skip)
 {
     char *name = NULL;
@@ -137,7 +137,8 @@ static int find_in_b(const comparison *c, rules *rs, int64_t i, int64_t *b, bool
     return DONE;
 }
 
-/* A row for each tensor of A with what it is in B, then for what only B has. */
+/* Add a row for each tensor of A with its counterpart in B, then for tensors that only B
+ * has. */
 static int pair_names(comparison *c, int64_t na, int64_t nb)
 {
     rules rs = {0};
@@ -176,7 +177,7 @@ static int add_rows(comparison *c)
     int64_t other = c->s[1].which < 0 ? 0 : c->s[1].which;
     if ((c->s[0].which >= 0 || na == 1) && (c->s[1].which >= 0 || nb == 1)) {
         c->rows[c->n++] =
-            (diff_row){.a = one, .b = other, .what = SAME}; /* whatever their names */
+            (diff_row){.a = one, .b = other, .what = SAME}; /* regardless of their names */
         return DONE;
     }
     if (c->s[0].which >= 0 || c->s[1].which >= 0)
@@ -185,7 +186,7 @@ static int add_rows(comparison *c)
     return pair_names(c, na, nb);
 }
 
-/* The first bytes of a tensor; false: it cannot be read, or has no elements. */
+/* Read the first bytes of a tensor; false: it cannot be read or is empty. */
 static bool signature(const comparison *c, int which, int64_t i, char *bytes, int64_t *n)
 {
     input in;
@@ -209,7 +210,7 @@ static bool signature(const comparison *c, int which, int64_t i, char *bytes, in
     return ok;
 }
 
-/* FNV-1a of dtype, shape and the first bytes; 0: they cannot be read. */
+/* FNV-1a of dtype, shape and the first bytes; 0: the tensor cannot be read. */
 static uint64_t hash_first(const comparison *c, int which, int64_t i)
 {
     char bytes[SIGNATURE];
@@ -226,7 +227,7 @@ static uint64_t hash_first(const comparison *c, int which, int64_t i)
     return hash ? hash : 1;
 }
 
-/* A tensor that only A has may be one that only B has under another name. */
+/* Look for a tensor that only B has and that equals one that only A has. */
 static int find_renamed(comparison *c, diff_row *r)
 {
     for (int64_t k = 0; k < c->n; k++) {
@@ -300,7 +301,7 @@ static int compare_files(comparison *c)
     for (int64_t i = 0; i < c->n; i++) {
         tn_tensor t;
         if (c->rows[i].what == SAME && diff_describe(&c->s[0], c->rows[i].a, &t))
-            bytes += tn_numel(&t); /* the job's result is u8 */
+            bytes += tn_numel(&t); /* the job's result is u8: a byte per element */
     }
     progress_start(c->a, c->a->structure ? 0 : bytes);
     for (int64_t i = 0; i < c->n; i++)

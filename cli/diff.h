@@ -1,4 +1,4 @@
-/* diff.h - what tenon diff has found: a row for each tensor, and its verdict. */
+/* diff.h - the result of tenon diff: a row for each tensor, and its verdict. */
 #ifndef DIFF_H
 #define DIFF_H
 
@@ -17,9 +17,9 @@ typedef enum verdict {
 
 /* A tensor of A, of B, or of both. */
 typedef struct diff_row {
-    int64_t a, b; /* -1: not there */
+    int64_t a, b; /* -1: absent */
     verdict what;
-    uint64_t first; /* hash of the first bytes of what only one has; 0: none */
+    uint64_t first; /* hash of the first bytes of a tensor that only one file has; 0: none */
     tn_difference d;
 } diff_row;
 
@@ -33,10 +33,10 @@ typedef struct comparison {
     bool tolerant;
 } comparison;
 
-/* The shape of a tensor of A (0) or B (1), and whether its elements can be read. */
+/* Describe tensor i of a source; false: its elements cannot be read. */
 bool diff_describe(const source *s, int64_t i, tn_tensor *t);
 
-/* The rows and what they sum up to, on standard output (diff_print.c). */
+/* Print the rows and their totals on standard output (diff_print.c). */
 void diff_print_text(const comparison *c);
 void diff_print_json(const comparison *c);
 

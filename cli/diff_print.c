@@ -1,4 +1,4 @@
-/* diff_print.c - what tenon diff says: a line for each tensor that differs, and the sums. */
+/* diff_print.c - the output of tenon diff: a line for each tensor that differs, and totals. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static double cosine(const tn_difference *d)
     return d->aa > 0 && d->bb > 0 ? d->ab / sqrt(d->aa) / sqrt(d->bb) : d->aa == d->bb;
 }
 
-/* Index `at` of a tensor of this shape: "[1, 0, 5]". */
+/* The index of element number `at` of a tensor of this shape: "[1, 0, 5]". */
 static const char *index_text(char text[512], const tn_tensor *t, int64_t at)
 {
     int64_t index[TN_MAX_NDIM];

@@ -1,8 +1,8 @@
 /* edit.c - select, drop, rename, merge, split: the same tensors in other files or under other
  * names.
  *
- * Everything is decided before anything is written: which tensors, under which names, into
- * which file.  Order and bytes stay as they are. */
+ * Before anything is written it is decided which tensors go into which file under which names.
+ * Order and bytes of the tensors do not change. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int add_source(edit *e, const char *word)
     for (int64_t i = first; i < first + n; i++) {
         item it = {.from = s, .i = i};
         if (tn_file_info(s->f, i, NULL, &it.desc, NULL) != TN_OK)
-            it.desc.ndim = -1; /* it may not be asked for */
+            it.desc.ndim = -1; /* not an error unless it is selected */
         const char *own = tn_file_name(s->f, i);
         it.name = *own ? strdup(own) : file_stem(s->path);
         if (!it.name)
@@ -62,7 +62,7 @@ void edit_close(edit *e)
     *e = (edit){0};
 }
 
-/* Keep what is marked. */
+/* Remove items that are not marked. */
 static void keep_marked(edit *e)
 {
     int64_t n = 0;
@@ -90,7 +90,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Names differ, and every tensor has a dtype. */
+/* Check that names are distinct and every tensor has a dtype. */
 int edit_check(const edit *e)
 {
     const item **sorted = malloc((size_t)(e->n ? e->n : 1) * sizeof *sorted);
@@ -178,7 +178,7 @@ int64_t edit_bytes(const edit *e)
     return bytes;
 }
 
-/* All that is left goes into the file of -o. */
+/* Write all remaining items to the file of -o. */
 static int write_out(const args *a, edit *e)
 {
     target t;
@@ -240,7 +240,7 @@ int run_drop(const args *a)
     return select_some(a, true);
 }
 
-/* "old=new": every tensor that old matches, and that no pair before did. */
+/* Apply "old=new" to every tensor that old matches and no earlier pair has renamed. */
 static int rename_by(edit *e, const char *pair)
 {
     const char *equals = strchr(pair, '=');
@@ -272,7 +272,7 @@ static int rename_by(edit *e, const char *pair)
     return code;
 }
 
-/* Those that no pair has renamed, by rules; what a rule drops is left out. */
+/* Rename by rules the tensors that no pair has renamed; a rule may drop a tensor. */
 static int rename_by_rules(edit *e, const char *path)
 {
     rules rs = {0};

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-/* One source. */
+/* An operand. */
 typedef struct factor {
     source s;
     input in;

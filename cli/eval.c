@@ -1,4 +1,5 @@
-/* eval.c - tenon eval: an expression of tensors in files, made box by box by the stream. */
+/* eval.c - tenon eval: an expression of tensors in files, computed box by box by a stream
+ * job. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +18,16 @@ typedef struct eval_job {
     const char *text;
     tn_expr *expr;
     int n, given;
-    operand *of[TN_EXPR_NAMES]; /* in the order of the text's names */
+    operand *of[TN_EXPR_NAMES]; /* in the order of the expression's names */
     operand operands[TN_EXPR_NAMES];
     const tn_tensor *ts[TN_EXPR_NAMES];
     tn_tensor out;
 } eval_job;
 
-/* ---- a fault in the text ---- */
+/* ---- errors in the expression ---- */
 
-/* The sentence of the library's last failure, and the text with a caret under its column. */
+/* Print the message of the library's last failure, and the text with a caret under its
+ * column. */
 static int fail_text(const char *text)
 {
     enum { WIDTH = 72 };
@@ -35,14 +37,13 @@ static int fail_text(const char *text)
     (void)fail("eval%s", why ? why : "");
     if (column < 1)
         return FAILED;
-    for (int i = 0; i < column - 1;
-         i++) /* the line that it lies in, and a part of a long one */
+    for (int i = 0; i < column - 1; i++) /* find its line; show part of a long one */
         first = text[i] == '\n' ? i + 1 : first;
     if (column - 1 - first > WIDTH - 8)
         first = column - 1 - WIDTH / 2;
     int n = (int)strcspn(text + first, "\n");
     n = n < WIDTH ? n : WIDTH;
-    for (int i = 0; i < n; i++) { /* one column for each byte */
+    for (int i = 0; i < n; i++) { /* one column per byte */
         const char c = text[first + i];
         line[i] = (char)(c == '\t' ? ' ' : c >= ' ' && c < 0x7f ? c : '?');
     }
@@ -75,7 +76,8 @@ static int read_names(const args *a, eval_job *e)
     return DONE;
 }
 
-/* Which operand each name of the text is; the library finds the place of one that is missing. */
+/* Assign an operand to each name of the expression; if one is missing, the library reports its
+ * column. */
 static int match_names(const args *a, eval_job *e)
 {
     const char *names[TN_EXPR_NAMES];
@@ -151,7 +153,7 @@ static int make_result(const args *a, eval_job *e)
     for (int k = 0; k < e->n; k++)
         from[k] = &e->of[k]->in;
     tn_expr *expr = e->expr;
-    e->expr = NULL; /* the recipe's now */
+    e->expr = NULL; /* the recipe owns it now */
     int code = recipe_of_expr(&r, expr, e->n, e->ts, from);
     if (code == DONE)
         code = run_recipe(a, &r, from[0]);

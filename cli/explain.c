@@ -1,4 +1,4 @@
-/* explain.c - what a command would do, said before any element moves. */
+/* explain.c - describing what a command would do, without moving any element. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,15 +6,15 @@
 
 #include "cli.h"
 
-enum { INFLATE = 300000000 }; /* bytes per second that come out of a compressed tensor */
+enum { INFLATE = 300000000 }; /* bytes per second produced by decompression */
 
-/* What all the tensors of a command take together. */
+/* Totals over all tensors of a command. */
 static struct {
     int64_t n, changed;
     double read, write, time;
 } sum;
 
-/* Bytes per second of a copy on this machine, by a short trial. */
+/* Bytes per second of a copy on this machine, measured briefly. */
 static double copy_speed(void)
 {
     enum { BYTES = 32 << 20, ROUNDS = 3 };
@@ -40,7 +40,7 @@ static double copy_speed(void)
     return best;
 }
 
-/* Bytes of the index of a take, which is in memory. */
+/* Bytes of the index of a take, which is kept in memory. */
 static double index_bytes(const recipe *r)
 {
     return r->job.recipe == TN_STREAM_TAKE ? (double)tn_nbytes(r->take.index) : 0;
@@ -78,7 +78,8 @@ static void print_inputs(const recipe *r)
     }
 }
 
-/* The first line of the plan of the job in memory, and why; of a sort or a take there is none. */
+/* Print the first line of the plan of the job in memory and its reason; sort and take have
+ * none. */
 static void print_plan(const tn_stream *job)
 {
     tn_plan *plan = NULL;
@@ -132,7 +133,7 @@ static void print_how(const recipe *r, const tn_stream *job, const tn_stream_fac
         print_plan(job);
 }
 
-/* Bytes of what is compressed and goes, as a whole, into memory or into a temporary file. */
+/* Bytes of compressed inputs that are unpacked as a whole to memory or to a temporary file. */
 static double unpacked(const recipe *r, bool spilled)
 {
     double all = 0;
@@ -145,7 +146,7 @@ static double unpacked(const recipe *r, bool spilled)
     return all;
 }
 
-/* Bytes that are read: repeated axes count once, numbers not, compressed tensors whole. */
+/* Bytes read: broadcast axes count once, numbers not at all, compressed tensors as a whole. */
 static double bytes_read(const recipe *r)
 {
     double all = unpacked(r, false) + unpacked(r, true) + index_bytes(r);
@@ -159,7 +160,8 @@ static double bytes_read(const recipe *r)
     return all;
 }
 
-/* Each byte is copied out of the page cache, once more on its way, and back into it. */
+/* Predicted seconds: each byte is copied out of the page cache, once in memory, and back into
+ * the page cache. */
 static double predicted(const recipe *r)
 {
     double out = (double)tn_nbytes(&r->job.out), spilled = unpacked(r, true);
@@ -251,7 +253,8 @@ static void json_inputs(const recipe *r)
     printf("]");
 }
 
-/* One object on one line: facts of the stream, and the plan of the job in memory, or null. */
+/* One object on one line: the facts of the stream, and the plan of the job in memory or
+ * null. */
 static int explain_json(const args *a, const recipe *r, const tn_stream *job,
                         const tn_stream_facts *facts)
 {

@@ -1,5 +1,5 @@
-/* folder.c - a folder as a result: made beside its place under the name OUTDIR.partial, and
- * renamed when it is complete. */
+/* folder.c - a folder as a result: written as OUTDIR.partial and renamed when it is
+ * complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -65,7 +65,8 @@ static int sync_path(const char *path)
     return bad && error != EINVAL ? fail("%s: %s", path, strerror(error)) : DONE;
 }
 
-/* The old folder and the new one change places where the system can do that at once. */
+/* Move the folder to its path; an existing one is exchanged with it atomically, then
+ * removed. */
 static int replace(const out_folder *out)
 {
     if (rename(out->partial, out->path) == 0)
@@ -114,7 +115,7 @@ int write_text(const args *a, const char *path, int (*print)(void *out, const vo
         return fail("%s: %s", path, strerror(errno));
     int code = print(f, user);
     bool bad = fflush(f) != 0 ||
-               (!a->no_sync && fsync(fileno(f)) != 0 && errno != EINVAL); /* a pipe */
+               (!a->no_sync && fsync(fileno(f)) != 0 && errno != EINVAL); /* not for a pipe */
     if (fclose(f) != 0 || bad)
         code = code == DONE ? fail("%s: %s", path, strerror(errno)) : code;
     return code;

@@ -1,8 +1,8 @@
-/* grow.c - pad and roll: results laid together from views of one tensor.
+/* grow.c - pad and roll: results assembled from views of one tensor.
  *
- * Along an axis, padding is a row of runs: the tensor itself, runs of it forwards or backwards,
- * one element repeated, or nothing where a value fills.  The pieces of the result are the
- * products of the runs of all axes. */
+ * Along an axis, padding is a sequence of runs: the tensor itself, parts of it forwards or
+ * backwards, a repeated element, or nothing if a value fills the border.  The pieces of the
+ * result are the products of the runs of all axes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 enum { MOST_PIECES = 1 << 16 };
 
-/* n elements at `to` of the result, from `from` of the tensor in steps of 1, -1 or 0. */
+/* n elements at index `to` of the result, from index `from` of the tensor with step 1, -1 or
+ * 0. */
 typedef struct run {
     int64_t to, from, n;
     int step;
@@ -44,7 +45,8 @@ static int64_t modulo(int64_t i, int64_t n)
     return (i % n + n) % n;
 }
 
-/* The longest run that begins at index i (relative to the tensor) and ends before stop. */
+/* The longest run that begins at index i (relative to the tensor) and ends at or before
+ * stop. */
 static run run_at(tn_pad_mode mode, int64_t i, int64_t stop, int64_t n)
 {
     run r = {.from = i, .n = stop - i, .step = 1};
@@ -83,7 +85,7 @@ static int axis_runs(runs *rs, tn_pad_mode mode, int64_t before, int64_t after, 
     return DONE;
 }
 
-/* The view that run r takes of axis dim. */
+/* Narrow view v to run r along axis dim. */
 static int take_run(tn_tensor *v, int dim, const run *r)
 {
     int64_t last = r->from + r->step * (r->n - 1);
@@ -100,7 +102,7 @@ static int take_run(tn_tensor *v, int dim, const run *r)
     return DONE;
 }
 
-/* Every combination of one run for each axis is a piece. */
+/* Add a piece for every combination of one run per axis. */
 static int add_products(const input *in, const runs *rs, recipe *r)
 {
     int64_t count[TN_MAX_NDIM], unit[TN_MAX_NDIM] = {0}, at[TN_MAX_NDIM];
@@ -116,7 +118,7 @@ static int add_products(const input *in, const runs *rs, recipe *r)
     for (int64_t piece = 0; piece < (int64_t)pieces; piece++) {
         tn_tensor v = in->t;
         for (int i = 0; i < ndim; i++) {
-            int64_t number; /* which run: the index of the piece along axis i */
+            int64_t number; /* index of the run along axis i */
             unit[i] = 1;
             LIB(tn_index_to_offset(piece, ndim, count, unit, &number));
             unit[i] = 0;
@@ -140,7 +142,7 @@ static int read_mode(const args *a, tn_pad_mode *mode)
                  a->mode);
 }
 
-/* One width for each axis, or one for all. */
+/* Parse one width for each axis, or one for all. */
 static int read_widths(const args *a, const char *what, const char *text, int ndim,
                        int64_t *widths)
 {

@@ -1,7 +1,7 @@
-/* image.c - a tensor as a picture: a matrix in grey or colours, three channels as they are.
+/* image.c - a tensor as a picture: a matrix in grey or false colours, three channels as RGB.
  *
- * Elements are scaled from [min, max] of the finite ones to 0..255; u8 and bool stay as they are.
- * Lines are read one by one, so that a picture may be larger than memory. */
+ * Elements are scaled from [min, max] of the finite ones to 0..255; u8 is not scaled, bool
+ * becomes 0 or 255.  Lines are read one by one, so that a picture may be larger than memory. */
 #include "image.h"
 
 #include <math.h>
@@ -21,9 +21,10 @@ int show_image(const args *a, const input *in)
 
 #include <png.h>
 
-enum { MOST_PIXELS = 1000000 }; /* on a side: what libpng reads without being asked to */
+enum { MOST_PIXELS = 1000000 }; /* per side: libpng's default limit */
 
-/* Every 16th of 256 colours from dark to light; those between are mixed.  Lightness rises evenly. */
+/* Every 16th of 256 colours, from dark to light; those between are interpolated.  Lightness
+ * increases evenly. */
 static const uint8_t stops[17][3] = {
     {68, 1, 84},    {72, 24, 106},  {71, 45, 123},  {66, 64, 134},  {59, 82, 139},
     {51, 99, 141},  {44, 114, 142}, {38, 130, 142}, {33, 145, 140}, {31, 160, 136},
@@ -36,8 +37,8 @@ typedef struct image {
     tn_tensor v; /* (height, width) or (height, width, 3) */
     bool channels, colours, scaled;
     double low, scale;
-    float *values;  /* a line */
-    uint8_t *bytes; /* a line as the file has it */
+    float *values;  /* one line */
+    uint8_t *bytes; /* one line as the file stores it */
 } image;
 
 static int choose_axes(const input *in, image *m)
@@ -84,7 +85,7 @@ static int choose_scale(image *m)
     return code;
 }
 
-/* Line y as f32 in memory. */
+/* Read line y as f32. */
 static tn_status read_line(const image *m, int64_t y)
 {
     const input *in = m->in;
@@ -110,7 +111,7 @@ static tn_status read_line(const image *m, int64_t y)
     return status;
 }
 
-/* NaN is black in grey and channels, magenta with a colour map. */
+/* NaN is black in grey and RGB, magenta in false colours. */
 static void paint(const image *m, uint8_t *out, float x)
 {
     double y = m->scaled ? ((double)x - m->low) * m->scale : (double)x;

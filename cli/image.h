@@ -1,10 +1,10 @@
-/* image.h - a tensor as a picture in a file of its own. */
+/* image.h - writing a tensor as a picture file. */
 #ifndef IMAGE_H
 #define IMAGE_H
 
 #include "cli.h"
 
-/* Into the file of --image, a PNG. */
+/* Write the PNG of --image. */
 int show_image(const args *a, const input *in);
 
 #endif

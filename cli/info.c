@@ -1,4 +1,4 @@
-/* info.c - the tensors of files as a table, or as JSON. */
+/* info.c - listing the tensors of files as a table or as JSON. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 
 typedef struct line {
     const char *name, *dtype, *order;
-    const int64_t *shape; /* NULL: the file does not say */
+    const int64_t *shape; /* NULL: unknown */
     int ndim;
-    int64_t nbytes, offset; /* -1: not known, or compressed */
+    int64_t nbytes, offset; /* -1: unknown, or compressed */
     bool known, shared;
 } line;
 
@@ -62,7 +62,7 @@ static int64_t alignment(int64_t offset)
     return align;
 }
 
-/* Tied weights: those that begin at the same byte as another, or inside it, are marked. */
+/* Mark tied weights: tensors whose bytes overlap. */
 static int mark_shared(line *lines, int64_t n)
 {
     int64_t *order = malloc((size_t)(n ? n : 1) * sizeof *order), far = -1, last = -1;
@@ -87,7 +87,7 @@ static int mark_shared(line *lines, int64_t n)
     return DONE;
 }
 
-/* ---- the table: rows are put together by hand, for files of ten thousand tensors ---- */
+/* ---- the table: formatted by hand, for files of ten thousand tensors ---- */
 
 typedef struct widths {
     int name, dtype, shape, bytes;
@@ -97,7 +97,7 @@ static int characters(const char *text)
 {
     int n = 0;
     for (; *text; text++)
-        n += (*text & 0xc0) != 0x80; /* bytes that begin one */
+        n += (*text & 0xc0) != 0x80; /* the first byte of each */
     return n;
 }
 
@@ -113,7 +113,7 @@ static char *number(char *at, int64_t x)
     return at;
 }
 
-/* A number, or "-" for one below 0. */
+/* Format a number, or "-" if it is negative. */
 static char *number_text(char *at, int64_t x)
 {
     if (x < 0)
@@ -203,7 +203,7 @@ static int print_table(const source *s, const int64_t *which, int64_t n)
     printf(": %s, %lld tensor%s, %s\n", tn_file_format(s->f), (long long)n, n == 1 ? "" : "s",
            bytes_text(size, total));
     if (!strcmp(tn_file_format(s->f), "npy"))
-        w.name = 0; /* the tensor in a .npy has no name */
+        w.name = 0; /* the tensor of a .npy has no name */
     else
         cell("name", w.name);
     cell("dtype", w.dtype);

@@ -1,22 +1,22 @@
-/* join.c - concat and stack: the tensors of several files beside each other. */
+/* join.c - concat and stack: the tensors of several files joined along an axis. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "cli.h"
 
-enum { MANY = 200 }; /* files that stay open; more are opened again for each box */
+enum { MANY = 200 }; /* maximum files kept open; others are reopened for each box */
 
 typedef struct joined {
     source s;
     input in;
     bool open;
-    char *path; /* the file, which is closed again; the index and the new axis (or -1) follow */
+    char *path; /* path, index and new axis (or -1) of a file that has been closed */
     int64_t i;
     int new_axis;
 } joined;
 
-/* A box of a file that is opened for it. */
+/* Read a box from a file that is reopened for it. */
 static tn_status read_again(void *user, const tn_tensor *dst, const int64_t *at)
 {
     const joined *j = user;
@@ -35,7 +35,7 @@ static tn_status read_again(void *user, const tn_tensor *dst, const int64_t *at)
     return status;
 }
 
-/* One of many: closed until a box needs it. */
+/* Close a file until a box needs it. */
 static int close_again(joined *j, int new_axis)
 {
     if (j->in.in_memory || j->in.spilled || j->s.fd >= 0)
@@ -50,7 +50,7 @@ static int close_again(joined *j, int new_axis)
     return DONE;
 }
 
-/* Extents agree but along dim; the sum along it goes into shape. */
+/* Check that all extents but that of dim agree; add the extent of dim to shape. */
 static int add_shape(const args *a, const joined *js, const tn_tensor *t, int dim, int k,
                      const tn_tensor *first, int64_t *shape)
 {
@@ -110,7 +110,7 @@ static int build(const args *a, joined *js, recipe *r)
     return DONE;
 }
 
-/* As many open files as the system lets this process have. */
+/* Raise the limit of open files to the maximum. */
 static void open_more(void)
 {
     struct rlimit most;

@@ -1,6 +1,6 @@
-/* kv.c - lists of key-values, from .gguf and back to the bytes that a writer takes.
+/* kv.c - lists of key-values: read from .gguf, and serialised for a writer.
  *
- * The library has checked what comes from an open file; lengths are compared all the same. */
+ * The library has validated an open file; lengths are checked again all the same. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ int kvs_put(kvs *ks, char *key, uint8_t *value, size_t size)
 
 /* ---- from a .gguf ---- */
 
-/* Bytes of a value behind its type; 0: it is cut. */
+/* Bytes of a value, not counting its type; 0: truncated. */
 static size_t value_size(uint32_t type, const uint8_t *at, size_t left)
 {
     if (kv_width(type))
@@ -137,7 +137,7 @@ int kvs_of_file(kvs *ks, const tn_file *f)
     return code;
 }
 
-/* The whole of a file of text; to be freed. */
+/* Read a whole text file; the caller frees it. */
 static int read_text(const char *path, char **text)
 {
     enum { LONGEST = 1 << 30 };

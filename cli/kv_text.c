@@ -1,4 +1,4 @@
-/* kv_text.c - key-values as text: JSON in both directions, "key=text", lines for people. */
+/* kv_text.c - key-values as text: JSON in and out, "key=text", and lines for people. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "kv.h"
 
-enum { SHOWN = 6 }; /* elements of a list that are shown to people */
+enum { SHOWN = 6 }; /* list elements printed in lines for people */
 
 /* ---- values as bytes ---- */
 
@@ -18,7 +18,7 @@ static void put(FILE *f, uint64_t x, int bytes)
         fputc((int)(x >> 8 * i & 255), f);
 }
 
-/* Why text is no value of the type, or NULL when it has been put. */
+/* Write text as a value of the type; returns an error message or NULL. */
 static const char *put_number(FILE *f, uint32_t type, const char *text)
 {
     const int width = kv_width(type);
@@ -104,7 +104,7 @@ int kvs_set(kvs *ks, const char *pair)
     return kvs_put(ks, key, (uint8_t *)bytes, size);
 }
 
-/* ---- JSON that comes in ---- */
+/* ---- JSON input ---- */
 
 typedef struct scan {
     const char *path, *text, *at;
@@ -167,7 +167,7 @@ static bool take_escape(scan *s, FILE *f)
     return true;
 }
 
-/* A text, to be freed; NULL: there is none, or it is wrong. */
+/* Read a string, which the caller frees; NULL: there is none, or it is invalid. */
 static char *take_text(scan *s)
 {
     char *out = NULL;
@@ -188,7 +188,7 @@ static char *take_text(scan *s)
     return ok ? out : NULL;
 }
 
-/* A number, true or false as its letters, or a text; to be freed. */
+/* Read a number, true or false as text, or a string; the caller frees it. */
 static char *take_word(scan *s)
 {
     char *text = take_text(s);
@@ -240,7 +240,7 @@ static bool take_list(scan *s, FILE *f, uint32_t type)
     return ok;
 }
 
-/* {"u32": 5} or {"u32": [1, 2]}; the brace is behind. */
+/* Read {"u32": 5} or {"u32": [1, 2]} after the opening brace. */
 static bool take_typed(scan *s, FILE *f)
 {
     char *name = take_text(s);
@@ -310,7 +310,7 @@ int kvs_read_json(kvs *ks, const char *path, const char *text)
                      s.why ? s.why : "no memory");
 }
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 static void print_number(FILE *out, uint32_t type, const uint8_t *at)
 {
@@ -336,7 +336,7 @@ static void print_number(FILE *out, uint32_t type, const uint8_t *at)
     }
 }
 
-/* One value; gives the bytes it has. */
+/* Print one value; returns its size in bytes. */
 static size_t print_scalar(FILE *out, uint32_t type, const uint8_t *at)
 {
     if (type != KV_TEXT) {

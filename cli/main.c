@@ -1,4 +1,4 @@
-/* main.c - the command tenon: help, and the way to the command that is asked for. */
+/* main.c - the command tenon: help, and dispatch to the commands. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static bool asks_help(int argc, char **argv)
     return false;
 }
 
-/* Options may stand before the command: they are put behind it. */
+/* Options may precede the command: move them after it. */
 static char **command_first(int argc, char **argv)
 {
     int at = options_before(argc, argv);
@@ -143,7 +143,7 @@ int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* writes that are refused are failures with a sentence */
+    signal(SIGPIPE, SIG_IGN); /* a failed write then returns an error, which is reported */
     signal(SIGXFSZ, SIG_IGN);
     char **words = command_first(argc - 1, argv + 1);
     if (argc < 2) {
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     }
     if (words != argv + 1)
         free(words);
-    /* a reader that has gone, as head goes, has what it wanted: nothing is said */
+    /* A reader that has closed the pipe, as head does, has all it wanted: no message. */
     if (fflush(stdout) != 0 && code == DONE)
         code = errno == EPIPE ? FAILED : fail("standard output: %s", strerror(errno));
     return code;

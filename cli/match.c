@@ -1,19 +1,19 @@
-/* match.c - patterns of tensor names: {x} is one component, {x...} any text, {x*} a number; * and
- * ** are the first two without a name.
+/* match.c - patterns of tensor names: {x} matches a component, {x...} any text, {x*} a number.
  *
- * The same {x} again is the same text.  Patterns are checked before they are matched. */
+ * The wildcards * and ** are unnamed forms of the first two.  A repeated {x} matches the same
+ * text.  Patterns are checked before they are used. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* A wildcard of a pattern: what it takes, and its name in the pattern. */
+/* A wildcard in a pattern. */
 typedef struct wild {
     enum { NO_WILD, COMPONENT, ANY_TEXT, NUMBER } kind;
     const char *name;
-    int length; /* of the name; 0: none */
-    int skip;   /* bytes of the pattern */
+    int length; /* of the name; 0: unnamed */
+    int skip;   /* length in the pattern */
 } wild;
 
 static wild wild_at(const char *at)
@@ -66,7 +66,7 @@ static const capture *find_capture(const captures *c, const char *name, int leng
 
 static bool match_from(const char *p, const char *name, captures *c);
 
-/* A wildcard takes the longest text with which the rest matches. */
+/* Match a wildcard: the longest text with which the rest of the pattern matches. */
 static bool match_wild(const char *p, const char *name, captures *c, const wild *w)
 {
     const capture *before = find_capture(c, w->name, w->length);
@@ -111,7 +111,7 @@ char *expand_name(const char *pattern, const captures *c)
     for (int i = 0; i < c->n; i++)
         length += (size_t)c->list[i].length * (MOST_CAPTURES + 1);
     char *out = malloc(length), *to = out;
-    int nameless = 0; /* wildcards without a name stand for each other in order */
+    int nameless = 0; /* unnamed wildcards correspond in order */
     for (const char *p = pattern; out && *p;) {
         wild w = wild_at(p);
         const capture *found = w.kind ? find_capture(c, w.name, w.length) : NULL;
@@ -136,10 +136,10 @@ char *expand_name(const char *pattern, const captures *c)
     return out;
 }
 
-/* ---- names that are near ---- */
+/* ---- similar names ---- */
 
-/* Letters to insert, remove or replace to make b of a, by one row of the table; most or more are
- * all alike. */
+/* Edit distance from a to b, computed in one row of the table; results of `most` or more are
+ * reported as most. */
 static int distance(const char *a, const char *b, int *row, int most)
 {
     int n = (int)strlen(a), m = (int)strlen(b);

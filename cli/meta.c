@@ -1,7 +1,7 @@
-/* meta.c - the metadata of a file, or the key-values of a .gguf: shown, set, stripped.
+/* meta.c - the metadata of a file, or the key-values of a .gguf: shown, set, removed.
  *
- * tn_file_metadata gives a JSON object of strings in its shortest form, so that a string ends
- * at the first quote without a backslash. */
+ * tn_file_metadata returns a JSON object of strings without blanks, so a string ends at the
+ * first unescaped quote. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void free_pairs(pairs *ps)
     free(ps->list);
 }
 
-/* The string at *at, which begins with its quote, without its escapes. */
+/* Decode the string that begins at *at. */
 static char *take_string(const char **at)
 {
     static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";

@@ -1,15 +1,15 @@
-/* pictures.c - histograms, heat maps and hashes, gathered from boxes as they are read.
+/* pictures.c - histograms, heat maps and hashes, collected from boxes as they are read.
  *
- * Boxes come in any order from several threads; counts and sums of cells are added under a lock.
- * Elements are counted by their high 16 bits: that needs no range beforehand, tells zeros,
- * subnormals and every power of two apart, and any 32 bins follow from it. */
+ * Boxes arrive in any order from several threads; counts and sums are added under a lock.
+ * Elements are counted by their high 16 bits: this needs no known range, distinguishes zeros,
+ * subnormals and every power of two, and any 32 bins can be derived from it. */
 #include "pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Integers of more than 16 bits are counted as f32. */
+/* The dtype in which elements are counted: integers of more than 16 bits as f32. */
 static tn_dtype counted_as(tn_dtype dtype)
 {
     return is_integer(dtype) && tn_dtype_size(dtype) > 2 ? TN_F32 : dtype;
@@ -53,7 +53,8 @@ void pictures_free(pictures *p)
 
 /* ---- hash ---- */
 
-/* Words of up to 8 bytes with their numbers; the sum does not depend on the order. */
+/* Hash words of up to 8 bytes with their positions; the sum does not depend on the order of
+ * calls. */
 static uint64_t hash_words(const char *at, int64_t n, size_t width, uint64_t first)
 {
     uint64_t sum = 0;
@@ -100,8 +101,8 @@ enum { HIGH_LAST = 0 };
 enum { HIGH_LAST = 1 };
 #endif
 
-/* Count n elements by their high 16 bits, or their 8: neighbours in two tables, because equal ones
- * would wait for each other's store. */
+/* Count n elements by their high 16 bits, or all 8.  Neighbours use two tables, because
+ * repeated increments of one counter would wait for each other's store. */
 static void count_high(const char *at, int64_t n, size_t width, int64_t step, uint32_t *counts)
 {
     const size_t pitch = width * (size_t)step;
@@ -120,7 +121,7 @@ static void count_high(const char *at, int64_t n, size_t width, int64_t step, ui
 
 static tn_status count_box(const pictures *p, const tn_tensor *t, int64_t *counts)
 {
-    enum { AT_ONCE = 1 << 30 }; /* which 32 bits count */
+    enum { AT_ONCE = 1 << 30 }; /* fits the 32-bit counters */
     const tn_dtype as = counted_as(t->dtype);
     const int64_t numel = tn_numel(t), step = p->sample < 1 ? (int64_t)(1 / p->sample) : 1;
     const int parts = is_complex(as) ? 2 : 1;
@@ -149,7 +150,7 @@ static tn_status count_box(const pictures *p, const tn_tensor *t, int64_t *count
     return status;
 }
 
-/* ---- lines of zeros ---- */
+/* ---- rows of zeros ---- */
 
 static tn_status count_zero_rows(pictures *p, const tn_tensor *t, int64_t *found)
 {
@@ -177,8 +178,8 @@ static tn_status count_zero_rows(pictures *p, const tn_tensor *t, int64_t *found
 
 /* ---- cells ---- */
 
-/* Sums of |x|, or of x, of the cells that rows [r, r + n) and columns [c, c + m) of m2 are: whole
- * ones, or a part of one. */
+/* Add a block of m2 to the cells it belongs to, as sums of |x| or of x; it consists of whole
+ * cells, or is a part of one. */
 static tn_status add_cells(pictures *p, const tn_tensor *m2, const int64_t at[2],
                            const int64_t cells[2])
 {
@@ -211,7 +212,7 @@ static tn_status add_cells(pictures *p, const tn_tensor *m2, const int64_t at[2]
     return TN_OK;
 }
 
-/* The next run of [at, end) that is a part of one cell or as many whole ones as there are. */
+/* The next run of [at, end): the part of one cell, or as many whole cells as possible. */
 static int64_t next_run(int64_t at, int64_t end, int64_t each, int64_t *cells)
 {
     const int64_t left = each - at % each, whole = (end - at) / each * each;
@@ -240,7 +241,7 @@ static tn_status add_matrix(pictures *p, const tn_tensor *m2, const int64_t at[2
     return TN_OK;
 }
 
-/* The part of the first matrix, or of the line, that a box has. */
+/* Add the part of a box that is in the first matrix, or in the 1-D tensor. */
 static tn_status add_picture(pictures *p, const tn_tensor *t, const int64_t *at)
 {
     tn_tensor v = *t, as;
@@ -274,7 +275,7 @@ static tn_status add_picture(pictures *p, const tn_tensor *t, const int64_t *at)
     return status;
 }
 
-/* ---- a box ---- */
+/* ---- inspecting a box ---- */
 
 static tn_status look(pictures *p, const tn_tensor *t, const int64_t *at)
 {
@@ -330,12 +331,12 @@ static tn_status read_and_look(void *user, const tn_tensor *dst, const int64_t *
     return status;
 }
 
-/* ---- what is shown ---- */
+/* ---- rendering ---- */
 
 static const char letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* The value that elements with these high bits have, in the middle of what they may have. */
+/* The value that stands for all elements with these high bits: the middle of their range. */
 static double value_of(tn_dtype dtype, int bits)
 {
     double parts[2];
@@ -356,7 +357,8 @@ static double value_of(tn_dtype dtype, int bits)
     return isfinite(parts[1]) ? (parts[0] + parts[1]) / 2 : parts[0];
 }
 
-/* x on a scale; on the log scale what is 20 octaves below the largest counts as 0. */
+/* x on a linear or signed log scale; on the latter values 20 octaves below the largest become
+ * 0. */
 static double scaled(double x, double most, bool log)
 {
     if (!log)
@@ -365,7 +367,7 @@ static double scaled(double x, double most, bool log)
     return y > 0 ? copysign(y, x) : 0;
 }
 
-/* A value of the tensor and how often it is there. */
+/* A value and the number of its elements. */
 typedef struct counted {
     double value;
     int64_t n;
@@ -421,7 +423,7 @@ int64_t pictures_subnormal(const pictures *p, const tn_stats *s)
 {
     static const struct {
         tn_dtype dtype;
-        int high; /* numbers of upper bits below it are subnormal: their exponent is 0 */
+        int high; /* high bits below this are subnormal: the exponent is 0 */
         int sign;
     } rows[] = {{TN_F16, 1 << 10, 1 << 15},  {TN_BF16, 1 << 7, 1 << 15},
                 {TN_F32, 1 << 7, 1 << 15},   {TN_F64, 1 << 4, 1 << 15},

@@ -1,7 +1,7 @@
-/* pieces.c - algebra of virtual tensors: join, cut, permute, reshape, slice, patterns.
+/* pieces.c - operations on virtual tensors: join, cut, permute, reshape, slice, patterns.
  *
- * Only cutting and reshaping look inside a nest; both split a piece where a loop would cross a
- * border, at most in three for each loop. */
+ * Only cutting and reshaping change the loops of a piece.  Both split it where a loop would
+ * cross a border, into at most three parts for each loop. */
 #include "pieces.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ void virtual_free(virtual *v)
     *v = (virtual){0};
 }
 
-/* Take the pieces of `made` instead of one's own. */
+/* Replace the pieces of v by those of `made`, unless code is a failure. */
 static int adopt(virtual *v, virtual *made, int code)
 {
     if (code == DONE) {
@@ -97,7 +97,7 @@ int64_t piece_count(const nest_piece *p)
 
 /* ---- cutting ---- */
 
-/* The loop along an axis with the longest step, or -1; *inner: how far the others reach. */
+/* The loop along an axis with the longest step, or -1; *inner: the reach of the others. */
 static int outer_loop(const nest_piece *p, int axis, int64_t *inner)
 {
     int outer = -1;
@@ -112,7 +112,7 @@ static int outer_loop(const nest_piece *p, int axis, int64_t *inner)
     return outer;
 }
 
-/* Trips [first, first + n) of a loop. */
+/* Restrict a loop to trips [first, first + n). */
 static void take_trips(nest_piece *p, int which, int64_t first, int64_t n)
 {
     loop *l = &p->loops[which];
@@ -128,12 +128,12 @@ static int cut_piece(virtual *to, const nest_piece *p, int axis, int64_t low, in
     if (which < 0)
         return at >= low && at < high ? virtual_add(to, p) : DONE;
     const loop l = p->loops[which];
-    if (l.n == 1) { /* spent: look at the loops inside it */
+    if (l.n == 1) { /* continue with the loops inside it */
         nest_piece q = *p;
         q.loops[which] = q.loops[--q.nloops];
         return cut_piece(to, &q, axis, low, high);
     }
-    /* trips wholly inside, and those that touch a border on each side of them */
+    /* The trips that are entirely inside, and the trips on each side that touch a border. */
     int64_t first = at >= low ? 0 : (low - at + l.step - 1) / l.step;
     int64_t last = high - 1 - inner - at < 0 ? -1 : (high - 1 - inner - at) / l.step;
     last = last < l.n - 1 ? last : l.n - 1;
@@ -208,7 +208,7 @@ int virtual_squeeze(virtual *v, int axis)
     return virtual_reshape(v, v->ndim - 1, shape);
 }
 
-/* ---- other axes for the same elements ---- */
+/* ---- reshaping ---- */
 
 static void dense_steps(int ndim, const int64_t *shape, int64_t *step)
 {
@@ -219,19 +219,19 @@ static void dense_steps(int ndim, const int64_t *shape, int64_t *step)
     }
 }
 
-/* A piece by its offset in the row-major order: loops have steps in elements, axis unused. */
+/* A piece by its offset in row-major order: loops step in elements and have no axis. */
 typedef struct flat {
     nest_piece p;
     int64_t at;
 } flat;
 
-/* Leave out loop k; the others stay in order, since inner loops are fitted last. */
+/* Remove loop k; the others keep their order, since inner loops are fitted last. */
 static void drop_loop(nest_piece *p, int k)
 {
     memmove(&p->loops[k], &p->loops[k + 1], (size_t)(--p->nloops - k) * sizeof p->loops[0]);
 }
 
-/* What is behind the first trips of loop k. */
+/* The part after the first `trips` trips of loop k. */
 static flat behind_trips(const flat *f, int k, int64_t trips)
 {
     flat next = *f;
@@ -241,7 +241,7 @@ static flat behind_trips(const flat *f, int k, int64_t trips)
     return next;
 }
 
-/* Add a piece whose loops all have axes. */
+/* Add a piece whose loops have all been assigned to axes. */
 static int add_fitted(virtual *to, const flat *f, const int64_t *step)
 {
     nest_piece p = f->p;
@@ -257,8 +257,8 @@ static int add_fitted(virtual *to, const flat *f, const int64_t *step)
 
 static int fit_loops(virtual *to, const flat *f, int k, const int64_t *step);
 
-/* Whole rounds of the axis, of `trips` each, become a loop outside it; what is left a piece of its
- * own. */
+/* Turn whole rounds of the axis, `trips` trips each, into a loop outside it; the rest is a
+ * separate piece. */
 static int fit_rounds(virtual *to, const flat *f, int k, const int64_t *step, int axis,
                       int64_t trips)
 {
@@ -277,7 +277,8 @@ static int fit_rounds(virtual *to, const flat *f, int k, const int64_t *step, in
     return fit_loops(to, &rest, k + 1, step);
 }
 
-/* Give loop k and those behind it axes of the shape, splitting where they cross one. */
+/* Assign loop k and those after it to axes of the shape; split a loop that crosses to another
+ * axis. */
 static int fit_loops(virtual *to, const flat *f, int k, const int64_t *step)
 {
     const nest_piece *p = &f->p;
@@ -287,7 +288,8 @@ static int fit_loops(virtual *to, const flat *f, int k, const int64_t *step)
     int axis = 0;
     while (axis < to->ndim - 1 && (l.step < step[axis] || to->shape[axis] == 1))
         axis++;
-    /* from the first to the last element that the loops inside it reach, on one round of the axis */
+    /* Count the trips during which the loop, with the reach of the loops inside it, stays in
+     * one round of the axis. */
     int64_t round = to->shape[axis] * step[axis], offset = f->at % round, inside = 0;
     for (int i = 0; i < p->nloops; i++)
         if (i != k && p->loops[i].step < l.step)
@@ -297,12 +299,12 @@ static int fit_loops(virtual *to, const flat *f, int k, const int64_t *step)
         straight && offset + inside < round ? (round - 1 - offset - inside) / l.step + 1 : 0;
     flat next = *f;
     next.p.loops[k].axis = axis;
-    if (trips >= l.n) /* stays on the axis */
+    if (trips >= l.n) /* the loop stays on the axis */
         return fit_loops(to, &next, k + 1, step);
     if (straight && round % l.step == 0 && offset < l.step && trips == round / l.step &&
         p->nloops < MOST_LOOPS)
         return fit_rounds(to, f, k, step, axis, trips);
-    /* up to the end of the axis, or one trip, and then the rest */
+    /* Trips up to the end of the axis, at least one, then the rest. */
     const int64_t first = trips > 0 ? trips : 1;
     next.p.loops[k].n = first;
     if (first == 1)

@@ -1,8 +1,8 @@
-/* pieces.h - tensors that exist only as a plan: which element of which input is each element.
+/* pieces.h - virtual tensors: a plan that maps each element to an element of an input.
  *
- * A virtual tensor is a set of pieces.  A piece is a nest of loops: each moves along one axis of
- * the virtual tensor by `step` indices and along the input, counted in elements of its dense
- * row-major order, by `in_step`.  No loop has one trip. */
+ * A virtual tensor is a set of pieces.  A piece is a nest of loops.  Each loop steps along one
+ * axis of the virtual tensor by `step` indices, and by `in_step` elements in the row-major
+ * order of the input.  No loop has a single trip. */
 #ifndef PIECES_H
 #define PIECES_H
 
@@ -16,7 +16,7 @@ typedef struct loop {
 } loop;
 
 typedef struct nest_piece {
-    int in; /* number of the input tensor */
+    int in; /* index of the input tensor */
     int64_t in_at;
     int64_t at[TN_MAX_NDIM];
     int nloops;
@@ -33,19 +33,19 @@ typedef struct virtual
 }
 virtual;
 
-/* Each of these gives DONE, or FAILED having said why. */
+/* These return DONE, or FAILED after printing the reason. */
 int virtual_input(virtual *v, int in, const tn_tensor *desc);
-int virtual_add(virtual *v, const nest_piece *p); /* loops of one trip are left out */
+int virtual_add(virtual *v, const nest_piece *p); /* drops loops of one trip */
 int virtual_copy(virtual *v, const virtual *from);
 void virtual_free(virtual *v);
 
-/* Put b behind a along an axis; b is left as it is. */
+/* Append b to a along an axis; b is not changed. */
 int virtual_join(virtual *a, const virtual *b, int axis);
 
 /* Keep the indices [low, high) of an axis. */
 int virtual_cut(virtual *v, int axis, int64_t low, int64_t high);
 
-/* An axis of extent 1 before `axis`; drop one of extent 1. */
+/* Insert an axis of extent 1 before `axis`, or remove one. */
 int virtual_unsqueeze(virtual *v, int axis);
 int virtual_squeeze(virtual *v, int axis);
 
@@ -54,17 +54,18 @@ int virtual_reshape(virtual *v, int ndim, const int64_t *shape);
 int virtual_slice(virtual *v, const char *text);
 int virtual_rearrange(virtual *v, const char *pattern, const char *sizes);
 
-/* Axes in which every piece is a dense box: the same elements in the same order.  Pieces then
- * have steps of 1, and one loop for an axis at most. */
+/* Reshape to axes in which every piece is a dense box: all steps are 1, and each axis has at
+ * most one loop.  The order of elements does not change. */
 int virtual_refine(virtual *v);
 
-/* Whether the pieces are disjoint and cover the tensor. */
+/* True if the pieces are disjoint and cover the tensor. */
 bool virtual_covers(const virtual *v);
 
-/* The same pieces seen from input `in`, of this shape: where its elements go. */
+/* Invert the pieces of input `in`, which has this shape: v maps its elements to where they are
+ * used. */
 int virtual_inverse(virtual *v, const virtual *of, int in, int ndim, const int64_t *shape);
 
-/* Elements of a piece. */
+/* Number of elements of a piece. */
 int64_t piece_count(const nest_piece *p);
 
 #endif

@@ -1,13 +1,13 @@
-/* pieces_view.c - slices and patterns of virtual tensors, and what a plan must prove.
+/* pieces_view.c - slices and patterns of virtual tensors, boxes, and the proof of a plan.
  *
- * The library says what a text means: it is asked for the view of a dense tensor of bytes that
- * nobody reads, whose strides are then read back. */
+ * The library interprets the texts: it makes a view of a dense tensor of bytes that is never
+ * read, and the strides of the view are evaluated. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pieces.h"
 
-/* A dense tensor of single bytes at an address that is not used. */
+/* A dense tensor of bytes at an address that is never dereferenced. */
 static int stand_in(tn_tensor *t, const virtual *v, char **base)
 {
     static char anywhere[1];
@@ -32,7 +32,7 @@ static void flip_axis(virtual *v, int axis)
     }
 }
 
-/* Every step-th index of an axis, by cutting it into pairs of an index and the rest. */
+/* Take every step-th index of an axis: cut out each index and join them. */
 static int stride_axis(virtual *v, int axis, int64_t step)
 {
     virtual all = {0};
@@ -61,7 +61,7 @@ static int stride_axis(virtual *v, int axis, int64_t step)
     return code;
 }
 
-/* What a view takes of each axis: the first index, the step and how many. */
+/* The part of an axis that a view takes: first index, step, count. */
 typedef struct taken {
     int64_t first, step, n;
 } taken;
@@ -98,7 +98,7 @@ int virtual_slice(virtual *v, const char *text)
     return virtual_reshape(v, view.ndim, view.shape);
 }
 
-/* The right side of a pattern without its parentheses. */
+/* The pattern with the parentheses of its right side removed. */
 static char *unjoined(const char *pattern)
 {
     char *copy = strdup(pattern), *arrow = copy ? strstr(copy, "->") : NULL;
@@ -108,8 +108,8 @@ static char *unjoined(const char *pattern)
     return copy;
 }
 
-/* The axes of the view by falling stride are a finer shape of the tensor; from there it is a
- * permutation, with some axes reversed. */
+/* Apply a view: sorted by falling stride, its axes are a refinement of the tensor's shape, from
+ * which the view is a permutation with some axes reversed. */
 static int follow_view(virtual *v, const tn_tensor *view)
 {
     int order[TN_MAX_NDIM], axes[TN_MAX_NDIM], n = 0;
@@ -173,7 +173,7 @@ static int falling(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Where no axes divide all pieces: runs of the one axis that there always is. */
+/* If no axes fit all pieces: runs of a single axis, which always fits. */
 static int unroll(virtual *to, nest_piece p, int64_t at, int k)
 {
     while (k < p.nloops && p.loops[k].step == 1)
@@ -223,7 +223,7 @@ static int refine_to_runs(virtual *v, int64_t numel)
     return code;
 }
 
-/* Steps of 1, and one loop for an axis at most. */
+/* True if all steps are 1 and each axis has at most one loop. */
 static bool are_boxes(const virtual *v)
 {
     for (int64_t k = 0; k < v->n; k++) {
@@ -275,10 +275,10 @@ int virtual_refine(virtual *v)
     return divides && are_boxes(v) ? DONE : refine_to_runs(v, numel);
 }
 
-/* ---- what is proved ---- */
+/* ---- proofs ---- */
 
-/* The indices that a piece has along an axis lie in [*low, *high]; how many loops move along it,
- * and which of them has the longest step. */
+/* The range [*low, *high] of a piece's indices along an axis, and the loop with the longest
+ * step; returns the number of loops along the axis. */
 static int axis_range(const nest_piece *p, int axis, int64_t *low, int64_t *high, int *outer)
 {
     int loops = 0;
@@ -294,7 +294,7 @@ static int axis_range(const nest_piece *p, int axis, int64_t *low, int64_t *high
     return loops;
 }
 
-/* Whether two progressions, of one loop each at most, have an index in common. */
+/* True if two arithmetic progressions, of at most one loop each, share an index. */
 static bool progressions_meet(const nest_piece *a, const nest_piece *b, int axis)
 {
     int64_t al, ah, bl, bh;
@@ -310,8 +310,8 @@ static bool progressions_meet(const nest_piece *a, const nest_piece *b, int axis
     return false;
 }
 
-/* Whether a and b share an element, exactly: loops that share an axis are taken trip by trip,
- * those trips that can overlap. */
+/* True if a and b share an element.  The test is exact: of several loops along an axis, the
+ * outermost is expanded trip by trip, for those trips that can overlap. */
 static bool overlap(const nest_piece *a, const nest_piece *b, int ndim)
 {
     int split = -1;
@@ -353,7 +353,7 @@ static bool overlap(const nest_piece *a, const nest_piece *b, int ndim)
     return true;
 }
 
-/* Along each axis the steps of a nest are longer than what the loops inside reach. */
+/* True if, along each axis, the step of every loop exceeds the reach of the loops inside it. */
 static bool injective(const nest_piece *p)
 {
     for (int i = 0; i < p->nloops; i++) {
@@ -369,7 +369,8 @@ static bool injective(const nest_piece *p)
     return true;
 }
 
-/* Pieces by the first axis along which most of them differ: neighbours are looked at alone. */
+/* Sort pieces by their first index along axis 0, so that only pieces whose ranges there overlap
+ * are compared. */
 static int by_start(const void *a, const void *b)
 {
     const nest_piece *x = *(const nest_piece *const *)a, *y = *(const nest_piece *const *)b;
@@ -433,7 +434,7 @@ int virtual_inverse(virtual *v, const virtual *of, int in, int ndim, const int64
         p.at[0] = p.in_at;
         for (int i = 0; i < p.nloops; i++) {
             loop *l = &p.loops[i];
-            if (l->in_step < 0) { /* counted from its other end */
+            if (l->in_step < 0) { /* reverse the loop */
                 p.at[0] += (l->n - 1) * l->in_step;
                 l->in_step = -l->in_step;
             }

@@ -1,12 +1,12 @@
-/* png.c - small pictures as PNG in base64: 16 colours, 4 bits each, stored without compression.
+/* png.c - small pictures as base64-encoded PNG: 16 colours, 4 bits each, uncompressed.
  *
- * A heat map of 48 x 48 is 1.8 KB so; nothing but this file is needed to draw it. */
+ * A heat map of 48 x 48 takes 1.8 KB and needs no library. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "pictures.h"
 
-/* Bytes that are counted into the checksum of a chunk. */
+/* A stream that computes the checksum of a chunk. */
 typedef struct chunked {
     FILE *f;
     uint32_t crc;
@@ -39,8 +39,8 @@ static void end(chunked *c)
     put_number(c, c->crc ^ 0xffffffffu);
 }
 
-/* Magenta for what is no number, then from dark blue over green to yellow: lightness rises
- * evenly, so that the order is seen without colour, too. */
+/* Magenta for NaN, then dark blue through green to yellow: lightness increases evenly, so that
+ * the order is visible without colour. */
 static const uint32_t colours[16] = {0xd81b8c, 0x440154, 0x481b6d, 0x46327e, 0x3f4788, 0x365c8d,
                                      0x2e6e8e, 0x277f8e, 0x21918c, 0x1fa187, 0x2db27d, 0x4ac16d,
                                      0x73d056, 0xa0da39, 0xd0e11c, 0xfde725};

@@ -1,7 +1,7 @@
-/* progress.c - how far a long command is, on standard error.
+/* progress.c - the progress of a long command, on standard error.
  *
- * On a terminal one line is drawn over and over, from the second second on; elsewhere nothing
- * is said unless --progress asks for lines. */
+ * On a terminal a single line is redrawn, beginning after one second; elsewhere nothing is
+ * printed unless --progress requests lines. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ enum { BAR = 24 };
 
 static struct {
     bool on, lines, drawn;
-    int64_t total, done, before; /* before: of the tensors that are complete */
+    int64_t total, done, before; /* before: bytes of completed tensors */
     double start, next;
 } now;
 

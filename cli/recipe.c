@@ -1,4 +1,4 @@
-/* recipe.c - a job of the library, put together source by source. */
+/* recipe.c - constructing a job of the library, source by source. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* reduce.c - commands on whole axes: reduce, scan, sort, take.
+/* reduce.c - commands that work along axes: reduce, scan, sort, take.
  *
- * Each is a job of the library with one source.  Small results may be printed, those of eval and
- * einsum too. */
+ * Each is a job of the library with one source.  Small results may be printed, also those of
+ * eval and einsum. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static bool has_pattern(const args *a)
     return a->n > 2 || (a->n > 1 && strstr(a->operands[1], "->"));
 }
 
-/* --result, where it is given. */
+/* The dtype of --result, if given. */
 static int asked_dtype(const args *a, tn_dtype *out)
 {
     if (a->result && tn_dtype_parse(out, a->result) != TN_OK)
@@ -60,12 +60,12 @@ static int build_pattern(const args *a, const input *in, recipe *r, const char *
     LIB(tn_pattern_reduce_axes(&view, &r->reduce.naxes, r->axes, &in->t, pattern, sizes));
     TRY(result_dtype(a, r->reduce.op, in->t.dtype, &dtype));
     LIB(tn_init(&r->job.out, NULL, dtype, ndim, shape));
-    if (view.ndim == r->reduce.naxes) { /* a job without axes of its own takes those of out */
+    if (view.ndim == r->reduce.naxes) { /* a job without axes uses those of out */
         LIB(tn_unsqueeze(&view, &view, 0));
         for (int i = 0; i < r->reduce.naxes; i++)
             r->axes[i]++;
     }
-    r->job.ndim = view.ndim - r->reduce.naxes; /* those that are reduced come last */
+    r->job.ndim = view.ndim - r->reduce.naxes; /* the reduced axes are last */
     memcpy(r->job.shape, view.shape, (size_t)r->job.ndim * sizeof *view.shape);
     return recipe_add(r, &view, in, NULL);
 }
@@ -173,7 +173,7 @@ static int build_scan(const args *a, const input *in, recipe *r)
     LIB(tn_scan_parse(&r->scan.op, a->operands[0]));
     TRY(one_axis(a, in->t.ndim, &r->scan.dim));
     if (tn_reduction_result(like[r->scan.op], in->t.dtype, &dtype) != TN_OK)
-        dtype = in->t.dtype; /* which the plan refuses */
+        dtype = in->t.dtype; /* the plan will refuse it */
     TRY(asked_dtype(a, &dtype));
     LIB(tn_init(&r->job.out, NULL, dtype, in->t.ndim, in->t.shape));
     LIB(tn_plan_scan(&plan, r->scan.op, &r->job.out, &src, r->scan.dim));
@@ -208,7 +208,7 @@ int run_sort(const args *a)
     return run_unary(a, a->operands[0], build_sort);
 }
 
-static tn_tensor take_index; /* of the command that runs */
+static tn_tensor take_index; /* of the running command */
 
 static int build_take(const args *a, const input *in, recipe *r)
 {
@@ -241,7 +241,7 @@ int run_take(const args *a)
 {
     TRY(need_operands(a, 2));
     TRY(load_index(a, a->operands[0]));
-    args rest = *a; /* the memory beside the index */
+    args rest = *a; /* less the memory of the index */
     const int64_t left = tn_stream_budget(a->max_mem) - tn_nbytes(&take_index);
     rest.max_mem = left > 1 ? left : 1;
     int code = run_unary(&rest, a->operands[1], build_take);

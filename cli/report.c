@@ -1,7 +1,7 @@
-/* report.c - one page about the tensors of files: their numbers, pictures, and what is wrong.
+/* report.c - one page about the tensors of files: statistics, pictures and problems.
  *
- * Each tensor is read once: statistics by the library's reductions, pictures from the same boxes
- * on their way. */
+ * Each tensor is read once: the library's reductions compute the statistics, and pictures are
+ * made from the same boxes on the way. */
 #include "report.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static uint64_t hash_kind(const subject *s)
     return hash;
 }
 
-/* ---- what is known without reading ---- */
+/* ---- facts that need no reading ---- */
 
 static void describe(const report *r, subject *s)
 {
@@ -109,7 +109,7 @@ static int read_input(const report *r, subject *s, const input *in)
     return code;
 }
 
-/* A tensor whose type is not read is listed without numbers. */
+/* True if elements can be read or dequantised; other tensors are listed without statistics. */
 static bool can_read(const report *r, const subject *s)
 {
     tn_tensor none;

@@ -1,10 +1,10 @@
-/* report.h - the facts of a report: what is known of each tensor, and what is wrong with it. */
+/* report.h - the data of a report: what is known about each tensor, and its problems. */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "pictures.h"
 
-/* What is wrong, the worst first; the words are in report_trouble.c. */
+/* Problems, the worst first; report_trouble.c has their descriptions. */
 enum {
     TROUBLE_NAN = 1 << 0,
     TROUBLE_INF = 1 << 1,
@@ -25,14 +25,14 @@ extern const char *const trouble_words[TROUBLES];
 typedef struct subject {
     int file;
     int64_t i;
-    const char *name, *type; /* type: dtype, or as the file spells it */
+    const char *name, *type; /* type: the dtype, or the file's name for it */
     tn_dtype dtype;          /* 0: none */
     int ndim;
     const int64_t *shape;
-    int64_t params, bytes; /* bytes -1: not known */
-    bool read;             /* stats are there */
+    int64_t params, bytes; /* bytes -1: unknown */
+    bool read;             /* stats are valid */
     tn_stats stats;
-    int64_t subnormal, zero_rows; /* -1: not known */
+    int64_t subnormal, zero_rows; /* -1: unknown */
     uint64_t hash;
     unsigned trouble;
     bool log;
@@ -48,12 +48,12 @@ typedef struct report {
     subject *list;
     int64_t n;
     double sample;
-    uint64_t fingerprint, hash; /* neither depends on the order of tensors or files */
+    uint64_t fingerprint, hash; /* both independent of the order of tensors and files */
 } report;
 
 int find_trouble(report *r);
 
-/* The facts as one JSON object, and the page around it; out is a FILE. */
+/* Print the facts as one JSON object, or the page that contains them; out is a FILE. */
 int print_facts(void *out, const void *user);
 int print_page(void *out, const void *user);
 

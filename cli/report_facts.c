@@ -1,7 +1,7 @@
 /* report_facts.c - the facts of a report as JSON, and the page around them.
  *
- * A tensor is an array in the order of `columns`; values at its end that are not there are left
- * out.  Text that would end a script of HTML is escaped. */
+ * A tensor is an array in the order of `columns`; missing values at its end are omitted.  Text
+ * that could end an HTML script is escaped. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { PAGE_BYTES = 6 << 20, PAGE_OWN = 64 << 10, ROW_BYTES = 260 };
 
-/* Text as JSON in which no < stands. */
+/* Print text as a JSON string that contains no '<'. */
 static void print_quoted(FILE *out, const char *text)
 {
     char *quoted = NULL;
@@ -27,7 +27,7 @@ static void print_quoted(FILE *out, const char *text)
     free(quoted);
 }
 
-/* The shortest digits that give x again. */
+/* Print the shortest decimal number that reads back as x. */
 static void print_number(FILE *out, double x)
 {
     char text[40];
@@ -120,7 +120,7 @@ static void print_subject(FILE *out, const report *r, const subject *s, bool hea
     fputc(']', out);
 }
 
-/* Key-values of .gguf in short, or metadata, on one line. */
+/* Print the key-values of a .gguf in short form, or metadata, on one line. */
 static int print_metadata(FILE *out, const tn_file *f)
 {
     kvs ks = {0};
@@ -142,7 +142,7 @@ static int print_metadata(FILE *out, const tn_file *f)
     return code;
 }
 
-/* How many heat maps the page has: those of tensors in trouble, then of the largest. */
+/* The order in which tensors get heat maps: those with problems first, then the largest. */
 static int by_worth(const void *a, const void *b)
 {
     const subject *x = *(subject *const *)a, *y = *(subject *const *)b;

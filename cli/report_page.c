@@ -1,7 +1,7 @@
-/* report_page.c - the page of a report: HTML, style and script, without anything from elsewhere.
+/* report_page.c - the page of a report: HTML, style and script, without external resources.
  *
- * The facts stand between page_before and page_after as JSON; rows are drawn from them as they
- * come into view. */
+ * The facts are inserted between page_before and page_after as JSON; rows are drawn from them
+ * when they scroll into view. */
 #include <stddef.h>
 
 #include "report.h"

@@ -1,5 +1,5 @@
-/* report_trouble.c - what is wrong with the tensors of a report: by themselves, among each other,
- * and beside their like in other layers. */
+/* report_trouble.c - problems of the tensors of a report: of each tensor, between tensors, and
+ * in comparison with other layers. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +36,9 @@ static unsigned own_trouble(const subject *s)
     return t;
 }
 
-/* ---- among each other ---- */
+/* ---- between tensors ---- */
 
-/* A tensor with what it is sorted by. */
+/* A tensor with its sort keys. */
 typedef struct entry {
     subject *s;
     const char *path;
@@ -104,9 +104,9 @@ static void find_twins(const report *r, subject **list)
         }
 }
 
-/* ---- beside other layers ---- */
+/* ---- compared with other layers ---- */
 
-/* The name with # for each component that is a number; NULL: there is none, or no memory. */
+/* The name with '#' for each numeric component; NULL: there is none, or out of memory. */
 static char *layer_key(const char *name)
 {
     char *key = malloc(strlen(name) + 1), *to = key;
@@ -149,7 +149,7 @@ static int by_layer(const void *a, const void *b)
     return order ? order : by_kind(x->s, y->s);
 }
 
-/* Among tensors of one key the commonest dtype and shape is right, the others differ. */
+/* Among tensors of one key, mark those that differ from the most common dtype and shape. */
 static void mark_odd(entry *es, int64_t n)
 {
     int64_t best = 0, most = 0;

@@ -1,4 +1,4 @@
-/* reshard.c - reshard: writing a plan into a folder, file by file. */
+/* reshard.c - reshard: executing a plan, file by file, into a folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

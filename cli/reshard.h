@@ -1,4 +1,4 @@
-/* reshard.h - the plan of a reshard: what each output tensor is made of. */
+/* reshard.h - the plan of a reshard: which input elements make up each output tensor. */
 #ifndef RESHARD_H
 #define RESHARD_H
 
@@ -14,18 +14,18 @@ typedef struct in_tensor {
     tn_tensor desc;
     in_use use;
     int like; /* COPIED: the input that it must equal */
-    /* by which rule, as which of its names, with which captures */
+    /* the rule that matched, which of its names, and the captures */
     int rule, part;
     char *key;
-    int64_t number; /* what {x*} matched; -1: none */
+    int64_t number; /* the number that {x*} captured; -1: none */
     bool grouped;
 } in_tensor;
 
 typedef struct out_tensor {
     char *name;
-    int line;  /* of its rule */
+    int line;  /* line of its rule */
     int rank;  /* with --out-ranks */
-    bool copy; /* a further copy of a replicated result */
+    bool copy; /* a replica of the result of rank 0 */
     virtual v;
 } out_tensor;
 
@@ -33,37 +33,37 @@ typedef struct reshard {
     const args *a;
     rules r;
     source *sources;
-    int nsources, ranks; /* ranks: of the inputs; 1 without --in-ranks */
-    in_tensor *ins;      /* rank by rank, each in its own order */
+    int nsources, ranks; /* ranks of the inputs; 1 without --in-ranks */
+    in_tensor *ins;      /* rank by rank, each in its file's order */
     int nins, each;      /* each: tensors of the first rank, or all */
     out_tensor *outs;
     int64_t nouts, capacity;
 } reshard;
 
-/* Read rules and headers, plan every output and prove the plan. */
+/* Read the rules and the headers, plan every output and prove the plan. */
 int reshard_plan(reshard *p);
 void reshard_free(reshard *p);
 
-/* The sentence of a failure names the line of the rule. */
+/* Fail with a message that names the line of the rule. */
 int fail_rule(const reshard *p, const rule *r, const char *what, const char *name);
 
-/* Tensor `name` of one namespace, or of rank `rank`; -1: none. */
+/* Index of tensor `name` in rank `rank` or, without --in-ranks, in any input; -1: none. */
 int find_input(const reshard *p, int rank, const char *name);
 
-/* The results of a group (reshard_results.c). */
+/* Compute the results of a group (reshard_results.c). */
 int append(virtual *v, virtual *more, int axis, bool first);
 int join_ranks(reshard *p, const rule *r, int id, virtual *v);
 int run_steps(reshard *p, const rule *r, const rule_side *s, virtual *v, bool *sliced);
 int cut_results(reshard *p, const rule *r, const in_tensor *first, virtual *v, bool *sliced);
 
-/* Outputs [first, first + n) of `order` go into one file. */
+/* A file that receives outputs [first, first + n) of `order`. */
 typedef struct out_file {
     char name[64];
     int64_t first, n;
 } out_file;
 
 typedef struct layout {
-    int64_t *order; /* outputs by file */
+    int64_t *order; /* outputs, grouped by file */
     out_file *files;
     int64_t n;
 } layout;
@@ -72,11 +72,11 @@ int64_t out_bytes(const out_tensor *t);
 int make_layout(const reshard *p, layout *l);
 void free_layout(layout *l);
 
-/* The proof on stdout, and in the file of --proof. */
+/* Print the proof to standard output, or write it to the file of --proof. */
 void say_proof(const reshard *p, const layout *l);
 int write_proof(const reshard *p, const layout *l);
 
-/* A recipe whose sources are the pieces; the inputs stay open as long as it runs. */
+/* An output as a recipe whose sources are its pieces; the inputs stay open while it runs. */
 typedef struct made {
     virtual v; /* refined */
     recipe r;
@@ -84,21 +84,21 @@ typedef struct made {
     int ninputs;
 } made;
 
-/* OUTDIR.partial (reshard_resume.c): a hash of everything that the plan depends on; begin the
- * folder, or go on with the one that is there, of which `done` files are complete; note one that
- * is complete, or with NULL begin the list. */
+/* OUTDIR.partial (reshard_resume.c).  plan_hash covers everything that the plan depends on.
+ * begin_folder creates the folder or resumes the existing one, of which `done` files are
+ * complete.  note_done records a complete file or, with name NULL, starts the list. */
 uint64_t plan_hash(const reshard *p);
 int begin_folder(const reshard *p, const layout *l, out_folder *out, uint64_t hash,
                  int64_t *done);
 int note_done(const args *a, const out_folder *out, const char *name, uint64_t hash);
 
-/* Files beside the inputs that --also names (reshard_also.c). */
+/* Files next to the inputs that match --also (reshard_also.c). */
 typedef struct also_files {
     char **paths;
     int n;
 } also_files;
 
-/* List them; one that has the name of a result is refused. */
+/* List them; a file with the name of a result is an error. */
 int find_also(const reshard *p, const layout *l, also_files *files);
 int copy_also(const args *a, const out_folder *out, const also_files *files);
 void free_also(also_files *files);
@@ -108,7 +108,7 @@ void made_free(made *m);
 int check_copies(const reshard *p);
 int verify_folder(const reshard *p, const layout *l);
 
-/* The text of the index of a folder of shards; user is a shard_index. */
+/* Print the index of a folder of shards; user is a shard_index. */
 typedef struct shard_index {
     const reshard *p;
     const layout *l;

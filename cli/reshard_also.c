@@ -1,7 +1,7 @@
-/* reshard_also.c - reshard: other files of the inputs' folders, which --also names.
+/* reshard_also.c - reshard: copying other files of the inputs' folders that match --also.
  *
- * Files that are read as inputs and their indexes are no others.  Of two with the same name that
- * of the first input counts. */
+ * Files read as inputs, and indexes, are skipped.  Of two files with the same name the first
+ * input's is used. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -19,7 +19,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Whether a file is one of those that hold the tensors. */
+/* True if the file is one of the inputs. */
 static bool is_input(const reshard *p, const struct stat *s)
 {
     const char *before = "";
@@ -42,7 +42,7 @@ static bool is_result(const layout *l, const char *name)
     return !strcmp(name, ".plan");
 }
 
-/* Take the file over into the list, if it is another one. */
+/* Add the file to the list if it matches and is not skipped. */
 static int add_also(const reshard *p, const layout *l, also_files *files, const char *folder,
                     const char *name)
 {

@@ -1,7 +1,8 @@
-/* reshard_plan.c - from rules and headers to a plan: every output element has one source.
+/* reshard_plan.c - making a plan from rules and headers: every output element has exactly one
+ * source.
  *
- * A tensor belongs to the first rule that matches it; the tensors of a rule that agree in their
- * captures are a group, and each group makes its outputs. */
+ * A tensor belongs to the first rule that matches it.  The tensors of a rule with equal
+ * captures form a group, and each group makes its outputs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static int add_inputs(reshard *p, const source *s)
     return DONE;
 }
 
-/* Tensor `name` of one namespace, or of rank `rank`; -1: none. */
+/* Index of tensor `name` in rank `rank` or, without --in-ranks, in any input; -1: none. */
 int find_input(const reshard *p, int rank, const char *name)
 {
     int64_t i;
@@ -86,7 +87,7 @@ static int open_inputs(reshard *p)
     return check_names(p);
 }
 
-/* What a group has in common: all captures but the number. */
+/* The key of a group: all captures except the number. */
 static char *group_key(const captures *c, int64_t *number)
 {
     size_t n = 1;
@@ -138,7 +139,7 @@ static int by_part(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Partners are all there: each name once, numbers from 0 on. */
+/* Check that a group is complete: a tensor for each name, numbers from 0 without gaps. */
 static int check_group(reshard *p, const rule *r, const group *g)
 {
     int part = -1;
@@ -186,8 +187,8 @@ static int join_group(reshard *p, const rule *r, const group *g, virtual *v)
     return DONE;
 }
 
-/* Each element of each input of the group goes to one output element; with a slice to one at
- * most. */
+/* Check that each element of each input of the group goes to exactly one output element or,
+ * with a slice, to at most one. */
 static int prove_inputs(reshard *p, const group *g, int64_t first_out, bool sliced)
 {
     virtual all = {0};

@@ -1,4 +1,4 @@
-/* reshard_proof.c - reshard: which outputs go into which file, and the proof of the plan as text. */
+/* reshard_proof.c - reshard: assigning outputs to files, and the proof of the plan as text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +165,8 @@ static int print_proof_lines(void *out, const void *user)
     return DONE;
 }
 
-/* A run that goes on writes it again; pipes and devices take it as it comes. */
+/* A resumed run overwrites the proof of an earlier one; pipes and devices are written
+ * directly. */
 int write_proof(const reshard *p, const layout *l)
 {
     struct stat s;

@@ -1,5 +1,5 @@
-/* reshard_results.c - the results of one group of a reshard: ranks joined, the steps of the rule,
- * and the cut into outputs and their ranks. */
+/* reshard_results.c - reshard: the results of one group.  Ranks are joined, the steps of the
+ * rule are applied, and the result is cut into outputs and their ranks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 
 static const char sum_of_sizes[] = "is the sum of the sizes, not";
 
-/* Sums of sizes that a rule gives stop at the largest number. */
+/* Add sizes of a rule, saturating at INT64_MAX. */
 static int64_t add_size(int64_t sum, int64_t size)
 {
     return size > INT64_MAX - sum ? INT64_MAX : sum + size;
 }
 
-/* An axis that cannot be cut: the sentence has both numbers. */
+/* Fail because an axis cannot be cut; the message has both numbers. */
 static int fail_extent(const reshard *p, const rule *r, int64_t n, const char *what,
                        int64_t extent, const char *name)
 {
@@ -24,7 +24,7 @@ static int fail_extent(const reshard *p, const rule *r, int64_t n, const char *w
     return fail_rule(p, r, words, name);
 }
 
-/* Cut points of an axis in blocks over n ranks: sizes of whole blocks. */
+/* The sizes of the blocks in which an axis is distributed over `parts` ranks. */
 static int block_sizes(const reshard *p, const rule *r, const rule_placement *pl,
                        int64_t extent, int parts, const char *name, int64_t *sizes, int *n)
 {
@@ -56,7 +56,7 @@ static bool same_kind(const tn_tensor *a, const tn_tensor *b)
            !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]);
 }
 
-/* Block b of every rank, one rank behind the other, for each b. */
+/* Join the ranks block by block: for each block, the part of every rank in order. */
 static int join_cut_ranks(reshard *p, const rule *r, int id, virtual *v)
 {
     const rule_placement *pl = &r->left.placement;
@@ -211,7 +211,7 @@ static int add_output(reshard *p, const rule *r, const char *name, int rank, boo
     return DONE;
 }
 
-/* What rank k has of v: its part of each block. */
+/* Cut out the part of v that rank k holds: its share of each block. */
 static int take_rank(const reshard *p, const rule *r, const virtual *v, int k, const char *name,
                      virtual *part)
 {
@@ -271,7 +271,7 @@ static char *result_name(const rule *r, const in_tensor *first, int pattern, int
         while (open > text && *open != '{')
             open--;
         int n = snprintf(digits, sizeof digits, "%lld", (long long)k);
-        for (int i = 0; i < c.n; i++) /* the number of the left side is not that of the right */
+        for (int i = 0; i < c.n; i++) /* k replaces the number captured on the left */
             if (c.list[i].name_length == star - open - 1 &&
                 !strncmp(c.list[i].name, open + 1, (size_t)c.list[i].name_length))
                 c.list[i] = c.list[--c.n];

@@ -1,7 +1,8 @@
-/* reshard_resume.c - reshard: OUTDIR.partial, and going on with the one that a stopped run has left.
+/* reshard_resume.c - reshard: writing OUTDIR.partial, and resuming one that a stopped run has
+ * left.
  *
- * Its file .plan begins with a hash of everything that the plan depends on and lists the files
- * that are complete: name, size, and a checksum of the header. */
+ * Its file .plan begins with a hash of everything that the plan depends on, followed by a list
+ * of complete files: name, size and a checksum of the header. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -30,7 +31,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash_more(hash, text, strlen(text) + 1);
 }
 
-/* So many bytes of a file; false: it is shorter. */
+/* Hash `left` bytes of a file; false: it is shorter. */
 static bool hash_bytes(FILE *f, uint64_t left, uint64_t *hash)
 {
     char part[1 << 12];
@@ -44,7 +45,8 @@ static bool hash_bytes(FILE *f, uint64_t left, uint64_t *hash)
     return true;
 }
 
-/* Path, size and time of the last change; of a folder, in which OUTDIR may lie, the path. */
+/* Hash a file's path, size and modification time; of a folder, which may contain OUTDIR, only
+ * the path. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     char text[96];
@@ -57,7 +59,7 @@ static uint64_t hash_file(uint64_t hash, const char *path)
     return hash_text(hash, text);
 }
 
-/* What a file holds. */
+/* Hash the contents of a file. */
 static uint64_t hash_content(uint64_t hash, const char *path)
 {
     struct stat s;
@@ -78,7 +80,7 @@ uint64_t plan_hash(const reshard *p)
              (long long)a->shard_size, (long long)a->align);
     hash = hash_text(hash, text);
     hash = hash_text(hash, a->also ? a->also : "");
-    hash = hash_content(hash, a->operands[0]); /* rules */
+    hash = hash_content(hash, a->operands[0]); /* the rules */
     for (int i = 1; i < a->n; i++)
         hash = hash_file(hash, a->operands[i]);
     const char *before = "";
@@ -92,7 +94,7 @@ uint64_t plan_hash(const reshard *p)
     return hash;
 }
 
-/* Size of a .safetensors and checksum of its header; 0: it has none. */
+/* Size of a .safetensors file and checksum of its header; 0: it has none. */
 static uint64_t header_sum(const char *path, int64_t *size)
 {
     unsigned char head[8];
@@ -133,7 +135,7 @@ int note_done(const args *a, const out_folder *out, const char *name, uint64_t h
     return code;
 }
 
-/* A file of the library's writer that was killed before it had its name. */
+/* A temporary file of the library's writer, left by a killed process. */
 static bool is_temporary(const char *name)
 {
     return fnmatch(".tenon-*.tmp", name, 0) == 0;
@@ -151,7 +153,7 @@ static int remove_temporaries(const out_folder *out)
     return code;
 }
 
-/* Whether a folder has only files that this plan writes. */
+/* True if the folder has only files that this plan writes. */
 static bool only_own_files(const reshard *p, const layout *l, const out_folder *out)
 {
     DIR *d = opendir(out->partial);
@@ -169,7 +171,7 @@ static bool only_own_files(const reshard *p, const layout *l, const out_folder *
     return own;
 }
 
-/* Whether the file of a line of .plan is the one that is expected, and as it was written. */
+/* True if a line of .plan names the expected file, and that file is as it was written. */
 static bool is_complete(const out_folder *out, const char *line, const char *expected)
 {
     long long size;
@@ -184,8 +186,9 @@ static bool is_complete(const out_folder *out, const char *line, const char *exp
     return same;
 }
 
-/* How many files are complete, by the list of a folder that an earlier run has left.  A run that
- * is killed as the folder is made, or as it gets its name, leaves no list: all is done again. */
+/* Count the complete files listed in a folder that an earlier run has left.  A run that was
+ * killed while it created the folder, or renamed it, has left no list: everything is done
+ * again. */
 static int files_done(const reshard *p, const layout *l, const out_folder *out, uint64_t hash,
                       int64_t *done)
 {

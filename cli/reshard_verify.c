@@ -1,5 +1,5 @@
-/* reshard_verify.c - reshard: the elements of an output, inputs that must be copies of each other,
- * and the comparison of a written folder with what the plan says. */
+/* reshard_verify.c - reshard: outputs as recipes, checking inputs that must be copies of each
+ * other, and verifying a written folder against the plan. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -18,7 +18,7 @@ void made_free(made *m)
     virtual_free(&m->v);
 }
 
-/* Input `in`, opened once; NULL: it failed and has said why. */
+/* Open input `in`, once; NULL: it failed and the reason has been printed. */
 static const input *made_input(const reshard *p, made *m, int in, int *ids)
 {
     for (int i = 0; i < m->ninputs; i++)
@@ -30,8 +30,8 @@ static const input *made_input(const reshard *p, made *m, int in, int *ids)
     return &m->inputs[m->ninputs++];
 }
 
-/* Bytes in the input for a number of elements in row-major order, axis by axis; each trip of n
- * widens the range [low, high] of indices. */
+/* The byte offset of a number of elements in row-major order, computed axis by axis; a loop of
+ * n trips with this step widens the range [low, high] of indices. */
 static int64_t step_bytes(const tn_tensor *t, int64_t elements, int64_t n, int64_t *low,
                           int64_t *high)
 {
@@ -44,12 +44,12 @@ static int64_t step_bytes(const tn_tensor *t, int64_t elements, int64_t n, int64
     return bytes;
 }
 
-/* First byte and steps of a piece of an input that lies in any order: false where a loop crosses
- * from one axis of the input to another, because no stride can follow it there. */
+/* First byte and steps of a piece of an input with arbitrary strides; false: a loop crosses
+ * from one axis of the input to another, which no stride can express. */
 static bool place_piece(const nest_piece *q, const tn_tensor *t, int64_t *at, int64_t *steps)
 {
     int64_t low[TN_MAX_NDIM] = {0}, high[TN_MAX_NDIM] = {0};
-    *at = step_bytes(t, q->in_at, 2, low, high); /* which is the index itself */
+    *at = step_bytes(t, q->in_at, 2, low, high); /* 2 trips: high becomes the index itself */
     memcpy(low, high, sizeof low);
     for (int i = 0; i < q->nloops; i++)
         steps[i] = step_bytes(t, q->loops[i].in_step, q->loops[i].n, low, high);
@@ -59,7 +59,7 @@ static bool place_piece(const nest_piece *q, const tn_tensor *t, int64_t *at, in
     return true;
 }
 
-/* The elements of a piece as a view of the input. */
+/* Add the elements of a piece as a view of the input. */
 static int add_piece_source(made *m, const nest_piece *q, const input *in)
 {
     int64_t shape[TN_MAX_NDIM], stride[TN_MAX_NDIM], steps[MOST_LOOPS];
@@ -91,7 +91,7 @@ int make_output(const reshard *p, const out_tensor *t, made *m)
     TRY(virtual_copy(&m->v, &t->v));
     TRY(virtual_refine(&m->v));
     TRY(recipe_start(&m->r, t->v.dtype, t->v.ndim, t->v.shape));
-    if (m->v.ndim == 0 && t->v.n) { /* one element */
+    if (m->v.ndim == 0 && t->v.n) { /* a single element */
         int64_t one = 1;
         TRY(virtual_reshape(&m->v, 1, &one));
     }
@@ -172,9 +172,9 @@ int check_copies(const reshard *p)
 typedef struct check_job {
     const tn_file *f;
     int64_t i;
-    tn_tensor have; /* in the axes of the boxes */
+    tn_tensor have; /* viewed with the axes of the boxes */
     char *bytes;
-    int64_t capacity, first_bad; /* -1: all equal */
+    int64_t capacity, first_bad; /* first_bad -1: all equal */
     const virtual *v;
 } check_job;
 
@@ -235,7 +235,7 @@ static int verify_tensor(const reshard *p, const out_tensor *t, const tn_file *f
     return code;
 }
 
-/* A tensor of the file that the plan does not have in it; NULL: none. */
+/* A tensor of the file that the plan does not put there; NULL: none. */
 static const char *tensor_too_many(const reshard *p, const layout *l, const out_file *of,
                                    const tn_file *f)
 {
@@ -268,7 +268,7 @@ static int verify_file(const reshard *p, const layout *l, int64_t k)
     return code;
 }
 
-/* The index of the shards is the one that would be written. */
+/* Check that the index of the shards equals the one that would be written. */
 static int verify_index(const reshard *p, const layout *l)
 {
     char *path = NULL, *want = NULL;
@@ -293,7 +293,8 @@ static int verify_index(const reshard *p, const layout *l)
     return code;
 }
 
-/* A folder with another .safetensors cannot be read as one set. */
+/* Check that there are no other .safetensors files, with which the folder could not be read as
+ * one set. */
 static int verify_names(const reshard *p, const layout *l)
 {
     DIR *d = opendir(p->a->out);

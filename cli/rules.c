@@ -1,4 +1,4 @@
-/* rules.c - reading rules: one a line, words with spaces between, "#" begins a comment. */
+/* rules.c - parsing rules: one per line, words separated by blanks, "#" begins a comment. */
 #include "rules.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_WORDS = 256 };
 
-/* A line as words; quotes are taken off. */
+/* A line split into words, without quotes. */
 typedef struct line_words {
     const rules *r;
     int line, n, at;
@@ -68,7 +68,7 @@ static bool whole_number(const char *text, const char **end, int64_t *x)
     return errno == 0;
 }
 
-/* "4096,1024,1024" */
+/* Parse "4096,1024,1024". */
 static int read_sizes(line_words *w, const char *text, int64_t *sizes, int *n)
 {
     const char *at = text;
@@ -122,7 +122,7 @@ static int read_placement(line_words *w, rule_side *s)
     return DONE;
 }
 
-/* "p=2 q=3" of the words that look so, put together in place. */
+/* Take the words of the form p=2 and join them in place to "p=2 q=3". */
 static const char *take_pattern_sizes(line_words *w)
 {
     char *first = NULL, *end = NULL;
@@ -231,7 +231,7 @@ static int read_whole(const char *path, char **text)
     *text = NULL;
     if (!f)
         return fail("%s: %s", path, strerror(errno));
-    ssize_t got = getdelim(text, &n, 0, f); /* up to a 0 or the end */
+    ssize_t got = getdelim(text, &n, 0, f); /* up to a NUL or the end */
     bool bad = ferror(f);
     fclose(f);
     if (bad || (got < 0 && !*text && !(*text = calloc(1, 1))))

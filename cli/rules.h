@@ -1,4 +1,4 @@
-/* rules.h - rules of reshard: which tensors become which. */
+/* rules.h - rules of reshard: which tensors turn into which. */
 #ifndef RULES_H
 #define RULES_H
 
@@ -17,15 +17,15 @@ typedef enum step_kind {
 typedef struct rule_step {
     step_kind kind;
     const char *text;  /* axes, dtype, pattern, slice or shape */
-    const char *sizes; /* of a pattern: "p=2 q=3" */
+    const char *sizes; /* sizes of a pattern: "p=2 q=3" */
 } rule_step;
 
-/* Over ranks: "ranks=" replicated, "ranks@k" sharded along axis k, "ranks@k/2" and
- * "ranks@k/4096,1024" in blocks. */
+/* Distribution over ranks: "ranks=" replicated; "ranks@k" sharded along axis k; "ranks@k/2" and
+ * "ranks@k/4096,1024" sharded in blocks. */
 typedef struct rule_placement {
     enum { UNSPECIFIED, REPLICATED, SHARDED } kind;
     int axis;
-    int nblocks; /* 0: one; count is set instead of sizes for "/2" */
+    int nblocks; /* 0: one block; "/2" sets count instead of sizes */
     int64_t count, sizes[MOST_SIZES];
 } rule_placement;
 
@@ -44,27 +44,29 @@ typedef struct rule_side {
 
 typedef struct rule {
     int line;
-    bool optional; /* "?": need not match */
+    bool optional; /* "?": may match nothing */
     bool matched;
     rule_side left, right;
 } rule;
 
 typedef struct rules {
-    char *text; /* the file; names and steps point into it */
+    char *text; /* the file's text; names and steps point into it */
     const char *path;
     rule *list;
     int n;
 } rules;
 
-/* A file that cannot be read is FAILED, a rule that cannot be read USAGE, with file and line. */
+/* Read rules.  A file that cannot be read is FAILED; a syntax error is USAGE, with file and
+ * line. */
 int read_rules(const char *path, rules *r);
 void free_rules(rules *r);
 
-/* Rules of which each renames one tensor or drops it (rules_names.c): others are USAGE. */
+/* Read rules that only rename or drop single tensors (rules_names.c); any other rule is
+ * USAGE. */
 int read_renames(const char *path, rules *r);
 
-/* The name that the first rule which matches gives, to be freed; NULL: it drops the tensor.  A
- * tensor that no rule matches keeps its name. */
+/* The new name by the first rule that matches, which the caller frees; NULL: that rule drops
+ * the tensor.  A tensor that no rule matches keeps its name. */
 int renamed(rules *r, const char *old, char **name);
 
 #endif

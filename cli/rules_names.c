@@ -1,4 +1,4 @@
-/* rules_names.c - rules that rename or drop and do nothing else, for rename and diff. */
+/* rules_names.c - rules that only rename or drop tensors, for rename and diff. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

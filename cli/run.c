@@ -1,6 +1,6 @@
 /* run.c - from inputs to an output file: which tensors, under which names, in which order.
  *
- * Nothing is at the output's place before everything is written. */
+ * The output path is not touched before everything has been written. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ static const out_format out_formats[] = {
     {".npz", .many = true},
     {".safetensors", .many = true, .widest_first = true, .metadata = true},
     {".gguf", .many = true, .values = true},
-    {.suffix = ""}, /* .npy, and what the library refuses */
+    {.suffix = ""}, /* .npy, and suffixes that the library refuses */
 };
 
-/* The format of a path of len bytes. */
+/* The format for the first len bytes of a path. */
 static const out_format *format_of(const char *path, size_t len)
 {
     const out_format *f = out_formats;
@@ -105,7 +105,8 @@ char *file_stem(const char *path)
     return stem;
 }
 
-/* The name of a result that has none: that of its input, or the input file's without suffix. */
+/* The name of a result without a name of its own: its input's, or the input file's without
+ * suffix. */
 static char *result_name(const target *t, const input *like)
 {
     if (t->name)
@@ -181,8 +182,8 @@ typedef struct job {
     const source *s;
     build_fn *build;
     int n;
-    int64_t *order;   /* tensors of the source in the order of the output */
-    tn_tensor *descs; /* of the results, by that order */
+    int64_t *order;   /* tensors of the source in output order */
+    tn_tensor *descs; /* descriptions of the results, by tensor */
     const char **names;
     const tn_tensor **ts;
     int64_t total;
@@ -193,7 +194,7 @@ static bool chosen(const job *j, int64_t i)
     return !j->a->tensors || !fnmatch(j->a->tensors, tn_file_name(j->s->f, i), 0);
 }
 
-/* The recipe of tensor i: the change, or the tensor as it is. */
+/* Make the recipe of tensor i: the change, or a copy of the tensor. */
 static int build(const job *j, int64_t i, input *in, recipe *r)
 {
     args untyped = *j->a;
@@ -211,13 +212,13 @@ static int build(const job *j, int64_t i, input *in, recipe *r)
     return code;
 }
 
-/* Results are described first, so that the header can be written. */
+/* Describe all results first: the header is written before the data. */
 static int describe(job *j)
 {
     int matches = 0;
     for (int k = 0; k < j->n; k++) {
         args look = *j->a;
-        look.explain = true; /* compressed tensors are not read for it */
+        look.explain = true; /* do not unpack compressed tensors */
         job dry = *j;
         dry.a = &look;
         input in;

@@ -1,7 +1,7 @@
 /* shape.c - commands whose result is a view: rearrange, permute, slice, squeeze, unsqueeze,
  * flip.
  *
- * The view is of places in the file; the elements move once, when a block is read. */
+ * The view is one of the file; elements are moved once, when a box is read. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,8 @@ int run_view(const args *a)
 
 /* ---- patterns ---- */
 
-/* The right side without its parentheses: the same elements in the same order, as a view. */
+/* The pattern with the parentheses of its right side removed: the same elements in the same
+ * order, but expressible as a view. */
 static char *unjoined(const char *pattern)
 {
     char *copy = strdup(pattern);
@@ -125,7 +126,7 @@ static int build_with(const char *pattern, const char *sizes, const char *open, 
     tn_tensor v;
     LIB(tn_pattern_shape(pattern, sizes, &in->t, &ndim, shape));
     LIB(tn_pattern_view(&v, &in->t, open, sizes));
-    if (v.ndim == 0) /* a job without axes of its own takes those of the result */
+    if (v.ndim == 0) /* a job without axes uses those of the result */
         LIB(tn_unsqueeze(&v, &v, 0));
     TRY(recipe_of_view(r, &v, in));
     r->job.ndim = v.ndim;
@@ -144,8 +145,8 @@ static int build_rearrange(const args *a, const input *in, recipe *r)
     return code;
 }
 
-/* The shell has taken "-> name" out of the line: what is left has a lone or hanging '-', and
- * the pattern no arrow. */
+/* True if the shell has taken "> name" of an unquoted pattern as a redirection: a lone or
+ * trailing '-' is left, and no '>'. */
 static bool arrow_was_eaten(const args *a, int at)
 {
     if (strchr(a->operands[at], '>'))

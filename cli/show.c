@@ -1,4 +1,4 @@
-/* show.c - the elements of tensors as text, long axes elided. */
+/* show.c - printing the elements of tensors; long axes are abbreviated. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { CAPACITY = 1 << 20 };
 
-/* Mapped where the file can be; the text touches only what it shows. */
+/* Print a tensor, mapped if possible: only the elements shown are read. */
 static int show(const source *s, const input *in, char *text)
 {
     char shape[512];
@@ -33,7 +33,7 @@ static int show(const source *s, const input *in, char *text)
     return code;
 }
 
-/* The tensors that --tensors chooses, or the only one. */
+/* Show the tensors that --tensors chooses, or the only one. */
 static int show_word(const args *a, const char *word, char *text)
 {
     source s;

@@ -1,7 +1,7 @@
-/* source.c - what comes in: files, tensors in files, a pipe.
+/* source.c - inputs: files, tensors in files, pipes.
  *
- * Elements stay in the file until a block of the result needs them; only compressed tensors are
- * unpacked at once. */
+ * Elements stay in the file until a box of the result needs them; only compressed tensors are
+ * unpacked beforehand. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -13,7 +13,7 @@
 
 #include "cli.h"
 
-/* What is read from `from` as a file that can be read anywhere: itself, or an unlinked copy. */
+/* A seekable file with the contents of `from`: the file itself, or an unlinked copy. */
 static int spool(int from, const char *who, int *fd)
 {
     struct stat s;
@@ -40,7 +40,7 @@ static int spool(int from, const char *who, int *fd)
     return code;
 }
 
-/* Whether the first len bytes of word name a file; then they go into *path. */
+/* True if the first len bytes of word name an existing file; *path becomes a copy of them. */
 static bool is_file(const char *word, size_t len, char **path)
 {
     struct stat s;
@@ -73,7 +73,7 @@ static int open_pipe(source *s, int from, const char *who, const char *path)
     return code;
 }
 
-/* A pipe that has a name, such as the shell makes of <(command). */
+/* Open a named pipe, such as the shell makes for <(command). */
 static int open_named_pipe(source *s, const char *path)
 {
     int from = open(path, O_RDONLY | O_CLOEXEC);
@@ -149,7 +149,7 @@ static int unpack(input *in)
     return DONE;
 }
 
-/* Whether a tensor without dtype can be dequantised: no elements of it are asked for. */
+/* True if a tensor without dtype can be dequantised; tested by reading no elements. */
 static bool is_quantised(const source *s, int64_t i)
 {
     tn_tensor none;
@@ -159,7 +159,7 @@ static bool is_quantised(const source *s, int64_t i)
     bool is = tn_file_shape(s->f, i, &ndim) &&
               tn_init(&none, &nothing, TN_F32, 1, &zero) == TN_OK &&
               tn_file_dequantize_range(s->f, i, 0, &none) == TN_OK;
-    /* otherwise the sentence is about the type again */
+    /* restore the message about the type */
     return is || tn_file_info(s->f, i, NULL, &none, NULL) == TN_OK;
 }
 

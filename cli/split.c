@@ -1,11 +1,12 @@
-/* split.c - a model in files of a bounded size, with the index that other programs read. */
+/* split.c - splitting a model into files of bounded size, with the index that other programs
+ * read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* Where each shard begins among the items; first[n] is their number. */
+/* The first item of each shard; first[n] is the number of items. */
 static int cut_shards(const edit *e, int64_t most, int64_t **first, int64_t *n)
 {
     *first = malloc((size_t)(e->n + 2) * sizeof **first);

@@ -1,4 +1,5 @@
-/* stats.c - facts of the elements of tensors: extremes, mean, deviation, counts, a histogram. */
+/* stats.c - statistics of the elements of tensors: extremes, mean, deviation, counts, a
+ * histogram. */
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -21,7 +22,8 @@ static bool has_range(const facts *f)
     return f->stats.finite > 0 && !isnan(f->stats.min);
 }
 
-/* A number in a few digits, or all that tell it from others; "-" or null where there is none. */
+/* Format a number with few digits, or for JSON with enough to read it back; "-" or null for
+ * NaN. */
 static const char *number(char buf[40], double x, bool json)
 {
     if (isnan(x))
@@ -30,7 +32,7 @@ static const char *number(char buf[40], double x, bool json)
     return buf;
 }
 
-/* min and max: integers in full. */
+/* Format min or max; integers with all digits. */
 static const char *extreme(char buf[40], const facts *f, bool high, bool json)
 {
     const tn_stats *s = &f->stats;
@@ -44,7 +46,7 @@ static const char *extreme(char buf[40], const facts *f, bool high, bool json)
     return buf;
 }
 
-/* ---- a line, and bins of text ---- */
+/* ---- a line of text, and a histogram ---- */
 
 static bool draws_blocks(void)
 {

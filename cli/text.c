@@ -1,4 +1,4 @@
-/* text.c - sentences for people, and numbers as text in both directions. */
+/* text.c - messages for people, and numbers as text in both directions. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ void set_error_command(const char *name)
     running = name;
 }
 
-/* Bytes of the letter at text: 1 to 4 of UTF-8, or 0 when it begins none. */
+/* Bytes of the UTF-8 character at text, 1 to 4; 0 if it is invalid. */
 static int letter(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -41,7 +41,7 @@ const char *not_utf8(const char *text)
     return *text ? text : NULL;
 }
 
-/* Whether the letter of n bytes says something to a terminal. */
+/* True if the character of n bytes is invalid or a control character. */
 static bool steers(const char *text, int n)
 {
     unsigned char c = (unsigned char)*text, next = (unsigned char)text[n > 1];
@@ -86,7 +86,7 @@ int fail(const char *fmt, ...)
     return FAILED;
 }
 
-/* Sentences of the library begin with the name of the call, and users know the command's. */
+/* Print the library's message, with the name of the call replaced by that of the command. */
 int fail_call(const char *call)
 {
     const char *why = tn_error();
@@ -212,7 +212,7 @@ bool is_number(const char *text)
     return end != text && !*end;
 }
 
-/* A number as it is written: whole ones as i64, or u64 where that is not enough. */
+/* A number as written by the user: integers as i64, or u64 if that is needed. */
 typedef struct written {
     tn_dtype dtype;
     int64_t whole;
@@ -269,7 +269,8 @@ bool is_complex(tn_dtype dtype)
     return *tn_dtype_name(dtype) == 'c';
 }
 
-/* Whether an element that x was converted to still says x: floats may round, nothing wraps. */
+/* Check that an element still equals the number x it was converted from: floats may round,
+ * integers must not wrap. */
 static int holds(const written *x, const tn_tensor *element, bool *held)
 {
     tn_tensor to;

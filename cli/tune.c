@@ -1,4 +1,5 @@
-/* tune.c - measure the tuning parameters of this machine, and save them where the library looks. */
+/* tune.c - measuring this machine's tuning parameters and saving them where the library
+ * looks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "cli.h"
 
-/* Where the library reads: TENON_TUNE, or tenon/tune in the configuration folder. */
+/* The path that the library reads: TENON_TUNE, or tenon/tune in the configuration folder. */
 static int default_path(char path[512])
 {
     const char *named = getenv("TENON_TUNE"), *config = getenv("XDG_CONFIG_HOME"),
@@ -24,7 +25,7 @@ static int default_path(char path[512])
     return DONE;
 }
 
-/* The folders on the way to a default path; one that exists is fine. */
+/* Create the parent folders of a default path; existing ones are fine. */
 static void make_folders(char *path)
 {
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {

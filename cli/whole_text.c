@@ -1,7 +1,7 @@
-/* whole_text.c - a small file, a page or a picture, that is there whole or not at all.
+/* whole_text.c - writing a small file, a page or a picture, atomically.
  *
- * It is written without a name where the file system can do that, so that nothing is left behind
- * when the process is killed. */
+ * It is written without a name if the file system supports that, so that a killed process
+ * leaves nothing behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 typedef struct unnamed {
     int fd;
     char *folder;
-    char *temp; /* its name, or NULL while it has none */
+    char *temp; /* its name, or NULL if it has none */
 } unnamed;
 
 static int open_unnamed(unnamed *u, const char *path)
@@ -30,7 +30,7 @@ static int open_unnamed(unnamed *u, const char *path)
     return u->fd >= 0 ? DONE : fail("%s: %s", path, strerror(errno));
 }
 
-/* Give it the name `temp`, under which it can be renamed. */
+/* Link the file to a temporary name, from which it can be renamed. */
 static int name_it(unnamed *u, const char *path)
 {
     char self[40];
