@@ -1,7 +1,7 @@
-/* agree.c - all ranks succeed or all fail, with one sentence.
+/* agree.c - agreement: all ranks succeed or all fail, with the same message.
  *
- * One small reduction says whether any rank has failed and whether all notes are equal; only
- * then the words are sent around. */
+ * One small reduction finds out whether a rank has failed and whether all notes are equal; only
+ * on failure is text broadcast. */
 #include <inttypes.h>
 
 #include "ranks.h"
@@ -88,7 +88,7 @@ typedef struct words {
     char text[508];
 } words;
 
-/* Everybody takes the status and the sentence of rank root. */
+/* Every rank receives the status and the message of rank root. */
 static tn_status hear(tnm_comm *c, int root, tn_status status)
 {
     words w = {.status = (int32_t)status};
@@ -99,8 +99,8 @@ static tn_status hear(tnm_comm *c, int root, tn_status status)
     return tnm_fail((tn_status)w.status, "rank %d: %.490s", root, w.text);
 }
 
-/* Notes differ: find the lowest rank that differs from rank 0, and in what.  Ranks that make
- * different calls have different lists of notes. */
+/* The notes differ: find the lowest rank that differs from rank 0, and the first note in which
+ * it differs.  Ranks that make different calls have different lists of notes. */
 static tn_status differ(tnm_comm *c, const tnm_notes *notes)
 {
     uint64_t first[TNM_NOTES] = {0};
@@ -127,7 +127,7 @@ static tn_status differ(tnm_comm *c, const tnm_notes *notes)
 
 tn_status tnm_agree(tnm_comm *c, tn_status status, const tnm_notes *notes, int64_t *least)
 {
-    /* Negated, the least is the most: both are equal when all are. */
+    /* The minima of hash and -hash are opposite only if the hashes of all ranks are equal. */
     const int64_t hash = (int64_t)(notes_hash(notes) >> 1);
     int64_t mine[4] = {status == TN_OK ? c->size : c->rank, hash, -hash, least ? *least : 0};
     int64_t all[4];

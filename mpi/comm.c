@@ -1,7 +1,7 @@
-/* comm.c - one duplicate for each communicator of the user, cached as its attribute.
+/* comm.c - a duplicate of each communicator of the user, cached as an attribute of it.
  *
- * The duplicate separates tenon's messages from the user's and returns errors.  It lives as
- * long as the communicator or a plan that uses it. */
+ * The duplicate separates tenon's messages from the user's, and returns errors.  It is freed
+ * after the communicator and all plans that use it. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static int forget(MPI_Comm user, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* The ranks that share memory with this one.  TENON_MPI_PER_NODE=n lets every n of them be a node
- * of their own, so that one machine can stand for several. */
+/* Split off the ranks that share memory with this one.  TENON_MPI_PER_NODE=n makes every n of
+ * them a node, so that one machine can simulate several. */
 static tn_status comm_split(tnm_comm *c, const char *call)
 {
     const char *text = getenv("TENON_MPI_PER_NODE");
@@ -101,7 +101,7 @@ static tn_status comm_make(tnm_comm **out, MPI_Comm user, const char *call)
     return TN_OK;
 }
 
-/* Threads with communicators of their own may all come here first. */
+/* Threads with different communicators may get here at the same time. */
 static int keyval_make(void)
 {
     static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
@@ -152,7 +152,7 @@ tn_status tnm_comm_nodes(tnm_comm *c, const char *call)
     MPITRY(call, MPI_Bcast(&lead, 1, MPI_INT, 0, c->node));
     MPITRY(call, MPI_Allgather(&lead, 1, MPI_INT, all, 1, MPI_INT, c->comm));
     int *first = all + 2 * size, nodes = 0;
-    for (int r = 0; r < c->size; r++) /* a node has its number before its other ranks come */
+    for (int r = 0; r < c->size; r++) /* a node's lowest rank comes first and numbers it */
         all[r] = all[r] == r ? nodes++ : all[all[r]];
     memset(first, 0, ((size_t)nodes + 1) * sizeof *first);
     for (int r = 0; r < c->size; r++)
@@ -175,7 +175,7 @@ tn_status tnm_on_node(tnm_comm *c, int64_t n, int *ranks)
     MPI_Group all, node;
     MPITRY("mpi", MPI_Comm_group(c->comm, &all));
     MPITRY("mpi", MPI_Comm_group(c->node, &node));
-    for (int64_t i = 0; i < n; i += 64) { /* the two lists may not be the same memory */
+    for (int64_t i = 0; i < n; i += 64) { /* MPI forbids the two lists to alias */
         int out[64], count = n - i < 64 ? (int)(n - i) : 64;
         MPITRY("mpi", MPI_Group_translate_ranks(all, count, ranks + i, node, out));
         for (int k = 0; k < count; k++)

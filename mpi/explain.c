@@ -1,4 +1,4 @@
-/* explain.c - plans in numbers and in words. */
+/* explain.c - describing plans, as numbers and as text. */
 #include "ranks.h"
 
 static void bytes_text(char *buf, size_t size, int64_t bytes)
@@ -22,7 +22,7 @@ static size_t shape_text(char *buf, size_t size, const tn_dist *d)
     return used + (size_t)snprintf(buf + used, size - used, ")");
 }
 
-/* What follows "over N ranks: " in the line of a distribution. */
+/* The description of a distribution without "over N ranks: ". */
 static const char *dist_words(char *buf, size_t size, const tn_dist *d)
 {
     if (tn_dist_print(d, buf, size) != TN_OK)

@@ -1,6 +1,5 @@
-# What cmake --install adds with TENON_MPI: <tenon/mpi.h>, the libraries, package files of their
-# own.
-set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME mpi) # apart from packages that need no MPI
+# Installed with TENON_MPI: <tenon/mpi.h>, the libraries, their package files.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME mpi) # separate from packages without MPI
 set(mpi_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenon-mpi)
 install(DIRECTORY include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 foreach(name ${tenon_mpi_names})

@@ -1,39 +1,41 @@
 /* nodes.c - two levels: one message for each pair of nodes.
  *
- * A rank packs what it sends to another node straight into the buffer of that rank of its node
- * which carries the pair, in memory that the node shares; the carrier of the other node receives
- * it there, and the ranks unpack from its buffer.  A message between nodes is ordered by sender,
- * then by receiver, so that a sum over the ranks of the node says where each has its part: peers
- * are never asked.  What stays on the node is unpacked from where it was packed. */
+ * The exchange with another node is carried by one rank of each node.  A rank packs what it
+ * sends to another node directly into the carrier's buffer, in memory that the node shares; the
+ * carrier of the other node receives it into its buffer, and the ranks of that node unpack from
+ * there.  A message between nodes is ordered by sender, then by receiver, so that sums over the
+ * ranks of the node give the position of each part without asking peers.  What stays on the
+ * node is unpacked from where it was packed. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "ranks.h"
 
-/* Two levels pay above PAY_PEERS peers with messages below PAY_BYTES: 2 us for a message beside
- * 4 KiB at 2 GB/s, by the model of docs/distributed.md; not measured on a network. */
+/* Two levels pay off above PAY_PEERS peers with messages below PAY_BYTES: a message costs 2 us,
+ * as much as 4 KiB at 2 GB/s, by the model of docs/distributed.md; not measured on a
+ * network. */
 enum { PAY_PEERS = 4000, PAY_BYTES = 4096 };
 
-enum { MOST_PAIR = 1 << 30 }; /* a count is an int */
+enum { MOST_PAIR = 1 << 30 }; /* MPI counts are int */
 
 bool tnm_nodes_pay(int64_t peers, int64_t bytes)
 {
     return peers > PAY_PEERS && bytes < PAY_BYTES;
 }
 
-/* ---- where everything lies ---- */
+/* ---- layout of the buffers ---- */
 
-/* Sums over the ranks of this node, by node sent to and by rank received from. */
+/* Sums over the ranks of this node, by destination node and by source rank. */
 typedef struct layout {
     const tn_mpi_plan *p;
-    int64_t elements;   /* of a message in one round */
-    int mine, ranks;    /* this node, and its ranks */
-    int own;            /* this rank among them */
-    int64_t *out[2];    /* by node: bytes of the ranks before this one, of all */
-    int64_t *in[2];     /* by rank: the same of what they send here */
-    int64_t *pair_in;   /* by node: bytes that it sends here */
-    int64_t *offset[2]; /* by node: where its pair lies in its carrier's segment: in, out */
-    int64_t *segment;   /* bytes of each rank of the node */
+    int64_t elements;   /* maximum elements of a message in one round */
+    int mine, ranks;    /* this node; number of its ranks */
+    int own;            /* index of this rank among them */
+    int64_t *out[2];    /* by node: bytes from the ranks before this one, from all */
+    int64_t *in[2];     /* by rank: bytes to the ranks before this one, to all */
+    int64_t *pair_in;   /* by node: bytes received from it */
+    int64_t *offset[2]; /* by node: offset of the pair in its carrier's segment: in, out */
+    int64_t *segment;   /* bytes of the segment of each rank of the node */
 } layout;
 
 static int64_t slot_bytes(const layout *y, int64_t n)
@@ -51,7 +53,7 @@ static tn_status sum_ranks(const layout *y, int64_t *const sums[2], int n)
     return TN_OK;
 }
 
-/* Lay the pairs out for rounds of `elements` elements. */
+/* Lay out the pairs for rounds of `elements` elements. */
 static tn_status layout_make(layout *y, int64_t elements)
 {
     const tn_mpi_plan *p = y->p;
@@ -114,7 +116,7 @@ static tn_status layout_begin(layout *y, const tn_mpi_plan *p)
 
 /* ---- planning ---- */
 
-/* Pairs that this rank carries: to and from nodes whose numbers fall to it. */
+/* Number of pairs that this rank carries: nodes are assigned to the ranks round-robin. */
 static int64_t count_pairs(const layout *y, int k)
 {
     int64_t n = 0;
@@ -137,7 +139,7 @@ static void fill_pairs(const layout *y, tnm_nodes *s, int k)
     }
 }
 
-/* The pair with a node in its carrier's segment. */
+/* The address of the pair with a node, in its carrier's segment. */
 static tn_status pair_at(const layout *y, const tnm_nodes *s, int k, int node, char **at)
 {
     MPI_Aint size;
@@ -149,12 +151,12 @@ static tn_status pair_at(const layout *y, const tnm_nodes *s, int k, int node, c
     return TN_OK;
 }
 
-/* Where the messages of this rank are, in the segments of the carriers. */
+/* Compute the addresses of this rank's messages in the segments of the carriers. */
 static tn_status fill_messages(const layout *y, tn_mpi_plan *p)
 {
     tnm_nodes *s = p->nodes;
     const tnm_comm *c = p->c;
-    int64_t *before = y->out[1]; /* of the ranks of a node whose messages lie further ahead */
+    int64_t *before = y->out[1]; /* bytes from a node's ranks that come first in its message */
     int peer, seen = 0;
     int64_t n;
     for (int64_t i = 0; i < p->lane[1].messages; i++) {
@@ -177,7 +179,7 @@ static tn_status fill_messages(const layout *y, tn_mpi_plan *p)
     return TN_OK;
 }
 
-/* Bytes that the plan takes beside its segment. */
+/* Bytes of the plan besides its segment. */
 static int64_t table_bytes(const layout *y)
 {
     const tn_mpi_plan *p = y->p;
@@ -187,7 +189,7 @@ static int64_t table_bytes(const layout *y)
                (int64_t)(sizeof(tnm_pair) + sizeof(MPI_Request));
 }
 
-/* Elements of a round that all ranks have memory for; 0: there is none. */
+/* Find the elements of a round for which all ranks have memory; 0: not even one. */
 static tn_status fit(layout *y, int64_t longest, int64_t max_bytes)
 {
     for (int64_t elements = longest > 0 ? longest : 1; elements > 0;) {
@@ -237,7 +239,7 @@ static tn_status make_block(const layout *y, const tn_mpi_plan *start, tn_mpi_pl
     return TN_OK;
 }
 
-/* What this node's ranks have written is seen by all of them. */
+/* Make what the ranks of this node have written visible to all of them. */
 static tn_status fence(tn_mpi_plan *p)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -248,17 +250,17 @@ static tn_status fence(tn_mpi_plan *p)
     return TN_OK;
 }
 
-/* The window, and where everything is in it. */
+/* Make the window and compute the addresses in it. */
 static tn_status make_window(layout *y, tn_mpi_plan *p)
 {
     tnm_nodes *s = p->nodes;
     TRY(tnm_window_make(p->c, y->segment[y->own], &s->window, p->call));
-    if (s->window.size > 0) /* the last round of a pair may leave bytes as they are */
+    if (s->window.size > 0) /* the last round may leave bytes of a pair unwritten */
         memset(s->window.base, 0, (size_t)s->window.size);
     for (int k = 0; k < 2; k++)
         fill_pairs(y, s, k);
     TRY(fill_messages(y, p));
-    return fence(p); /* nobody packs into a segment before it is cleared */
+    return fence(p); /* no rank packs into a segment before it is cleared */
 }
 
 tn_status tnm_nodes_make(const tn_mpi_plan *start, int64_t longest, int64_t max_bytes,
@@ -288,7 +290,8 @@ void tnm_nodes_free(tn_mpi_plan *p)
 
 /* ---- running ---- */
 
-/* Pack (or unpack) this round of every message; near: of the own node, or of the others. */
+/* Pack or unpack this round of the messages with peers on this node (near) or on others
+ * (far). */
 static tn_status round_copy(tn_mpi_plan *p, bool send, bool near, bool far)
 {
     tnm_nodes *s = p->nodes;

@@ -1,16 +1,16 @@
-/* plan.c - plans: what all ranks agree upon, and the memory that runs need. */
+/* plan.c - plans: what all ranks agree on, and the memory that a run needs. */
 #include <stdlib.h>
 
 #include "ranks.h"
 
 enum { LEAST_BYTES = 65536, USUAL_BYTES = 64 << 20 };
 
-/* A slot is not made smaller for the sake of more of them: below 64 KiB the cost of a message is
- * that of its call, below 16 KiB one for each peer is given up too (Open MPI 4.1 over shared
- * memory on a Zen 4, where 2 ranks reach their full rate from 64 KiB on). */
+/* Slots are not made smaller to have more of them: below 64 KiB the cost of a message is that
+ * of the call; below 16 KiB not every peer gets a slot (Open MPI 4.1 over shared memory on a
+ * Zen 4, where 2 ranks reach their full rate from 64 KiB on). */
 enum { GOOD_SLOT = 65536, LEAST_SLOT = 16384 };
 
-enum { MOST_SLOT = 1 << 30 }; /* a count is an int, and Open MPI 4.1 has no larger ones */
+enum { MOST_SLOT = 1 << 30 }; /* MPI counts are int, and Open MPI 4.1 has no larger ones */
 
 tn_status tnm_options_check(const tn_mpi_options *o, const char *call)
 {
@@ -41,13 +41,13 @@ int64_t tnm_max_bytes(const tn_mpi_options *o)
     return o && o->max_bytes ? o->max_bytes : USUAL_BYTES;
 }
 
-/* What the ranks know together. */
+/* Sums and maxima over all ranks. */
 typedef struct sums {
-    int64_t peers, largest, bytes, sends, parts; /* most of any rank */
+    int64_t peers, largest, bytes, sends, parts; /* maximum of any rank */
     int64_t all_bytes, all_sends;
 } sums;
 
-/* Peers of this rank on other nodes. */
+/* Number of messages with peers on other nodes. */
 static tn_status plan_far(const tn_mpi_plan *p, int64_t *far)
 {
     *far = 0;
@@ -88,8 +88,8 @@ static tn_status plan_sums(tn_mpi_plan *p, sums *s)
     return TN_OK;
 }
 
-/* Elements of a slot, the same on all ranks: whole messages where each peer can have one both
- * ways, otherwise four slots for each peer, or fewer. */
+/* Elements of a slot, the same on all ranks: whole messages if the budget has one for each peer
+ * in both directions, otherwise for four slots per peer, or fewer. */
 static int64_t slot_elements(const sums *s, int64_t width, int64_t budget)
 {
     const int64_t peers = s->peers ? s->peers : 1, each = budget / (2 * peers);
@@ -104,7 +104,7 @@ static int64_t slot_elements(const sums *s, int64_t width, int64_t budget)
     return slot / width > 0 ? slot / width : 1;
 }
 
-/* Bytes of a slot's bookkeeping: requests, indices, and which piece it has. */
+/* Bytes of a slot's bookkeeping: request, index and the piece it holds. */
 static int64_t slot_cost(void)
 {
     return (int64_t)(sizeof(MPI_Request) + sizeof(int) + 3 * sizeof(int64_t));
@@ -118,7 +118,8 @@ static void lane_slots(tnm_lane *l, int64_t pieces, int64_t slot_bytes, int64_t 
         l->slots = 0;
 }
 
-/* Requests and indices of both lanes at `at`, their buffers at the end of the block. */
+/* Place the requests and indices of both lanes at `at`, their buffers at the end of the
+ * block. */
 static void lay_out_lanes(tn_mpi_plan *p, char *at, int64_t slots, int64_t slot)
 {
     p->all = (MPI_Request *)at;
@@ -219,7 +220,7 @@ tn_status tnm_plan_make(tn_mpi_plan **plan, tnm_comm *c, tn_route *route,
         TRY(plan_memory(&start, &s, max_bytes, &p));
     for (int64_t i = 0; i < p->lane[0].slots + p->lane[1].slots; i++)
         p->all[i] = MPI_REQUEST_NULL;
-    /* Three tags: elements, offers of memory, answers.  MPI promises 32767 at least. */
+    /* Three tags: elements, offers of memory, answers.  MPI guarantees tags up to 32767. */
     p->tag = c->tag;
     c->tag = c->tag + 3 > 32760 ? 0 : c->tag + 3;
     tnm_comm_hold(c);

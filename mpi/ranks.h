@@ -1,7 +1,7 @@
 /* ranks.h - what the files of libtenon-mpi share.
  *
- * All ranks fail alike: a call checks its own arguments first and keeps the status, then all
- * ranks compare notes (tnm_agree), and only then anything moves. */
+ * Ranks fail together: a call checks its own arguments and keeps the status, then all ranks
+ * compare notes (tnm_agree), and only then is anything moved. */
 #ifndef TENON_RANKS_H
 #define TENON_RANKS_H
 
@@ -12,44 +12,44 @@
 
 /* ---- communicators (comm.c) ---- */
 
-/* Memory of tn_mpi_alloc: a window over the ranks of the node. */
+/* Memory of tn_mpi_alloc: a window shared by the ranks of the node. */
 typedef struct tnm_window {
     MPI_Win win;
-    void *base;   /* own segment */
-    int64_t size; /* of it */
-    int64_t id;   /* the same on all ranks; numbers are not used twice */
+    void *base;   /* this rank's segment */
+    int64_t size; /* of the segment */
+    int64_t id;   /* the same on all ranks; never reused */
     struct tnm_window *next;
 } tnm_window;
 
-/* One for each communicator of the user, cached as its attribute; plans hold it too. */
+/* One for each communicator of the user, cached as its attribute and referenced by plans. */
 typedef struct tnm_comm {
-    MPI_Comm comm; /* a duplicate that returns errors */
-    MPI_Comm node; /* those ranks of it that share memory */
+    MPI_Comm comm; /* a duplicate, set to return errors */
+    MPI_Comm node; /* the ranks of comm that share memory with this one */
     int rank, size;
-    int holders; /* the attribute and the plans */
-    int tag;     /* for the next plan */
+    int holders; /* references: the attribute and the plans */
+    int tag;     /* of the next plan */
     tnm_window *windows;
     int64_t next_id;
 
-    /* By tnm_comm_nodes; NULL before. */
-    int nodes;       /* how many */
-    int *node_of;    /* of each rank; nodes count by their lowest ranks */
-    int *members;    /* ranks by node, rising: those of node k from node_first[k] on */
-    int *node_first; /* nodes + 1 of them */
+    /* Set by tnm_comm_nodes; NULL before. */
+    int nodes;       /* number of nodes */
+    int *node_of;    /* node of each rank; nodes are numbered by their lowest ranks */
+    int *members;    /* ranks sorted by node: those of node k begin at node_first[k] */
+    int *node_first; /* nodes + 1 entries */
 } tnm_comm;
 
-/* The cached one; not kept unless tnm_comm_hold is called. */
+/* The cached object of a communicator; tnm_comm_hold keeps a reference to it. */
 tn_status tnm_comm_of(tnm_comm **c, MPI_Comm user, const char *call);
 void tnm_comm_hold(tnm_comm *c);
 void tnm_comm_drop(tnm_comm *c);
 
-/* Learn who is on which node, once for each communicator.  Together. */
+/* Find out which rank is on which node, once per communicator.  Collective. */
 tn_status tnm_comm_nodes(tnm_comm *c, const char *call);
 
-/* Replace ranks of c by those of the same processes in c->node, or by -1. */
+/* Translate ranks of c to ranks of c->node; -1: not on this node. */
 tn_status tnm_on_node(tnm_comm *c, int64_t n, int *ranks);
 
-/* TN_EMPI with MPI's words. */
+/* Fail with TN_EMPI and MPI's message. */
 tn_status tnm_refused(int error, const char *call, const char *what);
 
 #define MPITRY(call, expression)                                                               \
@@ -76,7 +76,8 @@ tnm_fail(tn_status status, const char *fmt, ...);
 
 enum { TNM_NOTES = 12, TNM_TEXT = 320 };
 
-/* What must be the same everywhere: a hash, and words for who differs. */
+/* A value that must be the same on all ranks: its hash, and a text for the message if it
+ * differs. */
 typedef struct tnm_note {
     const char *what;
     uint64_t hash;
@@ -92,27 +93,29 @@ uint64_t tnm_mix(uint64_t hash, uint64_t x);
 void tnm_note_number(tnm_notes *notes, const char *what, int64_t x);
 void tnm_note_text(tnm_notes *notes, const char *what, const char *text);
 void tnm_note_dist(tnm_notes *notes, const char *what, const tn_dist *d);
-void tnm_note_axes(tnm_notes *notes, const int *axes, int ndim); /* NULL: as they are */
+void tnm_note_axes(tnm_notes *notes, const int *axes, int ndim); /* NULL: the identity */
 void tnm_note_shape(tnm_notes *notes, const int64_t *shape, int ndim);
 void tnm_note_dtype(tnm_notes *notes, const char *what, tn_dtype dtype);
 
-/* Give every rank the status and sentence of the lowest rank that has failed, or TN_ERANKS when
- * notes differ (NULL: there are none).  *least becomes the least of all; NULL: not asked. */
+/* Return on every rank the status and message of the lowest rank that has failed, or TN_ERANKS
+ * if notes differ (NULL: no notes).  *least becomes the minimum over the ranks; it may be
+ * NULL. */
 tn_status tnm_agree(tnm_comm *c, tn_status status, const tnm_notes *notes, int64_t *least);
 
 /* ---- plans (plan.c, run.c, shared.c) ---- */
 
-/* One direction of messages: a ring of slots, through which pieces of messages pass in rounds. */
+/* One direction of messages: a ring of slots, through which pieces of messages pass in
+ * rounds. */
 typedef struct tnm_lane {
     bool send;
-    int64_t messages, above; /* the first whose peer is above this rank */
+    int64_t messages, above; /* above: the first message whose peer has a higher rank */
     int64_t slots;
-    MPI_Request *requests;            /* of each slot */
-    int64_t *message, *first, *count; /* the piece that is in it; message -1: none */
+    MPI_Request *requests;            /* one per slot */
+    int64_t *message, *first, *count; /* the piece in each slot; message -1: none */
     char *buffers;
-    int64_t round, next; /* the piece that follows: round of message number next */
-    int64_t busy;        /* slots under way */
-    bool over;           /* no piece follows */
+    int64_t round, next; /* the next piece: this round of message `next` */
+    int64_t busy;        /* slots in use */
+    bool over;           /* there is no next piece */
 } tnm_lane;
 
 struct tn_mpi_plan {
@@ -121,56 +124,57 @@ struct tn_mpi_plan {
     const char *call;
     tn_mpi_way way;
     uint32_t flags;
-    int tag; /* and two more */
+    int tag; /* the plan uses this tag and the two after it */
     tn_dtype src_dtype;
     int ndim;
     int64_t src_parts;      /* of this rank */
     int64_t width;          /* bytes of an element on the wire */
-    int64_t piece_elements; /* of a slot */
+    int64_t piece_elements; /* elements of a slot */
     int64_t steps;
     int64_t buffer_bytes, shared_bytes;
     int64_t all_bytes, all_sends, most_bytes, most_sends;
     tnm_lane lane[2]; /* receives, sends */
     int *indices;     /* for MPI_Waitsome */
-    MPI_Request *all; /* both lanes' requests in a row */
+    MPI_Request *all; /* requests of both lanes, contiguous */
 
-    bool halo; /* src is the middle of dst */
+    bool halo; /* src is the interior of dst */
     int64_t before[TN_MAX_NDIM], after[TN_MAX_NDIM];
     tn_tensor middle;
 
     bool active;
     const tn_tensor *dst, *src;
-    int64_t part_low, part_high; /* only what goes to these dst parts; whole: 0, INT64_MAX */
+    int64_t part_low, part_high; /* restricts a run to these parts of dst; all: 0, INT64_MAX */
 
-    struct tnm_shared *shared;   /* NULL: no peer shares memory */
-    struct tnm_nodes *nodes;     /* NULL: not by two levels */
-    struct tnm_combine *combine; /* NULL: a move */
-    tn_tensor block;             /* all of this memory, and the buffers */
+    struct tnm_shared *shared;   /* NULL: no peer on this node */
+    struct tnm_nodes *nodes;     /* NULL: not two levels */
+    struct tnm_combine *combine; /* NULL: no combining */
+    tn_tensor block;             /* memory of the plan and its buffers */
     char words[1024];
 };
 
-/* The piece after the one at hand in a lane: its message and range; false: none. */
+/* Advance a lane to its next piece, a range of a message; false: none is left. */
 bool tnm_lane_next(tn_mpi_plan *p, tnm_lane *l, int64_t *message, int64_t *first,
                    int64_t *count);
 
-/* The ordinary run without checks. */
+/* Start and finish an ordinary run, without checks. */
 tn_status tnm_start(tn_mpi_plan *p, const tn_tensor *dst, const tn_tensor *src);
 tn_status tnm_finish(tn_mpi_plan *p);
 
-/* What a plan is about, beside its route. */
+/* The description of a plan, in addition to its route. */
 typedef struct tnm_about {
     const char *call;
     tn_dtype src_dtype;
     int64_t src_parts; /* of this rank */
     int ndim;
-    char words[1024]; /* the first lines of explain */
+    char words[1024]; /* the first lines of tn_mpi_explain */
 } tnm_about;
 
 void tnm_move_words(tnm_about *about, const tnm_comm *c, const tn_dist *dst, tn_dtype dst_dtype,
                     const tn_dist *src, tn_dtype src_dtype, const int *axes);
 void tnm_halo_words(tnm_about *about, const tnm_comm *c, const tn_dist *d, tn_dtype dtype);
 
-/* Make a plan around a route that is agreed upon; takes the route.  Together. */
+/* Make a plan for a route on which the ranks have agreed; takes ownership of the route.
+ * Collective. */
 tn_status tnm_plan_make(tn_mpi_plan **plan, tnm_comm *c, tn_route *route,
                         const tnm_about *about, const tn_mpi_options *options,
                         int64_t max_bytes);
@@ -178,35 +182,36 @@ tn_status tnm_options_check(const tn_mpi_options *options, const char *call);
 void tnm_options_note(tnm_notes *notes, const tn_mpi_options *options);
 int64_t tnm_max_bytes(const tn_mpi_options *options);
 
-/* ---- memory of the node (shared.c) ---- */
+/* ---- shared memory of the node (shared.c) ---- */
 
-/* A window of `bytes` bytes over the ranks of the node, open for loads and stores.  Together. */
+/* Make a window of `bytes` bytes on each rank of the node, open for loads and stores.
+ * Collective. */
 tn_status tnm_window_make(tnm_comm *c, int64_t bytes, tnm_window *w, const char *call);
 void tnm_window_free(tnm_window *w);
 
-enum { TNM_DIRECT_PARTS = 8 }; /* a rank with more parts sends messages */
+enum { TNM_DIRECT_PARTS = 8 }; /* ranks with more parts send messages */
 
-/* Sent to each peer of the node before its elements: does it read them itself?  A row for each
- * part of src follows: the window that it is in, its offset there, extents, strides. */
+/* Sent to each peer of the node before the elements: whether the peer reads them directly.  If
+ * so, a row for each part of src follows: window, offset in it, extents, strides. */
 typedef struct tnm_offer {
     int64_t direct, parts;
     int64_t rows[];
 } tnm_offer;
 
 typedef struct tnm_shared {
-    int64_t bytes;         /* of an offer */
-    int *node_rank[2];     /* of the peer of each message, -1: another node */
-    bool *pulled;          /* this received message is read from memory */
-    int64_t peers[2];      /* on the node */
-    tnm_offer *out;        /* the same for all */
-    char *in;              /* offers of the peers that send */
-    MPI_Request *requests; /* offers in, offers out, answers */
-    bool direct;           /* this rank's src is read by its peers */
-    bool used;             /* in the run at hand */
-    tn_tensor *view;       /* parts of a peer */
+    int64_t bytes;         /* size of an offer */
+    int *node_rank[2];     /* rank in c->node of each message's peer, -1: another node */
+    bool *pulled;          /* this received message is read from shared memory */
+    int64_t peers[2];      /* peers on this node */
+    tnm_offer *out;        /* this rank's offer, the same for all peers */
+    char *in;              /* offers received */
+    MPI_Request *requests; /* offers received, offers sent, answers */
+    bool direct;           /* peers read this rank's src directly */
+    bool used;             /* in the current run */
+    tn_tensor *view;       /* views of a peer's parts */
 } tnm_shared;
 
-/* Bytes that it takes beside the plan; 0: no peer is on the node. */
+/* Bytes of a tnm_shared for the plan. */
 int64_t tnm_shared_bytes(const tn_mpi_plan *p, int64_t parts);
 tn_status tnm_shared_make(tn_mpi_plan *p, char *memory, int64_t parts);
 tn_status tnm_shared_start(tn_mpi_plan *p);
@@ -220,26 +225,26 @@ static inline int64_t tnm_round_up(int64_t n) /* to whole cache lines */
 
 /* ---- two levels (nodes.c) ---- */
 
-/* A message between two nodes that this rank carries for its node. */
+/* A message between two nodes that this rank carries. */
 typedef struct tnm_pair {
     int peer;
     int64_t offset, bytes; /* in this rank's segment of the window */
 } tnm_pair;
 
 typedef struct tnm_nodes {
-    tnm_window window; /* a segment for each rank of the node */
-    int64_t elements;  /* of a message in one round, at most */
-    char **at[2];      /* where messages of this rank are received, sent */
+    tnm_window window; /* a segment on each rank of the node */
+    int64_t elements;  /* maximum elements of a message in one round */
+    char **at[2];      /* addresses of this rank's messages: received, sent */
     int64_t pairs[2];
     tnm_pair *pair[2];
     MPI_Request *requests;
     int64_t round;
 } tnm_nodes;
 
-/* Whether messages between nodes pay: most peers of a rank, elements of the longest message. */
+/* True if two levels pay off: most peers of a rank, bytes of the longest message. */
 bool tnm_nodes_pay(int64_t peers, int64_t bytes);
 
-/* Make a plan of two levels; *out stays NULL when max_bytes do not hold a round.  Together. */
+/* Make a plan of two levels; *out stays NULL if max_bytes cannot hold a round.  Collective. */
 tn_status tnm_nodes_make(const tn_mpi_plan *start, int64_t longest, int64_t max_bytes,
                          tn_mpi_plan **out);
 tn_status tnm_nodes_start(tn_mpi_plan *p);

@@ -1,20 +1,20 @@
-/* reduce.c - copies that are not equal, combined on their way.
+/* reduce.c - combining copies that differ, while they are redistributed.
  *
- * Every rank gets what it needs from all copies, in rounds: the pieces of one round arrive from
- * everybody, are combined in rising rank order and unpacked; then the next round follows.  The
- * order of arrival does not matter. */
+ * Every rank receives what it needs from all copies, in rounds: the pieces of one round arrive
+ * from all copies, are combined in rising rank order and unpacked; then the next round begins.
+ * The order of arrival has no influence. */
 #include <stdlib.h>
 
 #include "ranks.h"
 
 typedef struct tnm_combine {
     tn_op op;
-    tn_dtype src, acc, out; /* on the wire, while combining, as the route unpacks it */
-    tn_route *sends;        /* of the copy that this rank has; NULL: none */
-    tn_route *check;        /* with the dtypes that the parts have */
+    tn_dtype src, acc, out; /* in messages; for combining; as unpacked */
+    tn_route *sends;        /* route of the copy that this rank has; NULL: none */
+    tn_route *check;        /* route with the dtypes of the parts */
     int64_t copies, messages, send_messages;
     int *peers;       /* [message][copy] */
-    int64_t elements; /* of a piece */
+    int64_t elements; /* maximum elements of a piece */
     int64_t rounds, round;
     char *in, *out_buffers, *sum, *spare;
     MPI_Request *requests;
@@ -57,7 +57,7 @@ typedef struct reducer {
     int64_t messages;
 } reducer;
 
-/* Peers of every copy, and the route of the copy that this rank sends. */
+/* Find the peers for every copy, and the route of the copy that this rank sends. */
 static tn_status reduce_routes(reducer *r)
 {
     const int64_t copies = tn_dist_copies(r->src);
@@ -99,8 +99,8 @@ static tn_status largest_message(const tn_route *route, bool send, int64_t messa
     return TN_OK;
 }
 
-/* Pieces so small that one of every message fits, both ways, and two for combining; most[0]
- * messages of most[1] elements. */
+/* Choose pieces so small that one of every message fits, in both directions, and two for
+ * combining; most[0] messages of most[1] elements. */
 static void reduce_pieces(tnm_combine *b, const int64_t *most, int64_t max_bytes)
 {
     const int64_t width = (int64_t)tn_dtype_size(b->src);
@@ -114,7 +114,8 @@ static void reduce_pieces(tnm_combine *b, const int64_t *most, int64_t max_bytes
     b->rounds = most[1] ? (most[1] - 1) / b->elements + 1 : 0;
 }
 
-/* The plan, its requests and its buffers in the block that start has: all ranks have got theirs. */
+/* Lay out the plan, its requests and its buffers in the block of `start`, which every rank has
+ * allocated. */
 static void reduce_lay_out(tn_mpi_plan **plan, const tn_mpi_plan *start, const reducer *r,
                            tnm_combine *b)
 {
@@ -307,7 +308,7 @@ static tn_status line(tn_tensor *t, void *data, tn_dtype dtype, int64_t n)
     return tn_init(t, data, dtype, 1, &n);
 }
 
-/* Combine the copies of one piece, in the order of their ranks. */
+/* Combine the copies of one piece in rank order, and unpack it. */
 static tn_status combine_piece(tn_mpi_plan *p, int64_t i, int64_t count)
 {
     tnm_combine *b = p->combine;

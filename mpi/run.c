@@ -1,20 +1,20 @@
-/* run.c - carrying a plan out: pieces of messages pass through rings of slots.
+/* run.c - running a plan: pieces of messages pass through rings of slots.
  *
- * Pieces go by (round, distance between the ranks), an order that both ends of a message share:
- * the first piece that is not through has a slot on both sides, so that something always moves.
- * Receives are posted first, the rank's own elements are copied while messages fly, and what
- * arrives is unpacked in the order of arrival. */
+ * Pieces are ordered by (round, distance between the ranks), an order that both ends of a
+ * message share: the first unfinished piece has a slot on both sides, so there is always
+ * progress.  Receives are posted first, the rank's own elements are copied while messages are
+ * in flight, and pieces are unpacked in the order of arrival. */
 #include "ranks.h"
 
-/* Message number i of a lane by rising distance from this rank: to the ranks above it when
- * sending, from the ranks below it when receiving. */
+/* The message that is i-th by rising distance: to higher ranks when sending, from lower ranks
+ * when receiving. */
 static int64_t by_distance(const tnm_lane *l, int64_t i)
 {
     return l->send ? (l->above + i) % l->messages
                    : (l->above - 1 - i + 2 * l->messages) % l->messages;
 }
 
-/* The range of a message that goes to the parts at hand. */
+/* The range of a message that belongs to the selected parts of dst. */
 static tn_status message_range(const tn_mpi_plan *p, bool send, int64_t i, int64_t *begin,
                                int64_t *end)
 {
@@ -53,7 +53,8 @@ bool tnm_lane_next(tn_mpi_plan *p, tnm_lane *l, int64_t *message, int64_t *first
     return false;
 }
 
-/* Where a piece is while it travels: in the parts themselves when it lies there in a row. */
+/* The memory of a piece in flight: the part itself if it is contiguous there, otherwise the
+ * slot. */
 static char *lane_memory(const tn_mpi_plan *p, const tnm_lane *l, int64_t slot, bool *direct)
 {
     char *direct_at =
@@ -135,9 +136,9 @@ tn_status tnm_finish(tn_mpi_plan *p)
     return TN_OK;
 }
 
-/* ---- the calls ---- */
+/* ---- public calls ---- */
 
-/* The middle of a part with borders; a part that is too small is refused as dst. */
+/* The interior of a part with borders; a part that is too small is refused later, as dst. */
 static void halo_middle(tn_mpi_plan *p, const tn_tensor *part)
 {
     p->middle = *part;

@@ -1,8 +1,8 @@
-/* save.c - one file written by several ranks, which is the old one or the whole new one.
+/* save.c - saving one file by several ranks, atomically.
  *
- * The file is cut into ranges at multiples of 4 MiB, and each range is written by one rank: the
- * first of a node, round-robin over the nodes.  The elements come there round by round, a round being
- * one range of every writer.  The file has a temporary name until all ranks have synced. */
+ * The file is cut into ranges at multiples of 4 MiB.  Each range is written by one rank: the
+ * first of a node, round-robin over the nodes.  The elements arrive in rounds; a round is one
+ * range of every writer.  The file has a temporary name until all ranks have synced it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -13,25 +13,25 @@
 
 #include "ranks.h"
 
-/* File systems of clusters lock and stripe by pages up to 4 MiB.  A range is at least four of
- * them, and at most so long that a writer has 256. */
+/* Cluster file systems lock and stripe in units of up to 4 MiB.  A range has at least four of
+ * them, and is long enough that a writer has at most 256 ranges. */
 enum { GRAIN = 4 << 20, LEAST_RANGE = 16 << 20, MOST_RANGES = 256 };
 
 typedef struct saver {
     tnm_comm *c;
     const char *path;
-    char target[PATH_MAX]; /* of rank 0: where the file lies, symbolic links followed */
+    char target[PATH_MAX]; /* rank 0 only: path with symbolic links followed */
     char temp[PATH_MAX + 64];
     int fd;
     int n;
     const tn_dist **ds;
-    const tn_tensor **parts; /* of each tensor, this rank's */
+    const tn_tensor **parts; /* this rank's parts of each tensor */
     const char **names;
-    tn_tensor *ts; /* dtype and shape of each */
+    tn_tensor *ts; /* dtype and shape of each tensor */
     const tn_tensor **list;
     int64_t *offsets;
     int64_t header_bytes, end;
-    tn_status late; /* of writing, reported when all have done their part */
+    tn_status late; /* error while writing, reported once all ranks are done */
     char late_words[512];
 } saver;
 
@@ -40,7 +40,7 @@ static tn_status system_fail(const saver *s)
     return tnm_fail(TN_EIO, "%.300s: %s", s->path, strerror(errno));
 }
 
-/* ---- the order of tensors, and what everybody must know ---- */
+/* ---- the order of tensors, and what all ranks must know ---- */
 
 typedef struct place {
     int index;
@@ -100,7 +100,7 @@ static tn_status save_agree(tnm_comm *c, const char *path, int n, const char *co
     return tnm_agree(c, status, &notes, NULL);
 }
 
-/* Dtypes of all tensors, which ranks without a part learn. */
+/* Find the dtypes of all tensors, so that ranks without parts know them. */
 static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor *const *parts,
                              place *places)
 {
@@ -125,7 +125,7 @@ static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor
 
 /* ---- the temporary file ---- */
 
-/* Where a write to path goes: through symbolic links, as tenon does it. */
+/* The file that a write to path replaces: symbolic links are followed, as in tenon. */
 static tn_status target_find(saver *s)
 {
     struct stat old;
@@ -166,7 +166,7 @@ static tn_status temp_make(saver *s, const void *header)
     return TN_OK;
 }
 
-/* The first rank of a node writes for it. */
+/* The first rank of each node writes for it. */
 static int writer(const saver *s, int node)
 {
     return s->c->members[s->c->node_first[node]];
@@ -189,8 +189,8 @@ static tn_status temp_open(saver *s)
     return tnm_agree(s->c, status, NULL, NULL);
 }
 
-/* Write a range.  The disk begins with it while the ranks move the next one, so that little is left
- * for the sync at the end. */
+/* Write a range, and start its write-back while the ranks move the next one, so that little is
+ * left for the final sync. */
 static void range_write(saver *s, const char *data, int64_t n, int64_t at)
 {
     const int64_t first = at;
@@ -216,8 +216,8 @@ static void range_write(saver *s, const char *data, int64_t n, int64_t at)
 
 /* ---- ranges as boxes ---- */
 
-/* Boxes that make up elements [first, last) of a row-major shape, always `most` of them: those
- * that are not needed are empty. */
+/* Express elements [first, last) of a row-major shape as exactly `most` boxes; unused ones are
+ * empty. */
 static void flat_boxes(int ndim, const int64_t *shape, int64_t first, int64_t last, int most,
                        int64_t *starts, int64_t *extents)
 {
@@ -246,11 +246,11 @@ static void flat_boxes(int ndim, const int64_t *shape, int64_t first, int64_t la
     }
 }
 
-/* How the file's ranges divide one tensor: range k of the file is [k, k + 1) * range, and round j
- * are ranges base + j * writers and the following. */
+/* The ranges of the file that one tensor occupies: range k is [k, k + 1) * range of the file;
+ * round j consists of ranges base + j * writers and up. */
 typedef struct rounds {
     int64_t range, base, count;
-    int boxes; /* of a range */
+    int boxes; /* per range */
 } rounds;
 
 static rounds rounds_of(const saver *s, const tn_tensor *t, int64_t offset)
@@ -266,7 +266,7 @@ static rounds rounds_of(const saver *s, const tn_tensor *t, int64_t offset)
     return b;
 }
 
-/* Elements of a tensor in range k. */
+/* The elements of a tensor in range k. */
 static void range_elements(const tn_tensor *t, int64_t offset, const rounds *b, int64_t k,
                            int64_t *first, int64_t *last)
 {
@@ -296,7 +296,7 @@ static tn_status file_dist(const saver *s, const tn_tensor *t, int64_t offset, c
         for (int i = 0; i < b->boxes; i++)
             owners[at++] = writer(s, (int)(k % s->c->nodes));
     }
-    if (status == TN_OK && ndim == 0) /* one element, and its boxes have no extents: one box */
+    if (status == TN_OK && ndim == 0) /* all boxes without extents would hold it */
         status = tn_dist_whole(d, 0, NULL, s->c->size, 0);
     else if (status == TN_OK)
         status = tn_dist_boxes(d, ndim, t->shape, s->c->size, n, owners, starts, extents);
@@ -308,7 +308,7 @@ static tn_status file_dist(const saver *s, const tn_tensor *t, int64_t offset, c
 
 /* ---- round by round ---- */
 
-/* This writer's boxes of round j lie one behind the other in the buffer. */
+/* Describe this writer's boxes of round j, one after the other in the buffer. */
 static tn_status round_tensors(const tn_dist *d, int rank, const rounds *b, int64_t j,
                                const tn_tensor *t, char *buffer, tn_tensor *parts)
 {
@@ -362,7 +362,7 @@ static tn_status save_tensor(saver *s, int i)
     if (status == TN_OK)
         status = tn_route_create(&route, s->c->rank, d, t->dtype, s->ds[i], t->dtype, NULL);
     if (status == TN_OK)
-        status = tn_route_keep_parts(route, 0, 0, NULL, s->parts[i]); /* checks src alone */
+        status = tn_route_keep_parts(route, 0, 0, NULL, s->parts[i]); /* checks src only */
     const int64_t n = tn_dist_parts(d, s->c->rank);
     tn_tensor *parts = calloc((size_t)n + 1, sizeof *parts);
     if (status == TN_OK && !parts)
@@ -387,9 +387,9 @@ static tn_status save_tensor(saver *s, int i)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- saving ---- */
 
-/* Sync what this rank wrote; then rank 0 gives the file its name. */
+/* Sync what this rank has written; then rank 0 renames the file. */
 static tn_status save_publish(saver *s)
 {
     if (s->fd >= 0 && s->late == TN_OK && fsync(s->fd) != 0) {

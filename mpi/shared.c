@@ -1,8 +1,8 @@
-/* shared.c - tensors in memory that the ranks of a node share, read without a message.
+/* shared.c - tensors in memory shared by the ranks of a node, read without messages.
  *
- * A rank tells each peer of its node where its src parts lie; when all of them are in windows of
- * tn_mpi_alloc, the peer reads them itself and answers when it has done so.  Otherwise messages
- * follow.  Only who exchanges waits for whom. */
+ * A rank offers each peer of its node the addresses of its src parts.  If all of them are in
+ * windows of tn_mpi_alloc, the peer reads them itself and sends an answer when it has finished;
+ * otherwise messages follow.  A rank waits only for ranks with which it exchanges. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- allocation ---- */
 
-/* In front of the elements, so that tn_mpi_free finds its window. */
+/* Stored before the elements, so that tn_mpi_free finds the window. */
 typedef struct label {
     tnm_comm *c;
     tnm_window *window;
@@ -51,7 +51,7 @@ tn_status tn_mpi_alloc(MPI_Comm comm, tn_tensor *t, tn_dtype dtype, int ndim,
     tnm_notes notes = {0};
     tnm_note_text(&notes, "call", "mpi_alloc");
     status = tnm_agree(c, status, &notes, NULL);
-    if (status == TN_OK) /* 64 more, for alignment */
+    if (status == TN_OK) /* 64 more for alignment */
         status = tnm_window_make(c, bytes + (int64_t)sizeof(label) + 64, w, "mpi_alloc");
     if (status != TN_OK) {
         free(w);
@@ -156,7 +156,7 @@ tn_status tnm_shared_make(tn_mpi_plan *p, char *memory, int64_t parts)
     return TN_OK;
 }
 
-/* The window of this rank that has a whole tensor. */
+/* The window of this rank that contains a tensor entirely. */
 static const tnm_window *window_of(const tnm_comm *c, const tn_tensor *t)
 {
     int64_t low, high;
@@ -232,7 +232,7 @@ tn_status tnm_shared_start(tn_mpi_plan *p)
         if (s->node_rank[1][i] >= 0)
             MPITRY(p->call, MPI_Irecv(NULL, 0, MPI_BYTE, peer_of(p, true, i), p->tag + 2,
                                       p->c->comm, &s->requests[at++]));
-    /* Which messages follow must be known before receives are posted. */
+    /* Receives can be posted only when it is known which messages follow. */
     MPITRY(p->call, MPI_Waitall((int)s->peers[0], s->requests, MPI_STATUSES_IGNORE));
     at = 0;
     for (int64_t i = 0; i < p->lane[0].messages; i++)

@@ -1,10 +1,10 @@
-/* whole.c - a tensor from or to one rank, boxes that each rank names for itself, and reading a
- * file into parts. */
+/* whole.c - moving a whole tensor from or to one rank, distributions of boxes, and loading
+ * files. */
 #include <stdlib.h>
 
 #include "ranks.h"
 
-/* The dtype of parts, which ranks without parts learn from the others; a rank whose own differ
+/* Find the dtype of the parts, so that ranks without parts know it; a rank whose parts differ
  * fails. */
 static tn_status parts_dtype(tnm_comm *c, const tn_dist *d, const tn_tensor *parts,
                              const char *call, tn_dtype *dtype)
@@ -40,7 +40,7 @@ static tn_status whole_check(tnm_comm *c, int root, const tn_tensor *whole, cons
     return TN_OK;
 }
 
-/* Both ways: what is one's dst is the other's src. */
+/* Gather or scatter: the dst of one is the src of the other. */
 static tn_status whole_move(MPI_Comm comm, int root, const tn_tensor *whole, const tn_dist *d,
                             const tn_tensor *parts, bool gather, const char *call)
 {
@@ -100,7 +100,7 @@ static tn_status boxes_check(tn_dist **d, int ndim, const int64_t *shape, int64_
     return TN_OK;
 }
 
-/* Lists of all ranks, in the order of ranks: owners, starts, extents. */
+/* Collect the lists of all ranks in rank order: owners, starts, extents. */
 static tn_status boxes_collect(tnm_comm *c, int ndim, int mine, const int *counts, int *begins,
                                int64_t total, const int64_t *const *own, int *owners,
                                int64_t **all)
@@ -148,7 +148,7 @@ tn_status tn_mpi_dist_boxes(tn_dist **d, MPI_Comm comm, int ndim, const int64_t 
     if (status == TN_OK)
         status = boxes_collect(c, ndim, mine, counts, counts + c->size, total,
                                (const int64_t *const[]){starts, extents}, owners, all);
-    if (status == TN_OK) /* the same everywhere, so that all fail alike */
+    if (status == TN_OK) /* the result is the same on all ranks, so all fail alike */
         status =
             tnm_agree(c, tn_dist_boxes(d, ndim, shape, c->size, total, owners, all[0], all[1]),
                       NULL, NULL);
@@ -159,7 +159,7 @@ tn_status tn_mpi_dist_boxes(tn_dist **d, MPI_Comm comm, int ndim, const int64_t 
     return status;
 }
 
-/* ---- reading ---- */
+/* ---- loading ---- */
 
 static tn_status load_find(const tn_file *f, const char *path, const char *name, int64_t *i)
 {
@@ -172,7 +172,8 @@ static tn_status load_find(const tn_file *f, const char *path, const char *name,
     return TN_OK;
 }
 
-/* The file is a rank of its own, behind the others, that has everything. */
+/* The file is represented by an additional rank, after the others, that has the whole
+ * tensor. */
 static tn_status load_route(tn_route **route, tnm_comm *c, const tn_dist *d,
                             const tn_tensor *parts, const tn_tensor *stored, const int *axes)
 {

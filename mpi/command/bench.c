@@ -1,7 +1,8 @@
-/* bench.c - moves by all ranks beside memcpy, a local permute, and what MPI itself offers.
+/* bench.c - redistribution by all ranks, compared with memcpy, a local permute, and what MPI
+ * offers.
  *
- * The methods of a case run in turns, so that all see the same machine; the best round counts,
- * and a round takes as long as its slowest rank. */
+ * The methods of a case are interleaved, so that all see the same machine.  The best round
+ * counts, and a round takes as long as its slowest rank. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static void by_memcpy(bench *b)
     memcpy(b->dst.data, b->src.data, (size_t)tn_nbytes(&b->src));
 }
 
-/* This rank's shard alone, permuted in its own memory. */
+/* This rank's part, permuted in its own memory. */
 static void by_local(bench *b)
 {
     bench_check(tn_rearrange(&b->local_dst, &b->local_src));
@@ -108,7 +109,8 @@ enum { METHODS = sizeof methods / sizeof *methods };
 
 /* ---- preparing a case ---- */
 
-/* Subarrays in the order of src's axes: what is cut by `dst_axis` of dst there. */
+/* Subarray types for MPI_Alltoallw, in the order of src's axes: dst is cut along the axis of
+ * src that becomes its dst_axis. */
 static void make_types(bench *b, const bench_case *c)
 {
     const int cut = c->axes[c->dst_axis], ndim = c->ndim;
@@ -140,7 +142,7 @@ static void make_types(bench *b, const bench_case *c)
         }
         size[c->src_axis] = (int)rows;
         at[c->src_axis] = (int)(rows * r);
-        if (cut == c->src_axis) { /* nothing changes hands: only the own block is sent */
+        if (cut == c->src_axis) { /* no data is exchanged: each rank sends only to itself */
             b->counts[r] = r == this_rank;
             size[c->src_axis] = in[c->src_axis];
             at[c->src_axis] = 0;
@@ -202,8 +204,8 @@ static void release(bench *b)
 
 /* ---- measuring ---- */
 
-/* Push out of the caches what the method before has read: memcpy and the local permute read the
- * same memory, and the second would find half of it there. */
+/* Evict from the caches what the previous method has read: memcpy and the local permute read
+ * the same memory, and the second would find half of it cached. */
 static void cool(void)
 {
     enum { BYTES = 64 << 20 };
@@ -241,7 +243,7 @@ static void measure(const bench_case *c, int rounds, double *best)
     release(&b);
 }
 
-/* The time of a method; 0: it was not measured. */
+/* The time of a method; 0: not measured. */
 static double time_of(const double *best, const char *name)
 {
     for (int m = 0; m < METHODS; m++)
@@ -250,7 +252,7 @@ static double time_of(const double *best, const char *name)
     return 0;
 }
 
-/* Speeds beside those of others: the goal, and what was reached. */
+/* Speed ratios to other methods: goal and result. */
 static void print_ratios(const args *a, const bench_case *c, const double *best)
 {
     const struct {
@@ -297,7 +299,7 @@ static void print_case(const args *a, const bench_case *c, const double *best)
     fflush(stdout);
 }
 
-/* ---- what a call costs ---- */
+/* ---- the cost of a call ---- */
 
 static void small_calls(const args *a)
 {
@@ -338,7 +340,7 @@ static void small_calls(const args *a)
     tn_dist_free(t);
 }
 
-/* A halo of one row against a pass over the elements. */
+/* A halo exchange of one row, compared with a pass over the elements. */
 static void halo(const args *a)
 {
     const int64_t shape[] = {8192, 8192}, one[] = {1, 0};
@@ -374,7 +376,7 @@ static void halo(const args *a)
     tn_dist_free(d);
 }
 
-/* Whether a part of the bench is asked for: all without names. */
+/* True if a part of the benchmark is selected; without names all parts are. */
 static bool asked(const args *a, const char *name)
 {
     bool found = a->n == 0;

@@ -1,4 +1,4 @@
-/* bench.h - a case of the bench and the tensors that its methods use. */
+/* bench.h - a case of the benchmark and the tensors that its methods use. */
 #ifndef TENON_MPI_BENCH_H
 #define TENON_MPI_BENCH_H
 
@@ -9,8 +9,8 @@ typedef struct bench_case {
     int ndim;
     int64_t shape[4];
     int axes[4];
-    int src_axis, dst_axis; /* that are cut into blocks */
-    double goals[3];        /* shared of local and of memcpy, messages of memcpy */
+    int src_axis, dst_axis; /* the axes that are cut into blocks */
+    double goals[3];        /* shared memory vs. local and vs. memcpy, messages vs. memcpy */
 } bench_case;
 
 typedef struct bench {
@@ -18,7 +18,7 @@ typedef struct bench {
     tn_dist *src_dist, *dst_dist;
     tn_tensor src, dst, shared;
     tn_tensor local_src, local_dst;
-    tn_tensor between, permuted; /* after an exchange in the order of src's axes */
+    tn_tensor between, permuted; /* after the exchange, with src's axes in order */
     bool permutes;
     tn_mpi_plan *p2p_plan, *shared_plan;
     int *counts, *zeros;
@@ -36,7 +36,7 @@ tn_status bench_check(tn_status code);
 void bench_save(const args *a); /* bench_save.c */
 void bench_plan(const args *a); /* bench_plan.c */
 
-/* Where they are installed (peers.c). */
+/* Peers, if installed (peers.c). */
 void bench_fftw(bench *b);
 bool bench_fftw_fits(bench *b);
 void bench_scalapack(bench *b);

@@ -1,4 +1,4 @@
-/* bench_plan.c - planning one rank of 65,536, by rank 0: time and memory of its route. */
+/* bench_plan.c - time and memory of planning the route of one rank of 65,536, on rank 0. */
 #include <stdio.h>
 
 #include "bench.h"

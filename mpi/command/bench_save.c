@@ -1,4 +1,4 @@
-/* bench_save.c - a file that all ranks save, beside a copy of it by one process. */
+/* bench_save.c - saving a file by all ranks, compared with copying it by one process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-/* As `cp` and sync: the bytes of one file into another, by one process. */
+/* Copy a file and sync it, as `cp` and `sync` do. */
 static double copy_file(const char *from, const char *to)
 {
     enum { PIECE = 1 << 20 };
@@ -23,7 +23,7 @@ static double copy_file(const char *from, const char *to)
     return time;
 }
 
-/* A file saved by all ranks against a copy of it; both are waited for. */
+/* Save a file by all ranks, then copy it; both times include the sync. */
 void bench_save(const args *a)
 {
     const int64_t shape[] = {a->quick ? 4096 : 65536, 4096};

@@ -1,7 +1,8 @@
-/* data.c - a tensor of a file through the memory of all ranks into another file.
+/* data.c - from file to file through the memory of all ranks.
  *
- * IN is read in blocks of its first axis, which lie in a row; the elements move to blocks of the
- * first axis of OUT, permuted and converted on the way, and are written from there. */
+ * IN is read in blocks of its first axis, each contiguous in the file.  The elements are
+ * permuted, converted and redistributed to blocks of the first axis of OUT, and written from
+ * there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ tn_status of_input(const job *j, tn_status status)
     return tn_set_error(status, text);
 }
 
-/* "x.safetensors:name" */
+/* Split "x.safetensors:name". */
 static void split_name(job *j)
 {
     snprintf(j->path, sizeof j->path, "%s", j->in);
@@ -57,7 +58,7 @@ static tn_status open_input(job *j)
     return status == TN_OK ? tn_file_places(j->file, j->i, &j->view) : status;
 }
 
-/* NAME=SIZE operands between the pattern and the file, with spaces between them. */
+/* The NAME=SIZE operands between the pattern and the file, joined by blanks. */
 static const char *sizes_of(const args *a, char text[512])
 {
     size_t used = 0;
@@ -67,7 +68,7 @@ static const char *sizes_of(const args *a, char text[512])
     return text[0] ? text : NULL;
 }
 
-/* What the word makes of the input: a view of it, axes, a dtype. */
+/* Apply the command to the description of the input: a view, axes, a dtype. */
 static tn_status apply_word(job *j)
 {
     const char *word = j->a->word, *what = j->a->operands[0];
@@ -75,7 +76,7 @@ static tn_status apply_word(job *j)
     j->dtype = j->view.dtype;
     if (!strcmp(word, "slice"))
         TRY(of_input(j, tn_slice_text(&j->view, &j->view, what)));
-    if (!strcmp(word, "rearrange")) { /* the first fault is that of the shape, as for tenon */
+    if (!strcmp(word, "rearrange")) { /* as in tenon, errors of the shape are reported first */
         int ndim;
         int64_t shape[TN_MAX_NDIM];
         TRY(of_input(j, tn_pattern_shape(what, sizes_of(j->a, sizes), &j->view, &ndim, shape)));
@@ -89,7 +90,7 @@ static tn_status apply_word(job *j)
     return TN_OK;
 }
 
-/* permute: the axes are checked by the view that they would give. */
+/* Check the axes of permute by making the view. */
 static int permute_axes(job *j)
 {
     tn_tensor view;
@@ -102,7 +103,7 @@ static int permute_axes(job *j)
     return DONE;
 }
 
-/* Blocks of one axis; axis -1: everything on rank 0. */
+/* Cut one axis into blocks; axis -1: rank 0 has everything. */
 static tn_status block_dist(tn_dist **d, int ndim, const int64_t *shape, int axis)
 {
     const tn_placement cut = {axis, TN_CUT_BLOCK, 0, 0};
@@ -146,7 +147,8 @@ static tn_status make_parts(job *j)
     return status;
 }
 
-/* The file is a rank of its own behind the others, from which each rank takes its part. */
+/* The file is represented by an additional rank, after the others, from which each rank
+ * receives its part. */
 static tn_status read_part(job *j)
 {
     tn_dist *file = NULL;
@@ -248,7 +250,7 @@ static int run_whole(job *j)
     return code;
 }
 
-/* ---- what does not fit: slab by slab ---- */
+/* ---- results that exceed memory: slab by slab ---- */
 
 void progress(const args *a, double start, int64_t done, int64_t all)
 {
@@ -260,15 +262,15 @@ void progress(const args *a, double start, int64_t done, int64_t all)
         fprintf(stderr, done < all ? "\r%3d%%\033[K" : "\r\033[K", (int)(100 * done / all));
 }
 
-/* Bytes of the largest block of n rows over the ranks. */
+/* Bytes of the largest block of n rows distributed over the ranks. */
 static double block_bytes(double numel, int64_t n, tn_dtype dtype)
 {
     return numel / (double)n * (double)((n + all_ranks - 1) / all_ranks) *
            (double)tn_dtype_size(dtype);
 }
 
-/* Rows of OUT whose elements all fit on rank 0, with what they are made of; 0: a slab is not
- * needed, or does not help. */
+/* The number of rows of OUT that fit on rank 0 together with their sources; 0: slabs are not
+ * needed, or do not help. */
 static int64_t slab_rows(const job *j)
 {
     const double numel = (double)tn_numel(&j->view), most = (double)j->a->max_mem;
@@ -284,7 +286,7 @@ static int64_t slab_rows(const job *j)
                : (int64_t)(most / row);
 }
 
-/* Rows from first on go to rank 0, which writes them. */
+/* Move a slab of rows, beginning at `first`, to rank 0, which writes it. */
 static int put_slab(const job *whole, tn_writer *w, int64_t first, int64_t rows)
 {
     job j = *whole;

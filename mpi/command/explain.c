@@ -1,8 +1,8 @@
-/* explain.c - what many ranks would do, found out in one process.
+/* explain.c - what many ranks would do, computed by one process.
  *
- * The routes of a sample of ranks are made one after the other, as each rank would make its own.
- * The prediction is a model: a message costs alpha, a node sends beta bytes a second, and a rank
- * packs and unpacks PACK bytes a second; nothing overlaps. */
+ * It makes the routes of a sample of ranks one after the other, as each rank would make its
+ * own.  The prediction is a model: a message costs alpha, a node sends beta bytes per second, a
+ * rank packs and unpacks PACK bytes per second; nothing overlaps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,10 @@
 #include "command.h"
 
 static const double PACK =
-    3e9; /* of one rank, copies between memories that do not fit caches */
+    /* Bytes per second of one rank, for copies that exceed the caches. */
+    3e9;
 
-/* Of this thread, so that what others do meanwhile is not counted. */
+/* CPU time of this thread, which excludes other processes. */
 static double cpu_seconds(void)
 {
     struct timespec t;
@@ -22,8 +23,8 @@ static double cpu_seconds(void)
 }
 
 typedef struct sample {
-    tn_route_sum most; /* of any rank in the sample */
-    double time;       /* the longest planning */
+    tn_route_sum most; /* maximum over the ranks of the sample */
+    double time;       /* of the slowest planning */
     int ranks;
 } sample;
 
@@ -34,10 +35,10 @@ static int sample_ranks(sample *s, int ranks, const tn_dist *dst, tn_dtype dst_d
     for (int i = 0; i < n; i++) {
         tn_route *r = NULL;
         tn_route_sum sum;
-        /* All of a few, some of many in no pattern that a mesh could share. */
+        /* All ranks if there are few, else some in a pattern that no mesh has. */
         const int rank = ranks <= 16 ? i : (int)((uint64_t)i * 2654435761u % (unsigned)ranks);
         double time = 1e9;
-        for (int again = 0; again < 3; again++) { /* memory is new in the first */
+        for (int again = 0; again < 3; again++) { /* the first touches new memory */
             tn_route_free(r);
             r = NULL;
             const double start = cpu_seconds();
@@ -106,7 +107,8 @@ static int print(const args *a, const sample *s, const tn_dist *dst, const tn_di
     return DONE;
 }
 
-/* Each axis once: shapes are made of them before the library sees them. */
+/* Check that each axis is named once, because shapes are permuted before the library checks
+ * them. */
 static int explain_axes(const char *text, int ndim, int *axes)
 {
     int n, times[TN_MAX_NDIM + 1] = {0};

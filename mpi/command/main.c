@@ -1,4 +1,4 @@
-/* main.c - tenon-mpi: the words of tenon over the ranks of mpirun. */
+/* main.c - tenon-mpi: commands of tenon on the ranks of mpirun. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static const char help_text[] =
     "A DIST is block:AXIS, even:AXIS, cyclic:AXIS:BLOCK[:FIRST] or copy for each axis of the\n"
     "mesh, joined by commas: block:0x2,cyclic:1:64x4, or block:0,cyclic:1:64@2x4.\n";
 
-/* One line of rank 0 on standard error, in one piece: mpirun writes there, too. */
+/* Print one line of rank 0 to standard error by a single write: mpirun writes there, too. */
 static void say(const char *word, char *text)
 {
     fflush(stdout);
@@ -73,11 +73,11 @@ int fail(const char *fmt, ...)
     return FAILED;
 }
 
-/* Commands, with the operands that their usage names. */
+/* The commands, with the operands for their usage lines. */
 static const struct {
     const char *word, *operands;
     int (*run)(const args *);
-    int (*check)(const args *); /* before MPI begins; NULL: the command does without it */
+    int (*check)(const args *); /* before MPI_Init; NULL: the command does not use MPI */
 } commands[] = {
     {"permute", "AXES IN -o OUT", run_data, check_data},
     {"rearrange", "PATTERN [NAME=SIZE...] IN -o OUT", run_data, check_data},
@@ -89,7 +89,7 @@ static const struct {
     {"explain", "--ranks N --shape N,N [COMMAND]", run_explain, NULL},
 };
 
-static int command = -1; /* its row, once it is known */
+static int command = -1; /* row of the command, once known */
 
 int usage(const char *fmt, ...)
 {
@@ -133,7 +133,7 @@ const char *bytes_text(char buf[32], double bytes)
     return buf;
 }
 
-/* "64M" and "2us" as numbers; false: no such. */
+/* Parse "64M" or "2us"; false: invalid. */
 static bool parse_size(const char *text, double *out)
 {
     char *end;
@@ -245,7 +245,7 @@ static int parse_args(args *a, int argc, char **argv)
     return DONE;
 }
 
-/* All ranks end with the same code; a rank that fails alone takes the others with it. */
+/* All ranks exit with the same code, the highest of any rank. */
 static int under_mpi(const args *a, int argc, char **argv)
 {
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
@@ -261,7 +261,7 @@ static int under_mpi(const args *a, int argc, char **argv)
 int main(int argc, char **argv)
 {
     args a = {0};
-    /* Launchers say which rank this is before MPI does: only rank 0 prints. */
+    /* The launcher's environment has the rank before MPI_Init: only rank 0 prints. */
     const char *rank =
         getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
     this_rank = rank ? atoi(rank) : 0;

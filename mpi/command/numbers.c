@@ -1,4 +1,4 @@
-/* numbers.c - numbers, axes and distributions in words. */
+/* numbers.c - parsing numbers, axes and distributions. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@ int parse_axes(const char *what, const char *text, int ndim, int *axes, int *n)
     TRY(parse_numbers(what, text, TN_MAX_NDIM, numbers, n));
     for (int i = 0; i < *n; i++) {
         const int64_t axis = numbers[i] < 0 ? numbers[i] + ndim : numbers[i];
-        axes[i] = axis < 0 || axis > TN_MAX_NDIM ? -1 : (int)axis; /* the library refuses it */
+        axes[i] = axis < 0 || axis > TN_MAX_NDIM ? -1 : (int)axis; /* the library reports it */
     }
     return DONE;
 }
 
-/* One placement: "cyclic:1:64:2x4"; *extent is 0 when it is not said. */
+/* Parse one placement: "cyclic:1:64:2x4"; *extent is 0 if it is not given. */
 static int parse_placement(const char *text, tn_placement *p, int *extent)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* peers.c - the same redistributions by FFTW-MPI and by ScaLAPACK, where Debian's packages are installed.
- */
+/* peers.c - the same redistributions by FFTW-MPI and ScaLAPACK, if Debian's packages are
+ * installed. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 #ifdef BENCH_FFTW
 
-/* As <fftw3-mpi.h> declares them. */
+/* The declarations of <fftw3-mpi.h>. */
 typedef struct fftwf_plan_s *fftwf_plan;
 extern void fftwf_mpi_init(void);
 extern fftwf_plan fftwf_mpi_plan_transpose(ptrdiff_t n0, ptrdiff_t n1, float *in, float *out,
@@ -47,9 +47,9 @@ extern void Cpsgemr2d(int m, int n, float *a, int ia, int ja, int *desca, float 
                       int jb, int *descb, int context);
 
 static int grid = -1, desc_a[9], desc_b[9];
-static bool redistributes; /* rows to columns, not a transpose */
+static bool redistributes; /* from rows to columns, without a transpose */
 
-/* Its matrices are column-major: what is rows here is columns there. */
+/* ScaLAPACK's matrices are column-major: rows here are columns there. */
 bool bench_scalapack_fits(bench *b)
 {
     const int zero = 0, n = (int)b->c->shape[0], each = n / all_ranks;

@@ -1,14 +1,14 @@
-/* reduce.c - a reduction by all ranks, to the bits of tenon's.
+/* reduce.c - reductions by all ranks, bit-identical to tenon's.
  *
- * The sequences of elements that meet in one result are cut into pieces, aligned powers of two of
- * the blocks of the summation tree.  The ranks compute pieces in turns, each in --max-mem; their
- * states meet on rank 0 in the order of pieces, so that neither memory nor ranks change a bit. */
+ * The sequences are cut into pieces: aligned powers of two of blocks of the summation tree.
+ * The ranks compute pieces in turn, each within --max-mem; rank 0 merges their states in the
+ * order of pieces, so that neither memory nor ranks change a bit. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 
-/* Without --max-mem: pieces have 8 MiB unless longer reads need more. */
+/* Memory if --max-mem is not given: pieces have 8 MiB unless longer reads need more. */
 enum { USUAL_MEMORY = 1 << 30 };
 
 typedef struct reduction {
@@ -57,7 +57,8 @@ static int build(const job *j, reduction *r)
     return DONE;
 }
 
-/* Pieces [first, first + ranks), one for each rank: computed by all, then merged by rank 0. */
+/* Pieces [first, first + ranks), one per rank: each rank computes one, then rank 0 merges
+ * them. */
 static int round_of(tn_partial *p, int64_t first, void *received)
 {
     const int64_t mine = first + this_rank, n = tn_partial_count(p),
