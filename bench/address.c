@@ -1,10 +1,12 @@
-/* address.c - the same copy at several addresses, interleaved; the best round of each counts. */
+/* address.c - the same copy at several addresses, interleaved; the best round of each
+ * counts. */
 #include "address.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Bytes of dst and src into a line, aligned ones first: 16 is what malloc and NumPy give. */
+/* Offsets of dst and src in a cache line, in bytes, the aligned pair first; malloc and NumPy
+ * return 16. */
 static const struct {
     int dst, src;
 } offsets[] = {{0, 0}, {16, 16}, {4, 4}, {60, 60}, {36, 0}, {0, 16}, {4, 36}};

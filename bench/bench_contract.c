@@ -1,12 +1,13 @@
 /* bench_contract.c - tenon_bench_contract [--quick] [--threads N] [--only WORD] [--list]
  *                                         [--peers bench/peers_contract.py]
  *
- * Contractions beside one sgemm of the same m, n, k by the BLAS with its own threads, interleaved
- * in one run: TCCG's 24 contractions (Springer and Bientinesi) on tensors of 16 MB, attention,
- * matrices, batches of small products, one-row products of every dtype.  Batches stand beside an
- * sgemm of 1024^3, small ones also beside a loop of cblas calls.  Best times count; reached is the
- * share of sgemm's GF/s, "<" below the goal, or the ns of a 4 x 4 call.  --peers runs the cases in
- * NumPy and PyTorch first, each where it is importable; its columns are GF/s too. */
+ * Contractions compared with one sgemm of the same m, n, k by the BLAS with its own threads,
+ * interleaved in one run: TCCG's 24 contractions (Springer and Bientinesi) on tensors of 16 MB,
+ * attention, matrices, batches of small products, one-row products of every dtype.  Batches are
+ * compared with an sgemm of 1024^3, small ones also with a loop of cblas calls.  The best times
+ * count.  "reached" is the share of sgemm's GF/s, or the ns of a 4 x 4 call; "<" marks results
+ * below the goal.  --peers first runs the cases in NumPy and PyTorch, where installed; its
+ * columns are GF/s too. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,16 +27,16 @@ typedef struct options {
     int threads;
 } options;
 
-/* Letters of a spec, their extents, and what the limit is. */
+/* A contraction: its spec, the extents of its letters, and its limit. */
 typedef struct race {
     char name[48], spec[64];
     int64_t size[128];
     tn_dtype dtype, dst;
     double m, n, k, times;
     double goal;  /* share of sgemm; 0: none */
-    bool of_1024; /* the limit is sgemm of 1024^3 */
-    bool loop;    /* beside it a loop of cblas calls, one a product */
-    int step;     /* between neighbours along the last axes, in elements */
+    bool of_1024; /* the limit is an sgemm of 1024^3 */
+    bool loop;    /* also compared with a loop of one cblas call per product */
+    int step;     /* elements between neighbours along the last axes */
 } race;
 
 typedef struct runner {
@@ -46,7 +47,7 @@ typedef struct runner {
     size_t size;
 } runner;
 
-static float *left, *right, *out; /* of sgemm */
+static float *left, *right, *out; /* operands of sgemm */
 enum { MOST = 48 << 20 };         /* elements of each */
 
 /* ---- the cases ---- */
@@ -60,8 +61,9 @@ static const char *const tccg[] = {
     "abcijk-ijma-mkbc", "abcijk-ijmb-mkac", "abcijk-ijmc-mkab", "abcijk-ikmb-mjac",
 };
 
-/* TCCG's rule: extents equal, those of unit stride multiples of 24, others of 4, j of the
- * integrals 24; first letter fastest, so each word is reversed. */
+/* TCCG's rule: extents are equal, but multiples of 24 for unit strides and of 4 for others, and
+ * 24 for j of the integrals.  TCCG writes the fastest letter first, so each word is
+ * reversed. */
 static race tccg_case(int i)
 {
     race r = {.dtype = TN_F32, .dst = TN_F32, .goal = 0.5, .times = 1};
@@ -107,7 +109,7 @@ static race named(const char *name, const char *spec, tn_dtype dtype, const char
     return r;
 }
 
-/* m, n, k and the number of products, by where a letter stands. */
+/* Compute m, n, k and the number of products from the operands in which each letter occurs. */
 static void classify(race *r)
 {
     char a[32], b[32], c[32];
@@ -126,7 +128,7 @@ static void classify(race *r)
     }
 }
 
-/* A row of 2048 times a matrix whose columns are dense, as of a linear layer. */
+/* A row of 2048 times a matrix with dense columns, as in a linear layer. */
 static race one_row(tn_dtype dtype)
 {
     const char *known = tn_dtype_name(dtype);
@@ -319,7 +321,7 @@ static void show(const options *o, race *r, double *sum, int *count)
     finish(&x);
 }
 
-/* A call of tn_matmul, whose time is its checks and its plan. */
+/* A tn_matmul so small that the call consists of checks and planning. */
 static race tiny(void)
 {
     return named("tn_matmul 4 x 4, ns", "ik,kj->ij", TN_F32, "i4j4k4", 150);
@@ -348,7 +350,7 @@ static void show_tiny(const options *o)
     finish(&x);
 }
 
-/* A line for peers_contract.py: name, text, sizes, dtype. */
+/* Print a line for peers_contract.py: name, spec, sizes, dtype. */
 static void list(const options *o, const race *r)
 {
     if (o->only && !strstr(r->name, o->only))

@@ -1,8 +1,8 @@
 /* bench_dims.c - tenon_bench_dims [--quick] [--threads N] [--only WORD] [--json FILE]
  *
- * Pads, joins, dimension copies and patterns beside memcpy and a streaming copy of as many
- * bytes; R is the better of the two.  A case during which R moves is repeated, and is marked
- * unstable when it keeps moving. */
+ * Pads, joins, dimension copies and patterns compared with memcpy and a streaming copy of as
+ * many bytes; R is the better of the two.  A case during which R changes is repeated, and
+ * marked unstable if R keeps changing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,7 @@ typedef struct options {
     const char *only, *json;
 } options;
 
-/* One piece of work; bytes counts what is written, and R copies the mean of read and
- * written. */
+/* A piece of work.  R copies the mean of the bytes that it reads and writes. */
 typedef struct work {
     char name[80];
     double goal; /* of R; 0: none */
@@ -69,7 +68,7 @@ static int64_t source_bytes(const work *w)
     return bytes;
 }
 
-/* Put all sources one after the other into the arena's src. */
+/* Place all sources in the arena's src, one after the other. */
 static void place(work *w, const arena *a)
 {
     char *s = a->src;

@@ -1,9 +1,9 @@
 /* bench_expr.c - tenon_bench_expr [--quick] [--threads N] [--only WORD] [--json FILE] [--list]
  *
- * Fused expressions beside a pass that reads the same sources and streams the same dst with the
- * same threads, interleaved in one run; small work beside a loop by hand, functions beside the
- * same ops alone in the cache.  Best times count.  bench/peers_expr.py runs the same cases in
- * numexpr, NumPy and PyTorch. */
+ * Fused expressions compared with a pass that reads the same sources and streams to the same
+ * dst with the same threads, interleaved in one run; small work with a hand-written loop,
+ * functions with the same ops on data in the cache.  The best times count.  bench/peers_expr.py
+ * runs the same cases in numexpr, NumPy and PyTorch. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ typedef struct work {
     int n;
     operand src[MOST];
     double goal;
-    int kind; /* 0: beside a pass; 1: beside the loop by hand; 2: beside the ops in the cache */
-    int64_t pad; /* of dst around its last two axes: the interior is written */
+    int kind; /* compared with 0: a pass, 1: the hand-written loop, 2: the ops in the cache */
+    int64_t pad; /* border of dst's last two axes; only the interior is written */
 } work;
 
 #define MAT(NAME, TYPE, N, M)                                                                  \
@@ -109,7 +109,7 @@ typedef struct runner {
     int64_t read, written;
 } runner;
 
-/* An operand in memory at p; returns its bytes. */
+/* Place an operand in memory at p; returns its bytes. */
 static int64_t place(tn_tensor *t, const operand *o, char *p, int64_t pad)
 {
     int64_t memory[4], at[4] = {0};
@@ -155,7 +155,7 @@ static void run(void *arg)
     MUST(tn_plan_run(r->plan, r->dst.data, r->data));
 }
 
-/* ---- what it is beside ---- */
+/* ---- peers ---- */
 
 static void by_hand(const runner *r)
 {
@@ -167,7 +167,7 @@ static void by_hand(const runner *r)
     __asm__ volatile("" ::"r"(d) : "memory");
 }
 
-/* The ops of Black-Scholes one after another on 2048 elements, as often as there are. */
+/* The ops of Black-Scholes one after another on pieces of 2048 elements, for all elements. */
 static void in_cache(const runner *r)
 {
     static const tn_op unary[] = {TN_LOG, TN_SQRT, TN_ERF, TN_EXP, TN_ERF, TN_NEG},
@@ -208,7 +208,7 @@ static void pass(const runner *r, int threads)
                        r->written < 4096 ? r->read / 4096 * 4096 : r->read, threads);
 }
 
-/* ---- races ---- */
+/* ---- comparisons ---- */
 
 static void race(const work *w, char *in, char *out, int threads, double duration)
 {

@@ -1,9 +1,9 @@
 /* bench_index.c - tenon_bench_index [--quick] [--threads N] [--only WORD] [--list]
- *                                    [--peers bench/peers_index.py]
+ *                                   [--peers bench/peers_index.py]
  *
- * Elements chosen by data: masks, searches, scatters, groups of equal ones.  The limit is a
- * streaming copy of the bytes of src, interleaved in one run; best times count.  Results but those
- * of unique go into memory that is kept. */
+ * Operations that data controls: masks, searches, scatters, counts.  The limit is a streaming
+ * copy of the bytes of src, interleaved in one run; the best times count.  Results, except
+ * those of unique, are written to memory that is reused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ typedef struct work {
     kind kind;
     tn_dtype dtype;
     int64_t n;     /* elements, or rows */
-    int64_t width; /* of a row; searches: elements that are searched */
-    int op;        /* a tn_put_op; masks: percent that are set */
+    int64_t width; /* of a row; searches: number of elements searched */
+    int op;        /* a tn_put_op; masks: percent set */
 } work;
 
 static const work works[] = {
@@ -65,7 +65,7 @@ static void filled(tn_tensor *t, tn_dtype dtype, int64_t n, int64_t width, int64
         MUST(tn_randint(t, 7, 0, most));
 }
 
-/* dtype is that of a mask: elements that are 0 but for `percent` of them. */
+/* Make a mask of this dtype in which `percent` of the elements are nonzero. */
 static void mask_filled(tn_tensor *t, tn_dtype dtype, int64_t n, int64_t width, int percent)
 {
     tn_tensor x;
@@ -163,7 +163,7 @@ static void race(const work *w, arena *a, int threads, double duration)
             tn_free(all[i]);
 }
 
-/* A line for peers_index.py: name, kind, dtype, n, width, op. */
+/* Print a line for peers_index.py: name, kind, dtype, n, width, op. */
 static void print_case(const work *w)
 {
     static const char *const kinds[] = {"select", "nonzero", "search",   "unique",

@@ -1,9 +1,10 @@
-/* bench_infiniop.c - InfiniOp's operators through its C ABI, beside memcpy or sgemm in the same run
- * and the figures of the original, which are of one thread.
+/* bench_infiniop.c - InfiniOp's operators through its C ABI, compared with memcpy or sgemm in
+ * the same run and with figures of the original, which are for one thread.
  *
  * tenon_bench_infiniop [--quick] [copies] [small] [tiny] [rows] [products] [models] runs these
- * parts, or all, on one thread; rows and products, whose goals are for two, on two; or all on
- * OMP_NUM_THREADS.  Each figure is the best of many rounds. */
+ * parts, or all of them, on one thread; rows also on two and products only on two, the number
+ * that their goals are for.  OMP_NUM_THREADS selects another number for all parts.  Each figure
+ * is the best of many rounds. */
 #include <infiniop.h>
 #include <infinirt.h>
 
@@ -16,7 +17,7 @@
 #include "sgemm.h"
 #include "table.h"
 
-/* Products of the model are timed on their way. */
+/* infiniopGemm for the model, timed. */
 static infiniStatus_t timed_gemm(infiniopGemmDescriptor_t desc, void *workspace, size_t size,
                                  void *c, const void *a, const void *b, float alpha, float beta,
                                  void *stream);
@@ -25,7 +26,7 @@ static infiniStatus_t timed_gemm(infiniopGemmDescriptor_t desc, void *workspace,
 #undef infiniopGemm
 
 static infiniopHandle_t handle;
-static double patience = 0.3; /* seconds for a case */
+static double patience = 0.3; /* seconds per case */
 static int threads = 1;
 
 static void need(infiniStatus_t status, const char *what)
@@ -37,13 +38,13 @@ static void need(infiniStatus_t status, const char *what)
 }
 #define NEED(call) need(call, #call)
 
-/* ---- what is measured: a binary operator, a rearrange, or memcpy ---- */
+/* ---- jobs: a binary operator, a rearrange, or memcpy ---- */
 
 typedef struct job {
     infiniopAddDescriptor_t add;
     infiniopRearrangeDescriptor_t copy;
     void *y, *a, *b;
-    size_t bytes; /* memcpy */
+    size_t bytes; /* for memcpy */
 } job;
 
 static void run(const job *j, int times)
@@ -58,7 +59,7 @@ static void run(const job *j, int times)
     }
 }
 
-/* Seconds of one run: the best of many rounds of at least 100 microseconds. */
+/* Seconds of one run: the best of many rounds of at least 100 microseconds each. */
 static double best_of(const job *j)
 {
     int times = 1;
@@ -93,7 +94,7 @@ static infiniopTensorDescriptor_t tensor(infiniDtype_t dtype, size_t ndim, const
     return t;
 }
 
-/* bytes are those of one tensor, operands those that are read and written. */
+/* Print one line; bytes: of one tensor; operands: number of tensors read and written. */
 static void show(const char *name, const job *j, size_t elements, size_t bytes, int operands,
                  double original)
 {
@@ -124,7 +125,8 @@ static void rearrange(const char *name, size_t ndim, const size_t *shape, const 
     NEED(infinirtFree(j.a));
 }
 
-/* rows of columns elements, pitch from one to the next; per is the original's ns an element. */
+/* rows of `columns` elements that are pitch elements apart; per: the original's ns per
+ * element. */
 static void add(const char *name, infiniDtype_t dtype, size_t width, size_t rows,
                 size_t columns, size_t pitch, double per)
 {
@@ -143,7 +145,7 @@ static void add(const char *name, infiniDtype_t dtype, size_t width, size_t rows
 
 #include "infiniop_small.inc"
 
-/* ---- rows and tables, as shares of the speed of memory ---- */
+/* ---- rows and tables, relative to the speed of memory ---- */
 
 enum { ROW_BYTES = 1 << 27 };
 
@@ -151,7 +153,7 @@ typedef struct row_case {
     arena *a;
     void *desc, *space;
     size_t size;
-    char *weight; /* of a norm; the sines and cosines of RoPE */
+    char *weight; /* weights of a norm, or sines and cosines of RoPE */
     int64_t *ids;
 } row_case;
 
@@ -205,13 +207,12 @@ static void row_share(const char *name, double goal, row_case *c, void (*work)(v
 static void rows(void)
 {
     arena a = arena_make(ROW_BYTES, true);
-    for (int64_t i = 0; i < ROW_BYTES / 4; i++) /* numbers between 0 and 1 */
+    for (int64_t i = 0; i < ROW_BYTES / 4; i++) /* between 0 and 1 */
         ((float *)(void *)a.src)[i] = (float)(i * 2654435761 % 65536) * 0x1p-16f;
     enum { ROWS = 8192, WIDE = 4096, KEYS = 4096, QUERIES = 64, HEADS = 32, HEAD = 128 };
     row_case c = {.a = &a, .weight = memory(4 * ROWS * HEAD / 2), .ids = memory(8 << 15)};
     infiniopTensorDescriptor_t x, w, ids;
-    for (int64_t i = 0; i < 1 << 15;
-         i++) /* an odd factor: each row once, none beside the last */
+    for (int64_t i = 0; i < 1 << 15; i++) /* an odd factor: every row once, no neighbours */
         c.ids[i] = i * 12345 % (1 << 15);
     x = tensor(INFINI_DTYPE_F32, 2, (const size_t[]){ROWS, WIDE}, NULL);
     w = tensor(INFINI_DTYPE_F32, 1, (const size_t[]){WIDE}, NULL);
@@ -246,7 +247,7 @@ static void rows(void)
     arena_free(&a);
 }
 
-/* ---- products, as shares of sgemm of 1024^3 ---- */
+/* ---- products, relative to sgemm of 1024^3 ---- */
 
 typedef struct product_case {
     infiniStatus_t (*run)(const struct product_case *);
@@ -352,7 +353,7 @@ static infiniStatus_t timed_gemm(infiniopGemmDescriptor_t desc, void *workspace,
     return status;
 }
 
-/* Random bytes that are small numbers in the dtype; tables are such, too. */
+/* Random weights that are small numbers in the dtype; also used as tables. */
 static const void *random_weight(void *user, const char *name, size_t count)
 {
     static uint32_t seed = 1;
@@ -373,7 +374,7 @@ static const void *random_weight(void *user, const char *name, size_t count)
     return half;
 }
 
-/* The best token of many: its time, and the share that products had in it. */
+/* Decode a token many times; report the best time and the share that products take of it. */
 static void decode(const char *name, const llama_shape *shape, double goal)
 {
     static const int64_t prompt[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -392,7 +393,7 @@ static void decode(const char *name, const llama_shape *shape, double goal)
         if (whole < best) {
             best = whole;
             share = spent.gemm / whole;
-            /* 9 other calls of a layer, 3 of the rest */
+            /* 9 calls per layer and 3 others are not products. */
             beside = (whole - spent.gemm) / (double)(9 * shape->layers + 3);
         }
     }
@@ -433,7 +434,7 @@ static void models(void)
     decode("Llama 2 x 64 f32", &s, 0);
 }
 
-/* ---- calls on so little that nearly all of it is beside the kernels ---- */
+/* ---- calls on so little data that their overhead dominates ---- */
 
 static llama tiny;
 static char tiny_data[6][4096];
@@ -520,7 +521,7 @@ static void copies(void)
     add("add bf16 (1024, 5632) pitch 13312", INFINI_DTYPE_BF16, 2, 1024, 5632, 13312, 20);
 }
 
-/* Whether a part is asked for: by its name, or no part is named. */
+/* True if a part is selected: it is named, or no part is. */
 static bool asked(int argc, char **argv, const char *part)
 {
     bool named = false;
@@ -532,7 +533,8 @@ static bool asked(int argc, char **argv, const char *part)
     return !named;
 }
 
-/* The same parts on n threads, in this process anew: OpenMP reads the variable before main. */
+/* Run the same parts with n threads by executing the program again: OpenMP reads the variable
+ * before main. */
 static void again(char **argv, int n)
 {
     char count[16];
@@ -548,7 +550,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-        int first, last; /* threads that it is measured with */
+        int first, last; /* range of thread counts to measure with */
     } parts[] = {{"copies", copies, 1, 1},     {"small", small_calls, 1, 1},
                  {"tiny", tiny_calls, 1, 1},   {"rows", rows, 1, 2},
                  {"products", products, 2, 2}, {"models", models, 1, 1}};

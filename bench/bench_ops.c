@@ -1,10 +1,10 @@
 /* bench_ops.c - tenon_bench_ops [--quick] [--threads N] [--only WORD] [--json FILE]
  *
- * Elementwise work beside a plain vectorised loop with the same traffic, memcpy and a streaming
- * copy of as many bytes, interleaved in one run; casts, which read and write differently many
- * bytes, beside a loop that reads and streams just those.  R is the better copy.  A case during
- * which R moves by more than 15 % between the two halves of its rounds is unstable and has no
- * verdict.  GB/s are bytes read and written. */
+ * Elementwise operations compared with a plain vectorised loop that has the same traffic, and
+ * with memcpy and a streaming copy of as many bytes, interleaved in one run.  Casts, which read
+ * and write different amounts, are compared with a loop that reads and streams the same bytes.
+ * R is the better copy.  A case during which R differs by more than 15 % between the two halves
+ * of its rounds is unstable and has no verdict.  GB/s are bytes read and written. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ typedef struct race {
     int nsrc;
     tn_tensor dst, src[2];
     double bytes;             /* read and written */
-    void (*loop)(void *race); /* beside it; or NULL */
+    void (*loop)(void *race); /* the peer, or NULL */
     const char *loop_name;
     sleef_loop sleef;
     double of_loop, of_r; /* goals */
@@ -38,7 +38,7 @@ typedef struct race {
 } race;
 
 static arena one, two;      /* sources in one.src and two.src, results in one.dst */
-enum { LARGE = 128 << 20 }; /* bytes of an operand; a copy of three operands' bytes fits too */
+enum { LARGE = 128 << 20 }; /* bytes of an operand; copying three operands' bytes fits too */
 
 static void run_op(race *r)
 {
@@ -49,7 +49,7 @@ static void run_op(race *r)
         MUST(tn_apply(r->op, NULL, &r->dst, r->nsrc, list));
 }
 
-/* ---- loops as one writes them ---- */
+/* ---- plain loops ---- */
 
 static void loop_add(void *arg)
 {
@@ -100,14 +100,14 @@ LIBM(loop_gelu, x *erfcf(-x * 0.70710678f) / 2)
 LIBM(loop_silu, x / (1 + expf(-x)))
 LIBM(loop_log, logf(x))
 
-/* The vector math library's own loop. */
+/* The loop of the vector math library. */
 static void loop_sleef(void *arg)
 {
     const race *r = arg;
     r->sleef(r->dst.data, r->src[0].data, tn_numel(&r->dst));
 }
 
-/* f32 with the same bytes. */
+/* The same op on f32, with as many bytes. */
 static void loop_f32(void *arg)
 {
     const race *r = arg;
@@ -118,7 +118,7 @@ static void loop_f32(void *arg)
     MUST(tn_apply(r->op, NULL, &t[0], 2, (const tn_tensor *const[]){&t[1], &t[2]}));
 }
 
-/* What a cast reads and writes. */
+/* The traffic of a cast. */
 static void loop_traffic(void *arg)
 {
     const race *r = arg;
@@ -126,7 +126,7 @@ static void loop_traffic(void *arg)
                    r->threads);
 }
 
-/* ---- one race ---- */
+/* ---- one comparison ---- */
 
 enum { WORK, LOOP, PLAIN, STREAM, KINDS, MOST = 64 };
 
@@ -138,7 +138,7 @@ static double best(const double *times, int from, int to)
     return t;
 }
 
-/* The time of the better copy in some of the rounds. */
+/* The time of the better copy in rounds [from, to). */
 static double limit(double times[KINDS][MOST], int from, int to)
 {
     const double plain = best(times[PLAIN], from, to), past = best(times[STREAM], from, to);
@@ -155,7 +155,7 @@ static void once(race *r, int kind, int64_t half)
         (kind == PLAIN ? plain_copy : stream_copy)(two.dst, one.src, half, r->threads);
 }
 
-/* One line: the work beside one peer, whose best time is given. */
+/* Add a line: the work compared with one peer; both times are the best. */
 static void against(const race *r, double work, double peer, double goal, const char *name,
                     bool moved)
 {
@@ -180,7 +180,7 @@ static double verdict(race *r, const options *o)
             if (kind == LOOP && !r->loop)
                 continue;
             if (in_a_row > 1)
-                once(r, kind, half); /* the caches are as its own kind leaves them */
+                once(r, kind, half); /* warm the caches with the same kind */
             const double start = seconds();
             for (int i = 0; i < in_a_row; i++)
                 once(r, kind, half);
@@ -233,7 +233,7 @@ static void layouts(const options *o)
         r.of_loop = 1;
         go(r, o);
         snprintf(r.name, sizeof r.name, "add f32 %lld, a + b.T", (long long)n);
-        r.of_loop = n > 1000 ? 0.85 : 0.65; /* beyond the cache, and in it */
+        r.of_loop = n > 1000 ? 0.85 : 0.65; /* larger than the cache, or in it */
         MUST(tn_transpose(&r.src[1], &r.src[1], 0, 1));
         go(r, o);
         snprintf(r.name, sizeof r.name, "add f32 %lld, a row", (long long)n);
@@ -282,7 +282,7 @@ static void functions(const options *o)
         r.of_r = rows[i].goal;
         go(r, o);
     }
-    options alone = *o; /* in the cache, one thread beside one thread */
+    options alone = *o; /* in the cache: one thread against one thread */
     tn_handle *h;
     MUST(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = alone.threads = 1}));
     MUST(tn_handle_use(h));
@@ -366,7 +366,7 @@ int main(int argc, char **argv)
     MUST(tn_handle_use(o.handle));
     one = arena_make(LARGE / 2 * 3, true);
     two = arena_make(LARGE / 2 * 3, true);
-    for (int64_t i = 0; i < one.bytes / 4; i++) { /* numbers of ordinary size */
+    for (int64_t i = 0; i < one.bytes / 4; i++) { /* ordinary magnitudes */
         ((float *)(void *)one.src)[i] = (float)(i % 2003) * 0.005f - 5;
         ((float *)(void *)two.src)[i] = (float)(i % 1009) * 0.01f + 0.5f;
     }

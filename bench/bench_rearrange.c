@@ -1,11 +1,12 @@
 /* bench_rearrange.c - tenon_bench_rearrange [--quick] [--all] [--json FILE] [--threads N]
- *                     [--only WORDS] [--list]
+ *                                           [--only WORDS] [--list]
  *
- * How near do copies come to the speed of memory?  Every case is interleaved with memcpy and a
- * streaming copy of the same bytes, threads and pages; R is the better of the two.  A case
- * during which R moves is repeated, and is marked unstable when it keeps moving.  --all measures
- * every case of the long lists, also where time is short: bench/charts.py draws them.  --wake is
- * what the program calls itself with for the group "threads". */
+ * How close do copies come to the speed of memory?  Every case is interleaved with memcpy and a
+ * streaming copy of the same bytes, with the same threads and pages; R is the better of the
+ * two.  A case during which R changes is repeated, and marked unstable if R keeps changing.
+ * --all measures every case of the long lists, even if time is short; bench/charts.py draws
+ * them.  --wake is for internal use: the program runs itself with it for the group
+ * "threads". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,13 @@
 #include "report.h"
 #include "wake.h"
 
-/* One group of the report.  Where memory is fast a core can fill less of it: goal_fast is the mean
- * to reach while R is above 60 GB/s, where it is not 0. */
+/* A group of the report.  One core cannot use all of a fast memory: goal_fast, if not 0, is the
+ * goal of the mean while R is above 60 GB/s. */
 typedef struct setup {
     const char *key, *title;
     const copy_list *list;
     bool alone, small_pages;
-    int offset; /* bytes of dst and src into a line: malloc and NumPy give 16 */
+    int offset; /* of dst and src from a line, in bytes; malloc and NumPy return 16 */
     double goal_mean, goal_fast, goal_worst;
     double full, quick; /* seconds */
 } setup;
@@ -55,7 +56,7 @@ typedef struct options {
     const char *json, *only;
 } options;
 
-static double spare; /* seconds for cases that must be repeated */
+static double spare; /* seconds left for repeating unstable cases */
 
 /* ---- one case ---- */
 
@@ -82,7 +83,7 @@ static copy_work make_work(const copy_case *c, const arena *a)
     return w;
 }
 
-/* A figure stands for a right result: some elements are looked at. */
+/* Check some elements of the result before it is measured. */
 static void check(const copy_case *c, copy_work *w)
 {
     run_copy(w);
@@ -120,13 +121,13 @@ static int least_rounds(const options *o)
     return o->quick ? 2 : 4;
 }
 
-/* One case of every `every`, another one each time. */
+/* Select one case of every `every`, at changing positions. */
 static bool taken(int i, int every)
 {
     return i % every == i / every % every;
 }
 
-/* Less than 1 when the groups before took more than their time. */
+/* Less than 1 if the previous groups took longer than planned. */
 static double pace(double planned)
 {
     static double begin, before;
@@ -137,7 +138,7 @@ static double pace(double planned)
     return late;
 }
 
-/* How many cases a group has time for: all, or one of every 3, 6, 12. */
+/* Thin out a group to fit its time: 1 for all cases, or one of every 3, 6 or 12. */
 static int thin_out(const setup *s, const options *o, const arena *a, int threads)
 {
     copy_case c;
@@ -197,7 +198,7 @@ static void run_group(const setup *s, const options *o, const arena *a, group *g
     }
 }
 
-/* Is a group among the words of --only, which commas separate? */
+/* True if a group is among the comma-separated words of --only. */
 static bool asked(const options *o, const char *key)
 {
     size_t n = strlen(key);
@@ -224,7 +225,7 @@ static void run_groups(const options *o, report *r)
     }
 }
 
-/* ---- calls on 4 x 4 ---- */
+/* ---- calls on 4 x 4 elements ---- */
 
 static float from[16], into[16];
 static tn_tensor small_dst, small_src, small_view;
@@ -266,7 +267,7 @@ static void run_calls(report *r)
     tn_plan_free(small_plan);
 }
 
-/* ---- at any address ---- */
+/* ---- addresses ---- */
 
 static void run_address(const options *o, report *r)
 {
@@ -286,7 +287,7 @@ static void run_address(const options *o, report *r)
     arena_free(&a);
 }
 
-/* ---- one thread and several ---- */
+/* ---- one thread against several ---- */
 
 static void run_wake(const options *o, report *r, const char *self)
 {
@@ -305,7 +306,7 @@ static void run_wake(const options *o, report *r, const char *self)
     }
 }
 
-/* Sizes around a power of two run alike. */
+/* Compare sizes around a power of two, which should be equally fast. */
 static void compare_neighbours(report *r)
 {
     double least = 0, most = 0;

@@ -1,13 +1,13 @@
 /* bench_reduce.c - tenon_bench_reduce [--quick] [--threads N] [--only WORD] [--list] [--sweep]
- *                                       [--peers bench/peers_reduce.py]
+ *                                     [--peers bench/peers_reduce.py]
  *
- * Reductions, rows, scans and takes beside a pass that only reads (or copies) the same bytes
- * with the same threads, interleaved in one run; arrays that a cache holds by one thread.  Best
- * times count; reached is the share of that limit and stands beside its goal: "<" is below it,
- * "<<" below half of it.  --peers runs the cases in NumPy and PyTorch before, where they are
- * installed; their figures are GB/s.  The goal of a sort is twice NumPy's speed, which is measured
- * before in any case: "-" where there is none.  --sweep looks for cliffs instead: every axis of
- * widths around powers of two, of several dtypes. */
+ * Reductions, row functions, scans and takes compared with a pass that only reads (or copies)
+ * the same bytes with the same threads, interleaved in one run; arrays that fit a cache with
+ * one thread.  The best times count.  "reached" is the share of that limit, printed next to its
+ * goal: "<" is below it, "<<" below half of it.  --peers first runs the cases in NumPy and
+ * PyTorch, where installed; their figures are GB/s.  The goal of a sort is twice NumPy's speed,
+ * which is always measured first: "-" if NumPy is missing.  --sweep looks for performance
+ * cliffs instead: every axis of widths around powers of two, for several dtypes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +24,9 @@ typedef struct work {
     kind kind;
     tn_dtype dtype;
     int64_t shape[3]; /* logical */
-    int order[3];     /* memory, outermost first */
+    int order[3];     /* axes in memory, outermost first */
     int op;           /* a tn_reduction */
-    unsigned axes;    /* reduced ones, a bit each; or the axis */
+    unsigned axes;    /* bit mask of the reduced axes, or the axis */
     int every;        /* step along axis 1 */
     double goal;
 } work;
@@ -109,17 +109,17 @@ typedef struct runner {
     const work *w;
     tn_tensor src, dst, index;
     tn_plan *plan;
-    int64_t bytes; /* read, and written if the limit is a copy */
+    int64_t bytes; /* bytes read; also written if the limit is a copy */
     bool copies;
     int threads;
 } runner;
 
-static tn_handle *many, *one; /* as many threads as asked for; one */
+static tn_handle *many, *one; /* with the requested threads; with one */
 
 typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Every vector loaded and combined, in address order; several at a time, so that the speed does
- * not depend on where the loop lies. */
+/* Load and combine all vectors in address order, several at a time, so that the speed does not
+ * depend on the alignment of the loop. */
 static uint64_t read_part(const pair *x, int64_t n)
 {
     pair p = {0}, q = {0}, r = {0}, s = {0};
@@ -147,7 +147,7 @@ static void read_only(const char *src, int64_t bytes, int threads)
         for (int t = 0; t < threads; t++)
             all |= read_part(x + t * each, each);
     }
-    __asm__ volatile("" ::"r"(all)); /* the result is wanted */
+    __asm__ volatile("" ::"r"(all)); /* keep the result alive */
 }
 
 static void run_work(runner *r)
@@ -209,7 +209,7 @@ static void make(runner *r, const work *w, const arena *a)
     memcpy(shape, w->shape, sizeof shape);
     if (w->kind == TOPK)
         shape[w->axes] = 50;
-    /* few equal ones, as logits have; sums of random bits are soon NaN */
+    /* Few equal elements, as in logits; sums of random bits would soon be NaN. */
     if (w->kind == TOPK || w->kind == SORT || (w->kind == SCAN && w->dtype != TN_I64))
         MUST(tn_randn(&r->src, 7));
     MUST(tn_init(&r->dst, a->dst, w->dtype, 3, shape));
@@ -229,8 +229,8 @@ static void limit_pass(const runner *r, const arena *a)
         read_only(a->src, r->bytes, r->threads);
 }
 
-/* What a cache holds is read again and again by one thread, so that a pass is long enough to be
- * timed. */
+/* Measure one case.  An array that fits a cache is processed repeatedly by one thread, so that
+ * a pass is long enough to be timed. */
 static void race(const work *w, arena *a, int threads, double duration)
 {
     enum { CACHED = 1 << 20, LONG = 16 << 20 };
@@ -275,7 +275,7 @@ static void race(const work *w, arena *a, int threads, double duration)
         tn_free(&r.index);
 }
 
-/* An array of about as many bytes as the others, whose rows have `width` elements. */
+/* Measure an array of about the usual size whose rows have `width` elements. */
 static void sweep_one(int op, tn_dtype dtype, int64_t width, int axis, arena *a, int threads)
 {
     static const char *const axes[] = {"first", "middle", "last", "of .T"};
@@ -297,14 +297,14 @@ static void sweep_one(int op, tn_dtype dtype, int64_t width, int axis, arena *a,
         w.goal = axis == 2 ? 0.85 : 0.7;
     if (axis == 1)
         w.shape[0] = 16, w.shape[1] = rows / 16;
-    if (axis == 3) /* rows of the memory are columns of the sequence */
+    if (axis == 3) /* rows in memory are columns of the sequence */
         memcpy(w.order, (int[]){0, 2, 1}, sizeof w.order);
     snprintf(name, sizeof name, "%s %s %s %lld", tn_reduction_name((tn_reduction)op),
              tn_dtype_name(dtype), axes[axis], (long long)width);
     race(&w, a, threads, 0.06);
 }
 
-/* Rows and scans of any width: along the last axis, and down the first. */
+/* Row functions and scans of any width, along the last axis and down the first. */
 static void sweep_rows(const char *only, arena *a, int threads)
 {
     static const struct {
@@ -361,7 +361,7 @@ static void sweep(const char *only, arena *a, int threads)
     sweep_rows(only, a, threads);
 }
 
-/* A line for peers_reduce.py: name, kind, dtype, shape, axes. */
+/* Print a line for peers_reduce.py: name, kind, dtype, shape, axes. */
 static void print_case(const work *w)
 {
     static const char *const kinds[] = {"",     "softmax", "rms",  "layer",
@@ -410,7 +410,7 @@ int main(int argc, char **argv)
     MUST(tn_handle_create(&one, TN_CPU, 0, &(tn_config){.threads = 1}));
     /* eight bytes for every three of rows of three */
     arena a = arena_make((int64_t)(cliffs ? 192 : 136) << 20, true);
-    for (int64_t i = 0; i < a.bytes; i += 2) { /* bf16: ordinary numbers in every float */
+    for (int64_t i = 0; i < a.bytes; i += 2) { /* bf16: ordinary numbers in any float */
         const float x = (float)(i * 2654435761u % 1000) / 500 - 1;
         memcpy(a.src + i, (const char *)&x + 2, 2);
     }

@@ -1,4 +1,4 @@
-/* beside.c - the figures of other libraries, case by case. */
+/* beside.c - running the cases of a benchmark in other libraries. */
 #include "beside.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "measure.h"
 
-enum { PEERS = 96, PEER_NAME = 30 }; /* columns of a name in the script's lines */
+enum { PEERS = 96, PEER_NAME = 30 }; /* width of the name column in the script's output */
 static peer peers[PEERS];
 static int npeers;
 

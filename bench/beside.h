@@ -1,5 +1,5 @@
-/* beside.h - figures of other libraries for the cases of a benchmark, by a script that reads what
- * the program's --list prints. */
+/* beside.h - figures of other libraries for the cases of a benchmark, from a script that reads
+ * the output of the program's --list. */
 #ifndef BESIDE_H
 #define BESIDE_H
 
@@ -9,8 +9,8 @@ typedef struct peer {
     char name[48], numpy[12], torch[12]; /* "-": not measured */
 } peer;
 
-/* Run the cases of self that contain only, or all, through the script; a line of it is a name of
- * 30 columns and two figures. */
+/* Run the cases of self that contain `only`, or all, through the script; it prints a name of 30
+ * columns and two figures per line. */
 void peers_read(const char *self, const char *only, const char *script, const char *options);
 
 const peer *peer_of(const char *name);

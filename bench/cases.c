@@ -1,6 +1,6 @@
 /* cases.c - the lists of cases.
  *
- * The 57 are written as the literature does: axes from the fastest on, axis i of dst is axis
+ * The 57 are written as in the literature: the fastest axis first, and axis i of dst is axis
  * perm[i] of src. */
 #include "cases.h"
 
@@ -85,7 +85,7 @@ static const transposition fifty_seven[] = {
 /* clang-format on */
 enum { FIFTY_SEVEN = sizeof fifty_seven / sizeof *fifty_seven };
 
-/* Row-major, last axis fastest. */
+/* Convert to row-major order, the last axis fastest. */
 static void from_list(const transposition *t, tn_dtype dtype, copy_case *c)
 {
     size_t used = 0;
@@ -111,7 +111,7 @@ static void get_f64(int i, copy_case *out)
     from_list(&fifty_seven[i], TN_F64, out);
 }
 
-/* Halve the longest axis until the case has no more than this number of KB. */
+/* Halve the longest axis until the case has at most this many KB. */
 static void get_cut(int i, int64_t kilobytes, copy_case *out)
 {
     transposition t = fifty_seven[i];

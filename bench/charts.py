@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""charts.py [--rearrange FILE] [--peers FILE] [--out FOLDER] - draw what the benchmarks measured.
+"""charts.py [--rearrange FILE] [--peers FILE] [--out FOLDER] - draw benchmark results.
 
-  --rearrange FILE   of tenon_bench_rearrange --all --only f32,f32+16 --json FILE: bench57.svg
-  --peers FILE       of peers.py --json FILE: speed.svg
+  --rearrange FILE   from tenon_bench_rearrange --all --only f32,f32+16 --json FILE: bench57.svg
+  --peers FILE       from peers.py --json FILE: speed.svg
 
 Needs matplotlib, from Debian (python3-matplotlib) or PyPI.
 """
@@ -34,7 +34,7 @@ def save(figure, folder, name):
 
 
 def permutations(data, folder):
-    """One panel per group: the 57 as bars against R, an outline for an unstable case."""
+    """One panel per group: the 57 as bars relative to R; unstable cases are outlined."""
     groups = [g for g in data["groups"] if len(g["cases"]) == 57]
     figure, panels = plt.subplots(len(groups), 1, figsize=(13, 3.2 * len(groups)), sharex=True,
                                   squeeze=False)
@@ -62,7 +62,7 @@ def permutations(data, folder):
 
 
 def peers(data, folder):
-    """Jobs side by side in GB/s, the longest bar is the fastest."""
+    """Cases in GB/s, with the libraries side by side."""
     cases = data["cases"]
     figure, panel = plt.subplots(figsize=(9, 0.42 * len(cases) + 1.2))
     height = 0.8 / len(PEERS)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""files.py TENON DIR [--quick] [--only WORD] - commands on model files beside cat and cp, in DIR.
+"""files.py TENON DIR [--quick] [--only WORD] - commands on model files against cat, cp.
 
-Every run begins with a disk that has nothing left to write and an input that is not in memory, and
-ends with a result that is on the disk.  Rounds of both alternate and change places; the best of each
-counts, as a virtual machine's first touch of memory costs more than the work.  The last row is in
-/dev/shm, warm.  Needs 6 GB in DIR, with --quick 2 GB."""
+Every run begins with an idle disk and an input that is not cached, and ends with a result that
+is on disk.  Rounds of both are interleaved in alternating order; the best of each counts,
+because on a virtual machine the first touch of memory costs more than the work.  The last row
+is in /dev/shm, warm.  Needs 6 GB in DIR, with --quick 2 GB.
+"""
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ quick = "--quick" in sys.argv
 only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
 tenon, folder = map(os.path.abspath, sys.argv[1:3])
 layers = 8 if quick else 32
-side = 4096  # of a matrix of f32: 64 MiB
+side = 4096  # of an f32 matrix: 64 MiB
 
 
 def make_model(path):

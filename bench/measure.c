@@ -1,4 +1,4 @@
-/* measure.c - the clock, the memory, the two copies, and interleaved rounds of all three. */
+/* measure.c - the clock, the memory, the two copies, and interleaved rounds. */
 #include "measure.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void plain(char *d, const char *s, int64_t bytes)
 }
 
 #ifdef __x86_64__
-/* The bytes before d's first line and beyond its last one are copied plainly. */
+/* Bytes before the first line of d and after the last are copied by memcpy. */
 #define STREAM(NAME, TARGET, VECTOR, LOAD, STORE)                                              \
     __attribute__((target(TARGET))) static void NAME(char *d, const char *s, int64_t bytes)    \
     {                                                                                          \
@@ -131,7 +131,7 @@ void stream_copy(char *dst, const char *src, int64_t bytes, int threads)
     in_parts(streaming(), dst, src, bytes, threads);
 }
 
-/* Units: each reads some lines, asked for ahead, and streams some. */
+/* Process units: each reads some lines, prefetched, and streams some. */
 #ifdef __x86_64__
 #define TRAFFIC(NAME, TARGET, VECTOR, LOAD, STORE, XOR)                                        \
     __attribute__((target(TARGET))) static void NAME(char *d, int64_t written, const char *s,  \
@@ -201,10 +201,11 @@ static void once(const contest *c, int kind)
         stream_copy(c->dst, c->src, c->bytes, c->threads);
 }
 
-enum { CACHED = 16 << 20 }; /* bytes that may lie in a cache */
+enum { CACHED = 16 << 20 }; /* bytes that may fit a cache */
 
-/* The time of one; in a cache another one before leaves it as its own kind does, not as the kind
- * before it did: a streaming copy leaves dst in memory. */
+/* The time of one run.  If the data may fit a cache, an untimed run precedes it, so that the
+ * caches are as the same kind leaves them and not as another does: a streaming copy leaves dst
+ * in memory. */
 static double sample(const contest *c, int kind, int64_t times)
 {
     if (c->bytes <= CACHED)
@@ -215,7 +216,7 @@ static double sample(const contest *c, int kind, int64_t times)
     return (seconds() - begin) / (double)times;
 }
 
-/* How many times in a row make a sample that the clock measures well. */
+/* The number of consecutive runs that the clock can measure well. */
 static int64_t repeats(const contest *c, int kind)
 {
     if (c->bytes > CACHED)
@@ -238,14 +239,14 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Time of the better copy in some of the rounds. */
+/* Time of the better copy in rounds [from, to). */
 static double limit_of(double times[KINDS][MOST_ROUNDS], int from, int to)
 {
     return smaller(best_of(times[PLAIN], from, to), best_of(times[STREAM_COPY], from, to));
 }
 
-/* All kinds take turns.  In a cache streaming copies come before: what they leave there, which is
- * nothing, is felt for many calls. */
+/* Interleave all kinds.  If the data may fit a cache, streaming copies are measured first: they
+ * leave nothing in the cache, which affects many later calls. */
 static int run_rounds(const contest *c, double times[KINDS][MOST_ROUNDS])
 {
     const int turns = c->bytes <= CACHED ? STREAM_COPY : KINDS;

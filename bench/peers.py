@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""peers.py [--quick] [--threads N] [--only WORD] [--json FILE] [--library FILE] - tenon beside NumPy
-and PyTorch.
+"""peers.py [--quick] [--threads N] [--only WORD] [--json FILE] [--library FILE] - tenon against
+NumPy and PyTorch.
 
 Every case runs in one process on the same memory: tenon (through ctypes), NumPy, PyTorch and
-memcpy take turns, and the best round of each counts.  GB/s are bytes read and written.  A peer
-that is not installed, or has no such call, is shown as "-".  tenon and PyTorch use N threads (all
-cores by default), NumPy has one.
+memcpy are interleaved, and the best round of each counts.  GB/s are bytes read and written.  A
+peer that is not installed or has no such call is shown as "-". tenon and PyTorch use N threads
+(all cores by default), NumPy uses one.
 """
 import argparse
 import ctypes
@@ -24,7 +24,7 @@ words.add_argument("--only", default="")
 words.add_argument("--json")
 words.add_argument("--library")
 given = words.parse_args()
-os.environ["OMP_WAIT_POLICY"] = "passive"  # idle threads of one must not slow the other
+os.environ["OMP_WAIT_POLICY"] = "passive"  # idle threads of one must not slow the others
 os.environ["OMP_NUM_THREADS"] = str(given.threads)  # before libraries with OpenMP are loaded
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(HERE, "..", "build", "release")
@@ -49,7 +49,7 @@ class Tensor(ctypes.Structure):
 
 
 class Tenon:
-    """The calls that are measured, on NumPy's memory."""
+    """The measured calls, on NumPy's memory."""
 
     def __init__(self, path):
         self.lib = ctypes.CDLL(path)
@@ -68,7 +68,7 @@ class Tenon:
     def tensor(self, array, dtype=None):
         name = dtype or np.dtype(array.dtype).name
         t = Tensor(array.ctypes.data, self.number("tn_dtype_parse", name), array.ndim)
-        t.array = array  # a tensor owns nothing: the memory lives as long as t
+        t.array = array  # a tensor does not own its memory: keep the array alive
         t.shape[:array.ndim], t.stride[:array.ndim] = array.shape, array.strides
         return t
 
@@ -158,7 +158,7 @@ def out(function):
 
 
 def cases():
-    """(name, maker) of every case; names that begin with 57 are of the list of permutations."""
+    """Yield (name, maker) of every case."""
     f = torch and torch.nn.functional
     n, side = 16 << 20, 4096
     yield "transpose 4096 x 4096 f32", lambda t: permutation(t, (side, side), (1, 0))
@@ -199,8 +199,8 @@ NAMES = ["tenon", "NumPy", "PyTorch", "memcpy"]
 
 
 def measure(work, least, duration):
-    """The best GB/s of each call, and of memcpy of as many bytes by one thread; None: no call.
-    Rounds go on for `duration` seconds, and are never fewer than `least`."""
+    """The best GB/s of each call and of a single-threaded memcpy of as many bytes; None: no
+    call.  Rounds continue for `duration` seconds; there are at least `least` of them."""
     bytes_moved, calls = work
     a, b = np.ones(bytes_moved // 2, "uint8"), np.empty(bytes_moved // 2, "uint8")
     calls = list(calls) + [lambda: ctypes.memmove(b.ctypes.data, a.ctypes.data, a.nbytes)]
@@ -228,7 +228,7 @@ def show(name, rates):
 
 
 def mean(rows):
-    """The geometric mean of each column that has all its figures."""
+    """The geometric mean of each complete column."""
     columns = zip(*rows)
     return [None if None in c else math.exp(sum(map(math.log, c)) / len(c)) for c in columns]
 

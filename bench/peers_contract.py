@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""tenon_bench_contract --list | peers_contract.py [--quick] - the same contractions in NumPy and PyTorch.
+"""tenon_bench_contract --list | peers_contract.py [--quick] - the same contractions in NumPy and
+PyTorch.
 
-NumPy runs einsum with optimize=True, PyTorch einsum, both matmul where the text is a plain product, with
-as many threads as they take; the best of several rounds counts.  A peer that is not installed, or does not take the dtype, is shown as "-".
+NumPy runs einsum with optimize=True, PyTorch runs einsum; both run matmul if the text is a
+plain product.  They use their default number of threads; the best of several rounds counts.  A
+peer that is not installed or does not support the dtype is shown as "-".
 """
 import sys
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """peers_expr.py [--quick] - the cases of tenon_bench_expr in numexpr, NumPy and PyTorch.
 
-GB/s of the same bytes, best of several rounds; run it beside tenon_bench_expr on the same idle
-machine.  A peer that is not installed, or lacks a function or dtype, is shown as "-".
+GB/s count the same bytes; the best of several rounds counts.  Run it after tenon_bench_expr on
+the same idle machine.  A peer that is not installed, or lacks a function or dtype, is shown as
+"-".
 """
 import sys
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """tenon_bench_index --list | peers_index.py [--quick] - the same cases in NumPy and PyTorch.
 
-Each line is a name, a kind, a dtype, elements or rows, the width of a row or the number of elements
-that are searched or counted, and an op or a percentage.  NumPy has one thread, PyTorch two.
-Figures are milliseconds, the best of several rounds; "-" is a peer that is not installed, or has no
-such call.
+Each line is a name, a kind, a dtype, the number of elements or rows, the width of a row or the
+number of elements searched or counted, and an op or a percentage.  NumPy uses one thread,
+PyTorch two.  Figures are milliseconds, the best of several rounds; "-" is a peer that is not
+installed or has no such call.
 """
 import sys
 
@@ -19,7 +19,7 @@ def filled(dtype, shape, most):
 
 
 def data(kind, dtype, n, width, op):
-    """src and what goes with it: a mask, what is searched, indices."""
+    """src and its companions: a mask, the elements to search, indices."""
     g = np.random.default_rng(8)
     if kind == "nonzero":
         x = g.integers(0, 100, (n, width) if width > 1 else n) < op

@@ -2,11 +2,11 @@
 """tenon_bench_reduce --list | peers_reduce.py [--quick] [--numpy] - the same cases in NumPy and
 PyTorch, or in NumPy alone.
 
-Each line is a name, a kind, a dtype, a shape, the reduced axes or the axis, the order of the axes
-in memory, and how manieth element of axis 1 counts.  NumPy has one thread,
-PyTorch two; results go into memory that is kept.  GB/s are bytes read, for rows, scans and takes
-read and written; the best of several rounds counts.  A peer that is not installed, or has no such
-call, is shown as "-".
+Each line is a name, a kind, a dtype, a shape, the reduced axes or the axis, the order of the
+axes in memory, and the step along axis 1.  NumPy uses one thread, PyTorch two; results are
+written to memory that is reused.  GB/s are bytes read, for row functions, scans and takes read
+and written; the best of several rounds counts.  A peer that is not installed or has no such
+call is shown as "-".
 """
 import sys
 
@@ -16,7 +16,7 @@ COPIES = ("softmax", "rms", "layer", "scan", "take")
 
 
 def laid(x, shape, order, every):
-    """x, dense in the order of memory, as a tensor of this shape, with a step along axis 1."""
+    """View x, dense in memory order, as a tensor of this shape with a step along axis 1."""
     back = [order.index(i) for i in range(3)]
     x = x.reshape([shape[i] for i in order])
     x = x.permute(back) if torch and isinstance(x, torch.Tensor) else x.transpose(back)

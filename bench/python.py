@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""python.py [--quick] [--library FILE] - what calls of the module cost, beside NumPy and PyTorch.
+"""python.py [--quick] [--library FILE] - the cost of calls of the module, NumPy and PyTorch.
 
-Small calls are nanoseconds, each the best of several rounds in which the libraries take turns;
-4 x 4 float32, one thread.  The import is milliseconds beyond a bare interpreter's.  Large work is
-the time of the same call of the C library (FILE, build/release/libtenon.so) as a share of the
-module's.  "<" is behind the goal or behind NumPy; a peer that is not installed, or has no such
-call, is "-".
+Small calls are in nanoseconds, on 4 x 4 float32 with one thread; the libraries are interleaved
+and the best of several rounds counts.  The import is in milliseconds, without the start of the
+interpreter.  Large work is the time of the same call of the C library (FILE, by default
+build/release/libtenon.so) as a share of the module's.  "<" marks results behind the goal or
+behind NumPy; a peer that is not installed or has no such call is "-".
 """
 import argparse
 import ctypes
@@ -17,7 +17,7 @@ import time
 import timeit
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"  # before any of the libraries reads it
+    os.environ[_name] = "1"  # before the libraries read it
 
 import tenon as tn
 
@@ -31,7 +31,7 @@ try:
 except ImportError:
     torch = None
 
-# name, goal in ns, statement of tenon, of NumPy, of PyTorch; t, n and p are their arrays.
+# Name, goal in ns, statements of tenon, NumPy and PyTorch; t, n and p are their arrays.
 CALLS = [
     ("add(a, b, out=o)", 130, "add(t, t2, out=t3)", "nadd(n, n2, out=n3)", "padd(p, p2, out=p3)"),
     ("a + b", None, "t + t2", "n + n2", "p + p2"),
@@ -56,7 +56,7 @@ CALLS = [
 
 
 def names():
-    """The words that the statements use."""
+    """The names that the statements use."""
     words = {"tn": tn, "np": np, "torch": torch, "add": tn.add, "iadd": operator.iadd}
     for k in ("", "2", "3"):
         words["t" + k] = tn.full((4, 4), 1, dtype="f32")
@@ -68,7 +68,7 @@ def names():
 
 
 def small(statements, words, rounds):
-    """The least ns of each statement; None for a missing one or a missing peer."""
+    """The minimum ns of each statement; None for a missing statement or peer."""
     timers = [s and timeit.Timer(s, globals=words) for s in statements]
     least = [None] * len(timers)
     for _ in range(rounds):
@@ -85,7 +85,7 @@ def small(statements, words, rounds):
 
 
 def imported(module, rounds):
-    """Milliseconds that an import adds to the start of the interpreter."""
+    """Milliseconds that an import adds to starting the interpreter."""
     least = {}
     for _ in range(rounds):
         for code in ("pass", f"import {module}"):
@@ -106,7 +106,7 @@ class Header(ctypes.Structure):
 
 
 def header(t, dtypes):
-    """The header of a tensor for the C library: a name of its dtype is what the library parses."""
+    """The C library's descriptor of a tensor; dtypes maps names to the library's codes."""
     h = Header(ndim=t.ndim, dtype=dtypes[t.dtype.short])
     h.data = ctypes.addressof(ctypes.c_char.from_buffer(t))
     h.shape[:t.ndim], h.stride[:t.ndim] = t.shape, t.strides
@@ -114,7 +114,7 @@ def header(t, dtypes):
 
 
 def large(file, rounds):
-    """(name, seconds in C / seconds in Python) of calls on 64 MB."""
+    """Yield (name, seconds in C / seconds in Python) of calls on 64 MB."""
     c = ctypes.CDLL(file)
     code = ctypes.c_int()
     assert c.tn_dtype_parse(ctypes.byref(code), b"f32") == 0
@@ -135,7 +135,7 @@ def large(file, rounds):
 
 
 def row(name, goal, reached, numpy=None, pytorch=None, form="{:.0f}", more=False):
-    """One line; more: a greater number is better."""
+    """Print one line; more: larger numbers are better."""
     def text(v):
         return "-" if v is None else form.format(v)
     behind = [v is not None and (reached < v if more else reached > v) for v in (goal, numpy)]

@@ -1,6 +1,7 @@
-/* report.c - the tables and the JSON file.
+/* report.c - tables and the JSON file.
  *
- * A case during which R moved is unstable: it has figures, no verdict, and is in no mean. */
+ * A case during which R changed is unstable: its figures are shown, but it has no verdict and
+ * is in no mean. */
 #include "report.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ summary group_summary(const group *g)
             continue;
         s.mean += log(f->ratio);
         s.limit += f->limit;
-        s.goal += f->limit > FAST ? g->goal_fast : g->goal_mean; /* R moves between cases */
+        s.goal += f->limit > FAST ? g->goal_fast : g->goal_mean; /* R differs between cases */
         s.worst = s.n == 0 || f->ratio < s.worst ? f->ratio : s.worst;
         s.n++;
     }

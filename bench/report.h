@@ -1,4 +1,4 @@
-/* report.h - what was measured, as a table and as JSON. */
+/* report.h - the results, as tables and as JSON. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -13,7 +13,7 @@ typedef struct row {
 } row;
 
 typedef struct group {
-    const char *key; /* short, for JSON */
+    const char *key; /* short name, for JSON */
     char title[80];
     double goal_mean, goal_fast, goal_worst; /* of R; 0: none; fast: while R is above 60 GB/s */
     int count;
@@ -23,8 +23,8 @@ typedef struct group {
 /* A single number with its goal. */
 typedef struct fact {
     const char *name, *unit;
-    double value, goal; /* at most; 0: none */
-    bool at_least;      /* the goal is */
+    double value, goal; /* goal: a maximum; 0: none */
+    bool at_least;      /* the goal is a minimum */
 } fact;
 
 typedef struct report {
@@ -34,11 +34,11 @@ typedef struct report {
     fact fact[MOST_FACTS];
 } report;
 
-/* The name of the CPU, as the system says. */
+/* The name of the CPU, as the system reports it. */
 void cpu_name(char *name, size_t size);
 
-/* Of the ratios that have a verdict: geometric mean and worst, the mean of R in GB/s, the goal of
- * the mean at that R, their number. */
+/* Of the ratios with a verdict: geometric mean and worst; mean of R in GB/s; mean of the goal
+ * at that R; their number. */
 typedef struct summary {
     double mean, worst, limit, goal;
     int n;
@@ -50,7 +50,7 @@ void print_heading(const group *g);
 void print_row(const row *r);
 void print_summary(const report *r);
 
-/* Write a file; false when the system refuses. */
+/* Write the JSON file; false if the system fails. */
 bool write_json(const report *r, const char *path);
 
 #endif

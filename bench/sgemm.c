@@ -1,4 +1,4 @@
-/* sgemm.c - finds cblas_sgemm; the build with OpenMP shares its threads with tenon. */
+/* sgemm.c - finding cblas_sgemm; with OpenMP, OpenBLAS shares its threads with tenon. */
 #include "sgemm.h"
 
 #include <dlfcn.h>

@@ -10,5 +10,5 @@
 #define ROWS         sleef_avx512
 #include "sleef_loops.inc"
 #else
-typedef int nothing; /* a file is not empty */
+typedef int nothing; /* ISO C forbids an empty translation unit */
 #endif

@@ -1,4 +1,4 @@
-/* sleef_beside.c - which loops of the vector math library this machine can run. */
+/* sleef_beside.c - selecting the loops of the vector math library that this machine can run. */
 #include "sleef_beside.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* sleef_beside.h - the vector math library by itself, to stand beside.
+/* sleef_beside.h - loops over the vector math library, for comparison.
  *
  * A loop computes n f32, a multiple of 16, on the calling thread. */
 #ifndef SLEEF_BESIDE_H
@@ -8,8 +8,8 @@
 
 typedef void (*sleef_loop)(float *d, const float *s, int64_t n);
 
-/* For exp, silu, tanh, gelu or log, with the widest vectors of this machine; NULL without SLEEF
- * or such vectors. */
+/* The loop for exp, silu, tanh, gelu or log with the widest vectors of this machine; NULL
+ * without SLEEF or without such vectors. */
 sleef_loop sleef_of(const char *name);
 
 typedef struct sleef_row {

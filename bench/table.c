@@ -1,4 +1,4 @@
-/* table.c - lines of a benchmark as text and as JSON. */
+/* table.c - the lines of a benchmark as text and as JSON. */
 #include "table.h"
 
 #include <stdio.h>

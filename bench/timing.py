@@ -1,5 +1,5 @@
-"""timing.py - what the scripts of peers share: NumPy and PyTorch where they are installed, and the
-best of several rounds."""
+"""timing.py - shared by peers_*.py: NumPy and PyTorch, if installed, and the best of several
+rounds."""
 import time
 
 try:

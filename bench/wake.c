@@ -1,7 +1,8 @@
-/* wake.c - several threads beside one, with workers awake and asleep.
+/* wake.c - several threads compared with one, while workers are awake and asleep.
  *
- * Both take turns; each turn begins with calls of its own kind, so that the data lies where that
- * kind leaves it.  Medians of the turns count: what waking costs is not the exception. */
+ * Both are interleaved.  Each turn begins with calls of its own kind, so that the caches are as
+ * that kind leaves them.  The medians count, because the cost of waking threads is not an
+ * exception. */
 #include "wake.h"
 
 #include <stdint.h>
@@ -15,7 +16,7 @@
 enum {
     SMALLEST = 16 << 10,
     LARGEST = 16 << 20,
-    PAUSE_US = 8000, /* libgomp's workers spin for about 4000 by default */
+    PAUSE_US = 8000, /* by default, libgomp's workers spin for about 4000 */
     SERIES_US = 1000,
     MOST_TURNS = 33
 };
@@ -55,13 +56,13 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static arena one, two;
 
-/* Square f32 arrays of about this number of bytes. */
+/* Square f32 arrays of about this many bytes. */
 static call make_call(int kind, int64_t bytes)
 {
     int64_t n = 1;
     while ((n + 1) * (n + 1) * 4 <= bytes)
         n++;
-    n += kinds[kind].transposed && n % 32 == 0; /* not the steps of powers of two */
+    n += kinds[kind].transposed && n % 32 == 0; /* avoid strides that are powers of two */
     call c = {.run = kinds[kind].run};
     MUST(tn_init(&c.a, one.src, TN_F32, 2, (int64_t[]){n, n}));
     MUST(tn_init(&c.b, two.src, TN_F32, 2, (int64_t[]){n, n}));
@@ -71,7 +72,7 @@ static call make_call(int kind, int64_t bytes)
     return c;
 }
 
-/* Mean of calls that follow each other for a while. */
+/* Mean time of consecutive calls. */
 static double series(const call *c)
 {
     const double begin = seconds();
@@ -85,7 +86,7 @@ static double series(const call *c)
     return (now - begin) / n;
 }
 
-/* The calling thread goes on working, the others have nothing to do. */
+/* A call after a pause: the calling thread stays busy, the others are idle. */
 static double after_pause(const call *c)
 {
     double begin = seconds();
@@ -111,7 +112,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Times with one thread and with several, by turns. */
+/* Interleave runs with one thread and with several; returns the medians. */
 static void by_turns(const call *c, int state, tn_handle *const handle[2], int turns,
                      double median[2])
 {
@@ -128,7 +129,8 @@ static void by_turns(const call *c, int state, tn_handle *const handle[2], int t
     }
 }
 
-/* A case above the goal is measured again, for longer: other processes of the host disturb. */
+/* Measure a case.  Above the goal it is measured again for longer, because other processes may
+ * interfere. */
 static double measure_one(const call *c, int state, tn_handle *const handle[2], int turns,
                           double us[2])
 {
