@@ -5,19 +5,20 @@
 #include "contract_oracle.h"
 #include "draw.h"
 
-/* How the text of a case is written. */
+/* Notation in which a case is written. */
 typedef enum draw_text {
     DRAW_LETTERS, /* "ij,jk->ik" */
     DRAW_WORDS,   /* "ii jj, jj kk -> ii kk" */
-    DRAW_IMPLIED, /* "ij,jk": the letters that come once, in order */
-    DRAW_DOTS     /* dst's first letters are "...", which sources have at their ends */
+    DRAW_IMPLIED, /* "ij,jk": dst has the letters that occur once, in order */
+    DRAW_DOTS     /* dst's first letters become "...", at the end of sources */
 } draw_text;
 
-/* Extents of letters from the sources; a source may have 1 where others have more. */
+/* A contraction: letters of dst and sources, extents by letter; a source may have 1 for a
+ * larger extent. */
 typedef struct draw_case {
     int n;
     char letters[1 + TN_EINSUM_SOURCES][16];
-    int dots; /* DRAW_DOTS: letters of dst that are "..." */
+    int dots; /* DRAW_DOTS: the number of dst's letters that become "..." */
     int64_t extent[ORACLE_LETTERS];
     tn_dtype dtype[TN_EINSUM_SOURCES], met, dst;
 } draw_case;
@@ -51,7 +52,8 @@ static inline void draw_dtypes(rng *r, draw_case *c)
     c->dst = accumulator(r, c->met);
 }
 
-/* Letters of each source, some shared; dst gets about half of them.  At most `most` products. */
+/* Draw the letters of each source, some shared; dst gets about half of them.  At most `most`
+ * products are computed. */
 static inline void draw_letters(rng *r, draw_case *c, double most)
 {
     static const int64_t usual[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33};
@@ -98,7 +100,8 @@ static inline void draw_letters(rng *r, draw_case *c, double most)
     }
 }
 
-/* dst's letters as a text without "->" has them: those that come once, capitals first. */
+/* Set dst's letters as a spec without "->" implies them: those that occur once, capitals
+ * first. */
 static inline void draw_implied(draw_case *c)
 {
     int count = 0;
@@ -113,8 +116,8 @@ static inline void draw_implied(draw_case *c)
     c->letters[0][count] = 0;
 }
 
-/* Move dst's first letters to the end of the sources that have them, in dst's order; none twice.
- */
+/* Move dst's first letters to the end of the sources that have them, in dst's order and without
+ * repetition. */
 static inline void draw_dots(rng *r, draw_case *c)
 {
     c->dots = (int)pick(r, 0, (int64_t)strlen(c->letters[0]));
@@ -126,7 +129,7 @@ static inline void draw_dots(rng *r, draw_case *c)
             if (!memchr(c->letters[0], *p, (size_t)c->dots))
                 l[count++] = *p;
         for (int i = 0; i < c->dots; i++) {
-            /* aligned at their ends: once a source has one, it has those that follow */
+            /* "..." is aligned at the end: a source that has one letter has all that follow. */
             if (strchr(all, c->letters[0][i]))
                 ends = 1;
             if (ends)
@@ -167,8 +170,8 @@ static inline void spec_of(const draw_case *c, draw_text how, char *out)
     *spec_of_term(c, 0, how, out) = 0;
 }
 
-/* The letters of a product by matmul's rule: up to two batch axes, of which either source may lack
- * the first ones, and sources of one axis. */
+/* Draw a product by matmul's rule: up to two batch axes, of which either source may lack the
+ * first ones, and sources with a single axis. */
 static inline void draw_matmul(rng *r, draw_case *c, double most)
 {
     static const char batch[] = "xy";

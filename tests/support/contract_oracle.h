@@ -1,7 +1,7 @@
-/* contract_oracle.h - an einsum by slow loops: every index of every letter, one product each.
+/* contract_oracle.h - an einsum by slow loops: one product for every combination of indices.
  *
- * Floats are summed in long double beside the sum of magnitudes, from which the bound of
- * contract.h follows; integers wrap in 64 bits; bool is "or" of "and". */
+ * Floats are summed in long double together with the sum of magnitudes, from which the error
+ * bound of contract.h follows; integers wrap at 64 bits; bool is "or" of "and". */
 #ifndef CONTRACT_ORACLE_H
 #define CONTRACT_ORACLE_H
 
@@ -15,7 +15,7 @@ enum { ORACLE_LETTERS = 128 };
 
 typedef struct oracle_number {
     long double re, im;
-    uint64_t bits; /* of integers and bool */
+    uint64_t bits; /* integers and bool */
 } oracle_number;
 
 static inline oracle_number oracle_read(tn_dtype t, const char *at)
@@ -96,8 +96,8 @@ static inline oracle_number oracle_read(tn_dtype t, const char *at)
     return x;
 }
 
-/* Small numbers, some with a fraction, for sums that are floats; any bits for integers that
- * wrap. */
+/* Fill with small numbers, some with a fraction, whose sums are floats; or, if integers wrap,
+ * with random bits. */
 static inline void oracle_fill(rng *r, const tn_tensor *t, bool wrap)
 {
     int64_t at[TN_MAX_NDIM] = {0};
@@ -124,10 +124,10 @@ static inline void oracle_fill(rng *r, const tn_tensor *t, bool wrap)
     } while (index_next(at, t->ndim, t->shape));
 }
 
-/* One element: the sum over all letters that dst does not have. */
+/* One element of dst: the sum over all letters that dst lacks. */
 typedef struct oracle_sum {
     oracle_number sum;
-    long double magnitude, growth; /* growth: by what an error of a factor grows at most */
+    long double magnitude, growth; /* growth: maximum factor of an error in one operand */
     int64_t terms;
     bool any;
 } oracle_sum;
@@ -138,8 +138,8 @@ static inline oracle_number oracle_times(oracle_number a, oracle_number b)
                            a.bits * b.bits};
 }
 
-/* letters has a string of axes for each tensor, dst's first; extent is by letter, and index
- * holds dst's letters. */
+/* letters: the axes of each tensor as a string, dst's first; extent: by letter; index: dst's
+ * letters are set by the caller. */
 static inline oracle_sum oracle_element(int n, const char *const *letters,
                                         const tn_tensor *const *srcs, const int64_t *extent,
                                         int64_t *index)
@@ -189,13 +189,13 @@ static inline oracle_sum oracle_element(int n, const char *const *letters,
     }
 }
 
-/* How far a result in dtype may be from the exact one. */
+/* Maximum error of a result in dtype dst. */
 static inline long double oracle_bound(const oracle_sum *s, tn_dtype met, tn_dtype dst)
 {
     const bool wide = met == TN_F64 || met == TN_C128, pairs = met == TN_C64 || met == TN_C128;
     const long double eps = wide ? 0x1p-53L : 0x1p-24L;
-    /* a subnormal product rounds to half of the smallest number, however small it is itself;
-     * the factors that follow make that error larger */
+    /* A subnormal product is rounded by up to half of the smallest number, however small it is
+     * itself; the remaining factors amplify that error. */
     const long double tiny = wide ? 0x1p-1075L : 0x1p-150L;
     const long double bound = (pairs ? 3 : 1) * (long double)(s->terms + 16) *
                               (eps * s->magnitude + tiny * s->growth);
@@ -212,7 +212,7 @@ static inline long double oracle_bound(const oracle_sum *s, tn_dtype met, tn_dty
     return bound + value * rounding + least;
 }
 
-/* Whether dst's element is what the sum allows. */
+/* True if dst's element is within the bound of the sum. */
 static inline bool oracle_close(const oracle_sum *s, tn_dtype met, tn_dtype dst, const char *at)
 {
     const oracle_number got = oracle_read(dst, at);
@@ -228,7 +228,7 @@ static inline bool oracle_close(const oracle_sum *s, tn_dtype met, tn_dtype dst,
     const long double bound = oracle_bound(s, met, dst);
     const bool narrow = dst != TN_F64 && dst != TN_C128;
     if ((narrow && fabsl(s->sum.re) + fabsl(s->sum.im) + bound > most) ||
-        (!wide && s->growth > FLT_MAX)) /* the result or a product may have overflowed */
+        (!wide && s->growth > FLT_MAX)) /* the result or a product may overflow */
         return !isfinite(got.re) || !isfinite(got.im) ||
                (fabsl(got.re - s->sum.re) <= bound && fabsl(got.im - s->sum.im) <= bound);
     return fabsl(got.re - s->sum.re) <= bound && fabsl(got.im - s->sum.im) <= bound;

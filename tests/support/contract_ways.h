@@ -1,4 +1,4 @@
-/* contract_ways.h - contractions for each way that a product is computed, and their operands. */
+/* contract_ways.h - contractions for each way that computes products, and their operands. */
 #ifndef CONTRACT_WAYS_H
 #define CONTRACT_WAYS_H
 
@@ -7,7 +7,8 @@
 typedef struct way_case {
     const char *letters[3]; /* dst, a, b */
     const char
-        *layout[3]; /* the same letters from the slowest to the fastest in memory, or "" */
+        /* The same letters in memory order, slowest first, or "". */
+        *layout[3];
     const char *sizes;
     tn_dtype dtype, dst;
     const char *way;
@@ -76,7 +77,7 @@ static inline int64_t size_of(const way_case *c, char letter)
     return strtoll(strchr(c->sizes, letter) + 1, NULL, 10);
 }
 
-/* A dense tensor whose axes lie in memory in another order; every byte is 0xee. */
+/* A dense tensor whose axes have the memory order of the case; every byte is 0xee. */
 static inline tn_tensor layout_of(const way_case *c, int k)
 {
     int64_t shape[8], stride[8], step = (int64_t)tn_dtype_size(k ? c->dtype : c->dst);
@@ -96,12 +97,12 @@ static inline tn_tensor layout_of(const way_case *c, int k)
     return t;
 }
 
-/* The same with numbers, where it is a source. */
+/* The same, filled with numbers if it is a source. */
 static inline tn_tensor tensor_of(rng *r, const way_case *c, int k)
 {
     tn_tensor t = layout_of(c, k);
     if (k && tni_is_float(c->dtype))
-        OK(tn_randn(&t, next(r))); /* numbers whose sums round, so that their order is seen */
+        OK(tn_randn(&t, next(r))); /* their sums round, which reveals the order of summation */
     else if (k)
         oracle_fill(r, &t, tni_dtypes[c->dst].kind <= TNI_UNSIGNED);
     return t;

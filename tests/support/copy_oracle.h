@@ -1,8 +1,8 @@
-/* copy_oracle.h - the copy that is slow enough to be believed, and ground to try others on.
+/* copy_oracle.h - a copy slow enough to be trusted, and blocks of memory to test others on.
  *
- * A ground is a tensor in a block with a margin on both sides.  Two copies of one ground, one
+ * A ground is a tensor in a block with a margin on both sides.  Two copies of a ground, one
  * filled by the oracle and one by the library, must be equal byte for byte: elements, gaps and
- * margins.  Under a sanitizer the block ends with the last element instead. */
+ * margins.  Under a sanitizer there are no margins: the block ends with the last element. */
 #ifndef COPY_ORACLE_H
 #define COPY_ORACLE_H
 
@@ -20,7 +20,7 @@ static inline void scatter_bytes(rng *r, char *bytes, size_t size)
     }
 }
 
-/* Memory for layout t, whose first byte lies shift bytes behind a multiple of 64. */
+/* Allocate a ground for layout t; its first byte is shift bytes after a multiple of 64. */
 static inline ground ground_make(rng *r, const tn_tensor *t, int64_t shift)
 {
     ground g = {.t = *t};
@@ -56,7 +56,7 @@ static inline bool same_ground(const ground *a, const ground *b)
     return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
 }
 
-/* dst[i...] = src[i...], one element after the other. */
+/* dst[i...] = src[i...], element by element. */
 static inline void copy_oracle(const tn_tensor *dst, const tn_tensor *src)
 {
     int64_t index[TN_MAX_NDIM] = {0};
@@ -69,9 +69,9 @@ static inline void copy_oracle(const tn_tensor *dst, const tn_tensor *src)
     while (index_next(index, dst->ndim, dst->shape));
 }
 
-/* A layout in words: axes as digits, from the outermost in memory to the innermost.  "-2" walks
- * axis 2 backwards, "2*" repeats it (stride 0), "2+" leaves a gap of one element behind it,
- * "2'" a gap of one byte. */
+/* Make a layout from a text: axes as digits, outermost in memory first.  "-2" reverses axis 2,
+ * "2*" broadcasts it (stride 0), "2+" leaves a gap of one element after it, "2'" a gap of one
+ * byte. */
 static inline tn_tensor layout_of(tn_dtype dtype, int ndim, const int64_t *shape,
                                   const char *words)
 {

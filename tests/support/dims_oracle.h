@@ -1,4 +1,4 @@
-/* dims_oracle.h - pads, joins, tiles, repeats and rolls, one index at a time. */
+/* dims_oracle.h - pads, joins, tiles, repeats and rolls, one element at a time. */
 #ifndef DIMS_ORACLE_H
 #define DIMS_ORACLE_H
 
@@ -10,7 +10,7 @@ typedef struct padded {
     tn_pad_mode mode;
 } padded;
 
-/* The place in src of place i, or -1 for the value. */
+/* The index in src that corresponds to index i; -1: the constant. */
 static inline int64_t place(tn_pad_mode mode, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
@@ -48,7 +48,7 @@ typedef struct joined {
     const block *srcs;
 } joined;
 
-/* Write what dst should be: element by element, source by source. */
+/* Write the expected dst element by element. */
 static inline void join_oracle(const tn_tensor *dst, const joined *j)
 {
     int64_t at[TN_MAX_NDIM] = {0};
@@ -73,7 +73,7 @@ static inline void join_oracle(const tn_tensor *dst, const joined *j)
 typedef struct moved {
     int ndim, dim;
     const int64_t *shape; /* of src */
-    int64_t number;       /* reps or shift */
+    int64_t number;       /* repetitions or shift */
 } moved;
 
 static inline bool from_tile(const void *about, const int64_t *index, int64_t *from)

@@ -1,6 +1,6 @@
-/* dist_oracle.h - distributions as plain lists: which indices of each axis a part has.
+/* dist_oracle.h - distributions as plain lists: the indices of each axis that a part has.
  *
- * Parts are made by dealing indices out one by one, as the header describes it. */
+ * Indices are assigned to parts one by one, as the header describes. */
 #ifndef DIST_ORACLE_H
 #define DIST_ORACLE_H
 
@@ -12,7 +12,7 @@ enum { AXES = 4, MOST_RANKS = 64, MOST_BOXES = 400 };
 
 typedef struct owned {
     int64_t n[AXES];
-    int64_t *at[AXES]; /* global indices, rising */
+    int64_t *at[AXES]; /* global indices, ascending */
     int owner;
 } owned;
 
@@ -20,10 +20,10 @@ typedef struct layout {
     tn_dist *d;
     int ndim, nranks;
     int64_t shape[AXES];
-    int64_t nparts; /* by owner, in the order of their lists */
+    int64_t nparts; /* sorted by owner, then in list order */
     owned *parts;
     int64_t first[MOST_RANKS + 1];
-    bool mesh; /* copies are numbered by the mesh */
+    bool mesh; /* copies are numbered along the mesh */
     int number[MOST_RANKS];
     int copies;
     char words[200];
@@ -43,7 +43,7 @@ static inline void layout_free(layout *l)
     tn_dist_free(l->d);
 }
 
-/* Keep of the list what coordinate c of p gets. */
+/* Reduce a list to the share of coordinate c of p. */
 static inline int64_t take_share(int64_t *list, int64_t n, const tn_placement *cut, int p,
                                  int c)
 {
@@ -124,7 +124,7 @@ static inline layout draw_mesh(rng *r, int ndim, const int64_t *shape, int most)
     return l;
 }
 
-/* Halve a box at random until the pieces are as many as asked for. */
+/* Split boxes at random until there are `want` of them. */
 static inline int64_t draw_cuts(rng *r, int ndim, const int64_t *shape, int64_t want,
                                 int64_t *starts, int64_t *extents)
 {
@@ -156,7 +156,7 @@ static inline layout draw_boxes(rng *r, int ndim, const int64_t *shape, int most
     int64_t n = draw_cuts(r, ndim, shape, pick(r, 1, 60), starts, extents);
     for (int64_t i = 0; i < n; i++)
         owners[i] = (int)pick(r, 0, l.nranks - 1);
-    if (copies && l.nranks > 1) { /* another cover, by ranks that have nothing of the first */
+    if (copies && l.nranks > 1) { /* a second cover, by ranks that have no part of the first */
         int low = (int)pick(r, 1, l.nranks - 1);
         for (int64_t i = 0; i < n; i++)
             owners[i] %= low;
@@ -205,7 +205,7 @@ static inline layout draw_layout(rng *r, int ndim, const int64_t *shape, int mos
     }
 }
 
-/* The local index of a global one in a part; false: not there. */
+/* Find the local index of a global index in a part; false: not in it. */
 static inline bool owned_find(const owned *o, int ndim, const int64_t *index, int64_t *local)
 {
     for (int a = 0; a < ndim; a++) {
@@ -218,7 +218,7 @@ static inline bool owned_find(const owned *o, int ndim, const int64_t *index, in
     return true;
 }
 
-/* Whom rank q takes an element from: itself, or copy q mod R. */
+/* The rank from which rank q receives an element: itself, or copy q mod R. */
 static inline int taken_from(const layout *l, const int64_t *index, int q)
 {
     int owners[MOST_RANKS], n = 0;

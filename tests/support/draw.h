@@ -1,8 +1,8 @@
-/* draw.h - random cases: shapes, layouts, places in memory, and the seed they are made of.
+/* draw.h - random cases: shapes, layouts, addresses, and the seed that determines them.
  *
- * TEST_SEED sets the seed, TEST_CASES the number of cases; case i is made of seed + i alone.  The
- * seed is the same in every run unless TEST_SEED says otherwise, so that what fails is what was
- * changed; ./dev check seeds sets TEST_SEED=new, which takes another seed each time. */
+ * TEST_SEED sets the seed, TEST_CASES the number of cases; case i depends on seed + i only.
+ * Without TEST_SEED the seed is the same in every run, so that a failure is due to a change;
+ * ./dev check seeds sets TEST_SEED=new, which picks a new seed each time. */
 #ifndef DRAW_H
 #define DRAW_H
 
@@ -25,7 +25,7 @@ static inline uint64_t seed_asked(void)
     return ((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid()) << 20;
 }
 
-/* Extents of a case: small inner axes often, now and then an empty one. */
+/* Draw the extents of a case: often small inner axes, occasionally an empty axis. */
 static inline int pick_shape(rng *r, int64_t *shape, int64_t budget)
 {
     int ndim = (int)(next(r) % 16 ? pick(r, 0, 8) : pick(r, 9, TN_MAX_NDIM));
@@ -67,23 +67,23 @@ static inline void shuffle(rng *r, int *order, int n)
     }
 }
 
-/* The strides of two axes whose elements lie among each other's, the first n long: 3 places and
- * q >= n, which 3 does not divide, so that no two elements meet. */
+/* The second stride of two interleaved axes, of which the first has n elements and stride 3: q
+ * >= n that 3 does not divide, so that no two elements coincide. */
 static inline int64_t interleave(int64_t n)
 {
     return n % 3 ? n : n + 1;
 }
 
-/* Lay the axes out in memory in any order, with gaps, reversed, the two inner ones of dst interleaved
- * into each other, those of src repeated or walking through the same elements; the strides of
- * axes that are not walked are garbage. */
+/* Draw a layout: axes in any memory order, with gaps, reversed; the two innermost axes of dst
+ * may be interleaved, those of src broadcast or overlapping.  Strides of axes with extent 0 or
+ * 1 are garbage. */
 static inline tn_tensor pick_layout(rng *r, tn_dtype dtype, int ndim, const int64_t *shape,
                                     bool src)
 {
     int64_t width = (int64_t)tn_dtype_size(dtype), step = width, stride[TN_MAX_NDIM];
     int order[TN_MAX_NDIM];
     int64_t interleaved =
-        !src && next(r) % 16 == 0; /* 1: to come; more: the first one's extent */
+        !src && next(r) % 16 == 0; /* 1: still to do; larger: extent of the first axis */
     bool gaps = next(r) % 3 == 0, reversed = next(r) % 4 == 0,
          repeats = src && next(r) % 8 == 0, shared = src && next(r) % 16 == 0;
     for (int i = 0; i < ndim; i++)
@@ -91,7 +91,7 @@ static inline tn_tensor pick_layout(rng *r, tn_dtype dtype, int ndim, const int6
     if (src ? next(r) % 8 : next(r) % 3 == 0)
         shuffle(r, order, ndim);
     else if (ndim > 1 && next(r) % 2)
-        shuffle(r, order, (int)pick(r, 2, ndim)); /* the inner axes only */
+        shuffle(r, order, (int)pick(r, 2, ndim)); /* only the inner axes */
     for (int i = 0; i < ndim; i++) {
         int a = order[i];
         if (shape[a] <= 1) {

@@ -1,5 +1,5 @@
-/* faults_calls.h - one call of every function that makes, copies or computes, for tests in which
- * an allocation fails: what they work on, and how what they give out is released. */
+/* faults_calls.h - one call of every function that creates, copies or computes, for tests in
+ * which an allocation fails: their operands, and how their results are released. */
 #ifndef TENON_TEST_FAULTS_CALLS_H
 #define TENON_TEST_FAULTS_CALLS_H
 
@@ -10,11 +10,11 @@
 
 #include "io/io.h"
 
-/* ---- what calls work on: inputs that stay, outputs that a failure leaves alone ---- */
+/* ---- operands: inputs that stay, outputs that a failure must not change ---- */
 
 static float numbers[24];
 static tn_tensor x, transposed, place, one; /* x is (2, 3, 4), place another block like it */
-static float block[24 * 9];                 /* of place, and of larger ones */
+static float block[24 * 9];                 /* memory of place and of larger tensors */
 static const tn_tensor *const two[] = {&x, &transposed};
 static const char *const names[] = {"a", "b"};
 static const int64_t ones[] = {1, 1, 1};
@@ -28,18 +28,18 @@ typedef struct outputs {
 } outputs;
 
 static outputs out;
-static tn_file *opened; /* by a preparation */
+static tn_file *opened; /* opened by a prepare function */
 static tn_writer *begun;
 static int fd = -1;
 static const char *path;
-static tn_handle *weak; /* whose allocator fails */
+static tn_handle *weak; /* its allocator fails */
 
 typedef struct call {
-    const char *name; /* of the function; a variant follows a blank */
+    const char *name; /* the function; a variant follows after a blank */
     tn_status (*call)(void);
     void (*prepare)(void), (*release)(void);
     const char *path;
-    bool allocates, once; /* once: after a failure the object is spent */
+    bool allocates, once; /* once: the object cannot be used after a failure */
 } call;
 
 static void drop_tensor(void)
@@ -194,7 +194,7 @@ static tn_status call_handle_create(void)
     return tn_handle_create(&out.handle, TN_CPU, 0, NULL);
 }
 
-/* ---- ops: they take nothing but what they are given ---- */
+/* ---- ops: they allocate nothing that they return ---- */
 
 static tn_status call_rearrange(void)
 {

@@ -1,4 +1,5 @@
-/* faults_files.h - one call of every function of files, likewise. */
+/* faults_files.h - one call of every function for files, for tests in which an allocation
+ * fails. */
 #ifndef TENON_TEST_FAULTS_FILES_H
 #define TENON_TEST_FAULTS_FILES_H
 
@@ -59,7 +60,7 @@ static tn_status call_file_places(void)
     return tn_file_places(opened, 0, &out.t);
 }
 
-/* Backwards, so that it passes through a stage. */
+/* Reversed, so that the elements pass through a stage. */
 static tn_status call_file_fetch(void)
 {
     tn_tensor places, dst;
@@ -77,7 +78,7 @@ static tn_status take_block(void *user, const tn_tensor *piece, const int64_t *a
     return TN_OK;
 }
 
-/* Backwards, so that each box passes through a stage. */
+/* Reversed, so that each box passes through a stage. */
 static tn_status call_stream_run(void)
 {
     tn_stream_source source = {.file = opened};
@@ -88,7 +89,7 @@ static tn_status call_stream_run(void)
     return tn_stream_run(&job);
 }
 
-/* ---- recipes of memory ---- */
+/* ---- stream recipes on memory ---- */
 
 static tn_status run_recipe(tn_stream_recipe recipe, const void *args, tn_dtype to,
                             const tn_tensor *src)
@@ -127,7 +128,7 @@ static tn_status call_stream_sort(void)
     return run_recipe(TN_STREAM_SORT, &(tn_stream_sort){.dim = 1}, TN_F32, &transposed);
 }
 
-/* A sequence that is longer than the boxes of the least memory: through a temporary file. */
+/* A sequence longer than the smallest boxes, which is sorted through a temporary file. */
 static tn_status call_stream_sort_long(void)
 {
     static float memory[2500];

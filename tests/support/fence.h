@@ -1,7 +1,7 @@
-/* fence.h - memory between two pages that cannot be touched, for kernels that must touch their
- * elements and nothing else.
+/* fence.h - memory between two inaccessible pages, for kernels that may access only their
+ * elements.
  *
- * A step outside ends the program; the handler says what was being tried. */
+ * An access outside ends the program; the signal handler prints the current case. */
 #ifndef FENCE_H
 #define FENCE_H
 
@@ -14,7 +14,7 @@
 enum { ROOM = 512 * 1024 };
 
 typedef struct fenced {
-    char *low, *high; /* the room between the pages */
+    char *low, *high; /* limits of the space between the pages */
 } fenced;
 
 static inline fenced fence_off(void)
@@ -28,14 +28,14 @@ static inline fenced fence_off(void)
     return (fenced){p + page, p + page + ROOM};
 }
 
-/* A block of bytes at the low or the high end of a room. */
+/* A block of bytes at the low or the high end of the space. */
 static inline char *at_edge(const fenced *f, int64_t bytes, bool high)
 {
     assert_true(bytes <= ROOM);
     return high ? f->high - bytes : f->low;
 }
 
-static char now[300]; /* what is being tried */
+static char now[300]; /* description of the current case */
 
 static inline void outside(int signal)
 {
@@ -47,7 +47,7 @@ static inline void outside(int signal)
     _exit(2);
 }
 
-/* The handler is set in the test itself: cmocka has its own around each one. */
+/* Install the handler from within a test, because cmocka installs its own around each test. */
 static inline void watch_fences(void)
 {
     struct sigaction act = {.sa_handler = outside};

@@ -1,7 +1,7 @@
-/* filter.c - linked into every test program: TEST_FILTER runs only the cases that it matches.
+/* filter.c - linked into every test program: with TEST_FILTER only the matching cases run.
  *
- * The filter is cmocka's: * stands for any characters, ? for one.  A filter that matches no case
- * is an error of whoever gave it, which ./dev test NAME CASE reports. */
+ * The filter is cmocka's: * matches any characters, ? one.  A filter that matches no case is a
+ * user error, which ./dev test NAME CASE reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* io_fail.h - the k-th system call of a kind fails in a test of io. */
+/* io_fail.h - making the k-th system call of a kind fail in tests of io. */
 #ifndef IO_FAIL_H
 #define IO_FAIL_H
 

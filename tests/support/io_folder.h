@@ -1,4 +1,5 @@
-/* io_folder.h - what is in the folder of a test of io: how many files, and which tensor. */
+/* io_folder.h - checking the folder of a test of io: the number of files, and the tensor in
+ * one. */
 #ifndef IO_FOLDER_H
 #define IO_FOLDER_H
 
@@ -6,7 +7,7 @@
 
 #include <dirent.h>
 
-/* One name for each format that is written. */
+/* One name for each format that can be written. */
 static const char *const suffixes[] = {"x.npy", "x.npz", "x.safetensors", "x.gguf"};
 
 static inline int files_in_folder(void)
@@ -28,7 +29,7 @@ static inline void clean(void)
     closedir(d);
 }
 
-/* The only tensor of a file, which must equal t. */
+/* Assert that the only tensor of a file equals t. */
 static inline void assert_holds(const char *path, const tn_tensor *t)
 {
     tn_file *f = NULL;

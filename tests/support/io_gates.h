@@ -1,5 +1,5 @@
-/* io_gates.h - gates in front of the system calls of the library and the command, which the linker
- * puts there (--wrap): the k-th call fails once the gates are armed.  A program includes it once. */
+/* io_gates.h - wrappers of the system calls of the library and the command, installed by the
+ * linker (--wrap): once armed, the k-th call fails.  A program includes this file once. */
 #ifndef IO_GATES_H
 #define IO_GATES_H
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static bool armed, no_tmpfile, short_transfers, renamed;
-static const char *always; /* this call fails each time */
+static const char *always; /* this call always fails */
 static int calls, fail_at, trouble;
 static const char *failed;
 
@@ -60,7 +60,7 @@ GATE(ssize_t, copy_file_range, -1, (int in, off64_t *from, int out, off64_t *to,
 GATE(void *, mmap64, MAP_FAILED, (void *at, size_t n, int p, int f, int fd, off64_t o), (at, n, p, f, fd, o))
 /* clang-format on */
 
-/* A buffer of no memory is filled as if the file had everything. */
+/* A read too large for any memory succeeds without reading. */
 ssize_t __real_pread64(int fd, void *buf, size_t n, off64_t at);
 ssize_t __wrap_pread64(int fd, void *buf, size_t n, off64_t at);
 ssize_t __wrap_pread64(int fd, void *buf, size_t n, off64_t at)
@@ -87,7 +87,7 @@ int __wrap_open64(const char *path, int flags, ...)
     return __real_open64(path, flags, mode);
 }
 
-/* No test asks what survives a power cut, and the disk is slow. */
+/* Skip the sync: no test depends on it, and disks are slow. */
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
@@ -105,7 +105,7 @@ int __wrap_rename(const char *from, const char *to)
     return __real_rename(from, to);
 }
 
-/* What is left behind cannot be removed only where a test says so. */
+/* unlink fails only if a test sets no_unlink. */
 static bool no_unlink;
 int __real_unlink(const char *path);
 int __wrap_unlink(const char *path);
@@ -117,7 +117,7 @@ int __wrap_unlink(const char *path)
     return -1;
 }
 
-/* The system closes also when it reports an error. */
+/* close releases the descriptor even if it reports an error, as in the kernel. */
 int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd)
@@ -138,7 +138,7 @@ static void arm(int k, int error)
     armed = true;
 }
 
-/* ---- what is looked at after a call ---- */
+/* ---- checks after a call ---- */
 
 static inline int open_fds(void)
 {

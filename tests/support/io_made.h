@@ -1,4 +1,4 @@
-/* io_made.h - files for tests of io whose bytes are made by hand, one field after the other. */
+/* io_made.h - files for tests of io whose bytes are assembled by hand, field by field. */
 #ifndef IO_MADE_H
 #define IO_MADE_H
 
@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 
-/* The bytes are put into a file in memory. */
+/* The bytes are written to a file in memory. */
 static int fd = -1;
 
 static uint8_t made[2 << 20];
@@ -33,7 +33,7 @@ static inline void add_times(int byte, size_t n)
     length += n;
 }
 
-/* Open what was made, but for the last `less` bytes; the file is closed again unless f. */
+/* Open the assembled file without its last `less` bytes; it is closed again if f is NULL. */
 static inline tn_status open_made(size_t less, tn_file **f)
 {
     tn_file *mine = NULL;
@@ -50,7 +50,7 @@ static inline tn_status open_made(size_t less, tn_file **f)
         assert_string_equal(tn_error(), sentence);                                             \
     } while (0)
 
-/* A .npy of the given version and header text. */
+/* Assemble a .npy of the given version and header. */
 static inline void npy(int major, const char *text, size_t n)
 {
     length = 0;
@@ -62,7 +62,7 @@ static inline void npy(int major, const char *text, size_t n)
 
 #define NPY(DESCR, SHAPE) "{'descr': " DESCR ", 'fortran_order': False, 'shape': " SHAPE "}"
 
-/* The file in memory, and a folder. */
+/* Create the file in memory, and a folder. */
 static inline int make_files(void **state)
 {
     fd = memfd_create("made", MFD_CLOEXEC);

@@ -1,4 +1,4 @@
-/* io_oracle.h - what the golden files hold, and small helpers for tests of io. */
+/* io_oracle.h - the expected contents of the golden files, and helpers for tests of io. */
 #ifndef IO_ORACLE_H
 #define IO_ORACLE_H
 
@@ -24,7 +24,7 @@
 
 #define DATA(name) TEST_SOURCE_DIR "/tests/data/" name
 
-/* A big-endian host reads the golden files as well, but maps the others. */
+/* True on big-endian hosts, which read the golden files, too, but can map only the others. */
 static inline bool host_is_big(void)
 {
     const uint16_t one = 1;
@@ -33,7 +33,7 @@ static inline bool host_is_big(void)
     return first == 0;
 }
 
-/* Element k of the golden files as the bytes of dtype, native endian; the width. */
+/* Store element k of the golden files in dtype, in native byte order; returns its width. */
 static inline size_t expected(tn_dtype dtype, int64_t k, void *out)
 {
     static const uint8_t e4m3[] = {0xc4, 0xc0, 0xb8, 0, 0x38, 0x40, 0x44};
@@ -89,7 +89,7 @@ static inline bool next_index(int ndim, const int64_t *shape, int64_t *index)
     return false;
 }
 
-/* Every element of t is that of the golden files. */
+/* Assert that every element of t has the golden value. */
 static inline void assert_golden(const tn_tensor *t, const char *what)
 {
     int64_t index[TN_MAX_NDIM] = {0}, k = 0;
@@ -104,7 +104,7 @@ static inline void assert_golden(const tn_tensor *t, const char *what)
     } while (next_index(t->ndim, t->shape, index));
 }
 
-/* A dense tensor with the elements of the golden files. */
+/* Make a dense tensor with the golden elements. */
 static inline void make_golden(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t *shape)
 {
     OK(tn_alloc(t, dtype, ndim, shape));
@@ -126,7 +126,7 @@ static inline void assert_same_elements(const tn_tensor *a, const tn_tensor *b)
         while (next_index(a->ndim, a->shape, index));
 }
 
-/* The bytes of a file; free them. */
+/* Read a whole file; the caller frees the bytes. */
 static inline uint8_t *slurp(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
@@ -148,7 +148,7 @@ static inline void spit(const char *path, const void *bytes, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-/* A folder of its own for each test program, removed at the end by drop_folder. */
+/* Each test program has a folder of its own, which drop_folder removes. */
 static char folder[64];
 
 static inline const char *in_folder(const char *name)

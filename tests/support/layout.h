@@ -1,8 +1,9 @@
-/* layout.h - random tensors in exact heap blocks, for tests that compare with a slow oracle.
+/* layout.h - random tensors in heap blocks of exact size, for tests that compare with a slow
+ * oracle.
  *
- * A block holds the tensor's byte range and not one byte more, so that a watched build sees
- * every step outside.  The oracle writes into a twin of dst; then the whole blocks are
- * compared, gaps between elements included. */
+ * A block holds the tensor's byte range and not one byte more, so that a sanitizer detects
+ * every access outside.  The oracle writes into a twin of dst; then the whole blocks are
+ * compared, including the gaps between elements. */
 #ifndef LAYOUT_H
 #define LAYOUT_H
 
@@ -36,7 +37,7 @@ static inline uint64_t next(rng *r)
     return z ^ (z >> 31);
 }
 
-/* A number in [low, high]. */
+/* A random number in [low, high]. */
 static inline int64_t pick(rng *r, int64_t low, int64_t high)
 {
     return low + (int64_t)(next(r) % (uint64_t)(high - low + 1));
@@ -58,8 +59,8 @@ typedef struct block {
     tn_tensor t;
 } block;
 
-/* Row-major, or (wild) with axes in any order, gaps, reversed axes, any alignment; a source may
- * also repeat along axes. */
+/* Make a block: row-major or, with wild, with axes in any order, gaps, reversed axes and any
+ * alignment; a source may also have broadcast axes. */
 static inline block block_make(rng *r, tn_dtype dtype, int ndim, const int64_t *shape,
                                bool wild, bool source)
 {
@@ -111,7 +112,7 @@ static inline void block_free(block *b)
     free(b->bytes);
 }
 
-/* The next index of a shape, the last axis fastest; false after the last one. */
+/* Advance to the next index of a shape, the last axis fastest; false after the last one. */
 static inline bool index_next(int64_t *index, int ndim, const int64_t *shape)
 {
     for (int i = ndim - 1; i >= 0; i--) {
@@ -130,7 +131,7 @@ static inline char *element(const tn_tensor *t, const int64_t *index)
     return p;
 }
 
-/* Where element `index` of dst comes from: true and the index in src, or false for *value. */
+/* The origin of element `index` of dst: true and its index in src, or false for *value. */
 typedef bool (*origin_fn)(const void *about, const int64_t *index, int64_t *from);
 
 static inline void oracle(const tn_tensor *dst, const tn_tensor *src, origin_fn origin,
@@ -160,7 +161,7 @@ static inline const char *describe(const tn_tensor *t)
     return s;
 }
 
-/* An allocator that counts, and fails its fail_at-th allocation (from 1; 0: none). */
+/* An allocator that counts, and fails at allocation number fail_at (from 1; 0: never). */
 typedef struct tally {
     int calls, fail_at, live;
 } tally;
@@ -181,8 +182,8 @@ static inline void tally_free(void *user, void *ptr, size_t size)
     free(ptr);
 }
 
-/* Call body with its first, second, … allocation failing, until it succeeds.  Each failure is
- * TN_ENOMEM and leaves nothing behind; body checks that it changed nothing. */
+/* Call body with its first, second, … allocation failing, until it succeeds.  Each failure must
+ * be TN_ENOMEM and leak nothing; body checks that nothing has changed. */
 static inline int fail_each_allocation(tn_status (*body)(void))
 {
     tally t = {0};

@@ -1,13 +1,13 @@
-/* line_oracle.h - what is done along one axis, an element at a time: running reductions, norms of
- * rows, order. */
+/* line_oracle.h - operations along one axis, element by element: scans, norms of rows,
+ * order. */
 #ifndef LINE_ORACLE_H
 #define LINE_ORACLE_H
 
 #include "reduce_oracle.h"
 
-/* ---- running reductions ---- */
+/* ---- scans ---- */
 
-/* Groups of 8, a chain of groups in blocks of 2048, a chain of blocks. */
+/* Scan groups of 8, chain the groups of a block of 2048, then chain the blocks. */
 static inline void naive_run(two *y, const scalar *x, int64_t n, bool product)
 {
     const two none = product ? (two){1, 0} : (two){-0.0, -0.0};
@@ -43,7 +43,7 @@ static inline void naive_line(outcome *out, tn_scan_op op, tn_dtype t, const sca
     if (!is_int(t) && op <= TN_SCAN_PROD) {
         scalar *real = malloc(((size_t)n + 1) * sizeof *real);
         memcpy(real, x, (size_t)n * sizeof *real);
-        if (op == TN_SCAN_PROD && !has_parts(t)) { /* real products have no other part */
+        if (op == TN_SCAN_PROD && !has_parts(t)) { /* real products have no imaginary part */
             two *z = y;
             double before = 1;
             for (int64_t b = 0; b < n; b += 2048) {
@@ -110,9 +110,9 @@ static inline void naive_scan(tn_scan_op op, const tn_tensor *dst, const tn_tens
     free(y);
 }
 
-/* ---- norms: y of every row, bit for bit ---- */
+/* ---- norms: bit-identical results of every row ---- */
 
-/* The row of src that holds the index at, along dim, as numbers. */
+/* The row of src along dim that contains index at, as numbers. */
 static inline double *row_of(const tn_tensor *t, const int64_t *at, int dim)
 {
     double *x = malloc(((size_t)t->shape[dim] + 1) * sizeof *x);
@@ -128,7 +128,7 @@ static inline double as_float(double x, bool f64)
     return f64 ? x : (double)(float)x;
 }
 
-/* y of one row: kind 0 rms_norm, 1 layer_norm. */
+/* Compute one row: kind 0 is rms_norm, 1 layer_norm. */
 static inline void norm_row(char *d, int64_t step, tn_dtype t, const double *x, int64_t n,
                             const tn_tensor *w, const tn_tensor *b, double eps, int kind)
 {
@@ -171,7 +171,7 @@ static inline void norm_all(const tn_tensor *dst, const tn_tensor *src, const tn
     } while (index_next(at, src->ndim, lines));
 }
 
-/* ---- rotation: bit for bit ---- */
+/* ---- rotation: bit-identical ---- */
 
 static inline void rotate_all(const tn_tensor *dst, const tn_tensor *src, const tn_tensor *sine,
                               const tn_tensor *cosine, bool pairs)
@@ -200,7 +200,7 @@ static inline void rotate_all(const tn_tensor *dst, const tn_tensor *src, const 
 
 /* ---- softmax ---- */
 
-/* softmax, log_softmax or causal_softmax of seen elements, in long double. */
+/* Softmax or, with log_of, log_softmax of the first `seen` elements, in long double. */
 static inline void softmax_row(long double *y, const double *x, int64_t n, int64_t seen,
                                bool log_of)
 {
@@ -221,7 +221,7 @@ static inline void softmax_row(long double *y, const double *x, int64_t n, int64
 
 /* ---- order ---- */
 
-/* Is a before b?  NaN is greatest, -0 equals +0. */
+/* True if a sorts before b.  NaN is greatest, -0 equals +0. */
 static inline bool before(const scalar *a, const scalar *b, tn_dtype t)
 {
     if (is_int(t))
@@ -231,7 +231,7 @@ static inline bool before(const scalar *a, const scalar *b, tn_dtype t)
     return a->re < b->re;
 }
 
-/* Places in order, by insertion: stable. */
+/* Sort indices by insertion, stably. */
 static inline void naive_order(int64_t *at, const scalar *x, int64_t n, tn_dtype t,
                                bool descending)
 {

@@ -1,4 +1,4 @@
-/* mpfr_oracle.h - functions of one f64 to 113 bits, by MPFR where the tests are built with
+/* mpfr_oracle.h - functions of one f64 in high precision, by MPFR if the tests are built with
  * it. */
 #ifndef MPFR_ORACLE_H
 #define MPFR_ORACLE_H
@@ -42,7 +42,7 @@ static int silu_mpfr(mpfr_t r, const mpfr_t x, mpfr_rnd_t mode)
     return mpfr_mul(r, r, x, mode) | off;
 }
 
-/* The true value of op at a finite x; false: not known here. */
+/* The true value of op at a finite x; false: not available. */
 static bool mpfr_value(tn_op op, double x, long double *value)
 {
     static const struct {
@@ -60,7 +60,8 @@ static bool mpfr_value(tn_op op, double x, long double *value)
         {TN_SIGMOID, sigmoid_mpfr}, {TN_SILU, silu_mpfr},      {TN_GELU, gelu_mpfr},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        /* outside these, digits cancel or MPFR is slow, and nothing is left to show */
+        /* Outside these limits digits cancel or MPFR is slow, and there is nothing left to
+         * test. */
         const double low = op == TN_TANHSHRINK ? 1e-9 : 0,
                      high = op == TN_DIGAMMA ? 1e9 : INFINITY;
         if (rows[i].op != op || !(fabs(x) >= low && fabs(x) < high))

@@ -1,7 +1,7 @@
-/* op_list.c - the table of ops in the README, as the library itself answers: which dtypes each
- * op takes, what it gives, how many tensors and numbers it wants.
+/* op_list.c - prints the README's table of ops from the library's answers: the dtypes each op
+ * takes, what it returns, and its numbers of tensors and parameters.
  *
- * Ops that answer alike share a row; every op is in exactly one. */
+ * Ops with the same answers share a row; every op is in exactly one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static const struct {
     const char *name;
-    tn_dtype asked; /* stands for the class */
+    tn_dtype asked; /* represents the class */
 } classes[] = {
     {"bool", TN_BOOL}, {"integers", TN_I32}, {"floats", TN_F32}, {"complex", TN_C64}};
 enum { CLASSES = 4, MOST = 256, TEXT = 96 };

@@ -1,7 +1,7 @@
-/* ops_oracle.h - slow, readable arithmetic beside which the ops are tested.
+/* ops_oracle.h - slow, readable arithmetic with which the ops are compared.
  *
  * A number is read from any dtype, computed with in exact integers or in long double, and
- * rounded once into the dtype of the result.  Nothing of the library is used. */
+ * rounded once to the dtype of the result.  Nothing of the library is used. */
 #ifndef OPS_ORACLE_H
 #define OPS_ORACLE_H
 
@@ -12,8 +12,8 @@
 
 #include <tenon/tenon.h>
 
-/* Exact integers.  Of i64 and u64 a machine that has none of 128 bits asks the
- * bits that another one gives: see digests of test_oracle. */
+/* Exact integers.  A machine without 128-bit integers does not check i64 and u64 by arithmetic
+ * but by digests from another machine: see test_oracle. */
 #if defined(__SIZEOF_INT128__)
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
@@ -28,7 +28,7 @@ static inline bool oracle_knows(tn_dtype t)
 }
 
 typedef struct number {
-    bool whole; /* i holds it; otherwise f, and im for a complex one */
+    bool whole; /* the value is in i; otherwise in f, and im if complex */
     int128 i;
     long double f, im;
 } number;
@@ -55,7 +55,7 @@ static inline bool is_float(tn_dtype t)
     return is_small(t) || t == TN_F32 || t == TN_F64;
 }
 
-/* Mantissa bits, least and largest exponent, of the float dtypes. */
+/* Mantissa bits, smallest and largest exponent of a float dtype. */
 typedef struct float_format {
     int mant, low, high;
 } float_format;
@@ -79,7 +79,7 @@ static inline float_format format_of(tn_dtype t)
     }
 }
 
-/* The distance of neighbours around x in a float dtype. */
+/* The distance of neighbours of x in a float dtype. */
 static inline long double ulp(tn_dtype t, long double x)
 {
     const float_format f = format_of(t);
@@ -89,7 +89,7 @@ static inline long double ulp(tn_dtype t, long double x)
     return ldexpl(1, e - f.mant);
 }
 
-/* x rounded to nearest even in a float dtype. */
+/* x rounded to nearest even, as a float dtype. */
 static inline long double rounded(tn_dtype t, long double x)
 {
     const float_format f = format_of(t);
@@ -202,7 +202,7 @@ static inline number wrapped(tn_dtype t, int128 i)
     return of_int(i > largest(t) ? i - span : i);
 }
 
-/* A 64-bit integer fits long double, so this rounds once. */
+/* Rounds once, because long double represents every 64-bit integer. */
 static inline number cast_number(tn_dtype t, number x)
 {
     if (t == TN_BOOL)
@@ -233,8 +233,8 @@ static inline bool same_number(number a, number b)
            (a.im == b.im || (isnan(a.im) && isnan(b.im)));
 }
 
-/* got is want, or within tol ulps of it and near ulps of 1.0; infinity is the number after the
- * largest. */
+/* True if got equals want, or is within tol ulps of it plus `near` ulps of 1.0; infinity counts
+ * as the number after the largest. */
 static inline bool near_number(tn_dtype t, number got, number want, long double tol,
                                long double near)
 {

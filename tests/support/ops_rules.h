@@ -1,6 +1,6 @@
-/* ops_rules.h - what each op means, one row per op, in exact integers and long double.
+/* ops_rules.h - the definition of each op, one row per op, in exact integers and long double.
  *
- * A row that is missing fails the tests: a new op costs one row here. */
+ * A missing row fails the tests: a new op needs one row here. */
 #ifndef OPS_RULES_H
 #define OPS_RULES_H
 
@@ -10,15 +10,15 @@ typedef long double (*float_rule)(const long double *v, const double *p);
 typedef int128 (*int_rule)(const int128 *v, const double *p, tn_dtype t);
 
 typedef struct op_rule {
-    int_rule ints;     /* NULL: the op takes no integers; the result wraps */
-    float_rule floats; /* NULL: no floats */
+    int_rule ints;     /* NULL: integers are not supported; the result wraps */
+    float_rule floats; /* NULL: floats are not supported */
     bool complexes;
-    float ulp32, ulp64; /* 0: correctly rounded, the rule computes in the dtype or exactly */
-    float near;         /* and this many ulps of 1.0 */
-    float low, high;    /* where inputs are drawn; equal: the whole range */
+    float ulp32, ulp64; /* maximum error; 0: exact, as the rule is correctly rounded */
+    float near;         /* plus this many ulps of 1.0 */
+    float low, high;    /* range of inputs; equal: all values */
 } op_rule;
 
-/* The ops of the library, counted by their names. */
+/* The number of ops in the library, counted by their names. */
 static inline int op_count(void)
 {
     int n = 0;
@@ -27,7 +27,7 @@ static inline int op_count(void)
     return n;
 }
 
-static bool single; /* the rule is asked for f32 */
+static bool single; /* the rule is evaluated for f32 */
 
 #define X (v[0])
 #define Y (v[1])
@@ -44,13 +44,13 @@ static bool single; /* the rule is asked for f32 */
         (void)p, (void)t;                                                                      \
         return value;                                                                          \
     }
-/* A product modulo 2^128: as good as the exact one for a result that wraps. */
+/* A product modulo 2^128, which is exact enough because results wrap. */
 static inline int128 product(int128 a, int128 b)
 {
     return (int128)((uint128)a * (uint128)b);
 }
 
-/* A float operation that rounds once, in f64: enough for f32 as well. */
+/* A single float operation in f64, rounded once: exact enough for f32 as well. */
 #define D(v) ((double)(v))
 
 FLOATS(add, D(X) + D(Y))
@@ -153,7 +153,7 @@ FLOATS(erf, erfl(X))
 FLOATS(erfc, erfcl(X))
 FLOATS(lgamma, lgammal(X))
 
-/* Newton's steps on erfc, which keeps its digits where erf is near 1. */
+/* Newton's method on erfc, which keeps its digits where erf is near 1. */
 static long double f_erfinv(const long double *v, const double *p)
 {
     (void)p;
@@ -163,11 +163,11 @@ static long double f_erfinv(const long double *v, const double *p)
         return X * sqrtl(M_PIl) / 2;
     const long double a = fabsl(X), w = -logl((1 - a) * (1 + a));
     const long double k = 0.147L, h = 2 / (M_PIl * k) - w / 2;
-    long double y = sqrtl((w / k) / (sqrtl(h * h + w / k) + h)); /* Winitzki */
+    long double y = sqrtl((w / k) / (sqrtl(h * h + w / k) + h)); /* Winitzki's approximation */
     for (int i = 0; i < 7; i++) {
         const long double e = a < 0.5L ? erfl(y) - a : (1 - a) - erfcl(y);
         const long double slope = M_2_SQRTPIl * expl(-y * y);
-        y -= (e / slope) / (1 + y * (e / slope)); /* Halley */
+        y -= (e / slope) / (1 + y * (e / slope)); /* Halley's method */
     }
     return copysignl(y, X);
 }
@@ -200,7 +200,7 @@ static inline long double logistic(long double x)
     return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x));
 }
 
-/* x times a factor that goes to 0 faster than x to -infinity. */
+/* x times a factor that vanishes faster than x approaches -infinity. */
 static inline long double times(long double x, long double factor)
 {
     return x == -INFINITY && factor == 0 ? 0 : x * factor;
@@ -227,7 +227,7 @@ FLOATS(selu, 1.0507009873554804934193349852946L *
                  (X > 0 ? X : 1.6732632423543772848170429916717L * expm1l(X)))
 FLOATS(mish, times(X, tanhl(X > 50 ? X : log1pl(expl(X)))))
 
-/* Where x and tanh x are close, their difference is summed from its series. */
+/* Near 0, where x and tanh x are close, the difference is summed as a series. */
 static long double f_tanhshrink(const long double *v, const double *p)
 {
     (void)p;
@@ -290,7 +290,7 @@ INTS(fma, (int128)((uint128)product(X, Y) + (uint128)Z))
 #undef Y
 #undef Z
 
-#undef I /* of <complex.h>, where a header includes it */
+#undef I /* defined by <complex.h>, which some header includes */
 #define I(name) i_##name
 #define F(name) f_##name
 static const op_rule rules[] = {
@@ -317,7 +317,7 @@ static const op_rule rules[] = {
     [TN_FMAX] = {I(max), F(fmax), false, 0, 0, 0, 0, 0},
     [TN_HYPOT] = {NULL, F(hypot), false, 0.51f, 0.51f, 0, 0, 0},
     [TN_COPYSIGN] = {NULL, F(copysign), false, 0, 0, 0, 0, 0},
-    [TN_NEXTAFTER] = {NULL, NULL, false, 0, 0, 0, 0, 0}, /* by representation: see its test */
+    [TN_NEXTAFTER] = {NULL, NULL, false, 0, 0, 0, 0, 0}, /* by representation: has its own test */
     [TN_LDEXP] = {NULL, F(ldexp), false, 1, 2, 0, -300, 300},
     [TN_FLOOR] = {I(same), F(floor), false, 0, 0, 0, 0, 0},
     [TN_CEIL] = {I(same), F(ceil), false, 0, 0, 0, 0, 0},
@@ -400,8 +400,8 @@ static const op_rule rules[] = {
 #undef I
 #undef F
 
-/* Ulps that a result of op in t may be off.  Without SLEEF its functions are the C library's,
- * whose f64 is known to be off by up to 2 from the nearest number, hypot by 1, erfc by 5. */
+/* Maximum error of op in dtype t, in ulps.  Without SLEEF its functions are the C library's,
+ * which in f64 may be off by up to 2 from the nearest number, hypot by 1, erfc by 5. */
 static inline long double ulps_of(tn_op op, tn_dtype t)
 {
     const float tol = t == TN_F64 ? rules[op].ulp64 : rules[op].ulp32;

@@ -1,5 +1,4 @@
-/* ops_want.h - numbers to try an op on, what it should give, and whether what it gave will
- * do. */
+/* ops_want.h - inputs for an op, the expected result, and whether a result is acceptable. */
 #ifndef OPS_WANT_H
 #define OPS_WANT_H
 
@@ -8,7 +7,7 @@
 #include "layout.h"
 #include "ops_rules.h"
 
-/* glibc hides these from clang, which names another version of gcc. */
+/* glibc defines these only for the versions of gcc that it knows, not for clang. */
 #ifndef CMPLX
 #define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
 #endif
@@ -23,7 +22,7 @@ static inline bool truth_op(tn_op op)
 
 /* ---- inputs ---- */
 
-/* Bits at random, until the number is in the range or patience ends. */
+/* Draw random bits until the number is in the rule's range, at most 20 times. */
 static inline void put_small(tn_dtype t, char *p, rng *r, const op_rule *rule)
 {
     for (int i = 0; i < 20; i++) {
@@ -35,7 +34,7 @@ static inline void put_small(tn_dtype t, char *p, rng *r, const op_rule *rule)
     }
 }
 
-/* The same numbers on every machine: fma rounds once, the rest is exact. */
+/* Produces the same numbers on every machine: fma rounds once, the rest is exact. */
 static inline void put_float(tn_dtype t, char *p, rng *r, const op_rule *rule)
 {
     static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, 3e-39, 2};
@@ -81,15 +80,16 @@ static inline void put(tn_dtype t, char *p, rng *r, const op_rule *rule)
 
 /* ---- expected results ---- */
 
-/* Where sources that meet in t compute: div of integers and bool in the float that holds them. */
+/* The dtype in which operands promoted to t are computed: div of integers and bool uses the
+ * float that holds them. */
 static inline tn_dtype computed_in(tn_op op, tn_dtype t)
 {
     const bool narrow = tn_dtype_size(t) <= 2;
     return op != TN_DIV || is_float(t) || is_complex(t) ? t : narrow ? TN_F32 : TN_F64;
 }
 
-/* Functions of complex numbers: those of C, which the library calls too (their accuracy is the C
- * library's, their special values are Annex G's), and the others from wider ones. */
+/* Functions of complex numbers: those of C, which the library also calls (with the C library's
+ * accuracy and Annex G's special values); others are derived from more precise ones. */
 static inline number complex_function(tn_op op, number a, number b)
 {
     static double complex (*const libm[])(double complex) = {
@@ -195,7 +195,8 @@ static inline number want_of(tn_op op, const double *p, tn_dtype m, tn_dtype out
     return of_float(rounded(out, rounded(TN_F32, x)));
 }
 
-/* One part of a complex number; it may be off by slack, but not where it is not finite. */
+/* True if one part of a complex number is within slack of the expected one; non-finite parts
+ * must be equal. */
 static inline bool near_part(long double got, long double want, long double slack)
 {
     return got == want || (isnan(got) && isnan(want)) ||
@@ -210,7 +211,7 @@ static inline bool fits(tn_op op, tn_dtype m, tn_dtype out, number got, number w
                            op != TN_RECIPROCAL && op != TN_LOG1P && op != TN_EXPM1 &&
                            op != TN_POW && op != TN_LOG2 && op != TN_LOG10;
         const long double size = hypotl(want.f, want.im);
-        /* each product is off by half of the least number, too */
+        /* each product may also be off by half of the smallest number */
         const long double slack = moved           ? 0
                                   : out == TN_C64 ? size * 0x1p-23L + 0x1p-148L
                                                   : size * 0x1p-50L + 0x1p-1073L;

@@ -1,6 +1,6 @@
-/* plain_cblas.c - a CBLAS that nobody knows: products by the definition, row-major.
+/* plain_cblas.c - an unknown CBLAS: row-major products by definition.
  *
- * It ends the process when two threads are in it at once. */
+ * It aborts if two threads call it at the same time. */
 #include <complex.h>
 #include <stdatomic.h>
 #include <stdlib.h>

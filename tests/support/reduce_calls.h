@@ -1,5 +1,5 @@
-/* reduce_calls.h - every call of reduce.h, rows.h and index.h on a matrix that is large enough for
- * several threads; the results make a digest. */
+/* reduce_calls.h - every call of reduce.h, rows.h and index.h on a matrix large enough for
+ * several threads; the results are combined into a digest. */
 #ifndef REDUCE_CALLS_H
 #define REDUCE_CALLS_H
 
@@ -133,7 +133,7 @@ static void index_all(work *w)
     free(room);
 }
 
-/* ---- calls that may take scratch ---- */
+/* ---- calls that may allocate scratch ---- */
 
 static void order_all(work *w)
 {
@@ -151,9 +151,9 @@ static void order_all(work *w)
     STEP(tn_kth(&one, &place, &w->src, 1, 100, 0), &one);
 }
 
-/* ---- calls that give out memory ---- */
+/* ---- calls that return memory ---- */
 
-/* What call k gives out: a tensor, or a plan for dst and src. */
+/* Make call k, which returns a tensor, or a plan for dst and src. */
 static tn_status make_one(work *w, int k, tn_tensor *made, tn_plan **plan)
 {
     const int first[] = {0};

@@ -1,5 +1,5 @@
-/* reduce_draw.h - random reductions: a shape, an op that takes a dtype, axes; and tensors of three
- * axes in any order of memory. */
+/* reduce_draw.h - random reductions: a shape, an op with a supported dtype, axes; and tensors
+ * with three axes in any memory order. */
 #ifndef REDUCE_DRAW_H
 #define REDUCE_DRAW_H
 
@@ -13,8 +13,8 @@ static inline bool takes(tn_reduction op, tn_dtype t)
 
 typedef struct drawn_reduction {
     tn_reduction op;
-    uint64_t folded; /* a bit for each reduced axis */
-    block src;       /* of random bytes */
+    uint64_t folded; /* bit mask of the reduced axes */
+    block src;       /* filled with random bytes */
 } drawn_reduction;
 
 static inline drawn_reduction draw_reduction(rng *r, int64_t budget)
@@ -32,7 +32,7 @@ static inline drawn_reduction draw_reduction(rng *r, int64_t budget)
     return d;
 }
 
-/* order: the axes in memory, the outermost first. */
+/* Make a tensor; order: the axes in memory, outermost first. */
 static inline block block_ordered(rng *r, tn_dtype t, const int64_t *shape, const int *order)
 {
     int64_t memory[3];

@@ -1,7 +1,7 @@
-/* reduce_oracle.h - reductions one element at a time: the tree as the header describes it.
+/* reduce_oracle.h - reductions one element at a time, with the tree that the header describes.
  *
- * A sequence is collected element by element; nothing here is shared with the library but the
- * conversions of narrow floats. */
+ * A sequence is collected element by element; only the conversions of narrow floats are shared
+ * with the library. */
 #ifndef REDUCE_ORACLE_H
 #define REDUCE_ORACLE_H
 
@@ -10,7 +10,7 @@
 #include "core/core.h"
 #include "layout.h"
 
-typedef struct scalar { /* an element as everything it may be */
+typedef struct scalar { /* an element in all representations */
     double re, im;
     int64_t i; /* integers: the low 64 bits */
 } scalar;
@@ -211,7 +211,7 @@ static inline two two_prod(const scalar *x, int64_t n)
     return s[0];
 }
 
-/* ---- a result of one sequence ---- */
+/* ---- the result of one sequence ---- */
 
 static inline double magnitude(const scalar *x, tn_dtype t)
 {
@@ -245,7 +245,8 @@ static inline double term_of(tn_reduction op, double p, const scalar *x, tn_dtyp
     return p == 1 ? m : pow(m, p);
 }
 
-/* Does a exceed b in the order of min (sign -1) or max (sign 1)?  zeros: -0 is below +0. */
+/* True if a exceeds b in the order of min (sign -1) or max (sign 1); with zeros, -0 is less
+ * than +0. */
 static inline bool exceeds(const scalar *a, const scalar *b, tn_dtype t, int sign, bool zeros)
 {
     if (is_int(t)) {
@@ -259,7 +260,7 @@ static inline bool exceeds(const scalar *a, const scalar *b, tn_dtype t, int sig
     return sign > 0 ? a->re > b->re : a->re < b->re;
 }
 
-/* A sum of 64-bit integers in 128 bits: not every machine has such a type. */
+/* A sum of 64-bit integers in 128 bits, for machines without such a type. */
 typedef struct exact_sum {
     uint64_t low, high;
 } exact_sum;
@@ -270,7 +271,7 @@ static inline void exact_add(exact_sum *s, uint64_t x, bool negative)
     s->high += (uint64_t)(s->low < x) - negative;
 }
 
-/* s / n, rounded once: 63 bits of the quotient, the last one set when others follow. */
+/* s / n, rounded once: 63 bits of the quotient, the last one set if nonzero bits follow. */
 static inline double exact_mean(exact_sum s, int64_t n)
 {
     const bool minus = s.high >> 63;
@@ -390,7 +391,8 @@ static inline outcome reduce_numbers(tn_reduction op, const double *params, tn_d
         r.re = p == 0 || p == 1 ? r.re : p == 2 ? sqrt(r.re) : pow(r.re, 1 / p);
         break;
     case TN_REDUCE_LOGSUMEXP: {
-        /* in f64, because memcheck's expl is none of 80 bits; lost bits are added at the end */
+        /* In f64, because memcheck's expl has less than 80 bits; the lost bits are added at the
+         * end. */
         double most = -(double)INFINITY, s = 0, lost = 0;
         for (int64_t i = 0; i < n; i++)
             most = isnan(x[i].re) || isnan(most) ? (double)NAN
@@ -455,7 +457,7 @@ static inline void put_real(char *d, tn_dtype t, double x)
     }
 }
 
-/* Elements of two values: of many equal ones the first counts. */
+/* Fill with only two values: of equal elements the first one counts. */
 static inline void fill_equal(rng *r, const tn_tensor *t)
 {
     const tn_dtype part = t->dtype == TN_C64 ? TN_F32 : t->dtype == TN_C128 ? TN_F64 : t->dtype;
@@ -486,13 +488,13 @@ static inline void put_outcome(char *d, tn_dtype t, const outcome *r)
         if (t == TN_BOOL)
             memcpy(d, &truth, 1);
         else
-            memcpy(d, &r->u, tn_dtype_size(t)); /* little endian */
+            memcpy(d, &r->u, tn_dtype_size(t)); /* little-endian */
     } else {
         put_real(d, t, r->re);
     }
 }
 
-/* Reduce the axes that folded marks; dst has src's ndim. */
+/* Reduce the axes in the mask folded; dst has src's ndim. */
 static inline void oracle_reduce(tn_reduction op, const double *params, const tn_tensor *dst,
                                  const tn_tensor *src, uint64_t folded)
 {

@@ -1,4 +1,4 @@
-/* stream_refused.h - a call of streams fails with a status and a sentence. */
+/* stream_refused.h - checking that a call of streams fails with a status and a message. */
 #ifndef STREAM_REFUSED_H
 #define STREAM_REFUSED_H
 

@@ -1,5 +1,5 @@
-/* stream_sink.h - where the blocks of a stream go, what it reports, and a source in memory; behind
- * layout.h or io_oracle.h, which have what tests include. */
+/* stream_sink.h - a sink for the blocks of a stream, its progress, and a source in memory.
+ * Include it after layout.h or io_oracle.h, which include what tests need. */
 #ifndef STREAM_SINK_H
 #define STREAM_SINK_H
 
@@ -7,7 +7,8 @@
 
 #include "stream_refused.h"
 
-/* What has been gathered and reported; the call or the progress at which it fails, unless 0. */
+/* What has been gathered and reported; fail_at, stop_at: the call and the progress at which it
+ * fails, or 0. */
 typedef struct sink {
     char *bytes;
     int64_t size, calls, done, total, reported, fail_at, stop_at;
@@ -34,7 +35,8 @@ static inline tn_status advance(void *user, int64_t done, int64_t total)
     return s->stop_at && done >= s->stop_at ? TN_EDEVICE : TN_OK;
 }
 
-/* What repeats is asked for once, at 0: the box is that of a tensor without strides of 0. */
+/* Read a box; a broadcast axis is read once, at 0, so the box is that of a tensor without
+ * strides of 0. */
 static inline tn_status read_memory(void *user, const tn_tensor *dst, const int64_t *at)
 {
     tn_tensor v;

@@ -1,4 +1,5 @@
-/* torch_archive.h - a zip archive of torch with any pickle: stored members, made in memory. */
+/* torch_archive.h - a torch zip archive with an arbitrary pickle: stored members, made in
+ * memory. */
 #ifndef TORCH_ARCHIVE_H
 #define TORCH_ARCHIVE_H
 
@@ -19,7 +20,7 @@ static inline uint8_t *torch_put(uint8_t *to, uint64_t x, int n)
     return to + n;
 }
 
-/* A member of `whole` bytes that are packed as n; method 0: stored, whole is n. */
+/* Add a member of `whole` bytes, packed into n; method 0: stored, whole equals n. */
 static inline void torch_packed(torch_archive *a, const char *name, const void *data, size_t n,
                                 int method, size_t whole)
 {
@@ -31,7 +32,7 @@ static inline void torch_packed(torch_archive *a, const char *name, const void *
     torch_put(central + 24, whole, 4);
     torch_put(central + 28, length, 2);
     torch_put(central + 42, a->n, 4);
-    torch_put(local + 26, length, 2); /* lengths stay 0, as torch leaves them */
+    torch_put(local + 26, length, 2); /* the local lengths stay 0, as torch leaves them */
     a->room = a->n + a->listed + 2 * (length + 100) + n;
     a->bytes = realloc(a->bytes, a->room + 1024);
     a->list = realloc(a->list, a->room + 1024);
@@ -51,7 +52,7 @@ static inline void torch_member(torch_archive *a, const char *name, const void *
     torch_packed(a, name, data, n, 0, n);
 }
 
-/* Put the directory behind the members; bytes[0, n) is then the archive. */
+/* Append the directory; bytes[0, n) is then the archive. */
 static inline void torch_finish(torch_archive *a)
 {
     uint8_t end[22] = "PK\5\6";

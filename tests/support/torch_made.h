@@ -1,4 +1,4 @@
-/* torch_made.h - files of torch whose pickle is written by hand, opened from memory. */
+/* torch_made.h - torch files whose pickle is written by hand, opened from memory. */
 #ifndef TORCH_MADE_H
 #define TORCH_MADE_H
 

@@ -1,4 +1,4 @@
-/* trial.h - one random call of test_oracle: drawn, made by two numbers of threads, compared,
+/* trial.h - one random call of test_oracle: drawn, made with two numbers of threads, compared,
  * and added to the digest. */
 #ifndef TRIAL_H
 #define TRIAL_H
@@ -15,7 +15,7 @@ typedef struct trial {
     rng r;
     int threads[2];
     uint64_t digest;
-    char said[2000]; /* what went wrong */
+    char said[2000]; /* message of the first failure */
 } trial;
 
 /* ---- the trial of one call ---- */
@@ -31,7 +31,7 @@ static bool miss(trial *t, const char *what, const tn_tensor *dst, const tn_tens
     return false;
 }
 
-/* Memcheck computes long double in 64 bits: under it numbers are computed, not compared. */
+/* Memcheck computes long double in 64 bits; under it results are computed but not compared. */
 static bool can_compare(void)
 {
     volatile long double small = 0x1p-60L;
@@ -49,7 +49,7 @@ static void digest_bytes(trial *t, const char *p, size_t n)
     }
 }
 
-/* Every element, where one NaN is as good as another. */
+/* Add every element to the digest; all NaNs are equal. */
 static void digest_elements(trial *t, const tn_tensor *d)
 {
     int64_t at[TN_MAX_NDIM] = {0};
@@ -67,7 +67,8 @@ static void digest_elements(trial *t, const tn_tensor *d)
     } while (index_next(at, d->ndim, d->shape));
 }
 
-/* Make the call by two numbers of threads; the bytes are equal, and those of want if given. */
+/* Make the call with two numbers of threads; the bytes must be equal, and equal to want if
+ * given. */
 static bool settle(trial *t, const char *what, ground *dst, const ground *want, call_fn call,
                    const void *about, const tn_tensor *src)
 {
@@ -84,14 +85,14 @@ static bool settle(trial *t, const char *what, ground *dst, const ground *want, 
     return good;
 }
 
-/* A tensor of random bytes: any order of axes, gaps, reversed, any place in memory. */
+/* A tensor of random bytes with any order of axes, gaps, reversed axes, at any address. */
 static ground draw_ground(rng *r, tn_dtype dtype, int ndim, const int64_t *shape, bool source)
 {
     const tn_tensor t = pick_layout(r, dtype, ndim, shape, source);
     return ground_make(r, &t, pick_shift(r, (int64_t)tn_dtype_size(dtype)));
 }
 
-/* Up to 8 axes; now and then enough elements for several threads. */
+/* Draw up to 8 axes; occasionally enough elements for several threads. */
 static int draw_shape(rng *r, int64_t *shape, int64_t width)
 {
     const uint64_t kind = next(r) % 512;

@@ -1,4 +1,4 @@
-/* trial_contract.h - random contractions beside sums of the slow oracle. */
+/* trial_contract.h - random contractions, compared with sums of the slow oracle. */
 #ifndef TRIAL_CONTRACT_H
 #define TRIAL_CONTRACT_H
 
@@ -33,7 +33,8 @@ static tn_status call_contract(const tn_tensor *dst, const void *about)
     return status;
 }
 
-/* A source's batch axis may be 1 where the other's is not: matmul's rule broadcasts it. */
+/* Draw an operand.  matmul broadcasts: a batch axis may be 1 in one source and larger in the
+ * other. */
 static ground draw_factor(rng *r, const contracting *x, int k)
 {
     int64_t shape[16];
@@ -51,7 +52,8 @@ static ground draw_factor(rng *r, const contracting *x, int k)
     return g;
 }
 
-/* Every element within the bound, every integer exact, and nothing written between them. */
+/* Check that every element is within the bound, integers are exact, and nothing between
+ * elements has changed. */
 static bool right_sums(trial *t, const contracting *x, const ground *dst, const ground *old)
 {
     int64_t at[TN_MAX_NDIM] = {0}, index[ORACLE_LETTERS] = {0};
@@ -86,7 +88,7 @@ static bool try_contract(trial *t)
     }
     ground dst = draw_factor(r, &x, 0), old = ground_twin(&dst);
     bool good = settle(t, x.spec, &dst, NULL, call_contract, &x, x.srcs[0]);
-    if (tni_dtypes[x.c.dst].kind <= TNI_UNSIGNED) /* floats: bits depend on the level */
+    if (tni_dtypes[x.c.dst].kind <= TNI_UNSIGNED) /* bits of floats depend on the level */
         digest_bytes(t, dst.bytes, dst.size);
     if (can_compare())
         good = good && right_sums(t, &x, &dst, &old);

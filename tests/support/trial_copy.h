@@ -4,7 +4,7 @@
 
 #include "trial.h"
 
-/* ---- views, then a copy of what they show ---- */
+/* ---- views, and a copy of them ---- */
 
 typedef struct look {
     int kind, dim, other, ndim;
@@ -67,7 +67,7 @@ static tn_status take_look(const look *v, tn_tensor *out, const tn_tensor *in)
     }
 }
 
-/* Where element `at` of the view is in what it was made from. */
+/* The index in the tensor that a view was made from of the view's element `at`. */
 static void look_back(const look *v, const tn_tensor *in, const int64_t *at, int64_t *from)
 {
     const int n = in->ndim;
@@ -108,7 +108,8 @@ static void look_back(const look *v, const tn_tensor *in, const int64_t *at, int
         from[v->dim] = at[v->dim] * v->step + at[n];
 }
 
-/* Replace the origins of in's elements, in row-major order, by those of out's. */
+/* Replace the origins of in's elements, in row-major order, by those of out's; frees the old
+ * ones. */
 static int64_t *look_through(const look *v, const tn_tensor *in, const tn_tensor *out,
                              int64_t *origin)
 {
@@ -130,7 +131,7 @@ static tn_status call_copy(const tn_tensor *dst, const void *about)
     return tn_rearrange(dst, about);
 }
 
-/* Run a plan that was made with this status, once. */
+/* Run a plan once, unless making it failed. */
 static tn_status run_once(tn_status made, tn_plan *plan, const tn_tensor *dst, int n,
                           const tn_tensor *const *srcs)
 {
@@ -197,7 +198,7 @@ static bool try_views(trial *t)
     return good;
 }
 
-/* ---- one source moved by a rule of indices: pad, tile, repeat, roll ---- */
+/* ---- one source, elements moved by a rule: pad, tile, repeat, roll ---- */
 
 enum { PAD, TILE, REPEAT, ROLL, MOVES };
 
@@ -239,7 +240,7 @@ static void draw_widths(rng *r, moving *m, int ndim, const int64_t *shape)
             m->before[i] = pick(r, 0, most);
             m->after[i] = pick(r, 0, most);
         }
-    if (ndim > 1 && ndim < 4 && next(r) % 8 == 0) { /* wide ones inside, planes of the value */
+    if (ndim > 1 && ndim < 4 && next(r) % 8 == 0) { /* a wide border along the last axis */
         m->mode = next(r) % 4 ? TN_PAD_CONSTANT : m->mode;
         m->before[ndim - 1] = shape[ndim - 1] ? pick(r, 0, 100) : 0;
     }
@@ -294,7 +295,7 @@ static bool try_move(trial *t)
     return good;
 }
 
-/* ---- several sources side by side ---- */
+/* ---- several sources joined ---- */
 
 typedef struct joining {
     int dim, n;
@@ -343,9 +344,9 @@ static bool try_join(trial *t)
 
 enum { NAMES = 6 };
 
-/* One side: dimensions made of names, in order. */
+/* One side of a pattern: dimensions made of names, in order. */
 typedef struct side {
-    int dims, of[NAMES + 1]; /* of[i]: names of dimension i */
+    int dims, of[NAMES + 1]; /* of[i]: number of names in dimension i */
     int name[NAMES], names;
 } side;
 
@@ -450,7 +451,7 @@ static bool try_pattern(trial *t)
     return good;
 }
 
-/* ---- one value ---- */
+/* ---- fills ---- */
 
 static tn_status call_fill(const tn_tensor *dst, const void *about)
 {

@@ -1,4 +1,5 @@
-/* trial_index.h - random takes, puts, masks, searches, groups and counts beside the slow oracles. */
+/* trial_index.h - random takes, puts, masks, searches, groups and counts, compared with the
+ * slow oracles. */
 #ifndef TRIAL_INDEX_H
 #define TRIAL_INDEX_H
 
@@ -35,7 +36,7 @@ static tn_status call_choose(const tn_tensor *dst, const void *about)
                   : tn_take(dst, x->src, x->dim, x->index);
 }
 
-/* old op new of one element, by the ops themselves. */
+/* Combine one element: old op new, by the ops themselves. */
 static void meet_one(tn_put_op op, tn_dtype t, char *d, char *s)
 {
     static const tn_op ops[] = {0, TN_ADD, TN_MUL, TN_MIN, TN_MAX};
@@ -48,8 +49,7 @@ static void meet_one(tn_put_op op, tn_dtype t, char *d, char *s)
         OK(tn_binary(ops[op], &x, &x, &y));
 }
 
-/* Integers that reach n places from both ends, in any dtype that holds them; no two share
- * bytes. */
+/* Indices in [-n, n) in any integer dtype that holds them; no two share bytes. */
 static ground draw_index(rng *r, int64_t n, int ndim, const int64_t *shape)
 {
     int64_t at[TN_MAX_NDIM] = {0};
@@ -64,8 +64,8 @@ static ground draw_index(rng *r, int64_t n, int ndim, const int64_t *shape)
     return index;
 }
 
-/* Element `at` of what is walked is moved from or to element far, whose place on dim the index
- * says. */
+/* For each index `at` of walked, copy to or from element `far`, whose index on dim is given by
+ * x->index. */
 static void want_choose(const tn_tensor *dst, const choosing *x, int ndim,
                         const int64_t *walked)
 {
@@ -150,7 +150,7 @@ static tn_status call_mask(const tn_tensor *dst, const void *about)
     }
 }
 
-/* About one of `one_of` elements is set. */
+/* Set about one of `one_of` elements. */
 static void fill_mask(rng *r, const tn_tensor *mask, uint64_t one_of)
 {
     int64_t at[TN_MAX_NDIM] = {0};
@@ -168,7 +168,7 @@ static bool is_set(const tn_tensor *mask, const int64_t *at)
     return is_int(mask->dtype) ? x.i != 0 : x.re != 0 || x.im != 0;
 }
 
-/* Write what dst becomes, or count only (dst NULL). */
+/* Write the expected dst or, if dst is NULL, only count; returns the count. */
 static int64_t want_mask(const tn_tensor *dst, const masking *x, const tn_tensor *mask)
 {
     int64_t at[TN_MAX_NDIM] = {0}, k = 0;
@@ -222,20 +222,20 @@ static bool try_mask(trial *t)
     return good;
 }
 
-/* ---- by order ---- */
+/* ---- by order and count ---- */
 
 typedef enum counted { KTH, SEARCH, UNIQUE, BINCOUNT, HISTOGRAM, COUNTED } counted;
 
 typedef struct counting {
     counted kind;
-    int dim, output; /* output: which of them is looked at */
+    int dim, output; /* output: index of the one that is checked */
     int64_t k;
     unsigned flags;
     bool right;
     const tn_tensor *src, *sorted, *other;
 } counting;
 
-/* One of four; the others are not asked for, but values. */
+/* Compute one of four outputs; besides it only values are requested. */
 static tn_status unique_one(const tn_tensor *dst, const counting *x)
 {
     tn_tensor values, made;
@@ -267,7 +267,7 @@ static tn_status call_count(const tn_tensor *dst, const void *about)
     }
 }
 
-/* Numbers of which many are equal, those that a dtype makes of them. */
+/* Fill with few distinct numbers, as the dtype represents them. */
 static void fill_few(rng *r, const tn_tensor *t)
 {
     static const double odd[] = {NAN, -0.0, 0.0, -INFINITY};
@@ -288,7 +288,7 @@ static void fill_few(rng *r, const tn_tensor *t)
     while (index_next(at, t->ndim, t->shape));
 }
 
-/* The elements in row-major order. */
+/* All elements in row-major order. */
 static scalar *scalars_of(const tn_tensor *t)
 {
     scalar *x = malloc((size_t)(tn_numel(t) + 1) * sizeof *x);
@@ -323,7 +323,7 @@ static void want_counts(const tn_tensor *dst, const counting *x, const scalar *e
         }
 }
 
-/* Elements that are less than each one of src, or not more. */
+/* For each element of src, count the elements that are less or, with right, not greater. */
 static void want_search(const tn_tensor *dst, const counting *x, const scalar *e)
 {
     const tn_dtype t = x->src->dtype;
@@ -339,7 +339,7 @@ static void want_search(const tn_tensor *dst, const counting *x, const scalar *e
     free(s);
 }
 
-/* Is x a NaN, or a number with a part that is one? */
+/* True if x is NaN, or has a part that is. */
 static bool has_nan(const scalar *x, tn_dtype t)
 {
     return !is_int(t) && (isnan(x->re) || (has_parts(t) && isnan(x->im)));
@@ -354,8 +354,8 @@ static bool less(const scalar *a, const scalar *b, tn_dtype t)
     return a->re < b->re || (a->re == b->re && a->im < b->im);
 }
 
-/* For each element the first one that equals it, and by how many groups it is preceded.  What is
- * asked for is stored where dst is given; the number of groups. */
+/* For each element find the first one equal to it and the number of smaller groups.  The
+ * requested output is stored in dst unless that is NULL; returns the number of groups. */
 static int64_t want_unique(const tn_tensor *dst, const counting *x, const scalar *e)
 {
     const tn_dtype t = x->src->dtype;
@@ -390,7 +390,7 @@ static int64_t want_unique(const tn_tensor *dst, const counting *x, const scalar
     return groups;
 }
 
-/* Element k of the order of each line, or its place. */
+/* Store element k in sorted order of each line, or its index. */
 static void want_kth(const tn_tensor *dst, const counting *x)
 {
     const int64_t n = x->src->shape[x->dim];
@@ -417,7 +417,7 @@ static bool count_takes(counted kind, tn_dtype t)
     return kind == UNIQUE ? true : kind == BINCOUNT ? is_int(t) && t != TN_BOOL : !has_parts(t);
 }
 
-/* Write what dst becomes. */
+/* Write the expected dst. */
 static void want_count(const tn_tensor *dst, const counting *x, const scalar *e)
 {
     if (x->kind == KTH)
@@ -430,7 +430,8 @@ static void want_count(const tn_tensor *dst, const counting *x, const scalar *e)
         want_counts(dst, x, e, tn_numel(x->src));
 }
 
-/* What the kinds differ in: operands in order, the shape of dst; whether dst has one axis. */
+/* Draw what depends on the kind: sorted operands, the shape of dst; returns true if dst has one
+ * axis. */
 static bool draw_count(rng *r, counting *x, const tn_tensor *sorted, scalar *e, int64_t *made)
 {
     const tn_tensor *src = x->src;
@@ -477,7 +478,7 @@ static bool try_count(trial *t)
     while (!count_takes(x.kind, dtype))
         dtype = pick_dtype(r);
     int ndim;
-    do /* the oracles take n^2 steps */
+    do /* the oracles take O(n^2) steps */
         ndim = draw_shape(r, shape, 400);
     while (ndim == 0 || count_of(ndim, shape) > 1000);
     x.dim = (int)pick(r, 0, ndim - 1);

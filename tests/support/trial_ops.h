@@ -1,4 +1,4 @@
-/* trial_ops.h - random calls that compute element by element: casts, ops, maps. */
+/* trial_ops.h - random elementwise calls: casts, ops, maps. */
 #ifndef TRIAL_OPS_H
 #define TRIAL_OPS_H
 
@@ -73,7 +73,7 @@ static bool try_cast(trial *t)
 
 typedef struct working {
     tn_op op;
-    int arity, in_place; /* the source that is dst itself, or -1 */
+    int arity, in_place; /* in_place: the source that is dst itself, or -1 */
     tn_dtype in[3], out, meet;
     const double *params;
     const tn_tensor *srcs[3];
@@ -93,7 +93,7 @@ static tn_status call_op(const tn_tensor *dst, const void *about)
     return run_once(made, plan, dst, w->arity, srcs);
 }
 
-/* The dtype in which the sources meet; false when the oracle does not follow. */
+/* Find the dtype to which the sources are promoted; false if the oracle does not model it. */
 static bool meeting(working *w)
 {
     const int first = w->op == TN_WHERE;
@@ -111,7 +111,7 @@ static bool meeting(working *w)
     return true;
 }
 
-/* An op and dtypes that it takes: all the same, or mixed where it is defined everywhere. */
+/* Draw an op and supported dtypes: all the same, or mixed if the op is defined everywhere. */
 static void draw_op(rng *r, working *w)
 {
     do {
@@ -130,7 +130,7 @@ static void draw_op(rng *r, working *w)
     } while (tn_op_result(w->op, w->in, w->arity, &w->out) != TN_OK || !meeting(w));
 }
 
-/* A source's shape: dst's, with axes of extent 1, or without its first axes. */
+/* Draw a source's shape: dst's, some axes with extent 1, or without its first axes. */
 static int draw_narrow(rng *r, int ndim, const int64_t *shape, int64_t *own)
 {
     int from = 0;
@@ -202,7 +202,7 @@ static bool try_op(trial *t)
         if (w.in_place < 0 && w.in[k] == w.out && next(r) % 8 == 0) {
             w.in_place = k;
             draw_numbers(r, &dst, &rules[w.op]);
-            srcs[k] = ground_twin(&dst); /* keeps what was there */
+            srcs[k] = ground_twin(&dst); /* keeps the old contents */
         } else {
             const int n = draw_narrow(r, ndim, shape, own);
             srcs[k] = draw_ground(r, w.in[k], n, own, true);
@@ -225,7 +225,7 @@ static bool try_op(trial *t)
     return good;
 }
 
-/* ---- an op of the caller's own ---- */
+/* ---- an op defined by the caller ---- */
 
 enum { MOST_SOURCES = 8 };
 
@@ -235,7 +235,7 @@ typedef struct mapping {
     const tn_tensor *srcs[MOST_SOURCES];
 } mapping;
 
-/* Each byte of an element from a byte of every source. */
+/* Compute each byte of an element from a byte of every source. */
 static void mix(void *user, int64_t n, void *dst, int64_t dst_step, const void *const *src,
                 const int64_t *src_step)
 {

@@ -1,12 +1,13 @@
-/* trial_reduce.h - random reductions, dot products, scans, norms of rows and sorts beside the slow
- * oracles. */
+/* trial_reduce.h - random reductions, dot products, scans, norms of rows and sorts, compared
+ * with the slow oracles. */
 #ifndef TRIAL_REDUCE_H
 #define TRIAL_REDUCE_H
 
 #include "line_oracle.h"
 #include "trial_copy.h"
 
-/* Numbers in floats, integers and bool keep their random bytes; or two values in all. */
+/* Fill floats with numbers; integers and bool keep their random bytes; or use only two
+ * values. */
 static void fill_scalars(rng *r, const tn_tensor *t)
 {
     static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40, 448, -1};
@@ -31,7 +32,7 @@ static void fill_scalars(rng *r, const tn_tensor *t)
 
 /* ---- reductions ---- */
 
-/* How a reduction is asked for. */
+/* The way to request a reduction. */
 typedef enum asked {
     BY_CALL,
     BY_PLAN,
@@ -48,12 +49,13 @@ typedef struct reducing {
     int naxes, axes[AXES];
     asked by;
     const tn_tensor *other; /* BY_ENDS: the other end, or NULL */
-    tn_tensor merged;       /* BY_PATTERN: src, two axes of it perhaps one */
-    int order[AXES];        /* axes of dst in the pattern */
+    tn_tensor merged;       /* BY_PATTERN: src, with two of its axes merged if possible */
+    int order[AXES];        /* axes of dst in the order of the pattern */
     char pattern[100], sizes[20];
 } reducing;
 
-/* What was made is of this shape, and is copied to dst; or the status of the making. */
+/* Copy a tensor that was made to dst, which has its shape, and free it; or return the
+ * failure. */
 static tn_status copy_made(tn_status made, tn_tensor *from, const tn_tensor *dst)
 {
     if (made != TN_OK)
@@ -88,8 +90,8 @@ static tn_status call_reduce(const tn_tensor *dst, const void *about)
     }
 }
 
-/* Axes as letters: "a (b c) -> c 1 b", where axis a is reduced and b and c lie so that they are
- * one. */
+/* Write the axes as letters: "a (b c) -> c 1 b", where axis a is reduced and b and c can be
+ * merged into one. */
 static void draw_pattern(rng *r, reducing *x, uint64_t folded)
 {
     const int n = x->src->ndim, first = n > 1 ? (int)pick(r, 0, n - 2) : 0;
@@ -123,7 +125,7 @@ static void draw_pattern(rng *r, reducing *x, uint64_t folded)
                                  folded >> x->order[i] & 1 ? '1' : 'a' + x->order[i]);
 }
 
-/* Reductions whose bits depend on the level: the oracle is near them. */
+/* True for reductions whose bits depend on the level: the oracle's result is only near. */
 static bool any_bits(const reducing *x)
 {
     const double p = x->params ? x->params[0] : 2;
@@ -205,7 +207,7 @@ static tn_status call_dot(const tn_tensor *dst, const void *about)
     return tn_dot(dst, x->a, x->b, x->naxes, x->axes);
 }
 
-/* The tree of products; a and b have one shape, dst its ndim. */
+/* Sum the products with the tree; a and b have one shape, dst their ndim. */
 static void want_dot(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *b)
 {
     int64_t inner[TN_MAX_NDIM], at[TN_MAX_NDIM] = {0}, n = 1;
@@ -239,7 +241,7 @@ static void want_dot(const tn_tensor *dst, const tn_tensor *a, const tn_tensor *
     free(im);
 }
 
-/* Each of the two may lack an axis, or have 1 on it, where the other has more. */
+/* Either operand may lack an axis, or have extent 1 where the other has more. */
 static bool try_dot(trial *t)
 {
     rng *r = &t->r;
@@ -250,7 +252,7 @@ static bool try_dot(trial *t)
     dotting x = {.naxes = 0};
     OK(tn_reduction_result(TN_REDUCE_SUM, dtype, &out));
     for (int i = 0; i < ndim; i++) {
-        const uint64_t who = i < lacks ? 1 : next(r) % 4; /* whose extent is 1 */
+        const uint64_t who = i < lacks ? 1 : next(r) % 4; /* the operand whose extent is 1 */
         own[0][i] = who == 0 ? 1 : shape[i];
         own[1][i] = who == 1 ? 1 : shape[i];
         kept[i] = shape[i];
@@ -278,9 +280,9 @@ static bool try_dot(trial *t)
     return good;
 }
 
-/* ---- along one axis: scans, norms, order ---- */
+/* ---- along one axis: scans, norms, sorts ---- */
 
-typedef enum along { /* running reductions in the order of tn_scan_op */
+typedef enum along { /* scans in the order of tn_scan_op */
                      CUMSUM,
                      CUMPROD,
                      CUMMAX,
@@ -298,7 +300,7 @@ typedef struct lining {
     along kind;
     int dim;
     unsigned flags;
-    bool other; /* scans and norms by plan, sorts in a workspace */
+    bool other; /* scans and norms through a plan, sorts in a workspace */
     const tn_tensor *src, *weight;
 } lining;
 
@@ -333,7 +335,7 @@ static tn_status call_line(const tn_tensor *dst, const void *about)
     }
 }
 
-/* A scan or a norm by a plan. */
+/* Run a scan or a norm through a plan. */
 static tn_status call_line_plan(const tn_tensor *dst, const void *about)
 {
     const lining *x = about;
@@ -347,7 +349,7 @@ static tn_status call_line_plan(const tn_tensor *dst, const void *about)
     return run_once(made, plan, dst, x->kind > LOGCUMSUMEXP && x->weight ? 2 : 1, srcs);
 }
 
-/* One difference after the other, by the op itself. */
+/* Compute the differences one by one, with the op itself. */
 static void diff_all(const tn_tensor *dst, const tn_tensor *src, int dim)
 {
     int64_t at[TN_MAX_NDIM] = {0};
@@ -362,7 +364,7 @@ static void diff_all(const tn_tensor *dst, const tn_tensor *src, int dim)
     } while (index_next(at, dst->ndim, dst->shape));
 }
 
-/* dst has the first elements of src's order along dim, or their indices. */
+/* Write the first elements of src sorted along dim, or their indices. */
 static void order_all(const tn_tensor *dst, const lining *x)
 {
     const tn_tensor *src = x->src;
@@ -436,7 +438,7 @@ static bool try_line(trial *t)
         dtype = pick_dtype(r);
     int ndim;
     do
-        ndim = draw_shape(r, shape, 400); /* the oracle's order takes n^2 steps */
+        ndim = draw_shape(r, shape, 400); /* the oracle's sort takes O(n^2) steps */
     while (ndim == 0);
     x.dim = x.kind == RMS_NORM || x.kind == LAYER_NORM ? ndim - 1 : (int)pick(r, 0, ndim - 1);
     memcpy(made, shape, sizeof made);

@@ -1,4 +1,5 @@
-/* trial_rows.h - random softmaxes, sums with a norm, and rotations beside the slow oracles. */
+/* trial_rows.h - random softmaxes, sums with a norm, and rotations, compared with the slow
+ * oracles. */
 #ifndef TRIAL_ROWS_H
 #define TRIAL_ROWS_H
 
@@ -6,7 +7,7 @@
 
 static const tn_dtype row_dtypes[] = {TN_F32, TN_F64, TN_F16, TN_BF16, TN_F8E4M3, TN_F8E5M2};
 
-/* ---- softmax: near the exact one, the same by every number of threads ---- */
+/* ---- softmax: near the exact result, and the same with every number of threads ---- */
 
 typedef enum softly { SOFTMAX, LOG_SOFTMAX, CAUSAL_SOFTMAX, SOFTLY } softly;
 
@@ -85,7 +86,7 @@ static bool try_softmax(trial *t)
 
 typedef struct adding {
     const tn_tensor *a, *b, *weight, *other;
-    bool sum; /* dst is the sum, other the norm; else the reverse */
+    bool sum; /* dst is the sum, other the norm; otherwise the reverse */
 } adding;
 
 static tn_status call_add_norm(const tn_tensor *dst, const void *about)

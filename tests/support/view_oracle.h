@@ -1,6 +1,6 @@
-/* view_oracle.h - random layouts, and where their elements are, computed the slow way.
+/* view_oracle.h - random layouts, and the addresses of their elements computed the slow way.
  *
- * Addresses are numbers: nothing is ever read through them. */
+ * Addresses are only numbers: nothing is read through them. */
 #ifndef VIEW_ORACLE_H
 #define VIEW_ORACLE_H
 
@@ -14,7 +14,7 @@
 
 #include "view/view.h"
 
-/* ---- numbers that look random and are the same in every run ---- */
+/* ---- pseudo-random numbers, the same in every run ---- */
 
 typedef struct dice {
     uint64_t state;
@@ -28,7 +28,7 @@ static inline uint64_t roll(dice *d)
     return x ^ x >> 31;
 }
 
-/* In [low, high]. */
+/* A number in [low, high]. */
 static inline int64_t between(dice *d, int64_t low, int64_t high)
 {
     return low + (int64_t)(roll(d) % (uint64_t)(high - low + 1));
@@ -48,8 +48,8 @@ static inline int64_t garbage(dice *d)
     return i < 6 ? odd[i] : (int64_t)roll(d);
 }
 
-/* Any layout: permuted, gapped, reversed, repeated or wild, with axes of extent 0 and 1 whose
- * strides are garbage; rank 0 to 6, now and then up to 64. */
+/* Draw any layout: permuted, with gaps, reversed, broadcast or wild; strides of axes with
+ * extent 0 and 1 are garbage; rank 0 to 6, occasionally up to 64. */
 static inline void random_layout(dice *d, tn_tensor *t, int most)
 {
     memset(t, 0x5a, sizeof *t);
@@ -88,7 +88,7 @@ static inline void random_layout(dice *d, tn_tensor *t, int most)
     }
 }
 
-/* ---- the slow way ---- */
+/* ---- slow computations ---- */
 
 static inline int64_t slow_count(int ndim, const int64_t *shape)
 {
@@ -119,7 +119,7 @@ static inline uint64_t slow_address(const tn_tensor *t, const int64_t *index)
     return at;
 }
 
-/* For messages. */
+/* A layout as text for messages. */
 static inline const char *layout_text(const tn_tensor *t)
 {
     static char text[4000];

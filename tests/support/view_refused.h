@@ -1,10 +1,11 @@
-/* view_refused.h - a refused call: its status, its sentence, and nothing changed. */
+/* view_refused.h - checking that a call fails with a status and a message, and changes
+ * nothing. */
 #ifndef TENON_TEST_VIEW_REFUSED_H
 #define TENON_TEST_VIEW_REFUSED_H
 
 #include "view_oracle.h"
 
-static tn_tensor out, before; /* the same bytes as long as every call fails */
+static tn_tensor out, before; /* equal as long as every call fails */
 
 static void reset(void)
 {

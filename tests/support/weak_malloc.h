@@ -1,5 +1,5 @@
-/* weak_malloc.h - the malloc of a test program that fails on request, for the program
- * and for every library that it loads.
+/* weak_malloc.h - a malloc that fails on request, for the test program and all libraries that
+ * it loads.
  *
  * Under a sanitizer malloc is the sanitizer's: weak_malloc is false, and tests are skipped. */
 #ifndef WEAK_MALLOC_H
@@ -13,7 +13,7 @@
 enum { weak_malloc = !TEST_WATCHED };
 
 static _Thread_local bool armed;
-static int64_t calls, fail_at, held; /* held: blocks that came while armed and did not go */
+static int64_t calls, fail_at, held; /* held: blocks allocated while armed and not yet freed */
 
 #if !TEST_WATCHED
 void *__libc_malloc(size_t n);
@@ -22,7 +22,7 @@ void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 void __libc_free(void *p);
 
-/* The libraries below see them too. */
+/* Exported, so that the loaded libraries use them. */
 #define SHARED __attribute__((visibility("default")))
 
 static bool fails(void)
@@ -76,7 +76,7 @@ SHARED void free(void *p)
 }
 #endif
 
-/* Fail the k-th allocation of this thread from now on, until armed is false. */
+/* Let the k-th allocation (from 0) of this thread fail; clearing armed ends this. */
 static inline void arm(int64_t k)
 {
     calls = held = 0;

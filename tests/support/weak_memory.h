@@ -1,5 +1,5 @@
-/* weak_memory.h - an allocator whose call number fail_at fails, and what is still held from
- * it. */
+/* weak_memory.h - an allocator whose call number fail_at (from 0) fails, and the number of
+ * blocks held. */
 #ifndef WEAK_MEMORY_H
 #define WEAK_MEMORY_H
 
