@@ -30,7 +30,7 @@ static bool is_safetensors(const uint8_t *head, size_t n)
     return n >= 9 && head[8] == '{';
 }
 
-/* True if text stands where a .safetensors file has the length of its header. */
+/* True if the file has text where a .safetensors file has the length of its header. */
 static bool is_json(const uint8_t *head, size_t n)
 {
     bool text = n >= 2 && head[0] == '{';

@@ -175,9 +175,9 @@ void tni_file_ahead(const tn_file *f, int64_t at, int64_t n);
 void tni_file_forget(const tn_file *f, int64_t i);
 void tni_writer_forget(const tn_writer *w);
 
-/* A writer to an unnamed file in the folder that `beside` writes to or, if that is NULL, in
- * that of temporary files; it is never committed.  reopen opens what it has written for
- * reading. */
+/* A writer to an unnamed file, in the folder that `beside` writes to or, if that is NULL or a
+ * pipe, in that of temporary files; it is never committed.  reopen opens what it has written
+ * for reading. */
 tn_status tni_writer_open_scratch(tn_writer **w, const tn_writer *beside, int n,
                                   const char *const *names, const tn_tensor *const *ts);
 tn_status tni_writer_reopen(const tn_writer *w, tn_file **f);
@@ -203,7 +203,7 @@ enum {
 /* Create an empty queue; TN_ENOMEM. */
 tn_status tni_queue_open(tni_queue **q);
 
-/* Read n bytes at offset `at` of f into `to`; they are there once the batch has been waited
+/* Read n bytes at offset `at` of f into `to`, which is valid once the batch has been waited
  * for.  A queue reads one file at a time: wait for every batch before reading another file. */
 tn_status tni_queue_read(tni_queue *q, const tn_file *f, char *to, int64_t n, int64_t at,
                          tni_reads *batch);

@@ -1,8 +1,8 @@
 /* zip.h - zip archives: their records, and members as they are listed and written.
  *
  * A listed member without `why` has its bytes inside the file, shares them with no other member
- * and, if deflated, is no longer than deflate can expand them: what is read is bounded by the
- * size of the file. */
+ * and, if deflated, has a length that deflate can reach: what is read is bounded by the size of
+ * the file. */
 #ifndef TNI_ZIP_H
 #define TNI_ZIP_H
 
