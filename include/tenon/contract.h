@@ -1,32 +1,35 @@
 /* contract.h - products summed over shared axes: matmul, gemm, einsum, on any layout.
  *
- * dst has the dtype T that the sources promote to; or f32 where T is a float of 8 or 16 bits (the
- * sums as they are); or a wider integer dtype that T promotes to, where T is an integer or bool.
+ * dst has the dtype T that the sources promote to.  If T is a float of 8 or 16 bits, dst may be
+ * f32 (the unrounded sums); if T is an integer or bool, dst may be a wider integer that T
+ * promotes to.
  *
- * f64, f32, c128, c64 are computed in T; f8, f16, bf16 in f32, from the first product to the
- * one rounding into dst; integers wrap as dst's dtype does, the sources converted to it first;
- * bool is "or" of "and".  |got - exact| is at most (k + 16) 2^-24 times the sum of the products'
- * magnitudes (2^-53 for f64 and c128; 3 times that for complex), and one rounding into dst.
- * Every product is made: 0 * inf is NaN.  On CPUs with AVX512_BF16 a subnormal bf16 counts as 0
+ * f64, f32, c128 and c64 are computed in T; f8, f16 and bf16 in f32, with a single rounding
+ * into dst at the end.  Integers are converted to dst's dtype first and wrap in it; bool is
+ * "or" of "and".  |result - exact| is at most (k + 16) 2^-24 times the sum of the products'
+ * magnitudes (2^-53 for f64 and c128; 3 times that for complex), plus one rounding into dst.
+ * No product is skipped: 0 * inf is NaN.  On CPUs with AVX512_BF16 a subnormal bf16 counts as 0
  * in a product of two bf16 matrices.
  *
- * The same library, BLAS, instruction set, shapes, strides and alignment of data to its element
- * give the same bits on every run, for every number of threads and every executor; with a BLAS
- * that tn_blas names as pthread or by its file, bits may depend on that library's own threads.
+ * With the same library, BLAS, instruction set, shapes, strides and alignment of data to its
+ * element, every run gives the same bits for every number of threads and every executor.  With
+ * a BLAS that tn_blas reports as pthread or by its file name, they may depend on that library's
+ * own threads.
  *
- * Failures of every call here, the first that applies:
+ * Failures of every call here; the first that applies is reported:
  *
  * TN_ENULL      a pointer is NULL
- * TN_EARG       n or an ndim is out of range, dst is TN_READONLY, alpha or beta of integers is not a whole number
- * TN_EFORMAT    the text (tn_error_column says where), or its number of terms
+ * TN_EARG       n or an ndim is out of range, dst is TN_READONLY, or alpha or beta of a product
+ *               of integers is not a whole number
+ * TN_EFORMAT    the text is malformed (tn_error_column says where), or has not n terms
  * TN_EDEVICE
- * TN_EDTYPE     the sources have no common dtype, dst does not fit them, tn_gemm of bool
- * TN_ESHAPE     axes or extents do not fit
+ * TN_EDTYPE     the sources do not promote, dst's dtype is not allowed, or tn_gemm of bool
+ * TN_ESHAPE     axes or extents do not match
  * TN_EOVERFLOW  a size does not fit 64 bits
  * TN_ESTRIDE    two indices of dst share an element
  * TN_ENULL      data is NULL while there are elements
  * TN_EOVERLAP   dst shares a byte with a or b; or with c, unless c is exactly dst
- * TN_ENOMEM     no memory for what a call needs beside its operands */
+ * TN_ENOMEM     no memory for the workspace of a call */
 #ifndef TENON_CONTRACT_H
 #define TENON_CONTRACT_H
 
@@ -36,9 +39,9 @@ TN_BEGIN
 
 enum { TN_EINSUM_SOURCES = 8 };
 
-/* dst = a @ b by NumPy's rule: the last axis of a is summed with the one before last of b; an
- * operand of one axis is a row (a) or a column (b) that dst does not have; axes before the last
- * two broadcast. */
+/* dst = a @ b by NumPy's rule: the sum runs over the last axis of a and the second-to-last axis
+ * of b; a 1-d a is a row and a 1-d b a column, whose axis is missing from dst; axes before the
+ * last two broadcast. */
 TN_API TN_NODISCARD tn_status tn_matmul(const tn_tensor *dst, const tn_tensor *a,
                                         const tn_tensor *b);
 
@@ -46,21 +49,22 @@ TN_API TN_NODISCARD tn_status tn_matmul(const tn_tensor *dst, const tn_tensor *a
 TN_API TN_NODISCARD tn_status tn_matmul_shape(const tn_tensor *a, const tn_tensor *b, int *ndim,
                                               int64_t *shape);
 
-/* dst = alpha * (a @ b) + beta * c, with a and b of two axes or more.
+/* dst = alpha * (a @ b) + beta * c, where a and b have two axes or more.
  *
- * c broadcasts to dst, and its dtype promotes to dst's; it may be exactly dst, which NULL means.
- * c is not read when beta is 0, a and b are not read when alpha is 0. */
+ * c broadcasts to dst, and its dtype promotes to dst's; it may be exactly dst, and NULL means
+ * dst.  c is not read if beta is 0; a and b are not read if alpha is 0. */
 TN_API TN_NODISCARD tn_status tn_gemm(const tn_tensor *dst, double alpha, const tn_tensor *a,
                                       const tn_tensor *b, double beta, const tn_tensor *c);
 
-/* dst = the products of n sources, summed over the names that the right side lacks.
+/* dst = the product of n sources, summed over the names that are missing from the right side.
  *
- * "ij, jk -> ik" (NumPy: each letter is an axis) or "b h q d, b h k d -> b h q k" (names are
- * words where two names of one term have a blank between them).  A name twice in a term is a
- * diagonal; extents of a name are equal, or 1, which repeats.  "..." is any number of axes,
- * aligned at their ends and broadcast.  Without "->" (letters only) the result has the letters
- * that come once, in alphabetical order, capitals first.  spec has at most 4096 bytes.  n is in
- * [1, TN_EINSUM_SOURCES]; more than two sources are multiplied in the order that costs least. */
+ * spec is "ij, jk -> ik" (as in NumPy: each letter is an axis) or "b h q d, b h k d -> b h q k"
+ * (names are words if two names of one term are separated by a blank).  A name that appears
+ * twice in a term selects the diagonal; the extents of a name are equal, or 1, which
+ * broadcasts.  "..." stands for any number of axes, aligned at the last one and broadcast.
+ * Without "->" (letters only) the result has the letters that appear once, in alphabetical
+ * order, capitals first.  spec has at most 4096 bytes.  n is in [1, TN_EINSUM_SOURCES]; more
+ * than two sources are multiplied in the cheapest order. */
 TN_API TN_NODISCARD tn_status tn_einsum(const tn_tensor *dst, const char *spec, int n,
                                         const tn_tensor *const *srcs);
 
@@ -69,8 +73,8 @@ TN_API TN_NODISCARD tn_status tn_einsum_shape(const char *spec, int n,
                                               const tn_tensor *const *srcs, int *ndim,
                                               int64_t *shape);
 
-/* Plans of the same; data pointers of the tensors may be NULL.  The sources of a run are a, b
- * and, when beta is not 0, c (dst itself where c was NULL). */
+/* The same calls as plans; the tensors' data may be NULL.  The sources of a run are a, b and,
+ * if beta is not 0, c (dst itself if c was NULL). */
 TN_API TN_NODISCARD tn_status tn_plan_matmul(tn_plan **plan, const tn_tensor *dst,
                                              const tn_tensor *a, const tn_tensor *b);
 TN_API TN_NODISCARD tn_status tn_plan_gemm(tn_plan **plan, const tn_tensor *dst, double alpha,
@@ -80,21 +84,22 @@ TN_API TN_NODISCARD tn_status tn_plan_einsum(tn_plan **plan, const tn_tensor *ds
                                              const char *spec, int n,
                                              const tn_tensor *const *srcs);
 
-/* Run a plan of tn_plan_gemm with other numbers.  c is read when beta is not 0: in the layout
- * of the c that was planned, dst's where that was NULL or beta was 0; NULL is dst.  workspace
- * NULL (then size is 0) is taken from the allocator.
+/* Run a plan of tn_plan_gemm with another alpha and beta.  c is read if beta is not 0, in the
+ * layout of the planned c, or in dst's if that was NULL or its beta was 0; NULL means dst.
+ * With workspace NULL (and size 0) the workspace is taken from the allocator.
  *
  * TN_ENULL     plan or data is NULL
- * TN_EARG      plan is not one of a gemm; alpha, beta; workspace small or not 64-byte aligned
+ * TN_EARG      plan is not a plan of a gemm; alpha or beta is not allowed; workspace is too
+ *              small or not 64-byte aligned
  * TN_EOVERLAP  as in tn_gemm
  * TN_ENOMEM */
 TN_API TN_NODISCARD tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha,
                                                const void *a, const void *b, double beta,
                                                const void *c, void *workspace, size_t size);
 
-/* The BLAS that large products of floats go to: "openblas 0.3.21", followed by " pthread" or
- * " serial" where it is that flavour; the file's name of a BLAS that is not known; "none".  It is
- * looked for when it is first wanted; TENON_BLAS in the environment names another file, or
+/* The BLAS that computes large products of floats: "openblas 0.3.21", followed by " pthread" or
+ * " serial" if it is that flavour; the file name of an unknown BLAS; or "none".  It is loaded
+ * when it is first needed; the environment variable TENON_BLAS names another file, or
  * "none". */
 TN_API const char *tn_blas(void);
 

@@ -65,9 +65,10 @@ TN_API TN_NODISCARD tn_status tn_squeeze_into(const tn_tensor *dst, const tn_ten
 
 /* ---- the normal form of a copy ---- */
 
-/* A copy as a loop nest, in bytes: unit axes dropped, axes sorted by falling |dst step|, the
- * dense tail merged into unit, neighbouring axes merged.  Steps keep their signs.  For (2, 3)
- * f32 copied into its transpose: unit 4, count 6, idx {2, 1}, dst {8, 4}, src {4, 12}. */
+/* A copy as a loop nest, in bytes: axes of extent 1 are dropped, axes are sorted by falling
+ * |dst step|, the dense tail is merged into unit, and neighbouring axes are merged.  Steps keep
+ * their signs.  For (2, 3) f32 copied into its transpose: unit 4, count 6, idx {2, 1}, dst {8,
+ * 4}, src {4, 12}. */
 typedef struct tn_meta {
     int ndim;
     int64_t unit, count;      /* bytes per block, number of blocks; count 1 is one memcpy */

@@ -9,8 +9,8 @@
 
 TN_BEGIN
 
-/* Allocate a dense row-major tensor of in's dtype and shape; its contents are undefined, and in's
- * data, which may be NULL, is not read.  It is never TN_READONLY.  out may be in.
+/* Allocate a dense row-major tensor with in's dtype and shape and undefined contents.  in's
+ * data is not read and may be NULL.  The tensor is never TN_READONLY.  out may be in.
  *
  * TN_ENULL    out or in is NULL
  * TN_EDEVICE  in is not on the CPU
@@ -29,7 +29,7 @@ TN_API TN_NODISCARD tn_status tn_full(tn_tensor *out, tn_dtype dtype, int ndim,
  *
  * The value is computed in f64 and rounded once; for complex dtypes it is the real part.  For
  * integers and bool, start and step are first truncated to i64 (NaN becomes 0, values out of
- * range saturate), the sum wraps, and the low bits are kept.
+ * range saturate); the sum wraps, and its low bits are kept.
  *
  * TN_ESHAPE  dst is not 1-d */
 TN_API TN_NODISCARD tn_status tn_arange(const tn_tensor *dst, double start, double step);

@@ -1,8 +1,8 @@
-/* dlpack.h - tensors in and out by DLPack 1.x, the protocol by which array libraries share
+/* dlpack.h - exchange of tensors by DLPack 1.x, the protocol by which array libraries share
  * memory.
  *
- * A program that also includes <dlpack/dlpack.h> includes it first; its declarations are then
- * used here too. */
+ * A program that also includes <dlpack/dlpack.h> must include it first; its declarations are
+ * then used here too. */
 #ifndef TENON_DLPACK_H
 #define TENON_DLPACK_H
 
@@ -59,35 +59,36 @@ typedef struct DLManagedTensorVersioned {
 
 #endif
 
-/* Describe t for a consumer, who calls (*m)->deleter(*m) once, from any thread; that calls
- * release(owner), unless release is NULL.  No element is copied: owner keeps them.
+/* Describe t for a consumer, which calls (*m)->deleter(*m) once, from any thread; the deleter
+ * calls release(owner), unless release is NULL.  No element is copied: owner keeps them alive.
  *
- * flags are those of the protocol, READ_ONLY and IS_COPIED; a TN_READONLY tensor is READ_ONLY
- * by itself.  strides are always given, in elements; byte_offset is 0; the version is 1.1.
+ * flags are those of the protocol, READ_ONLY and IS_COPIED; a TN_READONLY tensor is always
+ * READ_ONLY.  strides are always given, in elements; byte_offset is 0; the version is 1.1.
  *
- * TN_ENULL    m or t is NULL, or elements without data
- * TN_EARG     other flags
+ * TN_ENULL    m or t is NULL, or t has elements and no data
+ * TN_EARG     flags has other bits
  * TN_ESTRIDE  a stride is not a whole number of elements
  * TN_ENOMEM */
 TN_API TN_NODISCARD tn_status tn_to_dlpack(struct DLManagedTensorVersioned **m,
                                            const tn_tensor *t, void (*release)(void *owner),
                                            void *owner, uint64_t flags);
 
-/* The same in the form before version 1, which has no flags: TN_EARG also when t is
+/* The same in the form before version 1, which has no flags; TN_EARG also if t is
  * TN_READONLY. */
 TN_API TN_NODISCARD tn_status tn_to_dlpack_old(struct DLManagedTensor **m, const tn_tensor *t,
                                                void (*release)(void *owner), void *owner);
 
-/* Describe a producer's memory; the caller keeps m, and calls its deleter when t is no longer
- * used.  READ_ONLY becomes TN_READONLY.
+/* Describe a producer's memory as a tensor; the caller keeps m, and calls its deleter when t is
+ * no longer used.  READ_ONLY becomes TN_READONLY.
  *
- * TN_ENULL         a pointer is NULL, shape too while there are axes
- * TN_EUNSUPPORTED  the version is not 1.x; nothing else of m was read but its deleter
+ * TN_ENULL         a pointer is NULL, or shape is NULL and ndim > 0
+ * TN_EUNSUPPORTED  the version is not 1.x; only the version was read, and of m only the deleter
+ *                  may be used
  * TN_EARG          ndim is not in [0, TN_MAX_NDIM]
- * TN_EDEVICE       the memory is not the CPU's
- * TN_EDTYPE        no tn_dtype is this type: lanes, an unknown code or width
+ * TN_EDEVICE       the memory is not on the CPU
+ * TN_EDTYPE        the type has no tn_dtype: lanes, an unknown code or width
  * TN_ESHAPE        an extent is negative
- * TN_EOVERFLOW     a size, a stride or the offset does not fit 64 bits */
+ * TN_EOVERFLOW     a size, a stride or the offset does not fit in 64 bits */
 TN_API TN_NODISCARD tn_status tn_from_dlpack(tn_tensor *t,
                                              const struct DLManagedTensorVersioned *m);
 

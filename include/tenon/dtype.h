@@ -40,12 +40,13 @@ TN_API TN_NODISCARD tn_status tn_dtype_parse(tn_dtype *out, const char *name);
 
 /* The dtype that a and b promote to.
  *
- * Within a kind the wider one; i8..i64 with u8..u32 the smallest signed type that holds both;
- * bool with x is x; integer with float is the float; real with complex is the complex of the
- * wider part; f16 with bf16 is f32; f8 with the other f8 is f16, with another float that float.
+ * Within a kind it is the wider one; i8..i64 with u8..u32 give the smallest signed type that
+ * holds both; bool with x is x; integer with float is the float; real with complex is the
+ * complex dtype of the wider part; f16 with bf16 is f32; f8 with the other f8 is f16, with
+ * another float that float.
  *
  * TN_ENULL   out is NULL
- * TN_EDTYPE  unknown, or u64 with a signed type */
+ * TN_EDTYPE  a dtype is unknown, or they are u64 and a signed type */
 TN_API TN_NODISCARD tn_status tn_promote(tn_dtype *out, tn_dtype a, tn_dtype b);
 
 TN_END

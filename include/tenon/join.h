@@ -12,7 +12,8 @@ TN_BEGIN
  *
  * TN_EARG    n < 1, or dim is out of range
  * TN_EDTYPE  dtypes differ
- * TN_ESHAPE  numbers of axes differ, other extents differ, or the extents along dim do not add up */
+ * TN_ESHAPE  numbers of axes differ, other extents differ, or extents along dim do not add
+ *            up */
 TN_API TN_NODISCARD tn_status tn_concat(const tn_tensor *dst, int dim, int n,
                                         const tn_tensor *const *srcs);
 
@@ -21,7 +22,7 @@ TN_API TN_NODISCARD tn_status tn_concat(const tn_tensor *dst, int dim, int n,
 TN_API TN_NODISCARD tn_status tn_stack(const tn_tensor *dst, int dim, int n,
                                        const tn_tensor *const *srcs);
 
-/* Repeat src reps[i] times along each axis i, as numpy.tile: 0 1 2 0 1 2.
+/* Repeat src reps[i] times along each axis i, as numpy.tile does: 0 1 2 0 1 2.
  *
  * TN_ENULL      reps is NULL and ndim > 0
  * TN_EARG       an entry of reps is negative
@@ -31,8 +32,8 @@ TN_API TN_NODISCARD tn_status tn_stack(const tn_tensor *dst, int dim, int n,
 TN_API TN_NODISCARD tn_status tn_tile(const tn_tensor *dst, const tn_tensor *src,
                                       const int64_t *reps);
 
-/* Repeat each element along axis dim, as numpy.repeat: 0 0 1 1 2 2.  The failures are those of
- * tn_tile, and TN_EARG for dim. */
+/* Repeat each element reps times along axis dim, as numpy.repeat does: 0 0 1 1 2 2.  The
+ * failures are those of tn_tile, and TN_EARG for dim. */
 TN_API TN_NODISCARD tn_status tn_repeat(const tn_tensor *dst, const tn_tensor *src, int dim,
                                         int64_t reps);
 

@@ -1,5 +1,5 @@
-/* ops.h - elementwise ops of one, two or three tensors with NumPy broadcasting, casts, and
- * functions of the caller's own. */
+/* ops.h - elementwise ops on one, two or three tensors with NumPy broadcasting, casts, and
+ * user-defined ops. */
 #ifndef TENON_OPS_H
 #define TENON_OPS_H
 
@@ -7,7 +7,7 @@
 
 TN_BEGIN
 
-/* The numbers are part of the ABI: new ops go at the end.  The name of TN_HARD_SWISH is
+/* The values are part of the ABI: new ops are added at the end.  The name of TN_HARD_SWISH is
  * "hard_swish", and so on. */
 typedef enum tn_op {
     /* clang-format off */
@@ -46,14 +46,15 @@ TN_API int tn_op_arity(tn_op op);
 /* Number of scalar parameters (0 for most ops). */
 TN_API int tn_op_params(tn_op op);
 
-/* The dtype that dst must have for nin sources of these dtypes.
+/* The dtype that dst must have for nin sources with these dtypes.
  *
- * Sources are promoted by tn_promote and the result has that dtype.  div of integers and bool
- * computes in and gives f32 (bool, 8 and 16 bits) or f64 (wider); trunc_divide is the C quotient
- * of integers.  Functions of floats (exp, sqrt, …) do not take integers.  Comparisons, isnan …
- * signbit and the logical ops give bool; abs of complex is real; float_power computes and gives
- * f64.  Logical ops and where's condition read any dtype as "not zero"; ldexp takes a float and
- * an exponent of i32, i64 or the same float.
+ * Sources are promoted by tn_promote, and the result has the promoted dtype, with these
+ * exceptions.  div of integers and bool is computed in f32 (bool, 8 and 16 bits) or f64 (wider)
+ * and gives that dtype; trunc_divide is C's quotient of integers.  Functions of floats (exp,
+ * sqrt, …) do not take integers.  Comparisons, isnan … signbit and the logical ops give bool;
+ * abs of complex is real; float_power is computed in f64 and gives f64.  Logical ops and the
+ * condition of where treat any dtype as "not zero"; ldexp takes a float and an exponent that is
+ * i32, i64 or the same float.
  *
  * TN_ENULL   in or out is NULL
  * TN_EARG    op is unknown, or nin is not its arity
@@ -65,24 +66,22 @@ TN_API TN_NODISCARD tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin
 
 /* dst[i…] = op(a[i…], …), each source broadcast to dst's shape by NumPy's rule.
  *
- * Operands may have any strides; dst may be exactly one of the sources.  f8, f16 and bf16
- * compute in f32 and round once (pow of f16 and bf16 in f64; nextafter steps through their own
- * numbers).  Integers
- * wrap; x / 0 and x % 0 are 0; floor_divide and remainder have Python's signs; min and max
- * propagate NaN, fmin and fmax ignore it.  A NaN that an op computes is the positive quiet one
- * without payload (where copies what it picks).  The bits depend neither on the number of threads
- * nor, for arithmetic, on the instruction set.
+ * Operands may have any strides; dst may be exactly one of the sources.  f8, f16 and bf16 are
+ * computed in f32 and rounded once (pow of f16 and bf16 in f64; nextafter steps through their
+ * own values).  Integers wrap; x / 0 and x % 0 are 0; floor_divide and remainder have Python's
+ * signs; min and max propagate NaN, fmin and fmax ignore it.  A computed NaN is the positive
+ * quiet one without payload (where copies the element that it selects).  The bits do not depend
+ * on the number of threads or, for arithmetic, on the instruction set.
  *
- * Functions of f32 and f64 are accurate to 1 ulp (erfc 1.5), composed ones to 4 and 8, and to
- * 1 ulp of 1.0 near their zeros.  Far below 0, digamma is a difference of large numbers and is
- * accurate to a few ulps of those.
- * Functions of complex numbers are those of C, with Annex G's special values; c64 computes in
- * c128 and rounds each part once; round, isnan, isinf and isfinite look at both parts; sign is
- * x / |x|.
+ * Functions of f32 and f64 are accurate to 1 ulp (erfc 1.5), composed ones to 4 and 8 ulp, and
+ * to 1 ulp of 1.0 near their zeros.  Far below 0, digamma is a difference of large numbers and
+ * is accurate to a few ulps of those.  Functions of complex numbers are those of C, with Annex
+ * G's special values; c64 is computed in c128 and each part is rounded once; round, isnan,
+ * isinf and isfinite apply to both parts; sign is x / |x|.
  *
  * TN_ENULL     a pointer is NULL, or an operand with elements has no data
  * TN_EARG      op is unknown or has another arity; dst is TN_READONLY
- * TN_EDTYPE    the op does not support the dtypes; dst's is not tn_op_result
+ * TN_EDTYPE    the op does not support the dtypes; dst's dtype is not that of tn_op_result
  * TN_ESHAPE    a source does not broadcast to dst's shape
  * TN_ESTRIDE   two indices of dst share a byte
  * TN_EOVERLAP  dst shares bytes with a source that is not exactly dst */
@@ -107,7 +106,7 @@ TN_API TN_NODISCARD tn_status tn_mul(const tn_tensor *dst, const tn_tensor *a,
 TN_API TN_NODISCARD tn_status tn_div(const tn_tensor *dst, const tn_tensor *a,
                                      const tn_tensor *b);
 
-/* tn_apply into a new dense tensor: of tn_op_result's dtype, in the shape that the sources
+/* tn_apply into a new dense tensor with tn_op_result's dtype and the shape that the sources
  * broadcast to.  Release it with tn_free.  out may be one of the sources.
  *
  *     tn_apply_copy(&y, TN_MUL, NULL, 2, (const tn_tensor *[]){&x, TN_SCALAR_F32(0.5f)})
@@ -116,7 +115,7 @@ TN_API TN_NODISCARD tn_status tn_div(const tn_tensor *dst, const tn_tensor *a,
  *
  * TN_ENULL      out is NULL
  * TN_ESHAPE     the sources do not broadcast to one shape
- * TN_EOVERFLOW  the size of the result does not fit int64
+ * TN_EOVERFLOW  the size of the result does not fit in int64
  * TN_ENOMEM     the allocator returned NULL */
 TN_API TN_NODISCARD tn_status tn_apply_copy(tn_tensor *out, tn_op op, const double *params,
                                             int nsrc, const tn_tensor *const *srcs);
@@ -124,26 +123,26 @@ TN_API TN_NODISCARD tn_status tn_apply_copy(tn_tensor *out, tn_op op, const doub
 /* Convert every element of src to dst's dtype, in one pass.
  *
  * Shapes are equal; either side may have any strides.  Between equal dtypes it copies, as
- * tn_rearrange does.  Float to integer truncates; NaN becomes 0 and what is out of range
- * saturates.  Integer to integer keeps the low bits.  To bool is "not zero", and bool reads as 0
- * or 1.  To a float rounds once, to nearest even; overflow is infinity (f8e4m3: NaN).  Complex to
- * real drops the imaginary part.
+ * tn_rearrange does.  Float to integer truncates; NaN becomes 0 and values out of range
+ * saturate.  Integer to integer keeps the low bits.  A conversion to bool is "not zero"; bool
+ * converts to 0 or 1.  A conversion to a float rounds once, to nearest even; overflow gives
+ * infinity (f8e4m3: NaN).  Complex to real drops the imaginary part.
  *
  * TN_ESHAPE    shapes differ
  * TN_ESTRIDE   two indices of dst share a byte
  * TN_EOVERLAP  dst and src share a byte */
 TN_API TN_NODISCARD tn_status tn_cast(const tn_tensor *dst, const tn_tensor *src);
 
-/* An op of the caller's own.  fn is called on 1-d strips of n >= 1 elements, by several threads
- * at once and in any order; strides are in bytes, of any sign, 0 for a broadcast source, with
- * no alignment guaranteed.  Pointers may refer to packed copies of a tile.  fn writes all n
- * elements of dst and reads none of them. */
+/* A user-defined op.  fn is called on 1-d strips of n >= 1 elements, by several threads at once
+ * and in any order; steps are in bytes, of any sign, 0 for a broadcast source; no alignment is
+ * guaranteed.  Pointers may refer to packed copies of a tile.  fn writes all n elements of dst
+ * and reads none of them. */
 typedef void (*tn_strip_fn)(void *user, int64_t n, void *dst, int64_t dst_step,
                             const void *const *src, const int64_t *src_step);
 
 /* Call fn on strips that together cover each element of dst once.
  *
- * Up to 8 sources are broadcast to dst's shape; dtypes are neither converted nor compared.
+ * Up to 8 sources are broadcast to dst's shape; dtypes are neither converted nor checked.
  *
  * TN_EARG  nsrc is not in [0, 8]; the other failures are those of tn_apply */
 TN_API TN_NODISCARD tn_status tn_map(tn_strip_fn fn, void *user, const tn_tensor *dst, int nsrc,

@@ -26,7 +26,8 @@ typedef enum tn_pad_mode {
  * TN_ENULL      before or after is NULL and ndim > 0
  * TN_EARG       a width is negative, or mode is unknown
  * TN_EDTYPE     dtypes differ
- * TN_ESHAPE     dst's shape is not src's plus the borders; an extent of 0 in another mode
+ * TN_ESHAPE     dst's shape is not src's plus the borders; an axis of extent 0 is padded in
+ *               another mode
  * TN_EOVERFLOW  an extent plus its widths exceeds 2^63 - 1 */
 TN_API TN_NODISCARD tn_status tn_pad_into(const tn_tensor *dst, const tn_tensor *src,
                                           const int64_t *before, const int64_t *after,

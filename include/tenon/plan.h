@@ -1,4 +1,4 @@
-/* plan.h - plans: check and choose once, run many times on other data.
+/* plan.h - plans: check operands and choose a strategy once, run many times on other data.
  *
  * A plan is immutable: many threads may run one plan at the same time. */
 #ifndef TENON_PLAN_H
@@ -27,21 +27,22 @@ TN_API TN_NODISCARD tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst,
 
 /* Run a plan.  The pointers are the addresses of element (0, …, 0), of any alignment, in the
  * order of the planning call.  Threads and executor are those of the calling thread's handle.
- * Allocates nothing where tn_plan_workspace is 0; otherwise that many bytes, and frees them.
+ * If tn_plan_workspace is 0, nothing is allocated; otherwise that number of bytes is allocated
+ * and freed.
  *
  * TN_ENULL     a pointer is NULL and there are elements
  * TN_EOVERLAP  dst shares bytes with a source, as in the plain call
- * TN_ENOMEM    no memory for the workspace */
+ * TN_ENOMEM    the workspace cannot be allocated */
 TN_API TN_NODISCARD tn_status tn_plan_run(const tn_plan *plan, void *dst,
                                           const void *const *srcs);
 
-/* Bytes that a run needs beside its operands; 0 for every plan but those of contractions, and for
- * NULL. */
+/* Bytes of workspace that a run needs; 0 for NULL and for every plan that is not a
+ * contraction. */
 TN_API size_t tn_plan_workspace(const tn_plan *plan);
 
 /* Run any plan in the caller's workspace, which is 64-byte aligned and has tn_plan_workspace
- * bytes; allocates nothing.  Runs at the same time need a workspace each.  The failures are
- * those of tn_plan_run, and before them
+ * bytes; nothing is allocated.  Concurrent runs need a workspace each.  The failures are those
+ * of tn_plan_run, and before them
  *
  * TN_ENULL     workspace is NULL and the plan needs one
  * TN_EARG      workspace is too small or not aligned */
@@ -49,10 +50,10 @@ TN_API TN_NODISCARD tn_status tn_plan_run_in(const tn_plan *plan, void *dst,
                                              const void *const *srcs, void *workspace,
                                              size_t size);
 
-/* ---- what was chosen ----
+/* ---- the choices of a plan ----
  *
- * Facts are for programs and tests, the text is for people: both say the same.  Numbers that do
- * not apply to a plan are 0, texts are "". */
+ * Facts are for programs and tests, the text is for people; both state the same.  Numbers that
+ * do not apply to a plan are 0, texts are "". */
 
 enum { TN_FACTS_TILE = 8, TN_FACTS_MORE = 24 };
 
@@ -69,25 +70,25 @@ typedef struct tn_facts {
     tn_dtype dtype;  /* dtype, ndim and shape are those of dst */
     int ndim;
     int64_t shape[TN_MAX_NDIM];
-    int64_t read, written; /* bytes of memory that one run touches */
-    int64_t unit, units;   /* bytes that stay together, and how many such units there are */
+    int64_t read, written; /* bytes that one run reads and writes */
+    int64_t unit, units;   /* bytes that are copied as one, and the number of such units */
     int tile_ndim;
-    int64_t tile[TN_FACTS_TILE], tiles; /* extents of one tile in units or elements; how many */
-    int64_t run;                        /* bytes of dst that leave a buffer at a time */
+    int64_t tile[TN_FACTS_TILE], tiles; /* extents of a tile in units or elements; tile count */
+    int64_t run;                        /* bytes of dst written from a buffer at a time */
     int64_t buffer;                     /* bytes of buffers, on the stack of each thread */
     int64_t flops, workspace;           /* contractions: operations, and tn_plan_workspace */
-    int steps;                          /* expressions: ops and conversions of a block */
-    int threads;                        /* that a run takes with the calling thread's handle */
-    bool streams;                       /* dst is written past the caches */
+    int steps;                          /* expressions: ops and conversions for each block */
+    int threads;                        /* used by a run with the calling thread's handle */
+    bool streams;                       /* dst is written with non-temporal stores */
     bool scalar;                        /* elements are handled one at a time */
     int nmore;
-    tn_fact more[TN_FACTS_MORE]; /* what only plans of this kind have to say */
+    tn_fact more[TN_FACTS_MORE]; /* facts that only plans of this kind have */
 } tn_facts;
 
 TN_API TN_NODISCARD tn_status tn_plan_facts(tn_facts *facts, const tn_plan *plan);
 
-/* The facts as text, several lines; cut to size, and always ended by 0.  The second call gives
- * the bytes that the whole text needs, its 0 included; 0 for NULL. */
+/* The facts as several lines of text, truncated to size bytes and always ended by a 0.  The
+ * second call returns the bytes that the whole text needs, including its 0; 0 for NULL. */
 TN_API TN_NODISCARD tn_status tn_plan_explain(const tn_plan *plan, char *buf, size_t size);
 TN_API size_t tn_plan_explain_size(const tn_plan *plan);
 
@@ -95,14 +96,14 @@ TN_API size_t tn_plan_explain_size(const tn_plan *plan);
 TN_API TN_NODISCARD tn_status tn_plan_json(const tn_plan *plan, char *buf, size_t size);
 TN_API size_t tn_plan_json_size(const tn_plan *plan);
 
-/* Make a second plan by measuring candidates for about `milliseconds` ms on this data: dst is
- * written, by every candidate alike.  A plan that has nothing to choose is returned itself,
- * with one more reference.  Release both.
+/* Make a second plan by timing candidates for about `milliseconds` ms on this data; every
+ * candidate writes the same result to dst.  If there is nothing to choose, the result is plan
+ * itself with one more reference.  Release both.
  *
  * TN_ENULL     out, plan or an address is NULL
  * TN_EARG      milliseconds is negative or NaN
  * TN_EOVERLAP  as in tn_plan_run
- * TN_ENOMEM    no memory for the plan */
+ * TN_ENOMEM    the plan cannot be allocated */
 TN_API TN_NODISCARD tn_status tn_plan_tuned(tn_plan **out, const tn_plan *plan, void *dst,
                                             const void *const *srcs, double milliseconds);
 

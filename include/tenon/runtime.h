@@ -14,7 +14,7 @@ typedef struct tn_handle tn_handle;
  * alloc, free   both or neither; alloc returns size bytes aligned to align, or NULL; free is
  *               passed the same size
  * parallel_for  calls body once for each part in [0, parts), on any threads, and returns when
- *               all calls have returned; used only for work that is worth dividing
+ *               all calls have returned; it is used only for work that is worth splitting
  * user          first argument of all three
  * reserved      NULL */
 typedef struct tn_config {
@@ -45,7 +45,7 @@ TN_API TN_NODISCARD tn_status tn_handle_use(tn_handle *h);
  * fine. */
 TN_API void tn_handle_destroy(tn_handle *h);
 
-/* TN_ENULL    a pointer is NULL */
+/* The device of h, and its id.  TN_ENULL if a pointer is NULL. */
 TN_API TN_NODISCARD tn_status tn_handle_device(const tn_handle *h, tn_device *device,
                                                int *device_id);
 
@@ -55,20 +55,22 @@ TN_API const char *tn_isa(void);
 
 /* ---- tuning parameters ----
  *
- * Plans of copies use a few parameters that depend on the machine: which rows are streamed one by
- * one, how wide tiles are.  They have defaults; measured ones are kept in a small text file, which
- * is read once, at the first plan, from the path in TENON_TUNE or from tenon/tune in the user's
- * configuration folder (TENON_TUNE set and empty: from nowhere).  A file that is damaged or was
- * made on another CPU is ignored there.  They affect speed only, never results.
+ * Plans of copies use a few parameters that depend on the machine, such as which rows are
+ * streamed one by one and how wide tiles are.  They affect speed only, never results.  They
+ * have defaults; measured values are kept in a small text file, which is read once, at the
+ * first plan, from the path in TENON_TUNE or from tenon/tune in the user's configuration folder
+ * (if TENON_TUNE is set and empty, no file is read).  A file that is damaged or was made on
+ * another CPU is then ignored.
  *
  * tn_tune measures them for about `milliseconds` ms, on 64 MB that it allocates.
  *
  * TN_ENULL         path is NULL
  * TN_EARG          milliseconds is negative or NaN
  * TN_EIO           the file cannot be read or written
- * TN_EFORMAT       it is not such a file, or a number is out of range; nothing is changed
- * TN_EUNSUPPORTED  it was made on another CPU; nothing is changed
- * TN_ENOMEM        there is no memory to measure on */
+ * TN_EFORMAT       the file is not a tuning file, or a number is out of range; nothing is
+ *                  changed
+ * TN_EUNSUPPORTED  the file was made on another CPU; nothing is changed
+ * TN_ENOMEM        the memory to measure on cannot be allocated */
 TN_API TN_NODISCARD tn_status tn_tune(double milliseconds);
 TN_API TN_NODISCARD tn_status tn_tune_save(const char *path);
 TN_API TN_NODISCARD tn_status tn_tune_load(const char *path);

@@ -20,24 +20,25 @@ typedef enum tn_status {
     TN_EIO,       /* the system refused a read or a write */
     TN_EFORMAT,   /* a file, a pattern or a slice text is malformed */
     TN_EUNSUPPORTED, /* recognised but not supported */
-    TN_ERANKS,       /* the ranks of a communicator ask for different things */
+    TN_ERANKS,       /* the ranks of a communicator disagree on a call */
     TN_EMPI,         /* an MPI call failed */
 } tn_status;
 
 /* "TN_ESHAPE" for TN_ESHAPE; "TN_?" for an unknown number. */
 TN_API const char *tn_status_name(tn_status status);
 
-/* The calling thread's last failure as one sentence naming the call, the operand and both
- * values; "" if none.  It is UTF-8: other bytes of names are written as \xff.  A successful call
- * leaves it unchanged.  The pointer is valid until the next failing call of the same thread. */
+/* The calling thread's last failure as one sentence that names the call, the operand, and the
+ * actual and the expected value; "" if there was none.  It is UTF-8: other bytes in names are
+ * written as \xff.  A successful call leaves it unchanged.  The pointer is valid until the next
+ * failing call of the same thread. */
 TN_API const char *tn_error(void);
 
-/* Set the calling thread's sentence, cut to 511 bytes, and give status back: for libraries that
- * are built on tenon and report errors as it does.  NULL is "". */
+/* Set the calling thread's sentence, truncated to 511 bytes, and return status: for libraries
+ * that are built on tenon and report errors as it does.  NULL means "". */
 TN_API tn_status tn_set_error(tn_status status, const char *sentence);
 
-/* Where that failure lies in the text that its call was given (einsum, pattern, expression,
- * slice): 1 is the first byte, 0 nowhere in a text. */
+/* The position of that failure in the text of its call (einsum, pattern, expression, slice): 1
+ * is the first byte; 0 means that the failure is not in a text. */
 TN_API int tn_error_column(void);
 
 TN_END

@@ -1,17 +1,17 @@
 /* tensor.h - the tensor, its properties and its views.
  *
- * Views and properties are arithmetic on shapes and strides: they never read or write an element,
- * never allocate, and accept tensors whose data is NULL.  Only tn_print reads elements.
+ * Views and properties are arithmetic on shapes and strides: they never read or write an
+ * element, never allocate, and accept tensors whose data is NULL.  Only tn_print reads elements.
  *
  * Shared failures, checked in this order:
  *
  * TN_ENULL      a pointer is NULL; shape, stride, axes and pads may be NULL when they have
  *               no entries
- * TN_EARG       ndim is not in [0, TN_MAX_NDIM], an axis is not one of the tensor's
+ * TN_EARG       ndim is not in [0, TN_MAX_NDIM], or the tensor has no such axis
  * TN_EDTYPE     a dtype is unknown
  * TN_ESHAPE     an extent is negative
- * TN_EOVERFLOW  the product of all extents but 0 times the width of an element, or the byte
- *               range that the strides span, does not fit int64
+ * TN_EOVERFLOW  the product of all non-zero extents and the width of an element, or the byte
+ *               range that the strides span, does not fit in int64
  *
  * A call that fails has changed nothing. */
 #ifndef TENON_TENSOR_H
@@ -28,11 +28,11 @@ typedef enum tn_device { TN_CPU = 0 } tn_device;
 #define TN_READONLY 1u /* the data must not be written: a mapped file, a const array */
 
 /* A tensor is a plain value that owns nothing.  Only the first ndim entries of shape and stride
- * mean anything, and the stride of an axis with extent 0 or 1 means nothing.
+ * are significant; the stride of an axis with extent 0 or 1 is not.
  *
  * sizeof(tn_tensor) is 1,048 bytes.  The library reads and writes only the first ndim entries,
- * so views stay cheap; a table of thousands of tensors better stores dtype, ndim and extents and
- * calls tn_init when one is used. */
+ * so views stay cheap.  A table of thousands of tensors should store dtype, ndim and extents,
+ * and call tn_init when a tensor is used. */
 typedef struct tn_tensor {
     void *data; /* element (0, …, 0) */
     tn_dtype dtype;
@@ -45,7 +45,7 @@ typedef struct tn_tensor {
 
 /* ---- making ---- */
 
-/* Describe dense row-major memory at data, which may be NULL. */
+/* Describe dense row-major memory at data; data may be NULL. */
 TN_API TN_NODISCARD tn_status tn_init(tn_tensor *t, void *data, tn_dtype dtype, int ndim,
                                       const int64_t *shape);
 
@@ -71,8 +71,9 @@ TN_API TN_NODISCARD tn_status tn_alloc(tn_tensor *t, tn_dtype dtype, int ndim,
  * thread and under any handle, and set it to NULL.  NULL and NULL data are fine. */
 TN_API void tn_free(tn_tensor *t);
 
-/* One number as an operand: a const tn_tensor * without axes, TN_READONLY, converted to the
- * dtype as C assigns.  It lives as long as the enclosing block, as every compound literal does:
+/* One number as an operand: a const tn_tensor * without axes, TN_READONLY.  The number is
+ * converted to the dtype as by a C assignment.  It lives as long as the enclosing block, as
+ * every compound literal does:
  *
  *     tn_mul(&y, &x, TN_SCALAR_F32(0.5f))
  *
@@ -121,20 +122,21 @@ TN_API TN_NODISCARD tn_status tn_extent(const tn_tensor *t, int64_t *low, int64_
 TN_API void *tn_at(const tn_tensor *t, const int64_t *index);
 
 /* Write the elements as text: nested brackets, one row per line, aligned columns, floats with
- * the fewest digits that identify them (at most 8), "..." in place of the middle of a long axis.
- * The text is truncated to size bytes and always ends with a 0; tn_print_size gives the bytes
- * that the whole text needs.
+ * the fewest digits that identify them (at most 8), "..." in place of the middle of a long
+ * axis.  The text is truncated to size bytes and always ends with a 0; tn_print_size returns
+ * the bytes that the whole text needs.
  *
  * TN_ENULL    t or buf is NULL, or t has elements and no data
  * TN_EARG     size is 0
  * TN_EDEVICE  t is not on the CPU */
 TN_API TN_NODISCARD tn_status tn_print(const tn_tensor *t, char *buf, size_t size);
 
-/* The bytes that the whole text of tn_print needs, its 0 included; 0 if t cannot be printed. */
+/* The bytes that the whole text of tn_print needs, including its 0; 0 if t cannot be
+ * printed. */
 TN_API size_t tn_print_size(const tn_tensor *t);
 
 /* The shape that n tensors broadcast to by NumPy's rule; shape holds up to TN_MAX_NDIM entries.
- * For n 0 it has no axes.
+ * If n is 0, it has no axes.
  *
  * TN_EARG    n is negative
  * TN_ESHAPE  two extents of an axis differ and neither is 1 */
@@ -197,10 +199,10 @@ TN_API TN_NODISCARD tn_status tn_slice(tn_tensor *out, const tn_tensor *in, int 
                                        int64_t start, int64_t stop, int64_t step);
 
 /* in[text] with Python's grammar: "[0, ::2, 2:8, ..., None]", with or without the brackets.  An
- * integer drops its axis, None inserts one of extent 1, axes that are not mentioned stay.
- * Numbers are decimal, with a sign or none and with underscores as Python has them; None may
- * stand for a bound.  Unlike Python, leading zeros are accepted and Ellipsis,
- * newaxis and np.newaxis are recognised; there are no expressions, lists, masks or other bases.
+ * integer drops its axis, None inserts an axis of extent 1, and axes that are not mentioned are
+ * kept.  Numbers are decimal, with an optional sign and with underscores as in Python; None may
+ * stand for a bound.  Unlike in Python, leading zeros are accepted and Ellipsis, newaxis and
+ * np.newaxis are recognised; there are no expressions, lists, masks or other bases.
  *
  * TN_EFORMAT  syntax error
  * TN_EARG     an index out of range
@@ -216,7 +218,7 @@ TN_API TN_NODISCARD tn_status tn_select(tn_tensor *out, const tn_tensor *in, int
 
 /* Slice and drop axes in one step: the window of shape at offset (both have ndim entries),
  * without the axes in drop_dims, in any order.  Element (0, …) of out is the element of in at
- * offset; the axes that stay keep their strides.  An empty window may begin at the end of its
+ * offset; the remaining axes keep their strides.  An empty window may begin at the end of its
  * axis.  num_drop_dims 0 drops none.
  *
  * TN_EARG    an offset is negative, the window exceeds its axis, an entry of drop_dims is not
@@ -234,9 +236,9 @@ TN_API TN_NODISCARD tn_status tn_broadcast_to(tn_tensor *out, const tn_tensor *i
 
 /* The same elements in the same row-major order with another shape, if strides can express it;
  * otherwise make a copy first (tn_contiguous).  One extent may be -1 and is inferred.  An empty
- * tensor can take any empty shape.
+ * tensor can be given any empty shape.
  *
- * TN_ESHAPE   another number of elements; -1 twice; -1 beside an extent of 0
+ * TN_ESHAPE   shape has another number of elements; -1 twice; -1 together with an extent of 0
  * TN_ESTRIDE  strides cannot express the result */
 TN_API TN_NODISCARD tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim,
                                          const int64_t *shape);
@@ -250,8 +252,9 @@ TN_API TN_NODISCARD tn_status tn_flip(tn_tensor *out, const tn_tensor *in, int d
  * TN_EARG  a == b */
 TN_API TN_NODISCARD tn_status tn_diagonal(tn_tensor *out, const tn_tensor *in, int a, int b);
 
-/* Sliding windows of size elements along axis dim, one every step elements: axis dim counts the
- * windows, the new last axis runs inside them.  Windows overlap when step < size.
+/* Sliding windows of size elements along axis dim, one every step elements: axis dim of out
+ * indexes the windows, the new last axis the elements inside a window.  Windows overlap if step
+ * < size.
  *
  * TN_EARG    size is negative, step is less than 1, or in has TN_MAX_NDIM axes
  * TN_ESHAPE  size exceeds the extent */
