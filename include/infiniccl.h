@@ -1,10 +1,10 @@
-/* infiniccl.h - InfiniCore's collectives on the one device there is.
+/* infiniccl.h - InfiniCore's collectives on the only device, the CPU.
  *
  * infinicclCommInitAll for one CPU makes a communicator of one rank, whose collectives are
- * copies.  More devices, other devices, and ranks of several processes are
- * DEVICE_TYPE_NOT_SUPPORTED; a NULL communicator is NULL_POINTER, but for infinicclCommDestroy,
- * which takes it.  recvbuff may be sendbuff; streams are ignored.  A call that fails has changed
- * nothing. */
+ * copies.  More than one device, other devices, and ranks in several processes are
+ * DEVICE_TYPE_NOT_SUPPORTED.  A NULL communicator is NULL_POINTER, except for
+ * infinicclCommDestroy, which accepts it.  recvbuff may be sendbuff; streams are ignored.  A
+ * call that fails has changed nothing. */
 #ifndef INFINICCL_H
 #define INFINICCL_H
 

@@ -1,6 +1,6 @@
-/* infinicore.h - the words that infinirt and infiniop share: statuses, devices, dtypes.
+/* infinicore.h - the types that infinirt and infiniop share: statuses, devices, dtypes.
  *
- * Numbers and names are those of InfiniCore's C ABI; every enumeration is 4 bytes. */
+ * Values and names are those of InfiniCore's C ABI; every enumeration is 4 bytes. */
 #ifndef INFINICORE_H
 #define INFINICORE_H
 
@@ -20,9 +20,9 @@
 
 typedef enum {
     INFINI_STATUS_SUCCESS = 0,
-    INFINI_STATUS_INTERNAL_ERROR = 1, /* memory is out */
+    INFINI_STATUS_INTERNAL_ERROR = 1, /* out of memory */
     INFINI_STATUS_NOT_IMPLEMENTED = 2,
-    INFINI_STATUS_BAD_PARAM = 3, /* a number, a name, or data that overlap */
+    INFINI_STATUS_BAD_PARAM = 3, /* a number, a name, or overlapping data */
     INFINI_STATUS_NULL_POINTER = 4,
     INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED = 5,
     INFINI_STATUS_DEVICE_NOT_FOUND = 6,

@@ -1,8 +1,8 @@
-/* infinirt.h - InfiniCore's run time on the one device there is: the CPU, id 0.
+/* infinirt.h - InfiniCore's runtime on the only device: the CPU, id 0.
  *
- * Work is done when a call returns: streams are only names, and what a call says of a stream is
+ * Work is complete when a call returns: streams are only names, and stream arguments are
  * ignored.  A device that is not the CPU is DEVICE_TYPE_NOT_SUPPORTED, another id
- * DEVICE_NOT_FOUND, memory that is not there INTERNAL_ERROR; a call that fails has changed
+ * DEVICE_NOT_FOUND, a failed allocation INTERNAL_ERROR; a call that fails has changed
  * nothing. */
 #ifndef INFINIRT_H
 #define INFINIRT_H
@@ -30,7 +30,7 @@ typedef enum {
     INFINIRT_MEMCPY_D2D = 3
 } infinirtMemcpyKind_t;
 
-/* What a snapshot knows: bits of its valid_fields. */
+/* The fields that a snapshot contains: bits of its valid_fields. */
 typedef enum {
     INFINIRT_RESOURCE_MEMORY_CAPACITY = 1,
     INFINIRT_RESOURCE_COMPUTE_UTILIZATION = 2,
@@ -65,14 +65,14 @@ INFINI_API infiniStatus_t infinirtInit(void);
 
 /* count_array has INFINI_DEVICE_TYPE_COUNT entries. */
 INFINI_API infiniStatus_t infinirtGetAllDeviceCount(int *count_array);
-/* A device type that this machine has not counts 0; a number that names none is refused. */
+/* The count is 0 for a device type that this machine lacks; an unknown device type fails. */
 INFINI_API infiniStatus_t infinirtGetDeviceCount(infiniDevice_t device, int *count);
 INFINI_API infiniStatus_t infinirtSetDevice(infiniDevice_t device, int device_id);
 /* One of the two may be NULL. */
 INFINI_API infiniStatus_t infinirtGetDevice(infiniDevice_t *device_ptr, int *device_id_ptr);
 INFINI_API infiniStatus_t infinirtGetMemInfo(infiniDevice_t device, int device_id,
                                              size_t *free_bytes, size_t *total_bytes);
-/* Of the CPU the memory is known and nothing else. */
+/* For the CPU only the memory fields are valid. */
 INFINI_API infiniStatus_t infinirtGetDeviceResourceSnapshot(
     infiniDevice_t device, int device_id, infinirtDeviceResourceSnapshot_t *snapshot);
 INFINI_API infiniStatus_t infinirtDeviceSynchronize(void);
@@ -85,7 +85,7 @@ INFINI_API infiniStatus_t infinirtStreamSynchronize(infinirtStream_t stream);
 INFINI_API infiniStatus_t infinirtStreamWaitEvent(infinirtStream_t stream,
                                                   infinirtEvent_t event);
 
-/* ---- graphs: DEVICE_TYPE_NOT_SUPPORTED, all of them ---- */
+/* ---- graphs: every call is DEVICE_TYPE_NOT_SUPPORTED ---- */
 
 INFINI_API infiniStatus_t infinirtStreamBeginCapture(infinirtStream_t stream,
                                                      infinirtStreamCaptureMode_t mode);

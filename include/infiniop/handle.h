@@ -1,4 +1,4 @@
-/* handle.h - the device that operators are made for. */
+/* handle.h - the device that operators are created for. */
 #ifndef INFINIOP_HANDLE_H
 #define INFINIOP_HANDLE_H
 

@@ -1,17 +1,17 @@
-/* operator_descriptor.h - what all operators have in common.
+/* operator_descriptor.h - the rules and declarations that all operators share.
  *
- * An operator X is made by infiniopCreateXDescriptor from tensor descriptors, outputs first,
- * which it does not keep; run by infiniopX on data, as often as one likes and from many threads
- * at once; and destroyed by infiniopDestroyXDescriptor.  Running allocates nothing: what an
- * operator needs beside its operands is its workspace, often of 0 bytes; runs at the same time
- * need one each.  The stream is ignored.
+ * infiniopCreateXDescriptor creates an operator X from tensor descriptors, outputs first, which
+ * it does not keep.  infiniopX runs it on data, any number of times and from many threads at
+ * once; infiniopDestroyXDescriptor destroys it.  A run allocates nothing: the memory that an
+ * operator needs beside its operands is its workspace, often of 0 bytes; concurrent runs need
+ * one each.  The stream is ignored.
  *
- * Shapes are equal, unless the operator's header says otherwise; a stride of 0 on an input
- * repeats it.  dtypes are equal, unless the header says otherwise.  An output that names an
- * element twice is BAD_TENSOR_STRIDES.  The output may be one of the inputs (same pointer, same
+ * Shapes are equal, unless the operator's header says otherwise; a stride of 0 broadcasts an
+ * input.  dtypes are equal, unless the header says otherwise.  An output whose indices share an
+ * element is BAD_TENSOR_STRIDES.  The output may be one of the inputs (same pointer, same
  * strides); any other overlap of the output with an input is BAD_PARAM when the operator runs.
- * A call that fails has changed nothing.  Nothing is printed, unless INFINIOP_VERBOSE=1 is in
- * the environment: then stderr gets one sentence for each refusal. */
+ * A call that fails has changed nothing.  Nothing is printed, unless INFINIOP_VERBOSE=1 is set
+ * in the environment: each failure then prints one sentence to stderr. */
 #ifndef INFINIOP_OPERATOR_DESCRIPTOR_H
 #define INFINIOP_OPERATOR_DESCRIPTOR_H
 
@@ -28,14 +28,14 @@ INFINI_API infiniStatus_t infiniopGetDescriptorDeviceType(
 INFINI_API infiniStatus_t
 infiniopGetDescriptorDeviceId(const struct InfiniopDescriptor *desc_ptr, int *device_id);
 
-/* What the operator will do, in words, and for a copy its unit, count and axes.  The text is
- * cut to n bytes and always ended by 0. */
+/* Describe in words what the operator will do; for a copy also its unit, count and axes.  The
+ * text is truncated to n bytes and always ends with a 0. */
 INFINI_API infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc, char *buf,
                                           size_t n);
 
-/* ---- how the headers of ops/ declare an operator Op ---- */
+/* ---- macros by which the headers of ops/ declare an operator Op ---- */
 
-/* Its type, and how a descriptor is asked and destroyed. */
+/* Its type, and the calls that query and destroy a descriptor. */
 #define INFINIOP_TYPE(Op)                                                                      \
     typedef struct InfiniopDescriptor *infiniop##Op##Descriptor_t;                             \
     INFINI_API infiniStatus_t infiniopDestroy##Op##Descriptor(infiniop##Op##Descriptor_t desc)
@@ -45,7 +45,7 @@ INFINI_API infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc,
     INFINI_API infiniStatus_t infiniopGet##Op##WorkspaceSize(infiniop##Op##Descriptor_t desc,  \
                                                              size_t *size)
 
-/* How it runs on one, two or three inputs. */
+/* Its run on one, two or three inputs. */
 #define INFINIOP_RUN_1(Op, y, a)                                                               \
     INFINI_API infiniStatus_t infiniop##Op(infiniop##Op##Descriptor_t desc, void *workspace,   \
                                            size_t workspace_size, void *y, const void *a,      \
@@ -61,7 +61,7 @@ INFINI_API infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc,
                                            size_t workspace_size, void *y, const void *a,      \
                                            const void *b, const void *c, void *stream)
 
-/* All of an operator that is made from its tensors alone. */
+/* All declarations of an operator that is created from its tensors alone. */
 #define INFINIOP_UNARY(Op, y, x)                                                               \
     INFINIOP_OPERATOR(Op);                                                                     \
     INFINI_API infiniStatus_t infiniopCreate##Op##Descriptor(                                  \

@@ -6,15 +6,14 @@
 
 typedef struct InfiniopTensorDescriptor *infiniopTensorDescriptor_t;
 
-/* Strides are in elements; 0 repeats, < 0 reverses, NULL is row-major.  Extents of 0 are legal;
- * ndim is at most 64.  A descriptor may be destroyed as soon as the operators that use it are
- * made.
+/* Strides are in elements; 0 broadcasts, < 0 reverses, NULL means row-major.  Extents of 0 are
+ * valid; ndim is at most 64.  A descriptor may be destroyed as soon as the operators that use
+ * it are created.
  *
- * NULL_POINTER        desc_ptr, or shape when ndim > 0
- * BAD_PARAM           ndim
- * BAD_TENSOR_DTYPE    dtype is not one of infiniDtype_t, or INVALID
- * BAD_TENSOR_SHAPE    the size does not fit 63 bits
- * BAD_TENSOR_STRIDES  the range of addresses does not */
+ * NULL_POINTER        desc_ptr is NULL, or shape is NULL and ndim > 0 BAD_PARAM ndim is out of
+ * range BAD_TENSOR_DTYPE dtype is not a value of infiniDtype_t, or is INVALID BAD_TENSOR_SHAPE
+ * the size does not fit in 63 bits BAD_TENSOR_STRIDES the address range does not fit in 63
+ * bits */
 INFINI_API infiniStatus_t infiniopCreateTensorDescriptor(infiniopTensorDescriptor_t *desc_ptr,
                                                          size_t ndim, const size_t *shape,
                                                          const ptrdiff_t *strides,

@@ -4,8 +4,9 @@
  *     auto y = x.transpose(0, 1).copy();          // throws tn::error when something is wrong
  *     tn::tensor z = tn::exp(y) * 2 + 1;          // one pass over memory
  *
- * Header-only; link libtenon.  Where exceptions are off, or TENON_NO_EXCEPTIONS is defined, each
- * call gives a tn::result: if (auto r = x.transpose(0, 1)) use(*r); else puts(r.error().what()); */
+ * Header-only; link libtenon.  If exceptions are disabled, or TENON_NO_EXCEPTIONS is defined,
+ * each call returns a tn::result: if (auto r = x.transpose(0, 1)) use(*r); else
+ * puts(r.error().what()); */
 #ifndef TENON_HPP
 #define TENON_HPP
 

@@ -1,4 +1,5 @@
-/* adaptive_max_pool1d.h - maxima of cells along the last axis; F16 F32 F64 BF16.  NaN wins. */
+/* adaptive_max_pool1d.h - maxima of cells along the last axis; F16 F32 F64 BF16.  NaN is the
+ * maximum. */
 #ifndef INFINIOP_OPS_ADAPTIVE_MAX_POOL1D_H
 #define INFINIOP_OPS_ADAPTIVE_MAX_POOL1D_H
 

@@ -1,4 +1,4 @@
-/* add_rms_norm.h - residual_out = a + b and y = rms_norm(residual_out) * weight; dtypes as
+/* add_rms_norm.h - residual_out = a + b and y = rms_norm(residual_out) * weight; dtypes as in
  * RMSNorm.  y and residual_out may each be a or b. */
 #ifndef INFINIOP_OPS_ADD_RMS_NORM_H
 #define INFINIOP_OPS_ADD_RMS_NORM_H

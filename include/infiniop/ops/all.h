@@ -1,5 +1,5 @@
-/* all.h - true where all of the elements along the axes dim are; BOOL or U8 to BOOL.  The
- * output has the other axes, or with keepdim extent 1 in place of those. */
+/* all.h - true where all elements along the axes dim are true; BOOL or U8 to BOOL.  The output
+ * has the other axes; with keepdim the reduced axes stay with extent 1. */
 #ifndef INFINIOP_OPS_ALL_H
 #define INFINIOP_OPS_ALL_H
 

@@ -1,5 +1,5 @@
-/* argwhere.h - the positions of what is not zero, row-major, as (count, rank) I64; F32.  The
- * run allocates output with malloc; count 0 gives NULL. */
+/* argwhere.h - the positions of non-zero elements, in row-major order, as (count, rank) I64;
+ * F32.  The run allocates output with malloc; it is NULL if count is 0. */
 #ifndef INFINIOP_OPS_ARGWHERE_H
 #define INFINIOP_OPS_ARGWHERE_H
 

@@ -1,5 +1,5 @@
-/* attention.h - attention with a cache of keys and values, which k and v are written to at
- * pos; F16 F32 BF16. */
+/* attention.h - attention with a cache of keys and values; k and v are written to it at pos;
+ * F16 F32 BF16. */
 #ifndef INFINIOP_OPS_ATTENTION_H
 #define INFINIOP_OPS_ATTENTION_H
 

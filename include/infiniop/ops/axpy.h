@@ -1,4 +1,4 @@
-/* axpy.h - y = alpha * x + y, alpha of one element; F16 F32 F64 BF16. */
+/* axpy.h - y = alpha * x + y, alpha has one element; F16 F32 F64 BF16. */
 #ifndef INFINIOP_OPS_AXPY_H
 #define INFINIOP_OPS_AXPY_H
 

@@ -1,5 +1,5 @@
-/* bitwise_right_shift.h - y = x1 >> x2; all integers.  A count that is negative or at least the
- * width shifts everything out. */
+/* bitwise_right_shift.h - y = x1 >> x2; all integers.  A negative count, or one of at least the
+ * width, shifts all bits out. */
 #ifndef INFINIOP_OPS_BITWISE_RIGHT_SHIFT_H
 #define INFINIOP_OPS_BITWISE_RIGHT_SHIFT_H
 

@@ -1,5 +1,5 @@
-/* blas_amax.h - the 1-based I32 index of the first largest |x|; F16 F32 F64 BF16.  0 without
- * elements; NaN counts only in the first place. */
+/* blas_amax.h - the 1-based I32 index of the first largest |x|; F16 F32 F64 BF16.  It is 0 if
+ * there are no elements; NaN counts only in first position. */
 #ifndef INFINIOP_OPS_BLAS_AMAX_H
 #define INFINIOP_OPS_BLAS_AMAX_H
 

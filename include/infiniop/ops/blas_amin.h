@@ -1,5 +1,5 @@
-/* blas_amin.h - the 1-based I32 index of the first smallest |x|; F16 F32 F64 BF16.  0
- * without elements; NaN counts only in the first place. */
+/* blas_amin.h - the 1-based I32 index of the first smallest |x|; F16 F32 F64 BF16.  It is 0 if
+ * there are no elements; NaN counts only in first position. */
 #ifndef INFINIOP_OPS_BLAS_AMIN_H
 #define INFINIOP_OPS_BLAS_AMIN_H
 

@@ -1,5 +1,5 @@
-/* block_diag.h - the matrices x[0], x[1], … on the diagonal of y, zeros beside them; F16 F32
- * F64 BF16. */
+/* block_diag.h - the matrices x[0], x[1], … on the diagonal of y, zeros elsewhere; F16 F32 F64
+ * BF16. */
 #ifndef INFINIOP_OPS_BLOCK_DIAG_H
 #define INFINIOP_OPS_BLOCK_DIAG_H
 

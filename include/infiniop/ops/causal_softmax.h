@@ -1,5 +1,5 @@
-/* causal_softmax.h - softmax of (s, t) or (b, s, t) along the last axis, row i sees columns
- * up to t - s + i; F16 F32 BF16. */
+/* causal_softmax.h - softmax of (s, t) or (b, s, t) along the last axis; row i attends to
+ * columns up to t - s + i; F16 F32 BF16. */
 #ifndef INFINIOP_OPS_CAUSAL_SOFTMAX_H
 #define INFINIOP_OPS_CAUSAL_SOFTMAX_H
 

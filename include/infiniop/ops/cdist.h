@@ -1,5 +1,5 @@
-/* cdist.h - distances of order p between the rows of x1 and of x2; F16 F32 BF16.  A batch of
- * 1, or rank 2, repeats. */
+/* cdist.h - distances of order p between the rows of x1 and of x2; F16 F32 BF16.  A batch of 1,
+ * or rank 2, broadcasts. */
 #ifndef INFINIOP_OPS_CDIST_H
 #define INFINIOP_OPS_CDIST_H
 

@@ -1,5 +1,5 @@
-/* embedding.h - output = the rows of weight that input (I32, I64) names; F16 F32 BF16.  No
- * workspace.  An index outside is BAD_PARAM when the operator runs. */
+/* embedding.h - output = the rows of weight selected by input (I32, I64); F16 F32 BF16.  It has
+ * no workspace.  An index out of range is BAD_PARAM when the operator runs. */
 #ifndef INFINIOP_OPS_EMBEDDING_H
 #define INFINIOP_OPS_EMBEDDING_H
 

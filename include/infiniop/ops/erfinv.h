@@ -1,4 +1,4 @@
-/* erfinv.h - the y of which erf(y) = x; F16 F32 F64 BF16. */
+/* erfinv.h - the y for which erf(y) = x; F16 F32 F64 BF16. */
 #ifndef INFINIOP_OPS_ERFINV_H
 #define INFINIOP_OPS_ERFINV_H
 

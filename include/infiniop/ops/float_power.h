@@ -1,7 +1,7 @@
-/* float_power.h - y = x^exponent, computed in F64 and rounded once; F16 F32 F64 BF16.  y's
- * dtype may be another one than x's; exponent has x's.
+/* float_power.h - y = x^exponent, computed in F64 and rounded once; F16 F32 F64 BF16.  y may
+ * have another dtype than x; exponent has x's dtype.
  *
- * exponent NULL is scalar_exponent, and then the run ignores its data. */
+ * exponent NULL means scalar_exponent; the run then ignores the data of exponent. */
 #ifndef INFINIOP_OPS_FLOAT_POWER_H
 #define INFINIOP_OPS_FLOAT_POWER_H
 

@@ -1,5 +1,5 @@
-/* fused_moe_mxfp4.h - a layer of experts with MXFP4 weights; F16 F32 BF16.  An expert
- * outside adds nothing. */
+/* fused_moe_mxfp4.h - a layer of experts with MXFP4 weights; F16 F32 BF16.  An expert out of
+ * range adds nothing. */
 #ifndef INFINIOP_OPS_FUSED_MOE_MXFP4_H
 #define INFINIOP_OPS_FUSED_MOE_MXFP4_H
 

@@ -1,5 +1,5 @@
-/* gemm.h - c = alpha * (a @ b) + beta * c; F16 F32 BF16.  Rank 2 or 3; a batch of 1, or rank
- * 2, repeats.  With beta 0 c is not read. */
+/* gemm.h - c = alpha * (a @ b) + beta * c; F16 F32 BF16.  Rank 2 or 3; a batch of 1, or rank 2,
+ * broadcasts.  With beta 0 c is not read. */
 #ifndef INFINIOP_OPS_GEMM_H
 #define INFINIOP_OPS_GEMM_H
 

@@ -1,5 +1,6 @@
-/* index_add.h - output = input, plus alpha * source at the positions of index along dim; F16
- * F32 F64 BF16 I32 I64.  Negative indices count from the end; one outside is BAD_PARAM. */
+/* index_add.h - output = input with alpha * source added at the positions of index along dim;
+ * F16 F32 F64 BF16 I32 I64.  Negative indices count from the end; one out of range is
+ * BAD_PARAM. */
 #ifndef INFINIOP_OPS_INDEX_ADD_H
 #define INFINIOP_OPS_INDEX_ADD_H
 

@@ -1,5 +1,5 @@
 /* index_copy.h - output = input, with source at the positions of index along dim; F16 F32 F64
- * BF16 I32 I64. The last of equal indices stays. */
+ * BF16 I32 I64. The last of equal indices wins. */
 #ifndef INFINIOP_OPS_INDEX_COPY_H
 #define INFINIOP_OPS_INDEX_COPY_H
 

@@ -1,5 +1,6 @@
 /* interpolate.h - resize in the modes nearest, linear, bilinear, trilinear and area; F16 F32
- * F64 BF16. Exactly one of size and scale_factor (double) is given; y has the extents. */
+ * F64 BF16. Exactly one of size and scale_factor (double) is given; y has the resulting
+ * extents. */
 #ifndef INFINIOP_OPS_INTERPOLATE_H
 #define INFINIOP_OPS_INTERPOLATE_H
 

@@ -1,7 +1,7 @@
 /* lerp.h - output = start + weight * (end - start); F16 F32 F64 BF16.  Inputs broadcast to
  * output as in NumPy.
  *
- * weight NULL is weight_scalar, and then the run ignores its data. */
+ * weight NULL means weight_scalar; the run then ignores the data of weight. */
 #ifndef INFINIOP_OPS_LERP_H
 #define INFINIOP_OPS_LERP_H
 

@@ -1,4 +1,4 @@
-/* logdet.h - the logarithm of the determinant; F32 F64.  NaN when it is negative. */
+/* logdet.h - the logarithm of the determinant; F32 F64.  NaN if the determinant is negative. */
 #ifndef INFINIOP_OPS_LOGDET_H
 #define INFINIOP_OPS_LOGDET_H
 

@@ -1,5 +1,5 @@
-/* masked_select.h - the elements of input (F32) whose mask (BOOL) is set, row-major.  The
- * run allocates them with malloc; none gives NULL. */
+/* masked_select.h - the elements of input (F32) whose mask (BOOL) is set, in row-major order.
+ * The run allocates the result with malloc; it is NULL if there are none. */
 #ifndef INFINIOP_OPS_MASKED_SELECT_H
 #define INFINIOP_OPS_MASKED_SELECT_H
 

@@ -1,4 +1,5 @@
-/* mul_scalar.h - y = x * alpha, rounded once; alpha is given to the run; F16 F32 F64 BF16. */
+/* mul_scalar.h - y = x * alpha, rounded once; alpha is an argument of the run; F16 F32 F64
+ * BF16. */
 #ifndef INFINIOP_OPS_MUL_SCALAR_H
 #define INFINIOP_OPS_MUL_SCALAR_H
 

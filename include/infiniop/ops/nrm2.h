@@ -1,5 +1,5 @@
-/* nrm2.h - result = the Euclidean norm of x; F16 F32 F64 BF16.  It does not overflow before
- * the result does. */
+/* nrm2.h - result = the Euclidean norm of x; F16 F32 F64 BF16.  It overflows only if the result
+ * does. */
 #ifndef INFINIOP_OPS_NRM2_H
 #define INFINIOP_OPS_NRM2_H
 

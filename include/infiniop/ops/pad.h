@@ -1,13 +1,13 @@
 /* pad.h - y is x with borders; every dtype.
  *
- * pad is an array of int, pad_size its BYTES: widths before and after the last axis, then of
- * the axis before it, and so on; axes that it does not reach get none.  mode is constant (also
- * NULL), reflect, replicate or circular.  value becomes x's dtype; a complex dtype gets it as
- * its real part, F8 is taken as e4m3.
+ * pad is an array of int and pad_size its size in BYTES: widths before and after the last axis,
+ * then those of the axis before it, and so on; the remaining axes are not padded.  mode is
+ * constant (also if NULL), reflect, replicate or circular.  value is converted to x's dtype; it
+ * is the real part of a complex dtype, and F8 means e4m3.
  *
- * BAD_PARAM         a negative width, an odd number of them or too many, an unknown mode,
- *                   reflect by an extent or more
- * BAD_TENSOR_SHAPE  y is not x and the widths, or an empty axis is to be repeated */
+ * BAD_PARAM         a width is negative, their number is odd or too large, mode is unknown, or
+ * a width of reflect is not below its extent BAD_TENSOR_SHAPE y's shape is not x's plus the
+ * widths, or an empty axis would be repeated */
 #ifndef INFINIOP_OPS_PAD_H
 #define INFINIOP_OPS_PAD_H
 

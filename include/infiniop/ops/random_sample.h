@@ -1,5 +1,5 @@
 /* random_sample.h - an index drawn from logits by top-k, top-p and temperature; F16 F32 F64
- * BF16 to any integer.  Equal logits in the order of their indices. */
+ * BF16 to any integer.  Equal logits are in the order of their indices. */
 #ifndef INFINIOP_OPS_RANDOM_SAMPLE_H
 #define INFINIOP_OPS_RANDOM_SAMPLE_H
 

@@ -1,4 +1,4 @@
-/* rearrange.h - dst = src, from any layout to any layout; every dtype.  No workspace. */
+/* rearrange.h - dst = src, from any layout to any layout; every dtype.  It has no workspace. */
 #ifndef INFINIOP_OPS_REARRANGE_H
 #define INFINIOP_OPS_REARRANGE_H
 

@@ -1,5 +1,5 @@
-/* rms_norm.h - y = x * w / sqrt(mean(x^2) + epsilon) along the last axis; F16 F32 F64 BF16. 
- * w of halves may be F16, BF16 or F32. */
+/* rms_norm.h - y = x * w / sqrt(mean(x^2) + epsilon) along the last axis; F16 F32 F64 BF16.  If
+ * x is F16 or BF16, w may be F16, BF16 or F32. */
 #ifndef INFINIOP_OPS_RMS_NORM_H
 #define INFINIOP_OPS_RMS_NORM_H
 

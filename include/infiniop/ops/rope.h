@@ -1,5 +1,5 @@
-/* rope.h - rotary positions of (seq, head, d) or (batch, seq, head, d); F16 F32 F64 BF16,
- * pos_ids of any integer.  A position outside the tables is BAD_PARAM. */
+/* rope.h - rotary position embedding of (seq, head, d) or (batch, seq, head, d); F16 F32 F64
+ * BF16, pos_ids of any integer dtype.  A position outside the tables is BAD_PARAM. */
 #ifndef INFINIOP_OPS_ROPE_H
 #define INFINIOP_OPS_ROPE_H
 

@@ -1,4 +1,4 @@
-/* scal.h - x = alpha * x, alpha of one element; F16 F32 F64 BF16. */
+/* scal.h - x = alpha * x, alpha has one element; F16 F32 F64 BF16. */
 #ifndef INFINIOP_OPS_SCAL_H
 #define INFINIOP_OPS_SCAL_H
 

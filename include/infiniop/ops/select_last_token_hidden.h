@@ -1,5 +1,5 @@
-/* select_last_token_hidden.h - the rows before each of offsets[1:] (I32); F16 F32 BF16.  No
- * workspace. */
+/* select_last_token_hidden.h - the rows before each of offsets[1:] (I32); F16 F32 BF16.  It has
+ * no workspace. */
 #ifndef INFINIOP_OPS_SELECT_LAST_TOKEN_HIDDEN_H
 #define INFINIOP_OPS_SELECT_LAST_TOKEN_HIDDEN_H
 

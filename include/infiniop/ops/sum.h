@@ -1,5 +1,5 @@
-/* sum.h - sums along the axes dim; F16 F32 F64 BF16.  The output has the other axes, or with
- * keepdim extent 1 in place of those. */
+/* sum.h - sums along the axes dim; F16 F32 F64 BF16.  The output has the other axes; with
+ * keepdim the summed axes stay with extent 1. */
 #ifndef INFINIOP_OPS_SUM_H
 #define INFINIOP_OPS_SUM_H
 

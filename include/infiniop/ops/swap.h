@@ -1,4 +1,4 @@
-/* swap.h - x and y change places; F16 F32 F64 BF16. */
+/* swap.h - exchange the elements of x and y; F16 F32 F64 BF16. */
 #ifndef INFINIOP_OPS_SWAP_H
 #define INFINIOP_OPS_SWAP_H
 

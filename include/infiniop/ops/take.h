@@ -1,5 +1,5 @@
-/* take.h - output = the elements of input, in row-major order, that indices (I32, I64) name;
- * floats and integers.  Negative indices count from the end; one outside is BAD_PARAM. */
+/* take.h - output = the elements of input at indices (I32, I64) in row-major order; floats and
+ * integers.  Negative indices count from the end; one out of range is BAD_PARAM. */
 #ifndef INFINIOP_OPS_TAKE_H
 #define INFINIOP_OPS_TAKE_H
 

@@ -1,5 +1,5 @@
 /* topk.h - the k largest or smallest along dim and their I32 indices; F16 F32 F64 BF16.  The
- * run repeats the numbers of the making. */
+ * run is passed the same k, dim, largest and sorted as the creation. */
 #ifndef INFINIOP_OPS_TOPK_H
 #define INFINIOP_OPS_TOPK_H
 

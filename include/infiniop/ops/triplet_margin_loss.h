@@ -1,5 +1,5 @@
-/* triplet_margin_loss.h - max(0, d(a, p) - d(a, n) + margin) of rows; F16 F32 F64 BF16.  d =
- * (sum |x - y|^p + eps)^(1/p). */
+/* triplet_margin_loss.h - max(0, d(a, p) - d(a, n) + margin) of each row; F16 F32 F64 BF16.  d
+ * = (sum |x - y|^p + eps)^(1/p). */
 #ifndef INFINIOP_OPS_TRIPLET_MARGIN_LOSS_H
 #define INFINIOP_OPS_TRIPLET_MARGIN_LOSS_H
 

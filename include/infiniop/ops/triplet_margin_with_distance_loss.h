@@ -1,5 +1,5 @@
-/* triplet_margin_with_distance_loss.h - the same of rows along the last axis with d =
- * sqrt(sum (x - y)^2 + 1e-6); F16 F32 F64 BF16. */
+/* triplet_margin_with_distance_loss.h - triplet_margin_loss of rows along the last axis with d
+ * = sqrt(sum (x - y)^2 + 1e-6); F16 F32 F64 BF16. */
 #ifndef INFINIOP_OPS_TRIPLET_MARGIN_WITH_DISTANCE_LOSS_H
 #define INFINIOP_OPS_TRIPLET_MARGIN_WITH_DISTANCE_LOSS_H
 

@@ -1,9 +1,9 @@
 /* unfold.h - every window of input (N, C, …) becomes a column of output (N, C K, L); F16 F32
  * F64 BF16.
  *
- * The four arrays have an entry for each axis after the second.  K is the number of elements of
- * a window, L that of windows: (n + 2 padding - dilation (kernel - 1) - 1) / stride + 1 along
- * an axis of n.  Beyond the border are zeros. */
+ * The four arrays have an entry for each axis after the second.  K is the number of elements in
+ * a window, L the number of windows: (n + 2 padding - dilation (kernel - 1) - 1) / stride + 1
+ * along an axis of n.  Elements beyond the border are zeros. */
 #ifndef INFINIOP_OPS_UNFOLD_H
 #define INFINIOP_OPS_UNFOLD_H
 

@@ -1,7 +1,8 @@
 /* core.hpp - errors, results, dtypes and shapes of the C++ header.
  *
- * With exceptions a call gives its value or throws tn::error.  Without them (TENON_NO_EXCEPTIONS,
- * or a compiler that has them off) the same call gives a tn::result. */
+ * With exceptions a call returns its value or throws tn::error.  Without them
+ * (TENON_NO_EXCEPTIONS, or exceptions disabled in the compiler) the same call returns a
+ * tn::result. */
 #ifndef TENON_CPP_CORE_HPP
 #define TENON_CPP_CORE_HPP
 
@@ -97,8 +98,8 @@ class error
     std::string text_;
 };
 
-/* A value, or the error that kept it from being made; asking a failure for its value ends the
- * program. */
+/* A value, or the error of the call that should have produced it; taking the value of a failure
+ * terminates the program. */
 template <class T> class [[nodiscard]] result
 {
   public:
@@ -192,7 +193,7 @@ template <class T> T take(result<T> value)
 
 using dtype = tn_dtype;
 
-/* The dtype of a C++ type; types that have none do not compile. */
+/* The dtype of a C++ type; a type without one does not compile. */
 template <class T> constexpr dtype dtype_of()
 {
     using U = std::remove_cv_t<T>;
@@ -224,7 +225,8 @@ template <class T> constexpr dtype dtype_of()
  *
  *     tn_mul(&y, &x, tn::scalar(0.5f))
  *
- * It holds the number, so it lives to the end of the expression, or as long as its name. */
+ * It holds the number, so it is valid to the end of the expression, or as long as the variable
+ * it is stored in. */
 template <class T> class scalar
 {
   public:

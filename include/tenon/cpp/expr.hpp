@@ -1,7 +1,7 @@
 /* expr.hpp - operators and functions that build one expression, evaluated in one pass.
  *
  * An expression holds descriptions of its tensors, not their elements: they must live until it
- * is evaluated.  The text that the library reads can be seen with text(). */
+ * is evaluated.  text() returns the text that is passed to the library. */
 #ifndef TENON_CPP_EXPR_HPP
 #define TENON_CPP_EXPR_HPP
 
@@ -63,7 +63,8 @@ class expr
     }
 #endif
 
-    /* A call or an operator of several expressions, whose names are counted through. */
+    /* A call or an operator on several expressions, whose tensors are numbered
+     * consecutively. */
     static expr join(const char *open, const char *between, std::initializer_list<expr> parts)
     {
         expr e;
@@ -109,7 +110,8 @@ class expr
         return equal;
     }
 
-    /* Take over the tensors of another expression; its text with the names they have here. */
+    /* Append the tensors of another expression; returns its text with their names in this
+     * one. */
     std::string add(const expr &other)
     {
         std::vector<size_t> number;

@@ -155,7 +155,7 @@ inline ret<void> save(const std::string &path, const view &v)
     TENON_DONE;
 }
 
-/* Tensor number i of a file, in memory of its own. */
+/* Tensor number i of a file, in newly allocated memory. */
 inline ret<tensor> load(const std::string &path, int64_t i = 0)
 {
     tn_file *f = nullptr;

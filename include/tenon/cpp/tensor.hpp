@@ -13,7 +13,7 @@ inline namespace returning
 #endif
 {
 
-/* Dense elements of its own; it can be moved, and copied by copy() only. */
+/* A tensor that owns dense elements; it can be moved, and is copied by copy() only. */
 class tensor : public view
 {
   public:
@@ -38,7 +38,7 @@ class tensor : public view
         tn_free(&t_);
     }
 
-    /* Take what tn_alloc or a _copy call gave. */
+    /* Take ownership of the result of tn_alloc or of a _copy call. */
     static tensor adopt(const tn_tensor &t)
     {
         tensor made;
@@ -59,7 +59,7 @@ class tensor : public view
         return made;
     }
 
-    /* One value everywhere, of the value's dtype. */
+    /* Every element is value, whose dtype is the dtype of the tensor. */
     template <class T> static ret<tensor> full(const tn::shape &s, T value)
     {
         tensor made;
@@ -87,13 +87,13 @@ class tensor : public view
         return made;
     }
 
-    /* The C tensor; what is done to it must leave data as tn_alloc gave it. */
+    /* The C tensor; its data must remain the pointer that tn_alloc returned. */
     tn_tensor *raw() noexcept
     {
         return &t_;
     }
 
-    /* Give the elements up: the caller frees them with tn_free. */
+    /* Release ownership: the caller frees the elements with tn_free. */
     tn_tensor release() noexcept
     {
         tn_tensor t = t_;

@@ -34,7 +34,7 @@ class view
     {
     }
 
-    /* Memory of the caller's; a pointer to const makes a read-only view. */
+    /* Memory of the caller; a pointer to const makes a read-only view. */
     template <class T> static ret<view> of(T *data, const shape &s)
     {
         view v;
