@@ -1,6 +1,6 @@
-"""CPU tensors: zero-copy views, strided copies, patterns, elementwise work and reductions.
+"""CPU tensors: zero-copy views, strided copies, patterns, elementwise ops and reductions.
 
-The namespace is the Array API's, version 2024.12, and more; results are always Tensors.
+The namespace contains that of the Array API, version 2024.12; results are always Tensors.
 """
 
 from . import _core
@@ -107,7 +107,7 @@ def _methods():
         return array(self, dtype, copy)
 
     def to_numpy(self):
-        """The elements as an ndarray, shared where NumPy has the dtype."""
+        """The elements as an ndarray, which shares memory if NumPy has the dtype."""
         from ._numpy import to_numpy
         return to_numpy(self)
 
@@ -131,7 +131,7 @@ def _methods():
         return html_tensor(self)
 
     def type_as(self, dtype, *, copy=True):
-        """The elements as another dtype."""
+        """The elements converted to another dtype."""
         return astype(self, dtype, copy=copy)
 
     special = {
@@ -150,7 +150,7 @@ def _methods():
 
 
 def _by_position(f):
-    """x.sum(0) as NumPy has it: the first argument of a method may be the axis."""
+    """x.sum(0) as in NumPy: the first positional argument of a method may be the axis."""
     def method(self, axis=None, **options):
         return f(self, axis=axis, **options)
     method.__name__ = f.__name__
@@ -170,7 +170,7 @@ for _name, _f in _methods().items():
 
 
 def _round(self, decimals=0):
-    """The nearest numbers with this many decimals, halves to even."""
+    """Round to this number of decimals, halves to even."""
     scale = 10.0**decimals
     return _core.round(self) if decimals == 0 else _core.round(self * scale) / scale
 

@@ -1,4 +1,4 @@
-"""python -m tenon runs the command tenon."""
+"""python -m tenon runs the tenon command."""
 
 import os
 import sys

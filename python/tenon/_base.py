@@ -1,4 +1,4 @@
-"""Dtypes, creation, and the words that the other modules share."""
+"""Dtypes, creation, and the helpers that the other modules share."""
 
 import builtins as _b
 import math as _math
@@ -17,7 +17,7 @@ float64, int64, complex128, bool_ = (_DTYPES[n] for n in
 
 
 def as_tensor(x):
-    """x as a Tensor, shared where it can be."""
+    """x as a Tensor, which shares memory if possible."""
     return x if type(x) is Tensor else asarray(x)
 
 
@@ -36,7 +36,7 @@ def axis_of(axis, ndim, call):
 
 
 def axes_of(axis, ndim, call):
-    """None stays None; else a tuple of different axes, counted from the front."""
+    """A tuple of distinct axes, counted from the front; None stays None."""
     if axis is None:
         return None
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -47,7 +47,7 @@ def axes_of(axis, ndim, call):
 
 
 def shape_of(shape):
-    """A tuple of extents; one number is one axis."""
+    """A tuple of extents; a single number means one axis."""
     if isinstance(shape, (tuple, list)):
         return tuple(n.__index__() for n in shape)
     return (shape.__index__(),)
@@ -66,7 +66,7 @@ _FLOATS = {  # bits, eps, max, smallest normal
 
 
 class finfo:
-    """Facts of a float dtype: bits, eps, max, min, smallest_normal, dtype."""
+    """Properties of a float dtype: bits, eps, max, min, smallest_normal, dtype."""
 
     __slots__ = ("bits", "eps", "max", "min", "smallest_normal", "dtype")
 
@@ -85,7 +85,7 @@ class finfo:
 
 
 class iinfo:
-    """Facts of an integer dtype: bits, max, min, dtype."""
+    """Properties of an integer dtype: bits, max, min, dtype."""
 
     __slots__ = ("bits", "max", "min", "dtype")
 
@@ -109,7 +109,7 @@ _KINDS = {
 
 
 def isdtype(dtype, kind):
-    """Is dtype of this kind: a dtype, the name of a kind, or a tuple of them?"""
+    """True if dtype is of this kind: a dtype, the name of a kind, or a tuple of them."""
     if isinstance(kind, tuple):
         return _b.any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str):
@@ -120,7 +120,7 @@ def isdtype(dtype, kind):
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype in which arrays, dtypes and Python numbers meet."""
+    """The dtype that arrays, dtypes and Python numbers promote to."""
     strong, weak = [], []
     for x in arrays_and_dtypes:
         if isinstance(x, Tensor):
@@ -142,7 +142,7 @@ def result_type(*arrays_and_dtypes):
 
 
 def can_cast(from_, to, /):
-    """Can elements of from_ become to by promotion?"""
+    """True if promotion can convert from_ to to."""
     source = from_.dtype if isinstance(from_, Tensor) else _dtype(from_)
     to = _dtype(to)
     try:
@@ -152,7 +152,7 @@ def can_cast(from_, to, /):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The elements as another dtype, by the library's defined casts."""
+    """The elements converted to another dtype, by the library's defined casts."""
     check_device(device, "astype")
     return _core._astype(x, dtype, copy)
 
@@ -160,13 +160,13 @@ def astype(x, dtype, /, *, copy=True, device=None):
 # ---- creation ----
 
 def empty(shape, *, dtype=None, device=None):
-    """A tensor whose elements are not set."""
+    """A tensor with uninitialised elements."""
     check_device(device, "empty")
     return _core._empty(shape_of(shape), float64 if dtype is None else dtype)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
-    """A tensor of one value."""
+    """A tensor whose elements all equal one value."""
     check_device(device, "full")
     if dtype is None:
         dtype = asarray(fill_value).dtype
@@ -192,7 +192,7 @@ def _like(x, dtype, device, call):
 
 
 def empty_like(x, /, *, dtype=None, device=None):
-    """A tensor of x's shape whose elements are not set."""
+    """A tensor of x's shape with uninitialised elements."""
     return _like(x, dtype, device, "empty_like")
 
 
@@ -207,12 +207,12 @@ def ones_like(x, /, *, dtype=None, device=None):
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
-    """One value in x's shape."""
+    """A tensor of x's shape whose elements all equal one value."""
     return _core._fill(_like(x, dtype, device, "full_like"), fill_value)
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
-    """Numbers from start up to stop, step apart."""
+    """Numbers from start up to, but not including, stop, with spacing step."""
     check_device(device, "arange")
     if stop is None:
         start, stop = 0, start
@@ -299,12 +299,12 @@ def meshgrid(*arrays, indexing="xy"):
 
 
 def randn(shape, *, seed, dtype=None):
-    """Normal random numbers, the same for every machine and number of threads."""
+    """Normally distributed random numbers, the same on every machine, for any number of threads."""
     return _core._randn(_core._empty(shape_of(shape), float64 if dtype is None else dtype), seed)
 
 
 def randint(low, high, shape, *, seed, dtype=None):
-    """Random integers in [low, high), the same for every machine and number of threads."""
+    """Random integers in [low, high), the same on every machine, for any number of threads."""
     return _core._randint(_core._empty(shape_of(shape), int64 if dtype is None else dtype),
                           seed, low, high)
 
@@ -332,12 +332,12 @@ reshape = _core.reshape
 
 
 def set_num_threads(n):
-    """How many threads work may use, in every Python thread; 0 is the default."""
+    """Set the number of threads for operations in every Python thread; 0 means the default."""
     _core._set_threads(n, False)
 
 
 def get_num_threads():
-    """How many threads work may use in this Python thread."""
+    """The number of threads that operations of this Python thread may use."""
     n = _core._get_threads()
     if n:
         return n
@@ -346,7 +346,7 @@ def get_num_threads():
 
 
 class threads:
-    """with threads(n): work of this Python thread uses n threads."""
+    """with threads(n): operations of this Python thread use n threads."""
 
     def __init__(self, n):
         self._n, self._old = n, []
@@ -360,10 +360,10 @@ class threads:
 
 
 class _Info:
-    """What the namespace offers, as the Array API asks for it."""
+    """The inspection interface of the Array API."""
 
     def capabilities(self):
-        """Boolean and data-dependent indexing are there; at most 64 axes."""
+        """Boolean and data-dependent indexing are supported; at most 64 axes."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self):
@@ -371,11 +371,11 @@ class _Info:
         return "cpu"
 
     def devices(self):
-        """The one device."""
+        """The only device."""
         return ["cpu"]
 
     def default_dtypes(self, *, device=None):
-        """The dtypes that creation functions use by themselves."""
+        """The default dtypes of creation functions."""
         check_device(device, "default_dtypes")
         return {"real floating": float64, "complex floating": complex128, "integral": int64,
                 "indexing": int64}
@@ -391,18 +391,18 @@ class _Info:
 
 
 def __array_namespace_info__():
-    """What the namespace offers."""
+    """The inspection interface of the namespace."""
     return _Info()
 
 
 def show_config():
-    """Print what the library is made of and runs on."""
+    """Print the components of the library and the machine that it runs on."""
     for name, value in config().items():
         print(f"{name:10} {value}")
 
 
 def config():
-    """What the library is made of and runs on, as a dict."""
+    """The components of the library and the machine that it runs on, as a dict."""
     return {**_core._facts(), "threads": get_num_threads(), **_core._parts()}
 
 

@@ -1,42 +1,42 @@
-"""The exceptions of tenon: each is a TenonError and the builtin that a program catches."""
+"""The exceptions of tenon: each is a TenonError and also a built-in exception."""
 
 
 class TenonError(Exception):
-    """A call of the library failed; the text is its sentence, status the name of its status."""
+    """A call of the library failed; the text is its sentence, .status the name of its status."""
 
     status = "TN_?"
 
 
 class ShapeError(TenonError, ValueError):
-    """Shapes do not fit."""
+    """Shapes do not match."""
 
     status = "TN_ESHAPE"
 
 
 class LayoutError(TenonError, ValueError):
-    """Strides cannot do what is asked: two indices of an output share an element, no such view."""
+    """Strides cannot express a view, or two indices of an output share an element."""
 
     status = "TN_ESTRIDE"
 
 
 class ArgumentError(TenonError, ValueError):
-    """An argument is outside its range."""
+    """An argument is out of range."""
 
     status = "TN_EARG"
 
 
 class AxisError(ArgumentError, IndexError):
-    """An axis is not one of the tensor's."""
+    """The tensor has no such axis."""
 
 
 class IndexingError(TenonError, IndexError):
-    """An index is out of range, or there are too many."""
+    """An index is out of range, or there are too many indices."""
 
     status = "TN_EARG"
 
 
 class DTypeError(TenonError, TypeError):
-    """A dtype is unknown, not taken by this call, or does not fit the others."""
+    """A dtype is unknown, not supported by the call, or does not match the others."""
 
     status = "TN_EDTYPE"
 
@@ -48,19 +48,19 @@ class OverlapError(TenonError, ValueError):
 
 
 class SizeError(TenonError, OverflowError):
-    """A size or an offset does not fit 64 bits."""
+    """A size or an offset does not fit in 64 bits."""
 
     status = "TN_EOVERFLOW"
 
 
 class OutOfMemoryError(TenonError, MemoryError):
-    """The allocator has no memory left."""
+    """The allocator is out of memory."""
 
     status = "TN_ENOMEM"
 
 
 class DeviceError(TenonError, ValueError, BufferError):
-    """The memory is not the CPU's."""
+    """The memory is not on the CPU."""
 
     status = "TN_EDEVICE"
 
@@ -78,10 +78,10 @@ class FormatError(TenonError, ValueError):
 
 
 class PatternError(FormatError):
-    """A pattern is malformed; the sentence points at the character."""
+    """A pattern is malformed; the sentence points to the character."""
 
 
 class UnsupportedError(TenonError, NotImplementedError):
-    """Understood, and not offered."""
+    """Recognised but not supported."""
 
     status = "TN_EUNSUPPORTED"

@@ -9,7 +9,7 @@ from ._base import _NUMBERS, as_tensor
 
 
 def _number(value):
-    """A Python number as the text's grammar writes it."""
+    """A Python number in the grammar of the text."""
     if isinstance(value, _b.bool):
         return "true" if value else "false"
     if isinstance(value, _b.complex):
@@ -24,7 +24,7 @@ def _number(value):
 
 
 def _bind(text, arrays):
-    """Numbers become part of the text, everything else a tensor with its name."""
+    """Numbers become part of the text, all other arguments named tensors."""
     names, tensors = [], []
     for name, value in arrays.items():
         if type(value) in _NUMBERS:
@@ -37,15 +37,15 @@ def _bind(text, arrays):
 
 
 def eval(text, /, *, out=None, **arrays):
-    """The value of a text on named arrays, in one pass: eval("a * b + 1", a=x, b=y).
+    """Evaluate a text over named arrays in one pass: eval("a * b + 1", a=x, b=y).
 
-    Every step has the dtype and the bits that the functions give one after another.
+    Every step has the dtype and the bits of the corresponding function.
     """
     return _core._eval(*_bind(text, arrays), out)
 
 
 class Traced:
-    """Stands for an array while fuse records what is done to it."""
+    """A placeholder for an array while fuse records the operations on it."""
 
     __array_ufunc__ = None
     __slots__ = ("text",)
@@ -66,7 +66,7 @@ class Traced:
         return Traced(f"{name}({self.text}, axis={axes})")
 
     def astype(self, dtype, copy=True):
-        """A cast inside the text."""
+        """Cast inside the text."""
         return Traced(f"{_core.dtype(dtype).short}({self.text})")
 
     def __bool__(self):
@@ -121,7 +121,7 @@ del _name, _sign, _f, _g
 
 
 class Fused:
-    """A function as one expression; .text shows it, .explain(*arrays) what is chosen."""
+    """A function as one expression; .text shows it, .explain(*arrays) the choices of its plan."""
 
     def __init__(self, f):
         self._names = [p.name for p in _inspect.signature(f).parameters.values()]
@@ -146,7 +146,7 @@ class Fused:
         return plan if at == list(range(len(arrays))) else Ordered(plan, at)
 
     def explain(self, *arrays):
-        """What the library chooses for these arrays, as text."""
+        """The choices of the library for these arrays, as text."""
         return self._plan(*arrays).explain()
 
     def __repr__(self):
@@ -154,13 +154,13 @@ class Fused:
 
 
 class Ordered:
-    """A plan whose text names its arrays in another order than the function."""
+    """A plan whose text names the arrays in a different order than the function."""
 
     def __init__(self, plan, at):
         self._plan, self._at = plan, at
 
     def run(self, *arrays, out=None):
-        """Do the work on arrays in the order of the function."""
+        """Evaluate on arrays in the order of the function."""
         return self._plan.run(*[arrays[i] for i in self._at], out=out)
 
     __call__ = run

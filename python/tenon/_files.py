@@ -9,7 +9,7 @@ from ._base import as_tensor
 
 
 class Entry:
-    """One tensor of a file, not read yet: entry[3:5] reads those elements, entry[...] all."""
+    """One tensor of a file, not read yet: entry[3:5] reads these elements, entry[...] all."""
 
     def __init__(self, file, i):
         self._file, self._i = file, i
@@ -27,7 +27,7 @@ class Entry:
         return self._file._open().fetch(self._i, key)
 
     def read(self):
-        """The whole tensor in memory of its own."""
+        """The whole tensor in newly allocated memory."""
         return self._file._open().read(self._i)
 
     def map(self):
@@ -40,7 +40,7 @@ class Entry:
 
 
 class File(_Mapping):
-    """An open file: a mapping of names to tensors that are read when they are asked for."""
+    """An open file: a mapping from names to tensors, which are read on access."""
 
     def __init__(self, path):
         path = _os.fspath(path)
@@ -64,7 +64,7 @@ class File(_Mapping):
 
     @property
     def metadata(self):
-        """The texts that a .safetensors carries, as a dict."""
+        """The metadata of a .safetensors, as a dict."""
         text = self._open().metadata()
         return _json.loads(text) if text else {}
 
@@ -101,7 +101,7 @@ class File(_Mapping):
         return name in self._names
 
     def close(self):
-        """Let go of the file; maps that are still used keep it open."""
+        """Release the file; maps that are still in use keep it open."""
         self._f = None
 
     def __enter__(self):
@@ -121,7 +121,7 @@ def open(path):
 
 
 def load(path, *, mmap=False):
-    """A .npy as a Tensor, any other file as a File; mmap: a read-only view of the file."""
+    """Load a .npy as a Tensor, other files as a File; mmap gives a read-only view of the file."""
     f = File(path)
     if f.format != "npy":
         return f
@@ -141,9 +141,9 @@ def _name(name):
 
 
 def save(path, data, *, metadata=None):
-    """Write a tensor, or a mapping of names to tensors; the suffix chooses the format.
+    """Write a tensor, or a mapping from names to tensors; the suffix selects the format.
 
-    The old file is replaced by the whole new one, or stays.
+    The file is replaced atomically; after a failure the old one is unchanged.
     """
     where = _os.fsencode(path)
     if isinstance(data, _Mapping):
@@ -156,7 +156,7 @@ def save(path, data, *, metadata=None):
 
 
 class Writer:
-    """A file that is written piece by piece: put(piece) in order, whole at a clean exit."""
+    """A file written by put(piece), in order; it appears, complete, on a clean exit."""
 
     def __init__(self, path, entries, metadata=None, sync=True):
         if isinstance(entries, _Mapping):
@@ -170,11 +170,11 @@ class Writer:
         self._w.put(piece)
 
     def commit(self):
-        """Finish the file: it is at path from now on."""
+        """Finish the file and put it at path."""
         self._w.commit()
 
     def abort(self):
-        """Leave no file."""
+        """Discard the file."""
         self._w.abort()
 
     def __enter__(self):

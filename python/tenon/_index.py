@@ -1,4 +1,4 @@
-"""Indices that hold arrays: masks and integers, with NumPy's rules; the results are copies."""
+"""Indexing with arrays: masks and integers, by NumPy's rules; the results are copies."""
 
 import builtins as _b
 
@@ -29,7 +29,7 @@ def _array(key):
 
 
 def flat_index(indices, shape):
-    """One index for several: row-major over shape, each checked and counted from the front."""
+    """Combine several indices into one, row-major over shape; checked and made non-negative."""
     from ._stat import max as max_, min as min_
     flat = None
     for i, (index, n) in enumerate(zip(indices, shape)):
@@ -44,7 +44,7 @@ def flat_index(indices, shape):
 
 
 class _Key:
-    """A key in normal form: a basic part, then arrays on some axes of its result."""
+    """A key in normal form: a basic part, then arrays that index some axes of its result."""
 
     def __init__(self, x, key):
         keys = list(key) if isinstance(key, tuple) else [key]
@@ -120,7 +120,7 @@ class _Key:
         places.append(place)
 
     def rows(self):
-        """The view with the indexed axes merged in front, and one index into them."""
+        """The view with the indexed axes merged in front, and one index into the merged axis."""
         rest = [i for i in range(self.view.ndim) if i not in self.positions]
         moved = permute_dims(self.view, tuple(self.positions + rest))
         n = len(self.positions)
@@ -132,7 +132,7 @@ class _Key:
         return moved, (total,) + moved.shape[n:], index
 
     def place(self, taken):
-        """The axes of the arrays where NumPy puts them."""
+        """Move the axes of the arrays to where NumPy puts them."""
         k, rest = len(self.shape), taken.ndim - len(self.shape)
         at = _b.min(self.front, rest)
         order = list(range(k, k + at)) + list(range(k)) + list(range(k + at, k + rest))
@@ -156,7 +156,7 @@ def _full_mask(x, key):
 
 
 def getitem(x, key):
-    """x[key] where key holds arrays."""
+    """x[key] where key contains arrays."""
     mask = _full_mask(x, key)
     if mask is not None:
         return _core._masked_select(x, mask)
@@ -168,14 +168,14 @@ def getitem(x, key):
 
 
 def _value(x, shape, value):
-    """value as elements of x's dtype in shape."""
+    """value converted to x's dtype and broadcast to shape."""
     made = _core._empty(shape, x.dtype)
     made[...] = value
     return made
 
 
 def setitem(x, key, value):
-    """x[key] = value where key holds arrays."""
+    """x[key] = value where key contains arrays."""
     if x.readonly:
         raise ValueError("assignment: the tensor is read-only")
     mask = _full_mask(x, key)

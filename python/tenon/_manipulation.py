@@ -1,4 +1,4 @@
-"""Manipulation functions: shapes and axes, joining and splitting, pad, einops' patterns."""
+"""Manipulation functions: shapes and axes, joining and splitting, padding, einops patterns."""
 
 import builtins as _b
 
@@ -8,7 +8,7 @@ from ._core import broadcast_to, permute_dims, reshape, unsqueeze
 
 
 def _together(arrays, call):
-    """Tensors of one dtype."""
+    """Promote tensors to one dtype."""
     ts = [as_tensor(a) for a in arrays]
     if not ts:
         raise ValueError(f"{call}: nothing to join")
@@ -27,7 +27,7 @@ def _destination(out, shape, dtype, call):
 
 
 def concat(arrays, /, *, axis=0, out=None):
-    """Arrays one after another along an axis; None: all of them flattened."""
+    """Concatenate arrays along an axis; None flattens them first."""
     ts, d = _together(arrays, "concat")
     if axis is None:
         ts, axis = [reshape(t, (-1,)) for t in ts], 0
@@ -41,7 +41,7 @@ def concat(arrays, /, *, axis=0, out=None):
 
 
 def stack(arrays, /, *, axis=0, out=None):
-    """Arrays of one shape along a new axis."""
+    """Stack arrays of one shape along a new axis."""
     ts, d = _together(arrays, "stack")
     axis = axis_of(axis, ts[0].ndim + 1, "stack")
     shape = ts[0].shape[:axis] + (len(ts),) + ts[0].shape[axis:]
@@ -62,7 +62,7 @@ def unbind(x, axis=0):
 
 
 def array_split(x, indices_or_sections, axis=0):
-    """Views of consecutive parts, as equal as they can be or cut at indices."""
+    """Views of consecutive parts, as equal as possible or cut at indices."""
     x = as_tensor(x)
     axis = axis_of(axis, x.ndim, "array_split")
     n = x.shape[axis]
@@ -79,7 +79,7 @@ def array_split(x, indices_or_sections, axis=0):
 
 
 def split(x, indices_or_sections, axis=0):
-    """As array_split; equal parts must be equal."""
+    """As array_split, but a number of parts must divide the extent."""
     x = as_tensor(x)
     n = x.shape[axis_of(axis, x.ndim, "split")]
     if isinstance(indices_or_sections, _b.int) and n % indices_or_sections:
@@ -88,7 +88,7 @@ def split(x, indices_or_sections, axis=0):
 
 
 def hsplit(x, parts):
-    """split along axis 1, or axis 0 of one axis."""
+    """split along axis 1, or along axis 0 of a 1-D array."""
     x = as_tensor(x)
     return split(x, parts, 1 if x.ndim > 1 else 0)
 
@@ -104,19 +104,19 @@ def dsplit(x, parts):
 
 
 def atleast_1d(x, /):
-    """x with one axis at least."""
+    """x with at least one axis."""
     x = as_tensor(x)
     return x if x.ndim else reshape(x, (1,))
 
 
 def atleast_2d(x, /):
-    """x with two axes at least, new ones in front."""
+    """x with at least two axes; new ones are in front."""
     x = atleast_1d(x)
     return x if x.ndim > 1 else unsqueeze(x, 0)
 
 
 def atleast_3d(x, /):
-    """x with three axes at least, placed as NumPy places them."""
+    """x with at least three axes, placed as in NumPy."""
     x = as_tensor(x)
     if x.ndim == 0:
         return reshape(x, (1, 1, 1))
@@ -126,18 +126,18 @@ def atleast_3d(x, /):
 
 
 def vstack(arrays, /):
-    """Rows on top of each other."""
+    """Stack arrays as rows, along axis 0."""
     return concat([atleast_2d(a) for a in arrays], axis=0)
 
 
 def hstack(arrays, /):
-    """Side by side along axis 1, or axis 0 of one axis."""
+    """Concatenate along axis 1, or along axis 0 if the arrays are 1-D."""
     ts = [atleast_1d(a) for a in arrays]
     return concat(ts, axis=0 if ts[0].ndim == 1 else 1)
 
 
 def dstack(arrays, /):
-    """Behind each other along axis 2."""
+    """Concatenate along axis 2."""
     return concat([atleast_3d(a) for a in arrays], axis=2)
 
 
@@ -153,7 +153,7 @@ def expand_dims(x, /, axis=0):
 
 
 def squeeze(x, /, axis=None):
-    """A view without axes of extent 1: those named, or all."""
+    """A view without axes of extent 1: the given ones, or all."""
     x = as_tensor(x)
     if axis is None:
         axes = [i for i, n in enumerate(x.shape) if n == 1]
@@ -165,7 +165,7 @@ def squeeze(x, /, axis=None):
 
 
 def flip(x, /, *, axis=None):
-    """A view with axes reversed: those named, or all."""
+    """A view with axes reversed: the given ones, or all."""
     x = as_tensor(x)
     axes = axes_of(axis, x.ndim, "flip")
     for a in range(x.ndim) if axes is None else axes:
@@ -184,7 +184,7 @@ def flipud(x, /):
 
 
 def rot90(x, k=1, axes=(0, 1)):
-    """A view rotated by k quarters in the plane of two axes."""
+    """A view rotated k times by 90 degrees in the plane of two axes."""
     x = as_tensor(x)
     a, b = axes_of(axes, x.ndim, "rot90")
     k %= 4
@@ -196,7 +196,7 @@ def rot90(x, k=1, axes=(0, 1)):
 
 
 def moveaxis(x, source, destination, /):
-    """A view with some axes elsewhere; the others stay in order."""
+    """A view with some axes moved; the others keep their order."""
     x = as_tensor(x)
     src = axes_of(source, x.ndim, "moveaxis")
     dst = axes_of(destination, x.ndim, "moveaxis")
@@ -218,7 +218,7 @@ def swapaxes(x, a, b, /):
 
 
 def transpose(x, *axes):
-    """All axes reversed; two numbers: those exchanged; one tuple: that order."""
+    """Reverse the axes; two numbers exchange these axes; one tuple gives the order."""
     x = as_tensor(x)
     if not axes or axes == (None,):
         return x.T
@@ -233,12 +233,12 @@ def matrix_transpose(x, /):
 
 
 def ravel(x, /):
-    """One axis: a view where strides can, else a copy."""
+    """Flatten to one axis: a view if strides can express it, otherwise a copy."""
     return reshape(x, (-1,))
 
 
 def flatten(x, start=0, end=-1, /):
-    """Axes start to end as one."""
+    """Merge axes start to end into one."""
     x = as_tensor(x)
     if x.ndim == 0:
         return reshape(x, (1,))
@@ -250,7 +250,7 @@ def flatten(x, start=0, end=-1, /):
 
 
 def broadcast_arrays(*arrays):
-    """Views of one shape, as a list."""
+    """Views broadcast to one shape, as a list."""
     ts = [as_tensor(a) for a in arrays]
     shape = _core._broadcast_shape(ts) if ts else ()
     return [broadcast_to(t, shape) for t in ts]
@@ -262,7 +262,7 @@ def broadcast_shapes(*shapes):
 
 
 def expand(x, *shape):
-    """A view repeated to shape; -1 keeps an extent."""
+    """A view broadcast to shape; -1 keeps an extent."""
     x = as_tensor(x)
     shape = shape_of(shape[0]) if len(shape) == 1 else shape
     lead = len(shape) - x.ndim
@@ -273,7 +273,7 @@ def expand(x, *shape):
 
 
 def tile(x, repetitions, /):
-    """x laid out several times along each axis."""
+    """Repeat x several times along each axis."""
     x = as_tensor(x)
     reps = shape_of(repetitions)
     n = _b.max(x.ndim, len(reps))
@@ -284,7 +284,7 @@ def tile(x, repetitions, /):
 
 
 def roll(x, /, shift, *, axis=None):
-    """Elements moved along axes; what leaves comes in at the other end."""
+    """Rotate elements along axes; those shifted out at one end enter at the other."""
     x = as_tensor(x)
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
@@ -299,7 +299,7 @@ def roll(x, /, shift, *, axis=None):
 
 
 def repeat(x, repeats, /, *, axis=None, **sizes):
-    """Each element several times along an axis; a pattern in place of repeats is einops'."""
+    """Repeat each element along an axis; with a pattern in place of repeats, einops.repeat."""
     if isinstance(repeats, str):
         if axis is not None:
             sizes["axis"] = axis
@@ -334,7 +334,7 @@ _MODES = {"constant": 0, "edge": 1, "reflect": 2, "symmetric": 3, "wrap": 4, "em
 
 
 def _widths(pad_width, ndim):
-    """NumPy's forms: a number, (before, after), one pair for each axis."""
+    """Widths in NumPy's forms: a number, (before, after), or one pair for each axis."""
     if isinstance(pad_width, _b.int):
         return [pad_width] * ndim, [pad_width] * ndim
     pairs = [tuple(p) if isinstance(p, (tuple, list)) else p for p in pad_width]
@@ -363,7 +363,7 @@ def pad(x, pad_width, mode="constant", *, constant_values=0, out=None):
 
 
 def windows(x, size, *, axis, step=1):
-    """A view of sliding windows along an axis; the new last axis runs inside them."""
+    """A view of sliding windows along an axis; the new last axis runs inside a window."""
     x = as_tensor(x)
     return _core._windows(x, axis_of(axis, x.ndim, "windows"), size, step)
 
@@ -414,15 +414,15 @@ def _pattern(x, pattern, sizes, out, call):
 
 
 def rearrange(x, pattern, /, *, out=None, **sizes):
-    """Axes by name, as einops: rearrange(x, "b (h p) w -> b h w p", p=2).
+    """Rearrange axes by name, as einops does: rearrange(x, "b (h p) w -> b h w p", p=2).
 
-    A view where strides can, else one pass.  out takes the result of a copy.
+    The result is a view if strides can express it, otherwise a copy; with out, a copy into out.
     """
     return _pattern(x, pattern, sizes, out, "rearrange")
 
 
 def parse_shape(x, pattern, /):
-    """The extents of x by the names of a pattern; _ is left out."""
+    """The extents of x by the names of a pattern; _ is skipped."""
     from ._errors import PatternError
     x = as_tensor(x)
     names = pattern.split()
@@ -456,7 +456,7 @@ def _split_pattern(pattern, call):
 
 
 def pack(tensors, pattern):
-    """einops.pack: tensors along *, and the shapes that * stood for."""
+    """einops.pack: the tensors joined along *, and the shapes that * stood for."""
     before, after = _split_pattern(pattern, "pack")
     shapes, parts = [], []
     for t in (as_tensor(t) for t in tensors):

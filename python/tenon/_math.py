@@ -1,4 +1,4 @@
-"""Elementwise functions that are made of others, and the parts of complex numbers."""
+"""Elementwise functions composed of others, and the parts of complex numbers."""
 
 import builtins as _b
 
@@ -7,7 +7,7 @@ from ._base import _NUMBERS, as_tensor
 
 
 def clip(x, /, min=None, max=None, *, out=None):
-    """x limited to [min, max]; None is no limit."""
+    """x limited to [min, max]; None means no limit."""
     x = as_tensor(x)
     low, high = (v if v is None or type(v) in _NUMBERS else as_tensor(v) for v in (min, max))
     if low is not None and high is not None:
@@ -30,7 +30,7 @@ def positive(x, /, *, out=None):
 
 
 def real(x, /):
-    """A view of the real parts; a real tensor is itself."""
+    """A view of the real parts; for a real tensor, the tensor itself."""
     x = as_tensor(x)
     return _core._part(x, 0) if x.dtype.kind == "c" else x
 
@@ -55,7 +55,7 @@ def conj(x, /, *, out=None):
 
 
 def gelu(x, /, *, approximate="none", out=None):
-    """x times the normal distribution function; approximate "tanh" is the usual shortcut."""
+    """x times the normal distribution function; approximate="tanh" is the usual approximation."""
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu: approximate is {approximate!r}, expected 'none' or 'tanh'")
     return (_core.gelu_tanh if approximate == "tanh" else _core.gelu_erf)(x, out=out)
@@ -73,11 +73,11 @@ def copy(x, /):
 
 
 def view(x, dtype, /):
-    """The same bytes as another dtype."""
+    """A view of the same bytes as another dtype."""
     return _core._bitcast(x, dtype)
 
 
 def contains(x, value):
-    """value in x."""
+    """True if value is in x."""
     from ._stat import any as any_
     return _b.bool(any_(x == value))

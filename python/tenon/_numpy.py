@@ -1,4 +1,4 @@
-"""NumPy's protocols, imported when NumPy first asks."""
+"""NumPy's protocols, imported when NumPy first uses them."""
 
 import builtins as _b
 
@@ -22,7 +22,7 @@ def numpy_dtype(dtype):
 
 
 def from_interface(obj, interface):
-    """A Tensor over __array_interface__: what has no buffer, bfloat16 and float8 of ml_dtypes."""
+    """A Tensor over __array_interface__: bfloat16 and float8 of ml_dtypes have no buffer."""
     kind = interface["typestr"]
     name = getattr(getattr(obj, "dtype", None), "name", "")
     if name in _VOID:
@@ -49,7 +49,7 @@ def from_interface(obj, interface):
 
 
 def to_numpy(x):
-    """The elements as an ndarray, shared where NumPy has the dtype."""
+    """The elements as an ndarray, which shares memory if NumPy has the dtype."""
     import numpy as np
     if x.dtype.name not in _VOID:
         return np.asarray(memoryview(x)) if x.ndim else np.asarray(memoryview(x)).reshape(())
@@ -58,7 +58,7 @@ def to_numpy(x):
 
 
 def array(x, dtype=None, copy=None):
-    """__array__: NumPy asks it for bfloat16 and float8, which no buffer can say."""
+    """__array__: used by NumPy for bfloat16 and float8, which a buffer cannot express."""
     import numpy as np
     a = to_numpy(x)
     if dtype is not None and np.dtype(dtype) != a.dtype:
@@ -80,7 +80,7 @@ _REDUCE = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
 
 
 def _lower(value):
-    """Tensors inside arguments as ndarrays."""
+    """Convert Tensors inside arguments to ndarrays."""
     if isinstance(value, Tensor):
         return to_numpy(value)
     if isinstance(value, (list, tuple)):
@@ -91,7 +91,7 @@ def _lower(value):
 
 
 def _raise(value):
-    """ndarrays of a result as Tensors, where tenon has the dtype."""
+    """Convert ndarrays of a result to Tensors, if tenon has the dtype."""
     import numpy as np
     if isinstance(value, (np.ndarray, np.generic)):
         try:
@@ -104,7 +104,7 @@ def _raise(value):
 
 
 def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
-    """np.exp(t) and ndarray + t are Tensors; what tenon lacks is NumPy's on the same memory."""
+    """np.exp(t) and ndarray + t give Tensors; NumPy runs what tenon lacks, on the same memory."""
     import tenon
     name = _UFUNCS.get(ufunc.__name__, ufunc.__name__)
     target = None
@@ -217,7 +217,7 @@ _functions: dict = {}
 
 
 def array_function(self, func, types, args, kwargs):
-    """np.concatenate([t, u]) and the like: tenon's function by name, else NumPy's."""
+    """np.concatenate([t, u]) and so on: tenon's function of that name, otherwise NumPy's."""
     if not _functions:
         _functions.update(_table())
     f = _functions.get(func.__name__)
@@ -232,7 +232,7 @@ def array_function(self, func, types, args, kwargs):
 
 
 def reduce_ex(x, protocol):
-    """pickle: out of band from protocol 5 on, the bytes themselves before."""
+    """pickle: out-of-band buffers from protocol 5 on, the bytes themselves before."""
     import pickle
     dense = _core.contiguous(x)
     raw = _core._bitcast(dense.reshape(-1), "uint8") if x.size else dense
@@ -251,7 +251,7 @@ def _rebuild(raw, shape, name):
 
 
 def tokenize(x):
-    """__dask_tokenize__: the same for the same elements."""
+    """__dask_tokenize__: the same token for the same elements."""
     import hashlib
     dense = _core.contiguous(x)
     raw = memoryview(_core._bitcast(dense.reshape(-1), "uint8")) if x.size else b""

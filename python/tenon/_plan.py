@@ -1,4 +1,4 @@
-"""Plans: the same work again on other data, and what the library chooses."""
+"""Plans: the same operation repeated on other data, and the choices of the library."""
 
 from . import _core, _manipulation, _math
 from ._base import _NUMBERS, _dtype, as_tensor, asarray, astype
@@ -15,7 +15,7 @@ _OPS = {  # functions whose op has another name in C
 
 
 class ViewPlan:
-    """Work that strides alone can do."""
+    """An operation that only changes strides."""
 
     kind = "view"
     nbytes_read = nbytes_written = 0
@@ -34,7 +34,7 @@ class ViewPlan:
     __call__ = run
 
     def explain(self):
-        """Always the same sentence."""
+        """The description, always the same sentence."""
         return "a view: no element moves\n"
 
 
@@ -45,7 +45,7 @@ class _Through:
         self._plan, self._view = plan, view
 
     def run(self, x, *, out=None):
-        """Do the work on an array of the planned layout."""
+        """Run on an array with the planned layout."""
         return self._plan.run(self._view(as_tensor(x)), out=out)
 
     __call__ = run
@@ -55,7 +55,7 @@ class _Through:
 
 
 def _operands(args):
-    """Tensors of all arguments; numbers have the dtype that the others give them."""
+    """The arguments as Tensors; numbers get the dtype that the others determine."""
     strong = [as_tensor(a) for a in args if type(a) not in _NUMBERS]
     if len(strong) == len(args):
         return strong
@@ -106,7 +106,7 @@ def plan(fn, /, *args, out=None, **kwargs):
 
 
 def _pattern_plan(x, left, right, sizes, dst):
-    """A pattern that needs a copy: its axes as a view, copied into the merged shape."""
+    """A pattern that needs a copy: the view of its axes is copied into the merged shape."""
     flat = right.replace("(", " ").replace(")", " ")
     names = flat.split()
     pattern = f"{left}->{' '.join(names)}"
@@ -123,14 +123,14 @@ def _pattern_plan(x, left, right, sizes, dst):
 
 
 class _Pattern(_Through):
-    """A plan whose result has another shape than its copy."""
+    """A plan whose result has a different shape than its copy."""
 
     def __init__(self, plan, view, shape):
         super().__init__(plan, view)
         self.shape = shape
 
     def run(self, x, *, out=None):
-        """Do the work on an array of the planned layout."""
+        """Run on an array with the planned layout."""
         view = self._view(as_tensor(x))
         if out is None:
             return _manipulation.reshape(self._plan.run(view), self.shape)
@@ -148,5 +148,5 @@ def _plan_pad(dst, x, pad_width, mode="constant", *, constant_values=0):
 
 
 def explain(fn, /, *args, **kwargs):
-    """What the library would do for fn(*args, **kwargs), as text."""
+    """Describe what the library would do for fn(*args, **kwargs)."""
     return plan(fn, *args, **kwargs).explain()

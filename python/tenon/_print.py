@@ -1,4 +1,4 @@
-"""repr, str and HTML: the corners of a tensor, in time that does not depend on its size."""
+"""repr, str and HTML: the corners of a tensor, in time independent of its size."""
 
 import builtins as _b
 import math as _math
@@ -10,7 +10,7 @@ _options = {"precision": 8, "edge": 3, "threshold": 1000}
 
 @_contextmanager
 def printoptions(*, precision=None, edge=None, threshold=None):
-    """with printoptions(...): digits of floats, elements at each end, elements before eliding."""
+    """with printoptions(...): digits of floats, elements at each end, size above which to elide."""
     old = dict(_options)
     for name, value in (("precision", precision), ("edge", edge), ("threshold", threshold)):
         if value is not None:
@@ -121,12 +121,12 @@ def _body(x, indent, separator):
 
 
 def str_tensor(x):
-    """The bare numbers."""
+    """The numbers alone."""
     return _body(x, 0, " ")
 
 
 def repr_tensor(x):
-    """The numbers with dtype and shape, and what is special."""
+    """The numbers with dtype, shape and special properties."""
     facts = f"dtype={x.dtype.name}, shape={x.shape}"
     if x.readonly:
         facts += ", readonly"
@@ -136,7 +136,7 @@ def repr_tensor(x):
 
 
 def format_tensor(x, spec):
-    """A tensor without axes formats as its number."""
+    """A 0-d tensor is formatted as its number."""
     if x.ndim == 0:
         return format(x.item(), spec)
     if spec:
@@ -185,7 +185,7 @@ def _gray(v):
 
 
 def html_tensor(x):
-    """One line of facts, a table of the corner, and a thumbnail of two or three axes."""
+    """One line of properties, a table of the corner, and a thumbnail for two or three axes."""
     owner = "own" if x.base is None else type(x.base).__name__
     facts = f"shape {x.shape} · {x.dtype.name} · {x.nbytes} bytes · {_layout_word(x)} · {owner}"
     corner = x

@@ -1,4 +1,4 @@
-"""Many numbers to one: reductions, scans, order, sets, products."""
+"""Reductions, scans, sorting, sets, products."""
 
 import builtins as _b
 from collections import namedtuple as _namedtuple
@@ -43,37 +43,37 @@ def std(x, /, *, axis=None, correction=0.0, keepdims=False, out=None):
 
 
 def max(x, /, *, axis=None, keepdims=False, out=None):
-    """The greatest element over axes; NaN when there is one."""
+    """The greatest element over axes; NaN if there is one."""
     return _reduce("max", x, axis, keepdims, None, out)
 
 
 def min(x, /, *, axis=None, keepdims=False, out=None):
-    """The smallest element over axes; NaN when there is one."""
+    """The smallest element over axes; NaN if there is one."""
     return _reduce("min", x, axis, keepdims, None, out)
 
 
 def argmax(x, /, *, axis=None, keepdims=False, out=None):
-    """The index of the first greatest element, along an axis or in all."""
+    """The index of the first greatest element, along an axis or over all elements."""
     return _reduce("argmax", x, axis, keepdims, None, out)
 
 
 def argmin(x, /, *, axis=None, keepdims=False, out=None):
-    """The index of the first smallest element, along an axis or in all."""
+    """The index of the first smallest element, along an axis or over all elements."""
     return _reduce("argmin", x, axis, keepdims, None, out)
 
 
 def any(x, /, *, axis=None, keepdims=False, out=None):
-    """Is an element not zero?"""
+    """True if some element over axes is not zero."""
     return _reduce("any", x, axis, keepdims, None, out)
 
 
 def all(x, /, *, axis=None, keepdims=False, out=None):
-    """Is no element zero?"""
+    """True if no element over axes is zero."""
     return _reduce("all", x, axis, keepdims, None, out)
 
 
 def count_nonzero(x, /, *, axis=None, keepdims=False, out=None):
-    """How many elements are not zero?"""
+    """The number of elements that are not zero."""
     return _reduce("count_nonzero", x, axis, keepdims, None, out)
 
 
@@ -83,7 +83,7 @@ def norm(x, /, *, ord=2, axis=None, keepdims=False, out=None):
 
 
 def logsumexp(x, /, *, axis=None, keepdims=False, out=None):
-    """log(sum(exp(x))) without overflow."""
+    """log(sum(exp(x))), without intermediate overflow."""
     return _reduce("logsumexp", x, axis, keepdims, None, out)
 
 
@@ -187,7 +187,7 @@ def log_softmax(x, /, *, axis=-1, out=None):
 
 
 def causal_softmax(x, /, *, out=None):
-    """softmax along the last axis where row i sees columns up to i."""
+    """softmax along the last axis, where row i attends to columns up to i."""
     return _core._softmax("causal_softmax", as_tensor(x), 0, out)
 
 
@@ -213,7 +213,7 @@ def _whole(indices, call):
 
 
 def take(x, indices, /, *, axis=None):
-    """The elements at indices of an axis, which the axes of indices replace."""
+    """The elements at indices along an axis; the axes of indices replace it."""
     x, indices = as_tensor(x), _whole(indices, "take")
     if axis is None:
         if x.ndim != 1:
@@ -242,7 +242,7 @@ def _put_op(reduce, call):
 
 
 def scatter(x, indices, updates, /, *, axis, reduce=None):
-    """A copy of x with updates put at indices along an axis; duplicates in row-major order."""
+    """A copy of x with updates at indices along an axis; duplicates in row-major order."""
     x = as_tensor(x)
     out = _core._astype(x, x.dtype, True)
     updates = as_tensor(updates)
@@ -255,7 +255,7 @@ def scatter(x, indices, updates, /, *, axis, reduce=None):
 
 
 def scatter_nd(x, indices, updates, /, *, reduce=None):
-    """A copy of x with updates at rows of coordinates: indices (..., k) name the first k axes."""
+    """A copy of x with updates at coordinates: indices (..., k) index the first k axes."""
     from ._index import flat_index
     x, indices = as_tensor(x), _whole(indices, "scatter_nd")
     k = indices.shape[-1] if indices.ndim else 0
@@ -272,7 +272,7 @@ def scatter_nd(x, indices, updates, /, *, reduce=None):
 
 
 def nonzero(x, /):
-    """The indices of what is not zero, one tensor for each axis."""
+    """The indices of non-zero elements, one tensor for each axis."""
     x = as_tensor(x)
     if x.ndim == 0:
         raise ValueError("nonzero: a tensor without axes")
@@ -281,23 +281,23 @@ def nonzero(x, /):
 
 
 def argwhere(x, /):
-    """The indices of what is not zero, one row for each."""
+    """The indices of non-zero elements, one row for each element."""
     return _core._nonzero(as_tensor(x))
 
 
 def compress(mask, x, /):
-    """The elements where mask is set, in row-major order."""
+    """The elements where mask is true, in row-major order."""
     return _core._masked_select(as_tensor(x), as_tensor(mask))
 
 
 def sort(x, /, *, axis=-1, descending=False, stable=True):
-    """x in order along an axis; always stable, NaN last."""
+    """x sorted along an axis; always stable, NaN last."""
     x = as_tensor(x)
     return _core._sort(x, axis_of(axis, x.ndim, "sort"), descending, True, False, -1)[0]
 
 
 def argsort(x, /, *, axis=-1, descending=False, stable=True):
-    """The indices that put x in order along an axis."""
+    """The indices that sort x along an axis."""
     x = as_tensor(x)
     return _core._sort(x, axis_of(axis, x.ndim, "argsort"), descending, False, True, -1)[1]
 
@@ -306,13 +306,13 @@ TopK = _namedtuple("TopK", "values indices")
 
 
 def topk(x, k, /, *, axis=-1, largest=True):
-    """The first k of the order along an axis: values and indices."""
+    """The first k elements of the order along an axis: values and indices."""
     x = as_tensor(x)
     return TopK(*_core._sort(x, axis_of(axis, x.ndim, "topk"), largest, True, True, k))
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where the elements of x2 belong in the ordered x1."""
+    """The positions at which the elements of x2 belong in the sorted x1."""
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is {side!r}, expected 'left' or 'right'")
     x1, x2 = as_tensor(x1), as_tensor(x2)
@@ -329,35 +329,35 @@ UniqueInverse = _namedtuple("UniqueInverse", "values inverse_indices")
 
 
 def unique_all(x, /):
-    """Different elements, where they are first, which one each is, and how many; NaN: each."""
+    """Distinct elements, their first indices, the inverse and counts; each NaN is distinct."""
     values, first, inverse, counts = _core._unique(as_tensor(x), True)
     return UniqueAll(values, first, inverse, counts)
 
 
 def unique_counts(x, /):
-    """Different elements and how many of each there are."""
+    """The distinct elements and their counts."""
     values, _, _, counts = _core._unique(as_tensor(x), True)
     return UniqueCounts(values, counts)
 
 
 def unique_inverse(x, /):
-    """Different elements and which one each element is."""
+    """The distinct elements and, for each element of x, the index of its value."""
     values, _, inverse, _ = _core._unique(as_tensor(x), True)
     return UniqueInverse(values, inverse)
 
 
 def unique_values(x, /):
-    """The different elements, in order."""
+    """The distinct elements, in order."""
     return _core._unique(as_tensor(x), True)[0]
 
 
 def unique(x, /):
-    """The different elements, in order; all NaN are one."""
+    """The distinct elements, in order; all NaN count as one."""
     return _core._unique(as_tensor(x), False)[0]
 
 
 def bincount(x, /, *, minlength=0):
-    """How often each number occurs."""
+    """The number of occurrences of each value."""
     x = as_tensor(x)
     n = 0 if x.size == 0 else _b.int(max(x)) + 1
     return _core._bincount(x, _b.max(n, minlength))
@@ -377,7 +377,7 @@ def histogram(x, /, bins=10, range=None):
 # ---- products ----
 
 def matmul(x1, x2, /, *, out=None):
-    """The matrix product, batch axes broadcast."""
+    """The matrix product; batch axes broadcast."""
     return _core._matmul(as_tensor(x1), as_tensor(x2), out)
 
 
@@ -400,7 +400,7 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 def tensordot(x1, x2, /, *, axes=2):
-    """The sum of products over axes of both."""
+    """Sum of products over axes of both arrays."""
     x1, x2 = as_tensor(x1), as_tensor(x2)
     if isinstance(axes, _b.int):
         if not 0 <= axes <= _b.min(x1.ndim, x2.ndim):
@@ -457,7 +457,7 @@ def cross(x1, x2, /, *, axis=-1):
 
 
 def _letters(pattern):
-    """Names as letters, which tn_einsum reads without doubt."""
+    """Names replaced by letters, which tn_einsum reads unambiguously."""
     import re
     import string
     names, letters = {}, iter(string.ascii_letters)
@@ -494,7 +494,7 @@ def reduce(x, pattern, /, reduction, **sizes):
 
 
 def _core_split(pattern, x, sizes):
-    """For a callable: x with an axis for each name, the pattern after it, the reduced axes."""
+    """For a callable: x with an axis for each name, the pattern that follows, the reduced axes."""
     from ._manipulation import rearrange
     from ._errors import PatternError
     if pattern.count("->") != 1:
@@ -529,7 +529,7 @@ def _core_split(pattern, x, sizes):
 
 
 def _outside(words):
-    """Dimensions of the left side: groups count once."""
+    """The number of dimensions of the left side; a group counts once."""
     depth = count = 0
     for w in words:
         if w == "(":

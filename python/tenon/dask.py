@@ -13,7 +13,7 @@ __all__ = ["einsum", "eval", "load", "map", "pad", "rearrange", "reduce", "regis
 
 
 def register():
-    """Make Tensor a chunk type of Dask; importing this module does it."""
+    """Register Tensor as a chunk type of Dask; importing this module does so."""
     _da.register_chunk_type(_tn.Tensor)
     _concatenate.register(_tn.Tensor, lambda arrays, axis=0: _tn.concat(arrays, axis=axis))
     _tensordot.register(_tn.Tensor, lambda a, b, axes=2: _tn.tensordot(a, b, axes=axes))
@@ -24,13 +24,13 @@ register()
 
 
 def _serial(f, *blocks, **options):
-    """One task is one thread: Dask has its own."""
+    """Run each task on one thread, because Dask has its own threads."""
     with _tn.threads(1):
         return _np.asarray(f(*blocks, **options))
 
 
 def map(fn, *arrays, dtype=None):
-    """fn of tenon on the blocks of arrays of one shape."""
+    """Apply a function of tenon to the blocks of arrays of one shape."""
     return _da.map_blocks(_serial, fn, *arrays, dtype=dtype or arrays[0].dtype)
 
 
@@ -67,9 +67,9 @@ def _sizes_of(d, left, sizes):
 
 
 def rearrange(d, pattern, /, **sizes):
-    """Axes by name over chunks: each block is transposed as it is copied.
+    """Rearrange axes by name over chunks: each block is transposed as it is copied.
 
-    Axes of a group that would be split across chunks in the wrong place are made whole first.
+    Axes of a group whose chunks would be cut in the wrong place are rechunked to one chunk first.
     """
     _tn.rearrange(_tn.broadcast_to(_tn.asarray(0), d.shape), pattern, **sizes)  # or its exception
     left_text, right_text = pattern.split("->")
@@ -128,7 +128,7 @@ def pad(d, pad_width, mode="constant", *, constant_values=0):
 
 
 class _Part:
-    """Reads parts of one tensor of a file; each process opens it by itself."""
+    """Reads parts of one tensor of a file; each process opens the file itself."""
 
     def __init__(self, path, name):
         self.path, self.name = path, name
@@ -143,7 +143,7 @@ class _Part:
 
 
 def load(path, chunks="auto", *, name=""):
-    """A tensor of a file as a Dask array: each chunk is read by itself."""
+    """A tensor of a file as a Dask array; each chunk is read separately."""
     part = _Part(str(path), name)
     return _da.from_array(part, chunks=chunks, asarray=False, name=False, inline_array=True)
 
@@ -173,9 +173,9 @@ def _reduced(block, axis, keepdims, op=None):
 
 
 def reduce(d, op, axis=None, keepdims=False):
-    """sum, prod, max, min, any, all or mean over axes: each chunk by tenon, then what they gave.
+    """sum, prod, max, min, any, all or mean over axes, of each chunk, then of the partial results.
 
-    Partial results meet in the order of the chunks: the bits of a sum depend on the chunks.
+    Partial results are combined in the order of the chunks, so the bits of a sum depend on them.
     """
     if op == "mean":
         total = reduce(d, "sum", axis, keepdims)
@@ -194,7 +194,7 @@ def _einsum_block(*blocks, text, summed):
 
 
 def einsum(subscripts, *arrays):
-    """Products summed over letters that the result lacks: chunks by tenon, then summed."""
+    """Products summed over letters missing from the result: of each chunk, then over chunks."""
     left, arrow, out = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
     if not arrow or len(terms) != len(arrays) or "." in left:
@@ -217,7 +217,7 @@ def _eval_block(*blocks, text, names):
 
 
 def eval(text, /, **arrays):
-    """An expression of arrays by name, elementwise with broadcasting: one pass over each chunk."""
+    """Evaluate an elementwise expression over named arrays, in one pass over each chunk, with broadcasting."""
     ones = {k: _np.ones((1,), getattr(v, "dtype", type(v))) for k, v in arrays.items()}
     dtype = _np.asarray(_tn.eval(text, **ones)).dtype
     return _da.core.elemwise(_functools.partial(_eval_block, text=text, names=tuple(arrays)),

@@ -1,11 +1,11 @@
-"""tenon as a backend of einops: import this once, and einops.rearrange takes Tensors."""
+"""tenon as a backend of einops: after this import einops.rearrange accepts Tensors."""
 
 import tenon as _tenon
 from einops._backends import AbstractBackend as _AbstractBackend
 
 
 class TenonBackend(_AbstractBackend):
-    """What einops asks of a framework, on tenon."""
+    """The framework interface of einops, implemented with tenon."""
 
     framework_name = "tenon"
 

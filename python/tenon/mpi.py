@@ -1,4 +1,4 @@
-"""Tensors over the ranks of an mpi4py communicator, by libtenon-mpi; no tensor is copied for it.
+"""Tensors over the ranks of an mpi4py communicator, by libtenon-mpi, without copying a tensor.
 
     from mpi4py import MPI
     import tenon.mpi as tm
@@ -6,8 +6,8 @@
     with tm.Plan(comm, rows, rows, axes=(1, 0), dtype="float32") as plan:
         plan.run(out, x)            # this rank's parts: Tensors or NumPy arrays, any strides
 
-Every call that takes a communicator is made by all of its ranks; it fails on all or on none.
-libtenon-mpi is that of the MPI which mpi4py runs on: TENON_MPI_LIBRARY names it where the
+Every call that takes a communicator must be made by all of its ranks; it fails on all or on none.
+libtenon-mpi must be built for the MPI that mpi4py uses; TENON_MPI_LIBRARY names it if the
 system's loader does not find it.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["Dist", "MPIError", "Plan", "RanksError", "block", "boxes", "copy", "
 
 
 class RanksError(_errors.TenonError, RuntimeError):
-    """The ranks of a communicator ask for different things."""
+    """The ranks of a communicator disagree on a call."""
 
     status = "TN_ERANKS"
 
@@ -107,7 +107,7 @@ def _numbers(values, kind=_c.c_int64):
 
 
 class _Parts:
-    """Descriptors of this rank's tensors, whose memory is held while this lives."""
+    """Descriptors of this rank's tensors; they keep the memory alive."""
 
     def __init__(self, parts, writable):
         if parts is None:
@@ -141,17 +141,17 @@ class _Parts:
 # ---- distributions ----
 
 def block(axis):
-    """ceil(n / p) in a row each: torch, FFTW."""
+    """ceil(n / p) consecutive indices each, as in torch and FFTW."""
     return (axis, 0, 0, 0)
 
 
 def even(axis):
-    """n / p in a row, the first n % p one more: PETSc, mpi4py-fft."""
+    """n / p consecutive indices, the first n % p one more, as in PETSc and mpi4py-fft."""
     return (axis, 1, 0, 0)
 
 
 def cyclic(axis, block, first=0):
-    """Blocks in a row, round-robin from coordinate first: ScaLAPACK."""
+    """Blocks of consecutive indices, round-robin from coordinate first, as in ScaLAPACK."""
     return (axis, 2, block, first)
 
 
@@ -159,7 +159,7 @@ copy = (-1, 0, 0, 0)  # each rank along this axis of the mesh has a copy
 
 
 class Dist:
-    """Which elements each rank has."""
+    """A distribution: the elements that each rank has."""
 
     def __init__(self, handle):
         self._d = handle
@@ -194,7 +194,7 @@ class Dist:
 
 
 def mesh(shape, placements, mesh, ranks=None):
-    """Ranks as a mesh; placement i says what axis i of it does."""
+    """Distribute over a mesh of ranks; placement i says what axis i of the mesh does."""
     d = _c.c_void_p()
     cuts = (_Placement * max(len(placements), 1))(*[_Placement(*p) for p in placements])
     _check(_lib.tn_dist_mesh(_c.byref(d), len(shape), _numbers(shape), len(mesh),
@@ -204,7 +204,7 @@ def mesh(shape, placements, mesh, ranks=None):
 
 
 def boxes(shape, nranks, boxes):
-    """Any boxes: (owner, start, extents) each."""
+    """Distribute as arbitrary boxes, each (owner, start, extents)."""
     d = _c.c_void_p()
     _check(_lib.tn_dist_boxes(_c.byref(d), len(shape), _numbers(shape), nranks,
                               _c.c_int64(len(boxes)), _numbers([b[0] for b in boxes], _c.c_int),
@@ -214,7 +214,7 @@ def boxes(shape, nranks, boxes):
 
 
 def whole(shape, nranks, rank):
-    """Everything on one rank."""
+    """The whole tensor on one rank."""
     d = _c.c_void_p()
     _check(_lib.tn_dist_whole(_c.byref(d), len(shape), _numbers(shape), nranks, rank))
     return Dist(d)
@@ -223,10 +223,10 @@ def whole(shape, nranks, rank):
 # ---- plans ----
 
 class Plan:
-    """dst = src with its axes permuted and its elements converted; run it on any data.
+    """A plan of dst = src with its axes permuted and its elements converted; run it on any data.
 
-    way is "auto", "p2p", "shared" or "nodes"; trust leaves out that run compares notes.  close() (or with)
-    releases it, on all ranks.
+    way is "auto", "p2p", "shared" or "nodes"; with trust, run does not compare the arguments of
+    all ranks.  close() (or with) releases the plan, on all ranks.
     """
 
     def __init__(self, comm, dst, src, axes=None, *, dtype, src_dtype=None, way="auto",
@@ -276,7 +276,7 @@ class Plan:
 # ---- files ----
 
 def load(comm, path, dist, parts, *, name=None, axes=None):
-    """Read this rank's parts of a tensor in a file; dst axis i is axis axes[i] of it."""
+    """Read this rank's parts of a tensor in a file; axis i of dst is axis axes[i] of the tensor."""
     to = _Parts(parts, True)
     _check(_lib.tn_mpi_load(_comm(comm), str(path).encode(), name and name.encode(), dist._d,
                             to.at if to.n else None,
@@ -284,7 +284,7 @@ def load(comm, path, dist, parts, *, name=None, axes=None):
 
 
 def save(comm, path, dist, parts, *, name=None):
-    """Write one tensor by all ranks; the file is the old one or the whole new one."""
+    """Write one tensor from all ranks; the file is replaced atomically."""
     of = _Parts(parts, False)
     lists = (_c.c_void_p * 1)(_c.addressof(of.at))
     ds = (_c.c_void_p * 1)(dist._d)
