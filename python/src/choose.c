@@ -1,4 +1,4 @@
-/* choose.c - elements chosen by data: take, put, masks, order, sets. */
+/* choose.c - selection by data: take, put, masks, sorting, sets. */
 #include <string.h>
 
 #include "core.h"
@@ -141,7 +141,8 @@ static PyObject *f_nonzero(PyObject *self, PyObject *x)
 
 /* ---- order ---- */
 
-/* _sort(x, axis, descending, values, indices, k): a pair, None for what was not asked. */
+/* _sort(x, axis, descending, values, indices, k): a pair, with None for a result that was not
+ * requested. */
 static PyObject *f_sort(PyObject *self, PyObject *args)
 {
     (void)self;

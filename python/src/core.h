@@ -1,4 +1,5 @@
-/* core.h - what the files of the module share: the Tensor object, operands, failing.
+/* core.h - declarations shared by the files of the module: the Tensor object, operands,
+ * failures.
  *
  * Only the limited API of CPython 3.11 is used, and only public headers of tenon. */
 #ifndef TPY_CORE_H
@@ -11,12 +12,12 @@
 #include <tenon/tenon.h>
 
 /* A tensor's header never changes after it is made, so objects need no lock and exports need no
- * count.  The elements belong to owner, or to the object itself when it has none. */
+ * count.  The elements belong to owner, or to the object itself if owner is NULL. */
 typedef struct tpy_tensor {
     PyObject_VAR_HEAD PyObject
         *owner; /* the root that keeps the elements alive; NULL: this object does */
     PyObject *weak;
-    _Atomic(PyObject *) shape; /* the tuple, made when it is first asked for */
+    _Atomic(PyObject *) shape; /* the tuple, made on first use */
     void *data;
     tn_dtype dtype;
     uint32_t flags;
@@ -42,7 +43,7 @@ static inline int tpy_ndim(PyObject *o)
     return (int)(Py_SIZE(o) / 2);
 }
 
-/* The description that the C library takes. */
+/* The description that the C library accepts. */
 static inline void tpy_widen(tn_tensor *t, PyObject *o)
 {
     const tpy_tensor *p = tensor_of(o);
@@ -63,10 +64,11 @@ static inline void tpy_widen(tn_tensor *t, PyObject *o)
 /* A Tensor of t's elements, which owner keeps alive (a new reference is taken). */
 PyObject *tpy_new(const tn_tensor *t, PyObject *owner);
 
-/* A Tensor that takes what tn_alloc or a _copy call gave; on failure it is freed. */
+/* A Tensor that takes ownership of the result of tn_alloc or a _copy call, which is freed on
+ * failure. */
 PyObject *tpy_adopt(tn_tensor *t);
 
-/* A view that describes elements of a Tensor. */
+/* A view of elements of a Tensor. */
 PyObject *tpy_view(const tn_tensor *t, PyObject *of);
 
 /* A new dense tensor. */
@@ -88,7 +90,7 @@ int tpy_dtype_ready(PyObject *module);
 
 /* ---- errors.c ---- */
 
-/* Raise the exception of a status with the library's sentence; gives NULL. */
+/* Raise the exception of a status with the library's sentence; returns NULL. */
 void *tpy_raise(tn_status status);
 void *tpy_raise_axis(const char *call, Py_ssize_t axis, int ndim);
 void *tpy_raise_index(const char *fmt, ...);
@@ -97,13 +99,13 @@ void *tpy_raise_shape(const char *fmt, ...);
 void *tpy_raise_dtype(const char *fmt, ...);
 int tpy_errors_ready(PyObject *module);
 
-/* Elements that a call touches in bytes, from which the lock of the interpreter is released. */
+/* Bytes of operands from which a call releases the interpreter's lock. */
 #define TPY_LARGE (32 << 10)
 
-/* Make the calling thread's number of threads the library's (work.c). */
+/* Pass the calling thread's number of threads to the library (work.c). */
 void tpy_use_threads(void);
 
-/* Run a call of the library, without the interpreter's lock when there is enough to do. */
+/* Run a call of the library, without the interpreter's lock if it is large enough. */
 #define TPY_RUN(status, bytes, call)                                                           \
     do {                                                                                       \
         if ((bytes) >= TPY_LARGE) {                                                            \
@@ -118,17 +120,18 @@ void tpy_use_threads(void);
 
 /* ---- take_in.c ---- */
 
-/* One operand of a call: a description, and what keeps it valid until tpy_drop. */
+/* One operand of a call: a description, and the references that keep it valid until
+ * tpy_drop. */
 typedef struct tpy_operand {
     tn_tensor t;
-    PyObject *held;      /* what keeps the elements: a Tensor that was made, an ndarray */
+    PyObject *held;      /* the owner of the elements: a new Tensor, an ndarray */
     PyObject *weak;      /* a Python number whose dtype the others decide; borrowed */
-    bool exported;       /* view is to be released */
+    bool exported;       /* view must be released */
     uint64_t scratch[2]; /* the element of a number */
     Py_buffer view;
 } tpy_operand;
 
-/* Read any array object.  numbers: Python numbers are taken, as weak ones. */
+/* Read any array object.  numbers: Python numbers are accepted, as weak ones. */
 int tpy_take(tpy_operand *op, PyObject *o, bool numbers);
 int tpy_take_out(tpy_operand *op, PyObject *o); /* a destination: writable memory */
 static inline void tpy_drop(tpy_operand *op)
@@ -138,17 +141,17 @@ static inline void tpy_drop(tpy_operand *op)
     Py_XDECREF(op->held);
 }
 
-/* Give a weak number a dtype beside dtype, or its own when alone. */
+/* Give a weak number the dtype that it gets together with dtype, or its own if it is alone. */
 int tpy_settle(tpy_operand *op, bool alone, tn_dtype dtype);
 
-/* The dtype that a Python number has beside a dtype. */
+/* The dtype that a Python number gets together with another dtype. */
 int tpy_weak_dtype(tn_dtype *out, PyObject *number, bool alone, tn_dtype dtype);
 
 /* Write a Python number as one element of dtype. */
 int tpy_number(void *out, tn_dtype dtype, PyObject *number);
 bool tpy_is_number(PyObject *o);
 
-/* asarray without a cast: a Tensor of o's elements, shared where they can be. */
+/* asarray without a cast: a Tensor of o's elements, which shares memory if possible. */
 PyObject *tpy_as_tensor(PyObject *o);
 PyObject *tpy_from_sequence(PyObject *o, bool typed, tn_dtype dtype);
 PyObject *tpy_from_dlpack(PyObject *o, PyObject *copy);
@@ -156,13 +159,13 @@ int tpy_take_in_ready(PyObject *module);
 
 /* ---- ndarray.c ---- */
 
-/* An array of NumPy whose header can be read; false: take the buffer. */
+/* A NumPy array whose header can be read; false: use its buffer. */
 bool tpy_ndarray(tn_tensor *t, PyObject *o);
-void tpy_ndarray_learn(PyObject *o, const tn_tensor *t); /* t: what its buffer says */
+void tpy_ndarray_learn(PyObject *o, const tn_tensor *t); /* t: as its buffer describes it */
 
 /* ---- exchange.c ---- */
 
-/* A tensor whose type offers DLPack's C functions; false: ask __dlpack__. */
+/* A tensor whose type has DLPack's C functions; false: call __dlpack__. */
 bool tpy_exchange(DLManagedTensorVersioned **m, PyObject *o);
 
 /* ---- hand_out.c ---- */
@@ -182,7 +185,8 @@ int tpy_assign(const tn_tensor *dst, PyObject *value);
 
 /* ---- operators.c, functions.c ---- */
 
-/* One op on n objects; out may be NULL.  binary: what is no operand gives NotImplemented. */
+/* One op on n objects; out may be NULL.  binary: an object that is not an operand gives
+ * NotImplemented. */
 PyObject *tpy_apply(tn_op op, const double *params, int n, PyObject *const *args, PyObject *out,
                     bool binary);
 PyObject *tpy_apply_into(tn_op op, PyObject *self, PyObject *other);
@@ -199,7 +203,7 @@ extern const int tpy_operator_count;
 
 /* ---- shared parsing ---- */
 
-int tpy_keyword(PyObject *names, Py_ssize_t k, const char *name); /* is it that one? */
+int tpy_keyword(PyObject *names, Py_ssize_t k, const char *name); /* true if k is name */
 int tpy_axis(const char *call, PyObject *o, int ndim, int *axis);
 int tpy_shape_from(PyObject *o, int64_t *shape, const char *call); /* ndim, or -1 */
 int tpy_unknown_keyword(const char *call, PyObject *names, Py_ssize_t k);
@@ -208,7 +212,7 @@ int tpy_unknown_keyword(const char *call, PyObject *names, Py_ssize_t k);
 int tpy_files_ready(PyObject *module);
 int tpy_plans_ready(PyObject *module);
 
-/* A Plan object, which takes plan also on failure. */
+/* A Plan object, which takes ownership of plan even on failure. */
 PyObject *tpy_plan_wrap(tn_plan *plan, const tn_tensor *dst, int n,
                         const tn_tensor *const *srcs);
 int tpy_plan_destination(tn_tensor *dst, PyObject *out, tn_dtype dtype, int ndim,
@@ -216,7 +220,8 @@ int tpy_plan_destination(tn_tensor *dst, PyObject *out, tn_dtype dtype, int ndim
 
 /* ---- reduce.c, choose.c, products.c, expressions.c ---- */
 
-/* The given out, or a new tensor of shape; owned is what the call gives back, by tpy_finish. */
+/* The given out, or a new tensor of shape; owned is the object that the call returns through
+ * tpy_finish. */
 int tpy_result(tpy_operand *dst, PyObject **owned, PyObject *out, tn_dtype dtype, int ndim,
                const int64_t *shape);
 PyObject *tpy_finish(tn_status status, tpy_operand *dst, PyObject *owned);

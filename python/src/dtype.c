@@ -7,7 +7,7 @@ PyTypeObject *tpy_DType;
 
 static PyObject *objects[32];
 
-/* What Python knows about a dtype, by tn_dtype. */
+/* Python's names for a dtype, indexed by tn_dtype. */
 static const struct {
     const char *name;   /* as NumPy and the Array API spell it */
     const char *format; /* of the buffer protocol */
@@ -73,7 +73,7 @@ static int dtype_from_name(tn_dtype *out, PyObject *name)
     return 0;
 }
 
-/* NumPy's scalar types (np.float32) and whatever else np.dtype takes. */
+/* NumPy's scalar types (np.float32) and whatever else np.dtype accepts. */
 static int dtype_from_numpy(tn_dtype *out, PyObject *o)
 {
     PyObject *modules = PyImport_GetModuleDict();
@@ -141,7 +141,7 @@ int tpy_dtype_from(tn_dtype *out, PyObject *o)
     return dtype_from_numpy(out, o);
 }
 
-/* The element type of a foreign buffer; its width decides among C's integers. */
+/* The element type of a foreign buffer; its width selects among C's integers. */
 int tpy_dtype_from_buffer(tn_dtype *out, const Py_buffer *view)
 {
     const char *f = view->format ? view->format : "B";
@@ -235,7 +235,7 @@ static PyObject *dtype_repr(PyObject *self)
     return PyUnicode_FromFormat("tenon.%s", facts[((tpy_dtype *)self)->dtype].name);
 }
 
-/* A name and NumPy's types are equal to what they mean, as in NumPy. */
+/* A dtype equals its name and NumPy's type of it, as in NumPy. */
 static PyObject *dtype_compare(PyObject *self, PyObject *other, int how)
 {
     tn_dtype d;

@@ -1,5 +1,5 @@
-/* errors.c - the exception of each status, with the library's sentence under the name that the call
- * has in Python. */
+/* errors.c - the exception of each status, with the library's sentence and the Python name of
+ * the call. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { AXIS = 32, INDEX, PATTERN, RAISED };
 
-/* The classes live in tenon/_errors.py; this is their names by status. */
+/* The classes are in tenon/_errors.py; these are their names by status. */
 static const struct {
     int status;
     const char *name;
@@ -43,7 +43,7 @@ static size_t c_suffix(const char *name, size_t length)
     return 0;
 }
 
-/* A sentence may hold bytes of a file's name: what is not UTF-8 is escaped. */
+/* A sentence may contain bytes of a file name: bytes that are not UTF-8 are escaped. */
 static PyObject *sentence(const char *text)
 {
     char name[48] = "";

@@ -1,13 +1,13 @@
-/* exchange.c - tensors of a library that offers DLPack's table of C functions (version 1.3 of the
- * protocol, __dlpack_c_exchange_api__), without a call into Python.
+/* exchange.c - imports tensors of a library that has DLPack's table of C functions (version 1.3
+ * of the protocol, __dlpack_c_exchange_api__), without a call into Python.
  *
- * The table describes memory and no more: what a producer's __dlpack__ refuses because memory is
- * not all there is to it (a gradient, a conjugate that is still to be taken) is left to that. */
+ * The table describes memory only: tensors that a producer's __dlpack__ rejects because they
+ * have more state (a gradient, a pending conjugate) are left to __dlpack__. */
 #include <string.h>
 
 #include "core.h"
 
-/* DLPackExchangeAPI: the fields in front stay as they are in later versions. */
+/* DLPackExchangeAPI: the first fields do not change in later versions. */
 typedef struct functions {
     DLPackVersion version;
     struct functions *previous;
@@ -15,11 +15,11 @@ typedef struct functions {
     int (*export_tensor)(void *object, DLManagedTensorVersioned **out);
 } functions;
 
-/* The functions that a type itself, not a base of it, offers; NULL: none. */
+/* The functions of a type itself, not of a base of it; NULL: none. */
 static const functions *offered(PyTypeObject *type)
 {
-    static _Thread_local PyTypeObject *last;   /* the last type that was asked, */
-    static _Thread_local const functions *its; /* and what it offers */
+    static _Thread_local PyTypeObject *last;   /* the last type looked up, */
+    static _Thread_local const functions *its; /* and its functions */
     if (type == last)
         return its;
     PyObject *words = PyObject_GetAttrString((PyObject *)type, "__dict__");

@@ -87,7 +87,7 @@ static tn_status in_order(const tn_expr *e, const named *s, const tn_tensor **sr
     return TN_OK;
 }
 
-/* _plan_expr(text, names, tensors, out); _expr_names(text) says in which order it runs. */
+/* _plan_expr(text, names, tensors, out); _expr_names(text) gives the order of its sources. */
 static PyObject *f_plan_expr(PyObject *self, PyObject *args)
 {
     (void)self;

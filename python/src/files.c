@@ -1,6 +1,7 @@
-/* files.c - tensors in files: the objects on which tenon/_files.py stands.
+/* files.c - tensors in files: the objects that tenon/_files.py is built on.
  *
- * A mapped Tensor holds the file object, so a file is closed when its last map is gone. */
+ * A mapped Tensor holds a reference to the file object, so a file is closed when its last map
+ * is freed. */
 #include <string.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ static void file_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* Takes the descriptor, also on failure. */
+/* Takes ownership of the descriptor, even on failure. */
 static PyObject *file_open(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -288,7 +289,7 @@ static void writer_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The writer while it is used: another thread finds none. */
+/* Take the writer out of the object while it is in use: another thread finds none. */
 static tn_writer *writer_take(PyObject *self)
 {
     tn_writer *w = ((writer_object *)self)->w;

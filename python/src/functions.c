@@ -1,5 +1,5 @@
 /* functions.c - the functions of the module: one C function for each elementwise op, and the
- * calls on which the Python side stands. */
+ * calls that the Python side is built on. */
 #include <string.h>
 
 #include "core.h"

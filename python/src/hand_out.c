@@ -1,7 +1,7 @@
-/* hand_out.c - elements that leave: the buffer protocol, DLPack, Python numbers and lists.
+/* hand_out.c - exports of elements: the buffer protocol, DLPack, Python numbers and lists.
  *
- * An export keeps the Tensor, and with it the elements; headers never change, so nothing is
- * counted. */
+ * An export keeps a reference to the Tensor, and so to the elements; headers never change, so
+ * exports are not counted. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- buffer protocol ---- */
 
-/* Are the elements dense with the first axis fastest? */
+/* True if the elements are dense with the first axis fastest. */
 static bool fortran(const tn_tensor *t)
 {
     int64_t want = (int64_t)tn_dtype_size(t->dtype);
@@ -44,7 +44,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
     bool readonly = p->flags & TN_READONLY;
     bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES, c = false;
     tn_tensor t;
-    if (!strided || flags & ANY_ORDER) { /* NumPy and memoryview do not ask */
+    if (!strided || flags & ANY_ORDER) { /* NumPy and memoryview do not set them */
         tpy_widen(&t, self);
         c = tn_is_contiguous(&t);
     }
@@ -84,7 +84,7 @@ PyType_Slot tpy_buffer_slot = {Py_bf_getbuffer, get_buffer};
 /* ---- DLPack ---- */
 
 /* A consumer may call its deleter on a thread of its own, or after the interpreter is gone:
- * then the reference is never given back. */
+ * then the reference is never released. */
 static void release_owner(void *owner)
 {
     if (!Py_IsInitialized())
@@ -105,7 +105,7 @@ static void capsule_unused(PyObject *capsule)
     }
 }
 
-/* The reference is taken before the call and given back by the deleter, or here. */
+/* The reference is taken before the call and released by the deleter, or here on failure. */
 static PyObject *export_capsule(PyObject *self, bool versioned, bool copied)
 {
     tn_tensor t;

@@ -1,13 +1,13 @@
 /* index.c - x[key] and x[key] = value for integers, slices, ... and None: views, no element is
  * read.
  *
- * Keys that hold arrays go to the Python side. */
+ * Keys that contain arrays are handled by the Python side. */
 #include <string.h>
 
 #include "core.h"
 
 typedef struct cursor {
-    tn_tensor *t; /* read and rewritten in place: the axis that is written is never ahead */
+    tn_tensor *t; /* rewritten in place: writing never overtakes reading */
     tn_tensor out;
     char *data;
     int axis; /* of the source, the next that a key takes */
@@ -74,7 +74,7 @@ static int take_slice(cursor *c, PyObject *o)
     c->axis++;
     int64_t scaled;
     if (__builtin_mul_overflow(stride, (int64_t)step, &scaled))
-        scaled = 0; /* such a step takes one element at most */
+        scaled = 0; /* such a step selects one element at most */
     return keep_axis(c, length, scaled);
 }
 
@@ -89,7 +89,8 @@ static int take_key(cursor *c, PyObject *o)
     return PySlice_Check(o) ? take_slice(c, o) : take_integer(c, o);
 }
 
-/* How many axes the keys take; -1: one of them is advanced, -2: ... twice. */
+/* The number of axes that the keys consume; -1: one of them is advanced, -2: ... occurs
+ * twice. */
 static int survey_keys(PyObject *key, Py_ssize_t n, Py_ssize_t *dots)
 {
     int taken = 0;
@@ -176,7 +177,7 @@ PyObject *tpy_getitem(PyObject *self, PyObject *key)
     return f ? PyObject_CallFunctionObjArgs(f, self, key, NULL) : NULL;
 }
 
-/* Within a kind any width goes; a kind goes to the ones above it. */
+/* Within a kind any width can be assigned; a kind can be assigned to the kinds above it. */
 static bool casts(tn_dtype from, tn_dtype to)
 {
     static const char order[] = "buifc";

@@ -1,7 +1,7 @@
 /* module.c - tenon._core: the types and functions of C, for one interpreter. */
 #include "core.h"
 
-static int64_t home = -1; /* the interpreter that has the module */
+static int64_t home = -1; /* the interpreter that imported the module */
 static PyObject *python_side;
 
 /* Functions that the Python side registers under a name, for slots and rare paths. */

@@ -1,8 +1,8 @@
-/* ndarray.c - arrays of NumPy as operands, read from the header that NumPy's ABI fixes.
+/* ndarray.c - NumPy arrays as operands, read from the header that NumPy's ABI fixes.
  *
- * The buffer protocol makes a format string for each export, which costs more than a small
- * call.  A header is read directly for a dtype whose first array came by a buffer that says the same as
- * its header; every other object keeps coming by the buffer. */
+ * The buffer protocol creates a format string for each export, which costs more than a small
+ * call.  A header is read directly for a dtype once the buffer of an array of that dtype has
+ * agreed with its header; every other object is read through its buffer. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ bool tpy_ndarray(tn_tensor *t, PyObject *o)
     return true;
 }
 
-/* Does the text of an attribute begin so? */
+/* True if the text of an attribute begins with this prefix. */
 static bool begins(PyObject *o, const char *name, const char *text)
 {
     PyObject *got = PyObject_GetAttrString(o, name);
@@ -64,7 +64,7 @@ static bool begins(PyObject *o, const char *name, const char *text)
     return same;
 }
 
-/* numpy.ndarray of a version whose ABI is known, with a header that holds all fields? */
+/* True for numpy.ndarray of a version with a known ABI and a header that has all fields. */
 static bool is_ndarray(PyTypeObject *type)
 {
     PyObject *o = (PyObject *)type;
@@ -82,7 +82,7 @@ static bool is_ndarray(PyTypeObject *type)
     return fits;
 }
 
-/* Does the header of an array say what its buffer and its attribute dtype say? */
+/* True if the header of an array agrees with its buffer and its attribute dtype. */
 static bool agrees(PyObject *o, const tn_tensor *t)
 {
     const header *h = (const header *)o;
@@ -98,14 +98,15 @@ static bool agrees(PyObject *o, const tn_tensor *t)
 
 void tpy_ndarray_learn(PyObject *o, const tn_tensor *t)
 {
-    static _Thread_local const PyTypeObject *other; /* the last type that it was not */
+    static _Thread_local const PyTypeObject *other; /* the last type that is not ndarray */
     if (nknown == MOST_KNOWN || Py_TYPE(o) == other)
         return;
     if (Py_TYPE(o) != ndarray && (ndarray || !is_ndarray(Py_TYPE(o)))) {
         other = Py_TYPE(o);
         return;
     }
-    if (atomic_flag_test_and_set(&learning)) /* another thread is: there will be a next array */
+    if (atomic_flag_test_and_set(
+            &learning)) /* another thread learns; wait for the next array */
         return;
     if (!ndarray)
         ndarray = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(o));

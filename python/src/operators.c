@@ -1,15 +1,15 @@
-/* operators.c - elementwise work on any operands, and Python's operators on it. */
+/* operators.c - elementwise ops on any operands, and Python's operators built on them. */
 #include <string.h>
 
 #include "core.h"
 
-/* Does this op read its first source as a condition, which takes no part in promotion? */
+/* True if this op reads its first source as a condition, which is not promoted. */
 static bool has_condition(tn_op op)
 {
     return op == TN_WHERE;
 }
 
-/* Give every weak number its dtype beside the others: they fold in from left to right. */
+/* Give every weak number the dtype that the others determine, from left to right. */
 static int settle(tn_op op, int n, tpy_operand *ops)
 {
     bool seen = false, weak = false;
@@ -36,7 +36,7 @@ static int settle(tn_op op, int n, tpy_operand *ops)
             tpy_weak_dtype(&dtype, ops[k].weak, !seen, dtype);
             seen = true;
         }
-    if (op == TN_DIV) /* a number beside an integer divides in the float of both */
+    if (op == TN_DIV) /* a number and an integer are divided in their float */
         dtype = tpy_float_of(dtype);
     for (int k = 0; k < n; k++)
         if (ops[k].weak && tpy_settle(&ops[k], k < first, dtype) < 0)
@@ -104,7 +104,7 @@ static int result_shape(tn_op op, int n, const tn_tensor *const *srcs, int *ndim
     return -1;
 }
 
-/* Extents of a foreign array may be anything: a number that does not fit is a large one. */
+/* Extents of a foreign array may have any value: a number that does not fit counts as large. */
 static int64_t bytes_touched(int n, const tn_tensor *dst)
 {
     int64_t bytes = (n + 1) * (int64_t)tn_dtype_size(dst->dtype);
@@ -166,7 +166,7 @@ static PyObject *run(tn_op op, const double *params, int n, const tn_tensor *con
     return tpy_raise(status);
 }
 
-/* What an operator takes: otherwise Python asks the other operand. */
+/* The types that an operator accepts; for others Python tries the other operand. */
 static bool is_operand(PyObject *o)
 {
     return tpy_is_tensor(o) || tpy_is_number(o) || PyObject_CheckBuffer(o) ||
@@ -174,11 +174,11 @@ static bool is_operand(PyObject *o)
            PyObject_HasAttrString(o, "__array_interface__");
 }
 
-/* The hook of an object that records what is done to it (tenon.fuse); NULL: an ordinary one. */
+/* The hook of an object that records operations (tenon.fuse); NULL: an ordinary object. */
 static PyObject *traced(PyObject *o)
 {
     static _Thread_local PyObject
-        *without; /* the last type that had none: to find that out is slow */
+        *without; /* the last type without a hook: the lookup is slow */
     PyObject *type = (PyObject *)Py_TYPE(o);
     if (tpy_is_tensor(o) || tpy_is_number(o) || PyObject_CheckBuffer(o) || type == without)
         return NULL;
@@ -244,7 +244,7 @@ done:
     return result;
 }
 
-/* self op= other: elements change, the dtype stays. */
+/* self op= other: the elements change, the dtype does not. */
 PyObject *tpy_apply_into(tn_op op, PyObject *self, PyObject *other)
 {
     if (!is_operand(other))

@@ -1,6 +1,7 @@
-/* plans.c - tenon.Plan: the same work again on other data.
+/* plans.c - tenon.Plan: the same operation repeated on other data.
  *
- * A plan keeps the shapes, strides and dtypes it was made for; arrays of a run must agree. */
+ * A plan stores the shapes, strides and dtypes that it was made for; the arrays of a run must
+ * match. */
 #include <string.h>
 
 #include "core.h"
@@ -29,7 +30,7 @@ static void plan_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* Takes plan, also on failure. */
+/* Takes ownership of plan, even on failure. */
 PyObject *tpy_plan_wrap(tn_plan *plan, const tn_tensor *dst, int n,
                         const tn_tensor *const *srcs)
 {
@@ -54,7 +55,7 @@ PyObject *tpy_plan_wrap(tn_plan *plan, const tn_tensor *dst, int n,
     return (PyObject *)o;
 }
 
-/* A dense destination when none is given. */
+/* A dense destination if none is given. */
 int tpy_plan_destination(tn_tensor *dst, PyObject *out, tn_dtype dtype, int ndim,
                          const int64_t *shape)
 {
@@ -180,7 +181,7 @@ static PyObject *f_plan_pad(PyObject *self, PyObject *args)
 
 /* ---- running ---- */
 
-/* An operand of a run has the shape, the strides and the dtype of the plan's. */
+/* An operand of a run must have the shape, strides and dtype of the planned one. */
 static int agrees(const tn_tensor *got, const tn_tensor *want, const char *who)
 {
     bool same = got->dtype == want->dtype && got->ndim == want->ndim;

@@ -1,11 +1,11 @@
-/* reduce.c - reductions: the Python side names the op and counts the axes. */
+/* reduce.c - reductions; the Python side passes the name of the op and non-negative axes. */
 #include <string.h>
 
 #include "core.h"
 
 #define FAST(name) (PyCFunction)(void (*)(void)) name
 
-/* The given out, or a new tensor of shape; owned is what the call gives back. */
+/* The given out, or a new tensor of shape; owned is the object that the call returns. */
 int tpy_result(tpy_operand *dst, PyObject **owned, PyObject *out, tn_dtype dtype, int ndim,
                const int64_t *shape)
 {
@@ -30,7 +30,7 @@ PyObject *tpy_finish(tn_status status, tpy_operand *dst, PyObject *owned)
     return tpy_raise(status);
 }
 
-/* None: every axis; else a tuple of axes that the Python side has counted. */
+/* None: every axis; otherwise a tuple of axes, non-negative by now. */
 static int axes_from(PyObject *o, int *axes)
 {
     int64_t given[TN_MAX_NDIM];
@@ -58,7 +58,7 @@ static PyObject *reduced(tn_reduction op, const double *params, const tn_tensor 
     return tpy_finish(status, &dst, owned);
 }
 
-/* Does the library reduce src into this dtype by itself? */
+/* True if the library itself can reduce src into this dtype. */
 bool tpy_reduces_into(tn_reduction op, tn_dtype natural, tn_dtype wanted)
 {
     bool integer_sum = (op == TN_REDUCE_SUM || op == TN_REDUCE_PROD) &&
@@ -101,7 +101,7 @@ static PyObject *f_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n)
         return NULL;
     if (tpy_reduces_into(op, dtype, wanted))
         return reduced(op, have ? &param : NULL, &src, naxes, axes, keep, wanted, args[5]);
-    PyObject *cast = tpy_cast(args[1], wanted), *made = NULL; /* elements first become dtype */
+    PyObject *cast = tpy_cast(args[1], wanted), *made = NULL; /* elements are converted first */
     if (cast) {
         tpy_widen(&src, cast);
         status = tn_reduction_result(op, wanted, &dtype);

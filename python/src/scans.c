@@ -134,7 +134,7 @@ static PyObject *f_vecdot(PyObject *self, PyObject *args)
     if (status != TN_OK)
         return tpy_raise(status);
     if (tpy_kind(dtype) == 'i' || tpy_kind(dtype) == 'u')
-        dtype = a.dtype; /* as a product of matrices: the dtype stays */
+        dtype = a.dtype; /* the dtype is kept, as in matmul */
     PyObject *owned = tpy_empty(&made, dtype, ndim, shape);
     if (!owned)
         return NULL;

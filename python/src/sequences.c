@@ -1,7 +1,7 @@
 /* sequences.c - tensors of Python numbers and nested sequences.
  *
- * One pass finds shape and dtype, a second one writes; a sequence that changes between the two
- * fails, and never writes outside. */
+ * One pass determines shape and dtype, a second one writes; a sequence that changes between the
+ * two is an error and never causes a write out of bounds. */
 #include <string.h>
 
 #include "core.h"
@@ -68,7 +68,7 @@ static int look(survey *s, PyObject *o, int depth)
                      : PyLong_Check(o)  ? TN_I64
                      : PyFloat_Check(o) ? TN_F64
                                         : TN_C128;
-        if (d == TN_I64 && !s->typed) { /* what only u64 holds makes it u64 */
+        if (d == TN_I64 && !s->typed) { /* a number that only u64 holds */
             int overflow;
             (void)PyLong_AsLongLongAndOverflow(o, &overflow);
             if (overflow > 0)

@@ -1,7 +1,7 @@
-/* take_in.c - objects of other libraries as operands: buffers, DLPack, __array_interface__,
- * numbers.
+/* take_in.c - imports objects of other libraries as operands: buffers, DLPack,
+ * __array_interface__, numbers.
  *
- * What an operand holds is given back by tpy_drop, in any order and also after a failure. */
+ * tpy_drop releases what an operand holds, in any order and even after a failure. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void export_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* A deleter is foreign code: the exception that may be set is none of its business. */
+/* A deleter is foreign code: it must not see an exception that may be set. */
 static void give_back(DLManagedTensorVersioned *m, DLManagedTensor *old)
 {
     PyObject *et, *ev, *tb;
@@ -82,8 +82,9 @@ int tpy_take_in_ready(PyObject *module)
 
 /* ---- buffers ---- */
 
-/* What a foreign object says about its buffer.  Extents and strides are checked by the library's
- * call before it uses an address; a Tensor that stays is checked when it is made. */
+/* The description of a foreign object's buffer.  Extents and strides are checked by the
+ * library's call before it uses an address; a Tensor that outlives the call is checked when it
+ * is made. */
 static int describe_buffer(tn_tensor *t, const Py_buffer *view)
 {
     if (tpy_dtype_from_buffer(&t->dtype, view) < 0)
@@ -123,7 +124,8 @@ static int describe_buffer(tn_tensor *t, const Py_buffer *view)
     return 0;
 }
 
-/* A Tensor of what is said about owner's memory: every address is one that 64 bits can hold. */
+/* A Tensor of a description of owner's memory, after a check that every address fits in 64
+ * bits. */
 static PyObject *checked(const tn_tensor *said, PyObject *owner)
 {
     tn_tensor t;
@@ -160,7 +162,7 @@ static PyObject *from_buffer(PyObject *o)
 
 /* ---- DLPack ---- */
 
-/* A Tensor of a producer's memory; m or old is taken, also on failure. */
+/* A Tensor of a producer's memory; takes ownership of m or old, even on failure. */
 static PyObject *adopt(DLManagedTensorVersioned *m, DLManagedTensor *old)
 {
     managed_owner *owner = PyObject_New(managed_owner, tpy_Managed);
@@ -187,7 +189,7 @@ static PyObject *adopt_capsule(PyObject *capsule)
     return versioned ? adopt(m, NULL) : adopt(NULL, m);
 }
 
-/* What every producer is asked with, made once. */
+/* The keywords that every producer is called with, made once. */
 static PyObject *name_dlpack, *no_arguments, *newest_version;
 
 static int dlpack_words(void)
@@ -201,7 +203,7 @@ static int dlpack_words(void)
     return name_dlpack && no_arguments && newest_version ? 0 : -1;
 }
 
-/* The capsule of a producer, who may be from before version 1 and know no keywords: then it shares
+/* The capsule of a producer.  One from before version 1 may not accept keywords; it then shares
  * its elements whatever copy says. */
 static PyObject *ask(PyObject *o, PyObject *copy, bool *old)
 {
@@ -304,7 +306,7 @@ static int write_integer(void *out, tn_dtype dtype, PyObject *number)
         width == 8 ? INT64_MAX : (1LL << (8 * width - (tpy_kind(dtype) == 'u' ? 0 : 1))) - 1;
     if (overflow || i < low || i > high)
         return out_of_range(number, dtype);
-    memcpy(out, &i, width); /* the low bytes come first */
+    memcpy(out, &i, width); /* low bytes first */
     return 0;
 }
 
@@ -451,7 +453,7 @@ int tpy_take_out(tpy_operand *op, PyObject *o)
     return 0;
 }
 
-/* Objects whose memory is shared; NULL without an exception: it is none of them. */
+/* Objects whose memory can be shared; NULL without an exception: o is not one of them. */
 static PyObject *shared(PyObject *o)
 {
     tn_tensor said;

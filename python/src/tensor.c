@@ -1,6 +1,6 @@
-/* tensor.c - tenon.Tensor: the object and its facts.
+/* tensor.c - tenon.Tensor: the object and its properties.
  *
- * The header of a Tensor never changes; its only reference is to what keeps the elements. */
+ * The header of a Tensor never changes; its only reference is to the owner of the elements. */
 
 #include "core.h"
 
@@ -86,7 +86,7 @@ PyObject *tpy_shape_tuple(int n, const int64_t *extents)
     return tuple;
 }
 
-/* ---- facts ---- */
+/* ---- properties ---- */
 
 static PyObject *get_shape(PyObject *self, void *unused)
 {
@@ -96,7 +96,7 @@ static PyObject *get_shape(PyObject *self, void *unused)
     if (!shape) {
         PyObject *made = tpy_shape_tuple(tpy_ndim(self), p->axes);
         if (made && !atomic_compare_exchange_strong(&p->shape, &shape, made))
-            Py_DECREF(made); /* another thread was first: shape is its tuple */
+            Py_DECREF(made); /* another thread was faster: use its tuple */
         else
             shape = made;
     }
@@ -218,7 +218,7 @@ static Py_ssize_t length(PyObject *self)
     return (Py_ssize_t)tensor_of(self)->axes[0];
 }
 
-/* x[i] for iteration; PySequence_GetItem has counted from the end already. */
+/* x[i] for iteration; PySequence_GetItem has already made i non-negative. */
 static PyObject *sequence_item(PyObject *self, Py_ssize_t i)
 {
     tn_tensor t;
@@ -363,7 +363,7 @@ static PyObject *dlpack_device(PyObject *self, PyObject *unused)
     return Py_BuildValue("(ii)", 1, 0);
 }
 
-/* Printing, copying and protocols that are rare live on the Python side. */
+/* Printing, copying and rarely used protocols are on the Python side. */
 static PyObject *by_python(PyObject *self, const char *name)
 {
     PyObject *f = tpy_python(name);

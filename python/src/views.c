@@ -1,10 +1,10 @@
-/* views.c - functions that describe the same elements anew; a copy is made only where strides
- * cannot say it. */
+/* views.c - functions that return views of the same elements; a copy is made only if strides
+ * cannot express the result. */
 #include <string.h>
 
 #include "core.h"
 
-/* A Tensor of whatever was given, as a new reference. */
+/* A Tensor of any argument, as a new reference. */
 static PyObject *tensor_from(PyObject *o)
 {
     return tpy_is_tensor(o) ? Py_NewRef(o) : tpy_as_tensor(o);
@@ -244,7 +244,8 @@ static PyObject *f_windows(PyObject *self, PyObject *args)
     return result;
 }
 
-/* The same bytes as another dtype: of the same width, or the last axis grows or shrinks. */
+/* The same bytes as another dtype: of the same width, or else the last axis grows or
+ * shrinks. */
 static PyObject *f_bitcast(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
     (void)self;
@@ -290,7 +291,7 @@ static PyObject *f_part(PyObject *self, PyObject *args)
     return tpy_view(&t, x);
 }
 
-/* A Tensor at an address that owner keeps, for __array_interface__. */
+/* A Tensor at an address in memory that owner keeps alive, for __array_interface__. */
 static PyObject *f_at_address(PyObject *self, PyObject *args)
 {
     (void)self;

@@ -1,5 +1,5 @@
-/* work.c - the calls that make, convert and move elements, for the Python side: arguments are
- * checked there or by the library, results are new Tensors or the given out. */
+/* work.c - the calls that create, convert and copy elements, for the Python side: arguments are
+ * checked there or by the library; results are new Tensors or the given out. */
 #include <string.h>
 
 #include "core.h"
@@ -9,7 +9,7 @@
 enum { MOST_THREADS = 1024 };
 
 static tn_handle *handles[MOST_THREADS + 1];
-static int all_threads; /* of every Python thread; 0 is the library's default */
+static int all_threads; /* for every Python thread; 0 means the library's default */
 static _Thread_local int own_threads, used_threads;
 
 void tpy_use_threads(void)
@@ -44,7 +44,7 @@ static PyObject *f_get_threads(PyObject *self, PyObject *unused)
     return PyLong_FromLong(own_threads ? own_threads : all_threads);
 }
 
-/* ---- taking in ---- */
+/* ---- imports ---- */
 
 static int only_cpu(const char *call, PyObject *device)
 {
@@ -130,7 +130,7 @@ static PyObject *f_from_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t
     if (!t && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
-        if (PyObject_HasAttrString(args[0], "__dlpack__")) { /* it failed by itself */
+        if (PyObject_HasAttrString(args[0], "__dlpack__")) { /* its own failure */
             PyErr_Restore(type, value, trace);
             return NULL;
         }
@@ -166,7 +166,7 @@ static PyObject *f_promote(PyObject *self, PyObject *const *args, Py_ssize_t n)
     return tpy_dtype_object(dtype);
 }
 
-/* The dtype that a Python number has beside a dtype. */
+/* The dtype that a Python number gets together with another dtype. */
 static PyObject *f_weak(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -179,7 +179,7 @@ static PyObject *f_weak(PyObject *self, PyObject *args)
     return tpy_dtype_object(dtype);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static PyObject *f_empty(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
@@ -429,7 +429,8 @@ static PyObject *f_pad(PyObject *self, PyObject *args)
     return finish(status, dst);
 }
 
-/* rearrange(x, pattern, sizes, out): a view where strides can, else one pass. */
+/* rearrange(x, pattern, sizes, out): a view if strides can express it, otherwise a copy in one
+ * pass. */
 static PyObject *f_pattern(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -508,7 +509,8 @@ static PyObject *f_facts(PyObject *self, PyObject *unused)
     return Py_BuildValue("{ssss}", "version", tn_version(), "isa", tn_isa());
 }
 
-/* What was there when the module was built, and the BLAS, which is loaded to be asked. */
+/* The components that the module was built with, and the BLAS, which is loaded for the
+ * query. */
 static PyObject *f_parts(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;

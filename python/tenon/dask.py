@@ -217,7 +217,7 @@ def _eval_block(*blocks, text, names):
 
 
 def eval(text, /, **arrays):
-    """Evaluate an elementwise expression over named arrays, in one pass over each chunk, with broadcasting."""
+    """Evaluate an elementwise expression over named arrays, in one pass over each chunk."""
     ones = {k: _np.ones((1,), getattr(v, "dtype", type(v))) for k, v in arrays.items()}
     dtype = _np.asarray(_tn.eval(text, **ones)).dtype
     return _da.core.elemwise(_functools.partial(_eval_block, text=text, names=tuple(arrays)),
