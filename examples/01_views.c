@@ -1,5 +1,5 @@
 /* 01_views.c - a view shares the memory of its tensor: nothing is copied or allocated, and a
- * write through one view is seen by all. */
+ * write through one view is visible in all of them. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 
@@ -14,7 +14,7 @@ int main(void)
     tn_show("a transposed", &t);
     TN_EXPECT(tn_at(&t, (int64_t[]){3, 1}) == &x[1][3]);
 
-    TN_MUST(tn_select(&row, &a, 0, 1)); /* a[1]: the axis goes */
+    TN_MUST(tn_select(&row, &a, 0, 1)); /* a[1]: the axis is dropped */
     TN_EXPECT(row.ndim == 1 && row.data == x[1]);
 
     TN_MUST(tn_slice(&odd, &a, 1, 1, 4, 2)); /* a[:, 1:4:2] */

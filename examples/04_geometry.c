@@ -1,4 +1,5 @@
-/* 04_geometry.c - where elements lie, and how large padded tensors are, as numbers only. */
+/* 04_geometry.c - offsets of elements and sizes of padded tensors, from shapes and strides
+ * alone. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 
@@ -18,7 +19,7 @@ int main(void)
     TN_EXPECT(count == 1 * 3 * 34 * 36);
     printf("(1, 3, 32, 32) padded by (1, 2) has %lld elements\n", (long long)count);
 
-    /* the bytes around data that a reversed view touches */
+    /* the byte range around data that a reversed view spans */
     float x[10];
     tn_tensor t;
     int64_t low = 0, high = 0;

@@ -1,4 +1,4 @@
-/* 05_handles.c - an engine keeps control of its memory and its threads. */
+/* 05_handles.c - an engine supplies its own allocator and thread pool. */
 #include <stdlib.h>
 
 #include <tenon/easy.h>
@@ -21,7 +21,7 @@ static void engine_free(void *user, void *ptr, size_t size)
     free(ptr);
 }
 
-/* Where a real engine would hand the parts to its pool. */
+/* A real engine would pass the parts to its thread pool here. */
 static void engine_for(void *user, int parts, void (*body)(void *arg, int part), void *arg)
 {
     ((engine *)user)->loops++;
@@ -46,9 +46,9 @@ int main(void)
     TN_EXPECT(e.bytes >= 4000000);
     printf("the engine gave %zu bytes for 4000000\n", e.bytes);
 
-    tn_handle_destroy(h); /* the thread is back on the default; the tensor stays */
+    tn_handle_destroy(h); /* the thread is back on the default; the tensor stays valid */
     *(float *)t.data = 1;
-    tn_free(&t); /* returns to the engine that gave it */
+    tn_free(&t); /* returns the memory to the engine */
     TN_EXPECT(e.bytes == 0 && t.data == NULL);
     puts("and has them back");
     return 0;

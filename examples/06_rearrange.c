@@ -1,6 +1,6 @@
 /* 06_rearrange.c - dst[i, j, …] = src[i, j, …] between any two layouts of equal shape.
  *
- * The layouts are views: permute one side, then rearrange copies at the speed of memory. */
+ * Layouts are views: permute one side, and rearrange copies at the speed of memory. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 
@@ -8,7 +8,7 @@ enum { N = 2, H = 3, W = 5, C = 3 };
 
 int main(void)
 {
-    /* a row-major matrix into a column-major one: equal shapes, other strides */
+    /* a row-major matrix into a column-major one: equal shapes, different strides */
     float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {0};
     tn_tensor a, b;
     TN_MUST(tn_init(&a, x, TN_F32, 2, (int64_t[]){2, 3}));
@@ -30,7 +30,7 @@ int main(void)
     TN_EXPECT(first[1][2][0][4] == last[1][0][4][2]);
     puts("channels first: every pixel is in its plane");
 
-    /* a window of dst is filled, its surroundings stay; a broadcast src repeats */
+    /* fill a window of dst and leave the rest unchanged, from a broadcast src */
     short board[4][6] = {{0}}, stone = 7;
     tn_tensor whole, window, one;
     TN_MUST(tn_init(&whole, board, TN_I16, 2, (int64_t[]){4, 6}));
@@ -40,7 +40,7 @@ int main(void)
     TN_MUST(tn_rearrange(&window, &one));
     TN_EXPECT(board[1][2] == 7 && board[2][4] == 7 && board[0][2] == 0 && board[2][5] == 0);
 
-    /* what would lose data is refused: a matrix onto its own transpose */
+    /* an overlap that would lose data is an error: a matrix onto its own transpose */
     TN_MUST(tn_init(&a, x, TN_F32, 2, (int64_t[]){2, 2}));
     TN_MUST(tn_transpose(&b, &a, 0, 1));
     TN_EXPECT(tn_rearrange(&b, &a) == TN_EOVERLAP);

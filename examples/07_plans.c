@@ -1,6 +1,6 @@
 /* 07_plans.c - plan once, run on other data: no checks of shapes, no choices, no allocation.
  *
- * A plan is immutable; many threads may run one at once.  It says in words what it chose. */
+ * A plan is immutable; many threads may run one at once.  It describes its choices in words. */
 #include <stdlib.h>
 
 #include <tenon/easy.h>

@@ -26,11 +26,11 @@ int main(void)
     TN_EXPECT(*(float *)tn_at(&out, (int64_t[]){1, 0}) == x[0][0][3][0]);
     tn_free(&out);
 
-    /* what is only another look costs no copy */
+    /* a pattern that strides can express needs no copy */
     TN_MUST(tn_pattern_view(&view, &t, "b h w c -> c (b h) w", ""));
     TN_EXPECT(view.shape[1] == B * H && tn_at(&view, (int64_t[]){2, 5, 1}) == &x[1][1][1][2]);
 
-    /* and the message points at the mistake */
+    /* and the error message points to the mistake */
     TN_EXPECT(tn_pattern_view(&view, &t, "b (h w -> b h w", NULL) == TN_EFORMAT);
     puts(tn_error());
     return 0;

@@ -1,6 +1,6 @@
-/* 11_broadcast.c - elementwise work with NumPy's broadcasting, any strides, any dtypes.
+/* 11_broadcast.c - elementwise ops with NumPy's broadcasting, on any strides and dtypes.
  *
- * dst has the shape that the inputs broadcast to and the dtype that tn_op_result names. */
+ * dst has the shape that the inputs broadcast to and the dtype that tn_op_result returns. */
 #include <math.h>
 
 #include <tenon/easy.h>
@@ -8,7 +8,7 @@
 
 int main(void)
 {
-    /* a column and a row make a table */
+    /* a column and a row give a table */
     float column[3] = {10, 20, 30}, row[4] = {1, 2, 3, 4}, table[3][4];
     tn_tensor c, r, t;
     TN_MUST(tn_init(&c, column, TN_F32, 2, (int64_t[]){3, 1}));
@@ -18,7 +18,7 @@ int main(void)
     TN_EXPECT(table[0][0] == 11 && table[2][3] == 34);
     tn_show("column + row", &t);
 
-    /* a matrix and its own transpose: tiles are transposed in registers, nothing is copied first */
+    /* a matrix and its own transpose: tiles are transposed in registers, without a copy */
     double m[64][64], s[64][64];
     for (int i = 0; i < 64; i++)
         for (int j = 0; j < 64; j++)
@@ -33,7 +33,7 @@ int main(void)
             TN_EXPECT(s[i][j] == m[i][j] + m[j][i]);
     puts("m + m.T is symmetric");
 
-    /* dtypes mix by promotion; the result's dtype is asked, not guessed */
+    /* dtypes are promoted; tn_op_result returns the dtype of the result */
     int32_t counts[4] = {1, 2, 3, 4};
     tn_tensor n;
     TN_MUST(tn_init(&n, counts, TN_I32, 1, (int64_t[]){4}));
@@ -50,7 +50,7 @@ int main(void)
     TN_EXPECT(fabsf(row[0] - 0.841345f) < 1e-6f);
     printf("%s of 1 is %.6f\n", tn_op_name(op), (double)row[0]);
 
-    /* what does not fit is refused in words */
+    /* shapes that do not match are an error with a sentence */
     TN_EXPECT(tn_add(&n, &r, &r) == TN_EDTYPE);
     printf("refused: %s\n", tn_error());
     return 0;

@@ -1,6 +1,6 @@
 /* 12_half.c - narrow floats: casts round once, to nearest even; arithmetic is done in f32.
  *
- * A cast goes from any layout to any layout in one pass. */
+ * A cast converts from any layout to any layout in one pass. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 

@@ -1,5 +1,5 @@
-/* 13_own_op.c - an operation of your own: a function on strips; the library adds
- * broadcasting, strides, transposition and threads. */
+/* 13_own_op.c - a user-defined op: a function on strips; the library adds broadcasting,
+ * strides, transposition and threads. */
 #include <string.h>
 
 #include <tenon/easy.h>
@@ -9,7 +9,7 @@ typedef struct blend {
     float weight;
 } blend;
 
-/* dst = a + weight * (b - a), elements by memcpy because no alignment is promised */
+/* dst = a + weight * (b - a), elements by memcpy because no alignment is guaranteed */
 static void run_blend(void *user, int64_t n, void *dst, int64_t dst_step,
                       const void *const *src, const int64_t *src_step)
 {

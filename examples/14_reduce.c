@@ -1,4 +1,4 @@
-/* 14_reduce.c - a mean over any axes, a running sum, and sums that do not depend on the layout. */
+/* 14_reduce.c - a mean over any axes, a running sum, sums that do not depend on the layout. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 
@@ -8,12 +8,12 @@ int main(void)
     TN_MUST(tn_alloc(&x, TN_F32, 3, (int64_t[]){4, 50, 60}));
     TN_MUST(tn_randn(&x, 7));
 
-    /* over axes 0 and 2, which stay with extent 1 */
+    /* over axes 0 and 2, which are kept with extent 1 */
     TN_MUST(tn_reduce_copy(&mean, TN_REDUCE_MEAN, NULL, &x, 2, (int[]){0, 2}, true));
     TN_EXPECT(mean.ndim == 3 && mean.shape[1] == 50 && mean.shape[2] == 1);
     tn_free(&mean);
 
-    /* the same numbers in another order of memory: the same bits */
+    /* the same numbers in a different order in memory give the same bits */
     TN_MUST(tn_alloc(&transposed, TN_F32, 3, (int64_t[]){60, 50, 4}));
     TN_MUST(tn_permute(&a, &transposed, (int[]){2, 1, 0}));
     TN_MUST(tn_rearrange(&a, &x));

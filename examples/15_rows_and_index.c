@@ -19,7 +19,7 @@ int main(void)
               *(float *)tn_at(&table, (int64_t[]){9, 0}));
     TN_MUST(tn_rms_norm(&x, &x, NULL, 1e-6)); /* in place */
 
-    /* scores of each token with each: attention looks back only */
+    /* scores of every token with every token; each attends to earlier ones only */
     TN_MUST(tn_alloc(&scores, TN_F32, 2, (int64_t[]){TOKENS, TOKENS}));
     tn_tensor row, column;
     TN_MUST(tn_unsqueeze(&row, &x, 1));    /* (4, 1, 8) */
@@ -30,7 +30,7 @@ int main(void)
     tn_show("attention weights", &weights);
     TN_EXPECT(*(float *)tn_at(&weights, (int64_t[]){0, 1}) == 0);
 
-    /* the two best of each row, and where they are */
+    /* the two best of each row, and their indices */
     TN_MUST(tn_alloc(&best, TN_F32, 2, (int64_t[]){TOKENS, 2}));
     TN_MUST(tn_alloc(&where, TN_I64, 2, (int64_t[]){TOKENS, 2}));
     TN_MUST(tn_sort(&best, &where, &scores, 1, TN_DESCENDING));

@@ -1,4 +1,4 @@
-/* 16_expressions.c - images as networks want them: u8 NHWC to normalised f16 NCHW, padded to a
+/* 16_expressions.c - prepare images for a network: u8 NHWC to normalised f16 NCHW, padded to a
  * given size, in one pass; and a reduction around an expression. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
@@ -15,7 +15,7 @@ int main(void)
     TN_MUST(tn_init(&m, mean, TN_F32, 3, (int64_t[]){C, 1, 1}));
     TN_MUST(tn_init(&s, std, TN_F32, 3, (int64_t[]){C, 1, 1}));
 
-    /* borders are filled once; the expression writes the interior of the padded batch */
+    /* the borders are filled once; the expression writes the interior of the padded batch */
     TN_MUST(tn_alloc(&padded, TN_F16, 4, (int64_t[]){N, C, SIZE, SIZE}));
     TN_MUST(tn_fill(&padded, &(uint16_t){0}));
     TN_MUST(tn_view(&inside, &padded, (int64_t[]){N, C, H, W},
@@ -26,7 +26,7 @@ int main(void)
     const tn_tensor *srcs[] = {&nchw, &m, &s};
     TN_MUST(tn_eval(&inside, "(x / 255 - mean) / std", 3, names, srcs));
 
-    /* a plan for batches that look alike: nothing is parsed or allocated any more */
+    /* a plan for all batches of this layout: its runs parse and allocate nothing */
     tn_expr *e;
     tn_plan *plan;
     TN_MUST(tn_expr_parse(&e, "(x / 255 - mean) / std"));
@@ -38,7 +38,7 @@ int main(void)
     printf("%s", text);
     tn_plan_free(plan);
 
-    /* the same, one op after another, has the same bits */
+    /* the same ops one after another give the same bits */
     tn_tensor step, back, third, want;
     TN_MUST(tn_eval_copy(&step, "x / 255", 1, names, srcs));
     TN_MUST(tn_eval_copy(&back, "x - mean", 2, names, (const tn_tensor *[]){&step, &m}));

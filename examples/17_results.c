@@ -1,5 +1,5 @@
-/* 17_results.c - results that the library allocates: tn_apply_copy finds their dtype and shape,
- * tn_like takes both from another tensor. */
+/* 17_results.c - results that the library allocates: tn_apply_copy determines their dtype and
+ * shape, tn_like copies both from another tensor. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 
@@ -20,7 +20,7 @@ int main(void)
     TN_EXPECT(scaled.dtype == TN_F32 && scaled.ndim == 3 && scaled.shape[2] == 3);
     TN_MUST(tn_apply_copy(&centred, TN_SUB, NULL, 2, (const tn_tensor *[]){&scaled, &means}));
 
-    /* dense, of the dtype and shape of another tensor, which may be a view */
+    /* dense, with the dtype and shape of another tensor, which may be a view */
     tn_tensor upright;
     TN_MUST(tn_transpose(&upright, &centred, 0, 2));
     TN_MUST(tn_like(&kept, &upright));

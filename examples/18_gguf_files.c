@@ -1,8 +1,9 @@
-/* 18_gguf_files.c - a .gguf file written and read: tensors, and the key-values that say what they
- * are for.
+/* 18_gguf_files.c - write and read a .gguf file: tensors, and the key-values that describe
+ * them.
  *
- * Key-values are bytes in the format's own form: a count, then key, type and value of each.
- * tn_file_values gives those of a file in the same form, so that a new file can have them, too. */
+ * Key-values are bytes in the encoding of the format: a count, then key, type and value of
+ * each.  tn_file_values returns those of a file in the same encoding, so that they can be
+ * written to a new file. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,8 +46,8 @@ static int run(const char *path)
     const tn_write_options options = {.values = values, .values_size = (int64_t)length};
     TN_MUST(tn_writer_open(&out, path, 1, (const char *[]){"layer.0.weight"},
                            (const tn_tensor *[]){&w}, &options));
-    TN_MUST(tn_writer_put(out, &w)); /* in pieces, if it is long */
-    TN_MUST(tn_writer_commit(out));  /* from now on the file is there */
+    TN_MUST(tn_writer_put(out, &w)); /* in several pieces, if it is long */
+    TN_MUST(tn_writer_commit(out));  /* now the file appears */
 
     tn_file *f;
     char again[sizeof values];

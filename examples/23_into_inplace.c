@@ -1,4 +1,4 @@
-/* 23_into_inplace.c - results in existing tensors, and tensors changed in place. */
+/* 23_into_inplace.c - results written to existing tensors, and tensors changed in place. */
 #include <tenon/easy.h>
 #include <tenon/tenon.h>
 

@@ -1,4 +1,5 @@
-/* 24_combined.c - several dimension operations in a row: round trips, an image to a batch. */
+/* 24_combined.c - several dimension operations in sequence: round trips, an image to a
+ * batch. */
 #include <string.h>
 
 #include <tenon/easy.h>

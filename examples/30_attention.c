@@ -1,8 +1,8 @@
 /* 30_attention.c - attention scores from (batch, sequence, head, feature) tensors, in place.
  *
- * The heads of q and k lie between sequence and feature, as a projection leaves them.  einsum
- * takes them where they are: no copy of q or k is made, which the workspace of 0 bytes shows.
- * The same line works on bf16, which is summed in f32 and rounded once. */
+ * The head axis of q and k is between sequence and feature, as a projection produces it.
+ * einsum uses them in place: no copy of q or k is made, as the workspace of 0 bytes shows.  The
+ * same line works on bf16, which is summed in f32 and rounded once. */
 #include <math.h>
 #include <stdlib.h>
 

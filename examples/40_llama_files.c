@@ -1,7 +1,7 @@
 /* 40_llama_files.c - a small Llama over InfiniOp's C ABI, its weights in a .safetensors.
  *
  * The program writes random weights to a file, maps the file, and lets the model continue a
- * prompt.  Another model of this shape would do as well: the file is all that is read. */
+ * prompt.  Any other model of this shape works too: the program reads nothing but the file. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ static const llama_shape small = {.layers = 2,
                                   .context = 32,
                                   .dtype = INFINI_DTYPE_BF16};
 
-/* ---- writing: the model says which weights it wants ---- */
+/* ---- writing: the model names the weights that it needs ---- */
 
 typedef struct wanted {
     int n;
@@ -30,7 +30,7 @@ typedef struct wanted {
     tn_tensor t[NAMES];
 } wanted;
 
-/* Rotary positions: the angles of each position, as sine or cosine. */
+/* Rotary position embedding: sine or cosine of the angles of each position. */
 static void fill_angles(const tn_tensor *t, bool sine)
 {
     const int64_t half = (int64_t)small.head / 2;
@@ -92,7 +92,8 @@ static const void *find(void *user, const char *name, size_t count)
     return t.data;
 }
 
-/* Twelve tokens after the prompt; the first time their operators are made, then they are there. */
+/* Twelve tokens after the prompt; the first one creates the operators, the others reuse
+ * them. */
 static void continue_prompt(llama *m, int64_t *out)
 {
     static const int64_t prompt[] = {5, 41, 17, 63};

@@ -1,5 +1,5 @@
-/* demo.c - a tour on generated data: every result is checked element by element, and
- * a bar shows its speed beside memcpy with as many threads in the same run. */
+/* demo.c - a tour on generated data: every result is checked element by element, and a bar
+ * shows its speed beside memcpy on the same number of threads in the same run. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- memcpy with as many threads as cores ---- */
+/* ---- memcpy on all cores ---- */
 
 typedef struct piece {
     char *dst;
@@ -53,7 +53,7 @@ static void copy_all(char *dst, const char *src, size_t size)
             pthread_join(threads[i], NULL);
 }
 
-/* ---- the slow way: one element after the other ---- */
+/* ---- the reference: one element at a time ---- */
 
 static bool next_row(const tn_tensor *t, int64_t *index)
 {
@@ -86,7 +86,7 @@ static void make_data(const tn_tensor *t)
     }
 }
 
-/* ---- a job: measured beside memcpy of as many bytes, then checked ---- */
+/* ---- a job: measured beside memcpy of the same number of bytes, then checked ---- */
 
 typedef struct job {
     tn_tensor dst, a, b;
@@ -103,7 +103,7 @@ static void bar(const char *what, double gbs, double reference)
     printf("%-38s %6.2f GB/s  %s %3.0f %% of memcpy\n", what, gbs, bars, 100 * gbs / reference);
 }
 
-/* bytes are those that the job reads and writes. */
+/* bytes is the number of bytes that the job reads and writes. */
 static int measure(const char *what, const job *j, tn_status (*run)(const job *), int64_t bytes)
 {
     const size_t half = (size_t)bytes / 2;
@@ -166,7 +166,7 @@ static int show_permutation(const struct permutation *c)
     return failed;
 }
 
-/* ---- elementwise work, casts and pads ---- */
+/* ---- elementwise ops, casts and pads ---- */
 
 static tn_status run_add(const job *j)
 {

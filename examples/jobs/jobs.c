@@ -1,5 +1,5 @@
-/* jobs.c - three jobs in C: images to channels first, borders by reflection, one tensor out of a
- * file.  jobs.cpp and jobs.py do the same and print the same. */
+/* jobs.c - three jobs in C: images to channels first, borders by reflection, one tensor from a
+ * file.  jobs.cpp and jobs.py do the same and print the same output. */
 #include <stdio.h>
 
 #include <tenon/tenon.h>

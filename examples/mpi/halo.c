@@ -1,9 +1,10 @@
-/* halo.c - a stencil over many ranks: borders are filled, then every rank works alone.
+/* halo.c - a stencil over many ranks: the borders are exchanged, then every rank computes on
+ * its own.
  *
  *     mpirun -n 4 halo
  *
- * The heat equation on a ring of cells.  What is in a part's borders comes from the neighbours
- * (and, by TN_PAD_WRAP, around the ends); the sum of all cells stays what it was. */
+ * The heat equation on a ring of cells.  The borders of a part are filled from its neighbours
+ * (and, by TN_PAD_WRAP, around the ends); the sum of all cells does not change. */
 #include <math.h>
 #include <stdio.h>
 

@@ -3,7 +3,8 @@
  *     mpirun -n 4 pencil
  *
  * A pass along x needs whole lines of x on one rank, the next one whole lines of y.  One plan
- * moves and permutes, so that the lines of the next pass lie in a row in memory too. */
+ * redistributes and permutes, so that the lines of the next pass are contiguous in memory,
+ * too. */
 #include <stdio.h>
 
 #include <tenon/easy.h>
@@ -30,7 +31,7 @@ int main(int argc, char **argv)
     tn_tensor x_lines, y_lines;
     TN_MUST(tn_dist_part(pencils, rank, 0, n));
     TN_MUST(
-        tn_mpi_alloc(MPI_COMM_WORLD, &x_lines, TN_F64, 3, n)); /* peers of the node read it */
+        tn_mpi_alloc(MPI_COMM_WORLD, &x_lines, TN_F64, 3, n)); /* peers on the node read it */
     TN_MUST(tn_alloc(&y_lines, TN_F64, 3, n));
     double *at = x_lines.data;
     for (local[0] = 0; local[0] < n[0]; local[0]++)
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
     tn_mpi_plan *plan;
     TN_MUST(
         tn_mpi_plan_move(&plan, MPI_COMM_WORLD, pencils, TN_F64, pencils, TN_F64, axes, NULL));
-    TN_MUST(tn_mpi_run(plan, &y_lines, &x_lines)); /* again and again, on any data */
+    TN_MUST(tn_mpi_run(plan, &y_lines, &x_lines)); /* any number of times, on any data */
 
     int wrong = 0, all;
     at = y_lines.data;

@@ -1,9 +1,10 @@
-/* reshard.c - the weights of a tensor-parallel layer, from half of the ranks to all of them.
+/* reshard.c - redistribute the weights of a tensor-parallel layer from half of the ranks to all
+ * of them.
  *
  *     mpirun -n 8 reshard        (4 to 8 ranks; with n ranks: n / 2 to n)
  *
  * A column-parallel weight is cut along its rows, a row-parallel one along its columns.  Ranks
- * that have nothing yet make the calls too, with no part. */
+ * without weights also make the calls, with no part. */
 #include <stdio.h>
 
 #include <tenon/easy.h>

@@ -105,8 +105,7 @@ void tpy_ndarray_learn(PyObject *o, const tn_tensor *t)
         other = Py_TYPE(o);
         return;
     }
-    if (atomic_flag_test_and_set(
-            &learning)) /* another thread learns; wait for the next array */
+    if (atomic_flag_test_and_set(&learning)) /* another thread does it: wait for the next */
         return;
     if (!ndarray)
         ndarray = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(o));
