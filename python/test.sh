@@ -1,7 +1,7 @@
 #!/bin/sh
-# test.sh BUILD [pytest options] - the tests of the module, on the installed wheel in a venv under
-# BUILD.  From PyPI come NumPy, pytest, hypothesis, einops, ml_dtypes and mypy; where it cannot be
-# reached, what Debian's packages have is used, and what is missing is named.
+# test.sh BUILD [pytest options] - run the tests of the module on the installed wheel, in a venv under
+# BUILD.  NumPy, pytest, hypothesis, einops, ml_dtypes and mypy come from PyPI; if it cannot be
+# reached, Debian's packages are used, and missing ones are reported.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
@@ -11,8 +11,8 @@ python=${PYTHON-/usr/bin/python3}
 "$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "not run: python3-venv" && exit 77; }
 [ -f "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
     { echo "not run: python3-dev" && exit 77; }
-# The compiler and the flags of the tests' own build: a compiler cache then has every object of the
-# library.  Python's own name of the compiler would be another one to it.
+# Use the compiler and the flags of the tests' own build: a compiler cache then has every object of
+# the library.  With Python's name for the compiler, it would have none.
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' "$build/CMakeCache.txt" 2>/dev/null) || :
 [ -z "$compiler" ] || export CC="$compiler"
 TENON_WHEEL_OPTIONS="--config-settings=cmake.define.TENON_WERROR=ON ${TENON_WHEEL_OPTIONS-}" \

@@ -1,9 +1,9 @@
 #!/bin/sh
 # wheel.sh DIR - build one self-contained wheel of the module into DIR, and name it.
 #
-# PYTHON is an interpreter of 3.11, whose headers the limited API is built with.  Tools come from
-# PyPI into build/wheel-tools; what is installed there already is not fetched again.  auditwheel
-# puts SLEEF and OpenMP inside; without it the wheel needs them on the machine, and says so.
+# PYTHON is a Python 3.11 interpreter, whose headers the limited API is built with.  Tools are
+# installed from PyPI into build/wheel-tools, once.  auditwheel bundles SLEEF and OpenMP; without it
+# the wheel needs them on the machine, and the script says so.
 set -eu
 cd "$(dirname "$0")/.."
 dir=$1

@@ -1,8 +1,8 @@
-"""tenon.py - how gdb shows tensors, nests and plans: source tools/gdb/tenon.py
+"""tenon.py - gdb pretty-printers of tensors, nests and plans: source tools/gdb/tenon.py
 
   print t             a tn_tensor: dtype, shape, strides in elements, the first elements
   print nest          a tni_nest: one line per axis with extent, role and steps
-  print *plan         a tn_plan: what tn_plan_explain says of it, when the program runs
+  print *plan         a tn_plan: the text of tn_plan_explain, while the program runs
   tn-print T [N]      up to N elements (default 64) of a tensor in row-major order
 """
 import itertools
@@ -34,7 +34,7 @@ def element(memory, code):
 
 
 def elements(t, most):
-    """The first elements in row-major order as texts, or why they cannot be read."""
+    """The first elements in row-major order as text, or the reason why they cannot be read."""
     _, width, code = DTYPES[int(t["dtype"]) - 1]
     ndim = int(t["ndim"])
     shape, stride = numbers(t["shape"], ndim), numbers(t["stride"], ndim)
@@ -97,7 +97,7 @@ class Plan:
         if plan.address is None or not gdb.selected_inferior().threads():
             return "a plan of a program that does not run"
         size = 4096
-        # The types are written out: the library itself may have no debug information.
+        # The types are spelled out because the library itself may have no debug information.
         buf = int(gdb.parse_and_eval(f"((void *(*)(unsigned long))malloc)({size})"))
         gdb.parse_and_eval("((int (*)(const void *, char *, unsigned long))tn_plan_explain)"
                            f"((const void *){int(plan.address)}, (char *){buf}, {size})")
