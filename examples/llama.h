@@ -1,9 +1,9 @@
-/* llama.h - a Llama over InfiniOp's C ABI and nothing else: embedding, norms, rotary positions,
+/* llama.h - a Llama that uses InfiniOp's C ABI only: embedding, norms, rotary positions,
  * attention with a cache, feed-forward, sampling.
  *
- * Weights are asked for by name, in the dtype of the model.  Descriptors are made when a number of
- * new tokens, or a length of the cache, is seen for the first time, and reused from then on; a
- * step whose descriptors exist allocates nothing. */
+ * Weights are looked up by name, in the dtype of the model.  Descriptors are created when a
+ * number of new tokens, or a length of the cache, occurs for the first time, and are reused
+ * afterwards; a step whose descriptors exist allocates nothing. */
 #ifndef LLAMA_H
 #define LLAMA_H
 
@@ -24,7 +24,7 @@ typedef struct llama_shape {
     bool fused; /* Attention and FusedFFN in place of their parts */
 } llama_shape;
 
-/* The weight of this name, count elements; it stays the caller's. */
+/* The weight of this name, of count elements, which the caller owns. */
 typedef const void *(*llama_weight)(void *user, const char *name, size_t count);
 
 /* Operators of a step with n new tokens. */
@@ -55,7 +55,7 @@ typedef struct llama {
         char *k, *v; /* (kv_heads, context, head) */
     } layer[LLAMA_LAYERS];
     char *hidden, *residual, *wide, *q, *heads, *scores, *act, *logits, *workspace;
-    size_t space, most;                  /* bytes of the workspace, and what operators want */
+    size_t space, most;                  /* bytes of the workspace, and the most needed */
     llama_step *step[LLAMA_CONTEXT + 1]; /* by the number of new tokens */
     infiniopRandomSampleDescriptor_t sample;
     size_t length; /* tokens in the cache */
@@ -93,7 +93,7 @@ static inline void llama_drop(int n, const infiniopTensorDescriptor_t *t)
         LLAMA_NEED(infiniopDestroyTensorDescriptor(t[i]));
 }
 
-/* Make an operator, and destroy n tensors that are not needed afterwards; ask for its workspace;
+/* Create an operator and destroy n tensors that are not needed any more; query its workspace;
  * run it. */
 #define LLAMA_MAKE(m, Op, desc, n, tensors, ...)                                               \
     do {                                                                                       \
@@ -221,7 +221,7 @@ static inline llama_step *llama_make_step(llama *m, size_t n)
     return p;
 }
 
-/* What also depends on the length of the cache, total, after the step. */
+/* The operators that also depend on total, the length of the cache after the step. */
 static inline void llama_make_total(llama *m, llama_step *p, size_t n, size_t total)
 {
     const llama_shape *s = &m->s;
@@ -252,11 +252,11 @@ static inline void *llama_memory(size_t bytes)
     void *p;
     LLAMA_NEED(infinirtMalloc(&p, bytes));
     LLAMA_NEED(
-        infinirtMemset(p, 0xff, bytes)); /* NaN in every dtype: what is read was written */
+        infinirtMemset(p, 0xff, bytes)); /* NaN in every dtype reveals unwritten memory */
     return p;
 }
 
-/* The operators of n new tokens, and a workspace for all that exist. */
+/* The operators of n new tokens, and a workspace for all existing operators. */
 static inline llama_step *llama_prepare(llama *m, size_t n)
 {
     const size_t total = m->length + n;
@@ -310,7 +310,7 @@ static inline void llama_feed(llama *m, const llama_step *p, size_t layer)
     LLAMA_RUN(m, Gemm, p->down, m->hidden, m->act, m->layer[layer].down, 1, 0);
 }
 
-/* hidden = the norm of what there is so far. */
+/* hidden = the norm of the residual stream. */
 static inline void llama_norm(llama *m, const llama_step *p, const char *weight, bool first)
 {
     if (first || m->s.fused)
@@ -320,7 +320,7 @@ static inline void llama_norm(llama *m, const llama_step *p, const char *weight,
                   weight);
 }
 
-/* Take n tokens into the cache; logits (vocab) are those after the last of them. */
+/* Append n tokens to the cache; logits (vocab) are those after the last of them. */
 static inline const void *llama_run(llama *m, const int64_t *tokens, size_t n)
 {
     llama_step *p = llama_prepare(m, n);
@@ -347,7 +347,7 @@ static inline const void *llama_run(llama *m, const int64_t *tokens, size_t n)
     return m->logits;
 }
 
-/* A token from the logits of the last step: topk 1 is the most likely one. */
+/* Choose a token from the logits of the last step: topk 1 gives the most likely one. */
 static inline int64_t llama_choose(llama *m, float random, float topp, int topk,
                                    float temperature)
 {

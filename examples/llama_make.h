@@ -1,4 +1,4 @@
-/* llama_make.h - how a Llama of llama.h is made and destroyed. */
+/* llama_make.h - creates and destroys a Llama of llama.h. */
 #ifndef LLAMA_MAKE_H
 #define LLAMA_MAKE_H
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test.sh BUILD [pytest options] - run the tests of the module on the installed wheel, in a venv under
+# test.sh BUILD [pytest options] - run the tests of the module on the installed wheel, in a venv in
 # BUILD.  NumPy, pytest, hypothesis, einops, ml_dtypes and mypy come from PyPI; if it cannot be
 # reached, Debian's packages are used, and missing ones are reported.
 set -eu

@@ -35,7 +35,7 @@ def numbers(shape, dtype, seed):
 
 
 def laid_out(a, layout):
-    """The same numbers as a in memory of another layout."""
+    """The same numbers as a, in another memory layout."""
     if a.ndim == 0 and layout not in ("misaligned", "readonly"):
         return a
     if layout == "permuted":

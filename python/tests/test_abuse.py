@@ -1,4 +1,4 @@
-"""Calls with arguments that nobody means: each is a result or an exception, and no crash.
+"""Calls with nonsensical arguments: each gives a result or an exception, never a crash.
 
 TENON_EXAMPLES scales the number of calls.  Objects that fail, lie or change under the call are among the
 arguments; results, their buffers and their capsules are dropped in any order.
@@ -80,7 +80,7 @@ VALUES = [lambda rng: np.zeros((2, 3)), lambda rng: np.zeros((2, 3), ">f4"),
 
 
 def one(rng):
-    """One call; its result, or None when it is refused."""
+    """One call; its result, or None if it raises."""
     if rng.random() < 0.6:
         f = rng.choice(FUNCTIONS)
     else:

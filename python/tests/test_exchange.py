@@ -1,4 +1,4 @@
-"""Arrays of others, in and out: buffers, DLPack, __array_interface__, bfloat16."""
+"""Exchange with other libraries: buffers, DLPack, __array_interface__, bfloat16."""
 
 import array
 import ctypes
@@ -230,7 +230,7 @@ def test_torch(dtype):
 
 @needs_torch
 def test_torchs_refusal_is_passed_on():
-    """What the C functions of DLPack would export and __dlpack__ does not is refused."""
+    """Tensors that DLPack's C functions export but __dlpack__ rejects are an error."""
     for x, why in [(torch.ones(2, requires_grad=True), "gradient"),
                    (torch.nn.Parameter(torch.ones(2)), "gradient"),
                    (torch.ones(2, dtype=torch.complex64).conj(), "conjugate"),
@@ -267,7 +267,7 @@ class Functions(ctypes.Structure):
 
 @pytest.mark.parametrize("major,fails", [(1, False), (1, True), (2, False), (0, False)])
 def test_dlpacks_functions_in_c(major, fails):
-    """A hand-written producer: used when its version is 1.x, else as if it had none."""
+    """A hand-written producer: used if its version is 1.x, otherwise ignored."""
     source = tn.arange(3, dtype="float32")
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -333,7 +333,7 @@ def test_numpy_protocols():
 @pytest.mark.parametrize("dtype", EVERY)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_ndarrays_as_operands(dtype, layout):
-    """The first array of a dtype comes by its buffer, the others by their header: the same."""
+    """The first array of a dtype is read by its buffer, later ones by their header, alike."""
     a = laid_out(numbers((3, 4), dtype, 1), layout)
     out = np.zeros((3, 4), dtype)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Functions beside NumPy: manipulation, pad, patterns, reductions, chosen by data, products."""
+"""Functions compared with NumPy: manipulation, pad, patterns, reductions, indexing, products."""
 
 import numpy as np
 import pytest

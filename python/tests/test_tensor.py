@@ -1,4 +1,4 @@
-"""The object: facts, numbers, indexing, operators."""
+"""The object: properties, numbers, indexing, operators."""
 
 import copy
 import gc
@@ -216,7 +216,7 @@ def test_copies():
 # ---- lifetimes ----
 
 class Owner(bytearray):
-    """A buffer whose end can be seen."""
+    """A buffer that can be weakly referenced."""
 
 
 @pytest.mark.parametrize("order", range(3))
