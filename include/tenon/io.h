@@ -101,8 +101,8 @@ TN_API TN_NODISCARD tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor
 TN_API TN_NODISCARD tn_status tn_file_places(const tn_file *f, int64_t i, tn_tensor *out);
 
 /* Read the elements of a file view into dst, in native byte order.  places is any view of the
- * tensor that tn_file_places returned for tensor i; dst may have any strides.  At most 4 MiB
- * are allocated besides dst.
+ * tensor that tn_file_places returned for tensor i; dst may have any strides.  It uses
+ * at most 4 MiB besides dst.
  *
  * TN_EIO       a read fails; dst may hold some elements already
  * TN_EARG      the view reaches outside the tensor
