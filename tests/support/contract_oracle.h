@@ -208,7 +208,8 @@ static inline long double oracle_bound(const oracle_sum *s, tn_dtype met, tn_dty
     const long double least = dst == TN_F8E5M2   ? 0x1p-17L
                               : dst == TN_F8E4M3 ? 0x1p-10L
                               : dst == TN_F16    ? 0x1p-25L
-                                                 : 0;
+                              : dst == TN_BF16   ? 0x1p-134L
+                                                 : tiny;
     return bound + value * rounding + least;
 }
 
