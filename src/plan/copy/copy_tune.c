@@ -9,7 +9,7 @@
 #include "runtime/runtime.h"
 #include "view/view.h"
 
-enum { MOST = 8, LEAST_ROUNDS = 3 };
+enum { TRIES = 3, MOST = 1 + TRIES * TNI_TUNED, LEAST_ROUNDS = 3 };
 
 static double copy_seconds(const tni_copy *c, char *d, const char *s)
 {
@@ -44,7 +44,7 @@ static int quickest(int n, const tni_copy *c, char *d, const char *s, double mil
 }
 
 /* Values worth trying. */
-static const int64_t tries[TNI_TUNED][3] = {
+static const int64_t tries[TNI_TUNED][TRIES] = {
     [TNI_ROWS_DIRECT] = {128, 512, 1024},
     [TNI_LINE_PIECE] = {128, 256, 512},
     [TNI_CARRIED_RUN] = {16, 1000, 1 << 30},
@@ -56,8 +56,8 @@ static int candidates(tni_tuning *t)
     int n = 1;
     t[0] = tni_tuning_now();
     for (int k = 0; k < TNI_TUNED; k++)
-        for (int i = 0; i < 3; i++)
-            if (tries[k][i] != t[0].number[k] && n < MOST) {
+        for (int i = 0; i < TRIES; i++)
+            if (tries[k][i] != t[0].number[k]) {
                 t[n] = t[0];
                 t[n++].number[k] = tries[k][i];
             }
@@ -103,13 +103,18 @@ static void tune_number(int k, char *d, char *s, double milliseconds)
         src.stride[shows[k].order[i]] = s_step;
         s_step *= shows[k].shape[shows[k].order[i]];
     }
-    tni_copy c[3];
-    for (int i = 0; i < 3; i++) {
-        tni_tuning t = tni_tuning_now();
-        t.number[which] = tries[which][i];
+    tni_tuning t = tni_tuning_now();
+    int64_t value[1 + TRIES] = {t.number[which]};
+    tni_copy c[1 + TRIES];
+    int n = 1;
+    for (int i = 0; i < TRIES; i++)
+        if (tries[which][i] != value[0])
+            value[n++] = tries[which][i];
+    for (int i = 0; i < n; i++) {
+        t.number[which] = value[i];
         tni_copy_plan_with(&c[i], &dst, &src, 0, &t);
     }
-    tni_tune_set(which, tries[which][quickest(3, c, d, s, milliseconds)]);
+    tni_tune_set(which, value[quickest(n, c, d, s, milliseconds)]);
 }
 
 tn_status tn_tune(double milliseconds)
