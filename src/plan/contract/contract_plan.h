@@ -199,6 +199,7 @@ const char *tni_strip_read(const tni_strip_io *io, char *buffer, const char *s, 
                            int64_t step);
 
 /* Write a dense strip to n elements at d. */
-void tni_strip_write(const tni_strip_io *io, char *d, char *strip, int64_t n, int64_t step);
+void tni_strip_write(const tni_strip_io *io, char *d, const char *strip, int64_t n,
+                     int64_t step);
 
 #endif

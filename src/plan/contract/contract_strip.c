@@ -69,7 +69,8 @@ const char *tni_strip_read(const tni_strip_io *io, char *buffer, const char *s, 
     return buffer;
 }
 
-void tni_strip_write(const tni_strip_io *io, char *d, char *strip, int64_t n, int64_t step)
+void tni_strip_write(const tni_strip_io *io, char *d, const char *strip, int64_t n,
+                     int64_t step)
 {
     _Alignas(64) char scratch[2][TNI_SUM_STRIP * 16];
     const char *s = strip;

@@ -27,7 +27,6 @@ typedef struct tni_choice {
     bool put;
     tn_put_op op;
     int64_t extent, step;
-    uint64_t shared; /* mask of the axes along which two elements never have one destination */
 } tni_choice;
 
 void tni_choice_run(const tni_choice *c, const tn_tensor *const *ts);
