@@ -126,7 +126,10 @@ TN_API TN_NODISCARD tn_status tn_route_create(tn_route **r, int rank, const tn_d
  * from 0 in rising order, from rank number copy.  The elements of that copy that this rank
  * itself has are a message too, to itself.  Received messages are in the order of src's parts,
  * which is the same for every copy: message i of each copy has the same elements.  src is made
- * by tn_dist_mesh. */
+ * by tn_dist_mesh.
+ *
+ * TN_EARG         src has no such copy, and as for tn_route_create
+ * TN_EUNSUPPORTED src is made of boxes */
 TN_API TN_NODISCARD tn_status tn_route_copy(tn_route **r, int rank, const tn_dist *dst,
                                             tn_dtype dst_dtype, const tn_dist *src,
                                             tn_dtype src_dtype, const int *axes, int64_t copy);
