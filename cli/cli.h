@@ -35,6 +35,10 @@ enum { DONE = 0, FAILED = 1, USAGE = 2 };
             return fail_call(#call);                                                           \
     } while (0)
 
+/* ---- the command (main.c), without the C function main, which is in tenon.c ---- */
+
+int tenon_main(int argc, char **argv);
+
 /* ---- commands (commands.c) and their arguments (args.c) ---- */
 
 struct command;

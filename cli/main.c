@@ -141,7 +141,7 @@ int run_command(int argc, char **argv)
     return run_found(c, explain, argc, argv);
 }
 
-int main(int argc, char **argv)
+int tenon_main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a failed write then returns an error, which is reported */
     signal(SIGXFSZ, SIG_IGN);

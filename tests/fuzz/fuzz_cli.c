@@ -16,8 +16,6 @@
 
 enum { MOST_WORDS = 14, MOST_TEXT = 500, MOST_WRITTEN = 1 << 20 };
 
-int tenon_main(int argc, char **argv);
-
 /* What is in the folder, under short names. */
 static struct {
     const char *name, *from;
