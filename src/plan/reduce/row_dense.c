@@ -55,6 +55,7 @@ typedef struct group {
     const char *x, *weight;
     int64_t d_step, x_step, item, rows;
     int64_t ahead; /* bytes to the group that is prefetched; 0: none */
+    bool aside;    /* d is a buffer */
 } group;
 
 static int64_t group_seen(const group *g, int64_t i)
@@ -65,7 +66,7 @@ static int64_t group_seen(const group *g, int64_t i)
 
 static bool group_streams(const group *g, const char *d)
 {
-    return g->r->stream && (uintptr_t)d % 64 == 0;
+    return g->r->stream && !g->aside && (uintptr_t)d % 64 == 0;
 }
 
 /* Exponentials of a row into e, and their sum. */
@@ -235,6 +236,29 @@ static void wide_run(const wide *w, const group *g)
     w->down(g->d, row, g->r->n, 0, group_streams(g, g->d));
 }
 
+/* ---- rows that are no whole lines ---- */
+
+/* Whether results are made in the buffer of exponentials, whose place they take, and then written
+ * past the caches together: rows that begin within a line cannot be one by one. */
+static bool made_aside(const tni_rows *r)
+{
+    const tni_nest *nest = r->nest;
+    const int64_t bytes = r->n * r->width;
+    return r->stream && bytes % 64 != 0 && bytes <= KEPT / 2 && nest->ndim > 0 &&
+           nest->axis[nest->ndim - 1].step[TNI_ROW_DST] == bytes;
+}
+
+static void group_run_aside(const group *g)
+{
+    const int64_t bytes = g->r->n * g->r->width;
+    group made = *g;
+    made.d = g->exps;
+    made.d_step = bytes;
+    made.aside = true;
+    group_run(&made);
+    g->k->copy->stream(g->d, g->exps, g->rows * bytes);
+}
+
 /* ---- all rows ---- */
 
 /* Weights of 16 bits become f32 in the first half of the buffers, and exponentials are then in the
@@ -268,6 +292,7 @@ void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64
     group_make(&g, r, s);
     if (!g.t)
         wide_make(&w, r);
+    const bool aside = made_aside(r);
     const int64_t room = g.t ? GROUP_ELEMENTS / r->n : 1;
     const int64_t most = room < 1 ? 1 : room < GROUP ? room : GROUP;
     tni_walk_seek(&walk, nest->axis, nest->ndim > 0 ? nest->ndim - 1 : 0, nest->nop,
@@ -280,10 +305,12 @@ void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64
         g.d = at[TNI_ROW_DST] + walk.offset[TNI_ROW_DST] + c * g.d_step;
         g.x = at[TNI_ROW_SRC] + walk.offset[TNI_ROW_SRC] + c * g.x_step;
         g.ahead = r->stream ? g.rows * g.x_step : 0;
-        if (g.t)
-            group_run(&g);
-        else
+        if (!g.t)
             wide_run(&w, &g);
+        else if (aside)
+            group_run_aside(&g);
+        else
+            group_run(&g);
         if (c + g.rows == inner)
             tni_walk_next(&walk);
     }

@@ -4,8 +4,9 @@
 
 #include "plan/plan.h"
 
-/* Elements of a row from which on a row by itself fills vectors well enough, rows that pay, and
- * elements of a block of them: 16 KiB, half of the L1 (Zen 4). */
+/* Elements of a row from which on a row by itself fills vectors well enough (of 16 bits:
+ * TNI_ROW_SHORT, with AVX2), rows that pay, and elements of a block of them: 16 KiB, half of the L1
+ * (Zen 4). */
 enum {
     NARROW_MOST = 48,
     NARROW_ROWS = 32,
@@ -21,6 +22,12 @@ static bool in_registers(const tni_rows *r)
     return k && k->short_rows && (r->dtype == TN_F64 || r->n >= SHORT_LEAST);
 }
 
+/* Elements of the longest rows that are taken together. */
+static int64_t longest(const tni_rows *r)
+{
+    return r->width == 2 && in_registers(r) ? TNI_ROW_SHORT : NARROW_MOST;
+}
+
 static bool param_fits(const tni_rows *r, const tni_row_param *p)
 {
     return !p->given || (p->dtype == r->elem && p->step == tni_width(r->elem));
@@ -30,8 +37,8 @@ bool tni_row_plan_narrow(tni_rows *r)
 {
     const tni_axis *in = r->nest->ndim > 0 ? &r->nest->axis[r->nest->ndim - 1] : NULL;
     const bool here = in_registers(r);
-    if (!in || in->n < NARROW_ROWS || r->n > (here ? TNI_ROW_SHORT : NARROW_MOST) ||
-        r->kind == TNI_ROW_CAUSAL || r->kind > TNI_ROW_LAYER || !param_fits(r, &r->param[0]) ||
+    if (!in || in->n < NARROW_ROWS || r->n > longest(r) || r->kind == TNI_ROW_CAUSAL ||
+        r->kind > TNI_ROW_LAYER || !param_fits(r, &r->param[0]) ||
         !param_fits(r, &r->param[1]) || (!here && r->elem != TN_F32))
         return false;
     for (int k = TNI_ROW_DST; k <= TNI_ROW_SRC; k++)
