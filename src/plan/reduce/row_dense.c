@@ -86,6 +86,7 @@ static double row_exps(const group *g, char *e, const char *x, int64_t n, double
     return pairs.state[0].f;
 }
 
+/* sum: of exponentials, or its logarithm. */
 static void row_softmax(const group *g, char *d, const char *x, const char *e, int64_t seen,
                         double most, double sum)
 {
@@ -95,7 +96,7 @@ static void row_softmax(const group *g, char *d, const char *x, const char *e, i
         for (int64_t i = 0; i < seen; i++)
             tni_store_real(d + r->width * i, r->dtype, (double)NAN);
     else if (r->kind == TNI_ROW_LOG_SOFTMAX)
-        g->t->shift(d, x, seen, most, tni_row_log(r, sum), stream);
+        g->t->shift(d, x, seen, most, sum, stream);
     else
         g->t->scale(d, e, seen, 1 / sum, stream);
     if (seen < r->n)
@@ -112,6 +113,8 @@ static void group_softmax(const group *g)
     for (int64_t i = 0; i < g->rows; i++)
         sum[i] =
             row_exps(g, g->exps + i * pitch, g->x + i * g->x_step, group_seen(g, i), most[i]);
+    if (g->r->kind == TNI_ROW_LOG_SOFTMAX)
+        tni_row_logs(g->r, sum, g->rows);
     for (int64_t i = 0; i < g->rows; i++)
         row_softmax(g, g->d + i * g->d_step, g->x + i * g->x_step, g->exps + i * pitch,
                     group_seen(g, i), most[i], sum[i]);

@@ -131,7 +131,8 @@ tni_tree_type tni_row_type(tn_dtype dtype);
 /* The kernels of rows of this dtype as they are in memory; NULL: they are cast. */
 const tni_row_typed *tni_row_kernels_of(const tni_rows *r, tn_dtype dtype);
 
-/* The logarithm of a sum of exponentials, the same in every way. */
+/* Logarithms of sums of exponentials, the same in every way. */
+void tni_row_logs(const tni_rows *r, double *sum, int64_t n);
 double tni_row_log(const tni_rows *r, double sum);
 
 /* Compute row number `item` of its matrix; `at` has the addresses of its operands. */

@@ -9,6 +9,8 @@
  * (Zen 4). */
 enum {
     NARROW_MOST = 48,
+    NARROW_LAYER_64 =
+        24, /* the same of layer_norm of f64, whose moments have a kernel (Zen 3) */
     NARROW_ROWS = 32,
     NARROW_ELEMENTS = 1 << 12,
     SHORT_VECTOR = 32, /* bytes: kernels that transpose in registers are those of AVX2 */
@@ -25,7 +27,9 @@ static bool in_registers(const tni_rows *r)
 /* Elements of the longest rows that are taken together. */
 static int64_t longest(const tni_rows *r)
 {
-    return r->width == 2 && in_registers(r) ? TNI_ROW_SHORT : NARROW_MOST;
+    if (r->width == 2 && in_registers(r))
+        return TNI_ROW_SHORT;
+    return r->dtype == TN_F64 && r->kind == TNI_ROW_LAYER ? NARROW_LAYER_64 : NARROW_MOST;
 }
 
 static bool param_fits(const tni_rows *r, const tni_row_param *p)

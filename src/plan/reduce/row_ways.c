@@ -19,11 +19,17 @@ const tni_row_typed *tni_row_kernels_of(const tni_rows *r, tn_dtype dtype)
     return type < TNI_TREE_TYPES && k->of[type].max ? &k->of[type] : NULL;
 }
 
+void tni_row_logs(const tni_rows *r, double *sum, int64_t n)
+{
+    if (r->elem != TN_F64)
+        tni_kernels_of(r->isa)->row->logs(sum, n);
+    for (int64_t i = 0; i < n && r->elem == TN_F64; i++)
+        sum[i] = log(sum[i]);
+}
+
 double tni_row_log(const tni_rows *r, double sum)
 {
-    if (r->elem == TN_F64)
-        return log(sum);
-    tni_kernels_of(r->isa)->row->logs(&sum, 1);
+    tni_row_logs(r, &sum, 1);
     return sum;
 }
 
