@@ -59,6 +59,11 @@ INLINE vf_bits halves_of(vf a, vf b)
     const __m256i high = _mm512_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT);
     return (vf_bits)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
+INLINE vf_bits brains_of(vf a, vf b)
+{
+    const __m512i low = _mm512_castsi256_si512(brains_one(a));
+    return (vf_bits)_mm512_inserti64x4(low, brains_one(b), 1);
+}
 
 #else
 
@@ -113,6 +118,17 @@ INLINE void halves_put(char *d, vf v, bool stream)
 INLINE void brains_put(char *d, vf v, bool stream)
 {
     put_half(d, brains_one(v), stream);
+}
+/* Two vectors of them. */
+INLINE void halves_put_pair(char *d, vf a, vf b, bool stream)
+{
+    const vf_bits made = halves_of(a, b);
+    put_bytes(d, &made, V, stream);
+}
+INLINE void brains_put_pair(char *d, vf a, vf b, bool stream)
+{
+    const vf_bits made = brains_of(a, b);
+    put_bytes(d, &made, V, stream);
 }
 /* The first n < VF of them. */
 INLINE void halves_put_some(char *d, vf v, int64_t n)

@@ -75,13 +75,14 @@ static void logs(double *x, int64_t n)
 #if defined(__AVX2__)
 #include "row_half.h"
 
-#define TYPED(f)            f##_f16
-#define WIDTH               2
-#define READ(p)             half_vf(p)
-#define READ_SOME(p, n)     half_part(p, n)
-#define READ_PART(p, h)     half_vd((p) + (h)*V / 4)
-#define WRITE(p, v, stream) halves_put(p, v, stream)
-#define WRITE_SOME(p, v, n) halves_put_some(p, v, n)
+#define TYPED(f)                    f##_f16
+#define WIDTH                       2
+#define READ(p)                     half_vf(p)
+#define READ_SOME(p, n)             half_part(p, n)
+#define READ_PART(p, h)             half_vd((p) + (h)*V / 4)
+#define WRITE(p, v, stream)         halves_put(p, v, stream)
+#define WRITE_SOME(p, v, n)         halves_put_some(p, v, n)
+#define WRITE_PAIR(p, a, b, stream) halves_put_pair(p, a, b, stream)
 #include "row_typed.inc"
 
 #define TYPED(f)        f##_bf16
@@ -91,8 +92,9 @@ static void logs(double *x, int64_t n)
 #if !defined(__AVX512F__)
 #define READ_PART(p, h) brain_vd((p) + (h)*V / 4)
 #endif
-#define WRITE(p, v, stream) brains_put(p, v, stream)
-#define WRITE_SOME(p, v, n) brains_put_some(p, v, n)
+#define WRITE(p, v, stream)         brains_put(p, v, stream)
+#define WRITE_SOME(p, v, n)         brains_put_some(p, v, n)
+#define WRITE_PAIR(p, a, b, stream) brains_put_pair(p, a, b, stream)
 #include "row_typed.inc"
 #endif
 

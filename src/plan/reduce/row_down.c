@@ -12,17 +12,16 @@
 
 /* Figures are in docs/investigations/reductions.md, "Softmax down few columns" and "Rows on Zen 3".
  * Fewer than LEAST rows, half a block for each of two threads, do not pay for waiting three times.
- * A strip of 64 columns of more than MANY rows is beyond 2 MiB of f32, which the L3 keeps between
- * the passes of row_columns.c.  From CACHED columns on a row is four lines and more, and
- * exponentials of small arrays stay in dst. */
+ * From CACHED columns on a row is four lines and more, and exponentials of small arrays stay in
+ * dst. */
 enum {
     LINE = 2048, /* elements of a line at most: what is known of them is 16 KiB of f32 */
     JOINED = LINE / TNI_LANES, /* columns at most of which rows are joined */
     STRIP = 512, /* columns at most: eight runs of them fill the results (TNI_FOLD_RESULTS) */
     RUNS = 32,   /* at most: threads get as many, or one less, a thirtieth of the work */
     LEAST = 1024,
-    MANY = 8192,
-    CACHED = 64
+    CACHED = 64,
+    AHEAD = 8 /* rows that are not joined are prefetched as many rows before they are read */
 };
 
 /* A strip of columns and what threads know of it. */
@@ -80,6 +79,14 @@ static double larger(double a, double b)
     return b > a || b != b ? b : a;
 }
 
+/* Prefetch a later row of the strip at x, which begins in another page. */
+static void row_ahead(const strip *s, const char *x)
+{
+    x += AHEAD * s->r->step[TNI_ROW_SRC];
+    for (int64_t at = 0; at < s->w * s->r->width; at += 64)
+        __builtin_prefetch(x + at);
+}
+
 static void run_largest(strip *s, int64_t run, workspace *m)
 {
     const int64_t line = s->joined * s->w, end = run_end(s, run);
@@ -88,8 +95,10 @@ static void run_largest(strip *s, int64_t run, workspace *m)
         line_put(s->r, most, c, -(double)INFINITY);
     for (int64_t i = run * s->run; i < end; i += s->joined) {
         const int64_t n = (end - i < s->joined ? end - i : s->joined) * s->w;
-        const char *x = line_read(s, s->x + i * s->r->step[TNI_ROW_SRC], n, m->rows);
-        s->t->rise(most, x, n);
+        const char *x = s->x + i * s->r->step[TNI_ROW_SRC];
+        if (s->joined == 1)
+            row_ahead(s, x);
+        s->t->rise(most, line_read(s, x, n, m->rows), n);
     }
     tni_word *out = s->results + run * s->w;
     for (int64_t c = 0; c < s->w; c++)
@@ -164,9 +173,12 @@ static void run_write(strip *s, int64_t run, workspace *m)
     const int64_t end = run_end(s, run);
     for (int64_t i = run * s->run; i < end; i += s->joined) {
         const int64_t n = (end - i < s->joined ? end - i : s->joined) * s->w;
-        const char *x = line_read(s, s->x + i * r->step[TNI_ROW_SRC], n, m->rows);
+        const char *row = s->x + i * r->step[TNI_ROW_SRC];
         char *d = s->d + i * r->step[TNI_ROW_DST], *to = s->down ? m->rows + LINE * 4 : d;
         const bool stream = r->stream && (uintptr_t)d % 64 == 0;
+        if (s->joined == 1)
+            row_ahead(s, row);
+        const char *x = line_read(s, row, n, m->rows);
         (r->kind == TNI_ROW_LOG_SOFTMAX ? s->t->plus_by : s->t->exp_by)(to, x, s->least, s->by,
                                                                         n, stream && !s->down);
         if (s->down)
@@ -272,9 +284,7 @@ bool tni_row_plan_down(tni_rows *r)
     const tni_axis *in = columns_of(r);
     r->why = "rows are long and stand side by side: threads divide their elements";
     return in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width &&
-           states_fit(r) &&
-           (r->dtype != r->elem || in->n < CACHED ||
-            (r->large && (in->n <= JOINED || r->n > MANY)));
+           states_fit(r) && (r->dtype != r->elem || in->n < CACHED || r->large);
 }
 
 /* Rows of a line: all lanes of a tile, and more while there is room. */
