@@ -1,5 +1,6 @@
 /* row_panel.c - neighbouring rows with strides: transposed into dense ones, computed there, and
  * transposed back, so that every line of memory is used as a whole. */
+#include <stddef.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -24,12 +25,12 @@ static bool in_memory(const tni_rows *r, const tni_row_param *p)
 /* Whether rows of dst are dense and serve as the panel. */
 static bool in_dst(const tni_rows *r)
 {
-    return r->step[TNI_ROW_DST] == r->width && r->dtype == r->elem;
+    return r->step[TNI_ROW_DST] == r->width;
 }
 
-/* Rows at a time: four lines of f32 of each source row, which the hardware follows, and so much of
- * dst as the caches keep (Zen 4). */
-enum { PANEL_ROWS = 64, PANEL_AHEAD = 32 };
+/* Of each source row at a time, in bytes: four lines, which the hardware follows, and so much of dst
+ * as the caches keep (Zen 4; f64 and 16 bits: Zen 3). */
+enum { PANEL_BYTES = 256, PANEL_AHEAD = 32 };
 
 /* How many rows are transposed together; 0: none. */
 static int64_t panel_rows(const tni_rows *r)
@@ -40,7 +41,7 @@ static int64_t panel_rows(const tni_rows *r)
         !in_memory(r, &r->param[0]) || !in_memory(r, &r->param[1]))
         return 0;
     if (in_dst(r))
-        return PANEL_ROWS;
+        return PANEL_BYTES / r->width;
     const int64_t most = (int64_t)sizeof(((tni_fold_scratch *)0)->u.sequence.gather);
     const int64_t rows = most / (r->n * r->width), line = 64 / r->width;
     return rows < 2 ? 0 : rows < line ? rows : line;
@@ -52,22 +53,48 @@ bool tni_row_plan_panel(tni_rows *r)
     return panel_rows(r) > 0;
 }
 
-/* r, for rows of a panel; fold becomes that of such a row. */
-static void panel_dense(tni_rows *dense, tni_fold *fold, const tni_rows *r)
+/* Rows of a panel, and what their description refers to. */
+typedef struct panel {
+    tni_rows rows;
+    tni_fold fold;
+    tni_nest nest;
+    bool dense; /* they are computed as dense rows are: those of 16 bits */
+} panel;
+
+static void panel_make(panel *p, const tni_rows *r)
 {
-    *dense = *r;
-    *fold = *r->fold;
-    dense->packed = true;
-    dense->stream = false;
+    p->rows = *r;
+    memcpy(&p->fold, r->fold, offsetof(tni_fold, fold)); /* 4 KB of axes are behind */
+    p->fold.fold[0] = r->fold->fold[0];
+    p->fold.fold[0].src[0] = r->width;
+    p->rows.fold = &p->fold;
+    p->rows.packed = true;
+    p->rows.stream = false;
     for (int k = 0; k < r->nest->nop; k++)
-        dense->step[k] = r->width;
-    fold->fold[0].src[0] = r->width;
-    dense->fold = fold;
+        p->rows.step[k] = r->width;
+    p->nest.ndim = 1;
+    p->nest.nop = r->nest->nop;
+    p->rows.nest = &p->nest;
+    p->dense = in_dst(r) && r->dtype != r->elem && tni_row_plan_dense(&p->rows);
+}
+
+/* rows of them, pitch bytes apart, are computed in place. */
+static void panel_compute(panel *p, char *at, int64_t pitch, int64_t rows, tni_fold_scratch *s)
+{
+    if (p->dense) {
+        p->nest.axis[0] = (tni_axis){.n = rows};
+        for (int k = 0; k < p->nest.nop; k++)
+            p->nest.axis[0].step[k] = pitch;
+        tni_row_dense_part(&p->rows, (char *const[]){at, at}, 0, rows, s);
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++, at += pitch)
+        tni_row_one(&p->rows, (char *const[]){at, at}, 0, s);
 }
 
 /* Copy rows of operand k at p into the panel, whose rows are pitch bytes apart; back: from the
  * panel to p.  Rows with a stride are transposed. */
-static void panel_copy(const tni_rows *r, int k, char *p, char *panel, int64_t pitch,
+static void panel_copy(const tni_rows *r, int k, char *p, char *lines, int64_t pitch,
                        int64_t rows, bool back)
 {
     const tni_copy_kernels *copy = tni_kernels_of(r->isa)->copy;
@@ -76,30 +103,27 @@ static void panel_copy(const tni_rows *r, int k, char *p, char *panel, int64_t p
     const int64_t in[2] = {pitch, r->width}, out[2] = {next, r->step[k]};
     const int64_t trips[2] = {rows, r->n};
     if (!transposed(r, k))
-        copy->tile[log2](back ? p : panel, back ? out : in, back ? panel : p, back ? in : out,
+        copy->tile[log2](back ? p : lines, back ? out : in, back ? lines : p, back ? in : out,
                          trips);
     else if (back)
-        copy->transpose[log2](p, r->step[k], panel, pitch, rows, r->n, 0);
+        copy->transpose[log2](p, r->step[k], lines, pitch, rows, r->n, 0);
     else
-        copy->transpose[log2](panel, pitch, p, r->step[k], r->n, rows,
+        copy->transpose[log2](lines, pitch, p, r->step[k], r->n, rows,
                               PANEL_AHEAD * r->step[k]);
 }
 
 /* Neighbouring rows, as many as fit. */
-static void panel_run(const tni_rows *r, const tni_rows *dense, char *const *at, int64_t rows,
+static void panel_run(const tni_rows *r, panel *p, char *const *at, int64_t rows,
                       tni_fold_scratch *s)
 {
     const bool direct = in_dst(r);
-    char *panel = direct ? at[TNI_ROW_DST] : panel_of(s);
+    char *lines = direct ? at[TNI_ROW_DST] : panel_of(s);
     const int64_t pitch =
         direct ? r->nest->axis[r->nest->ndim - 1].step[TNI_ROW_DST] : r->n * r->width;
-    panel_copy(r, TNI_ROW_SRC, at[TNI_ROW_SRC], panel, pitch, rows, false);
-    for (int64_t i = 0; i < rows; i++) {
-        char *row = panel + i * pitch;
-        tni_row_one(dense, (char *const[]){row, row}, 0, s);
-    }
+    panel_copy(r, TNI_ROW_SRC, at[TNI_ROW_SRC], lines, pitch, rows, false);
+    panel_compute(p, lines, pitch, rows, s);
     if (!direct)
-        panel_copy(r, TNI_ROW_DST, at[TNI_ROW_DST], panel, pitch, rows, true);
+        panel_copy(r, TNI_ROW_DST, at[TNI_ROW_DST], lines, pitch, rows, true);
 }
 
 void tni_row_panel_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
@@ -109,18 +133,17 @@ void tni_row_panel_part(const tni_rows *r, char *const *at, int64_t first, int64
     const tni_axis *in = &nest->axis[nest->ndim - 1];
     const int64_t most = panel_rows(r);
     tni_walk walk;
-    tni_rows dense;
-    tni_fold fold;
-    panel_dense(&dense, &fold, r);
+    panel p; /* most of its axes are not used, and not cleared */
+    panel_make(&p, r);
     tni_walk_seek(&walk, nest->axis, nest->ndim - 1, nest->nop, first / in->n);
     for (int64_t i = first, rows; i < last; i += rows) {
         const int64_t c = i % in->n;
-        char *panel[TNI_ROW_OPERANDS];
+        char *first_row[TNI_ROW_OPERANDS];
         for (int k = 0; k < nest->nop; k++)
-            panel[k] = at[k] + walk.offset[k] + c * in->step[k];
+            first_row[k] = at[k] + walk.offset[k] + c * in->step[k];
         rows = in->n - c < last - i ? in->n - c : last - i;
         rows = rows < most ? rows : most;
-        panel_run(r, &dense, panel, rows, s);
+        panel_run(r, &p, first_row, rows, s);
         if (c + rows == in->n)
             tni_walk_next(&walk);
     }
