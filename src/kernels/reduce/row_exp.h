@@ -36,7 +36,7 @@ INLINE vf less_ln2(vf y, vf k)
 #endif
 }
 
-/* exp of y <= 0: 2^k * exp(r), 0 where that is below 2^-125.  NaN becomes anything. */
+/* exp of y <= 0: 2^k * exp(r), 0 where that is below 2^-125, and of NaN. */
 INLINE vf exp_vf(vf y)
 {
     const vf shifted = fused(y, splat_vf(0x1.715476p0f), splat_vf(ROUND32));
