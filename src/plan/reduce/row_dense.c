@@ -139,12 +139,25 @@ static double row_squares(const group *g, const char *x)
     return pairs.state[0].f;
 }
 
+/* The squares of rows of one block, without a walk for each. */
+static void blocks_squares(const group *g, double *squares)
+{
+    tni_word out[GROUP];
+    const tni_fold_sequences rows = {
+        .x = {g->x}, .step = {g->x_step}, .n = g->r->n, .count = g->rows};
+    g->r->fold->class->sequence(g->r->fold, out, &rows, g->scratch);
+    for (int64_t i = 0; i < g->rows; i++)
+        squares[i] = out[i].f;
+}
+
 static void group_rms(const group *g)
 {
     const tni_rows *r = g->r;
     double squares[GROUP];
     if (r->n <= TNI_TREE_BLOCK && r->dtype == TN_F32)
         g->k->tree->squares32(squares, g->x, r->n, g->x_step, g->rows);
+    else if (r->n <= TNI_TREE_BLOCK && r->dtype == TN_F64)
+        blocks_squares(g, squares);
     else
         for (int64_t i = 0; i < g->rows; i++)
             squares[i] = row_squares(g, g->x + i * g->x_step);
