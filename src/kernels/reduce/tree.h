@@ -25,7 +25,8 @@ typedef enum tni_tree_type {
     TNI_TREE_I32, /* of moments alone */
     TNI_TREE_TYPES
 } tni_tree_type;
-enum { TNI_SKEWED = 16 }; /* the f32 of the widest vector */
+enum { TNI_SKEWED = 16 };    /* the f32 of the widest vector */
+enum { TNI_SIDE_LEAST = 8 }; /* its f64 */
 
 /* Kernels of one instruction set.  x are dense elements of any alignment. */
 typedef struct tni_tree_kernels {
@@ -67,6 +68,16 @@ typedef struct tni_tree_kernels {
     void (*rows_moments[TNI_TREE_TYPES])(double *sum, double *squares, const char *const *row,
                                          const char *const *next, const double *c, int64_t w,
                                          bool first);
+
+    /* The same of the tiles of one sequence of n elements, a multiple of TNI_TILE, around c: lane by
+     * lane into 16 sums and 16 squares.  first: these hold nothing yet. */
+    void (*tiles_moments[TNI_TREE_TYPES])(double *sum, double *squares, const char *x,
+                                          int64_t n, double c, bool first);
+
+    /* The moments of w >= TNI_SIDE_LEAST sequences that stand side by side, of n <= TNI_LANES elements
+     * each, in rows `step` bytes apart: out as that of spread. */
+    void (*few_moments[TNI_TREE_TYPES])(double *out, const char *x, int64_t step, int64_t n,
+                                        int64_t w);
 
     /* The moments of count sequences of n elements around c, whose distances have sums s and squares
      * q: out[i] is n, out[w + i] the mean, out[2 * w + i] the squares around it.  exact: sum and

@@ -128,6 +128,7 @@ extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_momen
 void tni_fold_moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w);
 void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                              int64_t w, int64_t n);
+double tni_fold_spread(const tni_fold *f, double n, double M);
 
 /* ---- the list of reductions (reductions.def, fold_plan.c) ---- */
 

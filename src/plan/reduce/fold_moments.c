@@ -237,6 +237,10 @@ static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const bool f64 = f->elem == TN_F64;
+    if (direct(f) && c->row == NULL && c->w >= TNI_SIDE_LEAST) {
+        tree->few_moments[type_of(f->src)](&out->f, c->x, c->step, c->n, c->w);
+        return;
+    }
     double sum[TNI_LANES * PIECE], squares[TNI_LANES * PIECE], centre[PIECE];
     for (int64_t at = 0; at < c->w; at += PIECE) {
         const int64_t m = c->w - at < PIECE ? c->w - at : PIECE;
@@ -272,7 +276,12 @@ static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_col
             memcpy(a.centre + l * w, a.centre, (size_t)w * sizeof *a.centre);
         memset(a.tally, 0, (size_t)w * sizeof *a.tally);
     }
-    add_tiles(f, a, c, lane_by_lane, scratch);
+    if (w == 1 && joined && direct(f) && c->row == NULL && c->step == f->width &&
+        c->n % TNI_TILE == 0)
+        tree->tiles_moments[type_of(f->src)](a.sum, a.squares, c->x, c->n, a.centre[0],
+                                             c->begun == 0);
+    else
+        add_tiles(f, a, c, lane_by_lane, scratch);
     if (c->more)
         return;
     const int lanes = lane_by_lane ? 1 : n < TNI_LANES ? (int)n : TNI_LANES;
@@ -306,7 +315,7 @@ void tni_fold_moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, i
         meet(a + c, b + c, w);
 }
 
-static double spread_of(const tni_fold *f, double n, double M)
+double tni_fold_spread(const tni_fold *f, double n, double M)
 {
     const double by = n - f->param, var = n == 0 ? (double)NAN : M / (by > 0 ? by : 0);
     return tni_reductions[f->op].facts & TNI_FOLD_ROOT ? sqrt(var) : var;
@@ -321,7 +330,7 @@ void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const t
     double y[TNI_FOLD_STORED];
     if (f->skip)
         for (int64_t c = 0; c < n; c++)
-            y[c] = spread_of(f, s[c].f, s[2 * w + c].f);
+            y[c] = tni_fold_spread(f, s[c].f, s[2 * w + c].f);
     tni_kernels_of(f->isa)->tree->results(y, f->skip ? y : &s[2 * w].f, n, -0.0,
                                           f->skip ? 1 : by, NULL, root && !f->skip);
     tni_fold_store(f, TN_F64, dst, step, (const char *)y, n);
@@ -336,62 +345,4 @@ const tni_fold_class tni_fold_moments = {
     .columns = moments_columns,
     .merge = tni_fold_moments_merge,
     .finish = tni_fold_moments_finish,
-};
-
-/* ---- complex numbers: the moments of both parts, which share a count ---- */
-
-static void complex_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
-                             tni_fold_scratch *scratch)
-{
-    tni_fold part = *f;
-    part.src = part.elem;
-    part.width = f->width / 2;
-    const tni_tile_fn tile = tni_kernels_of(f->isa)->copy->tile[tni_log2_width(part.width)];
-    for (int64_t i = 0; i < l->count; i++)
-        for (int im = 0; im < 2; im++) {
-            tni_word s[3];
-            char *x = scratch->u.sequence.elems[1];
-            tile(x, (const int64_t[2]){0, part.width},
-                 l->x[0] + i * l->step[0] + im * part.width, (const int64_t[2]){0, f->width},
-                 (const int64_t[2]){1, l->n});
-            moments_sequence(&part, s, &(tni_fold_sequences){.x = {x}, .n = l->n, .count = 1},
-                             scratch);
-            out[i] = s[0];
-            out[(1 + 2 * im) * l->count + i] = s[1];
-            out[(2 + 2 * im) * l->count + i] = s[2];
-        }
-}
-
-static void complex_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
-{
-    (void)f;
-    for (int64_t c = 0; c < w; c++) {
-        tni_word x[3], y[3];
-        const tni_word n = a[c];
-        for (int im = 0; im < 2; im++) {
-            x[0] = n, y[0] = b[c];
-            for (int k = 1; k < 3; k++)
-                x[k] = a[(k + 2 * im) * w + c], y[k] = b[(k + 2 * im) * w + c];
-            meet(x, y, 1);
-            a[c] = x[0];
-            for (int k = 1; k < 3; k++)
-                a[(k + 2 * im) * w + c] = x[k];
-        }
-    }
-}
-
-static void complex_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                           int64_t w, int64_t n)
-{
-    for (int64_t c = 0; c < n; c++, dst += step)
-        tni_store_real(dst, f->dst, spread_of(f, s[c].f, s[2 * w + c].f + s[4 * w + c].f));
-}
-
-const tni_fold_class tni_fold_complex_moments = {
-    .name = "moments of complex numbers",
-    .words = 5,
-    .ordered = true,
-    .sequence = complex_sequence,
-    .merge = complex_merge,
-    .finish = complex_finish,
 };
