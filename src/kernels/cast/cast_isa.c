@@ -7,6 +7,8 @@
 #include "kernels/ops/op_loop.h"
 #include "kernels/simd/half_lanes.h"
 
+#include "cast_odd.h"
+
 /* ---- loops ---- */
 
 typedef void cast_some(char *d, const char *s, int64_t n);
@@ -132,8 +134,15 @@ INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64
 #include "cast_loop.inc"
 
 /* To f32, rounded to odd (see cast_table.c). */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+static void F64_ODD(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
+{
+    cast_pieces(d, s, n, ahead, stream, 8, 4, f64_odds);
+}
+#else
 #define CAST F64_ODD, double, float, tni_f32_odd(x)
 #include "cast_loop.inc"
+#endif
 #define CAST I32_ODD, int32_t, float, tni_f32_odd((double)x)
 #include "cast_loop.inc"
 #define CAST U32_ODD, uint32_t, float, tni_f32_odd((double)x)
