@@ -2,11 +2,7 @@
 #include "layout.h"
 
 #include "kernels/kernels.h"
-
-static int top_level(void)
-{
-    return !strcmp(tn_isa(), "avx512") ? 2 : !strcmp(tn_isa(), "avx2") ? 1 : 0;
-}
+#include "runtime/runtime.h"
 
 /* Exact blocks: a step outside is seen by a watched build. */
 static char *random_bytes(rng *r, int64_t n)
@@ -26,7 +22,7 @@ static void gapped_rows_of_every_length(void **state)
     char value[64];
     for (int i = 0; i < 64; i++)
         value[i] = (char)next(&r);
-    for (int isa = 0; isa <= top_level(); isa++)
+    for (int isa = 0; isa <= tni_isa_level(); isa++)
         for (int64_t bytes = 1; bytes < 300; bytes++)
             for (int round = 0; round < 12; round++) {
                 int64_t n = pick(&r, 1, 9), gap = pick(&r, 0, round % 2 ? 4 : 40);
@@ -58,7 +54,7 @@ static void rows_of_every_length(void **state)
 {
     (void)state;
     rng r = {1};
-    for (int isa = 0; isa <= top_level(); isa++)
+    for (int isa = 0; isa <= tni_isa_level(); isa++)
         for (int64_t bytes = 0; bytes < 300; bytes++)
             for (int round = 0; round < 6; round++) {
                 int64_t n = pick(&r, 0, 5), gap = pick(&r, 0, 70), s_gap = pick(&r, 0, 9);
@@ -83,7 +79,7 @@ static void columns_of_every_width(void **state)
 {
     (void)state;
     rng r = {2};
-    for (int isa = 0; isa <= top_level(); isa++)
+    for (int isa = 0; isa <= tni_isa_level(); isa++)
         for (int width_log2 = 0; width_log2 < 5; width_log2++)
             for (int64_t n = 0; n < 20; n++) {
                 int64_t width = 1 << width_log2, d_step = width + pick(&r, 0, 9);
@@ -131,7 +127,7 @@ static void borders(void **state)
 {
     (void)state;
     rng r = {3};
-    for (int isa = 0; isa <= top_level(); isa++)
+    for (int isa = 0; isa <= tni_isa_level(); isa++)
         for (int round = 0; round < 2000; round++) {
             tni_pad_row row = make_row(&r);
             int64_t n = pick(&r, 0, 6), d_step = row.bytes + pick(&r, 0, 3);
@@ -155,7 +151,7 @@ static void sinks(void **state)
 {
     (void)state;
     rng r = {4};
-    for (int isa = 0; isa <= top_level(); isa++)
+    for (int isa = 0; isa <= tni_isa_level(); isa++)
         for (int round = 0; round < 1000; round++) {
             const tni_pad_kernels *k = tni_kernels_of(isa)->pad;
             tni_pad_row row = make_row(&r);
