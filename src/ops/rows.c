@@ -25,6 +25,12 @@ static bool rows_last(const rows_call *r)
     return r->kind != TNI_ROW_SOFTMAX && r->kind != TNI_ROW_LOG_SOFTMAX;
 }
 
+/* The functions that read eps; a plan of any other ignores what it is given. */
+static bool rows_norm(const rows_call *r)
+{
+    return r->kind == TNI_ROW_RMS || r->kind == TNI_ROW_LAYER || r->kind == TNI_ROW_ADD_RMS;
+}
+
 static const char *param_name(const rows_call *r, int k)
 {
     static const char *const names[2][2] = {{"weight", "bias"}, {"sin", "cos"}};
@@ -39,7 +45,7 @@ static tn_status rows_args(const tni_call *call)
         return tni_fail(TN_EARG, "%s: src has no axis", call->name);
     if (!rows_last(r))
         TRY(tni_check_axis(r->dim, ndim, call->name));
-    if (!(r->eps >= 0) || isinf(r->eps))
+    if (rows_norm(r) && (!(r->eps >= 0) || isinf(r->eps)))
         return tni_fail(TN_EARG, "%s: eps is %g, expected a finite number that is not negative",
                         call->name, r->eps);
     return TN_OK;

@@ -73,6 +73,16 @@ static void test_plans(void **state)
         if (!first)
             assert_int_equal(tn_plan_rows(&plan, rows[i].op, &dst, &src, 1, &p[0], NULL, 0),
                              TN_EARG);
+        /* eps is a number of the norms alone */
+        const bool norm = rows[i].op == TN_ROW_RMS_NORM || rows[i].op == TN_ROW_LAYER_NORM;
+        const double bad[] = {-1, NAN, INFINITY};
+        for (size_t k = 0; k < COUNT(bad); k++) {
+            plan = NULL;
+            assert_int_equal(
+                tn_plan_rows(&plan, rows[i].op, &dst, &src, 1, first, second, bad[k]),
+                norm ? TN_EARG : TN_OK);
+            tn_plan_free(plan);
+        }
     }
     tn_plan *plan = NULL;
     assert_int_equal(tn_plan_rows(NULL, TN_ROW_SOFTMAX, &dst, &src, 1, NULL, NULL, 0),
