@@ -68,10 +68,11 @@ TN_API TN_NODISCARD tn_status tn_op_result(tn_op op, const tn_dtype *in, int nin
  *
  * Operands may have any strides; dst may be exactly one of the sources.  f8, f16 and bf16 are
  * computed in f32 and rounded once (pow of f16 and bf16 in f64; nextafter steps through their
- * own values).  Integers wrap; x / 0 and x % 0 are 0; floor_divide and remainder have Python's
- * signs; min and max propagate NaN, fmin and fmax ignore it.  A computed NaN is the positive
- * quiet one without payload (where copies the element that it selects).  The bits do not depend
- * on the number of threads or, for arithmetic, on the instruction set.
+ * own values).  Integers wrap; their floor_divide, trunc_divide, remainder and fmod by 0 are 0;
+ * floor_divide and remainder have Python's signs; min and max propagate NaN, fmin and fmax
+ * ignore it.  A computed NaN is the positive quiet one without payload (where copies the
+ * element that it selects).  The bits do not depend on the number of threads or, for
+ * arithmetic, on the instruction set.
  *
  * Functions of f32 and f64 are accurate to 1 ulp (erfc 1.5), composed ones to 4 and 8 ulp, and
  * to 1 ulp of 1.0 near their zeros.  Far below 0, digamma is a difference of large numbers and
@@ -97,6 +98,8 @@ TN_API TN_NODISCARD tn_status tn_ternary(tn_op op, const tn_tensor *dst, const t
  * (x, weight) and where (condition, a, b) take tensors; a 0-d tensor is a scalar. */
 TN_API TN_NODISCARD tn_status tn_apply(tn_op op, const double *params, const tn_tensor *dst,
                                        int nsrc, const tn_tensor *const *srcs);
+
+/* tn_binary of TN_ADD, TN_SUB, TN_MUL and TN_DIV. */
 TN_API TN_NODISCARD tn_status tn_add(const tn_tensor *dst, const tn_tensor *a,
                                      const tn_tensor *b);
 TN_API TN_NODISCARD tn_status tn_sub(const tn_tensor *dst, const tn_tensor *a,

@@ -45,9 +45,9 @@ TN_API int tn_reduction_params(tn_reduction op); /* var, std, nanvar, nanstd, no
  * the dtype of floats and the real dtype of complex; integers are TN_EDTYPE.  logsumexp and
  * nan... take floats only.
  *
- * dst has this dtype, or f32 or f64 if that is a wider float (a sum of f16 into f32).  For sum,
- * prod and sumsq of integers it may have any integer dtype: the low bits are kept, as in
- * tn_cast.  For argmin and argmax it may be i32 if the count fits.
+ * dst has this dtype or, for a source of real floats, f32 or f64 if that is wider (a sum of f16
+ * into f32).  For sum, prod and sumsq of integers it may have any integer dtype: the low bits
+ * are kept, as in tn_cast.  For argmin and argmax it may be i32 if the count fits.
  *
  * TN_ENULL   out is NULL
  * TN_EARG    op is unknown
@@ -150,9 +150,10 @@ TN_API TN_NODISCARD tn_status tn_pattern_reduce_axes(tn_tensor *view, int *naxes
  * of 2^-53 of the sum of |x|.
  *
  * sumsq, dot and norm of order 2 add f64 products (exact for f32 and narrower, otherwise
- * rounded, never fused) in tiles of f64; norm of order 1 adds |x| as sum does.  prod multiplies
- * in f64; absent elements count as 1.  Complex sums add real and imaginary parts separately; a
- * complex product is (ac - bd, ad + bc) in f64, rounded at each step.
+ * rounded, never fused) in tiles of f64; norm of order 1 adds |x| as sum does, that of complex
+ * numbers in tiles of f64.  prod multiplies in f64; absent elements count as 1.  Complex sums
+ * add real and imaginary parts separately; a complex product is (ac - bd, ad + bc) in f64,
+ * rounded at each step.
  *
  * var: in each block d = x - c in f64, where c is the block's first element (nan...: the first
  * that is not a NaN; a NaN gives d = -0 and is not counted); s is the tree of d, q the tree of
