@@ -102,8 +102,7 @@ static bool beats_lines_not_held(const tni_copy *c, const tni_copy_case *of)
                   run = of->tuning.number[TNI_CARRIED_RUN];
     return c->unit >= UNIT_LEAST && of->nest->axis[of->b].n * c->unit > 64 &&
            tni_rows_held(step, HELD) < HELD && tni_rows_held_l2(step, HELD_L2) >= HELD_L2 &&
-           c->carried.run >= (c->packs ? 4 * run : run / 2) &&
-           tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
+           c->carried.run >= (c->packs ? 4 * run : run / 2) && c->kernels->line_parts == 1;
 }
 
 /* Whether the ways that follow are faster: for long rows of narrow elements where 16 bytes of a
@@ -113,17 +112,16 @@ static bool beaten_when_narrow(const tni_copy *c, const tni_copy_case *of)
 {
     return c->unit < UNIT_LEAST && !c->packs && of->nest->axis[of->a].step[1] % 16 != 0 &&
            c->carried.run_axes == 1 && c->carried.run * c->unit >= RUN_NARROW &&
-           tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
+           c->kernels->line_parts == 1;
 }
 
 static bool carried_plan(tni_copy *c, const tni_copy_case *of)
 {
-    const tni_copy_kernels *kernels = tni_kernels_of(tni_isa_level())->copy;
     const tni_axis *b = &of->nest->axis[of->b];
     const bool lines = tni_lines_fit(c, of), thin = b->n * c->unit <= 64;
     const bool held = tni_rows_held(of->nest->axis[of->a].step[1], HELD) >= HELD;
-    const bool whole = kernels->line_parts == 1;
-    if (!kernels->transpose_carried[c->log2_width] ||
+    const bool whole = c->kernels->line_parts == 1;
+    if (!c->kernels->transpose_carried[c->log2_width] ||
         (lines && of->address && (c->packs || thin || !held || !whole)))
         return false;
     c->ntile = 0;
@@ -164,7 +162,7 @@ static int64_t rows_direct_from(const tni_copy *c, const tni_copy_case *of)
  * it in src. */
 static bool rows_carried_plan(tni_copy *c, const tni_copy_case *of)
 {
-    if (!tni_kernels_of(tni_isa_level())->copy->rows_carried || c->unit < ROWS_LEAST ||
+    if (!c->kernels->rows_carried || c->unit < ROWS_LEAST ||
         c->unit >= rows_direct_from(c, of) || of->dense < RUN)
         return false;
     const bool piece = of->b >= 0 && of->nest->axis[of->b].step[1] == c->unit;

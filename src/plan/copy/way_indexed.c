@@ -40,8 +40,7 @@ static bool both_alias(const tni_copy *c, const tni_copy_case *of)
     const tni_axis *a = &of->nest->axis[of->a], *b = &of->nest->axis[of->b];
     return !of->beyond && c->unit >= 4 && c->bytes > TNI_SMALL_COPY && a->n >= WHOLE &&
            b->n * c->unit >= WHOLE_PIECE && tni_rows_held(a->step[1], WHOLE) < WHOLE / 2 &&
-           tni_rows_held(b->step[0], WHOLE) < WHOLE &&
-           tni_kernels_of(tni_isa_level())->copy->line_parts == 1;
+           tni_rows_held(b->step[0], WHOLE) < WHOLE && c->kernels->line_parts == 1;
 }
 
 static bool whole_plan(tni_copy *c, const tni_copy_case *of)

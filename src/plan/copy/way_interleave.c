@@ -2,7 +2,6 @@
  * run of groups, and whole lines of it are formed in registers and streamed. */
 #include "copy_shape.h"
 #include "copy_walk.h"
-#include "runtime/runtime.h"
 
 enum {
     LINE = 64,
@@ -23,8 +22,8 @@ static bool interleave_plan(tni_copy *c, const tni_copy_case *of)
 {
     const tni_axis *a = &of->nest->axis[of->a], *b = &of->nest->axis[of->b];
     const int64_t group = a->n * c->unit;
-    if (!tni_kernels_of(tni_isa_level())->copy->interleave[c->log2_width] || a->n > PLANES ||
-        b->step[0] != group || b->n < 4 * LINE)
+    if (!c->kernels->interleave[c->log2_width] || a->n > PLANES || b->step[0] != group ||
+        b->n < 4 * LINE)
         return false;
     for (int i = 0; i < of->nest->ndim; i++)
         if (i != of->a && i != of->b &&

@@ -56,7 +56,7 @@ static int64_t lane_bytes(const tni_copy *c)
 static bool can_shift(const tni_copy *c)
 {
     return !c->packs && c->tile[TNI_SRC_FAST].n * c->unit >= 16 &&
-           tni_kernels_of(tni_isa_level())->copy->transpose_shifted[c->log2_width];
+           c->kernels->transpose_shifted[c->log2_width];
 }
 
 /* Shifting may be impossible when this way is the fallback of aligned lines: LINE then leaves
