@@ -27,7 +27,8 @@ const tni_caches *tni_cache_sizes(void);
 typedef enum tni_tuned_number {
     TNI_ROWS_DIRECT, /* bytes from which rows are streamed one by one */
     TNI_LINE_PIECE,  /* bytes of a source row in a tile of aligned lines */
-    TNI_CARRIED_RUN, /* units of a run from which carrying may beat aligned lines */
+    TNI_CARRIED_RUN, /* units of a run from which carrying may beat aligned lines; half or four
+                         times as many if L1 does not hold the source rows */
     TNI_TUNED
 } tni_tuned_number;
 

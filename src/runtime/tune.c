@@ -25,8 +25,10 @@
  *   rows_direct  on Zen 4, rows of 1.5 KB fall from 1.05 to 0.90 of R when they are carried
  *                instead
  *   line_piece   on Zen 4, 512 bytes reach 0.75 of R, 128 bytes 0.70; other CPUs keep two lines
- *   carried_run  shorter runs are not carried where aligned lines fit: on Zen 4 that has 0.65
- *                to 0.95 of their speed; the limit is not a measured optimum
+ *   carried_run  where aligned lines fit, a run of this many units may be carried; where L1
+ *                does not hold the source rows, one of half as many, or of four times as many
+ *                if those rows are packed: on Zen 4, carrying shorter ones has 0.65 to 0.95 of
+ *                the speed of lines; the limit is not a measured optimum
  *
  * The first two are from docs/investigations/copies-at-any-address.md. */
 static const struct {

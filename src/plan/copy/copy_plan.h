@@ -46,8 +46,12 @@ typedef struct tni_copy_job tni_copy_job;   /* copy_walk.h */
 typedef struct tni_copy_case tni_copy_case; /* copy_shape.h */
 
 /* A way to copy.  plan fills in c if the way fits, and returns false to leave the copy to the
- * next row.  run copies items [first, last).  dst_align, unless NULL, returns the alignment
- * that dst needs at run time; at any other address `fallback` runs the same plan. */
+ * next row.  It finds every field of c set but way, tile, loop, and stage or carried: one item,
+ * no tile axes, no loops, ordinary stores.  A plan that refuses may leave its tile, loops,
+ * stage and carried behind, which the next plan sets anew, but changes no other field.
+ *
+ * run copies items [first, last).  dst_align, unless NULL, returns the alignment that dst needs
+ * at run time; at any other address `fallback` runs the same plan. */
 typedef struct tni_copy_way {
     const char *name, *why, *stores; /* for facts and tests */
     tni_copy_kind kind;

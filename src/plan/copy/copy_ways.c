@@ -1,12 +1,29 @@
 /* copy_ways.c - plans a copy: its unit, its kind, and the first way that fits.
  *
+ *   way                   file              what is copied, and how
+ *   nothing, block, fill  way_block.c       no elements; a dense block; one value over a block
+ *   transpose interleave  way_interleave.c  a few planes into channels
+ *             carried     way_carried.c     a line in which one tile ends goes on in the next
+ *             lines       way_lines.c       whole lines from registers, if rows of dst allow it
+ *             shifted     way_lines.c       the same for rows of dst that begin anywhere
+ *             staged      way_staged.c      by a buffer, from which whole runs are streamed
+ *             whole       way_indexed.c     in a cache: rows share cache sets on both sides
+ *             indexed     way_indexed.c     short axes taken together, by listed offsets
+ *   transpose             way_tiled.c       tiles in registers, straight to dst
+ *   rows carried          way_carried.c     rows that lie one after the other in dst
+ *        staged           way_staged.c      short rows, by a buffer
+ *        streamed         way_tiled.c       long rows, streamed one by one
+ *   rows                  way_tiled.c       rows straight to dst
+ *   strided staged        way_staged.c      any steps, where dst is dense, by a buffer
+ *   strided               way_tiled.c       any steps, straight to dst
+ *
  * CONTRIBUTING.md, "Add a way to copy", says what a new way consists of. */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "runtime/runtime.h"
 
 /* The ways in order of preference within each kind: first those for a dst beyond the cache,
- * then those for any. */
+ * which set `beyond`, then those for any; "transpose whole" refuses a dst beyond the cache. */
 static const tni_copy_way *const ways[] = {
     &tni_way_nothing,     &tni_way_block,         &tni_way_fill,      &tni_way_interleave,
     &tni_way_carried,     &tni_way_lines,         &tni_way_shifted,   &tni_way_transpose_staged,
@@ -103,6 +120,8 @@ static void classify_axes(tni_copy *c, tni_nest *nest, tni_copy_case *of)
         of->dense = dense_run(nest, c->unit);
 }
 
+/* The kind of a copy without a tile.  TNI_COPY_STRIDED here means "not classified yet": the
+ * copy has a tile, and classify_axes finds its kind. */
 static tni_copy_kind kind_without_tile(const tni_copy *c, const tni_nest *nest)
 {
     const tni_axis *in = &nest->axis[0];
@@ -112,7 +131,7 @@ static tni_copy_kind kind_without_tile(const tni_copy *c, const tni_nest *nest)
         return TNI_COPY_BLOCK;
     if (nest->ndim == 1 && in->step[0] == c->unit && in->step[1] == 0 && by_width(c->unit))
         return TNI_COPY_FILL;
-    return TNI_COPY_STRIDED; /* or another kind with a tile */
+    return TNI_COPY_STRIDED;
 }
 
 tni_tuning tni_tuning_now(void)

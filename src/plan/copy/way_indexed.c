@@ -1,5 +1,6 @@
-/* way_indexed.c - transposes tiles of short axes straight to dst: the axes that continue them,
- * in dst and in src, are joined to them, and the offsets of the units are listed. */
+/* way_indexed.c - transposes tiles straight to dst by listed offsets of units: tiles of short
+ * axes, to which the axes that continue them in dst and in src are joined, and tiles of two
+ * axes whose rows share cache sets on both sides ("transpose whole"). */
 #include <string.h>
 
 #include "copy_shape.h"
@@ -7,8 +8,8 @@
 #include "runtime/runtime.h"
 
 /* Bytes, measured on an Intel Xeon (docs/investigations/0001); those of the source on AMD Zen
- * 4, where 64 and 256 bytes leave reversals at 0.52 to 0.64 of memcpy, and 256 and 512 raise
- * them to 0.7. */
+ * 4: SOURCE 256 with SRC_LEAST 64 leaves reversals at 0.52 to 0.64 of memcpy, 512 with 256
+ * raises them to 0.7. */
 enum {
     SHORT = 128,     /* two lines: shorter rows of dst are joined with those that follow */
     RUN = 512,       /* target of the joined rows */

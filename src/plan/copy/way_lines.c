@@ -177,7 +177,7 @@ static void shifted_run(const tni_copy_job *j, int64_t first, int64_t last)
 
 const tni_copy_way tni_way_lines = {
     .name = "transpose lines",
-    .why = "rows of dst begin with a cache line, and dst is larger than the cache",
+    .why = "rows of dst begin equally far into a line, and dst is larger than the cache",
     .stores = "whole lines from registers, streamed",
     .kind = TNI_COPY_TRANSPOSE,
     .beyond = true,

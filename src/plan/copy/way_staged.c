@@ -1,5 +1,6 @@
 /* way_staged.c - gathers tiles in a buffer in dst's order and streams whole runs from there:
- * for every kind of copy beyond the cache whose rows of dst are short. */
+ * for every kind of copy beyond the cache whose units are too short to be streamed one by one
+ * but continue along dst's fastest axis in runs of two lines or more (tni_stage_fits). */
 #include "copy_shape.h"
 #include "copy_walk.h"
 #include "line_buffer.h"

@@ -174,7 +174,8 @@ static void rows_tiles(const tni_copy_job *j, char *d, const char *s, const int6
                t);
 }
 
-/* The length in bytes from which a row is prefetched 4 KiB ahead. */
+/* The length in bytes from which a row is prefetched by the kernel, which is told how far away
+ * the next one begins: shorter rows end before what it prefetches (ROW_AHEAD in copy_isa.c). */
 enum { LONG_ROW = 4096 };
 
 static void streamed_tiles(const tni_copy_job *j, char *d, const char *s, const int64_t *n,
@@ -238,7 +239,7 @@ const tni_copy_way tni_way_rows = {
 };
 const tni_copy_way tni_way_strided = {
     .name = "strided",
-    .why = "no axis is dense on both sides, nor one on each",
+    .why = "neither rows nor a transpose: short units at any steps",
     .stores = TEMPORAL,
     .kind = TNI_COPY_STRIDED,
     .plan = strided_plan,
