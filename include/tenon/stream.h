@@ -168,11 +168,12 @@ typedef struct tn_stream {
 typedef struct tn_stream_facts {
     const char *recipe;       /* the name of the recipe, "copy" */
     const char *way;          /* "nothing": no elements; "in order": sources are read in file
-                                * order; "boxes": through the page cache; "direct": around it,
-                                * with many reads in flight; "two-pass": direct, through a
-                                * temporary file of the source's size; "temporary file": a sort
-                                * whose sequences do not fit in memory, through a file of the
-                                * result's size */
+                                * order; "boxes": a few at a time, each of which reads what
+                                * it needs of the sources; "direct": the same around the page
+                                * cache, with many reads in flight; "two-pass": direct,
+                                * through a temporary file of the source's size; "temporary
+                                * file": a sort whose sequences do not fit in memory, through
+                                * a file of the result's size */
     int64_t boxes, box;       /* their number, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
     int64_t memory;           /* bytes for elements */

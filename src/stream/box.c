@@ -148,8 +148,9 @@ static int64_t whole_blocks(const tn_stream *job, int64_t elements)
 
 /* Use one box of the whole budget or, if their reads are still long, two: one is written while
  * the next is read.  With a 1 GiB budget for a 2 GiB transpose on a virtual disk, one box with
- * reads of 32 KiB takes 3.4 s, two with 16 KiB 3.6 s, two with 8 KiB 4.7 s.  Boxes are no
- * larger than long reads require, because the first touch of memory is expensive. */
+ * reads of 32 KiB takes 3.4 s, two with 16 KiB 3.6 s, two with 8 KiB 4.7 s, where a copy of the
+ * file takes 2.4 to 3.1 s (docs/investigations/files.md).  Boxes are no larger than long reads
+ * require, because the first touch of memory is expensive. */
 static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
 {
     bool whole;

@@ -312,7 +312,7 @@ tn_status tn_stream_stats_plan(const tn_stream *job, int64_t bins, tn_stream_fac
         TRY(run_pass(&s, stats_box, stats_put, &f));
         f.box = s.runs.piece / tni_width(job->sources[0].view.dtype);
         f.shortest_read = s.runs.span;
-        f.read = s.passes * tni_stream_read(job);
+        f.read = s.passes * tni_stream_bytes_read(job);
     }
     f.recipe = "stats";
     f.written = 0;

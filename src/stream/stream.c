@@ -164,7 +164,7 @@ static int64_t source_bytes(const tn_stream_source *s)
     return n;
 }
 
-int64_t tni_stream_read(const tn_stream *job)
+int64_t tni_stream_bytes_read(const tn_stream *job)
 {
     int64_t n = 0;
     for (int k = 0; k < job->n; k++)
@@ -177,7 +177,7 @@ const char *tn_stream_why(const tn_stream_facts *facts)
     static const char *const whys[][2] = {
         {"nothing", "there are no elements"},
         {"in order", "the elements lie in the order of the result"},
-        {"boxes", "a few boxes fit into memory, and the page cache serves their reads"},
+        {"boxes", "a few boxes fit into memory, and each reads what it needs of the sources"},
         {"direct", "files exceed the memory, and reads are short: many are in flight"},
         {"two-pass", "files exceed the memory, and reads are too short for one pass"},
         {"temporary file", "whole sequences do not fit into memory"},
@@ -290,7 +290,7 @@ tn_status tn_stream_plan(const tn_stream *job, tn_stream_facts *facts)
     if (!facts)
         return tni_fail(TN_ENULL, "stream_plan: facts is NULL");
     const tni_recipe *row = tni_recipe_of(job);
-    tn_stream_facts f = {.written = tn_nbytes(&job->out), .read = tni_stream_read(job)};
+    tn_stream_facts f = {.written = tn_nbytes(&job->out), .read = tni_stream_bytes_read(job)};
     if (row->run) {
         const int64_t read = f.read;
         TRY(row->run(job, &f));

@@ -149,7 +149,7 @@ bool tni_stream_eval_reduces(const tn_stream *job);
 extern const tni_recipe tni_stream_eval_row;
 
 /* Bytes read from all sources: broadcast axes count once, sources in memory not at all. */
-int64_t tni_stream_read(const tn_stream *job);
+int64_t tni_stream_bytes_read(const tn_stream *job);
 
 /* The plan in memory of a TN_STREAM_EVAL job, with or without reductions (recipe.c). */
 tn_status tni_eval_plan(const tn_stream *job, tn_plan **plan);

@@ -17,8 +17,10 @@
 /* Length of a read, in bytes, below which two passes are faster: one pass with reads of 7.7 KB
  * took as long as two passes, with 3.6 KB half as long again (ext4 on a virtual disk).  If the
  * temporary file stays in memory, two passes read and write the disk once each, sequentially,
- * which beats all reads below the sequential rate (2 GiB within 1 GiB: 3.4 to 4.1 s, reads of
- * 32 KiB 4.7 to 6.1). */
+ * which beats all reads below the sequential rate: a 2 GiB transpose within 1 GiB takes 3.4 to
+ * 4.1 s, and 4.7 to 6.1 s in one pass with reads of 32 KiB, where a copy of the file takes 2.8
+ * to 3.8 s.  The figures of box.c are from another series, in which the disk was faster
+ * (docs/investigations/files.md). */
 enum { SHORT_READ = 6 << 10, SHORT_CACHED = 64 << 10 };
 
 enum {

@@ -124,7 +124,7 @@ $ tenon explain reduce sum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 >   in      w.npy: f32 (303, 205), 248 kB
 >   out     x.npy: f32 (205,), 820 B
 >   how     reduce: 1 box of up to 62115 elements
->   way     boxes: a few boxes fit into memory, and the page cache serves their reads
+>   way     boxes: a few boxes fit into memory, and each reads what it needs of the sources
 >   read    248 kB
 >   write   820 B
 >   memory  at most 4.4 MB for elements
@@ -149,7 +149,7 @@ $ tenon explain take -a 0 order.npy w.npy -o x.npy | grep -v 'time\|plan'
 >   in      w.npy: f32 (303, 205), 248 kB
 >   out     x.npy: f32 (5, 205), 4.1 kB
 >   how     take: 1 box of up to 1025 elements
->   way     boxes: a few boxes fit into memory, and the page cache serves their reads
+>   way     boxes: a few boxes fit into memory, and each reads what it needs of the sources
 >   read    248 kB
 >   write   4.1 kB
 >   memory  at most 4.2 MB for elements
@@ -157,7 +157,7 @@ $ tenon explain stats w.npy | grep -v time
 > stats
 >   in      w.npy: f32 (303, 205), 248 kB
 >   how     stats: 1 box of up to 62115 elements
->   way     boxes: a few boxes fit into memory, and the page cache serves their reads
+>   way     boxes: a few boxes fit into memory, and each reads what it needs of the sources
 >   read    248 kB
 >   write   0 B
 >   memory  at most 4.5 MB for elements
