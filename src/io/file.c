@@ -1,7 +1,6 @@
 /* file.c - an open file: detecting its format, its table of tensors, finding one by name.
  *
- * The table does not change after tn_file_open.  The two mappings are created on first use,
- * each at most once. */
+ * The table does not change after tn_file_open; the two mappings are made once, when needed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,8 +74,9 @@ static tn_status fail_tar(tn_file *f)
     return tni_fail(TN_EUNSUPPORTED, "%s: a tar archive, not a PyTorch archive", f->path);
 }
 
-/* Formats that can be read, recognised by their first bytes; writer.c lists those that can be
- * written (CONTRIBUTING.md, "Add a file format"). */
+/* Formats that can be read, by their first bytes (CONTRIBUTING.md, "Add a file format").  The
+ * first row that matches opens the file, and the order matters: a set or a pickle may look like
+ * a .safetensors, and old torch's files are pickles.  writer.c lists what can be written. */
 static const struct {
     const char *name;
     bool (*is)(const uint8_t *head, size_t n);

@@ -58,7 +58,7 @@ void tni_swap(void *data, int64_t n, tn_dtype dtype)
 {
     char *at = data;
     int64_t width = tni_width(dtype);
-    if (dtype == TN_C64 || dtype == TN_C128) {
+    if (tni_is_complex(dtype)) {
         width /= 2;
         n *= 2;
     }

@@ -14,11 +14,12 @@ typedef struct tni_slot {
     int64_t numel, nbytes;
 } tni_slot;
 
+/* A format that is written.  Of the callbacks only `bytes` is never NULL. */
 typedef struct tni_format {
     const char *suffix;
     const char *only;                 /* the tensor's name, if the format stores none */
     bool many;                        /* any number of tensors, not just one */
-    bool swaps;                       /* bytes are reversed: only the format is little-endian */
+    bool swaps;                       /* the format is little-endian, and this host is not */
     bool joined;                      /* elements follow one header, tensor after tensor */
     bool widest_first;                /* wide dtypes first: aligned without padding */
     tn_status (*begin)(tn_writer *w); /* the header of the file, if there is one */
