@@ -33,7 +33,7 @@ typedef struct tni_op_facts {
     uint32_t takes; /* bit t: there is a kernel for sources of dtype t */
     int8_t arity, params;
     int8_t rule; /* tni_op_rule */
-    bool math;   /* the float kernels are functions, not expressions */
+    bool math;   /* the float kernels compute blocks of TNI_MATH_BLOCK elements (op.c) */
     double defaults[TNI_MAX_PARAMS];
 } tni_op_facts;
 

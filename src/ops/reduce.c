@@ -64,7 +64,7 @@ static tn_status result_of(const char *call, tn_reduction op, tn_dtype in, tn_dt
     const int kind = tni_dtypes[in].kind, takes = takes_of(in);
     const tn_dtype real = kind == TNI_COMPLEX ? tni_real_of(in) : in;
     TRY(tni_reduce_takes(call, row->name, op, in));
-    switch (row->result) {
+    switch ((tni_reduce_result)row->result) {
     case TNI_RESULT_SUM:
     case TNI_RESULT_SQUARES:
         *out = takes == TNI_TAKES_INT          ? kind == TNI_UNSIGNED ? TN_U64 : TN_I64
@@ -86,8 +86,10 @@ static tn_status result_of(const char *call, tn_reduction op, tn_dtype in, tn_dt
     case TNI_RESULT_SAME:
         *out = in;
         break;
-    default:
+    case TNI_RESULT_INDEX:
+    case TNI_RESULT_COUNT:
         *out = TN_I64;
+        break;
     }
     return TN_OK;
 }
