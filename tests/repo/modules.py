@@ -13,9 +13,9 @@ Run from the root.  The rules:
   be reached through the header of another; public calls may be listed besides;
 - programs outside the library include public headers and each other's, public headers include no
   module;
-- files of src/ and include/ stay below 400 lines, those of programs and tests below 600, functions
-  of the library and its commands below 51, no two files of src/ share a name, and every file opens
-  with its own name and a sentence.
+- files of src/ and include/ have at most 400 lines, those of programs and tests 600, functions of
+  the library and its commands 50; no two files of src/ share a name, and every file opens with its
+  own name and a sentence.
 """
 import argparse
 import json

@@ -1,5 +1,4 @@
-/* contract_tiles.c - divides a product into tiles and chooses the operands that are packed for
- * them.
+/* contract_tiles.c - divides a product into tiles and chooses the operands that are packed.
  *
  * A tile has some axes of rows, some of cols and all of depth.  An operand whose axes in a tile
  * merge into a matrix with a unit stride is used in place; others are packed, and halves and
