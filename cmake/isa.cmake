@@ -5,7 +5,7 @@
 # src/runtime/cpu.c asks the CPU for every feature that is named here.  TENON_ISA_LEVELS leaves out
 # levels above base, which makes kernels quicker to compile while one works on them.
 file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/core/isa.def tenon_levels REGEX "^LEVEL")
-list(TRANSFORM tenon_levels REPLACE "^LEVEL\\([A-Z0-9]+, ([a-z0-9]+)\\).*" "\\1")
+list(TRANSFORM tenon_levels REPLACE "^LEVEL\\([A-Z0-9_]+, ([a-z0-9_]+)\\).*" "\\1")
 set(TENON_ISA_LEVELS ${tenon_levels} CACHE STRING "instruction sets to compile kernels for")
 if(NOT (CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64" AND CMAKE_SIZEOF_VOID_P EQUAL 8))
     set(tenon_levels base)

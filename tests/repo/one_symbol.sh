@@ -2,7 +2,7 @@
 # one_symbol.sh OBJECT... - each kernel object exports one symbol, its table, so that no code of
 # one instruction set can be taken for that of another.
 set -eu
-levels=$(sed -n 's/^LEVEL([A-Z0-9]*, \([a-z0-9]*\)).*/\1/p' "$(dirname "$0")/../../src/core/isa.def")
+levels=$(sed -n 's/^LEVEL([A-Z0-9_]*, \([a-z0-9_]*\)).*/\1/p' "$(dirname "$0")/../../src/core/isa.def")
 bad=0
 for object in "$@"; do
     names=$(nm --extern-only --defined-only "$object" | awk '{print $3}')
