@@ -37,6 +37,10 @@ typedef double group __attribute__((vector_size(64)));
 #if defined(__AVX2__)
 #include "scan_quad.h"
 
+#if !defined(__AVX512F__)
+#include "scan_exact.h"
+#endif
+
 #define NAME(f)    f##_quad_f16
 #define WIDTH      2
 #define LOAD(x)    quad_f16(x)
@@ -59,6 +63,10 @@ typedef double group __attribute__((vector_size(64)));
 #define PUT(d, v, odd)           put_quad_bf16(d, v, odd)
 #define FEW(d, v, odd, w)        put_some_bf16(d, v, odd, w)
 #define PAIR(d, lo, hi, odd, nt) put_pair_bf16(d, lo, hi, odd, nt)
+#define MANTISSA                 7
+#define BIAS                     127
+#define WIDEN(a, b, x)           wide_pair_bf16(a, b, x)
+#define NARROW(a, b)             narrow_pair_bf16(a, b)
 #include "scan_quad.inc"
 #endif
 #include "scan_totals.inc"
@@ -109,8 +117,12 @@ typedef double group __attribute__((vector_size(64)));
     }
 #define SUMS_F64 QUADS(f64)
 #elif defined(__AVX2__)
+#define EXACT_QUADS(t)                                                                         \
+    {                                                                                          \
+        sequence_quad_##t, total_quad_##t, exact_rows_quad_##t, totals_quad_##t                \
+    }
 #define SUMS_F16  QUADS(f16)
-#define SUMS_BF16 QUADS(bf16)
+#define SUMS_BF16 EXACT_QUADS(bf16)
 #define SUMS_F32  QUADS(f32)
 #define SUMS_F64  QUADS(f64)
 #else
