@@ -18,8 +18,8 @@ typedef struct tni_scan_rule {
 } tni_scan_rule;
 
 typedef struct tni_scan_extremes {
-    /* n dense elements after the key run; gives the last key.  Keys of up to 32 bits are int32_t,
-     * others int64_t; the least of them comes before all. */
+    int key; /* bytes of a key, a signed integer */
+    /* n dense elements after the key run; gives the last key.  The least comes before all. */
     int64_t (*line)(char *d, const char *x, int64_t n, int64_t run, const tni_scan_rule *r);
     /* Rows of w elements; state has a key for each column. */
     void (*columns)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
@@ -43,6 +43,7 @@ typedef struct tni_scan_sums {
                  int64_t w, const double *before, double *chain, bool stream);
     /* The chains of w columns alone, rows a multiple of a group. */
     void (*totals)(const char *x, int64_t x_step, int64_t rows, int64_t w, double *chain);
+    int64_t narrow; /* sequences shorter than this gain by being columns; 0: as others */
 } tni_scan_sums;
 
 enum { TNI_SCAN_F16, TNI_SCAN_BF16, TNI_SCAN_F32, TNI_SCAN_F64, TNI_SCAN_FLOATS };

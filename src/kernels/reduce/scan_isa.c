@@ -97,7 +97,7 @@ typedef double group __attribute__((vector_size(64)));
 
 #define QUADS(t)                                                                               \
     {                                                                                          \
-        sequence_quad_##t, total_quad_##t, rows_quad_##t, totals_quad_##t                      \
+        sequence_quad_##t, total_quad_##t, rows_quad_##t, totals_quad_##t, 0                   \
     }
 #endif
 
@@ -105,47 +105,61 @@ typedef double group __attribute__((vector_size(64)));
 #include "scan_wide.h"
 #define SUMS_F16                                                                               \
     {                                                                                          \
-        sequence_f16, total_quad_f16, rows_f16, totals_quad_f16                                \
+        sequence_f16, total_quad_f16, rows_f16, totals_quad_f16, 0                             \
     }
 #define SUMS_BF16                                                                              \
     {                                                                                          \
-        sequence_bf16, total_quad_bf16, rows_bf16, totals_quad_bf16                            \
+        sequence_bf16, total_quad_bf16, rows_bf16, totals_quad_bf16, 0                         \
     }
 #define SUMS_F32                                                                               \
     {                                                                                          \
-        sequence_sum32, total_sum32, rows_sum32, totals_quad_f32                               \
+        sequence_sum32, total_sum32, rows_sum32, totals_quad_f32, 0                            \
     }
 #define SUMS_F64 QUADS(f64)
 #elif defined(__AVX2__)
-#define EXACT_QUADS(t)                                                                         \
+#define SUMS_F16 QUADS(f16)
+#define SUMS_BF16                                                                              \
     {                                                                                          \
-        sequence_quad_##t, total_quad_##t, exact_rows_quad_##t, totals_quad_##t                \
+        sequence_quad_bf16, total_quad_bf16, exact_rows_quad_bf16, totals_quad_bf16, 256       \
     }
-#define SUMS_F16  QUADS(f16)
-#define SUMS_BF16 EXACT_QUADS(bf16)
-#define SUMS_F32  QUADS(f32)
-#define SUMS_F64  QUADS(f64)
+#define SUMS_F32 QUADS(f32)
+#define SUMS_F64 QUADS(f64)
 #else
 #include "scan_wide.h"
 #define SUMS_F16                                                                               \
     {                                                                                          \
-        NULL, NULL, NULL, NULL                                                                 \
+        NULL, NULL, NULL, NULL, 0                                                              \
     }
 #define SUMS_BF16                                                                              \
     {                                                                                          \
-        sequence_bf16, NULL, rows_bf16, NULL                                                   \
+        sequence_bf16, NULL, rows_bf16, NULL, 0                                                \
     }
 #define SUMS_F32                                                                               \
     {                                                                                          \
-        sequence_sum32, total_sum32, rows_sum32, NULL                                          \
+        sequence_sum32, total_sum32, rows_sum32, NULL, 0                                       \
     }
 #define SUMS_F64                                                                               \
     {                                                                                          \
-        NULL, NULL, NULL, NULL                                                                 \
+        NULL, NULL, NULL, NULL, 0                                                              \
     }
 #endif
 
 /* ---- what has no order: integers, and keys of what is largest ---- */
+
+/* Vectors of AVX2 compare keys as wide as their elements, others keys of 32 bits at least. */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define SCAN_NARROW 1
+#define KEY8        int8_t
+#define KEY8_BITS   8
+#define KEY16       int16_t
+#define KEY16_BITS  16
+#else
+#define SCAN_NARROW 0
+#define KEY8        int32_t
+#define KEY8_BITS   32
+#define KEY16       int32_t
+#define KEY16_BITS  32
+#endif
 
 enum {
     SCAN_PIECE = 1024, /* keys: of 8 bytes a quarter of the L1 */
@@ -153,7 +167,9 @@ enum {
      * elements that are narrower than their keys gain by it longer (Zen 3, one thread: bf16 down 31
      * columns 8.1 GB/s beside 3.1, f32 13.7 beside 17.4). */
     SCAN_FEW = 16,
-    SCAN_FEW_NARROW = 128
+    SCAN_FEW_COLUMNS = 128,
+    SCAN_FEW_BYTES = 256, /* of a row of keys that stay in registers */
+    SCAN_OVER = 512
 };
 
 #define JOIN_SCAN_(a, b) a##b
@@ -192,22 +208,28 @@ static void totals_int(const char *x, int64_t x_step, int64_t rows, int64_t w, i
     }
 }
 
+#if SCAN_NARROW
+#include "scan_max_lanes.h"
+
+#include "scan_keys64.h"
+#else
 #define K        int32_t
 #define MAX_ROWS max_rows32
 #include "scan_max_rows.inc"
 #define K        int64_t
 #define MAX_ROWS max_rows64
 #include "scan_max_rows.inc"
+#endif
 
 #define BITS     8
-#define K        int32_t
-#define MAX_SCAN max_scan32
-#define MAX_ROWS max_rows32
+#define K        KEY8
+#define MAX_SCAN JOIN_SCAN(max_scan, KEY8_BITS)
+#define MAX_ROWS JOIN_SCAN(max_rows, KEY8_BITS)
 #include "scan_keys.inc"
 #define BITS     16
-#define K        int32_t
-#define MAX_SCAN max_scan32
-#define MAX_ROWS max_rows32
+#define K        KEY16
+#define MAX_SCAN JOIN_SCAN(max_scan, KEY16_BITS)
+#define MAX_ROWS JOIN_SCAN(max_rows, KEY16_BITS)
 #include "scan_keys.inc"
 #define BITS     32
 #define K        int32_t
@@ -226,10 +248,10 @@ const tni_scan_kernels TNI_TABLE(scan) = {
     {SUMS_F16, SUMS_BF16, SUMS_F32, SUMS_F64},
     rows_sum,
     rows_prod,
-    {{line8, columns8, totals8},
-     {line16, columns16, totals16},
-     {line32, columns32, totals32},
-     {line64, columns64, totals64}},
+    {{sizeof(KEY8), line8, columns8, totals8},
+     {sizeof(KEY16), line16, columns16, totals16},
+     {4, line32, columns32, totals32},
+     {8, line64, columns64, totals64}},
     line_int,
     rows_int,
     totals_int,

@@ -78,6 +78,52 @@ static int64_t max_scan32(int32_t *x, int64_t n, int32_t run)
     return run;
 }
 
+/* The last of the elements of `width` bytes, in all of them. */
+INLINE __m256i last_of(__m256i v, int width)
+{
+    const __m256i at = width == 1 ? _mm256_set1_epi8(15) : _mm256_set1_epi16(0x0f0e);
+    return _mm256_shuffle_epi8(_mm256_permute2x128_si256(v, v, 0x11), at);
+}
+
+static int64_t max_scan16(int16_t *x, int64_t n, int16_t run)
+{
+    const __m256i none = _mm256_set1_epi16(INT16_MIN);
+    __m256i all = _mm256_set1_epi16(run);
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
+        v = _mm256_max_epi16(v, _mm256_alignr_epi8(v, lower_above(none, v), 14));
+        v = _mm256_max_epi16(v, _mm256_alignr_epi8(v, lower_above(none, v), 12));
+        v = _mm256_max_epi16(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
+        v = _mm256_max_epi16(v, lower_above(none, v));
+        _mm256_storeu_si256((__m256i *)(void *)(x + i), _mm256_max_epi16(v, all));
+        all = _mm256_max_epi16(all, last_of(v, 2));
+    }
+    for (run = (int16_t)_mm256_extract_epi16(all, 0); i < n; i++)
+        x[i] = run = x[i] > run ? x[i] : run;
+    return run;
+}
+
+static int64_t max_scan8(int8_t *x, int64_t n, int8_t run)
+{
+    const __m256i none = _mm256_set1_epi8(INT8_MIN);
+    __m256i all = _mm256_set1_epi8(run);
+    int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
+        v = _mm256_max_epi8(v, _mm256_alignr_epi8(v, lower_above(none, v), 15));
+        v = _mm256_max_epi8(v, _mm256_alignr_epi8(v, lower_above(none, v), 14));
+        v = _mm256_max_epi8(v, _mm256_alignr_epi8(v, lower_above(none, v), 12));
+        v = _mm256_max_epi8(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
+        v = _mm256_max_epi8(v, lower_above(none, v));
+        _mm256_storeu_si256((__m256i *)(void *)(x + i), _mm256_max_epi8(v, all));
+        all = _mm256_max_epi8(all, last_of(v, 1));
+    }
+    for (run = (int8_t)_mm256_extract_epi8(all, 0); i < n; i++)
+        x[i] = run = x[i] > run ? x[i] : run;
+    return run;
+}
+
 #else
 
 INLINE void rise64(words64 *a, const words64 *b)

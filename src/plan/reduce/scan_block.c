@@ -85,11 +85,9 @@ void tni_scan_block_real(const tni_scan *s, char *d, const char *x, int64_t n, i
 void tni_scan_block_keys(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
                          tni_scan_state *run)
 {
-    const int log2 = tni_log2_width(s->width[1]);
+    const tni_scan_extremes *k = tni_scan_extremes_of(s);
     ASSERT(in_one_block(at, n));
-    if (at == 0)
-        run->i = log2 < 3 ? INT32_MIN : INT64_MIN;
-    run->i = tni_kernels_of(s->isa)->scan->extremes[log2].line(d, x, n, run->i, &s->rule);
+    run->i = k->line(d, x, n, at > 0 ? run->i : tni_scan_least(k), &s->rule);
 }
 
 void tni_scan_block_int(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,

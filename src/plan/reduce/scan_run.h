@@ -123,6 +123,18 @@ static inline double tni_scan_absent(const tni_scan *s)
 /* The kernels that sum src's dtype from memory to memory, or NULL. */
 const tni_scan_sums *tni_scan_sums_of(const tni_scan *s);
 
+/* The kernels of running maxima of src's dtype. */
+static inline const tni_scan_extremes *tni_scan_extremes_of(const tni_scan *s)
+{
+    return &tni_kernels_of(s->isa)->scan->extremes[tni_log2_width(s->width[1])];
+}
+
+/* The key that comes before all. */
+static inline int64_t tni_scan_least(const tni_scan_extremes *k)
+{
+    return (int64_t)(UINT64_MAX << (8 * k->key - 1));
+}
+
 /* A computed NaN has one bit pattern, a sum that is zero one sign. */
 void tni_scan_settle(double *x, int64_t n, bool sum);
 

@@ -21,37 +21,45 @@ static char *put_initial(const tni_scan *s, char *d, int64_t w)
 
 /* ---- keys ---- */
 
-/* Keys of elements of up to 32 bits are narrow. */
+/* States of columns, of 1 to 8 bytes. */
 typedef union key_states {
-    int32_t narrow[TNI_SCAN_WIDEST];
-    int64_t wide[TNI_SCAN_WIDEST];
+    int8_t k8[TNI_SCAN_WIDEST];
+    int16_t k16[TNI_SCAN_WIDEST];
+    int32_t k32[TNI_SCAN_WIDEST];
+    int64_t k64[TNI_SCAN_WIDEST];
 } key_states;
 
-static int64_t least_key(int log2)
+static void set_key(key_states *state, int bytes, int64_t c, int64_t key)
 {
-    return log2 < 3 ? INT32_MIN : INT64_MIN;
+    if (bytes == 1)
+        state->k8[c] = (int8_t)key;
+    else if (bytes == 2)
+        state->k16[c] = (int16_t)key;
+    else if (bytes == 4)
+        state->k32[c] = (int32_t)key;
+    else
+        state->k64[c] = key;
 }
 
-static void set_key(key_states *state, int log2, int64_t c, int64_t key)
+static int64_t key_of(const key_states *state, int bytes, int64_t c)
 {
-    if (log2 < 3)
-        state->narrow[c] = (int32_t)key;
-    else
-        state->wide[c] = key;
+    return bytes == 1   ? state->k8[c]
+           : bytes == 2 ? state->k16[c]
+           : bytes == 4 ? state->k32[c]
+                        : state->k64[c];
 }
 
 void tni_scan_strip_keys(const tni_scan *s, char *d, const char *p, int64_t w,
                          tni_scan_state *carry)
 {
-    const int log2 = tni_log2_width(s->width[1]);
+    const tni_scan_extremes *k = tni_scan_extremes_of(s);
     const bool goes_on = begun(s, w, carry);
     key_states state;
     for (int64_t c = 0; c < w; c++)
-        set_key(&state, log2, c, goes_on ? carry[c].i : least_key(log2));
-    tni_kernels_of(s->isa)->scan->extremes[log2].columns(d, s->step[0], p, s->step[1], s->n, w,
-                                                         &state, &s->rule);
+        set_key(&state, k->key, c, goes_on ? carry[c].i : tni_scan_least(k));
+    k->columns(d, s->step[0], p, s->step[1], s->n, w, &state, &s->rule);
     for (int64_t c = 0; carry && c < w; c++)
-        carry[c].i = log2 < 3 ? state.narrow[c] : state.wide[c];
+        carry[c].i = key_of(&state, k->key, c);
 }
 
 /* ---- sums of integers ---- */
@@ -256,15 +264,14 @@ void tni_scan_totals_words(const tni_scan *s, tni_scan_word *out, const char *x,
 
 void tni_scan_totals_keys(const tni_scan *s, tni_scan_word *out, const char *x, int64_t w)
 {
-    const int log2 = tni_log2_width(s->width[1]);
+    const tni_scan_extremes *k = tni_scan_extremes_of(s);
     key_states state;
     ASSERT(w <= TNI_SCAN_COLUMNS);
     for (int64_t c = 0; c < w; c++)
-        set_key(&state, log2, c, least_key(log2));
-    tni_kernels_of(s->isa)->scan->extremes[log2].totals(x, s->step[1], TNI_TREE_BLOCK, w,
-                                                        &state, &s->rule);
+        set_key(&state, k->key, c, tni_scan_least(k));
+    k->totals(x, s->step[1], TNI_TREE_BLOCK, w, &state, &s->rule);
     for (int64_t c = 0; c < w; c++)
-        out[c].i = log2 < 3 ? state.narrow[c] : state.wide[c];
+        out[c].i = key_of(&state, k->key, c);
 }
 
 tni_scan_word tni_scan_both(const tni_scan *s, tni_scan_word a, tni_scan_word b)

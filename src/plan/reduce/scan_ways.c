@@ -72,13 +72,19 @@ static bool plan_column_rounds(tni_scan *s)
  * than NARROW_SEQUENCES do not pay for two transpositions (measured on Zen 4). */
 enum { NARROW_MOST = 48, NARROW_SEQUENCES = 32 };
 
+static int64_t narrow_most(const tni_scan *s)
+{
+    const tni_scan_sums *k = tni_scan_sums_of(s);
+    return s->op == TN_SCAN_SUM && k && k->narrow ? k->narrow : NARROW_MOST;
+}
+
 /* Short sequences, transposed into columns. */
 static bool plan_narrow(tni_scan *s)
 {
     const tni_axis *in = innermost(s);
     s->why = "short sequences are transposed";
     s->stream = false;
-    return in && s->class->strip && !s->carries && s->n > 1 && s->n < NARROW_MOST &&
+    return in && s->class->strip && !s->carries && s->n > 1 && s->n < narrow_most(s) &&
            in->n >= NARROW_SEQUENCES && dense(s);
 }
 
