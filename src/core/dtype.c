@@ -82,7 +82,7 @@ tn_status tn_promote(tn_dtype *out, tn_dtype a, tn_dtype b)
     if (!out)
         return tni_fail(TN_ENULL, "promote: out is NULL");
     if (!tni_dtype_known(a) || !tni_dtype_known(b))
-        return tni_fail(TN_EDTYPE, "promote: dtypes are %d and %d, not both in [%d, %d]",
+        return tni_fail(TN_EDTYPE, "promote: got dtypes %d and %d, expected both in [%d, %d]",
                         (int)a, (int)b, TN_BOOL, TNI_DTYPES - 1);
     const tn_dtype both =
         tni_dtypes[a].kind <= tni_dtypes[b].kind ? promote_kinds(a, b) : promote_kinds(b, a);

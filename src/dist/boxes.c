@@ -65,8 +65,8 @@ static tn_status boxes_check(int ndim, const int64_t *shape, int nranks, int64_t
             int64_t start = starts[i * ndim + k], n = extents[i * ndim + k];
             if (start < 0 || n < 0 || start > shape[k] || n > shape[k] - start)
                 return tni_fail(TN_EARG,
-                                "dist_boxes: box %lld has %lld at %lld on axis %d, whose "
-                                "extent is %lld",
+                                "dist_boxes: box %lld: extent %lld at index %lld is outside "
+                                "axis %d of extent %lld",
                                 (long long)i, (long long)n, (long long)start, k,
                                 (long long)shape[k]);
         }
@@ -125,12 +125,12 @@ static tn_status boxes_shape(tn_dist *d, int ndim, const int64_t *shape, int nra
     if (ndim < 0 || ndim > TN_MAX_NDIM)
         return tni_fail(TN_EARG, "%s: ndim is %d, expected 0 to %d", call, ndim, TN_MAX_NDIM);
     if (nranks < 1)
-        return tni_fail(TN_EARG, "%s: %d ranks, expected at least 1", call, nranks);
+        return tni_fail(TN_EARG, "%s: got %d ranks, expected at least 1", call, nranks);
     *d = (tn_dist){.ndim = ndim, .nranks = nranks, .whole = -1, .copies = 1};
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < 0)
-            return tni_fail(TN_ESHAPE, "%s: axis %d has extent %lld", call, i,
-                            (long long)shape[i]);
+            return tni_fail(TN_ESHAPE, "%s: axis %d has extent %lld, expected at least 0", call,
+                            i, (long long)shape[i]);
         d->shape[i] = shape[i];
     }
     int64_t size;
@@ -153,7 +153,7 @@ tn_status tn_dist_boxes(tn_dist **d, int ndim, const int64_t *shape, int nranks,
     tn_dist made;
     TRY(boxes_shape(&made, ndim, shape, nranks, "dist_boxes"));
     if (nboxes < 0 || nboxes > INT64_MAX / 8 / (2 * TN_MAX_NDIM))
-        return tni_fail(TN_EARG, "dist_boxes: %lld boxes", (long long)nboxes);
+        return tni_fail(TN_EARG, "dist_boxes: invalid number of boxes %lld", (long long)nboxes);
     TRY(boxes_check(ndim, shape, nranks, nboxes, owners, starts, extents));
     tn_dist *box = tni_alloc(sizeof *box);
     if (!box)

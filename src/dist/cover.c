@@ -50,8 +50,9 @@ static tn_status cover_one_rank(const tni_boxes *b, int ndim, const int64_t *ids
             char text[200];
             for (int k = 0; k < ndim; k++)
                 shared[k] = low[k] > b->low[other + k] ? low[k] : b->low[other + k];
-            status = tni_fail(TN_EOVERLAP, "dist_boxes: two boxes of rank %d have element %s",
-                              b->owner[ids[i]], index_text(text, sizeof text, ndim, shared));
+            status =
+                tni_fail(TN_EOVERLAP, "dist_boxes: two boxes of rank %d contain element %s",
+                         b->owner[ids[i]], index_text(text, sizeof text, ndim, shared));
         }
     }
     tni_tree_free(&tree);

@@ -56,8 +56,8 @@ static tn_status dist_part_of(const tn_dist *d, int rank, int64_t part, const ch
     if (d->boxes)
         tni_boxes_of(d->boxes, rank, &first, &last);
     if (part < 0 || part >= last - first)
-        return tni_fail(TN_EARG, "%s: part is %lld, rank %d has %lld", call, (long long)part,
-                        rank, (long long)(last - first));
+        return tni_fail(TN_EARG, "%s: part is %lld, rank %d has parts [0, %lld)", call,
+                        (long long)part, rank, (long long)(last - first));
     *box = first + part;
     return TN_OK;
 }
@@ -97,7 +97,7 @@ tn_status tn_dist_where(const tn_dist *d, int rank, int64_t part, const int64_t 
     TRY(tn_dist_part(d, rank, part, n));
     for (int i = 0; i < d->ndim; i++)
         if (local[i] < 0 || local[i] >= n[i])
-            return tni_fail(TN_EARG, "dist_where: local[%d] is %lld, the part has %lld", i,
+            return tni_fail(TN_EARG, "dist_where: local[%d] is %lld, expected [0, %lld)", i,
                             (long long)local[i], (long long)n[i]);
     for (int i = 0; i < d->ndim; i++) {
         if (d->boxes) {
@@ -180,7 +180,7 @@ tn_status tn_dist_find(const tn_dist *d, const int64_t *index, int *rank, int64_
                                                 : "local");
     for (int i = 0; i < d->ndim; i++)
         if (index[i] < 0 || index[i] >= d->shape[i])
-            return tni_fail(TN_EARG, "dist_find: index[%d] is %lld, the axis has %lld", i,
+            return tni_fail(TN_EARG, "dist_find: index[%d] is %lld, expected [0, %lld)", i,
                             (long long)index[i], (long long)d->shape[i]);
     TRY(d->boxes ? boxes_find(d, index, &owner, &in, at) : mesh_find(d, index, &owner, at));
     *rank = owner;

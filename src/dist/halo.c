@@ -174,7 +174,8 @@ static tn_status halo_check(const tn_dist *d, const int64_t *before, const int64
                             tn_pad_mode mode)
 {
     if (d->boxes)
-        return tni_fail(TN_EUNSUPPORTED, "route_halo: d is made of boxes");
+        return tni_fail(TN_EUNSUPPORTED,
+                        "route_halo: a distribution made by tn_dist_boxes is not supported");
     for (int i = 0; i < d->mesh_ndim; i++)
         if (d->placements[i].axis >= 0 && d->placements[i].cut == TN_CUT_CYCLIC)
             return tni_fail(TN_EUNSUPPORTED,
@@ -185,13 +186,17 @@ static tn_status halo_check(const tn_dist *d, const int64_t *before, const int64
     for (int i = 0; i < d->ndim; i++) {
         int64_t n;
         if (before[i] < 0 || after[i] < 0)
-            return tni_fail(TN_EARG, "route_halo: axis %d has borders of %lld and %lld", i,
-                            (long long)before[i], (long long)after[i]);
+            return tni_fail(
+                TN_EARG, "route_halo: axis %d has borders %lld and %lld, expected at least 0",
+                i, (long long)before[i], (long long)after[i]);
         if (d->shape[i] == 0 && before[i] + after[i] > 0 && mode != TN_PAD_CONSTANT)
-            return tni_fail(TN_ESHAPE, "route_halo: axis %d has extent 0 and needs elements",
+            return tni_fail(TN_ESHAPE,
+                            "route_halo: axis %d has extent 0, only TN_PAD_CONSTANT can pad it",
                             i);
         if (!tni_add(before[i], after[i], &n) || !tni_add(n, d->shape[i], &n))
-            return tni_fail(TN_EOVERFLOW, "route_halo: axis %d and its borders do not fit", i);
+            return tni_fail(
+                TN_EOVERFLOW,
+                "route_halo: the extent of axis %d with its borders exceeds 2^63 - 1", i);
     }
     return TN_OK;
 }

@@ -48,5 +48,5 @@ void tni_list_free(tni_list *l)
 
 tn_status tni_list_full(const char *call)
 {
-    return tni_fail(TN_ENOMEM, "%s: no memory", call);
+    return tni_fail(TN_ENOMEM, "%s: out of memory", call);
 }

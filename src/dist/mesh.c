@@ -10,15 +10,14 @@ static tn_status mesh_placement(int i, const tn_placement *p, int extent, int nd
     if (p->axis == -1)
         return TN_OK;
     if (p->axis < -1 || p->axis >= ndim)
-        return tni_fail(TN_EARG, "dist_mesh: placement %d cuts axis %d, the tensor has %d", i,
-                        p->axis, ndim);
+        return tni_fail(TN_EARG, "dist_mesh: placement %d cuts axis %d, the tensor has %d axes",
+                        i, p->axis, ndim);
     if (p->cut != TN_CUT_BLOCK && p->cut != TN_CUT_EVEN && p->cut != TN_CUT_CYCLIC)
-        return tni_fail(TN_EARG, "dist_mesh: placement %d has the unknown cut %d", i,
-                        (int)p->cut);
+        return tni_fail(TN_EARG, "dist_mesh: placement %d has unknown cut %d", i, (int)p->cut);
     const bool cyclic = p->cut == TN_CUT_CYCLIC;
     if (cyclic ? p->block < 1 : p->block != 0)
         return tni_fail(TN_EARG, "dist_mesh: placement %d has block %lld, expected %s", i,
-                        (long long)p->block, cyclic ? "at least 1" : "0 for its cut");
+                        (long long)p->block, cyclic ? "at least 1" : "0 for this cut");
     if (p->first < 0 || p->first >= (cyclic ? extent : 1))
         return tni_fail(TN_EARG, "dist_mesh: placement %d has first %d, expected 0 to %d", i,
                         p->first, cyclic ? extent - 1 : 0);
@@ -31,13 +30,15 @@ static tn_status mesh_shape(tn_dist *d, const int64_t *shape, const int *mesh,
     int64_t size, ranks = 1;
     for (int i = 0; i < d->mesh_ndim; i++) {
         if (mesh[i] < 1)
-            return tni_fail(TN_EARG, "dist_mesh: axis %d of the mesh has extent %d", i,
-                            mesh[i]);
+            return tni_fail(TN_EARG,
+                            "dist_mesh: axis %d of the mesh has extent %d, expected at least 1",
+                            i, mesh[i]);
         TRY(mesh_placement(i, &placements[i], mesh[i], d->ndim));
     }
     for (int i = 0; i < d->ndim; i++)
         if (shape[i] < 0)
-            return tni_fail(TN_ESHAPE, "dist_mesh: axis %d has extent %lld", i,
+            return tni_fail(TN_ESHAPE,
+                            "dist_mesh: axis %d has extent %lld, expected at least 0", i,
                             (long long)shape[i]);
     for (int i = d->mesh_ndim - 1; i >= 0; i--) {
         d->mesh[i] = mesh[i];

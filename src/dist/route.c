@@ -260,8 +260,8 @@ tn_status tni_route_begin(tn_route **out, int rank, const tn_dist *dst, tn_dtype
     const tn_dtype dtypes[] = {dst_dtype, src_dtype};
     for (int k = 0; k < 2; k++)
         if (!tni_dtype_known(dtypes[k]))
-            return tni_fail(TN_EDTYPE, "%s: %s has the unknown dtype %d", call,
-                            k ? "src" : "dst", (int)dtypes[k]);
+            return tni_fail(TN_EDTYPE, "%s: %s has unknown dtype %d", call, k ? "src" : "dst",
+                            (int)dtypes[k]);
     const bool narrower = tni_width(dst_dtype) < tni_width(src_dtype);
     if (!tni_shape_size(dst->ndim, dst->shape, tni_width(narrower ? src_dtype : dst_dtype),
                         &size))
@@ -352,9 +352,11 @@ tn_status tn_route_copy(tn_route **r, int rank, const tn_dist *dst, tn_dtype dst
                         const tn_dist *src, tn_dtype src_dtype, const int *axes, int64_t copy)
 {
     if (src && src->boxes)
-        return tni_fail(TN_EUNSUPPORTED, "route_copy: src is made of boxes");
+        return tni_fail(
+            TN_EUNSUPPORTED,
+            "route_copy: src: a distribution made by tn_dist_boxes is not supported");
     if (src && (copy < 0 || copy >= src->copies))
-        return tni_fail(TN_EARG, "route_copy: copy is %lld, src has %lld", (long long)copy,
-                        (long long)src->copies);
+        return tni_fail(TN_EARG, "route_copy: copy is %lld, expected [0, %lld)",
+                        (long long)copy, (long long)src->copies);
     return route_make(r, rank, dst, dst_dtype, src, src_dtype, axes, copy);
 }

@@ -175,7 +175,8 @@ tn_status tn_route_piece(const tn_route *r, int64_t i, int64_t k, const tn_tenso
     const tni_side *s = &r->side[0];
     if (i < -1 || i >= s->messages || k < 0)
         return tni_fail(
-            TN_EARG, "route_piece: piece %lld of message %lld, expected a message in [0, %lld)",
+            TN_EARG,
+            "route_piece: got piece %lld of message %lld, expected a message in [0, %lld)",
             (long long)k, (long long)i, (long long)s->messages);
     const tni_list *list = i < 0 ? &r->keep : &s->products;
     int64_t first = 0, last = list->n;

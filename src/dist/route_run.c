@@ -34,7 +34,7 @@ static tn_status check_part(const tn_route *r, int k, const tn_tensor *t, int64_
 static tn_status check_parts(const tn_route *r, int k, const tn_tensor *parts, const char *call)
 {
     if (!parts && r->parts[k] > 0)
-        return tni_fail(TN_ENULL, "%s: %s_parts is NULL, and rank %d has %lld", call,
+        return tni_fail(TN_ENULL, "%s: %s_parts is NULL, rank %d has %lld of them", call,
                         end_name[k], r->rank, (long long)r->parts[k]);
     for (int64_t part = 0; part < r->parts[k]; part++)
         TRY(check_part(r, k, &parts[part], part, call));
@@ -73,8 +73,9 @@ static tn_status message_check(const tn_route *r, bool sent, int64_t i, int64_t 
     int peer;
     TRY(tn_route_peer(r, sent, i, &peer, &elements));
     if (first < 0 || count < 0 || first > elements || count > elements - first)
-        return tni_fail(TN_EARG, "%s: %lld elements from %lld, message %lld has %lld", call,
-                        (long long)count, (long long)first, (long long)i, (long long)elements);
+        return tni_fail(TN_EARG, "%s: got %lld elements from %lld on, message %lld has %lld",
+                        call, (long long)count, (long long)first, (long long)i,
+                        (long long)elements);
     return TN_OK;
 }
 
@@ -258,8 +259,8 @@ tn_status tn_route_keep_parts(const tn_route *r, int64_t low, int64_t high,
     if (!r)
         return tni_fail(TN_ENULL, "route_keep_parts: r is NULL");
     if (low < 0 || low > high)
-        return tni_fail(TN_EARG, "route_keep_parts: parts %lld to %lld", (long long)low,
-                        (long long)high);
+        return tni_fail(TN_EARG, "route_keep_parts: invalid range of parts [%lld, %lld)",
+                        (long long)low, (long long)high);
     TRY(check_parts(r, 1, src_parts, "route_keep_parts"));
     for (int64_t part = low; part < high && part < r->parts[0]; part++) {
         if (!dst_parts)

@@ -56,7 +56,7 @@ tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const vo
                               const char *call)
 {
     if (!srcs && nsrc)
-        return tni_fail(TN_ENULL, "%s: srcs is NULL and the plan has %d", call, nsrc);
+        return tni_fail(TN_ENULL, "%s: srcs is NULL, expected %d entries", call, nsrc);
     if (plan->low[0] == plan->high[0])
         return TN_OK;
     if (!dst)
@@ -117,7 +117,7 @@ tn_status tn_plan_run(const tn_plan *plan, void *dst, const void *const *srcs)
     }
     void *workspace = tni_alloc(plan->workspace);
     if (!workspace)
-        return tni_fail(TN_ENOMEM, "plan_run: no memory for a workspace of %zu bytes",
+        return tni_fail(TN_ENOMEM, "plan_run: cannot allocate a workspace of %zu bytes",
                         plan->workspace);
     plan_start(plan, dst, srcs, workspace);
     tni_free(workspace);
@@ -155,7 +155,7 @@ tn_status tn_plan_tuned(tn_plan **out, const tn_plan *plan, void *dst, const voi
     if (tni_copy_is(plan)) {
         p = tni_copy_new(plan->call, plan->allow_alias, &plan->ts[0], &plan->ts[1]);
         if (!p)
-            return tni_fail(TN_ENOMEM, "plan_tuned: no memory for the plan");
+            return tni_fail(TN_ENOMEM, "plan_tuned: cannot allocate the plan");
         if (plan->low[0] != plan->high[0] && dst != srcs[0])
             tni_copy_tune_plan(p, dst, (const char *const *)(const void *)srcs, milliseconds);
     } else {

@@ -32,7 +32,8 @@ tn_status tn_handle_create(tn_handle **h, tn_device device, int device_id,
         return tni_fail(TN_EARG, "handle_create: threads is %d, expected at least 0",
                         c.threads);
     if (!c.alloc != !c.free)
-        return tni_fail(TN_EARG, "handle_create: alloc and free are given together, %s is NULL",
+        return tni_fail(TN_EARG,
+                        "handle_create: alloc and free must be given together, %s is NULL",
                         c.alloc ? "free" : "alloc");
     for (int i = 0; i < COUNT(c.reserved); i++)
         if (c.reserved[i])
@@ -44,7 +45,7 @@ tn_status tn_handle_create(tn_handle **h, tn_device device, int device_id,
 
     tn_handle *made = tni_alloc(sizeof *made);
     if (!made)
-        return tni_fail(TN_ENOMEM, "handle_create: no memory for %zu bytes", sizeof *made);
+        return tni_fail(TN_ENOMEM, "handle_create: cannot allocate %zu bytes", sizeof *made);
     made->config = c;
     if (c.parallel_for && !c.threads)
         made->config.threads = (int)sysconf(_SC_NPROCESSORS_ONLN);

@@ -127,7 +127,7 @@ static bool take_line(const char *line, int at, int64_t *found, refusal *r)
     if (i == TNI_TUNED)
         return refuse(r, TN_EFORMAT, "line %d: unknown name \"%s\"", at, name);
     if (found[i])
-        return refuse(r, TN_EFORMAT, "line %d: %s is there twice", at, name);
+        return refuse(r, TN_EFORMAT, "line %d: duplicate name %s", at, name);
     if (value < numbers[i].least || value > numbers[i].most)
         return refuse(r, TN_EFORMAT, "line %d: %s: got %lld, expected %lld to %lld", at, name,
                       value, (long long)numbers[i].least, (long long)numbers[i].most);
@@ -149,7 +149,8 @@ static bool parse(char *text, refusal *r)
         *end = 0;
         if (!strncmp(line, "cpu ", 4)) {
             if (strcmp(line + 4, name) != 0)
-                return refuse(r, TN_EUNSUPPORTED, "made on %.48s, this is %s", line + 4, name);
+                return refuse(r, TN_EUNSUPPORTED, "measured on %.48s, this CPU is %s", line + 4,
+                              name);
         } else if (*line != '#' && !take_line(line, at, found, r)) {
             return false;
         }

@@ -79,7 +79,7 @@ tn_status tni_alloc_dense(tn_tensor *t, tn_dtype dtype, int ndim, const int64_t 
     const int64_t bytes = tni_shape_count(ndim, shape) * tni_width(dtype);
     void *data = TNI_NEVER((uint64_t)bytes > SIZE_MAX) ? NULL : tni_alloc((size_t)bytes);
     if (!data)
-        return tni_fail(TN_ENOMEM, "%s: no memory for %lld bytes", call, (long long)bytes);
+        return tni_fail(TN_ENOMEM, "%s: cannot allocate %lld bytes", call, (long long)bytes);
     make_put(t, data, dtype, ndim, shape, NULL, 0);
     return TN_OK;
 }

@@ -70,8 +70,10 @@ static tn_status complete(int64_t *full, const tn_tensor *in, int ndim, const in
     if (missing >= 0 && known > 0 && count % known == 0)
         full[missing] = count / known;
     else if (missing >= 0)
-        return tni_fail(TN_ESHAPE, "reshape: the extents %lld do not divide %lld elements",
-                        (long long)known, (long long)count);
+        return tni_fail(
+            TN_ESHAPE,
+            "reshape: the product of the extents, %lld, does not divide %lld elements",
+            (long long)known, (long long)count);
     else if (count != known)
         return tni_fail(TN_ESHAPE, "reshape: in has %lld elements, out %lld", (long long)count,
                         (long long)known);

@@ -95,9 +95,9 @@ static tn_status next(scan *s, item *it)
     blanks(s);
     it->column = column_of(s);
     if (closed || !*s->at)
-        return closed == s->bracket && !*s->at ? TN_OK : bad(s, "brackets do not match");
+        return closed == s->bracket && !*s->at ? TN_OK : bad(s, "mismatched brackets");
     if (!s->comma)
-        return bad(s, "no comma between two items");
+        return bad(s, "missing comma between two items");
     if (slice_take(s, "...") || slice_take(s, "Ellipsis")) {
         it->kind = ELLIPSIS;
     } else if (slice_take(s, "np.newaxis") || slice_take(s, "newaxis")) {
@@ -120,7 +120,7 @@ static tn_status slice_begin(scan *s, const char *text)
     *s = (scan){.text = text, .at = text, .comma = true};
     s->bracket = slice_take(s, "[");
     blanks(s);
-    return !*s->at || *s->at == ']' ? bad(s, "nothing is asked for") : TN_OK;
+    return !*s->at || *s->at == ']' ? bad(s, "empty subscript") : TN_OK;
 }
 
 /* Count the axes that the ellipsis stands for; a text without one ends in an implicit one. */
@@ -137,7 +137,7 @@ static tn_status measure(const char *text, int ndim, int *rest)
         dropped += it.kind == INDEX;
         made += it.kind == NEW_AXIS;
         if (it.kind == ELLIPSIS && dots++)
-            return bad_at(&s, it.column, "a second ...");
+            return bad_at(&s, it.column, "more than one ...");
         if (named > ndim)
             return tni_fail_at(TN_ESHAPE, it.column,
                                "slice_text: \"%.60s\" names more than %d axes", text, ndim);

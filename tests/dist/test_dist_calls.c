@@ -346,10 +346,11 @@ static void refused_dists(void **state)
     const int64_t starts[] = {0, 0, 3, 0}, extents[] = {3, 6, 3, 6}, hole[] = {3, 6, 2, 6};
     const int64_t over[] = {3, 6, 4, 6}, same[] = {0, 0, 2, 0};
     SAYS(TN_EARG, "rank 2", tn_dist_boxes(&d, 2, s, 2, 2, out, starts, extents));
-    SAYS(TN_EARG, "extent is 6", tn_dist_boxes(&d, 2, s, 2, 2, owners, starts, over));
+    SAYS(TN_EARG, "of extent 6", tn_dist_boxes(&d, 2, s, 2, 2, owners, starts, over));
     SAYS(TN_ESHAPE, "(5, 0)", tn_dist_boxes(&d, 2, s, 2, 2, owners, starts, hole));
     SAYS(TN_EOVERLAP, "(2, 0)", tn_dist_boxes(&d, 2, s, 2, 2, twice, same, over));
-    SAYS(TN_EARG, "-1 boxes", tn_dist_boxes(&d, 2, s, 2, -1, owners, starts, extents));
+    SAYS(TN_EARG, "number of boxes -1",
+         tn_dist_boxes(&d, 2, s, 2, -1, owners, starts, extents));
     SAYS(TN_EARG, "0 ranks", tn_dist_boxes(&d, 2, s, 0, 2, owners, starts, extents));
     SAYS(TN_EARG, "rank 2 is", tn_dist_whole(&d, 2, s, 2, 2));
     assert_null(d);

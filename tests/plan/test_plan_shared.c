@@ -122,7 +122,7 @@ static void refused_runs(void **state)
     assert_int_equal(tn_plan_run(NULL, room, (const void *const[]){x}), TN_ENULL);
     assert_string_equal(tn_error(), "plan_run: plan is NULL");
     assert_int_equal(tn_plan_run(plan, room, NULL), TN_ENULL);
-    assert_string_equal(tn_error(), "plan_run: srcs is NULL and the plan has 1");
+    assert_string_equal(tn_error(), "plan_run: srcs is NULL, expected 1 entries");
     assert_int_equal(tn_plan_run(plan, NULL, (const void *const[]){x}), TN_ENULL);
     assert_string_equal(tn_error(), "plan_run: dst is NULL");
     assert_int_equal(tn_plan_run(plan, room, (const void *const[]){NULL}), TN_ENULL);

@@ -64,11 +64,11 @@ static void ignored(void **state)
          "line 2: line_piece: got 0, expected 64 to 4096"},
         {"tenon tune 1\nline_piece 99999999999999999999\n", TN_EFORMAT, "expected 64 to 4096"},
         {"tenon tune 1\nline_piece 256\nline_piece 512\n", TN_EFORMAT,
-         "line 3: line_piece is there twice"},
+         "line 3: duplicate name line_piece"},
         {"tenon tune 1\nline_piece 256\nno_number 1\n", TN_EFORMAT,
          "line 3: unknown name \"no_number\""},
         {"tenon tune 1\ncpu of another kind\nline_piece 256\n", TN_EUNSUPPORTED,
-         "made on of another kind, this is "},
+         "measured on of another kind, this CPU is "},
     };
     char path[512], long_text[8192] = "tenon tune 1\n";
     snprintf(path, sizeof path, "%s", in_folder("tune_bad"));

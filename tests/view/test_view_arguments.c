@@ -88,7 +88,7 @@ static void making_refuses(void **state)
             "alloc: size exceeds 2^63 - 1 bytes");
     tni_allocator_use(&(tni_allocator){poor, unused, NULL});
     REFUSED(tn_alloc(&out, TN_I8, 1, wide), TN_ENOMEM,
-            "alloc: no memory for 9223372036854775807 bytes");
+            "alloc: cannot allocate 9223372036854775807 bytes");
     tni_allocator_use(NULL);
 }
 
@@ -349,11 +349,11 @@ static void views_refuse_their_arguments(void **state)
     REFUSED(tn_reshape(&out, &t, 1, NULL), TN_ENULL,
             "reshape: shape is NULL, expected 1 entries");
     REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){-1, 4}), TN_ESHAPE,
-            "reshape: the extents 4 do not divide 6 elements");
+            "reshape: the product of the extents, 4, does not divide 6 elements");
     tn_tensor hollow = t;
     hollow.shape[0] = 0;
     REFUSED(tn_reshape(&out, &hollow, 2, (int64_t[]){-1, 0}), TN_ESHAPE,
-            "reshape: the extents 0 do not divide 0 elements");
+            "reshape: the product of the extents, 0, does not divide 0 elements");
     REFUSED(tn_reshape(&out, &t, -1, NULL), TN_EARG,
             "reshape: ndim -1 is out of range [0, 64]");
     REFUSED(tn_reshape(&out, &t, 65, ones), TN_EARG,
@@ -361,7 +361,7 @@ static void views_refuse_their_arguments(void **state)
     REFUSED(tn_reshape(&out, &t, 1, (int64_t[]){7}), TN_ESHAPE,
             "reshape: in has 6 elements, out 7");
     REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){4, -1}), TN_ESHAPE,
-            "reshape: the extents 4 do not divide 6 elements");
+            "reshape: the product of the extents, 4, does not divide 6 elements");
     REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){-1, -1}), TN_ESHAPE,
             "reshape: axis 1 has extent -1, only one extent may be -1");
     REFUSED(tn_reshape(&out, &t, 2, (int64_t[]){INT64_MAX, 2}), TN_ESHAPE,

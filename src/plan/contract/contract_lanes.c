@@ -128,6 +128,6 @@ bool tni_lanes_fit(tni_product_plan *s)
     enum { SHORT = 32 }; /* not measured: four vectors of eight f32 */
     if (s->p.count[TNI_ROWS] || s->p.count[TNI_COLS] || s->p.size[TNI_DEPTH] > SHORT)
         return false;
-    s->why = "each product is one short sum: sums lie side by side";
+    s->why = "each product is one short sum: sums are computed side by side";
     return true;
 }

@@ -229,11 +229,11 @@ bool tni_vector_fits(tni_product_plan *s)
 {
     tni_product *p = &s->p;
     if (!p->count[TNI_ROWS]) {
-        s->why = p->count[TNI_COLS] ? "one row of dst: the matrix is read once, where it is"
+        s->why = p->count[TNI_COLS] ? "one row of dst: the matrix is read once, in place"
                                     : "one element of dst for each product";
         return true;
     }
-    s->why = "few rows of dst: the matrix is read once, where it is";
+    s->why = "few rows of dst: the matrix is read once, in place";
     const bool transposed = p->size[TNI_COLS] <= VECTOR_ROWS && p->size[TNI_ROWS] > VECTOR_ROWS;
     if (transposed)
         tni_product_swap(p);

@@ -71,7 +71,7 @@ static bool loops_fit(tni_product_plan *s)
 static bool ttgt_fits(tni_product_plan *s)
 {
     const tni_product *p = &s->p;
-    s->why = "a gemm cannot take every operand where it is: tiles of them are packed";
+    s->why = "a gemm cannot take every operand in place: tiles of them are packed";
     return s->tiled && p->dtype[TNI_DST] == p->compute && p->dtype[TNI_LEFT] == p->take &&
            p->dtype[TNI_RIGHT] == p->take && p->sum <= TNI_SUM_C128;
 }
@@ -87,7 +87,7 @@ static bool panels_fit(tni_product_plan *s)
 /* Products whose axes no panel holds. */
 static bool rest_fits(tni_product_plan *s)
 {
-    s->why = "too many axes for a panel: sums lie side by side";
+    s->why = "too many axes for a panel: sums are computed side by side";
     return true;
 }
 

@@ -132,5 +132,6 @@ tn_status tn_tune(double milliseconds)
     const bool ok = d && s;
     tni_free(d);
     tni_free(s);
-    return ok ? TN_OK : tni_fail(TN_ENOMEM, "tune: no memory for 2 buffers of %d bytes", BYTES);
+    return ok ? TN_OK
+              : tni_fail(TN_ENOMEM, "tune: cannot allocate 2 buffers of %d bytes", BYTES);
 }

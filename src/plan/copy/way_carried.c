@@ -299,7 +299,8 @@ static void carried_run(const tni_copy_job *j, int64_t first, int64_t last)
 
 const tni_copy_way tni_way_carried = {
     .name = "transpose carried",
-    .why = "rows of dst begin anywhere, or its axes are short: lines go on from tile to tile",
+    .why =
+        "rows of dst are unaligned, or its axes are short: lines carry over from tile to tile",
     .stores = "whole lines from registers, streamed",
     .kind = TNI_COPY_TRANSPOSE,
     .beyond = true,

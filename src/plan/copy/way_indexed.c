@@ -133,7 +133,7 @@ static void indexed_run(const tni_copy_job *j, int64_t first, int64_t last)
 
 const tni_copy_way tni_way_indexed = {
     .name = "transpose indexed",
-    .why = "short axes are taken together: tiles are transposed by listed offsets of units",
+    .why = "short axes are merged: tiles are transposed through a table of offsets",
     .stores = "temporal: dst fits the cache, or its lines are not whole",
     .kind = TNI_COPY_TRANSPOSE,
     .plan = indexed_plan,

@@ -188,7 +188,7 @@ const tni_copy_way tni_way_lines = {
 };
 const tni_copy_way tni_way_shifted = {
     .name = "transpose shifted",
-    .why = "rows of dst begin anywhere: each line is made of two tiles' ends",
+    .why = "rows of dst are unaligned: each line joins the ends of two tiles",
     .stores = "whole lines from registers, streamed",
     .kind = TNI_COPY_TRANSPOSE,
     .beyond = true,
