@@ -49,7 +49,7 @@ tn_status tn_plan_cast(tn_plan **plan, const tn_tensor *dst, const tn_tensor *sr
                      : tni_strips_new("cast", false, &program,
                                       (const tn_tensor *const[]){dst, src}, &src);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_cast: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_cast: cannot allocate the plan");
     *plan = p;
     return TN_OK;
 }

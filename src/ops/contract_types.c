@@ -43,7 +43,7 @@ tn_status tni_contract_run(const char *call, const tni_chain *c, char *dst,
     if (c->workspace) {
         workspace = tni_alloc(c->workspace);
         if (!workspace)
-            return tni_fail(TN_ENOMEM, "%s: no memory for a workspace of %zu bytes", call,
+            return tni_fail(TN_ENOMEM, "%s: cannot allocate a workspace of %zu bytes", call,
                             c->workspace);
     }
     tni_chain_run(c, dst, srcs, workspace);

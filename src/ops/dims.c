@@ -83,8 +83,8 @@ static tn_status into_shapes(const tni_call *call)
     for (int i = 0; i < p->d.ndim; i++)
         if (p->d.shape[i] != p->s.shape[i])
             return tni_fail(TN_ESHAPE,
-                            "%s: without unit axes, axis %d: extents differ, dst has %lld, "
-                            "src has %lld",
+                            "%s: ignoring axes of extent 1, axis %d: extents differ, dst has "
+                            "%lld, src has %lld",
                             call->name, i, (long long)p->d.shape[i], (long long)p->s.shape[i]);
     return TN_OK;
 }

@@ -80,7 +80,7 @@ tn_status tn_einsum_shape(const char *spec, int n, const tn_tensor *const *srcs,
     c.x = &x;
     TRY(einsum_check_call(&c, call, TNI_NO_DST | TNI_NO_DATA, NULL));
     if (!tni_shape_size(c.ndim, c.shape, 1, &size))
-        return tni_fail(TN_EOVERFLOW, "%s: the result has more than 2^63 - 1 bytes", call);
+        return tni_fail(TN_EOVERFLOW, "%s: the result has more than 2^63 - 1 elements", call);
     *ndim = c.ndim;
     for (int i = 0; i < c.ndim; i++)
         shape[i] = c.shape[i];
@@ -118,8 +118,7 @@ static tn_status einsum_check(tni_contraction *x, const char *call, unsigned fla
 
 static tn_status einsum_too_large(const char *call)
 {
-    return tni_fail(TN_EOVERFLOW,
-                    "%s: a result between two products has more than 2^63 - 1 bytes", call);
+    return tni_fail(TN_EOVERFLOW, "%s: an intermediate result exceeds 2^63 - 1 bytes", call);
 }
 
 static tn_status einsum_run(const tni_contraction *x, tni_link *links, const tn_tensor *dst,
@@ -146,7 +145,7 @@ tn_status tn_einsum(const tn_tensor *dst, const char *spec, int n, const tn_tens
         return einsum_run(&x, &one, dst, n, srcs);
     tni_link *links = tni_alloc((size_t)length * sizeof *links);
     if (!links)
-        return tni_fail(TN_ENOMEM, "einsum: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "einsum: cannot allocate the plan");
     const tn_status status = einsum_run(&x, links, dst, n, srcs);
     tni_free(links);
     return status;
@@ -163,7 +162,7 @@ tn_status tn_plan_einsum(tn_plan **plan, const tn_tensor *dst, const char *spec,
     tn_plan *p = tni_contract_new(&chain, "einsum", tni_chain_length(&x), tni_quoted(spec).text,
                                   n, dst, srcs);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_einsum: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_einsum: cannot allocate the plan");
     if (!tni_chain_plan(chain, &x)) {
         tn_plan_free(p);
         return einsum_too_large("plan_einsum");

@@ -81,13 +81,14 @@ static tn_status einsum_name(einsum_reader *r, tni_einsum_term *t, int at, int l
     const bool right = r->arrow >= 0;
     const int name = einsum_number(r->e, at, len, !right);
     if (name < 0)
-        return einsum_wrong(
-            r, at, len, right ? "is on the right and not on the left" : "is a name too many");
+        return einsum_wrong(r, at, len,
+                            right ? "is on the right but not on the left"
+                                  : "exceeds the number of names an expression can have");
     for (int i = 0; right && i < t->n; i++)
         if (t->name[i] == name)
-            return einsum_wrong(r, at, len, "is on the right twice");
+            return einsum_wrong(r, at, len, "appears twice on the right");
     if (t->n == TN_MAX_NDIM)
-        return einsum_wrong(r, at, len, "is an axis more than a tensor can have");
+        return einsum_wrong(r, at, len, "exceeds the number of axes a tensor can have");
     t->at[t->n] = at;
     t->name[t->n++] = (int16_t)name;
     return TN_OK;
@@ -99,7 +100,7 @@ static tn_status einsum_ellipsis(einsum_reader *r, tni_einsum_term *t)
     if (text[1] != '.' || text[2] != '.')
         return einsum_wrong(r, r->pos, 1, "is not part of a '...'");
     if (t->ellipsis >= 0)
-        return einsum_wrong(r, r->pos, 3, "is the second one of its term");
+        return einsum_wrong(r, r->pos, 3, "is a second '...' in its term");
     t->ellipsis = t->n;
     r->pos += 3;
     return TN_OK;
@@ -153,7 +154,7 @@ static tn_status einsum_sign(einsum_reader *r, tni_einsum_term **t, tni_einsum_t
     } else {
         return einsum_wrong(r, r->pos, c == '-' ? 2 : 1,
                             r->arrow < 0 ? "is not allowed"
-                            : c == '-'   ? "is the second one"
+                            : c == '-'   ? "is a second '->'"
                                          : "is not allowed on the right");
     }
     *t = einsum_begin(r, spare);
@@ -225,7 +226,7 @@ static tn_status einsum_check(const einsum_reader *r)
         return einsum_wrong(r, (int)(first - e->text), 3, "is not on the right");
     if (!left && e->term[0].ellipsis >= 0)
         return einsum_wrong(r, (int)(first - e->text), 3,
-                            "is on the right and not on the left");
+                            "is on the right but not on the left");
     return TN_OK;
 }
 

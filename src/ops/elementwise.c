@@ -286,7 +286,7 @@ tn_status tn_plan_op(tn_plan **plan, tn_op op, const double *params, const tn_te
     program_of(&o, params);
     tn_plan *p = tni_strips_new(tni_ops[op].name, true, &o.program, o.ts, srcs);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_op: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_op: cannot allocate the plan");
     *plan = p;
     return TN_OK;
 }

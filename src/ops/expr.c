@@ -33,7 +33,7 @@ tn_status tn_expr_parse(tn_expr **e, const char *text)
         bytes += (size_t)names.size[i] + 1;
     tn_expr *x = tni_alloc(sizeof *x + bytes);
     if (!x)
-        return tni_fail(TN_ENOMEM, "expr_parse: no memory for the expression");
+        return tni_fail(TN_ENOMEM, "expr_parse: cannot allocate the expression");
     x->count = names.count;
     x->text = (char *)(x + 1);
     x->text_size = bytes;
@@ -245,7 +245,7 @@ __attribute__((noinline)) static tn_status plan_strips(tn_plan **plan, const eva
     TRY(tni_broadcast_operands(r.ts, r.view, "plan_expr", dst, n, srcs));
     tn_plan *p = tni_strips_new("eval", true, &v->e.program, r.ts, srcs);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_expr: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_expr: cannot allocate the plan");
     *plan = p;
     return TN_OK;
 }
@@ -277,10 +277,10 @@ static tn_status check_names(const char *call, int n, const char *const *names)
         return tni_fail(TN_EARG, "%s: n is %d, expected at least 0", call, n);
     for (int i = 0; i < n; i++) {
         if (!tni_expr_is_name(names[i]))
-            return tni_fail(TN_EARG, "%s: \"%.40s\" is not a name", call, names[i]);
+            return tni_fail(TN_EARG, "%s: \"%.40s\" is not a valid name", call, names[i]);
         for (int j = 0; j < i; j++)
             if (!strcmp(names[i], names[j]))
-                return tni_fail(TN_EARG, "%s: the name %.40s is given twice", call, names[i]);
+                return tni_fail(TN_EARG, "%s: duplicate name %.40s", call, names[i]);
     }
     return TN_OK;
 }

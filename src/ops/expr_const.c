@@ -100,7 +100,7 @@ tn_status tni_expr_const(tni_expr_program *e, const tni_expr_item *x, tn_op op,
     }
     if (weak && whole && sig->result == TN_I64 && overflows(op, c))
         return tni_fail_at(TN_EOVERFLOW, x->column,
-                           "%s: %.*s of these numbers is beyond i64 at column %d", e->call,
+                           "%s: %.*s of these numbers overflows i64 at column %d", e->call,
                            x->name_size, x->name, x->column);
     for (int k = 0; k < n; k++) {
         c[k] = tni_expr_converted(&c[k], sig->promoted[k + 1]);

@@ -45,7 +45,7 @@ tn_status tni_expr_fail_token(const tni_expr_parser *p)
     const char c = p->text[p->pos];
     const int size = tni_expr_name_size(p->text + p->pos);
     if (!c)
-        return tni_fail_at(TN_EFORMAT, p->column, "%s: the text ends early at column %d",
+        return tni_fail_at(TN_EFORMAT, p->column, "%s: unexpected end of the text at column %d",
                            p->call, p->column);
     return tni_fail_at(TN_EFORMAT, p->column, "%s: unexpected %.*s at column %d", p->call,
                        size ? size : 1, p->text + p->pos, p->column);
@@ -64,7 +64,7 @@ void tni_expr_next_token(tni_expr_parser *p)
 
 static tn_status fail_number(const tni_expr_parser *p)
 {
-    return tni_fail_at(TN_EFORMAT, p->column, "%s: not a number at column %d", p->call,
+    return tni_fail_at(TN_EFORMAT, p->column, "%s: invalid number at column %d", p->call,
                        p->column);
 }
 

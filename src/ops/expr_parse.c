@@ -77,7 +77,7 @@ tn_status tni_expr_hand_on(tni_expr_parser *p, const tni_expr_item *item, int po
         variable |= tni_expr_is_variable(p, --p->values);
     for (int i = 0; i < pushes; i++) {
         if (p->values == TNI_EXPR_STACK)
-            return fail_limit(p, item->column, "values that wait", TNI_EXPR_STACK);
+            return fail_limit(p, item->column, "pending values", TNI_EXPR_STACK);
         const int v = p->values++;
         p->variable[v / 64] &= ~((uint64_t)1 << v % 64);
         p->variable[v / 64] |= (uint64_t)variable << v % 64;
@@ -119,10 +119,10 @@ static tn_status finish_top(tni_expr_parser *p)
 static tn_status push(tni_expr_parser *p, tni_expr_waiting w)
 {
     if (counts(&w) && ++p->depth > TN_EXPR_DEPTH)
-        return fail_limit(p, w.column, "open parentheses, signs, nots and powers",
+        return fail_limit(p, w.column, "nested parentheses, signs, nots and powers",
                           TN_EXPR_DEPTH);
     if (p->top == TNI_EXPR_STACK)
-        return fail_limit(p, w.column, "operators that wait", TNI_EXPR_STACK);
+        return fail_limit(p, w.column, "pending operators", TNI_EXPR_STACK);
     p->stack[p->top++] = w;
     return TN_OK;
 }
@@ -193,7 +193,7 @@ static tn_status read_name(tni_expr_parser *p, bool *opened)
         return tni_expr_fail_token(p);
     if (p->text[after] == '(') {
         if (!tni_expr_known_function(s, size, &op, &dtype))
-            return tni_fail_at(TN_EFORMAT, p->column, "%s: no function %.*s at column %d",
+            return tni_fail_at(TN_EFORMAT, p->column, "%s: unknown function %.*s at column %d",
                                p->call, size < 40 ? size : 40, s, p->column);
         p->pos = after + 1;
         *opened = true;

@@ -112,7 +112,7 @@ tn_status tni_expr_reduce_plan(const tni_expr_program *e, tn_plan **plan, const 
     TRY(fuse(e, &u, instr, dst, n, srcs));
     tn_plan *p = tni_fused_new(&u, text, dst, n, srcs, ndim, shape);
     if (!p)
-        return tni_fail(TN_ENOMEM, "%s: no memory for the plan", e->call);
+        return tni_fail(TN_ENOMEM, "%s: cannot allocate the plan", e->call);
     *plan = p;
     return TN_OK;
 }

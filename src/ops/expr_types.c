@@ -199,7 +199,7 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
         return fail_reduction(e, x, "a reduction of numbers");
     if (v->reduced)
         return tni_fail_at(TN_EUNSUPPORTED, v->column,
-                           "%s: a reduction within another is not supported at column %d",
+                           "%s: a reduction inside another is not supported at column %d",
                            e->call, v->column);
     if ((order && tni_expr_dtype_of(v) == TN_BOOL) ||
         tn_reduction_result(op, tni_expr_dtype_of(v), &gives) != TN_OK)
@@ -207,7 +207,7 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
                            e->call, x->name_size, x->name, tn_dtype_name(tni_expr_dtype_of(v)),
                            x->column);
     if (!same_axes(e, x))
-        return fail_reduction(e, x, "another axis than that of the reduction before it");
+        return fail_reduction(e, x, "an axis other than that of the previous reduction");
     if (expr_long_axes(e, v->names) != expr_long_axes(e, UINT16_MAX))
         return tni_fail_at(TN_EUNSUPPORTED, x->column,
                            "%s: the argument of a reduction is smaller than the common shape "
@@ -304,7 +304,7 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
     case TNI_EXPR_NUMBER:
         if (x->whole && x->beyond && !x->imaginary)
             return tni_fail_at(TN_EOVERFLOW, x->column,
-                               "%s: a number is beyond i64 at column %d", e->call, x->column);
+                               "%s: a number overflows i64 at column %d", e->call, x->column);
         out = tni_expr_literal(x);
         break;
     case TNI_EXPR_CAST:
@@ -388,10 +388,10 @@ tn_status tni_expr_end(tni_expr_program *e, tn_dtype dst)
     for (int r = 0; r < e->nreduce; r++) {
         bytes += tni_width((tn_dtype)e->reduce[r].dtype);
         if (bytes * TNI_TREE_BLOCK > TNI_FUSED_BYTES)
-            return tni_fail_at(TN_EUNSUPPORTED, e->reduce[r].column,
-                               "%s: reductions of more than %d bytes for each element at "
-                               "column %d",
-                               e->call, TNI_FUSED_BYTES / TNI_TREE_BLOCK, e->reduce[r].column);
+            return tni_fail_at(
+                TN_EUNSUPPORTED, e->reduce[r].column,
+                "%s: the reductions need more than %d bytes per element at column %d", e->call,
+                TNI_FUSED_BYTES / TNI_TREE_BLOCK, e->reduce[r].column);
     }
     if (e->nreduce)
         e->around = expr_finish(e, &e->outer, e->nreduce, value);

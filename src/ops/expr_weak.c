@@ -53,8 +53,8 @@ static tn_status fail_fit(const tni_expr_program *e, const tni_expr_item *x, int
                           tn_dtype t)
 {
     return tni_fail_at(TN_EDTYPE, x->column,
-                       "%s: %lld does not fit %s at column %d; cast the tensor first", e->call,
-                       (long long)i, tn_dtype_name(t), x->column);
+                       "%s: %lld does not fit in %s at column %d; cast the tensor first",
+                       e->call, (long long)i, tn_dtype_name(t), x->column);
 }
 
 static bool fits(int64_t i, tn_dtype t)

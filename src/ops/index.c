@@ -30,8 +30,8 @@ static tn_status index_args(const tni_call *call)
         return tni_fail(TN_EARG, "%s: op %d is unknown", call->name, (int)x->op);
     TRY(tni_check_axis(x->dim, chosen_from(call)->ndim, call->name));
     if (!x->along && chosen_from(call)->ndim - 1 + x->index->ndim > TN_MAX_NDIM)
-        return tni_fail(TN_EARG, "%s: index: %d axes make more than %d", call->name,
-                        x->index->ndim, TN_MAX_NDIM);
+        return tni_fail(TN_EARG, "%s: index: got %d axes, the result would have more than %d",
+                        call->name, x->index->ndim, TN_MAX_NDIM);
     return TN_OK;
 }
 
@@ -43,8 +43,8 @@ static tn_status index_dtypes(const tni_call *call)
         return tni_fail(TN_EDTYPE, "%s: index: got %s, expected an integer", call->name,
                         tn_dtype_name(index));
     if (call->srcs[0]->dtype != dtype)
-        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s", call->name,
-                        tn_dtype_name(dtype), tn_dtype_name(call->srcs[0]->dtype));
+        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s, expected equal dtypes",
+                        call->name, tn_dtype_name(dtype), tn_dtype_name(call->srcs[0]->dtype));
     if (x->put && x->op != TN_PUT_SET &&
         (dtype == TN_BOOL || (tni_is_complex(dtype) && x->op > TN_PUT_MUL)))
         return tni_fail(TN_EDTYPE, "%s: this op does not take %s", call->name,
@@ -119,8 +119,9 @@ static tn_status index_shapes(const tni_call *call)
     } else {
         TRY(tni_call_sizes(call));
         if (tn_broadcast_to(&x->view[2], x->index, ndim, shape) != TN_OK)
-            return tni_fail(TN_ESHAPE, "%s: index does not broadcast off axis %d", call->name,
-                            x->dim);
+            return tni_fail(TN_ESHAPE,
+                            "%s: index does not broadcast along the axes other than %d",
+                            call->name, x->dim);
     }
     x->choice = (tni_choice){.put = x->put,
                              .op = x->op,

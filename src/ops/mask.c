@@ -33,8 +33,9 @@ static tn_status one_axis(const char *call, const char *who, const tn_tensor *t)
 static tn_status mask_dtypes(const tni_call *call)
 {
     if (call->dst->dtype != call->srcs[0]->dtype)
-        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s", call->name,
-                        tn_dtype_name(call->dst->dtype), tn_dtype_name(call->srcs[0]->dtype));
+        return tni_fail(TN_EDTYPE, "%s: dst is %s and src is %s, expected equal dtypes",
+                        call->name, tn_dtype_name(call->dst->dtype),
+                        tn_dtype_name(call->srcs[0]->dtype));
     return TN_OK;
 }
 

@@ -250,7 +250,7 @@ static tn_status matmul_plan(tn_plan **plan, matmul_call *m)
     tn_plan *p = tni_contract_new(&chain, m->gemm ? "gemm" : "matmul", 1, "",
                                   m->gemm && m->beta != 0 ? 3 : 2, m->dst, srcs);
     if (!p)
-        return tni_fail(TN_ENOMEM, "%s: no memory for the plan", m->name);
+        return tni_fail(TN_ENOMEM, "%s: cannot allocate the plan", m->name);
     matmul_link(chain, m);
     if (m->gemm && m->beta != 0)
         chain->link[0].from[TNI_ADDEND] = 2;
@@ -306,7 +306,8 @@ tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha, const v
         return tni_fail(TN_ENULL, "%s: plan is NULL", call);
     const tni_chain *chain = tni_contract_gemm(plan);
     if (!chain)
-        return tni_fail(TN_EARG, "%s: the plan is of %s, expected of gemm", call, plan->call);
+        return tni_fail(TN_EARG, "%s: got a plan of %s, expected one of gemm", call,
+                        plan->call);
     TRY(matmul_check_numbers(&(matmul_call){
         .name = call, .dst = &plan->ts[0], .alpha = alpha, .beta = beta, .gemm = true}));
     if (workspace || size)
@@ -318,7 +319,7 @@ tn_status tn_plan_gemm_run(const tn_plan *plan, void *dst, double alpha, const v
         return TN_OK;
     char *taken = NULL;
     if (!workspace && plan->workspace && !(taken = tni_alloc(plan->workspace)))
-        return tni_fail(TN_ENOMEM, "%s: no memory for a workspace of %zu bytes", call,
+        return tni_fail(TN_ENOMEM, "%s: cannot allocate a workspace of %zu bytes", call,
                         plan->workspace);
     tni_chain_run_gemm(chain, dst, at, alpha, beta, taken ? taken : workspace);
     tni_free(taken);

@@ -204,7 +204,7 @@ tn_status tn_plan_pad(tn_plan **plan, const tn_tensor *dst, const tn_tensor *src
     TRY(pad_check(&q, "plan_pad", TNI_NO_DATA, dst, src));
     tn_plan *p = tni_pad_new(dst, src, before, mode, value);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_pad: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_pad: cannot allocate the plan");
     *plan = p;
     return TN_OK;
 }

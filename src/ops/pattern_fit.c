@@ -70,12 +70,12 @@ static tn_status pattern_split(left_axes *l, const tni_pattern *p, const tn_tens
     int64_t known;
     int unknown;
     if (!known_product(p, from, to, &known, &unknown))
-        return tni_fail(TN_EOVERFLOW, "%s: \"%s\": the sizes in dimension %d do not fit",
+        return tni_fail(TN_EOVERFLOW, "%s: \"%s\": the sizes in dimension %d exceed 2^63 - 1",
                         p->call, tni_quoted(p->text).text, p->left.name[from].dim);
     if (unknown < 0 && known != extent)
         return fail_split(p, src, axis, known);
     if (unknown >= 0 && known == 0)
-        return tni_fail(TN_ESHAPE, "%s: \"%s\": '%.*s' has no single size beside a size of 0",
+        return tni_fail(TN_ESHAPE, "%s: \"%s\": '%.*s' has no unique size next to a size of 0",
                         p->call, tni_quoted(p->text).text, p->left.name[unknown].len,
                         p->text + p->left.name[unknown].at);
     if (unknown >= 0 && extent % known != 0)

@@ -98,7 +98,7 @@ static tn_status add_dim(reader *r, int at, int len)
     if (r->group >= 0)
         return TN_OK;
     if (r->side->ndim == TN_MAX_NDIM)
-        return wrong(r, at, len, "is one more dimension than", TN_MAX_NDIM);
+        return wrong(r, at, len, "exceeds the maximum number of dimensions,", TN_MAX_NDIM);
     r->side->ndim++;
     return TN_OK;
 }
@@ -106,7 +106,7 @@ static tn_status add_dim(reader *r, int at, int len)
 static tn_status add_name(reader *r, int at, int len, int64_t size)
 {
     if (r->side->n == TNI_PATTERN_AXES)
-        return wrong(r, at, len, "is one more axis than", TNI_PATTERN_AXES);
+        return wrong(r, at, len, "exceeds the maximum number of axes,", TNI_PATTERN_AXES);
     TRY(add_dim(r, at, len));
     tni_name *name = &r->side->name[r->side->n++];
     *name = (tni_name){.at = at, .len = len, .dim = r->side->ndim - 1, .from = -1};
@@ -137,9 +137,9 @@ static tn_status read_number(reader *r, int at, int len)
 {
     int64_t n;
     if (!pattern_number(r->p->text + at, len, &n))
-        return fault(TN_EOVERFLOW, r->p, r->p->text, at, len, "does not fit", -1);
+        return fault(TN_EOVERFLOW, r->p, r->p->text, at, len, "exceeds 2^63 - 1", -1);
     if (n == 0)
-        return wrong(r, at, len, "is not an extent", -1);
+        return wrong(r, at, len, "is not a valid extent", -1);
     if (n == 1)
         return add_dim(r, at, len);
     if (r->side == &r->p->left && !r->reduces)
@@ -170,8 +170,7 @@ static tn_status read_word(reader *r)
         return read_ellipsis(r, at);
     const char *dot = memchr(text, '.', (size_t)len);
     if (dot)
-        return wrong(r, at + (int)(dot - text), 1, "is not part of a '...' that stands alone",
-                     -1);
+        return wrong(r, at + (int)(dot - text), 1, "is not part of a standalone '...'", -1);
     if (digits == len)
         return read_number(r, at, len);
     if (digit(text[0]))
@@ -192,7 +191,7 @@ static tn_status open_group(reader *r)
 static tn_status close_group(reader *r)
 {
     if (r->group < 0)
-        return wrong(r, r->pos, 1, "closes nothing", -1);
+        return wrong(r, r->pos, 1, "has no matching '('", -1);
     r->group = -1;
     r->pos++;
     return TN_OK;
@@ -207,7 +206,7 @@ static tn_status read_arrow(reader *r)
 {
     TRY(check_closed(r));
     if (r->side == &r->p->right)
-        return wrong(r, r->pos, 2, "is the second one", -1);
+        return wrong(r, r->pos, 2, "is a second '->'", -1);
     r->side = &r->p->right;
     r->pos += 2;
     return TN_OK;
@@ -220,9 +219,9 @@ static tn_status read_minus(reader *r)
     if (r->side == &r->p->right)
         return wrong(r, at, 1, "is on the right; axes are reversed on the left", -1);
     if (at > 0 && word(text[at - 1]))
-        return wrong(r, at, 1, "touches the word before it", -1);
+        return wrong(r, at, 1, "needs a space before it", -1);
     if (!letter(text[at + 1]) && text[at + 1] != '_')
-        return wrong(r, at, 1, "stands before no name", -1);
+        return wrong(r, at, 1, "is not followed by a name", -1);
     r->reverse = true;
     return TN_OK;
 }
@@ -249,7 +248,7 @@ static tn_status read_text(reader *r)
     }
     TRY(check_closed(r));
     if (r->side == &r->p->left)
-        return wrong(r, r->pos, 0, "comes before a '->'", -1);
+        return wrong(r, r->pos, 0, "is reached before a '->'", -1);
     return TN_OK;
 }
 
@@ -262,7 +261,8 @@ static tn_status reduce_name(const reader *r, int i)
     if (!r->reduces)
         return wrong(r, name.at, name.len, "is missing on the right", -1);
     if (right->n == TNI_PATTERN_AXES)
-        return wrong(r, name.at, name.len, "is one more axis than", TNI_PATTERN_AXES);
+        return wrong(r, name.at, name.len, "exceeds the maximum number of axes,",
+                     TNI_PATTERN_AXES);
     if (i == left->ellipsis) {
         right->ellipsis = right->n;
         right->grouped = true;
@@ -304,7 +304,7 @@ static tn_status give_size(tni_pattern *p, const char *sizes, int at, int len, i
         if (i < 0)
             continue;
         if (!used && sides[k]->name[i].size >= 0)
-            return fault(TN_EFORMAT, p, sizes, at, len, "has a size already", -1);
+            return fault(TN_EFORMAT, p, sizes, at, len, "already has a size", -1);
         sides[k]->name[i].size = size;
         used = true;
     }
@@ -319,9 +319,9 @@ static tn_status read_size(tni_pattern *p, const char *sizes, int *pos)
     while (letter(sizes[end]) || digit(sizes[end]) || sizes[end] == '_')
         end++;
     if (end == at || digit(sizes[at]))
-        return fault(TN_EFORMAT, p, sizes, at, 1, "begins no name", -1);
+        return fault(TN_EFORMAT, p, sizes, at, 1, "does not start a name", -1);
     if (sizes[end] != '=')
-        return fault(TN_EFORMAT, p, sizes, end, 1, "is no '='", -1);
+        return fault(TN_EFORMAT, p, sizes, end, 1, "is not '='", -1);
     const int value = end + 1;
     int stop = value;
     while (digit(sizes[stop]))
@@ -330,7 +330,7 @@ static tn_status read_size(tni_pattern *p, const char *sizes, int *pos)
         return fault(TN_EFORMAT, p, sizes, stop, 1, "is not a digit", -1);
     int64_t n;
     if (!pattern_number(sizes + value, stop - value, &n))
-        return fault(TN_EOVERFLOW, p, sizes, value, stop - value, "does not fit", -1);
+        return fault(TN_EOVERFLOW, p, sizes, value, stop - value, "exceeds 2^63 - 1", -1);
     *pos = stop;
     return give_size(p, sizes, at, end - at, n);
 }
@@ -355,7 +355,7 @@ static tn_status check_known(const tni_pattern *p)
             continue;
         if (unknown && unknown->dim == name->dim)
             return fault(TN_EFORMAT, p, p->text, name->at, name->len,
-                         "has no size, nor has the name at", unknown->at + 1);
+                         "has no size, and neither has the name at", unknown->at + 1);
         unknown = name;
     }
     for (int i = 0; i < p->right.n; i++) {

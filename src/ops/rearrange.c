@@ -54,7 +54,7 @@ tn_status tn_plan_rearrange(tn_plan **plan, const tn_tensor *dst, const tn_tenso
     TRY(check_copy("plan_rearrange", TNI_NO_DATA, dst, src));
     tn_plan *p = tni_copy_new("rearrange", true, dst, src);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_rearrange: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_rearrange: cannot allocate the plan");
     *plan = p;
     return TN_OK;
 }
@@ -116,7 +116,7 @@ tn_status tn_meta_distribute(tn_meta *out, const tn_meta *in, const int64_t *can
     for (int i = 0; i < in->ndim; i++)
         if (!tni_mul(in->idx[i], more, &scaled))
             return tni_fail(TN_EOVERFLOW,
-                            "meta_distribute: idx[%d]: %lld times %lld does not fit", i,
+                            "meta_distribute: idx[%d]: %lld times %lld exceeds 2^63 - 1", i,
                             (long long)in->idx[i], (long long)more);
     *out = *in;
     out->unit = best;

@@ -22,7 +22,7 @@ tn_status tn_reduction_parse(tn_reduction *op, const char *name)
             *op = (tn_reduction)i;
             return TN_OK;
         }
-    return tni_fail(TN_EARG, "reduction_parse: no reduction is named \"%.40s\"", name);
+    return tni_fail(TN_EARG, "reduction_parse: unknown reduction \"%.40s\"", name);
 }
 
 const char *tn_reduction_name(tn_reduction op)
@@ -377,7 +377,7 @@ tn_status tn_plan_reduce(tn_plan **plan, tn_reduction op, const double *params,
     tni_fold_plan(&f, op, params, &r.full, src, r.folded);
     tn_plan *p = tni_fold_new(&f, tni_reductions[op].name, dst, src);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_reduce: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_reduce: cannot allocate the plan");
     *plan = p;
     return TN_OK;
 }

@@ -42,12 +42,12 @@ static tn_status rows_args(const tni_call *call)
     rows_call *r = call->own;
     const int ndim = call->srcs[0]->ndim;
     if (rows_last(r) && r->kind != TNI_ROW_CAUSAL && ndim == 0)
-        return tni_fail(TN_EARG, "%s: src has no axis", call->name);
+        return tni_fail(TN_EARG, "%s: src has no axes", call->name);
     if (!rows_last(r))
         TRY(tni_check_axis(r->dim, ndim, call->name));
     if (rows_norm(r) && (!(r->eps >= 0) || isinf(r->eps)))
-        return tni_fail(TN_EARG, "%s: eps is %g, expected a finite number that is not negative",
-                        call->name, r->eps);
+        return tni_fail(TN_EARG, "%s: eps is %g, expected a finite number >= 0", call->name,
+                        r->eps);
     return TN_OK;
 }
 
@@ -123,8 +123,9 @@ static tn_status rows_shapes(const tni_call *call)
                         src->ndim);
     TRY(tni_call_same_shapes(call));
     if (causal && src->shape[src->ndim - 1] < src->shape[src->ndim - 2])
-        return tni_fail(TN_ESHAPE, "%s: src: %lld keys are fewer than %lld queries", call->name,
-                        (long long)src->shape[src->ndim - 1],
+        return tni_fail(TN_ESHAPE,
+                        "%s: src: got %lld keys for %lld queries, expected at least as many",
+                        call->name, (long long)src->shape[src->ndim - 1],
                         (long long)src->shape[src->ndim - 2]);
     TRY(rows_param_shape(call, 0));
     return rows_param_shape(call, 1);
@@ -337,7 +338,7 @@ tn_status tn_plan_rows(tn_plan **plan, tn_row op, const tn_tensor *dst, const tn
     TRY(rows_give(&g, dst, src, &r));
     tn_plan *made = tni_rows_new(r.kind, rows[op].name, g.ts, g.dim, g.params, eps);
     if (!made)
-        return tni_fail(TN_ENOMEM, "plan_rows: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_rows: cannot allocate the plan");
     *plan = made;
     return TN_OK;
 }

@@ -23,7 +23,7 @@ tn_status tn_scan_parse(tn_scan_op *op, const char *name)
             *op = (tn_scan_op)i;
             return TN_OK;
         }
-    return tni_fail(TN_EARG, "scan_parse: no scan is named \"%.40s\"", name);
+    return tni_fail(TN_EARG, "scan_parse: unknown scan \"%.40s\"", name);
 }
 
 const char *tn_scan_name(tn_scan_op op)
@@ -102,7 +102,7 @@ tn_status tn_plan_scan(tn_plan **plan, tn_scan_op op, const tn_tensor *dst,
     tni_scan_plan(&s, op, dst, src, dim, false, 0);
     tn_plan *p = tni_scan_new(&s, scan_names[op], dst, src);
     if (!p)
-        return tni_fail(TN_ENOMEM, "plan_scan: no memory for the plan");
+        return tni_fail(TN_ENOMEM, "plan_scan: cannot allocate the plan");
     *plan = p;
     return TN_OK;
 }
@@ -207,8 +207,8 @@ static tn_status dot_dtypes(const tni_call *call)
 {
     const tn_dtype a = call->srcs[0]->dtype, b = call->srcs[1]->dtype;
     if (a != b)
-        return tni_fail(TN_EDTYPE, "dot: a is %s and b is %s", tn_dtype_name(a),
-                        tn_dtype_name(b));
+        return tni_fail(TN_EDTYPE, "dot: a is %s and b is %s, expected equal dtypes",
+                        tn_dtype_name(a), tn_dtype_name(b));
     return tni_reduce_dtypes(call->name, TN_REDUCE_SUM, a, call->dst->dtype);
 }
 

@@ -124,7 +124,7 @@ tn_status tn_sort(const tn_tensor *values, const tn_tensor *indices, const tn_te
         return TN_OK;
     void *scratch = tni_alloc(size);
     if (!scratch)
-        return tni_fail(TN_ENOMEM, "sort: no memory for %zu bytes of keys", size);
+        return tni_fail(TN_ENOMEM, "sort: cannot allocate %zu bytes of keys", size);
     tni_sort_run(values, indices, src, dim, 0, count, flags & TN_DESCENDING, scratch, size);
     tni_free(scratch);
     return TN_OK;
@@ -150,9 +150,10 @@ tn_status tn_sort_in(const tn_tensor *values, const tn_tensor *indices, const tn
     if (!workspace)
         return tni_fail(TN_ENULL, "sort_in: workspace is NULL");
     if (size < tni_sort_least(src, dim) || (uintptr_t)workspace % 64)
-        return tni_fail(TN_EARG,
-                        "sort_in: workspace: got %zu bytes, expected %zu, 64-byte aligned",
-                        size, tni_sort_bytes(src, dim));
+        return tni_fail(
+            TN_EARG,
+            "sort_in: workspace: got %zu bytes, expected at least %zu, 64-byte aligned", size,
+            tni_sort_least(src, dim));
     tni_sort_run(values, indices, src, dim, 0, count, flags & TN_DESCENDING, workspace, size);
     return TN_OK;
 }
@@ -183,7 +184,7 @@ tn_status tn_kth(const tn_tensor *value, const tn_tensor *index, const tn_tensor
         return TN_OK;
     void *scratch = tni_alloc(size);
     if (!scratch)
-        return tni_fail(TN_ENOMEM, "kth: no memory for %zu bytes of keys", size);
+        return tni_fail(TN_ENOMEM, "kth: cannot allocate %zu bytes of keys", size);
     tni_sort_run(value, index, src, dim, k, 1, flags & TN_DESCENDING, scratch, size);
     tni_free(scratch);
     return TN_OK;
@@ -198,8 +199,10 @@ static tn_status search_dtypes(const tni_call *call)
         return tni_fail(TN_EDTYPE, "searchsorted: dst: got %s, expected i64",
                         tn_dtype_name(call->dst->dtype));
     if (a != b || tni_is_complex(a))
-        return tni_fail(TN_EDTYPE, "searchsorted: sorted is %s and values are %s",
-                        tn_dtype_name(a), tn_dtype_name(b));
+        return tni_fail(
+            TN_EDTYPE,
+            "searchsorted: sorted is %s and values are %s, expected equal real dtypes",
+            tn_dtype_name(a), tn_dtype_name(b));
     return TN_OK;
 }
 
@@ -267,7 +270,7 @@ static tn_status unique_sort_flat(unique_work *u, const tn_tensor *values,
     tni_free(u->scratch);
     u->scratch = tni_alloc(size);
     if (!u->scratch)
-        return tni_fail(TN_ENOMEM, "unique_copy: no memory for %zu bytes of keys", size);
+        return tni_fail(TN_ENOMEM, "unique_copy: cannot allocate %zu bytes of keys", size);
     tni_sort_run(values, indices, flat, 0, 0, flat->shape[0], false, u->scratch, size);
     return TN_OK;
 }

@@ -383,8 +383,8 @@ static void test_pattern_sentences(void **state)
         {"h 4 -> h", NULL, "\"h 4 -> h\": axis 1 of src has extent 5, not 4", 0},
         {"3 (w 5) -> (w", NULL, "\"3 (w 5) -> (w\": '(' at 12 is not closed", 12},
         {"h w h -> h", NULL, "\"h w h -> h\": 'h' at 5", 5},
-        {"h w", NULL, "\"h w\": the end at 4 comes before a '->'", 4},
-        {"h 0 -> h", NULL, "'0' at 3 is not an extent", 3},
+        {"h w", NULL, "\"h w\": the end at 4 is reached before a '->'", 4},
+        {"h 0 -> h", NULL, "'0' at 3 is not a valid extent", 3},
         {"h w -> h r", NULL, "'r' at 10 is new and has no size", 10},
         {"h w -> h", "h=x", "\"h=x\": 'x' at 3 is not a digit", 0},
     };

@@ -155,27 +155,28 @@ static void memory(void **state)
     OK(tn_handle_use(h));
     refusing = true;
     FAILS(tn_alloc(&out, TN_F32, 1, (int64_t[]){6}), TN_ENOMEM,
-          "alloc: no memory for 24 bytes");
-    FAILS(tn_like(&out, &a), TN_ENOMEM, "like: no memory for 24 bytes");
+          "alloc: cannot allocate 24 bytes");
+    FAILS(tn_like(&out, &a), TN_ENOMEM, "like: cannot allocate 24 bytes");
     FAILS(tn_full(&out, TN_F32, 1, (int64_t[]){6}, NULL), TN_ENOMEM,
-          "full: no memory for 24 bytes");
-    FAILS(tn_contiguous(&out, &a), TN_ENOMEM, "contiguous: no memory for 24 bytes");
-    FAILS(tn_unsqueeze_copy(&out, &a, 0), TN_ENOMEM, "unsqueeze_copy: no memory for 24 bytes");
-    FAILS(tn_squeeze_copy(&out, &row, 0), TN_ENOMEM, "squeeze_copy: no memory for 12 bytes");
+          "full: cannot allocate 24 bytes");
+    FAILS(tn_contiguous(&out, &a), TN_ENOMEM, "contiguous: cannot allocate 24 bytes");
+    FAILS(tn_unsqueeze_copy(&out, &a, 0), TN_ENOMEM,
+          "unsqueeze_copy: cannot allocate 24 bytes");
+    FAILS(tn_squeeze_copy(&out, &row, 0), TN_ENOMEM, "squeeze_copy: cannot allocate 12 bytes");
     FAILS(tn_masked_select_copy(&out, &a, &a), TN_ENOMEM,
-          "masked_select_copy: no memory for 0 bytes");
-    FAILS(tn_nonzero_copy(&out, &a), TN_ENOMEM, "nonzero_copy: no memory for 0 bytes");
-    FAILS(tn_pad_hw_copy(&out, &a, 1), TN_ENOMEM, "pad_hw_copy: no memory for 80 bytes");
+          "masked_select_copy: cannot allocate 0 bytes");
+    FAILS(tn_nonzero_copy(&out, &a), TN_ENOMEM, "nonzero_copy: cannot allocate 0 bytes");
+    FAILS(tn_pad_hw_copy(&out, &a, 1), TN_ENOMEM, "pad_hw_copy: cannot allocate 80 bytes");
     FAILS(tn_pattern_copy(&out, &a, "a b -> b a", NULL), TN_ENOMEM,
-          "pattern_copy: no memory for 24 bytes");
+          "pattern_copy: cannot allocate 24 bytes");
     FAILS(tn_reduce_copy(&out, TN_REDUCE_SUM, NULL, &a, 1, &axis, false), TN_ENOMEM,
-          "reduce_copy: no memory for 12 bytes");
+          "reduce_copy: cannot allocate 12 bytes");
     FAILS(tn_eval_copy(&out, "a + 1", 1, names, srcs), TN_ENOMEM,
-          "eval_copy: no memory for 24 bytes");
+          "eval_copy: cannot allocate 24 bytes");
     FAILS(tn_apply_copy(&out, TN_NEG, NULL, 1, srcs), TN_ENOMEM,
-          "apply_copy: no memory for 24 bytes");
+          "apply_copy: cannot allocate 24 bytes");
     FAILS(tn_unique_copy(&out, NULL, NULL, NULL, &a), TN_ENOMEM,
-          "unique_copy: no memory for 24 bytes");
+          "unique_copy: cannot allocate 24 bytes");
     refusing = false;
     OK(tn_handle_use(NULL));
     tn_handle_destroy(h);
