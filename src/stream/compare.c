@@ -121,7 +121,7 @@ tn_status tn_compare(const tn_tensor *a, const tn_tensor *b, double atol, double
     split_complex(&y);
     strips *s = tni_alloc(sizeof *s);
     if (!s)
-        return tni_fail(TN_ENOMEM, "compare: no memory for %zu bytes", sizeof *s);
+        return tni_fail(TN_ENOMEM, "compare: cannot allocate %zu bytes", sizeof *s);
     if (d->n == 0)
         d->at = -1;
     tn_status status = flatten(&x, &y);

@@ -257,8 +257,8 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
             status = status == TN_OK ? end : status;
         }
     } else {
-        status =
-            tni_fail(TN_ENOMEM, "stream: no memory for boxes of %lld bytes", (long long)all);
+        status = tni_fail(TN_ENOMEM, "stream: cannot allocate memory for boxes of %lld bytes",
+                          (long long)all);
     }
     tni_free(p.buffers);
     tni_free(memory);

@@ -136,13 +136,14 @@ static tn_status operands_check(const tn_stream *job)
     if (!job->args)
         return tni_fail(TN_ENULL, "stream: args is NULL");
     if (job->n > MOST_OPERANDS)
-        return tni_fail(TN_EARG, "stream: %d operands, at most %d", job->n, MOST_OPERANDS);
+        return tni_fail(TN_EARG, "stream: got %d operands, expected at most %d", job->n,
+                        MOST_OPERANDS);
     for (int k = 0; k < job->n; k++)
         for (int i = 0; i < job->sources[k].view.ndim; i++)
             if (job->sources[k].view.shape[i] != tni_stream_shape(job)[i])
                 return tni_fail(TN_ESHAPE,
                                 "stream: source %d has extent %lld along axis %d, the result "
-                                "%lld; broadcast it first",
+                                "has %lld; broadcast it first",
                                 k, (long long)job->sources[k].view.shape[i], i,
                                 (long long)tni_stream_shape(job)[i]);
     return TN_OK;

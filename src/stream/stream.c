@@ -20,7 +20,7 @@ const int64_t *tni_stream_shape(const tn_stream *job)
 static tn_status check_numbers(const tn_stream *job)
 {
     if (!tni_recipe_of(job))
-        return tni_fail(TN_EARG, "stream: recipe: unknown, got %d", (int)job->recipe);
+        return tni_fail(TN_EARG, "stream: unknown recipe %d", (int)job->recipe);
     const struct {
         const char *name;
         int64_t value;

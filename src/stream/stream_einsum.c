@@ -200,7 +200,7 @@ static tn_status einsum_plan(const tn_stream *job, einsum **out)
 {
     einsum *e = tni_alloc(sizeof *e);
     if (!e)
-        return tni_fail(TN_ENOMEM, "stream: no memory for the tiles of an einsum");
+        return tni_fail(TN_ENOMEM, "stream: cannot allocate memory for the tiles of an einsum");
     *e = (einsum){.job = job,
                   .tiles = {.spec = ((const tn_stream_einsum *)job->args)->spec,
                             .n = job->n,

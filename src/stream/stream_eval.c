@@ -183,10 +183,10 @@ static tn_status eval_check(const tn_stream *job)
         srcs[k] = &job->sources[k].view;
         if (srcs[k]->ndim != srcs[0]->ndim ||
             memcmp(srcs[k]->shape, srcs[0]->shape, (size_t)srcs[0]->ndim * sizeof *shape) != 0)
-            return tni_fail(TN_ESHAPE,
-                            "stream: source %d has another shape than source 0; broadcast it "
-                            "first",
-                            k);
+            return tni_fail(
+                TN_ESHAPE,
+                "stream: source %d and source 0 have different shapes; broadcast them first",
+                k);
     }
     TRY(tn_expr_result(x->expr, job->n, srcs, &dtype, &ndim, shape));
     return tni_check_shape(&job->out, ndim, shape, "stream", "out");
@@ -276,7 +276,8 @@ static tn_status eval_run(const tn_stream *job, tn_stream_facts *facts)
     const tn_expr *expr = ((const tn_stream_eval *)job->args)->expr;
     eval *e = tni_alloc(sizeof *e);
     if (!e)
-        return tni_fail(TN_ENOMEM, "stream: no memory for the reductions of an expression");
+        return tni_fail(TN_ENOMEM,
+                        "stream: cannot allocate memory for the reductions of an expression");
     *e = (eval){.job = job};
     tn_status status = tni_eval_split(&e->text, tn_expr_text(expr));
     if (status == TN_OK)

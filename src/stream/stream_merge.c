@@ -244,7 +244,8 @@ static tn_status take_memory(merge *m)
     m->run = tni_alloc((size_t)m->runs * sizeof *m->run);
     m->memory = tni_alloc((size_t)(3 * w + 4 * i));
     if (!m->run || !m->memory)
-        return tni_fail(TN_ENOMEM, "stream: no memory for %lld runs", (long long)m->runs);
+        return tni_fail(TN_ENOMEM, "stream: cannot allocate memory for %lld runs",
+                        (long long)m->runs);
     char *at = m->memory;
     int64_t *indices = (int64_t *)(void *)(at + 3 * w);
     for (int64_t k = 0; k < m->runs; k++)

@@ -156,7 +156,8 @@ static tn_status merge_begin(reduction *r)
     r->result = r->pairs.state ? tni_alloc((size_t)(results * tni_width(r->fold.dst))) : NULL;
     return r->pairs.state && r->result
                ? TN_OK
-               : tni_fail(TN_ENOMEM, "stream: no memory for %lld results", (long long)results);
+               : tni_fail(TN_ENOMEM, "stream: cannot allocate memory for %lld results",
+                          (long long)results);
 }
 
 static void merge_end(reduction *r)
@@ -240,13 +241,14 @@ tn_status tn_partial_create(tn_partial **out, const tn_stream *job)
                         checked.recipe);
     tn_partial *p = tni_alloc(sizeof *p);
     if (!p)
-        return tni_fail(TN_ENOMEM, "partial_create: no memory");
+        return tni_fail(TN_ENOMEM, "partial_create: out of memory");
     *p = (tn_partial){.next = 0};
     tn_status status = reduce_plan(&p->r, job);
     if (status == TN_OK) {
         p->box = tni_alloc((size_t)box_words(&p->r) * sizeof *p->box);
-        status = p->box ? merge_begin(&p->r)
-                        : tni_fail(TN_ENOMEM, "partial_create: no memory for a piece");
+        status =
+            p->box ? merge_begin(&p->r)
+                   : tni_fail(TN_ENOMEM, "partial_create: cannot allocate memory for a piece");
     }
     if (status != TN_OK) {
         tn_partial_free(p);
@@ -298,7 +300,7 @@ tn_status tn_partial_merge(tn_partial *p, const void *states)
         return tni_fail(TN_ENULL,
                         "partial_merge: expected a writer or put in the job, both are NULL");
     if (p->next == tn_partial_count(p))
-        return tni_fail(TN_EARG, "partial_merge: all %lld pieces are merged already",
+        return tni_fail(TN_EARG, "partial_merge: all %lld pieces have already been merged",
                         (long long)p->next);
     const int64_t at[] = {p->next / p->r.runs.runs, p->next % p->r.runs.runs};
     const tn_tensor box = {.data = (void *)(uintptr_t)states};

@@ -109,7 +109,7 @@ static tn_status scan_run(const tn_stream *job, tn_stream_facts *facts)
     tn_status status =
         x.result && (x.carry || !states)
             ? tn_stream_run(&inner)
-            : tni_fail(TN_ENOMEM, "stream: no memory for %lld bytes", (long long)result);
+            : tni_fail(TN_ENOMEM, "stream: cannot allocate %lld bytes", (long long)result);
     tni_free(x.carry);
     tni_free(x.result);
     return status;

@@ -73,7 +73,7 @@ tn_status tni_stream_tiles_match(tni_stream_tiles *t)
     probes *p = tni_alloc(sizeof *p);
     tn_status status = TN_OK;
     if (!p)
-        return tni_fail(TN_ENOMEM, "stream: no memory for the axes of an einsum");
+        return tni_fail(TN_ENOMEM, "stream: cannot allocate memory for the axes of an einsum");
     for (int k = 0; k < t->n; k++) {
         p->of[k] = *t->src[k];
         for (int i = 0; i < p->of[k].ndim; i++)

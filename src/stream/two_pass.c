@@ -177,7 +177,7 @@ static tn_status second_pass(passes *p, const tn_file *f)
     tn_tensor whole;
     tn_stream_source *pieces = tni_alloc((size_t)n * sizeof *pieces);
     if (!pieces)
-        return tni_fail(TN_ENOMEM, "stream: no memory for %d pieces", n);
+        return tni_fail(TN_ENOMEM, "stream: cannot allocate memory for %d pieces", n);
     tn_stream job = *p->job;
     job.n = n;
     job.sources = pieces;

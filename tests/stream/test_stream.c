@@ -409,7 +409,7 @@ static void test_refused(void **state)
     tn_stream_facts facts;
     REFUSED(tn_stream_run(NULL), TN_ENULL, "job is NULL");
     job.recipe = (tn_stream_recipe)99;
-    REFUSED(tn_stream_run(&job), TN_EARG, "recipe: unknown, got 99");
+    REFUSED(tn_stream_run(&job), TN_EARG, "unknown recipe 99");
     job = good;
     job.max_mem = -1;
     REFUSED(tn_stream_run(&job), TN_EARG, "max_mem: negative, got -1");

@@ -309,7 +309,7 @@ static void test_refused(void **state)
     REFUSED(tn_stream_run(&job), TN_ESHAPE, "stream: out");
     job = good;
     sources[1].view = ts[2];
-    REFUSED(tn_stream_run(&job), TN_ESHAPE, "source 1 has another shape than source 0");
+    REFUSED(tn_stream_run(&job), TN_ESHAPE, "source 1 and source 0 have different shapes");
     make_source(&sources[1], 1, 0);
     args.expr = NULL;
     REFUSED(tn_stream_run(&job), TN_ENULL, "expr is NULL");
