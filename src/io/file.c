@@ -102,7 +102,7 @@ const char *tni_path_shown(const char *path)
 
 tn_status tni_no_memory(const char *path, int64_t bytes)
 {
-    return tni_fail(TN_ENOMEM, "%s: no memory for %lld bytes", path, (long long)bytes);
+    return tni_fail(TN_ENOMEM, "%s: cannot allocate %lld bytes", path, (long long)bytes);
 }
 
 tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)

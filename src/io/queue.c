@@ -39,7 +39,8 @@ tn_status tni_queue_open(tni_queue **out)
     char *memory = q ? tni_alloc(TNI_QUEUE_BYTES + TNI_DISK_BLOCK) : NULL;
     if (!memory) {
         tni_free(q);
-        return tni_fail(TN_ENOMEM, "stream: no memory for reads of %d bytes", TNI_QUEUE_BYTES);
+        return tni_fail(TN_ENOMEM, "stream: cannot allocate memory for reads of %d bytes",
+                        TNI_QUEUE_BYTES);
     }
     *q = (tni_queue){.memory = memory, .fd = -1};
     q->aligned = memory + (-(uintptr_t)memory & (TNI_DISK_BLOCK - 1));
@@ -51,7 +52,9 @@ tn_status tni_queue_open(tni_queue **out)
     }
     if (!q->own) {
         tni_queue_close(q);
-        return tni_fail(TN_ENOMEM, "stream: no way to have reads in flight");
+        return tni_fail(
+            TN_ENOMEM,
+            "stream: cannot queue reads: neither io_uring nor threads are available");
     }
     *out = q;
     return TN_OK;

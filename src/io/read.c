@@ -159,7 +159,8 @@ tn_status tn_file_map(const tn_file *f, int64_t i, tn_tensor *out)
         return tni_fail(TN_ENULL, "file_map: out is NULL");
     if (e->packing == TNI_DEFLATED || e->swapped)
         return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" is %s and cannot be mapped",
-                        f->path, e->name, e->swapped ? "of the other endian" : "compressed");
+                        f->path, e->name,
+                        e->swapped ? "in the other byte order" : "compressed");
     return view_of(f, e, true, out);
 }
 

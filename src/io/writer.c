@@ -283,7 +283,8 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
     TRY(check_all("writer_layout", n, names, ts, options));
     TRY(find_format(path, n, &format));
     if (!format->joined)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensors of a %s do not lie one after the other",
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: the tensors of a %s file are not stored one after the other",
                         tni_path_shown(path), format->suffix);
     tn_writer *w = new_writer(format, path);
     if (!w)
@@ -306,9 +307,9 @@ tn_status tn_writer_layout(const char *path, int n, const char *const *names,
 static tn_status writer_finish(tn_writer *w)
 {
     if (w->broken)
-        return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
+        return tni_fail(TN_EARG, "%s: an earlier write failed", w->path);
     if (w->now < w->n)
-        return tni_fail(TN_EARG, "%s: tensor \"%.80s\" lacks %lld elements", w->path,
+        return tni_fail(TN_EARG, "%s: tensor \"%.80s\": %lld elements are missing", w->path,
                         w->slots[w->now].name, (long long)w->left);
     ASSERT(w->now == w->n && w->left == 0);
     if (w->format->finish)

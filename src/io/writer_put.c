@@ -74,12 +74,12 @@ static tn_status writer_put_one(tn_writer *w, const tn_tensor *t, int64_t numel)
 tn_status tni_writer_expects(const tn_writer *w, tn_dtype dtype, int64_t numel)
 {
     if (w->broken)
-        return tni_fail(TN_EARG, "%s: an earlier write has failed", w->path);
+        return tni_fail(TN_EARG, "%s: an earlier write failed", w->path);
     if (w->now == w->n || numel > w->left)
-        return tni_fail(TN_EARG, "%s: got %lld elements, %lld are missing", w->path,
+        return tni_fail(TN_EARG, "%s: got %lld elements, expected at most %lld", w->path,
                         (long long)numel, (long long)(w->now == w->n ? 0 : w->left));
     if (dtype != w->slots[w->now].dtype)
-        return tni_fail(TN_EDTYPE, "%s: tensor \"%.80s\" is %s, the piece %s", w->path,
+        return tni_fail(TN_EDTYPE, "%s: tensor \"%.80s\" is %s, the piece is %s", w->path,
                         w->slots[w->now].name, tn_dtype_name(w->slots[w->now].dtype),
                         tn_dtype_name(dtype));
     return TN_OK;

@@ -121,8 +121,8 @@ static void texts_end_where_they_end(void **state)
     } rows[] = {
         {"\"a\"", 2, "unterminated string"},
         {"\"a\"", 1, "unterminated string"},
-        {"\"\xc3\xa9\"", 2, "no UTF-8"},
-        {"\"\xf4\x8f\xbf\xbf\"", 4, "no UTF-8"},
+        {"\"\xc3\xa9\"", 2, "invalid UTF-8"},
+        {"\"\xf4\x8f\xbf\xbf\"", 4, "invalid UTF-8"},
         {"\"\\u00e9\"", 6, "\\u needs four digits"},
         {"\"\\n\"", 2, "unknown escape"},
         {"\"\\ud834\\udd1e\"", 8, "unpaired surrogate"},

@@ -23,23 +23,23 @@ static void npy_texts(void **state)
              "(2,)"),
          8, TN_EFORMAT, "x: header, 42 bytes before its end: descr is not a short string"},
         {NPY("'<f4'", "(2"), 8, TN_EFORMAT,
-         "x: header, 1 bytes before its end: shape lacks a comma"},
+         "x: header, 1 bytes before its end: missing comma in shape"},
         {NPY("'<f4'", "(2, 3) ") "\t \n", 24, TN_OK, NULL},
         {NPY("'<f4'", "(2, 3)") "x", 24, TN_EFORMAT,
-         "x: header, 1 bytes before its end: text after the dictionary"},
+         "x: header, 1 bytes before its end: trailing text after the dictionary"},
         {"{'descr': '<f4", 8, TN_EFORMAT,
          "x: header, 0 bytes before its end: descr is not a short string"},
-        {"{'descr': '<f4'", 8, TN_EFORMAT, "x: header, 0 bytes before its end: no key"},
+        {"{'descr': '<f4'", 8, TN_EFORMAT, "x: header, 0 bytes before its end: expected a key"},
         {"{'shape': (12", 8, TN_EFORMAT,
-         "x: header, 0 bytes before its end: shape lacks a comma"},
+         "x: header, 0 bytes before its end: missing comma in shape"},
         {"{'shape': (12L", 8, TN_EFORMAT,
-         "x: header, 0 bytes before its end: shape lacks a comma"},
+         "x: header, 0 bytes before its end: missing comma in shape"},
         {"{'shape': (", 8, TN_EFORMAT,
          "x: header, 0 bytes before its end: shape has a non-integer extent"},
-        {"{'shape'   ", 8, TN_EFORMAT, "x: header, 0 bytes before its end: no key"},
+        {"{'shape'   ", 8, TN_EFORMAT, "x: header, 0 bytes before its end: expected a key"},
         {"{'fortran_order': Tru", 8, TN_EFORMAT,
          "x: header, 3 bytes before its end: fortran_order: expected True or False"},
-        {"", 8, TN_EFORMAT, "x: header, 0 bytes before its end: no dictionary"},
+        {"", 8, TN_EFORMAT, "x: header, 0 bytes before its end: expected a dictionary"},
         {"{'fortran_order': True, 'shape': (2,)}", 8, TN_EFORMAT,
          "x: header, 0 bytes before its end: descr, fortran_order or shape is missing"},
         {"{'descr': '<', 'fortran_order': False, 'shape': (2,)}", 8, TN_EUNSUPPORTED, NULL},
@@ -64,13 +64,15 @@ static void npy_prefixes(void **state)
     (void)state;
     length = 0;
     add("\x93NUMPY\1\0\0\0", 10);
-    REFUSED(TN_EFORMAT, "x: header, 0 bytes before its end: no dictionary", open_made(0, NULL));
+    REFUSED(TN_EFORMAT, "x: header, 0 bytes before its end: expected a dictionary",
+            open_made(0, NULL));
     REFUSED(TN_EFORMAT, "x: not a .npy: shorter than 10 bytes or wrong magic",
             open_made(1, NULL));
     length = 0;
     add("\x93NUMPY\2\0\0\0\0\0", 12);
-    REFUSED(TN_EFORMAT, "x: header, 0 bytes before its end: no dictionary", open_made(0, NULL));
-    REFUSED(TN_EFORMAT, "x: ends within the length of the header", open_made(1, NULL));
+    REFUSED(TN_EFORMAT, "x: header, 0 bytes before its end: expected a dictionary",
+            open_made(0, NULL));
+    REFUSED(TN_EFORMAT, "x: truncated inside the header length", open_made(1, NULL));
     made[6] = 0;
     REFUSED(TN_EUNSUPPORTED, "x: .npy version 0.0 is not supported; 1.0 to 3.0 are",
             open_made(0, NULL));

@@ -286,9 +286,9 @@ static void npz_headers(void **state)
         {NPY("'<V2'", "(2,)") "#   ", "  float16", TN_OK, "<V2", TN_BF16},
         {NPY("'<V2'", "(2,)") "#float16 ", "\n\n\n\n", TN_OK, "<V2", TN_F16},
         {"{'shape': (1", "2,)}", TN_EFORMAT,
-         "x: member \"m\": header, 0 bytes before its end: shape lacks a comma", 0},
+         "x: member \"m\": header, 0 bytes before its end: missing comma in shape", 0},
         {"{'shape': (1", "L,)}", TN_EFORMAT,
-         "x: member \"m\": header, 0 bytes before its end: shape lacks a comma", 0},
+         "x: member \"m\": header, 0 bytes before its end: missing comma in shape", 0},
         {"{'descr': '<f", "4'  ", TN_EFORMAT,
          "x: member \"m\": header, 0 bytes before its end: descr is not a short string", 0},
         {NPY("'|O'", "(2,)"), "", TN_OK, "|O", 0},
@@ -332,7 +332,7 @@ static void npz_strangers(void **state)
         {"\x93NUMPY\7\0\0\0", 10, TN_OK},
         {"\x93NUMPY\1\0\1\0", 10, TN_EFORMAT},
     };
-    static const char outside[] = "x: member \"m\": header has 11 bytes, the member 10";
+    static const char outside[] = "x: member \"m\": header needs 11 bytes, the member has 10";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tn_file *f = NULL;
         int ndim;

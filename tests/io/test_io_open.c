@@ -30,7 +30,7 @@ static void short_files(void **state)
         {"\1\0\0\0\0\0\0\0[", 9, "x: not a .npy, .npz, .safetensors, .gguf or .pt file"},
         {"\1\0\0\0\0\0\0\0{", 9, "x: header, byte 9: expected a string"},
         {"\2\0\0\0\0\0\0\0{", 9,
-         "x: header has 2 bytes, the file 9, at most 100000000 are supported"},
+         "x: header has 2 bytes, the file has 9; at most 100000000 are supported"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         length = 0;

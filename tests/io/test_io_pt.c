@@ -239,7 +239,7 @@ static void tensors_by_hand(void **state)
                             "\x8a\10\0\0\0\0\0\0\0\x40\x85") ".",
             TN_EFORMAT, "exceeds 2^63 - 1 bytes"),
         ROW("\x80\2" TENSOR("N", "K\0", "K\4\x85", "K\1\x85") ".", TN_EFORMAT,
-            "no storage or no offset"),
+            "missing storage or offset"),
         ROW("\x80\2" TENSOR(STORAGE("0", "\x10"), "K\0", "N", "K\1\x85") ".", TN_EFORMAT,
             "shape or stride is not a tuple"),
         ROW("\x80\2}U\1aK\1s.", TN_OK, ""),
@@ -249,7 +249,7 @@ static void tensors_by_hand(void **state)
         ROW("}N]q\0h\0as.", TN_EUNSUPPORTED, "nested more than 1000 deep"), /* below None */
         ROW("}N" FOUR_OF(STORAGE("0", "\x10")) "s.", TN_OK, ""),
         ROW("}N" TENSOR("N", "K\0", "K\4\x85", "K\1\x85") "s.", TN_EFORMAT,
-            "no storage or no offset"),
+            "missing storage or offset"),
         /* what a pickle can do elsewhere */
         ROW("cposix\nsystem\n(U\4echotR.", TN_EUNSUPPORTED, "needs posix.system, which is not"),
         ROW("cposix\nsystem\n.", TN_EUNSUPPORTED, "needs posix.system"),
@@ -258,26 +258,26 @@ static void tensors_by_hand(void **state)
         ROW("ctorch.distributed.tensor\nDTensor\n.", TN_EUNSUPPORTED,
             "needs torch.distributed"),
         ROW("c\x1b[31m\n\n.", TN_EUNSUPPORTED, "needs ?[31m."),
-        ROW("(iposix\nsystem\n.", TN_EUNSUPPORTED, "opcode 0x69 at byte 1 is not read"),
-        ROW("P0\n.", TN_EUNSUPPORTED, "opcode 0x50 at byte 0 is not read"),
-        ROW("N0.", TN_EUNSUPPORTED, "opcode 0x30 at byte 1 is not read"),
+        ROW("(iposix\nsystem\n.", TN_EUNSUPPORTED, "opcode 0x69 at byte 1 is not supported"),
+        ROW("P0\n.", TN_EUNSUPPORTED, "opcode 0x50 at byte 0 is not supported"),
+        ROW("N0.", TN_EUNSUPPORTED, "opcode 0x30 at byte 1 is not supported"),
         ROW("NR.", TN_EFORMAT, "the stack is empty"),
-        ROW("NNR.", TN_EFORMAT, "a call of something that is not a function"),
-        ROW("", TN_EFORMAT, "ends without a STOP"),
-        ROW("N", TN_EFORMAT, "ends without a STOP"),
+        ROW("NNR.", TN_EFORMAT, "a call of something other than a function"),
+        ROW("", TN_EFORMAT, "ends without STOP"),
+        ROW("N", TN_EFORMAT, "ends without STOP"),
         ROW(".", TN_EFORMAT, "the stack is empty"),
         ROW("X\xff\xff\xff\x7f.", TN_EFORMAT, "ends inside a value"),
         ROW("\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", TN_EFORMAT, "ends inside a value"),
-        ROW("h\0.", TN_EFORMAT, "a memo that is not there"),
-        ROW("Nr\xff\xff\xff\xff.", TN_EFORMAT, "a memo that is too far"),
-        ROW("t.", TN_EFORMAT, "no mark"),
+        ROW("h\0.", TN_EFORMAT, "memo index is not defined"),
+        ROW("Nr\xff\xff\xff\xff.", TN_EFORMAT, "memo index is too large"),
+        ROW("t.", TN_EFORMAT, "missing mark"),
         ROW("N(R.", TN_EFORMAT, "the stack is empty"),
-        ROW("]NNu.", TN_EFORMAT, "no mark"),
+        ROW("]NNu.", TN_EFORMAT, "missing mark"),
         ROW("}(Nu.", TN_EFORMAT, "a key without a value"),
-        ROW("K\1(NNu.", TN_EFORMAT, "items of something that is not a dict"),
+        ROW("K\1(NNu.", TN_EFORMAT, "items are added to something other than a dict"),
         ROW("cbuiltins", TN_EFORMAT, "ends inside a name"),
-        ROW("NQ.", TN_EFORMAT, "a storage that is not a tuple of 5"),
-        ROW("KxKy\x93.", TN_EFORMAT, "a name is not text"),
+        ROW("NQ.", TN_EFORMAT, "a storage is not a tuple of 5 items"),
+        ROW("KxKy\x93.", TN_EFORMAT, "a name is not a string"),
         ROW("]q\0h\0a.", TN_EUNSUPPORTED, "nested more than 1000 deep"), /* holds itself */
         /* numbers of every length */
         ROW(TENSOR(PLAIN, "\x8a\0", "\x8a\1\4\x85", "\x8a\2\1\0\x85") ".", TN_OK, ""),
@@ -309,29 +309,30 @@ static void tensors_by_hand(void **state)
         ROW(REBUILD "(" PLAIN "K\0K\4\x85K\1\x85\x89}}U\4conj\x88stR.", TN_OK, ""),
         ROW(V3("ctorch\nfloat32\n"), TN_OK, ""),
         ROW(V3("ctorch\nfloat8_e8m0fnu\n"), TN_OK, ""),
-        ROW(V3("ctorch\nSize\n"), TN_EFORMAT, "no dtype"),
-        ROW(V3("N"), TN_EFORMAT, "no dtype"),
+        ROW(V3("ctorch\nSize\n"), TN_EFORMAT, "missing dtype"),
+        ROW(V3("N"), TN_EFORMAT, "missing dtype"),
         /* calls */
         ROW("\x93.", TN_EFORMAT, "the stack is empty"),
         ROW("U\1a\x93.", TN_EFORMAT, "the stack is empty"),
-        ROW("U\1aK\1\x93.", TN_EFORMAT, "a name is not text"),
+        ROW("U\1aK\1\x93.", TN_EFORMAT, "a name is not a string"),
         ROW("Q.", TN_EFORMAT, "the stack is empty"),
         ROW("b.", TN_EFORMAT, "the stack is empty"),
         ROW("G\0\0\0\0\0\0\0\0.", TN_OK, ""),
-        ROW(DICT "NR.", TN_EFORMAT, "a call of something that is not a function"),
+        ROW(DICT "NR.", TN_EFORMAT, "a call of something other than a function"),
         ROW(DICT ")R.", TN_OK, ""),
         ROW(DICT "]U\1aK\1\x86"
                  "a\x85R.",
             TN_OK, ""),
-        ROW(DICT "]K\1a\x85R.", TN_EFORMAT, "a dict of something other than pairs"),
+        ROW(DICT "]K\1a\x85R.", TN_EFORMAT, "dict items are not pairs"),
         ROW(DICT "]K\1K\1K\1\x87"
                  "a\x85R.",
-            TN_EFORMAT, "a dict of something other than pairs"),
+            TN_EFORMAT, "dict items are not pairs"),
         ROW(FROM_TYPE "(" REBUILD "ctorch\nTensor\n(" PLAIN "K\0K\4\x85K\1\x85\x89}tNtR.",
             TN_OK, ""),
-        ROW(FROM_TYPE "(" FROM_TYPE "NN)tR.", TN_EFORMAT, "a type within a type"),
-        ROW(FROM_TYPE "(K\1N)NtR.", TN_EFORMAT, "a call of something that is not a function"),
-        ROW(FROM_TYPE ")R.", TN_EFORMAT, "a call of something that is not a function"),
+        ROW(FROM_TYPE "(" FROM_TYPE "NN)tR.", TN_EFORMAT,
+            "_rebuild_from_type inside another one"),
+        ROW(FROM_TYPE "(K\1N)NtR.", TN_EFORMAT, "a call of something other than a function"),
+        ROW(FROM_TYPE ")R.", TN_EFORMAT, "a call of something other than a function"),
     };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         tn_file *f;
@@ -371,7 +372,7 @@ static void bombs(void **state)
     }
     text[n++] = '.';
     assert_int_equal(open_pickle(text, n, &f), TN_EUNSUPPORTED);
-    assert_non_null(strstr(tn_error(), "the pickle names more than it holds"));
+    assert_non_null(strstr(tn_error(), "the pickle refers to its values too many times"));
     /* dicts made again and again of one long list of pairs */
     const char pair[] = "U\1aNq\0\x86q\1";
     n = 0;

@@ -162,7 +162,8 @@ static void what_cannot_be_dequantised(void **state)
     make_gguf(1, 33);
     OK(tn_file_open(&h, in_folder("x.gguf")));
     assert_int_equal(tn_file_dequantize(h, 0, &t), TN_EFORMAT);
-    assert_non_null(strstr(tn_error(), "rows of 33 elements are not blocks of 32"));
+    assert_non_null(
+        strstr(tn_error(), "rows of 33 elements are not a multiple of the block size 32"));
     assert_int_equal(tn_file_dequantize(h, -1, &t), TN_EARG);
     OK(tn_init(&s, x, TN_F32, 2, (int64_t[]){1, 33}));
     assert_int_equal(tn_file_dequantize(h, 0, &s), TN_ESHAPE);

@@ -275,7 +275,8 @@ static void no_memory_and_no_threads(void **state)
     refuse(NULL, 0, 0);
     tni_queue_prefer = "pigeons";
     assert_int_equal(tni_queue_open(&q), TN_ENOMEM);
-    assert_string_equal(tn_error(), "stream: no way to have reads in flight");
+    assert_string_equal(
+        tn_error(), "stream: cannot queue reads: neither io_uring nor threads are available");
     tni_queue_prefer = "threads";
     threads_left = 0;
     assert_int_equal(tni_queue_open(&q), TN_ENOMEM);

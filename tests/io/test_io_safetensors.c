@@ -47,15 +47,15 @@ static void safetensors_sentences(void **state)
         {"{\"a\":{\"dtype\":\"F4\",\"shape\":[5],\"data_offsets\":[0,2]}}", 2,
          "x: tensor \"a\": (5,) F4 = 2 bytes, its offsets span 2"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,0]}}", 2,
-         "x: tensor \"a\": offsets 2 to 0"},
+         "x: tensor \"a\": invalid offsets 2 to 0"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}", 3,
          "x: tensor \"a\" begins at 1, expected 0"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 1,
-         "x: tensor \"a\" ends at 2, the data at 1"},
+         "x: tensor \"a\" ends at byte 2 of the data, which has 1"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 3,
          "x: the tensors end at byte 63, the file has 64"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}x", 2,
-         "x: header, byte 61: text behind the object"},
+         "x: header, byte 61: trailing text after the object"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}", 2,
          "x: header, byte 60: expected ',' or '}'"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]", 2,
@@ -161,8 +161,8 @@ static void safetensors_longest(void **state)
         assert_int_equal(ftruncate(fd, 8 + n), 0);
         REFUSED(TN_EFORMAT,
                 n == 100000000 ? "x: header, byte 9: expected a string"
-                               : "x: header has 100000001 bytes, the file 100000009, at most "
-                                 "100000000 are supported",
+                               : "x: header has 100000001 bytes, the file has 100000009; at "
+                                 "most 100000000 are supported",
                 tn_file_open_fd(&f, fd, "x"));
     }
     assert_int_equal(ftruncate(fd, 0), 0);
@@ -250,7 +250,7 @@ static void metadata_end_with_the_object(void **state)
     const char *path = in_folder("x.safetensors"), *names[] = {"a"};
     const tn_tensor *ts[] = {&t};
     assert_int_equal(tn_save_many(path, 1, names, ts, "{\"a\":\"b\"} x"), TN_EFORMAT);
-    assert_non_null(strstr(tn_error(), "text behind the object"));
+    assert_non_null(strstr(tn_error(), "trailing text after the object"));
     OK(tn_save_many(path, 1, names, ts, "{\"a\":\"b\"} \n"));
     unlink(path);
 }

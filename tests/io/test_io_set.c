@@ -117,7 +117,7 @@ static void indexes_that_lie(void **state)
         {"{\"metadata\": {}}", TN_EFORMAT, "no \"weight_map\""},
         {"{\"weight_map\": {}, \"weight_map\": {}}", TN_EFORMAT, "duplicate key"},
         {"{\"weight_map\": []}", TN_EFORMAT, "expected an object"},
-        {"{\"weight_map\": {}} x", TN_EFORMAT, "text after the index"},
+        {"{\"weight_map\": {}} x", TN_EFORMAT, "trailing text after the index"},
         {"{\"weight_map\": {}", TN_EFORMAT, "expected ',' or '}'"},
         {"{\"weight_map\" {}}", TN_EFORMAT, "expected \"name\":"},
         {"{\"weight_map\": {\"a\": \"m-1.safetensors\"", TN_EFORMAT, "expected ',' or '}'"},

@@ -257,12 +257,12 @@ static void a_list_is_as_long_as_it_says(void **state)
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         bytes *b = three_members();
         put_number(b->end + 10, (uint64_t)counts[k], 2);
-        assert_refused(b, counts[k] > 3 ? "damaged" : "another length than it states");
+        assert_refused(b, counts[k] > 3 ? "damaged" : "does not have the length it states");
     }
     for (int more = -1; more <= 1; more += 2) {
         bytes *b = three_members();
         put_number(b->end + 12, number(b->end + 12, 4) + (uint64_t)more, 4);
-        assert_refused(b, more > 0 ? "damaged" : "another length than it states");
+        assert_refused(b, more > 0 ? "damaged" : "does not have the length it states");
     }
 }
 
@@ -297,8 +297,9 @@ static void the_rest_is_read(void **state)
         tn_status status;
         const char *type, *sentence;
     } rows[] = {
-        {42, 1, TN_EFORMAT, "damaged", "no local header where the central directory says: "},
-        {10, 12, TN_EUNSUPPORTED, "packed by method 12", "packed by method 12"},
+        {42, 1, TN_EFORMAT, "damaged",
+         "no local header at the offset in the central directory: "},
+        {10, 12, TN_EUNSUPPORTED, "compressed by method 12", "compressed by method 12"},
         {8, 1, TN_EUNSUPPORTED, "encrypted", "encrypted"},
     };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
@@ -467,8 +468,8 @@ static void what_cannot_be_unpacked_is_listed(void **state)
         {0x41, 8, "encrypted"},
         {0x20, 0, "encrypted"},
         {0x2000, 8, "encrypted"},
-        {0, 12, "packed by method 12"},
-        {0, 65535, "packed by method 65535"},
+        {0, 12, "compressed by method 12"},
+        {0, 65535, "compressed by method 65535"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         bytes *b = three_members();
@@ -546,7 +547,7 @@ static void what_is_unpacked_has_its_checksum(void **state)
     OK(tn_file_open(&f, in_folder("z.npz")));
     int fd = temporary();
     assert_int_equal(tn_file_unpack(f, 0, fd), TN_EFORMAT);
-    assert_non_null(strstr(tn_error(), "has checksum"));
+    assert_non_null(strstr(tn_error(), "checksum mismatch"));
     close(fd);
     tn_file_close(f);
 }

@@ -135,7 +135,7 @@ static tn_status take_pair(reader *r, uint64_t *align)
             return tni_fail(TN_EFORMAT, "%s: general.alignment is not a u32", r->f->path);
         TRY(take_u32(r, &value));
         if (value == 0 || value > TNI_GGUF_MAX_ALIGN || (value & (value - 1)))
-            return tni_fail(TN_EFORMAT, "%s: general.alignment is %u", r->f->path, value);
+            return tni_fail(TN_EFORMAT, "%s: invalid general.alignment %u", r->f->path, value);
         *align = value;
         return TN_OK;
     }
@@ -157,7 +157,7 @@ static tn_status take_shape(reader *r, const char *name, int64_t *shape, int *nd
         uint64_t extent;
         TRY(take_u64(r, &extent));
         if (extent > INT64_MAX)
-            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": an extent of %llu", r->f->path,
+            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": invalid extent %llu", r->f->path,
                             name, (unsigned long long)extent);
         shape[n - 1 - i] = (int64_t)extent;
     }
@@ -188,7 +188,7 @@ static tn_status take_tensor(reader *r)
     int ndim = 0;
     TRY(take_u64(r, &length));
     if (length >= LONGEST_NAME || (int64_t)length > r->f->size - r->at)
-        return tni_fail(TN_EFORMAT, "%s: byte %lld: a name of %llu bytes", r->f->path,
+        return tni_fail(TN_EFORMAT, "%s: byte %lld: invalid name length %llu", r->f->path,
                         (long long)r->at, (unsigned long long)length);
     char *name = tni_arena_take(&r->f->arena, (size_t)length + 1);
     if (!name)
@@ -208,7 +208,8 @@ static tn_status take_tensor(reader *r)
         TRY(count_bytes(r, &e, type, &e.nbytes));
     e.swapped = r->swapped && (!e.dtype || tni_width(e.dtype) > 1);
     if (offset > (uint64_t)r->f->size || strlen(name) != length)
-        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" begins at %llu, the file has %lld",
+        return tni_fail(TN_EFORMAT,
+                        "%s: tensor \"%.80s\" begins at byte %llu, the file has %lld bytes",
                         r->f->path, name, (unsigned long long)offset, (long long)r->f->size);
     e.offset = (int64_t)offset;
     return tni_file_add(r->f, &e);

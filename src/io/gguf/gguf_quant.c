@@ -102,8 +102,8 @@ static tn_status find_quant(const tn_file *f, const tni_entry *e, const struct q
             return last % quants[i].block == 0
                        ? TN_OK
                        : tni_fail(TN_EFORMAT,
-                                  "%s: tensor \"%.80s\": rows of %lld elements are not blocks "
-                                  "of %d",
+                                  "%s: tensor \"%.80s\": rows of %lld elements are not a "
+                                  "multiple of the block size %d",
                                   f->path, e->name, (long long)last, quants[i].block);
         }
     return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": type %s cannot be dequantised",
@@ -167,8 +167,9 @@ tn_status tn_file_dequantize_range(const tn_file *f, int64_t i, int64_t first,
     if (!tn_is_contiguous(dst))
         return tni_fail(TN_ESTRIDE, "file_dequantize_range: dst is not contiguous");
     if (first < 0 || first > all || n > all - first)
-        return tni_fail(TN_EARG, "file_dequantize_range: [%lld, %lld) of %lld elements",
-                        (long long)first, (long long)first + (long long)n, (long long)all);
+        return tni_fail(
+            TN_EARG, "file_dequantize_range: range [%lld, %lld) of a tensor of %lld elements",
+            (long long)first, (long long)first + (long long)n, (long long)all);
     stage *s = tni_alloc(sizeof *s);
     if (!s)
         return tni_no_memory(f->path, (int64_t)sizeof *s);
@@ -184,8 +185,9 @@ tn_status tn_file_dequantize(const tn_file *f, int64_t i, const tn_tensor *dst)
     TRY(quant_entry(&owner, i, dst, &e));
     if (dst->ndim != e->ndim ||
         memcmp(dst->shape, e->shape, (size_t)e->ndim * sizeof *e->shape) != 0)
-        return tni_fail(
-            TN_ESHAPE, "file_dequantize: dst has another shape than tensor \"%.80s\"", e->name);
+        return tni_fail(TN_ESHAPE,
+                        "file_dequantize: dst does not have the shape of tensor \"%.80s\"",
+                        e->name);
     if (tn_is_contiguous(dst))
         return tn_file_dequantize_range(f, i, 0, dst);
     tn_tensor dense;

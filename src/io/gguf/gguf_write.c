@@ -62,7 +62,7 @@ static tn_status take_values(pairs *p, uint64_t type, uint64_t count)
         return TN_OK;
     }
     if (!bytes)
-        return bad_pairs(p, "an unknown type");
+        return bad_pairs(p, "unknown type");
     if (count > (uint64_t)(p->end - p->at) / bytes)
         return bad_pairs(p, "a value is truncated");
     p->at += count * bytes;
@@ -100,7 +100,7 @@ static tn_status read_pairs(const tn_writer *w, pairs *p)
     p->end = at + w->options.values_size;
     for (uint64_t left = load(at, 8); left > 0; left--, p->count++)
         TRY(take_pair(p));
-    return p->at == p->end ? TN_OK : bad_pairs(p, "bytes behind the last value");
+    return p->at == p->end ? TN_OK : bad_pairs(p, "trailing bytes after the last value");
 }
 
 /* ---- the header ---- */
@@ -181,14 +181,16 @@ static void put_header(sink *s, const tn_writer *w, const pairs *p, int64_t alig
 static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *at)
 {
     if (type_of(slot->dtype) == (uint32_t)tni_gguf_type_count)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": .gguf has no %s", w->path,
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: tensor \"%.80s\": .gguf does not support dtype %s", w->path,
                         slot->name, tn_dtype_name(slot->dtype));
     if (slot->ndim > MOST_AXES)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" has %d axes, .gguf takes %d",
-                        w->path, slot->name, slot->ndim, MOST_AXES);
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: tensor \"%.80s\" has %d axes, .gguf supports at most %d", w->path,
+                        slot->name, slot->ndim, MOST_AXES);
     if (strlen(slot->name) > LONGEST_NAME || !tni_is_utf8(slot->name))
         return tni_fail(TN_EUNSUPPORTED,
-                        "%s: tensor \"%.80s\": .gguf takes names of UTF-8 up to %d bytes",
+                        "%s: tensor \"%.80s\": expected a UTF-8 name of at most %d bytes",
                         w->path, slot->name, LONGEST_NAME);
     if (!tni_add(*at, slot->nbytes, at) || !tni_add(*at, TNI_GGUF_MAX_ALIGN, at))
         return tni_fail(TN_EOVERFLOW, "%s: size exceeds 2^63 - 1 bytes", w->path);
@@ -200,10 +202,10 @@ static tn_status choose_align(const tn_writer *w, const pairs *p, int64_t *align
     const int64_t asked = w->options.align;
     *align = p->align ? p->align : asked ? asked : ALIGN;
     if (asked && asked != *align)
-        return tni_fail(TN_EARG, "%s: an alignment of %lld, but general.alignment is %lld",
-                        w->path, (long long)asked, (long long)p->align);
+        return tni_fail(TN_EARG, "%s: align is %lld, but general.alignment is %lld", w->path,
+                        (long long)asked, (long long)p->align);
     if (*align > TNI_GGUF_MAX_ALIGN || (*align & (*align - 1)))
-        return tni_fail(TN_EARG, "%s: an alignment of %lld, expected a power of two", w->path,
+        return tni_fail(TN_EARG, "%s: align is %lld, expected a power of two", w->path,
                         (long long)*align);
     return TN_OK;
 }

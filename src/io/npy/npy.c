@@ -96,7 +96,7 @@ static tn_status npy_shape(scan *s, tni_npy *h)
     bool comma = true;
     while (!npy_take(s, ")")) {
         if (!comma)
-            return fail_header(s, "shape lacks a comma");
+            return fail_header(s, "missing comma in shape");
         if (h->ndim == TN_MAX_NDIM)
             return fail_header(s, "shape has more than 64 axes");
         if (!npy_number(s, &h->shape[h->ndim]))
@@ -129,7 +129,7 @@ static tn_status dtype(scan *s, tni_npy *h)
     bool has_sign = sign && strchr("<>|=", sign);
     const char *code = h->descr + has_sign;
     if (*code == 'O')
-        return tni_fail(TN_EUNSUPPORTED, "%s: Python objects are never read", s->who);
+        return tni_fail(TN_EUNSUPPORTED, "%s: Python objects are not supported", s->who);
     h->dtype = has_sign ? (tn_dtype)0 : by_long_name(code);
     for (int i = 0; i < COUNT(codes); i++)
         if (!strcmp(code, codes[i].code)) {
@@ -168,10 +168,10 @@ static tn_status dictionary(scan *s, tni_npy *h)
     bool have[3] = {false};
     char key[16];
     if (!npy_take(s, "{"))
-        return fail_header(s, "no dictionary");
+        return fail_header(s, "expected a dictionary");
     for (bool comma = true; !npy_take(s, "}"); comma = npy_take(s, ",")) {
         if (!comma || !quoted(s, key, sizeof key) || !npy_take(s, ":"))
-            return fail_header(s, "no key");
+            return fail_header(s, "expected a key");
         int which = !strcmp(key, "descr")           ? 0
                     : !strcmp(key, "fortran_order") ? 1
                     : !strcmp(key, "shape")         ? 2
@@ -195,7 +195,7 @@ static tn_status dictionary(scan *s, tni_npy *h)
     if (npy_take(s, "#"))
         comment(s, h);
     blanks(s);
-    return s->at == s->end ? TN_OK : fail_header(s, "text after the dictionary");
+    return s->at == s->end ? TN_OK : fail_header(s, "trailing text after the dictionary");
 }
 
 tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int64_t *length)
@@ -209,7 +209,7 @@ tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int6
                         "%s: .npy version %d.%d is not supported; 1.0 to 3.0 are", who, major,
                         minor);
     if (wide && n < 12)
-        return tni_fail(TN_EFORMAT, "%s: ends within the length of the header", who);
+        return tni_fail(TN_EFORMAT, "%s: truncated inside the header length", who);
     int64_t text = prefix[8] | prefix[9] << 8;
     if (wide)
         text |= (int64_t)prefix[10] << 16 | (int64_t)prefix[11] << 24;
@@ -250,7 +250,7 @@ tn_status tni_npy_open(tn_file *f)
     TRY(tni_file_bytes(f, prefix, n, 0));
     TRY(tni_npy_length(f->path, prefix, n, &length));
     if (length > f->size)
-        return tni_fail(TN_EFORMAT, "%s: header has %lld bytes, the file %lld", f->path,
+        return tni_fail(TN_EFORMAT, "%s: header needs %lld bytes, the file has %lld", f->path,
                         (long long)length, (long long)f->size);
     uint8_t *bytes = tni_arena_take(&f->arena, (size_t)length);
     if (!bytes)

@@ -111,7 +111,7 @@ static bool take_text(tni_json *j, char *out, int64_t *n)
         } else {
             size = tni_utf8_letter(j->text + j->at, end);
             if (size == 0)
-                return tni_json_wrong(j, "no UTF-8");
+                return tni_json_wrong(j, "invalid UTF-8");
             memcpy(made, j->text + j->at, (size_t)size);
             j->at += size;
         }
@@ -219,7 +219,7 @@ static bool skip_word(tni_json *j)
             return true;
         }
     }
-    return tni_json_wrong(j, "no value");
+    return tni_json_wrong(j, "expected a value");
 }
 
 static bool skip(tni_json *j, int depth)

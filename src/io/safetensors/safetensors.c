@@ -178,8 +178,9 @@ static tn_status read_row(parse *p, row *r)
                         path, r->name);
     r->type = type_of(x.dtype);
     if (!r->type)
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\" has dtype \"%.20s\"", path,
-                        r->name, x.dtype);
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: tensor \"%.80s\": dtype \"%.20s\" is not supported", path, r->name,
+                        x.dtype);
     if (x.ndim < 0)
         return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" has more than 64 axes", path,
                         r->name);
@@ -187,8 +188,8 @@ static tn_status read_row(parse *p, row *r)
     r->begin = x.offsets[0];
     r->end = x.offsets[1];
     if (r->begin < 0 || r->end < r->begin)
-        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": offsets %lld to %lld", path, r->name,
-                        (long long)r->begin, (long long)r->end);
+        return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\": invalid offsets %lld to %lld", path,
+                        r->name, (long long)r->begin, (long long)r->end);
     return safetensors_check_shape(p->f, r, &x);
 }
 
@@ -213,8 +214,10 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
                             f->path, r->name, (long long)r->begin, (long long)at);
         at = r->end;
         if (at > f->size - data)
-            return tni_fail(TN_EFORMAT, "%s: tensor \"%.80s\" ends at %lld, the data at %lld",
-                            f->path, r->name, (long long)at, (long long)(f->size - data));
+            return tni_fail(
+                TN_EFORMAT,
+                "%s: tensor \"%.80s\" ends at byte %lld of the data, which has %lld", f->path,
+                r->name, (long long)at, (long long)(f->size - data));
         TRY(tni_file_add(f, &(tni_entry){.name = r->name,
                                          .type = r->type->name,
                                          .shape = r->shape,
@@ -281,7 +284,7 @@ static tn_status read_header(parse *p)
     }
     (void)tni_json_sign(j, ' ');
     if (j->at < j->length) {
-        j->why = "text behind the object";
+        j->why = "trailing text after the object";
         return fail_header(p);
     }
     if (p->n)
@@ -297,9 +300,10 @@ tn_status tni_safetensors_open(tn_file *f)
     for (int i = 0; i < 8; i++)
         length |= (uint64_t)prefix[i] << 8 * i;
     if (length > LONGEST || (int64_t)length > f->size - 8)
-        return tni_fail(TN_EFORMAT,
-                        "%s: header has %llu bytes, the file %lld, at most %d are supported",
-                        f->path, (unsigned long long)length, (long long)f->size, LONGEST);
+        return tni_fail(
+            TN_EFORMAT,
+            "%s: header has %llu bytes, the file has %lld; at most %d are supported", f->path,
+            (unsigned long long)length, (long long)f->size, LONGEST);
     char *text = tni_alloc((size_t)length);
     if (!text)
         return tni_no_memory(f->path, (int64_t)length);

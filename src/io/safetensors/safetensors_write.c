@@ -80,11 +80,12 @@ static void put_header(sink *s, const tn_writer *w, const char *metadata)
 static tn_status check_slot(const tn_writer *w, const tni_slot *slot, int64_t *at)
 {
     if (!name_of(slot->dtype))
-        return tni_fail(TN_EUNSUPPORTED, "%s: tensor \"%.80s\": .safetensors has no %s",
-                        w->path, slot->name, tn_dtype_name(slot->dtype));
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: tensor \"%.80s\": .safetensors does not support dtype %s", w->path,
+                        slot->name, tn_dtype_name(slot->dtype));
     if (!tni_is_utf8(slot->name))
-        return tni_fail(TN_EARG, "%s: the name of tensor at %lld is not UTF-8", w->path,
-                        (long long)*at);
+        return tni_fail(TN_EARG, "%s: the name of the tensor at byte %lld is not UTF-8",
+                        w->path, (long long)*at);
     if (!strcmp(slot->name, "__metadata__"))
         return tni_fail(TN_EARG, "%s: a tensor cannot be named __metadata__", w->path);
     if (!tni_add(*at, slot->nbytes, at))
@@ -103,7 +104,7 @@ static tn_status read_metadata(tn_writer *w, const char **out)
         (void)tni_json_sign(&j, ' ');
         if (j.at == j.length)
             return TN_OK;
-        tni_json_wrong(&j, "text behind the object");
+        tni_json_wrong(&j, "trailing text after the object");
     }
     return tni_fail_json(w->path, "metadata", 0, &j);
 }
@@ -116,8 +117,9 @@ static tn_status write_text(tn_writer *w, const char *text, int64_t n)
     uint8_t length[8];
     char spaces[256];
     if (whole - 8 > LONGEST)
-        return tni_fail(TN_EUNSUPPORTED, "%s: header has %lld bytes, the format allows %d",
-                        w->path, (long long)whole, LONGEST);
+        return tni_fail(TN_EUNSUPPORTED,
+                        "%s: header has %lld bytes, the format allows at most %d", w->path,
+                        (long long)whole, LONGEST);
     for (int i = 0; i < 8; i++)
         length[i] = (uint8_t)((uint64_t)(whole - 8) >> 8 * i);
     memset(spaces, ' ', sizeof spaces);

@@ -76,7 +76,8 @@ static tn_status read_weight_map(tn_file *f, tni_json *j, names *s)
         if (!tni_json_string(j, &s->arena, &row.file))
             return fail_index(f, j);
         if (!is_file_name(row.file))
-            return tni_fail(TN_EFORMAT, "%s: \"%.80s\" is not the name of a file beside it",
+            return tni_fail(TN_EFORMAT,
+                            "%s: \"%.80s\" is not the name of a file in the same folder",
                             f->path, row.file);
         TRY(add_row(f, s, row));
     } while (tni_json_sign(j, ','));
@@ -117,7 +118,8 @@ static tn_status read_index(tn_file *f, tni_json *j, names *s)
     (void)tni_json_sign(j, 0); /* skip blanks */
     if (found && j->at == j->length)
         return TN_OK;
-    return tni_fail(TN_EFORMAT, found ? "%s: text after the index" : "%s: no \"weight_map\"",
+    return tni_fail(TN_EFORMAT,
+                    found ? "%s: trailing text after the index" : "%s: no \"weight_map\"",
                     f->path);
 }
 

@@ -91,7 +91,7 @@ static tn_status global_of_stack(tni_pickle *p, int unused)
     TRY(tni_pk_pop(p, &module));
     const tni_pickle_value *m = &p->values[module], *n = &p->values[name];
     if (m->kind != TNI_PK_TEXT || n->kind != TNI_PK_TEXT)
-        return tni_fail_pickle(p, "a name is not text");
+        return tni_fail_pickle(p, "a name is not a string");
     return push_global(p, p->bytes + m->number, m->n, p->bytes + n->number, n->n);
 }
 
@@ -104,7 +104,7 @@ static tn_status push_dict(tni_pickle *p, uint32_t pairs)
     for (uint32_t i = 0, cell = p->values[pairs].head; i < n; i++, cell = p->cells[cell].next) {
         uint32_t pair = p->cells[cell].value;
         if (p->values[pair].kind != TNI_PK_LIST || p->values[pair].n != 2)
-            return tni_fail_pickle(p, "a dict of something other than pairs");
+            return tni_fail_pickle(p, "dict items are not pairs");
         TRY(tni_pk_append(p, dict, tni_pickle_item(p, pair, 0)));
         TRY(tni_pk_append(p, dict, tni_pickle_item(p, pair, 1)));
     }
@@ -117,7 +117,7 @@ static tn_status push_result(tni_pickle *p, uint32_t function, uint32_t args)
     for (;;) {
         const tni_pickle_value *f = &p->values[function];
         if (f->kind != TNI_PK_GLOBAL || p->values[args].kind != TNI_PK_LIST)
-            return tni_fail_pickle(p, "a call of something that is not a function");
+            return tni_fail_pickle(p, "a call of something other than a function");
         switch (tni_pickle_globals[f->global].role) {
         case TNI_PK_REBUILD:
         case TNI_PK_REBUILD_V3:
@@ -130,7 +130,7 @@ static tn_status push_result(tni_pickle *p, uint32_t function, uint32_t args)
             args = tni_pickle_item(p, args, 2);
             if (p->values[function].kind == TNI_PK_GLOBAL &&
                 tni_pickle_globals[p->values[function].global].role == TNI_PK_FROM_TYPE)
-                return tni_fail_pickle(p, "a type within a type");
+                return tni_fail_pickle(p, "_rebuild_from_type inside another one");
             continue;
         case TNI_PK_MAKES_DICT:
             return push_dict(p, tni_pickle_item(p, args, 0));
@@ -155,7 +155,7 @@ static tn_status persistent_id(tni_pickle *p, int unused)
     uint32_t id = 0;
     TRY(tni_pk_pop(p, &id));
     if (p->values[id].kind != TNI_PK_LIST || p->values[id].n < 5)
-        return tni_fail_pickle(p, "a storage that is not a tuple of 5");
+        return tni_fail_pickle(p, "a storage is not a tuple of 5 items");
     return tni_pk_push(p, (tni_pickle_value){TNI_PK_STORAGE, .head = id});
 }
 
@@ -186,8 +186,8 @@ static tn_status add_items(tni_pickle *p, int64_t first, int kind)
     if (pairs && (p->nstack - first) % 2)
         return tni_fail_pickle(p, "a key without a value");
     if (p->values[into].kind != kind && p->values[into].kind != TNI_PK_NOTHING)
-        return tni_fail_pickle(p, pairs ? "items of something that is not a dict"
-                                        : "items of something that is not a list");
+        return tni_fail_pickle(p, pairs ? "items are added to something other than a dict"
+                                        : "items are added to something other than a list");
     for (int64_t i = first; p->values[into].kind == kind && i < p->nstack; i++)
         TRY(tni_pk_append(p, into, p->stack[i]));
     p->nstack = first;
@@ -318,9 +318,9 @@ tn_status tni_pickle_read(tni_pickle *p)
         if (op == '.')
             return tni_pk_pop(p, &p->root);
         if (!opcodes[op].run)
-            return tni_fail(TN_EUNSUPPORTED, "%s: opcode 0x%02x at byte %lld is not read",
+            return tni_fail(TN_EUNSUPPORTED, "%s: opcode 0x%02x at byte %lld is not supported",
                             p->path, op, (long long)p->at - 1);
         TRY(opcodes[op].run(p, opcodes[op].arg));
     }
-    return tni_fail_pickle(p, "ends without a STOP");
+    return tni_fail_pickle(p, "ends without STOP");
 }

@@ -124,7 +124,7 @@ tn_status tni_pk_push_mark(tni_pickle *p)
 tn_status tni_pk_pop_mark(tni_pickle *p, int64_t *first)
 {
     if (!p->nmarks)
-        return tni_fail_pickle(p, "no mark");
+        return tni_fail_pickle(p, "missing mark");
     *first = p->marks[--p->nmarks];
     return TN_OK;
 }
@@ -134,7 +134,7 @@ tn_status tni_pk_memo_put(tni_pickle *p, uint64_t at)
     if (p->nstack <= tni_pk_floor_of(p))
         return tni_fail_pickle(p, "the stack is empty");
     if (at > (uint64_t)p->at) /* more than opcodes so far */
-        return tni_fail_pickle(p, "a memo that is too far");
+        return tni_fail_pickle(p, "memo index is too large");
     while ((int64_t)at >= p->capacity[MEMO])
         TRY(pickle_grow(p, MEMO, &p->memo, p->capacity[MEMO], sizeof *p->memo));
     p->memo[at] = p->stack[p->nstack - 1] + 1;
@@ -144,7 +144,7 @@ tn_status tni_pk_memo_put(tni_pickle *p, uint64_t at)
 tn_status tni_pk_memo_get(tni_pickle *p, uint64_t at)
 {
     if ((int64_t)at >= p->capacity[MEMO] || !p->memo[at])
-        return tni_fail_pickle(p, "a memo that is not there");
+        return tni_fail_pickle(p, "memo index is not defined");
     return tni_pk_push_index(p, p->memo[at] - 1);
 }
 

@@ -88,7 +88,8 @@ static tn_status read_member(const archive *a, const tni_zip_member *m, uint8_t 
                         &got));
     return got == (int64_t)m->length
                ? TN_OK
-               : tni_fail(TN_EFORMAT, "%s: member \"%.80s\" is shorter than it says",
+               : tni_fail(TN_EFORMAT,
+                          "%s: member \"%.80s\" is shorter than its recorded length",
                           a->f->path, m->name);
 }
 
@@ -154,7 +155,7 @@ static tn_status read_about(const archive *a, const tni_pickle_value *t, about *
     const tni_pickle_value *storage = value_of(a, args, 0), *offset = value_of(a, args, 1);
     int strides = 0;
     if (storage->kind != TNI_PK_STORAGE || offset->kind != TNI_PK_INT || offset->number < 0)
-        return fail_torch(a, "no storage or no offset", name);
+        return fail_torch(a, "missing storage or offset", name);
     TRY(read_tuple(a, value_of(a, args, 2), x->shape, &x->ndim, name));
     TRY(read_tuple(a, value_of(a, args, 3), x->stride, &strides, name));
     if (strides != x->ndim)
@@ -168,7 +169,7 @@ static tn_status read_about(const archive *a, const tni_pickle_value *t, about *
     const tni_pickle_global *dtype =
         role == TNI_PK_REBUILD_V3 ? global_of(value_of(a, args, 6)) : type;
     if (!dtype || (role == TNI_PK_REBUILD_V3 && dtype->role != TNI_PK_DTYPE))
-        return fail_torch(a, "no dtype", name);
+        return fail_torch(a, "missing dtype", name);
     x->dtype = dtype->dtype;
     x->unsupported = !dtype->dtype                                       ? dtype->name
                      : is_text(a, value_of(a, storage->head, 3), "meta") ? "meta"
@@ -318,8 +319,8 @@ static tn_status list_tensors(archive *a, frame *frames)
     for (bool odd_key = false;;) {
         const tni_pickle_value *v = &a->p.values[value];
         if (++a->steps > most)
-            return tni_fail(TN_EUNSUPPORTED, "%s: the pickle names more than it holds",
-                            a->f->path);
+            return tni_fail(TN_EUNSUPPORTED,
+                            "%s: the pickle refers to its values too many times", a->f->path);
         if (v->kind == TNI_PK_TENSOR) {
             TRY(add_tensor(a, v, odd_key));
         } else if (v->kind == TNI_PK_LIST || v->kind == TNI_PK_DICT) {

@@ -48,7 +48,7 @@ static tn_status read_head(const tn_file *f, tni_entry *e, int64_t length, uint8
                            ? TN_EUNSUPPORTED
                            : tni_npy_length(f->path, head, got, &whole);
     if (status == TN_OK && whole > got)
-        return tni_fail(TN_EFORMAT, "%s: header has %lld bytes, the member %lld", f->path,
+        return tni_fail(TN_EFORMAT, "%s: header needs %lld bytes, the member has %lld", f->path,
                         (long long)whole, (long long)got);
     if (status == TN_OK)
         status = tni_npy_parse(h, f->path, head, whole);

@@ -109,7 +109,8 @@ static tn_status end(source *s, const tni_entry *e)
 {
     TRY(pass(s, 0, true));
     if (s->crc != e->crc)
-        return tni_fail(TN_EFORMAT, "%s: member \"%.80s\" has checksum %08x, its bytes %08x",
+        return tni_fail(TN_EFORMAT,
+                        "%s: member \"%.80s\": checksum mismatch: stored %08x, computed %08x",
                         s->f->path, e->name, e->crc, s->crc);
     return TN_OK;
 }

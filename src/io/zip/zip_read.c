@@ -119,12 +119,13 @@ static tn_status find_data(tn_file *f, tni_zip_member *m, uint8_t *scratch)
     TRY(tni_file_bytes(f, scratch, m->name_length, (int64_t)m->local + TNI_ZIP_LOCAL));
     if (memcmp(raw, "PK\3\4", 4) != 0 || (int)zip_number(raw + 8, 2) != m->method ||
         zip_number(raw + 26, 2) != name || memcmp(scratch, m->name, (size_t)name) != 0)
-        return note_damage(f, m, "no local header where the central directory says: member");
+        return note_damage(f, m,
+                           "no local header at the offset in the central directory: member");
     m->data = m->local + TNI_ZIP_LOCAL + name + zip_number(raw + 28, 2);
     if (!has(f, m->data, m->packed))
         return note_damage(f, m, "file ends inside member");
     if (m->method ? m->length / MOST_RATIO > m->packed + 1 : m->length != m->packed)
-        return note_damage(f, m, "impossible lengths of member");
+        return note_damage(f, m, "inconsistent lengths of member");
     return TN_OK;
 }
 
@@ -135,7 +136,7 @@ static tn_status read_member(tn_file *f, uint64_t *at, tni_zip_member *m, uint8_
     if (m->flags & SECRET) {
         m->why = "encrypted";
     } else if (m->method != 0 && m->method != TNI_ZIP_DEFLATE) {
-        int n = snprintf(how, sizeof how, "packed by method %d", m->method);
+        int n = snprintf(how, sizeof how, "compressed by method %d", m->method);
         m->why = tni_arena_text(&f->arena, how, (size_t)n);
         if (!m->why)
             return tni_no_memory(f->path, (int64_t)sizeof how);
@@ -235,7 +236,7 @@ static tn_status list(tn_file *f, uint8_t *scratch, tni_zip_member **members, in
     for (int64_t i = 0; i < n; i++)
         TRY(read_member(f, &d.at, &ms[i], scratch));
     if (d.at != d.end)
-        return fail_zip(f, "central directory has another length than it states");
+        return fail_zip(f, "central directory does not have the length it states");
     int64_t *order = tni_alloc((size_t)(n ? n : 1) * sizeof *order);
     if (!order)
         return tni_no_memory(f->path, n * (int64_t)sizeof *order);
