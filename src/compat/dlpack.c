@@ -200,12 +200,12 @@ static tn_status dl_import(tn_tensor *t, const DLTensor *dl, uint32_t flags, con
     for (int i = 0; i < dl->ndim && dl->strides; i++)
         if (!tni_mul(dl->strides[i], width, &strides[i])) {
             if (dl->shape[i] > 1)
-                return tni_fail(TN_EOVERFLOW, "%s: the stride of axis %d does not fit 64 bits",
-                                call, i);
+                return tni_fail(TN_EOVERFLOW,
+                                "%s: the stride of axis %d does not fit in 64 bits", call, i);
             strides[i] = 0;
         }
     if (dl->byte_offset > (uint64_t)INT64_MAX)
-        return tni_fail(TN_EOVERFLOW, "%s: byte_offset does not fit 64 bits", call);
+        return tni_fail(TN_EOVERFLOW, "%s: byte_offset does not fit in 64 bits", call);
 
     void *data = tni_offset(dl->data, (int64_t)dl->byte_offset);
     if (dl->strides)

@@ -45,12 +45,12 @@ tn_status tni_iop_plan_inner(tni_iop_program *p)
     TRY(tni_iop_alike(p, 0, 7));
     if (a->ndim < 1 || b->ndim < 1 || out->ndim + 2 != a->ndim + b->ndim ||
         a->shape[a->ndim - 1] != b->shape[b->ndim - 1])
-        return tni_iop_fail(p, TN_ESHAPE, "axes do not fit");
+        return tni_iop_fail(p, TN_ESHAPE, "axes do not match");
     for (int i = 0; i < out->ndim; i++)
         if (out->shape[i] != (i < a->ndim - 1 ? a->shape[i] : b->shape[i - (a->ndim - 1)]))
             return tni_iop_fail(p, TN_ESHAPE, "output: expected the axes of both inputs");
     if (out->ndim > 48)
-        return tni_iop_fail(p, TN_ESHAPE, "there are more than 48 axes");
+        return tni_iop_fail(p, TN_ESHAPE, "expected at most 48 axes");
     static const char names[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy";
     char spec[128], *at = spec;
     const char *mine = names, *others = names + a->ndim - 1;
@@ -76,11 +76,12 @@ tn_status tni_iop_plan_kron(tni_iop_program *p)
     TRY(tni_iop_rank(p, 0, n));
     TRY(tni_iop_rank(p, 2, n));
     if (2 * n > TN_MAX_NDIM)
-        return tni_iop_fail(p, TN_ESHAPE, "there are more than 32 axes");
+        return tni_iop_fail(p, TN_ESHAPE, "expected at most 32 axes");
     int64_t shape[TN_MAX_NDIM];
     for (int i = 0; i < n; i++) {
         if (!tni_mul(a.shape[i], b.shape[i], &shape[i]) || shape[i] != y.shape[i])
-            return tni_iop_fail(p, TN_ESHAPE, "an extent is not the product of both");
+            return tni_iop_fail(p, TN_ESHAPE,
+                                "output: an extent is not the product of the input extents");
         shape[2 * i] = 0;
     }
     for (int i = 0; i < n; i++) {

@@ -33,7 +33,7 @@ static tn_status check_attention(tni_iop_program *p, heads *h)
         fits &= p->t[i].shape[0] == h->nkv && p->t[i].shape[1] >= h->total &&
                 p->t[i].shape[2] == h->hd;
     if (!fits || h->nkv == 0 || h->nq % h->nkv)
-        return tni_iop_fail(p, TN_EARG, "heads, tokens and caches do not fit");
+        return tni_iop_fail(p, TN_EARG, "heads, tokens and caches do not match");
     return TN_OK;
 }
 

@@ -48,7 +48,7 @@ infiniStatus_t infiniopCreateHandle(infiniopHandle_t *handle_ptr)
         return status;
     infiniopHandle_t made = tni_alloc(sizeof *made);
     if (!made)
-        return tni_iop_status(tni_fail(TN_ENOMEM, "CreateHandle: no memory"));
+        return tni_iop_status(tni_fail(TN_ENOMEM, "CreateHandle: out of memory"));
     *made = current;
     *handle_ptr = made;
     return INFINI_STATUS_SUCCESS;
@@ -96,22 +96,25 @@ static tn_status set_axes(tn_tensor *t, const size_t *shape, const ptrdiff_t *st
     for (int i = 0; i < t->ndim; i++) {
         t->shape[i] = (int64_t)shape[i];
         if (t->shape[i] < 0)
-            return tni_fail(TN_ESHAPE, "CreateTensorDescriptor: axis %d has extent %zu", i,
+            return tni_fail(TN_ESHAPE,
+                            "CreateTensorDescriptor: axis %d: extent %zu exceeds 2^63 - 1", i,
                             shape[i]);
     }
     if (!tni_shape_size(t->ndim, t->shape, width, &bytes))
-        return tni_fail(TN_ESHAPE, "CreateTensorDescriptor: more than 2^63 - 1 bytes");
+        return tni_fail(TN_ESHAPE, "CreateTensorDescriptor: size exceeds 2^63 - 1 bytes");
     if (!strides) {
         tni_shape_dense(t->ndim, t->shape, width, t->stride);
         return TN_OK;
     }
     for (int i = 0; i < t->ndim; i++)
         if (!tni_mul(strides[i], width, &t->stride[i]))
-            return tni_fail(TN_ESTRIDE, "CreateTensorDescriptor: axis %d has stride %td", i,
-                            strides[i]);
+            return tni_fail(
+                TN_ESTRIDE,
+                "CreateTensorDescriptor: axis %d: stride %td exceeds 2^63 - 1 bytes", i,
+                strides[i]);
     if (!tni_shape_fits(t->ndim, t->shape, t->stride, width))
-        return tni_fail(TN_ESTRIDE, "CreateTensorDescriptor: the strides reach further than "
-                                    "2^63 - 1 bytes");
+        return tni_fail(TN_ESTRIDE,
+                        "CreateTensorDescriptor: strides span more than 2^63 - 1 bytes");
     return TN_OK;
 }
 
@@ -125,14 +128,14 @@ static tn_status describe(infiniopTensorDescriptor_t *out, size_t ndim, const si
         return tni_fail(TN_EARG, "CreateTensorDescriptor: ndim is %zu, expected at most %d",
                         ndim, TN_MAX_NDIM);
     if ((unsigned)dtype >= (unsigned)COUNT(dtypes) || !dtypes[dtype])
-        return tni_fail(TN_EDTYPE, "CreateTensorDescriptor: dtype %d is unknown", (int)dtype);
+        return tni_fail(TN_EDTYPE, "CreateTensorDescriptor: unknown dtype %d", (int)dtype);
     struct InfiniopTensorDescriptor d = {.dtype = dtype};
     d.t.dtype = dtypes[dtype];
     d.t.ndim = (int)ndim;
     TRY(set_axes(&d.t, shape, strides));
     infiniopTensorDescriptor_t made = tni_alloc(sizeof *made);
     if (!made)
-        return tni_fail(TN_ENOMEM, "CreateTensorDescriptor: no memory");
+        return tni_fail(TN_ENOMEM, "CreateTensorDescriptor: out of memory");
     *made = d;
     *out = made;
     return TN_OK;
@@ -190,7 +193,7 @@ tn_status tni_iop_check(const tni_iop_request *q, int n, const tni_iop_tensor *t
         if (!ts[k])
             return tni_fail(TN_ENULL, "%s: tensor descriptor %d is NULL", name, k);
     if (q->handle->device != INFINI_DEVICE_CPU || q->handle->device_id != 0)
-        return tni_fail(TN_EDEVICE, "%s: the handle is of device %d, id %d", name,
+        return tni_fail(TN_EDEVICE, "%s: the handle belongs to device %d, id %d", name,
                         (int)q->handle->device, q->handle->device_id);
     return TN_OK;
 }
@@ -199,7 +202,7 @@ tn_status tni_iop_takes(tni_iop_name name, tni_iop_tensor t)
 {
     if (tni_iop_rows[name].dtypes >> t->dtype & 1)
         return TN_OK;
-    return tni_fail(TN_EDTYPE, "%s: dtype %d is not one that it takes", tni_iop_rows[name].name,
+    return tni_fail(TN_EDTYPE, "%s: dtype %d is not supported", tni_iop_rows[name].name,
                     (int)t->dtype);
 }
 
@@ -207,7 +210,7 @@ tn_status tni_iop_same_dtype(tni_iop_name name, tni_iop_tensor a, tni_iop_tensor
 {
     if (a->dtype == b->dtype)
         return TN_OK;
-    return tni_fail(TN_EDTYPE, "%s: dtypes are %d and %d", tni_iop_rows[name].name,
+    return tni_fail(TN_EDTYPE, "%s: dtypes %d and %d differ", tni_iop_rows[name].name,
                     (int)a->dtype, (int)b->dtype);
 }
 
@@ -235,7 +238,7 @@ tn_status tni_iop_make(tni_iop **made, const tni_iop_request *q, size_t size, tn
     tni_iop *iop = tni_alloc(size);
     if (!iop) {
         tn_plan_free(plan);
-        return tni_fail(TN_ENOMEM, "%s: no memory", tni_iop_rows[q->name].name);
+        return tni_fail(TN_ENOMEM, "%s: out of memory", tni_iop_rows[q->name].name);
     }
     memset(iop, 0, size);
     iop->base.device_type = q->handle->device;
@@ -260,7 +263,7 @@ tn_status tni_iop_fail_run(tni_iop_name name, const struct InfiniopDescriptor *d
 {
     if (!desc)
         return tni_fail(TN_ENULL, "%s: desc is NULL", tni_iop_rows[name].name);
-    return tni_fail(TN_EARG, "%s: desc is of another operator", tni_iop_rows[name].name);
+    return tni_fail(TN_EARG, "%s: desc belongs to another operator", tni_iop_rows[name].name);
 }
 
 infiniStatus_t infiniopGetDescriptorDeviceType(const struct InfiniopDescriptor *desc_ptr,

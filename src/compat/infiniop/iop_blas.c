@@ -92,7 +92,7 @@ tn_status tni_iop_plan_dot(tni_iop_program *p) /* y, a, b */
     tn_tensor one;
     TRY(tni_iop_alike(p, 0, 6));
     if (tni_iop_one(p, 0, &one) != TN_OK || check_vectors(p, 1, 4) != TN_OK)
-        return tni_iop_fail(p, TN_EARG, "ranks or lengths do not fit");
+        return tni_iop_fail(p, TN_EARG, "ranks or lengths do not match");
     for (int k = 1; k < 3; k++)
         if (p->t[k].shape[0] > 1 && p->t[k].stride[0] <= 0)
             return tni_iop_fail(p, TN_ESTRIDE, "a stride is not positive");

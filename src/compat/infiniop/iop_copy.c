@@ -77,7 +77,7 @@ static tn_status make_flip(const tni_iop_request *q, const tni_iop_tensor *ts)
 {
     TRY(check_pair(q, ts));
     if (ts[1]->t.ndim == 0)
-        return tni_fail(TN_ESHAPE, "Flipud: the input has no axis");
+        return tni_fail(TN_ESHAPE, "Flipud: the input has no axes");
     tn_tensor x = ts[1]->t, back;
     x.data = &x; /* any address: only the offset of the view from it matters */
     TRY(tn_flip(&back, &x, 0));
@@ -114,7 +114,8 @@ static tn_status make_shuffle(const tni_iop_request *q, const tni_iop_tensor *ts
         const int64_t less = i == 1 ? y->shape[i] : x->shape[i];
         const int64_t more = i == 1 ? x->shape[i] : y->shape[i];
         if (more % grown[i] || more / grown[i] != less)
-            return tni_fail(TN_ESHAPE, "PixelShuffle: axis %d has extents %lld and %lld", i,
+            return tni_fail(TN_ESHAPE,
+                            "PixelShuffle: axis %d: extents %lld and %lld do not match", i,
                             (long long)x->shape[i], (long long)y->shape[i]);
     }
     tn_tensor to, from;

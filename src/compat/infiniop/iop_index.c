@@ -115,7 +115,7 @@ static tn_status give_memory(const tni_iop_env *env, void **out, int64_t n, int6
 {
     *out = NULL;
     if (n > 0 && !(*out = malloc((size_t)n * (size_t)width)))
-        return tni_iop_fail(env->program, TN_ENOMEM, "no memory for the result");
+        return tni_iop_fail(env->program, TN_ENOMEM, "cannot allocate memory for the result");
     return TN_OK;
 }
 

@@ -30,10 +30,10 @@ tn_status tni_iop_plan_gemm(tni_iop_program *p)
     const int64_t m = c->shape[c->ndim - 2], n = c->shape[c->ndim - 1];
     const int64_t k = a->shape[a->ndim - 1];
     if (a->shape[a->ndim - 2] != m || b->shape[b->ndim - 1] != n || b->shape[b->ndim - 2] != k)
-        return tni_iop_fail(p, TN_ESHAPE, "rows and columns do not fit");
+        return tni_iop_fail(p, TN_ESHAPE, "rows and columns do not match");
     for (int i = 1; i < 3; i++)
         if (p->t[i].ndim == 3 && p->t[i].shape[0] != batch && p->t[i].shape[0] != 1)
-            return tni_iop_fail(p, TN_ESHAPE, "batches do not fit");
+            return tni_iop_fail(p, TN_ESHAPE, "batches do not match");
     tn_tensor cs = *c, as = *a, bs = *b;
     if (c->ndim == 3) {
         TRY(batched(&as, a, batch));
@@ -61,7 +61,8 @@ static tn_status check_norm(tni_iop_program *p, int last)
     const bool half = data == TN_F16 || data == TN_BF16;
     if (weight != data &&
         !(half && (weight == TN_F32 || weight == TN_F16 || weight == TN_BF16)))
-        return tni_iop_fail(p, TN_EDTYPE, "the weight has another dtype");
+        return tni_iop_fail(p, TN_EDTYPE,
+                            "the dtype of the weight is not supported with that of the data");
     if (p->t[0].ndim != 3)
         TRY(tni_iop_rank(p, 0, 2));
     for (int k = 1; k <= last; k++)
@@ -100,7 +101,7 @@ tn_status tni_iop_plan_causal_softmax(tni_iop_program *p)
     if (y->ndim != 3)
         TRY(tni_iop_rank(p, 0, 2));
     if (y->shape[y->ndim - 1] < y->shape[y->ndim - 2])
-        return tni_iop_fail(p, TN_ESHAPE, "there are fewer columns than rows");
+        return tni_iop_fail(p, TN_ESHAPE, "fewer columns than rows");
     return tni_iop_row_function(p, TN_ROW_CAUSAL_SOFTMAX, 0, 0, y, &p->t[1], NULL, NULL);
 }
 
@@ -114,14 +115,14 @@ static tn_status check_rope(tni_iop_program *p)
         return tni_iop_fail(p, TN_EDTYPE, "positions: expected an integer dtype");
     const double algo = p->args->num[0];
     if (algo != INFINIOP_ROPE_ALGO_GPT_J && algo != INFINIOP_ROPE_ALGO_GPT_NEOX)
-        return tni_iop_fail(p, TN_ENULL, "the algorithm is unknown");
+        return tni_iop_fail(p, TN_ENULL, "unknown algorithm");
     if (y->ndim != 3)
         TRY(tni_iop_rank(p, 0, 4));
     TRY(tni_iop_like(p, 1, 0));
     const int64_t d = y->shape[y->ndim - 1];
     TRY(tni_iop_rank(p, 3, 2));
     if (d % 2 || table->shape[1] != d / 2)
-        return tni_iop_fail(p, TN_ESHAPE, "the tables do not have half of the last axis");
+        return tni_iop_fail(p, TN_ESHAPE, "tables: expected half the extent of the last axis");
     TRY(tni_iop_like(p, 4, 3));
     if (pos->ndim == 2 && y->ndim == 4)
         TRY(tni_iop_shape(p, 2, 2, y->shape));
@@ -193,7 +194,8 @@ tn_status tni_iop_plan_embedding(tni_iop_program *p)
     TRY(tni_iop_rank(p, 0, in->ndim + 1));
     for (int i = 0; i <= in->ndim; i++)
         if (out->shape[i] != (i < in->ndim ? in->shape[i] : weight->shape[1]))
-            return tni_iop_fail(p, TN_ESHAPE, "the output is not (input, columns of weight)");
+            return tni_iop_fail(p, TN_ESHAPE,
+                                "output: expected the shape (input, columns of weight)");
     TRY(tni_iop_index(p, 1));
     TRY(tni_iop_alike(p, 2, 1));
     const tn_tensor index = tni_iop_unsigned(in);
@@ -229,7 +231,7 @@ tn_status tni_iop_plan_select_last(tni_iop_program *p)
     TRY(tni_iop_rank(p, 1, 3));
     TRY(tni_iop_rank(p, 2, 1));
     if (offsets->shape[0] < 2)
-        return tni_iop_fail(p, TN_ESHAPE, "there are fewer than 2 offsets");
+        return tni_iop_fail(p, TN_ESHAPE, "expected at least 2 offsets");
     TRY(tni_iop_shape(p, 0, 3, (const int64_t[]){1, offsets->shape[0] - 1, hidden->shape[2]}));
     for (int k = 0; k < 3; k++)
         TRY(tni_iop_contiguous(p, k));
@@ -237,7 +239,7 @@ tn_status tni_iop_plan_select_last(tni_iop_program *p)
     TRY(tni_iop_alike(p, 1, 1));
     const int64_t rows = hidden->shape[0] * hidden->shape[1];
     if (rows == 0 || hidden->shape[2] == 0)
-        return tni_iop_fail(p, TN_ESHAPE, "input: there are 0 tokens");
+        return tni_iop_fail(p, TN_ESHAPE, "input: expected at least 1 token");
     tn_tensor dst, src, ends;
     TRY(tn_select(&dst, out, 0, 0));
     TRY(tn_reshape(&src, hidden, 2, (const int64_t[]){rows, hidden->shape[2]}));

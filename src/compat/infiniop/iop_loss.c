@@ -99,7 +99,7 @@ static tn_status broadcast_weight(const tni_iop_program *p, int k, tn_tensor *ou
         if (i > 0)
             n *= x->shape[i - 1];
     }
-    return tni_iop_fail(p, TN_ESHAPE, "a weight does not fit the logits");
+    return tni_iop_fail(p, TN_ESHAPE, "a weight does not match the logits");
 }
 
 tn_status tni_iop_plan_bce(tni_iop_program *p)
@@ -152,7 +152,7 @@ tn_status tni_iop_plan_cross_entropy(tni_iop_program *p)
     TRY(tni_iop_alike(p, 1, 1));
     TRY(tni_iop_index(p, 2));
     if (x->ndim == 0)
-        return tni_iop_fail(p, TN_ESHAPE, "x has no axis");
+        return tni_iop_fail(p, TN_ESHAPE, "x has no axes");
     const int last = x->ndim - 1;
     TRY(tni_iop_shape(p, 2, last, x->shape));
     TRY(tni_iop_shape(p, 0, last, x->shape));

@@ -74,13 +74,13 @@ tn_status tni_iop_plan_mxfp4(tni_iop_program *p)
     TRY(tni_iop_alike(p, 0, 0));
     TRY(check_packed(p, 1, 2));
     if (last < 0 || out->shape[last] == 0 || out->shape[last] % BLOCK)
-        return tni_iop_fail(p, TN_ESHAPE, "the last axis is not a multiple of 32");
+        return tni_iop_fail(p, TN_ESHAPE, "the last axis: expected a multiple of 32");
     for (int k = 1; k < 3; k++) {
         TRY(tni_iop_rank(p, k, out->ndim));
         for (int i = 0; i <= last; i++)
             if (p->t[k].shape[i] !=
                 (i < last ? out->shape[i] : out->shape[i] / (k == 1 ? 2 : BLOCK)))
-                return tni_iop_fail(p, TN_ESHAPE, "packed or scales do not fit the output");
+                return tni_iop_fail(p, TN_ESHAPE, "packed or scales do not match the output");
     }
     TRY(check_dense(p));
     return plan_expand(p, out, &p->t[1], &p->t[2]);
@@ -94,7 +94,7 @@ tn_status tni_iop_plan_linear_mxfp4(tni_iop_program *p)
     TRY(tni_iop_alike(p, 1, 1 | 16));
     TRY(check_packed(p, 2, 3));
     if (last < 1 || x->shape[last] == 0 || x->shape[last] % BLOCK)
-        return tni_iop_fail(p, TN_ESHAPE, "the last axis is not a multiple of 32");
+        return tni_iop_fail(p, TN_ESHAPE, "the last axis: expected a multiple of 32");
     TRY(tni_iop_rank(p, 2, 2));
     const int64_t k = x->shape[last], n = packed->shape[0];
     TRY(tni_iop_shape(p, 2, 2, (const int64_t[]){n, k / 2}));
@@ -129,7 +129,7 @@ static tn_status check_moe(tni_iop_program *p)
     const tn_tensor *x = &p->t[IN], *w13 = &p->t[W13];
     const double act = p->args->num[0];
     if (act != INFINIOP_FUSED_MOE_ACT_SWIGLU && act != INFINIOP_FUSED_MOE_ACT_SITUGLU)
-        return tni_iop_fail(p, TN_EARG, "the activation is unknown");
+        return tni_iop_fail(p, TN_EARG, "unknown activation");
     TRY(tni_iop_alike(p, IN, 1));
     TRY(tni_iop_is(p, EXPERTS, TN_I32));
     TRY(tni_iop_is(p, ROUTING, TN_F32));
@@ -141,7 +141,7 @@ static tn_status check_moe(tni_iop_program *p)
     const int64_t t = x->shape[0], h = x->shape[1], k = p->t[EXPERTS].shape[1];
     const int64_t e = w13->shape[0], i = w13->shape[1] / 2;
     if (!t || !h || !k || !e || !i || h % BLOCK || i % BLOCK)
-        return tni_iop_fail(p, TN_ESHAPE, "an extent is 0, or not a multiple of 32");
+        return tni_iop_fail(p, TN_ESHAPE, "an extent is 0 or not a multiple of 32");
     TRY(tni_iop_shape(p, EXPERTS, 2, (const int64_t[]){t, k}));
     TRY(tni_iop_shape(p, ROUTING, 2, (const int64_t[]){t, k}));
     TRY(tni_iop_shape(p, W13, 3, (const int64_t[]){e, 2 * i, h / 2}));

@@ -11,7 +11,7 @@ static tn_status read_widths(int64_t *before, int64_t *after, const tn_tensor *x
                              const int *widths, size_t count)
 {
     if (count % 2 || count / 2 > (size_t)x->ndim)
-        return tni_fail(TN_EARG, "Pad: %zu widths for %d axes", count, x->ndim);
+        return tni_fail(TN_EARG, "Pad: got %zu widths for %d axes", count, x->ndim);
     memset(before, 0, TN_MAX_NDIM * sizeof *before);
     memset(after, 0, TN_MAX_NDIM * sizeof *after);
     for (size_t k = 0; k < count; k++) {
@@ -45,8 +45,9 @@ static tn_status check_reflect(const tn_tensor *x, const int64_t *before, const 
 {
     for (int i = 0; i < x->ndim; i++)
         if ((before[i] || after[i]) && (before[i] >= x->shape[i] || after[i] >= x->shape[i]))
-            return tni_fail(TN_EARG, "Pad: axis %d of %lld is reflected by %lld and %lld", i,
-                            (long long)x->shape[i], (long long)before[i], (long long)after[i]);
+            return tni_fail(
+                TN_EARG, "Pad: axis %d of extent %lld cannot be reflected by %lld and %lld", i,
+                (long long)x->shape[i], (long long)before[i], (long long)after[i]);
     return TN_OK;
 }
 
@@ -97,7 +98,7 @@ static tn_status check_blocks(const tni_iop_request *q, tni_iop_tensor y,
     if (!x)
         return tni_fail(TN_ENULL, "BlockDiag: x is NULL");
     if (n == 0 || n > PTRDIFF_MAX / sizeof *x)
-        return tni_fail(TN_EARG, "BlockDiag: %zu matrices", n);
+        return tni_fail(TN_EARG, "BlockDiag: invalid number of matrices %zu", n);
     TRY(tni_iop_takes(q->name, y));
     int64_t sum[2] = {0, 0};
     for (size_t k = 0; k < n; k++) {

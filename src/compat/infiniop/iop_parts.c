@@ -55,8 +55,8 @@ tn_status tni_iop_make_parted(tni_iop_parted **made, const tni_iop_request *q, t
 {
     const size_t most = PTRDIFF_MAX / 2 / (sizeof(tn_tensor) + sizeof(tni_iop_part));
     if (nsrc >= most || nparts >= most)
-        return tni_fail(TN_ENOMEM, "%s: no memory for %zu parts", tni_iop_rows[q->name].name,
-                        nparts);
+        return tni_fail(TN_ENOMEM, "%s: cannot allocate memory for %zu parts",
+                        tni_iop_rows[q->name].name, nparts);
     const size_t tensors = (nsrc + 1) * sizeof(tn_tensor);
     tni_iop *iop;
     TRY(tni_iop_make(&iop, q, sizeof(tni_iop_parted) + tensors + nparts * sizeof(tni_iop_part),

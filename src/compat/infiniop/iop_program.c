@@ -44,7 +44,7 @@ tn_status tni_iop_constant(tni_iop_program *p, tn_tensor *t, tn_dtype dtype, int
     TRY(tn_init(t, NULL, dtype, ndim, shape));
     void **block = tni_alloc((size_t)tn_nbytes(t) + LINE);
     if (!block)
-        return tni_iop_fail(p, TN_ENOMEM, "no memory");
+        return tni_iop_fail(p, TN_ENOMEM, "out of memory");
     *block = p->constants;
     p->constants = block;
     *data = t->data = (char *)block + LINE;
@@ -56,7 +56,7 @@ static tni_iop_step *add_step(tni_iop_program *p, int n, const tn_tensor *const 
 {
     tni_iop_step *s = tni_alloc(sizeof *s + (whole ? (size_t)n * sizeof(tn_tensor) : 0));
     if (!s) {
-        (void)!tni_iop_fail(p, TN_ENOMEM, "no memory");
+        (void)!tni_iop_fail(p, TN_ENOMEM, "out of memory");
         return NULL;
     }
     ASSERT(n <= TNI_IOP_STEP_TENSORS);
@@ -172,7 +172,7 @@ tn_status tni_iop_expr(tni_iop_program *p, const tn_tensor *dst, const char *tex
     tn_plan *plan = NULL;
     const tn_tensor *named[TNI_IOP_STEP_TENSORS];
     if (!write_text(whole, sizeof whole, text, p->wide, num))
-        return tni_iop_fail(p, TN_EUNSUPPORTED, "its expression is too long");
+        return tni_iop_fail(p, TN_EUNSUPPORTED, "the expression is too long");
     TRY(tn_expr_parse(&e, whole));
     const int names = tn_expr_count(e);
     ASSERT(names <= n);
@@ -205,7 +205,7 @@ static tn_status check_given(const tni_iop_request *q, const tni_iop_args *args)
         if (!args->t[k] && !(row->optional >> k & 1))
             return tni_fail(TN_ENULL, "%s: tensor descriptor %d is NULL", row->name, k);
         if (args->t[k] && !tni_iop_has_arithmetic(args->t[k]->dtype))
-            return tni_fail(TN_EDTYPE, "%s: tensor %d: no program takes dtype %d", row->name, k,
+            return tni_fail(TN_EDTYPE, "%s: tensor %d: dtype %d is not supported", row->name, k,
                             (int)args->t[k]->dtype);
     }
     return TN_OK;

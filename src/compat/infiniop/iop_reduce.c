@@ -19,7 +19,7 @@ static tn_status read_axes(const tni_iop_program *p, over *o, const tn_tensor *x
     if (!dim && n > 0)
         return tni_iop_fail(p, TN_ENULL, "dim is NULL");
     if (n > x->ndim)
-        return tni_iop_fail(p, TN_EARG, "there are more axes in dim than in the input");
+        return tni_iop_fail(p, TN_EARG, "dim has more axes than the input");
     o->naxes = (int)n;
     for (int i = 0; i < o->naxes; i++) {
         if (dim[i] >= (size_t)x->ndim || seen >> dim[i] & 1)
@@ -140,13 +140,13 @@ tn_status tni_iop_plan_cdist(tni_iop_program *p)
     const int64_t batch = t[0].shape[0];
     for (int k = 1; k < 3; k++) {
         if (t[k].shape[0] != batch && t[k].shape[0] != 1)
-            return tni_iop_fail(p, TN_ESHAPE, "batches do not fit");
+            return tni_iop_fail(p, TN_ESHAPE, "batches do not match");
         TRY(tn_broadcast_to(&t[k], &t[k], 3,
                             (const int64_t[]){batch, t[k].shape[1], t[k].shape[2]}));
     }
     if (t[1].shape[2] != t[2].shape[2] || t[0].shape[1] != t[1].shape[1] ||
         t[0].shape[2] != t[2].shape[1])
-        return tni_iop_fail(p, TN_ESHAPE, "rows and columns do not fit");
+        return tni_iop_fail(p, TN_ESHAPE, "rows and columns do not match");
     TRY(check_order(p));
     tn_tensor d, r, row = t[1], out = t[0];
     TRY(tni_iop_temp(p, &d, TN_F64, 3, (const int64_t[]){batch, t[2].shape[1], t[2].shape[2]}));
@@ -173,7 +173,7 @@ tn_status tni_iop_plan_layer_norm(tni_iop_program *p)
     const double eps = p->args->num[0];
     TRY(tni_iop_alike(p, 3, 63));
     if (x->ndim == 0)
-        return tni_iop_fail(p, TN_ESHAPE, "the input has no axis");
+        return tni_iop_fail(p, TN_ESHAPE, "the input has no axes");
     const int last = x->ndim - 1;
     TRY(tni_iop_like(p, 0, 3));
     TRY(tni_iop_like(p, 1, 3));

@@ -164,14 +164,14 @@ tn_status tni_iop_plan_interpolate(tni_iop_program *p)
     if (n < 1 || n > 3)
         return tni_iop_fail(p, TN_ESHAPE, "input: expected 3, 4 or 5 axes");
     if (!array[1] == !array[2])
-        return tni_iop_fail(p, TN_EARG, "expected one of size and scale_factor");
+        return tni_iop_fail(p, TN_EARG, "expected either size or scale_factor");
     TRY(check_resize(p, n));
     for (int i = 2; array[2] && i < x->ndim; i++)
         if (y->shape[i] != (int64_t)((double)x->shape[i] * *(const double *)array[2]))
-            return tni_iop_fail(p, TN_ESHAPE, "y does not fit scale_factor");
+            return tni_iop_fail(p, TN_ESHAPE, "y does not match scale_factor");
     const int mode = read_mode(array[0]);
     if (mode < 0)
-        return tni_iop_fail(p, TN_EARG, "the mode is unknown");
+        return tni_iop_fail(p, TN_EARG, "unknown mode");
     if (mode == AREA)
         return tni_iop_plan_cells(p, n, TN_REDUCE_MEAN);
     return plan_axes(p, n, mode, p->args->num[0] != 0);
@@ -200,7 +200,7 @@ tn_status tni_iop_plan_affine_grid(tni_iop_program *p)
     TRY(tni_iop_rank(p, 0, 4));
     TRY(tni_iop_shape(p, 1, 3, (const int64_t[]){y->shape[0], 2, 3}));
     if (y->shape[3] != 2)
-        return tni_iop_fail(p, TN_ESHAPE, "the last axis of the output is not 2");
+        return tni_iop_fail(p, TN_ESHAPE, "output: expected a last axis of extent 2");
     for (int i = 0; i < 3; i++) { /* a column as (N, 1, 1, 2) */
         TRY(tn_select(&part[i], theta, 2, i));
         TRY(tn_unsqueeze(&part[i], &part[i], 1));

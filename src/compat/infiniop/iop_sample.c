@@ -81,7 +81,7 @@ tn_status tni_iop_plan_random_sample(tni_iop_program *p)
     TRY(tni_iop_rank(p, 0, 0));
     TRY(tni_iop_rank(p, 1, 1));
     if (logits->shape[0] == 0)
-        return tni_iop_fail(p, TN_ESHAPE, "there is nothing to draw from");
+        return tni_iop_fail(p, TN_ESHAPE, "no elements to sample from");
     const int64_t bits =
         8 * tni_width(p->t[0].dtype) - (tni_kind_of(p->t[0].dtype) == TNI_SIGNED);
     if (bits < 63 && (logits->shape[0] - 1) >> bits)
@@ -104,7 +104,8 @@ static tn_status same_numbers(env_t *env, step_t *s, const tn_tensor *t)
     if (env->num[0] == s->num[0] && env->num[1] == s->num[1] &&
         env->num[2] == (double)s->whole[0] && env->num[3] == (double)s->whole[1])
         return TN_OK;
-    return tni_iop_fail(env->program, TN_EARG, "the numbers are not those of the descriptor");
+    return tni_iop_fail(env->program, TN_EARG,
+                        "the parameters are not those of the descriptor");
 }
 
 tn_status tni_iop_plan_topk(tni_iop_program *p)
@@ -117,7 +118,7 @@ tn_status tni_iop_plan_topk(tni_iop_program *p)
         return tni_iop_fail(p, TN_EARG, "the axis is out of range");
     const int dim = (int)num[1];
     if (x->shape[dim] > INT32_MAX)
-        return tni_iop_fail(p, TN_ESHAPE, "the axis has more elements than I32 can count");
+        return tni_iop_fail(p, TN_ESHAPE, "the axis has more elements than I32 can index");
     int64_t shape[TN_MAX_NDIM];
     for (int i = 0; i < x->ndim; i++)
         shape[i] = x->shape[i];
@@ -180,7 +181,8 @@ static tn_status routed_outputs(env_t *env, tn_tensor *values, tn_tensor *indice
                                 int64_t width, double topk)
 {
     if (!(topk >= 1 && topk <= (double)width))
-        return tni_iop_fail(env->program, TN_EARG, "topk is 0, or larger than a row");
+        return tni_iop_fail(env->program, TN_EARG,
+                            "topk: expected at least 1 and at most the length of a row");
     const int64_t shape[] = {rows, (int64_t)topk};
     if ((!env->base[1] || !env->base[2]) && rows > 0)
         return tni_iop_fail(env->program, TN_ENULL, "values or indices are NULL");
@@ -261,7 +263,7 @@ static tn_status take_routed(env_t *env, step_t *s, const tn_tensor *t)
 static tn_status check_width(env_t *env, step_t *s, const tn_tensor *t)
 {
     if (t[0].shape[1] != WIDTH)
-        return tni_iop_fail(env->program, TN_EARG, "rows do not have 256 elements");
+        return tni_iop_fail(env->program, TN_EARG, "expected rows of 256 elements");
     return check_routed(env, s, t);
 }
 
@@ -314,7 +316,7 @@ tn_status tni_iop_plan_histc(tni_iop_program *p)
     TRY(tni_iop_alike(p, 1, 0));
     TRY(tni_iop_is(p, 0, TN_F32));
     if (!(num[0] > 0) || !(num[1] < num[2]) || isinf(num[1]) || isinf(num[2]))
-        return tni_iop_fail(p, TN_EARG, "bins, min and max do not make bins");
+        return tni_iop_fail(p, TN_EARG, "expected bins > 0 and finite min < max");
     TRY(tni_iop_rank(p, 1, 1));
     TRY(tni_iop_shape(p, 0, 1, (const int64_t[]){(int64_t)num[0]}));
     for (int k = 0; k < 2; k++)

@@ -130,8 +130,10 @@ tn_status tni_iop_dense_last(const tni_iop_program *p, int k)
     const int last = t->ndim - 1;
     if (last < 0 || t->shape[last] <= 1 || t->stride[last] == tni_width(t->dtype))
         return TN_OK;
-    return tni_fail(TN_ESTRIDE, "%s: tensor %d: the last axis has a stride of %lld bytes",
-                    IOP_NAME(p), k, (long long)t->stride[last]);
+    return tni_fail(
+        TN_ESTRIDE,
+        "%s: tensor %d: the last axis has a stride of %lld bytes, expected it to be dense",
+        IOP_NAME(p), k, (long long)t->stride[last]);
 }
 
 tn_status tni_iop_contiguous(const tni_iop_program *p, int k)

@@ -18,14 +18,15 @@ typedef struct windows {
 static tn_status read_axis(windows *w, int i)
 {
     if (w->kernel[i] < 1 || w->stride[i] < 1 || w->padding[i] < 0 || w->dilation[i] < 1)
-        return tni_fail(TN_EARG,
-                        "Unfold: axis %d: kernel %lld, stride %lld, padding %lld, "
-                        "dilation %lld",
-                        i + 2, (long long)w->kernel[i], (long long)w->stride[i],
-                        (long long)w->padding[i], (long long)w->dilation[i]);
+        return tni_fail(
+            TN_EARG,
+            "Unfold: axis %d: invalid kernel %lld, stride %lld, padding %lld or dilation %lld",
+            i + 2, (long long)w->kernel[i], (long long)w->stride[i], (long long)w->padding[i],
+            (long long)w->dilation[i]);
     int64_t length; /* products of two ints fit 64 bits, and so do their sums */
     if (!tni_add(w->n[i], 2 * w->padding[i] - w->dilation[i] * (w->kernel[i] - 1) - 1, &length))
-        return tni_fail(TN_EOVERFLOW, "Unfold: axis %d with padding does not fit", i + 2);
+        return tni_fail(TN_EOVERFLOW,
+                        "Unfold: the extent of axis %d with padding exceeds 2^63 - 1", i + 2);
     if (length < 0)
         return tni_fail(TN_EARG, "Unfold: axis %d is shorter than a window", i + 2);
     w->out[i] = length / w->stride[i] + 1;
@@ -55,7 +56,7 @@ static tn_status read(windows *w, const tn_tensor *y, const tn_tensor *x,
                tni_mul(columns, w->out[i], &columns);
     }
     if (!fits || !tni_mul(x->shape[1], w->taps, &rows))
-        return tni_fail(TN_EOVERFLOW, "Unfold: the windows do not fit");
+        return tni_fail(TN_EOVERFLOW, "Unfold: the output exceeds 2^63 - 1 elements");
     const int64_t want[] = {x->shape[0], rows, columns};
     for (int i = 0; i < 3; i++)
         if (y->shape[i] != want[i])

@@ -69,7 +69,7 @@ static tn_status plan_pool(tni_iop_program *p, windows *w)
         axes[i] = 2 + w->n + i;
     }
     if (!fit_windows(w, &p->t[1]))
-        return tni_iop_fail(p, TN_EARG, "windows do not fit the input");
+        return tni_iop_fail(p, TN_EARG, "a window is invalid or larger than the input");
     int64_t shape[2 + SPATIAL] = {p->t[1].shape[0], p->t[1].shape[1]};
     memcpy(shape + 2, w->out, (size_t)w->n * sizeof *w->out);
     TRY(tni_iop_shape(p, 0, 2 + w->n, shape));
@@ -134,7 +134,7 @@ static tn_status read_conv(const tni_iop_program *p, windows *w)
     for (int i = 0; i < 3; i++)
         TRY(tni_iop_rank(p, i, w->n + 2));
     if (x->shape[1] != k->shape[1])
-        return tni_iop_fail(p, TN_ESHAPE, "channels do not fit");
+        return tni_iop_fail(p, TN_ESHAPE, "channels do not match");
     for (int i = 0; i < w->n; i++) {
         w->kernel[i] = k->shape[2 + i];
         w->pad[i] = entry(p->args->array[0], i, 0);
@@ -142,7 +142,7 @@ static tn_status read_conv(const tni_iop_program *p, windows *w)
         w->dilation[i] = entry(p->args->array[2], i, 1);
     }
     if (!fit_windows(w, x))
-        return tni_iop_fail(p, TN_ESHAPE, "windows do not fit the input");
+        return tni_iop_fail(p, TN_ESHAPE, "a window is invalid or larger than the input");
     int64_t shape[2 + SPATIAL] = {x->shape[0], k->shape[0]};
     memcpy(shape + 2, w->out, (size_t)w->n * sizeof *w->out);
     TRY(tni_iop_shape(p, 0, 2 + w->n, shape));
@@ -222,9 +222,9 @@ tn_status tni_iop_plan_cells(tni_iop_program *p, int n, tn_reduction op)
     for (int i = 0; i < y->ndim; i++) {
         const bool divided = i >= y->ndim - n;
         if (!divided && y->shape[i] != x->shape[i])
-            return tni_iop_fail(p, TN_ESHAPE, "the axes before the cells differ");
+            return tni_iop_fail(p, TN_ESHAPE, "the leading axes differ");
         if (divided && (x->shape[i] == 0 || x->shape[i] > INT32_MAX || y->shape[i] > INT32_MAX))
-            return tni_iop_fail(p, TN_ESHAPE, "input: an axis that is divided has extent 0");
+            return tni_iop_fail(p, TN_ESHAPE, "input: a pooled axis has extent 0");
     }
     return tni_numel(y) == 0 ? TN_OK : IOP_CALL(p, each_cell, 0, n, op, y, x);
 }
@@ -242,7 +242,7 @@ tn_status tni_iop_plan_adaptive_max1d(tni_iop_program *p)
 {
     TRY(tni_iop_alike(p, 0, 2));
     if (p->t[1].ndim < 1)
-        return tni_iop_fail(p, TN_ESHAPE, "the input has no axis");
+        return tni_iop_fail(p, TN_ESHAPE, "the input has no axes");
     TRY(tni_iop_rank(p, 0, p->t[1].ndim));
     if ((double)p->t[0].shape[p->t[0].ndim - 1] != p->args->num[0])
         return tni_iop_fail(p, TN_ESHAPE, "y: expected a last axis of output_size");
