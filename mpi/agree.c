@@ -114,7 +114,7 @@ static tn_status differ(tnm_comm *c, const tnm_notes *notes)
     int who = at >= 0 ? c->rank : c->size;
     MPITRY("mpi", MPI_Allreduce(&who, &lowest, 1, MPI_INT, MPI_MIN, c->comm));
     if (lowest == c->size)
-        return tnm_fail(TN_ERANKS, "the ranks make different calls");
+        return tnm_fail(TN_ERANKS, "the ranks made different calls");
     if (c->rank == lowest)
         snprintf(mine, sizeof mine, "%s is %.200s", notes->at[at].what, notes->at[at].text);
     MPITRY("mpi", MPI_Bcast(&at, 1, MPI_INT, lowest, c->comm));
@@ -135,7 +135,7 @@ tn_status tnm_agree(tnm_comm *c, tn_status status, const tnm_notes *notes, int64
     if (all[0] < c->size)
         return hear(c, (int)all[0], status);
     if (all[1] != -all[2])
-        return notes ? differ(c, notes) : tnm_fail(TN_ERANKS, "the ranks make different calls");
+        return notes ? differ(c, notes) : tnm_fail(TN_ERANKS, "the ranks made different calls");
     if (least)
         *least = all[3];
     return TN_OK;

@@ -26,7 +26,7 @@ tn_status tnm_refused(int error, const char *call, const char *what)
     int n = 0;
     const char *end = strchr(what, '(');
     MPI_Error_string(error, words, &n);
-    return tnm_fail(TN_EMPI, "%s: %.*s: %.300s; the communicator is not usable any more", call,
+    return tnm_fail(TN_EMPI, "%s: %.*s: %.300s; the communicator is no longer usable", call,
                     end ? (int)(end - what) : (int)strlen(what), what, words);
 }
 
@@ -89,7 +89,7 @@ static tn_status comm_make(tnm_comm **out, MPI_Comm user, const char *call)
     if (any) {
         MPI_Comm_free(&duplicate);
         free(c);
-        return tnm_fail(TN_ENOMEM, "%s: no memory for the communicator", call);
+        return tnm_fail(TN_ENOMEM, "%s: cannot allocate memory for the communicator", call);
     }
     c->comm = duplicate;
     c->holders = 1;
@@ -144,7 +144,7 @@ tn_status tnm_comm_nodes(tnm_comm *c, const char *call)
     const size_t size = (size_t)c->size;
     int lead = c->rank, *all = malloc((3 * size + 1) * sizeof *all);
     const tn_status status =
-        tnm_agree(c, all ? TN_OK : tnm_fail(TN_ENOMEM, "%s: no memory", call), NULL, NULL);
+        tnm_agree(c, all ? TN_OK : tnm_fail(TN_ENOMEM, "%s: out of memory", call), NULL, NULL);
     if (status != TN_OK) {
         free(all);
         return status;

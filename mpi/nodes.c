@@ -102,7 +102,7 @@ static tn_status layout_begin(layout *y, const tn_mpi_plan *p)
     const size_t nodes = (size_t)c->nodes, size = (size_t)c->size;
     int64_t *at = malloc((5 * nodes + 2 * size + (size_t)y->ranks) * sizeof *at);
     y->out[0] = at;
-    TRY(tnm_agree(p->c, at ? TN_OK : tnm_fail(TN_ENOMEM, "%s: no memory", p->call), NULL,
+    TRY(tnm_agree(p->c, at ? TN_OK : tnm_fail(TN_ENOMEM, "%s: out of memory", p->call), NULL,
                   NULL));
     for (int k = 0; k < 2; k++) {
         y->out[k] = at + (size_t)k * nodes;

@@ -206,8 +206,7 @@ tn_status tnm_plan_make(tn_mpi_plan **plan, tnm_comm *c, tn_route *route,
         TRY(tnm_agree(
             c,
             far ? tnm_fail(TN_EUNSUPPORTED,
-                           "%s: the way is TN_MPI_SHARED, and %lld peers are on other "
-                           "nodes",
+                           "%s: the way is TN_MPI_SHARED, but %lld peers are on other nodes",
                            about->call, (long long)far)
                 : TN_OK,
             NULL, NULL));

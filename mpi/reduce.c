@@ -66,7 +66,7 @@ static tn_status reduce_routes(reducer *r)
     r->messages = sum.receives;
     r->peers = malloc((size_t)(r->messages * copies + 1) * sizeof *r->peers);
     if (!r->peers)
-        return tnm_fail(TN_ENOMEM, "mpi_plan_reduce: no memory for %lld peers",
+        return tnm_fail(TN_ENOMEM, "mpi_plan_reduce: cannot allocate memory for %lld peers",
                         (long long)(r->messages * copies));
     for (int64_t k = 0; k < copies; k++) {
         tn_route *route = NULL;

@@ -153,10 +153,11 @@ static void halo_middle(tn_mpi_plan *p, const tn_tensor *part)
 static tn_status run_check(tn_mpi_plan *p, const tn_tensor *dst, const tn_tensor **src)
 {
     if (p->active)
-        return tnm_fail(TN_EARG, "%s: the plan is under way", p->call);
+        return tnm_fail(TN_EARG, "%s: the plan is already running", p->call);
     if (p->halo && dst && *src) {
         if (*src != dst && ((*src)->data != dst->data || (*src)->ndim != dst->ndim))
-            return tnm_fail(TN_EARG, "%s: src and dst of a halo are the same tensors", p->call);
+            return tnm_fail(TN_EARG, "%s: src and dst of a halo must be the same tensors",
+                            p->call);
         halo_middle(p, dst);
         *src = &p->middle;
     }
@@ -188,7 +189,7 @@ tn_status tn_mpi_wait(tn_mpi_plan *p)
     if (!p)
         return tnm_fail(TN_ENULL, "mpi_wait: plan is NULL");
     if (!p->active)
-        return tnm_fail(TN_EARG, "mpi_wait: the plan is not under way");
+        return tnm_fail(TN_EARG, "mpi_wait: the plan is not running");
     p->active = false;
     return p->combine ? tnm_combine_finish(p) : tnm_finish(p);
 }

@@ -59,7 +59,8 @@ static tn_status save_check(tnm_comm *c, const char *path, int n, const char *co
 {
     if (!path || n < 1 || !ds || !parts)
         return tnm_fail(path && ds && parts ? TN_EARG : TN_ENULL,
-                        path && ds && parts ? "mpi_save: %s%d tensors" : "mpi_save: %s is NULL",
+                        path && ds && parts ? "mpi_save: %sinvalid number of tensors %d"
+                                            : "mpi_save: %s is NULL",
                         !path    ? "path"
                         : !ds    ? "ds"
                         : !parts ? "parts"
@@ -107,7 +108,8 @@ static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor
     tnm_comm *c = s->c;
     tn_status status = TN_OK;
     int *mine = calloc((size_t)s->n * 2, sizeof *mine), *most = mine + s->n;
-    TRY(tnm_agree(c, mine ? TN_OK : tnm_fail(TN_ENOMEM, "mpi_save: no memory"), NULL, NULL));
+    TRY(tnm_agree(c, mine ? TN_OK : tnm_fail(TN_ENOMEM, "mpi_save: out of memory"), NULL,
+                  NULL));
     for (int i = 0; i < s->n; i++)
         mine[i] = tn_dist_parts(ds[i], c->rank) > 0 ? (int)parts[i][0].dtype : 0;
     MPITRY("mpi_save", MPI_Allreduce(mine, most, s->n, MPI_INT, MPI_MAX, c->comm));
@@ -287,7 +289,8 @@ static tn_status file_dist(const saver *s, const tn_tensor *t, int64_t offset, c
     int64_t *extents = malloc((size_t)(n * (ndim ? ndim : 1)) * 8);
     tn_status status = TN_OK;
     if (!owners || !starts || !extents)
-        status = tnm_fail(TN_ENOMEM, "mpi_save: no memory for %lld ranges", (long long)n);
+        status = tnm_fail(TN_ENOMEM, "mpi_save: cannot allocate memory for %lld ranges",
+                          (long long)n);
     for (int64_t k = 0, at = 0; status == TN_OK && k < b->count * s->c->nodes; k++) {
         int64_t first, last;
         range_elements(t, offset, b, b->base + k, &first, &last);
@@ -366,7 +369,8 @@ static tn_status save_tensor(saver *s, int i)
     const int64_t n = tn_dist_parts(d, s->c->rank);
     tn_tensor *parts = calloc((size_t)n + 1, sizeof *parts);
     if (status == TN_OK && !parts)
-        status = tnm_fail(TN_ENOMEM, "mpi_save: no memory for %lld parts", (long long)n);
+        status = tnm_fail(TN_ENOMEM, "mpi_save: cannot allocate memory for %lld parts",
+                          (long long)n);
     if (status == TN_OK && n > 0)
         status = tn_alloc(&buffer, TN_U8, 1, &b.range);
     status = tnm_agree(s->c, status, NULL, NULL);
@@ -427,7 +431,7 @@ static tn_status save_layout(saver *s, const char *metadata, void **header)
                          s->offsets));
     *header = malloc((size_t)s->header_bytes + 1);
     if (!*header)
-        return tnm_fail(TN_ENOMEM, "mpi_save: no memory for the header");
+        return tnm_fail(TN_ENOMEM, "mpi_save: cannot allocate memory for the header");
     TRY(tn_writer_layout(s->path, s->n, s->names, s->list, &options, *header,
                          (size_t)s->header_bytes, &s->header_bytes, s->offsets));
     s->end = s->offsets[s->n - 1] + tn_nbytes(&s->ts[s->n - 1]);
@@ -467,7 +471,7 @@ tn_status tn_mpi_save(MPI_Comm comm, const char *path, int n, const char *const 
     const bool good =
         order && s.ds && s.parts && (s.names || !names) && s.ts && s.list && s.offsets;
     tn_status status =
-        tnm_agree(c, good ? TN_OK : tnm_fail(TN_ENOMEM, "mpi_save: no memory"), NULL, NULL);
+        tnm_agree(c, good ? TN_OK : tnm_fail(TN_ENOMEM, "mpi_save: out of memory"), NULL, NULL);
     if (status == TN_OK)
         status = save_dtypes(&s, ds, parts, order);
     if (status == TN_OK)

@@ -47,7 +47,7 @@ tn_status tn_mpi_alloc(MPI_Comm comm, tn_tensor *t, tn_dtype dtype, int ndim,
     const int64_t bytes = status == TN_OK ? tn_nbytes(&made) : 0;
     tnm_window *w = calloc(1, sizeof *w);
     if (status == TN_OK && (!w || bytes > PTRDIFF_MAX - 4096))
-        status = tnm_fail(TN_ENOMEM, "mpi_alloc: no memory for %lld bytes", (long long)bytes);
+        status = tnm_fail(TN_ENOMEM, "mpi_alloc: cannot allocate %lld bytes", (long long)bytes);
     tnm_notes notes = {0};
     tnm_note_text(&notes, "call", "mpi_alloc");
     status = tnm_agree(c, status, &notes, NULL);
@@ -254,7 +254,8 @@ static tn_status pull(tn_mpi_plan *p, int64_t i, const tnm_offer *o)
         while (w && w->id != row[0])
             w = w->next;
         if (!w)
-            return tnm_fail(TN_ERANKS, "%s: a peer names memory that is not shared here",
+            return tnm_fail(TN_ERANKS,
+                            "%s: a peer refers to memory that is not shared on this node",
                             p->call);
         MPI_Aint size;
         int unit;

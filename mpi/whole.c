@@ -95,7 +95,7 @@ static tn_status boxes_check(tn_dist **d, int ndim, const int64_t *shape, int64_
                         : !starts            ? "starts"
                                              : "extents");
     if (ndim < 0 || ndim > TN_MAX_NDIM || nboxes < 0 || nboxes > INT32_MAX / 1024)
-        return tnm_fail(TN_EARG, "%s: ndim is %d, with %lld boxes", call, ndim,
+        return tnm_fail(TN_EARG, "%s: invalid ndim %d or number of boxes %lld", call, ndim,
                         (long long)nboxes);
     return TN_OK;
 }
@@ -134,7 +134,8 @@ tn_status tn_mpi_dist_boxes(tn_dist **d, MPI_Comm comm, int ndim, const int64_t 
     TRY(tnm_agree(c, status, &notes, NULL));
     const int mine = (int)nboxes;
     int *counts = calloc((size_t)c->size * 3, sizeof *counts);
-    TRY(tnm_agree(c, counts ? TN_OK : tnm_fail(TN_ENOMEM, "%s: no memory", call), NULL, NULL));
+    TRY(tnm_agree(c, counts ? TN_OK : tnm_fail(TN_ENOMEM, "%s: out of memory", call), NULL,
+                  NULL));
     MPITRY(call, MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, c->comm));
     int64_t total = 0;
     for (int r = 0; r < c->size; r++)
@@ -144,7 +145,7 @@ tn_status tn_mpi_dist_boxes(tn_dist **d, MPI_Comm comm, int ndim, const int64_t 
     int64_t *all[2] = {calloc(rows * width, 8), calloc(rows * width, 8)};
     const bool good = owners && all[0] && all[1] && total * ndim <= INT32_MAX;
     status =
-        tnm_agree(c, good ? TN_OK : tnm_fail(TN_ENOMEM, "%s: no memory", call), NULL, NULL);
+        tnm_agree(c, good ? TN_OK : tnm_fail(TN_ENOMEM, "%s: out of memory", call), NULL, NULL);
     if (status == TN_OK)
         status = boxes_collect(c, ndim, mine, counts, counts + c->size, total,
                                (const int64_t *const[]){starts, extents}, owners, all);

@@ -400,7 +400,8 @@ int check_bench(const args *a)
             known = known ||
                     !strcmp(a->operands[i], k < CASES ? cases[k].name : others[k - CASES].name);
         if (!known)
-            return usage("no case \"%s\": T, R, A, B, calls, halo, plan, save", a->operands[i]);
+            return usage("unknown case \"%s\"; expected T, R, A, B, calls, halo, plan or save",
+                         a->operands[i]);
     }
     return DONE;
 }
@@ -411,7 +412,7 @@ int run_bench(const args *a)
     if (64 % all_ranks != 0)
         return fail("bench needs a number of ranks that divides 64, got %d", all_ranks);
     if (!a->json && this_rank == 0)
-        printf("%d ranks, %s; the best of some rounds, methods in turns\n", all_ranks,
+        printf("%d ranks, %s; best of several rounds, methods interleaved\n", all_ranks,
                tn_isa());
     for (int i = 0; i < CASES; i++)
         if (asked(a, cases[i].name)) {

@@ -136,7 +136,7 @@ static tn_status make_parts(job *j)
     if (j->a->max_mem && need > j->a->max_mem) {
         char text[200], a[32], b[32];
         snprintf(text, sizeof text,
-                 "%s of elements on this rank, --max-mem is %s: more ranks hold less each",
+                 "%s of elements on this rank, but --max-mem is %s; use more ranks",
                  bytes_text(a, (double)need), bytes_text(b, (double)j->a->max_mem));
         return tn_set_error(TN_ENOMEM, text);
     }

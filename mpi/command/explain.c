@@ -96,7 +96,7 @@ static int print(const args *a, const sample *s, const tn_dist *dst, const tn_di
         return DONE;
     }
     printf("src       %s\ndst       %s\n", from, to);
-    printf("plan      %.3f ms, %s; the most of %d ranks\n", 1e3 * s->time,
+    printf("plan      %.3f ms, %s; the maximum over %d ranks\n", 1e3 * s->time,
            bytes_text(memory, (double)s->most.plan_bytes), s->ranks);
     printf("messages  %lld of %s from each rank, %s in all; %lld regular pieces\n",
            (long long)s->most.sends, bytes_text(each, one),

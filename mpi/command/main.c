@@ -11,7 +11,7 @@
 int this_rank, all_ranks = 1;
 
 static const char help_text[] =
-    "tenon-mpi - tensors in files, by all ranks of mpirun\n"
+    "tenon-mpi - tensors in files, on all ranks of mpirun\n"
     "\n"
     "  mpirun -n 4 tenon-mpi permute AXES IN -o OUT      reorder axes\n"
     "  mpirun -n 4 tenon-mpi rearrange PATTERN IN -o OUT move axes by a pattern of names\n"
@@ -20,34 +20,34 @@ static const char help_text[] =
     "  mpirun -n 4 tenon-mpi cast DTYPE IN -o OUT        convert elements\n"
     "  mpirun -n 4 tenon-mpi convert IN -o OUT           write another format\n"
     "  mpirun -n 4 tenon-mpi reduce OP IN -a AXES -o OUT sum, mean, max ... over axes\n"
-    "  mpirun -n 2 tenon-mpi bench [CASE...]             measure moves beside memcpy and MPI\n"
+    "  mpirun -n 2 tenon-mpi bench [CASE...]             compare moves with memcpy and MPI\n"
     "  tenon-mpi explain --ranks N --shape N,N permute AXES   what N ranks would do\n"
     "  tenon-mpi help, tenon-mpi version\n"
     "\n"
-    "Files: x.npy, x.safetensors, x.safetensors:name; also read: .npz that is not compressed,\n"
-    ".gguf.  Each rank holds its part of IN and of OUT in memory; what does not fit --max-mem\n"
-    "goes slab by slab through rank 0.\n"
+    "Files: x.npy, x.safetensors, x.safetensors:name; also read: uncompressed .npz\n"
+    "and .gguf.  Each rank holds its part of IN and of OUT in memory; what does not fit in\n"
+    "--max-mem goes slab by slab through rank 0.\n"
     "\n"
     "Options:\n"
-    "  -o, --out OUT        the file to make: .npy or .safetensors\n"
-    "  -f, --force          overwrite what is there\n"
-    "  -a, --axis AXES      reduce: over these, all by default\n"
+    "  -o, --out OUT        output file: .npy or .safetensors\n"
+    "  -f, --force          overwrite an existing file\n"
+    "  -a, --axis AXES      reduce: axes to reduce, all by default\n"
     "  --keep               reduce: keep the reduced axes, with extent 1\n"
     "  --params X           reduce: correction of var and std (0), order of norm (2)\n"
-    "  --name NAME          of the tensor in OUT\n"
+    "  --name NAME          name of the tensor in OUT\n"
     "  --max-mem SIZE       memory for elements on each rank: 512M, 2G\n"
     "  --ranks N            explain: number of ranks\n"
-    "  --shape N,N          explain: of the tensor\n"
-    "  --dtype DTYPE        explain: of its elements, f32 by default\n"
-    "  --src DIST           explain: where it lies, block:0 by default\n"
-    "  --dst DIST           explain: where it goes, block:0 by default\n"
-    "  --alpha TIME         explain: a message costs 2us; predicts with --beta\n"
-    "  --beta SIZE          explain: bytes per second of a node, 25G\n"
-    "  --per-node N         explain: ranks of a node, 64 by default\n"
-    "  --progress           say how far it is, line by line\n"
-    "  -q, --quiet          no line that says how far it is\n"
+    "  --shape N,N          explain: shape of the tensor\n"
+    "  --dtype DTYPE        explain: dtype of its elements, f32 by default\n"
+    "  --src DIST           explain: distribution of the source, block:0 by default\n"
+    "  --dst DIST           explain: distribution of the result, block:0 by default\n"
+    "  --alpha TIME         explain: latency of a message, 2us; predicts time with --beta\n"
+    "  --beta SIZE          explain: bytes per second per node, 25G\n"
+    "  --per-node N         explain: ranks per node, 64 by default\n"
+    "  --progress           print progress, line by line\n"
+    "  -q, --quiet          do not print progress\n"
     "  --quick              bench: fewer rounds\n"
-    "  --json               explain, bench: as JSON\n"
+    "  --json               explain, bench: print JSON\n"
     "\n"
     "A DIST is block:AXIS, even:AXIS, cyclic:AXIS:BLOCK[:FIRST] or copy for each axis of the\n"
     "mesh, joined by commas: block:0x2,cyclic:1:64x4, or block:0,cyclic:1:64@2x4.\n";
@@ -249,7 +249,7 @@ static int parse_args(args *a, int argc, char **argv)
 static int under_mpi(const args *a, int argc, char **argv)
 {
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
-        return fail("MPI does not begin");
+        return fail("MPI cannot be initialised");
     MPI_Comm_rank(MPI_COMM_WORLD, &this_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &all_ranks);
     int code = commands[command].run(a), most = code;

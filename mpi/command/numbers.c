@@ -47,13 +47,13 @@ static int parse_placement(const char *text, tn_placement *p, int *extent)
     *p = (tn_placement){.axis = -1};
     snprintf(word, sizeof word, "%.*s", times ? (int)(times - text) : (int)strlen(text), text);
     if (times && (*extent = atoi(times + 1)) < 1)
-        return usage("no distribution: \"%s\"", text);
+        return usage("invalid distribution: \"%s\"", text);
     char *colon = strchr(word, ':');
     for (char *s = colon; s && n < 3; n++) {
         char *end;
         numbers[n] = strtoll(s + 1, &end, 10);
         if (end == s + 1 || (*end && *end != ':'))
-            return usage("no distribution: \"%s\"", text);
+            return usage("invalid distribution: \"%s\"", text);
         s = *end ? end : NULL;
     }
     if (colon)
@@ -68,7 +68,7 @@ static int parse_placement(const char *text, tn_placement *p, int *extent)
                                 .first = (int)numbers[2]};
             return DONE;
         }
-    return usage("no distribution: \"%s\"", text);
+    return usage("invalid distribution: \"%s\"", text);
 }
 
 int parse_dist(const char *text, int ndim, const int64_t *shape, int ranks, tn_dist **d)
@@ -83,7 +83,7 @@ int parse_dist(const char *text, int ndim, const int64_t *shape, int ranks, tn_d
     for (char *save, *word = strtok_r(copy, ",", &save); word;
          word = strtok_r(NULL, ",", &save)) {
         if (n == 16)
-            return usage("no distribution: \"%s\"", text);
+            return usage("invalid distribution: \"%s\"", text);
         TRY(parse_placement(word, &cuts[n], &mesh[n]));
         n++;
     }
@@ -91,13 +91,13 @@ int parse_dist(const char *text, int ndim, const int64_t *shape, int ranks, tn_d
         char *end;
         mesh[i] = (int)strtol(at, &end, 10);
         if (end == at || mesh[i] < 1 || (*end && *end != 'x'))
-            return usage("no mesh: \"%s\"", text);
+            return usage("invalid mesh: \"%s\"", text);
         at = *end ? end + 1 : end;
     }
     for (int i = 0; i < n; i++) {
         given *= mesh[i] ? mesh[i] : 1;
         if (!mesh[i] && open >= 0)
-            return usage("\"%s\": say the mesh, as @4x2", text);
+            return usage("\"%s\": specify the mesh, such as @4x2", text);
         open = mesh[i] ? open : i;
     }
     if (open >= 0)

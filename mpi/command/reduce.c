@@ -89,7 +89,8 @@ int run_reduce(job *j)
     int code = agree(of_input(j, tn_partial_create(&p, &r.job)) == TN_OK ? DONE : FAILED);
     void *received = code == DONE ? malloc((size_t)tn_partial_bytes(p) + 1) : NULL;
     if (code == DONE)
-        code = agree(received || tn_set_error(TN_ENOMEM, "no memory for states") == TN_OK
+        code = agree(received || tn_set_error(TN_ENOMEM, "cannot allocate memory for states") ==
+                                     TN_OK
                          ? DONE
                          : FAILED);
     if (code == DONE) {

@@ -30,7 +30,7 @@ class RanksError(_errors.TenonError, RuntimeError):
 
 
 class MPIError(_errors.TenonError, RuntimeError):
-    """An MPI call failed; the communicator is not usable any more."""
+    """An MPI call failed; the communicator is no longer usable."""
 
     status = "TN_EMPI"
 

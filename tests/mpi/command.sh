@@ -173,7 +173,7 @@ expect 1 'each axis of 0 to 1 once' "$program" explain --ranks 4 --shape 4,4 per
 expect 0 'permute AXES' "$program" help
 expect 0 'tenon-mpi ' "$program" version
 expect 2 '--ranks' "$program" explain permute 1,0
-expect 2 'no distribution' "$program" explain --ranks 4 --shape 4,4 --src rows permute 1,0
+expect 2 'invalid distribution' "$program" explain --ranks 4 --shape 4,4 --src rows permute 1,0
 expect 0 '65535 of 256 B' "$program" explain --ranks 65536 --shape 524288,524288 permute 1,0
 expect 0 '"messages": 255' "$program" explain --ranks 65536 --shape 4096,4096,4096 --json \
     --src block:1,block:2@256x256 --dst block:0,block:2@256x256
