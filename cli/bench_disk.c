@@ -81,7 +81,7 @@ static int copy_direct(const disk *d, double *time)
     double start = seconds();
     int from = open(d->in, O_RDONLY | O_DIRECT), to = -1, code = DONE;
     if (from < 0)
-        return fail("%s: the file system has no way past the page cache", d->in);
+        return fail("%s: the file system cannot bypass the page cache", d->in);
     to = open(d->out, O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT, 0666);
     code = to < 0 ? fail_errno(d->out) : copy_blocks(d, from, to);
     if (code == DONE && fsync(to) != 0)
@@ -202,8 +202,8 @@ static int measure_disk(const disk *d)
         printf("{\"version\": \"%s\", \"bytes\": %lld, \"cases\": [", tn_version(),
                (long long)(d->rows * d->columns * 4));
     else
-        printf("tenon %s, a file of %lld bytes; seconds beside a copy past the page cache\n"
-               "%-24s %6s %8s %4s %9s %9s\n",
+        printf("tenon %s, a file of %lld bytes; seconds, and those of a copy that bypasses the "
+               "page cache\n%-24s %6s %8s %4s %9s %9s\n",
                tn_version(), (long long)(d->rows * d->columns * 4), "case", "goal", "reached",
                "", "tenon s", "copy s");
     for (int i = 0; i < COUNT(cases); i++)
@@ -222,7 +222,7 @@ int bench_disk(const args *a)
     snprintf(d.out, sizeof d.out, "%s/tenon-bench-out.npy", a->disk);
     d.block = aligned_alloc(ALIGN, BLOCK);
     if (!d.block)
-        return fail("no memory for %d bytes", BLOCK);
+        return fail("cannot allocate %d bytes", BLOCK);
     int code = make_input(&d);
     if (code == DONE)
         code = measure_disk(&d);

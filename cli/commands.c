@@ -18,7 +18,7 @@ const command commands[] = {
      OPT_PROGRESS | OPT_QUIET, run_show, .more =
      "Long axes are elided.  --image writes one tensor as a PNG: (height, width) in grey or in\n"
      "colours, (height, width, 3) or (3, height, width) as red, green and blue; u8 as it is,\n"
-     "other dtypes from the smallest to the largest.\n\n"
+     "other dtypes scaled from the smallest to the largest element.\n\n"
      "    tenon show x.npy\n"
      "    tenon show model.safetensors:layer.bias\n"
      "    tenon show --image w.png --colour viridis model.safetensors:layer.weight\n",
@@ -27,7 +27,7 @@ const command commands[] = {
      OPT_RESULT, run_rearrange, .more =
      "The pattern is that of einops: (h p) splits or joins axes, ... stands for the\n"
      "axes that are not named, a name only on the right repeats, and -h on the left\n"
-     "reverses.  It is the first argument, in quotes: the shell reads > otherwise.\n\n"
+     "reverses.  Quote the pattern, or the shell takes > as a redirection.\n\n"
      "    tenon rearrange \"b h w c -> b c h w\" in.npy -o out.npy\n"
      "    tenon rearrange \"b (h p) w -> (b p) h w\" p=2 in.npy -o out.npy\n",
      .text_first = true},
@@ -38,12 +38,12 @@ const command commands[] = {
      .operands = 1, .make_view = view_permute},
     {"slice", "TEXT IN -o OUT", "take a part, with Python's subscripts",
      OPT_RESULT, run_view, .more =
-     "An integer drops its axis, None makes one, ... stands for what is not named.\n\n"
+     "An integer drops its axis, None makes one, ... stands for the other axes.\n\n"
      "    tenon slice \"[0, ::2, 2:8, ..., None]\" in.npy -o out.npy\n",
      .operands = 1, .make_view = view_slice, .text_first = true},
     {"squeeze", "[-a AXES] IN -o OUT", "drop axes of extent 1",
      OPT_RESULT | OPT_AXIS, run_view, .more =
-     "Without -a every axis of extent 1 goes.\n\n"
+     "Without -a every axis of extent 1 is dropped.\n\n"
      "    tenon squeeze -a 0 in.npy -o out.npy\n",
      .operands = 0, .make_view = view_squeeze},
     {"unsqueeze", "-a AXIS IN -o OUT", "insert an axis of extent 1",
@@ -57,7 +57,8 @@ const command commands[] = {
      .operands = 0, .make_view = view_flip},
     {"roll", "SHIFT -a AXIS IN -o OUT", "shift elements around an axis",
      OPT_RESULT | OPT_AXIS, run_roll, .more =
-     "Element i goes to i + SHIFT; what leaves at one end comes in at the other.\n\n"
+     "Element i goes to i + SHIFT; elements shifted out at one end enter at\n"
+     "the other.\n\n"
      "    tenon roll -3 -a 0 in.npy -o out.npy\n"},
     {"pad", "--before N,... --after N,... IN -o OUT", "grow axes",
      OPT_RESULT | OPT_BEFORE | OPT_AFTER | OPT_VALUE | OPT_MODE, run_pad, .more =
@@ -80,8 +81,8 @@ const command commands[] = {
      .whole_file = true, .dequantises = true},
     {"op", "NAME A [B [C]] -o OUT", "compute elementwise, with broadcasting",
      OPT_RESULT | OPT_PARAMS, run_op, .more =
-     "Operands are files or numbers; a number takes the dtype of the files; a fraction beside\n"
-     "integers makes f32 of those with 8 and 16 bits, f64 of the others.\n\n"
+     "Operands are files or numbers.  A number takes the dtype of the files; a fraction turns\n"
+     "integers of 8 and 16 bits into f32, others into f64.\n\n"
      "    tenon op add a.npy b.npy -o out.npy\n"
      "    tenon op mul a.npy 0.5 -o out.npy\n"
      "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n"},
@@ -98,10 +99,10 @@ const command commands[] = {
     {"einsum", "TEXT IN... [-o OUT]", "multiply tensors, summed over the axes they share",
      (OPT_RESULT & ~(OPT_TENSORS | OPT_DTYPE)) | OPT_JSON, run_einsum, .more =
      "TEXT names the axes of each input, then those of the result: as in NumPy, a letter\n"
-     "each, or as in einops, words with blanks between them.  Up to 8 inputs.  Floats of 16\n"
+     "each, or as in einops, words separated by spaces.  Up to 8 inputs.  Floats of 16\n"
      "bits are summed in f32, integers wrap.  The bytes of the result depend neither on\n"
-     "--max-mem nor on how the files lay their elements out.  tenon explain einsum says how\n"
-     "the result is cut; with --json also the plan of one tile.  Without -o a result of up to\n"
+     "--max-mem nor on the storage order of the files.  tenon explain einsum shows the tiles\n"
+     "of the result, and with --json also the plan of one tile.  Without -o a result of up to\n"
      "1000 elements is printed.\n\n"
      "    tenon einsum \"ij,jk->ik\" a.npy b.npy -o c.npy\n"
      "    tenon einsum \"b q h d, b k h d -> b h q k\" q.npy k.npy -o s.npy\n",
@@ -111,7 +112,7 @@ const command commands[] = {
      "Without -a all axes are reduced; without -o a result of up to 1000 elements is printed.\n"
      "A pattern of einops in place of -a reduces the names that are only on its left.\n"
      "--params is the correction of var and std (0), the order of norm (2).  The digits do not\n"
-     "depend on --max-mem, threads or the order of the file.\n\n"
+     "depend on --max-mem, threads or the storage order.\n\n"
      "    tenon reduce mean -a 0,1 in.npy -o out.npy\n"
      "    tenon reduce norm --params 1 in.npy\n"
      "    tenon reduce max \"b (h 2) (w 2) c -> b h w c\" in.npy -o out.npy\n",
@@ -122,8 +123,8 @@ const command commands[] = {
      "    tenon scan cumsum -a 0 in.npy -o out.npy\n"},
     {"sort", "-a AXIS IN -o OUT", "sort along an axis",
      OPT_RESULT | OPT_AXIS | OPT_DESCEND | OPT_INDICES, run_sort, .more =
-     "Stable; NaN is greater than everything.  What does not fit into --max-mem is sorted by\n"
-     "temporary files.\n\n"
+     "Stable; NaN sorts last, with --descending first.  What does not fit into --max-mem is\n"
+     "sorted with temporary files.\n\n"
      "    tenon sort -a -1 --descending in.npy -o out.npy\n"
      "    tenon sort -a 0 --indices in.npy -o order.npy\n"},
     {"take", "-a AXIS INDEX IN -o OUT", "choose indices of an axis, as an embedding does",
@@ -134,62 +135,62 @@ const command commands[] = {
     {"stats", "FILE...", "min, max, mean, std, zeros, NaN and infinities of tensors",
      OPT_JSON | OPT_TENSORS | OPT_DTYPE | OPT_BINS | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
      run_stats, .more =
-     "min, max, mean and std are of the finite elements; - where there are none.  One pass, and\n"
-     "a second one for --bins.  The digits do not depend on --max-mem, threads or the order of\n"
-     "the file.  For complex tensors only zeros, nan and inf are counted.\n\n"
+     "min, max, mean and std cover the finite elements; - if there are none.  One pass, and a\n"
+     "second one for --bins.  The digits do not depend on --max-mem, threads or the storage\n"
+     "order.  For complex tensors only zeros, nan and inf are counted.\n\n"
      "    tenon stats model.safetensors --tensors '*.weight' --bins 40\n"
      "    tenon stats --json x.npy | jq '.[0].tensors[0].mean'\n",
      .dequantises = true},
     {"convert", "IN -o OUT", "write another format",
      OPT_RESULT, run_convert, .more =
      "All tensors go to a .npz, a .safetensors or a .gguf; a .npy takes one.  The key-values\n"
-     "of a .gguf come from --kv FILE, else from IN when it is one.\n\n"
+     "of a .gguf come from --kv FILE, else from IN if it is a .gguf.\n\n"
      "    tenon convert model.gguf -o model.safetensors\n"
      "    tenon convert model.safetensors --kv base.gguf -o model.gguf\n"
      "    tenon convert weights.npz:w -o w.npy\n",
      .whole_file = true},
     {"select", "GLOB... IN -o OUT", "keep the tensors whose names match",
      OPT_EDIT, run_select, .more =
-     "IN is a file, a folder or the index.json of a sharded model; its tensors stay in order\n"
-     "and as they are.\n\n"
+     "IN is a file, a folder or the index.json of a sharded model; its tensors keep\n"
+     "their order and contents.\n\n"
      "    tenon select 'layers.0.*' model/ -o first.safetensors\n"},
-    {"drop", "GLOB... IN -o OUT", "leave out the tensors whose names match",
+    {"drop", "GLOB... IN -o OUT", "remove the tensors whose names match",
      OPT_EDIT, run_drop, .more =
      "    tenon drop '*.inv_freq' '*_scale' model.safetensors -o clean.safetensors\n"},
-    {"rename", "[--rules FILE] [OLD=NEW...] IN -o OUT", "give tensors other names",
+    {"rename", "[--rules FILE] [OLD=NEW...] IN -o OUT", "rename tensors",
      OPT_EDIT | OPT_RULES, run_rename, .more =
-     "In OLD {x} is one component of a name, {x...} any text; NEW has what they took.\n"
-     "The first pair that matches a tensor counts.  --rules reads lines OLD -> NEW, or\n"
-     "OLD -> drop; pairs come before them.\n\n"
+     "In OLD {x} matches one component of a name, {x...} any text; NEW uses what they matched.\n"
+     "The first pair that matches a tensor applies.  --rules reads lines OLD -> NEW, or\n"
+     "OLD -> drop; pairs take precedence over them.\n\n"
      "    tenon rename 'model.{x...}={x...}' in.safetensors -o out.safetensors\n"
      "    tenon rename --rules names.txt in.safetensors -o out.safetensors\n"},
-    {"merge", "IN... -o OUT", "put the tensors of several files into one",
+    {"merge", "IN... -o OUT", "combine the tensors of several files into one",
      OPT_EDIT, run_merge, .more =
-     "A name may occur once.\n\n"
+     "Names must be unique.\n\n"
      "    tenon merge model/ -o model.safetensors\n"
      "    tenon merge a.npy b.npz c.safetensors -o all.safetensors\n"},
-    {"split", "--shard-size SIZE IN -o OUTDIR", "cut a model into files of a size",
+    {"split", "--shard-size SIZE IN -o OUTDIR", "split a model into files of a given size",
      OPT_EDIT | OPT_SHARD, run_split, .more =
-     "Makes OUTDIR with model-00001-of-0000N.safetensors and the index of them.\n\n"
+     "Creates OUTDIR with model-00001-of-0000N.safetensors and their index.\n\n"
      "    tenon split --shard-size 5G model.safetensors -o model/\n"},
     {"meta", "[--set KEY=VALUE...] [--strip [KEY...]] IN [-o OUT]", "show or change metadata",
      OPT_EDIT | OPT_SET | OPT_STRIP | OPT_JSON, run_meta, .more =
-     "Shows it, or writes OUT with other metadata and the same tensors.  The key-values of a\n"
+     "Prints it, or writes OUT with other metadata and the same tensors.  The key-values of a\n"
      ".gguf have types: --set keeps that of the key, or takes KEY=u32:5; a new KEY=VALUE is a\n"
-     "text.  --kv FILE replaces them all: FILE is another .gguf, or JSON as --json prints it.\n\n"
+     "string.  --kv FILE replaces them all: FILE is another .gguf, or JSON as --json prints it.\n\n"
      "    tenon meta model.safetensors\n"
      "    tenon meta --set license=mit --strip author IN -o OUT\n"
      "    tenon meta --set general.name=tiny model.gguf -o named.gguf\n"},
     {"reshard", "RULES IN... -o OUTDIR", "join, cut, rename and cast the tensors of a model",
      (OPT_EDIT & ~OPT_COMPRESS) | OPT_SHARD | OPT_IN_RANKS | OPT_OUT_RANK | OPT_ALSO |
      OPT_PROOF | OPT_VERIFY, run_reshard, .more =
-     "RULES is a file of lines LEFT -> RIGHT; the first that matches a tensor counts:\n\n"
+     "RULES is a file of lines LEFT -> RIGHT; the first that matches a tensor applies:\n\n"
      "    {p...}.q.weight + {p...}.k.weight + {p...}.v.weight @0 -> {p...}.qkv.weight\n"
      "    {p...}.experts.{e*}.w1 @+0 -> {p...}.experts.w1\n"
      "    {p...}.gate_up ranks@0/2 -> = ranks@0/2\n"
      "    rope.freqs -> drop\n"
      "    ** -> = : cast bf16\n\n"
-     "Everything is planned and proved before anything is written; man tenon has the grammar.\n\n"
+     "Everything is planned and proved before anything is written; see man tenon for the grammar.\n\n"
      "    tenon reshard rules.txt rank-*.safetensors --in-ranks --out-ranks 8 -o out\n"},
     {"diff", "A B", "compare the tensors of two files",
      OPT_RULES | OPT_ATOL | OPT_RTOL | OPT_STRUCT | OPT_JSON | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
@@ -197,20 +198,21 @@ const command commands[] = {
      "A and B are files, folders or index.json.  Exit code 0: equal, 1: different, 2: trouble.\n"
      "Without --atol or --rtol equal means equal bits; dtypes that differ are compared as f64.\n"
      "--rules maps names in A to names in B; tensors that it drops may be missing from B.\n"
-     "Other tensors with equal bytes are found under their new names.\n\n"
+     "Other tensors with equal bytes are reported as renamed.\n\n"
      "    tenon diff before.safetensors after.safetensors\n"
      "    tenon diff --rtol 1e-2 model.safetensors model-bf16/\n"},
-    {"report", "FILE... -o OUT.html", "make a page about the tensors of files",
+    {"report", "FILE... -o OUT.html", "write an HTML page about the tensors of files",
      OPT_OUT | OPT_FORCE | OPT_NO_SYNC | OPT_TENSORS | OPT_HASH | OPT_SAMPLE | OPT_JSON |
      OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET, run_report, .more =
-     "One HTML file that needs nothing else: a tree of the names with repeated layers folded,\n"
-     "search, sort and filters, numbers, histograms, heat maps, and trouble first: NaN, Inf, all\n"
+     "One self-contained HTML file: a tree of the names with repeated layers folded, search,\n"
+     "sort and filters, numbers, histograms, heat maps, and problems first: NaN, Inf, all\n"
      "zero or equal, rows of zeros, beyond f16, shared bytes, layers that differ.  Files are read\n"
-     "once; numbers are those of tenon stats.  --json gives the facts, without -o to a pipe.\n\n"
+     "once; numbers are those of tenon stats.  --json writes the facts, to standard output\n"
+     "without -o.\n\n"
      "    tenon report model.safetensors -o report.html\n"
      "    tenon report --json --hash model/ | jq .fingerprint\n",
      .dequantises = true},
-    {"explain", "COMMAND ...", "say what a command would do",
+    {"explain", "COMMAND ...", "describe what a command would do",
      0, NULL, .more =
      "View or copy, the plan, bytes read and written, memory, predicted time.\n"
      "Nothing is written; -o may be left out.  With --json each tensor is one JSON object on\n"
@@ -219,9 +221,9 @@ const command commands[] = {
      "    tenon explain reduce sum -a 0 in.npy --json | jq .stream.way\n"},
     {"bench", "", "measure this machine and the standard cases",
      OPT_JSON | OPT_QUICK | OPT_DISK, run_bench, .more =
-     "Every figure stands beside the limits for as many bytes in the same run: memcpy by\n"
+     "Every figure is shown with two limits for the same bytes in the same run: memcpy by\n"
      "one thread, a dense copy by all.  ratio is to the better one.  --disk measures work on\n"
-     "files larger than memory beside a copy past the page cache; it needs 6 GB in DIR.\n\n"
+     "files larger than memory, and a copy that bypasses the page cache; it needs 6 GB in DIR.\n\n"
      "    tenon bench\n"
      "    tenon bench --disk .\n"
      "    tenon bench --json | jq '.cases[] | select(.ratio < 0.9)'\n"},
@@ -232,9 +234,9 @@ const command commands[] = {
      "They affect speed only, never results.\n\n"
      "    tenon tune\n"
      "    tenon tune --check\n"},
-    {"demo", "", "a tour on files that it makes itself",
+    {"demo", "", "a tour with files of its own",
      0, run_demo, .more =
-     "Works in a temporary folder and removes it.\n"},
+     "Works in a temporary folder and removes it afterwards.\n"},
     {"help", "[COMMAND]", "this list, or one command",
      0, NULL, .more =
      ""},

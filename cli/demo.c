@@ -104,7 +104,7 @@ int run_demo(const args *a)
     TRY(need_operands(a, 0));
     if (!mkdtemp(folder))
         return fail("%s: cannot create folder", folder);
-    printf("In a folder of its own, %s:\n", folder);
+    printf("In a temporary folder, %s:\n", folder);
     int code = tour_in(folder);
     snprintf(remove_it, sizeof remove_it, "rm -rf '%s'", folder);
     if (chdir("/") != 0 || system(remove_it) != 0)

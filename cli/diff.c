@@ -143,7 +143,7 @@ static int pair_names(comparison *c, int64_t na, int64_t nb)
 {
     rules rs = {0};
     bool *taken = calloc((size_t)(nb ? nb : 1), sizeof *taken);
-    int code = taken ? DONE : fail("no memory for %lld tensors", (long long)nb);
+    int code = taken ? DONE : fail("cannot allocate memory for %lld tensors", (long long)nb);
     if (code == DONE && c->a->rules)
         code = read_renames(c->a->rules, &rs);
     for (int64_t i = 0; code == DONE && i < na; i++) {
@@ -151,7 +151,7 @@ static int pair_names(comparison *c, int64_t na, int64_t nb)
         bool skip = false;
         code = find_in_b(c, &rs, i, &r.b, &skip);
         if (code == DONE && r.b >= 0 && taken[r.b])
-            code = fail("%s: two tensors become \"%s\"", c->a->rules,
+            code = fail("%s: two tensors are renamed to \"%s\"", c->a->rules,
                         tn_file_name(c->s[1].f, r.b));
         r.what = r.b < 0 ? ONLY_A : SAME;
         if (r.b >= 0)
@@ -172,7 +172,7 @@ static int add_rows(comparison *c)
     int64_t na = tn_file_count(c->s[0].f), nb = tn_file_count(c->s[1].f);
     c->rows = calloc((size_t)(na + nb + 1), sizeof *c->rows);
     if (!c->rows)
-        return fail("no memory for %lld tensors", (long long)(na + nb));
+        return fail("cannot allocate memory for %lld tensors", (long long)(na + nb));
     int64_t one = c->s[0].which < 0 ? 0 : c->s[0].which;
     int64_t other = c->s[1].which < 0 ? 0 : c->s[1].which;
     if ((c->s[0].which >= 0 || na == 1) && (c->s[1].which >= 0 || nb == 1)) {

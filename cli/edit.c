@@ -16,7 +16,7 @@ static int grow_items(edit *e, int64_t more)
 {
     item *items = realloc(e->items, (size_t)(e->n + more) * sizeof *items);
     if (!items)
-        return fail("no memory for %lld tensors", (long long)(e->n + more));
+        return fail("cannot allocate memory for %lld tensors", (long long)(e->n + more));
     e->items = items;
     return DONE;
 }
@@ -35,7 +35,7 @@ static int add_source(edit *e, const char *word)
         const char *own = tn_file_name(s->f, i);
         it.name = *own ? strdup(own) : file_stem(s->path);
         if (!it.name)
-            return fail("no memory");
+            return fail("out of memory");
         e->items[e->n++] = it;
     }
     return DONE;
@@ -45,7 +45,7 @@ int edit_open(edit *e, int n, const char *const *words)
 {
     *e = (edit){.sources = calloc((size_t)n, sizeof *e->sources)};
     if (!e->sources)
-        return fail("no memory");
+        return fail("out of memory");
     for (int i = 0; i < n; i++)
         TRY(add_source(e, words[i]));
     return DONE;
@@ -94,7 +94,7 @@ static int by_name(const void *a, const void *b)
 int edit_check(const edit *e)
 {
     const item **sorted = malloc((size_t)(e->n ? e->n : 1) * sizeof *sorted);
-    int code = sorted ? DONE : fail("no memory");
+    int code = sorted ? DONE : fail("out of memory");
     for (int64_t i = 0; code == DONE && i < e->n; i++) {
         const item *it = sorted[i] = &e->items[i];
         if (it->desc.ndim < 0 &&
@@ -105,7 +105,7 @@ int edit_check(const edit *e)
         qsort(sorted, (size_t)e->n, sizeof *sorted, by_name);
     for (int64_t i = 1; code == DONE && i < e->n; i++)
         if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-            code = fail("two tensors are named \"%s\": one of %s, one of %s", sorted[i]->name,
+            code = fail("two tensors are named \"%s\": one in %s, one in %s", sorted[i]->name,
                         tn_file_path(sorted[i - 1]->from->f, sorted[i - 1]->i),
                         tn_file_path(sorted[i]->from->f, sorted[i]->i));
     free(sorted);
@@ -134,7 +134,7 @@ int edit_write(const args *a, const target *t, const item *items, int64_t n,
     const char **names = malloc((size_t)(n ? n : 1) * sizeof *names);
     const tn_tensor **ts = malloc((size_t)(n ? n : 1) * sizeof *ts);
     tn_writer *w = NULL;
-    int code = names && ts ? DONE : fail("no memory");
+    int code = names && ts ? DONE : fail("out of memory");
     for (int64_t i = 0; code == DONE && i < n; i++) {
         names[i] = items[i].name;
         ts[i] = &items[i].desc;
@@ -246,7 +246,7 @@ static int rename_by(edit *e, const char *pair)
     const char *equals = strchr(pair, '=');
     bool any = false;
     char *old = strndup(pair, (size_t)(equals - pair));
-    int code = old ? DONE : fail("no memory");
+    int code = old ? DONE : fail("out of memory");
     const char *why = old ? check_pattern(old) : NULL;
     if (code == DONE && !why)
         why = check_pattern(equals + 1);

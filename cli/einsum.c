@@ -117,7 +117,7 @@ int run_einsum(const args *a)
         return usage(a, "--json belongs to tenon explain einsum");
     einsum_job *e = calloc(1, sizeof *e);
     if (!e)
-        return fail("no memory");
+        return fail("out of memory");
     int code = DONE;
     e->spec = a->operands[0];
     for (; e->n < a->n - 1 && code == DONE; e->n += code == DONE) {

@@ -67,11 +67,11 @@ static int read_names(const args *a, eval_job *e)
         o->word = equals + 1;
         o->name = strndup(word, (size_t)(equals - word));
         if (!o->name)
-            return fail("no memory");
+            return fail("out of memory");
         e->given++;
         for (int j = 0; j < e->given - 1; j++)
             if (!strcmp(e->operands[j].name, o->name))
-                return usage(a, "the name %s is given twice", o->name);
+                return usage(a, "duplicate name %s", o->name);
     }
     return DONE;
 }
@@ -101,7 +101,7 @@ static int match_names(const args *a, eval_job *e)
         for (int k = 0; k < e->n; k++)
             used |= e->of[k] == &e->operands[j];
         if (!used)
-            return usage(a, "the text has no name %s", names[j]);
+            return usage(a, "the expression does not use %s", names[j]);
     }
     return DONE;
 }
@@ -169,7 +169,7 @@ int run_eval(const args *a)
         return usage(a, "--json belongs to tenon explain eval");
     eval_job *e = calloc(1, sizeof *e);
     if (!e)
-        return fail("no memory");
+        return fail("out of memory");
     int code = read_names(a, e);
     if (code == DONE)
         code = match_names(a, e);

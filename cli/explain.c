@@ -104,7 +104,7 @@ static void print_boxes(const tn_stream_facts *facts)
 {
     printf("  how     %s: %lld box%s of up to %lld elements%s\n", facts->recipe,
            (long long)facts->boxes, facts->boxes == 1 ? "" : "es", (long long)facts->box,
-           !strcmp(facts->way, "temporary file") ? ", by a temporary file" : "");
+           !strcmp(facts->way, "temporary file") ? ", through a temporary file" : "");
     printf("  way     %s: %s\n", facts->way, tn_stream_why(facts));
 }
 
@@ -292,7 +292,7 @@ static int print_disk(const tn_stream *job, const tn_stream_facts *facts)
     const char *time = strstr(all, "about ");
     printf("  disk    %s: reads of %s, %lld in flight, %s; at 1.4 GB/s %s", facts->way,
            bytes_text(text, (double)facts->shortest_read), (long long)facts->queue,
-           !strcmp(facts->way, "two-pass") ? "by a temporary file of the input's size"
+           !strcmp(facts->way, "two-pass") ? "through a temporary file of the input's size"
            : facts->buffers > 1            ? "two boxes"
                                            : "one box",
            time ? time : "\n");

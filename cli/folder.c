@@ -43,11 +43,11 @@ int folder_begin(const args *a, out_folder *out)
     while (n > 1 && out->path[n - 1] == '/')
         out->path[--n] = 0;
     if (!out->path || asprintf(&out->partial, "%s.partial", out->path) < 0)
-        return fail("no memory");
+        return fail("out of memory");
     if (folder_exists(out->path) && !a->force)
         return fail("%s already exists; use -f to overwrite", out->path);
     if (folder_exists(out->partial) && !a->force)
-        return fail("%s is left from an earlier run; use -f to remove it", out->partial);
+        return fail("%s is left over from an earlier run; use -f to remove it", out->partial);
     TRY(remove_folder(out->partial));
     if (mkdir(out->partial, 0777) != 0)
         return fail("%s: %s", out->partial, strerror(errno));
@@ -104,7 +104,7 @@ void folder_end(out_folder *out, bool keep)
 
 int folder_file(const out_folder *out, const char *name, char **path)
 {
-    return asprintf(path, "%s/%s", out->partial, name) < 0 ? fail("no memory") : DONE;
+    return asprintf(path, "%s/%s", out->partial, name) < 0 ? fail("out of memory") : DONE;
 }
 
 int write_text(const args *a, const char *path, int (*print)(void *out, const void *user),

@@ -32,7 +32,7 @@ static int add_run(runs *rs, run next)
         int64_t capacity = rs->capacity ? 2 * rs->capacity : 4;
         run *more = realloc(rs->list, (size_t)capacity * sizeof *more);
         if (!more)
-            return fail("no memory");
+            return fail("out of memory");
         rs->list = more;
         rs->capacity = capacity;
     }

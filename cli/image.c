@@ -58,7 +58,7 @@ static int choose_axes(const input *in, image *m)
         return fail("%s: complex numbers are not a picture", in->from->path);
     if (m->v.shape[0] < 1 || m->v.shape[1] < 1 || m->v.shape[0] > MOST_PIXELS ||
         m->v.shape[1] > MOST_PIXELS)
-        return fail("%s: a picture has 1 to %d pixels on a side, got %s", in->from->path,
+        return fail("%s: expected 1 to %d pixels on each side, got %s", in->from->path,
                     MOST_PIXELS, shape_text(shape, t->ndim, t->shape));
     return DONE;
 }
@@ -155,9 +155,9 @@ static int print_image(void *out, const void *user)
     const image *m = user;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, refuse, refuse);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    volatile int code = info ? DONE : fail("no memory");
+    volatile int code = info ? DONE : fail("out of memory");
     if (info && setjmp(png_jmpbuf(png)) != 0) {
-        code = fail("%s: libpng cannot write it", m->a->image);
+        code = fail("%s: libpng cannot write the image", m->a->image);
     } else if (info) {
         const int type = m->channels || m->colours ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY;
         png_init_io(png, out);
@@ -186,7 +186,7 @@ int show_image(const args *a, const input *in)
     m.bytes = malloc(values);
     progress_start(a, tn_nbytes(&in->t));
     int code =
-        m.values && m.bytes ? write_whole(a, a->image, print_image, &m) : fail("no memory");
+        m.values && m.bytes ? write_whole(a, a->image, print_image, &m) : fail("out of memory");
     progress_end();
     free(m.values);
     free(m.bytes);

@@ -67,7 +67,7 @@ static int mark_shared(line *lines, int64_t n)
 {
     int64_t *order = malloc((size_t)(n ? n : 1) * sizeof *order), far = -1, last = -1;
     if (!order)
-        return fail("no memory for %lld lines", (long long)n);
+        return fail("cannot allocate memory for %lld lines", (long long)n);
     for (int64_t i = 0; i < n; i++)
         order[i] = i;
     sort_lines = lines;
@@ -191,7 +191,7 @@ static int print_table(const source *s, const int64_t *which, int64_t n)
     double total = 0;
     char size[32];
     if (!lines)
-        return fail("no memory for %lld lines", (long long)n);
+        return fail("cannot allocate memory for %lld lines", (long long)n);
     for (int64_t i = 0; i < n; i++) {
         lines[i] = describe(s, which[i]);
         widen(&w, &lines[i]);
@@ -217,9 +217,8 @@ static int print_table(const source *s, const int64_t *which, int64_t n)
                                           : "(and %lld values that are not tensors)\n",
                (long long)tn_file_skipped(s->f));
     if (!strcmp(tn_file_format(s->f), "gguf"))
-        printf(
-            "(shapes are in NumPy's order, the fastest axis last; .gguf stores them the other "
-            "way round)\n");
+        printf("(shapes are in NumPy's order, the fastest axis last; .gguf stores them in "
+               "reverse)\n");
     free(lines);
     return DONE;
 }

@@ -44,7 +44,7 @@ static int close_again(joined *j, int new_axis)
     j->i = j->in.i;
     j->new_axis = new_axis;
     if (!j->path)
-        return fail("no memory");
+        return fail("out of memory");
     tn_file_close(j->s.f);
     j->s.f = NULL;
     return DONE;
@@ -129,7 +129,7 @@ int run_join(const args *a)
     joined *js = calloc((size_t)a->n, sizeof *js);
     recipe r = {0};
     open_more();
-    int code = js ? build(a, js, &r) : fail("no memory");
+    int code = js ? build(a, js, &r) : fail("out of memory");
     if (code == DONE)
         code = run_recipe(a, &r, &js[0].in);
     recipe_free(&r);

@@ -71,7 +71,7 @@ int kvs_put(kvs *ks, char *key, uint8_t *value, size_t size)
     if (!key || !value || ks->n == ks->capacity) {
         free(key);
         free(value);
-        return fail("no memory");
+        return fail("out of memory");
     }
     ks->list[ks->n++] = (kv){key, value, size};
     return DONE;
@@ -111,7 +111,7 @@ static int split_pairs(kvs *ks, const uint8_t *at, size_t left)
                                                           at + key + 4, left - key - 4)
                                              : 0;
         if (!size || memchr(at + 8, 0, key - 8))
-            return fail("a key or a value that is not read");
+            return fail("a key or a value is not supported");
         uint8_t *value = malloc(4 + size);
         if (value)
             memcpy(value, at + key, 4 + size);
@@ -128,7 +128,7 @@ int kvs_of_file(kvs *ks, const tn_file *f)
     *ks = (kvs){0};
     LIB(tn_file_values(f, NULL, 0, &n));
     uint8_t *bytes = malloc(n);
-    int code = bytes ? DONE : fail("no memory for %zu bytes of key-values", n);
+    int code = bytes ? DONE : fail("cannot allocate %zu bytes of key-values", n);
     if (code == DONE && tn_file_values(f, bytes, n, &n) != TN_OK)
         code = fail("%s", tn_error());
     if (code == DONE)
@@ -156,7 +156,7 @@ static int read_text(const char *path, char **text)
             free(*text);
         *text = more;
     }
-    int code = !*text                ? fail("%s: no memory", path)
+    int code = !*text                ? fail("%s: out of memory", path)
                : ferror(f)           ? fail("%s: %s", path, strerror(errno))
                : memchr(*text, 0, n) ? fail("%s: not a .gguf or JSON file", path)
                : n + 1 >= capacity   ? fail("%s: more than %d bytes", path, LONGEST)
@@ -197,7 +197,7 @@ int kvs_bytes(const kvs *ks, void **bytes, size_t *n)
     char *text = NULL;
     FILE *f = open_memstream(&text, n);
     if (!f)
-        return fail("no memory");
+        return fail("out of memory");
     put_number(f, (uint64_t)ks->n);
     for (int64_t i = 0; i < ks->n; i++) {
         put_number(f, strlen(ks->list[i].key));
@@ -205,7 +205,7 @@ int kvs_bytes(const kvs *ks, void **bytes, size_t *n)
         fwrite(ks->list[i].value, 1, ks->list[i].size, f);
     }
     if (fclose(f) != 0)
-        return fail("no memory");
+        return fail("out of memory");
     *bytes = text;
     return DONE;
 }

@@ -37,7 +37,7 @@ static const char *put_number(FILE *f, uint32_t type, const char *text)
         memcpy(&bits, width == 4 ? (void *)&single : (void *)&x, (size_t)width);
         put(f, bits, width);
         bool lost = width == 4 && isfinite(x) && !isfinite(single);
-        return end == text || *end ? "is not a number" : lost ? "does not fit" : NULL;
+        return end == text || *end ? "is not a number" : lost ? "is out of range" : NULL;
     }
     bool negative = text[0] == '-', fits;
     int64_t i = strtoll(text, &end, 10);
@@ -51,7 +51,7 @@ static const char *put_number(FILE *f, uint32_t type, const char *text)
         fits = !errno && i <= most && i >= -most - 1;
         put(f, (uint64_t)i, width);
     }
-    return end == text || *end ? "is not an integer" : fits ? NULL : "does not fit";
+    return end == text || *end ? "is not an integer" : fits ? NULL : "is out of range";
 }
 
 static const char *put_scalar(FILE *f, uint32_t type, const char *text)
@@ -85,8 +85,8 @@ int kvs_set(kvs *ks, const char *pair)
     }
     FILE *f = key && type != KV_LIST ? open_memstream(&bytes, &size) : NULL;
     if (!f) {
-        int code = type == KV_LIST ? fail("%s is a list; --kv FILE sets lists", key)
-                                   : fail("no memory");
+        int code = type == KV_LIST ? fail("%s is a list; use --kv FILE to set lists", key)
+                                   : fail("out of memory");
         free(key);
         return code;
     }
@@ -95,7 +95,7 @@ int kvs_set(kvs *ks, const char *pair)
     bool bad = fclose(f) != 0;
     if (why || bad) {
         int code =
-            bad ? fail("no memory")
+            bad ? fail("out of memory")
                 : fail("%s: \"%s\" %s; it is of type %s", key, text, why, kv_types[type]);
         free(key);
         free(bytes);
@@ -153,7 +153,7 @@ static bool take_escape(scan *s, FILE *f)
         return true;
     }
     if (*s->at != 'u')
-        return wrong(s, "an unknown escape");
+        return wrong(s, "unknown escape");
     s->at++;
     uint32_t c = take_hex(s), low;
     if (c >= 0xd800 && c < 0xdc00 && !strncmp(s->at, "\\u", 2)) {
@@ -162,7 +162,7 @@ static bool take_escape(scan *s, FILE *f)
         c = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((c - 0xd800) << 10) + low - 0xdc00 : 0;
     }
     if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        return wrong(s, "\\u names no letter");
+        return wrong(s, "invalid \\u escape");
     put_letter(f, c);
     return true;
 }
@@ -182,7 +182,7 @@ static char *take_text(scan *s)
         ok = false;
     ok = ok && take(s, '"');
     if (!ok) {
-        wrong(s, "a text does not end");
+        wrong(s, "unterminated string");
         free(out);
     }
     return ok ? out : NULL;
@@ -198,7 +198,7 @@ static char *take_word(scan *s)
     text = n ? strndup(s->at, n) : NULL;
     s->at += n;
     if (!text)
-        wrong(s, "a value is missing");
+        wrong(s, "missing value");
     return text;
 }
 
@@ -207,10 +207,10 @@ static bool take_scalar(scan *s, FILE *f, uint32_t type)
     take(s, ' ');
     bool quoted = *s->at == '"', number = kv_types[type][0] == 'f';
     if (quoted != (type == KV_TEXT) && !(quoted && number)) /* "nan", "inf" */
-        return wrong(s, quoted ? "a text where a number is expected"
+        return wrong(s, quoted ? "expected a number, got a string"
                                : "expected a string, got a number");
     char *word = take_word(s);
-    const char *why = word ? put_scalar(f, type, word) : "is missing";
+    const char *why = word ? put_scalar(f, type, word) : "missing value";
     free(word);
     return why ? wrong(s, why) : true;
 }
@@ -228,7 +228,7 @@ static bool take_list(scan *s, FILE *f, uint32_t type)
             n++;
         } while (ok && take(s, ','));
     if (ok && n && !take(s, ']'))
-        ok = wrong(s, "a list does not end");
+        ok = wrong(s, "unterminated list");
     if (list && fclose(list) != 0)
         ok = false;
     put(f, KV_LIST, 4);
@@ -247,9 +247,9 @@ static bool take_typed(scan *s, FILE *f)
     int type = name ? find_type(name, strlen(name)) : -1;
     free(name);
     if (type < 0)
-        return wrong(s, "no type of .gguf");
+        return wrong(s, "unknown .gguf type");
     if (!take(s, ':'))
-        return wrong(s, "a : is missing");
+        return wrong(s, "expected ':'");
     bool ok;
     if (take(s, '[')) {
         ok = take_list(s, f, (uint32_t)type);
@@ -257,7 +257,7 @@ static bool take_typed(scan *s, FILE *f)
         put(f, (uint64_t)type, 4);
         ok = take_scalar(s, f, (uint32_t)type);
     }
-    return ok && (take(s, '}') || wrong(s, "a } is missing"));
+    return ok && (take(s, '}') || wrong(s, "expected '}'"));
 }
 
 static bool take_value(scan *s, FILE *f)
@@ -276,11 +276,11 @@ static bool take_pair(scan *s, kvs *ks)
     char *key = take_text(s), *bytes = NULL;
     size_t size = 0;
     if (!key)
-        return wrong(s, "a key is missing");
+        return wrong(s, "expected a key");
     FILE *f = open_memstream(&bytes, &size);
-    bool ok = f && (take(s, ':') || wrong(s, "a : is missing"));
+    bool ok = f && (take(s, ':') || wrong(s, "expected ':'"));
     if (ok && kvs_find(ks, key) >= 0)
-        ok = wrong(s, "a key is there twice");
+        ok = wrong(s, "duplicate key");
     ok = ok && take_value(s, f);
     if (f && fclose(f) != 0)
         ok = false;
@@ -288,7 +288,7 @@ static bool take_pair(scan *s, kvs *ks)
         return kvs_put(ks, key, (uint8_t *)bytes, size) == DONE;
     free(key);
     free(bytes);
-    return wrong(s, "no memory");
+    return wrong(s, "out of memory");
 }
 
 int kvs_read_json(kvs *ks, const char *path, const char *text)
@@ -296,18 +296,18 @@ int kvs_read_json(kvs *ks, const char *path, const char *text)
     scan s = {path, text, text, NULL};
     if (not_utf8(text))
         return fail("%s: byte %lld: not UTF-8", path, (long long)(not_utf8(text) - text) + 1);
-    bool ok = take(&s, '{') || wrong(&s, "no object");
+    bool ok = take(&s, '{') || wrong(&s, "expected an object");
     if (ok && !take(&s, '}')) {
         do
             ok = take_pair(&s, ks);
         while (ok && take(&s, ','));
-        ok = ok && (take(&s, '}') || wrong(&s, "a } is missing"));
+        ok = ok && (take(&s, '}') || wrong(&s, "expected '}'"));
     }
     if (ok)
-        ok = !take(&s, ' ') && (!*s.at || wrong(&s, "text behind the object"));
+        ok = !take(&s, ' ') && (!*s.at || wrong(&s, "trailing text after the object"));
     return ok ? DONE
               : fail("%s: byte %lld: %s", path, (long long)(s.at - text) + 1,
-                     s.why ? s.why : "no memory");
+                     s.why ? s.why : "out of memory");
 }
 
 /* ---- output ---- */

@@ -14,8 +14,8 @@ static void list_commands(FILE *out)
     for (int i = 0; i < command_count; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
     fprintf(out, "\nFiles: x.npy, x.npz:name, x.safetensors:name, x.gguf:name, x.pt:name, a\n"
-                 "folder or index.json of shards, - for a pipe of .npy.  tenon help COMMAND\n"
-                 "says more; so does man tenon.\n");
+                 "folder or index.json of shards, - for a pipe of .npy.  See tenon help\n"
+                 "COMMAND or man tenon for details.\n");
 }
 
 static const char *op_name(int i)
@@ -119,7 +119,7 @@ static int run_found(const command *c, bool explain, int argc, char **argv)
                                  : "missing argument: COMMAND");
     a.operands = malloc((size_t)argc * sizeof *a.operands);
     if (!a.operands)
-        return fail("no memory");
+        return fail("out of memory");
     set_error_command(c->name);
     int code = read_args(&a, c, argc - 1, argv + 1);
     if (code == DONE)
@@ -151,7 +151,7 @@ int tenon_main(int argc, char **argv)
         return USAGE;
     }
     if (!words)
-        return fail("no memory");
+        return fail("out of memory");
     int n = 0, code;
     while (words[n])
         n++;

@@ -30,7 +30,7 @@ static int add_pair(pairs *ps, char *key, char *value)
     if (!key || !value || ps->n == ps->capacity) {
         free(key);
         free(value);
-        return fail("no memory");
+        return fail("out of memory");
     }
     ps->list[ps->n++] = (pair){key, value};
     return DONE;
@@ -77,7 +77,7 @@ static int read_pairs(const char *text, pairs *ps)
         at++;
         char *key = take_string(&at);
         if (!key)
-            return fail("no memory");
+            return fail("out of memory");
         at++;
         char *value = take_string(&at);
         TRY(add_pair(ps, key, value));
@@ -167,7 +167,7 @@ static int write_meta(const args *a, const edit *e, const pairs *ps)
     TRY(edit_check(e));
     char *text = pairs_text(ps);
     if (!text)
-        return fail("no memory");
+        return fail("out of memory");
     int code = DONE;
     if (a->explain || a->dry_run) {
         printf("%s\n", text);
@@ -246,7 +246,7 @@ static int meta_of_pairs(const args *a, const edit *e, bool changes)
 {
     pairs ps = {0};
     if (a->kv)
-        return usage(a, "--kv is for .gguf, %s is %s", e->sources[0].path,
+        return usage(a, "--kv needs a .gguf, but %s is %s", e->sources[0].path,
                      tn_file_format(e->sources[0].f));
     int code = read_pairs(tn_file_metadata(e->sources[0].f), &ps);
     set_error_subject(e->sources[0].path);

@@ -38,7 +38,7 @@ int pictures_start(pictures *p, const tn_stream_source *of, double sample, bool 
     p->columns = any ? cells_of(t->shape[t->ndim - 1], &p->cell_columns) : 1;
     p->sums = calloc((size_t)(p->rows * p->columns), sizeof *p->sums);
     p->cells = calloc((size_t)(p->rows * p->columns), sizeof *p->cells);
-    return p->counts && p->sums && p->cells ? DONE : fail("no memory");
+    return p->counts && p->sums && p->cells ? DONE : fail("out of memory");
 }
 
 void pictures_free(pictures *p)
@@ -129,7 +129,7 @@ static tn_status count_box(const pictures *p, const tn_tensor *t, int64_t *count
     uint32_t *tables = calloc(2 * PICTURE_COUNTS, sizeof *tables);
     tn_tensor flat, cast = {0};
     tn_status status = tables ? tn_init(&flat, t->data, t->dtype, 1, &numel)
-                              : tn_set_error(TN_ENOMEM, "report: no memory");
+                              : tn_set_error(TN_ENOMEM, "report: out of memory");
     if (status == TN_OK && as != t->dtype) {
         status = tn_alloc(&cast, as, 1, &numel);
         if (status == TN_OK)
@@ -283,7 +283,7 @@ static tn_status look(pictures *p, const tn_tensor *t, const int64_t *at)
     uint64_t hash = p->wants_hash ? hash_box(p, t, at) : 0;
     int64_t *counts = calloc(PICTURE_COUNTS, sizeof *counts);
     tn_status status =
-        counts ? count_box(p, t, counts) : tn_set_error(TN_ENOMEM, "report: no memory");
+        counts ? count_box(p, t, counts) : tn_set_error(TN_ENOMEM, "report: out of memory");
     if (status == TN_OK)
         status = count_zero_rows(p, t, &zero_rows);
     if (status == TN_OK && (p->heat || p->line))

@@ -15,7 +15,7 @@ int virtual_add(virtual *v, const nest_piece *p)
         int64_t capacity = v->capacity ? 2 * v->capacity : 4;
         nest_piece *more = realloc(v->pieces, (size_t)capacity * sizeof *more);
         if (!more)
-            return fail("no memory for %lld pieces", (long long)capacity);
+            return fail("cannot allocate memory for %lld pieces", (long long)capacity);
         v->pieces = more;
         v->capacity = capacity;
     }
@@ -49,7 +49,7 @@ int virtual_copy(virtual *v, const virtual *from)
     v->capacity = from->n;
     if (!v->pieces) {
         *v = (virtual){0};
-        return fail("no memory for %lld pieces", (long long)from->n);
+        return fail("cannot allocate memory for %lld pieces", (long long)from->n);
     }
     if (from->n)
         memcpy(v->pieces, from->pieces, (size_t)from->n * sizeof *v->pieces);

@@ -38,8 +38,8 @@ static int stride_axis(virtual *v, int axis, int64_t step)
     virtual all = {0};
     int64_t extent = v->shape[axis], n = (extent + step - 1) / step;
     if (n > 4096)
-        return fail("slice: a step of %lld along an axis of %lld", (long long)step,
-                    (long long)extent);
+        return fail("slice: a step of %lld along an axis of extent %lld is not supported",
+                    (long long)step, (long long)extent);
     int code = DONE;
     for (int64_t i = 0; i < n && code == DONE; i++) {
         virtual one;
@@ -128,11 +128,11 @@ static int follow_view(virtual *v, const tn_tensor *view)
         numel *= v->shape[i];
     for (int i = n - 1; i >= 0; i--) {
         if (llabs(view->stride[order[i]]) != dense)
-            return fail("rearrange: a pattern that repeats or drops elements");
+            return fail("rearrange: a pattern that repeats or drops elements is not supported");
         dense *= shape[i] = view->shape[order[i]];
     }
     if (dense != numel)
-        return fail("rearrange: a pattern that repeats or drops elements");
+        return fail("rearrange: a pattern that repeats or drops elements is not supported");
     TRY(virtual_reshape(v, n, shape));
     for (int i = 0; i < n; i++)
         if (view->stride[order[i]] < 0)
@@ -152,7 +152,7 @@ int virtual_rearrange(virtual *v, const char *pattern, const char *sizes)
     int ndim;
     int64_t shape[TN_MAX_NDIM];
     if (!open)
-        return fail("no memory");
+        return fail("out of memory");
     int code = stand_in(&t, v, &base);
     if (code == DONE && tn_pattern_shape(pattern, sizes, &t, &ndim, shape) != TN_OK)
         code = fail_call("tn_pattern_shape");
@@ -245,7 +245,7 @@ int virtual_refine(virtual *v)
     int64_t n = 0;
     int ndim = 0;
     if (!steps)
-        return fail("no memory");
+        return fail("out of memory");
     for (int i = v->ndim - 1; i >= 0; i--) {
         steps[n++] = dense[i] = numel;
         numel *= v->shape[i];
@@ -425,7 +425,7 @@ int virtual_inverse(virtual *v, const virtual *of, int in, int ndim, const int64
     flat.pieces = malloc((size_t)(of->n ? of->n : 1) * sizeof *flat.pieces);
     flat.capacity = of->n;
     if (!flat.pieces)
-        return fail("no memory");
+        return fail("out of memory");
     for (int64_t k = 0; k < of->n; k++) {
         nest_piece p = of->pieces[k];
         if (p.in != in)

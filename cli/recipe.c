@@ -21,7 +21,7 @@ static int recipe_grow(recipe *r)
     if (inputs)
         r->inputs = inputs;
     if (!sources || !inputs)
-        return fail("no memory for %d sources", capacity);
+        return fail("cannot allocate memory for %d sources", capacity);
     r->capacity = capacity;
     return DONE;
 }

@@ -79,7 +79,7 @@ static int build_reduce(const args *a, const input *in, recipe *r)
     if (!has_pattern(a))
         return build_axes(a, in, r);
     char *sizes = sizes_of(a, 2);
-    int code = sizes ? build_pattern(a, in, r, sizes) : fail("no memory");
+    int code = sizes ? build_pattern(a, in, r, sizes) : fail("out of memory");
     free(sizes);
     return code;
 }
@@ -97,8 +97,7 @@ int run_reduce(const args *a)
     if (has_pattern(a)) {
         TRY(check_pattern_words(a, 1));
         if (a->axis || a->keep)
-            return usage(a, "a pattern says which axes stay; %s is for axes without one",
-                         a->axis ? "-a" : "--keep");
+            return usage(a, "%s cannot be combined with a pattern", a->axis ? "-a" : "--keep");
     }
     if (a->tensors && !a->out && !a->explain)
         return usage(a, "--tensors needs -o OUT");
@@ -131,7 +130,7 @@ int print_recipe(const args *a, const recipe *r, const input *like)
     job.put = gather;
     job.user = &at;
     progress_start(a, recipe_work(r));
-    int code = !text                          ? fail("no memory")
+    int code = !text                          ? fail("out of memory")
                : tn_stream_run(&job) != TN_OK ? fail("%s", tn_error())
                                               : DONE;
     progress_end();

@@ -61,7 +61,7 @@ static int add_file(report *r, const char *word)
     subject *more =
         code == DONE ? realloc(r->list, (size_t)(r->n + n + 1) * sizeof *more) : NULL;
     if (code == DONE && !more)
-        code = fail("no memory for %lld tensors", (long long)n);
+        code = fail("cannot allocate memory for %lld tensors", (long long)n);
     if (more)
         r->list = more;
     for (int64_t k = 0; code == DONE && k < n; k++) {
@@ -188,7 +188,7 @@ int run_report(const args *a)
     if (a->out)
         TRY(may_write(a, a->out));
     r.files = calloc((size_t)a->n, sizeof *r.files);
-    int code = r.files ? DONE : fail("no memory");
+    int code = r.files ? DONE : fail("out of memory");
     for (int i = 0; code == DONE && i < a->n; i++)
         code = add_file(&r, a->operands[i]);
     if (code == DONE && a->explain)

@@ -134,7 +134,7 @@ static int print_metadata(FILE *out, const tn_file *f)
     if (m)
         kvs_print_short(m, &ks);
     if (gguf && code == DONE && (!m || fclose(m) != 0))
-        code = fail("no memory");
+        code = fail("out of memory");
     kvs_free(&ks);
     for (const char *p = text ? text : own ? own : "null"; code == DONE && *p; p++)
         *p == '<' ? fputs("\\u003c", out) : *p == '\n' ? 0 : fputc(*p, out);

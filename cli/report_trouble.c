@@ -188,7 +188,8 @@ int find_trouble(report *r)
 {
     entry *es = malloc((size_t)(r->n + 1) * sizeof *es);
     subject **list = malloc((size_t)(r->n + 1) * sizeof *list);
-    int code = es && list ? DONE : fail("no memory for %lld tensors", (long long)r->n);
+    int code =
+        es && list ? DONE : fail("cannot allocate memory for %lld tensors", (long long)r->n);
     for (int64_t i = 0; i < r->n; i++)
         r->list[i].trouble = own_trouble(&r->list[i]);
     if (code == DONE) {

@@ -23,7 +23,7 @@ static int write_file(const reshard *p, const layout *l, int64_t k, const char *
     tn_tensor *descs = malloc(n * sizeof *descs);
     const tn_tensor **ts = malloc(n * sizeof *ts);
     tn_writer *w = NULL;
-    int code = names && descs && ts ? DONE : fail("no memory");
+    int code = names && descs && ts ? DONE : fail("out of memory");
     for (int64_t i = 0; code == DONE && i < of->n; i++) {
         const out_tensor *t = &p->outs[l->order[of->first + i]];
         names[i] = t->name;
@@ -149,7 +149,7 @@ int run_reshard(const args *a)
     if (!a->out && !a->dry_run && !a->explain)
         return usage(a, "missing -o OUTDIR");
     if (a->out_ranks > 9999 || (a->out_ranks && a->shard_size))
-        return usage(a, a->shard_size ? "--out-ranks and --shard-size exclude each other"
+        return usage(a, a->shard_size ? "--out-ranks and --shard-size are mutually exclusive"
                                       : "--out-ranks is at most 9999");
     int code = reshard_plan(&p);
     if (code == DONE)

@@ -54,7 +54,7 @@ static int add_also(const reshard *p, const layout *l, also_files *files, const 
         if (!strcmp(name, base_name(files->paths[i])))
             return DONE;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return fail("no memory");
+        return fail("out of memory");
     int code = DONE;
     char **more = NULL;
     if (stat(path, &s) != 0 || !S_ISREG(s.st_mode) || is_input(p, &s)) {
@@ -62,9 +62,9 @@ static int add_also(const reshard *p, const layout *l, also_files *files, const 
         return DONE;
     }
     if (is_result(l, name))
-        code = fail("%s: --also would write it over the result of this name", path);
+        code = fail("%s: --also would overwrite the result of the same name", path);
     else if (!(more = realloc(files->paths, (size_t)(files->n + 1) * sizeof *more)))
-        code = fail("no memory");
+        code = fail("out of memory");
     if (code != DONE) {
         free(path);
         return code;
@@ -79,7 +79,7 @@ static int find_beside(const reshard *p, const layout *l, also_files *files, con
     struct stat st;
     char *folder = strdup(s->path);
     if (!folder)
-        return fail("no memory");
+        return fail("out of memory");
     char *slash = strrchr(folder, '/');
     if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode)) {
         if (!slash)

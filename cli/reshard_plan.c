@@ -20,7 +20,7 @@ static int add_inputs(reshard *p, const source *s)
     int64_t n = tn_file_count(s->f);
     in_tensor *more = realloc(p->ins, (size_t)(p->nins + n + 1) * sizeof *more);
     if (!more)
-        return fail("no memory for %lld tensors", (long long)n);
+        return fail("cannot allocate memory for %lld tensors", (long long)n);
     p->ins = more;
     for (int64_t i = 0; i < n; i++) {
         in_tensor t = {.from = s, .i = i, .rule = -1, .number = -1};
@@ -70,7 +70,7 @@ static int open_inputs(reshard *p)
     const args *a = p->a;
     p->sources = calloc((size_t)a->n, sizeof *p->sources);
     if (!p->sources)
-        return fail("no memory");
+        return fail("out of memory");
     p->ranks = a->in_ranks ? a->n - 1 : 1;
     for (int i = 1; i < a->n; i++) {
         TRY(open_source(&p->sources[p->nsources], a->operands[i]));
@@ -118,7 +118,7 @@ static int assign_rule(reshard *p, in_tensor *t)
                 t->rule = r;
                 t->part = k;
                 t->key = group_key(&c, &t->number);
-                return t->key ? DONE : fail("no memory");
+                return t->key ? DONE : fail("out of memory");
             }
     return fail("%s: no rule matches tensor \"%s\"", p->r.path, t->name);
 }
@@ -152,7 +152,7 @@ static int check_group(reshard *p, const rule *r, const group *g)
             part = t->part;
             next = 0;
         } else if (t->number < 0) {
-            return fail_rule(p, r, "two tensors take one place:", t->name);
+            return fail_rule(p, r, "two tensors match the same position:", t->name);
         }
         if (t->number >= 0 && t->number != next++)
             return fail_rule(p, r, "a number is missing before", t->name);
@@ -170,10 +170,10 @@ static int join_group(reshard *p, const rule *r, const group *g, virtual *v)
         const in_tensor *t = &p->ins[g->ids[i]];
         int code = join_ranks(p, r, g->ids[i], &one);
         if (code == DONE && s->new_axis)
-            code = s->axis > one.ndim ? fail_rule(p, r, "axis out of range of", t->name)
+            code = s->axis > one.ndim ? fail_rule(p, r, "axis out of range for", t->name)
                                       : virtual_unsqueeze(&one, s->axis);
         if (code == DONE && g->n > 1 && (!s->has_axis || s->axis >= one.ndim))
-            code = fail_rule(p, r, "axis out of range of", t->name);
+            code = fail_rule(p, r, "axis out of range for", t->name);
         for (int k = 0; code == DONE && i > 0 && (k < one.ndim || one.ndim != v->ndim); k++)
             if (one.ndim != v->ndim || one.dtype != v->dtype ||
                 (k != s->axis && one.shape[k] != v->shape[k]))
@@ -196,7 +196,7 @@ static int prove_inputs(reshard *p, const group *g, int64_t first_out, bool slic
         for (int64_t i = 0; !p->outs[k].copy && i < p->outs[k].v.n; i++) {
             nest_piece *more = realloc(all.pieces, (size_t)(all.n + 1) * sizeof *more);
             if (!more)
-                return fail("no memory");
+                return fail("out of memory");
             all.pieces = more;
             all.pieces[all.n++] = p->outs[k].v.pieces[i];
         }
@@ -212,7 +212,7 @@ static int prove_inputs(reshard *p, const group *g, int64_t first_out, bool slic
             if (code == DONE && !virtual_covers(&back))
                 t->use = SLICED;
             if (t->use == SLICED && !sliced)
-                code = fail("proof: not every element of \"%s\" is used once", t->name);
+                code = fail("proof: not every element of \"%s\" is used exactly once", t->name);
             virtual_free(&back);
         }
     free(all.pieces);
@@ -241,14 +241,14 @@ static int plan_group(reshard *p, const rule *r, group *g)
     virtual_free(&v);
     for (int64_t k = first_out; code == DONE && k < p->nouts; k++)
         if (!virtual_covers(&p->outs[k].v))
-            code = fail("proof: \"%s\" is not covered once", p->outs[k].name);
+            code = fail("proof: \"%s\" is not covered exactly once", p->outs[k].name);
     return code == DONE ? prove_inputs(p, g, first_out, sliced) : code;
 }
 
 static int plan_groups(reshard *p)
 {
     group g = {malloc((size_t)(p->each + 1) * sizeof *g.ids), 0};
-    int code = g.ids ? DONE : fail("no memory");
+    int code = g.ids ? DONE : fail("out of memory");
     for (int i = 0; code == DONE && i < p->each; i++)
         code = assign_rule(p, &p->ins[i]);
     for (int i = 0; code == DONE && i < p->r.n; i++)
@@ -281,14 +281,14 @@ static int by_out(const void *a, const void *b)
 static int check_outputs(const reshard *p)
 {
     const out_tensor **sorted = malloc((size_t)(p->nouts + 1) * sizeof *sorted);
-    int code = sorted ? DONE : fail("no memory");
+    int code = sorted ? DONE : fail("out of memory");
     for (int64_t i = 0; code == DONE && i < p->nouts; i++)
         sorted[i] = &p->outs[i];
     if (code == DONE)
         qsort(sorted, (size_t)p->nouts, sizeof *sorted, by_out);
     for (int64_t i = 1; code == DONE && i < p->nouts; i++)
         if (!by_out(&sorted[i - 1], &sorted[i]))
-            code = fail("%s:%d: two results are named \"%s\"; the other is of line %d",
+            code = fail("%s:%d: two results are named \"%s\"; the other is on line %d",
                         p->r.path, sorted[i]->line, sorted[i]->name, sorted[i - 1]->line);
     free(sorted);
     return code;

@@ -55,7 +55,7 @@ int make_layout(const reshard *p, layout *l)
     *l = (layout){malloc((size_t)(p->nouts + 1) * sizeof *l->order),
                   calloc((size_t)files, sizeof *l->files), 0};
     if (!l->order || !l->files)
-        return fail("no memory");
+        return fail("out of memory");
     if (p->a->out_ranks)
         lay_out_ranks(p, l);
     else
@@ -185,7 +185,7 @@ void say_proof(const reshard *p, const layout *l)
         bytes += out_bytes(&p->outs[i]);
     for (int i = 0; i < p->nins; i++)
         dropped += p->ins[i].use == DROPPED;
-    printf("proof: %d inputs, %lld outputs files, %lld bytes, every output element from one "
+    printf("proof: %d inputs, %lld output files, %lld bytes, every output element from one "
            "input element, %d dropped\n",
            p->nins, (long long)l->n, (long long)bytes, dropped);
     fflush(stdout);

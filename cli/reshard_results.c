@@ -6,7 +6,7 @@
 
 #include "reshard.h"
 
-static const char sum_of_sizes[] = "is the sum of the sizes, not";
+static const char sum_of_sizes[] = "is the sum of the sizes, which does not match";
 
 /* Add sizes of a rule, saturating at INT64_MAX. */
 static int64_t add_size(int64_t sum, int64_t size)
@@ -64,7 +64,7 @@ static int join_cut_ranks(reshard *p, const rule *r, int id, virtual *v)
     int64_t sizes[MOST_SIZES], at = 0;
     int n;
     if (pl->axis >= t->desc.ndim)
-        return fail_rule(p, r, "axis out of range of tensor", t->name);
+        return fail_rule(p, r, "axis out of range for tensor", t->name);
     TRY(block_sizes(p, r, pl, t->desc.shape[pl->axis] * p->ranks, p->ranks, t->name, sizes,
                     &n));
     for (int b = 0; b < n; b++) {
@@ -98,7 +98,7 @@ int join_ranks(reshard *p, const rule *r, int id, virtual *v)
         }
     }
     if (p->ranks > 1 && r->left.placement.kind == UNSPECIFIED)
-        return fail_rule(p, r, "no place (ranks= or ranks@k) for tensor", t->name);
+        return fail_rule(p, r, "missing placement (ranks= or ranks@k) for tensor", t->name);
     if (p->ranks > 1 && r->left.placement.kind == SHARDED)
         return join_cut_ranks(p, r, id, v);
     t->use = USED;
@@ -113,7 +113,7 @@ static int read_numbers(const reshard *p, const rule *r, const char *text, int64
         char *end;
         list[(*n)++] = strtoll(at, &end, 10);
         if (end == at || (*end && *end != ','))
-            return fail_rule(p, r, "not integers separated by commas:", text);
+            return fail_rule(p, r, "expected integers separated by commas, got", text);
         if (!*end)
             return DONE;
         at = end;
@@ -130,7 +130,7 @@ static int step_permute(const reshard *p, const rule *r, virtual *v, const char 
     for (int i = 0; i < n; i++) {
         list[i] += list[i] < 0 ? v->ndim : 0;
         if (n != v->ndim || list[i] < 0 || list[i] >= n || seen[list[i]])
-            return fail_rule(p, r, "not a permutation of the axes:", text);
+            return fail_rule(p, r, "expected a permutation of the axes, got", text);
         seen[list[i]] = true;
         axes[i] = (int)list[i];
     }
@@ -148,14 +148,14 @@ static int step_reshape(const reshard *p, const rule *r, virtual *v, const char 
         if (shape[i] == -1 && open < 0)
             open = i;
         else if (shape[i] < 0 || (shape[i] && product > INT64_MAX / shape[i]))
-            return fail_rule(p, r, "not a shape:", text);
+            return fail_rule(p, r, "invalid shape", text);
         else
             product *= shape[i];
     }
     if (open >= 0 && product)
         shape[open] = numel / product;
     if (product * (open >= 0 ? shape[open] : 1) != numel)
-        return fail_rule(p, r, "another number of elements than the tensor has:", text);
+        return fail_rule(p, r, "number of elements differs from that of the tensor:", text);
     return virtual_reshape(v, n, shape);
 }
 
@@ -199,13 +199,13 @@ static int add_output(reshard *p, const rule *r, const char *name, int rank, boo
         int64_t capacity = p->capacity ? 2 * p->capacity : 64;
         out_tensor *more = realloc(p->outs, (size_t)capacity * sizeof *more);
         if (!more)
-            return fail("no memory");
+            return fail("out of memory");
         p->outs = more;
         p->capacity = capacity;
     }
     char *own = strdup(name);
     if (!own)
-        return fail("no memory");
+        return fail("out of memory");
     p->outs[p->nouts++] = (out_tensor){own, r->line, rank, copy, *v};
     *v = (virtual){0};
     return DONE;
@@ -220,7 +220,7 @@ static int take_rank(const reshard *p, const rule *r, const virtual *v, int k, c
     int n, ranks = (int)p->a->out_ranks;
     *part = (virtual){0};
     if (pl->axis >= v->ndim)
-        return fail_rule(p, r, "axis out of range of result", name);
+        return fail_rule(p, r, "axis out of range for result", name);
     TRY(block_sizes(p, r, pl, v->shape[pl->axis], ranks, name, sizes, &n));
     for (int b = 0; b < n; b++) {
         virtual one;
@@ -242,7 +242,7 @@ static int split_over_ranks(reshard *p, const rule *r, const char *name, virtual
     if (ranks < 2)
         return add_output(p, r, name, 0, false, v);
     if (r->right.placement.kind == UNSPECIFIED)
-        return fail_rule(p, r, "no place (ranks= or ranks@k) for result", name);
+        return fail_rule(p, r, "missing placement (ranks= or ranks@k) for result", name);
     for (int k = 0; k < ranks; k++) {
         virtual part;
         bool copies = r->right.placement.kind == REPLICATED;
@@ -287,7 +287,7 @@ static int add_result(reshard *p, const rule *r, const in_tensor *first, int pat
     TRY(run_steps(p, r, &r->right, v, sliced));
     char *name = result_name(r, first, pattern, k);
     if (!name)
-        return fail_rule(p, r, "a name on the right has a wildcard that the left lacks for",
+        return fail_rule(p, r, "a name on the right has a wildcard that the left lacks, for",
                          first->name);
     int code = split_over_ranks(p, r, name, v);
     free(name);
@@ -301,11 +301,11 @@ int cut_results(reshard *p, const rule *r, const in_tensor *first, virtual *v, b
     if (s->n == 1 && !numbered)
         return add_result(p, r, first, 0, 0, v, sliced);
     if (!s->has_axis || s->axis >= v->ndim)
-        return fail_rule(p, r, "no axis to cut for", first->name);
+        return fail_rule(p, r, "missing axis to cut along, for", first->name);
     int64_t extent = v->shape[s->axis], n = numbered ? (s->new_axis ? extent : 0) : s->n,
             at = 0, sum = 0;
     if (numbered && !s->new_axis)
-        return fail_rule(p, r, "results by number need a new axis such as @+0 for",
+        return fail_rule(p, r, "numbered results need a new axis such as @+0, for",
                          first->name);
     if ((!s->nsizes && n && extent % n) || (s->new_axis && extent != n))
         return fail_extent(p, r, n, "results do not divide", extent, first->name);

@@ -225,7 +225,7 @@ int begin_folder(const reshard *p, const layout *l, out_folder *out, uint64_t ha
     while (n > 1 && a->out[n - 1] == '/')
         n--;
     if (a->out && asprintf(&partial, "%.*s.partial", (int)n, a->out) < 0)
-        return fail("no memory");
+        return fail("out of memory");
     bool left = partial && folder_exists(partial) && !a->force && !folder_exists(a->out);
     if (!left) {
         free(partial);
@@ -235,7 +235,7 @@ int begin_folder(const reshard *p, const layout *l, out_folder *out, uint64_t ha
     out->partial = partial;
     out->path = strndup(a->out, n);
     if (!out->path)
-        return fail("no memory");
+        return fail("out of memory");
     out->made = true;
     TRY(files_done(p, l, out, hash, done));
     return remove_temporaries(out);

@@ -100,7 +100,7 @@ int make_output(const reshard *p, const out_tensor *t, made *m)
     m->inputs = calloc((size_t)m->v.n + 1, sizeof *m->inputs);
     int *ids = malloc((size_t)(m->v.n + 1) * sizeof *ids);
     if (!m->inputs || !ids)
-        code = fail("no memory");
+        code = fail("out of memory");
     for (int64_t k = 0; code == DONE && k < m->v.n; k++) {
         const input *in = made_input(p, m, m->v.pieces[k].in, ids);
         code = in ? add_piece_source(m, &m->v.pieces[k], in) : FAILED;
@@ -217,7 +217,7 @@ static int verify_tensor(const reshard *p, const out_tensor *t, const tn_file *f
         return fail("%s: tensor \"%s\" is missing", path, t->name);
     if (desc.dtype != t->v.dtype || desc.ndim != t->v.ndim ||
         memcmp(desc.shape, t->v.shape, (size_t)desc.ndim * sizeof desc.shape[0]) != 0)
-        return fail("%s: tensor \"%s\" has another shape or dtype", path, t->name);
+        return fail("%s: tensor \"%s\" has a different shape or dtype", path, t->name);
     int code = make_output(p, t, &m);
     tn_stream job = recipe_job(&m.r, p->a, NULL);
     job.put = check_box;
@@ -256,11 +256,11 @@ static int verify_file(const reshard *p, const layout *l, int64_t k)
     tn_file *f = NULL;
     const out_file *of = &l->files[k];
     if (asprintf(&path, "%s/%s", p->a->out, of->name) < 0)
-        return fail("no memory");
+        return fail("out of memory");
     int code = tn_file_open(&f, path) == TN_OK ? DONE : fail("%s", tn_error());
     if (code == DONE && tn_file_count(f) > of->n && (more = tensor_too_many(p, l, of, f)))
-        code = fail("%s: tensor \"%s\" is too many: %lld tensors, expected %lld", path, more,
-                    (long long)tn_file_count(f), (long long)of->n);
+        code = fail("%s: tensor \"%s\" is unexpected: got %lld tensors, expected %lld", path,
+                    more, (long long)tn_file_count(f), (long long)of->n);
     for (int64_t i = 0; code == DONE && i < of->n; i++)
         code = verify_tensor(p, &p->outs[l->order[of->first + i]], f, path);
     tn_file_close(f);
@@ -274,12 +274,13 @@ static int verify_index(const reshard *p, const layout *l)
     char *path = NULL, *want = NULL;
     size_t n = 0;
     FILE *text = open_memstream(&want, &n);
-    int code =
-        text && asprintf(&path, "%s/" INDEX_FILE, p->a->out) >= 0 ? DONE : fail("no memory");
+    int code = text && asprintf(&path, "%s/" INDEX_FILE, p->a->out) >= 0
+                   ? DONE
+                   : fail("out of memory");
     if (code == DONE)
         code = print_shard_index(text, &(shard_index){p, l});
     if (text && fclose(text) != 0 && code == DONE)
-        code = fail("no memory");
+        code = fail("out of memory");
     FILE *f = code == DONE ? fopen(path, "rb") : NULL;
     if (code == DONE && !f)
         code = fail("%s: %s", path, strerror(errno));
@@ -305,7 +306,7 @@ static int verify_names(const reshard *p, const layout *l)
         for (int64_t k = 0; k < l->n && !known; k++)
             known = !strcmp(e->d_name, l->files[k].name);
         if (!known)
-            code = fail("%s/%s: is too many", p->a->out, e->d_name);
+            code = fail("%s/%s: unexpected file", p->a->out, e->d_name);
     }
     if (d)
         closedir(d);

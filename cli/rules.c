@@ -37,7 +37,7 @@ static int split_words(line_words *w, char *line)
         bool quoted = *p == '"';
         char *end = quoted ? strchr(p + 1, '"') : p + strcspn(p, " \t\r");
         if (!end)
-            return bad_rule(w, "a quote without its end", NULL);
+            return bad_rule(w, "unterminated quote", NULL);
         w->words[w->n++] = p + quoted;
         p = *end ? end + 1 : end;
         *end = 0;
@@ -74,7 +74,7 @@ static int read_sizes(line_words *w, const char *text, int64_t *sizes, int *n)
     const char *at = text;
     for (*n = 0;; at++) {
         if (*n == MOST_SIZES || !whole_number(at, &at, &sizes[(*n)++]) || (*at && *at != ','))
-            return bad_rule(w, "not sizes such as 4096,1024:", text);
+            return bad_rule(w, "expected sizes such as 4096,1024, got", text);
         if (!*at)
             return DONE;
     }
@@ -89,7 +89,7 @@ static int read_axis_word(line_words *w, rule_side *s)
     s->has_axis = true;
     s->new_axis = text[1] == '+';
     if (!whole_number(text + 1 + s->new_axis, &end, &axis) || *end || axis >= TN_MAX_NDIM)
-        return bad_rule(w, "not an axis such as @0 or @+0:", text);
+        return bad_rule(w, "expected an axis such as @0 or @+0, got", text);
     s->axis = (int)axis;
     w->at++;
     return DONE;
@@ -108,7 +108,7 @@ static int read_placement(line_words *w, rule_side *s)
     }
     if (text[5] != '@' || !whole_number(text + 6, &end, &axis) || axis >= TN_MAX_NDIM ||
         (*end && *end != '/'))
-        return bad_rule(w, "not a place such as ranks= or ranks@0/2:", text);
+        return bad_rule(w, "expected a placement such as ranks= or ranks@0/2, got", text);
     s->placement.kind = SHARDED;
     s->placement.axis = (int)axis;
     if (!*end)
@@ -117,7 +117,7 @@ static int read_placement(line_words *w, rule_side *s)
     if (s->placement.nblocks == 1) {
         s->placement.count = s->placement.sizes[0];
         if (s->placement.count < 1)
-            return bad_rule(w, "not a number of blocks:", text);
+            return bad_rule(w, "expected a number of blocks, got", text);
     }
     return DONE;
 }
@@ -192,7 +192,7 @@ static int read_side(line_words *w, rule_side *s, bool right)
         w->at++;
         TRY(read_sizes(w, text, s->sizes, &s->nsizes));
         if (s->nsizes != s->n)
-            return bad_rule(w, "as many sizes as names are needed:", text);
+            return bad_rule(w, "expected as many sizes as names, got", text);
     }
     TRY(read_placement(w, s));
     while (next_is(w, ":"))
@@ -218,7 +218,7 @@ static int read_rule(line_words *w, rule *r)
     else
         TRY(read_side(w, &r->right, true));
     if (peek(w))
-        return bad_rule(w, "not understood:", peek(w));
+        return bad_rule(w, "unexpected", peek(w));
     if (r->right.n && !strcmp(r->right.names[0], "=") && r->left.n > 1)
         return bad_rule(w, "= stands for one name, got several", NULL);
     return DONE;
@@ -250,7 +250,7 @@ int read_rules(const char *path, rules *r)
         lines += *p == '\n';
     r->list = malloc((size_t)lines * sizeof *r->list);
     if (!r->list)
-        return fail("no memory for %d rules", lines);
+        return fail("cannot allocate memory for %d rules", lines);
     line_words w = {.r = r};
     for (char *at = r->text; at;) {
         char *end = strchr(at, '\n');

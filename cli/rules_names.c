@@ -24,7 +24,7 @@ int read_renames(const char *path, rules *r)
         if (!only_names(&r->list[i])) {
             fprintf(stderr, "tenon: ");
             print_safe(stderr, path);
-            fprintf(stderr, ":%d: the rule does more than rename; tenon reshard takes it\n",
+            fprintf(stderr, ":%d: the rule does more than rename; use tenon reshard\n",
                     r->list[i].line);
             return USAGE;
         }
@@ -49,5 +49,5 @@ int renamed(rules *rs, const char *old, char **name)
                             rs->path, r->line);
     }
     *name = strdup(old);
-    return *name ? DONE : fail("no memory");
+    return *name ? DONE : fail("out of memory");
 }

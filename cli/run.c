@@ -60,10 +60,10 @@ int open_target(const args *a, target *t)
     }
     t->path = strndup(a->out, len);
     if (!t->path)
-        return fail("no memory");
+        return fail("out of memory");
     t->format = format_of(t->path, len);
     int code = a->compress && strcmp(t->format->suffix, ".npz") != 0
-                   ? usage(a, "--compress is for a result in .npz, got -o %s", a->out)
+                   ? usage(a, "--compress needs a .npz result, got -o %s", a->out)
                    : may_write(a, t->path);
     if (code != DONE)
         close_target(t);
@@ -81,7 +81,7 @@ int target_values(const args *a, target *t, const tn_file *like)
 {
     kvs ks = {0};
     if (a->kv && !t->format->values)
-        return usage(a, "--kv is for a result in .gguf, got -o %s", a->out);
+        return usage(a, "--kv needs a .gguf result, got -o %s", a->out);
     if (!t->format->values || (!a->kv && (!like || strcmp(tn_file_format(like), "gguf") != 0)))
         return DONE;
     int code = a->kv ? kvs_of_path(&ks, a->kv) : kvs_of_file(&ks, like);
@@ -158,7 +158,7 @@ int run_recipe(const args *a, const recipe *r, const input *like)
     const tn_tensor *ts[] = {&r->job.out};
     tn_writer *w = NULL;
     int code =
-        name ? target_values(a, &t, like->from ? like->from->f : NULL) : fail("no memory");
+        name ? target_values(a, &t, like->from ? like->from->f : NULL) : fail("out of memory");
     if (code == DONE)
         code = open_writer(a, &t, &w, 1, names, ts, NULL);
     if (code == DONE) {
@@ -204,7 +204,7 @@ static int build(const job *j, int64_t i, input *in, recipe *r)
     TRY(open_input(&untyped, in, j->s, i));
     char *subject = NULL;
     if (asprintf(&subject, "%s:%s", j->s->path, tn_file_name(j->s->f, i)) < 0)
-        return fail("no memory");
+        return fail("out of memory");
     set_error_subject(subject);
     int code = chosen(j, i) ? j->build(j->a, in, r) : recipe_of_view(r, &in->t, in);
     set_error_subject(NULL);
@@ -317,7 +317,7 @@ static int run_many(const args *a, const source *s, build_fn *build_one)
     j.descs = malloc(n * sizeof *j.descs);
     j.names = malloc(n * sizeof *j.names);
     j.ts = malloc(n * sizeof *j.ts);
-    int code = j.order && j.descs && j.names && j.ts ? describe(&j) : fail("no memory");
+    int code = j.order && j.descs && j.names && j.ts ? describe(&j) : fail("out of memory");
     if (code == DONE)
         code = a->explain ? explain_all(&j) : write_all(&j);
     free(j.ts);

@@ -139,7 +139,7 @@ static int build_rearrange(const args *a, const input *in, recipe *r)
 {
     char *open = unjoined(a->operands[0]), *sizes = sizes_of(a, 1);
     int code =
-        open && sizes ? build_with(a->operands[0], sizes, open, in, r) : fail("no memory");
+        open && sizes ? build_with(a->operands[0], sizes, open, in, r) : fail("out of memory");
     free(sizes);
     free(open);
     return code;

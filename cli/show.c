@@ -60,7 +60,7 @@ static int show_word(const args *a, const char *word, char *text)
 int run_show(const args *a)
 {
     char *text = malloc(CAPACITY);
-    int code = text ? DONE : fail("no memory");
+    int code = text ? DONE : fail("out of memory");
     if (code == DONE && a->n == 0)
         code = usage(a, "missing argument: FILE");
     if (code == DONE && a->image && (a->n > 1 || a->tensors))

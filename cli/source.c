@@ -204,7 +204,7 @@ int chosen_tensors(const args *a, const source *s, int64_t **which, int64_t *n)
     *n = 0;
     *which = malloc((size_t)(count ? count : 1) * sizeof **which);
     if (!*which)
-        return fail("no memory for %lld tensors", (long long)count);
+        return fail("cannot allocate memory for %lld tensors", (long long)count);
     for (int64_t i = 0; i < count; i++)
         if (s->which >= 0 ? i == s->which
                           : !a->tensors || !fnmatch(a->tensors, tn_file_name(s->f, i), 0))

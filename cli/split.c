@@ -11,7 +11,7 @@ static int cut_shards(const edit *e, int64_t most, int64_t **first, int64_t *n)
 {
     *first = malloc((size_t)(e->n + 2) * sizeof **first);
     if (!*first)
-        return fail("no memory");
+        return fail("out of memory");
     int64_t held = 0;
     *n = 0;
     (*first)[0] = 0;

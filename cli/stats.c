@@ -190,7 +190,7 @@ int run_stats(const args *a)
                      (long long)a->bins);
     int64_t *counts = calloc(TN_STATS_MOST_BINS, sizeof *counts);
     if (!counts)
-        return fail("no memory");
+        return fail("out of memory");
     if (a->json && !a->explain)
         printf("[");
     for (int i = 0; i < a->n; i++) {

@@ -303,7 +303,7 @@ int read_number(const char *text, tn_dtype dtype, void *element)
     LIB(tn_init(&to, element, dtype, 0, NULL));
     LIB(tn_cast(&to, &from));
     TRY(holds(&x, &to, &held));
-    return held ? DONE : fail("%s does not fit %s", text, tn_dtype_name(dtype));
+    return held ? DONE : fail("%s does not fit in %s", text, tn_dtype_name(dtype));
 }
 
 int read_axis(const args *a, int64_t axis, int ndim, int *dim)

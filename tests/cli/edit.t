@@ -62,7 +62,7 @@ $ tenon rename 'nobody=x' data/set -o y.safetensors
 2> tenon: data/set: no tensor matches "nobody"; nearest: step, layers.0.bias, layers.1.bias
 ? 1
 $ tenon rename 'layers.{i}.bias=bias' data/set -o y.safetensors
-2> tenon: two tensors are named "bias": one of data/set/model-00001-of-00002.safetensors, one of data/set/model-00002-of-00002.safetensors
+2> tenon: two tensors are named "bias": one in data/set/model-00001-of-00002.safetensors, one in data/set/model-00002-of-00002.safetensors
 ? 1
 $ tenon rename 'layers.{i}.bias={j}' data/set -o y.safetensors
 2> tenon: "layers.{i}.bias={j}": the new name has a wildcard that the old one lacks
@@ -86,15 +86,15 @@ $ tenon merge data/set data/line.npy data/stored.npz:w -o all.safetensors && ten
 > line             i32    (9,)          36      4  C
 > w                f32    (2, 3, 5)    120     64  C
 $ tenon merge data/set data/set/model-00001-of-00002.safetensors -o twice.safetensors
-2> tenon: two tensors are named "layers.0.bias": one of data/set/model-00001-of-00002.safetensors, one of data/set/model-00001-of-00002.safetensors
+2> tenon: two tensors are named "layers.0.bias": one in data/set/model-00001-of-00002.safetensors, one in data/set/model-00001-of-00002.safetensors
 ? 1
 $ tenon merge data/set -o all2.safetensors; tenon merge data/set all2.safetensors -o twice.safetensors; rm all2.safetensors
-2> tenon: two tensors are named "layers.0.bias": one of data/set/model-00001-of-00002.safetensors, one of all2.safetensors
+2> tenon: two tensors are named "layers.0.bias": one in data/set/model-00001-of-00002.safetensors, one in all2.safetensors
 $ tenon merge data/some.gguf -o q.safetensors
 2> tenon: data/some.gguf: tensor "t.q8": unsupported element type Q8_0
 ? 1
 $ tenon merge data/set --compress -o x.safetensors
-2> tenon merge: --compress is for a result in .npz, got -o x.safetensors
+2> tenon merge: --compress needs a .npz result, got -o x.safetensors
 2> usage: tenon merge IN... -o OUT
 ? 2
 $ tenon merge -o x.safetensors
@@ -176,7 +176,7 @@ $ tenon split --dry-run --shard-size 150 whole.safetensors -o x; ls x
 2> ls: cannot access 'x': No such file or directory
 ? 2
 $ mkdir left.partial; tenon split --shard-size 150 whole.safetensors -o left
-2> tenon: left.partial is left from an earlier run; use -f to remove it
+2> tenon: left.partial is left over from an earlier run; use -f to remove it
 ? 1
 $ tenon split --shard-size 150 data/some.gguf -o quantised; ls -d quantised*
 2> tenon: data/some.gguf: tensor "t.q8": unsupported element type Q8_0

@@ -43,7 +43,7 @@ $ tenon einsum "ij,jk->ik" a.npy a.npy -o x.npy
 2> tenon: einsum: src 1: axis 0 ("j") has extent 3, expected 5
 ? 1
 $ tenon einsum "ij,jk->iz" a.npy a.npy -o x.npy
-2> tenon: einsum: "ij,jk->iz": 'z' at column 9 is on the right and not on the left
+2> tenon: einsum: "ij,jk->iz": 'z' at column 9 is on the right but not on the left
 ? 1
 $ tenon einsum "ij->i" a.npy a.npy -o x.npy
 2> tenon: einsum: "ij->i": '->' at column 3 makes 1 terms for 2 sources

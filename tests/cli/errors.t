@@ -26,24 +26,24 @@ $ tenon
 2>   stats      min, max, mean, std, zeros, NaN and infinities of tensors
 2>   convert    write another format
 2>   select     keep the tensors whose names match
-2>   drop       leave out the tensors whose names match
-2>   rename     give tensors other names
-2>   merge      put the tensors of several files into one
-2>   split      cut a model into files of a size
+2>   drop       remove the tensors whose names match
+2>   rename     rename tensors
+2>   merge      combine the tensors of several files into one
+2>   split      split a model into files of a given size
 2>   meta       show or change metadata
 2>   reshard    join, cut, rename and cast the tensors of a model
 2>   diff       compare the tensors of two files
-2>   report     make a page about the tensors of files
-2>   explain    say what a command would do
+2>   report     write an HTML page about the tensors of files
+2>   explain    describe what a command would do
 2>   bench      measure this machine and the standard cases
 2>   tune       measure and save tuning parameters for this machine
-2>   demo       a tour on files that it makes itself
+2>   demo       a tour with files of its own
 2>   help       this list, or one command
 2>   version    print the version
 2> 
 2> Files: x.npy, x.npz:name, x.safetensors:name, x.gguf:name, x.pt:name, a
-2> folder or index.json of shards, - for a pipe of .npy.  tenon help COMMAND
-2> says more; so does man tenon.
+2> folder or index.json of shards, - for a pipe of .npy.  See tenon help
+2> COMMAND or man tenon for details.
 ? 2
 $ tenon frobnicate
 2> tenon: unknown command "frobnicate"; see tenon help
@@ -62,18 +62,18 @@ $ tenon help permute
 >     tenon permute 0,3,1,2 in.npy -o out.npy
 >
 > Options:
->   -o, --out OUT        the file to make; its suffix chooses the format, - is a pipe of .npy
->   -f, --force          overwrite what is there
->   --name NAME          of the tensor in OUT (or -o OUT:NAME)
->   --tensors GLOB       change the matching tensors, leave the others as they are; info, show: only these
+>   -o, --out OUT        output file; its suffix selects the format, - is a pipe of .npy
+>   -f, --force          overwrite an existing file
+>   --name NAME          name of the tensor in OUT (or -o OUT:NAME)
+>   --tensors GLOB       change the matching tensors, copy the others as they are; info, show: only these
 >   --dtype DTYPE        read the elements as this dtype of the same width
->   --align N            of the data in a .safetensors; 8 by default
->   --max-mem SIZE       memory for elements: 512M, 2G; a quarter of all by default
->   --no-sync            do not wait until OUT is on the disk
+>   --align N            alignment of the data in a .safetensors; 8 by default
+>   --max-mem SIZE       memory for elements: 512M, 2G; a quarter of the machine's by default
+>   --no-sync            do not wait until OUT is on disk
 >   --compress           deflate the members of a .npz
 >   --kv FILE            key-values of a .gguf result: another .gguf, or JSON
->   --progress           say how far it is, line by line
->   -q, --quiet          no progress
+>   --progress           print progress, line by line
+>   -q, --quiet          do not print progress
 $ tenon permute --help | head -1
 > tenon permute AXES IN -o OUT
 $ tenon permute -h | head -1
@@ -85,9 +85,9 @@ $ tenon help version
 >     print the version
 $ tenon help demo
 > tenon demo
->     a tour on files that it makes itself
+>     a tour with files of its own
 >
-> Works in a temporary folder and removes it.
+> Works in a temporary folder and removes it afterwards.
 
 An arrow without quotes is a redirection to the shell.
 
@@ -111,7 +111,7 @@ $ tenon rearrange "h w -> w h" p data/c_i32.npy -o o.npy
 2> usage: tenon rearrange PATTERN [NAME=SIZE...] IN -o OUT
 ? 2
 $ tenon rearrange "a b c" data/c_i32.npy -o o.npy
-2> tenon: data/c_i32.npy: rearrange: "a b c": the end at 6 comes before a '->'
+2> tenon: data/c_i32.npy: rearrange: "a b c": the end at 6 is reached before a '->'
 ? 1
 $ tenon rearrange "-> a" data/c_i32.npy -o o.npy
 2> tenon: data/c_i32.npy: rearrange: "-> a": 'a' at 4 is new and has no size

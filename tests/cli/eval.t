@@ -113,7 +113,7 @@ $ tenon eval "x + y" x=x.npy -o z.npy
 2>         ^
 ? 1
 $ tenon eval "(x + 1" x=x.npy -o z.npy
-2> tenon: eval: the text ends early at column 7
+2> tenon: eval: unexpected end of the text at column 7
 2>     (x + 1
 2>           ^
 ? 1
@@ -123,7 +123,7 @@ $ tenon eval "x * * 2" x=x.npy -o z.npy
 2>         ^
 ? 1
 $ tenon eval "u + 300" u=u.npy -o z.npy
-2> tenon: eval: 300 does not fit u8 at column 3; cast the tensor first
+2> tenon: eval: 300 does not fit in u8 at column 3; cast the tensor first
 2>     u + 300
 2>       ^
 ? 1
@@ -141,11 +141,11 @@ $ tenon eval "$(printf 'x +\n  sqrt(i)')" x=x.npy i=i.npy -o z.npy
 Arguments that are no names and no files.
 
 $ tenon eval "x + 1" x=x.npy y=i.npy -o z.npy
-2> tenon eval: the text has no name y
+2> tenon eval: the expression does not use y
 2> usage: tenon eval TEXT NAME=FILE... [-o OUT]
 ? 2
 $ tenon eval "x + 1" x=x.npy x=i.npy -o z.npy
-2> tenon eval: the name x is given twice
+2> tenon eval: duplicate name x
 2> usage: tenon eval TEXT NAME=FILE... [-o OUT]
 ? 2
 $ tenon eval "x + 1" x.npy -o z.npy

@@ -157,7 +157,7 @@ $ tenon convert data/line.npy
 2> usage: tenon convert IN -o OUT
 ? 2
 $ tenon convert data/c_c128.npy -o x.safetensors
-2> tenon: x.safetensors: tensor "c_c128": .safetensors has no c128
+2> tenon: x.safetensors: tensor "c_c128": .safetensors does not support dtype c128
 ? 1
 $ tenon convert data/line.npy -f -o l.safetensors --align 64 && tenon info l.safetensors
 > l.safetensors: safetensors, 1 tensor, 36 B

@@ -23,7 +23,7 @@ $ tenon drop t.q8 data/some.gguf -o some.gguf && tenon info some.gguf && tenon m
 > t.i64   i64    (2, 3, 5)    240     64  C
 > t.f64   f64    (2, 3, 5)    240     64  C
 > t.bf16  bf16   (2, 3, 5)     60     64  C
-> (shapes are in NumPy's order, the fastest axis last; .gguf stores them the other way round)
+> (shapes are in NumPy's order, the fastest axis last; .gguf stores them in reverse)
 $ tenon diff data/some.gguf some.gguf
 > only in A  t.q8  Q8_0
 > 8 equal, 0 different, 1 only in A, 0 only in B, 0 renamed
@@ -32,7 +32,7 @@ $ tenon convert data/line.npy -o line.gguf && tenon info line.gguf && tenon meta
 > line.gguf: gguf, 1 tensor, 36 B
 > name  dtype  shape  bytes  align  order
 > line  i32    (9,)      36     64  C
-> (shapes are in NumPy's order, the fastest axis last; .gguf stores them the other way round)
+> (shapes are in NumPy's order, the fastest axis last; .gguf stores them in reverse)
 
 JSON and another .gguf give the same key-values.
 
@@ -41,7 +41,7 @@ $ tenon cast f16 data/c_f64.npy --name w --kv kv.json --align 128 -o a.gguf && t
 > a.gguf: gguf, 1 tensor, 60 B
 > name  dtype  shape      bytes  align  order
 > w     f16    (2, 3, 5)     60    128  C
-> (shapes are in NumPy's order, the fastest axis last; .gguf stores them the other way round)
+> (shapes are in NumPy's order, the fastest axis last; .gguf stores them in reverse)
 > general.alignment: u32 128
 $ tenon merge some.gguf data/c_f32.npy --align 64 -o two.gguf && tenon info two.gguf | tail -n +2 | head -3
 > name    dtype  shape      bytes  align  order
@@ -92,19 +92,19 @@ $ tenon meta --strip all.gguf -o none.gguf && tenon meta none.gguf && tenon diff
 What is refused.
 
 $ tenon meta --set u8=256 all.gguf -o no.gguf
-2> tenon: all.gguf: u8: "256" does not fit; it is of type u8
+2> tenon: all.gguf: u8: "256" is out of range; it is of type u8
 ? 1
 $ tenon meta --set b=1 all.gguf -o no.gguf
 2> tenon: all.gguf: b: "1" is not true or false; it is of type bool
 ? 1
 $ tenon meta --set f32=1e99 all.gguf -o no.gguf
-2> tenon: all.gguf: f32: "1e99" does not fit; it is of type f32
+2> tenon: all.gguf: f32: "1e99" is out of range; it is of type f32
 ? 1
 $ tenon meta --set i32=x all.gguf -o no.gguf
 2> tenon: all.gguf: i32: "x" is not an integer; it is of type i32
 ? 1
 $ tenon meta --set flags=true all.gguf -o no.gguf
-2> tenon: all.gguf: flags is a list; --kv FILE sets lists
+2> tenon: all.gguf: flags is a list; use --kv FILE to set lists
 ? 1
 $ tenon meta --set nothing all.gguf -o no.gguf
 2> tenon meta: --set takes KEY=VALUE, got "nothing"
@@ -117,10 +117,10 @@ $ tenon meta --set a=b some.gguf -o no.safetensors
 2> tenon: no.safetensors: only .gguf holds key-values
 ? 1
 $ tenon convert data/c_u32.npy -o no.gguf
-2> tenon: no.gguf: tensor "c_u32": .gguf has no u32
+2> tenon: no.gguf: tensor "c_u32": .gguf does not support dtype u32
 ? 1
 $ tenon convert data/c_f32.npy --kv kv.json -o no.npy
-2> tenon convert: --kv is for a result in .gguf, got -o no.npy
+2> tenon convert: --kv needs a .gguf result, got -o no.npy
 2> usage: tenon convert IN -o OUT
 ? 2
 $ tenon convert data/c_f32.npy --kv missing.json -o no.gguf
@@ -130,21 +130,21 @@ $ tenon convert data/c_f32.npy --kv data/c_f32.npy -o no.gguf
 2> tenon: data/c_f32.npy: not a .gguf or JSON file
 ? 1
 $ for text in '' '[]' '{' '{"a"}' '{"a": 1}' '{"a": {"u9": 1}}' '{"a": {"u8": 300}}' '{"a": {"u8": "1"}}' '{"a": {"string": [1]}}' '{"a": "\ud800"}' '{"a": "b' '{"a": "b"} x' '{"a": "b", "a": "c"}' '{"a": {"u8": [1}}' '{"general.alignment": {"u32": 48}}' '{"general.alignment": "x"}'; do printf '%s' "$text" >bad.json; tenon convert data/c_f32.npy --kv bad.json -o no.gguf; done; ls no.gguf
-2> tenon: bad.json: byte 1: no object
-2> tenon: bad.json: byte 1: no object
-2> tenon: bad.json: byte 2: a key is missing
-2> tenon: bad.json: byte 5: a : is missing
+2> tenon: bad.json: byte 1: expected an object
+2> tenon: bad.json: byte 1: expected an object
+2> tenon: bad.json: byte 2: expected a key
+2> tenon: bad.json: byte 5: expected ':'
 2> tenon: bad.json: byte 7: a number needs its type: {"u32": 5}
-2> tenon: bad.json: byte 12: no type of .gguf
-2> tenon: bad.json: byte 17: does not fit
-2> tenon: bad.json: byte 14: a text where a number is expected
+2> tenon: bad.json: byte 12: unknown .gguf type
+2> tenon: bad.json: byte 17: is out of range
+2> tenon: bad.json: byte 14: expected a number, got a string
 2> tenon: bad.json: byte 19: expected a string, got a number
-2> tenon: bad.json: byte 14: \u names no letter
-2> tenon: bad.json: byte 9: a text does not end
-2> tenon: bad.json: byte 12: text behind the object
-2> tenon: bad.json: byte 16: a key is there twice
-2> tenon: bad.json: byte 16: a list does not end
-2> tenon: no.gguf: an alignment of 48, expected a power of two
+2> tenon: bad.json: byte 14: invalid \u escape
+2> tenon: bad.json: byte 9: unterminated string
+2> tenon: bad.json: byte 12: trailing text after the object
+2> tenon: bad.json: byte 16: duplicate key
+2> tenon: bad.json: byte 16: unterminated list
+2> tenon: no.gguf: align is 48, expected a power of two
 2> tenon: no.gguf: values, 9 bytes before their end: general.alignment is not a u32
 2> ls: cannot access 'no.gguf': No such file or directory
 ? 2

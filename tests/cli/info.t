@@ -64,7 +64,7 @@ $ tenon info data/some.gguf
 > t.f64   f64    (2, 3, 5)    240     32  C
 > t.bf16  bf16   (2, 3, 5)     60     32  C
 > t.q8    Q8_0   (2, 64)        -      -  unsupported
-> (shapes are in NumPy's order, the fastest axis last; .gguf stores them the other way round)
+> (shapes are in NumPy's order, the fastest axis last; .gguf stores them in reverse)
 
 $ tenon info --json data/line.npy
 > [{"file": "data/line.npy", "format": "npy", "metadata": null, "tensors": [
@@ -120,7 +120,7 @@ $ tenon info data/README.md
 ? 1
 
 $ tenon info data/x_object.npy
-2> tenon: data/x_object.npy: Python objects are never read
+2> tenon: data/x_object.npy: Python objects are not supported
 ? 1
 
 $ tenon info data/stored.npz:nobody

@@ -228,25 +228,25 @@ A number that the dtype cannot hold is refused and not wrapped; floats round.
 
 $ tenon convert data/c_u8.npy -o u.npy
 $ tenon op add u.npy 300 -o x.npy
-2> tenon: u.npy: 300 does not fit u8
+2> tenon: u.npy: 300 does not fit in u8
 ? 1
 $ tenon op lt u.npy -1 -o x.npy
-2> tenon: u.npy: -1 does not fit u8
+2> tenon: u.npy: -1 does not fit in u8
 ? 1
 $ tenon pad --after 1 --value 0.5 u.npy -o x.npy
-2> tenon: u.npy: 0.5 does not fit u8
+2> tenon: u.npy: 0.5 does not fit in u8
 ? 1
 $ tenon pad --after 1 --value nan u.npy -o x.npy
-2> tenon: u.npy: nan does not fit u8
+2> tenon: u.npy: nan does not fit in u8
 ? 1
 $ tenon op eq data/c_u64.npy -1 -o x.npy
-2> tenon: data/c_u64.npy: -1 does not fit u64
+2> tenon: data/c_u64.npy: -1 does not fit in u64
 ? 1
 $ tenon op eq data/c_i64.npy 9223372036854775808 -o x.npy
-2> tenon: data/c_i64.npy: 9223372036854775808 does not fit i64
+2> tenon: data/c_i64.npy: 9223372036854775808 does not fit in i64
 ? 1
 $ tenon op add data/c_f16.npy 1e6 -o x.npy
-2> tenon: data/c_f16.npy: 1e6 does not fit f16
+2> tenon: data/c_f16.npy: 1e6 does not fit in f16
 ? 1
 $ tenon op add data/c_f16.npy inf -o x.npy && tenon op add data/c_f16.npy 0.1 -f -o x.npy
 $ tenon pad --after 0,0,1 --value 2e2 u.npy -f -o x.npy && tenon slice "[0, 0]" x.npy -o - | tenon show -

@@ -41,10 +41,10 @@ $ tenon op mul data/set:layers.0.bias 1 -o a.npy && tenon merge a.npy data/line.
 What is refused.
 
 $ printf '%s\n' 'layers.{i}.weight @0 -> x' >bad.txt; tenon rename --rules bad.txt data/set -o no.safetensors
-2> tenon: bad.txt:1: the rule does more than rename; tenon reshard takes it
+2> tenon: bad.txt:1: the rule does more than rename; use tenon reshard
 ? 2
 $ printf '%s\n' 'layers.{i}.weight -> = : cast f16' >bad.txt; tenon diff --rules bad.txt data/set data/set
-2> tenon: bad.txt:1: the rule does more than rename; tenon reshard takes it
+2> tenon: bad.txt:1: the rule does more than rename; use tenon reshard
 ? 2
 $ printf '%s\n' 'nothing -> x' >bad.txt; tenon rename --rules bad.txt data/set -o no.safetensors
 2> tenon: bad.txt:1: no tensor matches "nothing"
@@ -52,10 +52,10 @@ $ printf '%s\n' 'nothing -> x' >bad.txt; tenon rename --rules bad.txt data/set -
 $ printf '%s\n' '? nothing -> x' >ok.txt; tenon rename --rules ok.txt data/set -o same.safetensors && tenon diff data/set same.safetensors
 > 5 equal, 0 different, 0 only in A, 0 only in B, 0 renamed
 $ printf '%s\n' '** -> x' >bad.txt; tenon rename --rules bad.txt data/set -o no.safetensors
-2> tenon: two tensors are named "x": one of data/set/model-00001-of-00002.safetensors, one of data/set/model-00001-of-00002.safetensors
+2> tenon: two tensors are named "x": one in data/set/model-00001-of-00002.safetensors, one in data/set/model-00001-of-00002.safetensors
 ? 1
 $ tenon diff --rules bad.txt data/set r.safetensors >/dev/null; tenon rename layers.0.bias=x data/set -o x.safetensors; tenon diff --rules bad.txt data/set x.safetensors
-2> tenon: bad.txt: two tensors become "x"
+2> tenon: bad.txt: two tensors are renamed to "x"
 ? 2
 $ printf '%s\n' 'a -> b{y}' >bad.txt; tenon rename --rules bad.txt p.npz -o no.npz
 2> tenon: bad.txt:1: the right side has a wildcard that the left one lacks

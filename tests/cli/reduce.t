@@ -131,7 +131,7 @@ $ tenon explain reduce sum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 $ tenon explain reduce sum -a 0 w.npy | grep plan | cut -d: -f1
 >   plan    sum f32 (205)
 $ tenon explain sort -a 0 w.npy --max-mem 10k | grep 'how\|way'
->   how     sort: 61 boxes of up to 1025 elements, by a temporary file
+>   how     sort: 61 boxes of up to 1025 elements, through a temporary file
 >   way     temporary file: whole sequences do not fit into memory
 $ tenon explain scan cumsum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 > scan
@@ -219,7 +219,7 @@ $ tenon reduce sum "h (w 7) -> h" a.npy
 2> tenon: a.npy: reduce: "h (w 7) -> h": axis 1 of src has extent 5, not a multiple of 7
 ? 1
 $ tenon reduce sum "h w -> w" -a 0 a.npy
-2> tenon reduce: a pattern says which axes stay; -a is for axes without one
+2> tenon reduce: -a cannot be combined with a pattern
 2> usage: tenon reduce OP [-a AXES] IN [-o OUT]
 ? 2
 $ tenon reduce sum "h w w" a.npy

@@ -9,8 +9,8 @@ $ tenon tune --check -o t.txt
 > t.txt: in use
 $ TENON_TUNE=t.txt tenon tune --check
 > t.txt: in use
-$ sed 's/^cpu .*/cpu of another kind/' t.txt > u.txt; tenon tune --check -o u.txt 2>&1 | sed 's/, this is.*//'
-> tenon: tune: u.txt: made on of another kind
+$ sed 's/^cpu .*/cpu of another kind/' t.txt > u.txt; tenon tune --check -o u.txt 2>&1 | sed 's/, this CPU is.*//'
+> tenon: tune: u.txt: measured on of another kind
 $ tenon tune --check -o none.txt
 2> tenon: tune: none.txt: No such file or directory
 ? 1

@@ -132,7 +132,7 @@ $ tenon slice "[7]" a.npy -o d.npy
 ? 1
 
 $ tenon slice "[0" a.npy -o d.npy
-2> tenon: a.npy: slice: "[0", character 3: brackets do not match
+2> tenon: a.npy: slice: "[0", character 3: mismatched brackets
 ? 1
 
 $ tenon rearrange "h w -> w" a.npy -o d.npy
