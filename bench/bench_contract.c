@@ -387,7 +387,7 @@ int main(int argc, char **argv)
     right = aligned_alloc(64, MOST * sizeof *right);
     out = aligned_alloc(64, MOST * sizeof *out);
     if (!left || !right || !out)
-        give_up("memory", "no memory for sgemm's matrices");
+        give_up("memory", "cannot allocate memory for sgemm's matrices");
     for (size_t i = 0; i < MOST; i++)
         left[i] = right[i] = (float)(i % 251) / 251 - 0.5f;
     memset(out, 0, MOST * sizeof *out);

@@ -35,9 +35,9 @@ static char *block(int64_t bytes, bool huge)
 {
     void *p;
     if (posix_memalign(&p, HUGE_PAGE, (size_t)bytes))
-        give_up("bench", "no memory");
+        give_up("bench", "out of memory");
     if (madvise(p, (size_t)bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE))
-        fprintf(stderr, "bench: the system takes no advice about pages\n");
+        fprintf(stderr, "bench: madvise about huge pages failed\n");
     return p;
 }
 

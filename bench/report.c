@@ -98,7 +98,7 @@ void print_summary(const report *r)
         printf("\n");
     }
     if (without)
-        printf("%d cases are unstable: R moved by more than 15 %% while they ran.\n", without);
+        printf("%d cases are unstable: R varied by more than 15 %% while they ran.\n", without);
 }
 
 /* ---- JSON ---- */
