@@ -200,8 +200,9 @@ enum {
     TNI_QUEUE_DEPTH = 128 /* fewer are slower, twice as many no faster (a virtual disk) */
 };
 
-/* Create an empty queue; TN_ENOMEM. */
-tn_status tni_queue_open(tni_queue **q);
+/* Create an empty queue.  Only with `threads` may it start threads of its own, where there is no
+ * other way.  TN_ENOMEM: no memory, or no way. */
+tn_status tni_queue_open(tni_queue **q, bool threads);
 
 /* Read n bytes at offset `at` of f into `to`, which is valid once the batch has been waited
  * for.  A queue reads one file at a time: wait for every batch before reading another file. */

@@ -33,7 +33,7 @@ static const tni_queue_ops *const ways[] = {
     &tni_queue_threads,
 };
 
-tn_status tni_queue_open(tni_queue **out)
+tn_status tni_queue_open(tni_queue **out, bool threads)
 {
     tni_queue *q = tni_alloc(sizeof *q);
     char *memory = q ? tni_alloc(TNI_QUEUE_BYTES + TNI_DISK_BLOCK) : NULL;
@@ -45,7 +45,8 @@ tn_status tni_queue_open(tni_queue **out)
     *q = (tni_queue){.memory = memory, .fd = -1};
     q->aligned = memory + (-(uintptr_t)memory & (TNI_DISK_BLOCK - 1));
     for (int i = 0; i < COUNT(ways) && !q->own; i++) {
-        if (tni_queue_prefer && strcmp(tni_queue_prefer, ways[i]->name) != 0)
+        if ((ways[i]->threads && !threads) ||
+            (tni_queue_prefer && strcmp(tni_queue_prefer, ways[i]->name) != 0))
             continue;
         q->ops = ways[i];
         q->own = q->ops->open();

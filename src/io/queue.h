@@ -19,6 +19,7 @@ typedef struct tni_request {
 
 typedef struct tni_queue_ops {
     const char *name;
+    bool threads;        /* starts threads */
     void *(*open)(void); /* NULL: refused by the system */
     void (*submit)(void *own, tni_request *r);
     /* Wait until `least` reads are complete; return a list of one or more complete reads. */

@@ -115,5 +115,5 @@ static tni_request *threads_reap(void *own, int least)
     return complete;
 }
 
-const tni_queue_ops tni_queue_threads = {"threads", threads_open, threads_submit, threads_reap,
-                                         threads_close};
+const tni_queue_ops tni_queue_threads = {"threads",      true,         threads_open,
+                                         threads_submit, threads_reap, threads_close};

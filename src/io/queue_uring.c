@@ -78,8 +78,8 @@ static void uring_close(void *own)
     tni_free(u);
 }
 
-const tni_queue_ops tni_queue_uring = {"io_uring", uring_open, uring_submit, uring_reap,
-                                       uring_close};
+const tni_queue_ops tni_queue_uring = {"io_uring",   false,      uring_open,
+                                       uring_submit, uring_reap, uring_close};
 #else
 typedef int tni_queue_uring_is_off; /* ISO C forbids an empty translation unit */
 #endif

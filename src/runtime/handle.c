@@ -100,6 +100,12 @@ int tni_threads(void)
     return n > MOST_THREADS ? MOST_THREADS : n;
 }
 
+bool tni_may_start_threads(void)
+{
+    return !in_part && !tni_team_inside() && !tni_team_alone() &&
+           !(current && current->config.parallel_for);
+}
+
 bool tni_threads_pay(int64_t bytes)
 {
     return (current && current->config.parallel_for) || tni_team_pays(bytes);

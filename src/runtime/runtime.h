@@ -44,6 +44,10 @@ void tni_tune_first(void);
  * child of a threaded parent. */
 int tni_threads(void);
 
+/* Whether the calling thread may start threads besides a team: not inside a parallel region,
+ * not without a team, and not on a handle with an executor, whose threads are the only ones. */
+bool tni_may_start_threads(void);
+
 /* Whether several threads finish work that reads and writes this many bytes sooner than one.
  * With the user's executor they always do; with OpenMP, if there is much work or if the last
  * parallel regions were recent and cheap. */

@@ -156,8 +156,10 @@ static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
     bool whole;
     p->queued = p->direct = true;
     p->threads = 1;
-    p->buffers =
-        job->threads == 1 || tni_shortest_read(job, most / 2, &whole) < SEQUENTIAL_READ ? 1 : 2;
+    p->buffers = tni_stream_threads(job) == 1 ||
+                         tni_shortest_read(job, most / 2, &whole) < SEQUENTIAL_READ
+                     ? 1
+                     : 2;
     most /= p->buffers;
     while (p->elements < most && tni_shortest_read(job, p->elements, &whole) < SEQUENTIAL_READ)
         p->elements *= 2;
@@ -173,11 +175,29 @@ int64_t tn_stream_budget(int64_t max_mem)
     return bytes > LEAST ? bytes : LEAST;
 }
 
-/* Threads and buffers for the budget; returns the bytes of a buffer. */
+int tni_stream_threads(const tn_stream *job)
+{
+    if (!tni_may_start_threads())
+        return 1;
+    return job->threads ? job->threads : tni_threads();
+}
+
+/* With a queue even a single buffer is filled by a worker, which computes on one thread: idle
+ * threads that spin would take time from the disk's driver. */
+void tni_schedule_workers(const tn_stream *job, tni_schedule *p)
+{
+    const bool alone = tni_stream_threads(job) == 1;
+    if (alone)
+        p->threads = p->buffers = 1;
+    p->workers = !alone && (p->queued || p->buffers > 1) ? p->threads : 0;
+}
+
+/* Threads and buffers for the budget; returns the bytes of a buffer.  A number of threads that
+ * the job names counts even where none are started: pieces of a reduction follow from it. */
 static int64_t share(const tn_stream *job, tni_schedule *p)
 {
     int64_t budget = tn_stream_budget(job->max_mem);
-    p->threads = job->threads ? job->threads : tni_threads();
+    p->threads = job->threads ? job->threads : tni_stream_threads(job);
     p->threads = p->threads < TNI_STREAM_THREADS ? p->threads : TNI_STREAM_THREADS;
     while (p->threads > 1 && budget / p->threads < 4 * (int64_t)TNI_STAGE)
         p->threads--;
@@ -218,5 +238,6 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
         p.elements = numel > 0 ? numel : 1;
         p.threads = p.buffers = 1;
     }
+    tni_schedule_workers(job, &p);
     return p;
 }

@@ -72,11 +72,11 @@ static void make_box(const pipeline *p, buffer *b, tni_queue *q)
     }
 }
 
-/* Open a queue if the plan has one; without memory for it, reads are issued one at a time. */
+/* Open a queue if the plan has one; if there is none, reads are issued one at a time. */
 static tni_queue *open_queue(const pipeline *p)
 {
     tni_queue *q = NULL;
-    return p->queued && tni_queue_open(&q) == TN_OK ? q : NULL;
+    return p->queued && tni_queue_open(&q, tni_may_start_threads()) == TN_OK ? q : NULL;
 }
 
 /* A worker computes on one thread: the boxes are the parallel part. */
@@ -176,23 +176,20 @@ static tn_status run_alone(pipeline *p)
     return status;
 }
 
-static tn_status run_threads(pipeline *p, int threads)
+static tn_status run_threads(pipeline *p, int workers)
 {
-    /* With a queue even a single buffer is filled by a worker, which computes on one thread:
-     * idle threads that spin would take time from the disk's driver. */
-    const bool ahead = p->n > 1 || (p->queued && p->job->threads != 1);
     pthread_t ids[TNI_STREAM_THREADS];
     int started = 0;
-    if (ahead) {
+    if (workers) {
         pthread_mutex_init(&p->lock, NULL);
         pthread_cond_init(&p->changed, NULL);
-        while (started < threads && pthread_create(&ids[started], NULL, worker, p) == 0)
+        while (started < workers && pthread_create(&ids[started], NULL, worker, p) == 0)
             started++;
     }
     tn_status status = started ? run_ahead(p) : run_alone(p);
     for (int i = 0; i < started; i++)
         pthread_join(ids[i], NULL);
-    if (ahead) {
+    if (workers) {
         pthread_cond_destroy(&p->changed);
         pthread_mutex_destroy(&p->lock);
     }
@@ -228,7 +225,8 @@ static int64_t whole_blocks(int64_t bytes)
 tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
 {
     ASSERT(plan->threads >= 1 && plan->threads <= TNI_STREAM_THREADS && plan->elements >= 1);
-    ASSERT(plan->buffers > plan->threads || plan->buffers == 1);
+    ASSERT(plan->buffers > plan->workers || plan->buffers == 1);
+    ASSERT(plan->workers || plan->buffers == 1);
     const int64_t result = whole_blocks(plan->elements * tni_width(job->out.dtype)) +
                            (plan->direct ? TNI_DISK_BLOCK : 0);
     const int64_t scratch = whole_blocks(plan->elements * tni_recipe_of(job)->scratch(job) +
@@ -251,7 +249,7 @@ tn_status tni_stream_pipeline(const tn_stream *job, const tni_schedule *plan)
         const bool direct = plan->direct && job->writer && tni_writer_begin_direct(job->writer);
         if (direct)
             p.start = tni_writer_position(job->writer);
-        status = run_threads(&p, plan->threads);
+        status = run_threads(&p, plan->workers);
         if (direct) {
             tn_status end = tni_writer_end_direct(job->writer, status == TN_OK);
             status = status == TN_OK ? end : status;

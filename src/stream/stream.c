@@ -116,6 +116,7 @@ static void prepare_scattered(const tn_stream *job, tni_schedule *p)
     p->queued = true;
     p->threads = 1;
     p->buffers = p->buffers > 1 ? 2 : 1;
+    tni_schedule_workers(job, p);
 }
 
 static tn_status copied(void *user, int64_t done)

@@ -166,6 +166,7 @@ const int64_t *tni_stream_shape(const tn_stream *job);
 /* How a job is cut and run. */
 typedef struct tni_schedule {
     int threads, buffers;
+    int workers;      /* threads started to make boxes; 0: the calling thread makes them */
     int64_t elements; /* maximum elements of a box */
     bool queued;      /* files are read by queues: direct I/O, many reads in flight */
     bool direct;      /* the result is written with direct I/O */
@@ -175,6 +176,12 @@ typedef struct tni_schedule {
 } tni_schedule;
 
 tni_schedule tni_stream_schedule(const tn_stream *job);
+
+/* Threads that the job may use: 1 where the calling thread may not start any. */
+int tni_stream_threads(const tn_stream *job);
+
+/* Decide which threads make the boxes of a schedule: its last step. */
+void tni_schedule_workers(const tn_stream *job, tni_schedule *p);
 
 /* tn_file_fetch, with reads queued in q unless it is NULL (fetch.c).  It holds TNI_STAGE bytes
  * besides its destination, twice as many with a queue. */

@@ -67,7 +67,7 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     if (axis < 0 || !tni_shape_count(v->ndim, v->shape))
         return false;
     const int64_t row = tni_numel(v) / v->shape[axis];
-    const int buffers = job->threads == 1 ? 1 : 2;
+    const int buffers = tni_stream_threads(job) == 1 ? 1 : 2;
     const int64_t each = (budget - 2 * (int64_t)TNI_STAGE) / buffers;
     const int64_t most = (cached && each > MOST_CACHED ? MOST_CACHED : each) / width;
     const int64_t piece = most / row;
@@ -84,6 +84,8 @@ bool tni_two_pass_plan(const tn_stream *job, const tni_schedule *one, tni_two_pa
     plan->second.queued = plan->second.tidy = !cached;
     plan->second.buffers = buffers;
     plan->second.elements = most;
+    tni_schedule_workers(job, &plan->first);
+    tni_schedule_workers(job, &plan->second);
     /* each row of the result has a run of elements in every piece */
     const int64_t rows = most / (tni_numel(v) / v->shape[0]), run = row / v->shape[0] * piece;
     plan->second.shortest = (rows > 1 && axis > 0 ? rows * run : piece) * width;

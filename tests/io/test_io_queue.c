@@ -158,7 +158,7 @@ static tni_queue *open_way(const char *way)
 {
     tni_queue *q = NULL;
     tni_queue_prefer = way;
-    if (tni_queue_open(&q) != TN_OK)
+    if (tni_queue_open(&q, true) != TN_OK)
         print_message("not run: %s\n", way);
     tni_queue_prefer = NULL;
     if (q)
@@ -256,7 +256,7 @@ static void no_memory_and_no_threads(void **state)
         for (fail_at = 0;; fail_at++) {
             calls = 0;
             tni_queue_prefer = ways[i];
-            const tn_status status = tni_queue_open(&q);
+            const tn_status status = tni_queue_open(&q, true);
             tni_queue_prefer = NULL;
             if (status == TN_OK)
                 tni_queue_close(q);
@@ -269,19 +269,19 @@ static void no_memory_and_no_threads(void **state)
     OK(tn_handle_use(NULL));
     tn_handle_destroy(weak);
     refuse("io_uring", 0, INT64_MAX);
-    OK(tni_queue_open(&q));
+    OK(tni_queue_open(&q, true));
     assert_string_equal(tni_queue_way(q), "threads");
     tni_queue_close(q);
     refuse(NULL, 0, 0);
     tni_queue_prefer = "pigeons";
-    assert_int_equal(tni_queue_open(&q), TN_ENOMEM);
+    assert_int_equal(tni_queue_open(&q, true), TN_ENOMEM);
     assert_string_equal(
         tn_error(), "stream: cannot queue reads: neither io_uring nor threads are available");
     tni_queue_prefer = "threads";
     threads_left = 0;
-    assert_int_equal(tni_queue_open(&q), TN_ENOMEM);
+    assert_int_equal(tni_queue_open(&q, true), TN_ENOMEM);
     threads_left = 3; /* fewer do as well */
-    OK(tni_queue_open(&q));
+    OK(tni_queue_open(&q, true));
     tni_queue_prefer = NULL;
     threads_left = -1;
     OK(read_all(q));
@@ -311,7 +311,7 @@ static void *without_uring(void *user)
     r->installed = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
     tni_queue *q = NULL;
-    r->status = tni_queue_open(&q);
+    r->status = tni_queue_open(&q, true);
     if (r->status == TN_OK) {
         r->way = tni_queue_way(q);
         r->status = read_all(q);

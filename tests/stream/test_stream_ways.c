@@ -124,7 +124,7 @@ static void test_ways(void **state)
     tni_queue *q;
     for (int i = 0; i < COUNT(settings); i++) {
         use(&settings[i]);
-        OK(tni_queue_open(&q));
+        OK(tni_queue_open(&q, true));
         const char *way = tni_queue_way(q);
         if (settings[i].queue)
             assert_string_equal(way, settings[i].queue);
@@ -316,7 +316,7 @@ static int64_t count_calls(const char *call, const tn_tensor *view, const tn_fil
 static bool has_io_uring(void)
 {
     tni_queue *q = NULL;
-    OK(tni_queue_open(&q));
+    OK(tni_queue_open(&q, true));
     const bool has = !strcmp(tni_queue_way(q), "io_uring");
     tni_queue_close(q);
     return has;
