@@ -12,7 +12,8 @@ typedef struct tn_handle tn_handle;
  *
  * threads       most threads that a call uses, up to 1024; 0 means OMP_NUM_THREADS or all cores
  * alloc, free   both or neither; alloc returns size bytes aligned to align, or NULL; free is
- *               passed the same size
+ *               passed the same size.  The threads that a stream starts call both, several at
+ *               once
  * parallel_for  calls body once for each part in [0, parts), on any threads, and returns when
  *               all calls have returned; it is used only for work that is worth splitting
  * user          first argument of all three
@@ -37,7 +38,9 @@ TN_API TN_NODISCARD tn_status tn_handle_create(tn_handle **h, tn_device device, 
                                                const tn_config *config);
 
 /* Make h the current handle of the calling thread; NULL means the default handle.  Every call
- * takes threads, executor and allocator from the calling thread's current handle. */
+ * takes threads, executor and allocator from the calling thread's current handle.  The threads
+ * that a stream starts have one thread each and this allocator; with an executor it starts
+ * none. */
 TN_API TN_NODISCARD tn_status tn_handle_use(tn_handle *h);
 
 /* Release h.  If it is current on the calling thread, the default handle becomes current; it

@@ -55,6 +55,14 @@ tn_status tn_handle_create(tn_handle **h, tn_device device, int device_id,
     return TN_OK;
 }
 
+tn_status tni_handle_for_workers(tn_handle **h)
+{
+    tn_config c = current ? current->config : (tn_config){0};
+    c.threads = 1;
+    c.parallel_for = NULL;
+    return tn_handle_create(h, TN_CPU, 0, &c);
+}
+
 tn_status tn_handle_use(tn_handle *h)
 {
     current = h;

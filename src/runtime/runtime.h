@@ -48,6 +48,10 @@ int tni_threads(void);
  * not without a team, and not on a handle with an executor, whose threads are the only ones. */
 bool tni_may_start_threads(void);
 
+/* Create a handle for threads that work for the calling one: its allocator, one thread, and no
+ * executor.  TN_ENOMEM. */
+tn_status tni_handle_for_workers(tn_handle **h);
+
 /* Whether several threads finish work that reads and writes this many bytes sooner than one.
  * With the user's executor they always do; with OpenMP, if there is much work or if the last
  * parallel regions were recent and cheap. */

@@ -30,8 +30,9 @@ typedef struct buffer {
 
 typedef struct pipeline {
     const tn_stream *job;
-    bool queued; /* files are read by queues, one per reading thread */
-    bool tidy;   /* drop what has been read and written from the page cache */
+    bool queued;       /* files are read by queues, one per reading thread */
+    bool tidy;         /* drop what has been read and written from the page cache */
+    tn_handle *handle; /* of the workers */
     buffer *buffers;
     int n;
     tni_boxes boxes;
@@ -83,11 +84,9 @@ static tni_queue *open_queue(const pipeline *p)
 static void *worker(void *user)
 {
     pipeline *p = user;
-    tn_handle *h = NULL;
+    const tn_status used = tn_handle_use(p->handle); /* TN_OK always */
+    (void)used;
     tni_queue *q = open_queue(p);
-    tn_config config = {.threads = 1};
-    if (tn_handle_create(&h, TN_CPU, 0, &config) == TN_OK && tn_handle_use(h) != TN_OK)
-        h = NULL;
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         if (p->next == p->scheduled) {
@@ -105,7 +104,6 @@ static void *worker(void *user)
     }
     pthread_mutex_unlock(&p->lock);
     tni_queue_close(q);
-    tn_handle_destroy(h);
     return NULL;
 }
 
@@ -181,6 +179,7 @@ static tn_status run_threads(pipeline *p, int workers)
     pthread_t ids[TNI_STREAM_THREADS];
     int started = 0;
     if (workers) {
+        TRY(tni_handle_for_workers(&p->handle));
         pthread_mutex_init(&p->lock, NULL);
         pthread_cond_init(&p->changed, NULL);
         while (started < workers && pthread_create(&ids[started], NULL, worker, p) == 0)
@@ -192,6 +191,7 @@ static tn_status run_threads(pipeline *p, int workers)
     if (workers) {
         pthread_cond_destroy(&p->changed);
         pthread_mutex_destroy(&p->lock);
+        tn_handle_destroy(p->handle);
     }
     return status;
 }

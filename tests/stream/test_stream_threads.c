@@ -1,5 +1,5 @@
 /* test_stream_threads.c - where a job starts threads and where it must not: inside a parallel
- * region, in a forked child, beside an executor. */
+ * region, in a forked child, beside an executor; what its threads allocate with. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,8 +35,9 @@ static int tasks(void)
 /* What the boxes of a job saw. */
 typedef struct sight {
     pthread_t caller;
-    int before;                        /* threads before the job */
-    atomic_int boxes, elsewhere, more; /* boxes; on other threads; beside more threads */
+    int before; /* threads before the job */
+    /* boxes: all, on other threads, beside more threads, on a handle of several threads */
+    atomic_int boxes, elsewhere, more, wide;
     tn_status status;
 } sight;
 
@@ -49,6 +50,7 @@ static tn_status look(void *user, const tn_tensor *out, int n, const tn_tensor *
     s->boxes++;
     s->elsewhere += !pthread_equal(pthread_self(), s->caller);
     s->more += tasks() > s->before;
+    s->wide += tni_threads() > 1;
     return tn_rearrange(out, srcs[0]);
 }
 
@@ -65,10 +67,11 @@ static const struct {
     const char *name, *way;
     bool transposed; /* some of the rows; else some of the columns */
     int64_t max_mem, box, unused;
+    bool queued;
 } jobs[] = {
-    {"a direct job", "direct", true, 1, 0, INT64_MAX},
-    {"a job of scattered reads", "boxes", false, 256 << 20, 0, 0},
-    {"a job of many boxes", "boxes", false, 256 << 20, 500000, INT64_MAX},
+    {"a direct job", "direct", true, 1, 0, INT64_MAX, true},
+    {"a job of scattered reads", "boxes", false, 256 << 20, 0, 0, true},
+    {"a job of many boxes", "boxes", false, 256 << 20, 500000, INT64_MAX, false},
 };
 
 static void job_run(int k, int threads, sight *s)
@@ -217,6 +220,56 @@ static void test_one_thread(void **state)
     }
 }
 
+/* ---- the allocator of the caller ---- */
+
+typedef struct purse {
+    pthread_t caller;
+    atomic_llong held, most;
+    atomic_int elsewhere; /* blocks of other threads */
+} purse;
+
+static void *purse_alloc(void *user, size_t size, size_t align)
+{
+    purse *p = user;
+    const long long held = p->held += (long long)size;
+    long long most = p->most;
+    while (most < held && !atomic_compare_exchange_weak(&p->most, &most, held))
+        ;
+    p->elsewhere += !pthread_equal(pthread_self(), p->caller);
+    return aligned_alloc(align, size);
+}
+
+static void purse_free(void *user, void *ptr, size_t size)
+{
+    purse *p = user;
+    p->held -= (long long)size;
+    free(ptr);
+}
+
+/* Workers allocate by the caller's allocator, and each computes on one thread. */
+static void test_allocator(void **state)
+{
+    (void)state;
+    for (int k = 0; k < COUNT(jobs); k++)
+        for (int threads = 0; threads < 4; threads += 3) {
+            purse p = {.caller = pthread_self()};
+            sight s;
+            tn_handle *h = NULL;
+            OK(tn_handle_create(
+                &h, TN_CPU, 0,
+                &(tn_config){
+                    .threads = 4, .alloc = purse_alloc, .free = purse_free, .user = &p}));
+            OK(tn_handle_use(h));
+            job_run(k, threads, &s);
+            tn_handle_destroy(h);
+            OK(s.status);
+            assert_int_equal(p.held, 0);
+            assert_int_equal(p.elsewhere > 0, places[0].starts);
+            assert_int_equal(s.wide, 0);
+            assert_true(!jobs[k].queued || p.most > TNI_QUEUE_BYTES);
+        }
+}
+
 static int make_file(void **state)
 {
     (void)state;
@@ -241,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_threads_start),
         cmocka_unit_test(test_one_thread),
+        cmocka_unit_test(test_allocator),
     };
     return cmocka_run_group_tests(tests, make_file, drop_file);
 }
