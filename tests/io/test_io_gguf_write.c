@@ -128,7 +128,7 @@ static void values_are_kept(void **state)
     assert_int_equal(tn_file_values(NULL, back, 1, &need), TN_ENULL);
     tn_file_close(f);
     options.align = 32;
-    refused(TN_EARG, "v.gguf: align is 32, but general.alignment is 64",
+    refused(TN_EARG, "v.gguf: alignment is 32, but general.alignment is 64",
             write_all(path, &options));
     for (size_t n = 0; n < blob_size; n++) { /* every cut is seen */
         options = (tn_write_options){.values = blob, .values_size = (int64_t)n};
@@ -172,7 +172,7 @@ static void what_is_refused(void **state)
     refused(TN_EUNSUPPORTED, "r.gguf: tensor \"n\": .gguf does not support dtype u32",
             tn_writer_open(&w, path, 1, names, ts, NULL));
     assert_int_equal(tn_init(&t, x, TN_F32, 1, ones), TN_OK);
-    refused(TN_EARG, "r.gguf: align is 48, expected a power of two",
+    refused(TN_EARG, "r.gguf: alignment is 48, expected a power of two",
             tn_writer_open(&w, path, 1, names, ts, &(tn_write_options){.align = 48}));
     assert_int_equal(tn_writer_layout(path, 1, names, ts, NULL, NULL, 0, &bytes_before, &at),
                      TN_EUNSUPPORTED);

@@ -202,10 +202,10 @@ static tn_status choose_align(const tn_writer *w, const pairs *p, int64_t *align
     const int64_t asked = w->options.align;
     *align = p->align ? p->align : asked ? asked : ALIGN;
     if (asked && asked != *align)
-        return tni_fail(TN_EARG, "%s: align is %lld, but general.alignment is %lld", w->path,
-                        (long long)asked, (long long)p->align);
+        return tni_fail(TN_EARG, "%s: alignment is %lld, but general.alignment is %lld",
+                        w->path, (long long)asked, (long long)p->align);
     if (*align > TNI_GGUF_MAX_ALIGN || (*align & (*align - 1)))
-        return tni_fail(TN_EARG, "%s: align is %lld, expected a power of two", w->path,
+        return tni_fail(TN_EARG, "%s: alignment is %lld, expected a power of two", w->path,
                         (long long)*align);
     return TN_OK;
 }
