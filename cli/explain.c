@@ -290,12 +290,12 @@ static int print_disk(const tn_stream *job, const tn_stream_facts *facts)
     char all[1024], text[32];
     LIB(tn_stream_explain(job, all, sizeof all));
     const char *time = strstr(all, "about ");
-    printf("  disk    %s: reads of %s, %lld in flight, %s; at 1.4 GB/s %s", facts->way,
+    printf("  disk    %s: reads of %s, %lld in flight, %s%s%s", facts->way,
            bytes_text(text, (double)facts->shortest_read), (long long)facts->queue,
            !strcmp(facts->way, "two-pass") ? "through a temporary file of the input's size"
            : facts->buffers > 1            ? "two boxes"
                                            : "one box",
-           time ? time : "\n");
+           time ? "; at 1.4 GB/s " : "", time ? time : "\n");
     return DONE;
 }
 

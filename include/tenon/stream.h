@@ -172,18 +172,19 @@ typedef struct tn_stream_facts {
     const char *recipe;       /* the name of the recipe, "copy" */
     const char *way;          /* "nothing": no elements; "in order": sources are read in file
                                 * order; "boxes": a few at a time, each of which reads what
-                                * it needs of the sources; "direct": the same around the page
-                                * cache, with many reads in flight; "two-pass": direct,
-                                * through a temporary file of the source's size; "temporary
-                                * file": a sort whose sequences do not fit in memory, through
-                                * a file of the result's size */
+                                * it needs of the sources, with a queue many reads in flight;
+                                * "direct": the same around the page cache, with many reads
+                                * in flight; "two-pass": direct, through a temporary file of
+                                * the source's size; "temporary file": a sort whose sequences
+                                * do not fit in memory, through a file of the result's size */
     int64_t boxes, box;       /* their number, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
     int64_t memory;           /* bytes for elements */
     int64_t read, written;    /* bytes; broadcast axes of a source count once; an einsum counts
                                * repeated reads */
     int64_t shortest_read;    /* contiguous bytes in the file, within a box */
-    int64_t queue;            /* most reads in flight; 0: one for each thread */
+    int64_t queue;            /* most reads in flight, around the page cache; 0: one for each
+                               * thread */
     double seconds;           /* time on a disk of 1.4 GB/s; 0 for "in order" and "boxes" */
 } tn_stream_facts;
 

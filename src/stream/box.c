@@ -167,6 +167,28 @@ static void schedule_direct(const tn_stream *job, int64_t most, tni_schedule *p)
     p->shortest = tni_shortest_read(job, p->elements, &whole);
 }
 
+/* Short reads that miss the page cache wait for the disk one by one.  Have the system read ahead
+ * or, if that would read too much, keep many reads in flight. */
+static void schedule_scattered(const tn_stream *job, tni_schedule *p)
+{
+    p->read_ahead = true;
+    for (int k = 0; k < job->n; k++)
+        p->read_ahead = p->read_ahead && tni_fetch_can_ahead(&job->sources[k]);
+    if (p->read_ahead)
+        return;
+    p->queued = true;
+    p->threads = 1;
+    p->buffers = p->buffers > 1 ? 2 : 1;
+}
+
+/* True if reads of files are short, and no larger box would lengthen them enough. */
+static bool reads_short(const tn_stream *job, int64_t elements)
+{
+    bool whole;
+    return disk_bytes(job) >= MANY &&
+           tni_shortest_read(job, elements, &whole) < SEQUENTIAL_READ;
+}
+
 int64_t tn_stream_budget(int64_t max_mem)
 {
     if (max_mem > 0)
@@ -227,10 +249,8 @@ tni_schedule tni_stream_schedule(const tn_stream *job)
     if (!job->box && reads_scattered(job, budget, p.elements)) {
         each = budget - 2 * (int64_t)TNI_STAGE;
         schedule_direct(job, (each > SMALLEST ? each : SMALLEST) / bytes, &p);
-    } else {
-        bool whole;
-        p.scattered = disk_bytes(job) >= MANY &&
-                      tni_shortest_read(job, p.elements, &whole) < SEQUENTIAL_READ;
+    } else if (reads_short(job, p.elements)) {
+        schedule_scattered(job, &p);
     }
     if (job->box)
         p.elements = job->box;

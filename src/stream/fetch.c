@@ -236,20 +236,39 @@ tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor
     return TN_OK;
 }
 
-bool tni_fetch_ahead(const tn_stream_source *s)
+/* The bytes [*low, *high) of the file *f that a source needs; false if there is no file, or no
+ * such place in it, which reading will report. */
+static bool source_range(const tn_stream_source *s, const tn_file **f, int64_t *low,
+                         int64_t *high)
+{
+    const tni_entry *e = NULL;
+    int64_t at;
+    *f = s->file;
+    if (!s->file || tni_file_entry(f, s->tensor, "stream", &e) != TN_OK ||
+        tni_fetch_locate(*f, e, &s->view, &at) != TN_OK)
+        return false;
+    tni_extent(&s->view, low, high);
+    *low += at;
+    *high += at;
+    return true;
+}
+
+bool tni_fetch_can_ahead(const tn_stream_source *s)
 {
     enum { SPARSE = 16 }; /* bytes read per byte used */
-    const tn_file *f = s->file;
-    const tni_entry *e = NULL;
-    int64_t at, low, high;
-    if (tni_file_entry(&f, s->tensor, "stream", &e) != TN_OK ||
-        tni_fetch_locate(f, e, &s->view, &at) != TN_OK)
-        return true; /* reading will report the error */
-    tni_extent(&s->view, &low, &high);
-    if (tn_nbytes(&s->view) < (high - low) / SPARSE || !tni_stays_cached(f->size))
-        return false;
-    tni_file_ahead(f, at + low, high - low);
-    return true;
+    const tn_file *f;
+    int64_t low, high;
+    if (!source_range(s, &f, &low, &high))
+        return true;
+    return tn_nbytes(&s->view) >= (high - low) / SPARSE && tni_stays_cached(f->size);
+}
+
+void tni_fetch_ahead(const tn_stream_source *s)
+{
+    const tn_file *f;
+    int64_t low, high;
+    if (source_range(s, &f, &low, &high))
+        tni_file_ahead(f, low, high - low);
 }
 
 static tn_status fetch_dense(const tn_file *f, const tni_entry *e, const tn_tensor *dst,

@@ -104,21 +104,6 @@ static bool is_copied(const tn_stream *job, const tn_file **f, int64_t *at)
            tni_writer_copies(job->writer, e) && tni_fetch_locate(*f, e, &s->view, at) == TN_OK;
 }
 
-/* Short reads that miss the page cache wait for the disk one by one.  Have the system read
- * ahead or, if that would read too much, keep many reads in flight. */
-static void prepare_scattered(const tn_stream *job, tni_schedule *p)
-{
-    bool ahead = true;
-    for (int k = 0; k < job->n; k++)
-        ahead = (!job->sources[k].file || tni_fetch_ahead(&job->sources[k])) && ahead;
-    if (ahead)
-        return;
-    p->queued = true;
-    p->threads = 1;
-    p->buffers = p->buffers > 1 ? 2 : 1;
-    tni_schedule_workers(job, p);
-}
-
 static tn_status copied(void *user, int64_t done)
 {
     const tn_stream *job = user;
@@ -150,8 +135,8 @@ tn_status tn_stream_run(const tn_stream *job)
         TRY(tni_writer_reserve(job->writer, numel * tni_width(job->out.dtype)));
     if (tni_two_pass_plan(job, &plan, &two))
         return tni_two_pass_run(job, &two);
-    if (plan.scattered)
-        prepare_scattered(job, &plan);
+    for (int k = 0; k < job->n && plan.read_ahead; k++)
+        tni_fetch_ahead(&job->sources[k]);
     return tni_stream_pipeline(job, &plan);
 }
 
@@ -175,17 +160,24 @@ int64_t tni_stream_bytes_read(const tn_stream *job)
 
 const char *tn_stream_why(const tn_stream_facts *facts)
 {
-    static const char *const whys[][2] = {
-        {"nothing", "there are no elements"},
-        {"in order", "the elements lie in the order of the result"},
-        {"boxes", "a few boxes fit into memory, and each reads what it needs of the sources"},
-        {"direct", "files exceed the memory, and reads are short: many are in flight"},
-        {"two-pass", "files exceed the memory, and reads are too short for one pass"},
-        {"temporary file", "whole sequences do not fit into memory"},
+    static const struct {
+        const char *way;
+        bool queued; /* only with reads in flight */
+        const char *why;
+    } whys[] = {
+        {"nothing", false, "there are no elements"},
+        {"in order", false, "the elements lie in the order of the result"},
+        {"boxes", true,
+         "reads are short, and reading ahead would read too much: many are in flight"},
+        {"boxes", false,
+         "a few boxes fit into memory, and each reads what it needs of the sources"},
+        {"direct", false, "files exceed the memory, and reads are short: many are in flight"},
+        {"two-pass", false, "files exceed the memory, and reads are too short for one pass"},
+        {"temporary file", false, "whole sequences do not fit into memory"},
     };
     for (int i = 0; facts && facts->way && i < COUNT(whys); i++)
-        if (!strcmp(facts->way, whys[i][0]))
-            return whys[i][1];
+        if (!strcmp(facts->way, whys[i].way) && (facts->queue || !whys[i].queued))
+            return whys[i].why;
     return "";
 }
 
@@ -251,6 +243,7 @@ static void box_facts(const tn_stream *job, const tni_schedule *plan, tn_stream_
     f->threads = plan->threads;
     f->buffers = plan->buffers;
     f->memory = schedule_bytes(plan, tni_recipe_bytes(job));
+    f->queue = plan->queued ? TNI_QUEUE_DEPTH : 0;
     f->shortest_read = b.count && job->n ? tni_shortest_read(job, plan->elements, &whole) : 0;
 }
 
@@ -349,14 +342,15 @@ tn_status tn_stream_explain(const tn_stream *job, char *buf, size_t size)
              f.recipe, f.way, tn_stream_why(&f), (long long)f.boxes, (long long)f.box,
              (long long)f.memory, (long long)f.buffers, (long long)f.threads, (long long)f.read,
              (long long)f.shortest_read, (long long)f.written);
-    if (f.queue && size) {
+    size_t n = size ? strlen(buf) : 0;
+    if (f.queue && size)
+        snprintf(buf + n, size - n, "  queue    %lld reads in flight\n", (long long)f.queue);
+    if (f.seconds > 0 && size) {
         const tni_schedule plan = tni_stream_schedule(job);
         const prediction p = predict(job, &plan, (double)f.read, (double)f.written);
-        const size_t n = strlen(buf);
-        snprintf(buf + n, size - n,
-                 "  queue    %lld reads in flight\n"
-                 "  time     about %.2g s in one pass, %.2g s in two\n",
-                 (long long)f.queue, p.one_pass, p.two_passes);
+        n = strlen(buf);
+        snprintf(buf + n, size - n, "  time     about %.2g s in one pass, %.2g s in two\n",
+                 p.one_pass, p.two_passes);
     }
     return TN_OK;
 }

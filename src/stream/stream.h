@@ -170,7 +170,7 @@ typedef struct tni_schedule {
     int64_t elements; /* maximum elements of a box */
     bool queued;      /* files are read by queues: direct I/O, many reads in flight */
     bool direct;      /* the result is written with direct I/O */
-    bool scattered;   /* reads are short, and no larger box would lengthen them enough */
+    bool read_ahead;  /* reads are short: the system is asked to read files ahead */
     bool tidy;        /* files exceed the budget: drop their pages from the page cache */
     int64_t shortest; /* bytes of the shortest read of a box */
 } tni_schedule;
@@ -192,9 +192,12 @@ tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_
 tn_status tni_fetch_locate(const tn_file *f, const tni_entry *e, const tn_tensor *view,
                            int64_t *at);
 
-/* Ask the system to read ahead all that a source needs, before short reads request it; false if
- * that would read too much: elements are sparse, or the page cache cannot hold the file. */
-bool tni_fetch_ahead(const tn_stream_source *s);
+/* Whether the system can read ahead all that a source needs, before short reads request it; false
+ * if that would read too much: elements are sparse, or the page cache cannot hold the file. */
+bool tni_fetch_can_ahead(const tn_stream_source *s);
+
+/* Ask the system to do so. */
+void tni_fetch_ahead(const tn_stream_source *s);
 
 /* ---- the pipeline (pipeline.c) ---- */
 

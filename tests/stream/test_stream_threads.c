@@ -39,6 +39,8 @@ typedef struct sight {
     /* boxes: all, on other threads, beside more threads, on a handle of several threads */
     atomic_int boxes, elsewhere, more, wide;
     tn_status status;
+    tn_stream_facts facts;
+    char plan[1024];
 } sight;
 
 static tn_status look(void *user, const tn_tensor *out, int n, const tn_tensor *const *srcs,
@@ -86,7 +88,6 @@ static void job_run(int k, int threads, sight *s)
                      .max_mem = jobs[k].max_mem,
                      .box = jobs[k].box,
                      .threads = threads};
-    tn_stream_facts facts;
     tn_tensor places;
     *s = (sight){.caller = pthread_self(), .before = tasks()};
     tni_free_memory = jobs[k].unused;
@@ -98,8 +99,9 @@ static void job_run(int k, int threads, sight *s)
                                     : tn_slice(&in.view, &places, 1, 500, 1600, 1);
     if (status == TN_OK)
         status = tn_init(&job.out, NULL, in.view.dtype, in.view.ndim, in.view.shape);
-    status = status ? status : tn_stream_plan(&job, &facts);
-    if (status == TN_OK && strcmp(facts.way, jobs[k].way) != 0)
+    status = status ? status : tn_stream_plan(&job, &s->facts);
+    status = status ? status : tn_stream_explain(&job, s->plan, sizeof s->plan);
+    if (status == TN_OK && strcmp(s->facts.way, jobs[k].way) != 0)
         status = TN_EARG;
     s->status = status ? status : tn_stream_run(&job);
     tni_free_memory = -1;
@@ -266,6 +268,12 @@ static void test_allocator(void **state)
             assert_int_equal(p.held, 0);
             assert_int_equal(p.elsewhere > 0, places[0].starts);
             assert_int_equal(s.wide, 0);
+            assert_int_equal(s.facts.queue, jobs[k].queued ? TNI_QUEUE_DEPTH : 0);
+            if (jobs[k].queued)
+                assert_int_equal(s.facts.threads, 1);
+            assert_int_equal(strstr(s.plan, "reads in flight") != NULL, jobs[k].queued);
+            assert_int_equal(strstr(s.plan, "  time ") != NULL,
+                             strcmp(jobs[k].way, "direct") == 0);
             assert_true(!jobs[k].queued || p.most > TNI_QUEUE_BYTES);
         }
 }

@@ -298,9 +298,10 @@ static void make_hole(const char *shape, int64_t bytes)
     close(fd);
 }
 
-/* Calls of a system call while columns of the file are written. */
+/* Calls of a system call while columns of the file are written.  The plan says whether they are
+ * read with many reads in flight, as the job then does. */
 static int64_t count_calls(const char *call, const tn_tensor *view, const tn_file *f,
-                           int threads)
+                           int threads, bool queued)
 {
     tn_stream_facts facts;
     use(&settings[0]);
@@ -310,6 +311,9 @@ static int64_t count_calls(const char *call, const tn_tensor *view, const tn_fil
     const int64_t n = calls;
     use_none();
     assert_string_equal(facts.way, "boxes");
+    assert_int_equal(facts.queue, queued ? TNI_QUEUE_DEPTH : 0);
+    assert_int_equal(strstr(tn_stream_why(&facts), "in flight") != NULL, queued);
+    assert_true(facts.seconds <= 0);
     return n;
 }
 
@@ -339,15 +343,16 @@ static void test_columns(void **state)
     OK(tn_rearrange(&m.want, &places));
     for (int threads = 1; threads < 3; threads++) {
         tni_free_memory = INT64_MAX;
-        assert_int_equal(count_calls("fadvise", &m.view, m.f, threads), 64); /* of 8 MiB */
+        assert_int_equal(count_calls("fadvise", &m.view, m.f, threads, false),
+                         64); /* of 8 MiB */
         check_out(&m);
         tni_free_memory = 0;
-        const int64_t queues = count_calls("io_uring", &m.view, m.f, threads);
+        const int64_t queues = count_calls("io_uring", &m.view, m.f, threads, true);
         check_out(&m);
         if (!has_io_uring()) /* where it is refused threads read, as above */
             continue;
         assert_int_equal(queues, 1);
-        assert_int_equal(count_calls("fadvise", &m.view, m.f, threads), 0);
+        assert_int_equal(count_calls("fadvise", &m.view, m.f, threads, true), 0);
     }
     matrix_free(&m);
     make_hole("(8192, 9000)", n);
@@ -355,7 +360,8 @@ static void test_columns(void **state)
     OK(tn_file_places(f, 0, &places));
     OK(tn_slice(&places, &places, 1, 0, 530, 1));
     tni_free_memory = INT64_MAX;
-    assert_int_equal(count_calls("io_uring", &places, f, 2), 1); /* too far from each other */
+    assert_int_equal(count_calls("io_uring", &places, f, 2, true),
+                     1); /* too far from each other */
     tni_free_memory = -1;
     tn_file_close(f);
     unlink("long.npy");
