@@ -140,7 +140,8 @@ typedef struct tn_stream_einsum {
  * put           without a writer: gets the boxes in order; block is dense, at is its first
  *               index
  * max_mem       bytes for elements; 0 means a quarter of the machine's memory.  The minimum of
- *               a job, 64 KiB for a box and 4 MiB for reading, is used even if max_mem is less
+ *               a job, 64 KiB for a box and 4 MiB for reading, is used even if max_mem is less.
+ *               A queue of reads holds 12 MiB and a writer up to 8 MiB besides
  * box           elements of a box, except at the end of an axis; 0 lets the planner choose by
  *               max_mem.  If it is given, the boxes do not depend on max_mem either
  * threads       0 means that of the calling thread's handle; 1 computes in the calling thread.
@@ -179,7 +180,9 @@ typedef struct tn_stream_facts {
                                 * do not fit in memory, through a file of the result's size */
     int64_t boxes, box;       /* their number, and elements of the largest */
     int64_t threads, buffers; /* buffers: boxes that are in memory at once */
-    int64_t memory;           /* bytes for elements */
+    int64_t memory;           /* bytes for elements and for the queue; not counted: the writer's
+                               * own, and queues of streams that an expression with reductions
+                               * runs inside, one for each thread */
     int64_t read, written;    /* bytes; broadcast axes of a source count once; an einsum counts
                                * repeated reads */
     int64_t shortest_read;    /* contiguous bytes in the file, within a box */

@@ -220,12 +220,12 @@ static prediction predict(const tn_stream *job, const tni_schedule *plan, double
     return p;
 }
 
-/* Bytes that a schedule holds at once: boxes, and the stages of fetches, two each with a
- * queue. */
+/* Bytes that a schedule holds at once: boxes, and for each thread the stage of a fetch or, with
+ * a queue, two stages and the queue. */
 static int64_t schedule_bytes(const tni_schedule *plan, int64_t each)
 {
-    return plan->threads * (int64_t)TNI_STAGE * (plan->direct ? 2 : 1) +
-           plan->buffers * plan->elements * each;
+    const int64_t reading = plan->queued ? 2 * TNI_STAGE + TNI_QUEUE_BYTES : TNI_STAGE;
+    return plan->threads * reading + plan->buffers * plan->elements * each;
 }
 
 /* The facts of a job whose boxes are made by `plan`. */

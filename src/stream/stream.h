@@ -184,7 +184,7 @@ int tni_stream_threads(const tn_stream *job);
 void tni_schedule_workers(const tn_stream *job, tni_schedule *p);
 
 /* tn_file_fetch, with reads queued in q unless it is NULL (fetch.c).  It holds TNI_STAGE bytes
- * besides its destination, twice as many with a queue. */
+ * besides its destination, twice as many with a queue, which itself holds TNI_QUEUE_BYTES. */
 tn_status tni_fetch(const tn_file *f, int64_t i, const tn_tensor *dst, const tn_tensor *places,
                     tni_queue *q);
 

@@ -15,7 +15,11 @@
 
 #include "stream/stream.h"
 
-enum { ROWS = 4096, COLUMNS = 2048 };
+enum {
+    ROWS = 4096,
+    COLUMNS = 2048,
+    SMALL = 256 << 10 /* bytes of what is not elements: handles, buffers' heads, alignment */
+};
 
 static tn_tensor matrix;
 static tn_file *file;
@@ -268,6 +272,7 @@ static void test_allocator(void **state)
             assert_int_equal(p.held, 0);
             assert_int_equal(p.elsewhere > 0, places[0].starts);
             assert_int_equal(s.wide, 0);
+            assert_true(p.most <= s.facts.memory + SMALL);
             assert_int_equal(s.facts.queue, jobs[k].queued ? TNI_QUEUE_DEPTH : 0);
             if (jobs[k].queued)
                 assert_int_equal(s.facts.threads, 1);
