@@ -134,15 +134,15 @@ double tni_fold_spread(const tni_fold *f, double n, double M);
 
 /* The dtype of a result. */
 typedef enum tni_reduce_result {
-    TNI_RESULT_SUM,     /* i64, u64, or the same */
-    TNI_RESULT_SQUARES, /* the real dtype of a complex one */
-    TNI_RESULT_MEAN,    /* f64 for integers */
-    TNI_RESULT_SPREAD,  /* the same; the real dtype of a complex one */
-    TNI_RESULT_SAME,
-    TNI_RESULT_INDEX,
+    TNI_RESULT_SUM,     /* i64 or u64 for integers and bool, else src's dtype */
+    TNI_RESULT_SQUARES, /* as SUM, but of complex numbers the real dtype */
+    TNI_RESULT_MEAN,    /* f64 for integers and bool, else src's dtype */
+    TNI_RESULT_SPREAD,  /* as MEAN, but of complex numbers the real dtype */
+    TNI_RESULT_SAME,    /* src's dtype */
+    TNI_RESULT_INDEX,   /* i64 */
     TNI_RESULT_BOOL,
-    TNI_RESULT_COUNT,
-    TNI_RESULT_SIZE /* the same; the real dtype of a complex one */
+    TNI_RESULT_COUNT, /* i64 */
+    TNI_RESULT_SIZE   /* src's dtype, of complex numbers the real one */
 } tni_reduce_result;
 
 enum { TNI_TAKES_INT = 1, TNI_TAKES_FLOAT = 2, TNI_TAKES_COMPLEX = 4, TNI_TAKES_ANY = 7 };

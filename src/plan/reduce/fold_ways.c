@@ -1,18 +1,24 @@
 /* fold_ways.c - how a reduction walks memory: the first way that applies is taken.
  *
- *   way              file             what is reduced, and how
- *   columns          fold_columns.c   src is dense along results: a strip of them at once, row by row
- *   column blocks    fold_column_blocks.c
- *                                     the same for classes that only have sequences: a block of
- *                                     some columns at a time, transposed into a buffer
- *   transpose        fold_packed.c    short sequences: many transposed into a buffer, then as columns
- *   standing blocks  fold_standing.c  a long sequence down columns of whole blocks: the blocks of
- *                                     neighbouring columns at once, row by row
- *   panels           fold_panels.c    the same where blocks begin anywhere in a column: some columns
- *                                     transposed into a buffer, each reduced there
- *                    fold_skewed.c    sums of floats of that shape: row by row without a buffer
- *   line             fold_line.c      anything: one sequence after the other, those with a stride
- *                                     gathered block by block (fold_gather.c)
+ *   way              file                  what is reduced, and how
+ *   columns          fold_columns.c        results are dense in src: a strip of them at a time, row by
+ *                                          row
+ *   column blocks    fold_column_blocks.c  the same for classes without kernels for columns: a block of
+ *                                          some columns at a time, transposed into a buffer
+ *   short rows       fold_short.c          dense sequences shorter than 128 elements whose order does
+ *                                          not matter: whole vectors of several rows, combined by
+ *                                          shuffles
+ *   transpose        fold_packed.c         short sequences: many transposed into a buffer, then reduced
+ *                                          as columns
+ *   across           fold_across.c         argmin and argmax down columns: rows in the order of memory,
+ *                                          since an index follows from an address
+ *   standing blocks  fold_standing.c       a long sequence down columns of whole blocks: the blocks of
+ *                                          neighbouring columns at a time, row by row
+ *   panels           fold_panels.c         the same where blocks begin anywhere in a column: some columns
+ *                                          transposed into a buffer, each reduced there
+ *                    fold_skewed.c         sums of floats of that shape: row by row without a buffer
+ *   line             fold_line.c           anything: one sequence after the other; strided ones are
+ *                                          gathered block by block (fold_gather.c)
  *
  * "Down columns": the order of the sequence is column-major in memory, as in the sum of a transposed
  * matrix.  fold_down.c divides the columns of such a sequence over threads.  A block is
