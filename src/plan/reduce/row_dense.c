@@ -297,6 +297,41 @@ static void group_make(group *g, const tni_rows *r, tni_fold_scratch *s)
     }
 }
 
+static int64_t group_most(const group *g)
+{
+    const int64_t room = g->t ? GROUP_ELEMENTS / g->r->n : 1;
+    return room < 1 ? 1 : room < GROUP ? room : GROUP;
+}
+
+static void group_any(const group *g, const wide *w, bool aside)
+{
+    if (!g->t)
+        wide_run(w, g);
+    else if (aside)
+        group_run_aside(g);
+    else
+        group_run(g);
+}
+
+void tni_row_dense_rows(const tni_rows *r, char *at, int64_t pitch, int64_t rows,
+                        tni_fold_scratch *s)
+{
+    group g;
+    wide w;
+    group_make(&g, r, s);
+    if (!g.t)
+        wide_make(&w, r);
+    g.d_step = g.x_step = pitch;
+    const int64_t most = group_most(&g);
+    for (int64_t i = 0; i < rows; i += g.rows) {
+        g.rows = rows - i < most ? rows - i : most;
+        g.item = i;
+        g.d = at + i * pitch;
+        g.x = g.d;
+        group_any(&g, &w, false);
+    }
+}
+
 void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
                         tni_fold_scratch *s)
 {
@@ -309,8 +344,7 @@ void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64
     if (!g.t)
         wide_make(&w, r);
     const bool aside = made_aside(r);
-    const int64_t room = g.t ? GROUP_ELEMENTS / r->n : 1;
-    const int64_t most = room < 1 ? 1 : room < GROUP ? room : GROUP;
+    const int64_t most = group_most(&g);
     tni_walk_seek(&walk, nest->axis, nest->ndim > 0 ? nest->ndim - 1 : 0, nest->nop,
                   first / inner);
     for (int64_t i = first; i < last; i += g.rows) {
@@ -321,12 +355,7 @@ void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64
         g.d = at[TNI_ROW_DST] + walk.offset[TNI_ROW_DST] + c * g.d_step;
         g.x = at[TNI_ROW_SRC] + walk.offset[TNI_ROW_SRC] + c * g.x_step;
         g.ahead = r->stream ? g.rows * g.x_step : 0;
-        if (!g.t)
-            wide_run(&w, &g);
-        else if (aside)
-            group_run_aside(&g);
-        else
-            group_run(&g);
+        group_any(&g, &w, aside);
         if (c + g.rows == inner)
             tni_walk_next(&walk);
     }

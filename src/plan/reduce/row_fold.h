@@ -112,6 +112,9 @@ void tni_row_narrow_part(const tni_rows *r, char *const *at, int64_t first, int6
 bool tni_row_plan_dense(tni_rows *r);
 void tni_row_dense_part(const tni_rows *r, char *const *at, int64_t first, int64_t last,
                         tni_fold_scratch *s);
+/* Such rows in place, pitch bytes apart, whatever the nest of r. */
+void tni_row_dense_rows(const tni_rows *r, char *at, int64_t pitch, int64_t rows,
+                        tni_fold_scratch *s);
 
 /* Neighbouring rows with strides, transposed together. */
 bool tni_row_plan_panel(tni_rows *r);

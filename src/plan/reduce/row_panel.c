@@ -57,7 +57,6 @@ bool tni_row_plan_panel(tni_rows *r)
 typedef struct panel {
     tni_rows rows;
     tni_fold fold;
-    tni_nest nest;
     bool dense; /* they are computed as dense rows are: those of 16 bits */
 } panel;
 
@@ -72,23 +71,15 @@ static void panel_make(panel *p, const tni_rows *r)
     p->rows.stream = false;
     for (int k = 0; k < r->nest->nop; k++)
         p->rows.step[k] = r->width;
-    p->nest.ndim = 1;
-    p->nest.nop = r->nest->nop;
-    p->rows.nest = &p->nest;
     p->dense = in_dst(r) && r->dtype != r->elem && tni_row_plan_dense(&p->rows);
 }
 
 /* rows of them, pitch bytes apart, are computed in place. */
 static void panel_compute(panel *p, char *at, int64_t pitch, int64_t rows, tni_fold_scratch *s)
 {
-    if (p->dense) {
-        p->nest.axis[0] = (tni_axis){.n = rows};
-        for (int k = 0; k < p->nest.nop; k++)
-            p->nest.axis[0].step[k] = pitch;
-        tni_row_dense_part(&p->rows, (char *const[]){at, at}, 0, rows, s);
-        return;
-    }
-    for (int64_t i = 0; i < rows; i++, at += pitch)
+    if (p->dense)
+        tni_row_dense_rows(&p->rows, at, pitch, rows, s);
+    for (int64_t i = 0; i < rows && !p->dense; i++, at += pitch)
         tni_row_one(&p->rows, (char *const[]){at, at}, 0, s);
 }
 
@@ -133,7 +124,7 @@ void tni_row_panel_part(const tni_rows *r, char *const *at, int64_t first, int64
     const tni_axis *in = &nest->axis[nest->ndim - 1];
     const int64_t most = panel_rows(r);
     tni_walk walk;
-    panel p; /* most of its axes are not used, and not cleared */
+    panel p; /* most axes of its fold are not used, and not cleared */
     panel_make(&p, r);
     tni_walk_seek(&walk, nest->axis, nest->ndim - 1, nest->nop, first / in->n);
     for (int64_t i = first, rows; i < last; i += rows) {
