@@ -1,5 +1,5 @@
 #!/bin/sh
-# threads.sh - the tests of shared plans, handles, errors, files and first use, and random calls,
+# threads.sh - the tests of shared plans, handles, errors, files, streams and first use, and random calls,
 # under the thread sanitizer of clang-19, with OpenMP understood through Archer.  Archer says that
 # it is there, and a race on purpose is found: otherwise silence would prove nothing.
 #
@@ -14,7 +14,8 @@ fi
 cmake --preset tsan -DTENON_TESTS=ON -DTENON_WERROR=ON -Darcher="$omp/libarcher.so" \
     -DCMAKE_C_FLAGS="-O1 -idirafter $omp/clang/19/include" -DOpenMP_C_FLAGS=-fopenmp \
     -DOpenMP_C_LIB_NAMES=omp -DOpenMP_omp_LIBRARY="$omp/libomp.so"
-tests="test_threads test_plan_shared test_runtime test_runtime_handle test_io_reference test_oracle"
+tests="test_threads test_plan_shared test_runtime test_runtime_handle test_io_reference test_io_queue
+    test_stream_threads test_oracle"
 cmake --build --preset tsan --target $tests
 
 # Archer is loaded, and what it is loaded for works.
