@@ -33,6 +33,13 @@ if(TENON_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
 else()
     set(tenon_kernel_opt -O3)
 endif()
+# On a CPU without AVX-512 its kernels take a fifth of a build and no test runs them: ./dev test
+# compiles them at -O0 there, which still finds their errors.  Such a library is not for installing.
+set(TENON_UNOPTIMIZED "" CACHE STRING "instruction sets whose kernels are compiled at -O0")
+if(TENON_UNOPTIMIZED AND TENON_INSTALL)
+    install(CODE "message(WARNING \"kernels for ${TENON_UNOPTIMIZED} are not optimized: configure \
+with -DTENON_UNOPTIMIZED= before installing\")")
+endif()
 # At -O1 with the fuzzer's counters clang 14 takes minutes for this one, at -O0 two seconds.
 if(TENON_SANITIZE MATCHES "fuzzer")
     set_source_files_properties(src/kernels/contract/contract_isa.c PROPERTIES COMPILE_OPTIONS -O0)
@@ -69,7 +76,11 @@ function(tenon_isa_objects target)
         target_include_directories(${target}_${level} PRIVATE include src)
         target_compile_definitions(${target}_${level} PRIVATE TENON_BUILDING _GNU_SOURCE
             TNI_LEVELS=${count} TNI_ISA=${level} TNI_ISA_${level}=1 $<$<BOOL:${TENON_SLEEF}>:TENON_SLEEF>)
-        target_compile_options(${target}_${level} PRIVATE ${tenon_kernel_opt} -ffp-contract=off
+        set(opt ${tenon_kernel_opt})
+        if(level IN_LIST TENON_UNOPTIMIZED)
+            set(opt -O0 -w) # at -O0 intrinsics are macros that warn, and so do pragmas of loops
+        endif()
+        target_compile_options(${target}_${level} PRIVATE ${opt} -ffp-contract=off
             -fno-math-errno -fno-trapping-math ${tenon_isa_flags_${level}}
             $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # some loops that may be vectors are not
         target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_${level}>)

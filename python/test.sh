@@ -15,7 +15,9 @@ python=${PYTHON-/usr/bin/python3}
 # the library.  With Python's name for the compiler, it would have none.
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' "$build/CMakeCache.txt" 2>/dev/null) || :
 [ -z "$compiler" ] || export CC="$compiler"
-TENON_WHEEL_OPTIONS="--config-settings=cmake.define.TENON_WERROR=ON ${TENON_WHEEL_OPTIONS-}" \
+levels=$(sed -n 's/^TENON_UNOPTIMIZED:[^=]*=//p' "$build/CMakeCache.txt" 2>/dev/null) || :
+define=--config-settings=cmake.define
+TENON_WHEEL_OPTIONS="$define.TENON_WERROR=ON $define.TENON_UNOPTIMIZED=$levels ${TENON_WHEEL_OPTIONS-}" \
     python/wheel.sh "$build/wheel"
 venv=$build/python-venv
 [ -x "$venv/bin/pip" ] || "$python" -m venv --system-site-packages "$venv"

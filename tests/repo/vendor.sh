@@ -39,10 +39,11 @@ int main(void)
     return 0;
 }
 END
+levels=$(sed -n 's/^TENON_UNOPTIMIZED:[^=]*=//p' "$build/CMakeCache.txt")
 launcher=
 ! command -v ccache >/dev/null || launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache
 cmake -S "$out/project" -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTENON_WERROR=ON \
-    $launcher >"$out/log"
+    -DTENON_UNOPTIMIZED="$levels" $launcher >"$out/log"
 cmake -S "$out/project" -B "$out/fetched" -G Ninja -DFETCH=ON >>"$out/log"
 cmake --build "$out/build" >>"$out/log" || { tail -n 20 "$out/log" && exit 1; }
 [ "$("$out/build/use_tenon")" = 6 ] && [ "$("$out/build/use_tenon_static")" = 6 ]
