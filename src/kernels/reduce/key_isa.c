@@ -1,4 +1,4 @@
-/* key_isa.c - order-free reductions for one instruction set: keys by width, integers by
+/* key_isa.c - order-independent reductions for one instruction set: keys by width, integers by
  * dtype. */
 #include "key.h"
 
@@ -35,11 +35,13 @@
 #define BITS   64
 #include "key.inc"
 
-/* Columns whose accumulators are registers: sums of bytes, of 16 bits, are two vectors of AVX-512 and
- * four of AVX2.  docs/investigations/reductions.md has what short rows gain. */
+/* Columns whose accumulators stay in registers: 64 sums of bytes, 16 bits each, fill two
+ * vectors of AVX-512 or four of AVX2.  docs/investigations/reductions.md measures short
+ * rows. */
 enum { SIDE_SOME = 64 };
 
-/* Where the SIDE_SOME columns from c on begin; the last of w begin before the others end. */
+/* The first of the SIDE_SOME columns to process at c.  The last group ends at w and overlaps
+ * the group before it. */
 INLINE int64_t last_some(int64_t c, int64_t w)
 {
     return c + SIDE_SOME <= w ? c : w - SIDE_SOME;
@@ -139,11 +141,11 @@ INLINE int64_t last_some(int64_t c, int64_t w)
 #define SQUARES_T  uint64_t
 #include "wrap.inc"
 
-/* ---- what reaches a bound ---- */
+/* ---- elements that reach a bound ---- */
 
 typedef float loose_f32 __attribute__((aligned(1), may_alias));
 
-/* A bit for each of 32 elements. */
+/* One bit for each of 32 elements. */
 INLINE uint32_t reach_bits(const char *x, float bound, bool below)
 {
 #if defined(__AVX512F__)

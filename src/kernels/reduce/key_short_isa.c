@@ -1,7 +1,8 @@
-/* key_short_isa.c - short dense rows, reduced in any order, by vectors of 32 bytes.
+/* key_short_isa.c - order-independent reductions of short dense rows, by vectors of 32 bytes.
  *
- * Where rows are shorter than the vectors that read them, these go on into the rows behind; the last
- * group of rows is read from a copy. */
+ * A vector that is longer than its row also loads elements of the rows after it, which are
+ * masked out.  Where these loads would pass the end of the array, the group of rows is copied
+ * to a buffer first. */
 #include "key_short.h"
 
 #include <string.h>
@@ -14,10 +15,12 @@
 #define JOIN_KEY_(a, b) a##b
 #define JOIN_KEY(a, b)  JOIN_KEY_(a, b)
 
-/* Of a group: 32 rows of bytes, or as many bytes of rows of wider elements; and a vector. */
+/* The bytes of a group, at most 32 rows of TNI_SIDE bytes, or the same bytes of fewer rows of
+ * wider elements, plus the vector that may pass its end. */
 enum { COPIED = 32 * TNI_SIDE + 32 };
 
-/* The rows of a group where vectors may read beyond them; otherwise a copy. */
+/* The address of a group of rows: x itself if vectors of `unit` bytes may read past the rows,
+ * otherwise a copy padded with zeros. */
 INLINE const char *group_at(char *copy, const char *x, int64_t bytes, int64_t rows,
                             int64_t count, int64_t unit)
 {
@@ -39,12 +42,13 @@ INLINE __m128i load_half(const char *x)
     return _mm_loadu_si128((const __m128i *)(const void *)x);
 }
 
-/* Where the parts of a vector are: from one half to the other, from a quarter to the next. */
+/* The distances in bytes between the two halves of a vector, and between the two quarters of a
+ * half, in memory. */
 typedef struct apart {
     int64_t half, quarter;
 } apart;
 
-/* A whole vector, or parts of `unit` bytes each. */
+/* Load one vector, whole or from parts of `unit` bytes each. */
 INLINE __m256i load_parts(const char *x, apart by, int unit)
 {
     if (unit == 32)
@@ -62,7 +66,8 @@ INLINE __m256i load_whole(const char *x)
     return load_parts(x, (apart){0, 0}, 32);
 }
 
-/* The low, or the high halves of the quarters of a, then those of b, in blocks of 16 bytes. */
+/* The low (or high) 4 bytes of each 8-byte quarter of a and b; in each 16-byte block, those of
+ * a come first. */
 INLINE __m256i low_quarters(__m256i a, __m256i b)
 {
     return (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
@@ -72,8 +77,8 @@ INLINE __m256i high_quarters(__m256i a, __m256i b)
     return (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
 }
 
-/* Elements of `size` bytes of a and b interleaved: those of the low, or of the high halves of blocks
- * of 16 bytes; or the halves themselves. */
+/* Interleave the elements of `size` bytes in the low (or high) halves of the 16-byte blocks of
+ * a and b; for size 16, the low (or high) blocks themselves. */
 INLINE __m256i low_parts(__m256i a, __m256i b, int size)
 {
     return size == 1   ? _mm256_unpacklo_epi8(a, b)
