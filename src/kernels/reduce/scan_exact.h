@@ -1,30 +1,39 @@
-/* scan_exact.h - running sums of sixteen columns of bf16 at a time, where f64 rounds nothing (AVX2).
+/* scan_exact.h - running sums of sixteen columns of bf16 in f32, where f64 would not round
+ * either (AVX2).
  *
- * A unit is a power of two.  Elements that are multiples of two units, of which eight add up to fewer than
- * 2^24, are added in f32 without rounding, and in f64 as well: then no order of additions changes a bit.  A
- * sum is high + low + rest.  high is a multiple of 2^22 units, with so few bits that high + low is rounded
- * once.  Where rest is not 0 it is smaller than a unit, and low is odd, so that low tells which of two numbers
- * is nearer, unless these are nearer to each other than units are. */
+ * The unit is a power of two.  If elements are multiples of two units, and eight of them add up
+ * to fewer than 2^24 units, their sums are exact in f32, and also in f64: the order of
+ * additions does not change a bit.
+ *
+ * A running sum is high + low + rest.  high is a multiple of 2^22 units and has so few bits
+ * that high + low is rounded only once.  rest is smaller than a unit.  Where it is not 0, low
+ * is an odd number of units: low then decides to which of two neighbouring bf16 the sum rounds,
+ * unless the neighbours are less than a unit apart. */
 #ifndef TNI_SCAN_EXACT_H
 #define TNI_SCAN_EXACT_H
 
 enum {
     EXACT = 16,          /* columns of a tile */
-    EXACT_WIDEST = 2048, /* columns */
-    EXACT_ROWS = 12,     /* that pay for splitting sums (Zen 3: 7 lose 15 %, 15 gain 20 %) */
-    EXACT_FINE = 20      /* sums before a tile are multiples of a unit by 2^20 */
+    EXACT_WIDEST = 2048, /* columns, as many as TNI_SCAN_WIDEST */
+    /* With fewer rows, splitting sums costs more than it gains (Zen 3: 7 rows lose 15 %, 15
+     * gain 20 %). */
+    EXACT_ROWS = 12,
+    /* Sums before a tile are multiples of unit / 2^20.  They are less than 2^31 units, and
+     * nearest() rounds at most 51 bits. */
+    EXACT_FINE = 20
 };
 
-/* Sums of sixteen columns. */
+/* The state of sixteen columns. */
 typedef struct exact_sums {
     __m256 high[2], low[2];
     double rest[EXACT];
     float unit;
-    uint16_t least, most; /* magnitudes of elements that are not 0: least - 1, most */
+    uint16_t least, most; /* bounds of nonzero magnitudes: least - 1 and most */
     bool holds, rests;    /* rests: some rest is not 0 */
 } exact_sums;
 
-/* The magnitudes of some elements: of 0 the least is the largest number. */
+/* The smallest magnitude minus 1 and the largest magnitude of some elements.  The subtraction
+ * turns 0 into the largest number, so that 0 does not lower the least. */
 typedef struct exact_range {
     __m256i least, most;
 } exact_range;
@@ -57,7 +66,7 @@ INLINE int largest16(__m256i v)
     return 0xffff - (_mm_cvtsi128_si32(least) & 0xffff);
 }
 
-/* 2^e of a normal number. */
+/* 2^e, if it is a normal number. */
 INLINE double power_of_two(int e)
 {
     const uint64_t bits = (uint64_t)(1023 + e) << 52;
@@ -66,21 +75,21 @@ INLINE double power_of_two(int e)
     return f;
 }
 
-/* Ask for what is read after eight rows of the sixteen columns from c on. */
+/* Prefetch what is read after eight rows of the sixteen columns from c on. */
 INLINE void fetch_tile(const char *x, int64_t x_step, int64_t c, int64_t w)
 {
     for (int64_t k = c; k < c + EXACT; k += 4)
         fetch_next(x, x_step, k, w, 2);
 }
 
-/* Whether a magnitude is `most` or more. */
+/* Whether some magnitude is at least `most`. */
 INLINE bool reaches(__m256 v, float most)
 {
     const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);
     return _mm256_movemask_ps(_mm256_cmp_ps(size, _mm256_set1_ps(most), _CMP_GE_OQ)) != 0;
 }
 
-/* Give multiples of 2^22 units from low to high. */
+/* Move multiples of 2^22 units from low to high. */
 INLINE void give(__m256 *high, __m256 *low, float unit)
 {
     const __m256 by = _mm256_set1_ps(0x1.8p45f * unit);
@@ -89,8 +98,9 @@ INLINE void give(__m256 *high, __m256 *low, float unit)
     *high = _mm256_add_ps(*high, part);
 }
 
-/* high + low with `bits` bits behind the first, in f32: to the nearest, ties to even.  1.5 2^(23 - bits)
- * times its power of two has that bit as its last.  power: the least so far. */
+/* high + low, rounded to `bits` bits after the leading one: to nearest, ties to even.  Adding
+ * and subtracting 1.5 * 2^(23 - bits) times the sum's power of two rounds, because the last bit
+ * of that product is the last bit to keep.  *least becomes the smallest power so far. */
 INLINE __m256 rounded(__m256 high, __m256 low, int bits, __m256 *least)
 {
     const __m256 by = _mm256_set1_ps(1.5f * (float)(1 << (23 - bits)));
@@ -101,13 +111,14 @@ INLINE __m256 rounded(__m256 high, __m256 low, int bits, __m256 *least)
     return _mm256_fnmadd_ps(power, by, near);
 }
 
-/* The multiple of a power of two that is nearest: by is 1.5 2^52 of them. */
+/* v rounded to the nearest multiple of a power of two; by is 1.5 * 2^52 times that power. */
 INLINE quad nearest(quad v, quad by)
 {
     return _mm256_sub_pd(_mm256_add_pd(v, by), by);
 }
 
-/* Split four sums; whether all are multiples of a unit by 2^EXACT_FINE. */
+/* Split four sums before + chain into high, low and rest.  Returns whether both addends are
+ * multiples of unit / 2^EXACT_FINE, which makes the split exact. */
 INLINE bool split_four(__m128 *high, __m128 *low, double *rest, quad before, quad chain,
                        double unit)
 {

@@ -1,13 +1,14 @@
-/* scan_half.h - eight floats of 16 bits to and from f64, rounded once.
+/* scan_half.h - conversion of eight 16-bit floats to and from f64, rounded once.
  *
- * On the way to 16 bits f32 is rounded to odd: its last bit says whether more was cut off. */
+ * f64 becomes f32 rounded to odd (the last bit is set if any bits were cut off), so that
+ * rounding f32 to 16 bits gives the same result as rounding f64 directly. */
 #ifndef TNI_SCAN_HALF_H
 #define TNI_SCAN_HALF_H
 
 typedef uint16_t eight16 __attribute__((vector_size(16)));
 typedef uint32_t eight32 __attribute__((vector_size(32)));
 
-/* Without NaN, which becomes the positive quiet one. */
+/* f64 to f32, rounded to odd; a NaN becomes the positive quiet NaN. */
 INLINE void odd_half(half *f, const group *v)
 {
 #if defined(__AVX512F__)

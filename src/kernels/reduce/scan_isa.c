@@ -144,9 +144,10 @@ typedef double group __attribute__((vector_size(64)));
     }
 #endif
 
-/* ---- what has no order: integers, and keys of what is largest ---- */
+/* ---- integers and keys, whose results do not depend on the order ---- */
 
-/* Vectors of AVX2 compare keys as wide as their elements, others keys of 32 bits at least. */
+/* AVX2 compares keys as wide as the elements; other instruction sets, keys of at least 32
+ * bits. */
 #if defined(__AVX2__) && !defined(__AVX512F__)
 #define SCAN_NARROW 1
 #define KEY8        int8_t
@@ -162,13 +163,16 @@ typedef double group __attribute__((vector_size(64)));
 #endif
 
 enum {
-    SCAN_PIECE = 1024, /* keys: of 8 bytes a quarter of the L1 */
-    /* Dense rows of fewer columns become keys together: vectors of them would not be filled, and
-     * elements that are narrower than their keys gain by it longer (Zen 3, one thread: bf16 down 31
-     * columns 8.1 GB/s beside 3.1, f32 13.7 beside 17.4). */
+    SCAN_PIECE = 1024, /* keys; of 8 bytes they take a quarter of L1 */
+    /* Dense rows of fewer columns are made keys many rows at a time, because the keys of one
+     * row would not fill vectors.  Elements narrower than their keys gain from this up to more
+     * columns (Zen 3, one thread: down 31 columns, bf16 8.1 GB/s instead of 3.1, f32 13.7
+     * instead of 17.4). */
     SCAN_FEW = 16,
     SCAN_FEW_COLUMNS = 128,
-    SCAN_FEW_BYTES = 256, /* of a row of keys that stay in registers */
+    SCAN_FEW_BYTES = 256, /* of a row of keys: they fit registers */
+    /* Bytes after the keys that MAX_ROWS may read or overwrite: it loads a row after the last
+     * one, of up to SCAN_FEW_BYTES, as up to eight whole vectors. */
     SCAN_OVER = 512
 };
 
@@ -198,7 +202,7 @@ static void rows_int(char *d, int64_t d_step, const char *x, int64_t x_step, int
     }
 }
 
-/* The states alone. */
+/* As rows_int, without d. */
 static void totals_int(const char *x, int64_t x_step, int64_t rows, int64_t w, int64_t *state)
 {
     for (int64_t i = 0; i < rows; i++, x += x_step) {

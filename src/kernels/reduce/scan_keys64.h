@@ -1,9 +1,11 @@
-/* scan_keys64.h - keys of f64 by vectors of four (AVX2), of whose shifts and comparisons compilers make many
- * operations.  Functions give the number of elements that they take, in whole vectors. */
+/* scan_keys64.h - keys of f64 by vectors of four (AVX2): compilers need many more instructions
+ * for these shifts and comparisons (docs/investigations/reductions.md, "Scans on Zen 3").  The
+ * functions process whole vectors and return the number of elements that these hold. */
 #ifndef TNI_SCAN_KEYS64_H
 #define TNI_SCAN_KEYS64_H
 
-/* Numbers below 0 have the bits of an integer of the same order but for its sign, which are inverted. */
+/* Make the order of integers that of floats: invert the bits of negative numbers except for the
+ * sign.  The function is its own inverse. */
 INLINE __m256i order_quad(__m256i b)
 {
     const __m256i below = _mm256_cmpgt_epi64(_mm256_setzero_si256(), b);
@@ -43,7 +45,7 @@ INLINE int64_t back_of_quads(char *d, const int64_t *k, int64_t n, const tni_sca
     return i;
 }
 
-/* d: NULL where the states alone are wanted. */
+/* d is NULL if only the states are wanted. */
 INLINE int64_t columns_of_quads(char *d, const char *x, int64_t w, int64_t *state,
                                 const tni_scan_rule *r)
 {

@@ -1,5 +1,5 @@
-/* scan_load.h - loads and stores of up to eight columns of f32 and of states; exactly eight without
- * AVX-512. */
+/* scan_load.h - loads and stores of w <= 8 columns of f32 and of states; without AVX-512, w is
+ * 8. */
 #ifndef TNI_SCAN_LOAD_H
 #define TNI_SCAN_LOAD_H
 

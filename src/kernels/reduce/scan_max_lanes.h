@@ -1,4 +1,4 @@
-/* scan_max_lanes.h - running maxima of keys of 8 to 64 bits down few columns (AVX2). */
+/* scan_max_lanes.h - running maxima of keys of 8 to 64 bits, down few columns (AVX2). */
 #ifndef TNI_SCAN_MAX_LANES_H
 #define TNI_SCAN_MAX_LANES_H
 
@@ -7,7 +7,7 @@ INLINE __m256i load32(const char *p)
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
-/* 4, 8 or 16 bytes. */
+/* width is 4, 8 or 16 bytes. */
 INLINE __m128i load_short(const char *p, int width)
 {
     int32_t word;

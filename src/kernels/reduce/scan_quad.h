@@ -1,12 +1,13 @@
-/* scan_quad.h - running sums in f64 by vectors of four (AVX2): a group is two of them.
+/* scan_quad.h - running sums in f64 by vectors of four (AVX2); a group is two vectors.
  *
- * Zeros stand for what is absent, where the contract has -0: a sum of zeros is +0 in the end. */
+ * Absent elements are +0, although the contract says -0.  The two differ only in the sign of
+ * sums that are zero, and these become +0 in any case. */
 #ifndef TNI_SCAN_QUAD_H
 #define TNI_SCAN_QUAD_H
 
 typedef __m256d quad;
 
-/* One element at any address. */
+/* Loads and stores of one element at any address. */
 INLINE __m128 one_f32(const char *x)
 {
     float f;
@@ -30,11 +31,12 @@ INLINE void put_one_f64(char *d, __m128d v)
     memcpy(d, &f, sizeof f);
 }
 
-/* p[i] takes p[i - 1], then p[i - 2], then p[i - 4] of the eight in lo and hi. */
+/* The prefix sums of the eight elements in lo and hi: p[i] adds p[i - 1], then p[i - 2], then
+ * p[i - 4]. */
 INLINE void run_pair(quad *lo, quad *hi)
 {
-    quad a = _mm256_permute2f128_pd(*lo, *lo, 0x08); /* 0 0 0 1 */
-    quad b = _mm256_permute2f128_pd(*lo, *hi, 0x21); /* 2 3 4 5 */
+    quad a = _mm256_permute2f128_pd(*lo, *lo, 0x08); /* 0, 0, p[0], p[1] */
+    quad b = _mm256_permute2f128_pd(*lo, *hi, 0x21); /* p[2] to p[5] */
     a = _mm256_shuffle_pd(a, *lo, 0x5);
     b = _mm256_shuffle_pd(b, *hi, 0x5);
     *lo = _mm256_add_pd(*lo, a);
@@ -46,13 +48,13 @@ INLINE void run_pair(quad *lo, quad *hi)
     *hi = _mm256_add_pd(*hi, *lo);
 }
 
-/* Lanes that are NaN in one of two vectors. */
+/* A mask of the lanes in which a or b is NaN. */
 INLINE quad nan_in(quad a, quad b)
 {
     return _mm256_cmp_pd(a, b, _CMP_UNORD_Q);
 }
 
-/* A NaN is the positive quiet one. */
+/* Replace every NaN by the positive quiet NaN. */
 INLINE quad quiet_quad(quad v)
 {
     return _mm256_blendv_pd(v, _mm256_set1_pd((double)NAN), nan_in(v, v));
@@ -63,17 +65,20 @@ INLINE quad magnitude(quad v)
     return _mm256_andnot_pd(_mm256_set1_pd(-0.0), v);
 }
 
-/* No lane is set. */
+/* Whether no lane is set. */
 INLINE bool none(quad lanes)
 {
     return _mm256_movemask_ps((__m256)lanes) == 0;
 }
 
-/* Bytes of dense rows that are asked for ahead. */
+/* Prefetch distance in dense rows, in bytes (docs/investigations/reductions.md, "Scans on Zen
+ * 3"). */
 enum { SCAN_AHEAD = 4096 };
 
-/* Beside four columns from c on of eight rows as many bytes of what is read next: where rows of w columns
- * are dense, in the order of memory, else the next eight rows, once for each line. */
+/* Prefetch while eight rows of the four columns from c on are computed.  Where rows of w
+ * columns are dense: as many bytes as these, SCAN_AHEAD further in memory.  Otherwise: the same
+ * line of the next eight rows, once per line, unless rows are multiples of 4096 bytes apart and
+ * would share one set of the L1. */
 INLINE void fetch_next(const char *x, int64_t x_step, int64_t c, int64_t w, int64_t width)
 {
     const int64_t each = 32 * width;
@@ -99,7 +104,7 @@ INLINE void put_quad_f32(char *d, quad v, bool odd)
     _mm_storeu_ps((float *)(void *)d, _mm256_cvtpd_ps(v));
 }
 
-/* w < 4 of them. */
+/* w < 4 elements. */
 INLINE quad some_f32(const char *x, int w)
 {
     const __m128 two =
@@ -175,7 +180,7 @@ INLINE void put_pair_f64(char *d, quad lo, quad hi, bool odd, bool stream)
     }
 }
 
-/* ---- up to three floats of 16 bits ---- */
+/* ---- one to three floats of 16 bits ---- */
 
 INLINE __m128i some_bits16(const char *x, int w)
 {
@@ -199,7 +204,7 @@ INLINE void put_some_bits16(char *d, __m128i h, int w)
     memcpy(d + 2 * (w - 1), &last, 2);
 }
 
-/* ---- bf16: f64 is rounded once, to the 7 bits of a bf16 that follow the first ---- */
+/* ---- bf16: f64 is rounded once, to 7 bits after the leading one ---- */
 
 INLINE quad wide_bf16(__m128i h)
 {
@@ -216,8 +221,9 @@ INLINE quad some_bf16(const char *x, int w)
     return wide_bf16(some_bits16(x, w));
 }
 
-/* To the nearest, ties to even: a number and 1.5 2^45 times its power of two have the last bit of a
- * bf16 as theirs.  odd: some may be infinite, or below 2^-126, where a bf16 is a multiple of 2^-133. */
+/* Round to nearest, ties to even: adding and subtracting 1.5 * 2^45 times the power of two of v
+ * rounds at the last bit of a bf16.  odd: some lanes may be infinite, or below 2^-126, where
+ * bf16 are multiples of 2^-133. */
 INLINE __m128i bf16_bits(quad v, bool odd)
 {
     const quad powers = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7ff0000000000000));
@@ -236,15 +242,16 @@ INLINE __m128i bf16_bits(quad v, bool odd)
     return _mm_srli_epi32(_mm_castps_si128(_mm256_cvtpd_ps(near)), 16);
 }
 
-/* Lanes where a or b is NaN, infinite or below 2^-126: their exponents are in the upper halves. */
+/* Some lane is set where a or b is NaN, infinite or below 2^-126.  The exponents are in the
+ * upper 32 bits of an f64, which are compared. */
 INLINE quad odd_bf16(quad a, quad b)
 {
-    const int least = 0x38100000, most = 0x7ff00000; /* of 2^-126, of infinity */
+    const int least = 0x38100000, most = 0x7ff00000; /* upper bits of 2^-126, infinity */
     const __m256 upper = _mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
     const __m256i size = _mm256_and_si256((__m256i)upper, _mm256_set1_epi32(INT32_MAX));
     const __m256i above = _mm256_sub_epi32(size, _mm256_set1_epi32(least ^ INT32_MIN));
     const __m256i end = _mm256_set1_epi32((most - least - 1) ^ INT32_MIN);
-    return (quad)_mm256_cmpgt_epi32(above, end); /* as unsigned numbers */
+    return (quad)_mm256_cmpgt_epi32(above, end); /* an unsigned comparison */
 }
 
 INLINE void put_quad_bf16(char *d, quad v, bool odd)
@@ -266,7 +273,7 @@ INLINE void put_pair_bf16(char *d, quad lo, quad hi, bool odd, bool stream)
     _mm_storeu_si128((__m128i *)(void *)d, h);
 }
 
-/* ---- f16: by way of f32 whose last bit says whether more was cut off ---- */
+/* ---- f16: f64 becomes f32 rounded to odd, then f16 ---- */
 
 INLINE quad quad_f16(const char *x)
 {
@@ -280,7 +287,7 @@ INLINE quad some_f16(const char *x, int w)
 
 INLINE __m128 odd_f32(quad v)
 {
-    const __m256i cut = _mm256_set1_epi64x(((int64_t)1 << 29) - 1); /* what an f32 has not */
+    const __m256i cut = _mm256_set1_epi64x(((int64_t)1 << 29) - 1); /* bits that f32 lacks */
     const __m256i bits = _mm256_castpd_si256(v);
     const __m256i more = _mm256_add_epi64(_mm256_and_si256(bits, cut), cut);
     const __m256i odd = _mm256_andnot_si256(cut, _mm256_or_si256(bits, more));

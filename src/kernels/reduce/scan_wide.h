@@ -1,5 +1,5 @@
-/* scan_wide.h - running sums of f32 and 16-bit floats by vectors of eight f64, which AVX-512 has and
- * compilers make of smaller ones. */
+/* scan_wide.h - running sums of f32 and 16-bit floats by vectors of eight f64.  AVX-512 has
+ * such vectors; elsewhere compilers make them of smaller ones. */
 #ifndef TNI_SCAN_WIDE_H
 #define TNI_SCAN_WIDE_H
 
@@ -18,14 +18,14 @@ static inline void put_half(char *d, const half *f, bool stream)
     memcpy(d, f, sizeof *f);
 }
 
-/* A NaN is the positive quiet one. */
+/* Replace every NaN by the positive quiet NaN. */
 static inline void quiet(half *f)
 {
     const bits32 number = *f == *f;
     *f = (half)(((bits32)*f & number) | ((bits32)((half){0} + NAN) & ~number));
 }
 
-/* Eight floats as f64. */
+/* Load eight f32 as f64. */
 INLINE void load_group(group *v, const char *x)
 {
 #if defined(__AVX512F__)
@@ -37,7 +37,8 @@ INLINE void load_group(group *v, const char *x)
 #endif
 }
 
-/* a + b where multiplications are made, which is idle otherwise (Zen 4). */
+/* a + b as a fused multiplication and addition, which runs on units that are otherwise idle
+ * (Zen 4). */
 INLINE void plus(group *a, const group *b)
 {
 #if defined(__AVX512F__)
@@ -47,7 +48,7 @@ INLINE void plus(group *a, const group *b)
 #endif
 }
 
-/* p[i] takes p[i - 1], then p[i - 2], then p[i - 4]. */
+/* The prefix sums of a group: p[i] adds p[i - 1], then p[i - 2], then p[i - 4]. */
 INLINE void run_group(group *v)
 {
     const group none = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0};
@@ -65,7 +66,8 @@ INLINE void run_group(group *v)
 #endif
 }
 
-/* Whole groups of n elements; settled: a sum cannot be -0. */
+/* The whole groups of n elements; returns the number of elements.  settled: no sum can be
+ * -0. */
 INLINE int64_t run_groups(char *d, const char *x, int64_t n, double before, group *chain,
                           bool stream, bool settled)
 {
@@ -89,9 +91,9 @@ INLINE int64_t run_groups(char *d, const char *x, int64_t n, double before, grou
     return i;
 }
 
-/* Whole groups stay in registers: a part of one goes through memory by itself, because a loop
- * that does so for all runs from store to load (Zen 4: 4 cycles an element).  What is added to
- * anything but -0 is not -0. */
+/* Whole groups stay in registers, and an incomplete one goes through memory on its own: a loop
+ * that does so for all groups waits for each store before the next load (Zen 4: 4 cycles an
+ * element).  If before is not -0, no sum of it is -0. */
 static double sequence_sum32(char *d, const char *x, int64_t n, double before, double chain,
                              bool stream)
 {
@@ -116,8 +118,9 @@ static double sequence_sum32(char *d, const char *x, int64_t n, double before, d
     return after;
 }
 
-/* p[7] of each group, in the order of run_group: eight groups are added as they are transposed,
- * one half of two vectors in its place (a blend), the other moved beside it. */
+/* p[7] of each group, in the order of run_group.  Eight groups are added while they are
+ * transposed: a blend leaves one half of two vectors in place, and a shuffle moves the other
+ * half beside it. */
 static double total_sum32(const char *x, int64_t n)
 {
     double chain = -0.0;
@@ -136,7 +139,8 @@ static double total_sum32(const char *x, int64_t n)
                __builtin_shufflevector(v[0], v[4], 4, 5, 6, 7, 8, 9, 10, 11);
         double last[8];
         memcpy(last, v, sizeof last);
-        __asm__("" : "+m"(last)); /* from memory: vectors have no path to spare */
+        /* Reload the lanes from memory: the units that would extract them are busy. */
+        __asm__("" : "+m"(last));
         for (int k = 0; k < 8; k++)
             chain += last[k];
     }

@@ -1,9 +1,9 @@
-/* scan_words.h - running sums and maxima of integers, which have no order: with AVX2 by vectors of four
- * or eight, otherwise by vectors of 64 bytes. */
+/* scan_words.h - running sums and maxima of integers, whose results do not depend on the order:
+ * with AVX2 by vectors of 32 bytes, otherwise by vectors of 64 bytes. */
 #ifndef TNI_SCAN_WORDS_H
 #define TNI_SCAN_WORDS_H
 
-/* Elements [i, n) of a running sum, after `last`; gives the last. */
+/* Elements i to n - 1 of a running sum, after a sum of last; returns the last sum. */
 INLINE int64_t rest_int(char *d, const char *x, int64_t i, int64_t n, uint64_t last)
 {
     for (; i < n; i++) {
@@ -17,7 +17,7 @@ INLINE int64_t rest_int(char *d, const char *x, int64_t i, int64_t n, uint64_t l
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 
-/* The lower half of v above that of none. */
+/* The low half of none, then the low half of v. */
 INLINE __m256i lower_above(__m256i none, __m256i v)
 {
     return _mm256_permute2x128_si256(none, v, 0x20);
@@ -78,7 +78,7 @@ static int64_t max_scan32(int32_t *x, int64_t n, int32_t run)
     return run;
 }
 
-/* The last of the elements of `width` bytes, in all of them. */
+/* The last element of v, of `width` bytes, in all elements. */
 INLINE __m256i last_of(__m256i v, int width)
 {
     const __m256i at = width == 1 ? _mm256_set1_epi8(15) : _mm256_set1_epi16(0x0f0e);
