@@ -1,25 +1,25 @@
-/* exp_lanes.h - exp of f32 and f64 for loops that become vectors: no branch, no table, no fused
- * multiplication, so the bits are the same on every instruction set.
+/* exp_lanes.h - exp of f32 and f64 for loops that compilers vectorise.  It uses no branch, no
+ * table and no fused multiplication, so that the bits are the same on every instruction set.
  *
- * exp(x) = 2^k * exp(r), |r| <= ln(2) / 2.  x <= 0 is what softmax and logsumexp ask for;
- * larger ones are right until 2^k overflows. */
+ * exp(x) = 2^k * exp(r), |r| <= ln(2) / 2.  logsumexp calls it with x <= 0; for larger x
+ * it is correct until 2^k overflows. */
 #ifndef TNI_EXP_LANES_H
 #define TNI_EXP_LANES_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* Adding it leaves the nearest whole number in the low bits. */
+/* Adding this constant rounds to an integer, which is then in the low bits. */
 #define ROUND64 0x1.8p52
 #define ROUND32 0x1.8p23f
 
 static inline double exp_lane64(double x)
 {
-    const double y = x < -745.0 ? -745.0 : x; /* NaN stays */
+    const double y = x < -745.0 ? -745.0 : x; /* NaN stays NaN */
     const double shifted = y * 0x1.71547652b82fep0 + ROUND64, k = shifted - ROUND64;
     const double r = (y - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
     const double r2 = r * r;
-    /* Taylor: the last term is r^13 / 13!, below 2^-53 of the sum */
+    /* Taylor series: its last term, r^13 / 13!, is below 2^-53 of the sum */
     double p = 1.0 / 6227020800.0;
     p = p * r + 1.0 / 479001600.0;
     p = p * r + 1.0 / 39916800.0;

@@ -1,8 +1,9 @@
-/* row.h - functions of whole rows: what is computed of a dense piece of a row.
+/* row.h - kernels of functions of whole rows, such as softmax and norms: each processes a dense
+ * piece of a row.
  *
- * Most are there for each type of elements that is read as it is; what is between two passes, and
- * weights, are f32, or f64 of f64.  d may be x.  stream: d is a multiple of 64 and is written past
- * the caches. */
+ * Most exist for every type of elements that kernels read directly.  Values kept between two
+ * passes, and weights, are f32, for f64 elements f64.  d may be x.  stream: d is a multiple of
+ * 64 and is written with streaming stores. */
 #ifndef TNI_ROW_H
 #define TNI_ROW_H
 
@@ -11,8 +12,8 @@
 
 #include "tree.h"
 
-/* Rows of up to TNI_ROW_SHORT elements: row i is at x + i * x_step, of the kind that
- * tni_row_short says.  w and b are a weight and a bias, or NULL. */
+/* Rows of up to TNI_ROW_SHORT elements; row i is at x + i * x_step, and its result at
+ * d + i * d_step.  w and b are a weight and a bias, or NULL. */
 typedef enum tni_row_short {
     TNI_SHORT_SOFTMAX,
     TNI_SHORT_LOG_SOFTMAX,
@@ -29,47 +30,52 @@ typedef struct tni_short_rows {
 } tni_short_rows;
 
 typedef struct tni_row_typed {
-    /* The largest; NaN when there is one; n >= 1. */
+    /* The largest of n >= 1 elements; NaN if there is one. */
     double (*max)(const char *x, int64_t n);
-    /* exp(x - c) of a block, c not less than x, and the block's sum by the tree; what lies ahead
-     * bytes from x is fetched.  e may be x where both have one width. */
+    /* Store exp(x - c) of a block in e, and return their sum by the tree; c is not less than
+     * any x.  The bytes at x + ahead are prefetched.  e may be x if both have the same
+     * width. */
     double (*exps)(char *e, const char *x, int64_t n, double c, int64_t ahead);
     void (*scale)(char *d, const char *e, int64_t n, double by, bool stream);
     /* (x - c) - l */
     void (*shift)(char *d, const char *x, int64_t n, double c, double l, bool stream);
     /* (x * r) * w; w may be NULL. */
     void (*rms)(char *d, const char *x, const char *w, int64_t n, double r, bool stream);
-    /* t * w + b, t = (x - mean) * r in f64, rounded; w and b may be NULL; what lies
-     * ahead bytes from x is fetched. */
+    /* t * w + b, where t is (x - mean) * r in f64, rounded; w and b may be NULL.  The bytes at
+     * x + ahead are prefetched. */
     void (*norm)(char *d, const char *x, const char *w, const char *b, int64_t n, double mean,
                  double r, bool stream, int64_t ahead);
 
-    /* Rows side by side, a number of each in most, c and by: each the larger, where NaN stays; */
+    /* The following process columns side by side; most, c and by have one number for each.
+     * rise: most becomes the larger of most and x, NaN if either is NaN. */
     void (*rise)(char *most, const char *x, int64_t n);
-    /* exp(x + c) * by; */
+    /* exp(x + c) * by */
     void (*exp_by)(char *d, const char *x, const char *c, const char *by, int64_t n,
                    bool stream);
-    /* (x + c) + by; */
+    /* (x + c) + by */
     void (*plus_by)(char *d, const char *x, const char *c, const char *by, int64_t n,
                     bool stream);
-    /* acc[i] + the sum of exp(x + c) of 1 to 8 rows of n elements, step bytes apart, as a tile adds
-     * them; acc has a vector more, which is rewritten. */
+    /* acc[i] plus the sum of exp(x + c) of 1 to 8 rows of n elements, step bytes apart, added
+     * as the rows of a tile.  A vector past the end of acc is read and written back
+     * unchanged. */
     void (*exp_sum)(double *acc, const char *x, int64_t step, const char *c, int64_t n,
                     int64_t rows);
 
-    /* Short rows.  Those of fewer elements than V bytes of f32 or f64 have are read and written as
-     * whole vectors, in the order of rows.  NULL: not with this instruction set. */
+    /* Short rows, in order.  A row that does not fill a vector of the type of the arithmetic
+     * (f32 or f64) is loaded and stored as a whole vector, which passes its end; the next row
+     * overwrites what is stored there.  NULL if the instruction set has no such kernel. */
     void (*short_rows)(const tni_short_rows *s);
 } tni_row_typed;
 
 typedef struct tni_row_kernels {
     tni_row_typed
-        of[TNI_TREE_TYPES]; /* f16 and bf16: NULLs where they are not read as they are */
+        of[TNI_TREE_TYPES]; /* f16 and bf16: NULL where the instruction set has no kernels */
     void (*exp32)(char *d, const char *x, const char *c, int64_t n); /* exp(x + c) */
     void (*exp64)(char *d, const char *x, const char *c, int64_t n);
     void (*add32)(char *d, const char *a, const char *b, int64_t n);
     void (*add64)(char *d, const char *a, const char *b, int64_t n);
-    /* a rotation of n pairs: (x c - y s, x s + y c); x and y in halves, or side by side in x. */
+    /* Rotate n pairs: (x c - y s, x s + y c).  halves: x and y are separate; pairs: they
+     * alternate in x. */
     void (*halves32)(char *d, char *e, const char *x, const char *y, const char *s,
                      const char *c, int64_t n, bool stream);
     void (*halves64)(char *d, char *e, const char *x, const char *y, const char *s,
@@ -79,15 +85,17 @@ typedef struct tni_row_kernels {
     void (*pairs64)(char *d, const char *x, const char *s, const char *c, int64_t n,
                     bool stream);
 
-    /* The tree of the squares of n <= 2048 f16 or bf16.  NULL: not with this instruction set. */
+    /* The sum by the tree of the squares of n <= 2048 elements of f16 or bf16.  NULL if the
+     * instruction set has no such kernel. */
     double (*squares16[2])(const char *x, int64_t n);
 
-    /* Logarithms of sums of exponentials of f32, 1 and more, within 2^-40 of them. */
+    /* Replace x >= 1 (sums of exponentials of f32) by their logarithms, with a relative error
+     * of at most 2^-40. */
     void (*logs)(double *x, int64_t n);
 
-    /* Rows of n <= 128 elements of f32 side by side, results in their place: element j of row c is
-     * at x + j * pitch + 4 * c, and memory has as many rows as fill vectors (TNI_ROW_TOGETHER).
-     * softmax keeps exponentials in e, which is x unless logarithms are asked for. */
+    /* Rows of n <= TNI_ROW_SHORT elements of f32 side by side, computed in place: element j of
+     * row c is at x + j * pitch + 4 * c.  Memory has room for whole groups of TNI_ROW_TOGETHER
+     * rows.  softmax keeps exponentials in e, which may be x unless logs is set. */
     void (*softmax_narrow)(char *x, char *e, int64_t n, int64_t rows, int64_t pitch, bool logs);
     void (*rms_narrow)(char *x, const char *w, int64_t n, int64_t rows, int64_t pitch,
                        double eps);

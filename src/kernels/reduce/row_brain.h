@@ -1,5 +1,6 @@
-/* row_brain.h - rms_norm of bf16 with AVX-512: 32 bits of memory are two elements, which become f32
- * by a shift and by a mask, so that even and odd ones are apart until they are stored. */
+/* row_brain.h - rms_norm of bf16 with AVX-512.  A word of 32 bits holds two elements: a shift
+ * makes the even one f32, a mask the odd one.  Even and odd elements therefore stay in separate
+ * vectors until they are stored. */
 #ifndef TNI_ROW_BRAIN_H
 #define TNI_ROW_BRAIN_H
 
@@ -7,7 +8,7 @@
 
 #define BRAIN_ODD (_mm512_set1_epi32((int)0xffff0000))
 
-/* Sixteen elements as f64: lanes 0, 2, ..., then 1, 3, ... */
+/* Sixteen elements as f64: lanes 0, 2, ... in out[0], lanes 1, 3, ... in out[1]. */
 INLINE void brain_row(vd *out, const char *p)
 {
     const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
@@ -17,7 +18,7 @@ INLINE void brain_row(vd *out, const char *p)
     out[1] = _mm512_cvtps_pd(_mm256_castsi256_ps(odd));
 }
 
-/* Lanes 0, 2, ... or 1, 3, ... of a block meet by halves. */
+/* Add the even, or the odd, lanes of a block by halves. */
 INLINE double brain_meet(vd q)
 {
     const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(q), _mm512_extractf64x4_pd(q, 1));
@@ -26,13 +27,13 @@ INLINE double brain_meet(vd q)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* The tree of the squares of n <= 2048 elements. */
+/* The sum by the tree of the squares of n <= 2048 elements. */
 static double squares_bf16(const char *x, int64_t n)
 {
     vd q[2] = {splat_vd(-0.0), splat_vd(-0.0)};
     for (int64_t t = 0; t < n; t += TNI_TILE) {
         const char *p = x + 2 * t;
-        char rest[2 * TNI_TILE]; /* what is absent is +0, which changes no square */
+        char rest[2 * TNI_TILE]; /* absent elements are +0, whose squares add nothing */
         if (n - t < TNI_TILE) {
             memset(rest, 0, sizeof rest);
             memcpy(rest, p, (size_t)(2 * (n - t)));
@@ -53,8 +54,8 @@ static double squares_bf16(const char *x, int64_t n)
     return brain_meet(q[0]) + brain_meet(q[1]);
 }
 
-/* even and odd interleaved as bf16.  A half of 16 bits rounds up where it is more than a half, or a
- * half and the upper one is odd; no NaN has a payload. */
+/* even and odd as bf16, interleaved.  An element is rounded up if its lower 16 bits exceed one
+ * half, or equal one half while its upper 16 bits are odd.  No NaN has a payload. */
 INLINE __m512i brain_round(vf even, vf odd)
 {
     const __mmask32 second = 0xaaaaaaaa;
@@ -66,7 +67,8 @@ INLINE __m512i brain_round(vf even, vf odd)
     return _mm512_mask_add_epi16(upper, _mm512_cmpgt_epu16_mask(sticky, half), upper, one);
 }
 
-/* The 32 elements v, of which keep are there; w is their weight or NULL. */
+/* Scale the 32 elements v by r and by their weights at w, unless w is NULL; keep masks the
+ * elements that exist. */
 INLINE __m512i brain_scaled(__m512i v, const char *w, __mmask32 keep, float r)
 {
     vf even = _mm512_castsi512_ps(_mm512_slli_epi32(v, 16)) * r;

@@ -1,5 +1,5 @@
-/* row_exp.h - exponentials and logarithms of vectors, as softmax needs them: within its bounds, of
- * any bits. */
+/* row_exp.h - exponentials and logarithms of vectors, for softmax: it promises error bounds,
+ * not bits, so that instruction sets may differ. */
 #ifndef TNI_ROW_EXP_H
 #define TNI_ROW_EXP_H
 
@@ -8,7 +8,7 @@
 
 /* ---- exp ---- */
 
-/* a * b + c: fused where there is an instruction for it.  Softmax promises bounds, not bits. */
+/* a * b + c, fused where the instruction set can. */
 INLINE vf fused(vf a, vf b, vf c)
 {
 #if defined(__AVX512F__)
@@ -25,8 +25,8 @@ INLINE vf splat_vf(float x)
     return (vf){0} + x;
 }
 
-/* y - k ln(2).  A fused product is exact, and the error of ln(2) as f32 is k 2^-29: less than the
- * bounds of softmax allow for y - max. */
+/* y - k * ln(2).  The product of a fused operation is exact; the error of ln(2) as f32 amounts
+ * to k * 2^-29, less than the bounds of softmax allow for y - max. */
 INLINE vf less_ln2(vf y, vf k)
 {
 #if defined(__AVX2__)
@@ -36,12 +36,13 @@ INLINE vf less_ln2(vf y, vf k)
 #endif
 }
 
-/* exp of y <= 0: 2^k * exp(r), 0 where that is below 2^-125, and of NaN. */
+/* exp(y) for y <= 0, as 2^k * exp(r).  0 for y < -87, where exp(y) is below 2^-125, and for
+ * NaN. */
 INLINE vf exp_vf(vf y)
 {
     const vf shifted = fused(y, splat_vf(0x1.715476p0f), splat_vf(ROUND32));
     const vf r = less_ln2(y, shifted - ROUND32);
-    /* the polynomial of least relative error, 2^-28, for |r| <= ln(2) / 2 */
+    /* a minimax polynomial for |r| <= ln(2) / 2, of relative error 2^-28 */
     vf p = splat_vf(0x1.6a23cep-10f);
     p = fused(p, r, splat_vf(0x1.123a20p-7f));
     p = fused(p, r, splat_vf(0x1.5558f2p-5f));
@@ -49,7 +50,7 @@ INLINE vf exp_vf(vf y)
     p = fused(p, r, splat_vf(0x1.fffffcp-2f));
     p = fused(p, r, splat_vf(1.0f));
     p = fused(p, r, splat_vf(1.0f));
-    /* k is in the low bits of shifted and becomes part of the exponent; unsigned, for it wraps */
+    /* k, in the low bits of shifted, is added to the exponent; unsigned, because it wraps */
     const vf_bits bits = (vf_bits)((vf_words)p + ((vf_words)shifted << 23));
 #if defined(__AVX512F__)
     return (vf)_mm512_maskz_mov_epi32(_mm512_cmp_ps_mask(y, splat_vf(-87.0f), _CMP_GE_OQ),
@@ -70,14 +71,14 @@ INLINE vd fused_vd(vd a, vd b, vd c)
 #endif
 }
 
-/* The same of f64, 0 where it is below 2^-1021. */
+/* The same for f64; 0 for y < -707, where exp(y) is below 2^-1019. */
 INLINE vd exp_vd(vd y)
 {
     const vd shifted = fused_vd(y, splat_vd(0x1.71547652b82fep0), splat_vd(ROUND64));
     const vd k = shifted - ROUND64;
     vd r = fused_vd(k, splat_vd(-0x1.62e42fee00000p-1), y);
     r = fused_vd(k, splat_vd(-0x1.a39ef35793c76p-33), r);
-    /* the relative error is below 2^-55 */
+    /* a polynomial of relative error below 2^-55, evaluated in pairs of terms */
     const vd r2 = r * r, r4 = r2 * r2;
     const vd a = fused_vd(splat_vd(0x1.5555555555556p-3), r, splat_vd(0x1.0000000000001p-1));
     const vd b = fused_vd(splat_vd(0x1.11111111109b3p-7), r, splat_vd(0x1.5555555553d63p-5));
@@ -92,13 +93,13 @@ INLINE vd exp_vd(vd y)
 
 /* ---- log ---- */
 
-/* The logarithm of x >= 1, within 2^-40 of it; NaN stays. */
+/* log(x) for x >= 1, with a relative error of at most 2^-40; NaN for NaN. */
 INLINE vd log_vd(vd x)
 {
-    /* x = 2^k m, m from sqrt(1 / 2) on; k is not negative */
+    /* x = 2^k * m, with m from sqrt(1 / 2) to sqrt(2); k is not negative */
     const vd_words bits = (vd_words)x, k = (bits - 0x3fe6a09e667f3bcdu) >> 52;
     const vd m = (vd)(bits - (k << 52)), exponent = (vd)(k | 0x4330000000000000u) - 0x1p52;
-    /* log(m) = 2 atanh(s) */
+    /* log(m) = 2 * atanh(s) */
     const vd s = (m - 1.0) / (m + 1.0), z = s * s;
     vd p = splat_vd(0x1.8c8c11e54d389p-3);
     p = fused_vd(p, z, splat_vd(0x1.c67ada017cf97p-3));
@@ -109,7 +110,7 @@ INLINE vd log_vd(vd x)
     return pick_vd(x == x, fused_vd(exponent, splat_vd(0x1.62e42fefa39efp-1), p), x);
 }
 
-/* What log_softmax subtracts, of both parts of a vector of f32, or of f64. */
+/* What log_softmax subtracts: the logarithms of the sums that belong to one vector. */
 INLINE void logs_vf(vd *sum)
 {
     sum[0] = log_vd(sum[0]);

@@ -1,18 +1,19 @@
-/* row_half.h - vectors of f32 to and from floats of 16 bits, as half.h rounds them
- * (bf16 with AVX-512: row_brain.h). */
+/* row_half.h - conversions between vectors of f32 and 16-bit floats, rounded as in core/half.h.
+ * half is f16, brain is bf16 (for bf16 with AVX-512, see row_brain.h). */
 #ifndef TNI_ROW_HALF_H
 #define TNI_ROW_HALF_H
 
 #include "row_vector.h"
 
-/* Bits of f32, no NaN with a payload among them, so that the upper halves are bf16. */
+/* The bits of v, rounded so that the upper 16 of each lane are a bf16.  No NaN of v has a
+ * payload, so that rounding cannot carry into its exponent. */
 INLINE vf_words brain_bits(vf v)
 {
     const vf_words bits = (vf_words)v;
     return bits + 0x7fffu + (bits >> 16 & 1u);
 }
 
-/* The first n < VF elements, zeros behind them. */
+/* The first n < VF elements, followed by zeros. */
 INLINE vf half_part(const char *p, int64_t n)
 {
     char some[V / 2] = {0};
@@ -52,7 +53,7 @@ INLINE vd half_vd(const char *p)
     return _mm512_cvtps_pd(v);
 }
 
-/* The elements of a, then those of b. */
+/* The elements of a, then those of b, as one vector. */
 INLINE vf_bits halves_of(vf a, vf b)
 {
     const __m256i low = _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT);
@@ -119,7 +120,7 @@ INLINE void brains_put(char *d, vf v, bool stream)
 {
     put_half(d, brains_one(v), stream);
 }
-/* Two vectors of them. */
+/* Store two vectors as one. */
 INLINE void halves_put_pair(char *d, vf a, vf b, bool stream)
 {
     const vf_bits made = halves_of(a, b);
@@ -130,7 +131,7 @@ INLINE void brains_put_pair(char *d, vf a, vf b, bool stream)
     const vf_bits made = brains_of(a, b);
     put_bytes(d, &made, V, stream);
 }
-/* The first n < VF of them. */
+/* Store the first n < VF elements. */
 INLINE void halves_put_some(char *d, vf v, int64_t n)
 {
     const half_bits made = halves_one(v);

@@ -1,6 +1,7 @@
 /* row_isa.c - functions of rows for one instruction set, a vector at a time.
  *
- * The arithmetic is the same on every level, elements are independent. */
+ * Sums follow the tree on every level.  The norms have the same bits on every level; softmax
+ * promises error bounds only. */
 #include "row.h"
 
 #include <math.h>
@@ -11,13 +12,14 @@
 #include "row_vector.h"
 #include "tree.h"
 
-/* Into the L2: rows of 16 KB in the L1 are what is computed (Zen 4: 1.2 times as fast). */
+/* Prefetch into L2: L1 holds the rows, of up to 16 KB, that are being computed (Zen 4: 1.2
+ * times as fast). */
 INLINE void prefetch(const char *p)
 {
     __builtin_prefetch(p, 0, 2);
 }
 
-/* ---- a number c for each element ---- */
+/* ---- an operand for each element ---- */
 
 static void exp32(char *d, const char *x, const char *c, int64_t n)
 {
@@ -66,7 +68,8 @@ static void logs(double *x, int64_t n)
 #define WRITE_SOME(p, v, n) put_some_vf(p, v, 4 * (n))
 #include "row_typed.inc"
 
-/* Short rows are transposed in registers of AVX2 alone; those of f32 gain nothing by it. */
+/* Only AVX2 has kernels that transpose short rows in registers, and f32 gains nothing from them
+ * (docs/investigations/reductions.md, "Rows on Zen 3"). */
 #if defined(__AVX2__) && !defined(__AVX512F__)
 #define IN_REGISTERS
 #include "row_transpose.h"

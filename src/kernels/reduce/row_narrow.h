@@ -1,4 +1,5 @@
-/* row_narrow.h - many short rows of f32 side by side, which the caller has transposed into lines. */
+/* row_narrow.h - many short rows of f32, which the caller has transposed into lines
+ * (row_lines.inc). */
 #ifndef TNI_ROW_NARROW_H
 #define TNI_ROW_NARROW_H
 

@@ -1,10 +1,10 @@
-/* row_transpose.h - squares of elements, transposed in registers of AVX2. */
+/* row_transpose.h - square tiles transposed in registers (AVX2). */
 #ifndef TNI_ROW_TRANSPOSE_H
 #define TNI_ROW_TRANSPOSE_H
 
 #include "row_vector.h"
 
-/* Eight rows of eight. */
+/* Eight rows of eight f32. */
 INLINE void transpose_vf(vf *r)
 {
     vf t[8], u[8];
@@ -27,7 +27,7 @@ INLINE void transpose_vf(vf *r)
     }
 }
 
-/* Four rows of four. */
+/* Four rows of four f64. */
 INLINE void transpose_vd(vd *r)
 {
     vd t[4];

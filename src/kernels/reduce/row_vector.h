@@ -1,4 +1,5 @@
-/* row_vector.h - vectors of rows: parts of them, picks, the largest, neighbours, stores. */
+/* row_vector.h - vector operations of row functions: partial loads and stores, selection,
+ * maxima, swaps of neighbours. */
 #ifndef TNI_ROW_VECTOR_H
 #define TNI_ROW_VECTOR_H
 
@@ -7,7 +8,8 @@
 
 #include "tree_vector.h"
 
-/* Of a line of short rows; TNI_ROW_TOGETHER rows are whole lines. */
+/* Vectors of a line of short rows (row_lines.inc).  TNI_ROW_TOGETHER is a multiple of its
+ * rows. */
 #if defined(__AVX512F__)
 enum { LINE_VECTORS = 1 };
 #else
@@ -37,10 +39,10 @@ INLINE vd pick_vd(vd_bits mask, vd a, vd b)
 #endif
 }
 
-/* A computed NaN is the positive quiet one. */
+/* Replace every NaN by the positive quiet NaN. */
 #if defined(__AVX512F__)
 #define NOT_NAN                                                                                \
-    0x11111100 /* for vfixupimm: NaN becomes the first operand, all else the second */
+    0x11111100 /* for vfixupimm: NaN becomes the first operand, any other value the second */
 INLINE vf number_vf(vf v)
 {
     return _mm512_fixupimm_ps(_mm512_set1_ps(NAN), v, _mm512_set1_epi32(NOT_NAN), 0);
@@ -62,7 +64,7 @@ INLINE vd number_vd(vd v)
 
 /* ---- parts of vectors ---- */
 
-/* Set in the first n elements. */
+/* A mask of the first n lanes. */
 INLINE vf_bits before_vf(int64_t n)
 {
     vf_bits lane;
@@ -78,7 +80,7 @@ INLINE vd_bits before_vd(int64_t n)
     return lane < n;
 }
 
-/* The first bytes of a vector, zeros behind them. */
+/* Load the first bytes of a vector, followed by zeros. */
 INLINE vf some_vf(const char *p, int64_t bytes)
 {
     vf v = {0};
@@ -110,7 +112,7 @@ INLINE vd some_vd(const char *p, int64_t bytes)
     return v;
 }
 
-/* The first n of v, then those of other. */
+/* The first n lanes of v, then those of other. */
 INLINE vf first_vf(vf v, int64_t n, vf other)
 {
     return pick_vf(before_vf(n), v, other);
@@ -120,7 +122,7 @@ INLINE vd first_vd(vd v, int64_t n, vd other)
     return pick_vd(before_vd(n), v, other);
 }
 
-/* Fewer bytes than a vector has, an even number of them. */
+/* Copy an even number of bytes, fewer than a vector has. */
 INLINE void few_bytes(char *d, const char *s, int64_t bytes)
 {
     UNROLLED for (int piece = V / 2; piece > 1; piece /= 2)
@@ -133,7 +135,7 @@ INLINE void few_bytes(char *d, const char *s, int64_t bytes)
     }
 }
 
-/* ---- the largest: of two the second where one is NaN, which the flags remember ---- */
+/* ---- maxima: the second operand if either is NaN; flags record the NaN ---- */
 
 #if defined(__AVX512F__)
 typedef __mmask16 flags_vf;
@@ -305,7 +307,8 @@ INLINE vd swapped_vd(vd v)
     return out;
 }
 
-/* The first bytes of half a vector, each element twice; with `sign` the first of them negative. */
+/* Load the first bytes of half a vector and repeat each element; with `sign`, the first of the
+ * two is negated. */
 INLINE vf doubled_vf(const char *p, int64_t bytes, bool sign)
 {
     vf_half h = {0};
@@ -332,7 +335,8 @@ INLINE vd doubled_vd(const char *p, int64_t bytes, bool sign)
     return out;
 }
 
-/* stream: d is a multiple of a line, and whole vectors go past the caches. */
+/* Store the first bytes of *v.  stream: d is a multiple of 64, and whole vectors use streaming
+ * stores. */
 INLINE void put_bytes(char *d, const void *v, int64_t bytes, bool stream)
 {
 #if defined(__AVX512F__)
