@@ -1,4 +1,5 @@
-/* term_isa.c - terms of reductions for one instruction set: loops that become vectors. */
+/* term_isa.c - terms of reductions for one instruction set: loops that the compiler
+ * vectorises. */
 #include "term.h"
 
 #include "exp_lanes.h"
@@ -30,7 +31,7 @@ typedef double loose_f64 __attribute__((aligned(1), may_alias));
 #define COUNTER int64_t
 #include "term.inc"
 
-/* The parts of element i of c64 or c128. */
+/* The real and the imaginary part of element i of c64 or c128. */
 INLINE void parts(const char *s, int64_t i, bool wide, double *re, double *im)
 {
     if (wide) {
@@ -63,14 +64,16 @@ static void complex_abs(char *d, const char *s, int64_t n, bool wide)
             wide ? most * __builtin_sqrt(1 + t * t) : __builtin_sqrt(re * re + im * im);
         const double infinite = re == __builtin_inf() || im == __builtin_inf()
                                     ? __builtin_inf()
-                                    : re + im; /* NaN, or only asked whether it is */
+                                    : re + im; /* only NaN and infinity are used */
         PUT(f64, d) = infinite != infinite || infinite == __builtin_inf() ? infinite : size;
     }
 }
 
 static double max64(const char *s, int64_t n)
 {
-    enum { LANES = 16 }; /* accumulators that do not wait for each other */
+    /* Independent maxima: a single one would wait for itself at each element.
+     * docs/investigations/reductions.md, "Reductions on Zen 3", compares one and sixteen. */
+    enum { LANES = 16 };
     double most[LANES], nan[LANES];
     for (int l = 0; l < LANES; l++)
         most[l] = -__builtin_inf(), nan[l] = 0;

@@ -1,13 +1,12 @@
-/* tree.h - the summation tree: blocks of 2048 elements, tiles of 128, rows of 8, lanes of 16.
+/* tree.h - the summation tree: blocks of 2048 elements, tiles of 128, rows of 16 lanes.
  *
- * Element 16 k + l of a tile is in row k, lane l.  A tile adds its rows lane by lane, as
- * ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), in its own type; a block adds its tiles
- * one after the other in f64; its lanes meet by halves.  Absent elements are -0 (products:
- * 1).
+ * Element 16 k + l of a tile is in row k, lane l.  A tile adds its rows lane by lane, as ((r0 +
+ * r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), in its own type; a block adds its tiles one after
+ * the other in f64, then its sixteen lanes by halves.  Absent elements are -0 (in products: 1).
  *
- * These numbers are part of every result's bits (docs/decisions/0010-same-bits.md) and so of no CPU:
- * sixteen f32 are the widest vector, eight rows three levels of pairs, and the sixteen tiles of a
- * block its longest chain of sums. */
+ * These numbers decide the bits of every result (docs/decisions/0010-same-bits.md) and are
+ * therefore not tuned for a CPU: sixteen f32 fill the widest vector, eight rows are three
+ * levels of pairs, and sixteen tiles are the longest chain of additions in a block. */
 #ifndef TNI_TREE_H
 #define TNI_TREE_H
 
@@ -16,36 +15,37 @@
 
 enum { TNI_LANES = 16, TNI_TILE_ROWS = 8, TNI_TILE = 128, TNI_TREE_BLOCK = 2048 };
 
-/* Elements that kernels read as they are. */
+/* The types of elements that kernels read directly. */
 typedef enum tni_tree_type {
     TNI_TREE_F32,
     TNI_TREE_F64,
     TNI_TREE_F16,
     TNI_TREE_BF16,
-    TNI_TREE_I32, /* of moments alone */
+    TNI_TREE_I32, /* only for moments */
     TNI_TREE_TYPES
 } tni_tree_type;
-enum { TNI_SKEWED = 16 };    /* the f32 of the widest vector */
-enum { TNI_SIDE_LEAST = 8 }; /* its f64 */
+enum { TNI_SKEWED = 16 };    /* f32 in the widest vector */
+enum { TNI_SIDE_LEAST = 8 }; /* f64 in the widest vector */
 
-/* Kernels of one instruction set.  x are dense elements of any alignment. */
+/* The kernels of one instruction set.  x are dense elements of any alignment. */
 typedef struct tni_tree_kernels {
-    /* out[i] is the tree of the sequence of n <= 2048 elements at x + i * step. */
+    /* out[i] is the sum (or product) by the tree of the n <= 2048 elements at x + i * step, for
+     * i < count. */
     void (*sum32)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*sum64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*prod64)(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*squares32)(double *out, const char *x, int64_t n, int64_t step,
-                      int64_t count); /* sums of x * x in f64, x f32 */
+                      int64_t count); /* of x * x in f64 */
 
-    /* Sums of f16 and bf16, as sum32 and rows_sum32 of their values; NULL: not with this
-     * instruction set. */
+    /* Sums of f16 and bf16, the same as those of sum32 and rows_sum32 for their values as f32.
+     * NULL if the instruction set has no such kernel. */
     void (*sum16[2])(double *out, const char *x, int64_t n, int64_t step, int64_t count);
     void (*rows_sum16[2])(double *acc, const char *const *row, const char *const *next,
                           int64_t w, bool first);
 
-    /* One lane of w sequences that stand side by side: acc[c] takes the tile of the eight rows
-     * at row[k] + c * width; first: acc holds nothing yet.  The eight rows at next, unless it is
-     * NULL, are prefetched. */
+    /* One lane of w columns: acc[c] adds the tile whose eight rows are at row[k] + c * width.
+     * If first is set, acc is not read.  The eight rows at next are prefetched, unless it is
+     * NULL. */
     void (*rows_sum32)(double *acc, const char *const *row, const char *const *next, int64_t w,
                        bool first);
     void (*rows_sum64)(double *acc, const char *const *row, const char *const *next, int64_t w,
@@ -53,46 +53,50 @@ typedef struct tni_tree_kernels {
     void (*rows_prod64)(double *acc, const char *const *row, const char *const *next, int64_t w,
                         bool first);
 
-    /* One lane of w columns, a multiple of TNI_SKEWED, whose tiles begin at different rows: acc[c]
-     * takes the tile that ends in the eight rows at row[k] + c * width, of which phase[c] < 8 rows came
-     * before; what waits for its partner is in part[c], part[w + c] and part[2 * w + c], of the
-     * tile's type.  By tni_tree_type; NULL: not with this instruction set. */
+    /* One lane of w columns whose tiles begin at different rows; w is a multiple of TNI_SKEWED.
+     * acc[c] adds the tile that ends in the eight rows at row[k] + c * width, the first
+     * phase[c] < 8 rows of which were in the call before.  Partial sums of a tile are kept in
+     * part[c], part[w + c] and part[2 * w + c], in the tile's type.  Indexed by tni_tree_type;
+     * NULL if the instruction set has no such kernel. */
     void (*skewed[TNI_TREE_TYPES])(double *acc, void *part, const char *const *row,
                                    const char *const *next, const int32_t *phase, int64_t w);
 
-    /* Trees of d = x - c and of d * d, in f64: of the sequences of n <= 2048 elements at
-     * x + i * step, c their first one, which is stored; and of one lane of columns, each with its
-     * own c.  By tni_tree_type; NULL: not with this instruction set. */
+    /* Sums by the tree of d = x - c and of d * d, in f64.  moments: of the n <= 2048 elements
+     * at x + i * step, for i < count; c is the first of them and is stored.  rows_moments: one
+     * lane of columns, each with its own c.  Indexed by tni_tree_type; NULL if the instruction
+     * set has no such kernel. */
     void (*moments[TNI_TREE_TYPES])(double *sum, double *squares, double *c, const char *x,
                                     int64_t n, int64_t step, int64_t count);
     void (*rows_moments[TNI_TREE_TYPES])(double *sum, double *squares, const char *const *row,
                                          const char *const *next, const double *c, int64_t w,
                                          bool first);
 
-    /* The same of the tiles of one sequence of n elements, a multiple of TNI_TILE, around c: lane by
-     * lane into 16 sums and 16 squares.  first: these hold nothing yet. */
+    /* The same for the tiles of one sequence of n elements, a multiple of TNI_TILE, around c,
+     * lane by lane into 16 sums and 16 squares.  If first is set, these are not read. */
     void (*tiles_moments[TNI_TREE_TYPES])(double *sum, double *squares, const char *x,
                                           int64_t n, double c, bool first);
 
-    /* The moments of w >= TNI_SIDE_LEAST sequences that stand side by side, of n <= TNI_LANES elements
-     * each, in rows `step` bytes apart: out as that of spread. */
+    /* The moments of w >= TNI_SIDE_LEAST columns of n <= TNI_LANES elements, in rows `step`
+     * bytes apart; out is as for spread. */
     void (*few_moments[TNI_TREE_TYPES])(double *out, const char *x, int64_t step, int64_t n,
                                         int64_t w);
 
-    /* The moments of count sequences of n elements around c, whose distances have sums s and squares
-     * q: out[i] is n, out[w + i] the mean, out[2 * w + i] the squares around it.  exact: sum and
-     * squares are of the elements themselves, integers of up to 16 bits, n at most 2048. */
+    /* The moments of count sequences of n elements: s is the sum of the distances from c, q the
+     * sum of their squares.  out[i] is n, out[w + i] the mean and out[2 * w + i] the sum of
+     * squares around the mean.  exact_spread: sum and squares are those of the elements
+     * themselves, which are integers of up to 16 bits, and n is at most 2048. */
     void (*spread)(double *out, int64_t w, int64_t n, const double *c, const double *s,
                    const double *q, int64_t count);
     void (*exact_spread)(double *out, int64_t w, int64_t n, const double *c, const int64_t *sum,
                          const int64_t *squares, int64_t count);
 
-    /* The first lanes of acc[l * w + c] meet in acc[c]; the others are absent. */
+    /* Add (or multiply) the first `lanes` lanes acc[l * w + c] of each column by halves into
+     * acc[c]; the other lanes are absent. */
     void (*lanes_sum)(double *acc, int64_t w, int lanes);
     void (*lanes_prod)(double *acc, int64_t w, int lanes);
 
-    /* Results of n states: s[i] + zero, divided by `by`, or by count[i] unless that is NULL; root:
-     * the square root of it.  NaN becomes the positive one.  y may be s. */
+    /* The results of n states: s[i] + zero, divided by count[i], or by `by` if count is NULL;
+     * root: the square root of that.  A NaN becomes the positive one.  y may be s. */
     void (*results)(double *y, const double *s, int64_t n, double zero, double by,
                     const int64_t *count, bool root);
 } tni_tree_kernels;

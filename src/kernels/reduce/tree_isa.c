@@ -1,8 +1,8 @@
 /* tree_isa.c - the summation tree for one instruction set.
  *
- * The loads of a tile are issued in the order of their addresses: hardware prefetchers follow
- * that, and on Zen 4 the same loads in another order run at less than half of the memory's
- * speed.  A barrier after each load keeps the compiler from reordering them. */
+ * The loads of a tile are issued in the order of their addresses, which hardware prefetchers
+ * follow: on Zen 4 the same loads in another order reach less than half of the memory's speed.
+ * A barrier after each load keeps the compiler from reordering them. */
 #include "tree.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ INLINE void tile_pair(vf *sum, const char *x)
     UNROLLED for (int g = 0; g < ROW32; g++) sum[g] = a[g] + load_vf(x + 64 + g * V);
 }
 
-/* acc += the tile at x, lane by lane. */
+/* Add the tile at x to acc, lane by lane. */
 INLINE void tile32(vd *acc, const char *x)
 {
     vf s[4][ROW32];
@@ -34,7 +34,7 @@ INLINE void tile32(vd *acc, const char *x)
     }
 }
 
-/* acc += the last rows of a block, of which left elements are there. */
+/* Add the incomplete tile at x, of `left` elements, to acc. */
 INLINE void end32(vd *acc, const char *x, int64_t left, int rows)
 {
 #if !defined(__AVX2__)
@@ -58,7 +58,7 @@ INLINE void end32(vd *acc, const char *x, int64_t left, int rows)
     }
 }
 
-/* n < 16 elements are a lane each: they meet by halves at once. */
+/* The sum of n < 16 elements.  Each is a lane, so that only the lanes are added, by halves. */
 INLINE double few32(const char *x, int n)
 {
     double s[TNI_LANES];
@@ -77,11 +77,11 @@ INLINE double few32(const char *x, int n)
 typedef float f8 __attribute__((vector_size(32)));
 typedef double d8 __attribute__((vector_size(64)));
 
-/* Element number k of eight sequences of three, which lie in v. */
+/* Element k of each of the eight sequences of three in v. */
 #if defined(__AVX2__) && !defined(__AVX512F__)
 INLINE f8 every_third(const f8 *v, int k)
 {
-    /* each lane of one of the three has what is asked for */
+    /* blends collect the elements, one in each lane; a permutation then sorts them */
     const __m256 x = k == 0   ? _mm256_blend_ps(_mm256_blend_ps(v[0], v[1], 0x92), v[2], 0x24)
                      : k == 1 ? _mm256_blend_ps(_mm256_blend_ps(v[0], v[1], 0x24), v[2], 0x49)
                               : _mm256_blend_ps(_mm256_blend_ps(v[0], v[1], 0x49), v[2], 0x92);
@@ -92,7 +92,7 @@ INLINE f8 every_third(const f8 *v, int k)
 }
 #endif
 
-/* The sums of eight sequences of three, which lie in v. */
+/* The sums of the eight sequences of three in v. */
 INLINE void threes(double *out, const f8 *v)
 {
 #if defined(__AVX2__) && !defined(__AVX512F__)
@@ -118,7 +118,7 @@ static void three32(double *out, const char *x, int64_t count)
     int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
         const char *p = x + 12 * i;
-#if defined(__AVX2__) && !defined(__AVX512F__) /* vectors that never are an array */
+#if defined(__AVX2__) && !defined(__AVX512F__) /* loads that stay in registers */
         threes(out + i, (const f8[]){load_vf(p), load_vf(p + 32), load_vf(p + 64)});
 #else
         f8 v[3];
@@ -137,7 +137,8 @@ INLINE bool fews32(double *out, const char *x, int n, int64_t count)
     return true;
 }
 
-/* Short sequences one after the other, as the last axis of (N, 3); false: too long. */
+/* Dense sequences of two to eight elements, such as the last axis of an array of shape (N, 3).
+ * Returns false for other lengths. */
 static bool short32(double *out, const char *x, int64_t n, int64_t count)
 {
     switch (n) {
@@ -226,7 +227,8 @@ INLINE f8 brain_f8(const char *p)
     return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
 }
 
-/* Ends of fewer elements are read from a copy. */
+/* Blocks of fewer elements are read from a copy, because load_some_16 of AVX2 loads eight
+ * elements. */
 #if defined(__AVX512F__)
 enum { ENDS16 = 0 };
 #else
@@ -276,7 +278,7 @@ typedef double loose_f64 __attribute__((aligned(1), may_alias));
 
 /* ---- results ---- */
 
-/* Inlined with constants: what is not asked for is not in the loop. */
+/* Inlined with constant arguments, so that the loop contains only what is asked for. */
 INLINE void results_by(double *y, const double *s, int64_t n, double zero, double by,
                        const int64_t *count, bool divide, bool root)
 {

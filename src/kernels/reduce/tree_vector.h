@@ -1,6 +1,7 @@
-/* tree_vector.h - the vectors of the tree: native ones of V bytes, loaded in program order.
+/* tree_vector.h - the vectors of the tree: native vectors of V bytes, whose loads stay in
+ * program order.
  *
- * vf are VF floats, vd are VD doubles.  A row of a tile is ROW32 vf, or 2 * HALF64 vd. */
+ * A vf is VF floats, a vd is VD doubles.  A row of a tile is ROW32 vf, or 2 * HALF64 vd. */
 #ifndef TNI_TREE_VECTOR_H
 #define TNI_TREE_VECTOR_H
 
@@ -27,7 +28,7 @@ enum { VF = V / 4, VD = V / 8, ROW32 = 64 / V, HALF64 = 64 / V };
 typedef float vf __attribute__((vector_size(V)));
 typedef double vd __attribute__((vector_size(V)));
 
-/* Loads stay in program order. */
+/* Keep loads in program order: a barrier for the compiler (see tree_isa.c). */
 INLINE void in_order(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -78,22 +79,22 @@ INLINE vd load_wide(const char *p)
     in_order();
     return v;
 }
-/* The first left of n lanes; left may be anything. */
+/* A mask of the first `left` of n lanes; left may be negative or more than n. */
 INLINE unsigned first_lanes(int64_t left, int n)
 {
     return left <= 0 ? 0 : left >= n ? (1u << n) - 1 : (1u << left) - 1;
 }
-/* The first left floats, then -0. */
+/* The first `left` floats, followed by -0. */
 INLINE vf load_some(const char *p, int64_t left)
 {
     return _mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), (__mmask16)first_lanes(left, 16), p);
 }
-/* The first left doubles, then absent. */
+/* The first `left` doubles; the other lanes are those of absent. */
 INLINE vd load_some_vd(const char *p, int64_t left, vd absent)
 {
     return _mm512_mask_loadu_pd(absent, (__mmask8)first_lanes(left, 8), p);
 }
-/* The first left lanes of v, then -0. */
+/* The first `left` lanes of v, followed by -0. */
 INLINE vd keep_vd(vd v, int64_t left)
 {
     return _mm512_mask_mov_pd(_mm512_set1_pd(-0.0), (__mmask8)first_lanes(left, 8), v);
@@ -103,7 +104,7 @@ INLINE vf narrow_vf(vd low, vd high)
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)),
                               _mm512_cvtpd_ps(high), 1);
 }
-/* VF floats of 16 bits as f32. */
+/* VF 16-bit floats as f32: half is f16, brain is bf16. */
 INLINE vf half_vf(const char *p)
 {
     const vf v = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
@@ -117,7 +118,7 @@ INLINE vf brain_vf(const char *p)
     in_order();
     return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
 }
-/* The first left, then -0. */
+/* The first `left` 16-bit floats, followed by -0. */
 INLINE __m256i load_some_16(const char *p, int64_t left)
 {
     return _mm256_mask_loadu_epi16(_mm256_set1_epi16((short)0x8000),
@@ -165,7 +166,7 @@ INLINE vf brain_vf(const char *p)
     in_order();
     return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
 }
-/* Lanes of which the first left are set; left may be anything. */
+/* A mask of the first `left` lanes; left may be negative or more than there are. */
 INLINE __m256i some_lanes32(int64_t left)
 {
     static const int32_t lane[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -182,22 +183,22 @@ INLINE vd keep_vd(vd v, int64_t left)
 {
     return _mm256_blendv_pd(splat_vd(-0.0), v, _mm256_castsi256_pd(some_lanes64(left)));
 }
-/* The first left floats, then -0. */
+/* The first `left` floats, followed by -0. */
 INLINE vf load_some(const char *p, int64_t left)
 {
     const __m256i lanes = some_lanes32(left);
     const vf v = _mm256_maskload_ps((const float *)(const void *)p, lanes);
     return _mm256_blendv_ps(_mm256_set1_ps(-0.0f), v, _mm256_castsi256_ps(lanes));
 }
-/* The first left doubles, then absent. */
+/* The first `left` doubles; the other lanes are those of absent. */
 INLINE vd load_some_vd(const char *p, int64_t left, vd absent)
 {
     const __m256i lanes = some_lanes64(left);
     const vd v = _mm256_maskload_pd((const double *)(const void *)p, lanes);
     return _mm256_blendv_pd(absent, v, _mm256_castsi256_pd(lanes));
 }
-/* The first left of eight numbers of 16 bits, then -0: of the eight that end where they do, all of
- * which are there. */
+/* The first `left` of eight 16-bit floats, followed by -0.  They are shuffled out of the eight
+ * that end where they end, all of which must be readable. */
 INLINE __m128i load_some_16(const char *p, int64_t left)
 {
     static const uint8_t from[32] = {0,    1,    2,    3,    4,    5,    6,    7,
@@ -255,21 +256,21 @@ INLINE vd keep_vd(vd v, int64_t left)
 }
 #endif
 
-/* The rows of a tile that an end of n elements has: 0 to 4, 6 or 8, so that kernels are compiled for
- * each; what is behind the end is absent. */
+/* The rows that the incomplete last tile of n elements is computed with: 0 to 4, 6 or 8, a
+ * constant for each of which kernels are compiled.  Lanes beyond n are absent. */
 INLINE int end_rows(int64_t n)
 {
     const int rows = (int)((n % 128 + 15) / 16);
     return rows <= 4 ? rows : rows <= 6 ? 6 : 8;
 }
 
-/* How many of them are there in full. */
+/* How many of these rows are complete. */
 INLINE int full_rows(int rows)
 {
     return rows <= 4 ? rows - 1 : rows - 2;
 }
 
-/* CALL(rows) with the constant that end_rows gives. */
+/* CALL(rows), where rows is the constant that end_rows(N) gives. */
 #define BY_END_ROWS(N, CALL)                                                                   \
     switch (end_rows(N)) {                                                                     \
     case 0:                                                                                    \
@@ -294,8 +295,8 @@ INLINE int full_rows(int rows)
         CALL(8);                                                                               \
     }
 
-/* Rows at the end of a sequence, of which left elements are there: without masks they are read from
- * a copy. */
+/* Load rows of an incomplete tile of which `left` elements exist.  Without masked loads, x is a
+ * padded copy. */
 #if defined(__AVX2__)
 #define LOAD_END(p, left)            load_some(p, left)
 #define LOAD_END_VD(p, left, ABSENT) load_some_vd(p, left, ABSENT)
@@ -304,7 +305,7 @@ INLINE int full_rows(int rows)
 #define LOAD_END_VD(p, left, ABSENT) load_vd(p)
 #endif
 
-/* The tree of up to eight rows: absent ones change nothing. */
+/* The tree of up to eight rows; absent rows are left out. */
 INLINE vf tree_vf(const vf *r, int rows)
 {
     const vf two = rows > 1 ? r[0] + r[1] : r[0], four = rows > 3   ? two + (r[2] + r[3])
@@ -324,8 +325,8 @@ INLINE vd tree_vd(const vd *r, int rows)
                       : four;
 }
 
-/* a * a + b * b of numbers that were f32: their squares are exact, so a fused one rounds as well as
- * two steps. */
+/* a * a + b * b of numbers that were f32.  Their squares are exact in f64, so that the fused
+ * operation rounds to the same bits. */
 INLINE vd squares_vd(vd a, vd b)
 {
 #if defined(__AVX512F__)
