@@ -1,7 +1,8 @@
-/* ahead.h - eight rows that are prefetched while eight others are read.
+/* ahead.h - prefetches eight rows while eight others are read.
  *
- * One row after the other, in the order of addresses, into the L2: a demand for a line that is on
- * its way waits for it, and the L1 has no place for as many lines as must be on their way. */
+ * The rows are prefetched in the order of their addresses, one after the other, into L2: L1 has
+ * too few fill buffers for all the lines in flight, and a load of a line in flight would wait
+ * for it. */
 #ifndef TNI_AHEAD_H
 #define TNI_AHEAD_H
 
@@ -11,7 +12,7 @@
 #include "kernels/simd/nontemporal.h"
 
 typedef struct ahead {
-    const char *const *next; /* what is left of the eight rows; NULL: nothing is prefetched */
+    const char *const *next; /* rows that remain; NULL: no prefetching */
     const char *at, *end;
     int64_t bytes;
     int left;
@@ -21,11 +22,11 @@ INLINE ahead ahead_of(const char *const *next, int64_t bytes)
 {
     if (!next)
         return (ahead){0};
-    const bool one = next[1] - next[0] == bytes; /* rows lie one after the other */
+    const bool one = next[1] - next[0] == bytes; /* the rows are adjacent */
     return (ahead){next, next[0], next[0] + (one ? 8 * bytes : bytes), bytes, one ? 0 : 7};
 }
 
-/* So many bytes of the eight rows have been read: a multiple of 64. */
+/* Advance by `bytes`, a multiple of 64, over the eight rows. */
 INLINE void ahead_step(ahead *a, int bytes)
 {
     if (!a->next)

@@ -1,4 +1,5 @@
-/* byte_sum.h - sums of dense bytes and of their squares, by the instructions that add groups of them. */
+/* byte_sum.h - sums of dense bytes and of their squares, by instructions that add groups of
+ * bytes. */
 #ifndef TNI_BYTE_SUM_H
 #define TNI_BYTE_SUM_H
 
@@ -7,7 +8,7 @@
 
 #include "kernels/simd/nontemporal.h"
 
-/* bytes_add: a word of the sum takes the bytes of v that lie in it. */
+/* bytes_add: add the bytes of each word of v to the same word of s. */
 #if defined(__AVX512BW__)
 typedef __m512i bytes;
 typedef __m512i bytes_sum;
@@ -54,7 +55,7 @@ INLINE bytes bytes_at(const void *x)
     return v;
 }
 
-/* The sum of n bytes, each with the bits of flip reversed. */
+/* The sum of n bytes after exclusive or with flip. */
 INLINE uint64_t sum_of_bytes(const char *x, int64_t n, uint8_t flip)
 {
     uint64_t word[BYTES_WORDS], total = 0;
@@ -73,7 +74,7 @@ INLINE uint64_t sum_of_bytes(const char *x, int64_t n, uint8_t flip)
         s = bytes_add(s, bytes_at(x + i) ^ flips);
         i += BYTES;
     }
-    if (i < n) { /* bytes that have come before, or are absent, add nothing */
+    if (i < n) { /* the last vector; its overlap or padding is made 0 */
         if (n < BYTES) {
             memcpy(rest, same, BYTES);
             memcpy(rest, x, (size_t)n);
@@ -94,7 +95,7 @@ INLINE uint64_t sum_of_bytes(const char *x, int64_t n, uint8_t flip)
 }
 
 #if defined(__AVX2__)
-/* s and the squares of 16 bytes, two in each word of 32 bits. */
+/* Add the squares of the 16 bytes at x to s, two to each 32-bit word. */
 INLINE __m256i bytes_squared(__m256i s, const char *x, bool sign)
 {
     const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)x);

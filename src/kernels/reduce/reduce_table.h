@@ -1,4 +1,5 @@
-/* reduce_table.h - kernels of reductions: the tree, its terms, keys and wrapping integers. */
+/* reduce_table.h - the tables of kernels of reductions: the tree and its terms, keys and
+ * integers, rows, scans. */
 #ifndef TNI_REDUCE_TABLE_H
 #define TNI_REDUCE_TABLE_H
 
