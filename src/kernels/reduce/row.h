@@ -103,6 +103,7 @@ typedef struct tni_row_kernels {
                          int64_t pitch, double eps);
 } tni_row_kernels;
 
+/* The f32 of the widest vector, and a tile of the tree. */
 enum { TNI_ROW_TOGETHER = 16, TNI_ROW_SHORT = 128 };
 
 #endif

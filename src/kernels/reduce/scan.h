@@ -10,11 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The f64 of the widest vector; part of every result's bits, and so not tuned for a CPU. */
 enum { TNI_SCAN_GROUP = 8 };
 
 /* Running maxima and minima compare keys, which are signed integers: bits ^ flip.  The bits of
  * negative floats are first inverted except for the sign, and a magnitude above largest (a NaN)
- * has the key nan.  flip is the highest bit for unsigned elements, and inverted for minima. */
+ * has the key nan.  flip is the highest bit for unsigned elements, otherwise 0; for minima all
+ * its bits are inverted. */
 typedef struct tni_scan_rule {
     int64_t flip, largest, nan;
     bool real;

@@ -1,9 +1,9 @@
 /* scan_exact.h - running sums of sixteen columns of bf16 in f32, where f64 would not round
  * either (AVX2).
  *
- * The unit is a power of two.  If elements are multiples of two units, and eight of them add up
- * to fewer than 2^24 units, their sums are exact in f32, and also in f64: the order of
- * additions does not change a bit.
+ * The unit is a power of two.  If elements are multiples of two units, and low (see below) and
+ * eight of them add up to fewer than 2^24 units, these sums are exact in f32, and also in f64:
+ * the order of additions does not change a bit.
  *
  * A running sum is high + low + rest.  high is a multiple of 2^22 units and has so few bits
  * that high + low is rounded only once.  rest is smaller than a unit.  Where it is not 0, low
@@ -13,13 +13,13 @@
 #define TNI_SCAN_EXACT_H
 
 enum {
-    EXACT = 16,          /* columns of a tile */
+    EXACT = 16,          /* columns of a tile: the bf16 of a vector */
     EXACT_WIDEST = 2048, /* columns, as many as TNI_SCAN_WIDEST */
     /* With fewer rows, splitting sums costs more than it gains (Zen 3: 7 rows lose 15 %, 15
      * gain 20 %). */
     EXACT_ROWS = 12,
-    /* Sums before a tile are multiples of unit / 2^20.  They are less than 2^31 units, and
-     * nearest() rounds at most 51 bits. */
+    /* Sums before a tile are multiples of unit / 2^20.  They are less than 2^28 units, so that
+     * they fit the 51 bits of nearest(). */
     EXACT_FINE = 20
 };
 

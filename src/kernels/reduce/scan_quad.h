@@ -1,7 +1,8 @@
 /* scan_quad.h - running sums in f64 by vectors of four (AVX2); a group is two vectors.
  *
  * Absent elements are +0, although the contract says -0.  The two differ only in the sign of
- * sums that are zero, and these become +0 in any case. */
+ * sums that are zero, and such sums are +0 in any case, because `before` is made +0 if it is
+ * -0. */
 #ifndef TNI_SCAN_QUAD_H
 #define TNI_SCAN_QUAD_H
 
