@@ -56,8 +56,8 @@ typedef struct tni_row_typed {
     void (*plus_by)(char *d, const char *x, const char *c, const char *by, int64_t n,
                     bool stream);
     /* acc[i] plus the sum of exp(x + c) of 1 to 8 rows of n elements, step bytes apart, added
-     * as the rows of a tile.  A vector past the end of acc is read and written back
-     * unchanged. */
+     * as the rows of a tile.  Up to a vector past the end of acc is read and written
+     * back unchanged. */
     void (*exp_sum)(double *acc, const char *x, int64_t step, const char *c, int64_t n,
                     int64_t rows);
 

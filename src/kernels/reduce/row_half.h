@@ -6,7 +6,7 @@
 #include "row_vector.h"
 
 /* The bits of v, rounded so that the upper 16 of each lane are a bf16.  No NaN of v has a
- * payload, so that rounding cannot carry into its exponent. */
+ * payload, so that rounding keeps it a NaN. */
 INLINE vf_words brain_bits(vf v)
 {
     const vf_words bits = (vf_words)v;
