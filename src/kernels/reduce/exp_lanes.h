@@ -1,4 +1,4 @@
-/* exp_lanes.h - exp of f32 and f64 for loops that compilers vectorise.  It uses no branch, no
+/* exp_lanes.h - exp of f64 for loops that compilers vectorise.  It uses no branch, no
  * table and no fused multiplication, so that the bits are the same on every instruction set.
  *
  * exp(x) = 2^k * exp(r), |r| <= ln(2) / 2.  logsumexp calls it with x <= 0; for larger x
@@ -39,27 +39,6 @@ static inline double exp_lane64(double x)
     double s;
     memcpy(&s, &scale, sizeof s);
     return y < -708.0 ? 0.0 : p * s;
-}
-
-static inline float exp_lane32(float x)
-{
-    const float y = x < -104.0f ? -104.0f : x;
-    const float shifted = y * 0x1.715476p0f + ROUND32, k = shifted - ROUND32;
-    const float r = (y - k * 0x1.62e400p-1f) - k * 0x1.7f7d1cp-20f;
-    const float r2 = r * r;
-    float p = 1.0f / 5040.0f;
-    p = p * r + 1.0f / 720.0f;
-    p = p * r + 1.0f / 120.0f;
-    p = p * r + 1.0f / 24.0f;
-    p = p * r + 1.0f / 6.0f;
-    p = p * r + 0.5f;
-    p = 1.0f + (r + r2 * p);
-    uint32_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    const uint32_t scale = (bits + 127) << 23;
-    float s;
-    memcpy(&s, &scale, sizeof s);
-    return y < -87.0f ? 0.0f : p * s;
 }
 
 #endif

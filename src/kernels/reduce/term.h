@@ -19,7 +19,7 @@ typedef struct tni_term_kernels {
     void (*nonzero64)(char *d, const char *s, int64_t n);
 
     /* re * re + im * im of c64 or (wide) c128, and its square root.  The square root of c128 is
-     * computed without squaring large parts; it is infinite where |re| + |im| overflows. */
+     * computed without squaring large parts: it overflows only where its value does. */
     void (*complex_square)(char *d, const char *s, int64_t n, bool wide);
     void (*complex_abs)(char *d, const char *s, int64_t n, bool wide);
 

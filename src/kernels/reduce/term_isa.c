@@ -62,10 +62,10 @@ static void complex_abs(char *d, const char *s, int64_t n, bool wide)
         const double t = wide && most > 0 ? least / most : 0;
         const double size =
             wide ? most * __builtin_sqrt(1 + t * t) : __builtin_sqrt(re * re + im * im);
-        const double infinite = re == __builtin_inf() || im == __builtin_inf()
-                                    ? __builtin_inf()
-                                    : re + im; /* only NaN and infinity are used */
-        PUT(f64, d) = infinite != infinite || infinite == __builtin_inf() ? infinite : size;
+        const double special = re == __builtin_inf() || im == __builtin_inf()
+                                   ? __builtin_inf()
+                                   : 0 * re + 0 * im; /* 0 or NaN */
+        PUT(f64, d) = special != 0 ? special : size;
     }
 }
 
