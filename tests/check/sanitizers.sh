@@ -1,5 +1,5 @@
 #!/bin/sh
-# sanitizers.sh - all tests under the sanitizers of clang (./dev test has those of gcc), then what
+# sanitizers.sh - the tests that ./dev test runs under gcc's sanitizers, under those of clang, then what
 # copies or computes elements under those of gcc with kernels that are watched, too: on every
 # instruction set, with ordinary stores and with every output counted as beyond the cache.
 #
@@ -8,7 +8,7 @@ set -eu
 levels=base
 ! grep -qws avx2 /proc/cpuinfo || levels="base avx2"
 ! grep -qws avx512vbmi /proc/cpuinfo || levels="base avx2 avx512"
-what='/(infiniop_ctypes|test_(cast|contract|dims|einsum|expr|float_env|index|infiniop|join|ops|pad|pattern|plan_shared|rearrange|reduce|rows|scan|search|sort|threads))'
+what='/(infiniop_ctypes|test_(cast|contract|copy_kernels|dims|einsum|expr|float_env|index|infiniop|join|ops|pad|pattern|plan_shared|rearrange|reduce|row|scan|search|sort|stream_ways|threads))'
 itself='_(base|avx2|stream|none|accuracy)$' # goes by levels and ways of its own
 said=0
 

@@ -62,25 +62,32 @@ class Tensor:
     def at(self, index):
         return (self.first + sum(i * s for i, s in zip(index, self.strides))) * self.width
 
+    def places(self):
+        """Where each element is, in the order of indices()."""
+        places = [self.first * self.width]
+        for n, s in zip(self.shape, self.strides):
+            steps = [i * s * self.width for i in range(n)]
+            places = [place + step for place in places for step in steps]
+        return places
+
     def get(self, index):
         return decode(self.dtype, self.buffer.raw[self.at(index):self.at(index) + self.width])
 
     def values(self):
         raw = self.buffer.raw
-        return [decode(self.dtype, raw[self.at(i):self.at(i) + self.width])
-                for i in self.indices()]
+        return [decode(self.dtype, raw[place:place + self.width]) for place in self.places()]
 
     def fill(self, values):
-        for index, value in zip(self.indices(), values):
-            C.memmove(C.addressof(self.buffer) + self.at(index), encode(self.dtype, value),
-                      self.width)
+        base = C.addressof(self.buffer)
+        for place, value in zip(self.places(), values):
+            C.memmove(base + place, encode(self.dtype, value), self.width)
         return self
 
     def noise(self):
         """The bytes that are no element."""
         raw = bytearray(self.buffer.raw)
-        for index in self.indices():
-            raw[self.at(index):self.at(index) + self.width] = bytes(self.width)
+        for place in self.places():
+            raw[place:place + self.width] = bytes(self.width)
         return bytes(raw)
 
     @property

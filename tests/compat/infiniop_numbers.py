@@ -35,21 +35,21 @@ def rounded(dtype, x):
                 return struct.unpack(NATIVE[dtype], struct.pack(NATIVE[dtype], x))[0]
             except OverflowError:
                 return math.copysign(INF, x)
-        x = Fraction(x)
     if x == 0:
         return 0.0
     mant, low, high = FORMATS[dtype]
-    exp = abs(x.numerator).bit_length() - x.denominator.bit_length()
-    if Fraction(2) ** exp > abs(x):
+    top, bottom = (x if isinstance(x, float) else Fraction(x)).as_integer_ratio()
+    exp = abs(top).bit_length() - bottom.bit_length()
+    if bottom << max(exp, 0) > abs(top) << max(-exp, 0):    # 2^exp > |x|
         exp -= 1
-    exp = max(exp, low)
-    unit = Fraction(2) ** (exp - mant)
-    r = round(x / unit) * unit          # round() of a Fraction is to even
-    if abs(r) >= Fraction(2) ** (high + 1):
+    unit = max(exp, low) - mant         # x is rounded to a multiple of 2^unit
+    r, rest = divmod(top << max(-unit, 0), bottom << max(unit, 0))
+    r += 2 * rest > bottom << max(unit, 0) or (2 * rest == bottom << max(unit, 0) and r % 2)
+    if abs(r).bit_length() + unit > high + 1:
         return INF if x > 0 else -INF
     if r == 0:
         return 0.0 if x > 0 else -0.0
-    return float(r)
+    return math.ldexp(r, unit)
 
 
 def encode(dtype, x):
