@@ -1,9 +1,10 @@
-/* fold_across.c - the way "across": the index of the largest element of a sequence that goes
- * down columns, read row by row.
+/* fold_across.c - the way "across": the index of the largest element of a sequence that goes down
+ * columns, read row by row.
  *
- * An index follows from an address, so elements can be read in any order as long as the
- * lowest index of equal keys is kept.  A piece of a row is searched for its index only where
- * its largest key exceeds those before, or equals them and may have a lower index. */
+ * The index of an element follows from its address, so elements can be read in any order if the
+ * lowest index of equal keys is kept.  The index of the largest key of a piece of a row is
+ * searched only if that key exceeds the best one so far, or equals it and may have a lower
+ * index. */
 #include "fold_run.h"
 
 typedef struct best {
@@ -11,7 +12,7 @@ typedef struct best {
     bool some;
 } best;
 
-/* n elements of row r, the first of which is in column c. */
+/* Update the best key with n elements of row r, the first of which is in column c. */
 static void across_piece(best *b, const tni_fold *f, const char *x, int64_t n, int64_t c,
                          int64_t r)
 {
@@ -20,7 +21,7 @@ static void across_piece(best *b, const tni_fold *f, const char *x, int64_t n, i
     if (b->some && key < b->key)
         return;
     int64_t among = n;
-    if (b->some && key == b->key) { /* only columns whose index is lower */
+    if (b->some && key == b->key) { /* search only the columns in which the index is lower */
         const int64_t lower = b->index > r ? tni_ceil_div(b->index - r, rows) - c : 0;
         among = lower < n ? lower : n;
     }
@@ -49,7 +50,7 @@ void tni_fold_across_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
                              w - i < most ? w - i : most, c + i, r);
     }
     ASSERT(b.some);
-    pairs->first = pairs->blocks = first; /* parts are in the order of the sequence */
+    pairs->first = pairs->blocks = first; /* a part counts as one block, numbered in order */
     pairs->state[0].i = b.key;
     pairs->state[1].i = b.index;
     tni_fold_push(f, pairs, 1);

@@ -1,8 +1,8 @@
-/* fold_column_blocks.c - the way "column blocks": src is dense along an axis of results, and the
- * class has no kernels for columns.
+/* fold_column_blocks.c - the way "column blocks": src is dense along a map axis, and the class
+ * has no kernels for columns.
  *
- * A block of some neighbouring columns is transposed into a buffer, where each is a dense
- * sequence; a line of memory is read once for all of its columns. */
+ * A block of several neighbouring columns is transposed into a buffer, where each column is a
+ * dense sequence, so a line of memory is read once for all of its columns. */
 #include <string.h>
 
 #include "fold_rows.h"
@@ -10,17 +10,21 @@
 #include "runtime/runtime.h"
 
 enum {
-    /* rows that are transposed at once: in the buffer they are a line of elements of 16 bits */
+    /* rows that are transposed at once: 32 elements of 16 bits fill a line of the buffer; not
+     * measured finely */
     BAND = 32,
-    /* rows are prefetched so far ahead: further than the memory's latency, within the L1 */
+    /* rows by which prefetches are ahead: more than the latency of memory, and lines of so many
+     * rows fit the L1; not measured finely */
     AHEAD = 64,
-    /* columns at once: 24 of 16 bits fill the buffer by whole blocks */
+    /* most columns of a group: whole blocks of 24 columns of 16 bits fill the buffer, of wider
+     * elements fewer; not measured finely */
     MOST = 32,
-    /* the fewest columns at once: three elements of 16 bytes fill the buffer */
+    /* fewest columns of a group: whole blocks of three columns of 16 bytes fill the buffer, so
+     * that every dtype fits */
     LEAST = 2
 };
 
-/* The widest group of columns whose blocks fit the buffer and whose states fit the stack. */
+/* The most columns whose blocks fit the buffer and whose waiting states fit the stack. */
 static int64_t widest_group(const tni_fold *f)
 {
     const int64_t rows = f->count < TNI_TREE_BLOCK ? f->count : TNI_TREE_BLOCK,
@@ -31,7 +35,7 @@ static int64_t widest_group(const tni_fold *f)
     return w < MOST ? w : MOST;
 }
 
-/* Transpose the next n rows of w columns to sequences at d, n elements apart. */
+/* Transpose the next n rows of w columns to dense sequences at d, n elements apart. */
 static void transpose_rows(tni_fold_cursor *c, char *d, int64_t n, int64_t w)
 {
     const tni_fold *f = c->f;
@@ -43,7 +47,7 @@ static void transpose_rows(tni_fold_cursor *c, char *d, int64_t n, int64_t w)
         d_at[j] = j * n * f->width;
     for (int64_t i = 0; i < n; i += BAND) {
         const int64_t band = n - i < BAND ? n - i : BAND;
-        int64_t have = known - i; /* rows whose addresses are there */
+        int64_t have = known - i; /* rows from i on whose addresses are in row[] */
         const int64_t more = n - known < BAND + AHEAD - have ? n - known : BAND + AHEAD - have;
         tni_fold_rows(c, row + have, more);
         for (int64_t r = 0; r < more && f->fetch; r++)
@@ -57,8 +61,8 @@ static void transpose_rows(tni_fold_cursor *c, char *d, int64_t n, int64_t w)
     }
 }
 
-/* Reduce w neighbouring sequences, the first of which begins at x; the states are the first of
- * the stack. */
+/* Reduce w neighbouring sequences, the first of which begins at x, to states at the start of the
+ * stack. */
 static void reduce_group(const tni_fold *f, const char *x, int64_t w, tni_fold_scratch *scratch)
 {
     char *buffer = scratch->u.sequence.gather[0];
@@ -109,7 +113,7 @@ void tni_fold_run_column_blocks(fold_job *j, int threads)
     const tni_fold *f = j->f;
     const int64_t n = f->map[f->nmap - 1].n, outer = f->outputs / n;
     j->strip = widest_group(f);
-    /* where groups are few, each thread gets some columns of each row */
+    /* with fewer groups than threads, narrower groups give every thread some columns */
     while (j->strip > LEAST && outer * tni_ceil_div(n, j->strip) < threads)
         j->strip = tni_ceil_div(j->strip, 2);
     j->runs = outer * tni_ceil_div(n, j->strip);

@@ -1,20 +1,21 @@
-/* fold_columns.c - the way "columns": src is dense along an axis of results, and a strip of
- * results is reduced at once, row by row.
+/* fold_columns.c - the way "columns": src is dense along a map axis; the sequences of a strip of
+ * columns are reduced side by side, row by row.
  *
- * A strip is as wide as its accumulators allow, because short pieces of rows are read
- * slowly.  Threads take strips, or runs of blocks where there are few strips. */
+ * A strip is as wide as the space for its accumulators allows, because short pieces of rows are
+ * read slowly.  Threads take strips or, if there are few, runs of blocks of each strip. */
 #include <string.h>
 
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
-/* The row that stands for absent ones, in the type of the terms. */
+/* A row that changes no result, in the type that the kernels for rows read: elements of src where
+ * they take these as they are, otherwise terms. */
 void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
 {
     const double d = f->product ? 1.0 : -0.0;
     if (f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
         f->class == &tni_fold_exact_moments) {
-        /* elements of src: 0, or 1 for products */
+        /* elements of src: 0, or 1 for products of integers */
         char *p = scratch->u.columns.absent.bytes;
         memset(p, 0, sizeof scratch->u.columns.absent);
         if (f->product)
@@ -30,8 +31,8 @@ void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
     }
 }
 
-/* States of blocks [first, last) that wait at once, including a new one; *left: those at the
- * end. */
+/* The most states that wait at once while blocks [first, last) are added, including that of a new
+ * block; *left is the number that remain at the end. */
 static int64_t most_waiting(const tni_fold *f, int64_t first, int64_t last, int64_t *left)
 {
     int64_t most = 0;
@@ -49,8 +50,8 @@ static int64_t most_waiting(const tni_fold *f, int64_t first, int64_t last, int6
     return most;
 }
 
-/* Reduce n elements, from `first` on, of each of w sequences at x to states at the start of
- * scratch. */
+/* Reduce n elements, from element `first` on, of each of w sequences at x; the waiting states are
+ * at the start of scratch. */
 static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t first, int64_t n,
                                   int64_t w, tni_fold_scratch *scratch)
 {
@@ -59,7 +60,7 @@ static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t firs
     const int64_t block = first / TNI_TREE_BLOCK;
     tni_fold_cursor c;
     tni_fold_pairs pairs = {.state = scratch->space, .first = block, .blocks = block};
-    /* accumulators begin behind the states that may wait */
+    /* accumulators begin after the states that may wait, which can exceed the stack */
     int64_t left, waiting = most_waiting(f, block, block + tni_fold_blocks(n), &left);
     waiting = waiting * f->class->words * w - TNI_FOLD_STACK;
     waiting = waiting > 0 ? waiting : 0;
@@ -86,6 +87,8 @@ static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t firs
     return pairs;
 }
 
+/* Set the offset of the first result and the address of the first element of a strip; returns the
+ * number of its columns. */
 static int64_t find_strip(const fold_job *j, int64_t item, int64_t *dst, const char **x)
 {
     const tni_fold *f = j->f;
@@ -117,13 +120,14 @@ static void strips_part(void *arg, int part)
 
 /* ---- runs of blocks ---- */
 
-/* Part p reduces blocks [begin[p], begin[p + 1]) and leaves left[p] states. */
+/* Part p reduces blocks [begin[p], begin[p + 1]) and returns left[p] states. */
 typedef struct cuts {
     int parts;
     int64_t begin[TNI_FOLD_PARTS + 1], left[TNI_FOLD_PARTS];
 } cuts;
 
-/* Cut at multiples of `each` blocks: the number of states left, or 0 where that is not possible. */
+/* Cut the blocks at multiples of `each`.  Returns the number of states that all parts return, or
+ * 0 if a part is empty or its waiting states do not fit. */
 static int64_t cut_at(cuts *c, const tni_fold *f, int64_t blocks, int64_t each)
 {
     const int64_t levels = tni_fold_levels(f);
@@ -140,8 +144,8 @@ static int64_t cut_at(cuts *c, const tni_fold *f, int64_t blocks, int64_t each)
     return all;
 }
 
-/* Cut the blocks of a strip of w columns evenly: the share of time in which all parts work, or 0
- * where there is no space for their states. */
+/* Cut the blocks of a strip of w columns as evenly as the space for states allows.  Returns the
+ * share of the time in which all parts work, or 0 if there is no space for their states. */
 static double cut(cuts *c, const tni_fold *f, int64_t w, int threads)
 {
     const int64_t blocks = tni_fold_blocks(f->count),
@@ -191,7 +195,7 @@ static void runs_part(void *arg, int part)
     to->state = results;
 }
 
-/* Merge states one after the other. */
+/* Merge the state of the next run into that of all runs before it. */
 static void chain(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q, int64_t w)
 {
     if (p->depth++)
@@ -199,6 +203,7 @@ static void chain(const tni_fold *f, tni_fold_pairs *p, const tni_fold_pairs *q,
     p->depth = 1;
 }
 
+/* One strip after the other, each divided into runs of blocks. */
 static void run_strips_by_rows(const fold_job *all, int64_t items, const cuts *c)
 {
     const tni_fold *f = all->f;
@@ -219,17 +224,18 @@ static void run_strips_by_rows(const fold_job *all, int64_t items, const cuts *c
     }
 }
 
-/* Bytes of a row that are worth a thread of their own: four lines of each row are read at 0.48 of
- * the memory's speed, two at 0.28 (Zen 4, docs/investigations/reductions.md, the section on
- * transposed arrays). */
+/* Fewest bytes of a row for each thread if columns are divided: four lines of each row are read
+ * at 0.48 of the speed of memory, two at 0.28 (Zen 4, the section on transposed arrays in
+ * docs/investigations/reductions.md). */
 enum { NARROW = 256 };
 
-/* The least share of time in which all parts work for which blocks are cut instead of rows.
- * Pieces of 4 and 8 KiB of rows are read at 0.82 and 0.89 of the speed of a pass in order (Zen
- * 4, "Columns: how memory is read" in docs/investigations/reductions.md); not measured finely. */
+/* Blocks are divided instead of columns if all parts work in more than this share of the time:
+ * dividing columns shortens the pieces of rows, and pieces of 4 and 8 KiB are read at 0.82 and
+ * 0.89 of the speed of a sequential pass (Zen 4, "Columns: how memory is read" in
+ * docs/investigations/reductions.md); not measured finely. */
 static const double ENOUGH = 0.85;
 
-/* The width of one of `strips` equal strips, a multiple of a line of f32. */
+/* The width of one of `strips` strips of about equal width: a multiple of a line of f32. */
 static int64_t even_strip(const tni_fold *f, int64_t strips)
 {
     const int64_t each = tni_ceil_div(tni_ceil_div(f->map[f->nmap - 1].n, strips), 16) * 16;
@@ -244,7 +250,7 @@ void tni_fold_run_columns(fold_job *j, int threads)
     j->strip = even_strip(f, strips);
     const bool few = threads > 1 && outer * strips < 4 * threads;
     const bool narrow =
-        f->joined || n * f->width < threads * NARROW; /* joined rows are whole */
+        f->joined || n * f->width < threads * NARROW; /* joined rows cannot be divided */
     cuts c;
     const double busy = few ? cut(&c, f, j->strip, threads) : 0;
     if (busy > (narrow ? 0 : ENOUGH)) {

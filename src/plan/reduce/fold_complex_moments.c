@@ -1,5 +1,8 @@
-/* fold_complex_moments.c - var and std of complex numbers: the moments of both parts, which share a
- * count. */
+/* fold_complex_moments.c - var and std of complex numbers: the moments of the real and of the
+ * imaginary part.
+ *
+ * A state is the count, then mean and sum of squared distances of the real part, then those of
+ * the imaginary part.  The variance is that of both parts added. */
 #include "fold_rows.h"
 
 static void complex_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,

@@ -1,5 +1,7 @@
-/* fold_down.c - threads of the ways "across", "standing blocks" and "panels": they divide the
- * columns of a long sequence that is column-major in memory. */
+/* fold_down.c - division over threads for the ways "across", "standing blocks" and "panels".
+ *
+ * Threads take results or, if these are few, the columns of each sequence, which is column-major
+ * in memory.  Parts return their waiting states, which are merged in the order of the sequence. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -13,7 +15,7 @@ static int64_t columns_of(const tni_fold *f)
 static void down_run(const tni_fold *f, tni_word *out, const char *const *x, int64_t first,
                      int64_t n, tni_fold_scratch *scratch)
 {
-    (void)first, (void)n; /* the whole sequence */
+    (void)first, (void)n; /* always the whole sequence */
     tni_fold_pairs pairs = {.state = scratch->stack};
     f->way->down(f, &pairs, x, 0, columns_of(f), scratch);
     tni_fold_close(f, &pairs, 1);

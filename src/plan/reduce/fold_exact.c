@@ -1,20 +1,20 @@
 /* fold_exact.c - var and std of integers of up to 16 bits.
  *
- * In a block of them, distances from the centre, their squares and the sums of both are exact
- * in f64 in any order.  So integer sums of the elements and of their squares give the same
- * bits. */
+ * In a block of such integers, the distances from the centre, their squares, and the sums of both
+ * are integers below 2^46, which f64 adds exactly in any order.  So integer sums of the elements
+ * and of their squares give the bits that fold_moments.c would. */
 #include <string.h>
 
 #include "fold_rows.h"
 
-enum { SOME = 64 }; /* sequences at once: three numbers each, 1.5 KiB */
+enum { SOME = 64 }; /* sequences at once: three numbers of each are 1.5 KiB of stack */
 
 static const tni_wrap_kernels *kernels(const tni_fold *f)
 {
     return &tni_kernels_of(f->isa)->key->wrap[tni_dtypes[f->src].slot];
 }
 
-/* The sums of n dense elements. */
+/* Add n dense elements and their squares to both sums. */
 static void add_line(const tni_fold *f, int64_t *sum, int64_t *squares, const char *x,
                      int64_t n)
 {
@@ -42,8 +42,8 @@ static void exact_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequ
     }
 }
 
-/* Both sums of the rows of a block.  Kernels accumulate from word `at` of scratch on: squares in 64
- * bits (those of bytes in 32), then sums in 32. */
+/* Set both sums of the rows of a block.  The kernels' accumulators begin at word `at` of those in
+ * scratch: squares in 64 bits (in 32 for elements of 8 bits), then sums in 32. */
 static void add_rows(const tni_fold *f, int64_t *sum, int64_t *squares,
                      const tni_fold_columns *c, int64_t at, tni_fold_scratch *scratch)
 {
@@ -95,7 +95,7 @@ static void exact_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
 const tni_fold_class tni_fold_exact_moments = {
     .name = "exact moments",
     .words = 3,
-    .acc = 5, /* both sums, a centre, the accumulators of kernels */
+    .acc = 5, /* two sums, a centre, and two words of the kernels' accumulators */
     .ordered = true,
     .sequence = exact_sequence,
     .columns = exact_columns,

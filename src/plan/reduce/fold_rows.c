@@ -1,4 +1,4 @@
-/* fold_rows.c - the rows of columns, eight at a time, and which ones are prefetched meanwhile. */
+/* fold_rows.c - iteration over the tiles of columns, and which rows are prefetched. */
 #include "fold_rows.h"
 
 bool tni_fold_lane_by_lane(const tni_fold *f, const tni_fold_columns *c, int64_t words)
@@ -11,8 +11,13 @@ bool tni_fold_lane_by_lane(const tni_fold *f, const tni_fold_columns *c, int64_t
 }
 
 enum {
-    PAGE = 4096,  /* bytes of a tile that is read in order instead of being prefetched */
-    STREAM = 4096 /* bytes, a page, to which dense and short rows are joined */
+    /* a tile of at most so many bytes, whose lanes are one row, is not prefetched but read in the
+     * order of addresses before the kernel reads it (touch): a page, which the hardware
+     * prefetcher does not leave */
+    PAGE = 4096,
+    /* lanes that are short dense rows are read as one row until it has so many bytes: a page, the
+     * longest stream that the hardware follows; other lengths were not measured */
+    STREAM = 4096
 };
 
 static bool ended(const tni_fold_tiles *g)
@@ -20,7 +25,7 @@ static bool ended(const tni_fold_tiles *g)
     return g->lane_by_lane ? g->then.lane >= TNI_LANES : g->then.tile >= g->c->n;
 }
 
-/* Lanes of the next group. */
+/* The number of lanes of the next group. */
 static int64_t lanes_of(const tni_fold_tiles *g)
 {
     return g->then.tile + TNI_TILE <= g->c->n ? g->each : 1;
@@ -40,7 +45,7 @@ static void step(tni_fold_tiles *g)
         g->then.lane = 0, g->then.tile += TNI_TILE;
 }
 
-/* Eight rows from `at` on, sixteen apart. */
+/* The eight rows of the lane that begins at row `at`: they are sixteen apart. */
 static void rows_at(const tni_fold_tiles *g, const char **row, int64_t at)
 {
     const tni_fold_columns *c = g->c;
@@ -68,14 +73,15 @@ void tni_fold_begin_tiles(tni_fold_tiles *g, const tni_fold *f, const tni_fold_c
     g->absent = absent;
     g->lane_by_lane = lane_by_lane;
     g->each = 1;
-    g->then.tile = g->then.lane = 0; /* rows are found later */
+    g->then.tile = g->then.lane = 0; /* tni_fold_next_tile sets the rest */
     if (c->row == NULL && c->step == bytes && !lane_by_lane && !alone)
         while (g->each < TNI_LANES && g->each * bytes < STREAM)
             g->each *= 2;
     g->fetch = c->fetch && (g->each < TNI_LANES || TNI_TILE * bytes > PAGE);
 }
 
-/* The next group where it is a whole tile, all lanes of which are one row. */
+/* Advance to the next group if it is a whole tile whose lanes are read as one row, and so was the
+ * group before it: then all rows move by the bytes of a tile. */
 static bool next_whole(tni_fold_tiles *g)
 {
     const int64_t n = g->c->n, by = TNI_TILE * g->c->step;
@@ -91,8 +97,8 @@ static bool next_whole(tni_fold_tiles *g)
     return true;
 }
 
-/* Read every line of a short tile in the order of addresses, because the hardware does not follow
- * eight streams within a page. */
+/* Read every line of a tile of at most a page in the order of addresses, because the hardware
+ * does not follow eight streams within a page. */
 static void touch(const tni_fold_tiles *g)
 {
     const volatile char *x = g->row[0];
@@ -114,7 +120,7 @@ bool tni_fold_next_tile(tni_fold_tiles *g)
     g->now = g->then;
     g->lanes = lanes_of(g);
     step(g);
-    const int64_t at = ended(g) ? c->n : first_row(g); /* behind the block is the next one */
+    const int64_t at = ended(g) ? c->n : first_row(g); /* c->n: the next block follows */
     g->next = NULL;
     if (g->fetch && at + TNI_TILE <= c->n + (c->row ? 0 : c->follow)) {
         rows_at(g, g->ahead, at);

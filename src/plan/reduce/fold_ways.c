@@ -1,28 +1,30 @@
-/* fold_ways.c - how a reduction walks memory: the first way that applies is taken.
+/* fold_ways.c - the table of ways in which a reduction walks memory; the first that fits is taken.
  *
- *   way              file                  what is reduced, and how
- *   columns          fold_columns.c        results are dense in src: a strip of them at a time, row by
- *                                          row
- *   column blocks    fold_column_blocks.c  the same for classes without kernels for columns: a block of
- *                                          some columns at a time, transposed into a buffer
- *   short rows       fold_short.c          dense sequences shorter than 128 elements whose order does
- *                                          not matter: whole vectors of several rows, combined by
- *                                          shuffles
- *   transpose        fold_packed.c         short sequences: many transposed into a buffer, then reduced
- *                                          as columns
- *   across           fold_across.c         argmin and argmax down columns: rows in the order of memory,
- *                                          since an index follows from an address
- *   standing blocks  fold_standing.c       a long sequence down columns of whole blocks: the blocks of
- *                                          neighbouring columns at a time, row by row
- *   panels           fold_panels.c         the same where blocks begin anywhere in a column: some columns
- *                                          transposed into a buffer, each reduced there
- *                    fold_skewed.c         sums of floats of that shape: row by row without a buffer
- *   line             fold_line.c           anything: one sequence after the other; strided ones are
- *                                          gathered block by block (fold_gather.c)
+ *   way              file                  what it reduces, and how
+ *   columns          fold_columns.c        sequences side by side: src is dense along a map axis;
+ *                                          a strip of columns is reduced row by row
+ *   column blocks    fold_column_blocks.c  the same for classes without kernels for columns: a
+ *                                          block of several columns is transposed into a buffer
+ *   short rows       fold_short.c          dense sequences of fewer than 128 elements whose order
+ *                                          does not matter: vectors hold several of them, and
+ *                                          shuffles combine the elements of each
+ *   transpose        fold_packed.c         short sequences: many are transposed into a buffer and
+ *                                          reduced there as columns
+ *   across           fold_across.c         argmin and argmax of a long sequence down columns: rows
+ *                                          are read in the order of memory, because the index of
+ *                                          an element follows from its address
+ *   standing blocks  fold_standing.c       a long sequence down columns whose length is a multiple
+ *                                          of a block: the blocks of neighbouring columns are
+ *                                          reduced side by side, row by row
+ *   panels           fold_panels.c         a long sequence down columns longer than a block:
+ *                                          several columns at a time are transposed into a buffer
+ *                    fold_skewed.c         sums of floats of that shape, without a buffer
+ *   line             fold_line.c           any layout: one sequence after the other; blocks that
+ *                                          are not dense are gathered (fold_gather.c)
  *
- * "Down columns": the order of the sequence is column-major in memory, as in the sum of a transposed
- * matrix.  fold_down.c divides the columns of such a sequence over threads.  A block is
- * TNI_TREE_BLOCK elements of a sequence. */
+ * A sequence goes down columns if its order is column-major in memory, as in the sum of a
+ * transposed matrix.  fold_down.c divides the columns of such a sequence over threads.  A block
+ * is TNI_TREE_BLOCK elements of a sequence. */
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
@@ -33,20 +35,24 @@ int64_t tni_fold_levels(const tni_fold *f)
 }
 
 enum {
-    SHORT = 16, /* shorter sequences are transposed into columns; measured on Zen 4 */
-    /* fewer columns are joined or transposed: a line of bytes, four vectors of f32 with AVX-512;
-     * not measured finely */
+    /* shorter sequences of any class are transposed into columns; measured on Zen 4 */
+    SHORT = 16,
+    /* rows of fewer columns are joined or transposed: a line of bytes, four vectors of f32 with
+     * AVX-512; not measured finely */
     NARROW = 64,
-    /* the same where order does not matter: 127 columns of bytes gain by it and 300 lose (Zen 4,
-     * "Var of integers, rows of three, narrow rows" in docs/investigations/reductions.md) */
+    /* the same if the order of elements does not matter: rows of 127 bytes gain by being joined,
+     * rows of 300 lose (Zen 4, "Var of integers, rows of three, narrow rows" in
+     * docs/investigations/reductions.md) */
     NARROW_FREE = 256,
-    /* fewer columns of one sequence are gathered one by one: half a line of f32; not measured
+    /* a sequence down fewer columns is gathered block by block: half a line of f32; not measured
      * finely */
     SIDE = 8,
-    PACKED_BYTES = 32768 /* as large as the L1 of Zen 4; other sizes were not measured */
+    /* bytes of the columns and the states of a strip of transposed sequences: the L1 of Zen 4;
+     * other sizes were not measured */
+    PACKED_BYTES = 32768
 };
 
-/* Fewer dense columns than these are joined. */
+/* Dense rows of fewer columns than this are joined. */
 static int64_t narrow(const tni_fold *f)
 {
     const bool in_any_order = f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
@@ -54,16 +60,16 @@ static int64_t narrow(const tni_fold *f)
     return in_any_order ? NARROW_FREE : NARROW;
 }
 
-/* The number of columns for whose accumulators and waiting states there is space. */
+/* The number of columns whose accumulators and waiting states fit their space. */
 static int64_t widest_strip(const tni_fold *f)
 {
     const int64_t states = f->class->words * tni_fold_levels(f);
-    const int64_t rows = f->nfold == 1 ? 0 : TNI_TREE_BLOCK; /* addresses of rows, at the end */
+    const int64_t rows = f->nfold == 1 ? 0 : TNI_TREE_BLOCK; /* space for addresses of rows */
     const int64_t by_acc = (TNI_FOLD_SPACE - TNI_FOLD_STACK - rows) / f->class->acc;
     int64_t w = (TNI_FOLD_SPACE - rows) / (states + f->class->acc),
             most = TNI_FOLD_ROW / f->width;
     w = w < by_acc ? w : by_acc;
-    if (f->joined) /* every lane of every column has words of its own */
+    if (f->joined) /* every joined row has accumulators of its own */
         w = most = narrow(f);
     if (f->class == &tni_fold_ends && most > TNI_FOLD_WIDTH)
         most = TNI_FOLD_WIDTH;
@@ -72,7 +78,7 @@ static int64_t widest_strip(const tni_fold *f)
     return w > 16 ? w / 16 * 16 : w;
 }
 
-/* The longest sequences for which there are kernels of exactly their length. */
+/* The longest dense sequences for which there is a kernel for exactly their length. */
 static int64_t longest_few(const tni_fold *f)
 {
     const bool halves = f->src == TN_F16 || f->src == TN_BF16;
@@ -81,6 +87,7 @@ static int64_t longest_few(const tni_fold *f)
     return f->src == TN_F32 ? 8 : 0;
 }
 
+/* Whether sequences have such a kernel; then they are reduced one after the other. */
 static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
 {
     const int64_t most = longest_few(f);
@@ -100,8 +107,8 @@ static int64_t packed_strip(const tni_fold *f)
     return w > 64 ? w / 64 * 64 : w > 16 ? w / 16 * 16 : w;
 }
 
-/* Whether sequences of this length are transposed; classes that are free of order have kernels for
- * the columns of a buffer. */
+/* Whether sequences of this length are transposed.  Classes with kernels for fewer than TNI_SIDE
+ * rows in a buffer transpose longer ones. */
 static bool short_sequences(const tni_fold *f)
 {
     const bool side =
@@ -110,13 +117,14 @@ static bool short_sequences(const tni_fold *f)
            (!f->dense && f->count < NARROW);
 }
 
-/* One sequence down columns that lie side by side in memory. */
+/* Whether a sequence goes down columns that are side by side in memory. */
 static bool runs_down(const tni_fold *f)
 {
     return f->nsrc == 1 && f->nfold >= 2 && f->class->ordered &&
            f->fold[f->nfold - 2].src[0] == f->width && f->fold[f->nfold - 2].n >= SIDE;
 }
 
+/* Whether blocks of neighbouring columns begin in the same rows, and strips of them are wide. */
 static bool blocks_stand(const tni_fold *f)
 {
     if (f->nfold > 2 || f->fold[1].n % TNI_TREE_BLOCK)
@@ -126,14 +134,14 @@ static bool blocks_stand(const tni_fold *f)
 
 /* ---- the ways ---- */
 
-/* The innermost map axis, or NULL where results cannot be reduced side by side along it. */
+/* The innermost map axis, or NULL if sequences cannot be reduced side by side along it. */
 static const tni_fold_axis *side_by_side(const tni_fold *f)
 {
     const bool many = f->class->columns && f->nsrc == 1 && f->nmap && f->count > 0;
     return many ? &f->map[f->nmap - 1] : NULL;
 }
 
-/* Sequences side by side, a row at a time. */
+/* Sequences side by side, row by row. */
 static bool plan_columns(tni_fold *f)
 {
     const tni_fold_axis *map = side_by_side(f);
@@ -148,7 +156,7 @@ static bool plan_columns(tni_fold *f)
     return true;
 }
 
-/* Sequences side by side, of a class without kernels for rows. */
+/* Sequences side by side, of a class without kernels for columns. */
 static bool plan_column_blocks(tni_fold *f)
 {
     f->why = "results are dense in memory, sequences are reduced one by one";
@@ -157,7 +165,7 @@ static bool plan_column_blocks(tni_fold *f)
            tni_fold_column_blocks(f);
 }
 
-/* Short dense rows, some at a time. */
+/* Short dense sequences, several in a vector. */
 static bool plan_short(tni_fold *f)
 {
     f->why = "rows are short and dense: vectors of some of them meet";
@@ -178,13 +186,15 @@ static bool plan_packed(tni_fold *f)
 /* The index of the largest element of one long sequence. */
 static bool plan_across(tni_fold *f)
 {
-    enum { LEAST = 512 }; /* bytes of a row, eight lines: worth a call; not measured finely */
+    enum {
+        LEAST = 512
+    }; /* bytes of a row that pay for a call: eight lines; not measured finely */
     f->why = "an index follows from a place in memory";
     return f->class == &tni_fold_arg && runs_down(f) &&
            f->fold[f->nfold - 2].n * f->width >= LEAST;
 }
 
-/* Blocks of one long sequence. */
+/* Blocks of one long sequence side by side. */
 static bool plan_standing(tni_fold *f)
 {
     f->why = "blocks of the sequence stand side by side";
@@ -197,7 +207,7 @@ static bool plan_panels(tni_fold *f)
     if (!runs_down(f) || f->fold[f->nfold - 1].n <= TNI_TREE_BLOCK)
         return false;
     f->why = "columns of the sequence are transposed, some at a time";
-    /* classes that can take a column tile by tile */
+    /* classes that can reduce a column tile by tile */
     f->joined = f->class == &tni_fold_tree || f->class == &tni_fold_exact_moments ||
                 (f->class == &tni_fold_moments && !f->skip);
     return true;
@@ -233,7 +243,7 @@ void tni_fold_choose(tni_fold *f)
 
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
 {
-    static const char nothing[16]; /* stands for a source without elements; never read */
+    static const char nothing[16]; /* the address of a source without elements; not read */
     const char *src[TNI_FOLD_SOURCES] = {NULL};
     if (f->outputs == 0)
         return;
