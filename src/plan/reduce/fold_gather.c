@@ -1,7 +1,8 @@
-/* fold_gather.c - a sequence that is not dense in memory, made dense a few blocks at a time.
+/* fold_gather.c - reduces a sequence block by block; blocks that are not dense in memory are
+ * gathered in a buffer. 
  *
- * Neighbouring columns are transposed together, always whole; an unfinished block stays at the
- * beginning of the buffer until the next columns complete it. */
+ * Short columns side by side are transposed together, always whole ones; an incomplete block
+ * stays at the beginning of the buffer until the next columns complete it.  */
 #include <string.h>
 
 #include "fold_rows.h"
@@ -12,21 +13,24 @@ enum {
     PAIRS = (TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS,
     /* bytes of a cache line */
     LINE = 64,
-    /* columns that are worth a transposition: 16 bytes of f32; not measured finely */
+    /* fewest columns that are transposed: 16 bytes of f32; not measured finely */
     LEAST = 4,
-    /* rows at once: in the buffer they are whole lines of elements of 16 bits */
+    /* rows that are transposed at once: 32 elements of 16 bits fill a line of the buffer; not
+     * measured finely */
     BAND = 32,
-    /* bytes of a row at once, four lines: a packed band takes 10 KiB, a third of an L1 */
+    /* bytes of a row that are copied or transposed at once, four lines: a packed band takes
+     * 10 KiB, a third of an L1; not measured finely */
     PIECE = 256,
-    /* bytes: rows a multiple of these apart fall into a sixteenth of the 64 sets of an L1 */
+    /* rows that are a multiple of so many bytes apart share a sixteenth of the 64 sets of an L1 */
     ALIAS = 1024,
-    /* elements of dense runs for which the next run is prefetched; the hardware follows longer
-     * ones by itself.  Rows of 4 KiB gain by it (Zen 4, docs/investigations/reductions.md, the
-     * last lines on transposed arrays); the bound is not measured finely. */
+    /* while a dense run of fewer elements is copied, the next one is prefetched; the hardware
+     * prefetcher suffices for longer ones.  Rows of 4 KiB gain from 21.8 to 31.4 GB/s (Zen 4,
+     * "All of a transposed array: what was done after that" in
+     * docs/investigations/reductions.md); the bound is not measured finely.  */
     RUN = 4 * TNI_TREE_BLOCK
 };
 
-/* Reduce a block: n elements at x, the first of which has index `at`. */
+/* Reduce a block of n dense elements at x, the first of which has index `at`. */
 static void reduce_block(const tni_fold *f, tni_fold_pairs *pairs, const char *x, int64_t at,
                          int64_t n, tni_fold_scratch *scratch)
 {
@@ -41,18 +45,18 @@ typedef struct gatherer {
     const tni_fold *f;
     const char *const *x;
     char *buffer, *pack;
-    int64_t rows, side;   /* rows of a column; neighbouring columns */
-    int64_t space, width; /* elements that the buffer holds; columns at once */
+    int64_t rows, side;   /* rows of a column; columns side by side in memory */
+    int64_t space, width; /* elements that the buffer holds; columns transposed at once */
 } gatherer;
 
-/* Whether columns are short enough for several of them to fit the buffer. */
+/* Set up the transposition of columns; false if too few columns fit the buffer. */
 static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
                           tni_fold_scratch *scratch)
 {
     if (f->nsrc != 1 || f->nfold < 2 || f->fold[f->nfold - 2].src[0] != f->width)
         return false;
     *g = (gatherer){.f = f, .x = x, .buffer = (char *)(scratch->stack + PAIRS)};
-    g->pack = scratch->u.sequence.terms; /* none are made meanwhile */
+    g->pack = scratch->u.sequence.terms; /* unused while blocks are gathered */
     _Static_assert(BAND * (PIECE + LINE) <= sizeof scratch->u.sequence.terms, "a band fits");
     g->rows = f->fold[f->nfold - 1].n;
     g->side = f->fold[f->nfold - 2].n;
@@ -64,7 +68,7 @@ static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
     return g->width >= LEAST;
 }
 
-/* Transpose w columns at s, a band of rows at a time, and prefetch the columns beside them.
+/* Transpose w columns at s, a band of rows at a time; with `more`, prefetch the next w columns.
  * Rows that are a multiple of ALIAS apart share sets of the caches, so their lines are packed
  * first. */
 static void gather_bands(const gatherer *g, char *d, const char *s, int64_t w, bool more)
@@ -92,8 +96,8 @@ static void gather_bands(const gatherer *g, char *d, const char *s, int64_t w, b
     }
 }
 
-/* Transpose columns from c on, at most `most`, behind `have` elements of the buffer: their
- * number. */
+/* Transpose columns from c on, at most `most`, into the buffer after its first `have` elements.
+ * Returns their number. */
 static int64_t gather_columns(const gatherer *g, int64_t c, int64_t most, int64_t have)
 {
     const tni_fold *f = g->f;
@@ -139,7 +143,7 @@ static void gather_transposed(const gatherer *g, tni_fold_pairs *pairs, int64_t 
 
 /* ---- runs of dense elements ---- */
 
-/* Copy the next n elements, which are dense runs: while one is copied, the next is prefetched. */
+/* Copy the next n elements, which form dense runs; while one is copied, the next is prefetched.  */
 static void gather_runs(tni_fold_cursor *c, int64_t n, char *d)
 {
     const tni_fold *f = c->f;
@@ -161,7 +165,7 @@ static void gather_runs(tni_fold_cursor *c, int64_t n, char *d)
 
 /* ---- any layout ---- */
 
-/* A dense sequence of a class that chains: pieces may be larger than blocks. */
+/* Reduce a dense sequence of a class that chains, in pieces that may be larger than a block. */
 static void chain_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                       int64_t first, int64_t last, tni_fold_scratch *scratch)
 {

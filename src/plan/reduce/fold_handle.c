@@ -1,4 +1,4 @@
-/* fold_handle.c - reductions as a public plan, and the facts of it. */
+/* fold_handle.c - reductions as a public plan, and the facts of that plan. */
 #include "fold_run.h"
 
 void tni_fold_facts(const tni_fold *f, tn_facts *facts)

@@ -35,7 +35,8 @@ static void wrap_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
         a[c].u = f->product ? a[c].u * b[c].u : a[c].u + b[c].u;
 }
 
-/* Groups of eight rows; joined rows have accumulators of their own, which are merged at the end. */
+/* Rows are added in groups of eight.  Joined rows have accumulators of their own, which are
+ * merged at the end.  */
 static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -53,7 +54,8 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
     uint64_t *acc = scratch->u.columns.acc.u + c->acc;
     int32_t *small = scratch->u.columns.acc.i32 + 2 * c->acc;
     const int64_t join = tni_fold_joined(f, c), w = c->w;
-    const bool narrow = !f->product && f->width <= (square ? 1 : 2); /* sums of 32 bits */
+    /* sums of 32 bits hold a block: key.h */
+    const bool narrow = !f->product && f->width <= (square ? 1 : 2);
     for (int64_t i = 0; i < w * join && f->product; i++)
         acc[i] = 1;
     if (!f->product)
@@ -100,7 +102,8 @@ const tni_fold_class tni_fold_wrap = {
     .finish = wrap_finish,
 };
 
-/* ---- exact means of long integers: sums of 128 bits, words low and high ---- */
+/* ---- means of integers whose sums may exceed 64 bits: sums of 128 bits, words low and high
+ * ---- */
 
 static void wide_add(tni_word *low, tni_word *high, uint64_t x, int64_t upper)
 {
@@ -117,7 +120,7 @@ static void wide_sequence(const tni_fold *f, tni_word *out, const tni_fold_seque
         const char *x = l->x[0] + i * l->step[0];
         tni_word *low = &out[i], *high = &out[l->count + i];
         low->u = high->u = 0;
-        if (!bits64) { /* a block's sum fits */
+        if (!bits64) { /* the sum of a block fits 64 bits */
             const int64_t s = (int64_t)wrap_kernels(f)->sum(x, l->n);
             wide_add(low, high, (uint64_t)s, s < 0 ? -1 : 0);
             continue;
@@ -137,15 +140,17 @@ static void wide_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
         wide_add(&a[c], &a[w + c], b[c].u, b[w + c].i);
 }
 
-/* (high, low) / n, rounded once.  Each step adds as many bits to the quotient as fit a word,
- * until it has two more than a double; the last bit is set when there is a remainder. */
+/* (high * 2^64 + low) / n, rounded once.  Each step appends as many bits to the quotient q as
+ * fit, until q has 56 bits or more, three more than a double, or is exact.  The lowest bit of q
+ * is set if there is a remainder, so that the conversion to double rounds correctly.  */
 static double wide_quotient(uint64_t high, uint64_t low, uint64_t n)
 {
     if (high == 0 && (low | n) >> 53 == 0)
-        return (double)low / (double)n; /* both exact */
+        return (double)low / (double)n; /* both operands are exact */
     uint64_t q = high / n, r = high % n;
     int exponent = 64;
-    while ((r | low) && q >> 55 == 0) { /* n is below 2^63, and so is r */
+    while ((r | low) &&
+           q >> 55 == 0) { /* r < n < 2^63, so every step shifts by 1 bit or more */
         const int room = __builtin_clzll(q | 1) - 1, most = __builtin_clzll(r | 1);
         const int by = room < most ? room : most;
         r = r << by | low >> (64 - by);
@@ -212,7 +217,7 @@ static void count_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequ
     }
 }
 
-/* Add up counters of the element's width before they can wrap. */
+/* Add the kernels' counters, signed integers of the element's width, to count. */
 static void read_counters(int64_t *count, const char *acc, int64_t w, int64_t width)
 {
     for (int64_t c = 0; c < w; c++) {
@@ -248,7 +253,7 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
     const int64_t join = tni_fold_joined(f, c), w = c->w;
     char *acc = (char *)(count + w * join);
     memset(count, 0, (size_t)(w * join) * sizeof *count);
-    enum { MOST = 127 / TNI_TILE_ROWS }; /* groups of rows that a signed byte can count */
+    enum { MOST = 127 / TNI_TILE_ROWS }; /* groups of rows that a counter of 8 bits can hold */
     tni_fold_groups g = tni_fold_in_groups(c, join, scratch->u.columns.absent.bytes);
     while (tni_fold_next_group(&g)) {
         const bool single = g.at >= g.groups;
@@ -275,7 +280,8 @@ static void count_finish(const tni_fold *f, char *dst, int64_t step, const tni_w
     (void)w;
     int64_t y[TNI_FOLD_STORED];
     for (int64_t c = 0; c < n; c++)
-        y[c] = f->op == TN_REDUCE_ALL ? s[c].i == f->count : s[c].i; /* bool: not zero */
+        /* any: the cast to bool makes every count but 0 true */
+        y[c] = f->op == TN_REDUCE_ALL ? s[c].i == f->count : s[c].i;
     tni_fold_store(f, TN_I64, dst, step, (const char *)y, n);
 }
 

@@ -1,7 +1,8 @@
-/* fold_key.c - the largest key, and its first index.
+/* fold_key.c - the largest key of a sequence, and its first index. 
  *
- * min, max, argmin and argmax of all real dtypes compare keys: integers of the element's
- * width in the order that the reduction asks for. */
+ * min, max, argmin and argmax of real dtypes, and norms of infinite order, compare keys: signed
+ * integers of the element's width, mapped so that the result has the largest key (tni_key_rule).
+ * */
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static int64_t least_key(const tni_fold *f)
     return f->width == 8 ? INT64_MIN : -((int64_t)1 << (8 * f->width - 1));
 }
 
+/* Key or row number c of an accumulator of the kernels: a signed integer of `width` bytes. */
 static int64_t read_key(const char *acc, int64_t c, int64_t width)
 {
     int8_t i8;
@@ -39,7 +41,7 @@ static int64_t read_key(const char *acc, int64_t c, int64_t width)
     }
 }
 
-/* ---- the largest ---- */
+/* ---- the largest key ---- */
 
 static void key_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                          tni_fold_scratch *scratch)
@@ -58,9 +60,9 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
             a[c].i = b[c].i;
 }
 
-/* Dense rows that are taken as one.  Every key of a joined row is read by itself in the end, so of
- * few columns sixteen rows are joined and not as many as make tni_fold_joined's bound.  64 is the
- * width below which fold_ways.c joins rows of any class; not measured finely. */
+/* The number of dense rows that are joined to one.  In the end every key of a joined row is read
+ * one by one, so rows of few columns are joined by sixteen, not until tni_fold_joined's bound.
+ * 64 is the width below which fold_ways.c joins rows of any class; not measured finely.  */
 static int64_t rows_joined(const tni_fold *f, const tni_fold_columns *c)
 {
     enum { FEW = 64 };
@@ -77,7 +79,8 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
     }
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
     const int64_t join = rows_joined(f, c), w = c->w;
-    tni_fold_groups g = tni_fold_in_groups(c, join, NULL); /* a row twice changes nothing */
+    tni_fold_groups g =
+        tni_fold_in_groups(c, join, NULL); /* repeating a row changes no maximum */
     while (tni_fold_next_group(&g))
         k->rows_max(acc, g.row, g.w, g.at == 0, rule);
     const int64_t made = g.groups > 0 ? w * join : w;
@@ -106,7 +109,7 @@ static void finish_by(const tni_fold *f, const tni_key_rule *rule, char *dst, in
     tni_fold_store(f, f->src, dst, step, elems, n);
 }
 
-/* Norms of infinite order of no elements, in f64 because src may have no infinity. */
+/* Norms of infinite order of an empty sequence; in f64 because src's dtype may lack infinity. */
 static void finish_nothing(const tni_fold *f, char *dst, int64_t step, int64_t n)
 {
     double y[TNI_FOLD_STORED];
@@ -136,7 +139,7 @@ const tni_fold_class tni_fold_key = {
     .finish = key_finish,
 };
 
-/* ---- the smallest and the largest: words of both, results f->high apart ---- */
+/* ---- minmax: words are both keys, results are f->high bytes apart ---- */
 
 static tni_key_rule other_end(const tni_fold *f)
 {
@@ -162,7 +165,8 @@ static void ends_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
     key_merge(f, a, b, 2 * w);
 }
 
-/* Each piece of rows is read twice, so it is half of an L2: Zen 4 has 1 MiB. */
+/* Each piece of rows is read twice, so a piece is half of the L2 of a Zen 4, which has 1 MiB;
+ * other sizes were not measured.  */
 static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -206,7 +210,7 @@ const tni_fold_class tni_fold_ends = {
     .finish = ends_finish,
 };
 
-/* ---- the first index of the largest: words key and index ---- */
+/* ---- the largest key and its first index: words key and index ---- */
 
 static void arg_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                          tni_fold_scratch *scratch)
@@ -218,7 +222,7 @@ static void arg_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequen
         int64_t first = 0;
         if (l->n <= TNI_TREE_BLOCK) {
             out[i].i = k->arg(&first, x, l->n, &f->rule);
-        } else { /* the index is searched only where the key rises */
+        } else { /* the index is searched only if the key exceeds that of the elements before */
             out[i].i = k->max(x, l->n, &f->rule);
             if (!l->before || out[i].i > l->before->i)
                 first = k->find(x, l->n, &f->rule, out[i].i);
@@ -237,8 +241,9 @@ static void arg_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
         }
 }
 
-/* Rows of a group are first, first + join, and so on.  Keep keys that exceed those of out, or equal
- * them at a lower index. */
+/* Update the states in out with the best keys of a group of rows and the numbers of these rows in
+ * the group, `made` of each.  Joined row r of the group begins with row first + r * join.  A key
+ * replaces that in out if it is larger, or equal with a lower index. */
 static void arg_keep(const tni_fold *f, tni_word *out, const char *best, const char *which,
                      int64_t made, int64_t w, int64_t first, int64_t join)
 {
@@ -260,7 +265,7 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
         k->side_arg(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
-    enum { MOST = 120 }; /* whole groups of rows whose numbers fit a signed byte */
+    enum { MOST = 120 }; /* rows, in groups of eight, whose numbers fit a signed byte */
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     char *best = scratch->u.columns.acc.bytes + 8 * c->acc, *which = best + w * join * f->width;
     const char *row[TNI_TILE_ROWS];
@@ -276,7 +281,7 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
         k->rows_max(best, row, w * join, true, &f->rule);
         memset(which, 0, (size_t)(w * join * f->width));
         for (int64_t g = i; g < last; g += TNI_TILE_ROWS) {
-            for (int j = 0; j < TNI_TILE_ROWS; j++) /* a row twice never exceeds itself */
+            for (int j = 0; j < TNI_TILE_ROWS; j++) /* a repeated row does not exceed itself */
                 row[j] = tni_fold_row(c, (g + j < last ? g + j : last - 1) * join, NULL);
             k->rows_arg(best, which, row, w * join, g - i, &f->rule);
         }

@@ -1,13 +1,16 @@
-/* fold_moments.c - var and std: distances from the first element of each block, in f64.
+/* fold_moments.c - var and std of floats and of integers wider than 16 bits, in f64. 
  *
- * A state is the number of elements, their mean, and the sum of squared distances from it.  The
- * centre is an element of its block, so at most 11 bits are lost. */
+ * A state is the number of elements, their mean, and the sum of squared distances from the mean.
+ * A block sums the distances from a centre, its first element, and their squares.  Because the
+ * centre is an element of the block, the subtraction that gives the state loses at most 11 bits.
+ * */
 #include <math.h>
 #include <string.h>
 
 #include "fold_rows.h"
 
-/* A block of m elements around centre, whose distances have sum s and squares q. */
+/* The state of a block of m elements whose distances from centre have the sum s and whose squared
+ * distances have the sum q. */
 static void moments_of(tni_word *out, int64_t w, double m, double centre, double s, double q)
 {
     if (m == 0) {
@@ -17,7 +20,7 @@ static void moments_of(tni_word *out, int64_t w, double m, double centre, double
     const double M = q - s * (s / m);
     out[0].f = m;
     out[w].f = centre + s / m;
-    out[2 * w].f = M < 0 ? 0 : M; /* NaN stays */
+    out[2 * w].f = M < 0 ? 0 : M; /* keeps NaN */
 }
 
 static double elem_at(const tni_fold *f, const char *e, int64_t i)
@@ -32,7 +35,7 @@ static double elem_at(const tni_fold *f, const char *e, int64_t i)
     return (double)x;
 }
 
-/* One sequence without its NaNs. */
+/* The state of one sequence of which NaNs are skipped; the centre is its first number. */
 static void moments_of_numbers(const tni_fold *f, tni_word *out, int64_t w, const char *x,
                                int64_t n, tni_fold_scratch *scratch)
 {
@@ -54,7 +57,8 @@ static void moments_of_numbers(const tni_fold *f, tni_word *out, int64_t w, cons
     moments_of(out, w, (double)m, centre, s, q);
 }
 
-/* How kernels read elements: as they are, or converted to f32 or f64. */
+/* The type of kernels that read elements of dtype from memory; TNI_TREE_TYPES: there are none,
+ * and elements are converted to f32 or f64 first.  */
 static tni_tree_type type_of(tn_dtype dtype)
 {
     return dtype == TN_F64    ? TNI_TREE_F64
@@ -65,15 +69,17 @@ static tni_tree_type type_of(tn_dtype dtype)
                               : TNI_TREE_TYPES;
 }
 
+/* Whether kernels of this instruction set read the elements of src from memory. */
 static bool direct(const tni_fold *f)
 {
     const tni_tree_type type = type_of(f->src);
     return type < TNI_TREE_TYPES && tni_kernels_of(f->isa)->tree->moments[type];
 }
 
-enum { SOME = 64 }; /* sequences at once: three numbers each, 1.5 KiB */
+enum { SOME = 64 }; /* sequences at once: three numbers of each are 1.5 KiB of stack */
 
-/* Up to SOME sequences of n elements, step bytes apart, into states of w; n > 0. */
+/* The states of count <= SOME sequences of n > 0 elements, step bytes apart; words of a state are
+ * w apart. */
 static void moments_some(const tni_fold *f, tni_word *out, int64_t w, const char *x, int64_t n,
                          int64_t step, int64_t count, tn_dtype dtype)
 {
@@ -83,7 +89,7 @@ static void moments_some(const tni_fold *f, tni_word *out, int64_t w, const char
     tni_kernels_of(f->isa)->tree->spread(&out->f, w, n, centre, sum, squares, count);
 }
 
-/* The same of elements that are converted first. */
+/* The same for elements that are converted first. */
 static void moments_converted(const tni_fold *f, tni_word *out, int64_t w, const char *x,
                               int64_t n, int64_t step, int64_t count, char *elems)
 {
@@ -120,13 +126,14 @@ static void moments_sequence(const tni_fold *f, tni_word *out, const tni_fold_se
 
 /* ---- columns ---- */
 
-typedef struct
-    area { /* in the accumulators: lanes of both trees, and a number for each column */
+/* The parts of the accumulators: lanes of both trees, a centre for each column (of each lane if
+ * rows are joined), and for each column the number of elements that are no NaN. */
+typedef struct area {
     double *sum, *squares, *centre;
     int64_t *tally;
 } area;
 
-/* The area of some lanes; where rows are joined, each lane has a centre. */
+/* Divide the accumulators into sums of `lanes` lanes and `centres` centres for each column. */
 static area area_of(tni_fold_scratch *scratch, const tni_fold_columns *c, int64_t lanes,
                     int64_t centres)
 {
@@ -135,7 +142,7 @@ static area area_of(tni_fold_scratch *scratch, const tni_fold_columns *c, int64_
                   scratch->u.columns.acc.i + c->acc + (2 * lanes + centres) * c->w};
 }
 
-/* The first number of each column. */
+/* The first element of each column; if NaNs are skipped, the first number, or 0 without one. */
 static void find_centres(const tni_fold *f, double *centre, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -158,7 +165,7 @@ static void find_centres(const tni_fold *f, double *centre, const tni_fold_colum
             centre[j] = 0;
 }
 
-/* Add eight rows of w columns to the sums of lanes from word `lane` on. */
+/* Add a group of tiles, eight rows of w columns, to the sums of the lanes from word `lane` on. */
 static void add_distances(const tni_fold *f, const area *a, int64_t lane,
                           const tni_fold_tiles *g, int64_t w, bool first,
                           tni_fold_scratch *scratch)
@@ -211,7 +218,7 @@ static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool
     const int64_t w = c->w;
     int64_t top = 0;
     tni_fold_tiles g;
-    /* joined rows have a centre for each lane */
+    /* lanes are read as one row only if each lane has a copy of the centres */
     tni_fold_begin_tiles(&g, f, c, lane_by_lane, !f->joined || f->skip,
                          scratch->u.columns.absent.bytes);
     while (tni_fold_next_tile(&g)) {
@@ -228,11 +235,11 @@ static void add_tiles(const tni_fold *f, area a, const tni_fold_columns *c, bool
     }
 }
 
-/* Up to sixteen rows: each is a lane of its own. */
+/* The states of up to sixteen rows, each of which is a lane by itself. */
 static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                      tni_fold_scratch *scratch)
 {
-    enum { PIECE = 64 }; /* columns: 16 lanes of both sums are 16 KiB, half of an L1 */
+    enum { PIECE = 64 }; /* columns at once: 16 lanes of both sums are 16 KiB, half of an L1 */
     static const double none[PIECE];
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
@@ -247,7 +254,7 @@ static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c
         for (int64_t l = 0; l < c->n; l++) {
             const char *e = tni_fold_elems(f, tni_fold_row(c, l, NULL) + at * f->width, m,
                                            scratch->u.columns.elems);
-            if (l == 0) /* from 0: as it is */
+            if (l == 0) /* the centre: the distance from 0, as f64 */
                 (f64 ? k->distances64 : k->distances32)((char *)centre, e, m, none, false);
             (f64 ? k->distances64 : k->distances32)((char *)(sum + l * m), e, m, centre, false);
         }
@@ -325,7 +332,7 @@ void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const t
                              int64_t w, int64_t n)
 {
     const bool root = tni_reductions[f->op].facts & TNI_FOLD_ROOT;
-    const double count = s->f; /* of all, unless some are skipped */
+    const double count = s->f; /* the same for all states unless NaNs are skipped */
     const double by = count > 0 && count > f->param ? count - f->param : 0;
     double y[TNI_FOLD_STORED];
     if (f->skip)
@@ -339,7 +346,7 @@ void tni_fold_moments_finish(const tni_fold *f, char *dst, int64_t step, const t
 const tni_fold_class tni_fold_moments = {
     .name = "moments",
     .words = 3,
-    .acc = 2 * TNI_FOLD_DEEP + 2, /* sums, squares, a centre and a tally */
+    .acc = 2 * TNI_FOLD_DEEP + 2, /* sums, squares, a centre, a tally */
     .ordered = true,
     .sequence = moments_sequence,
     .columns = moments_columns,

@@ -1,11 +1,11 @@
 /* fold_other.c - reductions that have no kernels for columns: logsumexp, products and dot
- * products of complex numbers, and their largest magnitude. */
+ * products of complex numbers, and norms of infinite order of complex numbers.  */
 #include <math.h>
 #include <string.h>
 
 #include "plan/plan.h"
 
-/* ---- logsumexp: words maximum and sum of exp(x - maximum) ---- */
+/* ---- logsumexp: words are the maximum and the sum of exp(x - maximum) ---- */
 
 static void logsumexp_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                                tni_fold_scratch *scratch)
@@ -20,7 +20,7 @@ static void logsumexp_sequence(const tni_fold *f, tni_word *out, const tni_fold_
         tni_word *m = &out[i], *s = &out[l->count + i];
         m->f = most;
         s->f = -0.0;
-        if (!isfinite(most)) /* -inf adds nothing; inf and NaN stay as they are */
+        if (!isfinite(most)) /* -inf: all terms are 0; inf and NaN are the result */
             continue;
         k->exp64(scratch->u.sequence.terms, e, l->n, most);
         tni_kernels_of(f->isa)->tree->sum64(&s->f, scratch->u.sequence.terms, l->n, 0, 1);
@@ -80,8 +80,9 @@ static pair times(pair a, pair b)
     return (pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* The tree with lanes of pairs.  A lane without an element is multiplied by (1, 0), too: that is no
- * identity for zeros with a sign and for infinities. */
+/* The tree with pairs as elements.  An absent element is (1, 0), which is no exact identity: the
+ * multiplication by it changes signs of zeros and makes NaN of infinities, so it is never left
+ * out. */
 static void complex_prod_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                                   tni_fold_scratch *scratch)
 {
@@ -125,7 +126,7 @@ static void complex_finish(const tni_fold *f, char *dst, int64_t step, const tni
                            int64_t w, int64_t n)
 {
     const bool wide = f->dst == TN_C128;
-    const double zero = f->product ? -0.0 : 0.0; /* a sum that is -0 becomes +0 */
+    const double zero = f->product ? -0.0 : 0.0; /* a sum of -0 becomes +0 */
     for (int64_t c = 0; c < n; c++, dst += step) {
         tni_store_real(dst, wide ? TN_F64 : TN_F32, s[c].f + zero);
         tni_store_real(dst + (wide ? 8 : 4), wide ? TN_F64 : TN_F32, s[w + c].f + zero);
@@ -177,6 +178,8 @@ const tni_fold_class tni_fold_complex_dot = {
 
 /* ---- the largest or the smallest magnitude of complex numbers ---- */
 
+/* The larger of a and b if the order of the norm is inf, the smaller if it is -inf; NaN if one of
+ * them is. */
 static double further(const tni_fold *f, double a, double b)
 {
     if (isnan(a) || isnan(b))

@@ -1,19 +1,19 @@
-/* fold_packed.c - the way "transpose": short sequences are transposed into a buffer, where they are
- * columns, and reduced row by row. */
+/* fold_packed.c - the way "transpose": short sequences are transposed into a buffer and reduced
+ * there as columns, row by row. */
 #include <string.h>
 
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
-/* Results that are reduced at once: a box of the two innermost map axes, row after row. */
+/* Results that are computed at once: a box of the two innermost map axes. */
 typedef struct box {
     int64_t rows, m; /* rows of m results each */
     int64_t dst;     /* offset of the first result */
-    const char *x;   /* its first element */
+    const char *x;   /* address of the first element of its sequence */
 } box;
 
-/* The largest box that begins at result number i, ends before `last` and is no wider than a
- * strip. */
+/* The largest box that begins at result number i, ends before result `last` and has at most the
+ * columns of a strip. */
 static box box_at(const fold_job *j, int64_t i, int64_t last)
 {
     const tni_fold *f = j->f;
@@ -22,7 +22,7 @@ static box box_at(const fold_job *j, int64_t i, int64_t last)
     box b = {.rows = 1};
     b.m = tni_fold_map(f, i, &b.dst, src);
     b.x = j->src[0] + src[0];
-    if (b.m == a->n && outer && a->n * 2 <= f->strip) { /* whole rows of both axes */
+    if (b.m == a->n && outer && a->n * 2 <= f->strip) { /* several whole rows fit */
         const int64_t follow = outer->n - i / a->n % outer->n;
         b.rows = f->strip / a->n < follow ? f->strip / a->n : follow;
         b.rows = b.rows < (last - i) / a->n ? b.rows : (last - i) / a->n;
@@ -33,7 +33,7 @@ static box box_at(const fold_job *j, int64_t i, int64_t last)
     return b;
 }
 
-/* Element k of every sequence of the box becomes row k of buf. */
+/* Pack the sequences of the box: row k of buf has element k of each. */
 static void pack_box(const tni_fold *f, const box *b, char *buf)
 {
     const tni_tile_fn tile = tni_kernels_of(f->isa)->copy->tile[tni_log2_width(f->width)];
@@ -55,7 +55,7 @@ static void pack_box(const tni_fold *f, const box *b, char *buf)
     }
 }
 
-/* The results of a box from its states. */
+/* Write the results of a box, whose states are in `states`, to dst. */
 static void finish_box(const tni_fold *f, const box *b, char *dst, const tni_word *states)
 {
     const tni_fold_axis *a = &f->map[f->nmap - 1];
@@ -99,7 +99,7 @@ static void packed_part(void *arg, int part)
 
 void tni_fold_run_packed(fold_job *j, int threads)
 {
-    (void)threads; /* every result is as short as the others */
+    (void)threads; /* sequences are short, so threads only divide results */
     j->parts = tni_run_parts(j->bytes, j->f->outputs);
     tni_parallel(j->parts, packed_part, j);
 }

@@ -1,10 +1,11 @@
-/* fold_pairs.c - merging the states of blocks in pairs, and the addresses of results. */
+/* fold_pairs.c - the merging of the states of blocks in pairs, storing results, and the offsets
+ * of results.  */
 #include <string.h>
 
 #include "fold_run.h"
 
-/* Add the state of the next `blocks` blocks, which is behind the waiting ones.  They are a node
- * of the tree: their number is a power of two and divides that of the blocks before. */
+/* Add the state of the next `blocks` blocks, which is stored after the waiting ones.  They are a
+ * subtree: their number is a power of two and divides the number of blocks before them. */
 static void push_run(const tni_fold *f, tni_fold_pairs *p, int64_t w, int64_t blocks)
 {
     const int words = f->class->words;
@@ -84,7 +85,7 @@ int64_t tni_fold_blocks(int64_t n)
     return n ? (n - 1) / TNI_TREE_BLOCK + 1 : 1;
 }
 
-/* Runs are merged in the order of blocks. */
+/* Merges neighbouring runs, then pairs of them, and so on, which is the order of the tree. */
 void tni_fold_join(const tni_fold *f, tni_word *results, int64_t runs, int64_t w)
 {
     const int64_t each = f->class->words * w;
@@ -101,7 +102,7 @@ int64_t tni_fold_cut(int64_t count, int64_t most)
     return run;
 }
 
-/* ---- addresses of results ---- */
+/* ---- offsets of results ---- */
 
 int64_t tni_fold_map(const tni_fold *f, int64_t i, int64_t *dst, int64_t *src)
 {

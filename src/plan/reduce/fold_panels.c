@@ -1,42 +1,43 @@
-/* fold_panels.c - the way "panels": a long sequence down columns of memory, whose blocks begin
- * in any row of a column; a few columns at once are transposed into a buffer.
+/* fold_panels.c - the way "panels": a long sequence down columns, whose blocks begin in any row
+ * of a column; several columns at a time are transposed into a buffer. 
  *
- * A panel is a number of neighbouring columns.  A window of rows at a time is transposed, so
- * that each column is dense in a buffer of its own.  Columns are reduced in groups of rows:
- * tiles, so that panels are wide, or blocks where the class needs whole ones.  Each column
- * reduces the blocks that begin in it; the last of these ends in the next column, whose first
- * rows are taken as further rows of this one.  The states are then merged in the order of the
- * sequence. */
+ * A panel is a number of neighbouring columns.  One window of rows at a time is transposed, so
+ * that each column is dense in a buffer of its own.  A column is reduced in groups of rows: in
+ * tiles, which allow wide panels, or in blocks if the class needs whole blocks.  To each column
+ * belong the blocks that begin in it; the last of them ends in the next column, whose first rows
+ * then count as further rows of this one.  At the end the states are merged in the order of the
+ * sequence.  */
 #include <string.h>
 
 #include "fold_run.h"
 
 enum {
-    /* columns: four lines of f32 of each row, which are read at 0.48 of the memory's speed, a
-     * single line at 0.18; 96 and 110 columns made no difference (Zen 4, the section on
-     * transposed arrays in docs/investigations/reductions.md, which also has the next two) */
+    /* most columns of a panel: four lines of f32 of each row, which are read at 0.48 of the speed
+     * of memory, a single line at 0.18; 96 and 110 columns made no difference (Zen 4, the section
+     * on transposed arrays in docs/investigations/reductions.md, which also has the next two) */
     PANEL_MOST = 64,
-    /* rows that are transposed at a time where tiles are reduced */
+    /* rows of a window if columns are reduced tile by tile */
     PANEL_WINDOW = 2 * TNI_TILE,
-    /* rows to prefetch ahead: 0, 16, 32 and 256 made no difference, and rows that are a power of
-     * two apart share sets of a cache, so they are few */
+    /* rows by which prefetches are ahead: 0, 16, 32 and 256 made no difference; few, because rows
+     * that are a power of two apart share sets of a cache */
     PANEL_AHEAD = 32,
-    /* words in which a column accumulates: moments have two sums and a centre of each lane, and a
-     * tally */
+    /* words of the accumulators of a column: moments have two sums and a centre for each lane,
+     * and a tally */
     PANEL_LANES = 4 * TNI_LANES
 };
 
-/* Rows are numbered from the top of each column; the numbers continue in the next column. */
+/* Rows are numbered from the top of each column; the rows of the next column continue the count.
+ * */
 typedef struct panel {
     const tni_fold *f;
     tni_fold_scratch *scratch;
-    char *buffer;              /* of each column: a group, then the window behind it */
+    char *buffer;              /* of each column: space for a group, then the window */
     int64_t pitch;             /* bytes of a column's buffer */
-    int64_t group, window;     /* rows that are reduced, and transposed, at once */
-    int64_t first, w;          /* columns */
-    int64_t begin[PANEL_MOST]; /* rows of the blocks that begin in a column */
+    int64_t group, window;     /* rows that are reduced at once, and transposed at once */
+    int64_t first, w;          /* first column of the panel, number of columns */
+    int64_t begin[PANEL_MOST]; /* rows [begin, end) are the blocks that begin in a column */
     int64_t end[PANEL_MOST];
-    tni_fold_pairs of[PANEL_MOST];
+    tni_fold_pairs of[PANEL_MOST]; /* the states of these blocks */
 } panel;
 
 static int64_t rows_of(const tni_fold *f)
@@ -49,13 +50,13 @@ int64_t tni_fold_before(const tni_fold *f, int64_t c)
     return (c * rows_of(f) - 1) / TNI_TREE_BLOCK + (c > 0);
 }
 
-/* Words of the states of a column. */
+/* Most words of the waiting states of a column. */
 static int64_t panel_words(const tni_fold *f)
 {
     return tni_fold_run_states(rows_of(f) / TNI_TREE_BLOCK + 1) * f->class->words;
 }
 
-/* Reduce n rows of column c, from `row` on, which are groups of one block at x in its buffer. */
+/* Reduce n rows of column c, from `row` on, which are whole groups of one block, dense at x. */
 static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_t n)
 {
     const tni_fold *f = p->f;
@@ -80,12 +81,13 @@ static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_
         tni_fold_push(f, &p->of[c], 1);
 }
 
-/* Reduce the groups of column c that end in the window at `row`; the first window is at origin. */
+/* Reduce the groups of column c that end in the window at `row`, and move the last rows of the
+ * window in front of it for the next one.  The first window begins at row `origin`. */
 static void panel_groups(panel *p, int64_t c, int64_t row, int64_t origin)
 {
     const tni_fold *f = p->f;
     char *buffer = p->buffer + c * p->pitch;
-    const int64_t from = row - p->group; /* where the buffer begins */
+    const int64_t from = row - p->group; /* the row at which the buffer begins */
     int64_t at = from + (p->begin[c] - origin + p->group - 1) % p->group + 1;
     const int64_t end = row + p->window < p->end[c] ? row + p->window : p->end[c];
     if (at < p->begin[c])
@@ -146,8 +148,8 @@ static void panel_run(panel *p, tni_fold_pairs *pairs, const char *x)
     }
 }
 
-/* Place the buffers behind the accumulators of the columns, or where sequences are gathered: the
- * number of columns that fit. */
+/* Place the buffers: after the accumulators of the columns, or in the memory for gathered
+ * sequences.  Returns the number of columns that fit. */
 static int64_t panel_space(panel *p)
 {
     const tni_fold *f = p->f;
@@ -176,7 +178,8 @@ void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
                   most = skewed ? skewed : panels;
     pairs->first = pairs->blocks = tni_fold_before(f, first);
     for (p.first = first; p.first < last; p.first += p.w) {
-        const int64_t beside = side - 1 - p.first % side; /* columns on the right */
+        const int64_t beside =
+            side - 1 - p.first % side; /* neighbours that follow this column */
         if (beside == 0) {
             const int64_t end = tni_fold_before(f, p.first + 1) * TNI_TREE_BLOCK;
             p.w = 1;

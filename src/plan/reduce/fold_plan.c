@@ -1,4 +1,5 @@
-/* fold_plan.c - what a reduction computes: its class, terms and results. */
+/* fold_plan.c - planning reductions: the class and the term of each, and the functions that make
+ * plans. */
 #include <math.h>
 
 #include "fold_run.h"
@@ -10,12 +11,14 @@ static bool is_kind(tn_dtype t, tni_kind kind)
     return tni_dtypes[t].kind == (int)kind;
 }
 
+/* The greatest signed integer of `width` bytes. */
 static int64_t greatest(int64_t width)
 {
     return width == 8 ? INT64_MAX : ((int64_t)1 << (8 * width - 1)) - 1;
 }
 
-/* Keys, the largest of which is that of the result; with skip, NaN has the least key. */
+/* Reductions to the element with the largest key, or to the index of that element.  NaN has the
+ * largest key, or the least if NaNs are skipped. */
 static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indices)
 {
     const int64_t most = greatest(f->width);
@@ -25,7 +28,8 @@ static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indice
                 : is_kind(f->src, TNI_FLOAT) ? TNI_KEY_FLOAT
                                              : TNI_KEY_INTEGER,
         .mask = magnitude ? most : -1,
-        .zero = indices ? -1 : -most - 1, /* the other is no number's key */
+        /* -1 is the key of -0, which argmin and argmax make that of +0; no number has -most - 1 */
+        .zero = indices ? -1 : -most - 1,
         .flip = smallest ? -1 : 0,
         .inf = tni_floats[f->src].largest,
         .nan = f->skip ? -most - 1 : most,
@@ -90,10 +94,10 @@ static void use_count(tni_fold *f)
         f->rule.mask = INT64_MAX;
 }
 
-/* Sums, products and means of integers. */
+/* Sums, products, sums of squares and means of integers, and their dot products. */
 static void use_integers(tni_fold *f, tni_fold_term term)
 {
-    /* the sum of up to 2^31 elements of 32 bits fits 64 bits */
+    /* the sum of up to 2^31 elements of at most 32 bits fits 64 bits */
     const bool wide = f->mean && (f->width == 8 || f->count > INT64_C(1) << 31);
     f->class = wide ? &tni_fold_wide : &tni_fold_wrap;
     f->term = term;
@@ -139,7 +143,7 @@ const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
 #undef REDUCTION
 };
 
-/* dot: sums of products. */
+/* Sums of products: tn_dot. */
 static void use_products(tni_fold *f)
 {
     if (is_kind(f->src, TNI_COMPLEX))
@@ -150,7 +154,7 @@ static void use_products(tni_fold *f)
         use_integers(f, TNI_TERM_SAME);
 }
 
-/* minmax: the keys of min, and those of max beside them. */
+/* tn_minmax: the keys of min, with those of max as second words. */
 static void use_ends(tni_fold *f)
 {
     use_keys(f);
@@ -159,7 +163,7 @@ static void use_ends(tni_fold *f)
 
 /* ---- plans ---- */
 
-/* The axes of a fold, relative to the operands, and how memory is walked. */
+/* Set the axes of f and choose its way. */
 static void plan_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
                       uint64_t folded, bool as_parts)
 {
@@ -168,7 +172,7 @@ static void plan_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const 
     tni_fold_choose(f);
 }
 
-/* What a reduction by `use` computes; as_parts: complex numbers are two reals each. */
+/* Set what f computes; `use` sets its class.  as_parts: a complex number is two reals. */
 static void plan_class(tni_fold *f, tn_reduction op, void (*use)(tni_fold *f),
                        const double *params, const tn_tensor *dst, const tn_tensor *src,
                        uint64_t folded, bool as_parts)
@@ -197,7 +201,7 @@ static void plan_class(tni_fold *f, tn_reduction op, void (*use)(tni_fold *f),
 void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_tensor *dst,
                    const tn_tensor *src, uint64_t folded)
 {
-    /* a sum of complex numbers is the sums of their parts, which are an axis of two */
+    /* a sum of complex numbers sums real and imaginary parts, which are a map axis of two */
     const bool as_parts =
         is_kind(src->dtype, TNI_COMPLEX) && (op == TN_REDUCE_SUM || op == TN_REDUCE_MEAN);
     f->nsrc = 1;

@@ -24,9 +24,9 @@ static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, con
 
 /* The number of dense rows that are joined to one if the order of elements does not matter: the
  * smallest power of two that gives ENOUGH columns, but one that leaves at least eight joined
- * rows.  Rows of three columns of var are read at 4.2 GB/s if they are joined to 2048 columns, and
- * at 12 if to 384 (Zen 4, "Var of integers, rows of three, narrow rows" in
- * docs/investigations/reductions.md). */
+ * rows.  Rows of three columns of var are read at 4.2 GB/s if they are joined to 2048 columns,
+ * and at 12 if to 384 (Zen 4, "Var of integers, rows of three, narrow rows" in
+ * docs/investigations/reductions.md).  */
 static inline int64_t tni_fold_joined(const tni_fold *f, const tni_fold_columns *c)
 {
     enum { ENOUGH = 384 };
@@ -89,10 +89,9 @@ bool tni_fold_lane_by_lane(const tni_fold *f, const tni_fold_columns *c, int64_t
 typedef struct tni_fold_tiles {
     const tni_fold_columns *c;
     const char *absent;
-    bool
-        lane_by_lane; /* all tiles of a lane before the next lane; otherwise all lanes of a tile */
-    bool fetch;       /* whether rows are prefetched */
-    int64_t each;     /* lanes of a whole tile that are read as one row, if rows are dense */
+    bool lane_by_lane; /* all tiles of a lane before the next lane, not all lanes of a tile */
+    bool fetch;        /* whether rows are prefetched */
+    int64_t each;      /* lanes of a whole tile that are read as one row, if rows are dense */
     struct {
         int64_t tile,
             lane;  /* first row of the tile; number of the lane in the order of reading */

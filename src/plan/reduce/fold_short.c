@@ -1,11 +1,12 @@
-/* fold_short.c - the way "short rows": kernels reduce short dense rows to results without
+/* fold_short.c - the way "short rows": kernels reduce short dense sequences to results without
  * states. */
 #include <math.h>
 
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
-enum { ARG_LEAST = 16 }; /* bytes of a row: half a vector of AVX2; not measured finely */
+/* Fewest bytes of a row for argmin and argmax: half a vector of AVX2; not measured finely. */
+enum { ARG_LEAST = 16 };
 
 static const tni_key_short *kernels(const tni_fold *f)
 {
@@ -22,7 +23,7 @@ bool tni_fold_short_rows(const tni_fold *f)
         return false;
     if (f->class == &tni_fold_key)
         return kernels(f)->max[log2];
-    if (f->class == &tni_fold_arg) /* a vector of a few elements costs as much as a whole one */
+    if (f->class == &tni_fold_arg) /* a short row costs as much as a whole vector */
         return f->count * f->width >= ARG_LEAST && kernels(f)->arg[log2];
     if (f->class == &tni_fold_count)
         return kernels(f)->nonzero[log2];
@@ -30,7 +31,7 @@ bool tni_fold_short_rows(const tni_fold *f)
            kernels(f)->sum[tni_dtypes[f->src].slot];
 }
 
-/* The largest elements of count rows at x, in f->src. */
+/* Write the elements with the largest keys of count rows at x to d, as f->src. */
 static void largest(const tni_fold *f, char *d, const char *x, int64_t count)
 {
     int64_t quiet = 0;
@@ -39,7 +40,7 @@ static void largest(const tni_fold *f, char *d, const char *x, int64_t count)
     kernels(f)->max[tni_log2_width(f->width)](d, x, f->count, count, &f->rule, quiet);
 }
 
-/* The indices, counts or sums of count rows at x. */
+/* Write the indices, counts or sums of count rows at x to d. */
 static void numbers(const tni_fold *f, int64_t *d, const char *x, int64_t count)
 {
     const int log2 = tni_log2_width(f->width);
@@ -51,7 +52,7 @@ static void numbers(const tni_fold *f, int64_t *d, const char *x, int64_t count)
         kernels(f)->sum[tni_dtypes[f->src].slot](d, x, f->count, count);
 }
 
-/* Whether kernels can write their results to dst directly. */
+/* Whether kernels can write results directly to dst. */
 static bool as_made(const tni_fold *f, const char *dst)
 {
     const int64_t step = f->map[f->nmap - 1].dst;
@@ -68,7 +69,7 @@ static void rows_some(const tni_fold *f, char *dst, int64_t step, const char *x,
         largest(f, (char *)made, x, count);
         tni_fold_store(f, f->src, dst, step, (const char *)made, count);
     } else {
-        /* of a key and an index, only the index is a result */
+        /* arg_finish reads the index, word 1 of a state, and not the key */
         const int word = f->class == &tni_fold_arg;
         numbers(f, &made[word * count].i, x, count);
         f->class->finish(f, dst, step, made, count, count);
@@ -101,7 +102,7 @@ static void rows_part(void *arg, int part)
 
 void tni_fold_run_short(fold_job *j, int threads)
 {
-    (void)threads; /* every result is as short as the others */
+    (void)threads; /* sequences are short, so threads only divide results */
     j->parts = tni_run_parts(j->bytes, j->f->outputs);
     tni_parallel(j->parts, rows_part, j);
 }

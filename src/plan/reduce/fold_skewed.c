@@ -1,36 +1,38 @@
-/* fold_skewed.c - sums of floats in the shape of "panels", row by row and without a buffer.
+/* fold_skewed.c - sums of floats of the shape of "panels", row by row and without a buffer. 
  *
- * Blocks begin at different rows of neighbouring columns.  Rows whose distance is a multiple
- * of sixteen share a slot, which is one lane of each column.  Slots are taken one after the
- * other, so that strips are wide, and each of them eight rows at a time.  Columns differ in
- * which slot is which lane; but lanes are added by halves, and slots that are eight, four, two
- * and one apart are lanes at the same distances.  Wide strips are read once, in long pieces of
- * rows. */
+ * Blocks begin at different rows of neighbouring columns.  Rows whose distance is a multiple of
+ * sixteen form a slot: sixteen slots, each of which is one lane of every column.  Slots are
+ * summed one after the other, so that a column needs few accumulators and strips can be wide.  A
+ * window is eight consecutive rows of a slot, what one call of the kernel reads; a tile of a
+ * column may end within a window.  Which lane a slot is differs from column to column, but lanes
+ * are added by halves, and slots that are 8, 4, 2 and 1 apart are lanes at the same distance, so
+ * that the order of the tree is kept.  */
 #include <string.h>
 
 #include "fold_run.h"
 
 enum {
-    SKEWED_PAIRS = TNI_FOLD_LEVELS * TNI_FOLD_WORDS, /* states of the sequence */
-    /* columns: in narrower strips panels are as good; not measured finely */
+    SKEWED_PAIRS = TNI_FOLD_LEVELS * TNI_FOLD_WORDS, /* words of the waiting states */
+    /* fewest columns of a strip: narrower ones are not faster than panels; not measured finely */
     SKEWED_LEAST = 128,
-    /* words of a column besides its blocks: an accumulator, three parts, four numbers of 32 bits */
+    /* words of a column besides the sums of its blocks: an accumulator, three partial sums, four
+     * numbers of 32 bits */
     SKEWED_WORDS = 6
 };
 
 typedef struct skewed {
     const tni_fold *f;
     const char *x;
-    int64_t first, w, each; /* columns; blocks that begin in one, at most */
-    int64_t origin, last;   /* first row; row behind the last block */
+    int64_t first, w, each; /* first column, columns; most blocks that begin in a column */
+    int64_t origin, last;   /* first row; end of the last block */
     tni_word *made;         /* of each waiting lane: block h of column c is made[h * w + c] */
-    double *acc;            /* accumulators of columns */
-    tni_word *part;         /* sums of unfinished tiles (skewed.inc) */
-    int32_t *begin;         /* row where the first block of a column begins */
-    int32_t *phase;         /* rows of a tile before the first row of a slot */
-    int32_t *order;         /* columns by the window in which their blocks end */
-    int32_t *tile;          /* number of the tile that ends in the first window */
-    /* where in order the columns of each window, modulo sixteen, begin */
+    double *acc;            /* accumulators of the columns */
+    tni_word *part;         /* partial sums of incomplete tiles (skewed.inc) */
+    int32_t *begin;         /* the row at which the first block of a column begins */
+    int32_t *phase; /* rows of the column's tile that precede the first row of a window */
+    int32_t *order; /* columns sorted by the window in which their blocks end, modulo 16 */
+    int32_t *tile;  /* number of the column's tile that ends in the first window */
+    /* columns order[ends[e]] to order[ends[e + 1] - 1] end a block in windows v, v % 16 == e */
     int64_t ends[TNI_LANES + 1];
 } skewed;
 
@@ -39,7 +41,7 @@ static int64_t skewed_rows(const tni_fold *f)
     return f->fold[f->nfold - 1].n;
 }
 
-/* Row, in its own column, where the first block of column c begins. */
+/* The row of column c at which its first block begins. */
 static int64_t skewed_begin(const skewed *s, int64_t c)
 {
     const int64_t q = s->first + c;
@@ -73,8 +75,8 @@ int64_t tni_fold_skewed_strip(const tni_fold *f)
     return skewed_kernel(f) && w >= SKEWED_LEAST ? w : 0;
 }
 
-/* The address of row j, or of the last row: what is read of rows behind the last block is
- * unused. */
+/* The address of row j, or of the last row if j is greater: what is read after the last block is
+ * not used. */
 static const char *skewed_row(const skewed *s, int64_t j)
 {
     const tni_fold *f = s->f;
@@ -82,7 +84,7 @@ static const char *skewed_row(const skewed *s, int64_t j)
     return s->x + at / rows * f->width + at % rows * f->fold[f->nfold - 1].src[0];
 }
 
-/* Prepare for the rows of a slot: phases, and the window in which blocks of each column end. */
+/* Begin a slot: set phases and the windows in which blocks end, and clear the accumulators. */
 static void skewed_seek(skewed *s, int64_t slot)
 {
     int64_t many[TNI_LANES] = {0};
@@ -103,7 +105,7 @@ static void skewed_seek(skewed *s, int64_t slot)
     memset(s->part, 0, (size_t)(3 * s->w) * sizeof *s->part);
 }
 
-/* Store the blocks that end with the tiles of a window, and clear their accumulators. */
+/* Store the sums of the blocks whose last tile ends in a window, and clear their accumulators. */
 static void skewed_end_blocks(const skewed *s, tni_word *made, int64_t window)
 {
     const int64_t e = window % TNI_LANES;
@@ -120,7 +122,8 @@ static void skewed_slot(skewed *s, tni_word *made, int64_t slot)
     const int64_t windows = tni_ceil_div(s->last - s->origin, TNI_TILE);
     const char *rows[2][TNI_TILE_ROWS];
     skewed_seek(s, slot);
-    for (int64_t v = 0; v <= windows; v++) { /* rows are looked up one window ahead */
+    for (int64_t v = 0; v <= windows;
+         v++) { /* rows of window v; the kernel reads window v - 1 */
         for (int i = 0; i < TNI_TILE_ROWS; i++)
             rows[v & 1][i] = skewed_row(s, s->origin + slot + v * TNI_TILE + i * TNI_LANES);
         if (v == 0)

@@ -1,8 +1,8 @@
-/* fold_standing.c - the way "standing blocks": a long sequence down columns of memory whose
- * length is a multiple of a block, so that blocks begin in the same rows.
+/* fold_standing.c - the way "standing blocks": a long sequence down columns whose length is a
+ * multiple of a block, so that the blocks of all columns begin in the same rows.
  *
- * The blocks of a strip of columns are reduced row by row; their states are then merged in
- * the order of the sequence. */
+ * The blocks of a strip of columns are reduced side by side, row by row; their states are then
+ * merged in the order of the sequence. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -15,7 +15,7 @@ typedef struct standing {
     int64_t each; /* blocks of a column */
 } standing;
 
-/* Words of the states of the sequence: two of each size. */
+/* Words of the waiting states of the sequence. */
 enum { STANDING_PAIRS = TNI_FOLD_LEVELS * TNI_FOLD_WORDS };
 
 int64_t tni_fold_standing_strip(const tni_fold *f)
@@ -54,7 +54,8 @@ static void strip(standing *s, int64_t first, int64_t w)
             tni_word *state = s->pairs->state + s->pairs->depth * words;
             for (int k = 0; k < words; k++)
                 state[k] = made[(h * words + k) * w + j];
-            if (f->class == &tni_fold_arg) /* indices count from the top of the column */
+            if (f->class ==
+                &tni_fold_arg) /* from an index in the column to one in the sequence */
                 state[1].i += (first + j) * f->fold[1].n;
             tni_fold_push(f, s->pairs, 1);
         }

@@ -1,6 +1,6 @@
-/* fold_terms.c - elements of any dtype as terms of f32 or f64.
+/* fold_terms.c - computes the terms that the tree adds from elements of any dtype. 
  *
- * Narrow floats are read as f32, integers as f64; terms are computed from these. */
+ * Narrow floats are converted to f32 first, integers to f64; complex numbers are read directly.  */
 #include <math.h>
 
 #include "plan/plan.h"
@@ -10,7 +10,7 @@ const char *tni_fold_elems(const tni_fold *f, const char *x, int64_t n, char *bu
     if (f->elem == f->src || tni_is_complex(f->src))
         return x;
     const tni_cast cast = tni_cast_chain(f->isa, f->src, f->elem);
-    cast.fn[0](buf, x, n, 0, false); /* narrow floats and integers take one step */
+    cast.fn[0](buf, x, n, 0, false); /* these casts have one step */
     return buf;
 }
 
@@ -45,7 +45,7 @@ static void power_terms(const tni_fold *f, const char *x, int64_t n, char *d)
     powers(d, n, f->param);
 }
 
-/* NaN becomes the neutral element: -0 in sums, 1 in products. */
+/* Replace NaN by the identity, -0 for sums and 1 for products; returns how many are no NaN. */
 static int64_t number_terms(const tni_fold *f, const char *x, int64_t n, char *d)
 {
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;

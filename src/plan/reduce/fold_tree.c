@@ -1,7 +1,7 @@
-/* fold_tree.c - sums and products of floats: the tree over blocks, for sequences and for columns.
+/* fold_tree.c - sums and products of floats by the tree, for sequences and for columns. 
  *
- * A state is the sum of a run of blocks and, for means without NaN, the number of elements that are
- * no NaN. */
+ * A state is the sum or product of a run of blocks and, for nanmean, the number of elements that
+ * are no NaN.  */
 #include <math.h>
 #include <string.h>
 
@@ -12,13 +12,15 @@ static bool counted(const tni_fold *f)
     return f->skip && f->mean;
 }
 
+/* Whether terms are the elements in memory. */
 static bool direct(const tni_fold *f)
 {
     return f->elem == f->src && (f->term == TNI_TERM_SAME ||
                                  (f->wide && f->term == TNI_TERM_WIDEN && f->elem == TN_F64));
 }
 
-/* Whether a kernel sums 16-bit floats without conversion to f32; which: 0 f16, 1 bf16. */
+/* Whether a kernel sums 16-bit floats from memory without a buffer of f32; *which is 0 for f16, 1
+ * for bf16. */
 static bool direct16(const tni_fold *f, int *which)
 {
     *which = f->src == TN_BF16;
@@ -61,7 +63,8 @@ static void tree_sequence(const tni_fold *f, tni_word *out, const tni_fold_seque
 
 /* ---- columns ---- */
 
-/* Add eight rows of w columns to acc. */
+/* Add a group of tiles, eight rows of w columns, to acc; tally counts the elements of each column
+ * that are no NaN. */
 static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, int64_t w,
                      bool first, tni_fold_scratch *scratch, int64_t *tally)
 {
@@ -93,7 +96,7 @@ static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, in
             const char *x = row[i] + c * f->width;
             int64_t numbers;
             char *d = scratch->u.columns.terms[i];
-            /* where elements are the terms, each row needs a buffer of its own */
+            /* if terms are converted elements, each row needs a buffer of its own for them */
             char *elems = f->term == TNI_TERM_SAME ? d : scratch->u.columns.elems;
             made[i] = tni_fold_terms(f, &x, m, elems, NULL, d, &numbers);
             if (tally) {
@@ -106,7 +109,7 @@ static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, in
     }
 }
 
-/* Up to sixteen rows: each is a lane of its own. */
+/* Set the lanes of up to sixteen rows, each of which is a lane by itself. */
 static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
 {
     const tni_cast widen = tni_cast_chain(f->isa, f->src, TN_F64);
@@ -119,7 +122,8 @@ static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
     }
 }
 
-/* Merge lane number j, at top, with the lanes waiting before it: the place of the next lane. */
+/* Merge the lane that was computed as number j, which is at top, with the lanes that wait for it.
+ * Returns the place of the next lane. */
 static double *lane_made(const tni_fold *f, double *top, int64_t w, int64_t j)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
@@ -186,7 +190,7 @@ static void tree_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
 static void tree_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                         int64_t w, int64_t n)
 {
-    const double zero = f->product ? -0.0 : 0.0; /* a sum that is -0 becomes +0 */
+    const double zero = f->product ? -0.0 : 0.0; /* a sum of -0 becomes +0 */
     const double by = f->mean ? (double)f->count : 1, p = f->param;
     const bool norm = f->op == TN_REDUCE_NORM;
     double y[TNI_FOLD_STORED];
