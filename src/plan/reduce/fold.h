@@ -123,7 +123,7 @@ typedef struct tni_fold_class {
                     tni_fold_scratch *scratch); /* NULL: the class has no kernels for columns */
     /* a[c] = the state of the elements of a[c] followed by those of b[c], for w sequences */
     void (*merge)(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w);
-    /* Store the results of n <= TNI_FOLD_STORED states at s; word k of state c is s[k * w + c].  */
+    /* Store the results of n <= TNI_FOLD_STORED states at s; word k of state c is s[k * w + c]. */
     void (*finish)(const tni_fold *f, char *dst, int64_t step, const tni_word *s, int64_t w,
                    int64_t n);
 } tni_fold_class;
@@ -214,8 +214,7 @@ struct tni_fold {
     int64_t plane; /* > 0: states are stored instead of results, their words this far apart */
     int64_t first; /* index of the first element in the sequence */
     int64_t high;  /* minmax: bytes from the address of low's data to that of high's */
-    /* At the end, so that they need not be cleared: 4 KB, of which nfold and nmap axes are used.
-     * */
+    /* At the end, so that they need not be cleared: 4 KB, of which nfold and nmap axes are used. */
     tni_fold_axis fold[TN_MAX_NDIM + 1], map[TN_MAX_NDIM + 1];
 };
 
@@ -321,7 +320,7 @@ void tni_fold_skip(tni_fold_cursor *c, int64_t n);
 void tni_fold_rows(tni_fold_cursor *c, const char **row, int64_t n);
 
 /* Set f's axes in normal form: fold axes in the order of the sequence if the class is ordered,
- * map axes by descending steps.  as_parts adds a map axis over the real and the imaginary part.  */
+ * map axes by descending steps.  as_parts adds a map axis over the real and the imaginary part. */
 void tni_fold_axes(tni_fold *f, const tn_tensor *dst, const tn_tensor *const *srcs,
                    uint64_t folded, bool as_parts);
 

@@ -17,7 +17,7 @@ static void take_axis(tni_fold *f, const tni_axis *from)
         f->map[f->nmap++] = a;
 }
 
-/* Add the real and the imaginary part as the innermost map axis, or merge it with the last one.  */
+/* Add the real and the imaginary part as the innermost map axis, or merge it with the last one. */
 static void add_parts(tni_fold *f)
 {
     const int64_t dst = f->dst == TN_F64 ? 8 : 4, src = f->width;

@@ -36,7 +36,7 @@ static void wrap_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
 }
 
 /* Rows are added in groups of eight.  Joined rows have accumulators of their own, which are
- * merged at the end.  */
+ * merged at the end. */
 static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {
@@ -142,7 +142,7 @@ static void wide_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
 
 /* (high * 2^64 + low) / n, rounded once.  Each step appends as many bits to the quotient q as
  * fit, until q has 56 bits or more, three more than a double, or is exact.  The lowest bit of q
- * is set if there is a remainder, so that the conversion to double rounds correctly.  */
+ * is set if there is a remainder, so that the conversion to double rounds correctly. */
 static double wide_quotient(uint64_t high, uint64_t low, uint64_t n)
 {
     if (high == 0 && (low | n) >> 53 == 0)

@@ -1,8 +1,7 @@
-/* fold_key.c - the largest key of a sequence, and its first index. 
+/* fold_key.c - the largest key of a sequence, and its first index.
  *
  * min, max, argmin and argmax of real dtypes, and norms of infinite order, compare keys: signed
- * integers of the element's width, mapped so that the result has the largest key (tni_key_rule).
- * */
+ * integers of the element's width, mapped so that the result has the largest key (tni_key_rule). */
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +61,7 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
 
 /* The number of dense rows that are joined to one.  In the end every key of a joined row is read
  * one by one, so rows of few columns are joined by sixteen, not until tni_fold_joined's bound.
- * 64 is the width below which fold_ways.c joins rows of any class; not measured finely.  */
+ * 64 is the width below which fold_ways.c joins rows of any class; not measured finely. */
 static int64_t rows_joined(const tni_fold *f, const tni_fold_columns *c)
 {
     enum { FEW = 64 };
@@ -166,7 +165,7 @@ static void ends_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
 }
 
 /* Each piece of rows is read twice, so a piece is half of the L2 of a Zen 4, which has 1 MiB;
- * other sizes were not measured.  */
+ * other sizes were not measured. */
 static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                          tni_fold_scratch *scratch)
 {

@@ -1,8 +1,8 @@
-/* fold_line.c - the way "line": one sequence after the other. 
+/* fold_line.c - the way "line": one sequence after the other.
  *
  * Threads take results or, if there are few, runs of blocks of each sequence.  The blocks of a
  * run are a power of two, aligned to a multiple of it.  Such a run is a subtree of the summation
- * tree, so dividing a sequence changes no bit.  */
+ * tree, so dividing a sequence changes no bit. */
 #include <string.h>
 
 #include "fold_run.h"

@@ -1,9 +1,8 @@
-/* fold_moments.c - var and std of floats and of integers wider than 16 bits, in f64. 
+/* fold_moments.c - var and std of floats and of integers wider than 16 bits, in f64.
  *
  * A state is the number of elements, their mean, and the sum of squared distances from the mean.
  * A block sums the distances from a centre, its first element, and their squares.  Because the
- * centre is an element of the block, the subtraction that gives the state loses at most 11 bits.
- * */
+ * centre is an element of the block, the subtraction that gives the state loses at most 11 bits. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +57,7 @@ static void moments_of_numbers(const tni_fold *f, tni_word *out, int64_t w, cons
 }
 
 /* The type of kernels that read elements of dtype from memory; TNI_TREE_TYPES: there are none,
- * and elements are converted to f32 or f64 first.  */
+ * and elements are converted to f32 or f64 first. */
 static tni_tree_type type_of(tn_dtype dtype)
 {
     return dtype == TN_F64    ? TNI_TREE_F64

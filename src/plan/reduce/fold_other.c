@@ -1,5 +1,5 @@
 /* fold_other.c - reductions that have no kernels for columns: logsumexp, products and dot
- * products of complex numbers, and norms of infinite order of complex numbers.  */
+ * products of complex numbers, and norms of infinite order of complex numbers. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* fold_pairs.c - the merging of the states of blocks in pairs, storing results, and the offsets
- * of results.  */
+ * of results. */
 #include <string.h>
 
 #include "fold_run.h"

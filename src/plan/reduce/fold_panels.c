@@ -1,12 +1,12 @@
 /* fold_panels.c - the way "panels": a long sequence down columns, whose blocks begin in any row
- * of a column; several columns at a time are transposed into a buffer. 
+ * of a column; several columns at a time are transposed into a buffer.
  *
  * A panel is a number of neighbouring columns.  One window of rows at a time is transposed, so
  * that each column is dense in a buffer of its own.  A column is reduced in groups of rows: in
  * tiles, which allow wide panels, or in blocks if the class needs whole blocks.  To each column
  * belong the blocks that begin in it; the last of them ends in the next column, whose first rows
  * then count as further rows of this one.  At the end the states are merged in the order of the
- * sequence.  */
+ * sequence. */
 #include <string.h>
 
 #include "fold_run.h"
@@ -26,8 +26,7 @@ enum {
     PANEL_LANES = 4 * TNI_LANES
 };
 
-/* Rows are numbered from the top of each column; the rows of the next column continue the count.
- * */
+/* Rows are numbered from the top of each column; the rows of the next column continue the count. */
 typedef struct panel {
     const tni_fold *f;
     tni_fold_scratch *scratch;

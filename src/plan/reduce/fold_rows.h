@@ -26,7 +26,7 @@ static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, con
  * smallest power of two that gives ENOUGH columns, but one that leaves at least eight joined
  * rows.  Rows of three columns of var are read at 4.2 GB/s if they are joined to 2048 columns,
  * and at 12 if to 384 (Zen 4, "Var of integers, rows of three, narrow rows" in
- * docs/investigations/reductions.md).  */
+ * docs/investigations/reductions.md). */
 static inline int64_t tni_fold_joined(const tni_fold *f, const tni_fold_columns *c)
 {
     enum { ENOUGH = 384 };

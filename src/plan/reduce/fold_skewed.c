@@ -1,4 +1,4 @@
-/* fold_skewed.c - sums of floats of the shape of "panels", row by row and without a buffer. 
+/* fold_skewed.c - sums of floats of the shape of "panels", row by row and without a buffer.
  *
  * Blocks begin at different rows of neighbouring columns.  Rows whose distance is a multiple of
  * sixteen form a slot: sixteen slots, each of which is one lane of every column.  Slots are
@@ -6,7 +6,7 @@
  * window is eight consecutive rows of a slot, what one call of the kernel reads; a tile of a
  * column may end within a window.  Which lane a slot is differs from column to column, but lanes
  * are added by halves, and slots that are 8, 4, 2 and 1 apart are lanes at the same distance, so
- * that the order of the tree is kept.  */
+ * that the order of the tree is kept. */
 #include <string.h>
 
 #include "fold_run.h"

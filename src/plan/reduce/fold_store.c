@@ -1,5 +1,5 @@
 /* fold_store.c - stores results of reductions in dst: cast kernels convert them, copy kernels
- * write them if dst is strided.  */
+ * write them if dst is strided. */
 #include <string.h>
 
 #include "plan/plan.h"

@@ -1,7 +1,7 @@
-/* fold_tree.c - sums and products of floats by the tree, for sequences and for columns. 
+/* fold_tree.c - sums and products of floats by the tree, for sequences and for columns.
  *
  * A state is the sum or product of a run of blocks and, for nanmean, the number of elements that
- * are no NaN.  */
+ * are no NaN. */
 #include <math.h>
 #include <string.h>
 

@@ -1,12 +1,11 @@
-/* scan_block.c - running reductions of one block: groups of eight and their chain, in f64 or in
- * integers of 64 bits.
+/* scan_block.c - scans of one block of a sequence, in f64 or in integers of 64 bits.
  *
- * A block may arrive in parts; `at` is the number of elements before them in the sequence. */
+ * A block may arrive in parts; `at` is the number of elements of the sequence before this part. */
 #include <math.h>
 
 #include "scan_run.h"
 
-/* Elements as they run. */
+/* The elements of a block as running values. */
 typedef union wide_block {
     double f[2 * TNI_TREE_BLOCK];
     int64_t i[TNI_TREE_BLOCK];
@@ -80,7 +79,7 @@ void tni_scan_block_real(const tni_scan *s, char *d, const char *x, int64_t n, i
     store_block(s, d, &b, n);
 }
 
-/* ---- running reductions in which order is free ---- */
+/* ---- scans whose bits do not depend on the order of operations ---- */
 
 void tni_scan_block_keys(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
                          tni_scan_state *run)
@@ -122,7 +121,7 @@ void tni_scan_block_product(const tni_scan *s, char *d, const char *x, int64_t n
     store_block(s, d, &b, n);
 }
 
-/* Of bool, the maximum says whether one was true, the minimum whether all were. */
+/* The maximum of bools is whether one was true, the minimum whether all were. */
 void tni_scan_block_bool(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
                          tni_scan_state *run)
 {
@@ -137,9 +136,9 @@ void tni_scan_block_bool(const tni_scan *s, char *d, const char *x, int64_t n, i
     store_block(s, d, &b, n);
 }
 
-/* ---- logarithms of sums ---- */
+/* ---- logsumexp ---- */
 
-/* f is the largest, chain the sum. */
+/* run->f is the maximum, run->chain the sum of exp(x - maximum). */
 void tni_scan_block_logsumexp(const tni_scan *s, char *d, const char *x, int64_t n, int64_t at,
                               tni_scan_state *run)
 {
@@ -164,7 +163,7 @@ void tni_scan_block_logsumexp(const tni_scan *s, char *d, const char *x, int64_t
     store_block(s, d, &b, n);
 }
 
-/* ---- products of complex numbers, by the same groups and chains ---- */
+/* ---- products of complex numbers, in the same groups and chains as those of floats ---- */
 
 static inline void times(double *r, const double *a, const double *b)
 {
@@ -173,7 +172,7 @@ static inline void times(double *r, const double *a, const double *b)
     r[0] = re, r[1] = im;
 }
 
-/* m <= TNI_SCAN_GROUP numbers. */
+/* Compute a group of m <= TNI_SCAN_GROUP numbers in place, and advance the chain. */
 static void complex_group(double *p, int64_t m, const double *before, double *chain)
 {
     for (int64_t by = 1; by < TNI_SCAN_GROUP; by *= 2)

@@ -1,4 +1,4 @@
-/* scan_classes.c - classes of running reductions: the first one that fits is taken. */
+/* scan_classes.c - the table of classes of scans; the first that fits is taken. */
 #include "scan_run.h"
 
 static bool is_integer(const tni_scan *s)
@@ -26,12 +26,14 @@ const tni_scan_sums *tni_scan_sums_of(const tni_scan *s)
                                : NULL;
 }
 
+/* Whether kernels compute running sums of floats from memory to memory. */
 static bool moves(const tni_scan *s)
 {
     const tni_scan_sums *k = tni_scan_sums_of(s);
     return s->op == TN_SCAN_SUM && s->src == s->dst && k && k->line;
 }
 
+/* The same for sums of integers of 64 bits. */
 static bool moves_words(const tni_scan *s)
 {
     return s->op == TN_SCAN_SUM && is_integer(s) && s->width[0] == 8 && s->width[1] == 8;
@@ -67,9 +69,11 @@ static bool is_bool(const tni_scan *s)
     return is_extreme(s) && s->src == TN_BOOL;
 }
 
-/* Four columns fill a vector of 64-bit integers, and sixteen pay for the casts of their rows.  Two
- * columns of floats in a vector of four or eight, or of keys in a buffer, are faster than two
- * sequences with a stride. */
+/* The first class that fits is taken.  `fewest` is two if kernels read columns from memory: two
+ * columns in a vector of four or eight are faster than two strided sequences.  It is four for
+ * integers in a buffer, which fill a vector of 32 bytes, and sixteen for floats in a buffer,
+ * where a cast of each row has to pay.  Two columns of keys and three of sums are measured in
+ * "Scans on Zen 3" of docs/investigations/reductions.md; the bounds of four and sixteen are not. */
 static const tni_scan_class classes[] = {
     {.name = "keys",
      .fits = has_keys,

@@ -1,17 +1,22 @@
-/* scan_column_rounds.c - few long columns by all threads: the totals of every block of rows, their
- * chain, then every block again with what came before it.
+/* scan_column_rounds.c - the way "column rounds": few long columns, whose blocks of rows are
+ * divided over threads.
  *
- * Totals of the next round are made between the blocks of this one, so that memory is read while
- * it is written. */
+ * A round is a number of blocks.  Threads compute the total of each block of a round; one thread
+ * chains the totals; threads then read the blocks again and compute them, each from the total of
+ * all blocks before it.  The totals of the next round are computed between the blocks of this
+ * one, so that memory is read while it is written. */
 #include "scan_run.h"
 
 enum {
-    ROUND_BYTES =
-        4 << 20, /* of a round: two are 8 MiB, which the L3 keeps until they are read again */
-    ROUND_STATES = 4096 /* columns of all blocks of a round: 32 KiB of the stack */
+    /* of a round: the two rounds in work are 8 MiB, which the L3 keeps until they are read again;
+     * other sizes were not measured for columns */
+    ROUND_BYTES = 4 << 20,
+    /* columns of all blocks of a round: 32 KiB of the stack */
+    ROUND_STATES = 4096
 };
 
-/* Blocks [first, first + blocks); for each its totals, then what came before it. */
+/* Blocks [first, first + blocks).  state has the totals of each block, then, after round_chain,
+ * the totals of all blocks before it. */
 typedef struct column_round {
     int64_t first, blocks;
     tni_scan_word state[ROUND_STATES];
@@ -23,18 +28,20 @@ typedef struct round_job {
     const char *src;
     int64_t w;
     int parts;
-    column_round *now, *next; /* now is written, next is read */
+    column_round *now, *next; /* now: dst is computed; next: totals are computed */
 } round_job;
 
+/* Compute the totals of block number i of the next round. */
 static void block_totals(const round_job *j, int64_t i)
 {
     const int64_t at = (j->next->first + i) * TNI_TREE_BLOCK;
     tni_scan_word *own = j->next->state + i * j->w;
-    if (j->s->n - at >= TNI_TREE_BLOCK) /* nothing follows a part of one */
+    if (j->s->n - at >=
+        TNI_TREE_BLOCK) /* an incomplete block is the last: no total is needed */
         j->s->class->totals(j->s, own, j->src + at * j->s->step[1], j->w);
 }
 
-/* Block number i of this round, by s, which is one block. */
+/* Compute dst for block number i of this round; s becomes the scan of this block. */
 static void block_rows(const round_job *j, tni_scan *s, int64_t i)
 {
     const tni_scan_word *before = j->now->state + i * j->w;
@@ -43,7 +50,7 @@ static void block_rows(const round_job *j, tni_scan *s, int64_t i)
     s->n = j->s->n - s->at < TNI_TREE_BLOCK ? j->s->n - s->at : TNI_TREE_BLOCK;
     for (int64_t c = 0; c < j->w; c++) {
         carry[c].chain = tni_scan_absent(s);
-        carry[c].i = before[c].i; /* or f: the same bytes */
+        carry[c].i = before[c].i; /* copies f as well: both are unions */
     }
     s->class->strip(s, j->dst + s->at * s->step[0], j->src + s->at * s->step[1], j->w, carry);
 }
@@ -66,7 +73,8 @@ static void round_part(void *arg, int part)
         tni_kernels_of(s.isa)->copy->fence();
 }
 
-/* Set what came before each block, and carry run on to the next round. */
+/* Replace the totals of each block by those of all blocks before it; run has those of all blocks
+ * so far. */
 static void round_chain(const tni_scan *s, column_round *round, int64_t w, tni_scan_word *run)
 {
     for (int64_t i = 0; i < round->blocks; i++)
@@ -97,7 +105,7 @@ static void all_rounds(const tni_scan *s, char *d, const char *p)
         j.dst += s->step[0];
     }
     for (int64_t c = 0; c < w; c++)
-        run[c].i = 0; /* or 0.0 */
+        run[c].i = 0; /* the bits of 0.0, too */
     j.now = &rounds[0];
     j.next = &rounds[1];
     j.now->blocks = 0;
@@ -120,7 +128,7 @@ void tni_scan_run_column_rounds(const tni_scan *s, char *dst, const char *src,
                                 tni_scan_state *carry)
 {
     tni_walk walk;
-    if (tni_run_parts(tni_scan_work(s), INT64_MAX) == 1) { /* nothing is read twice */
+    if (tni_run_parts(tni_scan_work(s), INT64_MAX) == 1) { /* one thread reads src only once */
         tni_scan_run_columns(s, dst, src, carry);
         return;
     }

@@ -1,11 +1,12 @@
-/* scan_columns.c - running reductions of sequences that stand side by side: strips of columns. */
+/* scan_columns.c - the way "columns": sequences side by side in memory, a strip of columns at a
+ * time. */
 #include "scan_run.h"
 
 typedef struct column_job {
     const tni_scan *s;
     char *dst, *carry;
     const char *src;
-    int64_t items, strips, strip; /* strips of each row, strip: their columns */
+    int64_t items, strips, strip; /* strips of all rows, strips of a row, columns of a strip */
     int parts;
 } column_job;
 
@@ -34,7 +35,7 @@ static void column_part(void *arg, int part)
         tni_kernels_of(s->isa)->copy->fence();
 }
 
-/* As wide as the class allows, but a strip for each thread. */
+/* The columns of a strip: as many as the class allows, but fewer if threads would have no strip. */
 static int64_t strip_columns(const tni_scan *s)
 {
     const int64_t n = s->nest.axis[s->nest.ndim - 1].n;

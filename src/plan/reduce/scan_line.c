@@ -1,6 +1,6 @@
-/* scan_line.c - running reductions of sequences, one after the other, block by block.
+/* scan_line.c - the way "line": one sequence after the other, block by block.
  *
- * Elements run as f64, or as integers of 64 bits, and are rounded once. */
+ * Blocks that are not dense are copied to a buffer and from there to dst. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ void tni_scan_cast(int isa, tn_dtype from, tn_dtype to, char *d, const char *s, 
         memcpy(d, s, (size_t)(n * tni_width(to)));
 }
 
-/* n elements, step bytes apart on either side. */
+/* Copy n elements, s_step bytes apart, to addresses d_step bytes apart. */
 static void scan_copy(const tni_scan *s, int64_t width, char *d, int64_t d_step,
                       const char *from, int64_t s_step, int64_t n)
 {

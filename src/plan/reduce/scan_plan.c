@@ -1,10 +1,10 @@
-/* scan_plan.c - what runs in a running reduction: dtypes, sequences, the public plan. */
+/* scan_plan.c - planning scans: dtypes, the nest over the sequences, the public plan. */
 #include <math.h>
 
 #include "scan_run.h"
 #include "view/view.h"
 
-/* The states of sequences, dense in the order of their tensor. */
+/* Describe the states of the sequences as a dense tensor of the same shape. */
 static void carry_states(tn_tensor *out, const tn_tensor *sequences)
 {
     int64_t step = sizeof(tni_scan_state);
@@ -15,7 +15,7 @@ static void carry_states(tn_tensor *out, const tn_tensor *sequences)
     }
 }
 
-/* The keys of running maxima; least: of running minima. */
+/* The rule that maps elements to keys for running maxima or, with `least`, minima. */
 static tni_scan_rule extreme_rule(tn_dtype dtype, bool least)
 {
     const int kind = tni_dtypes[dtype].kind, bits = 8 * (int)tni_width(dtype);
@@ -32,7 +32,7 @@ static tni_scan_rule extreme_rule(tn_dtype dtype, bool least)
     return r;
 }
 
-/* The running value, and its dtype. */
+/* Set the dtypes and widths of s, and the rule of keys. */
 static void scan_dtypes(tni_scan *s, tn_dtype dst, tn_dtype src)
 {
     const int kind = tni_dtypes[src].kind;
@@ -52,7 +52,7 @@ static void scan_dtypes(tni_scan *s, tn_dtype dst, tn_dtype src)
         s->rule = extreme_rule(src, s->op == TN_SCAN_MIN);
 }
 
-/* A sum of complex numbers is the sums of both parts, which are one more axis. */
+/* Scan complex numbers as reals: real and imaginary parts become one more axis of the sequences. */
 static void split_complex(tni_scan *s, tn_tensor *sequences)
 {
     s->type = TNI_SCAN_REAL;
@@ -82,14 +82,14 @@ void tni_scan_plan(tni_scan *s, tn_scan_op op, const tn_tensor *dst, const tn_te
     tni_drop_axis(&sequences[0], dst, dim, NULL);
     tni_drop_axis(&sequences[1], src, dim, NULL);
     for (int i = 0; i < sequences[1].ndim && s->n == 0; i++)
-        sequences[1].stride[i] = 0; /* src may have no address to go on from */
+        sequences[1].stride[i] = 0; /* src is not read: the walk stays at its address */
     s->step[0] = dst->shape[dim] > 1 ? dst->stride[dim] : s->width[0];
     s->step[1] = s->n > 1 ? src->stride[dim] : s->width[1];
     if (s->type == TNI_SCAN_COMPLEX && op == TN_SCAN_SUM)
         split_complex(s, sequences);
     if (carries)
         carry_states(&sequences[2], &sequences[0]);
-    if (dst->shape[dim] == 0) /* the other axes of dst may repeat: no nest holds */
+    if (dst->shape[dim] == 0) /* strides of an empty dst may repeat addresses: no normal form */
         s->nest = (tni_nest){.nop = 2 + carries, .empty = true};
     else
         tni_nest_normal(&s->nest, 2 + carries, ts);

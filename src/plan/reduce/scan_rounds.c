@@ -1,15 +1,18 @@
-/* scan_rounds.c - few long sequences by all threads: every block by itself, the chain of
- * the blocks, then every block again with what came before it.
+/* scan_rounds.c - the way "rounds": few long sequences, whose blocks are divided over threads.
  *
- * Totals of the next round are made between the blocks of this one, so that memory is read while
- * it is written. */
+ * A round is a number of blocks.  Threads compute the total of each block of a round; one thread
+ * chains the totals; threads then read the blocks again and compute them, each from the total of
+ * all blocks before it.  The totals of the next round are computed between the blocks of this
+ * one, so that memory is read while it is written. */
 #include "scan_run.h"
 
-/* Blocks of a round: two rounds are 8 MiB of f32, which the caches keep until they are read
- * again (Zen 4). */
+/* Blocks of a round: the two rounds in work are 8 MiB of f32, which the caches keep until they
+ * are read again.  Rounds of 64, 128, 256 and 512 blocks reach 19.8, 22.5, 26.3 and 27.0 GB/s
+ * (Zen 4, "Running sums" in docs/investigations/reductions.md). */
 enum { SCAN_ROUND = 512 };
 
-/* Blocks [first, first + blocks), and the total of each, then what came before it. */
+/* Blocks [first, first + blocks).  before has the total of each block, then, after round_chain,
+ * the state of the sequence before it. */
 typedef struct scan_round {
     int64_t first, blocks;
     tni_scan_state before[SCAN_ROUND];
@@ -20,10 +23,10 @@ typedef struct round_job {
     char *dst;
     const char *src;
     int parts;
-    scan_round *now, *next; /* now is written, next is read */
+    scan_round *now, *next; /* now: dst is computed; next: totals are computed */
 } round_job;
 
-/* Block number `block` to d, with what came before it. */
+/* Compute block number `block` into d; run is the state before and after it. */
 static void round_block(tni_scan *s, const round_job *j, int64_t block, char *d,
                         tni_scan_state *run)
 {
@@ -32,6 +35,8 @@ static void round_block(tni_scan *s, const round_job *j, int64_t block, char *d,
     tni_scan_sequence(s, d, j->src + at * s->step[1], run);
 }
 
+/* Compute the total of block number i of the next round: by a kernel for totals, or by a scan of
+ * the block into a buffer. */
 static void round_total(const round_job *j, int64_t i)
 {
     const int64_t block = j->next->first + i, at = block * TNI_TREE_BLOCK;
@@ -79,7 +84,8 @@ static void round_part(void *arg, int part)
         tni_kernels_of(s.isa)->copy->fence();
 }
 
-/* Set what came before each block, and carry run on to the next round. */
+/* Replace the total of each block by the state of the sequence before it; run is the state after
+ * all blocks so far. */
 static void round_chain(const tni_scan *s, scan_round *round, tni_scan_state *run)
 {
     for (int64_t i = 0; i < round->blocks; i++) {
@@ -120,7 +126,7 @@ static void one_sequence(const tni_scan *s, char *d, const char *p)
 void tni_scan_run_rounds(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry)
 {
     tni_walk walk;
-    if (tni_run_parts(tni_scan_work(s), INT64_MAX) == 1) { /* nothing is read twice */
+    if (tni_run_parts(tni_scan_work(s), INT64_MAX) == 1) { /* one thread reads src only once */
         tni_scan_run_lines(s, dst, src, carry);
         return;
     }

@@ -1,4 +1,4 @@
-/* scan_strip.c - running reductions of columns side by side. */
+/* scan_strip.c - scans of a strip of columns, and the totals of blocks of columns. */
 #include <string.h>
 
 #include "scan_run.h"
@@ -11,7 +11,7 @@ static bool begun(const tni_scan *s, int64_t w, const tni_scan_state *carry)
     return s->at > 0;
 }
 
-/* The elements in front of columns that are longer by one; where the others begin. */
+/* Store the first elements of columns that are longer by one; returns where the others begin. */
 static char *put_initial(const tni_scan *s, char *d, int64_t w)
 {
     for (int64_t c = 0; c < w && s->initial; c++)
@@ -21,7 +21,7 @@ static char *put_initial(const tni_scan *s, char *d, int64_t w)
 
 /* ---- keys ---- */
 
-/* States of columns, of 1 to 8 bytes. */
+/* The running keys of columns, of 1 to 8 bytes each. */
 typedef union key_states {
     int8_t k8[TNI_SCAN_WIDEST];
     int16_t k16[TNI_SCAN_WIDEST];
@@ -85,7 +85,7 @@ void tni_scan_strip_int(const tni_scan *s, char *d, const char *p, int64_t w,
         carry[c].i = state[c];
 }
 
-/* The same from memory to memory. */
+/* The same for integers of 64 bits, from memory to memory. */
 void tni_scan_strip_words(const tni_scan *s, char *d, const char *p, int64_t w,
                           tni_scan_state *carry)
 {
@@ -116,7 +116,7 @@ static void begin_strip(const tni_scan *s, real_strip *r, int64_t w,
     }
 }
 
-/* The chain of groups restarts with each block. */
+/* At the beginning of a block, add the chain to what came before and restart it. */
 static void next_group(const tni_scan *s, real_strip *r, int64_t w, int64_t at)
 {
     const bool sum = s->op == TN_SCAN_SUM;
@@ -135,18 +135,22 @@ static void end_strip(const real_strip *r, int64_t w, tni_scan_state *carry)
         carry[c] = (tni_scan_state){.f = r->before[c], .chain = r->chain[c]};
 }
 
-/* Bytes that leave a buffer for dst at a time, those of a group that fit it, and those of rows
- * that gain by it: shorter ones lose (Zen 3: 13 and 11 GB/s down 15 columns of f32, 12 and 15
- * down 127). */
+/* Dense rows that are not whole lines are collected in a buffer and streamed from there.
+ * OUT_BYTES are streamed at a time (not measured finely), a group of rows has at most OUT_MOST
+ * bytes, and a row at least OUT_LEAST: shorter ones lose by it (Zen 3, "Scans on Zen 3" in
+ * docs/investigations/reductions.md: down 15 columns of f32 13 GB/s without and 11 with it, down
+ * 127 columns 12 and 15). */
 enum { OUT_BYTES = 4096, OUT_MOST = 16384, OUT_LEAST = 192 };
 
-/* Dense rows on their way past the caches: bytes [at, end) of buf, which is aligned as they are. */
+/* The buffer: bytes [at, end) of buf are to be written at `to`; both have the same address modulo
+ * 64. */
 typedef struct rows_out {
     char *to;
     int64_t at, end;
     _Alignas(64) char buf[OUT_BYTES + OUT_MOST + 64];
 } rows_out;
 
+/* Stream all whole lines of the buffer if it holds OUT_BYTES, and move the rest to its start. */
 static void send_lines(const tni_scan *s, rows_out *o)
 {
     const int64_t whole = o->end / 64 * 64;
@@ -159,7 +163,8 @@ static void send_lines(const tni_scan *s, rows_out *o)
     o->end -= whole;
 }
 
-/* Whether rows are dense and too short for kernels to write whole lines of them. */
+/* Whether the rows of a strip are streamed through the buffer: they are dense and not whole
+ * lines. */
 static bool sends(const tni_scan *s, const char *d, int64_t w)
 {
     const int64_t row = w * s->width[0];
@@ -167,14 +172,14 @@ static bool sends(const tni_scan *s, const char *d, int64_t w)
            TNI_SCAN_GROUP * row <= OUT_MOST && ((uintptr_t)d | (uintptr_t)row) % 64 != 0;
 }
 
-/* Rows of such a strip at a time, in whole groups. */
+/* The rows of such a strip that are computed at a time: whole groups. */
 static int64_t sent_rows(const tni_scan *s)
 {
     const int64_t groups = OUT_BYTES / s->step[0] / TNI_SCAN_GROUP;
     return (groups > 1 ? groups : 1) * TNI_SCAN_GROUP;
 }
 
-/* By kernels from memory to memory. */
+/* Sums of floats by kernels from memory to memory. */
 void tni_scan_strip_moved(const tni_scan *s, char *d, const char *p, int64_t w,
                           tni_scan_state *carry)
 {
@@ -189,7 +194,7 @@ void tni_scan_strip_moved(const tni_scan *s, char *d, const char *p, int64_t w,
     o.at = o.end = (int64_t)((uintptr_t)d % 64);
     const int64_t most = out ? sent_rows(s) : TNI_TREE_BLOCK;
     for (int64_t i = 0, rows; i < s->n; i += rows) {
-        rows = TNI_TREE_BLOCK - (s->at + i) % TNI_TREE_BLOCK; /* of this block */
+        rows = TNI_TREE_BLOCK - (s->at + i) % TNI_TREE_BLOCK; /* left in this block */
         rows = rows < most ? rows : most;
         rows = rows < s->n - i ? rows : s->n - i;
         next_group(s, &r, w, s->at + i);
@@ -206,7 +211,7 @@ void tni_scan_strip_moved(const tni_scan *s, char *d, const char *p, int64_t w,
     end_strip(&r, w, carry);
 }
 
-/* rows <= 8 of m <= TNI_SCAN_COLUMNS columns by way of a buffer. */
+/* Compute a group of rows of m <= TNI_SCAN_COLUMNS columns in a buffer of f64. */
 static void buffered_rows(const tni_scan *s, char *d, const char *x, int64_t rows, int64_t m,
                           const double *before, double *chain)
 {

@@ -1,4 +1,12 @@
-/* scan_ways.c - how a running reduction walks memory: the first way that applies is taken. */
+/* scan_ways.c - the table of ways in which a scan walks memory; the first that fits is taken.
+ *
+ *   way            file                  what it computes
+ *   nothing                              dst has no elements
+ *   column rounds  scan_column_rounds.c  few long columns: threads divide the blocks of rows
+ *   columns        scan_columns.c        sequences side by side in memory, a strip at a time
+ *   transpose      scan_narrow.c         short dense sequences, transposed into columns
+ *   rounds         scan_rounds.c         few long sequences: threads divide the blocks
+ *   line           scan_line.c           any layout: one sequence after the other */
 #include "scan_run.h"
 
 /* The innermost axis over the sequences, or NULL. */
@@ -29,7 +37,7 @@ static bool plan_nothing(tni_scan *s)
     return s->nest.empty || (s->n == 0 && !s->initial);
 }
 
-/* Sequences side by side, some rows at a time. */
+/* Sequences side by side in memory, a strip of columns at a time. */
 static bool plan_columns(tni_scan *s)
 {
     const tni_axis *in = innermost(s);
@@ -40,10 +48,11 @@ static bool plan_columns(tni_scan *s)
            (!s->carries || in->step[2] == (int64_t)sizeof(tni_scan_state));
 }
 
-/* Blocks for each thread from which on reading them twice pays. */
+/* Fewest blocks for each thread with which dividing blocks pays for reading them twice; not
+ * measured finely. */
 enum { ROUNDS_BLOCKS = 4 };
 
-/* Whether all threads run each sequence, or each strip of columns; `items`: how many there are. */
+/* Whether threads divide the blocks of each of `items` sequences or strips of columns. */
 static bool few_and_long(const tni_scan *s, int64_t items)
 {
     const int threads = tni_plan_parts(tni_scan_work(s), INT64_MAX);
@@ -51,14 +60,14 @@ static bool few_and_long(const tni_scan *s, int64_t items)
            s->n >= ROUNDS_BLOCKS * threads * TNI_TREE_BLOCK;
 }
 
-/* Whether the kernels of this instruction set make totals of columns alone. */
+/* Whether this instruction set has kernels that compute only the totals of columns. */
 static bool has_totals(const tni_scan *s)
 {
     const tni_scan_sums *k = tni_scan_sums_of(s);
     return s->class->totals && (s->class->totals != tni_scan_totals_moved || (k && k->totals));
 }
 
-/* Fewer columns than a strip for each thread, whose rows are many. */
+/* Few long columns: blocks of rows are divided over threads. */
 static bool plan_column_rounds(tni_scan *s)
 {
     const bool side_by_side = plan_columns(s);
@@ -68,8 +77,9 @@ static bool plan_column_rounds(tni_scan *s)
            few_and_long(s, tni_scan_sequences(s) / in->n);
 }
 
-/* Sequences of fewer elements than NARROW_MOST do not fill vectors by themselves; fewer of them
- * than NARROW_SEQUENCES do not pay for two transpositions (measured on Zen 4). */
+/* Sequences of fewer than NARROW_MOST elements are transposed, because their vectors would be
+ * partly empty; with fewer than NARROW_SEQUENCES of them, two transpositions do not pay (measured
+ * on Zen 4). */
 enum { NARROW_MOST = 48, NARROW_SEQUENCES = 32 };
 
 static int64_t narrow_most(const tni_scan *s)
@@ -88,7 +98,7 @@ static bool plan_narrow(tni_scan *s)
            in->n >= NARROW_SEQUENCES && dense(s);
 }
 
-/* Few long sequences, each by all threads. */
+/* Few long sequences: blocks are divided over threads. */
 static bool plan_rounds(tni_scan *s)
 {
     s->why = "sequences are fewer than threads: blocks are divided";
@@ -131,7 +141,7 @@ void tni_scan_run(const tni_scan *s, char *dst, const char *src, tni_scan_state 
     ASSERT(s->carries == (carry != NULL));
     ASSERT(s->at % TNI_SCAN_GROUP == 0 && (s->carries || s->at == 0));
     char *d = dst + s->nest.shift[0];
-    const char *p = s->n ? src + s->nest.shift[1] : d; /* without elements: not read */
+    const char *p = s->n ? src + s->nest.shift[1] : d; /* if n is 0, src is not read */
     char *states = s->carries ? (char *)carry + s->nest.shift[2] : NULL;
     s->way->run(s, d, p, (tni_scan_state *)(void *)states);
 }

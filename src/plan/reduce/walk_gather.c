@@ -1,7 +1,7 @@
-/* walk_gather.c - elements in the order of a walk, made dense.
+/* walk_gather.c - copies elements, in the order of a walk, to dense memory.
  *
- * Consecutive whole runs of the last loop are copied by one call of a kernel: a tile, or a
- * transpose where they are side by side in memory. */
+ * Consecutive whole runs of the last loop are copied by one call of a kernel: as a tile, or by a
+ * transpose if the runs are side by side in memory. */
 #include "fold_run.h"
 
 void tni_walk_gather(char *d, const char *s, const tni_walk *from, int k, int64_t n,
@@ -16,7 +16,7 @@ void tni_walk_gather(char *d, const char *s, const tni_walk *from, int k, int64_
     while (n > 0) {
         int64_t m = tni_walk_left(&w), rows = 1;
         m = m < n ? m : n;
-        if (m == in->n && out) { /* as many whole runs as the loop before has left */
+        if (m == in->n && out) { /* as many whole runs as the outer loop has left */
             const int64_t follow = out->n - w.at[last - 1];
             rows = n / m < follow ? n / m : follow;
         }
