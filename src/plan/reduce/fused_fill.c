@@ -1,5 +1,5 @@
-/* fused_fill.c - the values of fused reductions: sources are made dense and the program runs on
- * them, strip by strip. */
+/* fused_fill.c - computes the values of fused reductions: sources are gathered, and the program
+ * runs on dense strips of them. */
 #include "fused_run.h"
 #include "runtime/runtime.h"
 
@@ -10,7 +10,7 @@ void tni_fused_seek(tni_fused_part *p, int64_t at)
     p->at = at;
 }
 
-/* Advance by n elements. */
+/* Advance the walk by n elements. */
 static void advance(tni_fused_part *p, int64_t n)
 {
     tni_walk *w = &p->walk;
@@ -23,7 +23,8 @@ static void advance(tni_fused_part *p, int64_t n)
     }
 }
 
-/* The next n elements of source k as dense memory. */
+/* The next n elements of source k as dense memory (one element if it is broadcast): in place, or
+ * gathered in buffer. */
 static const char *fused_take(const tni_fused_part *p, int k, int64_t n, char *buffer)
 {
     const tni_fused *u = p->j->u;

@@ -1,4 +1,4 @@
-/* fused_handle.c - fused reductions as a public plan, and broadcasting of results over dst. */
+/* fused_handle.c - fused reductions as a public plan, and the broadcasting of a value over dst. */
 #include <string.h>
 
 #include "plan/plan.h"
@@ -8,7 +8,7 @@ void tni_fused_broadcast(const tn_tensor *dst, char *data, int ndim, const int64
     const int more = dst->ndim - ndim;
     tn_tensor to = *dst, from;
     to.data = data;
-    for (int i = 0; i < dst->ndim; i++) /* at first, index 0 of the axes to fill */
+    for (int i = 0; i < dst->ndim; i++) /* `to` is the part of dst that is filled */
         to.shape[i] = i < more ? 1 : shape[i - more];
     for (int i = 0; i < dst->ndim; i++) {
         const int64_t n = dst->shape[i];
@@ -29,10 +29,10 @@ void tni_fused_broadcast(const tn_tensor *dst, char *data, int ndim, const int64
 typedef struct fused_plan {
     tn_plan base;
     tni_fused fused;
-    int ndim; /* of the value */
+    int ndim; /* of the value that is broadcast over dst */
     int64_t shape[TN_MAX_NDIM];
     const char *text;
-    tni_instr instr[]; /* and the text */
+    tni_instr instr[]; /* the text follows */
 } fused_plan;
 
 static void fused_plan_run(const tn_plan *plan, char *dst, const char *const *srcs)

@@ -4,14 +4,14 @@
 #include "fold_run.h"
 
 enum {
-    /* bytes of a tile of rows in columns: half of the buffer of values, a part of any L2; not
-     * measured finely */
+    /* most bytes of the values of a tile of rows of a strip: half of the buffer, 64 KiB, less
+     * than an L2; not measured finely */
     ROWS = TNI_FUSED_BYTES / 2,
-    /* fewer columns are not worth a strip: a line of f32; not measured finely */
+    /* fewest columns that are reduced side by side: a line of f32; not measured finely */
     NARROW = 16
 };
 
-/* How many sources walk an axis densely. */
+/* How many sources are dense along an axis. */
 static int dense_sources(const tni_fused *u, const tni_axis *a)
 {
     int n = 0;
@@ -20,8 +20,8 @@ static int dense_sources(const tni_fused *u, const tni_axis *a)
     return n;
 }
 
-/* Whether sequences are reduced side by side: the last map axis is denser than the last fold
- * axis. */
+/* Whether sequences are reduced side by side: more sources are dense along the last map axis than
+ * along the last fold axis, and all classes have kernels for columns. */
 static bool side_by_side(const tni_fused *u)
 {
     const int nmap = u->nest.ndim - u->nfold;
@@ -51,10 +51,12 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Columns of a strip: the number for which accumulators, waiting states and a tile of rows fit. */
+/* The columns of a strip: as many as have space for accumulators, waiting states and a tile of
+ * rows. */
 static int64_t widest_strip(const tni_fused *u, int64_t bytes)
 {
-    const int levels = 2 + tni_fold_height(tni_fold_blocks(u->count)); /* with a new state */
+    /* states of a column that wait at once, including a new one */
+    const int levels = 2 + tni_fold_height(tni_fold_blocks(u->count));
     int64_t w = least(TNI_FUSED_BATCH, ROWS / (TNI_TILE * bytes));
     w = least(w, TNI_FOLD_WIDTH / (2 * (u->nterm + 1)));
     for (int t = 0; t < u->nterm; t++)
@@ -75,13 +77,13 @@ static void plan_terms(tni_fused *u, int nterm, const tni_fused_term *term)
         dst.stride[0] = 0;
         tni_fold_plan(&u->fold[t], term[t].op, NULL, &dst, &src, 1);
         u->fold[t].joined = false;
-        /* where order matters, tiles of columns keep a word for each lane and no more */
+        /* fold_rows gives ordered classes one word of accumulators for each lane of a column */
         ASSERT(!u->fold[t].class->ordered || !u->fold[t].class->columns ||
                u->fold[t].class == &tni_fold_tree);
     }
 }
 
-/* The last map axis becomes the innermost one, inside the fold axes. */
+/* Move the last map axis inside the fold axes, so that it is the innermost one. */
 static void move_map_axis_innermost(tni_nest *nest, int nfold)
 {
     const int at = nest->ndim - nfold - 1;
@@ -90,8 +92,8 @@ static void move_map_axis_innermost(tni_nest *nest, int nfold)
     nest->axis[nest->ndim - 1] = map;
 }
 
-/* Widths of the sources and which of them are broadcast, then the order of the nest: bytes of an
- * element of all sources. */
+/* Set the widths of the sources, which of them are broadcast, and the order of the nest.  Returns
+ * the bytes of an element of all sources together. */
 static int64_t plan_sources(tni_fused *u, tn_dtype *dtype, int nsrc, const tn_tensor *const *ts)
 {
     int64_t each = 0;
@@ -117,7 +119,7 @@ static int64_t plan_sources(tni_fused *u, tn_dtype *dtype, int nsrc, const tn_te
     return each;
 }
 
-/* Where each value is in the buffer: bytes of an element of all values. */
+/* Place the values in the buffer.  Returns the bytes of an element of all values together. */
 static int64_t plan_values(tni_fused *u, int nvalue)
 {
     int64_t bytes = 0;
@@ -133,7 +135,7 @@ static int64_t plan_values(tni_fused *u, int nvalue)
     return bytes;
 }
 
-/* Sequences of a batch: their values fit a block, their states the stack. */
+/* The sequences of a batch: their values fit a block of the buffer, their states the stack. */
 static int64_t widest_batch(const tni_fused *u)
 {
     int64_t w = u->count > 0 ? TNI_TREE_BLOCK / u->count : TNI_FOLD_BATCH;

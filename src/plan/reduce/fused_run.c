@@ -1,8 +1,8 @@
-/* fused_run.c - running fused reductions: values into a buffer, the buffer into states,
- * results into dst.
+/* fused_run.c - runs fused reductions: values are computed into a buffer, reduced to states
+ * there, and the results of the states give dst.
  *
- * Threads take results, or where there are few, runs of blocks aligned to a power of two, as in
- * fold_line.c. */
+ * An item is a strip of columns or a batch of sequences.  Threads take items or, if there are
+ * few, runs of the blocks of each item, aligned to a power of two as in fold_line.c. */
 #include <string.h>
 
 #include "fused_run.h"
@@ -15,6 +15,8 @@ typedef tni_fused_part part;
 
 /* ---- states ---- */
 
+/* The number of reals that term t reduces each value as: 2 for sums and means of complex
+ * numbers. */
 static int parts_of(const tni_fused *u, int t)
 {
     return tni_is_complex(u->term[t].dtype) &&
@@ -39,7 +41,7 @@ static void fused_begin(part *p)
             (tni_fold_pairs){.state = p->scratch->stack + TNI_FOLD_STACK / u->nterm * t};
 }
 
-/* Reduce a block of n elements of each of p->w sequences to a state of every term. */
+/* Reduce a block of n elements of each of the p->w sequences to a state of every term. */
 static void fold_values(part *p, int64_t n, int64_t at)
 {
     const tni_fused *u = p->j->u;
@@ -63,7 +65,8 @@ static void fold_values(part *p, int64_t n, int64_t at)
     }
 }
 
-/* Reduce a tile of n rows of a block; `begun` rows came before, and with `more` others follow. */
+/* Reduce a tile of n rows of p->w columns; `begun` rows of the block came before, and others
+ * follow if `more` is set. */
 static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
 {
     const tni_fused *u = p->j->u;
@@ -92,8 +95,8 @@ static void fold_rows(part *p, int64_t n, int64_t begun, bool more, int64_t at)
     }
 }
 
-/* Reduce elements [first, first + n) of the p->w sequences of an item, the first of which is number
- * `sequence`. */
+/* Reduce elements [first, first + n) of the p->w sequences of a batch, the first of which is
+ * number `sequence`. */
 static void item_sequences(part *p, int64_t sequence, int64_t first, int64_t n)
 {
     fused_begin(p);
@@ -106,7 +109,7 @@ static void item_sequences(part *p, int64_t sequence, int64_t first, int64_t n)
     }
 }
 
-/* The same of the p->w columns from `column` on; `outer` counts all map axes but the innermost. */
+/* The same for the p->w columns from `column` on; `outer` is the index over the other map axes. */
 static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, int64_t n)
 {
     const tni_fused *u = p->j->u;
@@ -130,7 +133,8 @@ static void item_columns(part *p, int64_t outer, int64_t column, int64_t first, 
     }
 }
 
-/* The first result of item i, the number of its results and, in columns, their first column. */
+/* Returns the number of the first result of item i; *w is the number of its results and, if u has
+ * columns, *column the first of them. */
 static int64_t find_item(const tni_fused *u, int64_t i, int64_t *w, int64_t *column)
 {
     if (!u->columns) {
@@ -144,6 +148,7 @@ static int64_t find_item(const tni_fused *u, int64_t i, int64_t *w, int64_t *col
     return i / strips * n + *column;
 }
 
+/* Reduce elements [first, first + n) of the sequences of an item to one state for each term. */
 static void make_states(part *p, int64_t item, int64_t first, int64_t n)
 {
     const tni_fused *u = p->j->u;
@@ -159,7 +164,7 @@ static void make_states(part *p, int64_t item, int64_t first, int64_t n)
 
 /* ---- results ---- */
 
-/* Store n results in dst, from number i on. */
+/* Store n results, from number i on, in dst. */
 static void store(const job *j, int64_t i, const char *value, int64_t n)
 {
     const tni_fused *u = j->u;
@@ -190,13 +195,14 @@ static void store(const job *j, int64_t i, const char *value, int64_t n)
     }
 }
 
-/* Make the results of an item from its states; states[t] are those of term t. */
+/* Compute the results of an item from its states, of which states[t] are those of term t, and
+ * store them. */
 static void fused_finish(part *p, int64_t item, tni_word *const *states)
 {
     const tni_fused *u = p->j->u;
     int64_t w, column;
     const int64_t result = find_item(u, item, &w, &column);
-    char *out = p->gather; /* TNI_FUSED_BATCH elements of at most 16 bytes */
+    char *out = p->gather; /* holds TNI_FUSED_BATCH elements of at most 16 bytes */
     const char *from[TNI_MAX_RESULTS];
     for (int t = 0; t < u->nterm; t++) {
         const int parts = parts_of(u, t);
@@ -213,7 +219,7 @@ static void fused_finish(part *p, int64_t item, tni_word *const *states)
         tni_strips_run_dense(&u->around, p->arena, true, &out, src, m);
         store(p->j, result + i, out, m);
     }
-    p->first = true; /* both programs use the arena */
+    p->first = true; /* around has overwritten what inside keeps in the arena */
 }
 
 /* ---- parts ---- */
@@ -252,7 +258,7 @@ static void items_part(void *arg, int number)
     }
 }
 
-/* Words of the states of a run of w sequences, of terms before `to`. */
+/* The words of the states of w sequences, of all terms before number `to`. */
 static int64_t words_of(const tni_fused *u, int64_t w, int to)
 {
     int64_t words = 0;
@@ -298,7 +304,7 @@ static void finish_part(void *arg, int number)
     fused_finish(&p, j->item, states);
 }
 
-/* For few results of long sequences: each is cut into runs of blocks. */
+/* Compute few results of long sequences: each item is cut into runs of blocks. */
 static void run_by_runs(job *j, int64_t most)
 {
     const tni_fused *u = j->u;
@@ -316,7 +322,7 @@ static void run_by_runs(job *j, int64_t most)
 
 void tni_fused_run(const tni_fused *u, char *dst, const char *const *srcs)
 {
-    static const char nothing[16]; /* stands for a source without elements; never read */
+    static const char nothing[16]; /* the address of a source without elements; not read */
     if (u->outputs == 0)
         return;
     job j = {.u = u, .dst = dst + u->nest.shift[0]};

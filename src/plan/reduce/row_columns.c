@@ -1,9 +1,10 @@
-/* row_columns.c - softmax along an axis with a stride, of rows that are columns in memory.
+/* row_columns.c - the way "columns": softmax of rows that are columns in memory, a strip of them
+ * at a time.
  *
- * A strip of columns is read three times in the order of memory: for the largest element of each
- * column, for exponentials and their sums by the tree, and for results.  Exponentials stay in dst
- * where the caches keep it; otherwise they are computed twice, and dst is written once, past the
- * caches.  The steps are those of dense rows, and so are the bits. */
+ * A strip is read three times in the order of memory: for the maximum of each column, for
+ * exponentials and their sums by the tree, and for results.  Exponentials are kept in dst if the
+ * caches hold it; otherwise they are computed twice, and dst is written once, past the caches.
+ * The operations are those of dense rows, and so are the bits. */
 #include <math.h>
 #include <string.h>
 
@@ -12,27 +13,36 @@
 /* Figures are in docs/investigations/reductions.md, "Softmax along a stride" and "Rows, scans and
  * indices: the third round". */
 enum {
-    STRIP_MOST = 192, /* columns of f32: 16 lanes of f64 and 128 rows of exponentials fit in the
-                         * accumulators, 128 KiB */
-    STRIP_MOST_64 = 96, /* the same of f64 */
-    STRIP_LEAST = 64,   /* columns: four lines of a row, which the hardware follows */
-    STRIP_FEW = 8, /* columns: fewer fill no vector of f32, and half of one where they are cast,
-                         * and rows one by one are quicker */
-    STRIP_ELEMENTS = 1 << 19, /* of a strip: 2 MiB, which an L3 keeps until they are written */
-    STRIP_AHEAD = 8           /* rows that are prefetched: 4 and 16 were slower */
+    /* most columns of f32: 16 lanes of f64 and 128 rows of exponentials fit the space for
+     * accumulators, 128 KiB */
+    STRIP_MOST = 192,
+    /* the same for f64 */
+    STRIP_MOST_64 = 96,
+    /* fewest columns of a strip of many: four lines of a row, which the hardware follows; 128 and
+     * 192 were no faster (Zen 4) */
+    STRIP_LEAST = 64,
+    /* with fewer columns the way does not apply, twice as many if elements are cast: they do not
+     * fill a vector of f32 of AVX2, and rows one by one are faster; not measured finely */
+    STRIP_FEW = 8,
+    /* most elements of a strip: 2 MiB of f32, which the L3 keeps between the three passes; 4 MiB
+     * reached 0.25 of the limit instead of 0.33 (Zen 4) */
+    STRIP_ELEMENTS = 1 << 19,
+    /* rows by which prefetches are ahead: 4 and 16 reached 18.3 and 18.6 GB/s instead of 20.2
+     * (Zen 4) */
+    STRIP_AHEAD = 8
 };
 
 typedef struct strip {
     const tni_rows *r;
     const tni_row_kernels *k;
-    const tni_row_typed *t; /* of what is computed with */
+    const tni_row_typed *t; /* kernels for elem */
     tni_fold_scratch *scratch;
     tni_fold sum;
-    tni_cast_fn up, down; /* casts to f32 and back, of 16-bit floats and narrower; else NULL */
+    tni_cast_fn up, down; /* casts to f32 and back for narrow floats; otherwise NULL */
     int64_t w;
-    bool f64, aside;            /* aside: exponentials do not stay in dst, and are made twice */
-    char least[STRIP_MOST * 4]; /* for each column: minus the largest, */
-    char by[STRIP_MOST * 4];    /* then 1 / sum, or minus its logarithm */
+    bool f64, aside;            /* aside: exponentials are not kept in dst but computed twice */
+    char least[STRIP_MOST * 4]; /* for each column minus its maximum */
+    char by[STRIP_MOST * 4];    /* for each column 1 / sum, or minus the logarithm of the sum */
     char row[2][STRIP_MOST * 4];
 } strip;
 
@@ -45,7 +55,7 @@ bool tni_row_plan_columns(tni_rows *r)
            in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width;
 }
 
-/* A row of the strip, cast to the type of the computation where that is another. */
+/* A row of the strip as elem. */
 static const char *strip_read(strip *s, const char *p)
 {
     if (!s->up)
@@ -54,13 +64,14 @@ static const char *strip_read(strip *s, const char *p)
     return s->row[0];
 }
 
-/* exp(x + least) */
+/* e = exp(x + least) for a row. */
 static void strip_exp(const strip *s, char *e, const char *x)
 {
     (s->f64 ? s->k->exp64 : s->k->exp32)(e, x, s->least, s->w);
 }
 
-/* Prefetch a later row of the strip: the hardware does not follow rows that are pages apart. */
+/* Prefetch the row that is STRIP_AHEAD rows after p, because the hardware does not follow rows
+ * that are pages apart. */
 static void strip_prefetch(const strip *s, const char *p)
 {
     p += STRIP_AHEAD * s->r->step[TNI_ROW_SRC];
@@ -85,7 +96,7 @@ static void strip_largest(strip *s, const char *p)
     }
 }
 
-/* Compute the exponentials of a tile of rows, in dst or aside, and add them to the sums. */
+/* Compute the exponentials of a tile of rows, in dst or in a buffer, and add them to the sums. */
 static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
                        tni_fold_pairs *pairs)
 {
@@ -112,7 +123,7 @@ static void strip_tile(strip *s, char *d, const char *p, int64_t at, int64_t n,
         tni_fold_push(&s->sum, pairs, s->w);
 }
 
-/* A row of results at d, which may be x. */
+/* Write a row of results to d, which may be x.  If exponentials are kept, they are at d. */
 static void strip_result(const strip *s, char *d, const char *x, bool stream)
 {
     if (s->r->kind == TNI_ROW_LOG_SOFTMAX)

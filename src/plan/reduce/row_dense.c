@@ -1,21 +1,26 @@
-/* row_dense.c - rows that are dense in every operand: no buffer but for exponentials, whole
- * rows for a kernel, short ones in groups, and the next ones prefetched where memory is idle.
- * Rows of 16-bit floats are read as they are; an instruction set that cannot makes them f32 in
- * a buffer, once for all passes. */
+/* row_dense.c - the way "dense": rows that are dense in every operand.
+ *
+ * Kernels take whole rows from memory; only exponentials need a buffer.  Short rows are computed
+ * in groups, each step for all rows of a group, and the next group is prefetched while memory is
+ * idle.  If the instruction set has no kernels for 16-bit floats, each row is converted to f32 in
+ * a buffer once for all passes. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "plan/plan.h"
 
-/* Groups are measured in docs/investigations/reductions.md, "Rows" (Zen 4): a row of 128 waits for
- * its maximum and its sum longer than it computes, and sixteen or more rows in turn hide that. */
+/* Groups are measured in docs/investigations/reductions.md, "Rows" (Zen 4): a row of 128 waits
+ * for its maximum and its sum longer than it computes, and sixteen or more rows in turn hide that
+ * latency. */
 enum {
-    KEPT = (int)sizeof(((tni_fold_scratch *)0)->u.sequence.gather), /* bytes of exponentials */
-    GROUP = 32, /* rows of a group at most: two numbers of each are on the stack */
-    GROUP_ELEMENTS =
-        1 << 11 /* and what they have together: a quarter of an L1 of 32 KiB, with as
-                              * much for exponentials and for results */
+    /* bytes of the buffer for exponentials */
+    KEPT = (int)sizeof(((tni_fold_scratch *)0)->u.sequence.gather),
+    /* most rows of a group: the numbers of each row are on the stack; not measured finely */
+    GROUP = 32,
+    /* most elements of a group: f32 fill a quarter of an L1 of 32 KiB, exponentials and results a
+     * quarter each; not measured finely */
+    GROUP_ELEMENTS = 1 << 11
 };
 
 static bool narrow(tn_dtype t)
@@ -23,7 +28,8 @@ static bool narrow(tn_dtype t)
     return t == TN_F16 || t == TN_BF16;
 }
 
-/* A weight of 16 bits is widened once for all rows. */
+/* Whether kernels can read the weight: dense as elem, or dense 16-bit floats for rows of 16-bit
+ * floats, which are converted once for all rows. */
 static bool dense_weight(const tni_rows *r)
 {
     const tni_row_param *p = &r->param[0];
@@ -49,15 +55,16 @@ bool tni_row_plan_dense(tni_rows *r)
 typedef struct group {
     const tni_rows *r;
     const tni_kernels *k;
-    const tni_row_typed *t;
+    const tni_row_typed *t; /* kernels for the dtype of rows; NULL: rows are converted first */
     tni_fold_scratch *scratch;
-    char *d, *exps; /* exps: where exponentials are kept */
+    char *d, *exps; /* exps: the buffer for exponentials */
     const char *x, *weight;
     int64_t d_step, x_step, item, rows;
-    int64_t ahead; /* bytes to the group that is prefetched; 0: none */
+    int64_t ahead; /* bytes from here to what is prefetched; 0: nothing is */
     bool aside;    /* d is a buffer */
 } group;
 
+/* The number of elements of row i of the group that count. */
 static int64_t group_seen(const group *g, int64_t i)
 {
     return g->r->kind == TNI_ROW_CAUSAL ? (g->item + i) % g->r->queries + 1 + g->r->extra
@@ -69,7 +76,7 @@ static bool group_streams(const group *g, const char *d)
     return g->r->stream && !g->aside && (uintptr_t)d % 64 == 0;
 }
 
-/* Exponentials of a row into e, and their sum. */
+/* Write exp(x - most) of a row to e; returns their sum. */
 static double row_exps(const group *g, char *e, const char *x, int64_t n, double most)
 {
     const int64_t width = tni_width(g->r->elem);
@@ -86,7 +93,7 @@ static double row_exps(const group *g, char *e, const char *x, int64_t n, double
     return pairs.state[0].f;
 }
 
-/* sum: of exponentials, or its logarithm. */
+/* Write a row of results; sum is that of the exponentials e, or its logarithm for log_softmax. */
 static void row_softmax(const group *g, char *d, const char *x, const char *e, int64_t seen,
                         double most, double sum)
 {
@@ -103,7 +110,8 @@ static void row_softmax(const group *g, char *d, const char *x, const char *e, i
         memset(d + r->width * seen, 0, (size_t)((r->n - seen) * r->width));
 }
 
-/* Each step for all rows of the group: other rows hide the wait for a maximum and a sum. */
+/* Each step is done for all rows of the group: other rows hide the latency of a maximum and a
+ * sum. */
 static void group_softmax(const group *g)
 {
     const int64_t pitch = g->r->n * tni_width(g->r->elem);
@@ -120,7 +128,8 @@ static void group_softmax(const group *g)
                     group_seen(g, i), most[i], sum[i]);
 }
 
-/* The squares of a row: by kernels for their type, or by the walk over any sequence. */
+/* The sum of squares of a row of any length: by the kernel for 16-bit floats, or as a sequence of
+ * the fold. */
 static double row_squares(const group *g, const char *x)
 {
     const tni_rows *r = g->r;
@@ -139,7 +148,7 @@ static double row_squares(const group *g, const char *x)
     return pairs.state[0].f;
 }
 
-/* The squares of rows of one block, without a walk for each. */
+/* The sums of squares of all rows of the group, each of at most a block, by one call. */
 static void blocks_squares(const group *g, double *squares)
 {
     tni_word out[GROUP];
@@ -168,7 +177,7 @@ static void group_rms(const group *g)
     }
 }
 
-/* The mean and the squares around it of each row. */
+/* The mean of each row, and the sum of squared distances from it. */
 static void group_moments(const group *g, double *mean, double *around)
 {
     const tni_rows *r = g->r;
@@ -214,7 +223,8 @@ static void group_run(const group *g)
 
 /* ---- without kernels for 16 bits ---- */
 
-/* r as rows of f32 in the second half of the buffers; the weight is in the first. */
+/* The description of rows of f32 in the second gather buffer; the first has the weight or the
+ * exponentials. */
 typedef struct wide {
     tni_rows rows;
     tni_fold fold;
@@ -229,14 +239,14 @@ static void wide_make(wide *w, const tni_rows *r)
     w->rows.dtype = TN_F32;
     w->rows.width = 4;
     w->rows.stream = false;
-    memcpy(&w->fold, r->fold, offsetof(tni_fold, fold)); /* 4 KB of axes are behind */
+    memcpy(&w->fold, r->fold, offsetof(tni_fold, fold)); /* without 4 KB of axes */
     w->fold.fold[0] = r->fold->fold[0];
     w->fold.src = TN_F32;
     w->fold.width = w->fold.fold[0].src[0] = 4;
     w->rows.fold = &w->fold;
 }
 
-/* One row. */
+/* Compute one row: convert it to f32, compute it in place, convert it back. */
 static void wide_run(const wide *w, const group *g)
 {
     char *row = g->scratch->u.sequence.gather[1];
@@ -252,10 +262,10 @@ static void wide_run(const wide *w, const group *g)
     w->down(g->d, row, g->r->n, 0, group_streams(g, g->d));
 }
 
-/* ---- rows that are no whole lines ---- */
+/* ---- streaming rows that are not whole lines ---- */
 
-/* Whether results are made in the buffer of exponentials, whose place they take, and then written
- * past the caches together: rows that begin within a line cannot be one by one. */
+/* Whether the results of a group replace its exponentials in the buffer and are streamed from
+ * there as one piece, because rows that begin within a line cannot be streamed one by one. */
 static bool made_aside(const tni_rows *r)
 {
     const tni_nest *nest = r->nest;
@@ -277,8 +287,8 @@ static void group_run_aside(const group *g)
 
 /* ---- all rows ---- */
 
-/* Weights of 16 bits become f32 in the first half of the buffers, and exponentials are then in the
- * second half; otherwise exponentials begin in the first. */
+/* For rows of 16 bits the first gather buffer has the weight as f32, and exponentials begin in
+ * the second; otherwise exponentials begin in the first. */
 static void group_make(group *g, const tni_rows *r, tni_fold_scratch *s)
 {
     const tni_row_param *weight = &r->param[0];
@@ -297,6 +307,7 @@ static void group_make(group *g, const tni_rows *r, tni_fold_scratch *s)
     }
 }
 
+/* Most rows of a group. */
 static int64_t group_most(const group *g)
 {
     const int64_t room = g->t ? GROUP_ELEMENTS / g->r->n : 1;

@@ -1,54 +1,61 @@
-/* row_down.c - softmax down few columns: threads take runs of rows in three passes with a
- * barrier after each: the largest element of each column, sums of exponentials by the tree,
- * results.
+/* row_down.c - the way "down": softmax of long rows that are columns in memory; threads divide
+ * their elements.
  *
- * Where rows are dense, many of them are joined to a line, so that kernels get long pieces
- * however few columns there are; the sixteen lanes of a tile are then one piece of memory.
- * Exponentials are computed twice.  The additions are those of the tree. */
+ * In this file a row is a row of memory, which has one element of each column.  Threads take runs
+ * of rows in three passes with a barrier after each: the maximum of each column, the sum of
+ * exponentials by the tree, the results.  If rows are dense, many of them are joined to a line,
+ * so that kernels get long pieces however few columns there are; the sixteen lanes of a tile are
+ * then one piece of memory.  Exponentials are computed twice. */
 #include <math.h>
 #include <string.h>
 
 #include "fold_run.h"
 
-/* Figures are in docs/investigations/reductions.md, "Softmax down few columns" and "Rows on Zen 3".
- * Fewer than LEAST rows, half a block for each of two threads, do not pay for waiting three times.
- * From CACHED columns on a row is four lines and more, and exponentials of small arrays stay in
- * dst. */
+/* Figures are in docs/investigations/reductions.md, "Softmax down few columns" and "Rows on Zen
+ * 3". */
 enum {
-    LINE = 2048, /* elements of a line at most: what is known of them is 16 KiB of f32 */
-    JOINED = LINE / TNI_LANES, /* columns at most of which rows are joined */
-    STRIP = 512, /* columns at most: eight runs of them fill the results (TNI_FOLD_RESULTS) */
-    RUNS = 32,   /* at most: threads get as many, or one less, a thirtieth of the work */
+    /* most elements of a line: the two numbers that are kept for each are 16 KiB of f32 */
+    LINE = 2048,
+    /* most columns with which rows are joined */
+    JOINED = LINE / TNI_LANES,
+    /* most columns of a strip: the states of eight runs fill TNI_FOLD_RESULTS */
+    STRIP = 512,
+    /* most runs: the work of threads then differs by about a thirtieth */
+    RUNS = 32,
+    /* fewest rows: half a block for each of two threads; fewer do not pay for three barriers */
     LEAST = 1024,
+    /* from so many columns on, four lines of f32, arrays that fit the caches and need no cast go
+     * by the way "columns", which keeps exponentials in dst */
     CACHED = 64,
-    AHEAD = 8 /* rows that are not joined are prefetched as many rows before they are read */
+    /* rows by which prefetches are ahead, if rows are not joined */
+    AHEAD = 8
 };
 
-/* A strip of columns and what threads know of it. */
+/* A strip of columns, with the results that threads share. */
 typedef struct strip {
     const tni_rows *r;
-    const tni_row_typed *t; /* of elements as they are in memory, or of cast ones */
-    tni_cast_fn up, down;   /* casts to elem and back, where there are no kernels; else NULL */
+    const tni_row_typed *t; /* kernels for elements in memory, or for cast ones */
+    tni_cast_fn up, down;   /* casts to elem and back if there are no kernels; otherwise NULL */
     char *d;
     const char *x;
     int64_t w, joined; /* columns, rows of a line */
-    int64_t run, runs; /* rows of a run, and how many there are */
+    int64_t run, runs; /* rows of a run, number of runs */
     int parts;
     tni_fold sum;
-    tni_word results[TNI_FOLD_RESULTS]; /* for each run: the largest, then sums */
-    _Alignas(64) char least[LINE * 8];  /* for each of a line: minus the largest, */
-    _Alignas(64) char by[LINE * 8];     /* then 1 / sum, or minus its logarithm */
+    tni_word results[TNI_FOLD_RESULTS]; /* of each run: maxima, later sums */
+    _Alignas(64) char least[LINE * 8];  /* of each element of a line: minus its maximum */
+    _Alignas(64) char by[LINE * 8];     /* 1 / sum, or minus the logarithm of the sum */
 } strip;
 
 /* The buffers of one thread. */
 typedef struct workspace {
-    /* lanes, and a vector that is written without change */
+    /* lanes, and one more vector, which kernels rewrite without a change */
     _Alignas(64) double acc[TNI_LANES * STRIP + TNI_LANES];
-    _Alignas(64) char rows[TNI_TILE_ROWS * (LINE * 4 + 128)]; /* cast rows of f32 */
+    _Alignas(64) char rows[TNI_TILE_ROWS * (LINE * 4 + 128)]; /* rows that are cast to f32 */
     tni_word stack[TNI_FOLD_STACK];
 } workspace;
 
-/* Number c of a line. */
+/* Read and write number c of a line. */
 static double line_get(const tni_rows *r, const char *line, int64_t c)
 {
     return tni_load_real(line + c * tni_width(r->elem), r->elem);
@@ -58,7 +65,7 @@ static void line_put(const tni_rows *r, char *line, int64_t c, double x)
     tni_store_real(line + c * tni_width(r->elem), r->elem, x);
 }
 
-/* n elements of a line as kernels take them, in memory or in buf. */
+/* n elements of a line in a type that kernels read: in memory, or cast in buf. */
 static const char *line_read(const strip *s, const char *x, int64_t n, char *buf)
 {
     if (!s->up)
@@ -73,13 +80,13 @@ static int64_t run_end(const strip *s, int64_t run)
     return end < s->r->n ? end : s->r->n;
 }
 
-/* The larger; NaN stays. */
+/* The larger of both; NaN if one of them is. */
 static double larger(double a, double b)
 {
     return b > a || b != b ? b : a;
 }
 
-/* Prefetch a later row of the strip at x, which begins in another page. */
+/* Prefetch the row that is AHEAD rows after x. */
 static void row_ahead(const strip *s, const char *x)
 {
     x += AHEAD * s->r->step[TNI_ROW_SRC];
@@ -87,6 +94,7 @@ static void row_ahead(const strip *s, const char *x)
         __builtin_prefetch(x + at);
 }
 
+/* First pass: the maxima of the columns in a run. */
 static void run_largest(strip *s, int64_t run, workspace *m)
 {
     const int64_t line = s->joined * s->w, end = run_end(s, run);
@@ -107,8 +115,8 @@ static void run_largest(strip *s, int64_t run, workspace *m)
         out[c % s->w].f = larger(out[c % s->w].f, line_get(s->r, most, c));
 }
 
-/* Columns [first, first + w) of a lane or of joined ones: rows of a tile, 16 apart, the first of
- * which is at x. */
+/* Add the exponentials of one lane, or of joined lanes, of a tile to acc: w elements, from `first`
+ * on, of its rows, which are 16 apart and begin at x. */
 static void tile_add(const strip *s, double *acc, const char *x, int64_t first, int64_t w,
                      int64_t rows, workspace *m)
 {
@@ -116,7 +124,7 @@ static void tile_add(const strip *s, double *acc, const char *x, int64_t first, 
     if (w == 0 || rows == 0)
         return;
     x += first * s->r->width;
-    if (s->up) { /* rows a line of the L1 and more apart, so that they do not share its sets */
+    if (s->up) { /* rows are padded by one or two lines so that they do not share sets of the L1 */
         const int64_t pitch = (w * 4 / 64 + 2) * 64;
         for (int64_t k = 0; k < rows; k++)
             s->up(m->rows + k * pitch, x + k * step, w, TNI_TILE_ROWS * step, false);
@@ -126,7 +134,7 @@ static void tile_add(const strip *s, double *acc, const char *x, int64_t first, 
     s->t->exp_sum(acc + first, x, step, s->least + first * tni_width(s->r->elem), w, rows);
 }
 
-/* A tile of n rows from x on. */
+/* Add the exponentials of a tile of n rows at x to the lanes. */
 static void tile_run(const strip *s, const char *x, int64_t n, workspace *m)
 {
     const int64_t whole = n / TNI_LANES, rest = n % TNI_LANES, w = s->w;
@@ -140,7 +148,7 @@ static void tile_run(const strip *s, const char *x, int64_t n, workspace *m)
                  m);
 }
 
-/* Add lanes by halves. */
+/* Add the sixteen lanes by halves. */
 static void lanes_meet(double *acc, int64_t w)
 {
     for (int64_t half = TNI_LANES / 2; half > 0; half /= 2)
@@ -148,6 +156,7 @@ static void lanes_meet(double *acc, int64_t w)
             acc[i] += acc[i + half * w];
 }
 
+/* Second pass: the sums of the exponentials of a run, which is a subtree. */
 static void run_sums(strip *s, int64_t run, workspace *m)
 {
     const int64_t w = s->w, end = run_end(s, run);
@@ -167,6 +176,7 @@ static void run_sums(strip *s, int64_t run, workspace *m)
     memcpy(s->results + run * w, pairs.state, (size_t)w * sizeof *pairs.state);
 }
 
+/* Third pass: the results of a run. */
 static void run_write(strip *s, int64_t run, workspace *m)
 {
     const tni_rows *r = s->r;
@@ -249,7 +259,8 @@ static const tni_axis *columns_of(const tni_rows *r)
     return &r->nest->axis[r->nest->ndim - 1];
 }
 
-/* Columns that are not joined are as many strips as threads, or a multiple. */
+/* The columns of a strip.  Columns of rows that are not joined are cut into as many strips as
+ * there are threads, or a multiple of that. */
 static int64_t strip_width(const tni_rows *r)
 {
     const int64_t n = columns_of(r)->n, threads = tni_threads();
@@ -259,14 +270,14 @@ static int64_t strip_width(const tni_rows *r)
     return (tni_ceil_div(n, strips) + 15) / 16 * 16;
 }
 
-/* Rows of a run, for strips of w columns. */
+/* The rows of a run in strips of w columns. */
 static int64_t run_rows(const tni_rows *r, int64_t w)
 {
     const int64_t most = TNI_FOLD_RESULTS / w;
     return tni_fold_cut(r->n, most < RUNS ? most : RUNS);
 }
 
-/* Whether waiting states fit their space for any number of threads. */
+/* Whether the waiting states of a run fit the stack, whatever the number of threads. */
 static bool states_fit(const tni_rows *r)
 {
     const int64_t n = columns_of(r)->n, widest = n < STRIP ? n : STRIP;
@@ -287,7 +298,8 @@ bool tni_row_plan_down(tni_rows *r)
            states_fit(r) && (r->dtype != r->elem || in->n < CACHED || r->large);
 }
 
-/* Rows of a line: all lanes of a tile, and more while there is room. */
+/* The rows of a line: 16, the lanes of a tile, and more while they fit; 1 if rows are not
+ * joined. */
 static int64_t rows_joined(const tni_rows *r)
 {
     const int64_t n = columns_of(r)->n;
@@ -300,7 +312,7 @@ static int64_t rows_joined(const tni_rows *r)
     return rows;
 }
 
-/* Strips of all matrices. */
+/* The strips of all outer indices. */
 typedef struct down_job {
     const tni_rows *r;
     char *const *at;
@@ -313,7 +325,7 @@ static void strip_make(strip *s, const down_job *j)
     const tni_rows *r = j->r;
     s->r = r;
     s->up = s->down = NULL;
-    memcpy(&s->sum, r->fold, offsetof(tni_fold, fold)); /* 4 KB of axes are behind */
+    memcpy(&s->sum, r->fold, offsetof(tni_fold, fold)); /* without 4 KB of axes */
     s->sum.term = TNI_TERM_SAME;
     s->sum.class = &tni_fold_tree;
     s->sum.wide = r->elem == TN_F64;
@@ -335,7 +347,7 @@ static void down_part(void *arg, int part)
     const tni_rows *r = j->r;
     const int64_t n = columns_of(r)->n;
     int64_t first, last;
-    strip s; /* results are written before they are read */
+    strip s; /* not cleared: results are written before they are read */
     tni_walk walk;
     strip_make(&s, j);
     tni_split_range(j->items, j->parts, part, &first, &last);

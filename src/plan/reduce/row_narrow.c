@@ -1,30 +1,39 @@
-/* row_narrow.c - short dense rows: many are transposed, so that vectors have an element of each,
- * computed side by side, and transposed back.  Rows of 16-bit floats become f32 first. */
+/* row_narrow.c - the way "transpose": many short dense rows are transposed, so that a vector has
+ * one element of each of several rows, computed side by side, and transposed back.
+ *
+ * Kernels of AVX2 transpose in registers.  Otherwise copy kernels transpose f32 into a buffer,
+ * and 16-bit floats are converted to f32 first. */
 #include <string.h>
 
 #include "plan/plan.h"
 
-/* Elements of a row from which on a row by itself fills vectors well enough (of 16 bits:
- * TNI_ROW_SHORT, with AVX2), rows that pay, and elements of a block of them: 16 KiB, half of the L1
- * (Zen 4). */
+/* Measurements are in docs/investigations/reductions.md, "Rows on Zen 3", and the third round of
+ * "Rows, scans and indices" (Zen 4). */
 enum {
+    /* most elements of a row: longer ones fill vectors by themselves.  Rows of 16 bits that are
+     * transposed in registers have up to TNI_ROW_SHORT. */
     NARROW_MOST = 48,
-    NARROW_LAYER_64 =
-        24, /* the same of layer_norm of f64, whose moments have a kernel (Zen 3) */
+    /* the same for layer_norm of f64, which the kernel for moments makes faster row by row */
+    NARROW_LAYER_64 = 24,
+    /* fewest rows that pay for two transpositions */
     NARROW_ROWS = 32,
+    /* elements of the rows that are computed at once: 16 KiB of f32, half of the L1 of Zen 4 */
     NARROW_ELEMENTS = 1 << 12,
-    SHORT_VECTOR = 32, /* bytes: kernels that transpose in registers are those of AVX2 */
-    SHORT_LEAST = 8    /* elements of 16 bits: shorter rows are quicker as f32 (Zen 3) */
+    /* bytes of a vector of the kernels that transpose in registers, which are those of AVX2 */
+    SHORT_VECTOR = 32,
+    /* fewest elements of 16 bits that are transposed in registers: shorter rows are faster as
+     * f32 */
+    SHORT_LEAST = 8
 };
 
-/* Whether there are kernels that transpose rows in registers, and rows are long enough. */
+/* Whether there are kernels that transpose rows in registers, and rows are long enough for them. */
 static bool in_registers(const tni_rows *r)
 {
     const tni_row_typed *k = tni_row_kernels_of(r, r->dtype);
     return k && k->short_rows && (r->dtype == TN_F64 || r->n >= SHORT_LEAST);
 }
 
-/* Elements of the longest rows that are taken together. */
+/* The elements of the longest rows to which this way applies. */
 static int64_t longest(const tni_rows *r)
 {
     if (r->width == 2 && in_registers(r))
@@ -32,6 +41,7 @@ static int64_t longest(const tni_rows *r)
     return r->dtype == TN_F64 && r->kind == TNI_ROW_LAYER ? NARROW_LAYER_64 : NARROW_MOST;
 }
 
+/* Whether kernels can read a parameter: it is absent, or dense as elem. */
 static bool param_fits(const tni_rows *r, const tni_row_param *p)
 {
     return !p->given || (p->dtype == r->elem && p->step == tni_width(r->elem));
@@ -55,7 +65,7 @@ bool tni_row_plan_narrow(tni_rows *r)
 
 /* ---- transposed in registers ---- */
 
-/* rows x n elements from rows that are s_step bytes apart to ones that are d_step apart. */
+/* Copy rows that are s_step bytes apart to rows that are d_step bytes apart. */
 static void copy_rows(const tni_rows *r, char *d, int64_t d_step, const char *s, int64_t s_step,
                       int64_t rows)
 {
@@ -69,7 +79,8 @@ static void copy_rows(const tni_rows *r, char *d, int64_t d_step, const char *s,
         d, to, s, from, (const int64_t[2]){rows, r->n});
 }
 
-/* Rows that fill no vector are read and written beyond their ends: in buffers. */
+/* Compute a block of rows.  Kernels read and write whole vectors, beyond the ends of rows that
+ * are shorter than a vector; such rows are copied to buffers. */
 static void short_block(const tni_rows *r, char *d, int64_t d_step, const char *s,
                         int64_t s_step, int64_t rows, tni_fold_scratch *scratch)
 {
@@ -107,9 +118,10 @@ static void short_block(const tni_rows *r, char *d, int64_t d_step, const char *
         copy_rows(r, d, d_step, out, dense, rows);
 }
 
-/* ---- transposed by the kernels of copies ---- */
+/* ---- transposed by copy kernels ---- */
 
-/* rows x n elements at x, of the same pitch as lines. */
+/* Compute `rows` transposed rows in place: element j of all of them is at x + j * pitch; e is a
+ * buffer of the same size. */
 static void narrow_compute(const tni_rows *r, char *x, char *e, int64_t rows, int64_t pitch)
 {
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
@@ -126,7 +138,7 @@ static void narrow_compute(const tni_rows *r, char *x, char *e, int64_t rows, in
                           r->kind == TNI_ROW_LOG_SOFTMAX);
 }
 
-/* Rows that lie d_step and s_step bytes apart. */
+/* Compute a block of rows, which are d_step and s_step bytes apart. */
 static void narrow_block(const tni_rows *r, char *d, int64_t d_step, const char *s,
                          int64_t s_step, int64_t rows, tni_fold_scratch *scratch)
 {

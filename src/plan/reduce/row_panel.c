@@ -1,38 +1,45 @@
-/* row_panel.c - neighbouring rows with strides: transposed into dense ones, computed there, and
- * transposed back, so that every line of memory is used as a whole. */
+/* row_panel.c - the way "panel": neighbouring rows that are strided in src or dst and side by
+ * side in memory.
+ *
+ * A panel of them is transposed, so that its rows are dense, computed in place, and transposed
+ * back; every line of memory is used as a whole.  If the rows of dst are dense, the panel is in
+ * dst, otherwise in a buffer. */
 #include <stddef.h>
 #include <string.h>
 
 #include "plan/plan.h"
 
-/* The buffers for gathering are free where rows are dense. */
+/* The buffer of a panel: dense rows are not gathered, so the gather buffers are unused. */
 static char *panel_of(tni_fold_scratch *s)
 {
     return s->u.sequence.gather[0];
 }
 
+/* Whether the rows of operand k are strided and side by side. */
 static bool transposed(const tni_rows *r, int k)
 {
     return r->step[k] != r->width && r->nest->axis[r->nest->ndim - 1].step[k] == r->width;
 }
 
-/* Whether a parameter is read in place; otherwise it needs the buffers. */
+/* Whether a parameter is read in place; otherwise it would be gathered in the panel's buffer. */
 static bool in_memory(const tni_rows *r, const tni_row_param *p)
 {
     return !p->given || (p->dtype == r->elem && p->step == tni_width(p->dtype));
 }
 
-/* Whether rows of dst are dense and serve as the panel. */
+/* Whether the panel is in dst, whose rows are dense. */
 static bool in_dst(const tni_rows *r)
 {
     return r->step[TNI_ROW_DST] == r->width;
 }
 
-/* Of each source row at a time, in bytes: four lines, which the hardware follows, and so much of dst
- * as the caches keep (Zen 4; f64 and 16 bits: Zen 3). */
+/* PANEL_BYTES: if the panel is in dst, the bytes that are read at a time of each row of memory in
+ * src; four lines, which the hardware follows.  PANEL_AHEAD: rows of memory by which prefetches
+ * are ahead.  Panels of 16 to 256 rows and prefetches by 8 to 128 are measured in "Softmax along
+ * a stride" of docs/investigations/reductions.md (Zen 4), f64 and 16 bits in "Rows on Zen 3". */
 enum { PANEL_BYTES = 256, PANEL_AHEAD = 32 };
 
-/* How many rows are transposed together; 0: none. */
+/* The number of rows of a panel; 0: the way does not apply. */
 static int64_t panel_rows(const tni_rows *r)
 {
     const bool kind = r->kind != TNI_ROW_CAUSAL && r->kind < TNI_ROW_ADD_RMS;
@@ -53,17 +60,17 @@ bool tni_row_plan_panel(tni_rows *r)
     return panel_rows(r) > 0;
 }
 
-/* Rows of a panel, and what their description refers to. */
+/* The description of the rows of a panel. */
 typedef struct panel {
     tni_rows rows;
-    tni_fold fold;
-    bool dense; /* they are computed as dense rows are: those of 16 bits */
+    tni_fold fold; /* rows.fold points to it */
+    bool dense;    /* they are computed by tni_row_dense_rows: 16-bit floats in dst */
 } panel;
 
 static void panel_make(panel *p, const tni_rows *r)
 {
     p->rows = *r;
-    memcpy(&p->fold, r->fold, offsetof(tni_fold, fold)); /* 4 KB of axes are behind */
+    memcpy(&p->fold, r->fold, offsetof(tni_fold, fold)); /* without 4 KB of axes */
     p->fold.fold[0] = r->fold->fold[0];
     p->fold.fold[0].src[0] = r->width;
     p->rows.fold = &p->fold;
@@ -74,7 +81,7 @@ static void panel_make(panel *p, const tni_rows *r)
     p->dense = in_dst(r) && r->dtype != r->elem && tni_row_plan_dense(&p->rows);
 }
 
-/* rows of them, pitch bytes apart, are computed in place. */
+/* Compute the rows of a panel, which are pitch bytes apart, in place. */
 static void panel_compute(panel *p, char *at, int64_t pitch, int64_t rows, tni_fold_scratch *s)
 {
     if (p->dense)
@@ -83,8 +90,8 @@ static void panel_compute(panel *p, char *at, int64_t pitch, int64_t rows, tni_f
         tni_row_one(&p->rows, (char *const[]){at, at}, 0, s);
 }
 
-/* Copy rows of operand k at p into the panel, whose rows are pitch bytes apart; back: from the
- * panel to p.  Rows with a stride are transposed. */
+/* Copy rows of operand k at p into the panel, whose rows are pitch bytes apart, or from the panel
+ * to p if `back` is set.  Strided rows are transposed. */
 static void panel_copy(const tni_rows *r, int k, char *p, char *lines, int64_t pitch,
                        int64_t rows, bool back)
 {
@@ -103,7 +110,7 @@ static void panel_copy(const tni_rows *r, int k, char *p, char *lines, int64_t p
                               PANEL_AHEAD * r->step[k]);
 }
 
-/* Neighbouring rows, as many as fit. */
+/* Compute one panel; at has the operands' addresses of its first row. */
 static void panel_run(const tni_rows *r, panel *p, char *const *at, int64_t rows,
                       tni_fold_scratch *s)
 {
@@ -124,7 +131,7 @@ void tni_row_panel_part(const tni_rows *r, char *const *at, int64_t first, int64
     const tni_axis *in = &nest->axis[nest->ndim - 1];
     const int64_t most = panel_rows(r);
     tni_walk walk;
-    panel p; /* most axes of its fold are not used, and not cleared */
+    panel p; /* not cleared: most axes of its fold are not used */
     panel_make(&p, r);
     tni_walk_seek(&walk, nest->axis, nest->ndim - 1, nest->nop, first / in->n);
     for (int64_t i = first, rows; i < last; i += rows) {

@@ -1,12 +1,11 @@
-/* row_plan.c - rows are planned once and run on other data: their operands, and the public
- * plan. */
+/* row_plan.c - planning functions of rows: the operands, the fold of a row, the public plan. */
 #include <stddef.h>
 #include <string.h>
 
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* A fold of one row, n elements: the same for all of them. */
+/* Set f to the fold of a row of n elements, which all rows share: sum of squares or moments. */
 static void row_fold(const tni_rows *r, tni_fold *f, tn_reduction op, int64_t n)
 {
     memset(f, 0, offsetof(tni_fold, fold));

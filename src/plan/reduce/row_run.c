@@ -1,6 +1,8 @@
-/* row_run.c - rows one after the other: reduced by the tree, then written, from the cache.
+/* row_run.c - the way "single": one row after the other, of any strides, is reduced by the tree
+ * and then written.
  *
- * Rows of up to a block stay in a buffer; longer ones are read again piece by piece. */
+ * Rows are read in pieces of a block, which are gathered and cast to elem in buffers, and read
+ * again to be written; only exponentials of softmax are kept (row_kept). */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "plan/plan.h"
 #include "view/view.h"
 
-/* The numbers with which a row is written. */
+/* The numbers that a row's elements and these give its results. */
 typedef struct row_facts {
     double most, by, mean;
     bool broken; /* the row becomes NaN */
@@ -19,7 +21,7 @@ static bool row_f64(const tni_rows *r)
     return r->elem == TN_F64;
 }
 
-/* n elements from `at` on as elem, dense: in memory, in gather or in elems. */
+/* n elements from element `at` on as dense elem: in place, in gather or in elems. */
 static const char *row_read(const tni_rows *r, const char *p, int64_t step, tn_dtype dtype,
                             int64_t at, int64_t n, char *gather, char *elems)
 {
@@ -38,19 +40,20 @@ static const char *row_read(const tni_rows *r, const char *p, int64_t step, tn_d
     return x;
 }
 
-/* Where n elements of an operand are computed before they are written: in place, or in buf. */
+/* The memory in which n elements of operand k are computed: its own, or buf. */
 static char *row_target(const tni_rows *r, int k, char *p, int64_t at, int64_t n, char *buf)
 {
     return r->dtype == r->elem && (r->step[k] == r->width || n == 1) ? p + at * r->step[k]
                                                                      : buf;
 }
 
-/* Whether d, which may be a buffer instead of dst, is written past the caches. */
+/* Whether d is streamed: it is in dst, not the buffer, and at the beginning of a line. */
 static bool row_streams(const tni_rows *r, const char *d, const char *buf)
 {
     return r->stream && d != buf && (uintptr_t)d % 64 == 0;
 }
 
+/* Write n elements that were computed at `made` (row_target) to operand k; narrow is a buffer. */
 static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
                       const char *made, char *narrow)
 {
@@ -72,6 +75,7 @@ static void row_write(const tni_rows *r, int k, char *p, int64_t at, int64_t n,
 
 /* ---- reducing ---- */
 
+/* The maximum of the first n elements; NaN if there is one. */
 static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scratch *s)
 {
     const tni_row_typed *k = tni_row_kernels_of(r, r->elem);
@@ -88,14 +92,14 @@ static double row_most(const tni_rows *r, const char *p, int64_t n, tni_fold_scr
     return most;
 }
 
-/* exp(x - most) of a block into d, and their sum. */
+/* Write exp(x - most) of a block to d; returns their sum. */
 static double row_exp(const tni_rows *r, char *d, const char *x, int64_t n, double most)
 {
     return tni_row_kernels_of(r, r->elem)->exps(d, x, n, most, 0);
 }
 
-/* Exponentials of a row stay in memory until it is written: in the gathering buffers, which
- * dense rows do not need, in the row of a panel, or else those of one piece in terms. */
+/* The longest row, in elements, whose exponentials are kept until it is written: in place in a
+ * panel, in the gather buffers if rows are dense, otherwise of one block in terms. */
 static int64_t row_kept(const tni_rows *r)
 {
     if (r->packed)
@@ -104,6 +108,7 @@ static int64_t row_kept(const tni_rows *r)
     return dense ? TNI_FOLD_SOURCES * TNI_TREE_BLOCK * 16 / tni_width(r->elem) : TNI_TREE_BLOCK;
 }
 
+/* The memory for the exponentials of the elements from `at` on. */
 static char *row_exps(const tni_rows *r, const char *p, int64_t at, tni_fold_scratch *s)
 {
     if (r->packed && row_kept(r) == INT64_MAX)
@@ -113,7 +118,7 @@ static char *row_exps(const tni_rows *r, const char *p, int64_t at, tni_fold_scr
                : s->u.sequence.terms;
 }
 
-/* The sum of exp(x - most); those of a row that is kept stay in row_exps. */
+/* The sum of exp(x - most) of a row; the exponentials are written to row_exps. */
 static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double most,
                           tni_fold_scratch *s)
 {
@@ -131,19 +136,20 @@ static double row_exp_sum(const tni_rows *r, const char *p, int64_t n, double mo
 
 /* ---- writing ---- */
 
-/* A piece of a weight or a bias; NULL: none. */
+/* n elements of a weight or a bias from `at` on as elem; NULL if there is none. */
 static const char *row_param(const tni_rows *r, const tni_row_param *p, int64_t at, int64_t n,
                              char *gather, char *elems)
 {
     return p->at ? row_read(r, p->at, p->step, p->dtype, at, n, gather, elems) : NULL;
 }
 
+/* Compute n results from the elements at x, or from their exponentials if made_exp is set. */
 static void row_apply(const tni_rows *r, char *d, const char *x, int64_t at, int64_t n,
                       const row_facts *q, bool made_exp, tni_fold_scratch *s, bool stream)
 {
     const tni_row_typed *k = tni_row_kernels_of(r, r->elem);
     char *w_elems = s->u.sequence.elems[1], *w_gather = s->u.sequence.gather[1];
-    /* halves that blocks of up to eight bytes leave free */
+    /* a block takes at most 8 of the 24 bytes that gather has for each element */
     char *b_elems = w_gather + TNI_TREE_BLOCK * 8;
     char *b_gather = s->u.sequence.gather[0] + TNI_TREE_BLOCK * 8;
     switch (r->kind) {
@@ -175,14 +181,14 @@ static void row_fill_nan(char *d, tn_dtype elem, int64_t n)
         tni_store_real(d + i * tni_width(elem), elem, (double)NAN);
 }
 
-/* Write n elements of the row; those behind seen are 0. */
+/* Write a row: the first `seen` elements are computed, the others are 0. */
 static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t seen,
                           const row_facts *q, tni_fold_scratch *s)
 {
     const int64_t step =
         r->kind == TNI_ROW_ADD_RMS ? r->step[TNI_ROW_SUM] : r->step[TNI_ROW_SRC];
     const bool softmax = r->kind == TNI_ROW_SOFTMAX || r->kind == TNI_ROW_CAUSAL;
-    /* what is made aside: the elements' own buffer, which is read before it is written */
+    /* the buffer for results is that of the elements: kernels read before they write */
     char *buf = s->u.sequence.elems[0];
     for (int64_t at = 0; at < r->n; at += TNI_TREE_BLOCK) {
         const int64_t m = r->n - at < TNI_TREE_BLOCK ? r->n - at : TNI_TREE_BLOCK;
@@ -203,7 +209,7 @@ static void row_write_all(const tni_rows *r, char *dst, const char *p, int64_t s
     }
 }
 
-/* a + b, rounded to the dtype, into sum. */
+/* sum = src + b, rounded to their dtype. */
 static void row_add(const tni_rows *r, char *const *at, tni_fold_scratch *s)
 {
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
@@ -219,7 +225,7 @@ static void row_add(const tni_rows *r, char *const *at, tni_fold_scratch *s)
     }
 }
 
-/* The sum of squares of a row: short dense ones of f32 without a walk. */
+/* The sum of squares of a row; short dense rows of f32 take one call of a kernel. */
 static double row_squares(const tni_rows *r, const char *p, tni_word *state,
                           tni_fold_scratch *s)
 {
@@ -234,7 +240,8 @@ static double row_squares(const tni_rows *r, const char *p, tni_word *state,
 
 /* ---- rotations ---- */
 
-/* Pieces of half a block: each operand has a quarter of a buffer for gathering. */
+/* Rotate a row in pieces of half a block: sin, cos and both elements of the pairs then have a
+ * part of BYTES of each gather buffer. */
 static void row_rotate(const tni_rows *r, char *const *at, tni_fold_scratch *s)
 {
     enum { MOST = TNI_TREE_BLOCK / 2, BYTES = MOST * 8 };

@@ -1,4 +1,12 @@
-/* row_ways.c - how rows are walked: the first way that applies is taken. */
+/* row_ways.c - the table of ways to compute functions of rows; the first that fits is taken.
+ *
+ *   way        file           what it computes
+ *   down       row_down.c     softmax of long columns: threads divide the elements of each
+ *   columns    row_columns.c  softmax of columns, a strip of them at a time
+ *   transpose  row_narrow.c   short dense rows, many transposed together
+ *   dense      row_dense.c    dense rows
+ *   panel      row_panel.c    strided rows that are side by side, transposed together
+ *   single     row_run.c      any layout: one row after the other */
 #include <math.h>
 
 #include "plan/plan.h"
