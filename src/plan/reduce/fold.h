@@ -95,8 +95,8 @@ typedef struct tni_fold_sequences {
  * is NULL; it has an element of each sequence.  `at` is the index of the first row in the
  * sequences.
  *
- * Ordered classes can take a block in several calls: `begun` is the number of its rows that
- * earlier calls took, a multiple of TNI_TILE; if `more` is set, later calls take the rest, and
+ * Some classes can take a block in several calls: `begun` is the number of its rows that earlier
+ * calls took, a multiple of TNI_TILE; if `more` is set, later calls take the rest, and
  * out is not written yet.  Accumulators begin at word `acc` of the accumulators in scratch; the
  * array `row` may occupy the last words of them.  If `fetch` is set, rows are prefetched, and so
  * are the `follow` rows from x + n * step on, which the next call reads. */
@@ -109,14 +109,32 @@ typedef struct tni_fold_columns {
     bool packed; /* the rows are in a buffer, fewer than TNI_SIDE of them */
 } tni_fold_columns;
 
+/* Kernels that reduce short dense sequences to results without states. */
+typedef struct tni_fold_short {
+    bool (*fits)(const tni_fold *f); /* whether this instruction set has a kernel for f */
+    /* Write the results of `count` sequences, the first of which begins at x, to d. */
+    void (*reduce)(const tni_fold *f, void *d, const char *x, int64_t count);
+    bool elements; /* results are elements of src; otherwise of type int64_t */
+    int word;      /* the latter are this word of a state, the only one that finish reads */
+} tni_fold_short;
+
 /* The arithmetic of a reduction.  The states of w sequences are one array of words: word k of
  * sequence c is s[k * w + c]. */
 typedef struct tni_fold_class {
     const char *name;
-    int words;    /* of a state */
-    int acc;      /* words of the accumulators of a column */
-    bool ordered; /* whether the order of the elements matters */
-    bool chains;  /* whether states may be merged one after the other instead of in pairs */
+    int words;       /* of a state */
+    int acc;         /* words of the accumulators of a column */
+    int widest;      /* most columns of a strip; 0: as many as have space */
+    bool ordered;    /* whether the order of the elements matters */
+    bool chains;     /* whether states may be merged one after the other instead of in pairs */
+    bool tree;       /* a state is one word, the sum or the product of the tree */
+    bool index;      /* a state is a key of f->rule and the index of its first element */
+    bool reads_src;  /* columns reads absent rows as elements of src; otherwise as terms */
+    bool packs;      /* columns has kernels for packed rows */
+    bool joins_wide; /* wide rows are joined as well as narrow ones (fold_ways.c) */
+    bool tiles;      /* columns can take a block in several calls */
+    bool tiles_numbers;               /* the same if NaNs are skipped */
+    const tni_fold_short *short_rows; /* NULL: there are none */
     void (*sequence)(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                      tni_fold_scratch *scratch);
     void (*columns)(const tni_fold *f, tni_word *out, const tni_fold_columns *c,

@@ -13,8 +13,7 @@
 void tni_fold_prepare(const tni_fold *f, tni_fold_scratch *scratch)
 {
     const double d = f->product ? 1.0 : -0.0;
-    if (f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
-        f->class == &tni_fold_exact_moments) {
+    if (f->class->reads_src) {
         /* elements of src: 0, or 1 for products of integers */
         char *p = scratch->u.columns.absent.bytes;
         memset(p, 0, sizeof scratch->u.columns.absent);

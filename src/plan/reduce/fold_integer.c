@@ -91,9 +91,24 @@ static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
     tni_fold_store(f, f->mean ? TN_F64 : TN_I64, dst, step, made, n);
 }
 
+static bool wrap_short_fits(const tni_fold *f)
+{
+    return !f->product && f->term == TNI_TERM_SAME &&
+           tni_kernels_of(f->isa)->key_short->sum[tni_dtypes[f->src].slot];
+}
+
+static void wrap_short(const tni_fold *f, void *d, const char *x, int64_t count)
+{
+    tni_kernels_of(f->isa)->key_short->sum[tni_dtypes[f->src].slot](d, x, f->count, count);
+}
+
 const tni_fold_class tni_fold_wrap = {
     .name = "integers modulo 2^64",
     .chains = true,
+    .reads_src = true,
+    .packs = true,
+    .joins_wide = true,
+    .short_rows = &(const tni_fold_short){.fits = wrap_short_fits, .reduce = wrap_short},
     .words = 1,
     .acc = 1,
     .sequence = wrap_sequence,
@@ -285,9 +300,24 @@ static void count_finish(const tni_fold *f, char *dst, int64_t step, const tni_w
     tni_fold_store(f, TN_I64, dst, step, (const char *)y, n);
 }
 
+static bool count_short_fits(const tni_fold *f)
+{
+    return tni_kernels_of(f->isa)->key_short->nonzero[tni_log2_width(f->width)];
+}
+
+static void count_short(const tni_fold *f, void *d, const char *x, int64_t count)
+{
+    tni_kernels_of(f->isa)->key_short->nonzero[tni_log2_width(f->width)](d, x, f->count, count,
+                                                                         f->rule.mask);
+}
+
 const tni_fold_class tni_fold_count = {
     .name = "what is not zero",
     .chains = true,
+    .reads_src = true,
+    .packs = true,
+    .joins_wide = true,
+    .short_rows = &(const tni_fold_short){.fits = count_short_fits, .reduce = count_short},
     .words = 1,
     .acc = 2,
     .sequence = count_sequence,

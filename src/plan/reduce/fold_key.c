@@ -127,9 +127,31 @@ static void key_finish(const tni_fold *f, char *dst, int64_t step, const tni_wor
         finish_by(f, &f->rule, dst, step, s, n);
 }
 
+static const tni_key_short *short_kernels(const tni_fold *f)
+{
+    return tni_kernels_of(f->isa)->key_short;
+}
+
+static bool key_short_fits(const tni_fold *f)
+{
+    return short_kernels(f)->max[tni_log2_width(f->width)];
+}
+
+static void key_short(const tni_fold *f, void *d, const char *x, int64_t count)
+{
+    int64_t quiet = 0;
+    if (f->rule.kind == TNI_KEY_FLOAT)
+        tni_store_real((char *)&quiet, f->src, (double)NAN);
+    short_kernels(f)->max[tni_log2_width(f->width)](d, x, f->count, count, &f->rule, quiet);
+}
+
 const tni_fold_class tni_fold_key = {
     .name = "keys",
     .chains = true,
+    .packs = true,
+    .joins_wide = true,
+    .short_rows =
+        &(const tni_fold_short){.fits = key_short_fits, .reduce = key_short, .elements = true},
     .words = 1,
     .acc = 1,
     .sequence = key_sequence,
@@ -201,8 +223,10 @@ static void ends_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
 const tni_fold_class tni_fold_ends = {
     .name = "keys of both ends",
     .chains = true,
+    .packs = true,
     .words = 2,
     .acc = 1,
+    .widest = TNI_FOLD_WIDTH, /* ends_columns has states of so many columns on its stack */
     .sequence = ends_sequence,
     .columns = ends_columns,
     .merge = ends_merge,
@@ -301,9 +325,27 @@ static void arg_finish(const tni_fold *f, char *dst, int64_t step, const tni_wor
     tni_fold_store(f, TN_I64, dst, step, (const char *)(s + w), n);
 }
 
+/* Fewest bytes of a short row: half a vector of AVX2, because a shorter one costs as much as a
+ * whole vector; not measured finely. */
+enum { ARG_LEAST = 16 };
+
+static bool arg_short_fits(const tni_fold *f)
+{
+    return f->count * f->width >= ARG_LEAST && short_kernels(f)->arg[tni_log2_width(f->width)];
+}
+
+static void arg_short(const tni_fold *f, void *d, const char *x, int64_t count)
+{
+    short_kernels(f)->arg[tni_log2_width(f->width)](d, x, f->count, count, &f->rule);
+}
+
 const tni_fold_class tni_fold_arg = {
     .name = "keys and indices",
     .chains = true,
+    .index = true,
+    .packs = true,
+    .short_rows =
+        &(const tni_fold_short){.fits = arg_short_fits, .reduce = arg_short, .word = 1},
     .words = 2,
     .acc = 2,
     .ordered = true,

@@ -347,6 +347,7 @@ const tni_fold_class tni_fold_moments = {
     .words = 3,
     .acc = 2 * TNI_FOLD_DEEP + 2, /* sums, squares, a centre, a tally */
     .ordered = true,
+    .tiles = true, /* not if NaNs are skipped: the first call finds the centres */
     .sequence = moments_sequence,
     .columns = moments_columns,
     .merge = tni_fold_moments_merge,

@@ -74,7 +74,7 @@ void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word 
     for (int64_t c = 0; c < w; c++, dst += step)
         for (int k = 0; k < f->class->words; k++) {
             tni_word word = s[k * w + c];
-            if (k == 1 && f->class == &tni_fold_arg)
+            if (k == 1 && f->class->index)
                 word.i += f->first;
             memcpy(dst + k * f->plane, &word, sizeof word);
         }

@@ -1,62 +1,20 @@
 /* fold_short.c - the way "short rows": kernels reduce short dense sequences to results without
  * states. */
-#include <math.h>
-
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
-/* Fewest bytes of a row for argmin and argmax: half a vector of AVX2; not measured finely. */
-enum { ARG_LEAST = 16 };
-
-static const tni_key_short *kernels(const tni_fold *f)
-{
-    return tni_kernels_of(f->isa)->key_short;
-}
-
 bool tni_fold_short_rows(const tni_fold *f)
 {
-    const bool fits = f->nsrc == 1 && f->nmap && f->dense && f->count > 0 &&
-                      f->count < TNI_SIDE && f->plane == 0 &&
-                      f->map[f->nmap - 1].src[0] == f->count * f->width;
-    const int log2 = tni_log2_width(f->width) % TNI_KEY_WIDTHS;
-    if (!fits)
-        return false;
-    if (f->class == &tni_fold_key)
-        return kernels(f)->max[log2];
-    if (f->class == &tni_fold_arg) /* a short row costs as much as a whole vector */
-        return f->count * f->width >= ARG_LEAST && kernels(f)->arg[log2];
-    if (f->class == &tni_fold_count)
-        return kernels(f)->nonzero[log2];
-    return f->class == &tni_fold_wrap && !f->product && f->term == TNI_TERM_SAME &&
-           kernels(f)->sum[tni_dtypes[f->src].slot];
-}
-
-/* Write the elements with the largest keys of count rows at x to d, as f->src. */
-static void largest(const tni_fold *f, char *d, const char *x, int64_t count)
-{
-    int64_t quiet = 0;
-    if (f->rule.kind == TNI_KEY_FLOAT)
-        tni_store_real((char *)&quiet, f->src, (double)NAN);
-    kernels(f)->max[tni_log2_width(f->width)](d, x, f->count, count, &f->rule, quiet);
-}
-
-/* Write the indices, counts or sums of count rows at x to d. */
-static void numbers(const tni_fold *f, int64_t *d, const char *x, int64_t count)
-{
-    const int log2 = tni_log2_width(f->width);
-    if (f->class == &tni_fold_arg)
-        kernels(f)->arg[log2](d, x, f->count, count, &f->rule);
-    else if (f->class == &tni_fold_count)
-        kernels(f)->nonzero[log2](d, x, f->count, count, f->rule.mask);
-    else
-        kernels(f)->sum[tni_dtypes[f->src].slot](d, x, f->count, count);
+    return f->nsrc == 1 && f->nmap && f->dense && f->count > 0 && f->count < TNI_SIDE &&
+           f->plane == 0 && f->map[f->nmap - 1].src[0] == f->count * f->width &&
+           f->class->short_rows && f->class->short_rows->fits(f);
 }
 
 /* Whether kernels can write results directly to dst. */
 static bool as_made(const tni_fold *f, const char *dst)
 {
     const int64_t step = f->map[f->nmap - 1].dst;
-    if (f->class == &tni_fold_key)
+    if (f->class->short_rows->elements)
         return f->dst == f->src && step == f->width;
     const bool words = f->dst == TN_I64 || f->dst == TN_U64;
     return words && step == 8 && !f->mean && (uintptr_t)dst % sizeof(int64_t) == 0;
@@ -64,16 +22,15 @@ static bool as_made(const tni_fold *f, const char *dst)
 
 static void rows_some(const tni_fold *f, char *dst, int64_t step, const char *x, int64_t count)
 {
-    tni_word made[2 * TNI_FOLD_STORED];
-    if (f->class == &tni_fold_key) {
-        largest(f, (char *)made, x, count);
+    enum { WORDS = 2 }; /* of the largest state of a class with such kernels */
+    const tni_fold_short *k = f->class->short_rows;
+    tni_word made[WORDS * TNI_FOLD_STORED];
+    ASSERT(f->class->words <= WORDS);
+    k->reduce(f, made + k->word * count, x, count);
+    if (k->elements)
         tni_fold_store(f, f->src, dst, step, (const char *)made, count);
-    } else {
-        /* arg_finish reads the index, word 1 of a state, and not the key */
-        const int word = f->class == &tni_fold_arg;
-        numbers(f, &made[word * count].i, x, count);
+    else
         f->class->finish(f, dst, step, made, count, count);
-    }
 }
 
 static void rows_part(void *arg, int part)
@@ -92,10 +49,8 @@ static void rows_part(void *arg, int part)
         if (!as_made(f, to)) {
             m = m < TNI_FOLD_STORED ? m : TNI_FOLD_STORED;
             rows_some(f, to, step, x, m);
-        } else if (f->class == &tni_fold_key) {
-            largest(f, to, x, m);
         } else {
-            numbers(f, (int64_t *)(void *)to, x, m);
+            f->class->short_rows->reduce(f, to, x, m);
         }
     }
 }

@@ -53,7 +53,7 @@ static void (*skewed_kernel(const tni_fold *f))(double *, void *, const char *co
                                                 const char *const *, const int32_t *, int64_t)
 {
     const tni_tree_kernels *k = tni_kernels_of(f->isa)->tree;
-    if (f->class != &tni_fold_tree || f->term != TNI_TERM_SAME || f->product)
+    if (!f->class->tree || f->term != TNI_TERM_SAME || f->product)
         return NULL;
     return f->src == TN_F32    ? k->skewed[TNI_TREE_F32]
            : f->src == TN_F64  ? k->skewed[TNI_TREE_F64]

@@ -54,8 +54,7 @@ static void strip(standing *s, int64_t first, int64_t w)
             tni_word *state = s->pairs->state + s->pairs->depth * words;
             for (int k = 0; k < words; k++)
                 state[k] = made[(h * words + k) * w + j];
-            if (f->class ==
-                &tni_fold_arg) /* from an index in the column to one in the sequence */
+            if (f->class->index) /* from an index in the column to one in the sequence */
                 state[1].i += (first + j) * f->fold[1].n;
             tni_fold_push(f, s->pairs, 1);
         }

@@ -55,9 +55,7 @@ enum {
 /* Dense rows of fewer columns than this are joined. */
 static int64_t narrow(const tni_fold *f)
 {
-    const bool in_any_order = f->class == &tni_fold_wrap || f->class == &tni_fold_count ||
-                              f->class == &tni_fold_exact_moments || f->class == &tni_fold_key;
-    return in_any_order ? NARROW_FREE : NARROW;
+    return f->class->joins_wide ? NARROW_FREE : NARROW;
 }
 
 /* The number of columns whose accumulators and waiting states fit their space. */
@@ -71,8 +69,8 @@ static int64_t widest_strip(const tni_fold *f)
     w = w < by_acc ? w : by_acc;
     if (f->joined) /* every joined row has accumulators of its own */
         w = most = narrow(f);
-    if (f->class == &tni_fold_ends && most > TNI_FOLD_WIDTH)
-        most = TNI_FOLD_WIDTH;
+    if (f->class->widest && most > f->class->widest)
+        most = f->class->widest;
     w = w < most ? w : most;
     ASSERT(w > 0);
     return w > 16 ? w / 16 * 16 : w;
@@ -91,7 +89,7 @@ static int64_t longest_few(const tni_fold *f)
 static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
 {
     const int64_t most = longest_few(f);
-    return f->class == &tni_fold_tree && f->term == TNI_TERM_SAME && !f->product && f->dense &&
+    return f->class->tree && f->term == TNI_TERM_SAME && !f->product && f->dense &&
            f->count <= most && (most > 3 || f->count == 3) &&
            map->src[0] == f->count * f->width;
 }
@@ -111,9 +109,7 @@ static int64_t packed_strip(const tni_fold *f)
  * rows in a buffer transpose longer ones. */
 static bool short_sequences(const tni_fold *f)
 {
-    const bool side =
-        !f->class->ordered || f->class == &tni_fold_arg || f->class == &tni_fold_exact_moments;
-    return f->count < SHORT || (f->count < TNI_SIDE && side) ||
+    return f->count < SHORT || (f->count < TNI_SIDE && f->class->packs) ||
            (!f->dense && f->count < NARROW);
 }
 
@@ -190,8 +186,7 @@ static bool plan_across(tni_fold *f)
         LEAST = 512
     }; /* bytes of a row that pay for a call: eight lines; not measured finely */
     f->why = "an index follows from a place in memory";
-    return f->class == &tni_fold_arg && runs_down(f) &&
-           f->fold[f->nfold - 2].n * f->width >= LEAST;
+    return f->class->index && runs_down(f) && f->fold[f->nfold - 2].n * f->width >= LEAST;
 }
 
 /* Blocks of one long sequence side by side. */
@@ -208,8 +203,7 @@ static bool plan_panels(tni_fold *f)
         return false;
     f->why = "columns of the sequence are transposed, some at a time";
     /* classes that can reduce a column tile by tile */
-    f->joined = f->class == &tni_fold_tree || f->class == &tni_fold_exact_moments ||
-                (f->class == &tni_fold_moments && !f->skip);
+    f->joined = f->skip ? f->class->tiles_numbers : f->class->tiles;
     return true;
 }
 

@@ -79,7 +79,7 @@ static void plan_terms(tni_fused *u, int nterm, const tni_fused_term *term)
         u->fold[t].joined = false;
         /* fold_rows gives ordered classes one word of accumulators for each lane of a column */
         ASSERT(!u->fold[t].class->ordered || !u->fold[t].class->columns ||
-               u->fold[t].class == &tni_fold_tree);
+               u->fold[t].class->tree);
     }
 }
 
