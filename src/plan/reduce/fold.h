@@ -149,7 +149,7 @@ typedef struct tni_fold_class {
 extern const tni_fold_class tni_fold_tree, tni_fold_tree_counted, tni_fold_moments,
     tni_fold_exact_moments, tni_fold_ends, tni_fold_logsumexp, tni_fold_wrap, tni_fold_wide,
     tni_fold_key, tni_fold_arg, tni_fold_count, tni_fold_count_pairs, tni_fold_complex_moments,
-    tni_fold_complex_prod, tni_fold_complex_dot, tni_fold_extreme;
+    tni_fold_complex_prod, tni_fold_complex_dot, tni_fold_magnitude;
 
 /* merge and finish of moments, and the variance or standard deviation of n elements whose squared
  * distances from their mean have the sum M (fold_moments.c). */

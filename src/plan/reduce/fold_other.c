@@ -187,8 +187,8 @@ static double further(const tni_fold *f, double a, double b)
     return (f->param > 0) == (a > b) ? a : b;
 }
 
-static void extreme_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
-                             tni_fold_scratch *scratch)
+static void magnitude_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
+                               tni_fold_scratch *scratch)
 {
     for (int64_t i = 0; i < l->count; i++) {
         const char *x = l->x[0] + i * l->step[0];
@@ -204,14 +204,14 @@ static void extreme_sequence(const tni_fold *f, tni_word *out, const tni_fold_se
     }
 }
 
-static void extreme_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
+static void magnitude_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t w)
 {
     for (int64_t c = 0; c < w; c++)
         a[c].f = further(f, a[c].f, b[c].f);
 }
 
-static void extreme_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
-                           int64_t w, int64_t n)
+static void magnitude_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
+                             int64_t w, int64_t n)
 {
     (void)w;
     double y[TNI_FOLD_STORED];
@@ -219,10 +219,10 @@ static void extreme_finish(const tni_fold *f, char *dst, int64_t step, const tni
     tni_fold_store_reals(f, dst, step, y, n);
 }
 
-const tni_fold_class tni_fold_extreme = {
+const tni_fold_class tni_fold_magnitude = {
     .name = "magnitudes",
     .words = 1,
-    .sequence = extreme_sequence,
-    .merge = extreme_merge,
-    .finish = extreme_finish,
+    .sequence = magnitude_sequence,
+    .merge = magnitude_merge,
+    .finish = magnitude_finish,
 };

@@ -6,9 +6,9 @@
 
 /* ---- the class ---- */
 
-static bool is_kind(tn_dtype t, tni_kind kind)
+static bool is_integer_or_bool(tn_dtype t)
 {
-    return tni_dtypes[t].kind == (int)kind;
+    return tni_is_integer(t) || t == TN_BOOL;
 }
 
 /* The greatest signed integer of `width` bytes. */
@@ -19,14 +19,14 @@ static int64_t greatest(int64_t width)
 
 /* Reductions to the element with the largest key, or to the index of that element.  NaN has the
  * largest key, or the least if NaNs are skipped. */
-static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indices)
+static void use_largest(tni_fold *f, bool smallest, bool magnitude, bool indices)
 {
     const int64_t most = greatest(f->width);
     f->class = indices ? &tni_fold_arg : &tni_fold_key;
     f->rule = (tni_key_rule){
-        .kind = f->src == TN_BOOL            ? TNI_KEY_BOOL
-                : is_kind(f->src, TNI_FLOAT) ? TNI_KEY_FLOAT
-                                             : TNI_KEY_INTEGER,
+        .kind = f->src == TN_BOOL      ? TNI_KEY_BOOL
+                : tni_is_float(f->src) ? TNI_KEY_FLOAT
+                                       : TNI_KEY_INTEGER,
         .mask = magnitude ? most : -1,
         /* -1 is the key of -0, which argmin and argmax make that of +0; no number has -most - 1 */
         .zero = indices ? -1 : -most - 1,
@@ -34,7 +34,7 @@ static void use_extremes(tni_fold *f, bool smallest, bool magnitude, bool indice
         .inf = tni_floats[f->src].largest,
         .nan = f->skip ? -most - 1 : most,
     };
-    if (is_kind(f->src, TNI_UNSIGNED))
+    if (tni_kind_of(f->src) == TNI_UNSIGNED)
         f->rule.flip ^= -most - 1;
 }
 
@@ -48,12 +48,12 @@ static void use_terms(tni_fold *f, tni_fold_term term)
 
 static void use_norm(tni_fold *f)
 {
-    const bool complex = is_kind(f->src, TNI_COMPLEX);
+    const bool complex = tni_is_complex(f->src);
     const double p = f->param;
     if (isinf(p) && !complex) {
-        use_extremes(f, p < 0, true, false);
+        use_largest(f, p < 0, true, false);
     } else if (isinf(p)) {
-        f->class = &tni_fold_extreme;
+        f->class = &tni_fold_magnitude;
         f->term = TNI_TERM_COMPLEX_ABS;
     } else if (complex) {
         f->elem = TN_F64;
@@ -68,16 +68,11 @@ static void use_norm(tni_fold *f)
     }
 }
 
-static bool is_integer(tn_dtype t)
-{
-    return !is_kind(t, TNI_FLOAT) && !is_kind(t, TNI_COMPLEX);
-}
-
 static void use_moments(tni_fold *f)
 {
-    f->class = is_kind(f->src, TNI_COMPLEX)          ? &tni_fold_complex_moments
-               : is_integer(f->src) && f->width <= 2 ? &tni_fold_exact_moments
-                                                     : &tni_fold_moments;
+    f->class = tni_is_complex(f->src)                        ? &tni_fold_complex_moments
+               : is_integer_or_bool(f->src) && f->width <= 2 ? &tni_fold_exact_moments
+                                                             : &tni_fold_moments;
     f->term = TNI_TERM_SAME;
     f->wide = true;
 }
@@ -86,7 +81,7 @@ static void use_count(tni_fold *f)
 {
     f->class = f->src == TN_C128 ? &tni_fold_count_pairs : &tni_fold_count;
     f->rule.mask = -1;
-    if (is_kind(f->src, TNI_FLOAT))
+    if (tni_is_float(f->src))
         f->rule.mask = greatest(f->width);
     else if (f->src == TN_C64)
         f->rule.mask = 0x7fffffff7fffffff;
@@ -105,11 +100,11 @@ static void use_integers(tni_fold *f, tni_fold_term term)
 
 static void use_tree(tni_fold *f)
 {
-    if (is_integer(f->src))
+    if (is_integer_or_bool(f->src))
         use_integers(f, TNI_TERM_SAME);
     else if (!f->product)
         use_terms(f, f->skip ? TNI_TERM_NUMBERS : TNI_TERM_SAME);
-    else if (is_kind(f->src, TNI_COMPLEX))
+    else if (tni_is_complex(f->src))
         f->class = &tni_fold_complex_prod;
     else
         use_terms(f, f->skip ? TNI_TERM_NUMBERS_WIDEN : TNI_TERM_WIDEN);
@@ -117,10 +112,10 @@ static void use_tree(tni_fold *f)
 
 static void use_squares(tni_fold *f)
 {
-    if (is_integer(f->src))
+    if (is_integer_or_bool(f->src))
         use_integers(f, TNI_TERM_SQUARE);
     else
-        use_terms(f, is_kind(f->src, TNI_COMPLEX) ? TNI_TERM_COMPLEX_SQUARE : TNI_TERM_SQUARE);
+        use_terms(f, tni_is_complex(f->src) ? TNI_TERM_COMPLEX_SQUARE : TNI_TERM_SQUARE);
 }
 
 static void use_logsumexp(tni_fold *f)
@@ -132,7 +127,7 @@ static void use_logsumexp(tni_fold *f)
 static void use_keys(tni_fold *f)
 {
     const int facts = tni_reductions[f->op].facts;
-    use_extremes(f, (facts & TNI_FOLD_LEAST) != 0, false, (facts & TNI_FOLD_INDEX) != 0);
+    use_largest(f, (facts & TNI_FOLD_LEAST) != 0, false, (facts & TNI_FOLD_INDEX) != 0);
 }
 
 const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
@@ -146,9 +141,9 @@ const tni_reduce_row tni_reductions[TNI_REDUCTIONS] = {
 /* Sums of products: tn_dot. */
 static void use_products(tni_fold *f)
 {
-    if (is_kind(f->src, TNI_COMPLEX))
+    if (tni_is_complex(f->src))
         f->class = &tni_fold_complex_dot;
-    else if (is_kind(f->src, TNI_FLOAT))
+    else if (tni_is_float(f->src))
         use_terms(f, TNI_TERM_MUL);
     else
         use_integers(f, TNI_TERM_SAME);
@@ -203,7 +198,7 @@ void tni_fold_plan(tni_fold *f, tn_reduction op, const double *params, const tn_
 {
     /* a sum of complex numbers sums real and imaginary parts, which are a map axis of two */
     const bool as_parts =
-        is_kind(src->dtype, TNI_COMPLEX) && (op == TN_REDUCE_SUM || op == TN_REDUCE_MEAN);
+        tni_is_complex(src->dtype) && (op == TN_REDUCE_SUM || op == TN_REDUCE_MEAN);
     f->nsrc = 1;
     plan_class(f, op, tni_reductions[op].use, params, dst, src, folded, as_parts);
     plan_axes(f, dst, &src, folded, as_parts);
