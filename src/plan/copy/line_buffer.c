@@ -9,7 +9,7 @@ static char *row_address(const tni_line_buffer *b, int64_t i)
     return b->d + in * b->d_row + (i - in) / b->each * b->d_group;
 }
 
-void tni_lines_prefetch(const tni_line_buffer *b)
+void tni_line_buffer_prefetch(const tni_line_buffer *b)
 {
     for (int64_t i = 0; i < b->rows; i++) {
         char *d = row_address(b, i);
@@ -20,7 +20,7 @@ void tni_lines_prefetch(const tni_line_buffer *b)
     }
 }
 
-void tni_lines_flush(tni_line_buffer *b, const tni_copy_kernels *k, int64_t quota)
+void tni_line_buffer_flush(tni_line_buffer *b, const tni_copy_kernels *k, int64_t quota)
 {
     while (b->row < b->rows && quota > 0) {
         char *d = row_address(b, b->row), *t = b->t + b->row * b->t_row;
@@ -41,13 +41,13 @@ void tni_lines_flush(tni_line_buffer *b, const tni_copy_kernels *k, int64_t quot
     }
 }
 
-void tni_lines_save_partial(const tni_line_buffer *b, char *saved)
+void tni_line_buffer_save(const tni_line_buffer *b, char *saved)
 {
     for (int64_t i = 0; i < b->rows; i++)
         memcpy(saved + i * TNI_LINE, b->t + b->run - TNI_LINE + i * b->t_row, TNI_LINE);
 }
 
-void tni_lines_restore_partial(const tni_line_buffer *b, const char *saved)
+void tni_line_buffer_restore(const tni_line_buffer *b, const char *saved)
 {
     for (int64_t i = 0; i < b->rows; i++)
         memcpy(b->t - TNI_LINE + i * b->t_row, saved + i * TNI_LINE, TNI_LINE);

@@ -20,13 +20,13 @@ typedef struct tni_line_buffer {
 
 /* Prefetch for ownership the lines that a row covers only partly: they need a
  * read-modify-write. */
-void tni_lines_prefetch(const tni_line_buffer *b);
+void tni_line_buffer_prefetch(const tni_line_buffer *b);
 
 /* Stream about quota bytes more, in whole lines where rows have them. */
-void tni_lines_flush(tni_line_buffer *b, const tni_copy_kernels *k, int64_t quota);
+void tni_line_buffer_flush(tni_line_buffer *b, const tni_copy_kernels *k, int64_t quota);
 
 /* Copy the last line of each row to `saved`, or from there to the front of each row. */
-void tni_lines_save_partial(const tni_line_buffer *b, char *saved);
-void tni_lines_restore_partial(const tni_line_buffer *b, const char *saved);
+void tni_line_buffer_save(const tni_line_buffer *b, char *saved);
+void tni_line_buffer_restore(const tni_line_buffer *b, const char *saved);
 
 #endif

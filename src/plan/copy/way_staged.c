@@ -185,7 +185,7 @@ static void gather_tile(const tni_copy_job *j, char *t, const char *s, const int
             part[along] = m;
             tni_copy_tile(j, t + w.offset[0] + i * t_step[along], t_step,
                           s + w.offset[1] + i * x[along].s, part, ahead);
-            tni_lines_flush(wait, j->k, part[0] * part[1] * c->unit);
+            tni_line_buffer_flush(wait, j->k, part[0] * part[1] * c->unit);
         }
     } while (tni_walk_next(&w) < c->ntile - 2);
 }
@@ -232,16 +232,16 @@ static void staged_run(const tni_copy_job *j, int64_t first, int64_t last)
         tile.goes_on = carries && q + 1 < c->loop[run->loop].n && item + period < last;
         ASSERT(tile.t_row * (tile.rows - 1) + tile.run <= BUFFER);
         ASSERT(!carries || line + tile.rows * TNI_LINE <= saved + sizeof saved);
-        tni_lines_prefetch(&tile);
+        tni_line_buffer_prefetch(&tile);
         gather_tile(j, tile.t, j->s + s, n, w.offset[1] - s, &wait);
-        tni_lines_flush(&wait, j->k, INT64_MAX / 2);
+        tni_line_buffer_flush(&wait, j->k, INT64_MAX / 2);
         if (tile.joined)
-            tni_lines_restore_partial(&tile, line);
+            tni_line_buffer_restore(&tile, line);
         if (tile.goes_on)
-            tni_lines_save_partial(&tile, line);
+            tni_line_buffer_save(&tile, line);
         wait = tile;
     }
-    tni_lines_flush(&wait, j->k, INT64_MAX / 2);
+    tni_line_buffer_flush(&wait, j->k, INT64_MAX / 2);
 }
 
 #define STREAMED "runs from a buffer, streamed"
