@@ -288,26 +288,32 @@ tn_status tni_eval_plan(const tn_stream *job, tn_plan **plan)
     return tn_plan_expr(plan, ((const tn_stream_eval *)job->args)->expr, &dst, job->n, srcs);
 }
 
-/* In the order of tn_stream_recipe. */
-static const tni_recipe recipes[] = {
-    {"copy", copy_check, copy_scratch, copy_make, .plan = copy_plan},
-    {"apply", apply_check, operands_scratch, apply_make, .plan = apply_plan},
-    {"map", map_check, operands_scratch, map_make, .plan = NULL},
-    {"eval", eval_check, operands_scratch, eval_make, .plan = tni_eval_plan},
-};
+static const tni_recipe copy_row = {"copy", copy_check, copy_scratch, copy_make,
+                                    .plan = copy_plan};
+static const tni_recipe apply_row = {"apply", apply_check, operands_scratch, apply_make,
+                                     .plan = apply_plan};
+static const tni_recipe map_row = {"map", map_check, operands_scratch, map_make, .plan = NULL};
+static const tni_recipe eval_row = {"eval", eval_check, operands_scratch, eval_make,
+                                    .plan = tni_eval_plan};
 
-static const tni_recipe *const more[] = {&tni_stream_reduce_row, &tni_stream_scan_row,
-                                         &tni_stream_sort_row, &tni_stream_take_row,
-                                         &tni_stream_einsum_row};
+static const tni_recipe *const recipes[] = {
+    [TN_STREAM_COPY] = &copy_row,
+    [TN_STREAM_APPLY] = &apply_row,
+    [TN_STREAM_MAP] = &map_row,
+    [TN_STREAM_EVAL] = &eval_row,
+    [TN_STREAM_REDUCE] = &tni_stream_reduce_row,
+    [TN_STREAM_SCAN] = &tni_stream_scan_row,
+    [TN_STREAM_SORT] = &tni_stream_sort_row,
+    [TN_STREAM_TAKE] = &tni_stream_take_row,
+    [TN_STREAM_EINSUM] = &tni_stream_einsum_row,
+};
 
 const tni_recipe *tni_recipe_of(const tn_stream *job)
 {
     const unsigned i = (unsigned)job->recipe;
     if (job->recipe == TN_STREAM_EVAL && tni_stream_eval_reduces(job))
         return &tni_stream_eval_row;
-    if (i < COUNT(recipes))
-        return &recipes[i];
-    return i < COUNT(recipes) + COUNT(more) ? more[i - COUNT(recipes)] : NULL;
+    return i < COUNT(recipes) ? recipes[i] : NULL;
 }
 
 int64_t tni_recipe_bytes(const tn_stream *job)
