@@ -60,62 +60,26 @@ typedef struct args {
     bool explain; /* describe the work, do nothing */
 } args;
 
-/* Each option has a bit, used in the rows of commands and in the table of args.c. */
-#define OPT(n)       (UINT64_C(1) << (n))
-#define OPT_OUT      OPT(0)
-#define OPT_FORCE    OPT(1)
-#define OPT_NAME     OPT(2)
-#define OPT_TENSORS  OPT(3)
-#define OPT_DTYPE    OPT(4)
-#define OPT_AXIS     OPT(5)
-#define OPT_BEFORE   OPT(6)
-#define OPT_AFTER    OPT(7)
-#define OPT_MODE     OPT(8)
-#define OPT_VALUE    OPT(9)
-#define OPT_PARAMS   OPT(10)
-#define OPT_ALIGN    OPT(11)
-#define OPT_MAX_MEM  OPT(12)
-#define OPT_NO_SYNC  OPT(13)
-#define OPT_PROGRESS OPT(14)
-#define OPT_QUIET    OPT(15)
-#define OPT_JSON     OPT(16)
-#define OPT_QUICK    OPT(17)
-#define OPT_COMPRESS OPT(18)
-#define OPT_DRY_RUN  OPT(19)
-#define OPT_SHARD    OPT(20)
-#define OPT_SET      OPT(21)
-#define OPT_STRIP    OPT(22)
-#define OPT_ATOL     OPT(23)
-#define OPT_RTOL     OPT(24)
-#define OPT_STRUCT   OPT(25)
-#define OPT_IN_RANKS OPT(26)
-#define OPT_OUT_RANK OPT(27)
-#define OPT_ALSO     OPT(28)
-#define OPT_PROOF    OPT(29)
-#define OPT_VERIFY   OPT(30)
-#define OPT_CHECK    OPT(40)
-#define OPT_KV       OPT(48)
-#define OPT_DISK     OPT(50)
-#define OPT_RULES    OPT(49)
-#define OPT_KEEP     OPT(41)
-#define OPT_RESULTS  OPT(42)
-#define OPT_DESCEND  OPT(43)
-#define OPT_INDICES  OPT(44)
-#define OPT_BINS     OPT(45)
-#define OPT_HASH     OPT(54)
-#define OPT_SAMPLE   OPT(51)
-#define OPT_IMAGE    OPT(52)
-#define OPT_COLOUR   OPT(53)
+/* The options, numbered by their list, and the bit of one, used in the rows of commands. */
+enum {
+#define OPTION(ENUM, ...) OPTION_##ENUM,
+#include "options.def"
+#undef OPTION
+    OPTIONS
+};
+
+#define OPT(ENUM) (UINT64_C(1) << OPTION_##ENUM)
+_Static_assert(OPTIONS <= 64, "a bit for every option");
 
 /* Options of every command that writes computed tensors. */
 #define OPT_RESULT                                                                             \
-    (OPT_OUT | OPT_FORCE | OPT_NAME | OPT_TENSORS | OPT_DTYPE | OPT_ALIGN | OPT_MAX_MEM |      \
-     OPT_NO_SYNC | OPT_COMPRESS | OPT_KV | OPT_PROGRESS | OPT_QUIET)
+    (OPT(OUT) | OPT(FORCE) | OPT(NAME) | OPT(TENSORS) | OPT(DTYPE) | OPT(ALIGN) |              \
+     OPT(MAX_MEM) | OPT(NO_SYNC) | OPT(COMPRESS) | OPT(KV) | OPT(PROGRESS) | OPT(QUIET))
 
 /* Options of commands that write tensors unchanged. */
 #define OPT_EDIT                                                                               \
-    (OPT_OUT | OPT_FORCE | OPT_ALIGN | OPT_MAX_MEM | OPT_NO_SYNC | OPT_COMPRESS | OPT_KV |     \
-     OPT_DRY_RUN | OPT_PROGRESS | OPT_QUIET)
+    (OPT(OUT) | OPT(FORCE) | OPT(ALIGN) | OPT(MAX_MEM) | OPT(NO_SYNC) | OPT(COMPRESS) |        \
+     OPT(KV) | OPT(DRY_RUN) | OPT(PROGRESS) | OPT(QUIET))
 
 typedef struct command {
     const char *name, *line; /* line: the arguments, for the usage line */

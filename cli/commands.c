@@ -7,15 +7,15 @@
 /* clang-format off */
 const command commands[] = {
     {"info", "FILE...", "list the tensors of files",
-     OPT_JSON | OPT_TENSORS, run_info, .more =
+     OPT(JSON) | OPT(TENSORS), run_info, .more =
      "FILE is a .npy, .npz, .safetensors, .gguf or .pt; FILE:NAME is one tensor of it.\n"
      "Only headers are read.  align is the largest power of two that divides the\n"
      "offset of the data in the file, up to 4096.\n\n"
      "    tenon info model.safetensors\n"
      "    tenon info --json model.safetensors | jq '.[0].tensors[].name'\n"},
     {"show", "FILE...", "print the elements of tensors",
-     OPT_DTYPE | OPT_TENSORS | OPT_IMAGE | OPT_COLOUR | OPT_FORCE | OPT_NO_SYNC | OPT_MAX_MEM |
-     OPT_PROGRESS | OPT_QUIET, run_show, .more =
+     OPT(DTYPE) | OPT(TENSORS) | OPT(IMAGE) | OPT(COLOUR) | OPT(FORCE) | OPT(NO_SYNC) |
+     OPT(MAX_MEM) | OPT(PROGRESS) | OPT(QUIET), run_show, .more =
      "Long axes are elided.  --image writes one tensor as a PNG: (height, width) in grey or in\n"
      "colours, (height, width, 3) or (3, height, width) as red, green and blue; u8 as it is,\n"
      "other dtypes scaled from the smallest to the largest element.\n\n"
@@ -42,34 +42,34 @@ const command commands[] = {
      "    tenon slice \"[0, ::2, 2:8, ..., None]\" in.npy -o out.npy\n",
      .operands = 1, .make_view = view_slice, .text_first = true},
     {"squeeze", "[-a AXES] IN -o OUT", "drop axes of extent 1",
-     OPT_RESULT | OPT_AXIS, run_view, .more =
+     OPT_RESULT | OPT(AXIS), run_view, .more =
      "Without -a every axis of extent 1 is dropped.\n\n"
      "    tenon squeeze -a 0 in.npy -o out.npy\n",
      .operands = 0, .make_view = view_squeeze},
     {"unsqueeze", "-a AXIS IN -o OUT", "insert an axis of extent 1",
-     OPT_RESULT | OPT_AXIS, run_view, .more =
+     OPT_RESULT | OPT(AXIS), run_view, .more =
      "AXIS is its index in the result.\n\n"
      "    tenon unsqueeze -a 0 in.npy -o out.npy\n",
      .operands = 0, .make_view = view_unsqueeze},
     {"flip", "-a AXES IN -o OUT", "reverse axes",
-     OPT_RESULT | OPT_AXIS, run_view, .more =
+     OPT_RESULT | OPT(AXIS), run_view, .more =
      "    tenon flip -a 1,2 in.npy -o out.npy\n",
      .operands = 0, .make_view = view_flip},
     {"roll", "SHIFT -a AXIS IN -o OUT", "shift elements around an axis",
-     OPT_RESULT | OPT_AXIS, run_roll, .more =
+     OPT_RESULT | OPT(AXIS), run_roll, .more =
      "Element i goes to i + SHIFT; elements shifted out at one end enter at\n"
      "the other.\n\n"
      "    tenon roll -3 -a 0 in.npy -o out.npy\n"},
     {"pad", "--before N,... --after N,... IN -o OUT", "grow axes",
-     OPT_RESULT | OPT_BEFORE | OPT_AFTER | OPT_VALUE | OPT_MODE, run_pad, .more =
+     OPT_RESULT | OPT(BEFORE) | OPT(AFTER) | OPT(VALUE) | OPT(MODE), run_pad, .more =
      "One width for each axis, or one for all; --before and --after default to 0.\n"
      "MODE is constant, edge, reflect, symmetric or wrap, as in numpy.pad.\n\n"
      "    tenon pad --before 0,1 --after 0,1 --mode reflect in.npy -o out.npy\n"},
     {"concat", "-a AXIS IN... -o OUT", "join tensors along an axis",
-     OPT_RESULT | OPT_AXIS, run_join, .more =
+     OPT_RESULT | OPT(AXIS), run_join, .more =
      "    tenon concat -a 0 a.npy b.npy c.npz:w -o out.npy\n"},
     {"stack", "-a AXIS IN... -o OUT", "join tensors along a new axis",
-     OPT_RESULT | OPT_AXIS, run_join, .more =
+     OPT_RESULT | OPT(AXIS), run_join, .more =
      "    tenon stack -a 0 a.npy b.npy -o out.npy\n",
      .new_axis = true},
     {"cast", "DTYPE IN -o OUT", "convert elements",
@@ -80,14 +80,14 @@ const command commands[] = {
      "    tenon cast f16 model.gguf -o model.safetensors\n",
      .whole_file = true, .dequantises = true},
     {"op", "NAME A [B [C]] -o OUT", "compute elementwise, with broadcasting",
-     OPT_RESULT | OPT_PARAMS, run_op, .more =
+     OPT_RESULT | OPT(PARAMS), run_op, .more =
      "Operands are files or numbers.  A number takes the dtype of the files; a fraction turns\n"
      "integers of 8 and 16 bits into f32, others into f64.\n\n"
      "    tenon op add a.npy b.npy -o out.npy\n"
      "    tenon op mul a.npy 0.5 -o out.npy\n"
      "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n"},
     {"eval", "TEXT NAME=FILE... [-o OUT]", "compute an expression of tensors in one pass",
-     (OPT_RESULT & ~OPT_TENSORS) | OPT_JSON, run_eval, .more =
+     (OPT_RESULT & ~OPT(TENSORS)) | OPT(JSON), run_eval, .more =
      "TEXT is an expression as in Python: + - * / // % ** comparisons, and or not, & | ^ ~ << >>,\n"
      "the ops by name, dtypes as casts, and sum prod mean min max any all with axis=.  Each NAME\n"
      "in it is a file, a tensor of a file, or - for a pipe.  The result has the dtype of the\n"
@@ -97,7 +97,7 @@ const command commands[] = {
      "    tenon eval \"sqrt(mean((x - y)**2))\" x=a.npy y=model.safetensors:w\n",
      .text_first = true, .prints = true},
     {"einsum", "TEXT IN... [-o OUT]", "multiply tensors, summed over the axes they share",
-     (OPT_RESULT & ~(OPT_TENSORS | OPT_DTYPE)) | OPT_JSON, run_einsum, .more =
+     (OPT_RESULT & ~(OPT(TENSORS) | OPT(DTYPE))) | OPT(JSON), run_einsum, .more =
      "TEXT names the axes of each input, then those of the result: as in NumPy, a letter\n"
      "each, or as in einops, words separated by spaces.  Up to 8 inputs.  Floats of 16\n"
      "bits are summed in f32, integers wrap.  The bytes of the result depend neither on\n"
@@ -108,7 +108,7 @@ const command commands[] = {
      "    tenon einsum \"b q h d, b k h d -> b h q k\" q.npy k.npy -o s.npy\n",
      .text_first = true, .prints = true},
     {"reduce", "OP [-a AXES] IN [-o OUT]", "reduce axes: sum, mean, max, var, norm, ...",
-     OPT_RESULT | OPT_AXIS | OPT_KEEP | OPT_PARAMS | OPT_RESULTS, run_reduce, .more =
+     OPT_RESULT | OPT(AXIS) | OPT(KEEP) | OPT(PARAMS) | OPT(RESULTS), run_reduce, .more =
      "Without -a all axes are reduced; without -o a result of up to 1000 elements is printed.\n"
      "A pattern of einops in place of -a reduces the names that are only on its left.\n"
      "--params is the correction of var and std (0), the order of norm (2).  The digits do not\n"
@@ -118,22 +118,23 @@ const command commands[] = {
      "    tenon reduce max \"b (h 2) (w 2) c -> b h w c\" in.npy -o out.npy\n",
      .prints = true},
     {"scan", "OP -a AXIS IN -o OUT", "running sums, products, extremes along an axis",
-     OPT_RESULT | OPT_AXIS | OPT_RESULTS, run_scan, .more =
+     OPT_RESULT | OPT(AXIS) | OPT(RESULTS), run_scan, .more =
      "OP is cumsum, cumprod, cummax, cummin or logcumsumexp.\n\n"
      "    tenon scan cumsum -a 0 in.npy -o out.npy\n"},
     {"sort", "-a AXIS IN -o OUT", "sort along an axis",
-     OPT_RESULT | OPT_AXIS | OPT_DESCEND | OPT_INDICES, run_sort, .more =
+     OPT_RESULT | OPT(AXIS) | OPT(DESCENDING) | OPT(INDICES), run_sort, .more =
      "Stable; NaN sorts last, with --descending first.  What does not fit into --max-mem is\n"
      "sorted with temporary files.\n\n"
      "    tenon sort -a -1 --descending in.npy -o out.npy\n"
      "    tenon sort -a 0 --indices in.npy -o order.npy\n"},
     {"take", "-a AXIS INDEX IN -o OUT", "choose indices of an axis, as an embedding does",
-     OPT_RESULT | OPT_AXIS, run_take, .more =
+     OPT_RESULT | OPT(AXIS), run_take, .more =
      "INDEX is a file of integers; negative ones count from the end.  Its axes replace AXIS.\n"
      "All of INDEX is read into memory; the rest of --max-mem is for IN and OUT.\n\n"
      "    tenon take -a 0 tokens.npy model.safetensors:wte.weight -o rows.npy\n"},
     {"stats", "FILE...", "min, max, mean, std, zeros, NaN and infinities of tensors",
-     OPT_JSON | OPT_TENSORS | OPT_DTYPE | OPT_BINS | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
+     OPT(JSON) | OPT(TENSORS) | OPT(DTYPE) | OPT(BINS) | OPT(MAX_MEM) | OPT(PROGRESS) |
+     OPT(QUIET),
      run_stats, .more =
      "min, max, mean and std cover the finite elements; - if there are none.  One pass, and a\n"
      "second one for --bins.  The digits do not depend on --max-mem, threads or the storage\n"
@@ -158,7 +159,7 @@ const command commands[] = {
      OPT_EDIT, run_drop, .more =
      "    tenon drop '*.inv_freq' '*_scale' model.safetensors -o clean.safetensors\n"},
     {"rename", "[--rules FILE] [OLD=NEW...] IN -o OUT", "rename tensors",
-     OPT_EDIT | OPT_RULES, run_rename, .more =
+     OPT_EDIT | OPT(RULES), run_rename, .more =
      "In OLD {x} matches one component of a name, {x...} any text; NEW uses what they matched.\n"
      "The first pair that matches a tensor applies.  --rules reads lines OLD -> NEW, or\n"
      "OLD -> drop; pairs take precedence over them.\n\n"
@@ -170,11 +171,11 @@ const command commands[] = {
      "    tenon merge model/ -o model.safetensors\n"
      "    tenon merge a.npy b.npz c.safetensors -o all.safetensors\n"},
     {"split", "--shard-size SIZE IN -o OUTDIR", "split a model into files of a given size",
-     OPT_EDIT | OPT_SHARD, run_split, .more =
+     OPT_EDIT | OPT(SHARD_SIZE), run_split, .more =
      "Creates OUTDIR with model-00001-of-0000N.safetensors and their index.\n\n"
      "    tenon split --shard-size 5G model.safetensors -o model/\n"},
     {"meta", "[--set KEY=VALUE...] [--strip [KEY...]] IN [-o OUT]", "show or change metadata",
-     OPT_EDIT | OPT_SET | OPT_STRIP | OPT_JSON, run_meta, .more =
+     OPT_EDIT | OPT(SET) | OPT(STRIP) | OPT(JSON), run_meta, .more =
      "Prints it, or writes OUT with other metadata and the same tensors.  The key-values of a\n"
      ".gguf have types: --set keeps that of the key, or takes KEY=u32:5; a new KEY=VALUE is a\n"
      "string.  --kv FILE replaces them all: FILE is another .gguf, or JSON as --json prints it.\n\n"
@@ -182,8 +183,8 @@ const command commands[] = {
      "    tenon meta --set license=mit --strip author IN -o OUT\n"
      "    tenon meta --set general.name=tiny model.gguf -o named.gguf\n"},
     {"reshard", "RULES IN... -o OUTDIR", "join, cut, rename and cast the tensors of a model",
-     (OPT_EDIT & ~OPT_COMPRESS) | OPT_SHARD | OPT_IN_RANKS | OPT_OUT_RANK | OPT_ALSO |
-     OPT_PROOF | OPT_VERIFY, run_reshard, .more =
+     (OPT_EDIT & ~OPT(COMPRESS)) | OPT(SHARD_SIZE) | OPT(IN_RANKS) | OPT(OUT_RANKS) |
+     OPT(ALSO) | OPT(PROOF) | OPT(VERIFY), run_reshard, .more =
      "RULES is a file of lines LEFT -> RIGHT; the first that matches a tensor applies:\n\n"
      "    {p...}.q.weight + {p...}.k.weight + {p...}.v.weight @0 -> {p...}.qkv.weight\n"
      "    {p...}.experts.{e*}.w1 @+0 -> {p...}.experts.w1\n"
@@ -193,7 +194,8 @@ const command commands[] = {
      "Everything is planned and proved before anything is written; see man tenon for the grammar.\n\n"
      "    tenon reshard rules.txt rank-*.safetensors --in-ranks --out-ranks 8 -o out\n"},
     {"diff", "A B", "compare the tensors of two files",
-     OPT_RULES | OPT_ATOL | OPT_RTOL | OPT_STRUCT | OPT_JSON | OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET,
+     OPT(RULES) | OPT(ATOL) | OPT(RTOL) | OPT(STRUCTURE) | OPT(JSON) | OPT(MAX_MEM) |
+     OPT(PROGRESS) | OPT(QUIET),
      run_diff, .more =
      "A and B are files, folders or index.json.  Exit code 0: equal, 1: different, 2: trouble.\n"
      "Without --atol or --rtol equal means equal bits; dtypes that differ are compared as f64.\n"
@@ -202,8 +204,8 @@ const command commands[] = {
      "    tenon diff before.safetensors after.safetensors\n"
      "    tenon diff --rtol 1e-2 model.safetensors model-bf16/\n"},
     {"report", "FILE... -o OUT.html", "write an HTML page about the tensors of files",
-     OPT_OUT | OPT_FORCE | OPT_NO_SYNC | OPT_TENSORS | OPT_HASH | OPT_SAMPLE | OPT_JSON |
-     OPT_MAX_MEM | OPT_PROGRESS | OPT_QUIET, run_report, .more =
+     OPT(OUT) | OPT(FORCE) | OPT(NO_SYNC) | OPT(TENSORS) | OPT(HASH) | OPT(SAMPLE) | OPT(JSON) |
+     OPT(MAX_MEM) | OPT(PROGRESS) | OPT(QUIET), run_report, .more =
      "One self-contained HTML file: a tree of the names with repeated layers folded, search,\n"
      "sort and filters, numbers, histograms, heat maps, and problems first: NaN, Inf, all\n"
      "zero or equal, rows of zeros, beyond f16, shared bytes, layers that differ.  Files are read\n"
@@ -220,7 +222,7 @@ const command commands[] = {
      "    tenon explain permute 2,0,1 in.npy -o out.npy\n"
      "    tenon explain reduce sum -a 0 in.npy --json | jq .stream.way\n"},
     {"bench", "", "measure this machine and the standard cases",
-     OPT_JSON | OPT_QUICK | OPT_DISK, run_bench, .more =
+     OPT(JSON) | OPT(QUICK) | OPT(DISK), run_bench, .more =
      "Every figure is shown with two limits for the same bytes in the same run: memcpy by\n"
      "one thread, a dense copy by all.  ratio is to the better one.  --disk measures work on\n"
      "files larger than memory, and a copy that bypasses the page cache; it needs 6 GB in DIR.\n\n"
@@ -228,7 +230,7 @@ const command commands[] = {
      "    tenon bench --disk .\n"
      "    tenon bench --json | jq '.cases[] | select(.ratio < 0.9)'\n"},
     {"tune", "[--check] [-o FILE]", "measure and save tuning parameters for this machine",
-     OPT_OUT | OPT_CHECK | OPT_QUICK, run_tune, .more =
+     OPT(OUT) | OPT(CHECK) | OPT(QUICK), run_tune, .more =
      "Copies use a few tuning parameters.  They are measured for a second and written to FILE, or\n"
      "where the library looks for them: $TENON_TUNE, or tenon/tune in the configuration folder.\n"
      "They affect speed only, never results.\n\n"

@@ -114,7 +114,7 @@ static char **command_first(int argc, char **argv)
 static int run_found(const command *c, bool explain, int argc, char **argv)
 {
     args a = {.explain = explain, .command = c};
-    if (!c->run || (explain && !(c->options & (OPT_OUT | OPT_BINS))))
+    if (!c->run || (explain && !(c->options & (OPT(OUT) | OPT(BINS)))))
         return usage(&a, explain ? "only commands that make a file can be explained"
                                  : "missing argument: COMMAND");
     a.operands = malloc((size_t)argc * sizeof *a.operands);

@@ -136,7 +136,7 @@ static int split(char *text, char **words)
     }
     const char *name = !strcmp(words[1], "explain") && n > 2 ? words[2] : words[1];
     const command *c = find_command(name);
-    if (c && c->options & OPT_MAX_MEM) {
+    if (c && c->options & OPT(MAX_MEM)) {
         words[n++] = "--max-mem";
         words[n++] = "1M";
     }
