@@ -172,6 +172,12 @@ static inline bool tni_is_narrow(tn_dtype known)
     return tni_is_float(known) && tni_real_of(known) != known;
 }
 
+/* f16 and bf16: the floats of 16 bits. */
+static inline bool tni_is_half(tn_dtype dtype)
+{
+    return dtype == TN_F16 || dtype == TN_BF16;
+}
+
 /* More facts of floats (element.c; one list, floats.def). */
 typedef struct tni_float_facts {
     int8_t digits;   /* of the significand, in base 2 */

@@ -51,17 +51,13 @@ static tn_status rows_args(const tni_call *call)
     return TN_OK;
 }
 
-static bool half(tn_dtype t)
-{
-    return t == TN_F16 || t == TN_BF16;
-}
-
 static tn_status rows_param_dtype(const tni_call *call, int k)
 {
     const rows_call *r = call->own;
     const tn_tensor *t = r->param[k];
     const tn_dtype src = call->srcs[0]->dtype;
-    if (t && t->dtype != src && t->dtype != TN_F32 && !(half(src) && half(t->dtype)))
+    if (t && t->dtype != src && t->dtype != TN_F32 &&
+        !(tni_is_half(src) && tni_is_half(t->dtype)))
         return tni_fail(TN_EDTYPE, "%s: %s: got %s, expected %s or f32", call->name,
                         param_name(r, k), tn_dtype_name(t->dtype), tn_dtype_name(src));
     return TN_OK;

@@ -58,9 +58,7 @@ static tn_status check_norm(tni_iop_program *p, int last)
 {
     TRY(tni_iop_alike(p, 0, (2u << last) - 1));
     const tn_dtype data = p->t[0].dtype, weight = p->t[last + 1].dtype;
-    const bool half = data == TN_F16 || data == TN_BF16;
-    if (weight != data &&
-        !(half && (weight == TN_F32 || weight == TN_F16 || weight == TN_BF16)))
+    if (weight != data && !(tni_is_half(data) && (weight == TN_F32 || tni_is_half(weight))))
         return tni_iop_fail(p, TN_EDTYPE,
                             "the dtype of the weight is not supported with that of the data");
     if (p->t[0].ndim != 3)

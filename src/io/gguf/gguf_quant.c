@@ -150,7 +150,7 @@ static tn_status quant_entry(const tn_file **f, int64_t i, const tn_tensor *dst,
     *e = &(*f)->entries[i];
     *f = (*e)->owner ? (*e)->owner : *f;
     TRY(tni_check_dst(dst, "file_dequantize: dst"));
-    if (dst->dtype != TN_F32 && dst->dtype != TN_F16 && dst->dtype != TN_BF16)
+    if (dst->dtype != TN_F32 && !tni_is_half(dst->dtype))
         return tni_fail(TN_EDTYPE, "file_dequantize: dst is %s, expected f32, f16 or bf16",
                         tn_dtype_name(dst->dtype));
     return tni_check_data(dst, "file_dequantize: dst");

@@ -24,7 +24,7 @@ static bool direct(const tni_fold *f)
 static bool direct16(const tni_fold *f, int *which)
 {
     *which = f->src == TN_BF16;
-    return (f->src == TN_F16 || f->src == TN_BF16) && f->term == TNI_TERM_SAME && !f->wide &&
+    return tni_is_half(f->src) && f->term == TNI_TERM_SAME && !f->wide &&
            tni_kernels_of(f->isa)->tree->sum16[*which];
 }
 

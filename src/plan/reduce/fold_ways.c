@@ -79,8 +79,7 @@ static int64_t widest_strip(const tni_fold *f)
 /* The longest dense sequences for which there is a kernel for exactly their length. */
 static int64_t longest_few(const tni_fold *f)
 {
-    const bool halves = f->src == TN_F16 || f->src == TN_BF16;
-    if (f->src == TN_F64 || (halves && tni_kernels_of(f->isa)->tree->sum16[0]))
+    if (f->src == TN_F64 || (tni_is_half(f->src) && tni_kernels_of(f->isa)->tree->sum16[0]))
         return 3;
     return f->src == TN_F32 ? 8 : 0;
 }

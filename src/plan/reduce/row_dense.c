@@ -23,26 +23,21 @@ enum {
     GROUP_ELEMENTS = 1 << 11
 };
 
-static bool narrow(tn_dtype t)
-{
-    return t == TN_F16 || t == TN_BF16;
-}
-
 /* Whether kernels can read the weight: dense as elem, or dense 16-bit floats for rows of 16-bit
  * floats, which are converted once for all rows. */
 static bool dense_weight(const tni_rows *r)
 {
     const tni_row_param *p = &r->param[0];
     return !p->given || (p->dtype == r->elem && p->step == tni_width(r->elem)) ||
-           (narrow(r->dtype) && narrow(p->dtype) && p->step == 2);
+           (tni_is_half(r->dtype) && tni_is_half(p->dtype) && p->step == 2);
 }
 
 bool tni_row_plan_dense(tni_rows *r)
 {
     const tni_row_param *bias = &r->param[1];
-    const bool buffered = r->kind <= TNI_ROW_CAUSAL || narrow(r->dtype);
+    const bool buffered = r->kind <= TNI_ROW_CAUSAL || tni_is_half(r->dtype);
     const int64_t width = tni_width(r->elem),
-                  kept = (narrow(r->dtype) ? KEPT / 2 : KEPT) / width;
+                  kept = (tni_is_half(r->dtype) ? KEPT / 2 : KEPT) / width;
     r->why = tni_row_kernels_of(r, r->dtype) ? "rows are dense: kernels take them whole"
                                              : "rows are dense, and f32 in a buffer";
     return r->kind <= TNI_ROW_LAYER && tni_row_type(r->dtype) < TNI_TREE_TYPES &&
@@ -133,7 +128,7 @@ static void group_softmax(const group *g)
 static double row_squares(const group *g, const char *x)
 {
     const tni_rows *r = g->r;
-    if (!narrow(r->dtype)) {
+    if (!tni_is_half(r->dtype)) {
         tni_word state[TNI_FOLD_WORDS];
         tni_fold_sequence_run(r->fold, state, &x, 0, r->n, g->scratch);
         return state[0].f;
@@ -295,7 +290,7 @@ static void group_make(group *g, const tni_rows *r, tni_fold_scratch *s)
     const int64_t ndim = r->nest->ndim;
     *g = (group){.r = r, .k = tni_kernels_of(r->isa), .scratch = s, .weight = weight->at};
     g->t = tni_row_kernels_of(r, r->dtype);
-    g->exps = s->u.sequence.gather[narrow(r->dtype)];
+    g->exps = s->u.sequence.gather[tni_is_half(r->dtype)];
     if (weight->at && weight->dtype != r->elem) {
         char *here = s->u.sequence.gather[0];
         tni_cast_chain(r->isa, weight->dtype, r->elem).fn[0](here, weight->at, r->n, 0, false);
