@@ -148,7 +148,8 @@ static tn_status param_data(const tni_call *call, int k)
     return tni_check_data(r->param[k], who);
 }
 
-static tn_status rows_check(const tni_call *call)
+/* Check the operands and the parameters of a call. */
+static tn_status rows_check_call(const tni_call *call)
 {
     rows_call *r = call->own;
     for (int k = 0; k < 2; k++) {
@@ -168,38 +169,11 @@ static tn_status rows_check(const tni_call *call)
     return TN_OK;
 }
 
-/* The operands of a row plan, with sine and cosine among them, and the axis of the rows. */
-typedef struct rows_given {
-    tn_tensor wide[2];
-    const tn_tensor *ts[TNI_ROW_OPERANDS], *params[2];
-    int dim;
-} rows_given;
-
-static tn_status rows_give(rows_given *g, const tn_tensor *dst, const tn_tensor *src,
-                           const rows_call *r)
+/* The same for a call of one source. */
+static tn_status rows_check(const char *name, const tn_tensor *dst, const tn_tensor *src,
+                            rows_call *r)
 {
-    g->ts[TNI_ROW_DST] = dst;
-    g->ts[TNI_ROW_SRC] = src;
-    g->dim = rows_last(r) ? src->ndim - 1 : r->dim;
-    for (int k = 0; k < 2; k++) {
-        g->params[k] = r->param[k];
-        if (!rows_rotate(r))
-            continue;
-        int64_t shape[TN_MAX_NDIM];
-        for (int i = 0; i < src->ndim; i++)
-            shape[i] = src->shape[i];
-        shape[g->dim] /= 2;
-        TRY(tn_broadcast_to(&g->wide[k], r->param[k], src->ndim, shape));
-        g->ts[TNI_ROW_SIN + k] = &g->wide[k];
-        g->params[k] = NULL;
-    }
-    return TN_OK;
-}
-
-static tn_status rows_checked(const char *name, const tn_tensor *dst, const tn_tensor *src,
-                              rows_call *r)
-{
-    return rows_check(
+    return rows_check_call(
         &(tni_call){.name = name,
                     .flags = TNI_ALLOW_ALIAS | (r->planned ? (unsigned)TNI_NO_DATA : 0),
                     .dst = dst,
@@ -211,9 +185,38 @@ static tn_status rows_checked(const char *name, const tn_tensor *dst, const tn_t
                     .own = r});
 }
 
+/* The operands of a row plan, with sine and cosine among them, and the axis of the rows. */
+typedef struct rows_operands {
+    tn_tensor wide[2];
+    const tn_tensor *ts[TNI_ROW_OPERANDS], *params[2];
+    int dim;
+} rows_operands;
+
+/* Set them from checked arguments. */
+static tn_status rows_operands_set(rows_operands *o, const tn_tensor *dst, const tn_tensor *src,
+                                   const rows_call *r)
+{
+    o->ts[TNI_ROW_DST] = dst;
+    o->ts[TNI_ROW_SRC] = src;
+    o->dim = rows_last(r) ? src->ndim - 1 : r->dim;
+    for (int k = 0; k < 2; k++) {
+        o->params[k] = r->param[k];
+        if (!rows_rotate(r))
+            continue;
+        int64_t shape[TN_MAX_NDIM];
+        for (int i = 0; i < src->ndim; i++)
+            shape[i] = src->shape[i];
+        shape[o->dim] /= 2;
+        TRY(tn_broadcast_to(&o->wide[k], r->param[k], src->ndim, shape));
+        o->ts[TNI_ROW_SIN + k] = &o->wide[k];
+        o->params[k] = NULL;
+    }
+    return TN_OK;
+}
+
 /* Plan and run, which cannot fail. */
-static void rows_go(tni_row_kind kind, const tn_tensor *const *ts, int dim,
-                    const tn_tensor *const *params, double eps)
+static void rows_compute(tni_row_kind kind, const tn_tensor *const *ts, int dim,
+                         const tn_tensor *const *params, double eps)
 {
     tni_row_plan p;
     char *at[TNI_ROW_OPERANDS];
@@ -227,13 +230,14 @@ static void rows_go(tni_row_kind kind, const tn_tensor *const *ts, int dim,
                                            params[1] ? params[1]->data : NULL});
 }
 
+/* Check, plan and run a call of one source. */
 static tn_status rows_run(const char *name, const tn_tensor *dst, const tn_tensor *src,
                           rows_call *r)
 {
-    rows_given g;
-    TRY(rows_checked(name, dst, src, r));
-    TRY(rows_give(&g, dst, src, r));
-    rows_go(r->kind, g.ts, g.dim, g.params, r->eps);
+    rows_operands o;
+    TRY(rows_check(name, dst, src, r));
+    TRY(rows_operands_set(&o, dst, src, r));
+    rows_compute(r->kind, o.ts, o.dim, o.params, r->eps);
     return TN_OK;
 }
 
@@ -284,14 +288,14 @@ tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_tensor *sum, const tn_t
                      .own = &r};
     if (!sum)
         return tni_fail(TN_ENULL, "add_rms_norm: sum is NULL");
-    TRY(rows_check(&call));
+    TRY(rows_check_call(&call));
     call.dst = sum;
     call.names = (const char *const[]){"sum", "a", "b"};
-    TRY(rows_check(&call));
+    TRY(rows_check_call(&call));
     TRY(tni_check_disjoint(dst, sum, false, "add_rms_norm",
                            (const char *const[]){"dst", "sum"}));
     const tn_tensor *ts[TNI_ROW_OPERANDS] = {dst, a, sum, b};
-    rows_go(TNI_ROW_ADD_RMS, ts, a->ndim - 1, r.param, eps);
+    rows_compute(TNI_ROW_ADD_RMS, ts, a->ndim - 1, r.param, eps);
     return TN_OK;
 }
 
@@ -321,7 +325,7 @@ tn_status tn_plan_rows(tn_plan **plan, tn_row op, const tn_tensor *dst, const tn
         [TN_ROW_ROTATE_HALVES] = {TNI_ROW_ROTATE_HALVES, "rotate", 2},
         [TN_ROW_ROTATE_PAIRS] = {TNI_ROW_ROTATE_PAIRS, "rotate", 2},
     };
-    rows_given g;
+    rows_operands o;
     if (!plan)
         return tni_fail(TN_ENULL, "plan_rows: plan is NULL");
     if ((unsigned)op >= COUNT(rows))
@@ -330,9 +334,9 @@ tn_status tn_plan_rows(tn_plan **plan, tn_row op, const tn_tensor *dst, const tn
         return tni_fail(TN_EARG, "plan_rows: %s has %d parameters, got more", rows[op].name,
                         rows[op].params);
     rows_call r = {rows[op].kind, dim, eps, {first, second}, true};
-    TRY(rows_checked(rows[op].name, dst, src, &r));
-    TRY(rows_give(&g, dst, src, &r));
-    tn_plan *made = tni_rows_new(r.kind, rows[op].name, g.ts, g.dim, g.params, eps);
+    TRY(rows_check(rows[op].name, dst, src, &r));
+    TRY(rows_operands_set(&o, dst, src, &r));
+    tn_plan *made = tni_rows_new(r.kind, rows[op].name, o.ts, o.dim, o.params, eps);
     if (!made)
         return tni_fail(TN_ENOMEM, "plan_rows: cannot allocate the plan");
     *plan = made;
