@@ -119,15 +119,16 @@ static void try_transpose_ahead(const tni_copy_kernels *k, int w, char *d, const
     k->transpose[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
 }
 
-static void try_pack(const tni_copy_kernels *k, int w, char *d, const char *s, const tile *t)
+static void try_transpose_far(const tni_copy_kernels *k, int w, char *d, const char *s,
+                              const tile *t)
 {
-    k->pack[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 0);
+    k->transpose_far[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], 0);
 }
 
-static void try_pack_ahead(const tni_copy_kernels *k, int w, char *d, const char *s,
-                           const tile *t)
+static void try_transpose_far_ahead(const tni_copy_kernels *k, int w, char *d, const char *s,
+                                    const tile *t)
 {
-    k->pack[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
+    k->transpose_far[w](d, t->d_step[1], s, t->s_step[0], t->n[0], t->n[1], ROOM);
 }
 
 /* One trip; every other tile has its lines prefetched. */
@@ -308,14 +309,14 @@ static void transposes_of(const tni_copy_kernels *k, int w)
                 int64_t na = swap ? beside[i] : many, nb = swap ? many : beside[i];
                 tile t = {{na, nb}, {width, na * width}, {nb * width, width}, width};
                 at_all_edges("transpose", k, w, &t, try_transpose);
-                at_all_edges("pack", k, w, &t, try_pack);
+                at_all_edges("transpose far", k, w, &t, try_transpose_far);
                 at_all_edges("transpose_many", k, w, &t, try_transpose_many);
                 at_all_edges("indexed", k, w, &t, try_indexed);
                 at_all_edges("interleave", k, w, &t, try_interleave);
                 t.d_step[1] += 5;
                 t.s_step[0] += 3;
                 at_all_edges("transpose with gaps", k, w, &t, try_transpose_ahead);
-                at_all_edges("pack with gaps", k, w, &t, try_pack_ahead);
+                at_all_edges("transpose far with gaps", k, w, &t, try_transpose_far_ahead);
                 t.d_step[1] = -t.d_step[1];
                 t.s_step[0] = -t.s_step[0];
                 at_all_edges("transpose backwards", k, w, &t, try_transpose);

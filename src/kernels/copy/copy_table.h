@@ -59,8 +59,8 @@ typedef struct tni_copy_kernels {
                                   int64_t na, int64_t nb, int64_t ahead);
 
     /* As transpose, for a source that is in no cache. */
-    void (*pack[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t na,
-                             int64_t nb, int64_t ahead);
+    void (*transpose_far[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
+                                      int64_t na, int64_t nb, int64_t ahead);
 
     /* As transpose, for each trip of two loops; for a dst that is in a cache. */
     void (*transpose_many[TNI_WIDTHS])(char *d, int64_t d_step, const char *s, int64_t s_step,
