@@ -5,15 +5,6 @@
 #include "pattern.h"
 #include "copy_tensor.h"
 
-/* Parse the text and fit it to src; the arguments are not NULL, src is checked. */
-static tn_status fit_text(tni_fit *fit, const char *call, const tn_tensor *src,
-                          const char *pattern, const char *sizes)
-{
-    tni_pattern p;
-    TRY(tni_pattern_parse(&p, call, pattern, sizes, false));
-    return tni_pattern_fit(fit, &p, src);
-}
-
 tn_status tn_pattern_shape(const char *pattern, const char *sizes, const tn_tensor *src,
                            int *ndim, int64_t *shape)
 {
@@ -24,7 +15,7 @@ tn_status tn_pattern_shape(const char *pattern, const char *sizes, const tn_tens
     TRY(tni_check_given(src, "pattern_shape: src"));
     TRY(tni_check_sound(src, "pattern_shape: src"));
     tni_fit fit;
-    TRY(fit_text(&fit, "pattern_shape", src, pattern, sizes));
+    TRY(tni_pattern_fit(&fit, "pattern_shape", src, pattern, sizes, false));
     *ndim = fit.ndim;
     for (int i = 0; i < fit.ndim; i++)
         shape[i] = fit.shape[i];
@@ -58,7 +49,7 @@ tn_status tn_pattern_view(tn_tensor *out, const tn_tensor *src, const char *patt
     TRY(tni_check_given(src, "pattern_view: src"));
     TRY(tni_check_sound(src, "pattern_view: src"));
     tni_fit fit;
-    TRY(fit_text(&fit, "pattern_view", src, pattern, sizes));
+    TRY(tni_pattern_fit(&fit, "pattern_view", src, pattern, sizes, false));
     int64_t stride[TN_MAX_NDIM];
     if (fit.empty)
         tni_shape_dense(fit.ndim, fit.shape, tni_width(src->dtype), stride);
@@ -108,7 +99,7 @@ static tn_status pattern_shapes(const tni_call *call)
 {
     pattern_call *p = call->own;
     TRY(tni_call_sizes(call));
-    TRY(fit_text(&p->fit, call->name, call->srcs[0], p->pattern, p->sizes));
+    TRY(tni_pattern_fit(&p->fit, call->name, call->srcs[0], p->pattern, p->sizes, false));
     return tni_check_shape(call->dst, p->fit.ndim, p->fit.shape, call->name, "dst");
 }
 
@@ -140,7 +131,7 @@ tn_status tn_pattern_copy(tn_tensor *out, const tn_tensor *src, const char *patt
         return tni_fail(TN_ENULL, "pattern_copy: out is NULL");
     TRY(tni_check(src, "pattern_copy: src"));
     tni_fit fit;
-    TRY(fit_text(&fit, "pattern_copy", src, pattern, sizes));
+    TRY(tni_pattern_fit(&fit, "pattern_copy", src, pattern, sizes, false));
     TRY(tni_check_data(src, "pattern_copy: src"));
     tn_tensor made;
     TRY(tni_alloc_dense(&made, src->dtype, fit.ndim, fit.shape, "pattern_copy"));

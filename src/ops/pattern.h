@@ -60,12 +60,14 @@ typedef struct tni_fit {
     tni_piece piece[2 * TN_MAX_NDIM];
 } tni_fit;
 
-/* Fit p to a checked tensor.
+/* Parse a text, of which reduces is as in tni_pattern_parse, and fit it to src, a checked tensor.
+ * Beyond the failures of tni_pattern_parse:
  *
  * TN_EARG       the result has more than TN_MAX_NDIM dimensions
- * TN_ESHAPE     p does not fit src's shape
+ * TN_ESHAPE     the pattern does not fit src's shape
  * TN_EOVERFLOW  the result's size does not fit */
-tn_status tni_pattern_fit(tni_fit *fit, const tni_pattern *p, const tn_tensor *src);
+tn_status tni_pattern_fit(tni_fit *fit, const char *call, const tn_tensor *src,
+                          const char *text, const char *sizes, bool reduces);
 
 /* A text as quoted in error messages: truncated, without control characters. */
 typedef struct tni_quote {

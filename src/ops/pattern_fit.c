@@ -161,7 +161,7 @@ static void reverse(tni_fit *fit, const tni_pattern *p, left_axes *l)
         }
 }
 
-tn_status tni_pattern_fit(tni_fit *fit, const tni_pattern *p, const tn_tensor *src)
+static tn_status fit_parsed(tni_fit *fit, const tni_pattern *p, const tn_tensor *src)
 {
     left_axes l = {.empty = tni_numel(src) == 0};
     TRY(place_ellipsis(&l, p, src));
@@ -182,4 +182,12 @@ tn_status tni_pattern_fit(tni_fit *fit, const tni_pattern *p, const tn_tensor *s
         return tni_fail(TN_EOVERFLOW, "%s: \"%s\": the result exceeds 2^63 - 1 bytes", p->call,
                         tni_quoted(p->text).text);
     return TN_OK;
+}
+
+tn_status tni_pattern_fit(tni_fit *fit, const char *call, const tn_tensor *src,
+                          const char *text, const char *sizes, bool reduces)
+{
+    tni_pattern p;
+    TRY(tni_pattern_parse(&p, call, text, sizes, reduces));
+    return fit_parsed(fit, &p, src);
 }

@@ -7,14 +7,6 @@
 #include "plan/plan.h"
 #include "reduce_check.h"
 
-static tn_status fit_reduce(tni_fit *fit, const char *call, const char *pattern,
-                            const char *sizes, const tn_tensor *src)
-{
-    tni_pattern p;
-    TRY(tni_pattern_parse(&p, call, pattern, sizes, true));
-    return tni_pattern_fit(fit, &p, src);
-}
-
 tn_status tn_pattern_reduce_shape(const char *pattern, const char *sizes, const tn_tensor *src,
                                   int *ndim, int64_t *shape)
 {
@@ -26,7 +18,7 @@ tn_status tn_pattern_reduce_shape(const char *pattern, const char *sizes, const 
                                  : "shape");
     TRY(tni_check_given(src, "pattern_reduce_shape: src"));
     TRY(tni_check_sound(src, "pattern_reduce_shape: src"));
-    TRY(fit_reduce(&fit, "pattern_reduce_shape", pattern, sizes, src));
+    TRY(tni_pattern_fit(&fit, "pattern_reduce_shape", src, pattern, sizes, true));
     *ndim = fit.ndim;
     for (int i = 0; i < fit.ndim; i++)
         shape[i] = fit.shape[i];
@@ -81,7 +73,7 @@ tn_status tn_pattern_reduce_axes(tn_tensor *view, int *naxes, int *axes, const t
                                  : "axes");
     TRY(tni_check_given(src, "pattern_reduce_axes: src"));
     TRY(tni_check_sound(src, "pattern_reduce_axes: src"));
-    TRY(fit_reduce(&fit, call, pattern, sizes, src));
+    TRY(tni_pattern_fit(&fit, call, src, pattern, sizes, true));
     return split_src(view, naxes, axes, call, &fit, src);
 }
 
@@ -108,7 +100,7 @@ static tn_status reduce_text_shapes(const tni_call *call)
 {
     reduce_texts *t = call->own;
     TRY(tni_call_sizes(call));
-    TRY(fit_reduce(&t->fit, call->name, t->pattern, t->sizes, call->srcs[0]));
+    TRY(tni_pattern_fit(&t->fit, call->name, call->srcs[0], t->pattern, t->sizes, true));
     return tni_check_shape(call->dst, t->fit.ndim, t->fit.shape, call->name, "dst");
 }
 
