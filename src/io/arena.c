@@ -1,6 +1,7 @@
-/* arena.c - an arena: many small allocations that are freed together (names, shapes, tables).
+/* arena.c - memory of files: an arena of many small allocations that are freed together (names,
+ * shapes, tables), and arrays that grow.
  *
- * Allocations never move.  Each chunk begins with the address of the previous chunk. */
+ * Allocations of an arena never move.  Each chunk begins with the address of the previous chunk. */
 #include <string.h>
 
 #include "io.h"
@@ -53,4 +54,19 @@ void tni_arena_free(tni_arena *a)
         a->last = before;
     }
     *a = (tni_arena){0};
+}
+
+void *tni_grown(const char *path, void *old, int64_t *capacity, int64_t first, size_t each)
+{
+    const int64_t n = *capacity ? 2 * *capacity : first;
+    void *more = tni_alloc((size_t)n * each);
+    if (!more) {
+        (void)tni_no_memory(path, n * (int64_t)each);
+        return NULL;
+    }
+    if (*capacity)
+        memcpy(more, old, (size_t)*capacity * each);
+    tni_free(old);
+    *capacity = n;
+    return more;
 }

@@ -119,24 +119,14 @@ tn_status tni_file_bytes(const tn_file *f, void *buf, int64_t n, int64_t at)
     return TN_OK;
 }
 
-static tn_status file_grow(tn_file *f)
-{
-    int64_t capacity = f->capacity ? 2 * f->capacity : 4;
-    tni_entry *more = tni_alloc((size_t)capacity * sizeof *more);
-    if (!more)
-        return tni_no_memory(f->path, capacity * (int64_t)sizeof *more);
-    if (f->count)
-        memcpy(more, f->entries, (size_t)f->count * sizeof *more);
-    tni_free(f->entries);
-    f->entries = more;
-    f->capacity = capacity;
-    return TN_OK;
-}
-
 tn_status tni_file_add(tn_file *f, const tni_entry *e)
 {
-    if (f->count == f->capacity)
-        TRY(file_grow(f));
+    if (f->count == f->capacity) {
+        tni_entry *more = tni_grown(f->path, f->entries, &f->capacity, 4, sizeof *more);
+        if (!more)
+            return TN_ENOMEM;
+        f->entries = more;
+    }
     ASSERT(f->count < f->capacity && e->ndim >= 0 && e->nbytes >= 0);
     size_t bytes = (size_t)e->ndim * sizeof *e->shape;
     int64_t *shape = tni_arena_take(&f->arena, bytes);

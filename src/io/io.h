@@ -28,6 +28,11 @@ void *tni_arena_rows(tni_arena *a, int64_t n, size_t width); /* n rows of width 
 char *tni_arena_text(tni_arena *a, const char *text, size_t n);
 void tni_arena_free(tni_arena *a);
 
+/* A full array of *capacity elements of `each` bytes, moved to one of twice as many, or of `first`
+ * if it had none; old is freed.  NULL: there is no memory, as tni_no_memory says, and old is as
+ * it was. */
+void *tni_grown(const char *path, void *old, int64_t *capacity, int64_t first, size_t each);
+
 /* Size of a chunk in bytes; a longer allocation gets a chunk of its own.  Tests lower it. */
 extern size_t tni_chunk;
 

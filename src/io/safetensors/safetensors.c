@@ -235,15 +235,10 @@ static tn_status add_rows(tn_file *f, const row *rows, int64_t n, int64_t data)
 
 static tn_status safetensors_grow(parse *p)
 {
-    int64_t capacity = p->capacity ? 2 * p->capacity : 16;
-    row *more = tni_alloc((size_t)capacity * sizeof *more);
+    row *more = tni_grown(p->f->path, p->rows, &p->capacity, 16, sizeof *more);
     if (!more)
-        return tni_no_memory(p->f->path, capacity * (int64_t)sizeof *more);
-    if (p->n)
-        memcpy(more, p->rows, (size_t)p->n * sizeof *more);
-    tni_free(p->rows);
+        return TN_ENOMEM;
     p->rows = more;
-    p->capacity = capacity;
     return TN_OK;
 }
 

@@ -35,15 +35,10 @@ static tn_status fail_index(const tn_file *f, const tni_json *j)
 static tn_status add_row(const tn_file *f, names *s, map_row row)
 {
     if (s->n == s->capacity) {
-        int64_t capacity = s->capacity ? 2 * s->capacity : 64;
-        map_row *more = tni_alloc((size_t)capacity * sizeof *more);
+        map_row *more = tni_grown(f->path, s->rows, &s->capacity, 64, sizeof *more);
         if (!more)
-            return tni_no_memory(f->path, capacity * (int64_t)sizeof *more);
-        if (s->n)
-            memcpy(more, s->rows, (size_t)s->n * sizeof *more);
-        tni_free(s->rows);
+            return TN_ENOMEM;
         s->rows = more;
-        s->capacity = capacity;
     }
     s->rows[s->n++] = row;
     return TN_OK;
