@@ -320,3 +320,19 @@ int64_t tni_recipe_bytes(const tn_stream *job)
 {
     return tni_width(job->out.dtype) + tni_recipe_of(job)->scratch(job);
 }
+
+tn_status tni_recipe_one_source(const tn_stream *job)
+{
+    if (job->n != 1)
+        return tni_fail(TN_EARG, "stream: %s: got %d sources, expected 1",
+                        tni_recipe_of(job)->name, job->n);
+    return TN_OK;
+}
+
+tn_status tni_recipe_no_axes(const tn_stream *job)
+{
+    if (job->ndim)
+        return tni_fail(TN_EARG, "stream: %s: ndim is %d, expected 0", tni_recipe_of(job)->name,
+                        job->ndim);
+    return TN_OK;
+}

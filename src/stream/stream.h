@@ -84,6 +84,10 @@ typedef struct tni_recipe {
  * its own. */
 const tni_recipe *tni_recipe_of(const tn_stream *job);
 
+/* Checks of recipes: the job has one source; its shape is that of out alone. */
+tn_status tni_recipe_one_source(const tn_stream *job);
+tn_status tni_recipe_no_axes(const tn_stream *job);
+
 /* Bytes of result and scratch for one element of the result. */
 int64_t tni_recipe_bytes(const tn_stream *job);
 

@@ -183,8 +183,7 @@ static tn_status einsum_check(const tn_stream *job)
     if (job->n < 1 || job->n > TN_EINSUM_SOURCES)
         return tni_fail(TN_EARG, "stream: einsum: got %d sources, expected 1 to %d", job->n,
                         TN_EINSUM_SOURCES);
-    if (job->ndim)
-        return tni_fail(TN_EARG, "stream: einsum: ndim is %d, expected 0", job->ndim);
+    TRY(tni_recipe_no_axes(job));
     for (int k = 0; k < job->n; k++) {
         bare[k] = job->sources[k].view;
         bare[k].data = NULL;

@@ -174,8 +174,7 @@ static tn_status eval_check(const tn_stream *job)
     int64_t shape[TN_MAX_NDIM];
     if (!x || !x->expr)
         return tni_fail(TN_ENULL, "stream: %s is NULL", x ? "expr" : "args");
-    if (job->ndim)
-        return tni_fail(TN_EARG, "stream: eval: ndim is %d, expected 0", job->ndim);
+    TRY(tni_recipe_no_axes(job));
     if (job->n != tn_expr_count(x->expr))
         return tni_fail(TN_EARG, "stream: eval: the text has %d names, got %d sources",
                         tn_expr_count(x->expr), job->n);

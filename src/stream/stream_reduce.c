@@ -112,8 +112,7 @@ static tn_status reduce_check(const tn_stream *job)
     tn_plan *plan = NULL;
     if (!job->args)
         return tni_fail(TN_ENULL, "stream: args is NULL");
-    if (job->n != 1)
-        return tni_fail(TN_EARG, "stream: reduce: got %d sources, expected 1", job->n);
+    TRY(tni_recipe_one_source(job));
     TRY(plan_of(job, &plan));
     tn_plan_free(plan);
     return TN_OK;

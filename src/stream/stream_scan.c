@@ -48,10 +48,8 @@ static tn_status scan_check(const tn_stream *job)
     tn_plan *plan = NULL;
     if (!job->args)
         return tni_fail(TN_ENULL, "stream: args is NULL");
-    if (job->n != 1)
-        return tni_fail(TN_EARG, "stream: scan: got %d sources, expected 1", job->n);
-    if (job->ndim)
-        return tni_fail(TN_EARG, "stream: scan: ndim is %d, expected 0", job->ndim);
+    TRY(tni_recipe_one_source(job));
+    TRY(tni_recipe_no_axes(job));
     TRY(scan_plan(job, &plan));
     tn_plan_free(plan);
     if (tni_numel(&job->out) != tni_numel(&job->sources[0].view))

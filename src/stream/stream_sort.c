@@ -162,10 +162,8 @@ static tn_status sort_check(const tn_stream *job)
     const tn_stream_sort *x = job->args;
     if (!x)
         return tni_fail(TN_ENULL, "stream: args is NULL");
-    if (job->n != 1)
-        return tni_fail(TN_EARG, "stream: sort: got %d sources, expected 1", job->n);
-    if (job->ndim)
-        return tni_fail(TN_EARG, "stream: sort: ndim is %d, expected 0", job->ndim);
+    TRY(tni_recipe_one_source(job));
+    TRY(tni_recipe_no_axes(job));
     tn_tensor src = job->sources[0].view, dst = job->out;
     TRY(tni_check_axis(x->dim, src.ndim, "sort"));
     TRY(tni_check_shape(&dst, src.ndim, src.shape, "sort", "out"));

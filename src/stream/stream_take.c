@@ -24,10 +24,8 @@ static tn_status take_check(const tn_stream *job)
     const tn_stream_take *x = job->args;
     if (!x || !x->index)
         return tni_fail(TN_ENULL, "stream: %s is NULL", x ? "index" : "args");
-    if (job->n != 1)
-        return tni_fail(TN_EARG, "stream: take: got %d sources, expected 1", job->n);
-    if (job->ndim)
-        return tni_fail(TN_EARG, "stream: take: ndim is %d, expected 0", job->ndim);
+    TRY(tni_recipe_one_source(job));
+    TRY(tni_recipe_no_axes(job));
     const tn_tensor *v = &job->sources[0].view, *index = x->index;
     int64_t shape[2 * TN_MAX_NDIM];
     int ndim = 0;
