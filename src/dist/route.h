@@ -93,6 +93,9 @@ int64_t tni_product_elements(const tni_side *s, int ndim, const tni_product *p);
 
 /* Products [*first, *last) of message i. */
 void tni_message(const tni_side *s, int64_t i, int64_t *first, int64_t *last);
+/* The same for a number that a caller gives. */
+tn_status tni_message_given(const tni_side *s, int64_t i, const char *call, int64_t *first,
+                            int64_t *last);
 
 /* A copy job; a part is NULL where the message takes its place. */
 typedef struct tni_job {

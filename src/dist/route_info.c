@@ -62,6 +62,16 @@ tn_status tn_route_info(const tn_route *r, tn_route_sum *sum)
     return TN_OK;
 }
 
+tn_status tni_message_given(const tni_side *s, int64_t i, const char *call, int64_t *first,
+                            int64_t *last)
+{
+    if (i < 0 || i >= s->messages)
+        return tni_fail(TN_EARG, "%s: message %lld is out of range [0, %lld)", call,
+                        (long long)i, (long long)s->messages);
+    tni_message(s, i, first, last);
+    return TN_OK;
+}
+
 tn_status tn_route_peer(const tn_route *r, bool send, int64_t i, int *rank, int64_t *elements)
 {
     if (!r || !rank || !elements)
@@ -70,11 +80,8 @@ tn_status tn_route_peer(const tn_route *r, bool send, int64_t i, int *rank, int6
                         : !rank ? "rank"
                                 : "elements");
     const tni_side *s = &r->side[send];
-    if (i < 0 || i >= s->messages)
-        return tni_fail(TN_EARG, "route_peer: message %lld is out of range [0, %lld)",
-                        (long long)i, (long long)s->messages);
     int64_t first, last, n = 0;
-    tni_message(s, i, &first, &last);
+    TRY(tni_message_given(s, i, "route_peer", &first, &last));
     const tni_product *p = s->products.at;
     for (int64_t k = first; k < last; k++)
         n += tni_product_elements(s, r->ndim, &p[k]);

@@ -201,11 +201,8 @@ tn_status tn_route_before(const tn_route *r, bool send, int64_t i, int64_t part,
     if (!r || !elements)
         return tni_fail(TN_ENULL, "route_before: %s is NULL", r ? "elements" : "r");
     const tni_side *s = &r->side[send];
-    if (i < 0 || i >= s->messages)
-        return tni_fail(TN_EARG, "route_before: message %lld is out of range [0, %lld)",
-                        (long long)i, (long long)s->messages);
     int64_t first, last, sum = 0;
-    tni_message(s, i, &first, &last);
+    TRY(tni_message_given(s, i, "route_before", &first, &last));
     for (int64_t n = first; n < last; n++) {
         const tni_product *p = (const tni_product *)s->products.at + n;
         if (((const tni_group *)s->groups.at + p->group)->dst_part < part)
