@@ -92,6 +92,18 @@ static void means_of_integers(void **state)
     assert_true(all_of(TN_REDUCE_VAR, NULL, TN_I8, x, 2, TN_F64) == 0.25);
     /* the exact sum, of more than 64 bits, divided once */
     assert_true(all_of(TN_REDUCE_MEAN, NULL, TN_I64, large, 3, TN_F64) == 0x1p63);
+    /* sums that fit 64 bits but no double: any number of equal elements has them as its mean */
+    int32_t ends[2] = {INT32_MIN, INT32_MAX};
+    const int64_t repeats[] = {(1 << 21) + 1, (1 << 22) + 1, (1 << 22) + 3};
+    for (int i = 0; i < 6; i++) {
+        tn_tensor same, dst;
+        double mean = 0;
+        OK(tn_init_strided(&same, &ends[i % 2], i % 4 < 2 ? TN_I32 : TN_U32, 1, &repeats[i / 2],
+                           (int64_t[]){0}));
+        OK(tn_init(&dst, &mean, TN_F64, 0, NULL));
+        OK(tn_reduce(TN_REDUCE_MEAN, NULL, &dst, &same, TN_ALL_AXES, NULL));
+        assert_true(mean == (i % 4 < 2 ? (double)ends[i % 2] : (double)(uint32_t)ends[i % 2]));
+    }
 }
 
 /* Small integers have the variance of the same numbers as f64, to the bit, also the farthest apart. */

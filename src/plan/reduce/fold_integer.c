@@ -75,6 +75,45 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
         memcpy(out, acc, (size_t)w * sizeof *acc);
 }
 
+/* (high * 2^64 + low) / n, rounded once.  Each step appends as many bits to the quotient q as
+ * fit, until q has 56 bits or more, three more than a double, or is exact.  The lowest bit of q
+ * is set if there is a remainder, so that the conversion to double rounds correctly. */
+static double wide_quotient(uint64_t high, uint64_t low, uint64_t n)
+{
+    if (high == 0 && (low | n) >> 53 == 0)
+        return (double)low / (double)n; /* both operands are exact */
+    uint64_t q = high / n, r = high % n;
+    int exponent = 64;
+    while ((r | low) &&
+           q >> 55 == 0) { /* r < n < 2^63, so every step shifts by 1 bit or more */
+        const int room = __builtin_clzll(q | 1) - 1, most = __builtin_clzll(r | 1);
+        const int by = room < most ? room : most;
+        r = r << by | low >> (64 - by);
+        low <<= by;
+        q = q << by | r / n;
+        r %= n;
+        exponent -= by;
+    }
+    return ldexp((double)(q | (r | low ? 1 : 0)), exponent);
+}
+
+static double wide_mean(uint64_t high, uint64_t low, uint64_t n)
+{
+    if (n == 0)
+        return (double)NAN;
+    if (high >> 63) {
+        high = ~high + (low == 0);
+        return -wide_quotient(high, 0 - low, n);
+    }
+    return wide_quotient(high, low, n);
+}
+
+/* Whether f64 holds every sum of f->count elements, so that a division rounds a mean once. */
+static bool exact_sums(const tni_fold *f)
+{
+    return f->count <= (int64_t)1 << (53 - 8 * f->width);
+}
+
 static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
                         int64_t w, int64_t n)
 {
@@ -83,7 +122,11 @@ static void wrap_finish(const tni_fold *f, char *dst, int64_t step, const tni_wo
     const tni_cast widen = tni_cast_chain(f->isa, sign ? TN_I64 : TN_U64, TN_F64);
     double y[TNI_FOLD_STORED];
     const char *made = (const char *)s;
-    if (f->mean) {
+    if (f->mean && !exact_sums(f)) {
+        for (int64_t c = 0; c < n; c++)
+            y[c] = wide_mean(sign && s[c].i < 0 ? UINT64_MAX : 0, s[c].u, (uint64_t)f->count);
+        made = (const char *)y;
+    } else if (f->mean) {
         widen.fn[0]((char *)y, made, n, 0, false);
         tni_kernels_of(f->isa)->tree->results(y, y, n, -0.0, (double)f->count, NULL, false);
         made = (const char *)y;
@@ -117,8 +160,7 @@ const tni_fold_class tni_fold_wrap = {
     .finish = wrap_finish,
 };
 
-/* ---- means of integers whose sums may exceed 64 bits: sums of 128 bits, words low and high
- * ---- */
+/* ---- means of integers whose sums may exceed 64 bits: sums of 128 bits, words low and high ---- */
 
 static void wide_add(tni_word *low, tni_word *high, uint64_t x, int64_t upper)
 {
@@ -153,39 +195,6 @@ static void wide_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_
     (void)f;
     for (int64_t c = 0; c < w; c++)
         wide_add(&a[c], &a[w + c], b[c].u, b[w + c].i);
-}
-
-/* (high * 2^64 + low) / n, rounded once.  Each step appends as many bits to the quotient q as
- * fit, until q has 56 bits or more, three more than a double, or is exact.  The lowest bit of q
- * is set if there is a remainder, so that the conversion to double rounds correctly. */
-static double wide_quotient(uint64_t high, uint64_t low, uint64_t n)
-{
-    if (high == 0 && (low | n) >> 53 == 0)
-        return (double)low / (double)n; /* both operands are exact */
-    uint64_t q = high / n, r = high % n;
-    int exponent = 64;
-    while ((r | low) &&
-           q >> 55 == 0) { /* r < n < 2^63, so every step shifts by 1 bit or more */
-        const int room = __builtin_clzll(q | 1) - 1, most = __builtin_clzll(r | 1);
-        const int by = room < most ? room : most;
-        r = r << by | low >> (64 - by);
-        low <<= by;
-        q = q << by | r / n;
-        r %= n;
-        exponent -= by;
-    }
-    return ldexp((double)(q | (r | low ? 1 : 0)), exponent);
-}
-
-static double wide_mean(uint64_t high, uint64_t low, uint64_t n)
-{
-    if (n == 0)
-        return (double)NAN;
-    if (high >> 63) {
-        high = ~high + (low == 0);
-        return -wide_quotient(high, 0 - low, n);
-    }
-    return wide_quotient(high, low, n);
 }
 
 static void wide_finish(const tni_fold *f, char *dst, int64_t step, const tni_word *s,
