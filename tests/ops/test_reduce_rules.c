@@ -242,17 +242,19 @@ static void test_complex_zeros(void **state)
 static void test_complex_magnitudes(void **state)
 {
     (void)state;
-    const double parts[][2] = {{1.2e308, 1.2e308}, {-1.7e308, 1.7e307}, {3e-320, 4e-320}, {-0.0, 0},
-                               {1.7e308, 1.7e308}, {NAN, -INFINITY},    {NAN, 1.7e308},   {1, NAN}};
+    const double parts[][2] = {
+        {1.2e308, 1.2e308}, {-1.7e308, 1.7e307}, {3e-320, 4e-320}, {-0.0, 0},
+        {1.7e308, 1.7e308}, {NAN, -INFINITY},    {NAN, 1.7e308},   {1, NAN}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         for (int infinite = 0; infinite < 2; infinite++) {
-            const double order = infinite ? INFINITY : 1, want = hypot(parts[i][0], parts[i][1]);
+            const double order = infinite ? INFINITY : 1,
+                         want = hypot(parts[i][0], parts[i][1]);
             const double got =
                 reduce_all(TN_REDUCE_NORM, &order, TN_C128, (void *)parts[i], 1, TN_F64);
             if (!(fabs(got - want) <= 0x1p-51 * want + 0x1p-1074) &&
                 !(got == want || (isnan(got) && isnan(want))))
-                fail_msg("norm %g of (%g, %g): %g, expected %g", order, parts[i][0], parts[i][1],
-                         got, want);
+                fail_msg("norm %g of (%g, %g): %g, expected %g", order, parts[i][0],
+                         parts[i][1], got, want);
         }
     }
 }
@@ -499,7 +501,8 @@ int main(void)
         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_complex_zeros), cmocka_unit_test(test_complex_magnitudes),
+        cmocka_unit_test(test_complex_zeros),
+        cmocka_unit_test(test_complex_magnitudes),
         cmocka_unit_test(test_errors),
 #ifdef __SIZEOF_INT128__
         cmocka_unit_test(test_f64_bounds),
