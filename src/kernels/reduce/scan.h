@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The f64 of the widest vector; part of every result's bits, and so not tuned for a CPU. */
-enum { TNI_SCAN_GROUP = 8 };
+enum {
+    /* the f64 of the widest vector; part of every result's bits, and so not tuned for a CPU */
+    TNI_SCAN_GROUP = 8,
+    TNI_SCAN_SHORT = 512 /* elements of the longest sequences that a call of many takes */
+};
 
 /* Running maxima and minima compare keys, which are signed integers: bits ^ flip.  The bits of
  * negative floats are first inverted except for the sign, and a magnitude above largest (a NaN)
@@ -33,6 +36,8 @@ typedef struct tni_scan_extremes {
     /* As columns, without d. */
     void (*totals)(const char *x, int64_t x_step, int64_t rows, int64_t w, void *state,
                    const tni_scan_rule *r);
+    /* As that of sums. */
+    void (*many)(char *d, const char *x, int64_t n, int64_t rows, const tni_scan_rule *r);
 } tni_scan_extremes;
 
 /* Running sums in f64 of one dtype of floats.  Results are rounded once; a NaN becomes the
@@ -52,6 +57,10 @@ typedef struct tni_scan_sums {
     /* The chains of w columns, rows a multiple of TNI_SCAN_GROUP. */
     void (*totals)(const char *x, int64_t x_step, int64_t rows, int64_t w, double *chain);
     int64_t narrow; /* shorter sequences are faster as columns; 0: the default */
+    int64_t most;   /* longer sequences gain nothing by many; at most TNI_SCAN_SHORT */
+    /* Dense sequences of n elements that follow one another.  Reads up to 32 bytes after the end
+     * of x and writes as many after the end of d.  NULL: not with this instruction set. */
+    void (*many)(char *d, const char *x, int64_t n, int64_t rows);
 } tni_scan_sums;
 
 enum { TNI_SCAN_F16, TNI_SCAN_BF16, TNI_SCAN_F32, TNI_SCAN_F64, TNI_SCAN_FLOATS };

@@ -39,6 +39,8 @@ typedef double group __attribute__((vector_size(64)));
 
 #if !defined(__AVX512F__)
 #include "scan_exact.h"
+
+#include "scan_rows3.h"
 #endif
 
 #define NAME(f)    f##_quad_f16
@@ -80,6 +82,7 @@ typedef double group __attribute__((vector_size(64)));
 #define PUT(d, v, odd)           put_quad_f32(d, v, odd)
 #define FEW(d, v, odd, w)        put_some_f32(d, v, odd, w)
 #define PAIR(d, lo, hi, odd, nt) put_pair_f32(d, lo, hi, odd, nt)
+#define THREES(d, x, rows)       threes_f32(d, x, rows)
 #include "scan_quad.inc"
 #endif
 #include "scan_totals.inc"
@@ -95,9 +98,14 @@ typedef double group __attribute__((vector_size(64)));
 #include "scan_quad.inc"
 #include "scan_totals.inc"
 
+#if defined(__AVX512F__)
+#define MANY(t) 0, NULL
+#else
+#define MANY(t) TNI_SCAN_SHORT, many_quad_##t
+#endif
 #define QUADS(t)                                                                               \
     {                                                                                          \
-        sequence_quad_##t, total_quad_##t, rows_quad_##t, totals_quad_##t, 0                   \
+        sequence_quad_##t, total_quad_##t, rows_quad_##t, totals_quad_##t, 0, MANY(t)          \
     }
 #endif
 
@@ -105,22 +113,23 @@ typedef double group __attribute__((vector_size(64)));
 #include "scan_wide.h"
 #define SUMS_F16                                                                               \
     {                                                                                          \
-        sequence_f16, total_quad_f16, rows_f16, totals_quad_f16, 0                             \
+        sequence_f16, total_quad_f16, rows_f16, totals_quad_f16, 0, 0, NULL                    \
     }
 #define SUMS_BF16                                                                              \
     {                                                                                          \
-        sequence_bf16, total_quad_bf16, rows_bf16, totals_quad_bf16, 0                         \
+        sequence_bf16, total_quad_bf16, rows_bf16, totals_quad_bf16, 0, 0, NULL                \
     }
 #define SUMS_F32                                                                               \
     {                                                                                          \
-        sequence_sum32, total_sum32, rows_sum32, totals_quad_f32, 0                            \
+        sequence_sum32, total_sum32, rows_sum32, totals_quad_f32, 0, 0, NULL                   \
     }
 #define SUMS_F64 QUADS(f64)
 #elif defined(__AVX2__)
 #define SUMS_F16 QUADS(f16)
 #define SUMS_BF16                                                                              \
     {                                                                                          \
-        sequence_quad_bf16, total_quad_bf16, exact_rows_quad_bf16, totals_quad_bf16, 256       \
+        sequence_quad_bf16, total_quad_bf16, exact_rows_quad_bf16, totals_quad_bf16, 256, 15,  \
+            many_quad_bf16                                                                     \
     }
 #define SUMS_F32 QUADS(f32)
 #define SUMS_F64 QUADS(f64)
@@ -128,19 +137,19 @@ typedef double group __attribute__((vector_size(64)));
 #include "scan_wide.h"
 #define SUMS_F16                                                                               \
     {                                                                                          \
-        NULL, NULL, NULL, NULL, 0                                                              \
+        NULL, NULL, NULL, NULL, 0, 0, NULL                                                     \
     }
 #define SUMS_BF16                                                                              \
     {                                                                                          \
-        sequence_bf16, NULL, rows_bf16, NULL, 0                                                \
+        sequence_bf16, NULL, rows_bf16, NULL, 0, 0, NULL                                       \
     }
 #define SUMS_F32                                                                               \
     {                                                                                          \
-        sequence_sum32, total_sum32, rows_sum32, NULL, 0                                       \
+        sequence_sum32, total_sum32, rows_sum32, NULL, 0, 0, NULL                              \
     }
 #define SUMS_F64                                                                               \
     {                                                                                          \
-        NULL, NULL, NULL, NULL, 0                                                              \
+        NULL, NULL, NULL, NULL, 0, 0, NULL                                                     \
     }
 #endif
 
@@ -216,9 +225,32 @@ static void totals_int(const char *x, int64_t x_step, int64_t rows, int64_t w, i
 #include "scan_max_lanes.h"
 
 #include "scan_keys64.h"
+
+#define BITS       8
+#define MAX(a, b)  _mm256_max_epi8(a, b)
+#define MORE(a, b) _mm256_cmpgt_epi8(a, b)
+#define SAME(a, b) _mm256_cmpeq_epi8(a, b)
+#include "scan_max_short.inc"
+#define BITS       16
+#define MAX(a, b)  _mm256_max_epi16(a, b)
+#define MORE(a, b) _mm256_cmpgt_epi16(a, b)
+#define SAME(a, b) _mm256_cmpeq_epi16(a, b)
+#include "scan_max_short.inc"
+#define BITS       32
+#define MAX(a, b)  _mm256_max_epi32(a, b)
+#define MORE(a, b) _mm256_cmpgt_epi32(a, b)
+#define SAME(a, b) _mm256_cmpeq_epi32(a, b)
+#include "scan_max_short.inc"
+#define BITS       64
+#define MAX(a, b)  larger64(a, b)
+#define MORE(a, b) _mm256_cmpgt_epi64(a, b)
+#define SAME(a, b) _mm256_cmpeq_epi64(a, b)
+#include "scan_max_short.inc"
+#define MANY_KEYS(bits) JOIN_SCAN(many, bits)
 #else
-#define K        int32_t
-#define MAX_ROWS max_rows32
+#define MANY_KEYS(bits) NULL
+#define K               int32_t
+#define MAX_ROWS        max_rows32
 #include "scan_max_rows.inc"
 #define K        int64_t
 #define MAX_ROWS max_rows64
@@ -252,10 +284,10 @@ const tni_scan_kernels TNI_TABLE(scan) = {
     {SUMS_F16, SUMS_BF16, SUMS_F32, SUMS_F64},
     rows_sum,
     rows_prod,
-    {{sizeof(KEY8), line8, columns8, totals8},
-     {sizeof(KEY16), line16, columns16, totals16},
-     {4, line32, columns32, totals32},
-     {8, line64, columns64, totals64}},
+    {{sizeof(KEY8), line8, columns8, totals8, MANY_KEYS(8)},
+     {sizeof(KEY16), line16, columns16, totals16, MANY_KEYS(16)},
+     {4, line32, columns32, totals32, MANY_KEYS(32)},
+     {8, line64, columns64, totals64, MANY_KEYS(64)}},
     line_int,
     rows_int,
     totals_int,

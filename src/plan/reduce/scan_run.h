@@ -43,6 +43,7 @@ struct tni_scan_way {
     const char *name;
     bool (*plan)(tni_scan *s);
     void (*run)(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
+    bool streams; /* past the caches, whatever the kernels of the class */
 };
 
 /* Choose the way of a scan whose class and nest are set. */
@@ -51,6 +52,7 @@ void tni_scan_choose(tni_scan *s);
 void tni_scan_run_columns(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
 void tni_scan_run_column_rounds(const tni_scan *s, char *dst, const char *src,
                                 tni_scan_state *carry);
+void tni_scan_run_short(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
 void tni_scan_run_narrow(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
 void tni_scan_run_rounds(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
 void tni_scan_run_lines(const tni_scan *s, char *dst, const char *src, tni_scan_state *carry);
