@@ -51,7 +51,8 @@ typedef struct tni_scan_sums {
     /* The chain after n elements of a block, n a multiple of TNI_SCAN_GROUP. */
     double (*total)(const char *x, int64_t n);
     /* The same for rows of a block of w columns, d_step and x_step bytes apart, with a before
-     * and a chain for each column.  stream: d_step, too, is a multiple of 32. */
+     * and a chain for each column.  stream: d_step, too, is a multiple of 32, or three columns
+     * are dense. */
     void (*rows)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
                  int64_t w, const double *before, double *chain, bool stream);
     /* The chains of w columns, rows a multiple of TNI_SCAN_GROUP. */

@@ -199,7 +199,12 @@ typedef uint64_t loose_words __attribute__((aligned(1), may_alias));
 static void rows_int(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
                      int64_t w, int64_t *state)
 {
-    for (int64_t i = 0; i < rows; i++, d += d_step, x += x_step) {
+    int64_t i = 0;
+#if SCAN_NARROW
+    if (w == 3 && d_step == 24 && x_step == 24)
+        i = three_int(d, x, rows, state), d += i * d_step, x += i * x_step;
+#endif
+    for (; i < rows; i++, d += d_step, x += x_step) {
         const loose_words *from = (const loose_words *)(const void *)x;
         loose_words *to = (loose_words *)(void *)d;
         INDEPENDENT for (int64_t c = 0; c < w; c++)

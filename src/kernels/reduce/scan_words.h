@@ -43,6 +43,40 @@ static int64_t line_int(char *d, const char *x, int64_t n, int64_t run)
     return rest_int(d, x, i, n, (uint64_t)_mm256_extract_epi64(all, 0));
 }
 
+/* Four dense rows of three columns at a time, which are three vectors in the order of memory;
+ * gives the rows that it takes. */
+INLINE int64_t three_int(char *d, const char *x, int64_t rows, int64_t *state)
+{
+    const __m256i none = _mm256_setzero_si256();
+    __m256i run[3];
+    int64_t i = 0;
+    run[0] = _mm256_setr_epi64x(state[0], state[1], state[2], state[0]);
+    run[1] = _mm256_setr_epi64x(state[1], state[2], state[0], state[1]);
+    run[2] = _mm256_setr_epi64x(state[2], state[0], state[1], state[2]);
+    for (; i + 4 <= rows; i += 4, d += 96, x += 96) {
+        __m256i v[3], last;
+        for (int k = 0; k < 3; k++)
+            v[k] = _mm256_loadu_si256((const __m256i *)(const void *)(x + 32 * k));
+        last = _mm256_permute4x64_epi64(v[0], 0); /* a row is three elements from the next */
+        v[0] = _mm256_add_epi64(v[0], _mm256_blend_epi32(none, last, 0xc0));
+        for (int k = 1; k < 3; k++)
+            v[k] = _mm256_add_epi64(
+                v[k], _mm256_loadu_si256((const __m256i *)(const void *)(x + 32 * k - 24)));
+        v[2] = _mm256_add_epi64(v[2], _mm256_permute2x128_si256(v[0], v[1], 0x21));
+        v[1] = _mm256_add_epi64(v[1], lower_above(none, v[0]));
+        for (int k = 0; k < 3; k++) {
+            v[k] = _mm256_add_epi64(v[k], run[k]);
+            _mm256_storeu_si256((__m256i *)(void *)(d + 32 * k), v[k]);
+        }
+        run[0] = _mm256_permute4x64_epi64(v[2], 0x79);
+        run[1] = _mm256_permute4x64_epi64(v[2], 0x9e);
+        run[2] = _mm256_permute4x64_epi64(v[2], 0xe7);
+    }
+    for (int c = 0; c < 3; c++)
+        memcpy(state + c, (const char *)&run[0] + 8 * c, 8);
+    return i;
+}
+
 static int64_t max_scan64(int64_t *x, int64_t n, int64_t run)
 {
     const __m256i none = _mm256_set1_epi64x(INT64_MIN);

@@ -188,7 +188,9 @@ void tni_scan_strip_moved(const tni_scan *s, char *d, const char *p, int64_t w,
     begin_strip(s, &r, w, carry);
     d = put_initial(s, d, w);
     const bool out = sends(s, d, w);
-    const bool stream = !out && s->stream && ((uintptr_t)d | (uintptr_t)s->step[0]) % 32 == 0;
+    const bool three = w == 3 && s->step[0] == 3 * s->width[0]; /* groups are whole vectors */
+    const bool stream =
+        !out && s->stream && (uintptr_t)d % 32 == 0 && (three || s->step[0] % 32 == 0);
     rows_out o;
     o.to = d;
     o.at = o.end = (int64_t)((uintptr_t)d % 64);

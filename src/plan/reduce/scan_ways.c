@@ -4,6 +4,7 @@
  *   nothing                              dst has no elements
  *   column rounds  scan_column_rounds.c  few long columns: threads divide the blocks of rows
  *   columns        scan_columns.c        sequences side by side in memory, a strip at a time
+ *   short rows     scan_short.c          short sequences that follow one another, as they lie
  *   transpose      scan_narrow.c         short dense sequences, transposed into columns
  *   rounds         scan_rounds.c         few long sequences: threads divide the blocks
  *   line           scan_line.c           any layout: one sequence after the other */
