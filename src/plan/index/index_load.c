@@ -57,14 +57,49 @@ void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int is
         d[i] = d[i] < 0 ? INT64_MAX : d[i];
 }
 
-int64_t tni_index_outside(const tn_tensor *index, int64_t n)
+/* The first of elements [first, last) that is out of range, or -1. */
+static int64_t outside_range(const tn_tensor *index, int64_t n, int64_t first, int64_t last)
 {
     tni_pieces p;
     _Alignas(64) char raw[TNI_PIECE * 8];
     int64_t at[TNI_PIECE];
-    const int64_t all = tni_numel(index);
-    if (index->ndim <= 1 && all < FEW) {
-        for (int64_t i = 0; i < all; i++) {
+    if (!tni_pieces_begin(&p, 1, &index, first, last))
+        return -1;
+    for (bool more = true; more;) {
+        const int64_t size = tni_pieces_size(&p);
+        bool outside = false; /* v < -n wraps around */
+        tni_index_load(at, tni_pieces_dense(&p, 0, size, raw), index->dtype, size, p.isa);
+        for (int64_t i = 0; i < size; i++)
+            outside |= (uint64_t)at[i] + (uint64_t)n >= 2 * (uint64_t)n;
+        for (int64_t i = 0; i < size && outside; i++)
+            if (at[i] < -n || at[i] >= n)
+                return last - p.left + i;
+        more = tni_pieces_next(&p, size);
+    }
+    return -1;
+}
+
+enum { OUTSIDE_PARTS = 16 }; /* at most */
+
+typedef struct outside_job {
+    const tn_tensor *index;
+    int64_t n, all, found[OUTSIDE_PARTS];
+    int parts;
+} outside_job;
+
+static void outside_part(void *arg, int part)
+{
+    outside_job *j = arg;
+    int64_t first, last;
+    tni_split_range(j->all, j->parts, part, &first, &last);
+    j->found[part] = outside_range(j->index, j->n, first, last);
+}
+
+int64_t tni_index_outside(const tn_tensor *index, int64_t n)
+{
+    outside_job j = {.index = index, .n = n, .all = tni_numel(index)};
+    if (index->ndim <= 1 && j.all < FEW) {
+        for (int64_t i = 0; i < j.all; i++) {
             const char *x =
                 (const char *)index->data + (index->ndim ? i * index->stride[0] : 0);
             const int64_t v = tni_index_at(x, index->dtype);
@@ -73,18 +108,13 @@ int64_t tni_index_outside(const tn_tensor *index, int64_t n)
         }
         return -1;
     }
-    if (!tni_pieces_begin(&p, 1, &index, 0, all))
+    if (j.all == 0)
         return -1;
-    for (bool more = true; more;) {
-        const int64_t size = tni_pieces_size(&p);
-        bool outside = false;
-        tni_index_load(at, tni_pieces_dense(&p, 0, size, raw), index->dtype, size, p.isa);
-        for (int64_t i = 0; i < size; i++)
-            outside |= (at[i] < -n) | (at[i] >= n);
-        for (int64_t i = 0; i < size && outside; i++)
-            if (at[i] < -n || at[i] >= n)
-                return all - p.left + i;
-        more = tni_pieces_next(&p, size);
-    }
+    j.parts = tni_run_parts(tni_mul_saturated(j.all, 16),
+                            j.all < OUTSIDE_PARTS ? j.all : OUTSIDE_PARTS);
+    tni_parallel(j.parts, outside_part, &j);
+    for (int part = 0; part < j.parts; part++)
+        if (j.found[part] >= 0)
+            return j.found[part];
     return -1;
 }

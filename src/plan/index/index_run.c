@@ -203,8 +203,10 @@ static void join_items(const choice_job *j, int64_t first, int64_t last)
         const int64_t left = last - i, n = left < CHOICE_PIECE ? left : CHOICE_PIECE;
         const int64_t most = left < n + JOIN_AHEAD ? left : n + JOIN_AHEAD;
         ASSERT(have <= most && most <= CHOICE_PIECE + JOIN_AHEAD);
-        for (; have < most; have++)
-            at[have] = chosen(j, j->at[2] + (i + have) * a->step[2]);
+        for (int64_t m; have < most; have += m) {
+            m = most - have < CHOICE_PIECE ? most - have : CHOICE_PIECE;
+            choose(j, at + have, j->at[2] + (i + have) * a->step[2], a->step[2], m);
+        }
         copy->join_rows(j->at[0] + i * j->whole, j->at[1], at, n, j->whole, most - n);
         memmove(at, at + n, (size_t)(most - n) * sizeof *at);
         have = most - n;
