@@ -47,6 +47,7 @@ static const struct {
     {"short rows", "floats as they are", TN_SCAN_SUM, TN_F32, TN_F32, 1, 1, {32, 47}},
     {"short rows", "floats as they are", TN_SCAN_SUM, TN_F32, TN_F32, 1, 1, {32, 511}},
     {"short rows", "keys", TN_SCAN_MIN, TN_F64, TN_F64, 1, 1, {500, 12}},
+    {"short rows", "words as they are", TN_SCAN_SUM, TN_I64, TN_I64, 1, 1, {500, 12}},
     {"transpose", "f64 in a buffer", TN_SCAN_PROD, TN_F32, TN_F32, 1, 1, {500, 12}},
     {"line", "floats as they are", TN_SCAN_SUM, TN_F32, TN_F32, 1, 1, {31, 47}},
     {"line", "floats as they are", TN_SCAN_SUM, TN_F32, TN_F32, 1, 1, {500, 513}},

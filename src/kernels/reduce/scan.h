@@ -87,6 +87,7 @@ typedef struct tni_scan_kernels {
     void (*rows_int)(char *d, int64_t d_step, const char *x, int64_t x_step, int64_t rows,
                      int64_t w, int64_t *state);
     void (*totals_int)(const char *x, int64_t x_step, int64_t rows, int64_t w, int64_t *state);
+    void (*many_int)(char *d, const char *x, int64_t n, int64_t rows); /* like that of sums */
 } tni_scan_kernels;
 
 #endif

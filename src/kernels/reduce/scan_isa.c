@@ -296,4 +296,9 @@ const tni_scan_kernels TNI_TABLE(scan) = {
     line_int,
     rows_int,
     totals_int,
+#if SCAN_NARROW
+    many_int,
+#else
+    NULL,
+#endif
 };

@@ -43,6 +43,25 @@ static int64_t line_int(char *d, const char *x, int64_t n, int64_t run)
     return rest_int(d, x, i, n, (uint64_t)_mm256_extract_epi64(all, 0));
 }
 
+/* Sums of dense sequences of n that follow one another. Each is read and written in whole vectors,
+ * so up to 24 bytes of the next sequence are read and overwritten before its own turn. */
+static void many_int(char *d, const char *x, int64_t n, int64_t rows)
+{
+    const __m256i none = _mm256_setzero_si256();
+    for (; rows > 0; rows--, d += 8 * n, x += 8 * n) {
+        __m256i all = none;
+        for (int64_t i = 0; i < n; i += 4) {
+            __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + 8 * i));
+            v = _mm256_add_epi64(v, _mm256_slli_si256(v, 8));
+            const __m256i low = _mm256_permute4x64_epi64(v, 0x55); /* the sum of two */
+            v = _mm256_add_epi64(v, _mm256_blend_epi32(low, none, 0x0f));
+            v = _mm256_add_epi64(v, all);
+            _mm256_storeu_si256((__m256i *)(void *)(d + 8 * i), v);
+            all = _mm256_permute4x64_epi64(v, 0xff);
+        }
+    }
+}
+
 /* Four dense rows of three columns at a time, which are three vectors in the order of memory;
  * gives the rows that it takes. */
 INLINE int64_t three_int(char *d, const char *x, int64_t rows, int64_t *state)

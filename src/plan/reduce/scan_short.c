@@ -20,7 +20,9 @@ typedef struct short_job {
 static void short_kernel(const tni_scan *s, char *d, const char *x, int64_t rows)
 {
     const tni_scan_extremes *k = tni_scan_extremes_of(s);
-    if (s->op == TN_SCAN_SUM)
+    if (s->class->totals == tni_scan_totals_words)
+        tni_kernels_of(s->isa)->scan->many_int(d, x, s->n, rows);
+    else if (s->op == TN_SCAN_SUM)
         tni_scan_sums_of(s)->many(d, x, s->n, rows);
     else
         k->many(d, x, s->n, rows, &s->rule);
