@@ -61,15 +61,20 @@ typedef struct tni_row_typed {
     void (*exp_sum)(double *acc, const char *x, int64_t step, const char *c, int64_t n,
                     int64_t rows);
 
-    /* Short rows, in order.  A row that does not fill a vector of the type of the arithmetic
-     * (f32 or f64) is loaded and stored as a whole vector, which passes its end; the next row
-     * overwrites what is stored there.  NULL if the instruction set has no such kernel. */
+    /* Short rows, in order: dense rows of up to TNI_ROW_FEW elements, and rows of short_least to
+     * short_most.  A row that does not fill a vector of the type of the arithmetic (f32 or f64) is
+     * loaded and stored as a whole vector, which passes its end; the next row overwrites what is
+     * stored there.  Such rows are dense, and memory has room for whole groups of
+     * TNI_ROW_TOGETHER.  NULL if the instruction set has no such kernel. */
+    void (*few_rows)(const tni_short_rows *s);
     void (*short_rows)(const tni_short_rows *s);
+    int64_t short_least, short_most;
 } tni_row_typed;
 
 typedef struct tni_row_kernels {
     tni_row_typed
         of[TNI_TREE_TYPES]; /* f16 and bf16: NULL where the instruction set has no kernels */
+    int64_t short_vector;   /* bytes of the vectors of few_rows and short_rows */
     void (*exp32)(char *d, const char *x, const char *c, int64_t n); /* exp(x + c) */
     void (*exp64)(char *d, const char *x, const char *c, int64_t n);
     void (*add32)(char *d, const char *a, const char *b, int64_t n);
@@ -103,7 +108,8 @@ typedef struct tni_row_kernels {
                          int64_t pitch, double eps);
 } tni_row_kernels;
 
-/* The f32 of the widest vector, and a tile of the tree. */
-enum { TNI_ROW_TOGETHER = 16, TNI_ROW_SHORT = 128 };
+/* The f32 of a line of the widest vectors, a tile of the tree, and the most elements of a row of
+ * few_rows: they fill less than half of a vector of f32 of AVX-512. */
+enum { TNI_ROW_TOGETHER = 32, TNI_ROW_SHORT = 128, TNI_ROW_FEW = 7 };
 
 #endif

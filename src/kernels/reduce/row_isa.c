@@ -11,6 +11,9 @@
 #include "row_exp.h"
 #include "row_vector.h"
 #include "tree.h"
+#if defined(__AVX2__)
+#include "row_transpose.h"
+#endif
 
 /* Prefetch into L2: L1 holds the rows, of up to 16 KB, that are being computed (Zen 4: 1.2
  * times as fast). */
@@ -68,14 +71,11 @@ static void logs(double *x, int64_t n)
 #define WRITE_SOME(p, v, n) put_some_vf(p, v, 4 * (n))
 #include "row_typed.inc"
 
-/* Only AVX2 has kernels that transpose short rows in registers, and f32 gains nothing from them
- * (docs/investigations/reductions.md, "Rows on Zen 3"). */
-#if defined(__AVX2__) && !defined(__AVX512F__)
-#define IN_REGISTERS
-#include "row_transpose.h"
-#endif
-
+/* Short rows of other types are transposed in registers where that is faster than a copy kernel:
+ * with AVX-512 those of 16 bits (docs/investigations/reductions.md, "Rows on Zen 3" and "Rows on
+ * Zen 5"). */
 #if defined(__AVX2__)
+#define SHORT_ROWS
 #include "row_half.h"
 
 #define TYPED(f)                    f##_f16
@@ -112,8 +112,11 @@ static void logs(double *x, int64_t n)
 #define W(f)  f##64
 #define S(f)  f##_vd
 #include "row.inc"
-#if defined(IN_REGISTERS)
+#if defined(__AVX2__)
 #include "row_lines.inc"
+#endif
+#if defined(__AVX512F__)
+#undef SHORT_ROWS
 #endif
 
 #define TYPED(f)            f##_f64
@@ -143,24 +146,32 @@ static void logs(double *x, int64_t n)
 #endif
 #endif
 
-#if defined(IN_REGISTERS)
-#define SHORT(type) short_rows_##type
-#else
-#define SHORT(type) NULL
-#endif
-#define TYPE(type, RMS, SHORT_ROWS)                                                            \
+#define TYPE(type, RMS, ...)                                                                   \
     {                                                                                          \
         max_##type, exps_##type, scale_##type, shift_##type, RMS, norm_##type, rise_##type,    \
-            exp_by_##type, plus_by_##type, exp_sum_##type, SHORT_ROWS                          \
+            exp_by_##type, plus_by_##type, exp_sum_##type, __VA_ARGS__                         \
     }
 
+/* Fewest and most elements of the rows for which short_rows is faster than other ways: Zen 3, and
+ * Zen 5 with AVX-512. */
 const tni_row_kernels TNI_TABLE(row) = {
-    .of[TNI_TREE_F32] = TYPE(f32, rms32, NULL),
-    .of[TNI_TREE_F64] = TYPE(f64, rms64, SHORT(f64)),
+#if defined(__AVX512F__)
+    .of[TNI_TREE_F32] = TYPE(f32, rms32, few_rows_f32, NULL, 0, 0),
+    .of[TNI_TREE_F64] = TYPE(f64, rms64, few_rows_f64, NULL, 0, 0),
+    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, few_rows_f16, short_rows_f16, 8, 64),
+    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, few_rows_bf16, short_rows_bf16, 8, 64),
+#elif defined(__AVX2__)
+    .of[TNI_TREE_F32] = TYPE(f32, rms32, NULL, NULL, 0, 0),
+    .of[TNI_TREE_F64] = TYPE(f64, rms64, NULL, short_rows_f64, 1, 48),
+    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, NULL, short_rows_f16, 8, TNI_ROW_SHORT),
+    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, NULL, short_rows_bf16, 8, TNI_ROW_SHORT),
+#else
+    .of[TNI_TREE_F32] = TYPE(f32, rms32, NULL, NULL, 0, 0),
+    .of[TNI_TREE_F64] = TYPE(f64, rms64, NULL, NULL, 0, 0),
+#endif
 #if defined(__AVX2__)
-    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, SHORT(f16)),
-    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, SHORT(bf16)),
     .squares16 = {squares_f16, squares_bf16},
+    .short_vector = V,
 #endif
     .exp32 = exp32,
     .exp64 = exp64,

@@ -9,12 +9,8 @@
 #include "tree_vector.h"
 
 /* Vectors of a line of short rows (row_lines.inc); TNI_ROW_TOGETHER is a multiple of its rows.
- * Two are faster than one with AVX2 (docs/investigations/reductions.md, "Rows on Zen 3"). */
-#if defined(__AVX512F__)
-enum { LINE_VECTORS = 1 };
-#else
+ * Two are faster than one (docs/investigations/reductions.md, "Rows on Zen 3" and "on Zen 5"). */
 enum { LINE_VECTORS = 2 };
-#endif
 
 typedef int32_t vf_bits __attribute__((vector_size(V)));
 typedef uint32_t vf_words __attribute__((vector_size(V)));

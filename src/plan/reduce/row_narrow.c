@@ -1,8 +1,8 @@
 /* row_narrow.c - the way "transpose": many short dense rows are transposed, so that a vector has
  * one element of each of several rows, computed side by side, and transposed back.
  *
- * Kernels of AVX2 transpose in registers.  Otherwise copy kernels transpose f32 into a buffer,
- * and 16-bit floats are converted to f32 first. */
+ * Kernels of AVX2 and AVX-512 transpose in registers.  Otherwise copy kernels transpose f32 into a
+ * buffer, and 16-bit floats are converted to f32 first. */
 #include <string.h>
 
 #include "plan/plan.h"
@@ -10,35 +10,30 @@
 /* Measurements are in docs/investigations/reductions.md, "Rows on Zen 3", and the third round of
  * "Rows, scans and indices" (Zen 4). */
 enum {
-    /* most elements of a row: longer ones fill vectors by themselves.  Rows of 16 bits that are
-     * transposed in registers have up to TNI_ROW_SHORT. */
+    /* most elements of a row that copy kernels transpose: longer ones fill vectors by
+     * themselves */
     NARROW_MOST = 48,
-    /* the same for layer_norm of f64, which the kernel for moments makes faster row by row */
+    /* the same for layer_norm of f64 in registers, which the kernel for moments makes faster row by
+     * row */
     NARROW_LAYER_64 = 24,
     /* fewest rows that pay for two transpositions */
     NARROW_ROWS = 32,
     /* elements of the rows that are computed at once: 16 KiB of f32, half of the L1 of Zen 4 */
-    NARROW_ELEMENTS = 1 << 12,
-    /* bytes of a vector of the kernels that transpose in registers, which are those of AVX2 */
-    SHORT_VECTOR = 32,
-    /* fewest elements of 16 bits that are transposed in registers: shorter rows are faster as
-     * f32 */
-    SHORT_LEAST = 8
+    NARROW_ELEMENTS = 1 << 12
 };
 
-/* Whether there are kernels that transpose rows in registers, and rows are long enough for them. */
-static bool in_registers(const tni_rows *r)
+typedef void short_kernel(const tni_short_rows *s);
+
+/* The kernel that transposes rows of this length in registers, or NULL. */
+static short_kernel *in_registers(const tni_rows *r)
 {
     const tni_row_typed *k = tni_row_kernels_of(r, r->dtype);
-    return k && k->short_rows && (r->dtype == TN_F64 || r->n >= SHORT_LEAST);
-}
-
-/* The elements of the longest rows to which this way applies. */
-static int64_t longest(const tni_rows *r)
-{
-    if (r->width == 2 && in_registers(r))
-        return TNI_ROW_SHORT;
-    return r->dtype == TN_F64 && r->kind == TNI_ROW_LAYER ? NARROW_LAYER_64 : NARROW_MOST;
+    if (k && k->few_rows && r->n <= TNI_ROW_FEW)
+        return k->few_rows;
+    const bool fits =
+        k && k->short_rows && r->n >= k->short_least && r->n <= k->short_most &&
+        (r->dtype != TN_F64 || r->kind != TNI_ROW_LAYER || r->n <= NARROW_LAYER_64);
+    return fits ? k->short_rows : NULL;
 }
 
 /* Whether kernels can read a parameter: it is absent, or dense as elem. */
@@ -50,10 +45,10 @@ static bool param_fits(const tni_rows *r, const tni_row_param *p)
 bool tni_row_plan_narrow(tni_rows *r)
 {
     const tni_axis *in = r->nest->ndim > 0 ? &r->nest->axis[r->nest->ndim - 1] : NULL;
-    const bool here = in_registers(r);
-    if (!in || in->n < NARROW_ROWS || r->n > longest(r) || r->kind == TNI_ROW_CAUSAL ||
-        r->kind > TNI_ROW_LAYER || !param_fits(r, &r->param[0]) ||
-        !param_fits(r, &r->param[1]) || (!here && r->elem != TN_F32))
+    const bool here = in_registers(r) != NULL;
+    if (!in || in->n < NARROW_ROWS || r->kind == TNI_ROW_CAUSAL || r->kind > TNI_ROW_LAYER ||
+        !param_fits(r, &r->param[0]) || !param_fits(r, &r->param[1]) ||
+        (!here && (r->elem != TN_F32 || r->n > NARROW_MOST)))
         return false;
     for (int k = TNI_ROW_DST; k <= TNI_ROW_SRC; k++)
         if (r->step[k] != r->width ||
@@ -61,6 +56,11 @@ bool tni_row_plan_narrow(tni_rows *r)
             return false;
     r->why = "rows are short: many are transposed and computed side by side";
     return true;
+}
+
+static int64_t whole_groups(int64_t rows)
+{
+    return (rows + TNI_ROW_TOGETHER - 1) / TNI_ROW_TOGETHER * TNI_ROW_TOGETHER;
 }
 
 /* ---- transposed in registers ---- */
@@ -89,7 +89,8 @@ static void short_block(const tni_rows *r, char *d, int64_t d_step, const char *
                                           [TNI_ROW_RMS] = TNI_SHORT_RMS,
                                           [TNI_ROW_LAYER] = TNI_SHORT_LAYER};
     const int64_t dense = r->n * r->width;
-    const bool beyond = r->n * tni_width(r->elem) < SHORT_VECTOR,
+    const int64_t vector = tni_kernels_of(r->isa)->row->short_vector;
+    const bool beyond = r->n * tni_width(r->elem) < vector,
                streams = r->stream && d_step == dense;
     char *in = scratch->u.sequence.gather[0], *out = scratch->u.sequence.gather[1];
     tni_short_rows w = {.kind = kinds[r->kind],
@@ -104,6 +105,7 @@ static void short_block(const tni_rows *r, char *d, int64_t d_step, const char *
                         .eps = r->eps};
     if (beyond) {
         copy_rows(r, in, dense, s, s_step, rows);
+        memset(in + rows * dense, 0, (size_t)((whole_groups(rows) - rows) * dense));
         w.x = in;
         w.x_step = dense;
     }
@@ -111,7 +113,7 @@ static void short_block(const tni_rows *r, char *d, int64_t d_step, const char *
         w.d = out;
         w.d_step = dense;
     }
-    tni_row_kernels_of(r, r->dtype)->short_rows(&w);
+    in_registers(r)(&w);
     if (streams)
         tni_kernels_of(r->isa)->copy->stream(d, out, rows * dense);
     else if (beyond)
@@ -126,7 +128,7 @@ static void narrow_compute(const tni_rows *r, char *x, char *e, int64_t rows, in
 {
     const tni_row_kernels *k = tni_kernels_of(r->isa)->row;
     const char *w = r->param[0].at, *b = r->param[1].at;
-    const int64_t whole = (rows + TNI_ROW_TOGETHER - 1) / TNI_ROW_TOGETHER * TNI_ROW_TOGETHER;
+    const int64_t whole = whole_groups(rows);
     for (int64_t j = 0; j < r->n && whole > rows; j++)
         memset(x + j * pitch + rows * 4, 0, (size_t)(whole - rows) * 4);
     if (r->kind == TNI_ROW_RMS)
