@@ -43,6 +43,9 @@ typedef struct tni_key_kernels {
      * and which becomes the number of the row. */
     void (*rows_arg)(char *best, char *which, const char *const *row, int64_t w, int64_t at,
                      const tni_key_rule *rule);
+    /* The largest of each of w columns in `join` rows of keys, a power of two, at acc; it is left in
+     * the first row. */
+    void (*meet)(char *acc, int64_t w, int64_t join);
     int64_t (*count)(const char *x, int64_t n, int64_t mask); /* elements with a bit of mask */
     /* The elements whose keys are key[i].  For floats, the key of NaN becomes quiet. */
     void (*elements)(char *d, const int64_t *key, int64_t n, const tni_key_rule *rule,

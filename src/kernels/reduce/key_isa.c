@@ -187,8 +187,8 @@ static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool
 
 #define KEYS(W)                                                                                \
     {                                                                                          \
-        max##W, ends_max##W, arg##W, find##W, rows_max##W, rows_arg##W, count##W, elements##W, \
-            rows_count##W, side_max##W, side_ends##W, side_arg##W, side_count##W               \
+        max##W, ends_max##W, arg##W, find##W, rows_max##W, rows_arg##W, meet##W, count##W,     \
+            elements##W, rows_count##W, side_max##W, side_ends##W, side_arg##W, side_count##W  \
     }
 #define WRAP(N)                                                                                \
     {                                                                                          \

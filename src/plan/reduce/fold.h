@@ -99,12 +99,14 @@ typedef struct tni_fold_sequences {
  * calls took, a multiple of TNI_TILE; if `more` is set, later calls take the rest, and
  * out is not written yet.  Accumulators begin at word `acc` of the accumulators in scratch; the
  * array `row` may occupy the last words of them.  If `fetch` is set, rows are prefetched, and so
- * are the `follow` rows from x + n * step on, which the next call reads. */
+ * are the `follow` rows from x + n * step on, which the next call reads.  If the class chains,
+ * `before` may point to the states of all rows before `at`. */
 typedef struct tni_fold_columns {
     const char *const *row;
     const char *x;
     int64_t step, n, w, at;
     int64_t begun, acc, follow;
+    const tni_word *before;
     bool more, fetch;
     bool packed; /* the rows are in a buffer, fewer than TNI_SIDE of them */
 } tni_fold_columns;
@@ -122,17 +124,17 @@ typedef struct tni_fold_short {
  * sequence c is s[k * w + c]. */
 typedef struct tni_fold_class {
     const char *name;
-    int words;       /* of a state */
-    int acc;         /* words of the accumulators of a column */
-    int widest;      /* most columns of a strip; 0: as many as have space */
-    bool ordered;    /* whether the order of the elements matters */
-    bool chains;     /* whether states may be merged one after the other instead of in pairs */
-    bool tree;       /* a state is one word, the sum or the product of the tree */
-    bool index;      /* a state is a key of f->rule and the index of its first element */
-    bool reads_src;  /* columns reads absent rows as elements of src; otherwise as terms */
-    bool packs;      /* columns has kernels for packed rows */
-    bool joins_wide; /* wide rows are joined as well as narrow ones (fold_ways.c) */
-    bool tiles;      /* columns can take a block in several calls */
+    int words;      /* of a state */
+    int acc;        /* words of the accumulators of a column */
+    int widest;     /* most columns of a strip; 0: as many as have space */
+    int joins_wide; /* wide rows of elements of so many bytes are joined, too (fold_ways.c) */
+    bool ordered;   /* whether the order of the elements matters */
+    bool chains;    /* whether states may be merged one after the other instead of in pairs */
+    bool tree;      /* a state is one word, the sum or the product of the tree */
+    bool index;     /* a state is a key of f->rule and the index of its first element */
+    bool reads_src; /* columns reads absent rows as elements of src; otherwise as terms */
+    bool packs;     /* columns has kernels for packed rows */
+    bool tiles;     /* columns can take a block in several calls */
     bool tiles_numbers;               /* the same if NaNs are skipped */
     const tni_fold_short *short_rows; /* NULL: there are none */
     void (*sequence)(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,

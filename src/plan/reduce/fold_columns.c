@@ -70,6 +70,8 @@ static tni_fold_pairs columns_run(const tni_fold *f, const char *x, int64_t firs
         const int64_t m = n - i < TNI_TREE_BLOCK ? n - i : TNI_TREE_BLOCK;
         tni_fold_columns cols = {
             .n = m, .w = w, .at = first + i, .acc = waiting, .fetch = f->fetch};
+        if (f->class->chains && pairs.depth)
+            cols.before = pairs.state;
         if (f->nfold == 1) {
             cols.follow = n - i - m;
             cols.x = x + (first + i) * f->fold[0].src[0];

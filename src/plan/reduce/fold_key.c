@@ -59,15 +59,6 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
             a[c].i = b[c].i;
 }
 
-/* The number of dense rows that are joined to one.  In the end every key of a joined row is read
- * one by one, so rows of few columns are joined by sixteen, not until tni_fold_joined's bound.
- * 64 is the width below which fold_ways.c joins rows of any class; not measured finely. */
-static int64_t rows_joined(const tni_fold *f, const tni_fold_columns *c)
-{
-    enum { FEW = 64 };
-    return c->w >= FEW ? tni_fold_joined(f, c) : f->joined ? TNI_LANES : 1;
-}
-
 static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *out,
                        const tni_fold_columns *c, tni_fold_scratch *scratch)
 {
@@ -77,17 +68,15 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
         return;
     }
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
-    const int64_t join = rows_joined(f, c), w = c->w;
+    const int64_t join = tni_fold_joined(f, c), w = c->w;
     tni_fold_groups g =
         tni_fold_in_groups(c, join, NULL); /* repeating a row changes no maximum */
     while (tni_fold_next_group(&g))
         k->rows_max(acc, g.row, g.w, g.at == 0, rule);
-    const int64_t made = g.groups > 0 ? w * join : w;
-    for (int64_t i = 0; i < made; i++) {
-        const int64_t key = read_key(acc, i, f->width);
-        if (i < w || key > out[i % w].i)
-            out[i % w].i = key;
-    }
+    if (g.groups > 0)
+        k->meet(acc, w, join);
+    for (int64_t i = 0; i < w; i++)
+        out[i].i = read_key(acc, i, f->width);
 }
 
 static void key_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
@@ -149,7 +138,7 @@ const tni_fold_class tni_fold_key = {
     .name = "keys",
     .chains = true,
     .packs = true,
-    .joins_wide = true,
+    .joins_wide = 8,
     .short_rows =
         &(const tni_fold_short){.fits = key_short_fits, .reduce = key_short, .elements = true},
     .words = 1,
@@ -280,12 +269,30 @@ static void arg_keep(const tni_fold *f, tni_word *out, const char *best, const c
     }
 }
 
+/* Whether a block of columns of bytes has a larger key than those before it.  Bytes have few
+ * values, so that most blocks have none. */
+static bool arg_exceeds(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
+                        tni_fold_scratch *scratch)
+{
+    if (f->width > 1 || !c->before)
+        return true;
+    columns_by(f, &f->rule, out, c, scratch);
+    bool more = false;
+    for (int64_t j = 0; j < c->w; j++)
+        more |= out[j].i > c->before[j].i;
+    return more;
+}
+
 static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                         tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = key_kernels(f);
     if (c->packed) {
         k->side_arg(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
+        return;
+    }
+    if (!arg_exceeds(f, out, c, scratch)) {
+        memcpy(out, c->before, (size_t)(2 * c->w) * sizeof *out);
         return;
     }
     enum { MOST = 120 }; /* rows, in groups of eight, whose numbers fit a signed byte */
@@ -344,6 +351,7 @@ const tni_fold_class tni_fold_arg = {
     .chains = true,
     .index = true,
     .packs = true,
+    .joins_wide = 2,
     .short_rows =
         &(const tni_fold_short){.fits = arg_short_fits, .reduce = arg_short, .word = 1},
     .words = 2,

@@ -55,7 +55,7 @@ enum {
 /* Dense rows of fewer columns than this are joined. */
 static int64_t narrow(const tni_fold *f)
 {
-    return f->class->joins_wide ? NARROW_FREE : NARROW;
+    return f->width <= f->class->joins_wide ? NARROW_FREE : NARROW;
 }
 
 /* The number of columns whose accumulators and waiting states fit their space. */
