@@ -195,6 +195,36 @@ static void test_large(void **state)
         }
 }
 
+/* Columns that are 0 but for a few larger elements in random rows, the later the larger: the best
+ * element of many a block is no better than one before it. */
+static void fill_rising(rng *r, const block *b, int64_t rows, int64_t columns, size_t width)
+{
+    memset(b->t.data, 0, (size_t)(rows * columns) * width);
+    for (int64_t c = 0; c < columns; c++) {
+        int64_t i = (int64_t)(next(r) % (uint64_t)rows);
+        for (char k = 1; i < rows; k++, i += 1 + (int64_t)(next(r) % (uint64_t)rows))
+            ((char *)b->t.data)[(size_t)(i * columns + c) * width] = k;
+    }
+}
+
+static void test_rising(void **state)
+{
+    (void)state;
+    static const tn_dtype dtypes[] = {TN_I8, TN_U8, TN_I16, TN_I32};
+    static const int64_t columns[] = {1, 3, 31, 64, 127, 255, 300};
+    const uint64_t seed = seed_asked();
+    rng r = {seed};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+            const int64_t shape[3] = {1, 2048 + (int64_t)(next(&r) % 8000), columns[i]};
+            block src = block_ordered(&r, dtypes[k], shape, (const int[]){0, 1, 2});
+            fill_rising(&r, &src, shape[1], shape[2], tn_dtype_size(dtypes[k]));
+            try_one(&r, next(&r) % 4 ? TN_REDUCE_ARGMAX : TN_REDUCE_ARGMIN, &src, 2, seed);
+            try_one(&r, TN_REDUCE_MAX, &src, 2, seed);
+            block_free(&src);
+        }
+}
+
 static int make_team(void **state)
 {
     (void)state;
@@ -216,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_rising),
     };
     return cmocka_run_group_tests(tests, make_team, drop_team);
 }
