@@ -36,7 +36,8 @@ typedef struct tni_scan_extremes {
     /* As columns, without d. */
     void (*totals)(const char *x, int64_t x_step, int64_t rows, int64_t w, void *state,
                    const tni_scan_rule *r);
-    /* As that of sums. */
+    /* As those of sums. */
+    int64_t most;
     void (*many)(char *d, const char *x, int64_t n, int64_t rows, const tni_scan_rule *r);
 } tni_scan_extremes;
 

@@ -154,7 +154,10 @@ static double total_sum32(const char *x, int64_t n)
 
 #include "scan_load.h"
 
-#define NAME(f)              f##_sum32
+#define NAME(f) f##_sum32
+#if defined(__AVX2__)
+#define QUAD(f) f##_quad_f32
+#endif
 #define WIDTH                4
 #define LOAD(v, p, w)        load_f32(v, p, w)
 #define PUT(p, v, w, stream) put_f32(p, v, w, stream)
@@ -164,7 +167,10 @@ static double total_sum32(const char *x, int64_t n)
 
 #include "scan_half.h"
 
-#define NAME(f)              f##_bf16
+#define NAME(f) f##_bf16
+#if defined(__AVX2__)
+#define QUAD(f) f##_quad_bf16
+#endif
 #define WIDTH                2
 #define LOAD(v, p, w)        load_bf16(v, p, w)
 #define PUT(p, v, w, stream) put_bf16(p, v, w, stream)
@@ -172,7 +178,10 @@ static double total_sum32(const char *x, int64_t n)
 #include "scan_rows.inc"
 
 #if defined(__AVX2__)
-#define NAME(f)              f##_f16
+#define NAME(f) f##_f16
+#if defined(__AVX2__)
+#define QUAD(f) f##_quad_f16
+#endif
 #define WIDTH                2
 #define LOAD(v, p, w)        load_f16(v, p, w)
 #define PUT(p, v, w, stream) put_f16(p, v, w, stream)

@@ -1,5 +1,6 @@
 /* scan_words.h - running sums and maxima of integers, whose results do not depend on the order:
- * with AVX2 by vectors of 32 bytes, otherwise by vectors of 64 bytes. */
+ * with AVX2 by vectors of 32 bytes, otherwise, and long sequences with AVX-512, by vectors of 64
+ * bytes. */
 #ifndef TNI_SCAN_WORDS_H
 #define TNI_SCAN_WORDS_H
 
@@ -15,7 +16,7 @@ INLINE int64_t rest_int(char *d, const char *x, int64_t i, int64_t n, uint64_t l
     return (int64_t)last;
 }
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
 
 /* The low half of none, then the low half of v. */
 INLINE __m256i lower_above(__m256i none, __m256i v)
@@ -25,22 +26,11 @@ INLINE __m256i lower_above(__m256i none, __m256i v)
 
 INLINE __m256i larger64(__m256i a, __m256i b)
 {
+#if defined(__AVX512F__)
+    return _mm256_max_epi64(a, b);
+#else
     return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(b, a));
-}
-
-static int64_t line_int(char *d, const char *x, int64_t n, int64_t run)
-{
-    const __m256i none = _mm256_setzero_si256();
-    __m256i all = _mm256_set1_epi64x(run);
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + 8 * i));
-        v = _mm256_add_epi64(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
-        v = _mm256_add_epi64(v, lower_above(none, v));
-        _mm256_storeu_si256((__m256i *)(void *)(d + 8 * i), _mm256_add_epi64(v, all));
-        all = _mm256_add_epi64(all, _mm256_permute4x64_epi64(v, 0xff));
-    }
-    return rest_int(d, x, i, n, (uint64_t)_mm256_extract_epi64(all, 0));
+#endif
 }
 
 /* Sums of dense sequences of n that follow one another. Each is read and written in whole vectors,
@@ -96,41 +86,6 @@ INLINE int64_t three_int(char *d, const char *x, int64_t rows, int64_t *state)
     return i;
 }
 
-static int64_t max_scan64(int64_t *x, int64_t n, int64_t run)
-{
-    const __m256i none = _mm256_set1_epi64x(INT64_MIN);
-    __m256i all = _mm256_set1_epi64x(run);
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
-        v = larger64(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
-        v = larger64(v, lower_above(none, v));
-        _mm256_storeu_si256((__m256i *)(void *)(x + i), larger64(v, all));
-        all = larger64(all, _mm256_permute4x64_epi64(v, 0xff));
-    }
-    for (run = _mm256_extract_epi64(all, 0); i < n; i++)
-        x[i] = run = x[i] > run ? x[i] : run;
-    return run;
-}
-
-static int64_t max_scan32(int32_t *x, int64_t n, int32_t run)
-{
-    const __m256i none = _mm256_set1_epi32(INT32_MIN), seventh = _mm256_set1_epi32(7);
-    __m256i all = _mm256_set1_epi32(run);
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
-        v = _mm256_max_epi32(v, _mm256_alignr_epi8(v, lower_above(none, v), 12));
-        v = _mm256_max_epi32(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
-        v = _mm256_max_epi32(v, lower_above(none, v));
-        _mm256_storeu_si256((__m256i *)(void *)(x + i), _mm256_max_epi32(v, all));
-        all = _mm256_max_epi32(all, _mm256_permutevar8x32_epi32(v, seventh));
-    }
-    for (run = _mm256_extract_epi32(all, 0); i < n; i++)
-        x[i] = run = x[i] > run ? x[i] : run;
-    return run;
-}
-
 /* The last element of v, of `width` bytes, in all elements. */
 INLINE __m256i last_of(__m256i v, int width)
 {
@@ -173,6 +128,60 @@ static int64_t max_scan8(int8_t *x, int64_t n, int8_t run)
         all = _mm256_max_epi8(all, last_of(v, 1));
     }
     for (run = (int8_t)_mm256_extract_epi8(all, 0); i < n; i++)
+        x[i] = run = x[i] > run ? x[i] : run;
+    return run;
+}
+
+#endif
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+
+static int64_t line_int(char *d, const char *x, int64_t n, int64_t run)
+{
+    const __m256i none = _mm256_setzero_si256();
+    __m256i all = _mm256_set1_epi64x(run);
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + 8 * i));
+        v = _mm256_add_epi64(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
+        v = _mm256_add_epi64(v, lower_above(none, v));
+        _mm256_storeu_si256((__m256i *)(void *)(d + 8 * i), _mm256_add_epi64(v, all));
+        all = _mm256_add_epi64(all, _mm256_permute4x64_epi64(v, 0xff));
+    }
+    return rest_int(d, x, i, n, (uint64_t)_mm256_extract_epi64(all, 0));
+}
+
+static int64_t max_scan64(int64_t *x, int64_t n, int64_t run)
+{
+    const __m256i none = _mm256_set1_epi64x(INT64_MIN);
+    __m256i all = _mm256_set1_epi64x(run);
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
+        v = larger64(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
+        v = larger64(v, lower_above(none, v));
+        _mm256_storeu_si256((__m256i *)(void *)(x + i), larger64(v, all));
+        all = larger64(all, _mm256_permute4x64_epi64(v, 0xff));
+    }
+    for (run = _mm256_extract_epi64(all, 0); i < n; i++)
+        x[i] = run = x[i] > run ? x[i] : run;
+    return run;
+}
+
+static int64_t max_scan32(int32_t *x, int64_t n, int32_t run)
+{
+    const __m256i none = _mm256_set1_epi32(INT32_MIN), seventh = _mm256_set1_epi32(7);
+    __m256i all = _mm256_set1_epi32(run);
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
+        v = _mm256_max_epi32(v, _mm256_alignr_epi8(v, lower_above(none, v), 12));
+        v = _mm256_max_epi32(v, _mm256_alignr_epi8(v, lower_above(none, v), 8));
+        v = _mm256_max_epi32(v, lower_above(none, v));
+        _mm256_storeu_si256((__m256i *)(void *)(x + i), _mm256_max_epi32(v, all));
+        all = _mm256_max_epi32(all, _mm256_permutevar8x32_epi32(v, seventh));
+    }
+    for (run = _mm256_extract_epi32(all, 0); i < n; i++)
         x[i] = run = x[i] > run ? x[i] : run;
     return run;
 }

@@ -109,12 +109,12 @@ static bool plan_short(tni_scan *s)
 {
     const tni_axis *in = innermost(s);
     const tni_scan_sums *k = tni_scan_sums_of(s);
-    const bool keys = s->class->totals == tni_scan_totals_keys && tni_scan_extremes_of(s)->many,
+    const bool keys = s->class->totals == tni_scan_totals_keys,
                sums = s->class->totals == tni_scan_totals_moved;
     const bool whole = s->n * s->width[0] % SHORT_VECTOR == 0 && s->n >= SHORT_MOST;
     const bool words =
         s->class->totals == tni_scan_totals_words && tni_kernels_of(s->isa)->scan->many_int;
-    const int64_t most = keys             ? TNI_SCAN_SHORT
+    const int64_t most = keys             ? tni_scan_extremes_of(s)->most
                          : words          ? SHORT_MOST
                          : sums && !whole ? k->most
                                           : 0;
