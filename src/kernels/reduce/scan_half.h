@@ -30,6 +30,50 @@ INLINE void odd_half(half *f, const group *v)
     quiet(f);
 }
 
+#if defined(__AVX512F__)
+/* Two groups as f32, rounded to odd.  A sum of 16-bit floats is a multiple of the smallest of them,
+ * which f32 has in full where it is subnormal: bits are cut off only behind the 24th. */
+INLINE __m512 odd_pair(const group *a, const group *b)
+{
+    enum { NOT_NAN = 0x11111100 }; /* for vfixupimm: NaN becomes the first operand */
+    const __m512i low = _mm512_set1_epi64(0x1fffffff), last = _mm512_set1_epi64(0x20000000);
+    __m512i v[2] = {(__m512i)*a, (__m512i)*b};
+    __m256 f[2];
+    for (int k = 0; k < 2; k++) {
+        v[k] = _mm512_mask_or_epi64(v[k], _mm512_test_epi64_mask(v[k], low), v[k], last);
+        f[k] = _mm512_cvt_roundpd_ps((__m512d)v[k], _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    }
+    const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(f[0]), f[1], 1);
+    return _mm512_fixupimm_ps(_mm512_set1_ps(NAN), both, _mm512_set1_epi32(NOT_NAN), 0);
+}
+
+/* w <= 8 elements of two groups at d and e. */
+INLINE void put_two(char *d, char *e, __m256i v, int64_t w)
+{
+    const __m128i a = _mm256_castsi256_si128(v), b = _mm256_extracti128_si256(v, 1);
+    if (w < 8) {
+        _mm_mask_storeu_epi16(d, first_eight(w), a);
+        _mm_mask_storeu_epi16(e, first_eight(w), b);
+        return;
+    }
+    _mm_storeu_si128((__m128i *)(void *)d, a);
+    _mm_storeu_si128((__m128i *)(void *)e, b);
+}
+
+INLINE void put_two_bf16(char *d, char *e, const group *a, const group *b, int64_t w)
+{
+    __m512i v = _mm512_castps_si512(odd_pair(a, b));
+    const __m512i even = _mm512_and_si512(_mm512_srli_epi32(v, 16), _mm512_set1_epi32(1));
+    v = _mm512_add_epi32(_mm512_add_epi32(v, _mm512_set1_epi32(0x7fff)), even);
+    put_two(d, e, _mm512_cvtepi32_epi16(_mm512_srli_epi32(v, 16)), w);
+}
+
+INLINE void put_two_f16(char *d, char *e, const group *a, const group *b, int64_t w)
+{
+    put_two(d, e, _mm512_cvtps_ph(odd_pair(a, b), _MM_FROUND_TO_NEAREST_INT), w);
+}
+#endif
+
 INLINE void load_bits16(eight16 *h, const char *x, __attribute__((unused)) int64_t w)
 {
 #if defined(__AVX512F__)

@@ -174,6 +174,9 @@ static double total_sum32(const char *x, int64_t n)
 #define WIDTH                2
 #define LOAD(v, p, w)        load_bf16(v, p, w)
 #define PUT(p, v, w, stream) put_bf16(p, v, w, stream)
+#if defined(__AVX512F__)
+#define PUT_TWO put_two_bf16
+#endif
 #include "scan16.inc"
 #include "scan_rows.inc"
 
@@ -185,6 +188,9 @@ static double total_sum32(const char *x, int64_t n)
 #define WIDTH                2
 #define LOAD(v, p, w)        load_f16(v, p, w)
 #define PUT(p, v, w, stream) put_f16(p, v, w, stream)
+#if defined(__AVX512F__)
+#define PUT_TWO put_two_f16
+#endif
 #include "scan16.inc"
 #include "scan_rows.inc"
 #else
