@@ -59,6 +59,17 @@ static void key_merge(const tni_fold *f, tni_word *a, const tni_word *b, int64_t
             a[c].i = b[c].i;
 }
 
+/* The number of dense rows that are joined to one, so that joined rows are whole vectors: compilers
+ * take single columns after the last half of a vector. */
+static int64_t rows_joined(const tni_fold *f, const tni_fold_columns *c)
+{
+    enum { VECTOR = 64 }; /* bytes */
+    int64_t join = tni_fold_joined(f, c);
+    while (f->joined && join * c->w * f->width % VECTOR && 2 * join * TNI_TILE_ROWS <= c->n)
+        join *= 2;
+    return join;
+}
+
 static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *out,
                        const tni_fold_columns *c, tni_fold_scratch *scratch)
 {
@@ -68,7 +79,7 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
         return;
     }
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
-    const int64_t join = tni_fold_joined(f, c), w = c->w;
+    const int64_t join = rows_joined(f, c), w = c->w;
     tni_fold_groups g =
         tni_fold_in_groups(c, join, NULL); /* repeating a row changes no maximum */
     while (tni_fold_next_group(&g))
@@ -283,6 +294,13 @@ static bool arg_exceeds(const tni_fold *f, tni_word *out, const tni_fold_columns
     return more;
 }
 
+/* The first whole line of the cache from p on. */
+static char *lines_from(char *p)
+{
+    enum { LINE = 64 };
+    return p + (LINE - (uintptr_t)p % LINE) % LINE;
+}
+
 static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
                         tni_fold_scratch *scratch)
 {
@@ -297,7 +315,8 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     }
     enum { MOST = 120 }; /* rows, in groups of eight, whose numbers fit a signed byte */
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
-    char *best = scratch->u.columns.acc.bytes + 8 * c->acc, *which = best + w * join * f->width;
+    char *best = lines_from(scratch->u.columns.acc.bytes + 8 * c->acc),
+         *which = lines_from(best + w * join * f->width);
     const char *row[TNI_TILE_ROWS];
     for (int64_t j = 0; j < w; j++) {
         out[j].i = least_key(f);
