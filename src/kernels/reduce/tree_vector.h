@@ -325,6 +325,28 @@ INLINE vd tree_vd(const vd *r, int rows)
                       : four;
 }
 
+/* a + b, with AVX-512 as a fused multiplication and addition: units that multiply are idle while
+ * others add. */
+INLINE vd also_vd(vd a, vd b)
+{
+#if defined(__AVX512F__)
+    return _mm512_fmadd_pd(a, _mm512_set1_pd(1.0), b);
+#else
+    return a + b;
+#endif
+}
+/* As tree_vd. */
+INLINE vd tree_also_vd(const vd *r, int rows)
+{
+    const vd two = rows > 1 ? also_vd(r[0], r[1]) : r[0],
+             four = rows > 3   ? also_vd(two, also_vd(r[2], r[3]))
+                    : rows > 2 ? also_vd(two, r[2])
+                               : two;
+    return rows > 6   ? also_vd(four, also_vd(also_vd(r[4], r[5]), also_vd(r[6], r[7])))
+           : rows > 4 ? also_vd(four, also_vd(r[4], r[5]))
+                      : four;
+}
+
 /* a * a + b * b of numbers that were f32.  Their squares are exact in f64, so that the fused
  * operation rounds to the same bits. */
 INLINE vd squares_vd(vd a, vd b)
