@@ -22,6 +22,18 @@ static void add_line(const tni_fold *f, int64_t *sum, int64_t *squares, const ch
     *squares += (int64_t)kernels(f)->sumsq(x, n);
 }
 
+static double centre_of(const tni_fold *f, const char *x)
+{
+    int8_t i8;
+    int16_t i16;
+    if (f->width == 1) {
+        memcpy(&i8, x, sizeof i8);
+        return f->src == TN_BOOL ? i8 != 0 : f->src == TN_U8 ? (uint8_t)i8 : i8;
+    }
+    memcpy(&i16, x, sizeof i16);
+    return f->src == TN_U16 ? (uint16_t)i16 : i16;
+}
+
 static void exact_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequences *l,
                            tni_fold_scratch *scratch)
 {
@@ -34,7 +46,8 @@ static void exact_sequence(const tni_fold *f, tni_word *out, const tni_fold_sequ
         double centre[SOME];
         for (int64_t j = 0; j < m; j++) {
             const char *x = l->x[0] + (i + j) * l->step[0];
-            (void)tni_fold_elems(f, x, 1, (char *)&centre[j]);
+            centre[j] = centre_of(f, x);
+            tni_fold_fetch(x + l->n * f->width, l->n * f->width);
             add_line(f, &sum[j], &squares[j], x, l->n);
         }
         tni_kernels_of(f->isa)->tree->exact_spread(&out[i].f, l->count, l->n, centre, sum,
