@@ -2,6 +2,7 @@
  * there as columns, row by row. */
 #include <string.h>
 
+#include "fold_rows.h"
 #include "fold_run.h"
 #include "runtime/runtime.h"
 
@@ -91,6 +92,8 @@ static void packed_part(void *arg, int part)
                                        .n = f->count,
                                        .w = w,
                                        .packed = f->count < TNI_SIDE};
+        if (f->dense && f->map[f->nmap - 1].src[0] == f->count * f->width)
+            tni_fold_fetch(b.x + w * f->count * f->width, w * f->count * f->width);
         pack_box(f, &b, buf);
         f->class->columns(f, scratch.stack, &cols, &scratch);
         finish_box(f, &b, j->dst + b.dst, scratch.stack);
