@@ -5,7 +5,7 @@
  * buffer, and 16-bit floats are converted to f32 first. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "fold_rows.h"
 
 /* Measurements are in docs/investigations/reductions.md, "Rows on Zen 3", and the third round of
  * "Rows, scans and indices" (Zen 4). */
@@ -93,6 +93,8 @@ static void short_block(const tni_rows *r, char *d, int64_t d_step, const char *
     const bool beyond = r->n * tni_width(r->elem) < vector,
                streams = r->stream && d_step == dense;
     char *in = scratch->u.sequence.gather[0], *out = scratch->u.sequence.gather[1];
+    if (r->stream && !beyond)
+        tni_fold_fetch(s + rows * s_step, rows * s_step);
     tni_short_rows w = {.kind = kinds[r->kind],
                         .d = d,
                         .x = s,
