@@ -134,7 +134,7 @@ INLINE void cast_vectors(char *d, const char *s, int64_t n, int64_t count, int64
 #include "cast_loop.inc"
 
 /* To f32, rounded to odd (see cast_table.c). */
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
 static void F64_ODD(char *d, const char *s, int64_t n, int64_t ahead, bool stream)
 {
     cast_pieces(d, s, n, ahead, stream, 8, 4, f64_odds);

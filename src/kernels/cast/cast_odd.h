@@ -1,11 +1,29 @@
-/* cast_odd.h - f64 to f32, rounded to odd, by vectors of AVX2 (core/half.h says what odd means). */
+/* cast_odd.h - f64 to f32, rounded to odd, by vectors of AVX2 and AVX-512 (core/half.h says what odd
+ * means). */
 #ifndef TNI_CAST_ODD_H
 #define TNI_CAST_ODD_H
 
 #include "core/core.h"
 #include "kernels/ops/op_loop.h"
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX512F__)
+
+/* Conversion cuts bits off.  Where there were any, the last bit is set: the neighbours of a number
+ * that f32 has not are the number cut off and the next one, of which one is odd. */
+INLINE void f64_odds(char *d, const char *s, int64_t n)
+{
+    for (; n > 0; n -= 8, d += 32, s += 64) {
+        const __mmask8 some = (__mmask8)(n < 8 ? (1u << n) - 1 : 0xff);
+        const __m512d x = _mm512_maskz_loadu_pd(some, s);
+        const __m256 cut = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const __mmask8 more = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), x, _CMP_NEQ_OQ);
+        const __m256i bits = _mm256_castps_si256(cut);
+        _mm256_mask_storeu_epi32(d, some,
+                                 _mm256_mask_or_epi32(bits, more, bits, _mm256_set1_epi32(1)));
+    }
+}
+
+#elif defined(__AVX2__)
 
 enum { ODD = 8 }; /* elements at once */
 
