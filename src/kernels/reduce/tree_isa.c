@@ -78,7 +78,7 @@ typedef float f8 __attribute__((vector_size(32)));
 typedef double d8 __attribute__((vector_size(64)));
 
 /* Element k of each of the eight sequences of three in v. */
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
 INLINE f8 every_third(const f8 *v, int k)
 {
     /* blends collect the elements, one in each lane; a permutation then sorts them */
@@ -92,10 +92,24 @@ INLINE f8 every_third(const f8 *v, int k)
 }
 #endif
 
+#if defined(__AVX2__)
+INLINE f8 load_f8(const char *p)
+{
+    const f8 v = _mm256_loadu_ps((const float *)(const void *)p);
+    in_order();
+    return v;
+}
+#endif
+
 /* The sums of the eight sequences of three in v. */
 INLINE void threes(double *out, const f8 *v)
 {
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX512F__)
+    const vd first = _mm512_cvtps_pd(every_third(v, 0)),
+             second = _mm512_cvtps_pd(every_third(v, 1)),
+             third = _mm512_cvtps_pd(every_third(v, 2));
+    store_vd(out, (first + third) + second);
+#elif defined(__AVX2__)
     const f8 first = every_third(v, 0), second = every_third(v, 1), third = every_third(v, 2);
     store_vd(out, (low_vd(first) + low_vd(third)) + low_vd(second));
     store_vd(out + VD, (high_vd(first) + high_vd(third)) + high_vd(second));
@@ -118,8 +132,8 @@ static void three32(double *out, const char *x, int64_t count)
     int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
         const char *p = x + 12 * i;
-#if defined(__AVX2__) && !defined(__AVX512F__) /* loads that stay in registers */
-        threes(out + i, (const f8[]){load_vf(p), load_vf(p + 32), load_vf(p + 64)});
+#if defined(__AVX2__) /* loads that stay in registers */
+        threes(out + i, (const f8[]){load_f8(p), load_f8(p + 32), load_f8(p + 64)});
 #else
         f8 v[3];
         memcpy(v, p, sizeof v);
