@@ -110,16 +110,24 @@ static void add_rows(const tni_fold *f, double *acc, const tni_fold_tiles *g, in
 }
 
 /* Set the lanes of up to sixteen rows, each of which is a lane by itself. */
-static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc)
+static void few_rows(const tni_fold *f, const tni_fold_columns *c, double *acc,
+                     tni_fold_scratch *scratch)
 {
-    const tni_cast widen = tni_cast_chain(f->isa, f->src, TN_F64);
-    for (int64_t l = 0; l < c->n; l++) {
-        const char *row = tni_fold_row(c, l, NULL);
-        if (widen.steps)
-            widen.fn[0]((char *)(acc + l * c->w), row, c->w, 0, false);
-        else
-            memcpy(acc + l * c->w, row, (size_t)c->w * sizeof *acc);
-    }
+    const bool wide = f->wide || f->product;
+    const tni_cast_fn widen = tni_cast_chain(f->isa, TN_F32, TN_F64).fn[0];
+    for (int64_t l = 0; l < c->n; l++)
+        for (int64_t i = 0; i < c->w; i += TNI_FOLD_TERMS) {
+            const int64_t m = c->w - i < TNI_FOLD_TERMS ? c->w - i : TNI_FOLD_TERMS;
+            const char *terms = tni_fold_row(c, l, NULL) + i * f->width;
+            int64_t numbers;
+            if (!direct(f))
+                terms = tni_fold_terms(f, &terms, m, scratch->u.columns.elems, NULL,
+                                       scratch->u.columns.terms[0], &numbers);
+            if (wide)
+                memcpy(acc + l * c->w + i, terms, (size_t)m * sizeof *acc);
+            else
+                widen((char *)(acc + l * c->w + i), terms, m, 0, false);
+        }
 }
 
 /* Merge the lane that was computed as number j, which is at top, with the lanes that wait for it.
@@ -160,8 +168,8 @@ static void tree_columns(const tni_fold *f, tni_word *out, const tni_fold_column
     if (tally)
         memset(tally, 0, (size_t)w * sizeof *tally);
     const bool lane_by_lane = tni_fold_lane_by_lane(f, c, 1);
-    if (c->begun + c->n <= TNI_LANES && !c->more && !lane_by_lane && direct(f))
-        few_rows(f, c, acc);
+    if (c->begun + c->n <= TNI_LANES && !c->more && !lane_by_lane && !tally)
+        few_rows(f, c, acc, scratch);
     else
         add_tiles(f, acc, c, lane_by_lane, scratch, tally);
     if (c->more)
