@@ -52,14 +52,14 @@ typedef struct tni_key_kernels {
                      int64_t quiet);
     void (*rows_count)(char *acc, const char *const *row, int64_t w, bool first, int64_t mask);
     /* n < TNI_SIDE rows of w columns in a buffer, step bytes apart.  For each column: the
-     * largest key, the largest keys in both orders, the largest key with its first row, and the
+     * largest key, the largest keys in both orders, the first row with the largest key, and the
      * number of elements with a bit of mask. */
     void (*side_max)(int64_t *key, const char *x, int64_t step, int64_t n, int64_t w,
                      const tni_key_rule *rule);
     void (*side_ends)(int64_t *key, int64_t *other, const char *x, int64_t step, int64_t n,
                       int64_t w, const tni_key_rule *rule);
-    void (*side_arg)(int64_t *key, int64_t *which, const char *x, int64_t step, int64_t n,
-                     int64_t w, const tni_key_rule *rule);
+    void (*side_arg)(int64_t *which, const char *x, int64_t step, int64_t n, int64_t w,
+                     const tni_key_rule *rule);
     void (*side_count)(int64_t *count, const char *x, int64_t step, int64_t n, int64_t w,
                        int64_t mask);
 } tni_key_kernels;

@@ -305,8 +305,8 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
                         tni_fold_scratch *scratch)
 {
     const tni_key_kernels *k = key_kernels(f);
-    if (c->packed) {
-        k->side_arg(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
+    if (c->packed) { /* whole sequences, whose keys are not needed */
+        k->side_arg(&out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
     if (!arg_exceeds(f, out, c, scratch)) {
