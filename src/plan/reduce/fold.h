@@ -230,6 +230,7 @@ struct tni_fold {
     bool dense;                          /* a sequence is dense in memory */
     /* several dense rows of columns are one; in the way "panels", a column is reduced by tiles */
     bool joined;
+    bool stream;   /* more is written than read, and exceeds the caches: by streaming stores */
     bool fetch;    /* the sources exceed the L2, so what is read next is prefetched */
     int64_t plane; /* > 0: states are stored instead of results, their words this far apart */
     int64_t first; /* index of the first element in the sequence */
@@ -278,6 +279,7 @@ void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word 
  * apart.  tni_fold_store_reals overwrites y and stores the positive quiet NaN for every NaN. */
 void tni_fold_store(const tni_fold *f, tn_dtype from, char *dst, int64_t step, const char *made,
                     int64_t n);
+void tni_fold_fence(const tni_fold *f); /* waits for the streaming stores of this thread */
 void tni_fold_store_reals(const tni_fold *f, char *dst, int64_t step, double *y, int64_t n);
 
 /* The buffers of one part: for gathered sequences and their terms, or for the accumulators of

@@ -9,6 +9,8 @@ void tni_fold_facts(const tni_fold *f, tn_facts *facts)
     if (f->outputs == 0)
         return;
     FACT(facts->why, "%s", f->why);
+    if (f->stream)
+        FACT(facts->stores, "whole lines from a buffer, streamed");
     facts->read = f->count ? bytes : 0;
     facts->written = f->outputs * tni_width(f->dst);
     facts->buffer = (int64_t)sizeof(tni_fold_scratch);

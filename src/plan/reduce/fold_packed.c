@@ -98,6 +98,7 @@ static void packed_part(void *arg, int part)
         f->class->columns(f, scratch.stack, &cols, &scratch);
         finish_box(f, &b, j->dst + b.dst, scratch.stack);
     }
+    tni_fold_fence(f);
 }
 
 void tni_fold_run_packed(fold_job *j, int threads)

@@ -64,6 +64,7 @@ struct tni_fold_way {
     bool (*plan)(tni_fold *f);
     void (*run)(fold_job *j, int threads);
     tni_fold_down down; /* for ways that go down columns; otherwise NULL */
+    bool streams;       /* results may use streaming stores, which run ends by tni_fold_fence */
 };
 
 /* Choose the way of a fold whose class and axes are set. */

@@ -215,14 +215,14 @@ static bool plan_line(tni_fold *f)
 }
 
 static const tni_fold_way ways[] = {
-    {"columns", plan_columns, tni_fold_run_columns, NULL},
-    {"column blocks", plan_column_blocks, tni_fold_run_column_blocks, NULL},
-    {"short rows", plan_short, tni_fold_run_short, NULL},
-    {"transpose", plan_packed, tni_fold_run_packed, NULL},
-    {"across", plan_across, tni_fold_run_down, tni_fold_across_run},
-    {"standing blocks", plan_standing, tni_fold_run_down, tni_fold_standing_run},
-    {"panels", plan_panels, tni_fold_run_down, tni_fold_panels_run},
-    {"line", plan_line, tni_fold_run_lines, NULL},
+    {"columns", plan_columns, tni_fold_run_columns, NULL, false},
+    {"column blocks", plan_column_blocks, tni_fold_run_column_blocks, NULL, false},
+    {"short rows", plan_short, tni_fold_run_short, NULL, false},
+    {"transpose", plan_packed, tni_fold_run_packed, NULL, true},
+    {"across", plan_across, tni_fold_run_down, tni_fold_across_run, false},
+    {"standing blocks", plan_standing, tni_fold_run_down, tni_fold_standing_run, false},
+    {"panels", plan_panels, tni_fold_run_down, tni_fold_panels_run, false},
+    {"line", plan_line, tni_fold_run_lines, NULL, false},
 };
 
 void tni_fold_choose(tni_fold *f)
@@ -232,6 +232,9 @@ void tni_fold_choose(tni_fold *f)
     f->strip = 0;
     for (f->way = ways; !f->way->plan(f); f->way++)
         ASSERT(f->way + 1 < ways + COUNT(ways));
+    const int64_t in = tni_mul_saturated(f->outputs, f->count * f->width),
+                  out = tni_mul_saturated(f->outputs, tni_width(f->dst));
+    f->stream = f->way->streams && out >= in && out >= tni_cache_sizes()->stream;
 }
 
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
