@@ -1,6 +1,6 @@
-/* ahead.h - prefetches eight rows while eight others are read.
+/* ahead.h - prefetches eight rows while eight others are read, or the rest of a sequence.
  *
- * The rows are prefetched in the order of their addresses, one after the other, into L2: L1 has
+ * Eight rows are prefetched in the order of their addresses, one after the other, into L2: L1 has
  * too few fill buffers for all the lines in flight, and a load of a line in flight would wait
  * for it. */
 #ifndef TNI_AHEAD_H
@@ -24,6 +24,15 @@ INLINE ahead ahead_of(const char *const *next, int64_t bytes)
         return (ahead){0};
     const bool one = next[1] - next[0] == bytes; /* the rows are adjacent */
     return (ahead){next, next[0], next[0] + (one ? 8 * bytes : bytes), bytes, one ? 0 : 7};
+}
+
+/* Prefetch what is read after AHEAD more bytes of a sequence.  The hardware does not follow loads of
+ * one line for each row (Zen 5: sums of rows of 16 f32 7 GB/s, of 17 53). */
+INLINE void fetch_ahead(const char *x, int64_t bytes)
+{
+    enum { AHEAD = 2048, LINE = 64 };
+    for (int64_t k = 0; k < bytes; k += LINE)
+        __builtin_prefetch(x + AHEAD + k);
 }
 
 /* Advance by `bytes`, a multiple of 64, over the eight rows. */

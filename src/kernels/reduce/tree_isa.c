@@ -184,8 +184,11 @@ INLINE void sum32_by(double *out, const char *x, int64_t n, int64_t step, int64_
         vd acc[2 * ROW32];
         UNROLLED for (int g = 0; g < 2 * ROW32; g++) acc[g] = splat_vd(-0.0);
         int64_t t = 0;
-        for (; t + TNI_TILE <= n; t += TNI_TILE)
+        for (; t + TNI_TILE <= n; t += TNI_TILE) {
+            fetch_ahead(x + 4 * t, 4 * TNI_TILE);
             tile32(acc, x + 4 * t);
+        }
+        fetch_ahead(x + 4 * t, 4 * left);
         if (rows > 0)
             end32(acc, x + 4 * t, left, rows);
         out[i] = meet_sum(acc);

@@ -225,6 +225,13 @@ static const tni_fold_way ways[] = {
     {"line", plan_line, tni_fold_run_lines, NULL, false},
 };
 
+/* Whether results are larger than the sources and the caches. */
+static bool results_outweigh(const tni_fold *f)
+{
+    const int64_t out = tni_mul_saturated(f->outputs, tni_width(f->dst));
+    return tni_width(f->dst) >= f->count * f->width && out >= tni_cache_sizes()->stream;
+}
+
 void tni_fold_choose(tni_fold *f)
 {
     f->fetch = f->outputs > tni_cache_sizes()->l2 / f->width / (f->count ? f->count : 1);
@@ -232,9 +239,7 @@ void tni_fold_choose(tni_fold *f)
     f->strip = 0;
     for (f->way = ways; !f->way->plan(f); f->way++)
         ASSERT(f->way + 1 < ways + COUNT(ways));
-    const int64_t in = tni_mul_saturated(f->outputs, f->count * f->width),
-                  out = tni_mul_saturated(f->outputs, tni_width(f->dst));
-    f->stream = f->way->streams && out >= in && out >= tni_cache_sizes()->stream;
+    f->stream = f->way->streams && results_outweigh(f);
 }
 
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)
