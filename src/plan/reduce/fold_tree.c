@@ -45,17 +45,22 @@ static void tree_sequence(const tni_fold *f, tni_word *out, const tni_fold_seque
         k->sum16[which](&out[0].f, l->x[0], l->n, l->step[0], l->count);
         return;
     }
-    for (int64_t i = 0; i < l->count; i++) {
+    /* Terms of dense rows are made for as many rows as fit the buffer. */
+    const bool dense = f->nsrc == 1 && l->n > 0 && l->step[0] == l->n * f->width && !counted(f);
+    const int64_t most = dense ? TNI_TREE_BLOCK / l->n : 1;
+    const int64_t width = f->wide || f->product ? 8 : 4;
+    for (int64_t i = 0, m; i < l->count; i += m) {
+        m = l->count - i < most ? l->count - i : most;
         const char *x[TNI_FOLD_SOURCES] = {l->x[0] + i * l->step[0]};
         if (f->nsrc > 1)
             x[1] = l->x[1] + i * l->step[1];
         int64_t numbers = 0;
-        const char *terms = squares
-                                ? tni_fold_elems(f, x[0], l->n, scratch->u.sequence.elems[0])
-                                : tni_fold_terms(f, x, l->n, scratch->u.sequence.elems[0],
-                                                 scratch->u.sequence.elems[1],
-                                                 scratch->u.sequence.terms, &numbers);
-        (squares ? k->squares32 : sum)(&out[i].f, terms, l->n, 0, 1);
+        const char *terms =
+            squares ? tni_fold_elems(f, x[0], m * l->n, scratch->u.sequence.elems[0])
+                    : tni_fold_terms(f, x, m * l->n, scratch->u.sequence.elems[0],
+                                     scratch->u.sequence.elems[1], scratch->u.sequence.terms,
+                                     &numbers);
+        (squares ? k->squares32 : sum)(&out[i].f, terms, l->n, l->n * (squares ? 4 : width), m);
         if (counted(f))
             out[l->count + i].i = numbers;
     }
