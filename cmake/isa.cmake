@@ -18,7 +18,7 @@ set(tenon_isa_flags_avx512 ${tenon_isa_flags_avx2} -mavx512f -mavx512bw -mavx512
 # halves waits until both are in the cache (Zen 5: short rows of f64 become 1.3 times as fast,
 # argmax of 16 bits along the first axis 1.25 times).
 include(CheckCCompilerFlag)
-check_c_compiler_flag(-mmove-max=512 TENON_MOVE_MAX)
+check_c_compiler_flag("-mmove-max=512 -mstore-max=512" TENON_MOVE_MAX)
 if(TENON_MOVE_MAX)
     list(APPEND tenon_isa_flags_avx512 -mmove-max=512 -mstore-max=512)
 endif()

@@ -11,8 +11,8 @@ TN_BEGIN
 
 /* softmax is exp(x - max) / sum along axis dim, within 4 + |x - max| ulp.  log_softmax is x -
  * max - log(sum), within 4 ulp of the largest of |x|, |result| and 1.  sum is formed by the
- * tree of reduce.h; results in f8, f16 and bf16 are rounded once from f32; numbers below 2^-126
- * may be 0.  A row becomes NaN if it contains NaN or +inf, or if all of its elements are -inf.
+ * tree of reduce.h, whose bound is added to these for f64; results in f8, f16 and bf16 are
+ * rounded once from f32; numbers below 2^-126 may be 0.  A row becomes NaN if it contains NaN or +inf, or if all of its elements are -inf.
  *
  * TN_EARG   dim is out of range */
 TN_API TN_NODISCARD tn_status tn_softmax(const tn_tensor *dst, const tn_tensor *src, int dim);

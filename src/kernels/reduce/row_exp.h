@@ -25,19 +25,22 @@ INLINE vf splat_vf(float x)
     return (vf){0} + x;
 }
 
-/* y - k * ln(2).  The product of a fused operation is exact; the error of ln(2) as f32 amounts
- * to k * 2^-29, less than the bounds of softmax allow for y - max. */
+/* y - k * ln(2), with ln(2) in two parts: that of one as f32, k * 2^-29, is more than the bound of
+ * softmax leaves beside the error of x - max. */
 INLINE vf less_ln2(vf y, vf k)
 {
 #if defined(__AVX2__)
-    return fused(k, splat_vf(-0x1.62e430p-1f), y);
+    return fused(k, splat_vf(0x1.05c610p-29f), fused(k, splat_vf(-0x1.62e430p-1f), y));
 #else
     return (y - k * 0x1.62e400p-1f) - k * 0x1.7f7d1cp-20f;
 #endif
 }
 
-/* exp(y) for y <= 0, as 2^k * exp(r).  0 for y < -87, where exp(y) is below 2^-125, and for
- * NaN. */
+/* The least f32 whose exponential is 2^-126 or more. */
+#define LEAST32 (-0x1.5d589ep+6f)
+
+/* exp(y) for y <= 0, as 2^k * exp(r).  0 for y < LEAST32, where exp(y) is below 2^-126,
+ * and for NaN. */
 INLINE vf exp_vf(vf y)
 {
     const vf shifted = fused(y, splat_vf(0x1.715476p0f), splat_vf(ROUND32));
@@ -53,10 +56,10 @@ INLINE vf exp_vf(vf y)
     /* k, in the low bits of shifted, is added to the exponent; unsigned, because it wraps */
     const vf_bits bits = (vf_bits)((vf_words)p + ((vf_words)shifted << 23));
 #if defined(__AVX512F__)
-    return (vf)_mm512_maskz_mov_epi32(_mm512_cmp_ps_mask(y, splat_vf(-87.0f), _CMP_GE_OQ),
+    return (vf)_mm512_maskz_mov_epi32(_mm512_cmp_ps_mask(y, splat_vf(LEAST32), _CMP_GE_OQ),
                                       (__m512i)bits);
 #else
-    return (vf)(bits & (y >= splat_vf(-87.0f)));
+    return (vf)(bits & (y >= splat_vf(LEAST32)));
 #endif
 }
 

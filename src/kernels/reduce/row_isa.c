@@ -158,13 +158,13 @@ const tni_row_kernels TNI_TABLE(row) = {
 #if defined(__AVX512F__)
     .of[TNI_TREE_F32] = TYPE(f32, rms32, few_rows_f32, NULL, 0, 0),
     .of[TNI_TREE_F64] = TYPE(f64, rms64, few_rows_f64, NULL, 0, 0),
-    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, few_rows_f16, short_rows_f16, 8, 64),
-    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, few_rows_bf16, short_rows_bf16, 8, 64),
+    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, few_rows_f16, short_rows_f16, 8, SHORT_MOST),
+    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, few_rows_bf16, short_rows_bf16, 8, SHORT_MOST),
 #elif defined(__AVX2__)
     .of[TNI_TREE_F32] = TYPE(f32, rms32, NULL, NULL, 0, 0),
     .of[TNI_TREE_F64] = TYPE(f64, rms64, NULL, short_rows_f64, 1, 48),
-    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, NULL, short_rows_f16, 8, TNI_ROW_SHORT),
-    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, NULL, short_rows_bf16, 8, TNI_ROW_SHORT),
+    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, NULL, short_rows_f16, 8, SHORT_MOST),
+    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, NULL, short_rows_bf16, 8, SHORT_MOST),
 #else
     .of[TNI_TREE_F32] = TYPE(f32, rms32, NULL, NULL, 0, 0),
     .of[TNI_TREE_F64] = TYPE(f64, rms64, NULL, NULL, 0, 0),

@@ -12,6 +12,10 @@
  * Two are faster than one (docs/investigations/reductions.md, "Rows on Zen 3" and "on Zen 5"). */
 enum { LINE_VECTORS = 2 };
 
+/* The longest rows that are transposed in registers: with AVX-512, longer ones are faster row by row
+ * (Zen 5).  Their lines take 16 KiB of stack. */
+enum { SHORT_MOST = V == 64 ? 64 : TNI_ROW_SHORT };
+
 typedef int32_t vf_bits __attribute__((vector_size(V)));
 typedef uint32_t vf_words __attribute__((vector_size(V)));
 typedef int64_t vd_bits __attribute__((vector_size(V)));

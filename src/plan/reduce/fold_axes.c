@@ -67,6 +67,14 @@ void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *x, 
     tni_walk_seek(&c->walk, c->axis, f->nfold, f->nsrc, at);
 }
 
+__attribute__((noinline)) const char *tni_fold_address(const tni_fold *f, const char *const *x,
+                                                       int64_t at)
+{
+    tni_fold_cursor c;
+    tni_fold_seek(&c, f, x, at);
+    return tni_fold_at(&c, 0);
+}
+
 void tni_fold_skip(tni_fold_cursor *c, int64_t n)
 {
     for (int64_t m; n > 0 && c->f->nfold > 0; n -= m) {

@@ -42,15 +42,18 @@ static void down_part(void *arg, int part)
 static void run_by_columns(const fold_job *all)
 {
     const tni_fold *f = all->f;
-    tni_word results[TNI_FOLD_RESULTS], total[(TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS];
+    enum {
+        RESULTS = TNI_FOLD_RESULTS / 2
+    }; /* words: parts return few states of one sequence */
+    tni_word results[RESULTS], total[(TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS];
     const int64_t each = tni_fold_run_states(tni_fold_blocks(f->count)) * f->class->words;
-    const int64_t most = TNI_FOLD_RESULTS / each, columns = columns_of(f);
+    const int64_t most = RESULTS / each, columns = columns_of(f);
     const char *x[1];
     down_job j = {.f = f, .src = x};
     j.parts =
         tni_run_parts(tni_mul_saturated(f->count, f->width), most < columns ? most : columns);
     j.parts = j.parts < TNI_FOLD_PARTS ? j.parts : TNI_FOLD_PARTS;
-    ASSERT(j.parts > 0 && j.parts * each <= TNI_FOLD_RESULTS);
+    ASSERT(j.parts > 0 && j.parts * each <= RESULTS);
     for (int64_t i = 0; i < f->outputs; i++) {
         int64_t dst, off[TNI_FOLD_SOURCES];
         tni_fold_map(f, i, &dst, off);

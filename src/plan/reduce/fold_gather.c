@@ -107,9 +107,7 @@ static int64_t gather_columns(const gatherer *g, int64_t c, int64_t most, int64_
     const bool more = f->fetch && w < beside && w < most;
     char *d = g->buffer + have * f->width;
     ASSERT(have + w * g->rows <= g->space);
-    tni_fold_cursor at;
-    tni_fold_seek(&at, f, g->x, c * g->rows);
-    const char *s = tni_fold_at(&at, 0);
+    const char *s = tni_fold_address(f, g->x, c * g->rows);
     if (f->fetch && g->rows >= BAND && w * f->width <= PIECE)
         gather_bands(g, d, s, w, more);
     else

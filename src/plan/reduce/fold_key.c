@@ -196,8 +196,12 @@ static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_column
         key_kernels(f)->side_ends(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
-    enum { PIECE = 512 * 1024 }; /* bytes */
-    tni_word part[2 * TNI_FOLD_WIDTH];
+    enum {
+        PIECE = 512 * 1024,       /* bytes */
+        PART = 4 * TNI_FOLD_WIDTH /* words, behind the keys of joined rows */
+    };
+    ASSERT(c->acc + PART + 2 * TNI_FOLD_WIDTH <= TNI_LANES * TNI_FOLD_WIDTH - TNI_TREE_BLOCK);
+    tni_word *part = scratch->u.columns.acc.w + c->acc + PART;
     int64_t rows = PIECE / (c->w * f->width) / TNI_TILE * TNI_TILE;
     rows = rows ? rows : TNI_TILE;
     for (int64_t i = 0; i < c->n; i += rows) {
@@ -317,6 +321,9 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
     const int64_t join = f->joined ? TNI_LANES : 1, w = c->w, rows = c->n / join;
     char *best = lines_from(scratch->u.columns.acc.bytes + 8 * c->acc),
          *which = lines_from(best + w * join * f->width);
+    ASSERT(which + w * join * f->width <=
+           (char *)(scratch->u.columns.acc.w + TNI_LANES * TNI_FOLD_WIDTH -
+                    (c->row ? TNI_TREE_BLOCK : 0)));
     const char *row[TNI_TILE_ROWS];
     for (int64_t j = 0; j < w; j++) {
         out[j].i = least_key(f);

@@ -56,8 +56,10 @@ static void pack_box(const tni_fold *f, const box *b, char *buf)
     }
 }
 
-/* Write the results of a box, whose states are in `states`, to dst. */
-static void finish_box(const tni_fold *f, const box *b, char *dst, const tni_word *states)
+/* Write the results of a box, whose states are in `states`, to dst; `state` is a buffer for those of
+ * a row. */
+static void finish_box(const tni_fold *f, const box *b, char *dst, const tni_word *states,
+                       tni_word *state)
 {
     const tni_fold_axis *a = &f->map[f->nmap - 1];
     const int64_t m = b->m, w = b->rows * m;
@@ -66,7 +68,6 @@ static void finish_box(const tni_fold *f, const box *b, char *dst, const tni_wor
         return;
     }
     for (int64_t r = 0; r < b->rows; r++) {
-        tni_word state[TNI_FOLD_WORDS * TNI_FOLD_PACKED_WIDTH];
         for (int k = 0; k < f->class->words; k++)
             memcpy(state + k * m, states + k * w + r * m, (size_t)m * sizeof *state);
         tni_fold_finish(f, dst + r * a[-1].dst, a->dst, state, m);
@@ -96,7 +97,7 @@ static void packed_part(void *arg, int part)
             tni_fold_fetch(b.x + w * f->count * f->width, w * f->count * f->width);
         pack_box(f, &b, buf);
         f->class->columns(f, scratch.stack, &cols, &scratch);
-        finish_box(f, &b, j->dst + b.dst, scratch.stack);
+        finish_box(f, &b, j->dst + b.dst, scratch.stack, scratch.u.columns.acc.w);
     }
     tni_fold_fence(f);
 }

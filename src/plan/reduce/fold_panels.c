@@ -188,14 +188,13 @@ void tni_fold_panels_run(const tni_fold *f, tni_fold_pairs *pairs, const char *c
         }
         p.w = last - p.first < most ? last - p.first : most;
         p.w = beside < p.w ? beside : p.w;
-        tni_fold_cursor column;
-        tni_fold_seek(&column, f, x, p.first * rows);
+        const char *column = tni_fold_address(f, x, p.first * rows);
         if (skewed && p.w >= TNI_SKEWED) {
             p.w -= p.w % TNI_SKEWED;
-            tni_fold_skewed(f, pairs, tni_fold_at(&column, 0), p.first, p.w, scratch);
+            tni_fold_skewed(f, pairs, column, p.first, p.w, scratch);
         } else {
             p.w = p.w < panels ? p.w : panels;
-            panel_run(&p, pairs, tni_fold_at(&column, 0));
+            panel_run(&p, pairs, column);
         }
     }
 }

@@ -14,7 +14,8 @@
 /* Figures are in docs/investigations/reductions.md, "Softmax down few columns" and "Rows on Zen
  * 3". */
 enum {
-    /* most elements of a line: the two numbers that are kept for each are 16 KiB of f32 */
+    /* most elements of a line: the two numbers that are kept for each are 16 KiB of f32.  Lines
+     * that are cast have half of it, for eight of them are in a buffer. */
     LINE = 2048,
     /* most columns with which rows are joined */
     JOINED = LINE / TNI_LANES,
@@ -51,7 +52,8 @@ typedef struct strip {
 typedef struct workspace {
     /* lanes, and one more vector, which kernels rewrite without a change */
     _Alignas(64) double acc[TNI_LANES * STRIP + TNI_LANES];
-    _Alignas(64) char rows[TNI_TILE_ROWS * (LINE * 4 + 128)]; /* rows that are cast to f32 */
+    _Alignas(
+        64) char rows[TNI_TILE_ROWS * (LINE / 2 * 4 + 128)]; /* rows that are cast to f32 */
     tni_word stack[TNI_FOLD_STACK];
 } workspace;
 
@@ -300,14 +302,14 @@ bool tni_row_plan_down(tni_rows *r)
 
 /* The rows of a line: 16, the lanes of a tile, and more while they fit; 1 if rows are not
  * joined. */
-static int64_t rows_joined(const tni_rows *r)
+static int64_t rows_joined(const tni_rows *r, bool cast)
 {
-    const int64_t n = columns_of(r)->n;
-    if (n > JOINED || r->step[TNI_ROW_DST] != n * r->width ||
+    const int64_t n = columns_of(r)->n, line = cast ? LINE / 2 : LINE;
+    if (n > line / TNI_LANES || r->step[TNI_ROW_DST] != n * r->width ||
         r->step[TNI_ROW_SRC] != n * r->width)
         return 1;
     int64_t rows = TNI_LANES;
-    while (2 * rows * n <= LINE && 2 * rows <= r->n)
+    while (2 * rows * n <= line && 2 * rows <= r->n)
         rows *= 2;
     return rows;
 }
@@ -335,7 +337,7 @@ static void strip_make(strip *s, const down_job *j)
         s->up = tni_cast_chain(r->isa, r->dtype, r->elem).fn[0];
         s->down = tni_cast_chain(r->isa, r->elem, r->dtype).fn[0];
     }
-    s->joined = rows_joined(r);
+    s->joined = rows_joined(r, s->up != NULL);
     s->run = run_rows(r, j->width);
     s->runs = tni_ceil_div(r->n, s->run);
     s->parts = j->rows_parts;
