@@ -9,7 +9,7 @@
 #include "tree_vector.h"
 
 /* Vectors of a line of short rows (row_lines.inc); TNI_ROW_TOGETHER is a multiple of its rows.
- * Two are faster than one (docs/investigations/reductions.md, "Rows on Zen 3" and "on Zen 5"). */
+ * Two are faster than one with AVX2 ("Rows on Zen 3" in docs/investigations/reductions.md). */
 enum { LINE_VECTORS = 2 };
 
 /* The longest rows that are transposed in registers: with AVX-512, longer ones are faster row by row
