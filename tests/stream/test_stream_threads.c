@@ -237,7 +237,7 @@ typedef struct purse {
 static void *purse_alloc(void *user, size_t size, size_t align)
 {
     purse *p = user;
-    const long long held = p->held += (long long)size;
+    const long long held = atomic_fetch_add(&p->held, (long long)size) + (long long)size;
     long long most = p->most;
     while (most < held && !atomic_compare_exchange_weak(&p->most, &most, held))
         ;
