@@ -51,7 +51,9 @@ BLOCK64(swiglu)
     EACH
     {
         const double gate = 1 / (1 + h[j] * h[j]);
-        const double left = (x[j] * h[j]) * (y[j] * h[j]) * gate;
+        /* silu of a finite y is not 0, even where e^(y / 2) is */
+        const double left =
+            SIZE(x[j]) == INFINITY ? -x[j] : (x[j] * h[j]) * (y[j] * h[j]) * gate;
         const double right = SIZE(x[j]) > 1 ? (x[j] * gate) * y[j] : x[j] * (y[j] * gate);
         r[j] = y[j] == -INFINITY ? x[j] * 0 : y[j] < 0 ? left : right;
     }
