@@ -191,8 +191,12 @@ static void other_formats(void **state)
                          known ? TN_EUNSUPPORTED : TN_EFORMAT);
         assert_true(!known || strstr(tn_error(), "a bare pickle"));
     }
+    static const char magic[] = "\x80\2\x8a\n\x6c\xfc\x9c\x46\xf9\x20";
+    spit(in_folder("old.pt"), magic, sizeof magic - 1);
+    assert_int_equal(tn_file_open(&f, in_folder("old.pt")), TN_EUNSUPPORTED);
+    assert_non_null(strstr(tn_error(), "before 1.6"));
     char tar[512] = "version";
-    memcpy(tar + 257, "ustar", 5);
+    memcpy(tar + 257, "ustar ", 6); /* as GNU tar writes it, where POSIX has a 0 */
     spit(in_folder("old.tar"), tar, sizeof tar);
     assert_int_equal(tn_file_open(&f, in_folder("old.tar")), TN_EUNSUPPORTED);
     assert_non_null(strstr(tn_error(), "a tar archive"));
