@@ -200,6 +200,8 @@ static void other_formats(void **state)
     spit(in_folder("old.tar"), tar, sizeof tar);
     assert_int_equal(tn_file_open(&f, in_folder("old.tar")), TN_EUNSUPPORTED);
     assert_non_null(strstr(tn_error(), "a tar archive"));
+    spit(in_folder("old.tar"), tar, 262);
+    assert_int_equal(tn_file_open(&f, in_folder("old.tar")), TN_EUNSUPPORTED);
     spit(in_folder("old.tar"), tar, 261);
     assert_int_equal(tn_file_open(&f, in_folder("old.tar")), TN_EFORMAT);
 }
@@ -285,6 +287,7 @@ static void tensors_by_hand(void **state)
         ROW("]q\0h\0a.", TN_EUNSUPPORTED, "nested more than 1000 deep"), /* holds itself */
         /* numbers of every length */
         ROW(TENSOR(PLAIN, "\x8a\0", "\x8a\1\4\x85", "\x8a\2\1\0\x85") ".", TN_OK, ""),
+        ROW(TENSOR(PLAIN, "K\0", "\x8b\1\0\0\0\4\x85", "K\1\x85") ".", TN_OK, ""),
         ROW(TENSOR(PLAIN, "K\0", "\x8a\1\xff\x85", "K\1\x85") ".", TN_EFORMAT,
             "not an integer >= 0"),
         ROW(TENSOR(PLAIN, "K\0", "U\1a\x85", "K\1\x85") ".", TN_EFORMAT, "not an integer >= 0"),
@@ -301,6 +304,9 @@ static void tensors_by_hand(void **state)
             "the key of its storage is not a number"),
         ROW(FOUR_OF(STORAGE_OF("Float", "U\0", "U\3cpu", "K\4")) ".", TN_EFORMAT,
             "the key of its storage is not a number"),
+        ROW(FOUR_OF(STORAGE_OF("Float", "U\0020x", "U\3cpu", "K\4")) ".", TN_EFORMAT,
+            "the key of its storage is not a number"),
+        ROW(FOUR_OF(STORAGE_OF("Float", "C\0010", "U\3cpu", "K\4")) ".", TN_OK, ""),
         ROW(FOUR_OF(STORAGE_OF("Float", "U\x28" TENS TENS TENS TENS, "U\3cpu", "K\4")) ".",
             TN_EFORMAT, "the key of its storage is not a number"),
         ROW(FOUR_OF(STORAGE_OF("Float", "U\0010", "U\3cpu", "N")) ".", TN_EFORMAT,
