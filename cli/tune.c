@@ -48,7 +48,12 @@ int run_tune(const args *a)
         printf("%s: in use\n", path);
         return DONE;
     }
-    LIB(tn_tune(a->quick ? 100 : 1000));
+    const int milliseconds = a->quick ? 100 : 1000;
+    if (a->explain) {
+        printf("tune: measure for about %d ms, then write %s\n", milliseconds, path);
+        return DONE;
+    }
+    LIB(tn_tune(milliseconds));
     if (!a->out)
         make_folders(path);
     LIB(tn_tune_save(path));

@@ -1,5 +1,7 @@
 tune.t - numbers of the machine, kept in a file.
 
+$ tenon explain tune --quick -o t.txt; test ! -e t.txt
+> tune: measure for about 100 ms, then write t.txt
 $ tenon tune --quick -o t.txt
 > t.txt: written
 $ head -1 t.txt; wc -l < t.txt
