@@ -12,6 +12,11 @@ enum { TNI_OPS =
 #include "ops.def"
 };
 #undef OP
+#define REDUCTION(...) + 1
+enum { TNI_REDUCTIONS =
+#include "reductions.def"
+};
+#undef REDUCTION
 /* clang-format on */
 
 enum { TNI_MAX_ARITY = 3, TNI_MAX_PARAMS = 2 };

@@ -181,9 +181,18 @@ static void op_lines(machine *p, const slot *d, const slot *s)
 
 /* ---- reductions: of bytes the sum, the largest and a running sum one by one ---- */
 
+/* How many reductions there are. */
+static int reductions(void)
+{
+    int n = 0;
+    while (tn_reduction_name((tn_reduction)n))
+        n++;
+    return n;
+}
+
 static void op_reduce(machine *p, const slot *d, const slot *s)
 {
-    tn_reduction op = (tn_reduction)take_below(&p->b, TN_REDUCE_NANMAX + 2);
+    tn_reduction op = (tn_reduction)take_below(&p->b, reductions() + 1);
     int axes[AXES], mask = take(&p->b), naxes = 0, ndim;
     const double param = (double)(mask / 64);
     int64_t shape[TN_MAX_NDIM];

@@ -1,6 +1,7 @@
 /* test_reduce_guard.c - reductions, scans, rows and indexing touch the bytes of their operands and
  * no others: each lies between two pages that cannot be touched, at the low or the high end, and
  * the results are those of the same call elsewhere in memory. */
+#include "core/core.h"
 #include "draw.h"
 #include "fence.h"
 
@@ -93,7 +94,7 @@ static void reduce_case(rng *r, tn_dtype t, const int64_t *shape, int dim)
     const uint64_t kind = next(r) % 8; /* mostly tn_reduce */
     const tn_reduction op = kind == 1   ? TN_REDUCE_MIN
                             : kind == 2 ? TN_REDUCE_SUM
-                                        : (tn_reduction)(next(r) % (TN_REDUCE_NANMAX + 1));
+                                        : (tn_reduction)(next(r) % TNI_REDUCTIONS);
     if (tn_reduction_result(op, t, &out) != TN_OK)
         return;
     memcpy(kept, shape, sizeof kept);

@@ -84,7 +84,7 @@ static void note_unless_dtype(work *w, tn_status status)
 static void reduce_shape(work *w, tn_dtype dtype, int64_t rows, int64_t columns, int axis)
 {
     const tn_tensor src = shaped(w, w->x, dtype, rows, columns);
-    for (int op = 0; op <= TN_REDUCE_NANMAX; op++) {
+    for (int op = 0; op < TNI_REDUCTIONS; op++) {
         tn_dtype out;
         if (tn_reduction_result((tn_reduction)op, dtype, &out) != TN_OK)
             continue;

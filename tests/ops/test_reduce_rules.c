@@ -300,7 +300,7 @@ static void test_errors(void **state)
     OK(tn_reduction_parse(&op, "count_nonzero"));
     assert_int_equal(op, TN_REDUCE_COUNT_NONZERO);
     REFUSED(tn_reduction_parse(&op, "summ"), TN_EARG);
-    assert_null(tn_reduction_name((tn_reduction)22));
+    assert_null(tn_reduction_name((tn_reduction)TNI_REDUCTIONS));
     assert_int_equal(tn_reduction_params(TN_REDUCE_NANSTD), 1);
 }
 

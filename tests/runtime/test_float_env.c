@@ -306,7 +306,7 @@ static uint64_t whole_digest(tn_dtype t)
     tn_status s = tn_init(&src, in[0], t, 1, &n);
     s = s ? s : tn_init(&dst, memory, t, 1, &n);
     s = s ? s : tn_init(&index, in[1], TN_U8, 1, &n); /* below N */
-    for (int op = 0; op <= TN_REDUCE_NANMAX; op++) {
+    for (int op = 0; op < TNI_REDUCTIONS; op++) {
         tn_dtype out;
         tn_tensor one;
         if (tn_reduction_result((tn_reduction)op, t, &out) != TN_OK || !whole((int)out))

@@ -3,6 +3,7 @@
 #ifndef REDUCE_CALLS_H
 #define REDUCE_CALLS_H
 
+#include "core/core.h"
 #include "layout.h"
 
 enum { ROWS = TEST_WATCHED ? 96 : 300, COLUMNS = 530 };
@@ -64,7 +65,7 @@ static work *work_make(void)
 static void reduce_all(work *w)
 {
     const int first[] = {0}, last[] = {1};
-    for (int op = 0; op <= TN_REDUCE_NANMAX; op++) {
+    for (int op = 0; op < TNI_REDUCTIONS; op++) {
         tn_dtype out;
         w->status = w->status ? w->status : tn_reduction_result((tn_reduction)op, TN_F32, &out);
         tn_tensor down = w->place, across = w->rows;

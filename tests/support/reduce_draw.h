@@ -3,6 +3,7 @@
 #ifndef REDUCE_DRAW_H
 #define REDUCE_DRAW_H
 
+#include "core/core.h"
 #include "draw.h"
 
 static inline bool takes(tn_reduction op, tn_dtype t)
@@ -21,7 +22,7 @@ static inline drawn_reduction draw_reduction(rng *r, int64_t budget)
 {
     int64_t shape[TN_MAX_NDIM];
     const int ndim = pick_shape(r, shape, budget);
-    drawn_reduction d = {.op = (tn_reduction)(next(r) % (TN_REDUCE_NANMAX + 1))};
+    drawn_reduction d = {.op = (tn_reduction)(next(r) % TNI_REDUCTIONS)};
     tn_dtype t = pick_dtype(r);
     while (!takes(d.op, t))
         t = pick_dtype(r);

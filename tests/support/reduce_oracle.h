@@ -406,7 +406,12 @@ static inline outcome reduce_numbers(tn_reduction op, const double *params, tn_d
         r.re = isfinite(most) ? most + log(s + lost) : most;
         break;
     }
-    default: {
+    case TN_REDUCE_MIN:
+    case TN_REDUCE_MAX:
+    case TN_REDUCE_ARGMIN:
+    case TN_REDUCE_ARGMAX:
+    case TN_REDUCE_NANMIN:
+    case TN_REDUCE_NANMAX: {
         const bool min =
             op == TN_REDUCE_MIN || op == TN_REDUCE_NANMIN || op == TN_REDUCE_ARGMIN;
         const bool skip = op == TN_REDUCE_NANMIN || op == TN_REDUCE_NANMAX;
@@ -418,7 +423,10 @@ static inline outcome reduce_numbers(tn_reduction op, const double *params, tn_d
         r.integer = is_int(t) || place;
         r.u = place ? (uint64_t)best : best >= 0 ? (uint64_t)x[best].i : 0;
         r.re = best >= 0 ? x[best].re : (double)NAN;
+        break;
     }
+    default:
+        abort(); /* a reduction without an oracle */
     }
     free(terms);
     return r;

@@ -153,7 +153,7 @@ static bool try_reduce(trial *t)
     rng *r = &t->r;
     int64_t shape[TN_MAX_NDIM], kept[TN_MAX_NDIM];
     const int ndim = draw_shape(r, shape, 16);
-    reducing x = {.op = (tn_reduction)(next(r) % (TN_REDUCE_NANMAX + 1)),
+    reducing x = {.op = (tn_reduction)(next(r) % TNI_REDUCTIONS),
                   .by = (asked)(next(r) % ASKED)};
     tn_dtype dtype = pick_dtype(r), out;
     while (tn_reduction_result(x.op, dtype, &out) != TN_OK)

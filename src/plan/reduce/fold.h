@@ -200,12 +200,6 @@ typedef struct tni_reduce_row {
     int facts;
 } tni_reduce_row;
 
-enum {
-#define REDUCTION(ENUM, ...) TNI_REDUCTION_##ENUM,
-#include "core/reductions.def"
-#undef REDUCTION
-    TNI_REDUCTIONS
-};
 extern const tni_reduce_row tni_reductions[TNI_REDUCTIONS];
 
 /* ---- a plan ---- */
