@@ -259,12 +259,12 @@ infiniStatus_t infinirtEventElapsedTime(float *ms_ptr, infinirtEvent_t start,
 
 infiniStatus_t infinirtMalloc(void **p_ptr, size_t size)
 {
-    enum { LINE = 64 };
     if (!p_ptr)
         return INFINI_STATUS_NULL_POINTER;
-    if (size > PTRDIFF_MAX - LINE)
+    if (size > PTRDIFF_MAX - TNI_LINE)
         return INFINI_STATUS_INTERNAL_ERROR;
-    void *block = aligned_alloc(LINE, size ? (size + LINE - 1) / LINE * LINE : LINE);
+    void *block =
+        aligned_alloc(TNI_LINE, size ? (size + TNI_LINE - 1) / TNI_LINE * TNI_LINE : TNI_LINE);
     if (!block)
         return INFINI_STATUS_INTERNAL_ERROR;
     *p_ptr = block;

@@ -12,6 +12,8 @@
 #include "checked.h"
 #include "half.h"
 
+enum { TNI_LINE = 64 }; /* bytes of a cache line on every CPU that kernels are compiled for */
+
 /* Set the calling thread's error sentence and return status. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3), cold, noinline))

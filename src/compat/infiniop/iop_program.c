@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BASE_SHIFT = 8, LINE = 64, WORKSPACE = TNI_IOP_TENSORS + 1 };
+enum { BASE_SHIFT = 8, WORKSPACE = TNI_IOP_TENSORS + 1 };
 
 /* The address from which views are measured: far from both ends of the address space. */
 static const uintptr_t anchor = (uintptr_t)1 << (8 * sizeof(uintptr_t) - 2);
@@ -32,9 +32,9 @@ tn_status tni_iop_temp(tni_iop_program *p, tn_tensor *t, tn_dtype dtype, int ndi
     TRY(tn_init(t, NULL, dtype, ndim, shape));
     set_base(t, WORKSPACE, (int64_t)p->memory);
     const int64_t bytes = tn_nbytes(t);
-    if ((uint64_t)bytes > (uint64_t)PTRDIFF_MAX - p->memory - 4 * LINE)
+    if ((uint64_t)bytes > (uint64_t)PTRDIFF_MAX - p->memory - 4 * TNI_LINE)
         return tni_iop_fail(p, TN_EOVERFLOW, "the size of the workspace exceeds 64 bits");
-    p->memory += ((size_t)bytes + LINE - 1) / LINE * LINE;
+    p->memory += ((size_t)bytes + TNI_LINE - 1) / TNI_LINE * TNI_LINE;
     return TN_OK;
 }
 
@@ -42,12 +42,12 @@ tn_status tni_iop_constant(tni_iop_program *p, tn_tensor *t, tn_dtype dtype, int
                            const int64_t *shape, void **data)
 {
     TRY(tn_init(t, NULL, dtype, ndim, shape));
-    void **block = tni_alloc((size_t)tn_nbytes(t) + LINE);
+    void **block = tni_alloc((size_t)tn_nbytes(t) + TNI_LINE);
     if (!block)
         return tni_iop_fail(p, TN_ENOMEM, "out of memory");
     *block = p->constants;
     p->constants = block;
-    *data = t->data = (char *)block + LINE;
+    *data = t->data = (char *)block + TNI_LINE;
     return TN_OK;
 }
 
@@ -239,8 +239,8 @@ static tn_status make(const tni_iop_request *q, const tni_iop_args *args)
         return status;
     }
     p->args = NULL;
-    p->scratch = (p->scratch + LINE - 1) / LINE * LINE;
-    made->workspace = p->memory + p->scratch ? p->memory + p->scratch + LINE - 1 : 0;
+    p->scratch = (p->scratch + TNI_LINE - 1) / TNI_LINE * TNI_LINE;
+    made->workspace = p->memory + p->scratch ? p->memory + p->scratch + TNI_LINE - 1 : 0;
     *q->out = &made->base;
     return TN_OK;
 }
@@ -319,7 +319,7 @@ static tn_status run(const tni_iop_program *p, void *workspace, const double *nu
             return tni_fail(TN_ENULL, "%s: data of tensor %d is NULL", row->name, k);
     }
     TRY(check_shared(p, row, env.base));
-    const uintptr_t line = ((uintptr_t)workspace + LINE - 1) / LINE * LINE;
+    const uintptr_t line = ((uintptr_t)workspace + TNI_LINE - 1) / TNI_LINE * TNI_LINE;
     env.base[WORKSPACE] = p->head.workspace ? (char *)line : NULL;
     env.scratch = p->scratch ? (char *)line + p->memory : NULL;
     env.scratch_size = p->scratch;

@@ -20,15 +20,15 @@ typedef void cast_step(char *d, const char *s);
 INLINE void cast_pieces(char *d, const char *s, int64_t n, int64_t ahead, bool stream,
                         int64_t from, int64_t to, cast_some *some)
 {
-    enum { MOST = LINE_BYTES * 8 }; /* 64 elements of 1 byte become 8 bytes each */
-    const int64_t each = LINE_BYTES / (from < to ? from : to);
+    enum { MOST = TNI_LINE * 8 }; /* 64 elements of 1 byte become 8 bytes each */
+    const int64_t each = TNI_LINE / (from < to ? from : to);
     const int64_t read = each * from, made = each * to;
     ASSERT(made <= MOST);
     for (; n >= each && stream; n -= each, d += made, s += read) {
-        _Alignas(LINE_BYTES) char line[MOST];
+        _Alignas(TNI_LINE) char line[MOST];
         prefetch_block(s, read, ahead);
         some(line, s, each);
-        for (int64_t i = 0; i < made; i += LINE_BYTES)
+        for (int64_t i = 0; i < made; i += TNI_LINE)
             stream_line(d + i, line + i);
     }
     for (; n >= each && ahead; n -= each, d += made, s += read) {

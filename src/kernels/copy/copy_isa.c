@@ -6,8 +6,6 @@
 #include "kernels/simd/simd.h"
 #include "kernels/table.h"
 
-enum { LINE = 64 };
-
 /* Copy 0 to 63 bytes. */
 INLINE void edge_copy(char *d, const char *s, int64_t bytes)
 {
@@ -32,12 +30,12 @@ INLINE void edge_copy(char *d, const char *s, int64_t bytes)
 /* Copy short rows inline, long rows by memcpy. */
 INLINE void row_copy(char *d, const char *s, int64_t bytes)
 {
-    if (bytes < LINE) {
+    if (bytes < TNI_LINE) {
         edge_copy(d, s, bytes);
-    } else if (bytes <= 4 * LINE) {
-        for (int64_t i = 0; i + LINE < bytes; i += LINE)
-            memcpy(d + i, s + i, LINE);
-        memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
+    } else if (bytes <= 4 * TNI_LINE) {
+        for (int64_t i = 0; i + TNI_LINE < bytes; i += TNI_LINE)
+            memcpy(d + i, s + i, TNI_LINE);
+        memcpy(d + bytes - TNI_LINE, s + bytes - TNI_LINE, TNI_LINE);
     } else {
         memcpy(d, s, (size_t)bytes);
     }
@@ -58,15 +56,15 @@ enum { ROW_AHEAD = 4096 };
  * the row that follows, for the prefetch, or NULL. */
 INLINE void by_lines(char *d, const char *s, int64_t bytes, const char *next)
 {
-    int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
-    if (bytes < head + LINE) {
+    int64_t head = (int64_t)(-(uintptr_t)d & (TNI_LINE - 1));
+    if (bytes < head + TNI_LINE) {
         row_copy(d, s, bytes);
         return;
     }
     if (head)
         edge_copy(d, s, head);
     int64_t i = head;
-    for (; i + LINE <= bytes; i += LINE) {
+    for (; i + TNI_LINE <= bytes; i += TNI_LINE) {
         if (next)
             __builtin_prefetch(i + ROW_AHEAD < bytes ? s + i + ROW_AHEAD
                                                      : next + (i + ROW_AHEAD - bytes),
@@ -89,7 +87,7 @@ INLINE void units_of(char *d, const int64_t d_step[2], const char *s, const int6
     for (int64_t i = 0; i < n[0]; i++)
         for (int64_t j = 0; j < n[1]; j++) {
             const char *from = s + i * s_step[0] + j * s_step[1];
-            for (int64_t line = 0; ahead && !streaming && line < unit; line += LINE)
+            for (int64_t line = 0; ahead && !streaming && line < unit; line += TNI_LINE)
                 __builtin_prefetch(from + ahead + line, 0, 2);
             if (streaming)
                 by_lines(d + i * d_step[0] + j * d_step[1], from, unit,
@@ -124,11 +122,11 @@ INLINE void two_ends(char *d, const char *s, int64_t bytes, int64_t size)
 /* Copy a row longer than a line; only the stores at its two ends may cross a line of d. */
 INLINE void long_row(char *d, const char *s, int64_t bytes)
 {
-    int64_t i = (int64_t)(-(uintptr_t)d & (LINE - 1));
-    memcpy(d, s, LINE);
-    for (i = i ? i : LINE; i + LINE < bytes; i += LINE)
-        memcpy(d + i, s + i, LINE);
-    memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
+    int64_t i = (int64_t)(-(uintptr_t)d & (TNI_LINE - 1));
+    memcpy(d, s, TNI_LINE);
+    for (i = i ? i : TNI_LINE; i + TNI_LINE < bytes; i += TNI_LINE)
+        memcpy(d + i, s + i, TNI_LINE);
+    memcpy(d + bytes - TNI_LINE, s + bytes - TNI_LINE, TNI_LINE);
 }
 
 /* Distance in bytes at which lines of dst are prefetched before they are stored, as for the
@@ -150,7 +148,7 @@ INLINE void row_of_32(char *d, const char *s, int64_t unit)
 INLINE void row_of_line(char *d, const char *s, int64_t unit)
 {
     (void)unit;
-    memcpy(d, s, LINE);
+    memcpy(d, s, TNI_LINE);
 }
 
 INLINE void row_of_8(char *d, const char *s, int64_t unit)
@@ -170,7 +168,7 @@ INLINE void row_below_line(char *d, const char *s, int64_t unit)
 
 INLINE void row_of_two_lines(char *d, const char *s, int64_t unit)
 {
-    two_ends(d, s, unit, LINE);
+    two_ends(d, s, unit, TNI_LINE);
 }
 
 INLINE void row_by_memcpy(char *d, const char *s, int64_t unit)
@@ -194,7 +192,7 @@ INLINE void each_row(char *d, const int64_t d_step[2], const char *s, const int6
                 char *to = d + k * by.d[1] + j * by.d[0] + b * db;
                 const char *from = s + k * by.s[1] + j * by.s[0] + b * sb;
                 for (int64_t a = 0; a < na; a++, to += da, from += sa) {
-                    for (int64_t i = 0; i < prefetched; i += LINE)
+                    for (int64_t i = 0; i < prefetched; i += TNI_LINE)
                         __builtin_prefetch(to + dst_ahead + i, 1);
                     row(to, from, unit);
                 }
@@ -206,17 +204,17 @@ static void rows(char *d, const int64_t d_step[2], const char *s, const int64_t 
 {
     if (unit == 32)
         each_row(d, d_step, s, s_step, n, 32, t, row_of_32);
-    else if (unit == LINE)
-        each_row(d, d_step, s, s_step, n, LINE, t, row_of_line);
+    else if (unit == TNI_LINE)
+        each_row(d, d_step, s, s_step, n, TNI_LINE, t, row_of_line);
     else if (unit < 8)
         each_row(d, d_step, s, s_step, n, unit, t, edge_copy);
     else if (unit <= 16)
         each_row(d, d_step, s, s_step, n, unit, t, row_of_8);
     else if (unit < 32)
         each_row(d, d_step, s, s_step, n, unit, t, row_of_16);
-    else if (unit < LINE)
+    else if (unit < TNI_LINE)
         each_row(d, d_step, s, s_step, n, unit, t, row_below_line);
-    else if (unit <= 2 * LINE)
+    else if (unit <= 2 * TNI_LINE)
         each_row(d, d_step, s, s_step, n, unit, t, row_of_two_lines);
     else if (unit <= LONG_ROW)
         each_row(d, d_step, s, s_step, n, unit, t, long_row);
@@ -241,14 +239,14 @@ static void fence(void)
 /* Fill two lines with one value of constant width. */
 INLINE void splat(char *line, const char *value, size_t width)
 {
-    for (size_t i = 0; i < 2 * LINE; i += width)
+    for (size_t i = 0; i < 2 * TNI_LINE; i += width)
         memcpy(line + i, value, width);
 }
 
 static void fill(char *d, const char *value, int width_log2, int64_t n, int streaming)
 {
     int64_t width = 1 << width_log2, bytes = n << width_log2;
-    char line[2 * LINE]; /* the repeated value; a line can be read at any phase of it */
+    char line[2 * TNI_LINE]; /* the repeated value; a line can be read at any phase of it */
     switch (width_log2) {
     case 0:
         splat(line, value, 1);
@@ -265,21 +263,21 @@ static void fill(char *d, const char *value, int width_log2, int64_t n, int stre
     default:
         splat(line, value, 16);
     }
-    if (bytes < 2 * LINE) {
+    if (bytes < 2 * TNI_LINE) {
         memcpy(d, line, (size_t)bytes);
         return;
     }
-    int64_t head = (int64_t)(-(uintptr_t)d & (LINE - 1));
+    int64_t head = (int64_t)(-(uintptr_t)d & (TNI_LINE - 1));
     const char *phase = line + (head & (width - 1));
-    memcpy(d, line, LINE);
+    memcpy(d, line, TNI_LINE);
     int64_t i = head;
     if (streaming)
-        for (; i + LINE <= bytes; i += LINE)
+        for (; i + TNI_LINE <= bytes; i += TNI_LINE)
             stream_line(d + i, phase);
     else
-        for (; i + LINE <= bytes; i += LINE)
-            memcpy(d + i, phase, LINE);
-    memcpy(d + bytes - LINE, line + LINE - LINE % width, LINE);
+        for (; i + TNI_LINE <= bytes; i += TNI_LINE)
+            memcpy(d + i, phase, TNI_LINE);
+    memcpy(d + bytes - TNI_LINE, line + TNI_LINE - TNI_LINE % width, TNI_LINE);
 }
 
 #if defined(HAVE_LINE)

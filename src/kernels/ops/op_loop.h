@@ -84,7 +84,7 @@ INLINE void store_answers(char *d, const void *answer, int width)
 /* Prefetch the lines of a later block; bytes is 0 for a splat. */
 INLINE void prefetch_block(const char *s, int64_t bytes, int64_t ahead)
 {
-    for (int64_t i = 0; i < bytes; i += LINE_BYTES)
+    for (int64_t i = 0; i < bytes; i += TNI_LINE)
         __builtin_prefetch(s + ahead + i);
 }
 
@@ -113,12 +113,12 @@ INLINE void op_blocks_past(HEAD, int arity, int64_t bytes, op_block *block)
     OPERANDS;
     const int64_t fetch = ahead == TNI_NOT_AHEAD ? 0 : -1; /* all ones */
     for (; blocks > 0; blocks--, ADVANCE) {
-        _Alignas(LINE_BYTES) char line[TNI_SPLAT_BYTES];
+        _Alignas(TNI_LINE) char line[TNI_SPLAT_BYTES];
         prefetch_block(a, a_step & fetch, ahead);
         prefetch_block(b, b_step & fetch, ahead);
         prefetch_block(c, c_step & fetch, ahead);
         block(line, a, b, c, param);
-        for (int64_t i = 0; i < bytes; i += LINE_BYTES)
+        for (int64_t i = 0; i < bytes; i += TNI_LINE)
             stream_line(d + i, line + i);
     }
 }
@@ -128,8 +128,8 @@ INLINE void op_blocks_either(HEAD, int arity, int64_t bytes, op_block *block)
 {
     OPERANDS;
     for (; blocks > 0; blocks--, ADVANCE) {
-        _Alignas(LINE_BYTES) char line[TNI_SPLAT_BYTES];
-        const int64_t past = bytes % LINE_BYTES == 0 ? opaque(ahead) : 0;
+        _Alignas(TNI_LINE) char line[TNI_SPLAT_BYTES];
+        const int64_t past = bytes % TNI_LINE == 0 ? opaque(ahead) : 0;
         if (past && past != TNI_NOT_AHEAD) {
             prefetch_block(a, a_step, past);
             prefetch_block(b, b_step, past);
@@ -137,7 +137,7 @@ INLINE void op_blocks_either(HEAD, int arity, int64_t bytes, op_block *block)
         }
         block(past ? line : d, a, b, c, param);
         if (past)
-            for (int64_t i = 0; i < bytes; i += LINE_BYTES)
+            for (int64_t i = 0; i < bytes; i += TNI_LINE)
                 stream_line(d + i, line + i);
     }
 }
@@ -150,7 +150,7 @@ INLINE void op_blocks_either(HEAD, int arity, int64_t bytes, op_block *block)
     }                                                                                          \
     static void NAME(HEAD)                                                                     \
     {                                                                                          \
-        if ((BYTES) % LINE_BYTES == 0 && UNLIKELY(ahead))                                      \
+        if ((BYTES) % TNI_LINE == 0 && UNLIKELY(ahead))                                        \
             PASTE(NAME, _past)(HEAD_ARGS);                                                     \
         else                                                                                   \
             op_blocks(HEAD_ARGS, ARITY, PASTE(NAME, _block));                                  \

@@ -9,7 +9,7 @@
 /* AHEAD is the distance in bytes at which lines of d are prefetched before they are stored;
  * CHUNK is the number of bytes that append collects before it streams them.
  * docs/investigations/pad-rows.md has the measurements. */
-enum { LINE = 64, AHEAD = 768, CHUNK = 768 };
+enum { AHEAD = 768, CHUNK = 768 };
 
 /* ---- rows ---- */
 
@@ -61,19 +61,20 @@ static void long_rows(char *d, int64_t d_step, const char *s, int64_t s_step, in
 {
     for (int64_t i = 0; i < n; i++, d += d_step, s += s_step) {
         prefetch_dst(d);
-        memcpy(d, s, LINE);
-        for (int64_t k = LINE - (int64_t)((uintptr_t)d % LINE); k + LINE < bytes; k += LINE) {
+        memcpy(d, s, TNI_LINE);
+        for (int64_t k = TNI_LINE - (int64_t)((uintptr_t)d % TNI_LINE); k + TNI_LINE < bytes;
+             k += TNI_LINE) {
             prefetch_dst(d + k);
-            memcpy(d + k, s + k, LINE);
+            memcpy(d + k, s + k, TNI_LINE);
         }
-        memcpy(d + bytes - LINE, s + bytes - LINE, LINE);
+        memcpy(d + bytes - TNI_LINE, s + bytes - TNI_LINE, TNI_LINE);
     }
 }
 
 static void rows(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t n,
                  int64_t bytes)
 {
-    if (bytes < LINE)
+    if (bytes < TNI_LINE)
         short_rows(d, d_step, s, s_step, n, bytes);
     else
         long_rows(d, d_step, s, s_step, n, bytes);
@@ -85,7 +86,7 @@ static void rows(char *d, int64_t d_step, const char *s, int64_t s_step, int64_t
 #if defined(__AVX512BW__)
 INLINE __mmask64 first_bytes(int64_t n)
 {
-    return n >= LINE ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
+    return n >= TNI_LINE ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
 }
 
 /* v, with the bytes in `some` replaced from a line that begins n bytes before p. */
@@ -98,19 +99,20 @@ static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64
                    int64_t bytes, const char *value)
 {
     const int64_t gap = d_step - bytes;
-    if (bytes < LINE || gap > LINE / 2) {
+    if (bytes < TNI_LINE || gap > TNI_LINE / 2) {
         rows(d, d_step, s, s_step, n, bytes);
         if (value)
             rows(d + bytes, d_step, value, 0, n - 1, gap);
         return;
     }
-    int64_t k = LINE - (int64_t)((uintptr_t)d % LINE); /* offset in the row of the next line of
+    int64_t k =
+        TNI_LINE - (int64_t)((uintptr_t)d % TNI_LINE); /* offset in the row of the next line of
                                                           d */
-    memcpy(d, s, LINE);
+    memcpy(d, s, TNI_LINE);
     for (int64_t i = 0;; i++, d += d_step, s += s_step) {
-        for (; k + LINE <= bytes; k += LINE) {
+        for (; k + TNI_LINE <= bytes; k += TNI_LINE) {
             prefetch_dst(d + k);
-            memcpy(d + k, s + k, LINE);
+            memcpy(d + k, s + k, TNI_LINE);
         }
         const int64_t tail = bytes - k, next = tail + gap; /* bytes in the line at k: of this
                                                               row, and up to the next one */
@@ -124,13 +126,13 @@ static void gapped(char *d, int64_t d_step, const char *s, int64_t s_step, int64
             v = take(v, first_bytes(next) & ~first_bytes(tail), value, tail);
         v = take(v, ~first_bytes(next), s + s_step, next);
         _mm512_storeu_si512(d + k, v);
-        k = LINE - next;
+        k = TNI_LINE - next;
         if (k < 0) { /* the gap continues in the next line */
             if (value)
-                v = take(v, first_bytes(-k), value, tail - LINE);
+                v = take(v, first_bytes(-k), value, tail - TNI_LINE);
             v = take(v, ~first_bytes(-k), s + s_step, -k);
             _mm512_storeu_si512(d + d_step + k, v);
-            k += LINE;
+            k += TNI_LINE;
         }
     }
 }
@@ -216,22 +218,22 @@ static void edges(char *d, int64_t d_step, const tni_pad_row *row, const char *s
 
 static void flush(tni_pad_buffer *k)
 {
-    const int64_t whole = k->end & ~(int64_t)(LINE - 1);
+    const int64_t whole = k->end & ~(int64_t)(TNI_LINE - 1);
     int64_t i = 0;
     if (whole == 0)
         return;
     if (k->first > 0) {
-        memcpy(k->d + k->first, k->bytes + k->first, (size_t)(LINE - k->first));
+        memcpy(k->d + k->first, k->bytes + k->first, (size_t)(TNI_LINE - k->first));
         k->first = 0;
-        i = LINE;
+        i = TNI_LINE;
     }
-    for (; i + 2 * LINE <= whole; i += 2 * LINE) {
+    for (; i + 2 * TNI_LINE <= whole; i += 2 * TNI_LINE) {
         stream_line(k->d + i, k->bytes + i);
-        stream_line(k->d + i + LINE, k->bytes + i + LINE);
+        stream_line(k->d + i + TNI_LINE, k->bytes + i + TNI_LINE);
     }
     if (i < whole)
         stream_line(k->d + i, k->bytes + i);
-    memcpy(k->bytes, k->bytes + whole, LINE);
+    memcpy(k->bytes, k->bytes + whole, TNI_LINE);
     k->d += whole;
     k->end -= whole;
 }
@@ -260,8 +262,8 @@ static void put_valued(char *d, const tni_pad_row *row, const char *s, int64_t s
     char *body = d + row->left;
     const int64_t gap = row->bytes - row->body;
     rows(d, 0, value, 0, 1, row->left);
-    if (gap <= 16 && row->body >= LINE) {
-        near_rows(body, row, s, s_step, n, value, LINE);
+    if (gap <= 16 && row->body >= TNI_LINE) {
+        near_rows(body, row, s, s_step, n, value, TNI_LINE);
     } else if (gap <= 16 && row->body >= 32) {
         near_rows(body, row, s, s_step, n, value, 32);
     } else if (gap <= 16 && row->body >= 16) {
@@ -274,8 +276,8 @@ static void put_valued(char *d, const tni_pad_row *row, const char *s, int64_t s
 
 static void put_edged(char *d, const tni_pad_row *row, const char *s, int64_t s_step, int64_t n)
 {
-    if (row->body >= LINE)
-        near_rows(d + row->left, row, s, s_step, n, NULL, LINE);
+    if (row->body >= TNI_LINE)
+        near_rows(d + row->left, row, s, s_step, n, NULL, TNI_LINE);
     else
         short_rows(d + row->left, row->bytes, s, s_step, n, row->body);
     edges(d, row->bytes, row, s, s_step, n);

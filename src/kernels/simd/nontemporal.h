@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
+#include "core/core.h"
 
-enum { LINE_BYTES = 64 };
+#define INLINE static inline __attribute__((always_inline))
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -24,7 +24,7 @@ INLINE void stream_line(char *d, const char *s)
     _mm256_stream_si256((__m256i *)(void *)d, a);
     _mm256_stream_si256((__m256i *)(void *)(d + 32), b);
 #else
-    for (int i = 0; i < LINE_BYTES; i += 16)
+    for (int i = 0; i < TNI_LINE; i += 16)
         _mm_stream_si128((__m128i *)(void *)(d + i),
                          _mm_loadu_si128((const __m128i *)(const void *)(s + i)));
 #endif
@@ -38,7 +38,7 @@ INLINE void stream_fence(void)
 
 INLINE void stream_line(char *d, const char *s)
 {
-    memcpy(d, s, LINE_BYTES);
+    memcpy(d, s, TNI_LINE);
 }
 INLINE void stream_fence(void)
 {

@@ -20,7 +20,9 @@
  * CONTRIBUTING.md, "Add a way to copy", says what a new way consists of. */
 #include "copy_shape.h"
 #include "copy_walk.h"
+
 #include "runtime/runtime.h"
+#include <stdio.h>
 
 /* The ways in order of preference within each kind: first those for a dst beyond the cache,
  * which set `beyond`, then those for any; "transpose whole" refuses a dst beyond the cache. */
@@ -226,6 +228,17 @@ void tni_copy_run(const tni_copy *c, char *dst, const char *src)
 
 /* ---- facts ---- */
 
+static void add_tuning(const tni_copy *c, tn_facts *f)
+{
+    char text[128];
+    int n = 0;
+    for (int i = 0; i < TNI_TUNED; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s %lld", i ? ", " : "",
+                      tni_tuned_name((tni_tuned_number)i), (long long)c->tuned[i]);
+    ASSERT(n < (int)sizeof text);
+    tni_facts_add(f, "tuning", "%s", text);
+}
+
 void tni_copy_facts(const tni_copy *c, tn_facts *f)
 {
     FACT(f->way, "%s", c->way->name);
@@ -253,10 +266,8 @@ void tni_copy_facts(const tni_copy *c, tn_facts *f)
                     (c->tile[k].d != c->unit && tni_abs_step(c->tile[k].s) != c->unit);
     if (c->way->staged)
         f->run = c->tile[c->stage.run].block * c->tile[c->stage.run].d;
-    if (c->way->kind >= TNI_COPY_ROWS && c->tuned[0])
-        tni_facts_add(f, "numbers", "%s %lld, %s %lld, %s %lld", tni_tuned_name(0),
-                      (long long)c->tuned[0], tni_tuned_name(1), (long long)c->tuned[1],
-                      tni_tuned_name(2), (long long)c->tuned[2]);
+    if (c->way->kind >= TNI_COPY_ROWS && c->beyond)
+        add_tuning(c, f);
     if (c->packs)
         tni_facts_add(f, "loads", "source rows share cache sets: packed side by side first");
 }

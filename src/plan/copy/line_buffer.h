@@ -7,8 +7,6 @@
 
 #include "kernels/kernels.h"
 
-enum { TNI_LINE = 64 };
-
 typedef struct tni_line_buffer {
     char *d, *t;                   /* the first row in dst and in the buffer */
     int64_t d_row, d_group, t_row; /* bytes between rows, and between groups of `each` rows */

@@ -4,16 +4,16 @@
 #include "copy_walk.h"
 
 enum {
-    LINE = 64,
     PLANES = 4,   /* the most that the kernels interleave */
     TILE = 65536, /* bytes of dst; a tile's first and last line, not streamed, are 1 in 500 */
+    LEAST = 256,  /* groups of a row: four lines of the smallest unit; not measured finely */
 };
 
-/* How many groups from d on come before one that begins at a line; LINE if none does. */
+/* How many groups from d on come before one that begins at a line; TNI_LINE if none does. */
 static int64_t groups_before_line(uintptr_t d, int64_t group)
 {
     int64_t n = 0;
-    while (n < LINE && (d + (uintptr_t)(n * group)) % LINE)
+    while (n < TNI_LINE && (d + (uintptr_t)(n * group)) % TNI_LINE)
         n++;
     return n;
 }
@@ -23,17 +23,17 @@ static bool interleave_plan(tni_copy *c, const tni_copy_case *of)
     const tni_axis *a = &of->nest->axis[of->a], *b = &of->nest->axis[of->b];
     const int64_t group = a->n * c->unit;
     if (!c->kernels->interleave[c->log2_width] || a->n > PLANES || b->step[0] != group ||
-        b->n < 4 * LINE)
+        b->n < LEAST)
         return false;
     for (int i = 0; i < of->nest->ndim; i++)
         if (i != of->a && i != of->b &&
             groups_before_line((uintptr_t)tni_abs_step(of->nest->axis[i].step[0]), group) ==
-                LINE)
+                TNI_LINE)
             return false;
-    if (groups_before_line((uintptr_t)of->address, group) == LINE)
+    if (groups_before_line((uintptr_t)of->address, group) == TNI_LINE)
         return false;
     uint64_t used = tni_tile_begin(c, of);
-    c->tile[TNI_SRC_FAST].block = tni_even_block(b->n, TILE / group, LINE);
+    c->tile[TNI_SRC_FAST].block = tni_even_block(b->n, TILE / group, TNI_LINE);
     c->streams = true;
     c->packs = false;
     tni_copy_order(c, of, used, tni_key_by_source);
@@ -56,7 +56,7 @@ static void interleave_run(const tni_copy_job *j, int64_t first, int64_t last)
         tni_walk_next(&walk);
         const int64_t groups = n[TNI_SRC_FAST];
         const int64_t head = groups_before_line((uintptr_t)d, group);
-        const bool lines = head < LINE && head < groups &&
+        const bool lines = head < TNI_LINE && head < groups &&
                            j->k->interleave[w](d + head * group, s + head * c->unit, plane,
                                                groups - head, planes);
         if (!lines || head > 0)

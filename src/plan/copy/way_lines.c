@@ -7,7 +7,6 @@
 /* Bytes, measured on an Intel Xeon (docs/investigations/0001); AMD Zen 4 agrees within its
  * noise. */
 enum {
-    LINE = 64,
     LONG_ROW = 4096, /* a row of dst that is this long may begin inside a line */
     LINES = 128,     /* of either side of a tile of aligned lines: pairs of lines */
     /* Bytes of its rows of dst if axes and source pieces are long: 0.76 becomes 0.92 of R on
@@ -33,7 +32,7 @@ static int64_t rows_begin(const tni_nest *nest)
  * is written with ordinary stores, which long rows can afford. */
 static int64_t rows_align(const tni_copy *c, int64_t row)
 {
-    return row >= LONG_ROW ? c->unit : LINE;
+    return row >= LONG_ROW ? c->unit : TNI_LINE;
 }
 
 static int64_t lines_align(const tni_copy *c)
@@ -43,7 +42,7 @@ static int64_t lines_align(const tni_copy *c)
 
 bool tni_lines_fit(const tni_copy *c, const tni_copy_case *of)
 {
-    return rows_begin(of->nest) % LINE == 0 &&
+    return rows_begin(of->nest) % TNI_LINE == 0 &&
            of->address % rows_align(c, of->nest->axis[of->a].n * c->unit) == 0;
 }
 
@@ -59,11 +58,11 @@ static bool can_shift(const tni_copy *c)
            c->kernels->transpose_shifted[c->log2_width];
 }
 
-/* Shifting may be impossible when this way is the fallback of aligned lines: LINE then leaves
+/* Shifting may be impossible when this way is the fallback of aligned lines: TNI_LINE then leaves
  * dst to the next fallback. */
 static int64_t shifted_align(const tni_copy *c)
 {
-    return can_shift(c) ? lane_bytes(c) : LINE;
+    return can_shift(c) ? lane_bytes(c) : TNI_LINE;
 }
 
 /* Shape the tile for the buffer, which is the fallback; the run must not leave DST_FAST. */
@@ -79,7 +78,7 @@ static bool lines_shape(tni_copy *c, const tni_copy_case *of, int64_t lines, int
 
 static bool lines_plan(tni_copy *c, const tni_copy_case *of)
 {
-    if (!tni_stage_fits(c, of) || !tni_lines_fit(c, of) || tni_stage_next(c, of, LINE) >= 0)
+    if (!tni_stage_fits(c, of) || !tni_lines_fit(c, of) || tni_stage_next(c, of, TNI_LINE) >= 0)
         return false;
     const tni_axis *a = &of->nest->axis[of->a], *b = &of->nest->axis[of->b];
     const int64_t piece = c->packs ? LINES : of->tuning.number[TNI_LINE_PIECE];
@@ -93,7 +92,7 @@ static bool shifted_plan(tni_copy *c, const tni_copy_case *of)
     if (!tni_stage_fits(c, of) || rows_begin(of->nest) % lane_bytes(c) != 0)
         return false;
     tni_tile_begin(c, of);
-    if (!can_shift(c) || tni_stage_next(c, of, LINE) >= 0)
+    if (!can_shift(c) || tni_stage_next(c, of, TNI_LINE) >= 0)
         return false;
     bool held = tni_rows_held(c->tile[TNI_DST_FAST].s, SHIFTED_ROWS) >= SHIFTED_ROWS;
     return lines_shape(c, of, held ? SHIFTED_LINES : LINES,
@@ -117,9 +116,9 @@ static int64_t lines_earlier(const tni_tile_axis *x, const int64_t *at, int64_t 
 static int64_t source_lag(const tni_copy_job *j)
 {
     const tni_copy *c = j->c;
-    const int64_t lag = (int64_t)((uintptr_t)j->s % LINE);
-    const bool even = lag % c->unit == 0 && c->tile[TNI_DST_FAST].s % LINE == 0 &&
-                      c->tile[TNI_SRC_FAST].block * c->unit >= LINE;
+    const int64_t lag = (int64_t)((uintptr_t)j->s % TNI_LINE);
+    const bool even = lag % c->unit == 0 && c->tile[TNI_DST_FAST].s % TNI_LINE == 0 &&
+                      c->tile[TNI_SRC_FAST].block * c->unit >= TNI_LINE;
     return even ? lag / c->unit : 0;
 }
 
@@ -128,7 +127,7 @@ static void lines_run(const tni_copy_job *j, int64_t first, int64_t last)
 {
     const tni_copy *c = j->c;
     const tni_tile_axis *a = &c->tile[TNI_DST_FAST], *b = &c->tile[TNI_SRC_FAST];
-    const int64_t lag = (int64_t)((uintptr_t)j->d % LINE) / c->unit, s_lag = source_lag(j);
+    const int64_t lag = (int64_t)((uintptr_t)j->d % TNI_LINE) / c->unit, s_lag = source_lag(j);
     tni_walk w;
     tni_copy_seek(c, &w, first);
     for (int64_t item = first; item < last; item++) {
@@ -143,7 +142,7 @@ static void lines_run(const tni_copy_job *j, int64_t first, int64_t last)
             continue;
         d -= back_a * a->d + back_b * b->d;
         s -= back_a * a->s + back_b * b->s;
-        int64_t head = (int64_t)(-(uintptr_t)d % LINE) / c->unit;
+        int64_t head = (int64_t)(-(uintptr_t)d % TNI_LINE) / c->unit;
         head = head < n[TNI_DST_FAST] ? head : n[TNI_DST_FAST];
         if (head > 0) {
             const int64_t part[2] = {head, n[TNI_SRC_FAST]};

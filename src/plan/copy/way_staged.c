@@ -14,7 +14,7 @@ enum {
     SOURCE_ROWS = 512,  /* the same if rows are dense on both sides */
     SOURCE_LEAST = 128, /* a source row of two lines is not joined with another axis */
     ROWS = 64,          /* most rows of a tile */
-    TILE = 8192,        /* a smaller tile does not pay for its kernel call */
+    TILE = 8192,        /* of a tile of few rows: smaller ones do not pay for their call */
     TILE_RUN = 24576,   /* of a tile that is one run */
     PIECE = 64,         /* along DST_FAST, gathered between two parts of a flush */
     PIECE_RUN = 16384,  /* along SRC_FAST if the tile is one run, of a short DST_FAST */
@@ -98,8 +98,9 @@ uint64_t tni_stage_shape(tni_copy *c, const tni_copy_case *of, int next, int64_t
     int64_t rows = lines / c->unit > 1 ? lines / c->unit : 1;
     rows = rows < ROWS ? rows : ROWS;
     rows = rows < all ? rows : all;
-    if (goal < TILE / (rows * c->unit))
-        goal = TILE / (rows * c->unit) * c->unit;
+    const int64_t longest = TILE / (rows * c->unit); /* units of a run in TILE bytes */
+    if (goal < longest)                              /* a tile of few short rows */
+        goal = longest * c->unit;
     int64_t want = BUFFER / rows - LEAD_AND_TAIL;
     c->stage = (tni_stage){.run = -1};
     used |= grow_run(c, of, next, want < goal ? want : goal);

@@ -8,7 +8,6 @@
 #include "runtime/runtime.h"
 
 enum {
-    LINE = 64,
     /* A border of at most this many columns is written column by column.  Not measured: rows of
      * four f32 are one vector of 16 bytes. */
     NARROW = 4
@@ -155,7 +154,7 @@ static void copy_block(const job *j, char *d, const char *s, int64_t row, int64_
 
 static void pad_begin(tni_pad_buffer *k, char *d)
 {
-    k->first = k->end = (int64_t)((uintptr_t)d % LINE);
+    k->first = k->end = (int64_t)((uintptr_t)d % TNI_LINE);
     k->d = d - k->first;
 }
 
