@@ -297,7 +297,7 @@ bool tni_row_plan_down(tni_rows *r)
     const tni_axis *in = columns_of(r);
     r->why = "rows are long and stand side by side: threads divide their elements";
     return in->step[TNI_ROW_DST] == r->width && in->step[TNI_ROW_SRC] == r->width &&
-           states_fit(r) && (r->dtype != r->elem || in->n < CACHED || r->large);
+           states_fit(r) && (r->dtype != r->elem || in->n < CACHED || r->beyond);
 }
 
 /* The rows of a line: 16, the lanes of a tile, and more while they fit; 1 if rows are not

@@ -50,7 +50,7 @@ typedef struct tni_rows {
     const char *why;
     tn_dtype dtype, elem, table; /* elem: f32 or f64, computed in; table: of sin and cos */
     int isa;
-    bool large;  /* larger than the caches: dst is streamed unless it is src */
+    bool beyond; /* larger than the caches: dst is streamed unless it is src */
     bool stream; /* dst is streamed; set when the plan runs */
     bool packed; /* rows are those of a panel and are computed in place */
     double eps;

@@ -72,7 +72,7 @@ void tni_row_plan_make(tni_row_plan *p, tni_row_kind kind, const tn_tensor *cons
     tni_nest_build(&p->nest, nop, list, &rules);
     r->nest = &p->nest;
     r->fold = &p->fold;
-    r->large = p->bytes >= tni_cache_sizes()->stream;
+    r->beyond = p->bytes >= tni_cache_sizes()->stream;
     tni_row_choose(r);
 }
 
@@ -86,7 +86,7 @@ void tni_row_plan_run(const tni_row_plan *p, char *const *at, const char *const 
         r.param[k].at = params[k];
     for (int k = 0; k < p->nest.nop; k++)
         first[k] = at[k] + p->nest.shift[k];
-    r.stream = r.large && at[TNI_ROW_DST] != at[TNI_ROW_SRC];
+    r.stream = r.beyond && at[TNI_ROW_DST] != at[TNI_ROW_SRC];
     r.way->run(&r, first, p->items);
 }
 

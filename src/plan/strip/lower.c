@@ -278,6 +278,7 @@ static void lower_once(lowering *l)
             lower_load(l, v);
     for (int i = 0; i < p->nstep; i++) {
         const int v = tni_step_value(p, i);
+        /* a step takes at most three: a cast by three kernels has two values on the way */
         bool ready = l->uniform[v] && l->s->nsmall + 2 < SMALL_KEPT;
         for (int k = 0; k < p->step[i].nsrc; k++)
             ready &= l->slot[p->step[i].src[k]] != NONE;

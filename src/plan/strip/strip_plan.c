@@ -9,11 +9,10 @@
 
 /* Measured on a Zen 4 server core (L1 32 KB, L2 1 MB). */
 enum {
-    /* Rows with fewer elements are joined: the call of a kernel costs as much as 50 to 100
-     * elements. */
-    SHORT = 96,
-    LONG = 32 * 1024, /* elements of a block without buffers: far beyond the cost of a call */
-    MAPPED = 4096,    /* elements of a block for the user's strip function */
+    SHORT =
+        96, /* shorter rows are joined: a kernel's call costs as much as 50 to 100 elements */
+    LONG = 32 * 1024, /* elements of a block without buffers: 300 times the cost of a call */
+    MAPPED = 4096,    /* elements of a block for the user's function: 40 times that cost */
     /* Bytes of a transposed operand's buffer, which fits L1: 32 x 256 f32 are faster than 32 x
      * 128 and 32 x 384. */
     STAGE = 32 * 1024,
@@ -28,7 +27,9 @@ enum {
     /* Rows a multiple of this many bytes apart share sets of L1, which does not hold 64 of
      * them. */
     ALIASED = 512,
-    STREAM_LEAST = 1024 /* fewest bytes of a row worth streaming: its ends are partial lines */
+    STREAM_LEAST = 1024, /* bytes of a row: its ends, partial lines, are at most an eighth */
+    ROUNDING = 2048,     /* bytes that remain for rounding up what is packed to lines */
+    LEAST_SPACE = TNI_ARENA / 8 /* of registers and packed operands, beside many constants */
 };
 
 /* Whether operand k is dense, or a broadcast source, along axis a. */
@@ -110,7 +111,7 @@ static int64_t strip_piece(const tni_strips *s, int64_t n)
         packed = strip_needs_packing(s, k) && width > packed ? width : packed;
     }
     int64_t piece = PIECE / widest;
-    if (!s->far && strip_is_one_op(s))
+    if (!s->beyond && strip_is_one_op(s))
         piece = 2 * piece;
     piece = piece < 64 / packed ? 64 / packed : piece;
     piece = piece < LEAST_PIECE ? LEAST_PIECE : piece < ROWS ? piece : ROWS;
@@ -191,11 +192,11 @@ static void strip_size_buffers(const tni_strips *s, int64_t run, int64_t *strip,
     }
     const int64_t small = (int64_t)s->nsmall * TNI_SPLAT_BYTES + (int64_t)s->nreg * 64;
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1); /* and lines between */
-    const int64_t all = (strip_packs(s) ? TNI_ARENA : NEAR) - 2048;
-    const int64_t capacity = all - small > TNI_ARENA / 8 ? all - small : TNI_ARENA / 8;
+    const int64_t all = (strip_packs(s) ? TNI_ARENA : NEAR) - ROUNDING;
+    const int64_t capacity = all - small > LEAST_SPACE ? all - small : LEAST_SPACE;
     *strip = registers ? NEAR / registers : LONG;
     *block = s->map ? MAPPED : LONG;
-    if (packed) {
+    if (packed) { /* a sixteenth remains for lines between rows (strip_pitch) */
         *block = capacity / (packed + (s->flat ? registers : registers / run)) / 16 * 15;
         const int64_t stage = s->operand[0].form == TNI_PACKED ? STAGE_OUT : STAGE;
         *block = *block < stage / widest ? *block : stage / widest;
@@ -252,7 +253,7 @@ static void strip_cut_blocks(tni_strips *s)
         s->block[last] =
             strip_cut(in->n, s->flat ? most / run : strip_least(strip, most / run));
         s->block[second] = strip_least(most / s->block[last] / run * run, out->n);
-        s->down = !s->flat && s->far;
+        s->down = !s->flat && s->beyond;
         s->axis[0] = second;
         s->axis[1] = last;
         s->nblock = 2;
@@ -266,13 +267,13 @@ static void strip_cut_blocks(tni_strips *s)
 static bool strip_takes_columns(const tni_strips *s)
 {
     const tni_axis *rows = &s->nest.axis[s->axis[0]];
-    bool packs = false, squares = true;
+    bool packs = false, dense_down = true;
     for (int k = 1; k < s->nest.nop; k++) {
         const bool packed = s->operand[k].form == TNI_PACKED;
         packs |= packed;
-        squares &= !packed || rows->step[k] == s->operand[k].width;
+        dense_down &= !packed || rows->step[k] == s->operand[k].width;
     }
-    return s->op_alone && packs && squares && !s->far && rows->step[0] % ALIASED;
+    return s->op_alone && packs && dense_down && !s->beyond && rows->step[0] % ALIASED;
 }
 
 static void strip_count_items(tni_strips *s)
@@ -295,7 +296,7 @@ static void strip_measure(tni_strips *s)
     for (int k = 0; k < nest->nop; k++)
         width += s->operand[k].width;
     s->bytes = tni_mul_saturated(s->count, width);
-    s->far = s->bytes >= tni_cache_sizes()->stream;
+    s->beyond = s->bytes >= tni_cache_sizes()->stream;
 }
 
 /* Whether dst is large, and its rows are worth streaming. */
@@ -390,7 +391,7 @@ int64_t tni_strips_plan_dense(tni_strips *s, tni_instr *instr, const tni_program
     tni_strips_lower(s, p);
     const int64_t registers = (int64_t)s->nreg * (s->widest + 1);
     const int64_t capacity =
-        TNI_ARENA - 2048 - (int64_t)s->nsmall * TNI_SPLAT_BYTES - (int64_t)s->nreg * 64;
+        TNI_ARENA - ROUNDING - (int64_t)s->nsmall * TNI_SPLAT_BYTES - (int64_t)s->nreg * 64;
     int64_t n = registers ? strip_least(NEAR, capacity) / registers : TNI_TREE_BLOCK;
     n = n >= 64 ? strip_least(n / 64 * 64, TNI_TREE_BLOCK) : n > 1 ? n : 1;
     s->nest.axis[0].n = s->block[0] = n;

@@ -57,7 +57,7 @@ static void strip_pack(const tni_strip_work *w, int k, char *buffer, bool out)
     do {
         char *in_buffer = buffer + walk.offset[0],
              *in_tensor = w->at[k] - early * t[0] + walk.offset[1];
-        if (transposed && p->far)
+        if (transposed && p->beyond)
             w->j->k->transpose_far[log2](in_buffer, b[1], in_tensor, t[0], n[0], n[1],
                                          w->ahead[k]);
         else if (out)

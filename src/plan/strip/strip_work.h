@@ -1,7 +1,7 @@
 /* strip_work.h - the state of a running elementwise plan: what its parts share, and the block
  * of one part. */
-#ifndef TENON_STRIP_WORK_H
-#define TENON_STRIP_WORK_H
+#ifndef TNI_STRIP_WORK_H
+#define TNI_STRIP_WORK_H
 
 #include "plan/plan.h"
 

@@ -15,7 +15,8 @@ enum {
     TNI_BLOCK_AXES = 4,    /* not measured: two of a transpose, two around them */
     TNI_ARENA = 64 * 1024, /* bytes of all buffers of a part: a quarter of Haswell's L2 */
     /* Fewest bytes of operands for which sources are prefetched, as they come from memory:
-     * prefetching from L3 slowed 1.3 MB from 63 to 42 GB/s. */
+     * prefetching from L3 slowed 1.3 MB from 63 to 42 GB/s (Zen 4); between that and this size
+     * nothing was measured. */
     TNI_PREFETCH_LEAST = 4 << 20,
     TNI_OP_INSTRS = 24, /* most instructions of a program of one op, as asserted */
     TNI_MAX_INSTRS = TNI_MAX_VALUES + 2 * TNI_MAX_STEPS, /* and of any program */
@@ -71,7 +72,7 @@ typedef struct tni_strips {
     bool single;   /* nothing is packed and a part is one strip */
     bool stream;   /* dst is written with streaming stores */
     bool prefetch; /* the sources of the next strip are prefetched from memory */
-    bool far;      /* operands are larger than the caches */
+    bool beyond;   /* operands are larger than the caches */
     bool down;     /* far, and blocks follow each other along axis[0], not the last axis */
     /* The op of a block is done by columns: TNI_BLOCK bytes of each of its rows. */
     bool columns;
