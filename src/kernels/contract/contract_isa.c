@@ -283,13 +283,14 @@ INLINE V widen_bf16(const char *s)
 
 /* ---- the table ---- */
 
-#define REAL_ROW(t, fast)                                                                      \
+#define REAL_ROW(t, is_fast)                                                                   \
     {                                                                                          \
-        t##_gemm, fast, t##_small, t##_gemv, t##_lanes, t##_finish                             \
+        .gemm = t##_gemm, .fast = is_fast, .small = t##_small, .gemv = t##_gemv,               \
+        .lanes = t##_lanes, .finish = t##_finish                                               \
     }
 #define COMPLEX_ROW(t)                                                                         \
     {                                                                                          \
-        t##_gemm, false, NULL, t##_gemv, t##_lanes, t##_finish                                 \
+        .gemm = t##_gemm, .gemv = t##_gemv, .lanes = t##_lanes, .finish = t##_finish           \
     }
 
 const tni_contract_kernels TNI_TABLE(contract) = {

@@ -142,9 +142,9 @@ static int64_t count(const uint64_t *bits, int64_t n)
 }
 
 const tni_mask_kernels TNI_TABLE(mask) = {
-    {bits8, bits16, bits32, bits64, bits128},
-    {pack8, pack16, pack32, pack64, pack128},
-    {spread8, spread16, spread32, spread64, spread128},
-    indices,
-    count,
+    .bits = {bits8, bits16, bits32, bits64, bits128},
+    .pack = {pack8, pack16, pack32, pack64, pack128},
+    .spread = {spread8, spread16, spread32, spread64, spread128},
+    .indices = indices,
+    .count = count,
 };

@@ -62,11 +62,18 @@ static void bins_of(int64_t *bin, const double *x, int64_t n, double low, double
     }
 }
 
+#define ELEMENTS(W, ...)                                                                       \
+    {                                                                                          \
+        .keys = keys##W, .back = back##W, .range = range##W, .samples = samples##W,            \
+        .search = search##W, .begins = begins##W, .words64 = words64##W, __VA_ARGS__           \
+    }
+#define WORDS(W)                                                                               \
+    {                                                                                          \
+        .sort = sort##W, .split = split##W                                                     \
+    }
 const tni_order_kernels TNI_TABLE(order) = {
-    {{keys8, back8, range8, words328, words648, samples8, search8, begins8},
-     {keys16, back16, range16, words3216, words6416, samples16, search16, begins16},
-     {keys32, back32, range32, NULL, words6432, samples32, search32, begins32},
-     {keys64, back64, range64, NULL, words6464, samples64, search64, begins64}},
-    {{sort32, split32}, {sort64, split64}},
-    bins_of,
+    .elements = {ELEMENTS(8, .words32 = words328), ELEMENTS(16, .words32 = words3216),
+                 ELEMENTS(32), ELEMENTS(64)},
+    .words = {WORDS(32), WORDS(64)},
+    .bins = bins_of,
 };
