@@ -51,22 +51,22 @@ typedef struct tni_key_kernels {
     void (*elements)(char *d, const int64_t *key, int64_t n, const tni_key_rule *rule,
                      int64_t quiet);
     void (*rows_count)(char *acc, const char *const *row, int64_t w, bool first, int64_t mask);
-    /* n < TNI_SIDE rows of w columns in a buffer, step bytes apart.  For each column: the
+    /* n < TNI_SHORT rows of w columns in a buffer, step bytes apart.  For each column: the
      * largest key, the largest keys in both orders, the first row with the largest key, and the
      * number of elements with a bit of mask. */
-    void (*side_max)(int64_t *key, const char *x, int64_t step, int64_t n, int64_t w,
-                     const tni_key_rule *rule);
-    void (*side_ends)(int64_t *key, int64_t *other, const char *x, int64_t step, int64_t n,
-                      int64_t w, const tni_key_rule *rule);
-    void (*side_arg)(int64_t *which, const char *x, int64_t step, int64_t n, int64_t w,
-                     const tni_key_rule *rule);
-    void (*side_count)(int64_t *count, const char *x, int64_t step, int64_t n, int64_t w,
-                       int64_t mask);
+    void (*packed_max)(int64_t *key, const char *x, int64_t step, int64_t n, int64_t w,
+                       const tni_key_rule *rule);
+    void (*packed_ends)(int64_t *key, int64_t *other, const char *x, int64_t step, int64_t n,
+                        int64_t w, const tni_key_rule *rule);
+    void (*packed_arg)(int64_t *which, const char *x, int64_t step, int64_t n, int64_t w,
+                       const tni_key_rule *rule);
+    void (*packed_count)(int64_t *count, const char *x, int64_t step, int64_t n, int64_t w,
+                         int64_t mask);
 } tni_key_kernels;
 
-/* Fewer rows than this can be counted in 8 signed bits, and a column of their bytes fits a sum
- * of 16 signed bits. */
-enum { TNI_SIDE = 128 };
+/* Sequences of fewer elements are short: they can be counted in 8 signed bits, and a sum of bytes
+ * fits 16 signed bits. */
+enum { TNI_SHORT = 128 };
 
 /* Kernels for one integer dtype, modulo 2^64, for any n. */
 typedef struct tni_wrap_kernels {
@@ -80,10 +80,10 @@ typedef struct tni_wrap_kernels {
     void (*rows_prod)(void *acc, const char *const *row, int64_t w);
     void (*rows_sumsq)(void *acc, const char *const *row, int64_t w);
     void (*rows_moments)(void *sum, void *squares, const char *const *row, int64_t w);
-    /* n < TNI_SIDE rows of w columns in a buffer, step bytes apart. */
-    void (*side_sum)(uint64_t *sum, const char *x, int64_t step, int64_t n, int64_t w);
-    void (*side_prod)(uint64_t *prod, const char *x, int64_t step, int64_t n, int64_t w);
-    void (*side_sumsq)(uint64_t *sum, const char *x, int64_t step, int64_t n, int64_t w);
+    /* n < TNI_SHORT rows of w columns in a buffer, step bytes apart. */
+    void (*packed_sum)(uint64_t *sum, const char *x, int64_t step, int64_t n, int64_t w);
+    void (*packed_prod)(uint64_t *prod, const char *x, int64_t step, int64_t n, int64_t w);
+    void (*packed_sumsq)(uint64_t *sum, const char *x, int64_t step, int64_t n, int64_t w);
 } tni_wrap_kernels;
 
 typedef struct tni_key_table {

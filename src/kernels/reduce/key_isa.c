@@ -38,13 +38,13 @@
 /* Columns whose accumulators stay in registers: 64 sums of bytes, 16 bits each, fill two
  * vectors of AVX-512 or four of AVX2.  docs/investigations/reductions.md measures short
  * rows. */
-enum { SIDE_SOME = 64 };
+enum { PACKED_SOME = 64 };
 
-/* The first of the SIDE_SOME columns to process at c.  The last group ends at w and overlaps
+/* The first of the PACKED_SOME columns to process at c.  The last group ends at w and overlaps
  * the group before it. */
 INLINE int64_t last_some(int64_t c, int64_t w)
 {
-    return c + SIDE_SOME <= w ? c : w - SIDE_SOME;
+    return c + PACKED_SOME <= w ? c : w - PACKED_SOME;
 }
 
 #define T         uint8_t
@@ -187,17 +187,22 @@ static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool
 
 #define KEYS(W)                                                                                \
     {                                                                                          \
-        max##W, ends_max##W, arg##W, find##W, rows_max##W, rows_arg##W, meet##W, count##W,     \
-            elements##W, rows_count##W, side_max##W, side_ends##W, side_arg##W, side_count##W  \
+        .max = max##W, .ends = ends_max##W, .arg = arg##W, .find = find##W,                    \
+        .rows_max = rows_max##W, .rows_arg = rows_arg##W, .meet = meet##W, .count = count##W,  \
+        .elements = elements##W, .rows_count = rows_count##W, .packed_max = packed_max##W,     \
+        .packed_ends = packed_ends##W, .packed_arg = packed_arg##W,                            \
+        .packed_count = packed_count##W                                                        \
     }
 #define WRAP(N)                                                                                \
     {                                                                                          \
-        sum_##N, prod_##N, sumsq_##N, dot_##N, rows_sum_##N, rows_prod_##N, rows_sumsq_##N,    \
-            rows_moments_##N, side_sum_##N, side_prod_##N, side_sumsq_##N                      \
+        .sum = sum_##N, .prod = prod_##N, .sumsq = sumsq_##N, .dot = dot_##N,                  \
+        .rows_sum = rows_sum_##N, .rows_prod = rows_prod_##N, .rows_sumsq = rows_sumsq_##N,    \
+        .rows_moments = rows_moments_##N, .packed_sum = packed_sum_##N,                        \
+        .packed_prod = packed_prod_##N, .packed_sumsq = packed_sumsq_##N                       \
     }
 const tni_key_table TNI_TABLE(key) = {
-    {KEYS(8), KEYS(16), KEYS(32), KEYS(64)},
-    {WRAP(bool), WRAP(i8), WRAP(i16), WRAP(i32), WRAP(i64), WRAP(u8), WRAP(u16), WRAP(u32),
-     WRAP(u64)},
-    reach32,
+    .key = {KEYS(8), KEYS(16), KEYS(32), KEYS(64)},
+    .wrap = {WRAP(bool), WRAP(i8), WRAP(i16), WRAP(i32), WRAP(i64), WRAP(u8), WRAP(u16),
+             WRAP(u32), WRAP(u64)},
+    .reach32 = reach32,
 };

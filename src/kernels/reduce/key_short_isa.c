@@ -15,9 +15,9 @@
 #define JOIN_KEY_(a, b) a##b
 #define JOIN_KEY(a, b)  JOIN_KEY_(a, b)
 
-/* The bytes of a group, at most 32 rows of TNI_SIDE bytes, or the same bytes of fewer rows of
+/* The bytes of a group, at most 32 rows of TNI_SHORT bytes, or the same bytes of fewer rows of
  * wider elements, plus the vector that may pass its end. */
-enum { COPIED = 32 * TNI_SIDE + 32 };
+enum { COPIED = 32 * TNI_SHORT + 32 };
 
 /* The address of a group of rows: x itself if vectors of `unit` bytes may read past the rows,
  * otherwise a copy padded with zeros. */

@@ -108,8 +108,11 @@ typedef struct tni_row_kernels {
                          int64_t pitch, double eps);
 } tni_row_kernels;
 
-/* The f32 of a line of the widest vectors, a tile of the tree, and the most elements of a row of
- * few_rows: they fill less than half of a vector of f32 of AVX-512. */
-enum { TNI_ROW_TOGETHER = 32, TNI_ROW_SHORT = 128, TNI_ROW_FEW = 7 };
+enum {
+    TNI_ROW_TOGETHER =
+        32, /* rows that short rows are computed in groups of: two vectors of f32 */
+    TNI_ROW_SHORT = 128, /* most elements of the rows of softmax_narrow: a tile of the tree */
+    TNI_ROW_FEW = 7      /* of few_rows: less than half of a vector of f32 with AVX-512 */
+};
 
 #endif

@@ -146,28 +146,33 @@ static void logs(double *x, int64_t n)
 #endif
 #endif
 
-#define TYPE(type, RMS, ...)                                                                   \
+#define TYPE(type, ...)                                                                        \
     {                                                                                          \
-        max_##type, exps_##type, scale_##type, shift_##type, RMS, norm_##type, rise_##type,    \
-            exp_by_##type, plus_by_##type, exp_sum_##type, __VA_ARGS__                         \
+        .max = max_##type, .exps = exps_##type, .scale = scale_##type, .shift = shift_##type,  \
+        .norm = norm_##type, .rise = rise_##type, .exp_by = exp_by_##type,                     \
+        .plus_by = plus_by_##type, .exp_sum = exp_sum_##type, __VA_ARGS__                      \
     }
-
+#define FEW(type) .few_rows = few_rows_##type
 /* Fewest and most elements of the rows for which short_rows is faster than other ways: Zen 3, and
  * Zen 5 with AVX-512. */
+#define SHORT(type, least, most)                                                               \
+    .short_rows = short_rows_##type, .short_least = least, .short_most = most
+
 const tni_row_kernels TNI_TABLE(row) = {
 #if defined(__AVX512F__)
-    .of[TNI_TREE_F32] = TYPE(f32, rms32, few_rows_f32, NULL, 0, 0),
-    .of[TNI_TREE_F64] = TYPE(f64, rms64, few_rows_f64, NULL, 0, 0),
-    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, few_rows_f16, short_rows_f16, 8, SHORT_MOST),
-    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, few_rows_bf16, short_rows_bf16, 8, SHORT_MOST),
-#elif defined(__AVX2__)
-    .of[TNI_TREE_F32] = TYPE(f32, rms32, NULL, NULL, 0, 0),
-    .of[TNI_TREE_F64] = TYPE(f64, rms64, NULL, short_rows_f64, 1, 48),
-    .of[TNI_TREE_F16] = TYPE(f16, rms_f16, NULL, short_rows_f16, 8, SHORT_MOST),
-    .of[TNI_TREE_BF16] = TYPE(bf16, rms_bf16, NULL, short_rows_bf16, 8, SHORT_MOST),
+    .of[TNI_TREE_F32] = TYPE(f32, .rms = rms32, FEW(f32)),
+    .of[TNI_TREE_F64] = TYPE(f64, .rms = rms64, FEW(f64)),
+    .of[TNI_TREE_F16] = TYPE(f16, .rms = rms_f16, FEW(f16), SHORT(f16, 8, SHORT_MOST)),
+    .of[TNI_TREE_BF16] = TYPE(bf16, .rms = rms_bf16, FEW(bf16), SHORT(bf16, 8, SHORT_MOST)),
 #else
-    .of[TNI_TREE_F32] = TYPE(f32, rms32, NULL, NULL, 0, 0),
-    .of[TNI_TREE_F64] = TYPE(f64, rms64, NULL, NULL, 0, 0),
+    .of[TNI_TREE_F32] = TYPE(f32, .rms = rms32),
+#if defined(__AVX2__)
+    .of[TNI_TREE_F64] = TYPE(f64, .rms = rms64, SHORT(f64, 1, 48)),
+    .of[TNI_TREE_F16] = TYPE(f16, .rms = rms_f16, SHORT(f16, 8, SHORT_MOST)),
+    .of[TNI_TREE_BF16] = TYPE(bf16, .rms = rms_bf16, SHORT(bf16, 8, SHORT_MOST)),
+#else
+    .of[TNI_TREE_F64] = TYPE(f64, .rms = rms64),
+#endif
 #endif
 #if defined(__AVX2__)
     .squares16 = {squares_f16, squares_bf16},

@@ -92,55 +92,49 @@ typedef double group __attribute__((vector_size(64)));
 #include "scan_quad.inc"
 #include "scan_totals.inc"
 
-#define QUADS(t)                                                                               \
+#define SUMS(LINE, TOTAL, ROWS, TOTALS, ...)                                                   \
     {                                                                                          \
-        sequence_quad_##t, total_quad_##t, rows_quad_##t, totals_quad_##t, 0, TNI_SCAN_SHORT,  \
-            many_quad_##t                                                                      \
+        .line = LINE, .total = TOTAL, .rows = ROWS, .totals = TOTALS, __VA_ARGS__              \
     }
+#define QUADS(t)                                                                               \
+    SUMS(sequence_quad_##t, total_quad_##t, rows_quad_##t, totals_quad_##t,                    \
+         .most = TNI_SCAN_SHORT, .many = many_quad_##t)
 #endif
 
 #if defined(__AVX512F__)
 #include "scan_wide.h"
 #define SUMS_F16                                                                               \
-    {                                                                                          \
-        sequence_f16, total_quad_f16, rows_f16, totals_quad_f16, 0, 0, many_quad_f16           \
-    }
+    SUMS(sequence_f16, total_quad_f16, rows_f16, totals_quad_f16, .many = many_quad_f16)
 #define SUMS_BF16                                                                              \
-    {                                                                                          \
-        sequence_bf16, total_quad_bf16, rows_bf16, totals_quad_bf16, 0, 0, many_quad_bf16      \
-    }
+    SUMS(sequence_bf16, total_quad_bf16, rows_bf16, totals_quad_bf16, .many = many_quad_bf16)
 #define SUMS_F32                                                                               \
-    {                                                                                          \
-        sequence_sum32, total_sum32, rows_sum32, totals_quad_f32, 0, TNI_SCAN_SHORT,           \
-            many_quad_f32                                                                      \
-    }
+    SUMS(sequence_sum32, total_sum32, rows_sum32, totals_quad_f32, .most = TNI_SCAN_SHORT,     \
+         .many = many_quad_f32)
 #define SUMS_F64 QUADS(f64)
 #elif defined(__AVX2__)
 #define SUMS_F16 QUADS(f16)
 #define SUMS_BF16                                                                              \
-    {                                                                                          \
-        sequence_quad_bf16, total_quad_bf16, exact_rows_quad_bf16, totals_quad_bf16, 256, 15,  \
-            many_quad_bf16                                                                     \
-    }
+    SUMS(sequence_quad_bf16, total_quad_bf16, exact_rows_quad_bf16, totals_quad_bf16,          \
+         .narrow = 256, .most = 15, .many = many_quad_bf16)
 #define SUMS_F32 QUADS(f32)
 #define SUMS_F64 QUADS(f64)
 #else
 #include "scan_wide.h"
 #define SUMS_F16                                                                               \
     {                                                                                          \
-        NULL, NULL, NULL, NULL, 0, 0, NULL                                                     \
+        NULL                                                                                   \
     }
 #define SUMS_BF16                                                                              \
     {                                                                                          \
-        sequence_bf16, NULL, rows_bf16, NULL, 0, 0, NULL                                       \
+        .line = sequence_bf16, .rows = rows_bf16                                               \
     }
 #define SUMS_F32                                                                               \
     {                                                                                          \
-        sequence_sum32, total_sum32, rows_sum32, NULL, 0, 0, NULL                              \
+        .line = sequence_sum32, .total = total_sum32, .rows = rows_sum32                       \
     }
 #define SUMS_F64                                                                               \
     {                                                                                          \
-        NULL, NULL, NULL, NULL, 0, 0, NULL                                                     \
+        NULL                                                                                   \
     }
 #endif
 
@@ -248,9 +242,10 @@ static void totals_int(const char *x, int64_t x_step, int64_t rows, int64_t w, i
 #else
 #define MANY_WIDE TNI_SCAN_SHORT
 #endif
-#define MANY_KEYS(bits) bits < 32 ? TNI_SCAN_SHORT : MANY_WIDE, JOIN_SCAN(many, bits)
+#define MANY_KEYS(bits)                                                                        \
+    .most = bits < 32 ? TNI_SCAN_SHORT : MANY_WIDE, .many = JOIN_SCAN(many, bits)
 #else
-#define MANY_KEYS(bits) 0, NULL
+#define MANY_KEYS(bits) .most = 0
 #define K               int32_t
 #define MAX_ROWS        max_rows32
 #include "scan_max_rows.inc"
@@ -280,22 +275,23 @@ static void totals_int(const char *x, int64_t x_step, int64_t rows, int64_t w, i
 #define MAX_ROWS max_rows64
 #include "scan_keys.inc"
 
+#define EXTREMES(bits, bytes)                                                                  \
+    {                                                                                          \
+        .key = bytes, .line = line##bits, .columns = columns##bits, .totals = totals##bits,    \
+        MANY_KEYS(bits)                                                                        \
+    }
 const tni_scan_kernels TNI_TABLE(scan) = {
-    sequence_sum,
-    sequence_prod,
-    {SUMS_F16, SUMS_BF16, SUMS_F32, SUMS_F64},
-    rows_sum,
-    rows_prod,
-    {{sizeof(KEY8), line8, columns8, totals8, MANY_KEYS(8)},
-     {sizeof(KEY16), line16, columns16, totals16, MANY_KEYS(16)},
-     {4, line32, columns32, totals32, MANY_KEYS(32)},
-     {8, line64, columns64, totals64, MANY_KEYS(64)}},
-    line_int,
-    rows_int,
-    totals_int,
+    .sum = sequence_sum,
+    .prod = sequence_prod,
+    .sums = {SUMS_F16, SUMS_BF16, SUMS_F32, SUMS_F64},
+    .rows_sum = rows_sum,
+    .rows_prod = rows_prod,
+    .extremes = {EXTREMES(8, sizeof(KEY8)), EXTREMES(16, sizeof(KEY16)), EXTREMES(32, 4),
+                 EXTREMES(64, 8)},
+    .line_int = line_int,
+    .rows_int = rows_int,
+    .totals_int = totals_int,
 #if SCAN_NARROW
-    many_int,
-#else
-    NULL,
+    .many_int = many_int,
 #endif
 };

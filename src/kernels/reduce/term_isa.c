@@ -101,6 +101,24 @@ static void exp64(char *d, const char *s, int64_t n, double c)
 }
 
 const tni_term_kernels TNI_TABLE(term) = {
-    abs32,      abs64,          square32,    square64,    mul32,     mul64,   nonzero32,
-    nonzero64,  complex_square, complex_abs, numbers32,   numbers64, tally32, tally64,
-    distance32, distance64,     distances32, distances64, max64,     exp64};
+    .abs32 = abs32,
+    .abs64 = abs64,
+    .square32 = square32,
+    .square64 = square64,
+    .mul32 = mul32,
+    .mul64 = mul64,
+    .nonzero32 = nonzero32,
+    .nonzero64 = nonzero64,
+    .complex_square = complex_square,
+    .complex_abs = complex_abs,
+    .numbers32 = numbers32,
+    .numbers64 = numbers64,
+    .tally32 = tally32,
+    .tally64 = tally64,
+    .distance32 = distance32,
+    .distance64 = distance64,
+    .distances32 = distances32,
+    .distances64 = distances64,
+    .max64 = max64,
+    .exp64 = exp64,
+};

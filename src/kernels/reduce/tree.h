@@ -24,8 +24,8 @@ typedef enum tni_tree_type {
     TNI_TREE_I32, /* only for moments */
     TNI_TREE_TYPES
 } tni_tree_type;
-enum { TNI_SKEWED = 16 };    /* f32 in the widest vector */
-enum { TNI_SIDE_LEAST = 8 }; /* f64 in the widest vector */
+enum { TNI_SKEWED = 16 };     /* columns of skewed: f32 in the widest vector */
+enum { TNI_FEW_COLUMNS = 8 }; /* fewest of few_moments: f64 in the widest vector */
 
 /* The kernels of one instruction set.  x are dense elements of any alignment. */
 typedef struct tni_tree_kernels {
@@ -76,7 +76,7 @@ typedef struct tni_tree_kernels {
     void (*tiles_moments[TNI_TREE_TYPES])(double *sum, double *squares, const char *x,
                                           int64_t n, double c, bool first);
 
-    /* The moments of w >= TNI_SIDE_LEAST columns of n <= TNI_LANES elements, in rows `step`
+    /* The moments of w >= TNI_FEW_COLUMNS columns of n <= TNI_LANES elements, in rows `step`
      * bytes apart; out is as for spread. */
     void (*few_moments[TNI_TREE_TYPES])(double *out, const char *x, int64_t step, int64_t n,
                                         int64_t w);

@@ -108,7 +108,7 @@ typedef struct tni_fold_columns {
     int64_t begun, acc, follow;
     const tni_word *before;
     bool more, fetch;
-    bool packed; /* the rows are in a buffer, fewer than TNI_SIDE of them */
+    bool packed; /* the rows are in a buffer, fewer than TNI_SHORT of them */
 } tni_fold_columns;
 
 /* Kernels that reduce short dense sequences to results without states. */
@@ -124,10 +124,12 @@ typedef struct tni_fold_short {
  * sequence c is s[k * w + c]. */
 typedef struct tni_fold_class {
     const char *name;
-    int words;      /* of a state */
-    int acc;        /* words of the accumulators of a column */
-    int widest;     /* most columns of a strip; 0: as many as have space */
-    int joins_wide; /* wide rows of elements of so many bytes are joined, too (fold_ways.c) */
+    int words;  /* of a state */
+    int acc;    /* words of the accumulators of a column */
+    int widest; /* most columns of a strip; 0: as many as have space */
+    /* elements of at most so many bytes: rows of up to NARROW_FREE columns are joined, not only
+     * those of fewer than NARROW (fold_ways.c) */
+    int joins_wide;
     bool ordered;   /* whether the order of the elements matters */
     bool chains;    /* whether states may be merged one after the other instead of in pairs */
     bool tree;      /* a state is one word, the sum or the product of the tree */
@@ -222,8 +224,8 @@ struct tni_fold {
     int64_t count, outputs;              /* elements of a sequence, number of results */
     int64_t strip;                       /* columns of a strip; 0: the way has no strips */
     bool dense;                          /* a sequence is dense in memory */
-    /* several dense rows of columns are one; in the way "panels", a column is reduced by tiles */
-    bool joined;
+    bool joined;                         /* dense rows of columns are read as one */
+    bool by_tiles;                       /* panels: a column is reduced tile by tile */
     bool stream;   /* more is written than read, and exceeds the caches: by streaming stores */
     bool fetch;    /* the sources exceed the L2, so what is read next is prefetched */
     int64_t plane; /* > 0: states are stored instead of results, their words this far apart */
@@ -317,12 +319,13 @@ typedef struct tni_fold_cursor {
     tni_walk walk;
     tni_axis axis[TN_MAX_NDIM + 1]; /* f->fold as axes of a nest over the sources */
 } tni_fold_cursor;
+_Static_assert(sizeof(tni_fold_cursor) <= 12 * 1024, "cursors are on the stack");
 
 /* Position c at element number `at` of the sequence that begins at x. */
 void tni_fold_seek(tni_fold_cursor *c, const tni_fold *f, const char *const *x, int64_t at);
 
-/* The address of element number `at` in source 0.  Unlike a cursor, which is 7 KiB, it takes no stack
- * from what follows. */
+/* The address of element number `at` in source 0.  Unlike a cursor, which is 12 KiB, it takes
+ * no stack from what follows. */
 const char *tni_fold_address(const tni_fold *f, const char *const *x, int64_t at);
 
 /* The address of the current element in source k. */

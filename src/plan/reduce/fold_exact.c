@@ -95,8 +95,8 @@ static void exact_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
     if (w == 1 && c->row == NULL && c->step == f->width) {
         add_line(f, sum, squares, c->x, c->n);
     } else if (c->packed) {
-        kernels(f)->side_sum((uint64_t *)sum, c->x, c->step, c->n, w);
-        kernels(f)->side_sumsq((uint64_t *)squares, c->x, c->step, c->n, w);
+        kernels(f)->packed_sum((uint64_t *)sum, c->x, c->step, c->n, w);
+        kernels(f)->packed_sumsq((uint64_t *)squares, c->x, c->step, c->n, w);
     } else {
         add_rows(f, sum, squares, c, c->acc + 3 * w, scratch);
     }

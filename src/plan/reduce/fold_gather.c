@@ -12,7 +12,6 @@ enum {
     /* words of the states that callers keep at the beginning of the stack */
     PAIRS = (TNI_FOLD_LEVELS + 1) * TNI_FOLD_WORDS,
     /* bytes of a cache line */
-    LINE = 64,
     /* fewest columns that are transposed: 16 bytes of f32; not measured finely */
     LEAST = 4,
     /* rows that are transposed at once: 32 elements of 16 bits fill a line of the buffer; not
@@ -57,12 +56,13 @@ static bool gatherer_make(gatherer *g, const tni_fold *f, const char *const *x,
         return false;
     *g = (gatherer){.f = f, .x = x, .buffer = (char *)(scratch->stack + PAIRS)};
     g->pack = scratch->u.sequence.terms; /* unused while blocks are gathered */
-    _Static_assert(BAND * (PIECE + LINE) <= sizeof scratch->u.sequence.terms, "a band fits");
+    _Static_assert(BAND * (PIECE + TNI_LINE) <= sizeof scratch->u.sequence.terms,
+                   "a band fits");
     g->rows = f->fold[f->nfold - 1].n;
     g->side = f->fold[f->nfold - 2].n;
     g->space = (scratch->u.sequence.elems[0] - g->buffer) / f->width;
     g->width = (g->space - TNI_TREE_BLOCK) / g->rows;
-    const int64_t line = LINE / f->width;
+    const int64_t line = TNI_LINE / f->width;
     if (g->width > line)
         g->width -= g->width % line; /* whole lines */
     return g->width >= LEAST;
@@ -79,7 +79,7 @@ static void gather_bands(const gatherer *g, char *d, const char *s, int64_t w, b
     const int64_t step = f->fold[f->nfold - 1].src[0], bytes = w * f->width;
     int64_t s_at[BAND], d_at[PIECE];
     for (int64_t i = 0; i < BAND; i++)
-        s_at[i] = step % ALIAS ? i * step : i * (bytes + LINE);
+        s_at[i] = step % ALIAS ? i * step : i * (bytes + TNI_LINE);
     for (int64_t j = 0; j < w; j++)
         d_at[j] = j * g->rows * f->width;
     for (int64_t i = 0; i < g->rows; i += BAND) {

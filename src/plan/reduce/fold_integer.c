@@ -43,9 +43,9 @@ static void wrap_columns(const tni_fold *f, tni_word *out, const tni_fold_column
     const tni_wrap_kernels *k = wrap_kernels(f);
     const bool square = f->term == TNI_TERM_SQUARE;
     if (c->packed) {
-        (f->product ? k->side_prod
-         : square   ? k->side_sumsq
-                    : k->side_sum)(&out->u, c->x, c->step, c->n, c->w);
+        (f->product ? k->packed_prod
+         : square   ? k->packed_sumsq
+                    : k->packed_sum)(&out->u, c->x, c->step, c->n, c->w);
         return;
     }
     void (*add)(void *, const char *const *, int64_t) = f->product ? k->rows_prod
@@ -270,7 +270,7 @@ static void count_columns(const tni_fold *f, tni_word *out, const tni_fold_colum
 {
     const tni_key_kernels *k = &tni_kernels_of(f->isa)->key->key[tni_log2_width(f->width)];
     if (c->packed) {
-        k->side_count(&out->i, c->x, c->step, c->n, c->w, f->rule.mask);
+        k->packed_count(&out->i, c->x, c->step, c->n, c->w, f->rule.mask);
         return;
     }
     int64_t *count = scratch->u.columns.acc.i + c->acc;

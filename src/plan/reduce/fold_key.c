@@ -75,7 +75,7 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
 {
     const tni_key_kernels *k = key_kernels(f);
     if (c->packed) {
-        k->side_max(&out->i, c->x, c->step, c->n, c->w, rule);
+        k->packed_max(&out->i, c->x, c->step, c->n, c->w, rule);
         return;
     }
     char *acc = scratch->u.columns.acc.bytes + 8 * c->acc;
@@ -193,7 +193,7 @@ static void ends_columns(const tni_fold *f, tni_word *out, const tni_fold_column
 {
     const tni_key_rule most = other_end(f);
     if (c->packed) {
-        key_kernels(f)->side_ends(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
+        key_kernels(f)->packed_ends(&out->i, &out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
     enum {
@@ -301,8 +301,7 @@ static bool arg_exceeds(const tni_fold *f, tni_word *out, const tni_fold_columns
 /* The first whole line of the cache from p on. */
 static char *lines_from(char *p)
 {
-    enum { LINE = 64 };
-    return p + (LINE - (uintptr_t)p % LINE) % LINE;
+    return p + (TNI_LINE - (uintptr_t)p % TNI_LINE) % TNI_LINE;
 }
 
 static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns *c,
@@ -310,7 +309,7 @@ static void arg_columns(const tni_fold *f, tni_word *out, const tni_fold_columns
 {
     const tni_key_kernels *k = key_kernels(f);
     if (c->packed) { /* whole sequences, whose keys are not needed */
-        k->side_arg(&out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
+        k->packed_arg(&out[c->w].i, c->x, c->step, c->n, c->w, &f->rule);
         return;
     }
     if (!arg_exceeds(f, out, c, scratch)) {

@@ -243,7 +243,7 @@ static void few_rows(const tni_fold *f, tni_word *out, const tni_fold_columns *c
     const tni_term_kernels *k = tni_kernels_of(f->isa)->term;
     const tni_tree_kernels *tree = tni_kernels_of(f->isa)->tree;
     const bool f64 = f->elem == TN_F64;
-    if (direct(f) && c->row == NULL && c->w >= TNI_SIDE_LEAST) {
+    if (direct(f) && c->row == NULL && c->w >= TNI_FEW_COLUMNS) {
         tree->few_moments[type_of(f->src)](&out->f, c->x, c->step, c->n, c->w);
         return;
     }

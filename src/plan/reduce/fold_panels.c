@@ -62,7 +62,7 @@ static void panel_reduce(panel *p, int64_t c, const char *x, int64_t row, int64_
     const int64_t begun = (row - p->begin[c]) % TNI_TREE_BLOCK;
     const bool more = begun + n < TNI_TREE_BLOCK;
     tni_word *out = p->of[c].state + p->of[c].depth * f->class->words;
-    if (f->joined) {
+    if (f->by_tiles) {
         const tni_fold_columns cols = {.x = x,
                                        .step = f->width,
                                        .n = n,
@@ -156,7 +156,7 @@ static int64_t panel_space(panel *p)
     int64_t space = (int64_t)sizeof p->scratch->u.sequence.gather;
     p->buffer = p->scratch->u.sequence.gather[0];
     p->group = p->window = TNI_TREE_BLOCK;
-    if (f->joined) {
+    if (f->by_tiles) {
         space = (int64_t)sizeof p->scratch->u.columns.acc - lanes;
         p->buffer = p->scratch->u.columns.acc.bytes + lanes;
         p->group = TNI_TILE;

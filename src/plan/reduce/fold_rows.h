@@ -22,8 +22,7 @@ static inline const char *tni_fold_row(const tni_fold_columns *c, int64_t i, con
     return i >= c->n ? absent : c->row ? c->row[i] : c->x + i * c->step;
 }
 
-/* The number of dense rows that are joined to one if the order of elements does not matter: the
- * smallest power of two that gives ENOUGH columns, but one that leaves at least eight joined
+/* The number of dense rows that are joined to one by classes other than the tree's: the smallest power of two that gives ENOUGH columns, but one that leaves at least eight joined
  * rows.  Rows of three columns of var are read at 4.2 GB/s if they are joined to 2048 columns,
  * and at 12 if to 384 (Zen 4, "Var of integers, rows of three, narrow rows" in
  * docs/investigations/reductions.md). */
@@ -36,7 +35,8 @@ static inline int64_t tni_fold_joined(const tni_fold *f, const tni_fold_columns 
     return join;
 }
 
-/* An iteration over rows in groups of eight, if the order of elements does not matter.  Groups of
+/* An iteration over rows in groups of eight, for classes that may take the rows of a block in any
+ * order.  Groups of
  * joined rows come first; the rows of a group are `groups` joined rows apart, which makes eight
  * long streams that the hardware follows even if rows are short (1024 columns of bytes, two
  * threads of a Zen 4: 61 GB/s, and 27 with eight neighbouring rows).  Rows that are left over

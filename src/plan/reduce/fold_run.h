@@ -73,7 +73,7 @@ void tni_fold_choose(tni_fold *f);
 void tni_fold_run_lines(fold_job *j, int threads);
 void tni_fold_run_columns(fold_job *j, int threads);
 void tni_fold_run_column_blocks(fold_job *j, int threads);
-void tni_fold_run_packed(fold_job *j, int threads);
+void tni_fold_run_transpose(fold_job *j, int threads);
 void tni_fold_run_short(fold_job *j, int threads);
 void tni_fold_run_down(fold_job *j, int threads);
 

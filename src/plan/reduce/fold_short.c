@@ -5,7 +5,7 @@
 
 bool tni_fold_short_rows(const tni_fold *f)
 {
-    return f->nsrc == 1 && f->nmap && f->dense && f->count > 0 && f->count < TNI_SIDE &&
+    return f->nsrc == 1 && f->nmap && f->dense && f->count > 0 && f->count < TNI_SHORT &&
            f->plane == 0 && f->map[f->nmap - 1].src[0] == f->count * f->width &&
            f->class->short_rows && f->class->short_rows->fits(f);
 }

@@ -1,4 +1,4 @@
-/* fold_packed.c - the way "transpose": short sequences are transposed into a buffer and reduced
+/* fold_transpose.c - the way "transpose": short sequences are transposed into a buffer and reduced
  * there as columns, row by row. */
 #include <string.h>
 
@@ -92,7 +92,7 @@ static void packed_part(void *arg, int part)
                                        .step = w * f->width,
                                        .n = f->count,
                                        .w = w,
-                                       .packed = f->count < TNI_SIDE};
+                                       .packed = f->count < TNI_SHORT};
         if (f->dense && f->map[f->nmap - 1].src[0] == f->count * f->width)
             tni_fold_fetch(b.x + w * f->count * f->width, w * f->count * f->width);
         pack_box(f, &b, buf);
@@ -102,7 +102,7 @@ static void packed_part(void *arg, int part)
     tni_fold_fence(f);
 }
 
-void tni_fold_run_packed(fold_job *j, int threads)
+void tni_fold_run_transpose(fold_job *j, int threads)
 {
     (void)threads; /* sequences are short, so threads only divide results */
     j->parts = tni_run_parts(j->bytes, j->f->outputs);

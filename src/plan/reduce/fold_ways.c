@@ -5,10 +5,10 @@
  *                                          a strip of columns is reduced row by row
  *   column blocks    fold_column_blocks.c  the same for classes without kernels for columns: a
  *                                          block of several columns is transposed into a buffer
- *   short rows       fold_short.c          dense sequences of fewer than 128 elements whose order
- *                                          does not matter: vectors hold several of them, and
- *                                          shuffles combine the elements of each
- *   transpose        fold_packed.c         short sequences: many are transposed into a buffer and
+ *   short rows       fold_short.c          dense sequences of fewer than 128 elements, of classes
+ *                                          with kernels for them: vectors hold several sequences,
+ *                                          and shuffles combine the elements of each
+ *   transpose        fold_transpose.c         short sequences: many are transposed into a buffer and
  *                                          reduced there as columns
  *   across           fold_across.c         argmin and argmax of a long sequence down columns: rows
  *                                          are read in the order of memory, because the index of
@@ -35,21 +35,21 @@ int64_t tni_fold_levels(const tni_fold *f)
 }
 
 enum {
-    /* shorter sequences of any class are transposed into columns; measured on Zen 4 */
-    SHORT = 16,
-    /* rows of fewer columns are joined or transposed: a line of bytes, four vectors of f32 with
-     * AVX-512; not measured finely */
+    /* shorter sequences of any class with kernels for columns are transposed; measured on Zen 4 */
+    SHORT_ANY = 16,
+    /* fewer columns are too few for kernels that take rows of them: such rows are joined or
+     * transposed.  A line of bytes, four vectors of f32 with AVX-512; not measured finely. */
     NARROW = 64,
-    /* the same if the order of elements does not matter: rows of 127 bytes gain by being joined,
+    /* the same for the classes that say so in joins_wide: rows of 127 bytes gain by being joined,
      * rows of 300 lose (Zen 4, "Var of integers, rows of three, narrow rows" in
      * docs/investigations/reductions.md) */
     NARROW_FREE = 256,
     /* a sequence down fewer columns is gathered block by block: half a line of f32; not measured
      * finely */
-    SIDE = 8,
+    DOWN_LEAST = 8,
     /* bytes of the columns and the states of a strip of transposed sequences: the L1 of Zen 4;
      * other sizes were not measured */
-    PACKED_BYTES = 32768
+    TRANSPOSE_BYTES = 32768
 };
 
 /* Dense rows of fewer columns than this are joined. */
@@ -76,39 +76,40 @@ static int64_t widest_strip(const tni_fold *f)
     return w > 16 ? w / 16 * 16 : w;
 }
 
-/* The longest dense sequences for which there is a kernel for exactly their length. */
-static int64_t longest_few(const tni_fold *f)
+/* The lengths of dense sequences for which there are kernels for exactly one length. */
+static struct few {
+    int64_t least, most;
+} few_lengths(const tni_fold *f)
 {
     if (f->src == TN_F64 || (tni_is_half(f->src) && tni_kernels_of(f->isa)->tree->sum16[0]))
-        return 3;
-    return f->src == TN_F32 ? 8 : 0;
+        return (struct few){3, 3};
+    return f->src == TN_F32 ? (struct few){1, 8} : (struct few){1, 0};
 }
 
 /* Whether sequences have such a kernel; then they are reduced one after the other. */
 static bool few_elements(const tni_fold *f, const tni_fold_axis *map)
 {
-    const int64_t most = longest_few(f);
+    const struct few few = few_lengths(f);
     return f->class->tree && f->term == TNI_TERM_SAME && !f->product && f->dense &&
-           f->count <= most && (most > 3 || f->count == 3) &&
-           map->src[0] == f->count * f->width;
+           f->count >= few.least && f->count <= few.most && map->src[0] == f->count * f->width;
 }
 
 /* Columns of a strip whose buffer and states stay in the L1. */
-static int64_t packed_strip(const tni_fold *f)
+static int64_t transpose_strip(const tni_fold *f)
 {
     const int64_t each = f->count * f->width + (int64_t)sizeof(tni_word) * f->class->words;
-    int64_t w = PACKED_BYTES / each;
+    int64_t w = TRANSPOSE_BYTES / each;
     const int64_t widest = widest_strip(f);
     w = w < widest ? w : widest;
     w = w < TNI_FOLD_PACKED_WIDTH ? w : TNI_FOLD_PACKED_WIDTH;
     return w > 64 ? w / 64 * 64 : w > 16 ? w / 16 * 16 : w;
 }
 
-/* Whether sequences of this length are transposed.  Classes with kernels for fewer than TNI_SIDE
+/* Whether sequences of this length are transposed.  Classes with kernels for fewer than TNI_SHORT
  * rows in a buffer transpose longer ones. */
 static bool short_sequences(const tni_fold *f)
 {
-    return f->count < SHORT || (f->count < TNI_SIDE && f->class->packs) ||
+    return f->count < SHORT_ANY || (f->count < TNI_SHORT && f->class->packs) ||
            (!f->dense && f->count < NARROW);
 }
 
@@ -116,7 +117,7 @@ static bool short_sequences(const tni_fold *f)
 static bool runs_down(const tni_fold *f)
 {
     return f->nsrc == 1 && f->nfold >= 2 && f->class->ordered &&
-           f->fold[f->nfold - 2].src[0] == f->width && f->fold[f->nfold - 2].n >= SIDE;
+           f->fold[f->nfold - 2].src[0] == f->width && f->fold[f->nfold - 2].n >= DOWN_LEAST;
 }
 
 /* Whether blocks of neighbouring columns begin in the same rows, and strips of them are wide. */
@@ -168,12 +169,12 @@ static bool plan_short(tni_fold *f)
 }
 
 /* Short sequences, transposed into columns. */
-static bool plan_packed(tni_fold *f)
+static bool plan_transpose(tni_fold *f)
 {
     const tni_fold_axis *map = side_by_side(f);
     if (!map || f->outputs < NARROW || few_elements(f, map) || !short_sequences(f))
         return false;
-    f->strip = packed_strip(f);
+    f->strip = transpose_strip(f);
     f->why = "short sequences are transposed";
     return true;
 }
@@ -201,8 +202,8 @@ static bool plan_panels(tni_fold *f)
     if (!runs_down(f) || f->fold[f->nfold - 1].n <= TNI_TREE_BLOCK)
         return false;
     f->why = "columns of the sequence are transposed, some at a time";
-    /* classes that can reduce a column tile by tile */
-    f->joined = f->skip ? f->class->tiles_numbers : f->class->tiles;
+    f->by_tiles = f->skip ? f->class->tiles_numbers : f->class->tiles;
+    f->joined = f->by_tiles; /* a column in the buffer is dense */
     return true;
 }
 
@@ -218,7 +219,7 @@ static const tni_fold_way ways[] = {
     {"columns", plan_columns, tni_fold_run_columns, NULL, false},
     {"column blocks", plan_column_blocks, tni_fold_run_column_blocks, NULL, false},
     {"short rows", plan_short, tni_fold_run_short, NULL, false},
-    {"transpose", plan_packed, tni_fold_run_packed, NULL, true},
+    {"transpose", plan_transpose, tni_fold_run_transpose, NULL, true},
     {"across", plan_across, tni_fold_run_down, tni_fold_across_run, false},
     {"standing blocks", plan_standing, tni_fold_run_down, tni_fold_standing_run, false},
     {"panels", plan_panels, tni_fold_run_down, tni_fold_panels_run, false},
@@ -235,7 +236,7 @@ static bool results_outweigh(const tni_fold *f)
 void tni_fold_choose(tni_fold *f)
 {
     f->fetch = f->outputs > tni_cache_sizes()->l2 / f->width / (f->count ? f->count : 1);
-    f->joined = false;
+    f->joined = f->by_tiles = false;
     f->strip = 0;
     for (f->way = ways; !f->way->plan(f); f->way++)
         ASSERT(f->way + 1 < ways + COUNT(ways));

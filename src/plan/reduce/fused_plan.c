@@ -76,7 +76,7 @@ static void plan_terms(tni_fused *u, int nterm, const tni_fused_term *term)
         dst.dtype = term[t].gives;
         dst.stride[0] = 0;
         tni_fold_plan(&u->fold[t], term[t].op, NULL, &dst, &src, 1);
-        u->fold[t].joined = false;
+        u->fold[t].joined = u->fold[t].by_tiles = false;
         /* fold_rows gives ordered classes one word of accumulators for each lane of a column */
         ASSERT(!u->fold[t].class->ordered || !u->fold[t].class->columns ||
                u->fold[t].class->tree);
