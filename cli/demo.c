@@ -54,6 +54,7 @@ static int run_line(const char *line)
         printf(quote ? " \"%s\"" : " %s", word);
         argv[argc++] = word;
     }
+    argv[argc] = NULL;
     printf("\n");
     fflush(stdout);
     double start = seconds();

@@ -91,6 +91,14 @@ static bool asks_help(int argc, char **argv)
     return false;
 }
 
+static int count_words(char **words)
+{
+    int n = 0;
+    while (words[n])
+        n++;
+    return n;
+}
+
 /* Options may precede the command: move them after it. */
 static char **command_first(int argc, char **argv)
 {
@@ -128,17 +136,28 @@ static int run_found(const command *c, bool explain, int argc, char **argv)
     return code;
 }
 
-int run_command(int argc, char **argv)
+static int run_words(bool explain, int argc, char **argv)
 {
-    bool explain = !strcmp(argv[0], "explain") && argc > 1 && !asks_help(1, argv + 1);
-    const command *c = find_command(argv[explain]);
+    const command *c = find_command(argv[0]);
     if (!c)
-        return unknown_command(argv[explain]);
-    argc -= explain;
-    argv += explain;
+        return unknown_command(argv[0]);
     if (asks_help(argc - 1, argv + 1))
         return help(c->name);
     return run_found(c, explain, argc, argv);
+}
+
+int run_command(int argc, char **argv)
+{
+    bool explain = !strcmp(argv[0], "explain") && argc > 1 && !asks_help(1, argv + 1);
+    if (!explain)
+        return run_words(false, argc, argv);
+    char **words = command_first(argc - 1, argv + 1);
+    if (!words)
+        return fail("out of memory");
+    int code = run_words(true, count_words(words), words);
+    if (words != argv + 1)
+        free(words);
+    return code;
 }
 
 int tenon_main(int argc, char **argv)
@@ -152,9 +171,7 @@ int tenon_main(int argc, char **argv)
     }
     if (!words)
         return fail("out of memory");
-    int n = 0, code;
-    while (words[n])
-        n++;
+    int code;
     const char *first = words[0];
     if (!strcmp(first, "help") || !strcmp(first, "--help") || !strcmp(first, "-h")) {
         code = help(words[1]);
@@ -162,7 +179,7 @@ int tenon_main(int argc, char **argv)
         printf("tenon %s (%s)\n", tn_version(), tn_isa());
         code = DONE;
     } else {
-        code = run_command(n, words);
+        code = run_command(count_words(words), words);
     }
     if (words != argv + 1)
         free(words);

@@ -99,3 +99,13 @@ $ tenon explain permute 2,0,1 data/c_f32.npy | grep -c 'plan\|time'
 > 2
 $ test -e o.npy
 ? 1
+
+$ tenon explain -o o.npy --max-mem 1M permute 2,0,1 data/c_f32.npy | sed -n 1,3p
+> permute
+>   in      data/c_f32.npy: f32 (2, 3, 5), 120 B
+>   out     o.npy: f32 (5, 2, 3), 120 B
+$ tenon -q explain -- permute 2,0,1 data/c_f32.npy | sed -n 1p
+> permute
+$ tenon explain --json
+2> tenon: missing command; see tenon help
+? 2
