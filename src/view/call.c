@@ -39,19 +39,16 @@ static tn_status fail_data(const tni_call *call, const tn_tensor *t, int k)
                     tni_operand_name(who, call, k), (long long)tni_numel(t));
 }
 
-/* If dst has no elements, sources are not read and may lack data. */
+/* An operand with elements needs data even if dst has none: what nonzero or take write depends on
+ * the elements of a source. */
 tn_status tni_call_data(const tni_call *call)
 {
-    if (call_writes(call) && UNLIKELY(!call->dst->data)) {
-        if (tni_numel(call->dst) == 0)
-            return TN_OK;
+    if (call_writes(call) && UNLIKELY(!call->dst->data) && tni_numel(call->dst) > 0)
         return fail_data(call, call->dst, -1);
-    }
     for (int k = 0; k < call->n; k++)
-        if (UNLIKELY(!call->srcs[k]->data) && tni_numel(call->srcs[k]) > 0 &&
-            !(call_writes(call) && tni_numel(call->dst) == 0))
+        if (UNLIKELY(!call->srcs[k]->data) && tni_numel(call->srcs[k]) > 0)
             return fail_data(call, call->srcs[k], k);
-    if (!call_writes(call))
+    if (!call_writes(call) || !call->dst->data)
         return TN_OK;
     for (int k = 0; k < call->n; k++) {
         const tni_overlap found =

@@ -141,10 +141,15 @@ static void calls_of_other_kinds(void **state)
     call.dst = NULL;
     assert_int_equal(tni_check_call(&call), TN_ENULL);
 
-    call = (tni_call){.name = "x", .dst = &empty, .n = 1, .srcs = bare}; /* nothing is read */
-    assert_int_equal(tni_check_call(&call), TN_OK);
+    call = (tni_call){.name = "x", .dst = &empty, .n = 1, .srcs = bare}; /* may be read */
+    assert_int_equal(tni_check_call(&call), TN_ENULL);
     empty.data = cells;
+    assert_int_equal(tni_check_call(&call), TN_ENULL);
+    call.srcs = zero;
     assert_int_equal(tni_check_call(&call), TN_OK);
+    empty.data = NULL;
+    assert_int_equal(tni_check_call(&call), TN_OK);
+    call.srcs = bare;
     call.dst = &a;
     assert_int_equal(tni_check_call(&call), TN_ENULL);
     none.ndim = 0; /* one element is one that is read */
