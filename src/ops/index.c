@@ -1,6 +1,7 @@
 /* index.c - take and put: the checks of their arguments; the values of the indices are checked
  * last. */
 #include <stdio.h>
+#include <string.h>
 
 #include <tenon/index.h>
 
@@ -144,9 +145,16 @@ static tn_status check_indices(const char *call, const tn_tensor *index, int64_t
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", i ? ", " : "",
                                  (long long)indices[i]);
     const char *p = (const char *)index->data + tni_element_offset(index, indices);
-    return tni_fail(TN_EARG, "%s: index %lld at (%s) is not in [%lld, %lld)", call,
-                    (long long)tni_index_at(p, index->dtype), text, (long long)-n,
-                    (long long)n);
+    const int64_t value = tni_index_at(p, index->dtype);
+    char number[24];
+    uint64_t wide;
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    if (index->dtype == TN_U64) {
+        memcpy(&wide, p, sizeof wide);
+        snprintf(number, sizeof number, "%llu", (unsigned long long)wide);
+    }
+    return tni_fail(TN_EARG, "%s: index %s at (%s) is not in [%lld, %lld)", call, number, text,
+                    (long long)-n, (long long)n);
 }
 
 static tn_status choose(index_call *x, const char *name, const tn_tensor *dst,

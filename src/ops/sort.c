@@ -30,9 +30,10 @@ static tn_status sort_args(const tni_call *call)
         return tni_fail(TN_EARG, "%s: flags are 0x%x, expected 0 or TN_DESCENDING", call->name,
                         s->flags);
     TRY(tni_check_axis(s->dim, src->ndim, call->name));
-    if (s->kth && (s->k < 0 || s->k >= src->shape[s->dim]))
+    const int64_t n = src->shape[s->dim]; /* a negative one is reported later */
+    if (s->kth && (s->k < 0 || (n >= 0 && s->k >= n)))
         return tni_fail(TN_EARG, "%s: k is %lld, expected [0, %lld)", call->name,
-                        (long long)s->k, (long long)src->shape[s->dim]);
+                        (long long)s->k, (long long)(n > 0 ? n : 0));
     return TN_OK;
 }
 

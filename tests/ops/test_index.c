@@ -197,6 +197,80 @@ static void test_index_errors(void **state)
     assert_int_equal(tn_take(&b, &none, 0, &i), TN_EARG); /* no index is in [0, 0) */
 }
 
+/* A dst without elements does not hide that an index, a mask or a source lacks data. */
+static void test_no_data(void **state)
+{
+    (void)state;
+    int64_t d[2] = {0};
+    tn_tensor list, few, counts, data, mask, index, indices, none, whole;
+    OK(tn_init(&list, d, TN_I64, 2, (int64_t[]){0, 2}));
+    OK(tn_init(&few, d, TN_F32, 1, (int64_t[]){0}));
+    OK(tn_init(&counts, d, TN_I64, 1, (int64_t[]){0}));
+    OK(tn_init(&data, d, TN_F32, 2, (int64_t[]){3, 0}));
+    OK(tn_init(&none, d, TN_F32, 2, (int64_t[]){2, 0}));
+    OK(tn_init(&mask, NULL, TN_BOOL, 2, (int64_t[]){2, 4}));
+    OK(tn_init(&whole, NULL, TN_F32, 2, (int64_t[]){2, 4}));
+    OK(tn_init(&index, NULL, TN_I64, 1, (int64_t[]){3}));
+    OK(tn_init(&indices, NULL, TN_I64, 2, (int64_t[]){3, 1}));
+    for (int filled = 0; filled < 2; filled++, list.data = few.data = counts.data = NULL) {
+        assert_int_equal(tn_nonzero(&list, &whole), TN_ENULL);
+        assert_string_equal(tn_error(), "nonzero: src has 8 elements but data is NULL");
+        assert_int_equal(tn_masked_select(&few, &whole, &mask), TN_ENULL);
+        assert_int_equal(tn_take(&data, &none, 0, &index), TN_ENULL);
+        assert_int_equal(tn_take_along(&data, &none, 0, &indices), TN_ENULL);
+        assert_int_equal(tn_put(TN_PUT_SET, &none, 0, &index, &data), TN_ENULL);
+        assert_int_equal(tn_put_along(TN_PUT_SET, &none, 0, &indices, &data), TN_ENULL);
+        assert_int_equal(tn_bincount(&counts, &index), TN_ENULL);
+    }
+}
+
+/* An index is reported with its value and position, the first one whichever part finds it. */
+static void test_first_outside(void **state)
+{
+    (void)state;
+    enum { N = 300000 };
+    static int64_t in[N], out[N];
+    static const struct {
+        int64_t at[3];
+        tn_dtype dtype;
+        int64_t value;
+        const char *text;
+    } cases[] = {
+        {{N - 1, N - 1, N - 1}, TN_I64, INT64_MIN, "-9223372036854775808"},
+        {{7, 150001, N - 1}, TN_I64, 5, "5"},
+        {{150000, 250000, 299999}, TN_I64, -6, "-6"},
+        {{100000, 200000, 200001}, TN_U64, -1, "18446744073709551615"},
+        {{0, 1, 2}, TN_U64, INT64_MIN, "9223372036854775808"},
+    };
+    int64_t x[5] = {0}, n = N, five = 5;
+    tn_tensor src, dst;
+    OK(tn_init(&src, x, TN_I64, 1, &five));
+    OK(tn_init(&dst, out, TN_I64, 1, &n));
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int threads = 1; threads < 4; threads++) {
+            tn_tensor index;
+            tn_handle *h;
+            char want[100];
+            OK(tn_init(&index, in, cases[c].dtype, 1, &n));
+            memset(in, 0, sizeof in);
+            memset(out, 1, sizeof out);
+            for (int k = 0; k < 3; k++)
+                in[cases[c].at[k]] = k ? 77 : cases[c].value;
+            if (cases[c].at[0] == cases[c].at[1])
+                in[cases[c].at[0]] = cases[c].value;
+            OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
+            OK(tn_handle_use(h));
+            assert_int_equal(tn_take(&dst, &src, 0, &index), TN_EARG);
+            snprintf(want, sizeof want, "take: index %s at (%lld) is not in [-5, 5)",
+                     cases[c].text, (long long)cases[c].at[0]);
+            assert_string_equal(tn_error(), want);
+            for (int64_t i = 0; i < N; i += 1000)
+                assert_int_equal(out[i], 0x0101010101010101);
+            OK(tn_handle_use(NULL));
+            tn_handle_destroy(h);
+        }
+}
+
 /* ---- masks ---- */
 
 static void test_masks(void **state)
@@ -489,6 +563,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_take_put),      cmocka_unit_test(test_along),
         cmocka_unit_test(test_index_errors),  cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_no_data),       cmocka_unit_test(test_first_outside),
         cmocka_unit_test(test_sort),          cmocka_unit_test(test_first_of_many),
         cmocka_unit_test(test_search_unique), cmocka_unit_test(test_unique_complex),
         cmocka_unit_test(test_counts),        cmocka_unit_test(test_out_of_memory),

@@ -57,6 +57,12 @@ void tni_index_load(int64_t *d, const char *s, tn_dtype dtype, int64_t n, int is
         d[i] = d[i] < 0 ? INT64_MAX : d[i];
 }
 
+/* Whether v is no index of n elements; v < -n wraps around. */
+static bool is_outside(int64_t v, int64_t n)
+{
+    return (uint64_t)v + (uint64_t)n >= 2 * (uint64_t)n;
+}
+
 /* The first of elements [first, last) that is out of range, or -1. */
 static int64_t outside_range(const tn_tensor *index, int64_t n, int64_t first, int64_t last)
 {
@@ -67,19 +73,21 @@ static int64_t outside_range(const tn_tensor *index, int64_t n, int64_t first, i
         return -1;
     for (bool more = true; more;) {
         const int64_t size = tni_pieces_size(&p);
-        bool outside = false; /* v < -n wraps around */
+        bool outside = false;
         tni_index_load(at, tni_pieces_dense(&p, 0, size, raw), index->dtype, size, p.isa);
         for (int64_t i = 0; i < size; i++)
-            outside |= (uint64_t)at[i] + (uint64_t)n >= 2 * (uint64_t)n;
+            outside |= is_outside(at[i], n);
         for (int64_t i = 0; i < size && outside; i++)
-            if (at[i] < -n || at[i] >= n)
+            if (is_outside(at[i], n))
                 return last - p.left + i;
         more = tni_pieces_next(&p, size);
     }
     return -1;
 }
 
-enum { OUTSIDE_PARTS = 16 }; /* at most */
+/* Most parts, which bounds an array on the stack; and the bytes that checking an element costs as
+ * much as, for the number of parts: twice those of an index.  Neither was measured finely. */
+enum { OUTSIDE_PARTS = 16, OUTSIDE_COST = 16 };
 
 typedef struct outside_job {
     const tn_tensor *index;
@@ -102,15 +110,14 @@ int64_t tni_index_outside(const tn_tensor *index, int64_t n)
         for (int64_t i = 0; i < j.all; i++) {
             const char *x =
                 (const char *)index->data + (index->ndim ? i * index->stride[0] : 0);
-            const int64_t v = tni_index_at(x, index->dtype);
-            if (v < -n || v >= n)
+            if (is_outside(tni_index_at(x, index->dtype), n))
                 return i;
         }
         return -1;
     }
     if (j.all == 0)
         return -1;
-    j.parts = tni_run_parts(tni_mul_saturated(j.all, 16),
+    j.parts = tni_run_parts(tni_mul_saturated(j.all, OUTSIDE_COST),
                             j.all < OUTSIDE_PARTS ? j.all : OUTSIDE_PARTS);
     tni_parallel(j.parts, outside_part, &j);
     for (int part = 0; part < j.parts; part++)
