@@ -32,6 +32,13 @@ static inline double tni_f64_from_bits(uint64_t bits)
     return x;
 }
 
+static inline uint64_t tni_f64_bits(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 /* Round a finite f32 to a format of mant mantissa bits and this bias; x and the result are bits
  * without the sign.  Values beyond the range of the format give bits above those of
  * infinity. */

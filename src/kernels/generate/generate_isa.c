@@ -21,20 +21,6 @@ typedef union strip {
     int64_t i[TNI_STRIP];
 } strip;
 
-INLINE double from_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint64_t to_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* ---- random words ---- */
 
 typedef struct words {
@@ -59,7 +45,7 @@ static void draw(words *w, uint64_t seed, uint64_t index, int n)
 /* Convert 52 random bits to a number in [1, 2). */
 INLINE double one_to_two(uint64_t bits)
 {
-    return from_bits(bits >> 12 | (uint64_t)1023 << 52);
+    return tni_f64_from_bits(bits >> 12 | (uint64_t)1023 << 52);
 }
 
 /* ---- normal numbers: the Box-Muller method ---- */
@@ -68,9 +54,9 @@ INLINE double one_to_two(uint64_t bits)
  * of the inverse hyperbolic tangent for m. */
 INLINE double log_of(double x)
 {
-    const uint64_t bits = to_bits(x);
-    double e = from_bits(bits >> 52 | (uint64_t)0x433 << 52) - 0x1p52 - 1023;
-    double m = from_bits((bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1023 << 52);
+    const uint64_t bits = tni_f64_bits(x);
+    double e = tni_f64_from_bits(bits >> 52 | (uint64_t)0x433 << 52) - 0x1p52 - 1023;
+    double m = tni_f64_from_bits((bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1023 << 52);
     const bool high = m > 1.4142135623730951;
     m = high ? m * 0.5 : m;
     e = high ? e + 1 : e;

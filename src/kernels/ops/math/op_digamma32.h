@@ -47,9 +47,9 @@ static inline double digamma_reflected(double x)
     const double less = MAD(sum, under, over * all) / (all * under);
     /* log(up) = e log 2 + s * poly(s^2), s = (m - 1) / (m + 1) */
     const uint64_t half = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
-    const uint64_t k = (to_bits(up) - half + (1024ull << 52)) >> 52;
-    const double m = from_bits(to_bits(up) - ((k - 1024) << 52));
-    const double e = from_bits(to_bits(0x1p52) | k) - (0x1p52 + 1024);
+    const uint64_t k = (tni_f64_bits(up) - half + (1024ull << 52)) >> 52;
+    const double m = tni_f64_from_bits(tni_f64_bits(up) - ((k - 1024) << 52));
+    const double e = tni_f64_from_bits(tni_f64_bits(0x1p52) | k) - (0x1p52 + 1024);
     const double both = 1 / ((m + 1) * up), s = (m - 1) * up * both, inverse = (m + 1) * both;
     const double q = inverse * inverse;
     const double logs = MAD(e, LN2, s * poly7(logarithm, s * s));

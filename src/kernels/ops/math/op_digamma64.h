@@ -38,9 +38,9 @@ static inline pair64 pair_quotient(pair64 a, pair64 b)
 static inline pair64 pair_log(double y)
 {
     const uint64_t half = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
-    const uint64_t k = (to_bits(y) - half + (1024ull << 52)) >> 52;
-    const double m = from_bits(to_bits(y) - ((k - 1024) << 52));
-    const double e = from_bits(to_bits(0x1p52) | k) - (0x1p52 + 1024);
+    const uint64_t k = (tni_f64_bits(y) - half + (1024ull << 52)) >> 52;
+    const double m = tni_f64_from_bits(tni_f64_bits(y) - ((k - 1024) << 52));
+    const double e = tni_f64_from_bits(tni_f64_bits(0x1p52) | k) - (0x1p52 + 1024);
     const double d = m + 1;
     const pair64 s = pair_quotient((pair64){m - 1, 0}, (pair64){d, m - (d - 1)});
     const double q = s.high * s.high;

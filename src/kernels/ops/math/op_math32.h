@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/core.h"
+
 #if defined(__FMA__) || defined(__aarch64__)
 #define MAD(a, b, c) __builtin_fma(a, b, c)
 #else
@@ -19,20 +21,6 @@
 #define SHIFT 0x1.8p52 /* adding it leaves the nearest integer in the low bits */
 #define LN2   0x1.62e42fefa39efp-1
 #define LOG2E 0x1.71547652b82fep+0
-
-static inline double from_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline uint64_t to_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* x clamped to [low, high]; NaN stays NaN. */
 static inline double within(double x, double low, double high)
@@ -68,14 +56,14 @@ static inline double expm1_near(double r)
 static inline double exp_core(double x)
 {
     const double z = MAD(x, LOG2E, SHIFT), r = MAD(z - SHIFT, -LN2, x);
-    return from_bits(to_bits(exp_near(r)) + (to_bits(z) << 52));
+    return tni_f64_from_bits(tni_f64_bits(exp_near(r)) + (tni_f64_bits(z) << 52));
 }
 
 /* e^x - 1 for |x| <= 700, to 2^-43. */
 static inline double expm1_core(double x)
 {
     const double z = MAD(x, LOG2E, SHIFT), r = MAD(z - SHIFT, -LN2, x);
-    const double scale = from_bits((to_bits(z) + 1023) << 52);
+    const double scale = tni_f64_from_bits((tni_f64_bits(z) + 1023) << 52);
     return MAD(scale, r * expm1_near(r), scale - 1);
 }
 
@@ -118,9 +106,9 @@ static inline double log1p_core(double t)
 static inline double log_core(double x, double scale, double of_two)
 {
     const uint64_t half = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
-    const uint64_t k = (to_bits(x) - half + (1024ull << 52)) >> 52;
-    const double m = from_bits(to_bits(x) - ((k - 1024) << 52));
-    const double e = from_bits(to_bits(0x1p52) | k) - (0x1p52 + 1024);
+    const uint64_t k = (tni_f64_bits(x) - half + (1024ull << 52)) >> 52;
+    const double m = tni_f64_from_bits(tni_f64_bits(x) - ((k - 1024) << 52));
+    const double e = tni_f64_from_bits(tni_f64_bits(0x1p52) | k) - (0x1p52 + 1024);
     return MAD(log1p_near(m - 1), scale, e * of_two);
 }
 
@@ -155,7 +143,8 @@ static inline double inverse_or_0(double d)
 static inline float exp2_f32(float x)
 {
     const double v = within((double)x, -160, 130), z = v + SHIFT;
-    return (float)from_bits(to_bits(exp_near((v - (z - SHIFT)) * LN2)) + (to_bits(z) << 52));
+    return (float)tni_f64_from_bits(tni_f64_bits(exp_near((v - (z - SHIFT)) * LN2)) +
+                                    (tni_f64_bits(z) << 52));
 }
 
 static inline float expm1_f32(float x)
@@ -293,7 +282,7 @@ static inline float hypot_f32(float x, float y)
 static inline float ldexp_f32(float x, float y)
 {
     const double v = within((double)y, -400, 400), z = v + SHIFT, rest = v - (z - SHIFT);
-    const double scale = from_bits((to_bits(z) + 1023) << 52);
+    const double scale = tni_f64_from_bits((tni_f64_bits(z) + 1023) << 52);
     const double part = rest == 0 ? 1 : 1 + LN2 * rest * expm1_near(LN2 * rest);
     return y != y ? y : x == 0 ? x : (float)((double)x * scale * part);
 }

@@ -149,7 +149,7 @@ BLOCK64(ldexp)
             k -= by;
         }
         const double last = k != k ? 0 : k > 1023 ? 1023 : k < -1022 ? -1022 : k;
-        const double scale = from_bits((uint64_t)(int64_t)(last + 1023) << 52);
+        const double scale = tni_f64_from_bits((uint64_t)(int64_t)(last + 1023) << 52);
         r[j] = y[j] != y[j] ? y[j] : x[j] == 0 ? x[j] : s * scale;
     }
 }
