@@ -259,12 +259,13 @@ infiniStatus_t infinirtEventElapsedTime(float *ms_ptr, infinirtEvent_t start,
 
 infiniStatus_t infinirtMalloc(void **p_ptr, size_t size)
 {
+    enum { ALIGNED = 64 };
     if (!p_ptr)
         return INFINI_STATUS_NULL_POINTER;
-    if (size > PTRDIFF_MAX - TNI_LINE)
+    if (size > PTRDIFF_MAX - ALIGNED)
         return INFINI_STATUS_INTERNAL_ERROR;
     void *block =
-        aligned_alloc(TNI_LINE, size ? (size + TNI_LINE - 1) / TNI_LINE * TNI_LINE : TNI_LINE);
+        aligned_alloc(ALIGNED, size ? (size + ALIGNED - 1) / ALIGNED * ALIGNED : ALIGNED);
     if (!block)
         return INFINI_STATUS_INTERNAL_ERROR;
     *p_ptr = block;

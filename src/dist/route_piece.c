@@ -84,15 +84,14 @@ static tn_status piece_range(const piece *p, tni_job *j, int64_t first, int64_t 
     if (first == 0 && count == p->elements)
         return piece_copy(p, j, 0, p->ndim ? p->n[0] : 1, (int64_t[]){0, 0}, count);
     while (count > 0) {
-        int64_t inner = 1, rest = first, offset[2] = {0, 0};
+        int64_t inner = 1, index[TN_MAX_NDIM], offset[2] = {0, 0};
         int level = p->ndim - 1;
         while (level > 0 && first % (inner * p->n[level]) == 0 && count >= inner * p->n[level])
             inner *= p->n[level--];
-        for (int64_t i = p->ndim - 1, n; i >= 0; i--) { /* the index of element first */
-            n = rest % p->n[i];
-            rest /= p->n[i];
-            offset[0] += n * p->step[0][i];
-            offset[1] += n * p->step[1][i];
+        tni_unravel(p->ndim, p->n, first, index);
+        for (int i = 0; i < p->ndim; i++) {
+            offset[0] += index[i] * p->step[0][i];
+            offset[1] += index[i] * p->step[1][i];
         }
         int64_t left = p->n[level] - first / inner % p->n[level];
         int64_t m = count / inner < left ? count / inner : left;

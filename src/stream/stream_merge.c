@@ -37,19 +37,16 @@ static tn_status make_run(void *user, const tn_tensor *out, int n, const tn_tens
     const merge *m = user;
     const int64_t most = m->s->most, start = at[1] * most, all = m->s->n;
     const int64_t length = all - start < most ? all - start : most;
-    int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], sequence = at[0],
-            *indices = out->data;
+    int64_t index[TN_MAX_NDIM] = {0}, shape[TN_MAX_NDIM], *indices = out->data;
     const tn_tensor *v = &m->sequences->view;
     tn_tensor box, values, order;
     (void)n;
     (void)srcs;
     shape[v->ndim - 1] = length;
     index[v->ndim - 1] = start;
-    for (int i = v->ndim - 2; i >= 0; i--) {
+    for (int i = 0; i < v->ndim - 1; i++)
         shape[i] = 1;
-        index[i] = sequence % v->shape[i];
-        sequence /= v->shape[i];
-    }
+    tni_unravel(v->ndim - 1, v->shape, at[0], index);
     TRY(tn_init(&box, indices + most, m->dtype, v->ndim, shape));
     TRY(tni_source_read(m->sequences, &box, index, NULL));
     TRY(tn_init(&values, box.data, m->dtype, 1, &length));

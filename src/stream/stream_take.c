@@ -77,13 +77,10 @@ static void describe_box(choice *c, const tni_box *box, int64_t *list)
     c->low = INT64_MAX;
     c->high = -1;
     for (int64_t i = 0; i < c->n; i++) {
-        int64_t at[TN_MAX_NDIM], flat = c->first + i, offset = 0;
-        for (int k = axes - 1; k >= 0; k--) {
-            at[k] = flat % index->shape[k];
-            flat /= index->shape[k];
-            offset += at[k] * index->stride[k];
-        }
-        int64_t x = tni_index_at((const char *)index->data + offset, index->dtype);
+        int64_t at[TN_MAX_NDIM];
+        tni_unravel(axes, index->shape, c->first + i, at);
+        const char *from = (const char *)index->data + tni_element_offset(index, at);
+        int64_t x = tni_index_at(from, index->dtype);
         x += x < 0 ? v->shape[dim] : 0;
         list[i] = x;
         c->low = x < c->low ? x : c->low;

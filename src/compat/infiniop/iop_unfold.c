@@ -140,8 +140,7 @@ static tn_status add_taps(tni_iop_parted *p, const windows *w)
     TRY(split(&to, w, &y, p->ts[1].shape[1]));
     for (int64_t number = 0; number < w->taps; number++) {
         int64_t tap[MOST];
-        for (int64_t i = w->nd - 1, rest = number; i >= 0; rest /= w->kernel[i--])
-            tap[i] = rest % w->kernel[i];
+        tni_unravel((int)w->nd, w->kernel, number, tap);
         TRY(add_tap(p, w, &to, tap));
     }
     return TN_OK;

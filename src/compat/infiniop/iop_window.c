@@ -202,14 +202,13 @@ static tn_status each_cell(const tni_iop_env *env, const tni_iop_step *s, const 
     }
     for (int64_t cell = 0; cell < cells; cell++) {
         tn_tensor y = t[0], x = t[1];
-        int64_t rest = cell;
-        for (int k = n - 1; k >= 0; k--) {
+        int64_t at[SPATIAL];
+        tni_unravel(n, t[0].shape + first, cell, at);
+        for (int k = 0; k < n; k++) {
             const int64_t in = t[1].shape[first + k], out = t[0].shape[first + k];
-            const int64_t at = rest % out;
-            rest /= out;
-            TRY(tn_slice(&y, &y, first + k, at, at + 1, 1));
-            TRY(tn_slice(&x, &x, first + k, at * in / out, tni_ceil_div((at + 1) * in, out),
-                         1));
+            TRY(tn_slice(&y, &y, first + k, at[k], at[k] + 1, 1));
+            TRY(tn_slice(&x, &x, first + k, at[k] * in / out,
+                         tni_ceil_div((at[k] + 1) * in, out), 1));
         }
         TRY(tn_reduce((tn_reduction)s->whole[1], NULL, &y, &x, n, axes));
     }

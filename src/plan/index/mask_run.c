@@ -182,14 +182,10 @@ static void split_indices(const tn_tensor *dst, char *d, const tn_tensor *src,
     const int last = src->ndim - 1;
     const int64_t row = src->shape[last];
     int64_t index[TN_MAX_NDIM], begun = -row; /* the number of the row's first element */
-    for (int i = 0; i < last; i++)
-        index[i] = 0;
     for (int64_t k = 0; k < n; k++, d += step) {
         if (k == 0 || at[k] - begun >= row) {
-            int64_t rest = at[k] / row;
-            begun = rest * row;
-            for (int i = last - 1; i >= 0; rest /= src->shape[i], i--)
-                index[i] = i == 0 ? rest : rest % src->shape[i];
+            begun = at[k] / row * row;
+            tni_unravel(last, src->shape, at[k] / row, index);
         }
         index[last] = at[k] - begun;
         for (int i = 0; i <= last; i++)

@@ -7,6 +7,7 @@
 
 #include "fused_run.h"
 #include "runtime/runtime.h"
+#include "view/view.h"
 
 enum { RESULTS = 8192 }; /* words of states of runs: 64 KiB of stack; not measured finely */
 
@@ -171,22 +172,22 @@ static void store(const job *j, int64_t i, const char *value, int64_t n)
     const int64_t width = tni_width(u->dtype);
     const tni_tile_fn tile =
         tni_kernels_of(tni_isa_level())->copy->tile[tni_log2_width((int)width)];
-    while (n > 0) {
-        int64_t rest = i, to = 0, m = n, step = 0;
-        bool inner = true;
-        for (int a = u->nest.ndim - 1; a >= 0; a--) {
-            const tni_axis *axis = &u->nest.axis[a];
-            if (axis->role == TNI_FOLD)
-                continue;
-            const int64_t at = rest % axis->n;
-            if (inner) {
-                m = axis->n - at < n ? axis->n - at : n;
-                step = axis->step[0];
-            }
-            inner = false;
-            to += at * axis->step[0];
-            rest /= axis->n;
+    int64_t shape[TN_MAX_NDIM], steps[TN_MAX_NDIM], at[TN_MAX_NDIM];
+    int nmap = 0;
+    for (int a = 0; a < u->nest.ndim; a++)
+        if (u->nest.axis[a].role != TNI_FOLD) {
+            shape[nmap] = u->nest.axis[a].n;
+            steps[nmap++] = u->nest.axis[a].step[0];
         }
+    const int last = nmap - 1;
+    const int64_t step = nmap ? steps[last] : 0;
+    while (n > 0) {
+        int64_t to = 0, m = n;
+        tni_unravel(nmap, shape, i, at);
+        for (int a = 0; a < nmap; a++)
+            to += at[a] * steps[a];
+        if (nmap && shape[last] - at[last] < n)
+            m = shape[last] - at[last];
         tile(j->dst + to, (const int64_t[2]){0, step}, value, (const int64_t[2]){0, width},
              (const int64_t[2]){1, m});
         value += m * width;
