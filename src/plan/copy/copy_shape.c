@@ -146,6 +146,21 @@ static void loops_key(loop_list *l, const tni_copy *c, tni_loop_key *key)
         l->loop[i].key = key(c, &l->loop[i]);
 }
 
+/* Whether the tile and the loops around it have each unit of the copy once. */
+static bool loops_cover(const loop_list *l, const tni_copy *c)
+{
+    int64_t units = 1, tiles = 1;
+    for (int i = 0; i < l->n; i++)
+        units *= l->loop[i].tile < 0 ? l->loop[i].n : 1;
+    const int64_t outside = units;
+    for (int k = 0; k < c->ntile; k++) {
+        const tni_tile_axis *x = &c->tile[k];
+        units *= x->n;
+        tiles *= tni_ceil_div(x->span, x->block) * tni_ceil_div(x->n, x->span);
+    }
+    return units * c->unit == c->bytes && outside * tiles == c->items;
+}
+
 /* Sort by falling keys, equal ones in reverse order of the list, and write the plan's loops. */
 static void loops_finish(loop_list *l, tni_copy *c)
 {
@@ -158,6 +173,7 @@ static void loops_finish(loop_list *l, tni_copy *c)
     }
     c->nloop = l->n;
     c->items = loops_items(l);
+    ASSERT(loops_cover(l, c));
     for (int i = 0; i < l->n; i++) {
         const tni_copy_loop *x = &l->loop[i];
         c->loop[i].n = x->n;

@@ -51,6 +51,7 @@ static void count_items(tni_pad *p)
 {
     const tni_axis *q = &p->nest.axis[p->nest.ndim - 2], *r = q + 1;
     p->rows = less(p->rows, q->n);
+    ASSERT(p->rows >= 1 && p->columns >= 1 && p->columns <= r->n);
     p->items = tni_ceil_div(q->n, p->rows) * tni_ceil_div(r->n, p->columns);
     for (int i = 0; i < p->nest.ndim - 2; i++)
         p->items *= p->nest.axis[i].n;
