@@ -4,7 +4,8 @@
  * over the reduced axes, in the order of the tensor's axes.  A result is a function of that
  * sequence alone: its bits do not depend on strides, the number of threads or the instruction
  * set (those of logsumexp and of norms of orders other than 0, 1, 2 and infinity may depend on
- * the instruction set).  A computed NaN is the positive quiet one without payload. */
+ * the instruction set).  A computed NaN is the positive quiet one without payload;
+ * what overflows f8e4m3, which has no infinity, is NaN with the sign of the overflow. */
 #ifndef TENON_REDUCE_H
 #define TENON_REDUCE_H
 
@@ -77,7 +78,8 @@ TN_API TN_NODISCARD tn_status tn_reduce_shape(const tn_tensor *src, int naxes, c
  * argmin, -max the first of equal elements (-0 equals +0); the first NaN if there is one
  * any, all     "not zero"; NaN is true
  * norm         order p: (sum |x|^p)^(1/p); inf: the largest |x|, -inf: the smallest, 0: the
- *              number of non-zero elements; NaN if the sequence has one
+ *              number of non-zero elements; NaN if the sequence has one (a complex number
+ *              with NaN in either part)
  * logsumexp    log(sum exp(x)), without intermediate overflow
  * nan...       as if every NaN were absent from the sequence
  * If n is 0: sum, count_nonzero and sumsq are 0, prod is 1, mean, var and std are NaN, any is
@@ -153,7 +155,7 @@ TN_API TN_NODISCARD tn_status tn_pattern_reduce_axes(tn_tensor *view, int *naxes
  * rounded, never fused) in tiles of f64; norm of order 1 adds |x| as sum does, that of complex
  * numbers in tiles of f64.  prod multiplies in f64; absent elements count as 1.  Complex sums
  * add real and imaginary parts separately; a complex product is (ac - bd, ad + bc) in f64,
- * rounded at each step.
+ * rounded at each step, and each lane of a block begins with 1.
  *
  * var: in each block d = x - c in f64, where c is the block's first element (nan...: the first
  * that is not a NaN; a NaN gives d = -0 and is not counted); s is the tree of d, q the tree of

@@ -12,7 +12,8 @@ TN_BEGIN
 /* softmax is exp(x - max) / sum along axis dim, within 4 + |x - max| ulp.  log_softmax is x -
  * max - log(sum), within 4 ulp of the largest of |x|, |result| and 1.  sum is formed by the
  * tree of reduce.h, whose bound is added to these for f64; results in f8, f16 and bf16 are
- * rounded once from f32; numbers below 2^-126 may be 0.  A row becomes NaN if it contains NaN or +inf, or if all of its elements are -inf.
+ * rounded once from f32; numbers below 2^-126 may be 0.  A row becomes NaN if it contains NaN
+ * or +inf, or if all of its elements are -inf.
  *
  * TN_EARG   dim is out of range */
 TN_API TN_NODISCARD tn_status tn_softmax(const tn_tensor *dst, const tn_tensor *src, int dim);
@@ -56,8 +57,8 @@ TN_API TN_NODISCARD tn_status tn_add_rms_norm(const tn_tensor *dst, const tn_ten
  * pair is elements i and i + n / 2 of the last axis of src, whose extent is n, or elements 2 i
  * and 2 i + 1 if pairs is true.
  *
- * sin and cos have the same dtype, one that weight may have, and broadcast to src's shape with
- * n / 2 in place of n.
+ * sin and cos have the same dtype, one that weight may have, and n / 2 as their last extent;
+ * their other axes broadcast to those of src.
  *
  * TN_ENULL   sin or cos is NULL
  * TN_ESHAPE  n is odd, or sin or cos does not broadcast */

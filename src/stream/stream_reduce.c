@@ -201,6 +201,7 @@ static tn_status reduce_plan(reduction *r, const tn_stream *job)
     *r = (reduction){.job = job};
     TRY(plan_of(job, &plan));
     r->fold = *tni_fold_of(plan);
+    r->fold.stream = false; /* a window of results is read as soon as it is made */
     tn_plan_free(plan);
     const tn_tensor *view = &job->sources[0].view;
     r->parts = tni_width(view->dtype) / r->fold.width;

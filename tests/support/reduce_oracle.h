@@ -218,10 +218,10 @@ static inline double magnitude(const scalar *x, tn_dtype t)
     if (!has_parts(t))
         return fabs(x->re);
     const double a = fabs(x->re), b = fabs(x->im);
-    if (isinf(a) || isinf(b))
-        return (double)INFINITY;
     if (isnan(a) || isnan(b))
         return (double)NAN;
+    if (isinf(a) || isinf(b))
+        return (double)INFINITY;
     if (t == TN_C64)
         return sqrt(x->re * x->re + x->im * x->im);
     const double most = a > b ? a : b, least = a > b ? b : a, q = most > 0 ? least / most : 0;

@@ -30,7 +30,8 @@ typedef struct tni_short_rows {
 } tni_short_rows;
 
 typedef struct tni_row_typed {
-    /* The largest of n >= 1 elements; NaN if there is one. */
+    /* The largest of n >= 1 elements, +0 for -0; NaN if there is one.  Every way takes a maximum
+     * of -0 as +0, so that the zeros of x - max have one sign. */
     double (*max)(const char *x, int64_t n);
     /* Store exp(x - c) of a block in e, and return their sum by the tree; c is not less than
      * any x.  The bytes at x + ahead are prefetched.  e may be x if both have the same

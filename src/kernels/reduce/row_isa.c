@@ -10,6 +10,34 @@
 #include "kernels/table.h"
 #include "row_exp.h"
 #include "row_vector.h"
+
+/* clang-format off */
+/* CALL(n), with n as a constant if it is 2 to 7, so that loops over n are unrolled. */
+#define WITH_FEW(n, CALL) \
+    switch (n) { \
+    case 2: \
+        CALL(2); \
+        break; \
+    case 3: \
+        CALL(3); \
+        break; \
+    case 4: \
+        CALL(4); \
+        break; \
+    case 5: \
+        CALL(5); \
+        break; \
+    case 6: \
+        CALL(6); \
+        break; \
+    case 7: \
+        CALL(7); \
+        break; \
+    default: \
+        CALL(n); \
+    }
+/* clang-format on */
+
 #include "tree.h"
 #if defined(__AVX2__)
 #include "row_transpose.h"
@@ -72,8 +100,8 @@ static void logs(double *x, int64_t n)
 #include "row_typed.inc"
 
 /* Short rows of other types are transposed in registers where that is faster than a copy kernel:
- * with AVX-512 those of 16 bits (docs/investigations/reductions.md, "Rows on Zen 3" and "Rows on
- * Zen 5"). */
+ * with AVX-512 those of 16 bits (docs/investigations/reductions.md, "Rows on Zen 3" and
+ * "Reductions, scans and rows on Zen 5"). */
 #if defined(__AVX2__)
 #define SHORT_ROWS
 #include "row_half.h"

@@ -181,10 +181,8 @@ static double total_sum32(const char *x, int64_t n)
 #include "scan_rows.inc"
 
 #if defined(__AVX2__)
-#define NAME(f) f##_f16
-#if defined(__AVX2__)
-#define QUAD(f) f##_quad_f16
-#endif
+#define NAME(f)              f##_f16
+#define QUAD(f)              f##_quad_f16
 #define WIDTH                2
 #define LOAD(v, p, w)        load_f16(v, p, w)
 #define PUT(p, v, w, stream) put_f16(p, v, w, stream)

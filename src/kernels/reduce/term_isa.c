@@ -62,9 +62,10 @@ static void complex_abs(char *d, const char *s, int64_t n, bool wide)
         const double t = wide && most > 0 ? least / most : 0;
         const double size =
             wide ? most * __builtin_sqrt(1 + t * t) : __builtin_sqrt(re * re + im * im);
-        const double special = re == __builtin_inf() || im == __builtin_inf()
+        const double special = re != re || im != im ? __builtin_nan("")
+                               : re == __builtin_inf() || im == __builtin_inf()
                                    ? __builtin_inf()
-                                   : 0 * re + 0 * im; /* 0 or NaN */
+                                   : 0;
         PUT(f64, d) = special != 0 ? special : size;
     }
 }

@@ -90,9 +90,7 @@ INLINE f8 every_third(const f8 *v, int k)
                                    : _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7);
     return _mm256_permutevar8x32_ps(x, order);
 }
-#endif
 
-#if defined(__AVX2__)
 INLINE f8 load_f8(const char *p)
 {
     const f8 v = _mm256_loadu_ps((const float *)(const void *)p);

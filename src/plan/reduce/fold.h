@@ -226,7 +226,8 @@ struct tni_fold {
     bool dense;                          /* a sequence is dense in memory */
     bool joined;                         /* dense rows of columns are read as one */
     bool by_tiles;                       /* panels: a column is reduced tile by tile */
-    bool stream;   /* more is written than read, and exceeds the caches: by streaming stores */
+    bool
+        stream; /* results are streamed: dense, beyond the caches, no smaller than the sources */
     bool fetch;    /* the sources exceed the L2, so what is read next is prefetched */
     int64_t plane; /* > 0: states are stored instead of results, their words this far apart */
     int64_t first; /* index of the first element in the sequence */
@@ -272,7 +273,8 @@ void tni_fold_finish(const tni_fold *f, char *dst, int64_t step, const tni_word 
 /* ---- inside ---- */
 
 /* Convert n <= TNI_FOLD_STORED dense numbers of dtype `from` to elements of dst, step bytes
- * apart.  tni_fold_store_reals overwrites y and stores the positive quiet NaN for every NaN. */
+ * apart.  tni_fold_store_reals overwrites y and stores the positive quiet NaN for every NaN.
+ * If f->stream is set, tni_fold_fence must follow the last call of each thread. */
 void tni_fold_store(const tni_fold *f, tn_dtype from, char *dst, int64_t step, const char *made,
                     int64_t n);
 void tni_fold_fence(const tni_fold *f); /* waits for the streaming stores of this thread */

@@ -1,5 +1,5 @@
-/* fold_store.c - stores results of reductions in dst: cast kernels convert them, copy kernels
- * write them if dst is strided. */
+/* fold_store.c - stores results of reductions in dst: cast kernels convert them; copy kernels
+ * write them if dst is strided or streamed. */
 #include <string.h>
 
 #include "plan/plan.h"
@@ -19,7 +19,8 @@ void tni_fold_store(const tni_fold *f, tn_dtype from, char *dst, int64_t step, c
     }
     if (made == dst)
         return;
-    if (step == width && f->stream)
+    ASSERT(!f->stream || step == width);
+    if (f->stream)
         copy->stream(dst, made, n * width);
     else if (step == width)
         memcpy(dst, made, (size_t)(n * width));

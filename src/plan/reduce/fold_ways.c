@@ -226,11 +226,12 @@ static const tni_fold_way ways[] = {
     {"line", plan_line, tni_fold_run_lines, NULL, false},
 };
 
-/* Whether results are larger than the sources and the caches. */
-static bool results_outweigh(const tni_fold *f)
+/* Whether results are dense, at least as large as the sources, and beyond the caches. */
+static bool results_stream(const tni_fold *f)
 {
     const int64_t out = tni_mul_saturated(f->outputs, tni_width(f->dst));
-    return tni_width(f->dst) >= f->count * f->width && out >= tni_cache_sizes()->stream;
+    return f->map[f->nmap - 1].dst == tni_width(f->dst) &&
+           tni_width(f->dst) >= f->count * f->width && out >= tni_cache_sizes()->stream;
 }
 
 void tni_fold_choose(tni_fold *f)
@@ -240,7 +241,7 @@ void tni_fold_choose(tni_fold *f)
     f->strip = 0;
     for (f->way = ways; !f->way->plan(f); f->way++)
         ASSERT(f->way + 1 < ways + COUNT(ways));
-    f->stream = f->way->streams && results_outweigh(f);
+    f->stream = f->way->streams && results_stream(f);
 }
 
 void tni_fold_run(const tni_fold *f, char *dst, const char *const *srcs)

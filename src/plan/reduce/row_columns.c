@@ -92,7 +92,7 @@ static void strip_largest(strip *s, const char *p)
     for (int64_t c = 0; c < s->w; c++) {
         const int64_t width = tni_width(r->elem);
         tni_store_real(s->least + c * width, r->elem,
-                       -tni_load_real(s->least + c * width, r->elem));
+                       -(tni_load_real(s->least + c * width, r->elem) + 0.0));
     }
 }
 

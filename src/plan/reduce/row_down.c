@@ -56,6 +56,8 @@ typedef struct workspace {
         64) char rows[TNI_TILE_ROWS * (LINE / 2 * 4 + 128)]; /* rows that are cast to f32 */
     tni_word stack[TNI_FOLD_STACK];
 } workspace;
+/* a line that is cast, and behind it a line of maxima in f64 */
+_Static_assert(sizeof((workspace *)NULL)->rows >= LINE * 4 + LINE * 8, "rows hold two lines");
 
 /* Read and write number c of a line. */
 static double line_get(const tni_rows *r, const char *line, int64_t c)
@@ -240,7 +242,7 @@ static void strip_run(strip *s)
         double most = s->results[c].f;
         for (int64_t run = 1; run < s->runs; run++)
             most = larger(most, s->results[run * w + c].f);
-        line_put(r, s->least, c, -most);
+        line_put(r, s->least, c, -(most + 0.0));
     }
     line_repeat(s, s->least);
     phase_run(s, run_sums);
@@ -279,7 +281,8 @@ static int64_t run_rows(const tni_rows *r, int64_t w)
     return tni_fold_cut(r->n, most < RUNS ? most : RUNS);
 }
 
-/* Whether the waiting states of a run fit the stack, whatever the number of threads. */
+/* Whether the waiting states of a run fit the stack, whatever the number of threads: those of 512
+ * columns do up to 2^20 rows.  More go by the way "columns". */
 static bool states_fit(const tni_rows *r)
 {
     const int64_t n = columns_of(r)->n, widest = n < STRIP ? n : STRIP;

@@ -99,10 +99,10 @@ static bool plan_narrow(tni_scan *s)
            in->n >= NARROW_SEQUENCES && dense(s);
 }
 
-/* Sums of rows of at least SHORT_MOST elements that are whole vectors are written with streaming
+/* Sums of rows of at least LINE_LEAST elements that are whole vectors are written with streaming
  * stores by their own way (Zen 3: f64 in rows of 256 and 512 34 and 40 GB/s, 31 and 34 through a
  * buffer); sums of 64-bit integers gain nothing from that length on (rows of 127: 27 and 24). */
-enum { SHORT_VECTOR = 32, SHORT_MOST = 64 };
+enum { LINE_VECTOR = 32, LINE_LEAST = 64, WORDS_MOST = 64 };
 
 /* Short sequences that follow one another, where there are kernels for them. */
 static bool plan_short(tni_scan *s)
@@ -111,11 +111,11 @@ static bool plan_short(tni_scan *s)
     const tni_scan_sums *k = tni_scan_sums_of(s);
     const bool keys = s->class->totals == tni_scan_totals_keys,
                sums = s->class->totals == tni_scan_totals_moved;
-    const bool whole = s->n * s->width[0] % SHORT_VECTOR == 0 && s->n >= SHORT_MOST;
+    const bool whole = s->n * s->width[0] % LINE_VECTOR == 0 && s->n >= LINE_LEAST;
     const bool words =
         s->class->totals == tni_scan_totals_words && tni_kernels_of(s->isa)->scan->many_int;
     const int64_t most = keys             ? tni_scan_extremes_of(s)->most
-                         : words          ? SHORT_MOST
+                         : words          ? WORDS_MOST
                          : sums && !whole ? k->most
                                           : 0;
     s->why = "sequences are short and follow one another: kernels take many of them";
