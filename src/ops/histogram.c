@@ -3,6 +3,7 @@
 
 #include <tenon/index.h>
 
+#include "index_check.h"
 #include "plan/plan.h"
 #include "view/view.h"
 
@@ -40,14 +41,8 @@ tn_status tn_bincount(const tn_tensor *dst, const tn_tensor *src)
                                    .dtypes = bincount_dtypes,
                                    .shapes = bins_shapes}));
     int64_t at = tni_count_outside(src, dst->shape[0]);
-    if (at >= 0) {
-        int64_t index[TN_MAX_NDIM];
-        tni_unravel(src->ndim, src->shape, at, index);
-        const char *p = (const char *)src->data + tni_element_offset(src, index);
-        return tni_fail(TN_EARG, "bincount: element %lld is %lld, not in [0, %lld)",
-                        (long long)at, (long long)tni_index_at(p, src->dtype),
-                        (long long)dst->shape[0]);
-    }
+    if (at >= 0)
+        return tni_fail_element("bincount", "element", src, at, 0, dst->shape[0]);
     tni_bincount_run(dst, src);
     return TN_OK;
 }

@@ -5,6 +5,7 @@
 
 #include <tenon/index.h>
 
+#include "index_check.h"
 #include "plan/plan.h"
 #include "view/view.h"
 
@@ -131,30 +132,32 @@ static tn_status index_shapes(const tni_call *call)
     return TN_OK;
 }
 
-/* Fail with the first index that is out of range. */
-static tn_status check_indices(const char *call, const tn_tensor *index, int64_t n)
+tn_status tni_fail_element(const char *call, const char *what, const tn_tensor *t, int64_t at,
+                           int64_t low, int64_t high)
 {
-    int64_t at = tni_index_outside(index, n);
-    char text[256] = "";
-    size_t used = 0;
-    if (at < 0)
-        return TN_OK;
     int64_t indices[TN_MAX_NDIM];
-    tni_unravel(index->ndim, index->shape, at, indices);
-    for (int i = 0; i < index->ndim && used < sizeof text - 32; i++)
+    char text[256] = "", number[24];
+    size_t used = 0;
+    tni_unravel(t->ndim, t->shape, at, indices);
+    for (int i = 0; i < t->ndim && used < sizeof text - 32; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", i ? ", " : "",
                                  (long long)indices[i]);
-    const char *p = (const char *)index->data + tni_element_offset(index, indices);
-    const int64_t value = tni_index_at(p, index->dtype);
-    char number[24];
+    const char *p = (const char *)t->data + tni_element_offset(t, indices);
     uint64_t wide;
-    snprintf(number, sizeof number, "%lld", (long long)value);
-    if (index->dtype == TN_U64) {
+    snprintf(number, sizeof number, "%lld", (long long)tni_index_at(p, t->dtype));
+    if (t->dtype == TN_U64) {
         memcpy(&wide, p, sizeof wide);
         snprintf(number, sizeof number, "%llu", (unsigned long long)wide);
     }
-    return tni_fail(TN_EARG, "%s: index %s at (%s) is not in [%lld, %lld)", call, number, text,
-                    (long long)-n, (long long)n);
+    return tni_fail(TN_EARG, "%s: %s %s at (%s) is not in [%lld, %lld)", call, what, number,
+                    text, (long long)low, (long long)high);
+}
+
+/* Fail with the first index that is out of range. */
+static tn_status check_indices(const char *call, const tn_tensor *index, int64_t n)
+{
+    const int64_t at = tni_index_outside(index, n);
+    return at < 0 ? TN_OK : tni_fail_element(call, "index", index, at, -n, n);
 }
 
 static tn_status choose(index_call *x, const char *name, const tn_tensor *dst,

@@ -58,8 +58,9 @@ static tn_status rows_param_dtype(const tni_call *call, int k)
     const tn_dtype src = call->srcs[0]->dtype;
     if (t && t->dtype != src && t->dtype != TN_F32 &&
         !(tni_is_half(src) && tni_is_half(t->dtype)))
-        return tni_fail(TN_EDTYPE, "%s: %s: got %s, expected %s or f32", call->name,
-                        param_name(r, k), tn_dtype_name(t->dtype), tn_dtype_name(src));
+        return tni_fail(TN_EDTYPE, "%s: %s: got %s, expected %s%s", call->name,
+                        param_name(r, k), tn_dtype_name(t->dtype), tn_dtype_name(src),
+                        src == TN_F32 ? "" : " or f32");
     return TN_OK;
 }
 

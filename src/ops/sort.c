@@ -150,11 +150,14 @@ tn_status tn_sort_in(const tn_tensor *values, const tn_tensor *indices, const tn
         return TN_OK;
     if (!workspace)
         return tni_fail(TN_ENULL, "sort_in: workspace is NULL");
-    if (size < tni_sort_least(src, dim) || (uintptr_t)workspace % 64)
-        return tni_fail(
-            TN_EARG,
-            "sort_in: workspace: got %zu bytes, expected at least %zu, 64-byte aligned", size,
-            tni_sort_least(src, dim));
+    if (size < tni_sort_least(src, dim))
+        return tni_fail(TN_EARG, "sort_in: workspace: got %zu bytes, expected at least %zu",
+                        size, tni_sort_least(src, dim));
+    if ((uintptr_t)workspace % TNI_LINE)
+        return tni_fail(TN_EARG,
+                        "sort_in: workspace: got an address %d past a multiple of %d, expected "
+                        "such a multiple",
+                        (int)((uintptr_t)workspace % TNI_LINE), TNI_LINE);
     tni_sort_run(values, indices, src, dim, 0, count, flags & TN_DESCENDING, workspace, size);
     return TN_OK;
 }

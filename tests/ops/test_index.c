@@ -512,6 +512,7 @@ static void test_counts(void **state)
     assert_memory_equal(bins, want, sizeof want);
     b.shape[0] = 4;
     assert_int_equal(tn_bincount(&b, &a), TN_EARG);
+    assert_string_equal(tn_error(), "bincount: element 4 at (1, 0) is not in [0, 4)");
     double y[7] = {0, 0.24, 0.25, 1, NAN, -1, 1.5};
     int64_t parts[4], want_parts[4] = {2, 1, 0, 1};
     OK(tn_init(&a, y, TN_F64, 1, (int64_t[]){7}));

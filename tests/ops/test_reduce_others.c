@@ -27,15 +27,45 @@ static double all_of(tn_reduction op, const double *params, tn_dtype in, void *x
     return is_int(out) ? (double)r.i : r.re;
 }
 
-/* n times the same element, which costs no memory, down columns. */
-static double sum_of_same(tn_dtype t, void *x, int64_t n, int64_t columns)
+/* The sum down columns of n rows of the same element x; dense rows go by the way of columns, a
+ * broadcast element, which costs no memory, by that of lines. */
+static double sum_of_same(tn_dtype t, const void *x, int64_t n, int64_t columns, bool dense)
 {
-    double y[MANY];
-    tn_tensor src;
+    float y[MANY];
+    const int64_t shape[] = {n, columns};
+    tn_tensor src, one;
     const tn_tensor dst = line(y, TN_F32, columns);
-    OK(tn_init_strided(&src, x, t, 2, (int64_t[]){n, columns}, (int64_t[]){0, 0}));
+    OK(tn_init_strided(&one, (void *)(uintptr_t)x, t, 2, shape, (int64_t[]){0, 0}));
+    src = one;
+    if (dense) {
+        OK(tn_alloc(&src, t, 2, shape));
+        OK(tn_rearrange(&src, &one));
+    }
     OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, &src, 1, (int[]){0}));
-    return scalar_at((char *)y, TN_F32).re;
+    if (dense)
+        tn_free(&src);
+    for (int64_t c = 1; c < columns; c++)
+        assert_memory_equal(&y[c], &y[0], sizeof y[0]);
+    return (double)y[0];
+}
+
+/* Parts in any order, whether or not the machine is busy; *most is the largest number of them. */
+static void backwards(void *most, int parts, void (*body)(void *arg, int part), void *arg)
+{
+    *(int *)most = *(int *)most > parts ? *(int *)most : parts;
+    while (parts-- > 0)
+        body(arg, parts);
+}
+
+static tn_handle *use_threads(int threads, int *most)
+{
+    tn_handle *h;
+    *most = 0;
+    OK(tn_handle_create(
+        &h, TN_CPU, 0,
+        &(tn_config){.threads = threads, .parallel_for = backwards, .user = most}));
+    OK(tn_handle_use(h));
+    return h;
 }
 
 static void keepdims_by_rank(void **state)
@@ -174,9 +204,11 @@ static void small_floats_do_not_stop(void **state)
     (void)state;
     uint16_t f16 = 0x3c00, bf16 = 0x3f80;
     uint8_t f8 = 0x38;
-    assert_true(sum_of_same(TN_F16, &f16, 100000, 3) == 100000);
-    assert_true(sum_of_same(TN_BF16, &bf16, 100000, 3) == 100000);
-    assert_true(sum_of_same(TN_F8E4M3, &f8, 100000, 3) == 100000);
+    for (int dense = 0; dense < 2; dense++) {
+        assert_true(sum_of_same(TN_F16, &f16, 100000, 3, dense) == 100000);
+        assert_true(sum_of_same(TN_BF16, &bf16, 100000, 3, dense) == 100000);
+        assert_true(sum_of_same(TN_F8E4M3, &f8, 100000, 3, dense) == 100000);
+    }
 }
 
 static void f32_sums_do_not_stop(void **state)
@@ -184,13 +216,14 @@ static void f32_sums_do_not_stop(void **state)
     (void)state;
     float one = 1;
     const int64_t n = TEST_WATCHED ? (1 << 18) + 64 : (1 << 24) + 64;
-    assert_true(sum_of_same(TN_F32, &one, n, 2) == (double)n);
+    for (int dense = 0; dense < 2; dense++)
+        assert_true(sum_of_same(TN_F32, &one, n, 2, dense) == (double)n);
 }
 
 static void same_bits(void **state)
 {
     (void)state;
-    enum { R = 300, C = 170 };
+    enum { R = 1300, C = 870 }; /* far more than a thread is worth */
     static float x[R * C], t[R * C];
     float want = 0;
     uint64_t s = 1;
@@ -203,17 +236,18 @@ static void same_bits(void **state)
     tn_tensor columns = tensor(t, TN_F32, 2, (int64_t[]){C, R});
     OK(tn_transpose(&columns, &columns, 0, 1));
     for (int threads = 1; threads <= 8; threads++) {
-        tn_handle *h;
-        OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
-        OK(tn_handle_use(h));
         for (int k = 0; k < 2; k++) {
+            int most;
+            tn_handle *h = use_threads(threads, &most);
             float y;
             const tn_tensor dst = tensor(&y, TN_F32, 0, NULL);
             OK(tn_reduce(TN_REDUCE_SUM, NULL, &dst, k ? &columns : &rows, TN_ALL_AXES, NULL));
             want = threads == 1 && k == 0 ? y : want;
             assert_memory_equal(&y, &want, sizeof y);
+            assert_int_equal(most > 1, threads > 1);
+            OK(tn_handle_use(NULL));
+            tn_handle_destroy(h);
         }
-        tn_handle_destroy(h);
     }
 }
 
@@ -287,19 +321,28 @@ static void negative_indices(void **state)
 static void duplicates(void **state)
 {
     (void)state;
+    enum { N = 1 << 20, PLACES = 3 };
+    static float x[N];
+    static int64_t at[N];
+    static const float cycle[] = {1, 0x1p24f, 1, -0x1p24f, 3};
+    float want[2][PLACES] = {{0}};
+    for (int i = 0; i < N; i++) { /* sums that round differently in any other order */
+        x[i] = cycle[i % 5] + (float)(i % 11);
+        at[i] = i * 7 % 13 % PLACES;
+        want[0][at[i]] = x[i];
+        want[1][at[i]] += x[i];
+    }
+    const tn_tensor index = line(at, TN_I64, N), src = line(x, TN_F32, N);
     for (int threads = 1; threads <= 8; threads++) {
-        float set[2] = {0}, sum[2] = {0}, x[4] = {1, 0x1p24f, 1, -0x1p24f};
-        int64_t at[4] = {1, 1, 1, 1};
-        const tn_tensor index = line(at, TN_I64, 4), src = line(x, TN_F32, 4),
-                        a = line(set, TN_F32, 2), b = line(sum, TN_F32, 2);
-        tn_handle *h;
-        OK(tn_handle_create(&h, TN_CPU, 0, &(tn_config){.threads = threads}));
-        OK(tn_handle_use(h));
-        OK(tn_put(TN_PUT_SET, &a, 0, &index, &src));
-        OK(tn_put(TN_PUT_ADD, &b, 0, &index, &src));
-        assert_true(set[0] == 0 && set[1] == -0x1p24f); /* the last stays */
-        /* in order: ((0 + 1) + 2^24) + 1 rounds twice, and 2^24 is taken away */
-        assert_true(sum[0] == 0 && sum[1] == 0);
+        float got[2][PLACES] = {{0}};
+        const tn_tensor set = line(got[0], TN_F32, PLACES), sum = line(got[1], TN_F32, PLACES);
+        int most;
+        tn_handle *h = use_threads(threads, &most);
+        OK(tn_put(TN_PUT_SET, &set, 0, &index, &src)); /* the last stays */
+        OK(tn_put(TN_PUT_ADD, &sum, 0, &index, &src)); /* one after the other */
+        assert_memory_equal(got, want, sizeof got);
+        assert_int_equal(most > 1, threads > 1);
+        OK(tn_handle_use(NULL));
         tn_handle_destroy(h);
     }
 }

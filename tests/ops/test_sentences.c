@@ -60,6 +60,7 @@ static void shapes(void **state)
     const tn_tensor wrong = make(y, TN_F32, 2, 3, 3), other = make(z, TN_F32, 2, 2, 5);
     const tn_tensor index = make(at, TN_I64, 2, 3, 3), flat = make(at, TN_I64, 1, 2, 0);
     const tn_tensor line = make(y, TN_F32, 1, 3, 0), short_mask = make(z, TN_F32, 1, 2, 0);
+    static _Alignas(64) char room[4096];
     tn_tensor out;
     FAILS(tn_sort(&wrong, NULL, &a, 1, 0), TN_ESHAPE,
           "sort: values: axis 0: got extent 3, expected 2");
@@ -73,6 +74,12 @@ static void shapes(void **state)
           "kth: index: axis 0: got extent 3, expected 2");
     FAILS(tn_kth(NULL, NULL, &a, 1, 0, 0), TN_ENULL, "kth: value and index are NULL");
     FAILS(tn_kth(&d, &flat, &a, 1, 3, 0), TN_EARG, "kth: k is 3, expected [0, 3)");
+    const tn_tensor weight = make(y, TN_F64, 1, 3, 0);
+    FAILS(tn_rms_norm(&d, &a, &weight, 0), TN_EDTYPE,
+          "rms_norm: weight: got f64, expected f32");
+    FAILS(
+        tn_sort_in(&d, NULL, &a, 1, 0, room + 1, sizeof room - 1), TN_EARG,
+        "sort_in: workspace: got an address 1 past a multiple of 64, expected such a multiple");
     FAILS(tn_add_rms_norm(&d, &wrong, &a, &a, NULL, 0), TN_ESHAPE,
           "add_rms_norm: sum: axis 0: got extent 3, expected 2");
     FAILS(tn_masked_select_copy(&out, &a, &short_mask), TN_ESHAPE,

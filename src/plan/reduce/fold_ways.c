@@ -201,7 +201,9 @@ static bool plan_panels(tni_fold *f)
 {
     if (!runs_down(f) || f->fold[f->nfold - 1].n <= TNI_TREE_BLOCK)
         return false;
-    f->why = "columns of the sequence are transposed, some at a time";
+    f->why = tni_fold_skewed_strip(f)
+                 ? "columns of the sequence are added as they stand"
+                 : "columns of the sequence are transposed, some at a time";
     f->by_tiles = f->skip ? f->class->tiles_numbers : f->class->tiles;
     f->joined = f->by_tiles; /* a column in the buffer is dense */
     return true;
