@@ -145,7 +145,7 @@ $ for text in '' '[]' '{' '{"a"}' '{"a": 1}' '{"a": {"u9": 1}}' '{"a": {"u8": 30
 2> tenon: bad.json: byte 16: duplicate key
 2> tenon: bad.json: byte 16: unterminated list
 2> tenon: no.gguf: alignment is 48, expected a power of two
-2> tenon: no.gguf: values, 9 bytes before their end: general.alignment is not a u32
+2> tenon: no.gguf: values, byte 37: general.alignment is not a u32
 2> ls: cannot access 'no.gguf': No such file or directory
 ? 2
 $ printf '{"a\377": "b"}' >k.json; tenon convert data/c_f32.npy --kv k.json -o k.gguf

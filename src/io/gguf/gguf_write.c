@@ -15,14 +15,14 @@ static const char align_key[] = "general.alignment";
 
 typedef struct pairs {
     const char *path;
-    const uint8_t *at, *end;
+    const uint8_t *begin, *at, *end;
     int64_t count, align; /* align 0: not specified */
 } pairs;
 
 static tn_status bad_pairs(const pairs *p, const char *what)
 {
-    return tni_fail(TN_EFORMAT, "%s: values, %lld bytes before their end: %s", p->path,
-                    (long long)(p->end - p->at), what);
+    return tni_fail(TN_EFORMAT, "%s: values, byte %lld: %s", p->path,
+                    (long long)(p->at - p->begin), what);
 }
 
 static uint64_t load(const uint8_t *at, int bytes)
@@ -90,7 +90,7 @@ static tn_status take_pair(pairs *p)
 static tn_status read_pairs(const tn_writer *w, pairs *p)
 {
     const uint8_t *at = w->options.values;
-    *p = (pairs){.path = w->path};
+    *p = (pairs){.path = w->path, .begin = at};
     if (!at)
         return TN_OK;
     if (w->options.values_size < 8)

@@ -24,12 +24,13 @@ static const struct {
 
 typedef struct scan {
     const char *at, *end, *who;
+    const char *begin; /* byte 0 of the file or member */
 } scan;
 
 static tn_status fail_header(const scan *s, const char *what)
 {
-    return tni_fail(TN_EFORMAT, "%s: header, %lld bytes before its end: %s", s->who,
-                    (long long)(s->end - s->at), what);
+    return tni_fail(TN_EFORMAT, "%s: header, byte %lld: %s", s->who,
+                    (long long)(s->at - s->begin), what);
 }
 
 static void blanks(scan *s)
@@ -91,21 +92,21 @@ static bool npy_number(scan *s, int64_t *out)
 static tn_status npy_shape(scan *s, tni_npy *h)
 {
     if (!npy_take(s, "("))
-        return fail_header(s, "shape is not a tuple");
+        return fail_header(s, "expected a tuple for shape");
     h->ndim = 0;
     bool comma = true;
     while (!npy_take(s, ")")) {
         if (!comma)
-            return fail_header(s, "missing comma in shape");
+            return fail_header(s, "expected a comma or ) in shape");
         if (h->ndim == TN_MAX_NDIM)
-            return fail_header(s, "shape has more than 64 axes");
+            return fail_header(s, "expected at most 64 axes in shape");
         if (!npy_number(s, &h->shape[h->ndim]))
-            return fail_header(s, "shape has a non-integer extent");
+            return fail_header(s, "expected an integer >= 0 in shape");
         h->ndim++;
         comma = npy_take(s, ",");
     }
     if (h->ndim == 1 && !comma)
-        return fail_header(s, "shape is not a tuple");
+        return fail_header(s, "expected a tuple for shape");
     return TN_OK;
 }
 
@@ -124,7 +125,7 @@ static tn_status dtype(scan *s, tni_npy *h)
         return tni_fail(TN_EUNSUPPORTED, "%s: structured dtypes are not supported", s->who);
     }
     if (!quoted(s, h->descr, sizeof h->descr))
-        return fail_header(s, "descr is not a short string");
+        return fail_header(s, "expected a short string for descr");
     char sign = h->descr[0];
     bool has_sign = sign && strchr("<>|=", sign);
     const char *code = h->descr + has_sign;
@@ -185,17 +186,18 @@ static tn_status dictionary(scan *s, tni_npy *h)
         } else if (which == 1) {
             h->fortran = npy_take(s, "True");
             if (!h->fortran && !npy_take(s, "False"))
-                return fail_header(s, "fortran_order: expected True or False");
+                return fail_header(s, "expected True or False for fortran_order");
         } else {
             TRY(npy_shape(s, h));
         }
     }
     if (!have[0] || !have[1] || !have[2])
-        return fail_header(s, "descr, fortran_order or shape is missing");
+        return fail_header(s, "expected each of the keys descr, fortran_order and shape once");
     if (npy_take(s, "#"))
         comment(s, h);
     blanks(s);
-    return s->at == s->end ? TN_OK : fail_header(s, "trailing text after the dictionary");
+    return s->at == s->end ? TN_OK
+                           : fail_header(s, "got text after the dictionary, expected its end");
 }
 
 tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int64_t *length)
@@ -222,8 +224,10 @@ tn_status tni_npy_length(const char *who, const uint8_t *prefix, int64_t n, int6
 
 tn_status tni_npy_parse(tni_npy *h, const char *who, const uint8_t *bytes, int64_t length)
 {
-    scan s = {(const char *)bytes + (bytes[6] > 1 ? 12 : 10), (const char *)bytes + length,
-              who};
+    scan s = {.at = (const char *)bytes + (bytes[6] > 1 ? 12 : 10),
+              .end = (const char *)bytes + length,
+              .who = who,
+              .begin = (const char *)bytes};
     *h = (tni_npy){.size = length};
     TRY(dictionary(&s, h));
     tn_tensor t;
