@@ -34,7 +34,8 @@ int run_convert(const args *a)
 {
     TRY(need_operands(a, 1));
     if (a->tensors)
-        return usage(a, "convert writes every tensor; tenon select writes those that match");
+        return usage(
+            a, "--tensors: every tensor is converted; tenon select writes those that match");
     return run_unary(a, a->operands[0], build_same);
 }
 

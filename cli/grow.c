@@ -203,7 +203,7 @@ static int build_roll(const args *a, const input *in, recipe *r)
     int64_t shift, axis, at[TN_MAX_NDIM] = {0};
     int n, dim;
     tn_tensor v;
-    TRY(read_list(a, "roll", a->operands[0], 1, &shift, &n));
+    TRY(read_list(a, "SHIFT", a->operands[0], 1, &shift, &n));
     TRY(read_list(a, "-a", a->axis, 1, &axis, &n));
     TRY(read_axis(a, axis, in->t.ndim, &dim));
     TRY(recipe_start(r, in->t.dtype, in->t.ndim, in->t.shape));

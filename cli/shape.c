@@ -24,7 +24,7 @@ int view_permute(const args *a, const tn_tensor *in, tn_tensor *out)
 {
     int64_t list[TN_MAX_NDIM];
     int axes[TN_MAX_NDIM] = {0}, n;
-    TRY(read_list(a, "permute", a->operands[0], TN_MAX_NDIM, list, &n));
+    TRY(read_list(a, "AXES", a->operands[0], TN_MAX_NDIM, list, &n));
     if (n != in->ndim)
         return fail("permute: got %d axes for a %d-d tensor", n, in->ndim);
     for (int i = 0; i < n; i++)

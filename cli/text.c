@@ -168,9 +168,13 @@ int read_list(const args *a, const char *what, const char *text, int capacity, i
         errno = 0;
         long long x = strtoll(at, &end, 10);
         if (end == at || errno || (*end && *end != ','))
-            return usage(a, "%s takes integers separated by commas, got \"%s\"", what, text);
+            return usage(a, "%s: got \"%s\", expected integers separated by commas", what,
+                         text);
+        if (*n == capacity && capacity == 1)
+            return usage(a, "%s: got \"%s\", expected one integer", what, text);
         if (*n == capacity)
-            return usage(a, "%s takes at most %d integers", what, capacity);
+            return usage(a, "%s: got \"%s\", expected at most %d integers", what, text,
+                         capacity);
         list[(*n)++] = x;
         if (!*end)
             return DONE;

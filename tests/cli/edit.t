@@ -121,7 +121,7 @@ $ tenon show data/set
 2> tenon: data/set has 5 tensors; name one as data/set:NAME, or choose some with --tensors
 ? 1
 $ tenon convert --tensors '*.bias' data/set -o x.safetensors
-2> tenon convert: convert writes every tensor; tenon select writes those that match
+2> tenon convert: --tensors: every tensor is converted; tenon select writes those that match
 2> usage: tenon convert IN -o OUT
 ? 2
 

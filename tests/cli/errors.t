@@ -230,7 +230,7 @@ $ tenon show a*.npy | head -1
 $ tenon explain permute 0 a*.npy | sed -n 2p
 >   in      a?[31mb?c?é.npy: i32 (9,), 36 B
 $ tenon permute "$(printf '\033')" data/line.npy -o o.npy
-2> tenon permute: permute takes integers separated by commas, got "?"
+2> tenon permute: AXES: got "?", expected integers separated by commas
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 $ cp data/line.npy "$(printf 'b\377\303(\340\200\200\355\240\200\364\220\200\200\t\303\251".npy')"; tenon info --json b*.npy | head -1

@@ -123,7 +123,7 @@ $ tenon permute 0,5,1 data/f_f32.npy -o d.npy
 ? 1
 
 $ tenon permute 0,x data/f_f32.npy -o d.npy
-2> tenon permute: permute takes integers separated by commas, got "0,x"
+2> tenon permute: AXES: got "0,x", expected integers separated by commas
 2> usage: tenon permute AXES IN -o OUT
 ? 2
 
