@@ -341,7 +341,7 @@ static PyObject *op_pos(PyObject *a)
     tn_tensor t;
     tpy_widen(&t, a);
     if (t.dtype == TN_BOOL)
-        return tpy_raise_dtype("positive: does not take bool");
+        return tpy_raise_dtype("positive: got bool, expected any dtype but bool");
     tn_status status;
     TPY_RUN(status, bytes_touched(1, &t), tn_contiguous(&t, &t));
     t.flags = 0;

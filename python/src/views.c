@@ -263,7 +263,7 @@ static PyObject *f_bitcast(PyObject *self, PyObject *const *args, Py_ssize_t n)
             return tpy_raise_layout("view: elements of another width need a dense last axis");
         if (t.shape[last] * old % width)
             return tpy_raise_layout(
-                "view: %lld bytes of the last axis are no whole elements of %s",
+                "view: the last axis has %lld bytes, not a whole number of elements of %s",
                 (long long)(t.shape[last] * old), tpy_long_name(dtype));
         t.shape[last] = t.shape[last] * old / width;
         t.stride[last] = width;

@@ -321,8 +321,8 @@ def frombuffer(buffer, dtype=float64, count=-1, offset=0):
     available = (raw.size - offset) // d.itemsize
     n = available if count < 0 else count
     if offset < 0 or n > available or (count < 0 and (raw.size - offset) % d.itemsize):
-        raise ValueError(f"frombuffer: {raw.size} bytes are no {n} elements of {d.name} at "
-                         f"offset {offset}")
+        raise ValueError(f"frombuffer: got {raw.size} bytes, expected {n} elements of {d.name}, "
+                         f"{d.itemsize} bytes each, from offset {offset}")
     return _core._bitcast(raw[offset:offset + n * d.itemsize], d)
 
 

@@ -448,7 +448,7 @@ def _split_pattern(pattern, call):
         raise PatternError(f"{call}: {pattern!r} needs exactly one *")
     for name in names:
         if name != "*" and (not name.isidentifier() or name[0] == "_" or name[-1] == "_"):
-            raise PatternError(f"{call}: {name!r} in {pattern!r} is no name of an axis")
+            raise PatternError(f"{call}: {name!r} in {pattern!r} is not the name of an axis")
         if names.count(name) > 1:
             raise PatternError(f"{call}: {name!r} is twice in {pattern!r}")
     at = names.index("*")
