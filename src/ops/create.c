@@ -117,7 +117,7 @@ static tn_status randint_args(const tni_call *call)
     const tn_dtype dtype = call->dst->dtype;
     int64_t least, most;
     if (in->low >= in->high)
-        return tni_fail(TN_EARG, "randint: low is %lld, expected less than high, %lld",
+        return tni_fail(TN_EARG, "randint: low is %lld and high is %lld, expected low < high",
                         (long long)in->low, (long long)in->high);
     if (tni_dtype_known(dtype) && integers_of(dtype, &least, &most) &&
         (in->low < least || in->high - 1 > most))

@@ -52,8 +52,8 @@ static tn_status fit_axes(tni_contraction *x, const tni_einsum *e, const char *c
     for (int k = 0; k < e->nsrc; k++) {
         const tni_einsum_term *t = &e->term[k + 1];
         if (t->ellipsis < 0 ? srcs[k]->ndim != t->n : srcs[k]->ndim < t->n)
-            return tni_fail(TN_ESHAPE, "%s: src %d: its term has %d axes%s, got %d", call, k,
-                            t->n, t->ellipsis < 0 ? "" : " or more", srcs[k]->ndim);
+            return tni_fail(TN_ESHAPE, "%s: src %d: got ndim %d, expected %d%s as in its term",
+                            call, k, srcs[k]->ndim, t->n, t->ellipsis < 0 ? "" : " or more");
         for (int i = 0; i < srcs[k]->ndim; i++) {
             const int label = tni_einsum_label(e, t, srcs[k]->ndim, i);
             if (label >= x->nlabel)

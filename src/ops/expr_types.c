@@ -203,9 +203,7 @@ static tn_status reduce(tni_expr_program *e, const tni_expr_item *x, tni_expr_va
                            e->call, v->column);
     if ((order && tni_expr_dtype_of(v) == TN_BOOL) ||
         tn_reduction_result(op, tni_expr_dtype_of(v), &gives) != TN_OK)
-        return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s does not take %s at column %d",
-                           e->call, x->name_size, x->name, tn_dtype_name(tni_expr_dtype_of(v)),
-                           x->column);
+        return tni_expr_fail_reduction(e, x, tni_expr_dtype_of(v));
     if (!same_axes(e, x))
         return fail_reduction(e, x, "an axis other than that of the previous reduction");
     if (expr_long_axes(e, v->names) != expr_long_axes(e, UINT16_MAX))
@@ -318,7 +316,8 @@ tn_status tni_expr_type(void *program, const tni_expr_item *x)
     case TNI_EXPR_PLUS:
         out = *--v;
         if (tni_expr_dtype_of(&out) == TN_BOOL)
-            return tni_fail_at(TN_EDTYPE, x->column, "%s: + does not take bool at column %d",
+            return tni_fail_at(TN_EDTYPE, x->column,
+                               "%s: +: got bool at column %d, expected any dtype but bool",
                                e->call, x->column);
         break;
     case TNI_EXPR_POWER:

@@ -81,6 +81,10 @@ tn_status tni_expr_const(tni_expr_program *e, const tni_expr_item *x, tn_op op,
 tn_status tni_expr_fail_types(const tni_expr_program *e, const tni_expr_item *x, tn_op op,
                               const tn_dtype *in);
 
+/* Fail with a message about a reduction that does not take `in`. */
+tn_status tni_expr_fail_reduction(const tni_expr_program *e, const tni_expr_item *x,
+                                  tn_dtype in);
+
 /* Begin a program with these sources; then tni_expr_type is the sink of the parser. */
 void tni_expr_begin(tni_expr_program *e, const char *call, int nsrc,
                     const tn_tensor *const *srcs);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "reduce_check.h"
+
 static int kind(tn_dtype t)
 {
     return tni_dtypes[t].kind;
@@ -30,6 +32,11 @@ static int argument(const tni_expr_item *x, const char **at)
 tn_status tni_expr_fail_types(const tni_expr_program *e, const tni_expr_item *x, tn_op op,
                               const tn_dtype *in)
 {
+    if (tni_ops[op].rule == TNI_RULE_LDEXP && kind(in[0]) == TNI_FLOAT)
+        return tni_fail_at(TN_EDTYPE, x->column,
+                           "%s: %.*s: argument 2: got %s at column %d, expected i32, i64 or %s",
+                           e->call, x->name_size, x->name, tn_dtype_name(in[1]), x->column,
+                           tn_dtype_name(in[0]));
     tn_dtype bad = in[0];
     for (int k = 1; k < tni_ops[op].arity; k++)
         if (!tni_op_computes(op, bad) || tni_op_computes(op, in[k]))
@@ -41,12 +48,22 @@ tn_status tni_expr_fail_types(const tni_expr_program *e, const tni_expr_item *x,
     const int n = floats && tni_ops[op].arity == 1 ? argument(x, &of) : 0;
     if (n)
         return tni_fail_at(TN_EDTYPE, x->column,
-                           "%s: %.*s does not take %s at column %d; write %.*s(f32(%.*s))",
+                           "%s: %.*s: got %s at column %d, expected %s; write %.*s(f32(%.*s))",
                            e->call, x->name_size, x->name, tn_dtype_name(bad), x->column,
-                           x->name_size, x->name, n, of);
-    return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s does not take %s at column %d%s",
+                           tni_op_expects(op), x->name_size, x->name, n, of);
+    return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s: got %s at column %d, expected %s%s",
                        e->call, x->name_size, x->name, tn_dtype_name(bad), x->column,
-                       floats ? "; cast to f32 first" : "");
+                       tni_op_expects(op), floats ? "; cast to f32 first" : "");
+}
+
+tn_status tni_expr_fail_reduction(const tni_expr_program *e, const tni_expr_item *x,
+                                  tn_dtype in)
+{
+    const tn_reduction op = (tn_reduction)x->what;
+    const bool order = op == TN_REDUCE_MIN || op == TN_REDUCE_MAX; /* not of bool here */
+    return tni_fail_at(TN_EDTYPE, x->column, "%s: %.*s: got %s at column %d, expected %s",
+                       e->call, x->name_size, x->name, tn_dtype_name(in), x->column,
+                       order ? "integers or floats" : tni_reduce_expects(op));
 }
 
 static tn_status fail_fit(const tni_expr_program *e, const tni_expr_item *x, int64_t i,

@@ -55,7 +55,7 @@ static tn_status histogram_args(const tni_call *call)
                         "histogram: low is %g and high is %g, expected finite low < high",
                         range[0], range[1]);
     if (call->dst->ndim == 1 && call->dst->shape[0] == 0)
-        return tni_fail(TN_EARG, "histogram: dst has no bins");
+        return tni_fail(TN_EARG, "histogram: dst: got no bins, expected at least one");
     return TN_OK;
 }
 

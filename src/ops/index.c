@@ -49,8 +49,9 @@ static tn_status index_dtypes(const tni_call *call)
                         call->name, tn_dtype_name(dtype), tn_dtype_name(call->srcs[0]->dtype));
     if (x->put && x->op != TN_PUT_SET &&
         (dtype == TN_BOOL || (tni_is_complex(dtype) && x->op > TN_PUT_MUL)))
-        return tni_fail(TN_EDTYPE, "%s: this op does not take %s", call->name,
-                        tn_dtype_name(dtype));
+        return tni_fail(TN_EDTYPE, "%s: dst: got %s, expected %s for this op", call->name,
+                        tn_dtype_name(dtype),
+                        x->op > TN_PUT_MUL ? "an integer or float" : "any dtype but bool");
     return TN_OK;
 }
 

@@ -1,13 +1,45 @@
 /* op_types.c - the dtypes that an op accepts, computes in and results in, and its steps. */
+#include <stdio.h>
 #include <string.h>
 
 #include "op_types.h"
 
-static tn_status refuse(const char *call, tn_op op, tn_dtype t)
+const char *tni_op_expects(tn_op op)
+{
+    enum { BOOLS = 1, INTEGERS = 2, FLOATS = 4, COMPLEX = 8 };
+    static const char *const names[16] = {
+        [BOOLS] = "bool",
+        [INTEGERS] = "an integer",
+        [INTEGERS | BOOLS] = "an integer or bool",
+        [FLOATS] = "a float",
+        [FLOATS | INTEGERS] = "an integer or float",
+        [FLOATS | INTEGERS | BOOLS] = "a real dtype",
+        [COMPLEX | FLOATS] = "a float or complex dtype",
+        [COMPLEX | FLOATS | INTEGERS] = "any dtype but bool",
+        [COMPLEX | FLOATS | INTEGERS | BOOLS] = "any dtype",
+    };
+    const bool whole = tni_op_computes(op, TN_I32) || tni_ops[op].rule == TNI_RULE_F64;
+    const int takes = (tni_op_computes(op, TN_BOOL) ? BOOLS : 0) | (whole ? INTEGERS : 0) |
+                      (tni_op_computes(op, TN_F64) ? FLOATS : 0) |
+                      (tni_op_computes(op, TN_C64) ? COMPLEX : 0);
+    ASSERT(names[takes]);
+    return names[takes];
+}
+
+/* The sources from `from` on promote to t, which op does not take: name the first of that kind. */
+static tn_status refuse(const char *call, tn_op op, tn_dtype t, const tn_dtype *in, int from)
 {
     const bool floats = tni_kind_of(t) <= TNI_UNSIGNED && tni_op_computes(op, TN_F32);
-    return tni_fail(TN_EDTYPE, "%s: src: %s does not take %s%s", call, tni_ops[op].name,
-                    tn_dtype_name(t), floats ? ", expected a float; cast to f32 first" : "");
+    const int arity = tni_ops[op].arity;
+    char which[16] = "";
+    int k = from;
+    while (k + 1 < arity && tni_kind_of(in[k]) != tni_kind_of(t))
+        k++;
+    if (arity > 1)
+        snprintf(which, sizeof which, " %d", k);
+    return tni_fail(TN_EDTYPE, "%s: src%s: got %s, expected %s for %s%s", call, which,
+                    tn_dtype_name(in[k]), tni_op_expects(op), tni_ops[op].name,
+                    floats ? "; cast to f32 first" : "");
 }
 
 static tn_status promote_sources(tn_dtype *out, const char *call, tn_op op, const tn_dtype *in,
@@ -28,7 +60,7 @@ static tn_status ldexp_types(tni_op_signature *sig, const char *call, tn_op op,
                              const tn_dtype *in)
 {
     if (tni_kind_of(in[0]) != TNI_FLOAT)
-        return refuse(call, op, in[0]);
+        return refuse(call, op, in[0], in, 0);
     if (in[1] != in[0] && in[1] != TN_I32 && in[1] != TN_I64)
         return tni_fail(TN_EDTYPE, "%s: src 1: got %s, expected i32, i64 or %s for %s of %s",
                         call, tn_dtype_name(in[1]), tn_dtype_name(in[0]), tni_ops[op].name,
@@ -42,20 +74,21 @@ static tn_status ldexp_types(tni_op_signature *sig, const char *call, tn_op op,
 tn_status tni_op_types(tni_op_signature *sig, const char *call, tn_op op, const tn_dtype *in)
 {
     const int arity = tni_ops[op].arity, rule = tni_ops[op].rule;
+    const int from = rule == TNI_RULE_SELECT;
     if (rule == TNI_RULE_LDEXP)
         return ldexp_types(sig, call, op, in);
     tn_dtype m = TN_BOOL;
     if (rule != TNI_RULE_LOGICAL)
-        TRY(promote_sources(&m, call, op, in, rule == TNI_RULE_SELECT));
+        TRY(promote_sources(&m, call, op, in, from));
     if (rule == TNI_RULE_F64 && (tni_kind_of(m) == TNI_BOOL || tni_kind_of(m) == TNI_COMPLEX))
-        return refuse(call, op, m);
+        return refuse(call, op, m, in, from);
     if (rule == TNI_RULE_F64)
         m = TN_F64;
     if (rule == TNI_RULE_DIVIDE && tni_kind_of(m) <= TNI_UNSIGNED)
         m = tni_float_of(m);
     const tn_dtype c = tni_op_computes(op, m);
     if (!c)
-        return refuse(call, op, m);
+        return refuse(call, op, m, in, from);
     for (int k = 1; k <= arity; k++) {
         sig->promoted[k] = m;
         sig->compute[k] = c;

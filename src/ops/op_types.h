@@ -16,6 +16,9 @@ typedef struct tni_op_signature {
  * TN_EDTYPE  the op does not support the dtypes, or they do not promote to a common one */
 tn_status tni_op_types(tni_op_signature *sig, const char *call, tn_op op, const tn_dtype *in);
 
+/* The dtypes of sources that op takes, for error messages: "an integer or bool". */
+const char *tni_op_expects(tn_op op);
+
 /* A growing list of steps.  With share, equal steps are merged. */
 typedef struct tni_builder {
     tni_strip_step *step;

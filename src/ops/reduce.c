@@ -44,16 +44,21 @@ static int takes_of(tn_dtype in)
                                : TNI_TAKES_INT;
 }
 
+const char *tni_reduce_expects(tn_reduction op)
+{
+    const int takes = tni_reductions[op].takes;
+    return takes & TNI_TAKES_INT       ? "real numbers"
+           : takes & TNI_TAKES_COMPLEX ? "floats or complex numbers"
+                                       : "floats";
+}
+
 tn_status tni_reduce_takes(const char *call, const char *name, tn_reduction op, tn_dtype in)
 {
     const int takes = tni_reductions[op].takes;
     if (takes & takes_of(in))
         return TN_OK;
     return tni_fail(TN_EDTYPE, "%s: src: got %s, expected %s for %s", call, tn_dtype_name(in),
-                    takes & TNI_TAKES_INT       ? "real numbers"
-                    : takes & TNI_TAKES_COMPLEX ? "floats or complex numbers"
-                                                : "floats",
-                    name);
+                    tni_reduce_expects(op), name);
 }
 
 /* The dtype that a known reduction of a known dtype gives; TN_EDTYPE if it does not support

@@ -41,6 +41,9 @@ tn_status tni_reduce_nulls(const tni_call *call);
 tn_status tni_reduce_full(tn_tensor *full, const char *call, const tn_tensor *dst,
                           const tn_tensor *like, uint64_t folded);
 
+/* What a reduction that does not take every dtype takes, for error messages. */
+const char *tni_reduce_expects(tn_reduction op);
+
 /* Check that the reduction supports src; name is its name in the message. */
 tn_status tni_reduce_takes(const char *call, const char *name, tn_reduction op, tn_dtype src);
 

@@ -42,7 +42,7 @@ static tn_status rows_args(const tni_call *call)
     rows_call *r = call->own;
     const int ndim = call->srcs[0]->ndim;
     if (rows_last(r) && r->kind != TNI_ROW_CAUSAL && ndim == 0)
-        return tni_fail(TN_EARG, "%s: src has no axes", call->name);
+        return tni_fail(TN_EARG, "%s: src: got no axes, expected at least one", call->name);
     if (!rows_last(r))
         TRY(tni_check_axis(r->dim, ndim, call->name));
     if (rows_norm(r) && (!(r->eps >= 0) || isinf(r->eps)))

@@ -112,10 +112,11 @@ tn_status tn_reshape(tn_tensor *out, const tn_tensor *in, int ndim, const int64_
     if (tni_numel(in) == 0)
         tni_shape_dense(ndim, full, width, stride);
     else if (!restride(in, ndim, full, stride))
-        return tni_fail(TN_ESTRIDE,
-                        "reshape: strides cannot express the %d axes of in as %d axes; copy "
-                        "with tn_contiguous",
-                        in->ndim, ndim);
+        return tni_fail(
+            TN_ESTRIDE,
+            "reshape: in: strides of ndim %d cannot express a shape of ndim %d; copy "
+            "with tn_contiguous",
+            in->ndim, ndim);
     for (int i = 0; i < ndim; i++)
         tni_set_axis(out, i, full[i], stride[i]);
     tni_inherit(out, in, in->data, ndim);

@@ -103,7 +103,7 @@ $ tenon explain eval "sqrt(sum((x - i)**2, axis=0))" x=x.npy i=i.npy | head -4
 A fault has a caret under it.
 
 $ tenon eval "x + sqrt(i)" x=x.npy i=i.npy -o z.npy
-2> tenon: eval: sqrt does not take i32 at column 5; write sqrt(f32(i))
+2> tenon: eval: sqrt: got i32 at column 5, expected a float or complex dtype; write sqrt(f32(i))
 2>     x + sqrt(i)
 2>         ^
 ? 1
@@ -133,7 +133,7 @@ $ tenon eval "x / sum(x)" x=x.npy -o z.npy
 2>       ^
 ? 1
 $ tenon eval "$(printf 'x +\n  sqrt(i)')" x=x.npy i=i.npy -o z.npy
-2> tenon: eval: sqrt does not take i32 at column 7; write sqrt(f32(i))
+2> tenon: eval: sqrt: got i32 at column 7, expected a float or complex dtype; write sqrt(f32(i))
 2>       sqrt(i)
 2>       ^
 ? 1

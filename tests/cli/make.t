@@ -199,7 +199,7 @@ $ tenon op add a.npy -o x.npy
 ? 2
 
 $ tenon op exp a.npy -o x.npy
-2> tenon: a.npy: op: src: exp does not take i32, expected a float; cast to f32 first
+2> tenon: a.npy: op: src: got i32, expected a float or complex dtype for exp; cast to f32 first
 ? 1
 
 $ tenon op add 1 2 -o x.npy

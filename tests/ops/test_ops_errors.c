@@ -140,7 +140,8 @@ static void bad_dtypes(void **state)
     tn_tensor odd = a;
     odd.dtype = (tn_dtype)50;
     refused(tn_add(&d, &odd, &b), TN_EDTYPE, "src 0");
-    refused(tn_binary(TN_SHL, &d, &a, &b), TN_EDTYPE, "src: shl does not take f32");
+    refused(tn_binary(TN_SHL, &d, &a, &b), TN_EDTYPE,
+            "src 0: got f32, expected an integer for shl");
     refused(tn_binary(TN_LT, &d, &a, &b), TN_EDTYPE, "got f32, expected bool");
     tn_tensor half = d;
     half.dtype = TN_F16;

@@ -124,6 +124,12 @@ static void rest(void **state)
           "eval: add takes 2 arguments, got 1, at column 1");
     FAILS(tn_eval(&a, "add(a, a, a, a, a, a)", 1, names, srcs), TN_EFORMAT,
           "eval: add takes at most 5 arguments at column 1");
+    FAILS(tn_eval(&a, "ldexp(a, f64(a))", 1, names, srcs), TN_EDTYPE,
+          "eval: ldexp: argument 2: got f64 at column 1, expected i32, i64 or f32");
+    FAILS(tn_eval(&a, "max(a > 0)", 1, names, srcs), TN_EDTYPE,
+          "eval: max: got bool at column 1, expected integers or floats");
+    FAILS(tn_randint(&a, 0, 5, 5), TN_EARG,
+          "randint: low is 5 and high is 5, expected low < high");
     FAILS(tn_dot(&line, &a, &a, 1, NULL), TN_ENULL, "dot: axes is NULL, expected 1 entries");
 
     large.stride[0] = INT64_MAX;

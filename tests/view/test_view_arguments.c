@@ -369,9 +369,9 @@ static void views_refuse_their_arguments(void **state)
     REFUSED(tn_reshape(&out, &(tn_tensor){.dtype = TN_F32}, 2, (int64_t[]){INT64_MAX, 2}),
             TN_ESHAPE, "reshape: in has 1 elements, out more than 2^63 - 1");
     t.stride[0] = 100;
-    REFUSED(
-        tn_reshape(&out, &t, 1, (int64_t[]){6}), TN_ESTRIDE,
-        "reshape: strides cannot express the 2 axes of in as 1 axes; copy with tn_contiguous");
+    REFUSED(tn_reshape(&out, &t, 1, (int64_t[]){6}), TN_ESTRIDE,
+            "reshape: in: strides of ndim 2 cannot express a shape of ndim 1; copy with "
+            "tn_contiguous");
 
     REFUSED(tn_flip(NULL, &t, 0), TN_ENULL, "flip: out is NULL");
     REFUSED(tn_flip(&out, &t, 2), TN_EARG, "flip: axis 2 is out of range [0, 2)");

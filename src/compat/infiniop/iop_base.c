@@ -298,7 +298,7 @@ infiniStatus_t infiniopExplain(const struct InfiniopDescriptor *desc, char *buf,
     if (!iop->nparts)
         snprintf(buf, n, "%s: nothing to do\n", tni_iop_rows[iop->name].name);
     else {
-        const int used = snprintf(buf, n, "%s: %zu plans, the first of them is\n",
+        const int used = snprintf(buf, n, "%s: plan 1 of %zu is\n",
                                   tni_iop_rows[iop->name].name, iop->nparts);
         if (used >= 0 && (size_t)used < n)
             return tni_iop_status(
