@@ -82,7 +82,8 @@ const command commands[] = {
     {"op", "NAME A [B [C]] -o OUT", "compute elementwise, with broadcasting",
      OPT_RESULT | OPT(PARAMS), run_op, .more =
      "Operands are files or numbers.  A number takes the dtype of the files; a fraction turns\n"
-     "integers of 8 and 16 bits into f32, others into f64.\n\n"
+     "integers of 8 and 16 bits into f32, others into f64.  div of integers gives floats;\n"
+     "trunc_divide (as in C) and floor_divide give integers.\n\n"
      "    tenon op add a.npy b.npy -o out.npy\n"
      "    tenon op mul a.npy 0.5 -o out.npy\n"
      "    tenon op leaky_relu --params 0.2 a.npy -o out.npy\n"},
