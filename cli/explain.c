@@ -102,29 +102,29 @@ static bool casts(const recipe *r)
 
 static void print_boxes(const tn_stream_facts *facts)
 {
-    printf("  how     %s: %lld box%s of up to %lld elements%s\n", facts->recipe,
+    printf("  recipe  %s: %lld box%s of up to %lld elements%s\n", facts->recipe,
            (long long)facts->boxes, facts->boxes == 1 ? "" : "es", (long long)facts->box,
            !strcmp(facts->way, "temporary file") ? ", through a temporary file" : "");
     printf("  way     %s: %s\n", facts->way, tn_stream_why(facts));
 }
 
-static void print_how(const recipe *r, const tn_stream *job, const tn_stream_facts *facts)
+static void print_work(const recipe *r, const tn_stream *job, const tn_stream_facts *facts)
 {
     int n = r->job.n;
     const char *s = n == 1 ? "" : "s";
     bool copy = r->job.recipe == TN_STREAM_COPY, ordered = !strcmp(facts->way, "in order");
     if (tn_numel(&r->job.out) == 0)
-        printf("  how     nothing to do: no elements\n");
+        printf("  recipe  nothing to do: no elements\n");
     else if (r->job.recipe == TN_STREAM_EVAL)
-        printf("  how     %s over %d operand%s, block by block\n", r->op ? r->op : "eval", n,
+        printf("  recipe  %s over %d operand%s, block by block\n", r->op ? r->op : "eval", n,
                s);
     else if (!copy)
         print_boxes(facts);
     else if (ordered)
-        printf("  how     a view: the elements are in order, read and written %s\n",
+        printf("  recipe  a view: the elements are in order, read and written %s\n",
                casts(r) ? "block by block" : "as they are");
     else
-        printf("  how     a copy: %d piece%s%s\n", n, s,
+        printf("  recipe  a copy: %d piece%s%s\n", n, s,
                r->fill.value ? " into a filled tensor" : "");
     if (casts(r))
         printf("  cast    %s to %s\n", tn_dtype_name(r->sources[0].view.dtype),
@@ -316,7 +316,7 @@ int explain_recipe(const args *a, const recipe *r, const char *name, const char 
            shape_text(shape, r->job.out.ndim, r->job.out.shape),
            bytes_text(text, (double)tn_nbytes(&r->job.out)),
            there ? "; already exists, needs -f" : "");
-    print_how(r, &job, &facts);
+    print_work(r, &job, &facts);
     if (facts.queue)
         TRY(print_disk(&job, &facts));
     print_cost(bytes_read(r), (double)tn_nbytes(&r->job.out),

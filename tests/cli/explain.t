@@ -4,7 +4,7 @@ $ tenon explain permute 2,0,1 data/c_f32.npy -o o.npy | grep -v 'time\|plan'
 > permute
 >   in      data/c_f32.npy: f32 (2, 3, 5), 120 B
 >   out     o.npy: f32 (5, 2, 3), 120 B
->   how     a copy: 1 piece
+>   recipe  a copy: 1 piece
 >   read    120 B
 >   write   120 B
 >   memory  at most 4.2 MB for elements
@@ -12,7 +12,7 @@ $ tenon explain slice "[1]" data/c_f32.npy -o o.npy | grep -v 'time\|plan'
 > slice
 >   in      data/c_f32.npy: f32 (2, 3, 5), 120 B
 >   out     o.npy: f32 (3, 5), 60 B
->   how     a view: the elements are in order, read and written as they are
+>   recipe  a view: the elements are in order, read and written as they are
 >   read    60 B
 >   write   60 B
 >   memory  at most 4.2 MB for elements
@@ -20,7 +20,7 @@ $ tenon explain slice "[:0]" data/c_f32.npy -o o.npy | grep -v 'time\|plan'
 > slice
 >   in      data/c_f32.npy: f32 (2, 3, 5), 120 B
 >   out     o.npy: f32 (0, 3, 5), 0 B
->   how     nothing to do: no elements
+>   recipe  nothing to do: no elements
 >   read    0 B
 >   write   0 B
 >   memory  at most 4.2 MB for elements
@@ -28,7 +28,7 @@ $ tenon explain cast f64 data/deflated.npz:f -o o.npy | grep -v 'time\|plan'
 > cast
 >   in      data/deflated.npz:f: i16 (2, 3, 5), 60 B, compressed: read into memory first
 >   out     o.npy: f64 (2, 3, 5), 240 B
->   how     a copy: 1 piece
+>   recipe  a copy: 1 piece
 >   cast    i16 to f64
 >   read    60 B
 >   write   240 B
@@ -38,7 +38,7 @@ $ tenon explain op add data/c_f32.npy 1 -o o.npy | grep -v 'time\|plan'
 >   in      data/c_f32.npy: f32 (2, 3, 5), 120 B
 >   in      a number as f32
 >   out     o.npy: f32 (2, 3, 5), 120 B
->   how     add over 2 operands, block by block
+>   recipe  add over 2 operands, block by block
 >   read    120 B
 >   write   120 B
 >   memory  at most 4.2 MB for elements
@@ -46,7 +46,7 @@ $ tenon explain pad --before 1 --after 1 data/c_f32.npy -o o.npy | grep -v 'time
 > pad
 >   in      data/c_f32.npy: f32 (2, 3, 5), 120 B
 >   out     o.npy: f32 (4, 5, 7), 560 B
->   how     a copy: 1 piece into a filled tensor
+>   recipe  a copy: 1 piece into a filled tensor
 >   read    120 B
 >   write   560 B
 >   memory  at most 4.2 MB for elements
@@ -55,7 +55,7 @@ $ tenon explain concat -a 0 data/c_f32.npy data/f_f32.npy -o o.npy | grep -v 'ti
 >   in      data/c_f32.npy: f32 (2, 3, 5), 120 B
 >   in      data/f_f32.npy: f32 (2, 3, 5), 120 B
 >   out     o.npy: f32 (4, 3, 5), 240 B
->   how     a copy: 2 pieces
+>   recipe  a copy: 2 pieces
 >   read    240 B
 >   write   240 B
 >   memory  at most 4.2 MB for elements
@@ -63,7 +63,7 @@ $ tenon explain rearrange "a b c -> (a c) b" data/many.safetensors --tensors 'la
 > rearrange of layer.i8
 >   in      data/many.safetensors:layer.i8: i8 (2, 3, 5), 30 B
 >   out     (no -o): i8 (10, 3), 30 B
->   how     a copy: 1 piece
+>   recipe  a copy: 1 piece
 >   read    30 B
 >   write   30 B
 >   memory  at most 4.2 MB for elements
@@ -71,7 +71,7 @@ $ tenon explain rearrange "a b c -> (a c) b" data/many.safetensors --tensors 'la
 >   read    1.7 kB
 >   write   1.7 kB
 $ tenon explain cast f16 data/c_f32.npy -o o.npy | sed -n '4,5p'
->   how     a view: the elements are in order, read and written block by block
+>   recipe  a view: the elements are in order, read and written block by block
 >   cast    f32 to f16
 $ touch there.npy; tenon explain permute 0 data/line.npy -o there.npy | sed -n 3p
 >   out     there.npy: i32 (9,), 36 B; already exists, needs -f
@@ -86,7 +86,7 @@ $ tenon explain slice "[0, 0, 0]" z.npz:wide | grep -v 'time\|plan'
 > slice
 >   in      z.npz:wide: f64 (1001, 3, 5), 120 kB, compressed: read into memory first
 >   out     (no -o): f64 (), 8 B
->   how     a view: the elements are in order, read and written as they are
+>   recipe  a view: the elements are in order, read and written as they are
 >   read    120 kB
 >   write   8 B
 >   memory  at most 4.3 MB for elements

@@ -123,21 +123,21 @@ $ tenon explain reduce sum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 > reduce
 >   in      w.npy: f32 (303, 205), 248 kB
 >   out     x.npy: f32 (205,), 820 B
->   how     reduce: 1 box of up to 62115 elements
+>   recipe  reduce: 1 box of up to 62115 elements
 >   way     boxes: a few boxes fit into memory, and each reads what it needs of the sources
 >   read    248 kB
 >   write   820 B
 >   memory  at most 4.4 MB for elements
 $ tenon explain reduce sum -a 0 w.npy | grep plan | cut -d: -f1
 >   plan    sum f32 (205)
-$ tenon explain sort -a 0 w.npy --max-mem 10k | grep 'how\|way'
->   how     sort: 61 boxes of up to 1025 elements, through a temporary file
+$ tenon explain sort -a 0 w.npy --max-mem 10k | grep 'recipe\|way'
+>   recipe  sort: 61 boxes of up to 1025 elements, through a temporary file
 >   way     temporary file: whole sequences do not fit into memory
 $ tenon explain scan cumsum -a 0 w.npy -o x.npy | grep -v 'time\|plan'
 > scan
 >   in      w.npy: f32 (303, 205), 248 kB
 >   out     x.npy: f32 (303, 205), 248 kB
->   how     scan: 1 box of up to 62115 elements
+>   recipe  scan: 1 box of up to 62115 elements
 >   way     in order: the elements lie in the order of the result
 >   read    248 kB
 >   write   248 kB
@@ -148,7 +148,7 @@ $ tenon explain take -a 0 order.npy w.npy -o x.npy | grep -v 'time\|plan'
 >   index   i64 (5,), 40 B, read into memory first
 >   in      w.npy: f32 (303, 205), 248 kB
 >   out     x.npy: f32 (5, 205), 4.1 kB
->   how     take: 1 box of up to 1025 elements
+>   recipe  take: 1 box of up to 1025 elements
 >   way     boxes: a few boxes fit into memory, and each reads what it needs of the sources
 >   read    248 kB
 >   write   4.1 kB
@@ -156,7 +156,7 @@ $ tenon explain take -a 0 order.npy w.npy -o x.npy | grep -v 'time\|plan'
 $ tenon explain stats w.npy | grep -v time
 > stats
 >   in      w.npy: f32 (303, 205), 248 kB
->   how     stats: 1 box of up to 62115 elements
+>   recipe  stats: 1 box of up to 62115 elements
 >   way     boxes: a few boxes fit into memory, and each reads what it needs of the sources
 >   read    248 kB
 >   write   0 B
