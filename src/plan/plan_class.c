@@ -67,9 +67,9 @@ tn_status tni_plan_check_some(const tn_plan *plan, int nsrc, void *dst, const vo
     uintptr_t d = (uintptr_t)dst;
     for (int k = 1; k <= nsrc; k++) {
         uintptr_t s = (uintptr_t)srcs[k - 1];
-        bool meet = d + (uintptr_t)plan->low[0] < s + (uintptr_t)plan->high[k] &&
-                    s + (uintptr_t)plan->low[k] < d + (uintptr_t)plan->high[0];
-        if (UNLIKELY(meet))
+        bool overlaps = d + (uintptr_t)plan->low[0] < s + (uintptr_t)plan->high[k] &&
+                        s + (uintptr_t)plan->low[k] < d + (uintptr_t)plan->high[0];
+        if (UNLIKELY(overlaps))
             TRY(plan_disjoint(plan, dst, srcs[k - 1], k, call));
     }
     return TN_OK;

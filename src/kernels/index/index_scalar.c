@@ -81,30 +81,30 @@ enum { ADD = 1, MUL, MIN, MAX };
 #define PRODUCT(x, y) (T)((uint64_t)(x) * (uint64_t)(y))
 #define LESS(x, y)    ((y) < (x) ? (y) : (x))
 #define MORE(x, y)    ((y) > (x) ? (y) : (x))
-#define NAME(f)       meet_i8##f
+#define NAME(f)       combine_i8##f
 #define T             int8_t
-#include "index_meet.inc"
-#define NAME(f) meet_i16##f
+#include "index_combine.inc"
+#define NAME(f) combine_i16##f
 #define T       int16_t
-#include "index_meet.inc"
-#define NAME(f) meet_i32##f
+#include "index_combine.inc"
+#define NAME(f) combine_i32##f
 #define T       int32_t
-#include "index_meet.inc"
-#define NAME(f) meet_i64##f
+#include "index_combine.inc"
+#define NAME(f) combine_i64##f
 #define T       int64_t
-#include "index_meet.inc"
-#define NAME(f) meet_u8##f
+#include "index_combine.inc"
+#define NAME(f) combine_u8##f
 #define T       uint8_t
-#include "index_meet.inc"
-#define NAME(f) meet_u16##f
+#include "index_combine.inc"
+#define NAME(f) combine_u16##f
 #define T       uint16_t
-#include "index_meet.inc"
-#define NAME(f) meet_u32##f
+#include "index_combine.inc"
+#define NAME(f) combine_u32##f
 #define T       uint32_t
-#include "index_meet.inc"
-#define NAME(f) meet_u64##f
+#include "index_combine.inc"
+#define NAME(f) combine_u64##f
 #define T       uint64_t
-#include "index_meet.inc"
+#include "index_combine.inc"
 #undef SUM
 #undef PRODUCT
 #undef LESS
@@ -116,16 +116,16 @@ enum { ADD = 1, MUL, MIN, MAX };
 #define PRODUCT(x, y) SETTLED((T)((x) * (y)))
 #define LESS(x, y)    SETTLED((y) < (x) || (y) != (y) ? (y) : (x))
 #define MORE(x, y)    SETTLED((y) > (x) || (y) != (y) ? (y) : (x))
-#define NAME(f)       meet_f32##f
+#define NAME(f)       combine_f32##f
 #define T             float
-#include "index_meet.inc"
-#define NAME(f) meet_f64##f
+#include "index_combine.inc"
+#define NAME(f) combine_f64##f
 #define T       double
-#include "index_meet.inc"
+#include "index_combine.inc"
 
 /* f64 has more than twice the digits of a narrow float, so rounding a sum or product to f64
  * first does not change the final rounding. */
-static double meet_real(int op, double x, double y)
+static double combine_real(int op, double x, double y)
 {
     const double r = op == ADD     ? x + y
                      : op == MUL   ? x * y
@@ -136,7 +136,7 @@ static double meet_real(int op, double x, double y)
 }
 
 /* The product is computed in f64, as by the op mul. */
-static void meet_complex(int op, char *d, const char *s, tn_dtype part)
+static void combine_complex(int op, char *d, const char *s, tn_dtype part)
 {
     const int64_t im = tni_width(part);
     const double a = tni_load_real(d, part), b = tni_load_real(d + im, part);
@@ -145,20 +145,21 @@ static void meet_complex(int op, char *d, const char *s, tn_dtype part)
     tni_store_real(d + im, part, op == ADD ? b + e : a * e + b * c);
 }
 
-typedef void (*meet_fn)(int op, char *d, const char *s, const int64_t *to, const int64_t *from,
-                        int64_t n);
+typedef void (*combine_fn)(int op, char *d, const char *s, const int64_t *to,
+                           const int64_t *from, int64_t n);
 
-static const meet_fn meets[TNI_DTYPES] = {
-    [TN_I8] = meet_i8,   [TN_I16] = meet_i16, [TN_I32] = meet_i32, [TN_I64] = meet_i64,
-    [TN_U8] = meet_u8,   [TN_U16] = meet_u16, [TN_U32] = meet_u32, [TN_U64] = meet_u64,
-    [TN_F32] = meet_f32, [TN_F64] = meet_f64,
+static const combine_fn combiners[TNI_DTYPES] = {
+    [TN_I8] = combine_i8,   [TN_I16] = combine_i16, [TN_I32] = combine_i32,
+    [TN_I64] = combine_i64, [TN_U8] = combine_u8,   [TN_U16] = combine_u16,
+    [TN_U32] = combine_u32, [TN_U64] = combine_u64, [TN_F32] = combine_f32,
+    [TN_F64] = combine_f64,
 };
 
-void tni_meet(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
-              const int64_t *from, int64_t n)
+void tni_combine(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
+                 const int64_t *from, int64_t n)
 {
-    if (meets[dtype]) {
-        meets[dtype](op, d, s, to, from, n);
+    if (combiners[dtype]) {
+        combiners[dtype](op, d, s, to, from, n);
         return;
     }
     const int64_t width = tni_width(dtype);
@@ -166,9 +167,9 @@ void tni_meet(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
         char *x = d + (to ? to[k] : k * width);
         const char *y = s + (to ? from[k] : k * width);
         if (tni_is_complex(dtype))
-            meet_complex(op, x, y, tni_real_of(dtype));
+            combine_complex(op, x, y, tni_real_of(dtype));
         else
             tni_store_real(x, dtype,
-                           meet_real(op, tni_load_real(x, dtype), tni_load_real(y, dtype)));
+                           combine_real(op, tni_load_real(x, dtype), tni_load_real(y, dtype)));
     }
 }

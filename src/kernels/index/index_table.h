@@ -18,7 +18,7 @@ void tni_scatter(char *d, const char *s, const int64_t *to, const int64_t *from,
 
 /* d = d op s, rounded to dtype, for n elements in order; op is 1 add, 2 mul, 3 min, 4 max.
  * Elements are at the offsets to[k] and from[k], or dense if these are NULL. */
-void tni_meet(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
-              const int64_t *from, int64_t n);
+void tni_combine(int op, tn_dtype dtype, char *d, const char *s, const int64_t *to,
+                 const int64_t *from, int64_t n);
 
 #endif

@@ -45,7 +45,7 @@ typedef struct tni_key_kernels {
                      const tni_key_rule *rule);
     /* The largest of each of w columns in `join` rows of keys, a power of two, at acc; it is left in
      * the first row. */
-    void (*meet)(char *acc, int64_t w, int64_t join);
+    void (*merge)(char *acc, int64_t w, int64_t join);
     int64_t (*count)(const char *x, int64_t n, int64_t mask); /* elements with a bit of mask */
     /* The elements whose keys are key[i].  For floats, the key of NaN becomes quiet. */
     void (*elements)(char *d, const int64_t *key, int64_t n, const tni_key_rule *rule,

@@ -14,25 +14,25 @@
 #define JOIN_KEY_(a, b) a##b
 #define JOIN_KEY(a, b)  JOIN_KEY_(a, b)
 
-#define T      int8_t
-#define UT     uint8_t
-#define PLACED int32_t
-#define BITS   8
+#define T       int8_t
+#define UT      uint8_t
+#define INDEXED int32_t
+#define BITS    8
 #include "key.inc"
-#define T      int16_t
-#define UT     uint16_t
-#define PLACED int32_t
-#define BITS   16
+#define T       int16_t
+#define UT      uint16_t
+#define INDEXED int32_t
+#define BITS    16
 #include "key.inc"
-#define T      int32_t
-#define UT     uint32_t
-#define PLACED int64_t
-#define BITS   32
+#define T       int32_t
+#define UT      uint32_t
+#define INDEXED int64_t
+#define BITS    32
 #include "key.inc"
-#define T      int64_t
-#define UT     uint64_t
-#define PLACED int64_t
-#define BITS   64
+#define T       int64_t
+#define UT      uint64_t
+#define INDEXED int64_t
+#define BITS    64
 #include "key.inc"
 
 /* Columns whose accumulators stay in registers: 64 sums of bytes, 16 bits each, fill two
@@ -188,10 +188,10 @@ static int64_t reach32(uint32_t *at, const char *x, int64_t n, float bound, bool
 #define KEYS(W)                                                                                \
     {                                                                                          \
         .max = max##W, .ends = ends_max##W, .arg = arg##W, .find = find##W,                    \
-        .rows_max = rows_max##W, .rows_arg = rows_arg##W, .meet = meet##W, .count = count##W,  \
-        .elements = elements##W, .rows_count = rows_count##W, .packed_max = packed_max##W,     \
-        .packed_ends = packed_ends##W, .packed_arg = packed_arg##W,                            \
-        .packed_count = packed_count##W                                                        \
+        .rows_max = rows_max##W, .rows_arg = rows_arg##W, .merge = merge##W,                   \
+        .count = count##W, .elements = elements##W, .rows_count = rows_count##W,               \
+        .packed_max = packed_max##W, .packed_ends = packed_ends##W,                            \
+        .packed_arg = packed_arg##W, .packed_count = packed_count##W                           \
     }
 #define WRAP(N)                                                                                \
     {                                                                                          \

@@ -44,12 +44,12 @@ INLINE __m128i load_half(const char *x)
 
 /* The distances in bytes between the two halves of a vector, and between the two quarters of a
  * half, in memory. */
-typedef struct apart {
+typedef struct part_step {
     int64_t half, quarter;
-} apart;
+} part_step;
 
 /* Load one vector, whole or from parts of `unit` bytes each. */
-INLINE __m256i load_parts(const char *x, apart by, int unit)
+INLINE __m256i load_parts(const char *x, part_step by, int unit)
 {
     if (unit == 32)
         return _mm256_loadu_si256((const __m256i *)(const void *)x);
@@ -63,7 +63,7 @@ INLINE __m256i load_parts(const char *x, apart by, int unit)
 }
 INLINE __m256i load_whole(const char *x)
 {
-    return load_parts(x, (apart){0, 0}, 32);
+    return load_parts(x, (part_step){0, 0}, 32);
 }
 
 /* The low (or high) 4 bytes of each 8-byte quarter of a and b; in each 16-byte block, those of

@@ -19,7 +19,7 @@ INLINE void brain_row(vd *out, const char *p)
 }
 
 /* Add the even, or the odd, lanes of a block by halves. */
-INLINE double brain_meet(vd q)
+INLINE double brain_merge(vd q)
 {
     const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(q), _mm512_extractf64x4_pd(q, 1));
     const __m128d two =
@@ -51,7 +51,7 @@ static double squares_bf16(const char *x, int64_t n)
         q[0] += (even[0] + even[1]) + (even[2] + even[3]);
         q[1] += (odd[0] + odd[1]) + (odd[2] + odd[3]);
     }
-    return brain_meet(q[0]) + brain_meet(q[1]);
+    return brain_merge(q[0]) + brain_merge(q[1]);
 }
 
 /* even and odd as bf16, interleaved.  An element is rounded up if its lower 16 bits exceed one

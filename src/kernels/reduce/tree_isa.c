@@ -189,7 +189,7 @@ INLINE void sum32_by(double *out, const char *x, int64_t n, int64_t step, int64_
         fetch_ahead(x + 4 * t, 4 * left);
         if (rows > 0)
             end32(acc, x + 4 * t, left, rows);
-        out[i] = meet_sum(acc);
+        out[i] = merge_sum(acc);
     }
 }
 
@@ -271,7 +271,7 @@ typedef double loose_f64 __attribute__((aligned(1), may_alias));
 #define PUBLIC       sum64
 #define COMBINE      +
 #define ABSENT       (-0.0)
-#define MEET         meet_sum
+#define MERGE        merge_sum
 #define PUBLIC_ROW   rows_sum64
 #define PUBLIC_LANES lanes_sum
 #include "tree64.inc"
@@ -280,7 +280,7 @@ typedef double loose_f64 __attribute__((aligned(1), may_alias));
 #define PUBLIC       prod64
 #define COMBINE      *
 #define ABSENT       1.0
-#define MEET         meet_prod
+#define MERGE        merge_prod
 #define PUBLIC_ROW   rows_prod64
 #define PUBLIC_LANES lanes_prod
 #include "tree64.inc"

@@ -360,13 +360,13 @@ INLINE vd squares_vd(vd a, vd b)
 #endif
 }
 
-#define MEET     meet_sum
+#define MERGE    merge_sum
 #define OP       +
 #define MM(m, t) m##_add_##t
-#include "tree_meet.inc"
-#define MEET     meet_prod
+#include "tree_merge.inc"
+#define MERGE    merge_prod
 #define OP       *
 #define MM(m, t) m##_mul_##t
-#include "tree_meet.inc"
+#include "tree_merge.inc"
 
 #endif

@@ -39,12 +39,12 @@ static int64_t chosen(const choice_job *j, const char *p)
 }
 
 /* Combine n elements with those at d by the op, one after the other. */
-static void meet_sequence(const choice_job *j, char *d, int64_t d_step, const char *s,
-                          int64_t s_step, int64_t n)
+static void combine_sequence(const choice_job *j, char *d, int64_t d_step, const char *s,
+                             int64_t s_step, int64_t n)
 {
     int64_t to[CHOICE_PIECE], from[CHOICE_PIECE];
     if (d_step == j->width && s_step == j->width) {
-        tni_meet((int)j->c->op, j->dtype, d, s, NULL, NULL, n);
+        tni_combine((int)j->c->op, j->dtype, d, s, NULL, NULL, n);
         return;
     }
     for (int64_t i = 0; i < n; i += CHOICE_PIECE) {
@@ -53,7 +53,7 @@ static void meet_sequence(const choice_job *j, char *d, int64_t d_step, const ch
             to[k] = (i + k) * d_step;
             from[k] = (i + k) * s_step;
         }
-        tni_meet((int)j->c->op, j->dtype, d, s, to, from, m);
+        tni_combine((int)j->c->op, j->dtype, d, s, to, from, m);
     }
 }
 
@@ -75,7 +75,7 @@ static void choice_row(const choice_job *j, char *d, const char *s)
         const char *from = s + w.offset[1];
         if (j->c->op != TN_PUT_SET)
             for (int64_t i = 0; i < n[0]; i++)
-                meet_sequence(j, to + i * ds[0], ds[1], from + i * ss[0], ss[1], n[1]);
+                combine_sequence(j, to + i * ds[0], ds[1], from + i * ss[0], ss[1], n[1]);
         else if (dense)
             memcpy(to, from, (size_t)(n[1] * j->width));
         else
@@ -112,7 +112,7 @@ static void put_piece(const choice_job *j, char *d, int64_t ds, const char *s, i
     if (j->c->op == TN_PUT_SET)
         tni_scatter(d, s, to, from, m, tni_log2_width(j->width));
     else
-        tni_meet((int)j->c->op, j->dtype, d, s, to, from, m);
+        tni_combine((int)j->c->op, j->dtype, d, s, to, from, m);
 }
 
 /* Put the dense rows whose chosen offset is in [low, high) of the part. */
@@ -139,8 +139,8 @@ static void put_rows(const choice_job *j)
             if (j->c->op == TN_PUT_SET)
                 memcpy(j->at[0] + at[k], j->at[1] + from[k], (size_t)bytes);
             else
-                tni_meet((int)j->c->op, j->dtype, j->at[0] + at[k], j->at[1] + from[k], NULL,
-                         NULL, n);
+                tni_combine((int)j->c->op, j->dtype, j->at[0] + at[k], j->at[1] + from[k], NULL,
+                            NULL, n);
         }
     }
 }
@@ -286,7 +286,7 @@ static void choice_single(const choice_job *j)
     if (j->c->op == TN_PUT_SET)
         memcpy(d, s, (size_t)j->width);
     else
-        tni_meet((int)j->c->op, j->dtype, d, s, NULL, NULL, 1);
+        tni_combine((int)j->c->op, j->dtype, d, s, NULL, NULL, 1);
 }
 
 /* Choose what is moved at a time: rows, or elements.  A row of up to 32 bytes is treated as an

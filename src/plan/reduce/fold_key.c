@@ -85,7 +85,7 @@ static void columns_by(const tni_fold *f, const tni_key_rule *rule, tni_word *ou
     while (tni_fold_next_group(&g))
         k->rows_max(acc, g.row, g.w, g.at == 0, rule);
     if (g.groups > 0)
-        k->meet(acc, w, join);
+        k->merge(acc, w, join);
     for (int64_t i = 0; i < w; i++)
         out[i].i = read_key(acc, i, f->width);
 }

@@ -300,7 +300,7 @@ static void moments_columns(const tni_fold *f, tni_word *out, const tni_fold_col
 
 /* ---- states ---- */
 
-static void meet(tni_word *a, const tni_word *b, int64_t w)
+static void moments_merge(tni_word *a, const tni_word *b, int64_t w)
 {
     const double na = a[0].f, nb = b[0].f, n = na + nb, d = b[w].f - a[w].f;
     if (nb == 0)
@@ -318,7 +318,7 @@ void tni_fold_moments_merge(const tni_fold *f, tni_word *a, const tni_word *b, i
 {
     (void)f;
     for (int64_t c = 0; c < w; c++)
-        meet(a + c, b + c, w);
+        moments_merge(a + c, b + c, w);
 }
 
 double tni_fold_spread(const tni_fold *f, double n, double M)

@@ -153,7 +153,7 @@ static void tile_run(const strip *s, const char *x, int64_t n, workspace *m)
 }
 
 /* Add the sixteen lanes by halves. */
-static void lanes_meet(double *acc, int64_t w)
+static void lanes_merge(double *acc, int64_t w)
 {
     for (int64_t half = TNI_LANES / 2; half > 0; half /= 2)
         for (int64_t i = 0; i < half * w; i++)
@@ -172,7 +172,7 @@ static void run_sums(strip *s, int64_t run, workspace *m)
         for (int64_t t = 0; t < n; t += TNI_TILE)
             tile_run(s, s->x + (block + t) * s->r->step[TNI_ROW_SRC],
                      n - t < TNI_TILE ? n - t : TNI_TILE, m);
-        lanes_meet(m->acc, w);
+        lanes_merge(m->acc, w);
         memcpy(pairs.state + pairs.depth * w, m->acc, (size_t)w * sizeof *pairs.state);
         tni_fold_push(&s->sum, &pairs, w);
     }
