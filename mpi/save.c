@@ -42,14 +42,14 @@ static tn_status system_fail(const saver *s)
 
 /* ---- the order of tensors, and what all ranks must know ---- */
 
-typedef struct place {
+typedef struct save_item {
     int index;
     tn_dtype dtype;
-} place;
+} save_item;
 
 static int wider_first(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const save_item *x = a, *y = b;
     const size_t v = tn_dtype_size(x->dtype), w = tn_dtype_size(y->dtype);
     return v != w ? (v > w ? -1 : 1) : (x->index > y->index) - (x->index < y->index);
 }
@@ -103,7 +103,7 @@ static tn_status save_agree(tnm_comm *c, const char *path, int n, const char *co
 
 /* Find the dtypes of all tensors, so that ranks without parts know them. */
 static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor *const *parts,
-                             place *places)
+                             save_item *items)
 {
     tnm_comm *c = s->c;
     tn_status status = TN_OK;
@@ -115,7 +115,7 @@ static tn_status save_dtypes(saver *s, const tn_dist *const *ds, const tn_tensor
     MPITRY("mpi_save", MPI_Allreduce(mine, most, s->n, MPI_INT, MPI_MAX, c->comm));
     for (int i = 0; i < s->n; i++) {
         const tn_dtype dtype = (tn_dtype)most[i];
-        places[i] = (place){i, dtype};
+        items[i] = (save_item){i, dtype};
         for (int64_t k = 0; k < tn_dist_parts(ds[i], c->rank) && status == TN_OK; k++)
             if (parts[i][k].dtype != dtype || tn_dtype_size(dtype) == 0)
                 status = tnm_fail(TN_EDTYPE, "mpi_save: tensor %d is %s here and %s elsewhere",
@@ -461,7 +461,7 @@ tn_status tn_mpi_save(MPI_Comm comm, const char *path, int n, const char *const 
     TRY(save_agree(c, path, n, names, ds, parts, metadata));
     saver s = {.c = c, .path = path, .fd = -1, .n = n};
     const size_t rows = (size_t)n, length = strlen(path);
-    place *order = malloc(rows * sizeof *order);
+    save_item *order = malloc(rows * sizeof *order);
     s.ds = malloc(rows * sizeof *s.ds);
     s.parts = malloc(rows * sizeof *s.parts);
     s.names = names ? malloc(rows * sizeof *s.names) : NULL;

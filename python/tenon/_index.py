@@ -68,8 +68,8 @@ class _Key:
         if dots == 0:
             expanded.append(Ellipsis)
         basic, self.arrays, self.positions, axis, source = [], [], [], 0, 0
-        places = []  # of arrays among the keys, to see whether they are neighbours
-        for place, k in enumerate(expanded):
+        numbers = []  # of the keys that are arrays, to see whether they are neighbours
+        for number, k in enumerate(expanded):
             if k is Ellipsis:
                 n = x.ndim - taken
                 basic += [slice(None)] * n
@@ -84,13 +84,13 @@ class _Key:
                 source += 1
             elif _is_basic(k):  # beside arrays an integer is an array without axes
                 basic.append(slice(None))
-                self._add(asarray(k.__index__()), axis, places, place)
+                self._add(asarray(k.__index__()), axis, numbers, number)
                 axis += 1
                 source += 1
             elif k.dtype.kind == "b" and k.ndim == 0:
                 basic.append(None)
                 one = asarray([0] if k.item() else [], dtype="int64")
-                self._add(one, axis, places, place)
+                self._add(one, axis, numbers, number)
                 axis += 1
             elif k.dtype.kind == "b":
                 shape = x.shape[source:source + k.ndim]
@@ -100,24 +100,24 @@ class _Key:
                 found = _core._nonzero(k)
                 for i in range(k.ndim):
                     basic.append(slice(None))
-                    self._add(found[:, i], axis, places, place)
+                    self._add(found[:, i], axis, numbers, number)
                     axis += 1
                 source += k.ndim
             else:
                 basic.append(slice(None))
-                self._add(k, axis, places, place)
+                self._add(k, axis, numbers, number)
                 axis += 1
                 source += 1
         self.view = x[tuple(basic)]
         self.shape = _core._broadcast_shape(self.arrays)
-        span = sorted(set(places))
+        span = sorted(set(numbers))
         self.together = span[-1] - span[0] == len(span) - 1
         self.front = self.positions[0] if self.together else 0
 
-    def _add(self, t, axis, places, place):
+    def _add(self, t, axis, numbers, number):
         self.arrays.append(t)
         self.positions.append(axis)
-        places.append(place)
+        numbers.append(number)
 
     def rows(self):
         """The view with the indexed axes merged in front, and one index into the merged axis."""
@@ -131,15 +131,15 @@ class _Key:
         index = flat_index([broadcast_to(t, self.shape) for t in self.arrays], extents)
         return moved, (total,) + moved.shape[n:], index
 
-    def place(self, taken):
+    def arrange(self, taken):
         """Move the axes of the arrays to where NumPy puts them."""
         k, rest = len(self.shape), taken.ndim - len(self.shape)
         at = _b.min(self.front, rest)
         order = list(range(k, k + at)) + list(range(k)) + list(range(k + at, k + rest))
         return permute_dims(taken, tuple(order))
 
-    def unplace(self, value):
-        """The reverse of place."""
+    def arrange_back(self, value):
+        """The reverse of arrange."""
         k, rest = len(self.shape), value.ndim - len(self.shape)
         at = _b.min(self.front, rest)
         order = list(range(at, at + k)) + list(range(at)) + list(range(at + k, k + rest))
@@ -164,7 +164,7 @@ def getitem(x, key):
     if len(k.arrays) == 1 and k.together:
         return _core._take(k.view, k.positions[0], k.arrays[0])
     moved, shape, index = k.rows()
-    return k.place(_core._take(reshape(moved, shape), 0, index))
+    return k.arrange(_core._take(reshape(moved, shape), 0, index))
 
 
 def _value(x, shape, value):
@@ -190,7 +190,7 @@ def setitem(x, key, value):
     rest = moved.shape[len(k.positions):]
     at = _b.min(k.front, len(rest))
     target = _value(x, rest[:at] + k.shape + rest[at:], value)
-    source = k.unplace(target)
+    source = k.arrange_back(target)
     try:
         rows = reshape(moved, shape, copy=False)
     except ValueError:  # strides cannot merge the axes: put into a copy, then copy back

@@ -149,16 +149,16 @@ static int64_t common(int64_t a, int64_t b, int64_t *x)
     return r0;
 }
 
-typedef struct meeting {
+typedef struct crossing {
     const tni_set *dst, *src;
     int64_t gcd, inverse;       /* inverse of dst->period / gcd modulo src->period / gcd */
     int64_t dst_skip, src_skip; /* blocks of dst and of src per common period */
     int64_t far;                /* the common period; INT64_MAX: beyond any index */
     int64_t low, high;          /* bounds of both sets */
-} meeting;
+} crossing;
 
 /* Add the intervals where a block of src begins `delta` after a block of dst. */
-static bool intersect_runs(tni_list *runs, tni_list *agains, const meeting *m, int64_t delta)
+static bool intersect_runs(tni_list *runs, tni_list *agains, const crossing *m, int64_t delta)
 {
     const tni_set *d = m->dst, *s = m->src;
     const int64_t modulus = m->dst_skip;
@@ -201,7 +201,7 @@ static bool intersect_runs(tni_list *runs, tni_list *agains, const meeting *m, i
     return true;
 }
 
-static tn_status number_theory(tni_list *runs, tni_list *agains, meeting *m, bool *done)
+static tn_status number_theory(tni_list *runs, tni_list *agains, crossing *m, bool *done)
 {
     const tni_set *d = m->dst, *s = m->src;
     m->gcd = common(d->period, s->period, &m->inverse);
@@ -249,7 +249,7 @@ tn_status tni_intersect(tni_list *runs, tni_list *agains, const tni_set *dst,
     if (src_range && !dst->spans)
         return clip(runs, agains, src, dst, false);
     if (!dst->spans && !src->spans) {
-        meeting m = {.dst = dst, .src = src};
+        crossing m = {.dst = dst, .src = src};
         bool done;
         tn_status status = number_theory(runs, agains, &m, &done);
         if (status != TN_OK || done)

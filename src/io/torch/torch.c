@@ -290,7 +290,7 @@ static tn_status next_item(archive *a, frame *at, uint32_t *value, bool *odd_key
     const tni_pickle_value *key = &a->p.values[c->value];
     const bool odd = at->dict && key->kind != TNI_PK_TEXT && key->kind != TNI_PK_INT;
     *odd_key = odd || at->odd_key;
-    const int64_t place = at->index++, number = at->dict ? key->number : place;
+    const int64_t index = at->index++, number = at->dict ? key->number : index;
     if (at->dict)
         c = &a->p.cells[c->next];
     *value = c->value;
@@ -305,7 +305,7 @@ static tn_status next_item(archive *a, frame *at, uint32_t *value, bool *odd_key
                    ? TN_OK
                    : tni_fail(TN_EFORMAT, "%s: a key is not UTF-8", a->f->path);
     }
-    int n = odd ? snprintf(digits, sizeof digits, "(key %lld)", (long long)place)
+    int n = odd ? snprintf(digits, sizeof digits, "(key %lld)", (long long)index)
                 : snprintf(digits, sizeof digits, "%lld", (long long)number);
     return set_name(a, at->name, digits, (size_t)n);
 }

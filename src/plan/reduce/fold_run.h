@@ -117,8 +117,8 @@ int64_t tni_fold_standing_strip(const tni_fold *f);
 void tni_fold_across_run(const tni_fold *f, tni_fold_pairs *pairs, const char *const *x,
                          int64_t first, int64_t last, tni_fold_scratch *scratch);
 
-/* Sums of floats in the way "panels": tiles are added where they lie in memory, and the tiles of
- * each column begin at a row of its own.  Columns first to first + w (inclusive: the last block
+/* Sums of floats in the way "panels": tiles are read from the source without a buffer, and the
+ * tiles of each column begin at a row of its own.  Columns first to first + w (inclusive: the last block
  * ends in column first + w) are neighbours in memory; column `first` begins at x.  w is a
  * multiple of TNI_SKEWED and at most tni_fold_skewed_strip, which is 0 if these kernels do not
  * apply. */

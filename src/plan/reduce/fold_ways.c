@@ -164,7 +164,7 @@ static bool plan_column_blocks(tni_fold *f)
 /* Short dense sequences, several in a vector. */
 static bool plan_short(tni_fold *f)
 {
-    f->why = "rows are short and dense: vectors of some of them meet";
+    f->why = "rows are short and dense: vectors of some of them are merged";
     return tni_fold_short_rows(f);
 }
 
@@ -185,7 +185,7 @@ static bool plan_across(tni_fold *f)
     enum {
         LEAST = 512
     }; /* bytes of a row that pay for a call: eight lines; not measured finely */
-    f->why = "an index follows from a place in memory";
+    f->why = "the index of an element follows from its address";
     return f->class->index && runs_down(f) && f->fold[f->nfold - 2].n * f->width >= LEAST;
 }
 
